@@ -1,0 +1,58 @@
+# What a developer does with this package; every target is a script in tools/.
+# 'make help' lists them.
+
+SHELL := bash
+MINUTES ?= 1
+BENCH ?=
+
+.PHONY: help demo test check lint document bench valgrind fuzz vendor deps install clean
+.DEFAULT_GOAL := help
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
+
+demo: ## install what is missing, then learn a network from the bundled data
+	@tools/install-deps run
+	@tools/install-package
+	@. tools/common.sh && Rscript inst/examples/sachs.R demo-output
+
+test: ## every test: Rust, R, lint, generated files, R CMD check
+	@tools/install-deps test
+	@tools/test
+
+check: ## R CMD build and R CMD check, tests included
+	@tools/install-deps test
+	@tools/check
+
+lint: ## cargo fmt and clippy
+	@tools/lint
+
+document: ## write R/extendr-wrappers.R, NAMESPACE and man/ again
+	@tools/install-deps test
+	@tools/document
+
+bench: ## time and compare with pcalg (make bench BENCH="nci60 --peer=no")
+	@tools/install-deps run
+	@tools/install-package
+	@. tools/common.sh && Rscript inst/bench/bench.R $(BENCH)
+
+valgrind: ## the core's tests under valgrind's memcheck
+	@tools/install-deps valgrind
+	@tools/valgrind
+
+fuzz: ## ill-formed input at the Rust boundary (make fuzz MINUTES=10)
+	@tools/install-deps run
+	@tools/install-package
+	@. tools/common.sh && Rscript tools/fuzz/fuzz.R $(MINUTES)
+
+vendor: ## pack the crates for an installation without a network
+	@tools/vendor
+
+deps: ## install what building and testing need
+	@tools/install-deps test
+
+install: ## build, and install into the project's own library, .Rlib
+	@tools/install-package
+
+clean: ## remove everything that was built
+	rm -rf .Rlib .check demo-output src/Makevars src/*.o src/*.so src/.cargo src/vendor src/rust/target

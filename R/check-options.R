@@ -1,0 +1,92 @@
+# Checks of the arguments that are one number, one flag or one of a few words.
+
+is_number <- function(x) is.numeric(x) && length(x) == 1L && !is.na(x)
+
+check_alpha <- function(alpha) {
+  if (!is_number(alpha) || alpha <= 0 || alpha >= 1) {
+    abort_argument("alpha", alpha, "give one significance level between 0 and 1, both excluded, for instance 0.01.")
+  }
+  as.double(alpha)
+}
+
+check_m_max <- function(m.max) {
+  if (!is_number(m.max)) {
+    abort_argument("m.max", m.max, "give the largest size of a separating set as one number, or Inf for no limit.")
+  }
+  as.double(m.max)
+}
+
+check_flag <- function(flag, argument) {
+  if (length(flag) != 1L || !(is.logical(flag) || is.numeric(flag)) || is.na(flag)) {
+    abort_argument(argument, flag, "give TRUE or FALSE.")
+  }
+  as.logical(flag)
+}
+
+check_verbose <- function(verbose) {
+  if (length(verbose) != 1L || !(is.logical(verbose) || is.numeric(verbose)) || is.na(verbose)) {
+    abort_argument("verbose", verbose, "give TRUE, FALSE or a number (0 = silent).")
+  }
+  as.integer(verbose)
+}
+
+# match.arg() with its own message inside ours.
+check_choice <- function(arg, choices, argument) {
+  tryCatch(match.arg(arg, choices), error = function(e) {
+    abort_argument(
+      argument, arg, paste0("give one of ", enumerate(dQuote(choices, FALSE)), "."),
+      pcalg = conditionMessage(e)
+    )
+  })
+}
+
+# The engine that runs the search. There is only the CPU's in this build, and "cuda" says so.
+check_device <- function(device) {
+  known <- c("auto", "cpu", "cuda")
+  if (!is.character(device) || length(device) != 1L || !device %in% known) {
+    abort_argument("device", device, "give \"auto\", \"cpu\" or \"cuda\".")
+  }
+  if (device == "cuda") {
+    abort("no_gpu", paste(
+      "`device` is \"cuda\": this build of pcgpu has no CUDA engine yet.",
+      "Use device = \"auto\" or \"cpu\"; the answer is the same."
+    ), argument = "device", value = device, mend = "use device = \"auto\" or \"cpu\".")
+  }
+  "cpu"
+}
+
+# How the edges are to be oriented, with pcalg's own refusals.
+check_orientation <- function(u2pd, conservative, maj.rule, solve.confl) {
+  u2pd <- check_choice(u2pd, c("relaxed", "rand", "retry"), "u2pd")
+  conservative <- check_flag(conservative, "conservative")
+  maj.rule <- check_flag(maj.rule, "maj.rule")
+  solve.confl <- check_flag(solve.confl, "solve.confl")
+  if (u2pd != "relaxed" && (conservative || maj.rule)) {
+    abort_argument(
+      "u2pd", u2pd, "give u2pd = \"relaxed\", or leave out `conservative` and `maj.rule`.",
+      pcalg = "Conservative PC and majority rule PC can only be run with 'u2pd = relaxed'"
+    )
+  }
+  if (u2pd != "relaxed" && solve.confl) {
+    abort_argument(
+      "u2pd", u2pd, "give u2pd = \"relaxed\", or leave out `solve.confl`.",
+      pcalg = paste0(
+        "Versions of PC using lists for the orientation rules (and possibly bi-directed edges)\n",
+        " can only be run with 'u2pd = relaxed'"
+      )
+    )
+  }
+  if (conservative && maj.rule) {
+    abort_argument(
+      "maj.rule", maj.rule, "leave out one of `conservative` and `maj.rule`.",
+      pcalg = "Choose either conservative PC or majority rule PC!"
+    )
+  }
+  list(
+    u2pd = u2pd,
+    rule = if (conservative) "conservative" else if (maj.rule) "majority" else "standard",
+    solve_confl = solve.confl,
+    # Which ambiguous triples pcalg's pc() counts; it has no argument for it.
+    version_unf = c(2L, 1L)
+  )
+}

@@ -1,0 +1,128 @@
+# The sufficient statistic of gaussCItest(), list(C = <correlation matrix>, n = <sample size>), checked before any
+# work: most of these mistakes would otherwise show as a wrong graph, not as an error.
+
+check_suff_gauss <- function(suffStat, labels) {
+  check_suff_list(suffStat)
+  C <- check_cor_matrix(suffStat$C, length(labels))
+  check_cor_names(C, labels)
+  check_cor_values(C)
+  n <- suffStat$n
+  if (!is_number(n) || !is.finite(n) || n < 1) {
+    abort_argument("suffStat$n", n, "give the number of observations behind C, one number from 1, for instance nrow(x).")
+  }
+  # The names are not needed any more, and taking them off a shared matrix here would copy it.
+  list(C = C, n = as.double(n))
+}
+
+check_suff_list <- function(suffStat) {
+  if (is.data.frame(suffStat) || length(dim(suffStat)) == 2L) {
+    square <- nrow(suffStat) == ncol(suffStat) && !is.data.frame(suffStat)
+    abort_argument("suffStat", suffStat, if (square) {
+      "gaussCItest needs suffStat = list(C = <this matrix>, n = <number of observations>)."
+    } else {
+      paste(
+        "gaussCItest needs correlations, not data:",
+        "give suffStat = list(C = cor(x), n = nrow(x)), or suff_gauss(x)."
+      )
+    })
+  }
+  if (!is.list(suffStat) || is.null(suffStat$C)) {
+    abort_argument("suffStat", suffStat, paste(
+      "gaussCItest needs list(C = <correlation matrix>, n = <number of observations>),",
+      "for instance suffStat = list(C = cor(x), n = nrow(x))."
+    ))
+  }
+  if (is.null(suffStat$n)) {
+    abort_argument("suffStat$n", NULL, "give the number of observations behind C, for instance n = nrow(x).",
+      shown = "missing"
+    )
+  }
+}
+
+# C as a plain double matrix of p rows and p columns.
+check_cor_matrix <- function(C, p) {
+  want <- sprintf("give the %d x %d correlation matrix of the variables, for instance cor(x).", p, p)
+  if (is.data.frame(C) && all(vapply(C, is.numeric, NA)) || isS4(C) && methods::is(C, "Matrix")) {
+    C <- as.matrix(C)
+  }
+  if (!is.matrix(C) || !is.numeric(C)) {
+    abort_argument("suffStat$C", C, want)
+  }
+  if (nrow(C) != ncol(C)) {
+    abort_argument("suffStat$C", C, paste(
+      "it is not square, and looks like data:", "give suffStat = list(C = cor(x), n = nrow(x))."
+    ))
+  }
+  if (nrow(C) != p) {
+    abort_argument("suffStat$C", C, paste0(want, sprintf(" `labels` or `p` say that there are %d.", p)))
+  }
+  if (!is.double(C)) {
+    storage.mode(C) <- "double"
+  }
+  C
+}
+
+# Names on C must be the labels, in the same order: otherwise edges would be drawn between the wrong variables. The
+# labels "1", ..., "p" stand for no labels: they come from `p`.
+check_cor_names <- function(C, labels) {
+  names <- dimnames(C)
+  if (!is.null(names[[1L]]) && !is.null(names[[2L]]) && !identical(names[[1L]], names[[2L]])) {
+    abort_argument("suffStat$C", C, "give rows and columns the same names in the same order.",
+      shown = "a matrix whose row names and column names differ"
+    )
+  }
+  own <- names[[2L]] %||% names[[1L]]
+  if (is.null(own) || identical(own, labels) || identical(labels, as.character(seq_along(labels)))) {
+    return(invisible())
+  }
+  at <- which(own != labels)[1L]
+  abort_argument("labels", labels, paste(
+    "give labels = colnames(C), in that order, or take the names off C by dimnames(C) <- NULL",
+    "if the labels are other names of the same variables."
+  ), shown = sprintf(
+    "%s at place %d where the dimnames of suffStat$C have %s",
+    dQuote(labels[at], FALSE), at, dQuote(own[at], FALSE)
+  ))
+}
+
+# NA is allowed, as in pcalg: a test that meets one has no p-value, and `NAdelete` says what then.
+check_cor_values <- function(C) {
+  d <- diag(C)
+  off <- which(abs(d - 1) > 1e-8)
+  if (length(off)) {
+    abort_argument("suffStat$C", C, "it looks like a covariance matrix: give cov2cor(C), or cor(x).",
+      shown = sprintf("a matrix with %s on its diagonal at place %d, not 1", format(d[off[1L]]), off[1L])
+    )
+  }
+  # min() and max() without na.rm take no copy, and range() takes one either way.
+  holes <- anyNA(C)
+  reach <- suppressWarnings(c(min(C, na.rm = holes), max(C, na.rm = holes)))
+  worst <- reach[which.max(abs(reach))]
+  # A matrix of nothing but NA has the range Inf to -Inf.
+  if (abs(worst) > 1 + 1e-8 && reach[1L] <= reach[2L]) {
+    at <- which(C == worst, arr.ind = TRUE)[1L, ]
+    abort_argument("suffStat$C", C, "correlations lie between -1 and 1: give cor(x), or cov2cor() of a covariance matrix.",
+      shown = sprintf("a matrix with %s at [%d, %d]", format(worst), at[1L], at[2L])
+    )
+  }
+  check_symmetric(C)
+}
+
+check_symmetric <- function(C) {
+  other <- t(C)
+  if (identical(C, other)) {
+    return(invisible())
+  }
+  apart <- abs(C - other) > 1e-10
+  apart[is.na(apart)] <- FALSE
+  apart <- apart | is.na(C) != is.na(other)
+  if (any(apart)) {
+    at <- which(apart, arr.ind = TRUE)[1L, ]
+    abort_argument("suffStat$C", C, "give a symmetric matrix, for instance cor(x), or (C + t(C)) / 2 if only rounding is at fault.",
+      shown = sprintf(
+        "not symmetric: [%d, %d] is %s and [%d, %d] is %s", at[1L], at[2L], format(C[at[1L], at[2L]], digits = 15L),
+        at[2L], at[1L], format(C[at[2L], at[1L]], digits = 15L)
+      )
+    )
+  }
+}

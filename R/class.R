@@ -1,0 +1,73 @@
+# The class of the results: pcalg's S4 class "pcAlgo".
+#
+# When pcalg is installed, results are of pcalg's own class, and so all that pcalg does with its results works on ours.
+# When it is not, zzz.R defines a class of the same name and slots as this package loads. It does so only then: two
+# classes of one name in a session make R guess which is meant. A result saved without pcalg and read where pcalg is
+# becomes one of pcalg's by as_pcalg().
+
+# Slots of the virtual class above, and of the class itself, in pcalg's order.
+algo_slots <- c(
+  call = "call", n = "integer", max.ord = "integer", n.edgetests = "numeric", sepset = "list", pMax = "matrix"
+)
+own_slots <- c(graph = "graph", zMin = "matrix")
+
+has_pcalg <- function() {
+  isNamespaceLoaded("pcalg") || nzchar(system.file(package = "pcalg"))
+}
+
+# The definition of "pcAlgo" to make results of.
+result_class <- function() {
+  if (has_pcalg()) {
+    return(methods::getClass("pcAlgo", where = asNamespace("pcalg")))
+  }
+  methods::getClass("pcAlgo", where = topenv())
+}
+
+# Defines the class and its methods in the namespace `ns`, which must not be sealed yet.
+define_class <- function(ns) {
+  methods::setClass("gAlgo",
+    representation = c(as.list(algo_slots), "VIRTUAL"), where = ns
+  )
+  methods::setClass("pcAlgo",
+    representation = as.list(own_slots), contains = "gAlgo", where = ns
+  )
+  methods::setOldClass("amat", where = ns)
+  methods::setMethod("show", "pcAlgo", function(object) print_result(object), where = ns)
+  methods::setAs("pcAlgo", "matrix", function(from) {
+    structure(adjacency_matrix(from), type = "amat.cpdag")
+  }, where = ns)
+  methods::setAs("pcAlgo", "amat", function(from) {
+    structure(adjacency_matrix(from), class = "amat", type = "cpdag")
+  }, where = ns)
+  registerS3method("print", "pcAlgo", print_result, envir = ns)
+  registerS3method("print", "amat", print_amat, envir = ns)
+}
+
+# pcalg is installed but takes a while to load, so that waits until there is a result to make. Until then this prints
+# results that were saved without pcalg; pcalg's own method takes its place. The class is not known yet, of which
+# setMethod() would tell.
+show_before_pcalg <- function(ns) {
+  suppressMessages(methods::setMethod("show", "pcAlgo", function(object) print_result(object), where = ns))
+}
+
+new_result <- function(graph, call, max_ord, n_edgetests, sepset, pMax) {
+  methods::new(result_class(),
+    graph = graph, call = call, n = integer(0), max.ord = as.integer(max_ord), n.edgetests = n_edgetests,
+    sepset = sepset, pMax = pMax, zMin = matrix(NA, 1L, 1L)
+  )
+}
+
+# pcalg's adjacency matrix: m[i, j] is the mark at i of the edge from j to i, the transpose of as(graph, "matrix").
+adjacency_matrix <- function(x) t(methods::as(x@graph, "matrix"))
+
+# Is x a result, of whichever class? Reads no slot, so that objects of a class that is not defined here pass too.
+is_result <- function(x) {
+  isS4(x) && "pcAlgo" %in% class(x) && all(c(names(algo_slots), names(own_slots)) %in% names(attributes(x)))
+}
+
+check_result <- function(x, argument = "x") {
+  if (!is_result(x)) {
+    abort_argument(argument, x, "give a result of pc() or skeleton(), an object of class \"pcAlgo\".")
+  }
+  invisible(x)
+}

@@ -1,0 +1,100 @@
+# Every error of the package is a classed condition: c("pcgpu_error_<kind>", "pcgpu_error", "error", "condition").
+# Scripts can catch one kind, all of ours, or any error.
+
+abort <- function(kind, message, ..., class = character(), call = user_call()) {
+  stop(structure(
+    class = c(paste0("pcgpu_error_", kind), "pcgpu_error", class, "error", "condition"),
+    list(message = message, call = call, ...)
+  ))
+}
+
+# The error for a bad argument. `shown` is how the value reads in the message; `pcalg` is pcalg's own sentence for
+# the same mistake, put first and word for word, because scripts match on it.
+abort_argument <- function(argument, value, mend, shown = describe(value), pcalg = NULL) {
+  said <- paste0("`", argument, "` is ", shown, ": ", mend)
+  abort("argument", paste(c(pcalg, said), collapse = "\n"), argument = argument, value = value, mend = mend)
+}
+
+# The call that the user wrote: the outermost frame that runs a function of this package.
+user_call <- function() {
+  here <- topenv()
+  for (frame in seq_len(sys.nframe())) {
+    if (identical(environment(sys.function(frame)), here)) {
+      return(sys.call(frame))
+    }
+  }
+  NULL
+}
+
+# A value in a few words, for an error message.
+describe <- function(value) {
+  if (is.null(value)) {
+    return("NULL")
+  }
+  if (is.function(value)) {
+    return("a function")
+  }
+  if (is.data.frame(value)) {
+    return(sprintf("a data frame of %d rows and %d columns", nrow(value), ncol(value)))
+  }
+  if (length(dim(value)) == 2L) {
+    return(sprintf("a %d x %d %s matrix", nrow(value), ncol(value), typeof(value)))
+  }
+  if (isS4(value) || is.environment(value)) {
+    return(paste("an object of class", class(value)[1L]))
+  }
+  if (is.language(value)) {
+    return("a language object")
+  }
+  if (length(value) == 0L) {
+    return(sprintf("empty (%s)", class(value)[1L]))
+  }
+  if (is.list(value)) {
+    return(sprintf("a list of %s", enumerate(names(value) %||% rep("(no name)", length(value)))))
+  }
+  enumerate(if (is.character(value)) dQuote(value, FALSE) else format(value, digits = 7L, trim = TRUE))
+}
+
+# "a, b, c", cut after `most` with the number that is left out.
+enumerate <- function(words, most = 6L) {
+  left <- length(words) - most
+  if (left > 0L) {
+    words <- c(words[seq_len(most)], sprintf("... (%d more)", left))
+  }
+  paste(words, collapse = ", ")
+}
+
+`%||%` <- function(x, y) if (is.null(x)) y else x
+
+# Passes a result of Rust on, or raises what went wrong there. Rust answers with list(error = list(class, message,
+# ...)) because a text that goes through R's C-level error() is taken for a format: a "%" in it would be undefined
+# behaviour.
+check_rust <- function(result) {
+  failure <- if (is.list(result)) result$error
+  if (is.null(failure)) {
+    return(result)
+  }
+  if (failure$class == "unwind") {
+    # R code that Rust had called jumped (an error, a caught condition): Rust has cleared up, and the jump goes on.
+    rust_continue_unwind(failure$token)
+  }
+  if (failure$class == "interrupt") {
+    interrupt()
+  }
+  fields <- failure[setdiff(names(failure), c("class", "message"))]
+  do.call(abort, c(list(failure$class, failure$message), fields, list(call = user_call())))
+}
+
+# Stops as Ctrl-C in R code does: tryCatch(interrupt = ) sees it, otherwise R goes back to the top level without a
+# message.
+interrupt <- function() {
+  signalCondition(structure(class = c("interrupt", "condition"), list(message = "", call = NULL)))
+  invokeRestart("abort")
+}
+
+# For what only works with a package that is merely suggested.
+need_package <- function(package, what) {
+  if (!requireNamespace(package, quietly = TRUE)) {
+    abort("package", sprintf("%s, which is not installed: install.packages(\"%s\").", what, package), package = package)
+  }
+}

@@ -1,0 +1,20 @@
+#' Skeleton, and orientation unless `orient` is NULL.
+#' @noRd
+rust_search <- function(test, options, orient, callbacks) .Call(wrap__rust_search, test, options, orient, callbacks)
+
+#' Orientation of a skeleton from anywhere.
+#' @noRd
+rust_orient <- function(edges, sepset, p, orient, test, alpha, threads, callbacks) .Call(wrap__rust_orient, edges, sepset, p, orient, test, alpha, threads, callbacks)
+
+#' One p-value of pcalg's gaussCItest().
+#' @noRd
+rust_gauss_p_value <- function(x, y, s, c, n) .Call(wrap__rust_gauss_p_value, x, y, s, c, n)
+
+#' Resumes a jump of R that was stopped on its way through Rust.
+#' @noRd
+rust_continue_unwind <- function(token) .Call(wrap__rust_continue_unwind, token)
+
+#' What this build and machine are.
+#' @noRd
+rust_info <- function() .Call(wrap__rust_info)
+

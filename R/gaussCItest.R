@@ -1,0 +1,50 @@
+#' Test of zero partial correlation by Fisher's z
+#'
+#' The p-value of the two-sided test that the partial correlation of two Gaussian variables given others is zero. It
+#' has the definition of `pcalg::gaussCItest()`: [pc()] and [skeleton()] recognise either function and run it natively.
+#'
+#' The partial correlation \eqn{r} is taken from `C` by recursion for up to one conditioning variable and by a
+#' pseudo-inverse from two on, and cut at \eqn{\pm 0.9999999}{+-0.9999999}. The p-value is that of
+#' \eqn{\sqrt{n - |S| - 3}\; \mathrm{atanh}(r)}{sqrt(n - |S| - 3) atanh(r)} as a standard normal variable. It is 1 when
+#' \eqn{r} is not a number, as with `NA` in `C`, and when \eqn{n - |S| - 3 \le 0}{n - |S| - 3 <= 0}.
+#'
+#' @param x,y Numbers of the two variables (rows of `suffStat$C`), or their names if `C` has dimnames.
+#' @param S Vector of the numbers or names of the conditioning variables; may be empty or `NULL`.
+#' @param suffStat `list(C = , n = )`: a correlation matrix and the number of observations, see [suff_gauss()].
+#' @return The p-value, one number between 0 and 1.
+#' @references
+#' M. Kalisch and P. Buehlmann (2007). Estimating high-dimensional directed acyclic graphs with the PC-algorithm.
+#' *Journal of Machine Learning Research* 8, 613-636.
+#' @examples
+#' set.seed(1)
+#' x <- rnorm(100)
+#' y <- x + rnorm(100)
+#' z <- y + rnorm(100)
+#' suff <- suff_gauss(cbind(x, y, z))
+#' gaussCItest(1, 3, NULL, suff) # dependent
+#' gaussCItest(1, 3, 2, suff)    # independent given y
+#' @export
+gaussCItest <- function(x, y, S, suffStat) {
+  C <- suffStat$C
+  n <- suffStat$n
+  if (!is.matrix(C) || !is.double(C)) {
+    check_suff_list(suffStat)
+    C <- check_cor_matrix(C, NROW(C))
+  }
+  if (!is_number(n)) {
+    abort_argument("suffStat$n", n, "give the number of observations behind C, one number.")
+  }
+  check_rust(rust_gauss_p_value(
+    check_position(x, C, "x", 1L), check_position(y, C, "y", 1L), check_position(S, C, "S"), C, as.double(n)
+  ))
+}
+
+# Variables as row numbers of C; names are looked up.
+check_position <- function(at, C, argument, size = length(at)) {
+  number <- if (is.character(at)) match(at, colnames(C)) else if (is.numeric(at) || is.null(at)) as.integer(at)
+  if (length(number) != size || is.null(number) || anyNA(number) || any(number < 1L | number > nrow(C))) {
+    what <- if (argument == "S") "the numbers of the conditioning variables" else "the number of one variable"
+    abort_argument(argument, at, sprintf("give %s, from 1 to %d.", what, nrow(C)))
+  }
+  number
+}

@@ -1,0 +1,76 @@
+# Graphs without a p x p matrix in R code: neighbour lists in, graph::graphNEL out, and back.
+#
+# pcalg makes its graphs by as(<matrix>, "graphNEL"), which takes 15 s at p = 5,361. What is built here is identical
+# to that, weights, order and all: a skeleton comes from a logical matrix (weight 1L), a CPDAG from a double one (1 or
+# 2), and a graph without edges from new("graphNEL", nodes).
+
+# edges: a list of p sorted integer vectors, the j with i -> j. weights: NULL, or a list of vectors beside `edges`.
+graph_from_edges <- function(labels, edges, weights = NULL, one = 1L) {
+  graph <- methods::new("graphNEL", nodes = labels)
+  counts <- lengths(edges)
+  if (sum(counts) == 0L) {
+    return(graph)
+  }
+  from <- rep.int(seq_along(edges), counts)
+  to <- unlist(edges, use.names = FALSE)
+  weight <- if (is.null(weights)) rep.int(one, length(to)) else unlist(weights, use.names = FALSE)
+  graph@edgeL <- structure(lapply(edges, function(to) list(edges = to)), names = labels)
+  graph@graphData$edgemode <- if (is_symmetric(from, to, weight)) "undirected" else "directed"
+  # A few distinct records, repeated: R shares them, so that an edge costs one pointer.
+  values <- unique(weight)
+  records <- lapply(values, function(value) list(weight = value))
+  data <- structure(records[match(weight, values)], names = paste(labels[from], labels[to], sep = "|"))
+  graph@edgeData@data <- data
+  graph@edgeData@defaults <- list(weight = one)
+  graph
+}
+
+# The graph of a `u2pd = "rand"` or "retry" search whose v-structures fit no DAG: pcalg then takes a way that leaves
+# the graph directed and without weights.
+graph_without_weights <- function(labels, edges) {
+  graph <- methods::new("graphNEL", nodes = labels, edgemode = "directed")
+  graph@edgeL <- structure(lapply(edges, function(to) list(edges = to)), names = labels)
+  graph
+}
+
+# Is every edge there in both directions, with one weight?
+is_symmetric <- function(from, to, weight) {
+  there <- order(from, to)
+  back <- order(to, from)
+  identical(from[there], to[back]) && identical(to[there], from[back]) && identical(weight[there], weight[back])
+}
+
+# The neighbour lists of a graph: list(labels, edges, weights), weights NULL when all are 1.
+edges_of_graph <- function(graph) {
+  if (!methods::is(graph, "graphNEL")) {
+    graph <- methods::as(graph, "graphNEL")
+  }
+  labels <- graph@nodes
+  edges <- lapply(graph@edgeL, function(node) sort(as.integer(node$edges)))
+  names(edges) <- NULL
+  weights <- NULL
+  from <- rep.int(seq_along(edges), lengths(edges))
+  to <- unlist(edges, use.names = FALSE)
+  data <- graph@edgeData@data
+  if (length(data) && length(to)) {
+    key <- paste(labels[from], labels[to], sep = "|")
+    default <- graph@edgeData@defaults$weight %||% 1
+    weight <- vapply(data[key], function(record) as.double(record$weight %||% default), 0, USE.NAMES = FALSE)
+    if (any(weight != 1)) {
+      weights <- split(weight, factor(from, seq_along(edges)))
+      names(weights) <- NULL
+    }
+  }
+  list(labels = labels, edges = edges, weights = weights)
+}
+
+# One row a pair of adjacent nodes: from, to and kind, "directed", "undirected" or "conflict" (pcalg's mark 2).
+edge_table <- function(edges, weights = NULL) {
+  from <- rep.int(seq_along(edges), lengths(edges))
+  to <- as.integer(unlist(edges, use.names = FALSE))
+  weight <- if (is.null(weights)) rep.int(1, length(to)) else unlist(weights, use.names = FALSE)
+  back <- match(paste(to, from), paste(from, to))
+  once <- is.na(back) | from < to
+  kind <- ifelse(is.na(back), "directed", ifelse(weight == 2, "conflict", "undirected"))
+  data.frame(from = from, to = to, kind = kind, stringsAsFactors = FALSE)[once, , drop = FALSE]
+}

@@ -1,0 +1,117 @@
+#' PC algorithm: estimate the CPDAG of a causal graph
+#'
+#' Estimates the equivalence class (CPDAG) of a directed acyclic graph from observational data, by the order-independent
+#' PC algorithm (PC-stable). It takes the arguments of `pcalg::pc()` and gives its answer, hundreds of times sooner:
+#' put `pcgpu::pc` where a script has `pcalg::pc`.
+#'
+#' # What is the same as in pcalg, and what is not
+#'
+#' The graph, the separating sets and the sides on which they are stored, `n.edgetests`, `max.ord` and, to a relative
+#' `1e-9`, `pMax` are those of pcalg 2.7-12 with the same `skel.method`. They do not depend on `numCores`. Differences:
+#'
+#' - `numCores` left out means all cores; in pcalg it means one. It works with every `skel.method`, without the warning
+#'   that pcalg gives. `options(pcgpu.threads = )` and the environment variable `PCGPU_NUM_THREADS` set another
+#'   default.
+#' - Input that can only be a mistake is refused before any work, where pcalg computes something from it: a covariance
+#'   matrix, a matrix that is not symmetric, `alpha` outside (0, 1), repeated labels, labels that disagree with the
+#'   dimnames of the correlation matrix, and more. The message names the argument, its value and the mend, and the
+#'   condition has the classes `pcgpu_error_argument` and `pcgpu_error`. pcalg's own messages are in it word for word.
+#' - `verbose = TRUE` prints pcalg's line for each level, but a line for each test only where `indepTest` is an R
+#'   function, and none for each orientation.
+#' - `device` and `progress` are ours; they come after pcalg's arguments.
+#'
+#' # Tests of conditional independence
+#'
+#' [gaussCItest()], pcalg's or this package's, runs natively. Any other `function(x, y, S, suffStat)` that returns a
+#' p-value is called as pcalg calls it, once a test and in pcalg's order, on one thread. When it stops with an
+#' error, so does `pc()`, with a condition of class `pcgpu_error_test` that has the fields `x`, `y`, `S` and
+#' `parent` (the original condition) and inherits from the original's own classes.
+#'
+#' @param suffStat The sufficient statistic for `indepTest`; for [gaussCItest()] `list(C = , n = )`, a p x p
+#'   correlation matrix and the number of observations, as [suff_gauss()] makes it from data. `NA` in `C` is allowed;
+#'   see `NAdelete`.
+#' @param indepTest A function `(x, y, S, suffStat)` that returns the p-value of the test whether the variables with
+#'   numbers `x` and `y` are independent given those with numbers `S`.
+#' @param alpha Significance level of each test, between 0 and 1, both excluded.
+#' @param labels Names of the variables, a character vector of length p.
+#' @param p Number of variables; may take the place of `labels`, which are then `"1"`, ..., `"p"`.
+#' @param fixedGaps `NULL` or a symmetric logical p x p matrix: where it is `TRUE` there is no edge, and no test is made.
+#' @param fixedEdges `NULL` or a symmetric logical p x p matrix: where it is `TRUE` the edge stays, and is not tested. A
+#'   pair marked in both matrices is a gap.
+#' @param NAdelete If a p-value is `NA`, is the edge deleted (`TRUE`) or kept?
+#' @param m.max Largest size of a conditioning set; `Inf` for no limit.
+#' @param u2pd How the skeleton is turned into a CPDAG when v-structures contradict each other: `"relaxed"` (the
+#'   default; the result need not be a CPDAG), `"rand"` or `"retry"` (it is one, by means of R's random numbers: set
+#'   a seed).
+#' @param skel.method `"stable"` (the default) or `"stable.fast"`, both independent of the order of the variables, or
+#'   `"original"`, which depends on it. The first two give the same graph but where p-values are `NaN`, and separating
+#'   sets, `pMax` and counts as pcalg's methods of these names give them. Both are equally fast here.
+#' @param conservative,maj.rule Orient v-structures by the conservative rule or by the majority rule (Colombo and
+#'   Maathuis 2014): all separating sets among the neighbours are looked at. Not both, and only with
+#'   `u2pd = "relaxed"`.
+#' @param solve.confl Mark contradictory orientations by bidirected edges, so that the answer does not depend on the
+#'   order of the variables? Only with `u2pd = "relaxed"`.
+#' @param numCores Number of threads; left out, all cores (see above).
+#' @param verbose Print what goes on?
+#' @param device Where to run: `"auto"` or `"cpu"`. `"cuda"` is an error of class `pcgpu_error_no_gpu` in this build,
+#'   which has no CUDA engine yet.
+#' @param progress Show a progress bar for each level (by the package cli when it is installed)? `NULL` means
+#'   `getOption("pcgpu.progress")` and, where that is not set, yes in interactive sessions outside knitr and testthat.
+#' @return An object of pcalg's S4 class `pcAlgo` (of a class with that name and those slots when pcalg is not
+#'   installed), with slots
+#'   - `graph`: a [graph::graphNEL-class] of p nodes. An edge i -> j alone is directed, edges in both directions are
+#'     undirected, and both with weight 2 are a conflict (`solve.confl = TRUE` only).
+#'   - `sepset`: a list of p lists of p; `sepset[[i]][[j]]` is the integer vector of the variables that made the edge
+#'     between i and j fall, stored on the side on which pcalg stores it, or `NULL`.
+#'   - `pMax`: a p x p matrix, the largest p-value of the tests of each pair; `-Inf` (`-1` with `"stable.fast"`) where
+#'     there was none.
+#'   - `n.edgetests`: number of tests at each level, from level 0 on.
+#'   - `max.ord`: the last level, the size of its conditioning sets.
+#'   - `call`: the call. The slots `n` and `zMin` are empty, as in pcalg.
+#'
+#'   `as(fit, "amat")` is its adjacency matrix in pcalg's coding, [run_details()] tells where it was computed,
+#'   [as_igraph()] converts it, [plot_cpdag()] draws it.
+#' @references
+#' D. Colombo and M. H. Maathuis (2014). Order-independent constraint-based causal structure learning. *Journal of
+#' Machine Learning Research* 15, 3921-3962.
+#'
+#' M. Kalisch, M. Maechler, D. Colombo, M. H. Maathuis and P. Buehlmann (2012). Causal inference using graphical models
+#' with the R package pcalg. *Journal of Statistical Software* 47(11), 1-26.
+#'
+#' P. Spirtes, C. Glymour and R. Scheines (2000). *Causation, Prediction, and Search*, 2nd edition. MIT Press.
+#' @seealso [skeleton()] for the first half of the algorithm, [orient()] for the second.
+#' @examples
+#' # A chain and a v-structure: rain -> river <- melt, river -> flood
+#' set.seed(42)
+#' rain <- rnorm(1000)
+#' melt <- rnorm(1000)
+#' river <- rain + melt + rnorm(1000)
+#' flood <- river + rnorm(1000)
+#' x <- cbind(rain, melt, river, flood)
+#'
+#' fit <- pc(
+#'   suffStat = list(C = cor(x), n = nrow(x)), indepTest = gaussCItest,
+#'   alpha = 0.01, labels = colnames(x), numCores = 2
+#' )
+#' fit
+#' as(fit@graph, "matrix") # [i, j] = 1: an edge from i to j
+#' fit@sepset[[1]][[2]]    # rain and melt are independent given nothing: integer(0)
+#' plot(fit)
+#' @export
+pc <- function(suffStat, indepTest, alpha, labels, p,
+               fixedGaps = NULL, fixedEdges = NULL, NAdelete = TRUE, m.max = Inf,
+               u2pd = c("relaxed", "rand", "retry"),
+               skel.method = c("stable", "original", "stable.fast"),
+               conservative = FALSE, maj.rule = FALSE, solve.confl = FALSE,
+               numCores, verbose = FALSE, device = "auto", progress = NULL) {
+  call <- match.call()
+  labels <- check_labels(labels, p, !missing(labels), !missing(p), tell = TRUE)
+  orient <- check_orientation(u2pd, conservative, maj.rule, solve.confl)
+  method <- check_choice(skel.method, c("stable", "original", "stable.fast"), "skel.method")
+  options <- check_search(method, alpha, fixedGaps, fixedEdges, NAdelete, m.max, length(labels))
+  threads <- resolve_threads(if (!missing(numCores)) numCores)
+  verbose <- check_verbose(verbose)
+  check_device(device)
+  test <- ci_test(indepTest, suffStat, labels)
+  run_search(test, labels, options, orient, threads, verbose, progress, call)
+}

@@ -1,0 +1,27 @@
+#' pcgpu: the PC algorithm, exact and fast
+#'
+#' Learns causal structure from data by the PC algorithm, and answers exactly what the package pcalg answers, hundreds of
+#' times sooner. Start with [pc()] and [suff_gauss()].
+#'
+#' # Options
+#'
+#' - `options(pcgpu.threads = )` and the environment variable `PCGPU_NUM_THREADS`: number of threads when `numCores` is
+#'   left out. The argument comes first, then the option, then the variable, then all cores.
+#' - `options(pcgpu.progress = )`: show a progress bar? Unset: in interactive sessions.
+#'
+#' # Errors
+#'
+#' Every error of the package has the class `pcgpu_error` and one more:
+#' - `pcgpu_error_argument`: an argument is wrong; fields `argument`, `value` and `mend`.
+#' - `pcgpu_error_test`: the user's `indepTest` stopped; fields `x`, `y`, `S` and `parent`.
+#' - `pcgpu_error_overflow`: one pair has more than 2^63 tests at a level: make `m.max` smaller.
+#' - `pcgpu_error_numeric`: a matrix that pcalg cannot invert either.
+#' - `pcgpu_error_no_gpu`, `pcgpu_error_no_pcalg`, `pcgpu_error_package`: something is not there.
+#'
+#' @keywords internal
+#' @import methods
+#' @importFrom graph graphNEL
+#' @importClassesFrom graph graph graphNEL attrData renderInfo
+#' @importMethodsFrom graph coerce
+#' @useDynLib pcgpu, .registration = TRUE
+"_PACKAGE"

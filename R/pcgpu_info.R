@@ -1,0 +1,47 @@
+#' What this installation of pcgpu is and can do
+#'
+#' Versions, processor features and settings, in a form to paste into a bug report.
+#'
+#' @return A list of class `pcgpu_info`: `pcgpu`, `core` (versions of the R package and of its Rust core), `simd` (the
+#'   vector instructions in use), `cores` (of this machine), `threads` (used when `numCores` is left out), `cuda` (is
+#'   there a CUDA engine in this build?), `R`, `os`, `platform`, and the versions of `graph` and `pcalg`, `NA` where a
+#'   package is not installed.
+#' @examples
+#' pcgpu_info()
+#' @export
+pcgpu_info <- function() {
+  rust <- rust_info()
+  structure(list(
+    pcgpu = as.character(utils::packageVersion("pcgpu")),
+    core = rust$version,
+    simd = rust$simd,
+    cores = rust$cores,
+    threads = resolve_threads(),
+    cuda = FALSE,
+    R = as.character(getRversion()),
+    os = utils::osVersion,
+    platform = R.version$platform,
+    graph = installed_version("graph"),
+    pcalg = installed_version("pcalg")
+  ), class = "pcgpu_info")
+}
+
+installed_version <- function(package) {
+  tryCatch(as.character(utils::packageVersion(package)), error = function(e) NA_character_)
+}
+
+#' @exportS3Method print pcgpu_info
+print.pcgpu_info <- function(x, ...) {
+  there <- function(version) if (is.na(version)) "not installed" else version
+  cat(
+    "pcgpu ", x$pcgpu, " (Rust core ", x$core, ")\n",
+    "engine:   CPU, ", x$simd, ", ", x$threads, " of ", x$cores, " cores by default\n",
+    "CUDA:     ", if (x$cuda) "yes" else "not in this build", "\n",
+    "R:        ", x$R, " on ", x$platform, "\n",
+    "system:   ", x$os, "\n",
+    "graph:    ", there(x$graph), "\n",
+    "pcalg:    ", there(x$pcalg), "\n",
+    sep = ""
+  )
+  invisible(x)
+}

@@ -1,0 +1,84 @@
+# print(), show() and summary() of a result, in pcalg's format, so that scripts that read the output go on working.
+
+print_head <- function(x) {
+  cat("Object of class 'pcAlgo', from Call:\n", paste(deparse(x@call), collapse = "\n"), sep = "")
+}
+
+print_matrix <- function(x, zero.print = ".", ...) {
+  cat("\nAdjacency Matrix G:\n")
+  print.table(methods::as(x@graph, "matrix"), zero.print = zero.print, ...)
+}
+
+print_result <- function(x, amat = FALSE, zero.print = ".", ...) {
+  print_head(x)
+  cat("\n")
+  if (amat) {
+    print_matrix(x, zero.print = zero.print, ...)
+  }
+  listed <- edges_of_graph(x@graph)
+  directed <- sum(edge_table(listed$edges, listed$weights)$kind == "directed")
+  # pcalg counts a pair in conflict as undirected.
+  undirected <- (sum(lengths(listed$edges)) - directed) / 2
+  cat("Number of undirected edges: ", undirected, "\n")
+  cat("Number of directed edges:   ", directed, "\n")
+  cat("Total number of edges:      ", directed + undirected, "\n")
+  invisible(x)
+}
+
+print_amat <- function(x, zero.print = ".", ...) {
+  d <- dim(x)
+  cat(sprintf("Adjacency Matrix 'amat' (%d x %d) of type %s:\n", d[1L], d[2L], sQuote(attr(x, "type"))))
+  print.table(x, zero.print = zero.print, ...)
+  invisible(x)
+}
+
+#' Summary and plot of a result
+#'
+#' Methods of the generic functions [summary()] and [plot()] for the results of [pc()] and [skeleton()]. In a session
+#' where pcalg is attached, pcalg's own methods come first: they print the same and draw by Rgraphviz.
+#'
+#' @param object,x An object of class `pcAlgo`, from this package or from pcalg.
+#' @param amat Print the adjacency matrix too? It is the matrix `as(x@graph, "matrix")`, whose entry `[i, j]` is not
+#'   zero when there is an edge from `i` to `j`.
+#' @param zero.print How a zero is printed.
+#' @param y Not used.
+#' @param ... For `plot()`: passed on to [plot_cpdag()]. For `summary()`: not used.
+#' @return `object` or `x`, invisibly.
+#' @examples
+#' set.seed(1)
+#' x <- matrix(rnorm(500), 100, 5, dimnames = list(NULL, letters[1:5]))
+#' x[, 3] <- x[, 1] + x[, 2] + rnorm(100)
+#' fit <- pc(suff_gauss(x), gaussCItest, alpha = 0.01, labels = colnames(x), numCores = 2)
+#' fit
+#' summary(fit)
+#' plot(fit)
+#' @name pcAlgo-methods
+#' @exportS3Method summary pcAlgo
+summary.pcAlgo <- function(object, amat = TRUE, zero.print = ".", ...) {
+  print_head(object)
+  cat("\n\nNmb. edgetests during skeleton estimation:\n")
+  cat("===========================================\n")
+  cat(
+    "Max. order of algorithm: ", object@max.ord,
+    "\nNumber of edgetests from m = 0 up to m =", object@max.ord, ": ", object@n.edgetests
+  )
+  neighbours <- lengths(lapply(object@graph@edgeL, function(node) node$edges))
+  names(neighbours) <- NULL
+  cat("\n\nGraphical properties of skeleton:\n")
+  cat("=================================\n")
+  cat(
+    "Max. number of neighbours: ", max(neighbours), "at node(s)", which(neighbours == max(neighbours)),
+    "\nAvg. number of neighbours: ", mean(neighbours), "\n"
+  )
+  if (amat) {
+    print_matrix(object, zero.print = zero.print)
+  }
+  invisible(object)
+}
+
+#' @rdname pcAlgo-methods
+#' @exportS3Method plot pcAlgo
+plot.pcAlgo <- function(x, y, ...) {
+  plot_cpdag(x, ...)
+  invisible(x)
+}

@@ -1,0 +1,56 @@
+# Which conditional independence tests run natively, and how any other R function is run.
+
+# The test as Rust wants it: list(kind = "gauss", C, n) or list(kind = "function", fun).
+ci_test <- function(indepTest, suffStat, labels) {
+  if (!is.function(indepTest)) {
+    abort_argument("indepTest", indepTest, paste(
+      "give a function(x, y, S, suffStat) that returns a p-value,",
+      "for instance gaussCItest (the function itself, without quotes)."
+    ))
+  }
+  if (is_gauss_test(indepTest)) {
+    suff <- check_suff_gauss(suffStat, labels)
+    return(list(kind = "gauss", C = suff$C, n = suff$n))
+  }
+  r_test(indepTest, suffStat)
+}
+
+is_gauss_test <- function(indepTest) {
+  identical(indepTest, gaussCItest) ||
+    (isNamespaceLoaded("pcalg") && identical(indepTest, getExportedValue("pcalg", "gaussCItest")))
+}
+
+# An R function as a test. What it signals (warnings, messages, interrupts) takes its usual course: Rust lets R's jumps
+# pass. An error is raised again as one that says which test it was.
+r_test <- function(indepTest, suffStat) {
+  fun <- function(x, y, S) {
+    withCallingHandlers(
+      {
+        value <- indepTest(x, y, S, suffStat)
+        if (length(value) != 1L || !(is.numeric(value) || is.logical(value))) {
+          stop("the test must return one number, the p-value, but returned ", describe(value), call. = FALSE)
+        }
+        as.double(value)
+      },
+      error = function(e) raise_test_error(e, x, y, S)
+    )
+  }
+  list(kind = "function", fun = fun)
+}
+
+# Raises what a test raised. The condition keeps the classes and fields of the original, so that a handler for those
+# still catches it, and has the original as `parent`.
+raise_test_error <- function(parent, x, y, S) {
+  where <- sprintf("indepTest(x = %d, y = %d, S = {%s})", x, y, paste(S, collapse = ", "))
+  ours <- list(
+    message = paste0(where, " failed: ", conditionMessage(parent)), call = user_call(),
+    x = x, y = y, S = S, parent = parent
+  )
+  theirs <- unclass(parent)
+  theirs <- theirs[setdiff(names(theirs), names(ours))]
+  classes <- setdiff(class(parent), c("simpleError", "error", "condition"))
+  stop(structure(
+    class = c("pcgpu_error_test", "pcgpu_error", classes, "error", "condition"),
+    c(ours, theirs)
+  ))
+}

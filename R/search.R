@@ -1,0 +1,63 @@
+# What pc() and skeleton() share: arguments checked -> one call of Rust -> a pcAlgo object.
+
+# orient: NULL for the skeleton alone, or what check_orientation() made. `call` is the user's call for the slot.
+run_search <- function(test, labels, options, orient, threads, verbose, progress, call) {
+  bar <- progress_reporter(progress)
+  on.exit(bar$close())
+  found <- rust_search(
+    test,
+    c(options, list(threads = threads)),
+    orient,
+    search_callbacks(bar, verbose, options$method, test$kind)
+  )
+  bar$close()
+  found <- check_rust(found)
+  result <- new_result(
+    graph = result_graph(labels, found, oriented = !is.null(orient)),
+    call = call,
+    max_ord = found$max_ord,
+    n_edgetests = edge_tests(found$n_edgetests, options$method),
+    sepset = found$sepset,
+    pMax = found$pMax
+  )
+  set_details(result, device = "cpu", exact_tests = found$exact_tests)
+}
+
+# The arguments of a search as Rust wants them. The order of the checks is pcalg's where both check.
+check_search <- function(method, alpha, fixedGaps, fixedEdges, NAdelete, m.max, p) {
+  list(
+    p = p,
+    method = method,
+    alpha = check_alpha(alpha),
+    fixed_gaps = check_pairs(fixedGaps, "fixedGaps", p),
+    fixed_edges = check_pairs(fixedEdges, "fixedEdges", p),
+    na_delete = check_flag(NAdelete, "NAdelete"),
+    m_max = check_m_max(m.max)
+  )
+}
+
+search_callbacks <- function(bar, verbose, method, kind) {
+  list(
+    progress = bar$report,
+    level = if (verbose > 0L) level_printer(method),
+    test = if (verbose > 0L && kind == "function") test_printer(method),
+    permutation = function(k) sample.int(k)
+  )
+}
+
+# pcalg's types: its C++ counts in integers, its R code in doubles.
+edge_tests <- function(counts, method) {
+  if (method == "stable.fast" && max(counts) <= .Machine$integer.max) as.integer(counts) else counts
+}
+
+# A skeleton's weights are integers and those of an oriented graph doubles, see graph.R. `extendable` is FALSE where
+# u2pd = "rand" or "retry" found no DAG with the v-structures.
+result_graph <- function(labels, found, oriented) {
+  if (!oriented || sum(lengths(found$edges)) == 0L) {
+    return(graph_from_edges(labels, found$edges))
+  }
+  if (isFALSE(found$extendable)) {
+    return(graph_without_weights(labels, found$edges))
+  }
+  graph_from_edges(labels, found$edges, found$marks, one = 1)
+}

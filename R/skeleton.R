@@ -1,0 +1,33 @@
+#' Estimate the skeleton of a causal graph
+#'
+#' The first half of the PC algorithm: which variables are joined by an edge, whatever its direction. It takes the
+#' arguments of `pcalg::skeleton()` and gives its answer; what [pc()] says of differences holds here too.
+#'
+#' @inheritParams pc
+#' @param method As `skel.method` in [pc()].
+#' @return An object of class `pcAlgo` as [pc()] returns it, whose `graph` is undirected.
+#' @inherit pc references
+#' @seealso [orient()] to orient the edges, [pc()] to do both at once.
+#' @examples
+#' set.seed(42)
+#' x <- matrix(rnorm(4000), 500, 8)
+#' x[, 2] <- x[, 1] + rnorm(500)
+#' x[, 3] <- x[, 2] + rnorm(500)
+#' skel <- skeleton(suff_gauss(x), gaussCItest, alpha = 0.01, p = 8, numCores = 2)
+#' skel
+#' skel@n.edgetests
+#' @export
+skeleton <- function(suffStat, indepTest, alpha, labels, p,
+                     method = c("stable", "original", "stable.fast"), m.max = Inf,
+                     fixedGaps = NULL, fixedEdges = NULL, NAdelete = TRUE,
+                     numCores, verbose = FALSE, device = "auto", progress = NULL) {
+  call <- match.call()
+  labels <- check_labels(labels, p, !missing(labels), !missing(p))
+  method <- check_choice(method, c("stable", "original", "stable.fast"), "method")
+  options <- check_search(method, alpha, fixedGaps, fixedEdges, NAdelete, m.max, length(labels))
+  threads <- resolve_threads(if (!missing(numCores)) numCores)
+  verbose <- check_verbose(verbose)
+  check_device(device)
+  test <- ci_test(indepTest, suffStat, labels)
+  run_search(test, labels, options, orient = NULL, threads, verbose, progress, call)
+}

@@ -1,0 +1,126 @@
+#' Sufficient statistic for Gaussian data
+#'
+#' Makes `list(C = cor(x), n = nrow(x))` for [gaussCItest()], with checks of the data first.
+#'
+#' Two columns that are equal up to a linear map have correlation 1 or -1. They are allowed: either explains the other
+#' away, and [pc()] answers as pcalg does, but which edges then stay rests on rounding. Drop one of them.
+#'
+#' @param x A numeric matrix or data frame, observations in rows, variables in columns.
+#' @param use What to do about missing values, as in [stats::cor()]:
+#'   - `"everything"` (the default) and `"all.obs"`: an error when there are any;
+#'   - `"complete.obs"` and `"na.or.complete"`: only rows without one count, and `n` is their number;
+#'   - `"pairwise.complete.obs"`: each correlation is from the rows that have both variables. `n` is then the smallest
+#'     of these numbers of rows, which makes the tests conservative. The matrix may not be positive semi-definite; a
+#'     warning says so.
+#' @param method `"pearson"` (the default), `"spearman"` or `"kendall"`, as in [stats::cor()]. The test is derived for
+#'   the first; rank correlations are in use for data with heavy tails (Harris and Drton 2013).
+#' @return A list of `C`, a p x p correlation matrix equal to `cor(x, use = use, method = method)` with the column names
+#'   as dimnames, and `n`, the number of observations.
+#' @references
+#' N. Harris and M. Drton (2013). PC algorithm for nonparanormal graphical models. *Journal of Machine Learning
+#' Research* 14, 3365-3383.
+#' @examples
+#' suff <- suff_gauss(iris[1:4])
+#' pc(suff, gaussCItest, alpha = 0.01, labels = colnames(suff$C), numCores = 2)
+#'
+#' # airquality has missing values
+#' suff <- suff_gauss(airquality[1:4], use = "complete.obs")
+#' suff$n
+#' @export
+suff_gauss <- function(x, use = c(
+                         "everything", "all.obs", "complete.obs", "na.or.complete", "pairwise.complete.obs"
+                       ), method = c("pearson", "spearman", "kendall")) {
+  use <- check_choice(use, c("everything", "all.obs", "complete.obs", "na.or.complete", "pairwise.complete.obs"), "use")
+  method <- check_choice(method, c("pearson", "spearman", "kendall"), "method")
+  x <- check_data(x)
+  missing <- colSums(is.na(x)) > 0
+  n <- nrow(x)
+  if (any(missing)) {
+    if (use %in% c("everything", "all.obs")) {
+      abort_argument("x", x, paste(
+        "drop or fill them in, or give use = \"complete.obs\" (rows without any)",
+        "or use = \"pairwise.complete.obs\" (rows without one in the two columns at hand)."
+      ), shown = paste("missing values in", column_names(x, missing)))
+    }
+    if (use == "pairwise.complete.obs") {
+      n <- min(crossprod(!is.na(x)))
+    } else {
+      x <- x[stats::complete.cases(x), , drop = FALSE]
+      n <- nrow(x)
+    }
+  }
+  # The test has n - |S| - 3 in its formula.
+  if (n < 4) {
+    abort_argument("x", x, "a test of correlation takes at least 4 observations.",
+      shown = sprintf("of %d usable rows", as.integer(n))
+    )
+  }
+  check_varying(x)
+  C <- stats::cor(x, use = use, method = method)
+  if (use == "pairwise.complete.obs" && any(missing)) {
+    check_pairwise(C)
+  }
+  list(C = C, n = as.integer(n))
+}
+
+check_data <- function(x) {
+  if (!is.data.frame(x) && !is.matrix(x)) {
+    abort_argument("x", x, "give a numeric matrix or data frame, observations in rows.")
+  }
+  numeric <- if (is.data.frame(x)) vapply(x, is.numeric, NA) else rep(is.numeric(x), ncol(x))
+  if (!all(numeric)) {
+    abort_argument("x", x, "drop these columns, or make numbers of them.",
+      shown = paste("not numeric in", column_names(x, !numeric))
+    )
+  }
+  if (ncol(x) < 2L) {
+    abort_argument("x", x, "give at least two columns.")
+  }
+  x <- as.matrix(x)
+  infinite <- colSums(is.infinite(x)) > 0
+  if (any(infinite)) {
+    abort_argument("x", x, "drop these rows or columns, or transform the data in another way.",
+      shown = paste("infinite in", column_names(x, infinite))
+    )
+  }
+  x
+}
+
+check_varying <- function(x) {
+  constant <- apply(x, 2L, function(column) {
+    seen <- column[!is.na(column)]
+    length(seen) == 0L || min(seen) == max(seen)
+  })
+  if (any(constant)) {
+    abort_argument("x", x, "drop these columns: a constant has no correlation.",
+      shown = paste("constant in", column_names(x, constant))
+    )
+  }
+}
+
+# Correlations from different rows need not belong together.
+check_pairwise <- function(C) {
+  if (anyNA(C)) {
+    pair <- which(is.na(C), arr.ind = TRUE)[1L, ]
+    abort_argument("x", C, "use other rows or columns.", shown = sprintf(
+      "without a correlation of columns %d and %d in the rows that have both", pair[1L], pair[2L]
+    ))
+  }
+  definite <- tryCatch(is.matrix(chol(C + diag(1e-8, nrow(C)))), error = function(e) FALSE)
+  if (!definite) {
+    warning(
+      "the pairwise correlation matrix is not positive semi-definite: some partial correlations may make no sense; ",
+      "consider use = \"complete.obs\"",
+      call. = FALSE
+    )
+  }
+}
+
+column_names <- function(x, which) {
+  names <- colnames(x)
+  which <- base::which(which)
+  if (is.null(names)) {
+    return(paste(if (length(which) == 1L) "column" else "columns", enumerate(as.character(which))))
+  }
+  paste(if (length(which) == 1L) "column" else "columns", enumerate(dQuote(names[which], FALSE)))
+}

@@ -1,0 +1,34 @@
+# The number of threads: the argument `numCores`, else options(pcgpu.threads), else the environment variable
+# PCGPU_NUM_THREADS, else all cores. The answer of a search does not depend on it.
+resolve_threads <- function(numCores = NULL) {
+  if (!is.null(numCores)) {
+    if (!is_number(numCores) || numCores <= 0) {
+      abort_argument("numCores", numCores, "give a number of threads from 1, or leave it out to use all cores.",
+        pcalg = "(is.integer(numCores) || is.numeric(numCores)) && numCores > 0 is not TRUE"
+      )
+    }
+    return(count_threads(numCores))
+  }
+  option <- getOption("pcgpu.threads")
+  if (!is.null(option)) {
+    if (!is_number(option) || option < 1) {
+      abort_argument("options(pcgpu.threads)", option, "set it to a number of threads from 1, or to NULL.")
+    }
+    return(count_threads(option))
+  }
+  variable <- Sys.getenv("PCGPU_NUM_THREADS")
+  if (nzchar(variable)) {
+    number <- suppressWarnings(as.numeric(variable))
+    if (is.na(number) || number < 1) {
+      abort_argument("PCGPU_NUM_THREADS", variable, "set this environment variable to a number of threads from 1, or unset it.")
+    }
+    return(count_threads(number))
+  }
+  cores <- as.integer(rust_info()$cores)
+  # R CMD check allows a package two cores at a time, and sets this variable to say so.
+  limit <- tolower(Sys.getenv("_R_CHECK_LIMIT_CORES_"))
+  if (nzchar(limit) && limit != "false") min(cores, 2L) else cores
+}
+
+# A part of a thread is none, but one there must be; far more threads than cores help nobody.
+count_threads <- function(number) as.integer(max(1, min(floor(number), 1024)))

@@ -1,0 +1,135 @@
+# Times pcgpu from a correlation matrix to a pcAlgo object, side by side with
+# pcalg where that is installed, compares every field of the two answers, and
+# prints a Markdown table.
+#
+#   Rscript bench.R [DATA ...] [--alpha=0.01] [--method=stable.fast] [--threads=2]
+#                   [--repeats=5] [--peer=auto|yes|no] [--peer-threads=1]
+#                   [--cache=FOLDER]
+#
+# DATA: names from data.R; without any, all. pcalg needs minutes on some of
+# them (nci60 half a minute, mcc three, dream5 five, saureus twenty). --cache
+# keeps its answers and times in a folder outside the project and uses them
+# again; the table says so.
+# PCGPU_BENCH_DATA names the folder of the real data (default ../shared/data).
+here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
+source(file.path(here, "data.R"))
+source(file.path(here, "compare.R"))
+suppressPackageStartupMessages({
+  library(methods)
+  library(graph)
+})
+
+args <- commandArgs(trailingOnly = TRUE)
+option <- function(name, default) {
+  hit <- grep(paste0("^--", name, "="), args, value = TRUE)
+  if (length(hit)) sub("^[^=]*=", "", hit[length(hit)]) else default
+}
+known <- c("alpha", "method", "threads", "repeats", "peer", "peer-threads", "cache")
+unknown <- grep(sprintf("^--(%s)=", paste(known, collapse = "|")), grep("^-", args, value = TRUE),
+                value = TRUE, invert = TRUE)
+chosen <- grep("^-", args, value = TRUE, invert = TRUE)
+if (length(unknown)) stop("unknown option ", unknown[1], call. = FALSE)
+if (!length(chosen)) chosen <- names(bench_data)
+if (!all(chosen %in% names(bench_data))) {
+  stop("DATA must be among: ", paste(names(bench_data), collapse = ", "), call. = FALSE)
+}
+
+run <- list(
+  alpha = as.double(option("alpha", "0.01")), method = option("method", "stable.fast"),
+  threads = as.integer(option("threads", "2")), repeats = as.integer(option("repeats", "5")),
+  peer_threads = as.integer(option("peer-threads", "1"))
+)
+cache <- option("cache", "")
+has_pcalg <- nzchar(system.file(package = "pcalg"))
+with_peer <- switch(option("peer", "auto"), auto = has_pcalg, yes = TRUE, no = FALSE,
+                    stop("--peer must be auto, yes or no", call. = FALSE))
+if (with_peer && !has_pcalg) stop("--peer=yes, but pcalg is not installed", call. = FALSE)
+
+work <- tempfile("bench")
+dir.create(work)
+saveRDS(run, file.path(work, "options.rds"))
+
+# Runs worker.R and returns its answer, or NULL if it failed.
+worker <- function(program, data) {
+  answer <- tempfile(tmpdir = work)
+  status <- system2(file.path(R.home("bin"), "Rscript"),
+                    c(shQuote(file.path(here, "worker.R")), program, data,
+                      shQuote(file.path(work, "options.rds")), shQuote(answer)))
+  if (status == 0) readRDS(answer) else NULL
+}
+
+ask_peer <- function(data) {
+  if (!nzchar(cache)) return(worker("peer", data))
+  dir.create(cache, showWarnings = FALSE, recursive = TRUE)
+  key <- sprintf("%s-%s-%g-t%d-pcalg%s.rds", data, run$method, run$alpha, run$peer_threads,
+                 utils::packageVersion("pcalg"))
+  file <- file.path(cache, key)
+  if (file.exists(file)) {
+    answer <- readRDS(file)
+    answer$cached <- TRUE
+    return(answer)
+  }
+  answer <- worker("peer", data)
+  if (!is.null(answer)) saveRDS(answer, file)
+  answer
+}
+
+edge_count <- function(x) sum(lengths(edges(x@graph))) / 2
+
+row_of <- function(data) {
+  mine <- worker("ours", data)
+  if (is.null(mine)) return(c(data, "pcgpu failed", rep("", length(columns) - 2)))
+  theirs <- if (with_peer) ask_peer(data)
+  tests <- sum(mine$skel@n.edgetests)
+  number <- function(x) format(signif(x, 3), big.mark = ",", scientific = FALSE, trim = TRUE, drop0trailing = TRUE)
+  spread <- function(x) paste(number(min(x)), "/", number(stats::median(x)))
+  peer_cells <- if (is.null(theirs)) rep("", 5) else {
+    skel_differs <- differences(mine$skel, theirs$skel)
+    fit_differs <- differences(mine$fit, theirs$fit)
+    c(
+      paste0(number(min(theirs$skeleton)), " + ", number(min(theirs$orient)),
+             if (isTRUE(theirs$cached)) format(theirs$when, " (of %Y-%m-%d)") else
+               sprintf(" (%d run%s)", length(theirs$skeleton), if (length(theirs$skeleton) == 1) "" else "s")),
+      number(theirs$pc / min(mine$pc)),
+      number(theirs$pc / stats::median(mine$pc)),
+      number(min(theirs$orient) / min(mine$orient)),
+      if (skel_differs == "" && fit_differs == "") "yes" else
+        paste0("NO: skeleton (", skel_differs, ") cpdag (", fit_differs, ")")
+    )
+  }
+  c(data, sprintf("%d x %d", mine$p, mine$n), format(tests, big.mark = ",", trim = TRUE),
+    format(edge_count(mine$skel)), spread(mine$pc), spread(mine$skeleton), spread(mine$orient),
+    number(tests / min(mine$skeleton) / run$threads / 1e6), sprintf("%.2f", mine$memory), peer_cells)
+}
+
+columns <- c("data", "p x n", "CI tests", "edges", "pc() s, min / median", "skeleton s", "orientation s",
+             "M tests/s/thread (skeleton)", "peak GiB", "pcalg s (skeleton + orientation)",
+             "times faster (by min)", "(by median)", "orientation times faster", "same answer")
+if (!with_peer) columns <- columns[1:9]
+
+shell <- function(command) paste(suppressWarnings(system(paste(command, "2>/dev/null"), intern = TRUE)), collapse = " ")
+cpu <- sub("^Model name:\\s*", "", shell("lscpu | grep '^Model name'"))
+commit <- shell(paste("git -C", shQuote(here), "describe --always --dirty --abbrev=12"))
+cat(sprintf("\n- machine: %s, %s cores, %s; %s\n", cpu, shell("nproc"),
+            shell("awk '/MemTotal/ { printf \"%.0f GiB\", $2 / 1048576 }' /proc/meminfo"),
+            R.version.string))
+cat(sprintf("- commit: %s, %s\n", if (nzchar(commit)) commit else "not known", format(Sys.Date())))
+cat(sprintf("- command: bench.R %s\n", paste(args, collapse = " ")))
+cat(sprintf("- alpha %g, %s, %d thread%s, %d repeats; pcalg: %s\n\n", run$alpha, run$method, run$threads,
+            if (run$threads == 1) "" else "s", run$repeats,
+            if (with_peer) sprintf("%s, %d thread%s", utils::packageVersion("pcalg"), run$peer_threads,
+                                   if (run$peer_threads == 1) "" else "s") else "not run"))
+line <- function(cells) cat("|", paste(cells, collapse = " | "), "|\n")
+line(columns)
+line(rep("---", length(columns)))
+wrong <- FALSE
+for (data in chosen) {
+  if (!is_available(data)) {
+    message("skipped ", data, ": its file is not in ", bench_folder())
+    next
+  }
+  cells <- row_of(data)[seq_along(columns)]
+  line(cells)
+  wrong <- wrong || any(grepl("^NO:|failed", cells))
+}
+if (wrong) quit(status = 1)

@@ -1,0 +1,364 @@
+//! Fisher's z test of a partial correlation, by pcalg's formulae and in pcalg's order of operations.
+//!
+//! pcalg has the test twice, and the two differ where a correlation matrix is degenerate: `gaussCItest` in R (methods
+//! "stable" and "original") reads an undefined partial correlation as 0, the C++ of "stable.fast" as the cut 0.9999999.
+//! Identical columns exist in real data, there (r_xy - r_xs r_ys)/sqrt((1 - r_ys²)(1 - r_xs²)) is 0/0 or rounding
+//! noise, and agreeing with pcalg means the same operations in the same order without fused multiply-add.
+
+use super::CiTest;
+use crate::{Error, Result};
+
+/// Partial correlations are cut here (pcalg's `cut.at`).
+pub const CUT: f64 = 0.9999999;
+
+/// A pivot above this keeps the inverse far from pcalg's rank decision at about 1e-15.
+const SAFE_PIVOT: f64 = 1e-6;
+
+/// Whose reading of degenerate cases to follow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// pcalg's R function `gaussCItest`: an undefined correlation is 0, an undefined z is 0 (so p is 1).
+    GaussCItest,
+    /// pcalg's C++ (`stable.fast`): NaN in the matrix gives p = NaN, an undefined partial correlation is [`CUT`].
+    StableFast,
+}
+
+/// Why a test has no p-value where pcalg stops with an error too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Undefined(pub &'static str);
+
+const TOO_FEW: Undefined = Undefined(
+    "n - |S| - 3 is negative, which pcalg's \"stable.fast\" stops at (\"stable\" reads it as independence)",
+);
+
+/// The Gaussian test on a correlation matrix.
+#[derive(Clone, Copy, Debug)]
+pub struct Gauss<'a> {
+    c: &'a [f64],
+    p: usize,
+    n: f64,
+    reading: Reading,
+}
+
+/// What a squared partial correlation says about p >= alpha at one level.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cutoff {
+    /// Below: independent for certain.
+    pub independent_below: f64,
+    /// Above: dependent for certain. Between the two only the exact formula decides.
+    pub dependent_above: f64,
+}
+
+/// Half the width of the band around the critical |r| inside which [`Gauss::p_value`] decides.
+///
+/// The engines' conditional covariances carry an error below 1e-9 in r while every pivot is above their bound of 1e-3
+/// (backward error l·eps of the factorisation, amplified by at most 1/pivot twice); pcalg's own rounding is smaller.
+const GUARD: f64 = 1e-7;
+
+impl<'a> Gauss<'a> {
+    /// `c`: correlation matrix, p x p, column by column; `n`: sample size.
+    pub fn new(c: &'a [f64], p: usize, n: f64, reading: Reading) -> Result<Self> {
+        if c.len() != p * p {
+            return Err(Error::Argument {
+                argument: "suffStat$C",
+                value: format!("{} numbers", c.len()),
+                mend: format!("a {p} x {p} correlation matrix is needed"),
+            });
+        }
+        if !(n >= 1.0) {
+            return Err(Error::Argument {
+                argument: "suffStat$n",
+                value: n.to_string(),
+                mend: "give the sample size, a number of at least 1".into(),
+            });
+        }
+        // The C++ of "stable.fast" takes n as an unsigned integer.
+        let n = if reading == Reading::StableFast { n.trunc() } else { n };
+        Ok(Gauss { c, p, n, reading })
+    }
+
+    /// Number of variables.
+    pub fn p(&self) -> usize {
+        self.p
+    }
+
+    /// `C[x, y]`.
+    #[inline(always)]
+    pub fn correlation(&self, x: usize, y: usize) -> f64 {
+        self.c[y * self.p + x]
+    }
+
+    /// Column y of C, which is also its row.
+    #[inline(always)]
+    pub fn column(&self, y: usize) -> &'a [f64] {
+        &self.c[y * self.p..(y + 1) * self.p]
+    }
+
+    /// p-value of a (partial) correlation `r` given `size` variables.
+    #[inline]
+    pub fn p_of_correlation(&self, r: f64, size: usize) -> f64 {
+        let (r, scale) = match self.reading {
+            Reading::GaussCItest => {
+                let r = if r.is_nan() { 0.0 } else { r.clamp(-CUT, CUT) };
+                (r, (self.n - size as f64 - 3.0).sqrt())
+            }
+            Reading::StableFast => {
+                let r = r.abs();
+                // Not `min`: an undefined r is the cut here, as in pcalg.
+                (if r < CUT { r } else { CUT }, (self.n - size as f64 - 3.0).sqrt())
+            }
+        };
+        // Maechler's stable form of log((1+r)/(1-r)), as in pcalg.
+        let z = scale * 0.5 * (2.0 * r / (1.0 - r)).ln_1p();
+        if z.is_nan() {
+            return 1.0;
+        }
+        libm::erfc(z.abs() * std::f64::consts::FRAC_1_SQRT_2)
+    }
+
+    /// p-value of a correlation given nothing.
+    #[inline]
+    pub fn p_of_marginal(&self, r: f64) -> std::result::Result<f64, Undefined> {
+        if self.reading == Reading::StableFast {
+            if r.is_nan() {
+                return Ok(f64::NAN);
+            }
+            if self.n < 3.0 {
+                return Err(TOO_FEW);
+            }
+        }
+        Ok(self.p_of_correlation(r, 0))
+    }
+
+    /// The critical region at level `size`: p >= alpha exactly when |r| is at most the critical value.
+    pub fn cutoff(&self, alpha: f64, size: usize) -> Cutoff {
+        let dependent = |r: f64| self.p_of_correlation(r, size) < alpha;
+        if !dependent(CUT) {
+            return Cutoff { independent_below: f64::INFINITY, dependent_above: f64::INFINITY };
+        }
+        let (mut low, mut high) = (0.0, CUT);
+        while high - low > 1e-12 {
+            let middle = 0.5 * (low + high);
+            if dependent(middle) {
+                high = middle;
+            } else {
+                low = middle;
+            }
+        }
+        let below = (low - GUARD).max(0.0);
+        let above = high + GUARD;
+        Cutoff { independent_below: below * below, dependent_above: above * above }
+    }
+
+    /// p-value of "x and y independent given s", by pcalg's formulae. NaN only under [`Reading::StableFast`].
+    pub fn p_value(&self, x: usize, y: usize, s: &[u32]) -> std::result::Result<f64, Undefined> {
+        let r = match s {
+            [] => return self.p_of_marginal(self.correlation(x, y)),
+            [k] => {
+                let k = *k as usize;
+                let (xy, xk, yk) = (self.correlation(x, y), self.correlation(x, k), self.correlation(y, k));
+                if self.reading == Reading::StableFast && (xy.is_nan() || xk.is_nan() || yk.is_nan()) {
+                    return Ok(f64::NAN);
+                }
+                (xy - xk * yk) / ((1.0 - yk * yk) * (1.0 - xk * xk)).sqrt()
+            }
+            _ => match self.partial_correlation(x, y, s) {
+                Some(r) => r,
+                None if self.reading == Reading::StableFast => return Ok(f64::NAN),
+                None => return Err(Undefined("NA in the correlation matrix of x, y and S cannot be inverted")),
+            },
+        };
+        if self.reading == Reading::StableFast && self.n - (s.len() as f64) - 3.0 < 0.0 {
+            return Err(TOO_FEW);
+        }
+        Ok(self.p_of_correlation(r, s.len()))
+    }
+
+    /// -P_xy / sqrt(P_xx P_yy) with P the pseudo-inverse of C[(x, y, S), (x, y, S)]; `None` when that holds a NaN.
+    fn partial_correlation(&self, x: usize, y: usize, s: &[u32]) -> Option<f64> {
+        let k = s.len() + 2;
+        let vertex = |i: usize| match i {
+            0 => x,
+            1 => y,
+            _ => s[i - 2] as usize,
+        };
+        let mut m: Vec<f64> = Vec::with_capacity(k * k);
+        for col in 0..k {
+            for row in 0..k {
+                m.push(self.correlation(vertex(row), vertex(col)));
+            }
+        }
+        if m.iter().any(|v| v.is_nan()) {
+            return None;
+        }
+        Some(partial_by_elimination(&mut m.clone(), k).unwrap_or_else(|| partial_by_pseudoinverse(m, k)))
+    }
+}
+
+impl CiTest for Gauss<'_> {
+    fn p_value(&mut self, x: usize, y: usize, s: &[u32]) -> Result<f64> {
+        Gauss::p_value(self, x, y, s)
+            .map_err(|Undefined(reason)| Error::Numeric { x, y, s: s.to_vec(), reason })
+    }
+}
+
+/// Schur complement of the last k-2 variables; `None` when a pivot is too small to stand for pcalg's pseudo-inverse.
+fn partial_by_elimination(m: &mut [f64], k: usize) -> Option<f64> {
+    for pivot in (2..k).rev() {
+        let d = m[pivot * k + pivot];
+        if !(d > SAFE_PIVOT) {
+            return None;
+        }
+        for col in 0..pivot {
+            let factor = m[col * k + pivot] / d;
+            for row in 0..=col {
+                m[col * k + row] -= factor * m[row * k + pivot];
+            }
+        }
+        // Keep the lower triangle in step with the upper one: the next pivot's row is read from it.
+        for col in 0..pivot {
+            for row in col + 1..pivot {
+                m[col * k + row] = m[row * k + col];
+            }
+        }
+    }
+    let (xx, xy, yy) = (m[0], m[k], m[k + 1]);
+    if !(xx > SAFE_PIVOT && yy > SAFE_PIVOT && xx * yy - xy * xy > SAFE_PIVOT * xx * yy) {
+        return None;
+    }
+    Some(xy / (xx * yy).sqrt())
+}
+
+/// By the eigenvalues of the symmetric matrix: its singular values are their absolute values, and those up to
+/// k · max · eps are dropped (corpcor's `pseudoinverse`, Armadillo's `pinv`).
+fn partial_by_pseudoinverse(mut m: Vec<f64>, k: usize) -> f64 {
+    let mut vectors = vec![0.0; k * k];
+    for i in 0..k {
+        vectors[i * k + i] = 1.0;
+    }
+    jacobi(&mut m, &mut vectors, k);
+    let largest = (0..k).map(|i| m[i * k + i].abs()).fold(0.0, f64::max);
+    let tolerance = k as f64 * largest * f64::EPSILON;
+    let (mut pxx, mut pxy, mut pyy) = (0.0, 0.0, 0.0);
+    for e in 0..k {
+        let value = m[e * k + e];
+        if value.abs() > tolerance {
+            let (vx, vy) = (vectors[e * k], vectors[e * k + 1]);
+            pxx += vx * vx / value;
+            pxy += vx * vy / value;
+            pyy += vy * vy / value;
+        }
+    }
+    -pxy / (pxx * pyy).sqrt()
+}
+
+/// Cyclic Jacobi rotations (Golub & Van Loan, section 8.5): on return the diagonal of `m` holds the eigenvalues and
+/// column e of `vectors` the eigenvector of the e-th.
+fn jacobi(m: &mut [f64], vectors: &mut [f64], k: usize) {
+    for _sweep in 0..60 {
+        let mut off = 0.0;
+        for col in 0..k {
+            for row in 0..col {
+                off += m[col * k + row] * m[col * k + row];
+            }
+        }
+        if off == 0.0 {
+            return;
+        }
+        for a in 0..k {
+            for b in a + 1..k {
+                let ab = m[b * k + a];
+                // An entry that cannot change either diagonal entry is as good as zero.
+                if ab == 0.0 || ab.abs() < 1e-3 * f64::EPSILON * m[a * k + a].abs().min(m[b * k + b].abs()) {
+                    m[b * k + a] = 0.0;
+                    m[a * k + b] = 0.0;
+                    continue;
+                }
+                let tau = (m[b * k + b] - m[a * k + a]) / (2.0 * ab);
+                let t = tau.signum() / (tau.abs() + (1.0 + tau * tau).sqrt());
+                let cos = 1.0 / (1.0 + t * t).sqrt();
+                let sin = t * cos;
+                for i in 0..k {
+                    let (ia, ib) = (m[a * k + i], m[b * k + i]);
+                    m[a * k + i] = cos * ia - sin * ib;
+                    m[b * k + i] = sin * ia + cos * ib;
+                }
+                for i in 0..k {
+                    let (ai, bi) = (m[i * k + a], m[i * k + b]);
+                    m[i * k + a] = cos * ai - sin * bi;
+                    m[i * k + b] = sin * ai + cos * bi;
+                }
+                m[b * k + a] = 0.0;
+                m[a * k + b] = 0.0;
+                for i in 0..k {
+                    let (va, vb) = (vectors[a * k + i], vectors[b * k + i]);
+                    vectors[a * k + i] = cos * va - sin * vb;
+                    vectors[b * k + i] = sin * va + cos * vb;
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 2 * pnorm(z, lower.tail = FALSE) as printed by R 4.2.2 with 17 digits.
+    #[test]
+    fn p_values_agree_with_pnorm_of_r_down_to_1e_300() {
+        let cases = include!("pnorm_cases.in");
+        for (z, p) in cases {
+            let ours = libm::erfc(z * std::f64::consts::FRAC_1_SQRT_2);
+            assert!((ours / p - 1.0).abs() < 1e-9, "z = {z}: {ours:e} and R's {p:e}");
+        }
+    }
+
+    #[test]
+    fn cutoff_brackets_alpha() {
+        let c = [1.0, 0.3, 0.3, 1.0];
+        let gauss = Gauss::new(&c, 2, 100.0, Reading::GaussCItest).unwrap();
+        for alpha in [1e-8, 0.01, 0.05, 0.5, 0.999] {
+            let cutoff = gauss.cutoff(alpha, 3);
+            assert!(gauss.p_of_correlation(cutoff.independent_below.sqrt(), 3) >= alpha);
+            assert!(gauss.p_of_correlation(cutoff.dependent_above.sqrt(), 3) < alpha);
+        }
+        let tiny = Gauss::new(&c, 2, 4.0, Reading::GaussCItest).unwrap();
+        assert_eq!(tiny.cutoff(0.01, 2).independent_below, f64::INFINITY);
+    }
+
+    #[test]
+    fn elimination_and_pseudoinverse_agree_where_both_apply() {
+        // An AR(1) correlation matrix: the partial correlation of neighbours is known in closed form.
+        let k = 6;
+        let rho: f64 = 0.6;
+        let m: Vec<f64> = (0..k * k).map(|i| rho.powi(((i / k) as i32 - (i % k) as i32).abs())).collect();
+        let by_elimination = partial_by_elimination(&mut m.clone(), k).unwrap();
+        let by_pseudoinverse = partial_by_pseudoinverse(m, k);
+        assert!((by_elimination - by_pseudoinverse).abs() < 1e-14);
+        // x = 0 and y = 1 given 2..6 of an AR(1): P is tridiagonal with P00 = 1, P11 = 1 + rho², P01 = -rho (times a constant).
+        assert!((by_elimination - rho / (1.0 + rho * rho).sqrt()).abs() < 1e-14);
+    }
+
+    #[test]
+    fn the_two_readings_of_identical_columns_differ_as_pcalg_does() {
+        // x and k identical: 0/0.
+        let c = [1.0, 0.5, 1.0, 0.5, 1.0, 0.5, 1.0, 0.5, 1.0];
+        let r = Gauss::new(&c, 3, 50.0, Reading::GaussCItest).unwrap();
+        let cpp = Gauss::new(&c, 3, 50.0, Reading::StableFast).unwrap();
+        assert_eq!(r.p_value(0, 1, &[2]), Ok(1.0));
+        assert!(cpp.p_value(0, 1, &[2]).unwrap() < 1e-20);
+    }
+
+    #[test]
+    fn singular_sets_go_through_the_pseudoinverse() {
+        // Two identical conditioning variables: the pseudo-inverse splits their weight and the partial correlation
+        // given both equals the one given either.
+        let (a, b, c) = (0.5, 0.4, 0.3);
+        let m = [1.0, a, b, b, a, 1.0, c, c, b, c, 1.0, 1.0, b, c, 1.0, 1.0];
+        let gauss = Gauss::new(&m, 4, 60.0, Reading::GaussCItest).unwrap();
+        let both = gauss.partial_correlation(0, 1, &[2, 3]).unwrap();
+        let one = (a - b * c) / ((1.0 - b * b) * (1.0 - c * c) as f64).sqrt();
+        assert!((both - one).abs() < 1e-12);
+    }
+}

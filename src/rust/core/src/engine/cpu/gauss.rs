@@ -1,0 +1,185 @@
+//! The Gaussian test on the CPU: squared partial correlations in SIMD, pcalg's formula where they cannot decide.
+//!
+//! A side is walked in rank order. For a block of consecutive sets the squared partial correlations q are computed
+//! without root, logarithm or branch; a test that the quick form cannot be trusted with gets q = -1. A block whose
+//! smallest q lies above the critical band, and above the smallest seen so far, is done. Otherwise its tests are looked
+//! at one by one: q below the band separates, q inside it or -1 goes to [`Gauss::p_value`].
+//!
+//! No fused multiply-add: the same q on every machine, whatever SIMD it has.
+
+use super::kernel::{Kernel, SideView, Signal};
+use super::walk::{self, Walker};
+use crate::ci::gauss::{Cutoff, Gauss, Undefined};
+use crate::graph::Adjacency;
+use crate::search::level::Verdict;
+
+/// Tests in a block.
+pub(super) const BLOCK: usize = 64;
+
+/// Conditional variances below this go to the exact formula (see `GUARD` in [`crate::ci::gauss`]).
+pub(super) const PIVOT: f64 = 1e-3;
+
+/// The Gaussian test in the form that the CPU engine runs.
+pub struct GaussKernel<'a> {
+    gauss: Gauss<'a>,
+    alpha: f64,
+    cutoffs: Vec<Cutoff>,
+}
+
+impl<'a> GaussKernel<'a> {
+    /// Prepares the critical values for all levels.
+    pub fn new(gauss: Gauss<'a>, alpha: f64) -> Self {
+        let cutoffs = (0..gauss.p()).map(|size| gauss.cutoff(alpha, size)).collect();
+        GaussKernel { gauss, alpha, cutoffs }
+    }
+}
+
+impl Kernel for GaussKernel<'_> {
+    type Scratch = Scratch;
+
+    fn marginal(&self, x: usize, pairs: &Adjacency, alpha: f64, row: &mut [f64]) -> Result<(), (usize, &'static str)> {
+        debug_assert_eq!(alpha, self.alpha);
+        let correlations = self.gauss.column(x);
+        let dependent_above = self.cutoffs[0].dependent_above;
+        for y in pairs.neighbours(x).map(|y| y as usize).filter(|&y| y > x) {
+            let r = correlations[y];
+            row[y] = if r * r > dependent_above {
+                0.0
+            } else {
+                self.gauss.p_of_marginal(r).map_err(|Undefined(reason)| (y, reason))?
+            };
+        }
+        Ok(())
+    }
+
+    fn walk(&self, side: &SideView, scratch: &mut Scratch, signal: &Signal) -> Verdict {
+        debug_assert_eq!(side.alpha, self.alpha);
+        let mut judge = Judge {
+            gauss: &self.gauss,
+            cutoff: self.cutoffs[side.size],
+            side,
+            signal,
+            smallest: f64::INFINITY,
+            smallest_rank: side.ranks.start,
+            exact: None,
+        };
+        let Scratch { candidates, walker } = scratch;
+        let ended = if side.size == 1 {
+            walk::dispatch_single(&mut judge, candidates, walker)
+        } else {
+            side.side.candidates(side.neighbours, candidates);
+            walk::dispatch_sets(&mut judge, candidates, walker)
+        };
+        match ended {
+            Some(verdict) => verdict,
+            None => judge.dependent(),
+        }
+    }
+
+    fn p_value(&self, x: usize, y: usize, s: &[u32]) -> Result<f64, &'static str> {
+        self.gauss.p_value(x, y, s).map_err(|Undefined(reason)| reason)
+    }
+}
+
+/// Working memory of one thread.
+#[derive(Default)]
+pub struct Scratch {
+    candidates: Vec<u32>,
+    walker: Walker,
+}
+
+/// Turns blocks of q into a verdict.
+pub(super) struct Judge<'a> {
+    pub gauss: &'a Gauss<'a>,
+    pub cutoff: Cutoff,
+    pub side: &'a SideView<'a>,
+    pub signal: &'a Signal<'a>,
+    smallest: f64,
+    smallest_rank: u64,
+    /// Largest p among the tests decided by the exact formula, with its rank.
+    exact: Option<(f64, u64)>,
+}
+
+impl Judge<'_> {
+    pub fn row(&self) -> usize {
+        self.side.side.row as usize
+    }
+
+    pub fn other(&self) -> usize {
+        self.side.side.other as usize
+    }
+
+    /// Looks at the block whose first test has rank `first`. `set(i)` is the conditioning set of the i-th test.
+    #[inline(always)]
+    pub fn block<S: AsRef<[u32]>>(&mut self, q: &[f64], first: u64, set: impl FnMut(usize) -> S) -> Option<Verdict> {
+        let mut least = f64::INFINITY;
+        for &value in q {
+            least = if value < least { value } else { least };
+        }
+        if least > self.cutoff.dependent_above && least >= self.smallest {
+            return None;
+        }
+        self.scan(q, first, set)
+    }
+
+    #[inline(never)]
+    fn scan<S: AsRef<[u32]>>(&mut self, q: &[f64], first: u64, mut set: impl FnMut(usize) -> S) -> Option<Verdict> {
+        let above = self.cutoff.dependent_above;
+        for (i, &value) in q.iter().enumerate() {
+            if value > above {
+                continue;
+            }
+            let rank = first + i as u64;
+            if value < 0.0 || value >= self.cutoff.independent_below {
+                if let Some(verdict) = self.exactly(rank, set(i).as_ref()) {
+                    return Some(verdict);
+                }
+            } else {
+                return Some(match self.gauss.p_value(self.row(), self.other(), set(i).as_ref()) {
+                    Ok(p) => Verdict::Independent { rank, p: self.side.read(p) },
+                    Err(Undefined(reason)) => Verdict::Undefined { rank, reason },
+                });
+            }
+        }
+        for (i, &value) in q.iter().enumerate() {
+            if value > above && value < self.smallest {
+                self.smallest = value;
+                self.smallest_rank = first + i as u64;
+            }
+        }
+        None
+    }
+
+    /// Decides one test by pcalg's formula.
+    pub fn exactly(&mut self, rank: u64, set: &[u32]) -> Option<Verdict> {
+        self.signal.count_exact();
+        match self.gauss.p_value(self.row(), self.other(), set) {
+            Err(Undefined(reason)) => Some(Verdict::Undefined { rank, reason }),
+            Ok(p) => {
+                let p = self.side.read(p);
+                if p >= self.side.alpha {
+                    return Some(Verdict::Independent { rank, p });
+                }
+                if self.exact.map_or(true, |(largest, _)| p > largest) {
+                    self.exact = Some((p, rank));
+                }
+                None
+            }
+        }
+    }
+
+    /// The verdict when no set separated: the largest p, by pcalg's formula at the smallest q.
+    fn dependent(&self) -> Verdict {
+        let mut best = self.exact.unwrap_or((-1.0, self.side.ranks.start));
+        if self.smallest < f64::INFINITY {
+            let set = self.side.side.set(self.side.neighbours, self.side.size, self.smallest_rank);
+            // The quick form was trusted here, so pcalg's has an answer too.
+            if let Ok(p) = self.gauss.p_value(self.row(), self.other(), &set) {
+                if p > best.0 {
+                    best = (p, self.smallest_rank);
+                }
+            }
+        }
+        Verdict::Dependent { rank: best.1, p: best.0 }
+    }
+}

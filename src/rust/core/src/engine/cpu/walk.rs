@@ -1,0 +1,334 @@
+//! Walking the conditioning sets of a side in rank order, a block of q at a time.
+//!
+//! Sets of one variable are a gather from two columns of C. Larger sets share their prefix: {a_1 < .. < a_l} is the
+//! prefix {a_1, .., a_(l-1)} and a last element s. Walking prefixes depth-first, one pivot a step, keeps the covariances of
+//! x, y and every later candidate given the prefix (rows of a Cholesky factor); a test is then one more elimination step,
+//! about a dozen operations whatever l is, and consecutive s are consecutive lanes.
+
+use super::gauss::{Judge, BLOCK, PIVOT};
+use crate::graph::subsets;
+use crate::search::level::{CandidateOrder, Verdict};
+
+/// Buffers of the walk.
+#[derive(Default)]
+pub struct Walker {
+    /// Rows of C among the candidates, `rows[a * d + s]` for s > a, gathered when a first becomes a pivot.
+    rows: Vec<f64>,
+    gathered: Vec<bool>,
+    /// By depth: Cholesky row of the pivot, covariances of x and of y with the candidates, variances of the candidates.
+    factor: Vec<f64>,
+    with_x: Vec<f64>,
+    with_y: Vec<f64>,
+    variance: Vec<f64>,
+    /// By depth: var(x), var(y), cov(x, y) given the pivots above.
+    ends: Vec<[f64; 3]>,
+    positions: Vec<u32>,
+    set: Vec<u32>,
+}
+
+macro_rules! with_simd {
+    ($name:ident, $body:ident) => {
+        /// Runs the walk in the widest SIMD that this machine has. The results are the same in all.
+        pub(super) fn $name(judge: &mut Judge, candidates: &[u32], walker: &mut Walker) -> Option<Verdict> {
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx2")]
+                unsafe fn avx2(judge: &mut Judge, candidates: &[u32], walker: &mut Walker) -> Option<Verdict> {
+                    $body(judge, candidates, walker)
+                }
+                if std::arch::is_x86_feature_detected!("avx2") {
+                    // SAFETY: the machine has AVX2, asked for in the line above.
+                    return unsafe { avx2(judge, candidates, walker) };
+                }
+            }
+            $body(judge, candidates, walker)
+        }
+    };
+}
+
+with_simd!(dispatch_single, singles);
+with_simd!(dispatch_sets, sets);
+
+/// The name of the SIMD that the walks use on this machine.
+pub fn simd() -> &'static str {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        return "avx2";
+    }
+    if cfg!(target_arch = "x86_64") {
+        "sse2"
+    } else {
+        std::env::consts::ARCH
+    }
+}
+
+/// q where the quick form may be trusted, else -1 (NaN anywhere ends there too).
+#[inline(always)]
+fn trusted(num: f64, den_x: f64, den_y: f64, scale: f64) -> f64 {
+    let q = num * num / (den_x * den_y);
+    if (den_x > PIVOT * scale) & (den_y > PIVOT * scale) & (scale > PIVOT) & (q >= 0.0) {
+        q
+    } else {
+        -1.0
+    }
+}
+
+/// Conditioning sets of one variable. Most pairs fall to one of their first sets, so candidates are taken as they are
+/// needed: off the row's list, or, with common neighbours left out, off its bits (those stand last, and sets of them alone
+/// are not visited).
+#[inline(always)]
+fn singles(judge: &mut Judge, _candidates: &[u32], _walker: &mut Walker) -> Option<Verdict> {
+    let (x, y) = (judge.row(), judge.other());
+    let neighbours = judge.side.neighbours;
+    let place = judge.side.side.place as usize;
+    let list = neighbours.list(x);
+    match (judge.side.side.order, neighbours.graph()) {
+        (CandidateOrder::CommonLast, Some(graph)) => {
+            let start = judge.side.ranks.start;
+            let mut next_word = 0;
+            let mut word = 0;
+            let mut drop = start;
+            singles_of(judge, |block, wanted| {
+                let mut n = 0;
+                while n < wanted {
+                    while word == 0 {
+                        word = graph.word_without(x, y, next_word);
+                        next_word += 1;
+                    }
+                    let v = (next_word - 1) * 64 + word.trailing_zeros() as usize;
+                    word &= word - 1;
+                    block[n] = v as u32;
+                    if drop > 0 {
+                        drop -= 1;
+                    } else {
+                        n += 1;
+                    }
+                }
+            })
+        }
+        _ => {
+            let mut rank = judge.side.ranks.start as usize;
+            singles_of(judge, |block, wanted| {
+                let before = place.saturating_sub(rank).min(wanted);
+                block[..before].copy_from_slice(&list[rank..rank + before]);
+                block[before..wanted].copy_from_slice(&list[rank + before + 1..rank + wanted + 1]);
+                rank += wanted;
+            })
+        }
+    }
+}
+
+/// [`singles`] with `fill(block, n)` writing the next n candidates.
+#[inline(always)]
+fn singles_of(judge: &mut Judge, mut fill: impl FnMut(&mut [u32; BLOCK], usize)) -> Option<Verdict> {
+    let (x, y) = (judge.row(), judge.other());
+    let (cx, cy) = (judge.gauss.column(x), judge.gauss.column(y));
+    let xy = cx[y];
+    let (mut rank, end) = (judge.side.ranks.start, judge.side.ranks.end);
+    let mut width = BLOCK / 4;
+    let mut at = [0u32; BLOCK];
+    let (mut r_x, mut r_y, mut q) = ([0.0; BLOCK], [0.0; BLOCK], [0.0; BLOCK]);
+    while rank < end {
+        if judge.signal.leave_at(rank) {
+            break;
+        }
+        let n = ((end - rank) as usize).min(width);
+        fill(&mut at, n);
+        for i in 0..n {
+            let k = at[i] as usize;
+            debug_assert!(k < cx.len());
+            // SAFETY: candidates are vertices of a graph on as many vertices as C has columns (checked where the side was
+            // made), so k < p = cx.len() = cy.len(). The checks would cost a third of level 1.
+            unsafe {
+                r_x[i] = *cx.get_unchecked(k);
+                r_y[i] = *cy.get_unchecked(k);
+            }
+        }
+        for i in 0..n {
+            let (a, b) = (r_x[i], r_y[i]);
+            q[i] = trusted(xy - a * b, 1.0 - a * a, 1.0 - b * b, 1.0);
+        }
+        let verdict = judge.block(&q[..n], rank, |i| [at[i]]);
+        if verdict.is_some() {
+            return verdict;
+        }
+        rank += n as u64;
+        width = BLOCK;
+    }
+    None
+}
+
+/// Conditioning sets of two variables and more.
+#[inline(always)]
+fn sets(judge: &mut Judge, candidates: &[u32], walker: &mut Walker) -> Option<Verdict> {
+    let size = judge.side.size;
+    let d = candidates.len();
+    let (mut rank, end) = (judge.side.ranks.start, judge.side.ranks.end);
+    walker.start(judge, candidates, size, rank);
+    // Depths below this one are up to date; `broken` is the first depth whose pivot is too small, if any.
+    let mut fresh = 0;
+    let mut broken: Option<usize> = None;
+    let mut q = [0.0; BLOCK];
+    while rank < end {
+        if judge.signal.leave_at(rank) {
+            break;
+        }
+        while fresh < size - 1 && broken.is_none() {
+            if walker.eliminate(judge, candidates, fresh) {
+                fresh += 1;
+            } else {
+                broken = Some(fresh);
+            }
+        }
+        let first = walker.positions[size - 1] as usize;
+        let last = d.min(first + (end - rank).min(d as u64) as usize);
+        for (set, &at) in walker.set.iter_mut().zip(&walker.positions) {
+            *set = candidates[at as usize];
+        }
+        if broken.is_some() {
+            for s in first..last {
+                walker.set[size - 1] = candidates[s];
+                let verdict = judge.exactly(rank + (s - first) as u64, &walker.set);
+                if verdict.is_some() {
+                    return verdict;
+                }
+            }
+        } else {
+            let depth = (size - 1) * d;
+            let [xx, yy, xy] = walker.ends[size - 1];
+            let mut s = first;
+            while s < last {
+                let n = (last - s).min(BLOCK);
+                let with_x = &walker.with_x[depth + s..depth + s + n];
+                let with_y = &walker.with_y[depth + s..depth + s + n];
+                let variance = &walker.variance[depth + s..depth + s + n];
+                for i in 0..n {
+                    let (v, a, b) = (variance[i], with_x[i], with_y[i]);
+                    q[i] = trusted(xy * v - a * b, xx * v - a * a, yy * v - b * b, v);
+                }
+                let set = &mut walker.set;
+                let verdict = judge.block(&q[..n], rank + (s - first) as u64, |i| {
+                    set[size - 1] = candidates[s + i];
+                    set.clone()
+                });
+                if verdict.is_some() {
+                    return verdict;
+                }
+                s += n;
+            }
+        }
+        rank += (last - first) as u64;
+        if rank >= end {
+            break;
+        }
+        // The next prefix: the last place of it that can still move.
+        let mut place = size - 1;
+        loop {
+            place -= 1;
+            if (walker.positions[place] as usize) < d - size + place {
+                break;
+            }
+        }
+        walker.positions[place] += 1;
+        for later in place + 1..size {
+            walker.positions[later] = walker.positions[later - 1] + 1;
+        }
+        fresh = fresh.min(place);
+        if broken.is_some_and(|at| at >= place) {
+            broken = None;
+        }
+    }
+    None
+}
+
+impl Walker {
+    /// Gathers what depth 0 needs and places the walk at a rank.
+    #[inline(always)]
+    fn start(&mut self, judge: &Judge, candidates: &[u32], size: usize, rank: u64) {
+        let d = candidates.len();
+        let (x, y) = (judge.row(), judge.other());
+        let (cx, cy) = (judge.gauss.column(x), judge.gauss.column(y));
+        grow(&mut self.rows, d * d);
+        self.gathered.clear();
+        self.gathered.resize(d, false);
+        for buffer in [&mut self.factor, &mut self.with_x, &mut self.with_y, &mut self.variance] {
+            grow(buffer, size * d);
+        }
+        self.ends.clear();
+        self.ends.resize(size, [0.0; 3]);
+        self.ends[0] = [cx[x], cy[y], cx[y]];
+        for (s, &v) in candidates.iter().enumerate() {
+            let v = v as usize;
+            self.with_x[s] = cx[v];
+            self.with_y[s] = cy[v];
+            self.variance[s] = judge.gauss.correlation(v, v);
+        }
+        self.positions.clear();
+        self.positions.resize(size, 0);
+        subsets::unrank(d, rank, &mut self.positions);
+        self.set.clear();
+        self.set.resize(size, 0);
+    }
+
+    /// Conditions on the pivot of `depth`; `false` when its variance, or what is left of x or y, is too small.
+    #[inline(always)]
+    fn eliminate(&mut self, judge: &Judge, candidates: &[u32], depth: usize) -> bool {
+        let d = candidates.len();
+        let a = self.positions[depth] as usize;
+        let here = depth * d;
+        let pivot = self.variance[here + a];
+        if !(pivot > PIVOT) {
+            return false;
+        }
+        if !self.gathered[a] {
+            self.gathered[a] = true;
+            let column = judge.gauss.column(candidates[a] as usize);
+            for s in a + 1..d {
+                self.rows[a * d + s] = column[candidates[s] as usize];
+            }
+        }
+        let scale = 1.0 / pivot.sqrt();
+        let from = a + 1;
+        // Row of the Cholesky factor: C[a, s] less what the pivots above explain, over the root of the pivot.
+        {
+            let (above, row) = self.factor.split_at_mut(here);
+            let row = &mut row[from..d];
+            row.copy_from_slice(&self.rows[a * d + from..a * d + d]);
+            for m in 0..depth {
+                let weight = above[m * d + a];
+                for (value, &u) in row.iter_mut().zip(&above[m * d + from..m * d + d]) {
+                    *value -= weight * u;
+                }
+            }
+            for value in row.iter_mut() {
+                *value *= scale;
+            }
+        }
+        let row = &self.factor[here + from..here + d];
+        let x_a = self.with_x[here + a] * scale;
+        let y_a = self.with_y[here + a] * scale;
+        step(&mut self.with_x, here, from, d, row, |value, u| value - x_a * u);
+        step(&mut self.with_y, here, from, d, row, |value, u| value - y_a * u);
+        step(&mut self.variance, here, from, d, row, |value, u| value - u * u);
+        let [xx, yy, xy] = self.ends[depth];
+        let left = [xx - x_a * x_a, yy - y_a * y_a, xy - x_a * y_a];
+        self.ends[depth + 1] = left;
+        left[0] > PIVOT && left[1] > PIVOT
+    }
+}
+
+/// Writes `f(value, u)` of one depth to the next, for the candidates after the pivot.
+#[inline(always)]
+fn step(buffer: &mut [f64], here: usize, from: usize, d: usize, row: &[f64], f: impl Fn(f64, f64) -> f64) {
+    let (above, below) = buffer.split_at_mut(here + d);
+    let above = &above[here + from..here + d];
+    for ((out, &value), &u) in below[from..d].iter_mut().zip(above).zip(row) {
+        *out = f(value, u);
+    }
+}
+
+fn grow(buffer: &mut Vec<f64>, len: usize) {
+    if buffer.len() < len {
+        buffer.resize(len, 0.0);
+    }
+}

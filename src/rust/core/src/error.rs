@@ -1,0 +1,92 @@
+//! The one error type of the core. Each variant carries what a caller needs to say what to mend.
+
+use std::fmt;
+
+/// Everything that can end a call early.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Error {
+    /// An argument is out of its domain.
+    Argument {
+        /// The argument's name as the R user knows it.
+        argument: &'static str,
+        /// What was given.
+        value: String,
+        /// What to give instead.
+        mend: String,
+    },
+    /// The caller asked to stop (Ctrl-C).
+    Interrupted,
+    /// A test supplied by the caller failed; the caller holds the reason.
+    Test {
+        /// First variable, from 0.
+        x: usize,
+        /// Second variable, from 0.
+        y: usize,
+        /// Conditioning set, from 0.
+        s: Vec<u32>,
+    },
+    /// One pair has more conditioning sets than 63 bits can number.
+    Overflow {
+        /// First variable, from 0.
+        x: usize,
+        /// Second variable, from 0.
+        y: usize,
+        /// Size of the conditioning sets.
+        level: usize,
+        /// How many neighbours there are to choose from.
+        candidates: usize,
+    },
+    /// A test has no numerical answer where pcalg, too, stops with an error.
+    Numeric {
+        /// First variable, from 0.
+        x: usize,
+        /// Second variable, from 0.
+        y: usize,
+        /// Conditioning set, from 0.
+        s: Vec<u32>,
+        /// Why.
+        reason: &'static str,
+    },
+}
+
+/// Result of the core.
+pub type Result<T> = std::result::Result<T, Error>;
+
+fn one_based(s: &[u32]) -> String {
+    let shown: Vec<String> = s.iter().map(|v| (v + 1).to_string()).collect();
+    format!("{{{}}}", shown.join(", "))
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Argument { argument, value, mend } => {
+                write!(f, "`{argument}` is {value}: {mend}")
+            }
+            Error::Interrupted => write!(f, "interrupted"),
+            Error::Test { x, y, s } => write!(
+                f,
+                "the conditional independence test failed for x = {}, y = {}, S = {}",
+                x + 1,
+                y + 1,
+                one_based(s)
+            ),
+            Error::Overflow { x, y, level, candidates } => write!(
+                f,
+                "variables {} and {} have {candidates} neighbours to choose conditioning sets of size {level} from: \
+                 more than 2^63 tests. Set `m.max` below {level}, or use a smaller `alpha`",
+                x + 1,
+                y + 1
+            ),
+            Error::Numeric { x, y, s, reason } => write!(
+                f,
+                "no p-value for x = {}, y = {}, S = {}: {reason}",
+                x + 1,
+                y + 1,
+                one_based(s)
+            ),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,169 @@
+//! An undirected graph as bit rows: constant-time edge tests, neighbours in ascending order.
+
+/// Undirected graph on `p` vertices without self-loops.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Adjacency {
+    p: usize,
+    words: usize,
+    bits: Vec<u64>,
+}
+
+impl Adjacency {
+    /// The graph without edges.
+    pub fn empty(p: usize) -> Self {
+        let words = p.div_ceil(64);
+        Adjacency { p, words, bits: vec![0; p * words] }
+    }
+
+    /// The complete graph.
+    pub fn complete(p: usize) -> Self {
+        let mut graph = Self::empty(p);
+        for x in 0..p {
+            let row = graph.row_mut(x);
+            row.fill(!0);
+            if p % 64 != 0 {
+                if let Some(last) = row.last_mut() {
+                    *last = (1 << (p % 64)) - 1;
+                }
+            }
+            row[x / 64] &= !(1 << (x % 64));
+        }
+        graph
+    }
+
+    /// From neighbour lists (any order). Both directions of an edge must be listed, or either; the result is symmetric.
+    pub fn from_lists<L: AsRef<[u32]>>(lists: &[L]) -> Self {
+        let mut graph = Self::empty(lists.len());
+        for (x, list) in lists.iter().enumerate() {
+            for &y in list.as_ref() {
+                if y as usize != x {
+                    graph.insert(x, y as usize);
+                }
+            }
+        }
+        graph
+    }
+
+    fn row_mut(&mut self, x: usize) -> &mut [u64] {
+        &mut self.bits[x * self.words..(x + 1) * self.words]
+    }
+
+    /// Number of vertices.
+    pub fn p(&self) -> usize {
+        self.p
+    }
+
+    /// The bit row of `x`: bit `y % 64` of word `y / 64` is set when x - y is an edge.
+    pub fn row(&self, x: usize) -> &[u64] {
+        &self.bits[x * self.words..(x + 1) * self.words]
+    }
+
+    /// Whether x - y is an edge.
+    #[inline]
+    pub fn has(&self, x: usize, y: usize) -> bool {
+        self.bits[x * self.words + y / 64] >> (y % 64) & 1 == 1
+    }
+
+    /// Adds the edge x - y (x != y).
+    pub fn insert(&mut self, x: usize, y: usize) {
+        debug_assert_ne!(x, y);
+        self.row_mut(x)[y / 64] |= 1 << (y % 64);
+        self.row_mut(y)[x / 64] |= 1 << (x % 64);
+    }
+
+    /// Removes the edge x - y.
+    pub fn remove(&mut self, x: usize, y: usize) {
+        self.row_mut(x)[y / 64] &= !(1 << (y % 64));
+        self.row_mut(y)[x / 64] &= !(1 << (x % 64));
+    }
+
+    /// Number of neighbours of `x`.
+    pub fn degree(&self, x: usize) -> usize {
+        self.row(x).iter().map(|w| w.count_ones() as usize).sum()
+    }
+
+    /// Number of edges.
+    pub fn edge_count(&self) -> usize {
+        self.bits.iter().map(|w| w.count_ones() as usize).sum::<usize>() / 2
+    }
+
+    /// Neighbours of `x` in ascending order.
+    pub fn neighbours(&self, x: usize) -> impl Iterator<Item = u32> + '_ {
+        self.row(x).iter().enumerate().flat_map(|(w, &word)| {
+            let mut rest = word;
+            std::iter::from_fn(move || {
+                if rest == 0 {
+                    return None;
+                }
+                let bit = rest.trailing_zeros();
+                rest &= rest - 1;
+                Some(w as u32 * 64 + bit)
+            })
+        })
+    }
+
+    /// The `n`-th (from 0) of the neighbours of `x` that are neither neighbours of `y` nor `y` itself, ascending.
+    pub fn nth_without(&self, x: usize, y: usize, n: u64) -> Option<u32> {
+        let mut left = n;
+        for w in 0..self.words {
+            let mut word = self.word_without(x, y, w);
+            let here = u64::from(word.count_ones());
+            if left < here {
+                for _ in 0..left {
+                    word &= word - 1;
+                }
+                return Some(w as u32 * 64 + word.trailing_zeros());
+            }
+            left -= here;
+        }
+        None
+    }
+
+    /// Word `w` of the neighbours of `x` that are neither neighbours of `y` nor `y` itself.
+    #[inline]
+    pub fn word_without(&self, x: usize, y: usize, w: usize) -> u64 {
+        let word = self.row(x)[w] & !self.row(y)[w];
+        if w == y / 64 {
+            word & !(1 << (y % 64))
+        } else {
+            word
+        }
+    }
+
+    /// All neighbour lists, ascending.
+    pub fn to_lists(&self) -> Vec<Vec<u32>> {
+        (0..self.p).map(|x| self.neighbours(x).collect()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn complete_graph_has_all_pairs_and_no_loops() {
+        for p in [2, 3, 63, 64, 65, 130] {
+            let graph = Adjacency::complete(p);
+            assert_eq!(graph.edge_count(), p * (p - 1) / 2);
+            assert!((0..p).all(|x| !graph.has(x, x) && graph.degree(x) == p - 1));
+        }
+    }
+
+    #[test]
+    fn insert_and_remove_are_symmetric_and_lists_are_sorted() {
+        let mut graph = Adjacency::empty(100);
+        graph.insert(70, 3);
+        graph.insert(70, 99);
+        graph.insert(70, 64);
+        assert!(graph.has(3, 70) && graph.has(70, 3));
+        assert_eq!(graph.neighbours(70).collect::<Vec<_>>(), [3, 64, 99]);
+        graph.remove(64, 70);
+        assert_eq!(graph.neighbours(70).collect::<Vec<_>>(), [3, 99]);
+        assert_eq!(Adjacency::from_lists(&graph.to_lists()), graph);
+        graph.insert(70, 64);
+        graph.insert(70, 10);
+        graph.insert(3, 64);
+        let without: Vec<Option<u32>> = (0..4).map(|n| graph.nth_without(70, 3, n)).collect();
+        assert_eq!(without, [Some(10), Some(99), None, None]);
+    }
+}

@@ -1,0 +1,217 @@
+//! Separating sets as pcalg keeps them: `sepset[[x]][[y]]` and `sepset[[y]][[x]]` are two entries.
+//!
+//! Most separating sets of a search are empty (level 0 removes most pairs), and p x p lists of them would outweigh all
+//! else, so that level 0 is kept as one bit a pair and only the sets of later levels are stored as lists.
+
+use super::Adjacency;
+
+/// Separating sets on ordered pairs; an absent entry is pcalg's `NULL`.
+#[derive(Clone, Debug)]
+pub struct SepSets {
+    /// By x, ascending in y.
+    rows: Vec<Vec<Entry>>,
+    /// Members of the sets of two and more.
+    arena: Vec<u32>,
+    /// 0, 1, 2, ...: the sets of one member are slices of this.
+    singles: Vec<u32>,
+    /// Pairs {x, y} separated by the empty set, kept under one side.
+    empty: Adjacency,
+    empty_side: Side,
+}
+
+/// Under which of the two entries a pair's separating set is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// `sepset[[smaller]][[larger]]`
+    Smaller,
+    /// `sepset[[larger]][[smaller]]`
+    Larger,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    y: u32,
+    len: u32,
+    /// The member of a set of one; else where in the arena the set starts.
+    at: u64,
+}
+
+/// Separating sets in the order in which a search finds them: entering one is an append.
+#[derive(Clone, Debug)]
+pub struct SepSetLog {
+    sets: SepSets,
+    entries: Vec<(u32, Entry)>,
+}
+
+impl SepSetLog {
+    /// An empty log; see [`SepSets::new`].
+    pub fn new(p: usize, empty_side: Side) -> Self {
+        SepSetLog { sets: SepSets::new(p, empty_side), entries: Vec::new() }
+    }
+
+    /// Records that the empty set separates x and y.
+    pub fn insert_empty(&mut self, x: usize, y: usize) {
+        self.sets.insert_empty(x, y);
+    }
+
+    /// Sets `sepset[[x]][[y]]`, at most once for each (x, y).
+    pub fn insert(&mut self, x: usize, y: usize, set: &[u32]) {
+        let entry = self.sets.store(y, set);
+        self.entries.push((x as u32, entry));
+    }
+
+    /// The sets, ready to be asked.
+    pub fn finish(self) -> SepSets {
+        let SepSetLog { mut sets, entries } = self;
+        let mut counts = vec![0; sets.p()];
+        for &(x, _) in &entries {
+            counts[x as usize] += 1;
+        }
+        for (row, &count) in sets.rows.iter_mut().zip(&counts) {
+            row.reserve_exact(count);
+        }
+        for (x, entry) in entries {
+            sets.rows[x as usize].push(entry);
+        }
+        for row in &mut sets.rows {
+            row.sort_unstable_by_key(|entry| entry.y);
+        }
+        sets
+    }
+}
+
+impl SepSets {
+    /// No separating sets on `p` vertices; empty ones inserted by [`SepSets::insert_empty`] will lie on `empty_side`.
+    pub fn new(p: usize, empty_side: Side) -> Self {
+        SepSets {
+            rows: vec![Vec::new(); p],
+            arena: Vec::new(),
+            singles: (0..p as u32).collect(),
+            empty: Adjacency::empty(p),
+            empty_side,
+        }
+    }
+
+    /// Number of vertices.
+    pub fn p(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Records that the empty set separates x and y.
+    pub fn insert_empty(&mut self, x: usize, y: usize) {
+        self.empty.insert(x, y);
+    }
+
+    fn store(&mut self, y: usize, set: &[u32]) -> Entry {
+        let at = match *set {
+            [only] => u64::from(only),
+            _ => {
+                let at = self.arena.len() as u64;
+                self.arena.extend_from_slice(set);
+                at
+            }
+        };
+        Entry { y: y as u32, len: set.len() as u32, at }
+    }
+
+    fn members(&self, entry: Entry) -> &[u32] {
+        let at = entry.at as usize;
+        if entry.len == 1 {
+            &self.singles[at..at + 1]
+        } else {
+            &self.arena[at..at + entry.len as usize]
+        }
+    }
+
+    /// Sets `sepset[[x]][[y]]`; the order of `set` is kept. An earlier entry is replaced.
+    pub fn insert(&mut self, x: usize, y: usize, set: &[u32]) {
+        let entry = self.store(y, set);
+        let row = &mut self.rows[x];
+        match row.binary_search_by_key(&(y as u32), |e| e.y) {
+            Ok(at) => row[at] = entry,
+            Err(at) => row.insert(at, entry),
+        }
+    }
+
+    /// `sepset[[x]][[y]]`: `None` is pcalg's `NULL`, an empty slice `integer(0)`.
+    pub fn get(&self, x: usize, y: usize) -> Option<&[u32]> {
+        let row = &self.rows[x];
+        if let Ok(at) = row.binary_search_by_key(&(y as u32), |e| e.y) {
+            return Some(self.members(row[at]));
+        }
+        let holds = match self.empty_side {
+            Side::Smaller => x < y,
+            Side::Larger => x > y,
+        };
+        (holds && self.empty.has(x, y)).then_some(&[])
+    }
+
+    /// Whether `v` lies in `sepset[[x]][[y]]` or in `sepset[[y]][[x]]`.
+    pub fn either_contains(&self, x: usize, y: usize, v: u32) -> bool {
+        self.get(x, y).is_some_and(|s| s.contains(&v)) || self.get(y, x).is_some_and(|s| s.contains(&v))
+    }
+
+    /// The entries of row x, `(y, set)`, in ascending y.
+    pub fn row(&self, x: usize) -> impl Iterator<Item = (u32, &[u32])> + '_ {
+        let mut listed = self.rows[x].iter().peekable();
+        let side = self.empty_side;
+        let mut empties = self
+            .empty
+            .neighbours(x)
+            .filter(move |&y| match side {
+                Side::Smaller => (x as u32) < y,
+                Side::Larger => (x as u32) > y,
+            })
+            .peekable();
+        std::iter::from_fn(move || {
+            if let (Some(e), Some(&y)) = (listed.peek(), empties.peek()) {
+                if e.y == y {
+                    empties.next();
+                }
+            }
+            let take_listed = match (listed.peek(), empties.peek()) {
+                (Some(e), Some(&y)) => e.y < y,
+                (Some(_), None) => true,
+                (None, _) => false,
+            };
+            if take_listed {
+                listed.next().map(|&e| (e.y, self.members(e)))
+            } else {
+                empties.next().map(|y| (y, &[] as &[u32]))
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_in_any_order_gives_the_same_sets() {
+        let mut log = SepSetLog::new(5, Side::Larger);
+        log.insert(4, 2, &[3, 0]);
+        log.insert_empty(0, 1);
+        log.insert(4, 0, &[2]);
+        log.insert(3, 1, &[0]);
+        let sets = log.finish();
+        assert_eq!(sets.row(4).collect::<Vec<_>>(), [(0, &[2][..]), (2, &[3, 0][..])]);
+        assert_eq!((sets.get(3, 1), sets.get(1, 0), sets.get(0, 1)), (Some(&[0][..]), Some(&[][..]), None));
+    }
+
+    #[test]
+    fn entries_lie_on_their_side_and_are_replaced() {
+        let mut sets = SepSets::new(5, Side::Smaller);
+        sets.insert_empty(3, 1);
+        sets.insert(4, 2, &[3, 0]);
+        sets.insert(1, 2, &[0]);
+        sets.insert(1, 2, &[4]);
+        assert_eq!(sets.get(1, 3), Some(&[][..]));
+        assert_eq!(sets.get(3, 1), None);
+        assert_eq!(sets.get(4, 2), Some(&[3, 0][..]));
+        assert!(sets.either_contains(2, 4, 0) && !sets.either_contains(2, 4, 1));
+        assert_eq!(sets.row(1).collect::<Vec<_>>(), [(2, &[4][..]), (3, &[][..])]);
+        sets.insert(1, 3, &[2]);
+        assert_eq!(sets.row(1).collect::<Vec<_>>(), [(2, &[4][..]), (3, &[2][..])]);
+    }
+}

@@ -1,0 +1,119 @@
+//! k-subsets of {0, .., n-1} in lexicographic order, and the bijection with their ranks 0, 1, 2, ...
+//!
+//! The order is the one in which pcalg visits conditioning sets (`getNextSet`), so that a rank names a test.
+
+/// n over k, or `None` above 2^63 - 1.
+pub fn binomial(n: usize, k: usize) -> Option<u64> {
+    if k > n {
+        return Some(0);
+    }
+    let k = k.min(n - k);
+    let mut value: u128 = 1;
+    for i in 0..k {
+        // Exact at every step: the product of i+1 consecutive integers is divisible by (i+1)!.
+        value = value * (n - i) as u128 / (i + 1) as u128;
+        if value > i64::MAX as u128 {
+            return None;
+        }
+    }
+    Some(value as u64)
+}
+
+/// The subset of size `out.len()` of {0, .., n-1} that has the given rank, ascending.
+///
+/// `rank` must be below [`binomial`]`(n, out.len())`, which must not be `None`.
+pub fn unrank(n: usize, mut rank: u64, out: &mut [u32]) {
+    let k = out.len();
+    if let [only] = out {
+        *only = rank as u32;
+        return;
+    }
+    let mut next = 0usize;
+    for (i, slot) in out.iter_mut().enumerate() {
+        loop {
+            // Subsets that have `next` in place i: choose the other k-i-1 from what follows.
+            let with_next = binomial(n - next - 1, k - i - 1).unwrap_or(u64::MAX);
+            if rank < with_next {
+                break;
+            }
+            rank -= with_next;
+            next += 1;
+        }
+        *slot = next as u32;
+        next += 1;
+    }
+}
+
+/// The rank of an ascending subset of {0, .., n-1}; the inverse of [`unrank`].
+pub fn rank(n: usize, subset: &[u32]) -> u64 {
+    let k = subset.len();
+    let mut rank = 0u64;
+    let mut next = 0usize;
+    for (i, &member) in subset.iter().enumerate() {
+        for skipped in next..member as usize {
+            rank += binomial(n - skipped - 1, k - i - 1).unwrap_or(u64::MAX);
+        }
+        next = member as usize + 1;
+    }
+    rank
+}
+
+/// Moves an ascending subset of {0, .., n-1} to its successor; `false` when it was the last (then unchanged).
+pub fn advance(n: usize, subset: &mut [u32]) -> bool {
+    let k = subset.len();
+    for i in (0..k).rev() {
+        if (subset[i] as usize) < n - k + i {
+            subset[i] += 1;
+            for j in i + 1..k {
+                subset[j] = subset[j - 1] + 1;
+            }
+            return true;
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn binomials_are_exact_up_to_63_bits_and_refused_beyond() {
+        assert_eq!(binomial(5, 2), Some(10));
+        assert_eq!(binomial(2, 5), Some(0));
+        assert_eq!(binomial(0, 0), Some(1));
+        assert_eq!(binomial(66, 33), Some(7219428434016265740));
+        assert_eq!(binomial(67, 33), None);
+        assert_eq!(binomial(1_000_000, 3), Some(166_666_166_667_000_000));
+        assert_eq!(binomial(1_000_000, 4), None);
+    }
+
+    #[test]
+    fn rank_and_unrank_are_inverse_and_in_visiting_order() {
+        for n in 0..=9usize {
+            for k in 0..=n {
+                let mut visited: Vec<u32> = (0..k as u32).collect();
+                let total = binomial(n, k).unwrap();
+                for r in 0..total {
+                    let mut subset = vec![0u32; k];
+                    unrank(n, r, &mut subset);
+                    assert_eq!(subset, visited);
+                    assert_eq!(rank(n, &subset), r);
+                    assert_eq!(advance(n, &mut visited), r + 1 < total);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn large_ranks_come_back() {
+        let (n, k) = (200, 9);
+        let total = binomial(n, k).unwrap();
+        let mut subset = vec![0u32; k];
+        for r in [0, 1, total / 7, total / 3, total - 2, total - 1] {
+            unrank(n, r, &mut subset);
+            assert_eq!(rank(n, &subset), r);
+        }
+        assert_eq!(subset, (n as u32 - k as u32..n as u32).collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,22 @@
+//! pcgpu-core: causal structure learning with the PC algorithm, exact to `pcalg` 2.7-12.
+//!
+//! The layers, each knowing only those above it:
+//!
+//! * [`graph`]: adjacency, neighbour lists, separating sets, subsets and their ranks.
+//! * [`ci`]: conditional independence tests as plain functions.
+//! * [`search`]: the skeleton phase. It knows neither the test nor the machine.
+//! * [`engine`]: the only place that schedules; runs the shards of a level.
+//! * [`orient`]: from a skeleton and its separating sets to a CPDAG.
+//!
+//! Vertices are numbered from 0 throughout; the boundary to R shifts by one.
+#![warn(missing_docs)]
+#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
+
+pub mod ci;
+pub mod engine;
+mod error;
+pub mod graph;
+pub mod orient;
+pub mod search;
+
+pub use error::{Error, Result};

@@ -1,0 +1,111 @@
+//! Collider orientation: a - b - c with a and c not adjacent becomes a -> b <- c when b separates nothing.
+
+use super::marks::Marks;
+use super::poll::Poll;
+use super::triples::Ambiguous;
+use crate::graph::{Adjacency, SepSets};
+use crate::Result;
+
+/// What to do with an edge that an earlier collider has directed the other way.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Dispute {
+    /// The later collider wins.
+    Overwrite,
+    /// The edge becomes bidirected and stays so.
+    Conflict,
+}
+
+/// Orients all colliders of `marks` (undirected so far) in pcalg's order and returns the slots that a later collider
+/// turned round, in the direction that won (pcalg's `evisit`; empty with [`Dispute::Conflict`]).
+///
+/// pcalg visits every (x, y, z) with x - y - z in both directions, y slowest. All triples with the same y point into y
+/// and pointing twice changes nothing, so that for each y it is enough to know which neighbours point into it; only the
+/// order of the y matters.
+pub(super) fn orient_colliders(
+    marks: &mut Marks,
+    skeleton: &Adjacency,
+    sepsets: &SepSets,
+    ambiguous: &Ambiguous,
+    dispute: Dispute,
+    poll: &Poll,
+) -> Result<Vec<usize>> {
+    let mut turned = Vec::new();
+    let mut points = Vec::new();
+    for y in 0..skeleton.p() {
+        points_into(y, marks.neighbours(y), skeleton, sepsets, ambiguous, poll, &mut points)?;
+        for (out, _) in marks.slots(y).zip(&points).filter(|(_, &points)| points) {
+            let into = marks.twin(out);
+            match dispute {
+                Dispute::Overwrite => {
+                    if marks.is_reversed(into) {
+                        turned.push(into);
+                    }
+                    marks.direct(into);
+                }
+                Dispute::Conflict if marks.mark(into) == 1 => marks.direct(into),
+                Dispute::Conflict => marks.conflict(into),
+            }
+        }
+    }
+    Ok(turned)
+}
+
+/// Which of y's neighbours are an end of a collider at y.
+fn points_into(
+    y: usize,
+    around: &[u32],
+    skeleton: &Adjacency,
+    sepsets: &SepSets,
+    ambiguous: &Ambiguous,
+    poll: &Poll,
+    points: &mut Vec<bool>,
+) -> Result<()> {
+    points.clear();
+    points.resize(around.len(), false);
+    for (i, &x) in around.iter().enumerate() {
+        poll.step()?;
+        let x = x as usize;
+        for (j, &z) in around.iter().enumerate().skip(i + 1) {
+            let z = z as usize;
+            if (points[i] && points[j]) || skeleton.has(x, z) {
+                continue;
+            }
+            if !sepsets.either_contains(x, z, y as u32) && !ambiguous.contains(x, y, z) {
+                points[i] = true;
+                points[j] = true;
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::Side;
+
+    /// 0 - 1 - 2 - 3 with both inner vertices colliders: 1 - 2 is disputed.
+    fn path(dispute: Dispute, ambiguous: &Ambiguous) -> (Marks, Vec<usize>) {
+        let lists: [&[u32]; 4] = [&[1], &[2], &[3], &[]];
+        let skeleton = Adjacency::from_lists(&lists);
+        let mut marks = Marks::undirected(&skeleton);
+        let sepsets = SepSets::new(4, Side::Smaller);
+        let turned = orient_colliders(&mut marks, &skeleton, &sepsets, ambiguous, dispute, &Poll::new(None)).unwrap();
+        (marks, turned)
+    }
+
+    #[test]
+    fn the_later_collider_wins_or_the_edge_is_marked() {
+        let (marks, turned) = path(Dispute::Overwrite, &Ambiguous::default());
+        let disputed = marks.find(1, 2).unwrap();
+        assert!(marks.is_directed(disputed) && turned == [disputed]);
+        let (marks, turned) = path(Dispute::Conflict, &Ambiguous::default());
+        assert!(marks.mark(disputed) == 2 && marks.mark(marks.twin(disputed)) == 2 && turned.is_empty());
+    }
+
+    #[test]
+    fn ambiguous_triples_are_left_alone() {
+        let (marks, _) = path(Dispute::Overwrite, &Ambiguous::new([[2, 1, 0]]));
+        assert!(marks.is_undirected(marks.find(0, 1).unwrap()) && marks.is_directed(marks.find(3, 2).unwrap()));
+    }
+}

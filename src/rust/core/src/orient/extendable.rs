@@ -1,0 +1,176 @@
+//! `u2pd = "rand"` and `"retry"`: a CPDAG that a DAG can extend, by chance if it must be.
+
+use super::colliders::{orient_colliders, Dispute};
+use super::essential::essential_graph;
+use super::extension::extend;
+use super::marks::Marks;
+use super::poll::Poll;
+use super::rules::{Rules, Version};
+use super::triples::Ambiguous;
+use crate::graph::{Adjacency, SepSets};
+use crate::{Error, Result};
+
+/// How many times `"retry"` turns disputed edges round before it gives up: pcalg's `n.max`.
+const MOST_TRIES: u64 = 100;
+
+/// Gives a random permutation of `0..k`: R's `sample.int(k)`, less one.
+pub(super) type Permutation<'a> = &'a mut dyn FnMut(usize) -> Result<Vec<u32>>;
+
+/// pcalg's `udag2pdag`: colliders, and if some DAG extends them, the rules; else the CPDAG of a random DAG on the skeleton.
+pub(super) fn rand(skeleton: &Adjacency, sepsets: &SepSets, permutation: Permutation, poll: &Poll) -> Result<Marks> {
+    let (mut marks, _) = colliders(skeleton, sepsets, poll)?;
+    if extend(&marks, skeleton, true, poll)?.is_some() {
+        complete(&mut marks, skeleton, poll)?;
+    } else {
+        direct_at_random(&mut marks, permutation)?;
+        essential_graph(&mut marks, skeleton, poll)?;
+    }
+    Ok(marks)
+}
+
+/// pcalg's `udag2pdagSpecial`: as [`rand`], but before it gives up it turns edges that two colliders disputed round, in
+/// up to 100 combinations, and what it gives up for is the CPDAG of an extension that may have new colliders.
+///
+/// Each failed extension costs pcalg one `sample.int(p)` for a DAG that it then throws away; the numbers are drawn here
+/// too, so that the next random number in R is the same.
+pub(super) fn retry(skeleton: &Adjacency, sepsets: &SepSets, permutation: Permutation, poll: &Poll) -> Result<Marks> {
+    let (mut marks, turned) = colliders(skeleton, sepsets, poll)?;
+    let mut extends = extend(&marks, skeleton, true, poll)?.is_some();
+    if !extends {
+        permutation(skeleton.p())?;
+    }
+    let disputed = in_order(&turned, &marks);
+    let original = marks.clone();
+    let mut tries = 0;
+    while !extends && tries < most_tries(disputed.len()) {
+        tries += 1;
+        marks = original.clone();
+        // Combination `tries`: its binary digits, lowest first, say which edges are turned.
+        for (_, &slot) in disputed.iter().take(64).enumerate().filter(|(bit, _)| tries >> bit & 1 == 1) {
+            marks.flip(slot);
+        }
+        extends = extend(&marks, skeleton, true, poll)?.is_some();
+        if !extends {
+            permutation(skeleton.p())?;
+        }
+    }
+    if extends {
+        complete(&mut marks, skeleton, poll)?;
+        return Ok(marks);
+    }
+    // pcalg goes on from the last combination that it tried.
+    match extend(&marks, skeleton, false, poll)? {
+        Some(dag) => marks = dag,
+        None => direct_at_random(&mut marks, permutation)?,
+    }
+    essential_graph(&mut marks, skeleton, poll)?;
+    Ok(marks)
+}
+
+fn colliders(skeleton: &Adjacency, sepsets: &SepSets, poll: &Poll) -> Result<(Marks, Vec<usize>)> {
+    let mut marks = Marks::undirected(skeleton);
+    let turned = orient_colliders(&mut marks, skeleton, sepsets, &Ambiguous::default(), Dispute::Overwrite, poll)?;
+    Ok((marks, turned))
+}
+
+fn complete(marks: &mut Marks, skeleton: &Adjacency, poll: &Poll) -> Result<()> {
+    let rules = Rules { skeleton, ambiguous: &Ambiguous::default(), version: Version::Extendable, enabled: [true; 3] };
+    rules.apply(marks, poll)
+}
+
+/// One slot for each disputed edge, by its smaller and then its larger vertex.
+fn in_order(turned: &[usize], marks: &Marks) -> Vec<usize> {
+    let smaller_first = |&slot: &usize| if marks.tail(slot) < marks.head(slot) { slot } else { marks.twin(slot) };
+    let mut slots: Vec<usize> = turned.iter().map(smaller_first).collect();
+    slots.sort_unstable();
+    slots.dedup();
+    slots
+}
+
+/// All combinations of turned edges but the empty one, if they are not too many.
+fn most_tries(disputed: usize) -> u64 {
+    if disputed < 63 {
+        MOST_TRIES.min((1 << disputed) - 1)
+    } else {
+        MOST_TRIES
+    }
+}
+
+/// pcalg's `amat2dag`: every edge points to the vertex that comes later in a random order.
+fn direct_at_random(marks: &mut Marks, permutation: Permutation) -> Result<()> {
+    let p = marks.p();
+    let order = permutation(p)?;
+    let mut rank = vec![p; p];
+    for (at, &u) in order.iter().enumerate() {
+        if let Some(rank) = rank.get_mut(u as usize) {
+            *rank = at;
+        }
+    }
+    if order.len() != p || rank.contains(&p) {
+        return Err(Error::Argument {
+            argument: "permutation",
+            value: format!("{} numbers", order.len()),
+            mend: format!("it must return each of 0, ..., {} once", p.saturating_sub(1)),
+        });
+    }
+    for slot in 0..marks.slot_count() {
+        if rank[marks.tail(slot)] < rank[marks.head(slot)] {
+            marks.direct(slot);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::Side;
+
+    fn square() -> Adjacency {
+        let lists: [&[u32]; 4] = [&[1, 3], &[2], &[3], &[]];
+        Adjacency::from_lists(&lists)
+    }
+
+    /// Separating sets that allow no collider on the square, which no DAG does.
+    fn no_collider() -> SepSets {
+        let mut sepsets = SepSets::new(4, Side::Smaller);
+        sepsets.insert(0, 2, &[1, 3]);
+        sepsets.insert(1, 3, &[0, 2]);
+        sepsets
+    }
+
+    #[test]
+    fn a_graph_that_does_not_extend_is_directed_by_the_permutation() {
+        let mut drawn = 0;
+        let mut permutation = |k: usize| {
+            drawn += 1;
+            Ok((0..k as u32).collect())
+        };
+        let marks = rand(&square(), &no_collider(), &mut permutation, &Poll::new(None)).unwrap();
+        assert_eq!(drawn, 1);
+        // 0 -> 1 -> 2 -> 3 <- 0: the collider 0 -> 3 <- 2 is compelled, 0 - 1 - 2 is not.
+        assert!(marks.is_directed(marks.find(0, 3).unwrap()) && marks.is_directed(marks.find(2, 3).unwrap()));
+        assert!(marks.is_undirected(marks.find(0, 1).unwrap()) && marks.is_undirected(marks.find(1, 2).unwrap()));
+    }
+
+    #[test]
+    fn retry_draws_once_and_then_extends_with_a_new_collider() {
+        let mut drawn = 0;
+        let mut permutation = |k: usize| {
+            drawn += 1;
+            Ok((0..k as u32).collect())
+        };
+        let marks = retry(&square(), &no_collider(), &mut permutation, &Poll::new(None)).unwrap();
+        assert_eq!(drawn, 1);
+        assert!(marks.is_directed(marks.find(1, 0).unwrap()) && marks.is_directed(marks.find(3, 0).unwrap()));
+    }
+
+    #[test]
+    fn a_wrong_permutation_is_an_error() {
+        let mut short = |_: usize| Ok(vec![0]);
+        assert!(matches!(
+            rand(&square(), &no_collider(), &mut short, &Poll::new(None)),
+            Err(Error::Argument { argument: "permutation", .. })
+        ));
+    }
+}

@@ -1,0 +1,222 @@
+//! From a skeleton and its separating sets to a CPDAG: every way of pcalg 2.7-12, to the letter, order effects included.
+//!
+//! [`orient`] is all there is to call. Inside, by concept:
+//!
+//! * `marks`: the graph under orientation; `pdag`: the answer.
+//! * `colliders`, `rules`: collider orientation and rules 1-3 (`udag2pdagRelaxed`).
+//! * `triples`, `separations`, `conservative`: the conservative and the majority rule (`pc.cons.intern`).
+//! * `extension`, `essential`, `extendable`: `pdag2dag`, `dag2cpdag`, and what needs them, `udag2pdag` and
+//!   `udag2pdagSpecial`.
+//!
+//! The work is proportional to the edges and unshielded triples, not to p x p matrices.
+
+mod colliders;
+mod conservative;
+mod essential;
+mod extendable;
+mod extension;
+mod marks;
+mod pdag;
+mod poll;
+mod rules;
+mod separations;
+mod triples;
+
+pub use pdag::Pdag;
+
+use crate::ci::CiTest;
+use crate::graph::{Adjacency, SepSets};
+use crate::{Error, Result};
+use colliders::{orient_colliders, Dispute};
+use conservative::{judge_triples, Judge};
+use marks::Marks;
+use poll::Poll;
+use rules::{Rules, Version};
+use triples::Ambiguous;
+
+/// pcalg's `u2pd`: what to do when the colliders do not extend to a DAG.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// `"relaxed"` (`udag2pdagRelaxed`): do not ask; the answer may not be a valid CPDAG.
+    Relaxed,
+    /// `"rand"` (`udag2pdag`): take the CPDAG of a random DAG on the skeleton.
+    Rand,
+    /// `"retry"` (`udag2pdagSpecial`): turn disputed colliders round, up to 100 times, then extend with new colliders.
+    Retry,
+}
+
+/// How to decide whether an unshielded triple is a collider.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColliderRule {
+    /// By the separating sets of the skeleton.
+    Standard,
+    /// `conservative = TRUE` (Ramsey, Zhang and Spirtes 2006): all separating subsets of the neighbours must agree.
+    Conservative,
+    /// `maj.rule = TRUE` (Colombo and Maathuis 2014): more than half of them must.
+    Majority,
+}
+
+/// How to orient. [`Options::default`] is pcalg's `pc()`.
+pub struct Options<'a> {
+    /// `u2pd`
+    pub method: Method,
+    /// `conservative`, `maj.rule`. Other than standard only with [`Method::Relaxed`].
+    pub collider_rule: ColliderRule,
+    /// `solve.confl`: mark an edge that is wanted in both directions as bidirected instead of letting the later rule win.
+    /// Only with [`Method::Relaxed`].
+    pub solve_conflicts: bool,
+    /// `version.unf` of `pc.cons.intern`, each 1 or 2; `pc()` uses (2, 1).
+    pub version_unf: [u8; 2],
+    /// `unfVect` of `udag2pdagRelaxed`: triples (a, b, c), ends in any order, known to be ambiguous. Only with
+    /// [`Method::Relaxed`] and [`ColliderRule::Standard`]; the other collider rules find their own.
+    pub ambiguous: Vec<[u32; 3]>,
+    /// `orientCollider` of `udag2pdagRelaxed`. Only with [`Method::Relaxed`].
+    pub orient_colliders: bool,
+    /// `rules` of `udag2pdagRelaxed`: which of rules 1 to 3 to apply. Only with [`Method::Relaxed`].
+    pub rules: [bool; 3],
+    /// Asked now and then; true ends the call with [`Error::Interrupted`].
+    pub wants_to_stop: Option<&'a dyn Fn() -> bool>,
+}
+
+impl Default for Options<'_> {
+    fn default() -> Self {
+        Options {
+            method: Method::Relaxed,
+            collider_rule: ColliderRule::Standard,
+            solve_conflicts: false,
+            version_unf: [2, 1],
+            ambiguous: Vec::new(),
+            orient_colliders: true,
+            rules: [true; 3],
+            wants_to_stop: None,
+        }
+    }
+}
+
+/// Orients `skeleton` as pcalg 2.7-12 does.
+///
+/// * `sepsets`: on the skeleton's vertices. The conservative and the majority rule change them, as pcalg's result shows.
+/// * `alpha`, `test`: only for the conservative and the majority rule: a and c are independent given S when the p-value
+///   is at least `alpha`.
+/// * `permutation`: only for [`Method::Rand`] and [`Method::Retry`]: called with p for a random permutation of `0..p`,
+///   as often and in the order in which pcalg calls `sample.int(p)`.
+///
+/// # Errors
+/// [`Error::Argument`] for options that pcalg refuses as well, no test where one is needed, sizes that do not match, and
+/// for a vertex of degree over 62 under the conservative or majority rule. [`Error::Numeric`] for a NaN p-value there,
+/// where pcalg stops too. [`Error::Interrupted`]. What `test` and `permutation` return.
+pub fn orient(
+    skeleton: &Adjacency,
+    sepsets: &mut SepSets,
+    options: &Options,
+    alpha: f64,
+    test: Option<&mut dyn CiTest>,
+    permutation: &mut dyn FnMut(usize) -> Result<Vec<u32>>,
+) -> Result<Pdag> {
+    check(skeleton, sepsets, options)?;
+    let poll = Poll::new(options.wants_to_stop);
+    let marks = match options.method {
+        Method::Relaxed => relaxed(skeleton, sepsets, options, alpha, test, &poll)?,
+        // pcalg leaves a graph without edges alone and draws nothing; neither does anything here.
+        Method::Rand => extendable::rand(skeleton, sepsets, permutation, &poll)?,
+        Method::Retry => extendable::retry(skeleton, sepsets, permutation, &poll)?,
+    };
+    Ok(Pdag::from_marks(&marks))
+}
+
+fn refuse(argument: &'static str, value: impl Into<String>, mend: impl Into<String>) -> Error {
+    Error::Argument { argument, value: value.into(), mend: mend.into() }
+}
+
+fn check(skeleton: &Adjacency, sepsets: &SepSets, options: &Options) -> Result<()> {
+    let p = skeleton.p();
+    if sepsets.p() != p {
+        return Err(refuse("sepset", format!("for {} variables", sepsets.p()), format!("the skeleton has {p}")));
+    }
+    if options.version_unf.iter().any(|v| !(1..=2).contains(v)) {
+        return Err(refuse("version.unf", format!("{:?}", options.version_unf), "each must be 1 or 2"));
+    }
+    if options.ambiguous.iter().flatten().any(|&v| v as usize >= p) {
+        return Err(refuse("unfVect", "a triple outside the graph", format!("the graph has {p} variables")));
+    }
+    if options.method != Method::Relaxed {
+        if options.collider_rule != ColliderRule::Standard {
+            return Err(refuse("u2pd", "not \"relaxed\"", "`conservative` and `maj.rule` need u2pd = \"relaxed\""));
+        }
+        if options.solve_conflicts {
+            return Err(refuse("u2pd", "not \"relaxed\"", "`solve.confl = TRUE` needs u2pd = \"relaxed\""));
+        }
+    }
+    Ok(())
+}
+
+fn relaxed(
+    skeleton: &Adjacency,
+    sepsets: &mut SepSets,
+    options: &Options,
+    alpha: f64,
+    test: Option<&mut dyn CiTest>,
+    poll: &Poll,
+) -> Result<Marks> {
+    let ambiguous = match options.collider_rule {
+        ColliderRule::Standard => Ambiguous::new(options.ambiguous.iter().copied()),
+        rule => {
+            let Some(test) = test else {
+                return Err(refuse("indepTest", "missing", "`conservative` and `maj.rule` need the test"));
+            };
+            let judge = Judge { version_unf: options.version_unf, majority: rule == ColliderRule::Majority };
+            judge_triples(judge, skeleton, sepsets, alpha, test, poll)?
+        }
+    };
+    let (dispute, version) = if options.solve_conflicts {
+        (Dispute::Conflict, Version::SolveConflicts)
+    } else {
+        (Dispute::Overwrite, Version::Relaxed)
+    };
+    let mut marks = Marks::undirected(skeleton);
+    if options.orient_colliders {
+        orient_colliders(&mut marks, skeleton, sepsets, &ambiguous, dispute, poll)?;
+    }
+    let rules = Rules { skeleton, ambiguous: &ambiguous, version, enabled: options.rules };
+    rules.apply(&mut marks, poll)?;
+    Ok(marks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::Side;
+
+    fn refused(options: &Options, sepset_p: usize) -> &'static str {
+        let mut sets = SepSets::new(sepset_p, Side::Smaller);
+        match orient(&Adjacency::complete(3), &mut sets, options, 0.05, None, &mut |_| Ok(Vec::new())) {
+            Err(Error::Argument { argument, .. }) => argument,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_pcalg_refuses_is_refused() {
+        let default = Options::default;
+        let conservative = ColliderRule::Conservative;
+        assert_eq!(refused(&Options { method: Method::Rand, collider_rule: conservative, ..default() }, 3), "u2pd");
+        assert_eq!(refused(&Options { method: Method::Retry, solve_conflicts: true, ..default() }, 3), "u2pd");
+        assert_eq!(refused(&Options { collider_rule: conservative, ..default() }, 3), "indepTest");
+        assert_eq!(refused(&Options { version_unf: [0, 1], ..default() }, 3), "version.unf");
+        assert_eq!(refused(&Options { ambiguous: vec![[0, 1, 3]], ..default() }, 3), "unfVect");
+        assert_eq!(refused(&default(), 4), "sepset");
+    }
+
+    #[test]
+    fn graphs_without_edges_are_left_alone() {
+        for method in [Method::Relaxed, Method::Rand, Method::Retry] {
+            for p in [0, 1, 4] {
+                let options = Options { method, ..Options::default() };
+                let mut sets = SepSets::new(p, Side::Smaller);
+                let mut never = |_| panic!("nothing to draw");
+                let found = orient(&Adjacency::empty(p), &mut sets, &options, 0.05, None, &mut never).unwrap();
+                assert_eq!((found.p(), found.directed_count(), found.undirected_count()), (p, 0, 0));
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! The answer: a partially directed graph as sparse rows with marks.
+
+use super::marks::Marks;
+
+/// A partially directed graph in pcalg's coding of `as(graph, "matrix")`, without the zeros.
+///
+/// With `m[i, j]` the mark of the ordered pair (i, j): `m[i, j] = 1, m[j, i] = 0` is i -> j; both 1 is i - j; both 2 is
+/// i <-> j, an edge that two rules wanted to direct in opposite ways (only with `solve_conflicts`).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pdag {
+    start: Vec<usize>,
+    to: Vec<u32>,
+    mark: Vec<u8>,
+}
+
+impl Pdag {
+    pub(super) fn from_marks(marks: &Marks) -> Self {
+        let mut start = Vec::with_capacity(marks.p() + 1);
+        let mut to = Vec::new();
+        let mut mark = Vec::new();
+        start.push(0);
+        for u in 0..marks.p() {
+            for slot in marks.slots(u).filter(|&slot| marks.mark(slot) != 0) {
+                to.push(marks.head(slot) as u32);
+                mark.push(marks.mark(slot));
+            }
+            start.push(to.len());
+        }
+        Pdag { start, to, mark }
+    }
+
+    /// Number of vertices.
+    pub fn p(&self) -> usize {
+        self.start.len() - 1
+    }
+
+    /// Row i of the matrix: `(j, m[i, j])` for every j with `m[i, j] != 0`, j ascending.
+    pub fn edges_from(&self, i: usize) -> impl ExactSizeIterator<Item = (u32, u8)> + '_ {
+        let row = self.start[i]..self.start[i + 1];
+        self.to[row.clone()].iter().copied().zip(self.mark[row].iter().copied())
+    }
+
+    /// `m[i, j]`: 0, 1 or 2.
+    pub fn mark(&self, i: usize, j: usize) -> u8 {
+        let row = self.start[i]..self.start[i + 1];
+        match self.to[row].binary_search(&(j as u32)) {
+            Ok(at) => self.mark[self.start[i] + at],
+            Err(_) => 0,
+        }
+    }
+
+    /// Number of edges i -> j.
+    pub fn directed_count(&self) -> usize {
+        self.to.len() - 2 * (self.undirected_count() + self.bidirected_count())
+    }
+
+    /// Number of edges i - j.
+    pub fn undirected_count(&self) -> usize {
+        let both = |i: usize| self.edges_from(i).filter(move |&(j, m)| m == 1 && self.mark(j as usize, i) == 1).count();
+        (0..self.p()).map(both).sum::<usize>() / 2
+    }
+
+    /// Number of edges i <-> j.
+    pub fn bidirected_count(&self) -> usize {
+        self.mark.iter().filter(|&&m| m == 2).count() / 2
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::Adjacency;
+
+    #[test]
+    fn rows_and_counts_follow_the_marks() {
+        let lists: [&[u32]; 4] = [&[1, 2, 3], &[2], &[], &[]];
+        let mut marks = Marks::undirected(&Adjacency::from_lists(&lists));
+        marks.direct(marks.find(2, 0).unwrap());
+        marks.conflict(marks.find(0, 3).unwrap());
+        let pdag = Pdag::from_marks(&marks);
+        assert_eq!(pdag.edges_from(0).collect::<Vec<_>>(), [(1, 1), (3, 2)]);
+        assert_eq!(pdag.edges_from(2).collect::<Vec<_>>(), [(0, 1), (1, 1)]);
+        assert_eq!((pdag.mark(2, 0), pdag.mark(0, 2), pdag.mark(3, 0)), (1, 0, 2));
+        assert_eq!((pdag.directed_count(), pdag.undirected_count(), pdag.bidirected_count()), (1, 2, 1));
+    }
+}

@@ -1,0 +1,223 @@
+//! Rules 1 to 3 (Meek 1995), repeated until nothing changes, with pcalg's order effects.
+//!
+//! pcalg sweeps the whole matrix for each rule of each round. Here a rule looks only where something happened since its
+//! last round. That is exact: an edge never becomes undirected again, so that a rule that had nothing to say about a
+//! place has nothing to say about it until an edge there is newly directed. Within a round the order is pcalg's: the
+//! edges that held when the rule started, by their second vertex and then by their first (`which(arr.ind = TRUE)`).
+
+use super::marks::Marks;
+use super::poll::Poll;
+use super::triples::Ambiguous;
+use crate::graph::Adjacency;
+use crate::Result;
+
+/// pcalg has the rules three times.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Version {
+    /// `udag2pdagRelaxed`: a rule sees its own work at once, and the later direction wins.
+    Relaxed,
+    /// `udag2pdagRelaxed(solve.confl = TRUE)`: a rule judges by the graph at the start of its round, and an edge that was
+    /// directed the other way in that round becomes bidirected.
+    SolveConflicts,
+    /// `udag2pdag` and `udag2pdagSpecial`: as `Relaxed`, but rule 3 takes c1 and c2 for "not connected" unless c1 - c2. They
+    /// look for a zero in `pdag[c, c]`, and a directed edge has one, so that rule 3 may direct more than the CPDAG does.
+    Extendable,
+}
+
+/// How to apply the rules.
+pub(super) struct Rules<'a> {
+    pub skeleton: &'a Adjacency,
+    pub ambiguous: &'a Ambiguous,
+    pub version: Version,
+    /// Which of the three rules to apply.
+    pub enabled: [bool; 3],
+}
+
+/// The graph while the rules run.
+struct Rounds<'a> {
+    rules: &'a Rules<'a>,
+    marks: &'a mut Marks,
+    poll: &'a Poll<'a>,
+    /// Every slot that was directed, in order of time.
+    log: Vec<usize>,
+    /// How much of the log each rule had seen when its last round started.
+    seen: [usize; 3],
+    /// Slots (a, b) of undirected edges by b, then a; pruned when a round starts.
+    open: Vec<usize>,
+    changed: bool,
+}
+
+impl Rules<'_> {
+    /// Applies the enabled rules to `marks` until a round changes nothing.
+    pub fn apply(&self, marks: &mut Marks, poll: &Poll) -> Result<()> {
+        let directed = (0..marks.slot_count()).filter(|&slot| marks.is_directed(slot)).collect();
+        let by_head = (0..marks.slot_count()).map(|slot| marks.twin(slot)).collect();
+        let mut rounds = Rounds { rules: self, marks, poll, log: directed, seen: [0; 3], open: by_head, changed: true };
+        while rounds.changed {
+            rounds.changed = false;
+            if self.enabled[0] {
+                rounds.rule1()?;
+            }
+            if self.enabled[1] {
+                rounds.rule2()?;
+            }
+            if self.enabled[2] {
+                rounds.rule3()?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Rounds<'_> {
+    /// a -> b - c with a and c not adjacent becomes a -> b -> c: no new collider.
+    fn rule1(&mut self) -> Result<()> {
+        let mut fresh: Vec<usize> = self.unseen(0).filter(|&slot| self.marks.is_directed(slot)).collect();
+        fresh.sort_unstable_by_key(|&slot| (self.marks.head(slot), self.marks.tail(slot)));
+        fresh.dedup();
+        self.seen[0] = self.log.len();
+        let mut wanted = Vec::new();
+        for ab in fresh {
+            self.poll.step()?;
+            let (a, b) = (self.marks.tail(ab), self.marks.head(ab));
+            for bc in self.marks.slots(b) {
+                let c = self.marks.head(bc);
+                if !self.marks.is_undirected(bc)
+                    || self.rules.skeleton.has(a, c)
+                    || self.rules.ambiguous.contains(a, b, c)
+                {
+                    continue;
+                }
+                if self.rules.version == Version::SolveConflicts {
+                    wanted.push(bc);
+                } else {
+                    self.direct(bc);
+                }
+            }
+        }
+        wanted.into_iter().for_each(|bc| self.resolve(bc));
+        Ok(())
+    }
+
+    /// a -> c -> b with a - b becomes a -> b: no cycle.
+    fn rule2(&mut self) -> Result<()> {
+        let due = self.unseen(1).any(|slot| self.opens_chain(slot));
+        self.seen[1] = self.log.len();
+        if due {
+            self.each_open(|rounds, ab| rounds.is_chain(rounds.marks.tail(ab), rounds.marks.head(ab)))?;
+        }
+        Ok(())
+    }
+
+    /// a - c1 -> b, a - c2 -> b with a - b, c1 and c2 apart, becomes a -> b: otherwise a cycle or a new collider.
+    fn rule3(&mut self) -> Result<()> {
+        let due = self.unseen(2).any(|slot| self.opens_fork(slot));
+        self.seen[2] = self.log.len();
+        if due {
+            self.each_open(|rounds, ab| rounds.is_fork(rounds.marks.tail(ab), rounds.marks.head(ab)))?;
+        }
+        Ok(())
+    }
+
+    /// Asks `wants` of every edge that is undirected now, in both directions. An edge that the round has directed the
+    /// other way meanwhile is asked too: pcalg lists them once.
+    fn each_open(&mut self, wants: impl Fn(&Self, usize) -> bool) -> Result<()> {
+        let mut open = std::mem::take(&mut self.open);
+        open.retain(|&slot| self.marks.is_undirected(slot));
+        let mut wanted = Vec::new();
+        for &ab in &open {
+            self.poll.step()?;
+            if !wants(self, ab) {
+                continue;
+            }
+            if self.rules.version == Version::SolveConflicts {
+                wanted.push(ab);
+            } else {
+                self.direct(ab);
+            }
+        }
+        wanted.into_iter().for_each(|ab| self.resolve(ab));
+        self.open = open;
+        Ok(())
+    }
+
+    fn unseen(&self, rule: usize) -> impl Iterator<Item = usize> + '_ {
+        self.log[self.seen[rule]..].iter().copied()
+    }
+
+    fn direct(&mut self, slot: usize) {
+        self.marks.direct(slot);
+        self.log.push(slot);
+        self.changed = true;
+    }
+
+    fn resolve(&mut self, slot: usize) {
+        if self.marks.is_undirected(slot) {
+            self.direct(slot);
+        } else if self.marks.is_reversed(slot) {
+            self.marks.conflict(slot);
+            self.changed = true;
+        }
+    }
+
+    /// The slot u -> v when u and v are adjacent. The bit test first: most pairs are not.
+    fn slot(&self, u: usize, v: usize) -> Option<usize> {
+        if self.rules.skeleton.has(u, v) {
+            self.marks.find(u, v)
+        } else {
+            None
+        }
+    }
+
+    fn joins(&self, u: usize, v: usize) -> bool {
+        self.slot(u, v).is_some_and(|slot| self.marks.is_undirected(slot))
+    }
+
+    fn points(&self, u: usize, v: usize) -> bool {
+        self.slot(u, v).is_some_and(|slot| self.marks.is_directed(slot))
+    }
+
+    fn is_chain(&self, a: usize, b: usize) -> bool {
+        let marks = &*self.marks;
+        if marks.slots(a).len() <= marks.slots(b).len() {
+            marks.slots(a).any(|ac| marks.is_directed(ac) && self.points(marks.head(ac), b))
+        } else {
+            marks.slots(b).any(|bc| marks.is_reversed(bc) && self.points(a, marks.head(bc)))
+        }
+    }
+
+    fn is_fork(&self, a: usize, b: usize) -> bool {
+        let marks = &*self.marks;
+        let between: Vec<usize> = if marks.slots(a).len() <= marks.slots(b).len() {
+            let from_a = marks.slots(a).filter(|&ac| marks.is_undirected(ac)).map(|ac| marks.head(ac));
+            from_a.filter(|&c| self.points(c, b)).collect()
+        } else {
+            let into_b = marks.slots(b).filter(|&bc| marks.is_reversed(bc)).map(|bc| marks.head(bc));
+            into_b.filter(|&c| self.joins(a, c)).collect()
+        };
+        between.iter().enumerate().any(|(i, &c1)| {
+            between[i + 1..].iter().any(|&c2| match self.rules.version {
+                Version::Extendable => !self.joins(c1, c2),
+                _ => !self.rules.skeleton.has(c1, c2) && !self.rules.ambiguous.contains(c1, a, c2),
+            })
+        })
+    }
+
+    /// Whether the newly directed u -> v is half of a chain over an undirected edge.
+    fn opens_chain(&self, slot: usize) -> bool {
+        let marks = &*self.marks;
+        let (u, v) = (marks.tail(slot), marks.head(slot));
+        marks.is_directed(slot)
+            && (marks.slots(v).any(|vb| marks.is_directed(vb) && self.joins(u, marks.head(vb)))
+                || marks.slots(u).any(|ua| marks.is_reversed(ua) && self.joins(marks.head(ua), v)))
+    }
+
+    /// Whether the newly directed u -> v may be part of a fork: as c -> b, or, where that counts, between c1 and c2.
+    fn opens_fork(&self, slot: usize) -> bool {
+        let marks = &*self.marks;
+        let (u, v) = (marks.tail(slot), marks.head(slot));
+        let as_parent = || marks.slots(u).any(|ua| marks.is_undirected(ua) && self.joins(marks.head(ua), v));
+        let between_parents = || marks.slots(u).any(|ub| marks.is_directed(ub) && self.points(v, marks.head(ub)));
+        marks.is_directed(slot) && (as_parent() || (self.rules.version == Version::Extendable && between_parents()))
+    }
+}

@@ -1,0 +1,342 @@
+//! One level of PC-stable laid out as work: the sides of pairs, and shards of them of about equal cost.
+
+use std::ops::Range;
+
+use crate::graph::{subsets, Adjacency};
+use crate::{Error, Result};
+
+/// Neighbour lists frozen for a level, and the bit rows they came from.
+#[derive(Clone, Debug)]
+pub struct Neighbours {
+    graph: Option<Adjacency>,
+    lists: Vec<u32>,
+    starts: Vec<usize>,
+}
+
+impl Neighbours {
+    /// Freezes a graph.
+    pub fn of(graph: Adjacency) -> Self {
+        let mut lists = Vec::with_capacity(2 * graph.edge_count());
+        let mut starts = Vec::with_capacity(graph.p() + 1);
+        starts.push(0);
+        for x in 0..graph.p() {
+            lists.extend(graph.neighbours(x));
+            starts.push(lists.len());
+        }
+        Neighbours { graph: Some(graph), lists, starts }
+    }
+
+    /// The neighbourhoods of a few rows alone (ascending, without repeats), for sides in ascending order of candidates.
+    pub fn of_rows(graph: &Adjacency, rows: &[u32]) -> Self {
+        let mut lists = Vec::new();
+        let mut starts = Vec::with_capacity(graph.p() + 1);
+        starts.push(0);
+        let mut rows = rows.iter().peekable();
+        for x in 0..graph.p() {
+            if rows.next_if(|&&row| row as usize == x).is_some() {
+                lists.extend(graph.neighbours(x));
+            }
+            starts.push(lists.len());
+        }
+        Neighbours { graph: None, lists, starts }
+    }
+
+    /// Neighbours of x, ascending.
+    #[inline]
+    pub fn list(&self, x: usize) -> &[u32] {
+        &self.lists[self.starts[x]..self.starts[x + 1]]
+    }
+
+    /// Number of neighbours of x.
+    #[inline]
+    pub fn degree(&self, x: usize) -> usize {
+        self.starts[x + 1] - self.starts[x]
+    }
+
+    /// Where y stands in the list of x.
+    pub fn place(&self, x: usize, y: usize) -> u32 {
+        self.list(x).partition_point(|&v| (v as usize) < y) as u32
+    }
+
+    /// The graph, unless only rows were frozen.
+    pub fn graph(&self) -> Option<&Adjacency> {
+        self.graph.as_ref()
+    }
+
+    /// Whether x and y are neighbours; `false` throughout where only rows were frozen.
+    #[inline]
+    pub fn adjacent(&self, x: usize, y: usize) -> bool {
+        self.graph.as_ref().is_some_and(|graph| graph.has(x, y))
+    }
+
+    /// How many vertices are neighbours of both x and y.
+    pub fn common(&self, x: usize, y: usize) -> usize {
+        self.graph.as_ref().map_or(0, |graph| {
+            graph.row(x).iter().zip(graph.row(y)).map(|(a, b)| (a & b).count_ones() as usize).sum()
+        })
+    }
+}
+
+/// The order in which the candidates of a side stand, and with it the ranks of its conditioning sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CandidateOrder {
+    /// Ascending.
+    Ascending,
+    /// Those that are no neighbours of the other vertex first, then the common ones, each ascending (pcalg's C++, second
+    /// side). Sets of common neighbours alone come last and are not visited: the first side had them.
+    CommonLast,
+}
+
+/// The tests of a pair whose conditioning sets come from the neighbours of `row` without `other`: they ask (row, other | S).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PairSide {
+    /// The vertex whose neighbours are chosen from.
+    pub row: u32,
+    /// The other vertex of the pair.
+    pub other: u32,
+    /// Where `other` stands in the row's list.
+    pub place: u32,
+    /// How the candidates stand.
+    pub order: CandidateOrder,
+    /// How many sets are visited: ranks 0 up to this.
+    pub count: u64,
+}
+
+impl PairSide {
+    /// Writes the candidates in their order.
+    pub fn candidates(&self, neighbours: &Neighbours, out: &mut Vec<u32>) {
+        out.clear();
+        let list = neighbours.list(self.row as usize);
+        match self.order {
+            CandidateOrder::Ascending => out.extend(list.iter().copied().filter(|&v| v != self.other)),
+            CandidateOrder::CommonLast => {
+                let other = self.other as usize;
+                let common = |v: &u32| neighbours.adjacent(other, *v as usize);
+                out.extend(list.iter().copied().filter(|v| *v != self.other && !common(v)));
+                out.extend(list.iter().copied().filter(common));
+            }
+        }
+    }
+
+    /// Writes the conditioning set of a rank, without a walk over all candidates where that can be helped.
+    pub fn set_into(&self, neighbours: &Neighbours, size: usize, rank: u64, set: &mut Vec<u32>) {
+        let list = neighbours.list(self.row as usize);
+        set.clear();
+        set.resize(size, 0);
+        match (self.order, &neighbours.graph) {
+            (CandidateOrder::Ascending, _) => {
+                subsets::unrank(list.len() - 1, rank, set);
+                for member in set {
+                    *member = list[*member as usize + usize::from(*member >= self.place)];
+                }
+            }
+            (CandidateOrder::CommonLast, Some(graph)) if size == 1 => {
+                set[0] = graph.nth_without(self.row as usize, self.other as usize, rank).unwrap_or(u32::MAX);
+            }
+            (CandidateOrder::CommonLast, _) => {
+                let mut candidates = Vec::with_capacity(list.len());
+                self.candidates(neighbours, &mut candidates);
+                subsets::unrank(candidates.len(), rank, set);
+                for member in set {
+                    *member = candidates[*member as usize];
+                }
+            }
+        }
+    }
+
+    /// The conditioning set of a rank.
+    pub fn set(&self, neighbours: &Neighbours, size: usize, rank: u64) -> Vec<u32> {
+        let mut set = Vec::new();
+        self.set_into(neighbours, size, rank, &mut set);
+        set
+    }
+}
+
+/// What the tests of a side came to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Verdict {
+    /// The first set that separates has this rank; p there.
+    Independent {
+        /// Smallest rank with p >= alpha.
+        rank: u64,
+        /// p at that rank.
+        p: f64,
+    },
+    /// No set separates.
+    Dependent {
+        /// A rank where p is largest.
+        rank: u64,
+        /// The largest p.
+        p: f64,
+    },
+    /// The test at this rank has no numerical answer and pcalg stops there; no earlier set separates.
+    Undefined {
+        /// The rank.
+        rank: u64,
+        /// Why.
+        reason: &'static str,
+    },
+}
+
+impl Verdict {
+    /// Of two parts of one side: the one that pcalg meets first, or the larger p.
+    pub fn merge(self, other: Verdict) -> Verdict {
+        let stop = |v: &Verdict| match *v {
+            Verdict::Independent { rank, .. } | Verdict::Undefined { rank, .. } => Some(rank),
+            Verdict::Dependent { .. } => None,
+        };
+        match (stop(&self), stop(&other)) {
+            (Some(a), Some(b)) => {
+                if a <= b {
+                    self
+                } else {
+                    other
+                }
+            }
+            (Some(_), None) => self,
+            (None, Some(_)) => other,
+            (None, None) => match (self, other) {
+                (Verdict::Dependent { p: a, rank: ra }, Verdict::Dependent { p: b, rank: rb }) => {
+                    if a > b || (a == b && ra <= rb) {
+                        self
+                    } else {
+                        other
+                    }
+                }
+                _ => self,
+            },
+        }
+    }
+}
+
+/// A piece of work for one worker: whole sides, or a range of ranks of one heavy side.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shard {
+    /// Indices into [`Level::sides`].
+    pub sides: Range<usize>,
+    /// For one heavy side: which of its ranks.
+    pub ranks: Option<Range<u64>>,
+    /// Number of tests at most.
+    pub cost: u64,
+}
+
+/// Sides to be decided at one level, cut into shards.
+#[derive(Clone, Debug)]
+pub struct Level<'a> {
+    /// Size of the conditioning sets, at least 1.
+    pub size: usize,
+    /// The frozen neighbourhoods.
+    pub neighbours: &'a Neighbours,
+    /// The work.
+    pub sides: Vec<PairSide>,
+    /// The work in pieces; every rank of every side is in exactly one.
+    pub shards: Vec<Shard>,
+    /// Significance level.
+    pub alpha: f64,
+    /// Whether a test without an answer separates.
+    pub na_delete: bool,
+}
+
+/// Tests in a shard, about: large enough to make handing out cheap, small enough to balance and to stop quickly.
+pub const SHARD_TESTS: u64 = 1 << 16;
+
+/// A side is cut into at most this many pieces.
+const MOST_PIECES: u64 = 4096;
+
+impl<'a> Level<'a> {
+    /// Lays out sides as shards of about `shard_tests` tests.
+    pub fn new(
+        size: usize,
+        neighbours: &'a Neighbours,
+        sides: Vec<PairSide>,
+        alpha: f64,
+        na_delete: bool,
+        shard_tests: u64,
+    ) -> Self {
+        let mut shards = Vec::new();
+        let mut start = 0;
+        let mut cost = 0u64;
+        for (i, side) in sides.iter().enumerate() {
+            if side.count > 2 * shard_tests {
+                if start < i {
+                    shards.push(Shard { sides: start..i, ranks: None, cost });
+                }
+                let piece = shard_tests.max(side.count.div_ceil(MOST_PIECES));
+                let mut from = 0;
+                while from < side.count {
+                    let to = side.count.min(from.saturating_add(piece));
+                    shards.push(Shard { sides: i..i + 1, ranks: Some(from..to), cost: to - from });
+                    from = to;
+                }
+                start = i + 1;
+                cost = 0;
+            } else {
+                cost += side.count;
+                if cost >= shard_tests {
+                    shards.push(Shard { sides: start..i + 1, ranks: None, cost });
+                    start = i + 1;
+                    cost = 0;
+                }
+            }
+        }
+        if start < sides.len() {
+            shards.push(Shard { sides: start..sides.len(), ranks: None, cost });
+        }
+        Level { size, neighbours, sides, shards, alpha, na_delete }
+    }
+
+    /// Number of tests if none could be left out (as a float: it may exceed 64 bits).
+    pub fn cost(&self) -> f64 {
+        self.sides.iter().map(|s| s.count as f64).sum()
+    }
+}
+
+/// Number of subsets of `size` out of `candidates`, or the error that names the pair.
+pub fn count_sets(x: usize, y: usize, candidates: usize, size: usize) -> Result<u64> {
+    subsets::binomial(candidates, size).ok_or(Error::Overflow { x, y, level: size, candidates })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shards_cover_every_rank_once() {
+        let neighbours = Neighbours::of(Adjacency::complete(3));
+        let counts = [3u64, 900, 5, 0, 64, 64, 64, 1, 2000];
+        let sides: Vec<PairSide> = counts
+            .iter()
+            .map(|&count| PairSide { row: 0, other: 1, place: 0, order: CandidateOrder::Ascending, count })
+            .collect();
+        for shard_tests in [1, 7, 100, 1 << 20] {
+            let level = Level::new(1, &neighbours, sides.clone(), 0.05, true, shard_tests);
+            let mut seen: Vec<Vec<Range<u64>>> = vec![Vec::new(); counts.len()];
+            for shard in &level.shards {
+                for i in shard.sides.clone() {
+                    seen[i].push(shard.ranks.clone().unwrap_or(0..counts[i]));
+                }
+            }
+            for (ranges, &count) in seen.iter().zip(&counts) {
+                let mut next = 0;
+                for range in ranges {
+                    assert_eq!(range.start, next);
+                    next = range.end;
+                }
+                assert_eq!(next, count);
+            }
+        }
+    }
+
+    #[test]
+    fn common_neighbours_stand_last_on_the_second_side_of_stable_fast() {
+        // 0 - {1, 2, 4}, 1 - {0, 2, 3, 4}: candidates of 1 against 0 are 3 first, then 2 and 4.
+        let graph = Adjacency::from_lists(&[vec![1, 2, 4], vec![2, 3, 4], vec![], vec![], vec![]]);
+        let neighbours = Neighbours::of(graph);
+        let side = PairSide { row: 1, other: 0, place: 0, order: CandidateOrder::CommonLast, count: 2 };
+        let mut out = Vec::new();
+        side.candidates(&neighbours, &mut out);
+        assert_eq!(out, [3, 2, 4]);
+        assert_eq!(side.set(&neighbours, 2, 1), [3, 4]);
+        assert_eq!(neighbours.common(0, 1), 2);
+    }
+}

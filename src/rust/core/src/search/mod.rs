@@ -1,0 +1,176 @@
+//! The skeleton phase of PC: which tests are asked, in which order they count, and what their answers remove.
+//!
+//! Nothing here knows a test or a machine. A level is laid out as [`level::Level`]: sides of pairs, each with a number of
+//! conditioning sets in pcalg's visiting order. An [`crate::engine::Engine`] answers, for every side, which is the first
+//! set that separates the pair. Since that is a minimum over ranks, the answer does not depend on who runs what when.
+//!
+//! * [`levels`]: "stable" and "stable.fast" on an engine.
+//! * [`original`]: "original", whose neighbourhoods shrink while it runs, on an engine.
+//! * [`sequential`]: all three with one question at a time in pcalg's order, for tests that only the caller can run.
+
+pub mod level;
+pub mod levels;
+mod merge;
+pub mod original;
+pub mod sequential;
+
+use crate::graph::{Adjacency, SepSets, Side};
+use crate::{Error, Result};
+
+/// pcalg's `method` of `skeleton()`, `skel.method` of `pc()`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// PC-stable (Colombo and Maathuis 2014) as pcalg's R code runs it: every ordered pair is visited.
+    Stable,
+    /// PC-stable as pcalg's C++ runs it: every pair is visited once, repeated conditioning sets are skipped.
+    StableFast,
+    /// The PC algorithm of Spirtes et al., where a removal changes the tests that follow.
+    Original,
+}
+
+/// What `skeleton()` was asked to do.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Number of variables, at least 2.
+    pub p: usize,
+    /// Which of pcalg's three visiting orders.
+    pub method: Method,
+    /// Significance level: a pair is removed by a test with p >= alpha.
+    pub alpha: f64,
+    /// Whether a test without an answer removes its pair.
+    pub na_delete: bool,
+    /// Largest size of conditioning sets, infinite for no limit.
+    pub m_max: f64,
+    /// Pairs that are not adjacent from the start.
+    pub fixed_gaps: Option<Adjacency>,
+    /// Pairs that are never tested and stay.
+    pub fixed_edges: Option<Adjacency>,
+}
+
+/// A skeleton and how it came about. The largest p-values are in the caller's p x p array.
+#[derive(Clone, Debug)]
+pub struct Skeleton {
+    /// The adjacencies that remain.
+    pub graph: Adjacency,
+    /// Separating sets on pcalg's side.
+    pub sepsets: SepSets,
+    /// Number of tests that pcalg performs at levels 0, 1, ...
+    pub tests: Vec<u64>,
+    /// pcalg's `max.ord`.
+    pub max_order: i32,
+    /// Tests that were decided by the exact formula because the quick one was too close or the set near singular.
+    pub exact_tests: u64,
+}
+
+/// Follows a search from the caller's thread, and may end it.
+pub trait Observer {
+    /// A level begins; `remaining` edges, counted as pcalg prints them for this method.
+    fn level(&mut self, _level: usize, _remaining: usize) -> Result<()> {
+        Ok(())
+    }
+
+    /// `done` of `total` tests of the level (estimates: tests that need not be run count as done).
+    fn progress(&mut self, _level: usize, _done: f64, _total: f64) -> Result<()> {
+        Ok(())
+    }
+
+    /// One test of a search that asks one at a time.
+    fn tested(&mut self, _x: usize, _y: usize, _s: &[u32], _p: f64) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Follows nothing.
+pub struct Unobserved;
+
+impl Observer for Unobserved {}
+
+impl Options {
+    /// Everything at its default: PC-stable, no limit, no background knowledge.
+    pub fn new(p: usize, alpha: f64) -> Self {
+        Options { p, method: Method::Stable, alpha, na_delete: true, m_max: f64::INFINITY, fixed_gaps: None, fixed_edges: None }
+    }
+
+    fn check(&self, p_max: &[f64]) -> Result<()> {
+        if self.p < 2 {
+            return Err(Error::Argument {
+                argument: "p",
+                value: self.p.to_string(),
+                mend: "at least two variables are needed".into(),
+            });
+        }
+        if p_max.len() != self.p * self.p {
+            return Err(Error::Argument {
+                argument: "pMax",
+                value: format!("{} numbers", p_max.len()),
+                mend: format!("{} x {} are needed", self.p, self.p),
+            });
+        }
+        for (argument, graph) in [("fixedGaps", &self.fixed_gaps), ("fixedEdges", &self.fixed_edges)] {
+            if graph.as_ref().is_some_and(|g| g.p() != self.p) {
+                return Err(Error::Argument {
+                    argument,
+                    value: "a graph on another number of variables".into(),
+                    mend: format!("{} x {} is needed", self.p, self.p),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The graph that the search starts from: complete but for the gaps.
+    fn start(&self) -> Adjacency {
+        let mut graph = Adjacency::complete(self.p);
+        if let Some(gaps) = &self.fixed_gaps {
+            for x in 0..self.p {
+                for y in gaps.neighbours(x) {
+                    graph.remove(x, y as usize);
+                }
+            }
+        }
+        graph
+    }
+
+    /// The pairs of a graph that are tested: edges that are not fixed.
+    fn testable(&self, graph: &Adjacency) -> Adjacency {
+        let mut rest = graph.clone();
+        if let Some(fixed) = &self.fixed_edges {
+            for x in 0..self.p {
+                for y in fixed.neighbours(x) {
+                    rest.remove(x, y as usize);
+                }
+            }
+        }
+        rest
+    }
+
+    fn is_fixed(&self, x: usize, y: usize) -> bool {
+        self.fixed_edges.as_ref().is_some_and(|g| g.has(x, y))
+    }
+
+    /// The largest level that may run: pcalg's "stable.fast" truncates m.max and reads a negative one as no limit.
+    fn allows(&self, level: usize) -> bool {
+        match self.method {
+            Method::StableFast => self.m_max < 0.0 || level as f64 <= self.m_max.trunc(),
+            _ => level as f64 <= self.m_max,
+        }
+    }
+
+    /// p with pcalg's reading of a test that has no answer.
+    pub fn read(&self, p: f64) -> f64 {
+        if p.is_nan() {
+            f64::from(u8::from(self.na_delete))
+        } else {
+            p
+        }
+    }
+
+    /// Where pcalg keeps separating sets found by "stable.fast", and where the empty ones lie otherwise.
+    fn empty_side(&self) -> Side {
+        if self.method == Method::StableFast {
+            Side::Larger
+        } else {
+            Side::Smaller
+        }
+    }
+}

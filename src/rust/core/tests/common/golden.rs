@@ -1,0 +1,163 @@
+//! Reads tests/golden/*.json.gz (format: shared/golden/README.md; copied unchanged).
+
+use std::io::Read;
+use std::path::PathBuf;
+
+use pcgpu_core::graph::Adjacency;
+use pcgpu_core::search::{Method, Options, Skeleton};
+use serde_json::Value;
+
+/// One recorded case.
+pub struct Case {
+    pub name: String,
+    pub json: Value,
+}
+
+/// All cases whose name starts with `prefix`; panics when there are none.
+pub fn cases(prefix: &str) -> Vec<Case> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    let mut names: Vec<String> = std::fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.starts_with(prefix))
+        .collect();
+    names.sort();
+    assert!(!names.is_empty(), "no golden files {prefix}* in {}", folder.display());
+    names
+        .into_iter()
+        .map(|name| {
+            let mut text = String::new();
+            let file = std::fs::File::open(folder.join(&name)).unwrap();
+            flate2::read::GzDecoder::new(file).read_to_string(&mut text).unwrap();
+            Case { json: serde_json::from_str(&text).unwrap(), name }
+        })
+        .collect()
+}
+
+/// A number, or one of the strings that stand for what JSON has no number for.
+pub fn number(value: &Value) -> f64 {
+    match value {
+        Value::Number(n) => n.as_f64().unwrap(),
+        Value::String(s) => match s.as_str() {
+            "NA" | "NaN" => f64::NAN,
+            "-Inf" => f64::NEG_INFINITY,
+            "Inf" => f64::INFINITY,
+            other => panic!("not a number: {other}"),
+        },
+        other => panic!("not a number: {other}"),
+    }
+}
+
+fn pairs(value: &Value, p: usize) -> Option<Adjacency> {
+    let list = value.as_array()?;
+    let mut graph = Adjacency::empty(p);
+    for pair in list {
+        graph.insert(number(&pair[0]) as usize - 1, number(&pair[1]) as usize - 1);
+    }
+    Some(graph)
+}
+
+impl Case {
+    pub fn p(&self) -> usize {
+        number(&self.json["p"]) as usize
+    }
+
+    pub fn n(&self) -> f64 {
+        number(&self.json["n"])
+    }
+
+    /// The correlation matrix, column by column.
+    pub fn correlations(&self) -> Vec<f64> {
+        let p = self.p();
+        let rows = self.json["C"].as_array().unwrap();
+        let mut c = vec![0.0; p * p];
+        for (i, row) in rows.iter().enumerate() {
+            for (j, cell) in row.as_array().unwrap().iter().enumerate() {
+                c[j * p + i] = number(cell);
+            }
+        }
+        c
+    }
+
+    pub fn options(&self, method: Method) -> Options {
+        Options {
+            method,
+            na_delete: self.json["NAdelete"].as_bool().unwrap_or(true),
+            m_max: if self.json["m_max"].is_null() { f64::INFINITY } else { number(&self.json["m_max"]) },
+            fixed_gaps: pairs(&self.json["fixedGaps"], self.p()),
+            fixed_edges: pairs(&self.json["fixedEdges"], self.p()),
+            ..Options::new(self.p(), number(&self.json["alpha"]))
+        }
+    }
+
+    /// The recorded methods with their answers.
+    pub fn answers(&self) -> Vec<(Method, &Value)> {
+        [("stable", Method::Stable), ("stable.fast", Method::StableFast), ("original", Method::Original)]
+            .into_iter()
+            .filter_map(|(name, method)| Some((method, self.json["skeleton"].get(name)?)))
+            .collect()
+    }
+
+    /// Compares every recorded field.
+    pub fn check(&self, what: &str, answer: &Value, skeleton: &Skeleton, p_max: &[f64]) {
+        let p = self.p();
+        let label = format!("{} {what}", self.name);
+        let edges: Vec<(usize, usize)> = (0..p)
+            .flat_map(|x| skeleton.graph.neighbours(x).map(move |y| (x, y as usize)))
+            .filter(|(x, y)| x < y)
+            .collect();
+        let recorded: Vec<(usize, usize)> = answer["edges"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|e| (number(&e[0]) as usize - 1, number(&e[1]) as usize - 1))
+            .collect();
+        assert_eq!(edges, recorded, "{label}: edges");
+        assert_eq!(f64::from(skeleton.max_order), number(&answer["max_ord"]), "{label}: max.ord");
+        let counts = match &answer["n_edgetests"] {
+            Value::Array(list) => list.iter().map(|v| number(v) as u64).collect::<Vec<_>>(),
+            one => vec![number(one) as u64],
+        };
+        assert_eq!(skeleton.tests, counts, "{label}: n.edgetests");
+
+        let mut sets: Vec<(usize, usize, Vec<u32>)> = Vec::new();
+        for entry in answer["sepset"].as_array().unwrap() {
+            let s = match &entry["S"] {
+                Value::Array(list) => list.iter().map(|v| number(v) as u32 - 1).collect(),
+                one => vec![number(one) as u32 - 1],
+            };
+            sets.push((number(&entry["x"]) as usize - 1, number(&entry["y"]) as usize - 1, s));
+        }
+        sets.sort();
+        let ours: Vec<(usize, usize, Vec<u32>)> = (0..p)
+            .flat_map(|x| skeleton.sepsets.row(x).map(move |(y, s)| (x, y as usize, s.to_vec())).collect::<Vec<_>>())
+            .collect();
+        assert_eq!(ours, sets, "{label}: separating sets");
+
+        let close = |x: usize, y: usize, recorded: &Value| {
+            let (ours, theirs) = (p_max[y * p + x], number(recorded));
+            let equal = ours == theirs
+                || (ours.is_nan() && theirs.is_nan())
+                || (ours - theirs).abs() <= 1e-9 * theirs.abs().max(1e-300);
+            assert!(equal, "{label}: pMax[{}, {}] is {ours:e}, recorded {theirs:e}", x + 1, y + 1);
+        };
+        match answer["pMax_form"].as_str().unwrap() {
+            "matrix" => {
+                for (x, row) in answer["pMax"].as_array().unwrap().iter().enumerate() {
+                    for (y, cell) in row.as_array().unwrap().iter().enumerate() {
+                        close(x, y, cell);
+                    }
+                }
+            }
+            _ => {
+                let mut cells = answer["pMax"].as_array().unwrap().iter();
+                for y in 0..p {
+                    for x in 0..y {
+                        close(x, y, cells.next().unwrap());
+                    }
+                }
+                assert!(cells.next().is_none());
+            }
+        }
+    }
+}

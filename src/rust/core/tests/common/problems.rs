@@ -1,0 +1,116 @@
+//! Random Gaussian problems, from a small generator of our own so that every machine gets the same ones.
+
+use pcgpu_core::graph::Adjacency;
+use pcgpu_core::search::{Method, Options};
+
+/// SplitMix64.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// In [0, 1).
+    pub fn uniform(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    pub fn below(&mut self, n: usize) -> usize {
+        (self.uniform() * n as f64) as usize
+    }
+
+    pub fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
+        radius * (std::f64::consts::TAU * self.uniform()).cos()
+    }
+}
+
+/// Correlations of n samples of a random linear DAG, column by column; now and then a column is doubled, or a
+/// correlation is missing.
+pub fn correlations(random: &mut Random, p: usize, n: usize, density: f64) -> Vec<f64> {
+    let mut columns: Vec<Vec<f64>> = Vec::new();
+    for _ in 0..p {
+        let mut column: Vec<f64> = (0..n).map(|_| random.normal()).collect();
+        for parent in &columns {
+            if random.uniform() < density {
+                let weight = 0.3 + random.uniform();
+                column.iter_mut().zip(parent).for_each(|(v, u)| *v += weight * u);
+            }
+        }
+        columns.push(column);
+    }
+    correlation_matrix(&columns)
+}
+
+pub fn correlation_matrix(columns: &[Vec<f64>]) -> Vec<f64> {
+    let p = columns.len();
+    let standard: Vec<Vec<f64>> = columns
+        .iter()
+        .map(|column| {
+            let mean = column.iter().sum::<f64>() / column.len() as f64;
+            let norm = column.iter().map(|v| (v - mean).powi(2)).sum::<f64>().sqrt();
+            column.iter().map(|v| (v - mean) / norm).collect()
+        })
+        .collect();
+    let mut c = vec![1.0; p * p];
+    for x in 0..p {
+        for y in 0..x {
+            let r: f64 = standard[x].iter().zip(&standard[y]).map(|(a, b)| a * b).sum();
+            let r = r.clamp(-1.0, 1.0);
+            c[y * p + x] = r;
+            c[x * p + y] = r;
+        }
+    }
+    c
+}
+
+/// A problem: correlations, sample size, options.
+pub struct Problem {
+    pub c: Vec<f64>,
+    pub n: f64,
+    pub options: Options,
+}
+
+fn some_pairs(random: &mut Random, p: usize, share: f64) -> Adjacency {
+    let mut graph = Adjacency::empty(p);
+    for x in 0..p {
+        for y in 0..x {
+            if random.uniform() < share {
+                graph.insert(x, y);
+            }
+        }
+    }
+    graph
+}
+
+/// The problem with this number: all methods, densities, limits, gaps, fixed edges, and NaN at level 0 for some.
+pub fn problem(number: u64) -> Problem {
+    let mut random = Random(number.wrapping_mul(0x5851_f42d_4c95_7f2d) + 1);
+    let p = 2 + random.below(13);
+    let n = [8, 20, 50, 200, 1000][random.below(5)];
+    let density = [0.1, 0.3, 0.6][random.below(3)];
+    let mut c = correlations(&mut random, p, n, density);
+    let method = [Method::Stable, Method::StableFast, Method::Original][number as usize % 3];
+    let mut options = Options { method, ..Options::new(p, [0.001, 0.01, 0.05, 0.2, 0.5][random.below(5)]) };
+    if random.uniform() < 0.2 {
+        options.m_max = [0.0, 1.0, 1.5, 2.0, -1.0][random.below(5)];
+    }
+    if random.uniform() < 0.25 {
+        options.fixed_gaps = Some(some_pairs(&mut random, p, 0.2));
+    }
+    if random.uniform() < 0.25 {
+        options.fixed_edges = Some(some_pairs(&mut random, p, 0.2));
+    }
+    options.na_delete = random.uniform() < 0.5;
+    // A missing correlation: from level 2 on "stable" stops with an error where pcalg does, so only "stable.fast".
+    if method == Method::StableFast && p > 3 && random.uniform() < 0.3 {
+        c[p] = f64::NAN;
+        c[1] = f64::NAN;
+    }
+    Problem { c, n: n as f64, options }
+}

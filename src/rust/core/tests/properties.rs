@@ -1,0 +1,127 @@
+//! What must hold on random problems: agreement with a plain reference of pcalg's loops, and independence of threads,
+//! shards and the order of columns.
+
+mod common;
+
+use common::problems::{correlations, problem, Problem, Random};
+use common::reference;
+use pcgpu_core::ci::gauss::{Gauss, Reading};
+use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel};
+use pcgpu_core::search::{levels, sequential, Method, Options, Skeleton, Unobserved};
+
+const PROBLEMS: u64 = 300;
+
+fn reading(method: Method) -> Reading {
+    match method {
+        Method::StableFast => Reading::StableFast,
+        _ => Reading::GaussCItest,
+    }
+}
+
+fn solve(problem: &Problem, threads: usize, shard_tests: u64) -> (Skeleton, Vec<f64>) {
+    let p = problem.options.p;
+    let gauss = Gauss::new(&problem.c, p, problem.n, reading(problem.options.method)).unwrap();
+    let mut engine = CpuEngine::new(GaussKernel::new(gauss, problem.options.alpha), threads);
+    let mut p_max = vec![0.0; p * p];
+    let skeleton =
+        levels::skeleton_in_shards(&mut engine, &problem.options, &mut p_max, &mut Unobserved, shard_tests).unwrap();
+    (skeleton, p_max)
+}
+
+fn sets(skeleton: &Skeleton) -> Vec<(usize, u32, Vec<u32>)> {
+    (0..skeleton.graph.p())
+        .flat_map(|x| skeleton.sepsets.row(x).map(move |(y, s)| (x, y, s.to_vec())).collect::<Vec<_>>())
+        .collect()
+}
+
+fn close(a: f64, b: f64) -> bool {
+    a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= 1e-9 * b.abs()
+}
+
+fn compare(number: u64, what: &str, options: &Options, skeleton: &Skeleton, p_max: &[f64], want: &reference::Answer) {
+    let p = options.p;
+    let label = format!("problem {number} ({:?}, {what})", options.method);
+    for x in 0..p {
+        for y in 0..p {
+            assert_eq!(skeleton.graph.has(x, y), want.adjacent[x][y], "{label}: edge {x} - {y}");
+            assert_eq!(skeleton.sepsets.get(x, y), want.sepset[x][y].as_deref(), "{label}: sepset {x}, {y}");
+            let (ours, theirs) = (p_max[y * p + x], want.p_max[x][y]);
+            assert!(close(ours, theirs), "{label}: pMax {x}, {y}: {ours:e}, {theirs:e}");
+        }
+    }
+    assert_eq!(skeleton.tests, want.tests, "{label}: n.edgetests");
+    assert_eq!(skeleton.max_order, want.max_order, "{label}: max.ord");
+}
+
+#[test]
+fn random_problems_equal_the_plain_reference() {
+    let mut deepest = 0;
+    for number in 0..PROBLEMS {
+        let problem = problem(number);
+        let options = &problem.options;
+        let mut gauss = Gauss::new(&problem.c, options.p, problem.n, reading(options.method)).unwrap();
+        let want = reference::skeleton(options, &mut |x, y, s| gauss.p_value(x, y, s).unwrap());
+        deepest = deepest.max(want.max_order);
+        for (threads, shard_tests) in [(1, 1 << 16), (2, 3), (4, 1)] {
+            let (skeleton, p_max) = solve(&problem, threads, shard_tests);
+            compare(number, &format!("{threads} threads, shards of {shard_tests}"), options, &skeleton, &p_max, &want);
+        }
+        let mut p_max = vec![0.0; options.p * options.p];
+        let skeleton = sequential::skeleton(&mut gauss, options, &mut p_max, &mut Unobserved).unwrap();
+        compare(number, "one at a time", options, &skeleton, &p_max, &want);
+    }
+    assert!(deepest >= 6, "the problems reach level {deepest} only");
+}
+
+/// Larger problems, so that threads, split sides and windows of "original" are really used.
+#[test]
+fn threads_and_shards_change_nothing() {
+    for (number, method) in [(1, Method::Stable), (2, Method::StableFast), (3, Method::Original)] {
+        let mut random = Random(number);
+        let p = 80;
+        let c = correlations(&mut random, p, 2000, 0.3);
+        let problem = Problem { c, n: 2000.0, options: Options { method, m_max: 4.0, ..Options::new(p, 0.05) } };
+        let (one, one_p) = solve(&problem, 1, 1 << 16);
+        let total = one.tests.iter().sum::<u64>();
+        assert!(one.tests.len() >= 4 && total > 50_000, "{total} tests on {} levels", one.tests.len());
+        for (threads, shard_tests) in [(2, 1 << 16), (4, 500), (3, 17), (8, 1 << 30)] {
+            let (many, many_p) = solve(&problem, threads, shard_tests);
+            assert_eq!(many.graph, one.graph);
+            assert_eq!(sets(&many), sets(&one));
+            assert_eq!((&many.tests, many.max_order), (&one.tests, one.max_order));
+            // To the last bit: the schedule may not show anywhere.
+            assert!(many_p.iter().zip(&one_p).all(|(a, b)| a.to_bits() == b.to_bits()));
+        }
+        let mut p_max = vec![0.0; p * p];
+        let mut gauss = Gauss::new(&problem.c, p, problem.n, reading(method)).unwrap();
+        let sequential = sequential::skeleton(&mut gauss, &problem.options, &mut p_max, &mut Unobserved).unwrap();
+        assert_eq!(sequential.graph, one.graph);
+        assert_eq!(sets(&sequential), sets(&one));
+        assert_eq!(sequential.tests, one.tests);
+        assert!(p_max.iter().zip(&one_p).all(|(&a, &b)| close(a, b)));
+    }
+}
+
+#[test]
+fn permuting_the_columns_permutes_the_graph() {
+    for number in 0..20 {
+        let mut random = Random(1000 + number);
+        let p = 25;
+        let c = correlations(&mut random, p, 300, 0.2);
+        let mut order: Vec<usize> = (0..p).collect();
+        for i in (1..p).rev() {
+            order.swap(i, random.below(i + 1));
+        }
+        let permuted: Vec<f64> = (0..p * p).map(|at| c[order[at / p] * p + order[at % p]]).collect();
+        for method in [Method::Stable, Method::StableFast] {
+            let options = Options { method, ..Options::new(p, 0.01) };
+            let (plain, _) = solve(&Problem { c: c.clone(), n: 300.0, options: options.clone() }, 2, 1 << 16);
+            let (moved, _) = solve(&Problem { c: permuted.clone(), n: 300.0, options }, 2, 1 << 16);
+            for x in 0..p {
+                for y in 0..p {
+                    assert_eq!(moved.graph.has(x, y), plain.graph.has(order[x], order[y]), "problem {number}");
+                }
+            }
+        }
+    }
+}

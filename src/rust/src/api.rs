@@ -1,0 +1,300 @@
+//! The functions that R calls. Each returns its value, or the error list of [`crate::failure`].
+
+use extendr_api::prelude::*;
+use pcgpu_core::ci::gauss::{Gauss, Reading, Undefined};
+use pcgpu_core::ci::CiTest;
+use pcgpu_core::engine::cpu::{default_threads, simd, CpuEngine, GaussKernel};
+use pcgpu_core::engine::EngineTest;
+use pcgpu_core::graph::{Adjacency, SepSets};
+use pcgpu_core::orient::{self, ColliderRule, Pdag};
+use pcgpu_core::search::{levels, sequential, Method, Observer, Skeleton};
+use pcgpu_core::Error;
+
+use crate::failure::{respond, Failure, Outcome};
+use crate::session::{self, RObserver, RTest, Token};
+use crate::{input, output};
+
+/// A test as R names it.
+enum Test {
+    Gauss { c: Robj, n: f64 },
+    Function(Robj),
+}
+
+impl Test {
+    fn from_list(test: &List) -> Outcome<Self> {
+        match input::text(&input::field(test, "kind")?, "kind")?.as_str() {
+            "gauss" => Ok(Test::Gauss {
+                c: input::field(test, "C")?,
+                n: input::number(&input::field(test, "n")?, "n")?,
+            }),
+            "function" => match input::function(test, "fun")? {
+                Some(fun) => Ok(Test::Function(fun)),
+                None => Err(Failure::Input("internal: `fun` is missing".into())),
+            },
+            other => Err(Failure::Input(format!("internal: there is no test `{other}`"))),
+        }
+    }
+}
+
+struct Callbacks<'a> {
+    observer: RObserver<'a>,
+    permutation: Option<Robj>,
+}
+
+impl<'a> Callbacks<'a> {
+    fn from_list(callbacks: &List, token: &'a Token) -> Outcome<Self> {
+        Ok(Callbacks {
+            observer: RObserver::new(
+                token,
+                input::function(callbacks, "progress")?,
+                input::function(callbacks, "level")?,
+                input::function(callbacks, "test")?,
+            ),
+            permutation: input::function(callbacks, "permutation")?,
+        })
+    }
+}
+
+/// How to orient, as R names it.
+fn orientation(orient: &List) -> Outcome<orient::Options<'static>> {
+    let method = match input::text(&input::field(orient, "u2pd")?, "u2pd")?.as_str() {
+        "relaxed" => orient::Method::Relaxed,
+        "rand" => orient::Method::Rand,
+        "retry" => orient::Method::Retry,
+        other => return Err(Failure::Input(format!("internal: there is no u2pd `{other}`"))),
+    };
+    let collider_rule = match input::text(&input::field(orient, "rule")?, "rule")?.as_str() {
+        "standard" => ColliderRule::Standard,
+        "conservative" => ColliderRule::Conservative,
+        "majority" => ColliderRule::Majority,
+        other => return Err(Failure::Input(format!("internal: there is no rule `{other}`"))),
+    };
+    let version = input::field(orient, "version_unf")?;
+    let version = version.as_integer_slice().filter(|v| v.len() == 2 && v.iter().all(|v| (1..=2).contains(v)));
+    let version = version.ok_or_else(|| Failure::Input("internal: `version_unf` is not two of 1, 2".into()))?;
+    Ok(orient::Options {
+        method,
+        collider_rule,
+        solve_conflicts: input::flag(&input::field(orient, "solve_confl")?, "solve_confl")?,
+        version_unf: [version[0] as u8, version[1] as u8],
+        wants_to_stop: Some(&session::interrupted),
+        ..orient::Options::default()
+    })
+}
+
+/// Orients with the tests and random numbers of the session.
+#[allow(clippy::too_many_arguments)]
+fn oriented(
+    graph: &Adjacency,
+    sepsets: &mut SepSets,
+    options: &orient::Options,
+    test: Option<&Test>,
+    alpha: f64,
+    threads: usize,
+    callbacks: &mut Callbacks,
+    token: &Token,
+) -> Outcome<Pdag> {
+    let permutation = callbacks.permutation.clone();
+    let mut draw = |k: usize| match &permutation {
+        Some(fun) => session::permutation(token, fun, k),
+        None => Err(Error::Argument {
+            argument: "permutation",
+            value: "missing".into(),
+            mend: "a function is needed for this u2pd".into(),
+        }),
+    };
+    let mut run = |test: Option<&mut dyn CiTest>| {
+        orient::orient(graph, sepsets, options, alpha, test, &mut draw).map_err(|error| token.explain(error))
+    };
+    match test {
+        // The conservative and the majority rule ask pcalg's R function, whatever ran the skeleton.
+        Some(Test::Gauss { c, n }) if options.collider_rule != ColliderRule::Standard => {
+            let p = graph.p();
+            let gauss = Gauss::new(input::square(c, p, "C")?, p, *n, Reading::GaussCItest)?;
+            let mut engine = CpuEngine::new(GaussKernel::new(gauss, alpha), threads);
+            run(Some(&mut EngineTest { engine: &mut engine, observer: &mut callbacks.observer }))
+        }
+        Some(Test::Function(fun)) => run(Some(&mut RTest { fun: fun.clone(), token })),
+        _ => run(None),
+    }
+}
+
+/// A graph with marks as lists: `edges`, `marks` (NULL when all are 1) and counts.
+fn graph_lists(token: &Token, pdag: &Pdag) -> Outcome<Vec<(&'static str, Robj)>> {
+    let mut edges = Vec::with_capacity(pdag.p());
+    let mut marks = Vec::with_capacity(pdag.p());
+    for i in 0..pdag.p() {
+        let (to, mark): (Vec<u32>, Vec<u8>) = pdag.edges_from(i).unzip();
+        edges.push(to);
+        marks.push(mark);
+    }
+    let plain = marks.iter().flatten().all(|&m| m == 1);
+    Ok(vec![
+        ("edges", output::vertex_lists(token, &edges)?),
+        ("marks", if plain { ().into() } else { output::mark_lists(token, &marks)? }),
+        (
+            "counts",
+            output::named(vec![
+                ("directed", Robj::from(pdag.directed_count() as i32)),
+                ("undirected", Robj::from(pdag.undirected_count() as i32)),
+                ("bidirected", Robj::from(pdag.bidirected_count() as i32)),
+            ]),
+        ),
+    ])
+}
+
+fn skeleton_lists(token: &Token, graph: &Adjacency) -> Outcome<Vec<(&'static str, Robj)>> {
+    Ok(vec![
+        ("edges", output::vertex_lists(token, &graph.to_lists())?),
+        ("marks", ().into()),
+        (
+            "counts",
+            output::named(vec![
+                ("directed", Robj::from(0)),
+                ("undirected", Robj::from(graph.edge_count() as i32)),
+                ("bidirected", Robj::from(0)),
+            ]),
+        ),
+    ])
+}
+
+fn search(test: &Test, options: &List, orient: &Robj, callbacks: &List, token: &Token) -> Outcome<Robj> {
+    let threads = input::count(&input::field(options, "threads")?, "threads", 1)?;
+    let options = input::options(options)?;
+    let orient = if orient.is_null() { None } else { Some(orientation(&input::list(orient, "orient")?)?) };
+    let mut callbacks = Callbacks::from_list(callbacks, token)?;
+    let p = options.p;
+
+    // Checked before the p x p result is asked of R.
+    let gauss = match test {
+        Test::Gauss { c, n } => {
+            let reading = match options.method {
+                Method::StableFast => Reading::StableFast,
+                Method::Stable | Method::Original => Reading::GaussCItest,
+            };
+            Some(Gauss::new(input::square(c, p, "C")?, p, *n, reading)?)
+        }
+        Test::Function(_) => None,
+    };
+    let mut p_max = output::matrix(token, p)?;
+    let cells = output::cells(&mut p_max)?;
+    let observer: &mut dyn Observer = &mut callbacks.observer;
+    let found = match (gauss, test) {
+        (Some(gauss), _) => {
+            let mut engine = CpuEngine::new(GaussKernel::new(gauss, options.alpha), threads);
+            levels::skeleton(&mut engine, &options, cells, observer)
+        }
+        (None, Test::Function(fun)) => {
+            sequential::skeleton(&mut RTest { fun: fun.clone(), token }, &options, cells, observer)
+        }
+        (None, Test::Gauss { .. }) => Err(Error::Interrupted),
+    };
+    let Skeleton { graph, mut sepsets, tests, max_order, exact_tests } = found.map_err(|error| token.explain(error))?;
+    let mut result = match &orient {
+        None => skeleton_lists(token, &graph)?,
+        Some(orient) => {
+            let pdag =
+                oriented(&graph, &mut sepsets, orient, Some(test), options.alpha, threads, &mut callbacks, token)?;
+            graph_lists(token, &pdag)?
+        }
+    };
+    result.extend([
+        ("sepset", output::sepsets(token, &sepsets)?),
+        ("pMax", p_max),
+        ("n_edgetests", output::counts(&tests)),
+        ("max_ord", Robj::from(max_order)),
+        ("exact_tests", Robj::from(exact_tests as f64)),
+    ]);
+    Ok(output::named(result))
+}
+
+/// Skeleton, and orientation unless `orient` is NULL.
+/// @noRd
+#[extendr]
+fn rust_search(test: Robj, options: Robj, orient: Robj, callbacks: Robj) -> Robj {
+    respond(|token| {
+        let test = Test::from_list(&input::list(&test, "test")?)?;
+        let options = input::list(&options, "options")?;
+        let callbacks = input::list(&callbacks, "callbacks")?;
+        search(&test, &options, &orient, &callbacks, token)
+    })
+}
+
+/// Orientation of a skeleton from anywhere.
+/// @noRd
+#[extendr]
+#[allow(clippy::too_many_arguments)]
+fn rust_orient(
+    edges: Robj,
+    sepset: Robj,
+    p: Robj,
+    orient: Robj,
+    test: Robj,
+    alpha: Robj,
+    threads: Robj,
+    callbacks: Robj,
+) -> Robj {
+    respond(|token| {
+        let p = input::count(&p, "p", 1)?;
+        let graph = input::graph(&input::list(&edges, "edges")?, p)?;
+        let mut sepsets = input::sepsets(&input::list(&sepset, "sepset")?, p)?;
+        let options = orientation(&input::list(&orient, "orient")?)?;
+        let test = if test.is_null() { None } else { Some(Test::from_list(&input::list(&test, "test")?)?) };
+        let alpha = input::number(&alpha, "alpha")?;
+        let threads = input::count(&threads, "threads", 1)?;
+        let mut callbacks = Callbacks::from_list(&input::list(&callbacks, "callbacks")?, token)?;
+        let pdag = oriented(&graph, &mut sepsets, &options, test.as_ref(), alpha, threads, &mut callbacks, token)?;
+        let mut result = graph_lists(token, &pdag)?;
+        result.push(("sepset", output::sepsets(token, &sepsets)?));
+        Ok(output::named(result))
+    })
+}
+
+/// One p-value of pcalg's gaussCItest().
+/// @noRd
+#[extendr]
+fn rust_gauss_p_value(x: Robj, y: Robj, s: Robj, c: Robj, n: Robj) -> Robj {
+    respond(|_| {
+        let p = (c.len() as f64).sqrt() as usize;
+        let gauss = Gauss::new(input::square(&c, p, "C")?, p, input::number(&n, "n")?, Reading::GaussCItest)?;
+        let vertex = |value: &Robj, name: &str| {
+            let found = input::vertices(value, p, name)?;
+            match found[..] {
+                [v] => Ok(v as usize),
+                _ => Err(Failure::Input(format!("internal: `{name}` is not one vertex"))),
+            }
+        };
+        let (x, y, s) = (vertex(&x, "x")?, vertex(&y, "y")?, input::vertices(&s, p, "S")?);
+        match gauss.p_value(x, y, &s) {
+            Ok(p) => Ok(Robj::from(p)),
+            Err(Undefined(reason)) => Err(Error::Numeric { x, y, s, reason }.into()),
+        }
+    })
+}
+
+/// Resumes a jump of R that was stopped on its way through Rust.
+/// @noRd
+#[extendr]
+fn rust_continue_unwind(token: Robj) -> Robj {
+    session::continue_unwind(token)
+}
+
+/// What this build and machine are.
+/// @noRd
+#[extendr]
+fn rust_info() -> Robj {
+    output::named(vec![
+        ("version", Robj::from(env!("CARGO_PKG_VERSION"))),
+        ("simd", Robj::from(simd())),
+        ("cores", Robj::from(default_threads() as i32)),
+    ])
+}
+
+extendr_module! {
+    mod pcgpu;
+    fn rust_search;
+    fn rust_orient;
+    fn rust_gauss_p_value;
+    fn rust_continue_unwind;
+    fn rust_info;
+}

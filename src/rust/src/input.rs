@@ -1,0 +1,165 @@
+//! R objects to core types. The R side has checked the user's arguments; what is checked here keeps a mistake of ours,
+//! or a direct call of the internals, from reading memory that is not there.
+
+use extendr_api::prelude::*;
+use pcgpu_core::graph::{Adjacency, SepSets, Side};
+use pcgpu_core::search::{Method, Options};
+
+use crate::failure::{Failure, Outcome};
+
+/// `list$name`.
+pub fn field(list: &List, name: &str) -> Outcome<Robj> {
+    list.iter()
+        .find(|(key, _)| *key == name)
+        .map(|(_, value)| value)
+        .ok_or_else(|| Failure::Input(format!("internal: `{name}` is missing")))
+}
+
+/// `list$name`, with NULL or absence as `None`.
+pub fn optional(list: &List, name: &str) -> Option<Robj> {
+    list.iter().find(|(key, value)| *key == name && !value.is_null()).map(|(_, value)| value)
+}
+
+/// As [`optional`], for a function.
+pub fn function(list: &List, name: &str) -> Outcome<Option<Robj>> {
+    match optional(list, name) {
+        None => Ok(None),
+        Some(fun) if fun.is_function() => Ok(Some(fun)),
+        Some(_) => Err(Failure::Input(format!("internal: `{name}` is not a function"))),
+    }
+}
+
+/// A list argument.
+pub fn list(value: &Robj, name: &str) -> Outcome<List> {
+    value.as_list().ok_or_else(|| Failure::Input(format!("internal: `{name}` is not a list")))
+}
+
+/// A number that is not NA.
+pub fn number(value: &Robj, name: &str) -> Outcome<f64> {
+    let number = if value.len() == 1 {
+        value.as_real().or_else(|| value.as_integer().map(f64::from))
+    } else {
+        None
+    };
+    number.filter(|n| !n.is_nan()).ok_or_else(|| Failure::Input(format!("internal: `{name}` is not one number")))
+}
+
+/// A whole number from `least` up to what an R integer holds.
+pub fn count(value: &Robj, name: &str, least: usize) -> Outcome<usize> {
+    let n = number(value, name)?;
+    if n.fract() == 0.0 && n >= least as f64 && n <= f64::from(i32::MAX) {
+        Ok(n as usize)
+    } else {
+        Err(Failure::Input(format!("internal: `{name}` is {n}, not a whole number of at least {least}")))
+    }
+}
+
+/// TRUE or FALSE.
+pub fn flag(value: &Robj, name: &str) -> Outcome<bool> {
+    value.as_bool().ok_or_else(|| Failure::Input(format!("internal: `{name}` is neither TRUE nor FALSE")))
+}
+
+/// A string.
+pub fn text(value: &Robj, name: &str) -> Outcome<String> {
+    value.as_str().map(str::to_owned).ok_or_else(|| Failure::Input(format!("internal: `{name}` is not one string")))
+}
+
+/// A double matrix of p x p as a slice, column by column.
+pub fn square<'a>(value: &'a Robj, p: usize, name: &str) -> Outcome<&'a [f64]> {
+    value
+        .as_real_slice()
+        .filter(|slice| p.checked_mul(p) == Some(slice.len()))
+        .ok_or_else(|| Failure::Input(format!("internal: `{name}` is not a {p} x {p} matrix of doubles")))
+}
+
+/// A logical p x p matrix as a graph, from its upper triangle.
+fn pairs(list: &List, name: &str, p: usize) -> Outcome<Option<Adjacency>> {
+    let Some(value) = optional(list, name) else { return Ok(None) };
+    let wrong = || Failure::Input(format!("internal: `{name}` is not a {p} x {p} logical matrix"));
+    let cells = value.as_logical_slice().filter(|c| p.checked_mul(p) == Some(c.len())).ok_or_else(wrong)?;
+    let mut graph = Adjacency::empty(p);
+    for y in 1..p {
+        for x in 0..y {
+            if cells[y * p + x].is_true() {
+                graph.insert(x, y);
+            }
+        }
+    }
+    Ok(Some(graph))
+}
+
+/// The options of a search.
+pub fn options(list: &List) -> Outcome<Options> {
+    let p = count(&field(list, "p")?, "p", 2)?;
+    let method = match text(&field(list, "method")?, "method")?.as_str() {
+        "stable" => Method::Stable,
+        "stable.fast" => Method::StableFast,
+        "original" => Method::Original,
+        other => return Err(Failure::Input(format!("internal: there is no method `{other}`"))),
+    };
+    Ok(Options {
+        p,
+        method,
+        alpha: number(&field(list, "alpha")?, "alpha")?,
+        na_delete: flag(&field(list, "na_delete")?, "na_delete")?,
+        m_max: number(&field(list, "m_max")?, "m_max")?,
+        fixed_gaps: pairs(list, "fixed_gaps", p)?,
+        fixed_edges: pairs(list, "fixed_edges", p)?,
+    })
+}
+
+/// Indices 1 .. p as 0 .. p-1; integers or whole doubles.
+pub fn vertices(value: &Robj, p: usize, name: &str) -> Outcome<Vec<u32>> {
+    let wrong = || Failure::Input(format!("internal: `{name}` holds something that is no vertex"));
+    let shift = |v: f64| {
+        if v.fract() == 0.0 && v >= 1.0 && v <= p as f64 {
+            Ok(v as u32 - 1)
+        } else {
+            Err(wrong())
+        }
+    };
+    if value.is_null() {
+        return Ok(Vec::new());
+    }
+    if let Some(slice) = value.as_integer_slice() {
+        return slice.iter().map(|&v| shift(f64::from(v))).collect();
+    }
+    value.as_real_slice().ok_or_else(wrong)?.iter().map(|&v| shift(v)).collect()
+}
+
+/// Neighbour lists as a graph.
+pub fn graph(edges: &List, p: usize) -> Outcome<Adjacency> {
+    if edges.len() != p {
+        return Err(Failure::Input(format!("internal: `edges` has {} entries for {p} vertices", edges.len())));
+    }
+    let lists = edges.values().map(|value| vertices(&value, p, "edges")).collect::<Outcome<Vec<_>>>()?;
+    Ok(Adjacency::from_lists(&lists))
+}
+
+/// pcalg's list of lists of separating sets.
+pub fn sepsets(sepset: &List, p: usize) -> Outcome<SepSets> {
+    let mut sets = SepSets::new(p, Side::Smaller);
+    if sepset.len() != p {
+        return Err(Failure::Input(format!("internal: `sepset` has {} entries for {p} vertices", sepset.len())));
+    }
+    for (x, row) in sepset.values().enumerate() {
+        if row.is_null() {
+            continue;
+        }
+        let row = list(&row, "sepset[[x]]")?;
+        if row.len() > p {
+            return Err(Failure::Input(format!("internal: `sepset[[{}]]` has more than {p} entries", x + 1)));
+        }
+        for (y, entry) in row.values().enumerate() {
+            if entry.is_null() || x == y {
+                continue;
+            }
+            if entry.len() == 0 && x < y {
+                sets.insert_empty(x, y);
+            } else {
+                sets.insert(x, y, &vertices(&entry, p, "sepset[[x]][[y]]")?);
+            }
+        }
+    }
+    Ok(sets)
+}

@@ -1,0 +1,14 @@
+//! The boundary between R and [`pcgpu_core`]: slices and scalars in, one list out.
+//!
+//! * [`api`]: the functions that R calls.
+//! * [`failure`]: what can go wrong, as a list that R turns into a classed condition.
+//! * [`session`]: calls back into R: tests, progress, interrupts, random numbers.
+//! * [`input`], [`output`]: R objects to core types and back.
+
+mod api;
+mod failure;
+mod input;
+mod output;
+mod session;
+
+pub use api::get_pcgpu_metadata;

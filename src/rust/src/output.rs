@@ -1,0 +1,116 @@
+//! Core results to R objects, built once and without copies: p x p lists and matrices are the larger part of a call.
+
+use extendr_api::prelude::*;
+use extendr_ffi::{
+    R_NilValue, Rf_allocMatrix, Rf_allocVector, Rf_protect, Rf_unprotect, INTEGER, REAL, SET_VECTOR_ELT, SEXP, SEXPTYPE,
+};
+use pcgpu_core::graph::SepSets;
+use pcgpu_core::Error;
+
+use crate::failure::{Failure, Outcome};
+use crate::session::Token;
+
+/// Runs `make`, which allocates in R, and protects what it returns.
+fn allocate(token: &Token, make: impl FnMut() -> SEXP) -> Outcome<Robj> {
+    match token.guard(make) {
+        // SAFETY: the object was just made on R's thread.
+        Some(sexp) => Ok(unsafe { Robj::from_sexp(sexp) }),
+        None => Err(token.explain(Error::Interrupted)),
+    }
+}
+
+/// An R matrix of p x p doubles to be filled in place.
+pub fn matrix(token: &Token, p: usize) -> Outcome<Robj> {
+    // SAFETY: on R's thread.
+    allocate(token, || unsafe { Rf_allocMatrix(SEXPTYPE::REALSXP, p as i32, p as i32) })
+}
+
+unsafe fn integers(values: impl ExactSizeIterator<Item = u32>) -> SEXP {
+    let vector = Rf_allocVector(SEXPTYPE::INTSXP, values.len() as isize);
+    let cells = INTEGER(vector);
+    for (i, v) in values.enumerate() {
+        *cells.add(i) = v as i32 + 1;
+    }
+    vector
+}
+
+/// A list of integer vectors, shifted to count from 1.
+pub fn vertex_lists(token: &Token, lists: &[Vec<u32>]) -> Outcome<Robj> {
+    // SAFETY: the outer list is protected while its entries are made; nothing in here needs dropping.
+    allocate(token, || unsafe {
+        let outer = Rf_protect(Rf_allocVector(SEXPTYPE::VECSXP, lists.len() as isize));
+        for (i, list) in lists.iter().enumerate() {
+            SET_VECTOR_ELT(outer, i as isize, integers(list.iter().copied()));
+        }
+        Rf_unprotect(1);
+        outer
+    })
+}
+
+/// A list of double vectors.
+pub fn mark_lists(token: &Token, lists: &[Vec<u8>]) -> Outcome<Robj> {
+    // SAFETY: as in `vertex_lists`.
+    allocate(token, || unsafe {
+        let outer = Rf_protect(Rf_allocVector(SEXPTYPE::VECSXP, lists.len() as isize));
+        for (i, list) in lists.iter().enumerate() {
+            let vector = Rf_allocVector(SEXPTYPE::REALSXP, list.len() as isize);
+            SET_VECTOR_ELT(outer, i as isize, vector);
+            for (k, &mark) in list.iter().enumerate() {
+                *REAL(vector).add(k) = f64::from(mark);
+            }
+        }
+        Rf_unprotect(1);
+        outer
+    })
+}
+
+/// pcalg's list of p lists of p. Empty sets, and sets of one variable, are one shared object each: there may be millions
+/// (R copies such an object before it changes it).
+pub fn sepsets(token: &Token, sets: &SepSets) -> Outcome<Robj> {
+    let p = sets.p();
+    // SAFETY: `shared` and `outer` are protected, and hold all that is made; the iterators own no memory.
+    allocate(token, || unsafe {
+        let shared = Rf_protect(Rf_allocVector(SEXPTYPE::VECSXP, p as isize + 1));
+        let empty = Rf_allocVector(SEXPTYPE::INTSXP, 0);
+        SET_VECTOR_ELT(shared, p as isize, empty);
+        let single = |v: u32| {
+            let known = extendr_ffi::VECTOR_ELT(shared, v as isize);
+            if known != R_NilValue {
+                return known;
+            }
+            let made = integers([v].into_iter());
+            SET_VECTOR_ELT(shared, v as isize, made);
+            made
+        };
+        let outer = Rf_protect(Rf_allocVector(SEXPTYPE::VECSXP, p as isize));
+        for x in 0..p {
+            let row = Rf_allocVector(SEXPTYPE::VECSXP, p as isize);
+            SET_VECTOR_ELT(outer, x as isize, row);
+            for (y, set) in sets.row(x) {
+                let entry = match *set {
+                    [] => empty,
+                    [v] => single(v),
+                    _ => integers(set.iter().copied()),
+                };
+                SET_VECTOR_ELT(row, y as isize, entry);
+            }
+        }
+        Rf_unprotect(2);
+        outer
+    })
+}
+
+/// A named list.
+pub fn named(entries: Vec<(&str, Robj)>) -> Robj {
+    List::from_pairs(entries).into()
+}
+
+/// Numbers too large for R's integers, as doubles.
+pub fn counts(values: &[u64]) -> Robj {
+    Robj::from(values.iter().map(|&v| v as f64).collect::<Vec<f64>>())
+}
+
+/// The cells of a fresh R matrix.
+pub fn cells(matrix: &mut Robj) -> Outcome<&mut [f64]> {
+    matrix.as_real_slice_mut().ok_or_else(|| Failure::Input("internal: no matrix".into()))
+}

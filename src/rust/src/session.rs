@@ -1,0 +1,235 @@
+//! Calls back into R while the core runs: always from R's own thread, never with a jump across Rust frames.
+
+use std::ffi::{c_int, c_void};
+use std::time::{Duration, Instant};
+
+use extendr_api::prelude::*;
+use extendr_ffi::{
+    R_BaseEnv, R_MakeUnwindCont, R_NilValue, Rf_ScalarInteger, Rf_allocVector, Rf_cons, Rf_lcons, Rf_protect,
+    Rf_unprotect, Rf_xlength, INTEGER, LOGICAL, REAL, SEXP, SEXPTYPE, TYPEOF,
+};
+use pcgpu_core::ci::CiTest;
+use pcgpu_core::search::Observer;
+use pcgpu_core::{Error, Result};
+
+use crate::failure::Failure;
+
+// SEXPREC is opaque: only pointers to it pass.
+#[allow(improper_ctypes)]
+extern "C" {
+    fn pcgpu_stop_jump(fun: unsafe extern "C" fn(*mut c_void) -> SEXP, data: *mut c_void, token: SEXP) -> SEXP;
+    fn R_ToplevelExec(fun: unsafe extern "C" fn(*mut c_void), data: *mut c_void) -> c_int;
+    fn R_CheckUserInterrupt();
+    fn R_ContinueUnwind(token: SEXP) -> !;
+    // Parts of R's API that extendr-ffi leaves out.
+    fn Rf_eval(expression: SEXP, environment: SEXP) -> SEXP;
+    fn Rf_ScalarReal(value: f64) -> SEXP;
+}
+
+/// Remembers where R was going when it jumped out of a callback.
+pub struct Token {
+    sexp: Robj,
+    jumped: std::cell::Cell<bool>,
+}
+
+impl Token {
+    /// A fresh token.
+    pub fn new() -> Self {
+        // SAFETY: called on R's thread; the Robj protects the token.
+        let sexp = unsafe { Robj::from_sexp(R_MakeUnwindCont()) };
+        Token { sexp, jumped: std::cell::Cell::new(false) }
+    }
+
+    /// Runs `f`, which may call anything in R; `None` when R jumped.
+    ///
+    /// `f` must own nothing that needs dropping while it calls R: a jump leaves its frame without unwinding it.
+    pub fn guard<F: FnMut() -> SEXP>(&self, mut f: F) -> Option<SEXP> {
+        unsafe extern "C" fn call<F: FnMut() -> SEXP>(data: *mut c_void) -> SEXP {
+            // SAFETY: `data` is the `&mut F` passed below, alive during the call.
+            let f = unsafe { &mut *data.cast::<F>() };
+            f()
+        }
+        // SAFETY: on R's thread; `call::<F>` fits `data`; the token is protected by `self.sexp`.
+        let value = unsafe { pcgpu_stop_jump(call::<F>, std::ptr::from_mut(&mut f).cast(), self.sexp.get()) };
+        if value.is_null() {
+            self.jumped.set(true);
+            return None;
+        }
+        Some(value)
+    }
+
+    /// The failure that resumes R's jump if there was one, else what it is given.
+    pub fn explain(&self, error: Error) -> Failure {
+        if self.jumped.get() {
+            Failure::Unwind(self.sexp.clone())
+        } else {
+            Failure::Core(error)
+        }
+    }
+}
+
+/// Resumes the jump of a token. Owns nothing, for it does not return.
+pub fn continue_unwind(token: Robj) -> Robj {
+    // SAFETY: the argument is a .Call argument and so protected by R, beyond the Robj dropped here.
+    let sexp = unsafe { token.get() };
+    drop(token);
+    // SAFETY: a token whose target frame, further out than this call, is still on R's stack.
+    unsafe { R_ContinueUnwind(sexp) }
+}
+
+/// Whether Ctrl-C was pressed (or R's time limit is over).
+pub fn interrupted() -> bool {
+    unsafe extern "C" fn check(_: *mut c_void) {
+        // SAFETY: on R's thread; the jump it may make ends in R_ToplevelExec, with no Rust frame of ours to drop between.
+        unsafe { R_CheckUserInterrupt() }
+    }
+    // SAFETY: on R's thread.
+    unsafe { R_ToplevelExec(check, std::ptr::null_mut()) == 0 }
+}
+
+/// An argument of a callback.
+enum Value<'a> {
+    Index(usize),
+    Real(f64),
+    Set(&'a [u32]),
+}
+
+/// Calls an R function. `None` when R jumped. The value is unprotected: read it at once.
+fn call(token: &Token, fun: &Robj, arguments: &[Value]) -> Option<SEXP> {
+    // SAFETY: the function is protected by its Robj; all that is made here is protected until it hangs in the call.
+    token.guard(|| unsafe {
+        let mut list = Rf_protect(R_NilValue);
+        for argument in arguments.iter().rev() {
+            let value = match argument {
+                Value::Index(x) => Rf_ScalarInteger(*x as c_int + 1),
+                Value::Real(x) => Rf_ScalarReal(*x),
+                Value::Set(s) => {
+                    let vector = Rf_allocVector(SEXPTYPE::INTSXP, s.len() as isize);
+                    for (i, &v) in s.iter().enumerate() {
+                        *INTEGER(vector).add(i) = v as c_int + 1;
+                    }
+                    vector
+                }
+            };
+            Rf_protect(value);
+            let longer = Rf_cons(value, list);
+            Rf_unprotect(2);
+            list = Rf_protect(longer);
+        }
+        let expression = Rf_protect(Rf_lcons(fun.get(), list));
+        let value = Rf_eval(expression, R_BaseEnv);
+        Rf_unprotect(2);
+        value
+    })
+}
+
+/// A conditional independence test written in R.
+pub struct RTest<'a> {
+    pub fun: Robj,
+    pub token: &'a Token,
+}
+
+impl CiTest for RTest<'_> {
+    fn p_value(&mut self, x: usize, y: usize, s: &[u32]) -> Result<f64> {
+        let failed = || Error::Test { x, y, s: s.to_vec() };
+        let value = call(self.token, &self.fun, &[Value::Index(x), Value::Index(y), Value::Set(s)]).ok_or_else(failed)?;
+        // SAFETY: read at once, before anything can be collected.
+        unsafe {
+            let whole = |v: c_int| if v == c_int::MIN { f64::NAN } else { f64::from(v) };
+            if Rf_xlength(value) != 1 {
+                return Err(failed());
+            }
+            match TYPEOF(value) {
+                SEXPTYPE::REALSXP => Ok(*REAL(value)),
+                SEXPTYPE::INTSXP => Ok(whole(*INTEGER(value))),
+                SEXPTYPE::LGLSXP => Ok(whole(*LOGICAL(value))),
+                _ => Err(failed()),
+            }
+        }
+    }
+}
+
+/// Reports to R's callbacks and asks whether Ctrl-C was pressed.
+pub struct RObserver<'a> {
+    pub token: &'a Token,
+    pub progress: Option<Robj>,
+    pub level: Option<Robj>,
+    pub test: Option<Robj>,
+    remaining: f64,
+    reported: Instant,
+    looked: Instant,
+}
+
+/// Time between two reports.
+const REPORT: Duration = Duration::from_millis(100);
+
+/// Time between two looks for Ctrl-C.
+const LOOK: Duration = Duration::from_millis(50);
+
+impl<'a> RObserver<'a> {
+    /// Observes with these callbacks.
+    pub fn new(token: &'a Token, progress: Option<Robj>, level: Option<Robj>, test: Option<Robj>) -> Self {
+        let now = Instant::now();
+        RObserver { token, progress, level, test, remaining: 0.0, reported: now, looked: now }
+    }
+
+    fn tell(&self, fun: &Robj, arguments: &[Value]) -> Result<()> {
+        call(self.token, fun, arguments).map(|_| ()).ok_or(Error::Interrupted)
+    }
+
+    fn look(&mut self) -> Result<()> {
+        if self.looked.elapsed() >= LOOK {
+            self.looked = Instant::now();
+            if interrupted() {
+                return Err(Error::Interrupted);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Observer for RObserver<'_> {
+    fn level(&mut self, level: usize, remaining: usize) -> Result<()> {
+        self.remaining = remaining as f64;
+        match &self.level {
+            Some(fun) => self.tell(fun, &[Value::Real(level as f64), Value::Real(remaining as f64)]),
+            None => Ok(()),
+        }
+    }
+
+    fn progress(&mut self, level: usize, done: f64, total: f64) -> Result<()> {
+        self.look()?;
+        if let Some(fun) = &self.progress {
+            if done >= total || self.reported.elapsed() >= REPORT {
+                self.reported = Instant::now();
+                let numbers = [level as f64, done, total, self.remaining];
+                return self.tell(fun, &numbers.map(Value::Real));
+            }
+        }
+        Ok(())
+    }
+
+    fn tested(&mut self, x: usize, y: usize, s: &[u32], p: f64) -> Result<()> {
+        self.look()?;
+        match &self.test {
+            Some(fun) => self.tell(fun, &[Value::Index(x), Value::Index(y), Value::Set(s), Value::Real(p)]),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A permutation of 0 .. k-1 from R's random numbers.
+pub fn permutation(token: &Token, fun: &Robj, k: usize) -> Result<Vec<u32>> {
+    let value = call(token, fun, &[Value::Real(k as f64)]).ok_or(Error::Interrupted)?;
+    // SAFETY: fresh from R; the Robj protects it.
+    let value = unsafe { Robj::from_sexp(value) };
+    let drawn = value.as_integer_slice().map(|s| s.iter().map(|&v| (v - 1) as u32).collect::<Vec<u32>>());
+    match drawn {
+        Some(order) if order.len() == k && order.iter().all(|&v| (v as usize) < k) => Ok(order),
+        _ => Err(Error::Argument {
+            argument: "permutation",
+            value: "no permutation".into(),
+            mend: format!("sample.int({k}) is needed"),
+        }),
+    }
+}

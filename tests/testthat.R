@@ -1,0 +1,4 @@
+library(testthat)
+library(pcgpu)
+
+test_check("pcgpu")

@@ -1,0 +1,90 @@
+# pcalg's recorded answers in golden/, and how a result is compared with them.
+
+golden_names <- function(kind) {
+  sub("\\.json\\.gz$", "", list.files(test_path("golden"), pattern = paste0("^", kind, "-.*\\.json\\.gz$")))
+}
+
+read_golden <- function(name) {
+  skip_if_not_installed("jsonlite")
+  golden <- jsonlite::fromJSON(gzfile(test_path("golden", paste0(name, ".json.gz"))), simplifyVector = FALSE)
+  golden$name <- name
+  golden
+}
+
+# Numbers of JSON, where "NA", "NaN", "Inf" and "-Inf" are strings.
+numbers <- function(x) vapply(x, function(value) if (identical(value, "NA")) NA_real_ else as.numeric(value), 0)
+
+matrix_of <- function(rows) do.call(rbind, lapply(rows, numbers))
+
+# Pairs i < j as a symmetric logical matrix.
+pairs_of <- function(pairs, p) {
+  if (is.null(pairs)) {
+    return(NULL)
+  }
+  m <- matrix(FALSE, p, p)
+  for (pair in pairs) {
+    m[pair[[1]], pair[[2]]] <- m[pair[[2]], pair[[1]]] <- TRUE
+  }
+  m
+}
+
+# list(x, y, S) records as pcalg's list of lists.
+sepset_of <- function(records, p) {
+  sepset <- lapply(seq_len(p), function(i) vector("list", p))
+  for (record in records) {
+    sepset[[record$x]][[record$y]] <- as.integer(numbers(record$S))
+  }
+  sepset
+}
+
+# (from, to, mark) rows as the adjacency matrix as(graph, "matrix").
+amat_of <- function(rows, p) {
+  m <- matrix(0, p, p)
+  for (row in rows) {
+    m[row[[1]], row[[2]]] <- row[[3]]
+  }
+  m
+}
+
+amat <- function(fit) unname(as(fit@graph, "matrix"))
+
+# The arguments of a recorded case, for pc() and skeleton().
+golden_arguments <- function(golden) {
+  p <- golden$p
+  common <- list(alpha = golden$alpha, p = p)
+  if (golden$kind == "dsep") {
+    return(c(list(suffStat = amat_of(lapply(golden$true_dag, function(e) list(e[[1]], e[[2]], 1)), p),
+      indepTest = dsep_oracle), common))
+  }
+  c(list(
+    suffStat = list(C = matrix_of(golden$C), n = golden$n), indepTest = gaussCItest,
+    m.max = if (is.null(golden$m_max)) Inf else golden$m_max,
+    fixedGaps = pairs_of(golden$fixedGaps, p), fixedEdges = pairs_of(golden$fixedEdges, p),
+    NAdelete = golden$NAdelete
+  ), common)
+}
+
+# pMax as recorded (a matrix up to p = 40, else the upper triangle) against a matrix: to 1e-9 relative down to 1e-300,
+# below which p-values run out of digits; marks like -Inf and -1 exactly.
+expect_pmax <- function(found, recorded, form, info) {
+  if (form == "matrix") {
+    want <- matrix_of(recorded)
+  } else {
+    want <- numbers(recorded)
+    found <- found[upper.tri(found)]
+  }
+  plain <- is.finite(want) & want > 1e-300
+  tiny <- !is.na(want) & want >= 0 & want <= 1e-300
+  expect_true(all(found[tiny] >= 0 & found[tiny] <= 1e-300), info = info)
+  expect_identical(found[!plain & !tiny], want[!plain & !tiny], info = info)
+  expect_lte(max(0, abs(found[plain] / want[plain] - 1)), 1e-9, label = paste("relative error of pMax in", info))
+}
+
+expect_skeleton <- function(fit, golden, method, info) {
+  want <- golden$skeleton[[method]]
+  expect_identical(amat(fit), pairs_of(want$edges, golden$p) + 0, info = info)
+  expect_identical(fit@max.ord, as.integer(want$max_ord), info = info)
+  expect_equal(fit@n.edgetests, numbers(want$n_edgetests), tolerance = 0, info = info)
+  expect_identical(fit@sepset, sepset_of(want$sepset, golden$p), info = info)
+  expect_pmax(fit@pMax, want$pMax, want$pMax_form, info)
+}

@@ -1,0 +1,20 @@
+test_that("as_pcalg() makes an object of pcalg's class", {
+  skip_without_pcalg()
+  fit <- small_fit()
+  # What a session without pcalg leaves behind: the same slots, another package on the class.
+  foreign <- fit
+  attr(foreign, "class") <- structure("pcAlgo", package = "pcgpu")
+  made <- as_pcalg(foreign)
+  expect_identical(made, fit)
+  expect_identical(attr(class(made), "package"), "pcalg")
+  expect_identical(pcalg::getGraph(made), fit@graph)
+})
+
+test_that("without pcalg it says so", {
+  skip_with_pcalg()
+  expect_error(as_pcalg(small_fit()), "not installed", class = "pcgpu_error_no_pcalg")
+})
+
+test_that("what is no result is refused", {
+  expect_error(as_pcalg(1), class = "pcgpu_error_argument")
+})

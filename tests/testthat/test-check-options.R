@@ -1,0 +1,74 @@
+fit <- function(...) {
+  arguments <- utils::modifyList(list(suffStat = suff(), indepTest = gaussCItest, alpha = 0.05, p = 8), list(...),
+    keep.null = TRUE
+  )
+  do.call(pc, arguments)
+}
+
+bad <- function(argument, ..., message = NULL) {
+  e <- expect_error(fit(...), class = "pcgpu_error_argument")
+  expect_identical(e$argument, argument)
+  expect_match(conditionMessage(e), e$mend, fixed = TRUE)
+  if (!is.null(message)) expect_match(conditionMessage(e), message, fixed = TRUE)
+}
+
+test_that("alpha lies between 0 and 1", {
+  for (alpha in list(0, 1, -0.1, 5, NA, NA_real_, "0.05", c(0.01, 0.05), NULL)) bad("alpha", alpha = alpha)
+})
+
+test_that("m.max is a number", {
+  for (m.max in list(NA, NA_real_, NaN, "2", 1:2, NULL)) bad("m.max", m.max = m.max)
+})
+
+test_that("flags are TRUE or FALSE", {
+  for (flag in c("NAdelete", "conservative", "maj.rule", "solve.confl")) {
+    for (value in list(NA, "yes", c(TRUE, FALSE), NULL)) {
+      do.call(bad, c(flag, stats::setNames(list(value), flag)))
+    }
+  }
+})
+
+test_that("numCores is a positive number", {
+  for (numCores in list(0, -1, NA, "2", 1:2)) bad("numCores", numCores = numCores, message = "numCores > 0 is not TRUE")
+})
+
+test_that("verbose is a flag or a number", {
+  for (verbose in list(NA, "loud", 1:2, NULL)) bad("verbose", verbose = verbose)
+})
+
+test_that("progress is NULL or a flag", {
+  for (progress in list(NA, "bar", 1:2)) bad("progress", progress = progress)
+})
+
+test_that("u2pd and skel.method are chosen with match.arg()'s message", {
+  bad("u2pd", u2pd = "random", message = "'arg' should be one of")
+  bad("skel.method", skel.method = "fast", message = "'arg' should be one of")
+  e <- expect_error(skeleton(suff(), gaussCItest, 0.05, p = 8, method = "fast"), class = "pcgpu_error_argument")
+  expect_identical(e$argument, "method")
+})
+
+test_that("pcalg's refusals of combinations keep its words", {
+  bad("u2pd", u2pd = "rand", conservative = TRUE,
+    message = "Conservative PC and majority rule PC can only be run with 'u2pd = relaxed'"
+  )
+  bad("u2pd", u2pd = "retry", maj.rule = TRUE,
+    message = "Conservative PC and majority rule PC can only be run with 'u2pd = relaxed'"
+  )
+  bad("u2pd", u2pd = "retry", solve.confl = TRUE, message = paste0(
+    "Versions of PC using lists for the orientation rules (and possibly bi-directed edges)\n",
+    " can only be run with 'u2pd = relaxed'"
+  ))
+  bad("maj.rule", conservative = TRUE, maj.rule = TRUE, message = "Choose either conservative PC or majority rule PC!")
+})
+
+test_that("device is auto or cpu, and cuda says that it is not there yet", {
+  expect_identical(fit(device = "cpu")@graph, fit(device = "auto")@graph)
+  for (device in list("gpu", NA, 1, c("cpu", "auto"), NULL)) bad("device", device = device)
+  e <- expect_error(fit(device = "cuda"), "no CUDA engine yet", class = "pcgpu_error_no_gpu")
+  expect_s3_class(e, "pcgpu_error")
+})
+
+test_that("indepTest is a function", {
+  bad("indepTest", indepTest = "gaussCItest")
+  bad("indepTest", indepTest = NULL)
+})

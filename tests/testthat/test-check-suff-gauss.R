@@ -1,0 +1,89 @@
+run <- function(suffStat, labels = paste0("v", 1:8)) pc(suffStat, gaussCItest, 0.05, labels = labels)
+
+# The condition must name the argument, the value and the mend, in its fields and in its message.
+bad <- function(suffStat, argument, message, ...) {
+  e <- expect_error(run(suffStat, ...), class = "pcgpu_error_argument")
+  expect_match(conditionMessage(e), message, fixed = TRUE)
+  expect_identical(e$argument, argument)
+  expect_true("value" %in% names(e))
+  expect_match(conditionMessage(e), e$mend, fixed = TRUE)
+  expect_match(conditionMessage(e), paste0("`", argument, "`"), fixed = TRUE)
+}
+
+test_that("data in place of correlations are told from them", {
+  x <- simulate(8, 100)
+  hint <- "list(C = cor(x), n = nrow(x))"
+  bad(x, "suffStat", hint)
+  bad(as.data.frame(x), "suffStat", hint)
+  bad(list(C = x, n = 100), "suffStat$C", hint)
+  bad(list(x), "suffStat", hint)
+  bad("C", "suffStat", hint)
+  bad(cor(x), "suffStat", "list(C = <this matrix>")
+})
+
+test_that("C must be a square numeric matrix of the right size", {
+  s <- suff()
+  bad(list(C = s$C[, 1:7], n = 10), "suffStat$C", "8 x 7")
+  bad(list(C = matrix("a", 8, 8), n = 10), "suffStat$C", "character matrix")
+  bad(list(C = s$C[1:7, 1:7], n = 10), "suffStat$C", "7 x 7")
+  bad(list(C = 1:64, n = 10), "suffStat$C", "8 x 8")
+})
+
+test_that("C must be symmetric, but for rounding", {
+  s <- suff()
+  s$C[2, 5] <- s$C[2, 5] + 1e-6
+  bad(s, "suffStat$C", "not symmetric: [5, 2]")
+  s <- suff()
+  want <- run(s)@graph
+  s$C[2, 5] <- s$C[2, 5] + 1e-14
+  expect_identical(run(s)@graph, want)
+  s$C[2, 5] <- NA
+  bad(s, "suffStat$C", "not symmetric")
+})
+
+test_that("C must be a correlation matrix, and a covariance matrix is told", {
+  s <- suff()
+  x <- simulate(8, 200)
+  bad(list(C = cov(x) * 4, n = 200), "suffStat$C", "cov2cor")
+  s$C[3, 4] <- s$C[4, 3] <- -1.01
+  bad(s, "suffStat$C", "-1.01 at [")
+  s$C[3, 4] <- s$C[4, 3] <- Inf
+  bad(s, "suffStat$C", "Inf at [")
+  s$C[3, 4] <- s$C[4, 3] <- 1 + 1e-12
+  expect_s4_class(run(s), "pcAlgo")
+})
+
+test_that("names on C must agree with the labels", {
+  s <- suff()
+  bad(s, "labels", "colnames(C)", labels = paste0("v", 8:1))
+  rownames(s$C) <- paste0("w", 1:8)
+  bad(s, "suffStat$C", "row names and column names differ")
+  dimnames(s$C) <- NULL
+  expect_identical(graph::nodes(run(s, labels = LETTERS[1:8])@graph), LETTERS[1:8])
+  expect_s4_class(pc(suff(), gaussCItest, 0.05, p = 8), "pcAlgo")
+})
+
+test_that("n must be a number from 1", {
+  C <- suff()$C
+  bad(list(C = C), "suffStat$n", "missing")
+  for (n in list(0, -5, NA, NA_real_, "100", c(1, 2), Inf)) {
+    bad(list(C = C, n = n), "suffStat$n", "from 1")
+  }
+})
+
+test_that("NA in C is treated as NAdelete says, as in pcalg", {
+  s <- suff()
+  s$C[1, 2] <- s$C[2, 1] <- NA
+  expect_equal(amat(skeleton(s, gaussCItest, 0.05, p = 8))[1, 2], 0)
+  all_missing <- list(C = matrix(NA_real_, 3, 3), n = 10)
+  expect_equal(sum(amat(skeleton(all_missing, gaussCItest, 0.05, p = 3))), 0)
+})
+
+test_that("integer matrices, data frames and Matrix objects of correlations are taken", {
+  s <- suff()
+  want <- run(s)@graph
+  expect_identical(run(list(C = as.data.frame(s$C), n = s$n))@graph, want)
+  expect_equal(sum(amat(pc(list(C = diag(3L), n = 10L), gaussCItest, 0.05, p = 3))), 0)
+  skip_if_not_installed("Matrix")
+  expect_identical(run(list(C = Matrix::Matrix(s$C), n = s$n))@graph, want)
+})

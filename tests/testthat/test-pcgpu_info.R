@@ -1,0 +1,11 @@
+test_that("the information for a bug report is there, and prints", {
+  info <- pcgpu_info()
+  expect_s3_class(info, "pcgpu_info")
+  expect_identical(info$pcgpu, as.character(packageVersion("pcgpu")))
+  expect_identical(info$R, as.character(getRversion()))
+  expect_gte(info$cores, 1)
+  expect_gte(info$threads, 1)
+  expect_identical(is.na(info$pcalg), !requireNamespace("pcalg", quietly = TRUE))
+  expect_match(capture.output(print(info)), paste("^pcgpu", info$pcgpu), all = FALSE)
+  expect_match(capture.output(print(info)), "^CUDA: +not in this build", all = FALSE)
+})

@@ -1,0 +1,87 @@
+test_that("pcgpu's and pcalg's gaussCItest are native, other functions are not", {
+  s <- suff()
+  expect_identical(pcgpu:::ci_test(gaussCItest, s, as.character(1:8))$kind, "gauss")
+  wrapped <- function(x, y, S, suffStat) gaussCItest(x, y, S, suffStat)
+  expect_identical(pcgpu:::ci_test(wrapped, s, as.character(1:8))$kind, "function")
+})
+
+test_that("pcalg's gaussCItest is native", {
+  skip_without_pcalg()
+  expect_identical(pcgpu:::ci_test(pcalg::gaussCItest, suff(), as.character(1:8))$kind, "gauss")
+})
+
+failing_at <- function(fail) {
+  function(x, y, S, suffStat) {
+    if (x == 3 && y == 5 && length(S) == 1) fail()
+    0
+  }
+}
+
+test_that("an error in the test says which test, and keeps the original", {
+  e <- expect_error(
+    pc(NULL, failing_at(function() stop("100 % wrong")), 0.05, p = 5), class = "pcgpu_error_test"
+  )
+  expect_identical(c(e$x, e$y, e$S), c(3L, 5L, 1L))
+  expect_match(conditionMessage(e), "indepTest(x = 3, y = 5, S = {1}) failed: 100 % wrong", fixed = TRUE)
+  expect_identical(conditionMessage(e$parent), "100 % wrong")
+  expect_s3_class(e, "pcgpu_error")
+  expect_identical(as.list(conditionCall(e))[[1]], quote(pc))
+})
+
+test_that("the original's class and fields can still be caught", {
+  own <- function() stop(structure(class = c("my_error", "error", "condition"), list(message = "m", call = NULL, k = 7)))
+  e <- tryCatch(pc(NULL, failing_at(own), 0.05, p = 5), my_error = function(e) e)
+  expect_identical(e$k, 7)
+  expect_identical(e$x, 3L)
+})
+
+test_that("the next call works after an error", {
+  s <- suff()
+  before <- pc(s, gaussCItest, 0.05, p = 8)
+  expect_error(pc(NULL, failing_at(function() stop("no")), 0.05, p = 5))
+  expect_identical(pc(s, gaussCItest, 0.05, p = 8), before)
+})
+
+test_that("a value that is no p-value is an error, NA is not", {
+  returning <- function(value) function(x, y, S, suffStat) value
+  for (value in list("a", c(0.1, 0.2), numeric(0), NULL, list(1))) {
+    expect_error(pc(NULL, returning(value), 0.05, p = 3), "must return one number", class = "pcgpu_error_test")
+  }
+  expect_equal(sum(amat(skeleton(NULL, returning(NA), 0.05, p = 3))), 0)
+  expect_equal(sum(amat(skeleton(NULL, returning(NA), 0.05, p = 3, NAdelete = FALSE))), 6)
+  expect_equal(sum(amat(skeleton(NULL, returning(TRUE), 0.05, p = 3))), 0)
+})
+
+test_that("warnings and messages of the test come through", {
+  warning_test <- function(x, y, S, suffStat) {
+    warning("few rows")
+    1
+  }
+  expect_identical(unique(capture_warnings(skeleton(NULL, warning_test, 0.05, p = 3))), "few rows")
+  talking <- function(x, y, S, suffStat) {
+    message("hello")
+    1
+  }
+  expect_message(skeleton(NULL, talking, 0.05, p = 2), "hello")
+})
+
+test_that("a jump out of the test arrives where it was going", {
+  caught <- tryCatch(
+    skeleton(NULL, function(x, y, S, suffStat) warning("out"), 0.05, p = 3),
+    warning = function(w) conditionMessage(w)
+  )
+  expect_identical(caught, "out")
+  expect_identical(
+    withRestarts(skeleton(NULL, function(x, y, S, suffStat) invokeRestart("away", 5), 0.05, p = 3), away = identity), 5
+  )
+})
+
+test_that("the test gets whole numbers and pcalg's arguments", {
+  seen <- NULL
+  test <- function(x, y, S, suffStat) {
+    seen <<- list(x, y, S, suffStat)
+    0
+  }
+  skeleton("anything", test, 0.05, p = 3, method = "stable")
+  expect_identical(seen, list(3L, 2L, 1L, "anything"))
+})

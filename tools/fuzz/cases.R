@@ -1,0 +1,136 @@
+# Makes one ill-formed call from a number. The same number makes the same call.
+
+# A valid correlation matrix, of 0, 1, 2 ... variables.
+random_correlation <- function(p) {
+  if (p == 0) return(matrix(0, 0, 0))
+  x <- matrix(rnorm(p * (p + 3)), ncol = p)
+  if (p > 2 && runif(1) < 0.2) x[, 2] <- x[, 1]
+  cor(x)
+}
+
+pick <- function(x) x[[sample.int(length(x), 1)]]
+
+# What a call might get where it expects something else.
+odd_value <- function(p) {
+  pick(list(
+    NULL, NA, NA_integer_, NA_real_, NA_character_, NaN, Inf, -Inf, 0, 0L, -1, -1L, 1e-320, 1e300, -1e300, 2^31, 2^53, 2^63,
+    .Machine$integer.max, -.Machine$integer.max, 0.5, 1, 2L, 3, TRUE, FALSE, "", "stable", "%s%n%d", strrep("x", 1e4), "\u00e4",
+    character(), integer(), double(), logical(), list(), list(NULL), list(1, "a"), list(error = list(class = "test")),
+    raw(3), 1i, factor("a"), quote(x), quote(x + y), as.name("stable"), globalenv(), new.env(), y ~ x, Sys.Date(),
+    data.frame(a = 1:3), sum, function() NULL, function(...) stop("no %s"), function(...) "1", function(...) c(1, 2),
+    function(...) NULL, function(...) NaN, function(...) { gc(); runif(1) }, function(...) list(), function(...) warning("%n"),
+    seq_len(p), seq_len(p + 1), rep(NA_integer_, p), 1:100000, matrix(0, p, p), matrix(NaN, p, p), matrix(Inf, p, p),
+    matrix(1L, p, p), matrix("a", p, p), matrix(list(), 0, 0), matrix(TRUE, p, p), matrix(NA, p, p), matrix(0, p, p + 1),
+    matrix(runif(p * p, -2, 2), p), matrix(1e308, p, p), array(0, c(p, p, 2)), structure(1, class = "oddity"),
+    rep(list(integer()), p), rep(list(c(0L, -1L, 99L)), p), rep(list(rep(list(NULL), p)), p), rep(list(1e9), p)
+  ))
+}
+
+# Spoils one place in a list of arguments, at any depth.
+spoil <- function(x, p) {
+  if (is.list(x) && length(x) && runif(1) < 0.7) {
+    at <- sample.int(length(x), 1)
+    inner <- if (runif(1) < 0.5) spoil(x[[at]], p) else odd_value(p)
+    x[at] <- list(inner)
+    return(x)
+  }
+  if (is.list(x) && length(x)) {
+    return(switch(sample.int(4, 1),
+      x[-sample.int(length(x), 1)],
+      unname(x),
+      x[sample.int(length(x))],
+      stats::setNames(x, rev(names(x)))
+    ))
+  }
+  if (is.double(x) && length(x) && runif(1) < 0.6) {
+    x[sample.int(length(x), 1)] <- pick(c(NA, NaN, Inf, -Inf, 0, 2, -2, 1e300, 1e-320))
+    return(x)
+  }
+  odd_value(p)
+}
+
+random_test <- function(p) {
+  if (runif(1) < 0.6) list(kind = "gauss", C = random_correlation(p), n = pick(c(1, 3, 20, 100)))
+  else list(kind = "function", fun = pick(list(
+    function(x, y, S) runif(1), function(x, y, S) { gc(); 0.2 }, function(x, y, S) NULL, function(x, y, S) stop("no %s"),
+    function(x, y, S) if (length(S)) NA_real_ else 0.001
+  )))
+}
+
+random_orient <- function() {
+  if (runif(1) < 0.2) return(NULL)
+  list(u2pd = pick(c("relaxed", "rand", "retry")), rule = pick(c("standard", "conservative", "majority")),
+       solve_confl = runif(1) < 0.5, version_unf = pick(list(c(2L, 1L), c(1L, 1L), c(2L, 2L))))
+}
+
+random_callbacks <- function() list(
+  progress = pick(list(NULL, function(...) NULL, function(...) gc(), function(...) stop("no %s"))),
+  level = pick(list(NULL, function(...) NULL, function(...) stop("no %s"))),
+  test = pick(list(NULL, function(...) NULL)),
+  permutation = pick(list(function(k) sample.int(k), function(k) rep(0L, k), function(k) integer(), function(k) k + 1:k))
+)
+
+random_skeleton <- function(p) {
+  amat <- matrix(runif(p * p) < 0.5, p, p)
+  amat <- amat & t(amat)
+  diag(amat) <- FALSE
+  list(
+    edges = lapply(seq_len(p), function(i) which(amat[i, ])),
+    sepset = lapply(seq_len(p), function(i) lapply(seq_len(p), function(j) {
+      if (runif(1) < 0.5) NULL else sample.int(p, sample.int(p, 1) - 1)
+    }))
+  )
+}
+
+# Well-formed arguments of each function that takes something from outside.
+targets <- list(
+  rust_search = function(p) list(
+    test = random_test(p),
+    options = list(
+      p = as.integer(p), method = pick(c("stable", "stable.fast", "original")), alpha = pick(c(0.01, 0.5)),
+      fixed_gaps = if (runif(1) < 0.3) matrix(FALSE, p, p), fixed_edges = if (runif(1) < 0.3) matrix(FALSE, p, p),
+      na_delete = runif(1) < 0.5, m_max = pick(c(Inf, 0, 2)), threads = pick(1:4)
+    ),
+    orient = random_orient(), callbacks = random_callbacks()
+  ),
+  rust_orient = function(p) {
+    skeleton <- random_skeleton(p)
+    list(edges = skeleton$edges, sepset = skeleton$sepset, p = as.integer(p), orient = random_orient(),
+         test = if (runif(1) < 0.8) random_test(p), alpha = 0.05, threads = 2L, callbacks = random_callbacks())
+  },
+  rust_gauss_p_value = function(p) list(
+    x = sample.int(p + 1, 1), y = sample.int(p + 1, 1), S = sample.int(p + 1, sample.int(p + 1, 1) - 1),
+    C = random_correlation(p), n = 30
+  ),
+  pc = function(p) list(
+    suffStat = list(C = random_correlation(p), n = 30), indepTest = pcgpu::gaussCItest, alpha = 0.05, p = p,
+    fixedGaps = NULL, fixedEdges = NULL, NAdelete = TRUE, m.max = Inf, u2pd = pick(c("relaxed", "rand", "retry")),
+    skel.method = pick(c("stable", "stable.fast", "original")), conservative = FALSE, maj.rule = FALSE, solve.confl = FALSE,
+    numCores = 2, verbose = FALSE, device = "auto", progress = FALSE
+  ),
+  skeleton = function(p) list(
+    suffStat = list(C = random_correlation(p), n = 30), indepTest = pcgpu::gaussCItest, alpha = 0.05,
+    labels = paste0("v", seq_len(p)), method = pick(c("stable", "stable.fast", "original")), m.max = 2, numCores = 2
+  ),
+  orient = function(p) {
+    p <- max(p, 2)
+    list(pcgpu::skeleton(list(C = random_correlation(p), n = 30), pcgpu::gaussCItest, alpha = 0.2, p = p),
+         u2pd = pick(c("relaxed", "rand", "retry")))
+  },
+  gaussCItest = function(p) list(x = 1, y = 2, S = integer(), suffStat = list(C = random_correlation(p), n = 30)),
+  suff_gauss = function(p) list(x = as.data.frame(matrix(rnorm(20 * p), ncol = p)))
+)
+
+make_case <- function(number) {
+  set.seed(number)
+  name <- names(targets)[sample.int(length(targets), 1, prob = c(6, 4, 2, 2, 2, 1, 1, 1))]
+  p <- sample(0:6, 1, prob = c(1, 1, 2, 3, 3, 3, 3))
+  arguments <- targets[[name]](p)
+  internal <- startsWith(name, "rust_")
+  for (i in seq_len(sample(0:3, 1, prob = c(1, 5, 3, 1)))) {
+    # An argument that is missing altogether never reaches Rust.
+    at <- if (internal) sample.int(length(arguments), 1)
+    if (internal) arguments[at] <- list(spoil(arguments[[at]], p)) else arguments <- spoil(arguments, p)
+  }
+  list(name = name, arguments = if (internal) unname(arguments) else as.list(arguments))
+}

@@ -1,0 +1,75 @@
+# Throws ill-formed input at the Rust functions and at the exported ones, for some
+# minutes, in processes of their own:
+#
+#   Rscript fuzz.R [MINUTES] [FIRST CASE]
+#
+# Fails on a process that dies, on a Rust panic that shows, and on a call that
+# does not come back. A case is known by its number, and is run again by
+#   Rscript tools/fuzz/child.R NUMBER NUMBER /tmp/progress /tmp/tally
+args <- commandArgs(trailingOnly = TRUE)
+minutes <- if (length(args)) as.double(args[1]) else 1
+first <- if (length(args) > 1) as.integer(args[2]) else as.integer(as.double(Sys.time())) %% 1000000L * 1000L
+here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
+
+batch <- 500L
+# Seconds that one batch, or one case alone, may take before it counts as hung.
+# A case is at most six variables: it takes milliseconds.
+batch_limit <- 120
+case_limit <- 30
+work <- tempfile("fuzz")
+dir.create(work)
+
+# A wild allocation must fail here, in a process with 8 GiB of address space,
+# and not take the machine along.
+run_child <- function(from, to, limit) {
+  progress <- file.path(work, "progress")
+  tally <- file.path(work, "tally")
+  output <- file.path(work, "output")
+  unlink(c(progress, tally, output))
+  command <- sprintf("ulimit -c 0; ulimit -v 8388608; exec timeout -k 5 %d %s %s %d %d %s %s >%s 2>&1 </dev/null", limit,
+                     shQuote(file.path(R.home("bin"), "Rscript")), shQuote(file.path(here, "child.R")), from, to,
+                     shQuote(progress), shQuote(tally), shQuote(output))
+  status <- system2("sh", c("-c", shQuote(command)))
+  list(
+    status = status,
+    last = if (file.exists(progress)) as.integer(readLines(progress)) else NA_integer_,
+    outcomes = if (file.exists(tally)) readRDS(tally),
+    output = if (file.exists(output)) readLines(output, warn = FALSE) else character()
+  )
+}
+
+panic <- "panick|RUST_BACKTRACE|thread '.*' .*at src|memory allocation of .* failed|Error in protected R code"
+fail <- function(what, number, text = character()) {
+  cat("\nFAILED:", what, "\n  case", number, "\n")
+  if (length(text)) cat(paste0("  ", utils::tail(text, 15)), sep = "\n")
+  cat(sprintf("  again: Rscript tools/fuzz/child.R %d %d /tmp/progress /tmp/tally\n", number, number))
+  quit(status = 1)
+}
+
+deadline <- Sys.time() + 60 * minutes
+all <- NULL
+cat(sprintf("fuzzing for %g minutes from case %d\n", minutes, first))
+while (Sys.time() < deadline) {
+  run <- run_child(first, first + batch - 1L, batch_limit)
+  if (run$status == 124) {
+    # Slow, or hung? The case alone tells.
+    if (run_child(run$last, run$last, case_limit)$status == 124) fail("a call that does not come back", run$last)
+    first <- run$last + 1L
+    next
+  }
+  if (run$status != 0) fail(sprintf("the process died (exit status %d)", run$status), run$last, run$output)
+  shown <- grepl(panic, run$outcomes[, 3])
+  if (any(shown)) fail("a panic reached R", as.integer(run$outcomes[shown, 1][1]), run$outcomes[shown, 3][1])
+  printed <- grep(panic, run$output, value = TRUE)
+  if (length(printed)) fail("a panic was printed, in one of the cases from here", first, printed)
+  all <- rbind(all, run$outcomes)
+  first <- first + batch
+}
+
+kind <- sub(":.*", "", all[, 3])
+cat(sprintf("\n%d cases, no crash, no panic, no hang\n", nrow(all)))
+print(table(all[, 2], kind))
+cat("\nThe commonest answers that are neither a value nor a classed error:\n")
+other <- all[kind %in% c("plain error", "not a case"), , drop = FALSE]
+top <- utils::head(sort(table(paste(other[, 2], substr(other[, 3], 1, 140), sep = ": ")), decreasing = TRUE), 15)
+cat(sprintf("  %5d  %s", as.integer(top), names(top)), sep = "\n")
