@@ -23,10 +23,9 @@ enum Test {
 impl Test {
     fn from_list(test: &List) -> Outcome<Self> {
         match input::text(&input::field(test, "kind")?, "kind")?.as_str() {
-            "gauss" => Ok(Test::Gauss {
-                c: input::field(test, "C")?,
-                n: input::number(&input::field(test, "n")?, "n")?,
-            }),
+            "gauss" => {
+                Ok(Test::Gauss { c: input::field(test, "C")?, n: input::number(&input::field(test, "n")?, "n")? })
+            }
             "function" => match input::function(test, "fun")? {
                 Some(fun) => Ok(Test::Function(fun)),
                 None => Err(Failure::Input("internal: `fun` is missing".into())),

@@ -56,11 +56,13 @@ impl Failure {
                     Error::Interrupted => ("interrupt", Vec::new()),
                     Error::Argument { argument, value, mend } => (
                         "argument",
-                        vec![("argument", Robj::from(argument)), ("value", Robj::from(value)), ("mend", Robj::from(mend))],
+                        vec![
+                            ("argument", Robj::from(argument)),
+                            ("value", Robj::from(value)),
+                            ("mend", Robj::from(mend)),
+                        ],
                     ),
-                    Error::Test { x, y, s } => {
-                        ("test", vec![("x", one_based(x)), ("y", one_based(y)), ("S", set(&s))])
-                    }
+                    Error::Test { x, y, s } => ("test", vec![("x", one_based(x)), ("y", one_based(y)), ("S", set(&s))]),
                     Error::Numeric { x, y, s, .. } => {
                         ("numeric", vec![("x", one_based(x)), ("y", one_based(y)), ("S", set(&s))])
                     }
@@ -92,7 +94,11 @@ pub fn respond(body: impl FnOnce(&Token) -> Outcome<Robj>) -> Robj {
                 .map(String::as_str)
                 .or_else(|| panic.downcast_ref::<&str>().copied())
                 .unwrap_or("no message");
-            describe("internal", &format!("a bug in pcgpu: {what}. Please report it with the output of pcgpu_info()"), Vec::new())
+            describe(
+                "internal",
+                &format!("a bug in pcgpu: {what}. Please report it with the output of pcgpu_info()"),
+                Vec::new(),
+            )
         }
     }
 }

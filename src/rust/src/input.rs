@@ -36,11 +36,7 @@ pub fn list(value: &Robj, name: &str) -> Outcome<List> {
 
 /// A number that is not NA.
 pub fn number(value: &Robj, name: &str) -> Outcome<f64> {
-    let number = if value.len() == 1 {
-        value.as_real().or_else(|| value.as_integer().map(f64::from))
-    } else {
-        None
-    };
+    let number = if value.len() == 1 { value.as_real().or_else(|| value.as_integer().map(f64::from)) } else { None };
     number.filter(|n| !n.is_nan()).ok_or_else(|| Failure::Input(format!("internal: `{name}` is not one number")))
 }
 

@@ -132,7 +132,8 @@ pub struct RTest<'a> {
 impl CiTest for RTest<'_> {
     fn p_value(&mut self, x: usize, y: usize, s: &[u32]) -> Result<f64> {
         let failed = || Error::Test { x, y, s: s.to_vec() };
-        let value = call(self.token, &self.fun, &[Value::Index(x), Value::Index(y), Value::Set(s)]).ok_or_else(failed)?;
+        let value =
+            call(self.token, &self.fun, &[Value::Index(x), Value::Index(y), Value::Set(s)]).ok_or_else(failed)?;
         // SAFETY: read at once, before anything can be collected.
         unsafe {
             let whole = |v: c_int| if v == c_int::MIN { f64::NAN } else { f64::from(v) };

@@ -62,7 +62,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("tests {:?}, of them exactly {}", found.tests, found.exact_tests);
     let start = Instant::now();
     let none = &mut |_: usize| Ok(Vec::new());
-    let pdag = orient::orient(&found.graph, &mut found.sepsets, &orient::Options::default(), options.alpha, None, none)?;
+    let pdag =
+        orient::orient(&found.graph, &mut found.sepsets, &orient::Options::default(), options.alpha, None, none)?;
     println!("{:9.1} ms  orientation: {} directed", start.elapsed().as_secs_f64() * 1e3, pdag.directed_count());
     Ok(())
 }

@@ -78,13 +78,9 @@ impl fmt::Display for Error {
                 x + 1,
                 y + 1
             ),
-            Error::Numeric { x, y, s, reason } => write!(
-                f,
-                "no p-value for x = {}, y = {}, S = {}: {reason}",
-                x + 1,
-                y + 1,
-                one_based(s)
-            ),
+            Error::Numeric { x, y, s, reason } => {
+                write!(f, "no p-value for x = {}, y = {}, S = {}: {reason}", x + 1, y + 1, one_based(s))
+            }
         }
     }
 }

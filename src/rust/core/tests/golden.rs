@@ -31,8 +31,7 @@ fn gaussian_cases() {
                 case.check(&format!("{method:?} on {threads} threads"), answer, &skeleton, &p_max);
                 compared += 1;
             }
-            let skeleton =
-                sequential::skeleton(&mut gauss.clone(), &options, &mut p_max, &mut Unobserved).unwrap();
+            let skeleton = sequential::skeleton(&mut gauss.clone(), &options, &mut p_max, &mut Unobserved).unwrap();
             case.check(&format!("{method:?} one at a time"), answer, &skeleton, &p_max);
         }
     }

@@ -27,9 +27,8 @@ pub enum Reading {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Undefined(pub &'static str);
 
-const TOO_FEW: Undefined = Undefined(
-    "n - |S| - 3 is negative, which pcalg's \"stable.fast\" stops at (\"stable\" reads it as independence)",
-);
+const TOO_FEW: Undefined =
+    Undefined("n - |S| - 3 is negative, which pcalg's \"stable.fast\" stops at (\"stable\" reads it as independence)");
 
 /// The Gaussian test on a correlation matrix.
 #[derive(Clone, Copy, Debug)]
@@ -197,8 +196,7 @@ impl<'a> Gauss<'a> {
 
 impl CiTest for Gauss<'_> {
     fn p_value(&mut self, x: usize, y: usize, s: &[u32]) -> Result<f64> {
-        Gauss::p_value(self, x, y, s)
-            .map_err(|Undefined(reason)| Error::Numeric { x, y, s: s.to_vec(), reason })
+        Gauss::p_value(self, x, y, s).map_err(|Undefined(reason)| Error::Numeric { x, y, s: s.to_vec(), reason })
     }
 }
 

@@ -15,13 +15,8 @@ use crate::Result;
 pub trait Engine {
     /// Writes the p-value of each pair x < y of the graph, given nothing, to `p_max[x * p + y]`; NaN where there is none.
     /// Where p is below alpha, it may write any number from 0 to alpha instead.
-    fn marginal(
-        &mut self,
-        pairs: &Adjacency,
-        alpha: f64,
-        p_max: &mut [f64],
-        observer: &mut dyn Observer,
-    ) -> Result<()>;
+    fn marginal(&mut self, pairs: &Adjacency, alpha: f64, p_max: &mut [f64], observer: &mut dyn Observer)
+        -> Result<()>;
 
     /// Decides every side of a level, in the order of [`Level::sides`].
     fn run(&mut self, level: &Level, observer: &mut dyn Observer) -> Result<Vec<Verdict>>;

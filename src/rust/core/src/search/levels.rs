@@ -117,7 +117,7 @@ fn marginal_level(
     Ok(go_on)
 }
 
-/// A level of size 1 or more: first sides, then second sides of the pairs still there.
+/// A level of size 1 or more: first sides, then second sides of the pairs still there, in waves.
 /// `None` when no pair has enough neighbours and "stable.fast" does not count the level.
 fn conditional_level(
     engine: &mut dyn Engine,
@@ -132,75 +132,145 @@ fn conditional_level(
     let tested = options.testable(&answer.graph);
     let degree = |x: usize| neighbours.degree(x);
 
-    let mut first = Vec::new();
-    let mut second_alone = Vec::new();
+    // Refuse what cannot be numbered, and see whether there is anything to do, before any work is done.
+    let mut any = false;
     let mut go_on = false;
     for x in 0..options.p {
-        for y in tested.neighbours(x).filter(|&y| y as usize > x) {
-            let (dx, dy) = (degree(x) - 1, degree(y as usize) - 1);
-            go_on |= dx > size;
-            if dx >= size {
-                let count = count_sets(x, y as usize, dx, size)?;
-                let place = neighbours.place(x, y as usize);
-                first.push(PairSide { row: x as u32, other: y, place, order: CandidateOrder::Ascending, count });
-            } else if dy >= size {
-                second_alone.push((x as u32, y));
-            }
-            // Refuse what cannot be numbered before any work is done.
-            if dy >= size {
-                count_sets(x, y as usize, dy, size)?;
-            }
+        if tested.degree(x) > 0 && degree(x) > size {
+            any = true;
+            count_sets(x, neighbours.list(x)[0] as usize, degree(x) - 1, size)?;
         }
     }
-    let none = first.is_empty() && second_alone.is_empty();
     observer.level(size, if fast { answer.graph.edge_count() } else { 2 * answer.graph.edge_count() })?;
-    if none && fast {
+    if !any && fast {
         return Ok(None);
     }
 
-    let mut count = 0u64;
+    let mut wave = Wave {
+        engine,
+        options,
+        answer,
+        observer,
+        neighbours: &neighbours,
+        size,
+        shard_tests,
+        tests: 0,
+        set: Vec::new(),
+    };
+    let mut first = Vec::new();
     let mut second = Vec::new();
-    let mut set = Vec::new();
-    let mut also_second = |x: u32, y: u32| -> Result<()> {
-        let dy = degree(y as usize) - 1;
-        if dy < size {
-            return Ok(());
+    let mut survivors: Vec<(u32, u32)> = Vec::new();
+    for x in 0..options.p {
+        let dx = degree(x).saturating_sub(1);
+        let count = count_sets(x, x, dx, size)?;
+        for y in tested.neighbours(x).filter(|&y| y as usize > x) {
+            if dx >= size {
+                go_on |= dx > size;
+                let place = neighbours.place(x, y as usize);
+                first.push(PairSide { row: x as u32, other: y, place, order: CandidateOrder::Ascending, count });
+            } else {
+                survivors.push((x as u32, y));
+            }
         }
-        go_on |= dy > size;
-        let all = count_sets(x as usize, y as usize, dy, size)?;
-        let (order, sets) = if fast {
-            let common = neighbours.common(x as usize, y as usize);
-            (CandidateOrder::CommonLast, all - count_sets(x as usize, y as usize, common, size)?)
-        } else {
-            (CandidateOrder::Ascending, all)
-        };
-        if sets > 0 {
-            let place = neighbours.place(y as usize, x as usize);
-            second.push(PairSide { row: y, other: x, place, order, count: sets });
+        if first.len() >= WAVE_SIDES || x + 1 == options.p {
+            wave.run(&mut first, |side| survivors.push((side.row, side.other)))?;
+            for (x, y) in survivors.drain(..) {
+                let dy = degree(y as usize) - 1;
+                if dy < size {
+                    continue;
+                }
+                go_on |= dy > size;
+                let all = count_sets(x as usize, y as usize, dy, size)?;
+                let (order, count) = if fast {
+                    let common = neighbours.common(x as usize, y as usize);
+                    (CandidateOrder::CommonLast, all - count_sets(x as usize, y as usize, common, size)?)
+                } else {
+                    (CandidateOrder::Ascending, all)
+                };
+                if count > 0 {
+                    let place = neighbours.place(y as usize, x as usize);
+                    second.push(PairSide { row: y, other: x, place, order, count });
+                }
+            }
+        }
+    }
+    let mut second = counting_sort(second, options.p, |side| side.row as usize);
+    while !second.is_empty() {
+        let rest = second.split_off(second.len().min(WAVE_SIDES));
+        wave.run(&mut second, |_| ())?;
+        second = rest;
+    }
+    let tests = wave.tests;
+    answer.tests.push(tests);
+    Ok(Some(fast || go_on))
+}
+
+/// Sides that are laid out, run and entered at once: enough to keep every worker busy, few enough to stay in the cache.
+const WAVE_SIDES: usize = 1 << 17;
+
+/// Runs the sides of a level, a wave at a time.
+struct Wave<'a, 'b> {
+    engine: &'a mut dyn Engine,
+    options: &'a Options,
+    answer: &'a mut Answer<'b>,
+    observer: &'a mut dyn Observer,
+    neighbours: &'a Neighbours,
+    size: usize,
+    shard_tests: u64,
+    tests: u64,
+    set: Vec<u32>,
+}
+
+impl Wave<'_, '_> {
+    /// Runs and enters the sides, leaving none; `kept` gets those whose pair is still there.
+    fn run(&mut self, sides: &mut Vec<PairSide>, mut kept: impl FnMut(&PairSide)) -> Result<()> {
+        let Options { p, alpha, na_delete, .. } = *self.options;
+        let sides = in_tiles(std::mem::take(sides), p);
+        let level = Level::new(self.size, self.neighbours, sides, alpha, na_delete, self.shard_tests);
+        let verdicts = self.engine.run(&level, self.observer)?;
+        self.answer.exact_tests += self.engine.take_exact_tests();
+        for (side, verdict) in level.sides.iter().zip(&verdicts) {
+            self.tests += visited(verdict, side.count);
+            if !self.enter(side, verdict)? {
+                kept(side);
+            }
         }
         Ok(())
-    };
-    let level = Level::new(size, &neighbours, in_tiles(first, options.p), options.alpha, options.na_delete, shard_tests);
-    let verdicts = engine.run(&level, observer)?;
-    answer.exact_tests += engine.take_exact_tests();
-    for (side, verdict) in level.sides.iter().zip(&verdicts) {
-        count += visited(verdict, side.count);
-        if !apply(answer, options, &neighbours, size, side, verdict, &mut set)? {
-            also_second(side.row, side.other)?;
+    }
+
+    /// Enters a verdict; `true` when it removed the pair.
+    fn enter(&mut self, side: &PairSide, verdict: &Verdict) -> Result<bool> {
+        let (row, other) = (side.row as usize, side.other as usize);
+        match *verdict {
+            Verdict::Dependent { p, .. } => {
+                self.answer.raise(row, other, p);
+                Ok(false)
+            }
+            Verdict::Independent { rank, p } => {
+                self.answer.raise(row, other, p);
+                self.answer.graph.remove(row, other);
+                side.set_into(self.neighbours, self.size, rank, &mut self.set);
+                let (x, y) = match self.options.method {
+                    // The C++ keeps every set under the larger vertex.
+                    Method::StableFast => (row.max(other), row.min(other)),
+                    _ => (row, other),
+                };
+                self.answer.sepsets.insert(x, y, &self.set);
+                Ok(true)
+            }
+            Verdict::Undefined { rank, reason } => {
+                Err(Error::Numeric { x: row, y: other, s: side.set(self.neighbours, self.size, rank), reason })
+            }
         }
     }
-    for (x, y) in second_alone {
-        also_second(x, y)?;
+}
+
+/// How many tests pcalg performs on a side with this outcome.
+fn visited(verdict: &Verdict, all: u64) -> u64 {
+    match verdict {
+        Verdict::Independent { rank, .. } => rank + 1,
+        _ => all,
     }
-    let level = Level::new(size, &neighbours, in_tiles(second, options.p), options.alpha, options.na_delete, shard_tests);
-    let verdicts = engine.run(&level, observer)?;
-    answer.exact_tests += engine.take_exact_tests();
-    for (side, verdict) in level.sides.iter().zip(&verdicts) {
-        count += visited(verdict, side.count);
-        apply(answer, options, &neighbours, size, side, verdict, &mut set)?;
-    }
-    answer.tests.push(count);
-    Ok(Some(fast || go_on))
 }
 
 /// Rows that stand together: their sides are handed out by the other vertex, so that what an engine reads of it is used
@@ -228,46 +298,4 @@ fn counting_sort<T: Copy>(items: Vec<T>, keys: usize, key: impl Fn(&T) -> usize)
         *at += 1;
     }
     sorted
-}
-
-/// How many tests pcalg performs on a side with this outcome.
-fn visited(verdict: &Verdict, all: u64) -> u64 {
-    match verdict {
-        Verdict::Independent { rank, .. } => rank + 1,
-        _ => all,
-    }
-}
-
-/// Enters a verdict; `true` when it removed the pair.
-fn apply(
-    answer: &mut Answer,
-    options: &Options,
-    neighbours: &Neighbours,
-    size: usize,
-    side: &PairSide,
-    verdict: &Verdict,
-    set: &mut Vec<u32>,
-) -> Result<bool> {
-    let (row, other) = (side.row as usize, side.other as usize);
-    match *verdict {
-        Verdict::Dependent { p, .. } => {
-            answer.raise(row, other, p);
-            Ok(false)
-        }
-        Verdict::Independent { rank, p } => {
-            answer.raise(row, other, p);
-            answer.graph.remove(row, other);
-            side.set_into(neighbours, size, rank, set);
-            let (x, y) = match options.method {
-                // The C++ keeps every set under the larger vertex.
-                Method::StableFast => (row.max(other), row.min(other)),
-                _ => (row, other),
-            };
-            answer.sepsets.insert(x, y, set);
-            Ok(true)
-        }
-        Verdict::Undefined { rank, reason } => {
-            Err(Error::Numeric { x: row, y: other, s: side.set(neighbours, size, rank), reason })
-        }
-    }
 }

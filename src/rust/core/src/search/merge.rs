@@ -41,7 +41,12 @@ impl<'a> Answer<'a> {
 
     /// Engines leave the marginal p-values below alpha aside, as nearly all of them are outdone at a later level: asks for
     /// those of the pairs that are still there.
-    pub fn raise_marginals(&mut self, engine: &mut dyn Engine, tested: &Adjacency, observer: &mut dyn Observer) -> Result<()> {
+    pub fn raise_marginals(
+        &mut self,
+        engine: &mut dyn Engine,
+        tested: &Adjacency,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
         let mut batch = Batch::new();
         for x in 0..self.p {
             for y in self.graph.neighbours(x).filter(|&y| y as usize > x && tested.has(x, y as usize)) {

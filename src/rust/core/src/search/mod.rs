@@ -88,7 +88,15 @@ impl Observer for Unobserved {}
 impl Options {
     /// Everything at its default: PC-stable, no limit, no background knowledge.
     pub fn new(p: usize, alpha: f64) -> Self {
-        Options { p, method: Method::Stable, alpha, na_delete: true, m_max: f64::INFINITY, fixed_gaps: None, fixed_edges: None }
+        Options {
+            p,
+            method: Method::Stable,
+            alpha,
+            na_delete: true,
+            m_max: f64::INFINITY,
+            fixed_gaps: None,
+            fixed_edges: None,
+        }
     }
 
     fn check(&self, p_max: &[f64]) -> Result<()> {

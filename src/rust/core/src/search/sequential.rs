@@ -85,7 +85,8 @@ impl Run<'_, '_> {
                     if !self.answer.graph.has(x, y) || self.options.is_fixed(x, y) {
                         continue;
                     }
-                    let from: &Adjacency = if self.options.method == Method::Stable { &frozen } else { &self.answer.graph };
+                    let from: &Adjacency =
+                        if self.options.method == Method::Stable { &frozen } else { &self.answer.graph };
                     let candidates: Vec<u32> = from.neighbours(x).filter(|&v| v as usize != y).collect();
                     if candidates.len() < size {
                         continue;

@@ -6,7 +6,7 @@ mod pool;
 mod walk;
 
 pub use gauss::GaussKernel;
-pub use kernel::{Kernel, Signal, SideView};
+pub use kernel::{Kernel, SideView, Signal};
 pub use pool::default_threads;
 pub use walk::simd;
 
@@ -124,7 +124,13 @@ impl<K: Kernel> Engine for CpuEngine<K> {
             exact.fetch_add(signal.exact_tests(), Ordering::Relaxed);
         };
         let cost = |task: usize| shards[task].cost as f64;
-        self.pool.run(shards.len(), total < INLINE_TESTS, cost, &mut |done| observer.progress(level.size, done, total), work)?;
+        self.pool.run(
+            shards.len(),
+            total < INLINE_TESTS,
+            cost,
+            &mut |done| observer.progress(level.size, done, total),
+            work,
+        )?;
         drop(slots);
         for (side, part) in parts.into_inner().unwrap_or_default() {
             verdicts[side] = verdicts[side].merge(part);

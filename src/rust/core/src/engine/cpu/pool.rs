@@ -142,9 +142,15 @@ mod tests {
                 Ok(())
             };
             Pool::new(threads)
-                .run(1000, inline, |t| t as f64, &mut watch, |_: &mut (), task, _| {
-                    runs[task].fetch_add(1, Ordering::Relaxed);
-                })
+                .run(
+                    1000,
+                    inline,
+                    |t| t as f64,
+                    &mut watch,
+                    |_: &mut (), task, _| {
+                        runs[task].fetch_add(1, Ordering::Relaxed);
+                    },
+                )
                 .unwrap();
             assert!(runs.iter().all(|r| r.load(Ordering::Relaxed) == 1));
             assert_eq!(reported, 999.0 * 500.0);
