@@ -87,6 +87,10 @@ check_cor_names <- function(C, labels) {
 
 # NA is allowed, as in pcalg: a test that meets one has no p-value, and `NAdelete` says what then.
 check_cor_values <- function(C) {
+  # One pass over the matrix says that all is well, nearly always; only otherwise is it worth finding out what is not.
+  if (isTRUE(rust_is_correlation(C, nrow(C)))) {
+    return(invisible())
+  }
   d <- diag(C)
   off <- which(abs(d - 1) > 1e-8)
   if (length(off)) {

@@ -82,7 +82,8 @@ check_rust <- function(result) {
     interrupt()
   }
   fields <- failure[setdiff(names(failure), c("class", "message"))]
-  do.call(abort, c(list(failure$class, failure$message), fields, list(call = user_call())))
+  # Quoted, or the call would be run once more.
+  do.call(abort, c(list(failure$class, failure$message), fields, list(call = user_call())), quote = TRUE)
 }
 
 # Stops as Ctrl-C in R code does: tryCatch(interrupt = ) sees it, otherwise R goes back to the top level without a

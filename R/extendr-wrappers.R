@@ -6,6 +6,10 @@ rust_search <- function(test, options, orient, callbacks) .Call(wrap__rust_searc
 #' @noRd
 rust_orient <- function(edges, sepset, p, orient, test, alpha, threads, callbacks) .Call(wrap__rust_orient, edges, sepset, p, orient, test, alpha, threads, callbacks)
 
+#' Whether C may be used as it is: ones on the diagonal, nothing beyond -1 and 1, symmetric, but for rounding and NA.
+#' @noRd
+rust_is_correlation <- function(c, p) .Call(wrap__rust_is_correlation, c, p)
+
 #' One p-value of pcalg's gaussCItest().
 #' @noRd
 rust_gauss_p_value <- function(x, y, s, c, n) .Call(wrap__rust_gauss_p_value, x, y, s, c, n)

@@ -10,7 +10,8 @@ progress_reporter <- function(progress) {
   draw$report <- local({
     report <- draw$report
     function(level, done, total, edges) {
-      tryCatch(report(level, done, total, edges), error = function(e) NULL)
+      # The total is an estimate that pruning and batches can overrun.
+      tryCatch(report(level, min(done, total), total, edges), error = function(e) NULL)
       invisible()
     }
   })

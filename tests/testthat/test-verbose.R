@@ -11,7 +11,7 @@ test_that("verbose prints pcalg's line for each level", {
 test_that("tests that are R functions are printed one by one", {
   test <- function(x, y, S, suffStat) 0.5
   expect_identical(capture.output(s <- skeleton(NULL, test, 0.05, p = 2, verbose = TRUE)), c(
-    "Order=0; remaining edges:2", "x= 1  y= 2  S= : pval = 0.5 "
+    "Order=0; remaining edges:2", "x= 1  y= 2  S=  : pval = 0.5 "
   ))
   lines <- capture.output(s <- skeleton(NULL, test, 0.05, p = 2, method = "stable.fast", verbose = TRUE))
   expect_identical(lines[1], "  x = 0, y = 1, S = () : pval = 0.5")

@@ -1,7 +1,7 @@
 //! The functions that R calls. Each returns its value, or the error list of [`crate::failure`].
 
 use extendr_api::prelude::*;
-use pcgpu_core::ci::gauss::{Gauss, Reading, Undefined};
+use pcgpu_core::ci::gauss::{self, Gauss, Reading, Undefined};
 use pcgpu_core::ci::CiTest;
 use pcgpu_core::engine::cpu::{default_threads, simd, CpuEngine, GaussKernel};
 use pcgpu_core::engine::EngineTest;
@@ -130,6 +130,7 @@ fn graph_lists(token: &Token, pdag: &Pdag) -> Outcome<Vec<(&'static str, Robj)>>
     let plain = marks.iter().flatten().all(|&m| m == 1);
     Ok(vec![
         ("edges", output::vertex_lists(token, &edges)?),
+        ("extendable", Robj::from(pdag.extendable())),
         ("marks", if plain { ().into() } else { output::mark_lists(token, &marks)? }),
         (
             "counts",
@@ -249,6 +250,16 @@ fn rust_orient(
     })
 }
 
+/// Whether C may be used as it is: ones on the diagonal, nothing beyond -1 and 1, symmetric, but for rounding and NA.
+/// @noRd
+#[extendr]
+fn rust_is_correlation(c: Robj, p: Robj) -> Robj {
+    respond(|_| {
+        let p = input::count(&p, "p", 1)?;
+        Ok(Robj::from(gauss::is_correlation(input::square(&c, p, "C")?, p)))
+    })
+}
+
 /// One p-value of pcalg's gaussCItest().
 /// @noRd
 #[extendr]
@@ -293,6 +304,7 @@ extendr_module! {
     mod pcgpu;
     fn rust_search;
     fn rust_orient;
+    fn rust_is_correlation;
     fn rust_gauss_p_value;
     fn rust_continue_unwind;
     fn rust_info;

@@ -54,6 +54,21 @@ pub struct Cutoff {
 /// (backward error l·eps of the factorisation, amplified by at most 1/pivot twice); pcalg's own rounding is smaller.
 const GUARD: f64 = 1e-7;
 
+/// Whether a p x p matrix, column by column, can be a correlation matrix: its diagonal 1 and its entries between -1 and 1
+/// to 1e-8, symmetric to 1e-10. NaN passes where its mirror image is NaN too.
+pub fn is_correlation(c: &[f64], p: usize) -> bool {
+    const TILE: usize = 64;
+    let close = |a: f64, b: f64| (a - b).abs() <= 1e-10 || (a.is_nan() && b.is_nan());
+    let in_reach = |a: f64| a.abs() <= 1.0 + 1e-8 || a.is_nan();
+    let on_diagonal = |a: f64| (a - 1.0).abs() <= 1e-8 || a.is_nan();
+    let tile = |top: usize, left: usize| {
+        (left..(left + TILE).min(p))
+            .all(|y| (top..(top + TILE).min(y)).all(|x| in_reach(c[y * p + x]) && close(c[y * p + x], c[x * p + y])))
+    };
+    (0..p).all(|x| on_diagonal(c[x * p + x]))
+        && (0..p).step_by(TILE).all(|left| (0..=left).step_by(TILE).all(|top| tile(top, left)))
+}
+
 impl<'a> Gauss<'a> {
     /// `c`: correlation matrix, p x p, column by column; `n`: sample size.
     pub fn new(c: &'a [f64], p: usize, n: f64, reading: Reading) -> Result<Self> {
@@ -310,6 +325,24 @@ mod tests {
             let ours = libm::erfc(z * std::f64::consts::FRAC_1_SQRT_2);
             assert!((ours / p - 1.0).abs() < 1e-9, "z = {z}: {ours:e} and R's {p:e}");
         }
+    }
+
+    #[test]
+    fn what_is_no_correlation_matrix_is_seen() {
+        let p = 70;
+        let good: Vec<f64> = (0..p * p).map(|i| if i / p == i % p { 1.0 } else { 0.25 }).collect();
+        assert!(is_correlation(&good, p));
+        let with = |changes: &[(usize, usize, f64)]| {
+            let mut c = good.clone();
+            for &(x, y, value) in changes {
+                c[y * p + x] = value;
+            }
+            is_correlation(&c, p)
+        };
+        assert!(with(&[(3, 66, f64::NAN), (66, 3, f64::NAN), (5, 5, f64::NAN)]));
+        assert!(with(&[(3, 66, 0.25 + 1e-11)]));
+        assert!(!with(&[(3, 66, 0.26)]) && !with(&[(66, 3, f64::NAN)]));
+        assert!(!with(&[(1, 2, 1.1), (2, 1, 1.1)]) && !with(&[(69, 69, 1.1)]));
     }
 
     #[test]

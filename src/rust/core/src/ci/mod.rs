@@ -2,6 +2,7 @@
 
 mod batch;
 pub mod gauss;
+pub mod pcurve;
 
 pub use batch::Batch;
 

@@ -18,8 +18,8 @@ pub trait Engine {
     fn marginal(&mut self, pairs: &Adjacency, alpha: f64, p_max: &mut [f64], observer: &mut dyn Observer)
         -> Result<()>;
 
-    /// Decides every side of a level, in the order of [`Level::sides`].
-    fn run(&mut self, level: &Level, observer: &mut dyn Observer) -> Result<Vec<Verdict>>;
+    /// Decides every side of a level; `verdicts`, whose memory is reused, gets them in the order of [`Level::sides`].
+    fn run(&mut self, level: &Level, verdicts: &mut Vec<Verdict>, observer: &mut dyn Observer) -> Result<()>;
 
     /// p-values of arbitrary questions, in their order; NaN where there is none.
     fn p_values(&mut self, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>>;

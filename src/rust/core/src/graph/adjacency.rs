@@ -44,6 +44,31 @@ impl Adjacency {
         graph
     }
 
+    /// From the upper triangle alone: word `w` of row `x` has bit `y % 64` set for the edges x - y with x < y = 64 w + ..
+    /// Bits on or below the diagonal must not be set.
+    pub fn from_upper(p: usize, mut word: impl FnMut(usize, usize) -> u64) -> Self {
+        let mut graph = Self::empty(p);
+        for x in 0..p {
+            for w in x / 64..graph.words {
+                graph.bits[x * graph.words + w] = word(x, w);
+            }
+        }
+        // The lower triangle by transposing blocks of 64 x 64 bits.
+        for above in 0..graph.words {
+            for right in above..graph.words {
+                let mut block = [0u64; 64];
+                for (i, row) in block.iter_mut().enumerate().take(p - 64 * above) {
+                    *row = graph.bits[(64 * above + i) * graph.words + right];
+                }
+                transpose(&mut block);
+                for (i, row) in block.iter().enumerate().take((p - 64 * right).min(64)) {
+                    graph.bits[(64 * right + i) * graph.words + above] |= row;
+                }
+            }
+        }
+        graph
+    }
+
     fn row_mut(&mut self, x: usize) -> &mut [u64] {
         &mut self.bits[x * self.words..(x + 1) * self.words]
     }
@@ -136,9 +161,41 @@ impl Adjacency {
     }
 }
 
+/// Transposes a 64 x 64 matrix of bits (rows are words, bit j is column j), halving blocks as in Hacker's Delight 7-3.
+fn transpose(block: &mut [u64; 64]) {
+    let mut width = 32;
+    let mut mask = 0x0000_0000_ffff_ffffu64;
+    while width > 0 {
+        let mut i = 0;
+        while i < 64 {
+            let swap = ((block[i] >> width) ^ block[i + width]) & mask;
+            block[i] ^= swap << width;
+            block[i + width] ^= swap;
+            i = (i + width + 1) & !width;
+        }
+        width /= 2;
+        mask ^= mask << width;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_upper_triangle_is_mirrored() {
+        for p in [1usize, 2, 63, 64, 65, 200] {
+            let edge = |x: usize, y: usize| (x * 7919 + y * 104_729) % 3 == 0;
+            let graph = Adjacency::from_upper(p, |x, w| {
+                (0..64).filter(|b| w * 64 + b > x && w * 64 + b < p && edge(x, w * 64 + b)).map(|b| 1u64 << b).sum()
+            });
+            for x in 0..p {
+                for y in 0..p {
+                    assert_eq!(graph.has(x, y), x != y && edge(x.min(y), x.max(y)), "{p}: {x}, {y}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn complete_graph_has_all_pairs_and_no_loops() {

@@ -54,6 +54,11 @@ impl SepSetLog {
         self.sets.insert_empty(x, y);
     }
 
+    /// Records that the empty set separates the pairs of a graph, in place of any recorded before.
+    pub fn set_empty(&mut self, pairs: Adjacency) {
+        self.sets.empty = pairs;
+    }
+
     /// Sets `sepset[[x]][[y]]`, at most once for each (x, y).
     pub fn insert(&mut self, x: usize, y: usize, set: &[u32]) {
         let entry = self.sets.store(y, set);
@@ -74,7 +79,8 @@ impl SepSetLog {
             sets.rows[x as usize].push(entry);
         }
         for row in &mut sets.rows {
-            row.sort_unstable_by_key(|entry| entry.y);
+            // Stable, for its speed on the few ascending runs that a search leaves.
+            row.sort_by_key(|entry| entry.y);
         }
         sets
     }

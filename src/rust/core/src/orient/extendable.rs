@@ -17,15 +17,22 @@ const MOST_TRIES: u64 = 100;
 pub(super) type Permutation<'a> = &'a mut dyn FnMut(usize) -> Result<Vec<u32>>;
 
 /// pcalg's `udag2pdag`: colliders, and if some DAG extends them, the rules; else the CPDAG of a random DAG on the skeleton.
-pub(super) fn rand(skeleton: &Adjacency, sepsets: &SepSets, permutation: Permutation, poll: &Poll) -> Result<Marks> {
+/// Says which of the two.
+pub(super) fn rand(
+    skeleton: &Adjacency,
+    sepsets: &SepSets,
+    permutation: Permutation,
+    poll: &Poll,
+) -> Result<(Marks, bool)> {
     let (mut marks, _) = colliders(skeleton, sepsets, poll)?;
-    if extend(&marks, skeleton, true, poll)?.is_some() {
+    let extends = extend(&marks, skeleton, true, poll)?.is_some();
+    if extends {
         complete(&mut marks, skeleton, poll)?;
     } else {
         direct_at_random(&mut marks, permutation)?;
         essential_graph(&mut marks, skeleton, poll)?;
     }
-    Ok(marks)
+    Ok((marks, extends))
 }
 
 /// pcalg's `udag2pdagSpecial`: as [`rand`], but before it gives up it turns edges that two colliders disputed round, in
@@ -33,7 +40,12 @@ pub(super) fn rand(skeleton: &Adjacency, sepsets: &SepSets, permutation: Permuta
 ///
 /// Each failed extension costs pcalg one `sample.int(p)` for a DAG that it then throws away; the numbers are drawn here
 /// too, so that the next random number in R is the same.
-pub(super) fn retry(skeleton: &Adjacency, sepsets: &SepSets, permutation: Permutation, poll: &Poll) -> Result<Marks> {
+pub(super) fn retry(
+    skeleton: &Adjacency,
+    sepsets: &SepSets,
+    permutation: Permutation,
+    poll: &Poll,
+) -> Result<(Marks, bool)> {
     let (mut marks, turned) = colliders(skeleton, sepsets, poll)?;
     let mut extends = extend(&marks, skeleton, true, poll)?.is_some();
     if !extends {
@@ -56,7 +68,7 @@ pub(super) fn retry(skeleton: &Adjacency, sepsets: &SepSets, permutation: Permut
     }
     if extends {
         complete(&mut marks, skeleton, poll)?;
-        return Ok(marks);
+        return Ok((marks, true));
     }
     // pcalg goes on from the last combination that it tried.
     match extend(&marks, skeleton, false, poll)? {
@@ -64,7 +76,7 @@ pub(super) fn retry(skeleton: &Adjacency, sepsets: &SepSets, permutation: Permut
         None => direct_at_random(&mut marks, permutation)?,
     }
     essential_graph(&mut marks, skeleton, poll)?;
-    Ok(marks)
+    Ok((marks, false))
 }
 
 fn colliders(skeleton: &Adjacency, sepsets: &SepSets, poll: &Poll) -> Result<(Marks, Vec<usize>)> {

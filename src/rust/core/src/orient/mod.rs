@@ -115,13 +115,13 @@ pub fn orient(
 ) -> Result<Pdag> {
     check(skeleton, sepsets, options)?;
     let poll = Poll::new(options.wants_to_stop);
-    let marks = match options.method {
-        Method::Relaxed => relaxed(skeleton, sepsets, options, alpha, test, &poll)?,
+    let (marks, extendable) = match options.method {
+        Method::Relaxed => (relaxed(skeleton, sepsets, options, alpha, test, &poll)?, true),
         // pcalg leaves a graph without edges alone and draws nothing; neither does anything here.
         Method::Rand => extendable::rand(skeleton, sepsets, permutation, &poll)?,
         Method::Retry => extendable::retry(skeleton, sepsets, permutation, &poll)?,
     };
-    Ok(Pdag::from_marks(&marks))
+    Ok(Pdag::from_marks(&marks, extendable))
 }
 
 fn refuse(argument: &'static str, value: impl Into<String>, mend: impl Into<String>) -> Error {

@@ -11,10 +11,12 @@ pub struct Pdag {
     start: Vec<usize>,
     to: Vec<u32>,
     mark: Vec<u8>,
+    extendable: bool,
 }
 
 impl Pdag {
-    pub(super) fn from_marks(marks: &Marks) -> Self {
+    /// `extendable` is false for the CPDAG of another DAG, taken because no DAG has the colliders that were found.
+    pub(super) fn from_marks(marks: &Marks, extendable: bool) -> Self {
         let mut start = Vec::with_capacity(marks.p() + 1);
         let mut to = Vec::new();
         let mut mark = Vec::new();
@@ -26,7 +28,12 @@ impl Pdag {
             }
             start.push(to.len());
         }
-        Pdag { start, to, mark }
+        Pdag { start, to, mark, extendable }
+    }
+
+    /// False where "rand" or "retry" found no DAG with the colliders and took the CPDAG of another one.
+    pub fn extendable(&self) -> bool {
+        self.extendable
     }
 
     /// Number of vertices.

@@ -23,7 +23,20 @@ impl Neighbours {
             lists.extend(graph.neighbours(x));
             starts.push(lists.len());
         }
-        Neighbours { graph: Some(graph), lists, starts }
+        Neighbours { graph: Some(graph), ..Self::checked(lists, starts) }
+    }
+
+    /// Kernels rely on it that every neighbour is a vertex.
+    fn checked(lists: Vec<u32>, starts: Vec<usize>) -> Self {
+        let p = starts.len() - 1;
+        let in_range = |list: &[u32]| list.last().is_none_or(|&v| (v as usize) < p);
+        assert!(starts.windows(2).all(|w| in_range(&lists[w[0]..w[1]])), "a neighbour that is no vertex");
+        Neighbours { graph: None, lists, starts }
+    }
+
+    /// Number of vertices.
+    pub fn p(&self) -> usize {
+        self.starts.len() - 1
     }
 
     /// The neighbourhoods of a few rows alone (ascending, without repeats), for sides in ascending order of candidates.
@@ -38,7 +51,7 @@ impl Neighbours {
             }
             starts.push(lists.len());
         }
-        Neighbours { graph: None, lists, starts }
+        Self::checked(lists, starts)
     }
 
     /// Neighbours of x, ascending.

@@ -70,37 +70,55 @@ fn marginal_level(
     let fast = options.method == Method::StableFast;
     let p = options.p;
     observer.level(0, if fast { answer.graph.edge_count() } else { 2 * answer.graph.edge_count() })?;
-    let degree: Vec<usize> = (0..p).map(|x| answer.graph.degree(x)).collect();
+    let start = answer.graph.clone();
+    let degree: Vec<usize> = (0..p).map(|x| start.degree(x)).collect();
     engine.marginal(tested, options.alpha, answer.p_max, observer)?;
-    let mut count = 0u64;
-    let mut go_on = false;
-    for x in 0..p {
-        for y in tested.neighbours(x).filter(|&y| y as usize > x) {
-            let y = y as usize;
-            let cell = answer.cell(x, y);
-            if fast {
-                // The C++ tests `pMax >= alpha` and `pMax < alpha` at level 0: a NaN removes the edge, whatever
-                // NAdelete says, and leaves no separating set.
-                count += 1;
-                let value = *cell;
-                if value >= options.alpha {
-                    answer.sepsets.insert_empty(x, y);
-                }
-                if !(value < options.alpha) {
-                    answer.graph.remove(x, y);
-                }
-            } else {
-                *cell = options.read(*cell);
-                let removed = *cell >= options.alpha;
-                // Seen from x, then, if it is still there, from y.
-                count += if removed { 1 } else { 2 };
-                go_on |= degree[x] > 1 || (!removed && degree[y] > 1);
-                if removed {
-                    answer.sepsets.insert_empty(x, y);
-                    answer.graph.remove(x, y);
+    // By words of 64 pairs: there may be millions.
+    let rows: &mut [f64] = answer.p_max;
+    let alpha = options.alpha;
+    let mut separated = Vec::new();
+    let (mut count, mut removed) = (0u64, 0u64);
+    // "stable.fast" asks by itself whether a level has work.
+    let mut go_on = true;
+    answer.graph = Adjacency::from_upper(p, |x, w| {
+        let above = if w == x / 64 { (!0u64 << (x % 64)) & !(1 << (x % 64)) } else { !0 };
+        let pairs = tested.row(x)[w] & above;
+        let mut independent = 0u64;
+        let mut dependent = 0u64;
+        if pairs != 0 {
+            let cells = &mut rows[x * p + w * 64..x * p + (w * 64 + 64).min(p)];
+            for (bit, cell) in cells.iter_mut().enumerate() {
+                // The C++ tests `pMax >= alpha` and `pMax < alpha` at level 0: a NaN removes the edge, whatever NAdelete
+                // says, and leaves no separating set.
+                let value = if fast { *cell } else { options.read(*cell) };
+                independent |= u64::from(value >= alpha) << bit;
+                dependent |= u64::from(value < alpha) << bit;
+                if !fast && cell.is_nan() && pairs >> bit & 1 == 1 {
+                    *cell = value;
                 }
             }
+            independent &= pairs;
+            dependent &= pairs;
         }
+        count += u64::from(pairs.count_ones());
+        removed += u64::from((pairs & !dependent).count_ones());
+        if w == x / 64 {
+            separated.push(Vec::new());
+        }
+        if let Some(row) = separated.last_mut() {
+            row.push(independent);
+        }
+        // Untested pairs stay as they are.
+        (start.row(x)[w] & above & !tested.row(x)[w]) | dependent
+    });
+    answer.sepsets.set_empty(Adjacency::from_upper(p, |x, w| separated[x][w - x / 64]));
+    if !fast {
+        // Seen from the smaller vertex, then, if the pair is still there, from the larger.
+        count += count - removed;
+        go_on = (0..p).filter(|&x| degree[x] > 1).any(|x| {
+            let visited_first = tested.neighbours(x).any(|y| y as usize > x);
+            visited_first || answer.graph.neighbours(x).any(|y| (y as usize) < x && tested.has(x, y as usize))
+        });
     }
     answer.tests.push(count);
     if fast {
@@ -112,7 +130,6 @@ fn marginal_level(
                 }
             }
         }
-        go_on = true;
     }
     Ok(go_on)
 }
@@ -156,6 +173,8 @@ fn conditional_level(
         shard_tests,
         tests: 0,
         set: Vec::new(),
+        spare: Vec::new(),
+        verdicts: Vec::new(),
     };
     let mut first = Vec::new();
     let mut second = Vec::new();
@@ -194,11 +213,10 @@ fn conditional_level(
             }
         }
     }
-    let mut second = counting_sort(second, options.p, |side| side.row as usize);
-    while !second.is_empty() {
-        let rest = second.split_off(second.len().min(WAVE_SIDES));
-        wave.run(&mut second, |_| ())?;
-        second = rest;
+    counting_sort(&mut second, &mut wave.spare, options.p, |side| side.row as usize);
+    for part in second.chunks(WAVE_SIDES) {
+        first.extend_from_slice(part);
+        wave.run(&mut first, |_| ())?;
     }
     let tests = wave.tests;
     answer.tests.push(tests);
@@ -206,7 +224,7 @@ fn conditional_level(
 }
 
 /// Sides that are laid out, run and entered at once: enough to keep every worker busy, few enough to stay in the cache.
-const WAVE_SIDES: usize = 1 << 17;
+const WAVE_SIDES: usize = 1 << 16;
 
 /// Runs the sides of a level, a wave at a time.
 struct Wave<'a, 'b> {
@@ -218,16 +236,20 @@ struct Wave<'a, 'b> {
     size: usize,
     shard_tests: u64,
     tests: u64,
+    /// Memory that the waves share.
     set: Vec<u32>,
+    spare: Vec<PairSide>,
+    verdicts: Vec<Verdict>,
 }
 
 impl Wave<'_, '_> {
     /// Runs and enters the sides, leaving none; `kept` gets those whose pair is still there.
     fn run(&mut self, sides: &mut Vec<PairSide>, mut kept: impl FnMut(&PairSide)) -> Result<()> {
         let Options { p, alpha, na_delete, .. } = *self.options;
-        let sides = in_tiles(std::mem::take(sides), p);
-        let level = Level::new(self.size, self.neighbours, sides, alpha, na_delete, self.shard_tests);
-        let verdicts = self.engine.run(&level, self.observer)?;
+        in_tiles(sides, &mut self.spare, p);
+        let level = Level::new(self.size, self.neighbours, std::mem::take(sides), alpha, na_delete, self.shard_tests);
+        let mut verdicts = std::mem::take(&mut self.verdicts);
+        self.engine.run(&level, &mut verdicts, self.observer)?;
         self.answer.exact_tests += self.engine.take_exact_tests();
         for (side, verdict) in level.sides.iter().zip(&verdicts) {
             self.tests += visited(verdict, side.count);
@@ -235,6 +257,9 @@ impl Wave<'_, '_> {
                 kept(side);
             }
         }
+        self.verdicts = verdicts;
+        *sides = level.sides;
+        sides.clear();
         Ok(())
     }
 
@@ -278,24 +303,26 @@ fn visited(verdict: &Verdict, all: u64) -> u64 {
 const TILE_ROWS: usize = 32;
 
 /// Sorts sides by (row / TILE_ROWS, other), by counting: the order decides nothing but speed.
-fn in_tiles(sides: Vec<PairSide>, p: usize) -> Vec<PairSide> {
-    let by_other = counting_sort(sides, p, |side| side.other as usize);
-    counting_sort(by_other, p.div_ceil(TILE_ROWS), |side| side.row as usize / TILE_ROWS)
+fn in_tiles(sides: &mut Vec<PairSide>, spare: &mut Vec<PairSide>, p: usize) {
+    counting_sort(sides, spare, p, |side| side.other as usize);
+    counting_sort(sides, spare, p.div_ceil(TILE_ROWS), |side| side.row as usize / TILE_ROWS);
 }
 
-fn counting_sort<T: Copy>(items: Vec<T>, keys: usize, key: impl Fn(&T) -> usize) -> Vec<T> {
+/// Stable; `spare` is memory to work in.
+fn counting_sort<T: Copy>(items: &mut Vec<T>, spare: &mut Vec<T>, keys: usize, key: impl Fn(&T) -> usize) {
     let mut ends = vec![0usize; keys + 1];
-    for item in &items {
+    for item in items.iter() {
         ends[key(item) + 1] += 1;
     }
     for k in 0..keys {
         ends[k + 1] += ends[k];
     }
-    let mut sorted = items.clone();
-    for item in &items {
+    spare.clear();
+    spare.extend_from_slice(items);
+    for item in items.iter() {
         let at = &mut ends[key(item)];
-        sorted[*at] = *item;
+        spare[*at] = *item;
         *at += 1;
     }
-    sorted
+    std::mem::swap(items, spare);
 }

@@ -130,7 +130,8 @@ fn conditional(
             side.place = frozen.place(side.row as usize, side.other as usize);
         }
         let level = Level::new(size, &frozen, sides, options.alpha, options.na_delete, SHARD_TESTS);
-        let verdicts = engine.run(&level, observer)?;
+        let mut verdicts = Vec::new();
+        engine.run(&level, &mut verdicts, observer)?;
         for (side, verdict) in level.sides.iter().zip(verdicts) {
             let (x, y) = (side.row as usize, side.other as usize);
             if !answer.graph.has(x, y) {
@@ -183,7 +184,9 @@ fn settle(
             ..*side
         };
         let again = Level::new(size, &fresh, vec![now_side], options.alpha, options.na_delete, SHARD_TESTS);
-        verdict = engine.run(&again, observer)?[0];
+        let mut verdicts = Vec::new();
+        engine.run(&again, &mut verdicts, observer)?;
+        verdict = verdicts[0];
         set = now_side.set(&fresh, size, rank_of(&verdict));
     }
     let count = match verdict {

@@ -7,9 +7,12 @@
 //!
 //! No fused multiply-add: the same q on every machine, whatever SIMD it has.
 
+use std::sync::OnceLock;
+
 use super::kernel::{Kernel, SideView, Signal};
 use super::walk::{self, Walker};
 use crate::ci::gauss::{Cutoff, Gauss, Undefined};
+use crate::ci::pcurve::PCurve;
 use crate::graph::Adjacency;
 use crate::search::level::Verdict;
 
@@ -23,14 +26,39 @@ pub(super) const PIVOT: f64 = 1e-3;
 pub struct GaussKernel<'a> {
     gauss: Gauss<'a>,
     alpha: f64,
-    cutoffs: Vec<Cutoff>,
+    /// By level, made when a level first needs them.
+    cutoffs: Vec<OnceLock<Cutoff>>,
+    /// For the levels that separate most pairs; none where it does not pay or cannot be made.
+    curves: [OnceLock<Option<PCurve>>; CURVES],
 }
 
+/// Levels that have a [`PCurve`].
+const CURVES: usize = 2;
+
+/// Number of variables from which laying out a curve costs less than it saves. The choice must not rest on anything that
+/// a schedule could change, as the last digits of pMax show it.
+const CURVES_FROM: usize = 200;
+
 impl<'a> GaussKernel<'a> {
-    /// Prepares the critical values for all levels.
+    /// The kernel of a test at a significance level.
     pub fn new(gauss: Gauss<'a>, alpha: f64) -> Self {
-        let cutoffs = (0..gauss.p()).map(|size| gauss.cutoff(alpha, size)).collect();
-        GaussKernel { gauss, alpha, cutoffs }
+        let cutoffs = std::iter::repeat_with(OnceLock::new).take(gauss.p()).collect();
+        GaussKernel { gauss, alpha, cutoffs, curves: [const { OnceLock::new() }; CURVES] }
+    }
+
+    fn cutoff(&self, size: usize) -> Cutoff {
+        *self.cutoffs[size].get_or_init(|| self.gauss.cutoff(self.alpha, size))
+    }
+
+    fn curve(&self, size: usize) -> Option<&PCurve> {
+        if self.gauss.p() < CURVES_FROM {
+            return None;
+        }
+        let curve = self.curves.get(size)?.get_or_init(|| {
+            let end = self.cutoff(size).dependent_above.sqrt();
+            (end < 1.0).then(|| PCurve::new(end, |r| self.gauss.p_of_correlation(r, size))).flatten()
+        });
+        curve.as_ref()
     }
 }
 
@@ -40,11 +68,14 @@ impl Kernel for GaussKernel<'_> {
     fn marginal(&self, x: usize, pairs: &Adjacency, alpha: f64, row: &mut [f64]) -> Result<(), (usize, &'static str)> {
         debug_assert_eq!(alpha, self.alpha);
         let correlations = self.gauss.column(x);
-        let dependent_above = self.cutoffs[0].dependent_above;
+        let dependent_above = self.cutoff(0).dependent_above;
+        let curve = self.curve(0);
         for y in pairs.neighbours(x).map(|y| y as usize).filter(|&y| y > x) {
             let r = correlations[y];
             row[y] = if r * r > dependent_above {
                 0.0
+            } else if let Some(p) = curve.and_then(|curve| curve.at(r.abs())) {
+                p
             } else {
                 self.gauss.p_of_marginal(r).map_err(|Undefined(reason)| (y, reason))?
             };
@@ -56,7 +87,8 @@ impl Kernel for GaussKernel<'_> {
         debug_assert_eq!(side.alpha, self.alpha);
         let mut judge = Judge {
             gauss: &self.gauss,
-            cutoff: self.cutoffs[side.size],
+            cutoff: self.cutoff(side.size),
+            curve: self.curve(side.size),
             side,
             signal,
             smallest: f64::INFINITY,
@@ -92,6 +124,7 @@ pub struct Scratch {
 pub(super) struct Judge<'a> {
     pub gauss: &'a Gauss<'a>,
     pub cutoff: Cutoff,
+    curve: Option<&'a PCurve>,
     pub side: &'a SideView<'a>,
     pub signal: &'a Signal<'a>,
     smallest: f64,
@@ -125,7 +158,15 @@ impl Judge<'_> {
     #[inline(never)]
     fn scan<S: AsRef<[u32]>>(&mut self, q: &[f64], first: u64, mut set: impl FnMut(usize) -> S) -> Option<Verdict> {
         let above = self.cutoff.dependent_above;
-        for (i, &value) in q.iter().enumerate() {
+        // In small groups, most of which hold no such test.
+        const GROUP: usize = 8;
+        let suspects = q.chunks(GROUP).enumerate().filter(|(_, group)| {
+            let least = group.iter().fold(f64::INFINITY, |a, &b| if b < a { b } else { a });
+            least <= above
+        });
+        for (i, &value) in
+            suspects.flat_map(|(g, group)| group.iter().enumerate().map(move |(i, v)| (g * GROUP + i, v)))
+        {
             if value > above {
                 continue;
             }
@@ -136,10 +177,10 @@ impl Judge<'_> {
                 }
             } else {
                 // Far from 0, p follows r: no need to compute r again.
-                return Some(Verdict::Independent {
-                    rank,
-                    p: self.gauss.p_of_correlation(value.sqrt(), self.side.size),
-                });
+                let r = value.sqrt();
+                let p = self.curve.and_then(|curve| curve.at(r));
+                let p = p.unwrap_or_else(|| self.gauss.p_of_correlation(r, self.side.size));
+                return Some(Verdict::Independent { rank, p });
             }
         }
         for (i, &value) in q.iter().enumerate() {
@@ -161,7 +202,7 @@ impl Judge<'_> {
                 if p >= self.side.alpha {
                     return Some(Verdict::Independent { rank, p });
                 }
-                if self.exact.map_or(true, |(largest, _)| p > largest) {
+                if self.exact.is_none_or(|(largest, _)| p > largest) {
                     self.exact = Some((p, rank));
                 }
                 None

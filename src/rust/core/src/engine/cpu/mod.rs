@@ -59,7 +59,7 @@ impl<K: Kernel> Engine for CpuEngine<K> {
             if let Some(row) = row {
                 if let Err((y, reason)) = kernel.marginal(x, pairs, alpha, row) {
                     if let Ok(mut slot) = failed.lock() {
-                        if slot.map_or(true, |(first, _, _)| x < first) {
+                        if slot.is_none_or(|(first, _, _)| x < first) {
                             *slot = Some((x, y, reason));
                         }
                     }
@@ -73,7 +73,7 @@ impl<K: Kernel> Engine for CpuEngine<K> {
         }
     }
 
-    fn run(&mut self, level: &Level, observer: &mut dyn Observer) -> Result<Vec<Verdict>> {
+    fn run(&mut self, level: &Level, verdicts: &mut Vec<Verdict>, observer: &mut dyn Observer) -> Result<()> {
         let shards = &level.shards;
         // Sides cut into pieces share the smallest rank found, so that pieces behind it can be left.
         let split: Vec<Option<usize>> = {
@@ -93,8 +93,9 @@ impl<K: Kernel> Engine for CpuEngine<K> {
         };
         let limits: Vec<AtomicU64> =
             (0..split.iter().flatten().last().map_or(0, |last| last + 1)).map(|_| AtomicU64::new(u64::MAX)).collect();
-        let mut verdicts = vec![Verdict::Dependent { rank: 0, p: -1.0 }; level.sides.len()];
-        let slots = slots(&mut verdicts, shards);
+        verdicts.clear();
+        verdicts.resize(level.sides.len(), Verdict::Dependent { rank: 0, p: -1.0 });
+        let slots = slots(verdicts, shards);
         let parts: Mutex<Vec<(usize, Verdict)>> = Mutex::new(Vec::new());
         let total = level.cost();
         let (kernel, exact) = (&self.kernel, &self.exact);
@@ -135,7 +136,7 @@ impl<K: Kernel> Engine for CpuEngine<K> {
         for (side, part) in parts.into_inner().unwrap_or_default() {
             verdicts[side] = verdicts[side].merge(part);
         }
-        Ok(verdicts)
+        Ok(())
     }
 
     fn p_values(&mut self, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>> {
@@ -155,7 +156,7 @@ impl<K: Kernel> Engine for CpuEngine<K> {
                     Ok(p) => *value = p,
                     Err(reason) => {
                         if let Ok(mut slot) = failed.lock() {
-                            if slot.map_or(true, |(first, _)| at < first) {
+                            if slot.is_none_or(|(first, _)| at < first) {
                                 *slot = Some((at, reason));
                             }
                         }

@@ -24,6 +24,21 @@ pub struct Walker {
     ends: Vec<[f64; 3]>,
     positions: Vec<u32>,
     set: Vec<u32>,
+    block: Block,
+}
+
+/// A block of tests: the candidate, its covariances with x and y, q.
+struct Block {
+    at: [u32; BLOCK],
+    with_x: [f64; BLOCK],
+    with_y: [f64; BLOCK],
+    q: [f64; BLOCK],
+}
+
+impl Default for Block {
+    fn default() -> Self {
+        Block { at: [0; BLOCK], with_x: [0.0; BLOCK], with_y: [0.0; BLOCK], q: [0.0; BLOCK] }
+    }
 }
 
 macro_rules! with_simd {
@@ -77,7 +92,7 @@ fn trusted(num: f64, den_x: f64, den_y: f64, scale: f64) -> f64 {
 /// needed: off the row's list, or, with common neighbours left out, off its bits (those stand last, and sets of them alone
 /// are not visited).
 #[inline(always)]
-fn singles(judge: &mut Judge, _candidates: &[u32], _walker: &mut Walker) -> Option<Verdict> {
+fn singles(judge: &mut Judge, _candidates: &[u32], walker: &mut Walker) -> Option<Verdict> {
     let (x, y) = (judge.row(), judge.other());
     let neighbours = judge.side.neighbours;
     let place = judge.side.side.place as usize;
@@ -88,7 +103,7 @@ fn singles(judge: &mut Judge, _candidates: &[u32], _walker: &mut Walker) -> Opti
             let mut next_word = 0;
             let mut word = 0;
             let mut drop = start;
-            singles_of(judge, |block, wanted| {
+            singles_of(judge, &mut walker.block, |block, wanted| {
                 let mut n = 0;
                 while n < wanted {
                     while word == 0 {
@@ -108,7 +123,7 @@ fn singles(judge: &mut Judge, _candidates: &[u32], _walker: &mut Walker) -> Opti
         }
         _ => {
             let mut rank = judge.side.ranks.start as usize;
-            singles_of(judge, |block, wanted| {
+            singles_of(judge, &mut walker.block, |block, wanted| {
                 let before = place.saturating_sub(rank).min(wanted);
                 block[..before].copy_from_slice(&list[rank..rank + before]);
                 block[before..wanted].copy_from_slice(&list[rank + before + 1..rank + wanted + 1]);
@@ -120,25 +135,29 @@ fn singles(judge: &mut Judge, _candidates: &[u32], _walker: &mut Walker) -> Opti
 
 /// [`singles`] with `fill(block, n)` writing the next n candidates.
 #[inline(always)]
-fn singles_of(judge: &mut Judge, mut fill: impl FnMut(&mut [u32; BLOCK], usize)) -> Option<Verdict> {
+fn singles_of(judge: &mut Judge, block: &mut Block, mut fill: impl FnMut(&mut [u32; BLOCK], usize)) -> Option<Verdict> {
     let (x, y) = (judge.row(), judge.other());
     let (cx, cy) = (judge.gauss.column(x), judge.gauss.column(y));
     let xy = cx[y];
     let (mut rank, end) = (judge.side.ranks.start, judge.side.ranks.end);
+    assert!(
+        judge.side.neighbours.p() <= cx.len() && cx.len() == cy.len(),
+        "a graph on more vertices than the test has"
+    );
+    let Block { at, with_x: r_x, with_y: r_y, q } = block;
+    // Short at first: half of the pairs are separated within a few sets.
     let mut width = BLOCK / 4;
-    let mut at = [0u32; BLOCK];
-    let (mut r_x, mut r_y, mut q) = ([0.0; BLOCK], [0.0; BLOCK], [0.0; BLOCK]);
     while rank < end {
         if judge.signal.leave_at(rank) {
             break;
         }
         let n = ((end - rank) as usize).min(width);
-        fill(&mut at, n);
+        fill(at, n);
         for i in 0..n {
             let k = at[i] as usize;
             debug_assert!(k < cx.len());
-            // SAFETY: candidates are vertices of a graph on as many vertices as C has columns (checked where the side was
-            // made), so k < p = cx.len() = cy.len(). The checks would cost a third of level 1.
+            // SAFETY: candidates are vertices of the side's graph (`Neighbours` sees to it), and that has no more vertices
+            // than the columns of C have entries, as asserted above. Checks here would cost a third of level 1.
             unsafe {
                 r_x[i] = *cx.get_unchecked(k);
                 r_y[i] = *cy.get_unchecked(k);
@@ -168,7 +187,6 @@ fn sets(judge: &mut Judge, candidates: &[u32], walker: &mut Walker) -> Option<Ve
     // Depths below this one are up to date; `broken` is the first depth whose pivot is too small, if any.
     let mut fresh = 0;
     let mut broken: Option<usize> = None;
-    let mut q = [0.0; BLOCK];
     while rank < end {
         if judge.signal.leave_at(rank) {
             break;
@@ -186,9 +204,9 @@ fn sets(judge: &mut Judge, candidates: &[u32], walker: &mut Walker) -> Option<Ve
             *set = candidates[at as usize];
         }
         if broken.is_some() {
-            for s in first..last {
-                walker.set[size - 1] = candidates[s];
-                let verdict = judge.exactly(rank + (s - first) as u64, &walker.set);
+            for (i, &candidate) in candidates[first..last].iter().enumerate() {
+                walker.set[size - 1] = candidate;
+                let verdict = judge.exactly(rank + i as u64, &walker.set);
                 if verdict.is_some() {
                     return verdict;
                 }
@@ -204,10 +222,10 @@ fn sets(judge: &mut Judge, candidates: &[u32], walker: &mut Walker) -> Option<Ve
                 let variance = &walker.variance[depth + s..depth + s + n];
                 for i in 0..n {
                     let (v, a, b) = (variance[i], with_x[i], with_y[i]);
-                    q[i] = trusted(xy * v - a * b, xx * v - a * a, yy * v - b * b, v);
+                    walker.block.q[i] = trusted(xy * v - a * b, xx * v - a * a, yy * v - b * b, v);
                 }
                 let set = &mut walker.set;
-                let verdict = judge.block(&q[..n], rank + (s - first) as u64, |i| {
+                let verdict = judge.block(&walker.block.q[..n], rank + (s - first) as u64, |i| {
                     set[size - 1] = candidates[s + i];
                     set.clone()
                 });
