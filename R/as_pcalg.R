@@ -1,7 +1,8 @@
 #' Make a result one of pcalg's
 #'
-#' Results are of pcalg's class wherever pcalg is installed. A result that was computed or saved where it was not may be
-#' of an object of a class that pcalg does not know as its own; `as_pcalg()` makes a `pcAlgo` of pcalg from it.
+#' Results are of pcalg's class wherever pcalg is installed. Where it is not, they are of a class of this package with the
+#' same name and slots, which pcalg does not know as its own when such a result is saved and read elsewhere. `as_pcalg()`
+#' makes one of pcalg's from it.
 #'
 #' @param x A result of [pc()], [skeleton()] or [orient()].
 #' @return An object of pcalg's class `pcAlgo` with the slots of `x`. Without pcalg an error of class
@@ -23,7 +24,9 @@ as_pcalg <- function(x) {
   }
   slots <- c(names(algo_slots), names(own_slots))
   values <- attributes(x)[slots]
-  result <- do.call(methods::new, c(list(methods::getClass("pcAlgo", where = asNamespace("pcalg"))), values), quote = TRUE)
+  class <- methods::getClass("pcAlgo", where = asNamespace("pcalg"))
+  # Quoted, or the call in the slot `call` would be run.
+  result <- do.call(methods::new, c(list(class), values), quote = TRUE)
   attr(result, "pcgpu") <- attr(x, "pcgpu")
   result
 }

@@ -8,7 +8,9 @@ check_suff_gauss <- function(suffStat, labels) {
   check_cor_values(C)
   n <- suffStat$n
   if (!is_number(n) || !is.finite(n) || n < 1) {
-    abort_argument("suffStat$n", n, "give the number of observations behind C, one number from 1, for instance nrow(x).")
+    abort_argument(
+      "suffStat$n", n, "give the number of observations behind C, one number from 1, for instance nrow(x)."
+    )
   }
   # The names are not needed any more, and taking them off a shared matrix here would copy it.
   list(C = C, n = as.double(n))
@@ -105,7 +107,8 @@ check_cor_values <- function(C) {
   # A matrix of nothing but NA has the range Inf to -Inf.
   if (abs(worst) > 1 + 1e-8 && reach[1L] <= reach[2L]) {
     at <- which(C == worst, arr.ind = TRUE)[1L, ]
-    abort_argument("suffStat$C", C, "correlations lie between -1 and 1: give cor(x), or cov2cor() of a covariance matrix.",
+    abort_argument("suffStat$C", C,
+      "correlations lie between -1 and 1: give cor(x), or cov2cor() of a covariance matrix.",
       shown = sprintf("a matrix with %s at [%d, %d]", format(worst), at[1L], at[2L])
     )
   }
@@ -122,7 +125,8 @@ check_symmetric <- function(C) {
   apart <- apart | is.na(C) != is.na(other)
   if (any(apart)) {
     at <- which(apart, arr.ind = TRUE)[1L, ]
-    abort_argument("suffStat$C", C, "give a symmetric matrix, for instance cor(x), or (C + t(C)) / 2 if only rounding is at fault.",
+    abort_argument("suffStat$C", C,
+      "give a symmetric matrix, for instance cor(x), or (C + t(C)) / 2 if only rounding is at fault.",
       shown = sprintf(
         "not symmetric: [%d, %d] is %s and [%d, %d] is %s", at[1L], at[2L], format(C[at[1L], at[2L]], digits = 15L),
         at[2L], at[1L], format(C[at[2L], at[1L]], digits = 15L)

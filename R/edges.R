@@ -12,8 +12,8 @@ edges_of <- function(x) {
   abort_argument("x", x, "give a result of pc() or skeleton(), a graph, or an adjacency matrix.")
 }
 
-# An adjacency matrix as as(graph, "matrix") has it, [i, j] != 0 for i -> j, or as pcalg's "amat" codes a CPDAG, which is
-# the transpose and says so in an attribute.
+# An adjacency matrix as as(graph, "matrix") has it, [i, j] != 0 for i -> j, or as pcalg's "amat" codes a CPDAG, which
+# is the transpose and says so in an attribute.
 edges_of_matrix <- function(m) {
   type <- attr(m, "type") %||% ""
   if (type %in% c("pag", "amat.pag")) {

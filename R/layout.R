@@ -1,14 +1,14 @@
 # Where to put the nodes of a graph. Deterministic: no random number is drawn, so R's generator is left alone.
 #
-# Each connected component is laid out by stress majorisation (Gansner, Koren and North 2004): distances on paper follow
-# distances in the graph. It starts from pivot MDS (Brandes and Pich 2006). Boxes that overlap are then pushed apart, the
-# components are packed in rows, and the nodes without an edge stand in rows at the bottom.
+# Each connected component is laid out by stress majorisation (Gansner, Koren and North 2004): distances on paper
+# follow distances in the graph. It starts from pivot MDS (Brandes and Pich 2006). Boxes that overlap are then pushed
+# apart, the components are packed in rows, and the nodes without an edge stand in rows at the bottom.
 
 # Above this many nodes in a component the start is good enough, and stress would take minutes.
 stress_limit <- 600L
 
-# edges: a data frame with from, to and kind, one row a pair. size: an n x 2 matrix, width and height of each box. aspect:
-# width over height of the space there is. Returns an n x 2 matrix of centres, in the unit of `size`, from 0 upwards.
+# edges: a data frame with from, to and kind, one row a pair. size: an n x 2 matrix, width and height of each box.
+# aspect: width over height of the space there is. Returns an n x 2 matrix of centres, in the unit of `size`, from 0 up.
 layout_graph <- function(n, edges, size, aspect) {
   near <- neighbour_lists(n, edges)
   member <- components(near)

@@ -70,12 +70,12 @@ check_undirected <- function(graph) {
   listed
 }
 
-# pcalg's list of p lists of p, with integer vectors in it.
+# pcalg's list of p lists of p. What is in them is read, and refused, by Rust: there may be millions.
 check_sepset <- function(sepset, p) {
   if (length(sepset) != p || !all(lengths(sepset) == p)) {
     abort_argument("skel@sepset", sepset, sprintf("give a list of %d lists of %d separating sets.", p, p),
       shown = sprintf("a list of %d lists", length(sepset))
     )
   }
-  lapply(sepset, function(row) lapply(row, function(S) if (!is.null(S)) as.integer(S)))
+  sepset
 }

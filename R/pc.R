@@ -35,7 +35,7 @@
 #' @param alpha Significance level of each test, between 0 and 1, both excluded.
 #' @param labels Names of the variables, a character vector of length p.
 #' @param p Number of variables; may take the place of `labels`, which are then `"1"`, ..., `"p"`.
-#' @param fixedGaps `NULL` or a symmetric logical p x p matrix: where it is `TRUE` there is no edge, and no test is made.
+#' @param fixedGaps `NULL` or a symmetric logical p x p matrix: where it is `TRUE` there is no edge, and no test.
 #' @param fixedEdges `NULL` or a symmetric logical p x p matrix: where it is `TRUE` the edge stays, and is not tested. A
 #'   pair marked in both matrices is a gap.
 #' @param NAdelete If a p-value is `NA`, is the edge deleted (`TRUE`) or kept?

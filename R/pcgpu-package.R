@@ -1,7 +1,7 @@
 #' pcgpu: the PC algorithm, exact and fast
 #'
-#' Learns causal structure from data by the PC algorithm, and answers exactly what the package pcalg answers, hundreds of
-#' times sooner. Start with [pc()] and [suff_gauss()].
+#' Learns causal structure from data by the PC algorithm, and answers exactly what the package pcalg answers, hundreds
+#' of times sooner. Start with [pc()] and [suff_gauss()].
 #'
 #' # Options
 #'

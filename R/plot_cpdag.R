@@ -1,17 +1,17 @@
 #' Draw a CPDAG
 #'
 #' Draws the graph of a result: arrows for directed edges, plain lines for undirected ones, dashed red lines with two
-#' heads for orientations in conflict (`solve.confl = TRUE`). It works with whatever is installed, and for graphs without
-#' edges too.
+#' heads for orientations in conflict (`solve.confl = TRUE`). It works with whatever is installed, and for graphs
+#' without edges too.
 #'
 #' The layout of the engines `"igraph"` and `"base"` is this package's own (stress majorisation of each connected
 #' component); it is the same every time, and draws no random number.
 #'
-#' @param x A result of [pc()], [skeleton()] or [orient()], of pcalg's class or ours; or a [graph::graphNEL-class]; or an
-#'   adjacency matrix, as `as(x@graph, "matrix")` has it (`[i, j]` not zero for an edge from i to j) or as
+#' @param x A result of [pc()], [skeleton()] or [orient()], of pcalg's class or ours; or a [graph::graphNEL-class]; or
+#'   an adjacency matrix, as `as(x@graph, "matrix")` has it (`[i, j]` not zero for an edge from i to j) or as
 #'   `as(x, "amat")` has it.
-#' @param engine `"auto"` takes Rgraphviz if it is installed, else igraph, else base graphics. An engine asked for by name
-#'   must be installed.
+#' @param engine `"auto"` takes Rgraphviz if it is installed, else igraph, else base graphics. An engine asked for by
+#'   name must be installed.
 #' @param main Title; `NULL` for none.
 #' @param labels Labels of the nodes, if others than their names.
 #' @param ... Passed on to the engine: to the `plot()` of Rgraphviz or of igraph. For `"base"`: `cex`, `node_fill`,

@@ -20,7 +20,9 @@ resolve_threads <- function(numCores = NULL) {
   if (nzchar(variable)) {
     number <- suppressWarnings(as.numeric(variable))
     if (is.na(number) || number < 1) {
-      abort_argument("PCGPU_NUM_THREADS", variable, "set this environment variable to a number of threads from 1, or unset it.")
+      abort_argument(
+        "PCGPU_NUM_THREADS", variable, "set this environment variable to a number of threads from 1, or unset it."
+      )
     }
     return(count_threads(number))
   }

@@ -19,7 +19,8 @@ reference_skeleton <- function(test, p, alpha, m.max = Inf, gaps = matrix(FALSE,
         around <- setdiff(which(frozen[x, ]), y)
         if (!adjacent[x, y] || edges[x, y] || length(around) < level) next
         if (length(around) > level) more <- TRUE
-        sets <- if (level == 0) list(integer(0)) else utils::combn(length(around), level, function(at) around[at], FALSE)
+        sets <- list(integer(0))
+        if (level > 0) sets <- utils::combn(length(around), level, function(at) around[at], simplify = FALSE)
         for (S in sets) {
           counts[level + 1] <- counts[level + 1] + 1
           value <- test(x, y, S)

@@ -62,7 +62,6 @@ fit_lines <- c(
 
 test_that("one installation works with and without pcalg, and results go from one to the other", {
   skip_without_pcalg()
-  skip_on_cran()
   file <- tempfile(fileext = ".rds")
   on.exit(unlink(file))
   without <- in_new_session(c(
@@ -86,7 +85,6 @@ test_that("one installation works with and without pcalg, and results go from on
 
 test_that("pcalg may be loaded before or after pcgpu, without a word", {
   skip_without_pcalg()
-  skip_on_cran()
   before <- in_new_session(c("suppressPackageStartupMessages(library(pcalg))", "library(pcgpu, warn.conflicts = FALSE)",
     fit_lines[-1], "fit", "print(isVirtualClass('gAlgo'))"), .libPaths())
   after <- in_new_session(c("library(pcgpu)", "suppressPackageStartupMessages(library(pcalg, warn.conflicts = FALSE))",

@@ -150,3 +150,19 @@ test_that("messages of errors are in ours word for word", {
     expect_match(error_of(pc), error_of(pcalg::pc), fixed = TRUE)
   }
 })
+
+test_that("where the v-structures fit no DAG the graph is pcalg's too, which has no weights then", {
+  skip_without_pcalg()
+  without_weights <- 0
+  for (seed in 1:60) {
+    s <- suff(p = 12, n = 60, degree = 4, seed = seed)
+    set.seed(seed)
+    ours <- pc(s, gaussCItest, 0.1, p = 12, u2pd = "rand")
+    if (length(ours@graph@edgeData@data)) next
+    without_weights <- without_weights + 1
+    set.seed(seed)
+    theirs <- pcalg::pc(s, pcalg::gaussCItest, 0.1, p = 12, u2pd = "rand")
+    expect_identical(ours@graph, theirs@graph, info = paste("seed", seed))
+  }
+  expect_gt(without_weights, 0)
+})

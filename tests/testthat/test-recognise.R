@@ -29,7 +29,8 @@ test_that("an error in the test says which test, and keeps the original", {
 })
 
 test_that("the original's class and fields can still be caught", {
-  own <- function() stop(structure(class = c("my_error", "error", "condition"), list(message = "m", call = NULL, k = 7)))
+  condition <- structure(class = c("my_error", "error", "condition"), list(message = "m", call = NULL, k = 7))
+  own <- function() stop(condition)
   e <- tryCatch(pc(NULL, failing_at(own), 0.05, p = 5), my_error = function(e) e)
   expect_identical(e$k, 7)
   expect_identical(e$x, 3L)

@@ -4,7 +4,8 @@ with_settings <- function(code, option = NULL, variable = NA, limit = NA) {
   old <- Sys.getenv(names, unset = NA)
   restore <- function(values) {
     for (name in names) {
-      if (is.na(values[[name]])) Sys.unsetenv(name) else do.call(Sys.setenv, stats::setNames(list(values[[name]]), name))
+      value <- values[[name]]
+      if (is.na(value)) Sys.unsetenv(name) else do.call(Sys.setenv, stats::setNames(list(value), name))
     }
   }
   on.exit({

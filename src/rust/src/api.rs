@@ -237,15 +237,20 @@ fn rust_orient(
     respond(|token| {
         let p = input::count(&p, "p", 1)?;
         let graph = input::graph(&input::list(&edges, "edges")?, p)?;
-        let mut sepsets = input::sepsets(&input::list(&sepset, "sepset")?, p)?;
         let options = orientation(&input::list(&orient, "orient")?)?;
+        // The other rules change separating sets, and hand all of them back.
+        let needed = (options.collider_rule == ColliderRule::Standard).then_some(&graph);
+        let mut sepsets = input::sepsets(&input::list(&sepset, "sepset")?, p, needed)?;
         let test = if test.is_null() { None } else { Some(Test::from_list(&input::list(&test, "test")?)?) };
         let alpha = input::number(&alpha, "alpha")?;
         let threads = input::count(&threads, "threads", 1)?;
         let mut callbacks = Callbacks::from_list(&input::list(&callbacks, "callbacks")?, token)?;
         let pdag = oriented(&graph, &mut sepsets, &options, test.as_ref(), alpha, threads, &mut callbacks, token)?;
         let mut result = graph_lists(token, &pdag)?;
-        result.push(("sepset", output::sepsets(token, &sepsets)?));
+        // The standard rule reads the separating sets and leaves them alone.
+        if options.collider_rule != ColliderRule::Standard {
+            result.push(("sepset", output::sepsets(token, &sepsets)?));
+        }
         Ok(output::named(result))
     })
 }

@@ -114,17 +114,7 @@ impl Adjacency {
 
     /// Neighbours of `x` in ascending order.
     pub fn neighbours(&self, x: usize) -> impl Iterator<Item = u32> + '_ {
-        self.row(x).iter().enumerate().flat_map(|(w, &word)| {
-            let mut rest = word;
-            std::iter::from_fn(move || {
-                if rest == 0 {
-                    return None;
-                }
-                let bit = rest.trailing_zeros();
-                rest &= rest - 1;
-                Some(w as u32 * 64 + bit)
-            })
-        })
+        self.row(x).iter().enumerate().flat_map(|(w, &word)| bits(w, word))
     }
 
     /// The `n`-th (from 0) of the neighbours of `x` that are neither neighbours of `y` nor `y` itself, ascending.
@@ -155,10 +145,38 @@ impl Adjacency {
         }
     }
 
+    /// The vertices that are no neighbours of `x` but share one with it, ascending.
+    pub fn at_distance_two(&self, x: usize) -> impl Iterator<Item = u32> + '_ {
+        let mut reached = vec![0u64; self.words];
+        for y in self.neighbours(x) {
+            for (word, &more) in reached.iter_mut().zip(self.row(y as usize)) {
+                *word |= more;
+            }
+        }
+        for (word, &near) in reached.iter_mut().zip(self.row(x)) {
+            *word &= !near;
+        }
+        reached[x / 64] &= !(1 << (x % 64));
+        reached.into_iter().enumerate().flat_map(|(w, word)| bits(w, word))
+    }
+
     /// All neighbour lists, ascending.
     pub fn to_lists(&self) -> Vec<Vec<u32>> {
         (0..self.p).map(|x| self.neighbours(x).collect()).collect()
     }
+}
+
+/// The vertices of word `w` of a row.
+fn bits(w: usize, word: u64) -> impl Iterator<Item = u32> {
+    let mut rest = word;
+    std::iter::from_fn(move || {
+        if rest == 0 {
+            return None;
+        }
+        let bit = rest.trailing_zeros();
+        rest &= rest - 1;
+        Some(w as u32 * 64 + bit)
+    })
 }
 
 /// Transposes a 64 x 64 matrix of bits (rows are words, bit j is column j), halving blocks as in Hacker's Delight 7-3.
@@ -222,5 +240,7 @@ mod tests {
         graph.insert(3, 64);
         let without: Vec<Option<u32>> = (0..4).map(|n| graph.nth_without(70, 3, n)).collect();
         assert_eq!(without, [Some(10), Some(99), None, None]);
+        assert_eq!(graph.at_distance_two(10).collect::<Vec<_>>(), [3, 64, 99]);
+        assert_eq!(graph.at_distance_two(64).collect::<Vec<_>>(), [10, 99]);
     }
 }

@@ -133,6 +133,10 @@ impl SepSets {
     pub fn insert(&mut self, x: usize, y: usize, set: &[u32]) {
         let entry = self.store(y, set);
         let row = &mut self.rows[x];
+        if row.last().is_none_or(|last| last.y < entry.y) {
+            row.push(entry);
+            return;
+        }
         match row.binary_search_by_key(&(y as u32), |e| e.y) {
             Ok(at) => row[at] = entry,
             Err(at) => row.insert(at, entry),

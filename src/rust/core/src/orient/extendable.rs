@@ -158,7 +158,8 @@ mod tests {
             drawn += 1;
             Ok((0..k as u32).collect())
         };
-        let marks = rand(&square(), &no_collider(), &mut permutation, &Poll::new(None)).unwrap();
+        let (marks, extendable) = rand(&square(), &no_collider(), &mut permutation, &Poll::new(None)).unwrap();
+        assert!(!extendable);
         assert_eq!(drawn, 1);
         // 0 -> 1 -> 2 -> 3 <- 0: the collider 0 -> 3 <- 2 is compelled, 0 - 1 - 2 is not.
         assert!(marks.is_directed(marks.find(0, 3).unwrap()) && marks.is_directed(marks.find(2, 3).unwrap()));
@@ -172,7 +173,8 @@ mod tests {
             drawn += 1;
             Ok((0..k as u32).collect())
         };
-        let marks = retry(&square(), &no_collider(), &mut permutation, &Poll::new(None)).unwrap();
+        let (marks, extendable) = retry(&square(), &no_collider(), &mut permutation, &Poll::new(None)).unwrap();
+        assert!(!extendable);
         assert_eq!(drawn, 1);
         assert!(marks.is_directed(marks.find(1, 0).unwrap()) && marks.is_directed(marks.find(3, 0).unwrap()));
     }

@@ -84,7 +84,7 @@ mod tests {
         let mut marks = Marks::undirected(&Adjacency::from_lists(&lists));
         marks.direct(marks.find(2, 0).unwrap());
         marks.conflict(marks.find(0, 3).unwrap());
-        let pdag = Pdag::from_marks(&marks);
+        let pdag = Pdag::from_marks(&marks, true);
         assert_eq!(pdag.edges_from(0).collect::<Vec<_>>(), [(1, 1), (3, 2)]);
         assert_eq!(pdag.edges_from(2).collect::<Vec<_>>(), [(0, 1), (1, 1)]);
         assert_eq!((pdag.mark(2, 0), pdag.mark(0, 2), pdag.mark(3, 0)), (1, 0, 2));

@@ -182,10 +182,13 @@ fn conditional_level(
     for x in 0..options.p {
         let dx = degree(x).saturating_sub(1);
         let count = count_sets(x, x, dx, size)?;
-        for y in tested.neighbours(x).filter(|&y| y as usize > x) {
+        for (place, &y) in neighbours.list(x).iter().enumerate() {
+            if y as usize <= x || !tested.has(x, y as usize) {
+                continue;
+            }
             if dx >= size {
                 go_on |= dx > size;
-                let place = neighbours.place(x, y as usize);
+                let place = place as u32;
                 first.push(PairSide { row: x as u32, other: y, place, order: CandidateOrder::Ascending, count });
             } else {
                 survivors.push((x as u32, y));
@@ -302,14 +305,16 @@ fn visited(verdict: &Verdict, all: u64) -> u64 {
 /// by all of them while it is in the cache.
 const TILE_ROWS: usize = 32;
 
-/// Sorts sides by (row / TILE_ROWS, other), by counting: the order decides nothing but speed.
-fn in_tiles(sides: &mut Vec<PairSide>, spare: &mut Vec<PairSide>, p: usize) {
-    counting_sort(sides, spare, p, |side| side.other as usize);
-    counting_sort(sides, spare, p.div_ceil(TILE_ROWS), |side| side.row as usize / TILE_ROWS);
+/// Sorts sides that stand by row into (row / TILE_ROWS, other): the order decides nothing but speed.
+fn in_tiles(sides: &mut [PairSide], spare: &mut Vec<PairSide>, p: usize) {
+    let tile = |side: &PairSide| side.row as usize / TILE_ROWS;
+    for part in sides.chunk_by_mut(|a, b| tile(a) == tile(b)) {
+        counting_sort(part, spare, p, |side| side.other as usize);
+    }
 }
 
 /// Stable; `spare` is memory to work in.
-fn counting_sort<T: Copy>(items: &mut Vec<T>, spare: &mut Vec<T>, keys: usize, key: impl Fn(&T) -> usize) {
+fn counting_sort<T: Copy>(items: &mut [T], spare: &mut Vec<T>, keys: usize, key: impl Fn(&T) -> usize) {
     let mut ends = vec![0usize; keys + 1];
     for item in items.iter() {
         ends[key(item) + 1] += 1;
@@ -324,5 +329,5 @@ fn counting_sort<T: Copy>(items: &mut Vec<T>, spare: &mut Vec<T>, keys: usize, k
         spare[*at] = *item;
         *at += 1;
     }
-    std::mem::swap(items, spare);
+    items.copy_from_slice(spare);
 }
