@@ -46,8 +46,9 @@ edges_of_graph <- function(graph) {
     graph <- methods::as(graph, "graphNEL")
   }
   labels <- graph@nodes
-  edges <- lapply(graph@edgeL, function(node) sort(as.integer(node$edges)))
-  names(edges) <- NULL
+  edges <- lapply(unname(graph@edgeL), function(node) as.integer(node$edges))
+  unsorted <- which(vapply(edges, is.unsorted, NA))
+  edges[unsorted] <- lapply(edges[unsorted], sort)
   weights <- NULL
   from <- rep.int(seq_along(edges), lengths(edges))
   to <- unlist(edges, use.names = FALSE)

@@ -15,8 +15,7 @@ consensus <- read.csv(system.file("extdata", "sachs-consensus.csv", package = "p
 
 # Fluorescence intensities are positive and skewed far to the right (skewness 2
 # to 27); their logarithms are much nearer to the normal distribution on which
-# the test of partial correlations rests. alpha = 0.01 is the usual choice, made
-# before looking at the answer.
+# the test of partial correlations rests. alpha = 0.01 is the usual choice.
 alpha <- 0.01
 cat(sprintf("%d cells, %d molecules, alpha = %g\n\n", nrow(cells), ncol(cells), alpha))
 learn <- function() pc(suff_gauss(log(cells)), gaussCItest, alpha = alpha, labels = names(cells))

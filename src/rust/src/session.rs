@@ -177,7 +177,9 @@ impl<'a> RObserver<'a> {
     fn tell(&self, fun: &Robj, arguments: &[Value]) -> Result<()> {
         call(self.token, fun, arguments).map(|_| ()).ok_or(Error::Interrupted)
     }
+}
 
+impl Observer for RObserver<'_> {
     fn look(&mut self) -> Result<()> {
         if self.looked.elapsed() >= LOOK {
             self.looked = Instant::now();
@@ -187,9 +189,7 @@ impl<'a> RObserver<'a> {
         }
         Ok(())
     }
-}
 
-impl Observer for RObserver<'_> {
     fn level(&mut self, level: usize, remaining: usize) -> Result<()> {
         self.remaining = remaining as f64;
         match &self.level {

@@ -74,6 +74,11 @@ pub trait Observer {
         Ok(())
     }
 
+    /// Something without a level is being worked on: only a chance to stop.
+    fn look(&mut self) -> Result<()> {
+        Ok(())
+    }
+
     /// One test of a search that asks one at a time.
     fn tested(&mut self, _x: usize, _y: usize, _s: &[u32], _p: f64) -> Result<()> {
         Ok(())

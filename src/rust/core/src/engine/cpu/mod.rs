@@ -47,7 +47,7 @@ impl<K: Kernel> Engine for CpuEngine<K> {
         observer: &mut dyn Observer,
     ) -> Result<()> {
         let p = pairs.p();
-        let total = (p * p) as f64 / 2.0;
+        let total = (p * (p + 1)) as f64 / 2.0;
         let inline = total < INLINE_TESTS;
         // A row each: they are disjoint, and the longest come first.
         let rows: Vec<Mutex<Option<&mut [f64]>>> = p_max.chunks_mut(p).map(|row| Mutex::new(Some(row))).collect();
@@ -146,7 +146,6 @@ impl<K: Kernel> Engine for CpuEngine<K> {
         let slots: Vec<Mutex<Option<&mut [f64]>>> = values.chunks_mut(BLOCK).map(|c| Mutex::new(Some(c))).collect();
         let failed: Mutex<Option<(usize, &'static str)>> = Mutex::new(None);
         let kernel = &self.kernel;
-        let size = batch.len() as f64;
         let work = |_: &mut (), block: usize, _: &pool::Stop| {
             let Some(out) = slots[block].lock().ok().and_then(|mut slot| slot.take()) else { return };
             for (i, value) in out.iter_mut().enumerate() {
@@ -165,7 +164,7 @@ impl<K: Kernel> Engine for CpuEngine<K> {
                 }
             }
         };
-        self.pool.run(blocks, size < 1000.0, |_| BLOCK as f64, &mut |done| observer.progress(0, done, size), work)?;
+        self.pool.run(blocks, batch.len() < 1000, |_| BLOCK as f64, &mut |_| observer.look(), work)?;
         drop(slots);
         match failed.into_inner().unwrap_or(None) {
             None => Ok(values),
