@@ -37,7 +37,7 @@
 #' @param p Number of variables; may take the place of `labels`, which are then `"1"`, ..., `"p"`.
 #' @param fixedGaps `NULL` or a symmetric logical p x p matrix: where it is `TRUE` there is no edge, and no test.
 #' @param fixedEdges `NULL` or a symmetric logical p x p matrix: where it is `TRUE` the edge stays, and is not tested. A
-#'   pair marked in both matrices is a gap.
+#'   pair marked in both matrices is a gap, but an edge with `"stable.fast"`, as in pcalg.
 #' @param NAdelete If a p-value is `NA`, is the edge deleted (`TRUE`) or kept?
 #' @param m.max Largest size of a conditioning set; `Inf` for no limit.
 #' @param u2pd How the skeleton is turned into a CPDAG when v-structures contradict each other: `"relaxed"` (the

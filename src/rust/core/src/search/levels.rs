@@ -2,6 +2,7 @@
 
 use super::level::{count_sets, CandidateOrder, Level, Neighbours, PairSide, Verdict, SHARD_TESTS};
 use super::merge::Answer;
+use super::progress::LevelProgress;
 use super::{Method, Observer, Options, Skeleton};
 use crate::engine::Engine;
 use crate::graph::Adjacency;
@@ -158,7 +159,8 @@ fn conditional_level(
             count_sets(x, neighbours.list(x)[0] as usize, degree(x) - 1, size)?;
         }
     }
-    observer.level(size, if fast { answer.graph.edge_count() } else { 2 * answer.graph.edge_count() })?;
+    let remaining = answer.graph.edge_count() * if fast { 1 } else { 2 };
+    let progress = LevelProgress::start(observer, size, remaining, &answer.graph, &tested)?;
     if !any && fast {
         return Ok(None);
     }
@@ -167,7 +169,7 @@ fn conditional_level(
         engine,
         options,
         answer,
-        observer,
+        progress,
         neighbours: &neighbours,
         size,
         shard_tests,
@@ -221,7 +223,8 @@ fn conditional_level(
         first.extend_from_slice(part);
         wave.run(&mut first, |_| ())?;
     }
-    let tests = wave.tests;
+    let Wave { tests, progress, .. } = wave;
+    progress.finish()?;
     answer.tests.push(tests);
     Ok(Some(fast || go_on))
 }
@@ -234,7 +237,7 @@ struct Wave<'a, 'b> {
     engine: &'a mut dyn Engine,
     options: &'a Options,
     answer: &'a mut Answer<'b>,
-    observer: &'a mut dyn Observer,
+    progress: LevelProgress<'a>,
     neighbours: &'a Neighbours,
     size: usize,
     shard_tests: u64,
@@ -252,7 +255,8 @@ impl Wave<'_, '_> {
         in_tiles(sides, &mut self.spare, p);
         let level = Level::new(self.size, self.neighbours, std::mem::take(sides), alpha, na_delete, self.shard_tests);
         let mut verdicts = std::mem::take(&mut self.verdicts);
-        self.engine.run(&level, &mut verdicts, self.observer)?;
+        self.engine.run(&level, &mut verdicts, &mut self.progress)?;
+        self.progress.add(&level);
         self.answer.exact_tests += self.engine.take_exact_tests();
         for (side, verdict) in level.sides.iter().zip(&verdicts) {
             self.tests += visited(verdict, side.count);

@@ -12,6 +12,7 @@ pub mod level;
 pub mod levels;
 mod merge;
 pub mod original;
+mod progress;
 pub mod sequential;
 
 use crate::graph::{Adjacency, SepSets, Side};

@@ -8,6 +8,7 @@
 
 use super::level::{count_sets, CandidateOrder, Level, Neighbours, PairSide, Verdict, SHARD_TESTS};
 use super::merge::Answer;
+use super::progress::LevelProgress;
 use super::{Observer, Options, Skeleton};
 use crate::engine::Engine;
 use crate::graph::subsets;
@@ -29,11 +30,16 @@ pub fn skeleton(
     let mut size = 0;
     let mut go_on = true;
     while go_on && answer.graph.edge_count() > 0 && options.allows(size) {
-        observer.level(size, 2 * answer.graph.edge_count())?;
+        let remaining = 2 * answer.graph.edge_count();
         let (tests, again) = if size == 0 {
+            observer.level(0, remaining)?;
             marginal(engine, options, &mut answer, observer)?
         } else {
-            conditional(engine, options, &mut answer, observer, size)?
+            let tested = options.testable(&answer.graph);
+            let mut progress = LevelProgress::start(observer, size, remaining, &answer.graph, &tested)?;
+            let found = conditional(engine, options, &mut answer, &mut progress, size)?;
+            progress.finish()?;
+            found
         };
         answer.tests.truncate(size);
         answer.tests.push(tests);
@@ -90,7 +96,7 @@ fn conditional(
     engine: &mut dyn Engine,
     options: &Options,
     answer: &mut Answer,
-    observer: &mut dyn Observer,
+    progress: &mut LevelProgress,
     size: usize,
 ) -> Result<(u64, bool)> {
     let visits = visits(answer, options);
@@ -131,7 +137,8 @@ fn conditional(
         }
         let level = Level::new(size, &frozen, sides, options.alpha, options.na_delete, SHARD_TESTS);
         let mut verdicts = Vec::new();
-        engine.run(&level, &mut verdicts, observer)?;
+        engine.run(&level, &mut verdicts, progress)?;
+        progress.add(&level);
         for (side, verdict) in level.sides.iter().zip(verdicts) {
             let (x, y) = (side.row as usize, side.other as usize);
             if !answer.graph.has(x, y) {
@@ -142,7 +149,7 @@ fn conditional(
                 continue;
             }
             go_on |= candidates > size;
-            let (verdict, set, count) = settle(engine, options, answer, observer, &level, side, verdict)?;
+            let (verdict, set, count) = settle(engine, options, answer, progress, &level, side, verdict)?;
             tests += count;
             match verdict {
                 Verdict::Independent { p, .. } => {
@@ -164,7 +171,7 @@ fn settle(
     engine: &mut dyn Engine,
     options: &Options,
     answer: &Answer,
-    observer: &mut dyn Observer,
+    progress: &mut LevelProgress,
     level: &Level,
     side: &PairSide,
     verdict: Verdict,
@@ -185,7 +192,7 @@ fn settle(
         };
         let again = Level::new(size, &fresh, vec![now_side], options.alpha, options.na_delete, SHARD_TESTS);
         let mut verdicts = Vec::new();
-        engine.run(&again, &mut verdicts, observer)?;
+        engine.run(&again, &mut verdicts, progress)?;
         verdict = verdicts[0];
         set = now_side.set(&fresh, size, rank_of(&verdict));
     }

@@ -1,0 +1,84 @@
+//! The progress of a level that is run in parts.
+
+use super::level::Level;
+use super::Observer;
+use crate::graph::{subsets, Adjacency};
+use crate::Result;
+
+/// Reports the parts of a level as one whole. It counts tests that need not be run as done, so the total is known at once.
+pub(super) struct LevelProgress<'a> {
+    observer: &'a mut dyn Observer,
+    size: usize,
+    before: f64,
+    total: f64,
+}
+
+impl<'a> LevelProgress<'a> {
+    /// Announces the level: conditioning sets of `size` on `graph`, for the pairs in `tested`.
+    pub fn start(
+        observer: &'a mut dyn Observer,
+        size: usize,
+        remaining: usize,
+        graph: &Adjacency,
+        tested: &Adjacency,
+    ) -> Result<Self> {
+        observer.level(size, remaining)?;
+        let sets = |x: usize| subsets::binomial(graph.degree(x).saturating_sub(1), size).unwrap_or(u64::MAX) as f64;
+        let total = (0..graph.p()).map(|x| tested.degree(x) as f64 * sets(x)).sum();
+        Ok(LevelProgress { observer, size, before: 0.0, total })
+    }
+
+    /// Counts a part as done.
+    pub fn add(&mut self, part: &Level) {
+        self.before += part.cost();
+    }
+
+    /// Ends the level.
+    pub fn finish(self) -> Result<()> {
+        self.observer.progress(self.size, self.total, self.total)
+    }
+}
+
+impl Observer for LevelProgress<'_> {
+    fn progress(&mut self, level: usize, done: f64, _total: f64) -> Result<()> {
+        // Short of the whole until `finish` says so: observers take the whole for the end.
+        let done = (self.before + done).min(self.total * (1.0 - 1e-9));
+        self.observer.progress(level, done, self.total)
+    }
+
+    fn look(&mut self) -> Result<()> {
+        self.observer.look()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::level::{CandidateOrder, Neighbours, PairSide};
+
+    struct Record(Vec<(f64, f64)>);
+
+    impl Observer for Record {
+        fn progress(&mut self, _level: usize, done: f64, total: f64) -> Result<()> {
+            self.0.push((done, total));
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn parts_add_up_and_only_the_end_is_the_whole() {
+        let graph = Adjacency::complete(5);
+        let neighbours = Neighbours::of(graph.clone());
+        let mut record = Record(Vec::new());
+        let mut progress = LevelProgress::start(&mut record, 1, 10, &graph, &graph).unwrap();
+        let side = PairSide { row: 0, other: 1, place: 0, order: CandidateOrder::Ascending, count: 3 };
+        let part = Level::new(1, &neighbours, vec![side; 10], 0.05, true, 100);
+        progress.progress(1, 12.0, 30.0).unwrap();
+        progress.add(&part);
+        progress.progress(1, 40.0, 30.0).unwrap();
+        progress.finish().unwrap();
+        assert_eq!(record.0[0], (12.0, 60.0));
+        assert!(record.0[1].0 < 60.0 && record.0[1].0 > 59.9);
+        assert_eq!(record.0[2], (60.0, 60.0));
+    }
+}
