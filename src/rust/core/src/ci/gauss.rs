@@ -131,7 +131,7 @@ impl<'a> Gauss<'a> {
         if self.reading == Reading::GaussCItest && z.abs() >= 37.5193 {
             return 0.0;
         }
-        libm::erfc(z.abs() * std::f64::consts::FRAC_1_SQRT_2)
+        two_sided(z.abs())
     }
 
     /// p-value of a correlation given nothing.
@@ -217,6 +217,12 @@ impl CiTest for Gauss<'_> {
     fn p_value(&mut self, x: usize, y: usize, s: &[u32]) -> Result<f64> {
         Gauss::p_value(self, x, y, s).map_err(|Undefined(reason)| Error::Numeric { x, y, s: s.to_vec(), reason })
     }
+}
+
+/// P(|Z| > z) of a standard normal Z.
+#[inline]
+fn two_sided(z: f64) -> f64 {
+    libm::erfc(z * std::f64::consts::FRAC_1_SQRT_2)
 }
 
 /// Schur complement of the last k-2 variables; `None` when a pivot is too small to stand for pcalg's pseudo-inverse.
@@ -321,14 +327,25 @@ fn jacobi(m: &mut [f64], vectors: &mut [f64], k: usize) {
 mod tests {
     use super::*;
 
-    /// 2 * pnorm(z, lower.tail = FALSE) as printed by R 4.2.2 with 17 digits.
+    /// pnorm.csv holds R's own values with 17 digits.
     #[test]
     fn p_values_agree_with_pnorm_of_r_down_to_1e_300() {
-        let cases = include!("pnorm_cases.in");
-        for (z, p) in cases {
-            let ours = libm::erfc(z * std::f64::consts::FRAC_1_SQRT_2);
-            assert!((ours / p - 1.0).abs() < 1e-9, "z = {z}: {ours:e} and R's {p:e}");
+        // With n = 7 and S empty z is 2 atanh(r), so that r = tanh(z / 2) gives the z of the table.
+        let c = [1.0];
+        let gauss = Gauss::new(&c, 1, 7.0, Reading::GaussCItest).unwrap();
+        let mut smallest = 1.0;
+        for line in include_str!("pnorm.csv").lines().skip(1) {
+            let (z, p) =
+                line.split_once(',').map(|(z, p)| (z.parse::<f64>().unwrap(), p.parse::<f64>().unwrap())).unwrap();
+            let tail = two_sided(z);
+            assert!((tail / p - 1.0).abs() < 1e-9, "z = {z}: {tail:e} and R's {p:e}");
+            if z < 10.0 {
+                let ours = gauss.p_of_correlation((z / 2.0).tanh(), 0);
+                assert!((ours / p - 1.0).abs() < 1e-9, "z = {z} by way of r: {ours:e} and R's {p:e}");
+            }
+            smallest = p;
         }
+        assert!(smallest < 1e-299);
     }
 
     #[test]
