@@ -76,7 +76,6 @@ fn orientation(orient: &List) -> Outcome<orient::Options<'static>> {
         collider_rule,
         solve_conflicts: input::flag(&input::field(orient, "solve_confl")?, "solve_confl")?,
         version_unf: [version[0] as u8, version[1] as u8],
-        wants_to_stop: Some(&session::interrupted),
         ..orient::Options::default()
     })
 }
@@ -102,6 +101,8 @@ fn oriented(
             mend: "a function is needed for this u2pd".into(),
         }),
     };
+    let wants_to_stop = || session::wants_to_stop(token);
+    let options = &orient::Options { wants_to_stop: Some(&wants_to_stop), ..options.clone() };
     let mut run = |test: Option<&mut dyn CiTest>| {
         orient::orient(graph, sepsets, options, alpha, test, &mut draw).map_err(|error| token.explain(error))
     };

@@ -36,9 +36,13 @@ pub fn list(value: &Robj, name: &str) -> Outcome<List> {
     value.as_list().ok_or_else(|| Failure::Input(format!("internal: `{name}` is not a list")))
 }
 
-/// A number that is not NA.
+/// A number that is not NA; no date, factor or other object that is a number only inside.
 pub fn number(value: &Robj, name: &str) -> Outcome<f64> {
-    let number = if value.len() == 1 { value.as_real().or_else(|| value.as_integer().map(f64::from)) } else { None };
+    let number = if value.len() == 1 && value.class().is_none() {
+        value.as_real().or_else(|| value.as_integer().map(f64::from))
+    } else {
+        None
+    };
     number.filter(|n| !n.is_nan()).ok_or_else(|| Failure::Input(format!("internal: `{name}` is not one number")))
 }
 

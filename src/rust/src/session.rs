@@ -18,7 +18,6 @@ use crate::failure::Failure;
 #[allow(improper_ctypes)]
 extern "C" {
     fn pcgpu_stop_jump(fun: unsafe extern "C" fn(*mut c_void) -> SEXP, data: *mut c_void, token: SEXP) -> SEXP;
-    fn R_ToplevelExec(fun: unsafe extern "C" fn(*mut c_void), data: *mut c_void) -> c_int;
     fn R_CheckUserInterrupt();
     fn R_ContinueUnwind(token: SEXP) -> !;
     // Parts of R's API that extendr-ffi leaves out.
@@ -77,14 +76,17 @@ pub fn continue_unwind(token: Robj) -> Robj {
     unsafe { R_ContinueUnwind(sexp) }
 }
 
-/// Whether Ctrl-C was pressed (or R's time limit is over).
-pub fn interrupted() -> bool {
-    unsafe extern "C" fn check(_: *mut c_void) {
-        // SAFETY: on R's thread; the jump it may make ends in R_ToplevelExec, with no Rust frame of ours to drop between.
-        unsafe { R_CheckUserInterrupt() }
-    }
-    // SAFETY: on R's thread.
-    unsafe { R_ToplevelExec(check, std::ptr::null_mut()) == 0 }
+/// Whether R wants to stop: Ctrl-C was pressed, or a time limit is over. R is then on its way to whoever handles that, and
+/// the token has it; asked again, the answer stays yes.
+pub fn wants_to_stop(token: &Token) -> bool {
+    // SAFETY: on R's thread; the closure owns nothing.
+    token.jumped.get()
+        || token
+            .guard(|| unsafe {
+                R_CheckUserInterrupt();
+                R_NilValue
+            })
+            .is_none()
 }
 
 /// An argument of a callback.
@@ -183,7 +185,7 @@ impl Observer for RObserver<'_> {
     fn look(&mut self) -> Result<()> {
         if self.looked.elapsed() >= LOOK {
             self.looked = Instant::now();
-            if interrupted() {
+            if wants_to_stop(self.token) {
                 return Err(Error::Interrupted);
             }
         }

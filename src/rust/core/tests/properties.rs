@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::problems::{correlations, problem, Problem, Random};
+use common::problems::{correlation_matrix, correlations, problem, samples, Problem, Random};
 use common::reference;
 use pcgpu_core::ci::gauss::{Gauss, Reading};
 use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel};
@@ -79,16 +79,18 @@ fn threads_and_shards_change_nothing() {
     for (number, method) in [(1, Method::Stable), (2, Method::StableFast), (3, Method::Original)] {
         let mut random = Random(number);
         let p = 80;
-        let c = correlations(&mut random, p, 2000, 0.3);
+        let c = correlation_matrix(&samples(&mut random, p, 2000, 0.3, 0.05));
         let problem = Problem { c, n: 2000.0, options: Options { method, m_max: 4.0, ..Options::new(p, 0.05) } };
         let (one, one_p) = solve(&problem, 1, 1 << 16);
         let total = one.tests.iter().sum::<u64>();
+        assert!(one.exact_tests > 100, "{} tests went the exact way", one.exact_tests);
         assert!(one.tests.len() >= 4 && total > 50_000, "{total} tests on {} levels", one.tests.len());
         for (threads, shard_tests) in [(2, 1 << 16), (4, 500), (3, 17), (8, 1 << 30)] {
             let (many, many_p) = solve(&problem, threads, shard_tests);
             assert_eq!(many.graph, one.graph);
             assert_eq!(sets(&many), sets(&one));
             assert_eq!((&many.tests, many.max_order), (&one.tests, one.max_order));
+            assert_eq!(many.exact_tests, one.exact_tests);
             // To the last bit: the schedule may not show anywhere.
             assert!(many_p.iter().zip(&one_p).all(|(a, b)| a.to_bits() == b.to_bits()));
         }

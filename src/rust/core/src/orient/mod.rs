@@ -57,6 +57,7 @@ pub enum ColliderRule {
 }
 
 /// How to orient. [`Options::default`] is pcalg's `pc()`.
+#[derive(Clone)]
 pub struct Options<'a> {
     /// `u2pd`
     pub method: Method,

@@ -30,11 +30,28 @@ impl Random {
     }
 }
 
-/// Correlations of n samples of a random linear DAG, column by column; now and then a column is doubled, or a
-/// correlation is missing.
+/// Correlations of n samples of a random linear DAG, column by column.
 pub fn correlations(random: &mut Random, p: usize, n: usize, density: f64) -> Vec<f64> {
+    correlation_matrix(&samples(random, p, n, density, 0.0))
+}
+
+/// The columns behind [`correlations`]. With this probability a column is a copy of an earlier one or the sum of two,
+/// some with noise far below rounding's reach of a correlation and some without: sum scores and twins in real data.
+pub fn samples(random: &mut Random, p: usize, n: usize, density: f64, singular: f64) -> Vec<Vec<f64>> {
     let mut columns: Vec<Vec<f64>> = Vec::new();
     for _ in 0..p {
+        if columns.len() >= 2 && singular > 0.0 && random.uniform() < singular {
+            let (a, b) = (random.below(columns.len()), random.below(columns.len()));
+            let noise = [0.0, 0.0, 1e-9][random.below(3)];
+            let copy = random.uniform() < 0.3;
+            let column = (0..n).map(|i| {
+                let sum = columns[a][i] + if copy { 0.0 } else { columns[b][i] };
+                sum + noise * random.normal()
+            });
+            let column: Vec<f64> = column.collect();
+            columns.push(column);
+            continue;
+        }
         let mut column: Vec<f64> = (0..n).map(|_| random.normal()).collect();
         for parent in &columns {
             if random.uniform() < density {
@@ -44,7 +61,7 @@ pub fn correlations(random: &mut Random, p: usize, n: usize, density: f64) -> Ve
         }
         columns.push(column);
     }
-    correlation_matrix(&columns)
+    columns
 }
 
 pub fn correlation_matrix(columns: &[Vec<f64>]) -> Vec<f64> {
@@ -88,13 +105,14 @@ fn some_pairs(random: &mut Random, p: usize, share: f64) -> Adjacency {
     graph
 }
 
-/// The problem with this number: all methods, densities, limits, gaps, fixed edges, and NaN at level 0 for some.
+/// The problem with this number: all methods, densities, limits, gaps, fixed edges, singular sets, and NaN for some.
 pub fn problem(number: u64) -> Problem {
     let mut random = Random(number.wrapping_mul(0x5851_f42d_4c95_7f2d) + 1);
     let p = 2 + random.below(13);
     let n = [8, 20, 50, 200, 1000][random.below(5)];
     let density = [0.1, 0.3, 0.6][random.below(3)];
-    let mut c = correlations(&mut random, p, n, density);
+    let singular = if random.uniform() < 0.4 { 0.3 } else { 0.0 };
+    let mut c = correlation_matrix(&samples(&mut random, p, n, density, singular));
     let method = [Method::Stable, Method::StableFast, Method::Original][number as usize % 3];
     let mut options = Options { method, ..Options::new(p, [0.001, 0.01, 0.05, 0.2, 0.5][random.below(5)]) };
     if random.uniform() < 0.2 {

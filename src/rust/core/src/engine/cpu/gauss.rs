@@ -66,7 +66,7 @@ impl Kernel for GaussKernel<'_> {
     type Scratch = Scratch;
 
     fn marginal(&self, x: usize, pairs: &Adjacency, alpha: f64, row: &mut [f64]) -> Result<(), (usize, &'static str)> {
-        debug_assert_eq!(alpha, self.alpha);
+        assert_eq!(alpha, self.alpha, "the kernel was made for another alpha");
         let correlations = self.gauss.column(x);
         let dependent_above = self.cutoff(0).dependent_above;
         let curve = self.curve(0);
@@ -84,7 +84,7 @@ impl Kernel for GaussKernel<'_> {
     }
 
     fn walk(&self, side: &SideView, scratch: &mut Scratch, signal: &Signal) -> Verdict {
-        debug_assert_eq!(side.alpha, self.alpha);
+        assert_eq!(side.alpha, self.alpha, "the kernel was made for another alpha");
         let mut judge = Judge {
             gauss: &self.gauss,
             cutoff: self.cutoff(side.size),

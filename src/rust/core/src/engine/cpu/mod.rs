@@ -22,7 +22,7 @@ use crate::{Error, Result};
 use pool::Pool;
 
 /// Work below this many tests is done on the calling thread: starting threads would cost more.
-const INLINE_TESTS: f64 = 20_000.0;
+const INLINE_TESTS: f64 = 5_000.0;
 
 /// The CPU engine for a test that has a kernel.
 pub struct CpuEngine<K> {
@@ -96,7 +96,7 @@ impl<K: Kernel> Engine for CpuEngine<K> {
         verdicts.clear();
         verdicts.resize(level.sides.len(), Verdict::Dependent { rank: 0, p: -1.0 });
         let slots = slots(verdicts, shards);
-        let parts: Mutex<Vec<(usize, Verdict)>> = Mutex::new(Vec::new());
+        let parts: Mutex<Vec<Part>> = Mutex::new(Vec::new());
         let total = level.cost();
         let (kernel, exact) = (&self.kernel, &self.exact);
         let work = |scratch: &mut K::Scratch, task: usize, stop: &pool::Stop| {
@@ -118,8 +118,10 @@ impl<K: Kernel> Engine for CpuEngine<K> {
                         limit.fetch_min(rank, Ordering::Relaxed);
                     }
                     if let Ok(mut parts) = parts.lock() {
-                        parts.push((sides.start, verdict));
+                        let exact_tests = signal.exact_tests();
+                        parts.push(Part { side: sides.start, first: ranks.start, verdict, exact_tests });
                     }
+                    return;
                 }
             }
             exact.fetch_add(signal.exact_tests(), Ordering::Relaxed);
@@ -133,9 +135,16 @@ impl<K: Kernel> Engine for CpuEngine<K> {
             work,
         )?;
         drop(slots);
-        for (side, part) in parts.into_inner().unwrap_or_default() {
-            verdicts[side] = verdicts[side].merge(part);
+        let parts = parts.into_inner().unwrap_or_default();
+        for part in &parts {
+            verdicts[part.side] = verdicts[part.side].merge(part.verdict);
         }
+        // Parts behind the rank that separates ran until they heard of it, or not at all: what they counted is chance.
+        let counted = parts.iter().filter(|part| match verdicts[part.side] {
+            Verdict::Independent { rank, .. } | Verdict::Undefined { rank, .. } => part.first <= rank,
+            Verdict::Dependent { .. } => true,
+        });
+        self.exact.fetch_add(counted.map(|part| part.exact_tests).sum(), Ordering::Relaxed);
         Ok(())
     }
 
@@ -178,6 +187,14 @@ impl<K: Kernel> Engine for CpuEngine<K> {
     fn take_exact_tests(&mut self) -> u64 {
         self.exact.swap(0, Ordering::Relaxed)
     }
+}
+
+/// What a range of ranks of one side came to.
+struct Part {
+    side: usize,
+    first: u64,
+    verdict: Verdict,
+    exact_tests: u64,
 }
 
 /// For every shard of whole sides, its part of the verdicts.

@@ -38,7 +38,8 @@ pub(super) struct Pool {
 
 impl Pool {
     pub fn new(threads: usize) -> Self {
-        Pool { threads: threads.max(1), pool: None }
+        // Far more threads than cores only cost their start; the answer does not depend on their number.
+        Pool { threads: threads.clamp(1, 4 * default_threads()), pool: None }
     }
 
     /// Runs `work(scratch, task, stop)` for every task in `0..tasks`. `watch(done)` is called with the cost done so far.

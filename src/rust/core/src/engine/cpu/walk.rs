@@ -9,6 +9,9 @@ use super::gauss::{Judge, BLOCK, PIVOT};
 use crate::graph::subsets;
 use crate::search::level::{CandidateOrder, Verdict};
 
+/// From this squared partial correlation on, the matrix of x, y and S is near singular.
+const COLLINEAR: f64 = 1.0 - PIVOT;
+
 /// Buffers of the walk.
 #[derive(Default)]
 pub struct Walker {
@@ -222,7 +225,10 @@ fn sets(judge: &mut Judge, candidates: &[u32], walker: &mut Walker) -> Option<Ve
                 let variance = &walker.variance[depth + s..depth + s + n];
                 for i in 0..n {
                     let (v, a, b) = (variance[i], with_x[i], with_y[i]);
-                    walker.block.q[i] = trusted(xy * v - a * b, xx * v - a * a, yy * v - b * b, v);
+                    let value = trusted(xy * v - a * b, xx * v - a * a, yy * v - b * b, v);
+                    // x and y collinear given the set: pcalg's pseudo-inverse drops a dimension, and need not find them
+                    // dependent. With one variable its formula is the recursion, which does.
+                    walker.block.q[i] = if value < COLLINEAR { value } else { -1.0 };
                 }
                 let set = &mut walker.set;
                 let verdict = judge.block(&walker.block.q[..n], rank + (s - first) as u64, |i| {
