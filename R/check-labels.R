@@ -22,7 +22,7 @@ check_labels <- function(labels, p, has_labels, has_p, tell = FALSE) {
       message("No need to specify 'p', when 'labels' is given")
     }
   }
-  as.vector(labels)
+  labels
 }
 
 check_p <- function(p) {

@@ -50,6 +50,17 @@ show_before_pcalg <- function(ns) {
   suppressMessages(methods::setMethod("show", "pcAlgo", function(object) print_result(object), where = ns))
 }
 
+# pcalg's plot() stops where Rgraphviz is not installed. There, and only there, plot_cpdag() takes its place for this
+# session: as a method in an environment of its own, so that nobody's namespace is changed.
+plot_after_pcalg <- function() {
+  if (requireNamespace("Rgraphviz", quietly = TRUE)) {
+    return(invisible())
+  }
+  methods::setMethod("plot", "pcAlgo", function(x, y, ...) plot_cpdag(x, ...),
+    where = new.env(parent = asNamespace("pcalg"))
+  )
+}
+
 new_result <- function(graph, call, max_ord, n_edgetests, sepset, pMax) {
   methods::new(result_class(),
     graph = graph, call = call, n = integer(0), max.ord = as.integer(max_ord), n.edgetests = n_edgetests,

@@ -25,9 +25,12 @@
 #' gaussCItest(1, 3, 2, suff)    # independent given y
 #' @export
 gaussCItest <- function(x, y, S, suffStat) {
+  if (!is.list(suffStat)) {
+    check_suff_list(suffStat)
+  }
   C <- suffStat$C
   n <- suffStat$n
-  if (!is.matrix(C) || !is.double(C)) {
+  if (!is.matrix(C) || !is.double(C) || nrow(C) != ncol(C)) {
     check_suff_list(suffStat)
     C <- check_cor_matrix(C, NROW(C))
   }

@@ -14,7 +14,7 @@ graph_from_edges <- function(labels, edges, weights = NULL, one = 1L) {
   from <- rep.int(seq_along(edges), counts)
   to <- unlist(edges, use.names = FALSE)
   weight <- if (is.null(weights)) rep.int(one, length(to)) else unlist(weights, use.names = FALSE)
-  graph@edgeL <- structure(lapply(edges, function(to) list(edges = to)), names = labels)
+  graph@edgeL <- structure(lapply(edges, function(to) list(edges = to)), names = unname(labels))
   graph@graphData$edgemode <- if (is_symmetric(from, to, weight)) "undirected" else "directed"
   # A few distinct records, repeated: R shares them, so that an edge costs one pointer.
   values <- unique(weight)
@@ -29,7 +29,7 @@ graph_from_edges <- function(labels, edges, weights = NULL, one = 1L) {
 # the graph directed and without weights.
 graph_without_weights <- function(labels, edges) {
   graph <- methods::new("graphNEL", nodes = labels, edgemode = "directed")
-  graph@edgeL <- structure(lapply(edges, function(to) list(edges = to)), names = labels)
+  graph@edgeL <- structure(lapply(edges, function(to) list(edges = to)), names = unname(labels))
   graph
 }
 

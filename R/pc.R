@@ -7,7 +7,10 @@
 #' # What is the same as in pcalg, and what is not
 #'
 #' The graph, the separating sets and the sides on which they are stored, `n.edgetests`, `max.ord` and, to a relative
-#' `1e-9`, `pMax` are those of pcalg 2.7-12 with the same `skel.method`. They do not depend on `numCores`. Differences:
+#' `1e-9`, `pMax` are those of pcalg 2.7-12 with the same `skel.method`. They do not depend on `numCores`. Where a
+#' correlation matrix is close to singular, p-values are known to fewer digits, pcalg's too; and where it is singular
+#' and not positive semi-definite (rounded, or from pairwise complete observations), a test may rest on rounding alone,
+#' which is not the same in two programs. Differences:
 #'
 #' - `numCores` left out means all cores; in pcalg it means one. It works with every `skel.method`, without the warning
 #'   that pcalg gives. `options(pcgpu.threads = )` and the environment variable `PCGPU_NUM_THREADS` set another
@@ -19,6 +22,10 @@
 #' - `verbose = TRUE` prints pcalg's line for each level, but a line for each test only where `indepTest` is an R
 #'   function, and none for each orientation.
 #' - `device` and `progress` are ours; they come after pcalg's arguments.
+#' - The object carries an attribute besides its slots, for [run_details()]: compare slots, not whole objects, with
+#'   pcalg's.
+#' - With `indepTest` an R function, a p-value that is a character string is refused (pcalg's R methods compare it as
+#'   text), and `x`, `y` and `S` are integers with every `skel.method`.
 #'
 #' # Tests of conditional independence
 #'

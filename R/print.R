@@ -35,9 +35,12 @@ print_amat <- function(x, zero.print = ".", ...) {
 #' Summary and plot of a result
 #'
 #' Methods of the generic functions [summary()] and [plot()] for the results of [pc()] and [skeleton()]. In a session
-#' where pcalg is attached, pcalg's own methods come first: they print the same and draw by Rgraphviz.
+#' where pcalg is attached, pcalg's own methods come first: they print the same and draw by Rgraphviz. Where Rgraphviz is
+#' not installed, pcalg's `plot()` would stop, and [plot_cpdag()] takes its place.
 #'
-#' @param object,x An object of class `pcAlgo`, from this package or from pcalg.
+#' @param object,x An object of class `pcAlgo`, from this package or from pcalg. One that was made with pcalg installed
+#'   and read where it is not can be drawn by [plot_cpdag()] and converted by [as_igraph()]; R's own mechanism asks for
+#'   pcalg before it lets a method see it.
 #' @param amat Print the adjacency matrix too? It is the matrix `as(x@graph, "matrix")`, whose entry `[i, j]` is not
 #'   zero when there is an edge from `i` to `j`.
 #' @param zero.print How a zero is printed.

@@ -4,6 +4,9 @@
     define_class(topenv())
   } else if (!isNamespaceLoaded("pcalg")) {
     show_before_pcalg(topenv())
+    setHook(packageEvent("pcalg", "onLoad"), function(...) plot_after_pcalg())
+  } else {
+    plot_after_pcalg()
   }
 }
 

@@ -95,3 +95,16 @@ test_that("pcalg may be loaded before or after pcgpu, without a word", {
     expect_false(any(grepl("overwritten|more than one class|Error", output)))
   }
 })
+
+test_that("plot() draws where Rgraphviz is missing, whichever package is attached first", {
+  skip_without_pcalg()
+  skip_if(requireNamespace("Rgraphviz", quietly = TRUE), "Rgraphviz is installed: pcalg's own plot draws")
+  for (order in list(c("pcalg", "pcgpu"), c("pcgpu", "pcalg"))) {
+    output <- in_new_session(c(
+      sprintf("suppressMessages(library(%s))", order),
+      "fit <- pcgpu::pc(list(C = diag(3), n = 20), pcgpu::gaussCItest, 0.05, p = 3)",
+      "grDevices::pdf(NULL)", "plot(fit)", "plot(1:3)", "cat('drawn\\n')"
+    ), .libPaths())
+    expect_match(output, "^drawn", all = FALSE, info = paste(order, collapse = ", "))
+  }
+})

@@ -4,25 +4,36 @@ test_that("an interrupt can be caught, by its class and as a calling condition",
   expect_identical(tryCatch(pcgpu:::check_rust(stopped), interrupt = function(i) "stopped"), "stopped")
 })
 
-test_that("Ctrl-C stops a native search within half a second, and the next call works", {
-  skip_on_os("windows")
-  s <- suff(p = 60, n = 100000, degree = 45)
-  slow <- function() pc(s, gaussCItest, 0.9, p = 60, numCores = 2)
-  # The child process presses Ctrl-C half a second into the search.
-  started <- Sys.time()
-  me <- Sys.getpid()
-  system(sprintf("sh -c 'sleep 0.5; kill -INT %d' &", me))
+# Presses Ctrl-C after `delay` seconds while `work` runs. Returns what came of it and the seconds from the press to there.
+press <- function(work, delay = 0.5) {
+  pressed <- tempfile()
+  on.exit(unlink(pressed))
+  system(sprintf("sh -c 'sleep %g; date +%%s.%%N > %s; kill -INT %d' &", delay, pressed, Sys.getpid()))
   outcome <- tryCatch(
     {
-      slow()
+      work()
       "finished"
     },
     interrupt = function(i) "stopped"
   )
-  took <- as.numeric(difftime(Sys.time(), started, units = "secs"))
-  expect_identical(outcome, "stopped")
-  expect_lt(took, 1.5)
-  expect_s4_class(pc(suff(), gaussCItest, 0.05, p = 8), "pcAlgo")
+  now <- as.numeric(Sys.time())
+  list(outcome = outcome, took = now - as.numeric(readLines(pressed)))
+}
+
+# A search that would take hours: nothing is removed, and every pair has 58 neighbours to choose from.
+endless <- function(method = "stable") {
+  s <- suff(p = 60, n = 100000, degree = 45)
+  skeleton(s, gaussCItest, 0.9999, p = 60, method = method, numCores = 2)
+}
+
+test_that("Ctrl-C stops a native search within half a second, and the next call works", {
+  skip_on_os("windows")
+  for (method in c("stable", "stable.fast", "original")) {
+    stopped <- press(function() endless(method))
+    expect_identical(stopped$outcome, "stopped", info = method)
+    expect_lt(stopped$took, 0.5)
+    expect_s4_class(pc(suff(), gaussCItest, 0.05, p = 8), "pcAlgo")
+  }
 })
 
 test_that("Ctrl-C in a test that is an R function stops too", {
@@ -31,8 +42,20 @@ test_that("Ctrl-C in a test that is an R function stops too", {
     Sys.sleep(0.02)
     0
   }
-  system(sprintf("sh -c 'sleep 0.5; kill -INT %d' &", Sys.getpid()))
-  expect_identical(
-    tryCatch(pc(NULL, napping, 0.05, p = 20), interrupt = function(i) "stopped"), "stopped"
+  stopped <- press(function() pc(NULL, napping, 0.05, p = 20))
+  expect_identical(stopped$outcome, "stopped")
+  expect_lt(stopped$took, 0.5)
+})
+
+test_that("a time limit is R's own error, and the next call works", {
+  said <- tryCatch(
+    {
+      setTimeLimit(elapsed = 0.5, transient = TRUE)
+      endless()
+    },
+    error = conditionMessage,
+    finally = setTimeLimit()
   )
+  expect_match(said, "time limit")
+  expect_s4_class(pc(suff(), gaussCItest, 0.05, p = 8), "pcAlgo")
 })

@@ -44,6 +44,37 @@ test_that("skeletons with background knowledge are pcalg's", {
   }
 })
 
+test_that("singular data (sum scores, copies) have pcalg's answer", {
+  skip_without_pcalg()
+  for (k in 1:40) {
+    set.seed(2000 + k)
+    p <- 7
+    x <- matrix(stats::rnorm(150 * p), 150, p, dimnames = list(NULL, letters[seq_len(p)]))
+    for (j in 2:5) x[, j] <- x[, j] + x[, sample.int(j - 1, 1)]
+    x[, 6] <- x[, 1] + x[, 2]
+    x[, 7] <- if (k %% 2) x[, 3] else x[, 3] + x[, 5]
+    s <- list(C = stats::cor(x), n = 150)
+    for (method in methods_of_pcalg) {
+      arguments <- list(s, alpha = 0.05, labels = letters[seq_len(p)], skel.method = method)
+      ours <- do.call(pc, c(arguments, indepTest = gaussCItest))
+      theirs <- do.call(pcalg::pc, c(arguments, indepTest = pcalg::gaussCItest))
+      info <- paste(k, method)
+      expect_identical(ours@graph, theirs@graph, info = info)
+      expect_identical(ours@sepset, theirs@sepset, info = info)
+      expect_identical(ours@n.edgetests, theirs@n.edgetests, info = info)
+    }
+  }
+})
+
+test_that("labels with names keep them, as in pcalg", {
+  skip_without_pcalg()
+  s <- suff(p = 4)
+  labels <- c(x = "a", y = "b", z = "c", w = "d")
+  dimnames(s$C) <- NULL
+  ours <- pc(s, gaussCItest, 0.05, labels = labels)
+  expect_identical(ours@graph, pcalg::pc(s, pcalg::gaussCItest, 0.05, labels = labels)@graph)
+})
+
 test_that("an R function is called as pcalg calls it: same tests, same order, same values", {
   skip_without_pcalg()
   s <- suff(p = 8, n = 60, degree = 3)
