@@ -4,15 +4,30 @@ pub mod cpu;
 
 use crate::ci::{Batch, CiTest};
 use crate::graph::Adjacency;
-use crate::search::level::{Level, Verdict};
+use crate::search::level::{Level, PairSide, Verdict};
 use crate::search::Observer;
 use crate::Result;
+
+/// In what portions an engine wants its work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Sides that are laid out, run and entered at once: enough to keep the machine busy, few enough to be held.
+    pub wave_sides: usize,
+    /// Tests in a shard, about: enough to make handing it out cheap, few enough to balance and to stop quickly.
+    pub shard_tests: u64,
+}
 
 /// A machine with a test on it.
 ///
 /// Guarantee: what is returned depends on the arguments and the data alone, never on threads, devices or timing.
 /// Engines call the observer from the calling thread and stop within about a tenth of a second when it says so.
 pub trait Engine {
+    /// In what portions to bring the work.
+    fn layout(&self) -> Layout;
+
+    /// Puts the sides of a wave, which stand by row, into the order in which this machine likes to run them.
+    fn arrange(&mut self, _sides: &mut [PairSide]) {}
+
     /// Writes the p-value of each pair x < y of the graph, given nothing, to `p_max[x * p + y]`; NaN where there is none.
     /// Where p is below alpha, it may write any number from 0 to alpha instead.
     fn marginal(&mut self, pairs: &Adjacency, alpha: f64, p_max: &mut [f64], observer: &mut dyn Observer)

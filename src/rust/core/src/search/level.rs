@@ -250,9 +250,6 @@ pub struct Level<'a> {
     pub na_delete: bool,
 }
 
-/// Tests in a shard, about: large enough to make handing out cheap, small enough to balance and to stop quickly.
-pub const SHARD_TESTS: u64 = 1 << 16;
-
 /// A side is cut into at most this many pieces.
 const MOST_PIECES: u64 = 4096;
 

@@ -1,11 +1,12 @@
 //! PC-stable on an engine: "stable" and "stable.fast".
 
-use super::level::{count_sets, CandidateOrder, Level, Neighbours, PairSide, Verdict, SHARD_TESTS};
+use super::level::{count_sets, CandidateOrder, Level, Neighbours, PairSide, Verdict};
 use super::merge::Answer;
 use super::progress::LevelProgress;
 use super::{Method, Observer, Options, Skeleton};
 use crate::engine::Engine;
 use crate::graph::Adjacency;
+use crate::sort::counting_sort;
 use crate::{Error, Result};
 
 /// Runs the skeleton phase. `p_max` is p x p, column by column, and is overwritten with pcalg's `pMax`.
@@ -17,17 +18,6 @@ pub fn skeleton(
     options: &Options,
     p_max: &mut [f64],
     observer: &mut dyn Observer,
-) -> Result<Skeleton> {
-    skeleton_in_shards(engine, options, p_max, observer, SHARD_TESTS)
-}
-
-/// [`skeleton`] with another size of shards, which changes nothing but the schedule.
-pub fn skeleton_in_shards(
-    engine: &mut dyn Engine,
-    options: &Options,
-    p_max: &mut [f64],
-    observer: &mut dyn Observer,
-    shard_tests: u64,
 ) -> Result<Skeleton> {
     options.check(p_max)?;
     if options.method == Method::Original {
@@ -44,7 +34,7 @@ pub fn skeleton_in_shards(
     let mut go_on = marginal_level(engine, options, &mut answer, &tested, observer)?;
     let mut size = 1;
     while go_on && options.allows(size) && (fast || answer.graph.edge_count() > 0) {
-        match conditional_level(engine, options, &mut answer, observer, size, shard_tests)? {
+        match conditional_level(engine, options, &mut answer, observer, size)? {
             Some(again) => go_on = again,
             None => break,
         }
@@ -143,7 +133,6 @@ fn conditional_level(
     answer: &mut Answer,
     observer: &mut dyn Observer,
     size: usize,
-    shard_tests: u64,
 ) -> Result<Option<bool>> {
     let fast = options.method == Method::StableFast;
     let neighbours = Neighbours::of(answer.graph.clone());
@@ -165,6 +154,7 @@ fn conditional_level(
         return Ok(None);
     }
 
+    let wave_sides = engine.layout().wave_sides;
     let mut wave = Wave {
         engine,
         options,
@@ -172,10 +162,8 @@ fn conditional_level(
         progress,
         neighbours: &neighbours,
         size,
-        shard_tests,
         tests: 0,
         set: Vec::new(),
-        spare: Vec::new(),
         verdicts: Vec::new(),
     };
     let mut first = Vec::new();
@@ -196,7 +184,7 @@ fn conditional_level(
                 survivors.push((x as u32, y));
             }
         }
-        if first.len() >= WAVE_SIDES || x + 1 == options.p {
+        if first.len() >= wave_sides || x + 1 == options.p {
             wave.run(&mut first, |side| survivors.push((side.row, side.other)))?;
             for (x, y) in survivors.drain(..) {
                 let dy = degree(y as usize) - 1;
@@ -218,8 +206,9 @@ fn conditional_level(
             }
         }
     }
-    counting_sort(&mut second, &mut wave.spare, options.p, |side| side.row as usize);
-    for part in second.chunks(WAVE_SIDES) {
+    let mut spare = Vec::new();
+    counting_sort(&mut second, &mut spare, options.p, |side| side.row as usize);
+    for part in second.chunks(wave_sides) {
         first.extend_from_slice(part);
         wave.run(&mut first, |_| ())?;
     }
@@ -229,9 +218,6 @@ fn conditional_level(
     Ok(Some(fast || go_on))
 }
 
-/// Sides that are laid out, run and entered at once: enough to keep every worker busy, few enough to stay in the cache.
-const WAVE_SIDES: usize = 1 << 16;
-
 /// Runs the sides of a level, a wave at a time.
 struct Wave<'a, 'b> {
     engine: &'a mut dyn Engine,
@@ -240,20 +226,19 @@ struct Wave<'a, 'b> {
     progress: LevelProgress<'a>,
     neighbours: &'a Neighbours,
     size: usize,
-    shard_tests: u64,
     tests: u64,
     /// Memory that the waves share.
     set: Vec<u32>,
-    spare: Vec<PairSide>,
     verdicts: Vec<Verdict>,
 }
 
 impl Wave<'_, '_> {
     /// Runs and enters the sides, leaving none; `kept` gets those whose pair is still there.
     fn run(&mut self, sides: &mut Vec<PairSide>, mut kept: impl FnMut(&PairSide)) -> Result<()> {
-        let Options { p, alpha, na_delete, .. } = *self.options;
-        in_tiles(sides, &mut self.spare, p);
-        let level = Level::new(self.size, self.neighbours, std::mem::take(sides), alpha, na_delete, self.shard_tests);
+        let Options { alpha, na_delete, .. } = *self.options;
+        let shard_tests = self.engine.layout().shard_tests;
+        self.engine.arrange(sides);
+        let level = Level::new(self.size, self.neighbours, std::mem::take(sides), alpha, na_delete, shard_tests);
         let mut verdicts = std::mem::take(&mut self.verdicts);
         self.engine.run(&level, &mut verdicts, &mut self.progress)?;
         self.progress.add(&level);
@@ -303,35 +288,4 @@ fn visited(verdict: &Verdict, all: u64) -> u64 {
         Verdict::Independent { rank, .. } => rank + 1,
         _ => all,
     }
-}
-
-/// Rows that stand together: their sides are handed out by the other vertex, so that what an engine reads of it is used
-/// by all of them while it is in the cache.
-const TILE_ROWS: usize = 32;
-
-/// Sorts sides that stand by row into (row / TILE_ROWS, other): the order decides nothing but speed.
-fn in_tiles(sides: &mut [PairSide], spare: &mut Vec<PairSide>, p: usize) {
-    let tile = |side: &PairSide| side.row as usize / TILE_ROWS;
-    for part in sides.chunk_by_mut(|a, b| tile(a) == tile(b)) {
-        counting_sort(part, spare, p, |side| side.other as usize);
-    }
-}
-
-/// Stable; `spare` is memory to work in.
-fn counting_sort<T: Copy>(items: &mut [T], spare: &mut Vec<T>, keys: usize, key: impl Fn(&T) -> usize) {
-    let mut ends = vec![0usize; keys + 1];
-    for item in items.iter() {
-        ends[key(item) + 1] += 1;
-    }
-    for k in 0..keys {
-        ends[k + 1] += ends[k];
-    }
-    spare.clear();
-    spare.extend_from_slice(items);
-    for item in items.iter() {
-        let at = &mut ends[key(item)];
-        spare[*at] = *item;
-        *at += 1;
-    }
-    items.copy_from_slice(spare);
 }

@@ -6,7 +6,7 @@
 //! first set that separates stays the first if it does not meet R (only its rank shrinks), no set separates if none did,
 //! and the largest p stays if its set does not meet R. Otherwise, which is rare, the side is run again.
 
-use super::level::{count_sets, CandidateOrder, Level, Neighbours, PairSide, Verdict, SHARD_TESTS};
+use super::level::{count_sets, CandidateOrder, Level, Neighbours, PairSide, Verdict};
 use super::merge::Answer;
 use super::progress::LevelProgress;
 use super::{Observer, Options, Skeleton};
@@ -135,10 +135,11 @@ fn conditional(
         for side in &mut sides {
             side.place = frozen.place(side.row as usize, side.other as usize);
         }
-        let level = Level::new(size, &frozen, sides, options.alpha, options.na_delete, SHARD_TESTS);
+        let level = Level::new(size, &frozen, sides, options.alpha, options.na_delete, engine.layout().shard_tests);
         let mut verdicts = Vec::new();
         engine.run(&level, &mut verdicts, progress)?;
         progress.add(&level);
+        answer.exact_tests += engine.take_exact_tests();
         for (side, verdict) in level.sides.iter().zip(verdicts) {
             let (x, y) = (side.row as usize, side.other as usize);
             if !answer.graph.has(x, y) {
@@ -161,7 +162,6 @@ fn conditional(
                 Verdict::Undefined { reason, .. } => return Err(Error::Numeric { x, y, s: set, reason }),
             }
         }
-        answer.exact_tests += engine.take_exact_tests();
     }
     Ok((tests, go_on))
 }
@@ -190,9 +190,12 @@ fn settle(
             count: count_sets(x, side.other as usize, now.len(), size)?,
             ..*side
         };
-        let again = Level::new(size, &fresh, vec![now_side], options.alpha, options.na_delete, SHARD_TESTS);
+        let again =
+            Level::new(size, &fresh, vec![now_side], options.alpha, options.na_delete, engine.layout().shard_tests);
         let mut verdicts = Vec::new();
         engine.run(&again, &mut verdicts, progress)?;
+        // The window has counted these tests already.
+        engine.take_exact_tests();
         verdict = verdicts[0];
         set = now_side.set(&fresh, size, rank_of(&verdict));
     }

@@ -65,6 +65,10 @@ impl<'a> GaussKernel<'a> {
 impl Kernel for GaussKernel<'_> {
     type Scratch = Scratch;
 
+    fn p(&self) -> usize {
+        self.gauss.p()
+    }
+
     fn marginal(&self, x: usize, pairs: &Adjacency, alpha: f64, row: &mut [f64]) -> Result<(), (usize, &'static str)> {
         assert_eq!(alpha, self.alpha, "the kernel was made for another alpha");
         let correlations = self.gauss.column(x);

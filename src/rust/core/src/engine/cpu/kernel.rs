@@ -13,6 +13,9 @@ pub trait Kernel: Sync {
     /// Working memory of one thread, reused from side to side.
     type Scratch: Default + Send;
 
+    /// Number of variables.
+    fn p(&self) -> usize;
+
     /// Writes p of (x, y) given nothing to `row[y]` for the neighbours y > x of x in `pairs`, or anything from 0 to alpha
     /// where p is below alpha. Fails, naming y, where pcalg stops with an error.
     fn marginal(&self, x: usize, pairs: &Adjacency, alpha: f64, row: &mut [f64]) -> Result<(), (usize, &'static str)>;

@@ -3,6 +3,7 @@
 mod gauss;
 mod kernel;
 mod pool;
+mod tiles;
 mod walk;
 
 pub use gauss::GaussKernel;
@@ -14,9 +15,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Mutex;
 
 use crate::ci::Batch;
-use crate::engine::Engine;
+use crate::engine::{Engine, Layout};
 use crate::graph::Adjacency;
-use crate::search::level::{Level, Shard, Verdict};
+use crate::search::level::{Level, PairSide, Shard, Verdict};
 use crate::search::Observer;
 use crate::{Error, Result};
 use pool::Pool;
@@ -29,16 +30,32 @@ pub struct CpuEngine<K> {
     kernel: K,
     pool: Pool,
     exact: AtomicU64,
+    layout: Layout,
+    spare: Vec<PairSide>,
 }
 
 impl<K: Kernel> CpuEngine<K> {
     /// Runs `kernel` on `threads` threads (at least 1).
     pub fn new(kernel: K, threads: usize) -> Self {
-        CpuEngine { kernel, pool: Pool::new(threads), exact: AtomicU64::new(0) }
+        Self::with_shards(kernel, threads, 1 << 16)
+    }
+
+    /// [`CpuEngine::new`] with another size of shards, which changes nothing but the schedule.
+    pub fn with_shards(kernel: K, threads: usize, shard_tests: u64) -> Self {
+        let layout = Layout { wave_sides: 1 << 16, shard_tests };
+        CpuEngine { kernel, pool: Pool::new(threads), exact: AtomicU64::new(0), layout, spare: Vec::new() }
     }
 }
 
 impl<K: Kernel> Engine for CpuEngine<K> {
+    fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    fn arrange(&mut self, sides: &mut [PairSide]) {
+        tiles::in_tiles(sides, &mut self.spare, self.kernel.p());
+    }
+
     fn marginal(
         &mut self,
         pairs: &Adjacency,
