@@ -1,5 +1,7 @@
 //! pcalg 2.7-12's recorded answers, every field, on 1, 2 and 4 threads and one test at a time.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use common::golden::{cases, number, Case};

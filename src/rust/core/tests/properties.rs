@@ -1,6 +1,8 @@
 //! What must hold on random problems: agreement with a plain reference of pcalg's loops, and independence of threads,
 //! shards and the order of columns.
 
+#![allow(clippy::unwrap_used)]
+
 mod common;
 
 use common::problems::{correlation_matrix, correlations, problem, samples, Problem, Random};

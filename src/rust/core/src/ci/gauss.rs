@@ -406,11 +406,11 @@ mod tests {
     fn singular_sets_go_through_the_pseudoinverse() {
         // Two identical conditioning variables: the pseudo-inverse splits their weight and the partial correlation
         // given both equals the one given either.
-        let (a, b, c) = (0.5, 0.4, 0.3);
+        let (a, b, c): (f64, f64, f64) = (0.5, 0.4, 0.3);
         let m = [1.0, a, b, b, a, 1.0, c, c, b, c, 1.0, 1.0, b, c, 1.0, 1.0];
         let gauss = Gauss::new(&m, 4, 60.0, Reading::GaussCItest).unwrap();
         let both = gauss.partial_correlation(0, 1, &[2, 3]).unwrap();
-        let one = (a - b * c) / ((1.0 - b * b) * (1.0 - c * c) as f64).sqrt();
+        let one = (a - b * c) / ((1.0 - b * b) * (1.0 - c * c)).sqrt();
         assert!((both - one).abs() < 1e-12);
     }
 }
