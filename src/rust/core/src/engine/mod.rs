@@ -28,7 +28,7 @@ pub trait Engine {
     /// Puts the sides of a wave, which stand by row, into the order in which this machine likes to run them.
     fn arrange(&mut self, _sides: &mut [PairSide]) {}
 
-    /// Writes the p-value of each pair x < y of the graph, given nothing, to `p_max[x * p + y]`; NaN where there is none.
+    /// Writes the p-value of each pair x < y of the graph, given nothing, to `p_max[y * p + x]`; NaN where there is none.
     /// Where p is below alpha, it may write any number from 0 to alpha instead.
     fn marginal(&mut self, pairs: &Adjacency, alpha: f64, p_max: &mut [f64], observer: &mut dyn Observer)
         -> Result<()>;

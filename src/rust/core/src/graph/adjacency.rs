@@ -44,25 +44,25 @@ impl Adjacency {
         graph
     }
 
-    /// From the upper triangle alone: word `w` of row `x` has bit `y % 64` set for the edges x - y with x < y = 64 w + ..
-    /// Bits on or below the diagonal must not be set.
-    pub fn from_upper(p: usize, mut word: impl FnMut(usize, usize) -> u64) -> Self {
+    /// From the lower triangle alone: word `w` of row `y` has bit `x % 64` set for the edges x - y with x = 64 w + .. < y.
+    /// Bits on or above the diagonal must not be set.
+    pub fn from_lower(p: usize, mut word: impl FnMut(usize, usize) -> u64) -> Self {
         let mut graph = Self::empty(p);
-        for x in 0..p {
-            for w in x / 64..graph.words {
-                graph.bits[x * graph.words + w] = word(x, w);
+        for y in 0..p {
+            for w in 0..=y / 64 {
+                graph.bits[y * graph.words + w] = word(y, w);
             }
         }
-        // The lower triangle by transposing blocks of 64 x 64 bits.
-        for above in 0..graph.words {
-            for right in above..graph.words {
+        // The upper triangle by transposing blocks of 64 x 64 bits.
+        for below in 0..graph.words {
+            for left in 0..=below {
                 let mut block = [0u64; 64];
-                for (i, row) in block.iter_mut().enumerate().take(p - 64 * above) {
-                    *row = graph.bits[(64 * above + i) * graph.words + right];
+                for (i, row) in block.iter_mut().enumerate().take(p - 64 * below) {
+                    *row = graph.bits[(64 * below + i) * graph.words + left];
                 }
                 transpose(&mut block);
-                for (i, row) in block.iter().enumerate().take((p - 64 * right).min(64)) {
-                    graph.bits[(64 * right + i) * graph.words + above] |= row;
+                for (i, row) in block.iter().enumerate().take((p - 64 * left).min(64)) {
+                    graph.bits[(64 * left + i) * graph.words + below] |= row;
                 }
             }
         }
@@ -201,11 +201,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_upper_triangle_is_mirrored() {
+    fn the_lower_triangle_is_mirrored() {
         for p in [1usize, 2, 63, 64, 65, 200] {
             let edge = |x: usize, y: usize| (x * 7919 + y * 104_729) % 3 == 0;
-            let graph = Adjacency::from_upper(p, |x, w| {
-                (0..64).filter(|b| w * 64 + b > x && w * 64 + b < p && edge(x, w * 64 + b)).map(|b| 1u64 << b).sum()
+            let graph = Adjacency::from_lower(p, |y, w| {
+                (0..64).filter(|b| w * 64 + b < y && edge(w * 64 + b, y)).map(|b| 1u64 << b).sum()
             });
             for x in 0..p {
                 for y in 0..p {

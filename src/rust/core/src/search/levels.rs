@@ -65,19 +65,19 @@ fn marginal_level(
     let degree: Vec<usize> = (0..p).map(|x| start.degree(x)).collect();
     engine.marginal(tested, options.alpha, answer.p_max, observer)?;
     // By words of 64 pairs: there may be millions.
-    let rows: &mut [f64] = answer.p_max;
+    let columns: &mut [f64] = answer.p_max;
     let alpha = options.alpha;
     let mut separated = Vec::new();
     let (mut count, mut removed) = (0u64, 0u64);
     // "stable.fast" asks by itself whether a level has work.
     let mut go_on = true;
-    answer.graph = Adjacency::from_upper(p, |x, w| {
-        let above = if w == x / 64 { (!0u64 << (x % 64)) & !(1 << (x % 64)) } else { !0 };
-        let pairs = tested.row(x)[w] & above;
+    answer.graph = Adjacency::from_lower(p, |y, w| {
+        let below = if w == y / 64 { (1 << (y % 64)) - 1 } else { !0u64 };
+        let pairs = tested.row(y)[w] & below;
         let mut independent = 0u64;
         let mut dependent = 0u64;
         if pairs != 0 {
-            let cells = &mut rows[x * p + w * 64..x * p + (w * 64 + 64).min(p)];
+            let cells = &mut columns[y * p + w * 64..y * p + (w * 64 + 64).min(p)];
             for (bit, cell) in cells.iter_mut().enumerate() {
                 // The C++ tests `pMax >= alpha` and `pMax < alpha` at level 0: a NaN removes the edge, whatever NAdelete
                 // says, and leaves no separating set.
@@ -93,16 +93,12 @@ fn marginal_level(
         }
         count += u64::from(pairs.count_ones());
         removed += u64::from((pairs & !dependent).count_ones());
-        if w == x / 64 {
-            separated.push(Vec::new());
-        }
-        if let Some(row) = separated.last_mut() {
-            row.push(independent);
-        }
+        separated.push(independent);
         // Untested pairs stay as they are.
-        (start.row(x)[w] & above & !tested.row(x)[w]) | dependent
+        (start.row(y)[w] & below & !tested.row(y)[w]) | dependent
     });
-    answer.sepsets.set_empty(Adjacency::from_upper(p, |x, w| separated[x][w - x / 64]));
+    let mut separated = separated.into_iter();
+    answer.sepsets.set_empty(Adjacency::from_lower(p, |_, _| separated.next().unwrap_or(0)));
     if !fast {
         // Seen from the smaller vertex, then, if the pair is still there, from the larger.
         count += count - removed;

@@ -9,8 +9,8 @@ use crate::Result;
 
 /// The answer under construction, with the caller's p x p array of largest p-values.
 ///
-/// Until [`Answer::finish`] the p-value of a pair x < y is kept in `p_max[x * p + y]`: the search goes by rows, and the
-/// pairs of a row are then neighbours in memory.
+/// The p-value of a pair x < y is kept at its place in R's upper triangle, `p_max[y * p + x]`; [`Answer::finish`] fills the
+/// lower one.
 pub(super) struct Answer<'a> {
     pub graph: Adjacency,
     pub sepsets: SepSetLog,
@@ -36,7 +36,7 @@ impl<'a> Answer<'a> {
 
     /// The largest p-value of the pair so far.
     pub fn cell(&mut self, x: usize, y: usize) -> &mut f64 {
-        &mut self.p_max[x.min(y) * self.p + x.max(y)]
+        &mut self.p_max[x.max(y) * self.p + x.min(y)]
     }
 
     /// Engines leave the marginal p-values below alpha aside, as nearly all of them are outdone at a later level: asks for
@@ -73,9 +73,8 @@ impl<'a> Answer<'a> {
     /// triangle alone.
     pub fn finish(self, options: &Options, max_order: i32) -> Skeleton {
         let fast = options.method == Method::StableFast;
-        lay_out(self.p_max, self.p, if fast { Some(-1.0) } else { None });
         if !fast {
-            self.p_max.iter_mut().step_by(self.p + 1).for_each(|cell| *cell = 1.0);
+            symmetrise(self.p_max, self.p);
         }
         Skeleton {
             graph: self.graph,
@@ -87,38 +86,34 @@ impl<'a> Answer<'a> {
     }
 }
 
-/// From `m[x * p + y]` to R's upper triangle, `m[y * p + x]`, in tiles that stay in cache. The lower triangle keeps its
-/// values or gets `lower`.
-fn lay_out(m: &mut [f64], p: usize, lower: Option<f64>) {
+/// Copies the upper triangle to the lower one, in tiles that stay in cache, and sets the diagonal to 1.
+fn symmetrise(m: &mut [f64], p: usize) {
     const TILE: usize = 64;
     for left in (0..p).step_by(TILE) {
         for top in (0..=left).step_by(TILE) {
             for y in left..(left + TILE).min(p) {
                 for x in top..(top + TILE).min(y) {
-                    m[y * p + x] = m[x * p + y];
-                    if let Some(value) = lower {
-                        m[x * p + y] = value;
-                    }
+                    m[x * p + y] = m[y * p + x];
                 }
             }
         }
     }
+    m.iter_mut().step_by(p + 1).for_each(|cell| *cell = 1.0);
 }
 
 #[cfg(test)]
 mod tests {
     #[test]
-    fn values_end_in_the_upper_triangle() {
+    fn the_upper_triangle_is_copied_down() {
         for p in [1usize, 2, 63, 64, 65, 150] {
             let before: Vec<f64> = (0..p * p).map(|i| i as f64).collect();
-            let (mut both, mut upper) = (before.clone(), before.clone());
-            super::lay_out(&mut both, p, None);
-            super::lay_out(&mut upper, p, Some(-1.0));
+            let mut m = before.clone();
+            super::symmetrise(&mut m, p);
             for x in 0..p {
+                assert_eq!(m[x * p + x], 1.0);
                 for y in x + 1..p {
-                    let value = before[x * p + y];
-                    assert_eq!((both[y * p + x], both[x * p + y]), (value, value));
-                    assert_eq!((upper[y * p + x], upper[x * p + y]), (value, -1.0));
+                    let value = before[y * p + x];
+                    assert_eq!((m[y * p + x], m[x * p + y]), (value, value));
                 }
             }
         }

@@ -69,19 +69,25 @@ impl Kernel for GaussKernel<'_> {
         self.gauss.p()
     }
 
-    fn marginal(&self, x: usize, pairs: &Adjacency, alpha: f64, row: &mut [f64]) -> Result<(), (usize, &'static str)> {
+    fn marginal(
+        &self,
+        y: usize,
+        pairs: &Adjacency,
+        alpha: f64,
+        column: &mut [f64],
+    ) -> Result<(), (usize, &'static str)> {
         assert_eq!(alpha, self.alpha, "the kernel was made for another alpha");
-        let correlations = self.gauss.column(x);
+        let correlations = self.gauss.column(y);
         let dependent_above = self.cutoff(0).dependent_above;
         let curve = self.curve(0);
-        for y in pairs.neighbours(x).map(|y| y as usize).filter(|&y| y > x) {
-            let r = correlations[y];
-            row[y] = if r * r > dependent_above {
+        for x in pairs.neighbours(y).map(|x| x as usize).take_while(|&x| x < y) {
+            let r = correlations[x];
+            column[x] = if r * r > dependent_above {
                 0.0
             } else if let Some(p) = curve.and_then(|curve| curve.at(r.abs())) {
                 p
             } else {
-                self.gauss.p_of_marginal(r).map_err(|Undefined(reason)| (y, reason))?
+                self.gauss.p_of_marginal(r).map_err(|Undefined(reason)| (x, reason))?
             };
         }
         Ok(())

@@ -16,9 +16,15 @@ pub trait Kernel: Sync {
     /// Number of variables.
     fn p(&self) -> usize;
 
-    /// Writes p of (x, y) given nothing to `row[y]` for the neighbours y > x of x in `pairs`, or anything from 0 to alpha
-    /// where p is below alpha. Fails, naming y, where pcalg stops with an error.
-    fn marginal(&self, x: usize, pairs: &Adjacency, alpha: f64, row: &mut [f64]) -> Result<(), (usize, &'static str)>;
+    /// Writes p of (x, y) given nothing to `column[x]` for the neighbours x < y of y in `pairs`, or anything from 0 to alpha
+    /// where p is below alpha. Fails, naming x, where pcalg stops with an error.
+    fn marginal(
+        &self,
+        y: usize,
+        pairs: &Adjacency,
+        alpha: f64,
+        column: &mut [f64],
+    ) -> Result<(), (usize, &'static str)>;
 
     /// Decides the ranks of a side. May return early, with anything, once the signal says so; otherwise the verdict
     /// depends on the side and the data alone.

@@ -66,17 +66,19 @@ impl<K: Kernel> Engine for CpuEngine<K> {
         let p = pairs.p();
         let total = (p * (p + 1)) as f64 / 2.0;
         let inline = total < INLINE_TESTS;
-        // A row each: they are disjoint, and the longest come first.
-        let rows: Vec<Mutex<Option<&mut [f64]>>> = p_max.chunks_mut(p).map(|row| Mutex::new(Some(row))).collect();
+        // A column each: they are disjoint, and the longest come first.
+        let columns: Vec<Mutex<Option<&mut [f64]>>> =
+            p_max.chunks_mut(p).map(|column| Mutex::new(Some(column))).collect();
         let kernel = &self.kernel;
         let failed: Mutex<Option<(usize, usize, &'static str)>> = Mutex::new(None);
         let cost = |task: usize| (p - task) as f64;
-        self.pool.run(p, inline, cost, &mut |done| observer.progress(0, done, total), |_: &mut (), x, _| {
-            let row = rows[x].lock().ok().and_then(|mut slot| slot.take());
-            if let Some(row) = row {
-                if let Err((y, reason)) = kernel.marginal(x, pairs, alpha, row) {
+        self.pool.run(p, inline, cost, &mut |done| observer.progress(0, done, total), |_: &mut (), task, _| {
+            let y = p - 1 - task;
+            let column = columns[y].lock().ok().and_then(|mut slot| slot.take());
+            if let Some(column) = column {
+                if let Err((x, reason)) = kernel.marginal(y, pairs, alpha, column) {
                     if let Ok(mut slot) = failed.lock() {
-                        if slot.is_none_or(|(first, _, _)| x < first) {
+                        if slot.is_none_or(|(_, first, _)| y < first) {
                             *slot = Some((x, y, reason));
                         }
                     }
