@@ -18,6 +18,5 @@ mod error;
 pub mod graph;
 pub mod orient;
 pub mod search;
-mod sort;
 
 pub use error::{Error, Result};

@@ -36,17 +36,43 @@ struct Entry {
     at: u64,
 }
 
+/// Separating sets of one size, many at once.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Separations {
+    /// Number of members of each set.
+    pub size: usize,
+    /// (x, y) of the entries `sepset[[x]][[y]]`.
+    pub pairs: Vec<[u32; 2]>,
+    /// The sets one after the other, `size` numbers each.
+    pub members: Vec<u32>,
+}
+
+impl Separations {
+    /// None yet, of sets of `size`.
+    pub fn of_size(size: usize) -> Self {
+        Separations { size, ..Self::default() }
+    }
+
+    /// Appends `sepset[[x]][[y]]`.
+    #[inline]
+    pub fn push(&mut self, x: u32, y: u32, set: &[u32]) {
+        debug_assert_eq!(set.len(), self.size);
+        self.pairs.push([x, y]);
+        self.members.extend_from_slice(set);
+    }
+}
+
 /// Separating sets in the order in which a search finds them: entering one is an append.
 #[derive(Clone, Debug)]
 pub struct SepSetLog {
     sets: SepSets,
-    entries: Vec<(u32, Entry)>,
+    found: Vec<Separations>,
 }
 
 impl SepSetLog {
     /// An empty log; see [`SepSets::new`].
     pub fn new(p: usize, empty_side: Side) -> Self {
-        SepSetLog { sets: SepSets::new(p, empty_side), entries: Vec::new() }
+        SepSetLog { sets: SepSets::new(p, empty_side), found: Vec::new() }
     }
 
     /// Records that the empty set separates x and y.
@@ -61,26 +87,48 @@ impl SepSetLog {
 
     /// Sets `sepset[[x]][[y]]`, at most once for each (x, y).
     pub fn insert(&mut self, x: usize, y: usize, set: &[u32]) {
-        let entry = self.sets.store(y, set);
-        self.entries.push((x as u32, entry));
+        if self.found.last().is_none_or(|last| last.size != set.len()) {
+            self.found.push(Separations::of_size(set.len()));
+        }
+        if let Some(last) = self.found.last_mut() {
+            last.push(x as u32, y as u32, set);
+        }
+    }
+
+    /// [`SepSetLog::insert`] of many.
+    pub fn extend(&mut self, separations: Separations) {
+        self.found.push(separations);
     }
 
     /// The sets, ready to be asked.
     pub fn finish(self) -> SepSets {
-        let SepSetLog { mut sets, entries } = self;
-        let mut counts = vec![0; sets.p()];
-        for &(x, _) in &entries {
+        let SepSetLog { mut sets, found } = self;
+        let mut counts = vec![0u32; sets.p()];
+        for &[x, _] in found.iter().flat_map(|part| &part.pairs) {
             counts[x as usize] += 1;
         }
         for (row, &count) in sets.rows.iter_mut().zip(&counts) {
-            row.reserve_exact(count);
+            row.reserve_exact(count as usize);
         }
-        for (x, entry) in entries {
-            sets.rows[x as usize].push(entry);
+        for Separations { size, pairs, members } in found {
+            let base = sets.arena.len() as u64;
+            let len = size as u32;
+            if size == 1 {
+                for (&[x, y], &only) in pairs.iter().zip(&members) {
+                    sets.rows[x as usize].push(Entry { y, len, at: u64::from(only) });
+                }
+            } else {
+                for (i, &[x, y]) in pairs.iter().enumerate() {
+                    sets.rows[x as usize].push(Entry { y, len, at: base + (i * size) as u64 });
+                }
+                sets.arena.extend_from_slice(&members);
+            }
         }
         for row in &mut sets.rows {
-            // Stable, for its speed on the few ascending runs that a search leaves.
-            row.sort_by_key(|entry| entry.y);
+            if !row.is_sorted_by_key(|entry| entry.y) {
+                // Stable, for its speed on the few ascending runs that a search leaves.
+                row.sort_by_key(|entry| entry.y);
+            }
         }
         sets
     }

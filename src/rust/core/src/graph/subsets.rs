@@ -58,6 +58,27 @@ pub fn rank(n: usize, subset: &[u32]) -> u64 {
     rank
 }
 
+/// How many subsets of {0, .., n-1} without `place`, of the size of `subset`, come before it: the rank among the sets
+/// without `place` of an ascending subset that is one of them.
+pub fn rank_without(n: usize, subset: &[u32], place: usize) -> u64 {
+    let k = subset.len();
+    let mut rank = 0u64;
+    let mut next = 0usize;
+    for (i, &member) in subset.iter().enumerate() {
+        let member = member as usize;
+        for skipped in (next..member).filter(|&skipped| skipped != place) {
+            // What follows `skipped`, less `place` if that does.
+            let left = n - skipped - 1 - usize::from(place > skipped);
+            rank += binomial(left, k - i - 1).unwrap_or(u64::MAX);
+        }
+        if member == place {
+            break;
+        }
+        next = member + 1;
+    }
+    rank
+}
+
 /// Moves an ascending subset of {0, .., n-1} to its successor; `false` when it was the last (then unchanged).
 pub fn advance(n: usize, subset: &mut [u32]) -> bool {
     let k = subset.len();
@@ -100,6 +121,25 @@ mod tests {
                     assert_eq!(subset, visited);
                     assert_eq!(rank(n, &subset), r);
                     assert_eq!(advance(n, &mut visited), r + 1 < total);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn ranks_without_a_place_count_the_sets_before() {
+        for n in 1..=7usize {
+            for k in 1..n {
+                for place in 0..n {
+                    let mut set: Vec<u32> = (0..k as u32).collect();
+                    let mut before = 0;
+                    loop {
+                        assert_eq!(rank_without(n, &set, place), before, "{set:?} of {n} without {place}");
+                        before += u64::from(!set.contains(&(place as u32)));
+                        if !advance(n, &mut set) {
+                            break;
+                        }
+                    }
                 }
             }
         }

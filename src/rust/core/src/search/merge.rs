@@ -2,7 +2,7 @@
 
 use super::{Method, Options, Skeleton};
 use crate::ci::Batch;
-use crate::engine::Engine;
+use crate::engine::SideEngine;
 use crate::graph::{Adjacency, SepSetLog};
 use crate::search::Observer;
 use crate::Result;
@@ -22,8 +22,7 @@ pub(super) struct Answer<'a> {
 
 impl<'a> Answer<'a> {
     pub fn new(options: &Options, graph: Adjacency, p_max: &'a mut [f64]) -> Self {
-        // pcalg's marks for "never tested".
-        p_max.fill(if options.method == Method::StableFast { -1.0 } else { f64::NEG_INFINITY });
+        p_max.fill(options.untested());
         Answer {
             sepsets: SepSetLog::new(options.p, options.empty_side()),
             tests: Vec::new(),
@@ -43,7 +42,7 @@ impl<'a> Answer<'a> {
     /// those of the pairs that are still there.
     pub fn raise_marginals(
         &mut self,
-        engine: &mut dyn Engine,
+        engine: &mut dyn SideEngine,
         tested: &Adjacency,
         observer: &mut dyn Observer,
     ) -> Result<()> {
@@ -74,7 +73,7 @@ impl<'a> Answer<'a> {
     pub fn finish(self, options: &Options, max_order: i32) -> Skeleton {
         let fast = options.method == Method::StableFast;
         if !fast {
-            symmetrise(self.p_max, self.p);
+            super::levels::symmetrise(self.p_max, self.p);
         }
         Skeleton {
             graph: self.graph,
@@ -82,40 +81,6 @@ impl<'a> Answer<'a> {
             tests: self.tests,
             max_order,
             exact_tests: self.exact_tests,
-        }
-    }
-}
-
-/// Copies the upper triangle to the lower one, in tiles that stay in cache, and sets the diagonal to 1.
-fn symmetrise(m: &mut [f64], p: usize) {
-    const TILE: usize = 64;
-    for left in (0..p).step_by(TILE) {
-        for top in (0..=left).step_by(TILE) {
-            for y in left..(left + TILE).min(p) {
-                for x in top..(top + TILE).min(y) {
-                    m[x * p + y] = m[y * p + x];
-                }
-            }
-        }
-    }
-    m.iter_mut().step_by(p + 1).for_each(|cell| *cell = 1.0);
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn the_upper_triangle_is_copied_down() {
-        for p in [1usize, 2, 63, 64, 65, 150] {
-            let before: Vec<f64> = (0..p * p).map(|i| i as f64).collect();
-            let mut m = before.clone();
-            super::symmetrise(&mut m, p);
-            for x in 0..p {
-                assert_eq!(m[x * p + x], 1.0);
-                for y in x + 1..p {
-                    let value = before[y * p + x];
-                    assert_eq!((m[y * p + x], m[x * p + y]), (value, value));
-                }
-            }
         }
     }
 }

@@ -12,7 +12,7 @@ pub mod level;
 pub mod levels;
 mod merge;
 pub mod original;
-mod progress;
+pub(crate) mod progress;
 pub mod sequential;
 
 use crate::graph::{Adjacency, SepSets, Side};
@@ -133,7 +133,7 @@ impl Options {
     }
 
     /// The graph that the search starts from: complete but for the gaps.
-    fn start(&self) -> Adjacency {
+    pub(crate) fn start(&self) -> Adjacency {
         let mut graph = Adjacency::complete(self.p);
         if let Some(gaps) = &self.fixed_gaps {
             for x in 0..self.p {
@@ -146,7 +146,7 @@ impl Options {
     }
 
     /// The pairs of a graph that are tested: edges that are not fixed.
-    fn testable(&self, graph: &Adjacency) -> Adjacency {
+    pub(crate) fn testable(&self, graph: &Adjacency) -> Adjacency {
         let mut rest = graph.clone();
         if let Some(fixed) = &self.fixed_edges {
             for x in 0..self.p {
@@ -179,8 +179,17 @@ impl Options {
         }
     }
 
+    /// pcalg's mark in `pMax` for "never tested".
+    pub fn untested(&self) -> f64 {
+        if self.method == Method::StableFast {
+            -1.0
+        } else {
+            f64::NEG_INFINITY
+        }
+    }
+
     /// Where pcalg keeps separating sets found by "stable.fast", and where the empty ones lie otherwise.
-    fn empty_side(&self) -> Side {
+    pub(crate) fn empty_side(&self) -> Side {
         if self.method == Method::StableFast {
             Side::Larger
         } else {

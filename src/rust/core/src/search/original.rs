@@ -6,11 +6,12 @@
 //! first set that separates stays the first if it does not meet R (only its rank shrinks), no set separates if none did,
 //! and the largest p stays if its set does not meet R. Otherwise, which is rare, the side is run again.
 
-use super::level::{count_sets, CandidateOrder, Level, Neighbours, PairSide, Verdict};
+use super::level::{count_sets, CandidateOrder, Neighbours, PairSide, Verdict};
 use super::merge::Answer;
 use super::progress::LevelProgress;
 use super::{Observer, Options, Skeleton};
-use crate::engine::Engine;
+use crate::engine::sides::Sides;
+use crate::engine::SideEngine;
 use crate::graph::subsets;
 use crate::{Error, Result};
 
@@ -19,7 +20,7 @@ const WINDOW_TESTS: u64 = 1 << 20;
 
 /// Runs the skeleton phase of `method = "original"`; arguments and errors as [`super::levels::skeleton`].
 pub fn skeleton(
-    engine: &mut dyn Engine,
+    engine: &mut dyn SideEngine,
     options: &Options,
     p_max: &mut [f64],
     observer: &mut dyn Observer,
@@ -36,7 +37,8 @@ pub fn skeleton(
             marginal(engine, options, &mut answer, observer)?
         } else {
             let tested = options.testable(&answer.graph);
-            let mut progress = LevelProgress::start(observer, size, remaining, &answer.graph, &tested)?;
+            observer.level(size, remaining)?;
+            let mut progress = LevelProgress::new(observer, size, &answer.graph, &tested);
             let found = conditional(engine, options, &mut answer, &mut progress, size)?;
             progress.finish()?;
             found
@@ -62,14 +64,14 @@ fn visits(answer: &Answer, options: &Options) -> Vec<(u32, u32)> {
 }
 
 fn marginal(
-    engine: &mut dyn Engine,
+    engine: &mut dyn SideEngine,
     options: &Options,
     answer: &mut Answer,
     observer: &mut dyn Observer,
 ) -> Result<(u64, bool)> {
     let visits = visits(answer, options);
     let tested = options.testable(&answer.graph);
-    engine.marginal(&tested, options.alpha, answer.p_max, observer)?;
+    engine.marginal_p(&tested, options.alpha, answer.p_max, observer)?;
     let mut degree: Vec<usize> = (0..options.p).map(|x| answer.graph.degree(x)).collect();
     let mut tests = 0;
     let mut go_on = false;
@@ -93,7 +95,7 @@ fn marginal(
 }
 
 fn conditional(
-    engine: &mut dyn Engine,
+    engine: &mut dyn SideEngine,
     options: &Options,
     answer: &mut Answer,
     progress: &mut LevelProgress,
@@ -135,11 +137,10 @@ fn conditional(
         for side in &mut sides {
             side.place = frozen.place(side.row as usize, side.other as usize);
         }
-        let level = Level::new(size, &frozen, sides, options.alpha, options.na_delete, engine.layout().shard_tests);
+        let level = Sides::new(size, &frozen, sides, options.alpha, options.na_delete, engine.shard_tests());
         let mut verdicts = Vec::new();
-        engine.run(&level, &mut verdicts, progress)?;
-        progress.add(&level);
-        answer.exact_tests += engine.take_exact_tests();
+        answer.exact_tests += engine.decide(&level, &mut verdicts, progress)?;
+        progress.add(level.cost());
         for (side, verdict) in level.sides.iter().zip(verdicts) {
             let (x, y) = (side.row as usize, side.other as usize);
             if !answer.graph.has(x, y) {
@@ -168,11 +169,11 @@ fn conditional(
 
 /// The verdict that holds on the neighbourhood as it is now, with its set and the number of tests that pcalg performs.
 fn settle(
-    engine: &mut dyn Engine,
+    engine: &mut dyn SideEngine,
     options: &Options,
     answer: &Answer,
     progress: &mut LevelProgress,
-    level: &Level,
+    level: &Sides,
     side: &PairSide,
     verdict: Verdict,
 ) -> Result<(Verdict, Vec<u32>, u64)> {
@@ -190,12 +191,10 @@ fn settle(
             count: count_sets(x, side.other as usize, now.len(), size)?,
             ..*side
         };
-        let again =
-            Level::new(size, &fresh, vec![now_side], options.alpha, options.na_delete, engine.layout().shard_tests);
+        let again = Sides::new(size, &fresh, vec![now_side], options.alpha, options.na_delete, engine.shard_tests());
         let mut verdicts = Vec::new();
-        engine.run(&again, &mut verdicts, progress)?;
         // The window has counted these tests already.
-        engine.take_exact_tests();
+        engine.decide(&again, &mut verdicts, progress)?;
         verdict = verdicts[0];
         set = now_side.set(&fresh, size, rank_of(&verdict));
     }

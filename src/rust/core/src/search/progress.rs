@@ -1,12 +1,11 @@
 //! The progress of a level that is run in parts.
 
-use super::level::Level;
 use super::Observer;
 use crate::graph::{subsets, Adjacency};
 use crate::Result;
 
 /// Reports the parts of a level as one whole. It counts tests that need not be run as done, so the total is known at once.
-pub(super) struct LevelProgress<'a> {
+pub(crate) struct LevelProgress<'a> {
     observer: &'a mut dyn Observer,
     size: usize,
     before: f64,
@@ -14,23 +13,16 @@ pub(super) struct LevelProgress<'a> {
 }
 
 impl<'a> LevelProgress<'a> {
-    /// Announces the level: conditioning sets of `size` on `graph`, for the pairs in `tested`.
-    pub fn start(
-        observer: &'a mut dyn Observer,
-        size: usize,
-        remaining: usize,
-        graph: &Adjacency,
-        tested: &Adjacency,
-    ) -> Result<Self> {
-        observer.level(size, remaining)?;
+    /// Of a level with conditioning sets of `size` on `graph`, for the pairs in `tested`.
+    pub fn new(observer: &'a mut dyn Observer, size: usize, graph: &Adjacency, tested: &Adjacency) -> Self {
         let sets = |x: usize| subsets::binomial(graph.degree(x).saturating_sub(1), size).unwrap_or(u64::MAX) as f64;
         let total = (0..graph.p()).map(|x| tested.degree(x) as f64 * sets(x)).sum();
-        Ok(LevelProgress { observer, size, before: 0.0, total })
+        LevelProgress { observer, size, before: 0.0, total }
     }
 
     /// Counts a part as done.
-    pub fn add(&mut self, part: &Level) {
-        self.before += part.cost();
+    pub fn add(&mut self, cost: f64) {
+        self.before += cost;
     }
 
     /// Ends the level.
@@ -54,7 +46,6 @@ impl Observer for LevelProgress<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::level::{CandidateOrder, Neighbours, PairSide};
 
     struct Record(Vec<(f64, f64)>);
 
@@ -68,13 +59,10 @@ mod tests {
     #[test]
     fn parts_add_up_and_only_the_end_is_the_whole() {
         let graph = Adjacency::complete(5);
-        let neighbours = Neighbours::of(graph.clone());
         let mut record = Record(Vec::new());
-        let mut progress = LevelProgress::start(&mut record, 1, 10, &graph, &graph).unwrap();
-        let side = PairSide { row: 0, other: 1, place: 0, order: CandidateOrder::Ascending, count: 3 };
-        let part = Level::new(1, &neighbours, vec![side; 10], 0.05, true, 100);
+        let mut progress = LevelProgress::new(&mut record, 1, &graph, &graph);
         progress.progress(1, 12.0, 30.0).unwrap();
-        progress.add(&part);
+        progress.add(30.0);
         progress.progress(1, 40.0, 30.0).unwrap();
         progress.finish().unwrap();
         assert_eq!(record.0[0], (12.0, 60.0));

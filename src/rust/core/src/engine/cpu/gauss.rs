@@ -1,5 +1,8 @@
 //! The Gaussian test on the CPU: squared partial correlations in SIMD, pcalg's formula where they cannot decide.
 //!
+//! A row's pairs are decided together where their candidates stand in one order ([`rows`](super::rows)), and one by one
+//! where they do not ([`walk`](super::walk)).
+//!
 //! A side is walked in rank order. For a block of consecutive sets the squared partial correlations q are computed
 //! without root, logarithm or branch; a test that the quick form cannot be trusted with gets q = -1. A block whose
 //! smallest q lies above the critical band, and above the smallest seen so far, is done. Otherwise its tests are looked
@@ -9,7 +12,8 @@
 
 use std::sync::OnceLock;
 
-use super::kernel::{Kernel, SideView, Signal};
+use super::kernel::{Kernel, LaneOutcome, RowView, SideView, Signal};
+use super::rows::{self, RowScratch};
 use super::walk::{self, Walker};
 use crate::ci::gauss::{Cutoff, Gauss, Undefined};
 use crate::ci::pcurve::PCurve;
@@ -93,33 +97,77 @@ impl Kernel for GaussKernel<'_> {
         Ok(())
     }
 
+    fn row(&self, row: &RowView, scratch: &mut Scratch, signal: &Signal, out: &mut dyn FnMut(&LaneOutcome)) {
+        let rules = self.rules(row.alpha, row.size, row.na_delete);
+        rows::dispatch(&rules, row, scratch, signal, out);
+    }
+
     fn walk(&self, side: &SideView, scratch: &mut Scratch, signal: &Signal) -> Verdict {
-        assert_eq!(side.alpha, self.alpha, "the kernel was made for another alpha");
-        let mut judge = Judge {
-            gauss: &self.gauss,
-            cutoff: self.cutoff(side.size),
-            curve: self.curve(side.size),
-            side,
-            signal,
-            smallest: f64::INFINITY,
-            smallest_rank: side.ranks.start,
-            exact: None,
-        };
-        let Scratch { candidates, walker } = scratch;
-        let ended = if side.size == 1 {
-            walk::dispatch_single(&mut judge, candidates, walker)
-        } else {
-            side.side.candidates(side.neighbours, candidates);
-            walk::dispatch_sets(&mut judge, candidates, walker)
-        };
-        match ended {
-            Some(verdict) => verdict,
-            None => judge.dependent(),
-        }
+        let rules = self.rules(side.alpha, side.size, side.na_delete);
+        judge_side(&rules, side, scratch, signal, None)
     }
 
     fn p_value(&self, x: usize, y: usize, s: &[u32]) -> Result<f64, &'static str> {
         self.gauss.p_value(x, y, s).map_err(|Undefined(reason)| reason)
+    }
+}
+
+/// What decides a test of one level.
+#[derive(Clone, Copy)]
+pub(super) struct Rules<'a> {
+    pub gauss: &'a Gauss<'a>,
+    pub cutoff: Cutoff,
+    curve: Option<&'a PCurve>,
+    size: usize,
+    alpha: f64,
+    na_delete: bool,
+}
+
+impl Rules<'_> {
+    /// p of a test whose squared partial correlation says that it separates.
+    #[inline]
+    pub fn p_of_square(&self, q: f64) -> f64 {
+        // Far from 0, p follows r: no need to compute r again.
+        let r = q.sqrt();
+        let p = self.curve.and_then(|curve| curve.at(r));
+        p.unwrap_or_else(|| self.gauss.p_of_correlation(r, self.size))
+    }
+
+    /// A test by pcalg's formula: its p-value as pcalg reads it, and whether that separates.
+    pub fn exactly(&self, x: usize, y: usize, set: &[u32]) -> Result<(f64, bool), &'static str> {
+        let p = self.gauss.p_value(x, y, set).map_err(|Undefined(reason)| reason)?;
+        let p = if p.is_nan() { f64::from(u8::from(self.na_delete)) } else { p };
+        Ok((p, p >= self.alpha))
+    }
+}
+
+impl<'a> GaussKernel<'a> {
+    fn rules(&'a self, alpha: f64, size: usize, na_delete: bool) -> Rules<'a> {
+        assert_eq!(alpha, self.alpha, "the kernel was made for another alpha");
+        Rules { gauss: &self.gauss, cutoff: self.cutoff(size), curve: self.curve(size), size, alpha, na_delete }
+    }
+}
+
+/// Decides the ranks of a side; `smallest` is what is known of its tests before: their smallest q with its rank.
+pub(super) fn judge_side(
+    rules: &Rules,
+    side: &SideView,
+    scratch: &mut Scratch,
+    signal: &Signal,
+    smallest: Option<(f64, u64)>,
+) -> Verdict {
+    let (smallest, smallest_rank) = smallest.unwrap_or((f64::INFINITY, side.ranks.start));
+    let mut judge = Judge { rules: *rules, side, signal, smallest, smallest_rank, exact: None };
+    let Scratch { candidates, walker, .. } = scratch;
+    let ended = if side.size == 1 {
+        walk::dispatch_single(&mut judge, candidates, walker)
+    } else {
+        side.side.candidates(side.neighbours, candidates);
+        walk::dispatch_sets(&mut judge, candidates, walker)
+    };
+    match ended {
+        Some(verdict) => verdict,
+        None => judge.dependent(),
     }
 }
 
@@ -128,13 +176,12 @@ impl Kernel for GaussKernel<'_> {
 pub struct Scratch {
     candidates: Vec<u32>,
     walker: Walker,
+    pub(super) rows: RowScratch,
 }
 
 /// Turns blocks of q into a verdict.
 pub(super) struct Judge<'a> {
-    pub gauss: &'a Gauss<'a>,
-    pub cutoff: Cutoff,
-    curve: Option<&'a PCurve>,
+    pub rules: Rules<'a>,
     pub side: &'a SideView<'a>,
     pub signal: &'a Signal<'a>,
     smallest: f64,
@@ -159,7 +206,7 @@ impl Judge<'_> {
         for &value in q {
             least = if value < least { value } else { least };
         }
-        if least > self.cutoff.dependent_above && least >= self.smallest {
+        if least > self.rules.cutoff.dependent_above && least >= self.smallest {
             return None;
         }
         self.scan(q, first, set)
@@ -167,7 +214,7 @@ impl Judge<'_> {
 
     #[inline(never)]
     fn scan<S: AsRef<[u32]>>(&mut self, q: &[f64], first: u64, mut set: impl FnMut(usize) -> S) -> Option<Verdict> {
-        let above = self.cutoff.dependent_above;
+        let above = self.rules.cutoff.dependent_above;
         // In small groups, most of which hold no such test.
         const GROUP: usize = 8;
         let suspects = q.chunks(GROUP).enumerate().filter(|(_, group)| {
@@ -181,16 +228,12 @@ impl Judge<'_> {
                 continue;
             }
             let rank = first + i as u64;
-            if value < 0.0 || value >= self.cutoff.independent_below {
+            if value < 0.0 || value >= self.rules.cutoff.independent_below {
                 if let Some(verdict) = self.exactly(rank, set(i).as_ref()) {
                     return Some(verdict);
                 }
             } else {
-                // Far from 0, p follows r: no need to compute r again.
-                let r = value.sqrt();
-                let p = self.curve.and_then(|curve| curve.at(r));
-                let p = p.unwrap_or_else(|| self.gauss.p_of_correlation(r, self.side.size));
-                return Some(Verdict::Independent { rank, p });
+                return Some(Verdict::Independent { rank, p: self.rules.p_of_square(value) });
             }
         }
         for (i, &value) in q.iter().enumerate() {
@@ -205,13 +248,10 @@ impl Judge<'_> {
     /// Decides one test by pcalg's formula.
     pub fn exactly(&mut self, rank: u64, set: &[u32]) -> Option<Verdict> {
         self.signal.count_exact();
-        match self.gauss.p_value(self.row(), self.other(), set) {
-            Err(Undefined(reason)) => Some(Verdict::Undefined { rank, reason }),
-            Ok(p) => {
-                let p = self.side.read(p);
-                if p >= self.side.alpha {
-                    return Some(Verdict::Independent { rank, p });
-                }
+        match self.rules.exactly(self.row(), self.other(), set) {
+            Err(reason) => Some(Verdict::Undefined { rank, reason }),
+            Ok((p, true)) => Some(Verdict::Independent { rank, p }),
+            Ok((p, false)) => {
                 if self.exact.is_none_or(|(largest, _)| p > largest) {
                     self.exact = Some((p, rank));
                 }
@@ -226,7 +266,7 @@ impl Judge<'_> {
         if self.smallest < f64::INFINITY {
             let set = self.side.side.set(self.side.neighbours, self.side.size, self.smallest_rank);
             // The quick form was trusted here, so pcalg's has an answer too.
-            if let Ok(p) = self.gauss.p_value(self.row(), self.other(), &set) {
+            if let Ok(p) = self.rules.gauss.p_value(self.row(), self.other(), &set) {
                 if p > best.0 {
                     best = (p, self.smallest_rank);
                 }

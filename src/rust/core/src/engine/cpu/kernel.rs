@@ -5,8 +5,9 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::pool::Stop;
+use crate::engine::sides::Sides;
 use crate::graph::Adjacency;
-use crate::search::level::{Level, Neighbours, PairSide, Verdict};
+use crate::search::level::{Neighbours, PairSide, Verdict};
 
 /// A test in the form that the CPU engine runs.
 pub trait Kernel: Sync {
@@ -26,12 +27,51 @@ pub trait Kernel: Sync {
         column: &mut [f64],
     ) -> Result<(), (usize, &'static str)>;
 
+    /// Decides pairs of one row whose candidates stand in ascending order, and tells `out` of each. May return early, with
+    /// some of them untold, once the signal says so; otherwise what is told depends on the row and the data alone.
+    fn row(&self, row: &RowView, scratch: &mut Self::Scratch, signal: &Signal, out: &mut dyn FnMut(&LaneOutcome));
+
     /// Decides the ranks of a side. May return early, with anything, once the signal says so; otherwise the verdict
     /// depends on the side and the data alone.
     fn walk(&self, side: &SideView, scratch: &mut Self::Scratch, signal: &Signal) -> Verdict;
 
     /// One p-value, NaN where there is none; fails where pcalg stops with an error.
     fn p_value(&self, x: usize, y: usize, s: &[u32]) -> Result<f64, &'static str>;
+}
+
+/// Pairs (row, other) with conditioning sets from the neighbours of `row`: a lane each. One enumeration of the subsets of
+/// all neighbours serves all lanes; a lane skips the sets that hold its own vertex, and meets the others in its own order.
+#[derive(Clone, Debug)]
+pub struct RowView<'a> {
+    /// The vertex whose neighbours are chosen from.
+    pub row: u32,
+    /// By lane: where the other vertex stands in the row's list. Ascending.
+    pub places: &'a [u32],
+    /// The frozen neighbourhoods.
+    pub neighbours: &'a Neighbours,
+    /// Size of the conditioning sets.
+    pub size: usize,
+    /// Which sets, by their rank among the subsets of the row's whole list.
+    pub sets: Range<u64>,
+    /// By lane, where sets before these are looked at elsewhere: the smallest rank that was found to separate.
+    pub found: Option<&'a [AtomicU64]>,
+    /// Significance level.
+    pub alpha: f64,
+    /// Whether a test without an answer separates.
+    pub na_delete: bool,
+}
+
+/// What the sets of a row say about one lane.
+#[derive(Clone, Debug)]
+pub struct LaneOutcome<'a> {
+    /// Index into [`RowView::places`].
+    pub lane: usize,
+    /// The verdict; ranks are the lane's own.
+    pub verdict: Verdict,
+    /// The set that separates or has no answer.
+    pub set: &'a [u32],
+    /// Number of tests decided by the exact formula.
+    pub exact_tests: u64,
 }
 
 /// A range of ranks of one side, with what the level says about it.
@@ -53,7 +93,7 @@ pub struct SideView<'a> {
 
 impl<'a> SideView<'a> {
     /// The view of some ranks of a side.
-    pub fn new(level: &Level<'a>, side: &PairSide, ranks: Range<u64>) -> Self {
+    pub fn new(level: &Sides<'a>, side: &PairSide, ranks: Range<u64>) -> Self {
         SideView {
             side: *side,
             neighbours: level.neighbours,
@@ -61,16 +101,6 @@ impl<'a> SideView<'a> {
             ranks,
             alpha: level.alpha,
             na_delete: level.na_delete,
-        }
-    }
-
-    /// p with pcalg's reading of a test that has no answer.
-    #[inline]
-    pub fn read(&self, p: f64) -> f64 {
-        if p.is_nan() {
-            f64::from(u8::from(self.na_delete))
-        } else {
-            p
         }
     }
 }
@@ -82,9 +112,18 @@ pub struct Signal<'a> {
     exact: Cell<u64>,
 }
 
+/// No rank is left out.
+static UNLIMITED: AtomicU64 = AtomicU64::new(u64::MAX);
+
 impl<'a> Signal<'a> {
     pub(super) fn new(stop: &'a Stop, limit: &'a AtomicU64) -> Self {
         Signal { stop, limit, exact: Cell::new(0) }
+    }
+
+    /// Whether the run is to end.
+    #[inline]
+    pub fn stop_requested(&self) -> bool {
+        self.stop.requested()
     }
 
     /// Whether ranks from this one on need not be run: another piece of the side has separated the pair before it, or
@@ -98,6 +137,11 @@ impl<'a> Signal<'a> {
     #[inline]
     pub fn count_exact(&self) {
         self.exact.set(self.exact.get() + 1);
+    }
+
+    /// A signal of its own count, and of the limit of one lane.
+    pub(super) fn for_lane(&self, limit: Option<&'a AtomicU64>) -> Signal<'a> {
+        Signal { stop: self.stop, limit: limit.unwrap_or(&UNLIMITED), exact: Cell::new(0) }
     }
 
     pub(super) fn exact_tests(&self) -> u64 {

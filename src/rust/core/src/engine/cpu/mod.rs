@@ -1,13 +1,16 @@
-//! The CPU engine: shards on threads, kernels in SIMD.
+//! The CPU engine: work on threads, kernels in SIMD.
 
+mod cells;
 mod gauss;
 mod kernel;
 mod pool;
-mod tiles;
+mod rows;
+mod search;
+mod tasks;
 mod walk;
 
 pub use gauss::GaussKernel;
-pub use kernel::{Kernel, SideView, Signal};
+pub use kernel::{Kernel, LaneOutcome, RowView, SideView, Signal};
 pub use pool::default_threads;
 pub use walk::simd;
 
@@ -15,10 +18,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Mutex;
 
 use crate::ci::Batch;
-use crate::engine::{Engine, Layout};
+use crate::engine::sides::{Shard, Sides};
+use crate::engine::{Engine, Search, SideEngine};
 use crate::graph::Adjacency;
-use crate::search::level::{Level, PairSide, Shard, Verdict};
-use crate::search::Observer;
+use crate::search::level::Verdict;
+use crate::search::{Observer, Options};
 use crate::{Error, Result};
 use pool::Pool;
 
@@ -29,9 +33,7 @@ const INLINE_TESTS: f64 = 5_000.0;
 pub struct CpuEngine<K> {
     kernel: K,
     pool: Pool,
-    exact: AtomicU64,
-    layout: Layout,
-    spare: Vec<PairSide>,
+    shard_tests: u64,
 }
 
 impl<K: Kernel> CpuEngine<K> {
@@ -42,33 +44,21 @@ impl<K: Kernel> CpuEngine<K> {
 
     /// [`CpuEngine::new`] with another size of shards, which changes nothing but the schedule.
     pub fn with_shards(kernel: K, threads: usize, shard_tests: u64) -> Self {
-        let layout = Layout { wave_sides: 1 << 16, shard_tests };
-        CpuEngine { kernel, pool: Pool::new(threads), exact: AtomicU64::new(0), layout, spare: Vec::new() }
-    }
-}
-
-impl<K: Kernel> Engine for CpuEngine<K> {
-    fn layout(&self) -> Layout {
-        self.layout
+        CpuEngine { kernel, pool: Pool::new(threads), shard_tests: shard_tests.max(1) }
     }
 
-    fn arrange(&mut self, sides: &mut [PairSide]) {
-        tiles::in_tiles(sides, &mut self.spare, self.kernel.p());
-    }
-
-    fn marginal(
+    /// Runs `work(kernel, y, item)` for the items y = 0, 1, ... of the columns on the threads, the longest columns first. An
+    /// error of `work` names x, and why; the one at the smallest y is returned.
+    fn each_column<T: Send>(
         &mut self,
-        pairs: &Adjacency,
-        alpha: f64,
-        p_max: &mut [f64],
+        columns: Vec<T>,
         observer: &mut dyn Observer,
+        work: impl Fn(&K, usize, T) -> std::result::Result<(), (usize, &'static str)> + Sync,
     ) -> Result<()> {
-        let p = pairs.p();
+        let p = columns.len();
         let total = (p * (p + 1)) as f64 / 2.0;
         let inline = total < INLINE_TESTS;
-        // A column each: they are disjoint, and the longest come first.
-        let columns: Vec<Mutex<Option<&mut [f64]>>> =
-            p_max.chunks_mut(p).map(|column| Mutex::new(Some(column))).collect();
+        let columns: Vec<Mutex<Option<T>>> = columns.into_iter().map(|column| Mutex::new(Some(column))).collect();
         let kernel = &self.kernel;
         let failed: Mutex<Option<(usize, usize, &'static str)>> = Mutex::new(None);
         let cost = |task: usize| (p - task) as f64;
@@ -76,7 +66,7 @@ impl<K: Kernel> Engine for CpuEngine<K> {
             let y = p - 1 - task;
             let column = columns[y].lock().ok().and_then(|mut slot| slot.take());
             if let Some(column) = column {
-                if let Err((x, reason)) = kernel.marginal(y, pairs, alpha, column) {
+                if let Err((x, reason)) = work(kernel, y, column) {
                     if let Ok(mut slot) = failed.lock() {
                         if slot.is_none_or(|(_, first, _)| y < first) {
                             *slot = Some((x, y, reason));
@@ -85,14 +75,76 @@ impl<K: Kernel> Engine for CpuEngine<K> {
                 }
             }
         })?;
-        let failed = failed.into_inner().unwrap_or(None);
-        match failed {
+        match failed.into_inner().unwrap_or(None) {
             None => Ok(()),
             Some((x, y, reason)) => Err(Error::Numeric { x, y, s: Vec::new(), reason }),
         }
     }
+}
 
-    fn run(&mut self, level: &Level, verdicts: &mut Vec<Verdict>, observer: &mut dyn Observer) -> Result<()> {
+impl<K: Kernel> Engine for CpuEngine<K> {
+    fn begin<'s>(&'s mut self, options: &'s Options, p_max: &'s mut [f64]) -> Result<Box<dyn Search + 's>> {
+        Ok(Box::new(search::CpuSearch::new(self, options, p_max)))
+    }
+
+    fn p_values(&mut self, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>> {
+        const BLOCK: usize = 256;
+        let blocks = batch.len().div_ceil(BLOCK);
+        let mut values = vec![0.0; batch.len()];
+        let slots: Vec<Mutex<Option<&mut [f64]>>> = values.chunks_mut(BLOCK).map(|c| Mutex::new(Some(c))).collect();
+        let failed: Mutex<Option<(usize, &'static str)>> = Mutex::new(None);
+        let kernel = &self.kernel;
+        let work = |_: &mut (), block: usize, _: &pool::Stop| {
+            let Some(out) = slots[block].lock().ok().and_then(|mut slot| slot.take()) else { return };
+            for (i, value) in out.iter_mut().enumerate() {
+                let at = block * BLOCK + i;
+                let (x, y, s) = batch.get(at);
+                match kernel.p_value(x, y, s) {
+                    Ok(p) => *value = p,
+                    Err(reason) => {
+                        if let Ok(mut slot) = failed.lock() {
+                            if slot.is_none_or(|(first, _)| at < first) {
+                                *slot = Some((at, reason));
+                            }
+                        }
+                        return;
+                    }
+                }
+            }
+        };
+        self.pool.run(blocks, batch.len() < 1000, |_| BLOCK as f64, &mut |_| observer.look(), work)?;
+        drop(slots);
+        match failed.into_inner().unwrap_or(None) {
+            None => Ok(values),
+            Some((at, reason)) => {
+                let (x, y, s) = batch.get(at);
+                Err(Error::Numeric { x, y, s: s.to_vec(), reason })
+            }
+        }
+    }
+
+    fn as_side_engine(&mut self) -> Option<&mut dyn SideEngine> {
+        Some(self)
+    }
+}
+
+impl<K: Kernel> SideEngine for CpuEngine<K> {
+    fn shard_tests(&self) -> u64 {
+        self.shard_tests
+    }
+
+    fn marginal_p(
+        &mut self,
+        pairs: &Adjacency,
+        alpha: f64,
+        p_max: &mut [f64],
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        let columns = p_max.chunks_mut(pairs.p()).collect();
+        self.each_column(columns, observer, |kernel, y, column| kernel.marginal(y, pairs, alpha, column))
+    }
+
+    fn decide(&mut self, level: &Sides, verdicts: &mut Vec<Verdict>, observer: &mut dyn Observer) -> Result<u64> {
         let shards = &level.shards;
         // Sides cut into pieces share the smallest rank found, so that pieces behind it can be left.
         let split: Vec<Option<usize>> = {
@@ -117,7 +169,8 @@ impl<K: Kernel> Engine for CpuEngine<K> {
         let slots = slots(verdicts, shards);
         let parts: Mutex<Vec<Part>> = Mutex::new(Vec::new());
         let total = level.cost();
-        let (kernel, exact) = (&self.kernel, &self.exact);
+        let exact = AtomicU64::new(0);
+        let kernel = &self.kernel;
         let work = |scratch: &mut K::Scratch, task: usize, stop: &pool::Stop| {
             let Shard { sides, ranks, .. } = &shards[task];
             let unlimited = AtomicU64::new(u64::MAX);
@@ -163,48 +216,7 @@ impl<K: Kernel> Engine for CpuEngine<K> {
             Verdict::Independent { rank, .. } | Verdict::Undefined { rank, .. } => part.first <= rank,
             Verdict::Dependent { .. } => true,
         });
-        self.exact.fetch_add(counted.map(|part| part.exact_tests).sum(), Ordering::Relaxed);
-        Ok(())
-    }
-
-    fn p_values(&mut self, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>> {
-        const BLOCK: usize = 256;
-        let blocks = batch.len().div_ceil(BLOCK);
-        let mut values = vec![0.0; batch.len()];
-        let slots: Vec<Mutex<Option<&mut [f64]>>> = values.chunks_mut(BLOCK).map(|c| Mutex::new(Some(c))).collect();
-        let failed: Mutex<Option<(usize, &'static str)>> = Mutex::new(None);
-        let kernel = &self.kernel;
-        let work = |_: &mut (), block: usize, _: &pool::Stop| {
-            let Some(out) = slots[block].lock().ok().and_then(|mut slot| slot.take()) else { return };
-            for (i, value) in out.iter_mut().enumerate() {
-                let at = block * BLOCK + i;
-                let (x, y, s) = batch.get(at);
-                match kernel.p_value(x, y, s) {
-                    Ok(p) => *value = p,
-                    Err(reason) => {
-                        if let Ok(mut slot) = failed.lock() {
-                            if slot.is_none_or(|(first, _)| at < first) {
-                                *slot = Some((at, reason));
-                            }
-                        }
-                        return;
-                    }
-                }
-            }
-        };
-        self.pool.run(blocks, batch.len() < 1000, |_| BLOCK as f64, &mut |_| observer.look(), work)?;
-        drop(slots);
-        match failed.into_inner().unwrap_or(None) {
-            None => Ok(values),
-            Some((at, reason)) => {
-                let (x, y, s) = batch.get(at);
-                Err(Error::Numeric { x, y, s: s.to_vec(), reason })
-            }
-        }
-    }
-
-    fn take_exact_tests(&mut self) -> u64 {
-        self.exact.swap(0, Ordering::Relaxed)
+        Ok(exact.into_inner() + counted.map(|part| part.exact_tests).sum::<u64>())
     }
 }
 

@@ -42,6 +42,11 @@ impl Pool {
         Pool { threads: threads.clamp(1, 4 * default_threads()), pool: None }
     }
 
+    /// Number of threads.
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+
     /// Runs `work(scratch, task, stop)` for every task in `0..tasks`. `watch(done)` is called with the cost done so far.
     ///
     /// `inline` keeps it all on the calling thread.

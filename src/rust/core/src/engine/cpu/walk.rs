@@ -10,7 +10,7 @@ use crate::graph::subsets;
 use crate::search::level::{CandidateOrder, Verdict};
 
 /// From this squared partial correlation on, the matrix of x, y and S is near singular.
-const COLLINEAR: f64 = 1.0 - PIVOT;
+pub(super) const COLLINEAR: f64 = 1.0 - PIVOT;
 
 /// Buffers of the walk.
 #[derive(Default)]
@@ -140,7 +140,7 @@ fn singles(judge: &mut Judge, _candidates: &[u32], walker: &mut Walker) -> Optio
 #[inline(always)]
 fn singles_of(judge: &mut Judge, block: &mut Block, mut fill: impl FnMut(&mut [u32; BLOCK], usize)) -> Option<Verdict> {
     let (x, y) = (judge.row(), judge.other());
-    let (cx, cy) = (judge.gauss.column(x), judge.gauss.column(y));
+    let (cx, cy) = (judge.rules.gauss.column(x), judge.rules.gauss.column(y));
     let xy = cx[y];
     let (mut rank, end) = (judge.side.ranks.start, judge.side.ranks.end);
     assert!(
@@ -271,7 +271,7 @@ impl Walker {
     fn start(&mut self, judge: &Judge, candidates: &[u32], size: usize, rank: u64) {
         let d = candidates.len();
         let (x, y) = (judge.row(), judge.other());
-        let (cx, cy) = (judge.gauss.column(x), judge.gauss.column(y));
+        let (cx, cy) = (judge.rules.gauss.column(x), judge.rules.gauss.column(y));
         grow(&mut self.rows, d * d);
         self.gathered.clear();
         self.gathered.resize(d, false);
@@ -285,7 +285,7 @@ impl Walker {
             let v = v as usize;
             self.with_x[s] = cx[v];
             self.with_y[s] = cy[v];
-            self.variance[s] = judge.gauss.correlation(v, v);
+            self.variance[s] = judge.rules.gauss.correlation(v, v);
         }
         self.positions.clear();
         self.positions.resize(size, 0);
@@ -306,7 +306,7 @@ impl Walker {
         }
         if !self.gathered[a] {
             self.gathered[a] = true;
-            let column = judge.gauss.column(candidates[a] as usize);
+            let column = judge.rules.gauss.column(candidates[a] as usize);
             for s in a + 1..d {
                 self.rows[a * d + s] = column[candidates[s] as usize];
             }

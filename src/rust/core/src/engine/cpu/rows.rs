@@ -1,0 +1,832 @@
+//! The Gaussian test for all pairs of a row at once.
+//!
+//! A set S of neighbours of x serves every pair (x, y) with y outside S: lanes run over y. What depends on x and S alone, the
+//! pivots and the variance of x, is computed once, and a lane adds about a dozen operations whatever the size of S is. Given
+//! the prefix S' = S without its last member s, a lane keeps cov(x, y | S') and var(y | S'); with r = cov(s, y | S')
+//!
+//! cov(x, y | S) = cov(x, y | S') - cov(x, s | S') r / var(s | S'),   var(y | S) = var(y | S') - r² / var(s | S').
+//!
+//! The rows cov(s, . | S') are kept by depth and made when they are first asked for, one step from the depth above. A lane is
+//! looked at by itself only when its q lies below the smallest seen so far or in the critical band: about log(tests) times.
+//!
+//! Most pairs fall to one of their first sets, so lanes are closed up as they are decided. What few lanes remain of a long
+//! row is left to the [`walk`](super::walk) of a pair, whose lanes run over the sets.
+
+use super::gauss::{judge_side, Rules, Scratch, PIVOT};
+use super::kernel::{LaneOutcome, RowView, SideView, Signal};
+use super::walk::COLLINEAR;
+use crate::graph::subsets;
+use crate::search::level::{CandidateOrder, PairSide, Verdict};
+
+/// Lanes of larger sets that are run together: one bit each in a word.
+const LANES: usize = 64;
+
+/// Lanes in a SIMD register; rows are padded to whole ones.
+const PAD: usize = 4;
+
+/// From so many single candidates on the walk of a pair is quicker than so few lanes.
+const FEW_SINGLES: usize = 12;
+
+/// So few lanes of larger sets are left to the walk of a pair where it finds runs of at least this length.
+const FEW_SETS: u32 = 3;
+const LONG_RUN: usize = 40;
+
+/// Sets between two looks at the signal.
+const LOOK: u64 = 1 << 12;
+
+/// Buffers of a thread.
+#[derive(Default)]
+pub struct RowScratch {
+    singles: Singles,
+    sets: Sets,
+    set: Vec<u32>,
+}
+
+/// Decides the lanes of a row in the widest SIMD that this machine has. The results are the same in all.
+pub(super) fn dispatch(
+    rules: &Rules,
+    row: &RowView,
+    scratch: &mut Scratch,
+    signal: &Signal,
+    out: &mut dyn FnMut(&LaneOutcome),
+) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx2")]
+        unsafe fn avx2(
+            rules: &Rules,
+            row: &RowView,
+            scratch: &mut Scratch,
+            signal: &Signal,
+            out: &mut dyn FnMut(&LaneOutcome),
+        ) {
+            decide(rules, row, scratch, signal, out);
+        }
+        if std::arch::is_x86_feature_detected!("avx2") {
+            // SAFETY: the machine has AVX2, asked for in the line above.
+            return unsafe { avx2(rules, row, scratch, signal, out) };
+        }
+    }
+    decide(rules, row, scratch, signal, out);
+}
+
+#[inline(always)]
+fn decide(rules: &Rules, row: &RowView, scratch: &mut Scratch, signal: &Signal, out: &mut dyn FnMut(&LaneOutcome)) {
+    // Taken out, so that the walk of a pair can have the rest.
+    let mut own = std::mem::take(&mut scratch.rows);
+    let RowScratch { singles, sets, set } = &mut own;
+    if row.size == 1 {
+        singles.run(rules, row, scratch, set, signal, out);
+    } else {
+        for first in (0..row.places.len()).step_by(LANES) {
+            let lanes = first..(first + LANES).min(row.places.len());
+            sets.run(rules, row, lanes, scratch, set, signal, out);
+        }
+    }
+    scratch.rows = own;
+}
+
+/// One lane as a side, for the walk of a pair.
+fn side_of<'a>(row: &RowView<'a>, place: u32, ranks: std::ops::Range<u64>) -> SideView<'a> {
+    let list = row.neighbours.list(row.row as usize);
+    SideView {
+        side: PairSide {
+            row: row.row,
+            other: list[place as usize],
+            place,
+            order: CandidateOrder::Ascending,
+            count: subsets::binomial(list.len() - 1, row.size).unwrap_or(u64::MAX),
+        },
+        neighbours: row.neighbours,
+        size: row.size,
+        ranks,
+        alpha: row.alpha,
+        na_delete: row.na_delete,
+    }
+}
+
+/// Sets of one candidate.
+#[derive(Default)]
+struct Singles {
+    /// By lane still there: the other vertex, its correlation with x, its index.
+    other: Vec<u32>,
+    with_x: Vec<f64>,
+    lane: Vec<u32>,
+    /// All ones where the lane must be looked at.
+    suspect: Vec<u64>,
+    exact: Vec<u64>,
+}
+
+impl Singles {
+    #[inline(always)]
+    fn run(
+        &mut self,
+        rules: &Rules,
+        row: &RowView,
+        scratch: &mut Scratch,
+        set: &mut Vec<u32>,
+        signal: &Signal,
+        out: &mut dyn FnMut(&LaneOutcome),
+    ) {
+        let x = row.row as usize;
+        let list = row.neighbours.list(x);
+        let cx = rules.gauss.column(x);
+        let above = rules.cutoff.dependent_above;
+        assert!(row.neighbours.p() <= cx.len(), "a graph on more vertices than the test has");
+        let count = row.places.len();
+        self.other.clear();
+        self.other.extend(row.places.iter().map(|&place| list[place as usize]));
+        self.with_x.clear();
+        self.with_x.extend(self.other.iter().map(|&y| cx[y as usize]));
+        self.lane.clear();
+        self.lane.extend(0..count as u32);
+        self.suspect.clear();
+        self.suspect.resize(count, 0);
+        self.exact.clear();
+        self.exact.resize(count, 0);
+
+        let (start, end) = (row.sets.start as usize, row.sets.end as usize);
+        let mut n = count;
+        let mut at = start;
+        while at < end && n > FEW_SINGLES {
+            if at % 64 == 0 && signal.stop_requested() {
+                return;
+            }
+            let k = list[at] as usize;
+            let ck = rules.gauss.column(k);
+            let xk = cx[k];
+            let left_x = 1.0 - xk * xk;
+            let mut any = 0u64;
+            if left_x > PIVOT {
+                let lanes = self.other[..n].iter().zip(&self.with_x[..n]).zip(&mut self.suspect[..n]);
+                for ((&y, &xy), suspect) in lanes {
+                    debug_assert!((y as usize) < ck.len());
+                    // SAFETY: `other` holds vertices of the graph, and that has no more of them than a column of C has
+                    // entries, as asserted above.
+                    let yk = unsafe { *ck.get_unchecked(y as usize) };
+                    let left_y = 1.0 - yk * yk;
+                    let cov = xy - xk * yk;
+                    let clear = (cov * cov > above * (left_x * left_y)) & (left_y > PIVOT);
+                    *suspect = if clear { 0 } else { !0 };
+                    any |= *suspect;
+                }
+            } else {
+                self.suspect[..n].fill(!0);
+                any = !0;
+            }
+            if any != 0 {
+                let mut left = 0;
+                for i in 0..n {
+                    let stays = self.suspect[i] == 0 || self.look(rules, row, i, at, set, out);
+                    self.other[left] = self.other[i];
+                    self.with_x[left] = self.with_x[i];
+                    self.lane[left] = self.lane[i];
+                    left += usize::from(stays);
+                }
+                n = left;
+            }
+            at += 1;
+        }
+        for i in 0..n {
+            let lane = self.lane[i] as usize;
+            let place = row.places[lane];
+            let own = |at: usize| (at - usize::from(at > place as usize)) as u64;
+            let for_lane = signal.for_lane(row.found.map(|found| &found[lane]));
+            let rest = side_of(row, place, own(at)..own(end));
+            let mut verdict = judge_side(rules, &rest, scratch, &for_lane, None);
+            if matches!(verdict, Verdict::Dependent { .. }) && at > start {
+                // None of the first sets separates; only the largest p of them is not known yet, and that of few pairs is
+                // ever asked for.
+                let before = side_of(row, place, own(start)..own(at));
+                verdict = judge_side(rules, &before, scratch, &signal.for_lane(None), None).merge(verdict);
+            }
+            set.clear();
+            if let Verdict::Independent { rank, .. } | Verdict::Undefined { rank, .. } = verdict {
+                set.push(list[rank as usize + usize::from(rank >= u64::from(place))]);
+            }
+            let exact_tests = self.exact[lane] + for_lane.exact_tests();
+            out(&LaneOutcome { lane, verdict, set, exact_tests });
+        }
+    }
+
+    /// Looks at lane i of the candidate `at`; `false` when that decides it.
+    #[inline(never)]
+    fn look(
+        &mut self,
+        rules: &Rules,
+        row: &RowView,
+        i: usize,
+        at: usize,
+        set: &mut Vec<u32>,
+        out: &mut dyn FnMut(&LaneOutcome),
+    ) -> bool {
+        let x = row.row as usize;
+        let k = row.neighbours.list(x)[at];
+        let y = self.other[i];
+        if y == k {
+            return true;
+        }
+        let lane = self.lane[i] as usize;
+        let (xk, yk) = (rules.gauss.correlation(x, k as usize), rules.gauss.correlation(y as usize, k as usize));
+        let (left_x, left_y) = (1.0 - xk * xk, 1.0 - yk * yk);
+        let cov = self.with_x[i] - xk * yk;
+        let q = cov * cov / (left_x * left_y);
+        let rank = (at - usize::from(at > row.places[lane] as usize)) as u64;
+        let verdict = if (left_x > PIVOT) & (left_y > PIVOT) & (q < rules.cutoff.independent_below) {
+            Verdict::Independent { rank, p: rules.p_of_square(q) }
+        } else if (left_x > PIVOT) & (left_y > PIVOT) & (q > rules.cutoff.dependent_above) {
+            return true;
+        } else {
+            self.exact[lane] += 1;
+            match rules.exactly(x, y as usize, &[k]) {
+                Err(reason) => Verdict::Undefined { rank, reason },
+                Ok((p, true)) => Verdict::Independent { rank, p },
+                Ok((_, false)) => return true,
+            }
+        };
+        set.clear();
+        set.push(k);
+        out(&LaneOutcome { lane, verdict, set, exact_tests: self.exact[lane] });
+        false
+    }
+}
+
+/// Sets of two candidates and more, for up to [`LANES`] lanes.
+///
+/// Depth m is what holds given the first m members of the set.
+#[derive(Default)]
+struct Sets {
+    /// By candidate: rows of C among the candidates, `rows[a * d + s]` for s > a, gathered when a first becomes a pivot.
+    rows: Vec<f64>,
+    gathered: Vec<bool>,
+    /// By depth and candidate: Cholesky row of the pivot, covariance with x, variance.
+    factor: Vec<f64>,
+    with_x: Vec<f64>,
+    variance: Vec<f64>,
+    /// By depth: variance of x.
+    x: Vec<f64>,
+    /// By depth, candidate and lane: covariance of the two; good where `made` holds the depth's epoch.
+    between: Vec<f64>,
+    made: Vec<u32>,
+    epoch: Vec<u32>,
+    /// By depth and lane: entry of the pivot's Cholesky row, covariance with x, variance.
+    pivot_row: Vec<f64>,
+    lane_x: Vec<f64>,
+    lane_variance: Vec<f64>,
+    /// By lane: the vertex, its place in the list, its index in the row's lanes, smallest q so far and where, below what q
+    /// to look at it, largest p by the exact formula and where, how many of those, the lane's first rank.
+    lanes: Vec<Lane>,
+    look_below: Vec<f64>,
+    /// By candidate: the lane of its vertex, or [`NO_LANE`].
+    lane_at: Vec<u8>,
+    positions: Vec<u32>,
+}
+
+const NO_LANE: u8 = u8::MAX;
+
+/// What is known of a lane.
+#[derive(Clone, Copy)]
+struct Lane {
+    vertex: u32,
+    place: u32,
+    index: usize,
+    /// Smallest q, and the rank of its set in the whole list.
+    smallest: (f64, u64),
+    /// Largest p by the exact formula, and the lane's own rank.
+    exact: (f64, u64),
+    exact_tests: u64,
+    first_rank: u64,
+}
+
+/// The last step of a set, shared by its lanes.
+struct Leaf {
+    /// Rank of the set in the whole list.
+    rank: u64,
+    /// Position of the last member, and its entry of the last pivot's Cholesky row.
+    last: usize,
+    factor: f64,
+    /// cov(x, s) / var(s), 1 / var(s), and var(x) given the whole set.
+    weight: f64,
+    inverse: f64,
+    var_x: f64,
+    /// Whether var(s) and var(x) are large enough.
+    trusted: bool,
+}
+
+impl Sets {
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments)]
+    fn run(
+        &mut self,
+        rules: &Rules,
+        row: &RowView,
+        lanes: std::ops::Range<usize>,
+        scratch: &mut Scratch,
+        set: &mut Vec<u32>,
+        signal: &Signal,
+        out: &mut dyn FnMut(&LaneOutcome),
+    ) {
+        let list = row.neighbours.list(row.row as usize);
+        let (d, size) = (list.len(), row.size);
+        let depth = size - 1;
+        self.start(rules, row, lanes);
+        let mut width = self.lanes.len().next_multiple_of(PAD);
+        let stride = width;
+        let mut active = if self.lanes.len() == LANES { !0u64 } else { (1u64 << self.lanes.len()) - 1 };
+        let mut rank = row.sets.start;
+        // Depths up to this one are up to date; `broken` is the first whose pivot is too small, if any.
+        let mut fresh = 0;
+        let mut broken: Option<usize> = None;
+        let mut look_at = rank + LOOK;
+        while rank < row.sets.end && active != 0 {
+            if active.count_ones() <= FEW_SETS && d / size >= LONG_RUN {
+                break;
+            }
+            if rank >= look_at {
+                look_at = rank + LOOK;
+                if signal.stop_requested() {
+                    return;
+                }
+                active &= !self.found_elsewhere(row);
+            }
+            // Lanes are closed up when half of them are decided.
+            if active.count_ones() as usize <= width / 2 && width > PAD {
+                self.close_up(active, stride, fresh);
+                width = self.lanes.len().next_multiple_of(PAD);
+                active = (1u64 << self.lanes.len()) - 1;
+            }
+            while fresh < depth && broken.is_none() {
+                if self.eliminate(rules, list, fresh, width, stride) {
+                    fresh += 1;
+                } else {
+                    broken = Some(fresh);
+                }
+            }
+            let first = self.positions[depth] as usize;
+            let last = d.min(first + (row.sets.end - rank).min(d as u64) as usize);
+            set.clear();
+            set.extend(self.positions.iter().map(|&at| list[at as usize]));
+            let blocked = self.positions[..depth].iter().fold(0, |lanes, &at| lanes | self.bit_at(at as usize));
+            if broken.is_some() {
+                for (s, &last_member) in list.iter().enumerate().take(last).skip(first) {
+                    set[depth] = last_member;
+                    self.positions[depth] = s as u32;
+                    let allowed = active & !blocked & !self.bit_at(s);
+                    active &= !self.all_exactly(rules, row, allowed, set, out);
+                }
+            } else if active & !blocked != 0 {
+                for s in first..last {
+                    let allowed = active & !blocked & !self.bit_at(s);
+                    if allowed == 0 {
+                        continue;
+                    }
+                    let leaf = self.leaf(rules, list, s, rank + (s - first) as u64, depth, width, stride, d);
+                    let suspects =
+                        if leaf.trusted { allowed & self.suspects(&leaf, depth, width, stride, d) } else { allowed };
+                    if suspects != 0 {
+                        set[depth] = list[s];
+                        self.positions[depth] = s as u32;
+                        active &= !self.look(rules, row, &leaf, suspects, stride, set, out);
+                    }
+                }
+            }
+            self.positions[depth] = first as u32;
+            rank += (last - first) as u64;
+            if rank >= row.sets.end {
+                break;
+            }
+            // The next prefix: the last place of it that can still move.
+            let mut place = depth;
+            loop {
+                place -= 1;
+                if (self.positions[place] as usize) < d - size + place {
+                    break;
+                }
+            }
+            self.positions[place] += 1;
+            for later in place + 1..size {
+                self.positions[later] = self.positions[later - 1] + 1;
+            }
+            fresh = fresh.min(place);
+            if broken.is_some_and(|at| at >= place) {
+                broken = None;
+            }
+        }
+        self.finish(rules, row, active, rank, scratch, set, signal, out);
+    }
+
+    /// Gathers what depth 0 needs and places the enumeration at its first set.
+    #[inline(always)]
+    fn start(&mut self, rules: &Rules, row: &RowView, lanes: std::ops::Range<usize>) {
+        let x = row.row as usize;
+        let list = row.neighbours.list(x);
+        let (d, size) = (list.len(), row.size);
+        let cx = rules.gauss.column(x);
+        let width = lanes.len().next_multiple_of(PAD);
+        grow(&mut self.rows, d * d);
+        self.gathered.clear();
+        self.gathered.resize(d, false);
+        for buffer in [&mut self.factor, &mut self.with_x, &mut self.variance] {
+            grow(buffer, size * d);
+        }
+        for buffer in [&mut self.pivot_row, &mut self.lane_x, &mut self.lane_variance] {
+            grow(buffer, size * width);
+        }
+        grow(&mut self.between, (size - 1) * d * width);
+        self.made.clear();
+        self.made.resize((size - 1) * d, 0);
+        self.epoch.clear();
+        self.epoch.resize(size, 1);
+        self.x.clear();
+        self.x.resize(size, 0.0);
+        self.x[0] = cx[x];
+        for (s, &v) in list.iter().enumerate() {
+            self.with_x[s] = cx[v as usize];
+            self.variance[s] = rules.gauss.correlation(v as usize, v as usize);
+        }
+        self.positions.clear();
+        self.positions.resize(size, 0);
+        subsets::unrank(d, row.sets.start, &mut self.positions);
+        self.lanes.clear();
+        for index in lanes {
+            let place = row.places[index];
+            let first_rank = match row.sets.start {
+                0 => 0,
+                _ => subsets::rank_without(d, &self.positions, place as usize),
+            };
+            self.lanes.push(Lane {
+                vertex: list[place as usize],
+                place,
+                index,
+                smallest: (f64::INFINITY, row.sets.start),
+                exact: (-1.0, first_rank),
+                exact_tests: 0,
+                first_rank,
+            });
+        }
+        self.look_below.clear();
+        self.look_below.resize(width, f64::INFINITY);
+        for (i, lane) in self.lanes.iter().enumerate() {
+            let y = lane.vertex as usize;
+            self.lane_x[i] = cx[y];
+            self.lane_variance[i] = rules.gauss.correlation(y, y);
+        }
+        for i in self.lanes.len()..width {
+            self.lane_x[i] = 0.0;
+            self.lane_variance[i] = 1.0;
+        }
+        self.place_lanes(d);
+    }
+
+    fn place_lanes(&mut self, d: usize) {
+        self.lane_at.clear();
+        self.lane_at.resize(d, NO_LANE);
+        for (i, lane) in self.lanes.iter().enumerate() {
+            self.lane_at[lane.place as usize] = i as u8;
+        }
+    }
+
+    /// The lane of a candidate's vertex as a bit.
+    #[inline(always)]
+    fn bit_at(&self, at: usize) -> u64 {
+        match self.lane_at[at] {
+            NO_LANE => 0,
+            lane => 1 << lane,
+        }
+    }
+
+    /// Lanes whose verdict a range of sets before this one has found.
+    fn found_elsewhere(&self, row: &RowView) -> u64 {
+        let Some(found) = row.found else { return 0 };
+        let gone = |lane: &Lane| found[lane.index].load(std::sync::atomic::Ordering::Relaxed) < lane.first_rank;
+        self.lanes.iter().enumerate().filter(|(_, lane)| gone(lane)).fold(0, |bits, (i, _)| bits | 1 << i)
+    }
+
+    /// Keeps the lanes in `active` alone; depths up to `fresh` stay good.
+    #[inline(never)]
+    fn close_up(&mut self, active: u64, stride: usize, fresh: usize) {
+        let kept: Vec<usize> = (0..self.lanes.len()).filter(|i| active >> i & 1 == 1).collect();
+        for (to, &from) in kept.iter().enumerate() {
+            self.lanes[to] = self.lanes[from];
+            self.look_below[to] = self.look_below[from];
+            for m in 0..=fresh {
+                for buffer in [&mut self.pivot_row, &mut self.lane_x, &mut self.lane_variance] {
+                    buffer[m * stride + to] = buffer[m * stride + from];
+                }
+            }
+        }
+        self.lanes.truncate(kept.len());
+        self.made.fill(0);
+        let d = self.lane_at.len();
+        self.place_lanes(d);
+    }
+
+    /// Conditions on the pivot of a depth; `false` when its variance is too small.
+    #[inline(always)]
+    fn eliminate(&mut self, rules: &Rules, list: &[u32], m: usize, width: usize, stride: usize) -> bool {
+        let d = list.len();
+        let a = self.positions[m] as usize;
+        let here = m * d;
+        let pivot = self.variance[here + a];
+        if !(pivot > PIVOT) {
+            return false;
+        }
+        if !self.gathered[a] {
+            self.gathered[a] = true;
+            let column = rules.gauss.column(list[a] as usize);
+            for s in a + 1..d {
+                self.rows[a * d + s] = column[list[s] as usize];
+            }
+        }
+        let scale = 1.0 / pivot.sqrt();
+        let from = a + 1;
+        // Row of the Cholesky factor: C[a, s] less what the pivots above explain, over the root of the pivot.
+        {
+            let (above, row) = self.factor.split_at_mut(here);
+            let row = &mut row[from..d];
+            row.copy_from_slice(&self.rows[a * d + from..a * d + d]);
+            for j in 0..m {
+                let weight = above[j * d + a];
+                for (value, &u) in row.iter_mut().zip(&above[j * d + from..j * d + d]) {
+                    *value -= weight * u;
+                }
+            }
+            for value in row.iter_mut() {
+                *value *= scale;
+            }
+        }
+        let factors = &self.factor[here + from..here + d];
+        let x_a = self.with_x[here + a] * scale;
+        step(&mut self.with_x, here + from, here + d + from, factors, |value, u| value - x_a * u);
+        step(&mut self.variance, here + from, here + d + from, factors, |value, u| value - u * u);
+        self.x[m + 1] = self.x[m] - x_a * x_a;
+
+        self.make(rules, list, m, a, width, stride);
+        let row = &self.between[(m * d + a) * stride..][..width];
+        let pivot_row = &mut self.pivot_row[m * stride..][..width];
+        for (g, &cov) in pivot_row.iter_mut().zip(row) {
+            *g = cov * scale;
+        }
+        step(&mut self.lane_x, m * stride, (m + 1) * stride, pivot_row, |value, g| value - x_a * g);
+        step(&mut self.lane_variance, m * stride, (m + 1) * stride, pivot_row, |value, g| value - g * g);
+        self.epoch[m + 1] += 1;
+        true
+    }
+
+    /// Sees to it that the covariances of candidate s with the lanes are there at a depth.
+    #[inline(always)]
+    fn make(&mut self, rules: &Rules, list: &[u32], m: usize, s: usize, width: usize, stride: usize) {
+        let d = list.len();
+        if self.made[m * d + s] == self.epoch[m] {
+            return;
+        }
+        let mut good = m;
+        while good > 0 && self.made[good * d + s] != self.epoch[good] {
+            good -= 1;
+        }
+        if good == 0 && self.made[s] != self.epoch[0] {
+            self.made[s] = self.epoch[0];
+            let column = rules.gauss.column(list[s] as usize);
+            let row = &mut self.between[s * stride..][..width];
+            for (value, lane) in row.iter_mut().zip(&self.lanes) {
+                *value = column[lane.vertex as usize];
+            }
+            row[self.lanes.len()..].fill(0.0);
+        }
+        for to in good + 1..=m {
+            self.made[to * d + s] = self.epoch[to];
+            let factor = self.factor[(to - 1) * d + s];
+            let pivot_row = &self.pivot_row[(to - 1) * stride..][..width];
+            let (from, to) = ((((to - 1) * d) + s) * stride, (to * d + s) * stride);
+            let (above, below) = self.between.split_at_mut(to);
+            let lanes = below[..width].iter_mut().zip(&above[from..from + width]).zip(pivot_row);
+            for ((out, &value), &g) in lanes {
+                *out = value - factor * g;
+            }
+        }
+    }
+
+    /// The last step of the set that ends in candidate s.
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments)]
+    fn leaf(
+        &mut self,
+        rules: &Rules,
+        list: &[u32],
+        s: usize,
+        rank: u64,
+        depth: usize,
+        width: usize,
+        stride: usize,
+        d: usize,
+    ) -> Leaf {
+        self.make(rules, list, depth - 1, s, width, stride);
+        let variance = self.variance[depth * d + s];
+        let with_x = self.with_x[depth * d + s];
+        let inverse = 1.0 / variance;
+        let weight = with_x * inverse;
+        let var_x = self.x[depth] - with_x * weight;
+        Leaf {
+            rank,
+            last: s,
+            factor: self.factor[(depth - 1) * d + s],
+            weight,
+            inverse,
+            var_x,
+            trusted: (variance > PIVOT) & (var_x > PIVOT),
+        }
+    }
+
+    /// The lanes to be looked at, as bits (those of padding among them).
+    #[inline(always)]
+    fn suspects(&self, leaf: &Leaf, depth: usize, width: usize, stride: usize, d: usize) -> u64 {
+        let row = &self.between[((depth - 1) * d + leaf.last) * stride..][..width];
+        let pivot_row = &self.pivot_row[(depth - 1) * stride..][..width];
+        let lane_x = &self.lane_x[depth * stride..][..width];
+        let lane_variance = &self.lane_variance[depth * stride..][..width];
+        let look_below = &self.look_below[..width];
+        let bits = &BITS[..width];
+        let mut suspects = 0;
+        for i in 0..width {
+            let r = row[i] - leaf.factor * pivot_row[i];
+            let cov = lane_x[i] - leaf.weight * r;
+            let var_y = lane_variance[i] - (r * leaf.inverse) * r;
+            let square = cov * cov;
+            let scale = leaf.var_x * var_y;
+            let clear = (square > look_below[i] * scale) & (square < COLLINEAR * scale) & (var_y > PIVOT);
+            suspects |= if clear { 0 } else { bits[i] };
+        }
+        suspects
+    }
+
+    /// Looks at the suspects of a set; returns those that it decides.
+    #[inline(never)]
+    #[allow(clippy::too_many_arguments)]
+    fn look(
+        &mut self,
+        rules: &Rules,
+        row: &RowView,
+        leaf: &Leaf,
+        mut suspects: u64,
+        stride: usize,
+        set: &[u32],
+        out: &mut dyn FnMut(&LaneOutcome),
+    ) -> u64 {
+        let d = self.lane_at.len();
+        let depth = row.size - 1;
+        let mut decided = 0;
+        while suspects != 0 {
+            let i = suspects.trailing_zeros() as usize;
+            suspects &= suspects - 1;
+            let r = self.between[((depth - 1) * d + leaf.last) * stride + i]
+                - leaf.factor * self.pivot_row[(depth - 1) * stride + i];
+            let cov = self.lane_x[depth * stride + i] - leaf.weight * r;
+            let var_y = self.lane_variance[depth * stride + i] - (r * leaf.inverse) * r;
+            let q = cov * cov / (leaf.var_x * var_y);
+            let lane = &mut self.lanes[i];
+            let own_rank = |lane: &Lane| subsets::rank_without(d, &self.positions, lane.place as usize);
+            if leaf.trusted && (var_y > PIVOT) & (q < COLLINEAR) {
+                if q > rules.cutoff.dependent_above {
+                    if q < lane.smallest.0 {
+                        lane.smallest = (q, leaf.rank);
+                        self.look_below[i] = q;
+                    }
+                    continue;
+                }
+                if q < rules.cutoff.independent_below {
+                    let verdict = Verdict::Independent { rank: own_rank(lane), p: rules.p_of_square(q) };
+                    out(&LaneOutcome { lane: lane.index, verdict, set, exact_tests: lane.exact_tests });
+                    decided |= 1 << i;
+                    continue;
+                }
+            }
+            if exactly(rules, row, lane, own_rank, set, out) {
+                decided |= 1 << i;
+            }
+        }
+        decided
+    }
+
+    /// Decides a set by the exact formula for all of the lanes; returns those that it decides.
+    #[inline(never)]
+    fn all_exactly(
+        &mut self,
+        rules: &Rules,
+        row: &RowView,
+        mut lanes: u64,
+        set: &[u32],
+        out: &mut dyn FnMut(&LaneOutcome),
+    ) -> u64 {
+        let d = self.lane_at.len();
+        let mut decided = 0;
+        while lanes != 0 {
+            let i = lanes.trailing_zeros() as usize;
+            lanes &= lanes - 1;
+            let own_rank = |lane: &Lane| subsets::rank_without(d, &self.positions, lane.place as usize);
+            if exactly(rules, row, &mut self.lanes[i], own_rank, set, out) {
+                decided |= 1 << i;
+            }
+        }
+        decided
+    }
+
+    /// Tells of the lanes that no set has separated; those of a long row are walked to the end one by one.
+    #[allow(clippy::too_many_arguments)]
+    fn finish(
+        &mut self,
+        rules: &Rules,
+        row: &RowView,
+        active: u64,
+        rank: u64,
+        scratch: &mut Scratch,
+        set: &mut Vec<u32>,
+        signal: &Signal,
+        out: &mut dyn FnMut(&LaneOutcome),
+    ) {
+        let list = row.neighbours.list(row.row as usize);
+        let d = list.len();
+        let mut positions = std::mem::take(&mut self.positions);
+        let of_lane = subsets::binomial(d - 1, row.size).unwrap_or(u64::MAX);
+        let mut own = |rank: u64, lane: &Lane| {
+            subsets::unrank(d, rank, &mut positions);
+            subsets::rank_without(d, &positions, lane.place as usize)
+        };
+        for lane in self.lanes.iter().enumerate().filter(|(i, _)| active >> i & 1 == 1).map(|(_, lane)| lane) {
+            let mut exact_tests = lane.exact_tests;
+            let (q, at) = lane.smallest;
+            let smallest = (q < f64::INFINITY).then(|| (q, own(at, lane)));
+            let mut verdict = Verdict::Dependent { rank: lane.exact.1, p: lane.exact.0 };
+            let start = if rank < row.sets.end { own(rank, lane) } else { of_lane };
+            let all_sets = subsets::binomial(d, row.size).unwrap_or(u64::MAX);
+            let end = if row.sets.end < all_sets { own(row.sets.end, lane) } else { of_lane };
+            let rest = side_of(row, lane.place, start..end);
+            set.clear();
+            if start < end {
+                let for_lane = signal.for_lane(row.found.map(|found| &found[lane.index]));
+                verdict = judge_side(rules, &rest, scratch, &for_lane, smallest).merge(verdict);
+                exact_tests += for_lane.exact_tests();
+                if let Verdict::Independent { rank, .. } | Verdict::Undefined { rank, .. } = verdict {
+                    rest.side.set_into(row.neighbours, row.size, rank, set);
+                }
+            } else if let Some((_, rank)) = smallest {
+                rest.side.set_into(row.neighbours, row.size, rank, set);
+                // The quick form was trusted here, so pcalg's has an answer too.
+                if let Ok(p) = rules.gauss.p_value(row.row as usize, lane.vertex as usize, set) {
+                    verdict = Verdict::Dependent { rank, p }.merge(verdict);
+                }
+            }
+            out(&LaneOutcome { lane: lane.index, verdict, set, exact_tests });
+        }
+        self.positions = positions;
+    }
+}
+
+/// Decides one test of a lane by the exact formula; `true` when that decides the lane.
+fn exactly(
+    rules: &Rules,
+    row: &RowView,
+    lane: &mut Lane,
+    own_rank: impl Fn(&Lane) -> u64,
+    set: &[u32],
+    out: &mut dyn FnMut(&LaneOutcome),
+) -> bool {
+    lane.exact_tests += 1;
+    let verdict = match rules.exactly(row.row as usize, lane.vertex as usize, set) {
+        Err(reason) => Verdict::Undefined { rank: own_rank(lane), reason },
+        Ok((p, true)) => Verdict::Independent { rank: own_rank(lane), p },
+        Ok((p, false)) => {
+            if p > lane.exact.0 {
+                lane.exact = (p, own_rank(lane));
+            }
+            return false;
+        }
+    };
+    out(&LaneOutcome { lane: lane.index, verdict, set, exact_tests: lane.exact_tests });
+    true
+}
+
+/// Writes `f(value, u)` of one depth to the next, from where `u` begins.
+#[inline(always)]
+fn step(buffer: &mut [f64], here: usize, below: usize, row: &[f64], f: impl Fn(f64, f64) -> f64) {
+    let (above, next) = buffer.split_at_mut(below);
+    for ((out, &value), &u) in next[..row.len()].iter_mut().zip(&above[here..here + row.len()]).zip(row) {
+        *out = f(value, u);
+    }
+}
+
+fn grow(buffer: &mut Vec<f64>, len: usize) {
+    if buffer.len() < len {
+        buffer.resize(len, 0.0);
+    }
+}
+
+/// The bit of each lane.
+const BITS: [u64; LANES] = {
+    let mut bits = [0; LANES];
+    let mut i = 0;
+    while i < LANES {
+        bits[i] = 1 << i;
+        i += 1;
+    }
+    bits
+};
