@@ -61,11 +61,16 @@ plot_after_pcalg <- function() {
   )
 }
 
-new_result <- function(graph, call, max_ord, n_edgetests, sepset, pMax) {
-  methods::new(result_class(),
+# A result with no slot filled yet.
+empty_result <- function() methods::new(result_class())
+
+# Fills the slots of empty_result() in place but for `sepset`, which Rust has filled: R's own assignment would copy the
+# object, or walk all of its p x p list. Nothing else may refer to the object yet.
+fill_result <- function(result, graph, call, max_ord, n_edgetests, pMax) {
+  check_rust(rust_fill_slots(result, list(
     graph = graph, call = call, n = integer(0), max.ord = as.integer(max_ord), n.edgetests = n_edgetests,
-    sepset = sepset, pMax = pMax, zMin = matrix(NA, 1L, 1L)
-  )
+    pMax = pMax, zMin = matrix(NA, 1L, 1L)
+  )))
 }
 
 # pcalg's adjacency matrix: m[i, j] is the mark at i of the edge from j to i, the transpose of as(graph, "matrix").

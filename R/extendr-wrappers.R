@@ -1,6 +1,6 @@
-#' Skeleton, and orientation unless `orient` is NULL.
+#' Skeleton, and orientation unless `orient` is NULL. `object` is a fresh result, whose slot `sepset` is filled.
 #' @noRd
-rust_search <- function(test, options, orient, callbacks) .Call(wrap__rust_search, test, options, orient, callbacks)
+rust_search <- function(test, options, orient, callbacks, object) .Call(wrap__rust_search, test, options, orient, callbacks, object)
 
 #' Orientation of a skeleton from anywhere.
 #' @noRd
@@ -9,6 +9,10 @@ rust_orient <- function(edges, sepset, p, orient, test, alpha, threads, callback
 #' Whether C may be used as it is: ones on the diagonal, nothing beyond -1 and 1, symmetric, but for rounding and NA.
 #' @noRd
 rust_is_correlation <- function(c, p) .Call(wrap__rust_is_correlation, c, p)
+
+#' The object with these slots put in place; it must be fresh.
+#' @noRd
+rust_fill_slots <- function(object, slots) .Call(wrap__rust_fill_slots, object, slots)
 
 #' One p-value of pcalg's gaussCItest().
 #' @noRd

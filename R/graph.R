@@ -6,11 +6,13 @@
 
 # edges: a list of p sorted integer vectors, the j with i -> j. weights: NULL, or a list of vectors beside `edges`.
 graph_from_edges <- function(labels, edges, weights = NULL, one = 1L) {
-  graph <- methods::new("graphNEL", nodes = labels)
   counts <- lengths(edges)
   if (sum(counts) == 0L) {
-    return(graph)
+    return(methods::new("graphNEL", nodes = labels))
   }
+  # Not new("graphNEL", nodes = labels), whose checks take longer than all that follows.
+  graph <- methods::new("graphNEL")
+  graph@nodes <- unname(labels)
   from <- rep.int(seq_along(edges), counts)
   to <- unlist(edges, use.names = FALSE)
   weight <- if (is.null(weights)) rep.int(one, length(to)) else unlist(weights, use.names = FALSE)

@@ -4,20 +4,21 @@
 run_search <- function(test, labels, options, orient, threads, verbose, progress, call) {
   bar <- progress_reporter(progress)
   on.exit(bar$close())
+  result <- empty_result()
   found <- rust_search(
     test,
     c(options, list(threads = threads)),
     orient,
-    search_callbacks(bar, verbose, options$method, test$kind)
+    search_callbacks(bar, verbose, options$method, test$kind),
+    result
   )
   bar$close()
   found <- check_rust(found)
-  result <- new_result(
+  result <- fill_result(result,
     graph = result_graph(labels, found, oriented = !is.null(orient)),
     call = call,
     max_ord = found$max_ord,
     n_edgetests = edge_tests(found$n_edgetests, options$method),
-    sepset = found$sepset,
     pMax = found$pMax
   )
   set_details(result, device = "cpu", exact_tests = found$exact_tests)

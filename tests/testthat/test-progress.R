@@ -68,7 +68,8 @@ test_that("Rust reports each level up to its end", {
     list(p = 8L, method = "stable", alpha = 0.05, fixed_gaps = NULL, fixed_edges = NULL, na_delete = TRUE, m_max = Inf,
       threads = 2L),
     NULL,
-    list(progress = function(level, done, total, edges) seen[[length(seen) + 1]] <<- c(level, done, total, edges))
+    list(progress = function(level, done, total, edges) seen[[length(seen) + 1]] <<- c(level, done, total, edges)),
+    pcgpu:::empty_result()
   )
   seen <- do.call(rbind, seen)
   expect_identical(sort(unique(seen[, 1])), as.numeric(seq(0, found$max_ord)))

@@ -91,7 +91,10 @@ targets <- list(
       fixed_gaps = if (runif(1) < 0.3) matrix(FALSE, p, p), fixed_edges = if (runif(1) < 0.3) matrix(FALSE, p, p),
       na_delete = runif(1) < 0.5, m_max = pick(c(Inf, 0, 2)), threads = pick(1:4)
     ),
-    orient = random_orient(), callbacks = random_callbacks()
+    orient = random_orient(), callbacks = random_callbacks(), object = pcgpu:::empty_result()
+  ),
+  rust_fill_slots = function(p) list(
+    object = pcgpu:::empty_result(), slots = list(pMax = diag(p), sepset = list(1L), n.edgetests = 1:2)
   ),
   rust_orient = function(p) {
     skeleton <- random_skeleton(p)

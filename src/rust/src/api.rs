@@ -159,7 +159,7 @@ fn skeleton_lists(token: &Token, graph: &Adjacency) -> Outcome<Vec<(&'static str
     ])
 }
 
-fn search(test: &Test, options: &List, orient: &Robj, callbacks: &List, token: &Token) -> Outcome<Robj> {
+fn search(test: &Test, options: &List, orient: &Robj, callbacks: &List, object: &Robj, token: &Token) -> Outcome<Robj> {
     let threads = input::count(&input::field(options, "threads")?, "threads", 1)?;
     let options = input::options(options)?;
     let orient = if orient.is_null() { None } else { Some(orientation(&input::list(orient, "orient")?)?) };
@@ -199,8 +199,8 @@ fn search(test: &Test, options: &List, orient: &Robj, callbacks: &List, token: &
             graph_lists(token, &pdag)?
         }
     };
+    output::fill_sepsets(token, object, &sepsets)?;
     result.extend([
-        ("sepset", output::sepsets(token, &sepsets)?),
         ("pMax", p_max),
         ("n_edgetests", output::counts(&tests)),
         ("max_ord", Robj::from(max_order)),
@@ -209,15 +209,15 @@ fn search(test: &Test, options: &List, orient: &Robj, callbacks: &List, token: &
     Ok(output::named(result))
 }
 
-/// Skeleton, and orientation unless `orient` is NULL.
+/// Skeleton, and orientation unless `orient` is NULL. `object` is a fresh result, whose slot `sepset` is filled.
 /// @noRd
 #[extendr]
-fn rust_search(test: Robj, options: Robj, orient: Robj, callbacks: Robj) -> Robj {
+fn rust_search(test: Robj, options: Robj, orient: Robj, callbacks: Robj, object: Robj) -> Robj {
     respond(|token| {
         let test = Test::from_list(&input::list(&test, "test")?)?;
         let options = input::list(&options, "options")?;
         let callbacks = input::list(&callbacks, "callbacks")?;
-        search(&test, &options, &orient, &callbacks, token)
+        search(&test, &options, &orient, &callbacks, &object, token)
     })
 }
 
@@ -266,6 +266,13 @@ fn rust_is_correlation(c: Robj, p: Robj) -> Robj {
     })
 }
 
+/// The object with these slots put in place; it must be fresh.
+/// @noRd
+#[extendr]
+fn rust_fill_slots(object: Robj, slots: Robj) -> Robj {
+    respond(|token| output::fill_slots(token, &object, &input::list(&slots, "slots")?))
+}
+
 /// One p-value of pcalg's gaussCItest().
 /// @noRd
 #[extendr]
@@ -311,6 +318,7 @@ extendr_module! {
     fn rust_search;
     fn rust_orient;
     fn rust_is_correlation;
+    fn rust_fill_slots;
     fn rust_gauss_p_value;
     fn rust_continue_unwind;
     fn rust_info;

@@ -2,7 +2,8 @@
 
 use extendr_api::prelude::*;
 use extendr_ffi::{
-    R_NilValue, Rf_allocMatrix, Rf_allocVector, Rf_protect, Rf_unprotect, INTEGER, REAL, SET_VECTOR_ELT, SEXP, SEXPTYPE,
+    R_NilValue, R_do_slot_assign, Rf_allocMatrix, Rf_allocVector, Rf_protect, Rf_unprotect, INTEGER, REAL,
+    SET_VECTOR_ELT, SEXP, SEXPTYPE,
 };
 use pcgpu_core::graph::SepSets;
 use pcgpu_core::Error;
@@ -67,37 +68,77 @@ pub fn mark_lists(token: &Token, lists: &[Vec<u8>]) -> Outcome<Robj> {
 /// pcalg's list of p lists of p. Empty sets, and sets of one variable, are one shared object each: there may be millions
 /// (R copies such an object before it changes it).
 pub fn sepsets(token: &Token, sets: &SepSets) -> Outcome<Robj> {
+    // SAFETY: on R's thread; nothing in there needs dropping.
+    allocate(token, || unsafe { make_sepsets(sets) })
+}
+
+/// # Safety
+/// On R's thread, where R may jump. `shared` and `outer` are protected, and hold all that is made.
+unsafe fn make_sepsets(sets: &SepSets) -> SEXP {
     let p = sets.p();
-    // SAFETY: `shared` and `outer` are protected, and hold all that is made; the iterators own no memory.
-    allocate(token, || unsafe {
-        let shared = Rf_protect(Rf_allocVector(SEXPTYPE::VECSXP, p as isize + 1));
-        let empty = Rf_allocVector(SEXPTYPE::INTSXP, 0);
-        SET_VECTOR_ELT(shared, p as isize, empty);
-        let single = |v: u32| {
-            let known = extendr_ffi::VECTOR_ELT(shared, v as isize);
-            if known != R_NilValue {
-                return known;
-            }
-            let made = integers([v].into_iter());
-            SET_VECTOR_ELT(shared, v as isize, made);
-            made
-        };
-        let outer = Rf_protect(Rf_allocVector(SEXPTYPE::VECSXP, p as isize));
-        for x in 0..p {
-            let row = Rf_allocVector(SEXPTYPE::VECSXP, p as isize);
-            SET_VECTOR_ELT(outer, x as isize, row);
-            for (y, set) in sets.row(x) {
-                let entry = match *set {
-                    [] => empty,
-                    [v] => single(v),
-                    _ => integers(set.iter().copied()),
-                };
-                SET_VECTOR_ELT(row, y as isize, entry);
-            }
+    let shared = Rf_protect(Rf_allocVector(SEXPTYPE::VECSXP, p as isize + 1));
+    let empty = Rf_allocVector(SEXPTYPE::INTSXP, 0);
+    SET_VECTOR_ELT(shared, p as isize, empty);
+    let single = |v: u32| {
+        let known = extendr_ffi::VECTOR_ELT(shared, v as isize);
+        if known != R_NilValue {
+            return known;
         }
-        Rf_unprotect(2);
-        outer
+        let made = integers([v].into_iter());
+        SET_VECTOR_ELT(shared, v as isize, made);
+        made
+    };
+    let outer = Rf_protect(Rf_allocVector(SEXPTYPE::VECSXP, p as isize));
+    for x in 0..p {
+        let row = Rf_allocVector(SEXPTYPE::VECSXP, p as isize);
+        SET_VECTOR_ELT(outer, x as isize, row);
+        for (y, set) in sets.row(x) {
+            let entry = match *set {
+                [] => empty,
+                [v] => single(v),
+                _ => integers(set.iter().copied()),
+            };
+            SET_VECTOR_ELT(row, y as isize, entry);
+        }
+    }
+    Rf_unprotect(2);
+    outer
+}
+
+fn check_object(object: &Robj) -> Outcome<()> {
+    if object.sexptype() == SEXPTYPE::S4SXP {
+        Ok(())
+    } else {
+        Err(Failure::Input("internal: `object` is no object with slots".into()))
+    }
+}
+
+/// Puts values into slots of an S4 object that nothing else refers to yet.
+pub fn fill_slots(token: &Token, object: &Robj, slots: &List) -> Outcome<Robj> {
+    check_object(object)?;
+    let filled = slots.iter().map(|(name, value)| (r!(name), value)).collect::<Vec<_>>();
+    // SAFETY: the object is protected by its Robj, names and values by theirs; the closure owns nothing.
+    allocate(token, || unsafe {
+        for (name, value) in &filled {
+            R_do_slot_assign(object.get(), name.get(), value.get());
+        }
+        object.get()
     })
+}
+
+/// [`sepsets`] in the slot of that name of a fresh object. R searches a value that something refers to for cycles, which
+/// takes longer than to make it: so the slot gets it before anything else does.
+pub fn fill_sepsets(token: &Token, object: &Robj, sets: &SepSets) -> Outcome<()> {
+    check_object(object)?;
+    let name = r!("sepset");
+    // SAFETY: as in `fill_slots`; the list is protected until the object holds it.
+    allocate(token, || unsafe {
+        let list = Rf_protect(make_sepsets(sets));
+        R_do_slot_assign(object.get(), name.get(), list);
+        Rf_unprotect(1);
+        object.get()
+    })?;
+    Ok(())
 }
 
 /// A named list.

@@ -81,7 +81,7 @@ fn threads_and_shards_change_nothing() {
     for (number, method) in [(1, Method::Stable), (2, Method::StableFast), (3, Method::Original)] {
         let mut random = Random(number);
         // Rows long enough that a few lanes are left to the walk of a pair, lanes enough for more than one block.
-        let p = 140;
+        let p = 110;
         let c = correlation_matrix(&samples(&mut random, p, 2000, 0.3, 0.03));
         let problem = Problem { c, n: 2000.0, options: Options { method, m_max: 4.0, ..Options::new(p, 0.05) } };
         let (one, one_p) = solve(&problem, 1, 1 << 16);

@@ -102,6 +102,16 @@ impl Adjacency {
         self.row_mut(y)[x / 64] &= !(1 << (x % 64));
     }
 
+    /// Removes many edges.
+    pub fn remove_all(&mut self, pairs: &[[u32; 2]]) {
+        let words = self.words;
+        for &[x, y] in pairs {
+            let (x, y) = (x as usize, y as usize);
+            self.bits[x * words + y / 64] &= !(1 << (y % 64));
+            self.bits[y * words + x / 64] &= !(1 << (x % 64));
+        }
+    }
+
     /// Number of neighbours of `x`.
     pub fn degree(&self, x: usize) -> usize {
         self.row(x).iter().map(|w| w.count_ones() as usize).sum()

@@ -18,7 +18,14 @@ impl Neighbours {
         let mut starts = Vec::with_capacity(graph.p() + 1);
         starts.push(0);
         for x in 0..graph.p() {
-            lists.extend(graph.neighbours(x));
+            for (w, &word) in graph.row(x).iter().enumerate() {
+                let mut rest = word;
+                // There may be a million: written without an iterator's state.
+                while rest != 0 {
+                    lists.push(w as u32 * 64 + rest.trailing_zeros());
+                    rest &= rest - 1;
+                }
+            }
             starts.push(lists.len());
         }
         Neighbours { graph: Some(graph), ..Self::checked(lists, starts) }

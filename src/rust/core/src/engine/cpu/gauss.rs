@@ -13,7 +13,7 @@
 use std::sync::OnceLock;
 
 use super::kernel::{Kernel, LaneOutcome, RowView, SideView, Signal};
-use super::rows::{self, RowScratch};
+use super::rows::{self, RowScratch, BITS};
 use super::walk::{self, Walker};
 use crate::ci::gauss::{Cutoff, Gauss, Undefined};
 use crate::ci::pcurve::PCurve;
@@ -84,15 +84,33 @@ impl Kernel for GaussKernel<'_> {
         let correlations = self.gauss.column(y);
         let dependent_above = self.cutoff(0).dependent_above;
         let curve = self.curve(0);
-        for x in pairs.neighbours(y).map(|x| x as usize).take_while(|&x| x < y) {
-            let r = correlations[x];
-            column[x] = if r * r > dependent_above {
-                0.0
-            } else if let Some(p) = curve.and_then(|curve| curve.at(r.abs())) {
-                p
+        for (w, &word) in pairs.row(y).iter().enumerate().take(y / 64 + 1) {
+            let below = if w == y / 64 { (1 << (y % 64)) - 1 } else { !0u64 };
+            let asked = word & below;
+            let part = w * 64..correlations.len().min(w * 64 + 64);
+            let (correlations, cells) = (&correlations[part.clone()], &mut column[part]);
+            let mut look = 0u64;
+            for (&r, &bit) in correlations.iter().zip(&BITS) {
+                look |= if r * r > dependent_above { 0 } else { bit };
+            }
+            // Of neighbours whose correlation is dependent for certain, and there may be many, nothing is computed.
+            if asked == !0 {
+                cells.fill(0.0);
             } else {
-                self.gauss.p_of_marginal(r).map_err(|Undefined(reason)| (x, reason))?
-            };
+                for (i, cell) in cells.iter_mut().enumerate() {
+                    *cell = if asked >> i & 1 == 1 { 0.0 } else { *cell };
+                }
+            }
+            look &= asked;
+            while look != 0 {
+                let i = look.trailing_zeros() as usize;
+                look &= look - 1;
+                let r = correlations[i];
+                cells[i] = match curve.and_then(|curve| curve.at(r.abs())) {
+                    Some(p) => p,
+                    None => self.gauss.p_of_marginal(r).map_err(|Undefined(reason)| (w * 64 + i, reason))?,
+                };
+            }
         }
         Ok(())
     }

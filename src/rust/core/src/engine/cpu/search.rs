@@ -129,22 +129,20 @@ impl<K: Kernel> Search for CpuSearch<'_, K> {
 
     fn conditional(&mut self, size: usize, observer: &mut dyn Observer) -> Result<LevelReport> {
         let fast = self.fast();
-        let neighbours = Neighbours::of(self.graph.clone());
         let tested = self.options.testable(&self.graph);
+        let neighbours = Neighbours::of(self.graph.clone());
         let mut progress = LevelProgress::new(observer, size, &self.graph, &tested);
         let mut report = LevelReport { go_on: fast, ..LevelReport::default() };
         let candidates = |x: usize| neighbours.degree(x).saturating_sub(1);
 
-        let all_tested = self.options.fixed_edges.is_none();
+        let lanes = match self.options.fixed_edges {
+            None => Lanes::of_first(&neighbours, size),
+            Some(_) => Lanes::of_first_in(&neighbours, size, &tested),
+        };
         let mut survivors: Vec<[u32; 2]> = Vec::new();
-        let lanes = Lanes::ascending(&neighbours, |x, y| {
-            let asked = all_tested || tested.has(x, y);
-            if asked && candidates(x) < size {
-                survivors.push([x as u32, y as u32]);
-                return false;
-            }
-            asked
-        });
+        for x in (0..self.options.p).filter(|&x| candidates(x) < size) {
+            survivors.extend(tested.neighbours(x).filter(|&y| y as usize > x).map(|y| [x as u32, y]));
+        }
         report.go_on |= (0..self.options.p).any(|x| candidates(x) > size && lanes.any(x));
         self.rows(&neighbours, &lanes, size, &mut report, &mut survivors, &mut progress)?;
 
@@ -210,7 +208,7 @@ impl<K: Kernel> CpuSearch<'_, K> {
             alpha,
             na_delete,
         };
-        let founds: Mutex<Vec<Found>> = Mutex::new(Vec::new());
+        let founds: Mutex<Vec<(usize, Found)>> = Mutex::new(Vec::new());
         let pieces: Mutex<Vec<Piece>> = Mutex::new(Vec::new());
         let unlimited = AtomicU64::new(u64::MAX);
         let run = |scratch: &mut K::Scratch, task: usize, stop: &super::pool::Stop| {
@@ -235,7 +233,7 @@ impl<K: Kernel> CpuSearch<'_, K> {
                         });
                     }
                     if let Ok(mut founds) = founds.lock() {
-                        founds.push(found);
+                        founds.push((task, found));
                     }
                 }
                 Task::Piece { row, lanes: part, sets, found } => {
@@ -265,7 +263,10 @@ impl<K: Kernel> CpuSearch<'_, K> {
             &mut |done| progress.progress(size, done, total),
             run,
         )?;
+        // By row, which leaves the separating sets in order.
         let mut founds = founds.into_inner().unwrap_or_default();
+        founds.sort_unstable_by_key(|&(task, _)| task);
+        let mut founds: Vec<Found> = founds.into_iter().map(|(_, found)| found).collect();
         founds.push(merge(pieces.into_inner().unwrap_or_default(), neighbours, lanes, &entering));
         progress.add(total);
         self.enter(founds, report, survivors)
@@ -322,9 +323,7 @@ impl<K: Kernel> CpuSearch<'_, K> {
             return Err(Error::Numeric { x: *x as usize, y: *y as usize, s: set.clone(), reason });
         }
         for Found { separations, kept, tests, exact_tests, .. } in founds {
-            for &[x, y] in &separations.pairs {
-                self.graph.remove(x as usize, y as usize);
-            }
+            self.graph.remove_all(&separations.pairs);
             self.sepsets.extend(separations);
             survivors.extend(kept);
             report.tests += tests;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::atomic::AtomicU64;
 
-use crate::graph::subsets;
+use crate::graph::{subsets, Adjacency};
 use crate::search::level::Neighbours;
 
 /// Rows that stand together: their pairs are decided by blocks of the other vertex, so that what is read of it is used by
@@ -22,20 +22,35 @@ const MOST_PIECES: u64 = 4096;
 /// The pairs to be decided, by the row that their sets are chosen from: where the others stand in its list, ascending.
 #[derive(Debug, Default)]
 pub(super) struct Lanes {
-    starts: Vec<usize>,
+    /// By row: which of `places`.
+    of_row: Vec<Range<usize>>,
     places: Vec<u32>,
 }
 
 impl Lanes {
-    /// The pairs x < y for which `first(x, y)` says so; x is the row.
-    pub fn ascending(neighbours: &Neighbours, mut first: impl FnMut(usize, usize) -> bool) -> Self {
-        let mut lanes = Lanes { starts: vec![0], places: Vec::new() };
+    /// All pairs x < y of rows that have more than `size` neighbours; x is the row.
+    pub fn of_first(neighbours: &Neighbours, size: usize) -> Self {
+        let widest = (0..neighbours.p()).map(|x| neighbours.degree(x)).max().unwrap_or(0);
+        let of_row = |x: usize| match neighbours.degree(x) {
+            // The places 0, 1, 2, ... serve every row.
+            degree if degree > size => neighbours.place(x, x) as usize..degree,
+            _ => 0..0,
+        };
+        Lanes { of_row: (0..neighbours.p()).map(of_row).collect(), places: (0..widest as u32).collect() }
+    }
+
+    /// Those of [`Lanes::of_first`] that are in a graph.
+    pub fn of_first_in(neighbours: &Neighbours, size: usize, pairs: &Adjacency) -> Self {
+        let mut lanes = Lanes::default();
         for x in 0..neighbours.p() {
-            let list = neighbours.list(x);
-            let from = list.partition_point(|&y| y as usize <= x);
-            let places = (from..list.len()).filter(|&place| first(x, list[place] as usize));
-            lanes.places.extend(places.map(|place| place as u32));
-            lanes.starts.push(lanes.places.len());
+            let start = lanes.places.len();
+            if neighbours.degree(x) > size {
+                let list = neighbours.list(x);
+                let places =
+                    (neighbours.place(x, x)..list.len() as u32).filter(|&at| pairs.has(x, list[at as usize] as usize));
+                lanes.places.extend(places);
+            }
+            lanes.of_row.push(start..lanes.places.len());
         }
         lanes
     }
@@ -57,20 +72,21 @@ impl Lanes {
             places[next[y]] = neighbours.place(y, x as usize);
             next[y] += 1;
         }
-        for y in 0..p {
-            places[starts[y]..starts[y + 1]].sort_unstable();
+        let of_row: Vec<Range<usize>> = starts.windows(2).map(|ends| ends[0]..ends[1]).collect();
+        for row in &of_row {
+            places[row.clone()].sort_unstable();
         }
-        Lanes { starts, places }
+        Lanes { of_row, places }
     }
 
     /// The lanes of a row.
     pub fn of(&self, row: usize) -> &[u32] {
-        &self.places[self.starts[row]..self.starts[row + 1]]
+        &self.places[self.of_row[row].clone()]
     }
 
     /// Whether the row has any.
     pub fn any(&self, row: usize) -> bool {
-        self.starts[row] < self.starts[row + 1]
+        !self.of_row[row].is_empty()
     }
 }
 
@@ -176,7 +192,6 @@ impl Tasks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::Adjacency;
 
     /// Every set of every lane once, whatever the sizes.
     #[test]
@@ -185,8 +200,11 @@ mod tests {
         let lists: Vec<Vec<u32>> =
             (0..p as u32).map(|x| (0..p as u32).filter(|y| (x * 31 + y * 17) % 3 != 0).collect()).collect();
         let neighbours = Neighbours::of(Adjacency::from_lists(&lists));
-        let lanes = Lanes::ascending(&neighbours, |x, y| (x + y) % 5 != 0);
+        let asked: Vec<Vec<u32>> =
+            (0..p as u32).map(|x| (0..p as u32).filter(|y| (x + y) % 5 != 0).collect()).collect();
+        let asked = Adjacency::from_lists(&asked);
         for (size, shard_tests, threads) in [(1, 1, 1), (1, 1 << 16, 2), (2, 3, 1), (3, 500, 8), (2, 1 << 30, 3)] {
+            let lanes = Lanes::of_first_in(&neighbours, size, &asked);
             let tasks = Tasks::new(&neighbours, &lanes, size, shard_tests, threads);
             let mut seen: Vec<Vec<Range<u64>>> = vec![Vec::new(); p * p];
             for task in &tasks.tasks {
@@ -221,6 +239,15 @@ mod tests {
                     assert_eq!(next, if wanted { all } else { 0 }, "{x}, {y} at size {size}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn first_sides_are_those_of_a_graph_or_all() {
+        let neighbours = Neighbours::of(Adjacency::from_lists(&[vec![1, 2, 3], vec![2], vec![3], vec![4], vec![]]));
+        for lanes in [Lanes::of_first(&neighbours, 2), Lanes::of_first_in(&neighbours, 2, &Adjacency::complete(5))] {
+            assert_eq!((lanes.of(0), lanes.of(2), lanes.of(3)), (&[0, 1, 2][..], &[2][..], &[2][..]));
+            assert!(!lanes.any(1) && !lanes.any(4));
         }
     }
 
