@@ -4,6 +4,31 @@ use super::Observer;
 use crate::graph::{subsets, Adjacency};
 use crate::Result;
 
+/// Numbers of conditioning sets by the number of neighbours, each computed once.
+pub(crate) struct SetCounts {
+    size: usize,
+    of_row: Vec<Option<f64>>,
+}
+
+impl SetCounts {
+    /// For sets of `size`.
+    pub fn new(size: usize) -> Self {
+        SetCounts { size, of_row: Vec::new() }
+    }
+
+    /// How many sets a pair has whose row has so many neighbours, its other vertex among them.
+    pub fn of_row(&mut self, degree: usize) -> f64 {
+        if self.of_row.len() <= degree {
+            self.of_row.resize(degree + 1, None);
+        }
+        let size = self.size;
+        *self.of_row[degree].get_or_insert_with(|| match degree {
+            0 => 0.0,
+            _ => subsets::binomial(degree - 1, size).map_or(f64::MAX, |count| count as f64),
+        })
+    }
+}
+
 /// Reports the parts of a level as one whole. It counts tests that need not be run as done, so the total is known at once.
 pub(crate) struct LevelProgress<'a> {
     observer: &'a mut dyn Observer,
@@ -15,8 +40,8 @@ pub(crate) struct LevelProgress<'a> {
 impl<'a> LevelProgress<'a> {
     /// Of a level with conditioning sets of `size` on `graph`, for the pairs in `tested`.
     pub fn new(observer: &'a mut dyn Observer, size: usize, graph: &Adjacency, tested: &Adjacency) -> Self {
-        let sets = |x: usize| subsets::binomial(graph.degree(x).saturating_sub(1), size).unwrap_or(u64::MAX) as f64;
-        let total = (0..graph.p()).map(|x| tested.degree(x) as f64 * sets(x)).sum();
+        let mut sets = SetCounts::new(size);
+        let total = (0..graph.p()).map(|x| tested.degree(x) as f64 * sets.of_row(graph.degree(x))).sum();
         LevelProgress { observer, size, before: 0.0, total }
     }
 

@@ -6,6 +6,7 @@ mod kernel;
 mod pool;
 mod rows;
 mod search;
+mod simd;
 mod tasks;
 mod walk;
 

@@ -12,17 +12,17 @@
 //! Most pairs fall to one of their first sets, so lanes are closed up as they are decided. What few lanes remain of a long
 //! row is left to the [`walk`](super::walk) of a pair, whose lanes run over the sets.
 
+use std::ops::Range;
+
 use super::gauss::{judge_side, Rules, Scratch, PIVOT};
 use super::kernel::{LaneOutcome, RowView, SideView, Signal};
+use super::simd::{Avx2, Four, Portable, Quad};
 use super::walk::COLLINEAR;
 use crate::graph::subsets;
 use crate::search::level::{CandidateOrder, PairSide, Verdict};
 
 /// Lanes of larger sets that are run together: one bit each in a word.
 const LANES: usize = 64;
-
-/// Lanes in a SIMD register; rows are padded to whole ones.
-const PAD: usize = 4;
 
 /// So few lanes of single candidates are walked one by one, with the candidates side by side.
 const FEW_SINGLES: usize = 12;
@@ -60,18 +60,24 @@ pub(super) fn dispatch(
             signal: &Signal,
             out: &mut dyn FnMut(&LaneOutcome),
         ) {
-            decide(rules, row, scratch, signal, out);
+            decide::<Avx2>(rules, row, scratch, signal, out);
         }
         if std::arch::is_x86_feature_detected!("avx2") {
             // SAFETY: the machine has AVX2, asked for in the line above.
             return unsafe { avx2(rules, row, scratch, signal, out) };
         }
     }
-    decide(rules, row, scratch, signal, out);
+    decide::<Portable>(rules, row, scratch, signal, out);
 }
 
 #[inline(always)]
-fn decide(rules: &Rules, row: &RowView, scratch: &mut Scratch, signal: &Signal, out: &mut dyn FnMut(&LaneOutcome)) {
+fn decide<Q: Quad>(
+    rules: &Rules,
+    row: &RowView,
+    scratch: &mut Scratch,
+    signal: &Signal,
+    out: &mut dyn FnMut(&LaneOutcome),
+) {
     // Taken out, so that the walk of a pair can have the rest.
     let mut own = std::mem::take(&mut scratch.rows);
     let RowScratch { singles, sets, set } = &mut own;
@@ -80,14 +86,14 @@ fn decide(rules: &Rules, row: &RowView, scratch: &mut Scratch, signal: &Signal, 
     } else {
         for first in (0..row.places.len()).step_by(LANES) {
             let lanes = first..(first + LANES).min(row.places.len());
-            sets.run(rules, row, lanes, scratch, set, signal, out);
+            sets.run::<Q>(rules, row, lanes, scratch, set, signal, out);
         }
     }
     scratch.rows = own;
 }
 
 /// One lane as a side, for the walk of a pair.
-fn side_of<'a>(row: &RowView<'a>, place: u32, ranks: std::ops::Range<u64>) -> SideView<'a> {
+fn side_of<'a>(row: &RowView<'a>, place: u32, ranks: Range<u64>) -> SideView<'a> {
     let list = row.neighbours.list(row.row as usize);
     SideView {
         side: PairSide {
@@ -399,39 +405,136 @@ impl Singles {
 /// Depth m is what holds given the first m members of the set.
 #[derive(Default)]
 struct Sets {
-    /// By candidate: rows of C among the candidates, `rows[a * d + s]` for s > a, gathered when a first becomes a pivot.
-    rows: Vec<f64>,
-    gathered: Vec<bool>,
-    /// By depth and candidate: Cholesky row of the pivot, covariance with x, variance.
-    factor: Vec<f64>,
-    with_x: Vec<f64>,
-    variance: Vec<f64>,
+    /// By depth and candidate: entry of the pivot's Cholesky row, covariance with x, variance.
+    factor: Vec<Four>,
+    with_x: Vec<Four>,
+    variance: Vec<Four>,
     /// By depth: variance of x.
     x: Vec<f64>,
-    /// By depth, candidate and lane: covariance of the two; good where `made` holds the depth's epoch.
-    between: Vec<f64>,
-    made: Vec<u32>,
-    epoch: Vec<u32>,
     /// By depth and lane: entry of the pivot's Cholesky row, covariance with x, variance.
-    pivot_row: Vec<f64>,
-    lane_x: Vec<f64>,
-    lane_variance: Vec<f64>,
-    /// By lane: the vertex, its place in the list, its index in the row's lanes, smallest q so far and where, below what q
-    /// to look at it, largest p by the exact formula and where, how many of those, the lane's first rank.
+    pivot_row: Vec<Four>,
+    lane_x: Vec<Four>,
+    lane_variance: Vec<Four>,
+    /// Covariances of a candidate with the candidates behind it, and with the lanes.
+    among: Rows,
+    between: Rows,
+    /// By depth: counts its pivots.
+    epoch: Vec<u32>,
     lanes: Vec<Lane>,
-    look_below: Vec<f64>,
+    /// By lane: below what q to look at it.
+    look_below: Vec<Four>,
     /// By candidate: the lane of its vertex, or [`NO_LANE`].
     lane_at: Vec<u8>,
     positions: Vec<u32>,
 }
 
+/// By depth and candidate: a row of covariances, made when it is first asked for.
+#[derive(Default)]
+struct Rows {
+    values: Vec<Four>,
+    /// Number of the depth's pivot that the row was made with.
+    made: Vec<u32>,
+    /// Fours in a row.
+    stride: usize,
+    /// Number of depths that are kept.
+    depths: usize,
+}
+
+impl Rows {
+    fn start(&mut self, depths: usize, d: usize, stride: usize) {
+        self.stride = stride;
+        self.depths = depths;
+        grow(&mut self.values, depths * d * stride);
+        self.made.clear();
+        self.made.resize(depths * d, 0);
+    }
+
+    #[inline(always)]
+    fn row(&self, m: usize, s: usize, d: usize) -> &[Four] {
+        &self.values[(m * d + s) * self.stride..][..self.stride]
+    }
+
+    /// Makes row s of depth m, from its fours `part`. `gather` writes it for depth 0; a step subtracts a multiple of the
+    /// pivot's row, `pivots` by depth with as many fours a row, and `factor` by depth of candidate s.
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments)]
+    fn make<Q: Quad>(
+        &mut self,
+        m: usize,
+        s: usize,
+        d: usize,
+        part: Range<usize>,
+        epoch: &[u32],
+        pivots: &[Four],
+        factor: impl Fn(usize) -> f64,
+        gather: impl FnOnce(&mut [Four]),
+    ) {
+        if self.made[m * d + s] == epoch[m] {
+            return;
+        }
+        let mut good = m;
+        while good > 0 && self.made[good * d + s] != epoch[good] {
+            good -= 1;
+        }
+        if good == 0 && self.made[s] != epoch[0] {
+            self.made[s] = epoch[0];
+            gather(&mut self.values[s * self.stride..][..self.stride]);
+        }
+        for to in good + 1..=m {
+            self.made[to * d + s] = epoch[to];
+            let (above, below) = self.values.split_at_mut((to * d + s) * self.stride);
+            let above = &above[((to - 1) * d + s) * self.stride..][part.clone()];
+            let pivots = &pivots[(to - 1) * self.stride..][part.clone()];
+            step::<Q>(&mut below[part.clone()], above, pivots, factor(to - 1));
+        }
+    }
+}
+
+/// `out = value - factor * u`, four by four.
+#[inline(always)]
+fn step<Q: Quad>(out: &mut [Four], values: &[Four], u: &[Four], factor: f64) {
+    let factor = Q::splat(factor);
+    for ((out, value), u) in out.iter_mut().zip(values).zip(u) {
+        Q::load(value).sub(factor.mul(Q::load(u))).store(out);
+    }
+}
+
+/// `out = value - u * u`, four by four.
+#[inline(always)]
+fn step_square<Q: Quad>(out: &mut [Four], values: &[Four], u: &[Four]) {
+    for ((out, value), u) in out.iter_mut().zip(values).zip(u) {
+        let u = Q::load(u);
+        Q::load(value).sub(u.mul(u)).store(out);
+    }
+}
+
+/// `out = factor * value`, four by four.
+#[inline(always)]
+fn scale_by<Q: Quad>(out: &mut [Four], values: &[Four], factor: f64) {
+    let factor = Q::splat(factor);
+    for (out, value) in out.iter_mut().zip(values) {
+        factor.mul(Q::load(value)).store(out);
+    }
+}
+
+/// A depth of a buffer and the one below it.
+#[inline(always)]
+fn two_depths(buffer: &mut [Four], m: usize, stride: usize, part: Range<usize>) -> (&[Four], &mut [Four]) {
+    let (above, below) = buffer.split_at_mut((m + 1) * stride);
+    (&above[m * stride..][part.clone()], &mut below[part])
+}
+
 const NO_LANE: u8 = u8::MAX;
+
+/// Doubles that the covariances among candidates may take, by thread. Depths beyond are not kept.
+const MOST_AMONG: usize = 1 << 22;
 
 /// What is known of a lane.
 #[derive(Clone, Copy)]
 struct Lane {
     vertex: u32,
     place: u32,
+    /// Index into [`RowView::places`].
     index: usize,
     /// Smallest q, and the rank of its set in the whole list.
     smallest: (f64, u64),
@@ -439,6 +542,19 @@ struct Lane {
     exact: (f64, u64),
     exact_tests: u64,
     first_rank: u64,
+}
+
+/// Where the enumeration of a row's sets stands.
+struct Cursor {
+    /// Rank of the next set in the whole list.
+    rank: u64,
+    /// The lanes that are not decided, as bits.
+    active: u64,
+    /// Depths up to this one are up to date; `broken` is the first whose pivot is too small, if any.
+    fresh: usize,
+    broken: Option<usize>,
+    /// Rank at which to look at the signal.
+    look_at: u64,
 }
 
 /// The last step of a set, shared by its lanes.
@@ -459,28 +575,64 @@ struct Leaf {
 impl Sets {
     #[inline(always)]
     #[allow(clippy::too_many_arguments)]
-    fn run(
+    fn run<Q: Quad>(
         &mut self,
         rules: &Rules,
         row: &RowView,
-        lanes: std::ops::Range<usize>,
+        lanes: Range<usize>,
         scratch: &mut Scratch,
         set: &mut Vec<u32>,
         signal: &Signal,
         out: &mut dyn FnMut(&LaneOutcome),
     ) {
+        self.start(rules, row, lanes);
+        let mut cursor = Cursor {
+            rank: row.sets.start,
+            active: if self.lanes.len() == LANES { !0u64 } else { (1u64 << self.lanes.len()) - 1 },
+            fresh: 0,
+            broken: None,
+            look_at: row.sets.start + LOOK,
+        };
+        loop {
+            // Loops over a few registers whose number is known are written out by the compiler.
+            let goes_on = match self.lanes.len().div_ceil(4) {
+                1 => self.enumerate::<Q, 1>(rules, row, &mut cursor, set, signal, out),
+                2 => self.enumerate::<Q, 2>(rules, row, &mut cursor, set, signal, out),
+                3 => self.enumerate::<Q, 3>(rules, row, &mut cursor, set, signal, out),
+                4 => self.enumerate::<Q, 4>(rules, row, &mut cursor, set, signal, out),
+                _ => self.enumerate::<Q, 0>(rules, row, &mut cursor, set, signal, out),
+            };
+            if !goes_on {
+                break;
+            }
+            // Half of the lanes are decided: they are closed up.
+            self.close_up(cursor.active, cursor.fresh);
+            cursor.active = (1u64 << self.lanes.len()) - 1;
+        }
+        if signal.stop_requested() {
+            return;
+        }
+        self.finish(rules, row, cursor.active, cursor.rank, scratch, set, signal, out);
+    }
+
+    /// Runs sets from where the cursor stands, with lanes in `W` fours (0: as many as there are); `true` when it is time to
+    /// close up the lanes.
+    #[inline(always)]
+    fn enumerate<Q: Quad, const W: usize>(
+        &mut self,
+        rules: &Rules,
+        row: &RowView,
+        cursor: &mut Cursor,
+        set: &mut Vec<u32>,
+        signal: &Signal,
+        out: &mut dyn FnMut(&LaneOutcome),
+    ) -> bool {
         let list = row.neighbours.list(row.row as usize);
         let (d, size) = (list.len(), row.size);
         let depth = size - 1;
-        self.start(rules, row, lanes);
-        let mut width = self.lanes.len().next_multiple_of(PAD);
-        let stride = width;
-        let mut active = if self.lanes.len() == LANES { !0u64 } else { (1u64 << self.lanes.len()) - 1 };
-        let mut rank = row.sets.start;
-        // Depths up to this one are up to date; `broken` is the first whose pivot is too small, if any.
-        let mut fresh = 0;
-        let mut broken: Option<usize> = None;
-        let mut look_at = rank + LOOK;
+        let fours = if W == 0 { self.lanes.len().div_ceil(4) } else { W };
+        let Cursor { mut rank, mut active, mut fresh, mut broken, mut look_at } = *cursor;
+        let mut close_up = false;
         while rank < row.sets.end && active != 0 {
             if active.count_ones() <= FEW_SETS && d / size >= LONG_RUN {
                 break;
@@ -488,18 +640,16 @@ impl Sets {
             if rank >= look_at {
                 look_at = rank + LOOK;
                 if signal.stop_requested() {
-                    return;
+                    break;
                 }
                 active &= !self.found_elsewhere(row);
             }
-            // Lanes are closed up when half of them are decided.
-            if active.count_ones() as usize <= width / 2 && width > PAD {
-                self.close_up(active, stride, fresh);
-                width = self.lanes.len().next_multiple_of(PAD);
-                active = (1u64 << self.lanes.len()) - 1;
+            if fours > 1 && active.count_ones() as usize <= 2 * fours {
+                close_up = active != 0;
+                break;
             }
             while fresh < depth && broken.is_none() {
-                if self.eliminate(rules, list, fresh, width, stride) {
+                if self.eliminate::<Q, W>(rules, list, fresh, fours) {
                     fresh += 1;
                 } else {
                     broken = Some(fresh);
@@ -507,10 +657,10 @@ impl Sets {
             }
             let first = self.positions[depth] as usize;
             let last = d.min(first + (row.sets.end - rank).min(d as u64) as usize);
-            set.clear();
-            set.extend(self.positions.iter().map(|&at| list[at as usize]));
             let blocked = self.positions[..depth].iter().fold(0, |lanes, &at| lanes | self.bit_at(at as usize));
             if broken.is_some() {
+                set.clear();
+                set.extend(self.positions.iter().map(|&at| list[at as usize]));
                 for (s, &last_member) in list.iter().enumerate().take(last).skip(first) {
                     set[depth] = last_member;
                     self.positions[depth] = s as u32;
@@ -523,13 +673,14 @@ impl Sets {
                     if allowed == 0 {
                         continue;
                     }
-                    let leaf = self.leaf(rules, list, s, rank + (s - first) as u64, depth, width, stride, d);
+                    let leaf = self.leaf::<Q, W>(rules, list, s, rank + (s - first) as u64, depth, fours);
                     let suspects =
-                        if leaf.trusted { allowed & self.suspects(&leaf, depth, width, stride, d) } else { allowed };
+                        if leaf.trusted { allowed & self.suspects::<Q, W>(&leaf, depth, fours, d) } else { allowed };
                     if suspects != 0 {
-                        set[depth] = list[s];
                         self.positions[depth] = s as u32;
-                        active &= !self.look(rules, row, &leaf, suspects, stride, set, out);
+                        set.clear();
+                        set.extend(self.positions.iter().map(|&at| list[at as usize]));
+                        active &= !self.look(rules, row, &leaf, suspects, set, out);
                     }
                 }
             }
@@ -555,37 +706,35 @@ impl Sets {
                 broken = None;
             }
         }
-        self.finish(rules, row, active, rank, scratch, set, signal, out);
+        *cursor = Cursor { rank, active, fresh, broken, look_at };
+        close_up
     }
 
     /// Gathers what depth 0 needs and places the enumeration at its first set.
     #[inline(always)]
-    fn start(&mut self, rules: &Rules, row: &RowView, lanes: std::ops::Range<usize>) {
+    fn start(&mut self, rules: &Rules, row: &RowView, lanes: Range<usize>) {
         let x = row.row as usize;
         let list = row.neighbours.list(x);
         let (d, size) = (list.len(), row.size);
         let cx = rules.gauss.column(x);
-        let width = lanes.len().next_multiple_of(PAD);
-        grow(&mut self.rows, d * d);
-        self.gathered.clear();
-        self.gathered.resize(d, false);
+        let (fours, of_list) = (lanes.len().div_ceil(4), d.div_ceil(4));
         for buffer in [&mut self.factor, &mut self.with_x, &mut self.variance] {
-            grow(buffer, size * d);
+            grow(buffer, size * of_list);
         }
         for buffer in [&mut self.pivot_row, &mut self.lane_x, &mut self.lane_variance] {
-            grow(buffer, size * width);
+            grow(buffer, size * fours);
         }
-        grow(&mut self.between, (size - 1) * d * width);
-        self.made.clear();
-        self.made.resize((size - 1) * d, 0);
+        self.among.start((MOST_AMONG / (d * d)).clamp(1, size - 1), d, of_list);
+        self.between.start(size - 1, d, fours);
         self.epoch.clear();
         self.epoch.resize(size, 1);
         self.x.clear();
         self.x.resize(size, 0.0);
         self.x[0] = cx[x];
+        let (with_x, variance) = (self.with_x.as_flattened_mut(), self.variance.as_flattened_mut());
         for (s, &v) in list.iter().enumerate() {
-            self.with_x[s] = cx[v as usize];
-            self.variance[s] = rules.gauss.correlation(v as usize, v as usize);
+            with_x[s] = cx[v as usize];
+            variance[s] = rules.gauss.correlation(v as usize, v as usize);
         }
         self.positions.clear();
         self.positions.resize(size, 0);
@@ -608,15 +757,14 @@ impl Sets {
             });
         }
         self.look_below.clear();
-        self.look_below.resize(width, f64::INFINITY);
+        self.look_below.resize(fours, [f64::INFINITY; 4]);
+        self.lane_x[..fours].fill([0.0; 4]);
+        self.lane_variance[..fours].fill([1.0; 4]);
+        let (lane_x, lane_variance) = (self.lane_x.as_flattened_mut(), self.lane_variance.as_flattened_mut());
         for (i, lane) in self.lanes.iter().enumerate() {
             let y = lane.vertex as usize;
-            self.lane_x[i] = cx[y];
-            self.lane_variance[i] = rules.gauss.correlation(y, y);
-        }
-        for i in self.lanes.len()..width {
-            self.lane_x[i] = 0.0;
-            self.lane_variance[i] = 1.0;
+            lane_x[i] = cx[y];
+            lane_variance[i] = rules.gauss.correlation(y, y);
         }
         self.place_lanes(d);
     }
@@ -647,132 +795,128 @@ impl Sets {
 
     /// Keeps the lanes in `active` alone; depths up to `fresh` stay good.
     #[inline(never)]
-    fn close_up(&mut self, active: u64, stride: usize, fresh: usize) {
+    fn close_up(&mut self, active: u64, fresh: usize) {
+        let stride = 4 * self.between.stride;
         let kept: Vec<usize> = (0..self.lanes.len()).filter(|i| active >> i & 1 == 1).collect();
+        let look_below = self.look_below.as_flattened_mut();
         for (to, &from) in kept.iter().enumerate() {
             self.lanes[to] = self.lanes[from];
-            self.look_below[to] = self.look_below[from];
+            look_below[to] = look_below[from];
             for m in 0..=fresh {
                 for buffer in [&mut self.pivot_row, &mut self.lane_x, &mut self.lane_variance] {
+                    let buffer = buffer.as_flattened_mut();
                     buffer[m * stride + to] = buffer[m * stride + from];
                 }
             }
         }
         self.lanes.truncate(kept.len());
-        self.made.fill(0);
+        self.between.made.fill(0);
         let d = self.lane_at.len();
         self.place_lanes(d);
     }
 
     /// Conditions on the pivot of a depth; `false` when its variance is too small.
     #[inline(always)]
-    fn eliminate(&mut self, rules: &Rules, list: &[u32], m: usize, width: usize, stride: usize) -> bool {
+    fn eliminate<Q: Quad, const W: usize>(&mut self, rules: &Rules, list: &[u32], m: usize, fours: usize) -> bool {
         let d = list.len();
         let a = self.positions[m] as usize;
-        let here = m * d;
-        let pivot = self.variance[here + a];
+        let stride = self.among.stride;
+        let at = 4 * m * stride + a;
+        let pivot = self.variance.as_flattened()[at];
         if !(pivot > PIVOT) {
             return false;
         }
-        if !self.gathered[a] {
-            self.gathered[a] = true;
-            let column = rules.gauss.column(list[a] as usize);
-            for s in a + 1..d {
-                self.rows[a * d + s] = column[list[s] as usize];
-            }
-        }
         let scale = 1.0 / pivot.sqrt();
-        let from = a + 1;
-        // Row of the Cholesky factor: C[a, s] less what the pivots above explain, over the root of the pivot.
+        // Row of the Cholesky factor: C[a, s] less what the pivots above explain, over the root of the pivot. Only what
+        // stands behind the pivot is needed; the fours that it begins in are computed whole.
+        let part = (a + 1) / 4..stride;
+        let kept = m.min(self.among.depths - 1);
+        self.make_among::<Q>(rules, list, kept, a);
         {
-            let (above, row) = self.factor.split_at_mut(here);
-            let row = &mut row[from..d];
-            row.copy_from_slice(&self.rows[a * d + from..a * d + d]);
-            for j in 0..m {
-                let weight = above[j * d + a];
-                for (value, &u) in row.iter_mut().zip(&above[j * d + from..j * d + d]) {
-                    *value -= weight * u;
+            let (above, row) = self.factor.split_at_mut(m * stride);
+            let row = &mut row[part.clone()];
+            row.copy_from_slice(&self.among.row(kept, a, d)[part.clone()]);
+            for j in kept..m {
+                let weight = Q::splat(above.as_flattened()[4 * j * stride + a]);
+                for (value, u) in row.iter_mut().zip(&above[j * stride..][part.clone()]) {
+                    Q::load(value).sub(weight.mul(Q::load(u))).store(value);
                 }
             }
-            for value in row.iter_mut() {
-                *value *= scale;
+            let scale = Q::splat(scale);
+            for value in row {
+                scale.mul(Q::load(value)).store(value);
             }
         }
-        let factors = &self.factor[here + from..here + d];
-        let x_a = self.with_x[here + a] * scale;
-        step(&mut self.with_x, here + from, here + d + from, factors, |value, u| value - x_a * u);
-        step(&mut self.variance, here + from, here + d + from, factors, |value, u| value - u * u);
+        let x_a = self.with_x.as_flattened()[at] * scale;
+        let factors = &self.factor[m * stride..][part.clone()];
+        let (above, below) = two_depths(&mut self.with_x, m, stride, part.clone());
+        step::<Q>(below, above, factors, x_a);
+        let (above, below) = two_depths(&mut self.variance, m, stride, part);
+        step_square::<Q>(below, above, factors);
         self.x[m + 1] = self.x[m] - x_a * x_a;
 
-        self.make(rules, list, m, a, width, stride);
-        let row = &self.between[(m * d + a) * stride..][..width];
-        let pivot_row = &mut self.pivot_row[m * stride..][..width];
-        for (g, &cov) in pivot_row.iter_mut().zip(row) {
-            *g = cov * scale;
-        }
-        step(&mut self.lane_x, m * stride, (m + 1) * stride, pivot_row, |value, g| value - x_a * g);
-        step(&mut self.lane_variance, m * stride, (m + 1) * stride, pivot_row, |value, g| value - g * g);
+        self.make_between::<Q, W>(rules, list, m, a, fours);
+        let stride = self.between.stride;
+        let pivot_row = &mut self.pivot_row[m * stride..][..fours];
+        scale_by::<Q>(pivot_row, &self.between.row(m, a, d)[..fours], scale);
+        let (above, below) = two_depths(&mut self.lane_x, m, stride, 0..fours);
+        step::<Q>(below, above, pivot_row, x_a);
+        let (above, below) = two_depths(&mut self.lane_variance, m, stride, 0..fours);
+        step_square::<Q>(below, above, pivot_row);
         self.epoch[m + 1] += 1;
         true
     }
 
+    /// Sees to it that the covariances of candidate a with those behind it are there at a depth.
+    #[inline(always)]
+    fn make_among<Q: Quad>(&mut self, rules: &Rules, list: &[u32], m: usize, a: usize) {
+        let (factor, stride) = (&self.factor, self.among.stride);
+        let gather = |row: &mut [Four]| {
+            let column = rules.gauss.column(list[a] as usize);
+            for (value, &v) in row.as_flattened_mut()[a + 1..].iter_mut().zip(&list[a + 1..]) {
+                *value = column[v as usize];
+            }
+        };
+        let factor_of = |m: usize| factor.as_flattened()[4 * m * stride + a];
+        self.among.make::<Q>(m, a, list.len(), (a + 1) / 4..stride, &self.epoch, factor, factor_of, gather);
+    }
+
     /// Sees to it that the covariances of candidate s with the lanes are there at a depth.
     #[inline(always)]
-    fn make(&mut self, rules: &Rules, list: &[u32], m: usize, s: usize, width: usize, stride: usize) {
-        let d = list.len();
-        if self.made[m * d + s] == self.epoch[m] {
-            return;
-        }
-        let mut good = m;
-        while good > 0 && self.made[good * d + s] != self.epoch[good] {
-            good -= 1;
-        }
-        if good == 0 && self.made[s] != self.epoch[0] {
-            self.made[s] = self.epoch[0];
+    fn make_between<Q: Quad, const W: usize>(&mut self, rules: &Rules, list: &[u32], m: usize, s: usize, fours: usize) {
+        let (factor, stride, lanes) = (&self.factor, self.among.stride, &self.lanes);
+        let gather = |row: &mut [Four]| {
             let column = rules.gauss.column(list[s] as usize);
-            let row = &mut self.between[s * stride..][..width];
-            for (value, lane) in row.iter_mut().zip(&self.lanes) {
+            for (value, lane) in row.as_flattened_mut().iter_mut().zip(lanes) {
                 *value = column[lane.vertex as usize];
             }
-            row[self.lanes.len()..].fill(0.0);
-        }
-        for to in good + 1..=m {
-            self.made[to * d + s] = self.epoch[to];
-            let factor = self.factor[(to - 1) * d + s];
-            let pivot_row = &self.pivot_row[(to - 1) * stride..][..width];
-            let (from, to) = ((((to - 1) * d) + s) * stride, (to * d + s) * stride);
-            let (above, below) = self.between.split_at_mut(to);
-            let lanes = below[..width].iter_mut().zip(&above[from..from + width]).zip(pivot_row);
-            for ((out, &value), &g) in lanes {
-                *out = value - factor * g;
-            }
-        }
+        };
+        let factor_of = |m: usize| factor.as_flattened()[4 * m * stride + s];
+        self.between.make::<Q>(m, s, list.len(), 0..fours, &self.epoch, &self.pivot_row, factor_of, gather);
     }
 
     /// The last step of the set that ends in candidate s.
     #[inline(always)]
-    #[allow(clippy::too_many_arguments)]
-    fn leaf(
+    fn leaf<Q: Quad, const W: usize>(
         &mut self,
         rules: &Rules,
         list: &[u32],
         s: usize,
         rank: u64,
         depth: usize,
-        width: usize,
-        stride: usize,
-        d: usize,
+        fours: usize,
     ) -> Leaf {
-        self.make(rules, list, depth - 1, s, width, stride);
-        let variance = self.variance[depth * d + s];
-        let with_x = self.with_x[depth * d + s];
+        self.make_between::<Q, W>(rules, list, depth - 1, s, fours);
+        let stride = 4 * self.among.stride;
+        let variance = self.variance.as_flattened()[depth * stride + s];
+        let with_x = self.with_x.as_flattened()[depth * stride + s];
         let inverse = 1.0 / variance;
         let weight = with_x * inverse;
         let var_x = self.x[depth] - with_x * weight;
         Leaf {
             rank,
             last: s,
-            factor: self.factor[(depth - 1) * d + s],
+            factor: self.factor.as_flattened()[(depth - 1) * stride + s],
             weight,
             inverse,
             var_x,
@@ -782,24 +926,26 @@ impl Sets {
 
     /// The lanes to be looked at, as bits (those of padding among them).
     #[inline(always)]
-    fn suspects(&self, leaf: &Leaf, depth: usize, width: usize, stride: usize, d: usize) -> u64 {
-        let row = &self.between[((depth - 1) * d + leaf.last) * stride..][..width];
-        let pivot_row = &self.pivot_row[(depth - 1) * stride..][..width];
-        let lane_x = &self.lane_x[depth * stride..][..width];
-        let lane_variance = &self.lane_variance[depth * stride..][..width];
-        let look_below = &self.look_below[..width];
-        let bits = &BITS[..width];
-        let mut suspects = 0;
-        for i in 0..width {
-            let r = row[i] - leaf.factor * pivot_row[i];
-            let cov = lane_x[i] - leaf.weight * r;
-            let var_y = lane_variance[i] - (r * leaf.inverse) * r;
-            let square = cov * cov;
-            let scale = leaf.var_x * var_y;
-            let clear = (square > look_below[i] * scale) & (square < COLLINEAR * scale) & (var_y > PIVOT);
-            suspects |= if clear { 0 } else { bits[i] };
+    fn suspects<Q: Quad, const W: usize>(&self, leaf: &Leaf, depth: usize, fours: usize, d: usize) -> u64 {
+        let stride = self.between.stride;
+        let row = &self.between.row(depth - 1, leaf.last, d)[..fours];
+        let pivot_row = &self.pivot_row[(depth - 1) * stride..][..fours];
+        let lane_x = &self.lane_x[depth * stride..][..fours];
+        let lane_variance = &self.lane_variance[depth * stride..][..fours];
+        let look_below = &self.look_below[..fours];
+        let (factor, weight, inverse) = (Q::splat(leaf.factor), Q::splat(leaf.weight), Q::splat(leaf.inverse));
+        let (var_x, pivot, collinear) = (Q::splat(leaf.var_x), Q::splat(PIVOT), Q::splat(COLLINEAR));
+        let mut clear = 0;
+        for i in 0..fours {
+            let r = Q::load(&row[i]).sub(factor.mul(Q::load(&pivot_row[i])));
+            let cov = Q::load(&lane_x[i]).sub(weight.mul(r));
+            let var_y = Q::load(&lane_variance[i]).sub(r.mul(inverse).mul(r));
+            let square = cov.mul(cov);
+            let scale = var_x.mul(var_y);
+            let above = square.above(Q::load(&look_below[i]).mul(scale));
+            clear |= (above & collinear.mul(scale).above(square) & var_y.above(pivot)) << (4 * i);
         }
-        suspects
+        !clear
     }
 
     /// Looks at the suspects of a set; returns those that it decides.
@@ -811,20 +957,21 @@ impl Sets {
         row: &RowView,
         leaf: &Leaf,
         mut suspects: u64,
-        stride: usize,
         set: &[u32],
         out: &mut dyn FnMut(&LaneOutcome),
     ) -> u64 {
         let d = self.lane_at.len();
         let depth = row.size - 1;
+        let stride = 4 * self.between.stride;
         let mut decided = 0;
         while suspects != 0 {
             let i = suspects.trailing_zeros() as usize;
             suspects &= suspects - 1;
-            let r = self.between[((depth - 1) * d + leaf.last) * stride + i]
-                - leaf.factor * self.pivot_row[(depth - 1) * stride + i];
-            let cov = self.lane_x[depth * stride + i] - leaf.weight * r;
-            let var_y = self.lane_variance[depth * stride + i] - (r * leaf.inverse) * r;
+            let at = |buffer: &[Four], m: usize| buffer.as_flattened()[m * stride + i];
+            let r = self.between.row(depth - 1, leaf.last, d).as_flattened()[i]
+                - leaf.factor * at(&self.pivot_row, depth - 1);
+            let cov = at(&self.lane_x, depth) - leaf.weight * r;
+            let var_y = at(&self.lane_variance, depth) - (r * leaf.inverse) * r;
             let q = cov * cov / (leaf.var_x * var_y);
             let lane = &mut self.lanes[i];
             let own_rank = |lane: &Lane| subsets::rank_without(d, &self.positions, lane.place as usize);
@@ -832,7 +979,7 @@ impl Sets {
                 if q > rules.cutoff.dependent_above {
                     if q < lane.smallest.0 {
                         lane.smallest = (q, leaf.rank);
-                        self.look_below[i] = q;
+                        self.look_below.as_flattened_mut()[i] = q;
                     }
                     continue;
                 }
@@ -948,18 +1095,9 @@ fn exactly(
     true
 }
 
-/// Writes `f(value, u)` of one depth to the next, from where `u` begins.
-#[inline(always)]
-fn step(buffer: &mut [f64], here: usize, below: usize, row: &[f64], f: impl Fn(f64, f64) -> f64) {
-    let (above, next) = buffer.split_at_mut(below);
-    for ((out, &value), &u) in next[..row.len()].iter_mut().zip(&above[here..here + row.len()]).zip(row) {
-        *out = f(value, u);
-    }
-}
-
-fn grow(buffer: &mut Vec<f64>, len: usize) {
+fn grow(buffer: &mut Vec<Four>, len: usize) {
     if buffer.len() < len {
-        buffer.resize(len, 0.0);
+        buffer.resize(len, [0.0; 4]);
     }
 }
 

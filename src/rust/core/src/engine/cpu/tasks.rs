@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicU64;
 
 use crate::graph::{subsets, Adjacency};
 use crate::search::level::Neighbours;
+use crate::search::progress::SetCounts;
 
 /// Rows that stand together: their pairs are decided by blocks of the other vertex, so that what is read of it is used by
 /// all of them while it is in the cache.
@@ -129,10 +130,8 @@ impl Tasks {
     /// sets that a level of single variables leaves out, somewhat more; in smaller ones where `threads` would wait.
     pub fn new(neighbours: &Neighbours, lanes: &Lanes, size: usize, shard_tests: u64, threads: usize) -> Self {
         let p = neighbours.p();
-        let tests_a_lane = |row: usize| match neighbours.degree(row) {
-            degree if degree > size => subsets::binomial(degree - 1, size).unwrap_or(u64::MAX) as f64,
-            _ => 0.0,
-        };
+        let mut counts = SetCounts::new(size);
+        let mut tests_a_lane = |row: usize| counts.of_row(neighbours.degree(row));
         let of_row: Vec<f64> = (0..p).map(|row| tests_a_lane(row) * lanes.of(row).len() as f64).collect();
         let total: f64 = of_row.iter().sum();
         let most = shard_tests as f64 * 32.0;
