@@ -5,7 +5,7 @@
 //! * [`graph`]: adjacency, neighbour lists, separating sets, subsets and their ranks.
 //! * [`ci`]: conditional independence tests as plain functions.
 //! * [`search`]: the skeleton phase. It knows neither the test nor the machine.
-//! * [`engine`]: the only place that schedules; runs the shards of a level.
+//! * [`engine`]: the only place that schedules; runs the levels of a search.
 //! * [`orient`]: from a skeleton and its separating sets to a CPDAG.
 //!
 //! Vertices are numbered from 0 throughout; the boundary to R shifts by one.

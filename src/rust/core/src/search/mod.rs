@@ -1,8 +1,8 @@
 //! The skeleton phase of PC: which tests are asked, in which order they count, and what their answers remove.
 //!
-//! Nothing here knows a test or a machine. A level is laid out as [`level::Level`]: sides of pairs, each with a number of
-//! conditioning sets in pcalg's visiting order. An [`crate::engine::Engine`] answers, for every side, which is the first
-//! set that separates the pair. Since that is a minimum over ranks, the answer does not depend on who runs what when.
+//! Nothing here knows a test or a machine. A pair's conditioning sets have ranks in pcalg's visiting order, and the first
+//! that separates the pair decides it. Since that is a minimum over ranks, the answer does not depend on who runs what
+//! when: an [`engine`](crate::engine) runs a level as suits its machine, and keeps the graph there.
 //!
 //! * [`levels`]: "stable" and "stable.fast" on an engine.
 //! * [`original`]: "original", whose neighbourhoods shrink while it runs, on an engine.

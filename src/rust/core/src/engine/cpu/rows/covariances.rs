@@ -1,0 +1,112 @@
+//! Covariances given the first members of a set, by depth, and the steps from one depth to the next.
+
+use std::ops::Range;
+
+use super::super::simd::{Four, Quad};
+
+/// By depth and candidate: a row of covariances, made when it is first asked for.
+#[derive(Default)]
+pub(super) struct Rows {
+    values: Vec<Four>,
+    /// Number of the depth's pivot that the row was made with.
+    made: Vec<u32>,
+    /// Fours in a row.
+    pub stride: usize,
+    /// Number of depths that are kept.
+    pub depths: usize,
+}
+
+impl Rows {
+    pub fn start(&mut self, depths: usize, d: usize, stride: usize) {
+        self.stride = stride;
+        self.depths = depths;
+        grow(&mut self.values, depths * d * stride);
+        self.made.clear();
+        self.made.resize(depths * d, 0);
+    }
+
+    /// Forgets what was made.
+    pub fn forget(&mut self) {
+        self.made.fill(0);
+    }
+
+    #[inline(always)]
+    pub fn row(&self, m: usize, s: usize, d: usize) -> &[Four] {
+        &self.values[(m * d + s) * self.stride..][..self.stride]
+    }
+
+    /// Makes row s of depth m, from its fours `part`. `gather` writes it for depth 0; a step subtracts a multiple of the
+    /// pivot's row, `pivots` by depth with as many fours a row, and `factor` by depth of candidate s.
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments)]
+    pub fn make<Q: Quad>(
+        &mut self,
+        m: usize,
+        s: usize,
+        d: usize,
+        part: Range<usize>,
+        epoch: &[u32],
+        pivots: &[Four],
+        factor: impl Fn(usize) -> f64,
+        gather: impl FnOnce(&mut [Four]),
+    ) {
+        if self.made[m * d + s] == epoch[m] {
+            return;
+        }
+        let mut good = m;
+        while good > 0 && self.made[good * d + s] != epoch[good] {
+            good -= 1;
+        }
+        if good == 0 && self.made[s] != epoch[0] {
+            self.made[s] = epoch[0];
+            gather(&mut self.values[s * self.stride..][..self.stride]);
+        }
+        for to in good + 1..=m {
+            self.made[to * d + s] = epoch[to];
+            let (above, below) = self.values.split_at_mut((to * d + s) * self.stride);
+            let above = &above[((to - 1) * d + s) * self.stride..][part.clone()];
+            let pivots = &pivots[(to - 1) * self.stride..][part.clone()];
+            step::<Q>(&mut below[part.clone()], above, pivots, factor(to - 1));
+        }
+    }
+}
+
+/// `out = value - factor * u`, four by four.
+#[inline(always)]
+pub(super) fn step<Q: Quad>(out: &mut [Four], values: &[Four], u: &[Four], factor: f64) {
+    let factor = Q::splat(factor);
+    for ((out, value), u) in out.iter_mut().zip(values).zip(u) {
+        Q::load(value).sub(factor.mul(Q::load(u))).store(out);
+    }
+}
+
+/// `out = value - u * u`, four by four.
+#[inline(always)]
+pub(super) fn step_square<Q: Quad>(out: &mut [Four], values: &[Four], u: &[Four]) {
+    for ((out, value), u) in out.iter_mut().zip(values).zip(u) {
+        let u = Q::load(u);
+        Q::load(value).sub(u.mul(u)).store(out);
+    }
+}
+
+/// `out = factor * value`, four by four.
+#[inline(always)]
+pub(super) fn scale_by<Q: Quad>(out: &mut [Four], values: &[Four], factor: f64) {
+    let factor = Q::splat(factor);
+    for (out, value) in out.iter_mut().zip(values) {
+        factor.mul(Q::load(value)).store(out);
+    }
+}
+
+/// A depth of a buffer and the one below it.
+#[inline(always)]
+pub(super) fn two_depths(buffer: &mut [Four], m: usize, stride: usize, part: Range<usize>) -> (&[Four], &mut [Four]) {
+    let (above, below) = buffer.split_at_mut((m + 1) * stride);
+    (&above[m * stride..][part.clone()], &mut below[part])
+}
+
+pub(super) fn grow(buffer: &mut Vec<Four>, len: usize) {
+    if buffer.len() < len {
+        buffer.resize(len, [0.0; 4]);
+    }
+}

@@ -1,0 +1,473 @@
+//! Sets of two candidates and more: the enumeration of a row's sets, and what their prefixes share.
+
+use std::ops::Range;
+
+use super::super::gauss::{Rules, Scratch, PIVOT};
+use super::super::kernel::{LaneOutcome, RowView, Signal};
+use super::super::simd::{Four, Quad};
+use super::super::walk::COLLINEAR;
+use super::covariances::{grow, scale_by, step, step_square, two_depths, Rows};
+use crate::graph::subsets;
+
+/// Lanes that are run together: one bit each in a word.
+pub(super) const LANES: usize = 64;
+
+/// So few lanes are left to the walk of a pair where it finds runs of at least this length.
+const FEW_LANES: u32 = 3;
+const LONG_RUN: usize = 40;
+
+/// Sets between two looks at the signal.
+const LOOK: u64 = 1 << 12;
+
+/// Sets of two candidates and more, for up to [`LANES`] lanes.
+///
+/// Depth m is what holds given the first m members of the set.
+#[derive(Default)]
+pub(super) struct Sets {
+    /// By depth and candidate: entry of the pivot's Cholesky row, covariance with x, variance.
+    pub(super) factor: Vec<Four>,
+    pub(super) with_x: Vec<Four>,
+    pub(super) variance: Vec<Four>,
+    /// By depth: variance of x.
+    pub(super) x: Vec<f64>,
+    /// By depth and lane: entry of the pivot's Cholesky row, covariance with x, variance.
+    pub(super) pivot_row: Vec<Four>,
+    pub(super) lane_x: Vec<Four>,
+    pub(super) lane_variance: Vec<Four>,
+    /// Covariances of a candidate with the candidates behind it, and with the lanes.
+    pub(super) among: Rows,
+    pub(super) between: Rows,
+    /// By depth: counts its pivots.
+    pub(super) epoch: Vec<u32>,
+    pub(super) lanes: Vec<Lane>,
+    /// By lane: below what q to look at it.
+    pub(super) look_below: Vec<Four>,
+    /// By candidate: the lane of its vertex, or [`NO_LANE`].
+    pub(super) lane_at: Vec<u8>,
+    pub(super) positions: Vec<u32>,
+}
+
+const NO_LANE: u8 = u8::MAX;
+
+/// Doubles that the covariances among candidates may take, by thread. Depths beyond are not kept.
+const MOST_AMONG: usize = 1 << 22;
+
+/// What is known of a lane.
+#[derive(Clone, Copy)]
+pub(super) struct Lane {
+    pub(super) vertex: u32,
+    pub(super) place: u32,
+    /// Index into [`RowView::places`].
+    pub(super) index: usize,
+    /// Smallest q, and the rank of its set in the whole list.
+    pub(super) smallest: (f64, u64),
+    /// Largest p by the exact formula, and the lane's own rank.
+    pub(super) exact: (f64, u64),
+    pub(super) exact_tests: u64,
+    pub(super) first_rank: u64,
+}
+
+/// Where the enumeration of a row's sets stands.
+struct Cursor {
+    /// Rank of the next set in the whole list.
+    rank: u64,
+    /// The lanes that are not decided, as bits.
+    active: u64,
+    /// Depths up to this one are up to date; `broken` is the first whose pivot is too small, if any.
+    fresh: usize,
+    broken: Option<usize>,
+    /// Rank at which to look at the signal.
+    look_at: u64,
+}
+
+/// The last step of a set, shared by its lanes.
+pub(super) struct Leaf {
+    /// Rank of the set in the whole list.
+    pub(super) rank: u64,
+    /// Position of the last member, and its entry of the last pivot's Cholesky row.
+    pub(super) last: usize,
+    pub(super) factor: f64,
+    /// cov(x, s) / var(s), 1 / var(s), and var(x) given the whole set.
+    pub(super) weight: f64,
+    pub(super) inverse: f64,
+    pub(super) var_x: f64,
+    /// Whether var(s) and var(x) are large enough.
+    pub(super) trusted: bool,
+}
+
+impl Sets {
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments)]
+    pub fn run<Q: Quad>(
+        &mut self,
+        rules: &Rules,
+        row: &RowView,
+        lanes: Range<usize>,
+        scratch: &mut Scratch,
+        set: &mut Vec<u32>,
+        signal: &Signal,
+        out: &mut dyn FnMut(&LaneOutcome),
+    ) {
+        self.start(rules, row, lanes);
+        let mut cursor = Cursor {
+            rank: row.sets.start,
+            active: if self.lanes.len() == LANES { !0u64 } else { (1u64 << self.lanes.len()) - 1 },
+            fresh: 0,
+            broken: None,
+            look_at: row.sets.start + LOOK,
+        };
+        loop {
+            // Loops over a few registers whose number is known are written out by the compiler.
+            let goes_on = match self.lanes.len().div_ceil(4) {
+                1 => self.enumerate::<Q, 1>(rules, row, &mut cursor, set, signal, out),
+                2 => self.enumerate::<Q, 2>(rules, row, &mut cursor, set, signal, out),
+                3 => self.enumerate::<Q, 3>(rules, row, &mut cursor, set, signal, out),
+                4 => self.enumerate::<Q, 4>(rules, row, &mut cursor, set, signal, out),
+                _ => self.enumerate::<Q, 0>(rules, row, &mut cursor, set, signal, out),
+            };
+            if !goes_on {
+                break;
+            }
+            // Half of the lanes are decided: they are closed up.
+            self.close_up(cursor.active, cursor.fresh);
+            cursor.active = (1u64 << self.lanes.len()) - 1;
+        }
+        if signal.stop_requested() {
+            return;
+        }
+        self.finish(rules, row, cursor.active, cursor.rank, scratch, set, signal, out);
+    }
+
+    /// Runs sets from where the cursor stands, with lanes in `W` fours (0: as many as there are); `true` when it is time to
+    /// close up the lanes.
+    #[inline(always)]
+    fn enumerate<Q: Quad, const W: usize>(
+        &mut self,
+        rules: &Rules,
+        row: &RowView,
+        cursor: &mut Cursor,
+        set: &mut Vec<u32>,
+        signal: &Signal,
+        out: &mut dyn FnMut(&LaneOutcome),
+    ) -> bool {
+        let list = row.neighbours.list(row.row as usize);
+        let (d, size) = (list.len(), row.size);
+        let depth = size - 1;
+        let fours = if W == 0 { self.lanes.len().div_ceil(4) } else { W };
+        let Cursor { mut rank, mut active, mut fresh, mut broken, mut look_at } = *cursor;
+        let mut close_up = false;
+        while rank < row.sets.end && active != 0 {
+            if active.count_ones() <= FEW_LANES && d / size >= LONG_RUN {
+                break;
+            }
+            if rank >= look_at {
+                look_at = rank + LOOK;
+                if signal.stop_requested() {
+                    break;
+                }
+                active &= !self.found_elsewhere(row);
+            }
+            if fours > 1 && active.count_ones() as usize <= 2 * fours {
+                close_up = active != 0;
+                break;
+            }
+            while fresh < depth && broken.is_none() {
+                if self.eliminate::<Q, W>(rules, list, fresh, fours) {
+                    fresh += 1;
+                } else {
+                    broken = Some(fresh);
+                }
+            }
+            let first = self.positions[depth] as usize;
+            let last = d.min(first + (row.sets.end - rank).min(d as u64) as usize);
+            let blocked = self.positions[..depth].iter().fold(0, |lanes, &at| lanes | self.bit_at(at as usize));
+            if broken.is_some() {
+                set.clear();
+                set.extend(self.positions.iter().map(|&at| list[at as usize]));
+                for (s, &last_member) in list.iter().enumerate().take(last).skip(first) {
+                    set[depth] = last_member;
+                    self.positions[depth] = s as u32;
+                    let allowed = active & !blocked & !self.bit_at(s);
+                    active &= !self.all_exactly(rules, row, allowed, set, out);
+                }
+            } else if active & !blocked != 0 {
+                for s in first..last {
+                    let allowed = active & !blocked & !self.bit_at(s);
+                    if allowed == 0 {
+                        continue;
+                    }
+                    let leaf = self.leaf::<Q, W>(rules, list, s, rank + (s - first) as u64, depth, fours);
+                    let suspects =
+                        if leaf.trusted { allowed & self.suspects::<Q, W>(&leaf, depth, fours, d) } else { allowed };
+                    if suspects != 0 {
+                        self.positions[depth] = s as u32;
+                        set.clear();
+                        set.extend(self.positions.iter().map(|&at| list[at as usize]));
+                        active &= !self.look(rules, row, &leaf, suspects, set, out);
+                    }
+                }
+            }
+            self.positions[depth] = first as u32;
+            rank += (last - first) as u64;
+            if rank >= row.sets.end {
+                break;
+            }
+            // The next prefix: the last place of it that can still move.
+            let mut place = depth;
+            loop {
+                place -= 1;
+                if (self.positions[place] as usize) < d - size + place {
+                    break;
+                }
+            }
+            self.positions[place] += 1;
+            for later in place + 1..size {
+                self.positions[later] = self.positions[later - 1] + 1;
+            }
+            fresh = fresh.min(place);
+            if broken.is_some_and(|at| at >= place) {
+                broken = None;
+            }
+        }
+        *cursor = Cursor { rank, active, fresh, broken, look_at };
+        close_up
+    }
+
+    /// Gathers what depth 0 needs and places the enumeration at its first set.
+    #[inline(always)]
+    fn start(&mut self, rules: &Rules, row: &RowView, lanes: Range<usize>) {
+        let x = row.row as usize;
+        let list = row.neighbours.list(x);
+        let (d, size) = (list.len(), row.size);
+        let cx = rules.gauss.column(x);
+        let (fours, of_list) = (lanes.len().div_ceil(4), d.div_ceil(4));
+        for buffer in [&mut self.factor, &mut self.with_x, &mut self.variance] {
+            grow(buffer, size * of_list);
+        }
+        for buffer in [&mut self.pivot_row, &mut self.lane_x, &mut self.lane_variance] {
+            grow(buffer, size * fours);
+        }
+        self.among.start((MOST_AMONG / (d * d)).clamp(1, size - 1), d, of_list);
+        self.between.start(size - 1, d, fours);
+        self.epoch.clear();
+        self.epoch.resize(size, 1);
+        self.x.clear();
+        self.x.resize(size, 0.0);
+        self.x[0] = cx[x];
+        let (with_x, variance) = (self.with_x.as_flattened_mut(), self.variance.as_flattened_mut());
+        for (s, &v) in list.iter().enumerate() {
+            with_x[s] = cx[v as usize];
+            variance[s] = rules.gauss.correlation(v as usize, v as usize);
+        }
+        self.positions.clear();
+        self.positions.resize(size, 0);
+        subsets::unrank(d, row.sets.start, &mut self.positions);
+        self.lanes.clear();
+        for index in lanes {
+            let place = row.places[index];
+            let first_rank = match row.sets.start {
+                0 => 0,
+                _ => subsets::rank_without(d, &self.positions, place as usize),
+            };
+            self.lanes.push(Lane {
+                vertex: list[place as usize],
+                place,
+                index,
+                smallest: (f64::INFINITY, row.sets.start),
+                exact: (-1.0, first_rank),
+                exact_tests: 0,
+                first_rank,
+            });
+        }
+        self.look_below.clear();
+        self.look_below.resize(fours, [f64::INFINITY; 4]);
+        self.lane_x[..fours].fill([0.0; 4]);
+        self.lane_variance[..fours].fill([1.0; 4]);
+        let (lane_x, lane_variance) = (self.lane_x.as_flattened_mut(), self.lane_variance.as_flattened_mut());
+        for (i, lane) in self.lanes.iter().enumerate() {
+            let y = lane.vertex as usize;
+            lane_x[i] = cx[y];
+            lane_variance[i] = rules.gauss.correlation(y, y);
+        }
+        self.place_lanes(d);
+    }
+
+    fn place_lanes(&mut self, d: usize) {
+        self.lane_at.clear();
+        self.lane_at.resize(d, NO_LANE);
+        for (i, lane) in self.lanes.iter().enumerate() {
+            self.lane_at[lane.place as usize] = i as u8;
+        }
+    }
+
+    /// The lane of a candidate's vertex as a bit.
+    #[inline(always)]
+    fn bit_at(&self, at: usize) -> u64 {
+        match self.lane_at[at] {
+            NO_LANE => 0,
+            lane => 1 << lane,
+        }
+    }
+
+    /// Lanes whose verdict a range of sets before this one has found.
+    fn found_elsewhere(&self, row: &RowView) -> u64 {
+        let Some(found) = row.found else { return 0 };
+        let gone = |lane: &Lane| found[lane.index].load(std::sync::atomic::Ordering::Relaxed) < lane.first_rank;
+        self.lanes.iter().enumerate().filter(|(_, lane)| gone(lane)).fold(0, |bits, (i, _)| bits | 1 << i)
+    }
+
+    /// Keeps the lanes in `active` alone; depths up to `fresh` stay good.
+    #[inline(never)]
+    fn close_up(&mut self, active: u64, fresh: usize) {
+        let stride = 4 * self.between.stride;
+        let kept: Vec<usize> = (0..self.lanes.len()).filter(|i| active >> i & 1 == 1).collect();
+        let look_below = self.look_below.as_flattened_mut();
+        for (to, &from) in kept.iter().enumerate() {
+            self.lanes[to] = self.lanes[from];
+            look_below[to] = look_below[from];
+            for m in 0..=fresh {
+                for buffer in [&mut self.pivot_row, &mut self.lane_x, &mut self.lane_variance] {
+                    let buffer = buffer.as_flattened_mut();
+                    buffer[m * stride + to] = buffer[m * stride + from];
+                }
+            }
+        }
+        self.lanes.truncate(kept.len());
+        self.between.forget();
+        let d = self.lane_at.len();
+        self.place_lanes(d);
+    }
+
+    /// Conditions on the pivot of a depth; `false` when its variance is too small.
+    #[inline(always)]
+    fn eliminate<Q: Quad, const W: usize>(&mut self, rules: &Rules, list: &[u32], m: usize, fours: usize) -> bool {
+        let d = list.len();
+        let a = self.positions[m] as usize;
+        let stride = self.among.stride;
+        let at = 4 * m * stride + a;
+        let pivot = self.variance.as_flattened()[at];
+        if !(pivot > PIVOT) {
+            return false;
+        }
+        let scale = 1.0 / pivot.sqrt();
+        // Row of the Cholesky factor: C[a, s] less what the pivots above explain, over the root of the pivot. Only what
+        // stands behind the pivot is needed; the fours that it begins in are computed whole.
+        let part = (a + 1) / 4..stride;
+        let kept = m.min(self.among.depths - 1);
+        self.make_among::<Q>(rules, list, kept, a);
+        {
+            let (above, row) = self.factor.split_at_mut(m * stride);
+            let row = &mut row[part.clone()];
+            row.copy_from_slice(&self.among.row(kept, a, d)[part.clone()]);
+            for j in kept..m {
+                let weight = Q::splat(above.as_flattened()[4 * j * stride + a]);
+                for (value, u) in row.iter_mut().zip(&above[j * stride..][part.clone()]) {
+                    Q::load(value).sub(weight.mul(Q::load(u))).store(value);
+                }
+            }
+            let scale = Q::splat(scale);
+            for value in row {
+                scale.mul(Q::load(value)).store(value);
+            }
+        }
+        let x_a = self.with_x.as_flattened()[at] * scale;
+        let factors = &self.factor[m * stride..][part.clone()];
+        let (above, below) = two_depths(&mut self.with_x, m, stride, part.clone());
+        step::<Q>(below, above, factors, x_a);
+        let (above, below) = two_depths(&mut self.variance, m, stride, part);
+        step_square::<Q>(below, above, factors);
+        self.x[m + 1] = self.x[m] - x_a * x_a;
+
+        self.make_between::<Q, W>(rules, list, m, a, fours);
+        let stride = self.between.stride;
+        let pivot_row = &mut self.pivot_row[m * stride..][..fours];
+        scale_by::<Q>(pivot_row, &self.between.row(m, a, d)[..fours], scale);
+        let (above, below) = two_depths(&mut self.lane_x, m, stride, 0..fours);
+        step::<Q>(below, above, pivot_row, x_a);
+        let (above, below) = two_depths(&mut self.lane_variance, m, stride, 0..fours);
+        step_square::<Q>(below, above, pivot_row);
+        self.epoch[m + 1] += 1;
+        true
+    }
+
+    /// Sees to it that the covariances of candidate a with those behind it are there at a depth.
+    #[inline(always)]
+    fn make_among<Q: Quad>(&mut self, rules: &Rules, list: &[u32], m: usize, a: usize) {
+        let (factor, stride) = (&self.factor, self.among.stride);
+        let gather = |row: &mut [Four]| {
+            let column = rules.gauss.column(list[a] as usize);
+            for (value, &v) in row.as_flattened_mut()[a + 1..].iter_mut().zip(&list[a + 1..]) {
+                *value = column[v as usize];
+            }
+        };
+        let factor_of = |m: usize| factor.as_flattened()[4 * m * stride + a];
+        self.among.make::<Q>(m, a, list.len(), (a + 1) / 4..stride, &self.epoch, factor, factor_of, gather);
+    }
+
+    /// Sees to it that the covariances of candidate s with the lanes are there at a depth.
+    #[inline(always)]
+    fn make_between<Q: Quad, const W: usize>(&mut self, rules: &Rules, list: &[u32], m: usize, s: usize, fours: usize) {
+        let (factor, stride, lanes) = (&self.factor, self.among.stride, &self.lanes);
+        let gather = |row: &mut [Four]| {
+            let column = rules.gauss.column(list[s] as usize);
+            for (value, lane) in row.as_flattened_mut().iter_mut().zip(lanes) {
+                *value = column[lane.vertex as usize];
+            }
+        };
+        let factor_of = |m: usize| factor.as_flattened()[4 * m * stride + s];
+        self.between.make::<Q>(m, s, list.len(), 0..fours, &self.epoch, &self.pivot_row, factor_of, gather);
+    }
+
+    /// The last step of the set that ends in candidate s.
+    #[inline(always)]
+    fn leaf<Q: Quad, const W: usize>(
+        &mut self,
+        rules: &Rules,
+        list: &[u32],
+        s: usize,
+        rank: u64,
+        depth: usize,
+        fours: usize,
+    ) -> Leaf {
+        self.make_between::<Q, W>(rules, list, depth - 1, s, fours);
+        let stride = 4 * self.among.stride;
+        let variance = self.variance.as_flattened()[depth * stride + s];
+        let with_x = self.with_x.as_flattened()[depth * stride + s];
+        let inverse = 1.0 / variance;
+        let weight = with_x * inverse;
+        let var_x = self.x[depth] - with_x * weight;
+        Leaf {
+            rank,
+            last: s,
+            factor: self.factor.as_flattened()[(depth - 1) * stride + s],
+            weight,
+            inverse,
+            var_x,
+            trusted: (variance > PIVOT) & (var_x > PIVOT),
+        }
+    }
+
+    /// The lanes to be looked at, as bits (those of padding among them).
+    #[inline(always)]
+    fn suspects<Q: Quad, const W: usize>(&self, leaf: &Leaf, depth: usize, fours: usize, d: usize) -> u64 {
+        let stride = self.between.stride;
+        let row = &self.between.row(depth - 1, leaf.last, d)[..fours];
+        let pivot_row = &self.pivot_row[(depth - 1) * stride..][..fours];
+        let lane_x = &self.lane_x[depth * stride..][..fours];
+        let lane_variance = &self.lane_variance[depth * stride..][..fours];
+        let look_below = &self.look_below[..fours];
+        let (factor, weight, inverse) = (Q::splat(leaf.factor), Q::splat(leaf.weight), Q::splat(leaf.inverse));
+        let (var_x, pivot, collinear) = (Q::splat(leaf.var_x), Q::splat(PIVOT), Q::splat(COLLINEAR));
+        let mut clear = 0;
+        for i in 0..fours {
+            let r = Q::load(&row[i]).sub(factor.mul(Q::load(&pivot_row[i])));
+            let cov = Q::load(&lane_x[i]).sub(weight.mul(r));
+            let var_y = Q::load(&lane_variance[i]).sub(r.mul(inverse).mul(r));
+            let square = cov.mul(cov);
+            let scale = var_x.mul(var_y);
+            let above = square.above(Q::load(&look_below[i]).mul(scale));
+            clear |= (above & collinear.mul(scale).above(square) & var_y.above(pivot)) << (4 * i);
+        }
+        !clear
+    }
+}

@@ -1,0 +1,298 @@
+//! Sets of one candidate: the candidates in order, all lanes at once, then the few lanes that remain one by one.
+
+use super::super::gauss::{Rules, PIVOT};
+use super::super::kernel::{LaneOutcome, RowView, Signal};
+use super::BITS;
+use crate::search::level::Verdict;
+
+/// So few lanes are walked one by one, with the candidates side by side.
+const FEW: usize = 12;
+
+/// Sets of one candidate.
+#[derive(Default)]
+pub(super) struct Singles {
+    /// Of the lanes still there: index into [`RowView::places`], the other vertex, its correlation with x and with the
+    /// candidate, 1 where it must be looked at.
+    lane: Vec<u32>,
+    other: Vec<u32>,
+    with_x: Vec<f64>,
+    with_candidate: Vec<f64>,
+    suspect: Vec<u64>,
+    /// Which are to be looked at.
+    suspects: Vec<u32>,
+    /// By candidate: its correlation with x, and what it leaves of the variance of x.
+    of_x: Vec<f64>,
+    left_x: Vec<f64>,
+    /// By index into [`RowView::places`]: number of tests by the exact formula.
+    exact_tests: Vec<u64>,
+}
+
+/// What is known of a lane whose sets are walked by themselves.
+struct Walked {
+    smallest: (f64, u64),
+    exact: (f64, u64),
+}
+
+impl Singles {
+    #[inline(always)]
+    pub fn run(
+        &mut self,
+        rules: &Rules,
+        row: &RowView,
+        set: &mut Vec<u32>,
+        signal: &Signal,
+        out: &mut dyn FnMut(&LaneOutcome),
+    ) {
+        let x = row.row as usize;
+        let list = row.neighbours.list(x);
+        let cx = rules.gauss.column(x);
+        let above = rules.cutoff.dependent_above;
+        assert!(row.neighbours.p() <= cx.len(), "a graph on more vertices than the test has");
+        self.start(row, list, cx);
+        let (start, end) = (row.sets.start as usize, row.sets.end as usize);
+        let mut n = row.places.len();
+        let mut at = start;
+        while at < end && n > FEW {
+            if at % 64 == 0 && signal.stop_requested() {
+                return;
+            }
+            let ck = rules.gauss.column(list[at] as usize);
+            for (value, &y) in self.with_candidate[..n].iter_mut().zip(&self.other[..n]) {
+                debug_assert!((y as usize) < ck.len());
+                // SAFETY: `other` holds vertices of the graph, and that has no more of them than a column of C has entries,
+                // as asserted above. Checks here would cost a third of level 1.
+                *value = unsafe { *ck.get_unchecked(y as usize) };
+            }
+            let (of_x, left_x) = (self.of_x[at], self.left_x[at]);
+            let least = above * left_x;
+            let mut any = 0u64;
+            let lanes = self.with_candidate[..n].iter().zip(&self.with_x[..n]).zip(&mut self.suspect[..n]);
+            for ((&r, &with_x), suspect) in lanes {
+                let left_y = 1.0 - r * r;
+                let cov = with_x - of_x * r;
+                let clear = (cov * cov > least * left_y) & (left_y > PIVOT) & (left_x > PIVOT);
+                *suspect = u64::from(!clear);
+                any |= *suspect;
+            }
+            if any != 0 {
+                n = self.look_at_suspects(rules, row, n, at, set, out);
+            }
+            at += 1;
+        }
+        for i in 0..n {
+            let lane = self.lane[i] as usize;
+            let limit = row.found.map(|found| &found[lane]);
+            self.walk(rules, row, lane, start, at, end, set, &signal.for_lane(limit), out);
+        }
+    }
+
+    #[inline(always)]
+    fn start(&mut self, row: &RowView, list: &[u32], cx: &[f64]) {
+        self.lane.clear();
+        self.lane.extend(0..row.places.len() as u32);
+        self.other.clear();
+        self.other.extend(row.places.iter().map(|&place| list[place as usize]));
+        self.with_x.clear();
+        self.with_x.extend(self.other.iter().map(|&y| cx[y as usize]));
+        self.exact_tests.clear();
+        self.exact_tests.resize(row.places.len(), 0);
+        self.with_candidate.resize(row.places.len().max(self.with_candidate.len()), 0.0);
+        self.suspect.resize(row.places.len().max(self.suspect.len()), 0);
+        self.of_x.clear();
+        self.of_x.extend(list.iter().map(|&k| cx[k as usize]));
+        self.left_x.clear();
+        self.left_x.extend(self.of_x.iter().map(|r| 1.0 - r * r));
+    }
+
+    /// Looks at the lanes marked by `suspect`, and closes up those that stay; returns their number.
+    #[inline(always)]
+    fn look_at_suspects(
+        &mut self,
+        rules: &Rules,
+        row: &RowView,
+        n: usize,
+        at: usize,
+        set: &mut Vec<u32>,
+        out: &mut dyn FnMut(&LaneOutcome),
+    ) -> usize {
+        self.suspects.resize(n.max(self.suspects.len()), 0);
+        let mut hits = 0;
+        for (i, &suspect) in self.suspect[..n].iter().enumerate() {
+            self.suspects[hits] = i as u32;
+            hits += suspect as usize;
+        }
+        for hit in 0..hits {
+            let i = self.suspects[hit] as usize;
+            if !self.decides(rules, row, self.lane[i] as usize, self.with_x[i], at, set, out) {
+                self.suspect[i] = 0;
+            }
+        }
+        let first = self.suspects[0] as usize;
+        let mut left = first;
+        for i in first..n {
+            self.other[left] = self.other[i];
+            self.with_x[left] = self.with_x[i];
+            self.lane[left] = self.lane[i];
+            left += (1 - self.suspect[i]) as usize;
+        }
+        left
+    }
+
+    /// Looks at one lane and the candidate `at`; `true` when that decides it.
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments)]
+    fn decides(
+        &mut self,
+        rules: &Rules,
+        row: &RowView,
+        lane: usize,
+        with_x: f64,
+        at: usize,
+        set: &mut Vec<u32>,
+        out: &mut dyn FnMut(&LaneOutcome),
+    ) -> bool {
+        let (of_x, left_x) = (self.of_x[at], self.left_x[at]);
+        let list = row.neighbours.list(row.row as usize);
+        let place = row.places[lane] as usize;
+        if at == place {
+            return false;
+        }
+        let (k, y) = (list[at], list[place] as usize);
+        let r = rules.gauss.correlation(y, k as usize);
+        let left_y = 1.0 - r * r;
+        let cov = with_x - of_x * r;
+        let q = cov * cov / (left_x * left_y);
+        let rank = (at - usize::from(at > place)) as u64;
+        let trusted = (left_x > PIVOT) & (left_y > PIVOT);
+        let verdict = if trusted & (q < rules.cutoff.independent_below) {
+            Verdict::Independent { rank, p: rules.p_of_square(q) }
+        } else if trusted & (q > rules.cutoff.dependent_above) {
+            return false;
+        } else {
+            self.exact_tests[lane] += 1;
+            match rules.exactly(row.row as usize, y, &[k]) {
+                Err(reason) => Verdict::Undefined { rank, reason },
+                Ok((p, true)) => Verdict::Independent { rank, p },
+                Ok((_, false)) => return false,
+            }
+        };
+        set.clear();
+        set.push(k);
+        out(&LaneOutcome { lane, verdict, set, exact_tests: self.exact_tests[lane] });
+        true
+    }
+
+    /// Decides a lane that the candidates from `start` to `at` do not separate, by those from `at` to `end`.
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments)]
+    fn walk(
+        &mut self,
+        rules: &Rules,
+        row: &RowView,
+        lane: usize,
+        start: usize,
+        at: usize,
+        end: usize,
+        set: &mut Vec<u32>,
+        signal: &Signal,
+        out: &mut dyn FnMut(&LaneOutcome),
+    ) {
+        let mut walked = Walked { smallest: (f64::INFINITY, 0), exact: (-1.0, 0) };
+        let known = self.exact_tests[lane];
+        if self.walk_part(rules, row, lane, at, end, &mut walked, set, signal, out) {
+            return;
+        }
+        // Of the first candidates only the largest p is not known yet, and that of few lanes is ever asked for.
+        let exact_tests = self.exact_tests[lane];
+        self.exact_tests[lane] = known;
+        let again = signal.for_lane(None);
+        if self.walk_part(rules, row, lane, start, at, &mut walked, set, &again, out) {
+            return;
+        }
+        let list = row.neighbours.list(row.row as usize);
+        let place = row.places[lane];
+        let mut verdict = Verdict::Dependent { rank: walked.exact.1, p: walked.exact.0 };
+        let (smallest, rank) = walked.smallest;
+        if smallest < f64::INFINITY {
+            let k = list[rank as usize + usize::from(rank >= u64::from(place))];
+            // The quick form was trusted here, so pcalg's has an answer too.
+            if let Ok(p) = rules.gauss.p_value(row.row as usize, list[place as usize] as usize, &[k]) {
+                verdict = Verdict::Dependent { rank, p }.merge(verdict);
+            }
+        }
+        out(&LaneOutcome { lane, verdict, set: &[], exact_tests });
+    }
+
+    /// Walks the candidates from one to another for one lane; `true` when that decides it.
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments)]
+    fn walk_part(
+        &mut self,
+        rules: &Rules,
+        row: &RowView,
+        lane: usize,
+        mut from: usize,
+        to: usize,
+        walked: &mut Walked,
+        set: &mut Vec<u32>,
+        signal: &Signal,
+        out: &mut dyn FnMut(&LaneOutcome),
+    ) -> bool {
+        const BLOCK: usize = 64;
+        let list = row.neighbours.list(row.row as usize);
+        let place = row.places[lane] as usize;
+        let y = list[place] as usize;
+        let cy = rules.gauss.column(y);
+        let with_x = rules.gauss.correlation(row.row as usize, y);
+        let mut r_y = [0.0; BLOCK];
+        while from < to {
+            let own = |at: usize| (at - usize::from(at > place)) as u64;
+            if signal.leave_at(own(from)) {
+                break;
+            }
+            let n = (to - from).min(BLOCK);
+            for (value, &k) in r_y[..n].iter_mut().zip(&list[from..from + n]) {
+                debug_assert!((k as usize) < cy.len());
+                // SAFETY: as in `run`.
+                *value = unsafe { *cy.get_unchecked(k as usize) };
+            }
+            let look_below = rules.cutoff.dependent_above.max(walked.smallest.0);
+            let mut suspects = 0u64;
+            let of_x = self.of_x[from..from + n].iter().zip(&self.left_x[from..from + n]);
+            for ((&r, (&of_x, &left_x)), &bit) in r_y[..n].iter().zip(of_x).zip(&BITS) {
+                let left_y = 1.0 - r * r;
+                let cov = with_x - of_x * r;
+                let clear = (cov * cov > look_below * (left_x * left_y)) & (left_y > PIVOT) & (left_x > PIVOT);
+                suspects |= if clear { 0 } else { bit };
+            }
+            while suspects != 0 {
+                let i = suspects.trailing_zeros() as usize;
+                suspects &= suspects - 1;
+                let at = from + i;
+                let (left_x, left_y) = (self.left_x[at], 1.0 - r_y[i] * r_y[i]);
+                let cov = with_x - self.of_x[at] * r_y[i];
+                let q = cov * cov / (left_x * left_y);
+                if (left_x > PIVOT) & (left_y > PIVOT) & (q > rules.cutoff.dependent_above) {
+                    if q < walked.smallest.0 {
+                        walked.smallest = (q, own(at));
+                    }
+                    continue;
+                }
+                let before = self.exact_tests[lane];
+                if self.decides(rules, row, lane, with_x, at, set, out) {
+                    return true;
+                }
+                if self.exact_tests[lane] > before {
+                    // Not separated, by the exact formula: asked again for its p, which is rare.
+                    if let Ok((p, _)) = rules.exactly(row.row as usize, y, &[list[at]]) {
+                        if p > walked.exact.0 {
+                            walked.exact = (p, own(at));
+                        }
+                    }
+                }
+            }
+            from += n;
+        }
+        false
+    }
+}
