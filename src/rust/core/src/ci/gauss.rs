@@ -50,9 +50,27 @@ pub struct Cutoff {
 
 /// Half the width of the band around the critical |r| inside which [`Gauss::p_value`] decides.
 ///
-/// The engines' conditional covariances carry an error below 1e-9 in r while every pivot is above their bound of 1e-3
-/// (backward error l·eps of the factorisation, amplified by at most 1/pivot twice); pcalg's own rounding is smaller.
+/// It covers the rounding of an engine's partial correlation where [`trusted_above`] lets it be trusted.
 const GUARD: f64 = 1e-7;
+
+/// Engines may trust a partial correlation given l variables, computed by elimination, where the smallest pivot times the
+/// smaller of the variances of x and y that are left is above this; else the exact formula decides.
+///
+/// Elimination is backward stable: what it computes belongs to a matrix that differs from C by at most (l + 1) eps in each
+/// entry (Higham, Accuracy and Stability of Numerical Algorithms, section 10.1; the squares of a row of the Cholesky factor
+/// sum to at most 1). With the regression of x on S bounded by sqrt(l / lambda), lambda the smallest eigenvalue of C[S, S],
+/// that moves r by at most about 8 l (l + 1) eps / (lambda v), v the smaller of the two variances. The smallest pivot stands
+/// for lambda: the error is then about 1e-8, a tenth of [`GUARD`], and pcalg's own, which is of the same kind, another.
+/// The smallest eigenvalue of the whole matrix is then far above 1e-14, where pcalg's pseudo-inverse drops a dimension.
+pub(crate) fn trusted_above(size: usize) -> f64 {
+    1e-7 * (size * size) as f64
+}
+
+/// From that product on, r is good to 1e-12, and with it the p-value that is computed from it.
+pub(crate) const WELL_CONDITIONED: f64 = 1e-3;
+
+/// From this squared partial correlation on, the matrix of x, y and S may be near singular though that of S is not.
+pub(crate) const COLLINEAR: f64 = 1.0 - 1e-5;
 
 /// Whether a p x p matrix, column by column, can be a correlation matrix: its diagonal 1 and its entries between -1 and 1
 /// to 1e-8, symmetric to 1e-10. NaN passes where its mirror image is NaN too.

@@ -15,16 +15,13 @@ use std::sync::OnceLock;
 use super::kernel::{Kernel, LaneOutcome, RowView, SideView, Signal};
 use super::rows::{self, RowScratch, BITS};
 use super::walk::{self, Walker};
-use crate::ci::gauss::{Cutoff, Gauss, Undefined};
+use crate::ci::gauss::{trusted_above, Cutoff, Gauss, Undefined, WELL_CONDITIONED};
 use crate::ci::pcurve::PCurve;
 use crate::graph::Adjacency;
 use crate::search::level::Verdict;
 
 /// Tests in a block.
 pub(super) const BLOCK: usize = 64;
-
-/// Conditional variances below this go to the exact formula (see `GUARD` in [`crate::ci::gauss`]).
-pub(super) const PIVOT: f64 = 1e-3;
 
 /// The Gaussian test in the form that the CPU engine runs.
 pub struct GaussKernel<'a> {
@@ -135,6 +132,8 @@ impl Kernel for GaussKernel<'_> {
 pub(super) struct Rules<'a> {
     pub gauss: &'a Gauss<'a>,
     pub cutoff: Cutoff,
+    /// See [`trusted_above`].
+    pub trusted_above: f64,
     curve: Option<&'a PCurve>,
     size: usize,
     alpha: f64,
@@ -142,9 +141,16 @@ pub(super) struct Rules<'a> {
 }
 
 impl Rules<'_> {
-    /// p of a test whose squared partial correlation says that it separates.
+    /// p of a test whose squared partial correlation says that it separates; `condition` is its smallest pivot times the
+    /// smaller variance that is left.
     #[inline]
-    pub fn p_of_square(&self, q: f64) -> f64 {
+    pub fn p_of_square(&self, q: f64, condition: f64, x: usize, y: usize, set: &[u32]) -> f64 {
+        if condition < WELL_CONDITIONED {
+            // The decision is safe, but not the digits.
+            if let Ok(p) = self.gauss.p_value(x, y, set) {
+                return p;
+            }
+        }
         // Far from 0, p follows r: no need to compute r again.
         let r = q.sqrt();
         let p = self.curve.and_then(|curve| curve.at(r));
@@ -162,7 +168,15 @@ impl Rules<'_> {
 impl<'a> GaussKernel<'a> {
     fn rules(&'a self, alpha: f64, size: usize, na_delete: bool) -> Rules<'a> {
         assert_eq!(alpha, self.alpha, "the kernel was made for another alpha");
-        Rules { gauss: &self.gauss, cutoff: self.cutoff(size), curve: self.curve(size), size, alpha, na_delete }
+        Rules {
+            gauss: &self.gauss,
+            cutoff: self.cutoff(size),
+            trusted_above: trusted_above(size),
+            curve: self.curve(size),
+            size,
+            alpha,
+            na_delete,
+        }
     }
 }
 
@@ -217,9 +231,16 @@ impl Judge<'_> {
         self.side.side.other as usize
     }
 
-    /// Looks at the block whose first test has rank `first`. `set(i)` is the conditioning set of the i-th test.
+    /// Looks at the block whose first test has rank `first`. `condition` says how far each q can be relied on, `set(i)` is the
+    /// conditioning set of the i-th test.
     #[inline(always)]
-    pub fn block<S: AsRef<[u32]>>(&mut self, q: &[f64], first: u64, set: impl FnMut(usize) -> S) -> Option<Verdict> {
+    pub fn block<S: AsRef<[u32]>>(
+        &mut self,
+        q: &[f64],
+        condition: &[f64],
+        first: u64,
+        set: impl FnMut(usize) -> S,
+    ) -> Option<Verdict> {
         let mut least = f64::INFINITY;
         for &value in q {
             least = if value < least { value } else { least };
@@ -227,11 +248,17 @@ impl Judge<'_> {
         if least > self.rules.cutoff.dependent_above && least >= self.smallest {
             return None;
         }
-        self.scan(q, first, set)
+        self.scan(q, condition, first, set)
     }
 
     #[inline(never)]
-    fn scan<S: AsRef<[u32]>>(&mut self, q: &[f64], first: u64, mut set: impl FnMut(usize) -> S) -> Option<Verdict> {
+    fn scan<S: AsRef<[u32]>>(
+        &mut self,
+        q: &[f64],
+        condition: &[f64],
+        first: u64,
+        mut set: impl FnMut(usize) -> S,
+    ) -> Option<Verdict> {
         let above = self.rules.cutoff.dependent_above;
         // In small groups, most of which hold no such test.
         const GROUP: usize = 8;
@@ -251,7 +278,8 @@ impl Judge<'_> {
                     return Some(verdict);
                 }
             } else {
-                return Some(Verdict::Independent { rank, p: self.rules.p_of_square(value) });
+                let p = self.rules.p_of_square(value, condition[i], self.row(), self.other(), set(i).as_ref());
+                return Some(Verdict::Independent { rank, p });
             }
         }
         for (i, &value) in q.iter().enumerate() {

@@ -5,12 +5,10 @@
 //! x, y and every later candidate given the prefix (rows of a Cholesky factor); a test is then one more elimination step,
 //! about a dozen operations whatever l is, and consecutive s are consecutive lanes.
 
-use super::gauss::{Judge, BLOCK, PIVOT};
+use super::gauss::{Judge, BLOCK};
+use crate::ci::gauss::COLLINEAR;
 use crate::graph::subsets;
 use crate::search::level::{CandidateOrder, Verdict};
-
-/// From this squared partial correlation on, the matrix of x, y and S is near singular.
-pub(super) const COLLINEAR: f64 = 1.0 - PIVOT;
 
 /// Buffers of the walk.
 #[derive(Default)]
@@ -23,24 +21,26 @@ pub struct Walker {
     with_x: Vec<f64>,
     with_y: Vec<f64>,
     variance: Vec<f64>,
-    /// By depth: var(x), var(y), cov(x, y) given the pivots above.
+    /// By depth: var(x), var(y), cov(x, y) given the pivots above, and the smallest of those.
     ends: Vec<[f64; 3]>,
+    smallest: Vec<f64>,
     positions: Vec<u32>,
     set: Vec<u32>,
     block: Block,
 }
 
-/// A block of tests: the candidate, its covariances with x and y, q.
+/// A block of tests: the candidate, its covariances with x and y, q and how far it can be relied on.
 struct Block {
     at: [u32; BLOCK],
     with_x: [f64; BLOCK],
     with_y: [f64; BLOCK],
     q: [f64; BLOCK],
+    condition: [f64; BLOCK],
 }
 
 impl Default for Block {
     fn default() -> Self {
-        Block { at: [0; BLOCK], with_x: [0.0; BLOCK], with_y: [0.0; BLOCK], q: [0.0; BLOCK] }
+        Block { at: [0; BLOCK], with_x: [0.0; BLOCK], with_y: [0.0; BLOCK], q: [0.0; BLOCK], condition: [0.0; BLOCK] }
     }
 }
 
@@ -80,14 +80,19 @@ pub fn simd() -> &'static str {
     }
 }
 
-/// q where the quick form may be trusted, else -1 (NaN anywhere ends there too).
+/// q where the quick form may be trusted, else -1 (NaN anywhere ends there too), and the smallest pivot times the smaller
+/// variance left, which says so. `scale` is the last pivot, by which numerator and denominators are multiplied, `pivot` the
+/// smallest of those before.
 #[inline(always)]
-fn trusted(num: f64, den_x: f64, den_y: f64, scale: f64) -> f64 {
+fn trusted(num: f64, den_x: f64, den_y: f64, scale: f64, pivot: f64, above: f64) -> (f64, f64) {
     let q = num * num / (den_x * den_y);
-    if (den_x > PIVOT * scale) & (den_y > PIVOT * scale) & (scale > PIVOT) & (q >= 0.0) {
-        q
+    let den = if den_x < den_y { den_x } else { den_y };
+    // den / scale is the smaller variance; the last pivot cancels where it is the smallest.
+    let condition = if scale < pivot { den } else { den * pivot / scale };
+    if (condition > above) & (den_x > 0.0) & (den_y > 0.0) & (scale > 0.0) & (q >= 0.0) {
+        (q, condition)
     } else {
-        -1.0
+        (-1.0, condition)
     }
 }
 
@@ -147,7 +152,8 @@ fn singles_of(judge: &mut Judge, block: &mut Block, mut fill: impl FnMut(&mut [u
         judge.side.neighbours.p() <= cx.len() && cx.len() == cy.len(),
         "a graph on more vertices than the test has"
     );
-    let Block { at, with_x: r_x, with_y: r_y, q } = block;
+    let Block { at, with_x: r_x, with_y: r_y, q, condition } = block;
+    let above = judge.rules.trusted_above;
     // Short at first: half of the pairs are separated within a few sets.
     let mut width = BLOCK / 4;
     while rank < end {
@@ -168,9 +174,9 @@ fn singles_of(judge: &mut Judge, block: &mut Block, mut fill: impl FnMut(&mut [u
         }
         for i in 0..n {
             let (a, b) = (r_x[i], r_y[i]);
-            q[i] = trusted(xy - a * b, 1.0 - a * a, 1.0 - b * b, 1.0);
+            (q[i], condition[i]) = trusted(xy - a * b, 1.0 - a * a, 1.0 - b * b, 1.0, 1.0, above);
         }
-        let verdict = judge.block(&q[..n], rank, |i| [at[i]]);
+        let verdict = judge.block(&q[..n], &condition[..n], rank, |i| [at[i]]);
         if verdict.is_some() {
             return verdict;
         }
@@ -217,6 +223,8 @@ fn sets(judge: &mut Judge, candidates: &[u32], walker: &mut Walker) -> Option<Ve
         } else {
             let depth = (size - 1) * d;
             let [xx, yy, xy] = walker.ends[size - 1];
+            let pivot = walker.smallest[size - 1];
+            let above = judge.rules.trusted_above;
             let mut s = first;
             while s < last {
                 let n = (last - s).min(BLOCK);
@@ -225,13 +233,15 @@ fn sets(judge: &mut Judge, candidates: &[u32], walker: &mut Walker) -> Option<Ve
                 let variance = &walker.variance[depth + s..depth + s + n];
                 for i in 0..n {
                     let (v, a, b) = (variance[i], with_x[i], with_y[i]);
-                    let value = trusted(xy * v - a * b, xx * v - a * a, yy * v - b * b, v);
+                    let (value, condition) = trusted(xy * v - a * b, xx * v - a * a, yy * v - b * b, v, pivot, above);
                     // x and y collinear given the set: pcalg's pseudo-inverse drops a dimension, and need not find them
                     // dependent. With one variable its formula is the recursion, which does.
                     walker.block.q[i] = if value < COLLINEAR { value } else { -1.0 };
+                    walker.block.condition[i] = condition;
                 }
                 let set = &mut walker.set;
-                let verdict = judge.block(&walker.block.q[..n], rank + (s - first) as u64, |i| {
+                let (q, condition) = (&walker.block.q[..n], &walker.block.condition[..n]);
+                let verdict = judge.block(q, condition, rank + (s - first) as u64, |i| {
                     set[size - 1] = candidates[s + i];
                     set.clone()
                 });
@@ -280,6 +290,8 @@ impl Walker {
         }
         self.ends.clear();
         self.ends.resize(size, [0.0; 3]);
+        self.smallest.clear();
+        self.smallest.resize(size, 1.0);
         self.ends[0] = [cx[x], cy[y], cx[y]];
         for (s, &v) in candidates.iter().enumerate() {
             let v = v as usize;
@@ -301,9 +313,10 @@ impl Walker {
         let a = self.positions[depth] as usize;
         let here = depth * d;
         let pivot = self.variance[here + a];
-        if !(pivot > PIVOT) {
+        if !(pivot > judge.rules.trusted_above) {
             return false;
         }
+        self.smallest[depth + 1] = self.smallest[depth].min(pivot);
         if !self.gathered[a] {
             self.gathered[a] = true;
             let column = judge.rules.gauss.column(candidates[a] as usize);
@@ -337,7 +350,7 @@ impl Walker {
         let [xx, yy, xy] = self.ends[depth];
         let left = [xx - x_a * x_a, yy - y_a * y_a, xy - x_a * y_a];
         self.ends[depth + 1] = left;
-        left[0] > PIVOT && left[1] > PIVOT
+        self.smallest[depth + 1] * left[0].min(left[1]) > judge.rules.trusted_above
     }
 }
 

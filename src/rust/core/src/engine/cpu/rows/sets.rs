@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::super::gauss::{Rules, Scratch, PIVOT};
+use super::super::gauss::{Rules, Scratch};
 use super::super::kernel::{LaneOutcome, RowView, Signal};
 use super::super::simd::{Four, Quad};
-use super::super::walk::COLLINEAR;
 use super::covariances::{grow, scale_by, step, step_square, two_depths, Rows};
+use crate::ci::gauss::COLLINEAR;
 use crate::graph::subsets;
 
 /// Lanes that are run together: one bit each in a word.
@@ -28,8 +28,9 @@ pub(super) struct Sets {
     pub(super) factor: Vec<Four>,
     pub(super) with_x: Vec<Four>,
     pub(super) variance: Vec<Four>,
-    /// By depth: variance of x.
+    /// By depth: variance of x, and the smallest pivot.
     pub(super) x: Vec<f64>,
+    pub(super) smallest: Vec<f64>,
     /// By depth and lane: entry of the pivot's Cholesky row, covariance with x, variance.
     pub(super) pivot_row: Vec<Four>,
     pub(super) lane_x: Vec<Four>,
@@ -91,7 +92,8 @@ pub(super) struct Leaf {
     pub(super) weight: f64,
     pub(super) inverse: f64,
     pub(super) var_x: f64,
-    /// Whether var(s) and var(x) are large enough.
+    /// The smallest pivot, and whether it and var(x) are large enough for q to be trusted.
+    pub(super) pivot: f64,
     pub(super) trusted: bool,
 }
 
@@ -197,8 +199,11 @@ impl Sets {
                         continue;
                     }
                     let leaf = self.leaf::<Q, W>(rules, list, s, rank + (s - first) as u64, depth, fours);
-                    let suspects =
-                        if leaf.trusted { allowed & self.suspects::<Q, W>(&leaf, depth, fours, d) } else { allowed };
+                    let suspects = if leaf.trusted {
+                        allowed & self.suspects::<Q, W>(rules, &leaf, depth, fours, d)
+                    } else {
+                        allowed
+                    };
                     if suspects != 0 {
                         self.positions[depth] = s as u32;
                         set.clear();
@@ -254,6 +259,8 @@ impl Sets {
         self.x.clear();
         self.x.resize(size, 0.0);
         self.x[0] = cx[x];
+        self.smallest.clear();
+        self.smallest.resize(size, 1.0);
         let (with_x, variance) = (self.with_x.as_flattened_mut(), self.variance.as_flattened_mut());
         for (s, &v) in list.iter().enumerate() {
             with_x[s] = cx[v as usize];
@@ -346,9 +353,10 @@ impl Sets {
         let stride = self.among.stride;
         let at = 4 * m * stride + a;
         let pivot = self.variance.as_flattened()[at];
-        if !(pivot > PIVOT) {
+        if !(pivot > rules.trusted_above) {
             return false;
         }
+        self.smallest[m + 1] = self.smallest[m].min(pivot);
         let scale = 1.0 / pivot.sqrt();
         // Row of the Cholesky factor: C[a, s] less what the pivots above explain, over the root of the pivot. Only what
         // stands behind the pivot is needed; the fours that it begins in are computed whole.
@@ -436,6 +444,7 @@ impl Sets {
         let inverse = 1.0 / variance;
         let weight = with_x * inverse;
         let var_x = self.x[depth] - with_x * weight;
+        let pivot = self.smallest[depth].min(variance);
         Leaf {
             rank,
             last: s,
@@ -443,13 +452,21 @@ impl Sets {
             weight,
             inverse,
             var_x,
-            trusted: (variance > PIVOT) & (var_x > PIVOT),
+            pivot,
+            trusted: pivot * var_x > rules.trusted_above,
         }
     }
 
     /// The lanes to be looked at, as bits (those of padding among them).
     #[inline(always)]
-    fn suspects<Q: Quad, const W: usize>(&self, leaf: &Leaf, depth: usize, fours: usize, d: usize) -> u64 {
+    fn suspects<Q: Quad, const W: usize>(
+        &self,
+        rules: &Rules,
+        leaf: &Leaf,
+        depth: usize,
+        fours: usize,
+        d: usize,
+    ) -> u64 {
         let stride = self.between.stride;
         let row = &self.between.row(depth - 1, leaf.last, d)[..fours];
         let pivot_row = &self.pivot_row[(depth - 1) * stride..][..fours];
@@ -457,7 +474,8 @@ impl Sets {
         let lane_variance = &self.lane_variance[depth * stride..][..fours];
         let look_below = &self.look_below[..fours];
         let (factor, weight, inverse) = (Q::splat(leaf.factor), Q::splat(leaf.weight), Q::splat(leaf.inverse));
-        let (var_x, pivot, collinear) = (Q::splat(leaf.var_x), Q::splat(PIVOT), Q::splat(COLLINEAR));
+        let (var_x, pivot, collinear) = (Q::splat(leaf.var_x), Q::splat(leaf.pivot), Q::splat(COLLINEAR));
+        let trusted = Q::splat(rules.trusted_above);
         let mut clear = 0;
         for i in 0..fours {
             let r = Q::load(&row[i]).sub(factor.mul(Q::load(&pivot_row[i])));
@@ -466,7 +484,7 @@ impl Sets {
             let square = cov.mul(cov);
             let scale = var_x.mul(var_y);
             let above = square.above(Q::load(&look_below[i]).mul(scale));
-            clear |= (above & collinear.mul(scale).above(square) & var_y.above(pivot)) << (4 * i);
+            clear |= (above & collinear.mul(scale).above(square) & pivot.mul(var_y).above(trusted)) << (4 * i);
         }
         !clear
     }

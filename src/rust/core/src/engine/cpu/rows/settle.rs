@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::super::gauss::{judge_side, Rules, Scratch, PIVOT};
+use super::super::gauss::{judge_side, Rules, Scratch};
 use super::super::kernel::{LaneOutcome, RowView, SideView, Signal};
 use super::super::simd::Four;
-use super::super::walk::COLLINEAR;
 use super::sets::{Lane, Leaf, Sets};
+use crate::ci::gauss::COLLINEAR;
 use crate::graph::subsets;
 use crate::search::level::{CandidateOrder, PairSide, Verdict};
 
@@ -38,7 +38,8 @@ impl Sets {
             let q = cov * cov / (leaf.var_x * var_y);
             let lane = &mut self.lanes[i];
             let own_rank = |lane: &Lane| subsets::rank_without(d, &self.positions, lane.place as usize);
-            if leaf.trusted && (var_y > PIVOT) & (q < COLLINEAR) {
+            let condition = leaf.pivot * leaf.var_x.min(var_y);
+            if leaf.trusted && (condition > rules.trusted_above) & (q < COLLINEAR) {
                 if q > rules.cutoff.dependent_above {
                     if q < lane.smallest.0 {
                         lane.smallest = (q, leaf.rank);
@@ -47,7 +48,8 @@ impl Sets {
                     continue;
                 }
                 if q < rules.cutoff.independent_below {
-                    let verdict = Verdict::Independent { rank: own_rank(lane), p: rules.p_of_square(q) };
+                    let p = rules.p_of_square(q, condition, row.row as usize, lane.vertex as usize, set);
+                    let verdict = Verdict::Independent { rank: own_rank(lane), p };
                     out(&LaneOutcome { lane: lane.index, verdict, set, exact_tests: lane.exact_tests });
                     decided |= 1 << i;
                     continue;

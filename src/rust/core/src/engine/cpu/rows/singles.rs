@@ -1,6 +1,6 @@
 //! Sets of one candidate: the candidates in order, all lanes at once, then the few lanes that remain one by one.
 
-use super::super::gauss::{Rules, PIVOT};
+use super::super::gauss::Rules;
 use super::super::kernel::{LaneOutcome, RowView, Signal};
 use super::BITS;
 use crate::search::level::Verdict;
@@ -64,13 +64,13 @@ impl Singles {
                 *value = unsafe { *ck.get_unchecked(y as usize) };
             }
             let (of_x, left_x) = (self.of_x[at], self.left_x[at]);
-            let least = above * left_x;
+            let (least, trusted) = (above * left_x, rules.trusted_above);
             let mut any = 0u64;
             let lanes = self.with_candidate[..n].iter().zip(&self.with_x[..n]).zip(&mut self.suspect[..n]);
             for ((&r, &with_x), suspect) in lanes {
                 let left_y = 1.0 - r * r;
                 let cov = with_x - of_x * r;
-                let clear = (cov * cov > least * left_y) & (left_y > PIVOT) & (left_x > PIVOT);
+                let clear = (cov * cov > least * left_y) & (left_y > trusted) & (left_x > trusted);
                 *suspect = u64::from(!clear);
                 any |= *suspect;
             }
@@ -163,9 +163,10 @@ impl Singles {
         let cov = with_x - of_x * r;
         let q = cov * cov / (left_x * left_y);
         let rank = (at - usize::from(at > place)) as u64;
-        let trusted = (left_x > PIVOT) & (left_y > PIVOT);
+        let condition = left_x.min(left_y);
+        let trusted = condition > rules.trusted_above;
         let verdict = if trusted & (q < rules.cutoff.independent_below) {
-            Verdict::Independent { rank, p: rules.p_of_square(q) }
+            Verdict::Independent { rank, p: rules.p_of_square(q, condition, row.row as usize, y, &[k]) }
         } else if trusted & (q > rules.cutoff.dependent_above) {
             return false;
         } else {
@@ -257,12 +258,13 @@ impl Singles {
                 *value = unsafe { *cy.get_unchecked(k as usize) };
             }
             let look_below = rules.cutoff.dependent_above.max(walked.smallest.0);
+            let trusted = rules.trusted_above;
             let mut suspects = 0u64;
             let of_x = self.of_x[from..from + n].iter().zip(&self.left_x[from..from + n]);
             for ((&r, (&of_x, &left_x)), &bit) in r_y[..n].iter().zip(of_x).zip(&BITS) {
                 let left_y = 1.0 - r * r;
                 let cov = with_x - of_x * r;
-                let clear = (cov * cov > look_below * (left_x * left_y)) & (left_y > PIVOT) & (left_x > PIVOT);
+                let clear = (cov * cov > look_below * (left_x * left_y)) & (left_y > trusted) & (left_x > trusted);
                 suspects |= if clear { 0 } else { bit };
             }
             while suspects != 0 {
@@ -272,7 +274,7 @@ impl Singles {
                 let (left_x, left_y) = (self.left_x[at], 1.0 - r_y[i] * r_y[i]);
                 let cov = with_x - self.of_x[at] * r_y[i];
                 let q = cov * cov / (left_x * left_y);
-                if (left_x > PIVOT) & (left_y > PIVOT) & (q > rules.cutoff.dependent_above) {
+                if (left_x > trusted) & (left_y > trusted) & (q > rules.cutoff.dependent_above) {
                     if q < walked.smallest.0 {
                         walked.smallest = (q, own(at));
                     }
