@@ -13,8 +13,8 @@ here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE
 
 batch <- 500L
 # Seconds that one batch, or one case alone, may take before it counts as hung.
-# A case is at most six variables: it takes milliseconds.
-batch_limit <- 120
+# A case is at most six variables: it takes milliseconds, but the machine may be busy.
+batch_limit <- 600
 case_limit <- 30
 work <- tempfile("fuzz")
 dir.create(work)
@@ -32,7 +32,7 @@ run_child <- function(from, to, limit) {
   status <- system2("sh", c("-c", shQuote(command)))
   list(
     status = status,
-    last = if (file.exists(progress)) as.integer(readLines(progress)) else NA_integer_,
+    last = if (file.exists(progress)) as.integer(c(readLines(progress), NA)[1]) else NA_integer_,
     outcomes = if (file.exists(tally)) readRDS(tally),
     output = if (file.exists(output)) readLines(output, warn = FALSE) else character()
   )
@@ -52,6 +52,7 @@ cat(sprintf("fuzzing for %g minutes from case %d\n", minutes, first))
 while (Sys.time() < deadline) {
   run <- run_child(first, first + batch - 1L, batch_limit)
   if (run$status == 124) {
+    if (is.na(run$last)) fail("a process that does not begin", first, run$output)
     # Slow, or hung? The case alone tells.
     if (run_child(run$last, run$last, case_limit)$status == 124) fail("a call that does not come back", run$last)
     first <- run$last + 1L
