@@ -27,7 +27,8 @@ check_verbose <- function(verbose) {
   if (length(verbose) != 1L || !(is.logical(verbose) || is.numeric(verbose)) || is.na(verbose)) {
     abort_argument("verbose", verbose, "give TRUE, FALSE or a number (0 = silent).")
   }
-  as.integer(verbose)
+  # Beyond 2 nothing more is printed; an integer cannot hold every number.
+  as.integer(max(0, min(verbose, 2)))
 }
 
 # match.arg() with its own message inside ours.

@@ -34,6 +34,7 @@ test_that("numCores is a positive number", {
 
 test_that("verbose is a flag or a number", {
   for (verbose in list(NA, "loud", 1:2, NULL)) bad("verbose", verbose = verbose)
+  expect_identical(vapply(list(-Inf, FALSE, TRUE, 2, 1e10), pcgpu:::check_verbose, 0L), c(0L, 0L, 1L, 2L, 2L))
 })
 
 test_that("progress is NULL or a flag", {
