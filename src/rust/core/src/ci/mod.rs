@@ -1,6 +1,8 @@
 //! Conditional independence tests: one file a test, each a plain function of (x, y, S).
 
 mod batch;
+pub mod chi_squared;
+pub mod discrete;
 pub mod gauss;
 pub mod pcurve;
 

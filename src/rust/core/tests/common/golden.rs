@@ -3,6 +3,7 @@
 use std::io::Read;
 use std::path::PathBuf;
 
+use pcgpu_core::ci::discrete::Coded;
 use pcgpu_core::graph::Adjacency;
 use pcgpu_core::search::{Method, Options, Skeleton};
 use serde_json::Value;
@@ -32,6 +33,14 @@ pub fn cases(prefix: &str) -> Vec<Case> {
             Case { json: serde_json::from_str(&text).unwrap(), name }
         })
         .collect()
+}
+
+/// Vertices of a recorded conditioning set, from 0.
+pub fn set(value: &Value) -> Vec<u32> {
+    match value {
+        Value::Array(list) => list.iter().map(|v| number(v) as u32 - 1).collect(),
+        one => vec![number(one) as u32 - 1],
+    }
 }
 
 /// A number, or one of the strings that stand for what JSON has no number for.
@@ -79,6 +88,23 @@ impl Case {
         c
     }
 
+    /// The level codes of the data and the numbers of levels that the test goes by (`bin`: always two).
+    pub fn coded(&self) -> Coded {
+        let p = self.p();
+        let rows = self.json["dm"].as_array().unwrap();
+        let mut codes = vec![0; rows.len() * p];
+        for (i, row) in rows.iter().enumerate() {
+            for (j, cell) in row.as_array().unwrap().iter().enumerate() {
+                codes[j * rows.len() + i] = number(cell) as i32;
+            }
+        }
+        let levels: Vec<u32> = match self.json["kind"].as_str().unwrap() {
+            "bin" => vec![2; p],
+            _ => self.json["nlev"].as_array().unwrap().iter().map(|v| number(v) as u32).collect(),
+        };
+        Coded::new(rows.len(), &levels, &codes, false).unwrap()
+    }
+
     pub fn options(&self, method: Method) -> Options {
         Options {
             method,
@@ -122,11 +148,7 @@ impl Case {
 
         let mut sets: Vec<(usize, usize, Vec<u32>)> = Vec::new();
         for entry in answer["sepset"].as_array().unwrap() {
-            let s = match &entry["S"] {
-                Value::Array(list) => list.iter().map(|v| number(v) as u32 - 1).collect(),
-                one => vec![number(one) as u32 - 1],
-            };
-            sets.push((number(&entry["x"]) as usize - 1, number(&entry["y"]) as usize - 1, s));
+            sets.push((number(&entry["x"]) as usize - 1, number(&entry["y"]) as usize - 1, set(&entry["S"])));
         }
         sets.sort();
         let ours: Vec<(usize, usize, Vec<u32>)> = (0..p)

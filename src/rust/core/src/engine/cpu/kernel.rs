@@ -17,6 +17,11 @@ pub trait Kernel: Sync {
     /// Number of variables.
     fn p(&self) -> usize;
 
+    /// Work below this many tests is done on the calling thread: starting threads would cost more.
+    fn inline_tests(&self) -> f64 {
+        5_000.0
+    }
+
     /// Writes p of (x, y) given nothing to `column[x]` for the neighbours x < y of y in `pairs`, or anything from 0 to alpha
     /// where p is below alpha. Fails, naming x, where pcalg stops with an error.
     fn marginal(

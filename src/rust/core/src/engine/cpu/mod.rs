@@ -1,6 +1,7 @@
 //! The CPU engine: work on threads, kernels in SIMD.
 
 mod cells;
+mod discrete;
 mod gauss;
 mod kernel;
 mod pool;
@@ -10,6 +11,7 @@ mod simd;
 mod tasks;
 mod walk;
 
+pub use discrete::DiscreteKernel;
 pub use gauss::GaussKernel;
 pub use kernel::{Kernel, LaneOutcome, RowView, SideView, Signal};
 pub use pool::default_threads;
@@ -26,9 +28,6 @@ use crate::search::level::Verdict;
 use crate::search::{Observer, Options};
 use crate::{Error, Result};
 use pool::Pool;
-
-/// Work below this many tests is done on the calling thread: starting threads would cost more.
-const INLINE_TESTS: f64 = 5_000.0;
 
 /// The CPU engine for a test that has a kernel.
 pub struct CpuEngine<K> {
@@ -58,7 +57,7 @@ impl<K: Kernel> CpuEngine<K> {
     ) -> Result<()> {
         let p = columns.len();
         let total = (p * (p + 1)) as f64 / 2.0;
-        let inline = total < INLINE_TESTS;
+        let inline = total < self.kernel.inline_tests();
         let columns: Vec<Mutex<Option<T>>> = columns.into_iter().map(|column| Mutex::new(Some(column))).collect();
         let kernel = &self.kernel;
         let failed: Mutex<Option<(usize, usize, &'static str)>> = Mutex::new(None);
@@ -113,7 +112,8 @@ impl<K: Kernel> Engine for CpuEngine<K> {
                 }
             }
         };
-        self.pool.run(blocks, batch.len() < 1000, |_| BLOCK as f64, &mut |_| observer.look(), work)?;
+        let inline = (batch.len() as f64) < self.kernel.inline_tests() / 5.0;
+        self.pool.run(blocks, inline, |_| BLOCK as f64, &mut |_| observer.look(), work)?;
         drop(slots);
         match failed.into_inner().unwrap_or(None) {
             None => Ok(values),
@@ -202,7 +202,7 @@ impl<K: Kernel> SideEngine for CpuEngine<K> {
         let cost = |task: usize| shards[task].cost as f64;
         self.pool.run(
             shards.len(),
-            total < INLINE_TESTS,
+            total < self.kernel.inline_tests(),
             cost,
             &mut |done| observer.progress(level.size, done, total),
             work,

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use super::cells::Cells;
 use super::kernel::{Kernel, LaneOutcome, RowView, Signal};
 use super::tasks::{Lanes, Task, Tasks};
-use super::{CpuEngine, INLINE_TESTS};
+use super::CpuEngine;
 use crate::ci::Batch;
 use crate::engine::sides::Sides;
 use crate::engine::{Engine, LevelReport, Search, SideEngine, Widest};
@@ -258,7 +258,7 @@ impl<K: Kernel> CpuSearch<'_, K> {
         };
         pool.run(
             work.tasks.len(),
-            total < INLINE_TESTS,
+            total < kernel.inline_tests(),
             |task| work.costs[task],
             &mut |done| progress.progress(size, done, total),
             run,

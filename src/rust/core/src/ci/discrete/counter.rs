@@ -1,0 +1,273 @@
+//! Counting N(x, y, s) for one x, one conditioning set and many y: what rests on x and the set is made once.
+//!
+//! The counts are whole numbers, so that the two ways, bit planes and codes, give the same tables; which one is taken is a
+//! guess at the time they need.
+
+use super::data::{Coded, Codes};
+use super::masks::Masks;
+use super::strata::{Strata, NOWHERE};
+use super::table::Table;
+
+/// Nanoseconds, about: to meet a word of two planes, to add a sample to a table, to work out its row.
+const WORD: f64 = 0.4;
+const SAMPLE: f64 = 1.1;
+const ROW: f64 = 1.5;
+
+/// Cells of the tables that are filled together.
+const MOST_CELLS: usize = 1 << 20;
+
+/// A table has all cells up to this number, or a few a sample; else those that occur.
+const DENSE_CELLS: usize = 1 << 22;
+
+/// Tables up to this size are filled in [`PARTS`] parts, as the same cell twice in a row has to wait for itself.
+const SMALL_TABLE: usize = 1 << 10;
+const PARTS: usize = 4;
+
+/// How to count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// What seems quicker.
+    Quickest,
+    /// Bit planes; a test of variables that have none goes by codes.
+    Planes,
+    /// Codes.
+    Codes,
+    /// Codes, and of the tables only the cells that occur.
+    Cells,
+}
+
+/// Counts tables. Keeps what consecutive sets that begin alike share.
+#[derive(Debug)]
+pub struct Counter {
+    way: Way,
+    masks: Masks,
+    strata: Strata,
+    rows: Vec<u32>,
+    tables: Vec<u32>,
+    keys: Vec<u64>,
+    cells: Vec<(u32, u32, u32, u32)>,
+}
+
+impl Default for Counter {
+    fn default() -> Self {
+        Counter::new(Way::Quickest)
+    }
+}
+
+impl Counter {
+    /// A counter that counts in one way.
+    pub fn new(way: Way) -> Self {
+        Counter {
+            way,
+            masks: Masks::default(),
+            strata: Strata::default(),
+            rows: Vec::new(),
+            tables: Vec::new(),
+            keys: Vec::new(),
+            cells: Vec::new(),
+        }
+    }
+
+    /// Forgets all data; needed before it is used with other data.
+    pub fn forget(&mut self) {
+        self.masks.forget();
+        self.strata.forget();
+    }
+
+    /// Tells `each` the table of (x, y | set) for every y of `others`, by its index. Samples that lack a value of x, y or
+    /// the set are left out.
+    pub fn count(&mut self, data: &Coded, x: u32, set: &[u32], others: &[u32], each: &mut dyn FnMut(usize, &Table)) {
+        let (last, prefix) = match set.split_last() {
+            Some((&last, prefix)) => (Some(last), prefix),
+            None => (None, set),
+        };
+        if self.by_planes(data, x, set, others) {
+            let strata = self.masks.prepare(data, x, prefix) * last.map_or(1, |last| data.levels(last as usize));
+            let lx = data.levels(x as usize);
+            self.in_batches(data, strata * lx, others, each, lx, |counter, _, batch, tables| {
+                counter.masks.count(data, prefix, last, batch, tables);
+            });
+        } else {
+            self.by_codes(data, x, set, others, each);
+        }
+    }
+
+    fn by_planes(&self, data: &Coded, x: u32, set: &[u32], others: &[u32]) -> bool {
+        let possible = data.has_planes(x as usize) && set.iter().all(|&s| data.has_planes(s as usize));
+        match self.way {
+            Way::Planes => possible,
+            Way::Codes | Way::Cells => false,
+            Way::Quickest => {
+                let (n, words) = (data.n() as f64, data.words() as f64);
+                let masks = data.levels(x as usize) as f64 * data.domain(set);
+                if !possible || masks > n {
+                    return false;
+                }
+                let of_y = |&y: &u32| match data.has_planes(y as usize) {
+                    true => (masks * (data.levels(y as usize) - 1) as f64 * words * WORD).min(n * SAMPLE),
+                    false => n * SAMPLE,
+                };
+                masks * words * WORD + others.iter().map(of_y).sum::<f64>() < n * (ROW + SAMPLE * others.len() as f64)
+            }
+        }
+    }
+
+    /// Fills the tables of a few y at a time by `fill` and tells `each` of them.
+    fn in_batches(
+        &mut self,
+        data: &Coded,
+        rows: usize,
+        others: &[u32],
+        each: &mut dyn FnMut(usize, &Table),
+        lx: usize,
+        mut fill: impl FnMut(&mut Self, usize, &[u32], &mut [u32]),
+    ) {
+        let mut tables = std::mem::take(&mut self.tables);
+        let mut from = 0;
+        while from < others.len() {
+            let mut to = from;
+            let mut size = 0;
+            while to < others.len() {
+                let more = rows * data.levels(others[to] as usize);
+                if to > from && size + more > MOST_CELLS {
+                    break;
+                }
+                size += more;
+                to += 1;
+            }
+            tables.clear();
+            tables.resize(size, 0);
+            fill(self, from, &others[from..to], &mut tables);
+            let mut start = 0;
+            for (at, &y) in others.iter().enumerate().take(to).skip(from) {
+                let ly = data.levels(y as usize);
+                let counts = &tables[start..start + rows * ly];
+                each(at, &Table::Dense { counts, lx, ly });
+                start += rows * ly;
+            }
+            from = to;
+        }
+        self.tables = tables;
+    }
+
+    fn by_codes(&mut self, data: &Coded, x: u32, set: &[u32], others: &[u32], each: &mut dyn FnMut(usize, &Table)) {
+        let (n, lx) = (data.n(), data.levels(x as usize));
+        // The last member's levels need no numbers of their own while the table stays small.
+        let (prefix, last) = match set.split_last() {
+            Some((&last, prefix)) if self.way != Way::Cells => {
+                let levels = data.levels(last as usize);
+                let (_, count) = self.strata.prepare(data, prefix);
+                if count * levels * lx <= n {
+                    (prefix, Some(last))
+                } else {
+                    (set, None)
+                }
+            }
+            _ => (set, None),
+        };
+        let (codes, count) = self.strata.prepare(data, prefix);
+        let levels = last.map_or(1, |last| data.levels(last as usize));
+        let limit = DENSE_CELLS.max(4 * n);
+        let most = others.iter().map(|&y| data.levels(y as usize)).max().unwrap_or(1);
+        if self.way == Way::Cells || count * levels * lx > limit / most {
+            self.rows.clear();
+            match codes {
+                Some(codes) => self.rows.extend_from_slice(codes),
+                None => self.rows.resize(n, 0),
+            }
+            for (at, &y) in others.iter().enumerate() {
+                self.cells(data, x as usize, y as usize);
+                each(at, &Table::Cells(&self.cells));
+            }
+            return;
+        }
+        let rows = &mut self.rows;
+        rows.clear();
+        match codes {
+            Some(codes) => rows.extend_from_slice(codes),
+            None => rows.resize(n, 0),
+        }
+        for variable in last.into_iter().chain([x]) {
+            match data.codes(variable as usize) {
+                Codes::Bytes(codes) => refine(rows, codes, data.levels(variable as usize)),
+                Codes::Words(codes) => refine(rows, codes, data.levels(variable as usize)),
+            }
+        }
+        let missing = data.missing(x as usize) || set.iter().any(|&s| data.missing(s as usize));
+        let rows = std::mem::take(&mut self.rows);
+        let all = count * levels * lx;
+        self.in_batches(data, all, others, each, lx, |_, _, batch, tables| {
+            let mut rest = tables;
+            for &y in batch {
+                let ly = data.levels(y as usize);
+                let (table, after) = rest.split_at_mut(all * ly);
+                rest = after;
+                let missing = missing || data.missing(y as usize);
+                match data.codes(y as usize) {
+                    Codes::Bytes(codes) => tally(&rows, codes, ly, missing, table),
+                    Codes::Words(codes) => tally(&rows, codes, ly, missing, table),
+                }
+            }
+        });
+        self.rows = rows;
+    }
+
+    /// The cells that occur; `rows` holds the strata.
+    fn cells(&mut self, data: &Coded, x: usize, y: usize) {
+        let (lx, ly) = (data.levels(x), data.levels(y));
+        self.keys.clear();
+        for (sample, &stratum) in self.rows.iter().enumerate() {
+            let (a, b) = (data.codes(x).at(sample), data.codes(y).at(sample));
+            if stratum != NOWHERE && (a as usize) < lx && (b as usize) < ly {
+                // A level takes 16 bits.
+                self.keys.push(u64::from(stratum) << 32 | u64::from(a) << 16 | u64::from(b));
+            }
+        }
+        self.keys.sort_unstable();
+        self.cells.clear();
+        let runs = self.keys.chunk_by(|a, b| a == b);
+        self.cells.extend(runs.map(|run| {
+            let key = run[0];
+            ((key >> 32) as u32, (key >> 16) as u32 & 0xffff, key as u32 & 0xffff, run.len() as u32)
+        }));
+    }
+}
+
+/// Splits rows by the levels of a variable.
+fn refine<C: Copy + Into<u32>>(rows: &mut [u32], codes: &[C], levels: usize) {
+    for (row, &code) in rows.iter_mut().zip(codes) {
+        let code: u32 = code.into();
+        *row = if *row == NOWHERE || code as usize >= levels { NOWHERE } else { *row * levels as u32 + code };
+    }
+}
+
+fn tally<C: Copy + Into<u32>>(rows: &[u32], codes: &[C], ly: usize, missing: bool, table: &mut [u32]) {
+    if missing {
+        for (&row, &code) in rows.iter().zip(codes) {
+            let code: u32 = code.into();
+            if row != NOWHERE && (code as usize) < ly {
+                table[row as usize * ly + code as usize] += 1;
+            }
+        }
+        return;
+    }
+    if table.len() > SMALL_TABLE {
+        for (&row, &code) in rows.iter().zip(codes) {
+            table[row as usize * ly + code.into() as usize] += 1;
+        }
+        return;
+    }
+    let mut parts = [[0u32; SMALL_TABLE]; PARTS];
+    let (rows_of, codes_of) = (rows.chunks_exact(PARTS), codes.chunks_exact(PARTS));
+    for (&row, &code) in rows_of.remainder().iter().zip(codes_of.remainder()) {
+        table[row as usize * ly + code.into() as usize] += 1;
+    }
+    for (rows, codes) in rows_of.zip(codes_of) {
+        for ((part, &row), &code) in parts.iter_mut().zip(rows).zip(codes) {
+            part[(row as usize * ly + code.into() as usize) & (SMALL_TABLE - 1)] += 1;
+        }
+    }
+    for part in &parts {
+        table.iter_mut().zip(part).for_each(|(cell, part)| *cell += part);
+    }
+}

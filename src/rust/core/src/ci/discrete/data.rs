@@ -1,0 +1,206 @@
+//! Discrete data: level codes by variable, and bit planes of the variables with few levels.
+
+use crate::{Error, Result};
+
+/// Variables with at most this many levels have bit planes, which then take no more memory than their codes.
+const PLANE_LEVELS: u32 = 8;
+
+/// More levels a variable cannot have.
+pub const MOST_LEVELS: u32 = 65_535;
+
+/// The codes 0, 1, ... of one variable, by sample. A missing value has the number of levels as its code.
+#[derive(Clone, Debug)]
+pub enum Codes {
+    /// Up to 255 levels.
+    Bytes(Vec<u8>),
+    /// Up to [`MOST_LEVELS`] levels.
+    Words(Vec<u16>),
+}
+
+impl Codes {
+    /// The code of a sample.
+    #[inline]
+    pub fn at(&self, sample: usize) -> u32 {
+        match self {
+            Codes::Bytes(codes) => u32::from(codes[sample]),
+            Codes::Words(codes) => u32::from(codes[sample]),
+        }
+    }
+}
+
+/// One variable.
+#[derive(Clone, Debug)]
+struct Variable {
+    levels: u32,
+    codes: Codes,
+    missing: bool,
+    /// Plane after plane: bit i of plane v says that sample i has level v. Empty where there are many levels.
+    planes: Vec<u64>,
+}
+
+/// n samples of p discrete variables.
+#[derive(Clone, Debug)]
+pub struct Coded {
+    n: usize,
+    variables: Vec<Variable>,
+    any_missing: bool,
+}
+
+impl Coded {
+    /// Takes codes column by column, n a variable; `i32::MIN` (R's NA) is a missing value, and an error unless `na` allows
+    /// them. `levels` has the number of levels by variable, at least 1.
+    ///
+    /// # Errors
+    ///
+    /// Names the first column whose codes do not lie in 0, ..., levels - 1, or whose number of levels is out of range.
+    pub fn new(n: usize, levels: &[u32], codes: &[i32], na: bool) -> Result<Self> {
+        if n == 0 || codes.len() != n * levels.len() || n > u32::MAX as usize {
+            return Err(Error::Argument {
+                argument: "suffStat$dm",
+                value: format!("{} codes of {} variables", codes.len(), levels.len()),
+                mend: "give a matrix with at least one row and a column a variable".into(),
+            });
+        }
+        let variables = levels.iter().zip(codes.chunks(n)).enumerate();
+        let variables: Vec<Variable> =
+            variables.map(|(at, (&levels, codes))| Variable::new(at, levels, codes, na)).collect::<Result<_>>()?;
+        let any_missing = variables.iter().any(|variable| variable.missing);
+        Ok(Coded { n, variables, any_missing })
+    }
+
+    /// Number of samples.
+    pub fn n(&self) -> usize {
+        self.n
+    }
+
+    /// Number of variables.
+    pub fn p(&self) -> usize {
+        self.variables.len()
+    }
+
+    /// Number of levels of a variable.
+    #[inline]
+    pub fn levels(&self, v: usize) -> usize {
+        self.variables[v].levels as usize
+    }
+
+    /// Codes of a variable.
+    #[inline]
+    pub fn codes(&self, v: usize) -> &Codes {
+        &self.variables[v].codes
+    }
+
+    /// Whether a value of the variable is missing.
+    #[inline]
+    pub fn missing(&self, v: usize) -> bool {
+        self.variables[v].missing
+    }
+
+    /// Whether any value is missing.
+    pub fn any_missing(&self) -> bool {
+        self.any_missing
+    }
+
+    /// Number of 64-bit words of a plane.
+    pub fn words(&self) -> usize {
+        self.n.div_ceil(64)
+    }
+
+    /// Whether the variable has planes.
+    #[inline]
+    pub fn has_planes(&self, v: usize) -> bool {
+        !self.variables[v].planes.is_empty()
+    }
+
+    /// The samples with a level, as bits.
+    #[inline]
+    pub fn plane(&self, v: usize, level: usize) -> &[u64] {
+        let words = self.words();
+        &self.variables[v].planes[level * words..(level + 1) * words]
+    }
+
+    /// Product of the numbers of levels, as a float: it may be huge.
+    pub fn domain(&self, set: &[u32]) -> f64 {
+        set.iter().map(|&v| self.levels(v as usize) as f64).product()
+    }
+}
+
+impl Variable {
+    fn new(at: usize, levels: u32, codes: &[i32], na: bool) -> Result<Self> {
+        if !(1..=MOST_LEVELS).contains(&levels) {
+            return Err(Error::Argument {
+                argument: "suffStat$nlev",
+                value: format!("{levels} levels of column {}", at + 1),
+                mend: format!("give from 1 to {MOST_LEVELS} levels"),
+            });
+        }
+        let mut missing = false;
+        for (i, &code) in codes.iter().enumerate() {
+            if code == i32::MIN {
+                missing = true;
+                if na {
+                    continue;
+                }
+            } else if (0..levels as i32).contains(&code) {
+                continue;
+            }
+            let shown = if code == i32::MIN { "NA".into() } else { code.to_string() };
+            return Err(Error::Argument {
+                argument: "suffStat$dm",
+                value: format!("{shown} in row {}, column {}", i + 1, at + 1),
+                mend: format!("codes there go from 0 to {}", levels - 1),
+            });
+        }
+        let code = |&code: &i32| if code == i32::MIN { levels } else { code as u32 };
+        let mut planes = Vec::new();
+        if levels <= PLANE_LEVELS {
+            let words = codes.len().div_ceil(64);
+            planes.resize(levels as usize * words, 0u64);
+            for (i, &code) in codes.iter().enumerate().filter(|(_, &code)| code >= 0) {
+                planes[code as usize * words + i / 64] |= 1 << (i % 64);
+            }
+        }
+        let codes = match levels {
+            0..=255 => Codes::Bytes(codes.iter().map(|c| code(c) as u8).collect()),
+            _ => Codes::Words(codes.iter().map(|c| code(c) as u16).collect()),
+        };
+        Ok(Variable { levels, codes, missing, planes })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn planes_and_codes_say_the_same() {
+        let codes: Vec<i32> = (0..200).map(|i| if i % 17 == 3 { i32::MIN } else { i * 7 % 5 }).collect();
+        let data = Coded::new(200, &[5], &codes, true).unwrap();
+        assert!(data.missing(0) && data.any_missing() && data.has_planes(0));
+        for (i, &code) in codes.iter().enumerate() {
+            assert_eq!(data.codes(0).at(i), if code < 0 { 5 } else { code as u32 });
+            for level in 0..5 {
+                assert_eq!(data.plane(0, level)[i / 64] >> (i % 64) & 1 == 1, code == level as i32);
+            }
+        }
+    }
+
+    #[test]
+    fn the_error_says_where() {
+        let message = |levels: &[u32], codes: &[i32]| Coded::new(2, levels, codes, false).unwrap_err().to_string();
+        assert!(message(&[2, 2], &[0, 1, 0, 2]).contains("2 in row 2, column 2"));
+        assert!(message(&[2, 2], &[0, 1, -1, 1]).contains("-1 in row 1, column 2"));
+        assert!(message(&[2], &[0, i32::MIN]).contains("NA in row 2, column 1"));
+        assert!(message(&[0], &[0, 0]).contains("0 levels of column 1"));
+        assert!(message(&[65_536], &[0, 0]).contains("65536 levels of column 1"));
+        assert!(Coded::new(0, &[2], &[], false).is_err());
+    }
+
+    #[test]
+    fn the_largest_code_fits_beside_the_missing_one() {
+        for levels in [255, 256, 65_535] {
+            let data = Coded::new(2, &[levels], &[levels as i32 - 1, i32::MIN], true).unwrap();
+            assert_eq!((data.codes(0).at(0), data.codes(0).at(1)), (levels - 1, levels));
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Tests of discrete variables: G² (pcalg's `disCItest`, `binCItest`) and Pearson's χ² (bnlearn's `x2`).
+//!
+//! One engine counts the table N(x, y, s) ([`Counter`]); the statistics are sums over it ([`Table`]). With L(v) levels of v,
+//! df = (L(x) - 1)(L(y) - 1) Π L(s) over all levels that are declared, whether they occur or not, and p is the upper tail of
+//! the chi-squared distribution. What else there is depends on whose [`Rule`] is followed.
+
+mod counter;
+mod data;
+mod masks;
+mod popcount;
+mod strata;
+mod table;
+
+pub use counter::{Counter, Way};
+pub use data::{Coded, Codes, MOST_LEVELS};
+pub use table::{Margins, Statistic, Summary, Table};
+
+use super::chi_squared::upper_tail;
+use super::{Batch, CiTest};
+use crate::Result;
+
+/// What is done about few samples and empty cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// pcalg's `gSquareDis` and `gSquareBin`. A test with n < 10 df is not computed: p = 1. `adapt` (its `adaptDF`) lowers
+    /// the df of a test with a conditioning set S by the number of empty cells plus 4 (2^|S| - Π L(s)), to no less than 1.
+    ///
+    /// pcalg's `gSquareDis` takes x in place of S when |S| >= 5, which makes p = 1. Here S is S, and `adapt` goes by the
+    /// formula that pcalg has for |S| <= 4, with which its `gSquareBin` agrees at every size.
+    Pcalg {
+        /// Whether empty cells lower the df.
+        adapt: bool,
+    },
+    /// bnlearn's tests. `adapt` (`x2-adf`, `mi-adf`): df = Σ over strata of (a - 1)(b - 1), a and b the numbers of levels
+    /// that occur there, and the statistic is 0 when n < 5 L(x) L(y) Π L(s).
+    Bnlearn {
+        /// Whether the df are those of the levels that occur.
+        adapt: bool,
+    },
+}
+
+/// A test of discrete variables.
+#[derive(Clone, Copy, Debug)]
+pub struct Discrete<'a> {
+    data: &'a Coded,
+    statistic: Statistic,
+    rule: Rule,
+}
+
+/// What a test came to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Outcome {
+    /// The statistic, 0 where the rule says that there are too few samples.
+    pub statistic: f64,
+    /// Degrees of freedom.
+    pub df: f64,
+    /// P(chi-squared with `df` degrees of freedom >= statistic).
+    pub p: f64,
+    /// Whether p = 1 because there are too few samples.
+    pub too_few: bool,
+}
+
+impl<'a> Discrete<'a> {
+    /// A test on data.
+    pub fn new(data: &'a Coded, statistic: Statistic, rule: Rule) -> Self {
+        Discrete { data, statistic, rule }
+    }
+
+    /// The data.
+    pub fn data(&self) -> &'a Coded {
+        self.data
+    }
+
+    /// The statistic that is taken.
+    pub fn statistic(&self) -> Statistic {
+        self.statistic
+    }
+
+    /// Degrees of freedom by the declared levels.
+    pub fn full_df(&self, x: usize, y: usize, s: &[u32]) -> f64 {
+        (self.data.levels(x) as f64 - 1.0) * (self.data.levels(y) as f64 - 1.0) * self.data.domain(s)
+    }
+
+    /// Whether `n` samples are too few to compute the test.
+    fn too_few(&self, n: f64, x: usize, y: usize, s: &[u32]) -> bool {
+        match self.rule {
+            Rule::Pcalg { .. } => n < 10.0 * self.full_df(x, y, s),
+            Rule::Bnlearn { adapt: true } => {
+                n < 5.0 * (self.data.levels(x) as f64 * self.data.levels(y) as f64 * self.data.domain(s))
+            }
+            Rule::Bnlearn { adapt: false } => false,
+        }
+    }
+
+    /// Whether a test's p is 1 without a look at the data, as even all samples are too few.
+    pub fn surely_too_few(&self, x: usize, y: usize, s: &[u32]) -> bool {
+        self.too_few(self.data.n() as f64, x, y, s)
+    }
+
+    /// The test of a table.
+    pub fn outcome(&self, x: usize, y: usize, s: &[u32], table: &Summary) -> Outcome {
+        let (statistic, df, too_few) = self.before_p(x, y, s, table);
+        Outcome { statistic, df, p: upper_tail(statistic, df), too_few }
+    }
+
+    /// Statistic, df, and whether there are too few samples.
+    pub fn before_p(&self, x: usize, y: usize, s: &[u32], table: &Summary) -> (f64, f64, bool) {
+        let full = self.full_df(x, y, s);
+        let df = match self.rule {
+            Rule::Pcalg { adapt: true } if !s.is_empty() => {
+                let (levels, strata) = (self.data.levels(x) * self.data.levels(y), self.data.domain(s));
+                let empty = levels as f64 * strata - table.occupied as f64;
+                let absent = 4.0 * ((s.len() as f64).exp2() - strata);
+                (full - (empty + absent)).max(1.0)
+            }
+            Rule::Bnlearn { adapt: true } => table.adjusted_df as f64,
+            _ => full,
+        };
+        let too_few = self.too_few(table.n as f64, x, y, s);
+        (if too_few { 0.0 } else { table.statistic }, df, too_few)
+    }
+
+    /// The test of (x, y | s).
+    pub fn test(&self, x: usize, y: usize, s: &[u32]) -> Outcome {
+        self.test_with(x, y, s, &mut Counter::default(), &mut Margins::default())
+    }
+
+    /// [`Discrete::test`] with memory from before.
+    pub fn test_with(&self, x: usize, y: usize, s: &[u32], counter: &mut Counter, margins: &mut Margins) -> Outcome {
+        let mut outcome = Outcome { statistic: 0.0, df: 0.0, p: 1.0, too_few: true };
+        counter.count(self.data, x as u32, s, &[y as u32], &mut |_, table| {
+            outcome = self.outcome(x, y, s, &table.summary(self.statistic, margins));
+        });
+        outcome
+    }
+
+    /// p of (x, y | s).
+    pub fn p_value_of(&self, x: usize, y: usize, s: &[u32]) -> f64 {
+        if self.surely_too_few(x, y, s) {
+            1.0
+        } else {
+            self.test(x, y, s).p
+        }
+    }
+}
+
+impl CiTest for Discrete<'_> {
+    fn p_value(&mut self, x: usize, y: usize, s: &[u32]) -> Result<f64> {
+        Ok(self.p_value_of(x, y, s))
+    }
+
+    fn p_values(&mut self, batch: &Batch) -> Result<Vec<f64>> {
+        let (mut counter, mut margins) = (Counter::default(), Margins::default());
+        let mut p = |x: usize, y: usize, s: &[u32]| match self.surely_too_few(x, y, s) {
+            true => 1.0,
+            false => self.test_with(x, y, s, &mut counter, &mut margins).p,
+        };
+        Ok(batch.iter().map(|(x, y, s)| p(x, y, s)).collect())
+    }
+}

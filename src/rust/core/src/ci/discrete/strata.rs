@@ -1,0 +1,145 @@
+//! Strata by sample: which combination of levels of the conditioning variables each sample has.
+
+use super::data::{Coded, Codes};
+
+/// Marks a sample that lacks the value of a conditioning variable.
+pub(super) const NOWHERE: u32 = u32::MAX;
+
+/// The strata of the first members of a conditioning set, by depth: depth d holds those of the first d members. A set that
+/// begins as the one before it keeps the depths that both share.
+///
+/// Only combinations that occur have a number, in lexicographic order of the members' levels.
+#[derive(Debug, Default)]
+pub(super) struct Strata {
+    members: Vec<u32>,
+    depths: Vec<Depth>,
+    keys: Vec<u64>,
+}
+
+#[derive(Debug, Default)]
+struct Depth {
+    /// By sample.
+    codes: Vec<u32>,
+    /// How many occur.
+    count: usize,
+}
+
+/// A table over all combinations is used to number them up to this size, or a few entries a sample.
+const SMALL: usize = 1 << 16;
+
+impl Strata {
+    /// Forgets what is kept.
+    pub fn forget(&mut self) {
+        self.members.clear();
+    }
+
+    /// Numbers the strata of `set`; returns their codes by sample (`None`: all samples are in one) and their count.
+    pub fn prepare(&mut self, data: &Coded, set: &[u32]) -> (Option<&[u32]>, usize) {
+        let same = self.members.iter().zip(set).take_while(|(a, b)| a == b).count();
+        self.members.truncate(same);
+        while self.depths.len() < set.len() {
+            self.depths.push(Depth::default());
+        }
+        for (at, &member) in set.iter().enumerate().skip(same) {
+            let (above, below) = self.depths.split_at_mut(at);
+            let parent = above.last();
+            match data.codes(member as usize) {
+                Codes::Bytes(codes) => below[0].number(data, member as usize, codes, parent, &mut self.keys),
+                Codes::Words(codes) => below[0].number(data, member as usize, codes, parent, &mut self.keys),
+            }
+            self.members.push(member);
+        }
+        match set.len() {
+            0 => (None, 1),
+            depth => (Some(&self.depths[depth - 1].codes), self.depths[depth - 1].count),
+        }
+    }
+}
+
+impl Depth {
+    /// Numbers the combinations of the strata above with the levels of a variable.
+    fn number<C: Copy + Into<u32>>(
+        &mut self,
+        data: &Coded,
+        variable: usize,
+        levels_of: &[C],
+        above: Option<&Depth>,
+        keys: &mut Vec<u64>,
+    ) {
+        let (n, levels) = (data.n(), data.levels(variable));
+        let key = |sample: usize| {
+            let level: u32 = levels_of[sample].into();
+            let stratum = above.map_or(0, |above| above.codes[sample]);
+            if level as usize == levels || stratum == NOWHERE {
+                u64::MAX
+            } else {
+                u64::from(stratum) * levels as u64 + u64::from(level)
+            }
+        };
+        let combinations = above.map_or(1, |above| above.count) as u64 * levels as u64;
+        self.codes.clear();
+        if combinations <= SMALL.max(2 * n) as u64 {
+            // First which occur, then their numbers.
+            let mut numbers = vec![NOWHERE; combinations as usize];
+            for sample in 0..n {
+                if let Some(number) = numbers.get_mut(key(sample) as usize) {
+                    *number = 0;
+                }
+            }
+            let mut count = 0;
+            for number in numbers.iter_mut().filter(|number| **number == 0) {
+                *number = count;
+                count += 1;
+            }
+            self.count = count as usize;
+            self.codes.extend((0..n).map(|sample| numbers.get(key(sample) as usize).copied().unwrap_or(NOWHERE)));
+            return;
+        }
+        keys.clear();
+        keys.extend((0..n).map(key).filter(|&key| key != u64::MAX));
+        keys.sort_unstable();
+        keys.dedup();
+        self.count = keys.len();
+        self.codes.extend((0..n).map(|sample| keys.binary_search(&key(sample)).map_or(NOWHERE, |at| at as u32)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strata_that_occur_are_numbered_in_lexicographic_order() {
+        let n = 300;
+        let levels = [3, 4, 2, 40_000];
+        let mut codes = Vec::new();
+        for (v, &levels) in levels.iter().enumerate() {
+            codes.extend((0..n as i32).map(|i| match i * (v as i32 + 3) % 23 {
+                7 => i32::MIN,
+                r => (r * 997 * (v as i32 + 1)) % levels as i32,
+            }));
+        }
+        let data = Coded::new(n, &levels, &codes, true).unwrap();
+        let mut strata = Strata::default();
+        // Sets that share their beginning with the one before, and sets that do not.
+        for set in [&[0u32, 1, 2][..], &[0, 1], &[0, 1, 3], &[0, 3, 1, 2], &[3, 0], &[1]] {
+            let combination = |i: usize| -> Option<Vec<u32>> {
+                let of = |&v: &u32| {
+                    let code = data.codes(v as usize).at(i);
+                    (code < levels[v as usize]).then_some(code)
+                };
+                set.iter().map(of).collect()
+            };
+            let mut occur: Vec<Vec<u32>> = (0..n).filter_map(combination).collect();
+            occur.sort();
+            occur.dedup();
+            let (found, count) = strata.prepare(&data, set);
+            assert_eq!(count, occur.len());
+            for i in 0..n {
+                let want = combination(i).map_or(NOWHERE, |c| occur.binary_search(&c).unwrap() as u32);
+                assert_eq!(found.unwrap()[i], want);
+            }
+        }
+        assert_eq!(strata.prepare(&data, &[]), (None, 1));
+    }
+}

@@ -1,0 +1,250 @@
+//! Tests of discrete variables on the CPU: tables counted for all pairs of a row that share a conditioning set.
+//!
+//! A p-value costs little beside its table, and still is computed only where it can matter: of the tests that do not
+//! separate a pair, only the largest p is asked for, and p falls with the statistic and rises with the degrees of freedom.
+
+use super::kernel::{Kernel, LaneOutcome, RowView, SideView, Signal};
+use crate::ci::chi_squared::upper_tail;
+use crate::ci::discrete::{Counter, Discrete, Margins, Way};
+use crate::graph::{subsets, Adjacency};
+use crate::search::level::Verdict;
+
+/// A test of discrete variables in the form that the CPU engine runs.
+pub struct DiscreteKernel<'a> {
+    test: Discrete<'a>,
+    way: Way,
+}
+
+/// From this many samples times tests on, threads pay.
+const INLINE_SAMPLES: f64 = 1e6;
+
+/// Samples times tests in a shard, about.
+const SHARD_SAMPLES: f64 = 1e7;
+
+impl<'a> DiscreteKernel<'a> {
+    /// The kernel of a test.
+    pub fn new(test: Discrete<'a>) -> Self {
+        DiscreteKernel { test, way: Way::Quickest }
+    }
+
+    /// The kernel of a test that counts in one way.
+    pub fn counting(test: Discrete<'a>, way: Way) -> Self {
+        DiscreteKernel { test, way }
+    }
+
+    /// Number of tests in a shard that suits the number of samples, for
+    /// [`CpuEngine::with_shards`](super::CpuEngine::with_shards).
+    pub fn shard_tests(&self) -> u64 {
+        (SHARD_SAMPLES / self.test.data().n() as f64).clamp(64.0, 65_536.0) as u64
+    }
+}
+
+/// Working memory of one thread.
+#[derive(Default)]
+pub struct Scratch {
+    counter: Option<Counter>,
+    margins: Margins,
+    candidates: Vec<u32>,
+    positions: Vec<u32>,
+    set: Vec<u32>,
+    lanes: Vec<Lane>,
+    counted: Vec<usize>,
+    others: Vec<u32>,
+}
+
+/// Of the tests so far, none of which separates: one with the largest p.
+#[derive(Clone, Copy)]
+struct Largest {
+    statistic: f64,
+    df: f64,
+    p: f64,
+    rank: u64,
+}
+
+/// A lane that is not decided.
+struct Lane {
+    index: usize,
+    place: u32,
+    vertex: u32,
+    first_rank: u64,
+    largest: Option<Largest>,
+}
+
+impl Largest {
+    /// Whether a test's p is certainly smaller, by more than rounding.
+    fn is_above(&self, statistic: f64, df: f64) -> bool {
+        self.p <= 0.5 && df <= self.df && statistic >= self.statistic + 1e-6 + 1e-9 * self.statistic
+    }
+}
+
+/// p of a test that separates; else it is remembered if it is the largest.
+#[inline]
+fn judge(largest: &mut Option<Largest>, statistic: f64, df: f64, alpha: f64, rank: u64) -> Option<f64> {
+    if largest.is_some_and(|known| known.is_above(statistic, df)) {
+        return None;
+    }
+    let p = upper_tail(statistic, df);
+    if p >= alpha {
+        return Some(p);
+    }
+    if largest.is_none_or(|known| p > known.p) {
+        *largest = Some(Largest { statistic, df, p, rank });
+    }
+    None
+}
+
+impl Kernel for DiscreteKernel<'_> {
+    type Scratch = Scratch;
+
+    fn p(&self) -> usize {
+        self.test.data().p()
+    }
+
+    fn inline_tests(&self) -> f64 {
+        INLINE_SAMPLES / self.test.data().n() as f64
+    }
+
+    fn marginal(
+        &self,
+        y: usize,
+        pairs: &Adjacency,
+        _alpha: f64,
+        column: &mut [f64],
+    ) -> Result<(), (usize, &'static str)> {
+        let mut margins = Margins::default();
+        let mut others = Vec::new();
+        for x in pairs.neighbours(y).take_while(|&x| (x as usize) < y) {
+            if self.test.surely_too_few(x as usize, y, &[]) {
+                column[x as usize] = 1.0;
+            } else {
+                others.push(x);
+            }
+        }
+        Counter::new(self.way).count(self.test.data(), y as u32, &[], &others, &mut |at, table| {
+            let x = others[at] as usize;
+            let summary = table.summary(self.test.statistic(), &mut margins);
+            column[x] = self.test.outcome(x, y, &[], &summary).p;
+        });
+        Ok(())
+    }
+
+    fn row(&self, row: &RowView, scratch: &mut Scratch, signal: &Signal, out: &mut dyn FnMut(&LaneOutcome)) {
+        let Scratch { counter, margins, positions, set, lanes, counted, others, .. } = scratch;
+        let counter = counter.get_or_insert_with(|| Counter::new(self.way));
+        let (test, x) = (&self.test, row.row as usize);
+        let list = row.neighbours.list(x);
+        let d = list.len();
+        positions.clear();
+        positions.resize(row.size, 0);
+        subsets::unrank(d, row.sets.start, positions);
+        lanes.clear();
+        lanes.extend(row.places.iter().enumerate().map(|(index, &place)| Lane {
+            index,
+            place,
+            vertex: list[place as usize],
+            first_rank: if row.sets.start == 0 { 0 } else { subsets::rank_without(d, positions, place as usize) },
+            largest: None,
+        }));
+        let mut rank = row.sets.start;
+        while rank < row.sets.end && !lanes.is_empty() {
+            if signal.stop_requested() {
+                return;
+            }
+            if let Some(found) = row.found {
+                // Lanes that a range of sets before this one has decided.
+                lanes.retain(|lane| found[lane.index].load(std::sync::atomic::Ordering::Relaxed) >= lane.first_rank);
+            }
+            set.clear();
+            set.extend(positions.iter().map(|&at| list[at as usize]));
+            let mut told = |lane: &Lane, p: f64| {
+                let verdict =
+                    Verdict::Independent { rank: subsets::rank_without(d, positions, lane.place as usize), p };
+                out(&LaneOutcome { lane: lane.index, verdict, set, exact_tests: 0 });
+            };
+            // Too few samples for the table are known without one.
+            lanes.retain(|lane| {
+                let decided = !positions.contains(&lane.place) && test.surely_too_few(x, lane.vertex as usize, set);
+                if decided {
+                    told(lane, 1.0);
+                }
+                !decided
+            });
+            counted.clear();
+            counted.extend((0..lanes.len()).filter(|&i| !positions.contains(&lanes[i].place)));
+            others.clear();
+            others.extend(counted.iter().map(|&i| lanes[i].vertex));
+            let mut decided = false;
+            counter.count(test.data(), row.row, set, others, &mut |at, table| {
+                let lane = &mut lanes[counted[at]];
+                let summary = table.summary(test.statistic(), margins);
+                let (statistic, df, _) = test.before_p(x, lane.vertex as usize, set, &summary);
+                if let Some(p) = judge(&mut lane.largest, statistic, df, row.alpha, rank) {
+                    told(lane, p);
+                    lane.index = usize::MAX;
+                    decided = true;
+                }
+            });
+            if decided {
+                lanes.retain(|lane| lane.index != usize::MAX);
+            }
+            rank += 1;
+            if !subsets::advance(d, positions) {
+                break;
+            }
+        }
+        for lane in lanes.iter() {
+            let mut verdict = Verdict::Dependent { rank: lane.first_rank, p: -1.0 };
+            if let Some(Largest { p, rank, .. }) = lane.largest {
+                subsets::unrank(d, rank, positions);
+                verdict = Verdict::Dependent { rank: subsets::rank_without(d, positions, lane.place as usize), p };
+            }
+            out(&LaneOutcome { lane: lane.index, verdict, set: &[], exact_tests: 0 });
+        }
+    }
+
+    fn walk(&self, side: &SideView, scratch: &mut Scratch, signal: &Signal) -> Verdict {
+        let Scratch { counter, margins, candidates, positions, set, .. } = scratch;
+        let counter = counter.get_or_insert_with(|| Counter::new(self.way));
+        let (test, row, other) = (&self.test, side.side.row, side.side.other);
+        let (x, y) = (row as usize, other as usize);
+        side.side.candidates(side.neighbours, candidates);
+        positions.clear();
+        positions.resize(side.size, 0);
+        subsets::unrank(candidates.len(), side.ranks.start, positions);
+        let mut largest = None;
+        for rank in side.ranks.clone() {
+            if signal.leave_at(rank) {
+                break;
+            }
+            set.clear();
+            set.extend(positions.iter().map(|&at| candidates[at as usize]));
+            if test.surely_too_few(x, y, set) {
+                return Verdict::Independent { rank, p: 1.0 };
+            }
+            let mut separates = None;
+            counter.count(test.data(), row, set, &[other], &mut |_, table| {
+                let summary = table.summary(test.statistic(), margins);
+                let (statistic, df, _) = test.before_p(x, y, set, &summary);
+                separates = judge(&mut largest, statistic, df, side.alpha, rank);
+            });
+            if let Some(p) = separates {
+                return Verdict::Independent { rank, p };
+            }
+            if !subsets::advance(candidates.len(), positions) {
+                break;
+            }
+        }
+        match largest {
+            Some(Largest { p, rank, .. }) => Verdict::Dependent { rank, p },
+            None => Verdict::Dependent { rank: side.ranks.start, p: -1.0 },
+        }
+    }
+
+    fn p_value(&self, x: usize, y: usize, s: &[u32]) -> Result<f64, &'static str> {
+        if self.test.surely_too_few(x, y, s) {
+            return Ok(1.0);
+        }
+        let mut counter = Counter::new(self.way);
+        Ok(self.test.test_with(x, y, s, &mut counter, &mut Margins::default()).p)
+    }
+}
