@@ -99,3 +99,11 @@ need_package <- function(package, what) {
     abort("package", sprintf("%s, which is not installed: install.packages(\"%s\").", what, package), package = package)
   }
 }
+
+# A warning with a class, c("pcgpu_warning_<kind>", "pcgpu_warning", "warning", "condition").
+warn <- function(kind, message, ..., call = user_call()) {
+  warning(structure(
+    class = c(paste0("pcgpu_warning_", kind), "pcgpu_warning", "warning", "condition"),
+    list(message = message, call = call, ...)
+  ))
+}

@@ -18,6 +18,10 @@ rust_fill_slots <- function(object, slots) .Call(wrap__rust_fill_slots, object, 
 #' @noRd
 rust_gauss_p_value <- function(x, y, s, c, n) .Call(wrap__rust_gauss_p_value, x, y, s, c, n)
 
+#' One test of discrete variables: columns 1 and 2 of the data given all others.
+#' @noRd
+rust_discrete_test <- function(test) .Call(wrap__rust_discrete_test, test)
+
 #' Resumes a jump of R that was stopped on its way through Rust.
 #' @noRd
 rust_continue_unwind <- function(token) .Call(wrap__rust_continue_unwind, token)

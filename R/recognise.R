@@ -12,12 +12,31 @@ ci_test <- function(indepTest, suffStat, labels) {
     suff <- check_suff_gauss(suffStat, labels)
     return(list(kind = "gauss", C = suff$C, n = suff$n))
   }
+  discrete <- discrete_test(indepTest)
+  if (!is.null(discrete)) {
+    return(check_suff_discrete(suffStat, labels, discrete))
+  }
   r_test(indepTest, suffStat)
 }
 
 is_gauss_test <- function(indepTest) {
   identical(indepTest, gaussCItest) ||
     (isNamespaceLoaded("pcalg") && identical(indepTest, getExportedValue("pcalg", "gaussCItest")))
+}
+
+# The definition of a test of discrete variables (see check-suff-discrete.R), or NULL for any other function.
+discrete_test <- function(indepTest) {
+  if (identical(indepTest, chi2CItest)) {
+    return(discrete_tests$chi2)
+  }
+  pcalg <- isNamespaceLoaded("pcalg")
+  if (identical(indepTest, disCItest) || pcalg && identical(indepTest, getExportedValue("pcalg", "disCItest"))) {
+    return(discrete_tests$dis)
+  }
+  if (identical(indepTest, binCItest) || pcalg && identical(indepTest, getExportedValue("pcalg", "binCItest"))) {
+    return(discrete_tests$bin)
+  }
+  NULL
 }
 
 # An R function as a test. What it signals (warnings, messages, interrupts) takes its usual course: Rust lets R's jumps

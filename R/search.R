@@ -14,6 +14,7 @@ run_search <- function(test, labels, options, orient, threads, verbose, progress
   )
   bar$close()
   found <- check_rust(found)
+  warn_too_few(found$too_few, test)
   result <- fill_result(result,
     graph = result_graph(labels, found, oriented = !is.null(orient)),
     call = call,

@@ -4,12 +4,13 @@ use extendr_api::prelude::*;
 use pcgpu_core::ci::gauss::{self, Gauss, Reading, Undefined};
 use pcgpu_core::ci::CiTest;
 use pcgpu_core::engine::cpu::{default_threads, simd, CpuEngine, GaussKernel};
-use pcgpu_core::engine::EngineTest;
+use pcgpu_core::engine::{Engine, EngineTest};
 use pcgpu_core::graph::{Adjacency, SepSets};
 use pcgpu_core::orient::{self, ColliderRule, Pdag};
 use pcgpu_core::search::{levels, sequential, Method, Observer, Skeleton};
 use pcgpu_core::Error;
 
+use crate::discrete::DiscreteTest;
 use crate::failure::{respond, Failure, Outcome};
 use crate::session::{self, RObserver, RTest, Token};
 use crate::{input, output};
@@ -17,6 +18,7 @@ use crate::{input, output};
 /// A test as R names it.
 enum Test {
     Gauss { c: Robj, n: f64 },
+    Discrete(Box<DiscreteTest>),
     Function(Robj),
 }
 
@@ -26,6 +28,7 @@ impl Test {
             "gauss" => {
                 Ok(Test::Gauss { c: input::field(test, "C")?, n: input::number(&input::field(test, "n")?, "n")? })
             }
+            "discrete" => Ok(Test::Discrete(Box::new(DiscreteTest::from_list(test)?))),
             "function" => match input::function(test, "fun")? {
                 Some(fun) => Ok(Test::Function(fun)),
                 None => Err(Failure::Input("internal: `fun` is missing".into())),
@@ -114,6 +117,10 @@ fn oriented(
             let mut engine = CpuEngine::new(GaussKernel::new(gauss, alpha), threads);
             run(Some(&mut EngineTest { engine: &mut engine, observer: &mut callbacks.observer }))
         }
+        Some(Test::Discrete(test)) if options.collider_rule != ColliderRule::Standard => {
+            let mut engine = test.engine(threads);
+            run(Some(&mut EngineTest { engine: &mut *engine, observer: &mut callbacks.observer }))
+        }
         Some(Test::Function(fun)) => run(Some(&mut RTest { fun: fun.clone(), token })),
         _ => run(None),
     }
@@ -167,30 +174,36 @@ fn search(test: &Test, options: &List, orient: &Robj, callbacks: &List, object: 
     let p = options.p;
 
     // Checked before the p x p result is asked of R.
-    let gauss = match test {
+    let engine: Option<Box<dyn Engine + '_>> = match test {
         Test::Gauss { c, n } => {
             let reading = match options.method {
                 Method::StableFast => Reading::StableFast,
                 Method::Stable | Method::Original => Reading::GaussCItest,
             };
-            Some(Gauss::new(input::square(c, p, "C")?, p, *n, reading)?)
+            let gauss = Gauss::new(input::square(c, p, "C")?, p, *n, reading)?;
+            Some(Box::new(CpuEngine::new(GaussKernel::new(gauss, options.alpha), threads)))
         }
+        Test::Discrete(test) if test.p() != p => {
+            return Err(Failure::Input(format!("internal: `dm` has {} columns for {p} variables", test.p())));
+        }
+        Test::Discrete(test) => Some(test.engine(threads)),
         Test::Function(_) => None,
     };
     let mut p_max = output::matrix(token, p)?;
     let cells = output::cells(&mut p_max)?;
     let observer: &mut dyn Observer = &mut callbacks.observer;
-    let found = match (gauss, test) {
-        (Some(gauss), _) => {
-            let mut engine = CpuEngine::new(GaussKernel::new(gauss, options.alpha), threads);
-            levels::skeleton(&mut engine, &options, cells, observer)
-        }
+    let found = match (engine, test) {
+        (Some(mut engine), _) => levels::skeleton(&mut *engine, &options, cells, observer),
         (None, Test::Function(fun)) => {
             sequential::skeleton(&mut RTest { fun: fun.clone(), token }, &options, cells, observer)
         }
-        (None, Test::Gauss { .. }) => Err(Error::Interrupted),
+        (None, _) => Err(Error::Interrupted),
     };
     let Skeleton { graph, mut sepsets, tests, max_order, exact_tests } = found.map_err(|error| token.explain(error))?;
+    let too_few = match test {
+        Test::Discrete(test) => test.too_few(&sepsets),
+        _ => 0,
+    };
     let mut result = match &orient {
         None => skeleton_lists(token, &graph)?,
         Some(orient) => {
@@ -205,6 +218,7 @@ fn search(test: &Test, options: &List, orient: &Robj, callbacks: &List, object: 
         ("n_edgetests", output::counts(&tests)),
         ("max_ord", Robj::from(max_order)),
         ("exact_tests", Robj::from(exact_tests as f64)),
+        ("too_few", Robj::from(too_few as f64)),
     ]);
     Ok(output::named(result))
 }
@@ -295,6 +309,29 @@ fn rust_gauss_p_value(x: Robj, y: Robj, s: Robj, c: Robj, n: Robj) -> Robj {
     })
 }
 
+/// One test of discrete variables: columns 1 and 2 of the data given all others.
+/// @noRd
+#[extendr]
+fn rust_discrete_test(test: Robj) -> Robj {
+    respond(|_| {
+        let test = DiscreteTest::from_list(&input::list(&test, "test")?)?;
+        if test.p() < 2 {
+            return Err(Failure::Input("internal: `dm` has one column".into()));
+        }
+        let given: Vec<u32> = (2..test.p() as u32).collect();
+        let test = test.test();
+        let outcome = test.test(0, 1, &given);
+        Ok(output::named(vec![
+            ("statistic", Robj::from(outcome.statistic)),
+            ("df", Robj::from(outcome.df)),
+            ("p", Robj::from(outcome.p)),
+            ("too_few", Robj::from(outcome.too_few)),
+            ("n", Robj::from(test.data().n() as f64)),
+            ("full_df", Robj::from(test.full_df(0, 1, &given))),
+        ]))
+    })
+}
+
 /// Resumes a jump of R that was stopped on its way through Rust.
 /// @noRd
 #[extendr]
@@ -320,6 +357,7 @@ extendr_module! {
     fn rust_is_correlation;
     fn rust_fill_slots;
     fn rust_gauss_p_value;
+    fn rust_discrete_test;
     fn rust_continue_unwind;
     fn rust_info;
 }

@@ -2,10 +2,12 @@
 //!
 //! * [`api`]: the functions that R calls.
 //! * [`failure`]: what can go wrong, as a list that R turns into a classed condition.
+//! * [`discrete`]: discrete data and their tests.
 //! * [`session`]: calls back into R: tests, progress, interrupts, random numbers.
 //! * [`input`], [`output`]: R objects to core types and back.
 
 mod api;
+mod discrete;
 mod failure;
 mod input;
 mod output;

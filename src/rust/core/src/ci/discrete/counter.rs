@@ -167,7 +167,7 @@ impl Counter {
         };
         let (codes, count) = self.strata.prepare(data, prefix);
         let levels = last.map_or(1, |last| data.levels(last as usize));
-        let limit = DENSE_CELLS.max(4 * n);
+        let limit = DENSE_CELLS.max(4 * n).min(u32::MAX as usize);
         let most = others.iter().map(|&y| data.levels(y as usize)).max().unwrap_or(1);
         if self.way == Way::Cells || count * levels * lx > limit / most {
             self.rows.clear();
@@ -187,13 +187,13 @@ impl Counter {
             Some(codes) => rows.extend_from_slice(codes),
             None => rows.resize(n, 0),
         }
+        let missing = data.missing(x as usize) || set.iter().any(|&s| data.missing(s as usize));
         for variable in last.into_iter().chain([x]) {
             match data.codes(variable as usize) {
-                Codes::Bytes(codes) => refine(rows, codes, data.levels(variable as usize)),
-                Codes::Words(codes) => refine(rows, codes, data.levels(variable as usize)),
+                Codes::Bytes(codes) => refine(rows, codes, data.levels(variable as usize), missing),
+                Codes::Words(codes) => refine(rows, codes, data.levels(variable as usize), missing),
             }
         }
-        let missing = data.missing(x as usize) || set.iter().any(|&s| data.missing(s as usize));
         let rows = std::mem::take(&mut self.rows);
         let all = count * levels * lx;
         self.in_batches(data, all, others, each, lx, |_, _, batch, tables| {
@@ -234,7 +234,11 @@ impl Counter {
 }
 
 /// Splits rows by the levels of a variable.
-fn refine<C: Copy + Into<u32>>(rows: &mut [u32], codes: &[C], levels: usize) {
+fn refine<C: Copy + Into<u32>>(rows: &mut [u32], codes: &[C], levels: usize, missing: bool) {
+    if !missing {
+        rows.iter_mut().zip(codes).for_each(|(row, &code)| *row = *row * levels as u32 + code.into());
+        return;
+    }
     for (row, &code) in rows.iter_mut().zip(codes) {
         let code: u32 = code.into();
         *row = if *row == NOWHERE || code as usize >= levels { NOWHERE } else { *row * levels as u32 + code };

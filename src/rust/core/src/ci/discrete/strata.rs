@@ -8,7 +8,8 @@ pub(super) const NOWHERE: u32 = u32::MAX;
 /// The strata of the first members of a conditioning set, by depth: depth d holds those of the first d members. A set that
 /// begins as the one before it keeps the depths that both share.
 ///
-/// Only combinations that occur have a number, in lexicographic order of the members' levels.
+/// Numbers stand in lexicographic order of the members' levels. While there are few combinations, each has a number; else only
+/// those that occur.
 #[derive(Debug, Default)]
 pub(super) struct Strata {
     members: Vec<u32>,
@@ -20,9 +21,14 @@ pub(super) struct Strata {
 struct Depth {
     /// By sample.
     codes: Vec<u32>,
-    /// How many occur.
+    /// How many have a number.
     count: usize,
+    /// Whether samples may be marked [`NOWHERE`].
+    lacking: bool,
 }
+
+/// Up to one combination in so many samples, all of them are numbered: empty strata cost less than to find them.
+const ALL: usize = 8;
 
 /// A table over all combinations is used to number them up to this size, or a few entries a sample.
 const SMALL: usize = 1 << 16;
@@ -78,6 +84,22 @@ impl Depth {
         };
         let combinations = above.map_or(1, |above| above.count) as u64 * levels as u64;
         self.codes.clear();
+        if combinations <= (n / ALL) as u64 {
+            self.count = combinations as usize;
+            let lacking = data.missing(variable) || above.is_some_and(|above| above.lacking);
+            self.lacking = lacking;
+            let levels = levels as u32;
+            match above {
+                None if !lacking => self.codes.extend(levels_of.iter().map(|&level| level.into())),
+                Some(above) if !lacking => {
+                    let both = above.codes.iter().zip(levels_of);
+                    self.codes.extend(both.map(|(&stratum, &level)| stratum * levels + level.into()));
+                }
+                _ => self.codes.extend((0..n).map(|sample| u32::try_from(key(sample)).unwrap_or(NOWHERE))),
+            }
+            return;
+        }
+        self.lacking = true;
         if combinations <= SMALL.max(2 * n) as u64 {
             // First which occur, then their numbers.
             let mut numbers = vec![NOWHERE; combinations as usize];
@@ -109,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn strata_that_occur_are_numbered_in_lexicographic_order() {
+    fn strata_are_numbered_in_lexicographic_order() {
         let n = 300;
         let levels = [3, 4, 2, 40_000];
         let mut codes = Vec::new();
@@ -134,10 +156,15 @@ mod tests {
             occur.sort();
             occur.dedup();
             let (found, count) = strata.prepare(&data, set);
-            assert_eq!(count, occur.len());
+            // Few combinations have a number each, whether they occur or not.
+            let product: usize = set.iter().map(|&v| levels[v as usize] as usize).product();
+            assert_eq!(count, if product <= n / ALL { product } else { occur.len() });
+            let number = |c: Vec<u32>| match product <= n / ALL {
+                true => set.iter().zip(&c).fold(0, |number, (&v, &level)| number * levels[v as usize] + level),
+                false => occur.binary_search(&c).unwrap() as u32,
+            };
             for i in 0..n {
-                let want = combination(i).map_or(NOWHERE, |c| occur.binary_search(&c).unwrap() as u32);
-                assert_eq!(found.unwrap()[i], want);
+                assert_eq!(found.unwrap()[i], combination(i).map_or(NOWHERE, number));
             }
         }
         assert_eq!(strata.prepare(&data, &[]), (None, 1));

@@ -1,0 +1,137 @@
+# The sufficient statistic of the tests of discrete variables, list(dm = <codes>, nlev = , adaptDF = ), as Rust wants it.
+# That codes are whole and within their number of levels is checked by Rust, in the pass that reads them.
+
+# statistic: "G2" or "X2". rule: whose rules on few samples and empty cells, see the core's `Rule`.
+discrete_tests <- list(
+  dis = list(name = "disCItest", statistic = "G2", rule = "pcalg"),
+  bin = list(name = "binCItest", statistic = "G2", rule = "pcalg"),
+  chi2 = list(name = "chi2CItest", statistic = "X2", rule = "bnlearn")
+)
+
+check_suff_discrete <- function(suffStat, labels, test) {
+  dm <- check_dm(suffStat, test)
+  if (ncol(dm) != length(labels)) {
+    abort_argument("suffStat$dm", dm, sprintf(
+      "give a column for each variable; `labels` or `p` say that there are %d.", length(labels)
+    ))
+  }
+  check_dm_names(colnames(dm), labels)
+  discrete_for_rust(suffStat, dm, seq_along(labels), test)
+}
+
+# The statistic for the columns `at`. Those alone are looked at.
+discrete_for_rust <- function(suffStat, dm, at, test) {
+  nlev <- check_nlev(suffStat$nlev, ncol(dm), test)
+  adapt <- if (is.null(suffStat$adaptDF)) FALSE else check_flag(suffStat$adaptDF, "suffStat$adaptDF")
+  if (!identical(at, seq_len(ncol(dm)))) {
+    dm <- dm[, at, drop = FALSE]
+    nlev <- nlev[at]
+  }
+  na <- identical(suffStat$na, "pairwise")
+  if (!na && anyNA(dm)) {
+    abort_argument("suffStat$dm", dm, paste(
+      "drop the rows or fill the values in, or give suffStat$na = \"pairwise\"",
+      "(each test leaves out the rows that lack one of its variables)."
+    ), shown = paste("missing values in", column_names(dm, colSums(is.na(dm)) > 0)))
+  }
+  if (test$name == "binCItest") {
+    if (!all(dm == 0 | dm == 1, na.rm = TRUE)) {
+      abort_argument("suffStat$dm", dm, "give 0 and 1, or use disCItest.",
+        shown = paste("not binary in", column_names(dm, colSums(!(dm == 0 | dm == 1), na.rm = TRUE) > 0)),
+        pcalg = "'dm' must be binary, i.e. with values in {0,1}"
+      )
+    }
+    nlev <- rep(2L, ncol(dm))
+  }
+  c(
+    list(kind = "discrete", dm = dm, p = ncol(dm), nlev = nlev, adapt = adapt, na = na),
+    test[c("statistic", "rule")]
+  )
+}
+
+# dm as a matrix of numbers or logicals.
+check_dm <- function(suffStat, test) {
+  want <- sprintf(
+    "%s needs list(dm = <matrix of codes 0, 1, ...>, nlev = <numbers of levels>, adaptDF = FALSE),", test$name
+  )
+  if (is.data.frame(suffStat) || is.matrix(suffStat) || !is.list(suffStat) || is.null(suffStat$dm)) {
+    abort_argument("suffStat", suffStat, paste(want, "for instance suff_discrete(x) of a data frame x."))
+  }
+  dm <- suffStat$dm
+  if (is.data.frame(dm)) {
+    coded <- vapply(dm, function(column) (is.numeric(column) || is.logical(column)) && is.null(dim(column)), NA)
+    if (!all(coded)) {
+      abort_argument("suffStat$dm", dm, "code the levels: give suffStat = suff_discrete(<this data frame>).",
+        shown = paste("not numbers in", column_names(dm, !coded))
+      )
+    }
+    dm <- as.matrix(dm)
+  }
+  if (!is.matrix(dm) || !(is.numeric(dm) || is.logical(dm))) {
+    abort_argument("suffStat$dm", dm, want)
+  }
+  if (nrow(dm) < 1L || ncol(dm) < 2L) {
+    abort_argument("suffStat$dm", dm, "give at least one row and two columns.")
+  }
+  dm
+}
+
+check_nlev <- function(nlev, p, test) {
+  if (is.null(nlev)) {
+    return(NULL)
+  }
+  if (!is.numeric(nlev) || length(nlev) != p || anyNA(nlev)) {
+    abort_argument("suffStat$nlev", nlev, sprintf("give the numbers of levels of the %d columns of dm, or NULL.", p))
+  }
+  # binCItest does not look at it.
+  if (test$name == "disCItest" && any(nlev < 2)) {
+    abort_argument("suffStat$nlev", nlev, "drop the columns that have one level, or say that they have two.",
+      shown = sprintf("%s at place %d", format(nlev[nlev < 2][1L]), which(nlev < 2)[1L]),
+      pcalg = "Each variable, i.e., column of 'dm', must have at least two different values"
+    )
+  }
+  nlev
+}
+
+# As check_cor_names(), for the columns of the data.
+check_dm_names <- function(own, labels) {
+  if (is.null(own) || identical(own, labels) || identical(labels, as.character(seq_along(labels)))) {
+    return(invisible())
+  }
+  at <- which(own != labels)[1L]
+  abort_argument("labels", labels, paste(
+    "give labels = colnames(dm), in that order, or take the names off dm by colnames(dm) <- NULL",
+    "if the labels are other names of the same variables."
+  ), shown = sprintf(
+    "%s at place %d where the columns of suffStat$dm have %s",
+    dQuote(labels[at], FALSE), at, dQuote(own[at], FALSE)
+  ))
+}
+
+# One test as a function of R; p with pcalg's own warning where there are too few samples.
+discrete_p_value <- function(x, y, S, suffStat, test) {
+  dm <- check_dm(suffStat, test)
+  at <- c(check_position(x, dm, "x", 1L), check_position(y, dm, "y", 1L), check_position(S, dm, "S"))
+  found <- check_rust(rust_discrete_test(discrete_for_rust(suffStat, dm, at, test)))
+  if (found$too_few && test$rule == "pcalg") {
+    warn("too_few", sprintf(
+      "n=%.0f is too small (n < n.min = %.0f ) for G^2 test (=> treated as independence)", found$n, 10 * found$full_df
+    ), count = 1)
+  }
+  found$p
+}
+
+# The same for a search: once, with the number of pairs that were separated so.
+warn_too_few <- function(count, test) {
+  if (is.null(count) || count == 0) {
+    return(invisible())
+  }
+  rule <- switch(test$rule,
+    pcalg = "n < 10 df, the degrees of freedom",
+    bnlearn = "n < 5 times the number of cells"
+  )
+  warn("too_few", sprintf(
+    "%.0f of the edges were removed without a test, as n = %d is too small for it (%s) => treated as independence",
+    count, nrow(test$dm), rule
+  ), count = count)
+}

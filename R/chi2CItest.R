@@ -1,0 +1,41 @@
+#' Pearson's chi-squared test of conditional independence of discrete variables
+#'
+#' The p-value of the test that two discrete variables are independent given others, by Pearson's
+#' \eqn{\chi^2}{chi-squared}, as bnlearn's `ci.test(test = "x2")` makes it. [pc()] and [skeleton()] run it natively.
+#'
+#' With N(a, b, s) the number of observations that have level a of x, b of y and the combination s of levels of S, and
+#' E = N(a, s) N(b, s) / N(s),
+#' \deqn{\chi^2 = \sum_{a,b,s} \frac{(N(a,b,s) - E)^2}{E},}{X2 = sum (N(a,b,s) - E)^2 / E,}
+#' over the cells with E > 0. p is the upper tail of the chi-squared distribution.
+#'
+#' - `adaptDF = FALSE` (bnlearn's `"x2"`): \eqn{(L_x - 1)(L_y - 1) \prod_{v \in S} L_v}{(L(x) - 1)(L(y) - 1) prod L(v in S)}
+#'   degrees of freedom, L being the numbers of levels in `nlev`, whether they occur or not. There is no rule for small
+#'   samples, unlike in [disCItest()].
+#' - `adaptDF = TRUE` (bnlearn's `"x2-adf"`): \eqn{\sum_s (a_s - 1)(b_s - 1)}{sum over s of (a - 1)(b - 1)} degrees of
+#'   freedom, a and b being the numbers of levels of x and y that occur in the stratum s. With fewer than
+#'   \eqn{5 L_x L_y \prod L_v}{5 L(x) L(y) prod L(v)} observations p is 1; [pc()] and [skeleton()] say in a warning (class
+#'   `pcgpu_warning_too_few`) how many edges were removed so.
+#'
+#' bnlearn removes an edge when p > alpha, [pc()] as pcalg does when p >= alpha, and bnlearn's count of tests is another:
+#' compare graphs.
+#'
+#' @inheritParams disCItest
+#' @return The p-value, one number between 0 and 1.
+#' @references
+#' K. Pearson (1900). On the criterion that a given system of deviations from the probable in the case of a correlated
+#' system of variables is such that it can be reasonably supposed to have arisen from random sampling. *Philosophical
+#' Magazine*, Series 5, 50, 157-175.
+#'
+#' M. Scutari (2010). Learning Bayesian networks with the bnlearn R package. *Journal of Statistical Software* 35(3).
+#' @seealso [disCItest()], [suff_discrete()]
+#' @examples
+#' suff <- suff_discrete(warpbreaks[c("wool", "tension")])
+#' chi2CItest("wool", "tension", NULL, suff)
+#'
+#' cars <- data.frame(lapply(mtcars[c("cyl", "vs", "am", "gear")], factor))
+#' suff <- suff_discrete(cars, adaptDF = TRUE)
+#' chi2CItest("am", "gear", "cyl", suff)
+#' @export
+chi2CItest <- function(x, y, S, suffStat) {
+  discrete_p_value(x, y, S, suffStat, discrete_tests$chi2)
+}

@@ -1,0 +1,97 @@
+#' Sufficient statistic for discrete data
+#'
+#' Codes the levels of discrete variables as 0, 1, ... for [disCItest()], [binCItest()] and [chi2CItest()], with checks of
+#' the data first.
+#'
+#' A factor has the levels that it declares, whether they occur or not: a level that does not raises the degrees of
+#' freedom, in pcalg and in bnlearn too. Use [droplevels()] first if that is not meant. Logical, character and whole-numbered
+#' columns have the values that occur, in ascending order.
+#'
+#' @param x A data frame or matrix, observations in rows, variables in columns: factors, logicals, characters or whole
+#'   numbers. Cut other numbers into classes first, see [cut()].
+#' @param na What to do about missing values: `"error"` (the default), or `"pairwise"`: every test leaves out the
+#'   observations that lack one of its own variables.
+#' @param adaptDF Are empty cells to lower the degrees of freedom? See [disCItest()] and [chi2CItest()].
+#' @return A list of
+#' \describe{
+#'   \item{`dm`}{the codes, an integer matrix of the shape of `x` with its column names;}
+#'   \item{`nlev`}{the numbers of levels of the columns, at least 2;}
+#'   \item{`adaptDF`}{the argument;}
+#'   \item{`levels`}{a list with the names of the levels by column: code k stands for `levels[[column]][k + 1]`;}
+#'   \item{`na`}{the argument.}
+#' }
+#' A column that is constant gets a warning of class `pcgpu_warning_constant`: it is independent of everything.
+#' @examples
+#' passengers <- as.data.frame(Titanic)
+#' passengers <- passengers[rep(seq_len(nrow(passengers)), passengers$Freq), 1:4]
+#' suff <- suff_discrete(passengers)
+#' suff$nlev
+#' fit <- pc(suff, indepTest = chi2CItest, alpha = 0.01, labels = names(passengers), numCores = 2)
+#' plot_cpdag(fit)
+#'
+#' # Missing values
+#' answers <- data.frame(a = c(TRUE, NA, FALSE, TRUE), b = factor(c("x", "y", "x", NA)))
+#' suff_discrete(answers, na = "pairwise")$dm
+#' @export
+suff_discrete <- function(x, na = c("error", "pairwise"), adaptDF = FALSE) {
+  na <- check_choice(na, c("error", "pairwise"), "na")
+  adaptDF <- check_flag(adaptDF, "adaptDF")
+  if (!is.data.frame(x) && !(is.matrix(x) && is.atomic(x))) {
+    abort_argument("x", x, "give a data frame or matrix, observations in rows.")
+  }
+  if (is.matrix(x)) {
+    x <- as.data.frame(x, optional = is.null(colnames(x)))
+    names(x) <- if (all(nzchar(names(x)))) names(x)
+  }
+  if (ncol(x) < 2L || nrow(x) < 1L) {
+    abort_argument("x", x, "give at least one row and two columns.")
+  }
+  discrete <- vapply(x, is_discrete, NA)
+  if (!all(discrete)) {
+    abort_argument("x", x, "make factors of them, for instance by cut(), or drop them.",
+      shown = paste("neither factor, logical, character nor whole numbers in", column_names(x, !discrete))
+    )
+  }
+  missing <- vapply(x, anyNA, NA)
+  if (na == "error" && any(missing)) {
+    abort_argument("x", x, paste(
+      "drop the rows or fill the values in, or give na = \"pairwise\"",
+      "(each test leaves out the rows that lack one of its variables)."
+    ), shown = paste("missing values in", column_names(x, missing)))
+  }
+  factors <- lapply(x, function(column) if (is.factor(column)) column else factor(column))
+  levels <- lapply(factors, levels)
+  many <- lengths(levels) > 65535L
+  if (any(many)) {
+    abort_argument("x", x, "a variable can have 65535; group them, or drop these columns.",
+      shown = paste("too rich in levels in", column_names(x, many))
+    )
+  }
+  codes <- vapply(factors, function(column) as.integer(column) - 1L, integer(nrow(x)))
+  dm <- matrix(codes, nrow(x), dimnames = list(NULL, names(x)))
+  warn_constant(dm, x)
+  # A variable with one level says nothing; two keep the tests defined.
+  list(dm = dm, nlev = pmax(unname(lengths(levels)), 2L), adaptDF = adaptDF, levels = levels, na = na)
+}
+
+is_discrete <- function(column) {
+  if (!is.null(dim(column))) {
+    return(FALSE)
+  }
+  if (is.factor(column) || is.logical(column) || is.character(column) || is.integer(column)) {
+    return(TRUE)
+  }
+  is.numeric(column) && is.null(attr(column, "class")) && all(is.na(column) | (is.finite(column) & column == trunc(column)))
+}
+
+warn_constant <- function(dm, x) {
+  constant <- apply(dm, 2L, function(column) {
+    seen <- column[!is.na(column)]
+    length(seen) == 0L || min(seen) == max(seen)
+  })
+  if (any(constant)) {
+    warn("constant", paste0(
+      "constant in ", column_names(x, constant), ": independent of everything, so that a graph shows no edge there"
+    ), columns = unname(which(constant)))
+  }
+}

@@ -1,0 +1,130 @@
+//! Discrete data and their tests from R.
+
+use extendr_api::prelude::*;
+use pcgpu_core::ci::discrete::{Coded, Discrete, Rule, Statistic, MOST_LEVELS};
+use pcgpu_core::engine::cpu::{CpuEngine, DiscreteKernel};
+use pcgpu_core::engine::Engine;
+use pcgpu_core::graph::SepSets;
+use pcgpu_core::Error;
+
+use crate::failure::{Failure, Outcome};
+use crate::input;
+
+/// Coded data with the test that is made of them.
+pub struct DiscreteTest {
+    data: Coded,
+    statistic: Statistic,
+    rule: Rule,
+}
+
+impl DiscreteTest {
+    /// From `list(dm, p, nlev, statistic, rule, adapt, na)`: a matrix of codes with p columns (integer, double or logical),
+    /// numbers of levels or NULL, and what [`Statistic`], [`Rule`] and [`Coded::new`] want.
+    pub fn from_list(test: &List) -> Outcome<Self> {
+        let statistic = match input::text(&input::field(test, "statistic")?, "statistic")?.as_str() {
+            "G2" => Statistic::G2,
+            "X2" => Statistic::X2,
+            other => return Err(Failure::Input(format!("internal: there is no statistic `{other}`"))),
+        };
+        let adapt = input::flag(&input::field(test, "adapt")?, "adapt")?;
+        let rule = match input::text(&input::field(test, "rule")?, "rule")?.as_str() {
+            "pcalg" => Rule::Pcalg { adapt },
+            "bnlearn" => Rule::Bnlearn { adapt },
+            other => return Err(Failure::Input(format!("internal: there is no rule `{other}`"))),
+        };
+        let na = input::flag(&input::field(test, "na")?, "na")?;
+        let p = input::count(&input::field(test, "p")?, "p", 1)?;
+        let dm = input::field(test, "dm")?;
+        let own: Vec<i32>;
+        let codes = if let Some(codes) = dm.as_integer_slice() {
+            codes
+        } else if let Some(codes) = dm.as_logical_slice() {
+            own = codes.iter().map(|code| if code.is_na() { i32::MIN } else { i32::from(code.is_true()) }).collect();
+            &own
+        } else if let Some(codes) = dm.as_real_slice() {
+            own = whole(codes, codes.len() / p)?;
+            &own
+        } else {
+            return Err(Failure::Input("internal: `dm` is not a matrix of numbers".into()));
+        };
+        let n = codes.len() / p;
+        if n == 0 || codes.len() != n * p {
+            return Err(Failure::Input(format!("internal: `dm` has {} codes for {p} variables", codes.len())));
+        }
+        let levels = match input::optional(test, "nlev") {
+            Some(nlev) => declared(&nlev, p)?,
+            None => {
+                codes.chunks(n).map(|codes| codes.iter().fold(0, |most, &code| code.max(most)) as u32 + 1).collect()
+            }
+        };
+        Ok(DiscreteTest { data: Coded::new(n, &levels, codes, na)?, statistic, rule })
+    }
+
+    /// The test.
+    pub fn test(&self) -> Discrete<'_> {
+        Discrete::new(&self.data, self.statistic, self.rule)
+    }
+
+    /// Number of variables.
+    pub fn p(&self) -> usize {
+        self.data.p()
+    }
+
+    /// An engine that runs the test.
+    pub fn engine(&self, threads: usize) -> Box<dyn Engine + '_> {
+        let kernel = DiscreteKernel::new(self.test());
+        let shard_tests = kernel.shard_tests();
+        Box::new(CpuEngine::with_shards(kernel, threads, shard_tests))
+    }
+
+    /// How many pairs were separated by a test with too few samples.
+    pub fn too_few(&self, sepsets: &SepSets) -> u64 {
+        let test = self.test();
+        let too_few = |x: usize, y: u32, s: &[u32]| {
+            test.surely_too_few(x, y as usize, s) || (self.data.any_missing() && test.test(x, y as usize, s).too_few)
+        };
+        (0..self.p()).map(|x| sepsets.row(x).filter(|&(y, s)| too_few(x, y, s)).count() as u64).sum()
+    }
+}
+
+/// Doubles as codes.
+fn whole(codes: &[f64], n: usize) -> Outcome<Vec<i32>> {
+    let code = |(at, &code): (usize, &f64)| {
+        if code.is_nan() {
+            Ok(i32::MIN)
+        } else if code.fract() == 0.0 && code.abs() < f64::from(i32::MAX) {
+            Ok(code as i32)
+        } else {
+            Err(Failure::Core(Error::Argument {
+                argument: "suffStat$dm",
+                value: format!("{code} in row {}, column {}", at % n.max(1) + 1, at / n.max(1) + 1),
+                mend: "give whole numbers 0, 1, ..., or factors to suff_discrete()".into(),
+            }))
+        }
+    };
+    codes.iter().enumerate().map(code).collect()
+}
+
+/// Numbers of levels; `suffStat$nlev` has been checked to be numbers.
+fn declared(nlev: &Robj, p: usize) -> Outcome<Vec<u32>> {
+    let numbers: Vec<f64> = match (nlev.as_integer_slice(), nlev.as_real_slice()) {
+        (Some(numbers), _) => numbers.iter().map(|&v| f64::from(v)).collect(),
+        (_, Some(numbers)) => numbers.to_vec(),
+        _ => Vec::new(),
+    };
+    if numbers.len() != p {
+        return Err(Failure::Input(format!("internal: `nlev` is not {p} numbers")));
+    }
+    let level = |(at, &value): (usize, &f64)| {
+        if value.fract() == 0.0 && value >= 1.0 && value <= f64::from(MOST_LEVELS) {
+            Ok(value as u32)
+        } else {
+            Err(Failure::Core(Error::Argument {
+                argument: "suffStat$nlev",
+                value: format!("{value} at place {}", at + 1),
+                mend: format!("give the number of levels of each variable, whole numbers up to {MOST_LEVELS}"),
+            }))
+        }
+    };
+    numbers.iter().enumerate().map(level).collect()
+}
