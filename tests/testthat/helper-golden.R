@@ -48,6 +48,11 @@ amat_of <- function(rows, p) {
 
 amat <- function(fit) unname(as(fit@graph, "matrix"))
 
+# The recorded codes as a sufficient statistic.
+golden_discrete <- function(golden) {
+  list(dm = matrix_of(golden$dm), nlev = numbers(golden$nlev), adaptDF = isTRUE(golden$adaptDF))
+}
+
 # The arguments of a recorded case, for pc() and skeleton().
 golden_arguments <- function(golden) {
   p <- golden$p
@@ -55,6 +60,12 @@ golden_arguments <- function(golden) {
   if (golden$kind == "dsep") {
     return(c(list(suffStat = amat_of(lapply(golden$true_dag, function(e) list(e[[1]], e[[2]], 1)), p),
       indepTest = dsep_oracle), common))
+  }
+  if (golden$kind %in% c("dis", "bin")) {
+    return(c(list(
+      suffStat = golden_discrete(golden), indepTest = if (golden$kind == "dis") disCItest else binCItest,
+      m.max = golden$m_max
+    ), common))
   }
   c(list(
     suffStat = list(C = matrix_of(golden$C), n = golden$n), indepTest = gaussCItest,

@@ -39,6 +39,15 @@ test_that("the CPDAG is pcalg's on every recorded Gaussian case, in every way to
   }
 })
 
+test_that("the CPDAG is pcalg's on every recorded discrete case", {
+  for (name in c(golden_names("dis"), golden_names("bin"))) {
+    golden <- read_golden(name)
+    for (threads in c(1, 2, 4)) {
+      suppressWarnings(expect_variants(golden, threads), classes = "pcgpu_warning_too_few")
+    }
+  }
+})
+
 test_that("the CPDAG of an oracle is that of the true DAG", {
   for (name in golden_names("dsep")) {
     golden <- read_golden(name)

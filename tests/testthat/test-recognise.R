@@ -10,6 +10,18 @@ test_that("pcalg's gaussCItest is native", {
   expect_identical(pcgpu:::ci_test(pcalg::gaussCItest, suff(), as.character(1:8))$kind, "gauss")
 })
 
+test_that("the discrete tests are native, pcgpu's and pcalg's", {
+  s <- list(dm = cbind(c(0, 1, 1), c(0, 1, 0)))
+  kind <- function(test) pcgpu:::ci_test(test, s, c("1", "2"))[c("kind", "statistic", "rule")]
+  expect_identical(kind(disCItest), list(kind = "discrete", statistic = "G2", rule = "pcalg"))
+  expect_identical(kind(binCItest), kind(disCItest))
+  expect_identical(kind(chi2CItest), list(kind = "discrete", statistic = "X2", rule = "bnlearn"))
+  expect_identical(pcgpu:::ci_test(function(x, y, S, suffStat) 1, s, c("1", "2"))$kind, "function")
+  skip_without_pcalg()
+  expect_identical(kind(pcalg::disCItest), kind(disCItest))
+  expect_identical(kind(pcalg::binCItest), kind(binCItest))
+})
+
 failing_at <- function(fail) {
   function(x, y, S, suffStat) {
     if (x == 3 && y == 5 && length(S) == 1) fail()

@@ -15,6 +15,92 @@ test_that("the skeleton, separating sets, counts and pMax are pcalg's on every r
   }
 })
 
+test_that("the skeleton, separating sets, counts and pMax are pcalg's on every recorded discrete case", {
+  for (name in c(golden_names("dis"), golden_names("bin"))) {
+    golden <- read_golden(name)
+    arguments <- golden_arguments(golden)
+    for (method in names(golden$skeleton)) {
+      for (threads in c(1, 2, 4)) {
+        fit <- suppressWarnings(
+          do.call(skeleton, c(arguments, method = method, numCores = threads)),
+          classes = "pcgpu_warning_too_few"
+        )
+        expect_skeleton(fit, golden, method, paste(name, method, "on", threads, "threads"))
+      }
+    }
+  }
+})
+
+test_that("the skeletons of Pearson's test are bnlearn's, and the separating sets", {
+  for (name in golden_names("bnlearn")) {
+    golden <- read_golden(name)
+    s <- golden_discrete(golden)
+    for (recorded in golden$skeleton) {
+      if (recorded$test != "x2") next
+      for (threads in c(1, 2, 4)) {
+        fit <- skeleton(s, chi2CItest, recorded$alpha, p = golden$p, numCores = threads)
+        info <- paste(name, recorded$alpha, "on", threads, "threads")
+        expect_identical(amat(fit), pairs_of(recorded$edges, golden$p) + 0, info = info)
+        sets <- lapply(recorded$sepset, function(entry) {
+          ours <- fit@sepset[[entry$x]][[entry$y]]
+          if (is.null(ours)) fit@sepset[[entry$y]][[entry$x]] else ours
+        })
+        expect_identical(sets, lapply(recorded$sepset, function(entry) as.integer(numbers(entry$S))), info = info)
+      }
+    }
+  }
+})
+
+test_that("the native discrete tests and the same tests as R functions agree", {
+  s <- simulate_codes(p = 7, n = 1500)
+  for (test in list(disCItest, chi2CItest)) {
+    for (method in c("stable", "stable.fast", "original")) {
+      native <- skeleton(s, test, 0.05, p = 7, method = method)
+      as_function <- skeleton(s, function(x, y, S, suffStat) test(x, y, S, suffStat), 0.05, p = 7, method = method)
+      expect_identical(as_function@graph, native@graph, info = method)
+      expect_identical(as_function@sepset, native@sepset, info = method)
+      expect_identical(as_function@n.edgetests, native@n.edgetests, info = method)
+      expect_equal(as_function@pMax, native@pMax, tolerance = 1e-9, info = method)
+    }
+  }
+})
+
+test_that("too few samples are told once, with the number of edges that fell so", {
+  golden <- read_golden("dis-p10-n200-smallsample")
+  messages <- list()
+  s <- golden_discrete(golden)
+  fit <- withCallingHandlers(skeleton(s, disCItest, golden$alpha, p = 10), pcgpu_warning_too_few = function(w) {
+    messages[[length(messages) + 1L]] <<- w
+    invokeRestart("muffleWarning")
+  })
+  expect_length(messages, 1)
+  fell <- 0
+  for (x in 1:10) {
+    for (y in seq_len(10)) {
+      S <- fit@sepset[[x]][[y]]
+      if (!is.null(S)) fell <- fell + (200 < 10 * (s$nlev[x] - 1) * (s$nlev[y] - 1) * prod(s$nlev[S]))
+    }
+  }
+  expect_gt(fell, 0)
+  expect_equal(messages[[1]]$count, fell)
+  expect_match(conditionMessage(messages[[1]]), paste0("^", fell, " of the edges .*n = 200"))
+  expect_identical(as.list(conditionCall(messages[[1]]))[[1]], quote(skeleton))
+})
+
+test_that("missing values are left out test by test", {
+  s <- simulate_codes(p = 6, n = 900, noise = 0.3)
+  s$dm[sample(length(s$dm), 200)] <- NA
+  expect_error(skeleton(s, disCItest, 0.01, p = 6), "missing values in columns", class = "pcgpu_error_argument")
+  s$na <- "pairwise"
+  native <- skeleton(s, chi2CItest, 0.01, p = 6)
+  by_hand <- reference_skeleton(function(x, y, S) {
+    found <- statistic_by_definition(x, y, S, s, "X2")
+    stats::pchisq(found$statistic, found$df, lower.tail = FALSE)
+  }, 6, 0.01)
+  expect_identical(amat(native) > 0, by_hand$adjacent)
+  expect_equal(native@pMax, by_hand$pMax, tolerance = 1e-9)
+})
+
 test_that("an oracle written in R gives pcalg's skeleton, tests in pcalg's order and number", {
   for (name in golden_names("dsep")) {
     golden <- read_golden(name)
