@@ -29,14 +29,14 @@
 #'
 #' # Tests of conditional independence
 #'
-#' [gaussCItest()], pcalg's or this package's, runs natively. Any other `function(x, y, S, suffStat)` that returns a
-#' p-value is called as pcalg calls it, once a test and in pcalg's order, on one thread. When it stops with an
-#' error, so does `pc()`, with a condition of class `pcgpu_error_test` that has the fields `x`, `y`, `S` and
+#' [gaussCItest()], [disCItest()] and [binCItest()], pcalg's or this package's, and [chi2CItest()] run natively. Any
+#' other `function(x, y, S, suffStat)` that returns a p-value is called as pcalg calls it, once a test and in pcalg's
+#' order, on one thread. When it stops with an error, so does `pc()`, with a condition of class `pcgpu_error_test` that has the fields `x`, `y`, `S` and
 #' `parent` (the original condition) and inherits from the original's own classes.
 #'
 #' @param suffStat The sufficient statistic for `indepTest`; for [gaussCItest()] `list(C = , n = )`, a p x p
 #'   correlation matrix and the number of observations, as [suff_gauss()] makes it from data. `NA` in `C` is allowed;
-#'   see `NAdelete`.
+#'   see `NAdelete`. For the tests of discrete variables see [disCItest()] and [suff_discrete()].
 #' @param indepTest A function `(x, y, S, suffStat)` that returns the p-value of the test whether the variables with
 #'   numbers `x` and `y` are independent given those with numbers `S`.
 #' @param alpha Significance level of each test, between 0 and 1, both excluded.

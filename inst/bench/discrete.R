@@ -1,0 +1,95 @@
+# Times the discrete tests of pcgpu from a matrix of codes to a pcAlgo object, side by side with bnlearn and pcalg where
+# they are asked for, compares the answers, and prints a Markdown table.
+#
+#   Rscript discrete.R FILE.csv[.gz] [...] [--alpha=0.01] [--threads=2] [--repeats=7] [--m.max=Inf] [--test=chi2|dis]
+#                   [--peer=none|bnlearn|pcalg] [--peer-repeats=1] [--rows=N]
+#
+# FILE: a header, then a row of level codes 0, 1, ... a sample; `bifsample.py` makes them from Bayesian networks.
+# --test=chi2 is compared with bnlearn's pc.stable(test = "x2", undirected = TRUE): edges alone, as it counts other tests.
+# --test=dis is compared with pcalg's skeleton(indepTest = disCItest, method = "stable"): every field.
+here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
+source(file.path(here, "compare.R"))
+suppressPackageStartupMessages({
+  library(methods)
+  library(graph)
+})
+args <- commandArgs(trailingOnly = TRUE)
+option <- function(name, default) {
+  hit <- grep(paste0("^--", name, "="), args, value = TRUE)
+  if (length(hit)) sub("^[^=]*=", "", hit[length(hit)]) else default
+}
+files <- grep("^--", args, value = TRUE, invert = TRUE)
+if (!length(files)) stop("give at least one file of codes", call. = FALSE)
+alpha <- as.double(option("alpha", "0.01"))
+threads <- as.integer(option("threads", "2"))
+repeats <- as.integer(option("repeats", "7"))
+peer_repeats <- as.integer(option("peer-repeats", "1"))
+m_max <- as.double(option("m.max", "Inf"))
+rows <- as.double(option("rows", "Inf"))
+peer <- match.arg(option("peer", "none"), c("none", "bnlearn", "pcalg"))
+which_test <- match.arg(option("test", "chi2"), c("chi2", "dis"))
+test <- switch(which_test, chi2 = pcgpu::chi2CItest, dis = pcgpu::disCItest)
+
+seconds <- function(call, repeats) {
+  vapply(seq_len(repeats), function(i) {
+    gc(FALSE)
+    system.time(call())[["elapsed"]]
+  }, 0)
+}
+number <- function(x) format(signif(x, 3), scientific = FALSE, trim = TRUE, drop0trailing = TRUE)
+
+# bnlearn's edges and pcalg's object beside ours: "yes" or what differs.
+with_bnlearn <- function(x, nlev, fit) {
+  data <- as.data.frame(x)
+  data[] <- Map(function(column, levels) factor(column, seq_len(levels) - 1), data, nlev)
+  found <- NULL
+  took <- seconds(function() {
+    found <<- bnlearn::pc.stable(data, test = "x2", alpha = alpha, undirected = TRUE,
+                                 max.sx = if (is.finite(m_max)) m_max)
+  }, peer_repeats)
+  theirs <- bnlearn::amat(found) > 0
+  same <- identical(unname(theirs), unname(as(fit@graph, "matrix") > 0))
+  list(seconds = took, same = if (same) "edges" else "NO: edges", program = "bnlearn")
+}
+with_pcalg <- function(stat, fit, labels) {
+  found <- NULL
+  took <- seconds(function() {
+    found <<- suppressWarnings(pcalg::skeleton(stat, pcalg::disCItest, alpha, labels = labels, m.max = m_max, method = "stable"))
+  }, peer_repeats)
+  differs <- differences(fit, found)
+  list(seconds = took, same = if (differs == "") "all" else paste("NO:", differs), program = "pcalg")
+}
+
+row_of <- function(file) {
+  x <- as.matrix(utils::read.csv(file, nrows = if (is.finite(rows)) rows else -1))
+  storage.mode(x) <- "integer"
+  nlev <- pmax(apply(x, 2, max) + 1L, 2L)
+  stat <- list(dm = x, nlev = nlev, adaptDF = FALSE)
+  fit <- NULL
+  mine <- seconds(function() {
+    fit <<- suppressWarnings(pcgpu::skeleton(stat, test, alpha, labels = colnames(x), m.max = m_max,
+                                             numCores = threads, progress = FALSE))
+  }, repeats)
+  theirs <- switch(peer, none = NULL, bnlearn = with_bnlearn(x, nlev, fit), pcalg = with_pcalg(stat, fit, colnames(x)))
+  cells <- c(
+    basename(file), sprintf("%d x %d", ncol(x), nrow(x)), format(sum(fit@n.edgetests), scientific = FALSE),
+    fit@max.ord, format(sum(lengths(edges(fit@graph))) / 2), paste(number(min(mine)), "/", number(stats::median(mine)))
+  )
+  if (!is.null(theirs)) {
+    cells <- c(cells, sprintf("%s (%d run%s)", number(min(theirs$seconds)), peer_repeats, if (peer_repeats == 1) "" else "s"),
+               number(min(theirs$seconds) / min(mine)), number(min(theirs$seconds) / stats::median(mine)), theirs$same)
+  }
+  cells
+}
+
+shell <- function(command) paste(suppressWarnings(system(paste(command, "2>/dev/null"), intern = TRUE)), collapse = " ")
+commit <- shell(paste("git -C", shQuote(here), "describe --always --dirty --abbrev=12"))
+cat(sprintf("\n- machine: %s, %s cores, %s; %s; load %s\n", sub("^Model name:\\s*", "", shell("lscpu | grep '^Model name'")),
+            shell("nproc"), shell("awk '/MemTotal/ { printf \"%.0f GiB\", $2 / 1048576 }' /proc/meminfo"),
+            R.version.string, shell("cut -d' ' -f1 /proc/loadavg")))
+cat(sprintf("- commit: %s, %s\n", if (nzchar(commit)) commit else "not known", format(Sys.Date())))
+cat(sprintf("- command: discrete.R %s\n\n", paste(args, collapse = " ")))
+columns <- c("data", "p x n", "CI tests", "max.ord", "edges", "skeleton() s, min / median",
+             if (peer != "none") c(paste(peer, "s"), "times faster (by min)", "(by median)", "same answer"))
+cat("|", paste(columns, collapse = " | "), "|\n|", paste(rep("---", length(columns)), collapse = " | "), "|\n")
+for (file in files) cat("|", paste(row_of(file), collapse = " | "), "|\n")
