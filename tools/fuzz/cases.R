@@ -49,7 +49,24 @@ spoil <- function(x, p) {
   odd_value(p)
 }
 
+# Codes of level, 0, 1, ... variables.
+random_discrete <- function(p) {
+  n <- pick(c(1, 5, 70, 400))
+  nlev <- sample(c(1:4, 9, 300), p, TRUE)
+  dm <- matrix(vapply(rep(nlev, each = n), function(k) sample.int(k, 1) - 1L, 1L), n, p)
+  if (runif(1) < 0.2 && length(dm)) dm[sample.int(length(dm), 1)] <- pick(c(NA, -1L, 70000L, 5L))
+  if (runif(1) < 0.3) storage.mode(dm) <- "double"
+  list(dm = dm, nlev = if (runif(1) < 0.8) nlev, adaptDF = runif(1) < 0.5, na = pick(c("error", "pairwise")))
+}
+
+random_discrete_test <- function(p) {
+  s <- random_discrete(p)
+  list(kind = "discrete", dm = s$dm, p = as.integer(p), nlev = s$nlev, adapt = s$adaptDF, na = runif(1) < 0.5,
+       statistic = pick(c("G2", "X2")), rule = pick(c("pcalg", "bnlearn")))
+}
+
 random_test <- function(p) {
+  if (runif(1) < 0.4) return(random_discrete_test(p))
   if (runif(1) < 0.6) list(kind = "gauss", C = random_correlation(p), n = pick(c(1, 3, 20, 100)))
   else list(kind = "function", fun = pick(list(
     function(x, y, S) runif(1), function(x, y, S) { gc(); 0.2 }, function(x, y, S) NULL, function(x, y, S) stop("no %s"),
@@ -105,15 +122,23 @@ targets <- list(
     x = sample.int(p + 1, 1), y = sample.int(p + 1, 1), S = sample.int(p + 1, sample.int(p + 1, 1) - 1),
     C = random_correlation(p), n = 30
   ),
+  rust_discrete_test = function(p) list(test = random_discrete_test(p)),
+  disCItest = function(p) list(x = 1, y = 2, S = seq_len(p)[-(1:2)], suffStat = random_discrete(p)),
+  binCItest = function(p) list(x = 1, y = 2, S = integer(), suffStat = list(dm = matrix(rbinom(9 * p, 1, 0.5), 9, p))),
+  chi2CItest = function(p) list(x = 1, y = 2, S = seq_len(p)[-(1:2)], suffStat = random_discrete(p)),
+  suff_discrete = function(p) list(x = as.data.frame(random_discrete(p)$dm), na = "pairwise", adaptDF = FALSE),
   pc = function(p) list(
     suffStat = list(C = random_correlation(p), n = 30), indepTest = pcgpu::gaussCItest, alpha = 0.05, p = p,
     fixedGaps = NULL, fixedEdges = NULL, NAdelete = TRUE, m.max = Inf, u2pd = pick(c("relaxed", "rand", "retry")),
     skel.method = pick(c("stable", "stable.fast", "original")), conservative = FALSE, maj.rule = FALSE, solve.confl = FALSE,
     numCores = 2, verbose = FALSE, device = "auto", progress = FALSE
   ),
-  skeleton = function(p) list(
-    suffStat = list(C = random_correlation(p), n = 30), indepTest = pcgpu::gaussCItest, alpha = 0.05,
-    labels = paste0("v", seq_len(p)), method = pick(c("stable", "stable.fast", "original")), m.max = 2, numCores = 2
+  skeleton = function(p) c(
+    pick(list(
+      list(suffStat = list(C = random_correlation(p), n = 30), indepTest = pcgpu::gaussCItest),
+      list(suffStat = random_discrete(p), indepTest = pick(list(pcgpu::disCItest, pcgpu::chi2CItest)))
+    )), alpha = 0.05,
+    list(labels = paste0("v", seq_len(p)), method = pick(c("stable", "stable.fast", "original")), m.max = 2, numCores = 2)
   ),
   orient = function(p) {
     p <- max(p, 2)
@@ -125,7 +150,7 @@ targets <- list(
 )
 
 # How often each is tried; the others once.
-often <- c(rust_search = 6, rust_orient = 4, rust_gauss_p_value = 2, pc = 2, skeleton = 2)
+often <- c(rust_search = 6, rust_orient = 4, rust_gauss_p_value = 2, rust_discrete_test = 3, pc = 2, skeleton = 2)
 
 make_case <- function(number) {
   set.seed(number)
