@@ -1,0 +1,185 @@
+// The Gaussian test by pcalg's formulae, operation by operation as in ci/gauss.rs: r comes out bit for bit as on the CPU.
+// This needs a compiler that fuses nothing (-fmad=false); what may be fused says fma().
+#pragma once
+#include "args.cuh"
+
+constexpr double CUT = 0.9999999;
+constexpr double SAFE_PIVOT = 1e-6;
+constexpr double EPSILON = 2.220446049250313e-16;
+
+// Conditional variances up to this are not trusted to the quick form (engine/cpu/gauss.rs).
+constexpr double PIVOT = 1e-3;
+constexpr double COLLINEAR = 1.0 - PIVOT;
+
+__device__ __forceinline__ double correlation(const Args& a, u32 x, u32 y) { return a.c[(u64)y * a.p + x]; }
+
+// p of a correlation; `scale` is sqrt(n - |S| - 3).
+__device__ __forceinline__ double p_of_correlation(const Args& a, double r, double scale) {
+    if (a.fast) {
+        r = fabs(r);
+        r = r < CUT ? r : CUT;
+    } else {
+        r = isnan(r) ? 0.0 : r < -CUT ? -CUT : r > CUT ? CUT : r;
+    }
+    double z = scale * 0.5 * log1p(2.0 * r / (1.0 - r));
+    if (isnan(z)) return 1.0;
+    z = fabs(z);
+    if (!a.fast && z >= 37.5193) return 0.0;
+    return erfc(z * 0.70710678118654752440);
+}
+
+// What the exact formula says of a test.
+struct Exact {
+    double r;
+    bool separates;
+    bool missing;    // a correlation is missing; "stable" has no answer from two members on
+};
+
+__device__ __forceinline__ Exact judge(const Args& a, double r) {
+    if (isnan(r)) return {a.fast ? CUT : 0.0, a.nan_separates != 0, false};
+    double size = fabs(r);
+    // Beyond the cut all correlations are the cut.
+    size = size < CUT ? size : CUT;
+    return {r, size <= (r < 0 && !a.fast ? a.critical_neg : a.critical), false};
+}
+
+// "stable" ends with an error where a correlation is missing, so that such a test ends a side as a separation does.
+__device__ __forceinline__ Exact judge_missing(const Args& a) {
+    return {nan(""), a.fast ? a.missing_separates != 0 : true, true};
+}
+
+// One conditioning variable: pcalg's recursion.
+__device__ __forceinline__ Exact exact_single(const Args& a, u32 x, u32 y, u32 k) {
+    double xy = correlation(a, x, y), xk = correlation(a, x, k), yk = correlation(a, y, k);
+    if (a.fast && (isnan(xy) || isnan(xk) || isnan(yk))) return judge_missing(a);
+    return judge(a, (xy - xk * yk) / sqrt((1.0 - yk * yk) * (1.0 - xk * xk)));
+}
+
+// Doubles that `exact_partial` works in, for conditioning sets of this size.
+__host__ __device__ constexpr u64 exact_doubles(u64 size) { return 3 * (size + 2) * (size + 2); }
+
+// Schur complement of all but the first two, on a k x k matrix that the warp shares; false when a pivot is too small.
+__device__ inline bool by_elimination(double* m, u32 k, double& r) {
+    u32 lane = lane_id();
+    for (u32 pivot = k - 1; pivot >= 2; pivot--) {
+        double d = m[pivot * k + pivot];
+        if (!(d > SAFE_PIVOT)) return false;
+        for (u32 at = lane; at < pivot * pivot; at += WARP) {
+            u32 col = at / pivot, row = at % pivot;
+            if (row <= col) {
+                double factor = m[col * k + pivot] / d;
+                double value = m[col * k + row] - factor * m[row * k + pivot];
+                m[col * k + row] = value;
+                m[row * k + col] = value;
+            }
+        }
+        __syncwarp();
+    }
+    double xx = m[0], xy = m[k], yy = m[k + 1];
+    if (!(xx > SAFE_PIVOT && yy > SAFE_PIVOT && xx * yy - xy * xy > SAFE_PIVOT * xx * yy)) return false;
+    r = xy / sqrt(xx * yy);
+    return true;
+}
+
+// Cyclic Jacobi rotations; the diagonal of m becomes the eigenvalues, column e of v the e-th eigenvector.
+__device__ inline void jacobi(double* m, double* v, u32 k) {
+    u32 lane = lane_id();
+    for (int sweep = 0; sweep < 60; sweep++) {
+        bool any = false;
+        for (u32 at = lane; at < k * k; at += WARP) {
+            u32 col = at / k, row = at % k;
+            any |= row < col && m[at] * m[at] != 0.0;
+        }
+        if (!__any_sync(FULL, any)) return;
+        for (u32 i = 0; i < k; i++) {
+            for (u32 j = i + 1; j < k; j++) {
+                double ij = m[j * k + i], ii = m[i * k + i], jj = m[j * k + j];
+                __syncwarp();
+                if (ij == 0.0 || fabs(ij) < 1e-3 * EPSILON * fmin(fabs(ii), fabs(jj))) {
+                    if (lane == 0) {
+                        m[j * k + i] = 0.0;
+                        m[i * k + j] = 0.0;
+                    }
+                    __syncwarp();
+                    continue;
+                }
+                double tau = (jj - ii) / (2.0 * ij);
+                double t = copysign(1.0, tau) / (fabs(tau) + sqrt(1.0 + tau * tau));
+                double cos = 1.0 / sqrt(1.0 + t * t);
+                double sin = t * cos;
+                for (u32 h = lane; h < k; h += WARP) {
+                    double hi = m[i * k + h], hj = m[j * k + h];
+                    m[i * k + h] = cos * hi - sin * hj;
+                    m[j * k + h] = sin * hi + cos * hj;
+                }
+                __syncwarp();
+                for (u32 h = lane; h < k; h += WARP) {
+                    double ih = m[h * k + i], jh = m[h * k + j];
+                    m[h * k + i] = cos * ih - sin * jh;
+                    m[h * k + j] = sin * ih + cos * jh;
+                    double vi = v[i * k + h], vj = v[j * k + h];
+                    v[i * k + h] = cos * vi - sin * vj;
+                    v[j * k + h] = sin * vi + cos * vj;
+                }
+                __syncwarp();
+                if (lane == 0) {
+                    m[j * k + i] = 0.0;
+                    m[i * k + j] = 0.0;
+                }
+                __syncwarp();
+            }
+        }
+    }
+}
+
+// By the eigenvalues; those up to k * max * eps are dropped.
+__device__ inline double by_pseudoinverse(double* m, double* v, u32 k) {
+    u32 lane = lane_id();
+    for (u32 at = lane; at < k * k; at += WARP) v[at] = at / k == at % k ? 1.0 : 0.0;
+    __syncwarp();
+    jacobi(m, v, k);
+    double largest = 0.0;
+    for (u32 i = 0; i < k; i++) largest = fmax(largest, fabs(m[i * k + i]));
+    double tolerance = (double)k * largest * EPSILON;
+    double xx = 0.0, xy = 0.0, yy = 0.0;
+    for (u32 e = 0; e < k; e++) {
+        double value = m[e * k + e];
+        if (fabs(value) > tolerance) {
+            double vx = v[e * k], vy = v[e * k + 1];
+            xx += vx * vx / value;
+            xy += vx * vy / value;
+            yy += vy * vy / value;
+        }
+    }
+    return -xy / sqrt(xx * yy);
+}
+
+// x and y given the `size` vertices in `set`, decided by the whole warp; `work` holds exact_doubles(size). All lanes give the
+// same arguments and get the same answer.
+__device__ __noinline__ Exact exact(const Args& a, u32 x, u32 y, const u32* set, u32 size, double* work) {
+    if (size == 0) {
+        double r = correlation(a, x, y);
+        return isnan(r) && a.fast ? judge_missing(a) : judge(a, r);
+    }
+    if (size == 1) return exact_single(a, x, y, set[0]);
+    u32 lane = lane_id(), k = size + 2;
+    double *m = work, *kept = work + k * k, *v = work + 2 * k * k;
+    bool missing = false;
+    __syncwarp();
+    for (u32 at = lane; at < k * k; at += WARP) {
+        u32 col = at / k, row = at % k;
+        u32 from = row == 0 ? x : row == 1 ? y : set[row - 2];
+        u32 to = col == 0 ? x : col == 1 ? y : set[col - 2];
+        double value = correlation(a, from, to);
+        missing |= isnan(value);
+        m[at] = value;
+        kept[at] = value;
+    }
+    missing = __any_sync(FULL, missing);
+    __syncwarp();
+    if (missing) return judge_missing(a);
+    double r;
+    if (!by_elimination(m, k, r)) r = by_pseudoinverse(kept, v, k);
+    __syncwarp();
+    return judge(a, r);
+}

@@ -1,0 +1,153 @@
+// The graph between levels: its mirror image, degrees, neighbour lists, what a level removes.
+#include "args.cuh"
+#include "subsets.cuh"
+
+// Completes the upper triangle of the bit rows: a warp transposes 32 rows of one word.
+extern "C" __global__ void mirror(const Args a) {
+    u32 lane = lane_id();
+    u64 blocks = (a.p + 31) / 32;
+    u64 warps = (u64)gridDim.x * (blockDim.x / WARP);
+    for (u64 at = (u64)blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP; at < blocks * blocks; at += warps) {
+        u64 below = at / blocks, left = at % blocks;
+        if (left > below) continue;
+        u64 row = 32 * below + lane;
+        u32 word = row < a.p ? a.graph[row * a.words + left] : 0;
+        u32 image = 0;
+        for (u32 b = 0; b < 32; b++) {
+            u32 column = __ballot_sync(FULL, word >> b & 1);
+            if (lane == b) image = column;
+        }
+        u64 to = 32 * left + lane;
+        if (to < a.p) a.graph[to * a.words + below] = left == below ? word | image : image;
+    }
+}
+
+// Number of neighbours of every row, of all edges' ends, and the widest row with a pair to be tested.
+extern "C" __global__ void degrees(const Args a) {
+    u32 lane = lane_id();
+    u64 warps = (u64)gridDim.x * (blockDim.x / WARP);
+    for (u64 x = (u64)blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP; x < a.p; x += warps) {
+        u32 count = 0;
+        bool tested = false;
+        for (u64 w = lane; w < a.words; w += WARP) {
+            u32 word = a.graph[x * a.words + w];
+            count += __popc(word);
+            tested |= (a.fixed ? word & ~a.fixed[x * a.words + w] : word) != 0;
+        }
+        count = (u32)warp_sum(count);
+        tested = __any_sync(FULL, tested);
+        if (lane == 0) {
+            a.degree[x] = count;
+            atomicAdd(&a.report->ends, (u64)count);
+            if (tested) atomicMax(&a.report->widest, (u64)count << 32 | (0xffffffffu - (u32)x));
+        }
+    }
+}
+
+// Sums of what comes before, `values[p]` being the whole: one block. `load(x)` gives the terms.
+template <class F> __device__ void scan(u64 p, u64* out, F load) {
+    extern __shared__ u64 sums[];
+    u32 lane = lane_id(), warp = threadIdx.x / WARP, warps = blockDim.x / WARP;
+    u64 carry = 0;
+    for (u64 base = 0; base < p; base += blockDim.x) {
+        u64 x = base + threadIdx.x;
+        u64 own = x < p ? load(x) : 0, sum = own;
+        for (u32 width = 1; width < 32; width *= 2) {
+            u64 before = __shfl_up_sync(FULL, sum, width);
+            if (lane >= width) sum += before;
+        }
+        if (lane == 31) sums[warp] = sum;
+        __syncthreads();
+        u64 offset = carry, total = 0;
+        for (u32 w = 0; w < warps; w++) {
+            if (w < warp) offset += sums[w];
+            total += sums[w];
+        }
+        if (x < p) out[x] = offset + sum - own;
+        carry += total;
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) out[p] = carry;
+}
+
+// Where the rows' lists start.
+extern "C" __global__ void offsets(const Args a) {
+    scan(a.p, a.offset, [&](u64 x) { return (u64)a.degree[x]; });
+}
+
+// How many items of work a row is: its sets in chunks, once for every 32 neighbours that they are tested against. A row
+// of few sets is cut finely, so that all multiprocessors have some.
+__device__ __forceinline__ u64 chunk_of(const Args& a, u64 sets) {
+    u64 wanted = sets / 4096;
+    return wanted < a.chunk ? a.chunk : wanted > 1024 ? 1024 : wanted;
+}
+
+extern "C" __global__ void items(const Args a) {
+    u64* total = &a.report->items;
+    scan(a.p, a.items, [&](u64 x) {
+        u64 d = a.degree[x];
+        if (d <= a.size) return 0ull;
+        u64 sets = choose(a, d, a.size), chunk = chunk_of(a, sets);
+        return (sets / chunk + (sets % chunk != 0)) * ((d + 31) / 32);
+    });
+    __syncthreads();
+    if (threadIdx.x == 0) *total = a.items[a.p];
+}
+
+// Neighbour lists, a warp a row.
+extern "C" __global__ void fill(const Args a) {
+    u32 lane = lane_id();
+    u64 warps = (u64)gridDim.x * (blockDim.x / WARP);
+    for (u64 x = (u64)blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP; x < a.p; x += warps) {
+        u64 at = a.offset[x];
+        for (u64 base = 0; base < a.words; base += WARP) {
+            u64 w = base + lane;
+            u32 word = w < a.words ? a.graph[x * a.words + w] : 0;
+            u32 own = __popc(word), sum = own;
+            for (u32 width = 1; width < 32; width *= 2) {
+                u32 before = __shfl_up_sync(FULL, sum, width);
+                if (lane >= width) sum += before;
+            }
+            u64 to = at + sum - own;
+            while (word) {
+                a.list[to++] = (u32)w * 32 + __ffs(word) - 1;
+                word &= word - 1;
+            }
+            at += __shfl_sync(FULL, sum, 31);
+        }
+    }
+}
+
+// Clears the slots and finds every entry's twin.
+extern "C" __global__ void slots(const Args a) {
+    u64 warps = (u64)gridDim.x * (blockDim.x / WARP);
+    for (u64 x = (u64)blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP; x < a.p; x += warps) {
+        for (u64 e = a.offset[x] + lane_id(); e < a.offset[x + 1]; e += WARP) {
+            u32 y = a.list[e];
+            u64 low = a.offset[y], high = a.offset[y + 1];
+            while (high - low > 1) {
+                u64 middle = (low + high) / 2;
+                if (a.list[middle] <= (u32)x) low = middle; else high = middle;
+            }
+            a.twin[e] = (u32)low;
+            Slot empty;
+            empty.stop = NEVER;
+            empty.rank = NEVER;
+            empty.q = __longlong_as_double(0x7ff0000000000000ll);
+            empty.exact_r = NEVER;
+            empty.lock = 0;
+            empty.exact = 0;
+            a.slot[e] = empty;
+        }
+    }
+}
+
+// Removes the pairs of the level's log from the graph.
+extern "C" __global__ void removal(const Args a) {
+    u64 step = 2 + a.size;
+    for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < a.report->logged; i += (u64)gridDim.x * blockDim.x) {
+        u32 x = a.log[i * step], y = a.log[i * step + 1];
+        atomicAnd(&a.graph[x * a.words + (y >> 5)], ~(1u << (y & 31)));
+        atomicAnd(&a.graph[y * a.words + (x >> 5)], ~(1u << (x & 31)));
+    }
+}
