@@ -15,13 +15,20 @@ struct Report {
     u64 exact;        // of them decided by the exact formula
     u64 removed;      // pairs
     u64 ends;         // twice the number of edges
-    u64 widest;       // degree << 32 | ~vertex, of the widest vertex with a pair to be tested
+    u64 widest;       // degree, 2^21 - 1 - vertex, other vertex of a pair to be tested: 21 bits each, of the widest
     u64 go_on;        // a side was visited that has more candidates than the sets have members
     u64 undefined;    // smallest x * p + y of a pair that met a test without an answer
     u64 logged;       // records in the log of this level
-    u64 next_item;    // work handed out
-    u64 items;        // work there is
+    u64 items;        // work there is on each side
+    u64 next_first;   // work handed out: first sides
+    u64 next_second;  // second sides
 };
+
+// A launch that has used up its time leaves work for the next. What follows it on the stream does nothing then, and is
+// launched again.
+__device__ __forceinline__ bool first_is_done(const Report* r) { return r->next_first >= r->items; }
+__device__ __forceinline__ bool both_are_done(const Report* r) { return first_is_done(r) && r->next_second >= r->items; }
+
 
 // What is known of the sets from the neighbours of a row against one other vertex.
 struct Slot {
@@ -61,8 +68,10 @@ struct Args {
     u64 second;           // 0: the smaller vertex's neighbours, 1: the larger one's
     u64 budget;           // nanoseconds after which no more work is taken
     u64 chunk;            // sets in an item of work, at least
-    u64 beta;             // edges (strategy "edge") or threads a set (strategy "set") of a block
-    u64 gamma;            // tests an edge at a time (strategy "edge")
+    u64 from;             // ranks of this launch (strategies "edge" and "set")
+    u64 to;
+    u64 beta;             // edges (strategy "edge") or sets (strategy "set") of a block
+    u64 gamma;            // tests of an edge that run at a time (strategy "edge")
     double below;         // q below: independent for certain
     double above;         // q above: dependent for certain
     double critical;      // the largest r that is independent by the exact formula; below 0: none, infinity: all

@@ -156,7 +156,7 @@ __device__ inline double by_pseudoinverse(double* m, double* v, u32 k) {
 
 // x and y given the `size` vertices in `set`, decided by the whole warp; `work` holds exact_doubles(size). All lanes give the
 // same arguments and get the same answer.
-__device__ __noinline__ Exact exact(const Args& a, u32 x, u32 y, const u32* set, u32 size, double* work) {
+__device__ __noinline__ static Exact exact(const Args& a, u32 x, u32 y, const u32* set, u32 size, double* work) {
     if (size == 0) {
         double r = correlation(a, x, y);
         return isnan(r) && a.fast ? judge_missing(a) : judge(a, r);

@@ -2,7 +2,7 @@
 #include "gauss.cuh"
 
 // A warp takes a row y and 32 vertices x below it; its ballot is the word of the bit row.
-extern "C" __global__ void marginal(const Args a) {
+extern "C" __global__ void marginal(const __grid_constant__ Args a) {
     u32 lane = lane_id();
     u64 tested_count = 0, removed_count = 0;
     u64 warps = (u64)gridDim.x * (blockDim.x / WARP);
@@ -51,7 +51,7 @@ extern "C" __global__ void marginal(const Args a) {
 }
 
 // Raises p of the pairs that are left to that of the empty set: most are outdone at a later level, so it was not worked out.
-extern "C" __global__ void raise_marginal(const Args a) {
+extern "C" __global__ void raise_marginal(const __grid_constant__ Args a) {
     u64 warps = (u64)gridDim.x * (blockDim.x / WARP);
     for (u64 x = (u64)blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP; x < a.p; x += warps) {
         for (u64 w = x / 32 + lane_id(); w < a.words; w += WARP) {

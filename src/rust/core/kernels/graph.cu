@@ -3,7 +3,7 @@
 #include "subsets.cuh"
 
 // Completes the upper triangle of the bit rows: a warp transposes 32 rows of one word.
-extern "C" __global__ void mirror(const Args a) {
+extern "C" __global__ void mirror(const __grid_constant__ Args a) {
     u32 lane = lane_id();
     u64 blocks = (a.p + 31) / 32;
     u64 warps = (u64)gridDim.x * (blockDim.x / WARP);
@@ -23,23 +23,29 @@ extern "C" __global__ void mirror(const Args a) {
 }
 
 // Number of neighbours of every row, of all edges' ends, and the widest row with a pair to be tested.
-extern "C" __global__ void degrees(const Args a) {
+extern "C" __global__ void degrees(const __grid_constant__ Args a) {
+    if (!both_are_done(a.report)) return;
     u32 lane = lane_id();
     u64 warps = (u64)gridDim.x * (blockDim.x / WARP);
     for (u64 x = (u64)blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP; x < a.p; x += warps) {
         u32 count = 0;
-        bool tested = false;
+        u64 tested = NEVER;
         for (u64 w = lane; w < a.words; w += WARP) {
             u32 word = a.graph[x * a.words + w];
             count += __popc(word);
-            tested |= (a.fixed ? word & ~a.fixed[x * a.words + w] : word) != 0;
+            u32 asked = a.fixed ? word & ~a.fixed[x * a.words + w] : word;
+            if (asked && tested == NEVER) tested = 32 * w + __ffs(asked) - 1;
         }
         count = (u32)warp_sum(count);
-        tested = __any_sync(FULL, tested);
+        for (int width = 16; width; width /= 2) {
+            u64 other = __shfl_xor_sync(FULL, tested, width);
+            tested = other < tested ? other : tested;
+        }
         if (lane == 0) {
             a.degree[x] = count;
             atomicAdd(&a.report->ends, (u64)count);
-            if (tested) atomicMax(&a.report->widest, (u64)count << 32 | (0xffffffffu - (u32)x));
+            u64 last = (1ull << 21) - 1;
+            if (tested != NEVER) atomicMax(&a.report->widest, (u64)count << 42 | (last - x) << 21 | tested);
         }
     }
 }
@@ -71,21 +77,20 @@ template <class F> __device__ void scan(u64 p, u64* out, F load) {
 }
 
 // Where the rows' lists start.
-extern "C" __global__ void offsets(const Args a) {
+extern "C" __global__ void offsets(const __grid_constant__ Args a) {
     scan(a.p, a.offset, [&](u64 x) { return (u64)a.degree[x]; });
 }
 
-// How many items of work a row is: its sets in chunks, once for every 32 neighbours that they are tested against. A row
-// of few sets is cut finely, so that all multiprocessors have some.
-__device__ __forceinline__ u64 chunk_of(const Args& a, u64 sets) {
-    u64 wanted = sets / 4096;
-    return wanted < a.chunk ? a.chunk : wanted > 1024 ? 1024 : wanted;
+// Where the rows' records start: `degree` holds their numbers.
+extern "C" __global__ void log_offsets(const __grid_constant__ Args a) {
+    scan(a.p, a.items, [&](u64 x) { return (u64)a.degree[x]; });
 }
 
-extern "C" __global__ void items(const Args a) {
+// How many items of work a row is: its sets in chunks, once for every 32 neighbours that they are tested against.
+extern "C" __global__ void items(const __grid_constant__ Args a) {
     u64* total = &a.report->items;
     scan(a.p, a.items, [&](u64 x) {
-        u64 d = a.degree[x];
+        u64 d = a.offset[x + 1] - a.offset[x];
         if (d <= a.size) return 0ull;
         u64 sets = choose(a, d, a.size), chunk = chunk_of(a, sets);
         return (sets / chunk + (sets % chunk != 0)) * ((d + 31) / 32);
@@ -95,7 +100,7 @@ extern "C" __global__ void items(const Args a) {
 }
 
 // Neighbour lists, a warp a row.
-extern "C" __global__ void fill(const Args a) {
+extern "C" __global__ void fill(const __grid_constant__ Args a) {
     u32 lane = lane_id();
     u64 warps = (u64)gridDim.x * (blockDim.x / WARP);
     for (u64 x = (u64)blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP; x < a.p; x += warps) {
@@ -119,7 +124,7 @@ extern "C" __global__ void fill(const Args a) {
 }
 
 // Clears the slots and finds every entry's twin.
-extern "C" __global__ void slots(const Args a) {
+extern "C" __global__ void slots(const __grid_constant__ Args a) {
     u64 warps = (u64)gridDim.x * (blockDim.x / WARP);
     for (u64 x = (u64)blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP; x < a.p; x += warps) {
         for (u64 e = a.offset[x] + lane_id(); e < a.offset[x + 1]; e += WARP) {
@@ -143,7 +148,8 @@ extern "C" __global__ void slots(const Args a) {
 }
 
 // Removes the pairs of the level's log from the graph.
-extern "C" __global__ void removal(const Args a) {
+extern "C" __global__ void removal(const __grid_constant__ Args a) {
+    if (!both_are_done(a.report)) return;
     u64 step = 2 + a.size;
     for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < a.report->logged; i += (u64)gridDim.x * blockDim.x) {
         u32 x = a.log[i * step], y = a.log[i * step + 1];

@@ -41,3 +41,9 @@ __device__ __forceinline__ u64 rank_without(const Args& a, u32 n, u32 size, cons
     for (u32 i = 0; i < size; i++) after += choose(a, n - 2 - (set[i] - (set[i] > place)), size - i);
     return choose(a, n - 1, size) - 1 - after;
 }
+
+// Sets in an item of work, of a row that has `sets`. A row of few is cut finely, so that all multiprocessors have some.
+__device__ __forceinline__ u64 chunk_of(const Args& a, u64 sets) {
+    u64 wanted = sets / 4096;
+    return wanted < a.chunk ? a.chunk : wanted > 1024 ? 1024 : wanted;
+}

@@ -3,14 +3,15 @@
 //! A context costs 0.2 s and the first load of the kernels 80 ms, so both live until [`release`]. Everything goes through
 //! the driver, which is loaded at run time: a machine without one gets an error, not a package that does not load.
 
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
 use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::sys;
 
-use super::kernels::Kernels;
+use super::kernels::{Args, Kernels};
 use super::memory::Memory;
 use crate::error::{DeviceError, DeviceKind};
 use crate::{Error, Result};
@@ -223,9 +224,11 @@ pub(super) struct Card {
     pub processors: u32,
     /// Dynamic shared memory in bytes that a block may ask for.
     pub shared_limit: u32,
-    pub kernels: Kernels,
-    /// Held for as long as a search runs: two engines on one card take turns with it, not with each other's data.
+    kernels: Kernels,
+    /// What searches before left for the next; an engine takes it for as long as it lives.
     memory: Mutex<Vec<Memory>>,
+    /// Set when the context is lost.
+    lost: AtomicBool,
 }
 
 // SAFETY: contexts, streams and functions may be used from any thread to which the context has been bound, and every use
@@ -290,6 +293,7 @@ impl Card {
                 as u32,
             kernels,
             memory: Mutex::default(),
+            lost: AtomicBool::new(false),
         };
         std::mem::forget(opened);
         Ok(card)
@@ -301,15 +305,54 @@ impl Card {
         unsafe { result::ctx::set_current(self.context) }.map_err(|e| failure("binding the card", e))
     }
 
-    /// The stream that everything runs on, in order.
-    pub fn stream(&self) -> sys::CUstream {
-        self.stream
+    /// Whether the driver is this process's, which it is not after a fork.
+    pub fn is_ours(&self) -> bool {
+        driver_process() == std::process::id()
     }
 
     /// Free and total memory in bytes.
     pub fn memory_info(&self) -> Result<(u64, u64)> {
         let (free, total) = result::mem_get_info().map_err(|e| failure("asking for free memory", e))?;
         Ok((free as u64, total as u64))
+    }
+
+    /// Puts a kernel on the stream: `blocks` of `threads`, with `shared` bytes of dynamic shared memory each.
+    pub fn launch(&self, name: &'static str, blocks: (u32, u32), threads: u32, shared: u64, args: &Args) -> Result<()> {
+        if blocks.0 == 0 || blocks.1 == 0 {
+            return Ok(());
+        }
+        let function = self.kernels.get(name, self.shared_limit)?;
+        let mut args = *args;
+        let mut parameters = [std::ptr::from_mut(&mut args).cast::<c_void>()];
+        // SAFETY: every kernel takes one `Args`, which the driver copies before this returns; its addresses are those of
+        // memory that outlives what runs on the stream.
+        unsafe {
+            result::launch_kernel(
+                function,
+                (blocks.0, blocks.1, 1),
+                (threads, 1, 1),
+                shared as u32,
+                self.stream,
+                &mut parameters,
+            )
+        }
+        .map_err(|e| failure(name, e))
+    }
+
+    /// Copies to the device; on return the host's memory may change.
+    pub fn upload<T: Copy>(&self, to: u64, from: &[T]) -> Result<()> {
+        // SAFETY: the callers have `from.len()` elements at `to`. From memory that is not pinned, the driver has copied
+        // what it needs when this returns.
+        unsafe { result::memcpy_htod_async(to, from, self.stream) }.map_err(|e| failure("copying to the GPU", e))
+    }
+
+    /// Copies from the device to pinned memory once what was put on the stream before is done.
+    ///
+    /// # Safety
+    /// `to` must hold `count` elements and must not be read, written or freed before the stream is synchronised.
+    pub unsafe fn download<T: Copy>(&self, from: u64, to: *mut T, count: usize) -> Result<()> {
+        let to = std::slice::from_raw_parts_mut(to, count);
+        result::memcpy_dtoh_async(to, from, self.stream).map_err(|e| failure("copying from the GPU", e))
     }
 
     /// Waits until all that was put on the stream is done.
@@ -355,6 +398,9 @@ impl Card {
     pub fn abandon(self: &Arc<Self>) {
         let mut cards = cards();
         cards.open.retain(|card| !Arc::ptr_eq(card, self));
+        if self.lost.swap(true, Ordering::Relaxed) {
+            return;
+        }
         // SAFETY: the device came from `cuDeviceGet`. After the reset every call in the old context fails, which is what
         // they did already.
         let _ = unsafe { sys::cuDevicePrimaryCtxReset_v2(self.device) };
@@ -373,7 +419,15 @@ impl Drop for Retained {
 
 impl Drop for Card {
     fn drop(&mut self) {
-        if driver_process() != std::process::id() || self.bind().is_err() {
+        if driver_process() != std::process::id() {
+            return;
+        }
+        if self.lost.load(Ordering::Relaxed) {
+            // SAFETY: retained in `Card::new`; what lived in the context went with it.
+            let _ = unsafe { result::primary_ctx::release(self.device) };
+            return;
+        }
+        if self.bind().is_err() {
             return;
         }
         self.drop_memory();

@@ -4,6 +4,7 @@ use cudarc::driver::result;
 use cudarc::driver::sys;
 
 use super::device::failure;
+use super::kernels::Report;
 use super::plan::out_of_memory;
 use crate::Result;
 
@@ -42,6 +43,7 @@ const KEPT_PINNED: usize = 256 << 20;
 pub(super) struct Memory {
     device: [(sys::CUdeviceptr, u64); USES],
     pinned: Option<(*mut u8, usize)>,
+    reports: Option<*mut Report>,
 }
 
 // SAFETY: plain addresses; a `Memory` has one owner at a time.
@@ -92,6 +94,18 @@ impl Memory {
         Ok(at.cast())
     }
 
+    /// Pinned memory for two reports: one to be sent and one to be received.
+    pub fn reports(&mut self) -> Result<*mut Report> {
+        if let Some(at) = self.reports {
+            return Ok(at);
+        }
+        // SAFETY: freed in `free`.
+        let at = unsafe { result::malloc_host(2 * size_of::<Report>(), 0) }
+            .map_err(|e| failure("allocating pinned memory", e))?;
+        self.reports = Some(at.cast());
+        Ok(at.cast())
+    }
+
     /// Whether this is little enough to be kept for the next call.
     pub fn is_modest(&self) -> bool {
         self.held() <= KEPT && self.pinned.is_none_or(|(_, size)| size <= KEPT_PINNED)
@@ -104,6 +118,10 @@ impl Memory {
                 // SAFETY: allocated in `device`, freed once as `self` ends here.
                 let _ = unsafe { result::free_sync(address) };
             }
+        }
+        if let Some(at) = self.reports {
+            // SAFETY: allocated in `reports`, freed once.
+            let _ = unsafe { result::free_host(at.cast()) };
         }
         if let Some((at, _)) = self.pinned {
             // SAFETY: allocated in `pinned`, freed once.

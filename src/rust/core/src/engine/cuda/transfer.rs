@@ -1,0 +1,128 @@
+//! Bringing answers back: pinned memory between the card and the caller, spread by several threads.
+
+use super::CudaEngine;
+use crate::Result;
+
+/// Bytes that are under way at a time; two such pieces of pinned memory take turns.
+const PIECE: usize = 16 << 20;
+
+/// Threads that spread p-values: more only wait for memory.
+const THREADS: usize = 8;
+
+/// Below this many numbers one thread is quicker.
+const FEW: usize = 1 << 16;
+
+/// Number of threads for work on so many numbers.
+pub(super) fn threads_for(numbers: usize) -> usize {
+    if numbers < FEW {
+        return 1;
+    }
+    std::thread::available_parallelism().map_or(1, usize::from).min(THREADS)
+}
+
+/// Runs `work` on parts of columns first..last of a matrix with `p` rows, which `columns` holds, on several threads:
+/// `work(y, column)`. `weight(y)` is how much there is to do below column y.
+pub(super) fn each_column(
+    columns: &mut [f64],
+    p: usize,
+    first: usize,
+    weight: impl Fn(usize) -> usize,
+    work: impl Fn(usize, &mut [f64]) + Sync,
+) {
+    let last = first + columns.len() / p;
+    let threads = threads_for(columns.len());
+    let run = |from: usize, part: &mut [f64]| {
+        for (i, column) in part.chunks_exact_mut(p).enumerate() {
+            work(from + i, column);
+        }
+    };
+    if threads == 1 {
+        return run(first, columns);
+    }
+    let total = weight(last) - weight(first);
+    std::thread::scope(|scope| {
+        let (mut rest, mut from) = (columns, first);
+        for t in 1..=threads {
+            let goal = weight(first) + total * t / threads;
+            let mut to = from;
+            while to < last && (t == threads || weight(to + 1) <= goal) {
+                to += 1;
+            }
+            let (part, later) = std::mem::take(&mut rest).split_at_mut((to - from) * p);
+            rest = later;
+            let run = &run;
+            if t == threads {
+                run(from, part);
+            } else {
+                scope.spawn(move || run(from, part));
+            }
+            from = to;
+        }
+    });
+}
+
+impl CudaEngine<'_> {
+    /// Copies bytes from the card, in pieces: `take(offset, piece)` has each in turn while the next is under way. Pieces
+    /// end where `cut` says, which gets the largest end that there is room for.
+    pub(super) fn bring(
+        &mut self,
+        from: u64,
+        bytes: usize,
+        cut: impl Fn(usize) -> usize,
+        mut take: impl FnMut(usize, &[u8]),
+    ) -> Result<()> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        let room = PIECE.min(bytes);
+        let pinned = self.memory().pinned(2 * room)?;
+        let end_of = |start: usize| if bytes - start <= room { bytes } else { cut(start + room) };
+        let start_copy = |half: usize, start: usize, end: usize| {
+            // SAFETY: each half holds `room` bytes, and is read after a synchronisation only.
+            unsafe { self.card.download(from + start as u64, pinned.add(half * room), end - start) }
+        };
+        let (mut start, mut end) = (0, end_of(0));
+        start_copy(0, start, end)?;
+        let mut half = 0;
+        while start < end {
+            self.card.synchronize("copying from the GPU")?;
+            let next = if end < bytes { end_of(end) } else { end };
+            if next > end {
+                start_copy(1 - half, end, next)?;
+            }
+            // SAFETY: `end - start` bytes were copied to this half, and the copy under way is to the other.
+            let piece = unsafe { std::slice::from_raw_parts(pinned.add(half * room), end - start) };
+            take(start, piece);
+            (start, end) = (end, next);
+            half = 1 - half;
+        }
+        Ok(())
+    }
+}
+
+/// The numbers in a piece of pinned memory.
+pub(super) fn numbers<T: Copy>(piece: &[u8]) -> &[T] {
+    assert!(piece.as_ptr().cast::<T>().is_aligned() && piece.len() % size_of::<T>() == 0);
+    // SAFETY: aligned and whole, as asserted; used for u32, u64 and f64, which any bits are values of.
+    unsafe { std::slice::from_raw_parts(piece.as_ptr().cast(), piece.len() / size_of::<T>()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_column_is_visited_once_whatever_the_weights() {
+        for p in [1usize, 7, 300, 517] {
+            for first in [0, p / 3] {
+                let mut m = vec![0.0; (p - first) * p];
+                each_column(&mut m, p, first, |y| y * y.saturating_sub(1) / 2, |y, column| {
+                    column.iter_mut().for_each(|cell| *cell += 1.0 + y as f64);
+                });
+                for (i, cell) in m.iter().enumerate() {
+                    assert_eq!(*cell, 1.0 + (first + i / p) as f64, "{p} {first}");
+                }
+            }
+        }
+    }
+}
