@@ -9,7 +9,7 @@ extern "C" __global__ void marginal(const __grid_constant__ Args a) {
     u64 words = (a.p + 31) / 32;
     for (u64 at = (u64)blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP; at < a.p * words; at += warps) {
         u64 y = at / words, w = at % words;
-        if (32 * w >= y) continue;
+        if (32 * w > y) continue;
         u64 x = 32 * w + lane;
         bool below = x < y;
         u32 may = a.start ? a.start[y * a.words + w] : FULL;

@@ -5,7 +5,8 @@
 // Completes the upper triangle of the bit rows: a warp transposes 32 rows of one word.
 extern "C" __global__ void mirror(const __grid_constant__ Args a) {
     u32 lane = lane_id();
-    u64 blocks = (a.p + 31) / 32;
+    // All words, also the one that may pad a row to 64 bits: what is past the last vertex becomes 0.
+    u64 blocks = a.words;
     u64 warps = (u64)gridDim.x * (blockDim.x / WARP);
     for (u64 at = (u64)blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP; at < blocks * blocks; at += warps) {
         u64 below = at / blocks, left = at % blocks;

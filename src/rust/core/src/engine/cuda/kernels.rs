@@ -27,7 +27,15 @@ pub(super) const MODULES: &[Module] = &[
     module!("gauss_marginal", "marginal", "raise_marginal"),
     module!("gauss_single", "single", "settle_single", "log_single"),
     module!(
-        "gauss_shared", "shared_2", "shared_3", "shared_4", "shared_5", "shared_6", "shared_7", "shared_8", "shared_any"
+        "gauss_shared",
+        "shared_2",
+        "shared_3",
+        "shared_4",
+        "shared_5",
+        "shared_6",
+        "shared_7",
+        "shared_8",
+        "shared_any"
     ),
     module!("gauss_papers", "edge", "set"),
     module!("gauss_settle", "settle"),
@@ -156,7 +164,8 @@ impl Kernels {
         let function = unsafe { result::module::get_function(handle, entry) }.map_err(loading)?;
         let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
         // SAFETY: the function belongs to the module above.
-        unsafe { result::function::set_function_attribute(function, attribute, shared_limit as i32) }.map_err(loading)?;
+        unsafe { result::function::set_function_attribute(function, attribute, shared_limit as i32) }
+            .map_err(loading)?;
         loaded.functions.insert(name, function);
         Ok(function)
     }
@@ -180,8 +189,11 @@ mod tests {
     fn every_kernel_is_in_the_ptx_that_drivers_of_cuda_12_load() {
         for (module, ptx, entries) in MODULES {
             assert!(ptx.contains(".version 8.0") && ptx.contains(".target sm_75"), "{module}");
-            let found: Vec<&str> =
-                ptx.lines().filter_map(|line| line.split(".visible .entry ").nth(1)).filter_map(|s| s.split('(').next()).collect();
+            let found: Vec<&str> = ptx
+                .lines()
+                .filter_map(|line| line.split(".visible .entry ").nth(1))
+                .filter_map(|s| s.split('(').next())
+                .collect();
             let mut wanted = entries.to_vec();
             let mut found_sorted = found.clone();
             wanted.sort_unstable();

@@ -59,11 +59,16 @@ impl Log {
             found.pairs.reserve_exact(records as usize);
             found.members.reserve_exact(records as usize * size);
             let bytes = record(size) as usize;
-            engine.bring(from, bytes * records as usize, |end| end / bytes * bytes, |_, piece| {
-                for one in numbers::<u32>(piece).chunks_exact(2 + size) {
-                    found.push(one[0], one[1], &one[2..]);
-                }
-            })?;
+            engine.bring(
+                from,
+                bytes * records as usize,
+                |end| end / bytes * bytes,
+                |_, piece| {
+                    for one in numbers::<u32>(piece).chunks_exact(2 + size) {
+                        found.push(one[0], one[1], &one[2..]);
+                    }
+                },
+            )?;
             self.brought.push(found);
             from += bytes as u64 * records;
         }

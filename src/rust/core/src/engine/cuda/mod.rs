@@ -80,7 +80,8 @@ impl CudaOptions {
             return Err(Error::Argument {
                 argument: "strategy",
                 value: format!("{:?}", self.strategy),
-                mend: "give numbers of at least 1 that make blocks of at most 256 threads: beta * gamma, or theta".into(),
+                mend: "give numbers of at least 1 that make blocks of at most 256 threads: beta * gamma, or theta"
+                    .into(),
             });
         }
         Ok(())

@@ -373,7 +373,8 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
                 self.engine.card.launch(name, (blocks, 1), room.threads, room.shared, &args)?;
             }
             let report = self.settle(size, observer)?;
-            let (items, done) = (report.items, report.next_first.min(report.items) + report.next_second.min(report.items));
+            let (items, done) =
+                (report.items, report.next_first.min(report.items) + report.next_second.min(report.items));
             observer.progress(size, done as f64, 2.0 * items as f64)?;
             if report.next_first < items {
                 continue;
@@ -471,11 +472,17 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
             // A piece ends with a column.
             let last = column_at(start + values.len());
             let columns = &mut p_max[filled * p..last * p];
-            each_column(columns, p, filled, |y| y * p, |y, column| {
-                let from = triangle(y) - start;
-                column[..y].copy_from_slice(&values[from..from + y]);
-                column[y..].fill(mark);
-            });
+            each_column(
+                columns,
+                p,
+                filled,
+                |y| y * p,
+                |y, column| {
+                    let from = triangle(y) - start;
+                    column[..y].copy_from_slice(&values[from..from + y]);
+                    column[y..].fill(mark);
+                },
+            );
             filled = last;
         };
         self.engine.bring(self.args.p_max, 8 * triangle(p), |end| 8 * triangle(column_at(end / 8)), &mut spread)?;

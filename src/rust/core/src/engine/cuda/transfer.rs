@@ -116,9 +116,15 @@ mod tests {
         for p in [1usize, 7, 300, 517] {
             for first in [0, p / 3] {
                 let mut m = vec![0.0; (p - first) * p];
-                each_column(&mut m, p, first, |y| y * y.saturating_sub(1) / 2, |y, column| {
-                    column.iter_mut().for_each(|cell| *cell += 1.0 + y as f64);
-                });
+                each_column(
+                    &mut m,
+                    p,
+                    first,
+                    |y| y * y.saturating_sub(1) / 2,
+                    |y, column| {
+                        column.iter_mut().for_each(|cell| *cell += 1.0 + y as f64);
+                    },
+                );
                 for (i, cell) in m.iter().enumerate() {
                     assert_eq!(*cell, 1.0 + (first + i / p) as f64, "{p} {first}");
                 }
