@@ -22,6 +22,7 @@ struct Report {
     u64 items;        // work there is on each side
     u64 next_first;   // work handed out: first sides
     u64 next_second;  // second sides
+    u64 chunk;        // sets in an item of work, at least
 };
 
 // A launch that has used up its time leaves work for the next. What follows it on the stream does nothing then, and is
@@ -67,7 +68,7 @@ struct Args {
     u64 last_row;
     u64 second;           // 0: the smaller vertex's neighbours, 1: the larger one's
     u64 budget;           // nanoseconds after which no more work is taken
-    u64 chunk;            // sets in an item of work, at least
+    u64 warps;            // that share the work of a level, about
     u64 from;             // ranks of this launch (strategies "edge" and "set")
     u64 to;
     u64 beta;             // edges (strategy "edge") or sets (strategy "set") of a block

@@ -55,16 +55,24 @@ __device__ __forceinline__ Exact exact_single(const Args& a, u32 x, u32 y, u32 k
     return judge(a, (xy - xk * yk) / sqrt((1.0 - yk * yk) * (1.0 - xk * xk)));
 }
 
-// Doubles that `exact_partial` works in, for conditioning sets of this size.
-__host__ __device__ constexpr u64 exact_doubles(u64 size) { return 3 * (size + 2) * (size + 2); }
+// Doubles that `exact` works in, for conditioning sets of this size.
+__host__ __device__ constexpr u64 exact_doubles(u64 size) { return 2 * (size + 2) * (size + 2); }
 
-// Schur complement of all but the first two, on a k x k matrix that the warp shares; false when a pivot is too small.
-__device__ inline bool by_elimination(double* m, u32 k, double& r) {
-    u32 lane = lane_id();
+// Lanes that work on one exact test: a warp, or a part of it so that several tests run side by side (their matrices have
+// four to ten rows, and what they wait for is one division after another).
+template <int G> struct Group {
+    u32 lane, mask;
+    __device__ Group() : lane(lane_id() % G), mask(G == 32 ? FULL : ((1u << (G % 32)) - 1) << (lane_id() / G * G)) {}
+    __device__ void sync() const { __syncwarp(mask); }
+    __device__ bool any(bool v) const { return __any_sync(mask, v); }
+};
+
+// Schur complement of all but the first two, on a k x k matrix that the group shares; false when a pivot is too small.
+template <int G> __device__ inline bool by_elimination(Group<G> group, double* m, u32 k, double& r) {
     for (u32 pivot = k - 1; pivot >= 2; pivot--) {
         double d = m[pivot * k + pivot];
         if (!(d > SAFE_PIVOT)) return false;
-        for (u32 at = lane; at < pivot * pivot; at += WARP) {
+        for (u32 at = group.lane; at < pivot * pivot; at += G) {
             u32 col = at / pivot, row = at % pivot;
             if (row <= col) {
                 double factor = m[col * k + pivot] / d;
@@ -73,7 +81,7 @@ __device__ inline bool by_elimination(double* m, u32 k, double& r) {
                 m[row * k + col] = value;
             }
         }
-        __syncwarp();
+        group.sync();
     }
     double xx = m[0], xy = m[k], yy = m[k + 1];
     if (!(xx > SAFE_PIVOT && yy > SAFE_PIVOT && xx * yy - xy * xy > SAFE_PIVOT * xx * yy)) return false;
@@ -82,62 +90,52 @@ __device__ inline bool by_elimination(double* m, u32 k, double& r) {
 }
 
 // Cyclic Jacobi rotations; the diagonal of m becomes the eigenvalues, column e of v the e-th eigenvector.
-__device__ inline void jacobi(double* m, double* v, u32 k) {
-    u32 lane = lane_id();
+template <int G> __device__ inline void jacobi(Group<G> group, double* m, double* v, u32 k) {
     for (int sweep = 0; sweep < 60; sweep++) {
         bool any = false;
-        for (u32 at = lane; at < k * k; at += WARP) {
-            u32 col = at / k, row = at % k;
-            any |= row < col && m[at] * m[at] != 0.0;
-        }
-        if (!__any_sync(FULL, any)) return;
+        for (u32 at = group.lane; at < k * k; at += G) any |= at % k < at / k && m[at] * m[at] != 0.0;
+        if (!group.any(any)) return;
         for (u32 i = 0; i < k; i++) {
             for (u32 j = i + 1; j < k; j++) {
                 double ij = m[j * k + i], ii = m[i * k + i], jj = m[j * k + j];
-                __syncwarp();
-                if (ij == 0.0 || fabs(ij) < 1e-3 * EPSILON * fmin(fabs(ii), fabs(jj))) {
-                    if (lane == 0) {
-                        m[j * k + i] = 0.0;
-                        m[i * k + j] = 0.0;
+                group.sync();
+                bool negligible = ij == 0.0 || fabs(ij) < 1e-3 * EPSILON * fmin(fabs(ii), fabs(jj));
+                if (!negligible) {
+                    double tau = (jj - ii) / (2.0 * ij);
+                    double t = copysign(1.0, tau) / (fabs(tau) + sqrt(1.0 + tau * tau));
+                    double cos = 1.0 / sqrt(1.0 + t * t);
+                    double sin = t * cos;
+                    for (u32 h = group.lane; h < k; h += G) {
+                        double hi = m[i * k + h], hj = m[j * k + h];
+                        m[i * k + h] = cos * hi - sin * hj;
+                        m[j * k + h] = sin * hi + cos * hj;
                     }
-                    __syncwarp();
-                    continue;
+                    group.sync();
+                    for (u32 h = group.lane; h < k; h += G) {
+                        double ih = m[h * k + i], jh = m[h * k + j];
+                        m[h * k + i] = cos * ih - sin * jh;
+                        m[h * k + j] = sin * ih + cos * jh;
+                        double vi = v[i * k + h], vj = v[j * k + h];
+                        v[i * k + h] = cos * vi - sin * vj;
+                        v[j * k + h] = sin * vi + cos * vj;
+                    }
+                    group.sync();
                 }
-                double tau = (jj - ii) / (2.0 * ij);
-                double t = copysign(1.0, tau) / (fabs(tau) + sqrt(1.0 + tau * tau));
-                double cos = 1.0 / sqrt(1.0 + t * t);
-                double sin = t * cos;
-                for (u32 h = lane; h < k; h += WARP) {
-                    double hi = m[i * k + h], hj = m[j * k + h];
-                    m[i * k + h] = cos * hi - sin * hj;
-                    m[j * k + h] = sin * hi + cos * hj;
-                }
-                __syncwarp();
-                for (u32 h = lane; h < k; h += WARP) {
-                    double ih = m[h * k + i], jh = m[h * k + j];
-                    m[h * k + i] = cos * ih - sin * jh;
-                    m[h * k + j] = sin * ih + cos * jh;
-                    double vi = v[i * k + h], vj = v[j * k + h];
-                    v[i * k + h] = cos * vi - sin * vj;
-                    v[j * k + h] = sin * vi + cos * vj;
-                }
-                __syncwarp();
-                if (lane == 0) {
+                if (group.lane == 0) {
                     m[j * k + i] = 0.0;
                     m[i * k + j] = 0.0;
                 }
-                __syncwarp();
+                group.sync();
             }
         }
     }
 }
 
 // By the eigenvalues; those up to k * max * eps are dropped.
-__device__ inline double by_pseudoinverse(double* m, double* v, u32 k) {
-    u32 lane = lane_id();
-    for (u32 at = lane; at < k * k; at += WARP) v[at] = at / k == at % k ? 1.0 : 0.0;
-    __syncwarp();
-    jacobi(m, v, k);
+template <int G> __device__ inline double by_pseudoinverse(Group<G> group, double* m, double* v, u32 k) {
+    for (u32 at = group.lane; at < k * k; at += G) v[at] = at / k == at % k ? 1.0 : 0.0;
+    group.sync();
+    jacobi(group, m, v, k);
     double largest = 0.0;
     for (u32 i = 0; i < k; i++) largest = fmax(largest, fabs(m[i * k + i]));
     double tolerance = (double)k * largest * EPSILON;
@@ -154,19 +152,21 @@ __device__ inline double by_pseudoinverse(double* m, double* v, u32 k) {
     return -xy / sqrt(xx * yy);
 }
 
-// x and y given the `size` vertices in `set`, decided by the whole warp; `work` holds exact_doubles(size). All lanes give the
-// same arguments and get the same answer.
-__device__ __noinline__ static Exact exact(const Args& a, u32 x, u32 y, const u32* set, u32 size, double* work) {
+// x and y given the `size` vertices in `set`, decided by a group of lanes; `work` holds exact_doubles(size). All lanes of the
+// group give the same arguments and get the same answer.
+template <int G>
+__device__ __noinline__ Exact exact_by(const Args& a, u32 x, u32 y, const u32* set, u32 size, double* work) {
     if (size == 0) {
         double r = correlation(a, x, y);
         return isnan(r) && a.fast ? judge_missing(a) : judge(a, r);
     }
     if (size == 1) return exact_single(a, x, y, set[0]);
-    u32 lane = lane_id(), k = size + 2;
-    double *m = work, *kept = work + k * k, *v = work + 2 * k * k;
+    Group<G> group;
+    u32 k = size + 2;
+    double *m = work, *kept = work + k * k;
     bool missing = false;
-    __syncwarp();
-    for (u32 at = lane; at < k * k; at += WARP) {
+    group.sync();
+    for (u32 at = group.lane; at < k * k; at += G) {
         u32 col = at / k, row = at % k;
         u32 from = row == 0 ? x : row == 1 ? y : set[row - 2];
         u32 to = col == 0 ? x : col == 1 ? y : set[col - 2];
@@ -175,11 +175,18 @@ __device__ __noinline__ static Exact exact(const Args& a, u32 x, u32 y, const u3
         m[at] = value;
         kept[at] = value;
     }
-    missing = __any_sync(FULL, missing);
-    __syncwarp();
+    missing = group.any(missing);
+    group.sync();
     if (missing) return judge_missing(a);
     double r;
-    if (!by_elimination(m, k, r)) r = by_pseudoinverse(kept, v, k);
-    __syncwarp();
+    if (!by_elimination(group, m, k, r)) {
+        group.sync();
+        r = by_pseudoinverse(group, kept, m, k);
+    }
+    group.sync();
     return judge(a, r);
+}
+
+__device__ __forceinline__ Exact exact(const Args& a, u32 x, u32 y, const u32* set, u32 size, double* work) {
+    return exact_by<32>(a, x, y, set, size, work);
 }

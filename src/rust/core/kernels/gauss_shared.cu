@@ -9,13 +9,21 @@
 // worked out once, when its level is settled.
 #include "sets.cuh"
 
+// Sets whose covariances are fetched at a time: the loads are under way together.
+constexpr u32 AHEAD = 16;
+
 // Working memory of a warp, in doubles; engine/cuda/search.rs has the same sum.
-__host__ __device__ constexpr u64 shared_doubles(u64 l, bool registers) {
-    return l * l + 2 * l + exact_doubles(l) + (l + 1) * 32 + (registers ? 0 : l * 32) + l;
+__host__ __device__ constexpr u64 shared_doubles(u64 l, bool special) {
+    u64 groups = special ? 4 : 1;
+    return l * l + 2 * l + groups * exact_doubles(l) + (l + 1) * 32 + AHEAD * 32 + (special ? 0 : l * 32) + l / 2 + 1
+           + groups * l / 2 + 1;
 }
 
 template <int L> struct Work {
-    double *factor, *along_x, *scale, *exact, *members, *row;
+    // Lanes that decide one exact test.
+    static constexpr int GROUP = L ? 8 : 32;
+    static constexpr int GROUPS = WARP / GROUP;
+    double *factor, *along_x, *scale, *exact, *members, *ahead, *row;
     u32 *places, *set;
 
     __device__ Work(const Args& a, u32 l) {
@@ -27,10 +35,11 @@ template <int L> struct Work {
         along_x = factor + l * l;           // Cholesky row of x
         scale = along_x + l;                // 1 / root of the pivots
         exact = scale + l;
-        members = exact + exact_doubles(l); // [m][lane]: Cholesky rows of 32 last members; then cov with x, variance
-        row = members + (l + 1) * 32;       // [m][lane]: Cholesky rows of the lanes' y, where registers do not hold them
+        members = exact + GROUPS * exact_doubles(l);    // [m][lane]: Cholesky rows of 32 last members; then cov with x, variance
+        ahead = members + (l + 1) * 32;     // [set][lane]: covariances of the last members with the lanes' y
+        row = ahead + AHEAD * 32;           // [m][lane]: Cholesky rows of the lanes' y, where registers do not hold them
         places = (u32*)(row + (L ? 0 : l * 32));
-        set = places + l;
+        set = places + l;                   // [group][member]
     }
 };
 
@@ -159,11 +168,17 @@ __device__ __forceinline__ void item(const Args& a, const Work<L>& work, u32 x, 
             }
             __syncwarp();
             const u32 from = base > first ? base : first, to = base + WARP < last ? base + WARP : last;
-            double ahead = a.c[(u64)list[from] * a.p + y];
-            for (u32 s = from; s < to; s++) {
+            for (u32 s = from; s < to && !done; s++) {
                 const u64 own_rank = rank + (s - first);
-                double cov = ahead;
-                if (s + 1 < to) ahead = a.c[(u64)list[s + 1] * a.p + y];
+                if ((s - from) % AHEAD == 0 && sound) {
+                    __syncwarp();
+                    bool wanted = active && own_rank < limit;
+#pragma unroll
+                    for (u32 i = 0; i < AHEAD; i++) {
+                        if (wanted && s + i < to) work.ahead[i * WARP + lane] = a.c[(u64)list[s + i] * a.p + y];
+                    }
+                }
+                double cov = work.ahead[(s - from) % AHEAD * WARP + lane];
                 bool valid = active && !member && place != s && own_rank < limit;
                 if (by_common) valid = valid && !(all_common && is_common(a, y, list[s]));
                 bool separates = false, depends = false;
@@ -190,32 +205,48 @@ __device__ __forceinline__ void item(const Args& a, const Work<L>& work, u32 x, 
 
                 if (lane == 0) work.places[l - 1] = s;
                 __syncwarp();
+                u64 key = own_rank;
+                if (by_common && (suspect || separates)) {
+                    // Only a set that comes before the one found so far matters.
+                    key = rank_common_last(a, list, d, place, work.places, 1);
+                    bool matters = key < volatile_stop(slot) >> 1;
+                    suspect = suspect && matters;
+                    separates = separates && matters;
+                }
                 bool exactly = false;
-                for (u32 left = __ballot_sync(FULL, suspect); left; left &= left - 1) {
-                    u32 b = __ffs(left) - 1;
+                // Several suspects at a time, one a group.
+                for (u32 left = __ballot_sync(FULL, suspect); left;) {
+                    u32 rest = left;
+                    for (u32 g = 0; g < lane / Work<L>::GROUP; g++) rest &= rest - 1;
+                    u32 group = lane / Work<L>::GROUP, b = rest ? __ffs(rest) - 1 : 0;
                     u32 other = __shfl_sync(FULL, y, b);
-                    if (lane == 0) write_set(a, list, other, work.places, 1, work.set);
+                    u32* set = work.set + group * l;
+                    if (rest && lane % Work<L>::GROUP == 0) write_set(a, list, other, work.places, 1, set);
                     __syncwarp();
-                    Exact e = exact(a, x, other, work.set, l, work.exact);
-                    if (lane == b) {
+                    Exact e{0.0, false, false};
+                    if (rest) e = exact_by<Work<L>::GROUP>(a, x, other, set, l, work.exact + group * exact_doubles(l));
+                    __syncwarp();
+                    // Each suspect fetches its answer.
+                    u32 turn = __popc(left & ((1u << lane) - 1));
+                    u32 from_lane = turn < Work<L>::GROUPS ? turn * Work<L>::GROUP : 0;
+                    Exact mine{__shfl_sync(FULL, e.r, from_lane), __shfl_sync(FULL, (u32)e.separates, from_lane) != 0,
+                               __shfl_sync(FULL, (u32)e.missing, from_lane) != 0};
+                    if (left >> lane & 1 && turn < Work<L>::GROUPS) {
                         exact_tests++;
-                        separates = exactly = e.separates;
-                        if (!separates) enter_exact(slot, e);
+                        separates = exactly = mine.separates;
+                        if (!separates) enter_exact(slot, mine);
                     }
+                    for (u32 g = 0; g < Work<L>::GROUPS; g++) left &= left - 1;
                     __syncwarp();
                 }
                 if (separates) {
-                    u64 key = by_common ? rank_common_last(a, list, d, place, work.places, 1) : own_rank;
                     atomicMin(&slot->stop, 2 * key + (exactly ? 1 : 0));
                     if (!by_common) limit = own_rank;
                 }
                 __syncwarp();
                 if (lane == 0) work.places[l - 1] = first;
                 __syncwarp();
-                if (!__any_sync(FULL, active && own_rank < limit)) {
-                    done = true;
-                    break;
-                }
+                done = !__any_sync(FULL, active && own_rank < limit);
             }
         }
         rank += last - first;
@@ -237,7 +268,7 @@ template <int L> __device__ __forceinline__ void decide(const Args& a) {
     const u64 l = L ? L : a.size;
     Work<L> work(a, (u32)l);
     const u64 began = nanoseconds();
-    const u64 total = a.report->items;
+    const u64 total = a.report->items, least = a.report->chunk;
     if (a.second && !first_is_done(a.report)) return;
     u64* next = a.second ? &a.report->next_second : &a.report->next_first;
     while (true) {
@@ -247,7 +278,7 @@ template <int L> __device__ __forceinline__ void decide(const Args& a) {
         if (at >= total) break;
         u32 x = row_of(a.items, a.p, at);
         u32 d = (u32)(a.offset[x + 1] - a.offset[x]);
-        u64 sets = choose(a, d, l), chunk = chunk_of(a, sets);
+        u64 sets = choose(a, d, l), chunk = chunk_of(least, sets);
         u64 tiles = (d + 31) / 32, within = at - a.items[x];
         u64 from = within / tiles * chunk;
         u64 to = sets - from < chunk ? sets : from + chunk;
@@ -256,11 +287,11 @@ template <int L> __device__ __forceinline__ void decide(const Args& a) {
     }
 }
 
-extern "C" __global__ void shared_2(const __grid_constant__ Args a) { decide<2>(a); }
-extern "C" __global__ void shared_3(const __grid_constant__ Args a) { decide<3>(a); }
-extern "C" __global__ void shared_4(const __grid_constant__ Args a) { decide<4>(a); }
-extern "C" __global__ void shared_5(const __grid_constant__ Args a) { decide<5>(a); }
-extern "C" __global__ void shared_6(const __grid_constant__ Args a) { decide<6>(a); }
-extern "C" __global__ void shared_7(const __grid_constant__ Args a) { decide<7>(a); }
-extern "C" __global__ void shared_8(const __grid_constant__ Args a) { decide<8>(a); }
-extern "C" __global__ void shared_any(const __grid_constant__ Args a) { decide<0>(a); }
+extern "C" __global__ void __launch_bounds__(128, 3) shared_2(const __grid_constant__ Args a) { decide<2>(a); }
+extern "C" __global__ void __launch_bounds__(128, 3) shared_3(const __grid_constant__ Args a) { decide<3>(a); }
+extern "C" __global__ void __launch_bounds__(128, 3) shared_4(const __grid_constant__ Args a) { decide<4>(a); }
+extern "C" __global__ void __launch_bounds__(128, 3) shared_5(const __grid_constant__ Args a) { decide<5>(a); }
+extern "C" __global__ void __launch_bounds__(128, 3) shared_6(const __grid_constant__ Args a) { decide<6>(a); }
+extern "C" __global__ void __launch_bounds__(128, 3) shared_7(const __grid_constant__ Args a) { decide<7>(a); }
+extern "C" __global__ void __launch_bounds__(128, 3) shared_8(const __grid_constant__ Args a) { decide<8>(a); }
+extern "C" __global__ void __launch_bounds__(128, 3) shared_any(const __grid_constant__ Args a) { decide<0>(a); }

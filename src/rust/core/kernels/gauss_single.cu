@@ -28,9 +28,18 @@ __device__ __forceinline__ u32 run(const Args& a, const Side& s, Found& f) {
     const double* row = a.c + (u64)s.row * a.p;
     const double* other = a.c + (u64)s.other * a.p;
     double xy = row[s.other];
+    u32 next = lane < s.d ? s.list[lane] : s.other;
+    double next_u = row[next], next_w = other[next];
     for (u32 base = 0; base < s.d; base += WARP) {
-        u32 i = base + lane;
-        u32 v = i < s.d ? s.list[i] : s.other;
+        const u32 v = next;
+        const double u = next_u, w = next_w;
+        // Half of the pairs end with their first candidates: what comes next is fetched ahead from then on.
+        u32 i = base + WARP + lane;
+        next = i < s.d ? s.list[i] : s.other;
+        if (base) {
+            next_u = row[next];
+            next_w = other[next];
+        }
         bool counted = v != s.other, asked = counted;
         if (s.common && counted && s.common[v >> 5] >> (v & 31) & 1) {
             // The first side has asked (other, row | v), the same number: "stable" counts it again, "stable.fast" leaves
@@ -38,7 +47,6 @@ __device__ __forceinline__ u32 run(const Args& a, const Side& s, Found& f) {
             asked = false;
             if (a.fast) counted = false;
         }
-        double u = row[v], w = other[v];
         double num = fma(-u, w, xy), x_left = fma(-u, u, 1.0), y_left = fma(-w, w, 1.0);
         double square = num * num, den = x_left * y_left;
         bool trusted = x_left > PIVOT && y_left > PIVOT;
@@ -67,6 +75,10 @@ __device__ __forceinline__ u32 run(const Args& a, const Side& s, Found& f) {
         }
         f.tests += __popc(counted_mask);
         f.exact_tests += __popc(suspects);
+        if (!base) {
+            next_u = row[next];
+            next_w = other[next];
+        }
     }
     return KEPT;
 }
@@ -163,12 +175,13 @@ extern "C" __global__ void single(const __grid_constant__ Args a) {
     }
 }
 
-// Turns r into p, 32 pairs of a row at a time, and counts the pairs that are separated by row.
+// Turns r into p, 32 pairs of a row at a time, and counts the pairs that are separated by the row that their set is kept
+// under: pcalg's C++ keeps every set under the larger vertex, its R code under the one whose neighbours it is of.
 extern "C" __global__ void settle_single(const __grid_constant__ Args a) {
     u32 lane = lane_id();
     u64 warps = (u64)gridDim.x * (blockDim.x / WARP);
     for (u64 x = (u64)blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP; x < a.p; x += warps) {
-        u32 count = 0;
+        u32 count = 0, own = 0;
         for (u64 e = a.offset[x] + lane; e < a.offset[x + 1]; e += WARP) {
             u32 y = a.list[e];
             if (y < x) continue;
@@ -176,39 +189,49 @@ extern "C" __global__ void settle_single(const __grid_constant__ Args a) {
             if (verdict == UNTESTED) continue;
             double* cell = packed(a, (u32)x, y);
             *cell = p_of_correlation(a, *cell, a.scale);
-            count += verdict != KEPT;
+            if (verdict == KEPT) continue;
+            count++;
+            if (a.fast || verdict & SECOND) atomicAdd(&a.degree[y], 1u); else own++;
         }
         count = (u32)warp_sum(count);
+        own = (u32)warp_sum(own);
         if (lane == 0) {
-            a.degree[x] = count;
+            if (own) atomicAdd(&a.degree[x], own);
             if (count) atomicAdd(&a.report->logged, (u64)count);
         }
     }
 }
 
-// Writes the records of the pairs that are separated, in the order of pairs.
+// Writes the sets row by row, in ascending order of the other vertex: (other, member). Removes the pairs.
 extern "C" __global__ void log_single(const __grid_constant__ Args a) {
     u32 lane = lane_id();
     u64 warps = (u64)gridDim.x * (blockDim.x / WARP);
     for (u64 x = (u64)blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP; x < a.p; x += warps) {
-        u64 to = a.items[x];
-        if (to == a.items[x + 1]) continue;
-        u64 end = a.offset[x + 1];
+        u64 to = a.items[x], end = a.offset[x + 1];
         for (u64 base = a.offset[x]; base < end; base += WARP) {
             u64 e = base + lane;
-            u32 y = e < end ? a.list[e] : 0;
-            u32 verdict = e < end && y > x ? a.verdict[e] : KEPT;
-            bool separated = verdict < UNTESTED;
-            u32 mask = __ballot_sync(FULL, separated);
-            if (separated) {
-                bool second = verdict & SECOND;
-                // pcalg's C++ keeps every set under the larger vertex, its R code under the row whose neighbours it is of.
-                bool larger = a.fast || second;
-                u32* record = a.log + 3 * (to + __popc(mask & ((1u << lane) - 1)));
-                record[0] = larger ? y : (u32)x;
-                record[1] = larger ? (u32)x : y;
-                record[2] = verdict & ~SECOND;
+            u32 y = e < end ? a.list[e] : (u32)x;
+            u32 verdict = KEPT;
+            if (y > x) {
+                verdict = a.verdict[e];
+            } else if (y < x) {
+                // The verdict stands with the smaller vertex.
+                u64 low = a.offset[y], high = a.offset[y + 1];
+                while (high - low > 1) {
+                    u64 middle = (low + high) / 2;
+                    if (a.list[middle] <= (u32)x) low = middle; else high = middle;
+                }
+                verdict = a.verdict[low];
             }
+            bool separated = verdict < UNTESTED;
+            bool here = separated && (y < x) == (a.fast || verdict & SECOND);
+            u32 mask = __ballot_sync(FULL, here);
+            if (here) {
+                u32* record = a.log + 2 * (to + __popc(mask & ((1u << lane) - 1)));
+                record[0] = y;
+                record[1] = verdict & ~SECOND;
+            }
+            if (separated) atomicAnd(&a.graph[x * a.words + (y >> 5)], ~(1u << (y & 31)));
             to += __popc(mask);
         }
     }

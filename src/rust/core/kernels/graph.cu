@@ -2,6 +2,8 @@
 #include "args.cuh"
 #include "subsets.cuh"
 
+extern __shared__ u64 sums[];
+
 // Completes the upper triangle of the bit rows: a warp transposes 32 rows of one word.
 extern "C" __global__ void mirror(const __grid_constant__ Args a) {
     u32 lane = lane_id();
@@ -53,7 +55,6 @@ extern "C" __global__ void degrees(const __grid_constant__ Args a) {
 
 // Sums of what comes before, `values[p]` being the whole: one block. `load(x)` gives the terms.
 template <class F> __device__ void scan(u64 p, u64* out, F load) {
-    extern __shared__ u64 sums[];
     u32 lane = lane_id(), warp = threadIdx.x / WARP, warps = blockDim.x / WARP;
     u64 carry = 0;
     for (u64 base = 0; base < p; base += blockDim.x) {
@@ -77,9 +78,13 @@ template <class F> __device__ void scan(u64 p, u64* out, F load) {
     if (threadIdx.x == 0) out[p] = carry;
 }
 
-// Where the rows' lists start.
+// Where the rows' lists start. Leaves the degrees at 0: level 1 counts in them.
 extern "C" __global__ void offsets(const __grid_constant__ Args a) {
-    scan(a.p, a.offset, [&](u64 x) { return (u64)a.degree[x]; });
+    scan(a.p, a.offset, [&](u64 x) {
+        u64 degree = a.degree[x];
+        a.degree[x] = 0;
+        return degree;
+    });
 }
 
 // Where the rows' records start: `degree` holds their numbers.
@@ -87,17 +92,37 @@ extern "C" __global__ void log_offsets(const __grid_constant__ Args a) {
     scan(a.p, a.items, [&](u64 x) { return (u64)a.degree[x]; });
 }
 
-// How many items of work a row is: its sets in chunks, once for every 32 neighbours that they are tested against.
+// How many items of work a row is: its sets in chunks, once for every 32 neighbours that they are tested against. Where there
+// is little work it is cut finely, so that all warps have some; where there is much, finding an item's first set is outweighed.
 extern "C" __global__ void items(const __grid_constant__ Args a) {
-    u64* total = &a.report->items;
-    scan(a.p, a.items, [&](u64 x) {
+    auto sets_of = [&](u64 x) {
         u64 d = a.offset[x + 1] - a.offset[x];
-        if (d <= a.size) return 0ull;
-        u64 sets = choose(a, d, a.size), chunk = chunk_of(a, sets);
-        return (sets / chunk + (sets % chunk != 0)) * ((d + 31) / 32);
+        return d <= a.size ? 0ull : choose(a, d, a.size);
+    };
+    auto tiles_of = [&](u64 x) { return (a.offset[x + 1] - a.offset[x] + 31) / 32; };
+    u64 own = 0;
+    for (u64 x = threadIdx.x; x < a.p; x += blockDim.x) {
+        u64 sets = sets_of(x);
+        // Capped, so that the sum does not run over.
+        own += (sets < 1ull << 32 ? sets : 1ull << 32) * tiles_of(x);
+    }
+    own = warp_sum(own);
+    if (lane_id() == 0) sums[threadIdx.x / WARP] = own;
+    __syncthreads();
+    u64 total = 0;
+    for (u32 w = 0; w < blockDim.x / WARP; w++) total += sums[w];
+    __syncthreads();
+    u64 least = total / (4 * a.warps);
+    least = least < 2 ? 2 : least > 64 ? 64 : least;
+    scan(a.p, a.items, [&](u64 x) {
+        u64 sets = sets_of(x), chunk = chunk_of(least, sets);
+        return (sets / chunk + (sets % chunk != 0)) * tiles_of(x);
     });
     __syncthreads();
-    if (threadIdx.x == 0) *total = a.items[a.p];
+    if (threadIdx.x == 0) {
+        a.report->items = a.items[a.p];
+        a.report->chunk = least;
+    }
 }
 
 // Neighbour lists, a warp a row.

@@ -42,8 +42,8 @@ __device__ __forceinline__ u64 rank_without(const Args& a, u32 n, u32 size, cons
     return choose(a, n - 1, size) - 1 - after;
 }
 
-// Sets in an item of work, of a row that has `sets`. A row of few is cut finely, so that all multiprocessors have some.
-__device__ __forceinline__ u64 chunk_of(const Args& a, u64 sets) {
+// Sets in an item of work, of a row that has `sets`; `least` suits rows of few.
+__device__ __forceinline__ u64 chunk_of(u64 least, u64 sets) {
     u64 wanted = sets / 4096;
-    return wanted < a.chunk ? a.chunk : wanted > 1024 ? 1024 : wanted;
+    return wanted < least ? least : wanted > 1024 ? 1024 : wanted;
 }

@@ -72,7 +72,7 @@ pub(super) struct Args {
     pub last_row: u64,
     pub second: u64,
     pub budget: u64,
-    pub chunk: u64,
+    pub warps: u64,
     pub from: u64,
     pub to: u64,
     pub beta: u64,
@@ -109,6 +109,7 @@ pub(super) struct Report {
     pub items: u64,
     pub next_first: u64,
     pub next_second: u64,
+    pub chunk: u64,
 }
 
 /// Bytes of a slot: `Slot` of kernels/args.cuh.
@@ -116,7 +117,7 @@ pub(super) const SLOT_BYTES: u64 = 40;
 
 /// Doubles that the exact formula works in: `exact_doubles` of kernels/gauss.cuh.
 pub(super) fn exact_doubles(size: u64) -> u64 {
-    3 * (size + 2) * (size + 2)
+    2 * (size + 2) * (size + 2)
 }
 
 /// The loaded kernels. The driver compiles a module when one of its kernels is first asked for, and caches what it made.

@@ -113,6 +113,8 @@ pub struct CudaEngine<'a> {
     plan: Option<Plan>,
     /// Whether a failure was met after which nothing on the card can be relied on.
     failed: bool,
+    /// When the caller was last asked whether to stop.
+    looked: Instant,
 }
 
 impl<'a> CudaEngine<'a> {
@@ -125,7 +127,7 @@ impl<'a> CudaEngine<'a> {
         options.check()?;
         let card = Card::open(options.ordinal)?;
         let memory = Some(card.take_memory());
-        Ok(CudaEngine { gauss, alpha, options, card, memory, correlations: None, plan: None, failed: false })
+        Ok(CudaEngine { gauss, alpha, options, card, memory, correlations: None, plan: None, failed: false, looked: Instant::now() })
     }
 
     /// What the last search planned to use of the card's memory.
@@ -149,7 +151,7 @@ impl<'a> CudaEngine<'a> {
         }
         let matrix = self.gauss.matrix();
         let at = self.device(Use::Correlations, 8 * matrix.len() as u64)?;
-        self.card.upload(at, matrix)?;
+        self.send(at, matrix)?;
         self.correlations = Some(at);
         Ok(at)
     }
@@ -172,9 +174,8 @@ impl<'a> CudaEngine<'a> {
     }
 
     /// Waits for the stream, looking up now and then. The card cannot be interrupted, so that what was launched must be short.
-    fn wait(&self, doing: &str, look: &mut dyn FnMut() -> Result<()>) -> Result<()> {
+    fn wait(&mut self, doing: &str, look: &mut dyn FnMut() -> Result<()>) -> Result<()> {
         let began = Instant::now();
-        let mut looked = began;
         let mut outcome = Ok(());
         while !self.card.is_idle(doing)? {
             if began.elapsed() < Duration::from_millis(2) {
@@ -182,10 +183,10 @@ impl<'a> CudaEngine<'a> {
                 continue;
             }
             std::thread::sleep(Duration::from_micros(50));
-            if outcome.is_ok() && looked.elapsed() > WATCH {
-                outcome = look();
-                looked = Instant::now();
-            }
+        }
+        if self.looked.elapsed() > WATCH {
+            outcome = look();
+            self.looked = Instant::now();
         }
         outcome
     }

@@ -5,7 +5,7 @@ use super::kernels::{exact_doubles, Args, Report, SLOT_BYTES, WARP};
 use super::log::Log;
 use super::memory::Use;
 use super::plan::Plan;
-use super::transfer::{each_column, numbers};
+use super::transfer::{each_column, numbers, threads_for};
 use super::{rules, CudaEngine, Strategy};
 use crate::ci::gauss::{Reading, Undefined, MISSING, TOO_FEW};
 use crate::engine::{LevelReport, Search, Widest};
@@ -22,14 +22,14 @@ const DECIDING: u32 = 128;
 /// Nanoseconds for which a launch of the shared strategy takes work: with what it then finishes, less than 0.1 s.
 const SLICE: u64 = 50_000_000;
 
-/// Sets in an item of work, at least: enough to outweigh finding the first.
-const CHUNK: u64 = 32;
-
 /// Tests of a launch where the number of launches is worked out beforehand: less than 0.1 s on a slow card.
 const TESTS: f64 = 1e9;
 
 /// The kernels report vertices in 21 bits. The correlations of so many variables would take 32 terabytes.
 const MOST_VARIABLES: usize = 1 << 21;
+
+/// Sets whose covariances a warp fetches at a time: `AHEAD` of kernels/gauss_shared.cu.
+const AHEAD: u64 = 16;
 
 /// The largest level whose kernel keeps its rows in registers.
 const SPECIAL: usize = 8;
@@ -51,8 +51,10 @@ pub(super) struct CudaSearch<'s, 'a> {
 
 /// Doubles of working memory of a warp: `shared_doubles` of kernels/gauss_shared.cu.
 fn shared_doubles(l: u64) -> u64 {
-    let rows = if l as usize <= SPECIAL { 0 } else { 32 * l };
-    l * l + 2 * l + exact_doubles(l) + (l + 1) * 32 + rows + l
+    let special = l as usize <= SPECIAL;
+    let groups = if special { 4 } else { 1 };
+    let rows = if special { 0 } else { 32 * l };
+    l * l + 2 * l + groups * exact_doubles(l) + (l + 1) * 32 + AHEAD * 32 + rows + l / 2 + 1 + groups * l / 2 + 1
 }
 
 /// Likewise `paper_doubles` of kernels/gauss_papers.cu.
@@ -163,7 +165,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
             engine.card.upload(self.args.fixed, &bits_of(fixed))?;
         }
         self.args.mark = self.options.untested();
-        self.args.chunk = CHUNK;
+        self.args.warps = u64::from(engine.card.processors) * 16;
         self.args.budget = SLICE;
         Ok(())
     }
@@ -189,11 +191,32 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         Ok(())
     }
 
+    /// Copies the correlations to the card while other threads write the mark to all of `p_max`: that memory is fresh, and
+    /// its first touch is what costs.
+    fn upload_and_mark(&mut self) -> Result<u64> {
+        let (mark, p) = (self.args.mark, self.options.p);
+        let p_max = &mut *self.p_max;
+        let engine = &mut *self.engine;
+        std::thread::scope(|scope| {
+            let threads = threads_for(p_max.len());
+            if threads == 1 {
+                p_max.fill(mark);
+            } else {
+                for part in p_max.chunks_mut(p * p.div_ceil(threads)) {
+                    scope.spawn(move || part.fill(mark));
+                }
+            }
+            engine.upload_correlations()
+        })
+    }
+
     fn run_marginal(&mut self, observer: &mut dyn Observer) -> Result<LevelReport> {
         self.refuse_few()?;
         self.allocate()?;
         self.set_rules(0);
-        self.args.c = self.engine.upload_correlations()?;
+        let t = std::time::Instant::now(); /*TRACE*/
+        self.args.c = self.upload_and_mark()?;
+        if std::env::var_os("PCGPU_TRACE").is_some() { eprintln!("  upload and mark {:.2} ms", t.elapsed().as_secs_f64() * 1e3); self.engine.card.synchronize("x")?; eprintln!("  uploaded {:.2} ms", t.elapsed().as_secs_f64() * 1e3); } /*TRACE*/
         self.reset_report()?;
         self.launch("marginal", self.blocks_for(self.args.p * self.args.words))?;
         self.launch("mirror", self.blocks_for(self.args.words * self.args.words))?;
@@ -249,7 +272,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         self.check_plan()?;
         self.set_rules(size);
         self.args.list = self.engine.device(Use::List, 4 * self.ends)?;
-        let room = self.log.reserve(self.engine, size, self.ends / 2)?;
+        let room = self.log.reserve(self.engine, size, singles, self.ends / 2)?;
         self.args.log = room;
         self.reset_report()?;
         self.over_rows("offsets")?;
@@ -259,7 +282,9 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         } else {
             self.run_sets(size, widest, observer)?
         };
-        self.log.enter(size, report.logged);
+        if size > 1 || !singles {
+            self.log.enter(size, report.logged);
+        }
         if report.undefined != u64::MAX {
             return Err(self.undefined(report.undefined));
         }
@@ -270,14 +295,8 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
     /// The error of a test without an answer; its record is in the log, as it ended its side.
     fn undefined(&mut self, key: u64) -> Error {
         let (x, y) = ((key / self.args.p) as u32, (key % self.args.p) as u32);
-        let s = match self.log.bring(self.engine) {
-            Ok(found) => found
-                .last()
-                .and_then(|level| {
-                    let at = level.pairs.iter().position(|pair| *pair == [x, y])?;
-                    Some(level.members[at * level.size..(at + 1) * level.size].to_vec())
-                })
-                .unwrap_or_default(),
+        let s = match self.log.last_set(self.engine, [x, y]) {
+            Ok(set) => set.unwrap_or_default(),
             Err(e) => return e,
         };
         let Undefined(reason) = MISSING;
@@ -307,9 +326,13 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         self.by_row("settle_single")?;
         self.over_rows("log_offsets")?;
         self.by_row("log_single")?;
-        self.launch("removal", self.blocks_for(self.ends / 64))?;
         self.by_row("degrees")?;
         let report = self.report("level 1", &mut || observer.look())?;
+        let mut starts = vec![0u64; p + 1];
+        // SAFETY: `starts` lives until the stream is synchronised in the next line.
+        unsafe { self.engine.card.download(self.args.items, starts.as_mut_ptr(), p + 1)? };
+        self.engine.card.synchronize("level 1")?;
+        self.log.enter_singles(starts);
         observer.progress(1, p as f64, p as f64)?;
         Ok(report)
     }
@@ -450,14 +473,16 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
     }
 
     fn run_finish(&mut self) -> Result<(Adjacency, SepSets)> {
+        let t = std::time::Instant::now(); /*TRACE*/
+        let trace = |what: &str| { if std::env::var_os("PCGPU_TRACE").is_some() { eprintln!("  finish: {what} {:.2} ms", t.elapsed().as_secs_f64() * 1e3) } }; /*TRACE*/
         self.by_row("raise_marginal")?;
         let graph = self.bring_graph(self.args.graph)?;
         let mut sepsets = SepSetLog::new(self.options.p, self.options.empty_side());
         sepsets.set_empty(self.bring_graph(self.args.empty)?);
-        for found in self.log.bring(self.engine)? {
-            sepsets.extend(found);
-        }
-        let (p, mark) = (self.options.p, self.args.mark);
+        trace("graphs"); /*TRACE*/
+        self.log.bring_into(self.engine, &mut sepsets)?;
+        trace("log"); /*TRACE*/
+        let p = self.options.p;
         let triangle = |y: usize| y * y.saturating_sub(1) / 2;
         // The first column whose values are not all within the first `end` numbers.
         let column_at = |end: usize| {
@@ -480,13 +505,15 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
                 |y, column| {
                     let from = triangle(y) - start;
                     column[..y].copy_from_slice(&values[from..from + y]);
-                    column[y..].fill(mark);
                 },
             );
             filled = last;
         };
         self.engine.bring(self.args.p_max, 8 * triangle(p), |end| 8 * triangle(column_at(end / 8)), &mut spread)?;
-        Ok((graph, sepsets.finish()))
+        trace("p_max"); /*TRACE*/
+        let r = Ok((graph, sepsets.finish())); /*TRACE*/
+        trace("sepsets"); /*TRACE*/
+        r /*TRACE*/
     }
 
     /// Runs something on the card, and lets the engine see how it ended.

@@ -1,10 +1,24 @@
 //! Bringing answers back: pinned memory between the card and the caller, spread by several threads.
 
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
 use super::CudaEngine;
 use crate::Result;
 
 /// Bytes that are under way at a time; two such pieces of pinned memory take turns.
 const PIECE: usize = 16 << 20;
+
+/// Bytes that are sent at a time.
+const SENT: usize = 2 << 20;
+
+/// Bytes of pinned memory for what is sent; more goes in several rounds.
+const STAGED: usize = 256 << 20;
+
+/// An address in pinned memory that threads share.
+struct Pinned(*mut f64);
+
+// SAFETY: the threads write disjoint parts (see `CudaEngine::send`).
+unsafe impl Sync for Pinned {}
 
 /// Threads that spread p-values: more only wait for memory.
 const THREADS: usize = 8;
@@ -62,6 +76,55 @@ pub(super) fn each_column(
 }
 
 impl CudaEngine<'_> {
+    /// Copies numbers to the card by way of pinned memory: several threads fill it, piece by piece, and each piece leaves as
+    /// soon as it is there. The driver by itself copies pageable memory at a third of that speed.
+    pub(super) fn send(&mut self, to: u64, from: &[f64]) -> Result<()> {
+        if from.len() < FEW {
+            return self.card.upload(to, from);
+        }
+        let threads = threads_for(from.len());
+        for (block, numbers) in from.chunks(STAGED / 8).enumerate() {
+            let pinned = Pinned(self.memory().pinned(8 * numbers.len())?.cast::<f64>());
+            let pieces: Vec<AtomicBool> = numbers.chunks(SENT / 8).map(|_| AtomicBool::new(false)).collect();
+            let next = AtomicUsize::new(0);
+            let card = &self.card;
+            std::thread::scope(|scope| {
+                for _ in 0..threads {
+                    scope.spawn(|| {
+                        let pinned = &pinned;
+                        loop {
+                            let i = next.fetch_add(1, Ordering::Relaxed);
+                            let Some(ready) = pieces.get(i) else { break };
+                            let start = i * (SENT / 8);
+                            let piece = &numbers[start..numbers.len().min(start + SENT / 8)];
+                            // SAFETY: the pinned memory holds all of `numbers`, and each piece of it is written by the one
+                            // thread that drew its number, before it is marked as ready.
+                            unsafe { std::ptr::copy_nonoverlapping(piece.as_ptr(), pinned.0.add(start), piece.len()) };
+                            ready.store(true, Ordering::Release);
+                        }
+                    });
+                }
+                let mut outcome = Ok(());
+                for (i, ready) in pieces.iter().enumerate() {
+                    while !ready.load(Ordering::Acquire) {
+                        std::hint::spin_loop();
+                    }
+                    let start = i * (SENT / 8);
+                    let count = (numbers.len() - start).min(SENT / 8);
+                    // SAFETY: written by now; nothing writes there again before the synchronisation below or, by
+                    // `Memory::pinned`'s other users, after one of theirs.
+                    let piece = unsafe { std::slice::from_raw_parts(pinned.0.add(start), count) };
+                    outcome = outcome.and_then(|()| card.upload(to + 8 * (block * (STAGED / 8) + start) as u64, piece));
+                }
+                outcome
+            })?;
+            if from.len() > STAGED / 8 {
+                self.card.synchronize("copying to the GPU")?;
+            }
+        }
+        Ok(())
+    }
+
     /// Copies bytes from the card, in pieces: `take(offset, piece)` has each in turn while the next is under way. Pieces
     /// end where `cut` says, which gets the largest end that there is room for.
     pub(super) fn bring(
