@@ -35,7 +35,8 @@ __device__ __forceinline__ bool both_are_done(const Report* r) { return first_is
 struct Slot {
     u64 stop;       // 2 * smallest rank that separates + whether the exact formula said so; NEVER
     u64 rank;       // where q is smallest among the trusted tests that do not separate; rank of the row's whole list
-    double q;       // that q; infinity
+    u64 q;          // the bits of that q; those of infinity
+    u64 q_of_rank;  // the q that `rank` goes with: while several warps enter theirs, it may lag behind
     u64 exact_r;    // smallest |r|, as bits, among the tests that the exact formula decided and that do not separate; NEVER
     u32 lock;
     u32 exact;      // tests decided by the exact formula

@@ -49,7 +49,7 @@ __device__ __forceinline__ Exact judge_missing(const Args& a) {
 }
 
 // One conditioning variable: pcalg's recursion.
-__device__ __forceinline__ Exact exact_single(const Args& a, u32 x, u32 y, u32 k) {
+__device__ __noinline__ static Exact exact_single(const Args& a, u32 x, u32 y, u32 k) {
     double xy = correlation(a, x, y), xk = correlation(a, x, k), yk = correlation(a, y, k);
     if (a.fast && (isnan(xy) || isnan(xk) || isnan(yk))) return judge_missing(a);
     return judge(a, (xy - xk * yk) / sqrt((1.0 - yk * yk) * (1.0 - xk * xk)));
@@ -58,20 +58,25 @@ __device__ __forceinline__ Exact exact_single(const Args& a, u32 x, u32 y, u32 k
 // Doubles that `exact` works in, for conditioning sets of this size.
 __host__ __device__ constexpr u64 exact_doubles(u64 size) { return 2 * (size + 2) * (size + 2); }
 
-// Lanes that work on one exact test: a warp, or a part of it so that several tests run side by side (their matrices have
-// four to ten rows, and what they wait for is one division after another).
+// Lanes that work on one exact test: a warp, or a part of it so that several tests run side by side (their matrices have four
+// to ten rows, and what they wait for is one division after another). All lanes of the warp go the same way through what
+// follows, whatever the tests of their groups need: lanes that part would take turns.
 template <int G> struct Group {
-    u32 lane, mask;
-    __device__ Group() : lane(lane_id() % G), mask(G == 32 ? FULL : ((1u << (G % 32)) - 1) << (lane_id() / G * G)) {}
-    __device__ void sync() const { __syncwarp(mask); }
-    __device__ bool any(bool v) const { return __any_sync(mask, v); }
+    u32 lane;
+    __device__ Group() : lane(lane_id() % G) {}
+    // Whether any lane of the group says so.
+    __device__ bool any(bool v) const {
+        u32 mask = G == 32 ? FULL : ((1u << (G % 32)) - 1) << (lane_id() / G * G);
+        return (__ballot_sync(FULL, v) & mask) != 0;
+    }
 };
 
 // Schur complement of all but the first two, on a k x k matrix that the group shares; false when a pivot is too small.
 template <int G> __device__ inline bool by_elimination(Group<G> group, double* m, u32 k, double& r) {
+    bool sound = true;
     for (u32 pivot = k - 1; pivot >= 2; pivot--) {
         double d = m[pivot * k + pivot];
-        if (!(d > SAFE_PIVOT)) return false;
+        sound = sound && d > SAFE_PIVOT;
         for (u32 at = group.lane; at < pivot * pivot; at += G) {
             u32 col = at / pivot, row = at % pivot;
             if (row <= col) {
@@ -81,51 +86,57 @@ template <int G> __device__ inline bool by_elimination(Group<G> group, double* m
                 m[row * k + col] = value;
             }
         }
-        group.sync();
+        __syncwarp();
     }
     double xx = m[0], xy = m[k], yy = m[k + 1];
-    if (!(xx > SAFE_PIVOT && yy > SAFE_PIVOT && xx * yy - xy * xy > SAFE_PIVOT * xx * yy)) return false;
     r = xy / sqrt(xx * yy);
-    return true;
+    return sound && xx > SAFE_PIVOT && yy > SAFE_PIVOT && xx * yy - xy * xy > SAFE_PIVOT * xx * yy;
 }
 
-// Cyclic Jacobi rotations; the diagonal of m becomes the eigenvalues, column e of v the e-th eigenvector.
+// Cyclic Jacobi rotations; the diagonal of m becomes the eigenvalues, column e of v the e-th eigenvector. A matrix that is
+// diagonal already is left as it is by what others need.
 template <int G> __device__ inline void jacobi(Group<G> group, double* m, double* v, u32 k) {
     for (int sweep = 0; sweep < 60; sweep++) {
         bool any = false;
         for (u32 at = group.lane; at < k * k; at += G) any |= at % k < at / k && m[at] * m[at] != 0.0;
-        if (!group.any(any)) return;
+        // Smaller entries than those whose squares count are rotated away only together with larger ones.
+        bool going = group.any(any);
+        if (!__any_sync(FULL, going)) return;
         for (u32 i = 0; i < k; i++) {
             for (u32 j = i + 1; j < k; j++) {
                 double ij = m[j * k + i], ii = m[i * k + i], jj = m[j * k + j];
-                group.sync();
                 bool negligible = ij == 0.0 || fabs(ij) < 1e-3 * EPSILON * fmin(fabs(ii), fabs(jj));
-                if (!negligible) {
+                if (__any_sync(FULL, going && !negligible)) {
                     double tau = (jj - ii) / (2.0 * ij);
                     double t = copysign(1.0, tau) / (fabs(tau) + sqrt(1.0 + tau * tau));
                     double cos = 1.0 / sqrt(1.0 + t * t);
                     double sin = t * cos;
+                    bool rotates = going && !negligible;
                     for (u32 h = group.lane; h < k; h += G) {
                         double hi = m[i * k + h], hj = m[j * k + h];
-                        m[i * k + h] = cos * hi - sin * hj;
-                        m[j * k + h] = sin * hi + cos * hj;
+                        if (rotates) {
+                            m[i * k + h] = cos * hi - sin * hj;
+                            m[j * k + h] = sin * hi + cos * hj;
+                        }
                     }
-                    group.sync();
+                    __syncwarp();
                     for (u32 h = group.lane; h < k; h += G) {
                         double ih = m[h * k + i], jh = m[h * k + j];
-                        m[h * k + i] = cos * ih - sin * jh;
-                        m[h * k + j] = sin * ih + cos * jh;
                         double vi = v[i * k + h], vj = v[j * k + h];
-                        v[i * k + h] = cos * vi - sin * vj;
-                        v[j * k + h] = sin * vi + cos * vj;
+                        if (rotates) {
+                            m[h * k + i] = cos * ih - sin * jh;
+                            m[h * k + j] = sin * ih + cos * jh;
+                            v[i * k + h] = cos * vi - sin * vj;
+                            v[j * k + h] = sin * vi + cos * vj;
+                        }
                     }
-                    group.sync();
                 }
-                if (group.lane == 0) {
+                __syncwarp();
+                if (group.lane == 0 && going) {
                     m[j * k + i] = 0.0;
                     m[i * k + j] = 0.0;
                 }
-                group.sync();
+                __syncwarp();
             }
         }
     }
@@ -134,7 +145,7 @@ template <int G> __device__ inline void jacobi(Group<G> group, double* m, double
 // By the eigenvalues; those up to k * max * eps are dropped.
 template <int G> __device__ inline double by_pseudoinverse(Group<G> group, double* m, double* v, u32 k) {
     for (u32 at = group.lane; at < k * k; at += G) v[at] = at / k == at % k ? 1.0 : 0.0;
-    group.sync();
+    __syncwarp();
     jacobi(group, m, v, k);
     double largest = 0.0;
     for (u32 i = 0; i < k; i++) largest = fmax(largest, fabs(m[i * k + i]));
@@ -153,7 +164,7 @@ template <int G> __device__ inline double by_pseudoinverse(Group<G> group, doubl
 }
 
 // x and y given the `size` vertices in `set`, decided by a group of lanes; `work` holds exact_doubles(size). All lanes of the
-// group give the same arguments and get the same answer.
+// warp must come here, all lanes of a group with the same arguments, and get the group's answer.
 template <int G>
 __device__ __noinline__ Exact exact_by(const Args& a, u32 x, u32 y, const u32* set, u32 size, double* work) {
     if (size == 0) {
@@ -165,7 +176,7 @@ __device__ __noinline__ Exact exact_by(const Args& a, u32 x, u32 y, const u32* s
     u32 k = size + 2;
     double *m = work, *kept = work + k * k;
     bool missing = false;
-    group.sync();
+    __syncwarp();
     for (u32 at = group.lane; at < k * k; at += G) {
         u32 col = at / k, row = at % k;
         u32 from = row == 0 ? x : row == 1 ? y : set[row - 2];
@@ -176,15 +187,21 @@ __device__ __noinline__ Exact exact_by(const Args& a, u32 x, u32 y, const u32* s
         kept[at] = value;
     }
     missing = group.any(missing);
-    group.sync();
-    if (missing) return judge_missing(a);
+    __syncwarp();
     double r;
-    if (!by_elimination(group, m, k, r)) {
-        group.sync();
-        r = by_pseudoinverse(group, kept, m, k);
+    bool sound = by_elimination(group, m, k, r) || missing;
+    if (!__all_sync(FULL, sound)) {
+        __syncwarp();
+        // Where it is not needed the matrix is made one that is done: what is missing would never be.
+        if (sound) {
+            for (u32 at = group.lane; at < k * k; at += G) kept[at] = 0.0;
+        }
+        __syncwarp();
+        double other = by_pseudoinverse(group, kept, m, k);
+        if (!sound) r = other;
     }
-    group.sync();
-    return judge(a, r);
+    __syncwarp();
+    return missing ? judge_missing(a) : judge(a, r);
 }
 
 __device__ __forceinline__ Exact exact(const Args& a, u32 x, u32 y, const u32* set, u32 size, double* work) {

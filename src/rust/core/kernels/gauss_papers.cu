@@ -196,7 +196,7 @@ extern "C" __global__ void set(const __grid_constant__ Args a) {
             if (!__any_sync(FULL, asks)) continue;
             double q;
             decide(a, x, list, d, own, slot, b, l, asks, sound, q);
-            if (!__any_sync(FULL, q < 2.0 && !(q > *(const volatile double*)&slot->q))) continue;
+            if (!__any_sync(FULL, q < 2.0 && !(q > volatile_q(slot)))) continue;
             u64 rank = t;
             for (int width = 16; width; width /= 2) {
                 double q2 = __shfl_xor_sync(FULL, q, width);

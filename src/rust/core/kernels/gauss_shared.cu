@@ -14,14 +14,14 @@ constexpr u32 AHEAD = 16;
 
 // Working memory of a warp, in doubles; engine/cuda/search.rs has the same sum.
 __host__ __device__ constexpr u64 shared_doubles(u64 l, bool special) {
-    u64 groups = special ? 4 : 1;
+    u64 groups = !special ? 1 : l <= 2 ? 8 : 4;
     return l * l + 2 * l + groups * exact_doubles(l) + (l + 1) * 32 + AHEAD * 32 + (special ? 0 : l * 32) + l / 2 + 1
            + groups * l / 2 + 1;
 }
 
 template <int L> struct Work {
     // Lanes that decide one exact test.
-    static constexpr int GROUP = L ? 8 : 32;
+    static constexpr int GROUP = L == 0 ? 32 : L <= 2 ? 4 : 8;
     static constexpr int GROUPS = WARP / GROUP;
     double *factor, *along_x, *scale, *exact, *members, *ahead, *row;
     u32 *places, *set;
@@ -219,12 +219,13 @@ __device__ __forceinline__ void item(const Args& a, const Work<L>& work, u32 x, 
                     u32 rest = left;
                     for (u32 g = 0; g < lane / Work<L>::GROUP; g++) rest &= rest - 1;
                     u32 group = lane / Work<L>::GROUP, b = rest ? __ffs(rest) - 1 : 0;
+                    // A group without one goes along with the first.
+                    if (!rest) b = __ffs(left) - 1;
                     u32 other = __shfl_sync(FULL, y, b);
                     u32* set = work.set + group * l;
-                    if (rest && lane % Work<L>::GROUP == 0) write_set(a, list, other, work.places, 1, set);
+                    if (lane % Work<L>::GROUP == 0) write_set(a, list, other, work.places, 1, set);
                     __syncwarp();
-                    Exact e{0.0, false, false};
-                    if (rest) e = exact_by<Work<L>::GROUP>(a, x, other, set, l, work.exact + group * exact_doubles(l));
+                    Exact e = exact_by<Work<L>::GROUP>(a, x, other, set, l, work.exact + group * exact_doubles(l));
                     __syncwarp();
                     // Each suspect fetches its answer.
                     u32 turn = __popc(left & ((1u << lane) - 1));

@@ -28,14 +28,16 @@ __device__ __forceinline__ u32 run(const Args& a, const Side& s, Found& f) {
     const double* row = a.c + (u64)s.row * a.p;
     const double* other = a.c + (u64)s.other * a.p;
     double xy = row[s.other];
-    u32 next = lane < s.d ? s.list[lane] : s.other;
+    // What comes next is fetched ahead, and where it stands one step before that; but half of the pairs end with their first
+    // candidates, so that only from then on.
+    auto candidate = [&](u32 i) { return i < s.d ? s.list[i] : s.other; };
+    u32 next = candidate(lane), after = candidate(lane + WARP);
     double next_u = row[next], next_w = other[next];
     for (u32 base = 0; base < s.d; base += WARP) {
         const u32 v = next;
         const double u = next_u, w = next_w;
-        // Half of the pairs end with their first candidates: what comes next is fetched ahead from then on.
-        u32 i = base + WARP + lane;
-        next = i < s.d ? s.list[i] : s.other;
+        next = after;
+        after = candidate(base + 2 * WARP + lane);
         if (base) {
             next_u = row[next];
             next_w = other[next];
@@ -103,7 +105,7 @@ __device__ __forceinline__ double smallest(const Args& a, u32 row, u32 other, Fo
 }
 
 // Rows first_row to last_row, `gridDim.y` blocks each.
-extern "C" __global__ void single(const __grid_constant__ Args a) {
+extern "C" __global__ void __launch_bounds__(128, 7) single(const __grid_constant__ Args a) {
     extern __shared__ u64 sums[];
     u32 lane = lane_id(), warp = threadIdx.x / WARP, warps = blockDim.x / WARP;
     u64 tests = 0, exact_tests = 0;

@@ -164,7 +164,8 @@ extern "C" __global__ void slots(const __grid_constant__ Args a) {
             Slot empty;
             empty.stop = NEVER;
             empty.rank = NEVER;
-            empty.q = __longlong_as_double(0x7ff0000000000000ll);
+            empty.q = 0x7ff0000000000000ull;
+            empty.q_of_rank = empty.q;
             empty.exact_r = NEVER;
             empty.lock = 0;
             empty.exact = 0;

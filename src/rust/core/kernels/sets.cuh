@@ -41,17 +41,21 @@ __device__ inline void write_set(const Args& a, const u32* list, u32 other, cons
     }
 }
 
-// Enters the smallest q of some tests with its rank. Lanes have different slots or `has_one` is false.
+__device__ __forceinline__ double volatile_q(const Slot* s) { return __longlong_as_double(*(const volatile long long*)&s->q); }
+
+// Enters the smallest q of some tests with its rank; of equal ones, the smallest rank. Lanes have different slots or `has_one`
+// is false. Positive numbers are ordered as their bits, so that q itself needs no lock. The lock is for those alone that set
+// a new minimum, which few do.
 __device__ inline void enter_smallest(Slot* s, double q, u64 rank, bool has_one) {
-    // It only ever falls, so a larger one need not wait for the lock.
-    has_one = has_one && !(q > *(const volatile double*)&s->q);
+    u64 bits = (u64)__double_as_longlong(q);
+    has_one = has_one && !(q > volatile_q(s)) && bits <= atomicMin(&s->q, bits);
     while (__any_sync(FULL, has_one)) {
         if (has_one && atomicCAS(&s->lock, 0u, 1u) == 0u) {
             __threadfence();
             volatile Slot* now = s;
-            if (q < now->q || (q == now->q && rank < now->rank)) {
-                now->q = q;
+            if (now->q == bits && (now->q_of_rank != bits || rank < now->rank)) {
                 now->rank = rank;
+                now->q_of_rank = bits;
             }
             __threadfence();
             atomicExch(&s->lock, 0u);

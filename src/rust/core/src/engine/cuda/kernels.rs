@@ -113,7 +113,7 @@ pub(super) struct Report {
 }
 
 /// Bytes of a slot: `Slot` of kernels/args.cuh.
-pub(super) const SLOT_BYTES: u64 = 40;
+pub(super) const SLOT_BYTES: u64 = 48;
 
 /// Doubles that the exact formula works in: `exact_doubles` of kernels/gauss.cuh.
 pub(super) fn exact_doubles(size: u64) -> u64 {

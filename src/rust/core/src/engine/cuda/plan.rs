@@ -13,7 +13,7 @@ const RESERVE: u64 = 256 << 20;
 const ENTRY_OF_SINGLES: u64 = 8;
 
 /// Bytes of a list entry at higher levels, or where level 1 runs by a paper's strategy: neighbour, twin, slot.
-const ENTRY_OF_SETS: u64 = 48;
+const ENTRY_OF_SETS: u64 = 56;
 
 /// Bytes in the log for a pair that may be separated: a record of level 2.
 const LOGGED: u64 = 16;

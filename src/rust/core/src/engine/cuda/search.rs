@@ -16,7 +16,7 @@ use crate::{Error, Result};
 /// Threads of a block where there is no reason for another number.
 const THREADS: u32 = 256;
 
-/// Threads of a block that decides sets.
+/// Threads of a block that decides.
 const DECIDING: u32 = 128;
 
 /// Nanoseconds for which a launch of the shared strategy takes work: with what it then finishes, less than 0.1 s.
@@ -52,7 +52,11 @@ pub(super) struct CudaSearch<'s, 'a> {
 /// Doubles of working memory of a warp: `shared_doubles` of kernels/gauss_shared.cu.
 fn shared_doubles(l: u64) -> u64 {
     let special = l as usize <= SPECIAL;
-    let groups = if special { 4 } else { 1 };
+    let groups = match l {
+        _ if !special => 1,
+        0..=2 => 8,
+        _ => 4,
+    };
     let rows = if special { 0 } else { 32 * l };
     l * l + 2 * l + groups * exact_doubles(l) + (l + 1) * 32 + AHEAD * 32 + rows + l / 2 + 1 + groups * l / 2 + 1
 }
@@ -310,14 +314,14 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         let tests = self.ends as f64 * widest as f64;
         let launches = (tests / (20.0 * TESTS)).ceil().max(1.0) as usize;
         let rows = p.div_ceil(launches);
-        let shared = 3 * 8 * u64::from(THREADS / WARP);
+        let shared = 3 * 8 * u64::from(DECIDING / WARP);
         for first in (0..p).step_by(rows) {
             let last = p.min(first + rows);
             self.args.first_row = first as u64;
             self.args.last_row = last as u64;
             // Enough blocks for the card where there are few rows.
-            let parts = (self.engine.card.processors * 32).div_ceil((last - first) as u32).clamp(1, 16);
-            self.engine.card.launch("single", ((last - first) as u32, parts), THREADS, shared, &self.args)?;
+            let parts = (self.engine.card.processors * 64).div_ceil((last - first) as u32).clamp(1, 16);
+            self.engine.card.launch("single", ((last - first) as u32, parts), DECIDING, shared, &self.args)?;
             if launches > 1 {
                 self.engine.wait("level 1", &mut || observer.look())?;
                 observer.progress(1, last as f64 * 0.999, p as f64)?;
