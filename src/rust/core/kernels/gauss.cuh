@@ -49,7 +49,7 @@ __device__ __forceinline__ Exact judge_missing(const Args& a) {
 }
 
 // One conditioning variable: pcalg's recursion.
-__device__ __noinline__ static Exact exact_single(const Args& a, u32 x, u32 y, u32 k) {
+__device__ __forceinline__ Exact exact_single(const Args& a, u32 x, u32 y, u32 k) {
     double xy = correlation(a, x, y), xk = correlation(a, x, k), yk = correlation(a, y, k);
     if (a.fast && (isnan(xy) || isnan(xk) || isnan(yk))) return judge_missing(a);
     return judge(a, (xy - xk * yk) / sqrt((1.0 - yk * yk) * (1.0 - xk * xk)));

@@ -12,7 +12,7 @@ struct Found {
     double num, den;    // the smallest q so far is num / den
     u32 at;             // its candidate
     double exact;       // smallest |r| by the exact formula
-    u64 tests, exact_tests;
+    u32 tests, exact_tests;
 };
 
 struct Side {
@@ -105,7 +105,7 @@ __device__ __forceinline__ double smallest(const Args& a, u32 row, u32 other, Fo
 }
 
 // Rows first_row to last_row, `gridDim.y` blocks each.
-extern "C" __global__ void __launch_bounds__(128, 7) single(const __grid_constant__ Args a) {
+extern "C" __global__ void __launch_bounds__(128, 6) single(const __grid_constant__ Args a) {
     extern __shared__ u64 sums[];
     u32 lane = lane_id(), warp = threadIdx.x / WARP, warps = blockDim.x / WARP;
     u64 tests = 0, exact_tests = 0;
@@ -127,31 +127,26 @@ extern "C" __global__ void __launch_bounds__(128, 7) single(const __grid_constan
             }
             u64 offset_y = a.offset[y];
             u32 dy = (u32)(a.offset[y + 1] - offset_y);
-            Found f{1.0, 0.0, 0xffffffffu, 2.0, 0, 0};
-            go_on |= d > 2;
-            u32 found = run(a, {(u32)x, y, list, d, nullptr}, f);
-            u32 row = (u32)x, other = y, side = 0;
+            u32 found = KEPT;
             double r = 3.0;
-            if (found == KEPT) {
-                r = smallest(a, row, other, f);
-                row = y;
-                other = (u32)x;
-                side = SECOND;
-                go_on |= dy > 2;
-                Found g{1.0, 0.0, 0xffffffffu, 2.0, f.tests, f.exact_tests};
-                found = run(a, {y, (u32)x, a.list + offset_y, dy, a.graph + x * a.words}, g);
-                if (found == KEPT) r = fmin(r, smallest(a, row, other, g));
-                f.tests = g.tests;
-                f.exact_tests = g.exact_tests;
-            }
-            tests += f.tests;
-            exact_tests += f.exact_tests;
-            if (lane == 0) {
+            for (u32 second = 0; second < 2; second++) {
+                Side side{second ? y : (u32)x, second ? (u32)x : y, second ? a.list + offset_y : list, second ? dy : d,
+                          second ? a.graph + x * a.words : nullptr};
+                go_on |= side.d > 2;
+                Found f{1.0, 0.0, 0xffffffffu, 2.0, 0, 0};
+                found = run(a, side, f);
+                tests += f.tests;
+                exact_tests += f.exact_tests;
                 if (found != KEPT) {
-                    Exact e = exact_single(a, row, other, found);
-                    r = e.missing ? 0.0 : e.r;
-                    found |= side;
+                    Exact e = exact_single(a, side.row, side.other, found);
+                    // Beyond 1 all correlations have one p.
+                    r = e.missing ? 0.0 : fmax(-1.0, fmin(e.r, 1.0));
+                    if (second) found |= SECOND;
+                    break;
                 }
+                r = fmin(r, smallest(a, side.row, side.other, f));
+            }
+            if (lane == 0) {
                 if (r <= 1.5) *packed(a, (u32)x, y) = r;
                 else if (found == KEPT) found = UNTESTED;
                 a.verdict[offset + place] = found;
