@@ -76,6 +76,7 @@ struct Args {
     u64 gamma;            // tests of an edge that run at a time (strategy "edge")
     double below;         // q below: independent for certain
     double above;         // q above: dependent for certain
+    double trusted;       // smallest pivot times the smaller variance left: from here on q is (trusted_above of ci/gauss.rs)
     double critical;      // the largest r that is independent by the exact formula; below 0: none, infinity: all
     double critical_neg;  // likewise for -r
     double scale;         // sqrt(n - size - 3)

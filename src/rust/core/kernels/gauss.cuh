@@ -7,9 +7,8 @@ constexpr double CUT = 0.9999999;
 constexpr double SAFE_PIVOT = 1e-6;
 constexpr double EPSILON = 2.220446049250313e-16;
 
-// Conditional variances up to this are not trusted to the quick form (engine/cpu/gauss.rs).
-constexpr double PIVOT = 1e-3;
-constexpr double COLLINEAR = 1.0 - PIVOT;
+// From this squared partial correlation on, the matrix of x, y and S may be near singular though that of S is not.
+constexpr double COLLINEAR = 1.0 - 1e-5;
 
 __device__ __forceinline__ double correlation(const Args& a, u32 x, u32 y) { return a.c[(u64)y * a.p + x]; }
 

@@ -24,6 +24,10 @@ struct Bench {
     }
 };
 
+// The inverse loses twice the digits that elimination does, so that less of it is trusted: pivots and variances above this, and
+// squared partial correlations as far below 1.
+constexpr double PIVOT = 1e-3;
+
 // Inverts C[S, S] of this lane's set by Gauss-Jordan elimination; false when a pivot is too small to be trusted.
 __device__ inline bool invert(const Args& a, const u32* list, const Bench& b, u32 l) {
     for (u32 i = 0; i < l; i++)
@@ -69,7 +73,7 @@ __device__ inline Quick quick(const Args& a, u32 x, u32 y, const u32* list, cons
         xy = fma(-sx, with_y, xy);
     }
     double q = xy * xy / (xx * yy);
-    bool trusted = xx > PIVOT && yy > PIVOT && (l == 1 || q < COLLINEAR) && q >= 0.0;
+    bool trusted = xx > PIVOT && yy > PIVOT && (l == 1 || q < 1.0 - PIVOT) && q >= 0.0;
     return {trusted && q < a.below, trusted && q > a.above, q};
 }
 

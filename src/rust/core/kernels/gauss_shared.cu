@@ -88,8 +88,13 @@ __device__ __forceinline__ void item(const Args& a, const Work<L>& work, u32 x, 
     while (true) {
         // Bring the prefix up to date.
         bool sound = true;
+        double smallest = 1.0;
 #pragma unroll
         for (u32 j = 0; j < pivots; j++) {
+            if (j < fresh) {
+                double scale = work.scale[j];
+                smallest = fmin(smallest, 1.0 / (scale * scale));
+            }
             if (j < fresh || !sound) continue;
             u32 pivot = list[work.places[j]];
             const double* cp = a.c + (u64)pivot * a.p;
@@ -107,11 +112,12 @@ __device__ __forceinline__ void item(const Args& a, const Work<L>& work, u32 x, 
                 with_x = fma(-u, work.along_x[i], with_x);
                 __syncwarp();
             }
-            if (!(left > PIVOT)) {
+            if (!(left > a.trusted)) {
                 sound = false;
                 fresh = j;
                 continue;
             }
+            smallest = fmin(smallest, left);
             double scale = 1.0 / sqrt(left);
             if (lane == 0) {
                 work.scale[j] = scale;
@@ -136,7 +142,7 @@ __device__ __forceinline__ void item(const Args& a, const Work<L>& work, u32 x, 
             y_left = fma(-u, u, y_left);
             both = fma(-along, u, both);
         }
-        sound = sound && x_left > PIVOT;
+        sound = sound && x_left > 0.0;
 
         const u32 first = work.places[l - 1];
         const u32 last = (u64)(d - first) < end - rank ? d : first + (u32)(end - rank);
@@ -190,8 +196,10 @@ __device__ __forceinline__ void item(const Args& a, const Work<L>& work, u32 x, 
                     double num = fma(both, left, -(with_x * cov));
                     double den_x = fma(x_left, left, -(with_x * with_x));
                     double den_y = fma(y_left, left, -(cov * cov));
-                    double bound = PIVOT * left, square = num * num, den = den_x * den_y;
-                    bool trusted = left > PIVOT && y_left > PIVOT && den_x > bound && den_y > bound && square < COLLINEAR * den;
+                    double square = num * num, den = den_x * den_y;
+                    // den_x and den_y are what is left of x and y given S, times var(s | S').
+                    double condition = fmin(smallest, left) * fmin(den_x, den_y);
+                    bool trusted = left > a.trusted && condition > a.trusted * left && square < COLLINEAR * den;
                     separates = valid && trusted && square < a.below * den;
                     depends = valid && trusted && square > a.above * den;
                     if (depends && square * best_den < best_num * den) {

@@ -51,7 +51,7 @@ __device__ __forceinline__ u32 run(const Args& a, const Side& s, Found& f) {
         }
         double num = fma(-u, w, xy), x_left = fma(-u, u, 1.0), y_left = fma(-w, w, 1.0);
         double square = num * num, den = x_left * y_left;
-        bool trusted = x_left > PIVOT && y_left > PIVOT;
+        bool trusted = x_left > a.trusted && y_left > a.trusted;
         bool separates = asked && trusted && square < a.below * den;
         bool depends = asked && trusted && square > a.above * den;
         bool suspect = asked && !separates && !depends;

@@ -173,7 +173,8 @@ impl SepSetLog {
             }
         }
         let entries: usize = sets.rows.iter().map(Vec::len).sum();
-        let threads = if entries < MANY { 1 } else { std::thread::available_parallelism().map_or(1, usize::from).min(8) };
+        let threads =
+            if entries < MANY { 1 } else { std::thread::available_parallelism().map_or(1, usize::from).min(8) };
         in_parts(&mut sets.rows, threads, |_, part| {
             for row in part {
                 if !row.is_sorted_by_key(|entry| entry.y) {

@@ -98,11 +98,16 @@ impl Log {
         let bytes = SINGLE as usize * starts.last().copied().unwrap_or(0) as usize;
         let row_at = |end: usize| starts.partition_point(|&start| SINGLE as usize * start as usize <= end) - 1;
         let mut first = 0;
-        engine.bring(self.at, bytes, |end| SINGLE as usize * starts[row_at(end)] as usize, |offset, piece| {
-            let last = row_at(offset + piece.len());
-            take(&starts[first..=last], numbers(piece));
-            first = last;
-        })
+        engine.bring(
+            self.at,
+            bytes,
+            |end| SINGLE as usize * starts[row_at(end)] as usize,
+            |offset, piece| {
+                let last = row_at(offset + piece.len());
+                take(&starts[first..=last], numbers(piece));
+                first = last;
+            },
+        )
     }
 
     fn drain(&mut self, engine: &mut CudaEngine) -> Result<()> {

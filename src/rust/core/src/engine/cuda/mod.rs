@@ -2,7 +2,8 @@
 //!
 //! * [`device`]: the cards, and what a process keeps on one.
 //! * [`plan`]: what a search needs of a card's memory.
-//! * `search`: PC-stable, with the graph and all answers on the card until the end.
+//! * `search`: PC-stable, with the graph and all answers on the card until the end; `sets`: its levels of two and more;
+//!   `log`: its separating sets.
 //! * `batch`: arbitrary questions.
 //! * `kernels`: the compiled kernels and their arguments; their sources are in kernels/.
 
@@ -14,6 +15,7 @@ mod memory;
 pub mod plan;
 mod rules;
 mod search;
+mod sets;
 mod transfer;
 
 use std::sync::Arc;
@@ -127,7 +129,17 @@ impl<'a> CudaEngine<'a> {
         options.check()?;
         let card = Card::open(options.ordinal)?;
         let memory = Some(card.take_memory());
-        Ok(CudaEngine { gauss, alpha, options, card, memory, correlations: None, plan: None, failed: false, looked: Instant::now() })
+        Ok(CudaEngine {
+            gauss,
+            alpha,
+            options,
+            card,
+            memory,
+            correlations: None,
+            plan: None,
+            failed: false,
+            looked: Instant::now(),
+        })
     }
 
     /// What the last search planned to use of the card's memory.

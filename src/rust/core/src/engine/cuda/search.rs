@@ -1,15 +1,15 @@
 //! PC-stable on the card: the graph, the separating sets and the largest p-values stay there until the end. Between levels a
 //! few numbers come back.
 
-use super::kernels::{exact_doubles, Args, Report, SLOT_BYTES, WARP};
+use super::kernels::{Args, Report, WARP};
 use super::log::Log;
 use super::memory::Use;
 use super::plan::Plan;
-use super::transfer::{each_column, numbers, threads_for};
+use super::transfer::{each_column, numbers, prefer_large_pages, threads_for};
 use super::{rules, CudaEngine, Strategy};
 use crate::ci::gauss::{Reading, Undefined, MISSING, TOO_FEW};
 use crate::engine::{LevelReport, Search, Widest};
-use crate::graph::{subsets, Adjacency, SepSetLog, SepSets};
+use crate::graph::{Adjacency, SepSetLog, SepSets};
 use crate::search::{Method, Observer, Options};
 use crate::{Error, Result};
 
@@ -17,53 +17,30 @@ use crate::{Error, Result};
 const THREADS: u32 = 256;
 
 /// Threads of a block that decides.
-const DECIDING: u32 = 128;
+pub(super) const DECIDING: u32 = 128;
 
 /// Nanoseconds for which a launch of the shared strategy takes work: with what it then finishes, less than 0.1 s.
 const SLICE: u64 = 50_000_000;
 
-/// Tests of a launch where the number of launches is worked out beforehand: less than 0.1 s on a slow card.
-const TESTS: f64 = 1e9;
+/// Tests of a launch of level 1: about 0.1 s.
+const TESTS: f64 = 2e10;
 
 /// The kernels report vertices in 21 bits. The correlations of so many variables would take 32 terabytes.
 const MOST_VARIABLES: usize = 1 << 21;
 
-/// Sets whose covariances a warp fetches at a time: `AHEAD` of kernels/gauss_shared.cu.
-const AHEAD: u64 = 16;
-
-/// The largest level whose kernel keeps its rows in registers.
-const SPECIAL: usize = 8;
-
 /// A search on the card.
 pub(super) struct CudaSearch<'s, 'a> {
-    engine: &'s mut CudaEngine<'a>,
-    options: &'s Options,
+    pub(super) engine: &'s mut CudaEngine<'a>,
+    pub(super) options: &'s Options,
     p_max: &'s mut [f64],
-    args: Args,
+    pub(super) args: Args,
     plan: Plan,
     /// Twice the number of edges.
-    ends: u64,
+    pub(super) ends: u64,
     widest: Option<Widest>,
-    binomials: Vec<u64>,
+    pub(super) binomials: Vec<u64>,
     log: Log,
     started: bool,
-}
-
-/// Doubles of working memory of a warp: `shared_doubles` of kernels/gauss_shared.cu.
-fn shared_doubles(l: u64) -> u64 {
-    let special = l as usize <= SPECIAL;
-    let groups = match l {
-        _ if !special => 1,
-        0..=2 => 8,
-        _ => 4,
-    };
-    let rows = if special { 0 } else { 32 * l };
-    l * l + 2 * l + groups * exact_doubles(l) + (l + 1) * 32 + AHEAD * 32 + rows + l / 2 + 1 + groups * l / 2 + 1
-}
-
-/// Likewise `paper_doubles` of kernels/gauss_papers.cu.
-fn paper_doubles(l: u64) -> u64 {
-    32 * (l * l + l) + exact_doubles(l) + 16 * l + l
 }
 
 fn bits_of(graph: &Adjacency) -> Vec<u64> {
@@ -96,23 +73,23 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         Ok(())
     }
 
-    fn launch(&self, name: &'static str, blocks: u32) -> Result<()> {
+    pub(super) fn launch(&self, name: &'static str, blocks: u32) -> Result<()> {
         self.engine.card.launch(name, (blocks, 1), THREADS, 0, &self.args)
     }
 
     /// Blocks for a kernel whose warps stride over `tasks`.
-    fn blocks_for(&self, tasks: u64) -> u32 {
+    pub(super) fn blocks_for(&self, tasks: u64) -> u32 {
         let wanted = tasks.div_ceil(u64::from(THREADS / WARP));
         wanted.clamp(1, u64::from(self.engine.card.processors) * 16) as u32
     }
 
     /// A kernel with a warp a row.
-    fn by_row(&self, name: &'static str) -> Result<()> {
+    pub(super) fn by_row(&self, name: &'static str) -> Result<()> {
         self.launch(name, self.blocks_for(self.args.p))
     }
 
     /// A kernel of one block that sums over rows.
-    fn over_rows(&self, name: &'static str) -> Result<()> {
+    pub(super) fn over_rows(&self, name: &'static str) -> Result<()> {
         let threads = 1024;
         self.engine.card.launch(name, (1, 1), threads, 8 * u64::from(threads / WARP), &self.args)
     }
@@ -129,7 +106,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
     }
 
     /// Waits for what was launched and reads the report.
-    fn report(&mut self, doing: &str, look: &mut dyn FnMut() -> Result<()>) -> Result<Report> {
+    pub(super) fn report(&mut self, doing: &str, look: &mut dyn FnMut() -> Result<()>) -> Result<Report> {
         let reports = self.engine.memory().reports()?;
         // SAFETY: room for two; the second is read after the stream has come to rest.
         unsafe { self.engine.card.download(self.args.report, reports.add(1), 1)? };
@@ -201,6 +178,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         let (mark, p) = (self.args.mark, self.options.p);
         let p_max = &mut *self.p_max;
         let engine = &mut *self.engine;
+        prefer_large_pages(p_max);
         std::thread::scope(|scope| {
             let threads = threads_for(p_max.len());
             if threads == 1 {
@@ -218,9 +196,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         self.refuse_few()?;
         self.allocate()?;
         self.set_rules(0);
-        let t = std::time::Instant::now(); /*TRACE*/
         self.args.c = self.upload_and_mark()?;
-        if std::env::var_os("PCGPU_TRACE").is_some() { eprintln!("  upload and mark {:.2} ms", t.elapsed().as_secs_f64() * 1e3); self.engine.card.synchronize("x")?; eprintln!("  uploaded {:.2} ms", t.elapsed().as_secs_f64() * 1e3); } /*TRACE*/
         self.reset_report()?;
         self.launch("marginal", self.blocks_for(self.args.p * self.args.words))?;
         self.launch("mirror", self.blocks_for(self.args.words * self.args.words))?;
@@ -312,7 +288,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         self.args.verdict = self.engine.device(Use::Verdicts, 4 * self.ends)?;
         let p = self.options.p;
         let tests = self.ends as f64 * widest as f64;
-        let launches = (tests / (20.0 * TESTS)).ceil().max(1.0) as usize;
+        let launches = (tests / TESTS).ceil().max(1.0) as usize;
         let rows = p.div_ceil(launches);
         let shared = 3 * 8 * u64::from(DECIDING / WARP);
         for first in (0..p).step_by(rows) {
@@ -341,151 +317,12 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         Ok(report)
     }
 
-    /// Binomial coefficients up to those of `size`, as the kernels index them.
-    fn send_binomials(&mut self, size: usize, widest: usize) -> Result<()> {
-        if self.binomials.is_empty() {
-            self.args.stride = widest as u64 + 2;
-            self.binomials = vec![1; widest + 2];
-        }
-        let stride = self.args.stride as usize;
-        let known = self.binomials.len() / stride;
-        for k in known..=size {
-            self.binomials.resize(self.binomials.len() + stride, 0);
-            let (before, row) = self.binomials.split_at_mut(k * stride);
-            let above = &before[(k - 1) * stride..];
-            for n in 1..stride {
-                row[n] = row[n - 1].saturating_add(above[n - 1]);
-            }
-        }
-        debug_assert_eq!(Some(self.binomials[size * stride + widest]), subsets::binomial(widest, size));
-        self.args.binomial = self.engine.device(Use::Binomials, 8 * self.binomials.len() as u64)?;
-        self.engine.card.upload(self.args.binomial, &self.binomials)
-    }
-
-    fn run_sets(&mut self, size: usize, widest: usize, observer: &mut dyn Observer) -> Result<Report> {
-        self.send_binomials(size, widest)?;
-        self.args.slot = self.engine.device(Use::Slots, SLOT_BYTES * self.ends)?;
-        self.args.twin = self.engine.device(Use::Twins, 4 * self.ends)?;
-        self.by_row("slots")?;
-        match self.engine.options.strategy {
-            Strategy::Shared => self.run_shared(size, observer),
-            Strategy::Edge { beta, gamma } => {
-                self.args.beta = u64::from(beta);
-                self.args.gamma = u64::from(gamma);
-                let blocks = widest.div_ceil(beta as usize) as u32;
-                self.run_paper("edge", beta * gamma, blocks, widest - 1, size, observer)
-            }
-            Strategy::Set { theta, delta } => {
-                self.args.beta = u64::from(theta);
-                self.run_paper("set", theta, delta, widest, size, observer)
-            }
-        }
-    }
-
-    /// Sets of two and more by our own strategy. All of a level is put on the stream at once; where a launch used up its time,
-    /// what followed it did nothing, and is launched again.
-    fn run_shared(&mut self, size: usize, observer: &mut dyn Observer) -> Result<Report> {
-        const NAMES: [&str; SPECIAL - 1] =
-            ["shared_2", "shared_3", "shared_4", "shared_5", "shared_6", "shared_7", "shared_8"];
-        let name = NAMES.get(size - 2).copied().unwrap_or("shared_any");
-        self.over_rows("items")?;
-        let mut side = 0;
-        loop {
-            let mut args = self.args;
-            let warps = self.engine.card.processors * 16;
-            let room = self.engine.working_memory(&mut args, shared_doubles(size as u64), DECIDING, warps)?;
-            let blocks = warps.div_ceil(room.threads / WARP);
-            for second in side..2 {
-                args.second = second;
-                self.engine.card.launch(name, (blocks, 1), room.threads, room.shared, &args)?;
-            }
-            let report = self.settle(size, observer)?;
-            let (items, done) =
-                (report.items, report.next_first.min(report.items) + report.next_second.min(report.items));
-            observer.progress(size, done as f64, 2.0 * items as f64)?;
-            if report.next_first < items {
-                continue;
-            }
-            if report.next_second >= items {
-                return Ok(report);
-            }
-            side = 1;
-        }
-    }
-
-    /// Turns slots into answers.
-    fn settle(&mut self, size: usize, observer: &mut dyn Observer) -> Result<Report> {
-        let mut args = self.args;
-        let warps = (self.ends as u32).min(self.engine.card.processors * 32);
-        let room = self.engine.working_memory(&mut args, exact_doubles(size as u64) + size as u64, DECIDING, warps)?;
-        let blocks = warps.div_ceil(room.threads / WARP);
-        self.engine.card.launch("settle", (blocks, 1), room.threads, room.shared, &args)?;
-        self.launch("removal", self.blocks_for(self.ends / 64))?;
-        self.by_row("degrees")?;
-        self.report("a level of sets", &mut || observer.look())
-    }
-
-    /// A level by a strategy of the papers: `sets_of` neighbours are what a row's sets are chosen from.
-    fn run_paper(
-        &mut self,
-        name: &'static str,
-        threads: u32,
-        blocks: u32,
-        sets_of: usize,
-        size: usize,
-        observer: &mut dyn Observer,
-    ) -> Result<Report> {
-        let (p, widest) = (self.options.p, sets_of as f64);
-        let sets = subsets::binomial(sets_of, size).unwrap_or(u64::MAX);
-        // A test costs about the square of its size.
-        let tests = TESTS / 20.0 / (size * size) as f64;
-        let ranks = sets.min((tests / widest).ceil() as u64).max(1);
-        let rows = ((tests / (ranks as f64 * widest)) as usize).clamp(1, p.min(65_535));
-        let threads = threads.next_multiple_of(WARP);
-        let mut args = self.args;
-        let limit = u64::from(self.engine.card.shared_limit);
-        let bytes = 8 * paper_doubles(size as u64);
-        args.scratch_bytes = bytes;
-        let warps = u64::from(threads / WARP);
-        let shared = if bytes * warps <= limit {
-            bytes * warps
-        } else {
-            args.scratch = self.engine.device(Use::Scratch, bytes * warps * u64::from(blocks) * rows as u64)?;
-            0
-        };
-        let steps = sets.div_ceil(ranks);
-        for second in 0..2 {
-            args.second = second;
-            for step in 0..steps {
-                args.from = step * ranks;
-                args.to = sets.min(args.from + ranks);
-                for first in (0..p).step_by(rows) {
-                    args.first_row = first as u64;
-                    let rows = rows.min(p - first) as u32;
-                    self.engine.card.launch(name, (blocks, rows), threads, shared, &args)?;
-                    if steps > 1 || rows < p as u32 {
-                        self.engine.wait(name, &mut || observer.look())?;
-                    }
-                }
-                let done = second as f64 + (step + 1) as f64 / steps as f64;
-                observer.progress(size, 0.499 * done, 1.0)?;
-            }
-        }
-        let report = self.settle(size, observer)?;
-        observer.progress(size, 1.0, 1.0)?;
-        Ok(report)
-    }
-
     fn run_finish(&mut self) -> Result<(Adjacency, SepSets)> {
-        let t = std::time::Instant::now(); /*TRACE*/
-        let trace = |what: &str| { if std::env::var_os("PCGPU_TRACE").is_some() { eprintln!("  finish: {what} {:.2} ms", t.elapsed().as_secs_f64() * 1e3) } }; /*TRACE*/
         self.by_row("raise_marginal")?;
         let graph = self.bring_graph(self.args.graph)?;
         let mut sepsets = SepSetLog::new(self.options.p, self.options.empty_side());
         sepsets.set_empty(self.bring_graph(self.args.empty)?);
-        trace("graphs"); /*TRACE*/
         self.log.bring_into(self.engine, &mut sepsets)?;
-        trace("log"); /*TRACE*/
         let p = self.options.p;
         let triangle = |y: usize| y * y.saturating_sub(1) / 2;
         // The first column whose values are not all within the first `end` numbers.
@@ -514,10 +351,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
             filled = last;
         };
         self.engine.bring(self.args.p_max, 8 * triangle(p), |end| 8 * triangle(column_at(end / 8)), &mut spread)?;
-        trace("p_max"); /*TRACE*/
-        let r = Ok((graph, sepsets.finish())); /*TRACE*/
-        trace("sepsets"); /*TRACE*/
-        r /*TRACE*/
+        Ok((graph, sepsets.finish()))
     }
 
     /// Runs something on the card, and lets the engine see how it ended.
