@@ -82,8 +82,7 @@ fn in_parts(rows: &mut [Vec<Entry>], threads: usize, work: impl Fn(usize, &mut [
     }
     // More parts than threads: rows differ in length, and the first ones are often the longest.
     let size = rows.len().div_ceil(8 * threads);
-    let parts: Vec<Mutex<Option<(usize, &mut [Vec<Entry>])>>> =
-        rows.chunks_mut(size).enumerate().map(|(i, part)| Mutex::new(Some((i * size, part)))).collect();
+    let parts: Vec<_> = rows.chunks_mut(size).enumerate().map(|(i, part)| Mutex::new(Some((i * size, part)))).collect();
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         for _ in 0..threads {

@@ -88,14 +88,15 @@ pub(super) fn symmetrise(m: &mut [f64], p: usize) {
         let tiles = p.div_ceil(TILE);
         let next = AtomicUsize::new(0);
         // Tiles of columns from the right: the longest come first.
-        let run = || loop {
-            let Some(tile) = tiles.checked_sub(1 + next.fetch_add(1, Ordering::Relaxed)) else { break };
-            let left = tile * TILE;
-            for top in (0..=left).step_by(TILE) {
-                for y in left..(left + TILE).min(p) {
-                    for x in top..(top + TILE).min(y) {
-                        let value = cells[y * p + x].load(Ordering::Relaxed);
-                        cells[x * p + y].store(value, Ordering::Relaxed);
+        let run = || {
+            while let Some(tile) = tiles.checked_sub(1 + next.fetch_add(1, Ordering::Relaxed)) {
+                let left = tile * TILE;
+                for top in (0..=left).step_by(TILE) {
+                    for y in left..(left + TILE).min(p) {
+                        for x in top..(top + TILE).min(y) {
+                            let value = cells[y * p + x].load(Ordering::Relaxed);
+                            cells[x * p + y].store(value, Ordering::Relaxed);
+                        }
                     }
                 }
             }
