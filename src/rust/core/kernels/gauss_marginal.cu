@@ -6,10 +6,13 @@ extern "C" __global__ void marginal(const __grid_constant__ Args a) {
     u32 lane = lane_id();
     u64 tested_count = 0, removed_count = 0;
     u64 warps = (u64)gridDim.x * (blockDim.x / WARP);
-    u64 words = (a.p + 31) / 32;
+    u64 words = a.words;
     for (u64 at = (u64)blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP; at < a.p * words; at += warps) {
         u64 y = at / words, w = at % words;
-        if (32 * w > y) continue;
+        if (32 * w > y) {
+            if (lane == 0) a.empty[y * a.words + w] = 0;
+            continue;
+        }
         u64 x = 32 * w + lane;
         bool below = x < y;
         u32 may = a.start ? a.start[y * a.words + w] : FULL;

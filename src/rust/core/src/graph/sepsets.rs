@@ -72,7 +72,7 @@ pub struct SepSetLog {
     found: Vec<Separations>,
 }
 
-/// From so many entries on, sorting them is worth some threads.
+/// So many entries are worth a thread to sort them.
 const MANY: usize = 1 << 17;
 
 /// Runs `work(first, part)` on parts of the rows, each on its own thread; `first` is the number of the part's first row.
@@ -172,8 +172,8 @@ impl SepSetLog {
             }
         }
         let entries: usize = sets.rows.iter().map(Vec::len).sum();
-        let threads =
-            if entries < MANY { 1 } else { std::thread::available_parallelism().map_or(1, usize::from).min(8) };
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = (entries / MANY).clamp(1, cores.min(8));
         in_parts(&mut sets.rows, threads, |_, part| {
             for row in part {
                 if !row.is_sorted_by_key(|entry| entry.y) {

@@ -23,15 +23,13 @@ unsafe impl Sync for Pinned {}
 /// Threads that spread p-values: more only wait for memory.
 const THREADS: usize = 8;
 
-/// Below this many numbers one thread is quicker.
-const FEW: usize = 1 << 16;
+/// Below this many numbers one thread is quicker; each further thread gets at least so many.
+const FEW: usize = 1 << 18;
 
 /// Number of threads for work on so many numbers.
 pub(super) fn threads_for(numbers: usize) -> usize {
-    if numbers < FEW {
-        return 1;
-    }
-    std::thread::available_parallelism().map_or(1, usize::from).min(THREADS)
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    (numbers / FEW).clamp(1, THREADS.min(cores))
 }
 
 /// Asks the system for large pages where this memory has not been touched: its first touch is most of what it costs.
