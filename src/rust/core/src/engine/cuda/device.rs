@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::sys;
 
-use super::kernels::{Args, Kernels};
+use super::kernels::Kernels;
 use super::memory::Memory;
 use crate::error::{DeviceError, DeviceKind};
 use crate::{Error, Result};
@@ -316,15 +316,23 @@ impl Card {
         Ok((free as u64, total as u64))
     }
 
-    /// Puts a kernel on the stream: `blocks` of `threads`, with `shared` bytes of dynamic shared memory each.
-    pub fn launch(&self, name: &'static str, blocks: (u32, u32), threads: u32, shared: u64, args: &Args) -> Result<()> {
+    /// Puts a kernel on the stream: `blocks` of `threads`, with `shared` bytes of dynamic shared memory each. `args` is what
+    /// the kernel's source has as its one parameter.
+    pub fn launch<A: Copy>(
+        &self,
+        name: &'static str,
+        blocks: (u32, u32),
+        threads: u32,
+        shared: u64,
+        args: &A,
+    ) -> Result<()> {
         if blocks.0 == 0 || blocks.1 == 0 {
             return Ok(());
         }
         let function = self.kernels.get(name, self.shared_limit)?;
         let mut args = *args;
         let mut parameters = [std::ptr::from_mut(&mut args).cast::<c_void>()];
-        // SAFETY: every kernel takes one `Args`, which the driver copies before this returns; its addresses are those of
+        // SAFETY: every kernel takes one struct, which the driver copies before this returns; its addresses are those of
         // memory that outlives what runs on the stream.
         unsafe {
             result::launch_kernel(

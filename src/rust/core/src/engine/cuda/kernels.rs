@@ -40,6 +40,7 @@ pub(super) const MODULES: &[Module] = &[
     module!("gauss_papers", "edge", "set"),
     module!("gauss_settle", "settle"),
     module!("gauss_batch", "batch"),
+    module!("correlation", "cor_centre", "cor_product", "cor_squares", "cor_finish"),
 ];
 
 /// What a kernel is given: `Args` of kernels/args.cuh, where every field is explained.
@@ -185,6 +186,7 @@ impl Kernels {
 
 #[cfg(test)]
 mod tests {
+    use super::super::correlation;
     use super::*;
 
     #[test]
@@ -197,9 +199,10 @@ mod tests {
             found.sort_unstable();
             wanted.sort_unstable();
             assert_eq!(found, wanted, "{module}");
-            // Each takes one `Args`, by value, of the size that Rust gives it.
+            // Each takes one struct, by value, of the size that Rust gives it: `Args`, and those of the correlations their own.
+            let size = if *module == "correlation" { correlation::ARGS_BYTES } else { size_of::<Args>() };
             for entry in *entries {
-                let parameter = format!(".b8 {entry}_param_0[{}]", size_of::<Args>());
+                let parameter = format!(".b8 {entry}_param_0[{size}]");
                 assert!(
                     ptx.contains(&parameter) && !ptx.contains(&format!("{entry}_param_1")),
                     "{entry}: no {parameter}"

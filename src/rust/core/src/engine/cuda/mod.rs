@@ -5,9 +5,13 @@
 //! * `search`: PC-stable, with the graph and all answers on the card until the end; `sets`: its levels of two and more;
 //!   `log`: its separating sets.
 //! * `batch`: arbitrary questions.
+//! * [`correlation`](mod@correlation): the correlation matrix of data.
+//! * [`about`]: what the kernels are compiled to.
 //! * `kernels`: the compiled kernels and their arguments; their sources are in kernels/.
 
+pub mod about;
 mod batch;
+pub mod correlation;
 pub mod device;
 mod kernels;
 mod log;
