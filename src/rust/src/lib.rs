@@ -3,11 +3,13 @@
 //! * [`api`]: the functions that R calls.
 //! * [`failure`]: what can go wrong, as a list that R turns into a classed condition.
 //! * [`session`]: calls back into R: tests, progress, interrupts, random numbers.
+//! * [`machine`]: what a call runs on.
 //! * [`input`], [`output`]: R objects to core types and back.
 
 mod api;
 mod failure;
 mod input;
+mod machine;
 mod output;
 mod session;
 
