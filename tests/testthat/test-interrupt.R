@@ -7,7 +7,7 @@ test_that("an interrupt can be caught, by its class and as a calling condition",
 test_that("Ctrl-C stops a native search within half a second, and the next call works", {
   skip_on_os("windows")
   for (method in c("stable", "stable.fast", "original")) {
-    stopped <- press(function() endless(method))
+    stopped <- press_in_time(function() endless(method))
     expect_identical(stopped$outcome, "stopped", info = method)
     expect_lt(stopped$took, 0.5)
     expect_s4_class(pc(suff(), gaussCItest, 0.05, p = 8), "pcAlgo")
@@ -20,7 +20,7 @@ test_that("Ctrl-C in a test that is an R function stops too", {
     Sys.sleep(0.02)
     0
   }
-  stopped <- press(function() pc(NULL, napping, 0.05, p = 20))
+  stopped <- press_in_time(function() pc(NULL, napping, 0.05, p = 20))
   expect_identical(stopped$outcome, "stopped")
   expect_lt(stopped$took, 0.5)
 })
