@@ -1,13 +1,14 @@
 # Where a call runs: what the user asked for (the argument `device`), what is made of it for this call, and what happens
 # when the automatic choice does not work out.
 
-# From how many variables on device = "auto" takes a GPU where there is one. Below, the CPU has finished before the GPU
-# has been told what to do. This number stands for the measured crossing of the two, in the part "crossing" of
-# inst/bench/gpu.R: see inst/bench/RESULTS.md.
+# From how many variables on device = "auto" takes a GPU where there is one. Measured on an H200 beside 16 cores (the part
+# "crossing" of inst/bench/gpu.R, see inst/bench/RESULTS.md): from 200 on in a process that has used the GPU before. The first
+# use costs about 0.14 s, which small problems do not earn back, hence the margin.
 auto_variables <- 500L
 
-# The same for suff_gauss(), in multiplications: observations times pairs of variables.
-auto_products <- 5e8
+# The same for suff_gauss(), in multiplications (observations times pairs of variables): cor() takes as long for so many as the
+# GPU with its first use.
+auto_products <- 1.5e8
 
 # The argument `device`, checked: a list of class "pcgpu_device", see cuda_device().
 check_device <- function(device) {
