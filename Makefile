@@ -5,11 +5,11 @@ SHELL := bash
 MINUTES ?= 1
 BENCH ?=
 
-.PHONY: help demo test check lint document bench valgrind fuzz vendor deps install clean
+.PHONY: help demo test check lint document bench gpu-bundle valgrind fuzz vendor deps install clean
 .DEFAULT_GOAL := help
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  make \1|\2/p' Makefile | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
 
 demo: ## install what is missing, then learn a network from the bundled data
 	@tools/install-deps run
@@ -36,6 +36,10 @@ bench: ## time and compare with pcalg (make bench BENCH="nci60 --peer=no")
 	@tools/install-package
 	@. tools/common.sh && Rscript inst/bench/bench.R $(BENCH)
 
+gpu-bundle: ## pack into .gpu/ what tools/gpu-check.sh tests and times on a GPU machine
+	@tools/install-deps test
+	@tools/gpu-bundle
+
 valgrind: ## the core's tests under valgrind's memcheck
 	@tools/install-deps valgrind
 	@tools/valgrind
@@ -55,4 +59,4 @@ install: ## build, and install into the project's own library, .Rlib
 	@tools/install-package
 
 clean: ## remove everything that was built
-	rm -rf .Rlib .check demo-output src/Makevars src/*.o src/*.so src/.cargo src/vendor src/rust/target
+	rm -rf .Rlib .check .gpu demo-output src/Makevars src/*.o src/*.so src/.cargo src/vendor src/rust/target

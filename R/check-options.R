@@ -41,21 +41,6 @@ check_choice <- function(arg, choices, argument) {
   })
 }
 
-# The engine that runs the search. There is only the CPU's in this build, and "cuda" says so.
-check_device <- function(device) {
-  known <- c("auto", "cpu", "cuda")
-  if (!is.character(device) || length(device) != 1L || !device %in% known) {
-    abort_argument("device", device, "give \"auto\", \"cpu\" or \"cuda\".")
-  }
-  if (device == "cuda") {
-    abort("no_gpu", paste(
-      "`device` is \"cuda\": this build of pcgpu has no CUDA engine yet.",
-      "Use device = \"auto\" or \"cpu\"; the answer is the same."
-    ), argument = "device", value = device, mend = "use device = \"auto\" or \"cpu\".")
-  }
-  "cpu"
-}
-
 # How the edges are to be oriented, with pcalg's own refusals.
 check_orientation <- function(u2pd, conservative, maj.rule, solve.confl) {
   u2pd <- check_choice(u2pd, c("relaxed", "rand", "retry"), "u2pd")

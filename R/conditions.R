@@ -1,4 +1,5 @@
-# Every error of the package is a classed condition: c("pcgpu_error_<kind>", "pcgpu_error", "error", "condition").
+# Every error of the package is a classed condition: c("pcgpu_error_<kind>", "pcgpu_error", "error", "condition"). A kind
+# may have a kind of its own: c("device_memory", "device").
 # Scripts can catch one kind, all of ours, or any error.
 
 abort <- function(kind, message, ..., class = character(), call = user_call()) {
@@ -83,7 +84,8 @@ check_rust <- function(result) {
   }
   fields <- failure[setdiff(names(failure), c("class", "message"))]
   # Quoted, or the call would be run once more.
-  do.call(abort, c(list(failure$class, failure$message), fields, list(call = user_call())), quote = TRUE)
+  kind <- if (is_device_failure(failure)) c(failure$class, "device") else failure$class
+  do.call(abort, c(list(kind, failure$message), fields, list(call = user_call())), quote = TRUE)
 }
 
 # Stops as Ctrl-C in R code does: tryCatch(interrupt = ) sees it, otherwise R goes back to the top level without a

@@ -1,10 +1,10 @@
 #' Skeleton, and orientation unless `orient` is NULL. `object` is a fresh result, whose slot `sepset` is filled.
 #' @noRd
-rust_search <- function(test, options, orient, callbacks, object) .Call(wrap__rust_search, test, options, orient, callbacks, object)
+rust_search <- function(test, options, orient, engine, callbacks, object) .Call(wrap__rust_search, test, options, orient, engine, callbacks, object)
 
 #' Orientation of a skeleton from anywhere.
 #' @noRd
-rust_orient <- function(edges, sepset, p, orient, test, alpha, threads, callbacks) .Call(wrap__rust_orient, edges, sepset, p, orient, test, alpha, threads, callbacks)
+rust_orient <- function(edges, sepset, p, orient, test, alpha, engine, callbacks) .Call(wrap__rust_orient, edges, sepset, p, orient, test, alpha, engine, callbacks)
 
 #' Whether C may be used as it is: ones on the diagonal, nothing beyond -1 and 1, symmetric, but for rounding and NA.
 #' @noRd
@@ -25,6 +25,18 @@ rust_discrete_test <- function(test) .Call(wrap__rust_discrete_test, test)
 #' Resumes a jump of R that was stopped on its way through Rust.
 #' @noRd
 rust_continue_unwind <- function(token) .Call(wrap__rust_continue_unwind, token)
+
+#' The correlations of the columns of x, n x p, made on a GPU.
+#' @noRd
+rust_correlation <- function(x, n, p, engine) .Call(wrap__rust_correlation, x, n, p, engine)
+
+#' The GPUs of this machine, as parallel vectors.
+#' @noRd
+rust_devices <- function() .Call(wrap__rust_devices)
+
+#' Gives back what this process holds on GPUs.
+#' @noRd
+rust_release <- function() .Call(wrap__rust_release)
 
 #' What this build and machine are.
 #' @noRd

@@ -12,7 +12,7 @@ graph_from_edges <- function(labels, edges, weights = NULL, one = 1L) {
   }
   # Not new("graphNEL", nodes = labels), whose checks take longer than all that follows.
   graph <- methods::new("graphNEL")
-  graph@nodes <- unname(labels)
+  graph@nodes <- labels
   from <- rep.int(seq_along(edges), counts)
   to <- unlist(edges, use.names = FALSE)
   weight <- if (is.null(weights)) rep.int(one, length(to)) else unlist(weights, use.names = FALSE)

@@ -7,6 +7,7 @@
 #' @param skel An object of class `pcAlgo` with an undirected graph and its separating sets.
 #' @param suffStat,indepTest,alpha As in [pc()]. Only needed with `conservative` or `maj.rule`, which make further
 #'   tests: give what made the skeleton.
+#' @param device As in [pc()]. Only the tests of `conservative` and `maj.rule` can run on a GPU.
 #' @return `skel` with its `graph` oriented; with `conservative` or `maj.rule` also with the separating sets that the
 #'   rule leaves. The slot `call` stays that of the skeleton.
 #' @inherit pc references
@@ -21,11 +22,12 @@
 #' @export
 orient <- function(skel, u2pd = c("relaxed", "rand", "retry"),
                    conservative = FALSE, maj.rule = FALSE, solve.confl = FALSE,
-                   suffStat, indepTest, alpha, numCores, verbose = FALSE) {
+                   suffStat, indepTest, alpha, numCores, verbose = FALSE, device = "auto") {
   check_result(skel, "skel")
   orient <- check_orientation(u2pd, conservative, maj.rule, solve.confl)
   threads <- resolve_threads(if (!missing(numCores)) numCores)
   verbose <- check_verbose(verbose)
+  device <- check_device(device)
   listed <- check_undirected(skel@graph)
   labels <- listed$labels
   p <- length(labels)
@@ -49,9 +51,12 @@ orient <- function(skel, u2pd = c("relaxed", "rand", "retry"),
     test = if (verbose > 0L && identical(test$kind, "function")) test_printer("stable"),
     permutation = function(k) sample.int(k)
   )
-  found <- rust_orient(
-    listed$edges, check_sepset(skel@sepset, p), p, orient, test, level %||% 0.5, threads, callbacks
-  )
+  sepset <- check_sepset(skel@sepset, p)
+  # The standard rule makes no tests, and so has nothing for a GPU to do.
+  device <- if (is.null(test)) new_device("cpu") else choose_device(device, test$kind, "stable", p)
+  found <- on_device(device, threads, function(engine) {
+    rust_orient(listed$edges, sepset, p, orient, test, level %||% 0.5, engine, callbacks)
+  })
   found <- check_rust(found)
   skel@graph <- result_graph(labels, found, oriented = TRUE)
   if (orient$rule != "standard") {

@@ -60,8 +60,15 @@
 #'   order of the variables? Only with `u2pd = "relaxed"`.
 #' @param numCores Number of threads; left out, all cores (see above).
 #' @param verbose Print what goes on?
-#' @param device Where to run: `"auto"` or `"cpu"`. `"cuda"` is an error of class `pcgpu_error_no_gpu` in this build,
-#'   which has no CUDA engine yet.
+#' @param device Where to run; the answer is the same.
+#'   - `"auto"` (the default): on the first GPU where there is one and it pays, that is for many variables (see
+#'     `pcgpu_devices()`), else on the CPU. Tests that are R functions and the method `"original"` always run on the CPU.
+#'     When a GPU is there and cannot be used, a message of class `pcgpu_message_fallback` says why, once a session for
+#'     each reason.
+#'   - `"cpu"`: on the CPU.
+#'   - `"cuda"`, `"cuda:1"`, ...: on the first, second, ... NVIDIA GPU. Errors are of class `pcgpu_error_device`; see
+#'     [pcgpu-package]. Only the driver is needed, of CUDA 12.0 or newer.
+#'   - a [cuda_device()], which also chooses how.
 #' @param progress Show a progress bar for each level (by the package cli when it is installed)? `NULL` means
 #'   `getOption("pcgpu.progress")` and, where that is not set, yes in interactive sessions outside knitr and testthat.
 #' @return An object of pcalg's S4 class `pcAlgo` (of a class with that name and those slots when pcalg is not
@@ -118,7 +125,7 @@ pc <- function(suffStat, indepTest, alpha, labels, p,
   options <- check_search(method, alpha, fixedGaps, fixedEdges, NAdelete, m.max, length(labels))
   threads <- resolve_threads(if (!missing(numCores)) numCores)
   verbose <- check_verbose(verbose)
-  check_device(device)
+  device <- check_device(device)
   test <- ci_test(indepTest, suffStat, labels)
-  run_search(test, labels, options, orient, threads, verbose, progress, call)
+  run_search(test, labels, options, orient, threads, device, verbose, progress, call)
 }

@@ -3,8 +3,9 @@
 #' Versions, processor features and settings, in a form to paste into a bug report.
 #'
 #' @return A list of class `pcgpu_info`: `pcgpu`, `core` (versions of the R package and of its Rust core), `simd` (the
-#'   vector instructions in use), `cores` (of this machine), `threads` (used when `numCores` is left out), `cuda` (is
-#'   there a CUDA engine in this build?), `R`, `os`, `platform`, and the versions of `graph` and `pcalg`, `NA` where a
+#'   vector instructions in use), `cores` (of this machine), `threads` (used when `numCores` is left out), `cuda`
+#'   (is there a CUDA engine in this build?), `kernels` (what its kernels are compiled to), `devices` (see
+#'   [pcgpu_devices()]), `R`, `os`, `platform`, and the versions of `graph` and `pcalg`, `NA` where a
 #'   package is not installed.
 #' @examples
 #' pcgpu_info()
@@ -17,7 +18,9 @@ pcgpu_info <- function() {
     simd = rust$simd,
     cores = rust$cores,
     threads = resolve_threads(),
-    cuda = FALSE,
+    cuda = nzchar(rust$kernels),
+    kernels = rust$kernels,
+    devices = pcgpu_devices(),
     R = as.character(getRversion()),
     os = utils::osVersion,
     platform = R.version$platform,
@@ -36,7 +39,8 @@ print.pcgpu_info <- function(x, ...) {
   cat(
     "pcgpu ", x$pcgpu, " (Rust core ", x$core, ")\n",
     "engine:   CPU, ", x$simd, ", ", x$threads, " of ", x$cores, " cores by default\n",
-    "CUDA:     ", if (x$cuda) "yes" else "not in this build", "\n",
+    "CUDA:     ", if (x$cuda) x$kernels else "not in this build", "\n",
+    device_lines(x$devices),
     "R:        ", x$R, " on ", x$platform, "\n",
     "system:   ", x$os, "\n",
     "graph:    ", there(x$graph), "\n",
@@ -44,4 +48,14 @@ print.pcgpu_info <- function(x, ...) {
     sep = ""
   )
   invisible(x)
+}
+
+device_lines <- function(devices) {
+  if (nrow(devices) == 0L) {
+    return(paste0("GPU:      none (", attr(devices, "reason"), ")\n"))
+  }
+  paste0(sprintf(
+    "GPU:      %s, %s, compute capability %s, %s of %s free, driver for CUDA %s\n", devices$device, devices$name,
+    devices$compute_capability, gibibytes(devices$memory_free), gibibytes(devices$memory_total), devices$driver
+  ), collapse = "")
 }

@@ -15,7 +15,7 @@ set_details <- function(x, device, exact_tests) {
 #'
 #' @param x A result of [pc()], [skeleton()] or [orient()].
 #' @return A list, or `NULL` for a result of pcalg:
-#'   - `device`: where the search ran, `"cpu"`;
+#'   - `device`: where the search ran, `"cpu"` or `"cuda:0"` and so on;
 #'   - `exact_tests`: how many tests lay so near to the threshold, or had so nearly singular a matrix, that they were
 #'     computed once more, by pcalg's own formula;
 #'   - `version`: the version of this package.

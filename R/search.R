@@ -1,17 +1,16 @@
 # What pc() and skeleton() share: arguments checked -> one call of Rust -> a pcAlgo object.
 
 # orient: NULL for the skeleton alone, or what check_orientation() made. `call` is the user's call for the slot.
-run_search <- function(test, labels, options, orient, threads, verbose, progress, call) {
+run_search <- function(test, labels, options, orient, threads, device, verbose, progress, call) {
+  device <- choose_device(device, test$kind, options$method, options$p)
   bar <- progress_reporter(progress)
   on.exit(bar$close())
-  result <- empty_result()
-  found <- rust_search(
-    test,
-    c(options, list(threads = threads)),
-    orient,
-    search_callbacks(bar, verbose, options$method, test$kind),
-    result
-  )
+  result <- NULL
+  found <- on_device(device, threads, function(engine) {
+    result <<- empty_result()
+    callbacks <- search_callbacks(bar, verbose, options$method, test$kind)
+    rust_search(test, options, orient, engine, callbacks, result)
+  })
   bar$close()
   found <- check_rust(found)
   warn_too_few(found$too_few, test)
@@ -22,7 +21,7 @@ run_search <- function(test, labels, options, orient, threads, verbose, progress
     n_edgetests = edge_tests(found$n_edgetests, options$method),
     pMax = found$pMax
   )
-  set_details(result, device = "cpu", exact_tests = found$exact_tests)
+  set_details(result, device = found$device, exact_tests = found$exact_tests)
 }
 
 # The arguments of a search as Rust wants them. The order of the checks is pcalg's where both check.

@@ -27,7 +27,7 @@ skeleton <- function(suffStat, indepTest, alpha, labels, p,
   options <- check_search(method, alpha, fixedGaps, fixedEdges, NAdelete, m.max, length(labels))
   threads <- resolve_threads(if (!missing(numCores)) numCores)
   verbose <- check_verbose(verbose)
-  check_device(device)
+  device <- check_device(device)
   test <- ci_test(indepTest, suffStat, labels)
-  run_search(test, labels, options, orient = NULL, threads, verbose, progress, call)
+  run_search(test, labels, options, orient = NULL, threads, device, verbose, progress, call)
 }

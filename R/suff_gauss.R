@@ -14,8 +14,11 @@
 #'     warning says so.
 #' @param method `"pearson"` (the default), `"spearman"` or `"kendall"`, as in [stats::cor()]. The test is derived for
 #'   the first; rank correlations are in use for data with heavy tails (Harris and Drton 2013).
-#' @return A list of `C`, a p x p correlation matrix equal to `cor(x, use = use, method = method)` with the column names
-#'   as dimnames, and `n`, the number of observations.
+#' @param device Where to work out the correlations: `"cpu"` (R's own [stats::cor()]), `"cuda"`, `"cuda:1"` or a
+#'   [cuda_device()] (only Pearson's, and no pairwise ones of data with missing values), or `"auto"`, a GPU where there is
+#'   one and the matrix is large.
+#' @return A list of `C`, a p x p correlation matrix equal to `cor(x, use = use, method = method)`, to 1e-12 if it was made
+#'   on a GPU, with the column names as dimnames, and `n`, the number of observations.
 #' @references
 #' N. Harris and M. Drton (2013). PC algorithm for nonparanormal graphical models. *Journal of Machine Learning
 #' Research* 14, 3365-3383.
@@ -29,9 +32,10 @@
 #' @export
 suff_gauss <- function(x, use = c(
                          "everything", "all.obs", "complete.obs", "na.or.complete", "pairwise.complete.obs"
-                       ), method = c("pearson", "spearman", "kendall")) {
+                       ), method = c("pearson", "spearman", "kendall"), device = "auto") {
   use <- check_choice(use, c("everything", "all.obs", "complete.obs", "na.or.complete", "pairwise.complete.obs"), "use")
   method <- check_choice(method, c("pearson", "spearman", "kendall"), "method")
+  device <- check_device(device)
   x <- check_data(x)
   missing <- colSums(is.na(x)) > 0
   n <- nrow(x)
@@ -56,11 +60,37 @@ suff_gauss <- function(x, use = c(
     )
   }
   check_varying(x)
-  C <- stats::cor(x, use = use, method = method)
+  C <- correlations(x, use, method, device, pairwise = use == "pairwise.complete.obs" && any(missing))
   if (use == "pairwise.complete.obs" && any(missing)) {
     check_pairwise(C)
   }
   list(C = C, n = as.integer(n))
+}
+
+# On the GPU only what is one product of the standardised data with itself: Pearson's, of one set of rows.
+correlations <- function(x, use, method, device, pairwise) {
+  plain <- method == "pearson" && !pairwise
+  if (device$kind == "cuda" && !plain) {
+    abort_argument("device", device_name(device), paste(
+      "rank correlations, and pairwise ones of data with missing values, are made on the CPU:",
+      "give device = \"cpu\" or \"auto\"."
+    ))
+  }
+  pays <- plain && nrow(x) * ncol(x) * (ncol(x) - 1) / 2 >= auto_products
+  if (device$kind == "auto") {
+    device <- if (pays) automatic_card() else new_device("cpu")
+  }
+  check_rust(on_device(device, 1L, function(engine) {
+    if (engine$kind == "cpu") {
+      return(stats::cor(x, use = use, method = method))
+    }
+    storage.mode(x) <- "double"
+    C <- rust_correlation(x, nrow(x), ncol(x), engine)
+    if (is.double(C) && !is.null(colnames(x))) {
+      dimnames(C) <- list(colnames(x), colnames(x))
+    }
+    C
+  }))
 }
 
 check_data <- function(x) {

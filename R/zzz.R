@@ -11,5 +11,7 @@
 }
 
 .onUnload <- function(libpath) {
+  # What the process holds on a GPU.
+  rust_release()
   library.dynam.unload("pcgpu", libpath)
 }

@@ -4,32 +4,10 @@ test_that("an interrupt can be caught, by its class and as a calling condition",
   expect_identical(tryCatch(pcgpu:::check_rust(stopped), interrupt = function(i) "stopped"), "stopped")
 })
 
-# Presses Ctrl-C after `delay` seconds while `work` runs. Returns what came of it and the seconds from the press to there.
-press <- function(work, delay = 0.5) {
-  pressed <- tempfile()
-  on.exit(unlink(pressed))
-  system(sprintf("sh -c 'sleep %g; date +%%s.%%N > %s; kill -INT %d' &", delay, pressed, Sys.getpid()))
-  outcome <- tryCatch(
-    {
-      work()
-      "finished"
-    },
-    interrupt = function(i) "stopped"
-  )
-  now <- as.numeric(Sys.time())
-  list(outcome = outcome, took = now - as.numeric(readLines(pressed)))
-}
-
-# A search that would take hours: nothing is removed, and every pair has 58 neighbours to choose from.
-endless <- function(method = "stable") {
-  s <- suff(p = 60, n = 100000, degree = 45)
-  skeleton(s, gaussCItest, 0.9999, p = 60, method = method, numCores = 2)
-}
-
 test_that("Ctrl-C stops a native search within half a second, and the next call works", {
   skip_on_os("windows")
   for (method in c("stable", "stable.fast", "original")) {
-    stopped <- press(function() endless(method))
+    stopped <- press_in_time(function() endless(method))
     expect_identical(stopped$outcome, "stopped", info = method)
     expect_lt(stopped$took, 0.5)
     expect_s4_class(pc(suff(), gaussCItest, 0.05, p = 8), "pcAlgo")
@@ -42,7 +20,7 @@ test_that("Ctrl-C in a test that is an R function stops too", {
     Sys.sleep(0.02)
     0
   }
-  stopped <- press(function() pc(NULL, napping, 0.05, p = 20))
+  stopped <- press_in_time(function() pc(NULL, napping, 0.05, p = 20))
   expect_identical(stopped$outcome, "stopped")
   expect_lt(stopped$took, 0.5)
 })

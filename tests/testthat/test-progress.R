@@ -65,9 +65,9 @@ test_that("Rust reports each level up to its end", {
   s <- suff()
   found <- pcgpu:::rust_search(
     list(kind = "gauss", C = s$C, n = s$n),
-    list(p = 8L, method = "stable", alpha = 0.05, fixed_gaps = NULL, fixed_edges = NULL, na_delete = TRUE, m_max = Inf,
-      threads = 2L),
+    list(p = 8L, method = "stable", alpha = 0.05, fixed_gaps = NULL, fixed_edges = NULL, na_delete = TRUE, m_max = Inf),
     NULL,
+    list(kind = "cpu", threads = 2L),
     list(progress = function(level, done, total, edges) seen[[length(seen) + 1]] <<- c(level, done, total, edges)),
     pcgpu:::empty_result()
   )

@@ -55,3 +55,73 @@ test_that("pairwise correlations that do not fit together give a warning", {
   expect_warning(s <- suff_gauss(x, use = "pairwise.complete.obs"), "not positive semi-definite")
   expect_identical(s$n, 10L)
 })
+
+test_that("a GPU is refused what it does not do, by name", {
+  x <- simulate(5, 40)
+  for (device in list("cuda", cuda_device("cuda:1"))) {
+    e <- expect_error(suff_gauss(x, method = "spearman", device = device), "CPU", class = "pcgpu_error_argument")
+    expect_identical(e$argument, "device")
+    holed <- x
+    holed[1, 1] <- NA
+    e <- expect_error(suff_gauss(holed, use = "pairwise.complete.obs", device = device), "CPU",
+      class = "pcgpu_error_argument"
+    )
+    expect_identical(e$argument, "device")
+  }
+  expect_error(suff_gauss(x, device = "gpu"), class = "pcgpu_error_argument")
+})
+
+test_that("without a GPU, large data have cor() all the same, and \"cuda\" is an error of the device", {
+  skip_with_gpu()
+  x <- simulate(4, 40)
+  expect_error(suff_gauss(x, device = "cuda"), class = "pcgpu_error_device")
+  p <- 1500
+  n <- ceiling(2 * pcgpu:::auto_products / (p * (p - 1)))
+  x <- matrix(sin(seq_len(n * p)^1.5), n, p)
+  expect_silent(s <- suff_gauss(x[, 1:40]))
+  expect_identical(s$C, cor(x[, 1:40]))
+  skip_on_cran()
+  expect_silent(s <- suff_gauss(x))
+  expect_identical(s$C[1:40, 1:40], cor(x[, 1:40]))
+})
+
+test_that("the GPU's correlations are those of cor() to 1e-12, symmetric, with ones on the diagonal", {
+  skip_without_gpu()
+  set.seed(3)
+  for (size in list(c(4, 2), c(5, 3), c(47, 63), c(48, 64), c(49, 65), c(127, 130), c(500, 200), c(3001, 333))) {
+    x <- matrix(rnorm(size[1] * size[2]), size[1], size[2], dimnames = list(NULL, paste0("v", seq_len(size[2]))))
+    x[, 1] <- x[, 1] * 1e-150 + 1e-140
+    x[, 2] <- 1e9 + x[, 2]
+    s <- suff_gauss(x, device = "cuda")
+    C <- suppressWarnings(cor(x))
+    expect_lte(max(abs(s$C - C)[-1, -1]), 1e-12)
+    expect_lte(max(abs(s$C - C)), 1e-6)
+    expect_identical(dimnames(s$C), dimnames(C))
+    expect_identical(s$C, t(s$C))
+    expect_true(all(diag(s$C) == 1) && all(abs(s$C) <= 1))
+    expect_identical(s$n, as.integer(size[1]))
+  }
+})
+
+test_that("equal columns have correlation 1 on the GPU too, and rows with missing values are left out", {
+  skip_without_gpu()
+  x <- simulate(20, 77)
+  x <- cbind(x, x[, 3], -x[, 4], 2 * x[, 5])
+  C <- suff_gauss(x, device = "cuda")$C
+  expect_identical(c(C[3, 21], C[4, 22], C[5, 23]), c(1, -1, 1))
+  x[c(3, 9), 2] <- NA
+  s <- suff_gauss(x, use = "complete.obs", device = "cuda")
+  expect_lte(max(abs(s$C - cor(x, use = "complete.obs"))), 1e-12)
+  expect_identical(s$n, 75L)
+  expect_error(suff_gauss(x, device = "cuda"), "missing values", class = "pcgpu_error_argument")
+  whole <- matrix(rpois(400, 20), 40)
+  expect_lte(max(abs(suff_gauss(whole, device = "cuda")$C - cor(whole))), 1e-12)
+})
+
+test_that("too much data for the GPU is an error that names the bytes", {
+  skip_without_gpu()
+  e <- expect_error(suff_gauss(simulate(50, 60), device = cuda_device(memory = 10000)),
+    class = "pcgpu_error_device_out_of_memory"
+  )
+  expect_match(conditionMessage(e), as.character(8 * (50 * 60 + 50 * 50 + 50)), fixed = TRUE)
+})

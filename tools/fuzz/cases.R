@@ -80,6 +80,12 @@ random_orient <- function() {
        solve_confl = runif(1) < 0.5, version_unf = pick(list(c(2L, 1L), c(1L, 1L), c(2L, 2L))))
 }
 
+random_engine <- function() {
+  if (runif(1) < 0.8) return(list(kind = "cpu", threads = pick(1:4), ordinal = NULL))
+  list(kind = "cuda", threads = pick(1:4), ordinal = pick(0:1), strategy = pick(c("shared", "edge", "set")),
+       memory = pick(list(NULL, 1, 1e6)))
+}
+
 random_callbacks <- function() list(
   progress = pick(list(NULL, function(...) NULL, function(...) gc(), function(...) stop("no %s"))),
   level = pick(list(NULL, function(...) NULL, function(...) stop("no %s"))),
@@ -106,9 +112,10 @@ targets <- list(
     options = list(
       p = as.integer(p), method = pick(c("stable", "stable.fast", "original")), alpha = pick(c(0.01, 0.5)),
       fixed_gaps = if (runif(1) < 0.3) matrix(FALSE, p, p), fixed_edges = if (runif(1) < 0.3) matrix(FALSE, p, p),
-      na_delete = runif(1) < 0.5, m_max = pick(c(Inf, 0, 2)), threads = pick(1:4)
+      na_delete = runif(1) < 0.5, m_max = pick(c(Inf, 0, 2))
     ),
-    orient = random_orient(), callbacks = random_callbacks(), object = pcgpu:::empty_result()
+    orient = random_orient(), engine = random_engine(), callbacks = random_callbacks(),
+    object = pcgpu:::empty_result()
   ),
   rust_fill_slots = function(p) list(
     object = pcgpu:::empty_result(), slots = list(pMax = diag(p), sepset = list(1L), n.edgetests = 1:2)
@@ -116,7 +123,7 @@ targets <- list(
   rust_orient = function(p) {
     skeleton <- random_skeleton(p)
     list(edges = skeleton$edges, sepset = skeleton$sepset, p = as.integer(p), orient = random_orient(),
-         test = if (runif(1) < 0.8) random_test(p), alpha = 0.05, threads = 2L, callbacks = random_callbacks())
+         test = if (runif(1) < 0.8) random_test(p), alpha = 0.05, engine = random_engine(), callbacks = random_callbacks())
   },
   rust_gauss_p_value = function(p) list(
     x = sample.int(p + 1, 1), y = sample.int(p + 1, 1), S = sample.int(p + 1, sample.int(p + 1, 1) - 1),
@@ -131,7 +138,7 @@ targets <- list(
     suffStat = list(C = random_correlation(p), n = 30), indepTest = pcgpu::gaussCItest, alpha = 0.05, p = p,
     fixedGaps = NULL, fixedEdges = NULL, NAdelete = TRUE, m.max = Inf, u2pd = pick(c("relaxed", "rand", "retry")),
     skel.method = pick(c("stable", "stable.fast", "original")), conservative = FALSE, maj.rule = FALSE, solve.confl = FALSE,
-    numCores = 2, verbose = FALSE, device = "auto", progress = FALSE
+    numCores = 2, verbose = FALSE, device = pick(c("auto", "cuda")), progress = FALSE
   ),
   skeleton = function(p) c(
     pick(list(

@@ -3,7 +3,10 @@
 use extendr_api::prelude::*;
 use pcgpu_core::ci::gauss::{self, Gauss, Reading, Undefined};
 use pcgpu_core::ci::CiTest;
-use pcgpu_core::engine::cpu::{default_threads, simd, CpuEngine, GaussKernel};
+use pcgpu_core::engine::cpu::{default_threads, simd};
+use pcgpu_core::engine::cuda::about;
+use pcgpu_core::engine::cuda::correlation::correlation;
+use pcgpu_core::engine::cuda::device::{self, DeviceInfo};
 use pcgpu_core::engine::{Engine, EngineTest};
 use pcgpu_core::graph::{Adjacency, SepSets};
 use pcgpu_core::orient::{self, ColliderRule, Pdag};
@@ -12,6 +15,7 @@ use pcgpu_core::Error;
 
 use crate::discrete::DiscreteTest;
 use crate::failure::{respond, Failure, Outcome};
+use crate::machine::Machine;
 use crate::session::{self, RObserver, RTest, Token};
 use crate::{input, output};
 
@@ -91,7 +95,7 @@ fn oriented(
     options: &orient::Options,
     test: Option<&Test>,
     alpha: f64,
-    threads: usize,
+    machine: &Machine,
     callbacks: &mut Callbacks,
     token: &Token,
 ) -> Outcome<Pdag> {
@@ -114,11 +118,11 @@ fn oriented(
         Some(Test::Gauss { c, n }) if options.collider_rule != ColliderRule::Standard => {
             let p = graph.p();
             let gauss = Gauss::new(input::square(c, p, "C")?, p, *n, Reading::GaussCItest)?;
-            let mut engine = CpuEngine::new(GaussKernel::new(gauss, alpha), threads);
-            run(Some(&mut EngineTest { engine: &mut engine, observer: &mut callbacks.observer }))
+            let mut engine = machine.engine(gauss, alpha)?;
+            run(Some(&mut EngineTest { engine: &mut *engine, observer: &mut callbacks.observer }))
         }
         Some(Test::Discrete(test)) if options.collider_rule != ColliderRule::Standard => {
-            let mut engine = test.engine(threads);
+            let mut engine = test.engine(machine.threads());
             run(Some(&mut EngineTest { engine: &mut *engine, observer: &mut callbacks.observer }))
         }
         Some(Test::Function(fun)) => run(Some(&mut RTest { fun: fun.clone(), token })),
@@ -166,14 +170,21 @@ fn skeleton_lists(token: &Token, graph: &Adjacency) -> Outcome<Vec<(&'static str
     ])
 }
 
-fn search(test: &Test, options: &List, orient: &Robj, callbacks: &List, object: &Robj, token: &Token) -> Outcome<Robj> {
-    let threads = input::count(&input::field(options, "threads")?, "threads", 1)?;
+fn search(
+    test: &Test,
+    options: &List,
+    orient: &Robj,
+    machine: &Machine,
+    callbacks: &List,
+    object: &Robj,
+    token: &Token,
+) -> Outcome<Robj> {
     let options = input::options(options)?;
     let orient = if orient.is_null() { None } else { Some(orientation(&input::list(orient, "orient")?)?) };
     let mut callbacks = Callbacks::from_list(callbacks, token)?;
     let p = options.p;
 
-    // Checked before the p x p result is asked of R.
+    // Checked, and the device opened, before the p x p result is asked of R.
     let engine: Option<Box<dyn Engine + '_>> = match test {
         Test::Gauss { c, n } => {
             let reading = match options.method {
@@ -181,12 +192,12 @@ fn search(test: &Test, options: &List, orient: &Robj, callbacks: &List, object: 
                 Method::Stable | Method::Original => Reading::GaussCItest,
             };
             let gauss = Gauss::new(input::square(c, p, "C")?, p, *n, reading)?;
-            Some(Box::new(CpuEngine::new(GaussKernel::new(gauss, options.alpha), threads)))
+            Some(machine.engine(gauss, options.alpha)?)
         }
         Test::Discrete(test) if test.p() != p => {
             return Err(Failure::Input(format!("internal: `dm` has {} columns for {p} variables", test.p())));
         }
-        Test::Discrete(test) => Some(test.engine(threads)),
+        Test::Discrete(test) => Some(test.engine(machine.threads())),
         Test::Function(_) => None,
     };
     let mut p_max = output::matrix(token, p)?;
@@ -208,7 +219,7 @@ fn search(test: &Test, options: &List, orient: &Robj, callbacks: &List, object: 
         None => skeleton_lists(token, &graph)?,
         Some(orient) => {
             let pdag =
-                oriented(&graph, &mut sepsets, orient, Some(test), options.alpha, threads, &mut callbacks, token)?;
+                oriented(&graph, &mut sepsets, orient, Some(test), options.alpha, machine, &mut callbacks, token)?;
             graph_lists(token, &pdag)?
         }
     };
@@ -219,6 +230,7 @@ fn search(test: &Test, options: &List, orient: &Robj, callbacks: &List, object: 
         ("max_ord", Robj::from(max_order)),
         ("exact_tests", Robj::from(exact_tests as f64)),
         ("too_few", Robj::from(too_few as f64)),
+        ("device", Robj::from(machine.name())),
     ]);
     Ok(output::named(result))
 }
@@ -226,12 +238,13 @@ fn search(test: &Test, options: &List, orient: &Robj, callbacks: &List, object: 
 /// Skeleton, and orientation unless `orient` is NULL. `object` is a fresh result, whose slot `sepset` is filled.
 /// @noRd
 #[extendr]
-fn rust_search(test: Robj, options: Robj, orient: Robj, callbacks: Robj, object: Robj) -> Robj {
+fn rust_search(test: Robj, options: Robj, orient: Robj, engine: Robj, callbacks: Robj, object: Robj) -> Robj {
     respond(|token| {
         let test = Test::from_list(&input::list(&test, "test")?)?;
         let options = input::list(&options, "options")?;
         let callbacks = input::list(&callbacks, "callbacks")?;
-        search(&test, &options, &orient, &callbacks, &object, token)
+        let machine = Machine::from_list(&input::list(&engine, "engine")?)?;
+        search(&test, &options, &orient, &machine, &callbacks, &object, token)
     })
 }
 
@@ -246,7 +259,7 @@ fn rust_orient(
     orient: Robj,
     test: Robj,
     alpha: Robj,
-    threads: Robj,
+    engine: Robj,
     callbacks: Robj,
 ) -> Robj {
     respond(|token| {
@@ -258,9 +271,9 @@ fn rust_orient(
         let mut sepsets = input::sepsets(&input::list(&sepset, "sepset")?, p, needed)?;
         let test = if test.is_null() { None } else { Some(Test::from_list(&input::list(&test, "test")?)?) };
         let alpha = input::number(&alpha, "alpha")?;
-        let threads = input::count(&threads, "threads", 1)?;
+        let machine = Machine::from_list(&input::list(&engine, "engine")?)?;
         let mut callbacks = Callbacks::from_list(&input::list(&callbacks, "callbacks")?, token)?;
-        let pdag = oriented(&graph, &mut sepsets, &options, test.as_ref(), alpha, threads, &mut callbacks, token)?;
+        let pdag = oriented(&graph, &mut sepsets, &options, test.as_ref(), alpha, &machine, &mut callbacks, token)?;
         let mut result = graph_lists(token, &pdag)?;
         // The standard rule reads the separating sets and leaves them alone.
         if options.collider_rule != ColliderRule::Standard {
@@ -339,6 +352,58 @@ fn rust_continue_unwind(token: Robj) -> Robj {
     session::continue_unwind(token)
 }
 
+/// The correlations of the columns of x, n x p, made on a GPU.
+/// @noRd
+#[extendr]
+fn rust_correlation(x: Robj, n: Robj, p: Robj, engine: Robj) -> Robj {
+    respond(|token| {
+        let (n, p) = (input::count(&n, "n", 1)?, input::count(&p, "p", 1)?);
+        let Machine::Cuda(options) = Machine::from_list(&input::list(&engine, "engine")?)? else {
+            return Err(Failure::Input("internal: `engine` is not a GPU".into()));
+        };
+        let x = x.as_real_slice().ok_or_else(|| Failure::Input("internal: `x` is not double".into()))?;
+        let mut matrix = output::matrix(token, p)?;
+        let cells = output::cells(&mut matrix)?;
+        let mut observer = RObserver::new(token, None, None, None);
+        let look = &mut || observer.look();
+        correlation(x, n, p, options.ordinal, options.memory_budget, cells, look)
+            .map_err(|error| token.explain(error))?;
+        Ok(matrix)
+    })
+}
+
+/// The GPUs of this machine, as parallel vectors.
+/// @noRd
+#[extendr]
+fn rust_devices() -> Robj {
+    respond(|_| {
+        let cards = device::devices()?;
+        let texts = |text: &dyn Fn(&DeviceInfo) -> String| Robj::from(cards.iter().map(text).collect::<Vec<String>>());
+        let numbers = |number: &dyn Fn(&DeviceInfo) -> f64| Robj::from(cards.iter().map(number).collect::<Vec<f64>>());
+        Ok(output::named(vec![
+            ("ordinal", numbers(&|card| card.ordinal as f64)),
+            ("name", texts(&|card| card.name.clone())),
+            ("memory_total", numbers(&|card| card.total_memory as f64)),
+            ("memory_free", numbers(&|card| card.free_memory as f64)),
+            (
+                "compute_capability",
+                texts(&|card| format!("{}.{}", card.compute_capability.0, card.compute_capability.1)),
+            ),
+            ("driver", texts(&|card| format!("{}.{}", card.driver_version / 1000, card.driver_version % 1000 / 10))),
+        ]))
+    })
+}
+
+/// Gives back what this process holds on GPUs.
+/// @noRd
+#[extendr]
+fn rust_release() -> Robj {
+    respond(|_| {
+        device::release();
+        Ok(().into())
+    })
+}
+
 /// What this build and machine are.
 /// @noRd
 #[extendr]
@@ -347,6 +412,7 @@ fn rust_info() -> Robj {
         ("version", Robj::from(env!("CARGO_PKG_VERSION"))),
         ("simd", Robj::from(simd())),
         ("cores", Robj::from(default_threads() as i32)),
+        ("kernels", Robj::from(about::kernels())),
     ])
 }
 
@@ -359,5 +425,8 @@ extendr_module! {
     fn rust_gauss_p_value;
     fn rust_discrete_test;
     fn rust_continue_unwind;
+    fn rust_correlation;
+    fn rust_devices;
+    fn rust_release;
     fn rust_info;
 }

@@ -53,6 +53,14 @@ impl Failure {
             Failure::Core(error) => {
                 let message = error.to_string();
                 let (class, fields) = match error {
+                    Error::Device(device) => {
+                        let class = format!("device_{}", device.kind.name());
+                        return describe(
+                            &class,
+                            &message,
+                            vec![("what", Robj::from(device.message)), ("mend", Robj::from(device.mend))],
+                        );
+                    }
                     Error::Interrupted => ("interrupt", Vec::new()),
                     Error::Argument { argument, value, mend } => (
                         "argument",

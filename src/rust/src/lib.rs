@@ -4,12 +4,14 @@
 //! * [`failure`]: what can go wrong, as a list that R turns into a classed condition.
 //! * [`discrete`]: discrete data and their tests.
 //! * [`session`]: calls back into R: tests, progress, interrupts, random numbers.
+//! * [`machine`]: what a call runs on.
 //! * [`input`], [`output`]: R objects to core types and back.
 
 mod api;
 mod discrete;
 mod failure;
 mod input;
+mod machine;
 mod output;
 mod session;
 

@@ -47,6 +47,57 @@ pub enum Error {
         /// Why.
         reason: &'static str,
     },
+    /// A GPU cannot be used, or failed.
+    Device(DeviceError),
+}
+
+/// What is wrong with a GPU.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeviceError {
+    /// The sort of failure, for a caller that acts on it.
+    pub kind: DeviceKind,
+    /// What happened, a sentence without its full stop.
+    pub message: String,
+    /// What to do about it.
+    pub mend: String,
+}
+
+/// The sorts of failure of a GPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DeviceKind {
+    /// The NVIDIA driver is not installed.
+    NoDriver,
+    /// The driver is too old for our kernels.
+    OldDriver,
+    /// The driver finds no GPU.
+    NoDevice,
+    /// The GPU is too old for our kernels.
+    OldDevice,
+    /// Another process has the GPU to itself.
+    Busy,
+    /// The GPU, or the memory that the caller allows, is too small.
+    OutOfMemory,
+    /// This process was forked from one that had used the GPU.
+    Forked,
+    /// A call of the driver or a kernel failed.
+    Failed,
+}
+
+impl DeviceKind {
+    /// A short name, as R's condition classes have it: `no_driver`, `old_driver`, `no_device`, `old_device`, `busy`,
+    /// `out_of_memory`, `forked`, `failed`.
+    pub fn name(self) -> &'static str {
+        match self {
+            DeviceKind::NoDriver => "no_driver",
+            DeviceKind::OldDriver => "old_driver",
+            DeviceKind::NoDevice => "no_device",
+            DeviceKind::OldDevice => "old_device",
+            DeviceKind::Busy => "busy",
+            DeviceKind::OutOfMemory => "out_of_memory",
+            DeviceKind::Forked => "forked",
+            DeviceKind::Failed => "failed",
+        }
+    }
 }
 
 /// Result of the core.
@@ -81,6 +132,7 @@ impl fmt::Display for Error {
             Error::Numeric { x, y, s, reason } => {
                 write!(f, "no p-value for x = {}, y = {}, S = {}: {reason}", x + 1, y + 1, one_based(s))
             }
+            Error::Device(DeviceError { message, mend, .. }) => write!(f, "{message}: {mend}"),
         }
     }
 }

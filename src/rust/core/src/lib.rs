@@ -19,4 +19,4 @@ pub mod graph;
 pub mod orient;
 pub mod search;
 
-pub use error::{Error, Result};
+pub use error::{DeviceError, DeviceKind, Error, Result};

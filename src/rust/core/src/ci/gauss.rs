@@ -27,8 +27,10 @@ pub enum Reading {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Undefined(pub &'static str);
 
-const TOO_FEW: Undefined =
+pub(crate) const TOO_FEW: Undefined =
     Undefined("n - |S| - 3 is negative, which pcalg's \"stable.fast\" stops at (\"stable\" reads it as independence)");
+
+pub(crate) const MISSING: Undefined = Undefined("NA in the correlation matrix of x, y and S cannot be inverted");
 
 /// The Gaussian test on a correlation matrix.
 #[derive(Clone, Copy, Debug)]
@@ -128,6 +130,21 @@ impl<'a> Gauss<'a> {
         self.p
     }
 
+    /// The correlation matrix, p x p, column by column.
+    pub fn matrix(&self) -> &'a [f64] {
+        self.c
+    }
+
+    /// The sample size, as it is read.
+    pub fn n(&self) -> f64 {
+        self.n
+    }
+
+    /// Whose reading of degenerate cases is followed.
+    pub fn reading(&self) -> Reading {
+        self.reading
+    }
+
     /// `C[x, y]`.
     #[inline(always)]
     pub fn correlation(&self, x: usize, y: usize) -> f64 {
@@ -215,7 +232,7 @@ impl<'a> Gauss<'a> {
             _ => match self.partial_correlation(x, y, s) {
                 Some(r) => r,
                 None if self.reading == Reading::StableFast => return Ok(f64::NAN),
-                None => return Err(Undefined("NA in the correlation matrix of x, y and S cannot be inverted")),
+                None => return Err(MISSING),
             },
         };
         if self.reading == Reading::StableFast && self.n - (s.len() as f64) - 3.0 < 0.0 {

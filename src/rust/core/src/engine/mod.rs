@@ -1,6 +1,8 @@
 //! Engines run what the search asks. They are the only place that schedules.
 
 pub mod cpu;
+#[cfg(feature = "cuda")]
+pub mod cuda;
 pub mod sides;
 
 use crate::ci::{Batch, CiTest};

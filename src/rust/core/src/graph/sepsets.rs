@@ -3,6 +3,9 @@
 //! Most separating sets of a search are empty (level 0 removes most pairs), and p x p lists of them would outweigh all
 //! else, so that level 0 is kept as one bit a pair and only the sets of later levels are stored as lists.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Mutex;
+
 use super::Adjacency;
 
 /// Separating sets on ordered pairs; an absent entry is pcalg's `NULL`.
@@ -69,6 +72,31 @@ pub struct SepSetLog {
     found: Vec<Separations>,
 }
 
+/// So many entries are worth a thread to sort them.
+const MANY: usize = 1 << 17;
+
+/// Runs `work(first, part)` on parts of the rows, each on its own thread; `first` is the number of the part's first row.
+fn in_parts(rows: &mut [Vec<Entry>], threads: usize, work: impl Fn(usize, &mut [Vec<Entry>]) + Sync) {
+    if threads <= 1 || rows.len() < 2 {
+        return work(0, rows);
+    }
+    // More parts than threads: rows differ in length, and the first ones are often the longest.
+    let size = rows.len().div_ceil(8 * threads);
+    let parts: Vec<_> = rows.chunks_mut(size).enumerate().map(|(i, part)| Mutex::new(Some((i * size, part)))).collect();
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some(part) = parts.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if let Some((first, part)) = part.lock().ok().and_then(|mut slot| slot.take()) {
+                        work(first, part);
+                    }
+                }
+            });
+        }
+    });
+}
+
 impl SepSetLog {
     /// An empty log; see [`SepSets::new`].
     pub fn new(p: usize, empty_side: Side) -> Self {
@@ -100,6 +128,25 @@ impl SepSetLog {
         self.found.push(separations);
     }
 
+    /// Sets of one member of some rows: `records` holds (y, member), row after row, ascending in y; `starts` has the number of
+    /// each row's first record from some number on, and where the last row ends. These rows must have been empty.
+    pub fn insert_singles(&mut self, first: usize, starts: &[u64], records: &[[u32; 2]], threads: usize) {
+        let rows = starts.len().saturating_sub(1);
+        let Some(&origin) = starts.first() else { return };
+        let build = |rows: &mut [Vec<Entry>], starts: &[u64]| {
+            for (row, range) in rows.iter_mut().zip(starts.windows(2)) {
+                debug_assert!(row.is_empty());
+                let own = &records[(range[0] - origin) as usize..(range[1] - origin) as usize];
+                // A few more come at later levels.
+                row.reserve_exact(own.len() + own.len() / 16 + 4);
+                row.extend(own.iter().map(|&[y, member]| Entry { y, len: 1, at: u64::from(member) }));
+            }
+        };
+        in_parts(&mut self.sets.rows[first..first + rows], threads, |from, part| {
+            build(part, &starts[from..=from + part.len()]);
+        });
+    }
+
     /// The sets, ready to be asked.
     pub fn finish(self) -> SepSets {
         let SepSetLog { mut sets, found } = self;
@@ -124,12 +171,17 @@ impl SepSetLog {
                 sets.arena.extend_from_slice(&members);
             }
         }
-        for row in &mut sets.rows {
-            if !row.is_sorted_by_key(|entry| entry.y) {
-                // Stable, for its speed on the few ascending runs that a search leaves.
-                row.sort_by_key(|entry| entry.y);
+        let entries: usize = sets.rows.iter().map(Vec::len).sum();
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = (entries / MANY).clamp(1, cores.min(8));
+        in_parts(&mut sets.rows, threads, |_, part| {
+            for row in part {
+                if !row.is_sorted_by_key(|entry| entry.y) {
+                    // Stable, for its speed on the few ascending runs that a search leaves.
+                    row.sort_by_key(|entry| entry.y);
+                }
             }
-        }
+        });
         sets
     }
 }
@@ -255,6 +307,33 @@ mod tests {
         let sets = log.finish();
         assert_eq!(sets.row(4).collect::<Vec<_>>(), [(0, &[2][..]), (2, &[3, 0][..])]);
         assert_eq!((sets.get(3, 1), sets.get(1, 0), sets.get(0, 1)), (Some(&[0][..]), Some(&[][..]), None));
+    }
+
+    #[test]
+    fn singles_by_rows_are_the_same_on_any_number_of_threads() {
+        let rows = 700;
+        let of = |x: u32| (0..x % 7).map(move |i| [x + 3 * i + 1, (x + i) % rows]);
+        let mut one_by_one = SepSetLog::new(1000 + rows as usize, Side::Smaller);
+        let mut starts = vec![10u64];
+        let mut records = Vec::new();
+        for x in 0..rows {
+            for [y, member] in of(x) {
+                one_by_one.insert(x as usize + 50, y as usize, &[member]);
+                records.push([y, member]);
+            }
+            starts.push(10 + records.len() as u64);
+        }
+        one_by_one.insert(60, 1, &[1, 2]);
+        let one_by_one = one_by_one.finish();
+        for threads in [1, 2, 5] {
+            let mut log = SepSetLog::new(1000 + rows as usize, Side::Smaller);
+            log.insert_singles(50, &starts, &records, threads);
+            log.insert(60, 1, &[1, 2]);
+            let sets = log.finish();
+            for x in 0..sets.p() {
+                assert!(sets.row(x).eq(one_by_one.row(x)), "row {x} on {threads} threads");
+            }
+        }
     }
 
     #[test]

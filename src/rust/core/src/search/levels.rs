@@ -1,5 +1,7 @@
 //! PC-stable on an engine: "stable" and "stable.fast". Which levels are run, and what their counts say.
 
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
 use super::level::count_sets;
 use super::{Method, Observer, Options, Skeleton};
 use crate::engine::{no_side_engine, Engine, Widest};
@@ -80,23 +82,50 @@ pub(super) fn max_order_of_fast(levels: i32) -> i32 {
 /// report a symmetric pMax with ones on its diagonal, the C++ one the upper triangle alone.
 pub(super) fn symmetrise(m: &mut [f64], p: usize) {
     const TILE: usize = 64;
-    for left in (0..p).step_by(TILE) {
-        for top in (0..=left).step_by(TILE) {
-            for y in left..(left + TILE).min(p) {
-                for x in top..(top + TILE).min(y) {
-                    m[x * p + y] = m[y * p + x];
+    let threads = if p < LARGE { 1 } else { std::thread::available_parallelism().map_or(1, usize::from).min(8) };
+    {
+        let cells = as_atomics(m);
+        let tiles = p.div_ceil(TILE);
+        let next = AtomicUsize::new(0);
+        // Tiles of columns from the right: the longest come first.
+        let run = || {
+            while let Some(tile) = tiles.checked_sub(1 + next.fetch_add(1, Ordering::Relaxed)) {
+                let left = tile * TILE;
+                for top in (0..=left).step_by(TILE) {
+                    for y in left..(left + TILE).min(p) {
+                        for x in top..(top + TILE).min(y) {
+                            let value = cells[y * p + x].load(Ordering::Relaxed);
+                            cells[x * p + y].store(value, Ordering::Relaxed);
+                        }
+                    }
                 }
             }
+        };
+        if threads == 1 {
+            run();
+        } else {
+            std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(run))));
         }
     }
     m.iter_mut().step_by(p + 1).for_each(|cell| *cell = 1.0);
+}
+
+/// From so many variables on, several threads are worth their start.
+const LARGE: usize = 1000;
+
+/// The array as cells that threads may write. No two threads write one, and none reads what another writes.
+fn as_atomics(m: &mut [f64]) -> &[AtomicU64] {
+    const { assert!(align_of::<AtomicU64>() == align_of::<f64>() && size_of::<AtomicU64>() == size_of::<f64>()) };
+    // SAFETY: size and alignment are the same, as asserted, all bit patterns are values of both, and the exclusive borrow
+    // lasts for as long as the atomics do.
+    unsafe { std::slice::from_raw_parts(m.as_mut_ptr().cast(), m.len()) }
 }
 
 #[cfg(test)]
 mod tests {
     #[test]
     fn the_upper_triangle_is_copied_down() {
-        for p in [1usize, 2, 63, 64, 65, 150] {
+        for p in [1usize, 2, 63, 64, 65, 150, 1100] {
             let before: Vec<f64> = (0..p * p).map(|i| i as f64).collect();
             let mut m = before.clone();
             super::symmetrise(&mut m, p);

@@ -1,0 +1,78 @@
+#' A GPU and how to use it
+#'
+#' `device = "cuda:1"` names a GPU; an object made here names it and says how to run on it. The answer is the same
+#' whatever is chosen: the strategies are here for the comparison with the papers they come from, and the limit of memory
+#' for sharing a card.
+#'
+#' @param device `"cuda"` for the first GPU, `"cuda:1"` for the second, and so on: see [pcgpu_devices()].
+#' @param strategy How the tests of a level are dealt out to the GPU:
+#'   - `"shared"` (the default): this package's own; tests that share a conditioning set share its work;
+#'   - `"edge"`: cuPC-E of Zarebavani and others (2020), blocks of threads for some edges of a variable;
+#'   - `"set"`: cuPC-S of the same paper, a thread for a conditioning set and all edges that it may separate.
+#' @param beta,gamma For `strategy = "edge"`: the number of edges of a block, and the number of tests of an edge at a time.
+#'   `NULL` means 2 and 32, the paper's choice.
+#' @param theta,delta For `strategy = "set"`: the number of conditioning sets of a block, and the number of blocks for a
+#'   variable. `NULL` means 64 and 2, the paper's choice.
+#' @param memory The most memory of the card in bytes that a call may take; `NULL` means all that is free.
+#' @return A list of class `pcgpu_device`, for the argument `device` of [pc()], [skeleton()], [orient()] and [suff_gauss()].
+#' @references
+#' B. Zarebavani, F. Jafarinejad, M. Hashemi and S. Salehkaleybar (2020). cuPC: CUDA-based parallel PC algorithm for
+#' causal structure learning on GPU. *IEEE Transactions on Parallel and Distributed Systems* 31(3), 530-542.
+#' @seealso [pcgpu_devices()] for what there is.
+#' @examples
+#' cuda_device("cuda:1", strategy = "edge", beta = 4)
+#'
+#' if (nrow(pcgpu_devices()) > 0) {
+#'   suff <- suff_gauss(iris[1:4])
+#'   pc(suff, gaussCItest, alpha = 0.01, labels = colnames(suff$C), device = cuda_device(strategy = "set"))
+#' }
+#' @export
+cuda_device <- function(device = "cuda", strategy = c("shared", "edge", "set"), beta = NULL, gamma = NULL,
+                        theta = NULL, delta = NULL, memory = NULL) {
+  card <- check_device(device)
+  if (card$kind != "cuda" || length(card$options)) {
+    abort_argument("device", device, "give the name of a GPU, \"cuda\" or \"cuda:1\".")
+  }
+  strategy <- check_choice(strategy, c("shared", "edge", "set"), "strategy")
+  options <- list(
+    strategy = strategy,
+    beta = check_shape(beta, "beta", "edge", strategy), gamma = check_shape(gamma, "gamma", "edge", strategy),
+    theta = check_shape(theta, "theta", "set", strategy), delta = check_shape(delta, "delta", "set", strategy),
+    memory = check_memory(memory)
+  )
+  card$options <- options[lengths(options) > 0L]
+  card
+}
+
+# A number of threads or blocks, which only one of the strategies has.
+check_shape <- function(value, argument, of, strategy) {
+  if (is.null(value)) {
+    return(NULL)
+  }
+  if (strategy != of) {
+    abort_argument(argument, value, sprintf("leave it out, or give strategy = \"%s\", which it belongs to.", of))
+  }
+  if (!is_number(value) || value < 1 || value > 256 || value != floor(value)) {
+    abort_argument(argument, value, "give a whole number from 1 to 256.")
+  }
+  as.integer(value)
+}
+
+check_memory <- function(memory) {
+  if (is.null(memory)) {
+    return(NULL)
+  }
+  if (!is_number(memory) || memory < 1) {
+    abort_argument("memory", memory, "give a number of bytes, for instance 4e9, or NULL for all that is free.")
+  }
+  as.double(memory)
+}
+
+#' @exportS3Method print pcgpu_device
+print.pcgpu_device <- function(x, ...) {
+  cat("pcgpu device:", device_name(x), "\n")
+  for (name in names(x$options)) {
+    cat("  ", format(name, width = 8L), " ", format(x$options[[name]], digits = 12L), "\n", sep = "")
+  }
+  invisible(x)
+}

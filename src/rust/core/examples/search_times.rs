@@ -1,0 +1,197 @@
+//! Times the search alone, from a correlation matrix in memory to graph, separating sets and p-values in memory:
+//!
+//! ```text
+//! search_times MATRIX.bin|sim:P,N,DEGREE,SEED ALPHA METHOD REPEATS cpu|cuda[:N] [shared|edge|set]
+//! search_times --check-small
+//! ```
+//!
+//! MATRIX.bin holds p and n as 32-bit integers and then the p x p correlations as doubles. Prints one line
+//! `pcgpu,name,alpha,device,p,n,edges,levels,first s,minimum s,median s,repeats`; the first call, which opens the device,
+//! is not among the repeats. `--check-small` compares the GPU with the CPU on small problems, for compute-sanitizer.
+
+use std::time::Instant;
+
+use pcgpu_core::ci::gauss::{Gauss, Reading};
+use pcgpu_core::engine::cpu::{default_threads, CpuEngine, GaussKernel};
+use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, Strategy};
+use pcgpu_core::engine::Engine;
+use pcgpu_core::search::{levels, Method, Options, Skeleton, Unobserved};
+
+type Failure = Box<dyn std::error::Error>;
+
+/// A correlation matrix, column by column.
+struct Problem {
+    name: String,
+    c: Vec<f64>,
+    p: usize,
+    n: f64,
+}
+
+/// Numbers from a linear congruential generator (Knuth's MMIX): enough for data to time with.
+struct Random(u64);
+
+impl Random {
+    fn uniform(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    fn normal(&mut self) -> f64 {
+        (-2.0 * (1.0 - self.uniform()).ln()).sqrt() * (std::f64::consts::TAU * self.uniform()).cos()
+    }
+}
+
+/// The sample correlations of a random linear Gaussian model of about `degree` neighbours a variable.
+fn simulated(name: &str, p: usize, n: usize, degree: f64, seed: u64) -> Problem {
+    let mut random = Random(seed);
+    let mut columns: Vec<Vec<f64>> = Vec::with_capacity(p);
+    for j in 0..p {
+        let mut column: Vec<f64> = (0..n).map(|_| random.normal()).collect();
+        for parent in &columns[..j] {
+            if random.uniform() < degree / (p.max(2) - 1) as f64 {
+                let weight = (0.4 + 0.6 * random.uniform()) * if random.uniform() < 0.5 { -1.0 } else { 1.0 };
+                column.iter_mut().zip(parent).for_each(|(to, from)| *to += weight * from);
+            }
+        }
+        columns.push(column);
+    }
+    for column in &mut columns {
+        let mean = column.iter().sum::<f64>() / n as f64;
+        let norm = column.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>().sqrt();
+        column.iter_mut().for_each(|v| *v = (*v - mean) / norm);
+    }
+    let mut c = vec![1.0; p * p];
+    for x in 0..p {
+        for y in 0..x {
+            let r: f64 = columns[x].iter().zip(&columns[y]).map(|(a, b)| a * b).sum();
+            (c[x * p + y], c[y * p + x]) = (r, r);
+        }
+    }
+    Problem { name: name.replace(',', " "), c, p, n: n as f64 }
+}
+
+fn read(source: &str) -> Result<Problem, Failure> {
+    if let Some(shape) = source.strip_prefix("sim:") {
+        let shape: Vec<&str> = shape.split(',').collect();
+        let [p, n, degree, seed] = shape[..] else { return Err("sim:P,N,DEGREE,SEED".into()) };
+        return Ok(simulated(source, p.parse()?, n.parse()?, degree.parse()?, seed.parse()?));
+    }
+    let bytes = std::fs::read(source)?;
+    let (size, cells) = bytes.split_at_checked(8).ok_or("the matrix has no size")?;
+    let c =
+        cells.chunks_exact(8).map(|cell| Ok(f64::from_le_bytes(cell.try_into()?))).collect::<Result<_, Failure>>()?;
+    let (p, n) = size.split_at(4);
+    let (p, n) = (u32::from_le_bytes(p.try_into()?), u32::from_le_bytes(n.try_into()?));
+    let name = source.rsplit('/').next().unwrap_or(source).trim_end_matches(".bin").to_string();
+    Ok(Problem { name, c, p: p as usize, n: f64::from(n) })
+}
+
+fn engine<'a>(
+    problem: &'a Problem,
+    alpha: f64,
+    method: Method,
+    device: &str,
+    strategy: &str,
+) -> Result<Box<dyn Engine + 'a>, Failure> {
+    let reading = if method == Method::StableFast { Reading::StableFast } else { Reading::GaussCItest };
+    let gauss = Gauss::new(&problem.c, problem.p, problem.n, reading)?;
+    if device == "cpu" {
+        return Ok(Box::new(CpuEngine::new(GaussKernel::new(gauss, alpha), default_threads())));
+    }
+    let ordinal = match device.strip_prefix("cuda") {
+        Some("") => 0,
+        Some(number) => number.trim_start_matches(':').parse()?,
+        None => return Err(format!("there is no device `{device}`").into()),
+    };
+    let strategy = match strategy {
+        "shared" => Strategy::Shared,
+        "edge" => Strategy::Edge { beta: 2, gamma: 32 },
+        "set" => Strategy::Set { theta: 64, delta: 2 },
+        other => return Err(format!("there is no strategy `{other}`").into()),
+    };
+    Ok(Box::new(CudaEngine::new(gauss, alpha, CudaOptions { ordinal, strategy, memory_budget: None })?))
+}
+
+fn search(
+    problem: &Problem,
+    alpha: f64,
+    method: Method,
+    device: &str,
+    strategy: &str,
+    p_max: &mut [f64],
+) -> Result<Skeleton, Failure> {
+    let options = Options { method, ..Options::new(problem.p, alpha) };
+    let mut engine = engine(problem, alpha, method, device, strategy)?;
+    Ok(levels::skeleton(&mut *engine, &options, p_max, &mut Unobserved)?)
+}
+
+fn check_small() -> Result<(), Failure> {
+    let problems =
+        [(12, 40, 3.0), (40, 60, 5.0), (70, 200, 8.0), (130, 50, 3.0)].map(|(p, n, d)| simulated("sim", p, n, d, 7));
+    for problem in &problems {
+        let cells = problem.p * problem.p;
+        let (mut ours, mut theirs) = (vec![0.0; cells], vec![0.0; cells]);
+        for method in [Method::Stable, Method::StableFast] {
+            let cpu = search(problem, 0.05, method, "cpu", "", &mut theirs)?;
+            for strategy in ["shared", "edge", "set"] {
+                let gpu = search(problem, 0.05, method, "cuda", strategy, &mut ours)?;
+                let sets = |s: &Skeleton| -> Vec<Vec<(usize, Vec<u32>)>> {
+                    (0..problem.p).map(|x| s.sepsets.row(x).map(|(y, s)| (y as usize, s.to_vec())).collect()).collect()
+                };
+                let same = gpu.graph == cpu.graph && gpu.tests == cpu.tests && sets(&gpu) == sets(&cpu);
+                if !same {
+                    return Err(
+                        format!("p = {}, {method:?}, {strategy}: the GPU differs from the CPU", problem.p).into()
+                    );
+                }
+            }
+        }
+    }
+    println!("the GPU agrees with the CPU");
+    Ok(())
+}
+
+fn main() -> Result<(), Failure> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    if words[..] == ["--check-small"] {
+        return check_small();
+    }
+    let ([source, alpha, method, repeats, device], strategy) = match words[..] {
+        [a, b, c, d, e] => ([a, b, c, d, e], "shared"),
+        [a, b, c, d, e, strategy] => ([a, b, c, d, e], strategy),
+        _ => return Err("arguments: MATRIX.bin|sim:P,N,DEGREE,SEED ALPHA METHOD REPEATS DEVICE [STRATEGY]".into()),
+    };
+    let (alpha, repeats): (f64, usize) = (alpha.parse()?, repeats.parse()?);
+    let method = match method {
+        "stable" => Method::Stable,
+        "stable.fast" => Method::StableFast,
+        other => return Err(format!("there is no method `{other}` here").into()),
+    };
+    let problem = read(source)?;
+    let mut p_max = vec![0.0; problem.p * problem.p];
+    let mut seconds = Vec::new();
+    let mut found = None;
+    for _ in 0..=repeats {
+        let start = Instant::now();
+        found = Some(search(&problem, alpha, method, device, strategy, &mut p_max)?);
+        seconds.push(start.elapsed().as_secs_f64());
+    }
+    let first = seconds.remove(0);
+    seconds.sort_by(f64::total_cmp);
+    let at = |place: usize| seconds.get(place).copied().unwrap_or(first);
+    if let Some(Skeleton { graph, tests, .. }) = found {
+        println!(
+            "pcgpu,{},{alpha},{device} {strategy},{},{},{},{},{first:.6},{:.6},{:.6},{repeats}",
+            problem.name,
+            problem.p,
+            problem.n,
+            graph.edge_count(),
+            tests.len() - 1,
+            at(0),
+            at(seconds.len() / 2),
+        );
+        eprintln!("# tests by level: {tests:?}");
+    }
+    Ok(())
+}

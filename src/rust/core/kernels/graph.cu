@@ -1,0 +1,186 @@
+// The graph between levels: its mirror image, degrees, neighbour lists, what a level removes.
+#include "args.cuh"
+#include "subsets.cuh"
+
+extern __shared__ u64 sums[];
+
+// Completes the upper triangle of the bit rows: a warp transposes 32 rows of one word.
+extern "C" __global__ void mirror(const __grid_constant__ Args a) {
+    u32 lane = lane_id();
+    // All words, also the one that may pad a row to 64 bits: what is past the last vertex becomes 0.
+    u64 blocks = a.words;
+    u64 warps = (u64)gridDim.x * (blockDim.x / WARP);
+    for (u64 at = (u64)blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP; at < blocks * blocks; at += warps) {
+        u64 below = at / blocks, left = at % blocks;
+        if (left > below) continue;
+        u64 row = 32 * below + lane;
+        u32 word = row < a.p ? a.graph[row * a.words + left] : 0;
+        u32 image = 0;
+        for (u32 b = 0; b < 32; b++) {
+            u32 column = __ballot_sync(FULL, word >> b & 1);
+            if (lane == b) image = column;
+        }
+        u64 to = 32 * left + lane;
+        if (to < a.p) a.graph[to * a.words + below] = left == below ? word | image : image;
+    }
+}
+
+// Number of neighbours of every row, of all edges' ends, and the widest row with a pair to be tested.
+extern "C" __global__ void degrees(const __grid_constant__ Args a) {
+    if (!both_are_done(a.report)) return;
+    u32 lane = lane_id();
+    u64 warps = (u64)gridDim.x * (blockDim.x / WARP);
+    for (u64 x = (u64)blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP; x < a.p; x += warps) {
+        u32 count = 0;
+        u64 tested = NEVER;
+        for (u64 w = lane; w < a.words; w += WARP) {
+            u32 word = a.graph[x * a.words + w];
+            count += __popc(word);
+            u32 asked = a.fixed ? word & ~a.fixed[x * a.words + w] : word;
+            if (asked && tested == NEVER) tested = 32 * w + __ffs(asked) - 1;
+        }
+        count = (u32)warp_sum(count);
+        for (int width = 16; width; width /= 2) {
+            u64 other = __shfl_xor_sync(FULL, tested, width);
+            tested = other < tested ? other : tested;
+        }
+        if (lane == 0) {
+            a.degree[x] = count;
+            atomicAdd(&a.report->ends, (u64)count);
+            u64 last = (1ull << 21) - 1;
+            if (tested != NEVER) atomicMax(&a.report->widest, (u64)count << 42 | (last - x) << 21 | tested);
+        }
+    }
+}
+
+// Sums of what comes before, `values[p]` being the whole: one block. `load(x)` gives the terms.
+template <class F> __device__ void scan(u64 p, u64* out, F load) {
+    u32 lane = lane_id(), warp = threadIdx.x / WARP, warps = blockDim.x / WARP;
+    u64 carry = 0;
+    for (u64 base = 0; base < p; base += blockDim.x) {
+        u64 x = base + threadIdx.x;
+        u64 own = x < p ? load(x) : 0, sum = own;
+        for (u32 width = 1; width < 32; width *= 2) {
+            u64 before = __shfl_up_sync(FULL, sum, width);
+            if (lane >= width) sum += before;
+        }
+        if (lane == 31) sums[warp] = sum;
+        __syncthreads();
+        u64 offset = carry, total = 0;
+        for (u32 w = 0; w < warps; w++) {
+            if (w < warp) offset += sums[w];
+            total += sums[w];
+        }
+        if (x < p) out[x] = offset + sum - own;
+        carry += total;
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) out[p] = carry;
+}
+
+// Where the rows' lists start. Leaves the degrees at 0: level 1 counts in them.
+extern "C" __global__ void offsets(const __grid_constant__ Args a) {
+    scan(a.p, a.offset, [&](u64 x) {
+        u64 degree = a.degree[x];
+        a.degree[x] = 0;
+        return degree;
+    });
+}
+
+// Where the rows' records start: `degree` holds their numbers.
+extern "C" __global__ void log_offsets(const __grid_constant__ Args a) {
+    scan(a.p, a.items, [&](u64 x) { return (u64)a.degree[x]; });
+}
+
+// How many items of work a row is: its sets in chunks, once for every 32 neighbours that they are tested against. Where there
+// is little work it is cut finely, so that all warps have some; where there is much, finding an item's first set is outweighed.
+extern "C" __global__ void items(const __grid_constant__ Args a) {
+    auto sets_of = [&](u64 x) {
+        u64 d = a.offset[x + 1] - a.offset[x];
+        return d <= a.size ? 0ull : choose(a, d, a.size);
+    };
+    auto tiles_of = [&](u64 x) { return (a.offset[x + 1] - a.offset[x] + 31) / 32; };
+    u64 own = 0;
+    for (u64 x = threadIdx.x; x < a.p; x += blockDim.x) {
+        u64 sets = sets_of(x);
+        // Capped, so that the sum does not run over.
+        own += (sets < 1ull << 32 ? sets : 1ull << 32) * tiles_of(x);
+    }
+    own = warp_sum(own);
+    if (lane_id() == 0) sums[threadIdx.x / WARP] = own;
+    __syncthreads();
+    u64 total = 0;
+    for (u32 w = 0; w < blockDim.x / WARP; w++) total += sums[w];
+    __syncthreads();
+    u64 least = total / (4 * a.warps);
+    least = least < 2 ? 2 : least > 64 ? 64 : least;
+    scan(a.p, a.items, [&](u64 x) {
+        u64 sets = sets_of(x), chunk = chunk_of(least, sets);
+        return (sets / chunk + (sets % chunk != 0)) * tiles_of(x);
+    });
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        a.report->items = a.items[a.p];
+        a.report->chunk = least;
+    }
+}
+
+// Neighbour lists, a warp a row.
+extern "C" __global__ void fill(const __grid_constant__ Args a) {
+    u32 lane = lane_id();
+    u64 warps = (u64)gridDim.x * (blockDim.x / WARP);
+    for (u64 x = (u64)blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP; x < a.p; x += warps) {
+        u64 at = a.offset[x];
+        for (u64 base = 0; base < a.words; base += WARP) {
+            u64 w = base + lane;
+            u32 word = w < a.words ? a.graph[x * a.words + w] : 0;
+            u32 own = __popc(word), sum = own;
+            for (u32 width = 1; width < 32; width *= 2) {
+                u32 before = __shfl_up_sync(FULL, sum, width);
+                if (lane >= width) sum += before;
+            }
+            u64 to = at + sum - own;
+            while (word) {
+                a.list[to++] = (u32)w * 32 + __ffs(word) - 1;
+                word &= word - 1;
+            }
+            at += __shfl_sync(FULL, sum, 31);
+        }
+    }
+}
+
+// Clears the slots and finds every entry's twin.
+extern "C" __global__ void slots(const __grid_constant__ Args a) {
+    u64 warps = (u64)gridDim.x * (blockDim.x / WARP);
+    for (u64 x = (u64)blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP; x < a.p; x += warps) {
+        for (u64 e = a.offset[x] + lane_id(); e < a.offset[x + 1]; e += WARP) {
+            u32 y = a.list[e];
+            u64 low = a.offset[y], high = a.offset[y + 1];
+            while (high - low > 1) {
+                u64 middle = (low + high) / 2;
+                if (a.list[middle] <= (u32)x) low = middle; else high = middle;
+            }
+            a.twin[e] = (u32)low;
+            Slot empty;
+            empty.stop = NEVER;
+            empty.rank = NEVER;
+            empty.q = 0x7ff0000000000000ull;
+            empty.q_of_rank = empty.q;
+            empty.exact_r = NEVER;
+            empty.lock = 0;
+            empty.exact = 0;
+            a.slot[e] = empty;
+        }
+    }
+}
+
+// Removes the pairs of the level's log from the graph.
+extern "C" __global__ void removal(const __grid_constant__ Args a) {
+    if (!both_are_done(a.report)) return;
+    u64 step = 2 + a.size;
+    for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < a.report->logged; i += (u64)gridDim.x * blockDim.x) {
+        u32 x = a.log[i * step], y = a.log[i * step + 1];
+        atomicAnd(&a.graph[x * a.words + (y >> 5)], ~(1u << (y & 31)));
+        atomicAnd(&a.graph[y * a.words + (x >> 5)], ~(1u << (x & 31)));
+    }
+}

@@ -1,0 +1,81 @@
+//! p-values of arbitrary questions: the conservative and majority rules, and whatever asks in batches.
+
+use super::kernels::{exact_doubles, Args, WARP};
+use super::memory::Use;
+use super::{rules, CudaEngine};
+use crate::ci::gauss::{Reading, Undefined, MISSING, TOO_FEW};
+use crate::ci::Batch;
+use crate::search::Observer;
+use crate::{Error, Result};
+
+/// Members of the sets of one launch, about: enough to fill a card, few enough to end soon.
+const MEMBERS: usize = 1 << 22;
+
+/// Threads of a block.
+const THREADS: u32 = 128;
+
+/// The p-values, in the order of the batch; NaN where there is none.
+pub(super) fn p_values(engine: &mut CudaEngine, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>> {
+    let c = engine.upload_correlations()?;
+    let mut values = Vec::with_capacity(batch.len());
+    let (mut pairs, mut ends, mut sets) = (Vec::new(), Vec::new(), Vec::new());
+    let mut widest = 0;
+    for (i, (x, y, s)) in batch.iter().enumerate() {
+        pairs.extend([x as u32, y as u32]);
+        sets.extend_from_slice(s);
+        ends.push(sets.len() as u64);
+        widest = widest.max(s.len());
+        if i + 1 == batch.len() || sets.len() + pairs.len() >= MEMBERS {
+            observer.look()?;
+            run(engine, c, &pairs, &ends, &sets, widest, &mut values)?;
+            pairs.clear();
+            ends.clear();
+            sets.clear();
+            widest = 0;
+        }
+    }
+    let fast = engine.gauss.reading() == Reading::StableFast;
+    for (value, (x, y, s)) in values.iter().zip(batch.iter()) {
+        let too_few = fast && !value.is_nan() && engine.gauss.n() - (s.len() as f64) - 3.0 < 0.0;
+        if too_few || *value < 0.0 {
+            let Undefined(reason) = if too_few { TOO_FEW } else { MISSING };
+            return Err(Error::Numeric { x, y, s: s.to_vec(), reason });
+        }
+    }
+    Ok(values)
+}
+
+fn run(
+    engine: &mut CudaEngine,
+    c: u64,
+    pairs: &[u32],
+    ends: &[u64],
+    sets: &[u32],
+    widest: usize,
+    values: &mut Vec<f64>,
+) -> Result<()> {
+    let count = ends.len();
+    let aligned = |bytes: usize| (bytes as u64).next_multiple_of(256);
+    let (of_pairs, of_ends, of_sets) = (aligned(4 * pairs.len()), aligned(8 * count), aligned(4 * sets.len()));
+    let at = engine.device(Use::Batch, of_pairs + of_ends + of_sets + 8 * count as u64)?;
+    let mut args = Args { p: engine.gauss.p() as u64, c, count: count as u64, ..Args::default() };
+    rules::fill(&mut args, &engine.gauss, engine.alpha, true, 0);
+    // Every question has its own size: the kernel works the scale out from n.
+    args.scale = engine.gauss.n();
+    args.pairs = at;
+    args.ends = at + of_pairs;
+    args.sets = args.ends + of_ends;
+    args.answers = args.sets + of_sets;
+    let warps = (count as u32).min(engine.card.processors * 32);
+    let room = engine.working_memory(&mut args, exact_doubles(widest as u64), THREADS, warps)?;
+    engine.card.upload(args.pairs, pairs)?;
+    engine.card.upload(args.ends, ends)?;
+    engine.card.upload(args.sets, sets)?;
+    let blocks = warps.div_ceil(room.threads / WARP);
+    engine.card.launch("batch", (blocks, 1), room.threads, room.shared, &args)?;
+    let done = values.len();
+    values.resize(done + count, 0.0);
+    // SAFETY: `values` has `count` elements from `done` on, and the stream is synchronised below.
+    unsafe { engine.card.download(args.answers, values[done..].as_mut_ptr(), count)? };
+    engine.card.synchronize("a batch of tests")
+}

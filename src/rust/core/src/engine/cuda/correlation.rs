@@ -1,0 +1,149 @@
+//! The correlation matrix of a data matrix, made on the GPU.
+
+use std::thread::sleep;
+use std::time::Duration;
+
+use cudarc::driver::result;
+
+use super::device::{failure, Card};
+use super::kernels::WARP;
+use super::memory::{Memory, Use};
+use super::plan::out_of_memory;
+use crate::{Error, Result};
+
+/// Columns of a tile, as in kernels/correlation.cu.
+const TILE: usize = 64;
+
+/// Rows of a tile that are in shared memory at a time.
+const DEPTH: usize = 16;
+
+/// Bytes of dynamic shared memory of a block that multiplies: two pieces of a tile, one double wider than it.
+const PRODUCT_SHARED: u64 = (2 * DEPTH * (TILE + 1) * 8) as u64;
+
+/// Threads of a block.
+const THREADS: u32 = 256;
+
+/// Multiplications in a launch: some hundredths of a second, so that Ctrl-C is heard.
+const SLICE: u64 = 200_000_000_000;
+
+/// Left to the driver and to other programs.
+const RESERVE: u64 = 256 << 20;
+
+/// What the kernels are given: `Correlation` of kernels/correlation.cu.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Args {
+    n: u64,
+    p: u64,
+    x: u64,
+    c: u64,
+    squares: u64,
+    first_tile: u64,
+}
+
+/// Bytes of [`Args`], which the kernels' PTX states too.
+#[cfg(test)]
+pub(super) const ARGS_BYTES: usize = std::mem::size_of::<Args>();
+
+/// Writes Pearson's correlations of the p columns of `x` (n x p, column by column, finite) to `c` (p x p): those of R's
+/// `cor(x)` to 1e-12, with ones on the diagonal and nothing beyond -1 and 1. A constant column has NaN. Two equal columns
+/// have exactly 1. `budget` bounds the bytes of device memory, and `look` is asked about every hundredth of a second
+/// whether to go on.
+///
+/// # Errors
+/// [`Error::Argument`] where the sizes do not fit, [`Error::Device`], and what `look` returns.
+pub fn correlation(
+    x: &[f64],
+    n: usize,
+    p: usize,
+    ordinal: usize,
+    budget: Option<u64>,
+    c: &mut [f64],
+    look: &mut dyn FnMut() -> Result<()>,
+) -> Result<()> {
+    let fits = |len: usize, rows: usize| rows.checked_mul(p) == Some(len);
+    if n == 0 || p == 0 || !fits(x.len(), n) || !fits(c.len(), p) {
+        return Err(Error::Argument {
+            argument: "x",
+            value: format!("of {} numbers", x.len()),
+            mend: format!("give {n} x {p}, at least one of each, and {p} x {p} for the result"),
+        });
+    }
+    super::device::guarded(|| {
+        let card = Card::open(ordinal)?;
+        let mut memory = card.take_memory();
+        let outcome = on_card(&card, &mut memory, x, n, p, budget, c, look);
+        // Also after an interrupt: nothing may still run in memory that is given back.
+        if card.synchronize("ending the correlations").is_err() {
+            card.abandon();
+        } else if memory.is_modest() {
+            card.keep_memory(memory);
+        } else {
+            memory.free();
+        }
+        outcome
+    })
+}
+
+#[allow(clippy::too_many_arguments)]
+fn on_card(
+    card: &Card,
+    memory: &mut Memory,
+    x: &[f64],
+    n: usize,
+    p: usize,
+    budget: Option<u64>,
+    c: &mut [f64],
+    look: &mut dyn FnMut() -> Result<()>,
+) -> Result<()> {
+    let (data, matrix, vector) = (8 * x.len() as u64, 8 * c.len() as u64, 8 * p as u64);
+    let needed = data + matrix + vector;
+    let free = card.memory_info()?.0 + memory.held();
+    if needed > budget.unwrap_or(u64::MAX).min(free.saturating_sub(RESERVE)) {
+        return Err(out_of_memory(needed, free, budget));
+    }
+    let mut args = Args {
+        n: n as u64,
+        p: p as u64,
+        x: memory.device(Use::Scratch, data)?,
+        c: memory.device(Use::Correlations, matrix)?,
+        squares: memory.device(Use::Batch, vector)?,
+        first_tile: 0,
+    };
+    // On the stream: a copy that is not may still be under way when the first kernel starts.
+    card.upload(args.x, x)?;
+    let grid = |items: usize| items.div_ceil(THREADS as usize).clamp(1, 65_535) as u32;
+    card.launch("cor_centre", (p.min(65_535) as u32, 1), THREADS, u64::from(THREADS / WARP) * 8, &args)?;
+    let tiles = p.div_ceil(TILE) as u64;
+    let tiles = tiles * (tiles + 1) / 2;
+    let slice = (SLICE / (n * TILE * TILE) as u64).clamp(1, 1 << 30);
+    while args.first_tile < tiles {
+        let count = slice.min(tiles - args.first_tile);
+        card.launch("cor_product", (count as u32, 1), THREADS, PRODUCT_SHARED, &args)?;
+        args.first_tile += count;
+        while !card.is_idle("the correlations")? {
+            look()?;
+            sleep(Duration::from_micros(200));
+        }
+        look()?;
+    }
+    card.launch("cor_squares", (grid(p), 1), THREADS, 0, &args)?;
+    card.launch("cor_finish", (grid(p * p), 1), THREADS, 0, &args)?;
+    card.synchronize("the correlations")?;
+    // SAFETY: `args.c` holds as many doubles as `c`, and nothing runs.
+    unsafe { result::memcpy_dtoh_sync(c, args.c) }.map_err(|e| failure("copying the correlations", e))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_that_do_not_fit_are_refused_before_a_card_is_looked_for() {
+        for (data, n, p, cells) in [(6, 3, 2, 3), (5, 3, 2, 4), (0, 0, 2, 4), (0, 3, 0, 0), (6, usize::MAX, 2, 4)] {
+            let (x, mut c) = (vec![1.0; data], vec![0.0; cells]);
+            let refused = correlation(&x, n, p, 0, None, &mut c, &mut || Ok(()));
+            assert!(matches!(refused, Err(Error::Argument { argument: "x", .. })), "{refused:?}");
+        }
+    }
+}

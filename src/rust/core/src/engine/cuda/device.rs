@@ -1,0 +1,449 @@
+//! The cards, and what a process keeps on one: context, kernels, memory.
+//!
+//! A context costs 0.2 s and the first load of the kernels 80 ms, so both live until [`release`]. Everything goes through
+//! the driver, which is loaded at run time: a machine without one gets an error, not a package that does not load.
+
+use std::ffi::{c_int, c_void};
+use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use cudarc::driver::result::{self, DriverError};
+use cudarc::driver::sys;
+
+use super::kernels::Kernels;
+use super::memory::Memory;
+use crate::error::{DeviceError, DeviceKind};
+use crate::{Error, Result};
+
+/// The oldest driver interface that loads our kernels: PTX 8.0 came with CUDA 12.0.
+pub const OLDEST_DRIVER: i32 = 12_000;
+
+/// The oldest compute capability that our kernels are made for.
+pub const OLDEST_CAPABILITY: (i32, i32) = (7, 5);
+
+/// A card.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceInfo {
+    /// Its number, from 0.
+    pub ordinal: usize,
+    /// Its name.
+    pub name: String,
+    /// Memory in bytes.
+    pub total_memory: u64,
+    /// Memory in bytes that no process holds; 0 where the card would not say.
+    pub free_memory: u64,
+    /// Compute capability, (major, minor).
+    pub compute_capability: (i32, i32),
+    /// The CUDA version that the driver offers, 1000 * major + 10 * minor.
+    pub driver_version: i32,
+}
+
+/// The cards of this machine.
+///
+/// Makes no context where the process has none on the card: free memory is then asked for through a short-lived one.
+///
+/// # Errors
+/// [`Error::Device`]: no driver, a driver too old, no card, or a process that was forked from one with a context.
+pub fn devices() -> Result<Vec<DeviceInfo>> {
+    guarded(|| {
+        let driver_version = start()?;
+        let count = result::device::get_count().map_err(|e| failure("counting the cards", e))?;
+        (0..count.max(0)).map(|ordinal| describe(ordinal, driver_version)).collect()
+    })
+}
+
+/// Gives back what the process holds on all cards: memory, kernels, contexts. A later call makes them anew.
+///
+/// Does nothing in a process that was forked from the one that made them.
+pub fn release() {
+    let mut cards = cards();
+    if cards.pid == Some(std::process::id()) {
+        cards.open.clear();
+        cards.pid = None;
+    }
+}
+
+/// Cards that this process has opened.
+#[derive(Default)]
+struct Cards {
+    /// The process that started the driver: its state does not survive a fork.
+    pid: Option<u32>,
+    open: Vec<Arc<Card>>,
+}
+
+fn cards() -> MutexGuard<'static, Cards> {
+    static CARDS: OnceLock<Mutex<Cards>> = OnceLock::new();
+    CARDS.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The process that first called `cuInit`. Unlike [`Cards::pid`] it stays: after a fork the driver is of no use, with
+/// contexts or without.
+fn driver_process() -> u32 {
+    static PROCESS: OnceLock<u32> = OnceLock::new();
+    *PROCESS.get_or_init(std::process::id)
+}
+
+/// An error about a device, with what to do about it.
+pub(super) fn error(kind: DeviceKind, message: impl Into<String>, mend: impl Into<String>) -> Error {
+    Error::Device(DeviceError { kind, message: message.into(), mend: mend.into() })
+}
+
+const USE_CPU: &str = "give device = \"cpu\" (device = \"auto\" does so by itself)";
+
+/// What a failed call of the driver means.
+pub(super) fn failure(doing: &str, e: DriverError) -> Error {
+    use sys::CUresult as Code;
+    let name = e.error_name().map_or_else(|_| format!("error {}", e.0 as u32), |n| n.to_string_lossy().into_owned());
+    match e.0 {
+        Code::CUDA_ERROR_NO_DEVICE => {
+            error(DeviceKind::NoDevice, "the NVIDIA driver finds no GPU".to_string(), USE_CPU)
+        }
+        Code::CUDA_ERROR_DEVICE_UNAVAILABLE | Code::CUDA_ERROR_DEVICE_NOT_LICENSED => error(
+            DeviceKind::Busy,
+            format!("the GPU is in exclusive use by another process or not available ({name}, {doing})"),
+            format!("try again once it is free, choose another card (device = \"cuda:1\"), or {USE_CPU}"),
+        ),
+        Code::CUDA_ERROR_OUT_OF_MEMORY => error(
+            DeviceKind::OutOfMemory,
+            format!("the GPU is out of memory ({doing})"),
+            format!("end other programs on it, choose another card (device = \"cuda:1\"), or {USE_CPU}"),
+        ),
+        Code::CUDA_ERROR_UNSUPPORTED_PTX_VERSION | Code::CUDA_ERROR_SYSTEM_DRIVER_MISMATCH => error(
+            DeviceKind::OldDriver,
+            format!("the NVIDIA driver does not load kernels made for CUDA 12.0 ({name}, {doing})"),
+            format!("update it to version 525 or newer, or {USE_CPU}"),
+        ),
+        Code::CUDA_ERROR_NO_BINARY_FOR_GPU | Code::CUDA_ERROR_INVALID_PTX => error(
+            DeviceKind::OldDevice,
+            format!("the GPU does not run our kernels ({name}, {doing})"),
+            format!("a card of compute capability 7.5 or newer is needed; {USE_CPU}"),
+        ),
+        _ => error(
+            DeviceKind::Failed,
+            format!("the GPU failed: {name} ({doing})"),
+            format!("try again; if it comes back, {USE_CPU} and report it with pcgpu_info()"),
+        ),
+    }
+}
+
+/// Runs calls of the driver. cudarc panics where the library lacks a function it asks for.
+pub(super) fn guarded<T>(call: impl FnOnce() -> Result<T>) -> Result<T> {
+    match catch_unwind(AssertUnwindSafe(call)) {
+        Ok(result) => result,
+        Err(panic) => {
+            let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+            match text {
+                Some(text) if text.contains("symbol") => Err(error(
+                    DeviceKind::OldDriver,
+                    format!("the NVIDIA driver lacks a function of CUDA 12.0 ({text})"),
+                    format!("update it to version 525 or newer, or {USE_CPU}"),
+                )),
+                _ => std::panic::resume_unwind(panic),
+            }
+        }
+    }
+}
+
+/// Loads and starts the driver; its version.
+fn start() -> Result<i32> {
+    // SAFETY: asks the system's loader for the driver's library, which is made to be loaded so.
+    if !unsafe { sys::is_culib_present() } {
+        return Err(error(
+            DeviceKind::NoDriver,
+            "there is no NVIDIA driver on this machine (libcuda was not found)",
+            format!("install the driver for the GPU, or {USE_CPU}"),
+        ));
+    }
+    let mut version: c_int = 0;
+    // SAFETY: writes one integer.
+    let asked = unsafe { sys::cuDriverGetVersion(&mut version) }.result();
+    asked.map_err(|e| failure("asking for the driver's version", e))?;
+    if version < OLDEST_DRIVER {
+        return Err(error(
+            DeviceKind::OldDriver,
+            format!("the NVIDIA driver offers CUDA {}.{}", version / 1000, version % 1000 / 10),
+            format!("CUDA 12.0 is needed: update the driver to version 525 or newer, or {USE_CPU}"),
+        ));
+    }
+    if driver_process() != std::process::id() {
+        return Err(error(
+            DeviceKind::Forked,
+            "this process was forked from one that had used the GPU, and CUDA does not survive a fork",
+            "use a cluster of fresh processes (parallel::makePSOCKcluster) in place of mclapply, or give device = \"cpu\"",
+        ));
+    }
+    result::init().map_err(|e| failure("starting the driver", e))?;
+    Ok(version)
+}
+
+fn attribute(device: sys::CUdevice, which: sys::CUdevice_attribute) -> Result<i32> {
+    // SAFETY: the device came from `cuDeviceGet`.
+    unsafe { result::device::get_attribute(device, which) }.map_err(|e| failure("asking for the card's properties", e))
+}
+
+fn capability(device: sys::CUdevice) -> Result<(i32, i32)> {
+    use sys::CUdevice_attribute as Attribute;
+    Ok((
+        attribute(device, Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
+        attribute(device, Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
+    ))
+}
+
+fn describe(ordinal: c_int, driver_version: i32) -> Result<DeviceInfo> {
+    let doing = "asking for the card's properties";
+    let device = result::device::get(ordinal).map_err(|e| failure(doing, e))?;
+    let name = result::device::get_name(device).map_err(|e| failure(doing, e))?;
+    // SAFETY: the device came from `cuDeviceGet`.
+    let total = unsafe { result::device::total_mem(device) }.map_err(|e| failure(doing, e))?;
+    // Free memory takes a context. A card that another process has to itself is still listed.
+    // SAFETY: what is retained here is released here, and was made current by nobody else.
+    let free = unsafe {
+        result::primary_ctx::retain(device).and_then(|context| {
+            let free = result::ctx::set_current(context).and_then(|()| result::mem_get_info()).map(|(free, _)| free);
+            result::primary_ctx::release(device)?;
+            free
+        })
+    };
+    Ok(DeviceInfo {
+        ordinal: ordinal as usize,
+        name,
+        total_memory: total as u64,
+        free_memory: free.unwrap_or(0) as u64,
+        compute_capability: capability(device)?,
+        driver_version,
+    })
+}
+
+/// A card that this process uses: its context, its kernels, one stream, and memory that is kept between calls.
+pub(super) struct Card {
+    device: sys::CUdevice,
+    context: sys::CUcontext,
+    stream: sys::CUstream,
+    /// Number of multiprocessors.
+    pub processors: u32,
+    /// Dynamic shared memory in bytes that a block may ask for.
+    pub shared_limit: u32,
+    kernels: Kernels,
+    /// What searches before left for the next; an engine takes it for as long as it lives.
+    memory: Mutex<Vec<Memory>>,
+    /// Set when the context is lost.
+    lost: AtomicBool,
+}
+
+// SAFETY: contexts, streams and functions may be used from any thread to which the context has been bound, and every use
+// binds it first (`Card::bind`).
+unsafe impl Send for Card {}
+// SAFETY: as above; the driver locks for itself, and `memory` has its own lock.
+unsafe impl Sync for Card {}
+
+impl Card {
+    /// The card with this number, opened at the first call.
+    pub fn open(ordinal: usize) -> Result<Arc<Card>> {
+        guarded(|| {
+            start()?;
+            let mut cards = cards();
+            let count = result::device::get_count().map_err(|e| failure("counting the cards", e))?;
+            if count <= 0 {
+                return Err(failure("counting the cards", DriverError(sys::CUresult::CUDA_ERROR_NO_DEVICE)));
+            }
+            if ordinal >= count as usize {
+                return Err(Error::Argument {
+                    argument: "device",
+                    value: format!("\"cuda:{ordinal}\""),
+                    mend: format!("this machine has {count} GPU(s), numbered from 0: see pcgpu_devices()"),
+                });
+            }
+            let device = result::device::get(ordinal as c_int).map_err(|e| failure("opening the card", e))?;
+            if let Some(card) = cards.open.iter().find(|card| card.device == device) {
+                card.bind()?;
+                return Ok(card.clone());
+            }
+            let (major, minor) = capability(device)?;
+            if (major, minor) < OLDEST_CAPABILITY {
+                return Err(error(
+                    DeviceKind::OldDevice,
+                    format!("the GPU has compute capability {major}.{minor}"),
+                    format!("7.5 (Turing) or newer is needed; {USE_CPU}"),
+                ));
+            }
+            let card = Arc::new(Card::new(device)?);
+            cards.pid = Some(std::process::id());
+            cards.open.push(card.clone());
+            Ok(card)
+        })
+    }
+
+    fn new(device: sys::CUdevice) -> Result<Self> {
+        use sys::CUdevice_attribute as Attribute;
+        let opening = |e| failure("opening the card", e);
+        // SAFETY: the device came from `cuDeviceGet`; the context is released when `Opened` is dropped.
+        let context = unsafe { result::primary_ctx::retain(device) }.map_err(opening)?;
+        let opened = Retained(device);
+        // SAFETY: the context was retained above.
+        unsafe { result::ctx::set_current(context) }.map_err(opening)?;
+        let kernels = Kernels::new();
+        let stream = result::stream::create(result::stream::StreamKind::NonBlocking).map_err(opening)?;
+        let card = Card {
+            device,
+            context,
+            stream,
+            processors: attribute(device, Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?.max(1) as u32,
+            shared_limit: attribute(device, Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?.max(0)
+                as u32,
+            kernels,
+            memory: Mutex::default(),
+            lost: AtomicBool::new(false),
+        };
+        std::mem::forget(opened);
+        Ok(card)
+    }
+
+    /// Makes this card the calling thread's.
+    pub fn bind(&self) -> Result<()> {
+        // SAFETY: the context lives as long as the card.
+        unsafe { result::ctx::set_current(self.context) }.map_err(|e| failure("binding the card", e))
+    }
+
+    /// Whether the driver is this process's, which it is not after a fork.
+    pub fn is_ours(&self) -> bool {
+        driver_process() == std::process::id()
+    }
+
+    /// Free and total memory in bytes.
+    pub fn memory_info(&self) -> Result<(u64, u64)> {
+        let (free, total) = result::mem_get_info().map_err(|e| failure("asking for free memory", e))?;
+        Ok((free as u64, total as u64))
+    }
+
+    /// Puts a kernel on the stream: `blocks` of `threads`, with `shared` bytes of dynamic shared memory each. `args` is what
+    /// the kernel's source has as its one parameter.
+    pub fn launch<A: Copy>(
+        &self,
+        name: &'static str,
+        blocks: (u32, u32),
+        threads: u32,
+        shared: u64,
+        args: &A,
+    ) -> Result<()> {
+        if blocks.0 == 0 || blocks.1 == 0 {
+            return Ok(());
+        }
+        let function = self.kernels.get(name, self.shared_limit)?;
+        let mut args = *args;
+        let mut parameters = [std::ptr::from_mut(&mut args).cast::<c_void>()];
+        // SAFETY: every kernel takes one struct, which the driver copies before this returns; its addresses are those of
+        // memory that outlives what runs on the stream.
+        unsafe {
+            result::launch_kernel(
+                function,
+                (blocks.0, blocks.1, 1),
+                (threads, 1, 1),
+                shared as u32,
+                self.stream,
+                &mut parameters,
+            )
+        }
+        .map_err(|e| failure(name, e))
+    }
+
+    /// Copies to the device; on return the host's memory may change.
+    pub fn upload<T: Copy>(&self, to: u64, from: &[T]) -> Result<()> {
+        // SAFETY: the callers have `from.len()` elements at `to`. From memory that is not pinned, the driver has copied
+        // what it needs when this returns.
+        unsafe { result::memcpy_htod_async(to, from, self.stream) }.map_err(|e| failure("copying to the GPU", e))
+    }
+
+    /// Copies from the device to pinned memory once what was put on the stream before is done.
+    ///
+    /// # Safety
+    /// `to` must hold `count` elements and must not be read, written or freed before the stream is synchronised.
+    pub unsafe fn download<T: Copy>(&self, from: u64, to: *mut T, count: usize) -> Result<()> {
+        let to = std::slice::from_raw_parts_mut(to, count);
+        result::memcpy_dtoh_async(to, from, self.stream).map_err(|e| failure("copying from the GPU", e))
+    }
+
+    /// Waits until all that was put on the stream is done.
+    pub fn synchronize(&self, doing: &str) -> Result<()> {
+        // SAFETY: the stream lives as long as the card.
+        unsafe { result::stream::synchronize(self.stream) }.map_err(|e| failure(doing, e))
+    }
+
+    /// Whether all that was put on the stream is done.
+    pub fn is_idle(&self, doing: &str) -> Result<bool> {
+        // SAFETY: the stream lives as long as the card.
+        match unsafe { sys::cuStreamQuery(self.stream) } {
+            sys::CUresult::CUDA_SUCCESS => Ok(true),
+            sys::CUresult::CUDA_ERROR_NOT_READY => Ok(false),
+            code => Err(failure(doing, DriverError(code))),
+        }
+    }
+
+    /// Memory for a search: what an earlier one left, or none yet.
+    pub fn take_memory(self: &Arc<Self>) -> Memory {
+        let kept = self.memory.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        kept.unwrap_or_default()
+    }
+
+    /// Keeps the memory of a search that ended well for the next. One set is kept: it is as large as the largest search.
+    pub fn keep_memory(&self, memory: Memory) {
+        let mut kept = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.is_empty() {
+            kept.push(memory);
+        } else {
+            memory.free();
+        }
+    }
+
+    /// Frees what earlier searches left.
+    pub fn drop_memory(&self) {
+        for memory in self.memory.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+            memory.free();
+        }
+    }
+
+    /// Forgets this card after a failure that its context does not survive, so that the next call opens it anew.
+    pub fn abandon(self: &Arc<Self>) {
+        let mut cards = cards();
+        cards.open.retain(|card| !Arc::ptr_eq(card, self));
+        if self.lost.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        // SAFETY: the device came from `cuDeviceGet`. After the reset every call in the old context fails, which is what
+        // they did already.
+        let _ = unsafe { sys::cuDevicePrimaryCtxReset_v2(self.device) };
+    }
+}
+
+/// A retained context that nobody owns yet.
+struct Retained(sys::CUdevice);
+
+impl Drop for Retained {
+    fn drop(&mut self) {
+        // SAFETY: retained when this was made.
+        let _ = unsafe { result::primary_ctx::release(self.0) };
+    }
+}
+
+impl Drop for Card {
+    fn drop(&mut self) {
+        if driver_process() != std::process::id() {
+            return;
+        }
+        if self.lost.load(Ordering::Relaxed) {
+            // SAFETY: retained in `Card::new`; what lived in the context went with it.
+            let _ = unsafe { result::primary_ctx::release(self.device) };
+            return;
+        }
+        if self.bind().is_err() {
+            return;
+        }
+        self.drop_memory();
+        self.kernels.unload();
+        // SAFETY: both were made in `Card::new` and nothing uses them any more.
+        unsafe {
+            let _ = result::stream::destroy(self.stream);
+            let _ = result::primary_ctx::release(self.device);
+        }
+    }
+}

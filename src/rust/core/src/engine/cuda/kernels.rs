@@ -1,0 +1,213 @@
+//! The compiled kernels, and what they are given.
+
+use std::collections::HashMap;
+use std::ffi::{c_void, CString};
+use std::sync::{Mutex, PoisonError};
+
+use cudarc::driver::{result, sys};
+
+use super::device::failure;
+use crate::Result;
+
+/// Threads of a warp.
+pub(super) const WARP: u32 = 32;
+
+/// A source file: its name, its PTX as made by `tools/build-kernels`, its entry points.
+type Module = (&'static str, &'static str, &'static [&'static str]);
+
+macro_rules! module {
+    ($name:literal, $($entry:literal),+ $(,)?) => {
+        ($name, include_str!(concat!("../../../kernels/ptx/", $name, ".ptx")), &[$($entry),+])
+    };
+}
+
+/// All of them.
+pub(super) const MODULES: &[Module] = &[
+    module!("graph", "mirror", "degrees", "offsets", "log_offsets", "items", "fill", "slots", "removal"),
+    module!("gauss_marginal", "marginal", "raise_marginal"),
+    module!("gauss_single", "single", "settle_single", "log_single"),
+    module!(
+        "gauss_shared",
+        "shared_2",
+        "shared_3",
+        "shared_4",
+        "shared_5",
+        "shared_6",
+        "shared_7",
+        "shared_8",
+        "shared_any"
+    ),
+    module!("gauss_papers", "edge", "set"),
+    module!("gauss_settle", "settle"),
+    module!("gauss_batch", "batch"),
+    module!("correlation", "cor_centre", "cor_product", "cor_squares", "cor_finish"),
+];
+
+/// What a kernel is given: `Args` of kernels/args.cuh, where every field is explained.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Args {
+    pub p: u64,
+    pub words: u64,
+    pub c: u64,
+    pub graph: u64,
+    pub start: u64,
+    pub fixed: u64,
+    pub empty: u64,
+    pub p_max: u64,
+    pub degree: u64,
+    pub offset: u64,
+    pub list: u64,
+    pub verdict: u64,
+    pub slot: u64,
+    pub twin: u64,
+    pub items: u64,
+    pub binomial: u64,
+    pub stride: u64,
+    pub log: u64,
+    pub report: u64,
+    pub scratch: u64,
+    pub scratch_bytes: u64,
+    pub size: u64,
+    pub first_row: u64,
+    pub last_row: u64,
+    pub second: u64,
+    pub budget: u64,
+    pub warps: u64,
+    pub from: u64,
+    pub to: u64,
+    pub beta: u64,
+    pub gamma: u64,
+    pub below: f64,
+    pub above: f64,
+    pub trusted: f64,
+    pub critical: f64,
+    pub critical_neg: f64,
+    pub scale: f64,
+    pub scale_marginal: f64,
+    pub mark: f64,
+    pub fast: u64,
+    pub nan_separates: u64,
+    pub missing_separates: u64,
+    pub pairs: u64,
+    pub ends: u64,
+    pub sets: u64,
+    pub answers: u64,
+    pub count: u64,
+}
+
+/// What a kernel reports: `Report` of kernels/args.cuh.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Report {
+    pub tests: u64,
+    pub exact: u64,
+    pub removed: u64,
+    pub ends: u64,
+    pub widest: u64,
+    pub go_on: u64,
+    pub undefined: u64,
+    pub logged: u64,
+    pub items: u64,
+    pub next_first: u64,
+    pub next_second: u64,
+    pub chunk: u64,
+}
+
+/// Bytes of a slot: `Slot` of kernels/args.cuh.
+pub(super) const SLOT_BYTES: u64 = 48;
+
+/// Doubles that the exact formula works in: `exact_doubles` of kernels/gauss.cuh.
+pub(super) fn exact_doubles(size: u64) -> u64 {
+    2 * (size + 2) * (size + 2)
+}
+
+/// The loaded kernels. The driver compiles a module when one of its kernels is first asked for, and caches what it made.
+pub(super) struct Kernels {
+    loaded: Mutex<Loaded>,
+}
+
+#[derive(Default)]
+struct Loaded {
+    modules: HashMap<&'static str, sys::CUmodule>,
+    functions: HashMap<&'static str, sys::CUfunction>,
+}
+
+// SAFETY: handles of the driver, valid on every thread to which their context is bound.
+unsafe impl Send for Loaded {}
+
+impl Kernels {
+    /// None loaded yet.
+    pub fn new() -> Self {
+        Kernels { loaded: Mutex::default() }
+    }
+
+    /// The kernel of this name, whose dynamic shared memory may be up to `shared_limit` bytes.
+    pub fn get(&self, name: &'static str, shared_limit: u32) -> Result<sys::CUfunction> {
+        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(function) = loaded.functions.get(name) {
+            return Ok(*function);
+        }
+        let loading = |e| failure("loading the kernels", e);
+        let Some((module, ptx, _)) = MODULES.iter().find(|(_, _, entries)| entries.contains(&name)) else {
+            return Err(loading(result::DriverError(sys::CUresult::CUDA_ERROR_NOT_FOUND)));
+        };
+        let handle = match loaded.modules.get(module) {
+            Some(handle) => *handle,
+            None => {
+                let text = CString::new(*ptx).unwrap_or_default();
+                // SAFETY: the image is PTX that ends with a zero; the driver copies it.
+                let handle = unsafe { result::module::load_data(text.as_ptr().cast::<c_void>()) }.map_err(loading)?;
+                loaded.modules.insert(module, handle);
+                handle
+            }
+        };
+        let entry = CString::new(name).unwrap_or_default();
+        // SAFETY: the module was loaded above and is unloaded with the card alone.
+        let function = unsafe { result::module::get_function(handle, entry) }.map_err(loading)?;
+        let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        // SAFETY: the function belongs to the module above.
+        unsafe { result::function::set_function_attribute(function, attribute, shared_limit as i32) }
+            .map_err(loading)?;
+        loaded.functions.insert(name, function);
+        Ok(function)
+    }
+
+    /// Unloads all. The context must be bound to the thread, and nothing may run.
+    pub fn unload(&self) {
+        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        loaded.functions.clear();
+        for (_, module) in loaded.modules.drain() {
+            // SAFETY: loaded in `get`, and no function of it is left.
+            let _ = unsafe { result::module::unload(module) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::correlation;
+    use super::*;
+
+    #[test]
+    fn every_kernel_is_in_the_ptx_that_drivers_of_cuda_12_load() {
+        for (module, ptx, entries) in MODULES {
+            assert!(ptx.contains(".version 8.0") && ptx.contains(".target sm_75"), "{module}");
+            let starts = ptx.lines().filter_map(|line| line.split(".visible .entry ").nth(1));
+            let mut found: Vec<&str> = starts.filter_map(|start| start.split('(').next()).collect();
+            let mut wanted = entries.to_vec();
+            found.sort_unstable();
+            wanted.sort_unstable();
+            assert_eq!(found, wanted, "{module}");
+            // Each takes one struct, by value, of the size that Rust gives it: `Args`, and those of the correlations their own.
+            let size = if *module == "correlation" { correlation::ARGS_BYTES } else { size_of::<Args>() };
+            for entry in *entries {
+                let parameter = format!(".b8 {entry}_param_0[{size}]");
+                assert!(
+                    ptx.contains(&parameter) && !ptx.contains(&format!("{entry}_param_1")),
+                    "{entry}: no {parameter}"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Levels of sets on the card: what a strategy launches, in portions short enough to be interrupted.
+
+use super::kernels::{exact_doubles, Report, SLOT_BYTES, WARP};
+use super::memory::Use;
+use super::search::{CudaSearch, DECIDING};
+use super::Strategy;
+use crate::graph::subsets;
+use crate::search::Observer;
+use crate::Result;
+
+/// Tests of a launch where the number of launches is worked out beforehand: less than 0.1 s on a slow card.
+const TESTS: f64 = 5e7;
+
+/// Sets whose covariances a warp fetches at a time: `AHEAD` of kernels/gauss_shared.cu.
+const AHEAD: u64 = 16;
+
+/// The largest level whose kernel keeps its rows in registers.
+const SPECIAL: usize = 8;
+
+/// Doubles of working memory of a warp: `shared_doubles` of kernels/gauss_shared.cu.
+fn shared_doubles(l: u64) -> u64 {
+    let special = l as usize <= SPECIAL;
+    let groups = match l {
+        _ if !special => 1,
+        0..=2 => 8,
+        _ => 4,
+    };
+    let rows = if special { 0 } else { 32 * l };
+    l * l + 2 * l + groups * exact_doubles(l) + (l + 1) * 32 + AHEAD * 32 + rows + l / 2 + 1 + groups * l / 2 + 1
+}
+
+/// Likewise `paper_doubles` of kernels/gauss_papers.cu.
+fn paper_doubles(l: u64) -> u64 {
+    32 * (l * l + l) + exact_doubles(l) + 16 * l + l
+}
+
+impl CudaSearch<'_, '_> {
+    /// Binomial coefficients up to those of `size`, as the kernels index them.
+    fn send_binomials(&mut self, size: usize, widest: usize) -> Result<()> {
+        if self.binomials.is_empty() {
+            self.args.stride = widest as u64 + 2;
+            self.binomials = vec![1; widest + 2];
+        }
+        let stride = self.args.stride as usize;
+        let known = self.binomials.len() / stride;
+        for k in known..=size {
+            self.binomials.resize(self.binomials.len() + stride, 0);
+            let (before, row) = self.binomials.split_at_mut(k * stride);
+            let above = &before[(k - 1) * stride..];
+            for n in 1..stride {
+                row[n] = row[n - 1].saturating_add(above[n - 1]);
+            }
+        }
+        debug_assert_eq!(Some(self.binomials[size * stride + widest]), subsets::binomial(widest, size));
+        self.args.binomial = self.engine.device(Use::Binomials, 8 * self.binomials.len() as u64)?;
+        self.engine.card.upload(self.args.binomial, &self.binomials)
+    }
+
+    /// A level of sets, after the lists of neighbours were made; `widest` is the largest degree.
+    pub(super) fn run_sets(&mut self, size: usize, widest: usize, observer: &mut dyn Observer) -> Result<Report> {
+        self.send_binomials(size, widest)?;
+        self.args.slot = self.engine.device(Use::Slots, SLOT_BYTES * self.ends)?;
+        self.args.twin = self.engine.device(Use::Twins, 4 * self.ends)?;
+        self.by_row("slots")?;
+        match self.engine.options.strategy {
+            Strategy::Shared => self.run_shared(size, observer),
+            Strategy::Edge { beta, gamma } => {
+                self.args.beta = u64::from(beta);
+                self.args.gamma = u64::from(gamma);
+                let blocks = widest.div_ceil(beta as usize) as u32;
+                self.run_paper("edge", beta * gamma, blocks, widest - 1, size, observer)
+            }
+            Strategy::Set { theta, delta } => {
+                self.args.beta = u64::from(theta);
+                self.run_paper("set", theta, delta, widest, size, observer)
+            }
+        }
+    }
+
+    /// Sets of two and more by our own strategy. All of a level is put on the stream at once; where a launch used up its time,
+    /// what followed it did nothing, and is launched again.
+    fn run_shared(&mut self, size: usize, observer: &mut dyn Observer) -> Result<Report> {
+        const NAMES: [&str; SPECIAL - 1] =
+            ["shared_2", "shared_3", "shared_4", "shared_5", "shared_6", "shared_7", "shared_8"];
+        let name = NAMES.get(size - 2).copied().unwrap_or("shared_any");
+        self.over_rows("items")?;
+        let mut side = 0;
+        loop {
+            let mut args = self.args;
+            let warps = self.engine.card.processors * 16;
+            let room = self.engine.working_memory(&mut args, shared_doubles(size as u64), DECIDING, warps)?;
+            let blocks = warps.div_ceil(room.threads / WARP);
+            for second in side..2 {
+                args.second = second;
+                self.engine.card.launch(name, (blocks, 1), room.threads, room.shared, &args)?;
+            }
+            let report = self.settle(size, observer)?;
+            let (items, done) =
+                (report.items, report.next_first.min(report.items) + report.next_second.min(report.items));
+            observer.progress(size, done as f64, 2.0 * items as f64)?;
+            if report.next_first < items {
+                continue;
+            }
+            if report.next_second >= items {
+                return Ok(report);
+            }
+            side = 1;
+        }
+    }
+
+    /// Turns slots into answers.
+    fn settle(&mut self, size: usize, observer: &mut dyn Observer) -> Result<Report> {
+        let mut args = self.args;
+        let warps = (self.ends as u32).min(self.engine.card.processors * 32);
+        let room = self.engine.working_memory(&mut args, exact_doubles(size as u64) + size as u64, DECIDING, warps)?;
+        let blocks = warps.div_ceil(room.threads / WARP);
+        self.engine.card.launch("settle", (blocks, 1), room.threads, room.shared, &args)?;
+        self.launch("removal", self.blocks_for(self.ends / 64))?;
+        self.by_row("degrees")?;
+        self.report("a level of sets", &mut || observer.look())
+    }
+
+    /// A level by a strategy of the papers: `sets_of` neighbours are what a row's sets are chosen from.
+    fn run_paper(
+        &mut self,
+        name: &'static str,
+        threads: u32,
+        blocks: u32,
+        sets_of: usize,
+        size: usize,
+        observer: &mut dyn Observer,
+    ) -> Result<Report> {
+        let (p, widest) = (self.options.p, sets_of as f64);
+        let sets = subsets::binomial(sets_of, size).unwrap_or(u64::MAX);
+        // A test costs about the square of its size.
+        let tests = TESTS / (size * size) as f64;
+        let ranks = sets.min((tests / widest).ceil() as u64).max(1);
+        let rows = ((tests / (ranks as f64 * widest)) as usize).clamp(1, p.min(65_535));
+        let threads = threads.next_multiple_of(WARP);
+        let mut args = self.args;
+        let limit = u64::from(self.engine.card.shared_limit);
+        let bytes = 8 * paper_doubles(size as u64);
+        args.scratch_bytes = bytes;
+        let warps = u64::from(threads / WARP);
+        let shared = if bytes * warps <= limit {
+            bytes * warps
+        } else {
+            args.scratch = self.engine.device(Use::Scratch, bytes * warps * u64::from(blocks) * rows as u64)?;
+            0
+        };
+        let steps = sets.div_ceil(ranks);
+        for second in 0..2 {
+            args.second = second;
+            for step in 0..steps {
+                args.from = step * ranks;
+                args.to = sets.min(args.from + ranks);
+                for first in (0..p).step_by(rows) {
+                    args.first_row = first as u64;
+                    let rows = rows.min(p - first) as u32;
+                    self.engine.card.launch(name, (blocks, rows), threads, shared, &args)?;
+                    if steps > 1 || rows < p as u32 {
+                        self.engine.wait(name, &mut || observer.look())?;
+                    }
+                }
+                let done = second as f64 + (step + 1) as f64 / steps as f64;
+                observer.progress(size, 0.499 * done, 1.0)?;
+            }
+        }
+        let report = self.settle(size, observer)?;
+        observer.progress(size, 1.0, 1.0)?;
+        Ok(report)
+    }
+}

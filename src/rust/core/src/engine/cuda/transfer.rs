@@ -1,0 +1,216 @@
+//! Bringing answers back: pinned memory between the card and the caller, spread by several threads.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use super::CudaEngine;
+use crate::Result;
+
+/// Bytes that are under way at a time; two such pieces of pinned memory take turns.
+const PIECE: usize = 16 << 20;
+
+/// Bytes that are sent at a time.
+const SENT: usize = 2 << 20;
+
+/// Bytes of pinned memory for what is sent; more goes in several rounds.
+const STAGED: usize = 256 << 20;
+
+/// An address in pinned memory that threads share.
+struct Pinned(*mut f64);
+
+// SAFETY: the threads write disjoint parts (see `CudaEngine::send`).
+unsafe impl Sync for Pinned {}
+
+/// Threads that spread p-values: more only wait for memory.
+const THREADS: usize = 8;
+
+/// Below this many numbers one thread is quicker; each further thread gets at least so many.
+const FEW: usize = 1 << 18;
+
+/// Number of threads for work on so many numbers.
+pub(super) fn threads_for(numbers: usize) -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    (numbers / FEW).clamp(1, THREADS.min(cores))
+}
+
+/// Asks the system for large pages where this memory has not been touched: its first touch is most of what it costs.
+pub(super) fn prefer_large_pages(memory: &mut [f64]) {
+    #[cfg(target_os = "linux")]
+    {
+        extern "C" {
+            fn madvise(address: *mut std::ffi::c_void, length: usize, advice: std::ffi::c_int) -> std::ffi::c_int;
+        }
+        const PAGE: usize = 4096;
+        const MADV_HUGEPAGE: std::ffi::c_int = 14;
+        let start = memory.as_mut_ptr() as usize;
+        let (from, to) = (start.next_multiple_of(PAGE), (start + 8 * memory.len()) / PAGE * PAGE);
+        if to > from && to - from >= 4 << 20 {
+            // SAFETY: whole pages of memory that the caller holds; the advice changes neither contents nor access. Where the
+            // system does not take it, nothing is lost.
+            let _ = unsafe { madvise(from as *mut std::ffi::c_void, to - from, MADV_HUGEPAGE) };
+        }
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = memory;
+}
+
+/// Runs `work` on parts of columns first..last of a matrix with `p` rows, which `columns` holds, on several threads:
+/// `work(y, column)`. `weight(y)` is how much there is to do below column y.
+pub(super) fn each_column(
+    columns: &mut [f64],
+    p: usize,
+    first: usize,
+    weight: impl Fn(usize) -> usize,
+    work: impl Fn(usize, &mut [f64]) + Sync,
+) {
+    let last = first + columns.len() / p;
+    let threads = threads_for(columns.len());
+    let run = |from: usize, part: &mut [f64]| {
+        for (i, column) in part.chunks_exact_mut(p).enumerate() {
+            work(from + i, column);
+        }
+    };
+    if threads == 1 {
+        return run(first, columns);
+    }
+    let total = weight(last) - weight(first);
+    std::thread::scope(|scope| {
+        let (mut rest, mut from) = (columns, first);
+        for t in 1..=threads {
+            let goal = weight(first) + total * t / threads;
+            let mut to = from;
+            while to < last && (t == threads || weight(to + 1) <= goal) {
+                to += 1;
+            }
+            let (part, later) = std::mem::take(&mut rest).split_at_mut((to - from) * p);
+            rest = later;
+            let run = &run;
+            if t == threads {
+                run(from, part);
+            } else {
+                scope.spawn(move || run(from, part));
+            }
+            from = to;
+        }
+    });
+}
+
+impl CudaEngine<'_> {
+    /// Copies numbers to the card by way of pinned memory: several threads fill it, piece by piece, and each piece leaves as
+    /// soon as it is there. The driver by itself copies pageable memory at a third of that speed.
+    pub(super) fn send(&mut self, to: u64, from: &[f64]) -> Result<()> {
+        if from.len() < FEW {
+            return self.card.upload(to, from);
+        }
+        let threads = threads_for(from.len());
+        for (block, numbers) in from.chunks(STAGED / 8).enumerate() {
+            let pinned = Pinned(self.memory().pinned(8 * numbers.len())?.cast::<f64>());
+            let pieces: Vec<AtomicBool> = numbers.chunks(SENT / 8).map(|_| AtomicBool::new(false)).collect();
+            let next = AtomicUsize::new(0);
+            let card = &self.card;
+            std::thread::scope(|scope| {
+                for _ in 0..threads {
+                    scope.spawn(|| {
+                        let pinned = &pinned;
+                        loop {
+                            let i = next.fetch_add(1, Ordering::Relaxed);
+                            let Some(ready) = pieces.get(i) else { break };
+                            let start = i * (SENT / 8);
+                            let piece = &numbers[start..numbers.len().min(start + SENT / 8)];
+                            // SAFETY: the pinned memory holds all of `numbers`, and each piece of it is written by the one
+                            // thread that drew its number, before it is marked as ready.
+                            unsafe { std::ptr::copy_nonoverlapping(piece.as_ptr(), pinned.0.add(start), piece.len()) };
+                            ready.store(true, Ordering::Release);
+                        }
+                    });
+                }
+                let mut outcome = Ok(());
+                for (i, ready) in pieces.iter().enumerate() {
+                    while !ready.load(Ordering::Acquire) {
+                        std::hint::spin_loop();
+                    }
+                    let start = i * (SENT / 8);
+                    let count = (numbers.len() - start).min(SENT / 8);
+                    // SAFETY: written by now; nothing writes there again before the synchronisation below or, by
+                    // `Memory::pinned`'s other users, after one of theirs.
+                    let piece = unsafe { std::slice::from_raw_parts(pinned.0.add(start), count) };
+                    outcome = outcome.and_then(|()| card.upload(to + 8 * (block * (STAGED / 8) + start) as u64, piece));
+                }
+                outcome
+            })?;
+            if from.len() > STAGED / 8 {
+                self.card.synchronize("copying to the GPU")?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies bytes from the card, in pieces: `take(offset, piece)` has each in turn while the next is under way. Pieces
+    /// end where `cut` says, which gets the largest end that there is room for.
+    pub(super) fn bring(
+        &mut self,
+        from: u64,
+        bytes: usize,
+        cut: impl Fn(usize) -> usize,
+        mut take: impl FnMut(usize, &[u8]),
+    ) -> Result<()> {
+        if bytes == 0 {
+            return Ok(());
+        }
+        let room = PIECE.min(bytes);
+        let pinned = self.memory().pinned(2 * room)?;
+        let end_of = |start: usize| if bytes - start <= room { bytes } else { cut(start + room) };
+        let start_copy = |half: usize, start: usize, end: usize| {
+            // SAFETY: each half holds `room` bytes, and is read after a synchronisation only.
+            unsafe { self.card.download(from + start as u64, pinned.add(half * room), end - start) }
+        };
+        let (mut start, mut end) = (0, end_of(0));
+        start_copy(0, start, end)?;
+        let mut half = 0;
+        while start < end {
+            self.card.synchronize("copying from the GPU")?;
+            let next = if end < bytes { end_of(end) } else { end };
+            if next > end {
+                start_copy(1 - half, end, next)?;
+            }
+            // SAFETY: `end - start` bytes were copied to this half, and the copy under way is to the other.
+            let piece = unsafe { std::slice::from_raw_parts(pinned.add(half * room), end - start) };
+            take(start, piece);
+            (start, end) = (end, next);
+            half = 1 - half;
+        }
+        Ok(())
+    }
+}
+
+/// The numbers in a piece of pinned memory.
+pub(super) fn numbers<T: Copy>(piece: &[u8]) -> &[T] {
+    assert!(piece.as_ptr().cast::<T>().is_aligned() && piece.len() % size_of::<T>() == 0);
+    // SAFETY: aligned and whole, as asserted; used for u32, u64 and f64, which any bits are values of.
+    unsafe { std::slice::from_raw_parts(piece.as_ptr().cast(), piece.len() / size_of::<T>()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_column_is_visited_once_whatever_the_weights() {
+        for p in [1usize, 7, 300, 517] {
+            for first in [0, p / 3] {
+                let mut m = vec![0.0; (p - first) * p];
+                each_column(
+                    &mut m,
+                    p,
+                    first,
+                    |y| y * y.saturating_sub(1) / 2,
+                    |y, column| {
+                        column.iter_mut().for_each(|cell| *cell += 1.0 + y as f64);
+                    },
+                );
+                for (i, cell) in m.iter().enumerate() {
+                    assert_eq!(*cell, 1.0 + (first + i / p) as f64, "{p} {first}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,377 @@
+//! The CUDA engine against pcalg's recorded answers and against the CPU engine.
+//!
+//! Without a GPU these tests say so and pass, but for those of the errors; with `PCGPU_TEST_CUDA=1` they fail instead, which is
+//! how a GPU machine runs them.
+
+#![cfg(feature = "cuda")]
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use std::time::{Duration, Instant};
+
+use common::golden::cases;
+use common::problems::{correlation_matrix, correlations, problem, samples, Random};
+use pcgpu_core::ci::gauss::{Gauss, Reading};
+use pcgpu_core::ci::Batch;
+use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel};
+use pcgpu_core::engine::cuda::{device, CudaEngine, CudaOptions, Strategy};
+use pcgpu_core::engine::Engine;
+use pcgpu_core::search::{levels, Method, Observer, Options, Skeleton, Unobserved};
+use pcgpu_core::{DeviceKind, Error, Result};
+
+const STRATEGIES: [Strategy; 4] = [
+    Strategy::Shared,
+    Strategy::Edge { beta: 2, gamma: 32 },
+    Strategy::Set { theta: 64, delta: 2 },
+    Strategy::Edge { beta: 3, gamma: 7 },
+];
+
+fn reading(method: Method) -> Reading {
+    match method {
+        Method::StableFast => Reading::StableFast,
+        _ => Reading::GaussCItest,
+    }
+}
+
+/// Whether there is a GPU; says so if not, or fails where one is promised.
+fn gpu() -> bool {
+    match device::devices() {
+        Ok(cards) if !cards.is_empty() => true,
+        found => {
+            assert!(
+                std::env::var_os("PCGPU_TEST_CUDA").is_none(),
+                "PCGPU_TEST_CUDA is set and there is no GPU: {found:?}"
+            );
+            println!("no GPU, skipped");
+            false
+        }
+    }
+}
+
+fn with(strategy: Strategy) -> CudaOptions {
+    CudaOptions { strategy, ..CudaOptions::default() }
+}
+
+fn on_cuda(gauss: Gauss, options: &Options, cuda: CudaOptions) -> Result<(Skeleton, Vec<f64>)> {
+    let mut p_max = vec![0.25; options.p * options.p];
+    let mut engine = CudaEngine::new(gauss, options.alpha, cuda)?;
+    let skeleton = levels::skeleton(&mut engine, options, &mut p_max, &mut Unobserved)?;
+    Ok((skeleton, p_max))
+}
+
+fn on_cpu(gauss: Gauss, options: &Options) -> Result<(Skeleton, Vec<f64>)> {
+    let mut p_max = vec![0.0; options.p * options.p];
+    let mut engine = CpuEngine::new(GaussKernel::new(gauss, options.alpha), 2);
+    let skeleton = levels::skeleton(&mut engine, options, &mut p_max, &mut Unobserved)?;
+    Ok((skeleton, p_max))
+}
+
+fn sets(skeleton: &Skeleton) -> Vec<(usize, u32, Vec<u32>)> {
+    let rows = 0..skeleton.graph.p();
+    rows.flat_map(|x| skeleton.sepsets.row(x).map(move |(y, s)| (x, y, s.to_vec())).collect::<Vec<_>>()).collect()
+}
+
+fn same(label: &str, cuda: &(Skeleton, Vec<f64>), cpu: &(Skeleton, Vec<f64>)) {
+    assert_eq!(cuda.0.graph, cpu.0.graph, "{label}: graph");
+    assert_eq!(cuda.0.tests, cpu.0.tests, "{label}: counts");
+    assert_eq!(cuda.0.max_order, cpu.0.max_order, "{label}: max.ord");
+    assert_eq!(sets(&cuda.0), sets(&cpu.0), "{label}: separating sets");
+    for (i, (a, b)) in cuda.1.iter().zip(&cpu.1).enumerate() {
+        let close = a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= 1e-9 * b.abs();
+        let p = cuda.0.graph.p();
+        assert!(close, "{label}: pMax[{}, {}] is {a:e}, the CPU's {b:e}", i % p, i / p);
+    }
+}
+
+/// Runs both engines, with every strategy and some repeats, and compares them; errors must be the same, too.
+fn compare(label: &str, c: &[f64], n: f64, options: &Options, strategies: &[Strategy], repeats: usize) {
+    let gauss = Gauss::new(c, options.p, n, reading(options.method)).unwrap();
+    let cpu = on_cpu(gauss, options);
+    for &strategy in strategies {
+        for repeat in 0..repeats {
+            let label = format!("{label} {strategy:?} repeat {repeat}");
+            match (on_cuda(gauss, options, with(strategy)), &cpu) {
+                (Ok(cuda), Ok(cpu)) => same(&label, &cuda, cpu),
+                (Err(cuda), Err(cpu)) => assert_eq!(cuda, *cpu, "{label}"),
+                (cuda, cpu) => panic!("{label}: {:?} and {:?}", cuda.err(), cpu.as_ref().err()),
+            }
+        }
+    }
+}
+
+#[test]
+fn golden_cases() {
+    if !gpu() {
+        return;
+    }
+    let mut compared = 0;
+    for case in cases("gauss-") {
+        let c = case.correlations();
+        for (method, answer) in case.answers() {
+            if method == Method::Original {
+                continue;
+            }
+            let options = case.options(method);
+            let gauss = Gauss::new(&c, case.p(), case.n(), reading(method)).unwrap();
+            for strategy in STRATEGIES {
+                for repeat in 0..if strategy == Strategy::Shared { 5 } else { 1 } {
+                    let (skeleton, p_max) = on_cuda(gauss, &options, with(strategy)).unwrap();
+                    case.check(&format!("{method:?} {strategy:?} {repeat}"), answer, &skeleton, &p_max);
+                    compared += 1;
+                }
+            }
+        }
+    }
+    assert!(compared >= 200, "only {compared} comparisons");
+}
+
+#[test]
+fn random_problems() {
+    if !gpu() {
+        return;
+    }
+    let mut compared = 0;
+    for number in 0..300 {
+        let problem = problem(number);
+        if problem.options.method == Method::Original {
+            continue;
+        }
+        compare(&format!("problem {number}"), &problem.c, problem.n, &problem.options, &STRATEGIES, 1);
+        compared += 1;
+    }
+    assert_eq!(compared, 200);
+}
+
+#[test]
+fn wide_and_singular_problems() {
+    if !gpu() {
+        return;
+    }
+    // Rows of more neighbours than a warp has lanes, over several levels, with twins and sums among the columns.
+    for (seed, p, n, density, singular, alpha) in [
+        (1, 70, 60, 0.15, 0.0, 0.2),
+        (2, 80, 400, 0.1, 0.2, 0.05),
+        (3, 60, 2000, 0.5, 0.1, 0.01),
+        (4, 130, 40, 0.05, 0.0, 0.3),
+    ] {
+        let c = correlation_matrix(&samples(&mut Random(seed), p, n, density, singular));
+        for method in [Method::Stable, Method::StableFast] {
+            let options = Options { method, m_max: 3.0, ..Options::new(p, alpha) };
+            compare(&format!("wide {seed} {method:?}"), &c, n as f64, &options, &STRATEGIES[..3], 2);
+        }
+    }
+}
+
+/// A factor behind all variables keeps every pair dependent whatever is given: levels go on to the last.
+fn one_factor(p: usize) -> Vec<f64> {
+    (0..p * p).map(|i| if i / p == i % p { 1.0 } else { 0.5 + 0.001 * ((i / p + i % p) % 7) as f64 }).collect()
+}
+
+#[test]
+fn levels_beyond_the_specialised_ones() {
+    if !gpu() {
+        return;
+    }
+    // 170 million tests: a GPU that is there by promise runs them, one that may be an emulator runs fewer.
+    let p = if std::env::var_os("PCGPU_TEST_CUDA").is_some() { 19 } else { 11 };
+    let c = one_factor(p);
+    for method in [Method::Stable, Method::StableFast] {
+        let options = Options { method, ..Options::new(p, 0.01) };
+        compare("one factor", &c, 100_000.0, &options, &[Strategy::Shared], 1);
+        let gauss = Gauss::new(&c, p, 100_000.0, reading(method)).unwrap();
+        let (skeleton, _) = on_cuda(gauss, &options, CudaOptions::default()).unwrap();
+        assert!(skeleton.tests.len() >= p - 2, "levels to {}", skeleton.tests.len() - 1);
+    }
+    let options = Options { m_max: 10.0, ..Options::new(12, 0.01) };
+    compare("one factor", &one_factor(12), 100_000.0, &options, &STRATEGIES, 1);
+}
+
+#[test]
+fn batches_of_questions() {
+    if !gpu() {
+        return;
+    }
+    let p = 40;
+    for singular in [0.0, 0.3] {
+        let mut c = correlation_matrix(&samples(&mut Random(9), p, 200, 0.2, singular));
+        for reading in [Reading::GaussCItest, Reading::StableFast] {
+            let gauss = Gauss::new(&c, p, 200.0, reading).unwrap();
+            let mut random = Random(5);
+            let mut batch = Batch::new();
+            for _ in 0..3000 {
+                let size = random.below(9);
+                let mut all: Vec<u32> = (0..p as u32).collect();
+                (0..size + 2).for_each(|i| all.swap(i, i + random.below(p - i)));
+                batch.push(all[0] as usize, all[1] as usize, &all[2..size + 2]);
+            }
+            let mut cuda = CudaEngine::new(gauss, 0.05, CudaOptions::default()).unwrap();
+            let ours = cuda.p_values(&batch, &mut Unobserved).unwrap();
+            let mut cpu = CpuEngine::new(GaussKernel::new(gauss, 0.05), 1);
+            let theirs = cpu.p_values(&batch, &mut Unobserved).unwrap();
+            for ((a, b), question) in ours.iter().zip(&theirs).zip(batch.iter()) {
+                assert!(a == b || (a - b).abs() <= 1e-9 * b, "{question:?}: {a:e} and {b:e}");
+            }
+            assert!(cuda.p_values(&Batch::new(), &mut Unobserved).unwrap().is_empty());
+        }
+        // Where a correlation is missing, "stable" has no answer and "stable.fast" says NaN.
+        c[3 * p + 4] = f64::NAN;
+        c[4 * p + 3] = f64::NAN;
+        let mut batch = Batch::new();
+        batch.push(3, 4, &[5, 6]);
+        let fast = Gauss::new(&c, p, 200.0, Reading::StableFast).unwrap();
+        let mut cuda = CudaEngine::new(fast, 0.05, CudaOptions::default()).unwrap();
+        assert!(cuda.p_values(&batch, &mut Unobserved).unwrap()[0].is_nan());
+        let stable = Gauss::new(&c, p, 200.0, Reading::GaussCItest).unwrap();
+        let mut cuda = CudaEngine::new(stable, 0.05, CudaOptions::default()).unwrap();
+        let ours = cuda.p_values(&batch, &mut Unobserved).unwrap_err();
+        let theirs = CpuEngine::new(GaussKernel::new(stable, 0.05), 1).p_values(&batch, &mut Unobserved).unwrap_err();
+        assert_eq!(ours, theirs);
+    }
+}
+
+/// A missing correlation among conditioning variables: pcalg's "stable" stops with an error at level 2.
+#[test]
+fn missing_correlations_stop_stable_at_level_two() {
+    if !gpu() {
+        return;
+    }
+    let p = 12;
+    let mut c = one_factor(p);
+    c[2 * p + 7] = f64::NAN;
+    c[7 * p + 2] = f64::NAN;
+    for na_delete in [true, false] {
+        let options = Options { na_delete, ..Options::new(p, 0.01) };
+        compare("missing", &c, 100_000.0, &options, &STRATEGIES, 1);
+        let fast = Options { method: Method::StableFast, ..options };
+        compare("missing", &c, 100_000.0, &fast, &STRATEGIES, 1);
+    }
+}
+
+#[test]
+fn too_few_samples_are_refused_as_on_the_cpu() {
+    if !gpu() {
+        return;
+    }
+    let c = correlations(&mut Random(3), 6, 20, 0.4);
+    for n in [1.0, 2.0, 3.0, 4.0, 5.0] {
+        for method in [Method::Stable, Method::StableFast] {
+            compare(&format!("n = {n}"), &c, n, &Options { method, ..Options::new(6, 0.05) }, &STRATEGIES[..1], 1);
+        }
+    }
+}
+
+#[test]
+fn memory_that_does_not_suffice_is_named_and_the_next_search_works() {
+    if !gpu() {
+        return;
+    }
+    let p = 50;
+    let c = correlations(&mut Random(7), p, 100, 0.2);
+    let options = Options::new(p, 0.05);
+    let gauss = Gauss::new(&c, p, 100.0, Reading::GaussCItest).unwrap();
+    let cpu = on_cpu(gauss, &options).unwrap();
+    for budget in [1_000, 25_000, 60_000] {
+        let cuda = CudaOptions { memory_budget: Some(budget), ..CudaOptions::default() };
+        let Err(Error::Device(e)) = on_cuda(gauss, &options, cuda) else { panic!("{budget} bytes sufficed") };
+        assert_eq!(e.kind, DeviceKind::OutOfMemory);
+        assert!(
+            e.message.contains(&format!("({budget} bytes)")) || e.message.contains(&format!("{budget} bytes")),
+            "{e:?}"
+        );
+        same("after", &on_cuda(gauss, &options, CudaOptions::default()).unwrap(), &cpu);
+    }
+    let enough = CudaOptions { memory_budget: Some(10_000_000), ..CudaOptions::default() };
+    same("10 MB", &on_cuda(gauss, &options, enough).unwrap(), &cpu);
+}
+
+struct StopAt(usize, Option<Instant>);
+
+impl Observer for StopAt {
+    fn level(&mut self, level: usize, _remaining: usize) -> Result<()> {
+        if level == self.0 {
+            self.1 = Some(Instant::now());
+        }
+        Ok(())
+    }
+
+    fn progress(&mut self, _level: usize, _done: f64, _total: f64) -> Result<()> {
+        self.look()
+    }
+
+    fn look(&mut self) -> Result<()> {
+        match self.1 {
+            Some(_) => Err(Error::Interrupted),
+            None => Ok(()),
+        }
+    }
+}
+
+#[test]
+fn interrupts_are_heard_within_half_a_second_and_the_next_search_works() {
+    if !gpu() {
+        return;
+    }
+    // Tests by the billion from level 5 on.
+    let p = 60;
+    let c = one_factor(p);
+    let gauss = Gauss::new(&c, p, 1e6, Reading::GaussCItest).unwrap();
+    let options = Options::new(p, 1e-6);
+    let mut p_max = vec![0.0; p * p];
+    for strategy in &STRATEGIES[..if std::env::var_os("PCGPU_TEST_CUDA").is_some() { 3 } else { 0 }] {
+        let mut engine = CudaEngine::new(gauss, options.alpha, with(*strategy)).unwrap();
+        let mut observer = StopAt(if *strategy == Strategy::Shared { 7 } else { 4 }, None);
+        let ended = levels::skeleton(&mut engine, &options, &mut p_max, &mut observer);
+        assert_eq!(ended.err(), Some(Error::Interrupted));
+        let took = observer.1.unwrap().elapsed();
+        println!("{strategy:?}: interrupted after {took:?}");
+        assert!(took < Duration::from_millis(500), "{strategy:?}: {took:?}");
+    }
+    let short = Options { m_max: 2.0, ..options };
+    compare("after an interrupt", &c, 1e6, &short, &STRATEGIES[..1], 1);
+}
+
+#[test]
+fn two_engines_share_a_card() {
+    if !gpu() {
+        return;
+    }
+    std::thread::scope(|scope| {
+        for thread in 0..2u64 {
+            scope.spawn(move || {
+                for round in 0..4 {
+                    let problem = problem(3 * (10 * thread + round) + 1);
+                    compare("two at once", &problem.c, problem.n, &problem.options, &STRATEGIES[..1], 3);
+                }
+            });
+        }
+    });
+    device::release();
+    let problem = problem(4);
+    compare("after a release", &problem.c, problem.n, &problem.options, &STRATEGIES[..1], 1);
+}
+
+#[test]
+fn numbers_that_make_no_block_and_cards_that_are_not_there_are_refused() {
+    let c = [1.0, 0.5, 0.5, 1.0];
+    let gauss = Gauss::new(&c, 2, 10.0, Reading::GaussCItest).unwrap();
+    for strategy in [
+        Strategy::Edge { beta: 0, gamma: 1 },
+        Strategy::Edge { beta: 100, gamma: 100 },
+        Strategy::Set { theta: 1, delta: 0 },
+    ] {
+        let refused = CudaEngine::new(gauss, 0.05, with(strategy)).err();
+        assert!(matches!(refused, Some(Error::Argument { argument: "strategy", .. })), "{refused:?}");
+    }
+    let refused = CudaEngine::new(gauss, 0.05, CudaOptions { ordinal: 99, ..CudaOptions::default() }).err();
+    if gpu() {
+        assert!(matches!(refused, Some(Error::Argument { argument: "device", .. })), "{refused:?}");
+    } else {
+        // Every machine without a GPU says which of the three it lacks, and what to do.
+        let Some(Error::Device(e)) = refused else { panic!("{refused:?}") };
+        let kinds = [DeviceKind::NoDriver, DeviceKind::NoDevice, DeviceKind::OldDriver];
+        assert!(kinds.contains(&e.kind) && e.mend.contains("device = \"cpu\""), "{e:?}");
+        assert_eq!(device::devices().err(), Some(Error::Device(e)));
+        device::release();
+    }
+}

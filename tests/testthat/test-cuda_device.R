@@ -1,0 +1,38 @@
+test_that("a GPU and how to use it are put together", {
+  device <- cuda_device("cuda:1", strategy = "edge", beta = 4, gamma = 16, memory = 1e9)
+  expect_s3_class(device, "pcgpu_device")
+  expect_identical(device$ordinal, 1L)
+  expect_identical(device$options, list(strategy = "edge", beta = 4L, gamma = 16L, memory = 1e9))
+  expect_identical(cuda_device()$options, list(strategy = "shared"))
+  expect_identical(pcgpu:::engine_list(cuda_device(strategy = "set", delta = 3), 2L),
+    list(kind = "cuda", threads = 2L, ordinal = 0L, strategy = "set", delta = 3L)
+  )
+})
+
+test_that("it prints", {
+  shown <- capture.output(print(cuda_device("cuda:1", strategy = "set", memory = 4e9)))
+  expect_match(shown, "^pcgpu device: cuda:1", all = FALSE)
+  expect_match(shown, "^ +strategy +set", all = FALSE)
+  expect_match(shown, "^ +memory +4", all = FALSE)
+})
+
+test_that("what makes no sense is refused by name", {
+  refused <- function(argument, ...) {
+    e <- expect_error(cuda_device(...), class = "pcgpu_error_argument")
+    expect_identical(e$argument, argument)
+  }
+  for (device in list("cpu", "auto", "gpu", NULL, cuda_device())) refused("device", device)
+  refused("strategy", strategy = "fast")
+  refused("beta", beta = 2)
+  refused("theta", strategy = "edge", theta = 2)
+  refused("gamma", strategy = "set", gamma = 2)
+  for (delta in list(0, -1, 1.5, NA, "2", c(1, 2), 5000)) refused("delta", strategy = "set", delta = delta)
+  for (memory in list(0, -1, NA, "4 GB", c(1, 2))) refused("memory", memory = memory)
+})
+
+test_that("it is taken as `device`", {
+  skip_with_gpu()
+  expect_error(pc(suff(), gaussCItest, 0.05, p = 8, device = cuda_device(strategy = "edge")),
+    class = "pcgpu_error_device"
+  )
+})

@@ -1,0 +1,113 @@
+chosen <- function(device, kind = "gauss", method = "stable", p = 10000) {
+  pcgpu:::choose_device(pcgpu:::check_device(device), kind, method, p)
+}
+
+test_that("names of GPUs are read", {
+  expect_identical(pcgpu:::check_device("cuda")$ordinal, 0L)
+  expect_identical(pcgpu:::check_device("cuda:0")$ordinal, 0L)
+  expect_identical(pcgpu:::check_device("cuda:12")$ordinal, 12L)
+  expect_identical(pcgpu:::device_name(pcgpu:::check_device("cuda:3")), "cuda:3")
+})
+
+test_that("the automatic choice is a GPU for many variables and a native test, and the CPU otherwise", {
+  expect_identical(chosen("auto")$kind, "cuda")
+  expect_true(chosen("auto")$automatic)
+  expect_identical(chosen("auto", p = pcgpu:::auto_variables)$kind, "cuda")
+  expect_identical(chosen("auto", p = pcgpu:::auto_variables - 1)$kind, "cpu")
+  expect_identical(chosen("auto", kind = "function")$kind, "cpu")
+  expect_identical(chosen("auto", method = "original")$kind, "cpu")
+  expect_identical(chosen("cpu")$kind, "cpu")
+})
+
+test_that("a GPU that is named is taken, or refused where it cannot do the work", {
+  for (p in c(2, 10000)) {
+    device <- chosen("cuda:1", p = p)
+    expect_identical(device$kind, "cuda")
+    expect_false(device$automatic)
+  }
+  expect_error(chosen("cuda", kind = "function"), "`device` is .cuda:0.*R function", class = "pcgpu_error_argument")
+  expect_error(chosen("cuda", method = "original"), "original", class = "pcgpu_error_argument")
+  wrapped <- function(x, y, S, suffStat) gaussCItest(x, y, S, suffStat)
+  expect_error(pc(suff(), wrapped, 0.05, p = 8, device = "cuda"), class = "pcgpu_error_argument")
+  expect_error(pc(suff(), gaussCItest, 0.05, p = 8, device = "cuda", skel.method = "original"),
+    class = "pcgpu_error_argument"
+  )
+})
+
+# A boundary whose GPU fails in some way.
+broken <- function(class, message = "it is broken: mend it") {
+  asked <- character()
+  list(
+    run = function(engine) {
+      asked <<- c(asked, engine$kind)
+      if (engine$kind == "cuda") list(error = list(class = class, message = message)) else list(device = "cpu")
+    },
+    asked = function() asked
+  )
+}
+
+forget <- function() assign("told", list(), envir = pcgpu:::session)
+
+test_that("a GPU that fails is given up for the CPU, with one message a session", {
+  forget()
+  for (class in c("device_old_driver", "device_old_device", "device_busy", "device_out_of_memory", "device_failed", "device_forked")) {
+    rust <- broken(class)
+    said <- expect_message(
+      answer <- pcgpu:::on_device(chosen("auto"), 2L, rust$run), "runs on the CPU.*it is broken",
+      class = "pcgpu_message_fallback"
+    )
+    expect_identical(said$reason, sub("device_", "", class))
+    expect_identical(answer$device, "cpu")
+    expect_identical(rust$asked(), c("cuda", "cpu"))
+    expect_silent(pcgpu:::on_device(chosen("auto"), 2L, rust$run))
+  }
+  forget()
+})
+
+test_that("a machine without a GPU is not worth a message", {
+  for (class in c("device_no_driver", "device_no_device")) {
+    rust <- broken(class)
+    expect_silent(answer <- pcgpu:::on_device(chosen("auto"), 2L, rust$run))
+    expect_identical(answer$device, "cpu")
+  }
+})
+
+test_that("a GPU that was named is not given up, and its error is classed", {
+  rust <- broken("device_out_of_memory")
+  answer <- pcgpu:::on_device(chosen("cuda"), 2L, rust$run)
+  expect_identical(rust$asked(), "cuda")
+  e <- expect_error(pcgpu:::check_rust(answer), "mend it", class = "pcgpu_error_device")
+  expect_s3_class(e, "pcgpu_error_device_out_of_memory")
+  expect_s3_class(e, "pcgpu_error")
+})
+
+test_that("other failures are not the device's", {
+  rust <- broken("numeric")
+  answer <- pcgpu:::on_device(chosen("auto"), 2L, rust$run)
+  expect_identical(rust$asked(), "cuda")
+  expect_error(pcgpu:::check_rust(answer), class = "pcgpu_error_numeric")
+})
+
+test_that("without a GPU, device = \"auto\" is the CPU, silently, and \"cuda\" an error that says what to do", {
+  skip_with_gpu()
+  p <- pcgpu:::auto_variables
+  expect_silent(skel <- skeleton(list(C = diag(p), n = 100), gaussCItest, 0.05, p = p, numCores = 2))
+  expect_identical(run_details(skel)$device, "cpu")
+  e <- expect_error(pc(suff(), gaussCItest, 0.05, p = 8, device = "cuda"), class = "pcgpu_error_device")
+  expect_match(conditionMessage(e), "device = \"cpu\"", fixed = TRUE)
+  expect_error(
+    orient(skeleton(suff(), gaussCItest, 0.05, p = 8), maj.rule = TRUE, suffStat = suff(), indepTest = gaussCItest,
+      alpha = 0.05, device = "cuda:1"
+    ),
+    class = "pcgpu_error_device"
+  )
+  expect_s4_class(pc(suff(), gaussCItest, 0.05, p = 8), "pcAlgo")
+})
+
+test_that("a machine without a driver is said to have none", {
+  skip_with_gpu()
+  skip_if(nzchar(Sys.which("nvidia-smi")), "this machine has an NVIDIA driver")
+  expect_error(pc(suff(), gaussCItest, 0.05, p = 8, device = "cuda"), "driver",
+    class = "pcgpu_error_device_no_driver"
+  )
+})

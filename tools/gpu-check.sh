@@ -1,0 +1,229 @@
+#!/usr/bin/env bash
+# Tests and times pcgpu on a machine with an NVIDIA GPU and its driver, from
+# what tools/gpu-bundle packed beside this script. Run it as root, on Ubuntu
+# 24.04 or anything with a C library as new:
+#
+#   gpu-check.sh [--only PART,...] [--out FOLDER] [--limit PART=SECONDS]...
+#
+# Parts, with what they take at most in seconds:
+#   rust-tests 130   the core's tests, among them those of the CUDA engine
+#   r-tests    130   tests/testthat with the GPU tests switched on
+#   sanitize   120   compute-sanitizer's four tools on small searches, where it is there
+#   profile     50   Nsight Compute on the kernels of a search, where it is there
+#   bench      150   times on this GPU and CPU, with a comparison of the answers
+#
+# It writes FOLDER/report.md (default: $OUT, else ./gpu-report) and one log for
+# each part beside it, and ends with 1 if a test failed, a tool found something,
+# or a part ran out of time.
+set -uo pipefail
+
+bundle=$(cd "$(dirname "$0")" && pwd)
+home=/opt/pcgpu-check
+out=${OUT:-./gpu-report}
+parts="rust-tests r-tests sanitize profile bench"
+declare -A limit=([rust-tests]=130 [r-tests]=130 [sanitize]=120 [profile]=50 [bench]=150)
+only=$parts
+
+usage() {
+  sed -n '2,/^set /p' "$0" | sed -n 's/^# \{0,1\}//p' >&2
+  exit 2
+}
+while [ $# -gt 0 ]; do
+  case $1 in
+    --only) only=${2//,/ }; shift ;;
+    --out) out=$2; shift ;;
+    --help | -h) usage ;;
+    --limit) limit[${2%%=*}]=${2##*=}; shift ;;
+    *) usage ;;
+  esac
+  shift || usage
+done
+for part in $only "${!limit[@]}"; do
+  case " $parts " in *" $part "*) ;; *) echo "gpu-check.sh: there is no part '$part'" >&2; usage ;; esac
+done
+
+mkdir -p "$out"
+out=$(cd "$out" && pwd)
+report=$out/report.md
+: >"$report"
+failures=0
+
+tell() { printf '%s\n' "$*" | tee -a "$report"; }
+failed() { failures=$((failures + 1)); tell "**FAILED: $***"; tell ""; }
+
+# Runs a command for what is left of the current part's time; its output goes to
+# the part's log. Ends as the command does, with 124 when the time is over.
+within() {
+  local left=$((deadline - SECONDS))
+  if [ "$left" -le 0 ]; then
+    echo "no time left for: $*" >>"$log"
+    return 124
+  fi
+  timeout --kill-after=5 "$left" "$@" >>"$log" 2>&1
+}
+outcome() {
+  case $1 in
+    0) echo passed ;;
+    124 | 137) echo "out of time" ;;
+    *) echo "FAILED (exit status $1)" ;;
+  esac
+}
+
+unpack() {
+  if command -v Rscript >/dev/null 2>&1 && [ ! -e /opt/r-libs/PACKED ]; then
+    echo "gpu-check.sh: R is installed here, and unpacking another over it would break it. Use a container or a machine" \
+      "without R, for instance: docker run --gpus all -v \$PWD:/bundle ubuntu:24.04 /bundle/gpu-check.sh" >&2
+    exit 2
+  fi
+  rm -rf "$home"
+  mkdir -p "$home"
+  if [ ! -e /opt/r-libs/PACKED ]; then tar -C / -xf "$bundle/r.tar.xz" || exit 2; fi
+  tar -C "$home" -xf "$bundle/pcgpu.tar.xz" || exit 2
+  if [ -f "$bundle/data.tar" ]; then
+    mkdir -p "$home/data"
+    tar -C "$home/data" -xf "$bundle/data.tar" || exit 2
+  fi
+  local core
+  core=$(cat "$home/compiled-at")
+  if [ ! -e "$core/tests/golden" ]; then
+    mkdir -p "$core/tests"
+    ln -s "$home/core/tests/golden" "$core/tests/golden"
+  fi
+}
+
+export LD_LIBRARY_PATH="/opt/r-libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+export R_LIBS="$home/lib" PCGPU_TEST_CUDA=1 PCGPU_BENCH_DATA="$home/data" LC_ALL=C.UTF-8
+started=$SECONDS
+unpack
+
+tell "# pcgpu on a GPU"
+tell ""
+sed 's/^/- /' "$home/version" | tee -a "$report"
+tell "- date: $(date -u '+%Y-%m-%d %H:%M UTC')"
+tell "- CPU: $(awk -F': ' '/^model name/ { print $2; exit }' /proc/cpuinfo), $(nproc) cores; kernel $(uname -r)"
+if command -v nvidia-smi >/dev/null 2>&1; then
+  nvidia-smi --query-gpu=name,driver_version,memory.total,memory.used --format=csv,noheader |
+    sed 's/^/- GPU: /' | tee -a "$report"
+fi
+tell ""
+tell '```'
+Rscript -e 'library(pcgpu); pcgpu_info(); pcgpu_devices()' 2>&1 | tee -a "$report"
+tell '```'
+tell ""
+
+rust_tests() {
+  local program status
+  tell "| program | outcome | tests | seconds |"
+  tell "|---|---|---|---|"
+  for program in "$home"/bin/tests/*; do
+    local begun=$SECONDS at
+    at=$(stat -c %s "$log")
+    echo "== $(basename "$program")" >>"$log"
+    within "$program"
+    status=$?
+    tell "| $(basename "$program") | $(outcome $status) | $(tail -c +"$at" "$log" |
+      sed -n 's/^test result: [a-zA-Z]*\. \(.*\); 0 measured.*/\1/p' | tail -n 1) | $((SECONDS - begun)) |"
+    if [ $status != 0 ]; then failures=$((failures + 1)); fi
+  done
+  tell ""
+}
+
+r_tests() {
+  (cd "$home" && within Rscript tools/run-testthat.R plot_cpdag)
+  # (Drawing needs a cairo library, which is not packed.)
+  local status=$?
+  if [ $status != 0 ]; then failed "R tests: $(outcome $status)"; fi
+  tell "$(grep -E '^[0-9]+ passed, ' "$log" | tail -n 1)"
+  tell ""
+}
+
+sanitize() {
+  if ! command -v compute-sanitizer >/dev/null 2>&1; then
+    tell "compute-sanitizer is not on this machine: not run."
+    tell ""
+    return
+  fi
+  local tool status
+  tell "| tool | outcome | summary |"
+  tell "|---|---|---|"
+  for tool in memcheck racecheck synccheck initcheck; do
+    echo "== $tool" >>"$log"
+    within compute-sanitizer --tool "$tool" --error-exitcode 9 "$home/bin/search_times" --check-small
+    status=$?
+    tell "| $tool | $(outcome $status) | $(grep -E '=+ (ERROR|RACECHECK) SUMMARY' "$log" | tail -n 1 | tr -d '=') |"
+    if [ $status != 0 ]; then failures=$((failures + 1)); fi
+  done
+  tell ""
+}
+
+profile() {
+  if ! command -v ncu >/dev/null 2>&1; then
+    tell "Nsight Compute (ncu) is not on this machine: not run."
+    tell ""
+    return
+  fi
+  local metrics=gpu__time_duration.sum,launch__registers_per_thread,sm__warps_active.avg.pct_of_peak_sustained_active
+  metrics+=,sm__throughput.avg.pct_of_peak_sustained_elapsed,dram__throughput.avg.pct_of_peak_sustained_elapsed
+  metrics+=,lts__throughput.avg.pct_of_peak_sustained_elapsed,sm__inst_executed_pipe_fp64.avg.pct_of_peak_sustained_active
+  # S. aureus has work at all levels from 1 to 5. The card's clocks are left as they are: they may be others' too.
+  local matrix=sim:2000,150,4,1
+  if [ -d "$home/data" ]; then
+    matrix=$home/profile.bin
+    within Rscript "$home/bench/matrix.R" saureus "$matrix"
+  fi
+  within ncu --clock-control none --csv --page raw --metrics "$metrics" \
+    "$home/bin/search_times" "$matrix" 0.05 stable.fast 0 cuda
+  local status=$?
+  tell "$matrix, alpha 0.05:"
+  tell ""
+  if [ $status != 0 ]; then failed "ncu: $(outcome $status)"; fi
+  # The longest launch of each kernel.
+  Rscript - "$log" <<'R' | tee -a "$report"
+lines <- grep("^\"", readLines(commandArgs(TRUE)[1]), value = TRUE)
+if (length(lines) > 2) {
+  names <- c(time = "gpu__time_duration.sum", registers = "launch__registers_per_thread",
+             warps = "sm__warps_active", sm = "sm__throughput", fp64 = "sm__inst_executed_pipe_fp64",
+             dram = "dram__throughput", l2 = "lts__throughput")
+  table <- utils::read.csv(text = lines, check.names = FALSE, colClasses = "character")
+  units <- table[1, ]
+  table <- table[-1, ]
+  number <- function(name) as.numeric(gsub(",", "", table[[grep(name, names(table), fixed = TRUE)[1]]]))
+  values <- as.data.frame(lapply(names, number))
+  values$kernel <- table[["Kernel Name"]]
+  longest <- do.call(rbind, lapply(split(values, values$kernel), function(rows) {
+    cbind(rows[which.max(rows$time), ], launches = nrow(rows), total = sum(rows$time))
+  }))
+  longest <- longest[order(-longest$total), ]
+  unit <- units[[grep(names[["time"]], names(units), fixed = TRUE)[1]]]
+  cat(sprintf("| kernel | launches | total %s | longest %s | registers | active warps %% | SM %% | double %% | DRAM %% | L2 %% |\n",
+              unit, unit), "|---|---|---|---|---|---|---|---|---|---|\n", sep = "")
+  with(longest, cat(sprintf("| `%s` | %d | %.4g | %.4g | %.0f | %.1f | %.1f | %.1f | %.1f | %.1f |\n",
+                            kernel, launches, total, time, registers, warps, sm, fp64, dram, l2), sep = ""))
+}
+R
+  tell ""
+}
+
+bench() {
+  (cd "$home" && within Rscript bench/gpu.R --out="$out" --seconds="$((deadline - SECONDS - 5))")
+  local status=$?
+  if [ $status != 0 ]; then failed "benchmark: $(outcome $status)"; fi
+  if [ -f "$out/bench.md" ]; then cat "$out/bench.md" >>"$report"; fi
+  tell ""
+}
+
+for part in $parts; do
+  case " $only " in *" $part "*) ;; *) continue ;; esac
+  log=$out/$part.log
+  : >"$log"
+  begun=$SECONDS
+  deadline=$((SECONDS + limit[$part]))
+  tell "## $part"
+  tell ""
+  "${part//-/_}"
+  tell "$part took $((SECONDS - begun)) s of at most ${limit[$part]}; log: $(basename "$log")"
+  tell ""
+done
+
+tell "All parts: $((SECONDS - started)) s, $failures failed."
+[ "$failures" = 0 ]
