@@ -77,6 +77,8 @@ struct Args {
     double below;         // q below: independent for certain
     double above;         // q above: dependent for certain
     double trusted;       // smallest pivot times the smaller variance left: from here on q is (trusted_above of ci/gauss.rs)
+    double bounded;       // likewise from here on r is known to within slack / product, for another product (slack of ci/gauss.rs)
+    double slack;
     double critical;      // the largest r that is independent by the exact formula; below 0: none, infinity: all
     double critical_neg;  // likewise for -r
     double scale;         // sqrt(n - size - 3)

@@ -57,8 +57,15 @@ __device__ __forceinline__ Exact exact_single(const Args& a, u32 x, u32 y, u32 k
 // Doubles that `exact` works in, for conditioning sets of this size.
 __host__ __device__ constexpr u64 exact_doubles(u64 size) { return 2 * (size + 2) * (size + 2); }
 
-// Lanes that work on one exact test: a warp, or a part of it so that several tests run side by side (their matrices have four
-// to ten rows, and what they wait for is one division after another). All lanes of the warp go the same way through what
+// How far apart the matrices of several exact tests lie, in doubles: so that groups of lanes that go the same way through them
+// meet different banks of shared memory (16 of a double's width; a group reads along columns and along rows).
+__host__ __device__ constexpr u64 exact_apart(u64 size) {
+    u64 bank = size <= 2 ? 1 : size % 2 ? 8 : 9;
+    return exact_doubles(size) + (bank + 16 - exact_doubles(size) % 16) % 16;
+}
+
+// Lanes that work on one exact test: a warp, or a part of it down to one lane, so that several tests run side by side (their
+// matrices have four to ten rows, and what they wait for is one division after another). All lanes of the warp go the same way through what
 // follows, whatever the tests of their groups need: lanes that part would take turns.
 template <int G> struct Group {
     u32 lane;
@@ -71,7 +78,7 @@ template <int G> struct Group {
 };
 
 // Schur complement of all but the first two, on a k x k matrix that the group shares; false when a pivot is too small.
-template <int G> __device__ inline bool by_elimination(Group<G> group, double* m, u32 k, double& r) {
+template <int G> __device__ __forceinline__ bool by_elimination(Group<G> group, double* m, u32 k, double& r) {
     bool sound = true;
     for (u32 pivot = k - 1; pivot >= 2; pivot--) {
         double d = m[pivot * k + pivot];
@@ -92,9 +99,10 @@ template <int G> __device__ inline bool by_elimination(Group<G> group, double* m
     return sound && xx > SAFE_PIVOT && yy > SAFE_PIVOT && xx * yy - xy * xy > SAFE_PIVOT * xx * yy;
 }
 
-// Cyclic Jacobi rotations; the diagonal of m becomes the eigenvalues, column e of v the e-th eigenvector. A matrix that is
+// Cyclic Jacobi rotations; the diagonal of m becomes the eigenvalues, column e of v the e-th eigenvector, of which only the first
+// two numbers are worked out: those of x and y. A matrix that is
 // diagonal already is left as it is by what others need.
-template <int G> __device__ inline void jacobi(Group<G> group, double* m, double* v, u32 k) {
+template <int G> __device__ __forceinline__ void jacobi(Group<G> group, double* m, double* v, u32 k) {
     for (int sweep = 0; sweep < 60; sweep++) {
         bool any = false;
         for (u32 at = group.lane; at < k * k; at += G) any |= at % k < at / k && m[at] * m[at] != 0.0;
@@ -121,10 +129,12 @@ template <int G> __device__ inline void jacobi(Group<G> group, double* m, double
                     __syncwarp();
                     for (u32 h = group.lane; h < k; h += G) {
                         double ih = m[h * k + i], jh = m[h * k + j];
-                        double vi = v[i * k + h], vj = v[j * k + h];
                         if (rotates) {
                             m[h * k + i] = cos * ih - sin * jh;
                             m[h * k + j] = sin * ih + cos * jh;
+                        }
+                        if (rotates && h < 2) {
+                            double vi = v[i * k + h], vj = v[j * k + h];
                             v[i * k + h] = cos * vi - sin * vj;
                             v[j * k + h] = sin * vi + cos * vj;
                         }
@@ -142,7 +152,7 @@ template <int G> __device__ inline void jacobi(Group<G> group, double* m, double
 }
 
 // By the eigenvalues; those up to k * max * eps are dropped.
-template <int G> __device__ inline double by_pseudoinverse(Group<G> group, double* m, double* v, u32 k) {
+template <int G> __device__ __forceinline__ double by_pseudoinverse(Group<G> group, double* m, double* v, u32 k) {
     for (u32 at = group.lane; at < k * k; at += G) v[at] = at / k == at % k ? 1.0 : 0.0;
     __syncwarp();
     jacobi(group, m, v, k);
@@ -164,15 +174,17 @@ template <int G> __device__ inline double by_pseudoinverse(Group<G> group, doubl
 
 // x and y given the `size` vertices in `set`, decided by a group of lanes; `work` holds exact_doubles(size). All lanes of the
 // warp must come here, all lanes of a group with the same arguments, and get the group's answer.
-template <int G>
-__device__ __noinline__ Exact exact_by(const Args& a, u32 x, u32 y, const u32* set, u32 size, double* work) {
+// L is the size where that is known at compile time.
+template <int G, int L>
+__device__ __noinline__ Exact exact_by(const Args& a, u32 x, u32 y, const u32* set, u32 any_size, double* work) {
+    const u32 size = L ? L : any_size;
     if (size == 0) {
         double r = correlation(a, x, y);
         return isnan(r) && a.fast ? judge_missing(a) : judge(a, r);
     }
     if (size == 1) return exact_single(a, x, y, set[0]);
     Group<G> group;
-    u32 k = size + 2;
+    const u32 k = size + 2;
     double *m = work, *kept = work + k * k;
     bool missing = false;
     __syncwarp();
@@ -204,5 +216,5 @@ __device__ __noinline__ Exact exact_by(const Args& a, u32 x, u32 y, const u32* s
 }
 
 __device__ __forceinline__ Exact exact(const Args& a, u32 x, u32 y, const u32* set, u32 size, double* work) {
-    return exact_by<32>(a, x, y, set, size, work);
+    return exact_by<32, 0>(a, x, y, set, size, work);
 }

@@ -25,6 +25,13 @@ extern "C" __global__ void mirror(const __grid_constant__ Args a) {
     }
 }
 
+// Largest p-values of listed pairs.
+extern "C" __global__ void pick(const __grid_constant__ Args a) {
+    for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < a.count; i += (u64)gridDim.x * blockDim.x) {
+        a.answers[i] = *packed(a, a.pairs[2 * i], a.pairs[2 * i + 1]);
+    }
+}
+
 // Number of neighbours of every row, of all edges' ends, and the widest row with a pair to be tested.
 extern "C" __global__ void degrees(const __grid_constant__ Args a) {
     if (!both_are_done(a.report)) return;

@@ -163,6 +163,31 @@ fn wide_and_singular_problems() {
     }
 }
 
+#[test]
+fn nearly_collinear_problems() {
+    if !gpu() {
+        return;
+    }
+    // Some factors, and variables that are those with little noise: tests that the quick form cannot answer to all digits.
+    for (seed, p, factors, noise, alpha) in [(1u64, 40, 6, 1e-4, 0.05), (2, 48, 3, 1e-3, 0.01), (3, 36, 9, 1e-5, 0.2)] {
+        let mut random = Random(seed);
+        let n = 300;
+        let of: Vec<Vec<f64>> = (0..factors).map(|_| (0..n).map(|_| random.normal()).collect()).collect();
+        let columns: Vec<Vec<f64>> = (0..p)
+            .map(|j| {
+                let noise = noise * 10f64.powf(2.0 * random.uniform());
+                let other = random.below(factors);
+                (0..n).map(|i| of[j % factors][i] + 0.1 * of[other][i] + noise * random.normal()).collect()
+            })
+            .collect();
+        let c = correlation_matrix(&columns);
+        for method in [Method::Stable, Method::StableFast] {
+            let options = Options { method, m_max: 3.0, ..Options::new(p, alpha) };
+            compare(&format!("collinear {seed} {method:?}"), &c, n as f64, &options, &STRATEGIES[..1], 2);
+        }
+    }
+}
+
 /// A factor behind all variables keeps every pair dependent whatever is given: levels go on to the last.
 fn one_factor(p: usize) -> Vec<f64> {
     (0..p * p).map(|i| if i / p == i % p { 1.0 } else { 0.5 + 0.001 * ((i / p + i % p) % 7) as f64 }).collect()

@@ -44,6 +44,18 @@ impl Adjacency {
         graph
     }
 
+    /// From all bit rows, `p.div_ceil(64)` words each; see [`Adjacency::row`].
+    ///
+    /// # Panics
+    /// Where `bits` has another length.
+    pub fn from_rows(p: usize, bits: Vec<u64>) -> Self {
+        let words = p.div_ceil(64);
+        assert_eq!(bits.len(), p * words, "bit rows of {p} vertices");
+        let graph = Adjacency { p, words, bits };
+        debug_assert!((0..p).all(|x| graph.neighbours(x).all(|y| y as usize != x && graph.has(y as usize, x))));
+        graph
+    }
+
     /// From the lower triangle alone: word `w` of row `y` has bit `x % 64` set for the edges x - y with x = 64 w + .. < y.
     /// Bits on or above the diagonal must not be set.
     pub fn from_lower(p: usize, mut word: impl FnMut(usize, usize) -> u64) -> Self {
@@ -222,6 +234,16 @@ mod tests {
                     assert_eq!(graph.has(x, y), x != y && edge(x.min(y), x.max(y)), "{p}: {x}, {y}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn all_rows_are_taken_as_they_are() {
+        for p in [1usize, 64, 65, 130] {
+            let graph =
+                Adjacency::from_lower(p, |y, w| if w == y / 64 { (1 << (y % 64)) - 1 } else { !0 } & 0x5555_5555);
+            let bits = (0..p).flat_map(|x| graph.row(x).to_vec()).collect();
+            assert_eq!(Adjacency::from_rows(p, bits), graph);
         }
     }
 

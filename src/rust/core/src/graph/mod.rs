@@ -5,4 +5,4 @@ mod sepsets;
 pub mod subsets;
 
 pub use adjacency::Adjacency;
-pub use sepsets::{SepSetLog, SepSets, Separations, Side};
+pub use sepsets::{SepSetLog, SepSets, Separations, Side, Singles};

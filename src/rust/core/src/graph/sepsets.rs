@@ -1,7 +1,8 @@
 //! Separating sets as pcalg keeps them: `sepset[[x]][[y]]` and `sepset[[y]][[x]]` are two entries.
 //!
 //! Most separating sets of a search are empty (level 0 removes most pairs), and p x p lists of them would outweigh all
-//! else, so that level 0 is kept as one bit a pair and only the sets of later levels are stored as lists.
+//! else, so that level 0 is kept as one bit a pair and only the sets of later levels are stored as lists. Next are the sets of
+//! one member, which an engine may hand over as one block.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Mutex;
@@ -16,7 +17,9 @@ pub struct SepSets {
     /// Members of the sets of two and more.
     arena: Vec<u32>,
     /// 0, 1, 2, ...: the sets of one member are slices of this.
-    singles: Vec<u32>,
+    vertices: Vec<u32>,
+    /// Entries that stand in no row of `rows`.
+    singles: Singles,
     /// Pairs {x, y} separated by the empty set, kept under one side.
     empty: Adjacency,
     empty_side: Side,
@@ -37,6 +40,24 @@ struct Entry {
     len: u32,
     /// The member of a set of one; else where in the arena the set starts.
     at: u64,
+}
+
+/// Separating sets of one member, by x.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Singles {
+    /// Where each x has its first record, and the number of all records: p + 1 numbers; or none at all.
+    pub starts: Vec<u64>,
+    /// (y, member) of the entries `sepset[[x]][[y]]`, ascending in y for each x.
+    pub records: Vec<[u32; 2]>,
+}
+
+impl Singles {
+    fn row(&self, x: usize) -> &[[u32; 2]] {
+        match self.starts.get(x..x + 2) {
+            Some(&[from, to]) => &self.records[from as usize..to as usize],
+            _ => &[],
+        }
+    }
 }
 
 /// Separating sets of one size, many at once.
@@ -128,23 +149,9 @@ impl SepSetLog {
         self.found.push(separations);
     }
 
-    /// Sets of one member of some rows: `records` holds (y, member), row after row, ascending in y; `starts` has the number of
-    /// each row's first record from some number on, and where the last row ends. These rows must have been empty.
-    pub fn insert_singles(&mut self, first: usize, starts: &[u64], records: &[[u32; 2]], threads: usize) {
-        let rows = starts.len().saturating_sub(1);
-        let Some(&origin) = starts.first() else { return };
-        let build = |rows: &mut [Vec<Entry>], starts: &[u64]| {
-            for (row, range) in rows.iter_mut().zip(starts.windows(2)) {
-                debug_assert!(row.is_empty());
-                let own = &records[(range[0] - origin) as usize..(range[1] - origin) as usize];
-                // A few more come at later levels.
-                row.reserve_exact(own.len() + own.len() / 16 + 4);
-                row.extend(own.iter().map(|&[y, member]| Entry { y, len: 1, at: u64::from(member) }));
-            }
-        };
-        in_parts(&mut self.sets.rows[first..first + rows], threads, |from, part| {
-            build(part, &starts[from..=from + part.len()]);
-        });
+    /// [`SepSetLog::insert`] of sets of one member, all of them at once: they are kept as they are.
+    pub fn set_singles(&mut self, singles: Singles) {
+        self.sets.singles = singles;
     }
 
     /// The sets, ready to be asked.
@@ -192,7 +199,8 @@ impl SepSets {
         SepSets {
             rows: vec![Vec::new(); p],
             arena: Vec::new(),
-            singles: (0..p as u32).collect(),
+            vertices: (0..p as u32).collect(),
+            singles: Singles::default(),
             empty: Adjacency::empty(p),
             empty_side,
         }
@@ -223,7 +231,7 @@ impl SepSets {
     fn members(&self, entry: Entry) -> &[u32] {
         let at = entry.at as usize;
         if entry.len == 1 {
-            &self.singles[at..at + 1]
+            &self.vertices[at..at + 1]
         } else {
             &self.arena[at..at + entry.len as usize]
         }
@@ -249,6 +257,10 @@ impl SepSets {
         if let Ok(at) = row.binary_search_by_key(&(y as u32), |e| e.y) {
             return Some(self.members(row[at]));
         }
+        let singles = self.singles.row(x);
+        if let Ok(at) = singles.binary_search_by_key(&(y as u32), |[y, _]| *y) {
+            return Some(&singles[at][1..]);
+        }
         let holds = match self.empty_side {
             Side::Smaller => x < y,
             Side::Larger => x > y,
@@ -263,7 +275,8 @@ impl SepSets {
 
     /// The entries of row x, `(y, set)`, in ascending y.
     pub fn row(&self, x: usize) -> impl Iterator<Item = (u32, &[u32])> + '_ {
-        let mut listed = self.rows[x].iter().peekable();
+        let mut listed = self.rows[x].iter().map(|&e| (e.y, self.members(e))).peekable();
+        let mut singles = self.singles.row(x).iter().map(|record| (record[0], &record[1..])).peekable();
         let side = self.empty_side;
         let mut empties = self
             .empty
@@ -272,23 +285,15 @@ impl SepSets {
                 Side::Smaller => (x as u32) < y,
                 Side::Larger => (x as u32) > y,
             })
+            .map(|y| (y, &[] as &[u32]))
             .peekable();
         std::iter::from_fn(move || {
-            if let (Some(e), Some(&y)) = (listed.peek(), empties.peek()) {
-                if e.y == y {
-                    empties.next();
-                }
-            }
-            let take_listed = match (listed.peek(), empties.peek()) {
-                (Some(e), Some(&y)) => e.y < y,
-                (Some(_), None) => true,
-                (None, _) => false,
-            };
-            if take_listed {
-                listed.next().map(|&e| (e.y, self.members(e)))
-            } else {
-                empties.next().map(|y| (y, &[] as &[u32]))
-            }
+            let heads = [listed.peek(), singles.peek(), empties.peek()];
+            let y = heads.iter().flatten().map(|head| head.0).min()?;
+            // What was entered later stands in place of what was there.
+            let empty = empties.next_if(|head| head.0 == y);
+            let single = singles.next_if(|head| head.0 == y);
+            listed.next_if(|head| head.0 == y).or(single).or(empty)
         })
     }
 }
@@ -310,30 +315,35 @@ mod tests {
     }
 
     #[test]
-    fn singles_by_rows_are_the_same_on_any_number_of_threads() {
-        let rows = 700;
-        let of = |x: u32| (0..x % 7).map(move |i| [x + 3 * i + 1, (x + i) % rows]);
-        let mut one_by_one = SepSetLog::new(1000 + rows as usize, Side::Smaller);
-        let mut starts = vec![10u64];
-        let mut records = Vec::new();
-        for x in 0..rows {
+    fn singles_in_a_block_are_singles_one_by_one() {
+        let p = 300u32;
+        let of = |x: u32| (0..x % 7).map(move |i| [x + 3 * i + 1, (x + i) % p]).filter(move |[y, _]| *y < p);
+        let mut one_by_one = SepSetLog::new(p as usize, Side::Smaller);
+        let mut log = SepSetLog::new(p as usize, Side::Smaller);
+        let mut singles = Singles { starts: vec![0], records: Vec::new() };
+        for x in 0..p {
             for [y, member] in of(x) {
-                one_by_one.insert(x as usize + 50, y as usize, &[member]);
-                records.push([y, member]);
+                one_by_one.insert(x as usize, y as usize, &[member]);
+                singles.records.push([y, member]);
             }
-            starts.push(10 + records.len() as u64);
+            singles.starts.push(singles.records.len() as u64);
         }
-        one_by_one.insert(60, 1, &[1, 2]);
-        let one_by_one = one_by_one.finish();
-        for threads in [1, 2, 5] {
-            let mut log = SepSetLog::new(1000 + rows as usize, Side::Smaller);
-            log.insert_singles(50, &starts, &records, threads);
+        log.set_singles(singles);
+        for log in [&mut one_by_one, &mut log] {
             log.insert(60, 1, &[1, 2]);
-            let sets = log.finish();
-            for x in 0..sets.p() {
-                assert!(sets.row(x).eq(one_by_one.row(x)), "row {x} on {threads} threads");
-            }
+            log.insert_empty(60, 62);
+            log.insert_empty(61, 59);
         }
+        let (one_by_one, mut sets) = (one_by_one.finish(), log.finish());
+        for x in 0..p as usize {
+            assert!(sets.row(x).eq(one_by_one.row(x)), "row {x}");
+            assert!((0..p as usize).all(|y| sets.get(x, y) == one_by_one.get(x, y)), "row {x}");
+        }
+        // An entry that is replaced.
+        let [y, _] = of(61).next().unwrap();
+        sets.insert(61, y as usize, &[3, 4, 5]);
+        assert_eq!(sets.get(61, y as usize), Some(&[3, 4, 5][..]));
+        assert_eq!(sets.row(61).filter(|(other, _)| *other == y).collect::<Vec<_>>(), [(y, &[3, 4, 5][..])]);
     }
 
     #[test]

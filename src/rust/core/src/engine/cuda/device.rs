@@ -220,6 +220,10 @@ pub(super) struct Card {
     device: sys::CUdevice,
     context: sys::CUcontext,
     stream: sys::CUstream,
+    /// Copies to the host that run beside the stream.
+    copies: sys::CUstream,
+    /// Where the stream is when copies are to wait for it.
+    reached: sys::CUevent,
     /// Number of multiprocessors.
     pub processors: u32,
     /// Dynamic shared memory in bytes that a block may ask for.
@@ -283,11 +287,15 @@ impl Card {
         // SAFETY: the context was retained above.
         unsafe { result::ctx::set_current(context) }.map_err(opening)?;
         let kernels = Kernels::new();
-        let stream = result::stream::create(result::stream::StreamKind::NonBlocking).map_err(opening)?;
+        let make = || result::stream::create(result::stream::StreamKind::NonBlocking).map_err(opening);
+        let (stream, copies) = (make()?, make()?);
+        let reached = result::event::create(sys::CUevent_flags::CU_EVENT_DISABLE_TIMING).map_err(opening)?;
         let card = Card {
             device,
             context,
             stream,
+            copies,
+            reached,
             processors: attribute(device, Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?.max(1) as u32,
             shared_limit: attribute(device, Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?.max(0)
                 as u32,
@@ -361,6 +369,33 @@ impl Card {
     pub unsafe fn download<T: Copy>(&self, from: u64, to: *mut T, count: usize) -> Result<()> {
         let to = std::slice::from_raw_parts_mut(to, count);
         result::memcpy_dtoh_async(to, from, self.stream).map_err(|e| failure("copying from the GPU", e))
+    }
+
+    /// Lets copies wait for what is on the stream by now.
+    pub fn copies_follow(&self) -> Result<()> {
+        let waiting = |e| failure("waiting for the GPU", e);
+        // SAFETY: event and streams live as long as the card. Of two engines on it, each may wait for more than its own.
+        unsafe {
+            result::event::record(self.reached, self.stream).map_err(waiting)?;
+            let flags = sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
+            result::stream::wait_event(self.copies, self.reached, flags).map_err(waiting)
+        }
+    }
+
+    /// Copies from the device to pinned memory beside what is on the stream, which must leave it alone; see
+    /// [`Card::copies_follow`].
+    ///
+    /// # Safety
+    /// `to` must hold `count` elements and must not be read, written or freed before [`Card::end_copies`].
+    pub unsafe fn download_beside<T: Copy>(&self, from: u64, to: *mut T, count: usize) -> Result<()> {
+        let to = std::slice::from_raw_parts_mut(to, count);
+        result::memcpy_dtoh_async(to, from, self.copies).map_err(|e| failure("copying from the GPU", e))
+    }
+
+    /// Waits for [`Card::download_beside`].
+    pub fn end_copies(&self) -> Result<()> {
+        // SAFETY: the stream lives as long as the card.
+        unsafe { result::stream::synchronize(self.copies) }.map_err(|e| failure("copying from the GPU", e))
     }
 
     /// Waits until all that was put on the stream is done.
@@ -440,9 +475,11 @@ impl Drop for Card {
         }
         self.drop_memory();
         self.kernels.unload();
-        // SAFETY: both were made in `Card::new` and nothing uses them any more.
+        // SAFETY: all were made in `Card::new` and nothing uses them any more.
         unsafe {
             let _ = result::stream::destroy(self.stream);
+            let _ = result::stream::destroy(self.copies);
+            let _ = result::event::destroy(self.reached);
             let _ = result::primary_ctx::release(self.device);
         }
     }

@@ -23,20 +23,17 @@ macro_rules! module {
 
 /// All of them.
 pub(super) const MODULES: &[Module] = &[
-    module!("graph", "mirror", "degrees", "offsets", "log_offsets", "items", "fill", "slots", "removal"),
+    module!("graph", "mirror", "pick", "degrees", "offsets", "log_offsets", "items", "fill", "slots", "removal"),
     module!("gauss_marginal", "marginal", "raise_marginal"),
     module!("gauss_single", "single", "settle_single", "log_single"),
-    module!(
-        "gauss_shared",
-        "shared_2",
-        "shared_3",
-        "shared_4",
-        "shared_5",
-        "shared_6",
-        "shared_7",
-        "shared_8",
-        "shared_any"
-    ),
+    module!("gauss_shared_2", "shared_2"),
+    module!("gauss_shared_3", "shared_3"),
+    module!("gauss_shared_4", "shared_4"),
+    module!("gauss_shared_5", "shared_5"),
+    module!("gauss_shared_6", "shared_6"),
+    module!("gauss_shared_7", "shared_7"),
+    module!("gauss_shared_8", "shared_8"),
+    module!("gauss_shared_any", "shared_any"),
     module!("gauss_papers", "edge", "set"),
     module!("gauss_settle", "settle"),
     module!("gauss_batch", "batch"),
@@ -81,6 +78,8 @@ pub(super) struct Args {
     pub below: f64,
     pub above: f64,
     pub trusted: f64,
+    pub bounded: f64,
+    pub slack: f64,
     pub critical: f64,
     pub critical_neg: f64,
     pub scale: f64,
@@ -120,6 +119,16 @@ pub(super) const SLOT_BYTES: u64 = 48;
 /// Doubles that the exact formula works in: `exact_doubles` of kernels/gauss.cuh.
 pub(super) fn exact_doubles(size: u64) -> u64 {
     2 * (size + 2) * (size + 2)
+}
+
+/// How far apart several of those lie: `exact_apart` of kernels/gauss.cuh.
+pub(super) fn exact_apart(size: u64) -> u64 {
+    let bank = match size {
+        0..=2 => 1,
+        _ if size % 2 == 1 => 8,
+        _ => 9,
+    };
+    exact_doubles(size) + (bank + 16 - exact_doubles(size) % 16) % 16
 }
 
 /// The loaded kernels. The driver compiles a module when one of its kernels is first asked for, and caches what it made.

@@ -1,9 +1,9 @@
 //! Separating sets that levels found, on the card until they are asked for.
 
 use super::memory::Use;
-use super::transfer::{numbers, threads_for};
+use super::transfer::numbers;
 use super::CudaEngine;
-use crate::graph::{SepSetLog, Separations};
+use crate::graph::{SepSetLog, Separations, Singles};
 use crate::Result;
 
 /// Records of some levels, in device memory.
@@ -12,11 +12,14 @@ pub(super) struct Log {
     at: u64,
     room: u64,
     used: u64,
-    /// Level 1: where the rows' records (other, member) start. They are the first of the log.
+    /// Level 1, until it is brought: where the rows' records (other, member) start. They are the first of the log.
     singles: Option<Vec<u64>>,
+    /// Bytes of the log that level 1 has.
+    front: u64,
     /// By level: size of the sets and number of records (row, other, members).
     levels: Vec<(usize, u64)>,
-    /// What was brought back before, for want of room.
+    /// What was brought back before: level 1, as that takes longest, and others for want of room.
+    block: Singles,
     brought: Vec<Separations>,
 }
 
@@ -45,7 +48,8 @@ impl Log {
 
     /// Enters what level 1 wrote by rows: `starts` has the number of each row's first record, and that of all records.
     pub fn enter_singles(&mut self, starts: Vec<u64>) {
-        self.used += SINGLE * starts.last().copied().unwrap_or(0);
+        self.front = SINGLE * starts.last().copied().unwrap_or(0);
+        self.used += self.front;
         self.singles = Some(starts);
     }
 
@@ -57,22 +61,21 @@ impl Log {
         }
     }
 
-    /// Brings all that was logged.
-    pub fn bring_into(&mut self, engine: &mut CudaEngine, sepsets: &mut SepSetLog) -> Result<()> {
-        if self.brought.is_empty() {
-            if let Some(starts) = self.singles.take() {
-                // Straight from pinned memory to the rows.
-                let mut first = 0;
-                self.each_single(engine, &starts, |rows, records| {
-                    let threads = threads_for(records.len());
-                    sepsets.insert_singles(first, rows, records, threads);
-                    first += rows.len() - 1;
-                })?;
-                self.at += SINGLE * starts.last().copied().unwrap_or(0);
-            }
+    /// Brings what level 1 wrote by rows; later levels may be running.
+    pub fn bring_singles(&mut self, engine: &mut CudaEngine) -> Result<()> {
+        if let Some(starts) = self.singles.take() {
+            let count = starts.last().copied().unwrap_or(0);
+            let records = engine.bring_all(self.at, count as usize)?;
+            self.block = Singles { starts, records };
         }
+        Ok(())
+    }
+
+    /// Brings all that was logged.
+    pub fn bring_into(mut self, engine: &mut CudaEngine, sepsets: &mut SepSetLog) -> Result<()> {
         self.drain(engine)?;
-        for found in self.brought.drain(..) {
+        sepsets.set_singles(self.block);
+        for found in self.brought {
             sepsets.extend(found);
         }
         Ok(())
@@ -88,45 +91,9 @@ impl Log {
         Ok(self.brought.last().and_then(set))
     }
 
-    /// The records of level 1 in pieces of whole rows: `take(starts, records)`, with the rows' starts among all records.
-    fn each_single(
-        &self,
-        engine: &mut CudaEngine,
-        starts: &[u64],
-        mut take: impl FnMut(&[u64], &[[u32; 2]]),
-    ) -> Result<()> {
-        let bytes = SINGLE as usize * starts.last().copied().unwrap_or(0) as usize;
-        let row_at = |end: usize| starts.partition_point(|&start| SINGLE as usize * start as usize <= end) - 1;
-        let mut first = 0;
-        engine.bring(
-            self.at,
-            bytes,
-            |end| SINGLE as usize * starts[row_at(end)] as usize,
-            |offset, piece| {
-                let last = row_at(offset + piece.len());
-                take(&starts[first..=last], numbers(piece));
-                first = last;
-            },
-        )
-    }
-
     fn drain(&mut self, engine: &mut CudaEngine) -> Result<()> {
-        let mut from = self.at;
-        if let Some(starts) = self.singles.take() {
-            let mut found = Separations::of_size(1);
-            let mut row = 0;
-            self.each_single(engine, &starts, |rows, records| {
-                let mut rest = records;
-                for window in rows.windows(2) {
-                    let (own, later) = rest.split_at((window[1] - window[0]) as usize);
-                    rest = later;
-                    own.iter().for_each(|&[other, member]| found.push(row, other, &[member]));
-                    row += 1;
-                }
-            })?;
-            self.brought.push(found);
-            from += SINGLE * starts.last().copied().unwrap_or(0);
-        }
+        self.bring_singles(engine)?;
+        let mut from = self.at + self.front;
         for (size, records) in self.levels.drain(..) {
             let mut found = Separations::of_size(size);
             found.pairs.reserve_exact(records as usize);
@@ -140,12 +107,13 @@ impl Log {
                     for one in numbers::<u32>(piece).chunks_exact(2 + size) {
                         found.push(one[0], one[1], &one[2..]);
                     }
+                    Ok(())
                 },
             )?;
             self.brought.push(found);
             from += bytes as u64 * records;
         }
-        self.used = 0;
+        (self.used, self.front) = (0, 0);
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 //! * [`device`]: the cards, and what a process keeps on one.
 //! * [`plan`]: what a search needs of a card's memory.
 //! * `search`: PC-stable, with the graph and all answers on the card until the end; `sets`: its levels of two and more;
-//!   `log`: its separating sets.
+//!   `log`: its separating sets; `p_max`: its largest p-values.
 //! * `batch`: arbitrary questions.
 //! * [`correlation`](mod@correlation): the correlation matrix of data.
 //! * [`about`]: what the kernels are compiled to.
@@ -16,6 +16,7 @@ pub mod device;
 mod kernels;
 mod log;
 mod memory;
+mod p_max;
 pub mod plan;
 mod rules;
 mod search;

@@ -1,7 +1,7 @@
 //! What decides a test of one level, in the form that the kernels want.
 
 use super::kernels::Args;
-use crate::ci::gauss::{trusted_above, Gauss, Reading, CUT};
+use crate::ci::gauss::{bounded_above, slack, trusted_above, Gauss, Reading, CUT};
 
 /// The largest |r| that the exact formula calls independent: infinity when all are, below 0 when none is. `sign` is that of r.
 fn critical(gauss: &Gauss, alpha: f64, size: usize, sign: f64) -> f64 {
@@ -33,6 +33,8 @@ pub(super) fn fill(args: &mut Args, gauss: &Gauss, alpha: f64, na_delete: bool, 
     args.below = cutoff.independent_below;
     args.above = cutoff.dependent_above;
     args.trusted = trusted_above(size);
+    args.bounded = bounded_above(size);
+    args.slack = slack(size);
     args.critical = critical(gauss, alpha, size, 1.0);
     args.critical_neg = critical(gauss, alpha, size, -1.0);
     args.scale = (gauss.n() - size as f64 - 3.0).sqrt();

@@ -4,8 +4,8 @@
 use super::kernels::{Args, Report, WARP};
 use super::log::Log;
 use super::memory::Use;
+use super::p_max::PMax;
 use super::plan::Plan;
-use super::transfer::{each_column, numbers, prefer_large_pages, threads_for};
 use super::{rules, CudaEngine, Strategy};
 use crate::ci::gauss::{Reading, Undefined, MISSING, TOO_FEW};
 use crate::engine::{LevelReport, Search, Widest};
@@ -32,14 +32,16 @@ const MOST_VARIABLES: usize = 1 << 21;
 pub(super) struct CudaSearch<'s, 'a> {
     pub(super) engine: &'s mut CudaEngine<'a>,
     pub(super) options: &'s Options,
-    p_max: &'s mut [f64],
+    pub(super) p_max: PMax<'s>,
+    /// Pairs that the empty set separates, once they have been brought.
+    empty: Option<Adjacency>,
     pub(super) args: Args,
     plan: Plan,
     /// Twice the number of edges.
     pub(super) ends: u64,
     widest: Option<Widest>,
     pub(super) binomials: Vec<u64>,
-    log: Log,
+    pub(super) log: Log,
     started: bool,
 }
 
@@ -57,7 +59,9 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         let args = Args { p: p as u64, words: 2 * p.div_ceil(64) as u64, ..Args::default() };
         let binomials = Vec::new();
         let log = Log::default();
-        Ok(CudaSearch { engine, options, p_max, args, plan, ends, widest: None, binomials, log, started: false })
+        let p_max = PMax::new(p_max, p);
+        let (empty, widest, started) = (None, None, false);
+        Ok(CudaSearch { engine, options, p_max, empty, args, plan, ends, widest, binomials, log, started })
     }
 
     fn fast(&self) -> bool {
@@ -172,34 +176,18 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         Ok(())
     }
 
-    /// Copies the correlations to the card while other threads write the mark to all of `p_max`: that memory is fresh, and
-    /// its first touch is what costs.
-    fn upload_and_mark(&mut self) -> Result<u64> {
-        let (mark, p) = (self.args.mark, self.options.p);
-        let p_max = &mut *self.p_max;
-        let engine = &mut *self.engine;
-        prefer_large_pages(p_max);
-        std::thread::scope(|scope| {
-            let threads = threads_for(p_max.len());
-            if threads == 1 {
-                p_max.fill(mark);
-            } else {
-                for part in p_max.chunks_mut(p * p.div_ceil(threads)) {
-                    scope.spawn(move || part.fill(mark));
-                }
-            }
-            engine.upload_correlations()
-        })
-    }
-
     fn run_marginal(&mut self, observer: &mut dyn Observer) -> Result<LevelReport> {
         self.refuse_few()?;
         self.allocate()?;
         self.set_rules(0);
-        self.args.c = self.upload_and_mark()?;
+        self.args.c = self.engine.upload_correlations()?;
         self.reset_report()?;
         self.launch("marginal", self.blocks_for(self.args.p * self.args.words))?;
-        self.launch("mirror", self.blocks_for(self.args.words * self.args.words))?;
+        for rows in [self.args.graph, self.args.empty] {
+            let args = Args { graph: rows, ..self.args };
+            let blocks = self.blocks_for(self.args.words * self.args.words);
+            self.engine.card.launch("mirror", (blocks, 1), THREADS, 0, &args)?;
+        }
         self.by_row("degrees")?;
         let report = self.report("level 0", &mut || observer.look())?;
         self.take_graph(&report);
@@ -231,15 +219,10 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         Ok(several.iter().any(|&x| graph.neighbours(x).any(|y| (y as usize) < x && tested.has(x, y as usize))))
     }
 
-    /// A graph from its lower triangle.
+    /// A graph, which nothing on the card is about to change.
     fn bring_graph(&mut self, from: u64) -> Result<Adjacency> {
-        let (p, words) = (self.options.p, self.args.words as usize / 2);
-        let mut rows: Vec<u64> = Vec::with_capacity(p * words);
-        self.engine.bring(from, 8 * p * words, |end| end / 8 * 8, |_, piece| rows.extend(numbers::<u64>(piece)))?;
-        Ok(Adjacency::from_lower(p, |y, w| {
-            let below = if w == y / 64 { (1 << (y % 64)) - 1 } else { !0u64 };
-            rows[y * words + w] & below
-        }))
+        let p = self.options.p;
+        Ok(Adjacency::from_rows(p, self.engine.bring_all(from, p * p.div_ceil(64))?))
     }
 
     fn run_conditional(&mut self, size: usize, observer: &mut dyn Observer) -> Result<LevelReport> {
@@ -307,6 +290,9 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         self.over_rows("log_offsets")?;
         self.by_row("log_single")?;
         self.by_row("degrees")?;
+        // The card is busy: time for what is not needed before the end.
+        self.empty = Some(self.bring_graph(self.args.empty)?);
+        self.p_max.mark_rest(self.args.mark);
         let report = self.report("level 1", &mut || observer.look())?;
         let mut starts = vec![0u64; p + 1];
         // SAFETY: `starts` lives until the stream is synchronised in the next line.
@@ -317,40 +303,18 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         Ok(report)
     }
 
-    fn run_finish(&mut self) -> Result<(Adjacency, SepSets)> {
+    fn run_finish(&mut self, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
         self.by_row("raise_marginal")?;
+        self.engine.card.copies_follow()?;
         let graph = self.bring_graph(self.args.graph)?;
+        let empty = match self.empty.take() {
+            Some(empty) => empty,
+            None => self.bring_graph(self.args.empty)?,
+        };
         let mut sepsets = SepSetLog::new(self.options.p, self.options.empty_side());
-        sepsets.set_empty(self.bring_graph(self.args.empty)?);
-        self.log.bring_into(self.engine, &mut sepsets)?;
-        let p = self.options.p;
-        let triangle = |y: usize| y * y.saturating_sub(1) / 2;
-        // The first column whose values are not all within the first `end` numbers.
-        let column_at = |end: usize| {
-            let guess = ((2.0 * end as f64 + 0.25).sqrt() + 0.5) as usize;
-            (guess.saturating_sub(2)..=guess + 2).rev().find(|&y| triangle(y) <= end).unwrap_or(0)
-        };
-        let p_max = &mut *self.p_max;
-        let mut filled = 0;
-        let mut spread = |offset: usize, piece: &[u8]| {
-            let values = numbers::<f64>(piece);
-            let start = offset / 8;
-            // A piece ends with a column.
-            let last = column_at(start + values.len());
-            let columns = &mut p_max[filled * p..last * p];
-            each_column(
-                columns,
-                p,
-                filled,
-                |y| y * p,
-                |y, column| {
-                    let from = triangle(y) - start;
-                    column[..y].copy_from_slice(&values[from..from + y]);
-                },
-            );
-            filled = last;
-        };
-        self.engine.bring(self.args.p_max, 8 * triangle(p), |end| 8 * triangle(column_at(end / 8)), &mut spread)?;
+        sepsets.set_empty(empty);
+        std::mem::take(&mut self.log).bring_into(self.engine, &mut sepsets)?;
+        self.bring_p_values(observer)?;
         Ok((graph, sepsets.finish()))
     }
 
@@ -381,11 +345,11 @@ impl Search for CudaSearch<'_, '_> {
         self.watched(|search| search.run_conditional(size, observer))
     }
 
-    fn finish(mut self: Box<Self>, _observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
+    fn finish(mut self: Box<Self>, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
         if !self.started {
             self.p_max.fill(self.options.untested());
             return Ok((self.options.start(), SepSets::new(self.options.p, self.options.empty_side())));
         }
-        self.watched(CudaSearch::run_finish)
+        self.watched(|search| search.run_finish(observer))
     }
 }

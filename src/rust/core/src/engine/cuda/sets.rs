@@ -1,6 +1,6 @@
 //! Levels of sets on the card: what a strategy launches, in portions short enough to be interrupted.
 
-use super::kernels::{exact_doubles, Report, SLOT_BYTES, WARP};
+use super::kernels::{exact_apart, exact_doubles, Report, SLOT_BYTES, WARP};
 use super::memory::Use;
 use super::search::{CudaSearch, DECIDING};
 use super::Strategy;
@@ -11,22 +11,22 @@ use crate::Result;
 /// Tests of a launch where the number of launches is worked out beforehand: less than 0.1 s on a slow card.
 const TESTS: f64 = 5e7;
 
-/// Sets whose covariances a warp fetches at a time: `AHEAD` of kernels/gauss_shared.cu.
+/// Sets whose covariances a warp fetches at a time: `AHEAD` of kernels/gauss_shared.cuh.
 const AHEAD: u64 = 16;
 
 /// The largest level whose kernel keeps its rows in registers.
 const SPECIAL: usize = 8;
 
-/// Doubles of working memory of a warp: `shared_doubles` of kernels/gauss_shared.cu.
+/// Doubles of working memory of a warp: `shared_doubles` of kernels/gauss_shared.cuh.
 fn shared_doubles(l: u64) -> u64 {
     let special = l as usize <= SPECIAL;
     let groups = match l {
         _ if !special => 1,
-        0..=2 => 8,
+        0..=2 => 32,
         _ => 4,
     };
     let rows = if special { 0 } else { 32 * l };
-    l * l + 2 * l + groups * exact_doubles(l) + (l + 1) * 32 + AHEAD * 32 + rows + l / 2 + 1 + groups * l / 2 + 1
+    l * l + 2 * l + groups * exact_apart(l) + (l + 1) * 32 + AHEAD * 32 + rows + l / 2 + 1 + groups * l / 2 + 1
 }
 
 /// Likewise `paper_doubles` of kernels/gauss_papers.cu.
@@ -62,6 +62,8 @@ impl CudaSearch<'_, '_> {
         self.args.slot = self.engine.device(Use::Slots, SLOT_BYTES * self.ends)?;
         self.args.twin = self.engine.device(Use::Twins, 4 * self.ends)?;
         self.by_row("slots")?;
+        // What the level begins with is brought while it runs.
+        self.engine.card.copies_follow()?;
         match self.engine.options.strategy {
             Strategy::Shared => self.run_shared(size, observer),
             Strategy::Edge { beta, gamma } => {
@@ -117,6 +119,7 @@ impl CudaSearch<'_, '_> {
         self.engine.card.launch("settle", (blocks, 1), room.threads, room.shared, &args)?;
         self.launch("removal", self.blocks_for(self.ends / 64))?;
         self.by_row("degrees")?;
+        self.bring_settled(observer)?;
         self.report("a level of sets", &mut || observer.look())
     }
 

@@ -2,14 +2,16 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+#[cfg(doc)]
+use super::device::Card;
 use super::CudaEngine;
 use crate::Result;
 
 /// Bytes that are under way at a time; two such pieces of pinned memory take turns.
 const PIECE: usize = 16 << 20;
 
-/// Bytes that are sent at a time.
-const SENT: usize = 2 << 20;
+/// Bytes that are sent at a time: few, so that the first leave soon.
+const SENT: usize = 512 << 10;
 
 /// Bytes of pinned memory for what is sent; more goes in several rounds.
 const STAGED: usize = 256 << 20;
@@ -33,7 +35,7 @@ pub(super) fn threads_for(numbers: usize) -> usize {
 }
 
 /// Asks the system for large pages where this memory has not been touched: its first touch is most of what it costs.
-pub(super) fn prefer_large_pages(memory: &mut [f64]) {
+pub(super) fn prefer_large_pages<T>(memory: &mut [T]) {
     #[cfg(target_os = "linux")]
     {
         extern "C" {
@@ -42,7 +44,7 @@ pub(super) fn prefer_large_pages(memory: &mut [f64]) {
         const PAGE: usize = 4096;
         const MADV_HUGEPAGE: std::ffi::c_int = 14;
         let start = memory.as_mut_ptr() as usize;
-        let (from, to) = (start.next_multiple_of(PAGE), (start + 8 * memory.len()) / PAGE * PAGE);
+        let (from, to) = (start.next_multiple_of(PAGE), (start + size_of_val(memory)) / PAGE * PAGE);
         if to > from && to - from >= 4 << 20 {
             // SAFETY: whole pages of memory that the caller holds; the advice changes neither contents nor access. Where the
             // system does not take it, nothing is lost.
@@ -146,12 +148,15 @@ impl CudaEngine<'_> {
 
     /// Copies bytes from the card, in pieces: `take(offset, piece)` has each in turn while the next is under way. Pieces
     /// end where `cut` says, which gets the largest end that there is room for.
+    ///
+    /// This runs beside the stream: what is copied must be there already, or be waited for by [`Card::copies_follow`], and what the
+    /// stream does from then on must leave it alone.
     pub(super) fn bring(
         &mut self,
         from: u64,
         bytes: usize,
         cut: impl Fn(usize) -> usize,
-        mut take: impl FnMut(usize, &[u8]),
+        mut take: impl FnMut(usize, &[u8]) -> Result<()>,
     ) -> Result<()> {
         if bytes == 0 {
             return Ok(());
@@ -161,37 +166,90 @@ impl CudaEngine<'_> {
         let end_of = |start: usize| if bytes - start <= room { bytes } else { cut(start + room) };
         let start_copy = |half: usize, start: usize, end: usize| {
             // SAFETY: each half holds `room` bytes, and is read after a synchronisation only.
-            unsafe { self.card.download(from + start as u64, pinned.add(half * room), end - start) }
+            unsafe { self.card.download_beside(from + start as u64, pinned.add(half * room), end - start) }
         };
         let (mut start, mut end) = (0, end_of(0));
         start_copy(0, start, end)?;
         let mut half = 0;
         while start < end {
-            self.card.synchronize("copying from the GPU")?;
+            self.card.end_copies()?;
             let next = if end < bytes { end_of(end) } else { end };
             if next > end {
                 start_copy(1 - half, end, next)?;
             }
             // SAFETY: `end - start` bytes were copied to this half, and the copy under way is to the other.
             let piece = unsafe { std::slice::from_raw_parts(pinned.add(half * room), end - start) };
-            take(start, piece);
+            let taken = take(start, piece);
+            if taken.is_err() {
+                self.card.end_copies()?;
+                return taken;
+            }
             (start, end) = (end, next);
             half = 1 - half;
         }
         Ok(())
     }
+
+    /// Numbers from the card, in memory of their own; see [`CudaEngine::bring`].
+    pub(super) fn bring_all<T: Copy + Sync + Send>(&mut self, from: u64, count: usize) -> Result<Vec<T>> {
+        let mut all: Vec<T> = Vec::with_capacity(count);
+        prefer_large_pages(all.spare_capacity_mut());
+        let size = size_of::<T>();
+        self.bring(
+            from,
+            count * size,
+            |end| end / size * size,
+            |_, piece| {
+                append(&mut all, numbers(piece));
+                Ok(())
+            },
+        )?;
+        Ok(all)
+    }
+}
+
+/// Appends to a list that has room for it, on several threads: most of the time goes to touching fresh memory.
+fn append<T: Copy + Sync + Send>(all: &mut Vec<T>, more: &[T]) {
+    let threads = threads_for(size_of_val(more) / 8);
+    let room = &mut all.spare_capacity_mut()[..more.len()];
+    let copy = |to: &mut [std::mem::MaybeUninit<T>], from: &[T]| {
+        to.iter_mut().zip(from).for_each(|(to, from)| {
+            to.write(*from);
+        });
+    };
+    if threads == 1 {
+        copy(room, more);
+    } else {
+        let part = more.len().div_ceil(threads);
+        std::thread::scope(|scope| {
+            for (to, from) in room.chunks_mut(part).zip(more.chunks(part)) {
+                scope.spawn(move || copy(to, from));
+            }
+        });
+    }
+    // SAFETY: there was room for them, and each has been written.
+    unsafe { all.set_len(all.len() + more.len()) };
 }
 
 /// The numbers in a piece of pinned memory.
 pub(super) fn numbers<T: Copy>(piece: &[u8]) -> &[T] {
     assert!(piece.as_ptr().cast::<T>().is_aligned() && piece.len() % size_of::<T>() == 0);
-    // SAFETY: aligned and whole, as asserted; used for u32, u64 and f64, which any bits are values of.
+    // SAFETY: aligned and whole, as asserted; used for u32, u64, f64 and arrays of them, which any bits are values of.
     unsafe { std::slice::from_raw_parts(piece.as_ptr().cast(), piece.len() / size_of::<T>()) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_are_appended_whatever_the_threads() {
+        let more: Vec<u64> = (0..3 * FEW as u64 + 5).collect();
+        let mut all = Vec::with_capacity(more.len() + 2);
+        append(&mut all, &[7, 8]);
+        append(&mut all, &more);
+        assert!(all[..2] == [7, 8] && all[2..] == more);
+    }
 
     #[test]
     fn every_column_is_visited_once_whatever_the_weights() {

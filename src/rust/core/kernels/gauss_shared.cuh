@@ -7,6 +7,7 @@
 // A warp takes a range of ranks of one row, with lanes over 32 of its neighbours y. All ranks are those of the row's whole
 // list: leaving out the sets with y keeps their order, so that minima can be taken among them, and a pair's own rank is
 // worked out once, when its level is settled.
+#pragma once
 #include "sets.cuh"
 
 // Sets whose covariances are fetched at a time: the loads are under way together.
@@ -14,14 +15,14 @@ constexpr u32 AHEAD = 16;
 
 // Working memory of a warp, in doubles; engine/cuda/search.rs has the same sum.
 __host__ __device__ constexpr u64 shared_doubles(u64 l, bool special) {
-    u64 groups = !special ? 1 : l <= 2 ? 8 : 4;
-    return l * l + 2 * l + groups * exact_doubles(l) + (l + 1) * 32 + AHEAD * 32 + (special ? 0 : l * 32) + l / 2 + 1
+    u64 groups = !special ? 1 : l <= 2 ? 32 : 4;
+    return l * l + 2 * l + groups * exact_apart(l) + (l + 1) * 32 + AHEAD * 32 + (special ? 0 : l * 32) + l / 2 + 1
            + groups * l / 2 + 1;
 }
 
 template <int L> struct Work {
     // Lanes that decide one exact test.
-    static constexpr int GROUP = L == 0 ? 32 : L <= 2 ? 4 : 8;
+    static constexpr int GROUP = L == 0 ? 32 : L <= 2 ? 1 : 8;
     static constexpr int GROUPS = WARP / GROUP;
     double *factor, *along_x, *scale, *exact, *members, *ahead, *row;
     u32 *places, *set;
@@ -35,7 +36,7 @@ template <int L> struct Work {
         along_x = factor + l * l;           // Cholesky row of x
         scale = along_x + l;                // 1 / root of the pivots
         exact = scale + l;
-        members = exact + GROUPS * exact_doubles(l);    // [m][lane]: Cholesky rows of 32 last members; then cov with x, variance
+        members = exact + GROUPS * exact_apart(l);    // [m][lane]: Cholesky rows of 32 last members; then cov with x, variance
         ahead = members + (l + 1) * 32;     // [set][lane]: covariances of the last members with the lanes' y
         row = ahead + AHEAD * 32;           // [m][lane]: Cholesky rows of the lanes' y, where registers do not hold them
         places = (u32*)(row + (L ? 0 : l * 32));
@@ -81,6 +82,12 @@ __device__ __forceinline__ void item(const Args& a, const Work<L>& work, u32 x, 
     double best_num = 1.0, best_den = 0.0;
     u64 best_rank = NEVER;
     u32 exact_tests = 0;
+    // The smallest |r| that the exact formula is known to give for this pair.
+    double known = 2.0;
+    if (active) {
+        u64 bits = *(const volatile u64*)&slot->exact_r;
+        if (bits != NEVER) known = __longlong_as_double((long long)bits);
+    }
 
     if (lane == 0) unrank(a, d, l, rank, work.places);
     __syncwarp();
@@ -88,12 +95,14 @@ __device__ __forceinline__ void item(const Args& a, const Work<L>& work, u32 x, 
     while (true) {
         // Bring the prefix up to date.
         bool sound = true;
-        double smallest = 1.0;
+        double smallest = 1.0, determinant = 1.0;
 #pragma unroll
         for (u32 j = 0; j < pivots; j++) {
             if (j < fresh) {
                 double scale = work.scale[j];
-                smallest = fmin(smallest, 1.0 / (scale * scale));
+                double pivot = 1.0 / (scale * scale);
+                smallest = fmin(smallest, pivot);
+                determinant *= pivot;
             }
             if (j < fresh || !sound) continue;
             u32 pivot = list[work.places[j]];
@@ -112,12 +121,13 @@ __device__ __forceinline__ void item(const Args& a, const Work<L>& work, u32 x, 
                 with_x = fma(-u, work.along_x[i], with_x);
                 __syncwarp();
             }
-            if (!(left > a.trusted)) {
+            if (!(left > a.bounded)) {
                 sound = false;
                 fresh = j;
                 continue;
             }
             smallest = fmin(smallest, left);
+            determinant *= left;
             double scale = 1.0 / sqrt(left);
             if (lane == 0) {
                 work.scale[j] = scale;
@@ -207,6 +217,19 @@ __device__ __forceinline__ void item(const Args& a, const Work<L>& work, u32 x, 
                         best_den = den;
                         best_rank = own_rank;
                     }
+                    if (valid && !separates && !depends && left > a.bounded && den_x > 0.0 && den_y > 0.0) {
+                        // Not good enough for all digits, but its error is known: mostly that decides.
+                        double r = sqrt(square / den);
+                        double product = determinant * fmin(den_x, den_y) * (1.0 - r * r);
+                        double error = a.slack / fmin(product, a.trusted);
+                        if (product > a.bounded) {
+                            separates = r + error < fmin(a.critical, a.critical_neg);
+                            // Of those that do not separate, the exact formula is needed where p may be the largest.
+                            double low = r - error;
+                            depends = low > fmax(a.critical, a.critical_neg)
+                                      && (low > known || (best_den > 0.0 && low * low * best_den > best_num));
+                        }
+                    }
                 }
                 bool suspect = valid && !separates && !depends;
                 if (!__any_sync(FULL, suspect || separates)) continue;
@@ -233,7 +256,7 @@ __device__ __forceinline__ void item(const Args& a, const Work<L>& work, u32 x, 
                     u32* set = work.set + group * l;
                     if (lane % Work<L>::GROUP == 0) write_set(a, list, other, work.places, 1, set);
                     __syncwarp();
-                    Exact e = exact_by<Work<L>::GROUP>(a, x, other, set, l, work.exact + group * exact_doubles(l));
+                    Exact e = exact_by<Work<L>::GROUP, L>(a, x, other, set, l, work.exact + group * exact_apart(l));
                     __syncwarp();
                     // Each suspect fetches its answer.
                     u32 turn = __popc(left & ((1u << lane) - 1));
@@ -243,7 +266,10 @@ __device__ __forceinline__ void item(const Args& a, const Work<L>& work, u32 x, 
                     if (left >> lane & 1 && turn < Work<L>::GROUPS) {
                         exact_tests++;
                         separates = exactly = mine.separates;
-                        if (!separates) enter_exact(slot, mine);
+                        if (!separates) {
+                            enter_exact(slot, mine);
+                            if (!mine.missing) known = fmin(known, fabs(mine.r));
+                        }
                     }
                     for (u32 g = 0; g < Work<L>::GROUPS; g++) left &= left - 1;
                     __syncwarp();
@@ -296,11 +322,6 @@ template <int L> __device__ __forceinline__ void decide(const Args& a) {
     }
 }
 
-extern "C" __global__ void __launch_bounds__(128, 3) shared_2(const __grid_constant__ Args a) { decide<2>(a); }
-extern "C" __global__ void __launch_bounds__(128, 3) shared_3(const __grid_constant__ Args a) { decide<3>(a); }
-extern "C" __global__ void __launch_bounds__(128, 3) shared_4(const __grid_constant__ Args a) { decide<4>(a); }
-extern "C" __global__ void __launch_bounds__(128, 3) shared_5(const __grid_constant__ Args a) { decide<5>(a); }
-extern "C" __global__ void __launch_bounds__(128, 3) shared_6(const __grid_constant__ Args a) { decide<6>(a); }
-extern "C" __global__ void __launch_bounds__(128, 3) shared_7(const __grid_constant__ Args a) { decide<7>(a); }
-extern "C" __global__ void __launch_bounds__(128, 3) shared_8(const __grid_constant__ Args a) { decide<8>(a); }
-extern "C" __global__ void __launch_bounds__(128, 3) shared_any(const __grid_constant__ Args a) { decide<0>(a); }
+// Each size is a file of its own: the driver compiles a module when it is first needed.
+#define SHARED_KERNEL(name, L) \
+    extern "C" __global__ void __launch_bounds__(128, 3) name(const __grid_constant__ Args a) { decide<L>(a); }

@@ -1,0 +1,156 @@
+//! The largest p-values on the host. The card keeps one a pair, packed, and the caller gets a matrix. Most of them are final
+//! after level 1, so that they are brought while the card runs the next level; in the end only those of the pairs that this
+//! level found adjacent are brought again.
+
+use super::memory::Use;
+use super::search::CudaSearch;
+use super::transfer::{each_column, numbers, prefer_large_pages};
+use super::CudaEngine;
+use crate::search::Observer;
+use crate::Result;
+
+/// What is known of a search's matrix of p-values, p x p, column by column.
+pub(super) struct PMax<'s> {
+    values: &'s mut [f64],
+    p: usize,
+    /// Whether the lower triangle and the diagonal have been written.
+    marked: bool,
+    /// Once the upper triangle has been brought: the pairs x < y whose values may have changed since.
+    open: Option<Vec<[u32; 2]>>,
+}
+
+/// Number of pairs x < y of the columns before column `y`.
+fn triangle(y: usize) -> usize {
+    y * y.saturating_sub(1) / 2
+}
+
+/// The first column whose values are not all within the first `end` numbers.
+fn column_at(end: usize) -> usize {
+    let guess = ((2.0 * end as f64 + 0.25).sqrt() + 0.5) as usize;
+    (guess.saturating_sub(2)..=guess + 2).rev().find(|&y| triangle(y) <= end).unwrap_or(0)
+}
+
+impl<'s> PMax<'s> {
+    pub fn new(values: &'s mut [f64], p: usize) -> Self {
+        prefer_large_pages(values);
+        PMax { values, p, marked: false, open: None }
+    }
+
+    /// Writes the mark everywhere: nothing was tested.
+    pub fn fill(&mut self, mark: f64) {
+        self.values.fill(mark);
+    }
+
+    /// Writes the mark to the lower triangle and the diagonal, once. That this memory is touched for the first time is most of
+    /// what it costs.
+    pub fn mark_rest(&mut self, mark: f64) {
+        let p = self.p;
+        if !self.marked {
+            each_column(self.values, p, 0, |y| y * p, |y, column| column[y..].fill(mark));
+            self.marked = true;
+        }
+    }
+
+    /// Whether the upper triangle has been brought.
+    pub fn is_brought(&self) -> bool {
+        self.open.is_some()
+    }
+
+    /// Brings the upper triangle from `at` on the card; those of `open` may still change there.
+    pub fn bring(
+        &mut self,
+        engine: &mut CudaEngine,
+        at: u64,
+        mark: f64,
+        open: Vec<[u32; 2]>,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        let (p, marked) = (self.p, self.marked);
+        let mut filled = 0;
+        let values = &mut *self.values;
+        let spread = |offset: usize, piece: &[u8]| {
+            let packed = numbers::<f64>(piece);
+            let start = offset / 8;
+            // A piece ends with a column.
+            let last = column_at(start + packed.len());
+            each_column(
+                &mut values[filled * p..last * p],
+                p,
+                filled,
+                |y| if marked { triangle(y) } else { y * p },
+                |y, column| {
+                    let from = triangle(y) - start;
+                    column[..y].copy_from_slice(&packed[from..from + y]);
+                    if !marked {
+                        column[y..].fill(mark);
+                    }
+                },
+            );
+            filled = last;
+            observer.look()
+        };
+        engine.bring(at, 8 * triangle(p), |end| 8 * triangle(column_at(end / 8)), spread)?;
+        // With fewer than two variables nothing comes.
+        self.values[filled * p..].fill(mark);
+        self.marked = true;
+        self.open = Some(open);
+        Ok(())
+    }
+}
+
+impl CudaSearch<'_, '_> {
+    /// Brings what no later level changes, once, while the card is at the first level of sets: `list` and `offset` hold what
+    /// the level began with.
+    pub(super) fn bring_settled(&mut self, observer: &mut dyn Observer) -> Result<()> {
+        if self.p_max.is_brought() {
+            return Ok(());
+        }
+        let offsets: Vec<u64> = self.engine.bring_all(self.args.offset, self.options.p + 1)?;
+        let count = offsets.last().copied().unwrap_or(0);
+        let list: Vec<u32> = self.engine.bring_all(self.args.list, count as usize)?;
+        let mut open = Vec::with_capacity(list.len() / 2);
+        for (x, range) in (0u32..).zip(offsets.windows(2)) {
+            let above = list[range[0] as usize..range[1] as usize].iter().filter(|y| **y > x);
+            open.extend(above.map(|&y| [x, y]));
+        }
+        self.log.bring_singles(self.engine)?;
+        self.p_max.bring(self.engine, self.args.p_max, self.args.mark, open, observer)
+    }
+
+    /// Completes the p-values; nothing runs on the card.
+    pub(super) fn bring_p_values(&mut self, observer: &mut dyn Observer) -> Result<()> {
+        let Some(open) = self.p_max.open.take() else {
+            return self.p_max.bring(self.engine, self.args.p_max, self.args.mark, Vec::new(), observer);
+        };
+        if open.is_empty() {
+            return Ok(());
+        }
+        // There were slots for both sides of each pair, which nobody needs any more.
+        let count = open.len();
+        self.args.count = count as u64;
+        self.args.pairs = self.engine.device(Use::Slots, 16 * count as u64)?;
+        self.args.answers = self.args.pairs + 8 * count as u64;
+        self.engine.card.upload(self.args.pairs, open.as_flattened())?;
+        self.launch("pick", self.blocks_for(count as u64 / 32 + 1))?;
+        self.engine.card.copies_follow()?;
+        let picked: Vec<f64> = self.engine.bring_all(self.args.answers, count)?;
+        let p = self.options.p;
+        for (&[x, y], value) in open.iter().zip(picked) {
+            self.p_max.values[y as usize * p + x as usize] = value;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packed_numbers_end_with_the_column_that_they_fill() {
+        for y in (0..2000).chain([46_340, 1 << 20]) {
+            assert_eq!(column_at(triangle(y)).max(1), y.max(1));
+            assert_eq!(column_at(triangle(y + 2) - 1), y + 1);
+        }
+    }
+}
