@@ -21,7 +21,7 @@ run_search <- function(test, labels, options, orient, threads, device, verbose, 
     n_edgetests = edge_tests(found$n_edgetests, options$method),
     pMax = found$pMax
   )
-  set_details(result, device = found$device, exact_tests = found$exact_tests)
+  set_details(result, device = found$device, exact_tests = found$exact_tests, memory = unlist(found$memory))
 }
 
 # The arguments of a search as Rust wants them. The order of the checks is pcalg's where both check.

@@ -103,6 +103,22 @@ test_that("a time limit stops a search on the GPU", {
   expect_identical(run_details(skeleton(suff(), gaussCItest, 0.05, p = 8, device = "cuda"))$device, "cuda:0")
 })
 
+test_that("the memory plan is told and kept", {
+  skip_without_gpu()
+  s <- suff(p = 300, n = 100, degree = 4)
+  fit <- skeleton(s, gaussCItest, 0.05, p = 300, device = "cuda")
+  plan <- run_details(fit)$memory
+  expect_named(plan, c("correlations", "graphs", "p-values", "rows", "edges"))
+  expect_identical(plan[["correlations"]], 8 * 300^2)
+  within <- skeleton(s, gaussCItest, 0.05, p = 300, device = cuda_device(memory = sum(plan)))
+  expect_same_answer(within, fit, "within the plan")
+  expect_identical(run_details(within), run_details(fit))
+  expect_error(
+    skeleton(s, gaussCItest, 0.05, p = 300, device = cuda_device(memory = sum(plan) - 1)),
+    class = "pcgpu_error_device_out_of_memory"
+  )
+})
+
 test_that("too little memory is an error that names the bytes, and the next call works", {
   skip_without_gpu()
   s <- suff(p = 200, n = 100)

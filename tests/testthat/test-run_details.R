@@ -3,6 +3,8 @@ test_that("the device and the number of exact tests are told", {
   expect_identical(told$device, "cpu")
   expect_identical(told$version, as.character(packageVersion("pcgpu")))
   expect_gte(told$exact_tests, 0)
+  # The CPU needs no plan of its memory.
+  expect_named(told, c("device", "exact_tests", "version"))
 })
 
 test_that("two equal columns make exact tests", {

@@ -203,8 +203,13 @@ fn search(
     let mut p_max = output::matrix(token, p)?;
     let cells = output::cells(&mut p_max)?;
     let observer: &mut dyn Observer = &mut callbacks.observer;
+    let mut memory = Vec::new();
     let found = match (engine, test) {
-        (Some(mut engine), _) => levels::skeleton(&mut *engine, &options, cells, observer),
+        (Some(mut engine), _) => {
+            let found = levels::skeleton(&mut *engine, &options, cells, observer);
+            memory = engine.memory_plan();
+            found
+        }
         (None, Test::Function(fun)) => {
             sequential::skeleton(&mut RTest { fun: fun.clone(), token }, &options, cells, observer)
         }
@@ -229,6 +234,7 @@ fn search(
         ("n_edgetests", output::counts(&tests)),
         ("max_ord", Robj::from(max_order)),
         ("exact_tests", Robj::from(exact_tests as f64)),
+        ("memory", output::named(memory.into_iter().map(|(name, bytes)| (name, Robj::from(bytes as f64))).collect())),
         ("too_few", Robj::from(too_few as f64)),
         ("device", Robj::from(machine.name())),
     ]);

@@ -13,19 +13,20 @@
 // Sets whose covariances are fetched at a time: the loads are under way together.
 constexpr u32 AHEAD = 16;
 
-// Working memory of a warp, in doubles; engine/cuda/search.rs has the same sum.
+// Working memory of a warp, in doubles; engine/cuda/sets.rs has the same sum.
 __host__ __device__ constexpr u64 shared_doubles(u64 l, bool special) {
     u64 groups = !special ? 1 : l <= 2 ? 32 : 4;
-    return l * l + 2 * l + groups * exact_apart(l) + (l + 1) * 32 + AHEAD * 32 + (special ? 0 : l * 32) + l / 2 + 1
-           + groups * l / 2 + 1;
+    return l * l + 2 * l + groups * exact_apart(l) + (l + 1) * 32 + AHEAD * 32 + 48 + (special ? 0 : l * 32) + groups
+           + (groups + l + groups * l) / 2 + 1;
 }
 
 template <int L> struct Work {
     // Lanes that decide one exact test.
     static constexpr int GROUP = L == 0 ? 32 : L <= 2 ? 1 : 8;
     static constexpr int GROUPS = WARP / GROUP;
-    double *factor, *along_x, *scale, *exact, *members, *ahead, *row;
-    u32 *places, *set;
+    double *factor, *along_x, *scale, *exact, *members, *ahead, *known, *row;
+    u64* key;
+    u32 *near, *owner, *places, *set;
 
     __device__ Work(const Args& a, u32 l) {
         extern __shared__ double memory[];
@@ -38,9 +39,13 @@ template <int L> struct Work {
         exact = scale + l;
         members = exact + GROUPS * exact_apart(l);    // [m][lane]: Cholesky rows of 32 last members; then cov with x, variance
         ahead = members + (l + 1) * 32;     // [set][lane]: covariances of the last members with the lanes' y
-        row = ahead + AHEAD * 32;           // [m][lane]: Cholesky rows of the lanes' y, where registers do not hold them
-        places = (u32*)(row + (L ? 0 : l * 32));
-        set = places + l;                   // [group][member]
+        known = ahead + AHEAD * 32;         // [lane]: the smallest |r| that the exact formula is known to give for its pair
+        near = (u32*)(known + 32);          // [lane]: tests that the quick form has not all digits of
+        row = known + 48;                   // [m][lane]: Cholesky rows of the lanes' y, where registers do not hold them
+        key = (u64*)(row + (L ? 0 : l * 32));    // [suspect]: rank in the pair's order
+        owner = (u32*)(key + GROUPS);       // [suspect]: lane
+        places = owner + GROUPS;
+        set = places + l;                   // [suspect][member]
     }
 };
 
@@ -81,13 +86,35 @@ __device__ __forceinline__ void item(const Args& a, const Work<L>& work, u32 x, 
     Row<L> row(work.row);
     double best_num = 1.0, best_den = 0.0;
     u64 best_rank = NEVER;
-    u32 exact_tests = 0;
-    // The smallest |r| that the exact formula is known to give for this pair.
-    double known = 2.0;
-    if (active) {
+    auto learn = [&] {
+        if (!active) return;
         u64 bits = *(const volatile u64*)&slot->exact_r;
-        if (bits != NEVER) known = __longlong_as_double((long long)bits);
-    }
+        work.known[lane] = bits == NEVER ? 2.0 : __longlong_as_double((long long)bits);
+        u64 stop = volatile_stop(slot) >> 1;
+        if (!by_common && stop < limit) limit = stop;
+    };
+    work.near[lane] = 0;
+    learn();
+
+    // Tests for the exact formula wait until there is one for every group of lanes: each takes long and none waits for another.
+    u32 suspects = 0;
+    auto settle_suspects = [&] {
+        constexpr u32 GROUP = Work<L>::GROUP;
+        __syncwarp();
+        u32 group = lane / GROUP;
+        // A group without one goes along with the first.
+        u32 own = group < suspects ? group : 0, lane_of = work.owner[own];
+        u32 other = __shfl_sync(FULL, y, lane_of);
+        Exact found = exact_by<GROUP, L>(a, x, other, work.set + own * l, l, work.exact + group * exact_apart(l));
+        if (lane % GROUP == 0 && group < suspects) {
+            Slot* of_pair = a.slot + offset + tile * WARP + lane_of;
+            if (found.separates) atomicMin(&of_pair->stop, 2 * work.key[own] + 1); else enter_exact(of_pair, found);
+        }
+        suspects = 0;
+        __threadfence();
+        __syncwarp();
+        learn();
+    };
 
     if (lane == 0) unrank(a, d, l, rank, work.places);
     __syncwarp();
@@ -95,14 +122,12 @@ __device__ __forceinline__ void item(const Args& a, const Work<L>& work, u32 x, 
     while (true) {
         // Bring the prefix up to date.
         bool sound = true;
-        double smallest = 1.0, determinant = 1.0;
+        double smallest = 1.0;
 #pragma unroll
         for (u32 j = 0; j < pivots; j++) {
             if (j < fresh) {
                 double scale = work.scale[j];
-                double pivot = 1.0 / (scale * scale);
-                smallest = fmin(smallest, pivot);
-                determinant *= pivot;
+                smallest = fmin(smallest, 1.0 / (scale * scale));
             }
             if (j < fresh || !sound) continue;
             u32 pivot = list[work.places[j]];
@@ -127,7 +152,6 @@ __device__ __forceinline__ void item(const Args& a, const Work<L>& work, u32 x, 
                 continue;
             }
             smallest = fmin(smallest, left);
-            determinant *= left;
             double scale = 1.0 / sqrt(left);
             if (lane == 0) {
                 work.scale[j] = scale;
@@ -197,7 +221,7 @@ __device__ __forceinline__ void item(const Args& a, const Work<L>& work, u32 x, 
                 double cov = work.ahead[(s - from) % AHEAD * WARP + lane];
                 bool valid = active && !member && place != s && own_rank < limit;
                 if (by_common) valid = valid && !(all_common && is_common(a, y, list[s]));
-                bool separates = false, depends = false;
+                bool separates = false, depends = false, near = false;
                 if (sound) {
                     const double* u = work.members + (s - base);
                     double with_x = u[(l - 1) * WARP], left = u[l * WARP];
@@ -218,20 +242,24 @@ __device__ __forceinline__ void item(const Args& a, const Work<L>& work, u32 x, 
                         best_rank = own_rank;
                     }
                     if (valid && !separates && !depends && left > a.bounded && den_x > 0.0 && den_y > 0.0) {
+                        near = true;
                         // Not good enough for all digits, but its error is known: mostly that decides.
                         double r = sqrt(square / den);
-                        double product = determinant * fmin(den_x, den_y) * (1.0 - r * r);
+                        double product = fmin(den_x, den_y) * (1.0 - r * r);
+                        for (u32 m = 0; m < pivots; m++) product /= work.scale[m] * work.scale[m];
                         double error = a.slack / fmin(product, a.trusted);
                         if (product > a.bounded) {
                             separates = r + error < fmin(a.critical, a.critical_neg);
                             // Of those that do not separate, the exact formula is needed where p may be the largest.
                             double low = r - error;
                             depends = low > fmax(a.critical, a.critical_neg)
-                                      && (low > known || (best_den > 0.0 && low * low * best_den > best_num));
+                                      && (low > work.known[lane] || (best_den > 0.0 && low * low * best_den > best_num));
                         }
                     }
                 }
                 bool suspect = valid && !separates && !depends;
+                // Counted whether or not the bound of its error is enough, as that rests on what other warps have found.
+                if (near || suspect) work.near[lane]++;
                 if (!__any_sync(FULL, suspect || separates)) continue;
 
                 if (lane == 0) work.places[l - 1] = s;
@@ -244,39 +272,22 @@ __device__ __forceinline__ void item(const Args& a, const Work<L>& work, u32 x, 
                     suspect = suspect && matters;
                     separates = separates && matters;
                 }
-                bool exactly = false;
-                // Several suspects at a time, one a group.
-                for (u32 left = __ballot_sync(FULL, suspect); left;) {
-                    u32 rest = left;
-                    for (u32 g = 0; g < lane / Work<L>::GROUP; g++) rest &= rest - 1;
-                    u32 group = lane / Work<L>::GROUP, b = rest ? __ffs(rest) - 1 : 0;
-                    // A group without one goes along with the first.
-                    if (!rest) b = __ffs(left) - 1;
-                    u32 other = __shfl_sync(FULL, y, b);
-                    u32* set = work.set + group * l;
-                    if (lane % Work<L>::GROUP == 0) write_set(a, list, other, work.places, 1, set);
-                    __syncwarp();
-                    Exact e = exact_by<Work<L>::GROUP, L>(a, x, other, set, l, work.exact + group * exact_apart(l));
-                    __syncwarp();
-                    // Each suspect fetches its answer.
-                    u32 turn = __popc(left & ((1u << lane) - 1));
-                    u32 from_lane = turn < Work<L>::GROUPS ? turn * Work<L>::GROUP : 0;
-                    Exact mine{__shfl_sync(FULL, e.r, from_lane), __shfl_sync(FULL, (u32)e.separates, from_lane) != 0,
-                               __shfl_sync(FULL, (u32)e.missing, from_lane) != 0};
-                    if (left >> lane & 1 && turn < Work<L>::GROUPS) {
-                        exact_tests++;
-                        separates = exactly = mine.separates;
-                        if (!separates) {
-                            enter_exact(slot, mine);
-                            if (!mine.missing) known = fmin(known, fabs(mine.r));
-                        }
-                    }
-                    for (u32 g = 0; g < Work<L>::GROUPS; g++) left &= left - 1;
-                    __syncwarp();
-                }
                 if (separates) {
-                    atomicMin(&slot->stop, 2 * key + (exactly ? 1 : 0));
+                    atomicMin(&slot->stop, 2 * key);
                     if (!by_common) limit = own_rank;
+                }
+                for (u32 waiting = __ballot_sync(FULL, suspect); waiting;) {
+                    u32 at = suspects + __popc(waiting & ((1u << lane) - 1));
+                    bool enters = waiting >> lane & 1 && at < Work<L>::GROUPS;
+                    if (enters) {
+                        write_set(a, list, y, work.places, 1, work.set + at * l);
+                        work.key[at] = key;
+                        work.owner[at] = lane;
+                    }
+                    u32 entered = __ballot_sync(FULL, enters);
+                    waiting &= ~entered;
+                    suspects += __popc(entered);
+                    if (suspects == Work<L>::GROUPS) settle_suspects();
                 }
                 __syncwarp();
                 if (lane == 0) work.places[l - 1] = first;
@@ -295,8 +306,9 @@ __device__ __forceinline__ void item(const Args& a, const Work<L>& work, u32 x, 
         fresh = fresh < moved ? fresh : moved;
         __syncwarp();
     }
+    if (suspects) settle_suspects();
+    if (work.near[lane]) atomicAdd(&slot->exact, work.near[lane]);
     enter_smallest(slot, best_den > 0.0 ? best_num / best_den : 2.0, best_rank, active && best_den > 0.0);
-    if (exact_tests) atomicAdd(&slot->exact, exact_tests);
 }
 
 template <int L> __device__ __forceinline__ void decide(const Args& a) {
@@ -322,6 +334,7 @@ template <int L> __device__ __forceinline__ void decide(const Args& a) {
     }
 }
 
-// Each size is a file of its own: the driver compiles a module when it is first needed.
-#define SHARED_KERNEL(name, L) \
-    extern "C" __global__ void __launch_bounds__(128, 3) name(const __grid_constant__ Args a) { decide<L>(a); }
+// Each size is a file of its own: the driver compiles a module when it is first needed. BLOCKS of them share a multiprocessor: as
+// many as registers suffice for.
+#define SHARED_KERNEL(name, L, BLOCKS) \
+    extern "C" __global__ void __launch_bounds__(128, BLOCKS) name(const __grid_constant__ Args a) { decide<L>(a); }

@@ -1,3 +1,3 @@
 // Sets of 4.
 #include "gauss_shared.cuh"
-SHARED_KERNEL(shared_4, 4)
+SHARED_KERNEL(shared_4, 4, 3)

@@ -1,3 +1,3 @@
 // Sets of 5.
 #include "gauss_shared.cuh"
-SHARED_KERNEL(shared_5, 5)
+SHARED_KERNEL(shared_5, 5, 3)

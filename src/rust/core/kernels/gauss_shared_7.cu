@@ -1,3 +1,3 @@
 // Sets of 7.
 #include "gauss_shared.cuh"
-SHARED_KERNEL(shared_7, 7)
+SHARED_KERNEL(shared_7, 7, 2)

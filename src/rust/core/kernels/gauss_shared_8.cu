@@ -1,3 +1,3 @@
 // Sets of 8.
 #include "gauss_shared.cuh"
-SHARED_KERNEL(shared_8, 8)
+SHARED_KERNEL(shared_8, 8, 2)

@@ -29,7 +29,7 @@ __device__ inline u64 rank_common_last(const Args& a, const u32* list, u32 d, u3
     return choose(a, n, size) - 1 - after;
 }
 
-// The conditioning set as the exact formula gets it: in the order of the pair's candidates. One lane writes it.
+// The conditioning set as the exact formula gets it: in the order of the pair's candidates.
 __device__ inline void write_set(const Args& a, const u32* list, u32 other, const u32* places, u32 stride, u32* set) {
     u32 size = (u32)a.size, n = 0;
     bool by_common = a.fast && a.second;

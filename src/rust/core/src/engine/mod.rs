@@ -25,6 +25,11 @@ pub trait Engine {
     /// p-values of arbitrary questions, in their order; NaN where there is none.
     fn p_values(&mut self, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>>;
 
+    /// What the last search planned to use of its device's memory: (use, bytes). None where a search plans nothing.
+    fn memory_plan(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
+
     /// This engine as one that decides lists of sides, if it can.
     fn as_side_engine(&mut self) -> Option<&mut dyn SideEngine> {
         None

@@ -249,6 +249,10 @@ impl Engine for CudaEngine<'_> {
         Ok(Box::new(search::CudaSearch::new(self, options, p_max)?))
     }
 
+    fn memory_plan(&self) -> Vec<(&'static str, u64)> {
+        self.plan.as_ref().map_or(Vec::new(), |plan| plan.parts().to_vec())
+    }
+
     fn p_values(&mut self, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>> {
         self.watched(|engine| batch::p_values(engine, batch, observer))
     }

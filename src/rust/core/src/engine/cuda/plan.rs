@@ -59,9 +59,20 @@ impl Plan {
         self
     }
 
+    /// Bytes by use.
+    pub fn parts(&self) -> [(&'static str, u64); 5] {
+        [
+            ("correlations", self.correlations),
+            ("graphs", self.graphs),
+            ("p-values", self.p_values),
+            ("rows", self.rows),
+            ("edges", self.edges),
+        ]
+    }
+
     /// Bytes in all.
     pub fn total(&self) -> u64 {
-        self.correlations + self.graphs + self.p_values + self.rows + self.edges
+        self.parts().iter().map(|(_, bytes)| bytes).sum()
     }
 
     /// Refuses a plan that the card cannot hold: `free` bytes are free or held by us already.
@@ -102,13 +113,7 @@ impl fmt::Display for Bytes {
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "memory plan for p = {}: {}", self.p, Bytes(self.total()))?;
-        for (name, bytes) in [
-            ("correlations", self.correlations),
-            ("graphs", self.graphs),
-            ("p-values", self.p_values),
-            ("rows", self.rows),
-            ("edges", self.edges),
-        ] {
+        for (name, bytes) in self.parts() {
             writeln!(f, "  {name:14} {}", Bytes(bytes))?;
         }
         Ok(())

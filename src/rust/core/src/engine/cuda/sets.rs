@@ -26,7 +26,16 @@ fn shared_doubles(l: u64) -> u64 {
         _ => 4,
     };
     let rows = if special { 0 } else { 32 * l };
-    l * l + 2 * l + groups * exact_apart(l) + (l + 1) * 32 + AHEAD * 32 + rows + l / 2 + 1 + groups * l / 2 + 1
+    l * l
+        + 2 * l
+        + groups * exact_apart(l)
+        + (l + 1) * 32
+        + AHEAD * 32
+        + 48
+        + rows
+        + groups
+        + (groups + l + groups * l) / 2
+        + 1
 }
 
 /// Likewise `paper_doubles` of kernels/gauss_papers.cu.
