@@ -13,14 +13,14 @@ found <- data.frame(p = number(cells[, 1]), n = number(cells[, 2]), parents = nu
                     tests = number(cells[, 4]), seconds = number(cells[, 8]))
 
 png(arguments[2], width = 1350, height = 480, res = 150, pointsize = 10, type = "cairo")
-par(mfrow = c(1, 3), mar = c(4, 4, 2, 1), las = 1)
+par(mfrow = c(1, 3), mar = c(4.6, 5, 2, 1), mgp = c(3.6, 0.8, 0), las = 1)
 # The other two as in the first row.
 base <- found[1, ]
 panel <- function(name, label, guide) {
   others <- setdiff(c("p", "n", "parents"), name)
   same <- found[[others[1]]] == base[[others[1]]] & found[[others[2]]] == base[[others[2]]]
   part <- found[same, ][order(found[[name]][same]), ]
-  plot(part[[name]], part$seconds, log = "xy", type = "b", pch = 19, xlab = label, ylab = "skeleton(), s")
+  plot(part[[name]], part$seconds, log = "xy", type = "b", pch = 19, ylim = range(part$seconds, part$seconds * 2, part$seconds / 2), xlab = label, ylab = "skeleton(), s")
   if (guide) {
     lines(part$p, part$seconds[1] * (part$p / part$p[1])^2, lty = 2)
     legend("topleft", c("measured", "as p squared"), lty = 1:2, bty = "n")

@@ -1,0 +1,117 @@
+//! What is told where driver, card or launch fails: a driver of our own (driver/driver.c) plays each part, in a process of its
+//! own, since a process loads one driver.
+
+#![cfg(all(feature = "cuda", target_os = "linux"))]
+#![allow(clippy::unwrap_used)]
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::OnceLock;
+
+use pcgpu_core::ci::gauss::{Gauss, Reading};
+use pcgpu_core::engine::cuda::{device, CudaEngine, CudaOptions};
+use pcgpu_core::search::{levels, Method, Options, Unobserved};
+use pcgpu_core::{Error, Result};
+
+const PART: &str = "FAKE_CUDA";
+
+/// The folder with the driver, compiled once.
+fn driver() -> &'static PathBuf {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| {
+        let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("driver");
+        std::fs::create_dir_all(&folder).unwrap();
+        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/driver/driver.c");
+        let made = Command::new("cc")
+            .args(["-shared", "-fPIC", "-O1", "-w", "-o"])
+            .arg(folder.join("libcuda.so"))
+            .arg(source)
+            .status();
+        assert!(made.unwrap().success(), "the driver does not compile");
+        std::fs::copy(folder.join("libcuda.so"), folder.join("libcuda.so.1")).unwrap();
+        folder
+    })
+}
+
+fn search() -> Result<()> {
+    let c = [1.0, 0.5, 0.4, 0.5, 1.0, 0.3, 0.4, 0.3, 1.0];
+    let gauss = Gauss::new(&c, 3, 50.0, Reading::GaussCItest)?;
+    let options = Options { method: Method::Stable, ..Options::new(3, 0.05) };
+    let mut engine = CudaEngine::new(gauss, options.alpha, CudaOptions::default())?;
+    levels::skeleton(&mut engine, &options, &mut [0.0; 9], &mut Unobserved).map(drop)
+}
+
+fn told<T>(outcome: Result<T>) -> String {
+    match outcome {
+        Ok(_) => "fine".into(),
+        Err(Error::Device(e)) => format!("{}: {} -> {}", e.kind.name(), e.message, e.mend),
+        Err(e) => format!("{e:?}"),
+    }
+}
+
+/// Runs in the process with the driver; says nothing elsewhere.
+#[test]
+fn played() {
+    if std::env::var_os(PART).is_some() {
+        println!("listing {}", told(device::devices()));
+        println!("first {}", told(search()));
+        println!("second {}", told(search()));
+    }
+}
+
+/// What listing the cards, a search and another search tell, with the driver that plays this part.
+fn play(part: &str) -> [String; 3] {
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "played", "--nocapture"])
+        .env(PART, part)
+        .env("LD_LIBRARY_PATH", driver())
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{part}: {text}\n{}", String::from_utf8_lossy(&output.stderr));
+    ["listing ", "first ", "second "].map(|name| {
+        // The harness begins the first line itself.
+        let line = text.lines().find_map(|line| line.split_once(name)).unwrap_or_else(|| panic!("{part}: {text}"));
+        line.1.to_string()
+    })
+}
+
+#[test]
+fn a_driver_that_works_is_used() {
+    assert_eq!(play("none"), ["fine", "fine", "fine"]);
+}
+
+#[test]
+fn what_fails_is_named_with_what_to_do() {
+    for (part, kind, message, mend) in [
+        ("old_driver", "old_driver", "offers CUDA 11.8", "525"),
+        ("no_device", "no_device", "no GPU", "device = \"cpu\""),
+        ("old_device", "old_device", "compute capability 6", "7.5"),
+        ("busy", "busy", "exclusive use", "cuda:1"),
+        ("full", "out_of_memory", "out of memory", "end other programs"),
+        ("old_ptx", "old_driver", "CUDA 12.0", "525"),
+        ("taken", "out_of_memory", "bytes", "end other programs"),
+    ] {
+        let [_, first, second] = play(part);
+        for told in [&first, &second] {
+            let known = told.starts_with(&format!("{kind}: ")) && told.contains(message) && told.contains(mend);
+            assert!(known, "{part}: {told}");
+        }
+    }
+}
+
+#[test]
+fn cards_are_listed_as_far_as_can_be() {
+    for (part, listing) in [("old_driver", "old_driver: "), ("no_device", "no_device: ")] {
+        assert!(play(part)[0].starts_with(listing), "{part}");
+    }
+    // A card that another process has to itself is listed all the same.
+    assert_eq!(play("busy")[0], "fine");
+}
+
+#[test]
+fn after_a_failed_launch_the_next_search_works() {
+    let [_, first, second] = play("launch");
+    assert!(first.starts_with("failed: ") && first.contains("CUDA_ERROR_LAUNCH_FAILED"), "{first}");
+    assert_eq!(second, "fine");
+}
