@@ -1,7 +1,7 @@
 //! Levels of discrete variables on the card, in stages short enough to be interrupted.
 
 use super::counting::{self, DiscreteArgs, BLOCK};
-use super::kernels::{Report, SLOT_BYTES};
+use super::kernels::{Args, Report, SLOT_BYTES, WARP};
 use super::memory::Use;
 use super::search::CudaSearch;
 use super::{asked, Strategy};
@@ -50,10 +50,11 @@ impl CudaSearch<'_, '_> {
     fn prepare(&mut self, test: &Discrete, size: usize) -> Result<(DiscreteArgs, u32, u32, u64)> {
         let (processors, limit) = (self.engine.card.processors, self.engine.card.shared_limit);
         let tables = counting::tables(size as u64, limit);
-        let room = self.engine.scratch_room(test, &self.plan)?;
+        let most_users = u64::from(processors) * if self.engine.options.strategy == Strategy::Shared { 8 } else { 2048 };
+        let room = self.engine.scratch_room(test, &self.plan)?.saturating_sub(counting::asked_bytes(size, most_users));
         let (scratch, threads, each, shared) = match self.engine.options.strategy {
             Strategy::Edge { beta, gamma } if size > 0 => {
-                let threads = (beta * gamma).next_multiple_of(32);
+                let threads = (beta * gamma).next_multiple_of(WARP);
                 (counting::scratch_of_threads(test, size, threads, processors, room), threads, threads, 16)
             }
             _ => (counting::scratch(test, size, tables.area, processors, room), BLOCK, 1, tables.bytes),
@@ -76,12 +77,12 @@ impl CudaSearch<'_, '_> {
         let (mut args, blocks, threads, shared) = self.prepare(test, 0)?;
         let tile = (p * p / (4 * u64::from(blocks))).clamp(2, args.tile);
         let items = p * p.div_ceil(tile);
-        args.a = super::kernels::Args { scratch: args.a.scratch, scratch_bytes: args.a.scratch_bytes, ..self.args };
+        args.a = Args { scratch: args.a.scratch, scratch_bytes: args.a.scratch_bytes, ..self.args };
         args.tile = tile;
         self.reset_report(items)?;
         loop {
             let blocks = u64::from(blocks).min(items) as u32;
-            self.engine.card.launch("dis_begin", (1, 1), 1, 0, &args)?;
+            self.engine.card.launch("dis_begin", (1, 1), WARP, 0, &args)?;
             self.engine.card.launch("dis_marginal", (blocks, 1), threads, shared, &args)?;
             let report = self.report("level 0", &mut || observer.look())?;
             let questions = asked::bring(self.engine, &args, report.asked)?;
@@ -127,7 +128,7 @@ impl CudaSearch<'_, '_> {
         };
         args.tile = (2 * self.ends / u64::from(blocks)).next_power_of_two().clamp(4, args.tile);
         let place = (args.a.scratch, args.a.scratch_bytes);
-        args.a = super::kernels::Args { scratch: place.0, scratch_bytes: place.1, beta, gamma, ..self.args };
+        args.a = Args { scratch: place.0, scratch_bytes: place.1, beta, gamma, ..self.args };
         self.launch_discrete("dis_slots", self.blocks_for(self.args.p), &args)?;
         let stages = stages(subsets::binomial(from, size).unwrap_or(u64::MAX), longest);
         let last = stages.len() as u64 + 1;
@@ -142,7 +143,7 @@ impl CudaSearch<'_, '_> {
                 self.engine.card.launch(name, (blocks, 1), threads, shared, &args)?;
             }
             args.stage = last;
-            self.engine.card.launch("dis_close", (1, 1), 1, 0, &args)?;
+            self.engine.card.launch("dis_close", (1, 1), WARP, 0, &args)?;
             self.settle_discrete(&args)?;
             let report = self.report("a level of sets", &mut || observer.look())?;
             let questions = asked::bring(self.engine, &args, report.asked)?;
