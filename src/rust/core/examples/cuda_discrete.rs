@@ -3,7 +3,10 @@
 //! `cargo run --release -p pcgpu-core --example cuda_discrete -- FILE [chi2|dis] [alpha] [strategy] [repeats] [m.max]`
 //!
 //! FILE: a header, then a row of level codes 0, 1, ... a sample (as `bifsample.py` writes, .gz too); or `random:p:n:levels:seed` for
-//! uniform independent ones but for a chain of copies. The strategies are shared and edge:beta:gamma.
+//! uniform independent ones but for every third, mostly a copy of the one before; or `circle:p:n:levels:degree` for such codes
+//! where each variable is tested with its `degree` neighbours on a circle, and nothing is ever independent: degree - 1 tests of
+//! an edge from each side at level 1, the last. The strategies are shared and edge:beta:gamma. An argument "no" after m.max leaves
+//! the CPU engine out.
 
 use std::error::Error;
 use std::io::Read;
@@ -12,6 +15,7 @@ use std::time::Instant;
 use pcgpu_core::ci::discrete::{Coded, Discrete, Rule, Statistic};
 use pcgpu_core::engine::cpu::{default_threads, CpuEngine, DiscreteKernel};
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, Strategy};
+use pcgpu_core::graph::Adjacency;
 use pcgpu_core::search::{levels, Observer, Options, Skeleton};
 
 /// Notes when levels begin.
@@ -77,25 +81,47 @@ fn random(p: usize, n: usize, levels: i32, seed: u64) -> Vec<i32> {
     codes
 }
 
+/// All pairs but those at most degree / 2 apart on a circle.
+fn gaps(p: usize, degree: usize) -> Adjacency {
+    let mut gaps = Adjacency::empty(p);
+    for x in 0..p {
+        for y in 0..x {
+            if (x - y).min(p + y - x) > degree / 2 {
+                gaps.insert(x, y);
+            }
+        }
+    }
+    gaps
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<String> = std::env::args().collect();
     let argument = |i: usize, default: &str| args.get(i).cloned().unwrap_or(default.to_string());
     let path = argument(1, "");
+    let mut circle = None;
     let (codes, n) = match path.split(':').collect::<Vec<_>>()[..] {
+        ["circle", p, n, levels, degree] => {
+            circle = Some(gaps(p.parse()?, degree.parse()?));
+            (random(p.parse()?, n.parse()?, levels.parse()?, 1), n.parse::<usize>()?)
+        }
         ["random", p, n, levels, seed] => {
             (random(p.parse()?, n.parse()?, levels.parse()?, seed.parse()?), n.parse::<usize>()?)
         }
         _ => read(&path)?,
     };
     let p = codes.len() / n;
-    let nlev: Vec<u32> = codes.chunks(n).map(|column| column.iter().fold(1, |most, &code| code.max(most)) as u32 + 1).collect();
+    let nlev: Vec<u32> =
+        codes.chunks(n).map(|column| column.iter().fold(1, |most, &code| code.max(most)) as u32 + 1).collect();
     let data = Coded::new(n, &nlev, &codes, false)?;
     let (statistic, rule) = match argument(2, "chi2").as_str() {
         "dis" => (Statistic::G2, Rule::Pcalg { adapt: false }),
         _ => (Statistic::X2, Rule::Bnlearn { adapt: false }),
     };
     let test = Discrete::new(&data, statistic, rule);
-    let options = Options { m_max: argument(6, "inf").parse()?, ..Options::new(p, argument(3, "0.01").parse()?) };
+    let mut options = Options { m_max: argument(6, "inf").parse()?, ..Options::new(p, argument(3, "0.01").parse()?) };
+    if circle.is_some() {
+        options = Options { m_max: 1.0, fixed_gaps: circle, ..Options::new(p, 2.0) };
+    }
     let strategy = match argument(4, "shared").split(':').collect::<Vec<_>>()[..] {
         ["edge", beta, gamma] => Strategy::Edge { beta: beta.parse()?, gamma: gamma.parse()? },
         _ => Strategy::Shared,

@@ -190,7 +190,7 @@ impl CudaEngine<'_> {
                 v += 1;
             }
         })?;
-            self.card.upload(column, &starts)?;
+        self.card.upload(column, &starts)?;
         let numbers: Vec<u32> = (0..data.p()).map(|v| data.levels(v) as u32).collect();
         self.card.upload(levels, &numbers)?;
         let coding = Coding { codes, column, levels };

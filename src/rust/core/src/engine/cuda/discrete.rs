@@ -50,7 +50,8 @@ impl CudaSearch<'_, '_> {
     fn prepare(&mut self, test: &Discrete, size: usize) -> Result<(DiscreteArgs, u32, u32, u64)> {
         let (processors, limit) = (self.engine.card.processors, self.engine.card.shared_limit);
         let tables = counting::tables(size as u64, limit);
-        let most_users = u64::from(processors) * if self.engine.options.strategy == Strategy::Shared { 8 } else { 2048 };
+        let most_users =
+            u64::from(processors) * if self.engine.options.strategy == Strategy::Shared { 8 } else { 2048 };
         let room = self.engine.scratch_room(test, &self.plan)?.saturating_sub(counting::asked_bytes(size, most_users));
         let (scratch, threads, each, shared) = match self.engine.options.strategy {
             Strategy::Edge { beta, gamma } if size > 0 => {

@@ -1,12 +1,12 @@
 //! PC-stable on the card: the graph, the separating sets and the largest p-values stay there until the end. Between levels a
 //! few numbers come back.
 
+use super::counting::data_bytes;
 use super::kernels::{Args, Report, WARP};
 use super::log::Log;
 use super::memory::Use;
 use super::plan::Plan;
 use super::transfer::{each_column, numbers, prefer_large_pages, threads_for};
-use super::counting::data_bytes;
 use super::{CudaEngine, Strategy, Test};
 use crate::engine::{LevelReport, Search, Widest};
 use crate::graph::{Adjacency, SepSetLog, SepSets};
