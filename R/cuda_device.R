@@ -7,8 +7,10 @@
 #' @param device `"cuda"` for the first GPU, `"cuda:1"` for the second, and so on: see [pcgpu_devices()].
 #' @param strategy How the tests of a level are dealt out to the GPU:
 #'   - `"shared"` (the default): this package's own; tests that share a conditioning set share its work;
-#'   - `"edge"`: cuPC-E of Zarebavani and others (2020), blocks of threads for some edges of a variable;
-#'   - `"set"`: cuPC-S of the same paper, a thread for a conditioning set and all edges that it may separate.
+#'   - `"edge"`: cuPC-E of Zarebavani and others (2020), blocks of threads for some edges of a variable; for discrete
+#'     variables disc-cupc, with which Hagedorn and Huegle (2021) compare gpuPC;
+#'   - `"set"`: cuPC-S of the same paper, a thread for a conditioning set and all edges that it may separate. For the
+#'     Gaussian test alone.
 #' @param beta,gamma For `strategy = "edge"`: the number of edges of a block, and the number of tests of an edge at a time.
 #'   `NULL` means 2 and 32, the paper's choice.
 #' @param theta,delta For `strategy = "set"`: the number of conditioning sets of a block, and the number of blocks for a
@@ -18,6 +20,9 @@
 #' @references
 #' B. Zarebavani, F. Jafarinejad, M. Hashemi and S. Salehkaleybar (2020). cuPC: CUDA-based parallel PC algorithm for
 #' causal structure learning on GPU. *IEEE Transactions on Parallel and Distributed Systems* 31(3), 530-542.
+#'
+#' C. Hagedorn and J. Huegle (2021). GPU-accelerated constraint-based causal structure learning for discrete data.
+#' *Proceedings of the 2021 SIAM International Conference on Data Mining*.
 #' @seealso [pcgpu_devices()] for what there is.
 #' @examples
 #' cuda_device("cuda:1", strategy = "edge", beta = 4)

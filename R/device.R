@@ -6,6 +6,10 @@
 # use costs about 0.14 s, which small problems do not earn back, hence the margin.
 auto_variables <- 500L
 
+# The same for tests of discrete variables, in counted samples of level 0 (observations times pairs of variables), on which
+# the work rests: the CPU then takes about as long as the GPU with its first use (0.25 s on 16 cores; see RESULTS.md).
+auto_counts <- 1e9
+
 # The same for suff_gauss(), in multiplications (observations times pairs of variables): cor() takes as long for so many as the
 # GPU with its first use.
 auto_products <- 1.5e8
@@ -36,20 +40,15 @@ new_device <- function(kind, ordinal = NULL, options = list()) {
 # "cuda:1" -> 1, "cuda" -> 0.
 card_number <- function(device) as.integer(sub("^cuda:?$", "0", sub("^cuda:([0-9]+)$", "\\1", device)))
 
-# Settles where a search or an orientation of p variables runs: a device whose kind is "cpu" or "cuda". `automatic` says
+# Settles where a search or an orientation of p variables (and n observations, for discrete ones) runs: a device whose kind is
+# "cpu" or "cuda". `automatic` says
 # that "cuda" was not asked for by name, and may be given up. No GPU is touched here.
-choose_device <- function(device, kind, method, p) {
+choose_device <- function(device, kind, method, p, n = NULL) {
   if (device$kind == "cuda") {
     if (kind == "function") {
       abort_argument("device", device_name(device), paste(
         "a test that is an R function runs on the CPU:",
-        "give device = \"cpu\" or \"auto\", or the test gaussCItest."
-      ))
-    }
-    if (kind != "gauss") {
-      abort_argument("device", device_name(device), paste(
-        "tests of discrete data run on the CPU so far:",
-        "give device = \"cpu\" or \"auto\"."
+        "give device = \"cpu\" or \"auto\", or a test of this package."
       ))
     }
     if (method == "original") {
@@ -61,9 +60,12 @@ choose_device <- function(device, kind, method, p) {
     device$automatic <- FALSE
     return(device)
   }
-  pays <- kind == "gauss" && method != "original" && p >= auto_variables
-  if (device$kind == "auto" && pays) automatic_card() else new_device("cpu")
+  pays <- switch(kind, gauss = p >= auto_variables, discrete = n * p * (p - 1) / 2 >= auto_counts, FALSE)
+  if (device$kind == "auto" && pays && method != "original") automatic_card() else new_device("cpu")
 }
+
+# How many observations the data of a discrete test have.
+observations <- function(test) if (test$kind == "discrete") length(test$dm) / test$p
 
 automatic_card <- function() {
   device <- new_device("cuda", ordinal = 0L)

@@ -6,9 +6,9 @@
 #   gpu-check.sh [--only PART,...] [--out FOLDER] [--limit PART=SECONDS]...
 #
 # Parts, with what they take at most in seconds:
-#   rust-tests 130   the core's tests, among them those of the CUDA engine
+#   rust-tests 150   the core's tests, among them those of the CUDA engine
 #   r-tests    130   tests/testthat with the GPU tests switched on
-#   sanitize   120   compute-sanitizer's four tools on small searches, where it is there
+#   sanitize   150   compute-sanitizer's four tools on small searches, where it is there
 #   profile     50   Nsight Compute on the kernels of a search, where it is there
 #   bench      150   times on this GPU and CPU, with a comparison of the answers
 #
@@ -21,7 +21,7 @@ bundle=$(cd "$(dirname "$0")" && pwd)
 home=/opt/pcgpu-check
 out=${OUT:-./gpu-report}
 parts="rust-tests r-tests sanitize profile bench"
-declare -A limit=([rust-tests]=130 [r-tests]=130 [sanitize]=120 [profile]=50 [bench]=150)
+declare -A limit=([rust-tests]=150 [r-tests]=130 [sanitize]=150 [profile]=50 [bench]=150)
 only=$parts
 
 usage() {
@@ -143,15 +143,19 @@ sanitize() {
     tell ""
     return
   fi
-  local tool status
-  tell "| tool | outcome | summary |"
-  tell "|---|---|---|"
+  local tool status program
+  tell "| tool | program | outcome | summary |"
+  tell "|---|---|---|---|"
   for tool in memcheck racecheck synccheck initcheck; do
-    echo "== $tool" >>"$log"
-    within compute-sanitizer --tool "$tool" --error-exitcode 9 "$home/bin/search_times" --check-small
-    status=$?
-    tell "| $tool | $(outcome $status) | $(grep -E '=+ (ERROR|RACECHECK) SUMMARY' "$log" | tail -n 1 | tr -d '=') |"
-    if [ $status != 0 ]; then failures=$((failures + 1)); fi
+    # The Gaussian test's searches, and of the tests of discrete variables those that use all kernels.
+    for program in "search_times --check-small" "tests/cuda_discrete questions_of little"; do
+      echo "== $tool $program" >>"$log"
+      # shellcheck disable=SC2086
+      within compute-sanitizer --tool "$tool" --error-exitcode 9 "$home"/bin/$program
+      status=$?
+      tell "| $tool | $program | $(outcome $status) | $(grep -E '=+ (ERROR|RACECHECK) SUMMARY' "$log" | tail -n 1 | tr -d '=') |"
+      if [ $status != 0 ]; then failures=$((failures + 1)); fi
+    done
   done
   tell ""
 }

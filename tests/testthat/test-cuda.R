@@ -108,8 +108,8 @@ test_that("the memory plan is told and kept", {
   s <- suff(p = 300, n = 100, degree = 4)
   fit <- skeleton(s, gaussCItest, 0.05, p = 300, device = "cuda")
   plan <- run_details(fit)$memory
-  expect_named(plan, c("correlations", "graphs", "p-values", "rows", "edges"))
-  expect_identical(plan[["correlations"]], 8 * 300^2)
+  expect_named(plan, c("data", "graphs", "p-values", "rows", "edges", "scratch"))
+  expect_identical(plan[["data"]], 8 * 300^2)
   within <- skeleton(s, gaussCItest, 0.05, p = 300, device = cuda_device(memory = sum(plan)))
   expect_same_answer(within, fit, "within the plan")
   expect_identical(run_details(within), run_details(fit))

@@ -1,5 +1,5 @@
-chosen <- function(device, kind = "gauss", method = "stable", p = 10000) {
-  pcgpu:::choose_device(pcgpu:::check_device(device), kind, method, p)
+chosen <- function(device, kind = "gauss", method = "stable", p = 10000, n = 1e4) {
+  pcgpu:::choose_device(pcgpu:::check_device(device), kind, method, p, n)
 }
 
 test_that("names of GPUs are read", {
@@ -15,6 +15,9 @@ test_that("the automatic choice is a GPU for many variables and a native test, a
   expect_identical(chosen("auto", p = pcgpu:::auto_variables)$kind, "cuda")
   expect_identical(chosen("auto", p = pcgpu:::auto_variables - 1)$kind, "cpu")
   expect_identical(chosen("auto", kind = "function")$kind, "cpu")
+  expect_identical(chosen("auto", kind = "discrete", p = 100, n = pcgpu:::auto_counts / 4950)$kind, "cuda")
+  expect_identical(chosen("auto", kind = "discrete", p = 100, n = pcgpu:::auto_counts / 4951)$kind, "cpu")
+  expect_identical(chosen("auto", kind = "discrete", method = "original", n = 1e9)$kind, "cpu")
   expect_identical(chosen("auto", method = "original")$kind, "cpu")
   expect_identical(chosen("cpu")$kind, "cpu")
 })

@@ -122,7 +122,7 @@ fn oriented(
             run(Some(&mut EngineTest { engine: &mut *engine, observer: &mut callbacks.observer }))
         }
         Some(Test::Discrete(test)) if options.collider_rule != ColliderRule::Standard => {
-            let mut engine = test.engine(machine.threads());
+            let mut engine = machine.discrete(test.test(), alpha)?;
             run(Some(&mut EngineTest { engine: &mut *engine, observer: &mut callbacks.observer }))
         }
         Some(Test::Function(fun)) => run(Some(&mut RTest { fun: fun.clone(), token })),
@@ -197,7 +197,7 @@ fn search(
         Test::Discrete(test) if test.p() != p => {
             return Err(Failure::Input(format!("internal: `dm` has {} columns for {p} variables", test.p())));
         }
-        Test::Discrete(test) => Some(test.engine(machine.threads())),
+        Test::Discrete(test) => Some(machine.discrete(test.test(), options.alpha)?),
         Test::Function(_) => None,
     };
     let mut p_max = output::matrix(token, p)?;

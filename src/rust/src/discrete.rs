@@ -2,8 +2,6 @@
 
 use extendr_api::prelude::*;
 use pcgpu_core::ci::discrete::{Coded, Discrete, Rule, Statistic, MOST_LEVELS};
-use pcgpu_core::engine::cpu::{CpuEngine, DiscreteKernel};
-use pcgpu_core::engine::Engine;
 use pcgpu_core::graph::SepSets;
 use pcgpu_core::Error;
 
@@ -68,13 +66,6 @@ impl DiscreteTest {
     /// Number of variables.
     pub fn p(&self) -> usize {
         self.data.p()
-    }
-
-    /// An engine that runs the test.
-    pub fn engine(&self, threads: usize) -> Box<dyn Engine + '_> {
-        let kernel = DiscreteKernel::new(self.test());
-        let shard_tests = kernel.shard_tests();
-        Box::new(CpuEngine::with_shards(kernel, threads, shard_tests))
     }
 
     /// How many pairs were separated by a test with too few samples.

@@ -1,8 +1,9 @@
 //! The machine that a call runs on, as R names it, and the engine for it.
 
 use extendr_api::prelude::*;
+use pcgpu_core::ci::discrete::Discrete;
 use pcgpu_core::ci::gauss::Gauss;
-use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel};
+use pcgpu_core::engine::cpu::{CpuEngine, DiscreteKernel, GaussKernel};
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, Strategy};
 use pcgpu_core::engine::Engine;
 
@@ -42,11 +43,15 @@ impl Machine {
         }
     }
 
-    /// Threads for a test that has no kernel on a GPU; R gives no GPU to such a test.
-    pub fn threads(&self) -> usize {
+    /// The engine for a test of discrete variables.
+    pub fn discrete<'a>(&self, test: Discrete<'a>, alpha: f64) -> Outcome<Box<dyn Engine + 'a>> {
         match self {
-            Machine::Cpu { threads } => *threads,
-            Machine::Cuda(_) => 1,
+            Machine::Cpu { threads } => {
+                let kernel = DiscreteKernel::new(test);
+                let shard_tests = kernel.shard_tests();
+                Ok(Box::new(CpuEngine::with_shards(kernel, *threads, shard_tests)))
+            }
+            Machine::Cuda(options) => Ok(Box::new(CudaEngine::discrete(test, alpha, *options)?)),
         }
     }
 

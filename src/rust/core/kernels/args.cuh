@@ -23,6 +23,9 @@ struct Report {
     u64 next_first;   // work handed out: first sides
     u64 next_second;  // second sides
     u64 chunk;        // sets in an item of work, at least
+    u64 stage;        // of the level that is under way (tests of discrete variables)
+    u64 asked;        // tests that were left to the CPU (likewise)
+    u64 began;        // nanoseconds at which the first of the launches under way began; 0: none has (likewise)
 };
 
 // A launch that has used up its time leaves work for the next. What follows it on the stream does nothing then, and is
@@ -119,6 +122,16 @@ __device__ __forceinline__ u32 row_of(const u64* first, u64 rows, u64 at) {
     while (high - low > 1) {
         u64 middle = (low + high) / 2;
         if (first[middle] <= at) low = middle; else high = middle;
+    }
+    return (u32)low;
+}
+
+// Where the list of y has x, its neighbour.
+__device__ __forceinline__ u32 twin_of(const Args& a, u32 x, u32 y) {
+    u64 low = a.offset[y], high = a.offset[y + 1];
+    while (high - low > 1) {
+        u64 middle = (low + high) / 2;
+        if (a.list[middle] <= x) low = middle; else high = middle;
     }
     return (u32)low;
 }

@@ -1,32 +1,6 @@
 // What a level of sets found: counts, largest p-values and the log of separated pairs, from the slots of both sides.
 #include "sets.cuh"
 
-// The n-th candidate of row x against `other` in the order that puts common neighbours last; `own` is where `other` stands.
-// The whole warp looks for it.
-__device__ inline u32 common_last_candidate(const Args& a, const u32* list, u32 d, u32 own, u32 n) {
-    u32 lane = lane_id(), other = list[own];
-    for (u32 common = 0; common < 2; common++) {
-        for (u32 base = 0; base < d; base += WARP) {
-            u32 place = base + lane;
-            bool here = place < d && place != own && is_common(a, other, list[place]) == (common != 0);
-            u32 mask = __ballot_sync(FULL, here), count = __popc(mask);
-            if (n < count) {
-                u32 before = __popc(mask & ((1u << lane) - 1));
-                u32 owner = __ffs(__ballot_sync(FULL, here && before == n)) - 1;
-                return list[base + owner];
-            }
-            n -= count;
-        }
-    }
-    return other;
-}
-
-__device__ inline u64 common_neighbours(const Args& a, u32 x, u32 y) {
-    u64 count = 0;
-    for (u64 w = lane_id(); w < a.words; w += WARP) count += __popc(a.graph[x * a.words + w] & a.graph[y * a.words + w]);
-    return warp_sum(count);
-}
-
 // A warp takes a pair.
 extern "C" __global__ void settle(const __grid_constant__ Args a) {
     extern __shared__ double memory[];

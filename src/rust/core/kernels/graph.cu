@@ -1,5 +1,5 @@
 // The graph between levels: its mirror image, degrees, neighbour lists, what a level removes.
-#include "args.cuh"
+#include "scan.cuh"
 #include "subsets.cuh"
 
 extern __shared__ u64 sums[];
@@ -60,34 +60,9 @@ extern "C" __global__ void degrees(const __grid_constant__ Args a) {
     }
 }
 
-// Sums of what comes before, `values[p]` being the whole: one block. `load(x)` gives the terms.
-template <class F> __device__ void scan(u64 p, u64* out, F load) {
-    u32 lane = lane_id(), warp = threadIdx.x / WARP, warps = blockDim.x / WARP;
-    u64 carry = 0;
-    for (u64 base = 0; base < p; base += blockDim.x) {
-        u64 x = base + threadIdx.x;
-        u64 own = x < p ? load(x) : 0, sum = own;
-        for (u32 width = 1; width < 32; width *= 2) {
-            u64 before = __shfl_up_sync(FULL, sum, width);
-            if (lane >= width) sum += before;
-        }
-        if (lane == 31) sums[warp] = sum;
-        __syncthreads();
-        u64 offset = carry, total = 0;
-        for (u32 w = 0; w < warps; w++) {
-            if (w < warp) offset += sums[w];
-            total += sums[w];
-        }
-        if (x < p) out[x] = offset + sum - own;
-        carry += total;
-        __syncthreads();
-    }
-    if (threadIdx.x == 0) out[p] = carry;
-}
-
 // Where the rows' lists start. Leaves the degrees at 0: level 1 counts in them.
 extern "C" __global__ void offsets(const __grid_constant__ Args a) {
-    scan(a.p, a.offset, [&](u64 x) {
+    scan_rows(a.p, a.offset, sums, [&](u64 x) {
         u64 degree = a.degree[x];
         a.degree[x] = 0;
         return degree;
@@ -96,7 +71,7 @@ extern "C" __global__ void offsets(const __grid_constant__ Args a) {
 
 // Where the rows' records start: `degree` holds their numbers.
 extern "C" __global__ void log_offsets(const __grid_constant__ Args a) {
-    scan(a.p, a.items, [&](u64 x) { return (u64)a.degree[x]; });
+    scan_rows(a.p, a.items, sums, [&](u64 x) { return (u64)a.degree[x]; });
 }
 
 // How many items of work a row is: its sets in chunks, once for every 32 neighbours that they are tested against. Where there
@@ -121,7 +96,7 @@ extern "C" __global__ void items(const __grid_constant__ Args a) {
     __syncthreads();
     u64 least = total / (4 * a.warps);
     least = least < 2 ? 2 : least > 64 ? 64 : least;
-    scan(a.p, a.items, [&](u64 x) {
+    scan_rows(a.p, a.items, sums, [&](u64 x) {
         u64 sets = sets_of(x), chunk = chunk_of(least, sets);
         return (sets / chunk + (sets % chunk != 0)) * tiles_of(x);
     });
@@ -161,13 +136,7 @@ extern "C" __global__ void slots(const __grid_constant__ Args a) {
     u64 warps = (u64)gridDim.x * (blockDim.x / WARP);
     for (u64 x = (u64)blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP; x < a.p; x += warps) {
         for (u64 e = a.offset[x] + lane_id(); e < a.offset[x + 1]; e += WARP) {
-            u32 y = a.list[e];
-            u64 low = a.offset[y], high = a.offset[y + 1];
-            while (high - low > 1) {
-                u64 middle = (low + high) / 2;
-                if (a.list[middle] <= (u32)x) low = middle; else high = middle;
-            }
-            a.twin[e] = (u32)low;
+            a.twin[e] = twin_of(a, (u32)x, a.list[e]);
             Slot empty;
             empty.stop = NEVER;
             empty.rank = NEVER;

@@ -1,45 +1,9 @@
-// What the strategies for sets of two and more share: telling what was found, and the order of a pair's own candidates.
+// What the Gaussian strategies for sets of two and more share: telling what was found.
 #pragma once
 #include "gauss.cuh"
-#include "subsets.cuh"
+#include "sides.cuh"
 
 __device__ __forceinline__ u64 volatile_stop(const Slot* s) { return *(const volatile u64*)&s->stop; }
-
-// Whether `v` is a neighbour of y, too.
-__device__ __forceinline__ bool is_common(const Args& a, u32 y, u32 v) { return has(a.graph, a.words, y, v); }
-
-// Rank of a set on the second side of "stable.fast": candidates that are no neighbours of `other` first, then the common
-// ones, each ascending. `places` are in the row's whole list, `stride` apart; `own` is where `other` stands in it.
-__device__ inline u64 rank_common_last(const Args& a, const u32* list, u32 d, u32 own, const u32* places, u32 stride) {
-    u32 size = (u32)a.size, n = d - 1, other = list[own], position = 0, members = 0;
-    u64 after = 0;
-    for (int common = 0; common < 2; common++) {
-        u32 next = 0;
-        for (u32 place = 0; place < d; place++) {
-            bool member = next < size && places[next * stride] == place;
-            if (member) next++;
-            if (place == own || is_common(a, other, list[place]) != (common != 0)) continue;
-            if (member) {
-                after += choose(a, n - 1 - position, size - members);
-                members++;
-            }
-            position++;
-        }
-    }
-    return choose(a, n, size) - 1 - after;
-}
-
-// The conditioning set as the exact formula gets it: in the order of the pair's candidates.
-__device__ inline void write_set(const Args& a, const u32* list, u32 other, const u32* places, u32 stride, u32* set) {
-    u32 size = (u32)a.size, n = 0;
-    bool by_common = a.fast && a.second;
-    for (int common = 0; common < (by_common ? 2 : 1); common++) {
-        for (u32 i = 0; i < size; i++) {
-            u32 v = list[places[i * stride]];
-            if (!by_common || is_common(a, other, v) == (common != 0)) set[n++] = v;
-        }
-    }
-}
 
 __device__ __forceinline__ double volatile_q(const Slot* s) { return __longlong_as_double(*(const volatile long long*)&s->q); }
 
@@ -93,10 +57,4 @@ __device__ __forceinline__ bool takes_part(const Args& a, u32 x, u64 entry) {
     u32 y = a.list[entry];
     if (!is_tested(a, x, y)) return false;
     return a.second ? y < x && a.slot[a.twin[entry]].stop == NEVER : y > x;
-}
-
-__device__ __forceinline__ u64 nanoseconds() {
-    u64 now;
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-    return now;
 }

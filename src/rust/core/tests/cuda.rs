@@ -8,8 +8,9 @@
 
 mod common;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use common::cuda::{gpu, same, StopAt};
 use common::golden::cases;
 use common::problems::{correlation_matrix, correlations, problem, samples, Random};
 use pcgpu_core::ci::gauss::{Gauss, Reading};
@@ -17,7 +18,7 @@ use pcgpu_core::ci::Batch;
 use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel};
 use pcgpu_core::engine::cuda::{device, CudaEngine, CudaOptions, Strategy};
 use pcgpu_core::engine::Engine;
-use pcgpu_core::search::{levels, Method, Observer, Options, Skeleton, Unobserved};
+use pcgpu_core::search::{levels, Method, Options, Skeleton, Unobserved};
 use pcgpu_core::{DeviceKind, Error, Result};
 
 const STRATEGIES: [Strategy; 4] = [
@@ -31,21 +32,6 @@ fn reading(method: Method) -> Reading {
     match method {
         Method::StableFast => Reading::StableFast,
         _ => Reading::GaussCItest,
-    }
-}
-
-/// Whether there is a GPU; says so if not, or fails where one is promised.
-fn gpu() -> bool {
-    match device::devices() {
-        Ok(cards) if !cards.is_empty() => true,
-        found => {
-            assert!(
-                std::env::var_os("PCGPU_TEST_CUDA").is_none(),
-                "PCGPU_TEST_CUDA is set and there is no GPU: {found:?}"
-            );
-            println!("no GPU, skipped");
-            false
-        }
     }
 }
 
@@ -65,23 +51,6 @@ fn on_cpu(gauss: Gauss, options: &Options) -> Result<(Skeleton, Vec<f64>)> {
     let mut engine = CpuEngine::new(GaussKernel::new(gauss, options.alpha), 2);
     let skeleton = levels::skeleton(&mut engine, options, &mut p_max, &mut Unobserved)?;
     Ok((skeleton, p_max))
-}
-
-fn sets(skeleton: &Skeleton) -> Vec<(usize, u32, Vec<u32>)> {
-    let rows = 0..skeleton.graph.p();
-    rows.flat_map(|x| skeleton.sepsets.row(x).map(move |(y, s)| (x, y, s.to_vec())).collect::<Vec<_>>()).collect()
-}
-
-fn same(label: &str, cuda: &(Skeleton, Vec<f64>), cpu: &(Skeleton, Vec<f64>)) {
-    assert_eq!(cuda.0.graph, cpu.0.graph, "{label}: graph");
-    assert_eq!(cuda.0.tests, cpu.0.tests, "{label}: counts");
-    assert_eq!(cuda.0.max_order, cpu.0.max_order, "{label}: max.ord");
-    assert_eq!(sets(&cuda.0), sets(&cpu.0), "{label}: separating sets");
-    for (i, (a, b)) in cuda.1.iter().zip(&cpu.1).enumerate() {
-        let close = a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= 1e-9 * b.abs();
-        let p = cuda.0.graph.p();
-        assert!(close, "{label}: pMax[{}, {}] is {a:e}, the CPU's {b:e}", i % p, i / p);
-    }
 }
 
 /// Runs both engines, with every strategy and some repeats, and compares them; errors must be the same, too.
@@ -308,28 +277,6 @@ fn memory_that_does_not_suffice_is_named_and_the_next_search_works() {
     }
     let enough = CudaOptions { memory_budget: Some(10_000_000), ..CudaOptions::default() };
     same("10 MB", &on_cuda(gauss, &options, enough).unwrap(), &cpu);
-}
-
-struct StopAt(usize, Option<Instant>);
-
-impl Observer for StopAt {
-    fn level(&mut self, level: usize, _remaining: usize) -> Result<()> {
-        if level == self.0 {
-            self.1 = Some(Instant::now());
-        }
-        Ok(())
-    }
-
-    fn progress(&mut self, _level: usize, _done: f64, _total: f64) -> Result<()> {
-        self.look()
-    }
-
-    fn look(&mut self) -> Result<()> {
-        match self.1 {
-            Some(_) => Err(Error::Interrupted),
-            None => Ok(()),
-        }
-    }
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod common;
 
 use std::collections::BTreeMap;
 
+use common::discrete::{problem, Problem, RULES};
 use common::problems::Random;
 use common::reference;
 use pcgpu_core::ci::discrete::{Coded, Counter, Discrete, Margins, Rule, Statistic, Way};
@@ -15,63 +16,6 @@ use pcgpu_core::engine::cpu::{CpuEngine, DiscreteKernel};
 use pcgpu_core::search::{levels, sequential, Method, Options, Skeleton, Unobserved};
 
 const WAYS: [Way; 4] = [Way::Quickest, Way::Planes, Way::Codes, Way::Cells];
-const RULES: [Rule; 4] = [
-    Rule::Pcalg { adapt: false },
-    Rule::Pcalg { adapt: true },
-    Rule::Bnlearn { adapt: false },
-    Rule::Bnlearn { adapt: true },
-];
-
-struct Problem {
-    n: usize,
-    levels: Vec<u32>,
-    /// Column by column; `i32::MIN` is missing.
-    codes: Vec<i32>,
-}
-
-impl Problem {
-    fn coded(&self) -> Coded {
-        Coded::new(self.n, &self.levels, &self.codes, true).unwrap()
-    }
-}
-
-/// Every variable is a noisy function of up to four earlier ones.
-fn problem(random: &mut Random, p: usize, n: usize, missing: f64) -> Problem {
-    let many = random.uniform() < 0.2;
-    let mut levels: Vec<u32> = Vec::new();
-    let mut codes: Vec<i32> = Vec::new();
-    for v in 0..p {
-        let of_v = match random.below(10) {
-            0 if many => 300,
-            1 if many => 40,
-            2 => 9,
-            k => 2 + (k as u32 % 4) / 2 * (k as u32 % 3),
-        };
-        levels.push(of_v);
-        // Of some variables not every level occurs, and some are constant.
-        let used = match random.below(8) {
-            0 => 1,
-            1 => (of_v / 2).max(1),
-            _ => of_v,
-        } as i64;
-        let parents: Vec<usize> = (0..random.below(5)).filter(|_| v > 0).map(|_| random.below(v)).collect();
-        let noise = 0.3 + 0.5 * random.uniform();
-        for i in 0..n {
-            let mut value = random.below(used as usize) as i64;
-            if !parents.is_empty() && random.uniform() > noise {
-                value = parents.iter().map(|&parent| i64::from(codes[parent * n + i].max(0))).sum::<i64>() % used;
-            }
-            codes.push(value as i32);
-        }
-    }
-    for code in &mut codes {
-        if random.uniform() < missing {
-            *code = i32::MIN;
-        }
-    }
-    Problem { n, levels, codes }
-}
-
 /// Statistic, df and p by the definitions, from a map of cells.
 fn by_definition(
     problem: &Problem,

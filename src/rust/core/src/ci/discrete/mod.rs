@@ -76,6 +76,11 @@ impl<'a> Discrete<'a> {
         self.statistic
     }
 
+    /// Whose rule is followed.
+    pub fn rule(&self) -> Rule {
+        self.rule
+    }
+
     /// Degrees of freedom by the declared levels.
     pub fn full_df(&self, x: usize, y: usize, s: &[u32]) -> f64 {
         (self.data.levels(x) as f64 - 1.0) * (self.data.levels(y) as f64 - 1.0) * self.data.domain(s)

@@ -3,7 +3,7 @@
 use super::kernels::{exact_doubles, Args, WARP};
 use super::memory::Use;
 use super::{rules, CudaEngine};
-use crate::ci::gauss::{Reading, Undefined, MISSING, TOO_FEW};
+use crate::ci::gauss::{Gauss, Reading, Undefined, MISSING, TOO_FEW};
 use crate::ci::Batch;
 use crate::search::Observer;
 use crate::{Error, Result};
@@ -15,8 +15,13 @@ const MEMBERS: usize = 1 << 22;
 const THREADS: u32 = 128;
 
 /// The p-values, in the order of the batch; NaN where there is none.
-pub(super) fn p_values(engine: &mut CudaEngine, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>> {
-    let c = engine.upload_correlations()?;
+pub(super) fn p_values(
+    engine: &mut CudaEngine,
+    gauss: &Gauss,
+    batch: &Batch,
+    observer: &mut dyn Observer,
+) -> Result<Vec<f64>> {
+    let c = engine.upload_correlations(gauss)?;
     let mut values = Vec::with_capacity(batch.len());
     let (mut pairs, mut ends, mut sets) = (Vec::new(), Vec::new(), Vec::new());
     let mut widest = 0;
@@ -27,16 +32,16 @@ pub(super) fn p_values(engine: &mut CudaEngine, batch: &Batch, observer: &mut dy
         widest = widest.max(s.len());
         if i + 1 == batch.len() || sets.len() + pairs.len() >= MEMBERS {
             observer.look()?;
-            run(engine, c, &pairs, &ends, &sets, widest, &mut values)?;
+            run(engine, gauss, c, &pairs, &ends, &sets, widest, &mut values)?;
             pairs.clear();
             ends.clear();
             sets.clear();
             widest = 0;
         }
     }
-    let fast = engine.gauss.reading() == Reading::StableFast;
+    let fast = gauss.reading() == Reading::StableFast;
     for (value, (x, y, s)) in values.iter().zip(batch.iter()) {
-        let too_few = fast && !value.is_nan() && engine.gauss.n() - (s.len() as f64) - 3.0 < 0.0;
+        let too_few = fast && !value.is_nan() && gauss.n() - (s.len() as f64) - 3.0 < 0.0;
         if too_few || *value < 0.0 {
             let Undefined(reason) = if too_few { TOO_FEW } else { MISSING };
             return Err(Error::Numeric { x, y, s: s.to_vec(), reason });
@@ -45,8 +50,10 @@ pub(super) fn p_values(engine: &mut CudaEngine, batch: &Batch, observer: &mut dy
     Ok(values)
 }
 
+#[allow(clippy::too_many_arguments)]
 fn run(
     engine: &mut CudaEngine,
+    gauss: &Gauss,
     c: u64,
     pairs: &[u32],
     ends: &[u64],
@@ -58,10 +65,10 @@ fn run(
     let aligned = |bytes: usize| (bytes as u64).next_multiple_of(256);
     let (of_pairs, of_ends, of_sets) = (aligned(4 * pairs.len()), aligned(8 * count), aligned(4 * sets.len()));
     let at = engine.device(Use::Batch, of_pairs + of_ends + of_sets + 8 * count as u64)?;
-    let mut args = Args { p: engine.gauss.p() as u64, c, count: count as u64, ..Args::default() };
-    rules::fill(&mut args, &engine.gauss, engine.alpha, true, 0);
+    let mut args = Args { p: gauss.p() as u64, c, count: count as u64, ..Args::default() };
+    rules::fill(&mut args, gauss, engine.alpha, true, 0);
     // Every question has its own size: the kernel works the scale out from n.
-    args.scale = engine.gauss.n();
+    args.scale = gauss.n();
     args.pairs = at;
     args.ends = at + of_pairs;
     args.sets = args.ends + of_ends;

@@ -106,7 +106,7 @@ fn on_card(
         n: n as u64,
         p: p as u64,
         x: memory.device(Use::Scratch, data)?,
-        c: memory.device(Use::Correlations, matrix)?,
+        c: memory.device(Use::Data, matrix)?,
         squares: memory.device(Use::Batch, vector)?,
         first_tile: 0,
     };

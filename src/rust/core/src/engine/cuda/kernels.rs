@@ -37,6 +37,10 @@ pub(super) const MODULES: &[Module] = &[
     module!("gauss_papers", "edge", "set"),
     module!("gauss_settle", "settle"),
     module!("gauss_batch", "batch"),
+    module!("discrete_marginal", "dis_begin", "dis_marginal", "dis_removal"),
+    module!("discrete_level", "dis_slots", "dis_items", "dis_close", "dis_count", "dis_edge"),
+    module!("discrete_settle", "dis_answer", "dis_settle"),
+    module!("discrete_batch", "dis_batch"),
     module!("correlation", "cor_centre", "cor_product", "cor_squares", "cor_finish"),
 ];
 
@@ -111,6 +115,9 @@ pub(super) struct Report {
     pub next_first: u64,
     pub next_second: u64,
     pub chunk: u64,
+    pub stage: u64,
+    pub asked: u64,
+    pub began: u64,
 }
 
 /// Bytes of a slot: `Slot` of kernels/args.cuh.
@@ -196,6 +203,7 @@ impl Kernels {
 #[cfg(test)]
 mod tests {
     use super::super::correlation;
+    use super::super::counting::DiscreteArgs;
     use super::*;
 
     #[test]
@@ -208,8 +216,12 @@ mod tests {
             found.sort_unstable();
             wanted.sort_unstable();
             assert_eq!(found, wanted, "{module}");
-            // Each takes one struct, by value, of the size that Rust gives it: `Args`, and those of the correlations their own.
-            let size = if *module == "correlation" { correlation::ARGS_BYTES } else { size_of::<Args>() };
+            // Each takes one struct, by value, of the size that Rust gives it.
+            let size = match *module {
+                "correlation" => correlation::ARGS_BYTES,
+                name if name.starts_with("discrete") => size_of::<DiscreteArgs>(),
+                _ => size_of::<Args>(),
+            };
             for entry in *entries {
                 let parameter = format!(".b8 {entry}_param_0[{size}]");
                 assert!(

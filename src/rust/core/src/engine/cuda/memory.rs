@@ -11,7 +11,7 @@ use crate::Result;
 /// What a piece of device memory is for. Each is allocated once and grown where a later search needs more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Use {
-    Correlations,
+    Data,
     Graph,
     Start,
     Fixed,
@@ -26,6 +26,7 @@ pub(super) enum Use {
     Binomials,
     Log,
     Scratch,
+    Asked,
     Batch,
 }
 

@@ -1,18 +1,24 @@
-//! The CUDA engine: the Gaussian test on one NVIDIA GPU.
+//! The CUDA engine: the Gaussian test and tests of discrete variables on one NVIDIA GPU.
 //!
 //! * [`device`]: the cards, and what a process keeps on one.
 //! * [`plan`]: what a search needs of a card's memory.
-//! * `search`: PC-stable, with the graph and all answers on the card until the end; `sets`: its levels of two and more;
-//!   `log`: its separating sets; `p_max`: its largest p-values.
-//! * `batch`: arbitrary questions.
+//! * `search`: PC-stable, with the graph and all answers on the card until the end; `log`: its separating sets;
+//!   `p_max`: its largest p-values.
+//! * `gauss`: the Gaussian test's levels 0 and 1; `sets`: those of two and more; `batch`: arbitrary questions.
+//! * `discrete`: levels of discrete variables; `counting`: their data on the card; `asked`: what is left to the CPU, and
+//!   arbitrary questions.
 //! * [`correlation`](mod@correlation): the correlation matrix of data.
 //! * [`about`]: what the kernels are compiled to.
 //! * `kernels`: the compiled kernels and their arguments; their sources are in kernels/.
 
 pub mod about;
+mod asked;
 mod batch;
 pub mod correlation;
+mod counting;
 pub mod device;
+mod discrete;
+mod gauss;
 mod kernels;
 mod log;
 mod memory;
@@ -26,12 +32,14 @@ mod transfer;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::ci::discrete::Discrete;
 use crate::ci::gauss::Gauss;
 use crate::ci::Batch;
 use crate::engine::{Engine, Search};
 use crate::error::{DeviceError, DeviceKind};
 use crate::search::{Observer, Options};
 use crate::{Error, Result};
+use counting::Coding;
 use device::Card;
 use kernels::{Args, WARP};
 use memory::{Memory, Use};
@@ -40,16 +48,19 @@ use plan::Plan;
 /// How the tests of a level are handed out on the GPU. All give one answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strategy {
-    /// Ours: a set is tested for all pairs of its row at once, on covariances given its prefix.
+    /// Ours: a set is tested for all pairs of its row at once, on covariances given its prefix; of discrete variables, on
+    /// samples whose strata are worked out once.
     Shared,
-    /// cuPC-E's (Zarebavani et al. 2020, algorithm 4): blocks of `beta` edges, `gamma` tests of each at a time.
+    /// cuPC-E's (Zarebavani et al. 2020, algorithm 4): blocks of `beta` edges, `gamma` tests of each at a time. For discrete
+    /// variables this is disc-cupc's, which gpuPC's authors compare theirs with.
     Edge {
         /// Edges in a block.
         beta: u32,
         /// Tests of an edge that run at a time.
         gamma: u32,
     },
-    /// cuPC-S's (algorithm 5): threads invert the correlations of one set each and test it for all pairs of a row.
+    /// cuPC-S's (algorithm 5): threads invert the correlations of one set each and test it for all pairs of a row. The
+    /// Gaussian test's alone.
     Set {
         /// Sets in a block.
         theta: u32,
@@ -105,17 +116,26 @@ struct Room {
 /// Time between two looks of the calling thread at whether to stop.
 const WATCH: Duration = Duration::from_millis(20);
 
-/// The Gaussian test on one GPU.
+/// The test that an engine runs.
+#[derive(Clone, Copy, Debug)]
+enum Test<'a> {
+    Gauss(Gauss<'a>),
+    Discrete(Discrete<'a>),
+}
+
+/// A test on one GPU.
 ///
 /// Its answers are those of the CPU engine: graph, separating sets and counts the same, p-values to 1e-9.
 pub struct CudaEngine<'a> {
-    gauss: Gauss<'a>,
+    test: Test<'a>,
     alpha: f64,
     options: CudaOptions,
     card: Arc<Card>,
     memory: Option<Memory>,
     /// Where the correlations are on the card, once they are.
     correlations: Option<u64>,
+    /// Likewise the level codes.
+    coding: Option<Coding>,
     /// The memory plan of the last search.
     plan: Option<Plan>,
     /// Whether a failure was met after which nothing on the card can be relied on.
@@ -131,16 +151,36 @@ impl<'a> CudaEngine<'a> {
     /// [`Error::Device`] where there is no card that can be used, [`Error::Argument`] where there are fewer cards than
     /// `ordinal` asks for, or a strategy's numbers make no block.
     pub fn new(gauss: Gauss<'a>, alpha: f64, options: CudaOptions) -> Result<Self> {
+        Self::open(Test::Gauss(gauss), alpha, options)
+    }
+
+    /// A test of discrete variables, likewise.
+    ///
+    /// # Errors
+    /// Those of [`CudaEngine::new`], and [`Error::Argument`] for [`Strategy::Set`], which is the Gaussian test's.
+    pub fn discrete(test: Discrete<'a>, alpha: f64, options: CudaOptions) -> Result<Self> {
+        if let Strategy::Set { .. } = options.strategy {
+            return Err(Error::Argument {
+                argument: "strategy",
+                value: format!("{:?}", options.strategy),
+                mend: "it is the Gaussian test's: give \"shared\" or \"edge\" for discrete variables".into(),
+            });
+        }
+        Self::open(Test::Discrete(test), alpha, options)
+    }
+
+    fn open(test: Test<'a>, alpha: f64, options: CudaOptions) -> Result<Self> {
         options.check()?;
         let card = Card::open(options.ordinal)?;
         let memory = Some(card.take_memory());
         Ok(CudaEngine {
-            gauss,
+            test,
             alpha,
             options,
             card,
             memory,
             correlations: None,
+            coding: None,
             plan: None,
             failed: false,
             looked: Instant::now(),
@@ -162,12 +202,12 @@ impl<'a> CudaEngine<'a> {
     }
 
     /// Copies the correlations to the card, once.
-    fn upload_correlations(&mut self) -> Result<u64> {
+    fn upload_correlations(&mut self, gauss: &Gauss) -> Result<u64> {
         if let Some(at) = self.correlations {
             return Ok(at);
         }
-        let matrix = self.gauss.matrix();
-        let at = self.device(Use::Correlations, 8 * matrix.len() as u64)?;
+        let matrix = gauss.matrix();
+        let at = self.device(Use::Data, 8 * matrix.len() as u64)?;
         self.send(at, matrix)?;
         self.correlations = Some(at);
         Ok(at)
@@ -254,6 +294,9 @@ impl Engine for CudaEngine<'_> {
     }
 
     fn p_values(&mut self, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>> {
-        self.watched(|engine| batch::p_values(engine, batch, observer))
+        self.watched(|engine| match engine.test {
+            Test::Gauss(gauss) => batch::p_values(engine, &gauss, batch, observer),
+            Test::Discrete(test) => asked::p_values(engine, &test, batch, observer),
+        })
     }
 }

@@ -25,8 +25,8 @@ const LOGGED: u64 = 16;
 pub struct Plan {
     /// Number of variables.
     pub p: u64,
-    /// Correlation matrix.
-    pub correlations: u64,
+    /// Correlation matrix, or level codes.
+    pub data: u64,
     /// Bit rows: the graph, the empty separating sets, gaps and fixed edges.
     pub graphs: u64,
     /// Largest p-values, one a pair.
@@ -35,20 +35,24 @@ pub struct Plan {
     pub rows: u64,
     /// What grows with the edges that are left after level 0: lists, verdicts, slots, separating sets found.
     pub edges: u64,
+    /// Tables and sorted samples of tests of discrete variables, and their questions to the CPU.
+    pub scratch: u64,
 }
 
 impl Plan {
-    /// For p variables, with or without gaps and fixed edges, before anything is known of the graph: lists are not in it.
-    pub fn of_variables(p: usize, masks: usize) -> Self {
+    /// For p variables with `data` bytes of data, with or without gaps and fixed edges, before anything is known of the graph:
+    /// lists are not in it.
+    pub fn of_variables(p: usize, masks: usize, data: u64) -> Self {
         let p = p as u64;
         let words = 8 * p.div_ceil(64);
         Plan {
             p,
-            correlations: 8 * p * p,
+            data,
             graphs: (2 + masks as u64) * p * words,
             p_values: 4 * p * (p.max(1) - 1),
             rows: 20 * (p + 1),
             edges: 0,
+            scratch: 0,
         }
     }
 
@@ -60,13 +64,14 @@ impl Plan {
     }
 
     /// Bytes by use.
-    pub fn parts(&self) -> [(&'static str, u64); 5] {
+    pub fn parts(&self) -> [(&'static str, u64); 6] {
         [
-            ("correlations", self.correlations),
+            ("data", self.data),
             ("graphs", self.graphs),
             ("p-values", self.p_values),
             ("rows", self.rows),
             ("edges", self.edges),
+            ("scratch", self.scratch),
         ]
     }
 
@@ -75,14 +80,23 @@ impl Plan {
         self.parts().iter().map(|(_, bytes)| bytes).sum()
     }
 
+    /// Bytes that the card has beyond the plan, without scratch: `free` bytes are free or held by us already.
+    pub fn room(&self, free: u64, budget: Option<u64>) -> u64 {
+        limit(free, budget).saturating_sub(self.total() - self.scratch)
+    }
+
     /// Refuses a plan that the card cannot hold: `free` bytes are free or held by us already.
     pub fn check(&self, free: u64, budget: Option<u64>) -> Result<()> {
-        let limit = budget.unwrap_or(u64::MAX).min(free.saturating_sub(RESERVE));
-        if self.total() > limit {
+        if self.total() > limit(free, budget) {
             return Err(out_of_memory(self.total(), free, budget));
         }
         Ok(())
     }
+}
+
+/// Bytes that a search may take.
+fn limit(free: u64, budget: Option<u64>) -> u64 {
+    budget.unwrap_or(u64::MAX).min(free.saturating_sub(RESERVE))
 }
 
 /// The error that names what was needed and what there is.
@@ -126,8 +140,8 @@ mod tests {
 
     #[test]
     fn twenty_thousand_variables_fit_a_card_of_sixteen_gigabytes() {
-        let plan = Plan::of_variables(20_000, 0);
-        assert_eq!(plan.correlations, 3_200_000_000);
+        let plan = Plan::of_variables(20_000, 0, 8 * 20_000 * 20_000);
+        assert_eq!(plan.data, 3_200_000_000);
         assert_eq!(plan.p_values, 8 * (20_000 * 19_999 / 2));
         assert_eq!(plan.graphs, 2 * 20_000 * 8 * 313);
         // Half of all pairs left at level 1, and one in a hundred at level 2.
@@ -138,7 +152,7 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_refused_with_its_numbers() {
-        let plan = Plan::of_variables(1000, 2);
+        let plan = Plan::of_variables(1000, 2, 8_000_000);
         assert!(plan.check(1 << 30, None).is_ok());
         let refused = plan.check(1 << 30, Some(1_000_000));
         let Err(Error::Device(e)) = refused else { panic!("{refused:?}") };
@@ -147,6 +161,6 @@ mod tests {
         assert!(plan.check(RESERVE + plan.total() - 1, None).is_err());
         assert!(plan.check(RESERVE + plan.total(), None).is_ok());
         let text = plan.to_string();
-        assert!(text.contains("correlations") && text.contains("8.0 MB"), "{text}");
+        assert!(text.contains("data") && text.contains("8.0 MB"), "{text}");
     }
 }

@@ -1,29 +1,26 @@
 //! PC-stable on the card: the graph, the separating sets and the largest p-values stay there until the end. Between levels a
 //! few numbers come back.
 
+use super::counting::data_bytes;
 use super::kernels::{Args, Report, WARP};
 use super::log::Log;
 use super::memory::Use;
 use super::p_max::PMax;
 use super::plan::Plan;
-use super::{rules, CudaEngine, Strategy};
-use crate::ci::gauss::{Reading, Undefined, MISSING, TOO_FEW};
+use super::{CudaEngine, Strategy, Test};
 use crate::engine::{LevelReport, Search, Widest};
 use crate::graph::{Adjacency, SepSetLog, SepSets};
 use crate::search::{Method, Observer, Options};
-use crate::{Error, Result};
+use crate::Result;
 
 /// Threads of a block where there is no reason for another number.
-const THREADS: u32 = 256;
+pub(super) const THREADS: u32 = 256;
 
 /// Threads of a block that decides.
 pub(super) const DECIDING: u32 = 128;
 
-/// Nanoseconds for which a launch of the shared strategy takes work: with what it then finishes, less than 0.1 s.
+/// Nanoseconds for which a launch that hands out its work takes some: with what it then finishes, less than 0.1 s.
 const SLICE: u64 = 50_000_000;
-
-/// Tests of a launch of level 1: about 0.1 s.
-const TESTS: f64 = 2e10;
 
 /// The kernels report vertices in 21 bits. The correlations of so many variables would take 32 terabytes.
 const MOST_VARIABLES: usize = 1 << 21;
@@ -34,9 +31,9 @@ pub(super) struct CudaSearch<'s, 'a> {
     pub(super) options: &'s Options,
     pub(super) p_max: PMax<'s>,
     /// Pairs that the empty set separates, once they have been brought.
-    empty: Option<Adjacency>,
+    pub(super) empty: Option<Adjacency>,
     pub(super) args: Args,
-    plan: Plan,
+    pub(super) plan: Plan,
     /// Twice the number of edges.
     pub(super) ends: u64,
     widest: Option<Widest>,
@@ -53,7 +50,11 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
     pub fn new(engine: &'s mut CudaEngine<'a>, options: &'s Options, p_max: &'s mut [f64]) -> Result<Self> {
         let p = options.p;
         let masks = usize::from(options.fixed_gaps.is_some()) + usize::from(options.fixed_edges.is_some());
-        let plan = Plan::of_variables(p, masks);
+        let data = match &engine.test {
+            Test::Gauss(_) => 8 * (p * p) as u64,
+            Test::Discrete(test) => data_bytes(test),
+        };
+        let plan = Plan::of_variables(p, masks, data);
         let all = (p * (p - 1)) as u64;
         let ends = if options.fixed_gaps.is_some() { 2 * options.start().edge_count() as u64 } else { all };
         let args = Args { p: p as u64, words: 2 * p.div_ceil(64) as u64, ..Args::default() };
@@ -64,12 +65,17 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         Ok(CudaSearch { engine, options, p_max, empty, args, plan, ends, widest, binomials, log, started })
     }
 
-    fn fast(&self) -> bool {
+    pub(super) fn fast(&self) -> bool {
         self.options.method == Method::StableFast
     }
 
+    /// Whether level 1 is run with a warp a pair.
+    fn singles(&self) -> bool {
+        matches!(self.engine.test, Test::Gauss(_)) && self.engine.options.strategy == Strategy::Shared
+    }
+
     /// Refuses the plan where the card is too small for it.
-    fn check_plan(&mut self) -> Result<()> {
+    pub(super) fn check_plan(&mut self) -> Result<()> {
         let (free, _) = self.engine.card.memory_info()?;
         let held = self.engine.memory().held();
         self.plan.check(free + held, self.engine.options.memory_budget)?;
@@ -98,12 +104,17 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         self.engine.card.launch(name, (1, 1), threads, 8 * u64::from(threads / WARP), &self.args)
     }
 
-    /// Clears what the kernels report.
-    fn reset_report(&mut self) -> Result<()> {
+    /// Clears what the kernels report; there are so many items of work.
+    pub(super) fn reset_report(&mut self, items: u64) -> Result<()> {
+        self.put_report(Report { undefined: u64::MAX, items, ..Report::default() })
+    }
+
+    /// Sets what the kernels report.
+    pub(super) fn put_report(&mut self, report: Report) -> Result<()> {
         let reports = self.engine.memory().reports()?;
-        // SAFETY: room for two, and nothing is under way: every level ends with a synchronisation.
+        // SAFETY: room for two, and no copy is under way: every level ends with a synchronisation, and so does every report.
         let fresh = unsafe {
-            *reports = Report { undefined: u64::MAX, ..Report::default() };
+            *reports = report;
             std::slice::from_raw_parts(reports, 1)
         };
         self.engine.card.upload(self.args.report, fresh)
@@ -128,7 +139,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
     }
 
     /// Memory for all that does not depend on the graph.
-    fn allocate(&mut self) -> Result<()> {
+    pub(super) fn allocate(&mut self) -> Result<()> {
         self.check_plan()?;
         let (p, words) = (self.args.p, self.args.words);
         let rows = 4 * p * words;
@@ -155,34 +166,11 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         Ok(())
     }
 
-    fn set_rules(&mut self, size: usize) {
-        let CudaEngine { gauss, alpha, .. } = &*self.engine;
-        rules::fill(&mut self.args, gauss, *alpha, self.options.na_delete, size);
-    }
-
-    /// The pair at which pcalg's "stable.fast" stops because the sample is too small for any test.
-    fn refuse_few(&self) -> Result<()> {
-        let gauss = &self.engine.gauss;
-        if gauss.reading() != Reading::StableFast || gauss.n() >= 3.0 {
-            return Ok(());
-        }
-        let tested = self.options.testable(&self.options.start());
-        for y in 0..self.options.p {
-            let mut below = tested.neighbours(y).map(|x| x as usize).take_while(|&x| x < y);
-            if let Some(x) = below.find(|&x| !gauss.correlation(x, y).is_nan()) {
-                return Err(Error::Numeric { x, y, s: Vec::new(), reason: TOO_FEW.0 });
-            }
-        }
-        Ok(())
-    }
-
     fn run_marginal(&mut self, observer: &mut dyn Observer) -> Result<LevelReport> {
-        self.refuse_few()?;
-        self.allocate()?;
-        self.set_rules(0);
-        self.args.c = self.engine.upload_correlations()?;
-        self.reset_report()?;
-        self.launch("marginal", self.blocks_for(self.args.p * self.args.words))?;
+        match self.engine.test {
+            Test::Gauss(gauss) => self.gauss_marginal(&gauss)?,
+            Test::Discrete(test) => self.discrete_marginal(&test, observer)?,
+        }
         for rows in [self.args.graph, self.args.empty] {
             let args = Args { graph: rows, ..self.args };
             let blocks = self.blocks_for(self.args.words * self.args.words);
@@ -220,7 +208,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
     }
 
     /// A graph, which nothing on the card is about to change.
-    fn bring_graph(&mut self, from: u64) -> Result<Adjacency> {
+    pub(super) fn bring_graph(&mut self, from: u64) -> Result<Adjacency> {
         let p = self.options.p;
         Ok(Adjacency::from_rows(p, self.engine.bring_all(from, p * p.div_ceil(64))?))
     }
@@ -230,20 +218,18 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         let Some(Widest { degree: widest, .. }) = self.widest.filter(|widest| widest.degree > size) else {
             return Ok(LevelReport { go_on: fast, ..LevelReport::default() });
         };
-        let singles = self.engine.options.strategy == Strategy::Shared;
+        let singles = self.singles();
         self.plan = self.plan.clone().with_edges(self.ends, size, singles);
         self.check_plan()?;
-        self.set_rules(size);
         self.args.list = self.engine.device(Use::List, 4 * self.ends)?;
         let room = self.log.reserve(self.engine, size, singles, self.ends / 2)?;
         self.args.log = room;
-        self.reset_report()?;
+        self.reset_report(0)?;
         self.over_rows("offsets")?;
         self.by_row("fill")?;
-        let report = if size == 1 && singles {
-            self.run_singles(widest, observer)?
-        } else {
-            self.run_sets(size, widest, observer)?
+        let report = match self.engine.test {
+            Test::Gauss(gauss) => self.gauss_level(&gauss, size, widest, observer)?,
+            Test::Discrete(test) => self.discrete_level(&test, size, widest, observer)?,
         };
         if size > 1 || !singles {
             self.log.enter(size, report.logged);
@@ -255,56 +241,10 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         Ok(LevelReport { tests: report.tests, exact_tests: report.exact, go_on: fast || report.go_on != 0 })
     }
 
-    /// The error of a test without an answer; its record is in the log, as it ended its side.
-    fn undefined(&mut self, key: u64) -> Error {
-        let (x, y) = ((key / self.args.p) as u32, (key % self.args.p) as u32);
-        let s = match self.log.last_set(self.engine, [x, y]) {
-            Ok(set) => set.unwrap_or_default(),
-            Err(e) => return e,
-        };
-        let Undefined(reason) = MISSING;
-        Error::Numeric { x: x as usize, y: y as usize, s, reason }
-    }
-
-    /// Level 1 with a warp a pair.
-    fn run_singles(&mut self, widest: usize, observer: &mut dyn Observer) -> Result<Report> {
-        self.args.verdict = self.engine.device(Use::Verdicts, 4 * self.ends)?;
-        let p = self.options.p;
-        let tests = self.ends as f64 * widest as f64;
-        let launches = (tests / TESTS).ceil().max(1.0) as usize;
-        let rows = p.div_ceil(launches);
-        let shared = 3 * 8 * u64::from(DECIDING / WARP);
-        for first in (0..p).step_by(rows) {
-            let last = p.min(first + rows);
-            self.args.first_row = first as u64;
-            self.args.last_row = last as u64;
-            // Enough blocks for the card where there are few rows.
-            let parts = (self.engine.card.processors * 64).div_ceil((last - first) as u32).clamp(1, 16);
-            self.engine.card.launch("single", ((last - first) as u32, parts), DECIDING, shared, &self.args)?;
-            if launches > 1 {
-                self.engine.wait("level 1", &mut || observer.look())?;
-                observer.progress(1, last as f64 * 0.999, p as f64)?;
-            }
-        }
-        self.by_row("settle_single")?;
-        self.over_rows("log_offsets")?;
-        self.by_row("log_single")?;
-        self.by_row("degrees")?;
-        // The card is busy: time for what is not needed before the end.
-        self.empty = Some(self.bring_graph(self.args.empty)?);
-        self.p_max.mark_rest(self.args.mark);
-        let report = self.report("level 1", &mut || observer.look())?;
-        let mut starts = vec![0u64; p + 1];
-        // SAFETY: `starts` lives until the stream is synchronised in the next line.
-        unsafe { self.engine.card.download(self.args.items, starts.as_mut_ptr(), p + 1)? };
-        self.engine.card.synchronize("level 1")?;
-        self.log.enter_singles(starts);
-        observer.progress(1, p as f64, p as f64)?;
-        Ok(report)
-    }
-
     fn run_finish(&mut self, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
-        self.by_row("raise_marginal")?;
+        if let Test::Gauss(_) = self.engine.test {
+            self.by_row("raise_marginal")?;
+        }
         self.engine.card.copies_follow()?;
         let graph = self.bring_graph(self.args.graph)?;
         let empty = match self.empty.take() {

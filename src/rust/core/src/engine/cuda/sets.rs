@@ -45,7 +45,7 @@ fn paper_doubles(l: u64) -> u64 {
 
 impl CudaSearch<'_, '_> {
     /// Binomial coefficients up to those of `size`, as the kernels index them.
-    fn send_binomials(&mut self, size: usize, widest: usize) -> Result<()> {
+    pub(super) fn send_binomials(&mut self, size: usize, widest: usize) -> Result<()> {
         if self.binomials.is_empty() {
             self.args.stride = widest as u64 + 2;
             self.binomials = vec![1; widest + 2];

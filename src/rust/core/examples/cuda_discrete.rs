@@ -1,0 +1,179 @@
+//! Times the CUDA engine on discrete data, level by level, and compares with the CPU engine.
+//!
+//! `cargo run --release -p pcgpu-core --example cuda_discrete -- FILE [chi2|dis] [alpha] [strategy] [repeats] [m.max]`
+//!
+//! FILE: a header, then a row of level codes 0, 1, ... a sample (as `bifsample.py` writes, .gz too); or `random:p:n:levels:seed` for
+//! uniform independent ones but for every third, mostly a copy of the one before; or `circle:p:n:levels:degree` for such codes
+//! where each variable is tested with its `degree` neighbours on a circle, and nothing is ever independent: degree - 1 tests of
+//! an edge from each side at level 1, the last. The strategies are shared and edge:beta:gamma. An argument "no" after m.max leaves
+//! the CPU engine out.
+
+use std::error::Error;
+use std::io::Read;
+use std::time::Instant;
+
+use pcgpu_core::ci::discrete::{Coded, Discrete, Rule, Statistic};
+use pcgpu_core::engine::cpu::{default_threads, CpuEngine, DiscreteKernel};
+use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, Strategy};
+use pcgpu_core::graph::Adjacency;
+use pcgpu_core::search::{levels, Observer, Options, Skeleton};
+
+/// Notes when levels begin.
+struct Clock(Instant, Vec<f64>);
+
+impl Observer for Clock {
+    fn level(&mut self, _level: usize, _remaining: usize) -> pcgpu_core::Result<()> {
+        self.1.push(self.0.elapsed().as_secs_f64() * 1e3);
+        Ok(())
+    }
+
+    fn progress(&mut self, _level: usize, _done: f64, _total: f64) -> pcgpu_core::Result<()> {
+        Ok(())
+    }
+}
+
+/// Codes column by column, and how many samples there are.
+fn read(path: &str) -> Result<(Vec<i32>, usize), Box<dyn Error>> {
+    let mut text = String::new();
+    let file = std::fs::File::open(path)?;
+    if path.ends_with(".gz") {
+        flate2::read::GzDecoder::new(file).read_to_string(&mut text)?;
+    } else {
+        std::io::BufReader::new(file).read_to_string(&mut text)?;
+    }
+    let rows: Vec<Vec<i32>> = text
+        .lines()
+        .skip(1)
+        .map(|line| line.split(',').map(str::parse).collect::<Result<_, _>>())
+        .collect::<Result<_, _>>()?;
+    let n = rows.len();
+    let p = rows.first().map_or(0, Vec::len);
+    Ok(((0..n * p).map(|at| rows[at % n][at / n]).collect(), n))
+}
+
+/// One number for graph, separating sets and counts, so that machines can be compared.
+fn digest(found: &Skeleton) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325u64;
+    let mut add = |value: u64| hash = (hash ^ value).wrapping_mul(0x0100_0000_01b3);
+    for x in 0..found.graph.p() {
+        found.graph.neighbours(x).for_each(|y| add(u64::from(y)));
+        for (y, set) in found.sepsets.row(x) {
+            add(u64::from(y));
+            set.iter().for_each(|&s| add(u64::from(s)));
+        }
+    }
+    found.tests.iter().for_each(|&count| add(count));
+    hash
+}
+
+/// Every third variable is mostly a copy of the one before.
+fn random(p: usize, n: usize, levels: i32, seed: u64) -> Vec<i32> {
+    let mut state = seed;
+    let mut next = move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as i32
+    };
+    let mut codes = vec![0i32; n * p];
+    for at in 0..n * p {
+        let copied = (at / n) % 3 == 2 && next() % 10 < 7;
+        codes[at] = if copied { codes[at - n] } else { next() % levels };
+    }
+    codes
+}
+
+/// All pairs but those at most degree / 2 apart on a circle.
+fn gaps(p: usize, degree: usize) -> Adjacency {
+    let mut gaps = Adjacency::empty(p);
+    for x in 0..p {
+        for y in 0..x {
+            if (x - y).min(p + y - x) > degree / 2 {
+                gaps.insert(x, y);
+            }
+        }
+    }
+    gaps
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let args: Vec<String> = std::env::args().collect();
+    let argument = |i: usize, default: &str| args.get(i).cloned().unwrap_or(default.to_string());
+    let path = argument(1, "");
+    let mut circle = None;
+    let (codes, n) = match path.split(':').collect::<Vec<_>>()[..] {
+        ["circle", p, n, levels, degree] => {
+            circle = Some(gaps(p.parse()?, degree.parse()?));
+            (random(p.parse()?, n.parse()?, levels.parse()?, 1), n.parse::<usize>()?)
+        }
+        ["random", p, n, levels, seed] => {
+            (random(p.parse()?, n.parse()?, levels.parse()?, seed.parse()?), n.parse::<usize>()?)
+        }
+        _ => read(&path)?,
+    };
+    let p = codes.len() / n;
+    let nlev: Vec<u32> =
+        codes.chunks(n).map(|column| column.iter().fold(1, |most, &code| code.max(most)) as u32 + 1).collect();
+    let data = Coded::new(n, &nlev, &codes, false)?;
+    let (statistic, rule) = match argument(2, "chi2").as_str() {
+        "dis" => (Statistic::G2, Rule::Pcalg { adapt: false }),
+        _ => (Statistic::X2, Rule::Bnlearn { adapt: false }),
+    };
+    let test = Discrete::new(&data, statistic, rule);
+    let mut options = Options { m_max: argument(6, "inf").parse()?, ..Options::new(p, argument(3, "0.01").parse()?) };
+    if circle.is_some() {
+        options = Options { m_max: 1.0, fixed_gaps: circle, ..Options::new(p, 2.0) };
+    }
+    let strategy = match argument(4, "shared").split(':').collect::<Vec<_>>()[..] {
+        ["edge", beta, gamma] => Strategy::Edge { beta: beta.parse()?, gamma: gamma.parse()? },
+        _ => Strategy::Shared,
+    };
+    println!("{path}: {p} variables, {n} samples, {statistic:?}, alpha {}, {strategy:?}", options.alpha);
+
+    let compare = argument(7, "yes") == "yes";
+    let start = Instant::now();
+    let mut p_cpu = vec![0.0; p * p];
+    let cpu = if compare {
+        let kernel = DiscreteKernel::new(test);
+        let shard_tests = kernel.shard_tests();
+        let mut engine = CpuEngine::with_shards(kernel, default_threads(), shard_tests);
+        Some(levels::skeleton(&mut engine, &options, &mut p_cpu, &mut Clock(start, Vec::new()))?)
+    } else {
+        None
+    };
+    println!("{:9.2} ms on {} threads", start.elapsed().as_secs_f64() * 1e3, default_threads());
+    if let Some(cpu) = &cpu {
+        println!("{} edges, tests {:?}, digest {:x}", cpu.graph.edge_count(), cpu.tests, digest(cpu));
+    }
+
+    for repeat in 0..argument(5, "5").parse::<usize>()? {
+        let mut p_max = vec![0.0; p * p];
+        let start = Instant::now();
+        let cuda = CudaOptions { strategy, ..CudaOptions::default() };
+        let mut engine = CudaEngine::discrete(test, options.alpha, cuda)?;
+        let mut clock = Clock(start, Vec::new());
+        let found = levels::skeleton(&mut engine, &options, &mut p_max, &mut clock)?;
+        let total = start.elapsed().as_secs_f64() * 1e3;
+        let begins: Vec<String> = clock.1.iter().map(|ms| format!("{ms:.2}")).collect();
+        println!("{total:9.2} ms, levels began at {}", begins.join(" "));
+        if repeat == 0 {
+            println!("{} edges, tests {:?}, digest {:x}", found.graph.edge_count(), found.tests, digest(&found));
+            if let Some(plan) = engine.plan() {
+                print!("{plan}");
+            }
+        }
+        let Some(cpu) = &cpu else { continue };
+        let sets_differ = (0..p).any(|x| !found.sepsets.row(x).eq(cpu.sepsets.row(x)));
+        let off = |(a, b): (&f64, &f64)| if a == b { 0.0 } else { (a - b).abs() / b.abs().max(1e-300) };
+        let largest = p_max.iter().zip(&p_cpu).map(off).fold(0.0, f64::max);
+        if found.graph != cpu.graph || sets_differ || found.tests != cpu.tests || largest > 1e-9 {
+            println!(
+                "DIFFERS from the CPU: graph {}, sets {sets_differ}, {:?} and {:?}, pMax by {largest:e}",
+                found.graph != cpu.graph,
+                found.tests,
+                cpu.tests
+            );
+        } else if repeat == 0 {
+            println!("the same as on the CPU, pMax to {largest:e}");
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,224 @@
+// Counting N(x, y, s) for one x, one conditioning set S and several y at a time, by a block. What rests on x and S is worked
+// out once for all y.
+//
+// While the tables of all strata fit in shared memory (gpuPC keeps them there, too: section 3.3), samples are counted straight
+// into them: `count_directly`. Else the samples are sorted by stratum, once for all y, and a table is one stratum's:
+// `count_by_strata`. Strata that do not occur cost nothing then, and those of few samples need no table at all.
+#pragma once
+#include "discrete.cuh"
+
+extern __shared__ double memory[];
+
+// Strata of up to this many samples are looked through by a warp, a sample a lane.
+constexpr u32 FEW = 32;
+
+// Working memory of a block; engine/cuda/counting.rs knows its size.
+struct Bench {
+    Sums* sums;        // MOST
+    double* partial;   // of the warps, five each
+    u64* item;
+    u64* key;          // MOST ranks, as the vertices' slots want them
+    u32* other;        // MOST vertices y
+    u32* place;        // MOST places of them in the row's list
+    u32* status;       // MOST: what is known without a table
+    u32* flags;        // counts of the item
+    u32* places;       // of the set's members
+    u32* set;
+    u32* tables;       // `area` cells
+    // In scratch, if there is any:
+    u64* keys;         // `hash`
+    u32* count;        // `hash` + 1: samples of a stratum, then where its samples start
+    u32* stratum;      // by sample
+    u32* within;       // by sample: which of its stratum; then strata of more than FEW samples
+    u32* order;        // samples by stratum
+    u32* large_table;  // `most_cells`
+
+    __device__ explicit Bench(const Discrete& d) {
+        sums = (Sums*)memory;
+        partial = (double*)(sums + MOST);
+        item = (u64*)(partial + 5 * (BLOCK / WARP));
+        key = item + 2;
+        other = (u32*)(key + MOST);
+        place = other + MOST;
+        status = place + MOST;
+        flags = status + MOST;
+        places = flags + 8;
+        set = places + d.widest;
+        tables = set + d.widest;
+        char* at = d.a.scratch + blockIdx.x * d.a.scratch_bytes;
+        keys = (u64*)at;
+        count = (u32*)(keys + d.hash);
+        stratum = count + d.hash + 1;
+        within = stratum + d.n;
+        order = within + d.n;
+        large_table = order + d.n;
+    }
+};
+
+// Who shares a table.
+struct Whole {
+    u32 index = threadIdx.x;
+    static constexpr u32 SIZE = BLOCK;
+    __device__ void sync() const { __syncthreads(); }
+};
+struct Warp {
+    u32 index = lane_id();
+    static constexpr u32 SIZE = WARP;
+    __device__ void sync() const { __syncwarp(); }
+};
+struct Alone {
+    u32 index = 0;
+    static constexpr u32 SIZE = 1;
+    __device__ void sync() const {}
+};
+
+// Cells for the margins of a table.
+__device__ __forceinline__ double margins_of(double strata, u32 lx, u32 ly) { return strata * ((double)lx + ly + 1.0); }
+
+// Adds to each member's `sums` its part of a table by stratum, level of x, level of y.
+template <class G>
+__device__ inline void reduce(const Discrete& d, const G group, const u32* table, u32 strata, u32 lx, u32 ly, u32* margins,
+                              Sums& sums) {
+    u32 rows = strata * lx, columns = strata * ly, cells = rows * ly;
+    u32 *of_x = margins, *of_y = of_x + rows, *of_s = of_y + columns;
+    for (u32 r = group.index; r < rows; r += G::SIZE) {
+        u32 total = 0;
+        for (u32 y = 0; y < ly; y++) total += table[r * ly + y];
+        of_x[r] = total;
+    }
+    for (u32 c = group.index; c < columns; c += G::SIZE) {
+        const u32* from = table + c / ly * lx * ly + c % ly;
+        u32 total = 0;
+        for (u32 x = 0; x < lx; x++) total += from[x * ly];
+        of_y[c] = total;
+    }
+    group.sync();
+    for (u32 s = group.index; s < strata; s += G::SIZE) {
+        u64 n = 0, in_x = 0, in_y = 0;
+        for (u32 x = 0; x < lx; x++) {
+            n += of_x[s * lx + x];
+            in_x += of_x[s * lx + x] > 0;
+        }
+        for (u32 y = 0; y < ly; y++) in_y += of_y[s * ly + y] > 0;
+        sums.n += n;
+        if (n) sums.adjusted += (in_x - 1) * (in_y - 1);
+        // With one level of x or y there is nothing to see, and rounding shall not make something of it.
+        of_s[s] = in_x > 1 && in_y > 1 ? (u32)n : 0;
+    }
+    group.sync();
+    for (u32 c = group.index; c < cells; c += G::SIZE) {
+        u32 count = table[c], row = c / ly, s = row / lx;
+        sums.occupied += count > 0;
+        if (of_s[s] == 0) continue;
+        u32 x = of_x[row], y = of_y[s * ly + c % ly];
+        if (d.statistic == G2 ? count > 0 : x > 0 && y > 0) add_term(d, sums, count, x, y, of_s[s]);
+    }
+    group.sync();
+}
+
+__device__ inline void add_lanes(Sums& sums) {
+    for (int width = WARP / 2; width; width /= 2) {
+        sums.statistic += __shfl_xor_sync(FULL, sums.statistic, width);
+        sums.size += __shfl_xor_sync(FULL, sums.size, width);
+    }
+    sums.n = warp_sum(sums.n);
+    sums.occupied = warp_sum(sums.occupied);
+    sums.adjusted = warp_sum(sums.adjusted);
+    sums.terms = warp_sum(sums.terms);
+}
+
+// Adds up the sums of all threads into `sum`.
+__device__ inline void add_block(const Bench& b, Sums& own, Sums* sum) {
+    add_lanes(own);
+    u64* wholes = (u64*)sum;
+    if (threadIdx.x == 0) *sum = Sums{0.0, 0.0, 0, 0, 0, 0};
+    u32 warp = threadIdx.x / WARP;
+    if (lane_id() == 0) {
+        b.partial[2 * warp] = own.statistic;
+        b.partial[2 * warp + 1] = own.size;
+    }
+    __syncthreads();
+    if (lane_id() == 0) {
+        atomicAdd(&wholes[2], own.n);
+        atomicAdd(&wholes[3], own.occupied);
+        atomicAdd(&wholes[4], own.adjusted);
+        atomicAdd(&wholes[5], own.terms);
+    }
+    if (threadIdx.x == 0) {
+        // Always in this order: what is added up in another differs in its last digits.
+        for (u32 w = 0; w < BLOCK / WARP; w++) {
+            sum->statistic += b.partial[2 * w];
+            sum->size += b.partial[2 * w + 1];
+        }
+    }
+    __syncthreads();
+}
+
+// Tables of this many cells are added up by a warp, others by the block.
+constexpr u32 OF_WARP = 1024;
+
+// The y from `from` to `to`, whose tables fit in shared memory together.
+__device__ inline void count_directly(const Discrete& d, const Bench& b, u32 x, u32 l, u32 strata, u32 from, u32 to,
+                                      u32 cells, u32 margins) {
+    const u32 lx = levels_of(d, x), rows = strata * lx;
+    // As many copies as there is room for: writes of neighbouring warps to a cell would wait for one another.
+    u32 copies = 1;
+    while (copies < BLOCK / WARP && 2ull * copies * cells + margins <= d.area) copies *= 2;
+    for (u32 i = threadIdx.x; i < copies * cells; i += BLOCK) b.tables[i] = 0;
+    __syncthreads();
+    u32* own = b.tables + threadIdx.x / WARP % copies * cells;
+    for (u64 k = 16ull * threadIdx.x; k < d.n; k += 16 * BLOCK) {
+        u32 row[16], left_out = d.n - k < 16 ? NOWHERE << (d.n - k) : 0;
+#pragma unroll
+        for (int j = 0; j < 16; j++) row[j] = 0;
+        for (u32 m = 0; m <= l; m++) {
+            u32 v = m < l ? b.set[m] : x, levels = levels_of(d, v);
+            each_of_16(d, v, k, [&](int j, u32 code) {
+                row[j] = row[j] * levels + code;
+                left_out |= (u32)(code >= levels) << j;
+            });
+        }
+        u32* table = own;
+        for (u32 i = from; i < to; i++) {
+            u32 ly = levels_of(d, b.other[i]);
+            each_of_16(d, b.other[i], k, [&](int j, u32 code) {
+                if (!(left_out >> j & 1) && code < ly) atomicAdd(table + row[j] * ly + code, 1u);
+            });
+            table += rows * ly;
+        }
+    }
+    __syncthreads();
+    if (copies > 1) {
+        for (u32 i = threadIdx.x; i < cells; i += BLOCK) {
+            u32 total = b.tables[i];
+            for (u32 c = 1; c < copies; c++) total += b.tables[c * cells + i];
+            b.tables[i] = total;
+        }
+        __syncthreads();
+    }
+    u32 *table = b.tables, *room = b.tables + cells;
+    for (u32 i = from; i < to; i++) {
+        u32 ly = levels_of(d, b.other[i]), size = rows * ly;
+        if (size <= OF_WARP && threadIdx.x / WARP == i % (BLOCK / WARP)) {
+            Sums sums{0.0, 0.0, 0, 0, 0, 0};
+            reduce(d, Warp(), table, strata, lx, ly, room, sums);
+            add_lanes(sums);
+            if (lane_id() == 0) b.sums[i] = sums;
+        }
+        table += size;
+        room += strata * (lx + ly + 1);
+    }
+    __syncthreads();
+    table = b.tables, room = b.tables + cells;
+    for (u32 i = from; i < to; i++) {
+        u32 ly = levels_of(d, b.other[i]), size = rows * ly;
+        if (size > OF_WARP) {
+            Sums sums{0.0, 0.0, 0, 0, 0, 0};
+            reduce(d, Whole(), table, strata, lx, ly, room, sums);
+            add_block(b, sums, &b.sums[i]);
+        }
+        table += size;
+        room += strata * (lx + ly + 1);
+    }
+    __syncthreads();
+}

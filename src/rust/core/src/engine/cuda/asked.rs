@@ -1,0 +1,158 @@
+//! Tests that the card leaves to the CPU, as their p is too near to alpha for two machines' rounding or their table is too
+//! large, and p-values of arbitrary questions.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use super::counting::{self, DiscreteArgs, BLOCK};
+use super::kernels::Args;
+use super::memory::Use;
+use super::plan::Plan;
+use super::transfer::numbers;
+use super::CudaEngine;
+use crate::ci::discrete::{Counter, Discrete, Margins};
+use crate::ci::Batch;
+use crate::search::Observer;
+use crate::Result;
+
+/// A test for the CPU.
+#[derive(Clone, Debug)]
+pub(super) struct Question {
+    /// The row.
+    pub x: usize,
+    /// The other vertex.
+    pub y: usize,
+    /// The set, in the order of the side's candidates.
+    pub set: Vec<u32>,
+}
+
+/// Brings the first `count` records that kernels noted: x, y, where the slot is (4), members.
+pub(super) fn bring(engine: &mut CudaEngine, args: &DiscreteArgs, count: u64) -> Result<Vec<Question>> {
+    let (width, size) = (6 + args.widest as usize, args.a.size as usize);
+    let mut found = Vec::with_capacity(count as usize);
+    engine.bring(
+        args.asked,
+        4 * width * count as usize,
+        |end| end / (4 * width) * (4 * width),
+        |_, piece| {
+            found.extend(numbers::<u32>(piece).chunks_exact(width).map(|record| Question {
+                x: record[0] as usize,
+                y: record[1] as usize,
+                set: record[6..6 + size].to_vec(),
+            }));
+            Ok(())
+        },
+    )?;
+    Ok(found)
+}
+
+/// p-values by the plain function, on all cores.
+pub(super) fn answer(test: &Discrete, questions: &[Question], observer: &mut dyn Observer) -> Result<Vec<f64>> {
+    let answers: Vec<AtomicU64> = questions.iter().map(|_| AtomicU64::new(0)).collect();
+    let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let work = || {
+        let (mut counter, mut margins) = (Counter::default(), Margins::default());
+        while !stop.load(Ordering::Relaxed) {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(Question { x, y, set }) = questions.get(at) else { break };
+            let p = if test.surely_too_few(*x, *y, set) {
+                1.0
+            } else {
+                test.test_with(*x, *y, set, &mut counter, &mut margins).p
+            };
+            answers[at].store(p.to_bits(), Ordering::Relaxed);
+        }
+    };
+    let cores = std::thread::available_parallelism().map_or(1, usize::from).min(questions.len());
+    let mut outcome = Ok(());
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..cores).map(|_| scope.spawn(work)).collect();
+        while outcome.is_ok() && workers.iter().any(|worker| !worker.is_finished()) {
+            std::thread::sleep(Duration::from_micros(200));
+            outcome = observer.look();
+        }
+        stop.store(outcome.is_err(), Ordering::Relaxed);
+    });
+    outcome?;
+    Ok(answers.iter().map(|p| f64::from_bits(p.load(Ordering::Relaxed))).collect())
+}
+
+/// Samples times questions of a launch: less than a tenth of a second.
+const SAMPLES: u64 = 1 << 32;
+
+/// Members of the sets of a launch, at most.
+const MEMBERS: usize = 1 << 22;
+
+/// p-values of a batch, in its order.
+pub(super) fn p_values(
+    engine: &mut CudaEngine,
+    test: &Discrete,
+    batch: &Batch,
+    observer: &mut dyn Observer,
+) -> Result<Vec<f64>> {
+    let widest = batch.iter().map(|(_, _, s)| s.len()).max().unwrap_or(0);
+    let tables = counting::tables(widest as u64, engine.card.shared_limit);
+    let plan = Plan::of_variables(test.data().p(), 0, counting::data_bytes(test));
+    let room = engine.scratch_room(test, &plan)?;
+    let scratch = counting::scratch(test, widest, tables.area, engine.card.processors, room);
+    let mut args = engine.discrete_args(test)?;
+    engine.place(&mut args, widest, tables, &scratch, u64::from(scratch.blocks))?;
+    let most = (SAMPLES / args.n).clamp(1, 1 << 20) as usize;
+    let mut values = Vec::with_capacity(batch.len());
+    let (mut pairs, mut ends, mut sets) = (Vec::new(), Vec::new(), Vec::new());
+    for (i, (x, y, s)) in batch.iter().enumerate() {
+        pairs.extend([x as u32, y as u32]);
+        sets.extend_from_slice(s);
+        ends.push(sets.len() as u64);
+        if i + 1 == batch.len() || ends.len() >= most || sets.len() >= MEMBERS {
+            observer.look()?;
+            let done = values.len();
+            values.resize(done + ends.len(), 0.0);
+            run(engine, &mut args, &pairs, &ends, &sets, scratch.blocks, tables.bytes, &mut values[done..])?;
+            let left: Vec<usize> = (done..values.len()).filter(|&at| values[at] < 0.0).collect();
+            let question = |&at: &usize| {
+                let (x, y, set) = batch.get(at);
+                Question { x, y, set: set.to_vec() }
+            };
+            let questions: Vec<Question> = left.iter().map(question).collect();
+            for (at, p) in left.into_iter().zip(answer(test, &questions, observer)?) {
+                values[at] = p;
+            }
+            pairs.clear();
+            ends.clear();
+            sets.clear();
+        }
+    }
+    Ok(values)
+}
+
+#[allow(clippy::too_many_arguments)]
+fn run(
+    engine: &mut CudaEngine,
+    args: &mut DiscreteArgs,
+    pairs: &[u32],
+    ends: &[u64],
+    sets: &[u32],
+    blocks: u32,
+    shared: u64,
+    values: &mut [f64],
+) -> Result<()> {
+    let aligned = |bytes: usize| (bytes as u64).next_multiple_of(256);
+    let (of_pairs, of_ends, of_sets) = (aligned(4 * pairs.len()), aligned(8 * ends.len()), aligned(4 * sets.len()));
+    let at = engine.device(Use::Batch, of_pairs + of_ends + of_sets + 8 * ends.len() as u64)?;
+    args.a = Args {
+        pairs: at,
+        ends: at + of_pairs,
+        sets: at + of_pairs + of_ends,
+        answers: at + of_pairs + of_ends + of_sets,
+        count: ends.len() as u64,
+        ..args.a
+    };
+    engine.card.upload(args.a.pairs, pairs)?;
+    engine.card.upload(args.a.ends, ends)?;
+    engine.card.upload(args.a.sets, sets)?;
+    engine.card.launch("dis_batch", (blocks.min(ends.len() as u32), 1), BLOCK, shared, &*args)?;
+    // SAFETY: `values` has an element for each question, and the stream is synchronised below.
+    unsafe { engine.card.download(args.a.answers, values.as_mut_ptr(), values.len())? };
+    engine.card.synchronize("a batch of tests")
+}

@@ -1,0 +1,263 @@
+//! Discrete data on the card: level codes, what their kernels are given, and how much memory counting takes.
+
+use super::kernels::Args;
+use super::memory::Use;
+use super::plan::Plan;
+use super::CudaEngine;
+use crate::ci::discrete::{Codes, Discrete, Rule, Statistic};
+use crate::Result;
+
+/// What the kernels of discrete tests are given: `Discrete` of kernels/discrete.cuh, where every field is explained.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct DiscreteArgs {
+    pub a: Args,
+    pub codes: u64,
+    pub column: u64,
+    pub levels: u64,
+    pub n: u64,
+    pub missing: u64,
+    pub alpha: f64,
+    pub statistic: u64,
+    pub bnlearn: u64,
+    pub adapt: u64,
+    pub area: u64,
+    pub tile: u64,
+    pub hash: u64,
+    pub most_cells: u64,
+    pub stage: u64,
+    pub widest: u64,
+    pub asked: u64,
+    pub asked_most: u64,
+}
+
+/// Threads that count together: `BLOCK` of kernels/discrete.cuh.
+pub(super) const BLOCK: u32 = 256;
+
+/// Vertices that a block counts for at a time: `MOST` there.
+const MOST: u64 = 32;
+
+/// Blocks of a multiprocessor, at most: what the kernels' registers leave room for.
+pub(super) const BLOCKS: u32 = 3;
+
+/// Samples are read so many at a time, and columns padded to it.
+const AT_A_TIME: usize = 16;
+
+/// Cells of a table of one stratum in scratch, at most: beyond, the CPU takes the cells that occur.
+const MOST_CELLS: u64 = 4 << 20;
+
+/// Scratch takes at most this share of the memory that codes take, or this many bytes where that is more.
+const SCRATCH_SHARE: f64 = 0.9;
+const SCRATCH: u64 = 512 << 20;
+
+/// Questions for the CPU that end a launch; blocks that are at work may add to them.
+const ASKED: u64 = 1 << 14;
+
+/// Where the codes are on the card.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Coding {
+    codes: u64,
+    column: u64,
+    levels: u64,
+}
+
+/// A test's data as the card has them: offsets of the columns, whose last bit says that codes take two bytes.
+fn columns(test: &Discrete) -> (Vec<u64>, u64) {
+    let data = test.data();
+    let padded = data.n().next_multiple_of(AT_A_TIME) as u64;
+    let mut at = 0;
+    let column = |v: usize| {
+        let start = at;
+        let wide = matches!(data.codes(v), Codes::Words(_));
+        at += padded << u32::from(wide);
+        start + u64::from(wide)
+    };
+    let starts: Vec<u64> = (0..data.p()).map(column).collect();
+    (starts, at)
+}
+
+/// Bytes of the codes and of what goes with them on the card.
+pub(super) fn data_bytes(test: &Discrete) -> u64 {
+    columns(test).1 + 12 * test.data().p() as u64 + 512
+}
+
+/// Cells of the largest table, margins and all, that sets of `size` may ask for: (a + 1)(b + 1) Π s over the largest numbers
+/// of levels.
+fn largest_table(test: &Discrete, size: usize) -> f64 {
+    let data = test.data();
+    let mut levels: Vec<f64> = (0..data.p()).map(|v| data.levels(v) as f64).collect();
+    levels.sort_by(|a, b| b.total_cmp(a));
+    levels.truncate(size + 2);
+    // The product is largest where the two smallest make up the pair.
+    let from = levels.len().saturating_sub(2);
+    levels.iter().enumerate().map(|(i, &level)| if i < from { level } else { level + 1.0 }).product()
+}
+
+/// Scratch that counting needs at a level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Scratch {
+    /// Places for strata, 0 where none is needed.
+    pub hash: u64,
+    /// Cells of a table of one stratum that shared memory does not hold.
+    pub most_cells: u64,
+    /// Bytes for a block, or a thread of the papers' mapping.
+    pub bytes: u64,
+    /// Blocks that have their scratch.
+    pub blocks: u32,
+}
+
+/// Scratch for sets of `size`: `processors` on the card, `room` bytes at most.
+///
+/// Where the room is too small for all blocks that the card could run, there are fewer: the papers' z.
+pub(super) fn scratch(test: &Discrete, size: usize, area: u64, processors: u32, room: u64) -> Scratch {
+    let blocks = processors * BLOCKS;
+    if largest_table(test, size) <= area as f64 {
+        return Scratch { hash: 0, most_cells: 0, bytes: 0, blocks };
+    }
+    let n = test.data().n() as u64;
+    let hash = (2 * n).next_power_of_two().max(1 << 10);
+    let pair = largest_table(test, 0);
+    let most_cells = if pair <= area as f64 { 0 } else { pair.min(MOST_CELLS as f64) as u64 };
+    let bytes = (12 * hash + 4 + 12 * n + 4 * most_cells).next_multiple_of(256);
+    Scratch { hash, most_cells, bytes, blocks: (room / bytes).clamp(1, u64::from(blocks)) as u32 }
+}
+
+/// Scratch for `threads` a block that each count a table of their own.
+pub(super) fn scratch_of_threads(test: &Discrete, size: usize, threads: u32, processors: u32, room: u64) -> Scratch {
+    let most_cells = largest_table(test, size).min(MOST_CELLS as f64) as u64;
+    let bytes = (4 * most_cells + 8 * size as u64).next_multiple_of(16);
+    let blocks = processors * (2048 / threads).min(32);
+    let fitting = (room / (bytes * u64::from(threads))).clamp(1, u64::from(blocks)) as u32;
+    Scratch { hash: 0, most_cells, bytes, blocks: fitting }
+}
+
+/// Bytes of shared memory of a block beside its tables, for sets of `widest`: `Bench` of kernels/discrete_count.cuh.
+fn bench_bytes(widest: u64) -> u64 {
+    48 * MOST + 40 * u64::from(BLOCK / 32) + 16 + 8 * MOST + 12 * MOST + 32 + 8 * widest
+}
+
+/// Shared memory of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Tables {
+    /// Cells for tables.
+    pub area: u64,
+    /// Bytes in all.
+    pub bytes: u64,
+}
+
+/// Shared memory for sets of `widest`. A multiprocessor has [`BLOCKS`] blocks; where the sets leave little of a fair share,
+/// fewer.
+pub(super) fn tables(widest: u64, shared_limit: u32) -> Tables {
+    let limit = u64::from(shared_limit);
+    // The card keeps 1 kB for itself in each block.
+    let fair = limit / u64::from(BLOCKS) - 1024;
+    let bytes = if bench_bytes(widest) <= fair / 2 { fair } else { limit } / 16 * 16;
+    Tables { area: bytes.saturating_sub(bench_bytes(widest)) / 4, bytes }
+}
+
+impl CudaEngine<'_> {
+    /// Copies the codes to the card, once.
+    pub(super) fn upload_codes(&mut self, test: &Discrete) -> Result<Coding> {
+        if let Some(coding) = self.coding {
+            return Ok(coding);
+        }
+        let data = test.data();
+        let (starts, bytes) = columns(test);
+        let p = data.p() as u64;
+        let codes = self.device(Use::Data, data_bytes(test))?;
+        let column = codes + bytes.next_multiple_of(256);
+        let levels = column + 8 * p;
+        let padded = data.n().next_multiple_of(AT_A_TIME);
+        // Pieces may begin and end anywhere in a column; what pads it is never looked at.
+        self.send_with(codes, bytes as usize, |offset, piece| {
+            let mut v = starts.partition_point(|&start| start <= (offset as u64 | 1)) - 1;
+            let mut at = offset;
+            let mut rest = piece;
+            while !rest.is_empty() {
+                let start = (starts[v] & !1) as usize;
+                let own: &[u8] = match data.codes(v) {
+                    Codes::Bytes(codes) => codes,
+                    Codes::Words(codes) => bytes_of(codes),
+                };
+                let end = start + (padded << (starts[v] & 1));
+                let (part, later) = rest.split_at_mut(rest.len().min(end - at));
+                let known = own.len().saturating_sub(at - start).min(part.len());
+                if known > 0 {
+                    part[..known].copy_from_slice(&own[at - start..][..known]);
+                }
+                at += part.len();
+                rest = later;
+                v += 1;
+            }
+        })?;
+        self.card.upload(column, &starts)?;
+        let numbers: Vec<u32> = (0..data.p()).map(|v| data.levels(v) as u32).collect();
+        self.card.upload(levels, &numbers)?;
+        let coding = Coding { codes, column, levels };
+        self.coding = Some(coding);
+        Ok(coding)
+    }
+
+    /// What all kernels of a discrete test are given.
+    pub(super) fn discrete_args(&mut self, test: &Discrete) -> Result<DiscreteArgs> {
+        let Coding { codes, column, levels } = self.upload_codes(test)?;
+        let (bnlearn, adapt) = match test.rule() {
+            Rule::Pcalg { adapt } => (false, adapt),
+            Rule::Bnlearn { adapt } => (true, adapt),
+        };
+        Ok(DiscreteArgs {
+            codes,
+            column,
+            levels,
+            n: test.data().n() as u64,
+            missing: u64::from(test.data().any_missing()),
+            alpha: self.alpha,
+            statistic: u64::from(test.statistic() == Statistic::X2),
+            bnlearn: u64::from(bnlearn),
+            adapt: u64::from(adapt),
+            tile: MOST,
+            ..DiscreteArgs::default()
+        })
+    }
+
+    /// Bytes for scratch beside what is planned.
+    pub(super) fn scratch_room(&mut self, test: &Discrete, plan: &Plan) -> Result<u64> {
+        let share = ((data_bytes(test) as f64 * SCRATCH_SHARE) as u64).max(SCRATCH);
+        let (free, _) = self.card.memory_info()?;
+        let held = self.memory().held();
+        Ok(share.min(plan.room(free + held, self.options.memory_budget)))
+    }
+
+    /// Gives a launch its tables, its scratch for so many users, and room for questions to the CPU about sets of `widest`.
+    pub(super) fn place(
+        &mut self,
+        args: &mut DiscreteArgs,
+        widest: usize,
+        tables: Tables,
+        scratch: &Scratch,
+        users: u64,
+    ) -> Result<()> {
+        args.widest = widest as u64;
+        args.area = tables.area;
+        args.hash = scratch.hash;
+        args.most_cells = scratch.most_cells;
+        args.a.scratch_bytes = scratch.bytes;
+        args.a.scratch = match scratch.bytes {
+            0 => 0,
+            bytes => self.device(Use::Scratch, bytes * users)?,
+        };
+        args.asked = self.device(Use::Asked, asked_bytes(widest, users))?;
+        args.asked_most = ASKED;
+        Ok(())
+    }
+}
+
+/// Bytes for questions to the CPU about sets of `size`: `blocks` may add to [`ASKED`] what they are at.
+pub(super) fn asked_bytes(size: usize, users: u64) -> u64 {
+    4 * (6 + size as u64) * (ASKED + MOST * users)
+}
+
+fn bytes_of(codes: &[u16]) -> &[u8] {
+    // SAFETY: any bytes make up u16, which has no padding; the card is little-endian, and so is every machine of one.
+    unsafe { std::slice::from_raw_parts(codes.as_ptr().cast(), 2 * codes.len()) }
+}

@@ -1,0 +1,179 @@
+//! Levels of discrete variables on the card, in stages short enough to be interrupted.
+
+use super::counting::{self, DiscreteArgs, BLOCK};
+use super::kernels::{Args, Report, SLOT_BYTES, WARP};
+use super::memory::Use;
+use super::search::CudaSearch;
+use super::{asked, Strategy};
+use crate::ci::discrete::Discrete;
+use crate::graph::subsets;
+use crate::search::Observer;
+use crate::Result;
+
+/// Ranks of the first stage, and how much longer each next one is: most pairs fall to their first sets, and sets that are tested
+/// at a time do not spare one another.
+const FIRST_STAGE: u64 = 4;
+const GROWTH: u64 = 4;
+
+/// Samples that an item of the papers' mapping goes through, about: a tenth of a second for one thread.
+const SAMPLES: u64 = 1 << 24;
+
+/// Stages that are put on the stream at a time.
+const TOGETHER: usize = 64;
+
+/// A part of a level: a side and some ranks.
+#[derive(Clone, Copy, Debug)]
+struct Stage {
+    second: u64,
+    from: u64,
+    to: u64,
+}
+
+/// The stages of a level whose rows have at most `sets` sets.
+fn stages(sets: u64, longest: u64) -> Vec<Stage> {
+    let mut found = Vec::new();
+    for second in 0..2 {
+        let (mut from, mut length) = (0, FIRST_STAGE);
+        while from < sets {
+            let to = sets.min(from.saturating_add(length.min(longest)));
+            found.push(Stage { second, from, to });
+            from = to;
+            length = length.saturating_mul(GROWTH);
+        }
+    }
+    found
+}
+
+impl CudaSearch<'_, '_> {
+    /// Plans and places what counting needs for sets of `size`; the arguments and blocks of a launch, its threads, and bytes of
+    /// shared memory.
+    fn prepare(&mut self, test: &Discrete, size: usize) -> Result<(DiscreteArgs, u32, u32, u64)> {
+        let (processors, limit) = (self.engine.card.processors, self.engine.card.shared_limit);
+        let tables = counting::tables(size as u64, limit);
+        let most_users =
+            u64::from(processors) * if self.engine.options.strategy == Strategy::Shared { 8 } else { 2048 };
+        let room = self.engine.scratch_room(test, &self.plan)?.saturating_sub(counting::asked_bytes(size, most_users));
+        let (scratch, threads, each, shared) = match self.engine.options.strategy {
+            Strategy::Edge { beta, gamma } if size > 0 => {
+                let threads = (beta * gamma).next_multiple_of(WARP);
+                (counting::scratch_of_threads(test, size, threads, processors, room), threads, threads, 16)
+            }
+            _ => (counting::scratch(test, size, tables.area, processors, room), BLOCK, 1, tables.bytes),
+        };
+        let users = u64::from(scratch.blocks) * u64::from(each);
+        self.plan.scratch = self.plan.scratch.max(scratch.bytes * users + counting::asked_bytes(size, users));
+        self.check_plan()?;
+        let mut args = self.engine.discrete_args(test)?;
+        self.engine.place(&mut args, size, tables, &scratch, users)?;
+        Ok((args, scratch.blocks, threads, shared))
+    }
+
+    /// Level 0, up to the lower triangle of the graph.
+    pub(super) fn discrete_marginal(&mut self, test: &Discrete, observer: &mut dyn Observer) -> Result<()> {
+        let p = self.options.p as u64;
+        self.args.size = 0;
+        self.args.fast = u64::from(self.fast());
+        self.allocate()?;
+        self.engine.upload_codes(test)?;
+        let (mut args, blocks, threads, shared) = self.prepare(test, 0)?;
+        let tile = (p * p / (4 * u64::from(blocks))).clamp(2, args.tile);
+        let items = p * p.div_ceil(tile);
+        args.a = Args { scratch: args.a.scratch, scratch_bytes: args.a.scratch_bytes, ..self.args };
+        args.tile = tile;
+        self.reset_report(items)?;
+        loop {
+            let blocks = u64::from(blocks).min(items) as u32;
+            self.engine.card.launch("dis_begin", (1, 1), WARP, 0, &args)?;
+            self.engine.card.launch("dis_marginal", (blocks, 1), threads, shared, &args)?;
+            let report = self.report("level 0", &mut || observer.look())?;
+            let questions = asked::bring(self.engine, &args, report.asked)?;
+            let answers = asked::answer(test, &questions, observer)?;
+            for (question, p) in questions.iter().zip(answers) {
+                let (low, high) = (question.x.min(question.y) as u64, question.x.max(question.y) as u64);
+                self.engine.card.upload(self.args.p_max + 8 * (high * (high - 1) / 2 + low), &[p])?;
+            }
+            if report.next_first >= items {
+                break;
+            }
+            let done = report.next_first as f64 / items as f64;
+            observer.progress(0, 0.999 * done, 1.0)?;
+            self.put_report(Report { asked: 0, began: 0, ..report })?;
+        }
+        self.reset_report(0)?;
+        self.launch_discrete("dis_removal", self.blocks_for(p * self.args.words), &args)
+    }
+
+    fn launch_discrete(&self, name: &'static str, blocks: u32, args: &DiscreteArgs) -> Result<()> {
+        self.engine.card.launch(name, (blocks, 1), super::search::THREADS, 0, args)
+    }
+
+    /// A level of sets, after the lists of neighbours were made; `widest` is the largest degree.
+    pub(super) fn discrete_level(
+        &mut self,
+        test: &Discrete,
+        size: usize,
+        widest: usize,
+        observer: &mut dyn Observer,
+    ) -> Result<Report> {
+        self.args.size = size as u64;
+        self.send_binomials(size, widest)?;
+        self.args.slot = self.engine.device(Use::Slots, SLOT_BYTES * self.ends)?;
+        self.args.twin = self.engine.device(Use::Twins, 4 * self.ends)?;
+        let (mut args, blocks, threads, shared) = self.prepare(test, size)?;
+        let (beta, gamma, name, from, longest) = match self.engine.options.strategy {
+            Strategy::Edge { beta, gamma } => {
+                let longest = (SAMPLES / args.n).max(1) * u64::from(gamma);
+                (u64::from(beta), u64::from(gamma), "dis_edge", widest - 1, longest)
+            }
+            _ => (0, 0, "dis_count", widest, u64::MAX),
+        };
+        args.tile = (2 * self.ends / u64::from(blocks)).next_power_of_two().clamp(4, args.tile);
+        let place = (args.a.scratch, args.a.scratch_bytes);
+        args.a = Args { scratch: place.0, scratch_bytes: place.1, beta, gamma, ..self.args };
+        self.launch_discrete("dis_slots", self.blocks_for(self.args.p), &args)?;
+        // What the level begins with is brought while it runs.
+        self.engine.card.copies_follow()?;
+        let stages = stages(subsets::binomial(from, size).unwrap_or(u64::MAX), longest);
+        let last = stages.len() as u64 + 1;
+        let mut at = 0;
+        loop {
+            for (i, stage) in stages.iter().enumerate().skip(at).take(TOGETHER) {
+                args.stage = i as u64 + 1;
+                args.a.second = stage.second;
+                args.a.from = stage.from;
+                args.a.to = stage.to;
+                self.engine.card.launch("dis_items", (1, 1), 1024, 8 * 32, &args)?;
+                self.engine.card.launch(name, (blocks, 1), threads, shared, &args)?;
+            }
+            args.stage = last;
+            self.engine.card.launch("dis_close", (1, 1), WARP, 0, &args)?;
+            self.settle_discrete(&args)?;
+            self.bring_settled(observer)?;
+            let report = self.report("a level of sets", &mut || observer.look())?;
+            let questions = asked::bring(self.engine, &args, report.asked)?;
+            if !questions.is_empty() {
+                let answers = asked::answer(test, &questions, observer)?;
+                let mut told = args;
+                told.a.count = answers.len() as u64;
+                told.a.answers = self.engine.device(Use::Batch, 8 * told.a.count)?;
+                self.engine.card.upload(told.a.answers, &answers)?;
+                self.launch_discrete("dis_answer", self.blocks_for(told.a.count), &told)?;
+            }
+            if report.stage == last && questions.is_empty() {
+                observer.progress(size, 1.0, 1.0)?;
+                return Ok(report);
+            }
+            // What waited for the answers has to run again, on a graph that is as it was.
+            self.put_report(Report { asked: 0, began: 0, ends: 0, widest: 0, ..report })?;
+            observer.progress(size, 0.999 * report.stage as f64 / last as f64, 1.0)?;
+            at = (report.stage as usize).saturating_sub(1);
+        }
+    }
+
+    /// Turns slots into answers, once all stages are done and nothing is left to the CPU.
+    fn settle_discrete(&mut self, args: &DiscreteArgs) -> Result<()> {
+        self.launch_discrete("dis_settle", self.blocks_for(self.ends), args)?;
+        self.launch("removal", self.blocks_for(self.ends / 64))?;
+        self.by_row("degrees")
+    }
+}

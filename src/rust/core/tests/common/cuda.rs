@@ -1,0 +1,63 @@
+//! Shared by the tests of the CUDA engine.
+
+use std::time::Instant;
+
+use pcgpu_core::engine::cuda::device;
+use pcgpu_core::search::{Observer, Skeleton};
+use pcgpu_core::{Error, Result};
+
+/// Whether there is a GPU; says so if not, or fails where one is promised.
+pub fn gpu() -> bool {
+    match device::devices() {
+        Ok(cards) if !cards.is_empty() => true,
+        found => {
+            assert!(
+                std::env::var_os("PCGPU_TEST_CUDA").is_none(),
+                "PCGPU_TEST_CUDA is set and there is no GPU: {found:?}"
+            );
+            println!("no GPU, skipped");
+            false
+        }
+    }
+}
+
+pub fn sets(skeleton: &Skeleton) -> Vec<(usize, u32, Vec<u32>)> {
+    let rows = 0..skeleton.graph.p();
+    rows.flat_map(|x| skeleton.sepsets.row(x).map(move |(y, s)| (x, y, s.to_vec())).collect::<Vec<_>>()).collect()
+}
+
+/// Compares two answers, p-values to 1e-9: what the engines promise.
+pub fn same(label: &str, cuda: &(Skeleton, Vec<f64>), cpu: &(Skeleton, Vec<f64>)) {
+    assert_eq!(cuda.0.graph, cpu.0.graph, "{label}: graph");
+    assert_eq!(cuda.0.tests, cpu.0.tests, "{label}: counts");
+    assert_eq!(cuda.0.max_order, cpu.0.max_order, "{label}: max.ord");
+    assert_eq!(sets(&cuda.0), sets(&cpu.0), "{label}: separating sets");
+    for (i, (a, b)) in cuda.1.iter().zip(&cpu.1).enumerate() {
+        let close = a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= 1e-9 * b.abs();
+        let p = cuda.0.graph.p();
+        assert!(close, "{label}: pMax[{}, {}] is {a:e}, the CPU's {b:e}", i % p, i / p);
+    }
+}
+
+/// Stops in a level, and remembers since when it wants to.
+pub struct StopAt(pub usize, pub Option<Instant>);
+
+impl Observer for StopAt {
+    fn level(&mut self, level: usize, _remaining: usize) -> Result<()> {
+        if level == self.0 {
+            self.1 = Some(Instant::now());
+        }
+        Ok(())
+    }
+
+    fn progress(&mut self, _level: usize, _done: f64, _total: f64) -> Result<()> {
+        self.look()
+    }
+
+    fn look(&mut self) -> Result<()> {
+        match self.1 {
+            Some(_) => Err(Error::Interrupted),
+            None => Ok(()),
+        }
+    }
+}

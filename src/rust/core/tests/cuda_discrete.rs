@@ -1,0 +1,355 @@
+//! Discrete tests on the CUDA engine against recorded answers of pcalg and bnlearn and against the CPU engine.
+//!
+//! Without a GPU these tests say so and pass; with `PCGPU_TEST_CUDA=1` they fail instead, which is how a GPU machine runs them.
+
+#![cfg(feature = "cuda")]
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use std::time::Duration;
+
+use common::cuda::{gpu, same, StopAt};
+use common::discrete::{problem, Problem, RULES};
+use common::golden::cases;
+use common::problems::Random;
+use pcgpu_core::ci::discrete::{Coded, Discrete, Rule, Statistic};
+use pcgpu_core::ci::Batch;
+use pcgpu_core::engine::cpu::{CpuEngine, DiscreteKernel};
+use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, Strategy};
+use pcgpu_core::engine::Engine;
+use pcgpu_core::graph::Adjacency;
+use pcgpu_core::search::{levels, Method, Options, Skeleton, Unobserved};
+use pcgpu_core::{DeviceKind, Error, Result};
+
+const STRATEGIES: [Strategy; 3] =
+    [Strategy::Shared, Strategy::Edge { beta: 2, gamma: 32 }, Strategy::Edge { beta: 3, gamma: 7 }];
+
+fn with(strategy: Strategy) -> CudaOptions {
+    CudaOptions { strategy, ..CudaOptions::default() }
+}
+
+fn on_cuda(test: Discrete, options: &Options, cuda: CudaOptions) -> Result<(Skeleton, Vec<f64>)> {
+    let mut p_max = vec![0.25; options.p * options.p];
+    let mut engine = CudaEngine::discrete(test, options.alpha, cuda)?;
+    let skeleton = levels::skeleton(&mut engine, options, &mut p_max, &mut Unobserved)?;
+    Ok((skeleton, p_max))
+}
+
+fn on_cpu(test: Discrete, options: &Options) -> (Skeleton, Vec<f64>) {
+    let mut p_max = vec![0.0; options.p * options.p];
+    let kernel = DiscreteKernel::new(test);
+    let shard_tests = kernel.shard_tests();
+    let mut engine = CpuEngine::with_shards(kernel, 2, shard_tests);
+    let skeleton = levels::skeleton(&mut engine, options, &mut p_max, &mut Unobserved).unwrap();
+    (skeleton, p_max)
+}
+
+/// Both engines give the same, p-values to 1e-11: a statistic of thousands is good to its twelfth digit or so.
+fn compare(label: &str, test: Discrete, options: &Options, cuda: CudaOptions, cpu: &(Skeleton, Vec<f64>)) {
+    let label = format!("{label} {cuda:?}");
+    let found = on_cuda(test, options, cuda).unwrap();
+    same(&label, &found, cpu);
+    for (a, b) in found.1.iter().zip(&cpu.1) {
+        assert!(a == b || (a - b).abs() <= 1e-11 * b.abs() + 1e-300, "{label}: {a:e}, the CPU's {b:e}");
+    }
+}
+
+#[test]
+fn golden_skeletons() {
+    if !gpu() {
+        return;
+    }
+    let mut compared = 0;
+    for case in cases("dis-").iter().chain(&cases("bin-")) {
+        let data = case.coded();
+        let adapt = case.json["adaptDF"].as_bool().unwrap();
+        let test = Discrete::new(&data, Statistic::G2, Rule::Pcalg { adapt });
+        for (method, answer) in case.answers() {
+            if method == Method::Original {
+                continue;
+            }
+            let options = case.options(method);
+            for strategy in STRATEGIES {
+                let (skeleton, p_max) = on_cuda(test, &options, with(strategy)).unwrap();
+                case.check(&format!("{method:?} {strategy:?}"), answer, &skeleton, &p_max);
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared >= 30, "only {compared} comparisons");
+}
+
+/// Single tests, as batches of questions.
+#[test]
+fn golden_tests() {
+    if !gpu() {
+        return;
+    }
+    let mut compared = 0;
+    for case in cases("bnlearn-").iter().chain(&cases("dis-")).chain(&cases("bin-")) {
+        let data = case.coded();
+        let mut batch = Batch::new();
+        for single in case.json["single_tests"].as_array().unwrap() {
+            let at = |name: &str| common::golden::number(&single[name]) as usize - 1;
+            batch.push(at("x"), at("y"), &common::golden::set(&single["S"]));
+        }
+        for statistic in [Statistic::G2, Statistic::X2] {
+            for rule in RULES {
+                let test = Discrete::new(&data, statistic, rule);
+                let mut engine = CudaEngine::discrete(test, 0.05, CudaOptions::default()).unwrap();
+                for (p, (x, y, s)) in engine.p_values(&batch, &mut Unobserved).unwrap().iter().zip(batch.iter()) {
+                    let want = test.p_value_of(x, y, s);
+                    assert!(
+                        (p - want).abs() <= 1e-11 * want + 1e-300,
+                        "{}: {statistic:?} {rule:?} {x} {y} {s:?}: {p:e}, {want:e}",
+                        case.name
+                    );
+                    compared += 1;
+                }
+            }
+        }
+    }
+    assert!(compared > 8 * 600, "only {compared} comparisons");
+}
+
+fn some_pairs(random: &mut Random, p: usize, share: f64) -> Adjacency {
+    let mut graph = Adjacency::empty(p);
+    for x in 0..p {
+        for y in 0..x {
+            if random.uniform() < share {
+                graph.insert(x, y);
+            }
+        }
+    }
+    graph
+}
+
+#[test]
+fn random_problems() {
+    if !gpu() {
+        return;
+    }
+    let mut deepest = 0;
+    for number in 0..150 {
+        let mut random = Random(number * 977 + 3);
+        let p = 2 + random.below(11);
+        let n = [20, 500, 3001, 6000][random.below(4)];
+        let missing = if random.uniform() < 0.3 { 0.03 } else { 0.0 };
+        let data = problem(&mut random, p, n, missing).coded();
+        let statistic = [Statistic::G2, Statistic::X2][random.below(2)];
+        let test = Discrete::new(&data, statistic, RULES[random.below(4)]);
+        let method = [Method::Stable, Method::StableFast][number as usize % 2];
+        let alpha = [0.001, 0.05, 0.3, 0.9, 0.99][random.below(5)];
+        let mut options = Options { method, m_max: 5.0, ..Options::new(p, alpha) };
+        if random.uniform() < 0.2 {
+            options.fixed_gaps = Some(some_pairs(&mut random, p, 0.2));
+        }
+        if random.uniform() < 0.2 {
+            options.fixed_edges = Some(some_pairs(&mut random, p, 0.2));
+        }
+        let cpu = on_cpu(test, &options);
+        deepest = deepest.max(cpu.0.max_order);
+        for strategy in STRATEGIES {
+            compare(&format!("problem {number} {method:?}"), test, &options, with(strategy), &cpu);
+        }
+    }
+    assert!(deepest >= 4, "the problems reach level {deepest} only");
+}
+
+/// Strata by the thousand: samples are sorted, sets have up to eight members, some variables more than 255 levels.
+#[test]
+fn tables_that_shared_memory_does_not_hold() {
+    if !gpu() {
+        return;
+    }
+    for (seed, n, levels) in [
+        (1, 4000, vec![7u32; 10]),
+        (2, 3000, vec![300, 2, 40, 5, 9, 260, 3, 70]),
+        (3, 2500, vec![2000, 3000, 2, 30, 2, 4]),
+        (4, 2000, vec![1; 5]),
+    ] {
+        let mut random = Random(seed);
+        let p = levels.len();
+        let mut codes: Vec<i32> = Vec::new();
+        for (v, &of_v) in levels.iter().enumerate() {
+            for i in 0..n {
+                let own = random.below(of_v as usize) as i32;
+                let copied = v > 0 && random.uniform() < 0.5;
+                codes.push(if copied { codes[random.below(v) * n + i] % of_v as i32 } else { own });
+            }
+        }
+        let data = Coded::new(n, &levels, &codes, false).unwrap();
+        for statistic in [Statistic::G2, Statistic::X2] {
+            for rule in RULES {
+                let test = Discrete::new(&data, statistic, rule);
+                let options = Options { m_max: 8.0, ..Options::new(p, 0.2) };
+                let cpu = on_cpu(test, &options);
+                // Degrees of freedom by the hundred thousand: a statistic of that size has fewer digits to spare.
+                let cuda = on_cuda(test, &options, CudaOptions::default()).unwrap();
+                same(&format!("large {seed} {statistic:?} {rule:?}"), &cuda, &cpu);
+            }
+        }
+    }
+}
+
+fn two_parents(n: usize, p: usize, seed: u64) -> Problem {
+    problem(&mut Random(seed), p, n, 0.0)
+}
+
+/// Where scratch is short, fewer blocks run: the papers' z.
+#[test]
+fn little_memory_changes_nothing_and_too_little_is_named() {
+    if !gpu() {
+        return;
+    }
+    let mut random = Random(11);
+    let (n, p) = (4000, 8);
+    let mut codes: Vec<i32> = (0..n * p).map(|_| random.below(160) as i32).collect();
+    for i in 0..n * (p - 1) {
+        if random.uniform() < 0.9 {
+            codes[i + n] = codes[i];
+        }
+    }
+    let data = Coded::new(n, &[160; 8], &codes, false).unwrap();
+    let test = Discrete::new(&data, Statistic::X2, Rule::Bnlearn { adapt: false });
+    let options = Options { m_max: 2.0, ..Options::new(p, 0.9999) };
+    let cpu = on_cpu(test, &options);
+    assert!(cpu.0.max_order >= 1, "level {}", cpu.0.max_order);
+    let mut refused = 0;
+    for budget in [5_000, 100_000, 600_000, 4_000_000, 1 << 30] {
+        let cuda = CudaOptions { memory_budget: Some(budget), ..CudaOptions::default() };
+        match on_cuda(test, &options, cuda) {
+            Ok(found) => same(&format!("{budget} bytes"), &found, &cpu),
+            Err(Error::Device(e)) => {
+                assert_eq!(e.kind, DeviceKind::OutOfMemory);
+                refused += 1;
+            }
+            Err(e) => panic!("{e:?}"),
+        }
+        compare("after", test, &options, CudaOptions::default(), &cpu);
+    }
+    assert!((1..=4).contains(&refused), "{refused} budgets were refused");
+}
+
+#[test]
+fn questions_of_any_size() {
+    if !gpu() {
+        return;
+    }
+    let p = 30;
+    for (seed, missing) in [(1, 0.0), (2, 0.02)] {
+        let mut random = Random(seed);
+        let data = problem(&mut random, p, 3000, missing).coded();
+        let mut batch = Batch::new();
+        for i in 0..400 {
+            let size = if i % 40 == 0 { p - 2 } else { random.below(8) };
+            let mut all: Vec<u32> = (0..p as u32).collect();
+            (0..size + 2).for_each(|i| all.swap(i, i + random.below(p - i)));
+            batch.push(all[0] as usize, all[1] as usize, &all[2..size + 2]);
+        }
+        for rule in RULES {
+            let test = Discrete::new(&data, Statistic::G2, rule);
+            let mut cuda = CudaEngine::discrete(test, 0.05, CudaOptions::default()).unwrap();
+            let ours = cuda.p_values(&batch, &mut Unobserved).unwrap();
+            for (p, (x, y, s)) in ours.iter().zip(batch.iter()) {
+                let want = test.p_value_of(x, y, s);
+                assert!((p - want).abs() <= 1e-11 * want + 1e-300, "{rule:?} {x}, {y} | {s:?}: {p:e}, {want:e}");
+                assert_eq!(*p >= 0.05, want >= 0.05);
+            }
+            assert!(cuda.p_values(&Batch::new(), &mut Unobserved).unwrap().is_empty());
+        }
+    }
+}
+
+/// A significance level that is p itself: no machine's rounding may decide, and a hair above it none is independent.
+#[test]
+fn alpha_next_to_p_decides_as_on_the_cpu() {
+    if !gpu() {
+        return;
+    }
+    let data = two_parents(900, 7, 21).coded();
+    for statistic in [Statistic::G2, Statistic::X2] {
+        let test = Discrete::new(&data, statistic, Rule::Bnlearn { adapt: false });
+        for s in [&[][..], &[2], &[3, 4], &[2, 5, 6]] {
+            let p = test.p_value_of(0, 1, s);
+            if !(p > 0.0 && p < 1.0) {
+                continue;
+            }
+            for alpha in [p, f64::from_bits(p.to_bits() + 1), f64::from_bits(p.to_bits() - 1)] {
+                for method in [Method::Stable, Method::StableFast] {
+                    let options = Options { method, m_max: 4.0, ..Options::new(7, alpha) };
+                    let cpu = on_cpu(test, &options);
+                    for strategy in STRATEGIES {
+                        compare("alpha", test, &options, with(strategy), &cpu);
+                    }
+                }
+            }
+        }
+        // Every test separates, none does, and those alone do whose p is 1.
+        for alpha in [0.0, 1.0, 1.5] {
+            let options = Options { m_max: 2.0, ..Options::new(7, alpha) };
+            compare("alpha", test, &options, CudaOptions::default(), &on_cpu(test, &options));
+        }
+    }
+}
+
+/// More tests than there is room for questions to the CPU, level 0 and above: the levels of the variables are so many that
+/// the CPU takes them all.
+#[test]
+fn questions_beyond_their_room_are_asked_in_turn() {
+    if !gpu() {
+        return;
+    }
+    let promised = std::env::var_os("PCGPU_TEST_CUDA").is_some();
+    let (n, p) = if promised { (60, 420) } else { (60, 40) };
+    let mut random = Random(5);
+    let codes: Vec<i32> = (0..n * p).map(|_| random.below(4000) as i32).collect();
+    let data = Coded::new(n, &vec![4000; p], &codes, false).unwrap();
+    let test = Discrete::new(&data, Statistic::G2, Rule::Bnlearn { adapt: true });
+    let never = Discrete::new(&data, Statistic::G2, Rule::Bnlearn { adapt: false });
+    for test in [test, never] {
+        let options = Options { m_max: 1.0, ..Options::new(p, 0.05) };
+        compare("many levels", test, &options, CudaOptions::default(), &on_cpu(test, &options));
+    }
+}
+
+#[test]
+fn interrupts_are_heard_within_half_a_second_and_the_next_search_works() {
+    if !gpu() || std::env::var_os("PCGPU_TEST_CUDA").is_none() {
+        return;
+    }
+    // A hidden cause keeps all pairs dependent.
+    let (n, p) = (200_000, 40);
+    let mut random = Random(9);
+    let mut codes = vec![0; n * p];
+    for i in 0..n {
+        let cause = random.below(2) as i32;
+        for v in 0..p {
+            codes[v * n + i] = if random.uniform() < 0.8 { cause } else { random.below(2) as i32 };
+        }
+    }
+    let data = Coded::new(n, &vec![2; p], &codes, false).unwrap();
+    let test = Discrete::new(&data, Statistic::G2, Rule::Bnlearn { adapt: false });
+    let options = Options::new(p, 1e-6);
+    let mut p_max = vec![0.0; p * p];
+    for strategy in [STRATEGIES[0], STRATEGIES[1]] {
+        let mut engine = CudaEngine::discrete(test, options.alpha, with(strategy)).unwrap();
+        let mut observer = StopAt(if strategy == Strategy::Shared { 4 } else { 3 }, None);
+        let ended = levels::skeleton(&mut engine, &options, &mut p_max, &mut observer);
+        assert_eq!(ended.err(), Some(Error::Interrupted));
+        let took = observer.1.unwrap().elapsed();
+        println!("{strategy:?}: interrupted after {took:?}");
+        assert!(took < Duration::from_millis(500), "{strategy:?}: {took:?}");
+    }
+    let short = Options { m_max: 1.0, ..options };
+    compare("after an interrupt", test, &short, CudaOptions::default(), &on_cpu(test, &short));
+}
+
+#[test]
+fn the_gaussian_tests_strategy_is_refused() {
+    let data = Coded::new(2, &[2, 2], &[0, 1, 1, 0], false).unwrap();
+    let test = Discrete::new(&data, Statistic::G2, RULES[0]);
+    let refused = CudaEngine::discrete(test, 0.05, with(Strategy::Set { theta: 64, delta: 2 })).err();
+    assert!(matches!(refused, Some(Error::Argument { argument: "strategy", .. })), "{refused:?}");
+}
