@@ -22,6 +22,10 @@ struct Discrete {
     const u8* codes;
     const u64* column;      // by variable: where its codes start, a multiple of 16; plus 1 where a code takes two bytes
     const u32* levels;      // by variable; a missing value has this number as its code
+    uint4* planes;          // bit planes of the variables with few levels
+    const u64* plane;       // by variable: where its planes start, one a level; NEVER: it has none
+    u64 plane_size;         // elements of a plane: 128 samples each
+    u64 plane_cells;        // tables of up to this many cells are counted by planes
     u64 n;
     u64 missing;            // whether any value is missing
     double alpha;

@@ -12,47 +12,33 @@ extern __shared__ double memory[];
 // Strata of up to this many samples are looked through by a warp, a sample a lane.
 constexpr u32 FEW = 32;
 
-// Working memory of a block; engine/cuda/counting.rs knows its size.
+// Working memory of a block, worked out wherever it is needed: sixteen addresses would take as many registers. engine/cuda/counting.rs
+// knows its size.
 struct Bench {
-    Sums* sums;        // MOST
-    double* partial;   // of the warps, five each
-    u64* item;
-    u64* key;          // MOST ranks, as the vertices' slots want them
-    u32* other;        // MOST vertices y
-    u32* place;        // MOST places of them in the row's list
-    u32* status;       // MOST: what is known without a table
-    u32* flags;        // counts of the item
-    u32* places;       // of the set's members
-    u32* set;
-    u32* tables;       // `area` cells
-    // In scratch, if there is any:
-    u64* keys;         // `hash`
-    u32* count;        // `hash` + 1: samples of a stratum, then where its samples start
-    u32* stratum;      // by sample
-    u32* within;       // by sample: which of its stratum; then strata of more than FEW samples
-    u32* order;        // samples by stratum
-    u32* large_table;  // `most_cells`
+    const Discrete& d;
+    __device__ explicit Bench(const Discrete& d) : d(d) {}
 
-    __device__ explicit Bench(const Discrete& d) {
-        sums = (Sums*)memory;
-        partial = (double*)(sums + MOST);
-        item = (u64*)(partial + 5 * (BLOCK / WARP));
-        key = item + 2;
-        other = (u32*)(key + MOST);
-        place = other + MOST;
-        status = place + MOST;
-        flags = status + MOST;
-        places = flags + 8;
-        set = places + d.widest;
-        tables = set + d.widest;
-        char* at = d.a.scratch + blockIdx.x * d.a.scratch_bytes;
-        keys = (u64*)at;
-        count = (u32*)(keys + d.hash);
-        stratum = count + d.hash + 1;
-        within = stratum + d.n;
-        order = within + d.n;
-        large_table = order + d.n;
-    }
+    __device__ Sums* sums() const { return (Sums*)memory; }                                  // MOST
+    __device__ double* partial() const { return (double*)(sums() + MOST); }                  // of the warps, five each
+    __device__ u64* item() const { return (u64*)(partial() + 5 * (BLOCK / WARP)); }
+    __device__ u64* key() const { return item() + 2; }                                       // MOST ranks for the slots
+    __device__ u32* other() const { return (u32*)(key() + MOST); }                           // MOST vertices y
+    __device__ u32* place() const { return other() + MOST; }                                 // theirs in the row's list
+    __device__ u32* status() const { return place() + MOST; }                                // what is known without a table
+    __device__ u32* flags() const { return status() + MOST; }
+    __device__ u32* places() const { return flags() + 8; }                                   // of the set's members
+    __device__ u32* set() const { return places() + d.widest; }
+    __device__ u32* tables() const { return set() + d.widest; }                              // `area` cells
+
+    // In scratch, if there is any.
+    __device__ char* scratch() const { return d.a.scratch + blockIdx.x * d.a.scratch_bytes; }
+    __device__ u64* keys() const { return (u64*)scratch(); }                                 // `hash`
+    // `hash` + 1: samples of a stratum, then where its samples start.
+    __device__ u32* count() const { return (u32*)(keys() + d.hash); }
+    __device__ u32* stratum() const { return count() + d.hash + 1; }                         // by sample
+    __device__ u32* within() const { return stratum() + d.n; }                               // which of its stratum, by sample
+    __device__ u32* order() const { return within() + d.n; }                                 // samples by stratum
+    __device__ u32* large_table() const { return order() + d.n; }                            // `most_cells`
 };
 
 // Who shares a table.
@@ -134,8 +120,8 @@ __device__ inline void add_block(const Bench& b, Sums& own, Sums* sum) {
     if (threadIdx.x == 0) *sum = Sums{0.0, 0.0, 0, 0, 0, 0};
     u32 warp = threadIdx.x / WARP;
     if (lane_id() == 0) {
-        b.partial[2 * warp] = own.statistic;
-        b.partial[2 * warp + 1] = own.size;
+        b.partial()[2 * warp] = own.statistic;
+        b.partial()[2 * warp + 1] = own.size;
     }
     __syncthreads();
     if (lane_id() == 0) {
@@ -147,8 +133,8 @@ __device__ inline void add_block(const Bench& b, Sums& own, Sums* sum) {
     if (threadIdx.x == 0) {
         // Always in this order: what is added up in another differs in its last digits.
         for (u32 w = 0; w < BLOCK / WARP; w++) {
-            sum->statistic += b.partial[2 * w];
-            sum->size += b.partial[2 * w + 1];
+            sum->statistic += b.partial()[2 * w];
+            sum->size += b.partial()[2 * w + 1];
         }
     }
     __syncthreads();
@@ -157,22 +143,85 @@ __device__ inline void add_block(const Bench& b, Sums& own, Sums* sum) {
 // Tables of this many cells are added up by a warp, others by the block.
 constexpr u32 OF_WARP = 1024;
 
-// The y from `from` to `to`, whose tables fit in shared memory together.
+// Members of a set whose tables are counted by planes, at most.
+constexpr u32 PLANE_SET = 2;
+
+__device__ __forceinline__ bool has_planes(const Discrete& d, u32 v) { return d.plane[v] != NEVER; }
+
+// The table of one y by bit planes: a lane takes a cell, meets the planes of its levels and counts the bits, so that nothing has
+// to be added up but what lanes with the same cell found in their parts of the samples. Warp `part` of
+// `parts` that share the work.
+__device__ inline void count_planes(const Discrete& d, const u32* set, u32 x, u32 l, u32 y, u32 cells, u32 part, u32 parts,
+                                    u32* table) {
+    const u32 lx = levels_of(d, x), ly = levels_of(d, y);
+    u32 width = 1;
+    while (width < WARP && width < cells) width *= 2;
+    for (u32 cell = lane_id() % width; cell < cells; cell += width) {
+        u32 plane[PLANE_SET + 2];
+        u32 row = cell / ly, s = row / lx;
+        plane[0] = (u32)(d.plane[y] + cell % ly * d.plane_size);
+        plane[1] = (u32)(d.plane[x] + row % lx * d.plane_size);
+#pragma unroll
+        for (u32 i = 0; i < PLANE_SET; i++) {
+            if (i >= l) continue;
+            u32 v = set[l - 1 - i], levels = levels_of(d, v);
+            plane[i + 2] = (u32)(d.plane[v] + s % levels * d.plane_size);
+            s /= levels;
+        }
+        u32 count = 0;
+        for (u32 at = part * (WARP / width) + lane_id() / width; at < d.plane_size; at += parts * (WARP / width)) {
+            uint4 bits = d.planes[(u64)plane[0] + at], other = d.planes[(u64)plane[1] + at];
+            bits.x &= other.x, bits.y &= other.y, bits.z &= other.z, bits.w &= other.w;
+#pragma unroll
+            for (u32 i = 0; i < PLANE_SET; i++) {
+                if (i >= l) continue;
+                other = d.planes[(u64)plane[i + 2] + at];
+                bits.x &= other.x, bits.y &= other.y, bits.z &= other.z, bits.w &= other.w;
+            }
+            count += __popc(bits.x) + __popc(bits.y) + __popc(bits.z) + __popc(bits.w);
+        }
+        if (count) atomicAdd(table + cell, count);
+    }
+}
+
+// The y from `from` to `to`, whose tables fit in shared memory together. With PLANES, small ones are counted by bit planes: that
+// takes registers which others would miss.
+template <bool PLANES>
 __device__ inline void count_directly(const Discrete& d, const Bench& b, u32 x, u32 l, u32 strata, u32 from, u32 to,
                                       u32 cells, u32 margins) {
     const u32 lx = levels_of(d, x), rows = strata * lx;
+    bool planes = PLANES && l <= PLANE_SET && has_planes(d, x);
+    for (u32 i = 0; i < l && planes; i++) planes = planes && has_planes(d, b.set()[i]);
+    u32 by_planes = 0;
+    for (u32 i = from; i < to && planes; i++) {
+        if (rows * levels_of(d, b.other()[i]) <= d.plane_cells && has_planes(d, b.other()[i])) by_planes |= 1u << i;
+    }
+    const u32 few = __popc(by_planes);
     // As many copies as there is room for: writes of neighbouring warps to a cell would wait for one another.
     u32 copies = 1;
-    while (copies < BLOCK / WARP && 2ull * copies * cells + margins <= d.area) copies *= 2;
-    for (u32 i = threadIdx.x; i < copies * cells; i += BLOCK) b.tables[i] = 0;
+    while (!PLANES && copies < BLOCK / WARP && 2ull * copies * cells + margins <= d.area) copies *= 2;
+    for (u32 i = threadIdx.x; i < copies * cells; i += BLOCK) b.tables()[i] = 0;
     __syncthreads();
-    u32* own = b.tables + threadIdx.x / WARP % copies * cells;
-    for (u64 k = 16ull * threadIdx.x; k < d.n; k += 16 * BLOCK) {
+    // Warps take these y in turn; where they are fewer than warps, some warps share one.
+    const u32 parts = few && few < BLOCK / WARP ? (BLOCK / WARP) / few : 1;
+    u32 *own = b.tables(), nth = 0;
+    for (u32 i = from; i < to && few; i++) {
+        u32 size = rows * levels_of(d, b.other()[i]), warp = threadIdx.x / WARP;
+        if (by_planes >> i & 1) {
+            if (warp / parts == nth % ((BLOCK / WARP) / parts) && warp < (BLOCK / WARP) / parts * parts) {
+                count_planes(d, b.set(), x, l, b.other()[i], size, warp % parts, parts, own);
+            }
+            nth++;
+        }
+        own += size;
+    }
+    own = b.tables() + threadIdx.x / WARP % copies * cells;
+    for (u64 k = 16ull * threadIdx.x; k < d.n && few < to - from; k += 16 * BLOCK) {
         u32 row[16], left_out = d.n - k < 16 ? NOWHERE << (d.n - k) : 0;
 #pragma unroll
         for (int j = 0; j < 16; j++) row[j] = 0;
         for (u32 m = 0; m <= l; m++) {
-            u32 v = m < l ? b.set[m] : x, levels = levels_of(d, v);
+            u32 v = m < l ? b.set()[m] : x, levels = levels_of(d, v);
             each_of_16(d, v, k, [&](int j, u32 code) {
                 row[j] = row[j] * levels + code;
                 left_out |= (u32)(code >= levels) << j;
@@ -180,8 +229,12 @@ __device__ inline void count_directly(const Discrete& d, const Bench& b, u32 x, 
         }
         u32* table = own;
         for (u32 i = from; i < to; i++) {
-            u32 ly = levels_of(d, b.other[i]);
-            each_of_16(d, b.other[i], k, [&](int j, u32 code) {
+            u32 ly = levels_of(d, b.other()[i]);
+            if (by_planes >> i & 1) {
+                table += rows * ly;
+                continue;
+            }
+            each_of_16(d, b.other()[i], k, [&](int j, u32 code) {
                 if (!(left_out >> j & 1) && code < ly) atomicAdd(table + row[j] * ly + code, 1u);
             });
             table += rows * ly;
@@ -190,32 +243,32 @@ __device__ inline void count_directly(const Discrete& d, const Bench& b, u32 x, 
     __syncthreads();
     if (copies > 1) {
         for (u32 i = threadIdx.x; i < cells; i += BLOCK) {
-            u32 total = b.tables[i];
-            for (u32 c = 1; c < copies; c++) total += b.tables[c * cells + i];
-            b.tables[i] = total;
+            u32 total = b.tables()[i];
+            for (u32 c = 1; c < copies; c++) total += b.tables()[c * cells + i];
+            b.tables()[i] = total;
         }
         __syncthreads();
     }
-    u32 *table = b.tables, *room = b.tables + cells;
+    u32 *table = b.tables(), *room = b.tables() + cells;
     for (u32 i = from; i < to; i++) {
-        u32 ly = levels_of(d, b.other[i]), size = rows * ly;
+        u32 ly = levels_of(d, b.other()[i]), size = rows * ly;
         if (size <= OF_WARP && threadIdx.x / WARP == i % (BLOCK / WARP)) {
             Sums sums{0.0, 0.0, 0, 0, 0, 0};
             reduce(d, Warp(), table, strata, lx, ly, room, sums);
             add_lanes(sums);
-            if (lane_id() == 0) b.sums[i] = sums;
+            if (lane_id() == 0) b.sums()[i] = sums;
         }
         table += size;
         room += strata * (lx + ly + 1);
     }
     __syncthreads();
-    table = b.tables, room = b.tables + cells;
+    table = b.tables(), room = b.tables() + cells;
     for (u32 i = from; i < to; i++) {
-        u32 ly = levels_of(d, b.other[i]), size = rows * ly;
+        u32 ly = levels_of(d, b.other()[i]), size = rows * ly;
         if (size > OF_WARP) {
             Sums sums{0.0, 0.0, 0, 0, 0, 0};
             reduce(d, Whole(), table, strata, lx, ly, room, sums);
-            add_block(b, sums, &b.sums[i]);
+            add_block(b, sums, &b.sums()[i]);
         }
         table += size;
         room += strata * (lx + ly + 1);

@@ -73,13 +73,13 @@ __device__ inline void tell(const Discrete& d, u32 x, const u32* list, u32 own, 
 }
 
 // A block takes a set and some of the row's neighbours.
-extern "C" __global__ void __launch_bounds__(BLOCK, 3) dis_count(const __grid_constant__ Discrete d) {
+template <bool PLANES> __device__ __forceinline__ void count_level(const Discrete& d) {
     const Args& a = d.a;
     if (a.report->stage != d.stage) return;
     const u32 l = (u32)a.size;
     Bench b(d);
     while (true) {
-        u64 at = take(d, b.item);
+        u64 at = take(d, b.item());
         if (at == NEVER) break;
         const u32 x = row_of(a.items, a.p, at);
         const u64 offset = a.offset[x];
@@ -94,46 +94,49 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 3) dis_count(const __grid_co
             bool open = lane_id() < d.tile && place < degree && is_open(d, x, offset + place);
             if (open && !by_common) open = rank < stop_of(slots_of(d) + offset + place);
             if (__any_sync(FULL, open)) {
-                if (lane_id() == 0) unrank(a, degree, l, rank, b.places);
+                if (lane_id() == 0) unrank(a, degree, l, rank, b.places());
                 __syncwarp();
                 bool all_common = by_common;
                 for (u32 i = 0; i < l && open; i++) {
-                    open = b.places[i] != place;
-                    if (by_common) all_common = all_common && is_common(a, list[place], list[b.places[i]]);
+                    open = b.places()[i] != place;
+                    if (by_common) all_common = all_common && is_common(a, list[place], list[b.places()[i]]);
                 }
                 open = open && !all_common;
-                for (u32 i = lane_id(); i < l; i += WARP) b.set[i] = list[b.places[i]];
+                for (u32 i = lane_id(); i < l; i += WARP) b.set()[i] = list[b.places()[i]];
                 if (open && by_common) {
-                    key = rank_common_last(a, list, degree, place, b.places, 1);
+                    key = rank_common_last(a, list, degree, place, b.places(), 1);
                     open = key < stop_of(slots_of(d) + offset + place);
                 }
             }
             u32 mask = __ballot_sync(FULL, open);
             if (open) {
                 u32 to = __popc(mask & ((1u << lane_id()) - 1));
-                b.other[to] = list[place];
-                b.place[to] = place;
-                b.key[to] = key;
+                b.other()[to] = list[place];
+                b.place()[to] = place;
+                b.key()[to] = key;
             }
-            if (lane_id() == 0) b.flags[0] = __popc(mask);
+            if (lane_id() == 0) b.flags()[0] = __popc(mask);
         }
         __syncthreads();
-        const u32 others = b.flags[0];
+        const u32 others = b.flags()[0];
         if (others == 0) continue;
-        count_all(d, b, x, l, others);
+        count_all<PLANES>(d, b, x, l, others);
         if (threadIdx.x < others) {
-            const u32 i = threadIdx.x, lx = levels_of(d, x), ly = levels_of(d, b.other[i]);
-            const u64 entry = offset + b.place[i];
-            const double strata = domain_of(d, b.set, l);
+            const u32 i = threadIdx.x, lx = levels_of(d, x), ly = levels_of(d, b.other()[i]);
+            const u64 entry = offset + b.place()[i];
+            const double strata = domain_of(d, b.set(), l);
             // p is worked out only where it may matter.
-            if (b.status[i] == COUNTED && !too_few(d, (double)b.sums[i].n, lx, ly, strata)) {
-                double least = b.sums[i].statistic - uncertainty(d, b.sums[i]);
-                if (is_outdone(slots_of(d) + entry, least, df_of(d, lx, ly, strata, l, b.sums[i]))) continue;
+            if (b.status()[i] == COUNTED && !too_few(d, (double)b.sums()[i].n, lx, ly, strata)) {
+                double least = b.sums()[i].statistic - uncertainty(d, b.sums()[i]);
+                if (is_outdone(slots_of(d) + entry, least, df_of(d, lx, ly, strata, l, b.sums()[i]))) continue;
             }
-            tell(d, x, list, b.place[i], entry, b.key[i], judge_other(d, b, x, l, i), b.places, 1);
+            tell(d, x, list, b.place()[i], entry, b.key()[i], judge_other(d, b, x, l, i), b.places(), 1);
         }
     }
 }
+
+extern "C" __global__ void __launch_bounds__(BLOCK, 3) dis_count(const __grid_constant__ Discrete d) { count_level<false>(d); }
+extern "C" __global__ void __launch_bounds__(BLOCK, 3) dis_planes_count(const __grid_constant__ Discrete d) { count_level<true>(d); }
 
 // disc-cupc, the mapping that gpuPC is compared with by its authors (section 4.1): cuPC-E's, a thread a test. A block has beta
 // edges of a row and gamma threads for each, which take their edge's sets in turn. Tables are in scratch, a thread's own;

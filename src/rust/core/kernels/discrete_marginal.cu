@@ -1,6 +1,21 @@
 // Level 0 of discrete variables.
 #include "discrete_strata.cuh"
 
+// Bit planes from codes: a warp takes 32 samples of a variable.
+extern "C" __global__ void dis_planes(const __grid_constant__ Discrete d) {
+    const u64 words = 4 * d.plane_size, warps = (u64)gridDim.x * (blockDim.x / WARP);
+    for (u64 at = (u64)blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP; at < d.a.p * words; at += warps) {
+        const u32 v = (u32)(at / words);
+        if (d.plane[v] == NEVER) continue;
+        const u64 word = at % words, sample = 32 * word + lane_id();
+        const u32 levels = levels_of(d, v), code = sample < d.n ? code_at(d, v, sample) : levels;
+        for (u32 level = 0; level < levels; level++) {
+            u32 bits = __ballot_sync(FULL, code == level);
+            if (lane_id() == 0) ((u32*)(d.planes + d.plane[v] + level * d.plane_size))[word] = bits;
+        }
+    }
+}
+
 // Starts the clock of what is launched with it.
 extern "C" __global__ void dis_begin(const __grid_constant__ Discrete d) {
     if (threadIdx.x == 0) d.a.report->began = nanoseconds();
@@ -12,7 +27,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 3) dis_marginal(const __grid
     const u64 tiles = (a.p + d.tile - 1) / d.tile;
     Bench b(d);
     while (true) {
-        u64 at = take(d, b.item);
+        u64 at = take(d, b.item());
         if (at == NEVER) break;
         const u32 y = (u32)(at / tiles);
         const u64 first = at % tiles * d.tile;
@@ -21,19 +36,19 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 3) dis_marginal(const __grid
             u64 x = first + lane_id();
             bool tested = lane_id() < d.tile && x < y && (!a.start || has(a.start, a.words, y, (u32)x)) && is_tested(a, y, (u32)x);
             u32 mask = __ballot_sync(FULL, tested);
-            if (tested) b.other[__popc(mask & ((1u << lane_id()) - 1))] = (u32)x;
-            if (lane_id() == 0) b.flags[0] = __popc(mask);
+            if (tested) b.other()[__popc(mask & ((1u << lane_id()) - 1))] = (u32)x;
+            if (lane_id() == 0) b.flags()[0] = __popc(mask);
         }
         __syncthreads();
-        const u32 others = b.flags[0];
+        const u32 others = b.flags()[0];
         if (others == 0) continue;
-        count_all(d, b, y, 0, others);
+        count_all<true>(d, b, y, 0, others);
         if (threadIdx.x < others) {
             Judgement found = judge_other(d, b, y, 0, threadIdx.x);
             if (found.says == UNSURE) {
-                ask(d, y, b.other[threadIdx.x], 0, 0);
+                ask(d, y, b.other()[threadIdx.x], 0, 0);
             } else {
-                *packed(a, y, b.other[threadIdx.x]) = found.p;
+                *packed(a, y, b.other()[threadIdx.x]) = found.p;
             }
         }
     }

@@ -15,6 +15,10 @@ pub(super) struct DiscreteArgs {
     pub codes: u64,
     pub column: u64,
     pub levels: u64,
+    pub planes: u64,
+    pub plane: u64,
+    pub plane_size: u64,
+    pub plane_cells: u64,
     pub n: u64,
     pub missing: u64,
     pub alpha: f64,
@@ -40,6 +44,15 @@ const MOST: u64 = 32;
 /// Blocks of a multiprocessor, at most: what the kernels' registers leave room for.
 pub(super) const BLOCKS: u32 = 3;
 
+/// Variables with at most this many levels have bit planes on the card, which then take half of what their codes take.
+const PLANE_LEVELS: usize = 4;
+
+/// Tables of up to this many cells are counted by planes: measured, see inst/bench/RESULTS.md.
+const PLANE_CELLS: u64 = 32;
+
+/// Samples in an element of a plane.
+const IN_PLANE: usize = 128;
+
 /// Samples are read so many at a time, and columns padded to it.
 const AT_A_TIME: usize = 16;
 
@@ -59,6 +72,8 @@ pub(super) struct Coding {
     codes: u64,
     column: u64,
     levels: u64,
+    planes: u64,
+    plane: u64,
 }
 
 /// A test's data as the card has them: offsets of the columns, whose last bit says that codes take two bytes.
@@ -76,9 +91,32 @@ fn columns(test: &Discrete) -> (Vec<u64>, u64) {
     (starts, at)
 }
 
+/// Where the planes of each variable start, in elements, `u64::MAX` where it has none; elements in all, and of one plane.
+fn planes(test: &Discrete) -> (Vec<u64>, u64, u64) {
+    let data = test.data();
+    let size = data.n().div_ceil(IN_PLANE) as u64;
+    let mut at = 0;
+    let start = |v: usize| {
+        if data.levels(v) > PLANE_LEVELS {
+            return u64::MAX;
+        }
+        let start = at;
+        at += size * data.levels(v) as u64;
+        start
+    };
+    let starts = (0..data.p()).map(start).collect();
+    (starts, at, size)
+}
+
+/// Whether most variables are such that bit planes pay above level 0.
+pub(super) fn mostly_binary(test: &Discrete) -> bool {
+    let data = test.data();
+    2 * (0..data.p()).filter(|&v| data.levels(v) <= 2).count() >= data.p()
+}
+
 /// Bytes of the codes and of what goes with them on the card.
 pub(super) fn data_bytes(test: &Discrete) -> u64 {
-    columns(test).1 + 12 * test.data().p() as u64 + 512
+    columns(test).1 + 16 * planes(test).1 + 20 * test.data().p() as u64 + 1024
 }
 
 /// Cells of the largest table, margins and all, that sets of `size` may ask for: (a + 1)(b + 1) Π s over the largest numbers
@@ -165,8 +203,11 @@ impl CudaEngine<'_> {
         let (starts, bytes) = columns(test);
         let p = data.p() as u64;
         let codes = self.device(Use::Data, data_bytes(test))?;
-        let column = codes + bytes.next_multiple_of(256);
-        let levels = column + 8 * p;
+        let (plane_starts, elements, plane_size) = planes(test);
+        let planes = codes + bytes.next_multiple_of(256);
+        let column = planes + (16 * elements).next_multiple_of(256);
+        let plane = column + 8 * p;
+        let levels = plane + 8 * p;
         let padded = data.n().next_multiple_of(AT_A_TIME);
         // Pieces may begin and end anywhere in a column; what pads it is never looked at.
         self.send_with(codes, bytes as usize, |offset, piece| {
@@ -193,14 +234,27 @@ impl CudaEngine<'_> {
         self.card.upload(column, &starts)?;
         let numbers: Vec<u32> = (0..data.p()).map(|v| data.levels(v) as u32).collect();
         self.card.upload(levels, &numbers)?;
-        let coding = Coding { codes, column, levels };
+        self.card.upload(plane, &plane_starts)?;
+        let args = DiscreteArgs {
+            a: Args { p, ..Args::default() },
+            codes,
+            column,
+            levels,
+            planes,
+            plane,
+            plane_size,
+            n: data.n() as u64,
+            ..DiscreteArgs::default()
+        };
+        self.card.launch("dis_planes", (self.card.processors * 8, 1), 256, 0, &args)?;
+        let coding = Coding { codes, column, levels, planes, plane };
         self.coding = Some(coding);
         Ok(coding)
     }
 
     /// What all kernels of a discrete test are given.
     pub(super) fn discrete_args(&mut self, test: &Discrete) -> Result<DiscreteArgs> {
-        let Coding { codes, column, levels } = self.upload_codes(test)?;
+        let Coding { codes, column, levels, planes, plane } = self.upload_codes(test)?;
         let (bnlearn, adapt) = match test.rule() {
             Rule::Pcalg { adapt } => (false, adapt),
             Rule::Bnlearn { adapt } => (true, adapt),
@@ -209,6 +263,10 @@ impl CudaEngine<'_> {
             codes,
             column,
             levels,
+            planes,
+            plane,
+            plane_size: test.data().n().div_ceil(IN_PLANE) as u64,
+            plane_cells: PLANE_CELLS,
             n: test.data().n() as u64,
             missing: u64::from(test.data().any_missing()),
             alpha: self.alpha,

@@ -125,6 +125,7 @@ impl CudaSearch<'_, '_> {
                 let longest = (SAMPLES / args.n).max(1) * u64::from(gamma);
                 (u64::from(beta), u64::from(gamma), "dis_edge", widest - 1, longest)
             }
+            _ if counting::mostly_binary(test) => (0, 0, "dis_planes_count", widest, u64::MAX),
             _ => (0, 0, "dis_count", widest, u64::MAX),
         };
         args.tile = (2 * self.ends / u64::from(blocks)).next_power_of_two().clamp(4, args.tile);
