@@ -46,7 +46,7 @@
 #'   - `"equal-width"` (the default): `bins` intervals of equal width from the smallest to the largest value of the column;
 #'   - `"equal-frequency"`: intervals with about equally many observations; equal values stay together;
 #'   - `"none"`: every value is a level. The columns of `x` must then be whole numbers.
-#' @param device Where to run, as in [pc()]. Features are selected on the CPU.
+#' @param device Where to run, as in [pc()]. `"auto"` takes a GPU where there is one and the data are large.
 #' @param numCores Number of threads; left out, all cores.
 #' @param progress Show a progress bar? As in [pc()].
 #' @return A list of class `pcgpu_selection`:
@@ -105,7 +105,7 @@ select_features <- function(x, y, k, criterion = c(
   p <- ncol(x)
   y <- selection_classes(y, n, bins, discretize)
   k <- check_k(k, p)
-  device <- choose_selection_device(device)
+  device <- choose_selection_device(device, as.double(n) * p * k)
   options <- list(n = n, k = k, criterion = criterion, discretise = discretize, bins = bins)
   bar <- progress_reporter(progress, label = function(level, edges) sprintf("Selecting %d features", k))
   on.exit(bar$close())
@@ -201,11 +201,22 @@ selection_classes <- function(y, n, bins, discretize) {
   factor(y)
 }
 
-choose_selection_device <- function(device) {
+# From how many counts (rows times columns times k) on device = "auto" takes a GPU where there is one.
+auto_counts <- 5e9
+
+choose_selection_device <- function(device, counts) {
   if (device$kind == "cuda") {
-    abort_argument("device", device_name(device), "features are selected on the CPU: give device = \"cpu\" or \"auto\".")
+    shapes <- intersect(names(device$options), c("beta", "gamma", "theta", "delta"))
+    if (length(shapes) || !(device$options$strategy %||% "shared") == "shared") {
+      abort_argument("device", device_name(device), paste(
+        "the strategies of cuda_device() are those of tests of independence:",
+        "leave them out to select features."
+      ))
+    }
+    device$automatic <- FALSE
+    return(device)
   }
-  new_device("cpu")
+  if (device$kind == "auto" && counts >= auto_counts) automatic_card() else new_device("cpu")
 }
 
 warn_unique <- function(names) {

@@ -188,3 +188,18 @@ test_that("Ctrl-C stops a selection within half a second, and the next call work
   expect_lt(stopped$took, 0.5)
   expect_s3_class(select_features(x[1:50, 1:5], y[1:50], 2), "pcgpu_selection")
 })
+
+test_that("a GPU is taken where it is asked for or pays", {
+  data <- simulate_features()
+  choose <- function(device, counts) pcgpu:::device_name(pcgpu:::choose_selection_device(pcgpu:::check_device(device), counts))
+  expect_identical(choose("auto", 1e6), "cpu")
+  expect_identical(choose("auto", 1e12), "cuda:0")
+  expect_identical(choose("cpu", 1e12), "cpu")
+  expect_identical(choose("cuda:1", 1), "cuda:1")
+  expect_identical(select_features(data$x, data$y, 3)$device, "cpu")
+  expect_error(
+    select_features(data$x, data$y, 3, device = cuda_device(strategy = "edge")), "strategies", class = "pcgpu_error_argument"
+  )
+  skip_with_gpu()
+  expect_error(select_features(data$x, data$y, 3, device = "cuda"), class = "pcgpu_error_device")
+})

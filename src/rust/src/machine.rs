@@ -4,6 +4,7 @@ use extendr_api::prelude::*;
 use pcgpu_core::ci::gauss::Gauss;
 use pcgpu_core::engine::cpu::selection::CpuCounting;
 use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel};
+use pcgpu_core::engine::cuda::selection::{CudaCounting, SelectionOptions};
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, Strategy};
 use pcgpu_core::engine::Engine;
 use pcgpu_core::select::{CountLogs, Counting, Samples};
@@ -48,11 +49,15 @@ impl Machine {
     pub fn counting<'a>(&self, samples: &'a Samples, logs: &'a CountLogs) -> Outcome<Box<dyn Counting + 'a>> {
         match self {
             Machine::Cpu { threads } => Ok(Box::new(CpuCounting::new(samples, logs, 0..samples.p(), *threads))),
-            Machine::Cuda(_) => Err(Failure::Input("internal: features are selected on the CPU".into())),
+            Machine::Cuda(options) => {
+                let CudaOptions { ordinal, memory_budget, .. } = *options;
+                let options = SelectionOptions { ordinal, memory_budget, ..SelectionOptions::default() };
+                Ok(Box::new(CudaCounting::new(samples, logs, 0..samples.p(), options)?))
+            }
         }
     }
 
-    /// Threads for a test that has no kernel on a GPU; R gives no GPU to such a test.
+    /// Threads for what has no kernel on a GPU; R gives no GPU to such a test.
     pub fn threads(&self) -> usize {
         match self {
             Machine::Cpu { threads } => *threads,

@@ -66,14 +66,18 @@ impl Criterion {
 /// n times the information of a pair of a candidate f and a selected feature s, in fixed point.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pair {
+    /// I(f; y).
+    pub relevance: i64,
+    /// I(s; y).
+    pub selected: i64,
     /// I(f; s).
-    pub redundancy: i128,
+    pub redundancy: i64,
     /// I(f; s | y).
-    pub conditional: i128,
+    pub conditional: i64,
     /// I(f, s; y).
-    pub joint: i128,
+    pub joint: i64,
     /// H(f, s, y).
-    pub entropy: i128,
+    pub entropy: i64,
 }
 
 /// Bits after the point of a share, as [`Criterion::Disr`] adds them up.
@@ -85,29 +89,60 @@ impl Criterion {
         self != Criterion::Mim
     }
 
-    /// Takes a pair into account: `known` is what the pairs before came to, `None` before the first.
-    pub(super) fn add(self, known: Option<i128>, pair: &Pair) -> i128 {
-        let before = known.unwrap_or(0);
-        let loss = pair.redundancy - pair.conditional;
+    /// What the first pair is added to, where that is not n I(f; y).
+    pub(super) fn start(self) -> Option<i128> {
         match self {
-            Criterion::Mim | Criterion::Cmi => before,
-            Criterion::Mifs | Criterion::Mrmr => before + pair.redundancy,
-            Criterion::Jmi | Criterion::Cife => before + loss,
-            Criterion::Icap => before + loss.max(0),
-            Criterion::Cmim => known.map_or(loss, |known| known.max(loss)),
-            // y has two classes at least, and so (f, s, y) some entropy.
-            Criterion::Disr => before + (pair.joint << SHARE_BITS) / pair.entropy.max(1),
+            Criterion::Mrmr | Criterion::Jmi | Criterion::Disr => Some(0),
+            Criterion::Cmim => Some(i128::MAX),
+            _ => None,
         }
     }
 
-    /// The score from n I(f; y) and from what all pairs came to, and how many times too large it is.
-    pub(super) fn score(self, relevance: i128, pairs: i128, selected: usize) -> (i128, usize) {
-        match self {
-            Criterion::Mim | Criterion::Cmi => (relevance, 1),
-            Criterion::Mifs | Criterion::Cife | Criterion::Icap | Criterion::Cmim => (relevance - pairs, 1),
-            // Multiplied out: what was equal stays equal.
-            Criterion::Mrmr | Criterion::Jmi => (relevance * selected as i128 - pairs, selected),
-            Criterion::Disr => (pairs, 1),
+    /// Adds a pair to each candidate: `keys` are n times the score, times [`Criterion::terms`]. A mean is kept as its sum:
+    /// what is equal stays equal.
+    pub(super) fn add(self, keys: &mut [i128], pair: impl Fn(usize) -> Pair) {
+        // One loop a criterion: what it does not ask for is not worked out.
+        fn each(keys: &mut [i128], add: impl Fn(usize, i128) -> i128) {
+            keys.iter_mut().enumerate().for_each(|(f, key)| *key = add(f, *key));
         }
+        match self {
+            Criterion::Mim | Criterion::Cmi => {}
+            Criterion::Mifs => each(keys, |f, key| key - i128::from(pair(f).redundancy)),
+            Criterion::Mrmr => each(keys, |f, key| {
+                let Pair { relevance, redundancy, .. } = pair(f);
+                key + i128::from(relevance - redundancy)
+            }),
+            // I(f; y) - I(f; s) + I(f; s | y) = I(f, s; y) - I(s; y).
+            Criterion::Jmi => each(keys, |f, key| {
+                let Pair { joint, selected, .. } = pair(f);
+                key + i128::from(joint - selected)
+            }),
+            Criterion::Cife => each(keys, |f, key| key - i128::from(pair(f).loss())),
+            Criterion::Icap => each(keys, |f, key| key - i128::from(pair(f).loss().max(0))),
+            Criterion::Cmim => each(keys, |f, key| {
+                let pair = pair(f);
+                key.min(i128::from(pair.relevance - pair.loss()))
+            }),
+            // y has two classes at least, and so (f, s, y) some entropy.
+            Criterion::Disr => each(keys, |f, key| {
+                let Pair { joint, entropy, .. } = pair(f);
+                key + (i128::from(joint) << SHARE_BITS) / i128::from(entropy.max(1))
+            }),
+        }
+    }
+
+    /// How many times n times the score the sum is, with so many selected.
+    pub(super) fn terms(self, selected: usize) -> usize {
+        match self {
+            Criterion::Mrmr | Criterion::Jmi => selected.max(1),
+            _ => 1,
+        }
+    }
+}
+
+impl Pair {
+    /// I(f; s) - I(f; s | y).
+    fn loss(&self) -> i64 {
+        self.redundancy - self.conditional
     }
 }

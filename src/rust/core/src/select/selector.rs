@@ -72,6 +72,9 @@ impl Observer for Step<'_> {
     }
 }
 
+/// The key of a selected feature, to which terms may be added and which stays the least.
+const TAKEN: i128 = i128::MIN / 2;
+
 /// A selection that is under way: [`Selector::prepare`], [`Selector::best`], [`Selector::take`], and again.
 pub struct Selector<'a> {
     samples: &'a Samples,
@@ -79,15 +82,17 @@ pub struct Selector<'a> {
     criterion: Criterion,
     /// By feature: the sums of its tables with nothing.
     marginal: Vec<Sums>,
-    /// By feature: what its pairs with the selected ones came to, or n I(f; y | S) where S is one variable.
-    pairs: Vec<i128>,
+    /// By feature: n I(f; y).
+    relevance: Vec<i64>,
+    /// By feature: n times its score, times [`Criterion::terms`]; of selected ones far less than any score.
+    keys: Vec<i128>,
     taken: Vec<bool>,
     selected: Vec<usize>,
     /// The selected features as one variable, where the criterion asks for it.
     joint: Option<Joint>,
     sums: Vec<Sums>,
     /// Sum of t over the classes.
-    class: i128,
+    class: i64,
 }
 
 impl<'a> Selector<'a> {
@@ -100,7 +105,8 @@ impl<'a> Selector<'a> {
             logs,
             criterion,
             marginal: Vec::new(),
-            pairs: vec![0; p],
+            relevance: Vec::new(),
+            keys: vec![0; p],
             taken: vec![false; p],
             selected: Vec::new(),
             joint: (criterion == Criterion::Cmi).then(|| Joint::of_nothing(samples.n())),
@@ -117,6 +123,9 @@ impl<'a> Selector<'a> {
         let Some(&last) = self.selected.last() else {
             counting.count(Partner::Nothing, &self.taken, &mut self.sums, observer)?;
             self.marginal.clone_from(&self.sums);
+            let rest = self.logs.of_all() - self.class;
+            self.relevance = self.sums.iter().map(|of_f| rest - of_f.pair + of_f.with_class).collect();
+            self.keys = self.relevance.iter().map(|&relevance| i128::from(relevance)).collect();
             return Ok(());
         };
         if self.selected.len() == self.samples.p() || !self.criterion.looks_at_pairs() {
@@ -129,63 +138,48 @@ impl<'a> Selector<'a> {
             let mut with_class = joint.clone();
             with_class.refine(self.samples, self.samples.class());
             let set_class = sum_of(self.logs, &with_class);
-            for f in (0..self.samples.p()).filter(|&f| !self.taken[f]) {
+            for (f, of_f) in self.sums.iter().enumerate().filter(|&(f, _)| !self.taken[f]) {
                 // n I(f; y | S) = n (H(f, S) + H(S, y) - H(S) - H(f, S, y)).
-                let Sums { pair, with_class } = self.sums[f];
-                self.pairs[f] = set - set_class - i128::from(pair) + i128::from(with_class);
+                self.keys[f] = i128::from(set - set_class - of_f.pair + of_f.with_class);
             }
             self.joint = Some(joint);
             return Ok(());
         }
         counting.count(Partner::Feature(last), &self.taken, &mut self.sums, observer)?;
-        let first = self.selected.len() == 1;
-        for f in (0..self.samples.p()).filter(|&f| !self.taken[f]) {
-            let known = (!first).then_some(self.pairs[f]);
-            self.pairs[f] = self.criterion.add(known, &self.pair(f, last));
+        // Before the first pair the keys are relevances.
+        if let (1, Some(start)) = (self.selected.len(), self.criterion.start()) {
+            self.keys.iter_mut().filter(|key| **key != TAKEN).for_each(|key| *key = start);
         }
+        // n H(X) = t(n) - sum over X.
+        let (all, class, of_s) = (self.logs.of_all(), self.class, self.marginal[last]);
+        let (sums, marginal, relevance) = (&self.sums, &self.marginal, &self.relevance);
+        let selected = relevance[last];
+        self.criterion.add(&mut self.keys, |f| {
+            let (Sums { pair, with_class }, of_f) = (sums[f], marginal[f]);
+            Pair {
+                relevance: relevance[f],
+                selected,
+                redundancy: all - of_f.pair - of_s.pair + pair,
+                conditional: class - of_f.with_class - of_s.with_class + with_class,
+                joint: all - pair - class + with_class,
+                entropy: all - with_class,
+            }
+        });
         Ok(())
-    }
-
-    /// The information of a pair, from n H(X) = t(n) - sum over X.
-    fn pair(&self, f: usize, s: usize) -> Pair {
-        let all = i128::from(self.logs.of_all());
-        let (of_f, of_s) = (self.marginal[f], self.marginal[s]);
-        let (pair, with_class) = (i128::from(self.sums[f].pair), i128::from(self.sums[f].with_class));
-        Pair {
-            redundancy: all - i128::from(of_f.pair) - i128::from(of_s.pair) + pair,
-            conditional: self.class - i128::from(of_f.with_class) - i128::from(of_s.with_class) + with_class,
-            joint: all - pair - self.class + with_class,
-            entropy: all - with_class,
-        }
-    }
-
-    /// n I(f; y).
-    fn relevance_of(&self, f: usize) -> i128 {
-        let Sums { pair, with_class } = self.marginal[f];
-        i128::from(self.logs.of_all()) - self.class - i128::from(pair) + i128::from(with_class)
-    }
-
-    /// The score of a feature, as a number that compares exactly, and how many times n times the score it is.
-    fn key(&self, f: usize) -> (i128, usize) {
-        match (self.criterion, self.selected.len()) {
-            (_, 0) => (self.relevance_of(f), 1),
-            (Criterion::Cmi, _) => (self.pairs[f], 1),
-            (criterion, selected) => criterion.score(self.relevance_of(f), self.pairs[f], selected),
-        }
     }
 
     /// The score of a feature that is not selected, once [`Selector::prepare`] has run.
     pub fn score(&self, f: usize) -> f64 {
-        let (key, terms) = self.key(f);
-        if self.criterion == Criterion::Disr && !self.selected.is_empty() {
-            return libm::scalbn(key as f64, -(SHARE_BITS as i32));
+        let selected = self.selected.len();
+        if self.criterion == Criterion::Disr && selected > 0 {
+            return libm::scalbn(self.keys[f] as f64, -(SHARE_BITS as i32));
         }
-        self.logs.bits(key, terms)
+        self.logs.bits(self.keys[f], self.criterion.terms(selected))
     }
 
     /// I(f; y) in bits.
     pub fn relevance(&self, f: usize) -> f64 {
-        self.logs.bits(self.relevance_of(f), 1)
+        self.logs.bits(i128::from(self.relevance[f]), 1)
     }
 
     /// The sums of the last [`Selector::prepare`], by feature; those of selected features are out of date.
@@ -195,25 +189,24 @@ impl<'a> Selector<'a> {
 
     /// The feature to select and its score. There must be one that is not selected.
     pub fn best(&self) -> (usize, f64) {
-        let mut best: Option<(usize, i128)> = None;
-        for f in (0..self.taken.len()).filter(|&f| !self.taken[f]) {
-            let (key, _) = self.key(f);
-            if best.is_none_or(|(_, most)| key > most) {
-                best = Some((f, key));
+        let mut best = (TAKEN, 0);
+        for (f, &key) in self.keys.iter().enumerate() {
+            if key > best.0 {
+                best = (key, f);
             }
         }
-        let f = best.map_or(0, |(f, _)| f);
-        (f, self.score(f))
+        (best.1, self.score(best.1))
     }
 
     /// Selects a feature.
     pub fn take(&mut self, f: usize) {
         self.taken[f] = true;
+        self.keys[f] = TAKEN;
         self.selected.push(f);
     }
 }
 
 /// Sum of t over the levels of a variable.
-fn sum_of(logs: &CountLogs, variable: &Joint) -> i128 {
-    variable.counts().iter().map(|&count| i128::from(logs.table()[count as usize])).sum()
+fn sum_of(logs: &CountLogs, variable: &Joint) -> i64 {
+    variable.counts().iter().map(|&count| logs.table()[count as usize]).sum()
 }

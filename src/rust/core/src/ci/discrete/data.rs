@@ -180,7 +180,27 @@ impl Variable {
         Ok(Variable { levels, codes, missing, planes })
     }
 
-    /// A variable without missing values, whose codes lie in 0, ..., levels - 1.
+    /// A variable without missing values.
+    ///
+    /// # Errors
+    ///
+    /// Where a code does not lie in 0, ..., levels - 1, or the number of levels is out of range.
+    pub fn of_codes(levels: u32, codes: Codes) -> Result<Self> {
+        let most = match &codes {
+            Codes::Bytes(codes) => codes.iter().max().map_or(0, |&code| u32::from(code)),
+            Codes::Words(codes) => codes.iter().max().map_or(0, |&code| u32::from(code)),
+        };
+        if !(1..=MOST_LEVELS).contains(&levels) || most >= levels {
+            return Err(Error::Argument {
+                argument: "levels",
+                value: format!("{levels} where the largest code is {most}"),
+                mend: format!("give one more than the largest code, and no more than {MOST_LEVELS}"),
+            });
+        }
+        Ok(Variable::complete(levels, codes))
+    }
+
+    /// [`Variable::of_codes`] of codes that are known to lie in 0, ..., levels - 1.
     pub(crate) fn complete(levels: u32, codes: Codes) -> Self {
         let planes = planes(levels, &codes);
         Variable { levels, codes, missing: false, planes }
@@ -216,6 +236,14 @@ mod tests {
                 assert_eq!(data.plane(0, level)[i / 64] >> (i % 64) & 1 == 1, code == level as i32);
             }
         }
+    }
+
+    #[test]
+    fn codes_beyond_the_levels_are_refused() {
+        assert!(Variable::of_codes(3, Codes::Bytes(vec![0, 2])).is_ok());
+        assert!(Variable::of_codes(2, Codes::Bytes(vec![0, 2])).is_err());
+        assert!(Variable::of_codes(65_536, Codes::Words(vec![0])).is_err());
+        assert!(Coded::of_variables(3, vec![Variable::complete(3, Codes::Bytes(vec![0, 2]))]).is_err());
     }
 
     #[test]

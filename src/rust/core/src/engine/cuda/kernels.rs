@@ -41,6 +41,18 @@ pub(super) const MODULES: &[Module] = &[
     module!("gauss_settle", "settle"),
     module!("gauss_batch", "batch"),
     module!("correlation", "cor_centre", "cor_product", "cor_squares", "cor_finish"),
+    module!(
+        "selection",
+        "count_8",
+        "count_16",
+        "count_32",
+        "count_global",
+        "join_16",
+        "join_32",
+        "total_16",
+        "total_32",
+        "modes"
+    ),
 ];
 
 /// What a kernel is given: `Args` of kernels/args.cuh, where every field is explained.
@@ -186,7 +198,7 @@ impl Kernels {
 
 #[cfg(test)]
 mod tests {
-    use super::super::correlation;
+    use super::super::{correlation, selection};
     use super::*;
 
     #[test]
@@ -199,8 +211,12 @@ mod tests {
             found.sort_unstable();
             wanted.sort_unstable();
             assert_eq!(found, wanted, "{module}");
-            // Each takes one struct, by value, of the size that Rust gives it: `Args`, and those of the correlations their own.
-            let size = if *module == "correlation" { correlation::ARGS_BYTES } else { size_of::<Args>() };
+            // Each takes one struct, by value, of the size that Rust gives it: `Args`, and those of other things their own.
+            let size = match *module {
+                "correlation" => correlation::ARGS_BYTES,
+                "selection" => selection::ARGS_BYTES,
+                _ => size_of::<Args>(),
+            };
             for entry in *entries {
                 let parameter = format!(".b8 {entry}_param_0[{size}]");
                 assert!(

@@ -1,4 +1,4 @@
-//! The CUDA engine: the Gaussian test on one NVIDIA GPU.
+//! The CUDA engine: the Gaussian test and feature selection on one NVIDIA GPU.
 //!
 //! * [`device`]: the cards, and what a process keeps on one.
 //! * [`plan`]: what a search needs of a card's memory.
@@ -6,6 +6,7 @@
 //!   `log`: its separating sets.
 //! * `batch`: arbitrary questions.
 //! * [`correlation`](mod@correlation): the correlation matrix of data.
+//! * [`selection`]: the counts of a feature selection.
 //! * [`about`]: what the kernels are compiled to.
 //! * `kernels`: the compiled kernels and their arguments; their sources are in kernels/.
 
@@ -19,6 +20,7 @@ mod memory;
 pub mod plan;
 mod rules;
 mod search;
+pub mod selection;
 mod sets;
 mod transfer;
 

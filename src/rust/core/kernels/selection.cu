@@ -1,0 +1,298 @@
+// Feature selection by mutual information: for every candidate f the sums of t(c) = c log2 c, in fixed point, over the cells of
+// (f, g) and of (f, g, y), for one partner g and the class y. Sums of whole numbers do not depend on their order: what is
+// added by atomics comes out the same every time, and the same as on the CPU.
+//
+// A block takes a feature. Its table has a row for each (g, y) and a column for each level of f. Where a table has fewer cells
+// than there are samples it is counted, then read; where it has more, a sample that raises a cell from c to c + 1 adds
+// t(c + 1) - t(c) at once, and nobody looks at empty cells. Counters are as wide as the number of samples asks for, several to
+// a word (Gonzalez-Dominguez et al., CUDA-JMI, have 32 bits each, and form the joint states on the CPU).
+//
+// A feature may have one level that most samples have (counts of words, of reads: nearly all zero). Their increments would meet in
+// one cell and wait for each other. So samples with that level are not counted: its cell is what the row has more than its
+// other cells.
+#include "args.cuh"
+
+typedef unsigned short u16;
+typedef unsigned char u8;
+typedef long long i64;
+
+constexpr u32 NO_MODE = ~0u;
+
+extern __shared__ uint4 shared[];
+
+// A feature; mirrored by engine/cuda/selection/kernels.rs.
+struct Feature {
+    u64 at;      // where its codes start in the data, a multiple of 16
+    u32 levels;  // 0: not to be counted
+    u32 wide;    // whether codes have 16 bits
+    u32 mode;    // the level that most samples have, or NO_MODE
+    u32 place;   // where its sums go
+};
+
+struct Sums {
+    i64 pair;
+    i64 with_class;
+};
+
+// What the kernels are given; mirrored by engine/cuda/selection/kernels.rs.
+struct Selection {
+    u64 n;                   // samples
+    const u8* data;
+    Feature* features;
+    u64 first, count;        // features of this launch
+    void* rows;              // by sample: its (g, y); 16 bits each, 32 for `count_global`
+    void* groups;            // by sample: its g; as wide
+    u32* starts;             // by group: its first row, and the number of rows at the end
+    u32* totals;             // by row: number of samples
+    u64 row_count, group_count;
+    const i64* logs;         // t(c), c = 0 ... n
+    const i64* steps;        // t(c + 1) - t(c)
+    Sums* sums;
+    u32* tables;             // `count_global`: a table a block
+    u64 table_words;         // of such a table
+    const u8* partner;       // `join`: codes of g; null: g has one level
+    u64 partner_wide;        // whether they have 16 bits
+    const u16* classes;      // by sample
+    u64 class_count;
+    u64 stepwise;            // more cells than this many times the samples are added up as they grow; in 1/256
+};
+
+// Counters of BITS each.
+template <int BITS, typename Cell>
+struct Counters {
+    static constexpr u32 PER = 32 / BITS;
+    static constexpr u32 MASK = BITS == 32 ? ~0u : (1u << (BITS % 32)) - 1;
+
+    // Raises a counter; what it was.
+    static __device__ __forceinline__ u32 raise(u32* table, Cell cell) {
+        u32 shift = (u32)(cell % PER) * BITS;
+        return atomicAdd(table + cell / PER, 1u << shift) >> shift & MASK;
+    }
+    static __device__ __forceinline__ u32 get(const u32* table, Cell cell) {
+        return table[cell / PER] >> ((u32)(cell % PER) * BITS) & MASK;
+    }
+    // Words of so many counters, a multiple of four.
+    static __device__ __forceinline__ Cell words(Cell cells) { return (cells + 4 * PER - 1) / (4 * PER) * 4; }
+};
+
+// Calls of(sample, row, group, code) for the samples of this thread; groups only where they are asked for.
+template <bool GROUPS, typename Row, typename Code, typename Of>
+__device__ __forceinline__ void each_sample(const Selection& a, const Code* codes, Of of) {
+    constexpr u32 AT_ONCE = 16 / sizeof(Code);
+    struct alignas(16) Some { Code v[AT_ONCE]; };
+    struct alignas(16) Rows { Row v[AT_ONCE]; };
+    const Row* rows = (const Row*)a.rows;
+    const Row* groups = (const Row*)a.groups;
+    u64 whole = a.n / AT_ONCE;
+    for (u64 i = threadIdx.x; i < whole; i += blockDim.x) {
+        Some some = ((const Some*)codes)[i];
+        Rows row = ((const Rows*)rows)[i], group;
+        if (GROUPS) group = ((const Rows*)groups)[i];
+#pragma unroll
+        for (u32 k = 0; k < AT_ONCE; k++) of(row.v[k], GROUPS ? group.v[k] : 0, some.v[k]);
+    }
+    for (u64 i = whole * AT_ONCE + threadIdx.x; i < a.n; i += blockDim.x) {
+        of(rows[i], GROUPS ? groups[i] : 0, codes[i]);
+    }
+}
+
+// Counts, then reads. The table is clear before.
+template <int BITS, bool MODE, typename Row, typename Cell, typename Code>
+__device__ void count_then_read(const Selection& a, const Feature& f, const Code* codes, u32* table, Sums& sums) {
+    typedef Counters<BITS, Cell> C;
+    u32 levels = f.levels, mode = f.mode;
+    // With a mode, the last column has the samples that are counted at all.
+    u32 stride = levels + MODE;
+    each_sample<false, Row>(a, codes, [&](Cell row, u32, u32 code) {
+        if (MODE && code == mode) return;
+        C::raise(table, row * stride + code);
+        if (MODE) C::raise(table, row * stride + levels);
+    });
+    __syncthreads();
+    u32 group = threadIdx.x / levels, code = threadIdx.x % levels;
+    u32 more_groups = blockDim.x / levels, more_codes = blockDim.x % levels;
+    while (group < a.group_count) {
+        u32 last = a.starts[group + 1], both = 0;
+        for (u32 row = a.starts[group]; row < last; row++) {
+            bool rest = MODE && code == mode;
+            u32 c = C::get(table, (Cell)row * stride + (rest ? levels : code));
+            if (rest) c = a.totals[row] - c;
+            if (c > 1) sums.with_class += a.logs[c];
+            both += c;
+        }
+        if (both > 1) sums.pair += a.logs[both];
+        group += more_groups;
+        code += more_codes;
+        if (code >= levels) {
+            code -= levels;
+            group++;
+        }
+    }
+}
+
+// Adds up while cells grow: a second table has the cells of (f, g).
+template <int BITS, bool MODE, bool CLEAR, typename Row, typename Cell, typename Code>
+__device__ void count_stepwise(const Selection& a, const Feature& f, const Code* codes, u32* table, Sums& sums) {
+    typedef Counters<BITS, Cell> C;
+    u32 levels = f.levels, mode = f.mode, stride = levels + MODE;
+    u32* of_pairs = table + C::words((Cell)a.row_count * stride);
+    each_sample<true, Row>(a, codes, [&](Cell row, Cell group, u32 code) {
+        if (MODE && code == mode) return;
+        sums.with_class += a.steps[C::raise(table, row * stride + code)];
+        sums.pair += a.steps[C::raise(of_pairs, group * levels + code)];
+        if (MODE) C::raise(table, row * stride + levels);
+    });
+    if (MODE) {
+        __syncthreads();
+        for (u32 group = threadIdx.x; group < a.group_count; group += blockDim.x) {
+            u32 both = 0;
+            for (u32 row = a.starts[group]; row < a.starts[group + 1]; row++) {
+                u32 c = a.totals[row] - C::get(table, (Cell)row * stride + levels);
+                sums.with_class += a.logs[c];
+                both += c;
+            }
+            sums.pair += a.logs[both];
+        }
+    }
+    if (CLEAR) {
+        __syncthreads();
+        each_sample<true, Row>(a, codes, [&](Cell row, Cell group, u32 code) {
+            table[(row * stride + code) / C::PER] = 0;
+            of_pairs[(group * levels + code) / C::PER] = 0;
+            if (MODE) table[(row * stride + levels) / C::PER] = 0;
+        });
+    }
+}
+
+template <typename Cell>
+__device__ __forceinline__ void clear(u32* table, Cell words) {
+    uint4* fours = (uint4*)table;
+    for (Cell i = threadIdx.x; i < words / 4; i += blockDim.x) fours[i] = make_uint4(0, 0, 0, 0);
+}
+
+template <int BITS, bool MODE, bool GLOBAL, typename Row, typename Cell, typename Code>
+__device__ void count_codes(const Selection& a, const Feature& f, u32* table, Sums& sums) {
+    typedef Counters<BITS, Cell> C;
+    const Code* codes = (const Code*)(a.data + f.at);
+    Cell cells = (Cell)a.row_count * (f.levels + MODE);
+    bool stepwise = (u64)cells * 256 > a.n * a.stepwise;
+    if (!GLOBAL) {
+        clear<Cell>(table, C::words(cells) + (stepwise ? C::words((Cell)a.group_count * f.levels) : 0));
+        __syncthreads();
+    }
+    // Tables in device memory are clear when the kernel starts and are left so: the larger ones cell by cell.
+    if (stepwise) {
+        count_stepwise<BITS, MODE, GLOBAL, Row, Cell>(a, f, codes, table, sums);
+    } else {
+        count_then_read<BITS, MODE, Row, Cell>(a, f, codes, table, sums);
+        if (GLOBAL) {
+            __syncthreads();
+            clear<Cell>(table, C::words(cells));
+        }
+    }
+}
+
+template <int BITS, bool GLOBAL, typename Row, typename Cell>
+__device__ void count_features(const Selection& a) {
+    i64* partial = (i64*)shared;
+    u32* table = GLOBAL ? a.tables + blockIdx.x * a.table_words : (u32*)(shared + 32);
+    if (GLOBAL) {
+        clear<u64>(table, a.table_words);
+        __syncthreads();
+    }
+    for (u64 k = blockIdx.x; k < a.count; k += gridDim.x) {
+        Feature f = a.features[a.first + k];
+        if (!f.levels) continue;
+        Sums sums = {0, 0};
+        if (f.mode != NO_MODE) {
+            if (f.wide) count_codes<BITS, true, GLOBAL, Row, Cell, u16>(a, f, table, sums);
+            else count_codes<BITS, true, GLOBAL, Row, Cell, u8>(a, f, table, sums);
+        } else {
+            if (f.wide) count_codes<BITS, false, GLOBAL, Row, Cell, u16>(a, f, table, sums);
+            else count_codes<BITS, false, GLOBAL, Row, Cell, u8>(a, f, table, sums);
+        }
+        for (int width = WARP / 2; width; width /= 2) {
+            sums.pair += __shfl_xor_sync(FULL, sums.pair, width);
+            sums.with_class += __shfl_xor_sync(FULL, sums.with_class, width);
+        }
+        u32 warp = threadIdx.x / WARP, warps = blockDim.x / WARP;
+        if (threadIdx.x % WARP == 0) {
+            partial[2 * warp] = sums.pair;
+            partial[2 * warp + 1] = sums.with_class;
+        }
+        __syncthreads();
+        if (threadIdx.x < 2) {
+            i64 sum = 0;
+            for (u32 w = 0; w < warps; w++) sum += partial[2 * w + threadIdx.x];
+            (threadIdx.x ? a.sums[f.place].with_class : a.sums[f.place].pair) = sum;
+        }
+        // The next feature clears the table, and fills `partial` only after it has synchronised.
+        __syncthreads();
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(1024) count_8(const Selection a) { count_features<8, false, u16, u32>(a); }
+extern "C" __global__ void __launch_bounds__(1024) count_16(const Selection a) { count_features<16, false, u16, u32>(a); }
+extern "C" __global__ void __launch_bounds__(1024) count_32(const Selection a) { count_features<32, false, u16, u32>(a); }
+extern "C" __global__ void __launch_bounds__(1024) count_global(const Selection a) { count_features<32, true, u32, u64>(a); }
+
+// The joint states of g and y: row g * classes + y, group g. `Row` is as wide as the kernel that reads them asks for.
+template <typename Row>
+__device__ void join(const Selection& a) {
+    u64 thread = (u64)blockIdx.x * blockDim.x + threadIdx.x, threads = (u64)gridDim.x * blockDim.x;
+    for (u64 i = thread; i < a.n; i += threads) {
+        u32 g = !a.partner ? 0 : a.partner_wide ? ((const u16*)a.partner)[i] : a.partner[i];
+        ((Row*)a.groups)[i] = (Row)g;
+        ((Row*)a.rows)[i] = (Row)(g * a.class_count + a.classes[i]);
+    }
+    for (u64 g = thread; g <= a.group_count; g += threads) a.starts[g] = (u32)(g * a.class_count);
+    for (u64 row = thread; row < a.row_count; row += threads) a.totals[row] = 0;
+}
+
+extern "C" __global__ void join_16(const Selection a) { join<u16>(a); }
+extern "C" __global__ void join_32(const Selection a) { join<u32>(a); }
+
+// The number of samples of each row; in shared memory first where that holds them.
+template <typename Row>
+__device__ void total(const Selection& a) {
+    u32* counts = (u32*)shared;
+    bool few = a.row_count <= a.table_words;
+    if (few) {
+        for (u64 row = threadIdx.x; row < a.row_count; row += blockDim.x) counts[row] = 0;
+        __syncthreads();
+    }
+    u32* to = few ? counts : a.totals;
+    u64 threads = (u64)gridDim.x * blockDim.x;
+    for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < a.n; i += threads) atomicAdd(to + ((const Row*)a.rows)[i], 1u);
+    if (few) {
+        __syncthreads();
+        for (u64 row = threadIdx.x; row < a.row_count; row += blockDim.x) {
+            if (counts[row]) atomicAdd(a.totals + row, counts[row]);
+        }
+    }
+}
+
+extern "C" __global__ void total_16(const Selection a) { total<u16>(a); }
+extern "C" __global__ void total_32(const Selection a) { total<u32>(a); }
+
+// Notes the level that more than half of the samples have. A block takes a feature; those with more levels than there are
+// counters (`table_words`) have no mode.
+extern "C" __global__ void modes(const Selection a) {
+    u32* counts = (u32*)shared;
+    for (u64 k = blockIdx.x; k < a.count; k += gridDim.x) {
+        Feature* f = a.features + a.first + k;
+        u32 levels = f->levels;
+        if (levels > a.table_words) continue;
+        for (u32 code = threadIdx.x; code < levels; code += blockDim.x) counts[code] = 0;
+        __syncthreads();
+        for (u64 i = threadIdx.x; i < a.n; i += blockDim.x) {
+            u32 code = f->wide ? ((const u16*)(a.data + f->at))[i] : a.data[f->at + i];
+            atomicAdd(counts + code, 1u);
+        }
+        __syncthreads();
+        for (u32 code = threadIdx.x; code < levels; code += blockDim.x) {
+            if (2 * (u64)counts[code] > a.n) f->mode = code;
+        }
+        __syncthreads();
+    }
+}
