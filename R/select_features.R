@@ -201,8 +201,9 @@ selection_classes <- function(y, n, bins, discretize) {
   factor(y)
 }
 
-# From how many counts (rows times columns times k) on device = "auto" takes a GPU where there is one.
-auto_counts <- 5e9
+# From how many counts (rows times columns times k) on device = "auto" takes a GPU where there is one. Measured on an H200 beside 16
+# cores (the example `select`, see inst/bench/RESULTS.md): 1e9 take the cores 0.2 s, as long as the first use of a GPU by a process.
+auto_counts <- 1e9
 
 choose_selection_device <- function(device, counts) {
   if (device$kind == "cuda") {

@@ -96,45 +96,75 @@ __device__ __forceinline__ void each_sample(const Selection& a, const Code* code
     }
 }
 
-// Counts, then reads. The table is clear before.
+// A row of a table starts with a word of its own. With a mode, its last counter has the samples that are counted at all.
+template <int BITS, bool MODE>
+__device__ __forceinline__ u32 row_words(u32 levels) {
+    constexpr u32 PER = 32 / BITS;
+    return (levels + MODE + PER - 1) / PER;
+}
+
+// Adds the cells of the mode, which are what the rows have more than they count.
+template <int BITS, typename Cell>
+__device__ void add_mode(const Selection& a, u32 levels, u32 stride, const u32* table, Sums& sums) {
+    for (u32 group = threadIdx.x; group < a.group_count; group += blockDim.x) {
+        u32 last = a.starts[group + 1], both = 0;
+        for (u32 row = a.starts[group]; row < last; row++) {
+            u32 c = a.totals[row] - Counters<BITS, Cell>::get(table, (Cell)row * stride + levels);
+            sums.with_class += a.logs[c];
+            both += c;
+        }
+        sums.pair += a.logs[both];
+    }
+}
+
+// Counts, then reads, a word at a time. The table is clear before.
 template <int BITS, bool MODE, typename Row, typename Cell, typename Code>
 __device__ void count_then_read(const Selection& a, const Feature& f, const Code* codes, u32* table, Sums& sums) {
     typedef Counters<BITS, Cell> C;
-    u32 levels = f.levels, mode = f.mode;
-    // With a mode, the last column has the samples that are counted at all.
-    u32 stride = levels + MODE;
+    u32 levels = f.levels, mode = f.mode, width = row_words<BITS, MODE>(levels), stride = width * C::PER;
     each_sample<false, Row>(a, codes, [&](Cell row, u32, u32 code) {
         if (MODE && code == mode) return;
         C::raise(table, row * stride + code);
         if (MODE) C::raise(table, row * stride + levels);
     });
     __syncthreads();
-    u32 group = threadIdx.x / levels, code = threadIdx.x % levels;
-    u32 more_groups = blockDim.x / levels, more_codes = blockDim.x % levels;
+    u32 group = threadIdx.x / width, column = threadIdx.x % width;
+    u32 more_groups = blockDim.x / width, more_columns = blockDim.x % width;
     while (group < a.group_count) {
-        u32 last = a.starts[group + 1], both = 0;
-        for (u32 row = a.starts[group]; row < last; row++) {
-            bool rest = MODE && code == mode;
-            u32 c = C::get(table, (Cell)row * stride + (rest ? levels : code));
-            if (rest) c = a.totals[row] - c;
-            if (c > 1) sums.with_class += a.logs[c];
-            both += c;
+        u32 row = a.starts[group], last = a.starts[group + 1];
+        u32 both[C::PER] = {};
+        const u32* at = table + (Cell)row * width + column;
+        for (; row < last; row++, at += width) {
+            u32 word = *at;
+            // The number of samples that are counted at all is no cell.
+            if (MODE && column == levels / C::PER) word &= ~(C::MASK << (levels % C::PER * BITS));
+            if (!word) continue;
+#pragma unroll
+            for (u32 k = 0; k < C::PER; k++) {
+                u32 c = word >> (k * BITS % 32) & C::MASK;
+                if (c > 1) sums.with_class += a.logs[c];
+                both[k] += c;
+            }
         }
-        if (both > 1) sums.pair += a.logs[both];
+#pragma unroll
+        for (u32 k = 0; k < C::PER; k++) {
+            if (both[k] > 1) sums.pair += a.logs[both[k]];
+        }
         group += more_groups;
-        code += more_codes;
-        if (code >= levels) {
-            code -= levels;
+        column += more_columns;
+        if (column >= width) {
+            column -= width;
             group++;
         }
     }
+    if (MODE) add_mode<BITS, Cell>(a, levels, stride, table, sums);
 }
 
 // Adds up while cells grow: a second table has the cells of (f, g).
 template <int BITS, bool MODE, bool CLEAR, typename Row, typename Cell, typename Code>
 __device__ void count_stepwise(const Selection& a, const Feature& f, const Code* codes, u32* table, Sums& sums) {
     typedef Counters<BITS, Cell> C;
-    u32 levels = f.levels, mode = f.mode, stride = levels + MODE;
+    u32 levels = f.levels, mode = f.mode, stride = row_words<BITS, MODE>(levels) * C::PER;
     u32* of_pairs = table + C::words((Cell)a.row_count * stride);
     each_sample<true, Row>(a, codes, [&](Cell row, Cell group, u32 code) {
         if (MODE && code == mode) return;
@@ -144,15 +174,7 @@ __device__ void count_stepwise(const Selection& a, const Feature& f, const Code*
     });
     if (MODE) {
         __syncthreads();
-        for (u32 group = threadIdx.x; group < a.group_count; group += blockDim.x) {
-            u32 both = 0;
-            for (u32 row = a.starts[group]; row < a.starts[group + 1]; row++) {
-                u32 c = a.totals[row] - C::get(table, (Cell)row * stride + levels);
-                sums.with_class += a.logs[c];
-                both += c;
-            }
-            sums.pair += a.logs[both];
-        }
+        add_mode<BITS, Cell>(a, levels, stride, table, sums);
     }
     if (CLEAR) {
         __syncthreads();
@@ -174,7 +196,7 @@ template <int BITS, bool MODE, bool GLOBAL, typename Row, typename Cell, typenam
 __device__ void count_codes(const Selection& a, const Feature& f, u32* table, Sums& sums) {
     typedef Counters<BITS, Cell> C;
     const Code* codes = (const Code*)(a.data + f.at);
-    Cell cells = (Cell)a.row_count * (f.levels + MODE);
+    Cell cells = (Cell)a.row_count * row_words<BITS, MODE>(f.levels) * C::PER;
     bool stepwise = (u64)cells * 256 > a.n * a.stepwise;
     if (!GLOBAL) {
         clear<Cell>(table, C::words(cells) + (stepwise ? C::words((Cell)a.group_count * f.levels) : 0));
@@ -234,7 +256,7 @@ __device__ void count_features(const Selection& a) {
 extern "C" __global__ void __launch_bounds__(1024) count_8(const Selection a) { count_features<8, false, u16, u32>(a); }
 extern "C" __global__ void __launch_bounds__(1024) count_16(const Selection a) { count_features<16, false, u16, u32>(a); }
 extern "C" __global__ void __launch_bounds__(1024) count_32(const Selection a) { count_features<32, false, u16, u32>(a); }
-extern "C" __global__ void __launch_bounds__(1024) count_global(const Selection a) { count_features<32, true, u32, u64>(a); }
+extern "C" __global__ void __launch_bounds__(512) count_global(const Selection a) { count_features<32, true, u32, u64>(a); }
 
 // The joint states of g and y: row g * classes + y, group g. `Row` is as wide as the kernel that reads them asks for.
 template <typename Row>

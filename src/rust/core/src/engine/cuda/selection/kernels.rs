@@ -64,8 +64,8 @@ fn words(cells: u64, bits: u64) -> u64 {
 
 /// Words of the tables of a feature with so many levels, and of any with fewer.
 pub(super) fn table_words(levels: u64, rows: u64, groups: u64, n: u64, stepwise: u64, bits: u64) -> u64 {
-    // As if every feature had a level that most samples have, which takes a column more.
-    let cells = rows.saturating_mul(levels + 1);
+    // As if every feature had a level that most samples have, which takes a column more. Rows start with a word.
+    let cells = rows.saturating_mul((levels + 1).next_multiple_of(32 / bits));
     let more = if cells.saturating_mul(256) > n.saturating_mul(stepwise) { words(groups * levels, bits) } else { 0 };
     words(cells, bits) + more
 }
