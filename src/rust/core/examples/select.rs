@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! cargo run --release --example select -- FEATURES SAMPLES CLASSES BINS K [density=1] [repeats=5] [joined=THREADS]
-//!     [cpu=THREADS] [criterion=JMI] [stepwise=1] [tables=shared|global] [shards=1]
+//!     [cpu=THREADS] [criterion=JMI] [stepwise=1] [shared=BYTES] [shards=1]
 //! cargo run --release --example select -- --check-small
 //! ```
 //!
@@ -137,8 +137,11 @@ fn check_small() -> Result<bool> {
         own,
         SelectionOptions { stepwise_from: 0.0, ..own },
         SelectionOptions { stepwise_from: 1e6, ..own },
-        SelectionOptions { shared_tables: false, ..own },
-        SelectionOptions { shared_tables: false, stepwise_from: 0.0, ..own },
+        SelectionOptions { shared_bytes: 0, ..own },
+        SelectionOptions { shared_bytes: 20_000, ..own },
+        SelectionOptions { shared_bytes: 20_000, stepwise_from: 0.0, ..own },
+        SelectionOptions { shared_bytes: 20_000, stepwise_from: 1e6, ..own },
+        SelectionOptions { shared_bytes: 0, stepwise_from: 0.0, ..own },
         SelectionOptions { strategy: joined, ..own },
     ];
     for (p, n, classes, bins, density) in
@@ -187,7 +190,7 @@ fn run(arguments: &[String]) -> Result<bool> {
     println!("floor: {:.4} s", (p * n * k * width) as f64 / BANDWIDTH);
     let options = SelectionOptions {
         stepwise_from: number("stepwise", 1.0),
-        shared_tables: option("tables") != Some("global"),
+        shared_bytes: option("shared").and_then(|bytes| bytes.parse().ok()).unwrap_or(u64::MAX),
         ..SelectionOptions::default()
     };
     let mut answers = Vec::new();

@@ -41,10 +41,13 @@ fn ways() -> Vec<SelectionOptions> {
         own,
         SelectionOptions { stepwise_from: 0.0, ..own },
         SelectionOptions { stepwise_from: 1e6, ..own },
-        SelectionOptions { shared_tables: false, ..own },
-        SelectionOptions { shared_tables: false, stepwise_from: 0.0, ..own },
+        SelectionOptions { shared_bytes: 0, ..own },
+        SelectionOptions { shared_bytes: 20_000, ..own },
+        SelectionOptions { shared_bytes: 20_000, stepwise_from: 0.0, ..own },
+        SelectionOptions { shared_bytes: 20_000, stepwise_from: 1e6, ..own },
+        SelectionOptions { shared_bytes: 0, stepwise_from: 0.0, ..own },
         SelectionOptions { strategy: joined, ..own },
-        SelectionOptions { strategy: joined, shared_tables: false, ..own },
+        SelectionOptions { strategy: joined, shared_bytes: 0, ..own },
     ]
 }
 

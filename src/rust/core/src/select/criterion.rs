@@ -98,35 +98,25 @@ impl Criterion {
         }
     }
 
-    /// Adds a pair to each candidate: `keys` are n times the score, times [`Criterion::terms`]. A mean is kept as its sum:
+    /// Adds its pair to each candidate: `keys` are n times the score, times [`Criterion::terms`]. A mean is kept as its sum:
     /// what is equal stays equal.
-    pub(super) fn add(self, keys: &mut [i128], pair: impl Fn(usize) -> Pair) {
+    pub(super) fn add(self, keys: &mut [i128], pairs: impl Iterator<Item = Pair>) {
         // One loop a criterion: what it does not ask for is not worked out.
-        fn each(keys: &mut [i128], add: impl Fn(usize, i128) -> i128) {
-            keys.iter_mut().enumerate().for_each(|(f, key)| *key = add(f, *key));
+        fn each(keys: &mut [i128], pairs: impl Iterator<Item = Pair>, add: impl Fn(i128, Pair) -> i128) {
+            keys.iter_mut().zip(pairs).for_each(|(key, pair)| *key = add(*key, pair));
         }
         match self {
             Criterion::Mim | Criterion::Cmi => {}
-            Criterion::Mifs => each(keys, |f, key| key - i128::from(pair(f).redundancy)),
-            Criterion::Mrmr => each(keys, |f, key| {
-                let Pair { relevance, redundancy, .. } = pair(f);
-                key + i128::from(relevance - redundancy)
-            }),
+            Criterion::Mifs => each(keys, pairs, |key, pair| key - i128::from(pair.redundancy)),
+            Criterion::Mrmr => each(keys, pairs, |key, pair| key + i128::from(pair.relevance - pair.redundancy)),
             // I(f; y) - I(f; s) + I(f; s | y) = I(f, s; y) - I(s; y).
-            Criterion::Jmi => each(keys, |f, key| {
-                let Pair { joint, selected, .. } = pair(f);
-                key + i128::from(joint - selected)
-            }),
-            Criterion::Cife => each(keys, |f, key| key - i128::from(pair(f).loss())),
-            Criterion::Icap => each(keys, |f, key| key - i128::from(pair(f).loss().max(0))),
-            Criterion::Cmim => each(keys, |f, key| {
-                let pair = pair(f);
-                key.min(i128::from(pair.relevance - pair.loss()))
-            }),
+            Criterion::Jmi => each(keys, pairs, |key, pair| key + i128::from(pair.joint - pair.selected)),
+            Criterion::Cife => each(keys, pairs, |key, pair| key - i128::from(pair.loss())),
+            Criterion::Icap => each(keys, pairs, |key, pair| key - i128::from(pair.loss().max(0))),
+            Criterion::Cmim => each(keys, pairs, |key, pair| key.min(i128::from(pair.relevance - pair.loss()))),
             // y has two classes at least, and so (f, s, y) some entropy.
-            Criterion::Disr => each(keys, |f, key| {
-                let Pair { joint, entropy, .. } = pair(f);
-                key + (i128::from(joint) << SHARE_BITS) / i128::from(entropy.max(1))
+            Criterion::Disr => each(keys, pairs, |key, pair| {
+                key + (i128::from(pair.joint) << SHARE_BITS) / i128::from(pair.entropy.max(1))
             }),
         }
     }
@@ -142,6 +132,7 @@ impl Criterion {
 
 impl Pair {
     /// I(f; s) - I(f; s | y).
+    #[inline]
     fn loss(&self) -> i64 {
         self.redundancy - self.conditional
     }

@@ -152,19 +152,17 @@ impl<'a> Selector<'a> {
         }
         // n H(X) = t(n) - sum over X.
         let (all, class, of_s) = (self.logs.of_all(), self.class, self.marginal[last]);
-        let (sums, marginal, relevance) = (&self.sums, &self.marginal, &self.relevance);
-        let selected = relevance[last];
-        self.criterion.add(&mut self.keys, |f| {
-            let (Sums { pair, with_class }, of_f) = (sums[f], marginal[f]);
-            Pair {
-                relevance: relevance[f],
-                selected,
-                redundancy: all - of_f.pair - of_s.pair + pair,
-                conditional: class - of_f.with_class - of_s.with_class + with_class,
-                joint: all - pair - class + with_class,
-                entropy: all - with_class,
-            }
+        let selected = self.relevance[last];
+        let features = self.sums.iter().zip(&self.marginal).zip(&self.relevance);
+        let pairs = features.map(|((&Sums { pair, with_class }, of_f), &relevance)| Pair {
+            relevance,
+            selected,
+            redundancy: all - of_f.pair - of_s.pair + pair,
+            conditional: class - of_f.with_class - of_s.with_class + with_class,
+            joint: all - pair - class + with_class,
+            entropy: all - with_class,
         });
+        self.criterion.add(&mut self.keys, pairs);
         Ok(())
     }
 

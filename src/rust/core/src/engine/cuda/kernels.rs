@@ -41,18 +41,8 @@ pub(super) const MODULES: &[Module] = &[
     module!("gauss_settle", "settle"),
     module!("gauss_batch", "batch"),
     module!("correlation", "cor_centre", "cor_product", "cor_squares", "cor_finish"),
-    module!(
-        "selection",
-        "count_8",
-        "count_16",
-        "count_32",
-        "count_global",
-        "join_16",
-        "join_32",
-        "total_16",
-        "total_32",
-        "modes"
-    ),
+    module!("selection", "count_8", "count_16", "count_32", "join_16", "join_32", "total_16", "total_32", "modes"),
+    module!("selection_large", "slices_16", "slices_32", "count_device"),
 ];
 
 /// What a kernel is given: `Args` of kernels/args.cuh, where every field is explained.
@@ -214,7 +204,7 @@ mod tests {
             // Each takes one struct, by value, of the size that Rust gives it: `Args`, and those of other things their own.
             let size = match *module {
                 "correlation" => correlation::ARGS_BYTES,
-                "selection" => selection::ARGS_BYTES,
+                "selection" | "selection_large" => selection::ARGS_BYTES,
                 _ => size_of::<Args>(),
             };
             for entry in *entries {

@@ -2,16 +2,16 @@
 
 use super::super::memory::Use;
 use super::super::plan::out_of_memory;
-use super::kernels::{counter_bits, table_words, LEVELS_AT, PARTIAL_BYTES};
-use super::{stride, write_codes, Args, CudaCounting, MODES_FROM, WARP};
+use super::kernels::{counter_bits, groups_in, table_words, LEVELS_AT, PARTIAL_BYTES};
+use super::{stride, write_codes, Args, CudaCounting, Feature, BLOCK, MODES_FROM, WARP};
 use crate::search::Observer;
 use crate::select::{Joint, Partner, Sums};
 use crate::{Error, Result};
 
 /// Samples that a launch counts at most, over all of its features: some hundredths of a second, so that Ctrl-C is heard. Tables
 /// in device memory take longer.
-const SLICE: u64 = 20_000_000_000;
-const SLICE_GLOBAL: u64 = 1_000_000_000;
+const SAMPLES: u64 = 20_000_000_000;
+const SAMPLES_DEVICE: u64 = 500_000_000;
 
 /// Rows that a kernel with 16 bits a row can tell apart.
 const ROWS_16: u64 = 1 << 16;
@@ -19,8 +19,22 @@ const ROWS_16: u64 = 1 << 16;
 /// Bytes that tables in device memory take together, unless one alone is larger.
 const TABLES: u64 = 2 << 30;
 
+/// A table is made slice by slice in no more passes over the samples than this: device memory counts about so many times slower.
+const MOST_PASSES: u64 = 64;
+
 /// Rows that are counted in shared memory first.
 const TOTALS_SHARED: u64 = 8192;
+
+/// Where tables stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// In shared memory, whole.
+    Shared,
+    /// In shared memory, slice by slice.
+    Slices,
+    /// In device memory.
+    Device,
+}
 
 /// The rows of the tables.
 enum Rows {
@@ -47,23 +61,49 @@ impl CudaCounting<'_> {
         };
         self.args.row_count = row_count;
         self.args.group_count = group_count;
-        let shared = self.features.partition_point(|f| self.fits(u64::from(f.levels)));
+        // The features stand by their levels.
+        let place = |f: &Feature, counting: &Self| counting.place_of(u64::from(f.levels));
+        let shared = self.features.partition_point(|f| place(f, self) == Place::Shared);
+        let sliced = self.features.partition_point(|f| place(f, self) != Place::Device);
         let all = self.features.len();
-        for (part, global) in [(0..shared, false), (shared..all, true)] {
-            if !part.is_empty() {
-                self.form(&rows, global)?;
-                self.count_range(part.start, part.len(), global, all, observer)?;
+        let mut formed = None;
+        for (part, place) in [(0..shared, Place::Shared), (shared..sliced, Place::Slices), (sliced..all, Place::Device)]
+        {
+            if part.is_empty() {
+                continue;
             }
+            let device = place == Place::Device;
+            if formed != Some(device) {
+                self.form(&rows, device)?;
+                formed = Some(device);
+            }
+            self.count_range(part.start, part.len(), place, all, observer)?;
         }
         self.bring_sums(skip, sums)
     }
 
-    /// Whether the tables of features with so many levels fit in shared memory.
-    fn fits(&self, levels: u64) -> bool {
-        self.options.shared_tables
-            && self.args.row_count <= ROWS_16
-            && 4 * self.words(levels, counter_bits(self.samples.n())) + PARTIAL_BYTES
-                <= u64::from(self.card.shared_limit)
+    /// Bytes of shared memory that a table may take.
+    pub(super) fn shared_room(&self) -> u64 {
+        u64::from(self.card.shared_limit).saturating_sub(PARTIAL_BYTES).min(self.options.shared_bytes)
+    }
+
+    /// Where the tables of features with so many levels stand.
+    fn place_of(&self, levels: u64) -> Place {
+        let bits = counter_bits(self.samples.n());
+        if self.args.row_count > ROWS_16 {
+            Place::Device
+        } else if 4 * self.words(levels, bits) <= self.shared_room() {
+            Place::Shared
+        } else if bits > 8 && self.slice_of(levels) * MOST_PASSES >= self.args.group_count {
+            Place::Slices
+        } else {
+            Place::Device
+        }
+    }
+
+    /// Groups of a slice.
+    fn slice_of(&self, levels: u64) -> u64 {
+        groups_in(self.shared_room() / 4, levels, self.args.class_count, counter_bits(self.samples.n()))
     }
 
     fn words(&self, levels: u64, bits: u64) -> u64 {
@@ -73,12 +113,18 @@ impl CudaCounting<'_> {
 
     /// Has the card leave out the features that are selected.
     fn leave_out(&mut self, skip: &[bool]) -> Result<()> {
-        for (place, (left_out, &skip)) in self.left_out.iter_mut().zip(skip).enumerate() {
-            if skip != *left_out {
-                let (index, levels) = self.slots[place];
-                let at = self.args.features + (index * size_of::<super::Feature>()) as u64 + LEVELS_AT;
-                self.card.upload(at, &[if skip { 0 } else { levels }])?;
-                *left_out = skip;
+        for (block, (known, wanted)) in self.left_out.chunks_mut(BLOCK).zip(skip.chunks(BLOCK)).enumerate() {
+            // Most steps change one feature.
+            if known == wanted {
+                continue;
+            }
+            for (i, (known, &skip)) in known.iter_mut().zip(wanted).enumerate() {
+                if *known != skip {
+                    let (index, levels) = self.slots[block * BLOCK + i];
+                    let at = self.args.features + (index * size_of::<Feature>()) as u64 + LEVELS_AT;
+                    self.card.upload(at, &[if skip { 0 } else { levels }])?;
+                    *known = skip;
+                }
             }
         }
         Ok(())
@@ -121,11 +167,11 @@ impl CudaCounting<'_> {
     }
 
     /// Puts the rows on the card, 32 bits each for tables in device memory, else 16.
-    fn form(&mut self, rows: &Rows, global: bool) -> Result<()> {
+    fn form(&mut self, rows: &Rows, device: bool) -> Result<()> {
         let totals = self.samples.n() >= MODES_FROM;
         match rows {
             Rows::Formed { .. } => {
-                let (join, total) = if global { ("join_32", "total_32") } else { ("join_16", "total_16") };
+                let (join, total) = if device { ("join_32", "total_32") } else { ("join_16", "total_16") };
                 let work = self.args.n.max(self.args.row_count + 1);
                 let blocks = work.div_ceil(256).clamp(1, 4096) as u32;
                 self.card.launch(join, (blocks, 1), 256, 0, &self.args)?;
@@ -138,7 +184,7 @@ impl CudaCounting<'_> {
                 }
             }
             Rows::Listed { rows, groups, starts, totals } => {
-                let upload = |to, codes: &[u32]| match global {
+                let upload = |to, codes: &[u32]| match device {
                     true => self.card.upload(to, codes),
                     false => self.card.upload(to, &codes.iter().map(|&code| code as u16).collect::<Vec<u16>>()),
                 };
@@ -156,40 +202,43 @@ impl CudaCounting<'_> {
         &mut self,
         first: usize,
         count: usize,
-        global: bool,
+        place: Place,
         all: usize,
         observer: &mut dyn Observer,
     ) -> Result<()> {
-        let bits = if global { 32 } else { self.bits() };
+        let bits = if place == Place::Device { 32 } else { self.bits() };
         let levels = self.features[first..first + count].iter().map(|f| f.levels).max().unwrap_or(1);
         let words = self.words(u64::from(levels), bits);
-        let mut args = self.args;
-        let (name, threads, shared, blocks) = if global {
-            let (blocks, tables) = self.tables(4 * words, count)?;
-            args.tables = tables;
-            args.table_words = words;
-            ("count_global", 512, PARTIAL_BYTES, blocks)
-        } else {
-            let shared = 4 * words + PARTIAL_BYTES;
-            let name = match bits {
-                8 => "count_8",
-                16 => "count_16",
-                _ => "count_32",
-            };
-            (name, threads(self.args.n, shared), shared, u32::MAX)
+        let mut args = Args { slice: self.args.group_count, ..self.args };
+        let (mut shared, mut blocks, mut samples) = (4 * words + PARTIAL_BYTES, 1 << 20, SAMPLES);
+        let name = match (place, bits) {
+            (Place::Shared, 8) => "count_8",
+            (Place::Shared, 16) => "count_16",
+            (Place::Shared, _) => "count_32",
+            (Place::Slices, _) => {
+                args.slice = self.slice_of(u64::from(levels));
+                samples /= self.args.group_count.div_ceil(args.slice);
+                shared = self.shared_room() / 16 * 16 + PARTIAL_BYTES;
+                if bits == 16 {
+                    "slices_16"
+                } else {
+                    "slices_32"
+                }
+            }
+            (Place::Device, _) => {
+                (blocks, args.tables) = self.tables(4 * words, count)?;
+                args.table_words = words;
+                (shared, samples) = (PARTIAL_BYTES, SAMPLES_DEVICE);
+                "count_device"
+            }
         };
-        let slice = (if global { SLICE_GLOBAL } else { SLICE } / self.args.n).max(u64::from(self.card.processors));
+        let threads = threads(self.args.n, shared);
+        let most = (samples / self.args.n).max(u64::from(self.card.processors));
         let (mut from, end) = (first as u64, (first + count) as u64);
         while from < end {
             args.first = from;
-            args.count = slice.min(end - from);
-            self.card.launch(
-                name,
-                (args.count.min(u64::from(blocks).min(1 << 20)) as u32, 1),
-                threads,
-                shared,
-                &args,
-            )?;
+            args.count = most.min(end - from);
+            self.card.launch(name, (args.count.min(u64::from(blocks)) as u32, 1), threads, shared, &args)?;
             from += args.count;
             if from < end {
                 self.wait("counting", observer, from as f64, all as f64)?;
@@ -221,17 +270,14 @@ impl CudaCounting<'_> {
     }
 }
 
-/// Threads of a block: many samples, and few blocks at a time, ask for many.
+/// Threads of a block, of which a processor has 1024 at a time: several blocks where they have room, as one can count while
+/// another is clearing or reading.
 fn threads(n: u64, shared: u64) -> u32 {
-    let threads = match n {
-        0..=512 => 4 * WARP,
-        513..=4096 => 8 * WARP,
-        _ => 16 * WARP,
-    };
-    if shared > 96 << 10 {
-        32 * WARP
-    } else {
-        threads
+    match (n, shared >> 10) {
+        (0..=512, _) => 4 * WARP,
+        (_, 0..=48) => 8 * WARP,
+        (_, 49..=96) => 16 * WARP,
+        _ => 32 * WARP,
     }
 }
 

@@ -2,8 +2,8 @@
 //! batch before. The joint states of a candidate are one variable of their own, whose table with the class has both sums.
 
 use super::super::memory::Use;
-use super::counts::too_many_states;
-use super::kernels::{Feature, NO_MODE, PARTIAL_BYTES};
+use super::counts::{too_many_states, Place};
+use super::kernels::{table_words, Feature, NO_MODE};
 use super::{stride, CudaCounting};
 use crate::ci::discrete::Codes;
 use crate::search::Observer;
@@ -60,7 +60,7 @@ impl CudaCounting<'_> {
         let bytes = self.batch_bytes();
         let pinned = self.memory().pinned(2 * bytes)?;
         let data = self.device(Use::Codes, 2 * bytes as u64)?;
-        let mut width = None;
+        let mut formed = None;
         for (turn, batch) in candidates.chunks(bytes / each).enumerate() {
             let half = turn % 2 * bytes;
             // SAFETY: a half holds `bytes`. What was copied from it two batches ago has arrived: the batch after that was
@@ -94,19 +94,18 @@ impl CudaCounting<'_> {
                     place: place as u32,
                 })
                 .collect();
-            let shared =
-                4 * super::kernels::table_words(most as u64, self.args.class_count, 1, n as u64, NEVER_STEPWISE, 32);
-            let global = !self.options.shared_tables || shared + PARTIAL_BYTES > u64::from(self.card.shared_limit);
-            if width != Some(global) {
-                let join = if global { "join_32" } else { "join_16" };
+            let words = table_words(most as u64, self.args.class_count, 1, n as u64, NEVER_STEPWISE, 32);
+            let place = if 4 * words <= self.shared_room() { Place::Shared } else { Place::Device };
+            if formed != Some(place) {
+                let join = if place == Place::Device { "join_32" } else { "join_16" };
                 self.card.launch(join, (n.div_ceil(256).clamp(1, 4096) as u32, 1), 256, 0, &self.args)?;
-                width = Some(global);
+                formed = Some(place);
             }
             // SAFETY: filled above.
             let filled = unsafe { std::slice::from_raw_parts(pinned.add(half), batch.len() * each) };
             self.card.upload(data + half as u64, filled)?;
             self.card.upload(self.args.features, &self.features)?;
-            self.count_range(0, batch.len(), global, candidates.len(), observer)?;
+            self.count_range(0, batch.len(), place, candidates.len(), observer)?;
         }
         self.wait("counting", observer, 1.0, 1.0)?;
         self.bring_sums(skip, sums)

@@ -1,6 +1,6 @@
 //! What the kernels of a selection are given.
 
-/// What a kernel is given: `Selection` of kernels/selection.cu, where every field is explained.
+/// What a kernel is given: `Selection` of kernels/selection.cuh, where every field is explained.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Args {
@@ -15,6 +15,7 @@ pub(super) struct Args {
     pub totals: u64,
     pub row_count: u64,
     pub group_count: u64,
+    pub slice: u64,
     pub logs: u64,
     pub steps: u64,
     pub sums: u64,
@@ -31,7 +32,7 @@ pub(super) struct Args {
 #[cfg(test)]
 pub(in super::super) const ARGS_BYTES: usize = size_of::<Args>();
 
-/// A feature: `Feature` of kernels/selection.cu.
+/// A feature: `Feature` of kernels/selection.cuh.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Feature {
@@ -57,7 +58,7 @@ pub(super) fn counter_bits(n: usize) -> u64 {
     }
 }
 
-/// Words of so many counters: `Counters::words` of kernels/selection.cu.
+/// Words of so many counters: `Counters::words` of kernels/selection.cuh.
 fn words(cells: u64, bits: u64) -> u64 {
     cells.div_ceil(4 * 32 / bits) * 4
 }
@@ -68,6 +69,11 @@ pub(super) fn table_words(levels: u64, rows: u64, groups: u64, n: u64, stepwise:
     let cells = rows.saturating_mul((levels + 1).next_multiple_of(32 / bits));
     let more = if cells.saturating_mul(256) > n.saturating_mul(stepwise) { words(groups * levels, bits) } else { 0 };
     words(cells, bits) + more
+}
+
+/// Groups, of `classes` rows each at most, whose tables have room in so many words together; `levels` as above.
+pub(super) fn groups_in(words_there: u64, levels: u64, classes: u64, bits: u64) -> u64 {
+    words_there / (words(classes * (levels + 1).next_multiple_of(32 / bits), bits) + words(levels, bits))
 }
 
 /// Bytes of shared memory before a table: partial sums of the warps.

@@ -52,8 +52,9 @@ pub struct SelectionOptions {
     pub strategy: Strategy,
     /// Bytes of device memory that may be used; none: what is free.
     pub memory_budget: Option<u64>,
-    /// Tables stand in shared memory where they fit; `false` keeps them out of it, for comparison.
-    pub shared_tables: bool,
+    /// Bytes of shared memory that the tables of a block may take, at most those of the card. Tables stand there where they
+    /// fit, else are made there slice by slice, else stand in device memory. It changes the time alone.
+    pub shared_bytes: u64,
     /// Tables with more cells than this many times the samples are added up while they grow, smaller ones are read when
     /// they are full. It changes the time alone.
     pub stepwise_from: f64,
@@ -65,7 +66,7 @@ impl Default for SelectionOptions {
             ordinal: 0,
             strategy: Strategy::Resident,
             memory_budget: None,
-            shared_tables: true,
+            shared_bytes: u64::MAX,
             stepwise_from: 1.0,
         }
     }
@@ -82,6 +83,9 @@ const MODES_FROM: usize = 1024;
 
 /// Counters of the kernel that looks for them: features with more levels have no such level.
 const MODE_LEVELS: u64 = 4096;
+
+/// Features that are taken together where hardly any is left out.
+const BLOCK: usize = 256;
 
 /// Time between two questions whether to stop.
 const WATCH: Duration = Duration::from_millis(20);
@@ -318,9 +322,13 @@ impl<'a> CudaCounting<'a> {
         self.card.synchronize("copying the counts")?;
         // SAFETY: copied above; pinned memory is aligned to pages.
         let brought = numbers::<i64>(unsafe { std::slice::from_raw_parts(pinned, bytes) });
-        for ((sum, found), &skip) in sums.iter_mut().zip(brought.chunks_exact(2)).zip(skip) {
-            if !skip {
-                *sum = Sums { pair: found[0], with_class: found[1] };
+        for ((sums, found), skip) in sums.chunks_mut(BLOCK).zip(brought.chunks(2 * BLOCK)).zip(skip.chunks(BLOCK)) {
+            let found = found.chunks_exact(2).map(|found| Sums { pair: found[0], with_class: found[1] });
+            if skip.contains(&true) {
+                let wanted = sums.iter_mut().zip(found).zip(skip).filter(|(_, &skip)| !skip);
+                wanted.for_each(|((sum, found), _)| *sum = found);
+            } else {
+                sums.iter_mut().zip(found).for_each(|(sum, found)| *sum = found);
             }
         }
         Ok(())
