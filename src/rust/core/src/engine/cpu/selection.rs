@@ -40,21 +40,44 @@ impl<'a> CpuCounting<'a> {
 }
 
 /// What the candidates are counted with.
-enum Given {
-    /// The conditioning set of the counting engine, if it has one, and the order of the samples for what that is not good at.
-    Set(Vec<u32>, Groups),
-    /// No variable of the samples.
-    Groups(Groups),
+struct Given {
+    /// The conditioning set of the counting engine, where the partner is one.
+    set: Option<Vec<u32>>,
+    /// The order of the samples for the tables that are not made, where there are any.
+    groups: Option<Groups>,
+}
+
+impl Given {
+    fn new(samples: &Samples, range: &Range<usize>, partner: Partner) -> Self {
+        let set = match partner {
+            Partner::Nothing => Some(Vec::new()),
+            Partner::Feature(g) => Some(vec![g as u32]),
+            Partner::Joint(_) => None,
+        };
+        let mut given = Given { set, groups: None };
+        if range.clone().any(|f| !given.is_dense(samples, f)) {
+            given.groups = Some(match partner {
+                Partner::Nothing => Groups::new(samples, &Joint::of_nothing(samples.n())),
+                Partner::Feature(g) => Groups::new(samples, &Joint::of_variable(samples, g)),
+                Partner::Joint(joint) => Groups::new(samples, joint),
+            });
+        }
+        given
+    }
+
+    /// Whether the table of a candidate is made whole.
+    fn is_dense(&self, samples: &Samples, f: usize) -> bool {
+        let data = samples.coded();
+        self.set.as_ref().is_some_and(|set| {
+            data.domain(set) * (samples.classes() * data.levels(f)) as f64 <= (DENSE * samples.n()) as f64
+        })
+    }
 }
 
 impl Counting for CpuCounting<'_> {
     fn count(&mut self, partner: Partner, skip: &[bool], sums: &mut [Sums], observer: &mut dyn Observer) -> Result<()> {
         let (samples, logs, first) = (self.samples, self.logs, self.range.start);
-        let given = match partner {
-            Partner::Nothing => Given::Set(Vec::new(), Groups::new(samples, &Joint::of_nothing(samples.n()))),
-            Partner::Feature(g) => Given::Set(vec![g as u32], Groups::new(samples, &Joint::of_variable(samples, g))),
-            Partner::Joint(joint) => Given::Groups(Groups::new(samples, joint)),
-        };
+        let given = Given::new(samples, &self.range, partner);
         let each = (sums.len() / (8 * self.pool.threads())).clamp(FEWEST_CANDIDATES, MOST_CANDIDATES);
         let tasks = sums.len().div_ceil(each);
         let total = sums.len() as f64;
@@ -93,28 +116,24 @@ impl Scratch {
         stop: &pool::Stop,
     ) {
         let data = samples.coded();
-        let groups = match given {
-            Given::Set(_, groups) | Given::Groups(groups) => groups,
-        };
         self.dense.clear();
         for at in candidates {
             let f = first + at;
-            if let Given::Set(set, _) = given {
-                let cells = data.domain(set) * (samples.classes() * data.levels(f)) as f64;
-                if cells <= (DENSE * samples.n()) as f64 {
-                    self.dense.push(f as u32);
-                    continue;
-                }
+            if given.is_dense(samples, f) {
+                self.dense.push(f as u32);
+                continue;
             }
             if stop.requested() {
                 return;
             }
+            // There are groups where a table is not made.
+            let Some(groups) = &given.groups else { return };
             sums[at - from] = match data.codes(f) {
                 Codes::Bytes(codes) => groups.sums(codes, data.levels(f), logs, &mut self.counts),
                 Codes::Words(codes) => groups.sums(codes, data.levels(f), logs, &mut self.counts),
             };
         }
-        let Given::Set(set, _) = given else { return };
+        let Some(set) = &given.set else { return };
         let Scratch { counter, dense, margin, .. } = self;
         // A few at a time, so that a request to stop is heard where samples are many.
         let batch = (4_000_000 / samples.n()).clamp(1, MOST_CANDIDATES);
