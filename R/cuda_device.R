@@ -16,7 +16,8 @@
 #' @param theta,delta For `strategy = "set"`: the number of conditioning sets of a block, and the number of blocks for a
 #'   variable. `NULL` means 64 and 2, the paper's choice.
 #' @param memory The most memory of the card in bytes that a call may take; `NULL` means all that is free.
-#' @return A list of class `pcgpu_device`, for the argument `device` of [pc()], [skeleton()], [orient()] and [suff_gauss()].
+#' @return A list of class `pcgpu_device`, for the argument `device` of [pc()], [skeleton()], [orient()], [suff_gauss()] and,
+#'   without a strategy, [select_features()].
 #' @references
 #' B. Zarebavani, F. Jafarinejad, M. Hashemi and S. Salehkaleybar (2020). cuPC: CUDA-based parallel PC algorithm for
 #' causal structure learning on GPU. *IEEE Transactions on Parallel and Distributed Systems* 31(3), 530-542.

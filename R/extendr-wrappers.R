@@ -30,6 +30,10 @@ rust_continue_unwind <- function(token) .Call(wrap__rust_continue_unwind, token)
 #' @noRd
 rust_correlation <- function(x, n, p, engine) .Call(wrap__rust_correlation, x, n, p, engine)
 
+#' Feature selection by mutual information.
+#' @noRd
+rust_select <- function(x, y, options, engine, progress) .Call(wrap__rust_select, x, y, options, engine, progress)
+
 #' The GPUs of this machine, as parallel vectors.
 #' @noRd
 rust_devices <- function() .Call(wrap__rust_devices)

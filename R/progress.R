@@ -1,11 +1,11 @@
 # A progress bar a level. Rust calls `report` on R's thread at most ten times a second, and once at each level's end.
 
-# list(report = NULL or function(level, done, total, edges), close = function()).
-progress_reporter <- function(progress) {
+# list(report = NULL or function(level, done, total, edges), close = function()). `label(level, edges)` is what the bar says.
+progress_reporter <- function(progress, label = level_text) {
   if (!wants_progress(progress)) {
     return(list(report = NULL, close = function() invisible()))
   }
-  draw <- if (requireNamespace("cli", quietly = TRUE)) cli_bar() else text_bar()
+  draw <- if (requireNamespace("cli", quietly = TRUE)) cli_bar(label) else text_bar(label)
   # A bar that cannot be drawn is no reason to lose the search.
   draw$report <- local({
     report <- draw$report
@@ -34,7 +34,7 @@ level_text <- function(level, edges) {
   sprintf("Level %d, %s edges", as.integer(level), format(edges, big.mark = ",", trim = TRUE))
 }
 
-cli_bar <- function() {
+cli_bar <- function(label = level_text) {
   frame <- new.env()
   id <- NULL
   shown <- -1
@@ -54,14 +54,14 @@ cli_bar <- function() {
       )
     }
     cli::cli_progress_update(
-      set = done, total = max(total, 1), extra = list(label = level_text(level, edges)), id = id, .envir = frame
+      set = done, total = max(total, 1), extra = list(label = label(level, edges)), id = id, .envir = frame
     )
   }
   list(report = report, close = close)
 }
 
 # One line on stderr, written over until its level is done.
-text_bar <- function() {
+text_bar <- function(label = level_text) {
   open <- FALSE
   width <- 0L
   line <- function(text, end = "") {
@@ -71,7 +71,7 @@ text_bar <- function() {
   }
   report <- function(level, done, total, edges) {
     share <- if (total > 0) min(100, floor(100 * done / total)) else 100
-    line(sprintf("%s: %3.0f%%", level_text(level, edges), share), if (done >= total) "\n" else "")
+    line(sprintf("%s: %3.0f%%", label(level, edges), share), if (done >= total) "\n" else "")
   }
   close <- function() {
     if (open) {

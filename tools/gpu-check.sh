@@ -8,9 +8,10 @@
 # Parts, with what they take at most in seconds:
 #   rust-tests 150   the core's tests, among them those of the CUDA engine
 #   r-tests    130   tests/testthat with the GPU tests switched on
-#   sanitize   150   compute-sanitizer's four tools on small searches, where it is there
+#   sanitize   200   compute-sanitizer's four tools on small searches and selections, where it is there
 #   profile     50   Nsight Compute on the kernels of a search, where it is there
 #   bench      150   times on this GPU and CPU, with a comparison of the answers
+#   selection   40   times of feature selection on simulated data of the shapes of CUDA-JMI's
 #
 # It writes FOLDER/report.md (default: $OUT, else ./gpu-report) and one log for
 # each part beside it, and ends with 1 if a test failed, a tool found something,
@@ -20,8 +21,8 @@ set -uo pipefail
 bundle=$(cd "$(dirname "$0")" && pwd)
 home=/opt/pcgpu-check
 out=${OUT:-./gpu-report}
-parts="rust-tests r-tests sanitize profile bench"
-declare -A limit=([rust-tests]=150 [r-tests]=130 [sanitize]=150 [profile]=50 [bench]=150)
+parts="rust-tests r-tests sanitize profile bench selection"
+declare -A limit=([rust-tests]=150 [r-tests]=130 [sanitize]=200 [profile]=50 [bench]=150 [selection]=40)
 only=$parts
 
 usage() {
@@ -147,8 +148,8 @@ sanitize() {
   tell "| tool | program | outcome | summary |"
   tell "|---|---|---|---|"
   for tool in memcheck racecheck synccheck initcheck; do
-    # The Gaussian test's searches, and of the tests of discrete variables those that use all kernels.
-    for program in "search_times --check-small" "tests/cuda_discrete questions_of little"; do
+    # The Gaussian test's searches, feature selection, and of the tests of discrete variables those that use all kernels.
+    for program in "search_times --check-small" "select --check-small" "tests/cuda_discrete questions_of little"; do
       echo "== $tool $program" >>"$log"
       # shellcheck disable=SC2086
       within compute-sanitizer --tool "$tool" --error-exitcode 9 "$home"/bin/$program
@@ -213,6 +214,21 @@ bench() {
   local status=$?
   if [ $status != 0 ]; then failed "benchmark: $(outcome $status)"; fi
   if [ -f "$out/bench.md" ]; then cat "$out/bench.md" >>"$report"; fi
+  tell ""
+}
+
+# The shapes of the data of CUDA-JMI, 200 features by JMI.
+selection() {
+  local shape status
+  tell '```'
+  for shape in "24481 97 2" "27679 90 43" "47236 20242 2" "62061 15935 20" "3072 531131 10"; do
+    # shellcheck disable=SC2086
+    within "$home/bin/select" $shape 64 200 repeats=3
+    status=$?
+    if [ $status != 0 ]; then failed "select $shape: $(outcome $status)"; fi
+  done
+  grep -E '^(==|GPU|floor)' "$log" | tee -a "$report"
+  tell '```'
   tell ""
 }
 

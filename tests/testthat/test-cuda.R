@@ -194,3 +194,20 @@ test_that("unloading gives the GPU back, and the package can be loaded again", {
   )
   expect_match(in_fresh_r(code)$result(), "^done cuda:0 cuda:0", all = FALSE)
 })
+
+test_that("select_features() on the GPU has the CPU's answer to the last bit", {
+  skip_without_gpu()
+  data <- simulate_features(n = 3000, p = 200)
+  for (criterion in every_criterion) {
+    run <- function(device) {
+      found <- select_features(data$x, data$y, 30, criterion, discretize = "none", device = device)
+      found[c("index", "score", "relevance", "levels", "classes")]
+    }
+    expect_identical(run("cuda"), run("cpu"), info = criterion)
+    expect_identical(run(cuda_device(memory = 1e9)), run("cpu"), info = criterion)
+  }
+  expect_identical(select_features(data$x, data$y, 3, device = "cuda")$device, "cuda:0")
+  expect_error(
+    select_features(data$x, data$y, 3, device = cuda_device(memory = 1000)), class = "pcgpu_error_device_out_of_memory"
+  )
+})

@@ -37,6 +37,15 @@ test_that("the plain bar writes a line for each level", {
   expect_match(output, "Level 1, 1,200 edges:  25%", fixed = TRUE)
 })
 
+test_that("a bar can say something else than levels", {
+  bar <- pcgpu:::text_bar(label = function(level, edges) "Selecting 7 features")
+  output <- written({
+    bar$report(0, 1, 2, 0)
+    bar$close()
+  })
+  expect_match(output, "Selecting 7 features:  50%", fixed = TRUE)
+})
+
 test_that("a bar changes nothing in the answer", {
   s <- suff()
   without <- pc(s, gaussCItest, 0.05, p = 8)

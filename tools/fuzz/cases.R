@@ -130,6 +130,24 @@ targets <- list(
     C = random_correlation(p), n = 30
   ),
   rust_discrete_test = function(p) list(test = random_discrete_test(p)),
+  rust_select = function(p) {
+    n <- pick(c(2, 5, 70))
+    x <- matrix(sample.int(9, n * p, TRUE), n, p)
+    sparse <- list(kind = "sparse", p = as.integer(seq(0, by = n, length.out = p + 1)), i = rep(seq_len(n) - 1L, p),
+                   x = as.double(x))
+    list(
+      x = pick(list(list(kind = "matrix", x = x), list(kind = "matrix", x = x + 0.5), sparse,
+                    list(kind = "columns", x = unname(lapply(as.data.frame(x), pick(c(factor, as.double))))))),
+      y = pick(list(factor(sample.int(2, n, TRUE)), runif(n))),
+      options = list(n = n, k = pick(1:3), criterion = pick(c("JMI", "MIM", "CMI", "DISR", "CMIM", "mRMR")), bins = pick(c(2L, 64L)),
+                     discretise = pick(c("equal-width", "equal-frequency", "none"))),
+      engine = random_engine(), progress = pick(list(NULL, function(...) NULL, function(...) stop("no %s")))
+    )
+  },
+  select_features = function(p) list(
+    x = random_discrete(p)$dm, y = sample.int(2, 5, TRUE), k = pick(1:2), criterion = "JMI", bins = pick(c(2, 64)),
+    discretize = "none", numCores = 2
+  ),
   disCItest = function(p) list(x = 1, y = 2, S = seq_len(p)[-(1:2)], suffStat = random_discrete(p)),
   binCItest = function(p) list(x = 1, y = 2, S = integer(), suffStat = list(dm = matrix(rbinom(9 * p, 1, 0.5), 9, p))),
   chi2CItest = function(p) list(x = 1, y = 2, S = seq_len(p)[-(1:2)], suffStat = random_discrete(p)),

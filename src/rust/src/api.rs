@@ -17,7 +17,7 @@ use crate::discrete::DiscreteTest;
 use crate::failure::{respond, Failure, Outcome};
 use crate::machine::Machine;
 use crate::session::{self, RObserver, RTest, Token};
-use crate::{input, output};
+use crate::{input, output, selection};
 
 /// A test as R names it.
 enum Test {
@@ -378,6 +378,18 @@ fn rust_correlation(x: Robj, n: Robj, p: Robj, engine: Robj) -> Robj {
     })
 }
 
+/// Feature selection by mutual information.
+/// @noRd
+#[extendr]
+fn rust_select(x: Robj, y: Robj, options: Robj, engine: Robj, progress: Robj) -> Robj {
+    respond(|token| {
+        let (x, options) = (input::list(&x, "x")?, input::list(&options, "options")?);
+        let machine = Machine::from_list(&input::list(&engine, "engine")?)?;
+        let mut observer = RObserver::new(token, (!progress.is_null()).then_some(progress), None, None);
+        selection::run(&x, &y, &options, &machine, &mut observer, token)
+    })
+}
+
 /// The GPUs of this machine, as parallel vectors.
 /// @noRd
 #[extendr]
@@ -432,6 +444,7 @@ extendr_module! {
     fn rust_discrete_test;
     fn rust_continue_unwind;
     fn rust_correlation;
+    fn rust_select;
     fn rust_devices;
     fn rust_release;
     fn rust_info;

@@ -3,6 +3,7 @@
 //! * [`api`]: the functions that R calls.
 //! * [`failure`]: what can go wrong, as a list that R turns into a classed condition.
 //! * [`discrete`]: discrete data and their tests.
+//! * [`selection`]: feature selection.
 //! * [`session`]: calls back into R: tests, progress, interrupts, random numbers.
 //! * [`machine`]: what a call runs on.
 //! * [`input`], [`output`]: R objects to core types and back.
@@ -13,6 +14,7 @@ mod failure;
 mod input;
 mod machine;
 mod output;
+mod selection;
 mod session;
 
 pub use api::get_pcgpu_metadata;

@@ -3,9 +3,12 @@
 use extendr_api::prelude::*;
 use pcgpu_core::ci::discrete::Discrete;
 use pcgpu_core::ci::gauss::Gauss;
+use pcgpu_core::engine::cpu::selection::CpuCounting;
 use pcgpu_core::engine::cpu::{CpuEngine, DiscreteKernel, GaussKernel};
+use pcgpu_core::engine::cuda::selection::{CudaCounting, SelectionOptions};
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, Strategy};
 use pcgpu_core::engine::Engine;
+use pcgpu_core::select::{CountLogs, Counting, Samples};
 
 use crate::failure::{Failure, Outcome};
 use crate::input;
@@ -40,6 +43,18 @@ impl Machine {
         match self {
             Machine::Cpu { threads } => Ok(Box::new(CpuEngine::new(GaussKernel::new(gauss, alpha), *threads))),
             Machine::Cuda(options) => Ok(Box::new(CudaEngine::new(gauss, alpha, *options)?)),
+        }
+    }
+
+    /// The machine that counts for a selection of features.
+    pub fn counting<'a>(&self, samples: &'a Samples, logs: &'a CountLogs) -> Outcome<Box<dyn Counting + 'a>> {
+        match self {
+            Machine::Cpu { threads } => Ok(Box::new(CpuCounting::new(samples, logs, 0..samples.p(), *threads))),
+            Machine::Cuda(options) => {
+                let CudaOptions { ordinal, memory_budget, .. } = *options;
+                let options = SelectionOptions { ordinal, memory_budget, ..SelectionOptions::default() };
+                Ok(Box::new(CudaCounting::new(samples, logs, 0..samples.p(), options)?))
+            }
         }
     }
 

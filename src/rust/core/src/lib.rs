@@ -5,7 +5,8 @@
 //! * [`graph`]: adjacency, neighbour lists, separating sets, subsets and their ranks.
 //! * [`ci`]: conditional independence tests as plain functions.
 //! * [`search`]: the skeleton phase. It knows neither the test nor the machine.
-//! * [`engine`]: the only place that schedules; runs the levels of a search.
+//! * [`select`]: feature selection by mutual information. It knows no machine either.
+//! * [`engine`]: the only place that schedules; runs the levels of a search, counts for a selection.
 //! * [`orient`]: from a skeleton and its separating sets to a CPDAG.
 //!
 //! Vertices are numbered from 0 throughout; the boundary to R shifts by one.
@@ -18,5 +19,6 @@ mod error;
 pub mod graph;
 pub mod orient;
 pub mod search;
+pub mod select;
 
 pub use error::{DeviceError, DeviceKind, Error, Result};

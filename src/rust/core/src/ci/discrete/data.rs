@@ -30,7 +30,7 @@ impl Codes {
 
 /// One variable.
 #[derive(Clone, Debug)]
-struct Variable {
+pub struct Variable {
     levels: u32,
     codes: Codes,
     missing: bool,
@@ -66,6 +66,26 @@ impl Coded {
             variables.map(|(at, (&levels, codes))| Variable::new(at, levels, codes, na)).collect::<Result<_>>()?;
         let any_missing = variables.iter().any(|variable| variable.missing);
         Ok(Coded { n, variables, any_missing })
+    }
+
+    /// Takes variables without missing values.
+    ///
+    /// # Errors
+    ///
+    /// Where they are not of n samples each, or n is none or more than 2^32 - 1.
+    pub fn of_variables(n: usize, variables: Vec<Variable>) -> Result<Self> {
+        let fits = |variable: &Variable| match &variable.codes {
+            Codes::Bytes(codes) => codes.len() == n,
+            Codes::Words(codes) => codes.len() == n,
+        };
+        if n == 0 || n > u32::MAX as usize || !variables.iter().all(fits) {
+            return Err(Error::Argument {
+                argument: "n",
+                value: n.to_string(),
+                mend: "give as many values of each variable as there are samples, at least one".into(),
+            });
+        }
+        Ok(Coded { n, variables, any_missing: false })
     }
 
     /// Number of samples.
@@ -152,20 +172,53 @@ impl Variable {
             });
         }
         let code = |&code: &i32| if code == i32::MIN { levels } else { code as u32 };
-        let mut planes = Vec::new();
-        if levels <= PLANE_LEVELS {
-            let words = codes.len().div_ceil(64);
-            planes.resize(levels as usize * words, 0u64);
-            for (i, &code) in codes.iter().enumerate().filter(|(_, &code)| code >= 0) {
-                planes[code as usize * words + i / 64] |= 1 << (i % 64);
-            }
-        }
         let codes = match levels {
             0..=255 => Codes::Bytes(codes.iter().map(|c| code(c) as u8).collect()),
             _ => Codes::Words(codes.iter().map(|c| code(c) as u16).collect()),
         };
+        let planes = planes(levels, &codes);
         Ok(Variable { levels, codes, missing, planes })
     }
+
+    /// A variable without missing values.
+    ///
+    /// # Errors
+    ///
+    /// Where a code does not lie in 0, ..., levels - 1, or the number of levels is out of range.
+    pub fn of_codes(levels: u32, codes: Codes) -> Result<Self> {
+        let most = match &codes {
+            Codes::Bytes(codes) => codes.iter().max().map_or(0, |&code| u32::from(code)),
+            Codes::Words(codes) => codes.iter().max().map_or(0, |&code| u32::from(code)),
+        };
+        if !(1..=MOST_LEVELS).contains(&levels) || most >= levels {
+            return Err(Error::Argument {
+                argument: "levels",
+                value: format!("{levels} where the largest code is {most}"),
+                mend: format!("give one more than the largest code, and no more than {MOST_LEVELS}"),
+            });
+        }
+        Ok(Variable::complete(levels, codes))
+    }
+
+    /// [`Variable::of_codes`] of codes that are known to lie in 0, ..., levels - 1.
+    pub(crate) fn complete(levels: u32, codes: Codes) -> Self {
+        let planes = planes(levels, &codes);
+        Variable { levels, codes, missing: false, planes }
+    }
+}
+
+/// The planes of a variable, none where it has many levels. A missing value is in none of them.
+fn planes(levels: u32, codes: &Codes) -> Vec<u64> {
+    let Codes::Bytes(codes) = codes else { return Vec::new() };
+    if levels > PLANE_LEVELS {
+        return Vec::new();
+    }
+    let words = codes.len().div_ceil(64);
+    let mut planes = vec![0u64; levels as usize * words];
+    for (i, &code) in codes.iter().enumerate().filter(|(_, &code)| u32::from(code) < levels) {
+        planes[usize::from(code) * words + i / 64] |= 1 << (i % 64);
+    }
+    planes
 }
 
 #[cfg(test)]
@@ -183,6 +236,14 @@ mod tests {
                 assert_eq!(data.plane(0, level)[i / 64] >> (i % 64) & 1 == 1, code == level as i32);
             }
         }
+    }
+
+    #[test]
+    fn codes_beyond_the_levels_are_refused() {
+        assert!(Variable::of_codes(3, Codes::Bytes(vec![0, 2])).is_ok());
+        assert!(Variable::of_codes(2, Codes::Bytes(vec![0, 2])).is_err());
+        assert!(Variable::of_codes(65_536, Codes::Words(vec![0])).is_err());
+        assert!(Coded::of_variables(3, vec![Variable::complete(3, Codes::Bytes(vec![0, 2]))]).is_err());
     }
 
     #[test]

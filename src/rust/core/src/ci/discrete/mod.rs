@@ -12,7 +12,7 @@ mod strata;
 mod table;
 
 pub use counter::{Counter, Way};
-pub use data::{Coded, Codes, MOST_LEVELS};
+pub use data::{Coded, Codes, Variable, MOST_LEVELS};
 pub use table::{Margins, Statistic, Summary, Table};
 
 use super::chi_squared::upper_tail;

@@ -7,6 +7,7 @@ mod kernel;
 mod pool;
 mod rows;
 mod search;
+pub mod selection;
 mod simd;
 mod tasks;
 mod walk;

@@ -42,6 +42,8 @@ pub(super) const MODULES: &[Module] = &[
     module!("discrete_settle", "dis_answer", "dis_settle"),
     module!("discrete_batch", "dis_batch"),
     module!("correlation", "cor_centre", "cor_product", "cor_squares", "cor_finish"),
+    module!("selection", "count_8", "count_16", "count_32", "join_16", "join_32", "total_16", "total_32", "modes"),
+    module!("selection_large", "slices_16", "slices_32", "count_device"),
 ];
 
 /// What a kernel is given: `Args` of kernels/args.cuh, where every field is explained.
@@ -202,8 +204,8 @@ impl Kernels {
 
 #[cfg(test)]
 mod tests {
-    use super::super::correlation;
     use super::super::counting::DiscreteArgs;
+    use super::super::{correlation, selection};
     use super::*;
 
     #[test]
@@ -220,6 +222,7 @@ mod tests {
             let size = match *module {
                 "correlation" => correlation::ARGS_BYTES,
                 name if name.starts_with("discrete") => size_of::<DiscreteArgs>(),
+                "selection" | "selection_large" => selection::ARGS_BYTES,
                 _ => size_of::<Args>(),
             };
             for entry in *entries {

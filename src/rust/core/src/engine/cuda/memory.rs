@@ -28,10 +28,12 @@ pub(super) enum Use {
     Scratch,
     Asked,
     Batch,
+    Codes,
+    Selection,
 }
 
 /// Number of [`Use`]s.
-const USES: usize = Use::Batch as usize + 1;
+const USES: usize = Use::Selection as usize + 1;
 
 /// More than this is not kept for the next call.
 const KEPT: u64 = 8 << 30;
@@ -77,6 +79,11 @@ impl Memory {
     /// Bytes on the device that this holds.
     pub fn held(&self) -> u64 {
         self.device.iter().map(|slot| slot.1).sum()
+    }
+
+    /// Bytes on the device that this holds for a use.
+    pub fn held_for(&self, what: Use) -> u64 {
+        self.device[what as usize].1
     }
 
     /// Pinned memory of at least `bytes`, for copies that run beside the calling thread.

@@ -1,4 +1,4 @@
-//! The CUDA engine: the Gaussian test and tests of discrete variables on one NVIDIA GPU.
+//! The CUDA engine: the Gaussian test, tests of discrete variables and feature selection on one NVIDIA GPU.
 //!
 //! * [`device`]: the cards, and what a process keeps on one.
 //! * [`plan`]: what a search needs of a card's memory.
@@ -8,6 +8,7 @@
 //! * `discrete`: levels of discrete variables; `counting`: their data on the card; `asked`: what is left to the CPU, and
 //!   arbitrary questions.
 //! * [`correlation`](mod@correlation): the correlation matrix of data.
+//! * [`selection`]: the counts of a feature selection.
 //! * [`about`]: what the kernels are compiled to.
 //! * `kernels`: the compiled kernels and their arguments; their sources are in kernels/.
 
@@ -26,6 +27,7 @@ mod p_max;
 pub mod plan;
 mod rules;
 mod search;
+pub mod selection;
 mod sets;
 mod transfer;
 

@@ -1,0 +1,275 @@
+#' Select features by mutual information
+#'
+#' Chooses the `k` columns of `x` that together say most of `y`, one after the other: the first is the one with the largest
+#' mutual information with `y`, and each further one has the largest score by `criterion`, given those chosen before. Meant for
+#' data with many thousand columns, before [pc()] is run on those that matter.
+#'
+#' # Criteria
+#'
+#' With I for mutual information, H for entropy, S for the features selected so far and s for one of them, a candidate f has the
+#' score (Brown and others 2012)
+#' - `"JMI"`: I(f; y) - mean of I(f; s) - I(f; s | y), joint mutual information (Yang and Moody 1999). It orders the candidates
+#'   as the sum of I(f, s; y) over s does, by which the method is also known, and is recommended by Brown and others for its
+#'   accuracy and stability;
+#' - `"MIM"`: I(f; y), whatever is selected;
+#' - `"MIFS"`: I(f; y) - sum of I(f; s);
+#' - `"mRMR"`: I(f; y) - mean of I(f; s);
+#' - `"CMIM"`: the least of I(f; y | s);
+#' - `"DISR"`: the sum of I(f, s; y) / H(f, s, y);
+#' - `"CIFE"`: I(f; y) - sum of I(f; s) - I(f; s | y);
+#' - `"ICAP"`: I(f; y) - sum of max(0, I(f; s) - I(f; s | y));
+#' - `"CMI"`: I(f; y | S), all of S as one variable. It runs out of observations after a few features: scores of 0, in the order
+#'   of the columns, are what is left then.
+#'
+#' The first score is I(f; y) with all of them. Scores are in bits (but for `"DISR"`, which has sums of shares), from observed
+#' frequencies without a correction, and may be negative. Of columns with equal scores the first is taken; scores are computed
+#' in whole numbers, so that copies of a column, and columns that only name their levels otherwise, are equal for sure. The
+#' answer does not depend on `numCores` or `device`.
+#'
+#' # Columns
+#'
+#' Mutual information is that of discrete variables. Factors, logical and character columns have the levels that occur. Numbers
+#' are cut, each column by itself, by `discretize`. Of a constant column nothing can be learnt: its score is the lowest there
+#' is for most criteria, and it is taken last. A column that has a different level in every row determines `y` and looks
+#' perfect: if such a column is selected (a row number, a name; or more `bins` than the rows can fill), a
+#' warning of class `pcgpu_warning_unique` says so. Missing and infinite values are errors; `addNA()` makes a level
+#' of what is missing in a factor.
+#'
+#' @param x The features, observations in rows: a numeric, logical or character matrix, a data frame, or a matrix of the package
+#'   Matrix, of which sparse ones are read a column at a time.
+#' @param y What is to be told: a vector with a value for each row of `x`. A factor, characters, logicals or numbers with at
+#'   most `bins` different values are classes as they are; other numbers are cut as the columns of `x` are.
+#' @param k How many features to select, from 1 to the number of columns.
+#' @param criterion The score, see below.
+#' @param bins Number of intervals, from 2 to 65535.
+#' @param discretize How numbers become levels:
+#'   - `"equal-width"` (the default): `bins` intervals of equal width from the smallest to the largest value of the column;
+#'   - `"equal-frequency"`: intervals with about equally many observations; equal values stay together;
+#'   - `"none"`: every value is a level. The columns of `x` must then be whole numbers.
+#' @param device Where to run, as in [pc()]. `"auto"` takes a GPU where there is one and the data are large.
+#' @param numCores Number of threads; left out, all cores.
+#' @param progress Show a progress bar? As in [pc()].
+#' @return A list of class `pcgpu_selection`:
+#' \describe{
+#'   \item{`index`}{the selected columns, in the order of their selection;}
+#'   \item{`names`}{their names, or their numbers as text where `x` has no column names;}
+#'   \item{`score`}{their scores when they were selected;}
+#'   \item{`relevance`}{I(f; y) in bits;}
+#'   \item{`levels`}{how many levels they have;}
+#'   \item{`criterion`, `bins`, `discretize`}{the arguments;}
+#'   \item{`features`, `observations`, `classes`}{how many there are;}
+#'   \item{`device`}{where it ran;}
+#'   \item{`call`}{the call.}
+#' }
+#' It has a `print()`, a `plot()` and an `as.data.frame()` method. `x[, selected$index]` are the columns to go on with.
+#' @references
+#' G. Brown, A. Pocock, M.-J. Zhao and M. Lujan (2012). Conditional likelihood maximisation: a unifying framework for
+#' information theoretic feature selection. *Journal of Machine Learning Research* 13, 27-66.
+#'
+#' J. Gonzalez-Dominguez, R. R. Exposito and V. Bolon-Canedo (2020). CUDA-JMI: acceleration of feature selection on
+#' heterogeneous systems. *Future Generation Computer Systems* 102, 426-436.
+#'
+#' H. H. Yang and J. Moody (1999). Data visualization and feature selection: new algorithms for nongaussian data. *Advances in
+#' Neural Information Processing Systems* 12, 687-693.
+#' @examples
+#' # 2000 columns, of which y rests on three
+#' set.seed(1)
+#' x <- matrix(rnorm(500 * 2000), 500, dimnames = list(NULL, paste0("gene", 1:2000)))
+#' y <- x[, 10] + x[, 20] + x[, 30] + rnorm(500)
+#' selected <- select_features(x, y, k = 10, bins = 5, discretize = "equal-frequency", numCores = 2)
+#' selected
+#' plot(selected)
+#'
+#' # The graph around y, of the selected columns alone
+#' around <- cbind(y, x[, selected$index])
+#' fit <- pc(suff_gauss(around), gaussCItest, alpha = 0.01, labels = colnames(around), numCores = 2)
+#' amat <- as(fit@graph, "matrix")
+#' names(which(amat["y", ] + amat[, "y"] > 0))
+#'
+#' # Columns of any kind, and classes
+#' select_features(iris[1:4], iris$Species, k = 2, bins = 10, criterion = "mRMR", numCores = 2)
+#' @export
+select_features <- function(x, y, k, criterion = c(
+                              "JMI", "MIM", "MIFS", "mRMR", "CMIM", "DISR", "CIFE", "ICAP", "CMI"
+                            ), bins = 64, discretize = c("equal-width", "equal-frequency", "none"),
+                            device = "auto", numCores, progress = NULL) {
+  call <- match.call()
+  criteria <- c("JMI", "MIM", "MIFS", "mRMR", "CMIM", "DISR", "CIFE", "ICAP", "CMI")
+  criterion <- check_choice(criterion, criteria, "criterion")
+  discretize <- check_choice(discretize, c("equal-width", "equal-frequency", "none"), "discretize")
+  bins <- check_bins(bins)
+  threads <- resolve_threads(if (!missing(numCores)) numCores)
+  device <- check_device(device)
+  features <- selection_features(x)
+  n <- nrow(x)
+  p <- ncol(x)
+  y <- selection_classes(y, n, bins, discretize)
+  k <- check_k(k, p)
+  device <- choose_selection_device(device, as.double(n) * p * k)
+  options <- list(n = n, k = k, criterion = criterion, discretise = discretize, bins = bins)
+  bar <- progress_reporter(progress, label = function(level, edges) sprintf("Selecting %d features", k))
+  on.exit(bar$close())
+  found <- check_rust(on_device(device, threads, function(engine) {
+    rust_select(features, y, options, engine, bar$report)
+  }))
+  names <- if (is.null(colnames(x))) as.character(found$index) else colnames(x)[found$index]
+  warn_unique(names[found$levels == n])
+  structure(class = "pcgpu_selection", list(
+    index = found$index, names = names, score = found$score, relevance = found$relevance, levels = found$levels,
+    criterion = criterion, bins = bins, discretize = discretize,
+    features = p, observations = n, classes = found$classes, device = found$device, call = call
+  ))
+}
+
+check_bins <- function(bins) {
+  if (!is_number(bins) || bins < 2 || bins > 65535 || bins != floor(bins)) {
+    abort_argument("bins", bins, "give a whole number from 2 to 65535.")
+  }
+  as.integer(bins)
+}
+
+check_k <- function(k, p) {
+  if (!is_number(k) || k < 1 || k > p || k != floor(k)) {
+    abort_argument("k", k, sprintf("give a whole number from 1 to %d, the number of columns of `x`.", p))
+  }
+  as.integer(k)
+}
+
+# The features as Rust's boundary reads them (Features::from_list). No number is copied where it can be helped.
+selection_features <- function(x) {
+  if (inherits(x, "Matrix")) {
+    need_package("Matrix", "`x` is a matrix of the package Matrix")
+    refuse_shape(x)
+    x <- methods::as(methods::as(methods::as(x, "CsparseMatrix"), "generalMatrix"), "dMatrix")
+    return(list(kind = "sparse", p = x@p, i = x@i, x = x@x))
+  }
+  if (is.data.frame(x)) {
+    refuse_shape(x)
+    return(list(kind = "columns", x = feature_columns(x)))
+  }
+  if (!is.matrix(x) || !(is.numeric(x) || is.logical(x) || is.character(x))) {
+    abort_argument("x", x, "give a matrix, a data frame or a sparse matrix, observations in rows and features in columns.")
+  }
+  refuse_shape(x)
+  if (is.character(x)) {
+    return(list(kind = "columns", x = lapply(seq_len(ncol(x)), function(j) factor(x[, j]))))
+  }
+  if (is.logical(x)) {
+    storage.mode(x) <- "integer"
+  }
+  list(kind = "matrix", x = x)
+}
+
+refuse_shape <- function(x) {
+  if (nrow(x) < 2L || ncol(x) < 1L) {
+    abort_argument("x", x, "give at least two rows and one column.", shown = sprintf("%d x %d", nrow(x), ncol(x)))
+  }
+}
+
+feature_columns <- function(x) {
+  plain <- vapply(x, function(column) {
+    is.null(dim(column)) &&
+      (is.factor(column) || is.logical(column) || is.character(column) || (is.numeric(column) && !is.object(column)))
+  }, NA)
+  if (!all(plain)) {
+    abort_argument("x", x, "make numbers or factors of them, or drop these columns.",
+      shown = paste("neither numbers, factor, logical nor character in", column_names(x, !plain))
+    )
+  }
+  lapply(unname(as.list(x)), function(column) {
+    if (is.character(column) || is.logical(column)) factor(column) else column
+  })
+}
+
+# y as Rust wants it: a factor, or numbers to be cut.
+selection_classes <- function(y, n, bins, discretize) {
+  vector <- is.null(dim(y)) && (is.factor(y) || is.logical(y) || is.character(y) || (is.numeric(y) && !is.object(y)))
+  if (!vector) {
+    abort_argument("y", y, "give a vector, a factor or numbers, with a value for each row of `x`.")
+  }
+  if (length(y) != n) {
+    abort_argument("y", y, sprintf("give a value for each of the %d rows of `x`.", n),
+      shown = sprintf("of length %d", length(y))
+    )
+  }
+  if (anyNA(y)) {
+    abort_argument("y", y, "drop these rows, here and in `x`.", shown = sprintf("NA at place %d", which(is.na(y))[1L]))
+  }
+  if (is.numeric(y) && !is.factor(y) && discretize != "none" && length(unique(y)) > bins) {
+    return(y)
+  }
+  factor(y)
+}
+
+# From how many counts (rows times columns times k) on device = "auto" takes a GPU where there is one. Measured on an H200 beside 16
+# cores (the example `select`, see inst/bench/RESULTS.md): 1e9 take the cores 0.2 s, as long as the first use of a GPU by a process.
+auto_counts <- 1e9
+
+choose_selection_device <- function(device, counts) {
+  if (device$kind == "cuda") {
+    shapes <- intersect(names(device$options), c("beta", "gamma", "theta", "delta"))
+    if (length(shapes) || !(device$options$strategy %||% "shared") == "shared") {
+      abort_argument("device", device_name(device), paste(
+        "the strategies of cuda_device() are those of tests of independence:",
+        "leave them out to select features."
+      ))
+    }
+    device$automatic <- FALSE
+    return(device)
+  }
+  if (device$kind == "auto" && counts >= auto_counts) automatic_card() else new_device("cpu")
+}
+
+warn_unique <- function(names) {
+  if (length(names)) {
+    warn("unique", paste0(
+      "a level of its own in every row have the selected features ", enumerate(dQuote(names, FALSE)),
+      ": they tell any two rows apart, and say nothing of `y` that holds for others; leave them out, or give fewer `bins`"
+    ), columns = names)
+  }
+}
+
+#' @exportS3Method print pcgpu_selection
+print.pcgpu_selection <- function(x, n = 10L, ...) {
+  number <- function(count) format(count, big.mark = ",", trim = TRUE)
+  cat(sprintf("%s of %s features by %s (%s observations, %s classes)\n", number(length(x$index)), number(x$features),
+    x$criterion, number(x$observations), number(x$classes)))
+  shown <- utils::head(as.data.frame(x), n)
+  print(format(shown, digits = 4L), right = TRUE, ...)
+  left <- length(x$index) - nrow(shown)
+  if (left > 0L) {
+    cat(sprintf("... and %s more\n", number(left)))
+  }
+  invisible(x)
+}
+
+#' @exportS3Method as.data.frame pcgpu_selection
+as.data.frame.pcgpu_selection <- function(x, ...) {
+  data.frame(
+    index = x$index, name = x$names, score = x$score, relevance = x$relevance, levels = x$levels, stringsAsFactors = FALSE
+  )
+}
+
+#' @exportS3Method plot pcgpu_selection
+plot.pcgpu_selection <- function(x, main = NULL, ...) {
+  k <- length(x$index)
+  few <- k <= 40L
+  old <- graphics::par(mar = c(if (few) 7 else 4.5, 4.5, if (is.null(main)) 1 else 3, 1))
+  on.exit(graphics::par(old))
+  unit <- if (x$criterion == "DISR") "" else " (bits)"
+  graphics::plot(seq_len(k), x$score,
+    type = "h", lwd = if (few) 4 else 1, col = node_look$border, ylim = range(0, x$score, x$relevance),
+    xaxt = if (few) "n" else "s", xlab = if (few) "" else "Order of selection", ylab = paste0(x$criterion, unit),
+    main = main %||% "", ...
+  )
+  graphics::points(seq_len(k), x$relevance, pch = 21, bg = "white", col = "#C0392B")
+  graphics::abline(h = 0, col = "#7A7A7A")
+  if (few) {
+    graphics::axis(1, at = seq_len(k), labels = x$names, las = 2, cex.axis = 0.8)
+  }
+  graphics::legend("topright",
+    legend = c("score when selected", "I(f; y)"), lty = c(1, NA), lwd = c(4, NA), pch = c(NA, 21),
+    col = c(node_look$border, "#C0392B"), bty = "n"
+  )
+  invisible(x)
+}

@@ -1,0 +1,314 @@
+//! Feature selection on the CPU: the tables of the candidates, a few hundred of them a task.
+//!
+//! Where a table has about as many cells as there are samples or fewer, the counting engine of the discrete tests makes it,
+//! as that of (class, f | g). Larger ones are not made: the samples are put in the order of (g, y) once for all candidates,
+//! and each group of equal g is counted by f alone, adding up t(c + 1) - t(c) as cells grow.
+
+use std::ops::Range;
+use std::sync::Mutex;
+
+use super::pool::{self, Pool};
+use crate::ci::discrete::{Coded, Codes, Counter, Table, Variable};
+use crate::search::Observer;
+use crate::select::discretise::{discretise, Column, Discretise};
+use crate::select::{CountLogs, Counting, Joint, Partner, Samples, Sums};
+use crate::{Error, Result};
+
+/// Candidates of a task.
+const MOST_CANDIDATES: usize = 256;
+const FEWEST_CANDIDATES: usize = 16;
+
+/// Below this many samples times candidates the calling thread is done before others have started.
+const INLINE: f64 = 3e4;
+
+/// Up to so many cells a sample a table is made whole.
+const DENSE: usize = 4;
+
+/// Counts for a range of features on threads.
+pub struct CpuCounting<'a> {
+    samples: &'a Samples,
+    logs: &'a CountLogs,
+    range: Range<usize>,
+    pool: Pool,
+}
+
+impl<'a> CpuCounting<'a> {
+    /// For the features of `range` on `threads` threads (at least 1); `logs` must be those of the samples' number.
+    pub fn new(samples: &'a Samples, logs: &'a CountLogs, range: Range<usize>, threads: usize) -> Self {
+        CpuCounting { samples, logs, range, pool: Pool::new(threads) }
+    }
+}
+
+/// What the candidates are counted with.
+struct Given {
+    /// The conditioning set of the counting engine, where the partner is one.
+    set: Option<Vec<u32>>,
+    /// The order of the samples for the tables that are not made, where there are any.
+    groups: Option<Groups>,
+}
+
+impl Given {
+    fn new(samples: &Samples, range: &Range<usize>, partner: Partner) -> Self {
+        let set = match partner {
+            Partner::Nothing => Some(Vec::new()),
+            Partner::Feature(g) => Some(vec![g as u32]),
+            Partner::Joint(_) => None,
+        };
+        let mut given = Given { set, groups: None };
+        if range.clone().any(|f| !given.is_dense(samples, f)) {
+            given.groups = Some(match partner {
+                Partner::Nothing => Groups::new(samples, &Joint::of_nothing(samples.n())),
+                Partner::Feature(g) => Groups::new(samples, &Joint::of_variable(samples, g)),
+                Partner::Joint(joint) => Groups::new(samples, joint),
+            });
+        }
+        given
+    }
+
+    /// Whether the table of a candidate is made whole.
+    fn is_dense(&self, samples: &Samples, f: usize) -> bool {
+        let data = samples.coded();
+        self.set.as_ref().is_some_and(|set| {
+            data.domain(set) * (samples.classes() * data.levels(f)) as f64 <= (DENSE * samples.n()) as f64
+        })
+    }
+}
+
+impl Counting for CpuCounting<'_> {
+    fn count(&mut self, partner: Partner, skip: &[bool], sums: &mut [Sums], observer: &mut dyn Observer) -> Result<()> {
+        let (samples, logs, first) = (self.samples, self.logs, self.range.start);
+        let given = Given::new(samples, &self.range, partner);
+        let each = (sums.len() / (8 * self.pool.threads())).clamp(FEWEST_CANDIDATES, MOST_CANDIDATES);
+        let tasks = sums.len().div_ceil(each);
+        let total = sums.len() as f64;
+        let inline = total * (samples.n() as f64) < INLINE;
+        let slots: Vec<Mutex<&mut [Sums]>> = sums.chunks_mut(each).map(Mutex::new).collect();
+        let work = |scratch: &mut Scratch, task: usize, stop: &pool::Stop| {
+            let Ok(mut sums) = slots[task].lock() else { return };
+            let candidates = (task * each..task * each + sums.len()).filter(|&at| !skip[at]);
+            scratch.count(samples, logs, &given, first, candidates, task * each, &mut sums, stop);
+        };
+        self.pool.run(tasks, inline, |_| each as f64, &mut |done| observer.progress(0, done, total), work)
+    }
+}
+
+/// Working memory of a thread.
+#[derive(Default)]
+struct Scratch {
+    counter: Counter,
+    dense: Vec<u32>,
+    margin: Vec<u32>,
+    counts: Vec<[u32; 2]>,
+}
+
+impl Scratch {
+    /// Writes the sums of the candidates, by their place in the range, to `sums`, which begins at place `from`.
+    #[allow(clippy::too_many_arguments)]
+    fn count(
+        &mut self,
+        samples: &Samples,
+        logs: &CountLogs,
+        given: &Given,
+        first: usize,
+        candidates: impl Iterator<Item = usize>,
+        from: usize,
+        sums: &mut [Sums],
+        stop: &pool::Stop,
+    ) {
+        let data = samples.coded();
+        self.dense.clear();
+        for at in candidates {
+            let f = first + at;
+            if given.is_dense(samples, f) {
+                self.dense.push(f as u32);
+                continue;
+            }
+            if stop.requested() {
+                return;
+            }
+            // There are groups where a table is not made.
+            let Some(groups) = &given.groups else { return };
+            sums[at - from] = match data.codes(f) {
+                Codes::Bytes(codes) => groups.sums(codes, data.levels(f), logs, &mut self.counts),
+                Codes::Words(codes) => groups.sums(codes, data.levels(f), logs, &mut self.counts),
+            };
+        }
+        let Some(set) = &given.set else { return };
+        let Scratch { counter, dense, margin, .. } = self;
+        // A few at a time, so that a request to stop is heard where samples are many.
+        let batch = (4_000_000 / samples.n()).clamp(1, MOST_CANDIDATES);
+        for part in dense.chunks(batch) {
+            if stop.requested() {
+                return;
+            }
+            counter.count(data, samples.class() as u32, set, part, &mut |i, table| {
+                sums[part[i] as usize - first - from] = of_table(table, logs, margin);
+            });
+        }
+    }
+}
+
+/// The sums of a table of (class, f | g).
+fn of_table(table: &Table, logs: &CountLogs, margin: &mut Vec<u32>) -> Sums {
+    let t = logs.table();
+    let mut sums = Sums::default();
+    match *table {
+        Table::Dense { counts, lx, ly } => {
+            for stratum in counts.chunks_exact(lx * ly) {
+                margin.clear();
+                margin.resize(ly, 0);
+                for row in stratum.chunks_exact(ly) {
+                    for (&count, margin) in row.iter().zip(margin.iter_mut()) {
+                        *margin += count;
+                        sums.with_class += t[count as usize];
+                    }
+                }
+                sums.pair += margin.iter().map(|&count| t[count as usize]).sum::<i64>();
+            }
+        }
+        Table::Cells(cells) => {
+            for stratum in cells.chunk_by(|a, b| a.0 == b.0) {
+                let mut by_f: Vec<(u32, u32)> = stratum.iter().map(|&(_, _, f, count)| (f, count)).collect();
+                by_f.sort_unstable();
+                sums.with_class += by_f.iter().map(|&(_, count)| t[count as usize]).sum::<i64>();
+                let margin =
+                    by_f.chunk_by(|a, b| a.0 == b.0).map(|same| same.iter().map(|&(_, count)| count as usize).sum());
+                sums.pair += margin.map(|count: usize| t[count]).sum::<i64>();
+            }
+        }
+    }
+    sums
+}
+
+/// The samples in the order of (g, y).
+struct Groups {
+    order: Vec<u32>,
+    /// Where each group of equal g ends, in `rows`.
+    ends: Vec<usize>,
+    /// Where each group of equal (g, y) ends, in `order`.
+    rows: Vec<usize>,
+}
+
+impl Groups {
+    fn new(samples: &Samples, partner: &Joint) -> Self {
+        let mut both = partner.clone();
+        both.refine(samples, samples.class());
+        // Combinations stand by g, then by y: a counting sort by them is one by both.
+        let mut rows = Vec::with_capacity(both.levels);
+        let mut end = 0;
+        for count in both.counts() {
+            end += count as usize;
+            rows.push(end);
+        }
+        let mut next: Vec<usize> = (0..both.levels).map(|row| if row == 0 { 0 } else { rows[row - 1] }).collect();
+        let mut order = vec![0; samples.n()];
+        for (sample, &row) in both.codes.iter().enumerate() {
+            order[next[row as usize]] = sample as u32;
+            next[row as usize] += 1;
+        }
+        let of_row = |row: usize| partner.codes[order[rows[row] - 1] as usize];
+        let last = |&row: &usize| row + 1 == both.levels || of_row(row) != of_row(row + 1);
+        let ends = (0..both.levels).filter(last).map(|row| row + 1).collect();
+        Groups { order, ends, rows }
+    }
+
+    /// The sums of a candidate; `counts` are 0 before and after.
+    fn sums<C: Copy + Into<u32>>(
+        &self,
+        codes: &[C],
+        levels: usize,
+        logs: &CountLogs,
+        counts: &mut Vec<[u32; 2]>,
+    ) -> Sums {
+        let steps = logs.steps();
+        let code = |&sample: &u32| -> usize { codes[sample as usize].into() as usize };
+        if counts.len() < levels {
+            counts.resize(levels, [0; 2]);
+        }
+        let mut sums = Sums::default();
+        let (mut row, mut start) = (0, 0);
+        for &end in &self.ends {
+            let group = start;
+            while row < end {
+                let samples = &self.order[start..self.rows[row]];
+                for sample in samples {
+                    let [of_pair, of_three] = &mut counts[code(sample)];
+                    sums.pair += steps[*of_pair as usize];
+                    sums.with_class += steps[*of_three as usize];
+                    *of_pair += 1;
+                    *of_three += 1;
+                }
+                samples.iter().for_each(|sample| counts[code(sample)][1] = 0);
+                start = self.rows[row];
+                row += 1;
+            }
+            self.order[group..start].iter().for_each(|sample| counts[code(sample)][0] = 0);
+        }
+        sums
+    }
+}
+
+/// Makes the columns of features, and then that of the class, discrete on threads.
+///
+/// # Errors
+/// [`Error::Argument`] names the first column that has no codes; see [`Samples::new`] for the rest.
+pub fn encode(
+    n: usize,
+    features: &[Column],
+    class: Column,
+    how: Discretise,
+    threads: usize,
+    observer: &mut dyn Observer,
+) -> Result<Samples> {
+    let p = features.len();
+    let slots: Vec<Mutex<Option<Variable>>> = (0..=p).map(|_| Mutex::new(None)).collect();
+    let flaw = Mutex::new(None);
+    let work = |numbers: &mut Vec<f64>, at: usize, _: &pool::Stop| {
+        let column = features.get(at).copied().unwrap_or(class);
+        match discretise(column, n, how, numbers) {
+            Ok(variable) => {
+                if let Ok(mut slot) = slots[at].lock() {
+                    *slot = Some(variable);
+                }
+            }
+            Err(found) => {
+                if let Ok(mut flaw) = flaw.lock() {
+                    if flaw.as_ref().is_none_or(|&(first, _)| at < first) {
+                        *flaw = Some((at, found));
+                    }
+                }
+            }
+        }
+    };
+    let inline = (n as f64) * (p as f64) < INLINE;
+    Pool::new(threads).run(p + 1, inline, |_| 1.0, &mut |_| observer.look(), work)?;
+    if let Some((at, flaw)) = flaw.into_inner().unwrap_or(None) {
+        let (argument, column) = if at < p { ("x", at + 1) } else { ("y", 0) };
+        let (value, mend) = flaw.describe(column);
+        return Err(Error::Argument { argument, value, mend: mend.into() });
+    }
+    let variables = slots.into_iter().filter_map(|slot| slot.into_inner().unwrap_or(None)).collect();
+    Samples::new(Coded::of_variables(n, variables)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_and_lists_of_cells_have_the_same_sums() {
+        let (lx, ly) = (3, 4);
+        let counts: Vec<u32> = (0..24).map(|i| i * 7 % 5).collect();
+        let n = counts.iter().sum::<u32>() as usize;
+        let logs = CountLogs::new(n);
+        let cell = |i: usize| ((i / 12) as u32, (i % 12 / ly) as u32, (i % ly) as u32, counts[i]);
+        let cells: Vec<_> = (0..24).filter(|&i| counts[i] > 0).map(cell).collect();
+        let mut margin = Vec::new();
+        let dense = of_table(&Table::Dense { counts: &counts, lx, ly }, &logs, &mut margin);
+        assert_eq!(dense, of_table(&Table::Cells(&cells), &logs, &mut margin));
+        let t = |count: u32| logs.table()[count as usize];
+        assert_eq!(dense.with_class, counts.iter().map(|&count| t(count)).sum::<i64>());
+        let pairs = (0..8).map(|i| (0..3).map(|x| counts[i / 4 * 12 + x * 4 + i % 4]).sum::<u32>());
+        assert_eq!(dense.pair, pairs.map(t).sum::<i64>());
+    }
+}

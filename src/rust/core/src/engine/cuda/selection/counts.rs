@@ -1,0 +1,293 @@
+//! The launches of a step.
+
+use super::super::memory::Use;
+use super::super::plan::out_of_memory;
+use super::kernels::{counter_bits, groups_in, table_words, LEVELS_AT, PARTIAL_BYTES};
+use super::{stride, write_codes, Args, CudaCounting, Feature, BLOCK, MODES_FROM, WARP};
+use crate::search::Observer;
+use crate::select::{Joint, Partner, Sums};
+use crate::{Error, Result};
+
+/// Samples that a launch counts at most, over all of its features: some hundredths of a second, so that Ctrl-C is heard. Tables
+/// in device memory take longer.
+const SAMPLES: u64 = 20_000_000_000;
+const SAMPLES_DEVICE: u64 = 500_000_000;
+
+/// Rows that a kernel with 16 bits a row can tell apart.
+const ROWS_16: u64 = 1 << 16;
+
+/// Bytes that tables in device memory take together, unless one alone is larger.
+const TABLES: u64 = 2 << 30;
+
+/// A table is made slice by slice in no more passes over the samples than this: device memory counts about so many times slower.
+const MOST_PASSES: u64 = 64;
+
+/// Rows that are counted in shared memory first.
+const TOTALS_SHARED: u64 = 8192;
+
+/// Where tables stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// In shared memory, whole.
+    Shared,
+    /// In shared memory, slice by slice.
+    Slices,
+    /// In device memory.
+    Device,
+}
+
+/// The rows of the tables.
+enum Rows {
+    /// Formed on the card: `levels` of the partner with all classes.
+    Formed { levels: u64 },
+    /// Formed here, those that occur.
+    Listed { rows: Joint, groups: Vec<u32>, starts: Vec<u32>, totals: Vec<u32> },
+}
+
+impl CudaCounting<'_> {
+    /// A step with the data on the card.
+    pub(super) fn count_resident(
+        &mut self,
+        partner: Partner,
+        skip: &[bool],
+        sums: &mut [Sums],
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        self.leave_out(skip)?;
+        let rows = self.rows_of(partner)?;
+        let (row_count, group_count) = match &rows {
+            Rows::Formed { levels } => (levels * self.args.class_count, *levels),
+            Rows::Listed { rows, starts, .. } => (rows.levels as u64, starts.len() as u64 - 1),
+        };
+        self.args.row_count = row_count;
+        self.args.group_count = group_count;
+        // The features stand by their levels.
+        let place = |f: &Feature, counting: &Self| counting.place_of(u64::from(f.levels));
+        let shared = self.features.partition_point(|f| place(f, self) == Place::Shared);
+        let sliced = self.features.partition_point(|f| place(f, self) != Place::Device);
+        let all = self.features.len();
+        let mut formed = None;
+        for (part, place) in [(0..shared, Place::Shared), (shared..sliced, Place::Slices), (sliced..all, Place::Device)]
+        {
+            if part.is_empty() {
+                continue;
+            }
+            let device = place == Place::Device;
+            if formed != Some(device) {
+                self.form(&rows, device)?;
+                formed = Some(device);
+            }
+            self.count_range(part.start, part.len(), place, all, observer)?;
+        }
+        self.bring_sums(skip, sums)
+    }
+
+    /// Bytes of shared memory that a table may take.
+    pub(super) fn shared_room(&self) -> u64 {
+        u64::from(self.card.shared_limit).saturating_sub(PARTIAL_BYTES).min(self.options.shared_bytes)
+    }
+
+    /// Where the tables of features with so many levels stand.
+    fn place_of(&self, levels: u64) -> Place {
+        let bits = counter_bits(self.samples.n());
+        if self.args.row_count > ROWS_16 {
+            Place::Device
+        } else if 4 * self.words(levels, bits) <= self.shared_room() {
+            Place::Shared
+        } else if bits > 8 && self.slice_of(levels) * MOST_PASSES >= self.args.group_count {
+            Place::Slices
+        } else {
+            Place::Device
+        }
+    }
+
+    /// Groups of a slice.
+    fn slice_of(&self, levels: u64) -> u64 {
+        groups_in(self.shared_room() / 4, levels, self.args.class_count, counter_bits(self.samples.n()))
+    }
+
+    fn words(&self, levels: u64, bits: u64) -> u64 {
+        let Args { row_count, group_count, n, stepwise, .. } = self.args;
+        table_words(levels, row_count, group_count, n, stepwise, bits)
+    }
+
+    /// Has the card leave out the features that are selected.
+    fn leave_out(&mut self, skip: &[bool]) -> Result<()> {
+        for (block, (known, wanted)) in self.left_out.chunks_mut(BLOCK).zip(skip.chunks(BLOCK)).enumerate() {
+            // Most steps change one feature.
+            if known == wanted {
+                continue;
+            }
+            for (i, (known, &skip)) in known.iter_mut().zip(wanted).enumerate() {
+                if *known != skip {
+                    let (index, levels) = self.slots[block * BLOCK + i];
+                    let at = self.args.features + (index * size_of::<Feature>()) as u64 + LEVELS_AT;
+                    self.card.upload(at, &[if skip { 0 } else { levels }])?;
+                    *known = skip;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Decides who forms the rows, and has the partner's codes on the card if that does.
+    fn rows_of(&mut self, partner: Partner) -> Result<Rows> {
+        let data = self.samples.coded();
+        let joint = match partner {
+            Partner::Nothing => {
+                self.args.partner = 0;
+                return Ok(Rows::Formed { levels: 1 });
+            }
+            Partner::Feature(g) if data.levels(g) * self.samples.classes() <= self.most_rows => {
+                let (wide, own) = (data.levels(g) > 256, self.range.contains(&g));
+                self.args.partner_wide = wide.into();
+                self.args.partner = if own {
+                    self.args.data + self.features[self.slots[g - self.range.start].0].at
+                } else {
+                    let mut codes = vec![0; stride(self.samples.n(), wide) as usize];
+                    write_codes(data.codes(g), wide, &mut codes);
+                    self.card.upload(self.partner, &codes)?;
+                    self.partner
+                };
+                return Ok(Rows::Formed { levels: data.levels(g) as u64 });
+            }
+            Partner::Feature(g) => &Joint::of_variable(self.samples, g),
+            Partner::Joint(joint) => joint,
+        };
+        let mut rows = joint.clone();
+        rows.refine(self.samples, self.samples.class());
+        let totals = rows.counts();
+        // Rows stand by group.
+        let mut starts = vec![0; joint.levels + 1];
+        for (&row, &group) in rows.codes.iter().zip(&joint.codes) {
+            let end = &mut starts[group as usize + 1];
+            *end = row.max(*end - u32::from(*end > 0)) + 1;
+        }
+        Ok(Rows::Listed { rows, groups: joint.codes.clone(), starts, totals })
+    }
+
+    /// Puts the rows on the card, 32 bits each for tables in device memory, else 16.
+    fn form(&mut self, rows: &Rows, device: bool) -> Result<()> {
+        let totals = self.samples.n() >= MODES_FROM;
+        match rows {
+            Rows::Formed { .. } => {
+                let (join, total) = if device { ("join_32", "total_32") } else { ("join_16", "total_16") };
+                let work = self.args.n.max(self.args.row_count + 1);
+                let blocks = work.div_ceil(256).clamp(1, 4096) as u32;
+                self.card.launch(join, (blocks, 1), 256, 0, &self.args)?;
+                if totals {
+                    let args = Args { table_words: TOTALS_SHARED, ..self.args };
+                    let blocks = blocks.min(2 * self.card.processors);
+                    let shared = 4 * self.args.row_count;
+                    let shared = if self.args.row_count <= TOTALS_SHARED { shared } else { 0 };
+                    self.card.launch(total, (blocks, 1), 256, shared, &args)?;
+                }
+            }
+            Rows::Listed { rows, groups, starts, totals } => {
+                let upload = |to, codes: &[u32]| match device {
+                    true => self.card.upload(to, codes),
+                    false => self.card.upload(to, &codes.iter().map(|&code| code as u16).collect::<Vec<u16>>()),
+                };
+                upload(self.args.rows, &rows.codes)?;
+                upload(self.args.groups, groups)?;
+                self.card.upload(self.args.starts, starts)?;
+                self.card.upload(self.args.totals, totals)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts features from `first` on, in launches that end soon. `all` is what the progress is a part of.
+    pub(super) fn count_range(
+        &mut self,
+        first: usize,
+        count: usize,
+        place: Place,
+        all: usize,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        let bits = if place == Place::Device { 32 } else { self.bits() };
+        let levels = self.features[first..first + count].iter().map(|f| f.levels).max().unwrap_or(1);
+        let words = self.words(u64::from(levels), bits);
+        let mut args = Args { slice: self.args.group_count, ..self.args };
+        let (mut shared, mut blocks, mut samples) = (4 * words + PARTIAL_BYTES, 1 << 20, SAMPLES);
+        let name = match (place, bits) {
+            (Place::Shared, 8) => "count_8",
+            (Place::Shared, 16) => "count_16",
+            (Place::Shared, _) => "count_32",
+            (Place::Slices, _) => {
+                args.slice = self.slice_of(u64::from(levels));
+                samples /= self.args.group_count.div_ceil(args.slice);
+                shared = self.shared_room() / 16 * 16 + PARTIAL_BYTES;
+                if bits == 16 {
+                    "slices_16"
+                } else {
+                    "slices_32"
+                }
+            }
+            (Place::Device, _) => {
+                (blocks, args.tables) = self.tables(4 * words, count)?;
+                args.table_words = words;
+                (shared, samples) = (PARTIAL_BYTES, SAMPLES_DEVICE);
+                "count_device"
+            }
+        };
+        let threads = threads(self.args.n, shared);
+        let most = (samples / self.args.n).max(u64::from(self.card.processors));
+        let (mut from, end) = (first as u64, (first + count) as u64);
+        while from < end {
+            args.first = from;
+            args.count = most.min(end - from);
+            self.card.launch(name, (args.count.min(u64::from(blocks)) as u32, 1), threads, shared, &args)?;
+            from += args.count;
+            if from < end {
+                self.wait("counting", observer, from as f64, all as f64)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Bits of a counter in shared memory.
+    fn bits(&self) -> u64 {
+        match self.options.strategy {
+            super::Strategy::Resident => counter_bits(self.samples.n()),
+            super::Strategy::Joined { .. } => 32,
+        }
+    }
+
+    /// Room for tables of so many bytes in device memory: how many blocks have one, and where.
+    fn tables(&mut self, bytes: u64, count: usize) -> Result<(u32, u64)> {
+        let free = self.card.memory_info()?.0;
+        let held = self.memory().held_for(Use::Scratch);
+        let codes = self.memory().held() - held;
+        let budget = self.options.memory_budget.map_or(u64::MAX, |budget| budget.saturating_sub(codes));
+        let limit = (free + held).saturating_sub(super::RESERVE).min(budget);
+        let most = (TABLES.min(limit) / bytes).clamp(1, u64::from(2 * self.card.processors)).min(count as u64);
+        if bytes > limit {
+            return Err(out_of_memory(codes + bytes, free, self.options.memory_budget));
+        }
+        Ok((most as u32, self.device(Use::Scratch, most * bytes)?))
+    }
+}
+
+/// Threads of a block, of which a processor has 1024 at a time: several blocks where they have room, as one can count while
+/// another is clearing or reading.
+fn threads(n: u64, shared: u64) -> u32 {
+    match (n, shared >> 10) {
+        (0..=512, _) => 4 * WARP,
+        (_, 0..=48) => 8 * WARP,
+        (_, 49..=96) => 16 * WARP,
+        _ => 32 * WARP,
+    }
+}
+
+/// The error for joint states that 16 bits do not tell apart.
+pub(super) fn too_many_states(count: usize) -> Error {
+    Error::Argument {
+        argument: "strategy",
+        value: "\"joined\"".into(),
+        mend: format!(
+            "a pair of features has {count} joint states, and 65535 are the most: give \"resident\", or fewer bins"
+        ),
+    }
+}

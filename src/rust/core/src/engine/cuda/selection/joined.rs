@@ -1,0 +1,158 @@
+//! The scheme of CUDA-JMI: CPU threads join the candidates of a batch with the feature selected last, while the GPU counts the
+//! batch before. The joint states of a candidate are one variable of their own, whose table with the class has both sums.
+
+use super::super::memory::Use;
+use super::counts::{too_many_states, Place};
+use super::kernels::{table_words, Feature, NO_MODE};
+use super::{stride, CudaCounting};
+use crate::ci::discrete::Codes;
+use crate::search::Observer;
+use crate::select::{Joint, Partner, Samples, Sums};
+use crate::Result;
+
+/// Bytes of the joint states of a batch: enough to be worth a launch, few enough for CPU and GPU to overlap.
+const BATCH: usize = 16 << 20;
+
+/// Entries of the map from pairs of levels to states; beyond it combinations are sorted.
+const MAP: usize = 1 << 22;
+
+/// More states than this 16 bits do not number.
+const MOST_STATES: usize = 65_535;
+
+/// As good as never: the paper's kernel counts, then reads.
+const NEVER_STEPWISE: u64 = 1 << 30;
+
+impl CudaCounting<'_> {
+    /// Bytes of a batch.
+    pub(super) fn batch_bytes(&self) -> usize {
+        let each = stride(self.samples.n(), true) as usize;
+        each * (BATCH / each).clamp(1, self.range.len().max(1))
+    }
+
+    /// A step whose joint states are formed by `threads` threads here.
+    pub(super) fn count_joined(
+        &mut self,
+        threads: usize,
+        partner: Partner,
+        skip: &[bool],
+        sums: &mut [Sums],
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        let (n, samples, first) = (self.samples.n(), self.samples, self.range.start);
+        let own;
+        let partner = match partner {
+            Partner::Nothing => {
+                own = Joint::of_nothing(n);
+                &own
+            }
+            Partner::Feature(g) => {
+                own = Joint::of_variable(samples, g);
+                &own
+            }
+            Partner::Joint(joint) => joint,
+        };
+        self.args.partner = 0;
+        self.args.row_count = self.args.class_count;
+        self.args.group_count = 1;
+        self.args.stepwise = NEVER_STEPWISE;
+        let candidates: Vec<usize> = (0..skip.len()).filter(|&place| !skip[place]).collect();
+        let each = stride(n, true) as usize;
+        let bytes = self.batch_bytes();
+        let pinned = self.memory().pinned(2 * bytes)?;
+        let data = self.device(Use::Codes, 2 * bytes as u64)?;
+        let mut formed = None;
+        for (turn, batch) in candidates.chunks(bytes / each).enumerate() {
+            let half = turn % 2 * bytes;
+            // SAFETY: a half holds `bytes`. What was copied from it two batches ago has arrived: the batch after that was
+            // waited for before it was launched.
+            let buffer = unsafe { std::slice::from_raw_parts_mut(pinned.add(half), batch.len() * each) };
+            let share = batch.len().div_ceil(threads.max(1));
+            let mut states = vec![0; batch.len()];
+            std::thread::scope(|scope| {
+                let parts = batch.chunks(share).zip(buffer.chunks_mut(share * each)).zip(states.chunks_mut(share));
+                for ((part, buffer), states) in parts {
+                    scope.spawn(move || {
+                        let mut map = Vec::new();
+                        for ((&place, to), states) in part.iter().zip(buffer.chunks_mut(each)).zip(states) {
+                            *states = join(samples, first + place, partner, &mut map, to);
+                        }
+                    });
+                }
+            });
+            let most = states.iter().copied().max().unwrap_or(1);
+            if most > MOST_STATES {
+                return Err(too_many_states(most));
+            }
+            // The batch before has been counted, and its half is free.
+            self.wait("counting", observer, (turn * (bytes / each)) as f64, candidates.len() as f64)?;
+            self.features = (batch.iter().zip(&states).enumerate())
+                .map(|(i, (&place, &states))| Feature {
+                    at: (half + i * each) as u64,
+                    levels: states as u32,
+                    wide: 1,
+                    mode: NO_MODE,
+                    place: place as u32,
+                })
+                .collect();
+            let words = table_words(most as u64, self.args.class_count, 1, n as u64, NEVER_STEPWISE, 32);
+            let place = if 4 * words <= self.shared_room() { Place::Shared } else { Place::Device };
+            if formed != Some(place) {
+                let join = if place == Place::Device { "join_32" } else { "join_16" };
+                self.card.launch(join, (n.div_ceil(256).clamp(1, 4096) as u32, 1), 256, 0, &self.args)?;
+                formed = Some(place);
+            }
+            // SAFETY: filled above.
+            let filled = unsafe { std::slice::from_raw_parts(pinned.add(half), batch.len() * each) };
+            self.card.upload(data + half as u64, filled)?;
+            self.card.upload(self.args.features, &self.features)?;
+            self.count_range(0, batch.len(), place, candidates.len(), observer)?;
+        }
+        self.wait("counting", observer, 1.0, 1.0)?;
+        self.bring_sums(skip, sums)
+    }
+}
+
+/// Writes the joint states of a feature and a partner, numbered in the order in which they occur (the paper's algorithm 2),
+/// 16 bits each; returns their number. More than 16 bits number are not written.
+fn join(samples: &Samples, feature: usize, partner: &Joint, map: &mut Vec<u32>, to: &mut [u8]) -> usize {
+    let levels = samples.coded().levels(feature);
+    if levels * partner.levels > MAP {
+        let mut joint = partner.clone();
+        joint.refine(samples, feature);
+        if joint.levels <= MOST_STATES {
+            joint.codes.iter().zip(to.chunks_exact_mut(2)).for_each(|(&state, to)| put(state, to));
+        }
+        return joint.levels;
+    }
+    map.clear();
+    map.resize(levels * partner.levels, u32::MAX);
+    match samples.coded().codes(feature) {
+        Codes::Bytes(codes) => join_codes(codes, levels, &partner.codes, map, to),
+        Codes::Words(codes) => join_codes(codes, levels, &partner.codes, map, to),
+    }
+}
+
+fn join_codes<C: Copy + Into<u32>>(
+    codes: &[C],
+    levels: usize,
+    partner: &[u32],
+    map: &mut [u32],
+    to: &mut [u8],
+) -> usize {
+    let mut states = 0;
+    for ((&code, &g), to) in codes.iter().zip(partner).zip(to.chunks_exact_mut(2)) {
+        let code: u32 = code.into();
+        let state = &mut map[g as usize * levels + code as usize];
+        if *state == u32::MAX {
+            *state = states;
+            states += 1;
+        }
+        put(*state, to);
+    }
+    states as usize
+}
+
+#[inline]
+fn put(state: u32, to: &mut [u8]) {
+    to.copy_from_slice(&(state as u16).to_ne_bytes());
+}

@@ -1,0 +1,80 @@
+//! What the kernels of a selection are given.
+
+/// What a kernel is given: `Selection` of kernels/selection.cuh, where every field is explained.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Args {
+    pub n: u64,
+    pub data: u64,
+    pub features: u64,
+    pub first: u64,
+    pub count: u64,
+    pub rows: u64,
+    pub groups: u64,
+    pub starts: u64,
+    pub totals: u64,
+    pub row_count: u64,
+    pub group_count: u64,
+    pub slice: u64,
+    pub logs: u64,
+    pub steps: u64,
+    pub sums: u64,
+    pub tables: u64,
+    pub table_words: u64,
+    pub partner: u64,
+    pub partner_wide: u64,
+    pub classes: u64,
+    pub class_count: u64,
+    pub stepwise: u64,
+}
+
+/// Bytes of [`Args`], which the kernels' PTX states too.
+#[cfg(test)]
+pub(in super::super) const ARGS_BYTES: usize = size_of::<Args>();
+
+/// A feature: `Feature` of kernels/selection.cuh.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Feature {
+    pub at: u64,
+    pub levels: u32,
+    pub wide: u32,
+    pub mode: u32,
+    pub place: u32,
+}
+
+/// Where the number of levels stands in a [`Feature`].
+pub(super) const LEVELS_AT: u64 = 8;
+
+/// No level that most samples have.
+pub(super) const NO_MODE: u32 = u32::MAX;
+
+/// Bits of a counter that counts n samples.
+pub(super) fn counter_bits(n: usize) -> u64 {
+    match n {
+        0..=0xff => 8,
+        0x100..=0xffff => 16,
+        _ => 32,
+    }
+}
+
+/// Words of so many counters: `Counters::words` of kernels/selection.cuh.
+fn words(cells: u64, bits: u64) -> u64 {
+    cells.div_ceil(4 * 32 / bits) * 4
+}
+
+/// Words of the tables of a feature with so many levels, and of any with fewer.
+pub(super) fn table_words(levels: u64, rows: u64, groups: u64, n: u64, stepwise: u64, bits: u64) -> u64 {
+    // As if every feature had a level that most samples have, which takes a column more. Rows start with a word.
+    let cells = rows.saturating_mul((levels + 1).next_multiple_of(32 / bits));
+    let more = if cells.saturating_mul(256) > n.saturating_mul(stepwise) { words(groups * levels, bits) } else { 0 };
+    words(cells, bits) + more
+}
+
+/// Groups, of `classes` rows each at most, whose tables have room in so many words together; `levels` as above.
+pub(super) fn groups_in(words_there: u64, levels: u64, classes: u64, bits: u64) -> u64 {
+    words_there / (words(classes * (levels + 1).next_multiple_of(32 / bits), bits) + words(levels, bits))
+}
+
+/// Bytes of shared memory before a table: partial sums of the warps.
+pub(super) const PARTIAL_BYTES: u64 = 512;

@@ -1,0 +1,398 @@
+//! Feature selection on a GPU: what a selection counts, for a range of features.
+//!
+//! The codes of the features are copied to the card once, a byte each (two where a feature has more than 256 levels), and
+//! stay there. A step sends the number of the feature selected last, and gets two sums a candidate. As on the CPU these are
+//! sums of whole numbers, so that scores and choices are the CPU's to the last bit.
+//!
+//! * `counts`: the launches of a step.
+//! * `joined`: the scheme of CUDA-JMI, in which the CPU forms the joint states.
+//! * `kernels`: what the kernels are given.
+
+mod counts;
+mod joined;
+mod kernels;
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::device::{self, Card};
+use super::kernels::WARP;
+use super::memory::{Memory, Use};
+use super::plan::out_of_memory;
+use super::transfer::{numbers, threads_for};
+use crate::ci::discrete::Codes;
+use crate::error::{DeviceError, DeviceKind};
+use crate::search::Observer;
+use crate::select::{CountLogs, Counting, Partner, Samples, Sums};
+use crate::{Error, Result};
+#[cfg(test)]
+pub(super) use kernels::ARGS_BYTES;
+use kernels::{Args, Feature, NO_MODE};
+
+/// How the work is divided between CPU and GPU. All give one answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strategy {
+    /// Ours: the data stay on the card, and its kernel forms the joint states.
+    Resident,
+    /// CUDA-JMI's (González-Domínguez et al. 2020, sections 4.1 to 4.3): CPU threads form the joint states of a batch of
+    /// features, 16 bits each, while the GPU counts those of the batch before, in tables of 32-bit counters.
+    Joined {
+        /// CPU threads.
+        threads: usize,
+    },
+}
+
+/// How to run on a GPU.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SelectionOptions {
+    /// Which card, from 0.
+    pub ordinal: usize,
+    /// Who does what.
+    pub strategy: Strategy,
+    /// Bytes of device memory that may be used; none: what is free.
+    pub memory_budget: Option<u64>,
+    /// Bytes of shared memory that the tables of a block may take, at most those of the card. Tables stand there where they
+    /// fit, else are made there slice by slice, else stand in device memory. It changes the time alone.
+    pub shared_bytes: u64,
+    /// Tables with more cells than this many times the samples are added up while they grow, smaller ones are read when
+    /// they are full. It changes the time alone.
+    pub stepwise_from: f64,
+}
+
+impl Default for SelectionOptions {
+    fn default() -> Self {
+        SelectionOptions {
+            ordinal: 0,
+            strategy: Strategy::Resident,
+            memory_budget: None,
+            shared_bytes: u64::MAX,
+            stepwise_from: 1.0,
+        }
+    }
+}
+
+/// Left to the driver and to other programs.
+const RESERVE: u64 = 256 << 20;
+
+/// Pinned bytes through which codes travel, in two halves.
+const STAGED: usize = 64 << 20;
+
+/// From so many samples on it pays to look for levels that most samples have.
+const MODES_FROM: usize = 1024;
+
+/// Counters of the kernel that looks for them: features with more levels have no such level.
+const MODE_LEVELS: u64 = 4096;
+
+/// Features that are taken together where hardly any is left out.
+const BLOCK: usize = 256;
+
+/// Time between two questions whether to stop.
+const WATCH: Duration = Duration::from_millis(20);
+
+/// Counts for a range of features on one card.
+pub struct CudaCounting<'a> {
+    samples: &'a Samples,
+    logs: &'a CountLogs,
+    range: Range<usize>,
+    options: SelectionOptions,
+    card: Arc<Card>,
+    memory: Option<Memory>,
+    /// What the kernels are given, with the addresses that stay.
+    args: Args,
+    /// The features as the card has them, in ascending order of their levels.
+    features: Vec<Feature>,
+    /// By place in the range: which of `features`, and its number of levels.
+    slots: Vec<(usize, u32)>,
+    /// By place: whether the card leaves it out.
+    left_out: Vec<bool>,
+    /// Rows there is room for.
+    most_rows: usize,
+    /// Where codes of a partner go that are not on the card.
+    partner: u64,
+    /// Whether the data are on the card.
+    ready: bool,
+    failed: bool,
+    looked: Instant,
+}
+
+impl<'a> CudaCounting<'a> {
+    /// For the features of `range`; `logs` must be those of the samples' number. The data are copied when they are first
+    /// needed.
+    ///
+    /// # Errors
+    /// [`Error::Device`] where there is no card that can be used or its memory is too small, [`Error::Argument`] where there
+    /// are fewer cards than `ordinal` asks for.
+    pub fn new(
+        samples: &'a Samples,
+        logs: &'a CountLogs,
+        range: Range<usize>,
+        options: SelectionOptions,
+    ) -> Result<Self> {
+        let card = Card::open(options.ordinal)?;
+        let memory = Some(card.take_memory());
+        let mut counting = CudaCounting {
+            samples,
+            logs,
+            range,
+            options,
+            card,
+            memory,
+            args: Args::default(),
+            features: Vec::new(),
+            slots: Vec::new(),
+            left_out: Vec::new(),
+            most_rows: (2 * samples.n()).max(256),
+            partner: 0,
+            ready: false,
+            failed: false,
+            looked: Instant::now(),
+        };
+        counting.watched(CudaCounting::reserve)?;
+        Ok(counting)
+    }
+
+    fn memory(&mut self) -> &mut Memory {
+        self.memory.get_or_insert_with(Memory::default)
+    }
+
+    fn device(&mut self, what: Use, bytes: u64) -> Result<u64> {
+        self.memory().device(what, bytes)
+    }
+
+    /// Takes the memory that stays, and lays it out.
+    fn reserve(&mut self) -> Result<()> {
+        let data = self.samples.coded();
+        let (n, count) = (self.samples.n(), self.range.len());
+        let mut order: Vec<usize> = self.range.clone().collect();
+        order.sort_by_key(|&f| data.levels(f));
+        self.slots = vec![(0, 0); count];
+        self.left_out = vec![false; count];
+        let mut at = 0;
+        self.features = Vec::with_capacity(count);
+        for f in order {
+            let (levels, place) = (data.levels(f) as u32, f - self.range.start);
+            let wide = levels > 256;
+            self.slots[place] = (self.features.len(), levels);
+            self.features.push(Feature { at, levels, wide: wide.into(), mode: NO_MODE, place: place as u32 });
+            at += stride(n, wide);
+        }
+        let codes = match self.options.strategy {
+            Strategy::Resident => at,
+            Strategy::Joined { .. } => 2 * self.batch_bytes() as u64,
+        };
+        let rows = self.most_rows as u64;
+        let sizes = [
+            size_of_val(&self.features[..]) as u64,
+            4 * n as u64,
+            4 * n as u64,
+            4 * (rows + 1),
+            4 * rows,
+            8 * (n as u64 + 1),
+            8 * n as u64,
+            2 * n as u64,
+            (size_of::<Sums>() * count) as u64,
+            stride(n, true),
+        ];
+        let mut offsets = [0; 10];
+        let mut total = 0;
+        for (offset, size) in offsets.iter_mut().zip(sizes) {
+            *offset = total;
+            total += size.next_multiple_of(256);
+        }
+        let free = self.card.memory_info()?.0 + self.memory().held();
+        let limit = self.options.memory_budget.unwrap_or(u64::MAX).min(free.saturating_sub(RESERVE));
+        if codes + total > limit {
+            return Err(out_of_memory(codes + total, free, self.options.memory_budget));
+        }
+        let base = self.device(Use::Selection, total)?;
+        let [features, rows, groups, starts, totals, logs, steps, classes, sums, partner] = offsets.map(|at| base + at);
+        self.args = Args {
+            n: n as u64,
+            data: self.device(Use::Codes, codes)?,
+            features,
+            rows,
+            groups,
+            starts,
+            totals,
+            logs,
+            steps,
+            sums,
+            classes,
+            class_count: self.samples.classes() as u64,
+            stepwise: (self.options.stepwise_from.clamp(0.0, 1e6) * 256.0) as u64,
+            ..Args::default()
+        };
+        self.partner = partner;
+        Ok(())
+    }
+
+    /// Copies what stays to the card, once.
+    fn upload(&mut self, observer: &mut dyn Observer) -> Result<()> {
+        if self.ready {
+            return Ok(());
+        }
+        let n = self.samples.n();
+        let class = self.samples.coded().codes(self.samples.class());
+        let classes: Vec<u16> = (0..n).map(|i| class.at(i) as u16).collect();
+        self.card.upload(self.args.classes, &classes)?;
+        self.card.upload(self.args.logs, self.logs.table())?;
+        self.card.upload(self.args.steps, self.logs.steps())?;
+        if self.options.strategy == Strategy::Resident {
+            self.upload_codes(observer)?;
+        }
+        self.card.upload(self.args.features, &self.features)?;
+        if self.options.strategy == Strategy::Resident && n >= MODES_FROM {
+            let args = Args { count: self.features.len() as u64, table_words: MODE_LEVELS, ..self.args };
+            self.card.launch("modes", (self.features.len().clamp(1, 65_535) as u32, 1), 256, 4 * MODE_LEVELS, &args)?;
+        }
+        self.wait("copying the data", observer, 0.0, 1.0)?;
+        self.ready = true;
+        Ok(())
+    }
+
+    /// Copies the codes by way of pinned memory, which several threads fill.
+    fn upload_codes(&mut self, observer: &mut dyn Observer) -> Result<()> {
+        let data = self.samples.coded();
+        let (n, first) = (self.samples.n(), self.range.start);
+        let half = (STAGED / 2).max(stride(n, true) as usize);
+        let pinned = self.memory().pinned(2 * half)?;
+        let (mut from, mut turn) = (0, 0);
+        while from < self.features.len() {
+            observer.look()?;
+            let start = self.features[from].at;
+            let end = |f: &Feature| (f.at - start + stride(n, f.wide > 0)) as usize;
+            let count = self.features[from..].partition_point(|f| end(f) <= half);
+            let part = &self.features[from..from + count];
+            let bytes = end(&part[count - 1]);
+            // SAFETY: a half holds `half` bytes, and what was copied from it is at its destination: the stream was
+            // synchronised before its turn came again.
+            let buffer = unsafe { std::slice::from_raw_parts_mut(pinned.add(turn * half), bytes) };
+            let each = count.div_ceil(threads_for(bytes / 4));
+            std::thread::scope(|scope| {
+                let mut rest = buffer;
+                for some in part.chunks(each) {
+                    let length = some.iter().map(|f| stride(n, f.wide > 0) as usize).sum();
+                    let (mut own, later) = std::mem::take(&mut rest).split_at_mut(length);
+                    rest = later;
+                    scope.spawn(move || {
+                        for f in some {
+                            let (to, next) = own.split_at_mut(stride(n, f.wide > 0) as usize);
+                            write_codes(data.codes(first + f.place as usize), f.wide > 0, to);
+                            own = next;
+                        }
+                    });
+                }
+            });
+            // SAFETY: as above, for reading.
+            let filled = unsafe { std::slice::from_raw_parts(pinned.add(turn * half), bytes) };
+            self.card.upload(self.args.data + start, filled)?;
+            if turn == 1 {
+                self.card.synchronize("copying the data")?;
+            }
+            turn = 1 - turn;
+            from += count;
+        }
+        self.card.synchronize("copying the data")
+    }
+
+    /// Waits for the stream, asking now and then whether to stop; `done` of `total` is what is said of the progress.
+    fn wait(&mut self, doing: &str, observer: &mut dyn Observer, done: f64, total: f64) -> Result<()> {
+        let began = Instant::now();
+        while !self.card.is_idle(doing)? {
+            if began.elapsed() < Duration::from_millis(2) {
+                std::hint::spin_loop();
+                continue;
+            }
+            std::thread::sleep(Duration::from_micros(50));
+        }
+        if self.looked.elapsed() > WATCH {
+            self.looked = Instant::now();
+            observer.progress(0, done, total)?;
+        }
+        Ok(())
+    }
+
+    /// Copies the sums from the card.
+    fn bring_sums(&mut self, skip: &[bool], sums: &mut [Sums]) -> Result<()> {
+        let bytes = size_of_val(sums);
+        let pinned = self.memory().pinned(bytes.max(1))?;
+        // SAFETY: `bytes` fit, and are read after the synchronisation.
+        unsafe { self.card.download(self.args.sums, pinned, bytes)? };
+        self.card.synchronize("copying the counts")?;
+        // SAFETY: copied above; pinned memory is aligned to pages.
+        let brought = numbers::<i64>(unsafe { std::slice::from_raw_parts(pinned, bytes) });
+        for ((sums, found), skip) in sums.chunks_mut(BLOCK).zip(brought.chunks(2 * BLOCK)).zip(skip.chunks(BLOCK)) {
+            let found = found.chunks_exact(2).map(|found| Sums { pair: found[0], with_class: found[1] });
+            if skip.contains(&true) {
+                let wanted = sums.iter_mut().zip(found).zip(skip).filter(|(_, &skip)| !skip);
+                wanted.for_each(|((sum, found), _)| *sum = found);
+            } else {
+                sums.iter_mut().zip(found).for_each(|(sum, found)| *sum = found);
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs something on the card, and remembers when it failed for good.
+    fn watched<T>(&mut self, run: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        let outcome = device::guarded(|| {
+            self.card.bind()?;
+            run(self)
+        });
+        match &outcome {
+            Ok(_) => (),
+            Err(Error::Device(DeviceError { kind: DeviceKind::Failed, .. })) => self.failed = true,
+            // What was launched before the error still runs on memory that is about to be reused.
+            Err(_) => self.failed |= self.card.synchronize("ending a selection").is_err(),
+        }
+        outcome
+    }
+}
+
+impl Counting for CudaCounting<'_> {
+    fn count(&mut self, partner: Partner, skip: &[bool], sums: &mut [Sums], observer: &mut dyn Observer) -> Result<()> {
+        if sums.is_empty() {
+            return Ok(());
+        }
+        self.watched(|counting| {
+            counting.upload(observer)?;
+            match counting.options.strategy {
+                Strategy::Resident => counting.count_resident(partner, skip, sums, observer),
+                Strategy::Joined { threads } => counting.count_joined(threads, partner, skip, sums, observer),
+            }
+        })
+    }
+}
+
+impl Drop for CudaCounting<'_> {
+    fn drop(&mut self) {
+        let Some(memory) = self.memory.take() else { return };
+        if self.failed {
+            self.card.abandon();
+        } else if self.card.is_ours() && self.card.bind().is_ok() {
+            if memory.is_modest() {
+                self.card.keep_memory(memory);
+            } else {
+                memory.free();
+            }
+        }
+    }
+}
+
+/// Bytes from the codes of one feature to those of the next: kernels read 16 at a time.
+fn stride(n: usize, wide: bool) -> u64 {
+    (n as u64 * if wide { 2 } else { 1 }).next_multiple_of(16)
+}
+
+/// Writes codes as the card has them.
+fn write_codes(codes: &Codes, wide: bool, to: &mut [u8]) {
+    match codes {
+        Codes::Bytes(codes) => to[..codes.len()].copy_from_slice(codes),
+        // 256 levels: one too many for a byte that has to hold a missing value, too.
+        Codes::Words(codes) if !wide => codes.iter().zip(to).for_each(|(&code, to)| *to = code as u8),
+        Codes::Words(codes) => {
+            codes.iter().zip(to.chunks_exact_mut(2)).for_each(|(code, to)| to.copy_from_slice(&code.to_ne_bytes()));
+        }
+    }
+}

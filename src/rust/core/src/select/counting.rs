@@ -1,0 +1,129 @@
+//! What an engine counts for a selection.
+
+use super::Samples;
+use crate::search::Observer;
+use crate::Result;
+
+/// The sums of t(c) = c log₂ c, in the fixed point of [`CountLogs`](super::CountLogs), over the tables of a candidate f, a
+/// partner g and the class y.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sums {
+    /// Over the cells of (f, g).
+    pub pair: i64,
+    /// Over the cells of (f, g, y).
+    pub with_class: i64,
+}
+
+/// What the candidates are paired with.
+#[derive(Clone, Copy, Debug)]
+pub enum Partner<'a> {
+    /// Nothing: the tables are those of f and of (f, y).
+    Nothing,
+    /// A feature.
+    Feature(usize),
+    /// Several features as one variable.
+    Joint(&'a Joint),
+}
+
+/// Several discrete variables as one, whose levels are the combinations that occur.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Joint {
+    /// By sample; below `levels`.
+    pub codes: Vec<u32>,
+    /// Number of combinations.
+    pub levels: usize,
+}
+
+/// A machine that counts for the features of a range (a shard), all of them unless it is told otherwise.
+///
+/// Guarantee: the sums depend on data and arguments alone, never on threads, devices or timing. The observer is called from
+/// the calling thread, about ten times a second and more, with the share of the call that is done.
+pub trait Counting {
+    /// Writes the sums of the features of the range, whose length `skip` and `sums` have. Where `skip` says so they are left
+    /// as they are.
+    fn count(&mut self, partner: Partner, skip: &[bool], sums: &mut [Sums], observer: &mut dyn Observer) -> Result<()>;
+}
+
+impl Joint {
+    /// One combination, that of no variable.
+    pub fn of_nothing(n: usize) -> Self {
+        Joint { codes: vec![0; n], levels: 1 }
+    }
+
+    /// Of a variable of the samples.
+    pub fn of_variable(samples: &Samples, variable: usize) -> Self {
+        let mut joint = Joint::of_nothing(samples.n());
+        joint.refine(samples, variable);
+        joint
+    }
+
+    /// This with one more variable of the samples. Combinations are numbered in ascending order: by what was before, then
+    /// by the variable.
+    pub fn refine(&mut self, samples: &Samples, variable: usize) {
+        let (codes, levels) = (samples.coded().codes(variable), samples.coded().levels(variable));
+        let key = |sample: usize, before: u32| u64::from(before) * levels as u64 + u64::from(codes.at(sample));
+        let combinations = self.levels as u64 * levels as u64;
+        let n = self.codes.len();
+        if combinations <= 4 * n as u64 + 1024 {
+            let mut numbers = vec![u32::MAX; combinations as usize];
+            for (sample, &before) in self.codes.iter().enumerate() {
+                numbers[key(sample, before) as usize] = 0;
+            }
+            let mut count = 0;
+            for number in numbers.iter_mut().filter(|number| **number == 0) {
+                *number = count;
+                count += 1;
+            }
+            self.levels = count as usize;
+            for (sample, code) in self.codes.iter_mut().enumerate() {
+                *code = numbers[key(sample, *code) as usize];
+            }
+            return;
+        }
+        let keys: Vec<u64> = self.codes.iter().enumerate().map(|(sample, &before)| key(sample, before)).collect();
+        let mut distinct = keys.clone();
+        distinct.sort_unstable();
+        distinct.dedup();
+        self.levels = distinct.len();
+        for (code, key) in self.codes.iter_mut().zip(&keys) {
+            *code = distinct.partition_point(|known| known < key) as u32;
+        }
+    }
+
+    /// Number of samples of each combination.
+    pub fn counts(&self) -> Vec<u32> {
+        let mut counts = vec![0; self.levels];
+        self.codes.iter().for_each(|&code| counts[code as usize] += 1);
+        counts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ci::discrete::Coded;
+
+    #[test]
+    fn combinations_are_numbered_in_ascending_order() {
+        let n = 90;
+        let column = |step: usize, levels: usize| (0..n).map(move |i| (i * step % levels) as i32);
+        let codes: Vec<i32> = column(7, 5).chain(column(31, 90)).chain(column(11, 3)).chain(column(1, 2)).collect();
+        let samples = Samples::new(Coded::new(n, &[5, 90, 3, 2], &codes, false).unwrap()).unwrap();
+        let mut joint = Joint::of_nothing(n);
+        let mut combinations: Vec<Vec<i32>> = vec![Vec::new(); n];
+        for variable in [0, 2, 1] {
+            joint.refine(&samples, variable);
+            (0..n).for_each(|i| combinations[i].push(codes[variable * n + i]));
+            let mut distinct = combinations.clone();
+            distinct.sort();
+            distinct.dedup();
+            assert_eq!(joint.levels, distinct.len());
+            for i in 0..n {
+                assert_eq!(distinct[joint.codes[i] as usize], combinations[i]);
+            }
+        }
+        assert_eq!(joint.counts(), vec![1; n]);
+        assert_eq!(Joint::of_variable(&samples, 3).counts(), vec![45, 45]);
+    }
+}

@@ -1,0 +1,28 @@
+//! Feature selection by mutual information: which k of p discrete features say most of a class.
+//!
+//! Greedy forward selection. The first feature is the one with the largest I(f; y), and each further one has the largest
+//! score by a [`Criterion`] given those selected. Of features with equal scores the one with the lowest index is taken, and
+//! none is taken twice. A criterion adds up terms of the pairs (candidate, selected feature), so that a step needs only the
+//! tables of the candidates with the feature selected last (González-Domínguez et al., CUDA-JMI, algorithm 3).
+//!
+//! * [`CountLogs`]: c log₂ c in fixed point. Entropies are sums of it over cells, hence whole numbers: the same on every
+//!   machine, in any order, and equal scores are equal to the last bit.
+//! * [`Counting`]: what an engine does, those sums for all candidates and one [`Partner`]. A machine has a range of features
+//!   (a shard) and never sees another's.
+//! * [`Selector`]: scores and choices, on the calling thread.
+//! * [`discretise`]: from numbers to codes.
+
+mod count_logs;
+mod counting;
+mod criterion;
+pub mod discretise;
+mod samples;
+mod selector;
+mod shards;
+
+pub use count_logs::CountLogs;
+pub use counting::{Counting, Joint, Partner, Sums};
+pub use criterion::Criterion;
+pub use samples::Samples;
+pub use selector::{select, Selection, Selector};
+pub use shards::Shards;

@@ -1,0 +1,186 @@
+//! Feature selection on the CPU: scikit-feature's recorded answers, the definitions, any number of threads and shards.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+mod select_support;
+
+use common::golden::cases;
+use pcgpu_core::engine::cpu::selection::{encode, CpuCounting};
+use pcgpu_core::search::{Observer, Unobserved};
+use pcgpu_core::select::discretise::{Column, Discretise};
+use pcgpu_core::select::{select, CountLogs, Counting, Criterion, Partner, Samples, Selector, Shards, Sums};
+use pcgpu_core::{Error, Result};
+use select_support::{follow, recorded, samples_of, score_by_definition, simulated};
+
+#[test]
+fn recorded_selections() {
+    let mut steps = 0;
+    for case in cases("jmi-") {
+        let samples = recorded(&case);
+        let logs = CountLogs::new(samples.n());
+        for threads in [1, 2, 4] {
+            let mut counting = CpuCounting::new(&samples, &logs, 0..samples.p(), threads);
+            steps += follow(&case, &samples, &logs, &mut counting);
+        }
+    }
+    assert_eq!(steps, 3 * (50 * 3 + 20 * 2 + 30 * 2 + 40 * 2 + 35));
+}
+
+fn selections(
+    samples: &Samples,
+    logs: &CountLogs,
+    k: usize,
+    counting: &mut dyn Counting,
+) -> Vec<pcgpu_core::select::Selection> {
+    let all = Criterion::ALL.into_iter();
+    all.map(|criterion| select(samples, logs, counting, criterion, k, &mut Unobserved).unwrap()).collect()
+}
+
+#[test]
+fn scores_are_those_of_the_definitions() {
+    for (n, p, levels, classes) in [(60, 9, 3, 2), (45, 8, 40, 7), (700, 7, 6, 43), (300, 6, 256, 3)] {
+        let samples = simulated(n, p, levels, classes, 7);
+        let logs = CountLogs::new(n);
+        for criterion in Criterion::ALL {
+            let mut counting = CpuCounting::new(&samples, &logs, 0..p, 2);
+            let mut selector = Selector::new(&samples, &logs, criterion);
+            let mut selected = Vec::new();
+            for _ in 0..p {
+                selector.prepare(&mut counting, &mut Unobserved).unwrap();
+                for f in (0..p).filter(|f| !selected.contains(f)) {
+                    let (ours, wanted) = (selector.score(f), score_by_definition(&samples, criterion, &selected, f));
+                    assert!(
+                        (ours - wanted).abs() < 1e-11,
+                        "{criterion:?}, {n}, {f} given {selected:?}: {ours} {wanted}"
+                    );
+                }
+                let (best, _) = selector.best();
+                selector.take(best);
+                selected.push(best);
+            }
+        }
+    }
+}
+
+#[test]
+fn threads_and_shards_change_nothing() {
+    for (n, p, levels, classes) in [(500, 300, 4, 2), (50, 200, 30, 5), (400, 600, 64, 10)] {
+        let samples = simulated(n, p, levels, classes, 3);
+        let logs = CountLogs::new(n);
+        let expected = selections(&samples, &logs, 12, &mut CpuCounting::new(&samples, &logs, 0..p, 1));
+        for threads in [2, 4, 7] {
+            let mut counting = CpuCounting::new(&samples, &logs, 0..p, threads);
+            assert_eq!(selections(&samples, &logs, 12, &mut counting), expected);
+        }
+        for shards in [1, 2, 5] {
+            let maker = |range| Ok(CpuCounting::new(&samples, &logs, range, 1));
+            let mut counting = Shards::new(p, vec![maker; shards]).unwrap();
+            assert_eq!(selections(&samples, &logs, 12, &mut counting), expected);
+        }
+    }
+}
+
+#[test]
+fn more_shards_than_features_and_none() {
+    let samples = simulated(40, 3, 3, 2, 1);
+    let logs = CountLogs::new(40);
+    let maker = |range| Ok(CpuCounting::new(&samples, &logs, range, 1));
+    let mut counting = Shards::new(3, vec![maker; 8]).unwrap();
+    let all = select(&samples, &logs, &mut counting, Criterion::Jmi, 3, &mut Unobserved).unwrap();
+    assert_eq!(all.index.len(), 3);
+    assert!(Shards::new(3, vec![maker; 0]).is_err());
+}
+
+#[test]
+fn equal_scores_are_equal_and_the_lowest_index_wins() {
+    let n = 97;
+    let class: Vec<i32> = (0..n).map(|i| i * 13 % 5 / 2).collect();
+    let told: Vec<i32> = (0..n).map(|i| class[i as usize] * 2 + i % 3).collect();
+    let constant = vec![4; n as usize];
+    let other: Vec<i32> = (0..n).map(|i| i * i % 7).collect();
+    // A copy with other names of the levels, in another order.
+    let renamed: Vec<i32> = told.iter().map(|&v| (v * 3 + 1) % 7).collect();
+    let columns = [constant.clone(), other.clone(), renamed, told, constant, other, class];
+    let samples = samples_of(n as usize, &columns);
+    let logs = CountLogs::new(n as usize);
+    for criterion in Criterion::ALL {
+        let mut counting = CpuCounting::new(&samples, &logs, 0..6, 2);
+        let mut selector = Selector::new(&samples, &logs, criterion);
+        for _ in 0..6 {
+            selector.prepare(&mut counting, &mut Unobserved).unwrap();
+            let scores: Vec<f64> = (0..6).map(|f| selector.score(f)).collect();
+            let (best, _) = selector.best();
+            selector.take(best);
+            if best == 2 {
+                assert_eq!(scores[2].to_bits(), scores[3].to_bits(), "{criterion:?}");
+            }
+        }
+        let all = select(&samples, &logs, &mut counting, criterion, 6, &mut Unobserved).unwrap();
+        let place = |f: usize| all.index.iter().position(|&g| g == f).unwrap();
+        assert!(place(2) < place(3) && place(1) < place(5) && place(0) < place(4), "{criterion:?}: {:?}", all.index);
+        let mut sorted = all.index.clone();
+        sorted.sort_unstable();
+        assert_eq!(sorted, [0, 1, 2, 3, 4, 5]);
+        assert_eq!(all.relevance[place(0)], 0.0);
+    }
+}
+
+#[test]
+fn sums_of_skipped_features_are_left_alone() {
+    let samples = simulated(80, 20, 5, 3, 9);
+    let logs = CountLogs::new(80);
+    let mark = Sums { pair: -1, with_class: -1 };
+    let mut sums = vec![mark; 20];
+    let skip: Vec<bool> = (0..20).map(|f| f % 3 == 0).collect();
+    let mut counting = CpuCounting::new(&samples, &logs, 0..20, 2);
+    counting.count(Partner::Feature(4), &skip, &mut sums, &mut Unobserved).unwrap();
+    assert!((0..20).all(|f| (sums[f] == mark) == skip[f]));
+}
+
+#[test]
+fn k_out_of_range_and_data_without_classes_are_refused() {
+    let samples = simulated(40, 3, 3, 2, 1);
+    let logs = CountLogs::new(40);
+    let mut counting = CpuCounting::new(&samples, &logs, 0..3, 1);
+    for k in [0, 4] {
+        let refused = select(&samples, &logs, &mut counting, Criterion::Jmi, k, &mut Unobserved);
+        assert!(matches!(refused, Err(Error::Argument { argument: "k", .. })), "{refused:?}");
+    }
+    let encode = |features: &[Column], class: &[i32]| {
+        encode(3, features, Column::Integers(class), Discretise::None, 1, &mut Unobserved).unwrap_err().to_string()
+    };
+    let fine = Column::Integers(&[1, 2, 3]);
+    assert!(encode(&[fine], &[1, 1, 1]).contains("`y` is of one class"));
+    assert!(encode(&[], &[1, 2, 1]).contains("`x` is without a column"));
+    assert!(encode(&[fine, Column::Doubles(&[0.0, f64::NAN, 1.0])], &[1, 2, 1]).contains("NA in row 2, column 2"));
+    assert!(encode(&[fine], &[1, i32::MIN, 1]).contains("`y` is NA in place 2"));
+}
+
+struct Stopper(usize, Vec<(f64, f64)>);
+
+impl Observer for Stopper {
+    fn progress(&mut self, _: usize, done: f64, total: f64) -> Result<()> {
+        self.1.push((done, total));
+        if self.1.len() > self.0 {
+            return Err(Error::Interrupted);
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn progress_rises_to_the_whole_and_can_stop_it() {
+    let samples = simulated(200, 50, 4, 2, 5);
+    let logs = CountLogs::new(200);
+    let mut counting = CpuCounting::new(&samples, &logs, 0..50, 2);
+    for criterion in [Criterion::Jmi, Criterion::Mim, Criterion::Cmi] {
+        let mut observer = Stopper(usize::MAX, Vec::new());
+        select(&samples, &logs, &mut counting, criterion, 50, &mut observer).unwrap();
+        let last = observer.1.len() - 1;
+        assert!(observer.1.windows(2).all(|pair| pair[0].0 <= pair[1].0));
+        assert!(observer.1.iter().enumerate().all(|(i, (done, total))| (done < total) == (i < last)));
+    }
+    let stopped = select(&samples, &logs, &mut counting, Criterion::Jmi, 50, &mut Stopper(3, Vec::new()));
+    assert_eq!(stopped, Err(Error::Interrupted));
+}

@@ -1,0 +1,119 @@
+//! Samples to select from, and selections by the definitions.
+
+#![allow(dead_code)]
+
+use std::collections::HashMap;
+
+use pcgpu_core::engine::cpu::selection::encode;
+use pcgpu_core::search::Unobserved;
+use pcgpu_core::select::discretise::{Column, Discretise};
+use pcgpu_core::select::{CountLogs, Counting, Criterion, Samples, Selector};
+use serde_json::Value;
+
+use crate::common::golden::Case;
+use crate::common::problems::Random;
+
+/// Integer columns as they are, the class last.
+pub fn samples_of(n: usize, columns: &[Vec<i32>]) -> Samples {
+    let (class, features) = columns.split_last().unwrap();
+    let features: Vec<Column> = features.iter().map(|column| Column::Integers(column)).collect();
+    encode(n, &features, Column::Integers(class), Discretise::None, 2, &mut Unobserved).unwrap()
+}
+
+/// Data with features that tell something of the class, of one another, and nothing.
+pub fn simulated(n: usize, p: usize, levels: u32, classes: u32, seed: u64) -> Samples {
+    let mut random = Random(seed);
+    let mut below = |limit: u32| random.below(limit as usize) as i32;
+    let class: Vec<i32> = (0..n).map(|_| below(classes)).collect();
+    let mut columns: Vec<Vec<i32>> = Vec::new();
+    for f in 0..p {
+        let column = (0..n).map(|i| match (f % 5, below(4)) {
+            // A few values of one level make up for most of a feature that is hardly ever anything else.
+            (4, _) => {
+                if below(20) == 0 {
+                    below(levels)
+                } else {
+                    0
+                }
+            }
+            (0, 0 | 1) => class[i] % levels as i32,
+            (1, 0) if f > 1 => columns[f - 1][i],
+            (2, 0) => (class[i] * 3 + below(3)) % levels as i32,
+            _ => below(levels),
+        });
+        columns.push(column.collect());
+    }
+    columns.push(class);
+    samples_of(n, &columns)
+}
+
+/// The samples of a recorded selection.
+pub fn recorded(case: &Case) -> Samples {
+    let whole = |value: &Value| value.as_i64().unwrap() as i32;
+    let rows = case.json["X"].as_array().unwrap();
+    let p = rows[0].as_array().unwrap().len();
+    let mut columns: Vec<Vec<i32>> = (0..p).map(|f| rows.iter().map(|row| whole(&row[f])).collect()).collect();
+    columns.push(case.json["class_codes"].as_array().unwrap().iter().map(whole).collect());
+    samples_of(rows.len(), &columns)
+}
+
+/// Selects along the recorded path: the choice must be the peer's or tied with it, and scores and relevances the peer's. Of
+/// ties ours is the lowest index. Returns the number of steps.
+pub fn follow(case: &Case, samples: &Samples, logs: &CountLogs, counting: &mut dyn Counting) -> usize {
+    let mut selector = Selector::new(samples, logs, Criterion::Jmi);
+    let steps = case.json["steps"].as_array().unwrap();
+    for (at, step) in steps.iter().enumerate() {
+        let label = format!("{}, step {at}", case.name);
+        selector.prepare(counting, &mut Unobserved).unwrap();
+        let (best, score) = selector.best();
+        let tied: Vec<usize> =
+            step["tied_within_1e_12"].as_array().unwrap().iter().map(|f| f.as_u64().unwrap() as usize).collect();
+        assert!(tied.contains(&best), "{label}: {best} is not one of {tied:?}");
+        let close = |ours: f64, theirs: &Value| (ours - theirs.as_f64().unwrap()).abs() < 1e-11;
+        assert!(close(score, &step["score"]), "{label}: {score} for {}", step["score"]);
+        let theirs = step["index"].as_u64().unwrap() as usize;
+        assert!(close(selector.relevance(theirs), &step["mi"]), "{label}");
+        selector.take(theirs);
+    }
+    steps.len()
+}
+
+/// n H in bits of some variables of the samples.
+fn entropy(samples: &Samples, variables: &[usize]) -> f64 {
+    let mut counts: HashMap<Vec<u32>, usize> = HashMap::new();
+    for i in 0..samples.n() {
+        let key = variables.iter().map(|&v| samples.coded().codes(v).at(i)).collect();
+        *counts.entry(key).or_default() += 1;
+    }
+    let n = samples.n() as f64;
+    counts.values().map(|&count| -(count as f64 / n) * (count as f64 / n).log2()).sum()
+}
+
+/// The score of a feature by the formula of its criterion, every entropy counted by itself.
+pub fn score_by_definition(samples: &Samples, criterion: Criterion, selected: &[usize], f: usize) -> f64 {
+    let y = samples.class();
+    let h = |variables: &[usize]| entropy(samples, variables);
+    let relevance = h(&[f]) + h(&[y]) - h(&[f, y]);
+    if selected.is_empty() {
+        return relevance;
+    }
+    let redundancy = |s: usize| h(&[f]) + h(&[s]) - h(&[f, s]);
+    let conditional = |s: usize| h(&[f, y]) + h(&[s, y]) - h(&[y]) - h(&[f, s, y]);
+    let loss = |s: usize| redundancy(s) - conditional(s);
+    let sum = |term: &dyn Fn(usize) -> f64| selected.iter().map(|&s| term(s)).sum::<f64>();
+    let count = selected.len() as f64;
+    match criterion {
+        Criterion::Mim => relevance,
+        Criterion::Mifs => relevance - sum(&redundancy),
+        Criterion::Mrmr => relevance - sum(&redundancy) / count,
+        Criterion::Jmi => relevance - sum(&loss) / count,
+        Criterion::Cmim => selected.iter().map(|&s| relevance - loss(s)).fold(f64::INFINITY, f64::min),
+        Criterion::Disr => sum(&|s| (h(&[f, s]) + h(&[y]) - h(&[f, s, y])) / h(&[f, s, y])),
+        Criterion::Cife => relevance - sum(&loss),
+        Criterion::Icap => relevance - sum(&|s| loss(s).max(0.0)),
+        Criterion::Cmi => {
+            let with = |more: &[usize]| h(&[selected, more].concat());
+            with(&[f]) + with(&[y]) - with(&[]) - with(&[f, y])
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Feature selection from R.
+
+use extendr_api::prelude::*;
+use pcgpu_core::engine::cpu::selection::encode;
+use pcgpu_core::search::Observer;
+use pcgpu_core::select::discretise::{Column, Discretise};
+use pcgpu_core::select::{select, CountLogs, Criterion, Samples};
+
+use crate::failure::{Failure, Outcome};
+use crate::machine::Machine;
+use crate::session::Token;
+use crate::{input, output};
+
+/// The features as R has them.
+enum Features {
+    /// A matrix of `n` rows, double or integer.
+    Matrix(Robj, usize),
+    /// Vectors; factors are integers of that class.
+    Columns(Vec<Robj>),
+    /// The slots `p`, `i` and `x` of a dgCMatrix.
+    Sparse { starts: Robj, rows: Robj, values: Robj },
+}
+
+impl Features {
+    /// From `list(kind, ...)`, see `selection_features()` in R/select_features.R.
+    fn from_list(x: &List, n: usize) -> Outcome<Self> {
+        match input::text(&input::field(x, "kind")?, "kind")?.as_str() {
+            "matrix" => Ok(Features::Matrix(input::field(x, "x")?, n)),
+            "columns" => Ok(Features::Columns(input::list(&input::field(x, "x")?, "x")?.values().collect())),
+            "sparse" => Ok(Features::Sparse {
+                starts: input::field(x, "p")?,
+                rows: input::field(x, "i")?,
+                values: input::field(x, "x")?,
+            }),
+            other => Err(Failure::Input(format!("internal: there are no features of kind `{other}`"))),
+        }
+    }
+
+    fn columns(&self) -> Outcome<Vec<Column<'_>>> {
+        let wrong = |what: &str| Failure::Input(format!("internal: `x` is not {what}"));
+        match self {
+            Features::Matrix(x, n) => {
+                if let Some(cells) = x.as_real_slice() {
+                    Ok(cells.chunks(*n).map(Column::Doubles).collect())
+                } else if let Some(cells) = x.as_integer_slice() {
+                    Ok(cells.chunks(*n).map(Column::Integers).collect())
+                } else {
+                    Err(wrong("a matrix of numbers"))
+                }
+            }
+            Features::Columns(columns) => {
+                columns.iter().map(|column| column_of(column).ok_or_else(|| wrong("a list of numbers"))).collect()
+            }
+            Features::Sparse { starts, rows, values } => {
+                let starts = starts.as_integer_slice().ok_or_else(|| wrong("sparse: p"))?;
+                let rows = rows.as_integer_slice().ok_or_else(|| wrong("sparse: i"))?;
+                let values = values.as_real_slice().ok_or_else(|| wrong("sparse: x"))?;
+                let column = |ends: &[i32]| {
+                    let range = usize::try_from(ends[0]).ok()?..usize::try_from(ends[1]).ok()?;
+                    Some(Column::Sparse { rows: rows.get(range.clone())?, values: values.get(range)? })
+                };
+                starts.windows(2).map(|ends| column(ends).ok_or_else(|| wrong("sparse: p"))).collect()
+            }
+        }
+    }
+}
+
+fn column_of(column: &Robj) -> Option<Column<'_>> {
+    if column.inherits("factor") {
+        return column.as_integer_slice().map(Column::Codes);
+    }
+    column.as_real_slice().map(Column::Doubles).or_else(|| column.as_integer_slice().map(Column::Integers))
+}
+
+/// Selects: `options` has `n`, `k`, `criterion`, `discretise` and `bins`, `y` is a vector of n.
+pub fn run(
+    x: &List,
+    y: &Robj,
+    options: &List,
+    machine: &Machine,
+    observer: &mut dyn Observer,
+    token: &Token,
+) -> Outcome<Robj> {
+    let n = input::count(&input::field(options, "n")?, "n", 1)?;
+    let k = input::count(&input::field(options, "k")?, "k", 0)?;
+    let bins = input::count(&input::field(options, "bins")?, "bins", 1)? as u32;
+    let how = match input::text(&input::field(options, "discretise")?, "discretise")?.as_str() {
+        "equal-width" => Discretise::EqualWidth(bins),
+        "equal-frequency" => Discretise::EqualFrequency(bins),
+        "none" => Discretise::None,
+        other => return Err(Failure::Input(format!("internal: there is no way `{other}` to discretise"))),
+    };
+    let criterion = input::text(&input::field(options, "criterion")?, "criterion")?;
+    let criterion = Criterion::from_name(&criterion)
+        .ok_or_else(|| Failure::Input(format!("internal: there is no criterion `{criterion}`")))?;
+    let features = Features::from_list(x, n)?;
+    let class = column_of(y).ok_or_else(|| Failure::Input("internal: `y` is not a vector of numbers".into()))?;
+    let samples: Samples = encode(n, &features.columns()?, class, how, machine.threads(), observer)
+        .map_err(|error| token.explain(error))?;
+    let logs = CountLogs::new(n);
+    let mut counting = machine.counting(&samples, &logs)?;
+    let found =
+        select(&samples, &logs, &mut *counting, criterion, k, observer).map_err(|error| token.explain(error))?;
+    let shifted: Vec<i32> = found.index.iter().map(|&f| f as i32 + 1).collect();
+    let levels: Vec<i32> = found.index.iter().map(|&f| samples.coded().levels(f) as i32).collect();
+    Ok(output::named(vec![
+        ("index", Robj::from(shifted)),
+        ("score", Robj::from(found.score)),
+        ("relevance", Robj::from(found.relevance)),
+        ("levels", Robj::from(levels)),
+        ("classes", Robj::from(samples.classes() as i32)),
+        ("device", Robj::from(machine.name())),
+    ]))
+}

@@ -1,0 +1,205 @@
+test_that("scikit-feature's recorded selections are found, up to a tie", {
+  for (name in golden_names("jmi")) {
+    golden <- read_golden(name)
+    x <- matrix_of(golden$X)
+    y <- as.character(numbers(golden$class_codes))
+    found <- suppressWarnings(select_features(x, y, golden$k, discretize = "none", numCores = 2))
+    for (step in seq_along(golden$steps)) {
+      want <- golden$steps[[step]]
+      expect_true((found$index[step] - 1) %in% unlist(want$tied_within_1e_12), info = paste(name, step))
+      expect_equal(found$score[step], want$score, tolerance = 1e-11, info = paste(name, step))
+      # From a tie on the peer may be on another path.
+      if (found$index[step] - 1 != want$index) break
+    }
+  }
+})
+
+test_that("scores are those of the definitions, whatever the criterion", {
+  data <- simulate_features()
+  for (criterion in every_criterion) {
+    found <- select_features(data$x, data$y, 6, criterion = criterion, discretize = "none", numCores = 2)
+    expect_identical(found$criterion, criterion)
+    for (step in 1:6) {
+      before <- found$index[seq_len(step - 1)]
+      scores <- scores_by_definition(data$x, data$y, before, criterion)
+      scores[before] <- -Inf
+      expect_equal(found$score[step], max(scores), tolerance = 1e-10, info = paste(criterion, step))
+      expect_equal(scores[found$index[step]], max(scores), tolerance = 1e-10, info = paste(criterion, step))
+      expect_equal(found$relevance[step], information(data$x[, found$index[step]], data$y), tolerance = 1e-10)
+    }
+  }
+})
+
+test_that("the result does not depend on the number of threads", {
+  data <- simulate_features(n = 300, p = 400)
+  for (criterion in c("JMI", "CMIM", "CMI")) {
+    results <- lapply(c(1, 2, 4), function(threads) {
+      found <- select_features(data$x, data$y, 40, criterion, discretize = "none", numCores = threads)
+      found$call <- NULL
+      found
+    })
+    expect_identical(results[[2]], results[[1]])
+    expect_identical(results[[3]], results[[1]])
+  }
+})
+
+test_that("numbers are cut by width or by frequency", {
+  set.seed(2)
+  x <- matrix(rexp(200 * 5), 200)
+  y <- as.integer(x[, 2] > 0.7)
+  width <- apply(x, 2, function(v) pmin(floor((v - min(v)) / (max(v) - min(v)) * 8), 7))
+  frequency <- apply(x, 2, function(v) floor(8 * (rank(v, ties.method = "min") - 1) / 200))
+  same <- function(a, b) expect_identical(a[c("index", "score", "relevance", "levels")], b[c("index", "score", "relevance", "levels")])
+  same(select_features(x, y, 5, bins = 8), select_features(width, y, 5, discretize = "none"))
+  same(
+    select_features(x, y, 5, bins = 8, discretize = "equal-frequency"), select_features(frequency, y, 5, discretize = "none")
+  )
+  # A y of many values is cut as well.
+  target <- x[, 3] + rexp(200)
+  classes <- pmin(floor((target - min(target)) / (max(target) - min(target)) * 8), 7)
+  found <- select_features(x, target, 5, bins = 8)
+  same(found, select_features(width, classes, 5, discretize = "none"))
+  expect_identical(found$index[1], 3L)
+})
+
+test_that("matrices, data frames and sparse matrices of the same values have the same answer", {
+  data <- simulate_features(n = 80, p = 10)
+  x <- data$x
+  want <- select_features(x, data$y, 10)
+  same <- function(x, y = data$y, ...) {
+    found <- select_features(x, y, 10, ...)
+    expect_identical(found[c("index", "score", "relevance", "levels", "classes")],
+      want[c("index", "score", "relevance", "levels", "classes")])
+  }
+  same(as.data.frame(x))
+  same(x + 0.25)
+  same(matrix(letters[x + 1], nrow(x)))
+  same(as.data.frame(lapply(as.data.frame(x), function(v) factor(letters[v + 1], levels = rev(letters)))))
+  same(as.data.frame(lapply(as.data.frame(x), function(v) letters[v + 1])))
+  same(x, factor(data$y))
+  same(x, letters[data$y + 1])
+  same(unname(x), discretize = "none")
+  logical <- x > 1
+  expect_identical(select_features(logical, data$y, 10)$score, select_features(logical + 0, data$y, 10)$score)
+  skip_if_not_installed("Matrix")
+  for (class in c("CsparseMatrix", "RsparseMatrix", "TsparseMatrix", "denseMatrix")) same(methods::as(x + 0, class))
+  same(methods::as(x + 0, "CsparseMatrix"), discretize = "none")
+})
+
+test_that("constant columns come last, and copies in their order", {
+  data <- simulate_features()
+  x <- cbind(constant = 1, data$x[, 3], renamed = 9 - data$x[, 3], other = data$x[, 1])
+  found <- select_features(x, data$y, 4, discretize = "none")
+  expect_identical(found$index[1], 2L)
+  expect_identical(found$relevance[found$index == 1], 0)
+  expect_identical(found$relevance[found$index == 2], found$relevance[found$index == 3])
+})
+
+test_that("a selected column with a level of its own in every row is warned of", {
+  data <- simulate_features()
+  x <- data.frame(data$x, id = sprintf("row%d", 1:60))
+  expect_warning(found <- select_features(x, data$y, 3, discretize = "none"), "\"id\"", class = "pcgpu_warning_unique")
+  expect_identical(found$names[1], "id")
+  expect_no_warning(select_features(data$x, data$y, 3))
+})
+
+test_that("bad arguments are named, with their values and the mend", {
+  data <- simulate_features()
+  x <- data$x
+  y <- data$y
+  refuse <- function(pattern, ...) expect_error(select_features(...), pattern, class = "pcgpu_error_argument")
+  for (k in list(0, 13, -1, 1.5, NA, "3", NULL, 1:2)) refuse("`k` is", x, y, k)
+  for (bins in list(1, 0, 65536, 2.5, NA, "8", NULL)) refuse("`bins` is", x, y, 3, bins = bins)
+  refuse("`criterion` is", x, y, 3, criterion = "jmi2")
+  refuse("`discretize` is", x, y, 3, discretize = "some")
+  for (bad in list(NULL, 1:10, list(1), "a", sum)) refuse("`x` is", bad, y, 3)
+  refuse("`x` is 60 x 0", x[, 0], y, 1)
+  refuse("`x` is 1 x 12", x[1, , drop = FALSE], 1, 1)
+  refuse("`y` is of length 59", x, y[-1], 3)
+  for (bad in list(NULL, list(1), x, Sys.Date() + 1:60)) refuse("`y` is", x, bad, 3)
+  refuse("`y` is NA at place 7", x, replace(y, 7, NA), 3)
+  refuse("`y` is of one class", x, rep("a", 60), 3)
+  refuse("`y` is of 60 classes", x, paste(1:60), 3)
+  refuse("`y` is of 60 classes", x, 1:60 / 60, 3, bins = 5000)
+  broken <- replace(x + 0, 65, NA)
+  refuse("`x` is NA in row 5, column 2", broken, y, 3)
+  refuse("`x` is NA in row 5, column 2", as.data.frame(broken), y, 3)
+  refuse("`x` is infinite in row 5, column 2", replace(x + 0, 65, -Inf), y, 3)
+  refuse("0.5 in row 1, column 1", replace(x + 0, 1, 0.5), y, 3, discretize = "none")
+  frame <- as.data.frame(x)
+  frame$day <- Sys.Date() + 1:60
+  frame$list <- as.list(1:60)
+  refuse("columns \"day\", \"list\"", frame, y, 3)
+  refuse("`numCores` is", x, y, 3, numCores = 0)
+  refuse("`device` is", x, y, 3, device = "tpu")
+})
+
+test_that("a missing value can be made a level", {
+  data <- simulate_features()
+  x <- as.data.frame(lapply(as.data.frame(data$x), factor))
+  x$f3[1] <- NA
+  expect_error(select_features(x, data$y, 3), "NA in row 1, column 3", class = "pcgpu_error_argument")
+  x$f3 <- addNA(x$f3)
+  expect_identical(select_features(x, data$y, 12)$levels[select_features(x, data$y, 12)$names == "f3"], 5L)
+})
+
+test_that("a selection prints, plots and becomes a data frame", {
+  data <- simulate_features()
+  found <- select_features(data$x, data$y, 12, numCores = 1)
+  expect_output(print(found), "12 of 12 features by JMI (60 observations, 3 classes)", fixed = TRUE)
+  expect_output(print(found), "... and 2 more", fixed = TRUE)
+  frame <- as.data.frame(found)
+  expect_identical(frame$name, colnames(data$x)[found$index])
+  expect_identical(select_features(unname(data$x), data$y, 2)$names, as.character(found$index[1:2]))
+  file <- tempfile(fileext = ".pdf")
+  grDevices::pdf(file)
+  for (selection in list(found, select_features(data$x, data$y, 2, "DISR"))) expect_identical(plot(selection), selection)
+  plot(select_features(matrix(sample(0:3, 6000, TRUE), 60), data$y, 50), main = "Many")
+  grDevices::dev.off()
+  expect_gt(file.size(file), 3000)
+})
+
+test_that("a selection goes on into pc()", {
+  set.seed(4)
+  x <- matrix(rnorm(400 * 100), 400, dimnames = list(NULL, paste0("g", 1:100)))
+  y <- x[, 7] - x[, 50] + rnorm(400)
+  found <- select_features(x, y, 8, bins = 4, discretize = "equal-frequency")
+  expect_true(all(c("g7", "g50") %in% found$names[1:2]))
+  around <- cbind(y, x[, found$index])
+  fit <- pc(suff_gauss(around), gaussCItest, 0.01, labels = colnames(around))
+  expect_true(all(c("g7", "g50") %in% colnames(around)[amat(fit)["y" == colnames(around), ] + amat(fit)[, 1] > 0]))
+})
+
+test_that("a progress bar changes nothing in the answer", {
+  data <- simulate_features(n = 2000, p = 300)
+  capture.output(with <- select_features(data$x, data$y, 100, progress = TRUE), type = "message")
+  without <- select_features(data$x, data$y, 100)
+  expect_identical(with$index, without$index)
+  expect_identical(with$score, without$score)
+})
+
+test_that("Ctrl-C stops a selection within half a second, and the next call works", {
+  skip_on_os("windows")
+  set.seed(1)
+  x <- matrix(sample.int(60L, 4000 * 1500, TRUE), 4000)
+  y <- sample(0:9, 4000, TRUE)
+  stopped <- press_in_time(function() select_features(x, y, 1500, "CMI", discretize = "none", numCores = 2), delay = 1)
+  expect_identical(stopped$outcome, "stopped")
+  expect_lt(stopped$took, 0.5)
+  expect_s3_class(select_features(x[1:50, 1:5], y[1:50], 2), "pcgpu_selection")
+})
+
+test_that("a GPU is taken where it is asked for or pays", {
+  data <- simulate_features()
+  choose <- function(device, counts) pcgpu:::device_name(pcgpu:::choose_selection_device(pcgpu:::check_device(device), counts))
+  expect_identical(choose("auto", 1e6), "cpu")
+  expect_identical(choose("auto", 1e12), "cuda:0")
+  expect_identical(choose("cpu", 1e12), "cpu")
+  expect_identical(choose("cuda:1", 1), "cuda:1")
+  expect_identical(select_features(data$x, data$y, 3)$device, "cpu")
+  expect_error(
+    select_features(data$x, data$y, 3, device = cuda_device(strategy = "edge")), "strategies", class = "pcgpu_error_argument"
+  )
+  skip_with_gpu()
+  expect_error(select_features(data$x, data$y, 3, device = "cuda"), class = "pcgpu_error_device")
+})
