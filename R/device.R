@@ -48,7 +48,7 @@ choose_device <- function(device, kind, method, p) {
     }
     if (kind != "gauss") {
       abort_argument("device", device_name(device), paste(
-        "tests of discrete data run on the CPU so far:",
+        "of the native tests, gaussCItest alone runs on a GPU so far:",
         "give device = \"cpu\" or \"auto\"."
       ))
     }

@@ -7,6 +7,8 @@ mod common;
 
 use common::golden::{cases, number};
 use pcgpu_core::ci::knn::{Estimator, Knn, Settings, Transform};
+use pcgpu_core::engine::cpu::KnnKernel;
+use pcgpu_core::search::Unobserved;
 use serde_json::Value;
 
 fn settings(estimator: Estimator, k: usize, transform: Transform) -> Settings {
@@ -124,4 +126,33 @@ fn estimates_of_mixed_data() {
         }
     }
     assert!(compared.iter().zip([280, 100, 60, 30]).all(|(&found, least)| found >= least), "{compared:?}");
+}
+
+/// 500 permutations against 500 of tigramite's, whichever of x and y it permuted: each p is off by sqrt(p (1 - p) / 500).
+#[test]
+fn cmiknn_p_values() {
+    let mut compared = 0;
+    for file in cases("cmiknn-pvalues") {
+        for case in file.json["cases"].as_array().unwrap() {
+            let (n, data) = data(case);
+            let p = data.len() / n;
+            let swapped = [&data[n..2 * n], &data[..n], &data[2 * n..]].concat();
+            let given: Vec<u32> = (2..p as u32).collect();
+            for recorded in case["tests"].as_array().unwrap() {
+                // Ours permutes the first of the two.
+                let data = if recorded["permutes"] == "X" { &data } else { &swapped };
+                let transform = transform(&recorded["transform"]).unwrap();
+                let k = neighbour(&recorded["knn"], n);
+                let test = Knn::new(n, data, &vec![false; p], settings(Estimator::FrenzelPompe, k, transform)).unwrap();
+                let found = KnnKernel::new(&test).test(0, 1, &given, 2, &mut Unobserved).unwrap();
+                let wanted = number(&recorded["p"]);
+                let bound = 4.0 * (2.0 * wanted * (1.0 - wanted) / 500.0).sqrt() + 2.0 / 501.0;
+                assert!((found.p - wanted).abs() < bound, "{}: {found:?}, recorded {recorded}", case["dim_z"]);
+                // The peer adds noise.
+                assert!((found.estimate - number(&recorded["cmi"])).abs() < 1e-3, "{found:?}, recorded {recorded}");
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared >= 21 * 3, "{compared}");
 }

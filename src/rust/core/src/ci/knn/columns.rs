@@ -42,12 +42,16 @@ pub enum Values {
     Real(Vec<f64>),
 }
 
+/// Up to so many samples, ranks are kept as whole numbers.
+const MOST_WHOLE: usize = 65_000;
+
 /// n samples of p variables.
 #[derive(Clone, Debug)]
 pub struct Columns {
     n: usize,
     values: Values,
     discrete: Vec<bool>,
+    constant: Vec<bool>,
     mismatch: f64,
 }
 
@@ -56,15 +60,24 @@ fn wrong(value: String, mend: &str) -> Error {
 }
 
 impl Columns {
-    /// From `data`, n x p column by column; a column marked discrete holds codes of levels.
+    /// From `data`, n x p column by column; a column marked discrete holds codes of levels. `names` are p numbers under which
+    /// columns draw their random numbers.
     ///
     /// A constant column has distances of 0 whatever the transform.
     ///
     /// # Errors
     /// [`Error::Argument`] for fewer than 3 samples, more than [`MOST_SAMPLES`](super::MOST_SAMPLES), and values that are not
     /// finite.
-    pub fn new(n: usize, data: &[f64], discrete: &[bool], transform: Transform, ties: Ties) -> Result<Self> {
-        if !(3..=super::MOST_SAMPLES).contains(&n) || data.len() != n * discrete.len() {
+    pub fn new(
+        n: usize,
+        data: &[f64],
+        discrete: &[bool],
+        names: &[u32],
+        transform: Transform,
+        ties: Ties,
+    ) -> Result<Self> {
+        let p = discrete.len();
+        if !(3..=super::MOST_SAMPLES).contains(&n) || data.len() != n * p || names.len() != p {
             let mend = format!("from 3 to {} samples of each variable are needed", super::MOST_SAMPLES);
             return Err(wrong(format!("{n} samples"), &mend));
         }
@@ -74,13 +87,15 @@ impl Columns {
         }
         let ranked = matches!(transform, Transform::Ranks | Transform::Uniform);
         let mut real = Vec::with_capacity(data.len());
+        let mut constant = vec![false; discrete.len()];
         for (column, (values, &discrete)) in data.chunks_exact(n).zip(discrete).enumerate() {
             if values.iter().all(|value| value == &values[0]) {
                 real.resize(real.len() + n, 0.0);
+                constant[column] = true;
             } else if discrete {
                 real.extend(dense_codes(values));
             } else if ranked {
-                real.extend(ranks(values, column, ties));
+                real.extend(ranks(values, names[column], ties));
             } else if transform == Transform::Standardize {
                 real.extend(standardized(values));
             } else {
@@ -88,13 +103,13 @@ impl Columns {
             }
         }
         let mismatch = if transform == Transform::Uniform { n as f64 } else { 1.0 };
-        // Ranks, codes and the mismatch are below n + 1.
-        let values = if ranked && n < usize::from(u16::MAX) {
+        // Ranks, codes and the mismatch are not above n.
+        let values = if ranked && n <= MOST_WHOLE {
             Values::Whole(real.iter().map(|&value| value as u16).collect())
         } else {
             Values::Real(real)
         };
-        Ok(Columns { n, values, discrete: discrete.to_vec(), mismatch })
+        Ok(Columns { n, values, discrete: discrete.to_vec(), constant, mismatch })
     }
 
     /// Number of samples.
@@ -115,6 +130,11 @@ impl Columns {
     /// By column: whether its distances are those of levels.
     pub fn discrete(&self) -> &[bool] {
         &self.discrete
+    }
+
+    /// Whether all values of a column are the same.
+    pub fn constant(&self, column: usize) -> bool {
+        self.constant[column]
     }
 
     /// The distance between two levels.
@@ -163,7 +183,7 @@ fn dense_codes(values: &[f64]) -> Vec<f64> {
     codes
 }
 
-fn ranks(values: &[f64], column: usize, ties: Ties) -> Vec<f64> {
+fn ranks(values: &[f64], column: u32, ties: Ties) -> Vec<f64> {
     let mut order = ascending(values);
     let mut ranks = vec![0.0; values.len()];
     let mut first = 0;
@@ -173,7 +193,7 @@ fn ranks(values: &[f64], column: usize, ties: Ties) -> Vec<f64> {
             continue;
         }
         if let (Ties::Random { seed }, true) = (ties, rank - first > 1) {
-            let key = Key::of_column(seed, column as u32);
+            let key = Key::of_column(seed, column);
             order[first..rank].sort_by_key(|&sample| (philox([sample, 0, 0, Purpose::Ties as u32], key), sample));
         }
         for (place, &sample) in order[first..rank].iter().enumerate() {
@@ -208,7 +228,7 @@ mod tests {
     use super::*;
 
     fn column(values: &[f64], discrete: bool, transform: Transform, ties: Ties) -> Vec<f64> {
-        let columns = Columns::new(values.len(), values, &[discrete], transform, ties).unwrap();
+        let columns = Columns::new(values.len(), values, &[discrete], &[0], transform, ties).unwrap();
         match columns.values() {
             Values::Whole(values) => values.iter().map(|&v| f64::from(v)).collect(),
             Values::Real(values) => values.clone(),
@@ -249,7 +269,7 @@ mod tests {
     fn distances() {
         let data = [0.1, 0.2, 0.9, 5.0, 5.0, 2.0];
         for (transform, mismatch) in [(Transform::Ranks, 1.0), (Transform::Uniform, 3.0), (Transform::None, 1.0)] {
-            let columns = Columns::new(3, &data, &[false, true], transform, Ties::Kept).unwrap();
+            let columns = Columns::new(3, &data, &[false, true], &[0, 1], transform, Ties::Kept).unwrap();
             assert_eq!((columns.distance(1, 0, 1), columns.distance(1, 0, 2)), (0.0, mismatch));
             let wanted = if transform == Transform::None { 0.9 - 0.1 } else { 2.0 };
             assert_eq!(columns.distance(0, 2, 0), wanted);
@@ -259,7 +279,7 @@ mod tests {
     #[test]
     fn what_cannot_be_measured_is_refused() {
         for (n, data) in [(2, vec![1.0; 2]), (3, vec![1.0, f64::NAN, 2.0]), (3, vec![f64::INFINITY, 1.0, 2.0])] {
-            let refused = Columns::new(n, &data, &[false], Transform::Ranks, Ties::Kept);
+            let refused = Columns::new(n, &data, &[false], &[0], Transform::Ranks, Ties::Kept);
             assert!(matches!(refused, Err(Error::Argument { argument: "suffStat$data", .. })), "{refused:?}");
         }
     }

@@ -18,13 +18,16 @@ pub struct Shuffler {
     own: Vec<u32>,
 }
 
-/// Chooses `k_perm` neighbours of a sample from all samples: `distances[b]` in S to sample b. Ascending by number.
+/// Chooses `k_perm` neighbours of a sample from others (itself among them) that hold the nearest: `distances[i]` in S is that
+/// to sample `name(i)`. Ascending by number.
 ///
 /// Of those at the distance of the last, the sample itself comes first and then the smallest scrambled pair: where S is
 /// discrete, these are a random choice of its level. `key` is that of S.
+#[allow(clippy::too_many_arguments)]
 pub fn neighbours_in<D: Copy + PartialOrd>(
-    sample: usize,
+    sample: u32,
     distances: &[D],
+    name: impl Fn(usize) -> u32,
     k_perm: usize,
     key: Key,
     ties: &mut Vec<(u32, u32)>,
@@ -37,14 +40,15 @@ pub fn neighbours_in<D: Copy + PartialOrd>(
     let (_, &mut last, _) = sorted.select_nth_unstable_by(k_perm - 1, by_size);
     ties.clear();
     let mut found = 0;
-    for (other, &distance) in distances.iter().enumerate() {
+    for (at, &distance) in distances.iter().enumerate() {
         if distance < last {
-            out[found] = other as u32;
+            out[found] = name(at);
             found += 1;
         } else if distance == last {
+            let other = name(at);
             // Never 0 for another sample.
-            let rank = if other == sample { 0 } else { scramble(key, sample as u32, other as u32) | 1 };
-            ties.push((rank, other as u32));
+            let rank = if other == sample { 0 } else { scramble(key, sample, other) | 1 };
+            ties.push((rank, other));
         }
     }
     if ties.len() > k_perm - found {
@@ -162,13 +166,13 @@ mod tests {
     fn neighbours_are_the_nearest_and_the_sample_itself() {
         let (mut ties, mut sorted, mut out) = (Vec::new(), Vec::new(), vec![0; 3]);
         let distances = [4u16, 1, 0, 2, 9];
-        neighbours_in(2, &distances, 3, Key([0, 0]), &mut ties, &mut sorted, &mut out);
+        neighbours_in(2, &distances, |b| b as u32, 3, Key([0, 0]), &mut ties, &mut sorted, &mut out);
         assert_eq!(out, [1, 2, 3]);
         // Of many at one distance, any; the sample itself always.
         let mut seen = [0; 40];
         for sample in 0..40 {
-            neighbours_in(sample, &[7u16; 40], 3, Key([0, 5]), &mut ties, &mut sorted, &mut out);
-            assert!(out.contains(&(sample as u32)) && out[0] < out[1] && out[1] < out[2]);
+            neighbours_in(sample, &[7u16; 40], |b| b as u32, 3, Key([0, 5]), &mut ties, &mut sorted, &mut out);
+            assert!(out.contains(&sample) && out[0] < out[1] && out[1] < out[2]);
             out.iter().for_each(|&other| seen[other as usize] += 1);
         }
         assert!(seen.iter().all(|count| (1..12).contains(count)), "{seen:?}");

@@ -53,6 +53,8 @@ pub struct Settings {
 #[derive(Clone, Debug)]
 pub struct Knn {
     columns: Columns,
+    /// By column: its number in the data that these are columns of, ascending.
+    names: Vec<u32>,
     settings: Settings,
     terms: Terms,
     decision: Decision,
@@ -71,6 +73,11 @@ pub struct Outcome {
     pub count: usize,
 }
 
+impl Outcome {
+    /// Where x or y is constant: independent without a test.
+    pub const CERTAIN: Outcome = Outcome { estimate: 0.0, p: 1.0, drawn: 0, count: 0 };
+}
+
 impl Knn {
     /// From `data`, n x p column by column, and which of the columns are discrete.
     ///
@@ -78,9 +85,22 @@ impl Knn {
     /// [`Error::Argument`]: data as in [`Columns::new`]; k or k_perm not from 1 to n - 1; a discrete column with an estimator
     /// for continuous ones; permutations or early stop as in [`Decision::new`].
     pub fn new(n: usize, data: &[f64], discrete: &[bool], settings: Settings) -> Result<Self> {
+        let names: Vec<u32> = (0..discrete.len() as u32).collect();
+        Self::of_columns(n, data, discrete, &names, settings)
+    }
+
+    /// As [`Knn::new`], on some columns of larger data, whose numbers there are `names`, ascending: the answers are those that
+    /// all columns would give.
+    pub fn of_columns(
+        n: usize,
+        data: &[f64],
+        discrete: &[bool],
+        names: &[u32],
+        settings: Settings,
+    ) -> Result<Self> {
         let Settings { k, k_perm, permutations, estimator, transform, add_one, seed, early_stop } = settings;
         let ties = if estimator == Estimator::FrenzelPompe { Ties::Random { seed } } else { Ties::Kept };
-        let columns = Columns::new(n, data, discrete, transform, ties)?;
+        let columns = Columns::new(n, data, discrete, names, transform, ties)?;
         for (argument, value) in [("suffStat$k", k), ("suffStat$k_perm", k_perm)] {
             if !(1..n).contains(&value) {
                 let mend = format!("with {n} samples a number from 1 to {} is needed", n - 1);
@@ -98,7 +118,7 @@ impl Knn {
             });
         }
         let terms = Terms::new(estimator, n, k);
-        Ok(Knn { columns, settings, terms, decision: Decision::new(permutations, add_one, early_stop)? })
+        Ok(Knn { columns, names: names.to_vec(), settings, terms, decision: Decision::new(permutations, add_one, early_stop)? })
     }
 
     /// The data.
@@ -123,7 +143,16 @@ impl Knn {
 
     /// The key of a test's random numbers.
     pub fn key(&self, x: usize, y: usize, s: &[u32]) -> Key {
-        Key::of_test(self.settings.seed, x as u32, y as u32, s)
+        Key::of_test(self.settings.seed, self.names[x], self.names[y], &self.named(s))
+    }
+
+    /// The key of what tests given S share.
+    pub fn set_key(&self, s: &[u32]) -> Key {
+        Key::of_set(self.settings.seed, &self.named(s))
+    }
+
+    fn named(&self, s: &[u32]) -> Vec<u32> {
+        s.iter().map(|&column| self.names[column as usize]).collect()
     }
 
     /// The estimate of I(x; y | S) in nats.
@@ -132,8 +161,16 @@ impl Knn {
         self.terms.estimate(self.sum(x, y, s, &same), self.columns.n())
     }
 
+    /// Whether x or y is constant, and so independent of everything.
+    pub fn constant(&self, x: usize, y: usize) -> bool {
+        self.columns.constant(x) || self.columns.constant(y)
+    }
+
     /// The test, as defined.
     pub fn test(&self, x: usize, y: usize, s: &[u32]) -> Outcome {
+        if self.constant(x, y) {
+            return Outcome::CERTAIN;
+        }
         let n = self.columns.n();
         let (x, y) = (x.min(y), x.max(y));
         let key = self.key(x, y, s);
@@ -158,12 +195,12 @@ impl Knn {
     /// k_perm neighbours in S of every sample.
     pub fn neighbours(&self, s: &[u32]) -> Vec<u32> {
         let (n, k_perm) = (self.columns.n(), self.settings.k_perm);
-        let key = Key::of_set(self.settings.seed, s);
+        let key = self.set_key(s);
         let mut neighbours = vec![0; n * k_perm];
         let (mut ties, mut sorted) = (Vec::new(), Vec::new());
         for (a, out) in neighbours.chunks_exact_mut(k_perm).enumerate() {
             let distances: Vec<f64> = (0..n).map(|b| self.apart(s, a, b)).collect();
-            neighbours_in(a, &distances, k_perm, key, &mut ties, &mut sorted, out);
+            neighbours_in(a as u32, &distances, |b| b as u32, k_perm, key, &mut ties, &mut sorted, out);
         }
         neighbours
     }
