@@ -27,7 +27,7 @@ def main():
         knn=int(k), shuffle_neighbors=5, significance="shuffle_test", sig_samples=int(permutations), sig_blocklength=1,
         transform=transform, verbosity=0,
     )
-    test = CMIknn(workers=1, **common) if kind == "continuous" else CMIknnMixed(**common)
+    test = CMIknn(workers=1, **common) if kind == "continuous" else CMIknnMixed(estimator="MS", workers=1, **common)
 
     def ask(columns):
         # Variables are rows here, and are copied: the mixed test transforms its caller's array.
@@ -39,7 +39,7 @@ def main():
             value = test.get_dependence_measure(array.copy(), xyz)
             p = test.get_shuffle_significance(array.copy(), xyz, value)
         else:
-            value = test.get_dependence_measure(array.copy(), xyz, data_type=types.T.T)
+            value = test.get_dependence_measure(array.copy(), xyz, data_type=types)
             p = test.get_shuffle_significance(array.copy(), xyz, value, data_type=types)
         return p, time.perf_counter() - began
 
