@@ -373,9 +373,8 @@ fn rust_knn_test(test: Robj, x: Robj, y: Robj, threads: Robj) -> Robj {
         let given: Vec<u32> = (0..test.p() as u32).filter(|&column| column != x && column != y).collect();
         let threads = input::count(&threads, "threads", 1)?;
         let mut observer = RObserver::new(token, None, None, None);
-        let outcome = test
-            .test(x as usize, y as usize, &given, threads, &mut observer)
-            .map_err(|error| token.explain(error))?;
+        let outcome =
+            test.test(x as usize, y as usize, &given, threads, &mut observer).map_err(|error| token.explain(error))?;
         Ok(output::named(vec![
             ("estimate", Robj::from(outcome.estimate)),
             ("p", Robj::from(outcome.p)),

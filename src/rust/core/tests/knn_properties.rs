@@ -78,14 +78,15 @@ fn the_kernel_is_the_definition() {
         (2, 0, &[5]),
     ];
     let mut compared = 0;
-    for (case, &(n, k, k_perm)) in [(20, 3, 5), (63, 1, 1), (64, 7, 40), (150, 30, 5), (301, 7, 8), (40, 39, 39)].iter().enumerate() {
+    for (case, &(n, k, k_perm)) in
+        [(20, 3, 5), (63, 1, 1), (64, 7, 40), (150, 30, 5), (301, 7, 8), (40, 39, 39)].iter().enumerate()
+    {
         for estimator in [Estimator::FrenzelPompe, Estimator::MesnerShalizi, Estimator::Gao] {
             let mixed = estimator != Estimator::FrenzelPompe;
             let made = Made::new(case as u64, n, 6, mixed, case == 3);
             for transform in [Transform::Ranks, Transform::Uniform, Transform::Standardize, Transform::None] {
                 let early = (case % 2 == 1).then_some(EarlyStop { alpha: 0.2, error: 0.05 });
-                let knn =
-                    made.knn(Settings { k_perm, transform, early_stop: early, ..settings(estimator, k, 7) });
+                let knn = made.knn(Settings { k_perm, transform, early_stop: early, ..settings(estimator, k, 7) });
                 let mut engine = CpuEngine::new(KnnKernel::new(&knn), 1);
                 let mut batch = Batch::new();
                 questions.iter().for_each(|&(x, y, s)| batch.push(x, y, s));

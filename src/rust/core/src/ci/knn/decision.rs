@@ -38,7 +38,7 @@ impl Decision {
         }
         let mut decision = Decision { permutations, add_one, bounds: Vec::new() };
         if let Some(EarlyStop { alpha, error }) = early {
-            if !(alpha > 0.0 && alpha < 1.0) || !(0.0..0.5).contains(&error) {
+            if !(alpha > 0.0 && alpha < 1.0 && (0.0..0.5).contains(&error)) {
                 let value = format!("alpha = {alpha}, error = {error}");
                 return wrong("early_stop", value, "give alpha between 0 and 1, and error from 0 to below 0.5");
             }

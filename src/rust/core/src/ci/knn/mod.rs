@@ -91,13 +91,7 @@ impl Knn {
 
     /// As [`Knn::new`], on some columns of larger data, whose numbers there are `names`, ascending: the answers are those that
     /// all columns would give.
-    pub fn of_columns(
-        n: usize,
-        data: &[f64],
-        discrete: &[bool],
-        names: &[u32],
-        settings: Settings,
-    ) -> Result<Self> {
+    pub fn of_columns(n: usize, data: &[f64], discrete: &[bool], names: &[u32], settings: Settings) -> Result<Self> {
         let Settings { k, k_perm, permutations, estimator, transform, add_one, seed, early_stop } = settings;
         let ties = if estimator == Estimator::FrenzelPompe { Ties::Random { seed } } else { Ties::Kept };
         let columns = Columns::new(n, data, discrete, names, transform, ties)?;
@@ -118,7 +112,13 @@ impl Knn {
             });
         }
         let terms = Terms::new(estimator, n, k);
-        Ok(Knn { columns, names: names.to_vec(), settings, terms, decision: Decision::new(permutations, add_one, early_stop)? })
+        Ok(Knn {
+            columns,
+            names: names.to_vec(),
+            settings,
+            terms,
+            decision: Decision::new(permutations, add_one, early_stop)?,
+        })
     }
 
     /// The data.

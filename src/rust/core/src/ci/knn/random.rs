@@ -142,9 +142,9 @@ mod tests {
     fn lanes_are_single_counters() {
         let key = Key([7, 9]);
         let lanes = philox_lanes(13, 5, Purpose::Local, key);
-        for lane in 0..LANES {
-            let one = philox([13 + lane as u32, 5, 0, Purpose::Local as u32], key);
-            assert_eq!(one, [lanes[0][lane], lanes[1][lane], lanes[2][lane], lanes[3][lane]]);
+        for lane in 0..LANES as u32 {
+            let one = philox([13 + lane, 5, 0, Purpose::Local as u32], key);
+            assert_eq!(one, lanes.map(|words| words[lane as usize]));
         }
     }
 

@@ -14,8 +14,8 @@ mod walk;
 
 pub use discrete::DiscreteKernel;
 pub use gauss::GaussKernel;
-pub use knn::KnnKernel;
 pub use kernel::{Kernel, LaneOutcome, RowView, SideView, Signal};
+pub use knn::KnnKernel;
 pub use pool::default_threads;
 pub use walk::simd;
 

@@ -109,6 +109,17 @@ fn largest_within<W: Wide>(distances: &[W::Cell], bound: W::Cell) -> W::Cell {
     largest.largest()
 }
 
+/// How many of these are below a bound.
+#[inline(always)]
+fn count_below<W: Wide>(distances: &[W::Cell], bound: W::Cell) -> usize {
+    let bound = W::splat(bound);
+    let mut tally = W::none();
+    for distances in distances.chunks_exact(W::LANES) {
+        tally = tally.tally(bound.not_above(W::load(distances)));
+    }
+    distances.len() - tally.total()
+}
+
 /// Writes the distances from a value to others, or where they are larger what stands there.
 #[inline(always)]
 pub(super) fn raise<W: Wide, const DISCRETE: bool>(
@@ -236,6 +247,13 @@ pub(super) fn select<W: Wide>(
         if up_to == which {
             return (largest_within::<W>(distances, high), which);
         }
+        if step % 3 == 1 {
+            // Where many are equal, no bound has `which` of them within it.
+            let largest = largest_within::<W>(distances, high);
+            if count_below::<W>(distances, largest) < which {
+                return (largest, up_to);
+            }
+        }
         let share = (which - below) as f64 / (up_to - below) as f64;
         let fraction = match (step % 3, low) {
             // Numbers of points grow as a power of the distance.
@@ -297,9 +315,18 @@ mod tests {
         };
         for (n, range) in [(9, 5), (100, 3), (100, 100_000), (5000, 60_000), (5000, 2), (3000, 1), (65_000, 65_000)] {
             let distances = words(n, range);
-            check::<Portable<u16>>(&distances.iter().map(|&d| d as u16).collect::<Vec<u16>>());
-            check::<Portable<f64>>(&distances.iter().map(|&d| d as f64 * 1e-3).collect::<Vec<f64>>());
-            check::<Portable<f64>>(&distances.iter().map(|&d| (d as f64).exp().min(1e300)).collect::<Vec<f64>>());
+            let words: Vec<u16> = distances.iter().map(|&d| d as u16).collect();
+            let even: Vec<f64> = distances.iter().map(|&d| d as f64 * 1e-3).collect();
+            let skewed: Vec<f64> = distances.iter().map(|&d| (d as f64).exp().min(1e300)).collect();
+            check::<Portable<u16>>(&words);
+            check::<Portable<f64>>(&even);
+            check::<Portable<f64>>(&skewed);
+            #[cfg(target_arch = "x86_64")]
+            if std::arch::is_x86_feature_detected!("avx2") {
+                check::<Avx2Words>(&words);
+                check::<Avx2Doubles>(&even);
+                check::<Avx2Doubles>(&skewed);
+            }
         }
     }
 }
