@@ -15,7 +15,7 @@ check_suff_discrete <- function(suffStat, labels, test) {
       "give a column for each variable; `labels` or `p` say that there are %d.", length(labels)
     ))
   }
-  check_dm_names(colnames(dm), labels)
+  check_data_names(colnames(dm), labels, "suffStat$dm")
   discrete_for_rust(suffStat, dm, seq_along(labels), test)
 }
 
@@ -94,17 +94,17 @@ check_nlev <- function(nlev, p, test) {
 }
 
 # As check_cor_names(), for the columns of the data.
-check_dm_names <- function(own, labels) {
+check_data_names <- function(own, labels, argument) {
   if (is.null(own) || identical(own, labels) || identical(labels, as.character(seq_along(labels)))) {
     return(invisible())
   }
   at <- which(own != labels)[1L]
   abort_argument("labels", labels, paste(
-    "give labels = colnames(dm), in that order, or take the names off dm by colnames(dm) <- NULL",
+    "give the column names as labels, in that order, or take them off the data by colnames(x) <- NULL",
     "if the labels are other names of the same variables."
   ), shown = sprintf(
-    "%s at place %d where the columns of suffStat$dm have %s",
-    dQuote(labels[at], FALSE), at, dQuote(own[at], FALSE)
+    "%s at place %d where the columns of %s have %s",
+    dQuote(labels[at], FALSE), at, argument, dQuote(own[at], FALSE)
   ))
 }
 

@@ -51,6 +51,11 @@ choose_device <- function(device, kind, method, p, n = NULL) {
         "give device = \"cpu\" or \"auto\", or a test of this package."
       ))
     }
+    if (kind == "knn") {
+      abort_argument("device", device_name(device), paste(
+        "the nearest-neighbour tests run on the CPU so far: give device = \"cpu\" or \"auto\"."
+      ))
+    }
     if (method == "original") {
       abort_argument("device", device_name(device), paste(
         "the method \"original\" depends on the order of its tests and runs on the CPU:",

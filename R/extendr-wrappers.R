@@ -22,6 +22,10 @@ rust_gauss_p_value <- function(x, y, s, c, n) .Call(wrap__rust_gauss_p_value, x,
 #' @noRd
 rust_discrete_test <- function(test) .Call(wrap__rust_discrete_test, test)
 
+#' One nearest-neighbour test of the columns x and y of its data given all others.
+#' @noRd
+rust_knn_test <- function(test, x, y, threads) .Call(wrap__rust_knn_test, test, x, y, threads)
+
 #' Resumes a jump of R that was stopped on its way through Rust.
 #' @noRd
 rust_continue_unwind <- function(token) .Call(wrap__rust_continue_unwind, token)

@@ -41,7 +41,7 @@ orient <- function(skel, u2pd = c("relaxed", "rand", "retry"),
       ), shown = "missing, or `suffStat` or `alpha` is")
     }
     level <- check_alpha(alpha)
-    test <- ci_test(indepTest, suffStat, labels)
+    test <- ci_test(indepTest, suffStat, labels, level)
   }
   if (sum(lengths(listed$edges)) == 0L) {
     return(skel)

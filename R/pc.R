@@ -126,6 +126,6 @@ pc <- function(suffStat, indepTest, alpha, labels, p,
   threads <- resolve_threads(if (!missing(numCores)) numCores)
   verbose <- check_verbose(verbose)
   device <- check_device(device)
-  test <- ci_test(indepTest, suffStat, labels)
+  test <- ci_test(indepTest, suffStat, labels, options$alpha)
   run_search(test, labels, options, orient, threads, device, verbose, progress, call)
 }

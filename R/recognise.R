@@ -1,7 +1,8 @@
 # Which conditional independence tests run natively, and how any other R function is run.
 
 # The test as Rust wants it: list(kind = "gauss", C, n) or list(kind = "function", fun).
-ci_test <- function(indepTest, suffStat, labels) {
+# `alpha` is the significance level of the search.
+ci_test <- function(indepTest, suffStat, labels, alpha = NULL) {
   if (!is.function(indepTest)) {
     abort_argument("indepTest", indepTest, paste(
       "give a function(x, y, S, suffStat) that returns a p-value,",
@@ -16,7 +17,20 @@ ci_test <- function(indepTest, suffStat, labels) {
   if (!is.null(discrete)) {
     return(check_suff_discrete(suffStat, labels, discrete))
   }
+  knn <- knn_test(indepTest)
+  if (!is.null(knn)) {
+    return(check_suff_knn(suffStat, labels, knn, alpha))
+  }
   r_test(indepTest, suffStat)
+}
+
+# The definition of a nearest-neighbour test (see check-suff-knn.R), or NULL for any other function.
+knn_test <- function(indepTest) {
+  if (identical(indepTest, cmiKnnCItest)) {
+    knn_tests$cmi
+  } else if (identical(indepTest, mixedCItest)) {
+    knn_tests$mixed
+  }
 }
 
 is_gauss_test <- function(indepTest) {

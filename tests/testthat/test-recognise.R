@@ -22,6 +22,13 @@ test_that("the discrete tests are native, pcgpu's and pcalg's", {
   expect_identical(kind(pcalg::binCItest), kind(binCItest))
 })
 
+test_that("the nearest-neighbour tests are native", {
+  s <- suff_knn(cbind(c(0.1, 1, 3), c(0, 1, 0.5)), k = 1, k_perm = 1)
+  kind <- function(test) pcgpu:::ci_test(test, s, c("1", "2"))[c("kind", "estimator")]
+  expect_identical(kind(cmiKnnCItest), list(kind = "knn", estimator = "frenzel-pompe"))
+  expect_identical(kind(mixedCItest), list(kind = "knn", estimator = "mesner-shalizi"))
+})
+
 failing_at <- function(fail) {
   function(x, y, S, suffStat) {
     if (x == 3 && y == 5 && length(S) == 1) fail()

@@ -65,7 +65,27 @@ random_discrete_test <- function(p) {
        statistic = pick(c("G2", "X2")), rule = pick(c("pcalg", "bnlearn")))
 }
 
+# A few samples of 0, 1, 2 ... variables, some of them codes of levels.
+random_knn <- function(p) {
+  n <- pick(c(3, 10, 60))
+  discrete <- runif(p) < 0.4
+  data <- matrix(vapply(rep(discrete, each = n), function(d) if (d) sample.int(3, 1) + 0 else rnorm(1), 0), n, p)
+  if (runif(1) < 0.2 && length(data)) data[sample.int(length(data), 1)] <- pick(c(NA, Inf, 1e300, 1e-320))
+  list(data = data, discrete = discrete, k = pick(c(1, 2, 9, 60)), k_perm = pick(c(1, 2, 59)), permutations = pick(c(1, 20)),
+       estimator = pick(c("auto", "mesner-shalizi", "gao", "frenzel-pompe")),
+       transform = pick(c("ranks", "uniform", "standardize", "none")), seed = pick(c(0, 1, 2^31 - 1)), add_one = runif(1) < 0.5,
+       early_stop = if (runif(1) < 0.3) c(alpha = 0.05, error = 0.01))
+}
+
+random_knn_test <- function(p) {
+  s <- random_knn(p)
+  c(list(kind = "knn", p = as.integer(p), names = seq_len(p), alpha = if (runif(1) < 0.3) 0.05, error = 0.01),
+    s[c("data", "discrete", "k", "k_perm", "permutations", "transform", "seed", "add_one")],
+    list(estimator = pick(c("mesner-shalizi", "gao", "frenzel-pompe"))))
+}
+
 random_test <- function(p) {
+  if (runif(1) < 0.2) return(random_knn_test(p))
   if (runif(1) < 0.4) return(random_discrete_test(p))
   if (runif(1) < 0.6) list(kind = "gauss", C = random_correlation(p), n = pick(c(1, 3, 20, 100)))
   else list(kind = "function", fun = pick(list(
@@ -148,6 +168,9 @@ targets <- list(
     x = random_discrete(p)$dm, y = sample.int(2, 5, TRUE), k = pick(1:2), criterion = "JMI", bins = pick(c(2, 64)),
     discretize = "none", numCores = 2
   ),
+  rust_knn_test = function(p) list(test = random_knn_test(p), x = 1, y = 2, threads = 2L),
+  mixedCItest = function(p) list(x = 1, y = 2, S = seq_len(p)[-(1:2)], suffStat = random_knn(p)),
+  suff_knn = function(p) list(data = as.data.frame(random_knn(p)$data), k = 2, k_perm = 2, permutations = 3, seed = 1),
   disCItest = function(p) list(x = 1, y = 2, S = seq_len(p)[-(1:2)], suffStat = random_discrete(p)),
   binCItest = function(p) list(x = 1, y = 2, S = integer(), suffStat = list(dm = matrix(rbinom(9 * p, 1, 0.5), 9, p))),
   chi2CItest = function(p) list(x = 1, y = 2, S = seq_len(p)[-(1:2)], suffStat = random_discrete(p)),
@@ -161,7 +184,8 @@ targets <- list(
   skeleton = function(p) c(
     pick(list(
       list(suffStat = list(C = random_correlation(p), n = 30), indepTest = pcgpu::gaussCItest),
-      list(suffStat = random_discrete(p), indepTest = pick(list(pcgpu::disCItest, pcgpu::chi2CItest)))
+      list(suffStat = random_discrete(p), indepTest = pick(list(pcgpu::disCItest, pcgpu::chi2CItest))),
+      list(suffStat = random_knn(p), indepTest = pick(list(pcgpu::cmiKnnCItest, pcgpu::mixedCItest)))
     )), alpha = 0.05,
     list(labels = paste0("v", seq_len(p)), method = pick(c("stable", "stable.fast", "original")), m.max = 2, numCores = 2)
   ),
@@ -175,7 +199,7 @@ targets <- list(
 )
 
 # How often each is tried; the others once.
-often <- c(rust_search = 6, rust_orient = 4, rust_gauss_p_value = 2, rust_discrete_test = 3, pc = 2, skeleton = 2)
+often <- c(rust_search = 6, rust_orient = 4, rust_gauss_p_value = 2, rust_discrete_test = 3, rust_knn_test = 3, pc = 2, skeleton = 2)
 
 make_case <- function(number) {
   set.seed(number)

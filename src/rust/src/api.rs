@@ -15,6 +15,7 @@ use pcgpu_core::Error;
 
 use crate::discrete::DiscreteTest;
 use crate::failure::{respond, Failure, Outcome};
+use crate::knn::KnnTest;
 use crate::machine::Machine;
 use crate::session::{self, RObserver, RTest, Token};
 use crate::{input, output, selection};
@@ -23,6 +24,7 @@ use crate::{input, output, selection};
 enum Test {
     Gauss { c: Robj, n: f64 },
     Discrete(Box<DiscreteTest>),
+    Knn(Box<KnnTest>),
     Function(Robj),
 }
 
@@ -33,6 +35,7 @@ impl Test {
                 Ok(Test::Gauss { c: input::field(test, "C")?, n: input::number(&input::field(test, "n")?, "n")? })
             }
             "discrete" => Ok(Test::Discrete(Box::new(DiscreteTest::from_list(test)?))),
+            "knn" => Ok(Test::Knn(Box::new(KnnTest::from_list(test)?))),
             "function" => match input::function(test, "fun")? {
                 Some(fun) => Ok(Test::Function(fun)),
                 None => Err(Failure::Input("internal: `fun` is missing".into())),
@@ -125,6 +128,10 @@ fn oriented(
             let mut engine = machine.discrete(test.test(), alpha)?;
             run(Some(&mut EngineTest { engine: &mut *engine, observer: &mut callbacks.observer }))
         }
+        Some(Test::Knn(test)) if options.collider_rule != ColliderRule::Standard => {
+            let mut engine = test.engine(machine.threads());
+            run(Some(&mut EngineTest { engine: &mut *engine, observer: &mut callbacks.observer }))
+        }
         Some(Test::Function(fun)) => run(Some(&mut RTest { fun: fun.clone(), token })),
         _ => run(None),
     }
@@ -198,6 +205,10 @@ fn search(
             return Err(Failure::Input(format!("internal: `dm` has {} columns for {p} variables", test.p())));
         }
         Test::Discrete(test) => Some(machine.discrete(test.test(), options.alpha)?),
+        Test::Knn(test) if test.p() != p => {
+            return Err(Failure::Input(format!("internal: `data` has {} columns for {p} variables", test.p())));
+        }
+        Test::Knn(test) => Some(test.engine(machine.threads())),
         Test::Function(_) => None,
     };
     let mut p_max = output::matrix(token, p)?;
@@ -351,6 +362,34 @@ fn rust_discrete_test(test: Robj) -> Robj {
     })
 }
 
+/// One nearest-neighbour test of the columns x and y of its data given all others.
+/// @noRd
+#[extendr]
+fn rust_knn_test(test: Robj, x: Robj, y: Robj, threads: Robj) -> Robj {
+    respond(|token| {
+        let test = KnnTest::from_list(&input::list(&test, "test")?)?;
+        let column = |value: &Robj, name: &str| match input::vertices(value, test.p(), name)?[..] {
+            [v] => Ok(v),
+            _ => Err(Failure::Input(format!("internal: `{name}` is not one column"))),
+        };
+        let (x, y) = (column(&x, "x")?, column(&y, "y")?);
+        if x == y {
+            return Err(Failure::Input("internal: `x` and `y` are one column".into()));
+        }
+        let given: Vec<u32> = (0..test.p() as u32).filter(|&column| column != x && column != y).collect();
+        let threads = input::count(&threads, "threads", 1)?;
+        let mut observer = RObserver::new(token, None, None, None);
+        let outcome =
+            test.test(x as usize, y as usize, &given, threads, &mut observer).map_err(|error| token.explain(error))?;
+        Ok(output::named(vec![
+            ("estimate", Robj::from(outcome.estimate)),
+            ("p", Robj::from(outcome.p)),
+            ("drawn", Robj::from(outcome.drawn as f64)),
+            ("count", Robj::from(outcome.count as f64)),
+        ]))
+    })
+}
+
 /// Resumes a jump of R that was stopped on its way through Rust.
 /// @noRd
 #[extendr]
@@ -442,6 +481,7 @@ extendr_module! {
     fn rust_fill_slots;
     fn rust_gauss_p_value;
     fn rust_discrete_test;
+    fn rust_knn_test;
     fn rust_continue_unwind;
     fn rust_correlation;
     fn rust_select;

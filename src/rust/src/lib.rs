@@ -3,6 +3,7 @@
 //! * [`api`]: the functions that R calls.
 //! * [`failure`]: what can go wrong, as a list that R turns into a classed condition.
 //! * [`discrete`]: discrete data and their tests.
+//! * [`knn`]: the nearest-neighbour test.
 //! * [`selection`]: feature selection.
 //! * [`session`]: calls back into R: tests, progress, interrupts, random numbers.
 //! * [`machine`]: what a call runs on.
@@ -12,6 +13,7 @@ mod api;
 mod discrete;
 mod failure;
 mod input;
+mod knn;
 mod machine;
 mod output;
 mod selection;

@@ -70,6 +70,14 @@ impl Machine {
         }
     }
 
+    /// Threads for what has no kernel on a GPU; R gives no GPU to such a test.
+    pub fn threads(&self) -> usize {
+        match self {
+            Machine::Cpu { threads } => *threads,
+            Machine::Cuda(_) => 1,
+        }
+    }
+
     /// Its name as R knows it: "cpu", "cuda:0".
     pub fn name(&self) -> String {
         match self {

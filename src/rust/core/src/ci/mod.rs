@@ -4,6 +4,7 @@ mod batch;
 pub mod chi_squared;
 pub mod discrete;
 pub mod gauss;
+pub mod knn;
 pub mod pcurve;
 
 pub use batch::Batch;

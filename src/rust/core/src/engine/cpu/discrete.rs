@@ -110,6 +110,7 @@ impl Kernel for DiscreteKernel<'_> {
         pairs: &Adjacency,
         _alpha: f64,
         column: &mut [f64],
+        _signal: &Signal,
     ) -> Result<(), (usize, &'static str)> {
         let mut margins = Margins::default();
         let mut others = Vec::new();
@@ -240,7 +241,14 @@ impl Kernel for DiscreteKernel<'_> {
         }
     }
 
-    fn p_value(&self, x: usize, y: usize, s: &[u32]) -> Result<f64, &'static str> {
+    fn p_value(
+        &self,
+        x: usize,
+        y: usize,
+        s: &[u32],
+        _scratch: &mut Self::Scratch,
+        _signal: &Signal,
+    ) -> Result<f64, &'static str> {
         if self.test.surely_too_few(x, y, s) {
             return Ok(1.0);
         }

@@ -76,6 +76,7 @@ impl Kernel for GaussKernel<'_> {
         pairs: &Adjacency,
         alpha: f64,
         column: &mut [f64],
+        _signal: &Signal,
     ) -> Result<(), (usize, &'static str)> {
         assert_eq!(alpha, self.alpha, "the kernel was made for another alpha");
         let correlations = self.gauss.column(y);
@@ -122,7 +123,14 @@ impl Kernel for GaussKernel<'_> {
         judge_side(&rules, side, scratch, signal, None)
     }
 
-    fn p_value(&self, x: usize, y: usize, s: &[u32]) -> Result<f64, &'static str> {
+    fn p_value(
+        &self,
+        x: usize,
+        y: usize,
+        s: &[u32],
+        _scratch: &mut Self::Scratch,
+        _signal: &Signal,
+    ) -> Result<f64, &'static str> {
         self.gauss.p_value(x, y, s).map_err(|Undefined(reason)| reason)
     }
 }

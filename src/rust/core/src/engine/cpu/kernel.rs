@@ -22,14 +22,21 @@ pub trait Kernel: Sync {
         5_000.0
     }
 
+    /// Questions that one thread answers before it takes more.
+    fn questions_at_once(&self) -> usize {
+        256
+    }
+
     /// Writes p of (x, y) given nothing to `column[x]` for the neighbours x < y of y in `pairs`, or anything from 0 to alpha
-    /// where p is below alpha. Fails, naming x, where pcalg stops with an error.
+    /// where p is below alpha. Fails, naming x, where pcalg stops with an error. May return early, with anything, once the
+    /// signal says so.
     fn marginal(
         &self,
         y: usize,
         pairs: &Adjacency,
         alpha: f64,
         column: &mut [f64],
+        signal: &Signal,
     ) -> Result<(), (usize, &'static str)>;
 
     /// Decides pairs of one row whose candidates stand in ascending order, and tells `out` of each. May return early, with
@@ -40,8 +47,16 @@ pub trait Kernel: Sync {
     /// depends on the side and the data alone.
     fn walk(&self, side: &SideView, scratch: &mut Self::Scratch, signal: &Signal) -> Verdict;
 
-    /// One p-value, NaN where there is none; fails where pcalg stops with an error.
-    fn p_value(&self, x: usize, y: usize, s: &[u32]) -> Result<f64, &'static str>;
+    /// One p-value, NaN where there is none; fails where pcalg stops with an error. May return early, with anything, once the
+    /// signal says so.
+    fn p_value(
+        &self,
+        x: usize,
+        y: usize,
+        s: &[u32],
+        scratch: &mut Self::Scratch,
+        signal: &Signal,
+    ) -> Result<f64, &'static str>;
 }
 
 /// Pairs (row, other) with conditioning sets from the neighbours of `row`: a lane each. One enumeration of the subsets of
@@ -142,6 +157,11 @@ impl<'a> Signal<'a> {
     #[inline]
     pub fn count_exact(&self) {
         self.exact.set(self.exact.get() + 1);
+    }
+
+    /// A signal without a limit.
+    pub(super) fn of(stop: &'a Stop) -> Self {
+        Signal::new(stop, &UNLIMITED)
     }
 
     /// A signal of its own count, and of the limit of one lane.

@@ -4,6 +4,7 @@ mod cells;
 mod discrete;
 mod gauss;
 mod kernel;
+mod knn;
 mod pool;
 mod rows;
 mod search;
@@ -15,6 +16,7 @@ mod walk;
 pub use discrete::DiscreteKernel;
 pub use gauss::GaussKernel;
 pub use kernel::{Kernel, LaneOutcome, RowView, SideView, Signal};
+pub use knn::KnnKernel;
 pub use pool::default_threads;
 pub use walk::simd;
 
@@ -48,13 +50,13 @@ impl<K: Kernel> CpuEngine<K> {
         CpuEngine { kernel, pool: Pool::new(threads), shard_tests: shard_tests.max(1) }
     }
 
-    /// Runs `work(kernel, y, item)` for the items y = 0, 1, ... of the columns on the threads, the longest columns first. An
+    /// Runs `work(kernel, y, item, signal)` for the items y = 0, 1, ... of the columns on the threads, the longest columns first. An
     /// error of `work` names x, and why; the one at the smallest y is returned.
     fn each_column<T: Send>(
         &mut self,
         columns: Vec<T>,
         observer: &mut dyn Observer,
-        work: impl Fn(&K, usize, T) -> std::result::Result<(), (usize, &'static str)> + Sync,
+        work: impl Fn(&K, usize, T, &Signal) -> std::result::Result<(), (usize, &'static str)> + Sync,
     ) -> Result<()> {
         let p = columns.len();
         let total = (p * (p + 1)) as f64 / 2.0;
@@ -63,11 +65,11 @@ impl<K: Kernel> CpuEngine<K> {
         let kernel = &self.kernel;
         let failed: Mutex<Option<(usize, usize, &'static str)>> = Mutex::new(None);
         let cost = |task: usize| (p - task) as f64;
-        self.pool.run(p, inline, cost, &mut |done| observer.progress(0, done, total), |_: &mut (), task, _| {
+        self.pool.run(p, inline, cost, &mut |done| observer.progress(0, done, total), |_: &mut (), task, stop| {
             let y = p - 1 - task;
             let column = columns[y].lock().ok().and_then(|mut slot| slot.take());
             if let Some(column) = column {
-                if let Err((x, reason)) = work(kernel, y, column) {
+                if let Err((x, reason)) = work(kernel, y, column, &Signal::of(stop)) {
                     if let Ok(mut slot) = failed.lock() {
                         if slot.is_none_or(|(_, first, _)| y < first) {
                             *slot = Some((x, y, reason));
@@ -89,18 +91,18 @@ impl<K: Kernel> Engine for CpuEngine<K> {
     }
 
     fn p_values(&mut self, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>> {
-        const BLOCK: usize = 256;
-        let blocks = batch.len().div_ceil(BLOCK);
+        let at_once = self.kernel.questions_at_once();
+        let blocks = batch.len().div_ceil(at_once);
         let mut values = vec![0.0; batch.len()];
-        let slots: Vec<Mutex<Option<&mut [f64]>>> = values.chunks_mut(BLOCK).map(|c| Mutex::new(Some(c))).collect();
+        let slots: Vec<Mutex<Option<&mut [f64]>>> = values.chunks_mut(at_once).map(|c| Mutex::new(Some(c))).collect();
         let failed: Mutex<Option<(usize, &'static str)>> = Mutex::new(None);
         let kernel = &self.kernel;
-        let work = |_: &mut (), block: usize, _: &pool::Stop| {
+        let work = |scratch: &mut K::Scratch, block: usize, stop: &pool::Stop| {
             let Some(out) = slots[block].lock().ok().and_then(|mut slot| slot.take()) else { return };
             for (i, value) in out.iter_mut().enumerate() {
-                let at = block * BLOCK + i;
+                let at = block * at_once + i;
                 let (x, y, s) = batch.get(at);
-                match kernel.p_value(x, y, s) {
+                match kernel.p_value(x, y, s, scratch, &Signal::of(stop)) {
                     Ok(p) => *value = p,
                     Err(reason) => {
                         if let Ok(mut slot) = failed.lock() {
@@ -114,7 +116,7 @@ impl<K: Kernel> Engine for CpuEngine<K> {
             }
         };
         let inline = (batch.len() as f64) < self.kernel.inline_tests() / 5.0;
-        self.pool.run(blocks, inline, |_| BLOCK as f64, &mut |_| observer.look(), work)?;
+        self.pool.run(blocks, inline, |_| at_once as f64, &mut |_| observer.look(), work)?;
         drop(slots);
         match failed.into_inner().unwrap_or(None) {
             None => Ok(values),
@@ -143,7 +145,9 @@ impl<K: Kernel> SideEngine for CpuEngine<K> {
         observer: &mut dyn Observer,
     ) -> Result<()> {
         let columns = p_max.chunks_mut(pairs.p()).collect();
-        self.each_column(columns, observer, |kernel, y, column| kernel.marginal(y, pairs, alpha, column))
+        self.each_column(columns, observer, |kernel, y, column, signal| {
+            kernel.marginal(y, pairs, alpha, column, signal)
+        })
     }
 
     fn decide(&mut self, level: &Sides, verdicts: &mut Vec<Verdict>, observer: &mut dyn Observer) -> Result<u64> {

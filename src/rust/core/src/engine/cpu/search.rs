@@ -73,9 +73,9 @@ impl<K: Kernel> Search for CpuSearch<'_, K> {
         let mut separated = vec![0u64; p * words];
         let mut kept = vec![0u64; p * words];
         let columns = self.p_max.chunks_mut(p).zip(separated.chunks_mut(words).zip(kept.chunks_mut(words))).collect();
-        self.engine.each_column(columns, observer, |kernel, y, (column, (separated, kept))| {
+        self.engine.each_column(columns, observer, |kernel, y, (column, (separated, kept)), signal| {
             column.fill(mark);
-            kernel.marginal(y, tested, alpha, column)?;
+            kernel.marginal(y, tested, alpha, column, signal)?;
             for w in 0..=y / 64 {
                 let below = if w == y / 64 { (1 << (y % 64)) - 1 } else { !0u64 };
                 let pairs = tested.row(y)[w] & below;

@@ -1,0 +1,117 @@
+# The sufficient statistic of the nearest-neighbour tests as Rust wants it.
+
+# name: the R function. estimator: what "auto" stands for. mixed: are discrete columns to be expected?
+knn_tests <- list(
+  cmi = list(name = "cmiKnnCItest", estimator = "frenzel-pompe"),
+  mixed = list(name = "mixedCItest", estimator = "mesner-shalizi")
+)
+
+# A whole number in a range.
+check_whole <- function(x, argument, least, most) {
+  if (!is_number(x) || x != trunc(x) || x < least || x > most) {
+    abort_argument(argument, x, sprintf("give a whole number from %.0f to %.0f.", least, most))
+  }
+  as.double(x)
+}
+
+# k, or a share of n, as tigramite reads it.
+check_neighbours <- function(k, n, argument = "k") {
+  if (is_number(k) && k > 0 && k < 1) {
+    return(max(1, trunc(k * n)))
+  }
+  if (!is_number(k) || k != trunc(k) || k < 1 || k > n - 1) {
+    abort_argument(argument, k, sprintf(
+      "with %d observations, give a whole number from 1 to %d, or a share of the observations below 1.", n, n - 1L
+    ))
+  }
+  as.double(k)
+}
+
+check_early_stop <- function(early_stop) {
+  if (is.null(early_stop)) {
+    return(NULL)
+  }
+  want <- "give NULL or c(alpha = , error = ), with alpha between 0 and 1, and error from 0 to below 0.5."
+  values <- tryCatch(unlist(early_stop), error = function(e) NULL)
+  if (!is.numeric(values) || length(values) != 2L || !setequal(names(values), c("alpha", "error")) || anyNA(values) ||
+    values[["alpha"]] <= 0 || values[["alpha"]] >= 1 || values[["error"]] < 0 || values[["error"]] >= 0.5) {
+    abort_argument("early_stop", early_stop, want)
+  }
+  values[c("alpha", "error")]
+}
+
+# alpha: that of the search, which an early stop must have been made for.
+check_suff_knn <- function(suffStat, labels, test, alpha = NULL) {
+  data <- check_knn_data(suffStat, test)
+  if (ncol(data) != length(labels)) {
+    abort_argument("suffStat$data", data, sprintf(
+      "give a column for each variable; `labels` or `p` say that there are %d.", length(labels)
+    ))
+  }
+  check_data_names(colnames(data), labels, "suffStat$data")
+  early <- check_early_stop(suffStat$early_stop)
+  if (!is.null(alpha) && !is.null(early) && early[["alpha"]] != alpha) {
+    abort_argument("alpha", alpha, "give the two the same number.", shown = sprintf(
+      "%s where suffStat$early_stop has alpha = %s", format(alpha), format(early[["alpha"]])
+    ))
+  }
+  knn_for_rust(suffStat, data, seq_along(labels), test)
+}
+
+# The statistic for the columns `at`, ascending.
+knn_for_rust <- function(suffStat, data, at, test) {
+  n <- nrow(data)
+  discrete <- suffStat$discrete
+  if (!is.logical(discrete) || length(discrete) != ncol(data) || anyNA(discrete)) {
+    abort_argument("suffStat$discrete", discrete, "make the list by suff_knn(<data frame>).")
+  }
+  estimator <- check_choice(suffStat$estimator, c("auto", "frenzel-pompe", "mesner-shalizi", "gao"), "suffStat$estimator")
+  if (estimator == "auto") estimator <- test$estimator
+  if (estimator == "frenzel-pompe" && any(discrete)) {
+    abort_argument("suffStat", suffStat, paste(
+      "give indepTest = mixedCItest, or suff_knn(estimator = \"mesner-shalizi\")."
+    ), shown = paste("mixed data, and the estimator of cmiKnnCItest is for continuous ones: discrete are", column_names(data, discrete)))
+  }
+  early <- check_early_stop(suffStat$early_stop)
+  whole <- length(at) == ncol(data)
+  list(
+    kind = "knn", data = if (whole) data else data[, at, drop = FALSE], p = length(at), discrete = discrete[at], names = at,
+    k = check_neighbours(suffStat$k, n, "suffStat$k"), k_perm = check_whole(suffStat$k_perm, "suffStat$k_perm", 1, n - 1),
+    permutations = check_whole(suffStat$permutations, "suffStat$permutations", 1, 1e6), estimator = estimator,
+    transform = check_choice(suffStat$transform, c("ranks", "standardize", "uniform", "none"), "suffStat$transform"),
+    add_one = check_flag(suffStat$add_one %||% FALSE, "suffStat$add_one"),
+    seed = check_whole(suffStat$seed, "suffStat$seed", 0, .Machine$integer.max),
+    alpha = if (!is.null(early)) early[["alpha"]], error = if (!is.null(early)) early[["error"]]
+  )
+}
+
+check_knn_data <- function(suffStat, test) {
+  want <- sprintf("%s needs suff_knn(x) of a data frame or matrix x.", test$name)
+  if (is.data.frame(suffStat) || is.matrix(suffStat) || !is.list(suffStat) || is.null(suffStat$data)) {
+    abort_argument("suffStat", suffStat, want)
+  }
+  data <- suffStat$data
+  if (!is.matrix(data) || !is.double(data) || ncol(data) < 2L || nrow(data) < 3L) {
+    abort_argument("suffStat$data", data, want)
+  }
+  if (!all(is.finite(data))) {
+    abort_argument("suffStat$data", data, "drop the rows or fill the values in.", shown = paste(
+      "missing or infinite values in", column_names(data, colSums(!is.finite(data)) > 0)
+    ))
+  }
+  data
+}
+
+# One test as a function of R.
+knn_p_value <- function(x, y, S, suffStat, test) {
+  data <- check_knn_data(suffStat, test)
+  x <- check_position(x, data, "x", 1L)
+  y <- check_position(y, data, "y", 1L)
+  S <- check_position(S, data, "S")
+  at <- sort(unique(c(x, y, S)))
+  if (x == y || x %in% S || y %in% S) {
+    abort_argument("S", S, "x, y and the members of S must be different variables.")
+  }
+  found <- rust_knn_test(knn_for_rust(suffStat, data, at, test), match(x, at), match(y, at), resolve_threads())
+  check_rust(found)$p
+}

@@ -1,0 +1,102 @@
+#' Sufficient statistic for the nearest-neighbour tests
+#'
+#' Puts continuous and mixed data together with what [cmiKnnCItest()] and [mixedCItest()] need to know, with checks first.
+#'
+#' Numbers are continuous; factors, logicals and characters are discrete, with a distance of 0 between equal levels and 1
+#' between others. Make a factor of a number that is a code.
+#'
+#' # Transforms
+#'
+#' They apply to continuous columns.
+#' - `"ranks"`: 0, 1, ..., so that an increasing function of a variable changes nothing. The distance of two levels of a
+#'   discrete variable, 1, is then that of neighbours in rank: discrete variables have little say.
+#' - `"uniform"`: ranks over n. Two levels are then as far apart as the smallest and the largest value.
+#' - `"standardize"`: mean 0, standard deviation 1.
+#' - `"none"`.
+#'
+#' Equal values of a continuous column are an accident to the estimator `"frenzel-pompe"`: before they are ranked they are
+#' put in an order at random, by the seed, where CMIknn adds noise. The others are for mixed data, and keep them equal.
+#'
+#' @param data A data frame or matrix, observations in rows, variables in columns: numbers, factors, logicals, characters.
+#'   No missing values.
+#' @param k Number of nearest neighbours that an estimate goes by: a whole number from 1 to n - 1, or a share of n below 1.
+#' @param k_perm Number of nearest neighbours given S that an observation may take its value of x from in a permutation,
+#'   itself one of them: a whole number from 1 to n - 1.
+#' @param permutations Number of permutations. With the default form of p, 1 / permutations is the smallest p above 0.
+#' @param estimator Of the conditional mutual information, see [mixedCItest()]. `"auto"` is that of the test:
+#'   `"frenzel-pompe"` for `cmiKnnCItest`, `"mesner-shalizi"` for `mixedCItest`.
+#' @param transform What is done to continuous columns first, see below.
+#' @param seed A whole number from 0 to 2147483647 that the permutations depend on, or `NULL` to draw one from R's random
+#'   numbers: `set.seed()` makes a run repeatable.
+#' @param add_one Is p to be (1 + count) / (1 + permutations), which is never 0, in place of count / permutations?
+#' @param early_stop `NULL` to draw all permutations, or `c(alpha = , error = )`: a test ends as soon as its decision at
+#'   this `alpha` would be another, had all permutations been drawn, with a probability of at most `error` (a uniform prior
+#'   on p makes it beta-binomial). With `error = 0` no decision changes, only p, which is that of the permutations drawn.
+#' @return A list of
+#' \describe{
+#'   \item{`data`}{a matrix of doubles of the shape of `data`, with codes 1, 2, ... for levels;}
+#'   \item{`discrete`}{for each column, whether it is discrete;}
+#'   \item{`levels`}{a list of the levels of the discrete columns, by column;}
+#'   \item{...}{`k` (a whole number) and the other arguments.}
+#' }
+#' A constant column gets a warning of class `pcgpu_warning_constant`: it is independent of everything, with p = 1.
+#' @examples
+#' set.seed(1)
+#' suff <- suff_knn(iris, k = 10, transform = "standardize")
+#' suff$discrete
+#' mixedCItest("Petal.Length", "Species", "Petal.Width", suff)
+#' @export
+suff_knn <- function(data, k = 7, k_perm = 5, permutations = 100,
+                     estimator = c("auto", "frenzel-pompe", "mesner-shalizi", "gao"),
+                     transform = c("ranks", "standardize", "uniform", "none"),
+                     seed = NULL, add_one = FALSE, early_stop = NULL) {
+  if (!is.data.frame(data) && !(is.matrix(data) && is.atomic(data))) {
+    abort_argument("data", data, "give a data frame or matrix, observations in rows.")
+  }
+  if (is.matrix(data)) {
+    data <- as.data.frame(data, optional = is.null(colnames(data)), stringsAsFactors = TRUE)
+    names(data) <- if (all(nzchar(names(data)))) names(data)
+  }
+  if (ncol(data) < 2L || nrow(data) < 3L) {
+    abort_argument("data", data, "give at least three rows and two columns.")
+  }
+  discrete <- vapply(data, is_level_column, NA, USE.NAMES = FALSE)
+  usable <- discrete | vapply(data, is_number_column, NA)
+  if (!all(usable)) {
+    abort_argument("data", data, "make numbers or factors of them, or drop them.",
+      shown = paste("neither numbers nor factors, logicals or characters in", column_names(data, !usable))
+    )
+  }
+  missing <- vapply(data, function(column) anyNA(column) || is.numeric(column) && !all(is.finite(column)), NA)
+  if (any(missing)) {
+    abort_argument("data", data, "drop the rows or fill the values in.",
+      shown = paste("missing or infinite values in", column_names(data, missing))
+    )
+  }
+  factors <- lapply(data, function(column) if (is.factor(column)) droplevels(column) else if (!is.numeric(column)) factor(column))
+  values <- Map(function(column, levels) as.double(if (is.null(levels)) column else levels), data, factors)
+  matrix <- matrix(unlist(values, use.names = FALSE), nrow(data))
+  colnames(matrix) <- names(data)
+  warn_constant(matrix, data)
+  suff <- list(
+    data = matrix, discrete = discrete, levels = lapply(factors, levels),
+    k = check_neighbours(k, nrow(data)), k_perm = check_whole(k_perm, "k_perm", 1, nrow(data) - 1),
+    permutations = check_whole(permutations, "permutations", 1, 1e6),
+    estimator = check_choice(estimator, c("auto", "frenzel-pompe", "mesner-shalizi", "gao"), "estimator"),
+    transform = check_choice(transform, c("ranks", "standardize", "uniform", "none"), "transform"),
+    seed = if (is.null(seed)) sample.int(.Machine$integer.max, 1L) else check_whole(seed, "seed", 0, .Machine$integer.max),
+    add_one = check_flag(add_one, "add_one"), early_stop = check_early_stop(early_stop)
+  )
+  if (suff$estimator == "frenzel-pompe" && any(discrete)) {
+    abort_argument("estimator", "frenzel-pompe", "give \"mesner-shalizi\" or \"gao\", which are for mixed data.",
+      shown = paste0("\"frenzel-pompe\", for continuous variables, and discrete are ", column_names(data, discrete))
+    )
+  }
+  suff
+}
+
+is_level_column <- function(column) {
+  is.null(dim(column)) && (is.factor(column) || is.logical(column) || is.character(column))
+}
+
+is_number_column <- function(column) is.numeric(column) && is.null(attr(column, "class")) && is.null(dim(column))

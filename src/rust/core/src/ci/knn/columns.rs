@@ -1,0 +1,286 @@
+//! The variables as the estimators measure distances between their values.
+//!
+//! A continuous column has distances |a - b| of its transformed values, a discrete one 0 within a level and `mismatch`
+//! between levels. After a transform to ranks all of these are whole numbers, and the columns are kept as such: four times
+//! as many fit a register, and no arithmetic on them is rounded.
+
+use super::random::{philox, Key, Purpose};
+use crate::{Error, Result};
+
+/// What is done to continuous columns first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transform {
+    /// Ranks 0, 1, ... by column. Distances between levels of a discrete column are 1.
+    Ranks,
+    /// Ranks over n: the same, but for the distance between levels, which is that of the whole range.
+    Uniform,
+    /// Less the mean, over the standard deviation with denominator n. Distances between levels are 1.
+    Standardize,
+    /// Nothing. Distances between levels are 1.
+    None,
+}
+
+/// What is done to equal values of a column before they are ranked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ties {
+    /// They are ordered at random, by the seed: CMIknn's way, whose noise of a millionth does the same. Its estimator is for
+    /// continuous data, where equal values are an accident.
+    Random {
+        /// The seed.
+        seed: u64,
+    },
+    /// They stay equal, at the smallest of their ranks: the estimators for mixed data make sense of them.
+    Kept,
+}
+
+/// Values by column, `n` each.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values {
+    /// Whole numbers.
+    Whole(Vec<u16>),
+    /// Any.
+    Real(Vec<f64>),
+}
+
+/// Up to so many samples, ranks are kept as whole numbers.
+const MOST_WHOLE: usize = 65_000;
+
+/// n samples of p variables.
+#[derive(Clone, Debug)]
+pub struct Columns {
+    n: usize,
+    values: Values,
+    discrete: Vec<bool>,
+    constant: Vec<bool>,
+    mismatch: f64,
+}
+
+fn wrong(value: String, mend: &str) -> Error {
+    Error::Argument { argument: "suffStat$data", value, mend: mend.into() }
+}
+
+impl Columns {
+    /// From `data`, n x p column by column; a column marked discrete holds codes of levels. `names` are p numbers under which
+    /// columns draw their random numbers.
+    ///
+    /// A constant column has distances of 0 whatever the transform.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for fewer than 3 samples, more than [`MOST_SAMPLES`](super::MOST_SAMPLES), and values that are not
+    /// finite.
+    pub fn new(
+        n: usize,
+        data: &[f64],
+        discrete: &[bool],
+        names: &[u32],
+        transform: Transform,
+        ties: Ties,
+    ) -> Result<Self> {
+        let p = discrete.len();
+        if !(3..=super::MOST_SAMPLES).contains(&n) || data.len() != n * p || names.len() != p {
+            let mend = format!("from 3 to {} samples of each variable are needed", super::MOST_SAMPLES);
+            return Err(wrong(format!("{n} samples"), &mend));
+        }
+        if let Some(at) = data.iter().position(|value| !value.is_finite()) {
+            let value = format!("{} in row {}, column {}", data[at], at % n + 1, at / n + 1);
+            return Err(wrong(value, "finite numbers are needed: drop the row or fill the value in"));
+        }
+        let ranked = matches!(transform, Transform::Ranks | Transform::Uniform);
+        let mut real = Vec::with_capacity(data.len());
+        let mut constant = vec![false; discrete.len()];
+        for (column, (values, &discrete)) in data.chunks_exact(n).zip(discrete).enumerate() {
+            if values.iter().all(|value| value == &values[0]) {
+                real.resize(real.len() + n, 0.0);
+                constant[column] = true;
+            } else if discrete {
+                real.extend(dense_codes(values));
+            } else if ranked {
+                real.extend(ranks(values, names[column], ties));
+            } else if transform == Transform::Standardize {
+                real.extend(standardized(values));
+            } else {
+                real.extend_from_slice(values);
+            }
+        }
+        let mismatch = if transform == Transform::Uniform { n as f64 } else { 1.0 };
+        // Ranks, codes and the mismatch are not above n.
+        let values = if ranked && n <= MOST_WHOLE {
+            Values::Whole(real.iter().map(|&value| value as u16).collect())
+        } else {
+            Values::Real(real)
+        };
+        Ok(Columns { n, values, discrete: discrete.to_vec(), constant, mismatch })
+    }
+
+    /// Number of samples.
+    pub fn n(&self) -> usize {
+        self.n
+    }
+
+    /// Number of variables.
+    pub fn p(&self) -> usize {
+        self.discrete.len()
+    }
+
+    /// All values.
+    pub fn values(&self) -> &Values {
+        &self.values
+    }
+
+    /// By column: whether its distances are those of levels.
+    pub fn discrete(&self) -> &[bool] {
+        &self.discrete
+    }
+
+    /// Whether all values of a column are the same.
+    pub fn constant(&self, column: usize) -> bool {
+        self.constant[column]
+    }
+
+    /// The distance between two levels.
+    pub fn mismatch(&self) -> f64 {
+        self.mismatch
+    }
+
+    /// The distance of two samples in a column.
+    pub fn distance(&self, column: usize, a: usize, b: usize) -> f64 {
+        let at = column * self.n;
+        let (a, b) = match &self.values {
+            Values::Whole(values) => (f64::from(values[at + a]), f64::from(values[at + b])),
+            Values::Real(values) => (values[at + a], values[at + b]),
+        };
+        if self.discrete[column] {
+            if a == b {
+                0.0
+            } else {
+                self.mismatch
+            }
+        } else {
+            (a - b).abs()
+        }
+    }
+}
+
+/// The places of the values in ascending order.
+fn ascending(values: &[f64]) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..values.len() as u32).collect();
+    // -0 and 0 are equal here, as they are when they are subtracted.
+    order.sort_by(|&a, &b| (values[a as usize] + 0.0).total_cmp(&(values[b as usize] + 0.0)));
+    order
+}
+
+/// Codes 0, 1, ... of the values that occur, ascending.
+fn dense_codes(values: &[f64]) -> Vec<f64> {
+    let order = ascending(values);
+    let mut codes = vec![0.0; values.len()];
+    let mut code = 0.0;
+    for pair in order.windows(2) {
+        if values[pair[0] as usize] != values[pair[1] as usize] {
+            code += 1.0;
+        }
+        codes[pair[1] as usize] = code;
+    }
+    codes
+}
+
+fn ranks(values: &[f64], column: u32, ties: Ties) -> Vec<f64> {
+    let mut order = ascending(values);
+    let mut ranks = vec![0.0; values.len()];
+    let mut first = 0;
+    for rank in 1..=order.len() {
+        let ends = rank == order.len() || values[order[rank] as usize] != values[order[first] as usize];
+        if !ends {
+            continue;
+        }
+        if let (Ties::Random { seed }, true) = (ties, rank - first > 1) {
+            let key = Key::of_column(seed, column);
+            order[first..rank].sort_by_key(|&sample| (philox([sample, 0, 0, Purpose::Ties as u32], key), sample));
+        }
+        for (place, &sample) in order[first..rank].iter().enumerate() {
+            let rank = if ties == Ties::Kept { first } else { first + place };
+            ranks[sample as usize] = rank as f64;
+        }
+        first = rank;
+    }
+    ranks
+}
+
+fn standardized(values: &[f64]) -> Vec<f64> {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let centred: Vec<f64> = values.iter().map(|value| value - mean).collect();
+    let deviation = (centred.iter().map(|value| value * value).sum::<f64>() / n).sqrt();
+    // Squares of tiny numbers may vanish, and those of huge ones overflow.
+    if deviation > 0.0 && deviation.is_finite() {
+        centred.iter().map(|value| value / deviation).collect()
+    } else {
+        let most = values.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
+        if most > 0.0 && most != 1.0 {
+            standardized(&values.iter().map(|value| value / most).collect::<Vec<f64>>())
+        } else {
+            vec![0.0; values.len()]
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn column(values: &[f64], discrete: bool, transform: Transform, ties: Ties) -> Vec<f64> {
+        let columns = Columns::new(values.len(), values, &[discrete], &[0], transform, ties).unwrap();
+        match columns.values() {
+            Values::Whole(values) => values.iter().map(|&v| f64::from(v)).collect(),
+            Values::Real(values) => values.clone(),
+        }
+    }
+
+    #[test]
+    fn transforms() {
+        let values = [0.5, -2.0, 0.5, 7.0, -0.0, 0.0];
+        let kept = column(&values, false, Transform::Ranks, Ties::Kept);
+        assert_eq!(kept, [3.0, 0.0, 3.0, 5.0, 1.0, 1.0]);
+        let mut seen = [false; 2];
+        for seed in 0..20 {
+            let broken = column(&values, false, Transform::Ranks, Ties::Random { seed });
+            let mut sorted = broken.clone();
+            sorted.sort_by(f64::total_cmp);
+            assert_eq!(sorted, [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
+            assert!(broken[1] == 0.0 && broken[3] == 5.0 && broken[0] >= 3.0 && broken[4] <= 2.0);
+            seen[usize::from(broken[0] > broken[2])] = true;
+        }
+        assert_eq!(seen, [true, true]);
+        let standardized = column(&[1.0, 2.0, 3.0, 6.0], false, Transform::Standardize, Ties::Kept);
+        let deviation = 3.5f64.sqrt();
+        let wanted = [-2.0 / deviation, -1.0 / deviation, 0.0, 3.0 / deviation];
+        assert!(standardized.iter().zip(wanted).all(|(a, b)| (a - b).abs() < 1e-15));
+        assert_eq!(column(&[4.0, 9.0, 4.0, -1.0], true, Transform::None, Ties::Kept), [1.0, 2.0, 1.0, 0.0]);
+        for transform in [Transform::Ranks, Transform::Standardize, Transform::None] {
+            assert_eq!(column(&[4.0; 5], false, transform, Ties::Random { seed: 1 }), [0.0; 5]);
+        }
+        for scale in [1e-300, 1e300] {
+            let values = [1.0, 2.0, 3.0, 6.0].map(|value| value * scale);
+            let extreme = column(&values, false, Transform::Standardize, Ties::Kept);
+            assert!(extreme.iter().zip(wanted).all(|(a, b)| (a - b).abs() < 1e-12), "{extreme:?}");
+        }
+    }
+
+    #[test]
+    fn distances() {
+        let data = [0.1, 0.2, 0.9, 5.0, 5.0, 2.0];
+        for (transform, mismatch) in [(Transform::Ranks, 1.0), (Transform::Uniform, 3.0), (Transform::None, 1.0)] {
+            let columns = Columns::new(3, &data, &[false, true], &[0, 1], transform, Ties::Kept).unwrap();
+            assert_eq!((columns.distance(1, 0, 1), columns.distance(1, 0, 2)), (0.0, mismatch));
+            let wanted = if transform == Transform::None { 0.9 - 0.1 } else { 2.0 };
+            assert_eq!(columns.distance(0, 2, 0), wanted);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_measured_is_refused() {
+        for (n, data) in [(2, vec![1.0; 2]), (3, vec![1.0, f64::NAN, 2.0]), (3, vec![f64::INFINITY, 1.0, 2.0])] {
+            let refused = Columns::new(n, &data, &[false], &[0], Transform::Ranks, Ties::Kept);
+            assert!(matches!(refused, Err(Error::Argument { argument: "suffStat$data", .. })), "{refused:?}");
+        }
+    }
+}

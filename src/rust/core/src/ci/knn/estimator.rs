@@ -1,0 +1,157 @@
+//! The three nearest-neighbour estimators of conditional mutual information, as what they make of the counts at a point.
+//!
+//! Let rho be the Chebyshev distance from a point to its k-th neighbour in (x, y, S), and n_xS, n_yS, n_S the numbers of
+//! points within a radius of it in the subspaces. With ψ the digamma function, in nats, all are means over the points of
+//!
+//! ψ(k~) - ψ(n_xS) - ψ(n_yS) + ψ(n_S),
+//!
+//! and differ in the radius, in whether the point itself is counted, and in k~. Where S is empty, n_S is the number of all
+//! points.
+
+/// An estimator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Estimator {
+    /// S. Frenzel and B. Pompe (2007), M. Vejmelka and M. Paluš (2008), for continuous variables, with the conventions of
+    /// CMIknn (Runge 2018; tigramite 5.2.10). Points strictly nearer than rho count, and the point itself; a distance that is
+    /// the same to nine digits is not nearer (the radius is 0.999999999 rho). k~ = k.
+    FrenzelPompe,
+    /// O. C. Mesner and C. R. Shalizi (2021), for mixed variables. Points within rho count, the point itself does not.
+    /// k~ is the number of points within rho in (x, y, S), which is more than k where distances are equal.
+    MesnerShalizi,
+    /// W. Gao, S. Kannan, S. Oh and P. Viswanath (2017), for mixed variables, with the conventions of their code. Points
+    /// nearer than rho count (the radius is rho - 1e-15), and the point itself. k~ = k but where rho = 0: there it is the
+    /// number of points at distance 0, the point itself counted. Where S is empty, log n stands in place of ψ(n_S); they
+    /// give the mutual information alone, and a set S enters here as in the other two.
+    Gao,
+}
+
+/// Fixed point: terms are multiples of 2^-36, so that their sum is exact and the same in any order. A term is off by less
+/// than 1e-11, and 2^20 points leave room in 63 bits.
+const ONE: f64 = (1u64 << 36) as f64;
+
+/// The largest number of samples.
+pub const MOST_SAMPLES: usize = 1 << 20;
+
+/// The terms of an estimator for n samples.
+#[derive(Clone, Debug)]
+pub struct Terms {
+    estimator: Estimator,
+    k: usize,
+    /// ψ(count) in fixed point, by a count with the point itself in it. `own[0]` is not used.
+    own: Vec<i64>,
+    /// The same for the number of points in (x, y, S).
+    joint: Vec<i64>,
+    /// What stands for ψ(n_S) where S is empty.
+    all: i64,
+}
+
+impl Estimator {
+    /// The radius within which points of the subspaces count.
+    #[inline(always)]
+    pub fn radius(self, rho: f64) -> f64 {
+        match self {
+            Estimator::FrenzelPompe => rho * 0.999999999,
+            Estimator::MesnerShalizi => rho,
+            Estimator::Gao if rho == 0.0 => 1e-15,
+            Estimator::Gao => rho - 1e-15,
+        }
+    }
+}
+
+impl Terms {
+    /// For `n` samples and their k-th neighbours.
+    pub fn new(estimator: Estimator, n: usize, k: usize) -> Self {
+        // ψ(1) = -γ, ψ(m + 1) = ψ(m) + 1 / m (Abramowitz and Stegun 1964, 6.3.2).
+        const EULER: f64 = 0.577_215_664_901_532_9;
+        let mut digamma = Vec::with_capacity(n + 2);
+        digamma.extend([f64::NAN, -EULER]);
+        for m in 1..=n {
+            digamma.push(digamma[m] + 1.0 / m as f64);
+        }
+        let fixed = |value: f64| (value * ONE).round() as i64;
+        let without_itself = usize::from(estimator == Estimator::MesnerShalizi);
+        let own: Vec<i64> =
+            (0..=n).map(|count| count.checked_sub(without_itself).map_or(0, |count| fixed(digamma[count]))).collect();
+        let all = if estimator == Estimator::Gao { fixed((n as f64).ln()) } else { fixed(digamma[n]) };
+        let joint = match estimator {
+            Estimator::FrenzelPompe => vec![fixed(digamma[k]); n + 1],
+            _ => own.clone(),
+        };
+        Terms { estimator, k, own, joint, all }
+    }
+
+    /// The estimator.
+    #[inline(always)]
+    pub fn estimator(&self) -> Estimator {
+        self.estimator
+    }
+
+    /// Which neighbour.
+    #[inline(always)]
+    pub fn k(&self) -> usize {
+        self.k
+    }
+
+    /// ψ(k~), from rho and the number of points within rho in (x, y, S), the point itself among them.
+    #[inline(always)]
+    pub fn joint(&self, rho: f64, within: usize) -> i64 {
+        if self.estimator == Estimator::Gao && rho > 0.0 {
+            self.own[self.k]
+        } else {
+            self.joint[within]
+        }
+    }
+
+    /// ψ of a count of points in a subspace, the point itself among them.
+    #[inline(always)]
+    pub fn subspace(&self, within: usize) -> i64 {
+        self.own[within]
+    }
+
+    /// What stands for ψ(n_S) where S is empty.
+    #[inline(always)]
+    pub fn all(&self) -> i64 {
+        self.all
+    }
+
+    /// By number of points within the radius in a subspace, the point itself among them: ψ in fixed point. For devices.
+    pub fn table(&self) -> &[i64] {
+        &self.own
+    }
+
+    /// As [`Terms::table`], of the points within rho in (x, y, S).
+    pub fn joint_table(&self) -> &[i64] {
+        &self.joint
+    }
+
+    /// The estimate, in nats, that a sum of terms over all points stands for.
+    pub fn estimate(&self, sum: i64, n: usize) -> f64 {
+        sum as f64 / ONE / n as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digammas() {
+        // Abramowitz and Stegun (1964), table 6.1: ψ(2) = 0.42278 43351, ψ(10) = 2.25175 25890 66721.
+        let terms = Terms::new(Estimator::FrenzelPompe, 10, 2);
+        assert!((terms.estimate(terms.subspace(10), 1) - 2.251_752_589_066_721).abs() < 1e-11);
+        assert!((terms.estimate(terms.joint(1.0, 7), 1) - 0.422_784_335_098_467_1).abs() < 1e-11);
+        assert_eq!(terms.all(), terms.subspace(10));
+        let terms = Terms::new(Estimator::MesnerShalizi, 10, 2);
+        assert_eq!(terms.joint(0.0, 3), terms.subspace(3));
+        assert!((terms.estimate(terms.subspace(3), 1) - 0.422_784_335_098_467_1).abs() < 1e-11);
+        let terms = Terms::new(Estimator::Gao, 10, 2);
+        assert_eq!((terms.joint(0.0, 5), terms.joint(0.5, 5)), (terms.subspace(5), terms.subspace(2)));
+        assert!((terms.estimate(terms.all(), 1) - 10f64.ln()).abs() < 1e-11);
+    }
+
+    #[test]
+    fn the_largest_sum_fits() {
+        let most = (MOST_SAMPLES as f64).ln() + 1.0;
+        assert!(4.0 * most * ONE * MOST_SAMPLES as f64 <= i64::MAX as f64);
+    }
+}

@@ -1,0 +1,215 @@
+//! Permutations that leave x where it depends on S: every sample takes the x of one of its nearest neighbours in S.
+//!
+//! Runge (2018), algorithm 1: in random order, each sample takes the first of its k_perm neighbours, in random order, that
+//! none has taken before, or the last of them. The sample itself is one of its neighbours, as in tigramite 5.2.10.
+
+use super::random::{below, philox, philox_lanes, scramble, Key, Purpose, LANES};
+
+/// Draws of one step that come with its counter; the first word orders the samples.
+const WITH_STEP: usize = 3;
+
+/// Working memory, reused.
+#[derive(Clone, Debug, Default)]
+pub struct Shuffler {
+    order: Vec<u32>,
+    /// By sample: the stamp of the permutation that took it last.
+    taken: Vec<u32>,
+    stamp: u32,
+    own: Vec<u32>,
+}
+
+/// Chooses `k_perm` neighbours of a sample from others (itself among them) that hold the nearest: `distances[i]` in S is that
+/// to sample `name(i)`. Ascending by number.
+///
+/// Of those at the distance of the last, the sample itself comes first and then the smallest scrambled pair: where S is
+/// discrete, these are a random choice of its level. `key` is that of S.
+#[allow(clippy::too_many_arguments)]
+pub fn neighbours_in<D: Copy + PartialOrd>(
+    sample: u32,
+    distances: &[D],
+    name: impl Fn(usize) -> u32,
+    k_perm: usize,
+    key: Key,
+    ties: &mut Vec<(u32, u32)>,
+    sorted: &mut Vec<D>,
+    out: &mut [u32],
+) {
+    sorted.clear();
+    sorted.extend_from_slice(distances);
+    let by_size = |a: &D, b: &D| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal);
+    let (_, &mut last, _) = sorted.select_nth_unstable_by(k_perm - 1, by_size);
+    ties.clear();
+    let mut found = 0;
+    for (at, &distance) in distances.iter().enumerate() {
+        if distance < last {
+            out[found] = name(at);
+            found += 1;
+        } else if distance == last {
+            let other = name(at);
+            // Never 0 for another sample.
+            let rank = if other == sample { 0 } else { scramble(key, sample, other) | 1 };
+            ties.push((rank, other));
+        }
+    }
+    if ties.len() > k_perm - found {
+        ties.sort_unstable();
+    }
+    for (slot, &(_, other)) in out[found..].iter_mut().zip(ties.iter()) {
+        *slot = other;
+    }
+    out.sort_unstable();
+}
+
+impl Shuffler {
+    /// Permutation number `m` of the test with this key, plain: sample i gets the x of `out[i]`.
+    #[inline(always)]
+    pub fn plain(&mut self, key: Key, m: u32, out: &mut [u32]) {
+        let n = out.len();
+        out.iter_mut().zip(0..).for_each(|(place, sample)| *place = sample);
+        // Four steps a counter.
+        for first in (0..n.div_ceil(4)).step_by(LANES) {
+            let words = philox_lanes(first as u32, m, Purpose::Plain, key);
+            for step in first * 4..n.min((first + LANES) * 4) {
+                let word = words[step % 4][step / 4 - first];
+                out.swap(step, step + below(word, (n - step) as u32) as usize);
+            }
+        }
+    }
+
+    /// Permutation number `m` of the test with this key among `neighbours`, `k_perm` of each sample.
+    #[inline(always)]
+    pub fn local(&mut self, key: Key, m: u32, neighbours: &[u32], k_perm: usize, out: &mut [u32]) {
+        let n = out.len();
+        self.order.clear();
+        self.order.extend(0..n as u32);
+        if self.taken.len() != n || self.stamp == u32::MAX {
+            self.taken.clear();
+            self.taken.resize(n, 0);
+            self.stamp = 0;
+        }
+        self.stamp += 1;
+        for first in (0..n).step_by(LANES) {
+            let words = philox_lanes(first as u32, m, Purpose::Local, key);
+            for step in first..n.min(first + LANES) {
+                let lane = step - first;
+                let word = |draw: usize| {
+                    if draw < WITH_STEP {
+                        words[1 + draw][lane]
+                    } else {
+                        let (block, at) = ((draw - WITH_STEP) / 4, (draw - WITH_STEP) % 4);
+                        philox([step as u32, m, 1 + block as u32, Purpose::Local as u32], key)[at]
+                    }
+                };
+                self.order.swap(step, step + below(words[0][lane], (n - step) as u32) as usize);
+                let sample = self.order[step] as usize;
+                let list = &neighbours[sample * k_perm..(sample + 1) * k_perm];
+                let chosen = if k_perm <= 32 {
+                    first_free(list, &self.taken, self.stamp, word)
+                } else {
+                    self.own.clear();
+                    self.own.extend_from_slice(list);
+                    first_free_of_many(&mut self.own, &self.taken, self.stamp, word)
+                };
+                self.taken[chosen as usize] = self.stamp;
+                out[sample] = chosen;
+            }
+        }
+    }
+}
+
+/// The first of the list, in an order that is drawn as it is needed, that is not taken; or the last in that order.
+#[inline(always)]
+fn first_free(list: &[u32], taken: &[u32], stamp: u32, word: impl Fn(usize) -> u32) -> u32 {
+    let mut own = [0; 32];
+    let own = &mut own[..list.len()];
+    own.copy_from_slice(list);
+    first_free_of_many(own, taken, stamp, word)
+}
+
+#[inline(always)]
+fn first_free_of_many(own: &mut [u32], taken: &[u32], stamp: u32, word: impl Fn(usize) -> u32) -> u32 {
+    let last = own.len() - 1;
+    for at in 0..last {
+        own.swap(at, at + below(word(at), (own.len() - at) as u32) as usize);
+        if taken[own[at] as usize] != stamp {
+            return own[at];
+        }
+    }
+    own[last]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_permutations_are_permutations_and_all_alike() {
+        let mut shuffler = Shuffler::default();
+        for n in [3usize, 4, 31, 33, 100] {
+            let mut out = vec![0; n];
+            shuffler.plain(Key([1, n as u32]), 5, &mut out);
+            let mut sorted = out.clone();
+            sorted.sort_unstable();
+            assert!(sorted.iter().zip(0..).all(|(&a, b)| a == b), "{out:?}");
+        }
+        // All 24 of four samples about equally often.
+        let mut counts = std::collections::HashMap::new();
+        for m in 0..24_000 {
+            let mut out = [0; 4];
+            shuffler.plain(Key([3, 4]), m, &mut out);
+            *counts.entry(out).or_insert(0) += 1;
+        }
+        assert!(counts.len() == 24 && counts.values().all(|count| (860..1140).contains(count)), "{counts:?}");
+    }
+
+    #[test]
+    fn neighbours_are_the_nearest_and_the_sample_itself() {
+        let (mut ties, mut sorted, mut out) = (Vec::new(), Vec::new(), vec![0; 3]);
+        let distances = [4u16, 1, 0, 2, 9];
+        neighbours_in(2, &distances, |b| b as u32, 3, Key([0, 0]), &mut ties, &mut sorted, &mut out);
+        assert_eq!(out, [1, 2, 3]);
+        // Of many at one distance, any; the sample itself always.
+        let mut seen = [0; 40];
+        for sample in 0..40 {
+            neighbours_in(sample, &[7u16; 40], |b| b as u32, 3, Key([0, 5]), &mut ties, &mut sorted, &mut out);
+            assert!(out.contains(&sample) && out[0] < out[1] && out[1] < out[2]);
+            out.iter().for_each(|&other| seen[other as usize] += 1);
+        }
+        assert!(seen.iter().all(|count| (1..12).contains(count)), "{seen:?}");
+    }
+
+    /// The rule of the paper, word for word, with the same draws.
+    #[test]
+    fn no_neighbour_is_taken_twice_while_another_is_free() {
+        for k_perm in [1, 2, 5, 9, 40] {
+            let n = 61;
+            let neighbours: Vec<u32> =
+                (0..n as u32).flat_map(|a| (0..k_perm as u32).map(move |i| (a + i * i) % n as u32)).collect();
+            let mut out = vec![0; n];
+            let key = Key([8, 15]);
+            Shuffler::default().local(key, 3, &neighbours, k_perm, &mut out);
+            let step = |at: u32| philox([at, 3, 0, Purpose::Local as u32], key);
+            let mut order: Vec<usize> = (0..n).collect();
+            for at in 0..n {
+                order.swap(at, at + below(step(at as u32)[0], (n - at) as u32) as usize);
+            }
+            let mut used = vec![false; n];
+            for (at, &sample) in order.iter().enumerate() {
+                let mut list = neighbours[sample * k_perm..(sample + 1) * k_perm].to_vec();
+                for i in 0..k_perm - 1 {
+                    let word = match i {
+                        0..=2 => step(at as u32)[1 + i],
+                        _ => philox([at as u32, 3, 1 + (i as u32 - 3) / 4, 1], key)[(i - 3) % 4],
+                    };
+                    list.swap(i, i + below(word, (k_perm - i) as u32) as usize);
+                }
+                let mut y = 0;
+                while used[list[y] as usize] && y < k_perm - 1 {
+                    y += 1;
+                }
+                used[list[y] as usize] = true;
+                assert_eq!(out[sample], list[y], "sample {sample}, k_perm {k_perm}");
+            }
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! Conditional mutual information by nearest neighbours with a local permutation test: CMIknn (J. Runge 2018, "Conditional
+//! independence testing based on a nearest-neighbor estimator of conditional mutual information", AISTATS) and the same test
+//! with estimators for mixed data.
+//!
+//! * [`Columns`]: distances of samples in a variable.
+//! * [`Estimator`], [`Terms`]: what an estimate is made of. All of it is whole numbers: counts of points and digammas in fixed
+//!   point, so that an estimate is the same in whatever order and on whatever machine it is summed.
+//! * `local`: permutations. [`random`]: their random numbers, by counter.
+//! * [`Decision`]: p, and when to stop.
+//!
+//! The statistic is symmetric in x and y and the permutation is not: of the two, the one with the smaller number is permuted,
+//! which makes p(x, y | S) and p(y, x | S) one number. The papers and tigramite before 5.2 permute x, tigramite 5.2 y.
+//!
+//! Here everything stands as a plain reading of its definition. Engines are quicker, and equal to the last bit.
+
+mod columns;
+mod decision;
+mod estimator;
+mod local;
+pub mod random;
+
+pub use columns::{Columns, Ties, Transform, Values};
+pub use decision::{Decision, EarlyStop};
+pub use estimator::{Estimator, Terms, MOST_SAMPLES};
+pub use local::{neighbours_in, Shuffler};
+
+use super::CiTest;
+use crate::{Error, Result};
+use random::Key;
+
+/// What the test is asked to do.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// Estimates go by the distance to the k-th neighbour, 1 to n - 1.
+    pub k: usize,
+    /// Neighbours in S that a sample may take its x from, 1 to n - 1; the sample itself is one of them.
+    pub k_perm: usize,
+    /// Number of permutations.
+    pub permutations: usize,
+    /// Estimator.
+    pub estimator: Estimator,
+    /// Transform of continuous columns.
+    pub transform: Transform,
+    /// Whether p is (1 + count) / (1 + permutations) in place of count / permutations.
+    pub add_one: bool,
+    /// Seed of the permutations, and of the order of equal values.
+    pub seed: u64,
+    /// When to stop before all permutations are drawn.
+    pub early_stop: Option<EarlyStop>,
+}
+
+/// The test on data.
+#[derive(Clone, Debug)]
+pub struct Knn {
+    columns: Columns,
+    /// By column: its number in the data that these are columns of, ascending.
+    names: Vec<u32>,
+    settings: Settings,
+    terms: Terms,
+    decision: Decision,
+}
+
+/// What a test came to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Outcome {
+    /// The estimate of the conditional mutual information in nats; not cut off at 0.
+    pub estimate: f64,
+    /// p-value.
+    pub p: f64,
+    /// Number of permutations drawn.
+    pub drawn: usize,
+    /// How many of them have an estimate at least as large as the data's.
+    pub count: usize,
+}
+
+impl Outcome {
+    /// Where x or y is constant: independent without a test.
+    pub const CERTAIN: Outcome = Outcome { estimate: 0.0, p: 1.0, drawn: 0, count: 0 };
+}
+
+impl Knn {
+    /// From `data`, n x p column by column, and which of the columns are discrete.
+    ///
+    /// # Errors
+    /// [`Error::Argument`]: data as in [`Columns::new`]; k or k_perm not from 1 to n - 1; a discrete column with an estimator
+    /// for continuous ones; permutations or early stop as in [`Decision::new`].
+    pub fn new(n: usize, data: &[f64], discrete: &[bool], settings: Settings) -> Result<Self> {
+        let names: Vec<u32> = (0..discrete.len() as u32).collect();
+        Self::of_columns(n, data, discrete, &names, settings)
+    }
+
+    /// As [`Knn::new`], on some columns of larger data, whose numbers there are `names`, ascending: the answers are those that
+    /// all columns would give.
+    pub fn of_columns(n: usize, data: &[f64], discrete: &[bool], names: &[u32], settings: Settings) -> Result<Self> {
+        let Settings { k, k_perm, permutations, estimator, transform, add_one, seed, early_stop } = settings;
+        let ties = if estimator == Estimator::FrenzelPompe { Ties::Random { seed } } else { Ties::Kept };
+        let columns = Columns::new(n, data, discrete, names, transform, ties)?;
+        for (argument, value) in [("suffStat$k", k), ("suffStat$k_perm", k_perm)] {
+            if !(1..n).contains(&value) {
+                let mend = format!("with {n} samples a number from 1 to {} is needed", n - 1);
+                return Err(Error::Argument { argument, value: value.to_string(), mend });
+            }
+        }
+        if let (Estimator::FrenzelPompe, Some(column)) = (estimator, discrete.iter().position(|&discrete| discrete)) {
+            return Err(Error::Argument {
+                argument: "suffStat$estimator",
+                value: "\"frenzel-pompe\"".into(),
+                mend: format!(
+                    "it is for continuous variables and column {} is discrete: give \"mesner-shalizi\" or \"gao\"",
+                    column + 1
+                ),
+            });
+        }
+        let terms = Terms::new(estimator, n, k);
+        Ok(Knn {
+            columns,
+            names: names.to_vec(),
+            settings,
+            terms,
+            decision: Decision::new(permutations, add_one, early_stop)?,
+        })
+    }
+
+    /// The data.
+    pub fn columns(&self) -> &Columns {
+        &self.columns
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The estimator's terms.
+    pub fn terms(&self) -> &Terms {
+        &self.terms
+    }
+
+    /// How p is made.
+    pub fn decision(&self) -> &Decision {
+        &self.decision
+    }
+
+    /// The key of a test's random numbers.
+    pub fn key(&self, x: usize, y: usize, s: &[u32]) -> Key {
+        Key::of_test(self.settings.seed, self.names[x], self.names[y], &self.named(s))
+    }
+
+    /// The key of what tests given S share.
+    pub fn set_key(&self, s: &[u32]) -> Key {
+        Key::of_set(self.settings.seed, &self.named(s))
+    }
+
+    fn named(&self, s: &[u32]) -> Vec<u32> {
+        s.iter().map(|&column| self.names[column as usize]).collect()
+    }
+
+    /// The estimate of I(x; y | S) in nats.
+    pub fn estimate(&self, x: usize, y: usize, s: &[u32]) -> f64 {
+        let same: Vec<u32> = (0..self.columns.n() as u32).collect();
+        self.terms.estimate(self.sum(x, y, s, &same), self.columns.n())
+    }
+
+    /// Whether x or y is constant, and so independent of everything.
+    pub fn constant(&self, x: usize, y: usize) -> bool {
+        self.columns.constant(x) || self.columns.constant(y)
+    }
+
+    /// The test, as defined.
+    pub fn test(&self, x: usize, y: usize, s: &[u32]) -> Outcome {
+        if self.constant(x, y) {
+            return Outcome::CERTAIN;
+        }
+        let n = self.columns.n();
+        let (x, y) = (x.min(y), x.max(y));
+        let key = self.key(x, y, s);
+        let mut permuted: Vec<u32> = (0..n as u32).collect();
+        let own = self.sum(x, y, s, &permuted);
+        let neighbours = if s.is_empty() { Vec::new() } else { self.neighbours(s) };
+        let mut shuffler = Shuffler::default();
+        let (mut drawn, mut count) = (0, 0);
+        loop {
+            if s.is_empty() {
+                shuffler.plain(key, drawn as u32, &mut permuted);
+            } else {
+                shuffler.local(key, drawn as u32, &neighbours, self.settings.k_perm, &mut permuted);
+            }
+            let at_least = self.sum(x, y, s, &permuted) >= own;
+            if let Some(p) = self.decision.next(&mut drawn, &mut count, at_least) {
+                return Outcome { estimate: self.terms.estimate(own, n), p, drawn, count };
+            }
+        }
+    }
+
+    /// k_perm neighbours in S of every sample.
+    pub fn neighbours(&self, s: &[u32]) -> Vec<u32> {
+        let (n, k_perm) = (self.columns.n(), self.settings.k_perm);
+        let key = self.set_key(s);
+        let mut neighbours = vec![0; n * k_perm];
+        let (mut ties, mut sorted) = (Vec::new(), Vec::new());
+        for (a, out) in neighbours.chunks_exact_mut(k_perm).enumerate() {
+            let distances: Vec<f64> = (0..n).map(|b| self.apart(s, a, b)).collect();
+            neighbours_in(a as u32, &distances, |b| b as u32, k_perm, key, &mut ties, &mut sorted, out);
+        }
+        neighbours
+    }
+
+    /// Chebyshev distance of two samples in some columns.
+    fn apart(&self, columns: &[u32], a: usize, b: usize) -> f64 {
+        columns.iter().fold(0.0, |most, &column| self.columns.distance(column as usize, a, b).max(most))
+    }
+
+    /// The sum of the terms where sample i has the x of sample `permuted[i]`.
+    fn sum(&self, x: usize, y: usize, s: &[u32], permuted: &[u32]) -> i64 {
+        let n = self.columns.n();
+        let (mut of_x, mut of_y, mut of_s, mut joint) = (vec![0.0; n], vec![0.0; n], vec![0.0; n], vec![0.0; n]);
+        let mut sum = 0;
+        for a in 0..n {
+            for b in 0..n {
+                of_s[b] = self.apart(s, a, b);
+                of_x[b] = self.columns.distance(x, permuted[a] as usize, permuted[b] as usize).max(of_s[b]);
+                of_y[b] = self.columns.distance(y, a, b).max(of_s[b]);
+                joint[b] = of_x[b].max(of_y[b]);
+            }
+            let mut sorted = joint.clone();
+            sorted.sort_by(f64::total_cmp);
+            // The point itself is the first.
+            let rho = sorted[self.terms.k()];
+            let radius = self.terms.estimator().radius(rho);
+            let within = |distances: &[f64], radius: f64| distances.iter().filter(|&&d| d <= radius).count();
+            let given = if s.is_empty() { self.terms.all() } else { self.terms.subspace(within(&of_s, radius)) };
+            sum += self.terms.joint(rho, within(&joint, rho))
+                - self.terms.subspace(within(&of_x, radius))
+                - self.terms.subspace(within(&of_y, radius))
+                + given;
+        }
+        sum
+    }
+}
+
+impl CiTest for Knn {
+    fn p_value(&mut self, x: usize, y: usize, s: &[u32]) -> Result<f64> {
+        Ok(self.test(x, y, s).p)
+    }
+}

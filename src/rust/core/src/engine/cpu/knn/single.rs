@@ -1,0 +1,73 @@
+//! One test on all threads: its permutations are shared out.
+
+use std::sync::Mutex;
+
+use super::cell::Cell;
+use super::given::{Given, Table};
+use super::work::{given_for, outcome, part, sums_of, Buffers, Question};
+use super::KnnKernel;
+use crate::ci::knn::{Knn, Outcome, Values};
+use crate::engine::cpu::pool::{Pool, Stop};
+use crate::search::Observer;
+use crate::{Error, Result};
+
+/// Parts a thread, so that none waits long for another.
+const PARTS: usize = 4;
+
+/// Permutations in a wave of a test that may stop early.
+const WAVE: usize = 64;
+
+impl KnnKernel<'_> {
+    /// The test of x and y given S on `threads` threads (at least 1).
+    ///
+    /// # Errors
+    /// What the observer returns; [`Error::Argument`] where threads could not be started.
+    pub fn test(&self, x: usize, y: usize, s: &[u32], threads: usize, observer: &mut dyn Observer) -> Result<Outcome> {
+        if self.knn.constant(x, y) {
+            return Ok(Outcome::CERTAIN);
+        }
+        let mut pool = Pool::new(threads);
+        match self.knn.columns().values() {
+            Values::Whole(values) => test(&self.table(values), self.knn, x, y, s, &mut pool, observer),
+            Values::Real(values) => test(&self.table(values), self.knn, x, y, s, &mut pool, observer),
+        }
+    }
+}
+
+fn test<C: Cell>(
+    table: &Table<C>,
+    knn: &Knn,
+    x: usize,
+    y: usize,
+    s: &[u32],
+    pool: &mut Pool,
+    observer: &mut dyn Observer,
+) -> Result<Outcome> {
+    let question = Question::new(knn, x, y, s);
+    let given = given_for(table, knn, Given::guide(table, question.y, &question.s), &question.s);
+    let all = knn.decision().permutations() + 1;
+    let wave = if knn.decision().stops_early() { WAVE } else { all };
+    let pairs = (table.n as f64) * (table.n as f64);
+    let mut sums = Vec::with_capacity(all);
+    while sums.len() < all {
+        let first = sums.len();
+        sums.resize(all.min(first + wave), 0);
+        let fresh = &mut sums[first..];
+        let size = fresh.len().div_ceil(PARTS * pool.threads()).clamp(1, part::<C>(table.n));
+        let inline = pool.threads() == 1 && pairs * (fresh.len() as f64) < super::INLINE_PAIRS;
+        let parts: Vec<Mutex<&mut [i64]>> = fresh.chunks_mut(size).map(Mutex::new).collect();
+        let run = |buffers: &mut Buffers<C>, part: usize, stop: &Stop| {
+            if let Ok(mut sums) = parts[part].lock() {
+                sums_of(table, knn, &given, &question, first + part * size, buffers, &|| stop.requested(), &mut sums);
+            }
+        };
+        let cost = |_| size as f64;
+        pool.run(parts.len(), inline, cost, &mut |done| observer.progress(0, done + first as f64, all as f64), run)?;
+        drop(parts);
+        if let Some(outcome) = outcome(knn, &sums) {
+            return Ok(outcome);
+        }
+    }
+    // A decision is reached at the last permutation at the latest.
+    Err(Error::Interrupted)
+}

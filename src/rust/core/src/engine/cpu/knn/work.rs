@@ -1,0 +1,199 @@
+//! A test on one thread, and what the next test on it can use.
+
+use super::cell::{padded, Cell};
+use super::given::{Given, Table};
+use super::sums::{add_sums, Pair, Rows};
+use super::wide::Wide;
+use super::with_simd;
+use crate::ci::knn::random::Key;
+use crate::ci::knn::{Knn, Outcome, Shuffler};
+
+/// Bytes of permuted x that are worked on together: they stay in the cache.
+const PERMUTED_BYTES: usize = 1 << 20;
+
+/// Permutations of the first part of a test that may stop early; parts grow from there.
+const FIRST_PART: usize = 4;
+
+/// Working memory of one thread.
+pub(super) struct Work<C> {
+    given: Option<Given<C>>,
+    buffers: Buffers<C>,
+}
+
+/// Buffers of a test.
+pub(super) struct Buffers<C> {
+    rows: Rows<C>,
+    y_values: Vec<C>,
+    x_sorted: Vec<C>,
+    permuted: Vec<C>,
+    permutation: Vec<u32>,
+    shuffler: Shuffler,
+    sums: Vec<i64>,
+}
+
+impl<C> Default for Work<C> {
+    fn default() -> Self {
+        Work { given: None, buffers: Buffers::default() }
+    }
+}
+
+impl<C> Default for Buffers<C> {
+    fn default() -> Self {
+        Buffers {
+            rows: Rows { of_s: Vec::new(), of_y: Vec::new(), joint: Vec::new(), candidates: Vec::new() },
+            y_values: Vec::new(),
+            x_sorted: Vec::new(),
+            permuted: Vec::new(),
+            permutation: Vec::new(),
+            shuffler: Shuffler::default(),
+            sums: Vec::new(),
+        }
+    }
+}
+
+/// A question in the form that does not depend on who asks: x < y, S ascending.
+pub(super) struct Question {
+    pub x: usize,
+    pub y: usize,
+    pub s: Vec<u32>,
+    pub key: Key,
+}
+
+impl Question {
+    pub fn new(knn: &Knn, x: usize, y: usize, s: &[u32]) -> Self {
+        let mut sorted = s.to_vec();
+        sorted.sort_unstable();
+        Question { x: x.min(y), y: x.max(y), key: knn.key(x, y, s), s: sorted }
+    }
+}
+
+with_simd!(
+    /// [`Given::new`].
+    given_for => given_for_body, (table: &Table<C>, knn: &Knn, guide: usize, s: &[u32]) -> Given<C>
+);
+
+#[inline(always)]
+fn given_for_body<W: Wide>(table: &Table<W::Cell>, knn: &Knn, guide: usize, s: &[u32]) -> Given<W::Cell> {
+    Given::new::<W>(table, knn, guide, s)
+}
+
+with_simd!(
+    /// Writes to `sums` the sums of terms over some places of the estimates `first` .. `first + sums.len()`: number 0 is that
+    /// of the data, number m + 1 that of permutation m. Ends early, with anything, when `stop` says so.
+    sums_of => sums_of_body, (
+        table: &Table<C>,
+        knn: &Knn,
+        given: &Given<C>,
+        question: &Question,
+        first: usize,
+        buffers: &mut Buffers<C>,
+        stop: &dyn Fn() -> bool,
+        sums: &mut [i64],
+    ) -> ()
+);
+
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+fn sums_of_body<W: Wide>(
+    table: &Table<W::Cell>,
+    knn: &Knn,
+    given: &Given<W::Cell>,
+    question: &Question,
+    first: usize,
+    buffers: &mut Buffers<W::Cell>,
+    stop: &dyn Fn() -> bool,
+    sums: &mut [i64],
+) {
+    let n = table.n;
+    let Buffers { rows, y_values, x_sorted, permuted, permutation, shuffler, .. } = buffers;
+    y_values.clear();
+    y_values.extend(given.order.iter().map(|&sample| table.column(question.y)[sample as usize]));
+    x_sorted.clear();
+    if question.s.is_empty() {
+        x_sorted.extend(table.order(question.x).iter().map(|&sample| table.column(question.x)[sample as usize]));
+    }
+    permutation.resize(n, 0);
+    y_values.resize(padded(n), W::Cell::ZERO);
+    permuted.resize(sums.len() * padded(n), W::Cell::ZERO);
+    let x = table.column(question.x);
+    for (m, out) in permuted.chunks_exact_mut(padded(n)).enumerate() {
+        match (first + m).checked_sub(1) {
+            None => permutation.iter_mut().zip(0..).for_each(|(from, sample)| *from = sample),
+            Some(m) if question.s.is_empty() => shuffler.plain(question.key, m as u32, permutation),
+            Some(m) => {
+                shuffler.local(question.key, m as u32, &given.neighbours, knn.settings().k_perm, permutation);
+            }
+        }
+        for (value, &sample) in out.iter_mut().zip(&given.order) {
+            *value = x[permutation[sample as usize] as usize];
+        }
+    }
+    sums.fill(0);
+    let pair = Pair { x_discrete: table.discrete[question.x], y: question.y, y_values, x_sorted };
+    add_sums::<W>(table, knn.terms(), given, &pair, permuted, 0..n, rows, stop, sums);
+}
+
+/// Permutations whose x is worked on together.
+pub(super) fn part<C>(n: usize) -> usize {
+    (PERMUTED_BYTES / (n * size_of::<C>())).clamp(16, 1024)
+}
+
+impl<C: Cell> Work<C> {
+    /// p of (x, y) given S; `None` where the run is to end.
+    pub fn p(
+        &mut self,
+        table: &Table<C>,
+        knn: &Knn,
+        x: usize,
+        y: usize,
+        s: &[u32],
+        stop: impl Fn() -> bool,
+    ) -> Option<f64> {
+        if knn.constant(x, y) {
+            return Some(1.0);
+        }
+        let question = Question::new(knn, x, y, s);
+        let guide = Given::guide(table, question.y, &question.s);
+        if !self.given.as_ref().is_some_and(|known| known.guide == guide && known.s == question.s) {
+            self.given = Some(given_for(table, knn, guide, &question.s));
+        }
+        let given = self.given.as_ref()?;
+        let decision = knn.decision();
+        let all = decision.permutations();
+        let most = part::<C>(table.n);
+        let mut size = if decision.stops_early() { FIRST_PART.min(most) } else { most };
+        let (mut own, mut drawn, mut count) = (0, 0, 0);
+        let mut first = 0;
+        loop {
+            let mut sums = std::mem::take(&mut self.buffers.sums);
+            sums.resize(size.min(all + 1 - first), 0);
+            sums_of(table, knn, given, &question, first, &mut self.buffers, &stop, &mut sums);
+            if stop() {
+                return None;
+            }
+            for (&sum, number) in sums.iter().zip(first..) {
+                if number == 0 {
+                    own = sum;
+                } else if let Some(p) = decision.next(&mut drawn, &mut count, sum >= own) {
+                    self.buffers.sums = sums;
+                    return Some(p);
+                }
+            }
+            first += sums.len();
+            size = (2 * size).min(most);
+            self.buffers.sums = sums;
+        }
+    }
+}
+
+/// What the sums of all estimates, the data's first, come to.
+pub(super) fn outcome(knn: &Knn, sums: &[i64]) -> Option<Outcome> {
+    let (&own, permuted) = sums.split_first()?;
+    let (mut drawn, mut count) = (0, 0);
+    for &sum in permuted {
+        if let Some(p) = knn.decision().next(&mut drawn, &mut count, sum >= own) {
+            return Some(Outcome { estimate: knn.terms().estimate(own, knn.columns().n()), p, drawn, count });
+        }
+    }
+    None
+}

@@ -1,0 +1,230 @@
+//! The CPU kernel of the nearest-neighbour test says what the plain reading of its definition says, to the last bit; what it
+//! is used for does not depend on threads, shards or order.
+
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use pcgpu_core::ci::knn::random::{philox, Key};
+use pcgpu_core::ci::knn::{EarlyStop, Estimator, Knn, Settings, Transform};
+use pcgpu_core::ci::Batch;
+use pcgpu_core::engine::cpu::{CpuEngine, KnnKernel};
+use pcgpu_core::engine::Engine;
+use pcgpu_core::search::{levels, sequential, Method, Observer, Options, Unobserved};
+use pcgpu_core::Error;
+
+/// Uniform numbers by index.
+fn uniform(seed: u64, index: u32) -> f64 {
+    f64::from(philox([index, 0, 0, 99], Key::of_seed(seed))[0]) / 4_294_967_296.0
+}
+
+/// A chain of variables, some discrete, some on a grid, one constant where asked.
+struct Made {
+    n: usize,
+    data: Vec<f64>,
+    discrete: Vec<bool>,
+}
+
+impl Made {
+    fn new(seed: u64, n: usize, p: usize, mixed: bool, constant: bool) -> Self {
+        let mut data: Vec<f64> = Vec::new();
+        for column in 0..p {
+            for row in 0..n {
+                let noise = uniform(seed, (column * n + row) as u32) - 0.5;
+                let before = if column > 0 { data[(column - 1) * n + row] } else { 0.0 };
+                data.push(match column % 4 {
+                    1 => before * before + noise,
+                    2 if mixed => ((before + noise) * 3.0).round(),
+                    3 if mixed => ((before + noise) * 20.0).round() / 20.0,
+                    _ => (before + noise).tanh(),
+                });
+            }
+        }
+        if constant {
+            data[(p - 1) * n..].fill(2.5);
+        }
+        Made { n, data, discrete: (0..p).map(|column| mixed && column % 4 == 2).collect() }
+    }
+
+    fn knn(&self, settings: Settings) -> Knn {
+        Knn::new(self.n, &self.data, &self.discrete, settings).unwrap()
+    }
+}
+
+fn settings(estimator: Estimator, k: usize, permutations: usize) -> Settings {
+    Settings {
+        k,
+        k_perm: 5,
+        permutations,
+        estimator,
+        transform: Transform::Ranks,
+        add_one: false,
+        seed: 7,
+        early_stop: None,
+    }
+}
+
+#[test]
+fn the_kernel_is_the_definition() {
+    let questions: [(usize, usize, &[u32]); 9] = [
+        (0, 1, &[]),
+        (3, 2, &[]),
+        (2, 5, &[]),
+        (0, 2, &[1]),
+        (4, 1, &[2]),
+        (5, 0, &[3, 2]),
+        (1, 3, &[0, 5]),
+        (0, 5, &[4, 2, 1]),
+        (2, 0, &[5]),
+    ];
+    let mut compared = 0;
+    for (case, &(n, k, k_perm)) in
+        [(20, 3, 5), (63, 1, 1), (64, 7, 40), (150, 30, 5), (301, 7, 8), (40, 39, 39)].iter().enumerate()
+    {
+        for estimator in [Estimator::FrenzelPompe, Estimator::MesnerShalizi, Estimator::Gao] {
+            let mixed = estimator != Estimator::FrenzelPompe;
+            let made = Made::new(case as u64, n, 6, mixed, case == 3);
+            for transform in [Transform::Ranks, Transform::Uniform, Transform::Standardize, Transform::None] {
+                let early = (case % 2 == 1).then_some(EarlyStop { alpha: 0.2, error: 0.05 });
+                let knn = made.knn(Settings { k_perm, transform, early_stop: early, ..settings(estimator, k, 7) });
+                let mut engine = CpuEngine::new(KnnKernel::new(&knn), 1);
+                let mut batch = Batch::new();
+                questions.iter().for_each(|&(x, y, s)| batch.push(x, y, s));
+                let found = engine.p_values(&batch, &mut Unobserved).unwrap();
+                for (&(x, y, s), found) in questions.iter().zip(found) {
+                    let wanted = knn.test(x, y, s);
+                    let label = format!("{estimator:?} {transform:?}: n {n}, k {k}, ({x}, {y} | {s:?})");
+                    assert_eq!(found, wanted.p, "{label}");
+                    let whole = KnnKernel::new(&knn).test(y, x, s, 2, &mut Unobserved).unwrap();
+                    assert_eq!(whole, wanted, "{label}");
+                    compared += 1;
+                }
+            }
+        }
+    }
+    assert_eq!(compared, 6 * 3 * 4 * 9);
+}
+
+/// Graph, separating sets, counts and p-values are those of asking one test after another.
+#[test]
+fn skeletons_do_not_depend_on_the_schedule() {
+    for (seed, estimator, p) in [(1, Estimator::FrenzelPompe, 7), (2, Estimator::MesnerShalizi, 6)] {
+        let made = Made::new(seed, 80, p, estimator != Estimator::FrenzelPompe, false);
+        let mut knn = made.knn(settings(estimator, 5, 20));
+        for method in [Method::Stable, Method::StableFast, Method::Original] {
+            let options = Options { method, ..Options::new(p, 0.35) };
+            let mut wanted = vec![0.0; p * p];
+            let plain = sequential::skeleton(&mut knn, &options, &mut wanted, &mut Unobserved).unwrap();
+            assert!(plain.graph.edge_count() > 0 && plain.tests.len() > 2, "{:?}", plain.tests);
+            for (threads, shards) in [(1, 8), (2, 1), (4, 3), (3, 1 << 16)] {
+                let mut p_max = vec![0.0; p * p];
+                let mut engine = CpuEngine::with_shards(KnnKernel::new(&knn), threads, shards);
+                let found = levels::skeleton(&mut engine, &options, &mut p_max, &mut Unobserved).unwrap();
+                let label = format!("{estimator:?} {method:?}, {threads} threads");
+                assert_eq!(found.graph, plain.graph, "{label}");
+                assert_eq!(found.tests, plain.tests, "{label}");
+                assert_eq!(p_max, wanted, "{label}");
+                for x in 0..p {
+                    for y in 0..p {
+                        assert_eq!(found.sepsets.get(x, y), plain.sepsets.get(x, y), "{label}: {x}, {y}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A test on its own columns alone is the test on all.
+#[test]
+fn columns_may_be_left_out() {
+    let made = Made::new(8, 60, 6, true, false);
+    let settings = settings(Estimator::MesnerShalizi, 4, 50);
+    let wanted = made.knn(settings).test(4, 1, &[5, 2]);
+    let names = [1u32, 2, 4, 5];
+    let data: Vec<f64> = names.iter().flat_map(|&c| made.data[c as usize * 60..][..60].to_vec()).collect();
+    let discrete: Vec<bool> = names.iter().map(|&c| made.discrete[c as usize]).collect();
+    let knn = Knn::of_columns(60, &data, &discrete, &names, settings).unwrap();
+    assert_eq!(knn.test(2, 0, &[1, 3]), wanted);
+    assert_eq!(KnnKernel::new(&knn).test(0, 2, &[3, 1], 1, &mut Unobserved).unwrap(), wanted);
+}
+
+#[test]
+fn a_seed_is_one_answer_and_another_seed_another() {
+    let made = Made::new(5, 100, 4, false, false);
+    let p = |seed| {
+        let knn = made.knn(Settings { seed, ..settings(Estimator::FrenzelPompe, 7, 200) });
+        let kernel = KnnKernel::new(&knn);
+        [&[][..], &[1]].map(|s| kernel.test(0, 3, s, 2, &mut Unobserved).unwrap().count)
+    };
+    assert_eq!(p(3), p(3));
+    assert!((4..30).any(|seed| p(seed)[0] != p(3)[0]) && (4..30).any(|seed| p(seed)[1] != p(3)[1]));
+}
+
+/// A constant variable is independent of everything; data that are all one value are no error.
+#[test]
+fn variables_without_variation() {
+    for estimator in [Estimator::FrenzelPompe, Estimator::MesnerShalizi, Estimator::Gao] {
+        for transform in [Transform::Ranks, Transform::Standardize] {
+            let settings = Settings { transform, ..settings(estimator, 3, 30) };
+            let knn = Made::new(6, 50, 4, false, true).knn(settings);
+            let kernel = KnnKernel::new(&knn);
+            for (x, y, s) in [(0, 3, &[][..]), (3, 1, &[0]), (3, 2, &[0, 1])] {
+                assert_eq!(kernel.test(x, y, s, 1, &mut Unobserved).unwrap().p, 1.0, "{estimator:?}, {x}, {y} | {s:?}");
+            }
+            // In S it is as good as absent, but for the random numbers.
+            let with = kernel.test(0, 1, &[3], 1, &mut Unobserved).unwrap();
+            assert!(with.p <= 0.1 && with.drawn == 30, "{with:?}");
+            let flat = Made { n: 20, data: vec![1.0; 60], discrete: vec![false; 3] };
+            let outcome = KnnKernel::new(&flat.knn(settings)).test(0, 1, &[2], 1, &mut Unobserved).unwrap();
+            assert!(outcome.p == 1.0 && outcome.estimate.is_finite(), "{outcome:?}");
+        }
+    }
+}
+
+#[test]
+fn arguments_out_of_range_are_refused() {
+    let made = Made::new(1, 10, 3, true, false);
+    let refuse = |settings: Settings| match Knn::new(made.n, &made.data, &made.discrete, settings) {
+        Err(Error::Argument { argument, .. }) => argument,
+        other => panic!("{other:?}"),
+    };
+    let good = settings(Estimator::Gao, 3, 5);
+    assert_eq!(refuse(Settings { k: 10, ..good }), "suffStat$k");
+    assert_eq!(refuse(Settings { k: 0, ..good }), "suffStat$k");
+    assert_eq!(refuse(Settings { k_perm: 10, ..good }), "suffStat$k_perm");
+    assert_eq!(refuse(Settings { estimator: Estimator::FrenzelPompe, ..good }), "suffStat$estimator");
+    assert_eq!(refuse(Settings { permutations: 0, ..good }), "permutations");
+}
+
+/// Stops when asked: within a test, not after it.
+#[test]
+fn a_long_test_can_be_interrupted() {
+    struct Impatient(std::time::Instant);
+    impl Observer for Impatient {
+        fn progress(&mut self, _: usize, _: f64, _: f64) -> pcgpu_core::Result<()> {
+            self.look()
+        }
+        fn look(&mut self) -> pcgpu_core::Result<()> {
+            if self.0.elapsed().as_millis() > 100 {
+                return Err(Error::Interrupted);
+            }
+            Ok(())
+        }
+    }
+    let made = Made::new(9, 20_000, 4, false, false);
+    let knn = made.knn(settings(Estimator::FrenzelPompe, 4000, 1000));
+    let kernel = KnnKernel::new(&knn);
+    let began = std::time::Instant::now();
+    assert_eq!(kernel.test(0, 1, &[], 2, &mut Impatient(began)), Err(Error::Interrupted));
+    let mut engine = CpuEngine::new(KnnKernel::new(&knn), 2);
+    let options = Options::new(4, 0.05);
+    let mut p_max = vec![0.0; 16];
+    let again = std::time::Instant::now();
+    let ended = levels::skeleton(&mut engine, &options, &mut p_max, &mut Impatient(again));
+    assert!(matches!(ended, Err(Error::Interrupted)));
+    let mut batch = Batch::new();
+    batch.push(0, 1, &[2]);
+    let third = std::time::Instant::now();
+    assert_eq!(engine.p_values(&batch, &mut Impatient(third)), Err(Error::Interrupted));
+    assert!(began.elapsed().as_secs_f64() < 6.0, "{:?}", began.elapsed());
+}

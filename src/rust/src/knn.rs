@@ -1,0 +1,98 @@
+//! The nearest-neighbour test from R.
+
+use extendr_api::prelude::*;
+use pcgpu_core::ci::knn::{EarlyStop, Estimator, Knn, Outcome, Settings, Transform};
+use pcgpu_core::engine::cpu::{CpuEngine, KnnKernel};
+use pcgpu_core::engine::Engine;
+use pcgpu_core::search::Observer;
+
+use crate::failure::{Failure, Outcome as Answer};
+use crate::input;
+
+/// The test with its data.
+pub struct KnnTest {
+    knn: Knn,
+}
+
+impl KnnTest {
+    /// From `list(data, p, discrete, names, k, k_perm, permutations, estimator, transform, add_one, seed, alpha, error)`: a
+    /// matrix of doubles with p columns, which of them are discrete, their numbers (ascending, from 1), and what
+    /// [`Settings`] wants; `alpha` is NULL where all permutations are drawn.
+    pub fn from_list(test: &List) -> Answer<Self> {
+        let count = |name: &str, least| input::count(&input::field(test, name)?, name, least);
+        let word = |name: &str| input::text(&input::field(test, name)?, name);
+        let estimator = match word("estimator")?.as_str() {
+            "frenzel-pompe" => Estimator::FrenzelPompe,
+            "mesner-shalizi" => Estimator::MesnerShalizi,
+            "gao" => Estimator::Gao,
+            other => return Err(Failure::Input(format!("internal: there is no estimator `{other}`"))),
+        };
+        let transform = match word("transform")?.as_str() {
+            "ranks" => Transform::Ranks,
+            "uniform" => Transform::Uniform,
+            "standardize" => Transform::Standardize,
+            "none" => Transform::None,
+            other => return Err(Failure::Input(format!("internal: there is no transform `{other}`"))),
+        };
+        let early_stop = match input::optional(test, "alpha") {
+            None => None,
+            Some(alpha) => Some(EarlyStop {
+                alpha: input::number(&alpha, "alpha")?,
+                error: input::number(&input::field(test, "error")?, "error")?,
+            }),
+        };
+        let settings = Settings {
+            k: count("k", 0)?,
+            k_perm: count("k_perm", 0)?,
+            permutations: count("permutations", 0)?,
+            estimator,
+            transform,
+            add_one: input::flag(&input::field(test, "add_one")?, "add_one")?,
+            seed: count("seed", 0)? as u64,
+            early_stop,
+        };
+        let p = count("p", 1)?;
+        let data = input::field(test, "data")?;
+        let data = data
+            .as_real_slice()
+            .filter(|data| !data.is_empty() && data.len() % p == 0)
+            .ok_or_else(|| Failure::Input(format!("internal: `data` is not a matrix of doubles with {p} columns")))?;
+        let discrete = input::field(test, "discrete")?;
+        let discrete: Vec<bool> = discrete
+            .as_logical_slice()
+            .filter(|flags| flags.len() == p)
+            .ok_or_else(|| Failure::Input(format!("internal: `discrete` is not {p} logicals")))?
+            .iter()
+            .map(|flag| flag.is_true())
+            .collect();
+        let names = input::vertices(&input::field(test, "names")?, i32::MAX as usize, "names")?;
+        if names.len() != p || names.windows(2).any(|pair| pair[0] >= pair[1]) {
+            return Err(Failure::Input(format!("internal: `names` is not {p} ascending numbers")));
+        }
+        Ok(KnnTest { knn: Knn::of_columns(data.len() / p, data, &discrete, &names, settings)? })
+    }
+
+    /// Number of variables.
+    pub fn p(&self) -> usize {
+        self.knn.columns().p()
+    }
+
+    /// An engine that runs the test.
+    pub fn engine(&self, threads: usize) -> Box<dyn Engine + '_> {
+        let kernel = KnnKernel::new(&self.knn);
+        let shard_tests = kernel.shard_tests();
+        Box::new(CpuEngine::with_shards(kernel, threads, shard_tests))
+    }
+
+    /// One test, on all threads.
+    pub fn test(
+        &self,
+        x: usize,
+        y: usize,
+        s: &[u32],
+        threads: usize,
+        observer: &mut dyn Observer,
+    ) -> pcgpu_core::Result<Outcome> {
+        KnnKernel::new(&self.knn).test(x, y, s, threads, observer)
+    }
+}
