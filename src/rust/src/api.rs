@@ -423,9 +423,12 @@ fn rust_correlation(x: Robj, n: Robj, p: Robj, engine: Robj) -> Robj {
 fn rust_select(x: Robj, y: Robj, options: Robj, engine: Robj, progress: Robj) -> Robj {
     respond(|token| {
         let (x, options) = (input::list(&x, "x")?, input::list(&options, "options")?);
-        let machine = Machine::from_list(&input::list(&engine, "engine")?)?;
+        let engine = input::list(&engine, "engine")?;
+        let machine = Machine::from_list(&engine)?;
+        // Columns are made discrete here, whatever counts.
+        let threads = input::count(&input::field(&engine, "threads")?, "threads", 1)?;
         let mut observer = RObserver::new(token, (!progress.is_null()).then_some(progress), None, None);
-        selection::run(&x, &y, &options, &machine, &mut observer, token)
+        selection::run(&x, &y, &options, &machine, threads, &mut observer, token)
     })
 }
 

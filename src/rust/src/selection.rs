@@ -78,6 +78,7 @@ pub fn run(
     y: &Robj,
     options: &List,
     machine: &Machine,
+    threads: usize,
     observer: &mut dyn Observer,
     token: &Token,
 ) -> Outcome<Robj> {
@@ -95,8 +96,8 @@ pub fn run(
         .ok_or_else(|| Failure::Input(format!("internal: there is no criterion `{criterion}`")))?;
     let features = Features::from_list(x, n)?;
     let class = column_of(y).ok_or_else(|| Failure::Input("internal: `y` is not a vector of numbers".into()))?;
-    let samples: Samples = encode(n, &features.columns()?, class, how, machine.threads(), observer)
-        .map_err(|error| token.explain(error))?;
+    let samples: Samples =
+        encode(n, &features.columns()?, class, how, threads, observer).map_err(|error| token.explain(error))?;
     let logs = CountLogs::new(n);
     let mut counting = machine.counting(&samples, &logs)?;
     let found =
