@@ -144,7 +144,7 @@ fn cmiknn_p_values() {
                 let wanted = number(&recorded["p"]);
                 let bound = 4.0 * (2.0 * wanted * (1.0 - wanted) / 500.0).sqrt() + 2.0 / 501.0;
                 assert!((found.p - wanted).abs() < bound, "{}: {found:?}, recorded {recorded}", case["dim_z"]);
-                        // The peer adds noise, which may exchange two ranks.
+                // The peer adds noise, which may exchange two ranks.
                 assert!((found.estimate - number(&recorded["cmi"])).abs() < 5e-3, "{found:?}, recorded {recorded}");
                 compared += 1;
             }
