@@ -88,12 +88,12 @@ speed <- function() {
 }
 
 # p of many data sets.
-p_values <- function(n, size, link, kind = "cmi", count = runs, ...) {
-  vapply(seq_len(count), function(i) {
+p_values <- function(n, size, link, mixed, ...) {
+  vapply(seq_len(runs), function(i) {
     x <- as.data.frame(simulate(n, size, link))
-    if (kind == "mixed" && size > 0) x[[3]] <- cut(x[[3]], 4)
-    if (kind == "mixed" && size == 0) x[[1]] <- cut(x[[1]], 4)
-    test <- if (kind == "mixed") mixedCItest else cmiKnnCItest
+    if (mixed && size > 0) x[[3]] <- cut(x[[3]], 4)
+    if (mixed && size == 0) x[[1]] <- cut(x[[1]], 4)
+    test <- if (mixed) mixedCItest else cmiKnnCItest
     test(1, 2, given(x), suff_knn(x, add_one = TRUE, ...))
   }, 0)
 }
@@ -101,14 +101,14 @@ p_values <- function(n, size, link, kind = "cmi", count = runs, ...) {
 calibration <- function() {
   cat("\nIndependence given S, n = 200, 100 permutations,", runs, "data sets: Kolmogorov-Smirnov test that p is uniform\n\n")
   head_of("test", "k", "|S|", "KS distance", "p of KS", "share of p <= 0.05", "of p <= 0.1")
-  for (kind in c("cmi", "mixed")) {
+  for (mixed in c(FALSE, TRUE)) {
     for (k in c(7, 20)) {
       for (size in 0:3) {
         set.seed(100 + size)
-        p <- p_values(200, size, 0, kind, k = k, transform = if (kind == "mixed") "uniform" else "ranks")
+        p <- p_values(200, size, 0, mixed, k = k, transform = if (mixed) "uniform" else "ranks")
         # p has steps of 1 / 101: spread evenly within its step it is uniform when the ranks are.
         ks <- suppressWarnings(ks.test(p - runif(runs) / 101, "punif"))
-        row(if (kind == "mixed") "mixedCItest" else "cmiKnnCItest", k, size, number(ks$statistic), number(ks$p.value),
+        row(if (mixed) "mixedCItest" else "cmiKnnCItest", k, size, number(ks$statistic), number(ks$p.value),
             number(mean(p <= 0.05)), number(mean(p <= 0.1)))
       }
     }

@@ -112,7 +112,7 @@ fn skeletons_do_not_depend_on_the_schedule() {
         let made = Made::new(seed, 80, p, estimator != Estimator::FrenzelPompe, false);
         let mut knn = made.knn(settings(estimator, 5, 20));
         for method in [Method::Stable, Method::StableFast, Method::Original] {
-            let options = Options { method, ..Options::new(p, 0.35) };
+            let options = Options { method, ..Options::new(p, 0.7) };
             let mut wanted = vec![0.0; p * p];
             let plain = sequential::skeleton(&mut knn, &options, &mut wanted, &mut Unobserved).unwrap();
             assert!(plain.graph.edge_count() > 0 && plain.tests.len() > 2, "{:?}", plain.tests);
