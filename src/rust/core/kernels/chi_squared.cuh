@@ -75,6 +75,7 @@ __device__ inline double upper_fraction(double a, double z) {
 __device__ __noinline__ inline double upper_tail(double x, double df) {
     if (x <= 0.0) return 1.0;
     if (df <= 0.0) return 0.0;
+    if (isinf(df)) return 1.0;
     double a = df / 2.0, z = x / 2.0;
     double factor = gamma_factor(df, a, z);
     if (z < a + 1.0) return 1.0 - factor * lower_series(a, z);

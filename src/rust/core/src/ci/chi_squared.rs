@@ -21,6 +21,10 @@ pub fn upper_tail(x: f64, df: f64) -> f64 {
     if df <= 0.0 || x == f64::INFINITY {
         return 0.0;
     }
+    // A product of more levels than a double holds.
+    if df == f64::INFINITY {
+        return 1.0;
+    }
     let (a, z) = (df / 2.0, x / 2.0);
     if z < a + 1.0 {
         1.0 - factor(a, z) * lower_series(a, z)
@@ -133,6 +137,8 @@ mod tests {
         assert_eq!(upper_tail(0.0, 0.0), 1.0);
         assert_eq!(upper_tail(1.0, 0.0), 0.0);
         assert_eq!(upper_tail(f64::INFINITY, 5.0), 0.0);
+        assert_eq!(upper_tail(1e300, f64::INFINITY), 1.0);
+        assert_eq!(upper_tail(1e4, 1e300), 1.0);
         assert!(upper_tail(f64::NAN, 1.0).is_nan());
     }
 

@@ -102,6 +102,11 @@ fn planes(test: &Discrete) -> (Vec<u64>, u64, u64) {
         }
         let start = at;
         at += size * data.levels(v) as u64;
+        // The kernels count elements in 32 bits.
+        if at > u64::from(u32::MAX) {
+            at = start;
+            return u64::MAX;
+        }
         start
     };
     let starts = (0..data.p()).map(start).collect();
@@ -318,4 +323,62 @@ pub(super) fn asked_bytes(size: usize, users: u64) -> u64 {
 fn bytes_of(codes: &[u16]) -> &[u8] {
     // SAFETY: any bytes make up u16, which has no padding; the card is little-endian, and so is every machine of one.
     unsafe { std::slice::from_raw_parts(codes.as_ptr().cast(), 2 * codes.len()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ci::discrete::Coded;
+
+    fn coded(n: usize, levels: &[u32]) -> Coded {
+        Coded::new(n, levels, &vec![0; n * levels.len()], false).unwrap()
+    }
+
+    fn test(data: &Coded) -> Discrete<'_> {
+        Discrete::new(data, Statistic::G2, Rule::Bnlearn { adapt: false })
+    }
+
+    #[test]
+    fn columns_are_padded_and_say_how_wide_they_are() {
+        let data = coded(20, &[2, 255, 256, 3]);
+        assert_eq!(columns(&test(&data)), (vec![0, 32, 64 + 1, 128], 160));
+        // 20 samples are one element of a plane.
+        assert_eq!(planes(&test(&data)), (vec![0, u64::MAX, u64::MAX, 2], 5, 1));
+    }
+
+    #[test]
+    fn the_largest_table_is_that_of_the_most_levels() {
+        let data = coded(5, &[3, 7, 2, 5]);
+        let of = |size| largest_table(&test(&data), size);
+        assert_eq!((of(0), of(1), of(2)), (8.0 * 6.0, 7.0 * 6.0 * 4.0, 7.0 * 5.0 * 4.0 * 3.0));
+        assert_eq!(of(9), of(2));
+    }
+
+    #[test]
+    fn scratch_is_for_tables_that_do_not_fit_and_never_beyond_its_room() {
+        let data = coded(1000, &[10; 6]);
+        let test = test(&data);
+        let of = |size, room| scratch(&test, size, 10_000, 100, room);
+        assert_eq!(of(1, 0), Scratch { hash: 0, most_cells: 0, bytes: 0, blocks: 100 * BLOCKS });
+        let all = of(3, u64::MAX);
+        assert_eq!((all.hash, all.most_cells, all.blocks), (2048, 0, 100 * BLOCKS));
+        // The papers' z: fewer blocks take turns.
+        let few = of(3, 7 * all.bytes + 1);
+        assert_eq!((few.bytes, few.blocks), (all.bytes, 7));
+        assert_eq!(of(3, 0).blocks, 1);
+        let large = coded(100, &[3000, 3000]);
+        let found = scratch(&super::tests::test(&large), 0, 10_000, 100, u64::MAX);
+        assert_eq!(found.most_cells, MOST_CELLS);
+    }
+
+    #[test]
+    fn every_size_of_a_set_leaves_shared_memory_for_tables() {
+        for limit in [64 << 10, 99 << 10, 227 << 10] {
+            for widest in [0, 1, 10, 500, 3000] {
+                let found = tables(widest, limit);
+                assert!(found.area > 3000 && found.bytes <= u64::from(limit), "{widest}: {found:?}");
+                assert!(bench_bytes(widest) + 4 * found.area <= found.bytes);
+            }
+        }
+    }
 }

@@ -178,3 +178,26 @@ impl CudaSearch<'_, '_> {
         self.by_row("degrees")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stages_cover_all_ranks_of_both_sides_once() {
+        for (sets, longest) in
+            [(0, 5), (1, 5), (4, 5), (5, 5), (1_000_003, 977), (1_000_003, u64::MAX), (u64::MAX, u64::MAX)]
+        {
+            let found = stages(sets, longest);
+            for second in 0..2 {
+                let mut at = 0;
+                for stage in found.iter().filter(|stage| stage.second == second) {
+                    assert_eq!(stage.from, at);
+                    assert!(stage.to > at && stage.to - at <= longest);
+                    at = stage.to;
+                }
+                assert_eq!(at, sets);
+            }
+        }
+    }
+}
