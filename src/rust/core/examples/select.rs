@@ -11,6 +11,9 @@
 //! `joined` adds CUDA-JMI's own scheme, `cpu` the CPU engine. With --check-small all ways to count are compared on small
 //! data, for compute-sanitizer.
 
+#[path = "../tests/select_support/ways.rs"]
+mod ways;
+
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -20,6 +23,7 @@ use pcgpu_core::engine::cuda::selection::{CudaCounting, SelectionOptions, Strate
 use pcgpu_core::search::{Observer, Unobserved};
 use pcgpu_core::select::{select, CountLogs, Counting, Criterion, Partner, Samples, Selection, Shards, Sums};
 use pcgpu_core::Result;
+use ways::ways;
 
 const BANDWIDTH: f64 = 4.8e12;
 
@@ -131,19 +135,6 @@ impl Case<'_> {
 
 fn check_small() -> Result<bool> {
     let mut same = true;
-    let own = SelectionOptions::default();
-    let joined = Strategy::Joined { threads: 2 };
-    let ways = [
-        own,
-        SelectionOptions { stepwise_from: 0.0, ..own },
-        SelectionOptions { stepwise_from: 1e6, ..own },
-        SelectionOptions { shared_bytes: 0, ..own },
-        SelectionOptions { shared_bytes: 20_000, ..own },
-        SelectionOptions { shared_bytes: 20_000, stepwise_from: 0.0, ..own },
-        SelectionOptions { shared_bytes: 20_000, stepwise_from: 1e6, ..own },
-        SelectionOptions { shared_bytes: 0, stepwise_from: 0.0, ..own },
-        SelectionOptions { strategy: joined, ..own },
-    ];
     for (p, n, classes, bins, density) in
         [(70, 97, 2, 64, 1.0), (40, 1100, 5, 300, 1.0), (40, 1100, 5, 8, 0.1), (9, 70_001, 3, 64, 0.3)]
     {
@@ -152,7 +143,7 @@ fn check_small() -> Result<bool> {
         for criterion in [Criterion::Jmi, Criterion::Cmi] {
             let run = |counting: &mut dyn Counting| select(&samples, &logs, counting, criterion, 4, &mut Unobserved);
             let expected = run(&mut CpuCounting::new(&samples, &logs, 0..p, 1))?;
-            for options in ways {
+            for options in ways() {
                 let found = run(&mut CudaCounting::new(&samples, &logs, 0..p, options)?)?;
                 same &= found == expected;
                 println!(

@@ -8,48 +8,18 @@
 
 mod common;
 mod select_support;
+#[path = "select_support/ways.rs"]
+mod ways;
 
+use common::cuda::gpu;
 use common::golden::cases;
 use pcgpu_core::engine::cpu::selection::CpuCounting;
-use pcgpu_core::engine::cuda::device;
 use pcgpu_core::engine::cuda::selection::{CudaCounting, SelectionOptions, Strategy};
 use pcgpu_core::search::{Observer, Unobserved};
 use pcgpu_core::select::{select, CountLogs, Counting, Criterion, Joint, Partner, Samples, Shards, Sums};
 use pcgpu_core::{DeviceError, DeviceKind, Error, Result};
 use select_support::{follow, recorded, simulated};
-
-/// Whether there is a GPU; says so if not, or fails where one is promised.
-fn gpu() -> bool {
-    match device::devices() {
-        Ok(cards) if !cards.is_empty() => true,
-        found => {
-            assert!(
-                std::env::var_os("PCGPU_TEST_CUDA").is_none(),
-                "PCGPU_TEST_CUDA is set and there is no GPU: {found:?}"
-            );
-            println!("no GPU, skipped");
-            false
-        }
-    }
-}
-
-/// Ways to run that take other paths through the kernels.
-fn ways() -> Vec<SelectionOptions> {
-    let own = SelectionOptions::default();
-    let joined = Strategy::Joined { threads: 3 };
-    vec![
-        own,
-        SelectionOptions { stepwise_from: 0.0, ..own },
-        SelectionOptions { stepwise_from: 1e6, ..own },
-        SelectionOptions { shared_bytes: 0, ..own },
-        SelectionOptions { shared_bytes: 20_000, ..own },
-        SelectionOptions { shared_bytes: 20_000, stepwise_from: 0.0, ..own },
-        SelectionOptions { shared_bytes: 20_000, stepwise_from: 1e6, ..own },
-        SelectionOptions { shared_bytes: 0, stepwise_from: 0.0, ..own },
-        SelectionOptions { strategy: joined, ..own },
-        SelectionOptions { strategy: joined, shared_bytes: 0, ..own },
-    ]
-}
+use ways::ways;
 
 #[test]
 fn recorded_selections() {
