@@ -91,10 +91,10 @@ pub(super) fn p_values(
     observer: &mut dyn Observer,
 ) -> Result<Vec<f64>> {
     let widest = batch.iter().map(|(_, _, s)| s.len()).max().unwrap_or(0);
-    let tables = counting::tables(widest as u64, engine.card.shared_limit);
+    let tables = counting::tables(widest as u64, engine.held.card.shared_limit);
     let plan = Plan::of_variables(test.data().p(), 0, counting::data_bytes(test));
     let room = engine.scratch_room(test, &plan)?;
-    let scratch = counting::scratch(test, widest, tables.area, engine.card.processors, room);
+    let scratch = counting::scratch(test, widest, tables.area, engine.held.card.processors, room);
     let mut args = engine.discrete_args(test)?;
     engine.place(&mut args, widest, tables, &scratch, u64::from(scratch.blocks))?;
     let most = (SAMPLES / args.n).clamp(1, 1 << 20) as usize;
@@ -139,7 +139,7 @@ fn run(
 ) -> Result<()> {
     let aligned = |bytes: usize| (bytes as u64).next_multiple_of(256);
     let (of_pairs, of_ends, of_sets) = (aligned(4 * pairs.len()), aligned(8 * ends.len()), aligned(4 * sets.len()));
-    let at = engine.device(Use::Batch, of_pairs + of_ends + of_sets + 8 * ends.len() as u64)?;
+    let at = engine.held.device(Use::Batch, of_pairs + of_ends + of_sets + 8 * ends.len() as u64)?;
     args.a = Args {
         pairs: at,
         ends: at + of_pairs,
@@ -148,11 +148,11 @@ fn run(
         count: ends.len() as u64,
         ..args.a
     };
-    engine.card.upload(args.a.pairs, pairs)?;
-    engine.card.upload(args.a.ends, ends)?;
-    engine.card.upload(args.a.sets, sets)?;
-    engine.card.launch("dis_batch", (blocks.min(ends.len() as u32), 1), BLOCK, shared, &*args)?;
+    engine.held.card.upload(args.a.pairs, pairs)?;
+    engine.held.card.upload(args.a.ends, ends)?;
+    engine.held.card.upload(args.a.sets, sets)?;
+    engine.held.card.launch("dis_batch", (blocks.min(ends.len() as u32), 1), BLOCK, shared, &*args)?;
     // SAFETY: `values` has an element for each question, and the stream is synchronised below.
-    unsafe { engine.card.download(args.a.answers, values.as_mut_ptr(), values.len())? };
-    engine.card.synchronize("a batch of tests")
+    unsafe { engine.held.card.download(args.a.answers, values.as_mut_ptr(), values.len())? };
+    engine.held.card.synchronize("a batch of tests")
 }

@@ -64,7 +64,7 @@ fn run(
     let count = ends.len();
     let aligned = |bytes: usize| (bytes as u64).next_multiple_of(256);
     let (of_pairs, of_ends, of_sets) = (aligned(4 * pairs.len()), aligned(8 * count), aligned(4 * sets.len()));
-    let at = engine.device(Use::Batch, of_pairs + of_ends + of_sets + 8 * count as u64)?;
+    let at = engine.held.device(Use::Batch, of_pairs + of_ends + of_sets + 8 * count as u64)?;
     let mut args = Args { p: gauss.p() as u64, c, count: count as u64, ..Args::default() };
     rules::fill(&mut args, gauss, engine.alpha, true, 0);
     // Every question has its own size: the kernel works the scale out from n.
@@ -73,16 +73,16 @@ fn run(
     args.ends = at + of_pairs;
     args.sets = args.ends + of_ends;
     args.answers = args.sets + of_sets;
-    let warps = (count as u32).min(engine.card.processors * 32);
+    let warps = (count as u32).min(engine.held.card.processors * 32);
     let room = engine.working_memory(&mut args, exact_doubles(widest as u64), THREADS, warps)?;
-    engine.card.upload(args.pairs, pairs)?;
-    engine.card.upload(args.ends, ends)?;
-    engine.card.upload(args.sets, sets)?;
+    engine.held.card.upload(args.pairs, pairs)?;
+    engine.held.card.upload(args.ends, ends)?;
+    engine.held.card.upload(args.sets, sets)?;
     let blocks = warps.div_ceil(room.threads / WARP);
-    engine.card.launch("batch", (blocks, 1), room.threads, room.shared, &args)?;
+    engine.held.card.launch("batch", (blocks, 1), room.threads, room.shared, &args)?;
     let done = values.len();
     values.resize(done + count, 0.0);
     // SAFETY: `values` has `count` elements from `done` on, and the stream is synchronised below.
-    unsafe { engine.card.download(args.answers, values[done..].as_mut_ptr(), count)? };
-    engine.card.synchronize("a batch of tests")
+    unsafe { engine.held.card.download(args.answers, values[done..].as_mut_ptr(), count)? };
+    engine.held.card.synchronize("a batch of tests")
 }

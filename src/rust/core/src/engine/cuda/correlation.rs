@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use cudarc::driver::result;
 
-use super::device::{failure, Card};
+use super::device::failure;
+use super::held::{Held, Holds};
 use super::kernels::WARP;
-use super::memory::{Memory, Use};
-use super::plan::out_of_memory;
+use super::memory::Use;
+use super::plan::{limit, out_of_memory};
 use crate::{Error, Result};
 
 /// Columns of a tile, as in kernels/correlation.cu.
@@ -25,9 +26,6 @@ const THREADS: u32 = 256;
 
 /// Multiplications in a launch: some hundredths of a second, so that Ctrl-C is heard.
 const SLICE: u64 = 200_000_000_000;
-
-/// Left to the driver and to other programs.
-const RESERVE: u64 = 256 << 20;
 
 /// What the kernels are given: `Correlation` of kernels/correlation.cu.
 #[repr(C)]
@@ -69,26 +67,11 @@ pub fn correlation(
             mend: format!("give {n} x {p}, at least one of each, and {p} x {p} for the result"),
         });
     }
-    super::device::guarded(|| {
-        let card = Card::open(ordinal)?;
-        let mut memory = card.take_memory();
-        let outcome = on_card(&card, &mut memory, x, n, p, budget, c, look);
-        // Also after an interrupt: nothing may still run in memory that is given back.
-        if card.synchronize("ending the correlations").is_err() {
-            card.abandon();
-        } else if memory.is_modest() {
-            card.keep_memory(memory);
-        } else {
-            memory.free();
-        }
-        outcome
-    })
+    Held::open(ordinal)?.watched(|held| on_card(held, x, n, p, budget, c, look))
 }
 
-#[allow(clippy::too_many_arguments)]
 fn on_card(
-    card: &Card,
-    memory: &mut Memory,
+    held: &mut Held,
     x: &[f64],
     n: usize,
     p: usize,
@@ -98,18 +81,19 @@ fn on_card(
 ) -> Result<()> {
     let (data, matrix, vector) = (8 * x.len() as u64, 8 * c.len() as u64, 8 * p as u64);
     let needed = data + matrix + vector;
-    let free = card.memory_info()?.0 + memory.held();
-    if needed > budget.unwrap_or(u64::MAX).min(free.saturating_sub(RESERVE)) {
+    let free = held.available()?;
+    if needed > limit(free, budget) {
         return Err(out_of_memory(needed, free, budget));
     }
     let mut args = Args {
         n: n as u64,
         p: p as u64,
-        x: memory.device(Use::Scratch, data)?,
-        c: memory.device(Use::Data, matrix)?,
-        squares: memory.device(Use::Batch, vector)?,
+        x: held.device(Use::Scratch, data)?,
+        c: held.device(Use::Data, matrix)?,
+        squares: held.device(Use::Batch, vector)?,
         first_tile: 0,
     };
+    let card = &held.card;
     // On the stream: a copy that is not may still be under way when the first kernel starts.
     card.upload(args.x, x)?;
     let grid = |items: usize| items.div_ceil(THREADS as usize).clamp(1, 65_535) as u32;

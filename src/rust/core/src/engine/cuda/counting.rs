@@ -207,7 +207,7 @@ impl CudaEngine<'_> {
         let data = test.data();
         let (starts, bytes) = columns(test);
         let p = data.p() as u64;
-        let codes = self.device(Use::Data, data_bytes(test))?;
+        let codes = self.held.device(Use::Data, data_bytes(test))?;
         let (plane_starts, elements, plane_size) = planes(test);
         let planes = codes + bytes.next_multiple_of(256);
         let column = planes + (16 * elements).next_multiple_of(256);
@@ -236,10 +236,10 @@ impl CudaEngine<'_> {
                 v += 1;
             }
         })?;
-        self.card.upload(column, &starts)?;
+        self.held.card.upload(column, &starts)?;
         let numbers: Vec<u32> = (0..data.p()).map(|v| data.levels(v) as u32).collect();
-        self.card.upload(levels, &numbers)?;
-        self.card.upload(plane, &plane_starts)?;
+        self.held.card.upload(levels, &numbers)?;
+        self.held.card.upload(plane, &plane_starts)?;
         let args = DiscreteArgs {
             a: Args { p, ..Args::default() },
             codes,
@@ -251,7 +251,7 @@ impl CudaEngine<'_> {
             n: data.n() as u64,
             ..DiscreteArgs::default()
         };
-        self.card.launch("dis_planes", (self.card.processors * 8, 1), 256, 0, &args)?;
+        self.held.card.launch("dis_planes", (self.held.card.processors * 8, 1), 256, 0, &args)?;
         let coding = Coding { codes, column, levels, planes, plane };
         self.coding = Some(coding);
         Ok(coding)
@@ -286,9 +286,8 @@ impl CudaEngine<'_> {
     /// Bytes for scratch beside what is planned.
     pub(super) fn scratch_room(&mut self, test: &Discrete, plan: &Plan) -> Result<u64> {
         let share = ((data_bytes(test) as f64 * SCRATCH_SHARE) as u64).max(SCRATCH);
-        let (free, _) = self.card.memory_info()?;
-        let held = self.memory().held();
-        Ok(share.min(plan.room(free + held, self.options.memory_budget)))
+        let available = self.held.available()?;
+        Ok(share.min(plan.room(available, self.options.memory_budget)))
     }
 
     /// Gives a launch its tables, its scratch for so many users, and room for questions to the CPU about sets of `widest`.
@@ -307,9 +306,9 @@ impl CudaEngine<'_> {
         args.a.scratch_bytes = scratch.bytes;
         args.a.scratch = match scratch.bytes {
             0 => 0,
-            bytes => self.device(Use::Scratch, bytes * users)?,
+            bytes => self.held.device(Use::Scratch, bytes * users)?,
         };
-        args.asked = self.device(Use::Asked, asked_bytes(widest, users))?;
+        args.asked = self.held.device(Use::Asked, asked_bytes(widest, users))?;
         args.asked_most = ASKED;
         Ok(())
     }

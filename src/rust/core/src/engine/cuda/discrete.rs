@@ -48,7 +48,7 @@ impl CudaSearch<'_, '_> {
     /// Plans and places what counting needs for sets of `size`; the arguments and blocks of a launch, its threads, and bytes of
     /// shared memory.
     fn prepare(&mut self, test: &Discrete, size: usize) -> Result<(DiscreteArgs, u32, u32, u64)> {
-        let (processors, limit) = (self.engine.card.processors, self.engine.card.shared_limit);
+        let (processors, limit) = (self.engine.held.card.processors, self.engine.held.card.shared_limit);
         let tables = counting::tables(size as u64, limit);
         let most_users =
             u64::from(processors) * if self.engine.options.strategy == Strategy::Shared { 8 } else { 2048 };
@@ -83,14 +83,14 @@ impl CudaSearch<'_, '_> {
         self.reset_report(items)?;
         loop {
             let blocks = u64::from(blocks).min(items) as u32;
-            self.engine.card.launch("dis_begin", (1, 1), WARP, 0, &args)?;
-            self.engine.card.launch("dis_marginal", (blocks, 1), threads, shared, &args)?;
+            self.engine.held.card.launch("dis_begin", (1, 1), WARP, 0, &args)?;
+            self.engine.held.card.launch("dis_marginal", (blocks, 1), threads, shared, &args)?;
             let report = self.report("level 0", &mut || observer.look())?;
             let questions = asked::bring(self.engine, &args, report.asked)?;
             let answers = asked::answer(test, &questions, observer)?;
             for (question, p) in questions.iter().zip(answers) {
                 let (low, high) = (question.x.min(question.y) as u64, question.x.max(question.y) as u64);
-                self.engine.card.upload(self.args.p_max + 8 * (high * (high - 1) / 2 + low), &[p])?;
+                self.engine.held.card.upload(self.args.p_max + 8 * (high * (high - 1) / 2 + low), &[p])?;
             }
             if report.next_first >= items {
                 break;
@@ -104,7 +104,7 @@ impl CudaSearch<'_, '_> {
     }
 
     fn launch_discrete(&self, name: &'static str, blocks: u32, args: &DiscreteArgs) -> Result<()> {
-        self.engine.card.launch(name, (blocks, 1), super::search::THREADS, 0, args)
+        self.engine.held.card.launch(name, (blocks, 1), super::search::THREADS, 0, args)
     }
 
     /// A level of sets, after the lists of neighbours were made; `widest` is the largest degree.
@@ -117,8 +117,8 @@ impl CudaSearch<'_, '_> {
     ) -> Result<Report> {
         self.args.size = size as u64;
         self.send_binomials(size, widest)?;
-        self.args.slot = self.engine.device(Use::Slots, SLOT_BYTES * self.ends)?;
-        self.args.twin = self.engine.device(Use::Twins, 4 * self.ends)?;
+        self.args.slot = self.engine.held.device(Use::Slots, SLOT_BYTES * self.ends)?;
+        self.args.twin = self.engine.held.device(Use::Twins, 4 * self.ends)?;
         let (mut args, blocks, threads, shared) = self.prepare(test, size)?;
         let (beta, gamma, name, from, longest) = match self.engine.options.strategy {
             Strategy::Edge { beta, gamma } => {
@@ -133,7 +133,7 @@ impl CudaSearch<'_, '_> {
         args.a = Args { scratch: place.0, scratch_bytes: place.1, beta, gamma, ..self.args };
         self.launch_discrete("dis_slots", self.blocks_for(self.args.p), &args)?;
         // What the level begins with is brought while it runs.
-        self.engine.card.copies_follow()?;
+        self.engine.held.card.copies_follow()?;
         let stages = stages(subsets::binomial(from, size).unwrap_or(u64::MAX), longest);
         let last = stages.len() as u64 + 1;
         let mut at = 0;
@@ -143,11 +143,11 @@ impl CudaSearch<'_, '_> {
                 args.a.second = stage.second;
                 args.a.from = stage.from;
                 args.a.to = stage.to;
-                self.engine.card.launch("dis_items", (1, 1), 1024, 8 * 32, &args)?;
-                self.engine.card.launch(name, (blocks, 1), threads, shared, &args)?;
+                self.engine.held.card.launch("dis_items", (1, 1), 1024, 8 * 32, &args)?;
+                self.engine.held.card.launch(name, (blocks, 1), threads, shared, &args)?;
             }
             args.stage = last;
-            self.engine.card.launch("dis_close", (1, 1), WARP, 0, &args)?;
+            self.engine.held.card.launch("dis_close", (1, 1), WARP, 0, &args)?;
             self.settle_discrete(&args)?;
             self.bring_settled(observer)?;
             let report = self.report("a level of sets", &mut || observer.look())?;
@@ -156,8 +156,8 @@ impl CudaSearch<'_, '_> {
                 let answers = asked::answer(test, &questions, observer)?;
                 let mut told = args;
                 told.a.count = answers.len() as u64;
-                told.a.answers = self.engine.device(Use::Batch, 8 * told.a.count)?;
-                self.engine.card.upload(told.a.answers, &answers)?;
+                told.a.answers = self.engine.held.device(Use::Batch, 8 * told.a.count)?;
+                self.engine.held.card.upload(told.a.answers, &answers)?;
                 self.launch_discrete("dis_answer", self.blocks_for(told.a.count), &told)?;
             }
             if report.stage == last && questions.is_empty() {

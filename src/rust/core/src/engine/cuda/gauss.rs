@@ -71,7 +71,7 @@ impl CudaSearch<'_, '_> {
 
     /// Level 1 with a warp a pair.
     fn run_singles(&mut self, widest: usize, observer: &mut dyn Observer) -> Result<Report> {
-        self.args.verdict = self.engine.device(Use::Verdicts, 4 * self.ends)?;
+        self.args.verdict = self.engine.held.device(Use::Verdicts, 4 * self.ends)?;
         let p = self.options.p;
         let tests = self.ends as f64 * widest as f64;
         let launches = (tests / TESTS).ceil().max(1.0) as usize;
@@ -82,10 +82,10 @@ impl CudaSearch<'_, '_> {
             self.args.first_row = first as u64;
             self.args.last_row = last as u64;
             // Enough blocks for the card where there are few rows.
-            let parts = (self.engine.card.processors * 64).div_ceil((last - first) as u32).clamp(1, 16);
-            self.engine.card.launch("single", ((last - first) as u32, parts), DECIDING, shared, &self.args)?;
+            let parts = (self.engine.held.card.processors * 64).div_ceil((last - first) as u32).clamp(1, 16);
+            self.engine.held.card.launch("single", ((last - first) as u32, parts), DECIDING, shared, &self.args)?;
             if launches > 1 {
-                self.engine.wait("level 1", &mut || observer.look())?;
+                self.engine.held.wait("level 1", &mut || observer.look())?;
                 observer.progress(1, last as f64 * 0.999, p as f64)?;
             }
         }
@@ -99,8 +99,8 @@ impl CudaSearch<'_, '_> {
         let report = self.report("level 1", &mut || observer.look())?;
         let mut starts = vec![0u64; p + 1];
         // SAFETY: `starts` lives until the stream is synchronised in the next line.
-        unsafe { self.engine.card.download(self.args.items, starts.as_mut_ptr(), p + 1)? };
-        self.engine.card.synchronize("level 1")?;
+        unsafe { self.engine.held.card.download(self.args.items, starts.as_mut_ptr(), p + 1)? };
+        self.engine.held.card.synchronize("level 1")?;
         self.log.enter_singles(starts);
         observer.progress(1, p as f64, p as f64)?;
         Ok(report)

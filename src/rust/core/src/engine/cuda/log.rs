@@ -40,7 +40,7 @@ impl Log {
             if needed > self.room {
                 // Room for a level of pairs, too, as later ones find fewer and fewer.
                 self.room = needed.max(record(2) * pairs);
-                self.at = engine.device(Use::Log, self.room)?;
+                self.at = engine.held.device(Use::Log, self.room)?;
             }
         }
         Ok(self.at + self.used)

@@ -1,6 +1,7 @@
 //! The CUDA engine: the Gaussian test, tests of discrete variables and feature selection on one NVIDIA GPU.
 //!
 //! * [`device`]: the cards, and what a process keeps on one.
+//! * `held`: a card while something runs on it.
 //! * [`plan`]: what a search needs of a card's memory.
 //! * `search`: PC-stable, with the graph and all answers on the card until the end; `log`: its separating sets;
 //!   `p_max`: its largest p-values.
@@ -20,6 +21,7 @@ mod counting;
 pub mod device;
 mod discrete;
 mod gauss;
+mod held;
 mod kernels;
 mod log;
 mod memory;
@@ -31,20 +33,16 @@ pub mod selection;
 mod sets;
 mod transfer;
 
-use std::sync::Arc;
-use std::time::{Duration, Instant};
-
 use crate::ci::discrete::Discrete;
 use crate::ci::gauss::Gauss;
 use crate::ci::Batch;
 use crate::engine::{Engine, Search};
-use crate::error::{DeviceError, DeviceKind};
 use crate::search::{Observer, Options};
 use crate::{Error, Result};
 use counting::Coding;
-use device::Card;
+use held::{Held, Holds};
 use kernels::{Args, WARP};
-use memory::{Memory, Use};
+use memory::Use;
 use plan::Plan;
 
 /// How the tests of a level are handed out on the GPU. All give one answer.
@@ -115,9 +113,6 @@ struct Room {
     shared: u64,
 }
 
-/// Time between two looks of the calling thread at whether to stop.
-const WATCH: Duration = Duration::from_millis(20);
-
 /// The test that an engine runs.
 #[derive(Clone, Copy, Debug)]
 enum Test<'a> {
@@ -132,18 +127,13 @@ pub struct CudaEngine<'a> {
     test: Test<'a>,
     alpha: f64,
     options: CudaOptions,
-    card: Arc<Card>,
-    memory: Option<Memory>,
+    held: Held,
     /// Where the correlations are on the card, once they are.
     correlations: Option<u64>,
     /// Likewise the level codes.
     coding: Option<Coding>,
     /// The memory plan of the last search.
     plan: Option<Plan>,
-    /// Whether a failure was met after which nothing on the card can be relied on.
-    failed: bool,
-    /// When the caller was last asked whether to stop.
-    looked: Instant,
 }
 
 impl<'a> CudaEngine<'a> {
@@ -173,34 +163,13 @@ impl<'a> CudaEngine<'a> {
 
     fn open(test: Test<'a>, alpha: f64, options: CudaOptions) -> Result<Self> {
         options.check()?;
-        let card = Card::open(options.ordinal)?;
-        let memory = Some(card.take_memory());
-        Ok(CudaEngine {
-            test,
-            alpha,
-            options,
-            card,
-            memory,
-            correlations: None,
-            coding: None,
-            plan: None,
-            failed: false,
-            looked: Instant::now(),
-        })
+        let held = Held::open(options.ordinal)?;
+        Ok(CudaEngine { test, alpha, options, held, correlations: None, coding: None, plan: None })
     }
 
     /// What the last search planned to use of the card's memory.
     pub fn plan(&self) -> Option<&Plan> {
         self.plan.as_ref()
-    }
-
-    fn memory(&mut self) -> &mut Memory {
-        self.memory.get_or_insert_with(Memory::default)
-    }
-
-    /// Device memory for a use.
-    fn device(&mut self, what: Use, bytes: u64) -> Result<u64> {
-        self.memory().device(what, bytes)
     }
 
     /// Copies the correlations to the card, once.
@@ -209,7 +178,7 @@ impl<'a> CudaEngine<'a> {
             return Ok(at);
         }
         let matrix = gauss.matrix();
-        let at = self.device(Use::Data, 8 * matrix.len() as u64)?;
+        let at = self.held.device(Use::Data, 8 * matrix.len() as u64)?;
         self.send(at, matrix)?;
         self.correlations = Some(at);
         Ok(at)
@@ -221,68 +190,21 @@ impl<'a> CudaEngine<'a> {
         let bytes = 8 * doubles;
         args.scratch = 0;
         args.scratch_bytes = bytes;
-        let limit = u64::from(self.card.shared_limit);
+        let limit = u64::from(self.held.card.shared_limit);
         for threads in [threads, WARP] {
             let shared = bytes * u64::from(threads / WARP);
             if shared <= limit {
                 return Ok(Room { threads, shared });
             }
         }
-        args.scratch = self.device(Use::Scratch, bytes * u64::from(warps))?;
+        args.scratch = self.held.device(Use::Scratch, bytes * u64::from(warps))?;
         Ok(Room { threads: WARP, shared: 0 })
-    }
-
-    /// Waits for the stream, looking up now and then. The card cannot be interrupted, so that what was launched must be short.
-    fn wait(&mut self, doing: &str, look: &mut dyn FnMut() -> Result<()>) -> Result<()> {
-        let began = Instant::now();
-        let mut outcome = Ok(());
-        while !self.card.is_idle(doing)? {
-            if began.elapsed() < Duration::from_millis(2) {
-                std::hint::spin_loop();
-                continue;
-            }
-            std::thread::sleep(Duration::from_micros(50));
-        }
-        if self.looked.elapsed() > WATCH {
-            outcome = look();
-            self.looked = Instant::now();
-        }
-        outcome
-    }
-
-    /// Runs something on the card, and remembers when it failed for good.
-    fn watched<T>(&mut self, run: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        let outcome = device::guarded(|| {
-            self.card.bind()?;
-            run(self)
-        });
-        self.note(outcome)
-    }
-
-    /// Remembers how something on the card ended.
-    fn note<T>(&mut self, outcome: Result<T>) -> Result<T> {
-        match &outcome {
-            Ok(_) => (),
-            Err(Error::Device(DeviceError { kind: DeviceKind::Failed, .. })) => self.failed = true,
-            // What was launched before the error still runs on memory that is about to be reused.
-            Err(_) => self.failed |= self.card.synchronize("ending a search").is_err(),
-        }
-        outcome
     }
 }
 
-impl Drop for CudaEngine<'_> {
-    fn drop(&mut self) {
-        let Some(memory) = self.memory.take() else { return };
-        if self.failed {
-            self.card.abandon();
-        } else if self.card.is_ours() && self.card.bind().is_ok() {
-            if memory.is_modest() {
-                self.card.keep_memory(memory);
-            } else {
-                memory.free();
-            }
-        }
+impl Holds for CudaEngine<'_> {
+    fn held(&mut self) -> &mut Held {
+        &mut self.held
     }
 }
 

@@ -128,11 +128,11 @@ impl CudaSearch<'_, '_> {
         // There were slots for both sides of each pair, which nobody needs any more.
         let count = open.len();
         self.args.count = count as u64;
-        self.args.pairs = self.engine.device(Use::Slots, 16 * count as u64)?;
+        self.args.pairs = self.engine.held.device(Use::Slots, 16 * count as u64)?;
         self.args.answers = self.args.pairs + 8 * count as u64;
-        self.engine.card.upload(self.args.pairs, open.as_flattened())?;
+        self.engine.held.card.upload(self.args.pairs, open.as_flattened())?;
         self.launch("pick", self.blocks_for(count as u64 / 32 + 1))?;
-        self.engine.card.copies_follow()?;
+        self.engine.held.card.copies_follow()?;
         let picked: Vec<f64> = self.engine.bring_all(self.args.answers, count)?;
         let p = self.options.p;
         for (&[x, y], value) in open.iter().zip(picked) {

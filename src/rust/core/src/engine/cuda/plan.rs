@@ -95,7 +95,7 @@ impl Plan {
 }
 
 /// Bytes that a search may take.
-fn limit(free: u64, budget: Option<u64>) -> u64 {
+pub(super) fn limit(free: u64, budget: Option<u64>) -> u64 {
     budget.unwrap_or(u64::MAX).min(free.saturating_sub(RESERVE))
 }
 

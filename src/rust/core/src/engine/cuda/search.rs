@@ -2,6 +2,7 @@
 //! few numbers come back.
 
 use super::counting::data_bytes;
+use super::held::{Held, Holds};
 use super::kernels::{Args, Report, WARP};
 use super::log::Log;
 use super::memory::Use;
@@ -76,21 +77,20 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
 
     /// Refuses the plan where the card is too small for it.
     pub(super) fn check_plan(&mut self) -> Result<()> {
-        let (free, _) = self.engine.card.memory_info()?;
-        let held = self.engine.memory().held();
-        self.plan.check(free + held, self.engine.options.memory_budget)?;
+        let available = self.engine.held.available()?;
+        self.plan.check(available, self.engine.options.memory_budget)?;
         self.engine.plan = Some(self.plan.clone());
         Ok(())
     }
 
     pub(super) fn launch(&self, name: &'static str, blocks: u32) -> Result<()> {
-        self.engine.card.launch(name, (blocks, 1), THREADS, 0, &self.args)
+        self.engine.held.card.launch(name, (blocks, 1), THREADS, 0, &self.args)
     }
 
     /// Blocks for a kernel whose warps stride over `tasks`.
     pub(super) fn blocks_for(&self, tasks: u64) -> u32 {
         let wanted = tasks.div_ceil(u64::from(THREADS / WARP));
-        wanted.clamp(1, u64::from(self.engine.card.processors) * 16) as u32
+        wanted.clamp(1, u64::from(self.engine.held.card.processors) * 16) as u32
     }
 
     /// A kernel with a warp a row.
@@ -101,7 +101,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
     /// A kernel of one block that sums over rows.
     pub(super) fn over_rows(&self, name: &'static str) -> Result<()> {
         let threads = 1024;
-        self.engine.card.launch(name, (1, 1), threads, 8 * u64::from(threads / WARP), &self.args)
+        self.engine.held.card.launch(name, (1, 1), threads, 8 * u64::from(threads / WARP), &self.args)
     }
 
     /// Clears what the kernels report; there are so many items of work.
@@ -111,21 +111,21 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
 
     /// Sets what the kernels report.
     pub(super) fn put_report(&mut self, report: Report) -> Result<()> {
-        let reports = self.engine.memory().reports()?;
+        let reports = self.engine.held.memory().reports()?;
         // SAFETY: room for two, and no copy is under way: every level ends with a synchronisation, and so does every report.
         let fresh = unsafe {
             *reports = report;
             std::slice::from_raw_parts(reports, 1)
         };
-        self.engine.card.upload(self.args.report, fresh)
+        self.engine.held.card.upload(self.args.report, fresh)
     }
 
     /// Waits for what was launched and reads the report.
     pub(super) fn report(&mut self, doing: &str, look: &mut dyn FnMut() -> Result<()>) -> Result<Report> {
-        let reports = self.engine.memory().reports()?;
+        let reports = self.engine.held.memory().reports()?;
         // SAFETY: room for two; the second is read after the stream has come to rest.
-        unsafe { self.engine.card.download(self.args.report, reports.add(1), 1)? };
-        self.engine.wait(doing, look)?;
+        unsafe { self.engine.held.card.download(self.args.report, reports.add(1), 1)? };
+        self.engine.held.wait(doing, look)?;
         // SAFETY: as above.
         Ok(unsafe { *reports.add(1) })
     }
@@ -144,24 +144,24 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         let (p, words) = (self.args.p, self.args.words);
         let rows = 4 * p * words;
         let engine = &mut *self.engine;
-        self.args.graph = engine.device(Use::Graph, rows)?;
-        self.args.empty = engine.device(Use::Empty, rows)?;
-        self.args.p_max = engine.device(Use::PMax, self.plan.p_values)?;
-        self.args.report = engine.device(Use::Report, size_of::<Report>() as u64)?;
+        self.args.graph = engine.held.device(Use::Graph, rows)?;
+        self.args.empty = engine.held.device(Use::Empty, rows)?;
+        self.args.p_max = engine.held.device(Use::PMax, self.plan.p_values)?;
+        self.args.report = engine.held.device(Use::Report, size_of::<Report>() as u64)?;
         let offsets = 8 * (p + 1);
-        self.args.offset = engine.device(Use::Rows, 2 * offsets + 4 * p)?;
+        self.args.offset = engine.held.device(Use::Rows, 2 * offsets + 4 * p)?;
         self.args.items = self.args.offset + offsets;
         self.args.degree = self.args.items + offsets;
         if self.options.fixed_gaps.is_some() {
-            self.args.start = engine.device(Use::Start, rows)?;
-            engine.card.upload(self.args.start, &bits_of(&self.options.start()))?;
+            self.args.start = engine.held.device(Use::Start, rows)?;
+            engine.held.card.upload(self.args.start, &bits_of(&self.options.start()))?;
         }
         if let Some(fixed) = &self.options.fixed_edges {
-            self.args.fixed = engine.device(Use::Fixed, rows)?;
-            engine.card.upload(self.args.fixed, &bits_of(fixed))?;
+            self.args.fixed = engine.held.device(Use::Fixed, rows)?;
+            engine.held.card.upload(self.args.fixed, &bits_of(fixed))?;
         }
         self.args.mark = self.options.untested();
-        self.args.warps = u64::from(engine.card.processors) * 16;
+        self.args.warps = u64::from(engine.held.card.processors) * 16;
         self.args.budget = SLICE;
         Ok(())
     }
@@ -174,7 +174,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         for rows in [self.args.graph, self.args.empty] {
             let args = Args { graph: rows, ..self.args };
             let blocks = self.blocks_for(self.args.words * self.args.words);
-            self.engine.card.launch("mirror", (blocks, 1), THREADS, 0, &args)?;
+            self.engine.held.card.launch("mirror", (blocks, 1), THREADS, 0, &args)?;
         }
         self.by_row("degrees")?;
         let report = self.report("level 0", &mut || observer.look())?;
@@ -221,7 +221,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         let singles = self.singles();
         self.plan = self.plan.clone().with_edges(self.ends, size, singles);
         self.check_plan()?;
-        self.args.list = self.engine.device(Use::List, 4 * self.ends)?;
+        self.args.list = self.engine.held.device(Use::List, 4 * self.ends)?;
         let room = self.log.reserve(self.engine, size, singles, self.ends / 2)?;
         self.args.log = room;
         self.reset_report(0)?;
@@ -245,7 +245,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         if let Test::Gauss(_) = self.engine.test {
             self.by_row("raise_marginal")?;
         }
-        self.engine.card.copies_follow()?;
+        self.engine.held.card.copies_follow()?;
         let graph = self.bring_graph(self.args.graph)?;
         let empty = match self.empty.take() {
             Some(empty) => empty,
@@ -257,14 +257,11 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         self.bring_p_values(observer)?;
         Ok((graph, sepsets.finish()))
     }
+}
 
-    /// Runs something on the card, and lets the engine see how it ended.
-    fn watched<T>(&mut self, run: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        let outcome = super::device::guarded(|| {
-            self.engine.card.bind()?;
-            run(self)
-        });
-        self.engine.note(outcome)
+impl Holds for CudaSearch<'_, '_> {
+    fn held(&mut self) -> &mut Held {
+        &mut self.engine.held
     }
 }
 

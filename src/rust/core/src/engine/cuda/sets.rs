@@ -61,18 +61,18 @@ impl CudaSearch<'_, '_> {
             }
         }
         debug_assert_eq!(Some(self.binomials[size * stride + widest]), subsets::binomial(widest, size));
-        self.args.binomial = self.engine.device(Use::Binomials, 8 * self.binomials.len() as u64)?;
-        self.engine.card.upload(self.args.binomial, &self.binomials)
+        self.args.binomial = self.engine.held.device(Use::Binomials, 8 * self.binomials.len() as u64)?;
+        self.engine.held.card.upload(self.args.binomial, &self.binomials)
     }
 
     /// A level of sets, after the lists of neighbours were made; `widest` is the largest degree.
     pub(super) fn run_sets(&mut self, size: usize, widest: usize, observer: &mut dyn Observer) -> Result<Report> {
         self.send_binomials(size, widest)?;
-        self.args.slot = self.engine.device(Use::Slots, SLOT_BYTES * self.ends)?;
-        self.args.twin = self.engine.device(Use::Twins, 4 * self.ends)?;
+        self.args.slot = self.engine.held.device(Use::Slots, SLOT_BYTES * self.ends)?;
+        self.args.twin = self.engine.held.device(Use::Twins, 4 * self.ends)?;
         self.by_row("slots")?;
         // What the level begins with is brought while it runs.
-        self.engine.card.copies_follow()?;
+        self.engine.held.card.copies_follow()?;
         match self.engine.options.strategy {
             Strategy::Shared => self.run_shared(size, observer),
             Strategy::Edge { beta, gamma } => {
@@ -98,12 +98,12 @@ impl CudaSearch<'_, '_> {
         let mut side = 0;
         loop {
             let mut args = self.args;
-            let warps = self.engine.card.processors * 16;
+            let warps = self.engine.held.card.processors * 16;
             let room = self.engine.working_memory(&mut args, shared_doubles(size as u64), DECIDING, warps)?;
             let blocks = warps.div_ceil(room.threads / WARP);
             for second in side..2 {
                 args.second = second;
-                self.engine.card.launch(name, (blocks, 1), room.threads, room.shared, &args)?;
+                self.engine.held.card.launch(name, (blocks, 1), room.threads, room.shared, &args)?;
             }
             let report = self.settle(size, observer)?;
             let (items, done) =
@@ -122,10 +122,10 @@ impl CudaSearch<'_, '_> {
     /// Turns slots into answers.
     fn settle(&mut self, size: usize, observer: &mut dyn Observer) -> Result<Report> {
         let mut args = self.args;
-        let warps = (self.ends as u32).min(self.engine.card.processors * 32);
+        let warps = (self.ends as u32).min(self.engine.held.card.processors * 32);
         let room = self.engine.working_memory(&mut args, exact_doubles(size as u64) + size as u64, DECIDING, warps)?;
         let blocks = warps.div_ceil(room.threads / WARP);
-        self.engine.card.launch("settle", (blocks, 1), room.threads, room.shared, &args)?;
+        self.engine.held.card.launch("settle", (blocks, 1), room.threads, room.shared, &args)?;
         self.launch("removal", self.blocks_for(self.ends / 64))?;
         self.by_row("degrees")?;
         self.bring_settled(observer)?;
@@ -150,14 +150,14 @@ impl CudaSearch<'_, '_> {
         let rows = ((tests / (ranks as f64 * widest)) as usize).clamp(1, p.min(65_535));
         let threads = threads.next_multiple_of(WARP);
         let mut args = self.args;
-        let limit = u64::from(self.engine.card.shared_limit);
+        let limit = u64::from(self.engine.held.card.shared_limit);
         let bytes = 8 * paper_doubles(size as u64);
         args.scratch_bytes = bytes;
         let warps = u64::from(threads / WARP);
         let shared = if bytes * warps <= limit {
             bytes * warps
         } else {
-            args.scratch = self.engine.device(Use::Scratch, bytes * warps * u64::from(blocks) * rows as u64)?;
+            args.scratch = self.engine.held.device(Use::Scratch, bytes * warps * u64::from(blocks) * rows as u64)?;
             0
         };
         let steps = sets.div_ceil(ranks);
@@ -169,9 +169,9 @@ impl CudaSearch<'_, '_> {
                 for first in (0..p).step_by(rows) {
                     args.first_row = first as u64;
                     let rows = rows.min(p - first) as u32;
-                    self.engine.card.launch(name, (blocks, rows), threads, shared, &args)?;
+                    self.engine.held.card.launch(name, (blocks, rows), threads, shared, &args)?;
                     if steps > 1 || rows < p as u32 {
-                        self.engine.wait(name, &mut || observer.look())?;
+                        self.engine.held.wait(name, &mut || observer.look())?;
                     }
                 }
                 let done = second as f64 + (step + 1) as f64 / steps as f64;

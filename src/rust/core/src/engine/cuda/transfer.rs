@@ -100,7 +100,7 @@ impl CudaEngine<'_> {
     /// Copies numbers to the card.
     pub(super) fn send(&mut self, to: u64, from: &[f64]) -> Result<()> {
         if from.len() < FEW {
-            return self.card.upload(to, from);
+            return self.held.card.upload(to, from);
         }
         // SAFETY: the bytes of doubles, which have no padding.
         let bytes = unsafe { std::slice::from_raw_parts(from.as_ptr().cast::<u8>(), 8 * from.len()) };
@@ -114,10 +114,10 @@ impl CudaEngine<'_> {
         let threads = threads_for(bytes / 8);
         for block in (0..bytes).step_by(STAGED) {
             let size = STAGED.min(bytes - block);
-            let pinned = Pinned(self.memory().pinned(size)?);
+            let pinned = Pinned(self.held.memory().pinned(size)?);
             let pieces: Vec<AtomicBool> = (0..size.div_ceil(SENT)).map(|_| AtomicBool::new(false)).collect();
             let next = AtomicUsize::new(0);
-            let card = &self.card;
+            let card = &self.held.card;
             std::thread::scope(|scope| {
                 let work = || {
                     let pinned = &pinned;
@@ -152,7 +152,7 @@ impl CudaEngine<'_> {
                 outcome
             })?;
             if bytes > STAGED {
-                self.card.synchronize("copying to the GPU")?;
+                self.held.card.synchronize("copying to the GPU")?;
             }
         }
         Ok(())
@@ -174,17 +174,17 @@ impl CudaEngine<'_> {
             return Ok(());
         }
         let room = PIECE.min(bytes);
-        let pinned = self.memory().pinned(2 * room)?;
+        let pinned = self.held.memory().pinned(2 * room)?;
         let end_of = |start: usize| if bytes - start <= room { bytes } else { cut(start + room) };
         let start_copy = |half: usize, start: usize, end: usize| {
             // SAFETY: each half holds `room` bytes, and is read after a synchronisation only.
-            unsafe { self.card.download_beside(from + start as u64, pinned.add(half * room), end - start) }
+            unsafe { self.held.card.download_beside(from + start as u64, pinned.add(half * room), end - start) }
         };
         let (mut start, mut end) = (0, end_of(0));
         start_copy(0, start, end)?;
         let mut half = 0;
         while start < end {
-            self.card.end_copies()?;
+            self.held.card.end_copies()?;
             let next = if end < bytes { end_of(end) } else { end };
             if next > end {
                 start_copy(1 - half, end, next)?;
@@ -193,7 +193,7 @@ impl CudaEngine<'_> {
             let piece = unsafe { std::slice::from_raw_parts(pinned.add(half * room), end - start) };
             let taken = take(start, piece);
             if taken.is_err() {
-                self.card.end_copies()?;
+                self.held.card.end_copies()?;
                 return taken;
             }
             (start, end) = (end, next);

@@ -1,7 +1,7 @@
 //! The launches of a step.
 
 use super::super::memory::Use;
-use super::super::plan::out_of_memory;
+use super::super::plan::{limit, out_of_memory};
 use super::kernels::{counter_bits, groups_in, table_words, LEVELS_AT, PARTIAL_BYTES};
 use super::{stride, write_codes, Args, CudaCounting, Feature, BLOCK, MODES_FROM, WARP};
 use crate::search::Observer;
@@ -84,7 +84,7 @@ impl CudaCounting<'_> {
 
     /// Bytes of shared memory that a table may take.
     pub(super) fn shared_room(&self) -> u64 {
-        u64::from(self.card.shared_limit).saturating_sub(PARTIAL_BYTES).min(self.options.shared_bytes)
+        u64::from(self.held.card.shared_limit).saturating_sub(PARTIAL_BYTES).min(self.options.shared_bytes)
     }
 
     /// Where the tables of features with so many levels stand.
@@ -122,7 +122,7 @@ impl CudaCounting<'_> {
                 if *known != skip {
                     let (index, levels) = self.slots[block * BLOCK + i];
                     let at = self.args.features + (index * size_of::<Feature>()) as u64 + LEVELS_AT;
-                    self.card.upload(at, &[if skip { 0 } else { levels }])?;
+                    self.held.card.upload(at, &[if skip { 0 } else { levels }])?;
                     *known = skip;
                 }
             }
@@ -146,7 +146,7 @@ impl CudaCounting<'_> {
                 } else {
                     let mut codes = vec![0; stride(self.samples.n(), wide) as usize];
                     write_codes(data.codes(g), wide, &mut codes);
-                    self.card.upload(self.partner, &codes)?;
+                    self.held.card.upload(self.partner, &codes)?;
                     self.partner
                 };
                 return Ok(Rows::Formed { levels: data.levels(g) as u64 });
@@ -174,24 +174,24 @@ impl CudaCounting<'_> {
                 let (join, total) = if device { ("join_32", "total_32") } else { ("join_16", "total_16") };
                 let work = self.args.n.max(self.args.row_count + 1);
                 let blocks = work.div_ceil(256).clamp(1, 4096) as u32;
-                self.card.launch(join, (blocks, 1), 256, 0, &self.args)?;
+                self.held.card.launch(join, (blocks, 1), 256, 0, &self.args)?;
                 if totals {
                     let args = Args { table_words: TOTALS_SHARED, ..self.args };
-                    let blocks = blocks.min(2 * self.card.processors);
+                    let blocks = blocks.min(2 * self.held.card.processors);
                     let shared = 4 * self.args.row_count;
                     let shared = if self.args.row_count <= TOTALS_SHARED { shared } else { 0 };
-                    self.card.launch(total, (blocks, 1), 256, shared, &args)?;
+                    self.held.card.launch(total, (blocks, 1), 256, shared, &args)?;
                 }
             }
             Rows::Listed { rows, groups, starts, totals } => {
                 let upload = |to, codes: &[u32]| match device {
-                    true => self.card.upload(to, codes),
-                    false => self.card.upload(to, &codes.iter().map(|&code| code as u16).collect::<Vec<u16>>()),
+                    true => self.held.card.upload(to, codes),
+                    false => self.held.card.upload(to, &codes.iter().map(|&code| code as u16).collect::<Vec<u16>>()),
                 };
                 upload(self.args.rows, &rows.codes)?;
                 upload(self.args.groups, groups)?;
-                self.card.upload(self.args.starts, starts)?;
-                self.card.upload(self.args.totals, totals)?;
+                self.held.card.upload(self.args.starts, starts)?;
+                self.held.card.upload(self.args.totals, totals)?;
             }
         }
         Ok(())
@@ -233,12 +233,12 @@ impl CudaCounting<'_> {
             }
         };
         let threads = threads(self.args.n, shared);
-        let most = (samples / self.args.n).max(u64::from(self.card.processors));
+        let most = (samples / self.args.n).max(u64::from(self.held.card.processors));
         let (mut from, end) = (first as u64, (first + count) as u64);
         while from < end {
             args.first = from;
             args.count = most.min(end - from);
-            self.card.launch(name, (args.count.min(u64::from(blocks)) as u32, 1), threads, shared, &args)?;
+            self.held.card.launch(name, (args.count.min(u64::from(blocks)) as u32, 1), threads, shared, &args)?;
             from += args.count;
             if from < end {
                 self.wait("counting", observer, from as f64, all as f64)?;
@@ -257,16 +257,16 @@ impl CudaCounting<'_> {
 
     /// Room for tables of so many bytes in device memory: how many blocks have one, and where.
     fn tables(&mut self, bytes: u64, count: usize) -> Result<(u32, u64)> {
-        let free = self.card.memory_info()?.0;
-        let held = self.memory().held_for(Use::Scratch);
-        let codes = self.memory().held() - held;
+        let free = self.held.card.memory_info()?.0;
+        let held = self.held.memory().held_for(Use::Scratch);
+        let codes = self.held.memory().held() - held;
         let budget = self.options.memory_budget.map_or(u64::MAX, |budget| budget.saturating_sub(codes));
-        let limit = (free + held).saturating_sub(super::RESERVE).min(budget);
-        let most = (TABLES.min(limit) / bytes).clamp(1, u64::from(2 * self.card.processors)).min(count as u64);
+        let limit = limit(free + held, Some(budget));
+        let most = (TABLES.min(limit) / bytes).clamp(1, u64::from(2 * self.held.card.processors)).min(count as u64);
         if bytes > limit {
             return Err(out_of_memory(codes + bytes, free, self.options.memory_budget));
         }
-        Ok((most as u32, self.device(Use::Scratch, most * bytes)?))
+        Ok((most as u32, self.held.device(Use::Scratch, most * bytes)?))
     }
 }
 

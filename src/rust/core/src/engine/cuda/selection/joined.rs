@@ -58,8 +58,8 @@ impl CudaCounting<'_> {
         let candidates: Vec<usize> = (0..skip.len()).filter(|&place| !skip[place]).collect();
         let each = stride(n, true) as usize;
         let bytes = self.batch_bytes();
-        let pinned = self.memory().pinned(2 * bytes)?;
-        let data = self.device(Use::Codes, 2 * bytes as u64)?;
+        let pinned = self.held.memory().pinned(2 * bytes)?;
+        let data = self.held.device(Use::Codes, 2 * bytes as u64)?;
         let mut formed = None;
         for (turn, batch) in candidates.chunks(bytes / each).enumerate() {
             let half = turn % 2 * bytes;
@@ -98,13 +98,13 @@ impl CudaCounting<'_> {
             let place = if 4 * words <= self.shared_room() { Place::Shared } else { Place::Device };
             if formed != Some(place) {
                 let join = if place == Place::Device { "join_32" } else { "join_16" };
-                self.card.launch(join, (n.div_ceil(256).clamp(1, 4096) as u32, 1), 256, 0, &self.args)?;
+                self.held.card.launch(join, (n.div_ceil(256).clamp(1, 4096) as u32, 1), 256, 0, &self.args)?;
                 formed = Some(place);
             }
             // SAFETY: filled above.
             let filled = unsafe { std::slice::from_raw_parts(pinned.add(half), batch.len() * each) };
-            self.card.upload(data + half as u64, filled)?;
-            self.card.upload(self.args.features, &self.features)?;
+            self.held.card.upload(data + half as u64, filled)?;
+            self.held.card.upload(self.args.features, &self.features)?;
             self.count_range(0, batch.len(), place, candidates.len(), observer)?;
         }
         self.wait("counting", observer, 1.0, 1.0)?;

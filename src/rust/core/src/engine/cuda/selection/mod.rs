@@ -13,19 +13,16 @@ mod joined;
 mod kernels;
 
 use std::ops::Range;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
 
-use super::device::{self, Card};
+use super::held::{Held, Holds};
 use super::kernels::WARP;
-use super::memory::{Memory, Use};
-use super::plan::out_of_memory;
+use super::memory::Use;
+use super::plan::{limit, out_of_memory};
 use super::transfer::{numbers, threads_for};
 use crate::ci::discrete::Codes;
-use crate::error::{DeviceError, DeviceKind};
 use crate::search::Observer;
 use crate::select::{CountLogs, Counting, Partner, Samples, Sums};
-use crate::{Error, Result};
+use crate::Result;
 #[cfg(test)]
 pub(super) use kernels::ARGS_BYTES;
 use kernels::{Args, Feature, NO_MODE};
@@ -72,9 +69,6 @@ impl Default for SelectionOptions {
     }
 }
 
-/// Left to the driver and to other programs.
-const RESERVE: u64 = 256 << 20;
-
 /// Pinned bytes through which codes travel, in two halves.
 const STAGED: usize = 64 << 20;
 
@@ -87,17 +81,13 @@ const MODE_LEVELS: u64 = 4096;
 /// Features that are taken together where hardly any is left out.
 const BLOCK: usize = 256;
 
-/// Time between two questions whether to stop.
-const WATCH: Duration = Duration::from_millis(20);
-
 /// Counts for a range of features on one card.
 pub struct CudaCounting<'a> {
     samples: &'a Samples,
     logs: &'a CountLogs,
     range: Range<usize>,
     options: SelectionOptions,
-    card: Arc<Card>,
-    memory: Option<Memory>,
+    held: Held,
     /// What the kernels are given, with the addresses that stay.
     args: Args,
     /// The features as the card has them, in ascending order of their levels.
@@ -112,8 +102,6 @@ pub struct CudaCounting<'a> {
     partner: u64,
     /// Whether the data are on the card.
     ready: bool,
-    failed: bool,
-    looked: Instant,
 }
 
 impl<'a> CudaCounting<'a> {
@@ -129,15 +117,13 @@ impl<'a> CudaCounting<'a> {
         range: Range<usize>,
         options: SelectionOptions,
     ) -> Result<Self> {
-        let card = Card::open(options.ordinal)?;
-        let memory = Some(card.take_memory());
+        let held = Held::open(options.ordinal)?;
         let mut counting = CudaCounting {
             samples,
             logs,
             range,
             options,
-            card,
-            memory,
+            held,
             args: Args::default(),
             features: Vec::new(),
             slots: Vec::new(),
@@ -145,19 +131,9 @@ impl<'a> CudaCounting<'a> {
             most_rows: (2 * samples.n()).max(256),
             partner: 0,
             ready: false,
-            failed: false,
-            looked: Instant::now(),
         };
         counting.watched(CudaCounting::reserve)?;
         Ok(counting)
-    }
-
-    fn memory(&mut self) -> &mut Memory {
-        self.memory.get_or_insert_with(Memory::default)
-    }
-
-    fn device(&mut self, what: Use, bytes: u64) -> Result<u64> {
-        self.memory().device(what, bytes)
     }
 
     /// Takes the memory that stays, and lays it out.
@@ -200,16 +176,15 @@ impl<'a> CudaCounting<'a> {
             *offset = total;
             total += size.next_multiple_of(256);
         }
-        let free = self.card.memory_info()?.0 + self.memory().held();
-        let limit = self.options.memory_budget.unwrap_or(u64::MAX).min(free.saturating_sub(RESERVE));
-        if codes + total > limit {
+        let free = self.held.available()?;
+        if codes + total > limit(free, self.options.memory_budget) {
             return Err(out_of_memory(codes + total, free, self.options.memory_budget));
         }
-        let base = self.device(Use::Selection, total)?;
+        let base = self.held.device(Use::Selection, total)?;
         let [features, rows, groups, starts, totals, logs, steps, classes, sums, partner] = offsets.map(|at| base + at);
         self.args = Args {
             n: n as u64,
-            data: self.device(Use::Codes, codes)?,
+            data: self.held.device(Use::Codes, codes)?,
             features,
             rows,
             groups,
@@ -235,16 +210,22 @@ impl<'a> CudaCounting<'a> {
         let n = self.samples.n();
         let class = self.samples.coded().codes(self.samples.class());
         let classes: Vec<u16> = (0..n).map(|i| class.at(i) as u16).collect();
-        self.card.upload(self.args.classes, &classes)?;
-        self.card.upload(self.args.logs, self.logs.table())?;
-        self.card.upload(self.args.steps, self.logs.steps())?;
+        self.held.card.upload(self.args.classes, &classes)?;
+        self.held.card.upload(self.args.logs, self.logs.table())?;
+        self.held.card.upload(self.args.steps, self.logs.steps())?;
         if self.options.strategy == Strategy::Resident {
             self.upload_codes(observer)?;
         }
-        self.card.upload(self.args.features, &self.features)?;
+        self.held.card.upload(self.args.features, &self.features)?;
         if self.options.strategy == Strategy::Resident && n >= MODES_FROM {
             let args = Args { count: self.features.len() as u64, table_words: MODE_LEVELS, ..self.args };
-            self.card.launch("modes", (self.features.len().clamp(1, 65_535) as u32, 1), 256, 4 * MODE_LEVELS, &args)?;
+            self.held.card.launch(
+                "modes",
+                (self.features.len().clamp(1, 65_535) as u32, 1),
+                256,
+                4 * MODE_LEVELS,
+                &args,
+            )?;
         }
         self.wait("copying the data", observer, 0.0, 1.0)?;
         self.ready = true;
@@ -256,7 +237,7 @@ impl<'a> CudaCounting<'a> {
         let data = self.samples.coded();
         let (n, first) = (self.samples.n(), self.range.start);
         let half = (STAGED / 2).max(stride(n, true) as usize);
-        let pinned = self.memory().pinned(2 * half)?;
+        let pinned = self.held.memory().pinned(2 * half)?;
         let (mut from, mut turn) = (0, 0);
         while from < self.features.len() {
             observer.look()?;
@@ -286,40 +267,28 @@ impl<'a> CudaCounting<'a> {
             });
             // SAFETY: as above, for reading.
             let filled = unsafe { std::slice::from_raw_parts(pinned.add(turn * half), bytes) };
-            self.card.upload(self.args.data + start, filled)?;
+            self.held.card.upload(self.args.data + start, filled)?;
             if turn == 1 {
-                self.card.synchronize("copying the data")?;
+                self.held.card.synchronize("copying the data")?;
             }
             turn = 1 - turn;
             from += count;
         }
-        self.card.synchronize("copying the data")
+        self.held.card.synchronize("copying the data")
     }
 
     /// Waits for the stream, asking now and then whether to stop; `done` of `total` is what is said of the progress.
     fn wait(&mut self, doing: &str, observer: &mut dyn Observer, done: f64, total: f64) -> Result<()> {
-        let began = Instant::now();
-        while !self.card.is_idle(doing)? {
-            if began.elapsed() < Duration::from_millis(2) {
-                std::hint::spin_loop();
-                continue;
-            }
-            std::thread::sleep(Duration::from_micros(50));
-        }
-        if self.looked.elapsed() > WATCH {
-            self.looked = Instant::now();
-            observer.progress(0, done, total)?;
-        }
-        Ok(())
+        self.held.wait(doing, &mut || observer.progress(0, done, total))
     }
 
     /// Copies the sums from the card.
     fn bring_sums(&mut self, skip: &[bool], sums: &mut [Sums]) -> Result<()> {
         let bytes = size_of_val(sums);
-        let pinned = self.memory().pinned(bytes.max(1))?;
+        let pinned = self.held.memory().pinned(bytes.max(1))?;
         // SAFETY: `bytes` fit, and are read after the synchronisation.
-        unsafe { self.card.download(self.args.sums, pinned, bytes)? };
-        self.card.synchronize("copying the counts")?;
+        unsafe { self.held.card.download(self.args.sums, pinned, bytes)? };
+        self.held.card.synchronize("copying the counts")?;
         // SAFETY: copied above; pinned memory is aligned to pages.
         let brought = numbers::<i64>(unsafe { std::slice::from_raw_parts(pinned, bytes) });
         for ((sums, found), skip) in sums.chunks_mut(BLOCK).zip(brought.chunks(2 * BLOCK)).zip(skip.chunks(BLOCK)) {
@@ -333,20 +302,11 @@ impl<'a> CudaCounting<'a> {
         }
         Ok(())
     }
+}
 
-    /// Runs something on the card, and remembers when it failed for good.
-    fn watched<T>(&mut self, run: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        let outcome = device::guarded(|| {
-            self.card.bind()?;
-            run(self)
-        });
-        match &outcome {
-            Ok(_) => (),
-            Err(Error::Device(DeviceError { kind: DeviceKind::Failed, .. })) => self.failed = true,
-            // What was launched before the error still runs on memory that is about to be reused.
-            Err(_) => self.failed |= self.card.synchronize("ending a selection").is_err(),
-        }
-        outcome
+impl Holds for CudaCounting<'_> {
+    fn held(&mut self) -> &mut Held {
+        &mut self.held
     }
 }
 
@@ -362,21 +322,6 @@ impl Counting for CudaCounting<'_> {
                 Strategy::Joined { threads } => counting.count_joined(threads, partner, skip, sums, observer),
             }
         })
-    }
-}
-
-impl Drop for CudaCounting<'_> {
-    fn drop(&mut self) {
-        let Some(memory) = self.memory.take() else { return };
-        if self.failed {
-            self.card.abandon();
-        } else if self.card.is_ours() && self.card.bind().is_ok() {
-            if memory.is_modest() {
-                self.card.keep_memory(memory);
-            } else {
-                memory.free();
-            }
-        }
     }
 }
 
