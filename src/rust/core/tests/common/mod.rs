@@ -2,5 +2,6 @@
 #![allow(dead_code)]
 
 pub mod golden;
+pub mod mixed;
 pub mod problems;
 pub mod reference;

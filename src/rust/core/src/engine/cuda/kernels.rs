@@ -40,6 +40,28 @@ pub(super) const MODULES: &[Module] = &[
     module!("gauss_papers", "edge", "set"),
     module!("gauss_settle", "settle"),
     module!("gauss_batch", "batch"),
+    module!(
+        "knn_single",
+        "knn_neighbours_f",
+        "knn_permute_f",
+        "knn_sums_f2",
+        "knn_sums_f8",
+        "knn_sums_f16",
+        "knn_sums_f32",
+        "knn_sums_f0",
+        "knn_paper_f"
+    ),
+    module!(
+        "knn_double",
+        "knn_neighbours_d",
+        "knn_permute_d",
+        "knn_sums_d2",
+        "knn_sums_d8",
+        "knn_sums_d16",
+        "knn_sums_d32",
+        "knn_sums_d0",
+        "knn_paper_d"
+    ),
     module!("correlation", "cor_centre", "cor_product", "cor_squares", "cor_finish"),
 ];
 
@@ -186,7 +208,7 @@ impl Kernels {
 
 #[cfg(test)]
 mod tests {
-    use super::super::correlation;
+    use super::super::{correlation, knn};
     use super::*;
 
     #[test]
@@ -199,8 +221,12 @@ mod tests {
             found.sort_unstable();
             wanted.sort_unstable();
             assert_eq!(found, wanted, "{module}");
-            // Each takes one struct, by value, of the size that Rust gives it: `Args`, and those of the correlations their own.
-            let size = if *module == "correlation" { correlation::ARGS_BYTES } else { size_of::<Args>() };
+            // Each takes one struct, by value, of the size that Rust gives it: `Args`, and some files their own.
+            let size = match *module {
+                "correlation" => correlation::ARGS_BYTES,
+                "knn_single" | "knn_double" => knn::ARGS_BYTES,
+                _ => size_of::<Args>(),
+            };
             for entry in *entries {
                 let parameter = format!(".b8 {entry}_param_0[{size}]");
                 assert!(

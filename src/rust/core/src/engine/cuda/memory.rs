@@ -27,10 +27,18 @@ pub(super) enum Use {
     Log,
     Scratch,
     Batch,
+    KnnData,
+    KnnTests,
+    KnnSets,
+    KnnNeighbours,
+    KnnPermuted,
+    KnnWalks,
+    KnnRows,
+    KnnSums,
 }
 
 /// Number of [`Use`]s.
-const USES: usize = Use::Batch as usize + 1;
+const USES: usize = Use::KnnSums as usize + 1;
 
 /// More than this is not kept for the next call.
 const KEPT: u64 = 8 << 30;

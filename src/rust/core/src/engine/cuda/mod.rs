@@ -1,10 +1,11 @@
-//! The CUDA engine: the Gaussian test on one NVIDIA GPU.
+//! The CUDA engine: the Gaussian test and the nearest-neighbour test on one NVIDIA GPU.
 //!
 //! * [`device`]: the cards, and what a process keeps on one.
 //! * [`plan`]: what a search needs of a card's memory.
 //! * `search`: PC-stable, with the graph and all answers on the card until the end; `sets`: its levels of two and more;
 //!   `log`: its separating sets.
 //! * `batch`: arbitrary questions.
+//! * [`knn`]: the nearest-neighbour test.
 //! * [`correlation`](mod@correlation): the correlation matrix of data.
 //! * [`about`]: what the kernels are compiled to.
 //! * `kernels`: the compiled kernels and their arguments; their sources are in kernels/.
@@ -14,6 +15,7 @@ mod batch;
 pub mod correlation;
 pub mod device;
 mod kernels;
+pub mod knn;
 mod log;
 mod memory;
 pub mod plan;
