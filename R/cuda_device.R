@@ -10,12 +10,17 @@
 #'   - `"edge"`: cuPC-E of Zarebavani and others (2020), blocks of threads for some edges of a variable; for discrete
 #'     variables disc-cupc, with which Hagedorn and Huegle (2021) compare gpuPC;
 #'   - `"set"`: cuPC-S of the same paper, a thread for a conditioning set and all edges that it may separate. For the
-#'     Gaussian test alone.
+#'     Gaussian test alone;
+#'   - `"single"`, `"parallel"`: GPU_CMIknn of Hagedorn and others (2022), one nearest-neighbour test at a time, or many at
+#'     once. For these tests alone, and with at most 512 neighbours.
 #' @param beta,gamma For `strategy = "edge"`: the number of edges of a block, and the number of tests of an edge at a time.
 #'   `NULL` means 2 and 32, the paper's choice.
 #' @param theta,delta For `strategy = "set"`: the number of conditioning sets of a block, and the number of blocks for a
 #'   variable. `NULL` means 64 and 2, the paper's choice.
-#' @param memory The most memory of the card in bytes that a call may take; `NULL` means all that is free.
+#' @param block For `strategy = "parallel"`: the number of tests at a time, which is the paper's blocked version; `NULL` means
+#'   as many as there is memory for.
+#' @param memory The most memory of the card in bytes that a call may take; `NULL` means all that is free, or
+#'   for a nearest-neighbour test 4 GiB of it.
 #' @return A list of class `pcgpu_device`, for the argument `device` of [pc()], [skeleton()], [orient()], [suff_gauss()] and,
 #'   without a strategy, [select_features()].
 #' @references
@@ -24,6 +29,9 @@
 #'
 #' C. Hagedorn and J. Huegle (2021). GPU-accelerated constraint-based causal structure learning for discrete data.
 #' *Proceedings of the 2021 SIAM International Conference on Data Mining*.
+#'
+#' C. Hagedorn, C. Lange, J. Huegle and R. Schlosser (2022). GPU acceleration for information-theoretic constraint-based
+#' causal discovery. *Proceedings of The KDD'22 Workshop on Causal Discovery*, PMLR 185, 30-60.
 #' @seealso [pcgpu_devices()] for what there is.
 #' @examples
 #' cuda_device("cuda:1", strategy = "edge", beta = 4)
@@ -33,33 +41,33 @@
 #'   pc(suff, gaussCItest, alpha = 0.01, labels = colnames(suff$C), device = cuda_device(strategy = "set"))
 #' }
 #' @export
-cuda_device <- function(device = "cuda", strategy = c("shared", "edge", "set"), beta = NULL, gamma = NULL,
-                        theta = NULL, delta = NULL, memory = NULL) {
+cuda_device <- function(device = "cuda", strategy = c("shared", "edge", "set", "single", "parallel"), beta = NULL,
+                        gamma = NULL, theta = NULL, delta = NULL, block = NULL, memory = NULL) {
   card <- check_device(device)
   if (card$kind != "cuda" || length(card$options)) {
     abort_argument("device", device, "give the name of a GPU, \"cuda\" or \"cuda:1\".")
   }
-  strategy <- check_choice(strategy, c("shared", "edge", "set"), "strategy")
+  strategy <- check_choice(strategy, c("shared", "edge", "set", "single", "parallel"), "strategy")
   options <- list(
     strategy = strategy,
     beta = check_shape(beta, "beta", "edge", strategy), gamma = check_shape(gamma, "gamma", "edge", strategy),
     theta = check_shape(theta, "theta", "set", strategy), delta = check_shape(delta, "delta", "set", strategy),
-    memory = check_memory(memory)
+    block = check_shape(block, "block", "parallel", strategy, 65535), memory = check_memory(memory)
   )
   card$options <- options[lengths(options) > 0L]
   card
 }
 
 # A number of threads or blocks, which only one of the strategies has.
-check_shape <- function(value, argument, of, strategy) {
+check_shape <- function(value, argument, of, strategy, most = 256) {
   if (is.null(value)) {
     return(NULL)
   }
   if (strategy != of) {
     abort_argument(argument, value, sprintf("leave it out, or give strategy = \"%s\", which it belongs to.", of))
   }
-  if (!is_number(value) || value < 1 || value > 256 || value != floor(value)) {
-    abort_argument(argument, value, "give a whole number from 1 to 256.")
+  if (!is_number(value) || value < 1 || value > most || value != floor(value)) {
+    abort_argument(argument, value, sprintf("give a whole number from 1 to %.0f.", most))
   }
   as.integer(value)
 }

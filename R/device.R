@@ -10,6 +10,9 @@ auto_variables <- 500L
 # the work rests: the CPU then takes about as long as the GPU with its first use (0.25 s on 16 cores; see RESULTS.md).
 auto_counts <- 1e9
 
+# The same for the nearest-neighbour tests, in pairs of observations times estimates of level 0.
+auto_neighbours <- 1e10
+
 # The same for suff_gauss(), in multiplications (observations times pairs of variables): cor() takes as long for so many as the
 # GPU with its first use.
 auto_products <- 1.5e8
@@ -40,20 +43,14 @@ new_device <- function(kind, ordinal = NULL, options = list()) {
 # "cuda:1" -> 1, "cuda" -> 0.
 card_number <- function(device) as.integer(sub("^cuda:?$", "0", sub("^cuda:([0-9]+)$", "\\1", device)))
 
-# Settles where a search or an orientation of p variables (and n observations, for discrete ones) runs: a device whose kind is
-# "cpu" or "cuda". `automatic` says
-# that "cuda" was not asked for by name, and may be given up. No GPU is touched here.
-choose_device <- function(device, kind, method, p, n = NULL) {
+# Settles where a search or an orientation with a test of this kind runs: a device whose kind is "cpu" or "cuda". `automatic`
+# says that "cuda" was not asked for by name, and may be given up. No GPU is touched here.
+choose_device <- function(device, kind, method, pays) {
   if (device$kind == "cuda") {
     if (kind == "function") {
       abort_argument("device", device_name(device), paste(
         "a test that is an R function runs on the CPU:",
         "give device = \"cpu\" or \"auto\", or a test of this package."
-      ))
-    }
-    if (kind == "knn") {
-      abort_argument("device", device_name(device), paste(
-        "the nearest-neighbour tests run on the CPU so far: give device = \"cpu\" or \"auto\"."
       ))
     }
     if (method == "original") {
@@ -65,12 +62,19 @@ choose_device <- function(device, kind, method, p, n = NULL) {
     device$automatic <- FALSE
     return(device)
   }
-  pays <- switch(kind, gauss = p >= auto_variables, discrete = n * p * (p - 1) / 2 >= auto_counts, FALSE)
   if (device$kind == "auto" && pays && method != "original") automatic_card() else new_device("cpu")
 }
 
-# How many observations the data of a discrete test have.
-observations <- function(test) if (test$kind == "discrete") length(test$dm) / test$p
+# Whether a GPU is worth its first use for a search among p variables with a native test.
+gpu_pays <- function(test, p) {
+  pairs <- p * (p - 1) / 2
+  switch(test$kind,
+    gauss = p >= auto_variables,
+    discrete = length(test$dm) / test$p * pairs >= auto_counts,
+    knn = (length(test$data) / test$p)^2 * (test$permutations + 1) * pairs >= auto_neighbours,
+    FALSE
+  )
+}
 
 automatic_card <- function() {
   device <- new_device("cuda", ordinal = 0L)

@@ -2,7 +2,7 @@
 
 # orient: NULL for the skeleton alone, or what check_orientation() made. `call` is the user's call for the slot.
 run_search <- function(test, labels, options, orient, threads, device, verbose, progress, call) {
-  device <- choose_device(device, test$kind, options$method, options$p, observations(test))
+  device <- choose_device(device, test$kind, options$method, gpu_pays(test, options$p))
   bar <- progress_reporter(progress)
   on.exit(bar$close())
   result <- NULL

@@ -12,6 +12,7 @@
 #   profile     50   Nsight Compute on the kernels of a search, where it is there
 #   bench      150   times on this GPU and CPU, with a comparison of the answers
 #   selection   40   times of feature selection on simulated data of the shapes of CUDA-JMI's
+#   neighbours 120   times of the nearest-neighbour tests, as in the tables of GPU_CMIknn, and of searches with them
 #
 # It writes FOLDER/report.md (default: $OUT, else ./gpu-report) and one log for
 # each part beside it, and ends with 1 if a test failed, a tool found something,
@@ -21,8 +22,8 @@ set -uo pipefail
 bundle=$(cd "$(dirname "$0")" && pwd)
 home=/opt/pcgpu-check
 out=${OUT:-./gpu-report}
-parts="rust-tests r-tests sanitize profile bench selection"
-declare -A limit=([rust-tests]=150 [r-tests]=130 [sanitize]=200 [profile]=50 [bench]=150 [selection]=40)
+parts="rust-tests r-tests sanitize profile bench selection neighbours"
+declare -A limit=([rust-tests]=150 [r-tests]=130 [sanitize]=200 [profile]=50 [bench]=150 [selection]=40 [neighbours]=120)
 only=$parts
 
 usage() {
@@ -148,8 +149,9 @@ sanitize() {
   tell "| tool | program | outcome | summary |"
   tell "|---|---|---|---|"
   for tool in memcheck racecheck synccheck initcheck; do
-    # The Gaussian test's searches, feature selection, and of the tests of discrete variables those that use all kernels.
-    for program in "search_times --check-small" "select --check-small" "tests/cuda_discrete questions_of little"; do
+    # The Gaussian test's searches, feature selection, and of the other tests those that use all kernels.
+    for program in "search_times --check-small" "select --check-small" "tests/cuda_discrete questions_of little" \
+      "tests/knn_cuda memory_stays"; do
       echo "== $tool $program" >>"$log"
       # shellcheck disable=SC2086
       within compute-sanitizer --tool "$tool" --error-exitcode 9 "$home"/bin/$program
@@ -228,6 +230,25 @@ selection() {
     if [ $status != 0 ]; then failed "select $shape: $(outcome $status)"; fi
   done
   grep -E '^(==|GPU|floor)' "$log" | tee -a "$report"
+  tell '```'
+  tell ""
+}
+
+neighbours() {
+  local search status
+  tell '```'
+  for search in "synthetic:1000:1000 7 100 15 0.01" "$home/data/expression/NCI-60.csv.gz 7 100 15 0.01"; do
+    if [ "${search#/}" != "$search" ] && [ ! -d "$home/data" ]; then continue; fi
+    # shellcheck disable=SC2086
+    within "$home/bin/knn_cuda" search $search
+    status=$?
+    if [ $status != 0 ]; then failed "knn_cuda search $search: $(outcome $status)"; fi
+  done
+  within "$home/bin/knn_cuda" tests
+  status=$?
+  if [ $status != 0 ]; then failed "knn_cuda tests: $(outcome $status)"; fi
+  if grep -q DIFFERENT "$log"; then failed "the CPU's or another strategy's answer differs"; fi
+  tee -a "$report" <"$log"
   tell '```'
   tell ""
 }

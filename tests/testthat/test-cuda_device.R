@@ -9,6 +9,11 @@ test_that("a GPU and how to use it are put together", {
   )
 })
 
+test_that("the nearest-neighbour tests have strategies of their own", {
+  expect_identical(cuda_device(strategy = "parallel", block = 500)$options, list(strategy = "parallel", block = 500L))
+  expect_identical(cuda_device(strategy = "single")$options, list(strategy = "single"))
+})
+
 test_that("it prints", {
   shown <- capture.output(print(cuda_device("cuda:1", strategy = "set", memory = 4e9)))
   expect_match(shown, "^pcgpu device: cuda:1", all = FALSE)
@@ -26,6 +31,8 @@ test_that("what makes no sense is refused by name", {
   refused("beta", beta = 2)
   refused("theta", strategy = "edge", theta = 2)
   refused("gamma", strategy = "set", gamma = 2)
+  refused("block", strategy = "single", block = 2)
+  for (block in list(0, 1e6, NA, 1.5)) refused("block", strategy = "parallel", block = block)
   for (delta in list(0, -1, 1.5, NA, "2", c(1, 2), 5000)) refused("delta", strategy = "set", delta = delta)
   for (memory in list(0, -1, NA, "4 GB", c(1, 2))) refused("memory", memory = memory)
 })

@@ -1,5 +1,5 @@
-chosen <- function(device, kind = "gauss", method = "stable", p = 10000, n = 1e4) {
-  pcgpu:::choose_device(pcgpu:::check_device(device), kind, method, p, n)
+chosen <- function(device, kind = "gauss", method = "stable", pays = TRUE) {
+  pcgpu:::choose_device(pcgpu:::check_device(device), kind, method, pays)
 }
 
 test_that("names of GPUs are read", {
@@ -12,19 +12,27 @@ test_that("names of GPUs are read", {
 test_that("the automatic choice is a GPU for many variables and a native test, and the CPU otherwise", {
   expect_identical(chosen("auto")$kind, "cuda")
   expect_true(chosen("auto")$automatic)
-  expect_identical(chosen("auto", p = pcgpu:::auto_variables)$kind, "cuda")
-  expect_identical(chosen("auto", p = pcgpu:::auto_variables - 1)$kind, "cpu")
-  expect_identical(chosen("auto", kind = "function")$kind, "cpu")
-  expect_identical(chosen("auto", kind = "discrete", p = 100, n = pcgpu:::auto_counts / 4950)$kind, "cuda")
-  expect_identical(chosen("auto", kind = "discrete", p = 100, n = pcgpu:::auto_counts / 4951)$kind, "cpu")
-  expect_identical(chosen("auto", kind = "discrete", method = "original", n = 1e9)$kind, "cpu")
+  expect_identical(chosen("auto", pays = FALSE)$kind, "cpu")
   expect_identical(chosen("auto", method = "original")$kind, "cpu")
   expect_identical(chosen("cpu")$kind, "cpu")
 })
 
+test_that("a GPU pays from so much work on", {
+  pays <- pcgpu:::gpu_pays
+  expect_true(pays(list(kind = "gauss"), pcgpu:::auto_variables))
+  expect_false(pays(list(kind = "gauss"), pcgpu:::auto_variables - 1))
+  discrete <- function(n) pays(list(kind = "discrete", dm = matrix(0L, n, 100), p = 100), 100)
+  expect_true(discrete(ceiling(pcgpu:::auto_counts / 4950)))
+  expect_false(discrete(floor(pcgpu:::auto_counts / 4951)))
+  knn <- function(n) pays(list(kind = "knn", data = matrix(0, n, 11), p = 11, permutations = 99), 11)
+  expect_true(knn(ceiling(sqrt(pcgpu:::auto_neighbours / 5500))))
+  expect_false(knn(floor(sqrt(pcgpu:::auto_neighbours / 5501))))
+  expect_false(pays(list(kind = "function"), 1e5))
+})
+
 test_that("a GPU that is named is taken, or refused where it cannot do the work", {
-  for (p in c(2, 10000)) {
-    device <- chosen("cuda:1", p = p)
+  for (pays in c(TRUE, FALSE)) {
+    device <- chosen("cuda:1", pays = pays)
     expect_identical(device$kind, "cuda")
     expect_false(device$automatic)
   }

@@ -129,7 +129,7 @@ fn oriented(
             run(Some(&mut EngineTest { engine: &mut *engine, observer: &mut callbacks.observer }))
         }
         Some(Test::Knn(test)) if options.collider_rule != ColliderRule::Standard => {
-            let mut engine = test.engine(machine.threads());
+            let mut engine = machine.knn(test.test())?;
             run(Some(&mut EngineTest { engine: &mut *engine, observer: &mut callbacks.observer }))
         }
         Some(Test::Function(fun)) => run(Some(&mut RTest { fun: fun.clone(), token })),
@@ -208,7 +208,7 @@ fn search(
         Test::Knn(test) if test.p() != p => {
             return Err(Failure::Input(format!("internal: `data` has {} columns for {p} variables", test.p())));
         }
-        Test::Knn(test) => Some(test.engine(machine.threads())),
+        Test::Knn(test) => Some(machine.knn(test.test())?),
         Test::Function(_) => None,
     };
     let mut p_max = output::matrix(token, p)?;
@@ -379,8 +379,9 @@ fn rust_knn_test(test: Robj, x: Robj, y: Robj, threads: Robj) -> Robj {
         let given: Vec<u32> = (0..test.p() as u32).filter(|&column| column != x && column != y).collect();
         let threads = input::count(&threads, "threads", 1)?;
         let mut observer = RObserver::new(token, None, None, None);
-        let outcome =
-            test.test(x as usize, y as usize, &given, threads, &mut observer).map_err(|error| token.explain(error))?;
+        let outcome = test
+            .outcome(x as usize, y as usize, &given, threads, &mut observer)
+            .map_err(|error| token.explain(error))?;
         Ok(output::named(vec![
             ("estimate", Robj::from(outcome.estimate)),
             ("p", Robj::from(outcome.p)),
@@ -403,7 +404,7 @@ fn rust_continue_unwind(token: Robj) -> Robj {
 fn rust_correlation(x: Robj, n: Robj, p: Robj, engine: Robj) -> Robj {
     respond(|token| {
         let (n, p) = (input::count(&n, "n", 1)?, input::count(&p, "p", 1)?);
-        let Machine::Cuda(options) = Machine::from_list(&input::list(&engine, "engine")?)? else {
+        let Machine::Cuda(gpu) = Machine::from_list(&input::list(&engine, "engine")?)? else {
             return Err(Failure::Input("internal: `engine` is not a GPU".into()));
         };
         let x = x.as_real_slice().ok_or_else(|| Failure::Input("internal: `x` is not double".into()))?;
@@ -411,7 +412,7 @@ fn rust_correlation(x: Robj, n: Robj, p: Robj, engine: Robj) -> Robj {
         let cells = output::cells(&mut matrix)?;
         let mut observer = RObserver::new(token, None, None, None);
         let look = &mut || observer.look();
-        correlation(x, n, p, options.ordinal, options.memory_budget, cells, look)
+        correlation(x, n, p, gpu.ordinal, gpu.memory_budget, cells, look)
             .map_err(|error| token.explain(error))?;
         Ok(matrix)
     })

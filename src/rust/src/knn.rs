@@ -2,8 +2,7 @@
 
 use extendr_api::prelude::*;
 use pcgpu_core::ci::knn::{EarlyStop, Estimator, Knn, Outcome, Settings, Transform};
-use pcgpu_core::engine::cpu::{CpuEngine, KnnKernel};
-use pcgpu_core::engine::Engine;
+use pcgpu_core::engine::cpu::KnnKernel;
 use pcgpu_core::search::Observer;
 
 use crate::failure::{Failure, Outcome as Answer};
@@ -77,15 +76,13 @@ impl KnnTest {
         self.knn.columns().p()
     }
 
-    /// An engine that runs the test.
-    pub fn engine(&self, threads: usize) -> Box<dyn Engine + '_> {
-        let kernel = KnnKernel::new(&self.knn);
-        let shard_tests = kernel.shard_tests();
-        Box::new(CpuEngine::with_shards(kernel, threads, shard_tests))
+    /// The test.
+    pub fn test(&self) -> &Knn {
+        &self.knn
     }
 
     /// One test, on all threads.
-    pub fn test(
+    pub fn outcome(
         &self,
         x: usize,
         y: usize,

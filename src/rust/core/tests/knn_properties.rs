@@ -5,64 +5,13 @@
 
 mod common;
 
-use pcgpu_core::ci::knn::random::{philox, Key};
+use common::mixed::{settings, Made};
 use pcgpu_core::ci::knn::{EarlyStop, Estimator, Knn, Settings, Transform};
 use pcgpu_core::ci::Batch;
 use pcgpu_core::engine::cpu::{CpuEngine, KnnKernel};
 use pcgpu_core::engine::Engine;
 use pcgpu_core::search::{levels, sequential, Method, Observer, Options, Unobserved};
 use pcgpu_core::Error;
-
-/// Uniform numbers by index.
-fn uniform(seed: u64, index: u32) -> f64 {
-    f64::from(philox([index, 0, 0, 99], Key::of_seed(seed))[0]) / 4_294_967_296.0
-}
-
-/// A chain of variables, some discrete, some on a grid, one constant where asked.
-struct Made {
-    n: usize,
-    data: Vec<f64>,
-    discrete: Vec<bool>,
-}
-
-impl Made {
-    fn new(seed: u64, n: usize, p: usize, mixed: bool, constant: bool) -> Self {
-        let mut data: Vec<f64> = Vec::new();
-        for column in 0..p {
-            for row in 0..n {
-                let noise = uniform(seed, (column * n + row) as u32) - 0.5;
-                let before = if column > 0 { data[(column - 1) * n + row] } else { 0.0 };
-                data.push(match column % 4 {
-                    1 => before * before + noise,
-                    2 if mixed => ((before + noise) * 3.0).round(),
-                    3 if mixed => ((before + noise) * 20.0).round() / 20.0,
-                    _ => (before + noise).tanh(),
-                });
-            }
-        }
-        if constant {
-            data[(p - 1) * n..].fill(2.5);
-        }
-        Made { n, data, discrete: (0..p).map(|column| mixed && column % 4 == 2).collect() }
-    }
-
-    fn knn(&self, settings: Settings) -> Knn {
-        Knn::new(self.n, &self.data, &self.discrete, settings).unwrap()
-    }
-}
-
-fn settings(estimator: Estimator, k: usize, permutations: usize) -> Settings {
-    Settings {
-        k,
-        k_perm: 5,
-        permutations,
-        estimator,
-        transform: Transform::Ranks,
-        add_one: false,
-        seed: 7,
-        early_stop: None,
-    }
-}
 
 #[test]
 fn the_kernel_is_the_definition() {

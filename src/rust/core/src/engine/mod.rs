@@ -1,5 +1,7 @@
 //! Engines run what the search asks. They are the only place that schedules.
 
+#[cfg(feature = "cuda")]
+mod batched;
 pub mod cpu;
 #[cfg(feature = "cuda")]
 pub mod cuda;

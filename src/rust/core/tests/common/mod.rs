@@ -6,5 +6,6 @@
 pub mod cuda;
 pub mod discrete;
 pub mod golden;
+pub mod mixed;
 pub mod problems;
 pub mod reference;

@@ -41,6 +41,28 @@ pub(super) const MODULES: &[Module] = &[
     module!("discrete_level", "dis_slots", "dis_items", "dis_close", "dis_count", "dis_planes_count", "dis_edge"),
     module!("discrete_settle", "dis_answer", "dis_settle"),
     module!("discrete_batch", "dis_batch"),
+    module!(
+        "knn_single",
+        "knn_neighbours_f",
+        "knn_permute_f",
+        "knn_sums_f2",
+        "knn_sums_f8",
+        "knn_sums_f16",
+        "knn_sums_f32",
+        "knn_sums_f0",
+        "knn_paper_f"
+    ),
+    module!(
+        "knn_double",
+        "knn_neighbours_d",
+        "knn_permute_d",
+        "knn_sums_d2",
+        "knn_sums_d8",
+        "knn_sums_d16",
+        "knn_sums_d32",
+        "knn_sums_d0",
+        "knn_paper_d"
+    ),
     module!("correlation", "cor_centre", "cor_product", "cor_squares", "cor_finish"),
     module!("selection", "count_8", "count_16", "count_32", "join_16", "join_32", "total_16", "total_32", "modes"),
     module!("selection_large", "slices_16", "slices_32", "count_device"),
@@ -205,7 +227,7 @@ impl Kernels {
 #[cfg(test)]
 mod tests {
     use super::super::counting::DiscreteArgs;
-    use super::super::{correlation, selection};
+    use super::super::{correlation, knn, selection};
     use super::*;
 
     #[test]
@@ -223,6 +245,7 @@ mod tests {
                 "correlation" => correlation::ARGS_BYTES,
                 name if name.starts_with("discrete") => size_of::<DiscreteArgs>(),
                 "selection" | "selection_large" => selection::ARGS_BYTES,
+                "knn_single" | "knn_double" => knn::ARGS_BYTES,
                 _ => size_of::<Args>(),
             };
             for entry in *entries {

@@ -30,10 +30,18 @@ pub(super) enum Use {
     Batch,
     Codes,
     Selection,
+    KnnData,
+    KnnTests,
+    KnnSets,
+    KnnNeighbours,
+    KnnPermuted,
+    KnnWalks,
+    KnnRows,
+    KnnSums,
 }
 
 /// Number of [`Use`]s.
-const USES: usize = Use::Selection as usize + 1;
+const USES: usize = Use::KnnSums as usize + 1;
 
 /// More than this is not kept for the next call.
 const KEPT: u64 = 8 << 30;

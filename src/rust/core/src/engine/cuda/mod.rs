@@ -1,4 +1,5 @@
-//! The CUDA engine: the Gaussian test, tests of discrete variables and feature selection on one NVIDIA GPU.
+//! The CUDA engine: the Gaussian test, tests of discrete variables, the nearest-neighbour test and feature selection on one
+//! NVIDIA GPU.
 //!
 //! * [`device`]: the cards, and what a process keeps on one.
 //! * `held`: a card while something runs on it.
@@ -8,6 +9,7 @@
 //! * `gauss`: the Gaussian test's levels 0 and 1; `sets`: those of two and more; `batch`: arbitrary questions.
 //! * `discrete`: levels of discrete variables; `counting`: their data on the card; `asked`: what is left to the CPU, and
 //!   arbitrary questions.
+//! * [`knn`]: the nearest-neighbour test.
 //! * [`correlation`](mod@correlation): the correlation matrix of data.
 //! * [`selection`]: the counts of a feature selection.
 //! * [`about`]: what the kernels are compiled to.
@@ -23,6 +25,7 @@ mod discrete;
 mod gauss;
 mod held;
 mod kernels;
+pub mod knn;
 mod log;
 mod memory;
 mod p_max;

@@ -1,0 +1,197 @@
+//! Times the nearest-neighbour test on a GPU and compares with the CPU engine.
+//!
+//! `cargo run --release -p pcgpu-core --example knn_cuda -- tests` repeats the tables of Hagedorn et al. (2022): a batch of
+//! tests by k, permutations, size of S and n, each by every strategy.
+//! `cargo run --release -p pcgpu-core --example knn_cuda -- search DATA.csv[.gz] K PERMUTATIONS K_PERM ALPHA [ROWS]` runs PC on a
+//! table of numbers, samples in rows, with a header or without; `search synthetic:P:N` on a sparse graph.
+
+use std::io::Read;
+use std::time::Instant;
+
+use pcgpu_core::ci::knn::random::{philox, Key};
+use pcgpu_core::ci::knn::{Estimator, Knn, Settings, Transform};
+use pcgpu_core::ci::Batch;
+use pcgpu_core::engine::cpu::{default_threads, KnnKernel};
+use pcgpu_core::engine::cuda::knn::{KnnCudaEngine, KnnCudaOptions, KnnStrategy};
+use pcgpu_core::engine::Engine;
+use pcgpu_core::search::{levels, Observer, Options, Unobserved};
+use pcgpu_core::Result;
+
+fn settings(k: usize, permutations: usize, k_perm: usize) -> Settings {
+    Settings {
+        k,
+        k_perm,
+        permutations,
+        estimator: Estimator::FrenzelPompe,
+        transform: Transform::Ranks,
+        add_one: false,
+        seed: 1,
+        early_stop: None,
+    }
+}
+
+/// Near enough to normal.
+fn normal(row: usize, column: usize) -> f64 {
+    let words = philox([row as u32, column as u32, 0, 0], Key([3, 4]));
+    (words.iter().map(|&word| f64::from(word)).sum::<f64>() / 4_294_967_296.0 - 2.0) * 3f64.sqrt()
+}
+
+/// p variables of a sparse graph: each depends on about 0.75 of those before it.
+fn sparse(p: usize, n: usize) -> Vec<f64> {
+    let mut data = vec![0.0; n * p];
+    for column in 0..p {
+        let words = philox([column as u32, 1, 0, 0], Key([5, 6]));
+        let parents = if column == 0 { 0 } else { (words[0] % 4).min(1) + u32::from(words[0] % 8 == 7) };
+        for row in 0..n {
+            let mut value = normal(row, column);
+            for parent in 0..parents as usize {
+                let other = words[1 + parent] as usize % column;
+                let from = data[other * n + row];
+                value += match words[3] % 3 {
+                    0 => from,
+                    1 => from * from / 2.0,
+                    _ => f64::tanh(2.0 * from),
+                };
+            }
+            data[column * n + row] = value;
+        }
+    }
+    data
+}
+
+fn median(times: &mut [f64]) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}
+
+/// Seconds a test of a batch, and of one on the CPU.
+fn time(n: usize, size: usize, k: usize, permutations: usize, tests: usize, cpu: bool) -> Result<()> {
+    let p = size + 2 + 8;
+    let data: Vec<f64> = (0..p).flat_map(|column| (0..n).map(move |row| normal(row, column))).collect();
+    let knn = Knn::new(n, &data, &vec![false; p], settings(k, permutations, 15))?;
+    let mut line = format!("n {n} |S| {size} k {k} permutations {permutations}:");
+    let mut first: Option<Vec<f64>> = None;
+    for (name, strategy, tests) in [
+        ("shared", KnnStrategy::Shared, tests),
+        ("parallel", KnnStrategy::Parallel { block: 0 }, tests.min(64)),
+        ("single", KnnStrategy::Single, tests.min(8)),
+    ] {
+        if strategy != KnnStrategy::Shared && (k > 512 || n > 2500) {
+            continue;
+        }
+        let mut engine = KnnCudaEngine::new(&knn, KnnCudaOptions { strategy, ..KnnCudaOptions::default() })?;
+        let mut batch = Batch::new();
+        for test in 0..tests {
+            // Sets of other columns each time, some of them shared.
+            let s: Vec<u32> = (0..size as u32).map(|member| 2 + (member + (test / 4) as u32) % 8).collect();
+            batch.push(0, if test % 2 == 0 { 1 } else { p - 1 }, &s);
+        }
+        let mut times = Vec::new();
+        let mut found = Vec::new();
+        for _ in 0..3 {
+            let began = Instant::now();
+            found = engine.p_values(&batch, &mut Unobserved)?;
+            times.push(began.elapsed().as_secs_f64() / tests as f64);
+        }
+        line += &format!(" {name} {:.4} ms ({tests} tests)", 1e3 * median(&mut times));
+        let same = first.as_ref().is_none_or(|first| first[..found.len()] == found[..]);
+        first.get_or_insert(found);
+        if !same {
+            line += " DIFFERENT";
+        }
+    }
+    if cpu {
+        let kernel = KnnKernel::new(&knn);
+        let s: Vec<u32> = (0..size as u32).map(|member| 2 + member).collect();
+        let began = Instant::now();
+        let outcome = kernel.test(0, 1, &s, default_threads(), &mut Unobserved)?;
+        line += &format!(" CPU {:.2} ms on {} threads", 1e3 * began.elapsed().as_secs_f64(), default_threads());
+        if first.is_some_and(|first| first[0] != outcome.p) {
+            line += " DIFFERENT";
+        }
+    }
+    println!("{line}");
+    Ok(())
+}
+
+/// Prints each level.
+struct Levels(Instant);
+
+impl Observer for Levels {
+    fn level(&mut self, level: usize, remaining: usize) -> Result<()> {
+        println!("  {:8.3} s: level {level}, {remaining} ends of edges", self.0.elapsed().as_secs_f64());
+        Ok(())
+    }
+}
+
+fn search(n: usize, p: usize, data: &[f64], settings: Settings, alpha: f64) -> Result<()> {
+    let knn = Knn::new(n, data, &vec![false; p], settings)?;
+    let options = Options::new(p, alpha);
+    let mut p_max = vec![0.0; p * p];
+    let began = Instant::now();
+    let mut engine = KnnCudaEngine::new(&knn, KnnCudaOptions::default())?;
+    let found = levels::skeleton(&mut engine, &options, &mut p_max, &mut Levels(began))?;
+    println!(
+        "{p} x {n}, k {}, {} permutations, alpha {alpha}: {:.2} s, {} edges, tests {:?}",
+        settings.k,
+        settings.permutations,
+        began.elapsed().as_secs_f64(),
+        found.graph.edge_count(),
+        found.tests
+    );
+    Ok(())
+}
+
+fn main() -> Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let number = |at: usize, default: f64| arguments.get(at).and_then(|a| a.parse().ok()).unwrap_or(default);
+    match arguments.first().map(String::as_str) {
+        Some("search") => {
+            let file = arguments.get(1).map_or("", String::as_str);
+            let settings = settings(number(2, 7.0) as usize, number(3, 100.0) as usize, number(4, 15.0) as usize);
+            let alpha = number(5, 0.01);
+            if let Some(shape) = file.strip_prefix("synthetic:") {
+                let mut shape = shape.split(':').map(|part| part.parse().unwrap_or(100));
+                let (p, n) = (shape.next().unwrap_or(100), shape.next().unwrap_or(1000));
+                return search(n, p, &sparse(p, n), settings, alpha);
+            }
+            let bytes = std::fs::read(file).unwrap_or_default();
+            let mut text = String::new();
+            let read = if bytes.starts_with(&[0x1f, 0x8b]) {
+                flate2::read::GzDecoder::new(&bytes[..]).read_to_string(&mut text)
+            } else {
+                (&bytes[..]).read_to_string(&mut text)
+            };
+            if read.is_err() || text.is_empty() {
+                println!("{file} cannot be read");
+                return Ok(());
+            }
+            // A header is not of numbers.
+            let rows: Vec<Vec<f64>> = text
+                .lines()
+                .filter_map(|line| line.split(',').map(|cell| cell.trim().parse().ok()).collect())
+                .collect();
+            let p = rows.first().map_or(0, Vec::len);
+            let data: Vec<f64> = (0..p).flat_map(|column| rows.iter().map(move |row| row[column])).collect();
+            search(rows.len(), p, &data, settings, alpha)
+        }
+        _ => {
+            for k in [7, 10, 20, 30, 40, 50, 75, 100, 200, 256, 500] {
+                time(1000, 1, k, 100, 512, k == 7 || k == 200)?;
+            }
+            for permutations in [50, 250, 500, 1000] {
+                time(1000, 1, 7, permutations, 128, false)?;
+                time(1000, 1, 200, permutations, 32, false)?;
+            }
+            for size in [2, 3, 4, 5] {
+                time(1000, size, 7, 100, 256, false)?;
+                time(1000, size, 200, 100, 64, false)?;
+            }
+            for n in [100, 250, 500, 2500, 5000, 10_000] {
+                time(n, 1, 7, 100, (1_000_000 / n).clamp(2, 1024), n == 10_000)?;
+                time(n, 1, n / 5, 100, (1_000_000 / n / 8).clamp(2, 1024), n >= 5000)?;
+            }
+            Ok(())
+        }
+    }
+}

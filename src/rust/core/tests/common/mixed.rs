@@ -1,0 +1,56 @@
+//! Simulated continuous and mixed data for the nearest-neighbour tests.
+
+use pcgpu_core::ci::knn::random::{philox, Key};
+use pcgpu_core::ci::knn::{Estimator, Knn, Settings, Transform};
+
+/// Uniform numbers by index.
+fn uniform(seed: u64, index: u32) -> f64 {
+    f64::from(philox([index, 0, 0, 99], Key::of_seed(seed))[0]) / 4_294_967_296.0
+}
+
+/// A chain of variables, some discrete, some on a grid, one constant where asked.
+pub struct Made {
+    pub n: usize,
+    pub data: Vec<f64>,
+    pub discrete: Vec<bool>,
+}
+
+impl Made {
+    pub fn new(seed: u64, n: usize, p: usize, mixed: bool, constant: bool) -> Self {
+        let mut data: Vec<f64> = Vec::new();
+        for column in 0..p {
+            for row in 0..n {
+                let noise = uniform(seed, (column * n + row) as u32) - 0.5;
+                let before = if column > 0 { data[(column - 1) * n + row] } else { 0.0 };
+                data.push(match column % 4 {
+                    1 => before * before + noise,
+                    2 if mixed => ((before + noise) * 3.0).round(),
+                    3 if mixed => ((before + noise) * 20.0).round() / 20.0,
+                    _ => (before + noise).tanh(),
+                });
+            }
+        }
+        if constant {
+            data[(p - 1) * n..].fill(2.5);
+        }
+        Made { n, data, discrete: (0..p).map(|column| mixed && column % 4 == 2).collect() }
+    }
+
+    pub fn knn(&self, settings: Settings) -> Knn {
+        Knn::new(self.n, &self.data, &self.discrete, settings).unwrap()
+    }
+}
+
+/// Settings with the seed 7 and ranks.
+pub fn settings(estimator: Estimator, k: usize, permutations: usize) -> Settings {
+    Settings {
+        k,
+        k_perm: 5,
+        permutations,
+        estimator,
+        transform: Transform::Ranks,
+        add_one: false,
+        seed: 7,
+        early_stop: None,
+    }
+}

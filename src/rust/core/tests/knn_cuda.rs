@@ -1,0 +1,184 @@
+//! The nearest-neighbour test on a GPU against the CPU engine: the same to the last bit.
+//!
+//! Without a GPU these tests say so and pass; with `PCGPU_TEST_CUDA=1` they fail instead.
+
+#![cfg(feature = "cuda")]
+#![allow(clippy::unwrap_used)]
+
+mod common;
+
+use std::time::Instant;
+
+use common::cuda::gpu;
+use common::mixed::{settings, Made};
+use pcgpu_core::ci::knn::{EarlyStop, Estimator, Knn, Settings, Transform};
+use pcgpu_core::ci::Batch;
+use pcgpu_core::engine::cpu::{CpuEngine, KnnKernel};
+use pcgpu_core::engine::cuda::knn::{KnnCudaEngine, KnnCudaOptions, KnnStrategy};
+use pcgpu_core::engine::Engine;
+use pcgpu_core::search::{levels, Method, Observer, Options, Unobserved};
+use pcgpu_core::{DeviceKind, Error, Result};
+
+const STRATEGIES: [KnnStrategy; 4] =
+    [KnnStrategy::Shared, KnnStrategy::Single, KnnStrategy::Parallel { block: 0 }, KnnStrategy::Parallel { block: 3 }];
+
+const QUESTIONS: [(usize, usize, &[u32]); 10] = [
+    (0, 1, &[]),
+    (3, 2, &[]),
+    (2, 5, &[]),
+    (0, 2, &[1]),
+    (4, 1, &[2]),
+    (0, 4, &[2]),
+    (5, 0, &[3, 2]),
+    (1, 3, &[0, 5]),
+    (0, 5, &[4, 2, 1]),
+    (2, 0, &[5]),
+];
+
+fn with(strategy: KnnStrategy) -> KnnCudaOptions {
+    KnnCudaOptions { strategy, ..KnnCudaOptions::default() }
+}
+
+fn questions() -> Batch {
+    let mut batch = Batch::new();
+    QUESTIONS.iter().for_each(|&(x, y, s)| batch.push(x, y, s));
+    batch
+}
+
+#[test]
+fn outcomes_are_the_cpus() {
+    if !gpu() {
+        return;
+    }
+    let mut compared = 0;
+    let shapes =
+        [(20, 3, 5), (64, 1, 1), (70, 7, 40), (250, 50, 5), (400, 7, 8), (1000, 256, 5), (1100, 7, 15), (40, 39, 39)];
+    for (case, &(n, k, k_perm)) in shapes.iter().enumerate() {
+        for estimator in [Estimator::FrenzelPompe, Estimator::MesnerShalizi, Estimator::Gao] {
+            let made = Made::new(case as u64, n, 6, estimator != Estimator::FrenzelPompe, case == 3);
+            for transform in [Transform::Ranks, Transform::Uniform, Transform::Standardize] {
+                let early = (case % 2 == 1).then_some(EarlyStop { alpha: 0.2, error: 0.05 });
+                let permutations = if n < 500 { 150 } else { 20 };
+                let of_case = settings(estimator, k, permutations);
+                let knn = made.knn(Settings { k_perm, transform, early_stop: early, ..of_case });
+                let kernel = KnnKernel::new(&knn);
+                let wanted = QUESTIONS.map(|(x, y, s)| kernel.test(x, y, s, 4, &mut Unobserved).unwrap());
+                for strategy in STRATEGIES {
+                    let mut engine = KnnCudaEngine::new(&knn, with(strategy)).unwrap();
+                    let label = format!("{estimator:?} {transform:?} {strategy:?}: n {n}, k {k}");
+                    // Estimates, counts and p, to the last bit.
+                    assert_eq!(engine.outcomes(&questions(), &mut Unobserved).unwrap(), wanted, "{label}");
+                    compared += 1;
+                }
+            }
+        }
+    }
+    assert_eq!(compared, 8 * 3 * 3 * 4);
+}
+
+#[test]
+fn skeletons_are_the_cpus_five_times_over() {
+    if !gpu() {
+        return;
+    }
+    for (seed, estimator, p) in [(1, Estimator::FrenzelPompe, 9), (2, Estimator::MesnerShalizi, 8)] {
+        let made = Made::new(seed, 100, p, estimator != Estimator::FrenzelPompe, false);
+        let knn = made.knn(settings(estimator, 5, 40));
+        for method in [Method::Stable, Method::StableFast] {
+            let options = Options { method, ..Options::new(p, 0.7) };
+            let mut wanted = vec![0.0; p * p];
+            let mut cpu = CpuEngine::with_shards(KnnKernel::new(&knn), 3, 8);
+            let plain = levels::skeleton(&mut cpu, &options, &mut wanted, &mut Unobserved).unwrap();
+            assert!(plain.tests.len() > 1 && plain.graph.edge_count() > 0);
+            for repeat in 0..5 {
+                let strategy = STRATEGIES[repeat % STRATEGIES.len()];
+                let mut p_max = vec![0.0; p * p];
+                let budget = (repeat == 4).then_some(8 << 20);
+                let cuda = KnnCudaOptions { memory_budget: budget, ..with(strategy) };
+                let mut engine = KnnCudaEngine::new(&knn, cuda).unwrap();
+                let found = levels::skeleton(&mut engine, &options, &mut p_max, &mut Unobserved).unwrap();
+                let label = format!("{estimator:?} {method:?} {strategy:?}");
+                assert_eq!((&found.graph, &found.tests), (&plain.graph, &plain.tests), "{label}");
+                assert_eq!(p_max, wanted, "{label}");
+                for x in 0..p {
+                    for y in 0..p {
+                        assert_eq!(found.sepsets.get(x, y), plain.sepsets.get(x, y), "{label}: {x}, {y}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn memory_stays_within_its_budget_and_changes_nothing() {
+    if !gpu() {
+        return;
+    }
+    for (n, budget) in [(300, 2 << 20), (300, 16 << 20), (3000, 16 << 20)] {
+        let made = Made::new(4, n, 6, true, false);
+        let mut of_case = settings(Estimator::MesnerShalizi, 9, 30);
+        of_case.transform = Transform::Standardize;
+        let knn = made.knn(of_case);
+        let kernel = KnnKernel::new(&knn);
+        let wanted = QUESTIONS.map(|(x, y, s)| kernel.test(x, y, s, 4, &mut Unobserved).unwrap());
+        for strategy in STRATEGIES {
+            let mut engine =
+                KnnCudaEngine::new(&knn, KnnCudaOptions { memory_budget: Some(budget), ..with(strategy) }).unwrap();
+            assert_eq!(engine.outcomes(&questions(), &mut Unobserved).unwrap(), wanted, "{n}, {budget}, {strategy:?}");
+            let planned: u64 = engine.memory_plan().iter().map(|(_, bytes)| bytes).sum();
+            assert!(planned > budget / 8 && planned <= budget, "{n}: {planned} of {budget}");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_run_is_refused() {
+    let made = Made::new(3, 700, 4, false, false);
+    let knn = made.knn(settings(Estimator::FrenzelPompe, 600, 5));
+    let refused = KnnCudaEngine::new(&knn, with(KnnStrategy::Single)).map(|_| ());
+    assert!(matches!(refused, Err(Error::Argument { argument: "strategy", .. })), "{refused:?}");
+    if !gpu() {
+        return;
+    }
+    let small = KnnCudaOptions { memory_budget: Some(1000), ..KnnCudaOptions::default() };
+    let mut engine = KnnCudaEngine::new(&knn, small).unwrap();
+    let mut batch = Batch::new();
+    batch.push(0, 1, &[]);
+    match engine.p_values(&batch, &mut Unobserved) {
+        Err(Error::Device(e)) => assert_eq!(e.kind, DeviceKind::OutOfMemory),
+        other => panic!("{other:?}"),
+    }
+    let refused = KnnCudaEngine::new(&knn, KnnCudaOptions { ordinal: 99, ..KnnCudaOptions::default() }).map(|_| ());
+    assert!(matches!(refused, Err(Error::Argument { argument: "device", .. })), "{refused:?}");
+}
+
+#[test]
+fn a_long_batch_can_be_interrupted() {
+    struct Impatient(Instant);
+    impl Observer for Impatient {
+        fn look(&mut self) -> Result<()> {
+            if self.0.elapsed().as_millis() > 200 {
+                return Err(Error::Interrupted);
+            }
+            Ok(())
+        }
+    }
+    if !gpu() {
+        return;
+    }
+    let made = Made::new(9, 20_000, 4, false, false);
+    let knn: Knn = made.knn(settings(Estimator::FrenzelPompe, 4000, 1000));
+    let mut engine = KnnCudaEngine::new(&knn, KnnCudaOptions::default()).unwrap();
+    let mut batch = Batch::new();
+    (0..100).for_each(|_| batch.push(0, 1, &[2]));
+    let began = Instant::now();
+    assert_eq!(engine.p_values(&batch, &mut Impatient(began)), Err(Error::Interrupted));
+    assert!(began.elapsed().as_millis() < 1500, "{:?}", began.elapsed());
+    drop(engine);
+    let small = Made::new(9, 100, 4, false, false).knn(settings(Estimator::FrenzelPompe, 4, 20));
+    let mut batch = Batch::new();
+    batch.push(0, 1, &[2]);
+    let found = KnnCudaEngine::new(&small, KnnCudaOptions::default()).unwrap().p_values(&batch, &mut Unobserved);
+    assert_eq!(found.unwrap(), [small.test(0, 1, &[2]).p]);
+}
