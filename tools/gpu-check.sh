@@ -87,10 +87,13 @@ unpack() {
   fi
   local core
   core=$(cat "$home/compiled-at")
-  if [ ! -e "$core/tests/golden" ]; then
-    mkdir -p "$core/tests"
-    ln -s "$home/core/tests/golden" "$core/tests/golden"
-  fi
+  local folder
+  for folder in golden driver; do
+    if [ ! -e "$core/tests/$folder" ]; then
+      mkdir -p "$core/tests"
+      ln -s "$home/core/tests/$folder" "$core/tests/$folder"
+    fi
+  done
 }
 
 export LD_LIBRARY_PATH="/opt/r-libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"

@@ -412,8 +412,7 @@ fn rust_correlation(x: Robj, n: Robj, p: Robj, engine: Robj) -> Robj {
         let cells = output::cells(&mut matrix)?;
         let mut observer = RObserver::new(token, None, None, None);
         let look = &mut || observer.look();
-        correlation(x, n, p, gpu.ordinal, gpu.memory_budget, cells, look)
-            .map_err(|error| token.explain(error))?;
+        correlation(x, n, p, gpu.ordinal, gpu.memory_budget, cells, look).map_err(|error| token.explain(error))?;
         Ok(matrix)
     })
 }

@@ -33,6 +33,17 @@ struct KnnArgs {
     u64 estimator;
     // Sums of terms by test and permutation; tiles of samples a test.
     u64 sums, tiles, samples_a_warp;
+    // For planes (knn_planes.cuh): whole values by column and sample, samples by column in ascending order of their values,
+    // the places of samples in that order, and by column and t, from 0 to n, how many values are below t; whether the last
+    // are t.
+    u64 whole, orders, places, below, plain;
+    // By test: the column that orders the samples, and the first of its planes in the list of their numbers; by plane: its
+    // column and the column that orders its samples.
+    u64 test_guide, test_planes, plane_list, plane_column, plane_guide;
+    // Planes of columns and of permuted columns; words of a row and bytes of a plane; how many planes a test has.
+    u64 planes, slots, stride, plane_bytes, dims;
+    // The distance of two levels; numbers of a row of permuted x; permutations of a block, and how many it does at a time.
+    u64 mismatch, row, permutations_a_block, teams;
 };
 
 enum Estimator { FRENZEL_POMPE = 0, MESNER_SHALIZI = 1, GAO = 2 };

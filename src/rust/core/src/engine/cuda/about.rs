@@ -1,13 +1,12 @@
 //! What the kernels are compiled to, for a bug report.
 
-use super::kernels::MODULES;
+use super::kernels::{inflated, MODULES};
 
 /// The version of the kernels' PTX and the oldest card it is for, such as "PTX 8.0 for sm_75"; empty where there are none.
 pub fn kernels() -> String {
-    let directive = |name: &str| {
-        let (_, text, _) = MODULES.first()?;
-        text.lines().find_map(|line| line.strip_prefix(name)).map(|value| value.trim().to_string())
-    };
+    let text = MODULES.first().map_or_else(String::new, |(_, ptx, _)| inflated(ptx));
+    let directive =
+        |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).map(|value| value.trim().to_string());
     match (directive(".version"), directive(".target")) {
         (Some(version), Some(target)) => format!("PTX {version} for {target}"),
         _ => String::new(),

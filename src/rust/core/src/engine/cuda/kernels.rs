@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 use std::ffi::{c_void, CString};
+use std::io::Read;
 use std::sync::{Mutex, PoisonError};
 
 use cudarc::driver::{result, sys};
+use flate2::read::GzDecoder;
 
 use super::device::failure;
 use crate::Result;
@@ -12,12 +14,12 @@ use crate::Result;
 /// Threads of a warp.
 pub(super) const WARP: u32 = 32;
 
-/// A source file: its name, its PTX as made by `tools/build-kernels`, its entry points.
-type Module = (&'static str, &'static str, &'static [&'static str]);
+/// A source file: its name, its deflated PTX as made by `tools/build-kernels`, its entry points.
+type Module = (&'static str, &'static [u8], &'static [&'static str]);
 
 macro_rules! module {
     ($name:literal, $($entry:literal),+ $(,)?) => {
-        ($name, include_str!(concat!("../../../kernels/ptx/", $name, ".ptx")), &[$($entry),+])
+        ($name, include_bytes!(concat!("../../../kernels/ptx/", $name, ".ptx.gz")), &[$($entry),+])
     };
 }
 
@@ -41,16 +43,22 @@ pub(super) const MODULES: &[Module] = &[
     module!("discrete_level", "dis_slots", "dis_items", "dis_close", "dis_count", "dis_planes_count", "dis_edge"),
     module!("discrete_settle", "dis_answer", "dis_settle"),
     module!("discrete_batch", "dis_batch"),
+    module!("knn_single", "knn_neighbours_f", "knn_permute_f", "knn_paper_f"),
     module!(
-        "knn_single",
-        "knn_neighbours_f",
-        "knn_permute_f",
-        "knn_sums_f2",
-        "knn_sums_f8",
-        "knn_sums_f16",
-        "knn_sums_f32",
-        "knn_sums_f0",
-        "knn_paper_f"
+        "knn_planes",
+        "knn_permute_p",
+        "knn_planes",
+        "knn_slots",
+        "knn_shared_0",
+        "knn_shared_1",
+        "knn_shared_2",
+        "knn_shared_3",
+        "knn_shared_more",
+        "knn_slots_0",
+        "knn_slots_1",
+        "knn_slots_2",
+        "knn_slots_3",
+        "knn_slots_more"
     ),
     module!(
         "knn_double",
@@ -67,6 +75,15 @@ pub(super) const MODULES: &[Module] = &[
     module!("selection", "count_8", "count_16", "count_32", "join_16", "join_32", "total_16", "total_32", "modes"),
     module!("selection_large", "slices_16", "slices_32", "count_device"),
 ];
+
+/// PTX as text; empty, which no driver loads, where it is broken.
+pub(super) fn inflated(ptx: &[u8]) -> String {
+    let mut text = String::new();
+    match GzDecoder::new(ptx).read_to_string(&mut text) {
+        Ok(_) => text,
+        Err(_) => String::new(),
+    }
+}
 
 /// What a kernel is given: `Args` of kernels/args.cuh, where every field is explained.
 #[repr(C)]
@@ -195,7 +212,7 @@ impl Kernels {
         let handle = match loaded.modules.get(module) {
             Some(handle) => *handle,
             None => {
-                let text = CString::new(*ptx).unwrap_or_default();
+                let text = CString::new(inflated(ptx)).unwrap_or_default();
                 // SAFETY: the image is PTX that ends with a zero; the driver copies it.
                 let handle = unsafe { result::module::load_data(text.as_ptr().cast::<c_void>()) }.map_err(loading)?;
                 loaded.modules.insert(module, handle);
@@ -233,6 +250,7 @@ mod tests {
     #[test]
     fn every_kernel_is_in_the_ptx_that_drivers_of_cuda_12_load() {
         for (module, ptx, entries) in MODULES {
+            let ptx = inflated(ptx);
             assert!(ptx.contains(".version 8.0") && ptx.contains(".target sm_75"), "{module}");
             let starts = ptx.lines().filter_map(|line| line.split(".visible .entry ").nth(1));
             let mut found: Vec<&str> = starts.filter_map(|start| start.split('(').next()).collect();
@@ -245,7 +263,7 @@ mod tests {
                 "correlation" => correlation::ARGS_BYTES,
                 name if name.starts_with("discrete") => size_of::<DiscreteArgs>(),
                 "selection" | "selection_large" => selection::ARGS_BYTES,
-                "knn_single" | "knn_double" => knn::ARGS_BYTES,
+                "knn_single" | "knn_double" | "knn_planes" => knn::ARGS_BYTES,
                 _ => size_of::<Args>(),
             };
             for entry in *entries {

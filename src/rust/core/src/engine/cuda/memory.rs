@@ -37,6 +37,8 @@ pub(super) enum Use {
     KnnPermuted,
     KnnWalks,
     KnnRows,
+    KnnPlanes,
+    KnnSlots,
     KnnSums,
 }
 

@@ -41,6 +41,25 @@ pub struct Args {
     pub sums: u64,
     pub tiles: u64,
     pub samples_a_warp: u64,
+    pub whole: u64,
+    pub orders: u64,
+    pub places: u64,
+    pub below: u64,
+    pub plain: u64,
+    pub test_guide: u64,
+    pub test_planes: u64,
+    pub plane_list: u64,
+    pub plane_column: u64,
+    pub plane_guide: u64,
+    pub planes: u64,
+    pub slots: u64,
+    pub stride: u64,
+    pub plane_bytes: u64,
+    pub dims: u64,
+    pub mismatch: u64,
+    pub row: u64,
+    pub permutations_a_block: u64,
+    pub teams: u64,
 }
 
 /// Bytes of [`Args`], which the kernels' PTX states too.
@@ -56,18 +75,29 @@ pub fn number_of(estimator: Estimator) -> u64 {
     }
 }
 
-/// The kernel for so many samples, and whether its warps hold their distances in registers.
-pub fn sums_kernel(n: usize, single: bool) -> (&'static str, bool) {
-    match (n.div_ceil(32), single) {
-        (0..=2, true) => ("knn_sums_f2", true),
-        (0..=8, true) => ("knn_sums_f8", true),
-        (0..=16, true) => ("knn_sums_f16", true),
-        (0..=32, true) => ("knn_sums_f32", true),
-        (_, true) => ("knn_sums_f0", false),
-        (0..=2, false) => ("knn_sums_d2", true),
-        (0..=8, false) => ("knn_sums_d8", true),
-        (0..=16, false) => ("knn_sums_d16", true),
-        (0..=32, false) => ("knn_sums_d32", true),
-        (_, false) => ("knn_sums_d0", false),
+/// The kernel of warps for so many samples, and whether its warps hold their distances in registers.
+pub fn warps_kernel(n: usize) -> (&'static str, bool) {
+    match n.div_ceil(32) {
+        0..=2 => ("knn_sums_d2", true),
+        3..=8 => ("knn_sums_d8", true),
+        9..=16 => ("knn_sums_d16", true),
+        17..=32 => ("knn_sums_d32", true),
+        _ => ("knn_sums_d0", false),
+    }
+}
+
+/// The kernel of planes for tests with so many planes, by where x's planes are.
+pub fn planes_kernel(dims: usize, in_shared: bool) -> &'static str {
+    match (dims, in_shared) {
+        (0, true) => "knn_shared_0",
+        (1, true) => "knn_shared_1",
+        (2, true) => "knn_shared_2",
+        (3, true) => "knn_shared_3",
+        (_, true) => "knn_shared_more",
+        (0, false) => "knn_slots_0",
+        (1, false) => "knn_slots_1",
+        (2, false) => "knn_slots_2",
+        (3, false) => "knn_slots_3",
+        (_, false) => "knn_slots_more",
     }
 }

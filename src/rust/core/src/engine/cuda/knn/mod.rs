@@ -22,8 +22,9 @@ use crate::{Error, Result};
 /// How tests are handed out on the GPU. All give one answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KnnStrategy {
-    /// Ours: a warp takes a sample with all permutations of a test, distances that do not change stay in its registers, and
-    /// the k-th is found by counting: no list of neighbours, whatever k is.
+    /// Ours: the distance to the k-th neighbour is found by counting, with no list of neighbours, whatever k is. Whole
+    /// numbers (ranks and codes) are counted 32 at a time by the bits of planes; others by a warp a sample, which keeps the
+    /// distances that no permutation changes in its registers.
     Shared,
     /// GPU_CMIknn-Single (algorithms 2 to 4 of the paper): one test at a time, a thread a sample and permutation with a sorted
     /// list of its nearest. k is at most 512.

@@ -1,35 +1,60 @@
 //! What a batch of nearest-neighbour tests needs of a card's memory, and how it is cut into launches.
 
-use super::kernels::sums_kernel;
+use super::kernels::warps_kernel;
 use super::KnnStrategy;
 use crate::engine::cuda::kernels::WARP;
 
-/// Threads of a block: those that sum, look for neighbours and permute; those of the paper.
+/// Threads of a block, but for those below: of kernels that look for neighbours, permute, sum and make planes.
 pub const THREADS: u32 = 128;
+/// Of the paper's kernel.
 pub const PAPER_THREADS: u32 = 32;
+/// Of kernels that count in planes in device memory.
+pub const SLOT_THREADS: u32 = 256;
+/// Of kernels that permute in shared memory, at most.
+const SHUFFLING_THREADS: u64 = 32;
 
 /// Warps of a block of [`THREADS`].
 const WARPS: u64 = (THREADS / WARP) as u64;
 
-/// Pairs of samples times permutations of a launch: some hundredths of a second.
-const SLICE_PAIRS: u64 = 20_000_000_000;
+/// Pairs of samples times permutations of a launch that looks at each: some hundredths of a second.
+const SLICE_PAIRS: u64 = 10_000_000_000;
 
-/// Samples times permutations of a launch that permutes: likewise.
+/// Words of planes that a launch may have to look at.
+const SLICE_WORDS: u64 = 15_000_000_000;
+
+/// Samples times permutations of a launch that permutes.
 const SLICE_STEPS: u64 = 400_000_000;
 
-/// Permutations of a launch at most: their sums lie in a block's shared memory.
+/// Permutations of a launch at most: warps keep their sums in a block's shared memory.
 const MOST_PERMUTATIONS: usize = 128;
 
 /// Warps of a processor that it keeps busy: of those with their distances in registers, and of those with rows in memory.
 const BUSY_IN_REGISTERS: u64 = 64;
 const BUSY_IN_MEMORY: u64 = 16;
 
+/// Places times permutations that fill a large card.
+const BUSY_PLACES: usize = 1 << 18;
+
 /// Members of sets that there is room for, by test. Blocks whose sets are larger have fewer tests.
 const MEMBERS: usize = 32;
+
+/// Planes that there is room for at least, if at all.
+const PLANES: usize = 16;
 
 /// Bytes, rounded up to what allocations are aligned to.
 pub fn aligned(bytes: usize) -> u64 {
     (bytes as u64).next_multiple_of(256)
+}
+
+/// How points are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// By the bits of planes: whole numbers (kernels/knn_planes.cuh).
+    Planes,
+    /// By warps that look at every pair of samples (`sums_of` of kernels/knn_body.cuh), in double precision.
+    Warps,
+    /// By the paper's kernel.
+    Paper,
 }
 
 /// What a plan is made for.
@@ -37,8 +62,8 @@ pub fn aligned(bytes: usize) -> u64 {
 pub struct Shape {
     pub n: usize,
     pub p: usize,
-    /// Bytes of a value: 4 for whole numbers, 8 for others.
-    pub cell: usize,
+    /// Whether all values are whole numbers.
+    pub whole: bool,
     pub k: usize,
     pub k_perm: usize,
     /// Permutations of a test.
@@ -46,12 +71,27 @@ pub struct Shape {
     pub strategy: KnnStrategy,
     /// Multiprocessors of the card.
     pub processors: u32,
+    /// Bytes of shared memory that a block may have.
+    pub shared_limit: u64,
 }
 
 impl Shape {
-    /// Whether warps hold their distances in registers.
-    pub fn in_registers(&self) -> bool {
-        sums_kernel(self.n, self.cell == 4).1
+    /// How points are counted.
+    pub fn form(&self) -> Form {
+        match self.strategy {
+            KnnStrategy::Shared if self.whole && self.shuffle_bytes() <= self.shared_limit => Form::Planes,
+            KnnStrategy::Shared => Form::Warps,
+            KnnStrategy::Single | KnnStrategy::Parallel { .. } => Form::Paper,
+        }
+    }
+
+    /// Bytes of a value as kernels that look at pairs have it.
+    pub fn cell(&self) -> usize {
+        if self.whole && self.form() != Form::Warps {
+            4
+        } else {
+            8
+        }
     }
 
     /// Values in a row of distances.
@@ -59,10 +99,86 @@ impl Shape {
         self.n.next_multiple_of(WARP as usize) as u64
     }
 
-    /// Samples, each with `count` permutations, of a launch that sums.
+    /// Values in a row of permuted x.
+    pub fn permuted_row(&self) -> usize {
+        if self.form() == Form::Planes {
+            self.n.next_multiple_of(8)
+        } else {
+            self.n
+        }
+    }
+
+    fn in_registers(&self) -> bool {
+        self.form() != Form::Warps || warps_kernel(self.n).1
+    }
+
+    /// Bytes of shared memory that one permutation works in.
+    fn shuffle_bytes(&self) -> u64 {
+        (4 * self.n.div_ceil(32) + 2 * self.n + 2 * self.k_perm) as u64
+    }
+
+    /// Threads of a block that permutes in shared memory, and its bytes.
+    pub fn shuffling(&self) -> (u32, u64) {
+        let threads = (self.shared_limit / self.shuffle_bytes()).clamp(1, SHUFFLING_THREADS);
+        (threads as u32, threads * self.shuffle_bytes())
+    }
+
+    /// Permutations of a launch that permutes in shared memory. A step takes about half a microsecond, and each thread of a
+    /// processor's shared memory takes a step at a time.
+    pub fn slice_shuffles(&self) -> u64 {
+        let at_once = u64::from(self.processors) * (self.shared_limit / self.shuffle_bytes()).max(1);
+        at_once * (100_000 / self.n as u64).max(1)
+    }
+
+    /// Words of a plane's row that hold places, in groups of four.
+    pub fn plane_words(&self) -> u64 {
+        (self.n.div_ceil(128) * 4) as u64
+    }
+
+    /// Words from row to row: an odd number of groups, so that rows begin in different banks of shared memory.
+    pub fn plane_stride(&self) -> u64 {
+        4 * ((self.plane_words() / 4) | 1)
+    }
+
+    /// Bytes of a plane in device memory.
+    pub fn plane_bytes(&self) -> u64 {
+        aligned(self.plane_stride() as usize * 4 * (self.n + 1))
+    }
+
+    /// Shared memory of a team: a plane, the values, the guesses, as `sums_in_shared` lays them out.
+    fn team_bytes(&self) -> u64 {
+        let plane = 4 * self.plane_stride() * (self.n as u64 + 1);
+        plane + (self.plane_words() * 68).next_multiple_of(16) + (2 * self.n as u64).next_multiple_of(16)
+    }
+
+    /// Whether a plane finds a place in shared memory.
+    pub fn in_shared(&self) -> bool {
+        self.team_bytes() <= self.shared_limit
+    }
+
+    /// Threads of a team that counts in shared memory, teams of a block, and its bytes.
+    pub fn teams(&self, dims: usize) -> (u32, u32, u64) {
+        let most_threads = if dims <= 1 { 1024 } else { 512 };
+        let threads = self.n.next_multiple_of(WARP as usize).min(most_threads);
+        let teams = (256 / threads as u64).min(self.shared_limit / self.team_bytes()).max(1);
+        (threads as u32, teams as u32, teams * self.team_bytes())
+    }
+
+    /// Permutations of a block of so many teams.
+    pub fn permutations_a_block(&self, tests: usize, count: usize, teams: u32) -> u64 {
+        let fill = (tests * count) as u64 / (8 * u64::from(self.processors));
+        fill.clamp(1, 32).next_multiple_of(u64::from(teams))
+    }
+
+    /// Permutations of a launch that counts in planes.
+    pub fn slice_planes(&self, dims: usize) -> u64 {
+        (SLICE_WORDS / (self.n as u64 * self.plane_stride() * (dims as u64 + 1))).max(1)
+    }
+
+    /// Samples, each with `count` permutations, of a launch that looks at all pairs.
     fn slice_samples(&self, count: usize) -> u64 {
         // A sorted list is walked for every sample that enters it.
-        let cost = if self.strategy == KnnStrategy::Shared { 1 } else { 8 + self.k as u64 / 2 };
+        let cost = if self.form() == Form::Paper { 8 + self.k as u64 / 2 } else { 1 };
         (SLICE_PAIRS / (cost * (self.n * count) as u64)).max(1)
     }
 
@@ -107,11 +223,15 @@ pub struct Plan {
     pub permutations: usize,
     /// Members of all sets at once.
     pub members: usize,
+    /// Planes at once.
+    pub planes: usize,
+    /// Planes of permuted x at once.
+    pub slots: usize,
     /// Warps that have rows of distances in memory: three each for sums, one for neighbours.
     pub row_warps: u64,
-    /// Columns, caps and terms.
+    /// Columns in their forms, and terms.
     pub data: u64,
-    /// Tests: their variables, sets and keys.
+    /// Tests: their variables, sets, keys, guides and planes.
     pub of_tests: u64,
     /// Sets.
     pub of_sets: u64,
@@ -119,10 +239,14 @@ pub struct Plan {
     pub neighbours: u64,
     /// Permuted x.
     pub permuted: u64,
-    /// What permutations are drawn in.
+    /// What permutations are drawn in, unless that is shared memory.
     pub walks: u64,
     /// Rows of distances.
     pub rows: u64,
+    /// Planes with the list of their columns.
+    pub of_planes: u64,
+    /// Planes of permuted x.
+    pub of_slots: u64,
     /// Sums of terms.
     pub sums: u64,
 }
@@ -131,54 +255,64 @@ impl Plan {
     /// As many tests at once as there is room for in `limit` bytes; of one with one permutation where there is not.
     pub fn new(shape: &Shape, limit: u64) -> Plan {
         let all = shape.permutations + 1;
-        let rows_of = if shape.in_registers() { 1 } else { 3 };
-        let a_warp = rows_of * shape.row() * shape.cell as u64;
+        let a_warp = shape.rows_a_warp() * shape.row() * shape.cell() as u64;
         let busy =
             u64::from(shape.processors) * if shape.in_registers() { BUSY_IN_REGISTERS / 2 } else { BUSY_IN_MEMORY };
-        let data =
-            aligned(shape.n * shape.p * shape.cell) + aligned(shape.p * shape.cell) + 2 * aligned(8 * (shape.n + 1));
-        let room = limit.saturating_sub(data);
+        let room = limit.saturating_sub(shape.data());
         let row_warps = (room / 3 / a_warp).min(busy).max(1).next_multiple_of(WARPS);
-        let mut plan = Plan::of(shape, 1, MOST_PERMUTATIONS.min(all), row_warps);
-        while plan.total() > limit && plan.permutations > 1 {
-            plan = Plan::of(shape, 1, plan.permutations / 2, row_warps);
+        let by_planes = shape.form() == Form::Planes;
+        let fills = |planes: u64| (room / planes / shape.plane_bytes()) as usize;
+        let slots =
+            if by_planes && !shape.in_shared() { BUSY_PLACES.div_ceil(shape.n).min(fills(3)).max(1) } else { 0 };
+        let planes = if by_planes { PLANES.min(fills(3)).max(1) } else { 0 };
+        let of = |tests, permutations| Plan::of(shape, tests, permutations, row_warps, planes, slots);
+        let mut permutations = MOST_PERMUTATIONS.min(all);
+        while of(1, permutations).total() > limit && permutations > 1 {
+            permutations /= 2;
         }
         let by_strategy = match shape.strategy {
             KnnStrategy::Shared | KnnStrategy::Parallel { block: 0 } => usize::MAX,
             KnnStrategy::Single => 1,
             KnnStrategy::Parallel { block } => block as usize,
         };
-        let by_time = SLICE_STEPS / (shape.n * plan.permutations) as u64;
+        let by_time = SLICE_STEPS / (shape.n * permutations) as u64;
         let most = by_strategy.min(by_time as usize).max(1);
         let (mut fits, mut beyond) = (1, most + 1);
         while beyond - fits > 1 {
             let tests = fits + (beyond - fits) / 2;
-            if Plan::of(shape, tests, plan.permutations, row_warps).total() <= limit {
+            if of(tests, permutations).total() <= limit {
                 fits = tests;
             } else {
                 beyond = tests;
             }
         }
-        Plan::of(shape, fits, plan.permutations, row_warps)
+        of(fits, permutations)
     }
 
-    fn of(shape: &Shape, tests: usize, permutations: usize, row_warps: u64) -> Plan {
-        let Shape { n, p, cell, k_perm, .. } = *shape;
+    fn of(shape: &Shape, tests: usize, permutations: usize, row_warps: u64, least_planes: usize, slots: usize) -> Plan {
+        let Shape { n, p, k_perm, .. } = *shape;
+        let by_planes = shape.form() == Form::Planes;
+        let cell = if by_planes { 2 } else { shape.cell() };
         let all = tests * permutations;
         let members = (MEMBERS * tests).max(p);
-        let rows_of = if shape.in_registers() { 1 } else { 3 };
+        let planes = if by_planes { least_planes.max(tests) } else { 0 };
+        let walks = aligned(4 * all * n) + aligned(4 * all * n.div_ceil(32)) + aligned(4 * all * k_perm);
         Plan {
             tests,
             permutations,
             members,
+            planes,
+            slots,
             row_warps,
-            data: aligned(n * p * cell) + aligned(p * cell) + 2 * aligned(8 * (n + 1)),
-            of_tests: 3 * aligned(4 * tests) + aligned(8 * tests),
+            data: shape.data(),
+            of_tests: 5 * aligned(4 * tests) + aligned(8 * tests),
             of_sets: aligned(4 * (tests + 1)) + aligned(4 * members) + aligned(8 * tests),
             neighbours: aligned(4 * tests * n * k_perm),
-            permuted: aligned(all * n * cell),
-            walks: aligned(4 * all * n) + aligned(4 * all * n.div_ceil(32)) + aligned(4 * all * k_perm),
-            rows: (row_warps * rows_of * shape.row() * cell as u64).next_multiple_of(256),
+            permuted: aligned(all * shape.permuted_row() * cell),
+            walks: if by_planes { 0 } else { walks },
+            rows: (row_warps * shape.rows_a_warp() * shape.row() * shape.cell() as u64).next_multiple_of(256),
+            of_planes: planes as u64 * shape.plane_bytes() + 2 * aligned(4 * planes) + aligned(4 * members),
+            of_slots: slots as u64 * shape.plane_bytes(),
             sums: aligned(8 * all),
         }
     }
@@ -198,8 +332,28 @@ impl Plan {
             ("permuted", self.permuted),
             ("walks", self.walks),
             ("rows", self.rows),
+            ("planes", self.of_planes),
+            ("slots", self.of_slots),
             ("sums", self.sums),
         ]
+    }
+}
+
+impl Shape {
+    /// Rows of distances of a warp that has them in memory.
+    fn rows_a_warp(&self) -> u64 {
+        if self.in_registers() {
+            1
+        } else {
+            3
+        }
+    }
+
+    /// Bytes of the columns in their forms, and of the terms: as `Data` lays them out.
+    fn data(&self) -> u64 {
+        let Shape { n, p, .. } = *self;
+        let words = if self.form() == Form::Planes { 3 * aligned(2 * n * p) + aligned(2 * (n + 1) * p) } else { 0 };
+        aligned(n * p * self.cell()) + aligned(p * self.cell()) + 2 * aligned(8 * (n + 1)) + words
     }
 }
 
@@ -207,20 +361,23 @@ impl Plan {
 mod tests {
     use super::*;
 
-    fn shape(n: usize, cell: usize, strategy: KnnStrategy) -> Shape {
-        Shape { n, p: 50, cell, k: 7, k_perm: 5, permutations: 100, strategy, processors: 132 }
+    fn shape(n: usize, whole: bool, strategy: KnnStrategy) -> Shape {
+        Shape { n, p: 50, whole, k: 7, k_perm: 5, permutations: 100, strategy, processors: 132, shared_limit: 232_448 }
     }
 
     #[test]
     fn plans_fill_their_limit_and_do_not_pass_it() {
-        for n in [20, 1000, 1100, 60_000] {
-            for cell in [4, 8] {
-                for limit in [64 << 20, 1 << 30, 8 << 30] {
-                    let shape = shape(n, cell, KnnStrategy::Shared);
+        for n in [20, 1000, 1500, 60_000] {
+            for whole in [true, false] {
+                for limit in [64 << 20, 1 << 30, 8 << 30, 100 << 30] {
+                    let shape = shape(n, whole, KnnStrategy::Shared);
                     let plan = Plan::new(&shape, limit);
-                    let least = Plan::of(&shape, 1, 1, plan.row_warps).total();
+                    let of = |tests, permutations| {
+                        Plan::of(&shape, tests, permutations, plan.row_warps, plan.planes.min(PLANES), plan.slots)
+                    };
+                    let least = of(1, 1).total();
                     assert!(plan.total() <= limit || plan.total() == least, "{shape:?} {limit}: {plan:?}");
-                    let more = Plan::of(&shape, plan.tests + 1, plan.permutations, plan.row_warps);
+                    let more = of(plan.tests + 1, plan.permutations);
                     let by_time = ((plan.tests + 1) * plan.permutations * n) as u64 > SLICE_STEPS;
                     assert!(more.total() > limit || by_time, "{shape:?} {limit}: {plan:?}");
                 }
@@ -230,22 +387,38 @@ mod tests {
 
     #[test]
     fn strategies_have_their_blocks() {
-        assert_eq!(Plan::new(&shape(100, 4, KnnStrategy::Single), 1 << 30).tests, 1);
-        assert_eq!(Plan::new(&shape(100, 4, KnnStrategy::Parallel { block: 3 }), 1 << 30).tests, 3);
-        assert!(Plan::new(&shape(100, 4, KnnStrategy::Parallel { block: 0 }), 1 << 30).tests > 1000);
+        assert_eq!(Plan::new(&shape(100, true, KnnStrategy::Single), 1 << 30).tests, 1);
+        assert_eq!(Plan::new(&shape(100, true, KnnStrategy::Parallel { block: 3 }), 1 << 30).tests, 3);
+        assert!(Plan::new(&shape(100, true, KnnStrategy::Parallel { block: 0 }), 1 << 30).tests > 1000);
     }
 
     #[test]
-    fn launches_are_short_and_fill_the_card() {
+    fn launches_of_warps_are_short_and_fill_the_card() {
         for n in [60, 1000, 10_000, 60_000] {
-            let shape = shape(n, 4, KnnStrategy::Shared);
+            let shape = shape(n, false, KnnStrategy::Shared);
             let plan = Plan::new(&shape, 4 << 30);
             let samples = shape.samples_a_warp(plan.tests, plan.permutations, plan.row_warps);
             let blocks = shape.slice_blocks(plan.permutations, samples, plan.row_warps);
             let pairs = blocks * WARPS * samples * (n * plan.permutations) as u64;
             assert!(pairs <= 2 * SLICE_PAIRS, "{n}: {pairs}");
             let tiles = (n as u64).div_ceil(WARPS * samples);
-            assert!(blocks.min(plan.tests as u64 * tiles) >= 4 * 132, "{n}: {blocks} blocks");
+            assert!(blocks.min(plan.tests as u64 * tiles) >= 132, "{n}: {blocks} blocks");
         }
+    }
+
+    #[test]
+    fn teams_have_their_shared_memory() {
+        for n in [3, 31, 60, 130, 512, 1000, 1250] {
+            let shape = shape(n, true, KnnStrategy::Shared);
+            assert!(shape.in_shared() && shape.form() == Form::Planes);
+            for dims in [0, 1, 2, 9] {
+                let (threads, teams, bytes) = shape.teams(dims);
+                assert!(threads % WARP == 0 && threads * teams <= if dims <= 1 { 1024 } else { 512 }, "{n}");
+                assert!(bytes <= shape.shared_limit && teams >= 1, "{n}");
+            }
+        }
+        assert!(!shape(1400, true, KnnStrategy::Shared).in_shared());
+        let narrow = Shape { shared_limit: 65_536, ..shape(40_000, true, KnnStrategy::Shared) };
+        assert_eq!((narrow.form(), narrow.cell()), (Form::Warps, 8));
     }
 }

@@ -1,10 +1,10 @@
 //! A batch of tests on the card.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use super::kernels::{number_of, sums_kernel, Args};
-use super::plan::{aligned, Plan, Shape, PAPER_THREADS, THREADS};
-use super::{KnnCudaEngine, KnnStrategy};
+use super::kernels::{number_of, planes_kernel, warps_kernel, Args};
+use super::plan::{aligned, Form, Plan, Shape, PAPER_THREADS, SLOT_THREADS, THREADS};
+use super::KnnCudaEngine;
 use crate::ci::knn::{Outcome, Values};
 use crate::ci::Batch;
 use crate::engine::cuda::kernels::WARP;
@@ -24,10 +24,8 @@ const NO_SET: u32 = u32::MAX;
 /// Where the data are on the card, and how much there is room for beside them.
 #[derive(Clone, Copy)]
 pub(super) struct Data {
-    values: u64,
-    caps: u64,
-    own: u64,
-    joint: u64,
+    /// Their addresses, and what all launches are told.
+    args: Args,
     shape: Shape,
     pub plan: Plan,
 }
@@ -35,7 +33,7 @@ pub(super) struct Data {
 impl Data {
     /// A kernel's name for the values' type.
     fn kernel(&self, single: &'static str, double: &'static str) -> &'static str {
-        if self.shape.cell == 4 {
+        if self.shape.cell() == 4 {
             single
         } else {
             double
@@ -50,6 +48,10 @@ struct Test {
     x: u32,
     y: u32,
     set: u32,
+    /// The column that orders its samples, its number of planes and the first of them in the block's list.
+    guide: u32,
+    dims: u32,
+    planes: u32,
     key: [u32; 2],
     own: i64,
     drawn: usize,
@@ -81,14 +83,20 @@ pub(super) fn outcomes(
         };
         let (x, y) = (x.min(y), x.max(y));
         let key = knn.key(x, y, s).0;
-        tests.push(Test { at, x: x as u32, y: y as u32, set, key, own: 0, drawn: 0, count: 0 });
+        let (x, y, dims) = (x as u32, y as u32, s.len() as u32);
+        let guide = if s.is_empty() { y } else { guide_of(&sets[set as usize], knn.columns().discrete()) };
+        tests.push(Test { at, x, y, set, guide, dims, planes: 0, key, own: 0, drawn: 0, count: 0 });
     }
     // Tests given one set stand together: its neighbours are looked for once.
-    tests.sort_by_key(|test| test.set);
+    tests.sort_by_key(|test| (test.dims, test.set));
     let all = tests.len();
     let mut done = 0;
     while !tests.is_empty() {
         let size = block_size(&tests, &sets, &data.plan);
+        if size == 0 {
+            let needed = data.plan.total() + u64::from(tests[0].dims) * data.shape.plane_bytes();
+            return Err(out_of_memory(needed, data.plan.total(), engine.options.memory_budget));
+        }
         let block: Vec<Test> = tests.drain(..size).collect();
         run_block(engine, &data, &sets, block, &mut outcomes, &mut |share| {
             watch((done as f64 + share * size as f64) / all as f64)
@@ -98,16 +106,32 @@ pub(super) fn outcomes(
     Ok(outcomes)
 }
 
-/// How many of these tests there is room for at once.
+/// The column of a set that orders samples best: a continuous one, if there is one.
+fn guide_of(set: &[u32], discrete: &[bool]) -> u32 {
+    *set.iter().find(|&&column| !discrete[column as usize]).unwrap_or(&set[0])
+}
+
+/// The columns that a test has planes of: y, and S but for the guide.
+fn plane_columns<'s>(test: &Test, sets: &'s [Vec<u32>]) -> impl Iterator<Item = u32> + 's {
+    let (y, guide) = ((test.dims > 0).then_some(test.y), test.guide);
+    let set = sets.get(test.set as usize).map_or(&[][..], Vec::as_slice);
+    y.into_iter().chain(set.iter().copied().filter(move |&column| column != guide))
+}
+
+/// How many of these tests, all with sets of one size, there is room for at once.
 fn block_size(tests: &[Test], sets: &[Vec<u32>], plan: &Plan) -> usize {
     let mut members = 0;
     let mut last = NO_SET;
+    let mut planes = HashSet::new();
     let size = tests.iter().take(plan.tests).take_while(|test| {
         if test.set != last {
             last = test.set;
             members += sets.get(test.set as usize).map_or(0, Vec::len);
         }
-        members <= plan.members
+        if plan.planes > 0 {
+            planes.extend(plane_columns(test, sets).map(|column| (column, test.guide)));
+        }
+        members <= plan.members && planes.len() <= plan.planes && test.dims == tests[0].dims
     });
     size.count()
 }
@@ -123,22 +147,24 @@ fn upload_data(engine: &mut KnnCudaEngine) -> Result<Data> {
     let shape = Shape {
         n,
         p,
-        cell: if matches!(columns.values(), Values::Whole(_)) { 4 } else { 8 },
+        whole: matches!(columns.values(), Values::Whole(_)),
         k: settings.k,
         k_perm: settings.k_perm,
         permutations: knn.decision().permutations(),
         strategy: engine.options.strategy,
         processors: engine.held.card.processors,
+        shared_limit: u64::from(engine.held.card.shared_limit),
     };
     let free = engine.held.available()?;
     let budget = engine.options.memory_budget;
     let within = limit(free, budget);
     let least = Plan::new(&shape, 0).total();
-    let plan = Plan::new(&shape, if budget.is_none() { within.min(USUAL_BUDGET.max(2 * least)) } else { within });
+    let usual = (USUAL_BUDGET + least).max(64 * shape.plane_bytes());
+    let plan = Plan::new(&shape, if budget.is_none() { within.min(usual) } else { within });
     if plan.total() > within {
         return Err(out_of_memory(plan.total(), free, budget));
     }
-    let cell = shape.cell;
+    let cell = shape.cell();
     let values = engine.held.device(Use::KnnData, plan.data)?;
     let caps = values + aligned(n * p * cell);
     let own = caps + aligned(p * cell);
@@ -146,23 +172,86 @@ fn upload_data(engine: &mut KnnCudaEngine) -> Result<Data> {
     let cap = |column: usize| if columns.discrete()[column] { columns.mismatch() } else { f64::INFINITY };
     // Codes that are apart by more than the mismatch, rounding included: the distance of two levels is cut off there.
     let scale = |column: usize| if columns.discrete()[column] { 2.0 * columns.mismatch() } else { 1.0 };
-    match columns.values() {
-        Values::Whole(whole) => {
-            let scaled = whole.iter().enumerate().map(|(at, &value)| (f64::from(value) * scale(at / n)) as f32);
-            engine.held.card.upload(values, &scaled.collect::<Vec<f32>>())?;
-            engine.held.card.upload(caps, &(0..p).map(|column| cap(column) as f32).collect::<Vec<f32>>())?;
-        }
-        Values::Real(real) => {
-            let scaled = real.iter().enumerate().map(|(at, &value)| value * scale(at / n));
-            engine.held.card.upload(values, &scaled.collect::<Vec<f64>>())?;
-            engine.held.card.upload(caps, &(0..p).map(cap).collect::<Vec<f64>>())?;
-        }
+    let scaled: Vec<f64> = match columns.values() {
+        Values::Whole(whole) => whole.iter().enumerate().map(|(at, &v)| f64::from(v) * scale(at / n)).collect(),
+        Values::Real(real) => real.iter().enumerate().map(|(at, &v)| v * scale(at / n)).collect(),
+    };
+    let card = &engine.held.card;
+    if cell == 4 {
+        card.upload(values, &scaled.iter().map(|&value| value as f32).collect::<Vec<f32>>())?;
+        card.upload(caps, &(0..p).map(|column| cap(column) as f32).collect::<Vec<f32>>())?;
+    } else {
+        card.upload(values, &scaled)?;
+        card.upload(caps, &(0..p).map(cap).collect::<Vec<f64>>())?;
     }
-    engine.held.card.upload(own, terms.table())?;
-    engine.held.card.upload(joint, terms.joint_table())?;
-    let data = Data { values, caps, own, joint, shape, plan };
+    card.upload(own, terms.table())?;
+    card.upload(joint, terms.joint_table())?;
+    let mut args = Args {
+        n: n as u64,
+        k: settings.k as u64,
+        k_perm: settings.k_perm as u64,
+        values,
+        caps,
+        own,
+        joint,
+        all: terms.all(),
+        estimator: number_of(terms.estimator()),
+        mismatch: columns.mismatch() as u64,
+        row: shape.permuted_row() as u64,
+        stride: shape.plane_stride(),
+        plane_bytes: shape.plane_bytes(),
+        ..Args::default()
+    };
+    if let (Form::Planes, Values::Whole(whole)) = (shape.form(), columns.values()) {
+        let orders = Orders::of(whole, n);
+        args.whole = joint + aligned(8 * (n + 1));
+        args.orders = args.whole + aligned(2 * n * p);
+        args.places = args.orders + aligned(2 * n * p);
+        args.below = args.places + aligned(2 * n * p);
+        args.plain = u64::from(orders.plain);
+        card.upload(args.whole, whole)?;
+        card.upload(args.orders, &orders.orders)?;
+        card.upload(args.places, &orders.places)?;
+        card.upload(args.below, &orders.below)?;
+    }
+    let data = Data { args, shape, plan };
     engine.data = Some(data);
     Ok(data)
+}
+
+/// Whole numbers below n in ascending order, by column.
+struct Orders {
+    /// By column and place: the sample.
+    orders: Vec<u16>,
+    /// By column and sample: the place.
+    places: Vec<u16>,
+    /// By column and t, from 0 to n: how many values are below t.
+    below: Vec<u16>,
+    /// Whether every column has each of 0 .. n once: t are below t.
+    plain: bool,
+}
+
+impl Orders {
+    fn of(whole: &[u16], n: usize) -> Self {
+        let mut found =
+            Orders { orders: vec![0; whole.len()], places: vec![0; whole.len()], below: Vec::new(), plain: true };
+        let columns = whole.chunks_exact(n).zip(found.orders.chunks_exact_mut(n)).zip(found.places.chunks_exact_mut(n));
+        for ((values, orders), places) in columns {
+            let mut below = vec![0u16; n + 1];
+            values.iter().for_each(|&value| below[usize::from(value) + 1] += 1);
+            found.plain &= below[1..].iter().all(|&count| count == 1);
+            (1..=n).for_each(|t| below[t] += below[t - 1]);
+            let mut next = below.clone();
+            for (sample, &value) in values.iter().enumerate() {
+                let place = &mut next[usize::from(value)];
+                orders[usize::from(*place)] = sample as u16;
+                places[sample] = *place;
+                *place += 1;
+            }
+            found.below.extend(below);
+        }
+        found
+    }
 }
 
 /// Runs tests until all are decided, and writes what they come to.
@@ -177,18 +266,10 @@ fn run_block(
     let knn = engine.knn;
     let n = knn.columns().n();
     let decision = knn.decision();
-    let mut args = Args {
-        n: n as u64,
-        k: knn.settings().k as u64,
-        k_perm: knn.settings().k_perm as u64,
-        values: data.values,
-        caps: data.caps,
-        own: data.own,
-        joint: data.joint,
-        all: knn.terms().all(),
-        estimator: number_of(knn.terms().estimator()),
-        ..Args::default()
-    };
+    let mut args = data.args;
+    if data.shape.form() == Form::Planes {
+        make_planes(engine, data, sets, &mut tests, &mut args, &mut || watch(0.0))?;
+    }
     find_neighbours(engine, data, sets, &mut tests, &mut args, &mut || watch(0.0))?;
     let all = decision.permutations() + 1;
     let most = data.plan.permutations;
@@ -214,6 +295,52 @@ fn run_block(
         tests.retain(|test| test.at != usize::MAX);
         first += count;
         size = (2 * size).min(most);
+    }
+    Ok(())
+}
+
+/// Makes the planes of a block, but for those of permuted columns.
+fn make_planes(
+    engine: &mut KnnCudaEngine,
+    data: &Data,
+    sets: &[Vec<u32>],
+    tests: &mut [Test],
+    args: &mut Args,
+    look: &mut dyn FnMut() -> Result<()>,
+) -> Result<()> {
+    let Data { shape, plan, .. } = data;
+    args.dims = u64::from(tests[0].dims);
+    let (mut columns, mut guides, mut list): (Vec<u32>, Vec<u32>, Vec<u32>) = Default::default();
+    let mut known = HashMap::new();
+    for test in tests.iter_mut() {
+        test.planes = list.len() as u32;
+        for column in plane_columns(test, sets) {
+            list.push(*known.entry((column, test.guide)).or_insert_with(|| {
+                columns.push(column);
+                guides.push(test.guide);
+                columns.len() as u32 - 1
+            }));
+        }
+    }
+    if list.is_empty() {
+        return Ok(());
+    }
+    args.planes = engine.held.device(Use::KnnPlanes, plan.of_planes)?;
+    args.plane_column = args.planes + plan.planes as u64 * shape.plane_bytes();
+    args.plane_guide = args.plane_column + aligned(4 * plan.planes);
+    args.plane_list = args.plane_guide + aligned(4 * plan.planes);
+    let card = &engine.held.card;
+    card.upload(args.plane_column, &columns)?;
+    card.upload(args.plane_guide, &guides)?;
+    card.upload(args.plane_list, &list)?;
+    // A thread for 32 rows of a word. A grid's second dimension ends at 65,535.
+    args.tiles = (args.n + 1).div_ceil(32);
+    let blocks = (shape.plane_words() * args.tiles).div_ceil(u64::from(THREADS)) as u32;
+    for from in (0..columns.len()).step_by(65_535) {
+        args.from = from as u64;
+        let planes = (columns.len() - from).min(65_535) as u32;
+        engine.held.card.launch("knn_planes", (blocks, planes), THREADS, 0, args)?;
+        engine.held.wait("making planes", look)?;
     }
     Ok(())
 }
@@ -282,41 +409,42 @@ fn permute_and_sum(
     engine.held.card.upload(args.test_x, &column(|test| test.x))?;
     engine.held.card.upload(args.test_y, &column(|test| test.y))?;
     engine.held.card.upload(args.test_set, &column(|test| test.set))?;
-    engine.held.card.upload(args.test_key, &tests.iter().map(|test| test.key).collect::<Vec<[u32; 2]>>())?;
 
     let permutations = args.tests * args.count;
     args.permuted = engine.held.device(Use::KnnPermuted, plan.permuted)?;
-    args.order = engine.held.device(Use::KnnWalks, plan.walks)?;
-    args.taken = args.order + aligned(4 * (permutations * args.n) as usize);
-    args.lists = args.taken + aligned(4 * (permutations * args.n.div_ceil(32)) as usize);
     args.sums = engine.held.device(Use::KnnSums, plan.sums)?;
-    let blocks = permutations.div_ceil(u64::from(THREADS)) as u32;
-    engine.held.card.launch(data.kernel("knn_permute_f", "knn_permute_d"), (blocks, 1), THREADS, 0, args)?;
-
-    if engine.options.strategy == KnnStrategy::Shared {
-        let (name, in_registers) = sums_kernel(shape.n, shape.cell == 4);
-        let count = args.count as usize;
-        args.samples_a_warp = shape.samples_a_warp(tests.len(), count, plan.row_warps);
-        args.tiles = args.n.div_ceil(u64::from(THREADS / WARP) * args.samples_a_warp);
-        if !in_registers {
-            args.rows = engine.held.device(Use::KnnRows, plan.rows)?;
-            args.rows_a_warp = 3 * shape.row();
+    match shape.form() {
+        Form::Planes => {
+            args.test_guide = args.test_set + a_column;
+            args.test_planes = args.test_guide + a_column;
+            args.test_key = args.test_planes + a_column;
+            engine.held.card.upload(args.test_guide, &column(|test| test.guide))?;
+            engine.held.card.upload(args.test_planes, &column(|test| test.planes))?;
+            let (threads, shared) = shape.shuffling();
+            upload_keys(engine, args, tests)?;
+            let slice = shape.slice_shuffles().next_multiple_of(u64::from(threads));
+            for from in (0..permutations).step_by(slice as usize) {
+                (args.from, args.until) = (from, permutations.min(from + slice));
+                let blocks = (args.until - from).div_ceil(u64::from(threads)) as u32;
+                engine.held.card.launch("knn_permute_p", (blocks, 1), threads, shared, args)?;
+                if args.until < permutations {
+                    engine.held.wait("permuting", &mut || watch(0.0))?;
+                }
+            }
+            sum_by_planes(engine, data, args, watch)?;
         }
-        let shared = 8 * u64::from(THREADS / WARP) * args.count;
-        let all = args.tests * args.tiles;
-        let slice = shape.slice_blocks(count, args.samples_a_warp, plan.row_warps);
-        for from in (0..all).step_by(slice as usize) {
-            args.from = from;
-            engine.held.card.launch(name, (slice.min(all - from) as u32, 1), THREADS, shared, args)?;
-            engine.held.wait("the tests", &mut || watch(from as f64 / all as f64))?;
-        }
-    } else {
-        let name = data.kernel("knn_paper_f", "knn_paper_d");
-        let (tiles, slice) = (args.n.div_ceil(u64::from(PAPER_THREADS)) as u32, shape.slice_permutations());
-        for from in (0..permutations).step_by(slice as usize) {
-            args.from = from;
-            engine.held.card.launch(name, (tiles, slice.min(permutations - from) as u32), PAPER_THREADS, 0, args)?;
-            engine.held.wait("the tests", &mut || watch(from as f64 / permutations as f64))?;
+        form => {
+            upload_keys(engine, args, tests)?;
+            args.order = engine.held.device(Use::KnnWalks, plan.walks)?;
+            args.taken = args.order + aligned(4 * (permutations * args.n) as usize);
+            args.lists = args.taken + aligned(4 * (permutations * args.n.div_ceil(32)) as usize);
+            let blocks = permutations.div_ceil(u64::from(THREADS)) as u32;
+            engine.held.card.launch(data.kernel("knn_permute_f", "knn_permute_d"), (blocks, 1), THREADS, 0, args)?;
+            if form == Form::Warps {
+                sum_by_warps(engine, data, args, watch)?;
+            } else {
+                sum_by_paper(engine, data, args, watch)?;
+            }
         }
     }
     let mut sums = vec![0i64; permutations as usize];
@@ -324,4 +452,92 @@ fn permute_and_sum(
     unsafe { engine.held.card.download(args.sums, sums.as_mut_ptr(), sums.len())? };
     engine.held.card.synchronize("the tests")?;
     Ok(sums)
+}
+
+fn upload_keys(engine: &KnnCudaEngine, args: &Args, tests: &[Test]) -> Result<()> {
+    engine.held.card.upload(args.test_key, &tests.iter().map(|test| test.key).collect::<Vec<[u32; 2]>>())
+}
+
+fn sum_by_planes(
+    engine: &mut KnnCudaEngine,
+    data: &Data,
+    args: &mut Args,
+    watch: &mut dyn FnMut(f64) -> Result<()>,
+) -> Result<()> {
+    let Data { shape, plan, .. } = data;
+    let (tests, count, dims) = (args.tests as usize, args.count as usize, args.dims as usize);
+    let name = planes_kernel(dims, shape.in_shared());
+    let done = |from: u64, all: u64| from as f64 / all as f64;
+    if shape.in_shared() {
+        let (threads, teams, shared) = shape.teams(dims);
+        args.teams = u64::from(teams);
+        args.permutations_a_block = shape.permutations_a_block(tests, count, teams);
+        let all = args.tests * args.count.div_ceil(args.permutations_a_block);
+        let slice = (shape.slice_planes(dims) / args.permutations_a_block).max(1);
+        for from in (0..all).step_by(slice as usize) {
+            args.from = from;
+            let blocks = slice.min(all - from) as u32;
+            engine.held.card.launch(name, (blocks, 1), threads * teams, shared, args)?;
+            engine.held.wait("the tests", &mut || watch(done(from, all)))?;
+        }
+        return Ok(());
+    }
+    args.slots = engine.held.device(Use::KnnSlots, plan.of_slots)?;
+    args.tiles = (args.n + 1).div_ceil(32);
+    let of_planes = (shape.plane_words() * args.tiles).div_ceil(u64::from(THREADS)) as u32;
+    let of_places = args.n.div_ceil(u64::from(SLOT_THREADS)) as u32;
+    let all = args.tests * args.count;
+    let slice = shape.slice_planes(dims).min(plan.slots as u64);
+    for from in (0..all).step_by(slice as usize) {
+        args.from = from;
+        let slots = slice.min(all - from) as u32;
+        engine.held.card.launch("knn_slots", (of_planes, slots), THREADS, 0, args)?;
+        engine.held.card.launch(name, (of_places, slots), SLOT_THREADS, 0, args)?;
+        engine.held.wait("the tests", &mut || watch(done(from, all)))?;
+    }
+    Ok(())
+}
+
+fn sum_by_warps(
+    engine: &mut KnnCudaEngine,
+    data: &Data,
+    args: &mut Args,
+    watch: &mut dyn FnMut(f64) -> Result<()>,
+) -> Result<()> {
+    let Data { shape, plan, .. } = data;
+    let (name, in_registers) = warps_kernel(shape.n);
+    let count = args.count as usize;
+    let warps_a_block = u64::from(THREADS / WARP);
+    args.samples_a_warp = shape.samples_a_warp(args.tests as usize, count, plan.row_warps);
+    args.tiles = args.n.div_ceil(warps_a_block * args.samples_a_warp);
+    if !in_registers {
+        args.rows = engine.held.device(Use::KnnRows, plan.rows)?;
+        args.rows_a_warp = 3 * shape.row();
+    }
+    let all = args.tests * args.tiles;
+    let slice = shape.slice_blocks(count, args.samples_a_warp, plan.row_warps);
+    for from in (0..all).step_by(slice as usize) {
+        args.from = from;
+        let blocks = slice.min(all - from) as u32;
+        engine.held.card.launch(name, (blocks, 1), THREADS, 8 * warps_a_block * args.count, args)?;
+        engine.held.wait("the tests", &mut || watch(from as f64 / all as f64))?;
+    }
+    Ok(())
+}
+
+fn sum_by_paper(
+    engine: &mut KnnCudaEngine,
+    data: &Data,
+    args: &mut Args,
+    watch: &mut dyn FnMut(f64) -> Result<()>,
+) -> Result<()> {
+    let name = data.kernel("knn_paper_f", "knn_paper_d");
+    let tiles = args.n.div_ceil(u64::from(PAPER_THREADS)) as u32;
+    let (all, slice) = (args.tests * args.count, data.shape.slice_permutations());
+    for from in (0..all).step_by(slice as usize) {
+        args.from = from;
+        engine.held.card.launch(name, (tiles, slice.min(all - from) as u32), PAPER_THREADS, 0, args)?;
+        engine.held.wait("the tests", &mut || watch(from as f64 / all as f64))?;
+    }
+    Ok(())
 }
