@@ -175,5 +175,12 @@ fn a_long_test_can_be_interrupted() {
     batch.push(0, 1, &[2]);
     let third = std::time::Instant::now();
     assert_eq!(engine.p_values(&batch, &mut Impatient(third)), Err(Error::Interrupted));
-    assert!(began.elapsed().as_secs_f64() < 6.0, "{:?}", began.elapsed());
+    // While it looks for neighbours in S too.
+    let large = Made::new(9, 60_000, 4, false, false);
+    let knn = large.knn(Settings { k_perm: 30_000, ..settings(Estimator::FrenzelPompe, 4, 5) });
+    let fourth = std::time::Instant::now();
+    let ended = KnnKernel::new(&knn).test(0, 1, &[2, 3], 2, &mut Impatient(fourth));
+    assert_eq!(ended, Err(Error::Interrupted));
+    assert!(fourth.elapsed().as_secs_f64() < 2.0, "{:?}", fourth.elapsed());
+    assert!(began.elapsed().as_secs_f64() < 8.0, "{:?}", began.elapsed());
 }

@@ -62,6 +62,9 @@ pub(super) struct Given<C> {
     pub neighbours: Vec<u32>,
 }
 
+/// Samples whose neighbours are looked for between two looks at whether to stop.
+const LOOKED: usize = 64;
+
 /// From so many samples on, looking up which places to look at pays.
 const ORDERED: usize = 2 * BLOCK + 1;
 
@@ -72,9 +75,15 @@ impl<C: Cell> Given<C> {
         continuous.or(s.first()).map_or(y, |&column| column as usize)
     }
 
-    /// For tests given S (ascending), or where it is empty of y = `guide`.
+    /// For tests given S (ascending), or where it is empty of y = `guide`; `None` where `stop` says so.
     #[inline(always)]
-    pub fn new<W: Wide<Cell = C>>(table: &Table<C>, knn: &Knn, guide: usize, s: &[u32]) -> Self {
+    pub fn new<W: Wide<Cell = C>>(
+        table: &Table<C>,
+        knn: &Knn,
+        guide: usize,
+        s: &[u32],
+        stop: &dyn Fn() -> bool,
+    ) -> Option<Self> {
         let order = table.order(guide).to_vec();
         let by_place = |column: usize| {
             let values = table.column(column);
@@ -91,10 +100,7 @@ impl<C: Cell> Given<C> {
             neighbours: Vec::new(),
             order,
         };
-        if !s.is_empty() {
-            given.find_neighbours::<W>(table, knn);
-        }
-        given
+        (s.is_empty() || given.find_neighbours::<W>(table, knn, stop)).then_some(given)
     }
 
     /// Whole blocks of places, among which are all within a distance of one in the guide's coordinate.
@@ -124,8 +130,9 @@ impl<C: Cell> Given<C> {
         }
     }
 
+    /// Whether all were found before `stop` said so.
     #[inline(always)]
-    fn find_neighbours<W: Wide<Cell = C>>(&mut self, table: &Table<C>, knn: &Knn) {
+    fn find_neighbours<W: Wide<Cell = C>>(&mut self, table: &Table<C>, knn: &Knn, stop: &dyn Fn() -> bool) -> bool {
         let n = self.order.len();
         let k_perm = knn.settings().k_perm;
         let key = knn.set_key(&self.s);
@@ -134,6 +141,9 @@ impl<C: Cell> Given<C> {
         let mut distances = vec![C::ZERO; padded(n)];
         let mut bound = C::MOST;
         for place in 0..n {
+            if place % LOOKED == 0 && stop() {
+                return false;
+            }
             let mut enough = false;
             while !enough {
                 let places = self.places(place, bound);
@@ -156,5 +166,6 @@ impl<C: Cell> Given<C> {
             }
         }
         self.neighbours = neighbours;
+        true
     }
 }

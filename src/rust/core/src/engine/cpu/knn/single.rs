@@ -44,10 +44,19 @@ fn test<C: Cell>(
     observer: &mut dyn Observer,
 ) -> Result<Outcome> {
     let question = Question::new(knn, x, y, s);
-    let given = given_for(table, knn, Given::guide(table, question.y, &question.s), &question.s);
+    let guide = Given::guide(table, question.y, &question.s);
     let all = knn.decision().permutations() + 1;
     let wave = if knn.decision().stops_early() { WAVE } else { all };
     let pairs = (table.n as f64) * (table.n as f64);
+    let found = Mutex::new(None);
+    let look = |_: &mut (), _, stop: &Stop| {
+        if let Ok(mut found) = found.lock() {
+            *found = given_for(table, knn, guide, &question.s, &|| stop.requested());
+        }
+    };
+    let at_once = pairs < super::INLINE_PAIRS;
+    pool.run(1, at_once, |_| 1.0, &mut |_| observer.progress(0, 0.0, all as f64), look)?;
+    let Some(given) = found.into_inner().ok().flatten() else { return Err(Error::Interrupted) };
     let mut sums = Vec::with_capacity(all);
     while sums.len() < all {
         let first = sums.len();

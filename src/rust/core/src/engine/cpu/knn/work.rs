@@ -69,12 +69,24 @@ impl Question {
 
 with_simd!(
     /// [`Given::new`].
-    given_for => given_for_body, (table: &Table<C>, knn: &Knn, guide: usize, s: &[u32]) -> Given<C>
+    given_for => given_for_body, (
+        table: &Table<C>,
+        knn: &Knn,
+        guide: usize,
+        s: &[u32],
+        stop: &dyn Fn() -> bool,
+    ) -> Option<Given<C>>
 );
 
 #[inline(always)]
-fn given_for_body<W: Wide>(table: &Table<W::Cell>, knn: &Knn, guide: usize, s: &[u32]) -> Given<W::Cell> {
-    Given::new::<W>(table, knn, guide, s)
+fn given_for_body<W: Wide>(
+    table: &Table<W::Cell>,
+    knn: &Knn,
+    guide: usize,
+    s: &[u32],
+    stop: &dyn Fn() -> bool,
+) -> Option<Given<W::Cell>> {
+    Given::new::<W>(table, knn, guide, s, stop)
 }
 
 with_simd!(
@@ -155,7 +167,7 @@ impl<C: Cell> Work<C> {
         let question = Question::new(knn, x, y, s);
         let guide = Given::guide(table, question.y, &question.s);
         if !self.given.as_ref().is_some_and(|known| known.guide == guide && known.s == question.s) {
-            self.given = Some(given_for(table, knn, guide, &question.s));
+            self.given = given_for(table, knn, guide, &question.s, &stop);
         }
         let given = self.given.as_ref()?;
         let decision = knn.decision();
