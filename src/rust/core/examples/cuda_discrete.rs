@@ -8,40 +8,20 @@
 //! an edge from each side at level 1, the last. The strategies are shared and edge:beta:gamma. An argument "no" after m.max leaves
 //! the CPU engine out.
 
-use std::error::Error;
-use std::io::Read;
+mod support;
+
 use std::time::Instant;
 
 use pcgpu_core::ci::discrete::{Coded, Discrete, Rule, Statistic};
 use pcgpu_core::engine::cpu::{default_threads, CpuEngine, DiscreteKernel};
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, Strategy};
 use pcgpu_core::graph::Adjacency;
-use pcgpu_core::search::{levels, Observer, Options, Skeleton};
-
-/// Notes when levels begin.
-struct Clock(Instant, Vec<f64>);
-
-impl Observer for Clock {
-    fn level(&mut self, _level: usize, _remaining: usize) -> pcgpu_core::Result<()> {
-        self.1.push(self.0.elapsed().as_secs_f64() * 1e3);
-        Ok(())
-    }
-
-    fn progress(&mut self, _level: usize, _done: f64, _total: f64) -> pcgpu_core::Result<()> {
-        Ok(())
-    }
-}
+use pcgpu_core::search::{levels, Options, Skeleton};
+use support::{compare, text, Clock, Failure};
 
 /// Codes column by column, and how many samples there are.
-fn read(path: &str) -> Result<(Vec<i32>, usize), Box<dyn Error>> {
-    let mut text = String::new();
-    let file = std::fs::File::open(path)?;
-    if path.ends_with(".gz") {
-        flate2::read::GzDecoder::new(file).read_to_string(&mut text)?;
-    } else {
-        std::io::BufReader::new(file).read_to_string(&mut text)?;
-    }
-    let rows: Vec<Vec<i32>> = text
+fn read(path: &str) -> Result<(Vec<i32>, usize), Failure> {
+    let rows: Vec<Vec<i32>> = text(path)?
         .lines()
         .skip(1)
         .map(|line| line.split(',').map(str::parse).collect::<Result<_, _>>())
@@ -94,7 +74,7 @@ fn gaps(p: usize, degree: usize) -> Adjacency {
     gaps
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), Failure> {
     let args: Vec<String> = std::env::args().collect();
     let argument = |i: usize, default: &str| args.get(i).cloned().unwrap_or(default.to_string());
     let path = argument(1, "");
@@ -128,14 +108,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     println!("{path}: {p} variables, {n} samples, {statistic:?}, alpha {}, {strategy:?}", options.alpha);
 
-    let compare = argument(7, "yes") == "yes";
+    let with_cpu = argument(7, "yes") == "yes";
     let start = Instant::now();
     let mut p_cpu = vec![0.0; p * p];
-    let cpu = if compare {
+    let cpu = if with_cpu {
         let kernel = DiscreteKernel::new(test);
         let shard_tests = kernel.shard_tests();
         let mut engine = CpuEngine::with_shards(kernel, default_threads(), shard_tests);
-        Some(levels::skeleton(&mut engine, &options, &mut p_cpu, &mut Clock(start, Vec::new()))?)
+        Some(levels::skeleton(&mut engine, &options, &mut p_cpu, &mut Clock::new(start))?)
     } else {
         None
     };
@@ -149,30 +129,19 @@ fn main() -> Result<(), Box<dyn Error>> {
         let start = Instant::now();
         let cuda = CudaOptions { strategy, ..CudaOptions::default() };
         let mut engine = CudaEngine::discrete(test, options.alpha, cuda)?;
-        let mut clock = Clock(start, Vec::new());
+        let mut clock = Clock::new(start);
         let found = levels::skeleton(&mut engine, &options, &mut p_max, &mut clock)?;
-        let total = start.elapsed().as_secs_f64() * 1e3;
-        let begins: Vec<String> = clock.1.iter().map(|ms| format!("{ms:.2}")).collect();
-        println!("{total:9.2} ms, levels began at {}", begins.join(" "));
+        println!("{}", clock.report());
         if repeat == 0 {
             println!("{} edges, tests {:?}, digest {:x}", found.graph.edge_count(), found.tests, digest(&found));
             if let Some(plan) = engine.plan() {
                 print!("{plan}");
             }
         }
-        let Some(cpu) = &cpu else { continue };
-        let sets_differ = (0..p).any(|x| !found.sepsets.row(x).eq(cpu.sepsets.row(x)));
-        let off = |(a, b): (&f64, &f64)| if a == b { 0.0 } else { (a - b).abs() / b.abs().max(1e-300) };
-        let largest = p_max.iter().zip(&p_cpu).map(off).fold(0.0, f64::max);
-        if found.graph != cpu.graph || sets_differ || found.tests != cpu.tests || largest > 1e-9 {
-            println!(
-                "DIFFERS from the CPU: graph {}, sets {sets_differ}, {:?} and {:?}, pMax by {largest:e}",
-                found.graph != cpu.graph,
-                found.tests,
-                cpu.tests
-            );
-        } else if repeat == 0 {
-            println!("the same as on the CPU, pMax to {largest:e}");
+        match cpu.as_ref().map(|cpu| compare(&found, &p_max, cpu, &p_cpu)) {
+            Some(Ok(same)) if repeat == 0 => println!("{same}"),
+            Some(Err(different)) => println!("{different}"),
+            _ => (),
         }
     }
     Ok(())

@@ -5,7 +5,8 @@
 //! `cargo run --release -p pcgpu-core --example knn_cuda -- search DATA.csv[.gz] K PERMUTATIONS K_PERM ALPHA [ROWS]` runs PC on a
 //! table of numbers, samples in rows, with a header or without; `search synthetic:P:N` on a sparse graph.
 
-use std::io::Read;
+mod support;
+
 use std::time::Instant;
 
 use pcgpu_core::ci::knn::random::{philox, Key};
@@ -14,8 +15,9 @@ use pcgpu_core::ci::Batch;
 use pcgpu_core::engine::cpu::{default_threads, KnnKernel};
 use pcgpu_core::engine::cuda::knn::{KnnCudaEngine, KnnCudaOptions, KnnStrategy};
 use pcgpu_core::engine::Engine;
-use pcgpu_core::search::{levels, Observer, Options, Unobserved};
+use pcgpu_core::search::{levels, Options, Unobserved};
 use pcgpu_core::Result;
+use support::{table, Failure, Levels};
 
 fn settings(k: usize, permutations: usize, k_perm: usize) -> Settings {
     Settings {
@@ -73,6 +75,7 @@ fn time(n: usize, size: usize, k: usize, permutations: usize, tests: usize, cpu:
     let mut first: Option<Vec<f64>> = None;
     for (name, strategy, tests) in [
         ("shared", KnnStrategy::Shared, tests),
+        ("alone", KnnStrategy::Shared, 1),
         // The paper's kernel takes a second a test where k is large.
         ("parallel", KnnStrategy::Parallel { block: 0 }, tests.min((2000 / k).clamp(4, 64))),
         ("single", KnnStrategy::Single, tests.min((400 / k).clamp(1, 8))),
@@ -94,7 +97,7 @@ fn time(n: usize, size: usize, k: usize, permutations: usize, tests: usize, cpu:
             found = engine.p_values(&batch, &mut Unobserved)?;
             times.push(began.elapsed().as_secs_f64() / tests as f64);
         }
-        line += &format!(" {name} {:.4} ms ({tests} tests)", 1e3 * median(&mut times));
+        line += &format!(" {name} {:.4} ms (of {tests})", 1e3 * median(&mut times));
         let same = first.as_ref().is_none_or(|first| first[..found.len()] == found[..]);
         first.get_or_insert(found);
         if !same {
@@ -115,16 +118,6 @@ fn time(n: usize, size: usize, k: usize, permutations: usize, tests: usize, cpu:
     Ok(())
 }
 
-/// Prints each level.
-struct Levels(Instant);
-
-impl Observer for Levels {
-    fn level(&mut self, level: usize, remaining: usize) -> Result<()> {
-        println!("  {:8.3} s: level {level}, {remaining} ends of edges", self.0.elapsed().as_secs_f64());
-        Ok(())
-    }
-}
-
 fn search(n: usize, p: usize, data: &[f64], settings: Settings, alpha: f64) -> Result<()> {
     let knn = Knn::new(n, data, &vec![false; p], settings)?;
     let options = Options::new(p, alpha);
@@ -143,7 +136,7 @@ fn search(n: usize, p: usize, data: &[f64], settings: Settings, alpha: f64) -> R
     Ok(())
 }
 
-fn main() -> Result<()> {
+fn main() -> std::result::Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let number = |at: usize, default: f64| arguments.get(at).and_then(|a| a.parse().ok()).unwrap_or(default);
     match arguments.first().map(String::as_str) {
@@ -154,27 +147,12 @@ fn main() -> Result<()> {
             if let Some(shape) = file.strip_prefix("synthetic:") {
                 let mut shape = shape.split(':').map(|part| part.parse().unwrap_or(100));
                 let (p, n) = (shape.next().unwrap_or(100), shape.next().unwrap_or(1000));
-                return search(n, p, &sparse(p, n), settings, alpha);
+                return Ok(search(n, p, &sparse(p, n), settings, alpha)?);
             }
-            let bytes = std::fs::read(file).unwrap_or_default();
-            let mut text = String::new();
-            let read = if bytes.starts_with(&[0x1f, 0x8b]) {
-                flate2::read::GzDecoder::new(&bytes[..]).read_to_string(&mut text)
-            } else {
-                (&bytes[..]).read_to_string(&mut text)
-            };
-            if read.is_err() || text.is_empty() {
-                println!("{file} cannot be read");
-                return Ok(());
-            }
-            // A header is not of numbers.
-            let rows: Vec<Vec<f64>> = text
-                .lines()
-                .filter_map(|line| line.split(',').map(|cell| cell.trim().parse().ok()).collect())
-                .collect();
+            let rows = table(file)?;
             let p = rows.first().map_or(0, Vec::len);
             let data: Vec<f64> = (0..p).flat_map(|column| rows.iter().map(move |row| row[column])).collect();
-            search(rows.len(), p, &data, settings, alpha)
+            Ok(search(rows.len(), p, &data, settings, alpha)?)
         }
         _ => {
             let part = arguments.get(1).map_or("", String::as_str);

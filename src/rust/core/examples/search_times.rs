@@ -9,6 +9,8 @@
 //! `pcgpu,name,alpha,device,p,n,edges,levels,first s,minimum s,median s,repeats`; the first call, which opens the device,
 //! is not among the repeats. `--check-small` compares the GPU with the CPU on small problems, for compute-sanitizer.
 
+mod support;
+
 use std::time::Instant;
 
 use pcgpu_core::ci::gauss::{Gauss, Reading};
@@ -16,8 +18,7 @@ use pcgpu_core::engine::cpu::{default_threads, CpuEngine, GaussKernel};
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, Strategy};
 use pcgpu_core::engine::Engine;
 use pcgpu_core::search::{levels, Method, Options, Skeleton, Unobserved};
-
-type Failure = Box<dyn std::error::Error>;
+use support::{correlation, correlations, Failure};
 
 /// A correlation matrix, column by column.
 struct Problem {
@@ -55,18 +56,7 @@ fn simulated(name: &str, p: usize, n: usize, degree: f64, seed: u64) -> Problem 
         }
         columns.push(column);
     }
-    for column in &mut columns {
-        let mean = column.iter().sum::<f64>() / n as f64;
-        let norm = column.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>().sqrt();
-        column.iter_mut().for_each(|v| *v = (*v - mean) / norm);
-    }
-    let mut c = vec![1.0; p * p];
-    for x in 0..p {
-        for y in 0..x {
-            let r: f64 = columns[x].iter().zip(&columns[y]).map(|(a, b)| a * b).sum();
-            (c[x * p + y], c[y * p + x]) = (r, r);
-        }
-    }
+    let c = correlation(&columns);
     Problem { name: name.replace(',', " "), c, p, n: n as f64 }
 }
 
@@ -76,14 +66,9 @@ fn read(source: &str) -> Result<Problem, Failure> {
         let [p, n, degree, seed] = shape[..] else { return Err("sim:P,N,DEGREE,SEED".into()) };
         return Ok(simulated(source, p.parse()?, n.parse()?, degree.parse()?, seed.parse()?));
     }
-    let bytes = std::fs::read(source)?;
-    let (size, cells) = bytes.split_at_checked(8).ok_or("the matrix has no size")?;
-    let c =
-        cells.chunks_exact(8).map(|cell| Ok(f64::from_le_bytes(cell.try_into()?))).collect::<Result<_, Failure>>()?;
-    let (p, n) = size.split_at(4);
-    let (p, n) = (u32::from_le_bytes(p.try_into()?), u32::from_le_bytes(n.try_into()?));
+    let (c, p, n) = correlations(source)?;
     let name = source.rsplit('/').next().unwrap_or(source).trim_end_matches(".bin").to_string();
-    Ok(Problem { name, c, p: p as usize, n: f64::from(n) })
+    Ok(Problem { name, c, p, n: n as f64 })
 }
 
 fn engine<'a>(
