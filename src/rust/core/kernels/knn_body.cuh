@@ -80,63 +80,72 @@ __device__ inline u32 word_of(const Words &words, u32 at) {
     return at == 0 ? words.w[0] : at == 1 ? words.w[1] : at == 2 ? words.w[2] : words.w[3];
 }
 
-// Permuted x. A thread takes a permutation of a test: the samples, in random order, each take the first of their neighbours, in
-// random order, that none has taken, or the last. What a permutation works in lies interleaved with that of its neighbours.
-template <class T> __device__ inline void permute(const KnnArgs &args) {
-    u64 id = (u64)blockIdx.x * blockDim.x + threadIdx.x, all = args.tests * args.count;
-    if (id >= all) return;
-    ((u64 *)args.sums)[id] = 0;
+// Draws permutation `m` of a test: calls give(sample, the sample that it takes its x from) for each. The samples, in random order,
+// each take the first of their neighbours, in random order, that none has taken, or the last; without a set, all are shuffled.
+// `order` and `own` hold n and k_perm numbers, `taken` n bits; `stride` lies between two of them, so that permutations drawn
+// side by side share lines of memory.
+template <class Index, class Give>
+__device__ inline void draw_permutation(
+    const KnnArgs &args, u32 set, uint2 key, u32 m, Index *order, Index *own, u32 *taken, u64 stride, Give give
+) {
     u32 n = (u32)args.n, k_perm = (u32)args.k_perm;
-    u32 test = (u32)(id / args.count), number = (u32)(id % args.count + args.first);
-    const T *x = (const T *)args.values + (u64)((const u32 *)args.test_x)[test] * n;
-    T *out = (T *)args.permuted + id * n;
-    if (number == 0) {
-        for (u32 a = 0; a < n; a++) out[a] = x[a];
-        return;
-    }
-    u32 m = number - 1;
-    u32 set = ((const u32 *)args.test_set)[test];
-    uint2 key = ((const uint2 *)args.test_key)[test];
-    u32 *order = (u32 *)args.order + id;
-    for (u32 a = 0; a < n; a++) order[a * all] = a;
+    for (u32 a = 0; a < n; a++) order[a * stride] = (Index)a;
     if (set == NO_SET) {
         Words words = {};
         for (u32 step = 0; step < n; step++) {
             if (step % 4 == 0) words = philox(step / 4, m, 0, FOR_PLAIN, key);
             u32 other = step + below(word_of(words, step % 4), n - step);
-            u32 taken = order[other * all];
-            order[other * all] = order[step * all];
-            out[step] = x[taken];
+            u32 from = order[other * stride];
+            order[other * stride] = order[step * stride];
+            give(step, from);
         }
         return;
     }
-    u32 *taken = (u32 *)args.taken + id, *own = (u32 *)args.lists + id;
-    for (u32 word = 0; word < (n + 31) / 32; word++) taken[word * all] = 0;
+    for (u32 word = 0; word < (n + 31) / 32; word++) taken[word * stride] = 0;
     const u32 *neighbours = (const u32 *)args.neighbours + (u64)set * n * k_perm;
     for (u32 step = 0; step < n; step++) {
         Words words = philox(step, m, 0, FOR_LOCAL, key);
         u32 other = step + below(words.w[0], n - step);
-        u32 sample = order[other * all];
-        order[other * all] = order[step * all];
+        u32 sample = order[other * stride];
+        order[other * stride] = order[step * stride];
         const u32 *list = neighbours + (u64)sample * k_perm;
-        for (u32 at = 0; at < k_perm; at++) own[at * all] = list[at];
+        for (u32 at = 0; at < k_perm; at++) own[at * stride] = (Index)list[at];
         // The order of the list is drawn as it is needed.
         u32 chosen = 0;
         Words more = {};
         for (u32 at = 0; at < k_perm; at++) {
-            chosen = own[at * all];
+            chosen = own[at * stride];
             if (at + 1 == k_perm) break;
             u32 draw = at < 3 ? at + 1 : (at - 3) % 4;
             if (at >= 3 && draw == 0) more = philox(step, m, 1 + (at - 3) / 4, FOR_LOCAL, key);
             u32 from = at + below(at < 3 ? word_of(words, draw) : word_of(more, draw), k_perm - at);
-            u32 drawn = own[from * all];
-            own[from * all] = chosen;
+            u32 drawn = own[from * stride];
+            own[from * stride] = (Index)chosen;
             chosen = drawn;
-            if (!(taken[chosen / 32 * all] >> chosen % 32 & 1)) break;
+            if (!(taken[chosen / 32 * stride] >> chosen % 32 & 1)) break;
         }
-        taken[chosen / 32 * all] |= 1u << chosen % 32;
-        out[sample] = x[chosen];
+        taken[chosen / 32 * stride] |= 1u << chosen % 32;
+        give(sample, chosen);
     }
+}
+
+// Permuted x by sample. A thread takes a permutation of a test.
+template <class T> __device__ inline void permute(const KnnArgs &args) {
+    u64 id = (u64)blockIdx.x * blockDim.x + threadIdx.x, all = args.tests * args.count;
+    if (id >= all) return;
+    ((u64 *)args.sums)[id] = 0;
+    u32 n = (u32)args.n, test = (u32)(id / args.count), number = (u32)(id % args.count + args.first);
+    const T *x = (const T *)args.values + (u64)((const u32 *)args.test_x)[test] * n;
+    T *out = (T *)args.permuted + id * n;
+    auto give = [&](u32 sample, u32 from) { out[sample] = x[from]; };
+    if (number == 0) {
+        for (u32 a = 0; a < n; a++) give(a, a);
+        return;
+    }
+    u32 set = ((const u32 *)args.test_set)[test];
+    uint2 key = ((const uint2 *)args.test_key)[test];
+    u32 *order = (u32 *)args.order + id, *own = (u32 *)args.lists + id, *taken = (u32 *)args.taken + id;
+    draw_permutation(args, set, key, number - 1, order, own, taken, all, give);
 }
 
 // The radius within which points count, as a distance of this type that is not above it.

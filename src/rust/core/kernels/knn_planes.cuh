@@ -296,61 +296,23 @@ template <int DIMS> __device__ inline void sums_in_slots(const KnnArgs &args) {
     if (threadIdx.x % 32 == 0) atomicAdd((u64 *)args.sums + permutation, (u64)sum);
 }
 
-// Permuted x by place, see permute() in knn_body.cuh: here what a permutation works in lies in shared memory.
+// Permuted x by place. A thread takes a permutation of a test, and works in shared memory.
 __device__ inline void permute_in_shared(const KnnArgs &args, char *shared) {
     u64 id = args.from + (u64)blockIdx.x * blockDim.x + threadIdx.x;
     if (id >= args.until) return;
     ((u64 *)args.sums)[id] = 0;
-    u32 n = (u32)args.n, k_perm = (u32)args.k_perm, threads = blockDim.x, thread = threadIdx.x;
-    u32 test = (u32)(id / args.count), number = (u32)(id % args.count + args.first);
+    u32 n = (u32)args.n, test = (u32)(id / args.count), number = (u32)(id % args.count + args.first);
     const u16 *x = (const u16 *)args.whole + (u64)((const u32 *)args.test_x)[test] * n;
     const u16 *places = (const u16 *)args.places + (u64)((const u32 *)args.test_guide)[test] * n;
     u16 *out = (u16 *)args.permuted + id * args.row;
+    auto give = [&](u32 sample, u32 from) { out[places[sample]] = x[from]; };
     if (number == 0) {
-        for (u32 a = 0; a < n; a++) out[places[a]] = x[a];
+        for (u32 a = 0; a < n; a++) give(a, a);
         return;
     }
-    u32 m = number - 1;
     u32 set = ((const u32 *)args.test_set)[test];
     uint2 key = ((const uint2 *)args.test_key)[test];
-    u32 *taken = (u32 *)shared + thread;
-    u16 *order = (u16 *)(shared + 4 * ((n + 31) / 32) * threads) + thread;
-    u16 *own = order + n * threads;
-    for (u32 a = 0; a < n; a++) order[a * threads] = (u16)a;
-    if (set == NO_SET) {
-        Words words = {};
-        for (u32 step = 0; step < n; step++) {
-            if (step % 4 == 0) words = philox(step / 4, m, 0, FOR_PLAIN, key);
-            u32 other = step + below(word_of(words, step % 4), n - step);
-            u32 sample = order[other * threads];
-            order[other * threads] = order[step * threads];
-            out[places[step]] = x[sample];
-        }
-        return;
-    }
-    for (u32 word = 0; word < (n + 31) / 32; word++) taken[word * threads] = 0;
-    const u32 *neighbours = (const u32 *)args.neighbours + (u64)set * n * k_perm;
-    for (u32 step = 0; step < n; step++) {
-        Words words = philox(step, m, 0, FOR_LOCAL, key);
-        u32 other = step + below(words.w[0], n - step);
-        u32 sample = order[other * threads];
-        order[other * threads] = order[step * threads];
-        const u32 *list = neighbours + (u64)sample * k_perm;
-        for (u32 at = 0; at < k_perm; at++) own[at * threads] = (u16)list[at];
-        u32 chosen = 0;
-        Words more = {};
-        for (u32 at = 0; at < k_perm; at++) {
-            chosen = own[at * threads];
-            if (at + 1 == k_perm) break;
-            u32 draw = at < 3 ? at + 1 : (at - 3) % 4;
-            if (at >= 3 && draw == 0) more = philox(step, m, 1 + (at - 3) / 4, FOR_LOCAL, key);
-            u32 from = at + below(at < 3 ? word_of(words, draw) : word_of(more, draw), k_perm - at);
-            u32 drawn = own[from * threads];
-            own[from * threads] = (u16)chosen;
-            chosen = drawn;
-            if (!(taken[chosen / 32 * threads] >> chosen % 32 & 1)) break;
-        }
-        taken[chosen / 32 * threads] |= 1u << chosen % 32;
-        out[places[sample]] = x[chosen];
-    }
+    u32 threads = blockDim.x, *taken = (u32 *)shared + threadIdx.x;
+    u16 *order = (u16 *)(shared + 4 * ((n + 31) / 32) * threads) + threadIdx.x;
+    draw_permutation(args, set, key, number - 1, order, order + n * threads, taken, threads, give);
 }

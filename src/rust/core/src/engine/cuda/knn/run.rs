@@ -7,6 +7,7 @@ use super::plan::{aligned, Form, Plan, Shape, PAPER_THREADS, SLOT_THREADS, THREA
 use super::KnnCudaEngine;
 use crate::ci::knn::{Outcome, Values};
 use crate::ci::Batch;
+use crate::engine::cuda::device::Card;
 use crate::engine::cuda::kernels::WARP;
 use crate::engine::cuda::memory::Use;
 use crate::engine::cuda::plan::{limit, out_of_memory};
@@ -336,13 +337,9 @@ fn make_planes(
     // A thread for 32 rows of a word. A grid's second dimension ends at 65,535.
     args.tiles = (args.n + 1).div_ceil(32);
     let blocks = (shape.plane_words() * args.tiles).div_ceil(u64::from(THREADS)) as u32;
-    for from in (0..columns.len()).step_by(65_535) {
-        args.from = from as u64;
-        let planes = (columns.len() - from).min(65_535) as u32;
-        engine.held.card.launch("knn_planes", (blocks, planes), THREADS, 0, args)?;
-        engine.held.wait("making planes", look)?;
-    }
-    Ok(())
+    sliced(engine, args, [columns.len() as u64, 65_535], &mut |_| look(), |card, args, planes| {
+        card.launch("knn_planes", (blocks, planes), THREADS, 0, args)
+    })
 }
 
 /// Puts the sets of a block on the card, numbered anew from 0, and looks for their neighbours.
@@ -380,15 +377,11 @@ fn find_neighbours(
     args.neighbours = engine.held.device(Use::KnnNeighbours, plan.neighbours)?;
     args.rows = engine.held.device(Use::KnnRows, plan.rows)?;
     args.rows_a_warp = shape.row();
-    let tasks = args.sets * args.n;
     let name = data.kernel("knn_neighbours_f", "knn_neighbours_d");
-    for from in (0..tasks).step_by(shape.slice_neighbours() as usize) {
-        (args.from, args.until) = (from, tasks.min(from + shape.slice_neighbours()));
-        let warps = (args.until - from).min(plan.row_warps);
-        engine.held.card.launch(name, (warps.div_ceil(u64::from(THREADS / WARP)) as u32, 1), THREADS, 0, args)?;
-        engine.held.wait("looking for neighbours", look)?;
-    }
-    Ok(())
+    sliced(engine, args, [args.sets * args.n, shape.slice_neighbours()], &mut |_| look(), |card, args, samples| {
+        let warps = u64::from(samples).min(plan.row_warps);
+        card.launch(name, (warps.div_ceil(u64::from(THREADS / WARP)) as u32, 1), THREADS, 0, args)
+    })
 }
 
 /// Permutes, sums, and brings the sums back: by test, `args.count` each.
@@ -423,14 +416,9 @@ fn permute_and_sum(
             let (threads, shared) = shape.shuffling();
             upload_keys(engine, args, tests)?;
             let slice = shape.slice_shuffles().next_multiple_of(u64::from(threads));
-            for from in (0..permutations).step_by(slice as usize) {
-                (args.from, args.until) = (from, permutations.min(from + slice));
-                let blocks = (args.until - from).div_ceil(u64::from(threads)) as u32;
-                engine.held.card.launch("knn_permute_p", (blocks, 1), threads, shared, args)?;
-                if args.until < permutations {
-                    engine.held.wait("permuting", &mut || watch(0.0))?;
-                }
-            }
+            sliced(engine, args, [permutations, slice], &mut |_| watch(0.0), |card, args, count| {
+                card.launch("knn_permute_p", (count.div_ceil(threads), 1), threads, shared, args)
+            })?;
             sum_by_planes(engine, data, args, watch)?;
         }
         form => {
@@ -458,6 +446,23 @@ fn upload_keys(engine: &KnnCudaEngine, args: &Args, tests: &[Test]) -> Result<()
     engine.held.card.upload(args.test_key, &tests.iter().map(|test| test.key).collect::<Vec<[u32; 2]>>())
 }
 
+/// Launches a kernel on slices of its blocks, permutations or samples, as many as the second of two numbers says, which it finds
+/// from `args.from` to `args.until`, with a look after each.
+fn sliced(
+    engine: &mut KnnCudaEngine,
+    args: &mut Args,
+    [all, slice]: [u64; 2],
+    look: &mut dyn FnMut(f64) -> Result<()>,
+    mut launch: impl FnMut(&Card, &Args, u32) -> Result<()>,
+) -> Result<()> {
+    for from in (0..all).step_by(slice as usize) {
+        (args.from, args.until) = (from, all.min(from + slice));
+        launch(&engine.held.card, args, (args.until - from) as u32)?;
+        engine.held.wait("the tests", &mut || look(from as f64 / all as f64))?;
+    }
+    Ok(())
+}
+
 fn sum_by_planes(
     engine: &mut KnnCudaEngine,
     data: &Data,
@@ -467,35 +472,25 @@ fn sum_by_planes(
     let Data { shape, plan, .. } = data;
     let (tests, count, dims) = (args.tests as usize, args.count as usize, args.dims as usize);
     let name = planes_kernel(dims, shape.in_shared());
-    let done = |from: u64, all: u64| from as f64 / all as f64;
     if shape.in_shared() {
         let (threads, teams, shared) = shape.teams(dims);
         args.teams = u64::from(teams);
         args.permutations_a_block = shape.permutations_a_block(tests, count, teams);
         let all = args.tests * args.count.div_ceil(args.permutations_a_block);
         let slice = (shape.slice_planes(dims) / args.permutations_a_block).max(1);
-        for from in (0..all).step_by(slice as usize) {
-            args.from = from;
-            let blocks = slice.min(all - from) as u32;
-            engine.held.card.launch(name, (blocks, 1), threads * teams, shared, args)?;
-            engine.held.wait("the tests", &mut || watch(done(from, all)))?;
-        }
-        return Ok(());
+        return sliced(engine, args, [all, slice], watch, |card, args, blocks| {
+            card.launch(name, (blocks, 1), threads * teams, shared, args)
+        });
     }
     args.slots = engine.held.device(Use::KnnSlots, plan.of_slots)?;
     args.tiles = (args.n + 1).div_ceil(32);
     let of_planes = (shape.plane_words() * args.tiles).div_ceil(u64::from(THREADS)) as u32;
     let of_places = args.n.div_ceil(u64::from(SLOT_THREADS)) as u32;
-    let all = args.tests * args.count;
     let slice = shape.slice_planes(dims).min(plan.slots as u64);
-    for from in (0..all).step_by(slice as usize) {
-        args.from = from;
-        let slots = slice.min(all - from) as u32;
-        engine.held.card.launch("knn_slots", (of_planes, slots), THREADS, 0, args)?;
-        engine.held.card.launch(name, (of_places, slots), SLOT_THREADS, 0, args)?;
-        engine.held.wait("the tests", &mut || watch(done(from, all)))?;
-    }
-    Ok(())
+    sliced(engine, args, [args.tests * args.count, slice], watch, |card, args, slots| {
+        card.launch("knn_slots", (of_planes, slots), THREADS, 0, args)?;
+        card.launch(name, (of_places, slots), SLOT_THREADS, 0, args)
+    })
 }
 
 fn sum_by_warps(
@@ -514,15 +509,10 @@ fn sum_by_warps(
         args.rows = engine.held.device(Use::KnnRows, plan.rows)?;
         args.rows_a_warp = 3 * shape.row();
     }
-    let all = args.tests * args.tiles;
     let slice = shape.slice_blocks(count, args.samples_a_warp, plan.row_warps);
-    for from in (0..all).step_by(slice as usize) {
-        args.from = from;
-        let blocks = slice.min(all - from) as u32;
-        engine.held.card.launch(name, (blocks, 1), THREADS, 8 * warps_a_block * args.count, args)?;
-        engine.held.wait("the tests", &mut || watch(from as f64 / all as f64))?;
-    }
-    Ok(())
+    sliced(engine, args, [args.tests * args.tiles, slice], watch, |card, args, blocks| {
+        card.launch(name, (blocks, 1), THREADS, 8 * warps_a_block * args.count, args)
+    })
 }
 
 fn sum_by_paper(
@@ -533,11 +523,8 @@ fn sum_by_paper(
 ) -> Result<()> {
     let name = data.kernel("knn_paper_f", "knn_paper_d");
     let tiles = args.n.div_ceil(u64::from(PAPER_THREADS)) as u32;
-    let (all, slice) = (args.tests * args.count, data.shape.slice_permutations());
-    for from in (0..all).step_by(slice as usize) {
-        args.from = from;
-        engine.held.card.launch(name, (tiles, slice.min(all - from) as u32), PAPER_THREADS, 0, args)?;
-        engine.held.wait("the tests", &mut || watch(from as f64 / all as f64))?;
-    }
-    Ok(())
+    let slice = data.shape.slice_permutations();
+    sliced(engine, args, [args.tests * args.count, slice], watch, |card, args, permutations| {
+        card.launch(name, (tiles, permutations), PAPER_THREADS, 0, args)
+    })
 }
