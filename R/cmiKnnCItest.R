@@ -18,7 +18,8 @@
 #' permuted, so that x and y may be exchanged.
 #'
 #' A p-value is a function of the data, of [suff_knn()]'s arguments (the seed among them) and of the numbers of the
-#' variables: whatever the number of threads, a test alone and the same test in a search have one p-value.
+#' variables: whatever the number of threads, on the CPU or on a GPU (`device = "cuda"` of [pc()] and [skeleton()]), a test
+#' alone and the same test in a search have one p-value.
 #' A constant x or y is independent of everything, p = 1.
 #'
 #' @param x,y Numbers of the two variables (columns of `suffStat$data`), or their names if it has column names.

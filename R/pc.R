@@ -61,8 +61,9 @@
 #' @param numCores Number of threads; left out, all cores (see above).
 #' @param verbose Print what goes on?
 #' @param device Where to run; the answer is the same.
-#'   - `"auto"` (the default): on the first GPU where there is one and it pays, that is for many variables, or
-#'     discrete data with many observations of them (see `pcgpu_devices()`), else on the CPU. Tests that are R functions and the method `"original"` always run on the CPU.
+#'   - `"auto"` (the default): on the first GPU where there is one (see [pcgpu_devices()]) and it pays, else on the CPU. It pays
+#'     for many variables, for discrete data with many observations of them, and for all but small searches with a
+#'     nearest-neighbour test. Tests that are R functions and the method `"original"` always run on the CPU.
 #'     When a GPU is there and cannot be used, a message of class `pcgpu_message_fallback` says why, once a session for
 #'     each reason.
 #'   - `"cpu"`: on the CPU.
