@@ -12,6 +12,7 @@
 # again; the table says so.
 # PCGPU_BENCH_DATA names the folder of the real data (default ../shared/data).
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
+source(file.path(here, "program.R"))
 source(file.path(here, "data.R"))
 source(file.path(here, "compare.R"))
 suppressPackageStartupMessages({
@@ -19,15 +20,10 @@ suppressPackageStartupMessages({
   library(graph)
 })
 
-args <- commandArgs(trailingOnly = TRUE)
-option <- function(name, default) {
-  hit <- grep(paste0("^--", name, "="), args, value = TRUE)
-  if (length(hit)) sub("^[^=]*=", "", hit[length(hit)]) else default
-}
 known <- c("alpha", "method", "threads", "repeats", "peer", "peer-threads", "cache")
 unknown <- grep(sprintf("^--(%s)=", paste(known, collapse = "|")), grep("^-", args, value = TRUE),
                 value = TRUE, invert = TRUE)
-chosen <- grep("^-", args, value = TRUE, invert = TRUE)
+chosen <- operands()
 if (length(unknown)) stop("unknown option ", unknown[1], call. = FALSE)
 if (!length(chosen)) chosen <- names(bench_data)
 if (!all(chosen %in% names(bench_data))) {
@@ -81,7 +77,6 @@ row_of <- function(data) {
   if (is.null(mine)) return(c(data, "pcgpu failed", rep("", length(columns) - 2)))
   theirs <- if (with_peer) ask_peer(data)
   tests <- sum(mine$skel@n.edgetests)
-  number <- function(x) format(signif(x, 3), big.mark = ",", scientific = FALSE, trim = TRUE, drop0trailing = TRUE)
   spread <- function(x) paste(number(min(x)), "/", number(stats::median(x)))
   peer_cells <- if (is.null(theirs)) rep("", 5) else {
     skel_differs <- differences(mine$skel, theirs$skel)
@@ -107,21 +102,12 @@ columns <- c("data", "p x n", "CI tests", "edges", "pc() s, min / median", "skel
              "times faster (by min)", "(by median)", "orientation times faster", "same answer")
 if (!with_peer) columns <- columns[1:9]
 
-shell <- function(command) paste(suppressWarnings(system(paste(command, "2>/dev/null"), intern = TRUE)), collapse = " ")
-cpu <- sub("^Model name:\\s*", "", shell("lscpu | grep '^Model name'"))
-commit <- shell(paste("git -C", shQuote(here), "describe --always --dirty --abbrev=12"))
-cat(sprintf("\n- machine: %s, %s cores, %s; %s\n", cpu, shell("nproc"),
-            shell("awk '/MemTotal/ { printf \"%.0f GiB\", $2 / 1048576 }' /proc/meminfo"),
-            R.version.string))
-cat(sprintf("- commit: %s, %s\n", if (nzchar(commit)) commit else "not known", format(Sys.Date())))
-cat(sprintf("- command: bench.R %s\n", paste(args, collapse = " ")))
+tell_origin("bench.R")
 cat(sprintf("- alpha %g, %s, %d thread%s, %d repeats; pcalg: %s\n\n", run$alpha, run$method, run$threads,
             if (run$threads == 1) "" else "s", run$repeats,
             if (with_peer) sprintf("%s, %d thread%s", utils::packageVersion("pcalg"), run$peer_threads,
                                    if (run$peer_threads == 1) "" else "s") else "not run"))
-line <- function(cells) cat("|", paste(cells, collapse = " | "), "|\n")
-line(columns)
-line(rep("---", length(columns)))
+cat(head_text(columns))
 wrong <- FALSE
 for (data in chosen) {
   if (!is_available(data)) {
@@ -129,7 +115,7 @@ for (data in chosen) {
     next
   }
   cells <- row_of(data)[seq_along(columns)]
-  line(cells)
+  cat(row_text(cells))
   wrong <- wrong || any(grepl("^NO:|failed", cells))
 }
 if (wrong) quit(status = 1)

@@ -8,17 +8,13 @@
 # --test=chi2 is compared with bnlearn's pc.stable(test = "x2", undirected = TRUE): edges alone, as it counts other tests.
 # --test=dis is compared with pcalg's skeleton(indepTest = disCItest, method = "stable"): every field.
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
+source(file.path(here, "program.R"))
 source(file.path(here, "compare.R"))
 suppressPackageStartupMessages({
   library(methods)
   library(graph)
 })
-args <- commandArgs(trailingOnly = TRUE)
-option <- function(name, default) {
-  hit <- grep(paste0("^--", name, "="), args, value = TRUE)
-  if (length(hit)) sub("^[^=]*=", "", hit[length(hit)]) else default
-}
-files <- grep("^--", args, value = TRUE, invert = TRUE)
+files <- operands()
 if (!length(files)) stop("give at least one file of codes", call. = FALSE)
 alpha <- as.double(option("alpha", "0.01"))
 threads <- as.integer(option("threads", "2"))
@@ -36,7 +32,6 @@ seconds <- function(call, repeats) {
     system.time(call())[["elapsed"]]
   }, 0)
 }
-number <- function(x) format(signif(x, 3), scientific = FALSE, trim = TRUE, drop0trailing = TRUE)
 
 # bnlearn's edges and pcalg's object beside ours: "yes" or what differs.
 with_bnlearn <- function(x, nlev, fit) {
@@ -82,14 +77,9 @@ row_of <- function(file) {
   cells
 }
 
-shell <- function(command) paste(suppressWarnings(system(paste(command, "2>/dev/null"), intern = TRUE)), collapse = " ")
-commit <- shell(paste("git -C", shQuote(here), "describe --always --dirty --abbrev=12"))
-cat(sprintf("\n- machine: %s, %s cores, %s; %s; load %s\n", sub("^Model name:\\s*", "", shell("lscpu | grep '^Model name'")),
-            shell("nproc"), shell("awk '/MemTotal/ { printf \"%.0f GiB\", $2 / 1048576 }' /proc/meminfo"),
-            R.version.string, shell("cut -d' ' -f1 /proc/loadavg")))
-cat(sprintf("- commit: %s, %s\n", if (nzchar(commit)) commit else "not known", format(Sys.Date())))
-cat(sprintf("- command: discrete.R %s\n\n", paste(args, collapse = " ")))
+tell_origin("discrete.R")
+cat("\n")
 columns <- c("data", "p x n", "CI tests", "max.ord", "edges", "skeleton() s, min / median",
              if (peer != "none") c(paste(peer, "s"), "times faster (by min)", "(by median)", "same answer"))
-cat("|", paste(columns, collapse = " | "), "|\n|", paste(rep("---", length(columns)), collapse = " | "), "|\n")
-for (file in files) cat("|", paste(row_of(file), collapse = " | "), "|\n")
+cat(head_text(columns))
+for (file in files) cat(row_text(row_of(file)))

@@ -10,6 +10,7 @@
 #
 # A case that is not begun when --seconds are over is left out, and the report says so. Ends with 1 where two answers differ.
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
+source(file.path(here, "program.R"))
 source(file.path(here, "data.R"))
 source(file.path(here, "compare.R"))
 suppressPackageStartupMessages({
@@ -18,11 +19,6 @@ suppressPackageStartupMessages({
   library(pcgpu)
 })
 
-args <- commandArgs(trailingOnly = TRUE)
-option <- function(name, default) {
-  hit <- grep(paste0("^--", name, "="), args, value = TRUE)
-  if (length(hit)) sub("^[^=]*=", "", hit[length(hit)]) else default
-}
 out <- option("out", ".")
 ends <- proc.time()[["elapsed"]] + as.double(option("seconds", "150"))
 repeats <- as.integer(option("repeats", "5"))
@@ -37,12 +33,8 @@ tell <- function(...) {
   cat(text)
   cat(text, file = report, append = TRUE)
 }
-row <- function(...) tell("| ", paste(c(...), collapse = " | "), " |")
-heading <- function(...) {
-  row(...)
-  row(rep("---", length(c(...))))
-}
-number <- function(x) format(signif(x, 3), big.mark = ",", scientific = FALSE, trim = TRUE, drop0trailing = TRUE)
+row <- function(...) tell(sub("\n$", "", row_text(...)))
+heading <- function(...) tell(sub("\n$", "", head_text(...)))
 spread <- function(x) paste(number(min(x)), "/", number(stats::median(x)))
 time_left <- function(what) {
   if (proc.time()[["elapsed"]] < ends) return(TRUE)

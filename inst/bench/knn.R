@@ -5,16 +5,12 @@
 # PART: speed, calibration, power, graphs. PROGRAM: a Python that has tigramite 5.2.10.1, numba and scikit-learn; without it
 # ours are measured alone.
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
+source(file.path(here, "program.R"))
 suppressPackageStartupMessages({
   library(methods)
   library(pcgpu)
 })
-args <- commandArgs(trailingOnly = TRUE)
-option <- function(name, default) {
-  hit <- grep(paste0("^--", name, "="), args, value = TRUE)
-  if (length(hit)) sub("^[^=]*=", "", hit[length(hit)]) else default
-}
-parts <- grep("^--", args, value = TRUE, invert = TRUE)
+parts <- operands()
 python <- option("python", "")
 threads <- as.integer(option("threads", "2"))
 repeats <- as.integer(option("repeats", "7"))
@@ -22,12 +18,8 @@ runs <- as.integer(option("runs", "1000"))
 graphs <- as.integer(option("graphs", "3"))
 options(pcgpu.threads = threads)
 
-row <- function(...) cat("|", paste(..., sep = " | "), "|\n")
-head_of <- function(...) {
-  row(...)
-  cat("|", rep("---|", ...length()), "\n", sep = "")
-}
-number <- function(x) format(signif(x, 3), scientific = FALSE, trim = TRUE, drop0trailing = TRUE)
+row <- function(...) cat(row_text(...))
+head_of <- function(...) cat(head_text(...))
 
 # A running tigramite: function(x, y, S) -> c(p, seconds), with close().
 peer_on <- function(data, discrete, kind, k, permutations, transform) {
@@ -234,12 +226,7 @@ compare_graphs <- function() {
   }
 }
 
-shell <- function(command) paste(suppressWarnings(system(paste(command, "2>/dev/null"), intern = TRUE)), collapse = " ")
-commit <- shell(paste("git -C", shQuote(here), "describe --always --dirty --abbrev=12"))
-cat(sprintf("\n- machine: %s, %s cores, %s; load %s\n", sub("^Model name:\\s*", "", shell("lscpu | grep '^Model name'")),
-            shell("nproc"), R.version.string, shell("cut -d' ' -f1 /proc/loadavg")))
-cat(sprintf("- commit: %s, %s\n", if (nzchar(commit)) commit else "not known", format(Sys.Date())))
-cat(sprintf("- command: knn.R %s\n", paste(args, collapse = " ")))
+tell_origin("knn.R")
 for (part in parts) {
   switch(part, speed = speed(), calibration = calibration(), power = power(), graphs = compare_graphs(),
          stop("no part ", part, call. = FALSE))

@@ -9,17 +9,14 @@
 # causal-learn's "chisq" takes Pearson's statistic with the degrees of freedom of the levels that occur, as chi2CItest with
 # adaptDF = TRUE, but has no rule for few samples; with p = 1 where no degree is left. `by_causal_learn` is that definition, run
 # by pc() as any R function: where its skeleton is the recorded one, what differs from chi2CItest differs by that rule alone.
+here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
+source(file.path(here, "program.R"))
 suppressPackageStartupMessages({
   library(methods)
   library(graph)
   library(pcgpu)
 })
-args <- commandArgs(trailingOnly = TRUE)
-option <- function(name, default) {
-  hit <- grep(paste0("^--", name, "="), args, value = TRUE)
-  if (length(hit)) sub("^[^=]*=", "", hit[length(hit)]) else default
-}
-named <- grep("^--", args, value = TRUE, invert = TRUE)
+named <- operands()
 if (!length(named)) stop("give the folder of the samples", call. = FALSE)
 folder <- named[1]
 networks <- if (length(named) > 1) named[-1] else sub("\\.txt\\.gz$", "", list.files(file.path(folder, "data")))

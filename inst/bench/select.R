@@ -8,19 +8,14 @@
 # seconds are those of its process (user and system), which other work on the machine hardly changes. scikit-feature takes
 # rounding for a difference where scores are equal, so that the order of ties may differ: "same answer" then says up to which
 # feature the two agree, and whether the scores do.
-args <- commandArgs(trailingOnly = TRUE)
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
-option <- function(name, default) {
-  hit <- grep(paste0("^--", name, "="), args, value = TRUE)
-  if (length(hit)) sub("^[^=]*=", "", hit[length(hit)]) else default
-}
-files <- grep("^--", args, value = TRUE, invert = TRUE)
+source(file.path(here, "program.R"))
+files <- operands()
 if (!length(files)) stop("give at least one file of codes", call. = FALSE)
 k <- as.integer(option("k", "50"))
 threads <- as.integer(option("threads", "2"))
 repeats <- as.integer(option("repeats", "7"))
 python <- option("peer", "")
-number <- function(x) format(signif(x, 3), scientific = FALSE, trim = TRUE, drop0trailing = TRUE)
 
 peer <- function(file) {
   script <- tempfile(fileext = ".py")
@@ -57,14 +52,9 @@ row_of <- function(file) {
   c(cells, number(theirs$seconds), number(theirs$seconds / min(mine)), number(theirs$seconds / stats::median(mine)), same)
 }
 
-shell <- function(command) paste(suppressWarnings(system(paste(command, "2>/dev/null"), intern = TRUE)), collapse = " ")
-commit <- shell(paste("git -C", shQuote(here), "describe --always --dirty --abbrev=12"))
-cat(sprintf("\n- machine: %s, %s cores, %s; %s; load %s\n", sub("^Model name:\\s*", "", shell("lscpu | grep '^Model name'")),
-            shell("nproc"), shell("awk '/MemTotal/ { printf \"%.0f GiB\", $2 / 1048576 }' /proc/meminfo"),
-            R.version.string, shell("cut -d' ' -f1 /proc/loadavg")))
-cat(sprintf("- commit: %s, %s\n", if (nzchar(commit)) commit else "not known", format(Sys.Date())))
-cat(sprintf("- command: select.R %s\n\n", paste(args, collapse = " ")))
+tell_origin("select.R")
+cat("\n")
 columns <- c("data", "p x n", "features selected", sprintf("select_features() s, %d threads, min / median", threads),
              if (nzchar(python)) c("scikit-feature s (1 run)", "times faster (by min)", "(by median)", "same answer"))
-cat("|", paste(columns, collapse = " | "), "|\n|", paste(rep("---", length(columns)), collapse = " | "), "|\n")
-for (file in files) cat("|", paste(row_of(file), collapse = " | "), "|\n")
+cat(head_text(columns))
+for (file in files) cat(row_text(row_of(file)))
