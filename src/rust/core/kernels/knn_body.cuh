@@ -82,21 +82,21 @@ __device__ inline u32 word_of(const Words &words, u32 at) {
 
 // Draws permutation `m` of a test: calls give(sample, the sample that it takes its x from) for each. The samples, in random order,
 // each take the first of their neighbours, in random order, that none has taken, or the last; without a set, all are shuffled.
-// `order` and `own` hold n and k_perm numbers, `taken` n bits; `stride` lies between two of them, so that permutations drawn
-// side by side share lines of memory.
+// `order` and `own` hold n and k_perm numbers, `taken` n bits; `apart` lies between two numbers of `order`, `stride` between two
+// of the others, so that permutations drawn side by side share lines of memory.
 template <class Index, class Give>
 __device__ inline void draw_permutation(
-    const KnnArgs &args, u32 set, uint2 key, u32 m, Index *order, Index *own, u32 *taken, u64 stride, Give give
+    const KnnArgs &args, u32 set, uint2 key, u32 m, Index *order, u64 apart, Index *own, u32 *taken, u64 stride, Give give
 ) {
     u32 n = (u32)args.n, k_perm = (u32)args.k_perm;
-    for (u32 a = 0; a < n; a++) order[a * stride] = (Index)a;
+    for (u32 a = 0; a < n; a++) order[a * apart] = (Index)a;
     if (set == NO_SET) {
         Words words = {};
         for (u32 step = 0; step < n; step++) {
             if (step % 4 == 0) words = philox(step / 4, m, 0, FOR_PLAIN, key);
             u32 other = step + below(word_of(words, step % 4), n - step);
-            u32 from = order[other * stride];
-            order[other * stride] = order[step * stride];
+            u32 from = order[other * apart];
+            order[other * apart] = order[step * apart];
             give(step, from);
         }
         return;
@@ -106,8 +106,8 @@ __device__ inline void draw_permutation(
     for (u32 step = 0; step < n; step++) {
         Words words = philox(step, m, 0, FOR_LOCAL, key);
         u32 other = step + below(words.w[0], n - step);
-        u32 sample = order[other * stride];
-        order[other * stride] = order[step * stride];
+        u32 sample = order[other * apart];
+        order[other * apart] = order[step * apart];
         const u32 *list = neighbours + (u64)sample * k_perm;
         for (u32 at = 0; at < k_perm; at++) own[at * stride] = (Index)list[at];
         // The order of the list is drawn as it is needed.
@@ -145,7 +145,7 @@ template <class T> __device__ inline void permute(const KnnArgs &args) {
     u32 set = ((const u32 *)args.test_set)[test];
     uint2 key = ((const uint2 *)args.test_key)[test];
     u32 *order = (u32 *)args.order + id, *own = (u32 *)args.lists + id, *taken = (u32 *)args.taken + id;
-    draw_permutation(args, set, key, number - 1, order, own, taken, all, give);
+    draw_permutation(args, set, key, number - 1, order, all, own, taken, all, give);
 }
 
 // The radius within which points count, as a distance of this type that is not above it.

@@ -1,9 +1,9 @@
 // The nearest-neighbour test by planes: see knn_planes.cuh.
 #include "knn_planes.cuh"
 
-extern "C" __global__ void __launch_bounds__(64) knn_permute_p(const KnnArgs args) {
+extern "C" __global__ void __launch_bounds__(128) knn_permute_p(const KnnArgs args) {
     extern __shared__ uint4 shared[];
-    permute_in_shared(args, (char *)shared);
+    permute_by_place(args, (char *)shared);
 }
 
 extern "C" __global__ void __launch_bounds__(128) knn_planes(const KnnArgs args) { make_planes(args, (u32)args.tiles); }

@@ -10,8 +10,8 @@ pub const THREADS: u32 = 128;
 pub const PAPER_THREADS: u32 = 32;
 /// Of kernels that count in planes in device memory.
 pub const SLOT_THREADS: u32 = 256;
-/// Of kernels that permute in shared memory, at most.
-const SHUFFLING_THREADS: u64 = 32;
+/// Of the kernel that permutes by place, at most.
+const SHUFFLING_THREADS: u64 = 128;
 
 /// Warps of a block of [`THREADS`].
 const WARPS: u64 = (THREADS / WARP) as u64;
@@ -112,22 +112,24 @@ impl Shape {
         self.form() != Form::Warps || warps_kernel(self.n).1
     }
 
-    /// Bytes of shared memory that one permutation works in.
+    /// Bytes of shared memory that one permutation by place works in.
     fn shuffle_bytes(&self) -> u64 {
-        (4 * self.n.div_ceil(32) + 2 * self.n + 2 * self.k_perm) as u64
+        (4 * self.n.div_ceil(32) + 2 * self.k_perm) as u64
     }
 
-    /// Threads of a block that permutes in shared memory, and its bytes.
+    /// Threads of a block that permutes by place, and its bytes: whole warps, where these have room.
     pub fn shuffling(&self) -> (u32, u64) {
-        let threads = (self.shared_limit / self.shuffle_bytes()).clamp(1, SHUFFLING_THREADS);
+        let room = self.shared_limit / self.shuffle_bytes();
+        let warp = u64::from(WARP);
+        let threads = if room < warp { room.max(1) } else { (room / warp * warp).min(SHUFFLING_THREADS) };
         (threads as u32, threads * self.shuffle_bytes())
     }
 
-    /// Permutations of a launch that permutes in shared memory. A step takes about half a microsecond, and each thread of a
-    /// processor's shared memory takes a step at a time.
+    /// Permutations of a launch that permutes by place. A step takes some microseconds, and as many take one at a time as a
+    /// processor's shared memory has room for.
     pub fn slice_shuffles(&self) -> u64 {
-        let at_once = u64::from(self.processors) * (self.shared_limit / self.shuffle_bytes()).max(1);
-        at_once * (100_000 / self.n as u64).max(1)
+        let at_once = u64::from(self.processors) * (self.shared_limit / self.shuffle_bytes()).clamp(1, 2048);
+        at_once * (40_000 / self.n as u64).max(1)
     }
 
     /// Words of a plane's row that hold places, in groups of four.
@@ -239,7 +241,7 @@ pub struct Plan {
     pub neighbours: u64,
     /// Permuted x.
     pub permuted: u64,
-    /// What permutations are drawn in, unless that is shared memory.
+    /// What permutations are drawn in, but for shared memory.
     pub walks: u64,
     /// Rows of distances.
     pub rows: u64,
@@ -296,7 +298,11 @@ impl Plan {
         let all = tests * permutations;
         let members = (MEMBERS * tests).max(p);
         let planes = if by_planes { least_planes.max(tests) } else { 0 };
-        let walks = aligned(4 * all * n) + aligned(4 * all * n.div_ceil(32)) + aligned(4 * all * k_perm);
+        let walks = if by_planes {
+            aligned(2 * all.next_multiple_of(WARP as usize) * n)
+        } else {
+            aligned(4 * all * n) + aligned(4 * all * n.div_ceil(32)) + aligned(4 * all * k_perm)
+        };
         Plan {
             tests,
             permutations,
@@ -309,7 +315,7 @@ impl Plan {
             of_sets: aligned(4 * (tests + 1)) + aligned(4 * members) + aligned(8 * tests),
             neighbours: aligned(4 * tests * n * k_perm),
             permuted: aligned(all * shape.permuted_row() * cell),
-            walks: if by_planes { 0 } else { walks },
+            walks,
             rows: (row_warps * shape.rows_a_warp() * shape.row() * shape.cell() as u64).next_multiple_of(256),
             of_planes: planes as u64 * shape.plane_bytes() + 2 * aligned(4 * planes) + aligned(4 * members),
             of_slots: slots as u64 * shape.plane_bytes(),
