@@ -22,7 +22,7 @@ struct KnnArgs {
     u64 set_start, set_members, set_key;
     // Neighbours by set and sample.
     u64 neighbours;
-    // Permuted x by test, permutation and sample; working memory of the walks.
+    // Permuted x by test, permutation and sample; working memory of the walks, no order where that is in shared memory.
     u64 permuted, order, taken, lists;
     // Distances of warps that do not fit registers, three rows of n each.
     u64 rows;

@@ -296,8 +296,8 @@ template <int DIMS> __device__ inline void sums_in_slots(const KnnArgs &args) {
     if (threadIdx.x % 32 == 0) atomicAdd((u64 *)args.sums + permutation, (u64)sum);
 }
 
-// Permuted x by place. A thread takes a permutation of a test. The order of its samples lies in device memory, those of a warp
-// side by side, and the rest in shared memory: what counts is that many warps find room.
+// Permuted x by place. A thread takes a permutation of a test, and works in shared memory; where few would find room there, the
+// order of its samples lies in device memory, those of a warp side by side.
 __device__ inline void permute_by_place(const KnnArgs &args, char *shared) {
     u64 id = args.from + (u64)blockIdx.x * blockDim.x + threadIdx.x;
     if (id >= args.until) return;
@@ -315,6 +315,11 @@ __device__ inline void permute_by_place(const KnnArgs &args, char *shared) {
     uint2 key = ((const uint2 *)args.test_key)[test];
     u32 threads = blockDim.x, *taken = (u32 *)shared + threadIdx.x;
     u16 *own = (u16 *)(shared + 4 * ((n + 31) / 32) * threads) + threadIdx.x;
-    u16 *order = (u16 *)args.order + id / 32 * 32 * n + id % 32;
-    draw_permutation(args, set, key, number - 1, order, 32, own, taken, threads, give);
+    if (args.order) {
+        u16 *order = (u16 *)args.order + id / 32 * 32 * n + id % 32;
+        draw_permutation(args, set, key, number - 1, order, 32, own, taken, threads, give);
+    } else {
+        u16 *order = own + (u32)args.k_perm * threads;
+        draw_permutation(args, set, key, number - 1, order, threads, own, taken, threads, give);
+    }
 }

@@ -413,7 +413,7 @@ fn permute_and_sum(
             args.test_key = args.test_planes + a_column;
             engine.held.card.upload(args.test_guide, &column(|test| test.guide))?;
             engine.held.card.upload(args.test_planes, &column(|test| test.planes))?;
-            args.order = engine.held.device(Use::KnnWalks, plan.walks)?;
+            args.order = if plan.walks == 0 { 0 } else { engine.held.device(Use::KnnWalks, plan.walks)? };
             let (threads, shared) = shape.shuffling();
             upload_keys(engine, args, tests)?;
             let slice = shape.slice_shuffles().next_multiple_of(u64::from(threads));
