@@ -2,8 +2,9 @@
 //!
 //! Questions come in batches ([`BatchedSearch`] makes them of a level). `run` takes them to the card: neighbours in each set,
 //! permutations of each test, the sums of terms of each permutation; what comes back are whole numbers, and p is made of them
-//! here. `plan`: memory and launches; `kernels`: arguments; the sources are kernels/knn*.cu.
+//! here. `data`: columns on the card; `plan`: memory and launches; `kernels`: arguments; the sources are kernels/knn*.cu.
 
+mod data;
 mod kernels;
 mod plan;
 mod run;
@@ -60,7 +61,7 @@ pub struct KnnCudaEngine<'a> {
     options: KnnCudaOptions,
     held: Held,
     /// Where the data are on the card, once they are.
-    data: Option<run::Data>,
+    data: Option<data::Data>,
 }
 
 impl<'a> KnnCudaEngine<'a> {

@@ -1,0 +1,150 @@
+//! The data of the nearest-neighbour test on the card.
+
+use super::kernels::{number_of, Args};
+use super::plan::{aligned, Form, Plan, Shape};
+use super::KnnCudaEngine;
+use crate::ci::knn::Values;
+use crate::engine::cuda::memory::Use;
+use crate::engine::cuda::plan::{limit, out_of_memory};
+use crate::Result;
+
+/// Device memory used unless told otherwise: more gains nothing.
+const USUAL_BUDGET: u64 = 4 << 30;
+
+/// Where the data are on the card, and how much there is room for beside them.
+#[derive(Clone, Copy)]
+pub struct Data {
+    /// Their addresses, and what all launches are told.
+    pub args: Args,
+    pub shape: Shape,
+    pub plan: Plan,
+}
+
+impl Data {
+    /// A kernel's name for the values' type.
+    pub fn kernel(&self, single: &'static str, double: &'static str) -> &'static str {
+        if self.shape.cell() == 4 {
+            single
+        } else {
+            double
+        }
+    }
+}
+
+/// Copies columns and terms to the card, once, and plans the rest of its memory.
+pub fn upload_data(engine: &mut KnnCudaEngine) -> Result<Data> {
+    if let Some(data) = engine.data {
+        return Ok(data);
+    }
+    let knn = engine.knn;
+    let (columns, terms, settings) = (knn.columns(), knn.terms(), knn.settings());
+    let (n, p) = (columns.n(), columns.p());
+    let shape = Shape {
+        n,
+        p,
+        whole: matches!(columns.values(), Values::Whole(_)),
+        k: settings.k,
+        k_perm: settings.k_perm,
+        permutations: knn.decision().permutations(),
+        strategy: engine.options.strategy,
+        processors: engine.held.card.processors,
+        shared_limit: u64::from(engine.held.card.shared_limit),
+    };
+    let free = engine.held.available()?;
+    let budget = engine.options.memory_budget;
+    let within = limit(free, budget);
+    let least = Plan::new(&shape, 0).total();
+    let usual = (USUAL_BUDGET + least).max(64 * shape.plane_bytes());
+    let plan = Plan::new(&shape, if budget.is_none() { within.min(usual) } else { within });
+    if plan.total() > within {
+        return Err(out_of_memory(plan.total(), free, budget));
+    }
+    let cell = shape.cell();
+    let values = engine.held.device(Use::KnnData, plan.data)?;
+    let caps = values + aligned(n * p * cell);
+    let own = caps + aligned(p * cell);
+    let joint = own + aligned(8 * (n + 1));
+    let cap = |column: usize| if columns.discrete()[column] { columns.mismatch() } else { f64::INFINITY };
+    // Codes that are apart by more than the mismatch, rounding included: the distance of two levels is cut off there.
+    let scale = |column: usize| if columns.discrete()[column] { 2.0 * columns.mismatch() } else { 1.0 };
+    let scaled: Vec<f64> = match columns.values() {
+        Values::Whole(whole) => whole.iter().enumerate().map(|(at, &v)| f64::from(v) * scale(at / n)).collect(),
+        Values::Real(real) => real.iter().enumerate().map(|(at, &v)| v * scale(at / n)).collect(),
+    };
+    let card = &engine.held.card;
+    if cell == 4 {
+        card.upload(values, &scaled.iter().map(|&value| value as f32).collect::<Vec<f32>>())?;
+        card.upload(caps, &(0..p).map(|column| cap(column) as f32).collect::<Vec<f32>>())?;
+    } else {
+        card.upload(values, &scaled)?;
+        card.upload(caps, &(0..p).map(cap).collect::<Vec<f64>>())?;
+    }
+    card.upload(own, terms.table())?;
+    card.upload(joint, terms.joint_table())?;
+    let mut args = Args {
+        n: n as u64,
+        k: settings.k as u64,
+        k_perm: settings.k_perm as u64,
+        values,
+        caps,
+        own,
+        joint,
+        all: terms.all(),
+        estimator: number_of(terms.estimator()),
+        mismatch: columns.mismatch() as u64,
+        row: shape.permuted_row() as u64,
+        stride: shape.plane_stride(),
+        plane_bytes: shape.plane_bytes(),
+        ..Args::default()
+    };
+    if let (Form::Planes, Values::Whole(whole)) = (shape.form(), columns.values()) {
+        let orders = Orders::of(whole, n);
+        args.whole = joint + aligned(8 * (n + 1));
+        args.orders = args.whole + aligned(2 * n * p);
+        args.places = args.orders + aligned(2 * n * p);
+        args.below = args.places + aligned(2 * n * p);
+        args.plain = u64::from(orders.plain);
+        card.upload(args.whole, whole)?;
+        card.upload(args.orders, &orders.orders)?;
+        card.upload(args.places, &orders.places)?;
+        card.upload(args.below, &orders.below)?;
+    }
+    let data = Data { args, shape, plan };
+    engine.data = Some(data);
+    Ok(data)
+}
+
+/// Whole numbers below n in ascending order, by column.
+struct Orders {
+    /// By column and place: the sample.
+    orders: Vec<u16>,
+    /// By column and sample: the place.
+    places: Vec<u16>,
+    /// By column and t, from 0 to n: how many values are below t.
+    below: Vec<u16>,
+    /// Whether every column has each of 0 .. n once: t are below t.
+    plain: bool,
+}
+
+impl Orders {
+    fn of(whole: &[u16], n: usize) -> Self {
+        let mut found =
+            Orders { orders: vec![0; whole.len()], places: vec![0; whole.len()], below: Vec::new(), plain: true };
+        let columns = whole.chunks_exact(n).zip(found.orders.chunks_exact_mut(n)).zip(found.places.chunks_exact_mut(n));
+        for ((values, orders), places) in columns {
+            let mut below = vec![0u16; n + 1];
+            values.iter().for_each(|&value| below[usize::from(value) + 1] += 1);
+            found.plain &= below[1..].iter().all(|&count| count == 1);
+            (1..=n).for_each(|t| below[t] += below[t - 1]);
+            let mut next = below.clone();
+            for (sample, &value) in values.iter().enumerate() {
+                let place = &mut next[usize::from(value)];
+                orders[usize::from(*place)] = sample as u16;
+                places[sample] = *place;
+                *place += 1;
+            }
+            found.below.extend(below);
+        }
+        found
+    }
+}
