@@ -19,8 +19,9 @@
 #'   variable. `NULL` means 64 and 2, the paper's choice.
 #' @param block For `strategy = "parallel"`: the number of tests at a time, which is the paper's blocked version; `NULL` means
 #'   as many as there is memory for.
-#' @param memory The most memory of the card in bytes that a call may take; `NULL` means all that is free, or
-#'   for a nearest-neighbour test 4 GiB of it.
+#' @param memory The most memory of the card in bytes that a call may take; `NULL` means all that is free, for a
+#'   nearest-neighbour test 4 GiB of it beside the data, and more from some 20,000 observations on. What the driver keeps for a
+#'   kernel is not counted (for `"single"` and `"parallel"` about 1 GB).
 #' @return A list of class `pcgpu_device`, for the argument `device` of [pc()], [skeleton()], [orient()], [suff_gauss()] and,
 #'   without a strategy, [select_features()].
 #' @references

@@ -11,8 +11,8 @@ struct KnnArgs {
     u64 n, k, k_perm;
     // Tests of this launch, their permutations, and the number of the first: 0 is the data, m + 1 permutation m.
     u64 tests, count, first;
-    // Of what a launch is one of: the first of its blocks, permutations (the papers' kernel) or samples of sets (neighbours),
-    // and of these the end.
+    // Of what a launch is one of: the first of its blocks, permutations (of kernels that permute, and the papers') or samples of
+    // sets (neighbours), and of these the end.
     u64 from, until;
     u64 sets;
     // Columns of n values; by column the largest distance in it (infinite unless it is discrete).
@@ -22,7 +22,7 @@ struct KnnArgs {
     u64 set_start, set_members, set_key;
     // Neighbours by set and sample.
     u64 neighbours;
-    // Permuted x by test, permutation and sample; working memory of the walks, no order where that is in shared memory.
+    // Permuted x by test, permutation and sample, or with planes by place; working memory of the walks, no order where that is in shared memory.
     u64 permuted, order, taken, lists;
     // Distances of warps that do not fit registers, three rows of n each.
     u64 rows;

@@ -45,6 +45,7 @@ template <class T> __device__ inline void neighbours_of(const KnnArgs &args) {
         // The scrambled pair of the last one that finds a place.
         u64 cut = ~0ull;
         if (ties > free) {
+            // (No two samples have one scrambled word that are neighbours in number: halves of ranks are in one order too.)
             i64 before = -1;
             for (u32 place = 0; place < free; place++) {
                 u64 best = ~0ull;
@@ -131,8 +132,8 @@ __device__ inline void draw_permutation(
 
 // Permuted x by sample. A thread takes a permutation of a test.
 template <class T> __device__ inline void permute(const KnnArgs &args) {
-    u64 id = (u64)blockIdx.x * blockDim.x + threadIdx.x, all = args.tests * args.count;
-    if (id >= all) return;
+    u64 id = args.from + (u64)blockIdx.x * blockDim.x + threadIdx.x, all = args.tests * args.count;
+    if (id >= args.until) return;
     ((u64 *)args.sums)[id] = 0;
     u32 n = (u32)args.n, test = (u32)(id / args.count), number = (u32)(id % args.count + args.first);
     const T *x = (const T *)args.values + (u64)((const u32 *)args.test_x)[test] * n;

@@ -185,8 +185,9 @@ template <int DIMS> struct Point {
                 under = found;
             }
             if (high == n) {
-                // Beyond the guess so far.
-                float grown = (float)(distance + 1) * fminf(sqrtf((float)which / (float)max(found, 1u)), 4.0f);
+                // Beyond the guess so far. Where that brought too little, the points do not lie evenly.
+                float factor = fminf(sqrtf((float)which / (float)max(found, 1u)), 4.0f);
+                float grown = (float)(distance + 1) * (step ? fmaxf(factor, 2.0f) : factor);
                 distance = max(above, min((u32)grown, n - 1));
             } else if (step % 3 == 2) {
                 distance = above + (high - above) / 2;

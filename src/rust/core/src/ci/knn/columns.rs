@@ -66,8 +66,8 @@ impl Columns {
     /// A constant column has distances of 0 whatever the transform.
     ///
     /// # Errors
-    /// [`Error::Argument`] for fewer than 3 samples, more than [`MOST_SAMPLES`](super::MOST_SAMPLES), and values that are not
-    /// finite.
+    /// [`Error::Argument`] for fewer than 3 samples, more than [`MOST_SAMPLES`](super::MOST_SAMPLES), values that are not finite,
+    /// and without a transform values so large that differences may not be.
     pub fn new(
         n: usize,
         data: &[f64],
@@ -99,6 +99,11 @@ impl Columns {
             } else if transform == Transform::Standardize {
                 real.extend(standardized(values));
             } else {
+                let most = values.iter().fold(0.0, |most: f64, value| most.max(value.abs()));
+                if most > f64::MAX / 4.0 {
+                    let value = format!("{most:e} in column {}", column + 1);
+                    return Err(wrong(value, "differences must be finite numbers: divide the column by a number"));
+                }
                 real.extend_from_slice(values);
             }
         }
@@ -282,5 +287,9 @@ mod tests {
             let refused = Columns::new(n, &data, &[false], &[0], Transform::Ranks, Ties::Kept);
             assert!(matches!(refused, Err(Error::Argument { argument: "suffStat$data", .. })), "{refused:?}");
         }
+        // Their differences would not be finite; their ranks' are.
+        let huge = [1e308, -1e308, 0.0];
+        assert!(Columns::new(3, &huge, &[false], &[0], Transform::None, Ties::Kept).is_err());
+        assert!(Columns::new(3, &huge, &[false], &[0], Transform::Ranks, Ties::Kept).is_ok());
     }
 }

@@ -26,7 +26,7 @@ impl Decision {
     /// Phipson and G. K. Smyth 2010); with `early`, of those drawn until then.
     ///
     /// The probability of the other decision is that of a uniform prior on p: given c of m, the number among the rest is
-    /// beta-binomial with parameters c + 1 and m - c + 1.
+    /// beta-binomial with parameters c + 1 and m - c + 1. It is 0 only where the rest cannot change the decision.
     ///
     /// # Errors
     /// [`Error::Argument`] where a number is out of its range.
@@ -87,28 +87,13 @@ impl Decision {
         let all = self.permutations;
         // Independent with all drawn from this count on.
         let need = (0..=all).position(|count| self.p(count, all) >= alpha).unwrap_or(all + 1);
-        let gammas: Vec<f64> = (0..all + 3).map(|i| libm::lgamma(i as f64)).collect();
-        let choose = |n: usize, k: usize| gammas[n + 1] - gammas[k + 1] - gammas[n - k + 1];
-        // P(from `from` to `to` of the rest | c of m).
-        let probability = |c: usize, m: usize, from: usize, to: usize| {
-            let rest = all - m;
-            let term = |j: usize| {
-                // C(rest, j) B(c + j + 1, all - c - j + 1) / B(c + 1, m - c + 1).
-                let grown = gammas[c + j + 1] + gammas[all - c - j + 1] - gammas[all + 2];
-                let before = gammas[c + 1] + gammas[m - c + 1] - gammas[m + 2];
-                (choose(rest, j) + grown - before).exp()
-            };
-            (from..=to.min(rest)).map(term).sum::<f64>()
-        };
+        let rest = Rest::new(all, need);
         let other_is_independence = |c: usize, m: usize| match need.checked_sub(c) {
             Some(missing) if missing > all - m => 0.0,
-            Some(missing) => probability(c, m, missing, all - m),
+            Some(_) => rest.at_most(c, m + 1),
             None => 1.0,
         };
-        let other_is_dependence = |c: usize, m: usize| match need.checked_sub(c + 1) {
-            Some(most) => probability(c, m, 0, most),
-            None => 0.0,
-        };
+        let other_is_dependence = |c: usize, m: usize| if need > c { rest.more_than(c, m + 1) } else { 0.0 };
         // Both bounds rise with m, by at most 1 a draw.
         let (mut low, mut high) = (-1i64, 0i64);
         (1..=all)
@@ -135,9 +120,114 @@ impl Decision {
     }
 }
 
+/// What the permutations that are not drawn may come to. With a uniform prior on p, the number of all + 1 that are at least
+/// `need` given c of m is that of a hypergeometric distribution: p is then where the (c + 1)-th of m + 1 uniform numbers
+/// is, and the rest bring `need` if among the first `need` of all + 1 in a random order at most c are of these m + 1.
+struct Rest {
+    all: usize,
+    need: usize,
+    gammas: Vec<f64>,
+}
+
+impl Rest {
+    fn new(all: usize, need: usize) -> Self {
+        Rest { all: all + 1, need, gammas: (0..all + 4).map(|i| libm::lgamma(i as f64)).collect() }
+    }
+
+    /// Probability that i of the first `need` are of `marked`.
+    fn exactly(&self, i: usize, marked: usize) -> f64 {
+        let (others, from_others) = (self.all - marked, self.need.checked_sub(i));
+        let Some(from_others) = from_others.filter(|&count| i <= marked && count <= others) else { return 0.0 };
+        let choose = |n: usize, k: usize| self.gammas[n + 1] - self.gammas[k + 1] - self.gammas[n - k + 1];
+        (choose(marked, i) + choose(others, from_others) - choose(self.all, self.need)).exp()
+    }
+
+    /// Sums terms from `first` on, each of which is the one before times a ratio, until what is left is lost in rounding.
+    fn tail(first: f64, ratios: impl Iterator<Item = f64>) -> f64 {
+        let (mut term, mut sum) = (first, first);
+        for ratio in ratios {
+            term *= ratio;
+            sum += term;
+            if ratio < 1.0 && term <= 1e-17 * sum {
+                break;
+            }
+        }
+        sum
+    }
+
+    /// Probability that at most c of the first `need` are of `marked`.
+    fn at_most(&self, c: usize, marked: usize) -> f64 {
+        let c = c.min(marked).min(self.need);
+        let others = (self.all - marked) as f64 - self.need as f64;
+        let ratio = |i: usize| {
+            let i = i as f64;
+            (i * (others + i)).max(0.0) / ((marked as f64 - i + 1.0) * (self.need as f64 - i + 1.0))
+        };
+        Self::tail(self.exactly(c, marked), (1..=c).rev().map(ratio))
+    }
+
+    /// Probability that more than c of the first `need` are of `marked`.
+    fn more_than(&self, c: usize, marked: usize) -> f64 {
+        // Fewer cannot be where others are too few.
+        let first = (c + 1).max(self.need.saturating_sub(self.all - marked));
+        let last = marked.min(self.need);
+        if first > last {
+            return 0.0;
+        }
+        let others = (self.all - marked) as f64 - self.need as f64;
+        let ratio = |i: usize| {
+            let i = i as f64;
+            (marked as f64 - i) * (self.need as f64 - i) / ((i + 1.0) * (others + i + 1.0))
+        };
+        Self::tail(self.exactly(first, marked), (first..last).map(ratio))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The beta-binomial distribution, summed as it is written: j more of the rest given c of m.
+    fn beta_binomial(all: usize, c: usize, m: usize, more: std::ops::RangeInclusive<usize>) -> f64 {
+        let gamma = |i: usize| libm::lgamma(i as f64);
+        let choose = |n: usize, k: usize| gamma(n + 1) - gamma(k + 1) - gamma(n - k + 1);
+        let term = |j: usize| {
+            let grown = gamma(c + j + 1) + gamma(all - c - j + 1) - gamma(all + 2);
+            let before = gamma(c + 1) + gamma(m - c + 1) - gamma(m + 2);
+            (choose(all - m, j) + grown - before).exp()
+        };
+        more.map(term).sum()
+    }
+
+    #[test]
+    fn what_is_left_is_beta_binomial() {
+        for (all, need) in [(20, 3), (37, 30), (100, 1), (100, 5), (60, 60)] {
+            let rest = Rest::new(all, need);
+            for m in 1..all {
+                for c in 0..=m.min(need - 1) {
+                    let missing = need - c;
+                    if missing > all - m {
+                        continue;
+                    }
+                    let independent = beta_binomial(all, c, m, missing..=all - m);
+                    let dependent = beta_binomial(all, c, m, 0..=missing - 1);
+                    let close = |found: f64, wanted: f64| (found - wanted).abs() <= 1e-10 * wanted + 1e-300;
+                    assert!(close(rest.at_most(c, m + 1), independent), "{all} {need} {m} {c}: {independent}");
+                    assert!(close(rest.more_than(c, m + 1), dependent), "{all} {need} {m} {c}: {dependent}");
+                }
+            }
+        }
+    }
+
+    /// A million permutations are allowed: their bounds take a second, not hours.
+    #[test]
+    fn bounds_of_many_permutations_are_found() {
+        let early = EarlyStop { alpha: 0.05, error: 0.01 };
+        let decision = Decision::new(1_000_000, false, Some(early)).unwrap();
+        assert_eq!(decision.bounds().len(), 1_000_000);
+        let (low, high) = decision.bounds()[99_999];
+        assert!(low > 4_800 && low < 5_000 && high > 5_000 && high < 5_200, "{low} {high}");
+    }
 
     fn run(decision: &Decision, draws: impl Iterator<Item = bool>) -> (f64, usize) {
         let (mut drawn, mut count) = (0, 0);

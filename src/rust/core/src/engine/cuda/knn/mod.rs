@@ -45,7 +45,8 @@ pub struct KnnCudaOptions {
     pub ordinal: usize,
     /// How to hand out the tests.
     pub strategy: KnnStrategy,
-    /// Bytes of device memory that may be used; none: 4 GiB of what is free, or what one test needs.
+    /// Bytes of device memory that may be used, but for what the driver keeps for a kernel (for the paper's, about 1 GB); none:
+    /// 4 GiB beside the data of what is free, and more from some 20,000 samples on.
     pub memory_budget: Option<u64>,
 }
 

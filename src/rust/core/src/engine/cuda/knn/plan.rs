@@ -39,7 +39,7 @@ const BUSY_PLACES: usize = 1 << 18;
 const MEMBERS: usize = 32;
 
 /// Planes that there is room for at least, if at all.
-const PLANES: usize = 16;
+const PLANES: usize = 64;
 
 /// Bytes, rounded up to what allocations are aligned to.
 pub fn aligned(bytes: usize) -> u64 {
@@ -135,12 +135,16 @@ impl Shape {
         (threads as u32, threads * self.shuffle_bytes())
     }
 
-    /// Permutations of a launch that permutes by place. A step takes some microseconds, and as many take one at a time as a
-    /// processor's shared memory has room for.
+    /// Permutations of a launch that permutes. A step takes some microseconds and copies k_perm numbers; as many take one at a
+    /// time as a processor has threads, by place as its shared memory has room for.
     pub fn slice_shuffles(&self) -> u64 {
-        let (threads, bytes) = self.shuffling();
-        let at_once = u64::from(self.processors) * (self.shared_limit / bytes * u64::from(threads)).clamp(1, 2048);
-        at_once * (40_000 / self.n as u64).max(1)
+        let threads = if self.form() == Form::Planes {
+            let (threads, bytes) = self.shuffling();
+            (self.shared_limit / bytes * u64::from(threads)).clamp(1, 2048)
+        } else {
+            2048
+        };
+        u64::from(self.processors) * threads * (600_000 / (self.n * (10 + self.k_perm)) as u64).max(1)
     }
 
     /// Words of a plane's row that hold places, in groups of four.
@@ -223,7 +227,8 @@ impl Shape {
 
     /// Samples whose neighbours in a set one launch looks for.
     pub fn slice_neighbours(&self) -> u64 {
-        (SLICE_PAIRS / (8 * self.n as u64)).max(1)
+        // Where many are as far as the last one, each that is chosen of them takes a pass.
+        (SLICE_PAIRS / ((8 + self.k_perm as u64) * self.n as u64)).max(1)
     }
 }
 
@@ -268,16 +273,18 @@ impl Plan {
     /// As many tests at once as there is room for in `limit` bytes; of one with one permutation where there is not.
     pub fn new(shape: &Shape, limit: u64) -> Plan {
         let all = shape.permutations + 1;
-        let a_warp = shape.rows_a_warp() * shape.row() * shape.cell() as u64;
+        let by_planes = shape.form() == Form::Planes;
+        let needs_slots = by_planes && !shape.in_shared();
+        let least = Plan::of(shape, 1, 1, WARPS, usize::from(by_planes), usize::from(needs_slots)).total();
+        // Rows, slots and planes have a quarter each of what is left, tests the rest.
+        let quarter = limit.saturating_sub(least) / 4;
         let busy =
             u64::from(shape.processors) * if shape.in_registers() { BUSY_IN_REGISTERS / 2 } else { BUSY_IN_MEMORY };
-        let room = limit.saturating_sub(shape.data());
-        let row_warps = (room / 3 / a_warp).min(busy).max(1).next_multiple_of(WARPS);
-        let by_planes = shape.form() == Form::Planes;
-        let fills = |planes: u64| (room / planes / shape.plane_bytes()) as usize;
-        let slots =
-            if by_planes && !shape.in_shared() { BUSY_PLACES.div_ceil(shape.n).min(fills(3)).max(1) } else { 0 };
-        let planes = if by_planes { PLANES.min(fills(3)).max(1) } else { 0 };
+        let a_warp = shape.rows_a_warp() * shape.row() * shape.cell() as u64;
+        let row_warps = (WARPS + quarter / a_warp / WARPS * WARPS).min(busy.next_multiple_of(WARPS));
+        let more_planes = (quarter / shape.plane_bytes()) as usize;
+        let slots = if needs_slots { BUSY_PLACES.div_ceil(shape.n).min(1 + more_planes) } else { 0 };
+        let planes = if by_planes { PLANES.min(1 + more_planes) } else { 0 };
         let of = |tests, permutations| Plan::of(shape, tests, permutations, row_warps, planes, slots);
         let mut permutations = MOST_PERMUTATIONS.min(all);
         while of(1, permutations).total() > limit && permutations > 1 {
@@ -386,16 +393,16 @@ mod tests {
 
     #[test]
     fn plans_fill_their_limit_and_do_not_pass_it() {
-        for n in [20, 1000, 1500, 60_000] {
+        for (n, k_perm) in [(20, 5), (1000, 900), (1500, 200), (1500, 700), (60_000, 5)] {
             for whole in [true, false] {
-                for limit in [64 << 20, 1 << 30, 8 << 30, 100 << 30] {
-                    let shape = shape(n, whole, KnnStrategy::Shared);
+                for limit in [6 << 20, 16 << 20, 64 << 20, 1 << 30, 8 << 30, 100 << 30] {
+                    let shape = Shape { k_perm, ..shape(n, whole, KnnStrategy::Shared) };
                     let plan = Plan::new(&shape, limit);
                     let of = |tests, permutations| {
                         Plan::of(&shape, tests, permutations, plan.row_warps, plan.planes.min(PLANES), plan.slots)
                     };
-                    let least = of(1, 1).total();
-                    assert!(plan.total() <= limit || plan.total() == least, "{shape:?} {limit}: {plan:?}");
+                    let least = Plan::new(&shape, 0).total();
+                    assert!(plan.total() <= limit.max(least), "{shape:?} {limit}: {plan:?}");
                     let more = of(plan.tests + 1, plan.permutations);
                     let by_time = ((plan.tests + 1) * plan.permutations * n) as u64 > SLICE_STEPS;
                     assert!(more.total() > limit || by_time, "{shape:?} {limit}: {plan:?}");

@@ -70,13 +70,14 @@ pub(super) fn outcomes(
     tests.sort_by_key(|test| (test.dims, test.set));
     let all = tests.len();
     let mut done = 0;
-    while !tests.is_empty() {
-        let size = block_size(&tests, &sets, &data.plan);
+    let mut tests = tests.into_iter();
+    while let Some(first) = tests.as_slice().first() {
+        let size = block_size(tests.as_slice(), &sets, &data.plan);
         if size == 0 {
-            let needed = data.plan.total() + u64::from(tests[0].dims) * data.shape.plane_bytes();
-            return Err(out_of_memory(needed, data.plan.total(), engine.options.memory_budget));
+            let needed = data.plan.total() + u64::from(first.dims) * data.shape.plane_bytes();
+            return Err(out_of_memory(needed, engine.held.available()?, engine.options.memory_budget));
         }
-        let block: Vec<Test> = tests.drain(..size).collect();
+        let block: Vec<Test> = tests.by_ref().take(size).collect();
         run_block(engine, &data, &sets, block, &mut outcomes, &mut |share| {
             watch((done as f64 + share * size as f64) / all as f64)
         })?;
@@ -99,7 +100,7 @@ fn plane_columns<'s>(test: &Test, sets: &'s [Vec<u32>]) -> impl Iterator<Item = 
 
 /// How many of these tests, all with sets of one size, there is room for at once.
 fn block_size(tests: &[Test], sets: &[Vec<u32>], plan: &Plan) -> usize {
-    let mut members = 0;
+    let (mut members, mut listed) = (0, 0);
     let mut last = NO_SET;
     let mut planes = HashSet::new();
     let size = tests.iter().take(plan.tests).take_while(|test| {
@@ -109,8 +110,9 @@ fn block_size(tests: &[Test], sets: &[Vec<u32>], plan: &Plan) -> usize {
         }
         if plan.planes > 0 {
             planes.extend(plane_columns(test, sets).map(|column| (column, test.guide)));
+            listed += test.dims as usize;
         }
-        members <= plan.members && planes.len() <= plan.planes && test.dims == tests[0].dims
+        members.max(listed) <= plan.members && planes.len() <= plan.planes && test.dims == tests[0].dims
     });
     size.count()
 }
@@ -287,8 +289,10 @@ fn permute_and_sum(
             args.order = engine.held.device(Use::KnnWalks, plan.walks)?;
             args.taken = args.order + aligned(4 * (permutations * args.n) as usize);
             args.lists = args.taken + aligned(4 * (permutations * args.n.div_ceil(32)) as usize);
-            let blocks = permutations.div_ceil(u64::from(THREADS)) as u32;
-            engine.held.card.launch(data.kernel("knn_permute_f", "knn_permute_d"), (blocks, 1), THREADS, 0, args)?;
+            let name = data.kernel("knn_permute_f", "knn_permute_d");
+            sliced(engine, args, [permutations, shape.slice_shuffles()], &mut |_| watch(0.0), |card, args, count| {
+                card.launch(name, (count.div_ceil(THREADS), 1), THREADS, 0, args)
+            })?;
             if form == Form::Warps {
                 sum_by_warps(engine, data, args, watch)?;
             } else {
