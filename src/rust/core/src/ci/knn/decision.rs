@@ -219,7 +219,7 @@ mod tests {
         }
     }
 
-    /// A million permutations are allowed: their bounds take a second, not hours.
+    /// A million permutations are allowed: their bounds take seconds, not hours.
     #[test]
     fn bounds_of_many_permutations_are_found() {
         let early = EarlyStop { alpha: 0.05, error: 0.01 };
