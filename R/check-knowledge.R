@@ -1,6 +1,7 @@
 # Background knowledge: `fixedGaps` and `fixedEdges`, symmetric logical matrices. A pair may be in both; as in pcalg
 # it is then a gap.
-check_pairs <- function(pairs, argument, p) {
+check_pairs <- function(pairs, argument, labels) {
+  p <- length(labels)
   if (is.null(pairs)) {
     return(NULL)
   }
@@ -17,16 +18,14 @@ check_pairs <- function(pairs, argument, p) {
     abort_argument(argument, pairs, want)
   }
   if (anyNA(pairs)) {
-    abort_argument(argument, pairs, want, shown = sprintf("NA at %d places", sum(is.na(pairs))))
+    abort_argument(argument, pairs, want, has = sprintf("NA at %d places", sum(is.na(pairs))))
   }
-  # 0 and 1 for FALSE and TRUE work in pcalg, so they work here; other numbers are most likely a mistake.
-  if (is.numeric(pairs) && !all(pairs == 0 | pairs == 1)) {
-    abort_argument(argument, pairs, want)
-  }
+  check_matrix_names(pairs, labels, argument)
+  # Numbers other than 0 are TRUE, as in pcalg.
   pairs <- matrix(as.logical(pairs), p, p)
   if (!identical(pairs, t(pairs))) {
     abort_argument(argument, pairs, "mark each pair on both sides, for instance by `m | t(m)`.",
-      shown = sprintf("not symmetric at %d pairs", sum(pairs != t(pairs)) / 2L),
+      is = sprintf("not symmetric at %d pairs", sum(pairs != t(pairs)) / 2L),
       pcalg = paste(argument, "must be symmetric")
     )
   }

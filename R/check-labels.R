@@ -6,12 +6,14 @@ check_labels <- function(labels, p, has_labels, has_p, tell = FALSE) {
   if (!has_labels) {
     if (!has_p) {
       abort_argument("labels", NULL, "give `labels`, the names of the variables, or `p`, their number.",
-        shown = "missing, and so is `p`", pcalg = "need to specify 'labels' or 'p'"
+        is = "missing, and so is `p`", pcalg = "need to specify 'labels' or 'p'"
       )
     }
     return(as.character(seq_len(p)))
   }
   check_names(labels)
+  # A class of its own would not pass as node names.
+  if (is.object(labels)) labels <- as.vector(unclass(labels))
   if (has_p) {
     if (p != length(labels)) {
       abort_argument("p", p, sprintf("leave `p` out, there are %d labels.", length(labels)),
@@ -26,7 +28,7 @@ check_labels <- function(labels, p, has_labels, has_p, tell = FALSE) {
 }
 
 check_p <- function(p) {
-  if (!is_number(p) || p < 2 || p > .Machine$integer.max) {
+  if (!is_number(p) || p < 2 || p > .Machine$integer.max || p != trunc(p)) {
     abort_argument("p", p, "give the number of variables, one whole number from 2 (p >= 2).")
   }
   as.integer(p)
@@ -45,13 +47,13 @@ check_names <- function(labels) {
   }
   if (anyNA(labels)) {
     abort_argument("labels", labels, sprintf("give a name at every place, at place %d too.", which(is.na(labels))[1L]),
-      shown = sprintf("NA at %d of %d places", sum(is.na(labels)), length(labels))
+      has = sprintf("NA at %d of %d places", sum(is.na(labels)), length(labels))
     )
   }
   repeated <- unique(labels[duplicated(labels)])
   if (length(repeated)) {
     abort_argument("labels", labels, "give each variable a name of its own, for instance by make.unique(labels).",
-      shown = paste("not unique, repeated are", enumerate(dQuote(repeated, FALSE)))
+      is = paste("not unique, repeated are", enumerate(dQuote(repeated, FALSE)))
     )
   }
   odd <- labels[!nzchar(labels) | grepl("|", labels, fixed = TRUE)]
@@ -59,7 +61,44 @@ check_names <- function(labels) {
     abort_argument("labels", labels, paste(
       "use names that are not empty and have no \"|\" in them,",
       "which the graph package keeps for itself, for instance by chartr(\"|\", \"_\", labels)."
-    ), shown = paste("not fit for a graph at", enumerate(dQuote(odd, FALSE))))
+    ), is = paste("not fit for a graph at", enumerate(dQuote(odd, FALSE))))
   }
   invisible(labels)
+}
+
+# The names that data carry beside the labels: the labels in another order are surely a mistake, and edges would be drawn
+# between the wrong variables. Other names are fine: variables then go by position, as in pcalg. The labels "1", ..., "p"
+# stand for no labels: they come from `p`.
+check_own_names <- function(own, labels, argument) {
+  if (is.null(own) || identical(own, labels) || identical(labels, as.character(seq_along(labels)))) {
+    return(invisible())
+  }
+  own <- as.character(own)
+  at <- which(is.na(own) | own != labels)
+  if (length(at) == 0L) {
+    return(invisible())
+  }
+  place <- sprintf("%s at place %d, where the names of `%s` have %s", dQuote(labels[at[1L]], FALSE), at[1L], argument,
+    if (is.na(own[at[1L]])) "NA" else dQuote(own[at[1L]], FALSE)
+  )
+  if (!anyNA(own) && identical(sort(own), sort(labels))) {
+    abort_argument("labels", labels, sprintf(
+      "they are the names of `%s` in another order: give both in one order, or take the names off by unname().", argument
+    ), has = place)
+  }
+  warn("names", sprintf("`labels` has %s: the labels are taken for the variables by their position.", place),
+    argument = argument
+  )
+}
+
+# The same for a matrix with a row and a column a variable.
+check_matrix_names <- function(m, labels, argument) {
+  rows <- rownames(m)
+  columns <- colnames(m)
+  if (!is.null(rows) && !is.null(columns) && !identical(rows, columns) && identical(sort(rows), sort(columns))) {
+    abort_argument(argument, m, "give rows and columns the same names in the same order.",
+      is = "a matrix whose rows and columns have the same names in different orders"
+    )
+  }
+  check_own_names(columns %||% rows, labels, argument)
 }

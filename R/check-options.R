@@ -2,9 +2,19 @@
 
 is_number <- function(x) is.numeric(x) && length(x) == 1L && !is.na(x)
 
+# pcalg takes any number, and scripts that sweep unique(fit@pMax) come to 1.
 check_alpha <- function(alpha) {
-  if (!is_number(alpha) || alpha <= 0 || alpha >= 1) {
-    abort_argument("alpha", alpha, "give one significance level between 0 and 1, both excluded, for instance 0.01.")
+  if (!is_number(alpha)) {
+    abort_argument("alpha", alpha, "give one significance level between 0 and 1, for instance 0.01.")
+  }
+  if (alpha <= 0 || alpha >= 1) {
+    warn("alpha", paste0("`alpha` is ", format(alpha, digits = 7L), ": ", if (alpha <= 0) {
+      "every test then counts as independence, and no edge is left"
+    } else if (alpha > 1) {
+      "no test then counts as independence, and every edge stays"
+    } else {
+      "only a test with p = 1 then counts as independence"
+    }), alpha = alpha)
   }
   as.double(alpha)
 }

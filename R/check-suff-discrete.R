@@ -1,5 +1,5 @@
 # The sufficient statistic of the tests of discrete variables, list(dm = <codes>, nlev = , adaptDF = ), as Rust wants it.
-# That codes are whole and within their number of levels is checked by Rust, in the pass that reads them.
+# That codes are whole, begin with 0 and are no more than there are levels is checked by Rust, in the pass that reads them.
 
 # statistic: "G2" or "X2". rule: whose rules on few samples and empty cells, see the core's `Rule`.
 discrete_tests <- list(
@@ -15,7 +15,7 @@ check_suff_discrete <- function(suffStat, labels, test) {
       "give a column for each variable; `labels` or `p` say that there are %d.", length(labels)
     ))
   }
-  check_data_names(colnames(dm), labels, "suffStat$dm")
+  check_own_names(colnames(dm), labels, "suffStat$dm")
   discrete_for_rust(suffStat, dm, seq_along(labels), test)
 }
 
@@ -23,28 +23,34 @@ check_suff_discrete <- function(suffStat, labels, test) {
 discrete_for_rust <- function(suffStat, dm, at, test) {
   nlev <- check_nlev(suffStat$nlev, ncol(dm), test)
   adapt <- if (is.null(suffStat$adaptDF)) FALSE else check_flag(suffStat$adaptDF, "suffStat$adaptDF")
+  zero_elsewhere <- FALSE
   if (!identical(at, seq_len(ncol(dm)))) {
+    whole <- dm
     dm <- dm[, at, drop = FALSE]
     nlev <- nlev[at]
+    # pcalg asks for a code 0 anywhere in the data.
+    zero_elsewhere <- !any(dm == 0, na.rm = TRUE) && any(whole == 0, na.rm = TRUE)
   }
   na <- identical(suffStat$na, "pairwise")
   if (!na && anyNA(dm)) {
     abort_argument("suffStat$dm", dm, paste(
       "drop the rows or fill the values in, or give suffStat$na = \"pairwise\"",
       "(each test leaves out the rows that lack one of its variables)."
-    ), shown = paste("missing values in", column_names(dm, colSums(is.na(dm)) > 0)))
+    ), has = paste("missing values in", column_names(dm, colSums(is.na(dm)) > 0)))
   }
   if (test$name == "binCItest") {
     if (!all(dm == 0 | dm == 1, na.rm = TRUE)) {
       abort_argument("suffStat$dm", dm, "give 0 and 1, or use disCItest.",
-        shown = paste("not binary in", column_names(dm, colSums(!(dm == 0 | dm == 1), na.rm = TRUE) > 0)),
+        is = paste("not binary in", column_names(dm, colSums(!(dm == 0 | dm == 1), na.rm = TRUE) > 0)),
         pcalg = "'dm' must be binary, i.e. with values in {0,1}"
       )
     }
     nlev <- rep(2L, ncol(dm))
   }
   c(
-    list(kind = "discrete", dm = dm, p = ncol(dm), nlev = nlev, adapt = adapt, na = na),
+    list(
+      kind = "discrete", dm = dm, p = ncol(dm), nlev = nlev, zero_elsewhere = zero_elsewhere, adapt = adapt, na = na
+    ),
     test[c("statistic", "rule")]
   )
 }
@@ -54,7 +60,7 @@ check_dm <- function(suffStat, test) {
   want <- sprintf(
     "%s needs list(dm = <matrix of codes 0, 1, ...>, nlev = <numbers of levels>, adaptDF = FALSE),", test$name
   )
-  if (is.data.frame(suffStat) || is.matrix(suffStat) || !is.list(suffStat) || is.null(suffStat$dm)) {
+  if (is.data.frame(suffStat) || !(is.list(suffStat) || is.environment(suffStat)) || is.null(suffStat$dm)) {
     abort_argument("suffStat", suffStat, paste(want, "for instance suff_discrete(x) of a data frame x."))
   }
   dm <- suffStat$dm
@@ -62,7 +68,7 @@ check_dm <- function(suffStat, test) {
     coded <- vapply(dm, function(column) (is.numeric(column) || is.logical(column)) && is.null(dim(column)), NA)
     if (!all(coded)) {
       abort_argument("suffStat$dm", dm, "code the levels: give suffStat = suff_discrete(<this data frame>).",
-        shown = paste("not numbers in", column_names(dm, !coded))
+        is = paste("not numbers in", column_names(dm, !coded))
       )
     }
     dm <- as.matrix(dm)
@@ -86,32 +92,18 @@ check_nlev <- function(nlev, p, test) {
   # binCItest does not look at it.
   if (test$name == "disCItest" && any(nlev < 2)) {
     abort_argument("suffStat$nlev", nlev, "drop the columns that have one level, or say that they have two.",
-      shown = sprintf("%s at place %d", format(nlev[nlev < 2][1L]), which(nlev < 2)[1L]),
+      is = sprintf("%s at place %d", format(nlev[nlev < 2][1L]), which(nlev < 2)[1L]),
       pcalg = "Each variable, i.e., column of 'dm', must have at least two different values"
     )
   }
   nlev
 }
 
-# As check_cor_names(), for the columns of the data.
-check_data_names <- function(own, labels, argument) {
-  if (is.null(own) || identical(own, labels) || identical(labels, as.character(seq_along(labels)))) {
-    return(invisible())
-  }
-  at <- which(own != labels)[1L]
-  abort_argument("labels", labels, paste(
-    "give the column names as labels, in that order, or take them off the data by colnames(x) <- NULL",
-    "if the labels are other names of the same variables."
-  ), shown = sprintf(
-    "%s at place %d where the columns of %s have %s",
-    dQuote(labels[at], FALSE), at, argument, dQuote(own[at], FALSE)
-  ))
-}
-
 # One test as a function of R; p with pcalg's own warning where there are too few samples.
 discrete_p_value <- function(x, y, S, suffStat, test) {
   dm <- check_dm(suffStat, test)
-  at <- c(check_position(x, dm, "x", 1L), check_position(y, dm, "y", 1L), check_position(S, dm, "S"))
+  # By their numbers, as a search has them: the order in which cells are added up shows in the last digit.
+  at <- c(sort(c(check_position(x, dm, "x", 1L), check_position(y, dm, "y", 1L))), sort(check_position(S, dm, "S")))
   found <- check_rust(rust_discrete_test(discrete_for_rust(suffStat, dm, at, test)))
   if (found$too_few && test$rule == "pcalg") {
     warn("too_few", sprintf(

@@ -4,7 +4,7 @@
 check_suff_gauss <- function(suffStat, labels) {
   check_suff_list(suffStat)
   C <- check_cor_matrix(suffStat$C, length(labels))
-  check_cor_names(C, labels)
+  check_matrix_names(C, labels, "suffStat$C")
   check_cor_values(C)
   n <- suffStat$n
   if (!is_number(n) || !is.finite(n) || n < 1) {
@@ -28,7 +28,8 @@ check_suff_list <- function(suffStat) {
       )
     })
   }
-  if (!is.list(suffStat) || is.null(suffStat$C)) {
+  # pcalg takes an environment, too.
+  if (!(is.list(suffStat) || is.environment(suffStat)) || is.null(suffStat$C)) {
     abort_argument("suffStat", suffStat, paste(
       "gaussCItest needs list(C = <correlation matrix>, n = <number of observations>),",
       "for instance suffStat = list(C = cor(x), n = nrow(x))."
@@ -36,7 +37,7 @@ check_suff_list <- function(suffStat) {
   }
   if (is.null(suffStat$n)) {
     abort_argument("suffStat$n", NULL, "give the number of observations behind C, for instance n = nrow(x).",
-      shown = "missing"
+      is = "missing"
     )
   }
 }
@@ -64,29 +65,6 @@ check_cor_matrix <- function(C, p) {
   C
 }
 
-# Names on C must be the labels, in the same order: otherwise edges would be drawn between the wrong variables. The
-# labels "1", ..., "p" stand for no labels: they come from `p`.
-check_cor_names <- function(C, labels) {
-  names <- dimnames(C)
-  if (!is.null(names[[1L]]) && !is.null(names[[2L]]) && !identical(names[[1L]], names[[2L]])) {
-    abort_argument("suffStat$C", C, "give rows and columns the same names in the same order.",
-      shown = "a matrix whose row names and column names differ"
-    )
-  }
-  own <- names[[2L]] %||% names[[1L]]
-  if (is.null(own) || identical(own, labels) || identical(labels, as.character(seq_along(labels)))) {
-    return(invisible())
-  }
-  at <- which(own != labels)[1L]
-  abort_argument("labels", labels, paste(
-    "give labels = colnames(C), in that order, or take the names off C by dimnames(C) <- NULL",
-    "if the labels are other names of the same variables."
-  ), shown = sprintf(
-    "%s at place %d where the dimnames of suffStat$C have %s",
-    dQuote(labels[at], FALSE), at, dQuote(own[at], FALSE)
-  ))
-}
-
 # NA is allowed, as in pcalg: a test that meets one has no p-value, and `NAdelete` says what then.
 check_cor_values <- function(C) {
   # One pass over the matrix says that all is well, nearly always; only otherwise is it worth finding out what is not.
@@ -97,7 +75,7 @@ check_cor_values <- function(C) {
   off <- which(abs(d - 1) > 1e-8)
   if (length(off)) {
     abort_argument("suffStat$C", C, "it looks like a covariance matrix: give cov2cor(C), or cor(x).",
-      shown = sprintf("a matrix with %s on its diagonal at place %d, not 1", format(d[off[1L]]), off[1L])
+      is = sprintf("a matrix with %s on its diagonal at place %d, not 1", format(d[off[1L]]), off[1L])
     )
   }
   # min() and max() without na.rm take no copy, and range() takes one either way.
@@ -109,7 +87,7 @@ check_cor_values <- function(C) {
     at <- which(C == worst, arr.ind = TRUE)[1L, ]
     abort_argument("suffStat$C", C,
       "correlations lie between -1 and 1: give cor(x), or cov2cor() of a covariance matrix.",
-      shown = sprintf("a matrix with %s at [%d, %d]", format(worst), at[1L], at[2L])
+      is = sprintf("a matrix with %s at [%d, %d]", format(worst, digits = 15L), at[1L], at[2L])
     )
   }
   check_symmetric(C)
@@ -127,7 +105,7 @@ check_symmetric <- function(C) {
     at <- which(apart, arr.ind = TRUE)[1L, ]
     abort_argument("suffStat$C", C,
       "give a symmetric matrix, for instance cor(x), or (C + t(C)) / 2 if only rounding is at fault.",
-      shown = sprintf(
+      is = sprintf(
         "not symmetric: [%d, %d] is %s and [%d, %d] is %s", at[1L], at[2L], format(C[at[1L], at[2L]], digits = 15L),
         at[2L], at[1L], format(C[at[2L], at[1L]], digits = 15L)
       )

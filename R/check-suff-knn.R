@@ -48,10 +48,10 @@ check_suff_knn <- function(suffStat, labels, test, alpha = NULL) {
       "give a column for each variable; `labels` or `p` say that there are %d.", length(labels)
     ))
   }
-  check_data_names(colnames(data), labels, "suffStat$data")
+  check_own_names(colnames(data), labels, "suffStat$data")
   early <- check_early_stop(suffStat$early_stop)
   if (!is.null(alpha) && !is.null(early) && early[["alpha"]] != alpha) {
-    abort_argument("alpha", alpha, "give the two the same number.", shown = sprintf(
+    abort_argument("alpha", alpha, "give the two the same number.", is = sprintf(
       "%s where suffStat$early_stop has alpha = %s", format(alpha), format(early[["alpha"]])
     ))
   }
@@ -70,7 +70,7 @@ knn_for_rust <- function(suffStat, data, at, test) {
   if (estimator == "frenzel-pompe" && any(discrete)) {
     abort_argument("suffStat", suffStat, paste(
       "give indepTest = mixedCItest, or suff_knn(estimator = \"mesner-shalizi\")."
-    ), shown = paste("mixed data, and the estimator of cmiKnnCItest is for continuous ones: discrete are", column_names(data, discrete)))
+    ), is = paste("mixed data, and the estimator of cmiKnnCItest is for continuous ones: discrete are", column_names(data, discrete)))
   }
   early <- check_early_stop(suffStat$early_stop)
   whole <- length(at) == ncol(data)
@@ -87,7 +87,7 @@ knn_for_rust <- function(suffStat, data, at, test) {
 
 check_knn_data <- function(suffStat, test) {
   want <- sprintf("%s needs suff_knn(x) of a data frame or matrix x.", test$name)
-  if (is.data.frame(suffStat) || is.matrix(suffStat) || !is.list(suffStat) || is.null(suffStat$data)) {
+  if (is.data.frame(suffStat) || !(is.list(suffStat) || is.environment(suffStat)) || is.null(suffStat$data)) {
     abort_argument("suffStat", suffStat, want)
   }
   data <- suffStat$data
@@ -95,7 +95,7 @@ check_knn_data <- function(suffStat, test) {
     abort_argument("suffStat$data", data, want)
   }
   if (!all(is.finite(data))) {
-    abort_argument("suffStat$data", data, "drop the rows or fill the values in.", shown = paste(
+    abort_argument("suffStat$data", data, "drop the rows or fill the values in.", is = paste(
       "missing or infinite values in", column_names(data, colSums(!is.finite(data)) > 0)
     ))
   }
@@ -112,6 +112,6 @@ knn_p_value <- function(x, y, S, suffStat, test) {
   if (x == y || x %in% S || y %in% S) {
     abort_argument("S", S, "x, y and the members of S must be different variables.")
   }
-  found <- rust_knn_test(knn_for_rust(suffStat, data, at, test), match(x, at), match(y, at), resolve_threads())
+  found <- rust_knn_test(knn_for_rust(suffStat, data, at, test), match(x, at), match(y, at), engine_list(new_device("cpu"), resolve_threads()))
   check_rust(found)$p
 }

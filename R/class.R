@@ -2,8 +2,9 @@
 #
 # When pcalg is installed, results are of pcalg's own class, and so all that pcalg does with its results works on ours.
 # When it is not, zzz.R defines a class of the same name and slots as this package loads. It does so only then: two
-# classes of one name in a session make R guess which is meant. A result saved without pcalg and read where pcalg is
-# becomes one of pcalg's by as_pcalg().
+# classes of one name in a session make R guess which is meant. A result made without pcalg names no package for its class, so
+# that R finds the class by its name: ours here, pcalg's where it is read with pcalg. A result made with pcalg names pcalg, which R
+# then asks for; as_pcalg() takes the name off where there is none.
 
 # Slots of the virtual class above, and of the class itself, in pcalg's order.
 algo_slots <- c(
@@ -20,7 +21,7 @@ result_class <- function() {
   if (has_pcalg()) {
     return(methods::getClass("pcAlgo", where = asNamespace("pcalg")))
   }
-  methods::getClass("pcAlgo", where = topenv())
+  methods::getClass("pcAlgo", where = asNamespace("pcgpu"))
 }
 
 # Defines the class and its methods in the namespace `ns`, which must not be sealed yet.
@@ -61,8 +62,35 @@ plot_after_pcalg <- function() {
   )
 }
 
+# The package graph has an S4 method of plot() for graphs that asks for Rgraphviz, and pcalg brings it along. Where
+# Rgraphviz is not installed, plot_cpdag() takes its place for this session, for graphs of the class of our results. Any
+# other method for graphs, of a Rgraphviz that is installed and loaded later or of the user's, still comes first.
+plot_without_rgraphviz <- function() {
+  if (nzchar(system.file(package = "Rgraphviz"))) {
+    return(invisible())
+  }
+  home <- asNamespace("graph")
+  methods::setMethod("plot", "graphNEL", function(x, y, ...) {
+    theirs <- methods::selectMethod("plot", "graph", fdef = methods::getGeneric("plot", where = home))
+    if (isNamespaceLoaded("Rgraphviz") || !identical(topenv(environment(theirs)), home)) {
+      return(theirs(x, y, ...))
+    }
+    plot_cpdag(x, ...)
+    invisible(x)
+  }, where = new.env(parent = home))
+}
+
 # A result with no slot filled yet.
-empty_result <- function() methods::new(result_class())
+empty_result <- function() {
+  result <- methods::new(result_class())
+  if (has_pcalg()) result else without_package(result)
+}
+
+# The class by its name alone.
+without_package <- function(x) {
+  attr(x, "class") <- "pcAlgo"
+  x
+}
 
 # Fills the slots of empty_result() in place but for `sepset`, which Rust has filled: R's own assignment would copy the
 # object, or walk all of its p x p list. Nothing else may refer to the object yet.

@@ -9,10 +9,11 @@ abort <- function(kind, message, ..., class = character(), call = user_call()) {
   ))
 }
 
-# The error for a bad argument. `shown` is how the value reads in the message; `pcalg` is pcalg's own sentence for
-# the same mistake, put first and word for word, because scripts match on it.
-abort_argument <- function(argument, value, mend, shown = describe(value), pcalg = NULL) {
-  said <- paste0("`", argument, "` is ", shown, ": ", mend)
+# The error for a bad argument. The message says that the argument `is` this (by default its value in a few words), or
+# `has` that, and the mend; `pcalg` is pcalg's own sentence for the same mistake, put first and word for word, because
+# scripts match on it.
+abort_argument <- function(argument, value, mend, is = describe(value), has = NULL, pcalg = NULL) {
+  said <- paste0("`", argument, "` ", if (is.null(has)) paste("is", is) else paste("has", has), ": ", mend)
   abort("argument", paste(c(pcalg, said), collapse = "\n"), argument = argument, value = value, mend = mend)
 }
 
@@ -108,4 +109,21 @@ warn <- function(kind, message, ..., call = user_call()) {
     class = c(paste0("pcgpu_warning_", kind), "pcgpu_warning", "warning", "condition"),
     list(message = message, call = call, ...)
   ))
+}
+
+# A message with a class, c("pcgpu_message_<kind>", "pcgpu_message", "message", "condition").
+tell <- function(kind, message, ...) {
+  message(structure(
+    class = c(paste0("pcgpu_message_", kind), "pcgpu_message", "message", "condition"),
+    list(message = paste0(message, "\n"), call = NULL, ...)
+  ))
+}
+
+# Stops for the first argument that was left out: `missing` has by name whether it was, `mend` what to give.
+check_given <- function(missing, mend) {
+  for (argument in names(missing)[unlist(missing)]) {
+    abort_argument(argument, NULL, mend[[argument]],
+      is = "missing", pcalg = sprintf("argument \"%s\" is missing, with no default", argument)
+    )
+  }
 }

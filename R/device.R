@@ -14,6 +14,10 @@ auto_counts <- 1e9
 # many, and two cores 2 s (see RESULTS.md).
 auto_neighbours <- 1e10
 
+# The same for select_features(), in counts (rows times columns times k). Measured on an H200 beside 16 cores (the example `select`,
+# see inst/bench/RESULTS.md): 1e9 take the cores 0.2 s, as long as the first use of a GPU by a process.
+auto_selection_counts <- 1e9
+
 # The same for suff_gauss(), in multiplications (observations times pairs of variables): cor() takes as long for so many as the
 # GPU with its first use.
 auto_products <- 1.5e8
@@ -85,7 +89,10 @@ automatic_card <- function() {
 
 # What Rust's boundary reads (input::engine).
 engine_list <- function(device, threads) {
-  c(list(kind = device$kind, threads = threads, ordinal = device$ordinal), device$options)
+  c(
+    list(kind = device$kind, threads = as.integer(threads), threads_named = isTRUE(attr(threads, "named")), ordinal = device$ordinal),
+    device$options
+  )
 }
 
 # Calls `run(engine)`, which calls Rust. Where an automatic choice of a GPU ends in an error of the device, it is called
@@ -110,16 +117,11 @@ tell_fallback <- function(failure) {
     return(invisible())
   }
   session$told[[reason]] <- TRUE
-  message(structure(
-    class = c("pcgpu_message_fallback", "pcgpu_message", "message", "condition"),
-    list(
-      message = paste0("pcgpu runs on the CPU, not on the GPU: ", failure$message, ".\n"),
-      call = NULL, reason = reason
-    )
-  ))
+  tell("fallback", paste0("pcgpu runs on the CPU, not on the GPU: ", failure$message, "."), reason = reason)
 }
 
-# What this session has said already.
+# What this session has said already, pcalg's own functions where use_in_pcalg() has put them aside, and the number of the process
+# that loaded the package.
 session <- new.env(parent = emptyenv())
 session$told <- list()
 

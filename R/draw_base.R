@@ -13,138 +13,309 @@ edge_look <- function() {
   )
 }
 
-draw_base <- function(listed, main, cex = NULL, node_fill = node_look$fill, node_border = node_look$border,
+draw_base <- function(listed, main, note = NULL, cex = NULL, node_fill = node_look$fill, node_border = node_look$border,
                       edge_colour = NULL) {
-  old <- new_page(main)
-  on.exit(graphics::par(old))
+  n <- length(listed$labels)
+  check_cex(cex, n, "cex")
+  fill <- one_a_node(node_fill, n, "node_fill")
+  border <- one_a_node(node_border, n, "node_border")
   kinds <- edge_look()
   if (!is.null(edge_colour)) {
     kinds$colour <- rep_len(edge_colour, nrow(kinds))
   }
+  old <- page_settings()
+  on.exit(graphics::par(old))
+  new_page(main, note)
   place <- place_on_page(listed, cex)
   graphics::par(usr = c(0, place$page[1L], 0, place$page[2L]))
-  draw_edges(place$xy, place$size, place$edges, kinds, head = 0.11 * max(min(place$cex, 1), 0.35))
-  draw_nodes(place$xy, place$size, listed$labels, place$cex, node_fill, node_border)
-  if (place$legend) {
-    draw_legend(kinds[kinds$kind %in% place$edges$kind, ])
+  draw_edges(place, kinds)
+  draw_nodes(place$xy, place$size, place$radius, fill, border, place$line)
+  draw_labels(place$xy, listed$labels, place$cex)
+  draw_legend(place$legend, kinds)
+  draw_title(main)
+  draw_note(note)
+}
+
+# Colours for n nodes: one for all, or one a node.
+one_a_node <- function(colours, n, argument) {
+  if (!length(colours) %in% c(1L, n) || is.list(colours)) {
+    abort_argument(argument, colours, sprintf("give one colour, or %d, one a node.", n),
+      is = sprintf("of length %d", length(colours))
+    )
   }
-  if (!is.null(main)) {
-    graphics::title(main = main)
+  rep_len(colours, n)
+}
+
+check_cex <- function(cex, n, argument) {
+  if (is.null(cex)) {
+    return(invisible())
+  }
+  if (!is.numeric(cex) || !length(cex) %in% c(1L, n) || !all(is.finite(cex)) || any(cex <= 0)) {
+    abort_argument(argument, cex, sprintf("give a number above 0, or %d of them, one a node.", n))
   }
 }
 
-# A new page with next to no margin; returns the settings to go back to.
-new_page <- function(main) {
-  old <- graphics::par(mar = c(0.5, 0.5, if (is.null(main)) 0.5 else 2.5, 0.5), xpd = NA, xaxs = "i", yaxs = "i")
+# What new_page() changes, to go back to.
+page_settings <- function() graphics::par("mai", "xpd", "xaxs", "yaxs")
+
+# A new page with next to no margin. The size of a figure is known once it is there, and margins that leave no room for
+# a plot are an error of R's: they are set when the page has begun.
+new_page <- function(main, note = NULL) {
+  graphics::par(mai = c(0, 0, 0, 0), xpd = NA, xaxs = "i", yaxs = "i")
   graphics::plot.new()
-  old
+  figure <- graphics::par("fin")
+  line <- graphics::par("csi") * graphics::par("mex")
+  side <- min(0.5 * line, 0.05 * min(figure))
+  top <- if (is.null(main)) side else min(2.5 * line, 0.2 * figure[2L])
+  bottom <- if (is.null(note)) side else min(side + line, 0.15 * figure[2L])
+  graphics::par(mai = c(bottom, side, top, side))
 }
 
-# The layout in inches of the page's plot region: list(xy, size, cex, edges, page, legend).
-place_on_page <- function(listed, cex = NULL) {
-  edges <- edge_table(listed$edges, listed$weights)
-  legend <- length(unique(edges$kind)) > 1L
-  below <- if (legend) 0.3 else 0
-  # A device smaller than its margins has no plot region to speak of; half an inch keeps the arithmetic alive.
-  page <- pmax(graphics::par("pin"), 0.5)
-  space <- pmax(page - c(0, below), 0.3)
-  size <- label_boxes(listed$labels)
-  xy <- layout_graph(length(listed$labels), edges, size, space[1L] / space[2L])
-  extent <- apply(xy + size / 2, 2L, max)
-  scale <- min(space / extent)
-  cex <- cex %||% min(scale, 1.2)
-  size <- size * cex
-  # Positions fill the page, but a small graph is not blown up, and no axis is stretched to twice the other.
-  widest <- min(scale, 2.5)
-  stretch <- pmin((space - apply(size, 2L, max)) / pmax(extent - apply(size, 2L, max) / cex, 1e-9), 1.6 * widest)
-  stretch <- pmax(stretch, 0)
-  xy <- sweep(xy, 2L, stretch, `*`)
-  low <- apply(xy - size / 2, 2L, min)
-  high <- apply(xy + size / 2, 2L, max)
-  xy <- sweep(xy, 2L, (space - high - low) / 2 + c(0, below), `+`)
-  list(xy = xy, size = size, cex = cex, edges = edges, page = page, legend = legend)
-}
-
-# Width and height in inches of the boxes around labels at cex 1.
-label_boxes <- function(labels) {
-  high <- graphics::strheight("M", units = "inches")
-  wide <- pmax(graphics::strwidth(labels, units = "inches"), high)
-  cbind(wide + 1.6 * high, rep(2.4 * high, length(labels)))
-}
-
-draw_nodes <- function(xy, size, labels, cex, fill, border) {
-  for (i in seq_len(nrow(xy))) {
-    graphics::polygon(rounded_box(xy[i, ], size[i, ]), col = fill, border = border, lwd = 1.2)
+# The title in the middle of the upper margin.
+draw_title <- function(main) {
+  if (!is.null(main)) {
+    text_in_margin(main, 3L, graphics::par("cex.main"), graphics::par("font.main"), graphics::par("col.main"))
   }
+}
+
+# A line in the middle of the lower margin.
+draw_note <- function(note) {
+  if (!is.null(note)) {
+    text_in_margin(note, 1L, 0.8, 3L, "#C0392B")
+  }
+}
+
+# Text in the middle of the margin 1 (below) or 3 (above), smaller where it would be wider or higher than that.
+text_in_margin <- function(text, side, cex, font, colour) {
+  margin <- graphics::par("mai")[side]
+  space <- c(graphics::par("pin")[1L], 0.9 * margin)
+  measure <- function(cex) {
+    c(
+      max(graphics::strwidth(text, units = "inches", cex = cex, font = font)),
+      max(graphics::strheight(text, units = "inches", cex = cex, font = font)) + 0.1 * cex
+    )
+  }
+  cex <- fitting_cex(cex, function(cex) all(measure(cex) <= space))
+  usr <- graphics::par("usr")
+  inch <- (usr[4L] - usr[3L]) / graphics::par("pin")[2L]
+  away <- inch * margin / 2
+  at <- if (side == 3L) usr[4L] + away else usr[3L] - away
+  graphics::text((usr[1L] + usr[2L]) / 2, at, text, cex = cex, font = font, col = colour)
+}
+
+# The largest factor, from `start` down, with which text fits. Devices round the size of text, so that factors are
+# tried, not computed.
+fitting_cex <- function(start, fits) {
+  for (factor in start * 0.96^(0:150)) {
+    if (fits(factor)) {
+      break
+    }
+  }
+  factor
+}
+
+# The layout in inches of the page's plot region: list(xy, size, radius, cex, line, head, edges, page, legend). Every
+# box lies on the page and above the legend, and holds its label, measured on this device at the cex that it is drawn
+# in. cex: NULL for the largest up to 1.2 with which no two boxes overlap; or the user's, for all nodes or one a node,
+# which is made smaller only where a box would not fit on the page.
+place_on_page <- function(listed, cex = NULL, font = NULL, family = NULL) {
+  edges <- edge_table(listed$edges, listed$weights)
+  page <- graphics::par("pin")
+  legend <- place_legend(edges$kind, page)
+  below <- c(0, if (is.null(legend)) 0 else legend$height)
+  space <- page - below
+  n <- length(listed$labels)
+  asked <- rep_len(cex %||% 1, n)
+  boxes <- function(factor) label_boxes(listed$labels, factor * asked, font, family)
+  size <- boxes(1)
+  xy <- layout_graph(n, edges, size, space[1L] / space[2L])
+  factor <- 1
+  if (n) {
+    scale <- min(space / apply(xy + size / 2, 2L, max))
+    # Positions fill the page, but a small graph is not blown up, and no axis is stretched to twice the other.
+    fill_page <- function(size) sweep(xy, 2L, widest_stretch(xy, size, space, 1.6 * min(scale, 2.5)), `*`)
+    inside <- function(size) all(apply(size, 2L, max) <= space)
+    fits <- function(factor) {
+      size <- boxes(factor)
+      if (!inside(size)) {
+        return(FALSE)
+      }
+      xy <- fill_page(size)
+      apart <- length(near_pairs(xy, size, 0.25 * mean(size[, 2L]), most = 0)$a) == 0L
+      # Larger text must not come at the cost of edges.
+      apart && (factor <= scale || shortest_edge(xy, size, edges) >= 0.5 * mean(size[, 2L]))
+    }
+    factor <- if (is.null(cex)) {
+      fitting_cex(min(1.25 * scale, 1.2), fits)
+    } else {
+      fitting_cex(1, function(factor) inside(boxes(factor)))
+    }
+    size <- boxes(factor)
+    xy <- fill_page(size)
+    low <- apply(xy - size / 2, 2L, min)
+    high <- apply(xy + size / 2, 2L, max)
+    xy <- sweep(xy, 2L, (space - high - low) / 2 + below, `+`)
+  }
+  # Heads and lines get finer with the text, but not as fine as the text of a large graph.
+  cex <- factor * asked
+  least <- min(cex, 1)
+  list(
+    xy = xy, size = size, radius = if (n) line_height(min(cex)) / 2 else 0, cex = cex, line = sqrt(max(least, 0.15)),
+    head = 0.11 * max(least, 0.35), edges = edges, page = page, legend = legend
+  )
+}
+
+# The least distance between the boxes of two adjacent nodes.
+shortest_edge <- function(xy, size, edges) {
+  away <- abs(xy[edges$from, , drop = FALSE] - xy[edges$to, , drop = FALSE])
+  gap <- away - (size[edges$from, , drop = FALSE] + size[edges$to, , drop = FALSE]) / 2
+  min(pmax(gap[, 1L], gap[, 2L]), Inf)
+}
+
+# The largest factors for the two axes, up to `most`, with which all boxes fit in the space. The extent grows with the
+# factor, and so the factor is found by halving.
+widest_stretch <- function(xy, size, space, most) {
+  vapply(1:2, function(axis) {
+    at <- xy[, axis]
+    half <- size[, axis] / 2
+    fits <- function(factor) max(factor * at + half) - min(factor * at - half) <= space[axis]
+    low <- 0
+    high <- most
+    middle <- most
+    for (round in 1:30) {
+      if (fits(middle)) low <- middle else high <- middle
+      middle <- (low + high) / 2
+    }
+    low
+  }, 0)
+}
+
+# Width and height in inches of the boxes around labels of these sizes.
+label_boxes <- function(labels, cex, font = NULL, family = NULL) {
+  size <- matrix(0, length(labels), 2L)
+  for (value in unique(cex)) {
+    these <- cex == value
+    text <- labels[these]
+    one <- line_height(value)
+    wide <- graphics::strwidth(text, units = "inches", cex = value, font = font, family = family)
+    high <- graphics::strheight(text, units = "inches", cex = value, font = font, family = family)
+    # Two thirds of a line more than the text keep it out of the half circles at the ends.
+    size[these, 1L] <- pmax(wide + 2 / 3 * one, 1.1 * one)
+    size[these, 2L] <- pmax(high + 0.55 * one, one)
+  }
+  size
+}
+
+# Height of the box around one line of text.
+line_height <- function(cex) 2.4 * cex * graphics::strheight("M", units = "inches", cex = 1)
+
+# Boxes in one call: polygon() takes the shapes between NAs, and a colour for each.
+draw_nodes <- function(xy, size, radius, fill, border, line = 1) {
+  if (nrow(xy) == 0L) {
+    return(invisible())
+  }
+  angle <- rep(seq(0, pi / 2, length.out = 8L), 4L) + rep(0:3, each = 8L) * pi / 2
+  sx <- rep(c(1, -1, -1, 1), each = 8L)
+  sy <- rep(c(1, 1, -1, -1), each = 8L)
+  radius <- pmin(radius, size[, 1L] / 2, size[, 2L] / 2)
+  x <- xy[, 1L] + outer(size[, 1L] / 2 - radius, sx) + outer(radius, cos(angle))
+  y <- xy[, 2L] + outer(size[, 2L] / 2 - radius, sy) + outer(radius, sin(angle))
+  graphics::polygon(t(cbind(x, NA)), t(cbind(y, NA)), col = fill, border = border, lwd = 1.2 * line)
+}
+
+draw_labels <- function(xy, labels, cex) {
   if (nrow(xy)) {
     graphics::text(xy[, 1L], xy[, 2L], labels, cex = cex)
   }
 }
 
-rounded_box <- function(centre, size) {
-  radius <- 0.5 * min(size)
-  angle <- seq(0, pi / 2, length.out = 8L)
-  corner <- rep(1:4, each = length(angle))
-  sx <- c(1, -1, -1, 1)[corner]
-  sy <- c(1, 1, -1, -1)[corner]
-  turn <- c(angle, angle + pi / 2, angle + pi, angle + 3 * pi / 2)
-  list(
-    x = centre[1L] + sx * (size[1L] / 2 - radius) + radius * cos(turn),
-    y = centre[2L] + sy * (size[2L] / 2 - radius) + radius * sin(turn)
-  )
-}
-
-draw_edges <- function(xy, size, edges, kinds, head) {
+draw_edges <- function(place, kinds) {
+  edges <- place$edges
   if (nrow(edges) == 0L) {
     return(invisible())
   }
   look <- kinds[match(edges$kind, kinds$kind), ]
-  start <- xy[edges$from, , drop = FALSE]
-  end <- xy[edges$to, , drop = FALSE]
+  start <- place$xy[edges$from, , drop = FALSE]
+  end <- place$xy[edges$to, , drop = FALSE]
   away <- end - start
   long <- pmax(sqrt(rowSums(away^2)), 1e-9)
   unit <- away / long
-  first <- start + unit * box_reach(unit, size[edges$from, , drop = FALSE])
-  last <- end - unit * box_reach(unit, size[edges$to, , drop = FALSE])
+  first <- start + unit * box_reach(unit, place$size[edges$from, , drop = FALSE], place$radius)
+  last <- end - unit * box_reach(unit, place$size[edges$to, , drop = FALSE], place$radius)
+  # A head takes at most half of a short edge.
+  head <- pmin(place$head, 0.5 * pmax(rowSums((last - first) * unit), 0))
   # Lines stop inside the heads, whose tips would otherwise be blunt.
   line_first <- first + unit * ifelse(look$heads == 3, 0.8 * head, 0)
   line_last <- last - unit * ifelse(look$heads >= 2, 0.8 * head, 0)
   graphics::segments(line_first[, 1L], line_first[, 2L], line_last[, 1L], line_last[, 2L],
-    col = look$colour, lty = look$lty, lwd = 1.4
+    col = look$colour, lty = look$lty, lwd = 1.4 * place$line
   )
   draw_heads(last, unit, look$colour, head, look$heads >= 2)
   draw_heads(first, -unit, look$colour, head, look$heads == 3)
 }
 
-# How far from its centre a box ends in the direction `unit`. Its ends are half circles.
-box_reach <- function(unit, size) {
-  radius <- size[, 2L] / 2
-  straight <- pmax(size[, 1L] / 2 - radius, 0)
-  ux <- abs(unit[, 1L])
-  top <- radius / pmax(abs(unit[, 2L]), 1e-9)
-  round <- straight * ux + sqrt(pmax(radius^2 - straight^2 * (1 - ux^2), 0))
-  ifelse(top * ux <= straight, top, round) + 0.01
+# How far from its centre a box with rounded corners ends in the direction `unit`.
+box_reach <- function(unit, size, radius) {
+  half <- size / 2
+  radius <- pmin(radius, half[, 1L], half[, 2L])
+  along <- pmax(abs(unit), 1e-9)
+  inner <- half - radius
+  top <- half[, 2L] / along[, 2L]
+  side <- half[, 1L] / along[, 1L]
+  # The far crossing with the circle around the corner's centre.
+  towards <- rowSums(inner * along)
+  corner <- towards + sqrt(pmax(radius^2 - rowSums(inner^2) + towards^2, 0))
+  reach <- ifelse(top * along[, 1L] <= inner[, 1L], top, ifelse(side * along[, 2L] <= inner[, 2L], side, corner))
+  reach + 0.01
 }
 
 draw_heads <- function(tip, unit, colour, head, wanted) {
-  for (i in which(wanted)) {
-    base <- tip[i, ] - unit[i, ] * head
-    side <- 0.4 * head * c(-unit[i, 2L], unit[i, 1L])
-    graphics::polygon(
-      c(tip[i, 1L], base[1L] + side[1L], base[1L] - side[1L]), c(tip[i, 2L], base[2L] + side[2L], base[2L] - side[2L]),
-      col = colour[i], border = NA
-    )
+  if (!any(wanted)) {
+    return(invisible())
   }
+  head <- rep_len(head, length(wanted))[wanted]
+  tip <- tip[wanted, , drop = FALSE]
+  unit <- unit[wanted, , drop = FALSE]
+  base <- tip - unit * head
+  side <- 0.4 * head * cbind(-unit[, 2L], unit[, 1L])
+  graphics::polygon(
+    rbind(tip[, 1L], base[, 1L] + side[, 1L], base[, 1L] - side[, 1L], NA),
+    rbind(tip[, 2L], base[, 2L] + side[, 2L], base[, 2L] - side[, 2L], NA),
+    col = colour[wanted], border = NA
+  )
 }
 
-draw_legend <- function(kinds) {
-  cex <- 0.75
-  line <- 0.35
-  wide <- graphics::strwidth(kinds$kind, cex = cex) + line + 0.25
-  left <- cumsum(c(0.05, wide))[seq_along(wide)]
-  y <- 0.12
-  graphics::segments(left, y, left + line, y, col = kinds$colour, lty = kinds$lty, lwd = 1.4)
-  draw_heads(cbind(left + line, y), cbind(rep(1, nrow(kinds)), 0), kinds$colour, 0.09, kinds$heads >= 2)
-  draw_heads(cbind(left, y), cbind(rep(-1, nrow(kinds)), 0), kinds$colour, 0.09, kinds$heads == 3)
-  graphics::text(left + line + 0.06, y, kinds$kind, cex = cex, adj = c(0, 0.5))
+# The legend in the lower left corner of the page: list(kinds, cex, scale, left, y, width, height); NULL where all edges
+# are of one kind. It is smaller on a page that it would fill.
+place_legend <- function(kinds, page) {
+  kinds <- edge_look()$kind[edge_look()$kind %in% kinds]
+  if (length(kinds) < 2L) {
+    return(NULL)
+  }
+  widths <- function(scale) {
+    graphics::strwidth(kinds, units = "inches", cex = 0.75 * scale) + scale * (0.35 + 0.06 + 0.19)
+  }
+  scale <- fitting_cex(1, function(scale) {
+    0.05 * scale + sum(widths(scale)) <= page[1L] && 0.3 * scale <= 0.2 * page[2L]
+  })
+  wide <- widths(scale)
+  list(
+    kinds = kinds, cex = 0.75 * scale, scale = scale, left = cumsum(c(0.05 * scale, wide))[seq_along(wide)],
+    y = 0.12 * scale, width = 0.05 * scale + sum(wide), height = 0.3 * scale
+  )
+}
+
+draw_legend <- function(legend, kinds) {
+  if (is.null(legend)) {
+    return(invisible())
+  }
+  look <- kinds[match(legend$kinds, kinds$kind), ]
+  line <- 0.35 * legend$scale
+  left <- legend$left
+  y <- legend$y
+  graphics::segments(left, y, left + line, y, col = look$colour, lty = look$lty, lwd = 1.4 * legend$scale^0.5)
+  head <- 0.09 * legend$scale
+  draw_heads(cbind(left + line, y), cbind(rep(1, nrow(look)), 0), look$colour, head, look$heads >= 2)
+  draw_heads(cbind(left, y), cbind(rep(-1, nrow(look)), 0), look$colour, head, look$heads == 3)
+  graphics::text(left + line + 0.06 * legend$scale, y, legend$kinds, cex = legend$cex, adj = c(0, 0.5))
 }

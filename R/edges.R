@@ -1,10 +1,14 @@
 # Labels, neighbour lists and weights of whatever stands for a graph here.
 edges_of <- function(x) {
   if (is_result(x)) {
-    return(edges_of_graph(attr(x, "graph")))
+    return(edges_of(attr(x, "graph")))
   }
   if (methods::is(x, "graph")) {
-    return(edges_of_graph(x))
+    listed <- edges_of_graph(x)
+    if (anyNA(unlist(listed$weights, use.names = FALSE))) {
+      abort_argument("x", x, "give every edge a weight.", is = "a graph with missing weights (NA)")
+    }
+    return(listed)
   }
   if (is.matrix(x) && nrow(x) == ncol(x) && (is.numeric(x) || is.logical(x))) {
     return(edges_of_matrix(x))
@@ -17,7 +21,13 @@ edges_of <- function(x) {
 edges_of_matrix <- function(m) {
   type <- attr(m, "type") %||% ""
   if (type %in% c("pag", "amat.pag")) {
-    abort_argument("x", m, "give the adjacency matrix of a CPDAG.", shown = "the adjacency matrix of a PAG")
+    abort_argument("x", m, "give the adjacency matrix of a CPDAG.", is = "the adjacency matrix of a PAG")
+  }
+  if (anyNA(m)) {
+    missing <- which(is.na(m), arr.ind = TRUE)
+    abort_argument("x", m, "give 0 where there is no edge.", is = sprintf(
+      "%s with %d missing values, the first at [%d, %d]", describe(m), nrow(missing), missing[1L, 1L], missing[1L, 2L]
+    ))
   }
   labels <- colnames(m) %||% rownames(m) %||% as.character(seq_len(ncol(m)))
   m <- matrix(as.double(m), nrow(m))

@@ -24,7 +24,7 @@ rust_discrete_test <- function(test) .Call(wrap__rust_discrete_test, test)
 
 #' One nearest-neighbour test of the columns x and y of its data given all others.
 #' @noRd
-rust_knn_test <- function(test, x, y, threads) .Call(wrap__rust_knn_test, test, x, y, threads)
+rust_knn_test <- function(test, x, y, engine) .Call(wrap__rust_knn_test, test, x, y, engine)
 
 #' Resumes a jump of R that was stopped on its way through Rust.
 #' @noRd

@@ -59,7 +59,7 @@ edges_of_graph <- function(graph) {
     key <- paste(labels[from], labels[to], sep = "|")
     default <- graph@edgeData@defaults$weight %||% 1
     weight <- vapply(data[key], function(record) as.double(record$weight %||% default), 0, USE.NAMES = FALSE)
-    if (any(weight != 1)) {
+    if (!all(weight %in% 1)) {
       weights <- split(weight, factor(from, seq_along(edges)))
       names(weights) <- NULL
     }

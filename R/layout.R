@@ -1,11 +1,7 @@
 # Where to put the nodes of a graph. Deterministic: no random number is drawn, so R's generator is left alone.
 #
-# Each connected component is laid out by stress majorisation (Gansner, Koren and North 2004): distances on paper
-# follow distances in the graph. It starts from pivot MDS (Brandes and Pich 2006). Boxes that overlap are then pushed
-# apart, the components are packed in rows, and the nodes without an edge stand in rows at the bottom.
-
-# Above this many nodes in a component the start is good enough, and stress would take minutes.
-stress_limit <- 600L
+# Each connected component is laid out by stress majorisation (R/stress.R). Boxes that overlap are then pushed apart,
+# the components are packed in rows, and the nodes without an edge stand in rows at the bottom.
 
 # edges: a data frame with from, to and kind, one row a pair. size: an n x 2 matrix, width and height of each box.
 # aspect: width over height of the space there is. Returns an n x 2 matrix of centres, in the unit of `size`, from 0 up.
@@ -13,15 +9,18 @@ layout_graph <- function(n, edges, size, aspect) {
   near <- neighbour_lists(n, edges)
   member <- components(near)
   groups <- split(seq_len(n), member)
+  names(groups) <- NULL
   alone <- unlist(groups[lengths(groups) == 1L], use.names = FALSE)
   groups <- groups[lengths(groups) > 1L]
-  groups <- groups[order(-lengths(groups))]
-  step <- 0.6 * mean(size[, 1L]) + 2.2 * mean(size[, 2L])
+  # Long labels do not push neighbours far apart: there is room above and below them.
+  step <- min(0.6 * mean(size[, 1L]), 4 * mean(size[, 2L])) + 2.2 * mean(size[, 2L])
   xy <- matrix(0, n, 2L)
+  arrows <- edges[edges$kind == "directed", , drop = FALSE]
+  arrows <- split(arrows, factor(member[arrows$from], levels = seq_len(max(member, 0L))))
   for (group in groups) {
-    place <- layout_component(near, group, step)
-    place <- point_down(place, group, edges)
-    xy[group, ] <- push_apart(place, size[group, , drop = FALSE])
+    place <- layout_component(near, group) * step
+    place <- point_down(place, group, arrows[[member[group[1L]]]])
+    xy[group, ] <- push_apart(place, size[group, , drop = FALSE], aspect)
   }
   pack(xy, size, groups, alone, aspect)
 }
@@ -50,84 +49,8 @@ components <- function(near) {
   member
 }
 
-# Number of steps from `source` to every node; 0 also for what cannot be reached, which callers do not read.
-steps_from <- function(near, source) {
-  steps <- rep.int(-1, length(near))
-  front <- source
-  now <- 0
-  while (length(front)) {
-    steps[front] <- now
-    now <- now + 1
-    front <- unique(unlist(near[front], use.names = FALSE))
-    front <- front[steps[front] < 0]
-  }
-  pmax(steps, 0)
-}
-
-layout_component <- function(near, group, step) {
-  m <- length(group)
-  if (m == 2L) {
-    return(rbind(c(0, step), c(0, 0)))
-  }
-  start <- pivot_mds(near, group)
-  if (m > stress_limit) {
-    return(start * step)
-  }
-  steps <- vapply(group, function(source) steps_from(near, source)[group], numeric(m))
-  majorise(start, steps) * step
-}
-
-# Coordinates from the distances to at most 50 nodes that lie far from each other.
-pivot_mds <- function(near, group) {
-  m <- length(group)
-  pivots <- min(m, 50L)
-  D <- matrix(0, m, pivots)
-  far <- rep(Inf, m)
-  at <- 1L
-  for (k in seq_len(pivots)) {
-    D[, k] <- steps_from(near, group[at])[group]
-    far <- pmin(far, D[, k])
-    at <- which.max(far)
-  }
-  Q <- D^2
-  B <- -0.5 * (Q - outer(rowMeans(Q), colMeans(Q), `+`) + mean(Q))
-  axes <- eigen(crossprod(B), symmetric = TRUE)$vectors[, 1:2, drop = FALSE]
-  xy <- B %*% axes
-  scale <- sqrt(colSums(xy^2) / sum((xy[, 1L] - mean(xy[, 1L]))^2 + 1e-12)) + 1e-12
-  xy <- sweep(xy, 2L, max(abs(xy)) * pmax(scale, 0.05), `/`)
-  # Nodes with the same distances would lie on one spot; a spiral, the same each time, takes them apart.
-  turn <- seq_len(m) * 2.399963
-  xy <- xy + 0.15 * sqrt(seq_len(m) / m) * cbind(cos(turn), sin(turn))
-  xy * sqrt(m) / 2
-}
-
-# Stress majorisation with weights 1 / distance^2, until the layout moves no more.
-majorise <- function(xy, steps, rounds = 200L) {
-  m <- nrow(xy)
-  diag(steps) <- 1
-  weight <- 1 / steps^2
-  diag(weight) <- 0
-  laplacian <- diag(rowSums(weight)) - weight
-  # The Laplacian has the constant vector as its kernel; adding it makes the matrix invertible.
-  inverse <- solve(laplacian + 1 / m)
-  for (round in seq_len(rounds)) {
-    apart <- pmax(as.matrix(stats::dist(xy)), 1e-6)
-    pull <- -weight * steps / apart
-    diag(pull) <- 0
-    diag(pull) <- -rowSums(pull)
-    moved <- inverse %*% (pull %*% xy)
-    change <- max(abs(moved - xy))
-    xy <- moved
-    if (change < 1e-3) {
-      break
-    }
-  }
-  xy
-}
-
 # Turns the component so that arrows point downwards on the whole, or lays it wide when it has none.
-point_down <- function(xy, group, edges) {
-  arrows <- edges[edges$kind == "directed" & edges$from %in% group, , drop = FALSE]
+point_down <- function(xy, group, arrows) {
   from <- match(arrows$from, group)
   to <- match(arrows$to, group)
   flow <- colSums(xy[to, , drop = FALSE] - xy[from, , drop = FALSE])
@@ -138,62 +61,193 @@ point_down <- function(xy, group, edges) {
   if (flow[2L] > 0) xy * rep(c(1, -1), each = nrow(xy)) else xy
 }
 
-# Moves boxes that overlap apart, along the axis where less is needed, both by half.
-push_apart <- function(xy, size, rounds = 300L) {
-  if (nrow(xy) > stress_limit) {
+# Moves boxes that overlap apart: each pair along the axis where less is needed, both alike. What is left after some
+# rounds is a few heaps that jam, and one sweep outwards from the middle takes them apart for certain.
+push_apart <- function(xy, size, aspect = 1, rounds = 60L) {
+  gap <- 0.6 * mean(size[, 2L])
+  slack <- 2 * gap
+  xy <- make_room(xy, size, gap, aspect)
+  while (rounds > 0L) {
+    # The boxes that come near each other while none has moved by more than half of the slack.
+    pairs <- near_pairs(xy, size, gap + slack)
+    wide <- (size[pairs$a, 1L] + size[pairs$b, 1L]) / 2 + gap
+    high <- (size[pairs$a, 2L] + size[pairs$b, 2L]) / 2 + gap
+    was <- xy
+    while (rounds > 0L && max(abs(xy - was)) <= slack / 2) {
+      rounds <- rounds - 1L
+      dx <- xy[pairs$a, 1L] - xy[pairs$b, 1L]
+      dy <- xy[pairs$a, 2L] - xy[pairs$b, 2L]
+      over_x <- wide - abs(dx)
+      over_y <- high - abs(dy)
+      hit <- over_x > 1e-9 & over_y > 1e-9
+      if (!any(hit)) {
+        return(xy)
+      }
+      sideways <- hit & over_x < over_y
+      # Where the centres coincide in a coordinate, the numbers of the nodes say which goes which way.
+      push_x <- 0.3 * over_x * sideways * ifelse(dx < 0, -1, 1)
+      push_y <- 0.3 * over_y * (hit & !sideways) * ifelse(dy < 0, -1, 1)
+      xy <- xy + cbind(
+        sum_by(push_x, pairs$by_a) - sum_by(push_x, pairs$by_b),
+        sum_by(push_y, pairs$by_a) - sum_by(push_y, pairs$by_b)
+      )
+    }
+  }
+  sweep_apart(xy, size, gap / 2)
+}
+
+# Where boxes are many for the room they have, the layout is evened out and grows until they fill half of the ellipse
+# that has its spread, and rather along the axis in which the page has more room. Evened out: coordinates move towards
+# their ranks, so that left stays left and the crowd in the middle of a large graph is spread over the page.
+make_room <- function(xy, size, gap, aspect) {
+  n <- nrow(xy)
+  radius <- function(xy) 2 * apply(xy, 2L, stats::sd) + colMeans(size) / 2
+  need <- function(xy) 2 * sum((size[, 1L] + gap) * (size[, 2L] + gap)) / (pi * prod(radius(xy)))
+  before <- need(xy)
+  if (before <= 1 || length(near_pairs(xy, size, gap, most = n / 2)$a) <= n / 2) {
     return(xy)
   }
-  gap <- 0.6 * mean(size[, 2L])
-  wide <- outer(size[, 1L], size[, 1L], `+`) / 2 + gap
-  high <- outer(size[, 2L], size[, 2L], `+`) / 2 + gap
-  order <- outer(seq_len(nrow(xy)), seq_len(nrow(xy)), `-`)
-  for (round in seq_len(rounds)) {
-    dx <- outer(xy[, 1L], xy[, 1L], `-`)
-    dy <- outer(xy[, 2L], xy[, 2L], `-`)
-    over_x <- wide - abs(dx)
-    over_y <- high - abs(dy)
-    hit <- over_x > 1e-9 & over_y > 1e-9
-    diag(hit) <- FALSE
-    if (!any(hit)) {
-      break
+  share <- 0.5 * (1 - 1 / before)
+  xy <- apply(xy, 2L, function(x) {
+    even <- min(x) + (rank(x, ties.method = "first") - 1) / (n - 1) * (max(x) - min(x))
+    (1 - share) * x + share * even
+  })
+  wide <- radius(xy)[1L] / (radius(xy)[2L] * aspect)
+  longer <- max(1, min(max(wide, 1 / wide), need(xy)))
+  xy <- xy * rep(if (wide > 1) c(1, longer) else c(longer, 1), each = n)
+  xy * sqrt(max(1, need(xy)))
+}
+
+# From the middle up, each box goes as high above the boxes already passed as it must; then from the middle down.
+sweep_apart <- function(xy, size, gap) {
+  middle <- mean(xy[, 2L])
+  turn <- order(xy[, 2L])
+  up <- turn[xy[turn, 2L] >= middle]
+  down <- rev(turn[xy[turn, 2L] < middle])
+  passed <- integer()
+  for (node in c(up, down)) {
+    beside <- abs(xy[passed, 1L] - xy[node, 1L]) < (size[passed, 1L] + size[node, 1L]) / 2 + gap
+    others <- passed[beside]
+    if (length(others)) {
+      high <- (size[others, 2L] + size[node, 2L]) / 2 + gap
+      xy[node, 2L] <- if (length(passed) < length(up)) {
+        max(xy[node, 2L], xy[others, 2L] + high)
+      } else {
+        min(xy[node, 2L], xy[others, 2L] - high)
+      }
     }
-    sideways <- hit & over_x < over_y
-    upright <- hit & !sideways
-    # Where the centres coincide in a coordinate, the numbers of the nodes say which goes which way.
-    sign_x <- sign(ifelse(dx == 0, order, dx))
-    sign_y <- sign(ifelse(dy == 0, order, dy))
-    xy[, 1L] <- xy[, 1L] + 0.3 * rowSums(sideways * sign_x * over_x)
-    xy[, 2L] <- xy[, 2L] + 0.3 * rowSums(upright * sign_y * over_y)
+    passed <- c(passed, node)
   }
   xy
 }
 
-# Components side by side in rows that are as wide as `aspect` asks for; nodes without an edge below them.
+# The pairs of boxes with less than `gap` between them, a > b, and how to sum over them by a and by b; not all, but more
+# than `most`, where there are more. Boxes are sorted by height above the ground, and compared with the next one, the
+# next but one, and so on while any can be near enough.
+near_pairs <- function(xy, size, gap, most = Inf) {
+  n <- nrow(xy)
+  sorted <- order(xy[, 2L])
+  x <- xy[sorted, 1L]
+  y <- xy[sorted, 2L]
+  wide <- size[sorted, 1L] / 2
+  high <- size[sorted, 2L] / 2
+  reach <- 2 * max(high) + gap
+  found <- list()
+  count <- 0
+  first <- seq_len(n - 1L)
+  for (ahead in seq_len(n - 1L)) {
+    first <- first[first <= n - ahead]
+    first <- first[y[first + ahead] - y[first] < reach]
+    if (length(first) == 0L || count > most) {
+      break
+    }
+    second <- first + ahead
+    near <- abs(x[first] - x[second]) < wide[first] + wide[second] + gap &
+      y[second] - y[first] < high[first] + high[second] + gap
+    found[[ahead]] <- cbind(first[near], second[near])
+    count <- count + sum(near)
+  }
+  found <- do.call(rbind, c(list(matrix(0L, 0L, 2L)), found))
+  a <- pmax(sorted[found[, 1L]], sorted[found[, 2L]])
+  b <- pmin(sorted[found[, 1L]], sorted[found[, 2L]])
+  list(a = a, b = b, by_a = summing(a, n), by_b = summing(b, n))
+}
+
+# Sums of values by groups 1..n, many times over the same groups: sum_by(values, summing(group, n)).
+summing <- function(group, n) {
+  list(order = order(group), ends = cumsum(tabulate(group, n)))
+}
+
+sum_by <- function(values, by) {
+  diff(c(0, c(0, cumsum(values[by$order]))[by$ends + 1L]))
+}
+
+# Components side by side, nodes without an edge below them, as wide as makes the best use of a space of this aspect.
 pack <- function(xy, size, groups, alone, aspect) {
+  if (nrow(xy) == 0L) {
+    return(xy)
+  }
   gap <- 1.5 * mean(size[, 2L])
-  blocks <- c(groups, as.list(alone))
-  box <- vapply(blocks, function(group) {
+  low_high <- function(group) {
     low <- apply(xy[group, , drop = FALSE] - size[group, , drop = FALSE] / 2, 2L, min)
     high <- apply(xy[group, , drop = FALSE] + size[group, , drop = FALSE] / 2, 2L, max)
     c(low, high - low + gap)
-  }, numeric(4L))
-  room <- max(box[3L, ], sqrt(sum(box[3L, ] * box[4L, ]) * aspect * 1.15))
-  x <- 0
-  y <- 0
-  row_height <- 0
-  for (k in seq_along(blocks)) {
-    starts_alone <- k == length(groups) + 1L && k > 1L
-    if (x > 0 && (x + box[3L, k] > room + 1e-9 || starts_alone)) {
-      x <- 0
-      y <- y - row_height
-      row_height <- 0
-    }
-    group <- blocks[[k]]
-    shift <- c(x - box[1L, k], y - box[4L, k] - box[2L, k])
-    xy[group, ] <- sweep(xy[group, , drop = FALSE], 2L, shift, `+`)
-    x <- x + box[3L, k]
-    row_height <- max(row_height, box[4L, k])
   }
+  groups <- groups[order(-lengths(groups))]
+  box <- vapply(groups, low_high, numeric(4L))
+  blocks <- t(box[3:4, , drop = FALSE])
+  single <- size[alone, , drop = FALSE] + gap
+  area <- sum(blocks[, 1L] * blocks[, 2L]) + sum(single[, 1L] * single[, 2L])
+  rooms <- unique(pmax(max(blocks[, 1L], single[, 1L]), sqrt(area * aspect) * seq(0.9, 1.8, by = 0.1)))
+  best <- NULL
+  for (room in rooms) {
+    above <- shelves(blocks, room)
+    below <- shelves(single, room)
+    extent <- pmax(above$extent, below$extent)
+    extent[2L] <- above$extent[2L] + below$extent[2L]
+    need <- max(extent[1L] / aspect, extent[2L])
+    if (is.null(best) || need < 0.999 * best$need) {
+      best <- list(need = need, above = above, below = below)
+    }
+  }
+  # Shelves are counted from the top down, coordinates from the bottom up.
+  for (k in seq_along(groups)) {
+    shift <- c(best$above$left[k] - box[1L, k], -best$above$top[k] - box[4L, k] - box[2L, k])
+    xy[groups[[k]], ] <- sweep(xy[groups[[k]], , drop = FALSE], 2L, shift, `+`)
+  }
+  xy[alone, 1L] <- best$below$left + single[, 1L] / 2
+  xy[alone, 2L] <- -best$above$extent[2L] - best$below$top - single[, 2L] / 2
   low <- apply(xy - size / 2, 2L, min)
   sweep(xy, 2L, low)
+}
+
+# Blocks in rows at most `room` wide. Where a block leaves room under it in its row, the next ones stand below it.
+# Returns list(left, top, extent).
+shelves <- function(blocks, room) {
+  n <- nrow(blocks)
+  left <- top <- numeric(n)
+  row_top <- row_height <- 0
+  column_left <- column_width <- column_height <- 0
+  widest <- 0
+  for (k in seq_len(n)) {
+    wide <- blocks[k, 1L]
+    high <- blocks[k, 2L]
+    fits_below <- column_height > 0 && column_height + high <= row_height + 1e-9 &&
+      column_left + wide <= room + 1e-9
+    if (!fits_below) {
+      column_left <- column_left + column_width
+      column_width <- column_height <- 0
+      if (column_left > 0 && column_left + wide > room + 1e-9) {
+        row_top <- row_top + row_height
+        column_left <- row_height <- 0
+      }
+    }
+    left[k] <- column_left
+    top[k] <- row_top + column_height
+    column_height <- column_height + high
+    column_width <- max(column_width, wide)
+    row_height <- max(row_height, column_height)
+    widest <- max(widest, column_left + column_width)
+  }
+  list(left = left, top = top, extent = c(widest, row_top + row_height))
 }

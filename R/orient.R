@@ -38,7 +38,7 @@ orient <- function(skel, u2pd = c("relaxed", "rand", "retry"),
       abort_argument("indepTest", NULL, paste(
         "give `suffStat`, `indepTest` and `alpha`, those of the skeleton:",
         "the conservative and the majority rule make further tests."
-      ), shown = "missing, or `suffStat` or `alpha` is")
+      ), is = "missing, or `suffStat` or `alpha` is")
     }
     level <- check_alpha(alpha)
     test <- ci_test(indepTest, suffStat, labels, level)
@@ -46,10 +46,8 @@ orient <- function(skel, u2pd = c("relaxed", "rand", "retry"),
   if (sum(lengths(listed$edges)) == 0L) {
     return(skel)
   }
-  callbacks <- list(
-    progress = NULL, level = NULL,
-    test = if (verbose > 0L && identical(test$kind, "function")) test_printer("stable"),
-    permutation = function(k) sample.int(k)
+  callbacks <- c(
+    list(permutation = function(k) sample.int(k)), printers(verbose, "stable", test$kind %||% "none", p)["event"]
   )
   sepset <- check_sepset(skel@sepset, p)
   # The standard rule makes no tests, and so has nothing for a GPU to do.
@@ -62,6 +60,9 @@ orient <- function(skel, u2pd = c("relaxed", "rand", "retry"),
   if (orient$rule != "standard") {
     skel@sepset <- found$sepset
   }
+  attr(skel@call, "pcgpu") <- utils::modifyList(
+    attr(skel@call, "pcgpu") %||% list(version = package_version()), list(valid_cpdag = found$valid_cpdag)
+  )
   skel
 }
 
@@ -69,7 +70,7 @@ check_undirected <- function(graph) {
   listed <- edges_of_graph(graph)
   if (any(edge_table(listed$edges, listed$weights)$kind != "undirected")) {
     abort_argument("skel", graph, "give the result of skeleton(), whose edges have no direction yet.",
-      shown = "a graph with directed edges"
+      is = "a graph with directed edges"
     )
   }
   listed
@@ -79,7 +80,7 @@ check_undirected <- function(graph) {
 check_sepset <- function(sepset, p) {
   if (length(sepset) != p || !all(lengths(sepset) == p)) {
     abort_argument("skel@sepset", sepset, sprintf("give a list of %d lists of %d separating sets.", p, p),
-      shown = sprintf("a list of %d lists", length(sepset))
+      is = sprintf("a list of %d lists", length(sepset))
     )
   }
   sepset

@@ -17,7 +17,7 @@ pcgpu_info <- function() {
     core = rust$version,
     simd = rust$simd,
     cores = rust$cores,
-    threads = resolve_threads(),
+    threads = as.integer(resolve_threads()),
     cuda = nzchar(rust$kernels),
     kernels = rust$kernels,
     devices = pcgpu_devices(),

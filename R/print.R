@@ -22,7 +22,13 @@ print_result <- function(x, amat = FALSE, zero.print = ".", ...) {
   cat("Number of undirected edges: ", undirected, "\n")
   cat("Number of directed edges:   ", directed, "\n")
   cat("Total number of edges:      ", directed + undirected, "\n")
+  print_note(x)
   invisible(x)
+}
+
+print_note <- function(x) {
+  note <- validity_note(x)
+  if (!is.null(note)) cat(note, "\n", sep = "")
 }
 
 print_amat <- function(x, zero.print = ".", ...) {
@@ -73,6 +79,7 @@ summary.pcAlgo <- function(object, amat = TRUE, zero.print = ".", ...) {
     "Max. number of neighbours: ", max(neighbours), "at node(s)", which(neighbours == max(neighbours)),
     "\nAvg. number of neighbours: ", mean(neighbours), "\n"
   )
+  print_note(object)
   if (amat) {
     print_matrix(object, zero.print = zero.print)
   }

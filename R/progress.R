@@ -1,40 +1,79 @@
 # A progress bar a level. Rust calls `report` on R's thread at most ten times a second, and once at each level's end.
 
-# list(report = NULL or function(level, done, total, edges), close = function()). `label(level, edges)` is what the bar says.
-progress_reporter <- function(progress, label = level_text) {
+# list(report = NULL or function(level, done, total, edges, tests), close = function()). `label(level, edges)` is what the bar
+# says. `tests` is the number of tests of the level that were asked one at a time, 0 in native searches, which are too quick to
+# count them.
+progress_reporter <- function(progress, label = level_text, draw = bar()) {
   if (!wants_progress(progress)) {
     return(list(report = NULL, close = function() invisible()))
   }
-  draw <- if (requireNamespace("cli", quietly = TRUE)) cli_bar(label) else text_bar(label)
   # A bar that cannot be drawn is no reason to lose the search.
   draw$report <- local({
     report <- draw$report
-    function(level, done, total, edges) {
+    clock <- level_clock()
+    function(level, done, total, edges, tests = 0) {
       # The total is an estimate that pruning and batches can overrun.
-      tryCatch(report(level, min(done, total), total, edges), error = function(e) NULL)
+      done <- min(done, total)
+      text <- paste0(label(level, edges), if (tests > 0) tests_text(tests, clock(level)))
+      tryCatch(report(level, done, total, text, clock(level)), error = function(e) NULL)
       invisible()
     }
   })
   draw
 }
 
+bar <- function() if (requireNamespace("cli", quietly = TRUE)) cli_bar() else text_bar()
+
 wants_progress <- function(progress) {
+  argument <- "progress"
   if (is.null(progress)) {
     progress <- getOption("pcgpu.progress")
+    argument <- "options(pcgpu.progress)"
   }
   if (is.null(progress)) {
     in_report <- isTRUE(getOption("knitr.in.progress"))
     in_tests <- identical(Sys.getenv("TESTTHAT"), "true")
     return(interactive() && !in_report && !in_tests)
   }
-  check_flag(progress, "progress")
+  check_flag(progress, argument)
+}
+
+# Seconds since the level began, as far as was reported.
+level_clock <- function() {
+  current <- -1
+  began <- 0
+  function(level) {
+    now <- proc.time()[["elapsed"]]
+    if (level != current) {
+      current <<- level
+      began <<- now
+    }
+    now - began
+  }
+}
+
+# Tests done and their rate.
+tests_text <- function(tests, seconds) {
+  count <- function(number) format(round(number), big.mark = ",", trim = TRUE, scientific = FALSE)
+  rate <- if (seconds >= 0.1) paste0(", ", format(signif(tests / seconds, 3L), big.mark = ",", trim = TRUE), "/s") else ""
+  paste0(", ", count(tests), if (tests == 1) " test" else " tests", rate)
+}
+
+# "1:02:03", or "2:03" below an hour.
+time_text <- function(seconds) {
+  seconds <- ceiling(seconds)
+  if (seconds >= 3600) {
+    sprintf("%.0f:%02.0f:%02.0f", seconds %/% 3600, seconds %% 3600 %/% 60, seconds %% 60)
+  } else {
+    sprintf("%.0f:%02.0f", seconds %/% 60, seconds %% 60)
+  }
 }
 
 level_text <- function(level, edges) {
   sprintf("Level %d, %s edges", as.integer(level), format(edges, big.mark = ",", trim = TRUE))
 }
 
-cli_bar <- function(label = level_text) {
+cli_bar <- function() {
   frame <- new.env()
   id <- NULL
   shown <- -1
@@ -44,7 +83,7 @@ cli_bar <- function(label = level_text) {
       id <<- NULL
     }
   }
-  report <- function(level, done, total, edges) {
+  report <- function(level, done, total, text, seconds) {
     if (level != shown) {
       close()
       shown <<- level
@@ -54,14 +93,14 @@ cli_bar <- function(label = level_text) {
       )
     }
     cli::cli_progress_update(
-      set = done, total = max(total, 1), extra = list(label = label(level, edges)), id = id, .envir = frame
+      set = done, total = max(total, 1), extra = list(label = text), id = id, .envir = frame
     )
   }
   list(report = report, close = close)
 }
 
 # One line on stderr, written over until its level is done.
-text_bar <- function(label = level_text) {
+text_bar <- function() {
   open <- FALSE
   width <- 0L
   line <- function(text, end = "") {
@@ -69,9 +108,12 @@ text_bar <- function(label = level_text) {
     cat("\r", formatC(text, width = -width), end, sep = "", file = stderr())
     open <<- !nzchar(end)
   }
-  report <- function(level, done, total, edges) {
-    share <- if (total > 0) min(100, floor(100 * done / total)) else 100
-    line(sprintf("%s: %3.0f%%", label(level, edges), share), if (done >= total) "\n" else "")
+  report <- function(level, done, total, text, seconds) {
+    share <- if (total > 0) min(1, done / total) else 1
+    left <- if (share > 0 && share < 1 && seconds >= 1) {
+      paste0(", ", time_text(seconds * (1 - share) / share), " left")
+    }
+    line(sprintf("%s: %3.0f%%%s", text, floor(100 * share), left %||% ""), if (done >= total) "\n" else "")
   }
   close <- function() {
     if (open) {

@@ -34,8 +34,7 @@ knn_test <- function(indepTest) {
 }
 
 is_gauss_test <- function(indepTest) {
-  identical(indepTest, gaussCItest) ||
-    (isNamespaceLoaded("pcalg") && identical(indepTest, getExportedValue("pcalg", "gaussCItest")))
+  identical(indepTest, gaussCItest) || is_pcalgs(indepTest, "gaussCItest")
 }
 
 # The definition of a test of discrete variables (see check-suff-discrete.R), or NULL for any other function.
@@ -43,11 +42,10 @@ discrete_test <- function(indepTest) {
   if (identical(indepTest, chi2CItest)) {
     return(discrete_tests$chi2)
   }
-  pcalg <- isNamespaceLoaded("pcalg")
-  if (identical(indepTest, disCItest) || pcalg && identical(indepTest, getExportedValue("pcalg", "disCItest"))) {
+  if (identical(indepTest, disCItest) || is_pcalgs(indepTest, "disCItest")) {
     return(discrete_tests$dis)
   }
-  if (identical(indepTest, binCItest) || pcalg && identical(indepTest, getExportedValue("pcalg", "binCItest"))) {
+  if (identical(indepTest, binCItest) || is_pcalgs(indepTest, "binCItest")) {
     return(discrete_tests$bin)
   }
   NULL
@@ -60,15 +58,28 @@ r_test <- function(indepTest, suffStat) {
     withCallingHandlers(
       {
         value <- indepTest(x, y, S, suffStat)
-        if (length(value) != 1L || !(is.numeric(value) || is.logical(value))) {
-          stop("the test must return one number, the p-value, but returned ", describe(value), call. = FALSE)
-        }
-        as.double(value)
+        p_value(value)
       },
       error = function(e) raise_test_error(e, x, y, S)
     )
   }
   list(kind = "function", fun = fun)
+}
+
+# What a test returned, as a number. pcalg takes whatever compares with alpha, a difftime and a number as text among it.
+p_value <- function(value) {
+  number <- if (length(value) != 1L) {
+    NULL
+  } else if (is.numeric(value) || is.logical(value) || inherits(value, "difftime")) {
+    as.double(value)
+  } else if (is.character(value)) {
+    parsed <- suppressWarnings(as.double(value))
+    if (!is.na(parsed) || value %in% c(NA, "NA", "NaN")) parsed
+  }
+  if (is.null(number)) {
+    stop("the test must return one number, the p-value, but returned ", describe(value), call. = FALSE)
+  }
+  number
 }
 
 # Raises what a test raised. The condition keeps the classes and fields of the original, so that a handler for those

@@ -1,20 +1,22 @@
-# What pcalg's class has no slot for goes into an attribute of the object: the slots stay pcalg's, and validObject(),
-# saveRDS() and pcalg's functions leave it alone. Nothing in it depends on the number of threads or on the clock, so
-# that two runs of one call are identical().
-set_details <- function(x, device, exact_tests, memory) {
-  attr(x, "pcgpu") <- c(
+# What pcalg's class has no slot for goes into an attribute of the call in the slot `call`: the slots stay pcalg's, and
+# all.equal() with a result of pcalg, validObject(), saveRDS() and pcalg's functions, which read the call as text, leave it
+# alone. Nothing in it depends on the number of threads or on the clock, so that two runs of one call are identical().
+with_details <- function(call, device, exact_tests, memory, valid_cpdag) {
+  attr(call, "pcgpu") <- c(
     list(device = device, exact_tests = exact_tests),
+    # Of a skeleton nothing is said.
+    if (length(valid_cpdag)) list(valid_cpdag = valid_cpdag),
     # On the CPU nothing is planned.
     if (length(memory)) list(memory = memory),
-    list(version = as.character(utils::packageVersion("pcgpu")))
+    list(version = package_version())
   )
-  x
+  call
 }
 
 #' How a result was computed
 #'
-#' The class `pcAlgo` is pcalg's and has no place for the device that a search ran on. It is kept beside the slots, and
-#' read here.
+#' The class `pcAlgo` is pcalg's and has no place for the device that a search ran on. It is kept with the call, in the slot
+#' `call`, and read here.
 #'
 #' @param x A result of [pc()], [skeleton()] or [orient()].
 #' @return A list, or `NULL` for a result of pcalg:
@@ -22,6 +24,9 @@ set_details <- function(x, device, exact_tests, memory) {
 #'   - `exact_tests`: how many tests lay so near to the threshold, or had so nearly singular a matrix, that the quick form
 #'     of the test has not all of their digits: pcalg's own formula decided them, or a bound of the error. Engines count
 #'     pairs that are separated differently;
+#'   - `valid_cpdag`: whether the graph is a valid CPDAG, the equivalence class of some DAG; there is nothing of the kind for a
+#'     skeleton. Where tests contradict each other, `u2pd = "relaxed"` may leave cycles or edges that no DAG has:
+#'     `maj.rule = TRUE`, `solve.confl = TRUE` (which shows the conflicts) or `u2pd = "retry"` may help;
 #'   - `memory`: on a GPU, what the search planned to use of the card's memory, in bytes by use; it never uses more. An error
 #'     of class `pcgpu_error_device_out_of_memory` names these numbers where the card has less;
 #'   - `version`: the version of this package.
@@ -31,5 +36,25 @@ set_details <- function(x, device, exact_tests, memory) {
 #' @export
 run_details <- function(x) {
   check_result(x)
-  attr(x, "pcgpu")
+  attr(attr(x, "call"), "pcgpu")
+}
+
+package_version <- function() as.character(utils::packageVersion("pcgpu"))
+
+# A line for print(), summary() and plot() where the graph is no CPDAG; NULL where all is well or nothing is known.
+validity_note <- function(x) {
+  if (!isFALSE(run_details(x)$valid_cpdag)) {
+    return(NULL)
+  }
+  call <- attr(x, "call")
+  # What was given already is no advice.
+  advice <- c(
+    if (!isTRUE(call$maj.rule)) "maj.rule = TRUE",
+    if (!isTRUE(call$solve.confl)) "solve.confl = TRUE",
+    if (!isTRUE(call$maj.rule) && !isTRUE(call$solve.confl)) "u2pd = \"retry\""
+  )
+  last <- length(advice)
+  paste0("Not a valid CPDAG: tests contradict each other.", if (last) {
+    paste0(" Try ", paste(c(paste(advice[-last], collapse = ", "), advice[last])[c(last > 1L, TRUE)], collapse = " or "), ".")
+  })
 }

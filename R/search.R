@@ -8,41 +8,45 @@ run_search <- function(test, labels, options, orient, threads, device, verbose, 
   result <- NULL
   found <- on_device(device, threads, function(engine) {
     result <<- empty_result()
-    callbacks <- search_callbacks(bar, verbose, options$method, test$kind)
+    callbacks <- c(
+      list(progress = bar$report, permutation = function(k) sample.int(k)),
+      printers(verbose, options$method, test$kind, options$p)
+    )
     rust_search(test, options, orient, engine, callbacks, result)
   })
   bar$close()
   found <- check_rust(found)
   warn_too_few(found$too_few, test)
-  result <- fill_result(result,
+  fill_result(result,
     graph = result_graph(labels, found, oriented = !is.null(orient)),
-    call = call,
+    call = with_details(
+      call, found$device, found$exact_tests, unlist(found$memory), valid_cpdag = found$valid_cpdag
+    ),
     max_ord = found$max_ord,
     n_edgetests = edge_tests(found$n_edgetests, options$method),
     pMax = found$pMax
   )
-  set_details(result, device = found$device, exact_tests = found$exact_tests, memory = unlist(found$memory))
+}
+
+# The arguments without a default.
+check_search_given <- function(suffStat, indepTest, alpha) {
+  check_given(list(suffStat = suffStat, indepTest = indepTest, alpha = alpha), list(
+    suffStat = "give the sufficient statistic, for instance suff_gauss(x).",
+    indepTest = "give the test, for instance gaussCItest.",
+    alpha = "give the significance level, for instance alpha = 0.01."
+  ))
 }
 
 # The arguments of a search as Rust wants them. The order of the checks is pcalg's where both check.
-check_search <- function(method, alpha, fixedGaps, fixedEdges, NAdelete, m.max, p) {
+check_search <- function(method, alpha, fixedGaps, fixedEdges, NAdelete, m.max, labels) {
   list(
-    p = p,
+    p = length(labels),
     method = method,
     alpha = check_alpha(alpha),
-    fixed_gaps = check_pairs(fixedGaps, "fixedGaps", p),
-    fixed_edges = check_pairs(fixedEdges, "fixedEdges", p),
+    fixed_gaps = check_pairs(fixedGaps, "fixedGaps", labels),
+    fixed_edges = check_pairs(fixedEdges, "fixedEdges", labels),
     na_delete = check_flag(NAdelete, "NAdelete"),
     m_max = check_m_max(m.max)
-  )
-}
-
-search_callbacks <- function(bar, verbose, method, kind) {
-  list(
-    progress = bar$report,
-    level = if (verbose > 0L) level_printer(method),
-    test = if (verbose > 0L && kind == "function") test_printer(method),
-    permutation = function(k) sample.int(k)
   )
 }
 

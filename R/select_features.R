@@ -35,13 +35,21 @@
 #' warning of class `pcgpu_warning_unique` says so. Missing and infinite values are errors; `addNA()` makes a level
 #' of what is missing in a factor.
 #'
+#' The criteria count tables of two features and the class. `bins` is by default such that a cell of them holds five
+#' observations on average, which is the usual demand of tests of such tables (Cochran 1954): with n observations and c classes
+#' \eqn{\sqrt{n / (5 c)}}{sqrt(n / (5 c))}, and with numbers as `y`, which are then cut too, \eqn{(n / 5)^{1/3}}{(n / 5)^(1/3)},
+#' rounded down, at least 2 and at most 64. With far more bins every observation has a cell of its own, and features are chosen by
+#' chance or by their order: where more than nine cells in ten must be empty, a warning of class `pcgpu_warning_sparse` says so.
+#'
 #' @param x The features, observations in rows: a numeric, logical or character matrix, a data frame, or a matrix of the package
-#'   Matrix, of which sparse ones are read a column at a time.
-#' @param y What is to be told: a vector with a value for each row of `x`. A factor, characters, logicals or numbers with at
-#'   most `bins` different values are classes as they are; other numbers are cut as the columns of `x` are.
+#'   Matrix, of which sparse ones are read a column at a time; or a Bioconductor `ExpressionSet` or `SummarizedExperiment`, whose
+#'   samples are the observations. Numbers may be bit64's `integer64`.
+#' @param y The target: a vector with a value for each row of `x`. Factors, characters and logicals are classes. So are numbers with
+#'   at most `bins` different values; where `bins` is left to its default, whole numbers with at most 10 (or n / 5, up to 64)
+#'   different values. Other numbers are cut as the columns of `x` are.
 #' @param k How many features to select, from 1 to the number of columns.
 #' @param criterion The score, see below.
-#' @param bins Number of intervals, from 2 to 65535.
+#' @param bins Number of intervals, from 2 to 65535; `NULL` means a number that suits the number of observations, see below.
 #' @param discretize How numbers become levels:
 #'   - `"equal-width"` (the default): `bins` intervals of equal width from the smallest to the largest value of the column;
 #'   - `"equal-frequency"`: intervals with about equally many observations; equal values stay together;
@@ -63,6 +71,8 @@
 #' }
 #' It has a `print()`, a `plot()` and an `as.data.frame()` method. `x[, selected$index]` are the columns to go on with.
 #' @references
+#' W. G. Cochran (1954). Some methods for strengthening the common chi-squared tests. *Biometrics* 10(4), 417-451.
+#'
 #' G. Brown, A. Pocock, M.-J. Zhao and M. Lujan (2012). Conditional likelihood maximisation: a unifying framework for
 #' information theoretic feature selection. *Journal of Machine Learning Research* 13, 27-66.
 #'
@@ -91,19 +101,23 @@
 #' @export
 select_features <- function(x, y, k, criterion = c(
                               "JMI", "MIM", "MIFS", "mRMR", "CMIM", "DISR", "CIFE", "ICAP", "CMI"
-                            ), bins = 64, discretize = c("equal-width", "equal-frequency", "none"),
+                            ), bins = NULL, discretize = c("equal-width", "equal-frequency", "none"),
                             device = "auto", numCores, progress = NULL) {
   call <- match.call()
   criteria <- c("JMI", "MIM", "MIFS", "mRMR", "CMIM", "DISR", "CIFE", "ICAP", "CMI")
   criterion <- check_choice(criterion, criteria, "criterion")
   discretize <- check_choice(discretize, c("equal-width", "equal-frequency", "none"), "discretize")
-  bins <- check_bins(bins)
+  if (!is.null(bins)) {
+    bins <- check_bins(bins)
+  }
   threads <- resolve_threads(if (!missing(numCores)) numCores)
   device <- check_device(device)
+  x <- read_data(x, "x")
   features <- selection_features(x)
   n <- nrow(x)
   p <- ncol(x)
   y <- selection_classes(y, n, bins, discretize)
+  bins <- bins %||% default_bins(n, if (is.factor(y)) nlevels(y))
   k <- check_k(k, p)
   device <- choose_selection_device(device, as.double(n) * p * k)
   options <- list(n = n, k = k, criterion = criterion, discretise = discretize, bins = bins)
@@ -114,6 +128,7 @@ select_features <- function(x, y, k, criterion = c(
   }))
   names <- if (is.null(colnames(x))) as.character(found$index) else colnames(x)[found$index]
   warn_unique(names[found$levels == n])
+  warn_sparse(found$levels, found$classes, n, bins)
   structure(class = "pcgpu_selection", list(
     index = found$index, names = names, score = found$score, relevance = found$relevance, levels = found$levels,
     criterion = criterion, bins = bins, discretize = discretize,
@@ -126,6 +141,13 @@ check_bins <- function(bins) {
     abort_argument("bins", bins, "give a whole number from 2 to 65535.")
   }
   as.integer(bins)
+}
+
+# See the section "Columns" of the help. classes: NULL where y is cut, too.
+default_bins <- function(n, classes) {
+  bins <- if (is.null(classes)) (n / 5)^(1 / 3) else sqrt(n / (5 * classes))
+  # A whole root must not fall below itself by rounding.
+  as.integer(min(64, max(2, floor(bins + 1e-9))))
 }
 
 check_k <- function(k, p) {
@@ -162,7 +184,7 @@ selection_features <- function(x) {
 
 refuse_shape <- function(x) {
   if (nrow(x) < 2L || ncol(x) < 1L) {
-    abort_argument("x", x, "give at least two rows and one column.", shown = sprintf("%d x %d", nrow(x), ncol(x)))
+    abort_argument("x", x, "give at least two rows and one column.", has = sprintf("%d rows and %d columns", nrow(x), ncol(x)))
   }
 }
 
@@ -173,7 +195,7 @@ feature_columns <- function(x) {
   }, NA)
   if (!all(plain)) {
     abort_argument("x", x, "make numbers or factors of them, or drop these columns.",
-      shown = paste("neither numbers, factor, logical nor character in", column_names(x, !plain))
+      is = paste("neither numbers, factor, logical nor character in", column_names(x, !plain))
     )
   }
   lapply(unname(as.list(x)), function(column) {
@@ -183,27 +205,45 @@ feature_columns <- function(x) {
 
 # y as Rust wants it: a factor, or numbers to be cut.
 selection_classes <- function(y, n, bins, discretize) {
+  y <- plain_integer64(y, "y")
   vector <- is.null(dim(y)) && (is.factor(y) || is.logical(y) || is.character(y) || (is.numeric(y) && !is.object(y)))
   if (!vector) {
     abort_argument("y", y, "give a vector, a factor or numbers, with a value for each row of `x`.")
   }
   if (length(y) != n) {
     abort_argument("y", y, sprintf("give a value for each of the %d rows of `x`.", n),
-      shown = sprintf("of length %d", length(y))
+      is = sprintf("of length %d", length(y))
     )
   }
   if (anyNA(y)) {
-    abort_argument("y", y, "drop these rows, here and in `x`.", shown = sprintf("NA at place %d", which(is.na(y))[1L]))
+    abort_argument("y", y, "drop these rows, here and in `x`.", has = sprintf("NA at place %d", which(is.na(y))[1L]))
   }
-  if (is.numeric(y) && !is.factor(y) && discretize != "none" && length(unique(y)) > bins) {
+  if (!is.numeric(y) || is.factor(y)) {
+    return(if (is.factor(y)) y else factor(y))
+  }
+  if (!all(is.finite(y))) {
+    abort_argument("y", y, "drop these rows, here and in `x`.",
+      has = sprintf("an infinite value at place %d", which(!is.finite(y))[1L])
+    )
+  }
+  different <- length(unique(y))
+  as_they_are <- if (is.null(bins)) {
+    all(y == trunc(y)) && different <= max(10, min(64, n / 5))
+  } else {
+    different <= bins
+  }
+  if (!as_they_are && discretize != "none") {
     return(y)
   }
-  factor(y)
+  if (different == n) {
+    abort_argument("y", y, if (discretize == "none") {
+      "cut() the numbers into classes, or give another `discretize`, which cuts them."
+    } else {
+      sprintf("give `bins` below %d, so that the numbers are cut, or leave it out.", n)
+    }, has = "a value of its own in every row, which would make each row a class")
+  }
+  exact_factor(y)
 }
-
-# From how many counts (rows times columns times k) on device = "auto" takes a GPU where there is one. Measured on an H200 beside 16
-# cores (the example `select`, see inst/bench/RESULTS.md): 1e9 take the cores 0.2 s, as long as the first use of a GPU by a process.
-auto_counts <- 1e9
 
 choose_selection_device <- function(device, counts) {
   if (device$kind == "cuda") {
@@ -217,7 +257,7 @@ choose_selection_device <- function(device, counts) {
     device$automatic <- FALSE
     return(device)
   }
-  if (device$kind == "auto" && counts >= auto_counts) automatic_card() else new_device("cpu")
+  if (device$kind == "auto" && counts >= auto_selection_counts) automatic_card() else new_device("cpu")
 }
 
 warn_unique <- function(names) {
@@ -226,6 +266,18 @@ warn_unique <- function(names) {
       "a level of its own in every row have the selected features ", enumerate(dQuote(names, FALSE)),
       ": they tell any two rows apart, and say nothing of `y` that holds for others; leave them out, or give fewer `bins`"
     ), columns = names)
+  }
+}
+
+# A table of two features and the class in which more than nine cells in ten must be empty tells of chance. `levels`: those of the
+# selected features.
+warn_sparse <- function(levels, classes, n, bins) {
+  cells <- as.double(stats::median(levels))^2 * classes
+  if (n < cells / 10) {
+    warn("sparse", sprintf(paste(
+      "%d observations in tables of %.0f cells (two features of %g levels, %d classes): what is selected rests on chance;",
+      "give fewer `bins` (%d by default here), or merge levels and classes"
+    ), n, cells, stats::median(levels), classes, default_bins(n, classes)), cells = cells)
   }
 }
 

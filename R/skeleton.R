@@ -23,8 +23,9 @@ skeleton <- function(suffStat, indepTest, alpha, labels, p,
                      numCores, verbose = FALSE, device = "auto", progress = NULL) {
   call <- match.call()
   labels <- check_labels(labels, p, !missing(labels), !missing(p))
+  check_search_given(missing(suffStat), missing(indepTest), missing(alpha))
   method <- check_choice(method, c("stable", "original", "stable.fast"), "method")
-  options <- check_search(method, alpha, fixedGaps, fixedEdges, NAdelete, m.max, length(labels))
+  options <- check_search(method, alpha, fixedGaps, fixedEdges, NAdelete, m.max, labels)
   threads <- resolve_threads(if (!missing(numCores)) numCores)
   verbose <- check_verbose(verbose)
   device <- check_device(device)

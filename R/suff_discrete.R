@@ -5,10 +5,12 @@
 #'
 #' A factor has the levels that it declares, whether they occur or not: a level that does not raises the degrees of
 #' freedom, in pcalg and in bnlearn too. Use [droplevels()] first if that is not meant. Logical, character and whole-numbered
-#' columns have the values that occur, in ascending order.
+#' columns have the values that occur, in ascending order. `NA` and `NaN` are missing values.
 #'
-#' @param x A data frame or matrix, observations in rows, variables in columns: factors, logicals, characters or whole
-#'   numbers. Cut other numbers into classes first, see [cut()].
+#' @param x Observations in rows, variables in columns: a data frame or matrix of factors, logicals, characters or whole
+#'   numbers (also bit64's `integer64`). Cut other numbers into classes first, see [cut()]. Or a contingency table of at least
+#'   two dimensions, as [table()] and [xtabs()] make them: its counts stand for that many observations, and its dimensions are
+#'   the variables. A Bioconductor `ExpressionSet` or `SummarizedExperiment` is read with its samples as rows.
 #' @param na What to do about missing values: `"error"` (the default), or `"pairwise"`: every test leaves out the
 #'   observations that lack one of its own variables.
 #' @param adaptDF Are empty cells to lower the degrees of freedom? See [disCItest()] and [chi2CItest()].
@@ -22,11 +24,9 @@
 #' }
 #' A column that is constant gets a warning of class `pcgpu_warning_constant`: it is independent of everything.
 #' @examples
-#' passengers <- as.data.frame(Titanic)
-#' passengers <- passengers[rep(seq_len(nrow(passengers)), passengers$Freq), 1:4]
-#' suff <- suff_discrete(passengers)
+#' suff <- suff_discrete(Titanic) # a contingency table: 2,201 people, four variables
 #' suff$nlev
-#' fit <- pc(suff, indepTest = chi2CItest, alpha = 0.01, labels = names(passengers), numCores = 2)
+#' fit <- pc(suff, indepTest = chi2CItest, alpha = 0.01, labels = colnames(suff$dm), numCores = 2)
 #' plot_cpdag(fit)
 #'
 #' # Missing values
@@ -36,9 +36,11 @@
 suff_discrete <- function(x, na = c("error", "pairwise"), adaptDF = FALSE) {
   na <- check_choice(na, c("error", "pairwise"), "na")
   adaptDF <- check_flag(adaptDF, "adaptDF")
+  x <- read_data(x, "x", counts = TRUE)
   if (!is.data.frame(x) && !(is.matrix(x) && is.atomic(x))) {
-    abort_argument("x", x, "give a data frame or matrix, observations in rows.")
+    abort_argument("x", x, "give a data frame or matrix, observations in rows, or a contingency table.")
   }
+  tell_if_turned(x, "x")
   if (is.matrix(x)) {
     x <- as.data.frame(x, optional = is.null(colnames(x)))
     names(x) <- if (all(nzchar(names(x)))) names(x)
@@ -49,7 +51,7 @@ suff_discrete <- function(x, na = c("error", "pairwise"), adaptDF = FALSE) {
   discrete <- vapply(x, is_discrete, NA)
   if (!all(discrete)) {
     abort_argument("x", x, "make factors of them, for instance by cut(), or drop them.",
-      shown = paste("neither factor, logical, character nor whole numbers in", column_names(x, !discrete))
+      is = paste("neither factor, logical, character nor whole numbers in", column_names(x, !discrete))
     )
   }
   missing <- vapply(x, anyNA, NA)
@@ -57,14 +59,14 @@ suff_discrete <- function(x, na = c("error", "pairwise"), adaptDF = FALSE) {
     abort_argument("x", x, paste(
       "drop the rows or fill the values in, or give na = \"pairwise\"",
       "(each test leaves out the rows that lack one of its variables)."
-    ), shown = paste("missing values in", column_names(x, missing)))
+    ), has = paste("missing values in", column_names(x, missing)))
   }
-  factors <- lapply(x, function(column) if (is.factor(column)) column else factor(column))
+  factors <- lapply(x, exact_factor)
   levels <- lapply(factors, levels)
   many <- lengths(levels) > 65535L
   if (any(many)) {
     abort_argument("x", x, "a variable can have 65535; group them, or drop these columns.",
-      shown = paste("too rich in levels in", column_names(x, many))
+      is = paste("too rich in levels in", column_names(x, many))
     )
   }
   codes <- vapply(factors, function(column) as.integer(column) - 1L, integer(nrow(x)))

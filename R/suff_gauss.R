@@ -5,7 +5,8 @@
 #' Two columns that are equal up to a linear map have correlation 1 or -1. They are allowed: either explains the other
 #' away, and [pc()] answers as pcalg does, but which edges then stay rests on rounding. Drop one of them.
 #'
-#' @param x A numeric matrix or data frame, observations in rows, variables in columns.
+#' @param x A numeric matrix or data frame (also with bit64's `integer64`), observations in rows, variables in columns; or a
+#'   Bioconductor `ExpressionSet` or `SummarizedExperiment` (its first assay), whose samples are the observations.
 #' @param use What to do about missing values, as in [stats::cor()]:
 #'   - `"everything"` (the default) and `"all.obs"`: an error when there are any;
 #'   - `"complete.obs"` and `"na.or.complete"`: only rows without one count, and `n` is their number;
@@ -37,33 +38,45 @@ suff_gauss <- function(x, use = c(
   method <- check_choice(method, c("pearson", "spearman", "kendall"), "method")
   device <- check_device(device)
   x <- check_data(x)
-  missing <- colSums(is.na(x)) > 0
+  range <- column_ranges(x)
+  infinite <- apply(is.infinite(range), 2L, any) & range[1L, ] <= range[2L, ]
+  if (any(infinite)) {
+    abort_argument("x", x, "drop these rows or columns, or transform the data in another way.",
+      has = paste("infinite values in", column_names(x, infinite))
+    )
+  }
   n <- nrow(x)
-  if (any(missing)) {
+  missing <- anyNA(x)
+  if (missing) {
     if (use %in% c("everything", "all.obs")) {
       abort_argument("x", x, paste(
         "drop or fill them in, or give use = \"complete.obs\" (rows without any)",
         "or use = \"pairwise.complete.obs\" (rows without one in the two columns at hand)."
-      ), shown = paste("missing values in", column_names(x, missing)))
+      ), has = paste("missing values in", column_names(x, apply(x, 2L, anyNA))))
     }
     if (use == "pairwise.complete.obs") {
       n <- min(crossprod(!is.na(x)))
     } else {
       x <- x[stats::complete.cases(x), , drop = FALSE]
       n <- nrow(x)
+      range <- column_ranges(x)
     }
   }
   # The test has n - |S| - 3 in its formula.
   if (n < 4) {
     abort_argument("x", x, "a test of correlation takes at least 4 observations.",
-      shown = sprintf("of %d usable rows", as.integer(n))
+      has = sprintf("%d usable rows", as.integer(n))
     )
   }
-  check_varying(x)
-  C <- correlations(x, use, method, device, pairwise = use == "pairwise.complete.obs" && any(missing))
-  if (use == "pairwise.complete.obs" && any(missing)) {
-    check_pairwise(C)
+  constant <- range[1L, ] >= range[2L, ]
+  if (any(constant)) {
+    abort_argument("x", x, "drop these columns: a constant has no correlation.",
+      is = paste("constant in", column_names(x, constant))
+    )
   }
+  pairwise <- missing && use == "pairwise.complete.obs"
+  C <- correlations(rescale(x, range), use, method, device, pairwise)
+  check_correlations(C, pairwise)
   list(C = C, n = as.integer(n))
 }
 
@@ -82,7 +95,8 @@ correlations <- function(x, use, method, device, pairwise) {
   }
   check_rust(on_device(device, 1L, function(engine) {
     if (engine$kind == "cpu") {
-      return(stats::cor(x, use = use, method = method))
+      # Its warning of a standard deviation of zero comes as an error later, with the columns' names.
+      return(suppressWarnings(stats::cor(x, use = use, method = method)))
     }
     storage.mode(x) <- "double"
     C <- rust_correlation(x, nrow(x), ncol(x), engine)
@@ -94,56 +108,75 @@ correlations <- function(x, use, method, device, pairwise) {
 }
 
 check_data <- function(x) {
+  x <- read_data(x, "x")
+  if (isS4(x) && methods::is(x, "Matrix")) {
+    x <- as.matrix(x)
+  }
   if (!is.data.frame(x) && !is.matrix(x)) {
     abort_argument("x", x, "give a numeric matrix or data frame, observations in rows.")
   }
   numeric <- if (is.data.frame(x)) vapply(x, is.numeric, NA) else rep(is.numeric(x), ncol(x))
   if (!all(numeric)) {
     abort_argument("x", x, "drop these columns, or make numbers of them.",
-      shown = paste("not numeric in", column_names(x, !numeric))
+      is = paste("not numeric in", column_names(x, !numeric))
     )
   }
   if (ncol(x) < 2L) {
     abort_argument("x", x, "give at least two columns.")
   }
-  x <- as.matrix(x)
-  infinite <- colSums(is.infinite(x)) > 0
-  if (any(infinite)) {
-    abort_argument("x", x, "drop these rows or columns, or transform the data in another way.",
-      shown = paste("infinite in", column_names(x, infinite))
-    )
+  tell_if_turned(x, "x")
+  as.matrix(x)
+}
+
+# The smallest and the largest value of each column, two rows; Inf and -Inf where all are missing.
+column_ranges <- function(x) {
+  suppressWarnings(vapply(seq_len(ncol(x)), function(column) {
+    as.double(range(x[, column], na.rm = TRUE))
+  }, numeric(2L)))
+}
+
+# Columns whose squares would leave the range of doubles, multiplied by a power of two, which changes no digit of a
+# correlation.
+rescale <- function(x, range) {
+  largest <- pmax(abs(range[1L, ]), abs(range[2L, ]))
+  for (column in which(largest > 1e100 | largest < 1e-100)) {
+    # In two steps: the power may itself be beyond the range.
+    half <- 2^-trunc(log2(largest[column]) / 2)
+    x[, column] <- x[, column] * half * half
   }
   x
 }
 
-check_varying <- function(x) {
-  constant <- apply(x, 2L, function(column) {
-    seen <- column[!is.na(column)]
-    length(seen) == 0L || min(seen) == max(seen)
-  })
-  if (any(constant)) {
-    abort_argument("x", x, "drop these columns: a constant has no correlation.",
-      shown = paste("constant in", column_names(x, constant))
+# Every correlation must be a number. Those from different rows, moreover, need not belong together.
+check_correlations <- function(C, pairwise) {
+  if (anyNA(C)) {
+    bad <- is.na(C)
+    pair <- which(bad, arr.ind = TRUE)[1L, ]
+    if (pairwise) {
+      abort_argument("x", C, "use other rows or columns.", has = sprintf(
+        "no correlation of %s and %s in the rows that have both", column_label(C, pair[2L]), column_label(C, pair[1L])
+      ))
+    }
+    # A column without any correlation is at fault alone.
+    alone <- rowSums(!bad) <= 1L
+    abort_argument("x", C, "drop these columns, or subtract their means first: to the precision of a double they are constant.",
+      has = paste("no correlation for", column_names(C, if (any(alone)) alone else rowSums(bad) > 0))
     )
   }
-}
-
-# Correlations from different rows need not belong together.
-check_pairwise <- function(C) {
-  if (anyNA(C)) {
-    pair <- which(is.na(C), arr.ind = TRUE)[1L, ]
-    abort_argument("x", C, "use other rows or columns.", shown = sprintf(
-      "without a correlation of columns %d and %d in the rows that have both", pair[1L], pair[2L]
-    ))
+  if (!pairwise) {
+    return(invisible())
   }
   definite <- tryCatch(is.matrix(chol(C + diag(1e-8, nrow(C)))), error = function(e) FALSE)
   if (!definite) {
-    warning(
-      "the pairwise correlation matrix is not positive semi-definite: some partial correlations may make no sense; ",
-      "consider use = \"complete.obs\"",
-      call. = FALSE
-    )
+    warn("pairwise", paste(
+      "the pairwise correlation matrix is not positive semi-definite: some partial correlations may make no sense;",
+      "consider use = \"complete.obs\""
+    ))
   }
+}
+
+column_label <- function(x, at) {
+  if (is.null(colnames(x))) paste("column", at) else dQuote(colnames(x)[at], FALSE)
 }
 
 column_names <- function(x, which) {

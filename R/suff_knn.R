@@ -3,7 +3,8 @@
 #' Puts continuous and mixed data together with what [cmiKnnCItest()] and [mixedCItest()] need to know, with checks first.
 #'
 #' Numbers are continuous; factors, logicals and characters are discrete, with a distance of 0 between equal levels and 1
-#' between others. Make a factor of a number that is a code.
+#' between others. Make a factor of a number that is a code: a message of class `pcgpu_message_codes` names columns of whole
+#' numbers with at most 10 different values, which are taken as continuous.
 #'
 #' # Transforms
 #'
@@ -17,8 +18,9 @@
 #' Equal values of a continuous column are an accident to the estimator `"frenzel-pompe"`: before they are ranked they are
 #' put in an order at random, by the seed, where CMIknn adds noise. The others are for mixed data, and keep them equal.
 #'
-#' @param data A data frame or matrix, observations in rows, variables in columns: numbers, factors, logicals, characters.
-#'   No missing values.
+#' @param data A data frame or matrix, observations in rows, variables in columns: numbers (also bit64's `integer64`), factors,
+#'   logicals, characters; or a Bioconductor `ExpressionSet` or `SummarizedExperiment`, whose samples are the observations. No
+#'   missing values.
 #' @param k Number of nearest neighbours that an estimate goes by: a whole number from 1 to n - 1, or a share of n below 1.
 #' @param k_perm Number of nearest neighbours given S that an observation may take its value of x from in a permutation,
 #'   itself one of them: a whole number from 1 to n - 1.
@@ -50,9 +52,11 @@ suff_knn <- function(data, k = 7, k_perm = 5, permutations = 100,
                      estimator = c("auto", "frenzel-pompe", "mesner-shalizi", "gao"),
                      transform = c("ranks", "standardize", "uniform", "none"),
                      seed = NULL, add_one = FALSE, early_stop = NULL) {
+  data <- read_data(data, "data")
   if (!is.data.frame(data) && !(is.matrix(data) && is.atomic(data))) {
     abort_argument("data", data, "give a data frame or matrix, observations in rows.")
   }
+  tell_if_turned(data, "data")
   if (is.matrix(data)) {
     data <- as.data.frame(data, optional = is.null(colnames(data)), stringsAsFactors = TRUE)
     names(data) <- if (all(nzchar(names(data)))) names(data)
@@ -64,13 +68,14 @@ suff_knn <- function(data, k = 7, k_perm = 5, permutations = 100,
   usable <- discrete | vapply(data, is_number_column, NA)
   if (!all(usable)) {
     abort_argument("data", data, "make numbers or factors of them, or drop them.",
-      shown = paste("neither numbers nor factors, logicals or characters in", column_names(data, !usable))
+      is = paste("neither numbers nor factors, logicals or characters in", column_names(data, !usable))
     )
   }
+  tell_if_codes(data, discrete)
   missing <- vapply(data, function(column) anyNA(column) || is.numeric(column) && !all(is.finite(column)), NA)
   if (any(missing)) {
     abort_argument("data", data, "drop the rows or fill the values in.",
-      shown = paste("missing or infinite values in", column_names(data, missing))
+      has = paste("missing or infinite values in", column_names(data, missing))
     )
   }
   factors <- lapply(data, function(column) if (is.factor(column)) droplevels(column) else if (!is.numeric(column)) factor(column))
@@ -89,10 +94,23 @@ suff_knn <- function(data, k = 7, k_perm = 5, permutations = 100,
   )
   if (suff$estimator == "frenzel-pompe" && any(discrete)) {
     abort_argument("estimator", "frenzel-pompe", "give \"mesner-shalizi\" or \"gao\", which are for mixed data.",
-      shown = paste0("\"frenzel-pompe\", for continuous variables, and discrete are ", column_names(data, discrete))
+      is = paste0("\"frenzel-pompe\", for continuous variables, and discrete are ", column_names(data, discrete))
     )
   }
   suff
+}
+
+# Whole numbers of few values are codes as often as they are counts.
+tell_if_codes <- function(data, discrete) {
+  few <- !discrete & vapply(data, function(column) {
+    is.numeric(column) && all(is.finite(column) & column == trunc(column)) && length(unique(column)) <= 10L
+  }, NA)
+  if (any(few)) {
+    tell("codes", paste0(
+      "taken as continuous: ", column_names(data, few), ", whole numbers of at most 10 different values; ",
+      "make factors of those that are codes."
+    ), columns = unname(which(few)))
+  }
 }
 
 is_level_column <- function(column) {

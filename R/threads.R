@@ -1,5 +1,7 @@
 # The number of threads: the argument `numCores`, else options(pcgpu.threads), else the environment variable
-# PCGPU_NUM_THREADS, else all cores. The answer of a search does not depend on it.
+# PCGPU_NUM_THREADS, else one in a forked process, whose brothers have the other cores, and all cores elsewhere. The answer of a
+# search does not depend on it. The attribute "named" says that somebody asked for so many, and is to hear where they cannot be
+# started.
 resolve_threads <- function(numCores = NULL) {
   if (!is.null(numCores)) {
     if (!is_number(numCores) || numCores <= 0) {
@@ -7,14 +9,14 @@ resolve_threads <- function(numCores = NULL) {
         pcalg = "(is.integer(numCores) || is.numeric(numCores)) && numCores > 0 is not TRUE"
       )
     }
-    return(count_threads(numCores))
+    return(named_threads(numCores))
   }
   option <- getOption("pcgpu.threads")
   if (!is.null(option)) {
     if (!is_number(option) || option < 1) {
       abort_argument("options(pcgpu.threads)", option, "set it to a number of threads from 1, or to NULL.")
     }
-    return(count_threads(option))
+    return(named_threads(option))
   }
   variable <- Sys.getenv("PCGPU_NUM_THREADS")
   if (nzchar(variable)) {
@@ -24,7 +26,10 @@ resolve_threads <- function(numCores = NULL) {
         "PCGPU_NUM_THREADS", variable, "set this environment variable to a number of threads from 1, or unset it."
       )
     }
-    return(count_threads(number))
+    return(named_threads(number))
+  }
+  if (!identical(session$process, Sys.getpid())) {
+    return(1L)
   }
   cores <- as.integer(rust_info()$cores)
   # R CMD check allows a package two cores at a time, and sets this variable to say so.
@@ -33,4 +38,4 @@ resolve_threads <- function(numCores = NULL) {
 }
 
 # A part of a thread is none, but one there must be; far more threads than cores help nobody.
-count_threads <- function(number) as.integer(max(1, min(floor(number), 1024)))
+named_threads <- function(number) structure(as.integer(max(1, min(floor(number), 1024))), named = TRUE)

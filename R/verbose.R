@@ -1,15 +1,40 @@
-# What `verbose` prints: the lines that pcalg prints for the method, once a level, and once a test where the test is an
-# R function. Native tests are not printed one by one: there are millions of them a second.
+# What `verbose` prints: pcalg's lines, in pcalg's order.
+#
+# verbose = TRUE prints a line for each level, and one for each visit, test and orientation up to `most_printed` variables:
+# beyond, there are millions of tests, and a native search does them in an order of its own. verbose = 2 prints them whatever
+# the number of variables. Native tests are then run once more, one after the other.
+most_printed <- 50L
 
+# The callbacks of Rust that print (see Listener in src/rust/src/api.rs).
+printers <- function(verbose, method, kind, p) {
+  if (verbose == 0L) {
+    return(list())
+  }
+  whole <- verbose > 1L || p <= most_printed || kind == "function"
+  c(
+    list(level = level_printer(method)),
+    if (whole) list(test = test_printer(method), event = print_event),
+    if (whole && method != "stable.fast") list(visit = visit_printer(verbose))
+  )
+}
+
+# `edges` is the number of pairs that are left; pcalg's R code counts each from both ends.
 level_printer <- function(method) {
   if (method != "stable.fast") {
-    return(function(level, remaining) {
-      cat("Order=", level, "; remaining edges:", remaining, "\n", sep = "")
+    return(function(level, edges) {
+      cat("Order=", level, "; remaining edges:", 2 * edges, "\n", sep = "")
     })
   }
-  # pcalg's C++ says nothing of level 0.
-  function(level, remaining) {
-    if (level > 0) cat("Order = ", level, "; remaining edges: ", remaining, "\n", sep = "")
+  # What pcalg's C++ says; nothing of the edges at level 0.
+  function(level, edges) {
+    if (level <= 1) cat(if (level == 0) "Casting arguments...\n" else "Fitting skeleton to data...\n")
+    if (level > 0) cat("Order = ", level, "; remaining edges: ", edges, "\n", sep = "")
+  }
+}
+
+visit_printer <- function(verbose) {
+  function(number, visits) {
+    if (verbose > 1L || number %% 100 == 0) cat("|i=", number, "|iMax=", visits, "\n")
   }
 }
 
@@ -20,6 +45,29 @@ test_printer <- function(method) {
   # pcalg's C++ counts variables from 0 and prints six digits.
   function(x, y, S, p) {
     set <- paste0("(", paste(S - 1L, collapse = ", "), ")")
-    cat("  x = ", x - 1L, ", y = ", y - 1L, ", S = ", set, " : pval = ", format(p, digits = 6L), "\n", sep = "")
+    cat("  x = ", x - 1L, ", y = ", y - 1L, ", S = ", set, " : pval = ", if (is.nan(p)) "nan" else sprintf("%g", p), "\n", sep = "")
   }
+}
+
+# A line of the orientation. v: the vertices that it is about.
+print_event <- function(kind, v, p) {
+  switch(kind,
+    `triple without` = cat("\nTriple:", v, "and sepset by skelet:", NULL, "\n"),
+    triple = cat("\nTriple:", v[1L], v[2L], v[3L], "and sepset by skelet:", v[-(1:3)], "\n"),
+    a = cat("a: S =", v, " - pval =", p, "\n"),
+    c = cat("c: S =", v, " - pval =", p, "\n"),
+    ambiguous = cat("Triple ambiguous\n"),
+    rule1 = cat(
+      "\nRule 1':", v[1L], "->", v[2L], " and ", v[2L], "-", v[3L], " where ", v[1L], " and ", v[3L],
+      " not connected and ", v, " faithful triple: ", v[2L], "->", v[3L], "\n"
+    ),
+    `rule1 conflict` = cat(
+      "\nRule 1':", v[1L], "->", v[2L], "<-", v[3L], " but ", v[2L], "->", v[3L], "also possible and",
+      v, " faithful triple: ", v[1L], "->", v[2L], "<->", v[3L], "\n"
+    ),
+    rule2 = cat("\nRule 2: Chain ", v[1L], "->", v[2L], "->", v[3L], ":", v[1L], "->", v[3L], "\n"),
+    `rule2 conflict` = cat("\nRule 2: Chain ", v[1L], "->", v[2L], "->", v[3L], ":", v[1L], "<->", v[3L], "\n"),
+    rule3 = cat("\nRule 3':", v[1:3], "faithful triple: ", v[1L], "->", v[4L], "\n"),
+    `rule3 conflict` = cat("\nRule 3':", v[1:3], "faithful triple: ", v[1L], "<->", v[4L], "\n")
+  )
 }

@@ -1,4 +1,5 @@
 .onLoad <- function(libname, pkgname) {
+  session$process <- Sys.getpid()
   # Here, and not at build time: pcalg may be installed or removed after this package was built.
   if (!has_pcalg()) {
     define_class(topenv())
@@ -8,9 +9,11 @@
   } else {
     plot_after_pcalg()
   }
+  plot_without_rgraphviz()
 }
 
 .onUnload <- function(libpath) {
+  if (isNamespaceLoaded("pcalg") && !is.null(session$pcalg)) use_in_pcalg(FALSE)
   # What the process holds on a GPU.
   rust_release()
   library.dynam.unload("pcgpu", libpath)

@@ -18,3 +18,20 @@ test_that("skeletons and graphs without edges become igraph graphs", {
   expect_equal(igraph::vcount(as_igraph(none@graph)), 4)
   expect_error(as_igraph("graph"), class = "pcgpu_error_argument")
 })
+
+test_that("a graph of one node, and one of none, become igraph graphs", {
+  skip_if_not_installed("igraph")
+  for (m in list(matrix(0, 1, 1), matrix(1, 1, 1), matrix(FALSE, 1, 1))) {
+    graph <- as_igraph(m)
+    expect_identical(igraph::V(graph)$name, "1")
+    expect_equal(igraph::ecount(graph), 0)
+  }
+  expect_equal(igraph::vcount(as_igraph(matrix(0, 0, 0))), 0)
+})
+
+test_that("a matrix with missing entries is refused", {
+  m <- matrix(c(0, 1, NA, 0), 2)
+  error <- expect_error(as_igraph(m), "first at [1, 2]", fixed = TRUE, class = "pcgpu_error_argument")
+  expect_identical(error$argument, "x")
+  expect_error(as_igraph(m == 1), class = "pcgpu_error_argument")
+})

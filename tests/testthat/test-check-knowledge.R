@@ -21,7 +21,6 @@ test_that("gaps and edges have the size of the data and are symmetric, in pcalg'
 
 test_that("gaps and edges are logical", {
   bad("fixedGaps", "logical", fixedGaps = matrix("a", 8, 8))
-  bad("fixedEdges", "logical", fixedEdges = matrix(2, 8, 8))
   missing <- none
   missing[1, 2] <- missing[2, 1] <- NA
   bad("fixedGaps", "NA at 2 places", fixedGaps = missing)
@@ -36,4 +35,36 @@ test_that("gaps stay gaps, edges stay edges, and a gap is stronger", {
   expect_equal(amat(fit(fixedGaps = pair, fixedEdges = pair))[1, 8], 0)
   expect_equal(sum(amat(fit(fixedEdges = !diag(8)))), 56)
   expect_equal(sum(amat(fit(fixedGaps = !diag(8)))), 0)
+})
+
+test_that("numbers other than 0 are TRUE, as in pcalg", {
+  pair <- none
+  pair[1, 8] <- pair[8, 1] <- TRUE
+  for (factor in c(2, -0.5, 1e-300)) {
+    expect_identical(fit(fixedGaps = pair * factor)@graph, fit(fixedGaps = pair)@graph)
+    expect_identical(fit(fixedEdges = pair * factor)@graph, fit(fixedEdges = pair)@graph)
+  }
+  skip_without_pcalg()
+  expect_same_result(fit(fixedGaps = pair * 7), pcalg::skeleton(suff(), pcalg::gaussCItest, 0.05, p = 8, fixedGaps = pair * 7))
+  expect_same_result(fit(fixedEdges = pair * 7), pcalg::skeleton(suff(), pcalg::gaussCItest, 0.05, p = 8, fixedEdges = pair * 7))
+})
+
+test_that("names of gaps and edges are the labels in their order; others go by position, with a warning", {
+  labels <- paste0("v", 1:8)
+  pair <- none
+  pair[1, 8] <- pair[8, 1] <- TRUE
+  with_names <- function(names) structure(pair, dimnames = list(names, names))
+  run <- function(...) skeleton(suff(), gaussCItest, 0.05, labels = labels, ...)
+  for (argument in c("fixedGaps", "fixedEdges")) {
+    given <- function(matrix) do.call(run, stats::setNames(list(matrix), argument))
+    want <- given(pair)@graph
+    expect_no_warning(same <- given(with_names(labels)))
+    expect_identical(same@graph, want)
+    e <- expect_error(given(with_names(labels[c(8, 1:7)])), "in another order", class = "pcgpu_error_argument")
+    expect_identical(e$argument, "labels")
+    w <- expect_warning(other <- given(with_names(LETTERS[1:8])), "by their position", class = "pcgpu_warning_names")
+    expect_identical(w$argument, argument)
+    expect_identical(other@graph, want)
+    expect_error(given(structure(pair, dimnames = list(labels, labels[8:1]))), "different orders", class = "pcgpu_error_argument")
+  }
 })

@@ -13,7 +13,7 @@ test_that("labels or p are needed, and must agree, in pcalg's words", {
 })
 
 test_that("p is a number from 2", {
-  for (p in list(1, 0, -3, NA, "8", c(8, 8), NULL, Inf)) bad("p", "p >= 2", p = p)
+  for (p in list(1, 0, -3, NA, "8", c(8, 8), NULL, Inf, 8.5)) bad("p", "p >= 2", p = p)
 })
 
 test_that("labels are distinct names", {
@@ -24,4 +24,49 @@ test_that("labels are distinct names", {
   bad("labels", "repeated are \"v1\"", labels = c("v1", "v1", paste0("v", 3:8)))
   bad("labels", "\"a|b\"", labels = c("a|b", paste0("v", 2:8)))
   bad("labels", "not empty", labels = c("", paste0("v", 2:8)))
+})
+
+test_that("labels of a class of their own are names like any others", {
+  plain <- paste0("v", 1:8)
+  for (odd in list(structure(plain, class = "glue"), structure(plain, class = c("noquote")), I(plain))) {
+    expect_identical(skeleton(suff(), gaussCItest, 0.05, labels = odd)@graph, skeleton(suff(), gaussCItest, 0.05, labels = plain)@graph)
+  }
+})
+
+# The statistics that carry names, with the argument that has them.
+named <- function() {
+  codes <- simulate_codes(5, 300)
+  colnames(codes$dm) <- letters[1:5]
+  x <- simulate(5, 60)
+  colnames(x) <- letters[1:5]
+  list(
+    list(suff_gauss(x), gaussCItest, "suffStat$C"), list(codes, disCItest, "suffStat$dm"),
+    list(suff_knn(x, permutations = 20, seed = 1), cmiKnnCItest, "suffStat$data")
+  )
+}
+
+test_that("labels that differ from the names of the data go by position, with a warning", {
+  for (case in named()) {
+    run <- function(...) suppressWarnings(skeleton(case[[1L]], case[[2L]], 0.05, ...), classes = "pcgpu_warning_too_few")
+    expect_no_warning(run(labels = letters[1:5]))
+    expect_no_warning(run(p = 5))
+    w <- expect_warning(fit <- run(labels = LETTERS[1:5]), "by their position", class = "pcgpu_warning_names")
+    expect_match(conditionMessage(w), sprintf("\"A\" at place 1, where the names of `%s` have \"a\"", case[[3L]]), fixed = TRUE)
+    expect_identical(fit@graph@nodes, LETTERS[1:5])
+    expect_identical(unname(amat(fit)), unname(amat(run(p = 5))))
+    # Some the same, some not; one that is no name.
+    expect_warning(run(labels = c("a", "b", "d", "c", "x")), "\"d\" at place 3", class = "pcgpu_warning_names")
+  }
+  s <- suff_gauss(simulate(3, 60))
+  colnames(s$C)[2] <- NA
+  rownames(s$C) <- NULL
+  expect_warning(skeleton(s, gaussCItest, 0.05, labels = c("v1", "NA", "v3")), "\"NA\" at place 2.*have NA", class = "pcgpu_warning_names")
+})
+
+test_that("labels that are the names in another order are refused", {
+  for (case in named()) {
+    e <- expect_error(skeleton(case[[1L]], case[[2L]], 0.05, labels = letters[c(2, 1, 3:5)]), class = "pcgpu_error_argument")
+    expect_identical(e$argument, "labels")
+    expect_match(conditionMessage(e), sprintf("names of `%s` in another order", case[[3L]]), fixed = TRUE)
+  }
 })

@@ -12,8 +12,62 @@ bad <- function(argument, ..., message = NULL) {
   if (!is.null(message)) expect_match(conditionMessage(e), message, fixed = TRUE)
 }
 
-test_that("alpha lies between 0 and 1", {
-  for (alpha in list(0, 1, -0.1, 5, NA, NA_real_, "0.05", c(0.01, 0.05), NULL)) bad("alpha", alpha = alpha)
+test_that("alpha is a number", {
+  for (alpha in list(NA, NA_real_, NaN, "0.05", c(0.01, 0.05), NULL)) bad("alpha", alpha = alpha)
+})
+
+test_that("alpha outside (0, 1) gets a warning and the plain loop's answer", {
+  dm <- simulate_codes(6, 400)
+  s <- suff(p = 6)
+  # A pair with p = 1 exactly.
+  s$C[1, 2] <- s$C[2, 1] <- 0
+  for (test in list(list(s, gaussCItest), list(dm, disCItest), list(dm, chi2CItest))) {
+    wrapped <- function(x, y, S, suffStat) test[[2L]](x, y, S, suffStat)
+    for (method in c("stable", "stable.fast", "original")) {
+      for (alpha in c(-Inf, -0.1, 0, 1, 1.5, Inf)) {
+        w <- expect_warning(
+          ours <- skeleton(test[[1L]], test[[2L]], alpha, p = 6, method = method), "`alpha` is",
+          class = "pcgpu_warning_alpha"
+        )
+        expect_identical(w$alpha, alpha)
+        plain <- suppressWarnings(skeleton(test[[1L]], wrapped, alpha, p = 6, method = method))
+        expect_same_result(ours, plain, info = paste(method, alpha))
+        if (alpha <= 0) expect_equal(sum(amat(ours)), 0)
+        if (alpha > 1) expect_equal(sum(amat(ours)), 30)
+      }
+    }
+  }
+})
+
+test_that("alpha outside (0, 1) gets pcalg's answer", {
+  skip_without_pcalg()
+  s <- suff(p = 6)
+  for (method in c("stable", "stable.fast", "original")) {
+    for (alpha in c(-Inf, -0.1, 0, 1, 1.5, Inf)) {
+      ours <- suppressWarnings(pc(s, gaussCItest, alpha, p = 6, skel.method = method))
+      expect_same_result(ours, pcalg::pc(s, pcalg::gaussCItest, alpha, p = 6, skel.method = method), info = paste(method, alpha))
+    }
+    fit <- pc(s, gaussCItest, 0.05, p = 6, skel.method = method)
+    # The sweep that scripts do.
+    sweep <- unique(fit@pMax[upper.tri(fit@pMax)])
+    # The last digits of the C++'s p-values, by which "stable.fast" decides, are boost's.
+    if (method == "stable.fast") sweep <- sweep * (1 + 1e-9)
+    for (alpha in sweep) {
+      ours <- suppressWarnings(pc(s, gaussCItest, alpha, p = 6, skel.method = method))
+      expect_same_result(ours, pcalg::pc(s, pcalg::gaussCItest, alpha, p = 6, skel.method = method), info = paste(method, alpha))
+    }
+  }
+})
+
+test_that("an argument without a default that is left out is named, in R's words", {
+  for (argument in c("suffStat", "indepTest", "alpha")) {
+    for (fun in list(pc, skeleton)) {
+      given <- list(suffStat = suff(), indepTest = gaussCItest, alpha = 0.05, p = 8)
+      e <- expect_error(do.call(fun, given[names(given) != argument]), class = "pcgpu_error_argument")
+      expect_identical(e$argument, argument)
+      expect_match(conditionMessage(e), sprintf("argument \"%s\" is missing, with no default\n`%s` is missing: give", argument, argument))
+    }
+  }
 })
 
 test_that("m.max is a number", {
@@ -35,6 +89,12 @@ test_that("numCores is a positive number", {
 test_that("verbose is a flag or a number", {
   for (verbose in list(NA, "loud", 1:2, NULL)) bad("verbose", verbose = verbose)
   expect_identical(vapply(list(-Inf, FALSE, TRUE, 2, 1e10), pcgpu:::check_verbose, 0L), c(0L, 0L, 1L, 2L, 2L))
+})
+
+test_that("a setting that is wrong is named as what it is", {
+  old <- options(pcgpu.progress = "often")
+  on.exit(options(old))
+  bad("options(pcgpu.progress)")
 })
 
 test_that("progress is NULL or a flag", {

@@ -11,7 +11,7 @@ test_that("a sufficient statistic of another shape is refused with what to give"
   refused(list(dm = "a"), "needs list")
   refused(list(dm = s$dm[, 1:2]), "there are 3")
   refused(list(dm = s$dm[0, ]), "at least one row")
-  refused(s, "\"x\" at place 1 where the columns", labels = c("x", "v2", "v3"))
+  refused(s, "\"v2\" at place 1, where the names", labels = c("v2", "v1", "v3"))
 })
 
 test_that("codes and levels out of range are named", {
@@ -67,4 +67,57 @@ test_that("a hundred levels and more work, alone and in a search", {
   s$adaptDF <- FALSE
   expect_equal(chi2CItest(1, 3, 2, s), stats::pchisq(found$statistic, found$df, lower.tail = FALSE), tolerance = 1e-8)
   expect_s4_class(skeleton(s, chi2CItest, 0.05, p = 3), "pcAlgo")
+})
+
+test_that("codes from 1 on are refused, in pcalg's words and with the mend", {
+  dm <- data.matrix(data.frame(lapply(mtcars[c("cyl", "vs", "am")], factor)))
+  words <- "'dm' must have values in {0,1,..} with at least one '0' value"
+  for (suff in list(list(dm = dm), list(dm = dm, nlev = c(3, 2, 2)), list(dm = dm + 0, adaptDF = TRUE), list(dm = as.data.frame(dm)))) {
+    for (test in list(disCItest, chi2CItest)) {
+      e <- expect_error(skeleton(suff, test, 0.05, p = 3), class = "pcgpu_error_argument")
+      expect_match(conditionMessage(e), words, fixed = TRUE)
+      expect_match(e$mend, "suff_discrete\\(\\).*subtract 1")
+      e <- expect_error(test(1, 2, NULL, suff), class = "pcgpu_error_argument")
+      expect_match(conditionMessage(e), words, fixed = TRUE)
+    }
+  }
+  # Declared levels that do not occur are another matter, and so are gaps.
+  expect_identical(chi2CItest(1, 2, 3, list(dm = dm, nlev = c(4, 3, 3))), chi2CItest(1, 2, 3, list(dm = dm - 1, nlev = c(4, 3, 3))))
+  skip_without_pcalg()
+  expect_error(pcalg::disCItest(1, 2, NULL, list(dm = dm, adaptDF = FALSE)), words, fixed = TRUE)
+})
+
+test_that("codes with gaps stand for levels in their order, with and without nlev", {
+  s <- simulate_codes(4, 400, levels = 3)
+  gaps <- s
+  gaps$dm[] <- c(0L, 2L, 5L)[s$dm + 1L]
+  one <- s
+  one$dm[, 2] <- one$dm[, 2] + 1L
+  for (test in list(disCItest, chi2CItest)) {
+    want <- suppressWarnings(skeleton(s, test, 0.05, p = 4))
+    for (given in list(gaps, one, gaps["dm"], one["dm"])) {
+      given$adaptDF <- FALSE
+      expect_same_result(suppressWarnings(skeleton(given, test, 0.05, p = 4)), want)
+      for (S in list(NULL, 3, 3:4)) {
+        expect_identical(suppressWarnings(test(1, 2, S, given)), suppressWarnings(test(1, 2, S, s)))
+        # The columns at hand have no 0, another one has.
+        expect_identical(suppressWarnings(test(2, 2 %/% 2 + 2, NULL, given)), suppressWarnings(test(2, 3, NULL, s)))
+      }
+    }
+  }
+  more <- gaps
+  more$dm[1, 1] <- 7L
+  expect_error(skeleton(more, disCItest, 0.05, p = 4), "codes there go from 0 to 2", class = "pcgpu_error_argument")
+})
+
+test_that("a sufficient statistic may be an environment", {
+  s <- simulate_codes(4, 300)
+  expect_same_result(suppressWarnings(skeleton(list2env(s), disCItest, 0.05, p = 4)), suppressWarnings(skeleton(s, disCItest, 0.05, p = 4)))
+  expect_identical(disCItest(1, 2, 3, list2env(s)), disCItest(1, 2, 3, s))
+  g <- suff()
+  expect_same_result(pc(list2env(g), gaussCItest, 0.05, p = 8), pc(g, gaussCItest, 0.05, p = 8))
+  expect_identical(gaussCItest(1, 2, 3, list2env(g)), gaussCItest(1, 2, 3, g))
+  k <- suff_knn(simulate(3, 40), permutations = 20, seed = 1)
+  expect_same_result(skeleton(list2env(k), cmiKnnCItest, 0.05, p = 3), skeleton(k, cmiKnnCItest, 0.05, p = 3))
+  expect_identical(cmiKnnCItest(1, 2, NULL, list2env(k)), cmiKnnCItest(1, 2, NULL, k))
 })

@@ -55,9 +55,11 @@ test_that("C must be a correlation matrix, and a covariance matrix is told", {
 
 test_that("names on C must agree with the labels", {
   s <- suff()
-  bad(s, "labels", "colnames(C)", labels = paste0("v", 8:1))
+  bad(s, "labels", "in another order", labels = paste0("v", 8:1))
+  rownames(s$C) <- rev(colnames(s$C))
+  bad(s, "suffStat$C", "in different orders")
   rownames(s$C) <- paste0("w", 1:8)
-  bad(s, "suffStat$C", "row names and column names differ")
+  expect_silent(run(s, labels = colnames(s$C)))
   dimnames(s$C) <- NULL
   expect_identical(graph::nodes(run(s, labels = LETTERS[1:8])@graph), LETTERS[1:8])
   expect_s4_class(pc(suff(), gaussCItest, 0.05, p = 8), "pcAlgo")
@@ -86,4 +88,10 @@ test_that("integer matrices, data frames and Matrix objects of correlations are 
   expect_equal(sum(amat(pc(list(C = diag(3L), n = 10L), gaussCItest, 0.05, p = 3))), 0)
   skip_if_not_installed("Matrix")
   expect_identical(run(list(C = Matrix::Matrix(s$C), n = s$n))@graph, want)
+})
+
+test_that("a correlation just beyond 1 is shown with its digits", {
+  s <- suff()
+  s$C[3, 4] <- s$C[4, 3] <- 1 + 1e-7
+  bad(s, "suffStat$C", "1.0000001 at [4, 3]")
 })

@@ -1,7 +1,8 @@
 test_that("a result has the class pcAlgo, of pcalg when that is installed", {
   fit <- small_fit()
   expect_s4_class(fit, "pcAlgo")
-  home <- if (requireNamespace("pcalg", quietly = TRUE)) "pcalg" else "pcgpu"
+  # Without pcalg the class names no package, so that it is pcalg's where pcalg reads it.
+  home <- if (requireNamespace("pcalg", quietly = TRUE)) "pcalg"
   expect_identical(attr(class(fit), "package"), home)
   expect_true(is(fit, "gAlgo"))
   expect_true(validObject(fit))
@@ -34,17 +35,6 @@ test_that("a result survives saveRDS() and new sessions of the package", {
   expect_identical(readRDS(file), fit)
 })
 
-# The class is chosen as the package loads, so each situation needs a process of its own.
-in_new_session <- function(lines, library_paths) {
-  file <- tempfile(fileext = ".R")
-  on.exit(unlink(file))
-  writeLines(c(sprintf(".libPaths(%s)", paste(deparse(library_paths), collapse = "")), lines), file)
-  environment <- c(paste0("R_LIBS=", paste(library_paths, collapse = .Platform$path.sep)), "R_TESTS=")
-  suppressWarnings(system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", shQuote(file)),
-    stdout = TRUE, stderr = TRUE, env = environment
-  ))
-}
-
 # The library paths without the one that has pcalg; skips where that one is needed for other things.
 paths_without_pcalg <- function() {
   home <- dirname(system.file(package = "pcalg"))
@@ -60,27 +50,60 @@ fit_lines <- c(
   "fit <- pc(suff_gauss(x), gaussCItest, 0.05, labels = colnames(x), numCores = 1)"
 )
 
-test_that("one installation works with and without pcalg, and results go from one to the other", {
+test_that("what is saved with or without pcalg is read with or without it", {
   skip_without_pcalg()
-  file <- tempfile(fileext = ".rds")
-  on.exit(unlink(file))
-  without <- in_new_session(c(
-    fit_lines, "cat(attr(class(fit), 'package'), '\\n')", "fit", "summary(fit)", "print(as(fit, 'amat'))",
-    "print(class(try(as_pcalg(fit), silent = TRUE)))", sprintf("saveRDS(fit, %s)", deparse(file))
-  ), paths_without_pcalg())
-  expect_identical(without[1], "pcgpu ")
-  expect_match(without, "Total number of edges:       2", all = FALSE)
-  expect_match(without, "try-error", all = FALSE)
-  with <- in_new_session(c(
-    "suppressMessages(library(pcgpu))", sprintf("old <- readRDS(%s)", deparse(file)), "old",
-    "new <- as_pcalg(old)", "cat('class', attr(class(new), 'package'), '\\n')", "old", "new",
-    "suppressMessages(library(pcalg))", "print(getGraph(new))", "cat(shd(new, new), '\\n')",
-    "cat(identical(new@sepset, old@sepset), '\\n')"
-  ), .libPaths())
-  expect_equal(sum(grepl("Total number of edges:       2", with)), 3)
-  expect_match(with, "class pcalg", all = FALSE)
-  expect_match(with, "^TRUE", all = FALSE)
-  expect_false(any(grepl("overwritten|more than one class|Error", with)))
+  without <- paths_without_pcalg()
+  files <- c(with = tempfile(fileext = ".rds"), without = tempfile(fileext = ".rds"))
+  on.exit(unlink(files))
+  made <- list()
+  for (how in names(files)) {
+    made[[how]] <- in_new_session(c(
+      fit_lines, "fit", "summary(fit)", "print(as(fit, 'amat'))", "pdf(NULL)", "plot(fit)", "cat(validObject(fit), '\\n')",
+      "fit@max.ord <- 9L", "cat(fit@max.ord, is(fit, 'gAlgo'), '\\n')", sprintf("saveRDS(fit, %s)", deparse(files[[how]]))
+    ), if (how == "with") .libPaths() else without)
+    expect_match(made[[how]], "^9 TRUE", all = FALSE, info = how)
+  }
+  # Both print the same, plot() included.
+  expect_identical(made$with, made$without)
+  for (how in names(files)) {
+    file <- deparse(files[[how]])
+    only_pcalg <- in_new_session(c(
+      "suppressMessages(library(pcalg))", sprintf("fit <- readRDS(%s)", file), "fit", "summary(fit)", "print(as(fit, 'amat'))",
+      "cat(validObject(fit), is(fit, 'gAlgo'), shd(fit, fit), fit@max.ord, '\\n')", "print(getGraph(fit))"
+    ), .libPaths())
+    expect_match(only_pcalg, "Total number of edges:       2", all = FALSE, info = how)
+    expect_match(only_pcalg, "^TRUE TRUE 0 9", all = FALSE, info = how)
+    expect_match(only_pcalg, "Number of Edges = 2", all = FALSE, info = how)
+    only_pcgpu <- in_new_session(c(
+      "library(pcgpu)", sprintf("fit <- readRDS(%s)", file), "invisible(as_igraph(fit))",
+      if (how == "with") "fit <- as_pcalg(fit)", "fit", "summary(fit)", "print(as(fit, 'amat'))",
+      "cat(validObject(fit), is(fit, 'gAlgo'), fit@max.ord, '\\n')", "pdf(NULL)", "plot(fit)"
+    ), without)
+    expect_match(only_pcgpu, "Total number of edges:       2", all = FALSE, info = how)
+    expect_match(only_pcgpu, "^TRUE TRUE 9", all = FALSE, info = how)
+    both <- in_new_session(c(
+      "suppressMessages(library(pcgpu))", sprintf("fit <- readRDS(%s)", file), "fit", "invisible(as_pcalg(fit))",
+      "suppressMessages(library(pcalg))", "print(getGraph(fit))", "cat(shd(fit, as_pcalg(fit)), '\\n')"
+    ), .libPaths())
+    expect_match(both, "Total number of edges:       2", all = FALSE, info = how)
+    expect_match(both, "Number of Edges = 2", all = FALSE, info = how)
+    for (output in list(only_pcalg, only_pcgpu, both)) {
+      expect_false(any(grepl("overwritten|more than one class|Error", output)), info = paste(output, collapse = "\n"))
+    }
+  }
+})
+
+test_that("a result is all.equal() to pcalg's", {
+  skip_without_pcalg()
+  for (method in c("stable", "stable.fast", "original")) {
+    ours <- pc(suff(), gaussCItest, 0.05, p = 8, skel.method = method)
+    theirs <- pcalg::pc(suff(), pcalg::gaussCItest, 0.05, p = 8, skel.method = method)
+    # The package's name in the call is all that differs.
+    theirs@call[[1L]] <- quote(pc)
+    theirs@call$indepTest <- quote(gaussCItest)
+    expect_true(all.equal(ours, theirs), info = method)
+    expect_type(run_details(ours)$device, "character")
+  }
 })
 
 test_that("pcalg may be loaded before or after pcgpu, without a word", {

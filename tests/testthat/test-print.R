@@ -24,17 +24,19 @@ test_that("print(amat = TRUE) shows the matrix", {
 
 test_that("our methods and pcalg's print the same", {
   skip_without_pcalg()
+  # But for the line on what is no CPDAG.
+  printed <- function(code) grep("^Not a valid CPDAG", capture.output(code), invert = TRUE, value = TRUE)
   for (seed in 1:4) {
     fit <- pc(suff(p = 9, n = 60, degree = 3, seed = seed), gaussCItest, 0.1, p = 9, solve.confl = TRUE)
     theirs <- methods::selectMethod("show", class(fit))
-    expect_identical(capture.output(pcgpu:::print_result(fit)), capture.output(theirs(fit)))
+    expect_identical(printed(pcgpu:::print_result(fit)), capture.output(theirs(fit)))
     expect_identical(
-      capture.output(pcgpu:::print_result(fit, amat = TRUE)),
+      printed(pcgpu:::print_result(fit, amat = TRUE)),
       capture.output(getFromNamespace("print.pcAlgo", "pcalg")(fit, amat = TRUE))
     )
     theirs <- methods::selectMethod(getExportedValue("pcalg", "summary"), class(fit))
     for (amat in c(TRUE, FALSE)) {
-      expect_identical(capture.output(invisible(pcgpu:::summary.pcAlgo(fit, amat = amat))),
+      expect_identical(printed(invisible(pcgpu:::summary.pcAlgo(fit, amat = amat))),
         capture.output(invisible(theirs(fit, amat = amat)))
       )
     }

@@ -4,7 +4,7 @@ test_that("the device and the number of exact tests are told", {
   expect_identical(told$version, as.character(packageVersion("pcgpu")))
   expect_gte(told$exact_tests, 0)
   # The CPU needs no plan of its memory.
-  expect_named(told, c("device", "exact_tests", "version"))
+  expect_named(told, c("device", "exact_tests", "valid_cpdag", "version"))
 })
 
 test_that("two equal columns make exact tests", {
@@ -15,7 +15,60 @@ test_that("two equal columns make exact tests", {
 
 test_that("details survive orient(), saveRDS() and validObject()", {
   skel <- skeleton(suff(), gaussCItest, 0.05, p = 8)
-  expect_identical(run_details(orient(skel)), run_details(skel))
-  expect_true(validObject(skel))
+  details <- run_details(orient(skel))
+  expect_identical(details[names(run_details(skel))], run_details(skel))
+  expect_true(details$valid_cpdag)
+  expect_true(validObject(orient(skel)))
+  file <- tempfile(fileext = ".rds")
+  on.exit(unlink(file))
+  saveRDS(orient(skel), file)
+  expect_identical(run_details(readRDS(file)), details)
   expect_error(run_details(3), class = "pcgpu_error_argument")
+})
+
+# Graphs of many searches, with few observations so that tests contradict each other.
+test_that("whether the graph is a CPDAG is what pcalg says", {
+  skip_without_pcalg()
+  seen <- logical()
+  for (seed in 1:25) {
+    s <- suff(p = 7, n = 40, degree = 3, seed = seed)
+    for (way in list(list(), list(solve.confl = TRUE), list(maj.rule = TRUE), list(u2pd = "rand"), list(u2pd = "retry"))) {
+      fit <- do.call(pc, c(list(s, gaussCItest, 0.2, p = 7), way))
+      valid <- run_details(fit)$valid_cpdag
+      m <- as(fit, "matrix")
+      want <- !any(m == 2) && suppressMessages(pcalg::isValidGraph(m, type = "cpdag"))
+      expect_identical(valid, want, info = paste(seed, deparse(way)))
+      seen <- c(seen, valid)
+    }
+  }
+  expect_gt(sum(seen), 30)
+  expect_gt(sum(!seen), 30)
+})
+
+test_that("print, summary and plot say where the graph is no CPDAG", {
+  invalid <- NULL
+  for (seed in 1:50) {
+    fit <- pc(suff(p = 9, n = 60, degree = 3, seed = seed), gaussCItest, 0.2, p = 9)
+    if (!run_details(fit)$valid_cpdag) invalid <- fit
+  }
+  for (print in list(pcgpu:::print_result, pcgpu:::summary.pcAlgo)) {
+    expect_match(capture.output(print(invalid)), "^Not a valid CPDAG: .*maj.rule = TRUE, solve.confl = TRUE or u2pd = \"retry\"", all = FALSE)
+    expect_no_match(capture.output(print(small_fit())), "valid CPDAG")
+    expect_no_match(capture.output(print(skeleton(suff(), gaussCItest, 0.05, p = 8))), "valid CPDAG")
+  }
+})
+
+test_that("the note advises what was not tried", {
+  note <- function(...) {
+    fit <- small_fit()
+    call <- as.call(list(quote(pc), ...))
+    attr(call, "pcgpu") <- list(valid_cpdag = FALSE)
+    fit@call <- call
+    pcgpu:::validity_note(fit)
+  }
+  expect_match(note(), "Try maj.rule = TRUE, solve.confl = TRUE or u2pd = \"retry\".", fixed = TRUE)
+  expect_match(note(maj.rule = TRUE), "other. Try solve.confl = TRUE.", fixed = TRUE)
+  expect_match(note(solve.confl = TRUE), "other. Try maj.rule = TRUE.", fixed = TRUE)
+  expect_identical(note(solve.confl = TRUE, maj.rule = TRUE), "Not a valid CPDAG: tests contradict each other.")
+  expect_null(pcgpu:::validity_note(small_fit()))
 })

@@ -65,9 +65,9 @@ test_that("numbers are cut by width or by frequency", {
 test_that("matrices, data frames and sparse matrices of the same values have the same answer", {
   data <- simulate_features(n = 80, p = 10)
   x <- data$x
-  want <- select_features(x, data$y, 10)
+  want <- select_features(x, data$y, 10, bins = 64)
   same <- function(x, y = data$y, ...) {
-    found <- select_features(x, y, 10, ...)
+    found <- select_features(x, y, 10, bins = 64, ...)
     expect_identical(found[c("index", "score", "relevance", "levels", "classes")],
       want[c("index", "score", "relevance", "levels", "classes")])
   }
@@ -109,22 +109,25 @@ test_that("bad arguments are named, with their values and the mend", {
   y <- data$y
   refuse <- function(pattern, ...) expect_error(select_features(...), pattern, class = "pcgpu_error_argument")
   for (k in list(0, 13, -1, 1.5, NA, "3", NULL, 1:2)) refuse("`k` is", x, y, k)
-  for (bins in list(1, 0, 65536, 2.5, NA, "8", NULL)) refuse("`bins` is", x, y, 3, bins = bins)
+  for (bins in list(1, 0, 65536, 2.5, NA, "8")) refuse("`bins` is", x, y, 3, bins = bins)
   refuse("`criterion` is", x, y, 3, criterion = "jmi2")
   refuse("`discretize` is", x, y, 3, discretize = "some")
   for (bad in list(NULL, 1:10, list(1), "a", sum)) refuse("`x` is", bad, y, 3)
-  refuse("`x` is 60 x 0", x[, 0], y, 1)
-  refuse("`x` is 1 x 12", x[1, , drop = FALSE], 1, 1)
+  refuse("`x` has 60 rows and 0 columns", x[, 0], y, 1)
+  refuse("`x` has 1 rows and 12 columns", x[1, , drop = FALSE], 1, 1)
   refuse("`y` is of length 59", x, y[-1], 3)
   for (bad in list(NULL, list(1), x, Sys.Date() + 1:60)) refuse("`y` is", x, bad, 3)
-  refuse("`y` is NA at place 7", x, replace(y, 7, NA), 3)
+  refuse("`y` has NA at place 7", x, replace(y, 7, NA), 3)
   refuse("`y` is of one class", x, rep("a", 60), 3)
   refuse("`y` is of 60 classes", x, paste(1:60), 3)
-  refuse("`y` is of 60 classes", x, 1:60 / 60, 3, bins = 5000)
+  refuse("a value of its own in every row.*give `bins` below 60", x, 1:60 / 60, 3, bins = 5000)
+  refuse("a value of its own in every row.*cut\\(\\)", round(x), 1:60 / 60, 3, discretize = "none")
+  refuse("`y` has an infinite value at place 3", x, replace(1:60, 3, Inf), 3)
+  refuse("`y` is of 60 classes", x, factor(1:60), 3)
   broken <- replace(x + 0, 65, NA)
-  refuse("`x` is NA in row 5, column 2", broken, y, 3)
-  refuse("`x` is NA in row 5, column 2", as.data.frame(broken), y, 3)
-  refuse("`x` is infinite in row 5, column 2", replace(x + 0, 65, -Inf), y, 3)
+  refuse("`x` has NA in row 5, column 2", broken, y, 3)
+  refuse("`x` has NA in row 5, column 2", as.data.frame(broken), y, 3)
+  refuse("`x` has infinite values in row 5, column 2", replace(x + 0, 65, -Inf), y, 3)
   refuse("0.5 in row 1, column 1", replace(x + 0, 1, 0.5), y, 3, discretize = "none")
   frame <- as.data.frame(x)
   frame$day <- Sys.Date() + 1:60
@@ -202,4 +205,49 @@ test_that("a GPU is taken where it is asked for or pays", {
   )
   skip_with_gpu()
   expect_error(select_features(data$x, data$y, 3, device = "cuda"), class = "pcgpu_error_device")
+})
+
+test_that("the number of intervals follows the number of observations", {
+  bins <- function(n, classes = NULL) pcgpu:::default_bins(n, classes)
+  # Five observations a cell of bins x bins x classes.
+  expect_identical(c(bins(40, 2), bins(89, 2), bins(90, 2), bins(1000, 2), bins(1e6, 2)), c(2L, 2L, 3L, 10L, 64L))
+  expect_identical(c(bins(47), bins(134), bins(135), bins(5000), bins(1e7)), c(2L, 2L, 3L, 10L, 64L))
+  for (n in c(12, 47, 500, 3000)) {
+    for (classes in c(2, 5)) {
+      b <- bins(n, classes)
+      expect_true(b == 2L || b^2 * classes * 5 <= n)
+      expect_gt((b + 1)^2 * classes * 5, n)
+    }
+  }
+  set.seed(3)
+  x <- matrix(rnorm(400 * 30), 400)
+  class <- x[, 7] + x[, 9] > 0
+  found <- select_features(x, class, 2)
+  expect_identical(found$bins, 6L)
+  expect_setequal(found$index, c(7L, 9L))
+  expect_identical(select_features(x, class, 2, bins = 6)$score, found$score)
+  # Whole numbers of few values are classes, others are cut.
+  expect_identical(select_features(x, rep(1:9, length.out = 400), 2)$classes, 9L)
+  expect_identical(select_features(x, rep(1:64, length.out = 400), 2)$classes, 64L)
+  expect_identical(select_features(x, rep(1:65, length.out = 400), 2)$classes, 4L)
+  expect_identical(select_features(x, x[, 7] + x[, 9], 2)$classes, 4L)
+  # Few samples: what tells of y comes first, not what stands first.
+  for (seed in 1:5) {
+    set.seed(seed)
+    x <- matrix(rnorm(47 * 200), 47)
+    y <- x[, 150] + 0.2 * rnorm(47)
+    expect_identical(select_features(x, y, 1)$index, 150L)
+    expect_warning(select_features(x, y > 0, 3, bins = 64), "47 observations in tables of .* rests on chance.*\\(2 by default",
+      class = "pcgpu_warning_sparse"
+    )
+  }
+})
+
+test_that("numbers that print alike are different classes and levels", {
+  y <- 1e15 + rep(0:2, 20)
+  x <- cbind(rep(c(0, 1, 1), 20), 1e15 + rep(c(2, 0, 1), 20), rep(0:1, 30))
+  expect_identical(select_features(x, y, 1)$classes, 3L)
+  found <- select_features(x, y, 1, discretize = "none")
+  expect_identical(c(found$index, found$levels, found$classes), c(2L, 3L, 3L))
+  expect_equal(found$score, log2(3))
 })

@@ -62,3 +62,45 @@ test_that("what is not discrete is refused by column", {
   expect_error(suff_discrete(data.frame(a = 1, b = 2), na = "drop"), class = "pcgpu_error_argument")
   expect_error(suff_discrete(data.frame(a = rep(1:2, 33000), b = seq_len(66000))), "65535", class = "pcgpu_error_argument")
 })
+
+test_that("NaN is missing, in data frames and matrices", {
+  x <- data.frame(a = c(0, NaN, 1, 0, 1, NA), b = c(1, 0, 1, 0, 1, 0))
+  expect_error(suff_discrete(x), "missing values in column \"a\"", class = "pcgpu_error_argument")
+  for (data in list(x, as.matrix(x))) {
+    s <- suff_discrete(data, na = "pairwise")
+    expect_identical(s$levels$a, c("0", "1"))
+    expect_identical(s$nlev, c(2L, 2L))
+    expect_identical(unname(s$dm[, "a"]), c(0L, NA, 1L, 0L, 1L, NA))
+  }
+  large <- data.frame(a = rep(c(0, NaN, 1, 0, 1, 1), 2), b = rep(c(0, 1, 1), 4), c = rep(0:1, 6))
+  holed <- large
+  holed$a[is.nan(holed$a)] <- NA
+  expect_identical(chi2CItest(1, 2, 3, suff_discrete(large, na = "pairwise")), chi2CItest(1, 2, 3, suff_discrete(holed, na = "pairwise")))
+})
+
+test_that("numbers that print alike are different levels", {
+  a <- 1e15 + c(0, 1, 2, 1, 0)
+  s <- suff_discrete(data.frame(a = a, b = c(0, 1, 0, 1, 1)))
+  expect_identical(unname(s$dm[, "a"]), c(0L, 1L, 2L, 1L, 0L))
+  expect_identical(s$levels$a, c("1000000000000000", "1000000000000001", "1000000000000002"))
+  expect_identical(suff_discrete(data.frame(a = c(-2^60, 2^60, 0), b = 0:2))$levels$a, as.character(c(-2^60, 0, 2^60)))
+})
+
+test_that("a contingency table stands for the observations that it counts", {
+  titanic <- as.data.frame(Titanic)
+  people <- titanic[rep(seq_len(nrow(titanic)), titanic$Freq), 1:4]
+  for (table in list(Titanic, xtabs(~ Class + Sex + Age + Survived, people))) {
+    s <- suff_discrete(table)
+    expect_identical(s$levels, lapply(people, levels))
+    expect_identical(nrow(s$dm), 2201L)
+    expect_identical(chi2CItest("Class", "Survived", "Sex", s), chi2CItest("Class", "Survived", "Sex", suff_discrete(people)))
+  }
+  # Two-way, with zeros and without names.
+  s <- suff_discrete(as.table(unname(matrix(c(3, 0, 1, 2), 2))))
+  expect_identical(unname(s$dm), cbind(c(0L, 0L, 0L, 0L, 1L, 1L), c(0L, 0L, 0L, 1L, 1L, 1L)))
+  expect_identical(colnames(s$dm), c("Var1", "Var2"))
+  expect_error(suff_discrete(table(1:3)), "one variable", class = "pcgpu_error_argument")
+  expect_error(suff_discrete(prop.table(Titanic)), "does not hold counts", class = "pcgpu_error_argument")
+  expect_error(suff_discrete(as.table(matrix(0, 2, 2))), "without observations", class = "pcgpu_error_argument")
+  expect_error(suff_discrete(as.table(matrix(1e9, 2, 2))), "4000000000 observations", class = "pcgpu_error_argument")
+})

@@ -16,7 +16,7 @@ test_that("columns that have no correlation are named", {
   expect_error(suff_gauss(iris), "not numeric in column \"Species\"", class = "pcgpu_error_argument")
   expect_error(suff_gauss(matrix("a", 5, 2)), "not numeric", class = "pcgpu_error_argument")
   x[3, 4] <- Inf
-  expect_error(suff_gauss(x), "infinite in column \"v4\"", class = "pcgpu_error_argument")
+  expect_error(suff_gauss(x), "infinite values in column \"v4\"", class = "pcgpu_error_argument")
 })
 
 test_that("what is no table of at least two columns and four rows is refused", {
@@ -52,7 +52,7 @@ test_that("pairwise correlations that do not fit together give a warning", {
   x[11:20, 2:3] <- z
   x[21:30, 1] <- z
   x[21:30, 3] <- -z
-  expect_warning(s <- suff_gauss(x, use = "pairwise.complete.obs"), "not positive semi-definite")
+  expect_warning(s <- suff_gauss(x, use = "pairwise.complete.obs"), "not positive semi-definite", class = "pcgpu_warning_pairwise")
   expect_identical(s$n, 10L)
 })
 
@@ -124,4 +124,41 @@ test_that("too much data for the GPU is an error that names the bytes", {
     class = "pcgpu_error_device_out_of_memory"
   )
   expect_match(conditionMessage(e), as.character(8 * (50 * 60 + 50 * 50 + 50)), fixed = TRUE)
+})
+
+test_that("values whose squares leave the range of doubles are scaled, which changes no digit", {
+  x <- simulate(4, 40)
+  C <- cor(x)
+  scaled <- x
+  for (scale in list(c(2^540, 2^-700, 2^-1060, 2^1000), c(1e160, 1e-200, -1e300, 1))) {
+    for (v in 1:4) scaled[, v] <- x[, v] * scale[v]
+    sign <- sign(scale)
+    for (use in c("everything", "complete.obs", "pairwise.complete.obs")) {
+      expect_equal(suff_gauss(scaled, use = use)$C, C * outer(sign, sign), tolerance = if (any(scale == 2^-1060)) 1e-3 else 1e-14)
+    }
+    holed <- scaled
+    holed[1:3, 2] <- NA
+    expect_equal(
+      suff_gauss(holed, use = "complete.obs")$C, cor(x[-(1:3), ]) * outer(sign, sign),
+      tolerance = if (any(scale == 2^-1060)) 1e-3 else 1e-14
+    )
+  }
+  expect_identical(suff_gauss(x %*% diag(2^c(400, 340, -400, 1020)))$C, unname(C))
+})
+
+test_that("a column without a correlation is named, whatever is asked for missing values", {
+  x <- simulate(4, 40)
+  # Not constant, but no double lies between its values and their mean.
+  x[, 3] <- 1 + c(1, rep(0, 39)) * .Machine$double.eps
+  for (use in c("everything", "complete.obs", "pairwise.complete.obs")) {
+    C <- suppressWarnings(cor(x))
+    if (anyNA(C)) {
+      expect_error(expect_no_warning(suff_gauss(x, use = use)), "no correlation for column \"v3\"", class = "pcgpu_error_argument")
+    }
+  }
+  e <- expect_error(pcgpu:::check_correlations(matrix(c(1, NA, NA, 1), 2, dimnames = list(c("a", "b"), c("a", "b"))), TRUE),
+    "no correlation of \"a\" and \"b\"", class = "pcgpu_error_argument")
+  C <- diag(3)
+  C[3, 1:2] <- C[1:2, 3] <- NaN
+  expect_error(pcgpu:::check_correlations(C, FALSE), "no correlation for column 3:", class = "pcgpu_error_argument")
 })

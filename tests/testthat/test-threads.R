@@ -18,7 +18,7 @@ with_settings <- function(code, option = NULL, variable = NA, limit = NA) {
 
 test_that("the argument comes before the option, the option before the variable, and that before all cores", {
   cores <- pcgpu:::rust_info()$cores
-  threads <- pcgpu:::resolve_threads
+  threads <- function(...) as.integer(pcgpu:::resolve_threads(...))
   expect_identical(with_settings(threads(3), option = 5, variable = "7"), 3L)
   expect_identical(with_settings(threads(), option = 5, variable = "7"), 5L)
   expect_identical(with_settings(threads(), variable = "7"), 7L)
@@ -37,4 +37,49 @@ test_that("settings that make no sense are errors that name them", {
     e <- expect_error(with_settings(threads(), variable = variable), class = "pcgpu_error_argument")
     expect_identical(e$argument, "PCGPU_NUM_THREADS")
   }
+})
+
+test_that("a number that nobody asked for is marked so: threads that cannot be started are then done without", {
+  named <- function(code) isTRUE(attr(code, "named"))
+  threads <- pcgpu:::resolve_threads
+  expect_true(with_settings(named(threads(3))))
+  expect_true(with_settings(named(threads()), option = 5))
+  expect_true(with_settings(named(threads()), variable = "7"))
+  expect_false(with_settings(named(threads())))
+  engine <- pcgpu:::engine_list(pcgpu:::new_device("cpu"), with_settings(threads()))
+  expect_identical(engine[c("threads_named", "kind")], list(threads_named = FALSE, kind = "cpu"))
+})
+
+# The names of the threads of this process.
+threads_of_process <- function() {
+  tasks <- Sys.glob("/proc/self/task/*/comm")
+  vapply(tasks, function(task) tryCatch(readLines(task, warn = FALSE), error = function(e) ""), "", USE.NAMES = FALSE)
+}
+
+test_that("numCores is kept: no more threads than that are there while a search runs", {
+  skip_if_not(dir.exists("/proc/self/task"), "no /proc")
+  s <- suff(p = 60, n = 500, degree = 6)
+  for (threads in c(1L, 2L)) {
+    seen <- 0L
+    pcgpu:::rust_search(
+      list(kind = "gauss", C = s$C, n = s$n),
+      list(p = 60L, method = "stable", alpha = 0.2, fixed_gaps = NULL, fixed_edges = NULL, na_delete = TRUE, m_max = 3), NULL,
+      list(kind = "cpu", threads = threads, threads_named = TRUE),
+      list(level = function(...) seen <<- max(seen, sum(grepl("^pcgpu-", threads_of_process())))), pcgpu:::empty_result()
+    )
+    expect_identical(seen, threads)
+  }
+  # They end with the call.
+  expect_identical(sum(grepl("^pcgpu-", threads_of_process())), 0L)
+})
+
+test_that("a forked child takes one thread unless it is told otherwise", {
+  skip_on_os("windows")
+  with_settings({
+    expect_identical(parallel::mclapply(1:2, function(i) as.integer(pcgpu:::resolve_threads()), mc.cores = 2), list(1L, 1L))
+    expect_identical(parallel::mclapply(1:2, function(i) as.integer(pcgpu:::resolve_threads(2)), mc.cores = 2), list(2L, 2L))
+  })
+  s <- suff()
+  fits <- parallel::mclapply(1:2, function(i) pc(s, gaussCItest, 0.05, p = 8), mc.cores = 2)
+  expect_identical(fits[[1L]]@graph, pc(s, gaussCItest, 0.05, p = 8)@graph)
 })

@@ -101,8 +101,8 @@ random_orient <- function() {
 }
 
 random_engine <- function() {
-  if (runif(1) < 0.8) return(list(kind = "cpu", threads = pick(1:4), ordinal = NULL))
-  list(kind = "cuda", threads = pick(1:4), ordinal = pick(0:1), strategy = pick(c("shared", "edge", "set")),
+  if (runif(1) < 0.8) return(list(kind = "cpu", threads = pick(1:4), threads_named = pick(c(TRUE, FALSE)), ordinal = NULL))
+  list(kind = "cuda", threads = pick(1:4), threads_named = FALSE, ordinal = pick(0:1), strategy = pick(c("shared", "edge", "set")),
        memory = pick(list(NULL, 1, 1e6)))
 }
 
@@ -168,7 +168,7 @@ targets <- list(
     x = random_discrete(p)$dm, y = sample.int(2, 5, TRUE), k = pick(1:2), criterion = "JMI", bins = pick(c(2, 64)),
     discretize = "none", numCores = 2
   ),
-  rust_knn_test = function(p) list(test = random_knn_test(p), x = 1, y = 2, threads = 2L),
+  rust_knn_test = function(p) list(test = random_knn_test(p), x = 1, y = 2, engine = list(kind = "cpu", threads = 2L, threads_named = TRUE)),
   mixedCItest = function(p) list(x = 1, y = 2, S = seq_len(p)[-(1:2)], suffStat = random_knn(p)),
   suff_knn = function(p) list(data = as.data.frame(random_knn(p)$data), k = 2, k_perm = 2, permutations = 3, seed = 1),
   disCItest = function(p) list(x = 1, y = 2, S = seq_len(p)[-(1:2)], suffStat = random_discrete(p)),

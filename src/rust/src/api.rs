@@ -3,13 +3,11 @@
 use extendr_api::prelude::*;
 use pcgpu_core::ci::gauss::{self, Gauss, Reading, Undefined};
 use pcgpu_core::ci::CiTest;
-use pcgpu_core::engine::cpu::{default_threads, simd};
-use pcgpu_core::engine::cuda::about;
-use pcgpu_core::engine::cuda::correlation::correlation;
-use pcgpu_core::engine::cuda::device::{self, DeviceInfo};
+use pcgpu_core::engine::cpu::simd;
 use pcgpu_core::engine::{Engine, EngineTest};
 use pcgpu_core::graph::{Adjacency, SepSets};
 use pcgpu_core::orient::{self, ColliderRule, Pdag};
+use pcgpu_core::pool::default_threads;
 use pcgpu_core::search::{levels, sequential, Method, Observer, Skeleton};
 use pcgpu_core::Error;
 
@@ -17,8 +15,8 @@ use crate::discrete::DiscreteTest;
 use crate::failure::{respond, Failure, Outcome};
 use crate::knn::KnnTest;
 use crate::machine::Machine;
-use crate::session::{self, RObserver, RTest, Token};
-use crate::{input, output, selection};
+use crate::session::{self, Callbacks, RObserver, RTest, Token};
+use crate::{gpu, input, output, selection};
 
 /// A test as R names it.
 enum Test {
@@ -45,20 +43,25 @@ impl Test {
     }
 }
 
-struct Callbacks<'a> {
-    observer: RObserver<'a>,
+/// What R wants to hear, and random numbers from R.
+struct Listener {
+    /// Of the search. With `test` every test is printed, in pcalg's order.
+    callbacks: Callbacks,
+    event: Option<Robj>,
     permutation: Option<Robj>,
 }
 
-impl<'a> Callbacks<'a> {
-    fn from_list(callbacks: &List, token: &'a Token) -> Outcome<Self> {
-        Ok(Callbacks {
-            observer: RObserver::new(
-                token,
-                input::function(callbacks, "progress")?,
-                input::function(callbacks, "level")?,
-                input::function(callbacks, "test")?,
-            ),
+impl Listener {
+    /// From `list(progress, level, visit, test, event, permutation)`, each a function or NULL.
+    fn from_list(callbacks: &List) -> Outcome<Self> {
+        Ok(Listener {
+            callbacks: Callbacks {
+                progress: input::function(callbacks, "progress")?,
+                level: input::function(callbacks, "level")?,
+                visit: input::function(callbacks, "visit")?,
+                test: input::function(callbacks, "test")?,
+            },
+            event: input::function(callbacks, "event")?,
             permutation: input::function(callbacks, "permutation")?,
         })
     }
@@ -99,10 +102,10 @@ fn oriented(
     test: Option<&Test>,
     alpha: f64,
     machine: &Machine,
-    callbacks: &mut Callbacks,
+    listener: &Listener,
     token: &Token,
 ) -> Outcome<Pdag> {
-    let permutation = callbacks.permutation.clone();
+    let permutation = listener.permutation.clone();
     let mut draw = |k: usize| match &permutation {
         Some(fun) => session::permutation(token, fun, k),
         None => Err(Error::Argument {
@@ -112,7 +115,10 @@ fn oriented(
         }),
     };
     let wants_to_stop = || session::wants_to_stop(token);
-    let options = &orient::Options { wants_to_stop: Some(&wants_to_stop), ..options.clone() };
+    let event = listener.event.clone();
+    let tell = |happened: &orient::Event| event.as_ref().map_or(Ok(()), |fun| session::event(token, fun, happened));
+    let tell: Option<orient::Tell> = if event.is_some() { Some(&tell) } else { None };
+    let options = &orient::Options { wants_to_stop: Some(&wants_to_stop), tell, ..options.clone() };
     let mut run = |test: Option<&mut dyn CiTest>| {
         orient::orient(graph, sepsets, options, alpha, test, &mut draw).map_err(|error| token.explain(error))
     };
@@ -121,16 +127,16 @@ fn oriented(
         Some(Test::Gauss { c, n }) if options.collider_rule != ColliderRule::Standard => {
             let p = graph.p();
             let gauss = Gauss::new(input::square(c, p, "C")?, p, *n, Reading::GaussCItest)?;
-            let mut engine = machine.engine(gauss, alpha)?;
-            run(Some(&mut EngineTest { engine: &mut *engine, observer: &mut callbacks.observer }))
+            let mut engine = machine.gauss(gauss, alpha)?;
+            run(Some(&mut EngineTest { engine: &mut *engine, observer: &mut RObserver::silent(token) }))
         }
         Some(Test::Discrete(test)) if options.collider_rule != ColliderRule::Standard => {
             let mut engine = machine.discrete(test.test(), alpha)?;
-            run(Some(&mut EngineTest { engine: &mut *engine, observer: &mut callbacks.observer }))
+            run(Some(&mut EngineTest { engine: &mut *engine, observer: &mut RObserver::silent(token) }))
         }
         Some(Test::Knn(test)) if options.collider_rule != ColliderRule::Standard => {
             let mut engine = machine.knn(test.test())?;
-            run(Some(&mut EngineTest { engine: &mut *engine, observer: &mut callbacks.observer }))
+            run(Some(&mut EngineTest { engine: &mut *engine, observer: &mut RObserver::silent(token) }))
         }
         Some(Test::Function(fun)) => run(Some(&mut RTest { fun: fun.clone(), token })),
         _ => run(None),
@@ -150,6 +156,7 @@ fn graph_lists(token: &Token, pdag: &Pdag) -> Outcome<Vec<(&'static str, Robj)>>
     Ok(vec![
         ("edges", output::vertex_lists(token, &edges)?),
         ("extendable", Robj::from(pdag.extendable())),
+        ("valid_cpdag", Robj::from(pdag.is_valid())),
         ("marks", if plain { ().into() } else { output::mark_lists(token, &marks)? }),
         (
             "counts",
@@ -188,7 +195,7 @@ fn search(
 ) -> Outcome<Robj> {
     let options = input::options(options)?;
     let orient = if orient.is_null() { None } else { Some(orientation(&input::list(orient, "orient")?)?) };
-    let mut callbacks = Callbacks::from_list(callbacks, token)?;
+    let listener = Listener::from_list(callbacks)?;
     let p = options.p;
 
     // Checked, and the device opened, before the p x p result is asked of R.
@@ -199,7 +206,7 @@ fn search(
                 Method::Stable | Method::Original => Reading::GaussCItest,
             };
             let gauss = Gauss::new(input::square(c, p, "C")?, p, *n, reading)?;
-            Some(machine.engine(gauss, options.alpha)?)
+            Some(machine.gauss(gauss, options.alpha)?)
         }
         Test::Discrete(test) if test.p() != p => {
             return Err(Failure::Input(format!("internal: `dm` has {} columns for {p} variables", test.p())));
@@ -213,16 +220,26 @@ fn search(
     };
     let mut p_max = output::matrix(token, p)?;
     let cells = output::cells(&mut p_max)?;
-    let observer: &mut dyn Observer = &mut callbacks.observer;
     let mut memory = Vec::new();
+    let callbacks = listener.callbacks.clone();
     let found = match (engine, test) {
         (Some(mut engine), _) => {
-            let found = levels::skeleton(&mut *engine, &options, cells, observer);
+            let mut told = callbacks;
+            if told.test.is_some() {
+                // The same search once more, one test after the other as pcalg asks them, for its lines.
+                let mut one_by_one = EngineTest { engine: &mut *engine, observer: &mut RObserver::silent(token) };
+                let printing = Callbacks { progress: None, ..told.clone() };
+                sequential::skeleton(&mut one_by_one, &options, cells, &mut RObserver::new(token, printing))
+                    .map_err(|error| token.explain(error))?;
+                told = Callbacks { progress: told.progress, ..Callbacks::default() };
+            }
+            let found = levels::skeleton(&mut *engine, &options, cells, &mut RObserver::new(token, told));
             memory = engine.memory_plan();
             found
         }
         (None, Test::Function(fun)) => {
-            sequential::skeleton(&mut RTest { fun: fun.clone(), token }, &options, cells, observer)
+            let mut test = RTest { fun: fun.clone(), token };
+            sequential::skeleton(&mut test, &options, cells, &mut RObserver::new(token, callbacks))
         }
         (None, _) => Err(Error::Interrupted),
     };
@@ -234,8 +251,7 @@ fn search(
     let mut result = match &orient {
         None => skeleton_lists(token, &graph)?,
         Some(orient) => {
-            let pdag =
-                oriented(&graph, &mut sepsets, orient, Some(test), options.alpha, machine, &mut callbacks, token)?;
+            let pdag = oriented(&graph, &mut sepsets, orient, Some(test), options.alpha, machine, &listener, token)?;
             graph_lists(token, &pdag)?
         }
     };
@@ -289,8 +305,8 @@ fn rust_orient(
         let test = if test.is_null() { None } else { Some(Test::from_list(&input::list(&test, "test")?)?) };
         let alpha = input::number(&alpha, "alpha")?;
         let machine = Machine::from_list(&input::list(&engine, "engine")?)?;
-        let mut callbacks = Callbacks::from_list(&input::list(&callbacks, "callbacks")?, token)?;
-        let pdag = oriented(&graph, &mut sepsets, &options, test.as_ref(), alpha, &machine, &mut callbacks, token)?;
+        let listener = Listener::from_list(&input::list(&callbacks, "callbacks")?)?;
+        let pdag = oriented(&graph, &mut sepsets, &options, test.as_ref(), alpha, &machine, &listener, token)?;
         let mut result = graph_lists(token, &pdag)?;
         // The standard rule reads the separating sets and leaves them alone.
         if options.collider_rule != ColliderRule::Standard {
@@ -365,7 +381,7 @@ fn rust_discrete_test(test: Robj) -> Robj {
 /// One nearest-neighbour test of the columns x and y of its data given all others.
 /// @noRd
 #[extendr]
-fn rust_knn_test(test: Robj, x: Robj, y: Robj, threads: Robj) -> Robj {
+fn rust_knn_test(test: Robj, x: Robj, y: Robj, engine: Robj) -> Robj {
     respond(|token| {
         let test = KnnTest::from_list(&input::list(&test, "test")?)?;
         let column = |value: &Robj, name: &str| match input::vertices(value, test.p(), name)?[..] {
@@ -377,10 +393,10 @@ fn rust_knn_test(test: Robj, x: Robj, y: Robj, threads: Robj) -> Robj {
             return Err(Failure::Input("internal: `x` and `y` are one column".into()));
         }
         let given: Vec<u32> = (0..test.p() as u32).filter(|&column| column != x && column != y).collect();
-        let threads = input::count(&threads, "threads", 1)?;
-        let mut observer = RObserver::new(token, None, None, None);
+        let machine = Machine::from_list(&input::list(&engine, "engine")?)?;
+        let mut observer = RObserver::silent(token);
         let outcome = test
-            .outcome(x as usize, y as usize, &given, threads, &mut observer)
+            .outcome(x as usize, y as usize, &given, &machine.pool, &mut observer)
             .map_err(|error| token.explain(error))?;
         Ok(output::named(vec![
             ("estimate", Robj::from(outcome.estimate)),
@@ -404,15 +420,15 @@ fn rust_continue_unwind(token: Robj) -> Robj {
 fn rust_correlation(x: Robj, n: Robj, p: Robj, engine: Robj) -> Robj {
     respond(|token| {
         let (n, p) = (input::count(&n, "n", 1)?, input::count(&p, "p", 1)?);
-        let Machine::Cuda(gpu) = Machine::from_list(&input::list(&engine, "engine")?)? else {
+        let Some(gpu) = Machine::from_list(&input::list(&engine, "engine")?)?.gpu else {
             return Err(Failure::Input("internal: `engine` is not a GPU".into()));
         };
         let x = x.as_real_slice().ok_or_else(|| Failure::Input("internal: `x` is not double".into()))?;
         let mut matrix = output::matrix(token, p)?;
         let cells = output::cells(&mut matrix)?;
-        let mut observer = RObserver::new(token, None, None, None);
+        let mut observer = RObserver::silent(token);
         let look = &mut || observer.look();
-        correlation(x, n, p, gpu.ordinal, gpu.memory_budget, cells, look).map_err(|error| token.explain(error))?;
+        gpu.correlation(x, n, p, cells, look).map_err(|error| token.explain(error))?;
         Ok(matrix)
     })
 }
@@ -425,10 +441,9 @@ fn rust_select(x: Robj, y: Robj, options: Robj, engine: Robj, progress: Robj) ->
         let (x, options) = (input::list(&x, "x")?, input::list(&options, "options")?);
         let engine = input::list(&engine, "engine")?;
         let machine = Machine::from_list(&engine)?;
-        // Columns are made discrete here, whatever counts.
-        let threads = input::count(&input::field(&engine, "threads")?, "threads", 1)?;
-        let mut observer = RObserver::new(token, (!progress.is_null()).then_some(progress), None, None);
-        selection::run(&x, &y, &options, &machine, threads, &mut observer, token)
+        let progress = (!progress.is_null()).then_some(progress);
+        let mut observer = RObserver::new(token, Callbacks { progress, ..Callbacks::default() });
+        selection::run(&x, &y, &options, &machine, &mut observer, token)
     })
 }
 
@@ -436,22 +451,7 @@ fn rust_select(x: Robj, y: Robj, options: Robj, engine: Robj, progress: Robj) ->
 /// @noRd
 #[extendr]
 fn rust_devices() -> Robj {
-    respond(|_| {
-        let cards = device::devices()?;
-        let texts = |text: &dyn Fn(&DeviceInfo) -> String| Robj::from(cards.iter().map(text).collect::<Vec<String>>());
-        let numbers = |number: &dyn Fn(&DeviceInfo) -> f64| Robj::from(cards.iter().map(number).collect::<Vec<f64>>());
-        Ok(output::named(vec![
-            ("ordinal", numbers(&|card| card.ordinal as f64)),
-            ("name", texts(&|card| card.name.clone())),
-            ("memory_total", numbers(&|card| card.total_memory as f64)),
-            ("memory_free", numbers(&|card| card.free_memory as f64)),
-            (
-                "compute_capability",
-                texts(&|card| format!("{}.{}", card.compute_capability.0, card.compute_capability.1)),
-            ),
-            ("driver", texts(&|card| format!("{}.{}", card.driver_version / 1000, card.driver_version % 1000 / 10))),
-        ]))
-    })
+    respond(|_| gpu::devices())
 }
 
 /// Gives back what this process holds on GPUs.
@@ -459,7 +459,7 @@ fn rust_devices() -> Robj {
 #[extendr]
 fn rust_release() -> Robj {
     respond(|_| {
-        device::release();
+        gpu::release();
         Ok(().into())
     })
 }
@@ -472,7 +472,7 @@ fn rust_info() -> Robj {
         ("version", Robj::from(env!("CARGO_PKG_VERSION"))),
         ("simd", Robj::from(simd())),
         ("cores", Robj::from(default_threads() as i32)),
-        ("kernels", Robj::from(about::kernels())),
+        ("kernels", Robj::from(gpu::kernels())),
     ])
 }
 

@@ -3,7 +3,7 @@
 use extendr_api::prelude::*;
 use pcgpu_core::ci::discrete::{Coded, Discrete, Rule, Statistic, MOST_LEVELS};
 use pcgpu_core::graph::SepSets;
-use pcgpu_core::Error;
+use pcgpu_core::{shown, Error};
 
 use crate::failure::{Failure, Outcome};
 use crate::input;
@@ -16,8 +16,8 @@ pub struct DiscreteTest {
 }
 
 impl DiscreteTest {
-    /// From `list(dm, p, nlev, statistic, rule, adapt, na)`: a matrix of codes with p columns (integer, double or logical),
-    /// numbers of levels or NULL, and what [`Statistic`], [`Rule`] and [`Coded::new`] want.
+    /// From `list(dm, p, nlev, zero_elsewhere, statistic, rule, adapt, na)`: a matrix of codes with p columns (integer, double or logical),
+    /// numbers of levels or NULL, and what [`Statistic`], [`Rule`] and [`Coded::of_any_codes`] want.
     pub fn from_list(test: &List) -> Outcome<Self> {
         let statistic = match input::text(&input::field(test, "statistic")?, "statistic")?.as_str() {
             "G2" => Statistic::G2,
@@ -50,12 +50,12 @@ impl DiscreteTest {
             return Err(Failure::Input(format!("internal: `dm` has {} codes for {p} variables", codes.len())));
         }
         let levels = match input::optional(test, "nlev") {
-            Some(nlev) => declared(&nlev, p)?,
-            None => {
-                codes.chunks(n).map(|codes| codes.iter().fold(0, |most, &code| code.max(most)) as u32 + 1).collect()
-            }
+            Some(nlev) => Some(declared(&nlev, p)?),
+            None => None,
         };
-        Ok(DiscreteTest { data: Coded::new(n, &levels, codes, na)?, statistic, rule })
+        let zero = input::flag(&input::field(test, "zero_elsewhere")?, "zero_elsewhere")?;
+        let data = Coded::of_any_codes(n, p, levels.as_deref(), codes, na, zero)?;
+        Ok(DiscreteTest { data, statistic, rule })
     }
 
     /// The test.
@@ -88,7 +88,7 @@ fn whole(codes: &[f64], n: usize) -> Outcome<Vec<i32>> {
         } else {
             Err(Failure::Core(Error::Argument {
                 argument: "suffStat$dm",
-                value: format!("{code} in row {}, column {}", at % n.max(1) + 1, at / n.max(1) + 1),
+                value: format!("has {} in row {}, column {}", shown(code), at % n.max(1) + 1, at / n.max(1) + 1),
                 mend: "give whole numbers 0, 1, ..., or factors to suff_discrete()".into(),
             }))
         }
@@ -112,7 +112,7 @@ fn declared(nlev: &Robj, p: usize) -> Outcome<Vec<u32>> {
         } else {
             Err(Failure::Core(Error::Argument {
                 argument: "suffStat$nlev",
-                value: format!("{value} at place {}", at + 1),
+                value: format!("has {} at place {}", shown(value), at + 1),
                 mend: format!("give the number of levels of each variable, whole numbers up to {MOST_LEVELS}"),
             }))
         }

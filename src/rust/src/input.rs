@@ -5,7 +5,7 @@ use extendr_api::prelude::*;
 use extendr_ffi::{Rf_xlength, INTEGER, REAL, SEXP, SEXPTYPE, TYPEOF, VECTOR_ELT};
 use pcgpu_core::graph::{Adjacency, SepSets, Side};
 use pcgpu_core::search::{Method, Options};
-use pcgpu_core::Error;
+use pcgpu_core::{shown, Error};
 
 use crate::failure::{Failure, Outcome};
 
@@ -52,7 +52,7 @@ pub fn count(value: &Robj, name: &str, least: usize) -> Outcome<usize> {
     if n.fract() == 0.0 && n >= least as f64 && n <= f64::from(i32::MAX) {
         Ok(n as usize)
     } else {
-        Err(Failure::Input(format!("internal: `{name}` is {n}, not a whole number of at least {least}")))
+        Err(Failure::Input(format!("internal: `{name}` is {}, not a whole number of at least {least}", shown(n))))
     }
 }
 

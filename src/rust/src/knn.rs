@@ -3,6 +3,7 @@
 use extendr_api::prelude::*;
 use pcgpu_core::ci::knn::{EarlyStop, Estimator, Knn, Outcome, Settings, Transform};
 use pcgpu_core::engine::cpu::KnnKernel;
+use pcgpu_core::pool::Pool;
 use pcgpu_core::search::Observer;
 
 use crate::failure::{Failure, Outcome as Answer};
@@ -81,15 +82,15 @@ impl KnnTest {
         &self.knn
     }
 
-    /// One test, on all threads.
+    /// One test, on these threads.
     pub fn outcome(
         &self,
         x: usize,
         y: usize,
         s: &[u32],
-        threads: usize,
+        pool: &Pool,
         observer: &mut dyn Observer,
     ) -> pcgpu_core::Result<Outcome> {
-        KnnKernel::new(&self.knn).test(x, y, s, threads, observer)
+        KnnKernel::new(&self.knn).test(x, y, s, pool.clone(), observer)
     }
 }

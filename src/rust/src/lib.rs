@@ -6,17 +6,17 @@
 //! * [`knn`]: the nearest-neighbour test.
 //! * [`selection`]: feature selection.
 //! * [`session`]: calls back into R: tests, progress, interrupts, random numbers.
-//! * [`machine`]: what a call runs on.
+//! * [`machine`]: what a call runs on; [`gpu`]: one GPU.
 //! * [`input`], [`output`]: R objects to core types and back.
 
 mod api;
 mod discrete;
 mod failure;
+#[cfg_attr(not(all(feature = "cuda", not(target_os = "macos"))), path = "no_gpu.rs")]
+mod gpu;
 mod input;
 mod knn;
 mod machine;
 mod output;
 mod selection;
 mod session;
-
-pub use api::get_pcgpu_metadata;

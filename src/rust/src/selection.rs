@@ -78,7 +78,6 @@ pub fn run(
     y: &Robj,
     options: &List,
     machine: &Machine,
-    threads: usize,
     observer: &mut dyn Observer,
     token: &Token,
 ) -> Outcome<Robj> {
@@ -96,14 +95,14 @@ pub fn run(
         .ok_or_else(|| Failure::Input(format!("internal: there is no criterion `{criterion}`")))?;
     let features = Features::from_list(x, n)?;
     let class = column_of(y).ok_or_else(|| Failure::Input("internal: `y` is not a vector of numbers".into()))?;
-    let samples: Samples =
-        encode(n, &features.columns()?, class, how, threads, observer).map_err(|error| token.explain(error))?;
+    let samples: Samples = encode(n, &features.columns()?, class, how, machine.pool.clone(), observer)
+        .map_err(|error| token.explain(error))?;
     let logs = CountLogs::new(n);
     let mut counting = machine.counting(&samples, &logs)?;
     let found =
         select(&samples, &logs, &mut *counting, criterion, k, observer).map_err(|error| token.explain(error))?;
     let shifted: Vec<i32> = found.index.iter().map(|&f| f as i32 + 1).collect();
-    let levels: Vec<i32> = found.index.iter().map(|&f| samples.coded().levels(f) as i32).collect();
+    let levels: Vec<i32> = found.index.iter().map(|&f| samples.levels(f) as i32).collect();
     Ok(output::named(vec![
         ("index", Robj::from(shifted)),
         ("score", Robj::from(found.score)),

@@ -5,10 +5,11 @@ use std::time::{Duration, Instant};
 
 use extendr_api::prelude::*;
 use extendr_ffi::{
-    R_BaseEnv, R_MakeUnwindCont, R_NilValue, Rf_ScalarInteger, Rf_allocVector, Rf_cons, Rf_lcons, Rf_protect,
-    Rf_unprotect, Rf_xlength, INTEGER, LOGICAL, REAL, SEXP, SEXPTYPE, TYPEOF,
+    cetype_t, R_BaseEnv, R_MakeUnwindCont, R_NilValue, Rf_ScalarInteger, Rf_allocVector, Rf_cons, Rf_lcons,
+    Rf_mkCharLenCE, Rf_protect, Rf_unprotect, Rf_xlength, INTEGER, LOGICAL, REAL, SEXP, SEXPTYPE, TYPEOF,
 };
 use pcgpu_core::ci::CiTest;
+use pcgpu_core::orient::Event;
 use pcgpu_core::search::Observer;
 use pcgpu_core::{Error, Result};
 
@@ -23,6 +24,7 @@ extern "C" {
     // Parts of R's API that extendr-ffi leaves out.
     fn Rf_eval(expression: SEXP, environment: SEXP) -> SEXP;
     fn Rf_ScalarReal(value: f64) -> SEXP;
+    fn Rf_ScalarString(value: SEXP) -> SEXP;
 }
 
 /// Remembers where R was going when it jumped out of a callback.
@@ -94,6 +96,7 @@ enum Value<'a> {
     Index(usize),
     Real(f64),
     Set(&'a [u32]),
+    Text(&'static str),
 }
 
 /// Calls an R function. `None` when R jumped. The value is unprotected: read it at once.
@@ -105,6 +108,13 @@ fn call(token: &Token, fun: &Robj, arguments: &[Value]) -> Option<SEXP> {
             let value = match argument {
                 Value::Index(x) => Rf_ScalarInteger(*x as c_int + 1),
                 Value::Real(x) => Rf_ScalarReal(*x),
+                Value::Text(text) => {
+                    let string =
+                        Rf_protect(Rf_mkCharLenCE(text.as_ptr().cast(), text.len() as c_int, cetype_t::CE_UTF8));
+                    let vector = Rf_ScalarString(string);
+                    Rf_unprotect(1);
+                    vector
+                }
                 Value::Set(s) => {
                     let vector = Rf_allocVector(SEXPTYPE::INTSXP, s.len() as isize);
                     for (i, &v) in s.iter().enumerate() {
@@ -155,12 +165,25 @@ impl CiTest for RTest<'_> {
 /// Reports to R's callbacks and asks whether Ctrl-C was pressed.
 pub struct RObserver<'a> {
     pub token: &'a Token,
-    pub progress: Option<Robj>,
-    pub level: Option<Robj>,
-    pub test: Option<Robj>,
-    remaining: f64,
+    callbacks: Callbacks,
+    edges: f64,
+    /// Tests of the level that were asked one at a time.
+    tests: f64,
     reported: Instant,
     looked: Instant,
+}
+
+/// R functions that a search tells what it does; see R/verbose.R and R/progress.R.
+#[derive(Clone, Default)]
+pub struct Callbacks {
+    /// `progress(level, done, total, edges, tests)`.
+    pub progress: Option<Robj>,
+    /// `level(level, edges)`.
+    pub level: Option<Robj>,
+    /// `visit(number, visits)`.
+    pub visit: Option<Robj>,
+    /// `test(x, y, S, p)`.
+    pub test: Option<Robj>,
 }
 
 /// Time between two reports.
@@ -171,9 +194,14 @@ const LOOK: Duration = Duration::from_millis(50);
 
 impl<'a> RObserver<'a> {
     /// Observes with these callbacks.
-    pub fn new(token: &'a Token, progress: Option<Robj>, level: Option<Robj>, test: Option<Robj>) -> Self {
+    pub fn new(token: &'a Token, callbacks: Callbacks) -> Self {
         let now = Instant::now();
-        RObserver { token, progress, level, test, remaining: 0.0, reported: now, looked: now }
+        RObserver { token, callbacks, edges: 0.0, tests: 0.0, reported: now, looked: now }
+    }
+
+    /// Only looks for Ctrl-C.
+    pub fn silent(token: &'a Token) -> Self {
+        RObserver::new(token, Callbacks::default())
     }
 
     fn tell(&self, fun: &Robj, arguments: &[Value]) -> Result<()> {
@@ -192,33 +220,76 @@ impl Observer for RObserver<'_> {
         Ok(())
     }
 
-    fn level(&mut self, level: usize, remaining: usize) -> Result<()> {
-        self.remaining = remaining as f64;
-        match &self.level {
-            Some(fun) => self.tell(fun, &[Value::Real(level as f64), Value::Real(remaining as f64)]),
+    fn level(&mut self, level: usize, edges: usize) -> Result<()> {
+        self.edges = edges as f64;
+        self.tests = 0.0;
+        match &self.callbacks.level {
+            Some(fun) => self.tell(fun, &[Value::Real(level as f64), Value::Real(edges as f64)]),
             None => Ok(()),
         }
     }
 
     fn progress(&mut self, level: usize, done: f64, total: f64) -> Result<()> {
         self.look()?;
-        if let Some(fun) = &self.progress {
+        if let Some(fun) = &self.callbacks.progress {
             if done >= total || self.reported.elapsed() >= REPORT {
                 self.reported = Instant::now();
-                let numbers = [level as f64, done, total, self.remaining];
+                let numbers = [level as f64, done, total, self.edges, self.tests];
                 return self.tell(fun, &numbers.map(Value::Real));
             }
         }
         Ok(())
     }
 
+    fn visiting(&mut self, number: usize, visits: usize) -> Result<()> {
+        match &self.callbacks.visit {
+            Some(fun) => self.tell(fun, &[Value::Real(number as f64), Value::Real(visits as f64)]),
+            None => Ok(()),
+        }
+    }
+
     fn tested(&mut self, x: usize, y: usize, s: &[u32], p: f64) -> Result<()> {
         self.look()?;
-        match &self.test {
+        self.tests += 1.0;
+        match &self.callbacks.test {
             Some(fun) => self.tell(fun, &[Value::Index(x), Value::Index(y), Value::Set(s), Value::Real(p)]),
             None => Ok(()),
         }
     }
+}
+
+/// Hands an event of the orientation to R's `event(kind, vertices, p)`: the kind as text, vertices from 1.
+pub fn event(token: &Token, fun: &Robj, event: &Event) -> Result<()> {
+    let one_of = |name: &'static str, other: &'static str, is_other: bool| if is_other { other } else { name };
+    let mut vertices = Vec::new();
+    let mut p_value = f64::NAN;
+    let kind = match *event {
+        Event::Triple { triple, sepset } => {
+            vertices.extend(triple);
+            vertices.extend(sepset.unwrap_or(&[]));
+            one_of("triple", "triple without", sepset.is_none())
+        }
+        Event::Asked { of_c, s, p } => {
+            vertices.extend(s);
+            p_value = f64::from_bits(p);
+            one_of("a", "c", of_c)
+        }
+        Event::Ambiguous => "ambiguous",
+        Event::Rule1 { on, conflict } => {
+            vertices.extend(on);
+            one_of("rule1", "rule1 conflict", conflict)
+        }
+        Event::Rule2 { on, conflict } => {
+            vertices.extend(on);
+            one_of("rule2", "rule2 conflict", conflict)
+        }
+        Event::Rule3 { on, conflict } => {
+            vertices.extend(on);
+            one_of("rule3", "rule3 conflict", conflict)
+        }
+    };
+    let arguments = [Value::Text(kind), Value::Set(&vertices), Value::Real(p_value)];
+    call(token, fun, &arguments).map(|_| ()).ok_or(Error::Interrupted)
 }
 
 /// A permutation of 0 .. k-1 from R's random numbers.

@@ -9,8 +9,9 @@ mod support;
 use std::time::Instant;
 
 use pcgpu_core::ci::gauss::{Gauss, Reading};
-use pcgpu_core::engine::cpu::{default_threads, CpuEngine, GaussKernel};
+use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel};
 use pcgpu_core::engine::cuda::{device, CudaEngine, CudaOptions, Strategy};
+use pcgpu_core::pool::default_threads;
 use pcgpu_core::search::{levels, Method, Options};
 use support::{compare, correlations, Clock, Failure};
 

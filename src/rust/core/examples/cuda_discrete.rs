@@ -13,9 +13,10 @@ mod support;
 use std::time::Instant;
 
 use pcgpu_core::ci::discrete::{Coded, Discrete, Rule, Statistic};
-use pcgpu_core::engine::cpu::{default_threads, CpuEngine, DiscreteKernel};
+use pcgpu_core::engine::cpu::{CpuEngine, DiscreteKernel};
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, Strategy};
 use pcgpu_core::graph::Adjacency;
+use pcgpu_core::pool::default_threads;
 use pcgpu_core::search::{levels, Options, Skeleton};
 use support::{compare, text, Clock, Failure};
 

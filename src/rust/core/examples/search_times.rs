@@ -14,9 +14,10 @@ mod support;
 use std::time::Instant;
 
 use pcgpu_core::ci::gauss::{Gauss, Reading};
-use pcgpu_core::engine::cpu::{default_threads, CpuEngine, GaussKernel};
+use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel};
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, Strategy};
 use pcgpu_core::engine::Engine;
+use pcgpu_core::pool::default_threads;
 use pcgpu_core::search::{levels, Method, Options, Skeleton, Unobserved};
 use support::{correlation, correlations, Failure};
 

@@ -11,7 +11,7 @@
 //! `joined` adds CUDA-JMI's own scheme, `cpu` the CPU engine. With --check-small all ways to count are compared on small
 //! data, for compute-sanitizer.
 
-#[path = "../tests/select_support/ways.rs"]
+#[path = "../tests/core/support/ways.rs"]
 mod ways;
 
 use std::process::ExitCode;

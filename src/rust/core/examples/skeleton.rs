@@ -25,8 +25,10 @@ fn main() -> Result<(), Failure> {
     let options = Options { method, ..Options::new(p, alpha.parse()?) };
     let mut p_max = vec![0.0; p * p];
     let start = Instant::now();
-    let mut engine =
-        CpuEngine::new(GaussKernel::new(Gauss::new(&c, p, n as f64, reading)?, options.alpha), threads.parse()?);
+    let mut engine = CpuEngine::new(
+        GaussKernel::new(Gauss::new(&c, p, n as f64, reading)?, options.alpha),
+        threads.parse::<usize>()?,
+    );
     let mut found = levels::skeleton(&mut engine, &options, &mut p_max, &mut Levels(start))?;
     println!("{:9.1} ms  skeleton: {} edges", start.elapsed().as_secs_f64() * 1e3, found.graph.edge_count());
     println!("tests {:?}, of them exactly {}", found.tests, found.exact_tests);

@@ -9,7 +9,7 @@ pub enum Error {
     Argument {
         /// The argument's name as the R user knows it.
         argument: &'static str,
-        /// What was given.
+        /// What was given, as it reads after "is"; or the whole predicate where that begins with "has".
         value: String,
         /// What to give instead.
         mend: String,
@@ -103,6 +103,27 @@ impl DeviceKind {
 /// Result of the core.
 pub type Result<T> = std::result::Result<T, Error>;
 
+/// A number as R prints it: at most seven digits, an exponent where that is shorter.
+pub fn shown(number: f64) -> String {
+    if number.is_nan() {
+        return "NaN".into();
+    }
+    if number.is_infinite() {
+        return if number > 0.0 { "Inf" } else { "-Inf" }.into();
+    }
+    // Rust writes 1.234560e300, R 1.23456e+300.
+    let scientific = format!("{number:.6e}");
+    let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let digits = if digits.contains('.') { digits.trim_end_matches('0').trim_end_matches('.') } else { digits };
+    let decimals = (digits.trim_start_matches('-').len() as i32 - 2).max(0);
+    if (-5..15).contains(&exponent) {
+        return format!("{number:.*}", (decimals - exponent).max(0) as usize);
+    }
+    let sign = if exponent < 0 { '-' } else { '+' };
+    format!("{digits}e{sign}{:02}", exponent.abs())
+}
+
 fn one_based(s: &[u32]) -> String {
     let shown: Vec<String> = s.iter().map(|v| (v + 1).to_string()).collect();
     format!("{{{}}}", shown.join(", "))
@@ -112,7 +133,8 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::Argument { argument, value, mend } => {
-                write!(f, "`{argument}` is {value}: {mend}")
+                let is = if value.starts_with("has ") { "" } else { "is " };
+                write!(f, "`{argument}` {is}{value}: {mend}")
             }
             Error::Interrupted => write!(f, "interrupted"),
             Error::Test { x, y, s } => write!(
@@ -138,3 +160,28 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+#[cfg(test)]
+mod tests {
+    use super::shown;
+
+    #[test]
+    fn numbers_read_as_in_r() {
+        for (number, text) in [
+            (0.0, "0"),
+            (1.0, "1"),
+            (-2.5, "-2.5"),
+            (0.05, "0.05"),
+            (1e300, "1e+300"),
+            (-1.25e-7, "-1.25e-07"),
+            (123_456.789, "123456.8"),
+            (100_000.0, "100000"),
+            (2147483648.0, "2147483648"),
+            (f64::INFINITY, "Inf"),
+            (f64::NEG_INFINITY, "-Inf"),
+            (f64::NAN, "NaN"),
+        ] {
+            assert_eq!(shown(number), text);
+        }
+    }
+}

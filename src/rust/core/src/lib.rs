@@ -2,6 +2,7 @@
 //!
 //! The layers, each knowing only those above it:
 //!
+//! * [`pool`]: the threads of a call.
 //! * [`graph`]: adjacency, neighbour lists, separating sets, subsets and their ranks.
 //! * [`ci`]: conditional independence tests as plain functions.
 //! * [`search`]: the skeleton phase. It knows neither the test nor the machine.
@@ -18,7 +19,8 @@ pub mod engine;
 mod error;
 pub mod graph;
 pub mod orient;
+pub mod pool;
 pub mod search;
 pub mod select;
 
-pub use error::{DeviceError, DeviceKind, Error, Result};
+pub use error::{shown, DeviceError, DeviceKind, Error, Result};

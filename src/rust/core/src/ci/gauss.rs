@@ -6,7 +6,7 @@
 //! noise, and agreeing with pcalg means the same operations in the same order without fused multiply-add.
 
 use super::CiTest;
-use crate::{Error, Result};
+use crate::{shown, Error, Result};
 
 /// Partial correlations are cut here (pcalg's `cut.at`).
 pub const CUT: f64 = 0.9999999;
@@ -74,13 +74,13 @@ pub(crate) fn trusted_above(size: usize) -> f64 {
 /// The determinant divided by e is a lower bound of the smallest eigenvalue, as the others sum to at most l. The error is of the
 /// form above; ten times [`GUARD`] leaves room for that of the exact formula, whose eigenvalues are good to some eps more than
 /// elimination is. Whatever is decided so needs no exact formula; a largest p-value does.
-#[cfg(feature = "cuda")]
+#[cfg(all(feature = "cuda", not(target_os = "macos")))]
 pub(crate) fn slack(size: usize) -> f64 {
     10.0 * GUARD * trusted_above(size)
 }
 
 /// See [`slack`]: there r is known to 0.01.
-#[cfg(feature = "cuda")]
+#[cfg(all(feature = "cuda", not(target_os = "macos")))]
 pub(crate) fn bounded_above(size: usize) -> f64 {
     100.0 * slack(size)
 }
@@ -133,7 +133,7 @@ impl<'a> Gauss<'a> {
         if !(n >= 1.0) {
             return Err(Error::Argument {
                 argument: "suffStat$n",
-                value: n.to_string(),
+                value: shown(n),
                 mend: "give the sample size, a number of at least 1".into(),
             });
         }
@@ -459,7 +459,7 @@ mod tests {
     }
 
     /// By the quick form of the engines: elimination of S, the product that [`slack`] is divided by beside r.
-    #[cfg(feature = "cuda")]
+    #[cfg(all(feature = "cuda", not(target_os = "macos")))]
     fn quickly(c: &[f64], k: usize) -> (f64, f64) {
         let mut m = c.to_vec();
         let mut determinant = 1.0;
@@ -478,7 +478,7 @@ mod tests {
     }
 
     #[test]
-    #[cfg(feature = "cuda")]
+    #[cfg(all(feature = "cuda", not(target_os = "macos")))]
     fn the_error_of_the_quick_form_stays_within_its_bound() {
         // Two or three factors, and variables that are those with a little noise: all conditions down to the limit.
         let mut state = 1u64;

@@ -7,6 +7,7 @@
 use crate::ci::Batch;
 use crate::engine::{LevelReport, Search, Widest};
 use crate::graph::{subsets, Adjacency, SepSetLog, SepSets, Separations};
+use crate::pool::Pool;
 use crate::search::level::{count_sets, CandidateOrder, Neighbours, PairSide, Verdict};
 use crate::search::progress::LevelProgress;
 use crate::search::{Method, Observer, Options};
@@ -14,6 +15,9 @@ use crate::Result;
 
 /// Answers questions. No answer is NaN.
 pub(crate) trait Asker {
+    /// The threads that the call may use.
+    fn pool(&self) -> &Pool;
+
     /// Questions of a batch that is worth its while, at least 1.
     fn batch(&self) -> usize;
 
@@ -266,7 +270,7 @@ impl<A: Asker> Search for BatchedSearch<'_, A> {
     }
 
     fn finish(self: Box<Self>, _observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
-        Ok((self.graph, self.sepsets.finish()))
+        Ok((self.graph, self.sepsets.finish(self.asker.pool())))
     }
 }
 
@@ -282,6 +286,10 @@ mod tests {
     struct Asking<'a>(CpuEngine<KnnKernel<'a>>, usize);
 
     impl Asker for Asking<'_> {
+        fn pool(&self) -> &Pool {
+            self.0.pool()
+        }
+
         fn batch(&self) -> usize {
             self.1
         }
@@ -298,6 +306,10 @@ mod tests {
 
         fn p_values(&mut self, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>> {
             self.0.p_values(batch, observer)
+        }
+
+        fn pool(&self) -> &Pool {
+            self.0.pool()
         }
     }
 

@@ -1,14 +1,15 @@
 //! Engines run what the search asks. They are the only place that schedules.
 
-#[cfg(feature = "cuda")]
+#[cfg(all(feature = "cuda", not(target_os = "macos")))]
 mod batched;
 pub mod cpu;
-#[cfg(feature = "cuda")]
+#[cfg(all(feature = "cuda", not(target_os = "macos")))]
 pub mod cuda;
 pub mod sides;
 
 use crate::ci::{Batch, CiTest};
 use crate::graph::{Adjacency, SepSets};
+use crate::pool::Pool;
 use crate::search::level::Verdict;
 use crate::search::{Observer, Options};
 use crate::{Error, Result};
@@ -26,6 +27,9 @@ pub trait Engine {
 
     /// p-values of arbitrary questions, in their order; NaN where there is none.
     fn p_values(&mut self, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>>;
+
+    /// The threads that the call may use.
+    fn pool(&self) -> &Pool;
 
     /// What the last search planned to use of its device's memory: (use, bytes). None where a search plans nothing.
     fn memory_plan(&self) -> Vec<(&'static str, u64)> {

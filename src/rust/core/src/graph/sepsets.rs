@@ -4,10 +4,8 @@
 //! else, so that level 0 is kept as one bit a pair and only the sets of later levels are stored as lists. Next are the sets of
 //! one member, which an engine may hand over as one block.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::Mutex;
-
 use super::Adjacency;
+use crate::pool::Pool;
 
 /// Separating sets on ordered pairs; an absent entry is pcalg's `NULL`.
 #[derive(Clone, Debug)]
@@ -96,28 +94,6 @@ pub struct SepSetLog {
 /// So many entries are worth a thread to sort them.
 const MANY: usize = 1 << 17;
 
-/// Runs `work(first, part)` on parts of the rows, each on its own thread; `first` is the number of the part's first row.
-fn in_parts(rows: &mut [Vec<Entry>], threads: usize, work: impl Fn(usize, &mut [Vec<Entry>]) + Sync) {
-    if threads <= 1 || rows.len() < 2 {
-        return work(0, rows);
-    }
-    // More parts than threads: rows differ in length, and the first ones are often the longest.
-    let size = rows.len().div_ceil(8 * threads);
-    let parts: Vec<_> = rows.chunks_mut(size).enumerate().map(|(i, part)| Mutex::new(Some((i * size, part)))).collect();
-    let next = AtomicUsize::new(0);
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                while let Some(part) = parts.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    if let Some((first, part)) = part.lock().ok().and_then(|mut slot| slot.take()) {
-                        work(first, part);
-                    }
-                }
-            });
-        }
-    });
-}
-
 impl SepSetLog {
     /// An empty log; see [`SepSets::new`].
     pub fn new(p: usize, empty_side: Side) -> Self {
@@ -155,7 +131,7 @@ impl SepSetLog {
     }
 
     /// The sets, ready to be asked.
-    pub fn finish(self) -> SepSets {
+    pub fn finish(self, pool: &Pool) -> SepSets {
         let SepSetLog { mut sets, found } = self;
         let mut counts = vec![0u32; sets.p()];
         for &[x, _] in found.iter().flat_map(|part| &part.pairs) {
@@ -179,9 +155,10 @@ impl SepSetLog {
             }
         }
         let entries: usize = sets.rows.iter().map(Vec::len).sum();
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let threads = (entries / MANY).clamp(1, cores.min(8));
-        in_parts(&mut sets.rows, threads, |_, part| {
+        // More parts than threads: rows differ in length, and the first ones are often the longest.
+        let parts = 8 * (entries / MANY).clamp(1, pool.threads());
+        let size = sets.rows.len().div_ceil(if entries < MANY { 1 } else { parts }).max(1);
+        pool.each_of(sets.rows.chunks_mut(size).collect(), |_, part: &mut [Vec<Entry>]| {
             for row in part {
                 if !row.is_sorted_by_key(|entry| entry.y) {
                     // Stable, for its speed on the few ascending runs that a search leaves.
@@ -309,7 +286,7 @@ mod tests {
         log.insert_empty(0, 1);
         log.insert(4, 0, &[2]);
         log.insert(3, 1, &[0]);
-        let sets = log.finish();
+        let sets = log.finish(&Pool::none());
         assert_eq!(sets.row(4).collect::<Vec<_>>(), [(0, &[2][..]), (2, &[3, 0][..])]);
         assert_eq!((sets.get(3, 1), sets.get(1, 0), sets.get(0, 1)), (Some(&[0][..]), Some(&[][..]), None));
     }
@@ -334,7 +311,7 @@ mod tests {
             log.insert_empty(60, 62);
             log.insert_empty(61, 59);
         }
-        let (one_by_one, mut sets) = (one_by_one.finish(), log.finish());
+        let (one_by_one, mut sets) = (one_by_one.finish(&Pool::none()), log.finish(&Pool::new(2)));
         for x in 0..p as usize {
             assert!(sets.row(x).eq(one_by_one.row(x)), "row {x}");
             assert!((0..p as usize).all(|y| sets.get(x, y) == one_by_one.get(x, y)), "row {x}");

@@ -90,7 +90,7 @@ mod tests {
         let skeleton = Adjacency::from_lists(&lists);
         let mut marks = Marks::undirected(&skeleton);
         let sepsets = SepSets::new(4, Side::Smaller);
-        let turned = orient_colliders(&mut marks, &skeleton, &sepsets, ambiguous, dispute, &Poll::new(None)).unwrap();
+        let turned = orient_colliders(&mut marks, &skeleton, &sepsets, ambiguous, dispute, &Poll::silent()).unwrap();
         (marks, turned)
     }
 

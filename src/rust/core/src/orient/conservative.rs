@@ -1,7 +1,8 @@
 //! The conservative and the majority rule: pcalg's `pc.cons.intern` (Ramsey et al. 2006, Colombo and Maathuis 2014).
 
+use super::event::Event;
 use super::poll::Poll;
-use super::separations::{censuses, Census};
+use super::separations::{Census, Censuses};
 use super::triples::{unshielded, Ambiguous};
 use crate::ci::CiTest;
 use crate::graph::{Adjacency, SepSets};
@@ -38,13 +39,18 @@ pub(super) fn judge_triples(
     poll: &Poll,
 ) -> Result<Ambiguous> {
     let triples = unshielded(skeleton);
-    let censuses = censuses(&triples, skeleton, alpha, test, poll)?;
+    let mut censuses = Censuses::new(&triples, skeleton, alpha, test, poll)?;
     let mut ambiguous = Vec::new();
-    for (&[a, b, c], census) in triples.iter().zip(censuses) {
+    for (number, &[a, b, c]) in triples.iter().enumerate() {
         let (x, y) = (a as usize, c as usize);
+        poll.tell(&Event::Triple { triple: [a, b, c], sepset: sepsets.get(x, y) })?;
+        let census = censuses.of(number, [a, b, c])?;
         // An earlier triple with the same ends has changed this set already.
         let verdict = judge.verdict(census, sepsets.either_contains(x, y, b));
         let unseparated = judge.version_unf[0] == 2 && census.separating == 0;
+        if verdict == Verdict::Ambiguous {
+            poll.tell(&Event::Ambiguous)?;
+        }
         if verdict == Verdict::Ambiguous || unseparated {
             ambiguous.push([a, b, c]);
         }

@@ -69,7 +69,7 @@ mod tests {
         edges.iter().for_each(|&(u, v)| skeleton.insert(u, v));
         let mut marks = Marks::undirected(&skeleton);
         edges.iter().for_each(|&(u, v)| marks.direct(marks.find(u, v).unwrap()));
-        essential_graph(&mut marks, &skeleton, &Poll::new(None)).unwrap();
+        essential_graph(&mut marks, &skeleton, &Poll::silent()).unwrap();
         edges.iter().map(|&(u, v)| marks.is_directed(marks.find(u, v).unwrap())).collect()
     }
 

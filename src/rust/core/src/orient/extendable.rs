@@ -158,7 +158,7 @@ mod tests {
             drawn += 1;
             Ok((0..k as u32).collect())
         };
-        let (marks, extendable) = rand(&square(), &no_collider(), &mut permutation, &Poll::new(None)).unwrap();
+        let (marks, extendable) = rand(&square(), &no_collider(), &mut permutation, &Poll::silent()).unwrap();
         assert!(!extendable);
         assert_eq!(drawn, 1);
         // 0 -> 1 -> 2 -> 3 <- 0: the collider 0 -> 3 <- 2 is compelled, 0 - 1 - 2 is not.
@@ -173,7 +173,7 @@ mod tests {
             drawn += 1;
             Ok((0..k as u32).collect())
         };
-        let (marks, extendable) = retry(&square(), &no_collider(), &mut permutation, &Poll::new(None)).unwrap();
+        let (marks, extendable) = retry(&square(), &no_collider(), &mut permutation, &Poll::silent()).unwrap();
         assert!(!extendable);
         assert_eq!(drawn, 1);
         assert!(marks.is_directed(marks.find(1, 0).unwrap()) && marks.is_directed(marks.find(3, 0).unwrap()));
@@ -183,7 +183,7 @@ mod tests {
     fn a_wrong_permutation_is_an_error() {
         let mut short = |_: usize| Ok(vec![0]);
         assert!(matches!(
-            rand(&square(), &no_collider(), &mut short, &Poll::new(None)),
+            rand(&square(), &no_collider(), &mut short, &Poll::silent()),
             Err(Error::Argument { argument: "permutation", .. })
         ));
     }

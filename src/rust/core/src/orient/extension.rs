@@ -108,15 +108,15 @@ mod tests {
     #[test]
     fn the_lowest_sink_goes_first() {
         let (skeleton, marks) = graph(&[(0, 1), (1, 2)], 3);
-        let dag = extend(&marks, &skeleton, true, &Poll::new(None)).unwrap().unwrap();
+        let dag = extend(&marks, &skeleton, true, &Poll::silent()).unwrap().unwrap();
         assert!(points(&dag, 1, 0) && points(&dag, 2, 1));
     }
 
     #[test]
     fn a_square_extends_only_with_a_new_collider() {
         let (skeleton, marks) = graph(&[(0, 1), (1, 2), (2, 3), (0, 3)], 4);
-        assert!(extend(&marks, &skeleton, true, &Poll::new(None)).unwrap().is_none());
-        let dag = extend(&marks, &skeleton, false, &Poll::new(None)).unwrap().unwrap();
+        assert!(extend(&marks, &skeleton, true, &Poll::silent()).unwrap().is_none());
+        let dag = extend(&marks, &skeleton, false, &Poll::silent()).unwrap().unwrap();
         assert!(points(&dag, 1, 0) && points(&dag, 3, 0) && points(&dag, 2, 1) && points(&dag, 3, 2));
     }
 
@@ -126,6 +126,6 @@ mod tests {
         for (u, v) in [(0, 1), (1, 2), (2, 0)] {
             marks.direct(marks.find(u, v).unwrap());
         }
-        assert!(extend(&marks, &skeleton, false, &Poll::new(None)).unwrap().is_none());
+        assert!(extend(&marks, &skeleton, false, &Poll::silent()).unwrap().is_none());
     }
 }

@@ -3,16 +3,19 @@
 //! [`orient`] is all there is to call. Inside, by concept:
 //!
 //! * `marks`: the graph under orientation; `pdag`: the answer.
+//! * `poll`: whether the caller wants to stop, and what happens for those who read along (`event`).
 //! * `colliders`, `rules`: collider orientation and rules 1-3 (`udag2pdagRelaxed`).
 //! * `triples`, `separations`, `conservative`: the conservative and the majority rule (`pc.cons.intern`).
 //! * `extension`, `essential`, `extendable`: `pdag2dag`, `dag2cpdag`, and what needs them, `udag2pdag` and
 //!   `udag2pdagSpecial`.
+//! * `validity`: whether the answer is a CPDAG.
 //!
 //! The work is proportional to the edges and unshielded triples, not to p x p matrices.
 
 mod colliders;
 mod conservative;
 mod essential;
+mod event;
 mod extendable;
 mod extension;
 mod marks;
@@ -21,8 +24,11 @@ mod poll;
 mod rules;
 mod separations;
 mod triples;
+mod validity;
 
+pub use event::Event;
 pub use pdag::Pdag;
+pub use poll::Tell;
 
 use crate::ci::CiTest;
 use crate::graph::{Adjacency, SepSets};
@@ -77,6 +83,9 @@ pub struct Options<'a> {
     pub rules: [bool; 3],
     /// Asked now and then; true ends the call with [`Error::Interrupted`].
     pub wants_to_stop: Option<&'a dyn Fn() -> bool>,
+    /// Is told what pcalg prints with `verbose = TRUE`, in its order; only with [`Method::Relaxed`], as pcalg is silent otherwise.
+    /// Tests are then asked one by one.
+    pub tell: Option<Tell<'a>>,
 }
 
 impl Default for Options<'_> {
@@ -90,6 +99,7 @@ impl Default for Options<'_> {
             orient_colliders: true,
             rules: [true; 3],
             wants_to_stop: None,
+            tell: None,
         }
     }
 }
@@ -115,14 +125,15 @@ pub fn orient(
     permutation: &mut dyn FnMut(usize) -> Result<Vec<u32>>,
 ) -> Result<Pdag> {
     check(skeleton, sepsets, options)?;
-    let poll = Poll::new(options.wants_to_stop);
+    let poll = Poll::new(options.wants_to_stop, options.tell.filter(|_| options.method == Method::Relaxed));
     let (marks, extendable) = match options.method {
         Method::Relaxed => (relaxed(skeleton, sepsets, options, alpha, test, &poll)?, true),
         // pcalg leaves a graph without edges alone and draws nothing; neither does anything here.
         Method::Rand => extendable::rand(skeleton, sepsets, permutation, &poll)?,
         Method::Retry => extendable::retry(skeleton, sepsets, permutation, &poll)?,
     };
-    Ok(Pdag::from_marks(&marks, extendable))
+    let valid = validity::is_cpdag(&marks, skeleton, &poll)?;
+    Ok(Pdag::from_marks(&marks, extendable, valid))
 }
 
 fn refuse(argument: &'static str, value: impl Into<String>, mend: impl Into<String>) -> Error {

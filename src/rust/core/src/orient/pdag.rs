@@ -12,11 +12,13 @@ pub struct Pdag {
     to: Vec<u32>,
     mark: Vec<u8>,
     extendable: bool,
+    valid: bool,
 }
 
 impl Pdag {
     /// `extendable` is false for the CPDAG of another DAG, taken because no DAG has the colliders that were found.
-    pub(super) fn from_marks(marks: &Marks, extendable: bool) -> Self {
+    /// `valid`: whether the graph is a CPDAG.
+    pub(super) fn from_marks(marks: &Marks, extendable: bool, valid: bool) -> Self {
         let mut start = Vec::with_capacity(marks.p() + 1);
         let mut to = Vec::new();
         let mut mark = Vec::new();
@@ -28,12 +30,18 @@ impl Pdag {
             }
             start.push(to.len());
         }
-        Pdag { start, to, mark, extendable }
+        Pdag { start, to, mark, extendable, valid }
     }
 
     /// False where "rand" or "retry" found no DAG with the colliders and took the CPDAG of another one.
     pub fn extendable(&self) -> bool {
         self.extendable
+    }
+
+    /// Whether the graph is a CPDAG, the essential graph of a DAG. `"relaxed"` may leave one that is none, and so may ambiguous
+    /// triples.
+    pub fn is_valid(&self) -> bool {
+        self.valid
     }
 
     /// Number of vertices.
@@ -84,7 +92,7 @@ mod tests {
         let mut marks = Marks::undirected(&Adjacency::from_lists(&lists));
         marks.direct(marks.find(2, 0).unwrap());
         marks.conflict(marks.find(0, 3).unwrap());
-        let pdag = Pdag::from_marks(&marks, true);
+        let pdag = Pdag::from_marks(&marks, true, true);
         assert_eq!(pdag.edges_from(0).collect::<Vec<_>>(), [(1, 1), (3, 2)]);
         assert_eq!(pdag.edges_from(2).collect::<Vec<_>>(), [(0, 1), (1, 1)]);
         assert_eq!((pdag.mark(2, 0), pdag.mark(0, 2), pdag.mark(3, 0)), (1, 0, 2));

@@ -1,17 +1,38 @@
-//! Asking now and then whether the user wants to stop.
+//! Asking now and then whether the user wants to stop, and telling what happens.
 
+use super::event::Event;
 use crate::{Error, Result};
 use std::cell::Cell;
+
+/// Is told what happens, and may end the work.
+pub type Tell<'a> = &'a dyn Fn(&Event) -> Result<()>;
 
 /// Counts steps of work and asks the caller every 4,096 of them: the question may cost a call into R.
 pub(super) struct Poll<'a> {
     wants_to_stop: Option<&'a dyn Fn() -> bool>,
+    tell: Option<Tell<'a>>,
     steps: Cell<u32>,
 }
 
 impl<'a> Poll<'a> {
-    pub fn new(wants_to_stop: Option<&'a dyn Fn() -> bool>) -> Self {
-        Poll { wants_to_stop, steps: Cell::new(0) }
+    pub fn new(wants_to_stop: Option<&'a dyn Fn() -> bool>, tell: Option<Tell<'a>>) -> Self {
+        Poll { wants_to_stop, tell, steps: Cell::new(0) }
+    }
+
+    /// Nobody listens.
+    #[cfg(test)]
+    pub fn silent() -> Self {
+        Poll::new(None, None)
+    }
+
+    /// Whether somebody reads along: everything is then done in pcalg's order, without a short cut.
+    pub fn is_followed(&self) -> bool {
+        self.tell.is_some()
+    }
+
+    /// Tells who reads along.
+    pub fn tell(&self, event: &Event) -> Result<()> {
+        self.tell.map_or(Ok(()), |tell| tell(event))
     }
 
     /// One step of work (a vertex, an edge, a question).
@@ -36,9 +57,9 @@ mod tests {
             asked.set(asked.get() + 1);
             asked.get() == 2
         };
-        let poll = Poll::new(Some(&stop_at_second));
+        let poll = Poll::new(Some(&stop_at_second), None);
         let done = (0..100_000).take_while(|_| poll.step().is_ok()).count();
         assert_eq!((done, asked.get()), (8191, 2));
-        assert_eq!(Poll::new(None).step(), Ok(()));
+        assert_eq!(Poll::silent().step(), Ok(()));
     }
 }

@@ -5,6 +5,7 @@
 //! place has nothing to say about it until an edge there is newly directed. Within a round the order is pcalg's: the
 //! edges that held when the rule started, by their second vertex and then by their first (`which(arr.ind = TRUE)`).
 
+use super::event::Event;
 use super::marks::Marks;
 use super::poll::Poll;
 use super::triples::Ambiguous;
@@ -69,10 +70,18 @@ impl Rules<'_> {
     }
 }
 
+/// Vertices as events have them.
+fn numbers<const N: usize>(vertices: [usize; N]) -> [u32; N] {
+    vertices.map(|v| v as u32)
+}
+
 impl Rounds<'_> {
     /// a -> b - c with a and c not adjacent becomes a -> b -> c: no new collider.
     fn rule1(&mut self) -> Result<()> {
-        let mut fresh: Vec<usize> = self.unseen(0).filter(|&slot| self.marks.is_directed(slot)).collect();
+        // pcalg looks at all directed edges again, and speaks again of those that it leaves alone.
+        let from = if self.poll.is_followed() { 0 } else { self.seen[0] };
+        let mut fresh: Vec<usize> =
+            self.log[from..].iter().copied().filter(|&slot| self.marks.is_directed(slot)).collect();
         fresh.sort_unstable_by_key(|&slot| (self.marks.head(slot), self.marks.tail(slot)));
         fresh.dedup();
         self.seen[0] = self.log.len();
@@ -82,20 +91,33 @@ impl Rounds<'_> {
             let (a, b) = (self.marks.tail(ab), self.marks.head(ab));
             for bc in self.marks.slots(b) {
                 let c = self.marks.head(bc);
-                if !self.marks.is_undirected(bc)
-                    || self.rules.skeleton.has(a, c)
-                    || self.rules.ambiguous.contains(a, b, c)
-                {
+                if !self.marks.is_undirected(bc) || self.rules.skeleton.has(a, c) {
                     continue;
                 }
+                let ambiguous = self.rules.ambiguous.contains(a, b, c);
                 if self.rules.version == Version::SolveConflicts {
-                    wanted.push(bc);
-                } else {
+                    if !ambiguous || self.poll.is_followed() {
+                        wanted.push(([a, b, c], bc, ambiguous));
+                    }
+                    continue;
+                }
+                self.poll.tell(&Event::Rule1 { on: numbers([a, b, c]), conflict: false })?;
+                if !ambiguous {
                     self.direct(bc);
                 }
             }
         }
-        wanted.into_iter().for_each(|bc| self.resolve(bc));
+        for (on, bc, ambiguous) in wanted {
+            let outcome = if ambiguous {
+                // pcalg says that it directs the edge, and does not.
+                self.marks.is_undirected(bc).then_some(false)
+            } else {
+                self.resolve(bc)
+            };
+            if let Some(conflict) = outcome {
+                self.poll.tell(&Event::Rule1 { on: numbers(on), conflict })?;
+            }
+        }
         Ok(())
     }
 
@@ -104,7 +126,10 @@ impl Rounds<'_> {
         let due = self.unseen(1).any(|slot| self.opens_chain(slot));
         self.seen[1] = self.log.len();
         if due {
-            self.each_open(|rounds, ab| rounds.is_chain(rounds.marks.tail(ab), rounds.marks.head(ab)))?;
+            self.each_open(|rounds, ab| {
+                let (a, b) = (rounds.marks.tail(ab), rounds.marks.head(ab));
+                rounds.is_chain(a, b).then(|| rounds.told_of_rule2(a, b))
+            })?;
         }
         Ok(())
     }
@@ -114,29 +139,52 @@ impl Rounds<'_> {
         let due = self.unseen(2).any(|slot| self.opens_fork(slot));
         self.seen[2] = self.log.len();
         if due {
-            self.each_open(|rounds, ab| rounds.is_fork(rounds.marks.tail(ab), rounds.marks.head(ab)))?;
+            self.each_open(|rounds, ab| {
+                let (a, b) = (rounds.marks.tail(ab), rounds.marks.head(ab));
+                let [c1, c2] = rounds.fork(a, b)?;
+                Some(vec![Event::Rule3 { on: numbers([a, c1 as usize, c2 as usize, b]), conflict: false }])
+            })?;
         }
         Ok(())
     }
 
+    /// What is told of rule 2: pcalg speaks of every chain.
+    fn told_of_rule2(&self, a: usize, b: usize) -> Vec<Event<'static>> {
+        if !self.poll.is_followed() {
+            return Vec::new();
+        }
+        let marks = &*self.marks;
+        let middles = marks.slots(a).filter(|&ac| marks.is_directed(ac)).map(|ac| marks.head(ac));
+        let chained = middles.filter(|&c| self.points(c, b));
+        chained.map(|c| Event::Rule2 { on: numbers([a, c, b]), conflict: false }).collect()
+    }
+
     /// Asks `wants` of every edge that is undirected now, in both directions. An edge that the round has directed the
     /// other way meanwhile is asked too: pcalg lists them once.
-    fn each_open(&mut self, wants: impl Fn(&Self, usize) -> bool) -> Result<()> {
+    ///
+    /// `wants` returns what is to be told of the edge that it wants directed.
+    fn each_open(&mut self, wants: impl Fn(&Self, usize) -> Option<Vec<Event<'static>>>) -> Result<()> {
         let mut open = std::mem::take(&mut self.open);
         open.retain(|&slot| self.marks.is_undirected(slot));
         let mut wanted = Vec::new();
         for &ab in &open {
             self.poll.step()?;
-            if !wants(self, ab) {
+            let Some(events) = wants(self, ab) else { continue };
+            if self.rules.version == Version::SolveConflicts {
+                wanted.push((ab, events));
                 continue;
             }
-            if self.rules.version == Version::SolveConflicts {
-                wanted.push(ab);
-            } else {
-                self.direct(ab);
+            for event in &events {
+                self.poll.tell(event)?;
+            }
+            self.direct(ab);
+        }
+        for (ab, events) in wanted {
+            // Of several chains the first settles the edge; pcalg is silent on the others.
+            if let (Some(conflict), Some(event)) = (self.resolve(ab), events.first()) {
+                self.poll.tell(&event.with_conflict(conflict))?;
             }
         }
-        wanted.into_iter().for_each(|ab| self.resolve(ab));
         self.open = open;
         Ok(())
     }
@@ -151,12 +199,18 @@ impl Rounds<'_> {
         self.changed = true;
     }
 
-    fn resolve(&mut self, slot: usize) {
+    /// Directs an edge, or marks the conflict where the round has directed it the other way: true there. `None` where
+    /// nothing was left to do.
+    fn resolve(&mut self, slot: usize) -> Option<bool> {
         if self.marks.is_undirected(slot) {
             self.direct(slot);
+            Some(false)
         } else if self.marks.is_reversed(slot) {
             self.marks.conflict(slot);
             self.changed = true;
+            Some(true)
+        } else {
+            None
         }
     }
 
@@ -186,7 +240,8 @@ impl Rounds<'_> {
         }
     }
 
-    fn is_fork(&self, a: usize, b: usize) -> bool {
+    /// c1 and c2 of a fork that directs a - b: the first pair.
+    fn fork(&self, a: usize, b: usize) -> Option<[u32; 2]> {
         let marks = &*self.marks;
         let between: Vec<usize> = if marks.slots(a).len() <= marks.slots(b).len() {
             let from_a = marks.slots(a).filter(|&ac| marks.is_undirected(ac)).map(|ac| marks.head(ac));
@@ -195,11 +250,12 @@ impl Rounds<'_> {
             let into_b = marks.slots(b).filter(|&bc| marks.is_reversed(bc)).map(|bc| marks.head(bc));
             into_b.filter(|&c| self.joins(a, c)).collect()
         };
-        between.iter().enumerate().any(|(i, &c1)| {
-            between[i + 1..].iter().any(|&c2| match self.rules.version {
+        between.iter().enumerate().find_map(|(i, &c1)| {
+            let second = between[i + 1..].iter().find(|&&c2| match self.rules.version {
                 Version::Extendable => !self.joins(c1, c2),
                 _ => !self.rules.skeleton.has(c1, c2) && !self.rules.ambiguous.contains(c1, a, c2),
-            })
+            });
+            second.map(|&c2| [c1 as u32, c2 as u32])
         })
     }
 

@@ -1,5 +1,6 @@
 //! Which subsets of the neighbours separate the ends of an unshielded triple: the tests of `pc.cons.intern`.
 
+use super::event::Event;
 use super::poll::Poll;
 use crate::ci::{Batch, CiTest};
 use crate::graph::Adjacency;
@@ -18,23 +19,42 @@ pub(super) struct Census {
 /// The largest number of neighbours of which all subsets can be numbered.
 const MOST_NEIGHBOURS: usize = 62;
 
-/// Tests a and c of every triple given every subset of a's and then of c's neighbours, and counts; one entry a triple.
+/// The tests of a and c of triples given every subset of a's and then of c's neighbours.
 ///
-/// A test with `batch_size() == 1` is asked one question at a time, in pcalg's order, repetitions included. Any other
-/// test is taken to be a function of its arguments: pcalg asks the same of a pair again for each of its middle vertices,
-/// and again of c's side what it asked of a's; here each question is asked once and counted as often as pcalg would.
-pub(super) fn censuses(
-    triples: &[[u32; 3]],
-    skeleton: &Adjacency,
+/// A test with `batch_size() == 1`, or one that is followed, is asked one question at a time, in pcalg's order, repetitions
+/// included. Any other test is taken to be a function of its arguments: pcalg asks the same of a pair again for each of its
+/// middle vertices, and again of c's side what it asked of a's; here each question is asked once, before the first triple is
+/// judged, and counted as often as pcalg would.
+pub(super) struct Censuses<'a> {
+    skeleton: &'a Adjacency,
     alpha: f64,
-    test: &mut dyn CiTest,
-    poll: &Poll,
-) -> Result<Vec<Census>> {
-    refuse_too_many(triples, skeleton)?;
-    if test.batch_size() > 1 {
-        ask_in_batches(triples, skeleton, alpha, test, poll)
-    } else {
-        triples.iter().map(|&triple| ask_in_turn(triple, skeleton, alpha, test, poll)).collect()
+    test: &'a mut dyn CiTest,
+    poll: &'a Poll<'a>,
+    known: Option<Vec<Census>>,
+}
+
+impl<'a> Censuses<'a> {
+    pub fn new(
+        triples: &[[u32; 3]],
+        skeleton: &'a Adjacency,
+        alpha: f64,
+        test: &'a mut dyn CiTest,
+        poll: &'a Poll,
+    ) -> Result<Self> {
+        refuse_too_many(triples, skeleton)?;
+        let known = match test.batch_size() > 1 && !poll.is_followed() {
+            true => Some(ask_in_batches(triples, skeleton, alpha, test, poll)?),
+            false => None,
+        };
+        Ok(Censuses { skeleton, alpha, test, poll, known })
+    }
+
+    /// That of the triple with this number, each once and in order.
+    pub fn of(&mut self, number: usize, triple: [u32; 3]) -> Result<Census> {
+        match &self.known {
+            Some(known) => Ok(known[number]),
+            None => ask_in_turn(triple, self.skeleton, self.alpha, self.test, self.poll),
+        }
     }
 }
 
@@ -86,6 +106,7 @@ fn ask_in_turn(
             poll.step()?;
             subset(&candidates, mask, &mut s);
             let p = test.p_value(a as usize, c as usize, &s)?;
+            poll.tell(&Event::Asked { of_c: side == c, s: &s, p: p.to_bits() })?;
             if is_independent(p, alpha, a as usize, c as usize, &s)? {
                 census.separating += 1;
                 census.with_b += u64::from(s.contains(&b));
@@ -190,6 +211,17 @@ mod tests {
     use super::super::triples::unshielded;
     use super::*;
 
+    fn censuses(
+        triples: &[[u32; 3]],
+        skeleton: &Adjacency,
+        alpha: f64,
+        test: &mut dyn CiTest,
+        poll: &Poll,
+    ) -> Result<Vec<Census>> {
+        let mut censuses = Censuses::new(triples, skeleton, alpha, test, poll)?;
+        triples.iter().enumerate().map(|(number, &triple)| censuses.of(number, triple)).collect()
+    }
+
     struct Recorder {
         batch_size: usize,
         asked: Vec<(usize, usize, Vec<u32>)>,
@@ -215,7 +247,7 @@ mod tests {
     fn one_question_at_a_time_is_pcalgs_order() {
         let mut test = Recorder { batch_size: 1, asked: Vec::new() };
         let lists: [&[u32]; 4] = [&[1, 2], &[3], &[], &[]];
-        censuses(&[[0, 1, 3]], &Adjacency::from_lists(&lists), 0.5, &mut test, &Poll::new(None)).unwrap();
+        censuses(&[[0, 1, 3]], &Adjacency::from_lists(&lists), 0.5, &mut test, &Poll::silent()).unwrap();
         let sets: Vec<_> = test.asked.iter().map(|(_, _, s)| s.as_slice()).collect();
         assert_eq!(sets, [&[][..], &[1], &[2], &[1, 2], &[], &[1]]);
     }
@@ -225,10 +257,10 @@ mod tests {
         let graph = graph();
         let triples = unshielded(&graph);
         let mut single = Recorder { batch_size: 1, asked: Vec::new() };
-        let expected = censuses(&triples, &graph, 0.5, &mut single, &Poll::new(None)).unwrap();
+        let expected = censuses(&triples, &graph, 0.5, &mut single, &Poll::silent()).unwrap();
         for batch_size in [2, 5, 1000] {
             let mut test = Recorder { batch_size, asked: Vec::new() };
-            assert_eq!(censuses(&triples, &graph, 0.5, &mut test, &Poll::new(None)).unwrap(), expected);
+            assert_eq!(censuses(&triples, &graph, 0.5, &mut test, &Poll::silent()).unwrap(), expected);
             let asked = test.asked.len();
             test.asked.sort();
             test.asked.dedup();
@@ -244,13 +276,13 @@ mod tests {
                 Ok(f64::NAN)
             }
         }
-        let found = censuses(&[[0, 2, 1]], &graph(), 0.5, &mut Missing, &Poll::new(None));
+        let found = censuses(&[[0, 2, 1]], &graph(), 0.5, &mut Missing, &Poll::silent());
         assert!(matches!(found, Err(Error::Numeric { x: 0, y: 1, .. })));
         // 0 has 63 neighbours, one of them with a neighbour of its own: 0 is an end of a triple.
         let mut star = Adjacency::empty(65);
         (1..64).for_each(|leaf| star.insert(0, leaf));
         star.insert(63, 64);
-        let found = censuses(&unshielded(&star), &star, 0.5, &mut Missing, &Poll::new(None));
+        let found = censuses(&unshielded(&star), &star, 0.5, &mut Missing, &Poll::silent());
         assert!(matches!(found, Err(Error::Argument { argument: "conservative", .. })));
     }
 }

@@ -1,10 +1,11 @@
 //! PC-stable on an engine: "stable" and "stable.fast". Which levels are run, and what their counts say.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::level::count_sets;
 use super::{Method, Observer, Options, Skeleton};
 use crate::engine::{no_side_engine, Engine, Widest};
+use crate::pool::Pool;
 use crate::Result;
 
 /// Runs the skeleton phase. `p_max` is p x p, column by column, and is overwritten with pcalg's `pMax`.
@@ -32,7 +33,7 @@ pub fn skeleton(
     let mut size = 0;
     let mut go_on = !none;
     while go_on && (size == 0 || options.allows(size)) && (fast || search.edge_count() > 0) {
-        observer.level(size, search.edge_count() * if fast { 1 } else { 2 })?;
+        observer.level(size, search.edge_count())?;
         let report = if size == 0 {
             search.marginal(observer)?
         } else {
@@ -59,7 +60,7 @@ pub fn skeleton(
         tests.push(0);
     }
     if !fast {
-        symmetrise(p_max, options.p);
+        symmetrise(p_max, options.p, engine.pool());
     }
     let levels = tests.len() as i32;
     // pcalg's "stable" without a level reports -1, as its loop would have begun with 0.
@@ -80,32 +81,26 @@ pub(super) fn max_order_of_fast(levels: i32) -> i32 {
 
 /// Copies the upper triangle to the lower one, in tiles that stay in cache, and sets the diagonal to 1: the R methods
 /// report a symmetric pMax with ones on its diagonal, the C++ one the upper triangle alone.
-pub(super) fn symmetrise(m: &mut [f64], p: usize) {
+pub(super) fn symmetrise(m: &mut [f64], p: usize, pool: &Pool) {
     const TILE: usize = 64;
-    let threads = if p < LARGE { 1 } else { std::thread::available_parallelism().map_or(1, usize::from).min(8) };
-    {
-        let cells = as_atomics(m);
-        let tiles = p.div_ceil(TILE);
-        let next = AtomicUsize::new(0);
-        // Tiles of columns from the right: the longest come first.
-        let run = || {
-            while let Some(tile) = tiles.checked_sub(1 + next.fetch_add(1, Ordering::Relaxed)) {
-                let left = tile * TILE;
-                for top in (0..=left).step_by(TILE) {
-                    for y in left..(left + TILE).min(p) {
-                        for x in top..(top + TILE).min(y) {
-                            let value = cells[y * p + x].load(Ordering::Relaxed);
-                            cells[x * p + y].store(value, Ordering::Relaxed);
-                        }
-                    }
+    let tiles = p.div_ceil(TILE);
+    let cells = as_atomics(m);
+    // Tiles of columns from the right: the longest come first.
+    let run = |task: usize| {
+        let left = (tiles - 1 - task) * TILE;
+        for top in (0..=left).step_by(TILE) {
+            for y in left..(left + TILE).min(p) {
+                for x in top..(top + TILE).min(y) {
+                    let value = cells[y * p + x].load(Ordering::Relaxed);
+                    cells[x * p + y].store(value, Ordering::Relaxed);
                 }
             }
-        };
-        if threads == 1 {
-            run();
-        } else {
-            std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(run))));
         }
+    };
+    if p < LARGE {
+        (0..tiles).for_each(run);
+    } else {
+        pool.each(tiles, run);
     }
     m.iter_mut().step_by(p + 1).for_each(|cell| *cell = 1.0);
 }
@@ -128,7 +123,7 @@ mod tests {
         for p in [1usize, 2, 63, 64, 65, 150, 1100] {
             let before: Vec<f64> = (0..p * p).map(|i| i as f64).collect();
             let mut m = before.clone();
-            super::symmetrise(&mut m, p);
+            super::symmetrise(&mut m, p, &crate::pool::Pool::new(2));
             for x in 0..p {
                 assert_eq!(m[x * p + x], 1.0);
                 for y in x + 1..p {

@@ -4,6 +4,7 @@ use super::{Method, Options, Skeleton};
 use crate::ci::Batch;
 use crate::engine::SideEngine;
 use crate::graph::{Adjacency, SepSetLog};
+use crate::pool::Pool;
 use crate::search::Observer;
 use crate::Result;
 
@@ -70,14 +71,14 @@ impl<'a> Answer<'a> {
 
     /// Hands the answer over. The R methods report a symmetric pMax with ones on its diagonal, the C++ one the upper
     /// triangle alone.
-    pub fn finish(self, options: &Options, max_order: i32) -> Skeleton {
+    pub fn finish(self, options: &Options, max_order: i32, pool: &Pool) -> Skeleton {
         let fast = options.method == Method::StableFast;
         if !fast {
-            super::levels::symmetrise(self.p_max, self.p);
+            super::levels::symmetrise(self.p_max, self.p, pool);
         }
         Skeleton {
             graph: self.graph,
-            sepsets: self.sepsets.finish(),
+            sepsets: self.sepsets.finish(pool),
             tests: self.tests,
             max_order,
             exact_tests: self.exact_tests,

@@ -65,18 +65,24 @@ pub struct Skeleton {
 
 /// Follows a search from the caller's thread, and may end it.
 pub trait Observer {
-    /// A level begins; `remaining` edges, counted as pcalg prints them for this method.
-    fn level(&mut self, _level: usize, _remaining: usize) -> Result<()> {
+    /// A level begins, with so many edges.
+    fn level(&mut self, _level: usize, _edges: usize) -> Result<()> {
         Ok(())
     }
 
-    /// `done` of `total` tests of the level (estimates: tests that need not be run count as done).
+    /// `done` of `total` tests of the level (estimates: tests that need not be run count as done). At the end of a level all
+    /// are done.
     fn progress(&mut self, _level: usize, _done: f64, _total: f64) -> Result<()> {
         Ok(())
     }
 
     /// Something without a level is being worked on: only a chance to stop.
     fn look(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    /// A search that asks one at a time comes to visit `number` (from 1) of `visits` of the level.
+    fn visiting(&mut self, _number: usize, _visits: usize) -> Result<()> {
         Ok(())
     }
 

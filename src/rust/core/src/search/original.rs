@@ -31,13 +31,13 @@ pub fn skeleton(
     let mut size = 0;
     let mut go_on = true;
     while go_on && answer.graph.edge_count() > 0 && options.allows(size) {
-        let remaining = 2 * answer.graph.edge_count();
+        let edges = answer.graph.edge_count();
         let (tests, again) = if size == 0 {
-            observer.level(0, remaining)?;
+            observer.level(0, edges)?;
             marginal(engine, options, &mut answer, observer)?
         } else {
             let tested = options.testable(&answer.graph);
-            observer.level(size, remaining)?;
+            observer.level(size, edges)?;
             let mut progress = LevelProgress::new(observer, size, &answer.graph, &tested);
             let found = conditional(engine, options, &mut answer, &mut progress, size)?;
             progress.finish()?;
@@ -52,7 +52,7 @@ pub fn skeleton(
         let tested = options.testable(&answer.graph);
         answer.raise_marginals(engine, &tested, observer)?;
     }
-    Ok(answer.finish(options, size as i32 - 1))
+    Ok(answer.finish(options, size as i32 - 1, engine.pool()))
 }
 
 /// The visits of a level: every edge from both ends, by row.

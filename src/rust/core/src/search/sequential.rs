@@ -4,9 +4,11 @@
 use super::level::{CandidateOrder, Neighbours, PairSide};
 use super::levels::max_order_of_fast;
 use super::merge::Answer;
+use super::progress::SetCounts;
 use super::{Method, Observer, Options, Skeleton};
 use crate::ci::CiTest;
 use crate::graph::{subsets, Adjacency};
+use crate::pool::Pool;
 use crate::Result;
 
 /// Runs the skeleton phase; arguments as [`super::levels::skeleton`] with a test in place of an engine.
@@ -18,12 +20,12 @@ pub fn skeleton(
 ) -> Result<Skeleton> {
     options.check(p_max)?;
     let answer = Answer::new(options, options.start(), p_max);
-    let mut run = Run { test, options, observer, answer };
+    let mut run = Run { test, options, observer, answer, level: 0, done: 0.0, total: 0.0 };
     let max_order = match options.method {
         Method::StableFast => run.by_pair()?,
         Method::Stable | Method::Original => run.by_row()?,
     };
-    Ok(run.answer.finish(options, max_order))
+    Ok(run.answer.finish(options, max_order, &Pool::none()))
 }
 
 struct Run<'a, 'b> {
@@ -31,6 +33,10 @@ struct Run<'a, 'b> {
     options: &'a Options,
     observer: &'a mut dyn Observer,
     answer: Answer<'b>,
+    /// For the observer: the level, the tests of it that are done or need not be done, and all.
+    level: usize,
+    done: f64,
+    total: f64,
 }
 
 /// Outcome of the sets of one side.
@@ -43,7 +49,33 @@ impl Run<'_, '_> {
     fn ask(&mut self, x: usize, y: usize, s: &[u32]) -> Result<f64> {
         let p = self.test.p_value(x, y, s)?;
         self.observer.tested(x, y, s, p)?;
+        self.done += 1.0;
+        self.observer.progress(self.level, self.done.min(self.total * (1.0 - 1e-9)), self.total)?;
         Ok(p)
+    }
+
+    /// A level begins.
+    fn begin(&mut self, level: usize) -> Result<()> {
+        self.observer.level(level, self.answer.graph.edge_count())?;
+        let graph = &self.answer.graph;
+        let mut sets = SetCounts::new(level);
+        let tested = self.options.testable(graph);
+        let one_side = if self.options.method == Method::StableFast && level == 0 { 0.5 } else { 1.0 };
+        self.level = level;
+        self.done = 0.0;
+        self.total =
+            one_side * (0..graph.p()).map(|x| tested.degree(x) as f64 * sets.of_row(graph.degree(x))).sum::<f64>();
+        Ok(())
+    }
+
+    /// A side is settled: what was not asked of it counts as done.
+    fn settle(&mut self, before: f64, candidates: usize) {
+        let all = subsets::binomial(candidates, self.level).map_or(f64::MAX, |count| count as f64);
+        self.done = before + all;
+    }
+
+    fn end(&mut self) -> Result<()> {
+        self.observer.progress(self.level, self.total, self.total)
     }
 
     /// Asks (x, y | S) for the subsets of the candidates whose first member stands before `first_below`.
@@ -77,12 +109,19 @@ impl Run<'_, '_> {
         while !done && self.answer.graph.edge_count() > 0 && self.options.allows(size) {
             done = true;
             let frozen = self.answer.graph.clone();
-            self.observer.level(size, 2 * frozen.edge_count())?;
-            let mut tests = 0;
+            self.begin(size)?;
+            let (mut tests, mut visit, visits) = (0, 0, 2 * frozen.edge_count());
             for x in 0..self.options.p {
                 for y in frozen.neighbours(x) {
                     let y = y as usize;
-                    if !self.answer.graph.has(x, y) || self.options.is_fixed(x, y) {
+                    visit += 1;
+                    self.observer.visiting(visit, visits)?;
+                    if self.options.is_fixed(x, y) {
+                        continue;
+                    }
+                    let before = self.done;
+                    if !self.answer.graph.has(x, y) {
+                        self.settle(before, frozen.degree(x) - 1);
                         continue;
                     }
                     let from: &Adjacency =
@@ -93,6 +132,7 @@ impl Run<'_, '_> {
                     }
                     done &= candidates.len() == size;
                     let visit = self.visit(x, y, &candidates, size, usize::MAX)?;
+                    self.settle(before, frozen.degree(x) - 1);
                     tests += visit.tests;
                     if let Some(set) = visit.separator {
                         self.answer.graph.remove(x, y);
@@ -100,6 +140,7 @@ impl Run<'_, '_> {
                     }
                 }
             }
+            self.end()?;
             self.answer.tests.truncate(size);
             self.answer.tests.push(tests);
             size += 1;
@@ -110,7 +151,7 @@ impl Run<'_, '_> {
     /// "stable.fast": every pair once, its second side without the sets of common neighbours.
     fn by_pair(&mut self) -> Result<i32> {
         let p = self.options.p;
-        self.observer.level(0, self.answer.graph.edge_count())?;
+        self.begin(0)?;
         let mut tests = 0;
         for x in 0..p {
             for y in x + 1..p {
@@ -130,10 +171,11 @@ impl Run<'_, '_> {
                 }
             }
         }
+        self.end()?;
         self.answer.tests.push(tests);
         let mut size = 1;
         while self.options.allows(size) {
-            self.observer.level(size, self.answer.graph.edge_count())?;
+            self.begin(size)?;
             let neighbours = Neighbours::of(self.answer.graph.clone());
             let mut found = false;
             let mut tests = 0;
@@ -146,6 +188,7 @@ impl Run<'_, '_> {
                     }
                     found = true;
                     let mut removed = None;
+                    let before = self.done;
                     if dx > size {
                         let mut candidates = Vec::new();
                         side(x, y, CandidateOrder::Ascending).candidates(&neighbours, &mut candidates);
@@ -161,12 +204,15 @@ impl Run<'_, '_> {
                         tests += visit.tests;
                         removed = visit.separator;
                     }
+                    self.settle(before, dx - 1);
+                    self.settle(self.done, dy - 1);
                     if let Some(set) = removed {
                         self.answer.graph.remove(x, y);
                         self.answer.sepsets.insert(y, x, &set);
                     }
                 }
             }
+            self.end()?;
             if !found {
                 break;
             }

@@ -61,8 +61,8 @@ impl Joint {
     /// This with one more variable of the samples. Combinations are numbered in ascending order: by what was before, then
     /// by the variable.
     pub fn refine(&mut self, samples: &Samples, variable: usize) {
-        let (codes, levels) = (samples.coded().codes(variable), samples.coded().levels(variable));
-        let key = |sample: usize, before: u32| u64::from(before) * levels as u64 + u64::from(codes.at(sample));
+        let (codes, levels) = (samples.codes(variable).to_vec(samples.n()), samples.levels(variable));
+        let key = |sample: usize, before: u32| u64::from(before) * levels as u64 + u64::from(codes[sample]);
         let combinations = self.levels as u64 * levels as u64;
         let n = self.codes.len();
         if combinations <= 4 * n as u64 + 1024 {

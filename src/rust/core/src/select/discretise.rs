@@ -1,6 +1,8 @@
 //! From a column of numbers to codes.
 
+use super::{FeatureColumn, SparseVariable};
 use crate::ci::discrete::{Codes, Variable, MOST_LEVELS};
+use crate::shown;
 
 /// How numbers become levels. Codes are numbered 0, 1, ... in ascending order of what occurs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,25 +58,33 @@ impl Flaw {
             |row: usize| if at > 0 { format!("row {}, column {at}", row + 1) } else { format!("place {}", row + 1) };
         match *self {
             Flaw::Missing(row) => {
-                (format!("NA in {}", place(row)), "drop the rows with missing values, or fill the values in")
+                (format!("has NA in {}", place(row)), "drop the rows with missing values, or fill the values in")
             }
             Flaw::Infinite(row) => {
-                (format!("infinite in {}", place(row)), "drop these rows or columns, or transform the data in another way")
+                (format!("has infinite values in {}", place(row)), "drop these rows or columns, or transform the data in another way")
             }
             Flaw::Fraction(row, value) => (
-                format!("{value} in {}", place(row)),
+                format!("has {} in {}", shown(value), place(row)),
                 "discretize = \"none\" takes whole numbers: give another `discretize`, or cut() the values into classes",
             ),
             Flaw::Levels(count) => {
-                (format!("of {count} levels in {column}"), "a variable can have 65535: give fewer `bins`, or group the levels")
+                (format!("has {count} levels in {column}"), "a variable can have 65535: give fewer `bins`, or group the levels")
             }
-            Flaw::Shape(length) => (format!("of {length} values in {column}"), "give a value for every row"),
+            Flaw::Shape(length) => (format!("has {length} values in {column}"), "give a value for every row"),
         }
     }
 }
 
+/// A sparse column is kept sparse where it has fewer numbers than samples over this.
+const SPARSE: usize = 8;
+
 /// The codes of a column with n rows; `numbers` is working memory.
-pub fn discretise(column: Column, n: usize, how: Discretise, numbers: &mut Vec<f64>) -> Result<Variable, Flaw> {
+pub fn discretise(column: Column, n: usize, how: Discretise, numbers: &mut Vec<f64>) -> Result<FeatureColumn, Flaw> {
+    if let Column::Sparse { rows, values } = column {
+        if values.len() < n / SPARSE && is_ascending(rows, n) && rows.len() == values.len() {
+            return sparse(rows, values, n, how);
+        }
+    }
     numbers.clear();
     match column {
         Column::Doubles(values) => numbers.extend_from_slice(values),
@@ -95,80 +105,160 @@ pub fn discretise(column: Column, n: usize, how: Discretise, numbers: &mut Vec<f
     if numbers.len() != n || n == 0 {
         return Err(Flaw::Shape(numbers.len()));
     }
-    if let Some(row) = numbers.iter().position(|v| !v.is_finite()) {
-        return Err(if numbers[row].is_nan() { Flaw::Missing(row) } else { Flaw::Infinite(row) });
-    }
     let how = if matches!(column, Column::Codes(_)) { Discretise::None } else { how };
-    match how {
-        Discretise::EqualWidth(bins) => {
-            let (min, max) = extremes(numbers);
-            // Halved, as the difference of the largest numbers is infinite.
-            let (start, width) = (min / 2.0, max / 2.0 - min / 2.0);
-            let last = bins.max(1) - 1;
-            let bin = |v: f64| match width > 0.0 {
-                true => (((v / 2.0 - start) / width * f64::from(bins)) as u32).min(last),
+    let cut = Cut::new(numbers, 0, n, how, |at| at)?;
+    let codes_of = cut.numbers(numbers, 0)?;
+    let count = codes_of.count;
+    let codes = match count {
+        0..=255 => Codes::Bytes(numbers.iter().map(|&v| codes_of.code(&cut, v) as u8).collect()),
+        _ => Codes::Words(numbers.iter().map(|&v| codes_of.code(&cut, v) as u16).collect()),
+    };
+    Ok(FeatureColumn::Dense(Variable::complete(count, codes)))
+}
+
+fn is_ascending(rows: &[i32], n: usize) -> bool {
+    rows.first().is_none_or(|&first| first >= 0)
+        && rows.last().is_none_or(|&last| (last as usize) < n)
+        && rows.windows(2).all(|pair| pair[0] < pair[1])
+}
+
+/// The codes of a column that is 0 but for these rows.
+fn sparse(rows: &[i32], values: &[f64], n: usize, how: Discretise) -> Result<FeatureColumn, Flaw> {
+    let zeros = n - values.len();
+    let cut = Cut::new(values, zeros, n, how, |at| rows[at] as usize)?;
+    let codes_of = cut.numbers(values, zeros)?;
+    Ok(FeatureColumn::Sparse(SparseVariable {
+        levels: codes_of.count,
+        usual: codes_of.code(&cut, 0.0) as u16,
+        rows: rows.iter().map(|&row| row as u32).collect(),
+        codes: values.iter().map(|&v| codes_of.code(&cut, v) as u16).collect(),
+    }))
+}
+
+/// How the numbers of a column are cut into bins, numbered in ascending order.
+enum Cut {
+    /// floor(bins (v / 2 - start) / width), halved as the difference of the largest numbers is infinite.
+    Width { start: f64, width: f64, bins: u32 },
+    /// floor(bins r / n), r the number of samples with a smaller value: those of `sorted`, and `zeros` zeros.
+    Frequency { sorted: Vec<f64>, zeros: usize, n: usize, bins: u32 },
+    /// v - min.
+    Whole { min: f64, span: usize },
+    /// The place among the values that occur.
+    Place(Vec<f64>),
+}
+
+/// The codes of the bins that are not empty.
+struct CodesOf {
+    of_bin: Vec<u32>,
+    count: u32,
+}
+
+impl CodesOf {
+    #[inline]
+    fn code(&self, cut: &Cut, v: f64) -> u32 {
+        self.of_bin[cut.bin(v) as usize]
+    }
+}
+
+impl Cut {
+    /// For a column of `values` and of `zeros` further zeros; `row` tells where a value stands.
+    fn new(
+        values: &[f64],
+        zeros: usize,
+        n: usize,
+        how: Discretise,
+        row: impl Fn(usize) -> usize,
+    ) -> Result<Self, Flaw> {
+        if let Some(at) = values.iter().position(|v| !v.is_finite()) {
+            return Err(if values[at].is_nan() { Flaw::Missing(row(at)) } else { Flaw::Infinite(row(at)) });
+        }
+        let start = if zeros > 0 { (0.0, 0.0) } else { (f64::INFINITY, f64::NEG_INFINITY) };
+        let (min, max) = values.iter().fold(start, |(min, max), &v| (v.min(min), v.max(max)));
+        Ok(match how {
+            Discretise::EqualWidth(bins) => {
+                Cut::Width { start: min / 2.0, width: max / 2.0 - min / 2.0, bins: bins.max(1) }
+            }
+            Discretise::EqualFrequency(bins) => {
+                let mut sorted = values.to_vec();
+                sorted.sort_unstable_by(f64::total_cmp);
+                Cut::Frequency { sorted, zeros, n, bins: bins.max(1) }
+            }
+            Discretise::None => {
+                if let Some(at) = values.iter().position(|v| v.fract() != 0.0) {
+                    return Err(Flaw::Fraction(row(at), values[at]));
+                }
+                let span = max - min;
+                if span < (4 * n + 1024) as f64 {
+                    return Ok(Cut::Whole { min, span: span as usize });
+                }
+                let mut distinct = values.to_vec();
+                distinct.extend((zeros > 0).then_some(0.0));
+                // -0 and 0 are one value.
+                distinct.iter_mut().for_each(|v| *v += 0.0);
+                distinct.sort_unstable_by(f64::total_cmp);
+                distinct.dedup();
+                Cut::Place(distinct)
+            }
+        })
+    }
+
+    #[inline]
+    fn bin(&self, v: f64) -> u32 {
+        match self {
+            Cut::Width { start, width, bins } => match *width > 0.0 {
+                true => (((v / 2.0 - start) / width * f64::from(*bins)) as u32).min(bins - 1),
                 false => 0,
-            };
-            renumber(numbers.iter().map(|&v| bin(v)), n, last as usize + 1)
-        }
-        Discretise::EqualFrequency(bins) => {
-            let mut sorted = numbers.clone();
-            sorted.sort_unstable_by(f64::total_cmp);
-            // -0 and 0 are one value.
-            let below = |v: f64| sorted.partition_point(|&w| w < v) as u128;
-            let bin = |v: f64| (below(v) * u128::from(bins) / n as u128) as u32;
-            renumber(numbers.iter().map(|&v| bin(v)), n, bins.max(1) as usize)
-        }
-        Discretise::None => {
-            if let Some(row) = numbers.iter().position(|v| v.fract() != 0.0) {
-                return Err(Flaw::Fraction(row, numbers[row]));
+            },
+            Cut::Frequency { sorted, zeros, n, bins } => {
+                // -0 and 0 are one value.
+                let below = sorted.partition_point(|&w| w < v) + if v > 0.0 { *zeros } else { 0 };
+                (below as u128 * u128::from(*bins) / *n as u128) as u32
             }
-            let (min, max) = extremes(numbers);
-            let span = max - min;
-            if span < (4 * n + 1024) as f64 {
-                return renumber(numbers.iter().map(|&v| (v - min) as u32), n, span as usize + 1);
-            }
-            let mut distinct = numbers.clone();
-            distinct.sort_unstable_by(f64::total_cmp);
-            distinct.dedup();
-            let number = |v: f64| distinct.partition_point(|&w| w < v) as u32;
-            renumber(numbers.iter().map(|&v| number(v)), n, distinct.len())
+            Cut::Whole { min, .. } => (v - min) as u32,
+            Cut::Place(distinct) => distinct.partition_point(|&w| w < v) as u32,
         }
     }
-}
 
-fn extremes(numbers: &[f64]) -> (f64, f64) {
-    numbers.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(min, max), &v| (min.min(v), max.max(v)))
-}
+    fn bins(&self) -> usize {
+        match self {
+            Cut::Width { bins, .. } | Cut::Frequency { bins, .. } => *bins as usize,
+            Cut::Whole { span, .. } => span + 1,
+            Cut::Place(distinct) => distinct.len(),
+        }
+    }
 
-/// Numbers the values that occur, all below `limit`, in ascending order.
-fn renumber(values: impl Iterator<Item = u32> + Clone, n: usize, limit: usize) -> Result<Variable, Flaw> {
-    let mut numbers = vec![u32::MAX; limit];
-    values.clone().for_each(|value| numbers[value as usize] = 0);
-    let mut count = 0u32;
-    for number in numbers.iter_mut().filter(|number| **number == 0) {
-        *number = count;
-        count += 1;
+    /// Numbers the bins that hold a value, in ascending order.
+    fn numbers(&self, values: &[f64], zeros: usize) -> Result<CodesOf, Flaw> {
+        let mut of_bin = vec![u32::MAX; self.bins()];
+        values.iter().for_each(|&v| of_bin[self.bin(v) as usize] = 0);
+        if zeros > 0 {
+            of_bin[self.bin(0.0) as usize] = 0;
+        }
+        let mut count = 0u32;
+        for number in of_bin.iter_mut().filter(|number| **number == 0) {
+            *number = count;
+            count += 1;
+        }
+        if count > MOST_LEVELS {
+            return Err(Flaw::Levels(count as usize));
+        }
+        Ok(CodesOf { of_bin, count })
     }
-    if count > MOST_LEVELS {
-        return Err(Flaw::Levels(count as usize));
-    }
-    let mut codes =
-        if count <= 255 { Codes::Bytes(Vec::with_capacity(n)) } else { Codes::Words(Vec::with_capacity(n)) };
-    match &mut codes {
-        Codes::Bytes(codes) => codes.extend(values.map(|value| numbers[value as usize] as u8)),
-        Codes::Words(codes) => codes.extend(values.map(|value| numbers[value as usize] as u16)),
-    }
-    Ok(Variable::complete(count, codes))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::FeatureCodes;
     use super::*;
     use crate::ci::discrete::Coded;
 
     fn codes(column: Column, n: usize, how: Discretise) -> Result<Vec<u32>, Flaw> {
-        let data = Coded::of_variables(n, vec![discretise(column, n, how, &mut Vec::new())?]).unwrap();
+        let data = match discretise(column, n, how, &mut Vec::new())? {
+            FeatureColumn::Dense(variable) => Coded::of_variables(n, vec![variable]).unwrap(),
+            FeatureColumn::Sparse(variable) => {
+                return Ok(FeatureCodes::Sparse(&variable).to_vec(n).into_iter().map(u32::from).collect());
+            }
+        };
         Ok((0..n).map(|i| data.codes(0).at(i)).collect())
     }
 
@@ -209,6 +299,44 @@ mod tests {
     }
 
     #[test]
+    fn a_column_that_is_kept_sparse_has_the_codes_of_the_same_column_made_dense() {
+        let mut state = 5u64;
+        let mut below = |limit: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % limit
+        };
+        let mut kept = 0;
+        for round in 0..600 {
+            let n = 40 + below(200) as usize;
+            let listed = below(n as u64 / 7) as usize;
+            let mut rows: Vec<i32> = (0..n as i32).collect();
+            while rows.len() > listed {
+                rows.remove(below(rows.len() as u64) as usize);
+            }
+            let value = |draw: u64| match round % 4 {
+                0 => draw as f64 - 3.0,
+                1 => (draw as f64 - 2.0) * 1e15,
+                2 => [-0.0, 0.0, 2.0, 1e300, -7.0, 5.0][draw as usize % 6],
+                _ => 1.0 + draw as f64,
+            };
+            let values: Vec<f64> = rows.iter().map(|_| value(below(8))).collect();
+            let mut whole = vec![0.0; n];
+            rows.iter().zip(&values).for_each(|(&row, &value)| whole[row as usize] = value);
+            for how in [Discretise::EqualWidth(5), Discretise::EqualFrequency(6), Discretise::None] {
+                let column = Column::Sparse { rows: &rows, values: &values };
+                let found = discretise(column, n, how, &mut Vec::new()).unwrap();
+                kept += usize::from(matches!(found, FeatureColumn::Sparse(_)));
+                let dense = codes(Column::Doubles(&whole), n, how).unwrap();
+                assert_eq!(codes(column, n, how).unwrap(), dense, "round {round}, {how:?}");
+                if let FeatureColumn::Sparse(variable) = found {
+                    assert_eq!(variable.levels, dense.iter().max().unwrap() + 1);
+                }
+            }
+        }
+        assert!(kept > 1200, "{kept}");
+    }
+
+    #[test]
     fn what_has_no_codes_says_why() {
         let none = Discretise::None;
         assert_eq!(codes(Column::Doubles(&[1.0, f64::NAN]), 2, none), Err(Flaw::Missing(1)));
@@ -217,8 +345,13 @@ mod tests {
         assert_eq!(codes(Column::Doubles(&[1.0, 0.5]), 2, none), Err(Flaw::Fraction(1, 0.5)));
         assert_eq!(codes(Column::Doubles(&[1.0]), 2, none), Err(Flaw::Shape(1)));
         assert_eq!(codes(Column::Sparse { rows: &[2], values: &[1.0] }, 2, none), Err(Flaw::Shape(3)));
+        for (value, flaw) in
+            [(f64::NAN, Flaw::Missing(17)), (f64::INFINITY, Flaw::Infinite(17)), (0.5, Flaw::Fraction(17, 0.5))]
+        {
+            assert_eq!(codes(Column::Sparse { rows: &[3, 17], values: &[1.0, value] }, 50, none), Err(flaw));
+        }
         let many: Vec<f64> = (0..70_000).map(f64::from).collect();
         assert_eq!(codes(Column::Doubles(&many), 70_000, none), Err(Flaw::Levels(70_000)));
-        assert_eq!(Flaw::Missing(1).describe(3).0, "NA in row 2, column 3");
+        assert_eq!(Flaw::Missing(1).describe(3).0, "has NA in row 2, column 3");
     }
 }

@@ -23,6 +23,6 @@ mod shards;
 pub use count_logs::CountLogs;
 pub use counting::{Counting, Joint, Partner, Sums};
 pub use criterion::Criterion;
-pub use samples::Samples;
+pub use samples::{FeatureCodes, FeatureColumn, Samples, SparseVariable};
 pub use selector::{select, Selection, Selector};
 pub use shards::Shards;

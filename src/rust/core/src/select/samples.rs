@@ -1,12 +1,53 @@
 //! The data of a selection.
 
-use crate::ci::discrete::Coded;
+use crate::ci::discrete::{Coded, Codes, Variable};
 use crate::{Error, Result};
 
 /// n samples of p discrete features and of a class.
 #[derive(Clone, Debug)]
 pub struct Samples {
+    /// The features that have a code for every sample, then the class.
     coded: Coded,
+    sparse: Vec<SparseVariable>,
+    /// Where each feature is.
+    places: Vec<Place>,
+}
+
+/// A discrete variable as it is kept.
+#[derive(Clone, Debug)]
+pub enum FeatureColumn {
+    /// A code for every sample.
+    Dense(Variable),
+    /// The samples that have another code than most.
+    Sparse(SparseVariable),
+}
+
+/// A variable that has one code in most samples. It takes memory for the others alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SparseVariable {
+    /// Number of levels.
+    pub levels: u32,
+    /// The code of the samples that are not listed.
+    pub usual: u16,
+    /// The other samples, ascending, and their codes, which may be the usual one too.
+    pub rows: Vec<u32>,
+    /// See `rows`.
+    pub codes: Vec<u16>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    Dense(u32),
+    Sparse(u32),
+}
+
+/// The codes of a variable.
+#[derive(Clone, Copy, Debug)]
+pub enum FeatureCodes<'a> {
+    /// One a sample.
+    Dense(&'a Codes),
+    /// See [`SparseVariable`].
+    Sparse(&'a SparseVariable),
 }
 
 impl Samples {
@@ -16,25 +57,51 @@ impl Samples {
     /// [`Error::Argument`] where there is no feature, a value is missing, the class has one level, or a level of its own for
     /// every sample: any two samples then differ in their class, and what is selected is what differs most.
     pub fn new(coded: Coded) -> Result<Self> {
+        let places = (1..coded.p() as u32).map(|at| Place::Dense(at - 1)).collect();
+        Samples { coded, sparse: Vec::new(), places }.checked()
+    }
+
+    /// Takes n samples of the features and of the class, without missing values.
+    ///
+    /// # Errors
+    /// Those of [`Samples::new`].
+    pub fn of_columns(n: usize, features: Vec<FeatureColumn>, class: Variable) -> Result<Self> {
+        let (mut dense, mut sparse, mut places) = (Vec::new(), Vec::new(), Vec::with_capacity(features.len()));
+        for feature in features {
+            match feature {
+                FeatureColumn::Dense(variable) => {
+                    places.push(Place::Dense(dense.len() as u32));
+                    dense.push(variable);
+                }
+                FeatureColumn::Sparse(variable) => {
+                    places.push(Place::Sparse(sparse.len() as u32));
+                    sparse.push(variable);
+                }
+            }
+        }
+        dense.push(class);
+        Samples { coded: Coded::of_variables(n, dense)?, sparse, places }.checked()
+    }
+
+    fn checked(self) -> Result<Self> {
         let refuse = |argument, value: String, mend: &str| Err(Error::Argument { argument, value, mend: mend.into() });
-        if coded.p() < 2 {
+        if self.places.is_empty() {
             return refuse("x", "without a column".into(), "give at least one feature");
         }
-        if coded.any_missing() {
+        if self.coded.any_missing() {
             return refuse("x", "incomplete".into(), "drop the rows with missing values, or fill the values in");
         }
-        let samples = Samples { coded };
-        if samples.classes() < 2 {
+        if self.classes() < 2 {
             return refuse("y", "of one class".into(), "give at least two classes: nothing tells one from itself");
         }
-        if samples.classes() >= samples.n() {
+        if self.classes() >= self.n() {
             return refuse(
                 "y",
-                format!("of {} classes", samples.classes()),
+                format!("of {} classes", self.classes()),
                 "that is one for each row, from which nothing can be learnt: give fewer, or cut() the numbers into some",
             );
         }
-        Ok(samples)
+        Ok(self)
     }
 
     /// Number of samples.
@@ -44,21 +111,67 @@ impl Samples {
 
     /// Number of features.
     pub fn p(&self) -> usize {
-        self.coded.p() - 1
+        self.places.len()
     }
 
     /// Number of classes.
     pub fn classes(&self) -> usize {
-        self.coded.levels(self.p())
+        self.coded.levels(self.coded.p() - 1)
     }
 
-    /// Which variable the class is.
+    /// The number of the class among the variables: the features have 0 to p - 1.
     pub fn class(&self) -> usize {
         self.p()
     }
 
-    /// The variables: the features, then the class.
+    /// Number of levels of a feature, or of the class.
+    #[inline]
+    pub fn levels(&self, v: usize) -> usize {
+        match self.place(v) {
+            Place::Dense(at) => self.coded.levels(at as usize),
+            Place::Sparse(at) => self.sparse[at as usize].levels as usize,
+        }
+    }
+
+    /// Codes of a feature, or of the class.
+    #[inline]
+    pub fn codes(&self, v: usize) -> FeatureCodes<'_> {
+        match self.place(v) {
+            Place::Dense(at) => FeatureCodes::Dense(self.coded.codes(at as usize)),
+            Place::Sparse(at) => FeatureCodes::Sparse(&self.sparse[at as usize]),
+        }
+    }
+
+    /// The variables that have a code for every sample, for the counting engine of the discrete tests.
     pub fn coded(&self) -> &Coded {
         &self.coded
+    }
+
+    /// The number of a feature, or of the class, among [`Samples::coded`]; `None` where it is sparse.
+    #[inline]
+    pub fn among_coded(&self, v: usize) -> Option<u32> {
+        match self.place(v) {
+            Place::Dense(at) => Some(at),
+            Place::Sparse(_) => None,
+        }
+    }
+
+    #[inline]
+    fn place(&self, v: usize) -> Place {
+        self.places.get(v).copied().unwrap_or(Place::Dense(self.coded.p() as u32 - 1))
+    }
+}
+
+impl FeatureCodes<'_> {
+    /// The codes one a sample.
+    pub fn to_vec(&self, n: usize) -> Vec<u16> {
+        match self {
+            FeatureCodes::Dense(codes) => (0..n).map(|sample| codes.at(sample) as u16).collect(),
+            FeatureCodes::Sparse(variable) => {
+                let mut all = vec![variable.usual; n];
+                variable.rows.iter().zip(&variable.codes).for_each(|(&row, &code)| all[row as usize] = code);
+                all
+            }
+        }
     }
 }

@@ -46,6 +46,7 @@ pub struct Counter {
     tables: Vec<u32>,
     keys: Vec<u64>,
     cells: Vec<(u32, u32, u32, u32)>,
+    sorted: Vec<u32>,
 }
 
 impl Default for Counter {
@@ -65,6 +66,7 @@ impl Counter {
             tables: Vec::new(),
             keys: Vec::new(),
             cells: Vec::new(),
+            sorted: Vec::new(),
         }
     }
 
@@ -75,8 +77,17 @@ impl Counter {
     }
 
     /// Tells `each` the table of (x, y | set) for every y of `others`, by its index. Samples that lack a value of x, y or
-    /// the set are left out.
+    /// the set are left out. Strata stand in the order of the ascending set, whatever its own is.
     pub fn count(&mut self, data: &Coded, x: u32, set: &[u32], others: &[u32], each: &mut dyn FnMut(usize, &Table)) {
+        if !set.is_sorted() {
+            let mut sorted = std::mem::take(&mut self.sorted);
+            sorted.clear();
+            sorted.extend_from_slice(set);
+            sorted.sort_unstable();
+            self.count(data, x, &sorted, others, each);
+            self.sorted = sorted;
+            return;
+        }
         let (last, prefix) = match set.split_last() {
             Some((&last, prefix)) => (Some(last), prefix),
             None => (None, set),

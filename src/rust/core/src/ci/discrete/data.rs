@@ -68,6 +68,54 @@ impl Coded {
         Ok(Coded { n, variables, any_missing })
     }
 
+    /// As [`Coded::new`], for codes as pcalg's users have them: without `declared` numbers of levels a variable has as many
+    /// levels as there are different codes, and where codes run past the last level but are no more than there are levels (0, 2
+    /// and 5 of three), they stand for the levels in their order. `zero_elsewhere`: whether a variable that is not among these
+    /// has the code 0.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Coded::new`], and pcalg's where no code is 0: codes from 1 on are surely a mistake.
+    pub fn of_any_codes(
+        n: usize,
+        p: usize,
+        declared: Option<&[u32]>,
+        codes: &[i32],
+        na: bool,
+        zero_elsewhere: bool,
+    ) -> Result<Self> {
+        let mut levels = Vec::with_capacity(p);
+        let mut closed: Option<Vec<i32>> = None;
+        let (mut zero, mut past_the_last) = (zero_elsewhere, declared.is_none());
+        for (v, column) in codes.chunks(n.max(1)).enumerate().take(p) {
+            let declared = declared.map(|levels| levels[v]);
+            let most = column.iter().copied().fold(-1, i32::max);
+            zero |= column.contains(&0);
+            past_the_last |= declared.is_some_and(|levels| most >= 0 && most as u32 >= levels);
+            let fits = declared.is_some_and(|levels| most < 0 || (most as u32) < levels);
+            let different = if fits { None } else { Some(different(column)) };
+            match (different, declared) {
+                (Some(own), None) if own.len() != most as usize + 1 => {
+                    levels.push(own.len().max(1) as u32);
+                    close_gaps(&mut closed.get_or_insert_with(|| codes.to_vec())[v * n..(v + 1) * n], &own);
+                }
+                (Some(own), Some(declared)) if own.len() <= declared as usize => {
+                    levels.push(declared);
+                    close_gaps(&mut closed.get_or_insert_with(|| codes.to_vec())[v * n..(v + 1) * n], &own);
+                }
+                _ => levels.push(declared.unwrap_or(most.max(0) as u32 + 1)),
+            }
+        }
+        if !zero && past_the_last {
+            return Err(Error::Argument {
+                argument: "suffStat$dm",
+                value: "has no code 0 ('dm' must have values in {0,1,..} with at least one '0' value)".into(),
+                mend: "give suff_discrete() of the data, or subtract 1 from codes that begin with 1".into(),
+            });
+        }
+        Coded::new(n, &levels, closed.as_deref().unwrap_or(codes), na)
+    }
+
     /// Takes variables without missing values.
     ///
     /// # Errors
@@ -145,6 +193,35 @@ impl Coded {
     }
 }
 
+/// The different codes, ascending, of those that can be codes.
+fn different(column: &[i32]) -> Vec<i32> {
+    let mut own: Vec<i32> = Vec::new();
+    let mut seen = vec![false; MOST_LEVELS as usize];
+    for &code in column.iter().filter(|&&code| code >= 0) {
+        match seen.get_mut(code as usize) {
+            Some(seen) if *seen => {}
+            Some(seen) => {
+                *seen = true;
+                own.push(code);
+            }
+            // So large a code is rare: sorted out below.
+            None => own.push(code),
+        }
+    }
+    own.sort_unstable();
+    own.dedup();
+    own
+}
+
+/// Puts the place of each code among `own` in its place; what is no code stays.
+fn close_gaps(column: &mut [i32], own: &[i32]) {
+    for code in column {
+        if let Ok(place) = own.binary_search(code) {
+            *code = place as i32;
+        }
+    }
+}
+
 impl Variable {
     fn new(at: usize, levels: u32, codes: &[i32], na: bool) -> Result<Self> {
         if !(1..=MOST_LEVELS).contains(&levels) {
@@ -167,7 +244,7 @@ impl Variable {
             let shown = if code == i32::MIN { "NA".into() } else { code.to_string() };
             return Err(Error::Argument {
                 argument: "suffStat$dm",
-                value: format!("{shown} in row {}, column {}", i + 1, at + 1),
+                value: format!("has {shown} in row {}, column {}", i + 1, at + 1),
                 mend: format!("codes there go from 0 to {}", levels - 1),
             });
         }
@@ -244,6 +321,37 @@ mod tests {
         assert!(Variable::of_codes(2, Codes::Bytes(vec![0, 2])).is_err());
         assert!(Variable::of_codes(65_536, Codes::Words(vec![0])).is_err());
         assert!(Coded::of_variables(3, vec![Variable::complete(3, Codes::Bytes(vec![0, 2]))]).is_err());
+    }
+
+    #[test]
+    fn codes_with_gaps_stand_for_levels_in_their_order() {
+        let codes = [0, 5, 2, 5, 1, 0, 0, i32::MIN];
+        let levels = |declared: Option<&[u32]>| {
+            let data = Coded::of_any_codes(4, 2, declared, &codes, true, false).unwrap();
+            let of = |v: usize| (0..4).map(|i| data.codes(v).at(i)).collect::<Vec<_>>();
+            (data.levels(0), of(0), data.levels(1), of(1))
+        };
+        assert_eq!(levels(None), (3, vec![0, 2, 1, 2], 2, vec![1, 0, 0, 2]));
+        assert_eq!(levels(Some(&[3, 3])), (3, vec![0, 2, 1, 2], 3, vec![1, 0, 0, 3]));
+        assert_eq!(levels(Some(&[6, 2])), (6, vec![0, 5, 2, 5], 2, vec![1, 0, 0, 2]));
+        // More codes than levels, and huge ones.
+        assert!(Coded::of_any_codes(4, 2, Some(&[2, 2]), &codes, true, false).is_err());
+        let huge = Coded::of_any_codes(3, 1, None, &[0, i32::MAX, 70_000], false, false).unwrap();
+        assert_eq!((huge.levels(0), huge.codes(0).at(1), huge.codes(0).at(2)), (3, 2, 1));
+    }
+
+    #[test]
+    fn codes_from_1_on_are_refused_with_pcalgs_words() {
+        let refused = |declared: Option<&[u32]>, zero: bool| {
+            Coded::of_any_codes(2, 2, declared, &[1, 2, 2, 1], false, zero).map_err(|e| e.to_string())
+        };
+        let message = refused(None, false).unwrap_err();
+        assert!(message.contains("'dm' must have values in {0,1,..} with at least one '0' value"), "{message}");
+        assert!(message.starts_with("`suffStat$dm` has no code 0") && message.contains("suff_discrete()"), "{message}");
+        assert!(refused(Some(&[2, 2]), false).is_err());
+        // Levels that are declared and do not occur are fine, and so are gaps where another column begins with 0.
+        assert_eq!(refused(Some(&[3, 3]), false).unwrap().levels(0), 3);
+        assert_eq!(refused(None, true).unwrap().levels(0), 2);
     }
 
     #[test]

@@ -13,7 +13,7 @@ mod table;
 
 pub use counter::{Counter, Way};
 pub use data::{Coded, Codes, Variable, MOST_LEVELS};
-pub use table::{Margins, Statistic, Summary, Table};
+pub use table::{Margins, Order, Statistic, Summary, Table};
 
 use super::chi_squared::upper_tail;
 use super::{Batch, CiTest};
@@ -102,6 +102,11 @@ impl<'a> Discrete<'a> {
         self.too_few(self.data.n() as f64, x, y, s)
     }
 
+    /// What the test of (x, y) needs to know of its table; the same for a table of (y, x).
+    pub fn summary(&self, x: usize, y: usize, table: &Table, margins: &mut Margins) -> Summary {
+        table.summary(self.statistic, Order::of(x, y), margins)
+    }
+
     /// The test of a table.
     pub fn outcome(&self, x: usize, y: usize, s: &[u32], table: &Summary) -> Outcome {
         let (statistic, df, too_few) = self.before_p(x, y, s, table);
@@ -134,7 +139,7 @@ impl<'a> Discrete<'a> {
     pub fn test_with(&self, x: usize, y: usize, s: &[u32], counter: &mut Counter, margins: &mut Margins) -> Outcome {
         let mut outcome = Outcome { statistic: 0.0, df: 0.0, p: 1.0, too_few: true };
         counter.count(self.data, x as u32, s, &[y as u32], &mut |_, table| {
-            outcome = self.outcome(x, y, s, &table.summary(self.statistic, margins));
+            outcome = self.outcome(x, y, s, &self.summary(x, y, table, margins));
         });
         outcome
     }

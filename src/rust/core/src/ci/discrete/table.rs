@@ -7,6 +7,9 @@
 //! * χ² = Σ (N - E)² / E, over cells with E > 0 (Pearson 1900);
 //! * mutual information I(x; y | s) = G² / (2 n), in nats.
 //!
+//! x and y may change places in that order ([`Order`]), so that a test of (x, y) and one of (y, x) have one statistic, to the
+//! last bit.
+//!
 //! Strata stand in lexicographic order of the levels of the conditioning variables. One without a sample adds nothing, so
 //! that a table may leave such strata out or have them: its sums are the same to the last bit.
 
@@ -48,18 +51,38 @@ pub struct Summary {
     pub adjusted_df: u64,
 }
 
+/// In which order a stratum's cells are added up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// By the level of x, then by that of y.
+    XFirst,
+    /// By the level of y, then by that of x.
+    YFirst,
+}
+
+impl Order {
+    /// The order of a table whose x and y have these numbers: the variable with the smaller number comes first.
+    pub fn of(x: usize, y: usize) -> Self {
+        if x < y {
+            Order::XFirst
+        } else {
+            Order::YFirst
+        }
+    }
+}
+
 impl Table<'_> {
     /// The reductions of the table.
-    pub fn summary(&self, statistic: Statistic, margins: &mut Margins) -> Summary {
+    pub fn summary(&self, statistic: Statistic, order: Order, margins: &mut Margins) -> Summary {
         match *self {
-            Table::Dense { counts, lx, ly } => dense(counts, lx, ly, statistic, margins),
-            Table::Cells(cells) => sparse(cells, statistic, margins),
+            Table::Dense { counts, lx, ly } => dense(counts, lx, ly, statistic, order, margins),
+            Table::Cells(cells) => sparse(cells, statistic, order, margins),
         }
     }
 
     /// Mutual information of x and y given the stratum, in nats; 0 without samples.
     pub fn mutual_information(&self, margins: &mut Margins) -> f64 {
-        let Summary { n, statistic, .. } = self.summary(Statistic::G2, margins);
+        let Summary { n, statistic, .. } = self.summary(Statistic::G2, Order::XFirst, margins);
         if n == 0 {
             0.0
         } else {
@@ -74,6 +97,7 @@ pub struct Margins {
     x: Vec<u64>,
     y: Vec<u64>,
     by_y: Vec<(u32, u64)>,
+    cells: Vec<(u32, u32, u32, u32)>,
 }
 
 /// A cell's part of G².
@@ -82,7 +106,7 @@ fn g2_term(count: f64, x: f64, y: f64, n: f64) -> f64 {
     2.0 * count * (count * (n / (x * y))).ln()
 }
 
-fn dense(counts: &[u32], lx: usize, ly: usize, statistic: Statistic, margins: &mut Margins) -> Summary {
+fn dense(counts: &[u32], lx: usize, ly: usize, statistic: Statistic, order: Order, margins: &mut Margins) -> Summary {
     let mut summary = Summary::default();
     let Margins { x: of_x, y: of_y, .. } = margins;
     of_x.resize(lx, 0);
@@ -111,21 +135,26 @@ fn dense(counts: &[u32], lx: usize, ly: usize, statistic: Statistic, margins: &m
         if a == 1 || b == 1 {
             continue;
         }
-        for (row, &x) in stratum.chunks_exact(ly).zip(of_x.iter()) {
-            if x == 0 {
-                continue;
+        let mut add = |count: u32, x: u64, y: u64| match statistic {
+            Statistic::G2 if count > 0 => {
+                summary.statistic += g2_term(f64::from(count), x as f64, y as f64, n as f64);
             }
-            for (&count, &y) in row.iter().zip(of_y.iter()) {
-                match statistic {
-                    Statistic::G2 if count > 0 => {
-                        summary.statistic += g2_term(f64::from(count), x as f64, y as f64, n as f64);
-                    }
-                    Statistic::X2 if y > 0 => {
-                        let expected = x as f64 * y as f64 / n as f64;
-                        let off = f64::from(count) - expected;
-                        summary.statistic += off * off / expected;
-                    }
-                    _ => {}
+            Statistic::X2 if x > 0 && y > 0 => {
+                let expected = x as f64 * y as f64 / n as f64;
+                let off = f64::from(count) - expected;
+                summary.statistic += off * off / expected;
+            }
+            _ => {}
+        };
+        match order {
+            Order::XFirst => {
+                for (row, &x) in stratum.chunks_exact(ly).zip(of_x.iter()).filter(|(_, &x)| x > 0) {
+                    row.iter().zip(of_y.iter()).for_each(|(&count, &y)| add(count, x, y));
+                }
+            }
+            Order::YFirst => {
+                for (j, &y) in of_y.iter().enumerate().filter(|(_, &y)| y > 0) {
+                    stratum[j..].iter().step_by(ly).zip(of_x.iter()).for_each(|(&count, &x)| add(count, x, y));
                 }
             }
         }
@@ -135,7 +164,17 @@ fn dense(counts: &[u32], lx: usize, ly: usize, statistic: Statistic, margins: &m
 
 /// As [`dense`], for tables far larger than the number of samples. Cells of χ² that are empty are not visited: within a
 /// stratum the sum is N(s) (Σ N² / (N(x, s) N(y, s)) - 1), which is the same but for rounding.
-fn sparse(cells: &[(u32, u32, u32, u32)], statistic: Statistic, margins: &mut Margins) -> Summary {
+fn sparse(cells: &[(u32, u32, u32, u32)], statistic: Statistic, order: Order, margins: &mut Margins) -> Summary {
+    if order == Order::YFirst {
+        // The same with x and y in each other's place.
+        let mut turned = std::mem::take(&mut margins.cells);
+        turned.clear();
+        turned.extend(cells.iter().map(|&(s, x, y, count)| (s, y, x, count)));
+        turned.sort_unstable();
+        let summary = sparse(&turned, statistic, Order::XFirst, margins);
+        margins.cells = turned;
+        return summary;
+    }
     let mut summary = Summary { occupied: cells.len() as u64, ..Summary::default() };
     for stratum in cells.chunk_by(|a, b| a.0 == b.0) {
         let of_y = &mut margins.by_y;
@@ -190,8 +229,8 @@ mod tests {
         let cells: Vec<_> = (0..36).filter(|&i| counts[i] > 0).map(cell).collect();
         let mut margins = Margins::default();
         for statistic in [Statistic::G2, Statistic::X2] {
-            let a = Table::Dense { counts: &counts, lx, ly }.summary(statistic, &mut margins);
-            let b = Table::Cells(&cells).summary(statistic, &mut margins);
+            let a = Table::Dense { counts: &counts, lx, ly }.summary(statistic, Order::XFirst, &mut margins);
+            let b = Table::Cells(&cells).summary(statistic, Order::XFirst, &mut margins);
             assert!((a.statistic - b.statistic).abs() < 1e-12 * a.statistic, "{a:?} {b:?}");
             assert_eq!((a.n, a.occupied, a.adjusted_df), (b.n, b.occupied, b.adjusted_df));
             assert_eq!((a.n, a.adjusted_df), (55, 6 + 2));
@@ -199,10 +238,39 @@ mod tests {
     }
 
     #[test]
+    fn a_table_and_the_same_with_x_and_y_exchanged_have_one_statistic() {
+        let (lx, ly, strata) = (5, 3, 4);
+        let mut state = 3u64;
+        for _ in 0..500 {
+            let mut below = |limit: u64| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                (state >> 33) % limit
+            };
+            let counts: Vec<u32> = (0..lx * ly * strata).map(|_| (below(12) * below(3)) as u32).collect();
+            let turned: Vec<u32> =
+                (0..lx * ly * strata).map(|i| counts[i / (lx * ly) * lx * ly + i % lx * ly + i / lx % ly]).collect();
+            let cells_of = |counts: &[u32], ly: usize| -> Vec<(u32, u32, u32, u32)> {
+                let cell = |i: usize| ((i / (lx * 3)) as u32, (i % (lx * 3) / ly) as u32, (i % ly) as u32, counts[i]);
+                (0..counts.len()).filter(|&i| counts[i] > 0).map(cell).collect()
+            };
+            let mut margins = Margins::default();
+            for statistic in [Statistic::G2, Statistic::X2] {
+                let mut summary = |table: Table, order| table.summary(statistic, order, &mut margins);
+                let a = summary(Table::Dense { counts: &counts, lx, ly }, Order::XFirst);
+                let b = summary(Table::Dense { counts: &turned, lx: ly, ly: lx }, Order::YFirst);
+                assert_eq!(a, b);
+                let a = summary(Table::Cells(&cells_of(&counts, ly)), Order::XFirst);
+                let b = summary(Table::Cells(&cells_of(&turned, lx)), Order::YFirst);
+                assert_eq!(a, b);
+            }
+        }
+    }
+
+    #[test]
     fn a_table_without_samples_says_nothing() {
         let mut margins = Margins::default();
         let table = Table::Dense { counts: &[0; 8], lx: 2, ly: 2 };
-        assert_eq!(table.summary(Statistic::G2, &mut margins), Summary::default());
+        assert_eq!(table.summary(Statistic::G2, Order::XFirst, &mut margins), Summary::default());
         assert_eq!(table.mutual_information(&mut margins), 0.0);
     }
 

@@ -77,6 +77,11 @@ impl Largest {
     }
 }
 
+/// [`judge`] of a test with too few samples: p is 1, which separates unless alpha is beyond it.
+fn judge_too_few(largest: &mut Option<Largest>, alpha: f64, rank: u64) -> Option<f64> {
+    judge(largest, 0.0, f64::INFINITY, alpha, rank)
+}
+
 /// p of a test that separates; else it is remembered if it is the largest.
 #[inline]
 fn judge(largest: &mut Option<Largest>, statistic: f64, df: f64, alpha: f64, rank: u64) -> Option<f64> {
@@ -123,7 +128,7 @@ impl Kernel for DiscreteKernel<'_> {
         }
         Counter::new(self.way).count(self.test.data(), y as u32, &[], &others, &mut |at, table| {
             let x = others[at] as usize;
-            let summary = table.summary(self.test.statistic(), &mut margins);
+            let summary = self.test.summary(y, x, table, &mut margins);
             column[x] = self.test.outcome(x, y, &[], &summary).p;
         });
         Ok(())
@@ -163,21 +168,22 @@ impl Kernel for DiscreteKernel<'_> {
                 out(&LaneOutcome { lane: lane.index, verdict, set, exact_tests: 0 });
             };
             // Too few samples for the table are known without one.
-            lanes.retain(|lane| {
-                let decided = !positions.contains(&lane.place) && test.surely_too_few(x, lane.vertex as usize, set);
-                if decided {
-                    told(lane, 1.0);
-                }
-                !decided
-            });
             counted.clear();
-            counted.extend((0..lanes.len()).filter(|&i| !positions.contains(&lanes[i].place)));
+            let mut decided = false;
+            for (i, lane) in lanes.iter_mut().enumerate().filter(|(_, lane)| !positions.contains(&lane.place)) {
+                if !test.surely_too_few(x, lane.vertex as usize, set) {
+                    counted.push(i);
+                } else if let Some(p) = judge_too_few(&mut lane.largest, row.alpha, rank) {
+                    told(lane, p);
+                    lane.index = usize::MAX;
+                    decided = true;
+                }
+            }
             others.clear();
             others.extend(counted.iter().map(|&i| lanes[i].vertex));
-            let mut decided = false;
             counter.count(test.data(), row.row, set, others, &mut |at, table| {
                 let lane = &mut lanes[counted[at]];
-                let summary = table.summary(test.statistic(), margins);
+                let summary = test.summary(x, lane.vertex as usize, table, margins);
                 let (statistic, df, _) = test.before_p(x, lane.vertex as usize, set, &summary);
                 if let Some(p) = judge(&mut lane.largest, statistic, df, row.alpha, rank) {
                     told(lane, p);
@@ -219,15 +225,16 @@ impl Kernel for DiscreteKernel<'_> {
             }
             set.clear();
             set.extend(positions.iter().map(|&at| candidates[at as usize]));
-            if test.surely_too_few(x, y, set) {
-                return Verdict::Independent { rank, p: 1.0 };
-            }
             let mut separates = None;
-            counter.count(test.data(), row, set, &[other], &mut |_, table| {
-                let summary = table.summary(test.statistic(), margins);
-                let (statistic, df, _) = test.before_p(x, y, set, &summary);
-                separates = judge(&mut largest, statistic, df, side.alpha, rank);
-            });
+            if test.surely_too_few(x, y, set) {
+                separates = judge_too_few(&mut largest, side.alpha, rank);
+            } else {
+                counter.count(test.data(), row, set, &[other], &mut |_, table| {
+                    let summary = test.summary(x, y, table, margins);
+                    let (statistic, df, _) = test.before_p(x, y, set, &summary);
+                    separates = judge(&mut largest, statistic, df, side.alpha, rank);
+                });
+            }
             if let Some(p) = separates {
                 return Verdict::Independent { rank, p };
             }

@@ -4,9 +4,9 @@ use std::cell::Cell;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::pool::Stop;
 use crate::engine::sides::Sides;
 use crate::graph::Adjacency;
+use crate::pool::Stop;
 use crate::search::level::{Neighbours, PairSide, Verdict};
 
 /// A test in the form that the CPU engine runs.

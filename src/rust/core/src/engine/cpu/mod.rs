@@ -5,7 +5,6 @@ mod discrete;
 mod gauss;
 mod kernel;
 mod knn;
-mod pool;
 mod rows;
 mod search;
 pub mod selection;
@@ -17,7 +16,6 @@ pub use discrete::DiscreteKernel;
 pub use gauss::GaussKernel;
 pub use kernel::{Kernel, LaneOutcome, RowView, SideView, Signal};
 pub use knn::KnnKernel;
-pub use pool::default_threads;
 pub use walk::simd;
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,10 +25,10 @@ use crate::ci::Batch;
 use crate::engine::sides::{Shard, Sides};
 use crate::engine::{Engine, Search, SideEngine};
 use crate::graph::Adjacency;
+use crate::pool::{Pool, Stop};
 use crate::search::level::Verdict;
 use crate::search::{Observer, Options};
 use crate::{Error, Result};
-use pool::Pool;
 
 /// The CPU engine for a test that has a kernel.
 pub struct CpuEngine<K> {
@@ -40,14 +38,14 @@ pub struct CpuEngine<K> {
 }
 
 impl<K: Kernel> CpuEngine<K> {
-    /// Runs `kernel` on `threads` threads (at least 1).
-    pub fn new(kernel: K, threads: usize) -> Self {
-        Self::with_shards(kernel, threads, 1 << 16)
+    /// Runs `kernel` on these threads, or this number of them.
+    pub fn new(kernel: K, pool: impl Into<Pool>) -> Self {
+        Self::with_shards(kernel, pool, 1 << 16)
     }
 
     /// [`CpuEngine::new`] with another size of shards, which changes nothing but the schedule.
-    pub fn with_shards(kernel: K, threads: usize, shard_tests: u64) -> Self {
-        CpuEngine { kernel, pool: Pool::new(threads), shard_tests: shard_tests.max(1) }
+    pub fn with_shards(kernel: K, pool: impl Into<Pool>, shard_tests: u64) -> Self {
+        CpuEngine { kernel, pool: pool.into(), shard_tests: shard_tests.max(1) }
     }
 
     /// Runs `work(kernel, y, item, signal)` for the items y = 0, 1, ... of the columns on the threads, the longest columns first. An
@@ -97,7 +95,7 @@ impl<K: Kernel> Engine for CpuEngine<K> {
         let slots: Vec<Mutex<Option<&mut [f64]>>> = values.chunks_mut(at_once).map(|c| Mutex::new(Some(c))).collect();
         let failed: Mutex<Option<(usize, &'static str)>> = Mutex::new(None);
         let kernel = &self.kernel;
-        let work = |scratch: &mut K::Scratch, block: usize, stop: &pool::Stop| {
+        let work = |scratch: &mut K::Scratch, block: usize, stop: &Stop| {
             let Some(out) = slots[block].lock().ok().and_then(|mut slot| slot.take()) else { return };
             for (i, value) in out.iter_mut().enumerate() {
                 let at = block * at_once + i;
@@ -125,6 +123,10 @@ impl<K: Kernel> Engine for CpuEngine<K> {
                 Err(Error::Numeric { x, y, s: s.to_vec(), reason })
             }
         }
+    }
+
+    fn pool(&self) -> &Pool {
+        &self.pool
     }
 
     fn as_side_engine(&mut self) -> Option<&mut dyn SideEngine> {
@@ -177,7 +179,7 @@ impl<K: Kernel> SideEngine for CpuEngine<K> {
         let total = level.cost();
         let exact = AtomicU64::new(0);
         let kernel = &self.kernel;
-        let work = |scratch: &mut K::Scratch, task: usize, stop: &pool::Stop| {
+        let work = |scratch: &mut K::Scratch, task: usize, stop: &Stop| {
             let Shard { sides, ranks, .. } = &shards[task];
             let unlimited = AtomicU64::new(u64::MAX);
             let limit = split[task].map_or(&unlimited, |i| &limits[i]);

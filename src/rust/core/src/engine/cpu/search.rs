@@ -12,6 +12,7 @@ use crate::ci::Batch;
 use crate::engine::sides::Sides;
 use crate::engine::{Engine, LevelReport, Search, SideEngine, Widest};
 use crate::graph::{subsets, Adjacency, SepSetLog, SepSets, Separations};
+use crate::pool::Stop;
 use crate::search::level::{count_sets, CandidateOrder, Neighbours, PairSide, Verdict};
 use crate::search::progress::LevelProgress;
 use crate::search::{Method, Observer, Options};
@@ -162,7 +163,7 @@ impl<K: Kernel> Search for CpuSearch<'_, K> {
         let CpuSearch { engine, options, p_max, graph, tested, sepsets, started } = *self;
         if !started {
             p_max.fill(options.untested());
-            return Ok((graph, sepsets.finish()));
+            return Ok((graph, sepsets.finish(&engine.pool)));
         }
         // The kernel leaves the marginal p-values below alpha aside, as nearly all of them are outdone at a later level.
         let mut batch = Batch::new();
@@ -176,7 +177,7 @@ impl<K: Kernel> Search for CpuSearch<'_, K> {
         for ((x, y, _), p) in batch.iter().zip(values) {
             cells.raise(x, y, p);
         }
-        Ok((graph, sepsets.finish()))
+        Ok((graph, sepsets.finish(&engine.pool)))
     }
 }
 
@@ -211,7 +212,7 @@ impl<K: Kernel> CpuSearch<'_, K> {
         let founds: Mutex<Vec<(usize, Found)>> = Mutex::new(Vec::new());
         let pieces: Mutex<Vec<Piece>> = Mutex::new(Vec::new());
         let unlimited = AtomicU64::new(u64::MAX);
-        let run = |scratch: &mut K::Scratch, task: usize, stop: &super::pool::Stop| {
+        let run = |scratch: &mut K::Scratch, task: usize, stop: &Stop| {
             let signal = Signal::new(stop, &unlimited);
             match &work.tasks[task] {
                 Task::Tile { rows, others } => {

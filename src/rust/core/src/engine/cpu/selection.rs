@@ -2,16 +2,17 @@
 //!
 //! Where a table has about as many cells as there are samples or fewer, the counting engine of the discrete tests makes it,
 //! as that of (class, f | g). Larger ones are not made: the samples are put in the order of (g, y) once for all candidates,
-//! and each group of equal g is counted by f alone, adding up t(c + 1) - t(c) as cells grow.
+//! and each group of equal g is counted by f alone, adding up t(c + 1) - t(c) as cells grow. Of a sparse feature only the samples
+//! with another code than the usual one are looked at: the others are what is left of each group.
 
 use std::ops::Range;
 use std::sync::Mutex;
 
-use super::pool::{self, Pool};
-use crate::ci::discrete::{Coded, Codes, Counter, Table, Variable};
+use crate::ci::discrete::{Codes, Counter, Table};
+use crate::pool::{Pool, Stop};
 use crate::search::Observer;
 use crate::select::discretise::{discretise, Column, Discretise};
-use crate::select::{CountLogs, Counting, Joint, Partner, Samples, Sums};
+use crate::select::{CountLogs, Counting, FeatureCodes, FeatureColumn, Joint, Partner, Samples, SparseVariable, Sums};
 use crate::{Error, Result};
 
 /// Candidates of a task.
@@ -33,9 +34,9 @@ pub struct CpuCounting<'a> {
 }
 
 impl<'a> CpuCounting<'a> {
-    /// For the features of `range` on `threads` threads (at least 1); `logs` must be those of the samples' number.
-    pub fn new(samples: &'a Samples, logs: &'a CountLogs, range: Range<usize>, threads: usize) -> Self {
-        CpuCounting { samples, logs, range, pool: Pool::new(threads) }
+    /// For the features of `range` on these threads, or this number of them; `logs` must be those of the samples' number.
+    pub fn new(samples: &'a Samples, logs: &'a CountLogs, range: Range<usize>, pool: impl Into<Pool>) -> Self {
+        CpuCounting { samples, logs, range, pool: pool.into() }
     }
 }
 
@@ -45,45 +46,77 @@ struct Given {
     set: Option<Vec<u32>>,
     /// The order of the samples for the tables that are not made, where there are any.
     groups: Option<Groups>,
+    /// For sparse features, where there are any.
+    totals: Option<Totals>,
 }
 
 impl Given {
-    fn new(samples: &Samples, range: &Range<usize>, partner: Partner) -> Self {
+    fn new(samples: &Samples, logs: &CountLogs, range: &Range<usize>, partner: Partner) -> Self {
         let set = match partner {
             Partner::Nothing => Some(Vec::new()),
-            Partner::Feature(g) => Some(vec![g as u32]),
+            Partner::Feature(g) => samples.among_coded(g).map(|g| vec![g]),
             Partner::Joint(_) => None,
         };
-        let mut given = Given { set, groups: None };
-        if range.clone().any(|f| !given.is_dense(samples, f)) {
-            given.groups = Some(match partner {
-                Partner::Nothing => Groups::new(samples, &Joint::of_nothing(samples.n())),
-                Partner::Feature(g) => Groups::new(samples, &Joint::of_variable(samples, g)),
-                Partner::Joint(joint) => Groups::new(samples, joint),
-            });
+        let mut given = Given { set, groups: None, totals: None };
+        let mut ways = [false; 3];
+        range.clone().for_each(|f| ways[given.way(samples, f) as usize] = true);
+        let [_, in_groups, sparse] = ways;
+        if in_groups || sparse {
+            let of_one;
+            let joint = match partner {
+                Partner::Joint(joint) => joint,
+                Partner::Nothing => {
+                    of_one = Joint::of_nothing(samples.n());
+                    &of_one
+                }
+                Partner::Feature(g) => {
+                    of_one = Joint::of_variable(samples, g);
+                    &of_one
+                }
+            };
+            given.groups = in_groups.then(|| Groups::new(samples, joint));
+            given.totals = sparse.then(|| Totals::new(samples, joint, logs));
         }
         given
     }
 
-    /// Whether the table of a candidate is made whole.
-    fn is_dense(&self, samples: &Samples, f: usize) -> bool {
+    fn way(&self, samples: &Samples, f: usize) -> Counted {
+        if samples.among_coded(f).is_none() {
+            return Counted::Sparse;
+        }
         let data = samples.coded();
-        self.set.as_ref().is_some_and(|set| {
-            data.domain(set) * (samples.classes() * data.levels(f)) as f64 <= (DENSE * samples.n()) as f64
-        })
+        let whole = self.set.as_ref().is_some_and(|set| {
+            data.domain(set) * (samples.classes() * samples.levels(f)) as f64 <= (DENSE * samples.n()) as f64
+        });
+        if whole {
+            Counted::Whole
+        } else {
+            Counted::InGroups
+        }
     }
+}
+
+/// How a candidate is counted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Counted {
+    /// Its table is made.
+    Whole = 0,
+    /// Group by group, without a table.
+    InGroups = 1,
+    /// By its unusual samples.
+    Sparse = 2,
 }
 
 impl Counting for CpuCounting<'_> {
     fn count(&mut self, partner: Partner, skip: &[bool], sums: &mut [Sums], observer: &mut dyn Observer) -> Result<()> {
         let (samples, logs, first) = (self.samples, self.logs, self.range.start);
-        let given = Given::new(samples, &self.range, partner);
+        let given = Given::new(samples, logs, &self.range, partner);
         let each = (sums.len() / (8 * self.pool.threads())).clamp(FEWEST_CANDIDATES, MOST_CANDIDATES);
         let tasks = sums.len().div_ceil(each);
         let total = sums.len() as f64;
         let inline = total * (samples.n() as f64) < INLINE;
         let slots: Vec<Mutex<&mut [Sums]>> = sums.chunks_mut(each).map(Mutex::new).collect();
-        let work = |scratch: &mut Scratch, task: usize, stop: &pool::Stop| {
+        let work = |scratch: &mut Scratch, task: usize, stop: &Stop| {
             let Ok(mut sums) = slots[task].lock() else { return };
             let candidates = (task * each..task * each + sums.len()).filter(|&at| !skip[at]);
             scratch.count(samples, logs, &given, first, candidates, task * each, &mut sums, stop);
@@ -97,8 +130,11 @@ impl Counting for CpuCounting<'_> {
 struct Scratch {
     counter: Counter,
     dense: Vec<u32>,
+    /// The places of `dense`.
+    at: Vec<usize>,
     margin: Vec<u32>,
     counts: Vec<[u32; 2]>,
+    keys: Vec<u64>,
 }
 
 impl Scratch {
@@ -113,37 +149,44 @@ impl Scratch {
         candidates: impl Iterator<Item = usize>,
         from: usize,
         sums: &mut [Sums],
-        stop: &pool::Stop,
+        stop: &Stop,
     ) {
         let data = samples.coded();
         self.dense.clear();
+        self.at.clear();
         for at in candidates {
             let f = first + at;
-            if given.is_dense(samples, f) {
-                self.dense.push(f as u32);
+            if let (Counted::Whole, Some(coded)) = (given.way(samples, f), samples.among_coded(f)) {
+                self.dense.push(coded);
+                self.at.push(at - from);
                 continue;
             }
             if stop.requested() {
                 return;
             }
-            // There are groups where a table is not made.
-            let Some(groups) = &given.groups else { return };
-            sums[at - from] = match data.codes(f) {
-                Codes::Bytes(codes) => groups.sums(codes, data.levels(f), logs, &mut self.counts),
-                Codes::Words(codes) => groups.sums(codes, data.levels(f), logs, &mut self.counts),
+            let levels = samples.levels(f);
+            // There are groups where a table is not made, and totals where a feature is sparse.
+            sums[at - from] = match (samples.codes(f), &given.groups, &given.totals) {
+                (FeatureCodes::Sparse(codes), _, Some(totals)) => totals.sums(codes, logs, &mut self.keys),
+                (FeatureCodes::Dense(Codes::Bytes(codes)), Some(groups), _) => {
+                    groups.sums(codes, levels, logs, &mut self.counts)
+                }
+                (FeatureCodes::Dense(Codes::Words(codes)), Some(groups), _) => {
+                    groups.sums(codes, levels, logs, &mut self.counts)
+                }
+                _ => return,
             };
         }
         let Some(set) = &given.set else { return };
-        let Scratch { counter, dense, margin, .. } = self;
+        let Scratch { counter, dense, at, margin, .. } = self;
+        let class = data.p() as u32 - 1;
         // A few at a time, so that a request to stop is heard where samples are many.
         let batch = (4_000_000 / samples.n()).clamp(1, MOST_CANDIDATES);
-        for part in dense.chunks(batch) {
+        for (part, at) in dense.chunks(batch).zip(at.chunks(batch)) {
             if stop.requested() {
                 return;
             }
-            counter.count(data, samples.class() as u32, set, part, &mut |i, table| {
-                sums[part[i] as usize - first - from] = of_table(table, logs, margin);
-            });
+            counter.count(data, class, set, part, &mut |i, table| sums[at[i]] = of_table(table, logs, margin));
         }
     }
 }
@@ -248,6 +291,48 @@ impl Groups {
     }
 }
 
+/// The groups of equal g and of equal (g, y), and the sums of a feature that has one code in all samples.
+struct Totals {
+    of_pair: Vec<u32>,
+    of_three: Vec<u32>,
+    pairs: Vec<u32>,
+    threes: Vec<u32>,
+    sums: Sums,
+}
+
+impl Totals {
+    fn new(samples: &Samples, partner: &Joint, logs: &CountLogs) -> Self {
+        let mut both = partner.clone();
+        both.refine(samples, samples.class());
+        let (pairs, threes) = (partner.counts(), both.counts());
+        let t = |counts: &[u32]| counts.iter().map(|&count| logs.table()[count as usize]).sum::<i64>();
+        let sums = Sums { pair: t(&pairs), with_class: t(&threes) };
+        Totals { of_pair: partner.codes.clone(), of_three: both.codes, pairs, threes, sums }
+    }
+
+    /// The sums of a sparse candidate; `keys` is working memory.
+    fn sums(&self, codes: &SparseVariable, logs: &CountLogs, keys: &mut Vec<u64>) -> Sums {
+        let mut change = |groups: &[u32], counts: &[u32]| -> i64 {
+            keys.clear();
+            let unusual = codes.rows.iter().zip(&codes.codes).filter(|(_, &code)| code != codes.usual);
+            keys.extend(unusual.map(|(&row, &code)| u64::from(groups[row as usize]) << 16 | u64::from(code)));
+            keys.sort_unstable();
+            let t = logs.table();
+            let mut change = 0;
+            for group in keys.chunk_by(|a, b| a >> 16 == b >> 16) {
+                let all = counts[(group[0] >> 16) as usize] as usize;
+                change += t[all - group.len()] - t[all];
+                change += group.chunk_by(|a, b| a == b).map(|cell| t[cell.len()]).sum::<i64>();
+            }
+            change
+        };
+        Sums {
+            pair: self.sums.pair + change(&self.of_pair, &self.pairs),
+            with_class: self.sums.with_class + change(&self.of_three, &self.threes),
+        }
+    }
+}
+
 /// Makes the columns of features, and then that of the class, discrete on threads.
 ///
 /// # Errors
@@ -257,13 +342,13 @@ pub fn encode(
     features: &[Column],
     class: Column,
     how: Discretise,
-    threads: usize,
+    pool: impl Into<Pool>,
     observer: &mut dyn Observer,
 ) -> Result<Samples> {
     let p = features.len();
-    let slots: Vec<Mutex<Option<Variable>>> = (0..=p).map(|_| Mutex::new(None)).collect();
+    let slots: Vec<Mutex<Option<FeatureColumn>>> = (0..=p).map(|_| Mutex::new(None)).collect();
     let flaw = Mutex::new(None);
-    let work = |numbers: &mut Vec<f64>, at: usize, _: &pool::Stop| {
+    let work = |numbers: &mut Vec<f64>, at: usize, _: &Stop| {
         let column = features.get(at).copied().unwrap_or(class);
         match discretise(column, n, how, numbers) {
             Ok(variable) => {
@@ -281,14 +366,22 @@ pub fn encode(
         }
     };
     let inline = (n as f64) * (p as f64) < INLINE;
-    Pool::new(threads).run(p + 1, inline, |_| 1.0, &mut |_| observer.look(), work)?;
+    pool.into().run(p + 1, inline, |_| 1.0, &mut |_| observer.look(), work)?;
     if let Some((at, flaw)) = flaw.into_inner().unwrap_or(None) {
         let (argument, column) = if at < p { ("x", at + 1) } else { ("y", 0) };
         let (value, mend) = flaw.describe(column);
         return Err(Error::Argument { argument, value, mend: mend.into() });
     }
-    let variables = slots.into_iter().filter_map(|slot| slot.into_inner().unwrap_or(None)).collect();
-    Samples::new(Coded::of_variables(n, variables)?)
+    let mut columns: Vec<FeatureColumn> =
+        slots.into_iter().filter_map(|slot| slot.into_inner().unwrap_or(None)).collect();
+    match columns.pop() {
+        Some(FeatureColumn::Dense(class)) if columns.len() == p => Samples::of_columns(n, columns, class),
+        _ => Err(Error::Argument {
+            argument: "y",
+            value: "a sparse column".into(),
+            mend: "give a vector with a value for every row".into(),
+        }),
+    }
 }
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
 //! Tests that the card leaves to the CPU, as their p is too near to alpha for two machines' rounding or their table is too
 //! large, and p-values of arbitrary questions.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::time::Duration;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::counting::{self, DiscreteArgs, BLOCK};
 use super::kernels::Args;
@@ -12,6 +11,7 @@ use super::transfer::numbers;
 use super::CudaEngine;
 use crate::ci::discrete::{Counter, Discrete, Margins};
 use crate::ci::Batch;
+use crate::pool::{Pool, Stop};
 use crate::search::Observer;
 use crate::Result;
 
@@ -46,34 +46,28 @@ pub(super) fn bring(engine: &mut CudaEngine, args: &DiscreteArgs, count: u64) ->
     Ok(found)
 }
 
-/// p-values by the plain function, on all cores.
-pub(super) fn answer(test: &Discrete, questions: &[Question], observer: &mut dyn Observer) -> Result<Vec<f64>> {
+/// Samples times questions that the calling thread answers before others have started.
+const FEW: usize = 100_000;
+
+/// p-values by the plain function, on the threads of the pool.
+pub(super) fn answer(
+    test: &Discrete,
+    questions: &[Question],
+    pool: &Pool,
+    observer: &mut dyn Observer,
+) -> Result<Vec<f64>> {
     let answers: Vec<AtomicU64> = questions.iter().map(|_| AtomicU64::new(0)).collect();
-    let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let work = || {
-        let (mut counter, mut margins) = (Counter::default(), Margins::default());
-        while !stop.load(Ordering::Relaxed) {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(Question { x, y, set }) = questions.get(at) else { break };
-            let p = if test.surely_too_few(*x, *y, set) {
-                1.0
-            } else {
-                test.test_with(*x, *y, set, &mut counter, &mut margins).p
-            };
-            answers[at].store(p.to_bits(), Ordering::Relaxed);
-        }
+    let work = |scratch: &mut (Counter, Margins), at: usize, _: &Stop| {
+        let Question { x, y, set } = &questions[at];
+        let p = if test.surely_too_few(*x, *y, set) {
+            1.0
+        } else {
+            test.test_with(*x, *y, set, &mut scratch.0, &mut scratch.1).p
+        };
+        answers[at].store(p.to_bits(), Ordering::Relaxed);
     };
-    let cores = std::thread::available_parallelism().map_or(1, usize::from).min(questions.len());
-    let mut outcome = Ok(());
-    std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..cores).map(|_| scope.spawn(work)).collect();
-        while outcome.is_ok() && workers.iter().any(|worker| !worker.is_finished()) {
-            std::thread::sleep(Duration::from_micros(200));
-            outcome = observer.look();
-        }
-        stop.store(outcome.is_err(), Ordering::Relaxed);
-    });
-    outcome?;
+    let inline = (questions.len() * test.data().n()) < FEW;
+    pool.run(questions.len(), inline, |_| 1.0, &mut |_| observer.look(), work)?;
     Ok(answers.iter().map(|p| f64::from_bits(p.load(Ordering::Relaxed))).collect())
 }
 
@@ -115,7 +109,7 @@ pub(super) fn p_values(
                 Question { x, y, set: set.to_vec() }
             };
             let questions: Vec<Question> = left.iter().map(question).collect();
-            for (at, p) in left.into_iter().zip(answer(test, &questions, observer)?) {
+            for (at, p) in left.into_iter().zip(answer(test, &questions, &engine.held.pool, observer)?) {
                 values[at] = p;
             }
             pairs.clear();

@@ -10,6 +10,7 @@ use super::held::{Held, Holds};
 use super::kernels::WARP;
 use super::memory::Use;
 use super::plan::{limit, out_of_memory};
+use crate::pool::Pool;
 use crate::{Error, Result};
 
 /// Columns of a tile, as in kernels/correlation.cu.
@@ -67,7 +68,7 @@ pub fn correlation(
             mend: format!("give {n} x {p}, at least one of each, and {p} x {p} for the result"),
         });
     }
-    Held::open(ordinal)?.watched(|held| on_card(held, x, n, p, budget, c, look))
+    Held::open(ordinal, Pool::none())?.watched(|held| on_card(held, x, n, p, budget, c, look))
 }
 
 fn on_card(

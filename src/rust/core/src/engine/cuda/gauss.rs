@@ -95,7 +95,7 @@ impl CudaSearch<'_, '_> {
         self.by_row("degrees")?;
         // The card is busy: time for what is not needed before the end.
         self.empty = Some(self.bring_graph(self.args.empty)?);
-        self.p_max.mark_rest(self.args.mark);
+        self.p_max.mark_rest(&self.engine.held.pool, self.args.mark);
         let report = self.report("level 1", &mut || observer.look())?;
         let mut starts = vec![0u64; p + 1];
         // SAFETY: `starts` lives until the stream is synchronised in the next line.

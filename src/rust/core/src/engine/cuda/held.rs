@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use super::device::{self, Card};
 use super::memory::{Memory, Use};
 use crate::error::{DeviceError, DeviceKind};
+use crate::pool::Pool;
 use crate::{Error, Result};
 
 /// Time between two looks of the calling thread at whether to stop.
@@ -15,6 +16,8 @@ const WATCH: Duration = Duration::from_millis(20);
 /// it can be relied on.
 pub(super) struct Held {
     pub card: Arc<Card>,
+    /// Threads that work for it.
+    pub pool: Pool,
     memory: Option<Memory>,
     /// Whether a failure was met after which nothing on the card can be relied on.
     failed: bool,
@@ -24,10 +27,10 @@ pub(super) struct Held {
 
 impl Held {
     /// The card with this number, opened at the first call of a process.
-    pub fn open(ordinal: usize) -> Result<Self> {
+    pub fn open(ordinal: usize, pool: Pool) -> Result<Self> {
         let card = Card::open(ordinal)?;
         let memory = Some(card.take_memory());
-        Ok(Held { card, memory, failed: false, looked: Instant::now() })
+        Ok(Held { card, pool, memory, failed: false, looked: Instant::now() })
     }
 
     pub fn memory(&mut self) -> &mut Memory {

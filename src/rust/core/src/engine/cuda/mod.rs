@@ -40,6 +40,7 @@ use crate::ci::discrete::Discrete;
 use crate::ci::gauss::Gauss;
 use crate::ci::Batch;
 use crate::engine::{Engine, Search};
+use crate::pool::{default_threads, Pool};
 use crate::search::{Observer, Options};
 use crate::{Error, Result};
 use counting::Coding;
@@ -166,8 +167,14 @@ impl<'a> CudaEngine<'a> {
 
     fn open(test: Test<'a>, alpha: f64, options: CudaOptions) -> Result<Self> {
         options.check()?;
-        let held = Held::open(options.ordinal)?;
+        let held = Held::open(options.ordinal, Pool::at_most(default_threads()))?;
         Ok(CudaEngine { test, alpha, options, held, correlations: None, coding: None, plan: None })
+    }
+
+    /// With these threads of the CPU to help.
+    pub fn with_pool(mut self, pool: Pool) -> Self {
+        self.held.pool = pool;
+        self
     }
 
     /// What the last search planned to use of the card's memory.
@@ -214,6 +221,10 @@ impl Holds for CudaEngine<'_> {
 impl Engine for CudaEngine<'_> {
     fn begin<'s>(&'s mut self, options: &'s Options, p_max: &'s mut [f64]) -> Result<Box<dyn Search + 's>> {
         Ok(Box::new(search::CudaSearch::new(self, options, p_max)?))
+    }
+
+    fn pool(&self) -> &Pool {
+        &self.held.pool
     }
 
     fn memory_plan(&self) -> Vec<(&'static str, u64)> {

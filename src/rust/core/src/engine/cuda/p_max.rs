@@ -6,6 +6,7 @@ use super::memory::Use;
 use super::search::CudaSearch;
 use super::transfer::{each_column, numbers, prefer_large_pages};
 use super::CudaEngine;
+use crate::pool::Pool;
 use crate::search::Observer;
 use crate::Result;
 
@@ -43,10 +44,10 @@ impl<'s> PMax<'s> {
 
     /// Writes the mark to the lower triangle and the diagonal, once. That this memory is touched for the first time is most of
     /// what it costs.
-    pub fn mark_rest(&mut self, mark: f64) {
+    pub fn mark_rest(&mut self, pool: &Pool, mark: f64) {
         let p = self.p;
         if !self.marked {
-            each_column(self.values, p, 0, |y| y * p, |y, column| column[y..].fill(mark));
+            each_column(pool, self.values, p, 0, |y| y * p, |y, column| column[y..].fill(mark));
             self.marked = true;
         }
     }
@@ -65,7 +66,7 @@ impl<'s> PMax<'s> {
         open: Vec<[u32; 2]>,
         observer: &mut dyn Observer,
     ) -> Result<()> {
-        let (p, marked) = (self.p, self.marked);
+        let (p, marked, pool) = (self.p, self.marked, engine.held.pool.clone());
         let mut filled = 0;
         let values = &mut *self.values;
         let spread = |offset: usize, piece: &[u8]| {
@@ -74,6 +75,7 @@ impl<'s> PMax<'s> {
             // A piece ends with a column.
             let last = column_at(start + packed.len());
             each_column(
+                &pool,
                 &mut values[filled * p..last * p],
                 p,
                 filled,

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 #[cfg(doc)]
 use super::device::Card;
 use super::CudaEngine;
+use crate::pool::Pool;
 use crate::Result;
 
 /// Bytes that are under way at a time; two such pieces of pinned memory take turns.
@@ -28,10 +29,9 @@ const THREADS: usize = 8;
 /// Below this many numbers one thread is quicker; each further thread gets at least so many.
 const FEW: usize = 1 << 18;
 
-/// Number of threads for work on so many numbers.
-pub(super) fn threads_for(numbers: usize) -> usize {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    (numbers / FEW).clamp(1, THREADS.min(cores))
+/// Number of threads of the pool for work on so many numbers.
+pub(super) fn threads_for(pool: &Pool, numbers: usize) -> usize {
+    (numbers / FEW).clamp(1, THREADS.min(pool.threads()))
 }
 
 /// Asks the system for large pages where this memory has not been touched: its first touch is most of what it costs.
@@ -58,6 +58,7 @@ pub(super) fn prefer_large_pages<T>(memory: &mut [T]) {
 /// Runs `work` on parts of columns first..last of a matrix with `p` rows, which `columns` holds, on several threads:
 /// `work(y, column)`. `weight(y)` is how much there is to do below column y.
 pub(super) fn each_column(
+    pool: &Pool,
     columns: &mut [f64],
     p: usize,
     first: usize,
@@ -65,33 +66,24 @@ pub(super) fn each_column(
     work: impl Fn(usize, &mut [f64]) + Sync,
 ) {
     let last = first + columns.len() / p;
-    let threads = threads_for(columns.len());
-    let run = |from: usize, part: &mut [f64]| {
+    let threads = threads_for(pool, columns.len());
+    let total = weight(last) - weight(first);
+    let mut parts = Vec::with_capacity(threads);
+    let (mut rest, mut from) = (columns, first);
+    for t in 1..=threads {
+        let goal = weight(first) + total * t / threads;
+        let mut to = from;
+        while to < last && (t == threads || weight(to + 1) <= goal) {
+            to += 1;
+        }
+        let (part, later) = std::mem::take(&mut rest).split_at_mut((to - from) * p);
+        rest = later;
+        parts.push((from, part));
+        from = to;
+    }
+    pool.each_of(parts, |_, (from, part): (usize, &mut [f64])| {
         for (i, column) in part.chunks_exact_mut(p).enumerate() {
             work(from + i, column);
-        }
-    };
-    if threads == 1 {
-        return run(first, columns);
-    }
-    let total = weight(last) - weight(first);
-    std::thread::scope(|scope| {
-        let (mut rest, mut from) = (columns, first);
-        for t in 1..=threads {
-            let goal = weight(first) + total * t / threads;
-            let mut to = from;
-            while to < last && (t == threads || weight(to + 1) <= goal) {
-                to += 1;
-            }
-            let (part, later) = std::mem::take(&mut rest).split_at_mut((to - from) * p);
-            rest = later;
-            let run = &run;
-            if t == threads {
-                run(from, part);
-            } else {
-                scope.spawn(move || run(from, part));
-            }
-            from = to;
         }
     });
 }
@@ -111,33 +103,26 @@ impl CudaEngine<'_> {
     /// piece)`, and each piece leaves as soon as it is there. The driver by itself copies pageable memory at a third of that
     /// speed.
     pub(super) fn send_with(&mut self, to: u64, bytes: usize, fill: impl Fn(usize, &mut [u8]) + Sync) -> Result<()> {
-        let threads = threads_for(bytes / 8);
+        let threads = threads_for(&self.held.pool, bytes / 8);
         for block in (0..bytes).step_by(STAGED) {
             let size = STAGED.min(bytes - block);
             let pinned = Pinned(self.held.memory().pinned(size)?);
             let pieces: Vec<AtomicBool> = (0..size.div_ceil(SENT)).map(|_| AtomicBool::new(false)).collect();
             let next = AtomicUsize::new(0);
-            let card = &self.held.card;
-            std::thread::scope(|scope| {
-                let work = || {
-                    let pinned = &pinned;
-                    loop {
-                        let i = next.fetch_add(1, Ordering::Relaxed);
-                        let Some(ready) = pieces.get(i) else { break };
-                        let start = i * SENT;
-                        // SAFETY: the pinned memory holds `size` bytes, and each piece of it is written by the one thread
-                        // that drew its number, before it is marked as ready.
-                        let piece =
-                            unsafe { std::slice::from_raw_parts_mut(pinned.0.add(start), SENT.min(size - start)) };
-                        fill(block + start, piece);
-                        ready.store(true, Ordering::Release);
-                    }
-                };
-                if threads == 1 {
-                    work();
-                } else {
-                    (0..threads).for_each(|_| drop(scope.spawn(work)));
-                }
+            let (card, pinned) = (&self.held.card, &pinned);
+            let work = || loop {
+                let i = next.fetch_add(1, Ordering::Relaxed);
+                let Some(ready) = pieces.get(i) else { break };
+                let start = i * SENT;
+                // SAFETY: the pinned memory holds `size` bytes, and each piece of it is written by the one thread
+                // that drew its number, before it is marked as ready.
+                let piece = unsafe { std::slice::from_raw_parts_mut(pinned.0.add(start), SENT.min(size - start)) };
+                fill(block + start, piece);
+                ready.store(true, Ordering::Release);
+            };
+            // One thread fills a piece and sends it by itself.
+            let helpers = if threads == 1 { 0 } else { threads };
+            self.held.pool.beside(helpers, work, || {
                 let mut outcome = Ok(());
                 for (i, ready) in pieces.iter().enumerate() {
                     while !ready.load(Ordering::Acquire) {
@@ -207,12 +192,13 @@ impl CudaEngine<'_> {
         let mut all: Vec<T> = Vec::with_capacity(count);
         prefer_large_pages(all.spare_capacity_mut());
         let size = size_of::<T>();
+        let pool = self.held.pool.clone();
         self.bring(
             from,
             count * size,
             |end| end / size * size,
             |_, piece| {
-                append(&mut all, numbers(piece));
+                append(&pool, &mut all, numbers(piece));
                 Ok(())
             },
         )?;
@@ -221,8 +207,8 @@ impl CudaEngine<'_> {
 }
 
 /// Appends to a list that has room for it, on several threads: most of the time goes to touching fresh memory.
-fn append<T: Copy + Sync + Send>(all: &mut Vec<T>, more: &[T]) {
-    let threads = threads_for(size_of_val(more) / 8);
+fn append<T: Copy + Sync + Send>(pool: &Pool, all: &mut Vec<T>, more: &[T]) {
+    let threads = threads_for(pool, size_of_val(more) / 8);
     let room = &mut all.spare_capacity_mut()[..more.len()];
     let copy = |to: &mut [std::mem::MaybeUninit<T>], from: &[T]| {
         to.iter_mut().zip(from).for_each(|(to, from)| {
@@ -233,11 +219,7 @@ fn append<T: Copy + Sync + Send>(all: &mut Vec<T>, more: &[T]) {
         copy(room, more);
     } else {
         let part = more.len().div_ceil(threads);
-        std::thread::scope(|scope| {
-            for (to, from) in room.chunks_mut(part).zip(more.chunks(part)) {
-                scope.spawn(move || copy(to, from));
-            }
-        });
+        pool.each_of(room.chunks_mut(part).zip(more.chunks(part)).collect(), |_, (to, from)| copy(to, from));
     }
     // SAFETY: there was room for them, and each has been written.
     unsafe { all.set_len(all.len() + more.len()) };
@@ -258,8 +240,8 @@ mod tests {
     fn numbers_are_appended_whatever_the_threads() {
         let more: Vec<u64> = (0..3 * FEW as u64 + 5).collect();
         let mut all = Vec::with_capacity(more.len() + 2);
-        append(&mut all, &[7, 8]);
-        append(&mut all, &more);
+        append(&Pool::new(3), &mut all, &[7, 8]);
+        append(&Pool::new(3), &mut all, &more);
         assert!(all[..2] == [7, 8] && all[2..] == more);
     }
 
@@ -269,6 +251,7 @@ mod tests {
             for first in [0, p / 3] {
                 let mut m = vec![0.0; (p - first) * p];
                 each_column(
+                    &Pool::new(3),
                     &mut m,
                     p,
                     first,

@@ -7,7 +7,7 @@ use super::given::{Given, Table};
 use super::work::{given_for, outcome, part, sums_of, Buffers, Question};
 use super::KnnKernel;
 use crate::ci::knn::{Knn, Outcome, Values};
-use crate::engine::cpu::pool::{Pool, Stop};
+use crate::pool::{Pool, Stop};
 use crate::search::Observer;
 use crate::{Error, Result};
 
@@ -18,18 +18,25 @@ const PARTS: usize = 4;
 const WAVE: usize = 64;
 
 impl KnnKernel<'_> {
-    /// The test of x and y given S on `threads` threads (at least 1).
+    /// The test of x and y given S on these threads.
     ///
     /// # Errors
     /// What the observer returns; [`Error::Argument`] where threads could not be started.
-    pub fn test(&self, x: usize, y: usize, s: &[u32], threads: usize, observer: &mut dyn Observer) -> Result<Outcome> {
+    pub fn test(
+        &self,
+        x: usize,
+        y: usize,
+        s: &[u32],
+        pool: impl Into<Pool>,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome> {
+        let pool = &pool.into();
         if self.knn.constant(x, y) {
             return Ok(Outcome::CERTAIN);
         }
-        let mut pool = Pool::new(threads);
         match self.knn.columns().values() {
-            Values::Whole(values) => test(&self.table(values), self.knn, x, y, s, &mut pool, observer),
-            Values::Real(values) => test(&self.table(values), self.knn, x, y, s, &mut pool, observer),
+            Values::Whole(values) => test(&self.table(values), self.knn, x, y, s, pool, observer),
+            Values::Real(values) => test(&self.table(values), self.knn, x, y, s, pool, observer),
         }
     }
 }
@@ -40,7 +47,7 @@ fn test<C: Cell>(
     x: usize,
     y: usize,
     s: &[u32],
-    pool: &mut Pool,
+    pool: &Pool,
     observer: &mut dyn Observer,
 ) -> Result<Outcome> {
     let question = Question::new(knn, x, y, s);

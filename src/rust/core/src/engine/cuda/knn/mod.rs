@@ -17,6 +17,7 @@ use crate::ci::knn::{Knn, Outcome};
 use crate::ci::Batch;
 use crate::engine::batched::{Asker, BatchedSearch};
 use crate::engine::{Engine, Search};
+use crate::pool::{default_threads, Pool};
 use crate::search::{Observer, Options};
 use crate::{Error, Result};
 
@@ -79,7 +80,18 @@ impl<'a> KnnCudaEngine<'a> {
                 mend: format!("it lists at most {} neighbours: give the strategy \"shared\"", kernels::LISTED),
             });
         }
-        Ok(KnnCudaEngine { knn, options, held: Held::open(options.ordinal)?, data: None })
+        Ok(KnnCudaEngine {
+            knn,
+            options,
+            held: Held::open(options.ordinal, Pool::at_most(default_threads()))?,
+            data: None,
+        })
+    }
+
+    /// With these threads of the CPU to help.
+    pub fn with_pool(mut self, pool: Pool) -> Self {
+        self.held.pool = pool;
+        self
     }
 
     /// Estimates, p-values and counts of arbitrary questions, in their order.
@@ -102,6 +114,10 @@ impl Holds for KnnCudaEngine<'_> {
 }
 
 impl Asker for KnnCudaEngine<'_> {
+    fn pool(&self) -> &Pool {
+        &self.held.pool
+    }
+
     fn batch(&self) -> usize {
         // Enough warps for a large card, and few enough tests that little is asked in vain.
         (4_000_000 / self.knn.columns().n()).clamp(64, 8192)
@@ -119,6 +135,10 @@ impl Engine for KnnCudaEngine<'_> {
 
     fn p_values(&mut self, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>> {
         self.ask(batch, &mut |_| observer.look())
+    }
+
+    fn pool(&self) -> &Pool {
+        &self.held.pool
     }
 
     fn memory_plan(&self) -> Vec<(&'static str, u64)> {

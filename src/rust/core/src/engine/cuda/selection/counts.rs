@@ -132,7 +132,7 @@ impl CudaCounting<'_> {
 
     /// Decides who forms the rows, and has the partner's codes on the card if that does.
     fn rows_of(&mut self, partner: Partner) -> Result<Rows> {
-        let data = self.samples.coded();
+        let data = self.samples;
         let joint = match partner {
             Partner::Nothing => {
                 self.args.partner = 0;

@@ -6,8 +6,9 @@ use super::counts::{too_many_states, Place};
 use super::kernels::{table_words, Feature, NO_MODE};
 use super::{stride, CudaCounting};
 use crate::ci::discrete::Codes;
+use crate::pool::Pool;
 use crate::search::Observer;
-use crate::select::{Joint, Partner, Samples, Sums};
+use crate::select::{FeatureCodes, Joint, Partner, Samples, Sums};
 use crate::Result;
 
 /// Bytes of the joint states of a batch: enough to be worth a launch, few enough for CPU and GPU to overlap.
@@ -60,6 +61,7 @@ impl CudaCounting<'_> {
         let bytes = self.batch_bytes();
         let pinned = self.held.memory().pinned(2 * bytes)?;
         let data = self.held.device(Use::Codes, 2 * bytes as u64)?;
+        let pool = Pool::at_most(threads);
         let mut formed = None;
         for (turn, batch) in candidates.chunks(bytes / each).enumerate() {
             let half = turn % 2 * bytes;
@@ -68,15 +70,12 @@ impl CudaCounting<'_> {
             let buffer = unsafe { std::slice::from_raw_parts_mut(pinned.add(half), batch.len() * each) };
             let share = batch.len().div_ceil(threads.max(1));
             let mut states = vec![0; batch.len()];
-            std::thread::scope(|scope| {
-                let parts = batch.chunks(share).zip(buffer.chunks_mut(share * each)).zip(states.chunks_mut(share));
-                for ((part, buffer), states) in parts {
-                    scope.spawn(move || {
-                        let mut map = Vec::new();
-                        for ((&place, to), states) in part.iter().zip(buffer.chunks_mut(each)).zip(states) {
-                            *states = join(samples, first + place, partner, &mut map, to);
-                        }
-                    });
+            let parts =
+                batch.chunks(share).zip(buffer.chunks_mut(share * each)).zip(states.chunks_mut(share)).collect();
+            pool.each_of(parts, |_, ((part, buffer), states): ((&[usize], &mut [u8]), &mut [usize])| {
+                let mut map = Vec::new();
+                for ((&place, to), states) in part.iter().zip(buffer.chunks_mut(each)).zip(states) {
+                    *states = join(samples, first + place, partner, &mut map, to);
                 }
             });
             let most = states.iter().copied().max().unwrap_or(1);
@@ -115,7 +114,7 @@ impl CudaCounting<'_> {
 /// Writes the joint states of a feature and a partner, numbered in the order in which they occur (the paper's algorithm 2),
 /// 16 bits each; returns their number. More than 16 bits number are not written.
 fn join(samples: &Samples, feature: usize, partner: &Joint, map: &mut Vec<u32>, to: &mut [u8]) -> usize {
-    let levels = samples.coded().levels(feature);
+    let levels = samples.levels(feature);
     if levels * partner.levels > MAP {
         let mut joint = partner.clone();
         joint.refine(samples, feature);
@@ -126,9 +125,10 @@ fn join(samples: &Samples, feature: usize, partner: &Joint, map: &mut Vec<u32>, 
     }
     map.clear();
     map.resize(levels * partner.levels, u32::MAX);
-    match samples.coded().codes(feature) {
-        Codes::Bytes(codes) => join_codes(codes, levels, &partner.codes, map, to),
-        Codes::Words(codes) => join_codes(codes, levels, &partner.codes, map, to),
+    match samples.codes(feature) {
+        FeatureCodes::Dense(Codes::Bytes(codes)) => join_codes(codes, levels, &partner.codes, map, to),
+        FeatureCodes::Dense(Codes::Words(codes)) => join_codes(codes, levels, &partner.codes, map, to),
+        sparse => join_codes(&sparse.to_vec(samples.n()), levels, &partner.codes, map, to),
     }
 }
 

@@ -20,8 +20,9 @@ use super::memory::Use;
 use super::plan::{limit, out_of_memory};
 use super::transfer::{numbers, threads_for};
 use crate::ci::discrete::Codes;
+use crate::pool::{default_threads, Pool};
 use crate::search::Observer;
-use crate::select::{CountLogs, Counting, Partner, Samples, Sums};
+use crate::select::{CountLogs, Counting, FeatureCodes, Partner, Samples, Sums};
 use crate::Result;
 #[cfg(test)]
 pub(super) use kernels::ARGS_BYTES;
@@ -117,7 +118,7 @@ impl<'a> CudaCounting<'a> {
         range: Range<usize>,
         options: SelectionOptions,
     ) -> Result<Self> {
-        let held = Held::open(options.ordinal)?;
+        let held = Held::open(options.ordinal, Pool::at_most(default_threads()))?;
         let mut counting = CudaCounting {
             samples,
             logs,
@@ -136,9 +137,15 @@ impl<'a> CudaCounting<'a> {
         Ok(counting)
     }
 
+    /// With these threads of the CPU to help.
+    pub fn with_pool(mut self, pool: Pool) -> Self {
+        self.held.pool = pool;
+        self
+    }
+
     /// Takes the memory that stays, and lays it out.
     fn reserve(&mut self) -> Result<()> {
-        let data = self.samples.coded();
+        let data = self.samples;
         let (n, count) = (self.samples.n(), self.range.len());
         let mut order: Vec<usize> = self.range.clone().collect();
         order.sort_by_key(|&f| data.levels(f));
@@ -208,8 +215,7 @@ impl<'a> CudaCounting<'a> {
             return Ok(());
         }
         let n = self.samples.n();
-        let class = self.samples.coded().codes(self.samples.class());
-        let classes: Vec<u16> = (0..n).map(|i| class.at(i) as u16).collect();
+        let classes = self.samples.codes(self.samples.class()).to_vec(n);
         self.held.card.upload(self.args.classes, &classes)?;
         self.held.card.upload(self.args.logs, self.logs.table())?;
         self.held.card.upload(self.args.steps, self.logs.steps())?;
@@ -234,7 +240,7 @@ impl<'a> CudaCounting<'a> {
 
     /// Copies the codes by way of pinned memory, which several threads fill.
     fn upload_codes(&mut self, observer: &mut dyn Observer) -> Result<()> {
-        let data = self.samples.coded();
+        let data = self.samples;
         let (n, first) = (self.samples.n(), self.range.start);
         let half = (STAGED / 2).max(stride(n, true) as usize);
         let pinned = self.held.memory().pinned(2 * half)?;
@@ -249,20 +255,20 @@ impl<'a> CudaCounting<'a> {
             // SAFETY: a half holds `half` bytes, and what was copied from it is at its destination: the stream was
             // synchronised before its turn came again.
             let buffer = unsafe { std::slice::from_raw_parts_mut(pinned.add(turn * half), bytes) };
-            let each = count.div_ceil(threads_for(bytes / 4));
-            std::thread::scope(|scope| {
-                let mut rest = buffer;
-                for some in part.chunks(each) {
-                    let length = some.iter().map(|f| stride(n, f.wide > 0) as usize).sum();
-                    let (mut own, later) = std::mem::take(&mut rest).split_at_mut(length);
-                    rest = later;
-                    scope.spawn(move || {
-                        for f in some {
-                            let (to, next) = own.split_at_mut(stride(n, f.wide > 0) as usize);
-                            write_codes(data.codes(first + f.place as usize), f.wide > 0, to);
-                            own = next;
-                        }
-                    });
+            let each = count.div_ceil(threads_for(&self.held.pool, bytes / 4));
+            let mut parts = Vec::new();
+            let mut rest = buffer;
+            for some in part.chunks(each) {
+                let length = some.iter().map(|f| stride(n, f.wide > 0) as usize).sum();
+                let (own, later) = std::mem::take(&mut rest).split_at_mut(length);
+                rest = later;
+                parts.push((some, own));
+            }
+            self.held.pool.each_of(parts, |_, (some, mut own): (&[Feature], &mut [u8])| {
+                for f in some {
+                    let (to, next) = own.split_at_mut(stride(n, f.wide > 0) as usize);
+                    write_codes(data.codes(first + f.place as usize), f.wide > 0, to);
+                    own = next;
                 }
             });
             // SAFETY: as above, for reading.
@@ -331,13 +337,25 @@ fn stride(n: usize, wide: bool) -> u64 {
 }
 
 /// Writes codes as the card has them.
-fn write_codes(codes: &Codes, wide: bool, to: &mut [u8]) {
+fn write_codes(codes: FeatureCodes, wide: bool, to: &mut [u8]) {
     match codes {
-        Codes::Bytes(codes) => to[..codes.len()].copy_from_slice(codes),
+        FeatureCodes::Dense(Codes::Bytes(codes)) => to[..codes.len()].copy_from_slice(codes),
         // 256 levels: one too many for a byte that has to hold a missing value, too.
-        Codes::Words(codes) if !wide => codes.iter().zip(to).for_each(|(&code, to)| *to = code as u8),
-        Codes::Words(codes) => {
+        FeatureCodes::Dense(Codes::Words(codes)) if !wide => {
+            codes.iter().zip(to).for_each(|(&code, to)| *to = code as u8);
+        }
+        FeatureCodes::Dense(Codes::Words(codes)) => {
             codes.iter().zip(to.chunks_exact_mut(2)).for_each(|(code, to)| to.copy_from_slice(&code.to_ne_bytes()));
+        }
+        FeatureCodes::Sparse(variable) if !wide => {
+            to.fill(variable.usual as u8);
+            variable.rows.iter().zip(&variable.codes).for_each(|(&row, &code)| to[row as usize] = code as u8);
+        }
+        FeatureCodes::Sparse(variable) => {
+            to.chunks_exact_mut(2).for_each(|to| to.copy_from_slice(&variable.usual.to_ne_bytes()));
+            for (&row, code) in variable.rows.iter().zip(&variable.codes) {
+                to[2 * row as usize..][..2].copy_from_slice(&code.to_ne_bytes());
+            }
         }
     }
 }

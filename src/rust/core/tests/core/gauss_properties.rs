@@ -1,12 +1,8 @@
 //! What must hold on random problems: agreement with a plain reference of pcalg's loops, and independence of threads,
 //! shards and the order of columns.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::problems::{correlation_matrix, correlations, problem, samples, Problem, Random};
-use common::reference;
+use crate::support::problems::{correlation_matrix, correlations, problem, samples, Problem, Random};
+use crate::support::reference;
 use pcgpu_core::ci::gauss::{Gauss, Reading};
 use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel};
 use pcgpu_core::search::{levels, sequential, Method, Options, Skeleton, Unobserved};

@@ -1,8 +1,5 @@
-//! What is told where driver, card or launch fails: a driver of our own (driver/driver.c) plays each part, in a process of its
+//! What is told where driver, card or launch fails: a driver of our own (driver/driver.cpp) plays each part, in a process of its
 //! own, since a process loads one driver.
-
-#![cfg(all(feature = "cuda", target_os = "linux"))]
-#![allow(clippy::unwrap_used)]
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -15,20 +12,16 @@ use pcgpu_core::{Error, Result};
 
 const PART: &str = "FAKE_CUDA";
 
-/// The folder with the driver, compiled once.
+/// The folder with the driver, compiled once; `PCGPU_TEST_DRIVER` names one that is there.
 fn driver() -> &'static PathBuf {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
+        if let Some(folder) = std::env::var_os("PCGPU_TEST_DRIVER") {
+            return folder.into();
+        }
         let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("driver");
-        std::fs::create_dir_all(&folder).unwrap();
-        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/driver/driver.c");
-        let made = Command::new("cc")
-            .args(["-shared", "-fPIC", "-O1", "-w", "-o"])
-            .arg(folder.join("libcuda.so"))
-            .arg(source)
-            .status();
+        let made = Command::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/driver/build")).arg(&folder).status();
         assert!(made.unwrap().success(), "the driver does not compile");
-        std::fs::copy(folder.join("libcuda.so"), folder.join("libcuda.so.1")).unwrap();
         folder
     })
 }
@@ -62,7 +55,7 @@ fn played() {
 /// What listing the cards, a search and another search tell, with the driver that plays this part.
 fn play(part: &str) -> [String; 3] {
     let output = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "played", "--nocapture"])
+        .args(["--exact", "driver::played", "--nocapture"])
         .env(PART, part)
         .env("LD_LIBRARY_PATH", driver())
         .output()

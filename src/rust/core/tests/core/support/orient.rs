@@ -1,5 +1,4 @@
 //! What the orientation tests share: recorded cases, graphs from them, and R's random permutations.
-#![allow(dead_code)] // each test binary uses its part
 
 use flate2::read::GzDecoder;
 use pcgpu_core::ci::{Batch, CiTest};

@@ -3,11 +3,10 @@
 //!
 //! `tests/golden/orient-random.json.gz` was recorded by `orient_support/record.R` with pcalg 2.7-12; set
 //! `PCGPU_ORIENT_CASES` to test a longer recording.
-#![allow(clippy::unwrap_used, clippy::expect_used)]
 
-mod orient_support;
-
-use orient_support::{entries, golden_dir, integers, number, read_json, rows, sepsets, skeleton, Batched, RRandom};
+use crate::support::orient::{
+    entries, golden_dir, integers, number, read_json, rows, sepsets, skeleton, Batched, RRandom,
+};
 use pcgpu_core::ci::CiTest;
 use pcgpu_core::graph::{Adjacency, SepSets};
 use pcgpu_core::orient::{orient, ColliderRule, Method, Options, Pdag};

@@ -1,11 +1,7 @@
 //! The CPU kernel of the nearest-neighbour test says what the plain reading of its definition says, to the last bit; what it
 //! is used for does not depend on threads, shards or order.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::mixed::{settings, Made};
+use crate::support::mixed::{settings, Made};
 use pcgpu_core::ci::knn::{EarlyStop, Estimator, Knn, Settings, Transform};
 use pcgpu_core::ci::Batch;
 use pcgpu_core::engine::cpu::{CpuEngine, KnnKernel};

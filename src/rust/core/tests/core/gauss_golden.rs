@@ -1,10 +1,6 @@
 //! pcalg 2.7-12's recorded answers, every field, on 1, 2 and 4 threads and one test at a time.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::golden::{cases, number, Case};
+use crate::support::golden::{cases, number, Case};
 use pcgpu_core::ci::gauss::{Gauss, Reading};
 use pcgpu_core::ci::CiTest;
 use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel};

@@ -1,15 +1,11 @@
 //! Random discrete problems: the counting engine and the searches on it against a plain reference. Uneven numbers of
 //! levels, levels that do not occur, constant columns, few samples, sparse strata, sets of up to six, missing values.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
 use std::collections::BTreeMap;
 
-use common::discrete::{problem, Problem, RULES};
-use common::problems::Random;
-use common::reference;
+use crate::support::discrete::{problem, Problem, RULES};
+use crate::support::problems::Random;
+use crate::support::reference;
 use pcgpu_core::ci::discrete::{Coded, Counter, Discrete, Margins, Rule, Statistic, Way};
 use pcgpu_core::ci::CiTest;
 use pcgpu_core::engine::cpu::{CpuEngine, DiscreteKernel};

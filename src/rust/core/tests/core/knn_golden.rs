@@ -1,11 +1,7 @@
 //! The recorded answers of the nearest-neighbour peers: tigramite's CMIknn and CMIknnMixed, Mesner and Shalizi's knncmi,
 //! mCMIkNN, Gao et al.'s Mixed_KSG (shared/golden/cmiknn/README.md says what each does).
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::golden::{cases, number};
+use crate::support::golden::{cases, number};
 use pcgpu_core::ci::knn::{Estimator, Knn, Settings, Transform};
 use pcgpu_core::engine::cpu::KnnKernel;
 use pcgpu_core::search::Unobserved;

@@ -1,18 +1,12 @@
 //! The CUDA engine against pcalg's recorded answers and against the CPU engine.
 //!
-//! Without a GPU these tests say so and pass, but for those of the errors; with `PCGPU_TEST_CUDA=1` they fail instead, which is
-//! how a GPU machine runs them.
-
-#![cfg(feature = "cuda")]
-#![allow(clippy::unwrap_used)]
-
-mod common;
+//! Only the errors are tested where there is no GPU.
 
 use std::time::Duration;
 
-use common::cuda::{gpu, same, StopAt};
-use common::golden::cases;
-use common::problems::{correlation_matrix, correlations, problem, samples, Random};
+use crate::support::cuda::{emulated, same, StopAt};
+use crate::support::golden::cases;
+use crate::support::problems::{correlation_matrix, correlations, problem, samples, Random};
 use pcgpu_core::ci::gauss::{Gauss, Reading};
 use pcgpu_core::ci::Batch;
 use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel};
@@ -70,10 +64,8 @@ fn compare(label: &str, c: &[f64], n: f64, options: &Options, strategies: &[Stra
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn golden_cases() {
-    if !gpu() {
-        return;
-    }
     let mut compared = 0;
     for case in cases("gauss-") {
         let c = case.correlations();
@@ -84,7 +76,7 @@ fn golden_cases() {
             let options = case.options(method);
             let gauss = Gauss::new(&c, case.p(), case.n(), reading(method)).unwrap();
             for strategy in STRATEGIES {
-                for repeat in 0..if strategy == Strategy::Shared { 5 } else { 1 } {
+                for repeat in 0..if strategy == Strategy::Shared && !emulated() { 5 } else { 1 } {
                     let (skeleton, p_max) = on_cuda(gauss, &options, with(strategy)).unwrap();
                     case.check(&format!("{method:?} {strategy:?} {repeat}"), answer, &skeleton, &p_max);
                     compared += 1;
@@ -92,14 +84,12 @@ fn golden_cases() {
             }
         }
     }
-    assert!(compared >= 200, "only {compared} comparisons");
+    assert!(compared >= if emulated() { 150 } else { 200 }, "only {compared} comparisons");
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn random_problems() {
-    if !gpu() {
-        return;
-    }
     let mut compared = 0;
     for number in 0..300 {
         let problem = problem(number);
@@ -113,10 +103,8 @@ fn random_problems() {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn wide_and_singular_problems() {
-    if !gpu() {
-        return;
-    }
     // Rows of more neighbours than a warp has lanes, over several levels, with twins and sums among the columns.
     for (seed, p, n, density, singular, alpha) in [
         (1, 70, 60, 0.15, 0.0, 0.2),
@@ -124,19 +112,21 @@ fn wide_and_singular_problems() {
         (3, 60, 2000, 0.5, 0.1, 0.01),
         (4, 130, 40, 0.05, 0.0, 0.3),
     ] {
+        if seed > 2 && emulated() {
+            continue;
+        }
         let c = correlation_matrix(&samples(&mut Random(seed), p, n, density, singular));
         for method in [Method::Stable, Method::StableFast] {
-            let options = Options { method, m_max: 3.0, ..Options::new(p, alpha) };
+            let m_max = if emulated() { 2.0 } else { 3.0 };
+            let options = Options { method, m_max, ..Options::new(p, alpha) };
             compare(&format!("wide {seed} {method:?}"), &c, n as f64, &options, &STRATEGIES[..3], 2);
         }
     }
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn nearly_collinear_problems() {
-    if !gpu() {
-        return;
-    }
     // Some factors, and variables that are those with little noise: tests that the quick form cannot answer to all digits.
     for (seed, p, factors, noise, alpha) in [(1u64, 40, 6, 1e-4, 0.05), (2, 48, 3, 1e-3, 0.01), (3, 36, 9, 1e-5, 0.2)] {
         let mut random = Random(seed);
@@ -163,12 +153,10 @@ fn one_factor(p: usize) -> Vec<f64> {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn levels_beyond_the_specialised_ones() {
-    if !gpu() {
-        return;
-    }
-    // 170 million tests: a GPU that is there by promise runs them, one that may be an emulator runs fewer.
-    let p = if std::env::var_os("PCGPU_TEST_CUDA").is_some() { 19 } else { 11 };
+    // 170 million tests where p is 19.
+    let p = if emulated() { 13 } else { 19 };
     let c = one_factor(p);
     for method in [Method::Stable, Method::StableFast] {
         let options = Options { method, ..Options::new(p, 0.01) };
@@ -182,10 +170,8 @@ fn levels_beyond_the_specialised_ones() {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn batches_of_questions() {
-    if !gpu() {
-        return;
-    }
     let p = 40;
     for singular in [0.0, 0.3] {
         let mut c = correlation_matrix(&samples(&mut Random(9), p, 200, 0.2, singular));
@@ -226,10 +212,8 @@ fn batches_of_questions() {
 
 /// A missing correlation among conditioning variables: pcalg's "stable" stops with an error at level 2.
 #[test]
+#[ignore = "needs a GPU"]
 fn missing_correlations_stop_stable_at_level_two() {
-    if !gpu() {
-        return;
-    }
     let p = 12;
     let mut c = one_factor(p);
     c[2 * p + 7] = f64::NAN;
@@ -243,10 +227,8 @@ fn missing_correlations_stop_stable_at_level_two() {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn too_few_samples_are_refused_as_on_the_cpu() {
-    if !gpu() {
-        return;
-    }
     let c = correlations(&mut Random(3), 6, 20, 0.4);
     for n in [1.0, 2.0, 3.0, 4.0, 5.0] {
         for method in [Method::Stable, Method::StableFast] {
@@ -256,10 +238,8 @@ fn too_few_samples_are_refused_as_on_the_cpu() {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn memory_that_does_not_suffice_is_named_and_the_next_search_works() {
-    if !gpu() {
-        return;
-    }
     let p = 50;
     let c = correlations(&mut Random(7), p, 100, 0.2);
     let options = Options::new(p, 0.05);
@@ -280,34 +260,33 @@ fn memory_that_does_not_suffice_is_named_and_the_next_search_works() {
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn interrupts_are_heard_within_half_a_second_and_the_next_search_works() {
-    if !gpu() {
-        return;
-    }
     // Tests by the billion from level 5 on.
     let p = 60;
     let c = one_factor(p);
     let gauss = Gauss::new(&c, p, 1e6, Reading::GaussCItest).unwrap();
     let options = Options::new(p, 1e-6);
     let mut p_max = vec![0.0; p * p];
-    for strategy in &STRATEGIES[..if std::env::var_os("PCGPU_TEST_CUDA").is_some() { 3 } else { 0 }] {
-        let mut engine = CudaEngine::new(gauss, options.alpha, with(*strategy)).unwrap();
-        let mut observer = StopAt(if *strategy == Strategy::Shared { 7 } else { 4 }, None);
-        let ended = levels::skeleton(&mut engine, &options, &mut p_max, &mut observer);
-        assert_eq!(ended.err(), Some(Error::Interrupted));
-        let took = observer.1.unwrap().elapsed();
-        println!("{strategy:?}: interrupted after {took:?}");
-        assert!(took < Duration::from_millis(500), "{strategy:?}: {took:?}");
+    for strategy in &STRATEGIES[..3] {
+        // The first round waits for the driver, which makes machine code of a level's kernels when they are first used.
+        for first in [true, false] {
+            let mut engine = CudaEngine::new(gauss, options.alpha, with(*strategy)).unwrap();
+            let mut observer = StopAt(if *strategy == Strategy::Shared { 7 } else { 4 }, None);
+            let ended = levels::skeleton(&mut engine, &options, &mut p_max, &mut observer);
+            assert_eq!(ended.err(), Some(Error::Interrupted));
+            let took = observer.1.unwrap().elapsed();
+            println!("{strategy:?}, first use {first}: interrupted after {took:?}");
+            assert!(first || took < Duration::from_millis(500), "{strategy:?}: {took:?}");
+        }
     }
     let short = Options { m_max: 2.0, ..options };
     compare("after an interrupt", &c, 1e6, &short, &STRATEGIES[..1], 1);
 }
 
 #[test]
+#[ignore = "needs a GPU"]
 fn two_engines_share_a_card() {
-    if !gpu() {
-        return;
-    }
     std::thread::scope(|scope| {
         for thread in 0..2u64 {
             scope.spawn(move || {
@@ -336,7 +315,7 @@ fn numbers_that_make_no_block_and_cards_that_are_not_there_are_refused() {
         assert!(matches!(refused, Some(Error::Argument { argument: "strategy", .. })), "{refused:?}");
     }
     let refused = CudaEngine::new(gauss, 0.05, CudaOptions { ordinal: 99, ..CudaOptions::default() }).err();
-    if gpu() {
+    if device::devices().is_ok_and(|cards| !cards.is_empty()) {
         assert!(matches!(refused, Some(Error::Argument { argument: "device", .. })), "{refused:?}");
     } else {
         // Every machine without a GPU says which of the three it lacks, and what to do.

@@ -1,7 +1,5 @@
 //! Samples to select from, and selections by the definitions.
 
-#![allow(dead_code)]
-
 use std::collections::HashMap;
 
 use pcgpu_core::engine::cpu::selection::encode;
@@ -10,8 +8,8 @@ use pcgpu_core::select::discretise::{Column, Discretise};
 use pcgpu_core::select::{CountLogs, Counting, Criterion, Samples, Selector};
 use serde_json::Value;
 
-use crate::common::golden::Case;
-use crate::common::problems::Random;
+use crate::support::golden::Case;
+use crate::support::problems::Random;
 
 /// Integer columns as they are, the class last.
 pub fn samples_of(n: usize, columns: &[Vec<i32>]) -> Samples {
@@ -45,6 +43,33 @@ pub fn simulated(n: usize, p: usize, levels: u32, classes: u32, seed: u64) -> Sa
     }
     columns.push(class);
     samples_of(n, &columns)
+}
+
+/// Samples of mostly sparse features, some dense, of one, two and many levels, once kept sparse and once dense; the class rests
+/// on some.
+pub fn sparse_and_dense(n: usize, p: usize, seed: u64) -> [Samples; 2] {
+    let mut random = Random(seed);
+    let mut columns: Vec<Vec<f64>> = Vec::new();
+    for f in 0..p {
+        let levels = [2, 5, 300][f % 3];
+        let rare = [0, n / 60, n / 20, n / 9, n][f % 5].max(usize::from(f % 10 != 0));
+        let mut column = vec![0.0; n];
+        for _ in 0..rare {
+            // The usual value is the smallest, the largest or neither.
+            column[random.below(n)] = (random.below(levels) as f64) - [0.0, 400.0, 2.0][f % 7 % 3];
+        }
+        columns.push(column);
+    }
+    let class: Vec<i32> =
+        (0..n).map(|i| (columns[3][i] > 0.0) as i32 + 2 * (columns[4][i] + columns[8][i] > 2.0) as i32).collect();
+    let listed: Vec<(Vec<i32>, Vec<f64>)> = columns
+        .iter()
+        .map(|column| column.iter().enumerate().filter(|(_, &v)| v != 0.0).map(|(i, &v)| (i as i32, v)).unzip())
+        .collect();
+    let sparse: Vec<Column> = listed.iter().map(|(rows, values)| Column::Sparse { rows, values }).collect();
+    let dense: Vec<Column> = columns.iter().map(|column| Column::Doubles(column)).collect();
+    [sparse, dense]
+        .map(|features| encode(n, &features, Column::Integers(&class), Discretise::None, 2, &mut Unobserved).unwrap())
 }
 
 /// The samples of a recorded selection.
@@ -81,8 +106,9 @@ pub fn follow(case: &Case, samples: &Samples, logs: &CountLogs, counting: &mut d
 /// n H in bits of some variables of the samples.
 fn entropy(samples: &Samples, variables: &[usize]) -> f64 {
     let mut counts: HashMap<Vec<u32>, usize> = HashMap::new();
+    let codes: Vec<Vec<u16>> = variables.iter().map(|&v| samples.codes(v).to_vec(samples.n())).collect();
     for i in 0..samples.n() {
-        let key = variables.iter().map(|&v| samples.coded().codes(v).at(i)).collect();
+        let key = codes.iter().map(|codes| u32::from(codes[i])).collect();
         *counts.entry(key).or_default() += 1;
     }
     let n = samples.n() as f64;

@@ -1,17 +1,12 @@
 //! Feature selection on the CPU: scikit-feature's recorded answers, the definitions, any number of threads and shards.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-mod select_support;
-
-use common::golden::cases;
+use crate::support::golden::cases;
+use crate::support::select::{follow, recorded, samples_of, score_by_definition, simulated, sparse_and_dense};
 use pcgpu_core::engine::cpu::selection::{encode, CpuCounting};
 use pcgpu_core::search::{Observer, Unobserved};
 use pcgpu_core::select::discretise::{Column, Discretise};
 use pcgpu_core::select::{select, CountLogs, Counting, Criterion, Partner, Samples, Selector, Shards, Sums};
 use pcgpu_core::{Error, Result};
-use select_support::{follow, recorded, samples_of, score_by_definition, simulated};
 
 #[test]
 fn recorded_selections() {
@@ -25,6 +20,22 @@ fn recorded_selections() {
         }
     }
     assert_eq!(steps, 3 * (50 * 3 + 20 * 2 + 30 * 2 + 40 * 2 + 35));
+}
+
+#[test]
+fn sparse_features_have_the_scores_of_dense_ones() {
+    for (n, p, seed) in [(80, 40, 1), (700, 60, 2), (3000, 45, 3)] {
+        let [sparse, dense] = sparse_and_dense(n, p, seed);
+        let kept = (0..p).filter(|&f| sparse.among_coded(f).is_none()).count();
+        assert!(kept > p / 2 && kept < p, "{kept} of {p}");
+        assert!((0..p).all(|f| dense.among_coded(f).is_some() && sparse.levels(f) == dense.levels(f)));
+        let logs = CountLogs::new(n);
+        for threads in [1, 2] {
+            let [of_sparse, of_dense] = [&sparse, &dense]
+                .map(|samples| selections(samples, &logs, 12, &mut CpuCounting::new(samples, &logs, 0..p, threads)));
+            assert_eq!(of_sparse, of_dense, "n = {n}");
+        }
+    }
 }
 
 fn selections(
@@ -148,13 +159,13 @@ fn k_out_of_range_and_data_without_classes_are_refused() {
         assert!(matches!(refused, Err(Error::Argument { argument: "k", .. })), "{refused:?}");
     }
     let encode = |features: &[Column], class: &[i32]| {
-        encode(3, features, Column::Integers(class), Discretise::None, 1, &mut Unobserved).unwrap_err().to_string()
+        encode(3, features, Column::Integers(class), Discretise::None, 2, &mut Unobserved).unwrap_err().to_string()
     };
     let fine = Column::Integers(&[1, 2, 3]);
     assert!(encode(&[fine], &[1, 1, 1]).contains("`y` is of one class"));
     assert!(encode(&[], &[1, 2, 1]).contains("`x` is without a column"));
     assert!(encode(&[fine, Column::Doubles(&[0.0, f64::NAN, 1.0])], &[1, 2, 1]).contains("NA in row 2, column 2"));
-    assert!(encode(&[fine], &[1, i32::MIN, 1]).contains("`y` is NA in place 2"));
+    assert!(encode(&[fine], &[1, i32::MIN, 1]).contains("`y` has NA in place 2"));
 }
 
 struct Stopper(usize, Vec<(f64, f64)>);

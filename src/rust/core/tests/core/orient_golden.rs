@@ -1,9 +1,8 @@
 //! Orientation of recorded skeletons against pcalg's own answers (`tests/golden`).
-#![allow(clippy::unwrap_used, clippy::expect_used)]
 
-mod orient_support;
-
-use orient_support::{entries, golden_dir, integers, number, read_json, rows, sepsets, skeleton, Batched, RRandom};
+use crate::support::orient::{
+    entries, golden_dir, integers, number, read_json, rows, sepsets, skeleton, Batched, RRandom,
+};
 use pcgpu_core::ci::gauss::{Gauss, Reading};
 use pcgpu_core::ci::CiTest;
 use pcgpu_core::orient::{orient, ColliderRule, Method, Options};

@@ -1,11 +1,7 @@
 //! The recorded answers of pcalg's discrete tests and of bnlearn's, every field, in every way of counting, on 1, 2 and 4
 //! threads and one test at a time.
 
-#![allow(clippy::unwrap_used)]
-
-mod common;
-
-use common::golden::{cases, number, set};
+use crate::support::golden::{cases, number, set};
 use pcgpu_core::ci::discrete::{Counter, Discrete, Margins, Rule, Statistic, Way};
 use pcgpu_core::engine::cpu::{CpuEngine, DiscreteKernel};
 use pcgpu_core::search::{levels, sequential, Options, Unobserved};

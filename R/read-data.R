@@ -1,0 +1,116 @@
+# What users give as data, as a data frame or matrix with observations in rows: the first thing that suff_gauss(),
+# suff_discrete(), suff_knn() and select_features() do.
+
+# counts: may a contingency table stand for the observations that it counts?
+read_data <- function(x, argument, counts = FALSE) {
+  if (inherits(x, "table")) {
+    return(if (counts) expand_table(x, argument) else refuse_table(x, argument))
+  }
+  if (methods::is(x, "ExpressionSet")) {
+    need_package("Biobase", sprintf("`%s` is an ExpressionSet, which the package Biobase reads", argument))
+    return(t(Biobase::exprs(x)))
+  }
+  if (methods::is(x, "SummarizedExperiment")) {
+    need_package("SummarizedExperiment", sprintf("`%s` is read by the package SummarizedExperiment", argument))
+    return(t(as.matrix(first_assay(x, argument))))
+  }
+  if (is.data.frame(x)) {
+    x[] <- lapply(x, plain_integer64, argument = argument)
+    return(x)
+  }
+  plain_integer64(x, argument)
+}
+
+# Genes are in rows there, samples in columns.
+first_assay <- function(x, argument) {
+  names <- SummarizedExperiment::assayNames(x)
+  if (length(names) > 1L) {
+    tell("assay", sprintf(
+      "`%s` has the assays %s: the first is taken; give t(assay(x, \"%s\")) for another.", argument,
+      enumerate(dQuote(names, FALSE)), names[2L]
+    ))
+  }
+  SummarizedExperiment::assay(x, 1L)
+}
+
+# The package bit64 keeps whole numbers of 64 bits in the bits of doubles, which are other numbers.
+plain_integer64 <- function(column, argument) {
+  if (!inherits(column, "integer64")) {
+    return(column)
+  }
+  need_package("bit64", sprintf("`%s` has numbers of the class integer64, which the package bit64 reads", argument))
+  numbers <- suppressWarnings(bit64::as.double.integer64(column))
+  if (any(abs(numbers) >= 2^53, na.rm = TRUE)) {
+    abort_argument(argument, column, "subtract a constant from the numbers, or make factors of them by as.character().",
+      has = "numbers of the class integer64 from 2^53 on, where R's numbers lose digits"
+    )
+  }
+  dim(numbers) <- dim(column)
+  dimnames(numbers) <- dimnames(column)
+  numbers
+}
+
+refuse_table <- function(x, argument) {
+  abort_argument(argument, x, paste(
+    "give the observations themselves, a row each: a data frame or matrix;",
+    "unclass() it if it is a matrix of observations after all."
+  ), is = "a contingency table")
+}
+
+# More rows than this would fill the memory of most machines.
+most_observations <- 1e8
+
+# The observations that a contingency table counts, one variable a dimension.
+expand_table <- function(x, argument) {
+  counts <- as.vector(unclass(x))
+  if (length(dim(x)) < 2L) {
+    abort_argument(argument, x, "give at least two variables.", is = "a contingency table of one variable")
+  }
+  if (!is.numeric(counts) || anyNA(counts) || any(counts < 0 | counts != trunc(counts))) {
+    abort_argument(argument, x, "give counts, whole numbers from 0.", is = "a table that does not hold counts")
+  }
+  if (sum(counts) > most_observations) {
+    abort_argument(argument, x, sprintf("a table of at most %.0f observations can be taken.", most_observations),
+      is = sprintf("a contingency table of %.0f observations", sum(counts))
+    )
+  }
+  if (sum(counts) == 0) {
+    abort_argument(argument, x, "give at least one observation.", is = "a contingency table without observations")
+  }
+  cells <- expand.grid(lapply(dim(x), seq_len))
+  levels <- lapply(seq_along(dim(x)), function(d) dimnames(x)[[d]] %||% as.character(seq_len(dim(x)[d])))
+  data <- Map(function(level, names) {
+    structure(rep.int(level, counts), levels = names, class = "factor")
+  }, cells, levels)
+  names <- names(dimnames(x)) %||% rep("", length(dim(x)))
+  unnamed <- !nzchar(names)
+  names[unnamed] <- paste0("Var", seq_along(names))[unnamed]
+  structure(data, names = make.unique(names), row.names = .set_row_names(sum(counts)), class = "data.frame")
+}
+
+# A factor whose levels are exactly the different values, in ascending order. factor() prints numbers with 15 digits and
+# merges those that print alike, and makes a level of NaN.
+exact_factor <- function(column) {
+  if (is.factor(column)) {
+    return(column)
+  }
+  if (!is.numeric(column)) {
+    return(factor(column))
+  }
+  values <- sort(unique(column[!is.na(column)]))
+  names <- as.character(values)
+  if (anyDuplicated(names)) {
+    names <- format(values, digits = 17L, trim = TRUE)
+  }
+  structure(match(column, values, incomparables = NaN), levels = names, class = "factor")
+}
+
+# A matrix with row names and far more rows than columns may have its genes in rows.
+tell_if_turned <- function(x, argument) {
+  if (is.matrix(x) && !is.null(rownames(x)) && nrow(x) >= 1000L && nrow(x) >= 10 * ncol(x)) {
+    tell("rows", sprintf(
+      "`%s` is taken as %d observations (rows) of %d variables (columns): give t(%s) if its rows are the variables.",
+      argument, nrow(x), ncol(x), argument
+    ))
+  }
+}

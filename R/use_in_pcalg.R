@@ -1,0 +1,71 @@
+#' Run pcalg on pcgpu
+#'
+#' Puts `pc()`, `skeleton()`, `gaussCItest()`, `disCItest()` and `binCItest()` of this package in the place of pcalg's functions of these
+#' names, for this session: in pcalg itself, so that `fci()`, `rfci()`, `fciPlus()`, `ida()` and others that call them run on pcgpu, in
+#' packages that import them from pcalg, loaded before or after (BiDAG, micd, kpcalg and causalDisco are some), and on the search path.
+#' Scripts that use pcalg run unchanged. `use_in_pcalg(FALSE)` puts pcalg's own functions back.
+#'
+#' Functions that a script has copied to a name of its own before (`f <- pcalg::pc`) stay pcalg's.
+#'
+#' @param on `TRUE` to use this package's functions, `FALSE` to go back to pcalg's.
+#' @return Invisibly, whether they were in use before.
+#' @examplesIf requireNamespace("pcalg", quietly = TRUE)
+#' use_in_pcalg()
+#' x <- cbind(a = sin(1:50), b = cos(1:50 * 2), c = sin(1:50) + cos(1:50 * 2) + sin(1:50 * 7) / 5)
+#' pcalg::fci(suff_gauss(x), pcalg::gaussCItest, alpha = 0.05, labels = colnames(x)) # its skeleton is pcgpu's
+#' use_in_pcalg(FALSE)
+#' @export
+use_in_pcalg <- function(on = TRUE) {
+  on <- check_flag(on, "on")
+  if (!requireNamespace("pcalg", quietly = TRUE)) {
+    abort("no_pcalg", paste(
+      "use_in_pcalg() puts functions into pcalg, which is not installed:",
+      "install it by BiocManager::install(\"pcalg\"), or call pcgpu's functions themselves."
+    ))
+  }
+  was_on <- identical(getExportedValue("pcalg", "pc"), pc)
+  if (on != was_on) {
+    ours <- mget(replaced_in_pcalg, envir = topenv())
+    if (on) {
+      session$pcalg <- mget(replaced_in_pcalg, envir = asNamespace("pcalg"))
+      replace_functions(session$pcalg, ours)
+    } else {
+      replace_functions(ours, session$pcalg)
+    }
+  }
+  invisible(was_on)
+}
+
+replaced_in_pcalg <- c("pc", "skeleton", "gaussCItest", "disCItest", "binCItest")
+
+# Wherever a name is bound to the function in `old`, it is bound to that in `new`. Both are lists by name.
+replace_functions <- function(old, new) {
+  namespaces <- lapply(setdiff(loadedNamespaces(), c("base", "pcgpu")), asNamespace)
+  # A namespace's parent holds what it imports.
+  places <- c(list(asNamespace("pcalg")), lapply(namespaces, parent.env))
+  if ("package:pcalg" %in% search()) {
+    places <- c(places, as.environment("package:pcalg"))
+  }
+  for (place in places) {
+    for (name in names(new)) {
+      if (identical(get0(name, envir = place, inherits = FALSE), old[[name]])) {
+        rebind(name, new[[name]], place)
+      }
+    }
+  }
+}
+
+rebind <- function(name, value, place) {
+  locked <- bindingIsLocked(name, place)
+  if (locked) {
+    unlockBinding(name, place)
+    on.exit(lockBinding(name, place))
+  }
+  assign(name, value, envir = place)
+}
+
+# Is this pcalg's function of that name, its own or one that use_in_pcalg() has put aside?
+is_pcalgs <- function(fun, name) {
+  isNamespaceLoaded("pcalg") &&
+    (identical(fun, getExportedValue("pcalg", name)) || identical(fun, session$pcalg[[name]]))
+}

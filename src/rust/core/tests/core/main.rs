@@ -1,0 +1,26 @@
+//! The tests of the core, in one program: it links once. Those that need a GPU are ignored unless they are asked for
+//! (`--include-ignored`).
+
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod support;
+
+#[cfg(all(feature = "cuda", not(target_os = "macos")))]
+mod discrete_cuda;
+mod discrete_golden;
+mod discrete_properties;
+#[cfg(all(feature = "cuda", target_os = "linux"))]
+mod driver;
+#[cfg(all(feature = "cuda", not(target_os = "macos")))]
+mod gauss_cuda;
+mod gauss_golden;
+mod gauss_properties;
+#[cfg(all(feature = "cuda", not(target_os = "macos")))]
+mod knn_cuda;
+mod knn_golden;
+mod knn_properties;
+mod orient_golden;
+mod orient_random;
+mod select;
+#[cfg(all(feature = "cuda", not(target_os = "macos")))]
+mod select_cuda;

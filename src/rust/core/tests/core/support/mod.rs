@@ -1,0 +1,13 @@
+//! What the tests share: recorded answers, random problems, plain references of what is tested.
+
+#[cfg(all(feature = "cuda", not(target_os = "macos")))]
+pub mod cuda;
+pub mod discrete;
+pub mod golden;
+pub mod mixed;
+pub mod orient;
+pub mod problems;
+pub mod reference;
+pub mod select;
+#[cfg(all(feature = "cuda", not(target_os = "macos")))]
+pub mod ways;

@@ -1,0 +1,139 @@
+// CUDA C++ on the CPU, for tests: what the kernels of ../../kernels use of the language beyond C++. Included before a kernel's
+// source. A thread of a block is a fiber; lanes of a warp run on their own between the calls that join them, in any order, as
+// they may on a card; a call that not all of its lanes make ends the process with a message. Blocks run on the threads of the CPU.
+#pragma once
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+#define __global__
+#define __device__
+#define __host__
+#define __forceinline__ inline
+#define __noinline__ __attribute__((noinline))
+#define __grid_constant__
+#define __constant__ static const
+#define __launch_bounds__(...)
+// All of it is dynamic here: `extern __shared__ T name[]`. The driver has each name.
+#define __shared__ __thread
+
+struct uint2 { unsigned x, y; };
+struct uint3 { unsigned x, y, z; };
+struct alignas(16) uint4 { unsigned x, y, z, w; };
+struct dim3 { unsigned x, y, z; };
+inline uint2 make_uint2(unsigned x, unsigned y) { return {x, y}; }
+inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
+
+namespace emulated {
+
+enum Call { SYNC, SHUFFLE, BALLOT, MATCH };
+
+// The driver's side.
+extern __thread uint3 thread_index, block_index;
+extern __thread dim3 block_size, grid_size;
+uint64_t warp_call(Call call, unsigned mask, uint64_t value, unsigned from);
+void block_barrier();
+void yield();
+uint64_t nanoseconds();
+void enter(const char* name, size_t args, void (*run)(void (*)(), const void*), void (*kernel)());
+
+// A kernel that the driver may launch.
+struct Kernel {
+    template <class A> Kernel(const char* name, void (*kernel)(A)) {
+        enter(name, sizeof(A), [](void (*f)(), const void* args) { ((void (*)(A))f)(*(const A*)args); }, (void (*)())kernel);
+    }
+};
+
+template <class T> uint64_t bits(T value) {
+    static_assert(sizeof(T) <= 8);
+    uint64_t all = 0;
+    memcpy(&all, &value, sizeof(T));
+    return all;
+}
+
+template <class T> T value_of(uint64_t bits) {
+    T value;
+    memcpy(&value, &bits, sizeof(T));
+    return value;
+}
+
+template <class T> T changed(T* at, T change(T, T), T by) {
+    T old, fresh;
+    __atomic_load(at, &old, __ATOMIC_SEQ_CST);
+    do fresh = change(old, by);
+    while (!__atomic_compare_exchange(at, &old, &fresh, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+    return old;
+}
+
+template <class T> struct Same { typedef T type; };
+
+}  // namespace emulated
+
+#define threadIdx emulated::thread_index
+#define blockIdx emulated::block_index
+#define blockDim emulated::block_size
+#define gridDim emulated::grid_size
+
+inline void __syncthreads() { emulated::block_barrier(); }
+inline void __syncwarp(unsigned mask = ~0u) { emulated::warp_call(emulated::SYNC, mask, 0, 0); }
+inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+
+template <class T> T __shfl_sync(unsigned mask, T value, int lane) {
+    return emulated::value_of<T>(emulated::warp_call(emulated::SHUFFLE, mask, emulated::bits(value), lane & 31));
+}
+template <class T> T __shfl_xor_sync(unsigned mask, T value, int by) { return __shfl_sync(mask, value, (threadIdx.x & 31) ^ by); }
+template <class T> T __shfl_up_sync(unsigned mask, T value, unsigned by) {
+    unsigned lane = threadIdx.x & 31;
+    return __shfl_sync(mask, value, lane < by ? lane : lane - by);
+}
+template <class T> T __shfl_down_sync(unsigned mask, T value, unsigned by) {
+    unsigned lane = threadIdx.x & 31;
+    return __shfl_sync(mask, value, lane + by > 31 ? lane : lane + by);
+}
+inline unsigned __ballot_sync(unsigned mask, int said) { return emulated::warp_call(emulated::BALLOT, mask, said != 0, 0); }
+inline int __any_sync(unsigned mask, int said) { return __ballot_sync(mask, said) != 0; }
+inline int __all_sync(unsigned mask, int said) { return __ballot_sync(mask, !said) == 0; }
+template <class T> unsigned __match_any_sync(unsigned mask, T value) {
+    return emulated::warp_call(emulated::MATCH, mask, emulated::bits(value), 0);
+}
+
+template <class T> T atomicAdd(T* at, typename emulated::Same<T>::type by) {
+    return emulated::changed<T>(at, [](T a, T b) { return (T)(a + b); }, by);
+}
+template <class T> T atomicMin(T* at, typename emulated::Same<T>::type by) {
+    return emulated::changed<T>(at, [](T a, T b) { return a < b ? a : b; }, by);
+}
+template <class T> T atomicMax(T* at, typename emulated::Same<T>::type by) {
+    return emulated::changed<T>(at, [](T a, T b) { return a > b ? a : b; }, by);
+}
+template <class T> T atomicAnd(T* at, typename emulated::Same<T>::type by) {
+    return emulated::changed<T>(at, [](T a, T b) { return (T)(a & b); }, by);
+}
+template <class T> T atomicOr(T* at, typename emulated::Same<T>::type by) {
+    return emulated::changed<T>(at, [](T a, T b) { return (T)(a | b); }, by);
+}
+template <class T> T atomicExch(T* at, typename emulated::Same<T>::type by) {
+    return emulated::changed<T>(at, [](T, T b) { return b; }, by);
+}
+// Who waits for a lock lets its owner go on.
+template <class T> T atomicCAS(T* at, typename emulated::Same<T>::type expected, typename emulated::Same<T>::type fresh) {
+    T known = expected;
+    if (!__atomic_compare_exchange(at, &known, &fresh, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) emulated::yield();
+    return known;
+}
+
+inline int __popc(unsigned v) { return __builtin_popcount(v); }
+inline int __popcll(unsigned long long v) { return __builtin_popcountll(v); }
+inline int __ffs(int v) { return __builtin_ffs(v); }
+inline int __clz(int v) { return v ? __builtin_clz(v) : 32; }
+inline int __clzll(long long v) { return v ? __builtin_clzll(v) : 64; }
+inline long long __double_as_longlong(double v) { return emulated::value_of<long long>(emulated::bits(v)); }
+inline double __longlong_as_double(long long v) { return emulated::value_of<double>(emulated::bits(v)); }
+inline unsigned __float_as_uint(float v) { return emulated::value_of<unsigned>(emulated::bits(v)); }
+inline float __uint_as_float(unsigned v) { return emulated::value_of<float>(emulated::bits(v)); }
+inline float __double2float_ru(double v) { return (float)v < v ? std::nextafterf((float)v, INFINITY) : (float)v; }
+inline float __double2float_rd(double v) { return (float)v > v ? std::nextafterf((float)v, -INFINITY) : (float)v; }
+
+template <class A, class B> auto min(A a, B b) -> decltype(a + b) { return a < b ? a : b; }
+template <class A, class B> auto max(A a, B b) -> decltype(a + b) { return a > b ? a : b; }
+using std::fabs, std::floor, std::ceil, std::sqrt, std::log, std::exp, std::erfc, std::fma, std::isnan, std::isinf;

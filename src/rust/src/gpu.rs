@@ -1,0 +1,161 @@
+//! What runs on a GPU, as R asks for it. `no_gpu.rs` has the same interface for builds without CUDA.
+
+use extendr_api::prelude::*;
+use pcgpu_core::ci::discrete::Discrete;
+use pcgpu_core::ci::gauss::Gauss;
+use pcgpu_core::ci::knn::Knn;
+use pcgpu_core::engine::cuda::about;
+use pcgpu_core::engine::cuda::correlation::correlation;
+use pcgpu_core::engine::cuda::device::{self, DeviceInfo};
+use pcgpu_core::engine::cuda::knn::{KnnCudaEngine, KnnCudaOptions, KnnStrategy};
+use pcgpu_core::engine::cuda::selection::{CudaCounting, SelectionOptions};
+use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, Strategy};
+use pcgpu_core::engine::Engine;
+use pcgpu_core::pool::Pool;
+use pcgpu_core::select::{CountLogs, Counting, Samples};
+use pcgpu_core::{Error, Result};
+
+use crate::failure::{Failure, Outcome};
+use crate::{input, output};
+
+/// A GPU and how to use it.
+pub struct Gpu {
+    /// Which, from 0.
+    pub ordinal: usize,
+    memory_budget: Option<u64>,
+    strategy: Dealing,
+}
+
+/// How to hand out the tests on a GPU, over all tests that there are.
+enum Dealing {
+    Tables(Strategy),
+    Neighbours(KnnStrategy),
+    Shared,
+}
+
+impl Gpu {
+    /// Reads R's `list(kind = "cuda", ordinal, memory, strategy, ...)`, see `engine_list()` in R/device.R.
+    pub fn from_list(engine: &List) -> Outcome<Self> {
+        Ok(Gpu {
+            ordinal: input::count(&input::field(engine, "ordinal")?, "ordinal", 0)?,
+            strategy: strategy(engine)?,
+            memory_budget: match input::optional(engine, "memory") {
+                None => None,
+                Some(bytes) => Some(input::number(&bytes, "memory")?.max(0.0) as u64),
+            },
+        })
+    }
+
+    fn options(&self) -> Outcome<CudaOptions> {
+        let strategy = match self.strategy {
+            Dealing::Shared => Strategy::Shared,
+            Dealing::Tables(strategy) => strategy,
+            Dealing::Neighbours(_) => {
+                return Err(wrong_strategy(
+                    "\"single\" or \"parallel\"",
+                    "they are for the nearest-neighbour tests: give \"shared\", \"edge\" or \"set\"",
+                ));
+            }
+        };
+        Ok(CudaOptions { ordinal: self.ordinal, strategy, memory_budget: self.memory_budget })
+    }
+
+    fn knn_options(&self) -> Outcome<KnnCudaOptions> {
+        let strategy = match self.strategy {
+            Dealing::Shared => KnnStrategy::Shared,
+            Dealing::Neighbours(strategy) => strategy,
+            Dealing::Tables(_) => {
+                return Err(wrong_strategy(
+                    "\"edge\" or \"set\"",
+                    "they are not for the nearest-neighbour tests: give \"shared\", \"single\" or \"parallel\"",
+                ));
+            }
+        };
+        Ok(KnnCudaOptions { ordinal: self.ordinal, strategy, memory_budget: self.memory_budget })
+    }
+
+    /// The engine for a Gaussian test at this level.
+    pub fn gauss<'a>(&self, gauss: Gauss<'a>, alpha: f64, pool: Pool) -> Outcome<Box<dyn Engine + 'a>> {
+        Ok(Box::new(CudaEngine::new(gauss, alpha, self.options()?)?.with_pool(pool)))
+    }
+
+    /// The engine for a test of discrete variables.
+    pub fn discrete<'a>(&self, test: Discrete<'a>, alpha: f64, pool: Pool) -> Outcome<Box<dyn Engine + 'a>> {
+        Ok(Box::new(CudaEngine::discrete(test, alpha, self.options()?)?.with_pool(pool)))
+    }
+
+    /// The engine for the nearest-neighbour test.
+    pub fn knn<'a>(&self, knn: &'a Knn, pool: Pool) -> Outcome<Box<dyn Engine + 'a>> {
+        Ok(Box::new(KnnCudaEngine::new(knn, self.knn_options()?)?.with_pool(pool)))
+    }
+
+    /// What counts for a selection of features.
+    pub fn counting<'a>(
+        &self,
+        samples: &'a Samples,
+        logs: &'a CountLogs,
+        pool: Pool,
+    ) -> Outcome<Box<dyn Counting + 'a>> {
+        let Gpu { ordinal, memory_budget, .. } = *self;
+        let options = SelectionOptions { ordinal, memory_budget, ..SelectionOptions::default() };
+        Ok(Box::new(CudaCounting::new(samples, logs, 0..samples.p(), options)?.with_pool(pool)))
+    }
+
+    /// The correlations of the columns of x, n x p, into `cells`, p x p.
+    pub fn correlation(
+        &self,
+        x: &[f64],
+        n: usize,
+        p: usize,
+        cells: &mut [f64],
+        look: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<()> {
+        correlation(x, n, p, self.ordinal, self.memory_budget, cells, look)
+    }
+}
+
+fn wrong_strategy(value: &str, mend: &str) -> Failure {
+    Error::Argument { argument: "strategy", value: value.into(), mend: mend.into() }.into()
+}
+
+/// How to hand out the tests on a GPU. What is left out is as the papers have it.
+fn strategy(engine: &List) -> Outcome<Dealing> {
+    let Some(name) = input::optional(engine, "strategy") else { return Ok(Dealing::Shared) };
+    let shape = |name: &str, default: u32| match input::optional(engine, name) {
+        None => Ok(default),
+        Some(value) => input::count(&value, name, 1).map(|value| value as u32),
+    };
+    Ok(match input::text(&name, "strategy")?.as_str() {
+        "shared" => Dealing::Shared,
+        "edge" => Dealing::Tables(Strategy::Edge { beta: shape("beta", 2)?, gamma: shape("gamma", 32)? }),
+        "set" => Dealing::Tables(Strategy::Set { theta: shape("theta", 64)?, delta: shape("delta", 2)? }),
+        "single" => Dealing::Neighbours(KnnStrategy::Single),
+        "parallel" => Dealing::Neighbours(KnnStrategy::Parallel { block: shape("block", 0)? }),
+        other => return Err(Failure::Input(format!("internal: there is no strategy `{other}`"))),
+    })
+}
+
+/// The GPUs of this machine, as parallel vectors.
+pub fn devices() -> Outcome<Robj> {
+    let cards = device::devices()?;
+    let texts = |text: &dyn Fn(&DeviceInfo) -> String| Robj::from(cards.iter().map(text).collect::<Vec<String>>());
+    let numbers = |number: &dyn Fn(&DeviceInfo) -> f64| Robj::from(cards.iter().map(number).collect::<Vec<f64>>());
+    Ok(output::named(vec![
+        ("ordinal", numbers(&|card| card.ordinal as f64)),
+        ("name", texts(&|card| card.name.clone())),
+        ("memory_total", numbers(&|card| card.total_memory as f64)),
+        ("memory_free", numbers(&|card| card.free_memory as f64)),
+        ("compute_capability", texts(&|card| format!("{}.{}", card.compute_capability.0, card.compute_capability.1))),
+        ("driver", texts(&|card| format!("{}.{}", card.driver_version / 1000, card.driver_version % 1000 / 10))),
+    ]))
+}
+
+/// Gives back what this process holds on GPUs.
+pub fn release() {
+    device::release();
+}
+
+/// What the kernels are compiled to.
+pub fn kernels() -> String {
+    about::kernels()
+}

@@ -1,0 +1,73 @@
+//! A build without CUDA, as on macOS, where no NVIDIA GPU runs: see `gpu.rs`.
+
+use extendr_api::prelude::*;
+use pcgpu_core::ci::discrete::Discrete;
+use pcgpu_core::ci::gauss::Gauss;
+use pcgpu_core::ci::knn::Knn;
+use pcgpu_core::engine::Engine;
+use pcgpu_core::pool::Pool;
+use pcgpu_core::select::{CountLogs, Counting, Samples};
+use pcgpu_core::{DeviceError, DeviceKind, Error, Result};
+
+use crate::failure::Outcome;
+
+/// A GPU, of which there is none.
+pub struct Gpu {
+    pub ordinal: usize,
+}
+
+fn none<T>() -> Result<T> {
+    Err(Error::Device(DeviceError {
+        kind: DeviceKind::NoDriver,
+        message: "this build of pcgpu has no GPU engine".into(),
+        mend: "give device = \"cpu\"; GPUs work on Linux".into(),
+    }))
+}
+
+impl Gpu {
+    pub fn from_list(_engine: &List) -> Outcome<Self> {
+        Ok(none()?)
+    }
+
+    pub fn gauss<'a>(&self, _gauss: Gauss<'a>, _alpha: f64, _pool: Pool) -> Outcome<Box<dyn Engine + 'a>> {
+        Ok(none()?)
+    }
+
+    pub fn discrete<'a>(&self, _test: Discrete<'a>, _alpha: f64, _pool: Pool) -> Outcome<Box<dyn Engine + 'a>> {
+        Ok(none()?)
+    }
+
+    pub fn knn<'a>(&self, _knn: &'a Knn, _pool: Pool) -> Outcome<Box<dyn Engine + 'a>> {
+        Ok(none()?)
+    }
+
+    pub fn counting<'a>(
+        &self,
+        _samples: &'a Samples,
+        _logs: &'a CountLogs,
+        _pool: Pool,
+    ) -> Outcome<Box<dyn Counting + 'a>> {
+        Ok(none()?)
+    }
+
+    pub fn correlation(
+        &self,
+        _x: &[f64],
+        _n: usize,
+        _p: usize,
+        _cells: &mut [f64],
+        _look: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<()> {
+        none()
+    }
+}
+
+pub fn devices() -> Outcome<Robj> {
+    Ok(none()?)
+}
+
+pub fn release() {}
+
+pub fn kernels() -> String {
+    String::new()
+}

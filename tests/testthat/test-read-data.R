@@ -1,0 +1,74 @@
+# Every function that takes data, on data that depend on y.
+takers <- list(
+  suff_gauss = function(x) suff_gauss(x)$C,
+  suff_discrete = function(x) suff_discrete(x)[c("dm", "nlev")],
+  suff_knn = function(x) suppressMessages(suff_knn(x, seed = 1, k = 3))$data,
+  select_features = function(x) select_features(x, rep(0:1, 10), 2)[c("index", "score", "names")]
+)
+
+whole <- function() {
+  set.seed(5)
+  matrix(rbinom(60, 4, 0.5), 20, 3, dimnames = list(NULL, c("a", "b", "c")))
+}
+
+test_that("numbers of bit64 are read as what they are", {
+  skip_if_not_installed("bit64")
+  m <- whole()
+  plain <- as.data.frame(m)
+  frame <- as.data.frame(lapply(plain, bit64::as.integer64))
+  matrix64 <- structure(bit64::as.integer64(m), dim = dim(m), dimnames = dimnames(m))
+  for (name in names(takers)) {
+    want <- takers[[name]](plain)
+    expect_identical(takers[[name]](frame), want, info = name)
+    expect_identical(takers[[name]](matrix64), want, info = name)
+    mixed <- plain
+    mixed$b <- frame$b
+    expect_identical(takers[[name]](mixed), want, info = name)
+  }
+  y <- bit64::as.integer64(rep(1:2, 10))
+  expect_identical(select_features(plain, y, 2)$index, select_features(plain, rep(1:2, 10), 2)$index)
+  large <- frame
+  large$a[3] <- bit64::as.integer64("9007199254740993")
+  for (name in names(takers)) expect_error(takers[[name]](large), "from 2\\^53 on", class = "pcgpu_error_argument", info = name)
+  holed <- frame
+  holed$a[2] <- NA
+  expect_error(suff_gauss(holed), "missing values in column \"a\"", class = "pcgpu_error_argument")
+})
+
+test_that("a contingency table is no matrix of observations", {
+  for (name in setdiff(names(takers), "suff_discrete")) {
+    for (table in list(Titanic, as.table(whole()), table(1:3, 1:3))) {
+      expect_error(takers[[name]](table), "a contingency table", class = "pcgpu_error_argument", info = name)
+    }
+  }
+})
+
+test_that("Bioconductor's containers are read with their samples as rows", {
+  m <- whole()
+  if (requireNamespace("Biobase", quietly = TRUE)) {
+    set <- Biobase::ExpressionSet(t(m))
+    for (name in names(takers)) expect_equal(takers[[name]](set), takers[[name]](m), ignore_attr = TRUE, info = name)
+    expect_identical(colnames(suff_gauss(set)$C), c("a", "b", "c"))
+  }
+  skip_if_not_installed("SummarizedExperiment")
+  set <- SummarizedExperiment::SummarizedExperiment(list(counts = t(m), logcounts = log1p(t(m))))
+  expect_message(s <- suff_gauss(set), "assays \"counts\", \"logcounts\": the first is taken", class = "pcgpu_message_assay")
+  expect_identical(s, suff_gauss(m))
+  expect_silent(suff_gauss(SummarizedExperiment::SummarizedExperiment(list(t(m)))))
+})
+
+test_that("a matrix that may have its genes in rows is told apart", {
+  genes <- matrix(sin(1:12000), 1200, 10, dimnames = list(paste0("g", 1:1200), NULL))
+  expect_message(suff_gauss(genes), "1200 observations \\(rows\\) of 10 variables \\(columns\\): give t\\(x\\)", class = "pcgpu_message_rows")
+  expect_silent(suff_gauss(unname(genes)))
+  expect_silent(suff_gauss(t(genes)[, 1:30]))
+  expect_silent(suff_gauss(as.data.frame(genes)))
+})
+
+test_that("a factor of numbers has their values for levels", {
+  f <- pcgpu:::exact_factor(c(3, NaN, -1, 3, NA, 0.1 + 0.2, 0.3))
+  expect_identical(as.integer(f), c(4L, NA, 1L, 4L, NA, 3L, 2L))
+  expect_identical(as.double(levels(f)), c(-1, 0.3, 0.1 + 0.2, 3))
+  expect_identical(levels(pcgpu:::exact_factor(c(2, 1, 10))), c("1", "2", "10"))
+  expect_identical(pcgpu:::exact_factor(factor(c("b", "a"), levels = c("b", "a"))), factor(c("b", "a"), levels = c("b", "a")))
+})
