@@ -27,8 +27,9 @@ with_details <- function(call, device, exact_tests, memory, valid_cpdag) {
 #'   - `valid_cpdag`: whether the graph is a valid CPDAG, the equivalence class of some DAG; there is nothing of the kind for a
 #'     skeleton. Where tests contradict each other, `u2pd = "relaxed"` may leave cycles or edges that no DAG has:
 #'     `maj.rule = TRUE`, `solve.confl = TRUE` (which shows the conflicts) or `u2pd = "retry"` may help;
-#'   - `memory`: on a GPU, what the search planned to use of the card's memory, in bytes by use; it never uses more. An error
-#'     of class `pcgpu_error_device_out_of_memory` names these numbers where the card has less;
+#'   - `memory`: on a GPU, what the search planned to use of the card's memory, in bytes by use; it never uses more. Where the card
+#'     has less, the search makes do with what its largest level needs, or ends with an error of class
+#'     `pcgpu_error_device_out_of_memory` that names the numbers;
 #'   - `version`: the version of this package.
 #' @examples
 #' x <- matrix(rnorm(500), 100, 5)

@@ -108,13 +108,17 @@ test_that("the memory plan is told and kept", {
   s <- suff(p = 300, n = 100, degree = 4)
   fit <- skeleton(s, gaussCItest, 0.05, p = 300, device = "cuda")
   plan <- run_details(fit)$memory
-  expect_named(plan, c("data", "graphs", "p-values", "rows", "edges", "scratch"))
+  expect_named(plan, c("data", "graphs", "p-values", "rows", "edges", "separating sets"))
   expect_identical(plan[["data"]], 8 * 300^2)
   within <- skeleton(s, gaussCItest, 0.05, p = 300, device = cuda_device(memory = sum(plan)))
   expect_same_answer(within, fit, "within the plan")
   expect_identical(run_details(within), run_details(fit))
+  # With less, what one level leaves goes before the next takes its own; one level has to fit.
+  less <- skeleton(s, gaussCItest, 0.05, p = 300, device = cuda_device(memory = sum(plan) - 1))
+  expect_same_answer(less, fit, "less than the plan")
+  expect_lt(sum(run_details(less)$memory), sum(plan))
   expect_error(
-    skeleton(s, gaussCItest, 0.05, p = 300, device = cuda_device(memory = sum(plan) - 1)),
+    skeleton(s, gaussCItest, 0.05, p = 300, device = cuda_device(memory = sum(plan[1:3]))),
     class = "pcgpu_error_device_out_of_memory"
   )
 })
@@ -128,11 +132,11 @@ test_that("too little memory is an error that names the bytes, and the next call
   )
   expect_s3_class(e, "pcgpu_error_device")
   expect_match(conditionMessage(e), "device = \"cpu\"", fixed = TRUE)
-  # What is needed, of which C alone has p x p doubles, what is free, and what is allowed.
+  # What is needed, of which C alone has p x p doubles, what is free, what of it stays with the driver, and what is allowed.
   bytes <- regmatches(conditionMessage(e), gregexpr("[0-9]+ bytes", conditionMessage(e)))[[1]]
-  expect_length(bytes, 3)
+  expect_length(bytes, 4)
   expect_gte(as.numeric(sub(" bytes", "", bytes[1])), 8 * 200^2)
-  expect_identical(bytes[3], "1000 bytes")
+  expect_identical(bytes[4], "1000 bytes")
   expect_same_answer(
     skeleton(s, gaussCItest, 0.05, p = 200, device = "cuda"), skeleton(s, gaussCItest, 0.05, p = 200, device = "cpu")
   )

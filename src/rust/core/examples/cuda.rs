@@ -51,9 +51,7 @@ fn main() -> Result<(), Failure> {
         println!("{}", clock.report());
         if repeat == 0 {
             println!("{} edges, tests {:?}, exactly {}", found.graph.edge_count(), found.tests, found.exact_tests);
-            if let Some(plan) = engine.plan() {
-                print!("{plan}");
-            }
+            print!("{}", engine.plan());
         }
         match compare(&found, &p_max, &cpu, &p_cpu) {
             Ok(same) if repeat == 0 => println!("{same}"),

@@ -135,9 +135,7 @@ fn main() -> Result<(), Failure> {
         println!("{}", clock.report());
         if repeat == 0 {
             println!("{} edges, tests {:?}, digest {:x}", found.graph.edge_count(), found.tests, digest(&found));
-            if let Some(plan) = engine.plan() {
-                print!("{plan}");
-            }
+            print!("{}", engine.plan());
         }
         match cpu.as_ref().map(|cpu| compare(&found, &p_max, cpu, &p_cpu)) {
             Some(Ok(same)) if repeat == 0 => println!("{same}"),

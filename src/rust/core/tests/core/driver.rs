@@ -13,7 +13,7 @@ use pcgpu_core::{Error, Result};
 const PART: &str = "FAKE_CUDA";
 
 /// The folder with the driver, compiled once; `PCGPU_TEST_DRIVER` names one that is there.
-fn driver() -> &'static PathBuf {
+pub fn driver() -> &'static PathBuf {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
         if let Some(folder) = std::env::var_os("PCGPU_TEST_DRIVER") {

@@ -19,6 +19,8 @@ mod gauss_properties;
 mod knn_cuda;
 mod knn_golden;
 mod knn_properties;
+#[cfg(all(feature = "cuda", target_os = "linux"))]
+mod memory_cuda;
 mod orient_golden;
 mod orient_random;
 mod select;

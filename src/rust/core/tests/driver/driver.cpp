@@ -2,8 +2,8 @@
 // run. It has only what the engine asks for. Work waits in its stream until somebody asks for the stream's end, so that
 // a host that reads too early finds what was there before; memory begins as rubbish and ends at a page that nobody may touch.
 //
-// FAKE_CUDA names a part to play: what goes wrong, or "none". FAKE_CUDA_CARDS and FAKE_CUDA_MEMORY are the number of cards (1)
-// and their bytes (8 GiB).
+// FAKE_CUDA names a part to play: what goes wrong, or "none". FAKE_CUDA_CARDS, FAKE_CUDA_MEMORY and FAKE_CUDA_SHARED are the number of
+// cards (1), their bytes (8 GiB) and bytes of shared memory of a block (64 KiB).
 #include <sys/mman.h>
 #include <time.h>
 
@@ -396,9 +396,10 @@ struct Stream {
         return failed;
     }
 };
+// Several threads may record one event: who waits does so for what was recorded last before.
 struct Event {
     Stream* stream = nullptr;
-    bool pending = false;
+    uint64_t recorded = 0, reached = 0;
 };
 
 static bool is_pinned(const void* at) {
@@ -449,7 +450,7 @@ int cuDeviceTotalMem_v2(size_t* bytes, int) {
 }
 int cuDeviceGetAttribute(int* value, int attribute, int) {
     // Multiprocessors, shared memory of a block, compute capability.
-    *value = attribute == 16 ? 2 : attribute == 97 ? 65536 : attribute == 75 ? (part_is("old_device") ? 6 : 8) : 0;
+    *value = attribute == 16 ? 2 : attribute == 97 ? (int)number("FAKE_CUDA_SHARED", 65536) : attribute == 75 ? (part_is("old_device") ? 6 : 8) : 0;
     return OK;
 }
 int cuDevicePrimaryCtxRetain(void** context, int device) {
@@ -563,15 +564,15 @@ int cuEventRecord(void* event, void* stream) {
     Locked locked(lock);
     auto* mark = (Event*)event;
     mark->stream = (Stream*)stream;
-    mark->pending = true;
-    mark->stream->work.push_back([=] { return mark->pending = false, OK; });
+    uint64_t number = ++mark->recorded;
+    mark->stream->work.push_back([=] { return mark->reached = number, OK; });
     return OK;
 }
 int cuStreamWaitEvent(void* stream, void* event, unsigned) {
     Locked locked(lock);
     auto* mark = (Event*)event;
-    ((Stream*)stream)->work.push_back([=] {
-        while (mark->pending && mark->stream->step()) {}
+    ((Stream*)stream)->work.push_back([=, number = mark->recorded, from = mark->stream] {
+        while (mark->reached < number && from->step()) {}
         return OK;
     });
     return OK;

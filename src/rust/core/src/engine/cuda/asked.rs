@@ -77,6 +77,21 @@ const SAMPLES: u64 = 1 << 32;
 /// Members of the sets of a launch, at most.
 const MEMBERS: usize = 1 << 22;
 
+fn aligned(bytes: usize) -> u64 {
+    (bytes as u64).next_multiple_of(256)
+}
+
+/// Bytes of a launch of a batch's questions, at most: `most` of them, and sets that end once they have so many members.
+pub(super) fn launched_bytes(batch: &Batch, most: usize, members: usize) -> u64 {
+    let (mut all, mut widest) = (0, 0);
+    for (_, _, s) in batch.iter() {
+        all += s.len();
+        widest = widest.max(s.len());
+    }
+    let questions = most.min(batch.len());
+    2 * aligned(8 * questions) + aligned(4 * all.min(members + widest)) + 8 * questions as u64
+}
+
 /// p-values of a batch, in its order.
 pub(super) fn p_values(
     engine: &mut CudaEngine,
@@ -86,12 +101,18 @@ pub(super) fn p_values(
 ) -> Result<Vec<f64>> {
     let widest = batch.iter().map(|(_, _, s)| s.len()).max().unwrap_or(0);
     let tables = counting::tables(widest as u64, engine.held.card.shared_limit);
-    let plan = Plan::of_variables(test.data().p(), 0, counting::data_bytes(test));
-    let room = engine.scratch_room(test, &plan)?;
+    let most = (SAMPLES / test.data().n() as u64).clamp(1, 1 << 20) as usize;
+    let asked = counting::asked_bytes(widest, 0);
+    engine.held.plan = Plan::default();
+    engine.held.plan.set(Use::Data, counting::data_bytes(test));
+    engine.held.plan.set(Use::Batch, launched_bytes(batch, most, MEMBERS));
+    engine.held.plan.set(Use::Asked, asked);
+    let room = engine.scratch_room(test, &[], 0)?;
     let scratch = counting::scratch(test, widest, tables.area, engine.held.card.processors, room);
+    engine.held.plan.set(Use::Scratch, scratch.bytes * u64::from(scratch.blocks));
+    engine.held.commit()?;
     let mut args = engine.discrete_args(test)?;
-    engine.place(&mut args, widest, tables, &scratch, u64::from(scratch.blocks))?;
-    let most = (SAMPLES / args.n).clamp(1, 1 << 20) as usize;
+    engine.place(&mut args, widest, tables, &scratch)?;
     let mut values = Vec::with_capacity(batch.len());
     let (mut pairs, mut ends, mut sets) = (Vec::new(), Vec::new(), Vec::new());
     for (i, (x, y, s)) in batch.iter().enumerate() {
@@ -131,9 +152,8 @@ fn run(
     shared: u64,
     values: &mut [f64],
 ) -> Result<()> {
-    let aligned = |bytes: usize| (bytes as u64).next_multiple_of(256);
     let (of_pairs, of_ends, of_sets) = (aligned(4 * pairs.len()), aligned(8 * ends.len()), aligned(4 * sets.len()));
-    let at = engine.held.device(Use::Batch, of_pairs + of_ends + of_sets + 8 * ends.len() as u64)?;
+    let at = engine.held.device(Use::Batch)?;
     args.a = Args {
         pairs: at,
         ends: at + of_pairs,

@@ -1,7 +1,9 @@
 //! p-values of arbitrary questions: the conservative and majority rules, and whatever asks in batches.
 
+use super::asked::launched_bytes;
 use super::kernels::{exact_doubles, Args, WARP};
 use super::memory::Use;
+use super::plan::Plan;
 use super::{rules, CudaEngine};
 use crate::ci::gauss::{Gauss, Reading, Undefined, MISSING, TOO_FEW};
 use crate::ci::Batch;
@@ -21,6 +23,13 @@ pub(super) fn p_values(
     batch: &Batch,
     observer: &mut dyn Observer,
 ) -> Result<Vec<f64>> {
+    let widest = batch.iter().map(|(_, _, s)| s.len()).max().unwrap_or(0) as u64;
+    let warps = (batch.len() as u32).min(engine.held.card.processors * 32);
+    engine.held.plan = Plan::default();
+    engine.held.plan.set(Use::Data, 8 * gauss.matrix().len() as u64);
+    engine.held.plan.set(Use::Batch, launched_bytes(batch, MEMBERS / 2, MEMBERS));
+    engine.held.plan.set(Use::Scratch, engine.scratch_of_warps(exact_doubles(widest), warps));
+    engine.held.commit()?;
     let c = engine.upload_correlations(gauss)?;
     let mut values = Vec::with_capacity(batch.len());
     let (mut pairs, mut ends, mut sets) = (Vec::new(), Vec::new(), Vec::new());
@@ -64,7 +73,7 @@ fn run(
     let count = ends.len();
     let aligned = |bytes: usize| (bytes as u64).next_multiple_of(256);
     let (of_pairs, of_ends, of_sets) = (aligned(4 * pairs.len()), aligned(8 * count), aligned(4 * sets.len()));
-    let at = engine.held.device(Use::Batch, of_pairs + of_ends + of_sets + 8 * count as u64)?;
+    let at = engine.held.device(Use::Batch)?;
     let mut args = Args { p: gauss.p() as u64, c, count: count as u64, ..Args::default() };
     rules::fill(&mut args, gauss, engine.alpha, true, 0);
     // Every question has its own size: the kernel works the scale out from n.
@@ -74,7 +83,7 @@ fn run(
     args.sets = args.ends + of_ends;
     args.answers = args.sets + of_sets;
     let warps = (count as u32).min(engine.held.card.processors * 32);
-    let room = engine.working_memory(&mut args, exact_doubles(widest as u64), THREADS, warps)?;
+    let room = engine.working_memory(&mut args, exact_doubles(widest as u64), THREADS)?;
     engine.held.card.upload(args.pairs, pairs)?;
     engine.held.card.upload(args.ends, ends)?;
     engine.held.card.upload(args.sets, sets)?;

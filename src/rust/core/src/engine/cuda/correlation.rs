@@ -9,7 +9,6 @@ use super::device::failure;
 use super::held::{Held, Holds};
 use super::kernels::WARP;
 use super::memory::Use;
-use super::plan::{limit, out_of_memory};
 use crate::pool::Pool;
 use crate::{Error, Result};
 
@@ -68,7 +67,7 @@ pub fn correlation(
             mend: format!("give {n} x {p}, at least one of each, and {p} x {p} for the result"),
         });
     }
-    Held::open(ordinal, Pool::none())?.watched(|held| on_card(held, x, n, p, budget, c, look))
+    Held::open(ordinal, Pool::none(), budget)?.watched(|held| on_card(held, x, n, p, c, look))
 }
 
 fn on_card(
@@ -76,22 +75,19 @@ fn on_card(
     x: &[f64],
     n: usize,
     p: usize,
-    budget: Option<u64>,
     c: &mut [f64],
     look: &mut dyn FnMut() -> Result<()>,
 ) -> Result<()> {
-    let (data, matrix, vector) = (8 * x.len() as u64, 8 * c.len() as u64, 8 * p as u64);
-    let needed = data + matrix + vector;
-    let free = held.available()?;
-    if needed > limit(free, budget) {
-        return Err(out_of_memory(needed, free, budget));
-    }
+    held.plan.set(Use::Scratch, 8 * x.len() as u64);
+    held.plan.set(Use::Data, 8 * c.len() as u64);
+    held.plan.set(Use::Batch, 8 * p as u64);
+    held.commit()?;
     let mut args = Args {
         n: n as u64,
         p: p as u64,
-        x: held.device(Use::Scratch, data)?,
-        c: held.device(Use::Data, matrix)?,
-        squares: held.device(Use::Batch, vector)?,
+        x: held.device(Use::Scratch)?,
+        c: held.device(Use::Data)?,
+        squares: held.device(Use::Batch)?,
         first_tile: 0,
     };
     let card = &held.card;

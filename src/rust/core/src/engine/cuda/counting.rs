@@ -2,7 +2,6 @@
 
 use super::kernels::Args;
 use super::memory::Use;
-use super::plan::Plan;
 use super::CudaEngine;
 use crate::ci::discrete::{Codes, Discrete, Rule, Statistic};
 use crate::Result;
@@ -207,7 +206,7 @@ impl CudaEngine<'_> {
         let data = test.data();
         let (starts, bytes) = columns(test);
         let p = data.p() as u64;
-        let codes = self.held.device(Use::Data, data_bytes(test))?;
+        let codes = self.held.device(Use::Data)?;
         let (plane_starts, elements, plane_size) = planes(test);
         let planes = codes + bytes.next_multiple_of(256);
         let column = planes + (16 * elements).next_multiple_of(256);
@@ -283,21 +282,19 @@ impl CudaEngine<'_> {
         })
     }
 
-    /// Bytes for scratch beside what is planned.
-    pub(super) fn scratch_room(&mut self, test: &Discrete, plan: &Plan) -> Result<u64> {
+    /// Bytes for scratch beside what is planned, but for these uses, and beside so many bytes.
+    pub(super) fn scratch_room(&mut self, test: &Discrete, uses: &[Use], beside: u64) -> Result<u64> {
         let share = ((data_bytes(test) as f64 * SCRATCH_SHARE) as u64).max(SCRATCH);
-        let available = self.held.available()?;
-        Ok(share.min(plan.room(available, self.options.memory_budget)))
+        Ok(share.min(self.held.room(uses)?.saturating_sub(beside)))
     }
 
-    /// Gives a launch its tables, its scratch for so many users, and room for questions to the CPU about sets of `widest`.
+    /// Gives a launch its tables, its scratch, and room for questions to the CPU about sets of `widest`, as planned.
     pub(super) fn place(
         &mut self,
         args: &mut DiscreteArgs,
         widest: usize,
         tables: Tables,
         scratch: &Scratch,
-        users: u64,
     ) -> Result<()> {
         args.widest = widest as u64;
         args.area = tables.area;
@@ -306,9 +303,9 @@ impl CudaEngine<'_> {
         args.a.scratch_bytes = scratch.bytes;
         args.a.scratch = match scratch.bytes {
             0 => 0,
-            bytes => self.held.device(Use::Scratch, bytes * users)?,
+            _ => self.held.device(Use::Scratch)?,
         };
-        args.asked = self.held.device(Use::Asked, asked_bytes(widest, users))?;
+        args.asked = self.held.device(Use::Asked)?;
         args.asked_most = ASKED;
         Ok(())
     }
@@ -317,6 +314,11 @@ impl CudaEngine<'_> {
 /// Bytes for questions to the CPU about sets of `size`: `blocks` may add to [`ASKED`] what they are at.
 pub(super) fn asked_bytes(size: usize, users: u64) -> u64 {
     4 * (6 + size as u64) * (ASKED + MOST * users)
+}
+
+/// Bytes for the answers to as many.
+pub(super) fn answered_bytes(users: u64) -> u64 {
+    8 * (ASKED + MOST * users)
 }
 
 fn bytes_of(codes: &[u16]) -> &[u8] {

@@ -1,7 +1,7 @@
 //! Levels of discrete variables on the card, in stages short enough to be interrupted.
 
-use super::counting::{self, DiscreteArgs, BLOCK};
-use super::kernels::{Args, Report, SLOT_BYTES, WARP};
+use super::counting::{self, DiscreteArgs, Scratch, Tables, BLOCK};
+use super::kernels::{Args, Report, WARP};
 use super::memory::Use;
 use super::search::CudaSearch;
 use super::{asked, Strategy};
@@ -44,15 +44,26 @@ fn stages(sets: u64, longest: u64) -> Vec<Stage> {
     found
 }
 
+/// How a level is counted.
+#[derive(Clone, Copy)]
+pub(super) struct Counted {
+    size: usize,
+    tables: Tables,
+    scratch: Scratch,
+    /// Threads of a block, and its bytes of shared memory.
+    threads: u32,
+    shared: u64,
+}
+
 impl CudaSearch<'_, '_> {
-    /// Plans and places what counting needs for sets of `size`; the arguments and blocks of a launch, its threads, and bytes of
-    /// shared memory.
-    fn prepare(&mut self, test: &Discrete, size: usize) -> Result<(DiscreteArgs, u32, u32, u64)> {
+    /// Plans what counting needs for sets of `size`, and commits the plan: last, as it takes what there is room for.
+    pub(super) fn plan_counting(&mut self, test: &Discrete, size: usize) -> Result<()> {
         let (processors, limit) = (self.engine.held.card.processors, self.engine.held.card.shared_limit);
         let tables = counting::tables(size as u64, limit);
         let most_users =
             u64::from(processors) * if self.engine.options.strategy == Strategy::Shared { 8 } else { 2048 };
-        let room = self.engine.scratch_room(test, &self.plan)?.saturating_sub(counting::asked_bytes(size, most_users));
+        let of_questions = counting::asked_bytes(size, most_users) + counting::answered_bytes(most_users);
+        let room = self.engine.scratch_room(test, &[Use::Scratch, Use::Asked, Use::Batch], of_questions)?;
         let (scratch, threads, each, shared) = match self.engine.options.strategy {
             Strategy::Edge { beta, gamma } if size > 0 => {
                 let threads = (beta * gamma).next_multiple_of(WARP);
@@ -61,11 +72,20 @@ impl CudaSearch<'_, '_> {
             _ => (counting::scratch(test, size, tables.area, processors, room), BLOCK, 1, tables.bytes),
         };
         let users = u64::from(scratch.blocks) * u64::from(each);
-        self.plan.scratch = self.plan.scratch.max(scratch.bytes * users + counting::asked_bytes(size, users));
-        self.check_plan()?;
+        let plan = &mut self.engine.held.plan;
+        plan.set(Use::Scratch, scratch.bytes * users);
+        plan.set(Use::Asked, counting::asked_bytes(size, users));
+        plan.set(Use::Batch, counting::answered_bytes(users));
+        self.counting = Some(Counted { size, tables, scratch, threads, shared });
+        self.engine.held.commit()
+    }
+
+    /// What the launches of the level are given, as planned.
+    fn prepare(&mut self, test: &Discrete) -> Result<(DiscreteArgs, Counted)> {
         let mut args = self.engine.discrete_args(test)?;
-        self.engine.place(&mut args, size, tables, &scratch, users)?;
-        Ok((args, scratch.blocks, threads, shared))
+        let Some(counted) = self.counting else { unreachable!("a level is planned before it is run") };
+        self.engine.place(&mut args, counted.size, counted.tables, &counted.scratch)?;
+        Ok((args, counted))
     }
 
     /// Level 0, up to the lower triangle of the graph.
@@ -75,7 +95,7 @@ impl CudaSearch<'_, '_> {
         self.args.fast = u64::from(self.fast());
         self.allocate()?;
         self.engine.upload_codes(test)?;
-        let (mut args, blocks, threads, shared) = self.prepare(test, 0)?;
+        let (mut args, Counted { threads, shared, scratch: Scratch { blocks, .. }, .. }) = self.prepare(test)?;
         let tile = (p * p / (4 * u64::from(blocks))).clamp(2, args.tile);
         let items = p * p.div_ceil(tile);
         args.a = Args { scratch: args.a.scratch, scratch_bytes: args.a.scratch_bytes, ..self.args };
@@ -117,9 +137,9 @@ impl CudaSearch<'_, '_> {
     ) -> Result<Report> {
         self.args.size = size as u64;
         self.send_binomials(size, widest)?;
-        self.args.slot = self.engine.held.device(Use::Slots, SLOT_BYTES * self.ends)?;
-        self.args.twin = self.engine.held.device(Use::Twins, 4 * self.ends)?;
-        let (mut args, blocks, threads, shared) = self.prepare(test, size)?;
+        self.args.slot = self.engine.held.device(Use::Slots)?;
+        self.args.twin = self.engine.held.device(Use::Twins)?;
+        let (mut args, Counted { threads, shared, scratch: Scratch { blocks, .. }, .. }) = self.prepare(test)?;
         let (beta, gamma, name, from, longest) = match self.engine.options.strategy {
             Strategy::Edge { beta, gamma } => {
                 let longest = (SAMPLES / args.n).max(1) * u64::from(gamma);
@@ -156,7 +176,7 @@ impl CudaSearch<'_, '_> {
                 let answers = asked::answer(test, &questions, &self.engine.held.pool, observer)?;
                 let mut told = args;
                 told.a.count = answers.len() as u64;
-                told.a.answers = self.engine.held.device(Use::Batch, 8 * told.a.count)?;
+                told.a.answers = self.engine.held.device(Use::Batch)?;
                 self.engine.held.card.upload(told.a.answers, &answers)?;
                 self.launch_discrete("dis_answer", self.blocks_for(told.a.count), &told)?;
             }

@@ -71,7 +71,7 @@ impl CudaSearch<'_, '_> {
 
     /// Level 1 with a warp a pair.
     fn run_singles(&mut self, widest: usize, observer: &mut dyn Observer) -> Result<Report> {
-        self.args.verdict = self.engine.held.device(Use::Verdicts, 4 * self.ends)?;
+        self.args.verdict = self.engine.held.device(Use::Verdicts)?;
         let p = self.options.p;
         let tests = self.ends as f64 * widest as f64;
         let launches = (tests / TESTS).ceil().max(1.0) as usize;

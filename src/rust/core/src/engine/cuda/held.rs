@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::device::{self, Card};
 use super::memory::{Memory, Use};
+use super::plan::{limit, out_of_memory, Plan};
 use crate::error::{DeviceError, DeviceKind};
 use crate::pool::Pool;
 use crate::{Error, Result};
@@ -19,6 +20,15 @@ pub(super) struct Held {
     /// Threads that work for it.
     pub pool: Pool,
     memory: Option<Memory>,
+    /// Bytes of the card that may be used; none: what is free.
+    budget: Option<u64>,
+    /// What will be needed.
+    pub plan: Plan,
+    /// The most that was committed by use, all together, and the largest of plans that fit the card.
+    all: Plan,
+    largest: Plan,
+    /// Whether memory ran out: what is kept may be in the way of others.
+    short: bool,
     /// Whether a failure was met after which nothing on the card can be relied on.
     failed: bool,
     /// When the caller was last asked whether to stop.
@@ -26,25 +36,69 @@ pub(super) struct Held {
 }
 
 impl Held {
-    /// The card with this number, opened at the first call of a process.
-    pub fn open(ordinal: usize, pool: Pool) -> Result<Self> {
+    /// The card with this number, opened at the first call of a process, of which `budget` bytes may be used.
+    pub fn open(ordinal: usize, pool: Pool, budget: Option<u64>) -> Result<Self> {
         let card = Card::open(ordinal)?;
-        let memory = Some(card.take_memory());
-        Ok(Held { card, pool, memory, failed: false, looked: Instant::now() })
+        let mut memory = card.take_memory();
+        memory.begin();
+        let (plan, all, largest) = Default::default();
+        let looked = Instant::now();
+        Ok(Held { card, pool, memory: Some(memory), budget, plan, all, largest, short: false, failed: false, looked })
     }
 
     pub fn memory(&mut self) -> &mut Memory {
         self.memory.get_or_insert_with(Memory::default)
     }
 
-    /// Device memory for a use.
-    pub fn device(&mut self, what: Use, bytes: u64) -> Result<u64> {
+    /// Ends planning: refuses the plan where the card is too small for it, and makes room for it.
+    pub fn commit(&mut self) -> Result<()> {
+        let available = self.available()?;
+        self.plan.check(available, self.budget)?;
+        let (plan, limit, exactly) = (self.plan.clone(), limit(available, self.budget), self.budget.is_some());
+        // What one level needs and another does not is kept from level to level where there is room for all of it.
+        self.all = self.all.or(&plan);
+        if self.all.total() <= limit {
+            self.largest = self.all.clone();
+            self.memory().arrange(&plan, limit, exactly);
+        } else {
+            if plan.total() > self.largest.total() {
+                self.largest = plan.clone();
+            }
+            let most = self.largest.total();
+            self.memory().arrange(&plan, most, exactly);
+        }
+        Ok(())
+    }
+
+    /// Device memory for a use, as planned and committed; its contents are undefined, but for what was there if that was enough.
+    pub fn device(&mut self, what: Use) -> Result<u64> {
+        let bytes = self.plan.of(what);
+        debug_assert!(bytes > 0, "{what:?} is not planned");
         self.memory().device(what, bytes)
     }
 
+    /// What was planned at most: no more was allocated for what was run.
+    pub fn largest_plan(&self) -> &Plan {
+        &self.largest
+    }
+
+    /// Bytes that may be planned beside what is planned, but for these uses.
+    pub fn room(&mut self, uses: &[Use]) -> Result<u64> {
+        let others = self.plan.total() - uses.iter().map(|&what| self.plan.of(what)).sum::<u64>();
+        Ok(limit(self.available()?, self.budget).saturating_sub(others))
+    }
+
     /// Bytes of the card that are free or held here.
-    pub fn available(&mut self) -> Result<u64> {
+    fn available(&mut self) -> Result<u64> {
         Ok(self.card.memory_info()?.0 + self.memory().held())
+    }
+
+    /// The error that names what is needed and what there is.
+    pub fn too_little(&mut self, needed: u64) -> Error {
+        match self.available() {
+            Ok(available) => out_of_memory(needed, available, self.budget),
+            Err(e) => e,
+        }
     }
 
     /// Waits for the stream, looking up now and then. The card cannot be interrupted, so that what was launched must be short.
@@ -70,6 +124,10 @@ impl Held {
         match &outcome {
             Ok(_) => (),
             Err(Error::Device(DeviceError { kind: DeviceKind::Failed, .. })) => self.failed = true,
+            Err(Error::Device(DeviceError { kind: DeviceKind::OutOfMemory, .. })) => {
+                self.short = true;
+                self.failed |= self.card.synchronize("ending what ran").is_err();
+            }
             // What was launched before the error still runs on memory that is about to be reused.
             Err(_) => self.failed |= self.card.synchronize("ending what ran").is_err(),
         }
@@ -83,7 +141,7 @@ impl Drop for Held {
         if self.failed {
             self.card.abandon();
         } else if self.card.is_ours() && self.card.bind().is_ok() {
-            if memory.is_modest() {
+            if memory.is_modest() && !self.short {
                 self.card.keep_memory(memory);
             } else {
                 memory.free();

@@ -32,17 +32,23 @@ fn record(size: usize) -> u64 {
 const SINGLE: u64 = 8;
 
 impl Log {
-    /// Where a level that separates at most `pairs` may write; `singles`: by rows, at level 1.
-    pub fn reserve(&mut self, engine: &mut CudaEngine, size: usize, singles: bool, pairs: u64) -> Result<u64> {
+    /// Plans room for a level that separates at most `pairs`; `singles`: by rows, at level 1.
+    pub fn plan(&mut self, engine: &mut CudaEngine, size: usize, singles: bool, pairs: u64) -> Result<()> {
         let needed = if size == 1 && singles { SINGLE } else { record(size) } * pairs;
         if self.used + needed > self.room {
             self.drain(engine)?;
             if needed > self.room {
                 // Room for a level of pairs, too, as later ones find fewer and fewer.
                 self.room = needed.max(record(2) * pairs);
-                self.at = engine.held.device(Use::Log, self.room)?;
             }
         }
+        engine.held.plan.set(Use::Log, self.room);
+        Ok(())
+    }
+
+    /// Where that level may write, once the plan is committed.
+    pub fn place(&mut self, engine: &mut CudaEngine) -> Result<u64> {
+        self.at = engine.held.device(Use::Log)?;
         Ok(self.at + self.used)
     }
 

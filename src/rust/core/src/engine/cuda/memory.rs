@@ -5,45 +5,82 @@ use cudarc::driver::sys;
 
 use super::device::failure;
 use super::kernels::Report;
-use super::plan::out_of_memory;
+use super::plan::{out_of_memory, Plan};
 use crate::Result;
 
-/// What a piece of device memory is for. Each is allocated once and grown where a later search needs more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Use {
-    Data,
-    Graph,
-    Start,
-    Fixed,
-    Empty,
-    PMax,
-    Rows,
-    Report,
-    List,
-    Verdicts,
-    Slots,
-    Twins,
-    Binomials,
-    Log,
-    Scratch,
-    Asked,
-    Batch,
-    Codes,
-    Selection,
-    KnnData,
-    KnnTests,
-    KnnSets,
-    KnnNeighbours,
-    KnnPermuted,
-    KnnWalks,
-    KnnRows,
-    KnnPlanes,
-    KnnSlots,
-    KnnSums,
+/// Uses of device memory, each with its part of a plan.
+macro_rules! uses {
+    ($($(#[$doc:meta])* $name:ident $part:literal)*) => {
+        /// What a piece of device memory is for.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(super) enum Use {
+            $($(#[$doc])* $name,)*
+        }
+
+        /// Number of [`Use`]s.
+        pub(super) const USES: usize = Use::ALL.len();
+
+        impl Use {
+            pub const ALL: &'static [Use] = &[$(Use::$name,)*];
+
+            /// The part of a plan that it counts in.
+            pub fn part(self) -> &'static str {
+                match self {
+                    $(Use::$name => $part,)*
+                }
+            }
+        }
+    };
 }
 
-/// Number of [`Use`]s.
-const USES: usize = Use::KnnSums as usize + 1;
+uses! {
+    /// Correlations, or level codes.
+    Data "data"
+    /// Codes of feature selection.
+    Codes "data"
+    KnnData "data"
+    Graph "graphs"
+    Start "graphs"
+    Fixed "graphs"
+    /// Pairs that the empty set separates.
+    Empty "graphs"
+    PMax "p-values"
+    /// Degrees, offsets, work counts.
+    Rows "rows"
+    Report "rows"
+    List "edges"
+    Verdicts "edges"
+    Slots "edges"
+    Twins "edges"
+    Binomials "edges"
+    /// Separating sets.
+    Log "separating sets"
+    /// Working memory of warps, tables that shared memory does not hold, data before they are correlated.
+    Scratch "scratch"
+    /// Questions of the card to the CPU.
+    Asked "scratch"
+    /// Questions to the card, and answers.
+    Batch "scratch"
+    /// What feature selection has beside the codes.
+    Selection "rows"
+    KnnTests "tests"
+    KnnSets "sets"
+    KnnNeighbours "neighbours"
+    KnnPermuted "permuted"
+    KnnWalks "walks"
+    KnnRows "distances"
+    KnnPlanes "planes"
+    KnnSlots "slots"
+    KnnSums "sums"
+}
+
+impl Use {
+    /// Whether its contents outlast a level, so that it must stay where it is when a level makes room.
+    fn lasts(self) -> bool {
+        use Use::*;
+        matches!(self, Data | Codes | KnnData | Graph | Start | Fixed | Empty | PMax | Rows | Report | Log | Selection)
+    }
+}
 
 /// More than this is not kept for the next call.
 const KEPT: u64 = 8 << 30;
@@ -51,31 +88,79 @@ const KEPT: u64 = 8 << 30;
 /// Pinned host memory beyond this is not kept.
 const KEPT_PINNED: usize = 256 << 20;
 
+/// A kept piece is used for less where it is no larger than twice that and this.
+const SPARE: u64 = 16 << 20;
+
 /// Device memory by use, and one pinned buffer.
 #[derive(Default)]
 pub(super) struct Memory {
-    device: [(sys::CUdeviceptr, u64); USES],
+    device: [Piece; USES],
     pinned: Option<(*mut u8, usize)>,
     reports: Option<*mut Report>,
+}
+
+/// A piece of device memory; of no bytes where there is none.
+#[derive(Clone, Copy, Default)]
+struct Piece {
+    at: sys::CUdeviceptr,
+    bytes: u64,
+    /// Whether what runs now was given it.
+    given: bool,
+}
+
+impl Piece {
+    fn free(&mut self) {
+        if self.bytes > 0 {
+            // SAFETY: allocated in `Memory::device`, and freed once. Everything that used it is done: levels and searches end
+            // with a synchronised stream.
+            let _ = unsafe { result::free_sync(self.at) };
+        }
+        *self = Piece::default();
+    }
 }
 
 // SAFETY: plain addresses; a `Memory` has one owner at a time.
 unsafe impl Send for Memory {}
 
 impl Memory {
+    /// Takes it up for something new: what earlier runs were given is nobody's now.
+    pub fn begin(&mut self) {
+        self.device.iter_mut().for_each(|piece| piece.given = false);
+    }
+
+    /// Makes room for a plan: frees pieces that are too small for it, and, while plan and pieces together pass `limit`, those
+    /// that are larger than planned, but for what is in use. `exactly`: also kept pieces that are larger than planned.
+    pub fn arrange(&mut self, plan: &Plan, limit: u64, exactly: bool) {
+        let surplus = |what: Use, piece: &Piece| piece.bytes.saturating_sub(plan.of(what));
+        for &what in Use::ALL {
+            let piece = &mut self.device[what as usize];
+            let planned = plan.of(what);
+            let wasteful = piece.bytes > if exactly { planned } else { 2 * planned + SPARE };
+            if piece.bytes < planned || (planned > 0 && !piece.given && wasteful && what.lasts()) {
+                piece.free();
+            }
+        }
+        let all = |memory: &Memory| -> u64 {
+            Use::ALL.iter().map(|&what| plan.of(what).max(memory.device[what as usize].bytes)).sum()
+        };
+        while all(self) > limit {
+            let free = Use::ALL.iter().copied().filter(|what| !(what.lasts() && self.device[*what as usize].given));
+            let largest = free.max_by_key(|&what| surplus(what, &self.device[what as usize]));
+            match largest.map(|what| &mut self.device[what as usize]) {
+                Some(piece) if piece.bytes > 0 => piece.free(),
+                _ => break,
+            }
+        }
+    }
+
     /// The address of at least `bytes` for this use; their contents are undefined.
     pub fn device(&mut self, what: Use, bytes: u64) -> Result<sys::CUdeviceptr> {
-        let bytes = bytes.max(256);
-        let slot = &mut self.device[what as usize];
-        if slot.1 < bytes {
-            if slot.1 > 0 {
-                // SAFETY: allocated below, and everything that used it is done: searches end with a synchronised stream.
-                let _ = unsafe { result::free_sync(slot.0) };
-                *slot = (0, 0);
-            }
-            // SAFETY: freed above or in `free`.
+        let piece = &mut self.device[what as usize];
+        if piece.bytes < bytes {
+            piece.free();
+            // SAFETY: freed by `Piece::free`.
             match unsafe { result::malloc_sync(bytes as usize) } {
-                Ok(address) => *slot = (address, bytes),
+                Ok(at) => *piece = Piece { at, bytes, given: true },
                 Err(e) if e.0 == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
                     let free = result::mem_get_info().map_or(0, |(free, _)| free as u64);
                     return Err(out_of_memory(bytes, free, None));
@@ -83,17 +168,13 @@ impl Memory {
                 Err(e) => return Err(failure("allocating memory", e)),
             }
         }
-        Ok(slot.0)
+        piece.given = true;
+        Ok(piece.at)
     }
 
     /// Bytes on the device that this holds.
     pub fn held(&self) -> u64 {
-        self.device.iter().map(|slot| slot.1).sum()
-    }
-
-    /// Bytes on the device that this holds for a use.
-    pub fn held_for(&self, what: Use) -> u64 {
-        self.device[what as usize].1
+        self.device.iter().map(|piece| piece.bytes).sum()
     }
 
     /// Pinned memory of at least `bytes`, for copies that run beside the calling thread.
@@ -130,13 +211,8 @@ impl Memory {
     }
 
     /// Gives it back. The context must be bound to the thread.
-    pub fn free(self) {
-        for (address, bytes) in self.device {
-            if bytes > 0 {
-                // SAFETY: allocated in `device`, freed once as `self` ends here.
-                let _ = unsafe { result::free_sync(address) };
-            }
-        }
+    pub fn free(mut self) {
+        self.device.iter_mut().for_each(Piece::free);
         if let Some(at) = self.reports {
             // SAFETY: allocated in `reports`, freed once.
             let _ = unsafe { result::free_host(at.cast()) };

@@ -136,8 +136,6 @@ pub struct CudaEngine<'a> {
     correlations: Option<u64>,
     /// Likewise the level codes.
     coding: Option<Coding>,
-    /// The memory plan of the last search.
-    plan: Option<Plan>,
 }
 
 impl<'a> CudaEngine<'a> {
@@ -167,8 +165,8 @@ impl<'a> CudaEngine<'a> {
 
     fn open(test: Test<'a>, alpha: f64, options: CudaOptions) -> Result<Self> {
         options.check()?;
-        let held = Held::open(options.ordinal, Pool::at_most(default_threads()))?;
-        Ok(CudaEngine { test, alpha, options, held, correlations: None, coding: None, plan: None })
+        let held = Held::open(options.ordinal, Pool::at_most(default_threads()), options.memory_budget)?;
+        Ok(CudaEngine { test, alpha, options, held, correlations: None, coding: None })
     }
 
     /// With these threads of the CPU to help.
@@ -177,9 +175,9 @@ impl<'a> CudaEngine<'a> {
         self
     }
 
-    /// What the last search planned to use of the card's memory.
-    pub fn plan(&self) -> Option<&Plan> {
-        self.plan.as_ref()
+    /// The largest plan so far of what to use of the card's memory.
+    pub fn plan(&self) -> &Plan {
+        self.held.largest_plan()
     }
 
     /// Copies the correlations to the card, once.
@@ -188,15 +186,15 @@ impl<'a> CudaEngine<'a> {
             return Ok(at);
         }
         let matrix = gauss.matrix();
-        let at = self.held.device(Use::Data, 8 * matrix.len() as u64)?;
+        let at = self.held.device(Use::Data)?;
         self.send(at, matrix)?;
         self.correlations = Some(at);
         Ok(at)
     }
 
-    /// Places the working memory of warps, `doubles` each: in shared memory where a block of some warps fits, else in device
-    /// memory, for at most `warps` of them.
-    fn working_memory(&mut self, args: &mut Args, doubles: u64, threads: u32, warps: u32) -> Result<Room> {
+    /// Places the working memory of warps, `doubles` each: in shared memory where a block of some warps fits, else in the device
+    /// memory that is planned for it.
+    fn working_memory(&mut self, args: &mut Args, doubles: u64, threads: u32) -> Result<Room> {
         let bytes = 8 * doubles;
         args.scratch = 0;
         args.scratch_bytes = bytes;
@@ -207,8 +205,16 @@ impl<'a> CudaEngine<'a> {
                 return Ok(Room { threads, shared });
             }
         }
-        args.scratch = self.held.device(Use::Scratch, bytes * u64::from(warps))?;
+        args.scratch = self.held.device(Use::Scratch)?;
         Ok(Room { threads: WARP, shared: 0 })
+    }
+
+    /// Bytes of device memory that this takes for so many warps.
+    fn scratch_of_warps(&self, doubles: u64, warps: u32) -> u64 {
+        match 8 * doubles <= u64::from(self.held.card.shared_limit) {
+            true => 0,
+            false => 8 * doubles * u64::from(warps),
+        }
     }
 }
 
@@ -228,7 +234,7 @@ impl Engine for CudaEngine<'_> {
     }
 
     fn memory_plan(&self) -> Vec<(&'static str, u64)> {
-        self.plan.as_ref().map_or(Vec::new(), |plan| plan.parts().to_vec())
+        self.plan().parts()
     }
 
     fn p_values(&mut self, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>> {

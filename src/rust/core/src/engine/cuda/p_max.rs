@@ -130,7 +130,9 @@ impl CudaSearch<'_, '_> {
         // There were slots for both sides of each pair, which nobody needs any more.
         let count = open.len();
         self.args.count = count as u64;
-        self.args.pairs = self.engine.held.device(Use::Slots, 16 * count as u64)?;
+        self.engine.held.plan.raise(Use::Slots, 16 * count as u64);
+        self.engine.held.commit()?;
+        self.args.pairs = self.engine.held.device(Use::Slots)?;
         self.args.answers = self.args.pairs + 8 * count as u64;
         self.engine.held.card.upload(self.args.pairs, open.as_flattened())?;
         self.launch("pick", self.blocks_for(count as u64 / 32 + 1))?;

@@ -2,8 +2,9 @@
 //! few numbers come back.
 
 use super::counting::data_bytes;
+use super::discrete::Counted;
 use super::held::{Held, Holds};
-use super::kernels::{Args, Report, WARP};
+use super::kernels::{Args, Report, SLOT_BYTES, WARP};
 use super::log::Log;
 use super::memory::Use;
 use super::p_max::PMax;
@@ -34,28 +35,46 @@ pub(super) struct CudaSearch<'s, 'a> {
     /// Pairs that the empty set separates, once they have been brought.
     pub(super) empty: Option<Adjacency>,
     pub(super) args: Args,
-    pub(super) plan: Plan,
     /// Twice the number of edges.
     pub(super) ends: u64,
     widest: Option<Widest>,
     pub(super) binomials: Vec<u64>,
     pub(super) log: Log,
     started: bool,
+    /// How the tests of the level are counted, for discrete variables.
+    pub(super) counting: Option<Counted>,
 }
 
 fn bits_of(graph: &Adjacency) -> Vec<u64> {
     (0..graph.p()).flat_map(|x| graph.row(x).iter().copied()).collect()
 }
 
+/// Plans what a search of p variables needs whatever the graph; `masks`: whether there are gaps and fixed edges.
+fn plan_of_variables(p: u64, data: u64, masks: [bool; 2]) -> Plan {
+    let rows = 8 * p * p.div_ceil(64);
+    let mut plan = Plan::default();
+    plan.set(Use::Data, data);
+    plan.set(Use::Graph, rows);
+    plan.set(Use::Empty, rows);
+    plan.set(Use::Start, if masks[0] { rows } else { 0 });
+    plan.set(Use::Fixed, if masks[1] { rows } else { 0 });
+    plan.set(Use::PMax, (4 * p * (p.max(1) - 1)).max(8));
+    plan.set(Use::Rows, 2 * 8 * (p + 1) + 4 * p);
+    plan.set(Use::Report, size_of::<Report>() as u64);
+    plan
+}
+
+/// Plans what a level needs by the ends of edges, of which there are twice as many as edges, but for separating sets.
+fn plan_ends(plan: &mut Plan, ends: u64, singles: bool) {
+    plan.set(Use::List, 4 * ends);
+    plan.set(Use::Verdicts, if singles { 4 * ends } else { 0 });
+    plan.set(Use::Slots, if singles { 0 } else { SLOT_BYTES * ends });
+    plan.set(Use::Twins, if singles { 0 } else { 4 * ends });
+}
+
 impl<'s, 'a> CudaSearch<'s, 'a> {
     pub fn new(engine: &'s mut CudaEngine<'a>, options: &'s Options, p_max: &'s mut [f64]) -> Result<Self> {
         let p = options.p;
-        let masks = usize::from(options.fixed_gaps.is_some()) + usize::from(options.fixed_edges.is_some());
-        let data = match &engine.test {
-            Test::Gauss(_) => 8 * (p * p) as u64,
-            Test::Discrete(test) => data_bytes(test),
-        };
-        let plan = Plan::of_variables(p, masks, data);
         let all = (p * (p - 1)) as u64;
         let ends = if options.fixed_gaps.is_some() { 2 * options.start().edge_count() as u64 } else { all };
         let args = Args { p: p as u64, words: 2 * p.div_ceil(64) as u64, ..Args::default() };
@@ -63,7 +82,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         let log = Log::default();
         let p_max = PMax::new(p_max, p);
         let (empty, widest, started) = (None, None, false);
-        Ok(CudaSearch { engine, options, p_max, empty, args, plan, ends, widest, binomials, log, started })
+        Ok(CudaSearch { engine, options, p_max, empty, args, ends, widest, binomials, log, started, counting: None })
     }
 
     pub(super) fn fast(&self) -> bool {
@@ -75,12 +94,33 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         matches!(self.engine.test, Test::Gauss(_)) && self.engine.options.strategy == Strategy::Shared
     }
 
-    /// Refuses the plan where the card is too small for it.
-    pub(super) fn check_plan(&mut self) -> Result<()> {
-        let available = self.engine.held.available()?;
-        self.plan.check(available, self.engine.options.memory_budget)?;
-        self.engine.plan = Some(self.plan.clone());
-        Ok(())
+    /// Plans what does not depend on the graph.
+    fn plan_variables(&mut self) {
+        let data = match &self.engine.test {
+            Test::Gauss(gauss) => 8 * gauss.matrix().len() as u64,
+            Test::Discrete(test) => data_bytes(test),
+        };
+        let masks = [self.options.fixed_gaps.is_some(), self.options.fixed_edges.is_some()];
+        // A search with this engine before this one had other needs.
+        self.engine.held.plan = plan_of_variables(self.args.p, data, masks);
+    }
+
+    /// Plans a level of sets of `size`, but for what the test plans itself; `widest` is the largest degree.
+    fn plan_level(&mut self, size: usize, widest: usize) -> Result<()> {
+        let (ends, singles) = (self.ends, size == 1 && self.singles());
+        let binomials = self.binomial_count(size, widest);
+        self.log.plan(self.engine, size, singles, ends / 2)?;
+        let plan = &mut self.engine.held.plan;
+        plan_ends(plan, ends, singles);
+        plan.set(Use::Binomials, if singles { 0 } else { 8 * binomials });
+        match self.engine.test {
+            Test::Gauss(_) => {
+                let scratch = if singles { 0 } else { self.scratch_of_sets(size, widest) };
+                self.engine.held.plan.set(Use::Scratch, scratch);
+                self.engine.held.commit()
+            }
+            Test::Discrete(test) => self.plan_counting(&test, size),
+        }
     }
 
     pub(super) fn launch(&self, name: &'static str, blocks: u32) -> Result<()> {
@@ -140,24 +180,26 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
 
     /// Memory for all that does not depend on the graph.
     pub(super) fn allocate(&mut self) -> Result<()> {
-        self.check_plan()?;
-        let (p, words) = (self.args.p, self.args.words);
-        let rows = 4 * p * words;
+        self.plan_variables();
+        match self.engine.test {
+            Test::Gauss(_) => self.engine.held.commit()?,
+            Test::Discrete(test) => self.plan_counting(&test, 0)?,
+        }
         let engine = &mut *self.engine;
-        self.args.graph = engine.held.device(Use::Graph, rows)?;
-        self.args.empty = engine.held.device(Use::Empty, rows)?;
-        self.args.p_max = engine.held.device(Use::PMax, self.plan.p_values)?;
-        self.args.report = engine.held.device(Use::Report, size_of::<Report>() as u64)?;
-        let offsets = 8 * (p + 1);
-        self.args.offset = engine.held.device(Use::Rows, 2 * offsets + 4 * p)?;
+        self.args.graph = engine.held.device(Use::Graph)?;
+        self.args.empty = engine.held.device(Use::Empty)?;
+        self.args.p_max = engine.held.device(Use::PMax)?;
+        self.args.report = engine.held.device(Use::Report)?;
+        let offsets = 8 * (self.args.p + 1);
+        self.args.offset = engine.held.device(Use::Rows)?;
         self.args.items = self.args.offset + offsets;
         self.args.degree = self.args.items + offsets;
         if self.options.fixed_gaps.is_some() {
-            self.args.start = engine.held.device(Use::Start, rows)?;
+            self.args.start = engine.held.device(Use::Start)?;
             engine.held.card.upload(self.args.start, &bits_of(&self.options.start()))?;
         }
         if let Some(fixed) = &self.options.fixed_edges {
-            self.args.fixed = engine.held.device(Use::Fixed, rows)?;
+            self.args.fixed = engine.held.device(Use::Fixed)?;
             engine.held.card.upload(self.args.fixed, &bits_of(fixed))?;
         }
         self.args.mark = self.options.untested();
@@ -219,11 +261,9 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
             return Ok(LevelReport { go_on: fast, ..LevelReport::default() });
         };
         let singles = self.singles();
-        self.plan = self.plan.clone().with_edges(self.ends, size, singles);
-        self.check_plan()?;
-        self.args.list = self.engine.held.device(Use::List, 4 * self.ends)?;
-        let room = self.log.reserve(self.engine, size, singles, self.ends / 2)?;
-        self.args.log = room;
+        self.plan_level(size, widest)?;
+        self.args.list = self.engine.held.device(Use::List)?;
+        self.args.log = self.log.place(self.engine)?;
         self.reset_report(0)?;
         self.over_rows("offsets")?;
         self.by_row("fill")?;
@@ -288,5 +328,23 @@ impl Search for CudaSearch<'_, '_> {
             return Ok((self.options.start(), SepSets::new(self.options.p, self.options.empty_side())));
         }
         self.watched(|search| search.run_finish(observer))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn twenty_thousand_variables_fit_a_card_of_sixteen_gigabytes() {
+        let mut plan = plan_of_variables(20_000, 8 * 20_000 * 20_000, [false; 2]);
+        assert_eq!(plan.of(Use::PMax), 8 * (20_000 * 19_999 / 2));
+        assert_eq!(plan.of(Use::Graph), 20_000 * 8 * 313);
+        // Half of all pairs left at level 1, and one in a hundred at level 2.
+        plan_ends(&mut plan, 200_000_000, true);
+        plan.set(Use::Log, 16 * 100_000_000);
+        assert!(plan.check(16 << 30, None).is_ok(), "{plan}");
+        plan_ends(&mut plan, 4_000_000, false);
+        assert!(plan.check(16 << 30, None).is_ok(), "{plan}");
     }
 }

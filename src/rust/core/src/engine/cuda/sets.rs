@@ -1,6 +1,6 @@
 //! Levels of sets on the card: what a strategy launches, in portions short enough to be interrupted.
 
-use super::kernels::{exact_apart, exact_doubles, Report, SLOT_BYTES, WARP};
+use super::kernels::{exact_apart, exact_doubles, Report, WARP};
 use super::memory::Use;
 use super::search::{CudaSearch, DECIDING};
 use super::Strategy;
@@ -43,7 +43,48 @@ fn paper_doubles(l: u64) -> u64 {
     32 * (l * l + l) + exact_doubles(l) + 16 * l + l
 }
 
+/// Likewise of kernels/gauss_settle.cu.
+fn settle_doubles(l: u64) -> u64 {
+    exact_doubles(l) + l
+}
+
+/// How a level is launched by a strategy of the papers.
+struct PaperLaunches {
+    /// Sets of a row, and how many of them a launch takes.
+    sets: u64,
+    ranks: u64,
+    /// Rows of a launch, blocks of each, threads of a block.
+    rows: usize,
+    blocks: u32,
+    threads: u32,
+    /// Bytes of working memory of a warp, of a block in shared memory, and of all in device memory.
+    bytes: u64,
+    shared: u64,
+    scratch: u64,
+}
+
 impl CudaSearch<'_, '_> {
+    /// Number of binomial coefficients up to those of `size`.
+    pub(super) fn binomial_count(&self, size: usize, widest: usize) -> u64 {
+        let stride = if self.binomials.is_empty() { widest as u64 + 2 } else { self.args.stride };
+        (size as u64 + 1) * stride
+    }
+
+    /// Bytes of working memory beyond shared memory for a level of sets.
+    pub(super) fn scratch_of_sets(&self, size: usize, widest: usize) -> u64 {
+        let warps = self.engine.held.card.processors * 16;
+        let level = match self.engine.options.strategy {
+            Strategy::Shared => self.engine.scratch_of_warps(shared_doubles(size as u64), warps),
+            Strategy::Edge { beta, gamma } => self.paper_launches(size, widest - 1, widest, [beta, gamma]).scratch,
+            Strategy::Set { theta, delta } => self.paper_launches(size, widest, widest, [theta, delta]).scratch,
+        };
+        level.max(self.engine.scratch_of_warps(settle_doubles(size as u64), self.settling_warps()))
+    }
+
+    fn settling_warps(&self) -> u32 {
+        (self.ends as u32).min(self.engine.held.card.processors * 32)
+    }
+
     /// Binomial coefficients up to those of `size`, as the kernels index them.
     pub(super) fn send_binomials(&mut self, size: usize, widest: usize) -> Result<()> {
         if self.binomials.is_empty() {
@@ -61,15 +102,15 @@ impl CudaSearch<'_, '_> {
             }
         }
         debug_assert_eq!(Some(self.binomials[size * stride + widest]), subsets::binomial(widest, size));
-        self.args.binomial = self.engine.held.device(Use::Binomials, 8 * self.binomials.len() as u64)?;
+        self.args.binomial = self.engine.held.device(Use::Binomials)?;
         self.engine.held.card.upload(self.args.binomial, &self.binomials)
     }
 
     /// A level of sets, after the lists of neighbours were made; `widest` is the largest degree.
     pub(super) fn run_sets(&mut self, size: usize, widest: usize, observer: &mut dyn Observer) -> Result<Report> {
         self.send_binomials(size, widest)?;
-        self.args.slot = self.engine.held.device(Use::Slots, SLOT_BYTES * self.ends)?;
-        self.args.twin = self.engine.held.device(Use::Twins, 4 * self.ends)?;
+        self.args.slot = self.engine.held.device(Use::Slots)?;
+        self.args.twin = self.engine.held.device(Use::Twins)?;
         self.by_row("slots")?;
         // What the level begins with is brought while it runs.
         self.engine.held.card.copies_follow()?;
@@ -78,12 +119,13 @@ impl CudaSearch<'_, '_> {
             Strategy::Edge { beta, gamma } => {
                 self.args.beta = u64::from(beta);
                 self.args.gamma = u64::from(gamma);
-                let blocks = widest.div_ceil(beta as usize) as u32;
-                self.run_paper("edge", beta * gamma, blocks, widest - 1, size, observer)
+                let launches = self.paper_launches(size, widest - 1, widest, [beta, gamma]);
+                self.run_paper("edge", launches, size, observer)
             }
             Strategy::Set { theta, delta } => {
                 self.args.beta = u64::from(theta);
-                self.run_paper("set", theta, delta, widest, size, observer)
+                let launches = self.paper_launches(size, widest, widest, [theta, delta]);
+                self.run_paper("set", launches, size, observer)
             }
         }
     }
@@ -99,7 +141,7 @@ impl CudaSearch<'_, '_> {
         loop {
             let mut args = self.args;
             let warps = self.engine.held.card.processors * 16;
-            let room = self.engine.working_memory(&mut args, shared_doubles(size as u64), DECIDING, warps)?;
+            let room = self.engine.working_memory(&mut args, shared_doubles(size as u64), DECIDING)?;
             let blocks = warps.div_ceil(room.threads / WARP);
             for second in side..2 {
                 args.second = second;
@@ -122,8 +164,8 @@ impl CudaSearch<'_, '_> {
     /// Turns slots into answers.
     fn settle(&mut self, size: usize, observer: &mut dyn Observer) -> Result<Report> {
         let mut args = self.args;
-        let warps = (self.ends as u32).min(self.engine.held.card.processors * 32);
-        let room = self.engine.working_memory(&mut args, exact_doubles(size as u64) + size as u64, DECIDING, warps)?;
+        let warps = self.settling_warps();
+        let room = self.engine.working_memory(&mut args, settle_doubles(size as u64), DECIDING)?;
         let blocks = warps.div_ceil(room.threads / WARP);
         self.engine.held.card.launch("settle", (blocks, 1), room.threads, room.shared, &args)?;
         self.launch("removal", self.blocks_for(self.ends / 64))?;
@@ -132,16 +174,13 @@ impl CudaSearch<'_, '_> {
         self.report("a level of sets", &mut || observer.look())
     }
 
-    /// A level by a strategy of the papers: `sets_of` neighbours are what a row's sets are chosen from.
-    fn run_paper(
-        &mut self,
-        name: &'static str,
-        threads: u32,
-        blocks: u32,
-        sets_of: usize,
-        size: usize,
-        observer: &mut dyn Observer,
-    ) -> Result<Report> {
+    /// A level by a strategy of the papers: `sets_of` neighbours are what a row's sets are chosen from, `shape` is what the strategy
+    /// says of blocks.
+    fn paper_launches(&self, size: usize, sets_of: usize, widest: usize, shape: [u32; 2]) -> PaperLaunches {
+        let (threads, blocks) = match self.engine.options.strategy {
+            Strategy::Edge { .. } => (shape[0] * shape[1], widest.div_ceil(shape[0] as usize) as u32),
+            _ => (shape[0], shape[1]),
+        };
         let (p, widest) = (self.options.p, sets_of as f64);
         let sets = subsets::binomial(sets_of, size).unwrap_or(u64::MAX);
         // A test costs about the square of its size.
@@ -149,17 +188,29 @@ impl CudaSearch<'_, '_> {
         let ranks = sets.min((tests / widest).ceil() as u64).max(1);
         let rows = ((tests / (ranks as f64 * widest)) as usize).clamp(1, p.min(65_535));
         let threads = threads.next_multiple_of(WARP);
-        let mut args = self.args;
-        let limit = u64::from(self.engine.held.card.shared_limit);
         let bytes = 8 * paper_doubles(size as u64);
-        args.scratch_bytes = bytes;
-        let warps = u64::from(threads / WARP);
-        let shared = if bytes * warps <= limit {
-            bytes * warps
-        } else {
-            args.scratch = self.engine.held.device(Use::Scratch, bytes * warps * u64::from(blocks) * rows as u64)?;
-            0
+        let block = bytes * u64::from(threads / WARP);
+        let (shared, scratch) = match block <= u64::from(self.engine.held.card.shared_limit) {
+            true => (block, 0),
+            false => (0, block * u64::from(blocks) * rows as u64),
         };
+        PaperLaunches { sets, ranks, rows, blocks, threads, bytes, shared, scratch }
+    }
+
+    fn run_paper(
+        &mut self,
+        name: &'static str,
+        launches: PaperLaunches,
+        size: usize,
+        observer: &mut dyn Observer,
+    ) -> Result<Report> {
+        let PaperLaunches { sets, ranks, rows, blocks, threads, bytes, shared, scratch } = launches;
+        let p = self.options.p;
+        let mut args = self.args;
+        args.scratch_bytes = bytes;
+        if scratch > 0 {
+            args.scratch = self.engine.held.device(Use::Scratch)?;
+        }
         let steps = sets.div_ceil(ranks);
         for second in 0..2 {
             args.second = second;

@@ -5,7 +5,6 @@ use super::plan::{aligned, Form, Plan, Shape};
 use super::KnnCudaEngine;
 use crate::ci::knn::Values;
 use crate::engine::cuda::memory::Use;
-use crate::engine::cuda::plan::{limit, out_of_memory};
 use crate::Result;
 
 /// Device memory used unless told otherwise: more gains nothing.
@@ -50,17 +49,16 @@ pub fn upload_data(engine: &mut KnnCudaEngine) -> Result<Data> {
         processors: engine.held.card.processors,
         shared_limit: u64::from(engine.held.card.shared_limit),
     };
-    let free = engine.held.available()?;
-    let budget = engine.options.memory_budget;
-    let within = limit(free, budget);
+    let within = engine.held.room(&[])?;
     let least = Plan::new(&shape, 0).total();
     let usual = (USUAL_BUDGET + least).max(64 * shape.plane_bytes());
-    let plan = Plan::new(&shape, if budget.is_none() { within.min(usual) } else { within });
-    if plan.total() > within {
-        return Err(out_of_memory(plan.total(), free, budget));
+    let plan = Plan::new(&shape, if engine.options.memory_budget.is_none() { within.min(usual) } else { within });
+    for (what, bytes) in plan.list() {
+        engine.held.plan.set(what, bytes);
     }
+    engine.held.commit()?;
     let cell = shape.cell();
-    let values = engine.held.device(Use::KnnData, plan.data)?;
+    let values = engine.held.device(Use::KnnData)?;
     let caps = values + aligned(n * p * cell);
     let own = caps + aligned(p * cell);
     let joint = own + aligned(8 * (n + 1));

@@ -83,7 +83,7 @@ impl<'a> KnnCudaEngine<'a> {
         Ok(KnnCudaEngine {
             knn,
             options,
-            held: Held::open(options.ordinal, Pool::at_most(default_threads()))?,
+            held: Held::open(options.ordinal, Pool::at_most(default_threads()), options.memory_budget)?,
             data: None,
         })
     }
@@ -142,6 +142,6 @@ impl Engine for KnnCudaEngine<'_> {
     }
 
     fn memory_plan(&self) -> Vec<(&'static str, u64)> {
-        self.data.as_ref().map_or_else(Vec::new, |data| data.plan.list())
+        self.held.largest_plan().parts()
     }
 }

@@ -3,6 +3,7 @@
 use super::kernels::warps_kernel;
 use super::KnnStrategy;
 use crate::engine::cuda::kernels::WARP;
+use crate::engine::cuda::memory::Use;
 
 /// Threads of a block, but for those below: of kernels that look for neighbours, permute, sum and make planes.
 pub const THREADS: u32 = 128;
@@ -348,19 +349,19 @@ impl Plan {
         self.list().iter().map(|(_, bytes)| bytes).sum()
     }
 
-    /// (use, bytes).
-    pub fn list(&self) -> Vec<(&'static str, u64)> {
-        vec![
-            ("data", self.data),
-            ("tests", self.of_tests),
-            ("sets", self.of_sets),
-            ("neighbours", self.neighbours),
-            ("permuted", self.permuted),
-            ("walks", self.walks),
-            ("rows", self.rows),
-            ("planes", self.of_planes),
-            ("slots", self.of_slots),
-            ("sums", self.sums),
+    /// Bytes by use.
+    pub fn list(&self) -> [(Use, u64); 10] {
+        [
+            (Use::KnnData, self.data),
+            (Use::KnnTests, self.of_tests),
+            (Use::KnnSets, self.of_sets),
+            (Use::KnnNeighbours, self.neighbours),
+            (Use::KnnPermuted, self.permuted),
+            (Use::KnnWalks, self.walks),
+            (Use::KnnRows, self.rows),
+            (Use::KnnPlanes, self.of_planes),
+            (Use::KnnSlots, self.of_slots),
+            (Use::KnnSums, self.sums),
         ]
     }
 }

@@ -11,7 +11,6 @@ use crate::ci::Batch;
 use crate::engine::cuda::device::Card;
 use crate::engine::cuda::kernels::WARP;
 use crate::engine::cuda::memory::Use;
-use crate::engine::cuda::plan::out_of_memory;
 use crate::Result;
 
 /// Permutations of the first launch of tests that may stop early; launches grow from there.
@@ -75,7 +74,7 @@ pub(super) fn outcomes(
         let size = block_size(tests.as_slice(), &sets, &data.plan);
         if size == 0 {
             let needed = data.plan.total() + u64::from(first.dims) * data.shape.plane_bytes();
-            return Err(out_of_memory(needed, engine.held.available()?, engine.options.memory_budget));
+            return Err(engine.held.too_little(needed));
         }
         let block: Vec<Test> = tests.by_ref().take(size).collect();
         run_block(engine, &data, &sets, block, &mut outcomes, &mut |share| {
@@ -188,7 +187,7 @@ fn make_planes(
     if list.is_empty() {
         return Ok(());
     }
-    args.planes = engine.held.device(Use::KnnPlanes, plan.of_planes)?;
+    args.planes = engine.held.device(Use::KnnPlanes)?;
     args.plane_column = args.planes + plan.planes as u64 * shape.plane_bytes();
     args.plane_guide = args.plane_column + aligned(4 * plan.planes);
     args.plane_list = args.plane_guide + aligned(4 * plan.planes);
@@ -230,14 +229,14 @@ fn find_neighbours(
         return Ok(());
     }
     let Data { shape, plan, .. } = data;
-    args.set_start = engine.held.device(Use::KnnSets, plan.of_sets)?;
+    args.set_start = engine.held.device(Use::KnnSets)?;
     args.set_members = args.set_start + aligned(4 * (plan.tests + 1));
     args.set_key = args.set_members + aligned(4 * plan.members);
     engine.held.card.upload(args.set_start, &starts)?;
     engine.held.card.upload(args.set_members, &members)?;
     engine.held.card.upload(args.set_key, &keys)?;
-    args.neighbours = engine.held.device(Use::KnnNeighbours, plan.neighbours)?;
-    args.rows = engine.held.device(Use::KnnRows, plan.rows)?;
+    args.neighbours = engine.held.device(Use::KnnNeighbours)?;
+    args.rows = engine.held.device(Use::KnnRows)?;
     args.rows_a_warp = shape.row();
     let name = data.kernel("knn_neighbours_f", "knn_neighbours_d");
     sliced(engine, args, [args.sets * args.n, shape.slice_neighbours()], &mut |_| look(), |card, args, samples| {
@@ -257,7 +256,7 @@ fn permute_and_sum(
     let Data { shape, plan, .. } = data;
     let column = |value: fn(&Test) -> u32| tests.iter().map(value).collect::<Vec<u32>>();
     let a_column = aligned(4 * plan.tests);
-    args.test_x = engine.held.device(Use::KnnTests, plan.of_tests)?;
+    args.test_x = engine.held.device(Use::KnnTests)?;
     args.test_y = args.test_x + a_column;
     args.test_set = args.test_y + a_column;
     args.test_key = args.test_set + a_column;
@@ -266,8 +265,8 @@ fn permute_and_sum(
     engine.held.card.upload(args.test_set, &column(|test| test.set))?;
 
     let permutations = args.tests * args.count;
-    args.permuted = engine.held.device(Use::KnnPermuted, plan.permuted)?;
-    args.sums = engine.held.device(Use::KnnSums, plan.sums)?;
+    args.permuted = engine.held.device(Use::KnnPermuted)?;
+    args.sums = engine.held.device(Use::KnnSums)?;
     match shape.form() {
         Form::Planes => {
             args.test_guide = args.test_set + a_column;
@@ -275,7 +274,7 @@ fn permute_and_sum(
             args.test_key = args.test_planes + a_column;
             engine.held.card.upload(args.test_guide, &column(|test| test.guide))?;
             engine.held.card.upload(args.test_planes, &column(|test| test.planes))?;
-            args.order = if plan.walks == 0 { 0 } else { engine.held.device(Use::KnnWalks, plan.walks)? };
+            args.order = if plan.walks == 0 { 0 } else { engine.held.device(Use::KnnWalks)? };
             let (threads, shared) = shape.shuffling();
             upload_keys(engine, args, tests)?;
             let slice = shape.slice_shuffles().next_multiple_of(u64::from(threads));
@@ -286,7 +285,7 @@ fn permute_and_sum(
         }
         form => {
             upload_keys(engine, args, tests)?;
-            args.order = engine.held.device(Use::KnnWalks, plan.walks)?;
+            args.order = engine.held.device(Use::KnnWalks)?;
             args.taken = args.order + aligned(4 * (permutations * args.n) as usize);
             args.lists = args.taken + aligned(4 * (permutations * args.n.div_ceil(32)) as usize);
             let name = data.kernel("knn_permute_f", "knn_permute_d");
@@ -347,7 +346,7 @@ fn sum_by_planes(
             card.launch(name, (blocks, 1), threads * teams, shared, args)
         });
     }
-    args.slots = engine.held.device(Use::KnnSlots, plan.of_slots)?;
+    args.slots = engine.held.device(Use::KnnSlots)?;
     args.tiles = (args.n + 1).div_ceil(32);
     let of_planes = (shape.plane_words() * args.tiles).div_ceil(u64::from(THREADS)) as u32;
     let of_places = args.n.div_ceil(u64::from(SLOT_THREADS)) as u32;
@@ -371,7 +370,7 @@ fn sum_by_warps(
     args.samples_a_warp = shape.samples_a_warp(args.tests as usize, count, plan.row_warps);
     args.tiles = args.n.div_ceil(warps_a_block * args.samples_a_warp);
     if !in_registers {
-        args.rows = engine.held.device(Use::KnnRows, plan.rows)?;
+        args.rows = engine.held.device(Use::KnnRows)?;
         args.rows_a_warp = 3 * shape.row();
     }
     let slice = shape.slice_blocks(count, args.samples_a_warp, plan.row_warps);

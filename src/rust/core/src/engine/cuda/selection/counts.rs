@@ -1,7 +1,6 @@
 //! The launches of a step.
 
 use super::super::memory::Use;
-use super::super::plan::{limit, out_of_memory};
 use super::kernels::{counter_bits, groups_in, table_words, LEVELS_AT, PARTIAL_BYTES};
 use super::{stride, write_codes, Args, CudaCounting, Feature, BLOCK, MODES_FROM, WARP};
 use crate::search::Observer;
@@ -257,16 +256,13 @@ impl CudaCounting<'_> {
 
     /// Room for tables of so many bytes in device memory: how many blocks have one, and where.
     fn tables(&mut self, bytes: u64, count: usize) -> Result<(u32, u64)> {
-        let free = self.held.card.memory_info()?.0;
-        let held = self.held.memory().held_for(Use::Scratch);
-        let codes = self.held.memory().held() - held;
-        let budget = self.options.memory_budget.map_or(u64::MAX, |budget| budget.saturating_sub(codes));
-        let limit = limit(free + held, Some(budget));
-        let most = (TABLES.min(limit) / bytes).clamp(1, u64::from(2 * self.held.card.processors)).min(count as u64);
-        if bytes > limit {
-            return Err(out_of_memory(codes + bytes, free, self.options.memory_budget));
+        let room = self.held.room(&[Use::Scratch])?;
+        let most = (TABLES.min(room) / bytes).clamp(1, u64::from(2 * self.held.card.processors)).min(count as u64);
+        if self.held.plan.of(Use::Scratch) != most * bytes {
+            self.held.plan.set(Use::Scratch, most * bytes);
+            self.held.commit()?;
         }
-        Ok((most as u32, self.held.device(Use::Scratch, most * bytes)?))
+        Ok((most as u32, self.held.device(Use::Scratch)?))
     }
 }
 

@@ -60,7 +60,7 @@ impl CudaCounting<'_> {
         let each = stride(n, true) as usize;
         let bytes = self.batch_bytes();
         let pinned = self.held.memory().pinned(2 * bytes)?;
-        let data = self.held.device(Use::Codes, 2 * bytes as u64)?;
+        let data = self.held.device(Use::Codes)?;
         let pool = Pool::at_most(threads);
         let mut formed = None;
         for (turn, batch) in candidates.chunks(bytes / each).enumerate() {

@@ -17,7 +17,7 @@ use std::ops::Range;
 use super::held::{Held, Holds};
 use super::kernels::WARP;
 use super::memory::Use;
-use super::plan::{limit, out_of_memory};
+use super::plan::Plan;
 use super::transfer::{numbers, threads_for};
 use crate::ci::discrete::Codes;
 use crate::pool::{default_threads, Pool};
@@ -118,7 +118,7 @@ impl<'a> CudaCounting<'a> {
         range: Range<usize>,
         options: SelectionOptions,
     ) -> Result<Self> {
-        let held = Held::open(options.ordinal, Pool::at_most(default_threads()))?;
+        let held = Held::open(options.ordinal, Pool::at_most(default_threads()), options.memory_budget)?;
         let mut counting = CudaCounting {
             samples,
             logs,
@@ -141,6 +141,11 @@ impl<'a> CudaCounting<'a> {
     pub fn with_pool(mut self, pool: Pool) -> Self {
         self.held.pool = pool;
         self
+    }
+
+    /// The largest plan so far of what to use of the card's memory.
+    pub fn plan(&self) -> &Plan {
+        self.held.largest_plan()
     }
 
     /// Takes the memory that stays, and lays it out.
@@ -183,15 +188,14 @@ impl<'a> CudaCounting<'a> {
             *offset = total;
             total += size.next_multiple_of(256);
         }
-        let free = self.held.available()?;
-        if codes + total > limit(free, self.options.memory_budget) {
-            return Err(out_of_memory(codes + total, free, self.options.memory_budget));
-        }
-        let base = self.held.device(Use::Selection, total)?;
+        self.held.plan.set(Use::Codes, codes.max(1));
+        self.held.plan.set(Use::Selection, total);
+        self.held.commit()?;
+        let base = self.held.device(Use::Selection)?;
         let [features, rows, groups, starts, totals, logs, steps, classes, sums, partner] = offsets.map(|at| base + at);
         self.args = Args {
             n: n as u64,
-            data: self.held.device(Use::Codes, codes)?,
+            data: self.held.device(Use::Codes)?,
             features,
             rows,
             groups,

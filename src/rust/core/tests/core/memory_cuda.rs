@@ -1,0 +1,230 @@
+//! What runs on a card allocates no more than it planned: measured on an emulated card (driver/driver.cpp), which knows the most
+//! that was allocated at a time. In a process of its own, as a process loads one driver.
+
+use std::ffi::{c_char, c_int, c_void};
+use std::process::Command;
+
+use crate::driver::driver;
+use crate::support::cuda::sets;
+use crate::support::discrete;
+use crate::support::mixed::{settings, Made};
+use crate::support::problems::{correlation_matrix, samples, Random};
+use crate::support::select::simulated;
+use crate::support::ways::ways;
+use pcgpu_core::ci::discrete::{Discrete, Rule, Statistic};
+use pcgpu_core::ci::gauss::{Gauss, Reading};
+use pcgpu_core::ci::knn::{Estimator, Transform};
+use pcgpu_core::ci::Batch;
+use pcgpu_core::engine::cuda::correlation::correlation;
+use pcgpu_core::engine::cuda::knn::{KnnCudaEngine, KnnCudaOptions, KnnStrategy};
+use pcgpu_core::engine::cuda::selection::{CudaCounting, SelectionOptions};
+use pcgpu_core::engine::cuda::{device, CudaEngine, CudaOptions, Strategy};
+use pcgpu_core::engine::Engine;
+use pcgpu_core::graph::Adjacency;
+use pcgpu_core::search::{levels, Method, Options, Unobserved};
+use pcgpu_core::select::{select, CountLogs, Criterion};
+use pcgpu_core::{DeviceKind, Error, Result};
+
+const HERE: &str = "PCGPU_MEASURE_MEMORY";
+
+#[test]
+fn nothing_takes_more_memory_than_it_planned() {
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "memory_cuda::measured", "--nocapture"])
+        .env(HERE, "1")
+        .env("LD_LIBRARY_PATH", driver())
+        // So little that working memory of sets and tables goes to device memory.
+        .env("FAKE_CUDA_SHARED", "20480")
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
+    assert!(text.matches(" planned, ").count() > 60, "{text}");
+}
+
+/// Runs in the process with the driver; says nothing elsewhere.
+#[test]
+fn measured() {
+    if std::env::var_os(HERE).is_some() {
+        gauss();
+        discrete();
+        neighbours();
+        selection();
+        correlations();
+    }
+}
+
+/// The most bytes that were allocated on the card at a time since this was asked last.
+fn most_used() -> u64 {
+    extern "C" {
+        fn dlopen(name: *const c_char, flags: c_int) -> *mut c_void;
+        fn dlsym(library: *mut c_void, name: *const c_char) -> *mut c_void;
+    }
+    const LAZY: c_int = 1;
+    // SAFETY: the driver is loaded, and has a function of this name and type.
+    unsafe {
+        let found = dlsym(dlopen(c"libcuda.so.1".as_ptr(), LAZY), c"emulated_most_used".as_ptr());
+        assert!(!found.is_null(), "the driver is not the tests' own");
+        std::mem::transmute::<*mut c_void, extern "C" fn(c_int) -> usize>(found)(0) as u64
+    }
+}
+
+/// Bytes planned, and the answer as text.
+type Outcome = Result<(u64, String)>;
+
+/// Runs it with all memory, and with a budget of what it planned: the answer is the same, and neither takes more than planned.
+fn measure(label: &str, run: impl Fn(Option<u64>) -> Outcome) {
+    device::release();
+    most_used();
+    let (planned, answer) = run(None).unwrap();
+    let used = most_used();
+    println!("{label}: {planned} planned, {used} used");
+    assert!(used > 0 && used <= planned, "{label}: {used} of {planned}");
+    // What the first run keeps is in the way of none that may take less.
+    for (kept, budget) in [(true, planned), (false, planned)] {
+        if !kept {
+            device::release();
+        }
+        most_used();
+        let (again, same) = run(Some(budget)).unwrap();
+        let used = most_used();
+        assert!(used <= budget.max(if kept { planned } else { 0 }) && again <= budget, "{label}: {used} of {budget}");
+        assert_eq!(same, answer, "{label}");
+    }
+    match run(Some(500)) {
+        Err(Error::Device(e)) => assert_eq!(e.kind, DeviceKind::OutOfMemory, "{label}"),
+        other => panic!("{label}: {other:?}"),
+    }
+}
+
+fn searched(engine: &mut dyn Engine, options: &Options) -> Outcome {
+    let mut p_max = vec![0.0; options.p * options.p];
+    let found = levels::skeleton(engine, options, &mut p_max, &mut Unobserved)?;
+    let planned = engine.memory_plan().iter().map(|(_, bytes)| bytes).sum();
+    Ok((planned, format!("{:?} {:?} {p_max:?}", found.tests, sets(&found))))
+}
+
+fn asked(engine: &mut dyn Engine, batch: &Batch) -> Outcome {
+    let answers = engine.p_values(batch, &mut Unobserved)?;
+    Ok((engine.memory_plan().iter().map(|(_, bytes)| bytes).sum(), format!("{answers:?}")))
+}
+
+fn questions(count: usize, p: usize, sizes: usize) -> Batch {
+    let mut random = Random(3);
+    let mut batch = Batch::new();
+    for _ in 0..count {
+        let size = random.below(sizes);
+        let mut all: Vec<u32> = (0..p as u32).collect();
+        (0..size + 2).for_each(|i| all.swap(i, i + random.below(p - i)));
+        batch.push(all[0] as usize, all[1] as usize, &all[2..size + 2]);
+    }
+    batch
+}
+
+fn gauss() {
+    let sparse = |p| correlation_matrix(&samples(&mut Random(p as u64), p, 400, 0.15, 0.1));
+    // Levels to the last: sets that shared memory does not hold.
+    let dense = |p: usize| (0..p * p).map(|i| if i / p == i % p { 1.0 } else { 0.5 }).collect::<Vec<f64>>();
+    let mut gaps = Adjacency::empty(60);
+    (0..59).filter(|x| x % 3 == 0).for_each(|x| gaps.insert(x, x + 1));
+    let fixed = Some(gaps.clone());
+    for (name, c, options) in [
+        ("sparse", sparse(60), Options::new(60, 0.05)),
+        ("masks", sparse(60), Options { fixed_gaps: Some(gaps), fixed_edges: fixed, ..Options::new(60, 0.05) }),
+        ("dense", dense(9), Options::new(9, 0.01)),
+        ("empty", dense(9), Options::new(9, 0.0)),
+        ("two", dense(2), Options::new(2, 0.01)),
+    ] {
+        for method in [Method::Stable, Method::StableFast] {
+            let reading = if method == Method::Stable { Reading::GaussCItest } else { Reading::StableFast };
+            let gauss = Gauss::new(&c, options.p, 400.0, reading).unwrap();
+            let options = Options { method, ..options.clone() };
+            for strategy in [
+                Strategy::Shared,
+                Strategy::Edge { beta: 2, gamma: 32 },
+                Strategy::Edge { beta: 3, gamma: 7 },
+                Strategy::Set { theta: 64, delta: 2 },
+            ] {
+                measure(&format!("{name} {method:?} {strategy:?}"), |budget| {
+                    let options = &options;
+                    let cuda = CudaOptions { strategy, memory_budget: budget, ..CudaOptions::default() };
+                    searched(&mut CudaEngine::new(gauss, options.alpha, cuda)?, options)
+                });
+            }
+        }
+    }
+    let c = sparse(60);
+    let gauss = Gauss::new(&c, 60, 400.0, Reading::GaussCItest).unwrap();
+    let batch = questions(300, 60, 40);
+    measure("questions", |budget| {
+        let cuda = CudaOptions { memory_budget: budget, ..CudaOptions::default() };
+        asked(&mut CudaEngine::new(gauss, 0.05, cuda)?, &batch)
+    });
+}
+
+fn discrete() {
+    for (p, n) in [(12, 300), (20, 60)] {
+        let data = discrete::problem(&mut Random(p as u64), p, n, 0.0).coded();
+        let test = Discrete::new(&data, Statistic::G2, Rule::Pcalg { adapt: false });
+        for method in [Method::Stable, Method::StableFast] {
+            let options = Options { method, ..Options::new(p, 0.3) };
+            for strategy in [Strategy::Shared, Strategy::Edge { beta: 2, gamma: 32 }] {
+                measure(&format!("discrete {p} {method:?} {strategy:?}"), |budget| {
+                    let cuda = CudaOptions { strategy, memory_budget: budget, ..CudaOptions::default() };
+                    searched(&mut CudaEngine::discrete(test, options.alpha, cuda)?, &options)
+                });
+            }
+        }
+        let batch = questions(300, p, 7);
+        measure("discrete questions", |budget| {
+            let cuda = CudaOptions { memory_budget: budget, ..CudaOptions::default() };
+            asked(&mut CudaEngine::discrete(test, 0.3, cuda)?, &batch)
+        });
+    }
+}
+
+fn neighbours() {
+    for (estimator, transform) in [
+        (Estimator::FrenzelPompe, Transform::Ranks),
+        (Estimator::MesnerShalizi, Transform::Ranks),
+        (Estimator::FrenzelPompe, Transform::Standardize),
+    ] {
+        let made = Made::new(3, 50, 6, estimator != Estimator::FrenzelPompe, false);
+        let mut of_case = settings(estimator, 5, 10);
+        of_case.transform = transform;
+        let knn = made.knn(of_case);
+        for strategy in [KnnStrategy::Shared, KnnStrategy::Single, KnnStrategy::Parallel { block: 2 }] {
+            measure(&format!("neighbours {estimator:?} {transform:?} {strategy:?}"), |budget| {
+                let cuda = KnnCudaOptions { strategy, memory_budget: budget, ..KnnCudaOptions::default() };
+                asked(&mut KnnCudaEngine::new(&knn, cuda)?, &questions(10, 6, 3))
+            });
+        }
+    }
+}
+
+fn selection() {
+    for (n, p, levels, classes) in [(90, 60, 64, 5), (1500, 20, 300, 10)] {
+        let samples = simulated(n, p, levels, classes, 7);
+        let logs = CountLogs::new(n);
+        for (way, options) in ways().into_iter().enumerate() {
+            measure(&format!("selection {n} x {p} way {way}"), |memory_budget| {
+                let options = SelectionOptions { memory_budget, ..options };
+                let mut counting = CudaCounting::new(&samples, &logs, 0..p, options)?;
+                let found = select(&samples, &logs, &mut counting, Criterion::Jmi, 4, &mut Unobserved)?;
+                Ok((counting.plan().total(), format!("{found:?}")))
+            });
+        }
+    }
+}
+
+fn correlations() {
+    let (n, p) = (50, 130);
+    let mut random = Random(1);
+    let x: Vec<f64> = (0..n * p).map(|_| random.normal()).collect();
+    measure("correlations", |budget| {
+        let mut c = vec![0.0; p * p];
+        correlation(&x, n, p, 0, budget, &mut c, &mut || Ok(()))?;
+        // Data, matrix, and a number a column, each rounded up to what a piece of memory takes.
+        Ok((8 * (n * p + p * p + p) as u64, format!("{c:?}")))
+    });
+}
