@@ -31,7 +31,7 @@
 #' | `device` | the GPU named cannot be used | one of these, or `device = "cpu"` |
 #' | `device_no_driver` | no NVIDIA driver | install it |
 #' | `device_old_driver` | the driver is older than CUDA 12.0 | update it |
-#' | `device_no_device` | there is no such GPU | see `pcgpu_devices()` |
+#' | `device_no_device` | the driver finds no GPU | see `pcgpu_devices()` |
 #' | `device_old_device` | below compute capability 7.5 | another GPU |
 #' | `device_busy` | another process has the GPU | wait, or another GPU |
 #' | `device_out_of_memory` | too little memory on the GPU | see the message |

@@ -1,4 +1,4 @@
-# Presses Ctrl-C after `delay` seconds while `work` runs. Returns what came of it and the seconds from the press to there.
+# Presses Ctrl-C after `delay` seconds while `work` runs. Returns the outcome and the seconds from the press to the end.
 press <- function(work, delay = 0.5) {
   pressed <- tempfile()
   on.exit(unlink(pressed))
@@ -13,7 +13,7 @@ press <- function(work, delay = 0.5) {
         },
         error = conditionMessage
       )
-      # Work that did not wait for the press must not leave it to whatever comes next.
+      # If the work ended before the press, the press must not hit the next test.
       Sys.sleep(delay + 10)
     },
     interrupt = function(i) NULL

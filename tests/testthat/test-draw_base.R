@@ -12,7 +12,7 @@ random_graph <- function(seed) {
   m
 }
 
-# What is wrong with the place of the boxes; nothing, it is hoped. The device is open.
+# What is wrong with the places of the boxes, character(0) if nothing is. The device is open.
 misplaced <- function(m, cex, main) {
   listed <- pcgpu:::edges_of(m)
   pcgpu:::new_page(main)
