@@ -24,8 +24,9 @@ with_details <- function(call, device, exact_tests, memory, valid_cpdag) {
 #'   - `exact_tests`: how many tests were so near to the threshold, or had so nearly singular a matrix, that the quick form
 #'     of the test was not exact enough: pcalg's own formula decided them, or a bound of the error. The CPU and a GPU count them
 #'     differently;
-#'   - `valid_cpdag`: whether the graph is a valid CPDAG, the equivalence class of some DAG; a skeleton has no such entry. Where tests contradict each other, `u2pd = "relaxed"` may leave cycles or edges that no DAG has:
-#'     `maj.rule = TRUE`, `solve.confl = TRUE` (which shows the conflicts) or `u2pd = "retry"` may help;
+#'   - `valid_cpdag`: whether the graph is a valid CPDAG, the equivalence class of some DAG; a skeleton has no such entry. Where
+#'     tests contradict each other, `u2pd = "relaxed"` may leave cycles or edges that no DAG has: `maj.rule = TRUE`,
+#'     `solve.confl = TRUE` (which shows the conflicts) or `u2pd = "retry"` may help;
 #'   - `memory`: on a GPU, what the search planned to use of the card's memory, in bytes by use; it never uses more. An error
 #'     of class `pcgpu_error_device_out_of_memory` names these numbers where the card has less;
 #'   - `version`: the version of this package.

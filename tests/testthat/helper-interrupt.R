@@ -22,8 +22,8 @@ press <- function(work, delay = 0.5) {
   list(outcome = outcome, took = now - as.numeric(readLines(pressed)))
 }
 
-# press() until the answer came within half a second, three times at most: on a machine that is busy with something else, a
-# press that came late says nothing. An outcome other than "stopped" ends it at once.
+# press() until the search stopped within half a second, three times at most: on a busy machine a late stop proves nothing. Any
+# outcome other than "stopped" ends it at once.
 press_in_time <- function(work, delay = 0.5) {
   for (attempt in 1:3) {
     stopped <- press(work, delay)

@@ -107,7 +107,7 @@ test_that("box_reach() is the distance to the edge of a box with rounded corners
   expect_equal(reach(atan2(to[2], to[1]), c(4, 2), 0.5), sqrt(sum(to^2)))
 })
 
-test_that("no polygon is drawn for heads that nobody wants", {
+test_that("no polygon is drawn where no edge has a head", {
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
   graphics::plot.new()

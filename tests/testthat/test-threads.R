@@ -39,7 +39,7 @@ test_that("settings that make no sense are errors that name them", {
   }
 })
 
-test_that("a number that nobody asked for is marked so: threads that cannot be started are then done without", {
+test_that("a default number of threads is marked so: threads that cannot be started are then done without", {
   named <- function(code) isTRUE(attr(code, "named"))
   threads <- pcgpu:::resolve_threads
   expect_true(with_settings(named(threads(3))))
