@@ -1,7 +1,7 @@
 #' G-squared test of conditional independence of binary variables
 #'
-#' [disCItest()] for variables with the values 0 and 1: the same statistic, and every variable has two levels, also one of which
-#' only one value occurs. It is pcalg's function of the same name and gives the same p-values. [pc()] and [skeleton()]
+#' [disCItest()] for variables with the values 0 and 1: the same statistic, and every variable has two levels, even where
+#' only one value occurs. It has the name of pcalg's function and gives its p-values. [pc()] and [skeleton()]
 #' recognise either and run it natively.
 #'
 #' @inheritParams disCItest

@@ -34,7 +34,7 @@ check_p <- function(p) {
   as.integer(p)
 }
 
-# Names must do as node names of a graph::graphNEL, which joins the ends of an edge by "|".
+# Names become node names of a graph::graphNEL, which joins the two ends of an edge by "|".
 check_names <- function(labels) {
   if (!is.character(labels)) {
     abort_argument("labels", labels, paste(
@@ -53,15 +53,15 @@ check_names <- function(labels) {
   repeated <- unique(labels[duplicated(labels)])
   if (length(repeated)) {
     abort_argument("labels", labels, "give each variable a name of its own, for instance by make.unique(labels).",
-      is = paste("not unique, repeated are", enumerate(dQuote(repeated, FALSE)))
+      has = paste("repeated names,", enumerate(dQuote(repeated, FALSE)))
     )
   }
   odd <- labels[!nzchar(labels) | grepl("|", labels, fixed = TRUE)]
   if (length(odd)) {
     abort_argument("labels", labels, paste(
       "use names that are not empty and have no \"|\" in them,",
-      "which the graph package keeps for itself, for instance by chartr(\"|\", \"_\", labels)."
-    ), is = paste("not fit for a graph at", enumerate(dQuote(odd, FALSE))))
+      "which the graph package reserves for itself, for instance by chartr(\"|\", \"_\", labels)."
+    ), has = paste("names that the graph cannot have,", enumerate(dQuote(odd, FALSE))))
   }
   invisible(labels)
 }
@@ -83,7 +83,7 @@ check_own_names <- function(own, labels, argument) {
   )
   if (!anyNA(own) && identical(sort(own), sort(labels))) {
     abort_argument("labels", labels, sprintf(
-      "they are the names of `%s` in another order: give both in one order, or take the names off by unname().", argument
+      "they are the names of `%s` in another order: give both in one order, or remove the names by unname().", argument
     ), has = place)
   }
   warn("names", sprintf("`labels` has %s: the labels are taken for the variables by their position.", place),

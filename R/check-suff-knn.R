@@ -1,6 +1,6 @@
 # The sufficient statistic of the nearest-neighbour tests as Rust wants it.
 
-# name: the R function. estimator: what "auto" stands for. mixed: are discrete columns to be expected?
+# name: the R function. estimator: what "auto" stands for.
 knn_tests <- list(
   cmi = list(name = "cmiKnnCItest", estimator = "frenzel-pompe"),
   mixed = list(name = "mixedCItest", estimator = "mesner-shalizi")
@@ -40,7 +40,7 @@ check_early_stop <- function(early_stop) {
   values[c("alpha", "error")]
 }
 
-# alpha: that of the search, which an early stop must have been made for.
+# alpha: that of the search; the early stop of the statistic must have the same.
 check_suff_knn <- function(suffStat, labels, test, alpha = NULL) {
   data <- check_knn_data(suffStat, test)
   if (ncol(data) != length(labels)) {
@@ -70,7 +70,7 @@ knn_for_rust <- function(suffStat, data, at, test) {
   if (estimator == "frenzel-pompe" && any(discrete)) {
     abort_argument("suffStat", suffStat, paste(
       "give indepTest = mixedCItest, or suff_knn(estimator = \"mesner-shalizi\")."
-    ), is = paste("mixed data, and the estimator of cmiKnnCItest is for continuous ones: discrete are", column_names(data, discrete)))
+    ), is = paste0("mixed data (discrete: ", column_names(data, discrete), "), and the estimator of cmiKnnCItest is for continuous data"))
   }
   early <- check_early_stop(suffStat$early_stop)
   whole <- length(at) == ncol(data)

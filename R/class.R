@@ -45,8 +45,8 @@ define_class <- function(ns) {
 }
 
 # pcalg is installed but takes a while to load, so that waits until there is a result to make. Until then this prints
-# results that were saved without pcalg; pcalg's own method takes its place. The class is not known yet, of which
-# setMethod() would tell.
+# results that were saved without pcalg; pcalg's own method takes its place. The class is not known yet, and
+# setMethod() would say so in a message.
 show_before_pcalg <- function(ns) {
   suppressMessages(methods::setMethod("show", "pcAlgo", function(object) print_result(object), where = ns))
 }

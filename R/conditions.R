@@ -68,16 +68,15 @@ enumerate <- function(words, most = 6L) {
 
 `%||%` <- function(x, y) if (is.null(x)) y else x
 
-# Passes a result of Rust on, or raises what went wrong there. Rust answers with list(error = list(class, message,
-# ...)) because a text that goes through R's C-level error() is taken for a format: a "%" in it would be undefined
-# behaviour.
+# Passes a result of Rust on, or raises the error that Rust reports. Rust answers with list(error = list(class, message,
+# ...)), because R's C-level error() takes its text for a format, in which a "%" is undefined behaviour.
 check_rust <- function(result) {
   failure <- if (is.list(result)) result$error
   if (is.null(failure)) {
     return(result)
   }
   if (failure$class == "unwind") {
-    # R code that Rust had called jumped (an error, a caught condition): Rust has cleared up, and the jump goes on.
+    # R code that Rust called jumped out of it (an error, a caught condition). Rust has cleaned up, and the jump goes on.
     rust_continue_unwind(failure$token)
   }
   if (failure$class == "interrupt") {
@@ -96,10 +95,13 @@ interrupt <- function() {
   invokeRestart("abort")
 }
 
-# For what only works with a package that is merely suggested.
+of_bioconductor <- c("Biobase", "Rgraphviz", "SummarizedExperiment")
+
+# For what needs a package that is only suggested. `what` says who needs it, "... of the package X".
 need_package <- function(package, what) {
   if (!requireNamespace(package, quietly = TRUE)) {
-    abort("package", sprintf("%s, which is not installed: install.packages(\"%s\").", what, package), package = package)
+    install <- if (package %in% of_bioconductor) "BiocManager::install" else "install.packages"
+    abort("package", sprintf("%s, which is not installed: %s(\"%s\").", what, install, package), package = package)
   }
 }
 

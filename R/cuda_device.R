@@ -1,11 +1,11 @@
 #' A GPU and how to use it
 #'
 #' `device = "cuda:1"` names a GPU; an object made here names it and says how to run on it. The answer is the same
-#' whatever is chosen: the strategies are here for the comparison with the papers they come from, and the limit of memory
-#' for sharing a card.
+#' whatever is chosen: the strategies serve the comparison with the papers they come from, and the limit of memory serves a
+#' card that is shared.
 #'
 #' @param device `"cuda"` for the first GPU, `"cuda:1"` for the second, and so on: see [pcgpu_devices()].
-#' @param strategy How the tests of a level are dealt out to the GPU:
+#' @param strategy How the tests of a level are distributed over the GPU:
 #'   - `"shared"` (the default): this package's own; tests that share a conditioning set share its work;
 #'   - `"edge"`: cuPC-E of Zarebavani and others (2020), blocks of threads for some edges of a variable; for discrete
 #'     variables disc-cupc, with which Hagedorn and Huegle (2021) compare gpuPC;

@@ -1,13 +1,13 @@
-# Where a call runs: what the user asked for (the argument `device`), what is made of it for this call, and what happens
-# when the automatic choice does not work out.
+# Where a call runs: the argument `device`, the choice that it leads to for this call, and what happens when an automatically
+# chosen GPU fails.
 
 # From how many variables on device = "auto" takes a GPU where there is one. Measured on an H200 beside 16 cores (the part
 # "crossing" of inst/bench/gpu.R, see inst/bench/RESULTS.md): from 200 on in a process that has used the GPU before. The first
 # use costs about 0.14 s, which small problems do not earn back, hence the margin.
 auto_variables <- 500L
 
-# The same for tests of discrete variables, in counted samples of level 0 (observations times pairs of variables), on which
-# the work rests: the CPU then takes about as long as the GPU with its first use (0.25 s on 16 cores; see RESULTS.md).
+# The same for tests of discrete variables, in observations counted at level 0 (observations times pairs of variables), which
+# is most of the work: at this size the CPU takes about as long as the GPU with its first use (0.25 s on 16 cores; see RESULTS.md).
 auto_counts <- 1e9
 
 # The same for the nearest-neighbour tests, in pairs of observations times estimates of level 0: 16 cores take 0.3 s for so
@@ -18,7 +18,7 @@ auto_neighbours <- 1e10
 # see inst/bench/RESULTS.md): 1e9 take the cores 0.2 s, as long as the first use of a GPU by a process.
 auto_selection_counts <- 1e9
 
-# The same for suff_gauss(), in multiplications (observations times pairs of variables): cor() takes as long for so many as the
+# The same for suff_gauss(), in multiplications (observations times pairs of variables): for so many, cor() takes as long as the
 # GPU with its first use.
 auto_products <- 1.5e8
 
@@ -48,8 +48,8 @@ new_device <- function(kind, ordinal = NULL, options = list()) {
 # "cuda:1" -> 1, "cuda" -> 0.
 card_number <- function(device) as.integer(sub("^cuda:?$", "0", sub("^cuda:([0-9]+)$", "\\1", device)))
 
-# Settles where a search or an orientation with a test of this kind runs: a device whose kind is "cpu" or "cuda". `automatic`
-# says that "cuda" was not asked for by name, and may be given up. No GPU is touched here.
+# Where a search or an orientation with a test of this kind runs: a device whose kind is "cpu" or "cuda". `automatic` says
+# that the user did not name the GPU, so that the CPU may take over. No GPU is touched here.
 choose_device <- function(device, kind, method, pays) {
   if (device$kind == "cuda") {
     if (kind == "function") {
@@ -87,7 +87,7 @@ automatic_card <- function() {
   device
 }
 
-# What Rust's boundary reads (input::engine).
+# The list that Rust's boundary reads (Machine::from_list in src/rust/src/machine.rs).
 engine_list <- function(device, threads) {
   c(
     list(kind = device$kind, threads = as.integer(threads), threads_named = isTRUE(attr(threads, "named")), ordinal = device$ordinal),
@@ -95,8 +95,8 @@ engine_list <- function(device, threads) {
   )
 }
 
-# Calls `run(engine)`, which calls Rust. Where an automatic choice of a GPU ends in an error of the device, it is called
-# once more for the CPU.
+# Calls `run(engine)`, which calls Rust. Where an automatically chosen GPU ends in an error of the device, calls it once more
+# for the CPU.
 on_device <- function(device, threads, run) {
   answer <- run(engine_list(device, threads))
   failure <- if (is.list(answer)) answer$error
@@ -109,8 +109,8 @@ on_device <- function(device, threads, run) {
 
 is_device_failure <- function(failure) startsWith(failure$class, "device_")
 
-# Machines without a GPU are the rule: nothing is said there. A GPU that is there and cannot be used is worth a message,
-# one for each reason in a session.
+# Most machines have no GPU, and get no message. A GPU that is there and cannot be used gets one message for each reason in a
+# session.
 tell_fallback <- function(failure) {
   reason <- sub("^device_", "", failure$class)
   if (reason %in% c("no_driver", "no_device") || !is.null(session$told[[reason]])) {
@@ -120,8 +120,8 @@ tell_fallback <- function(failure) {
   tell("fallback", paste0("pcgpu runs on the CPU, not on the GPU: ", failure$message, "."), reason = reason)
 }
 
-# What this session has said already, pcalg's own functions where use_in_pcalg() has put them aside, and the number of the process
-# that loaded the package.
+# State of this R session: the reasons of fallbacks already reported (`told`), pcalg's own functions while use_in_pcalg() replaces them
+# (`pcalg`), and the process id that loaded the package (`process`).
 session <- new.env(parent = emptyenv())
 session$told <- list()
 

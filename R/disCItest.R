@@ -1,7 +1,7 @@
 #' G-squared test of conditional independence of discrete variables
 #'
 #' The p-value of the test that two discrete variables are independent given others, by the likelihood ratio statistic
-#' \eqn{G^2}{G^2}. It is pcalg's function of the same name and gives the same p-values, but where pcalg is wrong, below.
+#' \eqn{G^2}{G^2}. It has the name of pcalg's function and gives its p-values, except where pcalg is wrong (see below).
 #' [pc()] and [skeleton()] recognise either and run it natively.
 #'
 #' With N(a, b, s) the number of observations that have level a of x, b of y and the combination s of levels of S,

@@ -1,4 +1,4 @@
-# Drawing in base graphics. The unit is the inch on paper, so that boxes, text and arrowheads keep their proportions.
+# Drawing in base graphics. The unit is the inch on the page, so that boxes, text and arrowheads keep their proportions.
 
 node_look <- list(fill = "#E8F0F8", border = "#2F5D8A")
 

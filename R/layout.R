@@ -61,8 +61,8 @@ point_down <- function(xy, group, arrows) {
   if (flow[2L] > 0) xy * rep(c(1, -1), each = nrow(xy)) else xy
 }
 
-# Moves boxes that overlap apart: each pair along the axis where less is needed, both alike. What is left after some
-# rounds is a few heaps that jam, and one sweep outwards from the middle takes them apart for certain.
+# Moves boxes that overlap apart: each pair along the axis where less is needed, both alike. Boxes that
+# still jam after all rounds are separated by one sweep outwards from the middle, which always succeeds.
 push_apart <- function(xy, size, aspect = 1, rounds = 60L) {
   gap <- 0.6 * mean(size[, 2L])
   slack <- 2 * gap

@@ -4,43 +4,68 @@
 #' PC algorithm (PC-stable). It takes the arguments of `pcalg::pc()` and gives its answer, hundreds of times sooner:
 #' put `pcgpu::pc` where a script has `pcalg::pc`.
 #'
-#' # What is the same as in pcalg, and what is not
+#' # The same as in pcalg
 #'
 #' The graph, the separating sets and the sides on which they are stored, `n.edgetests`, `max.ord` and, to a relative
 #' `1e-9`, `pMax` are those of pcalg 2.7-12 with the same `skel.method`. They do not depend on `numCores`. Where a
-#' correlation matrix is close to singular, p-values are known to fewer digits, pcalg's too; and where it is singular
+#' correlation matrix is close to singular, p-values are known to fewer digits, in pcalg too; and where it is singular
 #' and not positive semi-definite (rounded, or from pairwise complete observations), a test may rest on rounding alone,
-#' which is not the same in two programs. Differences:
+#' which is not the same in two programs. `u2pd = "rand"` and `"retry"` draw the random numbers that pcalg draws, and a search
+#' without them draws none. Messages that pcalg raises for a wrong argument are kept word for word, in front of ours.
 #'
-#' - `numCores` left out means all cores; in pcalg it means one. It works with every `skel.method`, without the warning
-#'   that pcalg gives. `options(pcgpu.threads = )` and the environment variable `PCGPU_NUM_THREADS` set another
-#'   default.
-#' - Input that can only be a mistake is refused before any work, where pcalg computes something from it: a covariance
-#'   matrix, a matrix that is not symmetric, `alpha` outside (0, 1), repeated labels, labels that disagree with the
-#'   dimnames of the correlation matrix, and more. The message names the argument, its value and the mend, and the
-#'   condition has the classes `pcgpu_error_argument` and `pcgpu_error`. pcalg's own messages are in it word for word.
-#' - `verbose = TRUE` prints pcalg's line for each level, but a line for each test only where `indepTest` is an R
-#'   function, and none for each orientation.
-#' - `device` and `progress` are ours; they come after pcalg's arguments.
-#' - The object carries an attribute besides its slots, for [run_details()]: compare slots, not whole objects, with
-#'   pcalg's.
-#' - With `indepTest` an R function, a p-value that is a character string is refused (pcalg's R methods compare it as
-#'   text), and `x`, `y` and `S` are integers with every `skel.method`.
+#' # Differences from pcalg
+#'
+#' Arguments:
+#' - `device` and `progress` are ours. They come after pcalg's arguments.
+#' - `numCores` left out means all cores (one in a forked process); in pcalg it means one. It works with every `skel.method`, without
+#'   pcalg's warning. `options(pcgpu.threads = )` and the environment variable `PCGPU_NUM_THREADS` set another default.
+#' - These are errors here, before any work, where pcalg computes something from them: a `suffStat$C` that is a covariance matrix,
+#'   not symmetric, not square, with entries below -1 or above 1, or not of size p; `suffStat$n` below 1; labels that are the
+#'   names of the data in another order; `alpha` as text; `p` that is not a whole number; codes of levels that are not
+#'   below `nlev`.
+#' - Other mistakes stop both programs, here with a condition of class `pcgpu_error_argument` that names the argument, its value and the
+#'   mend.
+#' - Labels that differ from the names of the data in another way than by order are taken by position, as in pcalg, with a warning of class
+#'   `pcgpu_warning_names`. `alpha` outside (0, 1) is taken as in pcalg, with a warning of class `pcgpu_warning_alpha`.
+#' - Accepted here alone: `fixedGaps` and `fixedEdges` whose row names are not their column names, such as with names on one
+#'   side; `suffStat` of a discrete test without `adaptDF` (it is then `FALSE`), or with `na = "pairwise"`.
+#'
+#' Tests:
+#' - With five or more conditioning variables pcalg's `disCItest()` conditions on x in place of them. Ours does not, so that results
+#'   differ there, whichever of the two functions is given: see [disCItest()].
+#' - Discrete tests with too few observations: one warning of class `pcgpu_warning_too_few` for a search, where pcalg warns at each test.
+#' - There is no warning that NaNs were produced. A test without a p-value counts as in pcalg, see `NAdelete`.
+#' - With `indepTest` an R function: `x`, `y` and `S` are integers without names (in pcalg `x` and `y` are named with `"stable"` and
+#'   `"original"`, and all three are doubles with `"stable.fast"`). A p-value as text is read as a number (pcalg compares it as
+#'   text, or stops with `"stable.fast"`); text that is no number is an error. An error of the test arrives as a condition of class
+#'   `pcgpu_error_test`, see below.
+#'
+#' Output:
+#' - `verbose = TRUE` prints pcalg's lines. With a native test and more than 50 variables it prints those of the levels
+#'   alone; `verbose = 2` prints all of them. Native tests that are printed are run a second time, one after the other.
+#' - Where tests contradict each other, `u2pd = "relaxed"` can give a graph that is no valid CPDAG, here as in pcalg. [run_details()] reports it
+#'   as `valid_cpdag`, and [plot_cpdag()] writes it below the graph. `print()` and `summary()` add a line that says so where pcalg is not
+#'   installed; where it is, its own methods print the result.
+#' - The slot `call` has an attribute, `"pcgpu"`, for [run_details()], so that `identical()` of a whole object with pcalg's is `FALSE`.
+#'   Compare slots.
+#' - `plot()` works without Rgraphviz, see [plot_cpdag()].
+#' - Ctrl-C stops a search at once, also in the middle of a level.
 #'
 #' # Tests of conditional independence
 #'
-#' [gaussCItest()], [disCItest()] and [binCItest()], pcalg's or this package's, and [chi2CItest()] run natively. Any
-#' other `function(x, y, S, suffStat)` that returns a p-value is called as pcalg calls it, once a test and in pcalg's
-#' order, on one thread. When it stops with an error, so does `pc()`, with a condition of class `pcgpu_error_test` that has the fields `x`, `y`, `S` and
-#' `parent` (the original condition) and inherits from the original's own classes.
+#' [gaussCItest()], [disCItest()] and [binCItest()], pcalg's or this package's, and [chi2CItest()], [cmiKnnCItest()] and [mixedCItest()] run
+#' natively: on all threads, or on a GPU. Any other `function(x, y, S, suffStat)` that returns a p-value, a changed copy of one of these too, is
+#' called as pcalg calls it, once a test and in pcalg's order, on one thread. When it stops with an error, so does
+#' `pc()`, with a condition of class `pcgpu_error_test` that has the fields `x`, `y`, `S` and `parent` (the original condition) and
+#' inherits from the original's own classes.
 #'
 #' @param suffStat The sufficient statistic for `indepTest`; for [gaussCItest()] `list(C = , n = )`, a p x p
 #'   correlation matrix and the number of observations, as [suff_gauss()] makes it from data. `NA` in `C` is allowed;
 #'   see `NAdelete`. For the tests of discrete variables see [disCItest()] and [suff_discrete()].
 #' @param indepTest A function `(x, y, S, suffStat)` that returns the p-value of the test whether the variables with
 #'   numbers `x` and `y` are independent given those with numbers `S`.
-#' @param alpha Significance level of each test, between 0 and 1, both excluded.
-#' @param labels Names of the variables, a character vector of length p.
+#' @param alpha Significance level of each test, between 0 and 1. An edge falls when p >= alpha. Numbers outside (0, 1) get a warning.
+#' @param labels Names of the variables, a character vector of length p, in the order of the data: not empty, all different, without `"|"`.
 #' @param p Number of variables; may take the place of `labels`, which are then `"1"`, ..., `"p"`.
 #' @param fixedGaps `NULL` or a symmetric logical p x p matrix: where it is `TRUE` there is no edge, and no test.
 #' @param fixedEdges `NULL` or a symmetric logical p x p matrix: where it is `TRUE` the edge stays, and is not tested. A
@@ -58,8 +83,9 @@
 #'   `u2pd = "relaxed"`.
 #' @param solve.confl Mark contradictory orientations by bidirected edges, so that the answer does not depend on the
 #'   order of the variables? Only with `u2pd = "relaxed"`.
-#' @param numCores Number of threads; left out, all cores (see above).
-#' @param verbose Print what goes on?
+#' @param numCores Number of threads; left out, all cores (see below).
+#' @param verbose Print levels, tests and orientations as pcalg does? `FALSE`, `TRUE` or 2 (all of them whatever the number of variables, see
+#'   below).
 #' @param device Where to run; the answer is the same.
 #'   - `"auto"` (the default): on the first GPU where there is one (see [pcgpu_devices()]) and it pays, else on the CPU. It pays
 #'     for many variables, for discrete data with many observations of them, and for all but small searches with a

@@ -1,26 +1,72 @@
 #' pcgpu: the PC algorithm, exact and fast
 #'
-#' Learns causal structure from data by the PC algorithm, and answers exactly what the package pcalg answers, hundreds
-#' of times sooner. Start with [pc()] and [suff_gauss()].
+#' Learns causal structure from data by the PC algorithm, and gives the answer of the package pcalg, hundreds
+#' of times sooner. Start with [pc()] and [suff_gauss()]; [use_in_pcalg()] makes pcalg itself run on this package.
+#'
+#' `library(pcalg)` after `library(pcgpu)` masks `pc()`, `skeleton()`, `gaussCItest()`, `disCItest()` and `binCItest()` of this package: load pcgpu last,
+#' write `pcgpu::pc()`, or call [use_in_pcalg()].
 #'
 #' # Options
 #'
 #' - `options(pcgpu.threads = )` and the environment variable `PCGPU_NUM_THREADS`: number of threads when `numCores` is
-#'   left out. The argument comes first, then the option, then the variable, then all cores.
+#'   left out. The argument comes first, then the option, then the variable, then all cores (one in a forked process).
 #' - `options(pcgpu.progress = )`: show a progress bar? Unset: in interactive sessions.
 #'
-#' # Errors
+#' # Conditions
 #'
-#' Every error of the package has the class `pcgpu_error` and one more:
-#' - `pcgpu_error_argument`: an argument is wrong; fields `argument`, `value` and `mend`.
-#' - `pcgpu_error_test`: the user's `indepTest` stopped; fields `x`, `y`, `S` and `parent`.
-#' - `pcgpu_error_overflow`: one pair has more than 2^63 tests at a level: make `m.max` smaller.
-#' - `pcgpu_error_numeric`: a matrix that pcalg cannot invert either.
-#' - `pcgpu_error_device`: the GPU that was asked for cannot be used. One more class says why:
-#'   `pcgpu_error_device_no_driver`, `_no_device`, `_old_driver`, `_old_device`, `_busy`, `_out_of_memory`,
-#'   `_failed` (the card did) and `_forked` (CUDA does not survive a fork, as by
-#'   `parallel::mclapply()`: use `parallel::makePSOCKcluster()`). The message says what to do; the next call works.
-#' - `pcgpu_error_no_pcalg`, `pcgpu_error_package`: something is not there.
+#' Conditions have classes, so that [tryCatch()] and [withCallingHandlers()] can catch one sort or all. To go on after a warning without
+#' showing it: `withCallingHandlers(..., pcgpu_warning_names = function(w) tryInvokeRestart("muffleWarning"))`.
+#'
+#' **Errors** have the class `pcgpu_error`, and `pcgpu_error_` followed by
+#'
+#' | | when | what to do |
+#' |:--|:--|:--|
+#' | `argument` | an argument is wrong | see the message |
+#' | `test` | `indepTest`, an R function, failed | mend that function |
+#' | `overflow` | a pair has more than 2^63 tests | smaller `m.max` or `alpha` |
+#' | `numeric` | a test has no p-value | see the message |
+#' | `package` | a suggested package is missing | install it |
+#' | `no_pcalg` | `use_in_pcalg()` without pcalg | install pcalg |
+#' | `internal` | a bug of this package | report it, with `pcgpu_info()` |
+#' | `device` | the GPU named cannot be used | one of these, or `device = "cpu"` |
+#' | `device_no_driver` | no NVIDIA driver | install it |
+#' | `device_old_driver` | the driver is older than CUDA 12.0 | update it |
+#' | `device_no_device` | the driver finds no GPU | see `pcgpu_devices()` |
+#' | `device_old_device` | below compute capability 7.5 | another GPU |
+#' | `device_busy` | another process has the GPU | wait, or another GPU |
+#' | `device_out_of_memory` | too little memory on the GPU | see the message |
+#' | `device_forked` | this process was forked | `parallel::makePSOCKcluster()` |
+#' | `device_failed` | the GPU or its driver failed | call again, or restart R |
+#'
+#' `argument` has the fields `argument`, `value` and `mend`; `test` has `x`, `y`, `S` (the test that failed) and `parent` (the original condition, whose
+#' classes it has, too); `numeric` has `x`, `y`, `S`; `overflow` has `x`, `y`, `level` and `candidates`; `package` has `package`; each error
+#' of a GPU has the class `pcgpu_error_device` too, and the fields `what` and `mend`. After any error the next call works.
+#'
+#' **Warnings** have the class `pcgpu_warning`, and `pcgpu_warning_` followed by
+#'
+#' | | when | what to do |
+#' |:--|:--|:--|
+#' | `names` | `labels` are not the names of the data | give those, or `unname()` the data |
+#' | `alpha` | `alpha` is not between 0 and 1 | a level such as 0.01 |
+#' | `constant` | a column is constant | drop it |
+#' | `pairwise` | pairwise correlations are not definite | `use = "complete.obs"` |
+#' | `too_few` | too few observations for discrete tests | merge levels, smaller `m.max` |
+#' | `unique` | a feature has a level in every row | leave it out, fewer `bins` |
+#' | `sparse` | too few observations for so many levels | fewer `bins`, merge levels |
+#'
+#' `names` has the field `argument`, `alpha` has `alpha`, `constant` and `unique` have `columns`, `too_few` has `count` (of edges), `sparse` has `cells`.
+#'
+#' **Messages** have the class `pcgpu_message`, and `pcgpu_message_` followed by
+#'
+#' | | when | what to do |
+#' |:--|:--|:--|
+#' | `fallback` | `"auto"` cannot use the GPU that is there | see the message (once a reason) |
+#' | `rows` | rows may be the variables | `t(x)`, if they are |
+#' | `codes` | whole numbers are taken as continuous | make factors of codes |
+#' | `assay` | the first of several assays is taken | `t(assay(x, name))` for another |
+#' | `cpdag` | Rgraphviz draws an invalid CPDAG | see [run_details()] |
+#'
+#' `fallback` has the field `reason`, `codes` has `columns`.
 #'
 #' @keywords internal
 #' @import methods

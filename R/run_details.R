@@ -4,7 +4,7 @@
 with_details <- function(call, device, exact_tests, memory, valid_cpdag) {
   attr(call, "pcgpu") <- c(
     list(device = device, exact_tests = exact_tests),
-    # Of a skeleton nothing is said.
+    # A skeleton is no CPDAG to begin with.
     if (length(valid_cpdag)) list(valid_cpdag = valid_cpdag),
     # On the CPU nothing is planned.
     if (length(memory)) list(memory = memory),
@@ -21,12 +21,12 @@ with_details <- function(call, device, exact_tests, memory, valid_cpdag) {
 #' @param x A result of [pc()], [skeleton()] or [orient()].
 #' @return A list, or `NULL` for a result of pcalg:
 #'   - `device`: where the search ran, `"cpu"` or `"cuda:0"` and so on;
-#'   - `exact_tests`: how many tests lay so near to the threshold, or had so nearly singular a matrix, that the quick form
-#'     of the test has not all of their digits: pcalg's own formula decided them, or a bound of the error. Engines count
-#'     pairs that are separated differently;
-#'   - `valid_cpdag`: whether the graph is a valid CPDAG, the equivalence class of some DAG; there is nothing of the kind for a
-#'     skeleton. Where tests contradict each other, `u2pd = "relaxed"` may leave cycles or edges that no DAG has:
-#'     `maj.rule = TRUE`, `solve.confl = TRUE` (which shows the conflicts) or `u2pd = "retry"` may help;
+#'   - `exact_tests`: how many tests were so near to the threshold, or had so nearly singular a matrix, that the quick form
+#'     of the test was not exact enough: pcalg's own formula decided them, or a bound of the error. The CPU and a GPU count them
+#'     differently;
+#'   - `valid_cpdag`: whether the graph is a valid CPDAG, the equivalence class of some DAG; a skeleton has no such entry. Where
+#'     tests contradict each other, `u2pd = "relaxed"` may leave cycles or edges that no DAG has: `maj.rule = TRUE`,
+#'     `solve.confl = TRUE` (which shows the conflicts) or `u2pd = "retry"` may help;
 #'   - `memory`: on a GPU, what the search planned to use of the card's memory, in bytes by use; it never uses more. Where the card
 #'     has less, the search makes do with what its largest level needs, or ends with an error of class
 #'     `pcgpu_error_device_out_of_memory` that names the numbers;

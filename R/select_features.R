@@ -1,8 +1,8 @@
 #' Select features by mutual information
 #'
 #' Chooses the `k` columns of `x` that together say most of `y`, one after the other: the first is the one with the largest
-#' mutual information with `y`, and each further one has the largest score by `criterion`, given those chosen before. Meant for
-#' data with many thousand columns, before [pc()] is run on those that matter.
+#' mutual information with `y`, and each further one has the largest score by `criterion`, given those chosen before. Use it on data
+#' with many thousand columns, before [pc()] is run on those that matter.
 #'
 #' # Criteria
 #'
@@ -19,7 +19,7 @@
 #' - `"CIFE"`: I(f; y) - sum of I(f; s) - I(f; s | y);
 #' - `"ICAP"`: I(f; y) - sum of max(0, I(f; s) - I(f; s | y));
 #' - `"CMI"`: I(f; y | S), all of S as one variable. It runs out of observations after a few features: scores of 0, in the order
-#'   of the columns, are what is left then.
+#'   of the columns, are left then.
 #'
 #' The first score is I(f; y) with all of them. Scores are in bits (but for `"DISR"`, which has sums of shares), from observed
 #' frequencies without a correction, and may be negative. Of columns with equal scores the first is taken; scores are computed
@@ -29,11 +29,10 @@
 #' # Columns
 #'
 #' Mutual information is that of discrete variables. Factors, logical and character columns have the levels that occur. Numbers
-#' are cut, each column by itself, by `discretize`. Of a constant column nothing can be learnt: its score is the lowest there
-#' is for most criteria, and it is taken last. A column that has a different level in every row determines `y` and looks
-#' perfect: if such a column is selected (a row number, a name; or more `bins` than the rows can fill), a
-#' warning of class `pcgpu_warning_unique` says so. Missing and infinite values are errors; `addNA()` makes a level
-#' of what is missing in a factor.
+#' are cut, each column by itself, by `discretize`. A constant column has the lowest score of most criteria and is taken last.
+#' A column with a different level in every row (a row number, a name, or numbers cut into too many `bins`) determines `y` and looks
+#' perfect: where one is selected, a warning of class `pcgpu_warning_unique` says so. Missing and infinite values are errors; `addNA()`
+#' turns the missing values of a factor into a level.
 #'
 #' The criteria count tables of two features and the class. `bins` is by default such that a cell of them holds five
 #' observations on average, which is the usual demand of tests of such tables (Cochran 1954): with n observations and c classes
@@ -240,7 +239,7 @@ selection_classes <- function(y, n, bins, discretize) {
       "cut() the numbers into classes, or give another `discretize`, which cuts them."
     } else {
       sprintf("give `bins` below %d, so that the numbers are cut, or leave it out.", n)
-    }, has = "a value of its own in every row, which would make each row a class")
+    }, has = "a different value in every row, which would make each row a class")
   }
   exact_factor(y)
 }
@@ -263,14 +262,14 @@ choose_selection_device <- function(device, counts) {
 warn_unique <- function(names) {
   if (length(names)) {
     warn("unique", paste0(
-      "a level of its own in every row have the selected features ", enumerate(dQuote(names, FALSE)),
-      ": they tell any two rows apart, and say nothing of `y` that holds for others; leave them out, or give fewer `bins`"
+      "selected features with a different level in every row: ", enumerate(dQuote(names, FALSE)),
+      "; they identify the rows, and say nothing about `y` in other data: leave them out, or give fewer `bins`"
     ), columns = names)
   }
 }
 
-# A table of two features and the class in which more than nine cells in ten must be empty tells of chance. `levels`: those of the
-# selected features.
+# Where more than nine cells in ten of a table of two features and the class must be empty, the choice is chance. `levels`: numbers
+# of levels of the selected features.
 warn_sparse <- function(levels, classes, n, bins) {
   cells <- as.double(stats::median(levels))^2 * classes
   if (n < cells / 10) {

@@ -1,8 +1,10 @@
 #' Estimate the skeleton of a causal graph
 #'
 #' The first half of the PC algorithm: which variables are joined by an edge, whatever its direction. It takes the
-#' arguments of `pcalg::skeleton()` and gives its answer; what [pc()] says of differences holds here too.
+#' arguments of `pcalg::skeleton()` and gives its answer.
 #'
+#' @inheritSection pc Differences from pcalg
+#' @inheritSection pc Tests of conditional independence
 #' @inheritParams pc
 #' @param method As `skel.method` in [pc()].
 #' @return An object of class `pcAlgo` as [pc()] returns it, whose `graph` is undirected.

@@ -65,14 +65,14 @@ suff_discrete <- function(x, na = c("error", "pairwise"), adaptDF = FALSE) {
   levels <- lapply(factors, levels)
   many <- lengths(levels) > 65535L
   if (any(many)) {
-    abort_argument("x", x, "a variable can have 65535; group them, or drop these columns.",
-      is = paste("too rich in levels in", column_names(x, many))
+    abort_argument("x", x, "group levels, or drop these columns.",
+      has = paste("more than 65535 levels in", column_names(x, many))
     )
   }
   codes <- vapply(factors, function(column) as.integer(column) - 1L, integer(nrow(x)))
   dm <- matrix(codes, nrow(x), dimnames = list(NULL, names(x)))
   warn_constant(dm, x)
-  # A variable with one level says nothing; two keep the tests defined.
+  # A constant has one level; two keep the degrees of freedom above 0.
   list(dm = dm, nlev = pmax(unname(lengths(levels)), 2L), adaptDF = adaptDF, levels = levels, na = na)
 }
 
@@ -93,7 +93,7 @@ warn_constant <- function(dm, x) {
   })
   if (any(constant)) {
     warn("constant", paste0(
-      "constant in ", column_names(x, constant), ": independent of everything, so that a graph shows no edge there"
+      "constant in ", column_names(x, constant), ": a constant is independent of everything and has no edge"
     ), columns = unname(which(constant)))
   }
 }

@@ -2,8 +2,8 @@
 #'
 #' Makes `list(C = cor(x), n = nrow(x))` for [gaussCItest()], with checks of the data first.
 #'
-#' Two columns that are equal up to a linear map have correlation 1 or -1. They are allowed: either explains the other
-#' away, and [pc()] answers as pcalg does, but which edges then stay rests on rounding. Drop one of them.
+#' Two columns that are equal up to a linear map have correlation 1 or -1. They are allowed, and [pc()] answers as pcalg does, but each
+#' separates the other from all else, and which edges stay depends on rounding. Drop one of them.
 #'
 #' @param x A numeric matrix or data frame (also with bit64's `integer64`), observations in rows, variables in columns; or a
 #'   Bioconductor `ExpressionSet` or `SummarizedExperiment` (its first assay), whose samples are the observations.
@@ -147,7 +147,7 @@ rescale <- function(x, range) {
   x
 }
 
-# Every correlation must be a number. Those from different rows, moreover, need not belong together.
+# Every correlation must be a number. Pairwise ones come from different rows, and need not make a positive definite matrix.
 check_correlations <- function(C, pairwise) {
   if (anyNA(C)) {
     bad <- is.na(C)

@@ -1,6 +1,6 @@
 #' Sufficient statistic for the nearest-neighbour tests
 #'
-#' Puts continuous and mixed data together with what [cmiKnnCItest()] and [mixedCItest()] need to know, with checks first.
+#' Checks continuous or mixed data, and puts them into a list with the settings of [cmiKnnCItest()] and [mixedCItest()].
 #'
 #' Numbers are continuous; factors, logicals and characters are discrete, with a distance of 0 between equal levels and 1
 #' between others. Make a factor of a number that is a code: a message of class `pcgpu_message_codes` names columns of whole
@@ -10,18 +10,18 @@
 #'
 #' They apply to continuous columns.
 #' - `"ranks"`: 0, 1, ..., so that an increasing function of a variable changes nothing. The distance of two levels of a
-#'   discrete variable, 1, is then that of neighbours in rank: discrete variables have little say.
+#'   discrete variable, 1, is then that of neighbours in rank, so that discrete variables count for little.
 #' - `"uniform"`: ranks over n. Two levels are then as far apart as the smallest and the largest value.
 #' - `"standardize"`: mean 0, standard deviation 1.
 #' - `"none"`.
 #'
-#' Equal values of a continuous column are an accident to the estimator `"frenzel-pompe"`: before they are ranked they are
-#' put in an order at random, by the seed, where CMIknn adds noise. The others are for mixed data, and keep them equal.
+#' The estimator `"frenzel-pompe"` assumes that equal values of a continuous column do not occur: before ranking it puts them in a
+#' random order, by the seed, where CMIknn adds noise. The other estimators, which are for mixed data, keep them equal.
 #'
 #' @param data A data frame or matrix, observations in rows, variables in columns: numbers (also bit64's `integer64`), factors,
 #'   logicals, characters; or a Bioconductor `ExpressionSet` or `SummarizedExperiment`, whose samples are the observations. No
 #'   missing values.
-#' @param k Number of nearest neighbours that an estimate goes by: a whole number from 1 to n - 1, or a share of n below 1.
+#' @param k Number of nearest neighbours of the estimate: a whole number from 1 to n - 1, or a share of n below 1.
 #' @param k_perm Number of nearest neighbours given S that an observation may take its value of x from in a permutation,
 #'   itself one of them: a whole number from 1 to n - 1.
 #' @param permutations Number of permutations. With the default form of p, 1 / permutations is the smallest p above 0.
@@ -94,13 +94,13 @@ suff_knn <- function(data, k = 7, k_perm = 5, permutations = 100,
   )
   if (suff$estimator == "frenzel-pompe" && any(discrete)) {
     abort_argument("estimator", "frenzel-pompe", "give \"mesner-shalizi\" or \"gao\", which are for mixed data.",
-      is = paste0("\"frenzel-pompe\", for continuous variables, and discrete are ", column_names(data, discrete))
+      is = paste0("\"frenzel-pompe\", which is for continuous variables; discrete: ", column_names(data, discrete))
     )
   }
   suff
 }
 
-# Whole numbers of few values are codes as often as they are counts.
+# Whole numbers with few different values are as often codes as counts.
 tell_if_codes <- function(data, discrete) {
   few <- !discrete & vapply(data, function(column) {
     is.numeric(column) && all(is.finite(column) & column == trunc(column)) && length(unique(column)) <= 10L

@@ -1,7 +1,7 @@
 # The number of threads: the argument `numCores`, else options(pcgpu.threads), else the environment variable
-# PCGPU_NUM_THREADS, else one in a forked process, whose brothers have the other cores, and all cores elsewhere. The answer of a
-# search does not depend on it. The attribute "named" says that somebody asked for so many, and is to hear where they cannot be
-# started.
+# PCGPU_NUM_THREADS, else one in a forked process, whose siblings use the other cores, and all cores elsewhere. The answer of a
+# search does not depend on it. The attribute "named" says that the user gave the number: threads that cannot be started are then
+# an error.
 resolve_threads <- function(numCores = NULL) {
   if (!is.null(numCores)) {
     if (!is_number(numCores) || numCores <= 0) {
@@ -37,5 +37,5 @@ resolve_threads <- function(numCores = NULL) {
   if (nzchar(limit) && limit != "false") min(cores, 2L) else cores
 }
 
-# A part of a thread is none, but one there must be; far more threads than cores help nobody.
+# Rounded down, and from 1 to 1024: far more threads than cores only cost memory.
 named_threads <- function(number) structure(as.integer(max(1, min(floor(number), 1024))), named = TRUE)

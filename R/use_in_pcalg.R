@@ -1,11 +1,12 @@
 #' Run pcalg on pcgpu
 #'
 #' Puts `pc()`, `skeleton()`, `gaussCItest()`, `disCItest()` and `binCItest()` of this package in the place of pcalg's functions of these
-#' names, for this session: in pcalg itself, so that `fci()`, `rfci()`, `fciPlus()`, `ida()` and others that call them run on pcgpu, in
-#' packages that import them from pcalg, loaded before or after (BiDAG, micd, kpcalg and causalDisco are some), and on the search path.
-#' Scripts that use pcalg run unchanged. `use_in_pcalg(FALSE)` puts pcalg's own functions back.
+#' names, for this session: in pcalg itself, so that `fci()`, `rfci()` and `fciPlus()` learn their skeleton with pcgpu; in
+#' packages that import them from pcalg, loaded before or after (BiDAG, micd, kpcalg and causalDisco are some); and on the search path.
+#' Scripts that use pcalg run unchanged. `use_in_pcalg(FALSE)` puts pcalg's own functions back, and so does unloading pcgpu.
 #'
-#' Functions that a script has copied to a name of its own before (`f <- pcalg::pc`) stay pcalg's.
+#' Functions that a script has copied to a name of its own before (`f <- pcalg::pc`) stay pcalg's. What [pc()] says of differences from
+#' pcalg holds for these calls too. `fci()` and `rfci()` hand on their own `numCores`, which is 1 unless they are given another.
 #'
 #' @param on `TRUE` to use this package's functions, `FALSE` to go back to pcalg's.
 #' @return Invisibly, whether they were in use before.

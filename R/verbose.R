@@ -49,7 +49,7 @@ test_printer <- function(method) {
   }
 }
 
-# A line of the orientation. v: the vertices that it is about.
+# A line of the orientation. v: the numbers of its variables.
 print_event <- function(kind, v, p) {
   switch(kind,
     `triple without` = cat("\nTriple:", v, "and sepset by skelet:", NULL, "\n"),

@@ -4,7 +4,8 @@
 #   Rscript discrete.R FILE.csv[.gz] [...] [--alpha=0.01] [--threads=2] [--repeats=7] [--m.max=Inf] [--test=chi2|dis]
 #                   [--peer=none|bnlearn|pcalg] [--peer-repeats=1] [--rows=N]
 #
-# FILE: a header, then a row of level codes 0, 1, ... a sample; `bifsample.py` makes them from Bayesian networks.
+# FILE: a header, then a row of level codes 0, 1, ... for each sample. (RESULTS.md's were drawn from the networks of bnlearn's
+# repository by a program that is not part of this repository.)
 # --test=chi2 is compared with bnlearn's pc.stable(test = "x2", undirected = TRUE): edges alone, as it counts other tests.
 # --test=dis is compared with pcalg's skeleton(indepTest = disCItest, method = "stable"): every field.
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
@@ -33,7 +34,7 @@ seconds <- function(call, repeats) {
   }, 0)
 }
 
-# bnlearn's edges and pcalg's object beside ours: "yes" or what differs.
+# Compares bnlearn's edges or pcalg's object with ours: "yes" or what differs.
 with_bnlearn <- function(x, nlev, fit) {
   data <- as.data.frame(x)
   data[] <- Map(function(column, levels) factor(column, seq_len(levels) - 1), data, nlev)

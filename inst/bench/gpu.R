@@ -4,8 +4,8 @@
 #   Rscript gpu.R [--out=FOLDER] [--seconds=150] [--repeats=5] [--device=cuda] [--parts=data,strategies,crossing,growth]
 #
 # data        real data sets (data.R), GPU against all cores of the CPU
-# strategies  the three ways to deal out the tests, see ?cuda_device
-# crossing    from how many variables on the GPU is quicker: the numbers in R/device.R
+# strategies  "shared", "edge" and "set", see ?cuda_device
+# crossing    the number of variables from which the GPU is quicker: `auto_variables` in R/device.R
 # growth      how the time on the GPU grows with variables, observations and density
 #
 # A case that is not begun when --seconds are over is left out, and the report says so. Ends with 1 where two answers differ.
@@ -48,7 +48,7 @@ timed <- function(call, times = repeats) {
   for (i in seq_len(times + 1L)) {
     gc(FALSE)
     seconds[i] <- system.time(value <- call())[["elapsed"]]
-    # A case that takes long is not repeated five times, and the table says how often it was.
+    # A long case is repeated less often; the table says how often.
     if (i > 1L && sum(seconds[-1L]) > 15) break
   }
   list(first = seconds[1L], seconds = seconds[-1L], value = value)

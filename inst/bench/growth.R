@@ -14,7 +14,7 @@ found <- data.frame(p = number(cells[, 1]), n = number(cells[, 2]), parents = nu
 
 png(arguments[2], width = 1350, height = 480, res = 150, pointsize = 10, type = "cairo")
 par(mfrow = c(1, 3), mar = c(4.6, 5, 2, 1), mgp = c(3.6, 0.8, 0), las = 1)
-# The other two as in the first row.
+# The two other sizes are those of the first row.
 base <- found[1, ]
 panel <- function(name, label, guide) {
   others <- setdiff(c("p", "n", "parents"), name)

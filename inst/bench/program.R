@@ -1,5 +1,5 @@
-# Shared by the programs of this folder: their arguments, and what their reports begin with and are written in. They source it
-# after setting `here`, the folder they lie in.
+# Shared by the programs of this folder: command line arguments, Markdown tables, and the head of a report. They source it after setting
+# `here`, their own folder.
 
 args <- commandArgs(trailingOnly = TRUE)
 
@@ -9,7 +9,7 @@ option <- function(name, default) {
   if (length(hit)) sub("^[^=]*=", "", hit[length(hit)]) else default
 }
 
-# What is not an option.
+# The arguments that are not options.
 operands <- function() grep("^-", args, value = TRUE, invert = TRUE)
 
 # Three digits, as a person writes them.

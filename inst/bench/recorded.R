@@ -1,4 +1,4 @@
-# Compares pc() with answers that pcalg gave once on real data and that were recorded: edges, counts of tests, max.ord,
+# Compares pc() with recorded answers of pcalg on real data: edges, counts of tests, max.ord,
 # separating sets, pMax of the edges kept, and the CPDAG. pcalg itself is not needed.
 #
 #   Rscript recorded.R FOLDER [DATA_FOLDER]

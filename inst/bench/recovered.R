@@ -1,4 +1,4 @@
-# Compares the structure that pc() recovers from samples of Bayesian networks with the answers that were recorded of causal-learn
+# Compares the structure that pc() recovers from samples of Bayesian networks with causal-learn's recorded answers
 # on the same samples, and with the networks themselves, and prints a Markdown table.
 #
 #   Rscript recovered.R FOLDER [NETWORK ...] [--threads=2] [--alpha=0.05]

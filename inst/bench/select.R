@@ -7,7 +7,7 @@
 # skfeature (github.com/jundongl/scikit-feature; not PyPI's skfeature-chappers, whose JMI is another). The peer runs once; its
 # seconds are those of its process (user and system), which other work on the machine hardly changes. scikit-feature takes
 # rounding for a difference where scores are equal, so that the order of ties may differ: "same answer" then says up to which
-# feature the two agree, and whether the scores do.
+# feature the two agree, and whether the scores are equal.
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
 source(file.path(here, "program.R"))
 files <- operands()

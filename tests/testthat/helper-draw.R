@@ -74,7 +74,7 @@ expect_graph_drawn <- function(picture, x, title = NULL, labels = NULL) {
   inside <- words$x > low[, 1L] & words$x < high[, 1L] & words$y > low[, 2L] & words$y < high[, 2L]
   expect_true(all(inside | duplicated(labels) | duplicated(labels, fromLast = TRUE)))
 
-  # igraph draws the heads at one end of a line with two several times.
+  # Of a line with two heads, igraph draws those at one end several times.
   heads <- unique(picture$shapes[!is_box])
   want_heads <- c(directed = 1, undirected = 0, conflict = 2)
   expect_length(heads, sum(want_heads[edges$kind]) + sum(want_heads[legend]))

@@ -1,4 +1,4 @@
-# Presses Ctrl-C after `delay` seconds while `work` runs. Returns what came of it and the seconds from the press to there.
+# Presses Ctrl-C after `delay` seconds while `work` runs. Returns the outcome and the seconds from the press to the end.
 press <- function(work, delay = 0.5) {
   pressed <- tempfile()
   on.exit(unlink(pressed))
@@ -13,7 +13,7 @@ press <- function(work, delay = 0.5) {
         },
         error = conditionMessage
       )
-      # Work that did not wait for the press must not leave it to whatever comes next.
+      # If the work ended before the press, the press must not hit the next test.
       Sys.sleep(delay + 10)
     },
     interrupt = function(i) NULL
@@ -22,8 +22,8 @@ press <- function(work, delay = 0.5) {
   list(outcome = outcome, took = now - as.numeric(readLines(pressed)))
 }
 
-# press() until the answer came within half a second, three times at most: on a machine that is busy with something else, a
-# press that came late says nothing. An outcome other than "stopped" ends it at once.
+# press() until the search stopped within half a second, three times at most: on a busy machine a late stop proves nothing. Any
+# outcome other than "stopped" ends it at once.
 press_in_time <- function(work, delay = 0.5) {
   for (attempt in 1:3) {
     stopped <- press(work, delay)

@@ -10,7 +10,7 @@ skip_with_pcalg <- function() {
   }
 }
 
-# Slots of two results, the calls and what is beside the slots left out.
+# Expects the slots of two results to be equal, the calls left out.
 expect_same_result <- function(ours, theirs, info = NULL) {
   expect_identical(ours@graph, theirs@graph, info = info)
   expect_identical(ours@sepset, theirs@sepset, info = info)

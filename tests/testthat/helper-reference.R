@@ -1,5 +1,5 @@
 # PC-stable's skeleton by the book: a plain loop over levels, ordered pairs and subsets in lexicographic order, with
-# adjacency frozen within a level. Slow, and nothing but that.
+# adjacency frozen within a level. Slow, with no shortcut.
 reference_skeleton <- function(test, p, alpha, m.max = Inf, gaps = matrix(FALSE, p, p), edges = matrix(FALSE, p, p),
                                na_delete = TRUE) {
   adjacent <- !gaps

@@ -1,4 +1,4 @@
-# Features of which some tell of the class, some of each other, and some nothing.
+# Features that depend on the class, on each other, or on nothing.
 simulate_features <- function(n = 60, p = 12, seed = 1) {
   set.seed(seed)
   y <- sample(0:2, n, TRUE)

@@ -21,7 +21,7 @@ test_that("labels are distinct names", {
   bad("labels", "character vector", labels = NULL)
   bad("labels", "at least two", labels = "a")
   bad("labels", "NA at 1 of 8 places", labels = c(paste0("v", 1:7), NA))
-  bad("labels", "repeated are \"v1\"", labels = c("v1", "v1", paste0("v", 3:8)))
+  bad("labels", "repeated names, \"v1\"", labels = c("v1", "v1", paste0("v", 3:8)))
   bad("labels", "\"a|b\"", labels = c("a|b", paste0("v", 2:8)))
   bad("labels", "not empty", labels = c("", paste0("v", 2:8)))
 })

@@ -10,7 +10,7 @@ bad <- function(suffStat, argument, message, ...) {
   expect_match(conditionMessage(e), paste0("`", argument, "`"), fixed = TRUE)
 }
 
-test_that("data in place of correlations are told from them", {
+test_that("data in place of correlations are refused", {
   x <- simulate(8, 100)
   hint <- "list(C = cor(x), n = nrow(x))"
   bad(x, "suffStat", hint)
@@ -41,7 +41,7 @@ test_that("C must be symmetric, but for rounding", {
   bad(s, "suffStat$C", "not symmetric")
 })
 
-test_that("C must be a correlation matrix, and a covariance matrix is told", {
+test_that("C must be a correlation matrix, and a covariance matrix is named as one", {
   s <- suff()
   x <- simulate(8, 200)
   bad(list(C = cov(x) * 4, n = 200), "suffStat$C", "cov2cor")

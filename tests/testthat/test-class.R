@@ -106,7 +106,7 @@ test_that("a result is all.equal() to pcalg's", {
   }
 })
 
-test_that("pcalg may be loaded before or after pcgpu, without a word", {
+test_that("pcalg may be loaded before or after pcgpu, without a message", {
   skip_without_pcalg()
   before <- in_new_session(c("suppressPackageStartupMessages(library(pcalg))", "library(pcgpu, warn.conflicts = FALSE)",
     fit_lines[-1], "fit", "print(isVirtualClass('gAlgo'))"), .libPaths())

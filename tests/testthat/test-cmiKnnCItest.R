@@ -61,7 +61,7 @@ test_that("p is about uniform under independence and small under dependence", {
   expect_gte(sum(dependent < 0.05), 9)
 })
 
-test_that("variables without variation are independent, and no error", {
+test_that("constant variables are independent, and no error", {
   x <- cbind(rnorm(30), 2, rnorm(30))
   s <- suppressWarnings(suff_knn(x))
   expect_identical(cmiKnnCItest(1, 2, NULL, s), 1)
@@ -72,7 +72,7 @@ test_that("variables without variation are independent, and no error", {
   expect_identical(sum(lengths(graph::edges(fit@graph))), 0L)
 })
 
-test_that("questions that make no sense are refused", {
+test_that("arguments that make no sense are refused", {
   s <- suff_knn(matrix(rnorm(60), 20))
   for (bad in list(list(1, 1, NULL), list(1, 2, 2), list(0, 1, NULL), list(1, 4, NULL), list("a", 1, NULL), list(1, 2, NA))) {
     expect_error(do.call(cmiKnnCItest, c(bad, list(suffStat = s))), class = "pcgpu_error_argument")

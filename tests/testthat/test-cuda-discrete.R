@@ -49,7 +49,7 @@ test_that("the CPU's answer is given, orientation, missing values and all", {
   }
 })
 
-test_that("too few samples are warned of as on the CPU", {
+test_that("too few samples give the CPU's warning", {
   skip_without_gpu()
   s <- simulate_codes(p = 8, n = 60)
   warned <- function(device) {

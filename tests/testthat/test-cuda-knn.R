@@ -33,7 +33,7 @@ test_that("the CPU's answer is given by every strategy", {
   }
 })
 
-test_that("the plan of memory is kept", {
+test_that("no more memory is used than planned", {
   skip_without_gpu()
   fit <- skeleton(suff_knn(simulate_mixed(300), seed = 1), mixedCItest, 0.1, p = 4, device = cuda_device(memory = 5e6))
   planned <- sum(unlist(run_details(fit)$memory))

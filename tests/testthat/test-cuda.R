@@ -103,7 +103,7 @@ test_that("a time limit stops a search on the GPU", {
   expect_identical(run_details(skeleton(suff(), gaussCItest, 0.05, p = 8, device = "cuda"))$device, "cuda:0")
 })
 
-test_that("the memory plan is told and kept", {
+test_that("the memory plan is reported, and no more is used", {
   skip_without_gpu()
   s <- suff(p = 300, n = 100, degree = 4)
   fit <- skeleton(s, gaussCItest, 0.05, p = 300, device = "cuda")
@@ -149,7 +149,7 @@ test_that("a GPU that is not there is refused by its number, and the next call w
   expect_s4_class(pc(suff(), gaussCItest, 0.05, p = 8, device = "cuda"), "pcAlgo")
 })
 
-test_that("a forked process is told that it cannot use the GPU, and falls back by itself", {
+test_that("a forked process gets an error on the GPU, and device = \"auto\" falls back", {
   skip_without_gpu()
   skip_on_os("windows")
   here <- pc(suff(), gaussCItest, 0.05, p = 8, device = "cuda")

@@ -17,7 +17,7 @@ test_that("the automatic choice is a GPU for many variables and a native test, a
   expect_identical(chosen("cpu")$kind, "cpu")
 })
 
-test_that("a GPU pays from so much work on", {
+test_that("a GPU pays from a certain amount of work on", {
   pays <- pcgpu:::gpu_pays
   expect_true(pays(list(kind = "gauss"), pcgpu:::auto_variables))
   expect_false(pays(list(kind = "gauss"), pcgpu:::auto_variables - 1))
@@ -115,7 +115,7 @@ test_that("without a GPU, device = \"auto\" is the CPU, silently, and \"cuda\" a
   expect_s4_class(pc(suff(), gaussCItest, 0.05, p = 8), "pcAlgo")
 })
 
-test_that("a machine without a driver is said to have none", {
+test_that("without a driver the error says so", {
   skip_with_gpu()
   skip_if(nzchar(Sys.which("nvidia-smi")), "this machine has an NVIDIA driver")
   expect_error(pc(suff(), gaussCItest, 0.05, p = 8, device = "cuda"), "driver",

@@ -12,7 +12,7 @@ random_graph <- function(seed) {
   m
 }
 
-# What is wrong with the place of the boxes; nothing, it is hoped. The device is open.
+# What is wrong with the places of the boxes, character(0) if nothing is. The device is open.
 misplaced <- function(m, cex, main) {
   listed <- pcgpu:::edges_of(m)
   pcgpu:::new_page(main)
@@ -107,7 +107,7 @@ test_that("box_reach() is the distance to the edge of a box with rounded corners
   expect_equal(reach(atan2(to[2], to[1]), c(4, 2), 0.5), sqrt(sum(to^2)))
 })
 
-test_that("no polygon is drawn for heads that nobody wants", {
+test_that("no polygon is drawn where no edge has a head", {
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
   graphics::plot.new()

@@ -27,7 +27,7 @@ test_that("a layout is the same every time", {
   expect_identical(pcgpu:::layout_graph(25, edges, boxes(25), 1), pcgpu:::layout_graph(25, edges, boxes(25), 1))
 })
 
-test_that("neighbours lie nearer than strangers", {
+test_that("adjacent nodes lie nearer than others", {
   # A path: its ends must be the two nodes that lie farthest from each other.
   edges <- data.frame(from = 1:9, to = 2:10, kind = "undirected")
   xy <- pcgpu:::layout_graph(10, edges, boxes(10), 1)

@@ -40,7 +40,7 @@ test_that("an R function serves the majority rule too", {
   )
 })
 
-test_that("what is no skeleton is refused", {
+test_that("anything but a skeleton is refused", {
   expect_error(orient(list()), class = "pcgpu_error_argument")
   expect_error(orient(small_fit()), "no direction yet", class = "pcgpu_error_argument")
   skel <- skeleton(suff(), gaussCItest, 0.05, p = 8)

@@ -72,7 +72,7 @@ test_that("labels go with the nodes, and p with labels gives pcalg's message", {
   expect_silent(pc(s, gaussCItest, 0.05, labels = colnames(s$C)))
 })
 
-test_that("numCores > 1 is no matter for a warning, and changes nothing", {
+test_that("numCores > 1 gives no warning and changes nothing", {
   s <- suff(p = 15, n = 100, degree = 4)
   for (method in c("stable", "original", "stable.fast")) {
     expect_silent(one <- pc(s, gaussCItest, 0.05, p = 15, skel.method = method, numCores = 1))

@@ -1,6 +1,6 @@
 columns <- c("device", "name", "memory_total", "memory_free", "compute_capability", "driver")
 
-test_that("a machine without a GPU has none, and the reason is told", {
+test_that("a machine without a GPU has none, and gives the reason", {
   skip_with_gpu()
   devices <- pcgpu_devices()
   expect_s3_class(devices, "data.frame")

@@ -1,4 +1,4 @@
-test_that("the device and the number of exact tests are told", {
+test_that("the device and the number of exact tests are reported", {
   told <- run_details(small_fit())
   expect_identical(told$device, "cpu")
   expect_identical(told$version, as.character(packageVersion("pcgpu")))

@@ -95,7 +95,7 @@ test_that("constant columns come last, and copies in their order", {
   expect_identical(found$relevance[found$index == 2], found$relevance[found$index == 3])
 })
 
-test_that("a selected column with a level of its own in every row is warned of", {
+test_that("a selected column with a different level in every row gets a warning", {
   data <- simulate_features()
   x <- data.frame(data$x, id = sprintf("row%d", 1:60))
   expect_warning(found <- select_features(x, data$y, 3, discretize = "none"), "\"id\"", class = "pcgpu_warning_unique")
@@ -120,8 +120,8 @@ test_that("bad arguments are named, with their values and the mend", {
   refuse("`y` has NA at place 7", x, replace(y, 7, NA), 3)
   refuse("`y` is of one class", x, rep("a", 60), 3)
   refuse("`y` is of 60 classes", x, paste(1:60), 3)
-  refuse("a value of its own in every row.*give `bins` below 60", x, 1:60 / 60, 3, bins = 5000)
-  refuse("a value of its own in every row.*cut\\(\\)", round(x), 1:60 / 60, 3, discretize = "none")
+  refuse("a different value in every row.*give `bins` below 60", x, 1:60 / 60, 3, bins = 5000)
+  refuse("a different value in every row.*cut\\(\\)", round(x), 1:60 / 60, 3, discretize = "none")
   refuse("`y` has an infinite value at place 3", x, replace(1:60, 3, Inf), 3)
   refuse("`y` is of 60 classes", x, factor(1:60), 3)
   broken <- replace(x + 0, 65, NA)
@@ -231,7 +231,7 @@ test_that("the number of intervals follows the number of observations", {
   expect_identical(select_features(x, rep(1:64, length.out = 400), 2)$classes, 64L)
   expect_identical(select_features(x, rep(1:65, length.out = 400), 2)$classes, 4L)
   expect_identical(select_features(x, x[, 7] + x[, 9], 2)$classes, 4L)
-  # Few samples: what tells of y comes first, not what stands first.
+  # Few samples: the features that depend on y come first, not the first columns.
   for (seed in 1:5) {
     set.seed(seed)
     x <- matrix(rnorm(47 * 200), 47)

@@ -65,7 +65,7 @@ test_that("the native discrete tests and the same tests as R functions agree", {
   }
 })
 
-test_that("too few samples are told once, with the number of edges that fell so", {
+test_that("too few samples give one warning, with the number of edges removed so", {
   golden <- read_golden("dis-p10-n200-smallsample")
   messages <- list()
   s <- golden_discrete(golden)

@@ -19,7 +19,7 @@ test_that("columns that have no correlation are named", {
   expect_error(suff_gauss(x), "infinite values in column \"v4\"", class = "pcgpu_error_argument")
 })
 
-test_that("what is no table of at least two columns and four rows is refused", {
+test_that("data must have at least two columns and four rows", {
   expect_error(suff_gauss(1:10), class = "pcgpu_error_argument")
   expect_error(suff_gauss(matrix(1:5, 5, 1)), "two columns", class = "pcgpu_error_argument")
   expect_error(suff_gauss(simulate(3, 3)), "at least 4", class = "pcgpu_error_argument")
@@ -45,7 +45,7 @@ test_that("missing values are refused, or treated as asked", {
   expect_error(suff_gauss(x, use = "complete.obs"), "usable rows", class = "pcgpu_error_argument")
 })
 
-test_that("pairwise correlations that do not fit together give a warning", {
+test_that("pairwise correlations that are not positive semi-definite give a warning", {
   x <- matrix(NA, 30, 3)
   z <- sin(1:10 * 5)
   x[1:10, 1:2] <- z

@@ -63,7 +63,7 @@ test_that("arguments that make no sense are refused by name", {
   refused("estimator", data.frame(a = 1:10, b = gl(2, 5)), estimator = "frenzel-pompe")
 })
 
-test_that("a constant column is told", {
+test_that("a constant column gets a warning", {
   expect_warning(suff_knn(cbind(1:10, 4)), class = "pcgpu_warning_constant")
   expect_warning(suff_knn(data.frame(a = 1:10, b = "x")), class = "pcgpu_warning_constant")
 })

@@ -10,7 +10,7 @@ random_correlation <- function(p) {
 
 pick <- function(x) x[[sample.int(length(x), 1)]]
 
-# What a call might get where it expects something else.
+# Values that a call may get in place of what it expects.
 odd_value <- function(p) {
   pick(list(
     NULL, NA, NA_integer_, NA_real_, NA_character_, NaN, Inf, -Inf, 0, 0L, -1, -1L, 1e-320, 1e300, -1e300, 2^31, 2^53, 2^63,

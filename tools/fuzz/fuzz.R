@@ -74,7 +74,7 @@ cat("\nThe commonest answers that are neither a value nor a classed error:\n")
 other <- all[kind %in% c("plain error", "not a case"), , drop = FALSE]
 top <- utils::head(sort(table(paste(other[, 2], substr(other[, 3], 1, 140), sep = ": ")), decreasing = TRUE), 15)
 cat(sprintf("  %5d  %s", as.integer(top), names(top)), sep = "\n")
-# Spoiling an argument may fail now and then; a fuzzer whose cases are mostly none fuzzes nothing.
+# A case may fail to be made now and then; where most do, nothing is tested.
 if (mean(kind == "not a case") > 0.05) {
   stop("more than one case in twenty could not be made: mend tools/fuzz/cases.R", call. = FALSE)
 }

@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p pcgpu-core --example cuda_discrete -- FILE [chi2|dis] [alpha] [strategy] [repeats] [m.max]`
 //!
-//! FILE: a header, then a row of level codes 0, 1, ... a sample (as `bifsample.py` writes, .gz too); or `random:p:n:levels:seed` for
+//! FILE: a header, then a row of level codes 0, 1, ... for each sample (.gz too); or `random:p:n:levels:seed` for
 //! uniform independent ones but for every third, mostly a copy of the one before; or `circle:p:n:levels:degree` for such codes
 //! where each variable is tested with its `degree` neighbours on a circle, and nothing is ever independent: degree - 1 tests of
 //! an edge from each side at level 1, the last. The strategies are shared and edge:beta:gamma. An argument "no" after m.max leaves

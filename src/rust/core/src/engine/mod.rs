@@ -78,7 +78,7 @@ pub struct Widest {
     pub degree: usize,
 }
 
-/// What a level came to.
+/// The counts of a level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LevelReport {
     /// Number of tests that pcalg performs.

@@ -148,7 +148,7 @@ impl Rounds<'_> {
         Ok(())
     }
 
-    /// What is told of rule 2: pcalg speaks of every chain.
+    /// The events of rule 2: pcalg prints a line for every chain.
     fn told_of_rule2(&self, a: usize, b: usize) -> Vec<Event<'static>> {
         if !self.poll.is_followed() {
             return Vec::new();
@@ -162,7 +162,7 @@ impl Rounds<'_> {
     /// Asks `wants` of every edge that is undirected now, in both directions. An edge that the round has directed the
     /// other way meanwhile is asked too: pcalg lists them once.
     ///
-    /// `wants` returns what is to be told of the edge that it wants directed.
+    /// `wants` returns the events of the edge that it wants directed, None for an edge that stays.
     fn each_open(&mut self, wants: impl Fn(&Self, usize) -> Option<Vec<Event<'static>>>) -> Result<()> {
         let mut open = std::mem::take(&mut self.open);
         open.retain(|&slot| self.marks.is_undirected(slot));

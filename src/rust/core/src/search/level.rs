@@ -170,7 +170,7 @@ impl PairSide {
     }
 }
 
-/// What the tests of a side came to.
+/// The result of the tests of a side.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Verdict {
     /// The first set that separates has this rank; p there.

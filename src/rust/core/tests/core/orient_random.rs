@@ -1,7 +1,7 @@
 //! Random skeletons with random, mostly inconsistent separating sets against pcalg: what golden cases rarely hit, such as
 //! conflicts, graphs that do not extend, several tries, ambiguous triples.
 //!
-//! `tests/golden/orient-random.json.gz` was recorded by `orient_support/record.R` with pcalg 2.7-12; set
+//! `tests/golden/orient-random.json.gz` was recorded by `support/record-orientation.R` with pcalg 2.7-12; set
 //! `PCGPU_ORIENT_CASES` to test a longer recording.
 
 use crate::support::orient::{

@@ -47,7 +47,7 @@ pub struct Discrete<'a> {
     rule: Rule,
 }
 
-/// What a test came to.
+/// The result of a test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outcome {
     /// The statistic, 0 where the rule says that there are too few samples.

@@ -60,7 +60,7 @@ pub struct Knn {
     decision: Decision,
 }
 
-/// What a test came to.
+/// The result of a test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outcome {
     /// The estimate of the conditional mutual information in nats; not cut off at 0.

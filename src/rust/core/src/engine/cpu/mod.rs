@@ -228,7 +228,7 @@ impl<K: Kernel> SideEngine for CpuEngine<K> {
     }
 }
 
-/// What a range of ranks of one side came to.
+/// The verdict of a range of ranks of one side.
 struct Part {
     side: usize,
     first: u64,

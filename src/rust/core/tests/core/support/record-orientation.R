@@ -1,12 +1,12 @@
 # Records tests/golden/orient-random.json.gz: pcalg's orientation of random skeletons with random separating sets.
-# Run here: Rscript record.R out.json [library with pcalg [first last]], then gzip. Without first and last it records cases 1 to
+# Run in its folder: Rscript record-orientation.R out.json [library with pcalg [first last]], then gzip. Without first and last it records cases 1 to
 # 240, and the given DAGs as cases 100001 to 100006.
 args <- commandArgs(TRUE)
 suppressMessages(library(pcalg, lib.loc = if (length(args) > 1) args[2]))
 stopifnot(packageVersion("pcalg") == "2.7.12")
 
 # DAGs on which rule 3 of udag2pdag() directs an edge that the CPDAG leaves undirected: c1 -> c2 counts as not connected.
-dags <- jsonlite::fromJSON("dags.json", simplifyDataFrame = FALSE)
+dags <- jsonlite::fromJSON("orientation-dags.json", simplifyDataFrame = FALSE)
 
 # as(graph, "matrix") as from, to, mark, from, to, mark, ...
 marks <- function(graph) {
