@@ -62,6 +62,32 @@ plot_after_pcalg <- function() {
   )
 }
 
+# pcalg's own print() and summary() do the work, and where a result of ours is no valid CPDAG they are followed by the line that says
+# so. Results of pcalg print as ever.
+note_after_pcalg <- function() {
+  theirs <- asNamespace("pcalg")
+  hidden <- new.env(parent = theirs)
+  print_theirs <- get("print.pcAlgo", theirs)
+  print_and_note <- function(x, ...) {
+    print_theirs(x, ...)
+    print_note(x)
+    invisible(x)
+  }
+  registerS3method("print", "pcAlgo", print_and_note, envir = baseenv())
+  methods::setMethod("show", "pcAlgo", function(object) print_and_note(object), where = hidden)
+  summary_theirs <- methods::selectMethod("summary", "pcAlgo", fdef = methods::getGeneric("summary", where = theirs))
+  methods::setMethod("summary", "pcAlgo", function(object, ...) {
+    summary_theirs(object, ...)
+    print_note(object)
+    invisible(object)
+  }, where = hidden)
+}
+
+after_pcalg <- function(...) {
+  plot_after_pcalg()
+  note_after_pcalg()
+}
+
 # The package graph has an S4 method of plot() for graphs that asks for Rgraphviz, and pcalg brings it along. Where
 # Rgraphviz is not installed, plot_cpdag() takes its place for this session, for graphs of the class of our results. Any
 # other method for graphs, of a Rgraphviz that is installed and loaded later or of the user's, still comes first.

@@ -44,8 +44,7 @@
 #' - `verbose = TRUE` prints pcalg's lines. With a native test and more than 50 variables it prints those of the levels
 #'   alone; `verbose = 2` prints all of them. Native tests that are printed are run a second time, one after the other.
 #' - Where tests contradict each other, `u2pd = "relaxed"` can give a graph that is no valid CPDAG, here as in pcalg. [run_details()] reports it
-#'   as `valid_cpdag`, and [plot_cpdag()] writes it below the graph. `print()` and `summary()` add a line that says so where pcalg is not
-#'   installed; where it is, its own methods print the result.
+#'   as `valid_cpdag`, [plot_cpdag()] writes it below the graph, and `print()` and `summary()` add a line that says so.
 #' - The slot `call` has an attribute, `"pcgpu"`, for [run_details()], so that `identical()` of a whole object with pcalg's is `FALSE`.
 #'   Compare slots.
 #' - `plot()` works without Rgraphviz, see [plot_cpdag()].

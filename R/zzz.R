@@ -5,9 +5,9 @@
     define_class(topenv())
   } else if (!isNamespaceLoaded("pcalg")) {
     show_before_pcalg(topenv())
-    setHook(packageEvent("pcalg", "onLoad"), function(...) plot_after_pcalg())
+    setHook(packageEvent("pcalg", "onLoad"), after_pcalg)
   } else {
-    plot_after_pcalg()
+    after_pcalg()
   }
   plot_without_rgraphviz()
 }
