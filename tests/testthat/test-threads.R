@@ -65,7 +65,11 @@ test_that("numCores is kept: no more threads than that are there while a search 
       list(kind = "gauss", C = s$C, n = s$n),
       list(p = 60L, method = "stable", alpha = 0.2, fixed_gaps = NULL, fixed_edges = NULL, na_delete = TRUE, m_max = 3), NULL,
       list(kind = "cpu", threads = threads, threads_named = TRUE),
-      list(level = function(...) seen <<- max(seen, sum(grepl("^pcgpu-", threads_of_process())))), pcgpu:::empty_result()
+      list(level = function(...) {
+        # A thread has its name once it runs.
+        Sys.sleep(0.05)
+        seen <<- max(seen, sum(grepl("^pcgpu-", threads_of_process())))
+      }), pcgpu:::empty_result()
     )
     expect_identical(seen, threads)
   }
