@@ -1,0 +1,114 @@
+//! How much memory this process may still get.
+
+/// Bytes that the process may still get: the least of what limits of its address space and data, of its control groups, and the
+/// machine's free memory and swap leave. `None` where none of these can be read, as on macOS and Windows.
+///
+/// Not the machine's total: a virtual machine may be given memory as it asks for it.
+pub fn available() -> Option<u64> {
+    #[cfg(target_os = "linux")]
+    return linux::available();
+    #[cfg(not(target_os = "linux"))]
+    None
+}
+
+/// Whether a block of so many bytes is to be had: it is asked for and given back, untouched.
+pub(super) fn probe(bytes: usize) -> bool {
+    #[cfg(target_os = "linux")]
+    return linux::probe(bytes);
+    #[cfg(not(target_os = "linux"))]
+    return super::has_space(&mut Vec::<u8>::new(), bytes);
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::ffi::{c_int, c_void};
+    use std::fs::read_to_string;
+
+    extern "C" {
+        fn mmap(at: *mut c_void, bytes: usize, access: c_int, flags: c_int, file: c_int, offset: isize) -> *mut c_void;
+        fn munmap(at: *mut c_void, bytes: usize) -> c_int;
+    }
+
+    /// Not by malloc: it remembers the size of what it gives back, and keeps as much from then on.
+    pub fn probe(bytes: usize) -> bool {
+        const READ_AND_WRITE: c_int = 3;
+        const PRIVATE_AND_ANONYMOUS: c_int = 0x22;
+        // SAFETY: a fresh mapping that nobody uses, of the size that it is given back with.
+        unsafe {
+            let block = mmap(std::ptr::null_mut(), bytes, READ_AND_WRITE, PRIVATE_AND_ANONYMOUS, -1, 0);
+            block as isize != -1 && munmap(block, bytes) == 0
+        }
+    }
+
+    pub fn available() -> Option<u64> {
+        [address_space(), control_groups(), machine()].into_iter().flatten().min()
+    }
+
+    /// The number behind a name, of `unit` bytes.
+    fn number(text: &str, name: &str, unit: u64) -> Option<u64> {
+        let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+        line.split_whitespace().next()?.parse::<u64>().ok()?.checked_mul(unit)
+    }
+
+    fn address_space() -> Option<u64> {
+        let limits = read_to_string("/proc/self/limits").ok()?;
+        let used = read_to_string("/proc/self/status").ok()?;
+        let left = |limit: &str, used_of: &str| {
+            Some(number(&limits, limit, 1)?.saturating_sub(number(&used, used_of, 1024)?))
+        };
+        [left("Max address space", "VmSize:"), left("Max data size", "VmData:")].into_iter().flatten().min()
+    }
+
+    fn machine() -> Option<u64> {
+        let memory = read_to_string("/proc/meminfo").ok()?;
+        Some(number(&memory, "MemAvailable:", 1024)? + number(&memory, "SwapFree:", 1024).unwrap_or(0))
+    }
+
+    /// The least that a control group of this process, or one above it, has left. A group's files in the page cache are given
+    /// up where memory is short, and so are no use of it.
+    fn control_groups() -> Option<u64> {
+        let groups = read_to_string("/proc/self/cgroup").ok()?;
+        let mut least: Option<u64> = None;
+        for line in groups.lines() {
+            let mut parts = line.splitn(3, ':').skip(1);
+            let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else { continue };
+            let (root, limit, usage, files) = if controllers.is_empty() {
+                ("/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file ")
+            } else if controllers.split(',').any(|controller| controller == "memory") {
+                ("/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file ")
+            } else {
+                continue;
+            };
+            // In a container the path may be the host's: then the group is at the root.
+            let mut path = path.trim_end_matches('/');
+            loop {
+                let read = |file: &str| read_to_string(format!("{root}{path}/{file}")).ok();
+                let whole = |file: &str| read(file)?.trim().parse::<u64>().ok();
+                if let (Some(limit), Some(usage)) = (whole(limit), whole(usage)) {
+                    let files = read("memory.stat").and_then(|stat| number(&stat, files, 1)).unwrap_or(0);
+                    let left = limit.saturating_sub(usage.saturating_sub(files));
+                    least = Some(least.map_or(left, |least| least.min(left)));
+                }
+                match path.rfind('/') {
+                    Some(at) => path = &path[..at],
+                    None => break,
+                }
+            }
+        }
+        least
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn numbers_are_read_by_name() {
+            assert_eq!(number("A: 1\nMemAvailable:   12 kB\n", "MemAvailable:", 1024), Some(12 * 1024));
+            assert_eq!(number("Max data size    unlimited   unlimited  bytes", "Max data size", 1), None);
+            assert!(machine().is_some_and(|bytes| bytes > 1 << 20));
+            assert!(available().is_some());
+            assert!(probe(1 << 20) && !probe(1 << 60));
+        }
+    }
+}
