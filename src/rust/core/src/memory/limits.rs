@@ -53,9 +53,8 @@ mod linux {
     fn address_space() -> Option<u64> {
         let limits = read_to_string("/proc/self/limits").ok()?;
         let used = read_to_string("/proc/self/status").ok()?;
-        let left = |limit: &str, used_of: &str| {
-            Some(number(&limits, limit, 1)?.saturating_sub(number(&used, used_of, 1024)?))
-        };
+        let left =
+            |limit: &str, used_of: &str| Some(number(&limits, limit, 1)?.saturating_sub(number(&used, used_of, 1024)?));
         [left("Max address space", "VmSize:"), left("Max data size", "VmData:")].into_iter().flatten().min()
     }
 

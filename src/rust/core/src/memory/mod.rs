@@ -287,11 +287,22 @@ pub fn prepare<T>(vector: &mut Vec<T>, len: usize, why: Use) -> bool {
         return true;
     }
     let more = len - vector.len().min(len);
-    if has_space(vector, more) {
+    // Twice as much as there was where that is to be had, so that a slow growth does not copy each time.
+    let twice = bytes_of::<T>(len.max(2 * vector.capacity()));
+    if (is_to_be_had(twice) && trying(|| vector.try_reserve(more)).is_ok()) || has_space(vector, more) {
         return true;
     }
     why.fails(bytes_of::<T>(len));
     false
+}
+
+/// For workers, whose failures are noted: appends a value, or drops it where memory does not suffice.
+#[inline]
+pub fn push_noted<T>(vector: &mut Vec<T>, value: T, why: Use) {
+    if vector.len() == vector.capacity() && !prepare(vector, (2 * vector.len()).max(16), why) {
+        return;
+    }
+    vector.push(value);
 }
 
 /// For workers, whose failures are noted: a value, or none where making it fails.
