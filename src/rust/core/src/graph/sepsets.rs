@@ -140,7 +140,7 @@ impl SepSetLog {
         let SepSetLog { mut sets, found } = self;
         // What was dropped for want of memory must not be missed below.
         memory::check()?;
-        let mut counts = memory::filled(sets.p(), 0u32, Use::Sets)?;
+        let mut counts = memory::zeros::<u32>(sets.p(), Use::Sets)?;
         for &[x, _] in found.iter().flat_map(|part| &part.pairs) {
             counts[x as usize] += 1;
         }

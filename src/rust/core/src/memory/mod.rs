@@ -1,7 +1,7 @@
 //! Memory that may not be to be had.
 //!
 //! A failed allocation ends a Rust program, and R with it. So blocks that may be large are asked for in ways that can fail
-//! ([`filled`], [`copied`], [`grow`], ...), or are planned for ([`room`]) just before code that asks for many of them. What fails on a
+//! ([`zeros`], [`copied`], [`grow`], ...), or are planned for ([`room`]) just before code that asks for many of them. What fails on a
 //! worker is noted ([`Use::fails`]), and the notice is read wherever a run looks whether to stop ([`is_short`], [`check`]): the call
 //! ends in [`Error::Memory`]. Small blocks come, once the system has none left, from a reserve ([`Careful`]), which lasts until
 //! the next such look.
@@ -12,6 +12,7 @@
 mod limits;
 mod reserve;
 
+use std::alloc::Layout;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -228,11 +229,37 @@ pub fn space<T>(len: usize, why: Use) -> Result<Vec<T>> {
     }
 }
 
-/// `len` copies of a value.
-pub fn filled<T: Clone>(len: usize, value: T, why: Use) -> Result<Vec<T>> {
-    let mut vector = space(len, why)?;
-    vector.resize(len, value);
-    Ok(vector)
+/// Numbers whose zero is all bits 0.
+pub trait Number: Copy + Default + private::Sealed {}
+
+mod private {
+    pub trait Sealed {}
+}
+
+macro_rules! numbers {
+    ($($number:ty),*) => {
+        $(impl private::Sealed for $number {} impl Number for $number {})*
+    };
+}
+numbers!(u8, u16, u32, u64, i32, i64, f64);
+
+/// `len` zeros, which the system makes as they are touched.
+pub fn zeros<T: Number>(len: usize, why: Use) -> Result<Vec<T>> {
+    let refused = || why.error(bytes_of::<T>(len));
+    let layout = Layout::array::<T>(len).map_err(|_| refused())?;
+    if layout.size() == 0 {
+        return Ok(Vec::new());
+    }
+    if !is_to_be_had(layout.size()) {
+        return Err(refused());
+    }
+    // SAFETY: the layout has a size.
+    let block = trying(|| unsafe { std::alloc::alloc_zeroed(layout) });
+    if block.is_null() {
+        return Err(refused());
+    }
+    // SAFETY: a block of this allocator, of the layout of `len` values, each of them a zero.
+    Ok(unsafe { Vec::from_raw_parts(block.cast(), len, len) })
 }
 
 /// A copy.
@@ -326,7 +353,7 @@ mod tests {
     fn what_cannot_be_had_is_an_error_with_its_bytes() {
         let wanted = usize::MAX / 16;
         let refused = |error| matches!(error, Error::Memory { bytes, .. } if bytes as usize == wanted / 8 * 8);
-        assert!(filled(wanted / 8, 0u64, Use::Pairs).is_err_and(refused));
+        assert!(zeros::<u64>(wanted / 64, Use::Pairs).is_err_and(refused));
         assert!(room(wanted / 8 * 8, Use::Level).is_err_and(refused));
         assert!(!has_space(&mut vec![1u8], usize::MAX));
         assert_eq!(threads_with_room(8, wanted), 0);
@@ -335,7 +362,8 @@ mod tests {
 
     #[test]
     fn what_can_be_had_is_there() {
-        assert_eq!(filled(3, 7u8, Use::Pairs).unwrap(), [7, 7, 7]);
+        assert_eq!(zeros::<f64>(3, Use::Pairs).unwrap(), [0.0; 3]);
+        assert!(zeros::<u32>(0, Use::Pairs).unwrap().is_empty() && zeros::<u64>(usize::MAX / 8, Use::Pairs).is_err());
         assert_eq!(copied(&[1, 2], Use::Pairs).unwrap(), [1, 2]);
         assert_eq!(collected((0..3u32).rev(), Use::Pairs).unwrap(), [2, 1, 0]);
         let mut grown = Vec::new();

@@ -301,7 +301,7 @@ fn planes(levels: u32, codes: &Codes) -> Result<Vec<u64>> {
         return Ok(Vec::new());
     }
     let words = codes.len().div_ceil(64);
-    let mut planes = memory::filled(levels as usize * words, 0u64, Use::Codes)?;
+    let mut planes = memory::zeros(levels as usize * words, Use::Codes)?;
     for (i, &code) in codes.iter().enumerate().filter(|(_, &code)| u32::from(code) < levels) {
         planes[usize::from(code) * words + i / 64] |= 1 << (i % 64);
     }

@@ -92,7 +92,7 @@ impl<K: Kernel> Engine for CpuEngine<K> {
     fn p_values(&mut self, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>> {
         let at_once = self.kernel.questions_at_once();
         let blocks = batch.len().div_ceil(at_once);
-        let mut values = memory::filled(batch.len(), 0.0, Use::Level)?;
+        let mut values = memory::zeros(batch.len(), Use::Level)?;
         memory::room(blocks * size_of::<Mutex<Option<&mut [f64]>>>(), Use::Level)?;
         let slots: Vec<Mutex<Option<&mut [f64]>>> = values.chunks_mut(at_once).map(|c| Mutex::new(Some(c))).collect();
         let failed: Mutex<Option<(usize, &'static str)>> = Mutex::new(None);

@@ -141,7 +141,7 @@ impl<C: Cell> Given<C> {
         let n = self.order.len();
         let k_perm = knn.settings().k_perm;
         let key = knn.set_key(&self.s);
-        let Some(mut neighbours) = memory::noted(memory::filled(n * k_perm, 0, Use::Neighbours)) else { return false };
+        let Some(mut neighbours) = memory::noted(memory::zeros(n * k_perm, Use::Neighbours)) else { return false };
         let (mut ties, mut sorted) = (Vec::new(), Vec::new());
         let mut distances = vec![C::ZERO; padded(n)];
         let mut bound = C::MOST;
