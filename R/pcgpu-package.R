@@ -16,6 +16,8 @@
 #' - `pcgpu_error_test`: the user's `indepTest` stopped; fields `x`, `y`, `S` and `parent`.
 #' - `pcgpu_error_overflow`: one pair has more than 2^63 tests at a level: make `m.max` smaller.
 #' - `pcgpu_error_numeric`: a matrix that pcalg cannot invert either.
+#' - `pcgpu_error_memory`: there is not enough memory; fields `bytes` (wanted), `available` (what this R process could get; `NULL` where that
+#'   is not known), `what` and `mend`.
 #' - `pcgpu_error_device`: the GPU that was asked for cannot be used. One more class says why:
 #'   `pcgpu_error_device_no_driver`, `_no_device`, `_old_driver`, `_old_device`, `_busy`, `_out_of_memory`,
 #'   `_failed` (the card did) and `_forked` (CUDA does not survive a fork, as by

@@ -146,9 +146,8 @@ fn oriented(
 
 /// A graph with marks as lists: `edges`, `marks` (NULL when all are 1) and counts.
 fn graph_lists(token: &Token, pdag: &Pdag) -> Outcome<Vec<(&'static str, Robj)>> {
-    // By end of an edge its number and mark, while the list grows.
-    let ends = 2 * (pdag.directed_count() + pdag.undirected_count() + pdag.bidirected_count());
-    memory::room(10 * ends + 64 * pdag.p(), Use::Orientation)?;
+    // Of each entry its number and mark, while the lists grow.
+    memory::room(10 * pdag.entries() + 64 * pdag.p(), Use::Orientation)?;
     let mut edges = Vec::with_capacity(pdag.p());
     let mut marks = Vec::with_capacity(pdag.p());
     for i in 0..pdag.p() {

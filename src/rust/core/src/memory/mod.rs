@@ -353,7 +353,7 @@ mod tests {
     fn what_cannot_be_had_is_an_error_with_its_bytes() {
         let wanted = usize::MAX / 16;
         let refused = |error| matches!(error, Error::Memory { bytes, .. } if bytes as usize == wanted / 8 * 8);
-        assert!(zeros::<u64>(wanted / 64, Use::Pairs).is_err_and(refused));
+        assert!(zeros::<u64>(wanted / 8, Use::Pairs).is_err_and(refused));
         assert!(room(wanted / 8 * 8, Use::Level).is_err_and(refused));
         assert!(!has_space(&mut vec![1u8], usize::MAX));
         assert_eq!(threads_with_room(8, wanted), 0);
