@@ -254,7 +254,8 @@ impl Counter {
         }
         self.keys.sort_unstable();
         let runs = self.keys.chunk_by(|a, b| a == b);
-        if !memory::prepare(&mut self.cells, runs.clone().count(), Use::Tables) {
+        let count = 1 + self.keys.windows(2).filter(|two| two[0] != two[1]).count();
+        if !memory::prepare(&mut self.cells, count, Use::Tables) {
             return;
         }
         self.cells.extend(runs.map(|run| {
