@@ -9,8 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{mpsc, Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use crate::memory::{self, Use};
-use crate::{Error, Result};
+use crate::{memory, Error, Result};
 
 /// Time between two looks of the calling thread.
 const WATCH: Duration = Duration::from_millis(20);
@@ -47,9 +46,6 @@ struct Threads {
 
 /// What a thread takes from the start: two MiB of stack, and what the C library keeps for it.
 const BYTES_OF_THREAD: usize = 3 << 20;
-
-/// The address space that the C library may keep for a thread's allocations once it runs.
-const BYTES_OF_HEAP: usize = 64 << 20;
 
 impl From<usize> for Pool {
     /// [`Pool::new`].
@@ -91,20 +87,18 @@ impl Pool {
             if fit == 0 {
                 return Ok(None);
             }
-            let start = |count| {
-                let threads = rayon::ThreadPoolBuilder::new().num_threads(count).thread_name(|i| format!("pcgpu-{i}"));
-                threads.build().map(Some)
-            };
-            let refused = match start(fit) {
-                Ok(pool) => return Ok(pool),
-                Err(error) => error,
-            };
-            // The system gives one reason for too many threads and for too little memory.
-            if fit == count && memory::room(count.saturating_mul(BYTES_OF_HEAP), Use::Threads).is_ok() {
-                return Err(refused.to_string());
+            let threads = rayon::ThreadPoolBuilder::new().num_threads(fit).thread_name(|i| format!("pcgpu-{i}"));
+            match threads.build() {
+                Ok(pool) => {
+                    if memory::is_limited() {
+                        // A thread takes what it must have before anybody else can.
+                        pool.broadcast(|_| ());
+                    }
+                    Ok(Some(pool))
+                }
+                Err(_) if fit < count => Ok(None),
+                Err(error) => Err(error.to_string()),
             }
-            let fewer = std::iter::successors(Some(fit / 2), |&count| Some(count / 2)).take_while(|&count| count > 0);
-            Ok(fewer.into_iter().find_map(|count| start(count).ok().flatten()))
         });
         match started {
             Ok(pool) => Ok(pool.as_ref()),

@@ -11,6 +11,23 @@ pub fn available() -> Option<u64> {
     None
 }
 
+/// Addresses that glibc's malloc takes for a thread, most of which it gives back or never touches. Without them a thread may not
+/// even come by its thread-local data, and then glibc ends the process.
+pub(super) const ADDRESSES_OF_THREAD: usize = 128 << 20;
+
+/// Whether the process has a limit of its addresses (`ulimit -v`).
+pub fn is_limited() -> bool {
+    !has_addresses(1 << 40)
+}
+
+/// Whether there are so many addresses, with or without memory.
+pub(super) fn has_addresses(bytes: usize) -> bool {
+    #[cfg(target_os = "linux")]
+    return linux::has_addresses(bytes);
+    #[cfg(not(target_os = "linux"))]
+    return bytes <= 1 << 40;
+}
+
 /// Whether a block of so many bytes is to be had: it is asked for and given back, untouched.
 pub(super) fn probe(bytes: usize) -> bool {
     #[cfg(target_os = "linux")]
@@ -29,13 +46,23 @@ mod linux {
         fn munmap(at: *mut c_void, bytes: usize) -> c_int;
     }
 
+    const NO_ACCESS: c_int = 0;
+    const READ_AND_WRITE: c_int = 3;
+
     /// Not by malloc: it remembers the size of what it gives back, and keeps as much from then on.
     pub fn probe(bytes: usize) -> bool {
-        const READ_AND_WRITE: c_int = 3;
+        maps(bytes, READ_AND_WRITE)
+    }
+
+    pub fn has_addresses(bytes: usize) -> bool {
+        maps(bytes, NO_ACCESS)
+    }
+
+    fn maps(bytes: usize, access: c_int) -> bool {
         const PRIVATE_AND_ANONYMOUS: c_int = 0x22;
         // SAFETY: a fresh mapping that nobody uses, of the size that it is given back with.
         unsafe {
-            let block = mmap(std::ptr::null_mut(), bytes, READ_AND_WRITE, PRIVATE_AND_ANONYMOUS, -1, 0);
+            let block = mmap(std::ptr::null_mut(), bytes, access, PRIVATE_AND_ANONYMOUS, -1, 0);
             block as isize != -1 && munmap(block, bytes) == 0
         }
     }
@@ -107,7 +134,7 @@ mod linux {
             assert_eq!(number("Max data size    unlimited   unlimited  bytes", "Max data size", 1), None);
             assert!(machine().is_some_and(|bytes| bytes > 1 << 20));
             assert!(available().is_some());
-            assert!(probe(1 << 20) && !probe(1 << 60));
+            assert!(probe(1 << 20) && !probe(1 << 60) && has_addresses(1 << 30) && !has_addresses(1 << 60));
         }
     }
 }

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::{Error, Result};
 
-pub use limits::available;
+pub use limits::{available, is_limited};
 pub use reserve::Careful;
 
 /// What memory is for, and so what to do where there is none.
@@ -195,7 +195,11 @@ pub fn room(bytes: usize, why: Use) -> Result<()> {
 /// Of `most` threads with so many bytes each, how many there is room for.
 pub fn threads_with_room(most: usize, bytes_each: usize) -> usize {
     let mut threads = most;
-    while threads > 0 && room(threads.saturating_mul(bytes_each), Use::Threads).is_err() {
+    let fits = |threads: usize| {
+        room(threads.saturating_mul(bytes_each), Use::Threads).is_ok()
+            && limits::has_addresses(threads.saturating_mul(bytes_each.saturating_add(limits::ADDRESSES_OF_THREAD)))
+    };
+    while threads > 0 && !fits(threads) {
         threads /= 2;
     }
     threads
