@@ -25,6 +25,7 @@
 #' | `test` | `indepTest`, an R function, failed | mend that function |
 #' | `overflow` | a pair has more than 2^63 tests | smaller `m.max` or `alpha` |
 #' | `numeric` | a test has no p-value | see the message |
+#' | `memory` | R can get too little memory | see the message |
 #' | `package` | a suggested package is missing | install it |
 #' | `no_pcalg` | `use_in_pcalg()` without pcalg | install pcalg |
 #' | `internal` | a bug of this package | report it, with `pcgpu_info()` |
@@ -39,7 +40,8 @@
 #' | `device_failed` | the GPU or its driver failed | call again, or restart R |
 #'
 #' `argument` has the fields `argument`, `value` and `mend`; `test` has `x`, `y`, `S` (the test that failed) and `parent` (the original condition, whose
-#' classes it has, too); `numeric` has `x`, `y`, `S`; `overflow` has `x`, `y`, `level` and `candidates`; `package` has `package`; each error
+#' classes it has, too); `numeric` has `x`, `y`, `S`; `overflow` has `x`, `y`, `level` and `candidates`; `memory` has `bytes` (wanted), `available` (what R can get; `NULL`
+#' where that is not known), `what` and `mend`; `package` has `package`; each error
 #' of a GPU has the class `pcgpu_error_device` too, and the fields `what` and `mend`. After any error the next call works.
 #'
 #' **Warnings** have the class `pcgpu_warning`, and `pcgpu_warning_` followed by

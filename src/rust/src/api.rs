@@ -6,6 +6,7 @@ use pcgpu_core::ci::CiTest;
 use pcgpu_core::engine::cpu::simd;
 use pcgpu_core::engine::{Engine, EngineTest};
 use pcgpu_core::graph::{Adjacency, SepSets};
+use pcgpu_core::memory::{self, Use};
 use pcgpu_core::orient::{self, ColliderRule, Pdag};
 use pcgpu_core::pool::default_threads;
 use pcgpu_core::search::{levels, sequential, Method, Observer, Skeleton};
@@ -145,6 +146,8 @@ fn oriented(
 
 /// A graph with marks as lists: `edges`, `marks` (NULL when all are 1) and counts.
 fn graph_lists(token: &Token, pdag: &Pdag) -> Outcome<Vec<(&'static str, Robj)>> {
+    // Of each entry its number and mark, while the lists grow.
+    memory::room(10 * pdag.entries() + 64 * pdag.p(), Use::Orientation)?;
     let mut edges = Vec::with_capacity(pdag.p());
     let mut marks = Vec::with_capacity(pdag.p());
     for i in 0..pdag.p() {
@@ -170,6 +173,7 @@ fn graph_lists(token: &Token, pdag: &Pdag) -> Outcome<Vec<(&'static str, Robj)>>
 }
 
 fn skeleton_lists(token: &Token, graph: &Adjacency) -> Outcome<Vec<(&'static str, Robj)>> {
+    memory::room(16 * graph.edge_count() + 32 * graph.p(), Use::Pairs)?;
     Ok(vec![
         ("edges", output::vertex_lists(token, &graph.to_lists())?),
         ("marks", ().into()),
@@ -248,6 +252,7 @@ fn search(
         Test::Discrete(test) => test.too_few(&sepsets),
         _ => 0,
     };
+    memory::check()?;
     let mut result = match &orient {
         None => skeleton_lists(token, &graph)?,
         Some(orient) => {
@@ -367,6 +372,7 @@ fn rust_discrete_test(test: Robj) -> Robj {
         let given: Vec<u32> = (2..test.p() as u32).collect();
         let test = test.test();
         let outcome = test.test(0, 1, &given);
+        memory::check()?;
         Ok(output::named(vec![
             ("statistic", Robj::from(outcome.statistic)),
             ("df", Robj::from(outcome.df)),

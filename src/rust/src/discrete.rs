@@ -3,6 +3,7 @@
 use extendr_api::prelude::*;
 use pcgpu_core::ci::discrete::{Coded, Discrete, Rule, Statistic, MOST_LEVELS};
 use pcgpu_core::graph::SepSets;
+use pcgpu_core::memory::{self, Use};
 use pcgpu_core::{shown, Error};
 
 use crate::failure::{Failure, Outcome};
@@ -37,7 +38,8 @@ impl DiscreteTest {
         let codes = if let Some(codes) = dm.as_integer_slice() {
             codes
         } else if let Some(codes) = dm.as_logical_slice() {
-            own = codes.iter().map(|code| if code.is_na() { i32::MIN } else { i32::from(code.is_true()) }).collect();
+            let code = |code: &Rbool| if code.is_na() { i32::MIN } else { i32::from(code.is_true()) };
+            own = memory::collected(codes.iter().map(code), Use::Codes)?;
             &own
         } else if let Some(codes) = dm.as_real_slice() {
             own = whole(codes, codes.len() / p)?;
@@ -93,7 +95,11 @@ fn whole(codes: &[f64], n: usize) -> Outcome<Vec<i32>> {
             }))
         }
     };
-    codes.iter().enumerate().map(code).collect()
+    let mut own = memory::space(codes.len(), Use::Codes)?;
+    for at_code in codes.iter().enumerate() {
+        own.push(code(at_code)?);
+    }
+    Ok(own)
 }
 
 /// Numbers of levels; `suffStat$nlev` has been checked to be numbers.

@@ -6,7 +6,7 @@
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
 use extendr_api::prelude::*;
-use pcgpu_core::Error;
+use pcgpu_core::{memory, Error};
 
 use crate::session::Token;
 
@@ -61,6 +61,15 @@ impl Failure {
                             vec![("what", Robj::from(device.message)), ("mend", Robj::from(device.mend))],
                         );
                     }
+                    Error::Memory { bytes, available, what, mend } => (
+                        "memory",
+                        vec![
+                            ("bytes", Robj::from(bytes as f64)),
+                            ("available", available.map_or_else(|| ().into(), |bytes| Robj::from(bytes as f64))),
+                            ("what", Robj::from(what)),
+                            ("mend", Robj::from(mend)),
+                        ],
+                    ),
                     Error::Interrupted => ("interrupt", Vec::new()),
                     Error::Argument { argument, value, mend } => (
                         "argument",
@@ -92,6 +101,7 @@ impl Failure {
 
 /// Runs a boundary function; a failure, or a panic should there be one, becomes the error list.
 pub fn respond(body: impl FnOnce(&Token) -> Outcome<Robj>) -> Robj {
+    memory::forget();
     let token = Token::new();
     match catch_unwind(AssertUnwindSafe(|| body(&token))) {
         Ok(Ok(value)) => value,

@@ -4,6 +4,7 @@
 use extendr_api::prelude::*;
 use extendr_ffi::{Rf_xlength, INTEGER, REAL, SEXP, SEXPTYPE, TYPEOF, VECTOR_ELT};
 use pcgpu_core::graph::{Adjacency, SepSets, Side};
+use pcgpu_core::memory::{self, Use};
 use pcgpu_core::search::{Method, Options};
 use pcgpu_core::{shown, Error};
 
@@ -79,6 +80,7 @@ fn pairs(list: &List, name: &str, p: usize) -> Outcome<Option<Adjacency>> {
     let Some(value) = optional(list, name) else { return Ok(None) };
     let wrong = || Failure::Input(format!("internal: `{name}` is not a {p} x {p} logical matrix"));
     let cells = value.as_logical_slice().filter(|c| p.checked_mul(p) == Some(c.len())).ok_or_else(wrong)?;
+    memory::room(Adjacency::bytes(p), Use::Pairs)?;
     let mut graph = Adjacency::empty(p);
     for y in 1..p {
         for x in 0..y {
@@ -124,9 +126,18 @@ pub fn vertices(value: &Robj, p: usize, name: &str) -> Outcome<Vec<u32>> {
         return Ok(Vec::new());
     }
     if let Some(slice) = value.as_integer_slice() {
-        return slice.iter().map(|&v| shift(f64::from(v))).collect();
+        let mut numbers = memory::space(slice.len(), Use::Pairs)?;
+        for &v in slice {
+            numbers.push(shift(f64::from(v))?);
+        }
+        return Ok(numbers);
     }
-    value.as_real_slice().ok_or_else(wrong)?.iter().map(|&v| shift(v)).collect()
+    let slice = value.as_real_slice().ok_or_else(wrong)?;
+    let mut numbers = memory::space(slice.len(), Use::Pairs)?;
+    for &v in slice {
+        numbers.push(shift(v)?);
+    }
+    Ok(numbers)
 }
 
 /// Neighbour lists as a graph.
@@ -134,7 +145,12 @@ pub fn graph(edges: &List, p: usize) -> Outcome<Adjacency> {
     if edges.len() != p {
         return Err(Failure::Input(format!("internal: `edges` has {} entries for {p} vertices", edges.len())));
     }
-    let lists = edges.values().map(|value| vertices(&value, p, "edges")).collect::<Outcome<Vec<_>>>()?;
+    let mut lists = memory::space(p, Use::Pairs)?;
+    for value in edges.values() {
+        lists.push(vertices(&value, p, "edges")?);
+        memory::check()?;
+    }
+    memory::room(Adjacency::bytes(p), Use::Pairs)?;
     Ok(Adjacency::from_lists(&lists))
 }
 
@@ -150,12 +166,14 @@ pub fn sepsets(sepset: &List, p: usize, graph: Option<&Adjacency>) -> Outcome<Se
             mend: format!("give pcalg's list of {p} lists of {p}, each entry NULL or numbers of variables"),
         })
     };
+    memory::room(Adjacency::bytes(p) + 32 * p, Use::Sets)?;
     let mut sets = SepSets::new(p, Side::Smaller);
     if sepset.len() != p {
         return Err(refuse(format!("a list of {}", sepset.len())));
     }
     let mut set = Vec::new();
     for (x, row) in sepset.values().enumerate() {
+        memory::check()?;
         let row = row.as_list().filter(|row| row.len() <= p);
         let row = row.ok_or_else(|| refuse(format!("something else at [[{}]]", x + 1)))?;
         let asked: Vec<usize> = match graph {
@@ -173,6 +191,7 @@ pub fn sepsets(sepset: &List, p: usize, graph: Option<&Adjacency>) -> Outcome<Se
             }
         }
     }
+    memory::check()?;
     Ok(sets)
 }
 

@@ -20,3 +20,7 @@ mod machine;
 mod output;
 mod selection;
 mod session;
+
+/// Its reserve is for the small allocations that cannot fail without ending R.
+#[global_allocator]
+static ALLOCATOR: pcgpu_core::memory::Careful = pcgpu_core::memory::Careful;

@@ -6,6 +6,7 @@ use extendr_ffi::{
     SET_VECTOR_ELT, SEXP, SEXPTYPE,
 };
 use pcgpu_core::graph::SepSets;
+use pcgpu_core::memory::{self, Use};
 use pcgpu_core::Error;
 
 use crate::failure::{Failure, Outcome};
@@ -20,8 +21,14 @@ fn allocate(token: &Token, make: impl FnMut() -> SEXP) -> Outcome<Robj> {
     }
 }
 
+/// Makes sure of memory for p x p cells of 8 bytes in R.
+fn room_for_square(p: usize) -> Outcome<()> {
+    Ok(memory::room(p.saturating_mul(p).saturating_mul(8), Use::Pairs)?)
+}
+
 /// An R matrix of p x p doubles to be filled in place.
 pub fn matrix(token: &Token, p: usize) -> Outcome<Robj> {
+    room_for_square(p)?;
     // SAFETY: on R's thread.
     allocate(token, || unsafe { Rf_allocMatrix(SEXPTYPE::REALSXP, p as i32, p as i32) })
 }
@@ -68,6 +75,7 @@ pub fn mark_lists(token: &Token, lists: &[Vec<u8>]) -> Outcome<Robj> {
 /// pcalg's list of p lists of p. Empty sets, and sets of one variable, are one shared object each: there may be millions
 /// (R copies such an object before it changes it).
 pub fn sepsets(token: &Token, sets: &SepSets) -> Outcome<Robj> {
+    room_for_square(sets.p())?;
     // SAFETY: on R's thread; nothing in there needs dropping.
     allocate(token, || unsafe { make_sepsets(sets) })
 }
@@ -130,6 +138,7 @@ pub fn fill_slots(token: &Token, object: &Robj, slots: &List) -> Outcome<Robj> {
 /// takes longer than to make it: so the slot gets it before anything else does.
 pub fn fill_sepsets(token: &Token, object: &Robj, sets: &SepSets) -> Outcome<()> {
     check_object(object)?;
+    room_for_square(sets.p())?;
     let name = r!("sepset");
     // SAFETY: as in `fill_slots`; the list is protected until the object holds it.
     allocate(token, || unsafe {

@@ -2,6 +2,7 @@
 
 use extendr_api::prelude::*;
 use pcgpu_core::engine::cpu::selection::encode;
+use pcgpu_core::memory::{self, Use};
 use pcgpu_core::search::Observer;
 use pcgpu_core::select::discretise::{Column, Discretise};
 use pcgpu_core::select::{select, CountLogs, Criterion, Samples};
@@ -97,6 +98,8 @@ pub fn run(
     let class = column_of(y).ok_or_else(|| Failure::Input("internal: `y` is not a vector of numbers".into()))?;
     let samples: Samples = encode(n, &features.columns()?, class, how, machine.pool.clone(), observer)
         .map_err(|error| token.explain(error))?;
+    // Two tables by count.
+    memory::room(24 * n, Use::Features)?;
     let logs = CountLogs::new(n);
     let mut counting = machine.counting(&samples, &logs)?;
     let found =

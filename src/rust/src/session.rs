@@ -11,7 +11,7 @@ use extendr_ffi::{
 use pcgpu_core::ci::CiTest;
 use pcgpu_core::orient::Event;
 use pcgpu_core::search::Observer;
-use pcgpu_core::{Error, Result};
+use pcgpu_core::{memory, Error, Result};
 
 use crate::failure::Failure;
 
@@ -211,6 +211,7 @@ impl<'a> RObserver<'a> {
 
 impl Observer for RObserver<'_> {
     fn look(&mut self) -> Result<()> {
+        memory::check()?;
         if self.looked.elapsed() >= LOOK {
             self.looked = Instant::now();
             if wants_to_stop(self.token) {

@@ -47,6 +47,17 @@ pub enum Error {
         /// Why.
         reason: &'static str,
     },
+    /// Memory that is not to be had.
+    Memory {
+        /// Bytes that were wanted.
+        bytes: u64,
+        /// Bytes that the process may get, where that is known.
+        available: Option<u64>,
+        /// What for.
+        what: &'static str,
+        /// What to do about it.
+        mend: String,
+    },
     /// A GPU cannot be used, or failed.
     Device(DeviceError),
 }
@@ -124,6 +135,15 @@ pub fn shown(number: f64) -> String {
     format!("{digits}e{sign}{:02}", exponent.abs())
 }
 
+/// A number of bytes in words: 160 GiB, 1.5 GiB, 20 KiB.
+fn size(bytes: u64) -> String {
+    let units = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    let step = (bytes.max(1).ilog2() / 10) as usize;
+    let shown = bytes as f64 / (1u64 << (10 * step)) as f64;
+    let decimals = usize::from(step > 0 && shown < 9.95 && shown.fract() >= 0.05);
+    format!("{shown:.decimals$} {}", units[step])
+}
+
 fn one_based(s: &[u32]) -> String {
     let shown: Vec<String> = s.iter().map(|v| (v + 1).to_string()).collect();
     format!("{{{}}}", shown.join(", "))
@@ -153,6 +173,11 @@ impl fmt::Display for Error {
             ),
             Error::Numeric { x, y, s, reason } => {
                 write!(f, "no p-value for x = {}, y = {}, S = {}: {reason}", x + 1, y + 1, one_based(s))
+            }
+            Error::Memory { bytes, available, what, mend } => {
+                let had = available.filter(|available| available < bytes);
+                let had = had.map(|had| format!(", and this R process can get about {} more", size(had)));
+                write!(f, "not enough memory: {what} takes {}{}; {mend}", size(*bytes), had.unwrap_or_default())
             }
             Error::Device(DeviceError { message, mend, .. }) => write!(f, "{message}: {mend}"),
         }

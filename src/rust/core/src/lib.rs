@@ -2,6 +2,7 @@
 //!
 //! The layers, each knowing only those above it:
 //!
+//! * [`memory`]: what is done where there is not enough.
 //! * [`pool`]: the threads of a call.
 //! * [`graph`]: adjacency, neighbour lists, separating sets, subsets and their ranks.
 //! * [`ci`]: conditional independence tests as plain functions.
@@ -18,6 +19,7 @@ pub mod ci;
 pub mod engine;
 mod error;
 pub mod graph;
+pub mod memory;
 pub mod orient;
 pub mod pool;
 pub mod search;

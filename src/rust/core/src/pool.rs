@@ -9,12 +9,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{mpsc, Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use crate::{Error, Result};
+use crate::{memory, Error, Result};
 
 /// Time between two looks of the calling thread.
 const WATCH: Duration = Duration::from_millis(20);
 
-/// Set when the run is to end early.
+/// Set when the run is to end early; so it is when memory runs out.
 #[derive(Debug, Default)]
 pub struct Stop(AtomicBool);
 
@@ -22,7 +22,7 @@ impl Stop {
     /// Whether to end.
     #[inline]
     pub fn requested(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.0.load(Ordering::Relaxed) || memory::is_short()
     }
 }
 
@@ -40,8 +40,12 @@ struct Threads {
     count: usize,
     /// Whether the caller has named the number, and is to hear where so many cannot be started.
     named: bool,
-    started: OnceLock<std::result::Result<rayon::ThreadPool, String>>,
+    /// None where the calling thread does all; why, where threads could not be started.
+    started: OnceLock<std::result::Result<Option<rayon::ThreadPool>, String>>,
 }
+
+/// What a thread takes from the start: two MiB of stack, and what the C library keeps for it.
+const BYTES_OF_THREAD: usize = 3 << 20;
 
 impl From<usize> for Pool {
     /// [`Pool::new`].
@@ -66,7 +70,7 @@ impl Pool {
 
     /// The calling thread alone.
     pub fn none() -> Self {
-        Pool(Arc::new(Threads { count: 1, named: false, started: OnceLock::from(Err(String::new())) }))
+        Pool(Arc::new(Threads { count: 1, named: false, started: OnceLock::from(Ok(None)) }))
     }
 
     /// Number of threads.
@@ -74,15 +78,30 @@ impl Pool {
         self.0.count
     }
 
-    /// The threads, unless the calling thread does all.
+    /// The threads, unless the calling thread does all. There are fewer than [`Pool::threads`] where memory is short.
     fn workers(&self) -> Result<Option<&rayon::ThreadPool>> {
         let count = self.0.count;
         let started = self.0.started.get_or_init(|| {
-            let threads = rayon::ThreadPoolBuilder::new().num_threads(count).thread_name(|i| format!("pcgpu-{i}"));
-            threads.build().map_err(|error| error.to_string())
+            // Where memory is short fewer do, which changes no answer.
+            let fit = memory::threads_with_room(count, BYTES_OF_THREAD);
+            if fit == 0 {
+                return Ok(None);
+            }
+            let threads = rayon::ThreadPoolBuilder::new().num_threads(fit).thread_name(|i| format!("pcgpu-{i}"));
+            match threads.build() {
+                Ok(pool) => {
+                    if memory::is_limited() {
+                        // A thread takes what it must have before anybody else can.
+                        pool.broadcast(|_| ());
+                    }
+                    Ok(Some(pool))
+                }
+                Err(_) if fit < count => Ok(None),
+                Err(error) => Err(error.to_string()),
+            }
         });
         match started {
-            Ok(pool) => Ok(Some(pool)),
+            Ok(pool) => Ok(pool.as_ref()),
             Err(reason) if self.0.named => Err(Error::Argument {
                 argument: "numCores",
                 value: count.to_string(),
@@ -140,7 +159,8 @@ impl Pool {
     /// `inline` keeps it all on the calling thread.
     ///
     /// # Errors
-    /// What `watch` returns; [`Error::Argument`] where the caller has named a number of threads that cannot be started.
+    /// What `watch` returns; [`Error::Argument`] where the caller has named a number of threads that cannot be started;
+    /// [`Error::Memory`] where memory has run out.
     pub fn run<S: Default + Send>(
         &self,
         tasks: usize,
@@ -157,6 +177,7 @@ impl Pool {
             let mut done = 0.0;
             for task in 0..tasks {
                 work(&mut scratch, task, &stop);
+                memory::check()?;
                 done += cost(task);
                 if looked.elapsed() > WATCH {
                     watch(done)?;
@@ -195,7 +216,8 @@ impl Pool {
                 done += (counted..now).map(&cost).sum::<f64>();
                 counted = now;
                 if outcome.is_ok() {
-                    outcome = watch(done);
+                    // Workers see by themselves when memory runs out. The watcher may be in need of some.
+                    outcome = if memory::is_short() { Ok(()) } else { watch(done) };
                     if outcome.is_err() {
                         stop.0.store(true, Ordering::Relaxed);
                     }
@@ -203,7 +225,8 @@ impl Pool {
             }
             done += (counted..tasks).map(&cost).sum::<f64>();
             if outcome.is_ok() {
-                outcome = watch(done);
+                // All threads are done: nobody else needs to know.
+                outcome = memory::check().and_then(|()| watch(done));
             }
         });
         outcome

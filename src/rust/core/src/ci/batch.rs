@@ -1,5 +1,8 @@
 //! Arbitrary questions (x, y, S) in one flat block, as an engine wants them.
 
+use crate::memory::{self, Use};
+use crate::Result;
+
 /// A list of questions "x and y independent given S?". Vertices from 0.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
@@ -12,6 +15,15 @@ impl Batch {
     /// An empty batch.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// An empty batch with space for so many questions whose sets have so many members together.
+    ///
+    /// # Errors
+    /// [`Error::Memory`](crate::Error).
+    pub fn with_space(questions: usize, members: usize) -> Result<Self> {
+        let (pairs, ends) = (memory::space(questions, Use::Level)?, memory::space(questions, Use::Level)?);
+        Ok(Batch { pairs, ends, sets: memory::space(members, Use::Level)? })
     }
 
     /// Appends a question; the order of `s` is kept.

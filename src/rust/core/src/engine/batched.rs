@@ -7,6 +7,7 @@
 use crate::ci::Batch;
 use crate::engine::{LevelReport, Search, Widest};
 use crate::graph::{subsets, Adjacency, SepSetLog, SepSets, Separations};
+use crate::memory::{self, Use};
 use crate::pool::Pool;
 use crate::search::level::{count_sets, CandidateOrder, Neighbours, PairSide, Verdict};
 use crate::search::progress::LevelProgress;
@@ -68,6 +69,8 @@ impl<'s, A: Asker> BatchedSearch<'s, A> {
         sides: &[PairSide],
         progress: &mut LevelProgress,
     ) -> Result<Vec<Verdict>> {
+        let each = 2 * size_of::<Verdict>() + size_of::<Open>() + 2 * size_of::<PairSide>();
+        memory::room(sides.len().saturating_mul(each), Use::Level)?;
         let undecided = Verdict::Dependent { rank: 0, p: -1.0 };
         let mut verdicts = vec![undecided; sides.len()];
         let mut open: Vec<Open> = (0..sides.len()).map(|at| Open { at, next: 0, largest: undecided }).collect();
@@ -154,6 +157,7 @@ impl<'s, A: Asker> BatchedSearch<'s, A> {
                 Verdict::Undefined { .. } => kept.push(*side),
             }
         }
+        // Found sets are dropped where memory runs out: the next look ends the search.
         self.graph.remove_all(&found.pairs);
         self.sepsets.extend(found);
         kept
@@ -174,6 +178,8 @@ impl<A: Asker> Search for BatchedSearch<'_, A> {
 
     fn marginal(&mut self, observer: &mut dyn Observer) -> Result<LevelReport> {
         let Options { p, alpha, .. } = *self.options;
+        let pair = 2 * size_of::<(usize, usize)>();
+        memory::room(4 * Adjacency::bytes(p) + pair * self.graph.edge_count(), Use::Level)?;
         let start = self.graph.clone();
         let tested = self.options.testable(&start);
         let pairs: Vec<(usize, usize)> =
@@ -218,6 +224,10 @@ impl<A: Asker> Search for BatchedSearch<'_, A> {
 
     fn conditional(&mut self, size: usize, observer: &mut dyn Observer) -> Result<LevelReport> {
         let fast = self.fast();
+        // Neighbourhoods as bits and as lists, and a side of each pair.
+        let edges = self.graph.edge_count();
+        let each = 8 + 2 * size_of::<PairSide>() + 2 * size_of::<[u32; 2]>();
+        memory::room(3 * Adjacency::bytes(self.options.p) + edges * each, Use::Level)?;
         let tested = self.options.testable(&self.graph);
         let neighbours = Neighbours::of(self.graph.clone());
         let mut progress = LevelProgress::new(observer, size, &self.graph, &tested);
@@ -266,11 +276,12 @@ impl<A: Asker> Search for BatchedSearch<'_, A> {
         let verdicts = self.decide(&neighbours, size, &second, &mut progress)?;
         self.enter(&neighbours, size, &second, &verdicts, &mut report);
         progress.finish()?;
+        memory::check()?;
         Ok(report)
     }
 
     fn finish(self: Box<Self>, _observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
-        Ok((self.graph, self.sepsets.finish(self.asker.pool())))
+        Ok((self.graph, self.sepsets.finish(self.asker.pool())?))
     }
 }
 

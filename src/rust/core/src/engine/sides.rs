@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::search::level::{Neighbours, PairSide};
+use crate::search::level::{Neighbours, PairSide, Verdict};
 
 /// A piece of work for one worker: whole sides, or a range of ranks of one heavy side.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,6 +75,11 @@ impl<'a> Sides<'a> {
             shards.push(Shard { sides: start..sides.len(), ranks: None, cost });
         }
         Sides { size, neighbours, sides, shards, alpha, na_delete }
+    }
+
+    /// Bytes that so many sides take with their shards and verdicts, about: a shard has several sides.
+    pub(crate) fn bytes(sides: usize) -> usize {
+        sides.saturating_mul(2 * size_of::<PairSide>() + 2 * size_of::<Verdict>())
     }
 
     /// Number of tests if none could be left out (as a float: it may exceed 64 bits).

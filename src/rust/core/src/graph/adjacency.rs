@@ -9,6 +9,11 @@ pub struct Adjacency {
 }
 
 impl Adjacency {
+    /// Bytes that a graph of p vertices takes.
+    pub fn bytes(p: usize) -> usize {
+        p.saturating_mul(p.div_ceil(64)).saturating_mul(size_of::<u64>())
+    }
+
     /// The graph without edges.
     pub fn empty(p: usize) -> Self {
         let words = p.div_ceil(64);

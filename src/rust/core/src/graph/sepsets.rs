@@ -5,7 +5,9 @@
 //! one member, which an engine may hand over as one block.
 
 use super::Adjacency;
+use crate::memory::{self, Use};
 use crate::pool::Pool;
+use crate::Result;
 
 /// Separating sets on ordered pairs; an absent entry is pcalg's `NULL`.
 #[derive(Clone, Debug)]
@@ -79,8 +81,10 @@ impl Separations {
     #[inline]
     pub fn push(&mut self, x: u32, y: u32, set: &[u32]) {
         debug_assert_eq!(set.len(), self.size);
-        self.pairs.push([x, y]);
-        self.members.extend_from_slice(set);
+        memory::push_noted(&mut self.pairs, [x, y], Use::Level);
+        for &member in set {
+            memory::push_noted(&mut self.members, member, Use::Level);
+        }
     }
 }
 
@@ -110,7 +114,8 @@ impl SepSetLog {
         self.sets.empty = pairs;
     }
 
-    /// Sets `sepset[[x]][[y]]`, at most once for each (x, y).
+    /// Sets `sepset[[x]][[y]]`, at most once for each (x, y). Nothing is set where memory does not suffice, which is noted:
+    /// [`memory::check`].
     pub fn insert(&mut self, x: usize, y: usize, set: &[u32]) {
         if self.found.last().is_none_or(|last| last.size != set.len()) {
             self.found.push(Separations::of_size(set.len()));
@@ -131,14 +136,22 @@ impl SepSetLog {
     }
 
     /// The sets, ready to be asked.
-    pub fn finish(self, pool: &Pool) -> SepSets {
+    pub fn finish(self, pool: &Pool) -> Result<SepSets> {
         let SepSetLog { mut sets, found } = self;
-        let mut counts = vec![0u32; sets.p()];
+        // What was dropped for want of memory must not be missed below.
+        memory::check()?;
+        let mut counts = memory::zeros::<u32>(sets.p(), Use::Sets)?;
         for &[x, _] in found.iter().flat_map(|part| &part.pairs) {
             counts[x as usize] += 1;
         }
         for (row, &count) in sets.rows.iter_mut().zip(&counts) {
-            row.reserve_exact(count as usize);
+            if !memory::has_space(row, count as usize) {
+                return Err(Use::Sets.error(count as usize * size_of::<Entry>()));
+            }
+        }
+        let members: usize = found.iter().filter(|part| part.size > 1).map(|part| part.members.len()).sum();
+        if !memory::has_space(&mut sets.arena, members) {
+            return Err(Use::Sets.error(members * size_of::<u32>()));
         }
         for Separations { size, pairs, members } in found {
             let base = sets.arena.len() as u64;
@@ -166,7 +179,8 @@ impl SepSetLog {
                 }
             }
         });
-        sets
+        memory::check()?;
+        Ok(sets)
     }
 }
 
@@ -198,6 +212,10 @@ impl SepSets {
             [only] => u64::from(only),
             _ => {
                 let at = self.arena.len() as u64;
+                let len = self.arena.len() + set.len();
+                if self.arena.capacity() < len && !memory::prepare(&mut self.arena, len, Use::Sets) {
+                    return Entry { y: y as u32, len: 0, at };
+                }
                 self.arena.extend_from_slice(set);
                 at
             }
@@ -214,17 +232,23 @@ impl SepSets {
         }
     }
 
-    /// Sets `sepset[[x]][[y]]`; the order of `set` is kept. An earlier entry is replaced.
+    /// Sets `sepset[[x]][[y]]`; the order of `set` is kept. An earlier entry is replaced. Nothing is set where memory does not
+    /// suffice, which is noted: [`memory::check`].
     pub fn insert(&mut self, x: usize, y: usize, set: &[u32]) {
         let entry = self.store(y, set);
         let row = &mut self.rows[x];
         if row.last().is_none_or(|last| last.y < entry.y) {
-            row.push(entry);
+            memory::push_noted(row, entry, Use::Sets);
             return;
         }
         match row.binary_search_by_key(&(y as u32), |e| e.y) {
             Ok(at) => row[at] = entry,
-            Err(at) => row.insert(at, entry),
+            Err(at) => {
+                let len = row.len() + 1;
+                if row.capacity() >= len || memory::prepare(row, len, Use::Sets) {
+                    row.insert(at, entry);
+                }
+            }
         }
     }
 
@@ -286,7 +310,7 @@ mod tests {
         log.insert_empty(0, 1);
         log.insert(4, 0, &[2]);
         log.insert(3, 1, &[0]);
-        let sets = log.finish(&Pool::none());
+        let sets = log.finish(&Pool::none()).unwrap();
         assert_eq!(sets.row(4).collect::<Vec<_>>(), [(0, &[2][..]), (2, &[3, 0][..])]);
         assert_eq!((sets.get(3, 1), sets.get(1, 0), sets.get(0, 1)), (Some(&[0][..]), Some(&[][..]), None));
     }
@@ -311,7 +335,7 @@ mod tests {
             log.insert_empty(60, 62);
             log.insert_empty(61, 59);
         }
-        let (one_by_one, mut sets) = (one_by_one.finish(&Pool::none()), log.finish(&Pool::new(2)));
+        let (one_by_one, mut sets) = (one_by_one.finish(&Pool::none()).unwrap(), log.finish(&Pool::new(2)).unwrap());
         for x in 0..p as usize {
             assert!(sets.row(x).eq(one_by_one.row(x)), "row {x}");
             assert!((0..p as usize).all(|y| sets.get(x, y) == one_by_one.get(x, y)), "row {x}");

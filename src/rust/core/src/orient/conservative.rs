@@ -6,6 +6,7 @@ use super::separations::{Census, Censuses};
 use super::triples::{unshielded, Ambiguous};
 use crate::ci::CiTest;
 use crate::graph::{Adjacency, SepSets};
+use crate::memory::{self, Use};
 use crate::Result;
 
 /// pcalg's `version.unf` and `maj.rule`.
@@ -38,7 +39,7 @@ pub(super) fn judge_triples(
     test: &mut dyn CiTest,
     poll: &Poll,
 ) -> Result<Ambiguous> {
-    let triples = unshielded(skeleton);
+    let triples = unshielded(skeleton)?;
     let mut censuses = Censuses::new(&triples, skeleton, alpha, test, poll)?;
     let mut ambiguous = Vec::new();
     for (number, &[a, b, c]) in triples.iter().enumerate() {
@@ -52,7 +53,7 @@ pub(super) fn judge_triples(
             poll.tell(&Event::Ambiguous)?;
         }
         if verdict == Verdict::Ambiguous || unseparated {
-            ambiguous.push([a, b, c]);
+            memory::push(&mut ambiguous, [a, b, c], Use::Orientation)?;
         }
         for (x, y) in [(x, y), (y, x)] {
             let mut set = sepsets.get(x, y).unwrap_or(&[]).to_vec();
@@ -62,8 +63,10 @@ pub(super) fn judge_triples(
                 _ => {}
             }
             sepsets.insert(x, y, &set);
+            memory::check()?;
         }
     }
+    memory::room(3 * size_of_val(&ambiguous[..]), Use::Orientation)?;
     Ok(Ambiguous::new(ambiguous))
 }
 

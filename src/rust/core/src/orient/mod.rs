@@ -32,6 +32,7 @@ pub use poll::Tell;
 
 use crate::ci::CiTest;
 use crate::graph::{Adjacency, SepSets};
+use crate::memory::{self, Use};
 use crate::{Error, Result};
 use colliders::{orient_colliders, Dispute};
 use conservative::{judge_triples, Judge};
@@ -115,7 +116,7 @@ impl Default for Options<'_> {
 /// # Errors
 /// [`Error::Argument`] for options that pcalg refuses as well, no test where one is needed, sizes that do not match, and
 /// for a vertex of degree over 62 under the conservative or majority rule. [`Error::Numeric`] for a NaN p-value there,
-/// where pcalg stops too. [`Error::Interrupted`]. What `test` and `permutation` return.
+/// where pcalg stops too. [`Error::Interrupted`], [`Error::Memory`]. What `test` and `permutation` return.
 pub fn orient(
     skeleton: &Adjacency,
     sepsets: &mut SepSets,
@@ -125,6 +126,9 @@ pub fn orient(
     permutation: &mut dyn FnMut(usize) -> Result<Vec<u32>>,
 ) -> Result<Pdag> {
     check(skeleton, sepsets, options)?;
+    // By direction of an edge: the marks, those of an extension and of a try before, and the lists of the rules.
+    let edges = skeleton.edge_count();
+    memory::room(128 * edges + 256 * skeleton.p(), Use::Orientation)?;
     let poll = Poll::new(options.wants_to_stop, options.tell.filter(|_| options.method == Method::Relaxed));
     let (marks, extendable) = match options.method {
         Method::Relaxed => (relaxed(skeleton, sepsets, options, alpha, test, &poll)?, true),
@@ -133,6 +137,7 @@ pub fn orient(
         Method::Retry => extendable::retry(skeleton, sepsets, permutation, &poll)?,
     };
     let valid = validity::is_cpdag(&marks, skeleton, &poll)?;
+    memory::check()?;
     Ok(Pdag::from_marks(&marks, extendable, valid))
 }
 

@@ -49,6 +49,11 @@ impl Pdag {
         self.start.len() - 1
     }
 
+    /// Number of entries of the matrix that are not 0.
+    pub fn entries(&self) -> usize {
+        self.to.len()
+    }
+
     /// Row i of the matrix: `(j, m[i, j])` for every j with `m[i, j] != 0`, j ascending.
     pub fn edges_from(&self, i: usize) -> impl ExactSizeIterator<Item = (u32, u8)> + '_ {
         let row = self.start[i]..self.start[i + 1];

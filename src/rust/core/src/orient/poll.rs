@@ -1,7 +1,7 @@
 //! Asking now and then whether the user wants to stop, and telling what happens.
 
 use super::event::Event;
-use crate::{Error, Result};
+use crate::{memory, Error, Result};
 use std::cell::Cell;
 
 /// Is told what happens, and may end the work.
@@ -39,6 +39,7 @@ impl<'a> Poll<'a> {
     pub fn step(&self) -> Result<()> {
         let steps = self.steps.get().wrapping_add(1);
         self.steps.set(steps);
+        memory::check()?;
         if steps % 4096 == 0 && self.wants_to_stop.is_some_and(|ask| ask()) {
             return Err(Error::Interrupted);
         }

@@ -10,6 +10,7 @@ use super::marks::Marks;
 use super::poll::Poll;
 use super::triples::Ambiguous;
 use crate::graph::Adjacency;
+use crate::memory::{self, Use};
 use crate::Result;
 
 /// pcalg has the rules three times.
@@ -97,7 +98,7 @@ impl Rounds<'_> {
                 let ambiguous = self.rules.ambiguous.contains(a, b, c);
                 if self.rules.version == Version::SolveConflicts {
                     if !ambiguous || self.poll.is_followed() {
-                        wanted.push(([a, b, c], bc, ambiguous));
+                        memory::push(&mut wanted, ([a, b, c], bc, ambiguous), Use::Orientation)?;
                     }
                     continue;
                 }
@@ -171,7 +172,7 @@ impl Rounds<'_> {
             self.poll.step()?;
             let Some(events) = wants(self, ab) else { continue };
             if self.rules.version == Version::SolveConflicts {
-                wanted.push((ab, events));
+                memory::push(&mut wanted, (ab, events), Use::Orientation)?;
                 continue;
             }
             for event in &events {

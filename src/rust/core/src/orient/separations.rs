@@ -4,6 +4,7 @@ use super::event::Event;
 use super::poll::Poll;
 use crate::ci::{Batch, CiTest};
 use crate::graph::Adjacency;
+use crate::memory::{self, Use};
 use crate::{Error, Result};
 use std::collections::HashMap;
 
@@ -59,7 +60,8 @@ impl<'a> Censuses<'a> {
 }
 
 fn refuse_too_many(triples: &[[u32; 3]], skeleton: &Adjacency) -> Result<()> {
-    let mut ends: Vec<u32> = triples.iter().flat_map(|&[a, _, c]| [a, c]).collect();
+    let mut ends = memory::space(2 * triples.len(), Use::Orientation)?;
+    ends.extend(triples.iter().flat_map(|&[a, _, c]| [a, c]));
     ends.sort_unstable();
     ends.dedup();
     for v in ends {
@@ -167,6 +169,9 @@ fn ask_in_batches(
     let full = test.batch_size();
     let mut pending = Pending { batch: Batch::new(), of: Vec::new() };
     let mut pairs = Vec::new();
+    // A table of twice as many entries as there can be, while it grows.
+    let entry = size_of::<((u32, u32), usize)>();
+    memory::room(triples.len().saturating_mul(2 * entry + 2 * size_of::<Pair>()), Use::Orientation)?;
     let mut known = HashMap::new();
     let mut s = Vec::new();
     for &[a, _, c] in triples {
@@ -203,7 +208,7 @@ fn ask_in_batches(
         let with_b = pair.middles.binary_search_by_key(&b, |&(v, _)| v).map_or(0, |at| pair.middles[at].1);
         Census { separating: pair.separating, with_b }
     };
-    Ok(triples.iter().map(census).collect())
+    memory::collected(triples.iter().map(census), Use::Orientation)
 }
 
 #[cfg(test)]
@@ -255,7 +260,7 @@ mod tests {
     #[test]
     fn batches_count_what_single_questions_count() {
         let graph = graph();
-        let triples = unshielded(&graph);
+        let triples = unshielded(&graph).unwrap();
         let mut single = Recorder { batch_size: 1, asked: Vec::new() };
         let expected = censuses(&triples, &graph, 0.5, &mut single, &Poll::silent()).unwrap();
         for batch_size in [2, 5, 1000] {
@@ -282,7 +287,7 @@ mod tests {
         let mut star = Adjacency::empty(65);
         (1..64).for_each(|leaf| star.insert(0, leaf));
         star.insert(63, 64);
-        let found = censuses(&unshielded(&star), &star, 0.5, &mut Missing, &Poll::silent());
+        let found = censuses(&unshielded(&star).unwrap(), &star, 0.5, &mut Missing, &Poll::silent());
         assert!(matches!(found, Err(Error::Argument { argument: "conservative", .. })));
     }
 }

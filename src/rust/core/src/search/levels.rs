@@ -27,6 +27,7 @@ pub fn skeleton(
     let fast = options.method == Method::StableFast;
     let mut tests = Vec::new();
     let mut exact_tests = 0;
+    options.room_to_start()?;
     let mut search = engine.begin(options, p_max)?;
     // pcalg's "stable" runs no level at all without an edge or below m.max; its counts are then one 0.
     let none = !fast && (search.edge_count() == 0 || !options.allows(0));

@@ -47,7 +47,7 @@ impl<'a> Answer<'a> {
         tested: &Adjacency,
         observer: &mut dyn Observer,
     ) -> Result<()> {
-        let mut batch = Batch::new();
+        let mut batch = Batch::with_space(self.graph.edge_count(), 0)?;
         for x in 0..self.p {
             for y in self.graph.neighbours(x).filter(|&y| y as usize > x && tested.has(x, y as usize)) {
                 batch.push(x, y as usize, &[]);
@@ -71,17 +71,17 @@ impl<'a> Answer<'a> {
 
     /// Hands the answer over. The R methods report a symmetric pMax with ones on its diagonal, the C++ one the upper
     /// triangle alone.
-    pub fn finish(self, options: &Options, max_order: i32, pool: &Pool) -> Skeleton {
+    pub fn finish(self, options: &Options, max_order: i32, pool: &Pool) -> Result<Skeleton> {
         let fast = options.method == Method::StableFast;
         if !fast {
             super::levels::symmetrise(self.p_max, self.p, pool);
         }
-        Skeleton {
+        Ok(Skeleton {
             graph: self.graph,
-            sepsets: self.sepsets.finish(pool),
+            sepsets: self.sepsets.finish(pool)?,
             tests: self.tests,
             max_order,
             exact_tests: self.exact_tests,
-        }
+        })
     }
 }

@@ -16,6 +16,7 @@ pub(crate) mod progress;
 pub mod sequential;
 
 use crate::graph::{Adjacency, SepSets, Side};
+use crate::memory::{self, Use};
 use crate::{Error, Result};
 
 /// pcalg's `method` of `skeleton()`, `skel.method` of `pc()`.
@@ -136,6 +137,13 @@ impl Options {
             }
         }
         Ok(())
+    }
+
+    /// Makes sure of the memory that every search starts with: the graph, the pairs that are tested, and those separated at
+    /// level 0.
+    pub(crate) fn room_to_start(&self) -> Result<()> {
+        // Lists of separating sets begin with a few words a variable.
+        memory::room(3 * Adjacency::bytes(self.p) + 32 * self.p, Use::Pairs)
     }
 
     /// The graph that the search starts from: complete but for the gaps.

@@ -12,7 +12,8 @@ use super::progress::LevelProgress;
 use super::{Observer, Options, Skeleton};
 use crate::engine::sides::Sides;
 use crate::engine::SideEngine;
-use crate::graph::subsets;
+use crate::graph::{subsets, Adjacency};
+use crate::memory::{self, Use};
 use crate::{Error, Result};
 
 /// Tests decided ahead of time in one window, about.
@@ -26,12 +27,15 @@ pub fn skeleton(
     observer: &mut dyn Observer,
 ) -> Result<Skeleton> {
     options.check(p_max)?;
+    options.room_to_start()?;
     let mut answer = Answer::new(options, options.start(), p_max);
     answer.tests.push(0);
     let mut size = 0;
     let mut go_on = true;
     while go_on && answer.graph.edge_count() > 0 && options.allows(size) {
         let edges = answer.graph.edge_count();
+        // The pairs that are tested, and the list of visits.
+        memory::room(2 * Adjacency::bytes(options.p) + 2 * size_of::<(u32, u32)>() * edges, Use::Level)?;
         let (tests, again) = if size == 0 {
             observer.level(0, edges)?;
             marginal(engine, options, &mut answer, observer)?
@@ -52,15 +56,17 @@ pub fn skeleton(
         let tested = options.testable(&answer.graph);
         answer.raise_marginals(engine, &tested, observer)?;
     }
-    Ok(answer.finish(options, size as i32 - 1, engine.pool()))
+    answer.finish(options, size as i32 - 1, engine.pool())
 }
 
 /// The visits of a level: every edge from both ends, by row.
-fn visits(answer: &Answer, options: &Options) -> Vec<(u32, u32)> {
-    (0..options.p)
+fn visits(answer: &Answer, options: &Options) -> Result<Vec<(u32, u32)>> {
+    let visits = (0..options.p)
         .flat_map(|x| answer.graph.neighbours(x).map(move |y| (x as u32, y)))
-        .filter(|&(x, y)| !options.is_fixed(x as usize, y as usize))
-        .collect()
+        .filter(|&(x, y)| !options.is_fixed(x as usize, y as usize));
+    let mut list = memory::space(2 * answer.graph.edge_count(), Use::Level)?;
+    list.extend(visits);
+    Ok(list)
 }
 
 fn marginal(
@@ -69,7 +75,7 @@ fn marginal(
     answer: &mut Answer,
     observer: &mut dyn Observer,
 ) -> Result<(u64, bool)> {
-    let visits = visits(answer, options);
+    let visits = visits(answer, options)?;
     let tested = options.testable(&answer.graph);
     engine.marginal_p(&tested, options.alpha, answer.p_max, observer)?;
     let mut degree: Vec<usize> = (0..options.p).map(|x| answer.graph.degree(x)).collect();
@@ -101,7 +107,7 @@ fn conditional(
     progress: &mut LevelProgress,
     size: usize,
 ) -> Result<(u64, bool)> {
-    let visits = visits(answer, options);
+    let visits = visits(answer, options)?;
     let mut tests = 0;
     let mut go_on = false;
     let mut next = 0;
@@ -127,12 +133,19 @@ fn conditional(
             }
             let count = count_sets(x as usize, y as usize, candidates, size)?;
             cost = cost.saturating_add(count);
-            sides.push(PairSide { row: x, other: y, place: 0, order: CandidateOrder::Ascending, count });
+            memory::push(
+                &mut sides,
+                PairSide { row: x, other: y, place: 0, order: CandidateOrder::Ascending, count },
+                Use::Level,
+            )?;
         }
         if sides.is_empty() {
             debug_assert!(next > start);
             continue;
         }
+        // Their lists, which grow as they are made, and the window in shards with a verdict each.
+        let neighbours: usize = rows.iter().map(|&x| answer.graph.degree(x as usize)).sum();
+        memory::room(8 * (answer.graph.p() + neighbours) + Sides::bytes(sides.len()), Use::Level)?;
         let frozen = Neighbours::of_rows(&answer.graph, &rows);
         for side in &mut sides {
             side.place = frozen.place(side.row as usize, side.other as usize);
@@ -153,6 +166,7 @@ fn conditional(
             go_on |= candidates > size;
             let (verdict, set, count) = settle(engine, options, answer, progress, &level, side, verdict)?;
             tests += count;
+            memory::check()?;
             match verdict {
                 Verdict::Independent { p, .. } => {
                     answer.raise(x, y, p);

@@ -8,6 +8,7 @@ use super::progress::SetCounts;
 use super::{Method, Observer, Options, Skeleton};
 use crate::ci::CiTest;
 use crate::graph::{subsets, Adjacency};
+use crate::memory::{self, Use};
 use crate::pool::Pool;
 use crate::Result;
 
@@ -19,13 +20,14 @@ pub fn skeleton(
     observer: &mut dyn Observer,
 ) -> Result<Skeleton> {
     options.check(p_max)?;
+    options.room_to_start()?;
     let answer = Answer::new(options, options.start(), p_max);
     let mut run = Run { test, options, observer, answer, level: 0, done: 0.0, total: 0.0 };
     let max_order = match options.method {
         Method::StableFast => run.by_pair()?,
         Method::Stable | Method::Original => run.by_row()?,
     };
-    Ok(run.answer.finish(options, max_order, &Pool::none()))
+    run.answer.finish(options, max_order, &Pool::none())
 }
 
 struct Run<'a, 'b> {
@@ -48,6 +50,7 @@ struct Visit {
 impl Run<'_, '_> {
     fn ask(&mut self, x: usize, y: usize, s: &[u32]) -> Result<f64> {
         let p = self.test.p_value(x, y, s)?;
+        memory::check()?;
         self.observer.tested(x, y, s, p)?;
         self.done += 1.0;
         self.observer.progress(self.level, self.done.min(self.total * (1.0 - 1e-9)), self.total)?;
@@ -56,6 +59,9 @@ impl Run<'_, '_> {
 
     /// A level begins.
     fn begin(&mut self, level: usize) -> Result<()> {
+        // Frozen neighbourhoods, as bits and as lists.
+        let graph = &self.answer.graph;
+        memory::room(3 * Adjacency::bytes(graph.p()) + 8 * graph.edge_count() + 8 * graph.p(), Use::Level)?;
         self.observer.level(level, self.answer.graph.edge_count())?;
         let graph = &self.answer.graph;
         let mut sets = SetCounts::new(level);

@@ -2,6 +2,7 @@
 
 use super::{FeatureColumn, SparseVariable};
 use crate::ci::discrete::{Codes, Variable, MOST_LEVELS};
+use crate::memory::{self, Use};
 use crate::shown;
 
 /// How numbers become levels. Codes are numbered 0, 1, ... in ascending order of what occurs.
@@ -48,6 +49,8 @@ pub enum Flaw {
     Levels(usize),
     /// The column has another length, or a row that there is not.
     Shape(usize),
+    /// So many bytes are not to be had.
+    Memory(usize),
 }
 
 impl Flaw {
@@ -70,6 +73,7 @@ impl Flaw {
             Flaw::Levels(count) => {
                 (format!("has {count} levels in {column}"), "a variable can have 65535: give fewer `bins`, or group the levels")
             }
+            Flaw::Memory(bytes) => (format!("of {bytes} bytes in {column}"), "give R more memory"),
             Flaw::Shape(length) => (format!("has {length} values in {column}"), "give a value for every row"),
         }
     }
@@ -86,6 +90,9 @@ pub fn discretise(column: Column, n: usize, how: Discretise, numbers: &mut Vec<f
         }
     }
     numbers.clear();
+    if !memory::has_space(numbers, n) {
+        return Err(Flaw::Memory(n * size_of::<f64>()));
+    }
     match column {
         Column::Doubles(values) => numbers.extend_from_slice(values),
         Column::Integers(values) | Column::Codes(values) => {
@@ -110,10 +117,15 @@ pub fn discretise(column: Column, n: usize, how: Discretise, numbers: &mut Vec<f
     let codes_of = cut.numbers(numbers, 0)?;
     let count = codes_of.count;
     let codes = match count {
-        0..=255 => Codes::Bytes(numbers.iter().map(|&v| codes_of.code(&cut, v) as u8).collect()),
-        _ => Codes::Words(numbers.iter().map(|&v| codes_of.code(&cut, v) as u16).collect()),
+        0..=255 => Codes::Bytes(collected(numbers.iter().map(|&v| codes_of.code(&cut, v) as u8))?),
+        _ => Codes::Words(collected(numbers.iter().map(|&v| codes_of.code(&cut, v) as u16))?),
     };
-    Ok(FeatureColumn::Dense(Variable::complete(count, codes)))
+    Ok(FeatureColumn::Dense(Variable::complete(count, codes).map_err(|_| Flaw::Memory(n))?))
+}
+
+fn collected<T>(values: impl ExactSizeIterator<Item = T>) -> Result<Vec<T>, Flaw> {
+    let bytes = values.len() * size_of::<T>();
+    memory::collected(values, Use::Features).map_err(|_| Flaw::Memory(bytes))
 }
 
 fn is_ascending(rows: &[i32], n: usize) -> bool {
@@ -130,8 +142,8 @@ fn sparse(rows: &[i32], values: &[f64], n: usize, how: Discretise) -> Result<Fea
     Ok(FeatureColumn::Sparse(SparseVariable {
         levels: codes_of.count,
         usual: codes_of.code(&cut, 0.0) as u16,
-        rows: rows.iter().map(|&row| row as u32).collect(),
-        codes: values.iter().map(|&v| codes_of.code(&cut, v) as u16).collect(),
+        rows: collected(rows.iter().map(|&row| row as u32))?,
+        codes: collected(values.iter().map(|&v| codes_of.code(&cut, v) as u16))?,
     }))
 }
 
@@ -179,7 +191,7 @@ impl Cut {
                 Cut::Width { start: min / 2.0, width: max / 2.0 - min / 2.0, bins: bins.max(1) }
             }
             Discretise::EqualFrequency(bins) => {
-                let mut sorted = values.to_vec();
+                let mut sorted = collected(values.iter().copied())?;
                 sorted.sort_unstable_by(f64::total_cmp);
                 Cut::Frequency { sorted, zeros, n, bins: bins.max(1) }
             }
@@ -191,7 +203,11 @@ impl Cut {
                 if span < (4 * n + 1024) as f64 {
                     return Ok(Cut::Whole { min, span: span as usize });
                 }
-                let mut distinct = values.to_vec();
+                let mut distinct = Vec::new();
+                if !memory::has_space(&mut distinct, values.len() + 1) {
+                    return Err(Flaw::Memory(size_of_val(values)));
+                }
+                distinct.extend_from_slice(values);
                 distinct.extend((zeros > 0).then_some(0.0));
                 // -0 and 0 are one value.
                 distinct.iter_mut().for_each(|v| *v += 0.0);
@@ -229,7 +245,7 @@ impl Cut {
 
     /// Numbers the bins that hold a value, in ascending order.
     fn numbers(&self, values: &[f64], zeros: usize) -> Result<CodesOf, Flaw> {
-        let mut of_bin = vec![u32::MAX; self.bins()];
+        let mut of_bin = collected((0..self.bins()).map(|_| u32::MAX))?;
         values.iter().for_each(|&v| of_bin[self.bin(v) as usize] = 0);
         if zeros > 0 {
             of_bin[self.bin(0.0) as usize] = 0;

@@ -2,6 +2,7 @@
 
 use super::criterion::{Pair, SHARE_BITS};
 use super::{CountLogs, Counting, Criterion, Joint, Partner, Samples, Sums};
+use crate::memory::{self, Use};
 use crate::search::Observer;
 use crate::{Error, Result};
 
@@ -36,6 +37,8 @@ pub fn select(
             mend: format!("give a whole number from 1 to {}, the number of features", samples.p()),
         });
     }
+    // By feature: two pairs of sums, a relevance, a key while it is made anew, a flag; by sample: a few numbers.
+    memory::room(96 * samples.p() + 16 * samples.n(), Use::Features)?;
     let mut selector = Selector::new(samples, logs, criterion);
     // The marginal tables and those of every selected feature but the last.
     let steps = if criterion.looks_at_pairs() { k } else { 1 };
@@ -44,6 +47,7 @@ pub fn select(
         let mut within = Step { observer: &mut *observer, step, steps };
         selector.prepare(counting, &mut within)?;
         let (best, score) = selector.best();
+        memory::check()?;
         selector.take(best);
         selection.index.push(best);
         selection.score.push(score);

@@ -7,6 +7,7 @@ use super::data::{Coded, Codes};
 use super::masks::Masks;
 use super::strata::{Strata, NOWHERE};
 use super::table::Table;
+use crate::memory::{self, Use};
 
 /// Nanoseconds, about: to meet a word of two planes, to add a sample to a table, to work out its row.
 const WORD: f64 = 0.4;
@@ -77,7 +78,8 @@ impl Counter {
     }
 
     /// Tells `each` the table of (x, y | set) for every y of `others`, by its index. Samples that lack a value of x, y or
-    /// the set are left out. Strata stand in the order of the ascending set, whatever its own is.
+    /// the set are left out. `each` is told nothing where memory does not suffice, which is noted
+    /// ([`memory::check`]). Strata stand in the order of the ascending set, whatever its own is.
     pub fn count(&mut self, data: &Coded, x: u32, set: &[u32], others: &[u32], each: &mut dyn FnMut(usize, &Table)) {
         if !set.is_sorted() {
             let mut sorted = std::mem::take(&mut self.sorted);
@@ -93,7 +95,8 @@ impl Counter {
             None => (None, set),
         };
         if self.by_planes(data, x, set, others) {
-            let strata = self.masks.prepare(data, x, prefix) * last.map_or(1, |last| data.levels(last as usize));
+            let Some(strata) = self.masks.prepare(data, x, prefix) else { return };
+            let strata = strata * last.map_or(1, |last| data.levels(last as usize));
             let lx = data.levels(x as usize);
             self.in_batches(data, strata * lx, others, each, lx, |counter, _, batch, tables| {
                 counter.masks.count(data, prefix, last, batch, tables);
@@ -147,7 +150,9 @@ impl Counter {
                 to += 1;
             }
             tables.clear();
-            tables.resize(size, 0);
+            if !memory::grow(&mut tables, size, 0, Use::Tables) {
+                return;
+            }
             fill(self, from, &others[from..to], &mut tables);
             let mut start = 0;
             for (at, &y) in others.iter().enumerate().take(to).skip(from) {
@@ -177,11 +182,17 @@ impl Counter {
             _ => (set, None),
         };
         let (codes, count) = self.strata.prepare(data, prefix);
+        if codes.is_some_and(|codes| codes.len() < n) {
+            return;
+        }
         let levels = last.map_or(1, |last| data.levels(last as usize));
         let limit = DENSE_CELLS.max(4 * n).min(u32::MAX as usize);
         let most = others.iter().map(|&y| data.levels(y as usize)).max().unwrap_or(1);
         if self.way == Way::Cells || count * levels * lx > limit / most {
             self.rows.clear();
+            if !memory::prepare(&mut self.rows, n, Use::Tables) {
+                return;
+            }
             match codes {
                 Some(codes) => self.rows.extend_from_slice(codes),
                 None => self.rows.resize(n, 0),
@@ -194,6 +205,9 @@ impl Counter {
         }
         let rows = &mut self.rows;
         rows.clear();
+        if !memory::prepare(rows, n, Use::Tables) {
+            return;
+        }
         match codes {
             Some(codes) => rows.extend_from_slice(codes),
             None => rows.resize(n, 0),
@@ -227,6 +241,10 @@ impl Counter {
     fn cells(&mut self, data: &Coded, x: usize, y: usize) {
         let (lx, ly) = (data.levels(x), data.levels(y));
         self.keys.clear();
+        self.cells.clear();
+        if !memory::prepare(&mut self.keys, self.rows.len(), Use::Tables) {
+            return;
+        }
         for (sample, &stratum) in self.rows.iter().enumerate() {
             let (a, b) = (data.codes(x).at(sample), data.codes(y).at(sample));
             if stratum != NOWHERE && (a as usize) < lx && (b as usize) < ly {
@@ -235,8 +253,11 @@ impl Counter {
             }
         }
         self.keys.sort_unstable();
-        self.cells.clear();
         let runs = self.keys.chunk_by(|a, b| a == b);
+        let count = 1 + self.keys.windows(2).filter(|two| two[0] != two[1]).count();
+        if !memory::prepare(&mut self.cells, count, Use::Tables) {
+            return;
+        }
         self.cells.extend(runs.map(|run| {
             let key = run[0];
             ((key >> 32) as u32, (key >> 16) as u32 & 0xffff, key as u32 & 0xffff, run.len() as u32)

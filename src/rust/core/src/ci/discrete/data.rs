@@ -1,5 +1,6 @@
 //! Discrete data: level codes by variable, and bit planes of the variables with few levels.
 
+use crate::memory::{self, Use};
 use crate::{Error, Result};
 
 /// Variables with at most this many levels have bit planes, which then take no more memory than their codes.
@@ -64,6 +65,7 @@ impl Coded {
         let variables = levels.iter().zip(codes.chunks(n)).enumerate();
         let variables: Vec<Variable> =
             variables.map(|(at, (&levels, codes))| Variable::new(at, levels, codes, na)).collect::<Result<_>>()?;
+        memory::check()?;
         let any_missing = variables.iter().any(|variable| variable.missing);
         Ok(Coded { n, variables, any_missing })
     }
@@ -84,7 +86,7 @@ impl Coded {
         na: bool,
         zero_elsewhere: bool,
     ) -> Result<Self> {
-        let mut levels = Vec::with_capacity(p);
+        let mut levels = memory::space(p, Use::Codes)?;
         let mut closed: Option<Vec<i32>> = None;
         let (mut zero, mut past_the_last) = (zero_elsewhere, declared.is_none());
         for (v, column) in codes.chunks(n.max(1)).enumerate().take(p) {
@@ -93,7 +95,15 @@ impl Coded {
             zero |= column.contains(&0);
             past_the_last |= declared.is_some_and(|levels| most >= 0 && most as u32 >= levels);
             let fits = declared.is_some_and(|levels| most < 0 || (most as u32) < levels);
-            let different = if fits { None } else { Some(different(column)) };
+            let different = if fits { None } else { Some(different(column)?) };
+            // A copy of all codes, once one column needs another numbering.
+            let renumbers = different.as_ref().is_some_and(|own| match declared {
+                None => own.len() != most as usize + 1,
+                Some(declared) => own.len() <= declared as usize,
+            });
+            if renumbers && closed.is_none() {
+                closed = Some(memory::copied(codes, Use::Codes)?);
+            }
             match (different, declared) {
                 (Some(own), None) if own.len() != most as usize + 1 => {
                     levels.push(own.len().max(1) as u32);
@@ -194,7 +204,7 @@ impl Coded {
 }
 
 /// The different codes, ascending, of those that can be codes.
-fn different(column: &[i32]) -> Vec<i32> {
+fn different(column: &[i32]) -> Result<Vec<i32>> {
     let mut own: Vec<i32> = Vec::new();
     let mut seen = vec![false; MOST_LEVELS as usize];
     for &code in column.iter().filter(|&&code| code >= 0) {
@@ -202,15 +212,15 @@ fn different(column: &[i32]) -> Vec<i32> {
             Some(seen) if *seen => {}
             Some(seen) => {
                 *seen = true;
-                own.push(code);
+                memory::push(&mut own, code, Use::Codes)?;
             }
             // So large a code is rare: sorted out below.
-            None => own.push(code),
+            None => memory::push(&mut own, code, Use::Codes)?,
         }
     }
     own.sort_unstable();
     own.dedup();
-    own
+    Ok(own)
 }
 
 /// Puts the place of each code among `own` in its place; what is no code stays.
@@ -250,10 +260,10 @@ impl Variable {
         }
         let code = |&code: &i32| if code == i32::MIN { levels } else { code as u32 };
         let codes = match levels {
-            0..=255 => Codes::Bytes(codes.iter().map(|c| code(c) as u8).collect()),
-            _ => Codes::Words(codes.iter().map(|c| code(c) as u16).collect()),
+            0..=255 => Codes::Bytes(memory::collected(codes.iter().map(|c| code(c) as u8), Use::Codes)?),
+            _ => Codes::Words(memory::collected(codes.iter().map(|c| code(c) as u16), Use::Codes)?),
         };
-        let planes = planes(levels, &codes);
+        let planes = planes(levels, &codes)?;
         Ok(Variable { levels, codes, missing, planes })
     }
 
@@ -274,28 +284,28 @@ impl Variable {
                 mend: format!("give one more than the largest code, and no more than {MOST_LEVELS}"),
             });
         }
-        Ok(Variable::complete(levels, codes))
+        Variable::complete(levels, codes)
     }
 
     /// [`Variable::of_codes`] of codes that are known to lie in 0, ..., levels - 1.
-    pub(crate) fn complete(levels: u32, codes: Codes) -> Self {
-        let planes = planes(levels, &codes);
-        Variable { levels, codes, missing: false, planes }
+    pub(crate) fn complete(levels: u32, codes: Codes) -> Result<Self> {
+        let planes = planes(levels, &codes)?;
+        Ok(Variable { levels, codes, missing: false, planes })
     }
 }
 
 /// The planes of a variable, none where it has many levels. A missing value is in none of them.
-fn planes(levels: u32, codes: &Codes) -> Vec<u64> {
-    let Codes::Bytes(codes) = codes else { return Vec::new() };
+fn planes(levels: u32, codes: &Codes) -> Result<Vec<u64>> {
+    let Codes::Bytes(codes) = codes else { return Ok(Vec::new()) };
     if levels > PLANE_LEVELS {
-        return Vec::new();
+        return Ok(Vec::new());
     }
     let words = codes.len().div_ceil(64);
-    let mut planes = vec![0u64; levels as usize * words];
+    let mut planes = memory::zeros(levels as usize * words, Use::Codes)?;
     for (i, &code) in codes.iter().enumerate().filter(|(_, &code)| u32::from(code) < levels) {
         planes[usize::from(code) * words + i / 64] |= 1 << (i % 64);
     }
-    planes
+    Ok(planes)
 }
 
 #[cfg(test)]
@@ -320,7 +330,7 @@ mod tests {
         assert!(Variable::of_codes(3, Codes::Bytes(vec![0, 2])).is_ok());
         assert!(Variable::of_codes(2, Codes::Bytes(vec![0, 2])).is_err());
         assert!(Variable::of_codes(65_536, Codes::Words(vec![0])).is_err());
-        assert!(Coded::of_variables(3, vec![Variable::complete(3, Codes::Bytes(vec![0, 2]))]).is_err());
+        assert!(Coded::of_variables(3, vec![Variable::complete(3, Codes::Bytes(vec![0, 2])).unwrap()]).is_err());
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::data::{Coded, Codes};
 use super::popcount::{count, count_common, intersect};
+use crate::memory::{self, Use};
 
 /// Words of a plane that are met at a time: what one step needs stays in the fastest cache.
 const BLOCK: usize = 512;
@@ -36,15 +37,18 @@ impl Masks {
         self.members.clear();
     }
 
-    /// Readies the masks of x and `prefix`; returns the number of strata.
-    pub fn prepare(&mut self, data: &Coded, x: u32, prefix: &[u32]) -> usize {
+    /// Readies the masks of x and `prefix`; returns the number of strata, none where memory does not suffice, which is noted.
+    pub fn prepare(&mut self, data: &Coded, x: u32, prefix: &[u32]) -> Option<usize> {
         if self.depths.is_empty() || self.x != x {
             self.x = x;
             self.members.clear();
             if self.depths.is_empty() {
                 self.depths.push(Depth::default());
             }
-            self.depths[0].of_variable(data, x as usize);
+            if !self.depths[0].of_variable(data, x as usize) {
+                self.depths.clear();
+                return None;
+            }
         }
         let same = self.members.iter().zip(prefix).take_while(|(a, b)| a == b).count();
         self.members.truncate(same);
@@ -53,10 +57,12 @@ impl Masks {
         }
         for (at, &member) in prefix.iter().enumerate().skip(same) {
             let (above, below) = self.depths.split_at_mut(at + 1);
-            below[0].split(data, member as usize, &above[at]);
+            if !below[0].split(data, member as usize, &above[at]) {
+                return None;
+            }
             self.members.push(member);
         }
-        self.depths[prefix.len()].strata as usize
+        Some(self.depths[prefix.len()].strata as usize)
     }
 
     /// Adds the counts of x, each of `others` and the strata of `prefix` with each level of `last` to the tables, which
@@ -147,10 +153,14 @@ fn by_planes(data: &Coded, y: usize, mask: &[u64], n: u32, first_word: usize, ce
 }
 
 impl Depth {
-    fn of_variable(&mut self, data: &Coded, x: usize) {
+    /// False where memory does not suffice; so of `split`.
+    fn of_variable(&mut self, data: &Coded, x: usize) -> bool {
         self.masks.clear();
         self.keys.clear();
         self.strata = 1;
+        if !memory::prepare(&mut self.masks, data.levels(x) * data.words(), Use::Tables) {
+            return false;
+        }
         for level in 0..data.levels(x) {
             let plane = data.plane(x, level);
             if plane.iter().any(|&word| word != 0) {
@@ -158,10 +168,11 @@ impl Depth {
                 self.keys.push((0, level as u32));
             }
         }
+        true
     }
 
     /// Splits the masks of the depth above by the levels of a variable.
-    fn split(&mut self, data: &Coded, variable: usize, above: &Depth) {
+    fn split(&mut self, data: &Coded, variable: usize, above: &Depth) -> bool {
         let words = data.words();
         self.keys.clear();
         self.masks.clear();
@@ -172,7 +183,9 @@ impl Depth {
                 let before = self.keys.len();
                 for (at, &(_, of_x)) in group.iter().enumerate() {
                     let start = self.masks.len();
-                    self.masks.resize(start + words, 0);
+                    if !memory::grow(&mut self.masks, start + words, 0, Use::Tables) {
+                        return false;
+                    }
                     let mask = &above.masks[(first + at) * words..(first + at + 1) * words];
                     if intersect(mask, data.plane(variable, level), &mut self.masks[start..]) > 0 {
                         self.keys.push((self.strata, of_x));
@@ -184,5 +197,6 @@ impl Depth {
             }
             first += group.len();
         }
+        true
     }
 }

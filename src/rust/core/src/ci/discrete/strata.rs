@@ -1,6 +1,7 @@
 //! Strata by sample: which combination of levels of the conditioning variables each sample has.
 
 use super::data::{Coded, Codes};
+use crate::memory::{self, Use};
 
 /// Marks a sample that lacks the value of a conditioning variable.
 pub(super) const NOWHERE: u32 = u32::MAX;
@@ -39,7 +40,8 @@ impl Strata {
         self.members.clear();
     }
 
-    /// Numbers the strata of `set`; returns their codes by sample (`None`: all samples are in one) and their count.
+    /// Numbers the strata of `set`; returns their codes by sample (`None`: all samples are in one) and their count. There are no
+    /// codes where memory does not suffice, which is noted.
     pub fn prepare(&mut self, data: &Coded, set: &[u32]) -> (Option<&[u32]>, usize) {
         let same = self.members.iter().zip(set).take_while(|(a, b)| a == b).count();
         self.members.truncate(same);
@@ -52,6 +54,9 @@ impl Strata {
             match data.codes(member as usize) {
                 Codes::Bytes(codes) => below[0].number(data, member as usize, codes, parent, &mut self.keys),
                 Codes::Words(codes) => below[0].number(data, member as usize, codes, parent, &mut self.keys),
+            }
+            if below[0].codes.len() < data.n() {
+                return (Some(&[]), 1);
             }
             self.members.push(member);
         }
@@ -84,6 +89,9 @@ impl Depth {
         };
         let combinations = above.map_or(1, |above| above.count) as u64 * levels as u64;
         self.codes.clear();
+        if !memory::prepare(&mut self.codes, n, Use::Tables) {
+            return;
+        }
         if combinations <= (n / ALL) as u64 {
             self.count = combinations as usize;
             let lacking = data.missing(variable) || above.is_some_and(|above| above.lacking);
@@ -102,7 +110,10 @@ impl Depth {
         self.lacking = true;
         if combinations <= SMALL.max(2 * n) as u64 {
             // First which occur, then their numbers.
-            let mut numbers = vec![NOWHERE; combinations as usize];
+            let mut numbers = Vec::new();
+            if !memory::grow(&mut numbers, combinations as usize, NOWHERE, Use::Tables) {
+                return;
+            }
             for sample in 0..n {
                 if let Some(number) = numbers.get_mut(key(sample) as usize) {
                     *number = 0;
@@ -118,6 +129,9 @@ impl Depth {
             return;
         }
         keys.clear();
+        if !memory::prepare(keys, n, Use::Tables) {
+            return;
+        }
         keys.extend((0..n).map(key).filter(|&key| key != u64::MAX));
         keys.sort_unstable();
         keys.dedup();

@@ -5,6 +5,7 @@
 //! as many fit a register, and no arithmetic on them is rounded.
 
 use super::random::{philox, Key, Purpose};
+use crate::memory::{self, Use};
 use crate::{Error, Result};
 
 /// What is done to continuous columns first.
@@ -86,7 +87,9 @@ impl Columns {
             return Err(wrong(value, "finite numbers are needed: drop the row or fill the value in"));
         }
         let ranked = matches!(transform, Transform::Ranks | Transform::Uniform);
-        let mut real = Vec::with_capacity(data.len());
+        // The values, in the end perhaps as whole numbers beside them, and of one column its order and ranks.
+        memory::room(data.len().saturating_mul(10).saturating_add(32 * n), Use::Samples)?;
+        let mut real = memory::space(data.len(), Use::Samples)?;
         let mut constant = vec![false; discrete.len()];
         for (column, (values, &discrete)) in data.chunks_exact(n).zip(discrete).enumerate() {
             if values.iter().all(|value| value == &values[0]) {

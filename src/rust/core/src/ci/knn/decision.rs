@@ -1,5 +1,6 @@
 //! From permutations to p, and when to stop drawing them.
 
+use crate::memory::{self, Use};
 use crate::{Error, Result};
 
 /// Sequential permutation testing: draws stop once the decision at `alpha` is certain within `error`.
@@ -36,6 +37,7 @@ impl Decision {
         if !(1..=1_000_000).contains(&permutations) {
             return wrong("permutations", permutations.to_string(), "give a whole number from 1 to 1000000");
         }
+        memory::room(32 * permutations, Use::Permutations)?;
         let mut decision = Decision { permutations, add_one, bounds: Vec::new() };
         if let Some(EarlyStop { alpha, error }) = early {
             if !(alpha > 0.0 && alpha < 1.0 && (0.0..0.5).contains(&error)) {

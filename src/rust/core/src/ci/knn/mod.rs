@@ -25,6 +25,7 @@ pub use estimator::{Estimator, Terms, MOST_SAMPLES};
 pub use local::{neighbours_in, Shuffler};
 
 use super::CiTest;
+use crate::memory::{self, Use};
 use crate::{Error, Result};
 use random::Key;
 
@@ -111,6 +112,8 @@ impl Knn {
                 ),
             });
         }
+        // Terms of every number of samples, and what an engine keeps: an order of the samples by column.
+        memory::room(data.len().saturating_mul(4).saturating_add(64 * n), Use::Samples)?;
         let terms = Terms::new(estimator, n, k);
         Ok(Knn {
             columns,

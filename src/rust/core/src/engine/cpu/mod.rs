@@ -25,6 +25,7 @@ use crate::ci::Batch;
 use crate::engine::sides::{Shard, Sides};
 use crate::engine::{Engine, Search, SideEngine};
 use crate::graph::Adjacency;
+use crate::memory::{self, Use};
 use crate::pool::{Pool, Stop};
 use crate::search::level::Verdict;
 use crate::search::{Observer, Options};
@@ -91,7 +92,8 @@ impl<K: Kernel> Engine for CpuEngine<K> {
     fn p_values(&mut self, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>> {
         let at_once = self.kernel.questions_at_once();
         let blocks = batch.len().div_ceil(at_once);
-        let mut values = vec![0.0; batch.len()];
+        let mut values = memory::zeros(batch.len(), Use::Level)?;
+        memory::room(blocks * size_of::<Mutex<Option<&mut [f64]>>>(), Use::Level)?;
         let slots: Vec<Mutex<Option<&mut [f64]>>> = values.chunks_mut(at_once).map(|c| Mutex::new(Some(c))).collect();
         let failed: Mutex<Option<(usize, &'static str)>> = Mutex::new(None);
         let kernel = &self.kernel;
@@ -154,6 +156,7 @@ impl<K: Kernel> SideEngine for CpuEngine<K> {
 
     fn decide(&mut self, level: &Sides, verdicts: &mut Vec<Verdict>, observer: &mut dyn Observer) -> Result<u64> {
         let shards = &level.shards;
+        memory::room(Sides::bytes(level.sides.len()) + 128 * shards.len(), Use::Level)?;
         // Sides cut into pieces share the smallest rank found, so that pieces behind it can be left.
         let split: Vec<Option<usize>> = {
             let mut count = 0;

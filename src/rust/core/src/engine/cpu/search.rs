@@ -12,6 +12,7 @@ use crate::ci::Batch;
 use crate::engine::sides::Sides;
 use crate::engine::{Engine, LevelReport, Search, SideEngine, Widest};
 use crate::graph::{subsets, Adjacency, SepSetLog, SepSets, Separations};
+use crate::memory::{self, Use};
 use crate::pool::Stop;
 use crate::search::level::{count_sets, CandidateOrder, Neighbours, PairSide, Verdict};
 use crate::search::progress::LevelProgress;
@@ -69,6 +70,8 @@ impl<K: Kernel> Search for CpuSearch<'_, K> {
         let Options { p, alpha, .. } = *self.options;
         let fast = self.fast();
         let (mark, options, tested) = (self.options.untested(), self.options, &self.tested);
+        // Five graphs of bits, and what hands out the columns.
+        memory::room(5 * Adjacency::bytes(p) + 256 * p, Use::Pairs)?;
         // Workers touch the columns first, and leave what they found as bits: there may be millions of pairs.
         let words = p.div_ceil(64);
         let mut separated = vec![0u64; p * words];
@@ -130,6 +133,9 @@ impl<K: Kernel> Search for CpuSearch<'_, K> {
 
     fn conditional(&mut self, size: usize, observer: &mut dyn Observer) -> Result<LevelReport> {
         let fast = self.fast();
+        // Neighbourhoods as bits and as lists; by pair its place and, where it is to be seen from its other side, itself.
+        let edges = self.graph.edge_count();
+        memory::room(3 * Adjacency::bytes(self.options.p) + 20 * edges + 64 * self.options.p, Use::Level)?;
         let tested = self.options.testable(&self.graph);
         let neighbours = Neighbours::of(self.graph.clone());
         let mut progress = LevelProgress::new(observer, size, &self.graph, &tested);
@@ -142,7 +148,9 @@ impl<K: Kernel> Search for CpuSearch<'_, K> {
         };
         let mut survivors: Vec<[u32; 2]> = Vec::new();
         for x in (0..self.options.p).filter(|&x| candidates(x) < size) {
-            survivors.extend(tested.neighbours(x).filter(|&y| y as usize > x).map(|y| [x as u32, y]));
+            for y in tested.neighbours(x).filter(|&y| y as usize > x) {
+                memory::push(&mut survivors, [x as u32, y], Use::Level)?;
+            }
         }
         report.go_on |= (0..self.options.p).any(|x| candidates(x) > size && lanes.any(x));
         self.rows(&neighbours, &lanes, size, &mut report, &mut survivors, &mut progress)?;
@@ -152,6 +160,7 @@ impl<K: Kernel> Search for CpuSearch<'_, K> {
         if fast {
             self.second_sides(&neighbours, survivors, size, &mut report, &mut progress)?;
         } else {
+            memory::room(4 * survivors.len() + 64 * self.options.p, Use::Level)?;
             let lanes = Lanes::of_second(&neighbours, &survivors);
             self.rows(&neighbours, &lanes, size, &mut report, &mut Vec::new(), &mut progress)?;
         }
@@ -163,10 +172,10 @@ impl<K: Kernel> Search for CpuSearch<'_, K> {
         let CpuSearch { engine, options, p_max, graph, tested, sepsets, started } = *self;
         if !started {
             p_max.fill(options.untested());
-            return Ok((graph, sepsets.finish(&engine.pool)));
+            return Ok((graph, sepsets.finish(&engine.pool)?));
         }
         // The kernel leaves the marginal p-values below alpha aside, as nearly all of them are outdone at a later level.
-        let mut batch = Batch::new();
+        let mut batch = Batch::with_space(graph.edge_count(), 0)?;
         for x in 0..options.p {
             for y in graph.neighbours(x).filter(|&y| y as usize > x && tested.has(x, y as usize)) {
                 batch.push(x, y as usize, &[]);
@@ -177,7 +186,7 @@ impl<K: Kernel> Search for CpuSearch<'_, K> {
         for ((x, y, _), p) in batch.iter().zip(values) {
             cells.raise(x, y, p);
         }
-        Ok((graph, sepsets.finish(&engine.pool)))
+        Ok((graph, sepsets.finish(&engine.pool)?))
     }
 }
 
@@ -195,7 +204,7 @@ impl<K: Kernel> CpuSearch<'_, K> {
     ) -> Result<()> {
         let Options { p, alpha, na_delete, .. } = *self.options;
         let CpuEngine { kernel, pool, shard_tests } = &mut *self.engine;
-        let work = Tasks::new(neighbours, lanes, size, *shard_tests, pool.threads());
+        let work = Tasks::new(neighbours, lanes, size, *shard_tests, pool.threads())?;
         let total: f64 = work.costs.iter().sum();
         let entering =
             Entering { size, fast: self.options.method == Method::StableFast, cells: Cells::new(self.p_max, p) };
@@ -249,10 +258,14 @@ impl<K: Kernel> CpuSearch<'_, K> {
                         }
                         let lane = part.start + lane;
                         let first_set = sets.start;
-                        own.push(Piece { row: *row, lane, first_set, verdict, set: set.to_vec(), exact_tests });
+                        let piece = Piece { row: *row, lane, first_set, verdict, set: set.to_vec(), exact_tests };
+                        memory::push_noted(&mut own, piece, Use::Level);
                     });
                     if let Ok(mut pieces) = pieces.lock() {
-                        pieces.append(&mut own);
+                        let len = pieces.len() + own.len();
+                        if pieces.capacity() >= len || memory::prepare(&mut pieces, len + len / 2, Use::Level) {
+                            pieces.append(&mut own);
+                        }
                     }
                 }
             }
@@ -270,6 +283,7 @@ impl<K: Kernel> CpuSearch<'_, K> {
         let mut founds: Vec<Found> = founds.into_iter().map(|(_, found)| found).collect();
         founds.push(merge(pieces.into_inner().unwrap_or_default(), neighbours, lanes, &entering));
         progress.add(total);
+        memory::check()?;
         self.enter(founds, report, survivors)
     }
 
@@ -292,12 +306,14 @@ impl<K: Kernel> CpuSearch<'_, K> {
             let count = all - count_sets(other, row, common, size)?;
             if count > 0 {
                 let place = neighbours.place(row, other);
-                sides.push(PairSide { row: y, other: x, place, order: CandidateOrder::CommonLast, count });
+                let side = PairSide { row: y, other: x, place, order: CandidateOrder::CommonLast, count };
+                memory::push(&mut sides, side, Use::Level)?;
             }
         }
         let mut verdicts = Vec::new();
         let mut set = Vec::new();
         for wave in sides.chunks(WAVE_SIDES) {
+            memory::room(Sides::bytes(wave.len()), Use::Level)?;
             let shard_tests = self.engine.shard_tests();
             let work = Sides::new(size, neighbours, wave.to_vec(), alpha, na_delete, shard_tests);
             report.exact_tests += self.engine.decide(&work, &mut verdicts, progress)?;
@@ -312,6 +328,7 @@ impl<K: Kernel> CpuSearch<'_, K> {
                 let outcome = LaneOutcome { lane: 0, verdict: *verdict, set: &set, exact_tests: 0 };
                 entering.enter(side.row, side.other, &outcome, side.count, &mut found);
             }
+            memory::check()?;
             self.enter(vec![found], report, &mut Vec::new())?;
         }
         Ok(())
@@ -326,6 +343,10 @@ impl<K: Kernel> CpuSearch<'_, K> {
         for Found { separations, kept, tests, exact_tests, .. } in founds {
             self.graph.remove_all(&separations.pairs);
             self.sepsets.extend(separations);
+            let len = survivors.len() + kept.len();
+            if survivors.capacity() < len && !memory::has_space(survivors, kept.len() + len / 2) {
+                return Err(Use::Level.error(len * size_of::<[u32; 2]>()));
+            }
             survivors.extend(kept);
             report.tests += tests;
             report.exact_tests += exact_tests;
@@ -382,7 +403,7 @@ impl Entering<'_> {
         match outcome.verdict {
             Verdict::Dependent { p, .. } => {
                 self.cells.raise(row as usize, other as usize, p);
-                found.kept.push([row, other]);
+                memory::push_noted(&mut found.kept, [row, other], Use::Level);
             }
             Verdict::Independent { p, .. } => {
                 self.cells.raise(row as usize, other as usize, p);

@@ -9,9 +9,10 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use crate::ci::discrete::{Codes, Counter, Table};
+use crate::memory::{self, Use};
 use crate::pool::{Pool, Stop};
 use crate::search::Observer;
-use crate::select::discretise::{discretise, Column, Discretise};
+use crate::select::discretise::{discretise, Column, Discretise, Flaw};
 use crate::select::{CountLogs, Counting, FeatureCodes, FeatureColumn, Joint, Partner, Samples, SparseVariable, Sums};
 use crate::{Error, Result};
 
@@ -110,6 +111,8 @@ enum Counted {
 impl Counting for CpuCounting<'_> {
     fn count(&mut self, partner: Partner, skip: &[bool], sums: &mut [Sums], observer: &mut dyn Observer) -> Result<()> {
         let (samples, logs, first) = (self.samples, self.logs, self.range.start);
+        // Groups and totals: by sample a dozen numbers, some of them while they are made.
+        memory::room(96 * samples.n(), Use::Features)?;
         let given = Given::new(samples, logs, &self.range, partner);
         let each = (sums.len() / (8 * self.pool.threads())).clamp(FEWEST_CANDIDATES, MOST_CANDIDATES);
         let tasks = sums.len().div_ceil(each);
@@ -346,6 +349,9 @@ pub fn encode(
     observer: &mut dyn Observer,
 ) -> Result<Samples> {
     let p = features.len();
+    // By feature: a slot, the column in it, and its place.
+    let each = 2 * (size_of::<Mutex<Option<FeatureColumn>>>() + size_of::<FeatureColumn>());
+    memory::room(each * (p + 1), Use::Features)?;
     let slots: Vec<Mutex<Option<FeatureColumn>>> = (0..=p).map(|_| Mutex::new(None)).collect();
     let flaw = Mutex::new(None);
     let work = |numbers: &mut Vec<f64>, at: usize, _: &Stop| {
@@ -356,6 +362,7 @@ pub fn encode(
                     *slot = Some(variable);
                 }
             }
+            Err(Flaw::Memory(bytes)) => Use::Features.fails(bytes),
             Err(found) => {
                 if let Ok(mut flaw) = flaw.lock() {
                     if flaw.as_ref().is_none_or(|&(first, _)| at < first) {
@@ -368,6 +375,9 @@ pub fn encode(
     let inline = (n as f64) * (p as f64) < INLINE;
     pool.into().run(p + 1, inline, |_| 1.0, &mut |_| observer.look(), work)?;
     if let Some((at, flaw)) = flaw.into_inner().unwrap_or(None) {
+        if let Flaw::Memory(bytes) = flaw {
+            return Err(Use::Features.error(bytes));
+        }
         let (argument, column) = if at < p { ("x", at + 1) } else { ("y", 0) };
         let (value, mend) = flaw.describe(column);
         return Err(Error::Argument { argument, value, mend: mend.into() });

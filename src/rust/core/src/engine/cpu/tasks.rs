@@ -4,8 +4,10 @@ use std::ops::Range;
 use std::sync::atomic::AtomicU64;
 
 use crate::graph::{subsets, Adjacency};
+use crate::memory::{self, Use};
 use crate::search::level::Neighbours;
 use crate::search::progress::SetCounts;
+use crate::Result;
 
 /// Rows that stand together: their pairs are decided by blocks of the other vertex, so that what is read of it is used by
 /// all of them while it is in the cache.
@@ -128,7 +130,7 @@ pub(super) struct Tasks {
 impl Tasks {
     /// Cuts the lanes of rows with at least `size` other neighbours into tasks of about `shard_tests` tests or, of the many
     /// sets that a level of single variables leaves out, somewhat more; in smaller ones where `threads` would wait.
-    pub fn new(neighbours: &Neighbours, lanes: &Lanes, size: usize, shard_tests: u64, threads: usize) -> Self {
+    pub fn new(neighbours: &Neighbours, lanes: &Lanes, size: usize, shard_tests: u64, threads: usize) -> Result<Self> {
         let p = neighbours.p();
         let mut counts = SetCounts::new(size);
         let mut tests_a_lane = |row: usize| counts.of_row(neighbours.degree(row));
@@ -153,20 +155,32 @@ impl Tasks {
             if row > start {
                 if cost > 0.0 {
                     for block in 0..blocks {
-                        tasks.tasks.push(Task::Tile { rows: start..row, others: others(block) });
-                        tasks.costs.push(cost / f64::from(blocks));
+                        memory::push(
+                            &mut tasks.tasks,
+                            Task::Tile { rows: start..row, others: others(block) },
+                            Use::Level,
+                        )?;
+                        memory::push(&mut tasks.costs, cost / f64::from(blocks), Use::Level)?;
                     }
                 }
             } else {
-                tasks.cut(neighbours, lanes, row, size, tests_a_lane(row), target);
+                tasks.cut(neighbours, lanes, row, size, tests_a_lane(row), target)?;
                 row += 1;
             }
         }
-        tasks
+        Ok(tasks)
     }
 
     /// One heavy row: a few lanes at a time, and where these are heavy, a range of sets.
-    fn cut(&mut self, neighbours: &Neighbours, lanes: &Lanes, row: usize, size: usize, tests_a_lane: f64, target: f64) {
+    fn cut(
+        &mut self,
+        neighbours: &Neighbours,
+        lanes: &Lanes,
+        row: usize,
+        size: usize,
+        tests_a_lane: f64,
+        target: f64,
+    ) -> Result<()> {
         let count = lanes.of(row).len();
         let all = subsets::binomial(neighbours.degree(row), size).unwrap_or(u64::MAX);
         let width = count.min(HEAVY_LANES);
@@ -176,15 +190,19 @@ impl Tasks {
             let pieces = ((cost / target).ceil() as u64).clamp(1, MOST_PIECES);
             let step = all.div_ceil(pieces);
             let found = self.found.len();
-            self.found.extend(part.clone().map(|_| AtomicU64::new(u64::MAX)));
+            for _ in part.clone() {
+                memory::push(&mut self.found, AtomicU64::new(u64::MAX), Use::Level)?;
+            }
             let mut next = 0;
             while next < all {
                 let end = next.saturating_add(step).min(all);
-                self.tasks.push(Task::Piece { row, lanes: part.clone(), sets: next..end, found });
-                self.costs.push(cost * (end - next) as f64 / all as f64);
+                let task = Task::Piece { row, lanes: part.clone(), sets: next..end, found };
+                memory::push(&mut self.tasks, task, Use::Level)?;
+                memory::push(&mut self.costs, cost * (end - next) as f64 / all as f64, Use::Level)?;
                 next = end;
             }
         }
+        Ok(())
     }
 }
 
@@ -204,7 +222,7 @@ mod tests {
         let asked = Adjacency::from_lists(&asked);
         for (size, shard_tests, threads) in [(1, 1, 1), (1, 1 << 16, 2), (2, 3, 1), (3, 500, 8), (2, 1 << 30, 3)] {
             let lanes = Lanes::of_first_in(&neighbours, size, &asked);
-            let tasks = Tasks::new(&neighbours, &lanes, size, shard_tests, threads);
+            let tasks = Tasks::new(&neighbours, &lanes, size, shard_tests, threads).unwrap();
             let mut seen: Vec<Vec<Range<u64>>> = vec![Vec::new(); p * p];
             for task in &tasks.tasks {
                 match task {

@@ -8,6 +8,7 @@
 use super::gauss::{Judge, BLOCK};
 use crate::ci::gauss::COLLINEAR;
 use crate::graph::subsets;
+use crate::memory::{self, Use};
 use crate::search::level::{CandidateOrder, Verdict};
 
 /// Buffers of the walk.
@@ -192,7 +193,9 @@ fn sets(judge: &mut Judge, candidates: &[u32], walker: &mut Walker) -> Option<Ve
     let size = judge.side.size;
     let d = candidates.len();
     let (mut rank, end) = (judge.side.ranks.start, judge.side.ranks.end);
-    walker.start(judge, candidates, size, rank);
+    if !walker.start(judge, candidates, size, rank) {
+        return None;
+    }
     // Depths below this one are up to date; `broken` is the first depth whose pivot is too small, if any.
     let mut fresh = 0;
     let mut broken: Option<usize> = None;
@@ -276,18 +279,18 @@ fn sets(judge: &mut Judge, candidates: &[u32], walker: &mut Walker) -> Option<Ve
 }
 
 impl Walker {
-    /// Gathers what depth 0 needs and places the walk at a rank.
+    /// Gathers what depth 0 needs and places the walk at a rank; `false` where memory does not suffice.
     #[inline(always)]
-    fn start(&mut self, judge: &Judge, candidates: &[u32], size: usize, rank: u64) {
+    fn start(&mut self, judge: &Judge, candidates: &[u32], size: usize, rank: u64) -> bool {
         let d = candidates.len();
         let (x, y) = (judge.row(), judge.other());
         let (cx, cy) = (judge.rules.gauss.column(x), judge.rules.gauss.column(y));
-        grow(&mut self.rows, d * d);
+        let buffers = [&mut self.factor, &mut self.with_x, &mut self.with_y, &mut self.variance];
+        if !grow(&mut self.rows, d * d) || !buffers.into_iter().all(|buffer| grow(buffer, size * d)) {
+            return false;
+        }
         self.gathered.clear();
         self.gathered.resize(d, false);
-        for buffer in [&mut self.factor, &mut self.with_x, &mut self.with_y, &mut self.variance] {
-            grow(buffer, size * d);
-        }
         self.ends.clear();
         self.ends.resize(size, [0.0; 3]);
         self.smallest.clear();
@@ -304,6 +307,7 @@ impl Walker {
         subsets::unrank(d, rank, &mut self.positions);
         self.set.clear();
         self.set.resize(size, 0);
+        true
     }
 
     /// Conditions on the pivot of `depth`; `false` when its variance, or what is left of x or y, is too small.
@@ -364,8 +368,6 @@ fn step(buffer: &mut [f64], here: usize, from: usize, d: usize, row: &[f64], f: 
     }
 }
 
-fn grow(buffer: &mut Vec<f64>, len: usize) {
-    if buffer.len() < len {
-        buffer.resize(len, 0.0);
-    }
+fn grow(buffer: &mut Vec<f64>, len: usize) -> bool {
+    memory::grow(buffer, len, 0.0, Use::Threads)
 }

@@ -295,7 +295,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         sepsets.set_empty(empty);
         std::mem::take(&mut self.log).bring_into(self.engine, &mut sepsets)?;
         self.bring_p_values(observer)?;
-        Ok((graph, sepsets.finish(&self.engine.held.pool)))
+        Ok((graph, sepsets.finish(&self.engine.held.pool)?))
     }
 }
 

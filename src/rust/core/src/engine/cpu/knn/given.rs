@@ -10,6 +10,7 @@ use std::ops::Range;
 use super::cell::{count_within, padded, raise, Cell, BLOCK};
 use super::wide::Wide;
 use crate::ci::knn::{neighbours_in, Knn};
+use crate::memory::{self, Use};
 
 /// The columns of a test as one type of cell.
 #[derive(Clone, Copy)]
@@ -75,7 +76,8 @@ impl<C: Cell> Given<C> {
         continuous.or(s.first()).map_or(y, |&column| column as usize)
     }
 
-    /// For tests given S (ascending), or where it is empty of y = `guide`; `None` where `stop` says so.
+    /// For tests given S (ascending), or where it is empty of y = `guide`; `None` where `stop` says so, or memory does not
+    /// suffice, which is noted.
     #[inline(always)]
     pub fn new<W: Wide<Cell = C>>(
         table: &Table<C>,
@@ -84,6 +86,9 @@ impl<C: Cell> Given<C> {
         s: &[u32],
         stop: &dyn Fn() -> bool,
     ) -> Option<Self> {
+        // By sample: its place, its values, and for the search of neighbours a distance, that again, and a tie.
+        let by_sample = size_of::<u32>() + size_of::<C>() * (s.len() + 3) + size_of::<(u32, u32)>();
+        memory::noted(memory::room((table.n + 2 * BLOCK) * by_sample, Use::Samples))?;
         let order = table.order(guide).to_vec();
         let by_place = |column: usize| {
             let values = table.column(column);
@@ -136,7 +141,7 @@ impl<C: Cell> Given<C> {
         let n = self.order.len();
         let k_perm = knn.settings().k_perm;
         let key = knn.set_key(&self.s);
-        let mut neighbours = vec![0; n * k_perm];
+        let Some(mut neighbours) = memory::noted(memory::zeros(n * k_perm, Use::Neighbours)) else { return false };
         let (mut ties, mut sorted) = (Vec::new(), Vec::new());
         let mut distances = vec![C::ZERO; padded(n)];
         let mut bound = C::MOST;

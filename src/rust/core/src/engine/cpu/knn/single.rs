@@ -7,6 +7,7 @@ use super::given::{Given, Table};
 use super::work::{given_for, outcome, part, sums_of, Buffers, Question};
 use super::KnnKernel;
 use crate::ci::knn::{Knn, Outcome, Values};
+use crate::memory::{self, Use};
 use crate::pool::{Pool, Stop};
 use crate::search::Observer;
 use crate::{Error, Result};
@@ -64,7 +65,7 @@ fn test<C: Cell>(
     let at_once = pairs < super::INLINE_PAIRS;
     pool.run(1, at_once, |_| 1.0, &mut |_| observer.progress(0, 0.0, all as f64), look)?;
     let Some(given) = found.into_inner().ok().flatten() else { return Err(Error::Interrupted) };
-    let mut sums = Vec::with_capacity(all);
+    let mut sums = memory::space(all, Use::Permutations)?;
     while sums.len() < all {
         let first = sums.len();
         sums.resize(all.min(first + wave), 0);

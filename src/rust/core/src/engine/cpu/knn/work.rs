@@ -7,6 +7,7 @@ use super::wide::Wide;
 use super::with_simd;
 use crate::ci::knn::random::Key;
 use crate::ci::knn::{Knn, Outcome, Shuffler};
+use crate::memory::{self, Use};
 
 /// Bytes of permuted x that are worked on together: they stay in the cache.
 const PERMUTED_BYTES: usize = 1 << 20;
@@ -118,6 +119,13 @@ fn sums_of_body<W: Wide>(
 ) {
     let n = table.n;
     let Buffers { rows, y_values, x_sorted, permuted, permutation, shuffler, .. } = buffers;
+    // What a thread keeps by sample, the permutations' x aside; see `Shuffler` and `Rows`.
+    let by_sample = 6 * size_of::<W::Cell>() + 4 * size_of::<u32>();
+    let enough = memory::prepare(permuted, sums.len() * padded(n), Use::Permutations)
+        && (rows.of_s.len() >= padded(n) || memory::noted(memory::room(padded(n) * by_sample, Use::Threads)).is_some());
+    if !enough {
+        return;
+    }
     y_values.clear();
     y_values.extend(given.order.iter().map(|&sample| table.column(question.y)[sample as usize]));
     x_sorted.clear();
@@ -151,7 +159,7 @@ pub(super) fn part<C>(n: usize) -> usize {
 }
 
 impl<C: Cell> Work<C> {
-    /// p of (x, y) given S; `None` where the run is to end.
+    /// p of (x, y) given S; `None` where the run is to end, or memory does not suffice, which is noted.
     pub fn p(
         &mut self,
         table: &Table<C>,

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::super::simd::{Four, Quad};
+use crate::memory::{self, Use};
 
 /// By depth and candidate: a row of covariances, made when it is first asked for.
 #[derive(Default)]
@@ -17,12 +18,12 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    pub fn start(&mut self, depths: usize, d: usize, stride: usize) {
+    /// False where memory does not suffice.
+    pub fn start(&mut self, depths: usize, d: usize, stride: usize) -> bool {
         self.stride = stride;
         self.depths = depths;
-        grow(&mut self.values, depths * d * stride);
         self.made.clear();
-        self.made.resize(depths * d, 0);
+        grow(&mut self.values, depths * d * stride) && memory::grow(&mut self.made, depths * d, 0, Use::Threads)
     }
 
     /// Forgets what was made.
@@ -105,8 +106,7 @@ pub(super) fn two_depths(buffer: &mut [Four], m: usize, stride: usize, part: Ran
     (&above[m * stride..][part.clone()], &mut below[part])
 }
 
-pub(super) fn grow(buffer: &mut Vec<Four>, len: usize) {
-    if buffer.len() < len {
-        buffer.resize(len, [0.0; 4]);
-    }
+/// False where memory does not suffice.
+pub(super) fn grow(buffer: &mut Vec<Four>, len: usize) -> bool {
+    memory::grow(buffer, len, [0.0; 4], Use::Threads)
 }

@@ -110,7 +110,9 @@ impl Sets {
         signal: &Signal,
         out: &mut dyn FnMut(&LaneOutcome),
     ) {
-        self.start(rules, row, lanes);
+        if !self.start(rules, row, lanes) {
+            return;
+        }
         let mut cursor = Cursor {
             rank: row.sets.start,
             active: if self.lanes.len() == LANES { !0u64 } else { (1u64 << self.lanes.len()) - 1 },
@@ -238,22 +240,23 @@ impl Sets {
         close_up
     }
 
-    /// Gathers what depth 0 needs and places the enumeration at its first set.
+    /// Gathers what depth 0 needs and places the enumeration at its first set; `false` where memory does not suffice.
     #[inline(always)]
-    fn start(&mut self, rules: &Rules, row: &RowView, lanes: Range<usize>) {
+    fn start(&mut self, rules: &Rules, row: &RowView, lanes: Range<usize>) -> bool {
         let x = row.row as usize;
         let list = row.neighbours.list(x);
         let (d, size) = (list.len(), row.size);
         let cx = rules.gauss.column(x);
         let (fours, of_list) = (lanes.len().div_ceil(4), d.div_ceil(4));
-        for buffer in [&mut self.factor, &mut self.with_x, &mut self.variance] {
-            grow(buffer, size * of_list);
+        let of_candidates = [&mut self.factor, &mut self.with_x, &mut self.variance];
+        let of_lanes = [&mut self.pivot_row, &mut self.lane_x, &mut self.lane_variance];
+        let enough = of_candidates.into_iter().all(|buffer| grow(buffer, size * of_list))
+            && of_lanes.into_iter().all(|buffer| grow(buffer, size * fours))
+            && self.among.start((MOST_AMONG / (d * d)).clamp(1, size - 1), d, of_list)
+            && self.between.start(size - 1, d, fours);
+        if !enough {
+            return false;
         }
-        for buffer in [&mut self.pivot_row, &mut self.lane_x, &mut self.lane_variance] {
-            grow(buffer, size * fours);
-        }
-        self.among.start((MOST_AMONG / (d * d)).clamp(1, size - 1), d, of_list);
-        self.between.start(size - 1, d, fours);
         self.epoch.clear();
         self.epoch.resize(size, 1);
         self.x.clear();
@@ -297,6 +300,7 @@ impl Sets {
             lane_variance[i] = rules.gauss.correlation(y, y);
         }
         self.place_lanes(d);
+        true
     }
 
     fn place_lanes(&mut self, d: usize) {
