@@ -4,7 +4,7 @@
 #   Rscript tools/pcalg-transcripts.R SOURCE [PATTERN]
 #
 # SOURCE: the folder of pcalg's source package. PATTERN: a regular expression; only files whose names match it are run.
-# Lines of times are left out of the comparison. Ends with 1 if any transcript differs, or ran out of time (10 minutes) on one side
+# Lines of times, and ours on graphs that are no CPDAG, are left out of the comparison. Ends with 1 if any transcript differs, or ran out of time (10 minutes) on one side
 # alone.
 arguments <- commandArgs(trailingOnly = TRUE)
 if (!length(arguments)) stop("usage: Rscript tools/pcalg-transcripts.R SOURCE [PATTERN]", call. = FALSE)
@@ -52,10 +52,10 @@ run <- function(file, lines, ours) {
   list(lines = cleaned(output), seconds = seconds)
 }
 
-# Without times, addresses and the names of temporary files.
+# Without times, addresses, the names of temporary files, and the line of ours on graphs that are no CPDAG.
 cleaned <- function(lines) {
-  times <- grepl("elapsed|^\\s*([0-9.]+\\s+){2,}[0-9.]+\\s*$|^Time |Time for many", lines)
-  lines <- lines[!times]
+  left_out <- grepl("elapsed|^\\s*([0-9.]+\\s+){2,}[0-9.]+\\s*$|^Time |Time for many|^Not a valid CPDAG: ", lines)
+  lines <- lines[!left_out]
   lines <- gsub("0x[0-9a-f]+", "<address>", lines)
   gsub("(/tmp/|file)[[:alnum:]/._-]+", "<file>", lines)
 }
