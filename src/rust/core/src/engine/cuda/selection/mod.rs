@@ -110,8 +110,8 @@ impl<'a> CudaCounting<'a> {
     /// card when they are first needed.
     ///
     /// # Errors
-    /// [`Error::Device`] where no card can be used or its memory is too small, [`Error::Argument`] where there is no card
-    /// `ordinal`.
+    /// [`Error::Device`](crate::Error::Device) where no card can be used or its memory is too small,
+    /// [`Error::Argument`](crate::Error::Argument) where there is no card `ordinal`.
     pub fn new(
         samples: &'a Samples,
         logs: &'a CountLogs,
