@@ -44,7 +44,7 @@ impl Test {
     }
 }
 
-/// What R wants to hear, and random numbers from R.
+/// R's callbacks: for reports, and for random numbers.
 struct Listener {
     /// Of the search. With `test` every test is printed, in pcalg's order.
     callbacks: Callbacks,

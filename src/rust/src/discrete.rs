@@ -17,8 +17,8 @@ pub struct DiscreteTest {
 }
 
 impl DiscreteTest {
-    /// From `list(dm, p, nlev, zero_elsewhere, statistic, rule, adapt, na)`: a matrix of codes with p columns (integer, double or logical),
-    /// numbers of levels or NULL, and what [`Statistic`], [`Rule`] and [`Coded::of_any_codes`] want.
+    /// From `list(dm, p, nlev, zero_elsewhere, statistic, rule, adapt, na)`: a matrix of codes with p columns (integer, double or
+    /// logical), numbers of levels or NULL, and what [`Statistic`], [`Rule`] and [`Coded::of_any_codes`] want.
     pub fn from_list(test: &List) -> Outcome<Self> {
         let statistic = match input::text(&input::field(test, "statistic")?, "statistic")?.as_str() {
             "G2" => Statistic::G2,

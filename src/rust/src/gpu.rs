@@ -1,4 +1,4 @@
-//! What runs on a GPU, as R asks for it. `no_gpu.rs` has the same interface for builds without CUDA.
+//! R's calls that run on a GPU. `no_gpu.rs` has the same interface for builds without CUDA.
 
 use extendr_api::prelude::*;
 use pcgpu_core::ci::discrete::Discrete;
@@ -26,7 +26,7 @@ pub struct Gpu {
     strategy: Dealing,
 }
 
-/// How to hand out the tests on a GPU, over all tests that there are.
+/// The strategies of all tests on a GPU.
 enum Dealing {
     Tables(Strategy),
     Neighbours(KnnStrategy),
@@ -89,7 +89,7 @@ impl Gpu {
         Ok(Box::new(KnnCudaEngine::new(knn, self.knn_options()?)?.with_pool(pool)))
     }
 
-    /// What counts for a selection of features.
+    /// The machine that counts for a feature selection.
     pub fn counting<'a>(
         &self,
         samples: &'a Samples,
@@ -118,7 +118,7 @@ fn wrong_strategy(value: &str, mend: &str) -> Failure {
     Error::Argument { argument: "strategy", value: value.into(), mend: mend.into() }.into()
 }
 
-/// How to hand out the tests on a GPU. What is left out is as the papers have it.
+/// The strategy that R asks for. Numbers that R leaves out are the papers'.
 fn strategy(engine: &List) -> Outcome<Dealing> {
     let Some(name) = input::optional(engine, "strategy") else { return Ok(Dealing::Shared) };
     let shape = |name: &str, default: u32| match input::optional(engine, name) {
@@ -155,7 +155,7 @@ pub fn release() {
     device::release();
 }
 
-/// What the kernels are compiled to.
+/// The version of the kernels' PTX and the oldest card that it is for.
 pub fn kernels() -> String {
     about::kernels()
 }

@@ -44,7 +44,7 @@ impl Machine {
         }
     }
 
-    /// What counts for a selection of features.
+    /// The machine that counts for a feature selection.
     pub fn counting<'a>(&self, samples: &'a Samples, logs: &'a CountLogs) -> Outcome<Box<dyn Counting + 'a>> {
         match &self.gpu {
             None => Ok(Box::new(CpuCounting::new(samples, logs, 0..samples.p(), self.pool.clone()))),

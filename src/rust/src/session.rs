@@ -173,7 +173,7 @@ pub struct RObserver<'a> {
     looked: Instant,
 }
 
-/// R functions that a search tells what it does; see R/verbose.R and R/progress.R.
+/// R functions that a search reports to; see R/verbose.R and R/progress.R.
 #[derive(Clone, Default)]
 pub struct Callbacks {
     /// `progress(level, done, total, edges, tests)`.

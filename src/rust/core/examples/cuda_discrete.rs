@@ -2,10 +2,10 @@
 //!
 //! `cargo run --release -p pcgpu-core --example cuda_discrete -- FILE [chi2|dis] [alpha] [strategy] [repeats] [m.max]`
 //!
-//! FILE: a header, then a row of level codes 0, 1, ... for each sample (.gz too); or `random:p:n:levels:seed` for
-//! uniform independent ones but for every third, mostly a copy of the one before; or `circle:p:n:levels:degree` for such codes
-//! where each variable is tested with its `degree` neighbours on a circle, and nothing is ever independent: degree - 1 tests of
-//! an edge from each side at level 1, the last. The strategies are shared and edge:beta:gamma. An argument "no" after m.max leaves
+//! FILE: a header, then a row of level codes 0, 1, ... for each sample (.gz too). `random:p:n:levels:seed` stands for uniform
+//! independent variables, of which every third is mostly a copy of the one before. `circle:p:n:levels:degree` stands for such
+//! data where each variable is tested only with its `degree` neighbours on a circle and no test separates: degree - 1 tests of an
+//! edge from each side at level 1, the last. The strategies are shared and edge:beta:gamma. An argument "no" after m.max leaves
 //! the CPU engine out.
 
 mod support;
@@ -20,7 +20,7 @@ use pcgpu_core::pool::default_threads;
 use pcgpu_core::search::{levels, Options, Skeleton};
 use support::{compare, text, Clock, Failure};
 
-/// Codes column by column, and how many samples there are.
+/// The codes, column by column, and the number of samples.
 fn read(path: &str) -> Result<(Vec<i32>, usize), Failure> {
     let rows: Vec<Vec<i32>> = text(path)?
         .lines()
@@ -32,7 +32,7 @@ fn read(path: &str) -> Result<(Vec<i32>, usize), Failure> {
     Ok(((0..n * p).map(|at| rows[at % n][at / n]).collect(), n))
 }
 
-/// One number for graph, separating sets and counts, so that machines can be compared.
+/// A hash of graph, separating sets and counts, by which answers of several machines can be compared.
 fn digest(found: &Skeleton) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325u64;
     let mut add = |value: u64| hash = (hash ^ value).wrapping_mul(0x0100_0000_01b3);
@@ -47,7 +47,7 @@ fn digest(found: &Skeleton) -> u64 {
     hash
 }
 
-/// Every third variable is mostly a copy of the one before.
+/// Uniform codes, column by column; every third variable is mostly a copy of the one before.
 fn random(p: usize, n: usize, levels: i32, seed: u64) -> Vec<i32> {
     let mut state = seed;
     let mut next = move || {

@@ -1,9 +1,10 @@
 //! Times the nearest-neighbour test on a GPU and compares with the CPU engine.
 //!
-//! `cargo run --release -p pcgpu-core --example knn_cuda -- tests` repeats the tables of Hagedorn et al. (2022): a batch of
-//! tests by k, permutations, size of S and n, each by every strategy; `tests k`, `permutations`, `sets` or `n` one of them.
-//! `cargo run --release -p pcgpu-core --example knn_cuda -- search DATA.csv[.gz] K PERMUTATIONS K_PERM ALPHA [ROWS]` runs PC on a
-//! table of numbers, samples in rows, with a header or without; `search synthetic:P:N` on a sparse graph.
+//! `cargo run --release -p pcgpu-core --example knn_cuda -- tests` repeats the tables of Hagedorn et al. (2022): batches of
+//! tests by k, permutations, size of S and n, each by every strategy. `tests k`, `tests permutations`, `tests sets` and `tests n`
+//! repeat one of them.
+//! `cargo run --release -p pcgpu-core --example knn_cuda -- search DATA.csv[.gz] K PERMUTATIONS K_PERM ALPHA` runs the skeleton
+//! phase on a table of numbers, samples in rows, with a header or without; `search synthetic:P:N` on a sparse graph.
 
 mod support;
 
@@ -33,13 +34,13 @@ fn settings(k: usize, permutations: usize, k_perm: usize) -> Settings {
     }
 }
 
-/// Near enough to normal.
+/// A sum of four uniform numbers, with mean 0 and variance 1: near enough to normal.
 fn normal(row: usize, column: usize) -> f64 {
     let words = philox([row as u32, column as u32, 0, 0], Key([3, 4]));
     (words.iter().map(|&word| f64::from(word)).sum::<f64>() / 4_294_967_296.0 - 2.0) * 3f64.sqrt()
 }
 
-/// p variables of a sparse graph: each depends on about 0.75 of those before it.
+/// n samples of p variables of a sparse graph, column by column: a variable has about 0.9 parents among those before it.
 fn sparse(p: usize, n: usize) -> Vec<f64> {
     let mut data = vec![0.0; n * p];
     for column in 0..p {
@@ -67,7 +68,7 @@ fn median(times: &mut [f64]) -> f64 {
     times[times.len() / 2]
 }
 
-/// Seconds a test of a batch, and of one on the CPU.
+/// Prints the milliseconds that a test takes in a batch, by strategy, and on the CPU.
 fn time(n: usize, size: usize, k: usize, permutations: usize, tests: usize, cpu: bool) -> Result<()> {
     let p = size + 2 + 8;
     let data: Vec<f64> = (0..p).flat_map(|column| (0..n).map(move |row| normal(row, column))).collect();

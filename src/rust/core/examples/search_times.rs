@@ -6,8 +6,8 @@
 //! ```
 //!
 //! MATRIX.bin holds p and n as 32-bit integers and then the p x p correlations as doubles. Prints one line
-//! `pcgpu,name,alpha,device,p,n,edges,levels,first s,minimum s,median s,repeats`; the first call, which opens the device,
-//! is not among the repeats. `--check-small` compares the GPU with the CPU on small problems, for compute-sanitizer.
+//! `pcgpu,name,alpha,device strategy,p,n,edges,last level,first s,minimum s,median s,repeats`; the first call, which opens the
+//! device, is not among the repeats. `--check-small` compares the GPU with the CPU on small problems, for compute-sanitizer.
 
 mod support;
 
@@ -29,7 +29,7 @@ struct Problem {
     n: f64,
 }
 
-/// Numbers from a linear congruential generator (Knuth's MMIX): enough for data to time with.
+/// Numbers from a linear congruential generator (Knuth's MMIX): good enough for data to time with.
 struct Random(u64);
 
 impl Random {
@@ -43,7 +43,7 @@ impl Random {
     }
 }
 
-/// The sample correlations of a random linear Gaussian model of about `degree` neighbours a variable.
+/// The correlations of n samples of a random linear Gaussian model in which a variable has about `degree` neighbours.
 fn simulated(name: &str, p: usize, n: usize, degree: f64, seed: u64) -> Problem {
     let mut random = Random(seed);
     let mut columns: Vec<Vec<f64>> = Vec::with_capacity(p);

@@ -6,10 +6,9 @@
 //! cargo run --release --example select -- --check-small
 //! ```
 //!
-//! A value is 0 with probability 1 - density, else one of BINS levels; every tenth feature tells something of the class. The
-//! floor is the time to read the codes of all features once for each selected one at 4.8 TB/s, the bandwidth of an H200.
-//! `joined` adds CUDA-JMI's own scheme, `cpu` the CPU engine. With --check-small all ways to count are compared on small
-//! data, for compute-sanitizer.
+//! A value is 0 with probability 1 - density, else one of BINS levels; every tenth feature depends on the class. The floor is
+//! the time to read the codes of all features once for each selected one at 4.8 TB/s, the bandwidth of an H200. `joined` adds
+//! CUDA-JMI's own scheme, `cpu` the CPU engine. --check-small compares all ways to count on small data, for compute-sanitizer.
 
 #[path = "../tests/core/support/ways.rs"]
 mod ways;
@@ -27,7 +26,7 @@ use ways::ways;
 
 const BANDWIDTH: f64 = 4.8e12;
 
-/// SplitMix64, started afresh for every column: threads change nothing.
+/// SplitMix64, seeded anew for every column, so that data do not depend on threads.
 struct Random(u64);
 
 impl Random {
@@ -83,7 +82,7 @@ fn simulate(p: usize, n: usize, classes: u32, bins: u32, density: f64) -> Result
     Samples::new(Coded::of_variables(n, variables)?)
 }
 
-/// A machine, and how long it took.
+/// A way to count, and the seconds that it took.
 struct Timed<'a> {
     counting: &'a mut dyn Counting,
     seconds: f64,

@@ -1,9 +1,9 @@
 // The upper tail of the chi-squared distribution, operation by operation as in ci/chi_squared.rs, where the formulae and their
-// sources are. What differs is what the machines' exp() and log() differ by.
+// sources are. Results differ only as the machines' exp() and log() do.
 #pragma once
 #include "args.cuh"
 
-// ln Γ(k / 2 + 1): degrees of freedom are whole numbers.
+// ln Γ(k / 2 + 1) by k, the degrees of freedom, which are whole numbers.
 __constant__ double ln_gamma[32] = {
     0.0, -0.12078223763524522, 0.0, 0.2846828704729192,
     0.6931471805599453, 1.2009736023470743, 1.791759469228055, 2.4537365708424423,
@@ -71,7 +71,7 @@ __device__ inline double upper_fraction(double a, double z) {
     }
 }
 
-// P(X >= x) for X with `df` degrees of freedom, a whole number.
+// P(X >= x) for a chi-squared X with `df` degrees of freedom, a whole number.
 __device__ __noinline__ inline double upper_tail(double x, double df) {
     if (x <= 0.0) return 1.0;
     if (df <= 0.0) return 0.0;
@@ -79,6 +79,6 @@ __device__ __noinline__ inline double upper_tail(double x, double df) {
     double a = df / 2.0, z = x / 2.0;
     double factor = gamma_factor(df, a, z);
     if (z < a + 1.0) return 1.0 - factor * lower_series(a, z);
-    // What the fraction would be multiplied with; most of what depends is that far out.
+    // A factor of 0 makes p 0 whatever the fraction is. Most dependent pairs are that far out.
     return factor == 0.0 ? 0.0 : factor * a * upper_fraction(a, z);
 }

@@ -1,24 +1,24 @@
-// The correlation matrix of a data matrix: centre the columns, take all products of two of them, divide by their norms.
-// A product of two columns is read once by each tile of 64 x 64 of them and kept in shared memory (Schmidt and Huegle 2020,
-// "Towards a GPU-accelerated causal inference", keep the columns there too). Sums are made in portions, whose rounding
-// grows with the portion's length and not with that of the column.
+// The correlation matrix of a data matrix: centre the columns, take the inner products of all pairs, divide by the norms.
+// A block makes a tile of 64 x 64 inner products and keeps the rows of the columns it is at in shared memory (as do Schmidt and
+// Huegle 2020, "Towards a GPU-accelerated causal inference"). Sums are made in portions, so that rounding grows with the
+// portion's length and not with the column's.
 #include "args.cuh"
 
-// What the kernels are given; mirrored by engine/cuda/correlation.rs.
+// The kernels' arguments; mirrored by `Args` of engine/cuda/correlation.rs.
 struct Correlation {
     u64 n;            // rows
     u64 p;            // columns
-    double* x;        // n x p, column by column; becomes the centred columns
+    double* x;        // n x p, column by column; becomes the centred and scaled columns
     double* c;        // p x p
     double* squares;  // p sums of squares
-    u64 first_tile;   // tiles of this launch, numbered as by `tile_at`
+    u64 first_tile;   // the first tile of this launch, as `tile_at` numbers them
 };
 
 constexpr int TILE = 64;      // columns of a tile
-constexpr int DEPTH = 16;     // rows that are in shared memory at a time
-constexpr int EACH = 4;       // a thread has EACH x EACH products
+constexpr int DEPTH = 16;     // rows in shared memory at a time
+constexpr int EACH = 4;       // a thread makes EACH x EACH products
 constexpr int SIDE = TILE / EACH;
-constexpr int PITCH = TILE + 1;  // without it the writes of a warp would meet in one bank
+constexpr int PITCH = TILE + 1;  // with TILE, the writes of a warp would meet in one bank
 constexpr int PORTION = 128;  // rows that are added up before they join the sum
 
 template <typename Join>
@@ -32,9 +32,9 @@ __device__ double of_block(double value, double* shared, Join join) {
     return value;
 }
 
-// A block takes a column: v becomes (v - mean) times a power of two that brings the largest of them to between 1/2 and 1, so
-// that no square is too large or too small. What the mean lacks is taken off by itself: added to the mean, it would be lost
-// where the mean is large.
+// A block takes a column: v becomes (v - mean) times a power of two that brings the largest |v - mean| to between 1/2 and 1, so
+// that no square overflows or underflows. The rounding error of the mean is subtracted on its own: added to the mean, it would
+// be lost where the mean is large.
 extern "C" __global__ void cor_centre(const Correlation a) {
     extern __shared__ double shared[];
     auto plus = [](double s, double t) { return s + t; };
@@ -56,7 +56,7 @@ extern "C" __global__ void cor_centre(const Correlation a) {
     }
 }
 
-// Tiles on and above the diagonal, column of tiles after column: number t is row t - j (j + 1) / 2 of column j.
+// Tiles on and above the diagonal are numbered column by column: tile t is row t - j (j + 1) / 2 of column j.
 __device__ void tile_at(u64 t, u64* row, u64* column) {
     u64 j = (u64)((sqrt(8.0 * (double)t + 1.0) - 1.0) / 2.0);
     while (j * (j + 1) / 2 > t) j--;
@@ -65,7 +65,7 @@ __device__ void tile_at(u64 t, u64* row, u64* column) {
     *column = j;
 }
 
-// A block of SIDE x SIDE threads takes a tile: c becomes the sums of products, on both sides of the diagonal.
+// A block of SIDE x SIDE threads takes a tile: c becomes the inner products, on both sides of the diagonal.
 extern "C" __global__ void __launch_bounds__(SIDE * SIDE) cor_product(const Correlation a) {
     extern __shared__ double shared[];
     double* left = shared;
@@ -118,8 +118,8 @@ extern "C" __global__ void cor_squares(const Correlation a) {
     }
 }
 
-// c becomes the correlations. Two columns that are equal, or equal up to a sign or a power of two, have s s under the root,
-// whose root is s: they come out as 1 or -1 exactly. Rounding must not take others past that.
+// c becomes the correlations. Two columns that are equal up to a sign or a power of two have one sum of squares s; the root of
+// s * s is s, so that they come out as exactly 1 or -1. Others are clamped, as rounding may take them past that.
 extern "C" __global__ void cor_finish(const Correlation a) {
     u64 cells = a.p * a.p;
     for (u64 at = (u64)blockIdx.x * blockDim.x + threadIdx.x; at < cells; at += (u64)gridDim.x * blockDim.x) {

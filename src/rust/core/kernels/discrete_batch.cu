@@ -1,7 +1,7 @@
-// p-values of arbitrary questions (x, y, S) of discrete variables: what the conservative and majority rules ask.
+// p-values of arbitrary questions (x, y, S) of discrete variables: the conservative and majority rules ask them.
 #include "discrete_strata.cuh"
 
-// A block takes a question. What the CPU must answer gets -1.
+// A block takes a question. The answer is -1 where the CPU must decide.
 extern "C" __global__ void __launch_bounds__(BLOCK, 3) dis_batch(const __grid_constant__ Discrete d) {
     const Args& a = d.a;
     Bench b(d);

@@ -1,30 +1,30 @@
-// Counting N(x, y, s) for one x, one conditioning set S and several y at a time, by a block. What rests on x and S is worked
-// out once for all y.
+// A block counts N(x, y, s) for one x, one conditioning set S and several y at a time. What depends on x and S alone is computed
+// once for all y.
 //
-// While the tables of all strata fit in shared memory (gpuPC keeps them there, too: section 3.3), samples are counted straight
-// into them: `count_directly`. Else the samples are sorted by stratum, once for all y, and a table is one stratum's:
-// `count_by_strata`. Strata that do not occur cost nothing then, and those of few samples need no table at all.
+// Where the tables of all strata fit in shared memory (gpuPC keeps them there, too: section 3.3), samples are counted straight
+// into them: `count_directly`. Otherwise the samples are sorted by stratum, once for all y, and each table holds one stratum:
+// `count_by_strata`. Strata that do not occur then cost nothing, and those of few samples need no table.
 #pragma once
 #include "discrete.cuh"
 
 extern __shared__ double memory[];
 
-// Strata of up to this many samples are looked through by a warp, a sample a lane.
+// A warp compares the samples of a stratum directly, a lane each, where there are up to this many.
 constexpr u32 FEW = 32;
 
-// Working memory of a block, worked out wherever it is needed: sixteen addresses would take as many registers. engine/cuda/counting.rs
-// knows its size.
+// Working memory of a block. Addresses are computed where they are needed: sixteen would take as many registers.
+// `bench_bytes` of engine/cuda/counting.rs is its size in shared memory but for tables, `scratch` there that in scratch.
 struct Bench {
     const Discrete& d;
     __device__ explicit Bench(const Discrete& d) : d(d) {}
 
     __device__ Sums* sums() const { return (Sums*)memory; }                                  // MOST
-    __device__ double* partial() const { return (double*)(sums() + MOST); }                  // of the warps, five each
+    __device__ double* partial() const { return (double*)(sums() + MOST); }                  // room for five a warp
     __device__ u64* item() const { return (u64*)(partial() + 5 * (BLOCK / WARP)); }
     __device__ u64* key() const { return item() + 2; }                                       // MOST ranks for the slots
     __device__ u32* other() const { return (u32*)(key() + MOST); }                           // MOST vertices y
-    __device__ u32* place() const { return other() + MOST; }                                 // theirs in the row's list
-    __device__ u32* status() const { return place() + MOST; }                                // what is known without a table
+    __device__ u32* place() const { return other() + MOST; }                                 // their places in the row's list
+    __device__ u32* status() const { return place() + MOST; }                                // COUNTED, TOO_FEW or FOR_CPU
     __device__ u32* flags() const { return status() + MOST; }
     __device__ u32* places() const { return flags() + 8; }                                   // of the set's members
     __device__ u32* set() const { return places() + d.widest; }
@@ -33,15 +33,15 @@ struct Bench {
     // In scratch, if there is any.
     __device__ char* scratch() const { return d.a.scratch + blockIdx.x * d.a.scratch_bytes; }
     __device__ u64* keys() const { return (u64*)scratch(); }                                 // `hash`
-    // `hash` + 1: samples of a stratum, then where its samples start.
+    // `hash` + 1, by stratum: number of samples, then where they start in `order`.
     __device__ u32* count() const { return (u32*)(keys() + d.hash); }
     __device__ u32* stratum() const { return count() + d.hash + 1; }                         // by sample
-    __device__ u32* within() const { return stratum() + d.n; }                               // which of its stratum, by sample
+    __device__ u32* within() const { return stratum() + d.n; }                               // by sample: number in its stratum
     __device__ u32* order() const { return within() + d.n; }                                 // samples by stratum
     __device__ u32* large_table() const { return order() + d.n; }                            // `most_cells`
 };
 
-// Who shares a table.
+// The threads that share a table: a block, a warp, or one thread.
 struct Whole {
     u32 index = threadIdx.x;
     static constexpr u32 SIZE = BLOCK;
@@ -61,7 +61,8 @@ struct Alone {
 // Cells for the margins of a table.
 __device__ __forceinline__ double margins_of(double strata, u32 lx, u32 ly) { return strata * ((double)lx + ly + 1.0); }
 
-// Adds to each member's `sums` its part of a table by stratum, level of x, level of y.
+// Adds to the `sums` of each thread of the group its part of a table, strata x lx x ly counts, the level of y fastest.
+// `margins` has room for `margins_of` cells.
 template <class G>
 __device__ inline void reduce(const Discrete& d, const G group, const u32* table, u32 strata, u32 lx, u32 ly, u32* margins,
                               Sums& sums) {
@@ -88,7 +89,7 @@ __device__ inline void reduce(const Discrete& d, const G group, const u32* table
         for (u32 y = 0; y < ly; y++) in_y += of_y[s * ly + y] > 0;
         sums.n += n;
         if (n) sums.adjusted += (in_x - 1) * (in_y - 1);
-        // With one level of x or y there is nothing to see, and rounding shall not make something of it.
+        // With one level of x or y the statistic is 0, which rounding must not change.
         of_s[s] = in_x > 1 && in_y > 1 ? (u32)n : 0;
     }
     group.sync();
@@ -131,7 +132,7 @@ __device__ inline void add_block(const Bench& b, Sums& own, Sums* sum) {
         atomicAdd(&wholes[5], own.terms);
     }
     if (threadIdx.x == 0) {
-        // Always in this order: what is added up in another differs in its last digits.
+        // Always in this order, so that every run gives the same last digits.
         for (u32 w = 0; w < BLOCK / WARP; w++) {
             sum->statistic += b.partial()[2 * w];
             sum->size += b.partial()[2 * w + 1];
@@ -140,7 +141,7 @@ __device__ inline void add_block(const Bench& b, Sums& own, Sums* sum) {
     __syncthreads();
 }
 
-// Tables of this many cells are added up by a warp, others by the block.
+// A warp adds up a table of up to this many cells, the block a larger one.
 constexpr u32 OF_WARP = 1024;
 
 // Members of a set whose tables are counted by planes, at most.
@@ -148,9 +149,8 @@ constexpr u32 PLANE_SET = 2;
 
 __device__ __forceinline__ bool has_planes(const Discrete& d, u32 v) { return d.plane[v] != NEVER; }
 
-// The table of one y by bit planes: a lane takes a cell, meets the planes of its levels and counts the bits, so that nothing has
-// to be added up but what lanes with the same cell found in their parts of the samples. Warp `part` of
-// `parts` that share the work.
+// The table of one y by bit planes: a lane takes a cell and a part of the samples, intersects the planes of the cell's levels and
+// counts the bits; only lanes with the same cell add up. This is warp `part` of the `parts` that share the work.
 __device__ inline void count_planes(const Discrete& d, const u32* set, u32 x, u32 l, u32 y, u32 cells, u32 part, u32 parts,
                                     u32* table) {
     const u32 lx = levels_of(d, x), ly = levels_of(d, y);
@@ -184,8 +184,8 @@ __device__ inline void count_planes(const Discrete& d, const u32* set, u32 x, u3
     }
 }
 
-// The y from `from` to `to`, whose tables fit in shared memory together. With PLANES, small ones are counted by bit planes: that
-// takes registers which others would miss.
+// Counts the y from `from` to `to` - 1, whose tables of `cells` in all, with their `margins`, fit in shared memory together. With
+// PLANES small tables are counted by bit planes, which takes registers that the kernel without them has for other work.
 template <bool PLANES>
 __device__ inline void count_directly(const Discrete& d, const Bench& b, u32 x, u32 l, u32 strata, u32 from, u32 to,
                                       u32 cells, u32 margins) {
@@ -197,12 +197,12 @@ __device__ inline void count_directly(const Discrete& d, const Bench& b, u32 x, 
         if (rows * levels_of(d, b.other()[i]) <= d.plane_cells && has_planes(d, b.other()[i])) by_planes |= 1u << i;
     }
     const u32 few = __popc(by_planes);
-    // As many copies as there is room for: writes of neighbouring warps to a cell would wait for one another.
+    // As many copies of the tables as there is room for, so that fewer warps wait for one another at a cell.
     u32 copies = 1;
     while (!PLANES && copies < BLOCK / WARP && 2ull * copies * cells + margins <= d.area) copies *= 2;
     for (u32 i = threadIdx.x; i < copies * cells; i += BLOCK) b.tables()[i] = 0;
     __syncthreads();
-    // Warps take these y in turn; where they are fewer than warps, some warps share one.
+    // Warps take the y of `by_planes` in turn; where these are fewer than warps, several warps share one.
     const u32 parts = few && few < BLOCK / WARP ? (BLOCK / WARP) / few : 1;
     u32 *own = b.tables(), nth = 0;
     for (u32 i = from; i < to && few; i++) {

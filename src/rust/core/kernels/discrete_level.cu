@@ -1,5 +1,5 @@
-// Levels 1 and up of discrete variables. A level is run in stages, a side and a range of ranks each: most pairs fall to one of
-// their first sets, so that the first stages are short and spare the later ones most of their work.
+// Levels 1 and up of discrete variables. A level is run in stages, each a side and a range of ranks: most pairs are separated by
+// one of their first sets, so that short first stages spare the later ones most of their work.
 #include "discrete_strata.cuh"
 #include "scan.cuh"
 
@@ -23,8 +23,8 @@ extern "C" __global__ void dis_slots(const __grid_constant__ Discrete d) {
     }
 }
 
-// Begins a stage once the one before is done: how many items of work each row is. A row without an open pair has none. One
-// block. With `beta`, an item is that many edges of a row, else a set and `tile` of the row's neighbours.
+// Begins a stage once the one before is done: numbers the items of work of each row. A row without an open pair has none. An
+// item is `beta` edges of a row or, where that is 0, a set and `tile` of the row's neighbours. Takes one block.
 extern "C" __global__ void dis_items(const __grid_constant__ Discrete d) {
     const Args& a = d.a;
     if (threadIdx.x == 0 && a.report->began == 0) a.report->began = nanoseconds();
@@ -51,7 +51,7 @@ extern "C" __global__ void dis_items(const __grid_constant__ Discrete d) {
     }
 }
 
-// Ends the level's stages: what waits for all of them may run.
+// Ends the level's stages, so that the kernels that wait for all of them may run.
 extern "C" __global__ void dis_close(const __grid_constant__ Discrete d) {
     Report* report = d.a.report;
     if (threadIdx.x || report->stage + 1 != d.stage || !first_is_done(report)) return;
@@ -59,7 +59,7 @@ extern "C" __global__ void dis_close(const __grid_constant__ Discrete d) {
     report->stage = d.stage;
 }
 
-// What a test came to is told to its slot. `places` of the set's members are `stride` apart.
+// Enters the outcome of a test in its slot, or leaves the test to the CPU. The members' `places` are `stride` apart.
 __device__ inline void tell(const Discrete& d, u32 x, const u32* list, u32 own, u64 entry, u64 key, const Judgement& found,
                             const u32* places, u32 stride) {
     DiscreteSlot* slot = slots_of(d) + entry;
@@ -125,7 +125,7 @@ template <bool PLANES> __device__ __forceinline__ void count_level(const Discret
             const u32 i = threadIdx.x, lx = levels_of(d, x), ly = levels_of(d, b.other()[i]);
             const u64 entry = offset + b.place()[i];
             const double strata = domain_of(d, b.set(), l);
-            // p is worked out only where it may matter.
+            // p is computed only where it may be the largest.
             if (b.status()[i] == COUNTED && !too_few(d, (double)b.sums()[i].n, lx, ly, strata)) {
                 double least = b.sums()[i].statistic - uncertainty(d, b.sums()[i]);
                 if (is_outdone(slots_of(d) + entry, least, df_of(d, lx, ly, strata, l, b.sums()[i]))) continue;
@@ -138,9 +138,9 @@ template <bool PLANES> __device__ __forceinline__ void count_level(const Discret
 extern "C" __global__ void __launch_bounds__(BLOCK, 3) dis_count(const __grid_constant__ Discrete d) { count_level<false>(d); }
 extern "C" __global__ void __launch_bounds__(BLOCK, 3) dis_planes_count(const __grid_constant__ Discrete d) { count_level<true>(d); }
 
-// disc-cupc, the mapping that gpuPC is compared with by its authors (section 4.1): cuPC-E's, a thread a test. A block has beta
-// edges of a row and gamma threads for each, which take their edge's sets in turn. Tables are in scratch, a thread's own;
-// the paper's allocated theirs in the kernel, and failed where memory ran out.
+// disc-cupc, the mapping that gpuPC's authors compare it with (section 4.1): cuPC-E's, a thread a test. A block has beta edges
+// of a row and gamma threads for each, which take their edge's sets in turn. Each thread has a table in scratch; the paper's
+// threads allocate theirs in the kernel, which fails where memory runs out.
 extern "C" __global__ void dis_edge(const __grid_constant__ Discrete d) {
     const Args& a = d.a;
     if (a.report->stage != d.stage) return;

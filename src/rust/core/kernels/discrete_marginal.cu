@@ -1,7 +1,7 @@
 // Level 0 of discrete variables.
 #include "discrete_strata.cuh"
 
-// Bit planes from codes: a warp takes 32 samples of a variable.
+// Makes bit planes from codes: a warp takes 32 samples of a variable.
 extern "C" __global__ void dis_planes(const __grid_constant__ Discrete d) {
     const u64 words = 4 * d.plane_size, warps = (u64)gridDim.x * (blockDim.x / WARP);
     for (u64 at = (u64)blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP; at < d.a.p * words; at += warps) {
@@ -16,12 +16,12 @@ extern "C" __global__ void dis_planes(const __grid_constant__ Discrete d) {
     }
 }
 
-// Starts the clock of what is launched with it.
+// Starts the clock of the launch that follows.
 extern "C" __global__ void dis_begin(const __grid_constant__ Discrete d) {
     if (threadIdx.x == 0) d.a.report->began = nanoseconds();
 }
 
-// A block takes a row y and `tile` vertices below it: writes p of the pairs that are tested. Tests for the CPU are noted.
+// A block takes a row y and `tile` vertices x < y: writes p of the pairs that are tested, and notes tests for the CPU.
 extern "C" __global__ void __launch_bounds__(BLOCK, 3) dis_marginal(const __grid_constant__ Discrete d) {
     const Args& a = d.a;
     const u64 tiles = (a.p + d.tile - 1) / d.tile;
@@ -54,7 +54,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 3) dis_marginal(const __grid
     }
 }
 
-// The graph that p leaves: a warp takes a row y and 32 vertices x below it; its ballot is the word of the bit row.
+// Makes the graph from the p-values: a warp takes a row y and 32 vertices x below it; its ballot is the word of the bit row.
 extern "C" __global__ void dis_removal(const __grid_constant__ Discrete d) {
     const Args& a = d.a;
     u32 lane = lane_id();

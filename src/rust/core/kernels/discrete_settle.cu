@@ -1,7 +1,7 @@
-// What a level of discrete variables found, from the slots of both sides: counts, largest p-values, the log of separated pairs.
+// Turns the slots of a level of discrete variables into counts, largest p-values and the log of separated pairs.
 #include "discrete.cuh"
 
-// Enters what the CPU answered to the level's questions.
+// Enters the CPU's p-values for the tests that were left to it.
 extern "C" __global__ void dis_answer(const __grid_constant__ Discrete d) {
     for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < d.a.count; i += (u64)gridDim.x * blockDim.x) {
         const u32* record = d.asked + i * (6 + d.widest);

@@ -1,8 +1,8 @@
-// Counting by strata that occur: the samples are sorted by stratum in scratch memory, which is planned before a level begins.
+// Counting by strata that occur: the samples are sorted by stratum in scratch memory, which the host plans before a level.
 #pragma once
 #include "discrete_count.cuh"
 
-// The place of a key among those that occur: open addressing in a table that is at most half full.
+// The number of a key: its place in a hash table of open addressing, which is at most half full.
 __device__ inline u32 place_of(const Discrete& d, u64* keys, u64 key) {
     u64 mixed = key * 0x9e3779b97f4a7c15ull;
     u64 at = (mixed ^ mixed >> 29) & (d.hash - 1);
@@ -13,8 +13,8 @@ __device__ inline u32 place_of(const Discrete& d, u64* keys, u64 key) {
     }
 }
 
-// Sums of what comes before for count[0 .. range], in place; writes the strata of more than FEW samples where the keys were
-// and returns how many there are.
+// Turns count[0 .. range] into prefix sums, in place; writes the numbers of the strata of more than FEW samples over `keys` and
+// returns how many there are.
 __device__ inline u32 scan_strata(const Bench& b, u32 range) {
     u64* sums = (u64*)b.partial();
     u32 lane = lane_id(), warp = threadIdx.x / WARP;
@@ -45,10 +45,10 @@ __device__ inline u32 scan_strata(const Bench& b, u32 range) {
     return (u32)(carry >> 32);
 }
 
-// Where the samples of each stratum are.
+// The samples by stratum.
 struct Strata {
-    u32 range;    // numbers of strata end here; count[s] to count[s + 1] are places in `order`
-    u32 large;    // strata of more than FEW samples, numbered where the keys were
+    u32 range;    // strata are numbered below this; those of s are at order[count[s] .. count[s + 1]]
+    u32 large;    // number of strata of more than FEW samples, which are listed in `keys`
 };
 
 // Sorts the samples by the levels of the set's members. Samples that lack one, or that of x, are left out.
@@ -56,7 +56,7 @@ __device__ inline Strata sort_samples(const Discrete& d, const Bench& b, u32 x, 
     u32 m = 0;
     double range = 1.0;
     do {
-        // As many members at a time as make a key of 62 bits.
+        // As many members at a time as make a key below 4e18, which 62 bits hold.
         const u32 first = m;
         double product = range;
         while (m < l && product * (double)levels_of(d, b.set()[m]) < 4e18) product *= (double)levels_of(d, b.set()[m++]);
@@ -95,7 +95,7 @@ __device__ inline Strata sort_samples(const Discrete& d, const Bench& b, u32 x, 
     return Strata{strata, large};
 }
 
-// A stratum of up to FEW samples, by a warp: lanes whose samples agree find one another.
+// A stratum of up to FEW samples, by a warp, a sample a lane: lanes match those with the same levels.
 __device__ inline void add_few(const Discrete& d, bool here, u32 of_x, u32 of_y, Sums& sums) {
     u32 lane = lane_id(), all = __ballot_sync(FULL, here);
     u32 same_x = __match_any_sync(FULL, here ? of_x : NOWHERE) & all;
@@ -123,7 +123,7 @@ __device__ inline void add_few(const Discrete& d, bool here, u32 of_x, u32 of_y,
     sums.terms += first || lane == 0;
 }
 
-// One y, whose table is a stratum's at a time.
+// Counts one y, a stratum at a time.
 __device__ inline void count_by_strata(const Discrete& d, const Bench& b, u32 x, u32 y, const Strata& strata, Sums* result) {
     const u32 lx = levels_of(d, x), ly = levels_of(d, y), lane = lane_id(), warp = threadIdx.x / WARP;
     const u64 cells = (u64)lx * ly;
@@ -178,8 +178,8 @@ __device__ inline void count_by_strata(const Discrete& d, const Bench& b, u32 x,
 
 constexpr u32 COUNTED = 0, TOO_FEW = 1, FOR_CPU = 2;
 
-// Counts the first `others` of `Bench::other` given the set, the whole block: leaves their sums, or what else there is to say
-// of them. Where even all samples are too few no table is made.
+// Counts the first `others` of `Bench::other` given the set; the whole block must call it. Writes `Bench::status` of each, and
+// `Bench::sums` of those that are COUNTED. No table is made where even all samples together are too few.
 template <bool PLANES>
 __device__ inline void count_all(const Discrete& d, const Bench& b, u32 x, u32 l, u32 others) {
     const u32 lx = levels_of(d, x);
@@ -209,7 +209,7 @@ __device__ inline void count_all(const Discrete& d, const Bench& b, u32 x, u32 l
             from = to;
             continue;
         }
-        // A table that there is no room for is the CPU's, which takes the cells that occur.
+        // A table that there is no room for is left to the CPU, which takes only the cells that occur.
         bool fits = d.hash && margins_of(1.0, lx, ly) + (double)lx * ly <= (double)(d.area > d.most_cells ? d.area : d.most_cells);
         if (fits) {
             if (!sorted) found = sort_samples(d, b, x, l);

@@ -1,5 +1,5 @@
-// The Gaussian test by pcalg's formulae, operation by operation as in ci/gauss.rs: r comes out bit for bit as on the CPU.
-// This needs a compiler that fuses nothing (-fmad=false); what may be fused says fma().
+// The Gaussian test by pcalg's formulae, operation by operation as in ci/gauss.rs, so that r is the CPU's bit for bit. The
+// compiler must fuse nothing (-fmad=false); what may be fused says fma().
 #pragma once
 #include "args.cuh"
 
@@ -27,17 +27,17 @@ __device__ __forceinline__ double p_of_correlation(const Args& a, double r, doub
     return erfc(z * 0.70710678118654752440);
 }
 
-// What the exact formula says of a test.
+// The outcome of a test by the exact formula.
 struct Exact {
     double r;
     bool separates;
-    bool missing;    // a correlation is missing; "stable" has no answer from two members on
+    bool missing;    // a correlation is missing: "stable" then has no answer given two or more members
 };
 
 __device__ __forceinline__ Exact judge(const Args& a, double r) {
     if (isnan(r)) return {a.fast ? CUT : 0.0, a.nan_separates != 0, false};
     double size = fabs(r);
-    // Beyond the cut all correlations are the cut.
+    // Larger correlations are read as the cut.
     size = size < CUT ? size : CUT;
     return {r, size <= (r < 0 && !a.fast ? a.critical_neg : a.critical), false};
 }
@@ -54,30 +54,31 @@ __device__ __forceinline__ Exact exact_single(const Args& a, u32 x, u32 y, u32 k
     return judge(a, (xy - xk * yk) / sqrt((1.0 - yk * yk) * (1.0 - xk * xk)));
 }
 
-// Doubles that `exact` works in, for conditioning sets of this size.
+// Doubles that `exact` works in: two matrices of (size + 2) x (size + 2).
 __host__ __device__ constexpr u64 exact_doubles(u64 size) { return 2 * (size + 2) * (size + 2); }
 
-// How far apart the matrices of several exact tests lie, in doubles: so that groups of lanes that go the same way through them
-// meet different banks of shared memory (16 of a double's width; a group reads along columns and along rows).
+// Doubles from the matrices of one exact test to those of the next, such that groups of lanes, which go the same way through
+// them, meet different banks of shared memory (16 of a double's width; a group reads along columns and along rows).
 __host__ __device__ constexpr u64 exact_apart(u64 size) {
     u64 bank = size <= 2 ? 1 : size % 2 ? 8 : 9;
     return exact_doubles(size) + (bank + 16 - exact_doubles(size) % 16) % 16;
 }
 
-// Lanes that work on one exact test: a warp, or a part of it down to one lane, so that several tests run side by side (their
-// matrices have four to ten rows, and what they wait for is one division after another). All lanes of the warp go the same way through what
-// follows, whatever the tests of their groups need: lanes that part would take turns.
+// The G lanes that work on one exact test: a warp, or a part of it down to one lane, so that several tests run side by side
+// (their matrices have four to ten rows, and most of the time goes to waiting for one division after another). All lanes of the
+// warp take the same path below, whatever the tests of their groups need: lanes that diverge would take turns.
 template <int G> struct Group {
     u32 lane;
     __device__ Group() : lane(lane_id() % G) {}
-    // Whether any lane of the group says so.
+    // Whether v holds for any lane of the group.
     __device__ bool any(bool v) const {
         u32 mask = G == 32 ? FULL : ((1u << (G % 32)) - 1) << (lane_id() / G * G);
         return (__ballot_sync(FULL, v) & mask) != 0;
     }
 };
 
-// Schur complement of all but the first two, on a k x k matrix that the group shares; false when a pivot is too small.
+// Eliminates all but x and y, the first two, from the k x k matrix m that the group shares (Schur complement), and writes r;
+// false when a pivot is too small.
 template <int G> __device__ __forceinline__ bool by_elimination(Group<G> group, double* m, u32 k, double& r) {
     bool sound = true;
     for (u32 pivot = k - 1; pivot >= 2; pivot--) {
@@ -99,14 +100,13 @@ template <int G> __device__ __forceinline__ bool by_elimination(Group<G> group, 
     return sound && xx > SAFE_PIVOT && yy > SAFE_PIVOT && xx * yy - xy * xy > SAFE_PIVOT * xx * yy;
 }
 
-// Cyclic Jacobi rotations; the diagonal of m becomes the eigenvalues, column e of v the e-th eigenvector, of which only the first
-// two numbers are worked out: those of x and y. A matrix that is
-// diagonal already is left as it is by what others need.
+// Cyclic Jacobi rotations: the diagonal of m (k x k) becomes the eigenvalues, and column e of v the first two entries, those of
+// x and y, of the e-th eigenvector. A group whose matrix is diagonal leaves it as it is while other groups go on.
 template <int G> __device__ __forceinline__ void jacobi(Group<G> group, double* m, double* v, u32 k) {
     for (int sweep = 0; sweep < 60; sweep++) {
         bool any = false;
         for (u32 at = group.lane; at < k * k; at += G) any |= at % k < at / k && m[at] * m[at] != 0.0;
-        // Smaller entries than those whose squares count are rotated away only together with larger ones.
+        // Entries whose squares underflow to 0 do not keep the sweeps going.
         bool going = group.any(any);
         if (!__any_sync(FULL, going)) return;
         for (u32 i = 0; i < k; i++) {
@@ -151,7 +151,7 @@ template <int G> __device__ __forceinline__ void jacobi(Group<G> group, double* 
     }
 }
 
-// By the eigenvalues; those up to k * max * eps are dropped.
+// r by the pseudo-inverse of m (k x k), from its eigenvalues; those of size up to k * max * eps are dropped.
 template <int G> __device__ __forceinline__ double by_pseudoinverse(Group<G> group, double* m, double* v, u32 k) {
     for (u32 at = group.lane; at < k * k; at += G) v[at] = at / k == at % k ? 1.0 : 0.0;
     __syncwarp();
@@ -172,9 +172,9 @@ template <int G> __device__ __forceinline__ double by_pseudoinverse(Group<G> gro
     return -xy / sqrt(xx * yy);
 }
 
-// x and y given the `size` vertices in `set`, decided by a group of lanes; `work` holds exact_doubles(size). All lanes of the
-// warp must come here, all lanes of a group with the same arguments, and get the group's answer.
-// L is the size where that is known at compile time.
+// The test of x and y given the `any_size` vertices of `set`, by a group of lanes; `work` holds exact_doubles(any_size). All
+// lanes of the warp must call it, those of a group with the same arguments; they get the group's answer. L is the size where
+// that is known at compile time, else 0.
 template <int G, int L>
 __device__ __noinline__ Exact exact_by(const Args& a, u32 x, u32 y, const u32* set, u32 any_size, double* work) {
     const u32 size = L ? L : any_size;
@@ -203,7 +203,7 @@ __device__ __noinline__ Exact exact_by(const Args& a, u32 x, u32 y, const u32* s
     bool sound = by_elimination(group, m, k, r) || missing;
     if (!__all_sync(FULL, sound)) {
         __syncwarp();
-        // Where it is not needed the matrix is made one that is done: what is missing would never be.
+        // Groups that do not need it get a zero matrix, which is done at once; a matrix with NaN never would be.
         if (sound) {
             for (u32 at = group.lane; at < k * k; at += G) kept[at] = 0.0;
         }

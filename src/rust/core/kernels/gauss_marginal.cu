@@ -1,4 +1,4 @@
-// Level 0, and what the pairs that are left at the end had there.
+// Level 0, and the level-0 p-values of the pairs that are left at the end.
 #include "gauss.cuh"
 
 // A warp takes a row y and 32 vertices x below it; its ballot is the word of the bit row.
@@ -53,7 +53,8 @@ extern "C" __global__ void marginal(const __grid_constant__ Args a) {
     }
 }
 
-// Raises p of the pairs that are left to that of the empty set: most are outdone at a later level, so it was not worked out.
+// Raises p_max of the pairs that are left to at least the p of the empty set. Level 0 does not compute that p, as most pairs
+// have a larger one at a later level.
 extern "C" __global__ void raise_marginal(const __grid_constant__ Args a) {
     u64 warps = (u64)gridDim.x * (blockDim.x / WARP);
     for (u64 x = (u64)blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP; x < a.p; x += warps) {

@@ -1,10 +1,10 @@
 // Levels 1 and up by the mappings of cuPC (Zarebavani et al. 2020, section 3), to reproduce and compare: which thread runs
-// which test is the paper's, what is found goes to the same slots as with our own strategy. The paper's listings let threads
-// race for the separating set, decide with sqrt(n - l - 4) and stop at level 14; none of that is kept.
+// which test is the paper's; results go to the same slots as with our own strategy. Not kept from the paper's listings: threads
+// that race for the separating set, sqrt(n - l - 4) in the test, and the end at level 14.
 #include "sets.cuh"
 
 // Working memory of a warp in doubles: the inverse and one row for 32 sets, the exact formula, the places of 32 sets, a set.
-// engine/cuda/search.rs has the same sum.
+// engine/cuda/sets.rs has the same sum.
 __host__ __device__ constexpr u64 paper_doubles(u64 l) { return 32 * (l * l + l) + exact_doubles(l) + 16 * l + l; }
 
 struct Bench {
@@ -24,8 +24,8 @@ struct Bench {
     }
 };
 
-// The inverse loses twice the digits that elimination does, so that less of it is trusted: pivots and variances above this, and
-// squared partial correlations as far below 1.
+// The inverse loses twice the digits that elimination does. It is trusted where pivots and variances are above this and, for
+// sets of two and more, squared partial correlations below 1 minus this.
 constexpr double PIVOT = 1e-3;
 
 // Inverts C[S, S] of this lane's set by Gauss-Jordan elimination; false when a pivot is too small to be trusted.
@@ -55,7 +55,7 @@ struct Quick {
     double q;
 };
 
-// H = M0 - M1 M2^-1 M1' of the paper's section 4.3, and what it says.
+// Decides from H = M0 - M1 M2^-1 M1' of the paper's section 4.3.
 __device__ inline Quick quick(const Args& a, u32 x, u32 y, const u32* list, const Bench& b, u32 l) {
     double xx = correlation(a, x, x), yy = correlation(a, y, y), xy = correlation(a, x, y);
     for (u32 i = 0; i < l; i++) {
@@ -77,7 +77,9 @@ __device__ inline Quick quick(const Args& a, u32 x, u32 y, const u32* list, cons
     return {trusted && q < a.below, trusted && q > a.above, q};
 }
 
-// What a lane's test came to is told to its slot; `asks` where it has one. The whole warp must come here.
+// Decides each lane's test and enters the outcome in its slot; `asks`: whether the lane has a test, `sound`: whether its inverse
+// is trusted. Returns whether the test separates; q becomes that of a quick test that does not, else 2. The whole warp must call
+// it.
 __device__ inline bool decide(const Args& a, u32 x, const u32* list, u32 d, u32 own, Slot* slot, const Bench& b, u32 l,
                               bool asks, bool sound, double& q) {
     u32 other = list[own];
@@ -114,8 +116,8 @@ __device__ inline bool decide(const Args& a, u32 x, const u32* list, u32 d, u32 
     return separates;
 }
 
-// cuPC-E: row y of the grid is a row of the graph, a block has beta of its edges and gamma threads each; an edge's threads
-// stride over its own sets.
+// cuPC-E: blockIdx.y is a row of the graph, from first_row on; a block has beta of its edges and gamma threads for each, which
+// stride over the edge's sets.
 extern "C" __global__ void edge(const __grid_constant__ Args a) {
     const u32 l = (u32)a.size, x = (u32)(a.first_row + blockIdx.y);
     if (x >= a.p) return;
@@ -152,7 +154,7 @@ extern "C" __global__ void edge(const __grid_constant__ Args a) {
             asks = !all_common && (by_common || rank < volatile_stop(slot) >> 1);
         }
         if (!__any_sync(FULL, asks)) {
-            // In the whole list's order, no later set of a separated pair is needed.
+            // With ranks of the whole list, no later set of a separated pair is needed.
             if (!by_common && !__any_sync(FULL, active && volatile_stop(slot) == NEVER)) break;
             continue;
         }
@@ -167,8 +169,8 @@ extern "C" __global__ void edge(const __grid_constant__ Args a) {
     enter_smallest_by_lane(slot, best, best_rank);
 }
 
-// cuPC-S: row y of the grid is a row of the graph; each of a block's theta threads has a set, whose inverse it uses for all
-// edges of the row, and then one theta * delta further on.
+// cuPC-S: blockIdx.y is a row of the graph, from first_row on; each of a block's theta threads inverts the correlations of a set,
+// tests it for all edges of the row, and goes on with the set theta * delta further on.
 extern "C" __global__ void set(const __grid_constant__ Args a) {
     const u32 l = (u32)a.size, x = (u32)(a.first_row + blockIdx.y);
     if (x >= a.p) return;
@@ -188,7 +190,7 @@ extern "C" __global__ void set(const __grid_constant__ Args a) {
         }
         for (u32 own = 0; own < d; own++) {
             Slot* slot = a.slot + a.offset[x] + own;
-            // The same for all lanes: who takes part, not who is asked.
+            // Must be the same for all lanes of the warp; whether a lane asks may differ.
             if (!takes_part(a, x, a.offset[x] + own)) continue;
             bool asks = here && (by_common || t < volatile_stop(slot) >> 1), all_common = by_common;
             for (u32 i = 0; i < l && asks; i++) {

@@ -1,4 +1,4 @@
-// What a level of sets found: counts, largest p-values and the log of separated pairs, from the slots of both sides.
+// Turns the slots of a level of sets into counts, largest p-values and the log of separated pairs.
 #include "sets.cuh"
 
 // A warp takes a pair.
@@ -39,7 +39,7 @@ extern "C" __global__ void settle(const __grid_constant__ Args a) {
                 tests += all;
                 exact_tests += slot.exact;
                 if (slot.rank != NEVER) {
-                    // The quick form was trusted here; p_max wants all digits of pcalg's.
+                    // The quick form decided this test; p_max wants pcalg's p to all digits.
                     __syncwarp();
                     if (lane == 0) {
                         unrank(a, d, l, slot.rank, places);
@@ -57,7 +57,7 @@ extern "C" __global__ void settle(const __grid_constant__ Args a) {
             }
             separated = true;
             u64 rank = slot.stop >> 1;
-            // Which tests before it were decided exactly depends on what ran when: only the one that separates is counted.
+            // Which tests before it the exact formula decided depends on timing: only the test that separates is counted.
             exact_tests += slot.stop & 1;
             __syncwarp();
             if (by_common) {

@@ -1,19 +1,19 @@
 // Levels 2 and up, strategy "shared": a set S from the neighbours of x is tested for all pairs (x, y) of x at once.
 //
 // Sets are walked in lexicographic order, depth first over prefixes. Given the prefix S' (S without its last member s), the
-// covariances of x, y and s are one Cholesky row a pivot; a test is then one more elimination step, a dozen operations
-// whatever the level is:
+// covariances of x, y and s take one Cholesky row a pivot; a test is then one more elimination step, a dozen operations
+// at every level:
 //   cov(x, y | S) = cov(x, y | S') - cov(x, s | S') cov(s, y | S') / var(s | S'), and so on.
 // A warp takes a range of ranks of one row, with lanes over 32 of its neighbours y. All ranks are those of the row's whole
-// list: leaving out the sets with y keeps their order, so that minima can be taken among them, and a pair's own rank is
-// worked out once, when its level is settled.
+// list: leaving out the sets with y keeps the order of the others, so that minima can be taken among them. `settle` turns the
+// smallest into the pair's own rank.
 #pragma once
 #include "sets.cuh"
 
-// Sets whose covariances are fetched at a time: the loads are under way together.
+// Sets whose covariances are fetched at a time, so that the loads overlap.
 constexpr u32 AHEAD = 16;
 
-// Working memory of a warp, in doubles; engine/cuda/sets.rs has the same sum.
+// Working memory of a warp in doubles; engine/cuda/sets.rs has the same sum.
 __host__ __device__ constexpr u64 shared_doubles(u64 l, bool special) {
     u64 groups = !special ? 1 : l <= 2 ? 32 : 4;
     return l * l + 2 * l + groups * exact_apart(l) + (l + 1) * 32 + AHEAD * 32 + 48 + (special ? 0 : l * 32) + groups
@@ -21,7 +21,7 @@ __host__ __device__ constexpr u64 shared_doubles(u64 l, bool special) {
 }
 
 template <int L> struct Work {
-    // Lanes that decide one exact test.
+    // Lanes that decide one exact test, and the number of such groups in a warp.
     static constexpr int GROUP = L == 0 ? 32 : L <= 2 ? 1 : 8;
     static constexpr int GROUPS = WARP / GROUP;
     double *factor, *along_x, *scale, *exact, *members, *ahead, *known, *row;
@@ -39,12 +39,12 @@ template <int L> struct Work {
         exact = scale + l;
         members = exact + GROUPS * exact_apart(l);    // [m][lane]: Cholesky rows of 32 last members; then cov with x, variance
         ahead = members + (l + 1) * 32;     // [set][lane]: covariances of the last members with the lanes' y
-        known = ahead + AHEAD * 32;         // [lane]: the smallest |r| that the exact formula is known to give for its pair
-        near = (u32*)(known + 32);          // [lane]: tests that the quick form has not all digits of
+        known = ahead + AHEAD * 32;         // [lane]: the smallest |r| so far by the exact formula for its pair; 2: none
+        near = (u32*)(known + 32);          // [lane]: number of tests that the quick form does not know to all digits
         row = known + 48;                   // [m][lane]: Cholesky rows of the lanes' y, where registers do not hold them
-        key = (u64*)(row + (L ? 0 : l * 32));    // [suspect]: rank in the pair's order
+        key = (u64*)(row + (L ? 0 : l * 32));    // [suspect]: rank, that of the pair's order where common candidates come last
         owner = (u32*)(key + GROUPS);       // [suspect]: lane
-        places = owner + GROUPS;
+        places = owner + GROUPS;            // the set's places in the row's list
         set = places + l;                   // [suspect][member]
     }
 };
@@ -75,7 +75,7 @@ __device__ __forceinline__ void item(const Args& a, const Work<L>& work, u32 x, 
     const bool by_common = a.fast && a.second;
     Slot* slot = a.slot + offset + (place < d ? place : 0);
     bool active = place < d && takes_part(a, x, offset + place);
-    // Ranks from here on are not needed. In the pair's own order, which is another, all are.
+    // Ranks from here on are not needed; but all are where common candidates come last, as ranks are then of another order.
     u64 limit = by_common || !active ? NEVER : volatile_stop(slot) >> 1;
     if (!__any_sync(FULL, active && rank < limit)) return;
 
@@ -96,13 +96,13 @@ __device__ __forceinline__ void item(const Args& a, const Work<L>& work, u32 x, 
     work.near[lane] = 0;
     learn();
 
-    // Tests for the exact formula wait until there is one for every group of lanes: each takes long and none waits for another.
+    // Tests for the exact formula wait until there is one for every group of lanes: each takes long, and they run side by side.
     u32 suspects = 0;
     auto settle_suspects = [&] {
         constexpr u32 GROUP = Work<L>::GROUP;
         __syncwarp();
         u32 group = lane / GROUP;
-        // A group without one goes along with the first.
+        // A group without a test repeats that of the first.
         u32 own = group < suspects ? group : 0, lane_of = work.owner[own];
         u32 other = __shfl_sync(FULL, y, lane_of);
         Exact found = exact_by<GROUP, L>(a, x, other, work.set + own * l, l, work.exact + group * exact_apart(l));
@@ -134,7 +134,7 @@ __device__ __forceinline__ void item(const Args& a, const Work<L>& work, u32 x, 
             const double* cp = a.c + (u64)pivot * a.p;
             double left = cp[pivot], with_x = cp[x];
             double* own = work.factor + j * l;
-            // Forward substitution of the pivot, lanes over the rows that are left.
+            // Forward substitution of the pivot, lanes over the remaining rows.
             for (u32 m = lane; m < j; m += WARP) own[m] = cp[list[work.places[m]]];
             __syncwarp();
             for (u32 i = 0; i < j; i++) {
@@ -182,7 +182,7 @@ __device__ __forceinline__ void item(const Args& a, const Work<L>& work, u32 x, 
         const u32 last = (u64)(d - first) < end - rank ? d : first + (u32)(end - rank);
         bool done = false;
         for (u32 base = narrow ? 0 : first; base < last && !done; base += WARP) {
-            // The last members of 32 sets; where a row has no more neighbours than a warp has lanes, they are the lanes' y.
+            // The last members of 32 sets, a lane each; in a row of up to 32 neighbours they are the lanes' y.
             __syncwarp();
             if (sound) {
                 u32 at = base + lane;
@@ -231,7 +231,7 @@ __device__ __forceinline__ void item(const Args& a, const Work<L>& work, u32 x, 
                     double den_x = fma(x_left, left, -(with_x * with_x));
                     double den_y = fma(y_left, left, -(cov * cov));
                     double square = num * num, den = den_x * den_y;
-                    // den_x and den_y are what is left of x and y given S, times var(s | S').
+                    // den_x = var(x | S) var(s | S'), and den_y likewise.
                     double condition = fmin(smallest, left) * fmin(den_x, den_y);
                     bool trusted = left > a.trusted && condition > a.trusted * left && square < COLLINEAR * den;
                     separates = valid && trusted && square < a.below * den;
@@ -243,14 +243,14 @@ __device__ __forceinline__ void item(const Args& a, const Work<L>& work, u32 x, 
                     }
                     if (valid && !separates && !depends && left > a.bounded && den_x > 0.0 && den_y > 0.0) {
                         near = true;
-                        // Not good enough for all digits, but its error is known: mostly that decides.
+                        // r is not good to all digits, but its error has a bound, which mostly decides.
                         double r = sqrt(square / den);
                         double product = fmin(den_x, den_y) * (1.0 - r * r);
                         for (u32 m = 0; m < pivots; m++) product /= work.scale[m] * work.scale[m];
                         double error = a.slack / fmin(product, a.trusted);
                         if (product > a.bounded) {
                             separates = r + error < fmin(a.critical, a.critical_neg);
-                            // Of those that do not separate, the exact formula is needed where p may be the largest.
+                            // Of the tests that do not separate, only those whose p may be the largest need the exact formula.
                             double low = r - error;
                             depends = low > fmax(a.critical, a.critical_neg)
                                       && (low > work.known[lane] || (best_den > 0.0 && low * low * best_den > best_num));
@@ -258,7 +258,7 @@ __device__ __forceinline__ void item(const Args& a, const Work<L>& work, u32 x, 
                     }
                 }
                 bool suspect = valid && !separates && !depends;
-                // Counted whether or not the bound of its error is enough, as that rests on what other warps have found.
+                // Counted whether or not the bound decides, as that depends on what other warps have found.
                 if (near || suspect) work.near[lane]++;
                 if (!__any_sync(FULL, suspect || separates)) continue;
 
@@ -297,7 +297,7 @@ __device__ __forceinline__ void item(const Args& a, const Work<L>& work, u32 x, 
         }
         rank += last - first;
         if (done || rank >= end) break;
-        // The next prefix: the last place of it that can still move.
+        // The next prefix: move the last place of it that can move.
         u32 moved = l - 1;
         do moved--; while (work.places[moved] >= d - l + moved);
         u32 to = work.places[moved] + 1;
@@ -334,7 +334,7 @@ template <int L> __device__ __forceinline__ void decide(const Args& a) {
     }
 }
 
-// Each size is a file of its own: the driver compiles a module when it is first needed. BLOCKS of them share a multiprocessor: as
-// many as registers suffice for.
+// Each size has a file of its own, as the driver compiles a module when it is first needed. BLOCKS blocks share a
+// multiprocessor: as many as its registers suffice for.
 #define SHARED_KERNEL(name, L, BLOCKS) \
     extern "C" __global__ void __launch_bounds__(128, BLOCKS) name(const __grid_constant__ Args a) { decide<L>(a); }

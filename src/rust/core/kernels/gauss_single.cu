@@ -1,25 +1,25 @@
-// Level 1: conditioning sets of one variable. A warp decides a pair, both sides, lanes over the candidates: most pairs fall
-// to one of their first few, so that 32 at a time is a good start, and the smallest rank is the first lane that separates.
+// Level 1: conditioning sets of one variable. A warp decides both sides of a pair, 32 candidates at a time, a lane each: most
+// pairs are separated by one of their first few, and the smallest rank is that of the first lane that separates.
 #include "gauss.cuh"
 
-// `Args::verdict`
+// Values of `Args::verdict`; any other is the member that separated on the first side, and p_max holds r.
 constexpr u32 KEPT = 0xffffffffu;       // tested, not separated; p_max holds r where |r| is smallest
 constexpr u32 UNTESTED = 0xfffffffeu;   // no side was visited
-constexpr u32 SECOND = 0x80000000u;     // separated on the second side; the rest is the member, and p_max holds r
+constexpr u32 SECOND = 0x80000000u;     // bit: separated on the second side; the other bits are the member, and p_max holds r
 
-// What is known of a pair, by lane until it is put together.
+// What a lane knows of a side.
 struct Found {
-    double num, den;    // the smallest q so far is num / den
+    double num, den;    // the smallest q so far is num / den; den 0: none
     u32 at;             // its candidate
-    double exact;       // smallest |r| by the exact formula
-    u32 tests, exact_tests;
+    double exact;       // smallest |r| by the exact formula; 2: none
+    u32 tests, exact_tests;    // counts of the whole warp
 };
 
 struct Side {
     u32 row, other;
     const u32* list;
     u32 d;
-    const u32* common;    // neighbours of the other vertex; null: no candidate is left out
+    const u32* common;    // bit row of the other vertex; null: no candidate is left out
 };
 
 // Returns the candidate that separates, or KEPT.
@@ -28,8 +28,8 @@ __device__ __forceinline__ u32 run(const Args& a, const Side& s, Found& f) {
     const double* row = a.c + (u64)s.row * a.p;
     const double* other = a.c + (u64)s.other * a.p;
     double xy = row[s.other];
-    // What comes next is fetched ahead, and where it stands one step before that; but half of the pairs end with their first
-    // candidates, so that only from then on.
+    // The next candidates' correlations are fetched one step ahead, and the candidates themselves two; not before the first 32
+    // are decided, as half of the pairs end there.
     auto candidate = [&](u32 i) { return i < s.d ? s.list[i] : s.other; };
     u32 next = candidate(lane), after = candidate(lane + WARP);
     double next_u = row[next], next_w = other[next];
@@ -44,8 +44,8 @@ __device__ __forceinline__ u32 run(const Args& a, const Side& s, Found& f) {
         }
         bool counted = v != s.other, asked = counted;
         if (s.common && counted && s.common[v >> 5] >> (v & 31) & 1) {
-            // The first side has asked (other, row | v), the same number: "stable" counts it again, "stable.fast" leaves
-            // it out.
+            // The first side has tested (other, row | v), whose r is the same number: "stable" counts it again,
+            // "stable.fast" leaves it out.
             asked = false;
             if (a.fast) counted = false;
         }
@@ -63,7 +63,7 @@ __device__ __forceinline__ u32 run(const Args& a, const Side& s, Found& f) {
         if (suspect) {
             Exact e = exact_single(a, s.row, s.other, v);
             separates = e.separates;
-            // Beyond the cut all correlations have one p.
+            // All correlations beyond the cut have the same p, and 1 is beyond it.
             if (!separates && !e.missing) f.exact = fmin(f.exact, fmin(fabs(e.r), 1.0));
         }
         u32 counted_mask = __ballot_sync(FULL, counted), suspects = __ballot_sync(FULL, suspect);
@@ -85,7 +85,7 @@ __device__ __forceinline__ u32 run(const Args& a, const Side& s, Found& f) {
     return KEPT;
 }
 
-// The smallest |r| of a side that did not separate; above 1 where nothing was asked.
+// The smallest |r| of a side that did not separate; 2 where it asked nothing.
 __device__ __forceinline__ double smallest(const Args& a, u32 row, u32 other, Found& f) {
     double q = f.den > 0.0 ? f.num / f.den : 2.0;
     u32 at = f.at;
@@ -139,7 +139,7 @@ extern "C" __global__ void __launch_bounds__(128, 6) single(const __grid_constan
                 exact_tests += f.exact_tests;
                 if (found != KEPT) {
                     Exact e = exact_single(a, side.row, side.other, found);
-                    // Beyond 1 all correlations have one p.
+                    // All correlations beyond the cut have the same p, and 1 is beyond it.
                     r = e.missing ? 0.0 : fmax(-1.0, fmin(e.r, 1.0));
                     if (second) found |= SECOND;
                     break;
@@ -172,8 +172,8 @@ extern "C" __global__ void __launch_bounds__(128, 6) single(const __grid_constan
     }
 }
 
-// Turns r into p, 32 pairs of a row at a time, and counts the pairs that are separated by the row that their set is kept
-// under: pcalg's C++ keeps every set under the larger vertex, its R code under the one whose neighbours it is of.
+// Turns r into p, 32 pairs of a row at a time, and counts separated pairs in `degree` of the vertex that their set is kept
+// under: pcalg's C++ keeps every set under the larger vertex, its R code under the one from whose neighbours it is.
 extern "C" __global__ void settle_single(const __grid_constant__ Args a) {
     u32 lane = lane_id();
     u64 warps = (u64)gridDim.x * (blockDim.x / WARP);
@@ -199,7 +199,7 @@ extern "C" __global__ void settle_single(const __grid_constant__ Args a) {
     }
 }
 
-// Writes the sets row by row, in ascending order of the other vertex: (other, member). Removes the pairs.
+// Writes the records (other, member) row by row, in ascending order of the other vertex, and removes the pairs from the graph.
 extern "C" __global__ void log_single(const __grid_constant__ Args a) {
     u32 lane = lane_id();
     u64 warps = (u64)gridDim.x * (blockDim.x / WARP);

@@ -1,13 +1,13 @@
-// The graph between levels: its mirror image, degrees, neighbour lists, what a level removes.
+// The graph between levels: mirroring, degrees, neighbour lists, removal of a level's pairs.
 #include "scan.cuh"
 #include "subsets.cuh"
 
 extern __shared__ u64 sums[];
 
-// Completes the upper triangle of the bit rows: a warp transposes 32 rows of one word.
+// Copies the lower triangle of the bit rows to the upper one: a warp transposes one word of 32 rows.
 extern "C" __global__ void mirror(const __grid_constant__ Args a) {
     u32 lane = lane_id();
-    // All words, also the one that may pad a row to 64 bits: what is past the last vertex becomes 0.
+    // All words, also the one that may pad a row to 64 bits: bits past the last vertex become 0.
     u64 blocks = a.words;
     u64 warps = (u64)gridDim.x * (blockDim.x / WARP);
     for (u64 at = (u64)blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP; at < blocks * blocks; at += warps) {
@@ -25,14 +25,14 @@ extern "C" __global__ void mirror(const __grid_constant__ Args a) {
     }
 }
 
-// Largest p-values of listed pairs.
+// Copies p_max of the listed pairs to `answers`.
 extern "C" __global__ void pick(const __grid_constant__ Args a) {
     for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < a.count; i += (u64)gridDim.x * blockDim.x) {
         a.answers[i] = *packed(a, a.pairs[2 * i], a.pairs[2 * i + 1]);
     }
 }
 
-// Number of neighbours of every row, of all edges' ends, and the widest row with a pair to be tested.
+// The degree of every row, their sum, and the row of largest degree with a pair to test (`Report::widest`).
 extern "C" __global__ void degrees(const __grid_constant__ Args a) {
     if (!both_are_done(a.report)) return;
     u32 lane = lane_id();
@@ -60,7 +60,7 @@ extern "C" __global__ void degrees(const __grid_constant__ Args a) {
     }
 }
 
-// Where the rows' lists start. Leaves the degrees at 0: level 1 counts in them.
+// Where the rows' lists start. Sets the degrees to 0: level 1 counts in them.
 extern "C" __global__ void offsets(const __grid_constant__ Args a) {
     scan_rows(a.p, a.offset, sums, [&](u64 x) {
         u64 degree = a.degree[x];
@@ -69,13 +69,14 @@ extern "C" __global__ void offsets(const __grid_constant__ Args a) {
     });
 }
 
-// Where the rows' records start: `degree` holds their numbers.
+// Where the rows' records start: `degree` holds the number of records of each.
 extern "C" __global__ void log_offsets(const __grid_constant__ Args a) {
     scan_rows(a.p, a.items, sums, [&](u64 x) { return (u64)a.degree[x]; });
 }
 
-// How many items of work a row is: its sets in chunks, once for every 32 neighbours that they are tested against. Where there
-// is little work it is cut finely, so that all warps have some; where there is much, finding an item's first set is outweighed.
+// Numbers the items of work: a row has one for each chunk of its sets and each 32 of its neighbours. Chunks are short where
+// there is little work, so that all warps have some, and long where there is much, so that finding an item's first set costs
+// little.
 extern "C" __global__ void items(const __grid_constant__ Args a) {
     auto sets_of = [&](u64 x) {
         u64 d = a.offset[x + 1] - a.offset[x];
@@ -85,7 +86,7 @@ extern "C" __global__ void items(const __grid_constant__ Args a) {
     u64 own = 0;
     for (u64 x = threadIdx.x; x < a.p; x += blockDim.x) {
         u64 sets = sets_of(x);
-        // Capped, so that the sum does not run over.
+        // Capped, so that the sum does not overflow.
         own += (sets < 1ull << 32 ? sets : 1ull << 32) * tiles_of(x);
     }
     own = warp_sum(own);
@@ -107,7 +108,7 @@ extern "C" __global__ void items(const __grid_constant__ Args a) {
     }
 }
 
-// Neighbour lists, a warp a row.
+// Writes the neighbour lists; a warp takes a row.
 extern "C" __global__ void fill(const __grid_constant__ Args a) {
     u32 lane = lane_id();
     u64 warps = (u64)gridDim.x * (blockDim.x / WARP);

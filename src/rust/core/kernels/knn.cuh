@@ -1,4 +1,4 @@
-// The nearest-neighbour test: what its kernels share. The definitions are those of src/ci/knn; all that is compared or summed
+// What the kernels of the nearest-neighbour test share. The definitions are those of src/ci/knn; all that is compared or summed
 // is exact, so that the answers are the CPU's bit for bit.
 #pragma once
 
@@ -8,41 +8,45 @@ typedef long long i64;
 
 // One launch; mirrored in engine/cuda/knn/kernels.rs. Addresses are of device memory.
 struct KnnArgs {
+    // Samples; neighbours of the estimator; neighbours that a permutation draws from.
     u64 n, k, k_perm;
-    // Tests of this launch, their permutations, and the number of the first: 0 is the data, m + 1 permutation m.
+    // Tests of this launch, permutations of each, and the number of the first: 0 is the data, m + 1 permutation m.
     u64 tests, count, first;
-    // Of what a launch is one of: the first of its blocks, permutations (of kernels that permute, and the papers') or samples of
-    // sets (neighbours), and of these the end.
+    // This launch's part, `from` to `until` - 1, of: permutations (kernels that permute, knn_paper_*, knn_slots_*), blocks
+    // (knn_sums_*, knn_shared_*), samples of sets (knn_neighbours_*) or planes (knn_planes, knn_slots).
     u64 from, until;
+    // Number of sets.
     u64 sets;
     // Columns of n values; by column the largest distance in it (infinite unless it is discrete).
     u64 values, caps;
-    // By test: x, y, set (or none: ~0), key. By set: where its members start, key.
+    // By test: x, y, set (none: ~0), key. By set: where its members start, key.
     u64 test_x, test_y, test_set, test_key;
     u64 set_start, set_members, set_key;
-    // Neighbours by set and sample.
+    // k_perm neighbours by set and sample.
     u64 neighbours;
-    // Permuted x by test, permutation and sample, or with planes by place; working memory of the walks, no order where that is in shared memory.
+    // Permuted x by test, permutation and sample (with planes by place); working memory for drawing permutations, `order` null
+    // where shared memory has it.
     u64 permuted, order, taken, lists;
-    // Distances of warps that do not fit registers, three rows of n each.
+    // Rows of distances that registers do not hold: three for each warp that sums, one for each that looks for neighbours.
     u64 rows;
+    // Values in the rows of a warp.
     u64 rows_a_warp;
-    // Terms of the estimator, fixed point, by count.
+    // Terms of the estimator in fixed point, by count: of a count in one space, of the joint count; that of all n samples.
     u64 own, joint;
     i64 all;
     u64 estimator;
-    // Sums of terms by test and permutation; tiles of samples a test.
+    // Sums of terms by test and permutation; tiles of samples a test (planes: ranges of rows a plane); samples a warp takes.
     u64 sums, tiles, samples_a_warp;
-    // For planes (knn_planes.cuh): whole values by column and sample, samples by column in ascending order of their values,
-    // the places of samples in that order, and by column and t, from 0 to n, how many values are below t; whether the last
-    // are t.
+    // For planes (knn_planes.cuh), by column: values as whole numbers below n, by sample; samples in ascending order of their
+    // values; the place of each sample in that order; for t = 0, .., n the number of values below t; and whether that is t for
+    // every column and t.
     u64 whole, orders, places, below, plain;
-    // By test: the column that orders the samples, and the first of its planes in the list of their numbers; by plane: its
-    // column and the column that orders its samples.
+    // By test: the column that orders the samples, and where its planes start in `plane_list`, which has numbers of planes. By
+    // plane: its column and the column that orders its samples.
     u64 test_guide, test_planes, plane_list, plane_column, plane_guide;
-    // Planes of columns and of permuted columns; words of a row and bytes of a plane; how many planes a test has.
+    // Planes of columns; planes of permuted x; words from row to row of a plane; bytes of a plane; planes a test has.
     u64 planes, slots, stride, plane_bytes, dims;
-    // The distance of two levels; numbers of a row of permuted x; permutations of a block, and how many it does at a time.
+    // The distance of two levels; values from one permuted x to the next; permutations of a block, and at a time.
     u64 mismatch, row, permutations_a_block, teams;
 };
 
@@ -94,11 +98,11 @@ template <class T> __device__ inline T apart(T a, T b, T cap) {
 
 template <class T> __device__ inline T larger(T a, T b) { return a > b ? a : b; }
 
-// Single precision holds whole numbers here.
+// The radius, which is a double, as a T: floats are whole numbers here.
 __device__ inline float floor_of(double radius, float) { return (float)floor(radius); }
 __device__ inline double floor_of(double radius, double) { return radius; }
 
-// Halfway in the order of all numbers that are not negative.
+// The middle of a and b in the order of all numbers of the type that are not negative.
 __device__ inline float halfway(float a, float b) {
     return __uint_as_float(__float_as_uint(a) + (__float_as_uint(b) - __float_as_uint(a)) / 2);
 }
@@ -117,8 +121,8 @@ template <class T> __device__ inline T warp_largest(T value) {
     return value;
 }
 
-// A row of distances, shared out over the lanes of a warp: number i of lane l is that of sample 32 i + l. Behind the last
-// sample all are infinite. In registers:
+// A row of distances over the lanes of a warp: number i of lane l is that of sample 32 i + l, infinite past the last sample. In
+// registers:
 template <class T, int ITEMS> struct Registers {
     T value[ITEMS];
     static constexpr bool UNROLLED = true;
@@ -174,9 +178,9 @@ __device__ inline T largest_within(const Items<T, ITEMS> &items, const Row &row,
     return warp_largest(largest);
 }
 
-// The `which`-th smallest distance, counted from 1, where `within` are not above the finite `bound`, at least `which`;
-// `within` becomes the number that are not above the answer. Counts halve in on it: no list of neighbours is kept, whatever
-// `which` is.
+// The `which`-th smallest distance, from 1. On entry `within` distances, at least `which`, are not above the finite `bound`; on
+// return `within` is the number not above the answer. Counting narrows bounds down to it, so that no list of neighbours is kept,
+// whatever `which` is.
 template <class T, int ITEMS, class Row>
 __device__ inline T select(const Items<T, ITEMS> &items, const Row &row, u32 which, T bound, u32 &within) {
     T low = 0;

@@ -3,7 +3,7 @@
 #pragma once
 #include "knn.cuh"
 
-// Writes the distances in the columns of a set from sample a.
+// Writes the distances of all samples from sample a in the columns of a set: the largest over the columns, 0 without a set.
 template <class T, int ITEMS, class Row>
 __device__ inline void distances_in(const KnnArgs &args, u32 set, u32 a, u32 lane, const Items<T, ITEMS> &items, Row &row) {
     const T *values = (const T *)args.values, *caps = (const T *)args.caps;
@@ -26,8 +26,8 @@ __device__ inline void distances_in(const KnnArgs &args, u32 set, u32 a, u32 lan
     }
 }
 
-// k_perm neighbours of each sample in each set, ascending: those nearer than the last, and of those at its distance the sample
-// itself and then the smallest scrambled pairs. A warp takes a sample of a set.
+// Writes the k_perm neighbours of each sample in each set, in ascending order of their numbers: those nearer than the last, and
+// of those as far as the last first the sample itself, then the smallest scrambled pairs. A warp takes a sample of a set.
 template <class T> __device__ inline void neighbours_of(const KnnArgs &args) {
     u32 lane = threadIdx.x % 32, warp = (blockIdx.x * blockDim.x + threadIdx.x) / 32, warps = gridDim.x * blockDim.x / 32;
     u32 n = (u32)args.n, k_perm = (u32)args.k_perm;
@@ -42,10 +42,10 @@ template <class T> __device__ inline void neighbours_of(const KnnArgs &args) {
         T last = select(items, row, k_perm, most, within);
         u32 free = k_perm - count_below(items, row, last);
         u32 ties = within - (k_perm - free);
-        // The scrambled pair of the last one that finds a place.
+        // The scrambled pair of the last neighbour that is chosen among those as far as the last.
         u64 cut = ~0ull;
         if (ties > free) {
-            // (No two samples have one scrambled word that are neighbours in number: halves of ranks are in one order too.)
+            // (Halved ranks have the same order: samples 2 j and 2 j + 1 never have the same scrambled word.)
             i64 before = -1;
             for (u32 place = 0; place < free; place++) {
                 u64 best = ~0ull;
@@ -81,10 +81,10 @@ __device__ inline u32 word_of(const Words &words, u32 at) {
     return at == 0 ? words.w[0] : at == 1 ? words.w[1] : at == 2 ? words.w[2] : words.w[3];
 }
 
-// Draws permutation `m` of a test: calls give(sample, the sample that it takes its x from) for each. The samples, in random order,
-// each take the first of their neighbours, in random order, that none has taken, or the last; without a set, all are shuffled.
-// `order` and `own` hold n and k_perm numbers, `taken` n bits; `apart` lies between two numbers of `order`, `stride` between two
-// of the others, so that permutations drawn side by side share lines of memory.
+// Draws permutation `m` of a test: calls give(sample, the sample that it takes its x from) for each. The samples, in random
+// order, each take the first of their neighbours, in random order, that none has taken, or else the last; without a set, all are
+// shuffled. `order` holds n numbers, `apart` from one to the next; `own` k_perm numbers and `taken` n bits, `stride` from one
+// number or word to the next: permutations drawn side by side then share lines of memory.
 template <class Index, class Give>
 __device__ inline void draw_permutation(
     const KnnArgs &args, u32 set, uint2 key, u32 m, Index *order, u64 apart, Index *own, u32 *taken, u64 stride, Give give
@@ -111,7 +111,7 @@ __device__ inline void draw_permutation(
         order[other * apart] = order[step * apart];
         const u32 *list = neighbours + (u64)sample * k_perm;
         for (u32 at = 0; at < k_perm; at++) own[at * stride] = (Index)list[at];
-        // The order of the list is drawn as it is needed.
+        // The random order of the list is drawn as far as it is needed.
         u32 chosen = 0;
         Words more = {};
         for (u32 at = 0; at < k_perm; at++) {
@@ -130,7 +130,7 @@ __device__ inline void draw_permutation(
     }
 }
 
-// Permuted x by sample. A thread takes a permutation of a test.
+// Writes permuted x by sample, and clears the sum. A thread takes a permutation of a test.
 template <class T> __device__ inline void permute(const KnnArgs &args) {
     u64 id = args.from + (u64)blockIdx.x * blockDim.x + threadIdx.x, all = args.tests * args.count;
     if (id >= args.until) return;
@@ -149,7 +149,8 @@ template <class T> __device__ inline void permute(const KnnArgs &args) {
     draw_permutation(args, set, key, number - 1, order, all, own, taken, all, give);
 }
 
-// The radius within which points count, as a distance of this type that is not above it.
+// The radius within which points count, given the distance rho to the k-th neighbour; for floats, which are whole numbers here,
+// rounded down.
 template <class T> __device__ inline T radius_of(u32 estimator, T rho) {
     double radius = estimator == FRENZEL_POMPE ? rho * 0.999999999
         : estimator == MESNER_SHALIZI ? (double)rho
@@ -168,8 +169,8 @@ __device__ inline void place_rows(const KnnArgs &args, u32 warp, u32 lane, Memor
     joint.at = of_y.at + padded;
 }
 
-// Sums of the terms of each permutation. A block takes a tile of samples of one test, a warp a sample at a time with all its
-// permutations: what does not change with x, the distances in S and in (y, S), stays in the warp's registers.
+// Sums the terms of each permutation. A block takes a tile of samples of one test, a warp a sample at a time with all
+// permutations: the distances in S and in (y, S), which do not depend on x, stay in the warp's registers.
 template <class T, int ITEMS> __device__ inline void sums_of(const KnnArgs &args, i64 *shared) {
     typedef typename RowOf<T, ITEMS>::Type Row;
     u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
@@ -251,8 +252,8 @@ template <class T, int ITEMS> __device__ inline void sums_of(const KnnArgs &args
     }
 }
 
-// The kernel of Hagedorn et al. (2022), algorithm 4: a thread takes a sample of a permutation of a test, keeps its k nearest
-// in a sorted list of its own, and counts in a second pass. Here the list is of distances to others, and k is at most LISTED.
+// The kernel of Hagedorn et al. (2022), algorithm 4: a thread takes a sample of a permutation of a test, keeps a sorted list of
+// its k nearest, and counts in a second pass. Here the list has distances to other samples, and k is at most LISTED.
 constexpr int LISTED = 512;
 
 template <class T> __device__ inline void paper_sums(const KnnArgs &args) {

@@ -10,7 +10,7 @@ extern "C" __global__ void __launch_bounds__(128) knn_planes(const KnnArgs args)
 
 extern "C" __global__ void __launch_bounds__(128) knn_slots(const KnnArgs args) { make_slots(args, (u32)args.tiles); }
 
-// Of knn_shared_*, blocks have at most so many threads: `most_threads` of engine/cuda/knn/plan.rs.
+// THREADS is the most that a block of SHARED has: `most_threads` of `teams` in engine/cuda/knn/plan.rs.
 #define SUMS(DIMS, THREADS, SHARED, SLOTS)                                                \
     extern "C" __global__ void __launch_bounds__(THREADS, 1) SHARED(const KnnArgs args) { \
         extern __shared__ uint4 shared[];                                                 \

@@ -1,11 +1,11 @@
 // The nearest-neighbour test on whole numbers: points are counted by the bits of planes.
 //
-// Samples stand in the order of one column, the guide: a column of S or, where S is empty, y. Row t of a plane of another
-// column has a bit for each place, set where the value is below t, for t from 0 to n. The points within a distance in all
-// columns are then the bits that are left of a window of places when the differences of two rows of each plane are laid over
-// it, and the distance to the k-th neighbour is found by counting: a count takes a word for each 32 places of the window and
-// plane, whatever k is. The planes of columns that are not permuted are made once; that of a permuted x is made in shared
-// memory, or in device memory where it is too large.
+// Samples stand in the order of one column, the guide: a column of S or, where S is empty, y. A plane is another column as rows
+// of bits: row t, for t from 0 to n, has a bit for each place, set where the value is below t. The points within a distance in
+// all columns are then a window of places, intersected with the difference (xor) of two rows of each plane. The distance to the
+// k-th neighbour is found by counting them: a count reads a word for each 32 places of the window and plane, whatever k is.
+// Planes of columns that are not permuted are made once for a block of tests; that of a permuted x is made in shared memory, or
+// in device memory where it is too large.
 #pragma once
 #include "knn.cuh"
 #include "knn_body.cuh"
@@ -14,7 +14,8 @@ typedef unsigned short u16;
 
 struct Bounds { u32 low, high; };
 
-// The values within a distance of one, as two rows of a plane. `cap` is the distance of two levels, 0 for a continuous column.
+// The values low, .., high - 1 within a distance of a value: two rows of a plane. `cap` is the distance of two levels, 0 for a
+// continuous column.
 __device__ inline Bounds within(u32 value, u32 distance, u32 cap, u32 n) {
     if (cap) return distance >= cap ? Bounds{0, n} : Bounds{value, value + 1};
     return Bounds{value > distance ? value - distance : 0, min(value + distance + 1, n)};
@@ -24,15 +25,15 @@ __device__ inline u32 cap_of(const KnnArgs &args, u32 column) {
     return ((const float *)args.caps)[column] < largest_finite<float>() ? (u32)args.mismatch : 0;
 }
 
-// How many values of a column are between two bounds.
+// The places that values between two bounds have in the order of their column.
 __device__ inline Bounds places_of(const KnnArgs &args, u32 column, Bounds bounds) {
     if (args.plain) return bounds;
     const u16 *below = (const u16 *)args.below + (u64)column * (args.n + 1);
     return Bounds{below[bounds.low], below[bounds.high]};
 }
 
-// Writes a plane's words `task % words` of a range of its rows; tasks are 0 .. words * ranges. `value(place)` is asked for
-// places below n.
+// Writes word `task % words` of the rows in range `task / words` of a plane; tasks are 0, .., words * ranges - 1. `value(place)`
+// is called for places below n.
 template <class Value>
 __device__ inline void make_rows(u32 *rows, u32 stride, u32 n, u32 words, u32 ranges, u32 task, Value value) {
     u32 word = task % words, each = (n + ranges) / ranges;
@@ -53,7 +54,7 @@ __device__ inline void make_rows(u32 *rows, u32 stride, u32 n, u32 words, u32 ra
     }
 }
 
-// Planes of columns in the order of others. A block's second index is the plane, its threads take tasks.
+// Makes planes of columns, samples in the order of their guides. blockIdx.y is the plane, from `from` on; threads take tasks.
 __device__ inline void make_planes(const KnnArgs &args, u32 ranges) {
     u32 n = (u32)args.n, words = ((u32)args.n + 127) / 128 * 4;
     u32 plane = (u32)args.from + blockIdx.y, task = blockIdx.x * blockDim.x + threadIdx.x;
@@ -64,7 +65,7 @@ __device__ inline void make_planes(const KnnArgs &args, u32 ranges) {
     make_rows(rows, (u32)args.stride, n, words, ranges, task, [&](u32 place) { return (u32)values[order[place]]; });
 }
 
-// Planes of permuted columns, from the permutation `from` on, in device memory.
+// Makes planes of permuted x, from permutation `from` on, in device memory.
 __device__ inline void make_slots(const KnnArgs &args, u32 ranges) {
     u32 n = (u32)args.n, words = ((u32)args.n + 127) / 128 * 4, task = blockIdx.x * blockDim.x + threadIdx.x;
     if (task >= words * ranges) return;
@@ -73,7 +74,7 @@ __device__ inline void make_slots(const KnnArgs &args, u32 ranges) {
     make_rows(rows, (u32)args.stride, n, words, ranges, task, [&](u32 place) { return (u32)values[place]; });
 }
 
-// Ones from bit `start` on.
+// A word with ones from bit `start` on.
 __device__ inline u32 ones_from(int start) { return start <= 0 ? ~0u : start >= 32 ? 0 : ~0u << start; }
 
 __device__ inline u32 ones_between(u32 word, Bounds places) {
@@ -90,8 +91,8 @@ __device__ inline uint4 lay_over(uint4 bits, Rows rows, u32 group) {
 
 __device__ inline u32 ones_in(uint4 bits) { return __popc(bits.x) + __popc(bits.y) + __popc(bits.z) + __popc(bits.w); }
 
-// A sample of a test and permutation. DIMS is the number of the test's planes, -1 where it is not known here: the first is of
-// y, the others are of S but for the guide. Where S is empty the guide is y, and there is none.
+// A sample of a test and permutation. DIMS is the number of the test's planes, -1 where it is not known at compile time: the
+// first is of y, the others are of S but for the guide. Where S is empty the guide is y, and there are no planes.
 template <int DIMS> struct Point {
     static constexpr int KEPT = DIMS > 0 ? DIMS : 1;
     const KnnArgs &args;
@@ -135,7 +136,7 @@ template <int DIMS> struct Point {
         return places_of(args, guide, within(guide_value, distance, guide_cap, (u32)args.n));
     }
 
-    // Goes over the words of the window within a distance: calls each(bits in S, rows of y, rows of x, group).
+    // Goes over the window within a distance, in groups of 128 places: calls each(bits in S, rows of y, rows of x, group).
     template <class Each> __device__ inline void go_over(u32 distance, Each each) const {
         Bounds places = window(distance);
         Rows x = rows(x_plane, x_value, distance, x_cap);
@@ -160,7 +161,7 @@ template <int DIMS> struct Point {
         }
     }
 
-    // The points within a distance in (x, y, S).
+    // The number of points within a distance in (x, y, S).
     __device__ inline u32 count(u32 distance) const {
         u32 found = 0;
         go_over(distance, [&](uint4 bits, Rows y, Rows x, u32 group) {
@@ -170,10 +171,11 @@ template <int DIMS> struct Point {
         return found;
     }
 
-    // The distance to the `which`-th point, itself the first, from a guess on; `within` becomes the number of points within it.
+    // The distance to the `which`-th point, the sample itself being the first; the search starts at a guess. `within` becomes the
+    // number of points within that distance.
     __device__ inline u32 select(u32 which, u32 guess, u32 &within) const {
         u32 n = (u32)args.n;
-        // What is below `above` is too near; at `high`, n at last, are enough.
+        // Distances below `above` hold too few points (`under` at the last); `high` holds enough (`up_to`), as n does.
         u32 above = 0, high = n, under = 0, up_to = n, distance = min(guess, n - 1);
         for (u32 step = 0; above < high; step++) {
             u32 found = count(distance);
@@ -185,7 +187,7 @@ template <int DIMS> struct Point {
                 under = found;
             }
             if (high == n) {
-                // Beyond the guess so far. Where that brought too little, the points do not lie evenly.
+                // No distance so far was enough. Where a second step is needed, the points do not lie evenly: at least double.
                 float factor = fminf(sqrtf((float)which / (float)max(found, 1u)), 4.0f);
                 float grown = (float)(distance + 1) * (step ? fmaxf(factor, 2.0f) : factor);
                 distance = max(above, min((u32)grown, n - 1));
@@ -201,7 +203,7 @@ template <int DIMS> struct Point {
         return high;
     }
 
-    // The term of the estimate, from the distance to the k-th neighbour and the number of points within it.
+    // The sample's term of the estimate, from the distance to its k-th neighbour and the number of points within it.
     __device__ inline i64 term(u32 rho, u32 joint) const {
         u32 radius = (u32)radius_of<float>((u32)args.estimator, (float)rho);
         u32 near_x = 0, near_y = 0, near_s = 0;
@@ -229,13 +231,13 @@ __device__ inline i64 warp_sum_of_terms(i64 value) {
     return value;
 }
 
-// A first guess at the distance to the k-th neighbour: that of points spread evenly.
+// A first guess at the distance to the k-th neighbour: what it would be were the points spread evenly.
 __device__ inline u32 usual_distance(const KnnArgs &args, u32 dims) {
     float n = (float)args.n, share = (float)(args.k + 1) / n;
     return (u32)(n / 2 * powf(share, 1.0f / (float)(dims == 0 ? 2 : dims + 2)));
 }
 
-// Sums of the terms of permutations, x's planes in shared memory. A block takes some permutations of a test; a team of its
+// Sums the terms of permutations, with x's planes in shared memory. A block takes some permutations of a test; a team of its
 // threads, a multiple of a warp, takes one of them at a time.
 template <int DIMS> __device__ inline void sums_in_shared(const KnnArgs &args, char *shared) {
     u32 n = (u32)args.n, stride = (u32)args.stride, count = (u32)args.count, teams = (u32)args.teams;
@@ -244,7 +246,8 @@ template <int DIMS> __device__ inline void sums_in_shared(const KnnArgs &args, c
     u64 block = args.from + blockIdx.x;
     u32 test = (u32)(block / blocks), first = (u32)(block % blocks) * each;
     u32 words = (n + 127) / 128 * 4, ranges = max(threads / words, 1u);
-    // A plane; x by place, a word more for each 32 so that reading 32 in a row meets no bank twice; guesses.
+    // A team's memory: a plane; x by place, with a spare word after each 32, so that a warp that reads every 32nd place meets no
+    // bank twice; guesses.
     u32 values_bytes = (words * 68 + 15) / 16 * 16, guess_bytes = (2 * n + 15) / 16 * 16;
     char *own = shared + (u64)team * (4 * stride * (n + 1) + values_bytes + guess_bytes);
     u32 *rows = (u32 *)own;
@@ -281,7 +284,7 @@ template <int DIMS> __device__ inline void sums_in_shared(const KnnArgs &args, c
     }
 }
 
-// The same with x's planes in device memory, a thread a place of a permutation.
+// Likewise with x's planes in device memory; a thread takes a place of a permutation.
 template <int DIMS> __device__ inline void sums_in_slots(const KnnArgs &args) {
     u32 n = (u32)args.n, place = blockIdx.x * blockDim.x + threadIdx.x;
     u64 permutation = args.from + blockIdx.y;
@@ -297,8 +300,8 @@ template <int DIMS> __device__ inline void sums_in_slots(const KnnArgs &args) {
     if (threadIdx.x % 32 == 0) atomicAdd((u64 *)args.sums + permutation, (u64)sum);
 }
 
-// Permuted x by place. A thread takes a permutation of a test, and works in shared memory; where few would find room there, the
-// order of its samples lies in device memory, those of a warp side by side.
+// Writes permuted x by place, and clears the sum. A thread takes a permutation of a test and works in shared memory; where that
+// has room for few threads, the order of the samples lies in device memory, those of a warp side by side.
 __device__ inline void permute_by_place(const KnnArgs &args, char *shared) {
     u64 id = args.from + (u64)blockIdx.x * blockDim.x + threadIdx.x;
     if (id >= args.until) return;

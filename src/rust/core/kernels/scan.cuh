@@ -1,5 +1,5 @@
-// Sums of what comes before, `out[p]` being the whole: by one block. `load(x)` gives the terms; `sums` has a place for each of
-// the block's warps.
+// Prefix sums by one block: out[x] = load(0) + .. + load(x - 1) for x = 0, .., p. `sums` is shared memory with a place for each
+// of the block's warps.
 #pragma once
 #include "args.cuh"
 

@@ -1,12 +1,12 @@
-// The kernels of a step of a feature selection: the joint states of the partner and the class, and the counts of tables that
-// shared memory holds.
+// The kernels of a step of a feature selection: joint states of the partner and the class, counts in tables that shared memory
+// holds, and the features' modes.
 #include "selection.cuh"
 
 extern "C" __global__ void __launch_bounds__(1024) count_8(const Selection a) { count_features<8, Place::SHARED, u16, u32>(a); }
 extern "C" __global__ void __launch_bounds__(1024) count_16(const Selection a) { count_features<16, Place::SHARED, u16, u32>(a); }
 extern "C" __global__ void __launch_bounds__(1024) count_32(const Selection a) { count_features<32, Place::SHARED, u16, u32>(a); }
 
-// The joint states of g and y: row g * classes + y, group g. `Row` is as wide as the kernel that reads them asks for.
+// The joint states of g and y: row g * class_count + y, group g. `Row` is as wide as the kernel that reads them wants.
 template <typename Row>
 __device__ void join(const Selection& a) {
     u64 thread = (u64)blockIdx.x * blockDim.x + threadIdx.x, threads = (u64)gridDim.x * blockDim.x;
@@ -22,7 +22,7 @@ __device__ void join(const Selection& a) {
 extern "C" __global__ void join_16(const Selection a) { join<u16>(a); }
 extern "C" __global__ void join_32(const Selection a) { join<u32>(a); }
 
-// The number of samples of each row; in shared memory first where that holds them.
+// The number of samples of each row, counted in shared memory first where that holds them.
 template <typename Row>
 __device__ void total(const Selection& a) {
     u32* counts = (u32*)shared;
@@ -45,8 +45,8 @@ __device__ void total(const Selection& a) {
 extern "C" __global__ void total_16(const Selection a) { total<u16>(a); }
 extern "C" __global__ void total_32(const Selection a) { total<u32>(a); }
 
-// Notes the level that more than half of the samples have. A block takes a feature; those with more levels than there are
-// counters (`table_words`) have no mode.
+// Notes the level that more than half of the samples have. A block takes a feature; one with more levels than there are
+// counters (`table_words`) gets no mode.
 extern "C" __global__ void modes(const Selection a) {
     u32* counts = (u32*)shared;
     for (u64 k = blockIdx.x; k < a.count; k += gridDim.x) {

@@ -1,16 +1,15 @@
 // Feature selection by mutual information: for every candidate f the sums of t(c) = c log2 c, in fixed point, over the cells of
-// (f, g) and of (f, g, y), for one partner g and the class y. Sums of whole numbers do not depend on their order: what is
-// added by atomics comes out the same every time, and the same as on the CPU.
+// (f, g) and of (f, g, y), for one partner g and the class y. Sums of whole numbers do not depend on their order: atomics give
+// the same every time, and the same as the CPU.
 //
-// A block takes a feature. Its table has a row for each (g, y) and a column for each level of f. Where a table has fewer cells
-// than there are samples it is counted, then read; where it has more, a sample that raises a cell from c to c + 1 adds
-// t(c + 1) - t(c) at once, and nobody looks at empty cells. A table that shared memory does not hold is made slice by slice, some g
-// at a time; where that would take many passes, or one g is too large, it stands in device memory. Counters are as wide as the number of samples asks for, several to
-// a word (Gonzalez-Dominguez et al., CUDA-JMI, have 32 bits each, and form the joint states on the CPU).
+// A block takes a feature. Its table has a row for each (g, y) and a column for each level of f. A table with fewer cells than
+// `stepwise` says is counted, then read; in a larger one a sample that raises a cell from c to c + 1 adds t(c + 1) - t(c) at
+// once, and empty cells are never read. A table that shared memory does not hold is made slice by slice, some g at a time; where
+// that would take many passes, or one g is too large, it stands in device memory. Counters are as wide as the number of samples
+// needs, several to a word (Gonzalez-Dominguez et al., CUDA-JMI, have 32 bits each, and form the joint states on the CPU).
 //
-// A feature may have one level that most samples have (counts of words, of reads: nearly all zero). Their increments would meet in
-// one cell and wait for each other. So samples with that level are not counted: its cell is what the row has more than its
-// other cells.
+// A feature may have one level, its mode, that most samples have (counts of words or reads are nearly all zero). Increments of
+// its cell would wait for each other, so that samples with it are not counted: its cell is the row's total less the other cells.
 #pragma once
 #include "args.cuh"
 
@@ -27,37 +26,38 @@ struct Feature {
     u64 at;      // where its codes start in the data, a multiple of 16
     u32 levels;  // 0: not to be counted
     u32 wide;    // whether codes have 16 bits
-    u32 mode;    // the level that most samples have, or NO_MODE
-    u32 place;   // where its sums go
+    u32 mode;    // the level that more than half of the samples have, or NO_MODE
+    u32 place;   // index of its `Sums`
 };
 
+// Sums of t(c) of a feature f.
 struct Sums {
-    i64 pair;
-    i64 with_class;
+    i64 pair;          // over the cells of (f, g)
+    i64 with_class;    // over the cells of (f, g, y)
 };
 
-// What the kernels are given; mirrored by engine/cuda/selection/kernels.rs.
+// The kernels' arguments; mirrored by `Args` of engine/cuda/selection/kernels.rs.
 struct Selection {
     u64 n;                   // samples
-    const u8* data;
+    const u8* data;          // codes of the features
     Feature* features;
     u64 first, count;        // features of this launch
-    void* rows;              // by sample: its (g, y); 16 bits each, 32 for `count_device`
-    void* groups;            // by sample: its g; as wide
-    u32* starts;             // by group: its first row, and the number of rows at the end
+    void* rows;              // by sample: its row, the number of (g, y); 16 bits each, 32 for `count_device`
+    void* groups;            // by sample: its group, the number of g; as wide
+    u32* starts;             // by group: its first row; then the number of rows
     u32* totals;             // by row: number of samples
     u64 row_count, group_count;
     u64 slice;               // groups of a slice
     const i64* logs;         // t(c), c = 0 ... n
-    const i64* steps;        // t(c + 1) - t(c)
+    const i64* steps;        // t(c + 1) - t(c), c = 0 ... n - 1
     Sums* sums;
     u32* tables;             // `count_device`: a table a block
-    u64 table_words;         // of such a table
+    u64 table_words;         // words of such a table; `total` and `modes`: counters in shared memory
     const u8* partner;       // `join`: codes of g; null: g has one level
-    u64 partner_wide;        // whether they have 16 bits
-    const u16* classes;      // by sample
+    u64 partner_wide;        // whether these have 16 bits
+    const u16* classes;      // by sample: the level of y
     u64 class_count;
-    u64 stepwise;            // more cells than this many times the samples are added up as they grow; in 1/256
+    u64 stepwise;            // tables of more than n * stepwise / 256 cells are added up while they grow
 };
 
 // Counters of BITS each.
@@ -66,7 +66,7 @@ struct Counters {
     static constexpr u32 PER = 32 / BITS;
     static constexpr u32 MASK = BITS == 32 ? ~0u : (1u << (BITS % 32)) - 1;
 
-    // Raises a counter; what it was.
+    // Raises a counter by 1; returns what it was.
     static __device__ __forceinline__ u32 raise(u32* table, Cell cell) {
         u32 shift = (u32)(cell % PER) * BITS;
         return atomicAdd(table + cell / PER, 1u << shift) >> shift & MASK;
@@ -74,11 +74,11 @@ struct Counters {
     static __device__ __forceinline__ u32 get(const u32* table, Cell cell) {
         return table[cell / PER] >> ((u32)(cell % PER) * BITS) & MASK;
     }
-    // Words of so many counters, a multiple of four.
+    // Words that so many counters take, a multiple of four.
     static __device__ __forceinline__ Cell words(Cell cells) { return (cells + 4 * PER - 1) / (4 * PER) * 4; }
 };
 
-// Calls of(sample, row, group, code) for the samples of this thread; groups only where they are asked for.
+// Calls of(row, group, code) for each sample of this thread; group is 0 without GROUPS.
 template <bool GROUPS, typename Row, typename Code, typename Of>
 __device__ __forceinline__ void each_sample(const Selection& a, const Code* codes, Of of) {
     constexpr u32 AT_ONCE = 16 / sizeof(Code);
@@ -99,19 +99,20 @@ __device__ __forceinline__ void each_sample(const Selection& a, const Code* code
     }
 }
 
-// A row of a table starts with a word of its own. With a mode, its last counter has the samples that are counted at all.
+// Words of a row of a table, which starts with a word of its own. With a mode, the counter after the levels' has the number of
+// samples that are counted at all.
 template <int BITS, bool MODE>
 __device__ __forceinline__ u32 row_words(u32 levels) {
     constexpr u32 PER = 32 / BITS;
     return (levels + MODE + PER - 1) / PER;
 }
 
-// The part of a table that is made at a time: groups from..to, whose rows begin at `row`.
+// The part of a table that is made at a time: groups `from` to `to` - 1, which have `rows` rows from `row` on.
 struct Slice {
     u32 from, to, row, rows;
 };
 
-// Adds the cells of the mode, which are what the rows have more than they count.
+// Adds the cells of the mode: a row's total less the samples that it counted.
 template <int BITS, typename Cell>
 __device__ void add_mode(const Selection& a, Slice s, u32 levels, u32 stride, const u32* table, Sums& sums) {
     for (u32 group = s.from + threadIdx.x; group < s.to; group += blockDim.x) {
@@ -125,7 +126,7 @@ __device__ void add_mode(const Selection& a, Slice s, u32 levels, u32 stride, co
     }
 }
 
-// Counts, then reads, a word at a time. The table is clear before.
+// Counts, then reads the table a word at a time. The table must be clear.
 template <int BITS, bool MODE, bool SLICED, typename Row, typename Cell, typename Code>
 __device__ void count_then_read(const Selection& a, Slice s, const Feature& f, const Code* codes, u32* table, Sums& sums) {
     typedef Counters<BITS, Cell> C;
@@ -145,7 +146,7 @@ __device__ void count_then_read(const Selection& a, Slice s, const Feature& f, c
         const u32* at = table + (Cell)(row - s.row) * width + column;
         for (; row < last; row++, at += width) {
             u32 word = *at;
-            // The number of samples that are counted at all is no cell.
+            // The counter of the samples that are counted at all is no cell.
             if (MODE && column == levels / C::PER) word &= ~(C::MASK << (levels % C::PER * BITS));
             if (!word) continue;
 #pragma unroll
@@ -169,7 +170,7 @@ __device__ void count_then_read(const Selection& a, Slice s, const Feature& f, c
     if (MODE) add_mode<BITS, Cell>(a, s, levels, stride, table, sums);
 }
 
-// Adds up while cells grow: a second table has the cells of (f, g).
+// Adds up while cells grow; a second table has the cells of (f, g). Both must be clear, and are again with CLEAR.
 template <int BITS, bool MODE, bool SLICED, bool CLEAR, typename Row, typename Cell, typename Code>
 __device__ void count_stepwise(const Selection& a, Slice s, const Feature& f, const Code* codes, u32* table, Sums& sums) {
     typedef Counters<BITS, Cell> C;
@@ -226,7 +227,7 @@ __device__ void count_codes(const Selection& a, const Feature& f, u32* table, Su
             clear<Cell>(table, C::words(s.rows * stride) + (stepwise ? C::words((Cell)(s.to - s.from) * f.levels) : 0));
             __syncthreads();
         }
-        // Tables in device memory are clear when the kernel starts and are left so: the larger ones cell by cell.
+        // Tables in device memory are clear before each feature and left so; the larger ones are cleared cell by cell.
         if (stepwise) {
             count_stepwise<BITS, MODE, SLICED, DEVICE, Row, Cell>(a, s, f, codes, table, sums);
         } else {

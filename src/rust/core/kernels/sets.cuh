@@ -1,4 +1,4 @@
-// What the Gaussian strategies for sets of two and more share: telling what was found.
+// What the Gaussian kernels with slots share: entering what a test found.
 #pragma once
 #include "gauss.cuh"
 #include "sides.cuh"
@@ -7,9 +7,9 @@ __device__ __forceinline__ u64 volatile_stop(const Slot* s) { return *(const vol
 
 __device__ __forceinline__ double volatile_q(const Slot* s) { return __longlong_as_double(*(const volatile long long*)&s->q); }
 
-// Enters the smallest q of some tests with its rank; of equal ones, the smallest rank. Lanes have different slots or `has_one`
-// is false. Positive numbers are ordered as their bits, so that q itself needs no lock. The lock is for those alone that set
-// a new minimum, which few do.
+// Enters the smallest q of some tests with its rank; of equal ones, the smallest rank. Lanes with `has_one` must have different
+// slots. Positive numbers are ordered as their bits, so that q itself needs no lock; only the few lanes that set a new minimum
+// take the lock.
 __device__ inline void enter_smallest(Slot* s, double q, u64 rank, bool has_one) {
     u64 bits = (u64)__double_as_longlong(q);
     has_one = has_one && !(q > volatile_q(s)) && bits <= atomicMin(&s->q, bits);
@@ -29,14 +29,14 @@ __device__ inline void enter_smallest(Slot* s, double q, u64 rank, bool has_one)
     }
 }
 
-// Likewise where lanes of a warp may share a slot: they come one after the other.
+// Likewise where lanes of a warp may share a slot: they enter one after the other.
 __device__ inline void enter_smallest_by_lane(Slot* s, double q, u64 rank) {
     for (u32 left = __ballot_sync(FULL, q < 2.0); left; left &= left - 1) {
         enter_smallest(s, q, rank, lane_id() == __ffs(left) - 1);
     }
 }
 
-// The subset of this rank, its members a warp's width apart.
+// Writes the subset of this rank; member i goes to set[i * WARP].
 __device__ __forceinline__ void unrank_lane(const Args& a, u32 n, u32 size, u64 rank, u32* set) {
     u32 from = 0;
     for (u32 i = 0; i < size; i++) {

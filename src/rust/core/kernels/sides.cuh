@@ -1,13 +1,14 @@
-// The two sides of a pair: which sets they have in which order. Knows no test.
+// The two sides of a pair: which conditioning sets each has, and in which order. Knows no test.
 #pragma once
 #include "args.cuh"
 #include "subsets.cuh"
 
-// Whether `v` is a neighbour of y, too.
+// Whether `v`, a neighbour of x, is one of y too.
 __device__ __forceinline__ bool is_common(const Args& a, u32 y, u32 v) { return has(a.graph, a.words, y, v); }
 
-// Rank of a set on the second side of "stable.fast": candidates that are no neighbours of `other` first, then the common
-// ones, each ascending. `places` are in the row's whole list, `stride` apart; `own` is where `other` stands in it.
+// Rank of a set on the second side of "stable.fast", whose candidates are first those that are no neighbours of `other`, then
+// the common ones, each ascending. `places`, `stride` apart, are the members' places in the row's list of d; `own` is that of
+// `other`.
 __device__ inline u64 rank_common_last(const Args& a, const u32* list, u32 d, u32 own, const u32* places, u32 stride) {
     u32 size = (u32)a.size, n = d - 1, other = list[own], position = 0, members = 0;
     u64 after = 0;
@@ -27,7 +28,7 @@ __device__ inline u64 rank_common_last(const Args& a, const u32* list, u32 d, u3
     return choose(a, n, size) - 1 - after;
 }
 
-// The conditioning set as the exact formula gets it: in the order of the pair's candidates.
+// Writes the conditioning set in the order of the pair's candidates, which the exact formula wants.
 __device__ inline void write_set(const Args& a, const u32* list, u32 other, const u32* places, u32 stride, u32* set) {
     u32 size = (u32)a.size, n = 0;
     bool by_common = a.fast && a.second;
@@ -39,8 +40,8 @@ __device__ inline void write_set(const Args& a, const u32* list, u32 other, cons
     }
 }
 
-// The n-th candidate of row x against `other` in the order that puts common neighbours last; `own` is where `other` stands.
-// The whole warp looks for it.
+// The n-th candidate, from 0, in the order that puts common neighbours last; `own` is the place of `other` in the list. The
+// whole warp must call it.
 __device__ inline u32 common_last_candidate(const Args& a, const u32* list, u32 d, u32 own, u32 n) {
     u32 lane = lane_id(), other = list[own];
     for (u32 common = 0; common < 2; common++) {
@@ -71,7 +72,7 @@ __device__ __forceinline__ u64 nanoseconds() {
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
     return now;
 #else
-    // Where tests run the kernels on the CPU.
+    // The emulated card of tests/driver.
     return emulated::nanoseconds();
 #endif
 }

@@ -1,9 +1,9 @@
 //! The threads of a call: all that runs in parallel runs on these.
 //!
 //! Long work is given as numbered tasks that threads take off a counter while the calling thread (R's), which does no work once
-//! there are workers, wakes every few milliseconds to report progress and to ask whether to stop ([`Pool::run`]). Short work
-//! is shared between them without a look ([`Pool::each`]). The threads live as long as the pool, that is one call, so that a
-//! process that forks later (`parallel::mclapply`) inherits none.
+//! there are workers, wakes every 20 ms to report progress and to ask whether to stop ([`Pool::run`]). Short work is shared out
+//! without such questions ([`Pool::each`]). The threads live as long as the pool, that is one call, so that a process that forks
+//! later (`parallel::mclapply`) inherits none.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{mpsc, Arc, OnceLock};
@@ -38,7 +38,7 @@ pub struct Pool(Arc<Threads>);
 #[derive(Debug)]
 struct Threads {
     count: usize,
-    /// Whether the caller has named the number, and is to hear where so many cannot be started.
+    /// Whether the caller has named the number: it is then an error that so many cannot be started.
     named: bool,
     /// None where the calling thread does all; why, where threads could not be started.
     started: OnceLock<std::result::Result<Option<rayon::ThreadPool>, String>>,
@@ -55,14 +55,14 @@ impl From<usize> for Pool {
 }
 
 impl Pool {
-    /// So many threads, at least 1, because the caller wants them.
+    /// This number of threads, at least 1 and at most four times the cores; an error later where they cannot be started.
     pub fn new(threads: usize) -> Self {
         // Far more threads than cores only cost their start; the answer does not depend on their number.
         let count = threads.clamp(1, 4 * default_threads());
         Pool(Arc::new(Threads { count, named: true, started: OnceLock::new() }))
     }
 
-    /// So many threads unless the system refuses them: then all is done by the calling thread.
+    /// Likewise, but where the system refuses the threads the calling thread does all work.
     pub fn at_most(threads: usize) -> Self {
         let count = threads.clamp(1, 4 * default_threads());
         Pool(Arc::new(Threads { count, named: false, started: OnceLock::new() }))

@@ -21,7 +21,7 @@ impl Clock {
         Clock { start, began: Vec::new() }
     }
 
-    /// The time until now, and when the levels began.
+    /// The time until now, and when the levels began, in words.
     pub fn report(&self) -> String {
         let began: Vec<String> = self.began.iter().map(|ms| format!("{ms:.2}")).collect();
         format!("{:9.2} ms, levels began at {}", self.start.elapsed().as_secs_f64() * 1e3, began.join(" "))
@@ -40,7 +40,7 @@ pub struct Levels(pub Instant);
 
 impl Observer for Levels {
     fn level(&mut self, level: usize, remaining: usize) -> pcgpu_core::Result<()> {
-        println!("{:9.1} ms  level {level}, {remaining} ends of edges", self.0.elapsed().as_secs_f64() * 1e3);
+        println!("{:9.1} ms  level {level}, {remaining} edges", self.0.elapsed().as_secs_f64() * 1e3);
         Ok(())
     }
 }
@@ -57,7 +57,7 @@ pub fn text(file: &str) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// The rows of a table of numbers, with a header or without: lines that are not of numbers are left out.
+/// The rows of a table of numbers, with a header or without: lines with a cell that is no number are left out.
 pub fn table(file: &str) -> Result<Vec<Vec<f64>>, Failure> {
     let text = text(file)?;
     let numbers = |line: &str| line.split(',').map(|cell| cell.trim().parse().ok()).collect::<Option<Vec<f64>>>();
@@ -102,7 +102,7 @@ pub fn correlation(columns: &[Vec<f64>]) -> Vec<f64> {
     c
 }
 
-/// Whether an answer with its largest p-values is another's, p to 1e-9, in words.
+/// Whether two answers and their largest p-values (to 1e-9) are the same: in words, `Err` where they differ.
 pub fn compare(found: &Skeleton, p_max: &[f64], wanted: &Skeleton, p_wanted: &[f64]) -> Result<String, String> {
     let sets_differ = (0..found.graph.p()).any(|x| !found.sepsets.row(x).eq(wanted.sepsets.row(x)));
     let off = |(a, b): (&f64, &f64)| {

@@ -54,7 +54,8 @@ fn stirling_error(a: f64) -> f64 {
     series / a
 }
 
-/// a ln(a / z) + z - a, at least 0. Unless z and a lie far apart by the series of the logarithm, ln(a / z) = 2 artanh((a - z) / (a + z)).
+/// a ln(a / z) + z - a, at least 0. Unless z and a lie far apart, by the series of the logarithm:
+/// ln(a / z) = 2 artanh((a - z) / (a + z)).
 fn deviance(a: f64, z: f64) -> f64 {
     let v = (a - z) / (a + z);
     if v.abs() >= 0.6 {

@@ -1,8 +1,8 @@
-//! PC-stable for machines that answer questions in batches and keep no graph: the graph and the answers are here.
+//! PC-stable for machines that answer questions in batches and keep no graph: this keeps the graph and the answers.
 //!
-//! The sides of a level are asked in rounds: of each that is not decided, the next few sets in rank order, as many as make a
-//! batch worth its while. What is asked of a side beyond the first set that separates is dropped, so that the answers, and the
-//! counts, are those of asking one after another.
+//! A level is asked in rounds. Each round takes the next few sets, in rank order, of every side that is not decided, enough to
+//! fill a batch. Answers of a side after the first set that separates are dropped, so that results and counts are those of asking
+//! one question after another.
 
 use crate::ci::Batch;
 use crate::engine::{LevelReport, Search, Widest};
@@ -14,15 +14,15 @@ use crate::search::progress::LevelProgress;
 use crate::search::{Method, Observer, Options};
 use crate::Result;
 
-/// Answers questions. No answer is NaN.
+/// Answers questions with p-values, none of which is NaN.
 pub(crate) trait Asker {
     /// The threads that the call may use.
     fn pool(&self) -> &Pool;
 
-    /// Questions of a batch that is worth its while, at least 1.
+    /// Number of questions that keep the machine busy, at least 1.
     fn batch(&self) -> usize;
 
-    /// The p-values, in the order of the batch. `watch` is told the share that is done, ten times a second and more.
+    /// The p-values, in the order of the batch. Calls `watch` with the share that is done, at least ten times a second.
     fn ask(&mut self, batch: &Batch, watch: &mut dyn FnMut(f64) -> Result<()>) -> Result<Vec<f64>>;
 }
 
@@ -39,7 +39,9 @@ pub(crate) struct BatchedSearch<'s, A> {
 struct Open {
     /// Its place in the list of sides.
     at: usize,
+    /// The next rank to ask; `u64::MAX` once the side is decided.
     next: u64,
+    /// The largest p so far.
     largest: Verdict,
 }
 
@@ -78,10 +80,10 @@ impl<'s, A: Asker> BatchedSearch<'s, A> {
         let mut done = 0.0;
         let mut set = Vec::new();
         while !open.is_empty() {
-            // Sides with few sets left give others room.
+            // The fewer sides are left, the more sets of each are asked.
             let each = (self.asker.batch() / open.len()).max(1) as u64;
             let mut batch = Batch::new();
-            // More than a batch at once gains nothing, and makes the first answers wait.
+            // Many more questions at once gain nothing, and delay the first answers.
             let asked = open.len().min(4 * self.asker.batch());
             for Open { at, next, .. } in &open[..asked] {
                 let side = &sides[*at];
@@ -116,7 +118,7 @@ impl<'s, A: Asker> BatchedSearch<'s, A> {
                     side_open.next = u64::MAX;
                 }
             }
-            // Those that were not asked come first in the next round.
+            // Sides that were not asked come first in the next round.
             open.rotate_left(asked);
             open.retain(|side| side.next != u64::MAX);
         }
@@ -211,7 +213,7 @@ impl<A: Asker> Search for BatchedSearch<'_, A> {
                 }
             }
         } else {
-            // Seen from the smaller vertex, then, if the pair is still there, from the larger.
+            // pcalg tests each pair from the smaller vertex, then, if it is still adjacent, from the larger.
             report.tests += pairs.len() as u64 - separated.edge_count() as u64;
             report.go_on = (0..p).filter(|&x| start.degree(x) > 1).any(|x| {
                 let visited_first = tested.neighbours(x).any(|y| y as usize > x);
@@ -293,7 +295,7 @@ mod tests {
     use crate::engine::Engine;
     use crate::search::{levels, Unobserved};
 
-    /// An engine of the answers of another.
+    /// An engine that asks another one, in batches of the given size.
     struct Asking<'a>(CpuEngine<KnnKernel<'a>>, usize);
 
     impl Asker for Asking<'_> {

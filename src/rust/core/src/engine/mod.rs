@@ -1,4 +1,4 @@
-//! Engines run what the search asks. They are the only place that schedules.
+//! Engines run the tests that a search asks for. They are the only place that schedules.
 
 #[cfg(all(feature = "cuda", not(target_os = "macos")))]
 mod batched;
@@ -31,7 +31,7 @@ pub trait Engine {
     /// The threads that the call may use.
     fn pool(&self) -> &Pool;
 
-    /// What the last search planned to use of its device's memory: (use, bytes). None where a search plans nothing.
+    /// The bytes of device memory that the last search planned, by use; empty where a search plans nothing.
     fn memory_plan(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
     }
@@ -83,7 +83,7 @@ pub struct Widest {
 pub struct LevelReport {
     /// Number of tests that pcalg performs.
     pub tests: u64,
-    /// How many of them were decided by the exact formula.
+    /// Number of tests that the exact formula decided.
     pub exact_tests: u64,
     /// Whether a side was visited that has more candidates than the level's size (pcalg's reason for another level).
     pub go_on: bool,
@@ -111,9 +111,9 @@ pub trait SideEngine: Engine {
 
 /// An engine as a test that is asked in batches (the conservative orientation).
 pub struct EngineTest<'a> {
-    /// Runs the questions.
+    /// Answers the questions.
     pub engine: &'a mut dyn Engine,
-    /// Is told, and may stop.
+    /// Follows the run, and may stop it.
     pub observer: &'a mut dyn Observer,
 }
 

@@ -82,7 +82,7 @@ impl<'a> Sides<'a> {
         sides.saturating_mul(2 * size_of::<PairSide>() + 2 * size_of::<Verdict>())
     }
 
-    /// Number of tests if none could be left out (as a float: it may exceed 64 bits).
+    /// Number of tests if none is left out (as a float: it may exceed 64 bits).
     pub fn cost(&self) -> f64 {
         self.sides.iter().map(|s| s.count as f64).sum()
     }

@@ -1,9 +1,9 @@
-//! What happens in an orientation, for those who want to read along: the lines that pcalg prints with `verbose = TRUE`.
+//! The events of an orientation: the lines that pcalg prints with `verbose = TRUE`.
 
 /// One line of pcalg's. Vertices from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event<'a> {
-    /// The conservative or majority rule comes to the triple a - b - c, which has this separating set of (a, c).
+    /// The conservative or majority rule begins with the triple a - b - c; the skeleton has this separating set of (a, c).
     Triple {
         /// The triple.
         triple: [u32; 3],

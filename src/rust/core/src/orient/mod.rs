@@ -84,8 +84,8 @@ pub struct Options<'a> {
     pub rules: [bool; 3],
     /// Asked now and then; true ends the call with [`Error::Interrupted`].
     pub wants_to_stop: Option<&'a dyn Fn() -> bool>,
-    /// Is told what pcalg prints with `verbose = TRUE`, in its order; only with [`Method::Relaxed`], as pcalg is silent otherwise.
-    /// Tests are then asked one by one.
+    /// Called with each line that pcalg prints with `verbose = TRUE`, in its order; only with [`Method::Relaxed`], as pcalg is
+    /// silent otherwise. Tests are then asked one by one.
     pub tell: Option<Tell<'a>>,
 }
 

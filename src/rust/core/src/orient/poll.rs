@@ -4,7 +4,7 @@ use super::event::Event;
 use crate::{memory, Error, Result};
 use std::cell::Cell;
 
-/// Is told what happens, and may end the work.
+/// Called with each event; an error of it ends the work.
 pub type Tell<'a> = &'a dyn Fn(&Event) -> Result<()>;
 
 /// Counts steps of work and asks the caller every 4,096 of them: the question may cost a call into R.

@@ -1,4 +1,4 @@
-//! What a level of PC is made of: frozen neighbourhoods, the sides of pairs, and what the tests of a side come to.
+//! The parts of a level of PC: frozen neighbourhoods, the sides of pairs, and the verdicts on sides.
 
 use crate::graph::{subsets, Adjacency};
 use crate::{Error, Result};

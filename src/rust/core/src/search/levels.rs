@@ -1,4 +1,4 @@
-//! PC-stable on an engine: "stable" and "stable.fast". Which levels are run, and what their counts say.
+//! PC-stable on an engine, "stable" and "stable.fast": which levels are run, and pcalg's counts of them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -106,7 +106,7 @@ pub(super) fn symmetrise(m: &mut [f64], p: usize, pool: &Pool) {
     m.iter_mut().step_by(p + 1).for_each(|cell| *cell = 1.0);
 }
 
-/// From so many variables on, several threads are worth their start.
+/// From this many variables on, several threads are quicker than one.
 const LARGE: usize = 1000;
 
 /// The array as cells that threads may write. No two threads write one, and none reads what another writes.

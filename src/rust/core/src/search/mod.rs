@@ -30,7 +30,7 @@ pub enum Method {
     Original,
 }
 
-/// What `skeleton()` was asked to do.
+/// The arguments of a skeleton search.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Number of variables, at least 2.
@@ -49,7 +49,7 @@ pub struct Options {
     pub fixed_edges: Option<Adjacency>,
 }
 
-/// A skeleton and how it came about. The largest p-values are in the caller's p x p array.
+/// A skeleton and the counts of its search. The largest p-values are in the caller's p x p array.
 #[derive(Clone, Debug)]
 pub struct Skeleton {
     /// The adjacencies that remain.
@@ -66,7 +66,7 @@ pub struct Skeleton {
 
 /// Follows a search from the caller's thread, and may end it.
 pub trait Observer {
-    /// A level begins, with so many edges.
+    /// A level begins, with this number of edges.
     fn level(&mut self, _level: usize, _edges: usize) -> Result<()> {
         Ok(())
     }
@@ -82,12 +82,12 @@ pub trait Observer {
         Ok(())
     }
 
-    /// A search that asks one at a time comes to visit `number` (from 1) of `visits` of the level.
+    /// A search that asks one question at a time begins visit `number` (from 1) of `visits` of the level.
     fn visiting(&mut self, _number: usize, _visits: usize) -> Result<()> {
         Ok(())
     }
 
-    /// One test of a search that asks one at a time.
+    /// A search that asks one question at a time has done the test (x, y | s), with this p-value.
     fn tested(&mut self, _x: usize, _y: usize, _s: &[u32], _p: f64) -> Result<()> {
         Ok(())
     }

@@ -16,7 +16,7 @@ impl SetCounts {
         SetCounts { size, of_row: Vec::new() }
     }
 
-    /// How many sets a pair has whose row has so many neighbours, its other vertex among them.
+    /// Number of sets of a side whose row has `degree` neighbours, the other vertex among them.
     pub fn of_row(&mut self, degree: usize) -> f64 {
         if self.of_row.len() <= degree {
             self.of_row.resize(degree + 1, None);

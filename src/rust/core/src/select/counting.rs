@@ -1,4 +1,4 @@
-//! What an engine counts for a selection.
+//! The counts that an engine makes for a selection.
 
 use super::Samples;
 use crate::search::Observer;
@@ -35,12 +35,12 @@ pub struct Joint {
     pub levels: usize,
 }
 
-/// A machine that counts for the features of a range (a shard), all of them unless it is told otherwise.
+/// A machine that counts for a range of the features (a shard), which may be all.
 ///
 /// Guarantee: the sums depend on data and arguments alone, never on threads, devices or timing. The observer is called from
-/// the calling thread, about ten times a second and more, with the share of the call that is done.
+/// the calling thread, at least about ten times a second, with the share of the call that is done.
 pub trait Counting {
-    /// Writes the sums of the features of the range, whose length `skip` and `sums` have. Where `skip` says so they are left
+    /// Writes the sums of the features of the range; `skip` and `sums` have one element a feature. Sums with `skip` true are left
     /// as they are.
     fn count(&mut self, partner: Partner, skip: &[bool], sums: &mut [Sums], observer: &mut dyn Observer) -> Result<()>;
 }

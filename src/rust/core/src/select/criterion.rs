@@ -121,7 +121,7 @@ impl Criterion {
         }
     }
 
-    /// How many times n times the score the sum is, with so many selected.
+    /// The factor between a key and n times the score, with `selected` features selected.
     pub(super) fn terms(self, selected: usize) -> usize {
         match self {
             Criterion::Mrmr | Criterion::Jmi => selected.max(1),

@@ -6,8 +6,8 @@ use super::{Counting, Partner, Sums};
 use crate::search::Observer;
 use crate::{Error, Result};
 
-/// Machines that count at the same time, each for its range of features. As the sums of a feature rest on no other, where
-/// the features are cut changes no answer.
+/// Machines that count at the same time, each for its range of features. The sums of a feature depend on no other feature, so
+/// that the answer does not depend on the ranges.
 pub struct Shards<C> {
     machines: Vec<(C, Range<usize>)>,
 }

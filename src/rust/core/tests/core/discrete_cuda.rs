@@ -182,7 +182,7 @@ fn two_parents(n: usize, p: usize, seed: u64) -> Problem {
     problem(&mut Random(seed), p, n, 0.0)
 }
 
-/// Where scratch is short, fewer blocks run: the papers' z.
+/// Where scratch is short, fewer blocks run (z in gpuPC's paper).
 #[test]
 #[ignore = "needs a GPU"]
 fn little_memory_changes_nothing_and_too_little_is_named() {
@@ -265,7 +265,7 @@ fn alpha_next_to_p_decides_as_on_the_cpu() {
                 }
             }
         }
-        // Every test separates, none does, and those alone do whose p is 1.
+        // Every test separates; none does; only those with p = 1 do.
         for alpha in [0.0, 1.0, 1.5] {
             let options = Options { m_max: 2.0, ..Options::new(7, alpha) };
             compare("alpha", test, &options, CudaOptions::default(), &on_cpu(test, &options));
@@ -273,8 +273,8 @@ fn alpha_next_to_p_decides_as_on_the_cpu() {
     }
 }
 
-/// More tests than there is room for questions to the CPU, level 0 and above: the levels of the variables are so many that
-/// the CPU takes them all.
+/// More tests for the CPU than there is room for questions, at level 0 and above: the variables have so many levels that all
+/// tests are left to the CPU.
 #[test]
 #[ignore = "needs a GPU"]
 fn questions_beyond_their_room_are_asked_in_turn() {

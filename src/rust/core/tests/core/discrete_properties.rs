@@ -220,7 +220,7 @@ fn threads_and_shards_change_nothing() {
             assert_eq!(many.graph, one.graph);
             assert_eq!(sets(&many), sets(&one));
             assert_eq!((&many.tests, many.max_order), (&one.tests, one.max_order));
-            // To the last bit: the schedule may not show anywhere.
+            // To the last bit: the schedule must not show anywhere.
             assert!(many_p == one_p);
         }
     }

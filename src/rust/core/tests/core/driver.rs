@@ -1,5 +1,5 @@
-//! What is told where driver, card or launch fails: a driver of our own (driver/driver.cpp) plays each part, in a process of its
-//! own, since a process loads one driver.
+//! The errors where driver, card or launch fails. A driver of our own (../driver/driver.cpp) plays each part, in a process of its
+//! own, as a process loads one driver.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -12,7 +12,7 @@ use pcgpu_core::{Error, Result};
 
 const PART: &str = "FAKE_CUDA";
 
-/// The folder with the driver, compiled once; `PCGPU_TEST_DRIVER` names one that is there.
+/// The folder with the driver, which is compiled once; `PCGPU_TEST_DRIVER` names a folder that has one.
 pub fn driver() -> &'static PathBuf {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
@@ -52,7 +52,7 @@ fn played() {
     }
 }
 
-/// What listing the cards, a search and another search tell, with the driver that plays this part.
+/// The outcomes of listing the cards, of a search and of another, with the driver that plays `part`.
 fn play(part: &str) -> [String; 3] {
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "driver::played", "--nocapture"])

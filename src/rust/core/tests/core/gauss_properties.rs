@@ -90,7 +90,7 @@ fn threads_and_shards_change_nothing() {
             assert_eq!(sets(&many), sets(&one));
             assert_eq!((&many.tests, many.max_order), (&one.tests, one.max_order));
             assert_eq!(many.exact_tests, one.exact_tests, "{method:?}, {threads} threads, shards of {shard_tests}");
-            // To the last bit: the schedule may not show anywhere.
+            // To the last bit: the schedule must not show anywhere.
             assert!(many_p.iter().zip(&one_p).all(|(a, b)| a.to_bits() == b.to_bits()));
         }
         let mut p_max = vec![0.0; p * p];

@@ -11,7 +11,7 @@ fn settings(estimator: Estimator, k: usize, transform: Transform) -> Settings {
     Settings { k, k_perm: 5, permutations: 500, estimator, transform, add_one: true, seed: 20_261, early_stop: None }
 }
 
-/// The transforms whose answers do not hang on how a peer orders equal values.
+/// The transforms whose answers do not depend on how a peer orders equal values.
 fn transform(name: &Value) -> Option<Transform> {
     match name.as_str().unwrap() {
         "none" => Some(Transform::None),

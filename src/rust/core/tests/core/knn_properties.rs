@@ -1,5 +1,5 @@
-//! The CPU kernel of the nearest-neighbour test says what the plain reading of its definition says, to the last bit; what it
-//! is used for does not depend on threads, shards or order.
+//! The CPU kernel of the nearest-neighbour test gives the same as a plain reading of the definition, to the last bit; searches
+//! with it do not depend on threads, shards or order.
 
 use crate::support::mixed::{settings, Made};
 use pcgpu_core::ci::knn::{EarlyStop, Estimator, Knn, Settings, Transform};
@@ -105,7 +105,7 @@ fn a_seed_is_one_answer_and_another_seed_another() {
     assert!((4..30).any(|seed| p(seed)[0] != p(3)[0]) && (4..30).any(|seed| p(seed)[1] != p(3)[1]));
 }
 
-/// A constant variable is independent of everything; data that are all one value are no error.
+/// A constant variable is independent of everything; data of only one value are no error.
 #[test]
 fn variables_without_variation() {
     for estimator in [Estimator::FrenzelPompe, Estimator::MesnerShalizi, Estimator::Gao] {
@@ -116,7 +116,7 @@ fn variables_without_variation() {
             for (x, y, s) in [(0, 3, &[][..]), (3, 1, &[0]), (3, 2, &[0, 1])] {
                 assert_eq!(kernel.test(x, y, s, 1, &mut Unobserved).unwrap().p, 1.0, "{estimator:?}, {x}, {y} | {s:?}");
             }
-            // In S it is as good as absent, but for the random numbers.
+            // In S it changes nothing but the random numbers.
             let with = kernel.test(0, 1, &[3], 1, &mut Unobserved).unwrap();
             assert!(with.p <= 0.1 && with.drawn == 30, "{with:?}");
             let flat = Made { n: 20, data: vec![1.0; 60], discrete: vec![false; 3] };

@@ -1,5 +1,5 @@
-//! What runs on a card allocates no more than it planned: measured on an emulated card (driver/driver.cpp), which knows the most
-//! that was allocated at a time. In a process of its own, as a process loads one driver.
+//! What runs on a card allocates no more than it planned. Measured on an emulated card (../driver/driver.cpp), which knows the
+//! most that was allocated at a time, and in a process of its own, as a process loads one driver.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::process::Command;
@@ -33,7 +33,7 @@ fn nothing_takes_more_memory_than_it_planned() {
         .args(["--exact", "memory_cuda::measured", "--nocapture"])
         .env(HERE, "1")
         .env("LD_LIBRARY_PATH", driver())
-        // So little that working memory of sets and tables goes to device memory.
+        // Bytes a block: so few that working memory of sets and tables goes to device memory.
         .env("FAKE_CUDA_SHARED", "20480")
         .output()
         .unwrap();
@@ -54,7 +54,7 @@ fn measured() {
     }
 }
 
-/// The most bytes that were allocated on the card at a time since this was asked last.
+/// The most bytes that were allocated on the card at a time since the last call.
 fn most_used() -> u64 {
     extern "C" {
         fn dlopen(name: *const c_char, flags: c_int) -> *mut c_void;
@@ -72,7 +72,8 @@ fn most_used() -> u64 {
 /// Bytes planned, and the answer as text.
 type Outcome = Result<(u64, String)>;
 
-/// Runs it with all memory, and with a budget of what it planned: the answer is the same, and neither takes more than planned.
+/// Calls `run` with all memory and with a budget of what that planned: the answers must be the same, and neither may take more
+/// than planned. A budget of 500 bytes must be refused.
 fn measure(label: &str, run: impl Fn(Option<u64>) -> Outcome) {
     device::release();
     most_used();
@@ -80,7 +81,7 @@ fn measure(label: &str, run: impl Fn(Option<u64>) -> Outcome) {
     let used = most_used();
     println!("{label}: {planned} planned, {used} used");
     assert!(used > 0 && used <= planned, "{label}: {used} of {planned}");
-    // What the first run keeps is in the way of none that may take less.
+    // Memory that the first run keeps must not be in the way of one with a budget.
     for (kept, budget) in [(true, planned), (false, planned)] {
         if !kept {
             device::release();
@@ -123,7 +124,7 @@ fn questions(count: usize, p: usize, sizes: usize) -> Batch {
 
 fn gauss() {
     let sparse = |p| correlation_matrix(&samples(&mut Random(p as u64), p, 400, 0.15, 0.1));
-    // Levels to the last: sets that shared memory does not hold.
+    // No test separates, so that levels go on to the last: sets that shared memory does not hold.
     let dense = |p: usize| (0..p * p).map(|i| if i / p == i % p { 1.0 } else { 0.5 }).collect::<Vec<f64>>();
     let mut gaps = Adjacency::empty(60);
     (0..59).filter(|x| x % 3 == 0).for_each(|x| gaps.insert(x, x + 1));

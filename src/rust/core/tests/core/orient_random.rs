@@ -1,5 +1,5 @@
-//! Random skeletons with random, mostly inconsistent separating sets against pcalg: what golden cases rarely hit, such as
-//! conflicts, graphs that do not extend, several tries, ambiguous triples.
+//! Random skeletons with random, mostly inconsistent separating sets against pcalg: cases that real data rarely give, such as
+//! conflicts, graphs without an extension, several tries, ambiguous triples.
 //!
 //! `tests/golden/orient-random.json.gz` was recorded by `support/record-orientation.R` with pcalg 2.7-12; set
 //! `PCGPU_ORIENT_CASES` to test a longer recording.

@@ -1,4 +1,4 @@
-//! Counting N(x, y, s) for one x, one conditioning set and many y: what rests on x and the set is made once.
+//! Counting N(x, y, s) for one x, one conditioning set and many y: what depends on x and the set alone is made once.
 //!
 //! The counts are whole numbers, so that the two ways, bit planes and codes, give the same tables; which one is taken is a
 //! guess at the time they need.
@@ -9,7 +9,7 @@ use super::strata::{Strata, NOWHERE};
 use super::table::Table;
 use crate::memory::{self, Use};
 
-/// Nanoseconds, about: to meet a word of two planes, to add a sample to a table, to work out its row.
+/// About how many nanoseconds it takes to intersect a word of two planes, to add a sample to a table, to compute its row.
 const WORD: f64 = 0.4;
 const SAMPLE: f64 = 1.1;
 const ROW: f64 = 1.5;
@@ -77,9 +77,9 @@ impl Counter {
         self.strata.forget();
     }
 
-    /// Tells `each` the table of (x, y | set) for every y of `others`, by its index. Samples that lack a value of x, y or
-    /// the set are left out. `each` is told nothing where memory does not suffice, which is noted
-    /// ([`memory::check`]). Strata stand in the order of the ascending set, whatever its own is.
+    /// Calls `each` with the index in `others` and the table of (x, y | set) for every y of `others`. Samples that lack a value
+    /// of x, y or the set are left out. Strata stand in the order of the ascending set, whatever the order of `set` is. `each` is
+    /// not called where memory does not suffice, which is noted ([`memory::check`]).
     pub fn count(&mut self, data: &Coded, x: u32, set: &[u32], others: &[u32], each: &mut dyn FnMut(usize, &Table)) {
         if !set.is_sorted() {
             let mut sorted = std::mem::take(&mut self.sorted);
@@ -126,7 +126,7 @@ impl Counter {
         }
     }
 
-    /// Fills the tables of a few y at a time by `fill` and tells `each` of them.
+    /// Fills the tables of a few y at a time by `fill`, and calls `each` with them.
     fn in_batches(
         &mut self,
         data: &Coded,

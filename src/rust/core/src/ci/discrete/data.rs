@@ -6,7 +6,7 @@ use crate::{Error, Result};
 /// Variables with at most this many levels have bit planes, which then take no more memory than their codes.
 const PLANE_LEVELS: u32 = 8;
 
-/// More levels a variable cannot have.
+/// The most levels that a variable can have.
 pub const MOST_LEVELS: u32 = 65_535;
 
 /// The codes 0, 1, ... of one variable, by sample. A missing value has the number of levels as its code.
@@ -130,7 +130,7 @@ impl Coded {
     ///
     /// # Errors
     ///
-    /// Where they are not of n samples each, or n is none or more than 2^32 - 1.
+    /// Where they are not of n samples each, or n is 0 or more than 2^32 - 1.
     pub fn of_variables(n: usize, variables: Vec<Variable>) -> Result<Self> {
         let fits = |variable: &Variable| match &variable.codes {
             Codes::Bytes(codes) => codes.len() == n,

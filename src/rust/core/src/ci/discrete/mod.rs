@@ -2,7 +2,7 @@
 //!
 //! One engine counts the table N(x, y, s) ([`Counter`]); the statistics are sums over it ([`Table`]). With L(v) levels of v,
 //! df = (L(x) - 1)(L(y) - 1) Π L(s) over all levels that are declared, whether they occur or not, and p is the upper tail of
-//! the chi-squared distribution. What else there is depends on whose [`Rule`] is followed.
+//! the chi-squared distribution. The rest depends on whose [`Rule`] is followed.
 
 mod counter;
 mod data;
@@ -19,7 +19,7 @@ use super::chi_squared::upper_tail;
 use super::{Batch, CiTest};
 use crate::Result;
 
-/// What is done about few samples and empty cells.
+/// How few samples and empty cells are treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
     /// pcalg's `gSquareDis` and `gSquareBin`. A test with n < 10 df is not computed: p = 1. `adapt` (its `adaptDF`) lowers
@@ -102,7 +102,7 @@ impl<'a> Discrete<'a> {
         self.too_few(self.data.n() as f64, x, y, s)
     }
 
-    /// What the test of (x, y) needs to know of its table; the same for a table of (y, x).
+    /// The sums over the table that the test of (x, y) needs; the same for a table of (y, x).
     pub fn summary(&self, x: usize, y: usize, table: &Table, margins: &mut Margins) -> Summary {
         table.summary(self.statistic, Order::of(x, y), margins)
     }

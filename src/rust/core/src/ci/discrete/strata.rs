@@ -28,7 +28,7 @@ struct Depth {
     lacking: bool,
 }
 
-/// Up to one combination in so many samples, all of them are numbered: empty strata cost less than to find them.
+/// Where there is at most one combination for this many samples, all are numbered: empty strata cost less than finding them.
 const ALL: usize = 8;
 
 /// A table over all combinations is used to number them up to this size, or a few entries a sample.

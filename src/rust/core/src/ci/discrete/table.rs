@@ -1,4 +1,4 @@
-//! The table N(x, y, s) of one test, and what is made of it.
+//! The table N(x, y, s) of one test, and the sums over it.
 //!
 //! With margins N(x, s), N(y, s), N(s) and the expected count E = N(x, s) N(y, s) / N(s), sums run over strata s, then levels
 //! of x, then of y:
@@ -38,7 +38,7 @@ pub enum Table<'a> {
     Cells(&'a [(u32, u32, u32, u32)]),
 }
 
-/// What a test needs to know of its table.
+/// The sums over a table that a test needs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Summary {
     /// Number of samples counted.
@@ -131,7 +131,7 @@ fn dense(counts: &[u32], lx: usize, ly: usize, statistic: Statistic, order: Orde
         let b = of_y.iter().filter(|&&m| m > 0).count() as u64;
         summary.adjusted_df += (a - 1) * (b - 1);
         summary.occupied += stratum.iter().filter(|&&count| count > 0).count() as u64;
-        // With one level of x or y there is nothing to see, and rounding shall not make something of it.
+        // With one level of x or y the statistic is 0, which rounding must not change.
         if a == 1 || b == 1 {
             continue;
         }

@@ -43,7 +43,7 @@ pub enum Values {
     Real(Vec<f64>),
 }
 
-/// Up to so many samples, ranks are kept as whole numbers.
+/// Ranks are kept as whole numbers where there are at most this many samples.
 const MOST_WHOLE: usize = 65_000;
 
 /// n samples of p variables.

@@ -122,7 +122,7 @@ impl Decision {
     }
 }
 
-/// What the permutations that are not drawn may come to. With a uniform prior on p, the number of all + 1 that are at least
+/// The possible counts of the permutations that are not drawn. With a uniform prior on p, the number of all + 1 that are at least
 /// `need` given c of m is that of a hypergeometric distribution: p is then where the (c + 1)-th of m + 1 uniform numbers
 /// is, and the rest bring `need` if among the first `need` of all + 1 in a random order at most c are of these m + 1.
 struct Rest {

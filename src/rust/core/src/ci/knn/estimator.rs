@@ -1,4 +1,4 @@
-//! The three nearest-neighbour estimators of conditional mutual information, as what they make of the counts at a point.
+//! The three nearest-neighbour estimators of conditional mutual information: a point's term from the counts around it.
 //!
 //! Let rho be the Chebyshev distance from a point to its k-th neighbour in (x, y, S), and n_xS, n_yS, n_S the numbers of
 //! points within a radius of it in the subspaces. With ψ the digamma function, in nats, all are means over the points of

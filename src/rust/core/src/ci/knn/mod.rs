@@ -3,8 +3,8 @@
 //! with estimators for mixed data.
 //!
 //! * [`Columns`]: distances of samples in a variable.
-//! * [`Estimator`], [`Terms`]: what an estimate is made of. All of it is whole numbers: counts of points and digammas in fixed
-//!   point, so that an estimate is the same in whatever order and on whatever machine it is summed.
+//! * [`Estimator`], [`Terms`]: the terms of an estimate. They are whole numbers (counts of points, and digammas in fixed point),
+//!   so that an estimate is the same in whatever order and on whatever machine it is summed.
 //! * `local`: permutations. [`random`]: their random numbers, by counter.
 //! * [`Decision`]: p, and when to stop.
 //!
@@ -29,10 +29,10 @@ use crate::memory::{self, Use};
 use crate::{Error, Result};
 use random::Key;
 
-/// What the test is asked to do.
+/// The settings of the test.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
-    /// Estimates go by the distance to the k-th neighbour, 1 to n - 1.
+    /// Estimates use the distance to the k-th neighbour, k from 1 to n - 1.
     pub k: usize,
     /// Neighbours in S that a sample may take its x from, 1 to n - 1; the sample itself is one of them.
     pub k_perm: usize,

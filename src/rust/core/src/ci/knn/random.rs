@@ -1,4 +1,4 @@
-//! Random numbers by counter: what a test draws depends on the seed and the question alone, never on who asks when.
+//! Random numbers by counter: a test's draws depend on the seed and the question alone, never on the order of questions.
 //!
 //! Philox4x32-10 of J. K. Salmon, M. A. Moraes, R. O. Dror and D. E. Shaw (2011), "Parallel random numbers: as easy as
 //! 1, 2, 3": ten rounds that scramble a counter of four words under a key of two. A [`Key`] stands for (seed, pair, S); the

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The caller's array while threads work on it. No two of them are ever at one pair, so that plain loads and stores do.
+/// The caller's array while threads work on it. No two threads ever raise the same pair, so that plain loads and stores suffice.
 #[derive(Clone, Copy)]
 pub(super) struct Cells<'a> {
     bits: &'a [AtomicU64],

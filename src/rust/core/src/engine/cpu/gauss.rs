@@ -36,8 +36,8 @@ pub struct GaussKernel<'a> {
 /// Levels that have a [`PCurve`].
 const CURVES: usize = 2;
 
-/// Number of variables from which laying out a curve costs less than it saves. The choice must not rest on anything that
-/// a schedule could change, as the last digits of pMax show it.
+/// Number of variables from which laying out a curve costs less than it saves. The choice must not depend on anything that a
+/// schedule could change, as it shows in the last digits of pMax.
 const CURVES_FROM: usize = 200;
 
 impl<'a> GaussKernel<'a> {
@@ -135,7 +135,7 @@ impl Kernel for GaussKernel<'_> {
     }
 }
 
-/// What decides a test of one level.
+/// The thresholds that decide a test of one level.
 #[derive(Clone, Copy)]
 pub(super) struct Rules<'a> {
     pub gauss: &'a Gauss<'a>,

@@ -39,8 +39,8 @@ pub trait Kernel: Sync {
         signal: &Signal,
     ) -> Result<(), (usize, &'static str)>;
 
-    /// Decides pairs of one row whose candidates stand in ascending order, and tells `out` of each. May return early, with
-    /// some of them untold, once the signal says so; otherwise what is told depends on the row and the data alone.
+    /// Decides pairs of one row whose candidates stand in ascending order, and calls `out` with the outcome of each. May return
+    /// early, without some outcomes, once the signal says so; otherwise the outcomes depend on the row and the data alone.
     fn row(&self, row: &RowView, scratch: &mut Self::Scratch, signal: &Signal, out: &mut dyn FnMut(&LaneOutcome));
 
     /// Decides the ranks of a side. May return early, with anything, once the signal says so; otherwise the verdict
@@ -73,7 +73,7 @@ pub struct RowView<'a> {
     pub size: usize,
     /// Which sets, by their rank among the subsets of the row's whole list.
     pub sets: Range<u64>,
-    /// By lane, where sets before these are looked at elsewhere: the smallest rank that was found to separate.
+    /// By lane, where other tasks have sets before these: the smallest rank found to separate.
     pub found: Option<&'a [AtomicU64]>,
     /// Significance level.
     pub alpha: f64,
@@ -81,7 +81,7 @@ pub struct RowView<'a> {
     pub na_delete: bool,
 }
 
-/// What the sets of a row say about one lane.
+/// The outcome of a row's sets for one lane.
 #[derive(Clone, Debug)]
 pub struct LaneOutcome<'a> {
     /// Index into [`RowView::places`].
@@ -125,7 +125,7 @@ impl<'a> SideView<'a> {
     }
 }
 
-/// What a kernel looks at between tests, and where it counts.
+/// Tells a kernel, between tests, whether to go on; counts its exact tests.
 pub struct Signal<'a> {
     stop: &'a Stop,
     limit: &'a AtomicU64,

@@ -49,8 +49,8 @@ impl<K: Kernel> CpuEngine<K> {
         CpuEngine { kernel, pool: pool.into(), shard_tests: shard_tests.max(1) }
     }
 
-    /// Runs `work(kernel, y, item, signal)` for the items y = 0, 1, ... of the columns on the threads, the longest columns first. An
-    /// error of `work` names x, and why; the one at the smallest y is returned.
+    /// Runs `work(kernel, y, item, signal)` for the items y = 0, 1, ... of the columns on the threads, the longest columns first.
+    /// An error of `work` names x, and why; the one at the smallest y is returned.
     fn each_column<T: Send>(
         &mut self,
         columns: Vec<T>,
@@ -222,7 +222,7 @@ impl<K: Kernel> SideEngine for CpuEngine<K> {
         for part in &parts {
             verdicts[part.side] = verdicts[part.side].merge(part.verdict);
         }
-        // Parts behind the rank that separates ran until they heard of it, or not at all: what they counted is chance.
+        // Parts after the rank that separates ran until they learnt of it, or not at all: their counts depend on timing.
         let counted = parts.iter().filter(|part| match verdicts[part.side] {
             Verdict::Independent { rank, .. } | Verdict::Undefined { rank, .. } => part.first <= rank,
             Verdict::Dependent { .. } => true,

@@ -121,7 +121,7 @@ impl<K: Kernel> Search for CpuSearch<'_, K> {
                 }
             }
         } else {
-            // Seen from the smaller vertex, then, if the pair is still there, from the larger.
+            // pcalg tests each pair from the smaller vertex, then, if it is still adjacent, from the larger.
             report.tests += kept.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
             report.go_on = (0..p).filter(|&x| start.degree(x) > 1).any(|x| {
                 let visited_first = self.tested.neighbours(x).any(|y| y as usize > x);
@@ -174,7 +174,7 @@ impl<K: Kernel> Search for CpuSearch<'_, K> {
             p_max.fill(options.untested());
             return Ok((graph, sepsets.finish(&engine.pool)?));
         }
-        // The kernel leaves the marginal p-values below alpha aside, as nearly all of them are outdone at a later level.
+        // The kernel does not compute marginal p-values below alpha, as nearly all pairs have a larger one at a later level.
         let mut batch = Batch::with_space(graph.edge_count(), 0)?;
         for x in 0..options.p {
             for y in graph.neighbours(x).filter(|&y| y as usize > x && tested.has(x, y as usize)) {
@@ -429,7 +429,7 @@ fn merge(mut pieces: Vec<Piece>, neighbours: &Neighbours, lanes: &Lanes, enterin
         let Some(first) = of_lane.first() else { continue };
         let mut verdict = first.verdict;
         let mut set = &first.set;
-        // Ranges behind the one that separates ran until they heard of it, or not at all: what they say is chance.
+        // Ranges after the one that separates ran until they learnt of it, or not at all: their outcomes depend on timing.
         let mut exact_tests = 0;
         for piece in of_lane {
             exact_tests += piece.exact_tests;

@@ -3,7 +3,7 @@
 //! Where a table has about as many cells as there are samples or fewer, the counting engine of the discrete tests makes it,
 //! as that of (class, f | g). Larger ones are not made: the samples are put in the order of (g, y) once for all candidates,
 //! and each group of equal g is counted by f alone, adding up t(c + 1) - t(c) as cells grow. Of a sparse feature only the samples
-//! with another code than the usual one are looked at: the others are what is left of each group.
+//! with another code than the usual one are read: the others are the rest of each group.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -23,7 +23,7 @@ const FEWEST_CANDIDATES: usize = 16;
 /// Below this many samples times candidates the calling thread is done before others have started.
 const INLINE: f64 = 3e4;
 
-/// Up to so many cells a sample a table is made whole.
+/// A table is made whole where it has at most this many cells a sample.
 const DENSE: usize = 4;
 
 /// Counts for a range of features on threads.
@@ -35,13 +35,14 @@ pub struct CpuCounting<'a> {
 }
 
 impl<'a> CpuCounting<'a> {
-    /// For the features of `range` on these threads, or this number of them; `logs` must be those of the samples' number.
+    /// Counts for the features `range` of `samples` on these threads, or this number of them; `logs` must be those of the number
+    /// of samples.
     pub fn new(samples: &'a Samples, logs: &'a CountLogs, range: Range<usize>, pool: impl Into<Pool>) -> Self {
         CpuCounting { samples, logs, range, pool: pool.into() }
     }
 }
 
-/// What the candidates are counted with.
+/// The partner and the class, in the forms that the ways of counting need.
 struct Given {
     /// The conditioning set of the counting engine, where the partner is one.
     set: Option<Vec<u32>>,

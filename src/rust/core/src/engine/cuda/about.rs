@@ -1,8 +1,8 @@
-//! What the kernels are compiled to, for a bug report.
+//! The PTX version and card that the kernels are compiled for, for a bug report.
 
 use super::kernels::{inflated, MODULES};
 
-/// The version of the kernels' PTX and the oldest card it is for, such as "PTX 8.0 for sm_75"; empty where there are none.
+/// The version of the kernels' PTX and the oldest card that it is for, such as "PTX 8.0 for sm_75"; empty without kernels.
 pub fn kernels() -> String {
     let text = MODULES.first().map_or_else(String::new, |(_, ptx, _)| inflated(ptx));
     let directive =

@@ -1,5 +1,5 @@
-//! Tests that the card leaves to the CPU, as their p is too near to alpha for two machines' rounding or their table is too
-//! large, and p-values of arbitrary questions.
+//! Tests of discrete variables that the card leaves to the CPU, because p is too near to alpha for two machines' rounding or the
+//! table is too large; and p-values of arbitrary questions about discrete variables.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -26,7 +26,7 @@ pub(super) struct Question {
     pub set: Vec<u32>,
 }
 
-/// Brings the first `count` records that kernels noted: x, y, where the slot is (4), members.
+/// Brings the first `count` records that kernels noted, in words: x, y, slot (2), key (2), members.
 pub(super) fn bring(engine: &mut CudaEngine, args: &DiscreteArgs, count: u64) -> Result<Vec<Question>> {
     let (width, size) = (6 + args.widest as usize, args.a.size as usize);
     let mut found = Vec::with_capacity(count as usize);
@@ -46,10 +46,10 @@ pub(super) fn bring(engine: &mut CudaEngine, args: &DiscreteArgs, count: u64) ->
     Ok(found)
 }
 
-/// Samples times questions that the calling thread answers before others have started.
+/// Below this many samples times questions the calling thread answers alone: it is done before others have started.
 const FEW: usize = 100_000;
 
-/// p-values by the plain function, on the threads of the pool.
+/// p-values by the CPU's plain function, on the threads of the pool, in the order of the questions.
 pub(super) fn answer(
     test: &Discrete,
     questions: &[Question],
@@ -71,17 +71,18 @@ pub(super) fn answer(
     Ok(answers.iter().map(|p| f64::from_bits(p.load(Ordering::Relaxed))).collect())
 }
 
-/// Samples times questions of a launch: less than a tenth of a second.
+/// Samples times questions of a launch, at most: less than 0.1 s.
 const SAMPLES: u64 = 1 << 32;
 
-/// Members of the sets of a launch, at most.
+/// A launch takes no more questions once its sets have this many members.
 const MEMBERS: usize = 1 << 22;
 
 fn aligned(bytes: usize) -> u64 {
     (bytes as u64).next_multiple_of(256)
 }
 
-/// Bytes of a launch of a batch's questions, at most: `most` of them, and sets that end once they have so many members.
+/// Most bytes that a launch of a batch's questions takes: at most `most` questions, and none after the one that brings the sets
+/// to `members` members.
 pub(super) fn launched_bytes(batch: &Batch, most: usize, members: usize) -> u64 {
     let (mut all, mut widest) = (0, 0);
     for (_, _, s) in batch.iter() {
@@ -92,7 +93,7 @@ pub(super) fn launched_bytes(batch: &Batch, most: usize, members: usize) -> u64 
     2 * aligned(8 * questions) + aligned(4 * all.min(members + widest)) + 8 * questions as u64
 }
 
-/// p-values of a batch, in its order.
+/// p-values of a batch, in its order; plans the card's memory.
 pub(super) fn p_values(
     engine: &mut CudaEngine,
     test: &Discrete,

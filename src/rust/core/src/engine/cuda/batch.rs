@@ -1,4 +1,4 @@
-//! p-values of arbitrary questions: the conservative and majority rules, and whatever asks in batches.
+//! p-values of arbitrary questions by the Gaussian test: the conservative and majority rules ask them.
 
 use super::asked::launched_bytes;
 use super::kernels::{exact_doubles, Args, WARP};
@@ -10,13 +10,13 @@ use crate::ci::Batch;
 use crate::search::Observer;
 use crate::{Error, Result};
 
-/// Members of the sets of one launch, about: enough to fill a card, few enough to end soon.
+/// A launch takes no more questions once pairs and sets have this many vertices: enough to fill a card, few enough to end soon.
 const MEMBERS: usize = 1 << 22;
 
 /// Threads of a block.
 const THREADS: u32 = 128;
 
-/// The p-values, in the order of the batch; NaN where there is none.
+/// The p-values, in the order of the batch; NaN where "stable.fast" has none.
 pub(super) fn p_values(
     engine: &mut CudaEngine,
     gauss: &Gauss,
@@ -76,7 +76,7 @@ fn run(
     let at = engine.held.device(Use::Batch)?;
     let mut args = Args { p: gauss.p() as u64, c, count: count as u64, ..Args::default() };
     rules::fill(&mut args, gauss, engine.alpha, true, 0);
-    // Every question has its own size: the kernel works the scale out from n.
+    // Every set has its own size: the kernel computes the scale from n.
     args.scale = gauss.n();
     args.pairs = at;
     args.ends = at + of_pairs;

@@ -1,4 +1,4 @@
-//! The correlation matrix of a data matrix, made on the GPU.
+//! The correlation matrix of a data matrix, on the GPU.
 
 use std::thread::sleep;
 use std::time::Duration;
@@ -12,22 +12,22 @@ use super::memory::Use;
 use crate::pool::Pool;
 use crate::{Error, Result};
 
-/// Columns of a tile, as in kernels/correlation.cu.
+/// Columns of a tile: `TILE` of kernels/correlation.cu.
 const TILE: usize = 64;
 
-/// Rows of a tile that are in shared memory at a time.
+/// Rows in shared memory at a time: `DEPTH` there.
 const DEPTH: usize = 16;
 
-/// Bytes of dynamic shared memory of a block that multiplies: two pieces of a tile, one double wider than it.
+/// Bytes of dynamic shared memory of a block of `cor_product`: two pieces of DEPTH x (TILE + 1) doubles.
 const PRODUCT_SHARED: u64 = (2 * DEPTH * (TILE + 1) * 8) as u64;
 
 /// Threads of a block.
 const THREADS: u32 = 256;
 
-/// Multiplications in a launch: some hundredths of a second, so that Ctrl-C is heard.
+/// Multiplications in a launch: some hundredths of a second, so that a user can interrupt.
 const SLICE: u64 = 200_000_000_000;
 
-/// What the kernels are given: `Correlation` of kernels/correlation.cu.
+/// The kernels' arguments: `Correlation` of kernels/correlation.cu.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Args {
@@ -39,17 +39,18 @@ struct Args {
     first_tile: u64,
 }
 
-/// Bytes of [`Args`], which the kernels' PTX states too.
+/// Bytes of [`Args`], which a test compares with the kernels' PTX.
 #[cfg(test)]
 pub(super) const ARGS_BYTES: usize = std::mem::size_of::<Args>();
 
 /// Writes Pearson's correlations of the p columns of `x` (n x p, column by column, finite) to `c` (p x p): those of R's
-/// `cor(x)` to 1e-12, with ones on the diagonal and nothing beyond -1 and 1. A constant column has NaN. Two equal columns
-/// have exactly 1. `budget` bounds the bytes of device memory, and `look` is asked about every hundredth of a second
-/// whether to go on.
+/// `cor(x)` to 1e-12, with ones on the diagonal and all between -1 and 1. A constant column has NaN with the others. Two equal
+/// columns have exactly 1. `ordinal` is the card's number, from 0; `budget` the most bytes of device memory to use, none: what is
+/// free. `look` is called about every 0.2 ms while the card multiplies; its error ends the call.
 ///
 /// # Errors
-/// [`Error::Argument`] where the sizes do not fit, [`Error::Device`], and what `look` returns.
+/// [`Error::Argument`] where the sizes do not fit or there is no card `ordinal`, [`Error::Device`] where the card cannot be used,
+/// has too little memory or fails, and what `look` returns.
 pub fn correlation(
     x: &[f64],
     n: usize,
@@ -91,7 +92,7 @@ fn on_card(
         first_tile: 0,
     };
     let card = &held.card;
-    // On the stream: a copy that is not may still be under way when the first kernel starts.
+    // On the stream: any other copy might still be under way when the first kernel starts.
     card.upload(args.x, x)?;
     let grid = |items: usize| items.div_ceil(THREADS as usize).clamp(1, 65_535) as u32;
     card.launch("cor_centre", (p.min(65_535) as u32, 1), THREADS, u64::from(THREADS / WARP) * 8, &args)?;

@@ -1,4 +1,4 @@
-//! Discrete data on the card: level codes, what their kernels are given, and how much memory counting takes.
+//! Discrete data on the card: level codes, the kernels' arguments, and the memory that counting takes.
 
 use super::kernels::Args;
 use super::memory::Use;
@@ -6,7 +6,7 @@ use super::CudaEngine;
 use crate::ci::discrete::{Codes, Discrete, Rule, Statistic};
 use crate::Result;
 
-/// What the kernels of discrete tests are given: `Discrete` of kernels/discrete.cuh, where every field is explained.
+/// The arguments of the kernels of discrete tests: `Discrete` of kernels/discrete.cuh, where every field is explained.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct DiscreteArgs {
@@ -34,16 +34,16 @@ pub(super) struct DiscreteArgs {
     pub asked_most: u64,
 }
 
-/// Threads that count together: `BLOCK` of kernels/discrete.cuh.
+/// Threads of a block that counts: `BLOCK` of kernels/discrete.cuh.
 pub(super) const BLOCK: u32 = 256;
 
-/// Vertices that a block counts for at a time: `MOST` there.
+/// Vertices that a block counts for at a time, at most: `MOST` there.
 const MOST: u64 = 32;
 
-/// Blocks of a multiprocessor, at most: what the kernels' registers leave room for.
+/// Blocks of a multiprocessor, at most: the kernels' registers leave room for no more.
 pub(super) const BLOCKS: u32 = 3;
 
-/// Variables with at most this many levels have bit planes on the card, which then take half of what their codes take.
+/// Variables with at most this many levels have bit planes on the card, which take at most half as many bytes as their codes.
 const PLANE_LEVELS: usize = 4;
 
 /// Tables of up to this many cells are counted by planes: measured, see inst/bench/RESULTS.md.
@@ -52,20 +52,20 @@ const PLANE_CELLS: u64 = 32;
 /// Samples in an element of a plane.
 const IN_PLANE: usize = 128;
 
-/// Samples are read so many at a time, and columns padded to it.
+/// Kernels read this many samples at a time; columns are padded to a multiple of it.
 const AT_A_TIME: usize = 16;
 
-/// Cells of a table of one stratum in scratch, at most: beyond, the CPU takes the cells that occur.
+/// Cells of a table in scratch, at most: larger ones are left to the CPU, which takes only the cells that occur.
 const MOST_CELLS: u64 = 4 << 20;
 
-/// Scratch takes at most this share of the memory that codes take, or this many bytes where that is more.
+/// Scratch takes at most this share of the bytes that the data take, or this many bytes where that is more.
 const SCRATCH_SHARE: f64 = 0.9;
 const SCRATCH: u64 = 512 << 20;
 
-/// Questions for the CPU that end a launch; blocks that are at work may add to them.
+/// Once there are this many questions for the CPU, blocks take no more work; those at work may add some.
 const ASKED: u64 = 1 << 14;
 
-/// Where the codes are on the card.
+/// The addresses of codes and planes on the card: see [`DiscreteArgs`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Coding {
     codes: u64,
@@ -75,7 +75,7 @@ pub(super) struct Coding {
     plane: u64,
 }
 
-/// A test's data as the card has them: offsets of the columns, whose last bit says that codes take two bytes.
+/// By variable, the byte where its codes start, plus 1 where a code takes two bytes; and the bytes of all codes.
 fn columns(test: &Discrete) -> (Vec<u64>, u64) {
     let data = test.data();
     let padded = data.n().next_multiple_of(AT_A_TIME) as u64;
@@ -90,7 +90,7 @@ fn columns(test: &Discrete) -> (Vec<u64>, u64) {
     (starts, at)
 }
 
-/// Where the planes of each variable start, in elements, `u64::MAX` where it has none; elements in all, and of one plane.
+/// By variable, the element where its planes start, `u64::MAX` where it has none; the elements of all planes, and of one.
 fn planes(test: &Discrete) -> (Vec<u64>, u64, u64) {
     let data = test.data();
     let size = data.n().div_ceil(IN_PLANE) as u64;
@@ -112,19 +112,19 @@ fn planes(test: &Discrete) -> (Vec<u64>, u64, u64) {
     (starts, at, size)
 }
 
-/// Whether most variables are such that bit planes pay above level 0.
+/// Whether at least half of the variables have two levels or fewer: bit planes then pay above level 0, too.
 pub(super) fn mostly_binary(test: &Discrete) -> bool {
     let data = test.data();
     2 * (0..data.p()).filter(|&v| data.levels(v) <= 2).count() >= data.p()
 }
 
-/// Bytes of the codes and of what goes with them on the card.
+/// Bytes of the codes, planes, offsets and numbers of levels on the card.
 pub(super) fn data_bytes(test: &Discrete) -> u64 {
     columns(test).1 + 16 * planes(test).1 + 20 * test.data().p() as u64 + 1024
 }
 
-/// Cells of the largest table, margins and all, that sets of `size` may ask for: (a + 1)(b + 1) Π s over the largest numbers
-/// of levels.
+/// Cells of the largest table, with its margins, that sets of `size` may need: (a + 1)(b + 1) Π s over the largest numbers of
+/// levels.
 fn largest_table(test: &Discrete, size: usize) -> f64 {
     let data = test.data();
     let mut levels: Vec<f64> = (0..data.p()).map(|v| data.levels(v) as f64).collect();
@@ -140,17 +140,18 @@ fn largest_table(test: &Discrete, size: usize) -> f64 {
 pub(super) struct Scratch {
     /// Places for strata, 0 where none is needed.
     pub hash: u64,
-    /// Cells of a table of one stratum that shared memory does not hold.
+    /// Cells of the table that scratch holds; 0 where shared memory holds all.
     pub most_cells: u64,
-    /// Bytes for a block, or a thread of the papers' mapping.
+    /// Bytes for a block, or for a thread of the strategy "edge".
     pub bytes: u64,
-    /// Blocks that have their scratch.
+    /// Blocks that have scratch.
     pub blocks: u32,
 }
 
-/// Scratch for sets of `size`: `processors` on the card, `room` bytes at most.
+/// Scratch for sets of `size`, where a block has `area` cells for tables and the card `processors` multiprocessors; `room` bytes
+/// at most, or what one block needs.
 ///
-/// Where the room is too small for all blocks that the card could run, there are fewer: the papers' z.
+/// Where the room is too small for all blocks that the card could run, there are fewer (z in gpuPC's paper).
 pub(super) fn scratch(test: &Discrete, size: usize, area: u64, processors: u32, room: u64) -> Scratch {
     let blocks = processors * BLOCKS;
     if largest_table(test, size) <= area as f64 {
@@ -164,7 +165,7 @@ pub(super) fn scratch(test: &Discrete, size: usize, area: u64, processors: u32, 
     Scratch { hash, most_cells, bytes, blocks: (room / bytes).clamp(1, u64::from(blocks)) as u32 }
 }
 
-/// Scratch for `threads` a block that each count a table of their own.
+/// Scratch for blocks of `threads`, each of which counts a table of its own (strategy "edge").
 pub(super) fn scratch_of_threads(test: &Discrete, size: usize, threads: u32, processors: u32, room: u64) -> Scratch {
     let most_cells = largest_table(test, size).min(MOST_CELLS as f64) as u64;
     let bytes = (4 * most_cells + 8 * size as u64).next_multiple_of(16);
@@ -173,7 +174,7 @@ pub(super) fn scratch_of_threads(test: &Discrete, size: usize, threads: u32, pro
     Scratch { hash: 0, most_cells, bytes, blocks: fitting }
 }
 
-/// Bytes of shared memory of a block beside its tables, for sets of `widest`: `Bench` of kernels/discrete_count.cuh.
+/// Bytes of shared memory of a block beside its tables, for sets of up to `widest`: `Bench` of kernels/discrete_count.cuh.
 fn bench_bytes(widest: u64) -> u64 {
     48 * MOST + 40 * u64::from(BLOCK / 32) + 16 + 8 * MOST + 12 * MOST + 32 + 8 * widest
 }
@@ -187,8 +188,8 @@ pub(super) struct Tables {
     pub bytes: u64,
 }
 
-/// Shared memory for sets of `widest`. A multiprocessor has [`BLOCKS`] blocks; where the sets leave little of a fair share,
-/// fewer.
+/// Shared memory of a block for sets of up to `widest`, of `shared_limit` bytes at most: a share that lets a multiprocessor run
+/// [`BLOCKS`] blocks, or all where the sets would take more than half of that share.
 pub(super) fn tables(widest: u64, shared_limit: u32) -> Tables {
     let limit = u64::from(shared_limit);
     // The card keeps 1 kB for itself in each block.
@@ -213,7 +214,7 @@ impl CudaEngine<'_> {
         let plane = column + 8 * p;
         let levels = plane + 8 * p;
         let padded = data.n().next_multiple_of(AT_A_TIME);
-        // Pieces may begin and end anywhere in a column; what pads it is never looked at.
+        // Pieces may begin and end anywhere in a column; padding is never read as a sample.
         self.send_with(codes, bytes as usize, |offset, piece| {
             let mut v = starts.partition_point(|&start| start <= (offset as u64 | 1)) - 1;
             let mut at = offset;
@@ -256,7 +257,7 @@ impl CudaEngine<'_> {
         Ok(coding)
     }
 
-    /// What all kernels of a discrete test are given.
+    /// The arguments that all kernels of a discrete test share.
     pub(super) fn discrete_args(&mut self, test: &Discrete) -> Result<DiscreteArgs> {
         let Coding { codes, column, levels, planes, plane } = self.upload_codes(test)?;
         let (bnlearn, adapt) = match test.rule() {
@@ -282,7 +283,7 @@ impl CudaEngine<'_> {
         })
     }
 
-    /// Bytes for scratch beside what is planned, but for these uses, and beside so many bytes.
+    /// Bytes that scratch may take: beside the plan less its bytes for `uses`, and beside `beside` bytes.
     pub(super) fn scratch_room(&mut self, test: &Discrete, uses: &[Use], beside: u64) -> Result<u64> {
         let share = ((data_bytes(test) as f64 * SCRATCH_SHARE) as u64).max(SCRATCH);
         Ok(share.min(self.held.room(uses)?.saturating_sub(beside)))
@@ -311,12 +312,12 @@ impl CudaEngine<'_> {
     }
 }
 
-/// Bytes for questions to the CPU about sets of `size`: `blocks` may add to [`ASKED`] what they are at.
+/// Bytes for questions to the CPU about sets of `size`: [`ASKED`], and what `users`, blocks or threads at work, may add.
 pub(super) fn asked_bytes(size: usize, users: u64) -> u64 {
     4 * (6 + size as u64) * (ASKED + MOST * users)
 }
 
-/// Bytes for the answers to as many.
+/// Bytes for the answers to as many questions.
 pub(super) fn answered_bytes(users: u64) -> u64 {
     8 * (ASKED + MOST * users)
 }

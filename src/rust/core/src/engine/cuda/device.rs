@@ -222,14 +222,14 @@ pub(super) struct Card {
     stream: sys::CUstream,
     /// Copies to the host that run beside the stream.
     copies: sys::CUstream,
-    /// Where the stream is when copies are to wait for it.
+    /// The point of the stream that copies wait for.
     reached: sys::CUevent,
     /// Number of multiprocessors.
     pub processors: u32,
     /// Dynamic shared memory in bytes that a block may ask for.
     pub shared_limit: u32,
     kernels: Kernels,
-    /// What searches before left for the next; an engine takes it for as long as it lives.
+    /// Memory that earlier searches left for the next; an engine takes it for as long as it lives.
     memory: Mutex<Vec<Memory>>,
     /// Set when the context is lost.
     lost: AtomicBool,
@@ -238,7 +238,7 @@ pub(super) struct Card {
 // SAFETY: contexts, streams and functions may be used from any thread to which the context has been bound, and every use
 // binds it first (`Card::bind`).
 unsafe impl Send for Card {}
-// SAFETY: as above; the driver locks for itself, and `memory` has its own lock.
+// SAFETY: as above; the driver has its own locks, and so have `kernels` and `memory`.
 unsafe impl Sync for Card {}
 
 impl Card {
@@ -281,7 +281,7 @@ impl Card {
     fn new(device: sys::CUdevice) -> Result<Self> {
         use sys::CUdevice_attribute as Attribute;
         let opening = |e| failure("opening the card", e);
-        // SAFETY: the device came from `cuDeviceGet`; the context is released when `Opened` is dropped.
+        // SAFETY: the device came from `cuDeviceGet`; the context is released when `Retained` or the card is dropped.
         let context = unsafe { result::primary_ctx::retain(device) }.map_err(opening)?;
         let opened = Retained(device);
         // SAFETY: the context was retained above.
@@ -307,7 +307,7 @@ impl Card {
         Ok(card)
     }
 
-    /// Makes this card the calling thread's.
+    /// Binds this card's context to the calling thread.
     pub fn bind(&self) -> Result<()> {
         // SAFETY: the context lives as long as the card.
         unsafe { result::ctx::set_current(self.context) }.map_err(|e| failure("binding the card", e))
@@ -324,8 +324,8 @@ impl Card {
         Ok((free as u64, total as u64))
     }
 
-    /// Puts a kernel on the stream: `blocks` of `threads`, with `shared` bytes of dynamic shared memory each. `args` is what
-    /// the kernel's source has as its one parameter.
+    /// Puts a kernel on the stream: a grid of `blocks` (x, y), of `threads` each, with `shared` bytes of dynamic shared memory
+    /// each. `args` must be the struct that the kernel takes as its one parameter.
     pub fn launch<A: Copy>(
         &self,
         name: &'static str,
@@ -355,14 +355,14 @@ impl Card {
         .map_err(|e| failure(name, e))
     }
 
-    /// Copies to the device; on return the host's memory may change.
+    /// Copies `from` to the device, at `to`; on return `from` may change if it is not pinned.
     pub fn upload<T: Copy>(&self, to: u64, from: &[T]) -> Result<()> {
         // SAFETY: the callers have `from.len()` elements at `to`. From memory that is not pinned, the driver has copied
         // what it needs when this returns.
         unsafe { result::memcpy_htod_async(to, from, self.stream) }.map_err(|e| failure("copying to the GPU", e))
     }
 
-    /// Copies from the device to pinned memory once what was put on the stream before is done.
+    /// Copies from the device once what was put on the stream before is done; best to pinned memory.
     ///
     /// # Safety
     /// `to` must hold `count` elements and must not be read, written or freed before the stream is synchronised.
@@ -371,7 +371,7 @@ impl Card {
         result::memcpy_dtoh_async(to, from, self.stream).map_err(|e| failure("copying from the GPU", e))
     }
 
-    /// Lets copies wait for what is on the stream by now.
+    /// Makes later copies by [`Card::download_beside`] wait for what is on the stream now.
     pub fn copies_follow(&self) -> Result<()> {
         let waiting = |e| failure("waiting for the GPU", e);
         // SAFETY: event and streams live as long as the card. Of two engines on it, each may wait for more than its own.
@@ -420,7 +420,7 @@ impl Card {
         kept.unwrap_or_default()
     }
 
-    /// Keeps the memory of a search that ended well for the next. One set is kept: it is as large as the largest search.
+    /// Keeps the memory of a search that ended well for the next. One is kept; where there is one, this is freed.
     pub fn keep_memory(&self, memory: Memory) {
         let mut kept = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.is_empty() {
@@ -430,7 +430,7 @@ impl Card {
         }
     }
 
-    /// Frees what earlier searches left.
+    /// Frees the memory that earlier searches left.
     pub fn drop_memory(&self) {
         for memory in self.memory.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
             memory.free();
@@ -444,8 +444,7 @@ impl Card {
         if self.lost.swap(true, Ordering::Relaxed) {
             return;
         }
-        // SAFETY: the device came from `cuDeviceGet`. After the reset every call in the old context fails, which is what
-        // they did already.
+        // SAFETY: the device came from `cuDeviceGet`. After the reset every call in the old context fails, as before.
         let _ = unsafe { sys::cuDevicePrimaryCtxReset_v2(self.device) };
     }
 }

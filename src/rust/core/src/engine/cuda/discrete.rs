@@ -10,18 +10,18 @@ use crate::graph::subsets;
 use crate::search::Observer;
 use crate::Result;
 
-/// Ranks of the first stage, and how much longer each next one is: most pairs fall to their first sets, and sets that are tested
-/// at a time do not spare one another.
+/// Ranks of the first stage, and the factor from one stage to the next: most pairs are separated by one of their first sets, and
+/// sets of one stage do not spare each other's tests.
 const FIRST_STAGE: u64 = 4;
 const GROWTH: u64 = 4;
 
-/// Samples that an item of the papers' mapping goes through, about: a tenth of a second for one thread.
+/// Samples times tests of a thread in a stage of the strategy "edge", about: 0.1 s.
 const SAMPLES: u64 = 1 << 24;
 
 /// Stages that are put on the stream at a time.
 const TOGETHER: usize = 64;
 
-/// A part of a level: a side and some ranks.
+/// A part of a level: a side (`second` 0 or 1) and the ranks `from` to `to` - 1.
 #[derive(Clone, Copy, Debug)]
 struct Stage {
     second: u64,
@@ -29,7 +29,7 @@ struct Stage {
     to: u64,
 }
 
-/// The stages of a level whose rows have at most `sets` sets.
+/// The stages of a level whose rows have at most `sets` sets, of at most `longest` ranks each.
 fn stages(sets: u64, longest: u64) -> Vec<Stage> {
     let mut found = Vec::new();
     for second in 0..2 {
@@ -56,7 +56,8 @@ pub(super) struct Counted {
 }
 
 impl CudaSearch<'_, '_> {
-    /// Plans what counting needs for sets of `size`, and commits the plan: last, as it takes what there is room for.
+    /// Plans the memory that counting needs for sets of `size`, and commits the plan. Everything else must be planned before, as
+    /// scratch takes what room is left.
     pub(super) fn plan_counting(&mut self, test: &Discrete, size: usize) -> Result<()> {
         let (processors, limit) = (self.engine.held.card.processors, self.engine.held.card.shared_limit);
         let tables = counting::tables(size as u64, limit);
@@ -80,7 +81,7 @@ impl CudaSearch<'_, '_> {
         self.engine.held.commit()
     }
 
-    /// What the launches of the level are given, as planned.
+    /// The arguments of the level's launches, with the memory that was planned.
     fn prepare(&mut self, test: &Discrete) -> Result<(DiscreteArgs, Counted)> {
         let mut args = self.engine.discrete_args(test)?;
         let Some(counted) = self.counting else { unreachable!("a level is planned before it is run") };
@@ -152,7 +153,7 @@ impl CudaSearch<'_, '_> {
         let place = (args.a.scratch, args.a.scratch_bytes);
         args.a = Args { scratch: place.0, scratch_bytes: place.1, beta, gamma, ..self.args };
         self.launch_discrete("dis_slots", self.blocks_for(self.args.p), &args)?;
-        // What the level begins with is brought while it runs.
+        // `bring_settled` copies what is there now while the level runs.
         self.engine.held.card.copies_follow()?;
         let stages = stages(subsets::binomial(from, size).unwrap_or(u64::MAX), longest);
         let last = stages.len() as u64 + 1;
@@ -184,7 +185,7 @@ impl CudaSearch<'_, '_> {
                 observer.progress(size, 1.0, 1.0)?;
                 return Ok(report);
             }
-            // What waited for the answers has to run again, on a graph that is as it was.
+            // The kernels that waited for the answers did nothing and have to run again, on an unchanged graph.
             self.put_report(Report { asked: 0, began: 0, ends: 0, widest: 0, ..report })?;
             observer.progress(size, 0.999 * report.stage as f64 / last as f64, 1.0)?;
             at = (report.stage as usize).saturating_sub(1);

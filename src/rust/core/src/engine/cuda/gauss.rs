@@ -1,4 +1,4 @@
-//! The Gaussian test's levels 0 and 1 on the card, and what all its levels are given.
+//! The Gaussian test's levels 0 and 1 on the card, and the rules that all its levels take.
 
 use super::kernels::{Report, WARP};
 use super::memory::Use;
@@ -9,7 +9,7 @@ use crate::ci::gauss::{Gauss, Reading, Undefined, MISSING, TOO_FEW};
 use crate::search::Observer;
 use crate::{Error, Result};
 
-/// Tests of a launch of level 1: about 0.1 s.
+/// Tests of a launch of level 1, at most: about 0.1 s.
 const TESTS: f64 = 2e10;
 
 impl CudaSearch<'_, '_> {
@@ -43,7 +43,7 @@ impl CudaSearch<'_, '_> {
         rules::fill(&mut self.args, gauss, self.engine.alpha, self.options.na_delete, size);
     }
 
-    /// The pair at which pcalg's "stable.fast" stops because the sample is too small for any test.
+    /// The error, with its pair, at which pcalg's "stable.fast" stops because the sample is too small for any test.
     fn refuse_few(&self, gauss: &Gauss) -> Result<()> {
         if gauss.reading() != Reading::StableFast || gauss.n() >= 3.0 {
             return Ok(());
@@ -58,7 +58,7 @@ impl CudaSearch<'_, '_> {
         Ok(())
     }
 
-    /// The error of a test without an answer; its record is in the log, as it ended its side.
+    /// The error of a test without an answer, of the pair x * p + y; its set is in the log, as the test ended its side.
     pub(super) fn undefined(&mut self, key: u64) -> Error {
         let (x, y) = ((key / self.args.p) as u32, (key % self.args.p) as u32);
         let s = match self.log.last_set(self.engine, [x, y]) {
@@ -93,7 +93,7 @@ impl CudaSearch<'_, '_> {
         self.over_rows("log_offsets")?;
         self.by_row("log_single")?;
         self.by_row("degrees")?;
-        // The card is busy: time for what is not needed before the end.
+        // The card is busy: time to bring what is needed at the end.
         self.empty = Some(self.bring_graph(self.args.empty)?);
         self.p_max.mark_rest(&self.engine.held.pool, self.args.mark);
         let report = self.report("level 1", &mut || observer.look())?;

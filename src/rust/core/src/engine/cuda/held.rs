@@ -1,4 +1,4 @@
-//! A card while something runs on it: its memory, waiting, and how what ran there ended.
+//! A card while something runs on it: its memory, waiting for it, and what to do after a failure.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,26 +10,27 @@ use crate::error::{DeviceError, DeviceKind};
 use crate::pool::Pool;
 use crate::{Error, Result};
 
-/// Time between two looks of the calling thread at whether to stop.
+/// Time between two questions of the calling thread whether to stop.
 const WATCH: Duration = Duration::from_millis(20);
 
-/// A card and the memory that was left on it. At the end the memory is kept for the next, or the card given up where nothing on
-/// it can be relied on.
+/// A card and the memory that earlier runs left on it. When this is dropped, the memory is kept for the next run or freed; after
+/// a failure the card's context is given up.
 pub(super) struct Held {
     pub card: Arc<Card>,
-    /// Threads that work for it.
+    /// Threads of the CPU that help.
     pub pool: Pool,
     memory: Option<Memory>,
     /// Bytes of the card that may be used; none: what is free.
     budget: Option<u64>,
-    /// What will be needed.
+    /// The memory that what runs next needs.
     pub plan: Plan,
-    /// The most that was committed by use, all together, and the largest of plans that fit the card.
+    /// By use, the most that was committed so far.
     all: Plan,
+    /// `all` while that fits the card, else the largest plan that was committed.
     largest: Plan,
-    /// Whether memory ran out: what is kept may be in the way of others.
+    /// Whether memory ran out: it is then freed at the end, as it may be in the way of others.
     short: bool,
-    /// Whether a failure was met after which nothing on the card can be relied on.
+    /// Whether the card failed: nothing on it can then be relied on.
     failed: bool,
     /// When the caller was last asked whether to stop.
     looked: Instant,
@@ -50,12 +51,12 @@ impl Held {
         self.memory.get_or_insert_with(Memory::default)
     }
 
-    /// Ends planning: refuses the plan where the card is too small for it, and makes room for it.
+    /// Ends planning: refuses the plan where the card is too small for it, else makes room for it.
     pub fn commit(&mut self) -> Result<()> {
         let available = self.available()?;
         self.plan.check(available, self.budget)?;
         let (plan, limit, exactly) = (self.plan.clone(), limit(available, self.budget), self.budget.is_some());
-        // What one level needs and another does not is kept from level to level where there is room for all of it.
+        // Memory that one level needs and another does not is kept between levels where there is room for all of it.
         self.all = self.all.or(&plan);
         if self.all.total() <= limit {
             self.largest = self.all.clone();
@@ -70,19 +71,20 @@ impl Held {
         Ok(())
     }
 
-    /// Device memory for a use, as planned and committed; its contents are undefined, but for what was there if that was enough.
+    /// The address of the device memory for a use, as planned and committed. It keeps its contents if it was large enough, else
+    /// they are undefined.
     pub fn device(&mut self, what: Use) -> Result<u64> {
         let bytes = self.plan.of(what);
         debug_assert!(bytes > 0, "{what:?} is not planned");
         self.memory().device(what, bytes)
     }
 
-    /// What was planned at most: no more was allocated for what was run.
+    /// The largest plan so far: what ran was allocated no more.
     pub fn largest_plan(&self) -> &Plan {
         &self.largest
     }
 
-    /// Bytes that may be planned beside what is planned, but for these uses.
+    /// Bytes that may be planned for these uses, beside what is planned for all others.
     pub fn room(&mut self, uses: &[Use]) -> Result<u64> {
         let others = self.plan.total() - uses.iter().map(|&what| self.plan.of(what)).sum::<u64>();
         Ok(limit(self.available()?, self.budget).saturating_sub(others))
@@ -93,7 +95,7 @@ impl Held {
         Ok(self.card.memory_info()?.0 + self.memory().held())
     }
 
-    /// The error that names what is needed and what there is.
+    /// The error that says that `needed` bytes are too many, with the bytes there are.
     pub fn too_little(&mut self, needed: u64) -> Error {
         match self.available() {
             Ok(available) => out_of_memory(needed, available, self.budget),
@@ -101,7 +103,8 @@ impl Held {
         }
     }
 
-    /// Waits for the stream, looking up now and then. The card cannot be interrupted, so that what was launched must be short.
+    /// Waits for the stream, then calls `look` if the last time is more than [`WATCH`] ago. Launches must be short, as the card
+    /// cannot be interrupted.
     pub fn wait(&mut self, doing: &str, look: &mut dyn FnMut() -> Result<()>) -> Result<()> {
         let began = Instant::now();
         while !self.card.is_idle(doing)? {
@@ -119,7 +122,7 @@ impl Held {
         outcome
     }
 
-    /// Remembers how something on the card ended.
+    /// Notes whether a run on the card failed or ran out of memory; returns its outcome.
     fn note<T>(&mut self, outcome: Result<T>) -> Result<T> {
         match &outcome {
             Ok(_) => (),
@@ -156,11 +159,11 @@ impl Holds for Held {
     }
 }
 
-/// What runs on a card that it holds.
+/// Something that holds a card and runs on it.
 pub(super) trait Holds {
     fn held(&mut self) -> &mut Held;
 
-    /// Runs something on the card, and remembers when it failed for good.
+    /// Binds the card to this thread and calls `run`; notes how that ended.
     fn watched<T>(&mut self, run: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let outcome = device::guarded(|| {
             self.held().card.bind()?;

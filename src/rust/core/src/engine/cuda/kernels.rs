@@ -1,4 +1,4 @@
-//! The compiled kernels, and what they are given.
+//! The compiled kernels and their arguments.
 
 use std::collections::HashMap;
 use std::ffi::{c_void, CString};
@@ -14,7 +14,7 @@ use crate::Result;
 /// Threads of a warp.
 pub(super) const WARP: u32 = 32;
 
-/// A source file: its name, its deflated PTX as made by `tools/build-kernels`, its entry points.
+/// A source file: its name, its gzipped PTX as made by `tools/build-kernels`, its entry points.
 type Module = (&'static str, &'static [u8], &'static [&'static str]);
 
 macro_rules! module {
@@ -23,7 +23,7 @@ macro_rules! module {
     };
 }
 
-/// All of them.
+/// All modules.
 pub(super) const MODULES: &[Module] = &[
     module!("graph", "mirror", "pick", "degrees", "offsets", "log_offsets", "items", "fill", "slots", "removal"),
     module!("gauss_marginal", "marginal", "raise_marginal"),
@@ -76,7 +76,7 @@ pub(super) const MODULES: &[Module] = &[
     module!("selection_large", "slices_16", "slices_32", "count_device"),
 ];
 
-/// PTX as text; empty, which no driver loads, where it is broken.
+/// PTX as text; empty, which no driver loads, where the gzip data are broken.
 pub(super) fn inflated(ptx: &[u8]) -> String {
     let mut text = String::new();
     match GzDecoder::new(ptx).read_to_string(&mut text) {
@@ -85,7 +85,7 @@ pub(super) fn inflated(ptx: &[u8]) -> String {
     }
 }
 
-/// What a kernel is given: `Args` of kernels/args.cuh, where every field is explained.
+/// The arguments of a kernel that searches: `Args` of kernels/args.cuh, where every field is explained.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Args {
@@ -169,7 +169,7 @@ pub(super) fn exact_doubles(size: u64) -> u64 {
     2 * (size + 2) * (size + 2)
 }
 
-/// How far apart several of those lie: `exact_apart` of kernels/gauss.cuh.
+/// Doubles from the working memory of one exact test to that of the next: `exact_apart` of kernels/gauss.cuh.
 pub(super) fn exact_apart(size: u64) -> u64 {
     let bank = match size {
         0..=2 => 1,
@@ -179,7 +179,7 @@ pub(super) fn exact_apart(size: u64) -> u64 {
     exact_doubles(size) + (bank + 16 - exact_doubles(size) % 16) % 16
 }
 
-/// The loaded kernels. The driver compiles a module when one of its kernels is first asked for, and caches what it made.
+/// The loaded kernels. The driver compiles a module when one of its kernels is first asked for, and caches the result on disk.
 pub(super) struct Kernels {
     loaded: Mutex<Loaded>,
 }
@@ -199,7 +199,7 @@ impl Kernels {
         Kernels { loaded: Mutex::default() }
     }
 
-    /// The kernel of this name, whose dynamic shared memory may be up to `shared_limit` bytes.
+    /// The kernel of this name, allowed up to `shared_limit` bytes of dynamic shared memory.
     pub fn get(&self, name: &'static str, shared_limit: u32) -> Result<sys::CUfunction> {
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(function) = loaded.functions.get(name) {
@@ -258,7 +258,7 @@ mod tests {
             found.sort_unstable();
             wanted.sort_unstable();
             assert_eq!(found, wanted, "{module}");
-            // Each takes one struct, by value, of the size that Rust gives it.
+            // Each takes one struct, by value, of the size that it has in Rust.
             let size = match *module {
                 "correlation" => correlation::ARGS_BYTES,
                 name if name.starts_with("discrete") => size_of::<DiscreteArgs>(),

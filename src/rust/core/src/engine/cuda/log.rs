@@ -1,4 +1,4 @@
-//! Separating sets that levels found, on the card until they are asked for.
+//! Separating sets that levels found; they stay on the card until they are asked for.
 
 use super::memory::Use;
 use super::transfer::numbers;
@@ -6,19 +6,20 @@ use super::CudaEngine;
 use crate::graph::{SepSetLog, Separations, Singles};
 use crate::Result;
 
-/// Records of some levels, in device memory.
+/// Records of separated pairs, in device memory or brought from there.
 #[derive(Default)]
 pub(super) struct Log {
+    /// Address of the records on the card, bytes of room for them, bytes in use.
     at: u64,
     room: u64,
     used: u64,
     /// Level 1, until it is brought: where the rows' records (other, member) start. They are the first of the log.
     singles: Option<Vec<u64>>,
-    /// Bytes of the log that level 1 has.
+    /// Bytes that level 1 has in the log.
     front: u64,
-    /// By level: size of the sets and number of records (row, other, members).
+    /// By level on the card: size of the sets and number of records (row, other, members).
     levels: Vec<(usize, u64)>,
-    /// What was brought back before: level 1, as that takes longest, and others for want of room.
+    /// What was brought: level 1 early, as it takes longest, and other levels where the log had no more room.
     block: Singles,
     brought: Vec<Separations>,
 }
@@ -28,17 +29,17 @@ fn record(size: usize) -> u64 {
     4 * (2 + size as u64)
 }
 
-/// Bytes of a record of level 1 by rows.
+/// Bytes of a record (other, member), which level 1 writes by rows.
 const SINGLE: u64 = 8;
 
 impl Log {
-    /// Plans room for a level that separates at most `pairs`; `singles`: by rows, at level 1.
+    /// Plans room for a level with sets of `size` that separates at most `pairs`; `singles`: it writes records by rows.
     pub fn plan(&mut self, engine: &mut CudaEngine, size: usize, singles: bool, pairs: u64) -> Result<()> {
         let needed = if size == 1 && singles { SINGLE } else { record(size) } * pairs;
         if self.used + needed > self.room {
             self.drain(engine)?;
             if needed > self.room {
-                // Room for a level of pairs, too, as later ones find fewer and fewer.
+                // Room for a level with sets of two, too: later levels separate fewer and fewer pairs.
                 self.room = needed.max(record(2) * pairs);
             }
         }
@@ -46,13 +47,13 @@ impl Log {
         Ok(())
     }
 
-    /// Where that level may write, once the plan is committed.
+    /// The address at which that level writes, once the plan is committed.
     pub fn place(&mut self, engine: &mut CudaEngine) -> Result<u64> {
         self.at = engine.held.device(Use::Log)?;
         Ok(self.at + self.used)
     }
 
-    /// Enters what level 1 wrote by rows: `starts` has the number of each row's first record, and that of all records.
+    /// Enters what level 1 wrote by rows: `starts` has the number of each row's first record, then the number of records.
     pub fn enter_singles(&mut self, starts: Vec<u64>) {
         self.front = SINGLE * starts.last().copied().unwrap_or(0);
         self.used += self.front;
@@ -87,7 +88,7 @@ impl Log {
         Ok(())
     }
 
-    /// The set under which the last level entered a pair.
+    /// The set with which the last level entered a pair.
     pub fn last_set(&mut self, engine: &mut CudaEngine, pair: [u32; 2]) -> Result<Option<Vec<u32>>> {
         self.drain(engine)?;
         let set = |level: &Separations| {

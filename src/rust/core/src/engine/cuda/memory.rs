@@ -1,4 +1,4 @@
-//! Memory on a card and pinned memory on the host, kept from call to call: what is measured is the second call.
+//! Memory on a card and pinned memory on the host. Both are kept from call to call, as allocating them takes long.
 
 use cudarc::driver::result;
 use cudarc::driver::sys;
@@ -8,7 +8,7 @@ use super::kernels::Report;
 use super::plan::{out_of_memory, Plan};
 use crate::Result;
 
-/// Uses of device memory, each with its part of a plan.
+/// Defines the uses of device memory, each with the part of a plan that it counts in.
 macro_rules! uses {
     ($($(#[$doc:meta])* $name:ident $part:literal)*) => {
         /// What a piece of device memory is for.
@@ -59,9 +59,9 @@ uses! {
     Scratch "scratch"
     /// Questions of the card to the CPU.
     Asked "scratch"
-    /// Questions to the card, and answers.
+    /// Questions to the card with their answers, answers of the CPU, sums of squares.
     Batch "scratch"
-    /// What feature selection has beside the codes.
+    /// What feature selection needs beside the codes.
     Selection "rows"
     KnnTests "tests"
     KnnSets "sets"
@@ -75,20 +75,20 @@ uses! {
 }
 
 impl Use {
-    /// Whether its contents outlast a level, so that it must stay where it is when a level makes room.
+    /// Whether its contents outlast a level, so that it must stay in place when a level makes room.
     fn lasts(self) -> bool {
         use Use::*;
         matches!(self, Data | Codes | KnnData | Graph | Start | Fixed | Empty | PMax | Rows | Report | Log | Selection)
     }
 }
 
-/// More than this is not kept for the next call.
+/// Most bytes of device memory that are kept for the next call.
 const KEPT: u64 = 8 << 30;
 
-/// Pinned host memory beyond this is not kept.
+/// Most bytes of pinned host memory that are kept.
 const KEPT_PINNED: usize = 256 << 20;
 
-/// A kept piece is used for less where it is no larger than twice that and this.
+/// A kept piece serves a smaller need where it is at most twice as large plus this many bytes.
 const SPARE: u64 = 16 << 20;
 
 /// Device memory by use, and one pinned buffer.
@@ -99,12 +99,12 @@ pub(super) struct Memory {
     reports: Option<*mut Report>,
 }
 
-/// A piece of device memory; of no bytes where there is none.
+/// A piece of device memory; none where `bytes` is 0.
 #[derive(Clone, Copy, Default)]
 struct Piece {
     at: sys::CUdeviceptr,
     bytes: u64,
-    /// Whether what runs now was given it.
+    /// Whether the current run was given it.
     given: bool,
 }
 
@@ -123,13 +123,14 @@ impl Piece {
 unsafe impl Send for Memory {}
 
 impl Memory {
-    /// Takes it up for something new: what earlier runs were given is nobody's now.
+    /// Begins a new run: all pieces are free to be given or freed.
     pub fn begin(&mut self) {
         self.device.iter_mut().for_each(|piece| piece.given = false);
     }
 
-    /// Makes room for a plan: frees pieces that are too small for it, and, while plan and pieces together pass `limit`, those
-    /// that are larger than planned, but for what is in use. `exactly`: also kept pieces that are larger than planned.
+    /// Makes room for a plan: frees pieces that are too small for it and kept lasting pieces that are much larger (`exactly`:
+    /// larger at all); then, while plan and pieces together pass `limit` bytes, the piece that most exceeds the plan, but for
+    /// lasting ones in use.
     pub fn arrange(&mut self, plan: &Plan, limit: u64, exactly: bool) {
         let surplus = |what: Use, piece: &Piece| piece.bytes.saturating_sub(plan.of(what));
         for &what in Use::ALL {
@@ -153,7 +154,7 @@ impl Memory {
         }
     }
 
-    /// The address of at least `bytes` for this use; their contents are undefined.
+    /// The address of at least `bytes` for this use; the contents are undefined where the piece was too small before.
     pub fn device(&mut self, what: Use, bytes: u64) -> Result<sys::CUdeviceptr> {
         let piece = &mut self.device[what as usize];
         if piece.bytes < bytes {
@@ -205,12 +206,12 @@ impl Memory {
         Ok(at.cast())
     }
 
-    /// Whether this is little enough to be kept for the next call.
+    /// Whether this is small enough to be kept for the next call.
     pub fn is_modest(&self) -> bool {
         self.held() <= KEPT && self.pinned.is_none_or(|(_, size)| size <= KEPT_PINNED)
     }
 
-    /// Gives it back. The context must be bound to the thread.
+    /// Frees it all. The context must be bound to the thread.
     pub fn free(mut self) {
         self.device.iter_mut().for_each(Piece::free);
         if let Some(at) = self.reports {

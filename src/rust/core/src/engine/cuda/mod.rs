@@ -3,17 +3,17 @@
 //!
 //! * [`device`]: the cards, and what a process keeps on one.
 //! * `held`: a card while something runs on it.
-//! * [`plan`]: what a search needs of a card's memory.
+//! * [`plan`]: the bytes that a search needs on a card; `memory`: the memory itself; `transfer`: copies to and from it.
 //! * `search`: PC-stable, with the graph and all answers on the card until the end; `log`: its separating sets;
 //!   `p_max`: its largest p-values.
-//! * `gauss`: the Gaussian test's levels 0 and 1; `sets`: those of two and more; `batch`: arbitrary questions.
-//! * `discrete`: levels of discrete variables; `counting`: their data on the card; `asked`: what is left to the CPU, and
+//! * `gauss`: the Gaussian test's levels 0 and 1; `sets`: levels by slots; `rules`: its thresholds; `batch`: arbitrary questions.
+//! * `discrete`: levels of discrete variables; `counting`: their data on the card; `asked`: tests left to the CPU, and
 //!   arbitrary questions.
 //! * [`knn`]: the nearest-neighbour test.
 //! * [`correlation`](mod@correlation): the correlation matrix of data.
 //! * [`selection`]: the counts of a feature selection.
-//! * [`about`]: what the kernels are compiled to.
-//! * `kernels`: the compiled kernels and their arguments; their sources are in kernels/.
+//! * [`about`]: the PTX version of the kernels.
+//! * `kernels`: the compiled kernels and their arguments; the sources are in kernels/.
 
 pub mod about;
 mod asked;
@@ -49,11 +49,11 @@ use kernels::{Args, WARP};
 use memory::Use;
 use plan::Plan;
 
-/// How the tests of a level are handed out on the GPU. All give one answer.
+/// How the tests of a level are handed out on the GPU. All strategies give the same answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strategy {
-    /// Ours: a set is tested for all pairs of its row at once, on covariances given its prefix; of discrete variables, on
-    /// samples whose strata are worked out once.
+    /// Ours: a set is tested for all pairs of its row at once. The Gaussian test starts from covariances given the set's prefix;
+    /// tests of discrete variables compute the strata of the samples once.
     Shared,
     /// cuPC-E's (Zarebavani et al. 2020, algorithm 4): blocks of `beta` edges, `gamma` tests of each at a time. For discrete
     /// variables this is disc-cupc's, which gpuPC's authors compare theirs with.
@@ -63,8 +63,8 @@ pub enum Strategy {
         /// Tests of an edge that run at a time.
         gamma: u32,
     },
-    /// cuPC-S's (algorithm 5): threads invert the correlations of one set each and test it for all pairs of a row. The
-    /// Gaussian test's alone.
+    /// cuPC-S's (algorithm 5): threads invert the correlations of one set each and test it for all pairs of a row. Only for the
+    /// Gaussian test.
     Set {
         /// Sets in a block.
         theta: u32,
@@ -76,11 +76,11 @@ pub enum Strategy {
 /// How to run on the GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CudaOptions {
-    /// Which card, from 0.
+    /// Number of the card, from 0.
     pub ordinal: usize,
     /// How to hand out the tests.
     pub strategy: Strategy,
-    /// Bytes of device memory that a search may use; none: what is free.
+    /// Most bytes of device memory that a search may use; none: what is free.
     pub memory_budget: Option<u64>,
 }
 
@@ -92,7 +92,7 @@ impl Default for CudaOptions {
 
 impl CudaOptions {
     fn check(&self) -> Result<()> {
-        // Blocks have at most 1024 threads, and their working memory must find a place.
+        // A block could have 1024 threads, but their working memory must fit.
         let threads = match self.strategy {
             Strategy::Shared => 1,
             Strategy::Edge { beta, gamma } => u64::from(beta) * u64::from(gamma),
@@ -110,7 +110,7 @@ impl CudaOptions {
     }
 }
 
-/// Blocks that have their working memory.
+/// The size of a block that has working memory.
 struct Room {
     threads: u32,
     /// Bytes of shared memory of a block.
@@ -124,9 +124,9 @@ enum Test<'a> {
     Discrete(Discrete<'a>),
 }
 
-/// A test on one GPU.
+/// The Gaussian test or one of discrete variables, on one GPU.
 ///
-/// Its answers are those of the CPU engine: graph, separating sets and counts the same, p-values to 1e-9.
+/// Its answers are the CPU engine's: the same graph, separating sets and counts, and p-values to 1e-9.
 pub struct CudaEngine<'a> {
     test: Test<'a>,
     alpha: f64,
@@ -142,16 +142,16 @@ impl<'a> CudaEngine<'a> {
     /// The test `gauss` at significance level `alpha` on a card, which is opened (0.2 s once a process).
     ///
     /// # Errors
-    /// [`Error::Device`] where there is no card that can be used, [`Error::Argument`] where there are fewer cards than
-    /// `ordinal` asks for, or a strategy's numbers make no block.
+    /// [`Error::Device`] where no card can be used, [`Error::Argument`] where there is no card `ordinal` or the strategy's
+    /// numbers do not make a block of 1 to 256 threads.
     pub fn new(gauss: Gauss<'a>, alpha: f64, options: CudaOptions) -> Result<Self> {
         Self::open(Test::Gauss(gauss), alpha, options)
     }
 
-    /// A test of discrete variables, likewise.
+    /// Likewise a test of discrete variables.
     ///
     /// # Errors
-    /// Those of [`CudaEngine::new`], and [`Error::Argument`] for [`Strategy::Set`], which is the Gaussian test's.
+    /// Those of [`CudaEngine::new`], and [`Error::Argument`] for [`Strategy::Set`], which only the Gaussian test has.
     pub fn discrete(test: Discrete<'a>, alpha: f64, options: CudaOptions) -> Result<Self> {
         if let Strategy::Set { .. } = options.strategy {
             return Err(Error::Argument {
@@ -169,13 +169,13 @@ impl<'a> CudaEngine<'a> {
         Ok(CudaEngine { test, alpha, options, held, correlations: None, coding: None })
     }
 
-    /// With these threads of the CPU to help.
+    /// Lets these threads of the CPU help.
     pub fn with_pool(mut self, pool: Pool) -> Self {
         self.held.pool = pool;
         self
     }
 
-    /// The largest plan so far of what to use of the card's memory.
+    /// The largest plan of the card's memory so far.
     pub fn plan(&self) -> &Plan {
         self.held.largest_plan()
     }
@@ -192,8 +192,8 @@ impl<'a> CudaEngine<'a> {
         Ok(at)
     }
 
-    /// Places the working memory of warps, `doubles` each: in shared memory where a block of some warps fits, else in the device
-    /// memory that is planned for it.
+    /// Places the working memory of warps, `doubles` each: in shared memory where that of a block of `threads`, or of one warp,
+    /// fits, else in the device memory that is planned for it.
     fn working_memory(&mut self, args: &mut Args, doubles: u64, threads: u32) -> Result<Room> {
         let bytes = 8 * doubles;
         args.scratch = 0;
@@ -209,7 +209,7 @@ impl<'a> CudaEngine<'a> {
         Ok(Room { threads: WARP, shared: 0 })
     }
 
-    /// Bytes of device memory that this takes for so many warps.
+    /// Bytes of device memory that `working_memory` takes for `warps`.
     fn scratch_of_warps(&self, doubles: u64, warps: u32) -> u64 {
         match 8 * doubles <= u64::from(self.held.card.shared_limit) {
             true => 0,

@@ -1,6 +1,6 @@
-//! The largest p-values on the host. The card keeps one a pair, packed, and the caller gets a matrix. Most of them are final
-//! after level 1, so that they are brought while the card runs the next level; in the end only those of the pairs that this
-//! level found adjacent are brought again.
+//! The largest p-values on the host. The card keeps one for each pair, packed; the caller gets a p x p matrix. Most are final
+//! after level 1, so that all are brought while the card runs the next level; at the end only those of pairs that were adjacent
+//! at that level's start are brought again.
 
 use super::memory::Use;
 use super::search::CudaSearch;
@@ -10,7 +10,7 @@ use crate::pool::Pool;
 use crate::search::Observer;
 use crate::Result;
 
-/// What is known of a search's matrix of p-values, p x p, column by column.
+/// A search's matrix of p-values, p x p, column by column, and how much of it is filled.
 pub(super) struct PMax<'s> {
     values: &'s mut [f64],
     p: usize,
@@ -25,7 +25,7 @@ fn triangle(y: usize) -> usize {
     y * y.saturating_sub(1) / 2
 }
 
-/// The first column whose values are not all within the first `end` numbers.
+/// The first column whose values are not all among the first `end` packed numbers.
 fn column_at(end: usize) -> usize {
     let guess = ((2.0 * end as f64 + 0.25).sqrt() + 0.5) as usize;
     (guess.saturating_sub(2)..=guess + 2).rev().find(|&y| triangle(y) <= end).unwrap_or(0)
@@ -37,13 +37,12 @@ impl<'s> PMax<'s> {
         PMax { values, p, marked: false, open: None }
     }
 
-    /// Writes the mark everywhere: nothing was tested.
+    /// Writes `mark` everywhere: nothing was tested.
     pub fn fill(&mut self, mark: f64) {
         self.values.fill(mark);
     }
 
-    /// Writes the mark to the lower triangle and the diagonal, once. That this memory is touched for the first time is most of
-    /// what it costs.
+    /// Writes `mark` to the lower triangle and the diagonal, once. Most of the time goes to touching this memory first.
     pub fn mark_rest(&mut self, pool: &Pool, mark: f64) {
         let p = self.p;
         if !self.marked {
@@ -57,7 +56,7 @@ impl<'s> PMax<'s> {
         self.open.is_some()
     }
 
-    /// Brings the upper triangle from `at` on the card; those of `open` may still change there.
+    /// Brings the upper triangle from address `at` on the card; the values of the pairs `open` may still change there.
     pub fn bring(
         &mut self,
         engine: &mut CudaEngine,
@@ -92,7 +91,7 @@ impl<'s> PMax<'s> {
             observer.look()
         };
         engine.bring(at, 8 * triangle(p), |end| 8 * triangle(column_at(end / 8)), spread)?;
-        // With fewer than two variables nothing comes.
+        // With fewer than two variables nothing is copied.
         self.values[filled * p..].fill(mark);
         self.marked = true;
         self.open = Some(open);
@@ -101,8 +100,8 @@ impl<'s> PMax<'s> {
 }
 
 impl CudaSearch<'_, '_> {
-    /// Brings what no later level changes, once, while the card is at the first level of sets: `list` and `offset` hold what
-    /// the level began with.
+    /// Brings, once, while the card runs the first level of slots, what that level began with: the adjacent pairs (`list` and
+    /// `offset`), level 1's separating sets and all p-values.
     pub(super) fn bring_settled(&mut self, observer: &mut dyn Observer) -> Result<()> {
         if self.p_max.is_brought() {
             return Ok(());
@@ -119,7 +118,7 @@ impl CudaSearch<'_, '_> {
         self.p_max.bring(self.engine, self.args.p_max, self.args.mark, open, observer)
     }
 
-    /// Completes the p-values; nothing runs on the card.
+    /// Brings the p-values that were not final, or all; nothing runs on the card.
     pub(super) fn bring_p_values(&mut self, observer: &mut dyn Observer) -> Result<()> {
         let Some(open) = self.p_max.open.take() else {
             return self.p_max.bring(self.engine, self.args.p_max, self.args.mark, Vec::new(), observer);
@@ -127,7 +126,7 @@ impl CudaSearch<'_, '_> {
         if open.is_empty() {
             return Ok(());
         }
-        // There were slots for both sides of each pair, which nobody needs any more.
+        // The slots, one for each side of each pair, are no longer needed.
         let count = open.len();
         self.args.count = count as u64;
         self.engine.held.plan.raise(Use::Slots, 16 * count as u64);

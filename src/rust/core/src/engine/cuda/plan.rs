@@ -1,4 +1,4 @@
-//! What runs on a card says beforehand what it needs of the card's memory; see `Held::commit`.
+//! Plans of a card's memory, which are made before anything is allocated; see `Held::commit`.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use super::memory::{Use, USES};
 use crate::error::DeviceKind;
 use crate::{Error, Result};
 
-/// Left to the driver: kernels, their stacks, the context.
+/// Bytes left to the driver: kernels, their stacks, the context.
 const RESERVE: u64 = 256 << 20;
 
 /// Bytes that a use takes at least: what allocations are aligned to.
@@ -15,7 +15,7 @@ const LEAST: u64 = 256;
 
 /// A memory plan: bytes on the card by use.
 ///
-/// Guarantee: what runs allocates no more than this on the device, as it is given the memory that it has planned, and no other.
+/// A run allocates no more than this on the device: it gets the memory that it has planned, and no other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
     bytes: [u64; USES],
@@ -27,12 +27,12 @@ impl Plan {
         self.bytes[what as usize] = if bytes == 0 { 0 } else { bytes.max(LEAST) };
     }
 
-    /// Plans at least so many.
+    /// Plans at least `bytes` for a use.
     pub(super) fn raise(&mut self, what: Use, bytes: u64) {
         self.set(what, bytes.max(self.of(what)));
     }
 
-    /// What is enough for both.
+    /// A plan that is enough for both: by use, the larger number of bytes.
     pub(super) fn or(&self, other: &Plan) -> Plan {
         Plan { bytes: std::array::from_fn(|i| self.bytes[i].max(other.bytes[i])) }
     }
@@ -42,7 +42,7 @@ impl Plan {
         self.bytes[what as usize]
     }
 
-    /// Bytes by part, with the names that `run_details()` shows.
+    /// Bytes by part, under the names that `run_details()` shows.
     pub fn parts(&self) -> Vec<(&'static str, u64)> {
         let mut parts: Vec<(&'static str, u64)> = Vec::new();
         for (what, &bytes) in Use::ALL.iter().zip(&self.bytes).filter(|(_, &bytes)| bytes > 0) {
@@ -68,12 +68,12 @@ impl Plan {
     }
 }
 
-/// Bytes that may be taken where `free` are free or held by us already.
+/// Bytes that a plan may have where `free` are free or held by us already.
 pub(super) fn limit(free: u64, budget: Option<u64>) -> u64 {
     budget.unwrap_or(u64::MAX).min(free.saturating_sub(RESERVE))
 }
 
-/// The error that names what was needed and what there is.
+/// The error that `needed` bytes are too many for a card with `free` bytes free or held by us, or for the budget.
 pub(super) fn out_of_memory(needed: u64, free: u64, budget: Option<u64>) -> Error {
     let allowed = budget.map_or(String::new(), |b| format!(", and {} were allowed", Bytes(b)));
     let (needed, free, kept) = (Bytes(needed), Bytes(free), Bytes(RESERVE));
@@ -86,7 +86,7 @@ pub(super) fn out_of_memory(needed: u64, free: u64, budget: Option<u64>) -> Erro
     )
 }
 
-/// Bytes, readable.
+/// Bytes, shown in units of the right size.
 struct Bytes(u64);
 
 impl fmt::Display for Bytes {

@@ -1,4 +1,4 @@
-//! What decides a test of one level, in the form that the kernels want.
+//! The thresholds that decide the Gaussian test at a level, as the kernels want them.
 
 use super::kernels::Args;
 use crate::ci::gauss::{bounded_above, slack, trusted_above, Gauss, Reading, CUT};

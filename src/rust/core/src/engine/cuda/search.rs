@@ -1,5 +1,5 @@
-//! PC-stable on the card: the graph, the separating sets and the largest p-values stay there until the end. Between levels a
-//! few numbers come back.
+//! PC-stable on the card: the graph, the separating sets and the largest p-values stay there until they are final. Between
+//! levels a few numbers come back.
 
 use super::counting::data_bytes;
 use super::discrete::Counted;
@@ -15,16 +15,16 @@ use crate::graph::{Adjacency, SepSetLog, SepSets};
 use crate::search::{Method, Observer, Options};
 use crate::Result;
 
-/// Threads of a block where there is no reason for another number.
+/// Threads of a block, unless a kernel needs another number.
 pub(super) const THREADS: u32 = 256;
 
-/// Threads of a block that decides.
+/// Threads of a block of kernels that decide Gaussian tests.
 pub(super) const DECIDING: u32 = 128;
 
-/// Nanoseconds for which a launch that hands out its work takes some: with what it then finishes, less than 0.1 s.
+/// Nanoseconds after which a launch takes no more work; with the work it then finishes, it takes less than 0.1 s.
 const SLICE: u64 = 50_000_000;
 
-/// The kernels report vertices in 21 bits. The correlations of so many variables would take 32 terabytes.
+/// The kernels report vertices in 21 bits. The correlations of so many variables would take 32 TiB.
 const MOST_VARIABLES: usize = 1 << 21;
 
 /// A search on the card.
@@ -41,7 +41,7 @@ pub(super) struct CudaSearch<'s, 'a> {
     pub(super) binomials: Vec<u64>,
     pub(super) log: Log,
     started: bool,
-    /// How the tests of the level are counted, for discrete variables.
+    /// How the tests of the level are counted (discrete variables).
     pub(super) counting: Option<Counted>,
 }
 
@@ -49,7 +49,8 @@ fn bits_of(graph: &Adjacency) -> Vec<u64> {
     (0..graph.p()).flat_map(|x| graph.row(x).iter().copied()).collect()
 }
 
-/// Plans what a search of p variables needs whatever the graph; `masks`: whether there are gaps and fixed edges.
+/// Plans the memory of a search of p variables that does not depend on the graph. `data`: bytes of the data; `masks`: whether
+/// there are fixed gaps and fixed edges.
 fn plan_of_variables(p: u64, data: u64, masks: [bool; 2]) -> Plan {
     let rows = 8 * p * p.div_ceil(64);
     let mut plan = Plan::default();
@@ -64,7 +65,8 @@ fn plan_of_variables(p: u64, data: u64, masks: [bool; 2]) -> Plan {
     plan
 }
 
-/// Plans what a level needs by the ends of edges, of which there are twice as many as edges, but for separating sets.
+/// Plans the memory of a level that depends on the number of edges, except for separating sets. `ends` is twice that number;
+/// `singles`: the level runs a warp a pair, without slots.
 fn plan_ends(plan: &mut Plan, ends: u64, singles: bool) {
     plan.set(Use::List, 4 * ends);
     plan.set(Use::Verdicts, if singles { 4 * ends } else { 0 });
@@ -94,18 +96,18 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         matches!(self.engine.test, Test::Gauss(_)) && self.engine.options.strategy == Strategy::Shared
     }
 
-    /// Plans what does not depend on the graph.
+    /// Plans the memory that does not depend on the graph.
     fn plan_variables(&mut self) {
         let data = match &self.engine.test {
             Test::Gauss(gauss) => 8 * gauss.matrix().len() as u64,
             Test::Discrete(test) => data_bytes(test),
         };
         let masks = [self.options.fixed_gaps.is_some(), self.options.fixed_edges.is_some()];
-        // A search with this engine before this one had other needs.
+        // This replaces the plan of an earlier search with this engine.
         self.engine.held.plan = plan_of_variables(self.args.p, data, masks);
     }
 
-    /// Plans a level of sets of `size`, but for what the test plans itself; `widest` is the largest degree.
+    /// Plans and commits the memory of a level with sets of `size`; `widest` is the largest degree.
     fn plan_level(&mut self, size: usize, widest: usize) -> Result<()> {
         let (ends, singles) = (self.ends, size == 1 && self.singles());
         let binomials = self.binomial_count(size, widest);
@@ -127,29 +129,29 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         self.engine.held.card.launch(name, (blocks, 1), THREADS, 0, &self.args)
     }
 
-    /// Blocks for a kernel whose warps stride over `tasks`.
+    /// Number of blocks of a kernel whose warps stride over `tasks`.
     pub(super) fn blocks_for(&self, tasks: u64) -> u32 {
         let wanted = tasks.div_ceil(u64::from(THREADS / WARP));
         wanted.clamp(1, u64::from(self.engine.held.card.processors) * 16) as u32
     }
 
-    /// A kernel with a warp a row.
+    /// Launches a kernel whose warps take a row each.
     pub(super) fn by_row(&self, name: &'static str) -> Result<()> {
         self.launch(name, self.blocks_for(self.args.p))
     }
 
-    /// A kernel of one block that sums over rows.
+    /// Launches a kernel of one block that sums over rows.
     pub(super) fn over_rows(&self, name: &'static str) -> Result<()> {
         let threads = 1024;
         self.engine.held.card.launch(name, (1, 1), threads, 8 * u64::from(threads / WARP), &self.args)
     }
 
-    /// Clears what the kernels report; there are so many items of work.
+    /// Clears the report, for a level with `items` items of work.
     pub(super) fn reset_report(&mut self, items: u64) -> Result<()> {
         self.put_report(Report { undefined: u64::MAX, items, ..Report::default() })
     }
 
-    /// Sets what the kernels report.
+    /// Copies a report to the card.
     pub(super) fn put_report(&mut self, report: Report) -> Result<()> {
         let reports = self.engine.held.memory().reports()?;
         // SAFETY: room for two, and no copy is under way: every level ends with a synchronisation, and so does every report.
@@ -160,7 +162,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         self.engine.held.card.upload(self.args.report, fresh)
     }
 
-    /// Waits for what was launched and reads the report.
+    /// Waits for the launches and reads the report.
     pub(super) fn report(&mut self, doing: &str, look: &mut dyn FnMut() -> Result<()>) -> Result<Report> {
         let reports = self.engine.held.memory().reports()?;
         // SAFETY: room for two; the second is read after the stream has come to rest.
@@ -170,7 +172,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         Ok(unsafe { *reports.add(1) })
     }
 
-    /// Takes over what a level left of the graph.
+    /// Takes over from the report how many edges are left, and the widest row.
     fn take_graph(&mut self, report: &Report) {
         self.ends = report.ends;
         let field = |shift: u32| (report.widest >> shift) as usize & (MOST_VARIABLES - 1);
@@ -178,7 +180,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         self.widest = (report.widest != 0).then_some(Widest { x, y, degree: field(42) });
     }
 
-    /// Memory for all that does not depend on the graph.
+    /// Allocates the memory that does not depend on the graph, and sets the arguments that stay.
     pub(super) fn allocate(&mut self) -> Result<()> {
         self.plan_variables();
         match self.engine.test {
@@ -224,7 +226,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         self.started = true;
         let mut level = LevelReport { tests: report.tests, exact_tests: 0, go_on: true };
         if !self.fast() {
-            // Seen from the smaller vertex, then, if the pair is still there, from the larger.
+            // pcalg tests each pair from the smaller vertex, then, if it is still adjacent, from the larger.
             level.tests += report.tests - report.removed;
             level.go_on = self.marginal_goes_on()?;
         }
@@ -233,7 +235,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         Ok(level)
     }
 
-    /// pcalg's "stable" goes on when a vertex with more than one neighbour was visited from.
+    /// Whether pcalg's "stable" goes on: it does if it tested a pair from a vertex with more than one neighbour.
     fn marginal_goes_on(&mut self) -> Result<bool> {
         let p = self.options.p;
         if self.args.start == 0 && self.args.fixed == 0 {
@@ -249,7 +251,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         Ok(several.iter().any(|&x| graph.neighbours(x).any(|y| (y as usize) < x && tested.has(x, y as usize))))
     }
 
-    /// A graph, which nothing on the card is about to change.
+    /// Brings a graph from the card, where nothing may change it meanwhile.
     pub(super) fn bring_graph(&mut self, from: u64) -> Result<Adjacency> {
         let p = self.options.p;
         Ok(Adjacency::from_rows(p, self.engine.bring_all(from, p * p.div_ceil(64))?))

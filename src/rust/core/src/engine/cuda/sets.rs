@@ -1,4 +1,4 @@
-//! Levels of sets on the card: what a strategy launches, in portions short enough to be interrupted.
+//! Levels of sets of the Gaussian test on the card, in launches short enough that a user can interrupt.
 
 use super::kernels::{exact_apart, exact_doubles, Report, WARP};
 use super::memory::Use;
@@ -8,13 +8,13 @@ use crate::graph::subsets;
 use crate::search::Observer;
 use crate::Result;
 
-/// Tests of a launch where the number of launches is worked out beforehand: less than 0.1 s on a slow card.
+/// Tests of size 1 in a launch of the papers' strategies: less than 0.1 s on a slow card.
 const TESTS: f64 = 5e7;
 
 /// Sets whose covariances a warp fetches at a time: `AHEAD` of kernels/gauss_shared.cuh.
 const AHEAD: u64 = 16;
 
-/// The largest level whose kernel keeps its rows in registers.
+/// The largest sets whose kernel keeps Cholesky rows in registers.
 const SPECIAL: usize = 8;
 
 /// Doubles of working memory of a warp: `shared_doubles` of kernels/gauss_shared.cuh.
@@ -43,12 +43,12 @@ fn paper_doubles(l: u64) -> u64 {
     32 * (l * l + l) + exact_doubles(l) + 16 * l + l
 }
 
-/// Likewise of kernels/gauss_settle.cu.
+/// Likewise of `settle` in kernels/gauss_settle.cu.
 fn settle_doubles(l: u64) -> u64 {
     exact_doubles(l) + l
 }
 
-/// How a level is launched by a strategy of the papers.
+/// The launches of a level by a strategy of the papers.
 struct PaperLaunches {
     /// Sets of a row, and how many of them a launch takes.
     sets: u64,
@@ -57,20 +57,20 @@ struct PaperLaunches {
     rows: usize,
     blocks: u32,
     threads: u32,
-    /// Bytes of working memory of a warp, of a block in shared memory, and of all in device memory.
+    /// Bytes of working memory: of a warp, of a block in shared memory, and of all blocks in device memory.
     bytes: u64,
     shared: u64,
     scratch: u64,
 }
 
 impl CudaSearch<'_, '_> {
-    /// Number of binomial coefficients up to those of `size`.
+    /// Number of binomial coefficients for sets of up to `size`.
     pub(super) fn binomial_count(&self, size: usize, widest: usize) -> u64 {
         let stride = if self.binomials.is_empty() { widest as u64 + 2 } else { self.args.stride };
         (size as u64 + 1) * stride
     }
 
-    /// Bytes of working memory beyond shared memory for a level of sets.
+    /// Bytes of working memory in device memory for a level of sets.
     pub(super) fn scratch_of_sets(&self, size: usize, widest: usize) -> u64 {
         let warps = self.engine.held.card.processors * 16;
         let level = match self.engine.options.strategy {
@@ -85,7 +85,7 @@ impl CudaSearch<'_, '_> {
         (self.ends as u32).min(self.engine.held.card.processors * 32)
     }
 
-    /// Binomial coefficients up to those of `size`, as the kernels index them.
+    /// Copies the binomial coefficients for sets of up to `size` to the card, as the kernels index them.
     pub(super) fn send_binomials(&mut self, size: usize, widest: usize) -> Result<()> {
         if self.binomials.is_empty() {
             self.args.stride = widest as u64 + 2;
@@ -106,13 +106,13 @@ impl CudaSearch<'_, '_> {
         self.engine.held.card.upload(self.args.binomial, &self.binomials)
     }
 
-    /// A level of sets, after the lists of neighbours were made; `widest` is the largest degree.
+    /// Runs a level by slots, after the lists of neighbours were made; `widest` is the largest degree.
     pub(super) fn run_sets(&mut self, size: usize, widest: usize, observer: &mut dyn Observer) -> Result<Report> {
         self.send_binomials(size, widest)?;
         self.args.slot = self.engine.held.device(Use::Slots)?;
         self.args.twin = self.engine.held.device(Use::Twins)?;
         self.by_row("slots")?;
-        // What the level begins with is brought while it runs.
+        // `bring_settled` copies what is there now while the level runs.
         self.engine.held.card.copies_follow()?;
         match self.engine.options.strategy {
             Strategy::Shared => self.run_shared(size, observer),
@@ -130,8 +130,8 @@ impl CudaSearch<'_, '_> {
         }
     }
 
-    /// Sets of two and more by our own strategy. All of a level is put on the stream at once; where a launch used up its time,
-    /// what followed it did nothing, and is launched again.
+    /// Sets of two and more by our own strategy. The whole level is put on the stream at once; where a launch used up its time,
+    /// the launches after it did nothing and are repeated.
     fn run_shared(&mut self, size: usize, observer: &mut dyn Observer) -> Result<Report> {
         const NAMES: [&str; SPECIAL - 1] =
             ["shared_2", "shared_3", "shared_4", "shared_5", "shared_6", "shared_7", "shared_8"];
@@ -174,8 +174,8 @@ impl CudaSearch<'_, '_> {
         self.report("a level of sets", &mut || observer.look())
     }
 
-    /// A level by a strategy of the papers: `sets_of` neighbours are what a row's sets are chosen from, `shape` is what the strategy
-    /// says of blocks.
+    /// The launches of a level by a strategy of the papers. A row's sets are chosen from up to `sets_of` neighbours; `shape` is
+    /// [beta, gamma] or [theta, delta].
     fn paper_launches(&self, size: usize, sets_of: usize, widest: usize, shape: [u32; 2]) -> PaperLaunches {
         let (threads, blocks) = match self.engine.options.strategy {
             Strategy::Edge { .. } => (shape[0] * shape[1], widest.div_ceil(shape[0] as usize) as u32),
@@ -183,7 +183,7 @@ impl CudaSearch<'_, '_> {
         };
         let (p, widest) = (self.options.p, sets_of as f64);
         let sets = subsets::binomial(sets_of, size).unwrap_or(u64::MAX);
-        // A test costs about the square of its size.
+        // The time of a test grows about as the square of its size.
         let tests = TESTS / (size * size) as f64;
         let ranks = sets.min((tests / widest).ceil() as u64).max(1);
         let rows = ((tests / (ranks as f64 * widest)) as usize).clamp(1, p.min(65_535));

@@ -1,4 +1,4 @@
-//! Bringing answers back: pinned memory between the card and the caller, spread by several threads.
+//! Copies to and from the card by way of pinned memory, which several threads fill and empty.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -8,13 +8,13 @@ use super::CudaEngine;
 use crate::pool::Pool;
 use crate::Result;
 
-/// Bytes that are under way at a time; two such pieces of pinned memory take turns.
+/// Bytes that are brought at a time; two such pieces of pinned memory take turns.
 const PIECE: usize = 16 << 20;
 
 /// Bytes that are sent at a time: few, so that the first leave soon.
 const SENT: usize = 512 << 10;
 
-/// Bytes of pinned memory for what is sent; more goes in several rounds.
+/// Bytes of pinned memory for sending; more is sent in several rounds.
 const STAGED: usize = 256 << 20;
 
 /// An address in pinned memory that threads share.
@@ -23,18 +23,18 @@ struct Pinned(*mut u8);
 // SAFETY: the threads write disjoint parts (see `CudaEngine::send_with`).
 unsafe impl Sync for Pinned {}
 
-/// Threads that spread p-values: more only wait for memory.
+/// Threads that copy on the host, at most: more only wait for memory.
 const THREADS: usize = 8;
 
-/// Below this many numbers one thread is quicker; each further thread gets at least so many.
+/// Each thread gets at least this many numbers of 8 bytes; fewer are quicker on one thread.
 const FEW: usize = 1 << 18;
 
-/// Number of threads of the pool for work on so many numbers.
+/// Number of threads of the pool for work on `numbers` numbers of 8 bytes.
 pub(super) fn threads_for(pool: &Pool, numbers: usize) -> usize {
     (numbers / FEW).clamp(1, THREADS.min(pool.threads()))
 }
 
-/// Asks the system for large pages where this memory has not been touched: its first touch is most of what it costs.
+/// Asks the system for large pages for memory that is not touched yet, as most of the time goes to touching it first.
 pub(super) fn prefer_large_pages<T>(memory: &mut [T]) {
     #[cfg(target_os = "linux")]
     {
@@ -55,8 +55,8 @@ pub(super) fn prefer_large_pages<T>(memory: &mut [T]) {
     let _ = memory;
 }
 
-/// Runs `work` on parts of columns first..last of a matrix with `p` rows, which `columns` holds, on several threads:
-/// `work(y, column)`. `weight(y)` is how much there is to do below column y.
+/// Calls `work(y, column)` for each of `columns`, those of a matrix with `p` rows from column `first` on, on several threads.
+/// `weight(y)` is how much work the columns before y are.
 pub(super) fn each_column(
     pool: &Pool,
     columns: &mut [f64],
@@ -89,7 +89,7 @@ pub(super) fn each_column(
 }
 
 impl CudaEngine<'_> {
-    /// Copies numbers to the card.
+    /// Copies numbers to address `to` on the card.
     pub(super) fn send(&mut self, to: u64, from: &[f64]) -> Result<()> {
         if from.len() < FEW {
             return self.held.card.upload(to, from);
@@ -99,9 +99,9 @@ impl CudaEngine<'_> {
         self.send_with(to, bytes.len(), |offset, piece| piece.copy_from_slice(&bytes[offset..offset + piece.len()]))
     }
 
-    /// Copies so many bytes to the card by way of pinned memory: several threads fill it, piece by piece, by `fill(offset,
-    /// piece)`, and each piece leaves as soon as it is there. The driver by itself copies pageable memory at a third of that
-    /// speed.
+    /// Copies `bytes` bytes to address `to` on the card by way of pinned memory: several threads fill it, piece by piece, by
+    /// `fill(offset, piece)`, and each piece leaves as soon as it is full. The driver by itself copies pageable memory at a third
+    /// of that speed.
     pub(super) fn send_with(&mut self, to: u64, bytes: usize, fill: impl Fn(usize, &mut [u8]) + Sync) -> Result<()> {
         let threads = threads_for(&self.held.pool, bytes / 8);
         for block in (0..bytes).step_by(STAGED) {
@@ -120,7 +120,7 @@ impl CudaEngine<'_> {
                 fill(block + start, piece);
                 ready.store(true, Ordering::Release);
             };
-            // One thread fills a piece and sends it by itself.
+            // With one thread, the calling thread fills all, then sends.
             let helpers = if threads == 1 { 0 } else { threads };
             self.held.pool.beside(helpers, work, || {
                 let mut outcome = Ok(());
@@ -143,11 +143,11 @@ impl CudaEngine<'_> {
         Ok(())
     }
 
-    /// Copies bytes from the card, in pieces: `take(offset, piece)` has each in turn while the next is under way. Pieces
-    /// end where `cut` says, which gets the largest end that there is room for.
+    /// Copies `bytes` bytes from address `from` on the card, in pieces: `take(offset, piece)` gets each in turn while the next is
+    /// under way. A piece ends at `cut(end)`, where `end` is the largest end that there is room for.
     ///
-    /// This runs beside the stream: what is copied must be there already, or be waited for by [`Card::copies_follow`], and what the
-    /// stream does from then on must leave it alone.
+    /// This runs beside the stream: the bytes must be there already, or [`Card::copies_follow`] must have been called after what
+    /// writes them, and nothing on the stream after that may change them.
     pub(super) fn bring(
         &mut self,
         from: u64,
@@ -187,7 +187,7 @@ impl CudaEngine<'_> {
         Ok(())
     }
 
-    /// Numbers from the card, in memory of their own; see [`CudaEngine::bring`].
+    /// Copies `count` numbers from the card into a new vector; see [`CudaEngine::bring`].
     pub(super) fn bring_all<T: Copy + Sync + Send>(&mut self, from: u64, count: usize) -> Result<Vec<T>> {
         let mut all: Vec<T> = Vec::with_capacity(count);
         prefer_large_pages(all.spare_capacity_mut());
@@ -206,7 +206,7 @@ impl CudaEngine<'_> {
     }
 }
 
-/// Appends to a list that has room for it, on several threads: most of the time goes to touching fresh memory.
+/// Appends to a list that has room, on several threads: most of the time goes to touching fresh memory.
 fn append<T: Copy + Sync + Send>(pool: &Pool, all: &mut Vec<T>, more: &[T]) {
     let threads = threads_for(pool, size_of_val(more) / 8);
     let room = &mut all.spare_capacity_mut()[..more.len()];

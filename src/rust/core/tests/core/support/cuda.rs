@@ -6,8 +6,8 @@ use pcgpu_core::engine::cuda::device;
 use pcgpu_core::search::{Observer, Skeleton};
 use pcgpu_core::{Error, Result};
 
-/// Whether the card is the tests' own (../../driver), which is some 10,000 times slower than one that is there: tests that repeat
-/// repeat less on it.
+/// Whether the card is the tests' emulated one (../../driver), some 10,000 times slower than a real card: tests repeat less on
+/// it.
 pub fn emulated() -> bool {
     device::devices().is_ok_and(|cards| cards.iter().any(|card| card.name == "Emulated"))
 }
@@ -30,7 +30,7 @@ pub fn same(label: &str, cuda: &(Skeleton, Vec<f64>), cpu: &(Skeleton, Vec<f64>)
     }
 }
 
-/// Stops in a level, and remembers since when it wants to.
+/// Stops in a level, and remembers when it first wanted to.
 pub struct StopAt(pub usize, pub Option<Instant>);
 
 impl Observer for StopAt {

@@ -1,4 +1,4 @@
-//! What the tests share: recorded answers, random problems, plain references of what is tested.
+//! What the tests share: recorded answers, random problems, plain reference implementations.
 
 #[cfg(all(feature = "cuda", not(target_os = "macos")))]
 pub mod cuda;

@@ -35,8 +35,8 @@ pub fn correlations(random: &mut Random, p: usize, n: usize, density: f64) -> Ve
     correlation_matrix(&samples(random, p, n, density, 0.0))
 }
 
-/// The columns behind [`correlations`]. With this probability a column is a copy of an earlier one or the sum of two,
-/// some with noise far below rounding's reach of a correlation and some without: sum scores and twins in real data.
+/// The columns behind [`correlations`]. With probability `singular` a column is a copy of an earlier one or the sum of two,
+/// some with tiny noise and some without: real data have such twins and sum scores.
 pub fn samples(random: &mut Random, p: usize, n: usize, density: f64, singular: f64) -> Vec<Vec<f64>> {
     let mut columns: Vec<Vec<f64>> = Vec::new();
     for _ in 0..p {

@@ -1,5 +1,5 @@
-//! A plain transcription of what pcalg's three skeleton loops do, with no idea of speed: dense matrices, one test at a
-//! time, no ranks. The engines and the sequential search are compared with it.
+//! A plain implementation of what pcalg's three skeleton loops do, not made for speed: dense matrices, one test at a time, no
+//! ranks. The engines and the sequential search are compared with it.
 
 // Index loops, as in the original: this is to be compared with pcalg by eye.
 #![allow(clippy::needless_range_loop)]

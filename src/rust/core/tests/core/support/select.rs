@@ -18,7 +18,7 @@ pub fn samples_of(n: usize, columns: &[Vec<i32>]) -> Samples {
     encode(n, &features, Column::Integers(class), Discretise::None, 2, &mut Unobserved).unwrap()
 }
 
-/// Data with features that tell something of the class, of one another, and nothing.
+/// Data with features that depend on the class, on one another, and on nothing.
 pub fn simulated(n: usize, p: usize, levels: u32, classes: u32, seed: u64) -> Samples {
     let mut random = Random(seed);
     let mut below = |limit: u32| random.below(limit as usize) as i32;
@@ -26,7 +26,7 @@ pub fn simulated(n: usize, p: usize, levels: u32, classes: u32, seed: u64) -> Sa
     let mut columns: Vec<Vec<i32>> = Vec::new();
     for f in 0..p {
         let column = (0..n).map(|i| match (f % 5, below(4)) {
-            // A few values of one level make up for most of a feature that is hardly ever anything else.
+            // Some features have the same level in nearly all samples.
             (4, _) => {
                 if below(20) == 0 {
                     below(levels)
@@ -45,8 +45,8 @@ pub fn simulated(n: usize, p: usize, levels: u32, classes: u32, seed: u64) -> Sa
     samples_of(n, &columns)
 }
 
-/// Samples of mostly sparse features, some dense, of one, two and many levels, once kept sparse and once dense; the class rests
-/// on some.
+/// Samples of mostly sparse features, some dense, of one, two and many levels, once kept sparse and once dense; the class
+/// depends on some.
 pub fn sparse_and_dense(n: usize, p: usize, seed: u64) -> [Samples; 2] {
     let mut random = Random(seed);
     let mut columns: Vec<Vec<f64>> = Vec::new();
@@ -82,8 +82,8 @@ pub fn recorded(case: &Case) -> Samples {
     samples_of(rows.len(), &columns)
 }
 
-/// Selects along the recorded path: the choice must be the peer's or tied with it, and scores and relevances the peer's. Of
-/// ties ours is the lowest index. Returns the number of steps.
+/// Selects along the recorded path: our choice must be the peer's or tied with it (we take the lowest index), scores and
+/// relevances the peer's. Returns the number of steps.
 pub fn follow(case: &Case, samples: &Samples, logs: &CountLogs, counting: &mut dyn Counting) -> usize {
     let mut selector = Selector::new(samples, logs, Criterion::Jmi);
     let steps = case.json["steps"].as_array().unwrap();
@@ -115,7 +115,7 @@ fn entropy(samples: &Samples, variables: &[usize]) -> f64 {
     counts.values().map(|&count| -(count as f64 / n) * (count as f64 / n).log2()).sum()
 }
 
-/// The score of a feature by the formula of its criterion, every entropy counted by itself.
+/// The score of a feature by the formula of its criterion, each entropy counted on its own.
 pub fn score_by_definition(samples: &Samples, criterion: Criterion, selected: &[usize], f: usize) -> f64 {
     let y = samples.class();
     let h = |variables: &[usize]| entropy(samples, variables);

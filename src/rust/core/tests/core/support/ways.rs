@@ -3,8 +3,8 @@
 
 use pcgpu_core::engine::cuda::selection::{SelectionOptions, Strategy};
 
-/// Every form of the tables: in shared memory, in slices of it, in device memory; formed at once or stepwise; and the paper's
-/// own scheme.
+/// Every form of the tables: in shared memory, in slices of it, in device memory; read when full or added up stepwise; and
+/// CUDA-JMI's own scheme.
 pub fn ways() -> Vec<SelectionOptions> {
     let own = SelectionOptions::default();
     let joined = Strategy::Joined { threads: 3 };

@@ -66,7 +66,7 @@ pub(super) struct Given<C> {
 /// Samples whose neighbours are looked for between two looks at whether to stop.
 const LOOKED: usize = 64;
 
-/// From so many samples on, looking up which places to look at pays.
+/// From this many samples on, it pays to look up which places can hold neighbours.
 const ORDERED: usize = 2 * BLOCK + 1;
 
 impl<C: Cell> Given<C> {

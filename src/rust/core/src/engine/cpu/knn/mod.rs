@@ -28,7 +28,7 @@ pub struct KnnKernel<'a> {
     orders: Vec<u32>,
 }
 
-/// From so many pairs of samples times permutations on, threads pay.
+/// From this many pairs of samples times permutations on, threads pay.
 const INLINE_PAIRS: f64 = 1e7;
 
 impl<'a> KnnKernel<'a> {

@@ -117,7 +117,7 @@ fn add_sums_of<W: Wide, const DISCRETE: bool>(
                 (near_x, terms.subspace(count_within::<W>(of_s, radius)))
             };
             *sum += terms.joint(rho, up_to) - terms.subspace(near_x) - terms.subspace(near_y) + term_of_s;
-            // Far too many were looked at: the next permutations get by with fewer.
+            // Far too many points were looked at: fewer will do for the next permutations.
             if within > 2 * which + 16 && distance < bound && distance > W::Cell::ZERO {
                 let smaller = distance.grown(1.35);
                 if smaller < bound {

@@ -206,7 +206,7 @@ impl<C: Cell> Work<C> {
     }
 }
 
-/// What the sums of all estimates, the data's first, come to.
+/// The outcome of a test from the sums of terms of all estimates, the data's first; `None` where the sums do not suffice.
 pub(super) fn outcome(knn: &Knn, sums: &[i64]) -> Option<Outcome> {
     let (&own, permuted) = sums.split_first()?;
     let (mut drawn, mut count) = (0, 0);

@@ -12,7 +12,7 @@ use crate::graph::subsets;
 /// Lanes that are run together: one bit each in a word.
 pub(super) const LANES: usize = 64;
 
-/// So few lanes are left to the walk of a pair where it finds runs of at least this length.
+/// Where this few lanes are left, they go to the walk of a pair if that finds runs of at least `LONG_RUN` sets.
 const FEW_LANES: u32 = 3;
 const LONG_RUN: usize = 40;
 

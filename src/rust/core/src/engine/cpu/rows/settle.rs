@@ -1,4 +1,4 @@
-//! What a set of two candidates and more says about single lanes.
+//! The outcomes of a set of two candidates or more for single lanes.
 
 use std::ops::Range;
 

@@ -5,7 +5,7 @@ use super::super::kernel::{LaneOutcome, RowView, Signal};
 use super::BITS;
 use crate::search::level::Verdict;
 
-/// So few lanes are walked one by one, with the candidates side by side.
+/// Where this few lanes are left, they are walked one by one, with the candidates side by side.
 const FEW: usize = 12;
 
 /// Sets of one candidate.

@@ -7,20 +7,20 @@ use crate::ci::knn::Values;
 use crate::engine::cuda::memory::Use;
 use crate::Result;
 
-/// Device memory used unless told otherwise: more gains nothing.
+/// Bytes of device memory beside the least that is needed, unless the caller gives a budget: more gains nothing.
 const USUAL_BUDGET: u64 = 4 << 30;
 
-/// Where the data are on the card, and how much there is room for beside them.
+/// The data on the card, and the plan of its memory.
 #[derive(Clone, Copy)]
 pub struct Data {
-    /// Their addresses, and what all launches are told.
+    /// The data's addresses and what else all launches share.
     pub args: Args,
     pub shape: Shape,
     pub plan: Plan,
 }
 
 impl Data {
-    /// A kernel's name for the values' type.
+    /// The name of a kernel in the values' precision.
     pub fn kernel(&self, single: &'static str, double: &'static str) -> &'static str {
         if self.shape.cell() == 4 {
             single
@@ -63,7 +63,7 @@ pub fn upload_data(engine: &mut KnnCudaEngine) -> Result<Data> {
     let own = caps + aligned(p * cell);
     let joint = own + aligned(8 * (n + 1));
     let cap = |column: usize| if columns.discrete()[column] { columns.mismatch() } else { f64::INFINITY };
-    // Codes that are apart by more than the mismatch, rounding included: the distance of two levels is cut off there.
+    // Codes are stretched until two levels differ by more than the mismatch, rounding included: kernels cut the distance there.
     let scale = |column: usize| if columns.discrete()[column] { 2.0 * columns.mismatch() } else { 1.0 };
     let scaled: Vec<f64> = match columns.values() {
         Values::Whole(whole) => whole.iter().enumerate().map(|(at, &v)| f64::from(v) * scale(at / n)).collect(),
@@ -112,7 +112,7 @@ pub fn upload_data(engine: &mut KnnCudaEngine) -> Result<Data> {
     Ok(data)
 }
 
-/// Whole numbers below n in ascending order, by column.
+/// The order of samples by each column, whose values are whole numbers below n.
 struct Orders {
     /// By column and place: the sample.
     orders: Vec<u16>,
@@ -120,7 +120,7 @@ struct Orders {
     places: Vec<u16>,
     /// By column and t, from 0 to n: how many values are below t.
     below: Vec<u16>,
-    /// Whether every column has each of 0 .. n once: t are below t.
+    /// Whether every column has each of 0, .., n - 1 once, so that t values are below t.
     plain: bool,
 }
 

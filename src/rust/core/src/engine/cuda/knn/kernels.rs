@@ -1,8 +1,8 @@
-//! What the kernels of the nearest-neighbour test are given, and which of them suits the data.
+//! The arguments of the kernels of the nearest-neighbour test, and the choice of a kernel.
 
 use crate::ci::knn::Estimator;
 
-/// Neighbours that the papers' kernel lists: `LISTED` of kernels/knn_body.cuh.
+/// Neighbours that the paper's kernel lists, at most: `LISTED` of kernels/knn_body.cuh.
 pub const LISTED: usize = 512;
 
 /// `KnnArgs` of kernels/knn.cuh, where every field is explained.
@@ -62,7 +62,7 @@ pub struct Args {
     pub teams: u64,
 }
 
-/// Bytes of [`Args`], which the kernels' PTX states too.
+/// Bytes of [`Args`], which a test compares with the kernels' PTX.
 #[cfg(test)]
 pub const ARGS_BYTES: usize = std::mem::size_of::<Args>();
 
@@ -75,7 +75,7 @@ pub fn number_of(estimator: Estimator) -> u64 {
     }
 }
 
-/// The kernel of warps for so many samples, and whether its warps hold their distances in registers.
+/// The kernel of [`super::plan::Form::Warps`] for n samples, and whether its warps hold their distances in registers.
 pub fn warps_kernel(n: usize) -> (&'static str, bool) {
     match n.div_ceil(32) {
         0..=2 => ("knn_sums_d2", true),
@@ -86,7 +86,7 @@ pub fn warps_kernel(n: usize) -> (&'static str, bool) {
     }
 }
 
-/// The kernel of planes for tests with so many planes, by where x's planes are.
+/// The kernel of [`super::plan::Form::Planes`] for tests with `dims` planes; `in_shared`: x's plane is in shared memory.
 pub fn planes_kernel(dims: usize, in_shared: bool) -> &'static str {
     match (dims, in_shared) {
         (0, true) => "knn_shared_0",

@@ -1,8 +1,9 @@
-//! The nearest-neighbour test on one GPU: GPU_CMIknn of Hagedorn, Lange, Huegle and Schlosser (2022) and what goes past it.
+//! The nearest-neighbour test on one GPU: GPU_CMIknn of Hagedorn, Lange, Huegle and Schlosser (2022), and a strategy of our own.
 //!
-//! Questions come in batches ([`BatchedSearch`] makes them of a level). `run` takes them to the card: neighbours in each set,
-//! permutations of each test, the sums of terms of each permutation; what comes back are whole numbers, and p is made of them
-//! here. `data`: columns on the card; `plan`: memory and launches; `kernels`: arguments; the sources are kernels/knn*.cu.
+//! Questions come in batches ([`BatchedSearch`] makes them from a level). `run` has the card find the neighbours in each set,
+//! draw the permutations of each test and sum the terms of each permutation; the sums are whole numbers, and the CPU makes p
+//! from them.
+//! `data`: columns on the card; `plan`: memory and launches; `kernels`: arguments; the sources are kernels/knn*.cu.
 
 mod data;
 mod kernels;
@@ -21,20 +22,20 @@ use crate::pool::{default_threads, Pool};
 use crate::search::{Observer, Options};
 use crate::{Error, Result};
 
-/// How tests are handed out on the GPU. All give one answer.
+/// How tests are handed out on the GPU. All strategies give the same answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KnnStrategy {
-    /// Ours: the distance to the k-th neighbour is found by counting, with no list of neighbours, whatever k is. Whole
-    /// numbers (ranks and codes) are counted 32 at a time by the bits of planes; others by a warp a sample, which keeps the
-    /// distances that no permutation changes in its registers.
+    /// Ours: the distance to the k-th neighbour is found by counting, with no list of neighbours, whatever k is. Samples of
+    /// whole numbers (ranks and codes) are counted 32 at a time as bits of planes; others by a warp a sample, which keeps the
+    /// distances that permutations do not change in its registers.
     Shared,
     /// GPU_CMIknn-Single (algorithms 2 to 4 of the paper): one test at a time, a thread a sample and permutation with a sorted
     /// list of its nearest. k is at most 512.
     Single,
     /// GPU_CMIknn-Parallel (algorithm 5): the same kernel for many tests at once, `block` of them at most (the paper's blocked
-    /// version); 0 is as many as memory allows.
+    /// version). k is at most 512.
     Parallel {
-        /// Tests at once.
+        /// Tests at once, at most; 0: as many as memory allows.
         block: u32,
     },
 }
@@ -42,12 +43,12 @@ pub enum KnnStrategy {
 /// How to run the test on a GPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KnnCudaOptions {
-    /// Which card, from 0.
+    /// Number of the card, from 0.
     pub ordinal: usize,
     /// How to hand out the tests.
     pub strategy: KnnStrategy,
-    /// Bytes of device memory that may be used, but for what the driver keeps for a kernel (for the paper's, about 1 GB); none:
-    /// 4 GiB beside the data of what is free, and more from some 20,000 samples on.
+    /// Most bytes of device memory to use, beside what the driver keeps for a kernel (about 1 GB for the paper's). None: of what
+    /// is free, 4 GiB more than the least that is needed, and still more from about 23,000 samples on.
     pub memory_budget: Option<u64>,
 }
 
@@ -70,8 +71,8 @@ impl<'a> KnnCudaEngine<'a> {
     /// The test on a card, which is opened (0.2 s once a process).
     ///
     /// # Errors
-    /// [`Error::Device`] where there is no card that can be used, [`Error::Argument`] where there are fewer cards than
-    /// `ordinal` asks for, or k is more than a strategy can list.
+    /// [`Error::Device`] where no card can be used, [`Error::Argument`] where there is no card `ordinal`, or k is above 512 with
+    /// a strategy other than [`KnnStrategy::Shared`].
     pub fn new(knn: &'a Knn, options: KnnCudaOptions) -> Result<Self> {
         if options.strategy != KnnStrategy::Shared && knn.settings().k > kernels::LISTED {
             return Err(Error::Argument {
@@ -88,7 +89,7 @@ impl<'a> KnnCudaEngine<'a> {
         })
     }
 
-    /// With these threads of the CPU to help.
+    /// Lets these threads of the CPU help.
     pub fn with_pool(mut self, pool: Pool) -> Self {
         self.held.pool = pool;
         self
@@ -119,7 +120,7 @@ impl Asker for KnnCudaEngine<'_> {
     }
 
     fn batch(&self) -> usize {
-        // Enough warps for a large card, and few enough tests that little is asked in vain.
+        // Enough warps for a large card, and few enough tests that few are asked in vain.
         (4_000_000 / self.knn.columns().n()).clamp(64, 8192)
     }
 

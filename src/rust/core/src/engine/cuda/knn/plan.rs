@@ -1,45 +1,45 @@
-//! What a batch of nearest-neighbour tests needs of a card's memory, and how it is cut into launches.
+//! The memory that a batch of nearest-neighbour tests needs on a card, and how the batch is cut into launches.
 
 use super::kernels::warps_kernel;
 use super::KnnStrategy;
 use crate::engine::cuda::kernels::WARP;
 use crate::engine::cuda::memory::Use;
 
-/// Threads of a block, but for those below: of kernels that look for neighbours, permute, sum and make planes.
+/// Threads of a block of kernels that look for neighbours, permute by sample, sum by warps or make planes.
 pub const THREADS: u32 = 128;
-/// Of the paper's kernel.
+/// Threads of a block of the paper's kernel.
 pub const PAPER_THREADS: u32 = 32;
-/// Of kernels that count in planes in device memory.
+/// Threads of a block of kernels that count with x's planes in device memory.
 pub const SLOT_THREADS: u32 = 256;
-/// Of the kernel that permutes by place, at most.
+/// Threads of a block of the kernel that permutes by place, at most.
 const SHUFFLING_THREADS: u64 = 128;
 
 /// Warps of a block of [`THREADS`].
 const WARPS: u64 = (THREADS / WARP) as u64;
 
-/// Pairs of samples times permutations of a launch that looks at each: some hundredths of a second.
+/// Pairs of samples times permutations of a launch that looks at every pair: some hundredths of a second.
 const SLICE_PAIRS: u64 = 10_000_000_000;
 
-/// Words of planes that a launch may have to look at.
+/// Words of planes that a launch reads, at most.
 const SLICE_WORDS: u64 = 15_000_000_000;
 
-/// Samples times permutations of a launch that permutes.
+/// Samples times permutations of all tests at once.
 const SLICE_STEPS: u64 = 400_000_000;
 
-/// Permutations of a launch at most: warps keep their sums in a block's shared memory.
+/// Permutations of a test at once, at most: warps keep their sums in a block's shared memory.
 const MOST_PERMUTATIONS: usize = 128;
 
-/// Warps of a processor that it keeps busy: of those with their distances in registers, and of those with rows in memory.
+/// Warps that keep a multiprocessor busy: with distances in registers, and with rows of distances in device memory.
 const BUSY_IN_REGISTERS: u64 = 64;
 const BUSY_IN_MEMORY: u64 = 16;
 
 /// Places times permutations that fill a large card.
 const BUSY_PLACES: usize = 1 << 18;
 
-/// Members of sets that there is room for, by test. Blocks whose sets are larger have fewer tests.
+/// Room for members of sets, a test. Blocks with larger sets have fewer tests.
 const MEMBERS: usize = 32;
 
-/// Planes that there is room for at least, if at all.
+/// Planes that there is room for, where memory allows; more where there are more tests.
 const PLANES: usize = 64;
 
 /// Bytes, rounded up to what allocations are aligned to.
@@ -58,16 +58,18 @@ pub enum Form {
     Paper,
 }
 
-/// What a plan is made for.
+/// The data, the test and the card that a plan is made for.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
+    /// Samples and variables.
     pub n: usize,
     pub p: usize,
     /// Whether all values are whole numbers.
     pub whole: bool,
+    /// Neighbours of the estimator, and those that a permutation draws from.
     pub k: usize,
     pub k_perm: usize,
-    /// Permutations of a test.
+    /// Permutations of a test, without the data.
     pub permutations: usize,
     pub strategy: KnnStrategy,
     /// Multiprocessors of the card.
@@ -86,7 +88,7 @@ impl Shape {
         }
     }
 
-    /// Bytes of a value as kernels that look at pairs have it.
+    /// Bytes of a value in kernels that look at pairs.
     pub fn cell(&self) -> usize {
         if self.whole && self.form() != Form::Warps {
             4
@@ -95,7 +97,7 @@ impl Shape {
         }
     }
 
-    /// Values in a row of distances.
+    /// Values in a row of distances: n, rounded up to whole warps.
     pub fn row(&self) -> u64 {
         self.n.next_multiple_of(WARP as usize) as u64
     }
@@ -113,19 +115,19 @@ impl Shape {
         self.form() != Form::Warps || warps_kernel(self.n).1
     }
 
-    /// Whether permutations by place keep the order of their samples in shared memory: where two warps of them find room.
-    /// Measured on an H200, microseconds a test with the order there and in device memory: 22 and 28 for n = 1,000 with S empty,
-    /// 445 and 351 for n = 2,500 with one variable in S.
+    /// Whether the kernel that permutes by place keeps the order of the samples in shared memory: where that has room for two
+    /// warps. Measured on an H200, microseconds a test with the order there and in device memory: 22 and 28 for n = 1,000 with S
+    /// empty, 445 and 351 for n = 2,500 with one variable in S.
     pub fn orders_in_shared(&self) -> bool {
         2 * u64::from(WARP) * (self.shuffle_bytes() + 2 * self.n as u64) <= self.shared_limit
     }
 
-    /// Bytes of shared memory that one permutation by place works in, but for the order of its samples.
+    /// Bytes of shared memory for one permutation by place, without the order of its samples.
     fn shuffle_bytes(&self) -> u64 {
         (4 * self.n.div_ceil(32) + 2 * self.k_perm) as u64
     }
 
-    /// Threads of a block that permutes by place, and its bytes: whole warps, where these have room.
+    /// Threads of a block that permutes by place (whole warps, where there is room) and its bytes of shared memory.
     pub fn shuffling(&self) -> (u32, u64) {
         let warp = u64::from(WARP);
         if self.orders_in_shared() {
@@ -136,8 +138,8 @@ impl Shape {
         (threads as u32, threads * self.shuffle_bytes())
     }
 
-    /// Permutations of a launch that permutes. A step takes some microseconds and copies k_perm numbers; as many take one at a
-    /// time as a processor has threads, by place as its shared memory has room for.
+    /// Permutations of a launch that permutes. A sample takes some microseconds and a copy of k_perm numbers; a multiprocessor
+    /// runs as many permutations at a time as it has threads or, by place, shared memory for.
     pub fn slice_shuffles(&self) -> u64 {
         let threads = if self.form() == Form::Planes {
             let (threads, bytes) = self.shuffling();
@@ -153,7 +155,7 @@ impl Shape {
         (self.n.div_ceil(128) * 4) as u64
     }
 
-    /// Words from row to row: an odd number of groups, so that rows begin in different banks of shared memory.
+    /// Words from row to row of a plane: an odd number of groups of four, so that rows begin in different banks of shared memory.
     pub fn plane_stride(&self) -> u64 {
         4 * ((self.plane_words() / 4) | 1)
     }
@@ -163,18 +165,19 @@ impl Shape {
         aligned(self.plane_stride() as usize * 4 * (self.n + 1))
     }
 
-    /// Shared memory of a team: a plane, the values, the guesses, as `sums_in_shared` lays them out.
+    /// Bytes of shared memory of a team: a plane, the values and the guesses, laid out as in `sums_in_shared` of
+    /// kernels/knn_planes.cuh.
     fn team_bytes(&self) -> u64 {
         let plane = 4 * self.plane_stride() * (self.n as u64 + 1);
         plane + (self.plane_words() * 68).next_multiple_of(16) + (2 * self.n as u64).next_multiple_of(16)
     }
 
-    /// Whether a plane finds a place in shared memory.
+    /// Whether a team's memory fits in shared memory.
     pub fn in_shared(&self) -> bool {
         self.team_bytes() <= self.shared_limit
     }
 
-    /// Threads of a team that counts in shared memory, teams of a block, and its bytes.
+    /// Threads of a team that counts in shared memory, teams of a block, and the block's bytes.
     pub fn teams(&self, dims: usize) -> (u32, u32, u64) {
         let most_threads = if dims <= 1 { 1024 } else { 512 };
         let threads = self.n.next_multiple_of(WARP as usize).min(most_threads);
@@ -182,7 +185,7 @@ impl Shape {
         (threads as u32, teams as u32, teams * self.team_bytes())
     }
 
-    /// Permutations of a block of so many teams.
+    /// Permutations of a block of `teams`, for `tests` with `count` permutations each.
     pub fn permutations_a_block(&self, tests: usize, count: usize, teams: u32) -> u64 {
         let fill = (tests * count) as u64 / (8 * u64::from(self.processors));
         fill.clamp(1, 32).next_multiple_of(u64::from(teams))
@@ -193,7 +196,7 @@ impl Shape {
         (SLICE_WORDS / (self.n as u64 * self.plane_stride() * (dims as u64 + 1))).max(1)
     }
 
-    /// Samples, each with `count` permutations, of a launch that looks at all pairs.
+    /// Samples of a launch that looks at all pairs, each with `count` permutations.
     fn slice_samples(&self, count: usize) -> u64 {
         // A sorted list is walked for every sample that enters it.
         let cost = if self.form() == Form::Paper { 8 + self.k as u64 / 2 } else { 1 };
@@ -210,7 +213,7 @@ impl Shape {
         ((tests * self.n) as u64).min(self.slice_samples(count)).div_euclid(warps.max(1)).clamp(1, most)
     }
 
-    /// Blocks of a launch that sums `count` permutations, each warp of them so many samples.
+    /// Blocks of a launch that sums `count` permutations by warps that take `samples_a_warp` each.
     pub fn slice_blocks(&self, count: usize, samples_a_warp: u64, row_warps: u64) -> u64 {
         let by_time = (self.slice_samples(count) / (WARPS * samples_a_warp)).max(1);
         if self.in_registers() {
@@ -228,56 +231,56 @@ impl Shape {
 
     /// Samples whose neighbours in a set one launch looks for.
     pub fn slice_neighbours(&self) -> u64 {
-        // Where many are as far as the last one, each that is chosen of them takes a pass.
+        // Where many samples are as far as the last neighbour, each that is chosen among them takes a pass.
         (SLICE_PAIRS / ((8 + self.k_perm as u64) * self.n as u64)).max(1)
     }
 }
 
-/// Bytes by use, and what they hold.
+/// A plan: how much is run at once, and the bytes that it takes by use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// Tests at once.
     pub tests: usize,
-    /// Permutations of each at once, the data itself among them.
+    /// Permutations of each at once, the data itself counted as one.
     pub permutations: usize,
     /// Members of all sets at once.
     pub members: usize,
-    /// Planes at once.
+    /// Planes of columns at once.
     pub planes: usize,
     /// Planes of permuted x at once.
     pub slots: usize,
-    /// Warps that have rows of distances in memory: three each for sums, one for neighbours.
+    /// Warps that have rows of distances in device memory: three each for sums, one for neighbours.
     pub row_warps: u64,
-    /// Columns in their forms, and terms.
+    /// Bytes of columns and terms.
     pub data: u64,
-    /// Tests: their variables, sets, keys, guides and planes.
+    /// Bytes of the tests' variables, sets, keys, guides and planes.
     pub of_tests: u64,
-    /// Sets.
+    /// Bytes of the sets.
     pub of_sets: u64,
-    /// Neighbours of each sample in each set.
+    /// Bytes of the neighbours of each sample in each set.
     pub neighbours: u64,
-    /// Permuted x.
+    /// Bytes of permuted x.
     pub permuted: u64,
-    /// What permutations are drawn in, but for shared memory.
+    /// Bytes for drawing permutations; 0 where shared memory holds all.
     pub walks: u64,
-    /// Rows of distances.
+    /// Bytes of rows of distances.
     pub rows: u64,
-    /// Planes with the list of their columns.
+    /// Bytes of planes of columns, and of lists about them.
     pub of_planes: u64,
-    /// Planes of permuted x.
+    /// Bytes of planes of permuted x.
     pub of_slots: u64,
-    /// Sums of terms.
+    /// Bytes of the sums of terms.
     pub sums: u64,
 }
 
 impl Plan {
-    /// As many tests at once as there is room for in `limit` bytes; of one with one permutation where there is not.
+    /// As many tests at once as `limit` bytes have room for; one test with one permutation where there is no room for more.
     pub fn new(shape: &Shape, limit: u64) -> Plan {
         let all = shape.permutations + 1;
         let by_planes = shape.form() == Form::Planes;
         let needs_slots = by_planes && !shape.in_shared();
         let least = Plan::of(shape, 1, 1, WARPS, usize::from(by_planes), usize::from(needs_slots)).total();
-        // Rows, slots and planes have a quarter each of what is left, tests the rest.
+        // Rows, slots and planes get at most a quarter each of the bytes beyond the least; tests get the rest.
         let quarter = limit.saturating_sub(least) / 4;
         let busy =
             u64::from(shape.processors) * if shape.in_registers() { BUSY_IN_REGISTERS / 2 } else { BUSY_IN_MEMORY };
@@ -344,7 +347,7 @@ impl Plan {
         }
     }
 
-    /// Bytes of all.
+    /// Bytes in all.
     pub fn total(&self) -> u64 {
         self.list().iter().map(|(_, bytes)| bytes).sum()
     }
@@ -367,7 +370,7 @@ impl Plan {
 }
 
 impl Shape {
-    /// Rows of distances of a warp that has them in memory.
+    /// Rows of distances in device memory of a warp: three where registers do not hold them, else one, for neighbours.
     fn rows_a_warp(&self) -> u64 {
         if self.in_registers() {
             1
@@ -376,7 +379,7 @@ impl Shape {
         }
     }
 
-    /// Bytes of the columns in their forms, and of the terms: as `Data` lays them out.
+    /// Bytes of the columns, in all forms that kernels read, and of the terms: as `upload_data` lays them out.
     fn data(&self) -> u64 {
         let Shape { n, p, .. } = *self;
         let words = if self.form() == Form::Planes { 3 * aligned(2 * n * p) + aligned(2 * (n + 1) * p) } else { 0 };

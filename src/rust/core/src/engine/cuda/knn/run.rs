@@ -19,24 +19,26 @@ const FIRST_PERMUTATIONS: usize = 8;
 /// No set: `NO_SET` of kernels/knn.cuh.
 const NO_SET: u32 = u32::MAX;
 
-/// A test that is not decided.
+/// A test that is not decided yet.
 struct Test {
-    /// Its place in the batch.
+    /// Its place in the batch; `usize::MAX` once it is decided.
     at: usize,
     x: u32,
     y: u32,
+    /// Number of its set; [`NO_SET`]: S is empty.
     set: u32,
-    /// The column that orders its samples, its number of planes and the first of them in the block's list.
+    /// The column that orders its samples, its number of planes (the size of S), and where they start in the block's list.
     guide: u32,
     dims: u32,
     planes: u32,
     key: [u32; 2],
+    /// Sum of terms of the data; permutations drawn so far, and those whose sum is at least that.
     own: i64,
     drawn: usize,
     count: usize,
 }
 
-/// What the tests of a batch come to, in its order.
+/// The outcomes of the tests of a batch, in its order. `watch` gets the share that is done, and its error ends the run.
 pub(super) fn outcomes(
     engine: &mut KnnCudaEngine,
     batch: &Batch,
@@ -65,7 +67,7 @@ pub(super) fn outcomes(
         let guide = if s.is_empty() { y } else { guide_of(&sets[set as usize], knn.columns().discrete()) };
         tests.push(Test { at, x, y, set, guide, dims, planes: 0, key, own: 0, drawn: 0, count: 0 });
     }
-    // Tests given one set stand together: its neighbours are looked for once.
+    // Tests with the same set stand together, so that its neighbours are looked for once.
     tests.sort_by_key(|test| (test.dims, test.set));
     let all = tests.len();
     let mut done = 0;
@@ -97,7 +99,7 @@ fn plane_columns<'s>(test: &Test, sets: &'s [Vec<u32>]) -> impl Iterator<Item = 
     y.into_iter().chain(set.iter().copied().filter(move |&column| column != guide))
 }
 
-/// How many of these tests, all with sets of one size, there is room for at once.
+/// How many of the first tests, with sets of one size, the plan has room for at once.
 fn block_size(tests: &[Test], sets: &[Vec<u32>], plan: &Plan) -> usize {
     let (mut members, mut listed) = (0, 0);
     let mut last = NO_SET;
@@ -116,7 +118,7 @@ fn block_size(tests: &[Test], sets: &[Vec<u32>], plan: &Plan) -> usize {
     size.count()
 }
 
-/// Runs tests until all are decided, and writes what they come to.
+/// Runs tests until all are decided, and writes their outcomes.
 fn run_block(
     engine: &mut KnnCudaEngine,
     data: &Data,
@@ -161,7 +163,7 @@ fn run_block(
     Ok(())
 }
 
-/// Makes the planes of a block, but for those of permuted columns.
+/// Makes the planes of the columns of a block of tests.
 fn make_planes(
     engine: &mut KnnCudaEngine,
     data: &Data,
@@ -195,7 +197,7 @@ fn make_planes(
     card.upload(args.plane_column, &columns)?;
     card.upload(args.plane_guide, &guides)?;
     card.upload(args.plane_list, &list)?;
-    // A thread for 32 rows of a word. A grid's second dimension ends at 65,535.
+    // A thread takes a word of about 32 rows. A grid's second dimension ends at 65,535.
     args.tiles = (args.n + 1).div_ceil(32);
     let blocks = (shape.plane_words() * args.tiles).div_ceil(u64::from(THREADS)) as u32;
     sliced(engine, args, [columns.len() as u64, 65_535], &mut |_| look(), |card, args, planes| {
@@ -203,7 +205,7 @@ fn make_planes(
     })
 }
 
-/// Puts the sets of a block on the card, numbered anew from 0, and looks for their neighbours.
+/// Copies the sets of a block of tests to the card, numbered from 0, and finds their neighbours there.
 fn find_neighbours(
     engine: &mut KnnCudaEngine,
     data: &Data,
@@ -245,7 +247,7 @@ fn find_neighbours(
     })
 }
 
-/// Permutes, sums, and brings the sums back: by test, `args.count` each.
+/// Permutes, sums, and brings the sums back: `args.count` a test, test after test.
 fn permute_and_sum(
     engine: &mut KnnCudaEngine,
     data: &Data,
@@ -310,8 +312,8 @@ fn upload_keys(engine: &KnnCudaEngine, args: &Args, tests: &[Test]) -> Result<()
     engine.held.card.upload(args.test_key, &tests.iter().map(|test| test.key).collect::<Vec<[u32; 2]>>())
 }
 
-/// Launches a kernel on slices of its blocks, permutations or samples, as many as the second of two numbers says, which it finds
-/// from `args.from` to `args.until`, with a look after each.
+/// Launches a kernel on slices of `all` blocks, permutations or samples, at most `slice` at a time: from `args.from` to
+/// `args.until` - 1. Waits after each launch, and calls `look` now and then with the share that is done.
 fn sliced(
     engine: &mut KnnCudaEngine,
     args: &mut Args,

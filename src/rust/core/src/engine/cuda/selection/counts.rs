@@ -1,4 +1,4 @@
-//! The launches of a step.
+//! The launches of a step of a feature selection.
 
 use super::super::memory::Use;
 use super::kernels::{counter_bits, groups_in, table_words, LEVELS_AT, PARTIAL_BYTES};
@@ -7,24 +7,24 @@ use crate::search::Observer;
 use crate::select::{Joint, Partner, Sums};
 use crate::{Error, Result};
 
-/// Samples that a launch counts at most, over all of its features: some hundredths of a second, so that Ctrl-C is heard. Tables
-/// in device memory take longer.
+/// Samples times features of a launch, at most: some hundredths of a second, so that a user can interrupt. Tables in device
+/// memory take longer.
 const SAMPLES: u64 = 20_000_000_000;
 const SAMPLES_DEVICE: u64 = 500_000_000;
 
 /// Rows that a kernel with 16 bits a row can tell apart.
 const ROWS_16: u64 = 1 << 16;
 
-/// Bytes that tables in device memory take together, unless one alone is larger.
+/// Most bytes that tables in device memory take together, unless one alone is larger.
 const TABLES: u64 = 2 << 30;
 
-/// A table is made slice by slice in no more passes over the samples than this: device memory counts about so many times slower.
+/// Most passes over the samples in which a table is made slice by slice: device memory counts about this many times slower.
 const MOST_PASSES: u64 = 64;
 
-/// Rows that are counted in shared memory first.
+/// Most rows whose totals are counted in shared memory first.
 const TOTALS_SHARED: u64 = 8192;
 
-/// Where tables stand.
+/// Where a table stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// In shared memory, whole.
@@ -35,11 +35,11 @@ pub(super) enum Place {
     Device,
 }
 
-/// The rows of the tables.
+/// The rows of the tables, and who forms them.
 enum Rows {
-    /// Formed on the card: `levels` of the partner with all classes.
+    /// The card: all pairs of `levels` of the partner and a class.
     Formed { levels: u64 },
-    /// Formed here, those that occur.
+    /// The CPU: the pairs that occur.
     Listed { rows: Joint, groups: Vec<u32>, starts: Vec<u32>, totals: Vec<u32> },
 }
 
@@ -60,7 +60,7 @@ impl CudaCounting<'_> {
         };
         self.args.row_count = row_count;
         self.args.group_count = group_count;
-        // The features stand by their levels.
+        // The features stand in ascending order of their levels.
         let place = |f: &Feature, counting: &Self| counting.place_of(u64::from(f.levels));
         let shared = self.features.partition_point(|f| place(f, self) == Place::Shared);
         let sliced = self.features.partition_point(|f| place(f, self) != Place::Device);
@@ -81,12 +81,12 @@ impl CudaCounting<'_> {
         self.bring_sums(skip, sums)
     }
 
-    /// Bytes of shared memory that a table may take.
+    /// Bytes of shared memory that the tables of a block may take.
     pub(super) fn shared_room(&self) -> u64 {
         u64::from(self.held.card.shared_limit).saturating_sub(PARTIAL_BYTES).min(self.options.shared_bytes)
     }
 
-    /// Where the tables of features with so many levels stand.
+    /// Where the table of a feature with `levels` levels stands.
     fn place_of(&self, levels: u64) -> Place {
         let bits = counter_bits(self.samples.n());
         if self.args.row_count > ROWS_16 {
@@ -110,7 +110,7 @@ impl CudaCounting<'_> {
         table_words(levels, row_count, group_count, n, stepwise, bits)
     }
 
-    /// Has the card leave out the features that are selected.
+    /// Tells the card which features to leave out: those of `skip`, and no others.
     fn leave_out(&mut self, skip: &[bool]) -> Result<()> {
         for (block, (known, wanted)) in self.left_out.chunks_mut(BLOCK).zip(skip.chunks(BLOCK)).enumerate() {
             // Most steps change one feature.
@@ -129,7 +129,7 @@ impl CudaCounting<'_> {
         Ok(())
     }
 
-    /// Decides who forms the rows, and has the partner's codes on the card if that does.
+    /// Decides who forms the rows; puts the partner's codes on the card where the card does.
     fn rows_of(&mut self, partner: Partner) -> Result<Rows> {
         let data = self.samples;
         let joint = match partner {
@@ -196,7 +196,7 @@ impl CudaCounting<'_> {
         Ok(())
     }
 
-    /// Counts features from `first` on, in launches that end soon. `all` is what the progress is a part of.
+    /// Counts `count` of `features` from `first` on, in short launches. Progress is reported as a part of `all` features.
     pub(super) fn count_range(
         &mut self,
         first: usize,
@@ -254,7 +254,7 @@ impl CudaCounting<'_> {
         }
     }
 
-    /// Room for tables of so many bytes in device memory: how many blocks have one, and where.
+    /// Plans and allocates tables of `bytes` bytes in device memory, at most `count`: how many blocks get one, and the address.
     fn tables(&mut self, bytes: u64, count: usize) -> Result<(u32, u64)> {
         let room = self.held.room(&[Use::Scratch])?;
         let most = (TABLES.min(room) / bytes).clamp(1, u64::from(2 * self.held.card.processors)).min(count as u64);
@@ -266,8 +266,8 @@ impl CudaCounting<'_> {
     }
 }
 
-/// Threads of a block, of which a processor has 1024 at a time: several blocks where they have room, as one can count while
-/// another is clearing or reading.
+/// Threads of a block with `shared` bytes of shared memory. A multiprocessor gets several blocks where they have room, as one can
+/// count while another clears or reads.
 fn threads(n: u64, shared: u64) -> u32 {
     match (n, shared >> 10) {
         (0..=512, _) => 4 * WARP,
@@ -277,7 +277,7 @@ fn threads(n: u64, shared: u64) -> u32 {
     }
 }
 
-/// The error for joint states that 16 bits do not tell apart.
+/// The error for more joint states than 16 bits may number.
 pub(super) fn too_many_states(count: usize) -> Error {
     Error::Argument {
         argument: "strategy",

@@ -1,5 +1,5 @@
 //! The scheme of CUDA-JMI: CPU threads join the candidates of a batch with the feature selected last, while the GPU counts the
-//! batch before. The joint states of a candidate are one variable of their own, whose table with the class has both sums.
+//! batch before. The joint states of a candidate are a variable of their own, whose table with the class gives both sums.
 
 use super::super::memory::Use;
 use super::counts::{too_many_states, Place};
@@ -17,20 +17,20 @@ const BATCH: usize = 16 << 20;
 /// Entries of the map from pairs of levels to states; beyond it combinations are sorted.
 const MAP: usize = 1 << 22;
 
-/// More states than this 16 bits do not number.
+/// Most joint states that 16 bits may number.
 const MOST_STATES: usize = 65_535;
 
-/// As good as never: the paper's kernel counts, then reads.
+/// [`Args::stepwise`](super::Args) so large that tables are counted, then read, as in the paper's kernel.
 const NEVER_STEPWISE: u64 = 1 << 30;
 
 impl CudaCounting<'_> {
-    /// Bytes of a batch.
+    /// Bytes of the joint states of a batch.
     pub(super) fn batch_bytes(&self) -> usize {
         let each = stride(self.samples.n(), true) as usize;
         each * (BATCH / each).clamp(1, self.range.len().max(1))
     }
 
-    /// A step whose joint states are formed by `threads` threads here.
+    /// A step whose joint states `threads` threads of the CPU form.
     pub(super) fn count_joined(
         &mut self,
         threads: usize,
@@ -65,8 +65,8 @@ impl CudaCounting<'_> {
         let mut formed = None;
         for (turn, batch) in candidates.chunks(bytes / each).enumerate() {
             let half = turn % 2 * bytes;
-            // SAFETY: a half holds `bytes`. What was copied from it two batches ago has arrived: the batch after that was
-            // waited for before it was launched.
+            // SAFETY: a half holds `bytes`. The copy from it two batches ago is done: the batch between waited for the stream
+            // before its launch.
             let buffer = unsafe { std::slice::from_raw_parts_mut(pinned.add(half), batch.len() * each) };
             let share = batch.len().div_ceil(threads.max(1));
             let mut states = vec![0; batch.len()];
@@ -112,7 +112,7 @@ impl CudaCounting<'_> {
 }
 
 /// Writes the joint states of a feature and a partner, numbered in the order in which they occur (the paper's algorithm 2),
-/// 16 bits each; returns their number. More than 16 bits number are not written.
+/// 16 bits each; returns their number. Where that is more than [`MOST_STATES`] the states written are of no use.
 fn join(samples: &Samples, feature: usize, partner: &Joint, map: &mut Vec<u32>, to: &mut [u8]) -> usize {
     let levels = samples.levels(feature);
     if levels * partner.levels > MAP {

@@ -1,6 +1,6 @@
-//! What the kernels of a selection are given.
+//! The arguments of the kernels of a selection, and the sizes of their tables.
 
-/// What a kernel is given: `Selection` of kernels/selection.cuh, where every field is explained.
+/// The arguments of a kernel: `Selection` of kernels/selection.cuh, where every field is explained.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Args {
@@ -28,7 +28,7 @@ pub(super) struct Args {
     pub stepwise: u64,
 }
 
-/// Bytes of [`Args`], which the kernels' PTX states too.
+/// Bytes of [`Args`], which a test compares with the kernels' PTX.
 #[cfg(test)]
 pub(in super::super) const ARGS_BYTES: usize = size_of::<Args>();
 
@@ -43,13 +43,13 @@ pub(super) struct Feature {
     pub place: u32,
 }
 
-/// Where the number of levels stands in a [`Feature`].
+/// Byte of a [`Feature`] at which the number of levels stands.
 pub(super) const LEVELS_AT: u64 = 8;
 
-/// No level that most samples have.
+/// [`Feature::mode`] where no level is that of more than half of the samples, or none is known.
 pub(super) const NO_MODE: u32 = u32::MAX;
 
-/// Bits of a counter that counts n samples.
+/// Bits of a counter of up to n samples.
 pub(super) fn counter_bits(n: usize) -> u64 {
     match n {
         0..=0xff => 8,
@@ -58,23 +58,24 @@ pub(super) fn counter_bits(n: usize) -> u64 {
     }
 }
 
-/// Words of so many counters: `Counters::words` of kernels/selection.cuh.
+/// Words that `cells` counters take: `Counters::words` of kernels/selection.cuh.
 fn words(cells: u64, bits: u64) -> u64 {
     cells.div_ceil(4 * 32 / bits) * 4
 }
 
-/// Words of the tables of a feature with so many levels, and of any with fewer.
+/// Words of the tables of a feature with up to `levels` levels: `rows` (g, y), `groups` g, n samples, counters of `bits`;
+/// `stepwise` as in [`Args`].
 pub(super) fn table_words(levels: u64, rows: u64, groups: u64, n: u64, stepwise: u64, bits: u64) -> u64 {
-    // As if every feature had a level that most samples have, which takes a column more. Rows start with a word.
+    // As if every feature had a mode, which takes one more column. Rows start with a word.
     let cells = rows.saturating_mul((levels + 1).next_multiple_of(32 / bits));
     let more = if cells.saturating_mul(256) > n.saturating_mul(stepwise) { words(groups * levels, bits) } else { 0 };
     words(cells, bits) + more
 }
 
-/// Groups, of `classes` rows each at most, whose tables have room in so many words together; `levels` as above.
+/// How many groups, of `classes` rows each at most, have tables that fit in `words_there` words together; `levels` as above.
 pub(super) fn groups_in(words_there: u64, levels: u64, classes: u64, bits: u64) -> u64 {
     words_there / (words(classes * (levels + 1).next_multiple_of(32 / bits), bits) + words(levels, bits))
 }
 
-/// Bytes of shared memory before a table: partial sums of the warps.
+/// Bytes of shared memory before a table: the partial sums of up to 32 warps.
 pub(super) const PARTIAL_BYTES: u64 = 512;

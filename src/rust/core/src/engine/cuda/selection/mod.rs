@@ -1,12 +1,12 @@
-//! Feature selection on a GPU: what a selection counts, for a range of features.
+//! Feature selection on a GPU: the counts of a range of features.
 //!
 //! The codes of the features are copied to the card once, a byte each (two where a feature has more than 256 levels), and
-//! stay there. A step sends the number of the feature selected last, and gets two sums a candidate. As on the CPU these are
-//! sums of whole numbers, so that scores and choices are the CPU's to the last bit.
+//! stay there. A step sends the number of the feature selected last, and gets two sums for each candidate. As on the CPU these
+//! are sums of whole numbers, so that scores and choices are the CPU's to the last bit.
 //!
 //! * `counts`: the launches of a step.
 //! * `joined`: the scheme of CUDA-JMI, in which the CPU forms the joint states.
-//! * `kernels`: what the kernels are given.
+//! * `kernels`: the kernels' arguments and the sizes of their tables.
 
 mod counts;
 mod joined;
@@ -28,7 +28,7 @@ use crate::Result;
 pub(super) use kernels::ARGS_BYTES;
 use kernels::{Args, Feature, NO_MODE};
 
-/// How the work is divided between CPU and GPU. All give one answer.
+/// How the work is divided between CPU and GPU. All strategies give the same answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strategy {
     /// Ours: the data stay on the card, and its kernel forms the joint states.
@@ -44,17 +44,17 @@ pub enum Strategy {
 /// How to run on a GPU.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SelectionOptions {
-    /// Which card, from 0.
+    /// Number of the card, from 0.
     pub ordinal: usize,
-    /// Who does what.
+    /// How to divide the work.
     pub strategy: Strategy,
-    /// Bytes of device memory that may be used; none: what is free.
+    /// Most bytes of device memory to use; none: what is free.
     pub memory_budget: Option<u64>,
-    /// Bytes of shared memory that the tables of a block may take, at most those of the card. Tables stand there where they
-    /// fit, else are made there slice by slice, else stand in device memory. It changes the time alone.
+    /// Most bytes of shared memory for the tables of a block; the card has a limit of its own. Tables stand there where they
+    /// fit, else are made there slice by slice, else stand in device memory. This changes only the time.
     pub shared_bytes: u64,
-    /// Tables with more cells than this many times the samples are added up while they grow, smaller ones are read when
-    /// they are full. It changes the time alone.
+    /// Tables with more cells than this many times the number of samples are added up while they grow, smaller ones are read
+    /// when they are full. This changes only the time.
     pub stepwise_from: f64,
 }
 
@@ -70,16 +70,16 @@ impl Default for SelectionOptions {
     }
 }
 
-/// Pinned bytes through which codes travel, in two halves.
+/// Bytes of pinned memory through which codes travel, in two halves.
 const STAGED: usize = 64 << 20;
 
-/// From so many samples on it pays to look for levels that most samples have.
+/// From this many samples on, the card looks for the features' modes: for fewer it does not pay.
 const MODES_FROM: usize = 1024;
 
-/// Counters of the kernel that looks for them: features with more levels have no such level.
+/// Levels that the kernel `modes` counts, at most: features with more get no mode.
 const MODE_LEVELS: u64 = 4096;
 
-/// Features that are taken together where hardly any is left out.
+/// Features that are handled together, as most blocks leave out none.
 const BLOCK: usize = 256;
 
 /// Counts for a range of features on one card.
@@ -89,29 +89,29 @@ pub struct CudaCounting<'a> {
     range: Range<usize>,
     options: SelectionOptions,
     held: Held,
-    /// What the kernels are given, with the addresses that stay.
+    /// The kernels' arguments, with the addresses that stay.
     args: Args,
     /// The features as the card has them, in ascending order of their levels.
     features: Vec<Feature>,
-    /// By place in the range: which of `features`, and its number of levels.
+    /// By place in the range: index in `features`, and number of levels.
     slots: Vec<(usize, u32)>,
-    /// By place: whether the card leaves it out.
+    /// By place in the range: whether the card leaves the feature out.
     left_out: Vec<bool>,
-    /// Rows there is room for.
+    /// Rows (g, y) that there is room for.
     most_rows: usize,
-    /// Where codes of a partner go that are not on the card.
+    /// Address for the codes of a partner that is not in the range.
     partner: u64,
     /// Whether the data are on the card.
     ready: bool,
 }
 
 impl<'a> CudaCounting<'a> {
-    /// For the features of `range`; `logs` must be those of the samples' number. The data are copied when they are first
-    /// needed.
+    /// Counts for the features `range` of `samples`; `logs` must be those of the number of samples. The data are copied to the
+    /// card when they are first needed.
     ///
     /// # Errors
-    /// [`Error::Device`] where there is no card that can be used or its memory is too small, [`Error::Argument`] where there
-    /// are fewer cards than `ordinal` asks for.
+    /// [`Error::Device`](crate::Error::Device) where no card can be used or its memory is too small,
+    /// [`Error::Argument`](crate::Error::Argument) where there is no card `ordinal`.
     pub fn new(
         samples: &'a Samples,
         logs: &'a CountLogs,
@@ -137,18 +137,18 @@ impl<'a> CudaCounting<'a> {
         Ok(counting)
     }
 
-    /// With these threads of the CPU to help.
+    /// Lets these threads of the CPU help.
     pub fn with_pool(mut self, pool: Pool) -> Self {
         self.held.pool = pool;
         self
     }
 
-    /// The largest plan so far of what to use of the card's memory.
+    /// The largest plan of the card's memory so far.
     pub fn plan(&self) -> &Plan {
         self.held.largest_plan()
     }
 
-    /// Takes the memory that stays, and lays it out.
+    /// Plans and allocates the memory that stays, and lays it out.
     fn reserve(&mut self) -> Result<()> {
         let data = self.samples;
         let (n, count) = (self.samples.n(), self.range.len());
@@ -213,7 +213,7 @@ impl<'a> CudaCounting<'a> {
         Ok(())
     }
 
-    /// Copies what stays to the card, once.
+    /// Copies the data to the card, once.
     fn upload(&mut self, observer: &mut dyn Observer) -> Result<()> {
         if self.ready {
             return Ok(());
@@ -256,8 +256,8 @@ impl<'a> CudaCounting<'a> {
             let count = self.features[from..].partition_point(|f| end(f) <= half);
             let part = &self.features[from..from + count];
             let bytes = end(&part[count - 1]);
-            // SAFETY: a half holds `half` bytes, and what was copied from it is at its destination: the stream was
-            // synchronised before its turn came again.
+            // SAFETY: a half holds `half` bytes, and the copy from it before is done: the stream was synchronised before its
+            // turn came again.
             let buffer = unsafe { std::slice::from_raw_parts_mut(pinned.add(turn * half), bytes) };
             let each = count.div_ceil(threads_for(&self.held.pool, bytes / 4));
             let mut parts = Vec::new();
@@ -287,12 +287,12 @@ impl<'a> CudaCounting<'a> {
         self.held.card.synchronize("copying the data")
     }
 
-    /// Waits for the stream, asking now and then whether to stop; `done` of `total` is what is said of the progress.
+    /// Waits for the stream, and now and then reports `done` of `total` to the observer, which may stop the run.
     fn wait(&mut self, doing: &str, observer: &mut dyn Observer, done: f64, total: f64) -> Result<()> {
         self.held.wait(doing, &mut || observer.progress(0, done, total))
     }
 
-    /// Copies the sums from the card.
+    /// Copies the sums of features without `skip` from the card; others stay as they are.
     fn bring_sums(&mut self, skip: &[bool], sums: &mut [Sums]) -> Result<()> {
         let bytes = size_of_val(sums);
         let pinned = self.held.memory().pinned(bytes.max(1))?;
@@ -335,16 +335,16 @@ impl Counting for CudaCounting<'_> {
     }
 }
 
-/// Bytes from the codes of one feature to those of the next: kernels read 16 at a time.
+/// Bytes from the codes of one feature to those of the next, a multiple of 16, as kernels read 16 bytes at a time.
 fn stride(n: usize, wide: bool) -> u64 {
     (n as u64 * if wide { 2 } else { 1 }).next_multiple_of(16)
 }
 
-/// Writes codes as the card has them.
+/// Writes the codes of a feature in the card's form: a byte each, or two where they are `wide`.
 fn write_codes(codes: FeatureCodes, wide: bool, to: &mut [u8]) {
     match codes {
         FeatureCodes::Dense(Codes::Bytes(codes)) => to[..codes.len()].copy_from_slice(codes),
-        // 256 levels: one too many for a byte that has to hold a missing value, too.
+        // 256 levels: the CPU has two bytes a code, as a byte has no room for the missing value.
         FeatureCodes::Dense(Codes::Words(codes)) if !wide => {
             codes.iter().zip(to).for_each(|(&code, to)| *to = code as u8);
         }
