@@ -87,10 +87,10 @@ is_discrete <- function(column) {
 }
 
 warn_constant <- function(dm, x) {
-  constant <- apply(dm, 2L, function(column) {
-    seen <- column[!is.na(column)]
-    length(seen) == 0L || min(seen) == max(seen)
-  })
+  # Of no value at all the least is Inf and the largest -Inf.
+  constant <- suppressWarnings(vapply(seq_len(ncol(dm)), function(j) {
+    min(dm[, j], na.rm = TRUE) >= max(dm[, j], na.rm = TRUE)
+  }, NA))
   if (any(constant)) {
     warn("constant", paste0(
       "constant in ", column_names(x, constant), ": a constant is independent of everything and has no edge"
