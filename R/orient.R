@@ -61,7 +61,7 @@ orient <- function(skel, u2pd = c("relaxed", "rand", "retry"),
     skel@sepset <- found$sepset
   }
   attr(skel@call, "pcgpu") <- utils::modifyList(
-    attr(skel@call, "pcgpu") %||% list(version = package_version()), list(valid_cpdag = found$valid_cpdag)
+    attr(skel@call, "pcgpu") %||% list(version = package_version()), validity(found$valid_cpdag, orient)
   )
   skel
 }

@@ -42,7 +42,8 @@
 #'
 #' Output:
 #' - `verbose = TRUE` prints pcalg's lines. With a native test and more than 50 variables it prints those of the levels
-#'   alone; `verbose = 2` prints all of them. Native tests that are printed are run a second time, one after the other.
+#'   alone; `verbose = 2` prints all of them. With `"stable.fast"` it leaves out what pcalg's C++ code says of its own steps
+#'   ("Casting ...", "v: ...; neighbors: ..."). Native tests that are printed are run a second time, one after the other.
 #' - Where tests contradict each other, `u2pd = "relaxed"` can give a graph that is no valid CPDAG, here as in pcalg. [run_details()] reports it
 #'   as `valid_cpdag`, [plot_cpdag()] writes it below the graph, and `print()` and `summary()` add a line that says so.
 #' - The slot `call` has an attribute, `"pcgpu"`, for [run_details()], so that `identical()` of a whole object with pcalg's is `FALSE`.

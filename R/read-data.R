@@ -3,6 +3,9 @@
 
 # counts: may a contingency table stand for the observations that it counts?
 read_data <- function(x, argument, counts = FALSE) {
+  if (inherits(x, "ftable")) {
+    x <- as.table(x)
+  }
   if (inherits(x, "table")) {
     return(if (counts) expand_table(x, argument) else refuse_table(x, argument))
   }
@@ -15,10 +18,21 @@ read_data <- function(x, argument, counts = FALSE) {
     return(t(as.matrix(first_assay(x, argument))))
   }
   if (is.data.frame(x)) {
-    x[] <- lapply(x, plain_integer64, argument = argument)
+    x[] <- lapply(x, function(column) nan_to_na(plain_integer64(column, argument)))
     return(x)
   }
   plain_integer64(x, argument)
+}
+
+# factor() makes a level of NaN, which is missing all the same. A level "NaN" among others that are no numbers is a word.
+nan_to_na <- function(column) {
+  if (is.factor(column) && "NaN" %in% levels(column)) {
+    others <- setdiff(levels(column), c("NaN", NA))
+    if (!anyNA(suppressWarnings(as.numeric(others)))) {
+      levels(column)[levels(column) %in% "NaN"] <- NA
+    }
+  }
+  column
 }
 
 # Genes are in rows there, samples in columns.
@@ -79,8 +93,10 @@ expand_table <- function(x, argument) {
   }
   cells <- expand.grid(lapply(dim(x), seq_len))
   levels <- lapply(seq_along(dim(x)), function(d) dimnames(x)[[d]] %||% as.character(seq_len(dim(x)[d])))
+  # table(useNA = ) counts missing values, too, which have no level.
   data <- Map(function(level, names) {
-    structure(rep.int(level, counts), levels = names, class = "factor")
+    known <- which(!is.na(names))
+    structure(match(rep.int(level, counts), known), levels = names[known], class = "factor")
   }, cells, levels)
   names <- names(dimnames(x)) %||% rep("", length(dim(x)))
   unnamed <- !nzchar(names)
@@ -105,9 +121,12 @@ exact_factor <- function(column) {
   structure(match(column, values, incomparables = NaN), levels = names, class = "factor")
 }
 
-# A matrix with row names and far more rows than columns may have its genes in rows.
+# Data with row names and far more rows than columns may have their genes in rows. Rows of a data frame are named by numbers
+# unless somebody has named them.
 tell_if_turned <- function(x, argument) {
-  if (is.matrix(x) && !is.null(rownames(x)) && nrow(x) >= 1000L && nrow(x) >= 10 * ncol(x)) {
+  names <- attr(x, "row.names") %||% rownames(x)
+  named <- if (is.data.frame(x)) is.character(names) && all(grepl("[[:alpha:]]", utils::head(names, 100L))) else !is.null(names)
+  if (named && nrow(x) >= 1000L && nrow(x) >= 10 * ncol(x)) {
     tell("rows", sprintf(
       "`%s` is taken as %d observations (rows) of %d variables (columns): give t(%s) if its rows are the variables.",
       argument, nrow(x), ncol(x), argument

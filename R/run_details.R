@@ -1,16 +1,28 @@
 # What pcalg's class has no slot for goes into an attribute of the call in the slot `call`: the slots stay pcalg's, and
 # all.equal() with a result of pcalg, validObject(), saveRDS() and pcalg's functions, which read the call as text, leave it
 # alone. Nothing in it depends on the number of threads or on the clock, so that two runs of one call are identical().
-with_details <- function(call, device, exact_tests, memory, valid_cpdag) {
+with_details <- function(call, device, exact_tests, memory, valid_cpdag, orient) {
   attr(call, "pcgpu") <- c(
     list(device = device, exact_tests = exact_tests),
     # A skeleton is no CPDAG to begin with.
-    if (length(valid_cpdag)) list(valid_cpdag = valid_cpdag),
+    if (length(valid_cpdag)) validity(valid_cpdag, orient),
     # On the CPU nothing is planned.
     if (length(memory)) list(memory = memory),
     list(version = package_version())
   )
   call
+}
+
+# What is known of a graph that was oriented as `orient` says (see check_orientation()).
+validity <- function(valid_cpdag, orient) {
+  advice <- c(
+    if (orient$rule == "standard") "maj.rule = TRUE",
+    if (orient$rule == "conservative") "maj.rule = TRUE in place of conservative = TRUE",
+    if (!orient$solve_confl) "solve.confl = TRUE",
+    # The only one that goes with neither of the others, nor with the conservative rule.
+    if (orient$rule == "standard" && !orient$solve_confl && orient$u2pd == "relaxed") "u2pd = \"retry\""
+  )
+  c(list(valid_cpdag = valid_cpdag), if (!valid_cpdag) list(advice = advice))
 }
 
 #' How a result was computed
@@ -26,7 +38,8 @@ with_details <- function(call, device, exact_tests, memory, valid_cpdag) {
 #'     differently;
 #'   - `valid_cpdag`: whether the graph is a valid CPDAG, the equivalence class of some DAG; a skeleton has no such entry. Where
 #'     tests contradict each other, `u2pd = "relaxed"` may leave cycles or edges that no DAG has: `maj.rule = TRUE`,
-#'     `solve.confl = TRUE` (which shows the conflicts) or `u2pd = "retry"` may help;
+#'     `solve.confl = TRUE` (which shows the conflicts) or `u2pd = "retry"` may help; where it is `FALSE`, `advice` names those that
+#'     were not tried;
 #'   - `memory`: on a GPU, what the search planned to use of the card's memory, in bytes by use; it never uses more. Where the card
 #'     has less, the search makes do with what its largest level needs, or ends with an error of class
 #'     `pcgpu_error_device_out_of_memory` that names the numbers;
@@ -47,13 +60,7 @@ validity_note <- function(x) {
   if (!isFALSE(run_details(x)$valid_cpdag)) {
     return(NULL)
   }
-  call <- attr(x, "call")
-  # What was given already is no advice.
-  advice <- c(
-    if (!isTRUE(call$maj.rule)) "maj.rule = TRUE",
-    if (!isTRUE(call$solve.confl)) "solve.confl = TRUE",
-    if (!isTRUE(call$maj.rule) && !isTRUE(call$solve.confl)) "u2pd = \"retry\""
-  )
+  advice <- run_details(x)$advice
   last <- length(advice)
   paste0("Not a valid CPDAG: tests contradict each other.", if (last) {
     paste0(" Try ", paste(c(paste(advice[-last], collapse = ", "), advice[last])[c(last > 1L, TRUE)], collapse = " or "), ".")

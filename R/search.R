@@ -20,7 +20,7 @@ run_search <- function(test, labels, options, orient, threads, device, verbose, 
   fill_result(result,
     graph = result_graph(labels, found, oriented = !is.null(orient)),
     call = with_details(
-      call, found$device, found$exact_tests, unlist(found$memory), valid_cpdag = found$valid_cpdag
+      call, found$device, found$exact_tests, unlist(found$memory), found$valid_cpdag, orient
     ),
     max_ord = found$max_ord,
     n_edgetests = edge_tests(found$n_edgetests, options$method),

@@ -103,6 +103,11 @@ select_features <- function(x, y, k, criterion = c(
                             ), bins = NULL, discretize = c("equal-width", "equal-frequency", "none"),
                             device = "auto", numCores, progress = NULL) {
   call <- match.call()
+  check_given(list(x = missing(x), y = missing(y), k = missing(k)), list(
+    x = "give the features, a matrix or data frame with observations in rows.",
+    y = "give the class of each observation.",
+    k = "give the number of features to select."
+  ))
   criteria <- c("JMI", "MIM", "MIFS", "mRMR", "CMIM", "DISR", "CIFE", "ICAP", "CMI")
   criterion <- check_choice(criterion, criteria, "criterion")
   discretize <- check_choice(discretize, c("equal-width", "equal-frequency", "none"), "discretize")

@@ -12,7 +12,8 @@
 #'   two dimensions, as [table()] and [xtabs()] make them: its counts stand for that many observations, and its dimensions are
 #'   the variables. A Bioconductor `ExpressionSet` or `SummarizedExperiment` is read with its samples as rows.
 #' @param na What to do about missing values: `"error"` (the default), or `"pairwise"`: every test leaves out the
-#'   observations that lack one of its own variables.
+#'   observations that lack one of its own variables. NaN is missing, in factors of numbers and in tables, too; a level that [addNA()]
+#'   has made is a level.
 #' @param adaptDF Are empty cells to lower the degrees of freedom? See [disCItest()] and [chi2CItest()].
 #' @return A list of
 #' \describe{

@@ -62,7 +62,10 @@ test_that("a matrix that may have its genes in rows gets a message", {
   expect_message(suff_gauss(genes), "1200 observations \\(rows\\) of 10 variables \\(columns\\): give t\\(x\\)", class = "pcgpu_message_rows")
   expect_silent(suff_gauss(unname(genes)))
   expect_silent(suff_gauss(t(genes)[, 1:30]))
-  expect_silent(suff_gauss(as.data.frame(genes)))
+  expect_message(suff_gauss(as.data.frame(genes)), class = "pcgpu_message_rows")
+  # A data frame numbers the rows that are taken twice.
+  twice <- as.data.frame(unname(genes))[rep(1:1200, 2), ]
+  expect_silent(suff_gauss(twice))
 })
 
 test_that("a factor of numbers has their values for levels", {
@@ -71,4 +74,33 @@ test_that("a factor of numbers has their values for levels", {
   expect_identical(as.double(levels(f)), c(-1, 0.3, 0.1 + 0.2, 3))
   expect_identical(levels(pcgpu:::exact_factor(c(2, 1, 10))), c("1", "2", "10"))
   expect_identical(pcgpu:::exact_factor(factor(c("b", "a"), levels = c("b", "a"))), factor(c("b", "a"), levels = c("b", "a")))
+})
+
+test_that("flat tables are tables", {
+  expect_identical(suff_discrete(ftable(Titanic)), suff_discrete(as.table(ftable(Titanic))))
+  expect_identical(nrow(suff_discrete(ftable(Titanic))$dm), 2201L)
+  for (make in list(suff_gauss, suff_knn, function(x) select_features(x, rep(1:2, 8), 1))) {
+    expect_error(make(ftable(Titanic)), "contingency table", class = "pcgpu_error_argument")
+  }
+})
+
+test_that("NaN is missing in factors and tables, too", {
+  numbers <- c(0, NaN, 1, 0, 1, 1)
+  other <- c(0, 1, 1, 0, 0, 1)
+  of_numbers <- suff_discrete(data.frame(a = numbers, b = other), na = "pairwise")
+  expect_identical(suff_discrete(data.frame(a = factor(numbers), b = other), na = "pairwise"), of_numbers)
+  expect_error(suff_discrete(data.frame(a = factor(numbers), b = other)), "missing values in", class = "pcgpu_error_argument")
+  # A word.
+  words <- factor(c("NaN", "yes", "no", "NaN", "no", "yes"))
+  expect_identical(suff_discrete(data.frame(a = words, b = other))$nlev, c(3L, 2L))
+  counted <- suff_discrete(table(a = c(1, NA, 2, 1), b = c(1, 2, 2, NA), useNA = "always"), na = "pairwise")
+  expect_identical(counted$nlev, c(2L, 2L))
+  expect_identical(sum(is.na(counted$dm)), 2L)
+})
+
+test_that("data frames with named rows may have their genes in rows", {
+  x <- as.data.frame(matrix(rnorm(40000), 2000))
+  expect_no_message(suff_gauss(x))
+  rownames(x) <- paste0("gene", 1:2000)
+  expect_message(suff_gauss(x), "give t\\(x\\)", class = "pcgpu_message_rows")
 })

@@ -60,13 +60,12 @@ test_that("print, summary and plot say where the graph is no CPDAG", {
 })
 
 test_that("the note advises what was not tried", {
-  note <- function(...) {
+  note <- function(u2pd = "relaxed", conservative = FALSE, maj.rule = FALSE, solve.confl = FALSE) {
     fit <- small_fit()
-    call <- as.call(list(quote(pc), ...))
-    attr(call, "pcgpu") <- list(valid_cpdag = FALSE)
-    fit@call <- call
+    attr(fit@call, "pcgpu") <- pcgpu:::validity(FALSE, pcgpu:::check_orientation(u2pd, conservative, maj.rule, solve.confl))
     pcgpu:::validity_note(fit)
   }
+  expect_match(note(conservative = TRUE), "other. Try maj.rule = TRUE in place of conservative = TRUE or solve.confl = TRUE.", fixed = TRUE)
   expect_match(note(), "Try maj.rule = TRUE, solve.confl = TRUE or u2pd = \"retry\".", fixed = TRUE)
   expect_match(note(maj.rule = TRUE), "other. Try solve.confl = TRUE.", fixed = TRUE)
   expect_match(note(solve.confl = TRUE), "other. Try maj.rule = TRUE.", fixed = TRUE)
