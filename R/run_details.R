@@ -57,10 +57,11 @@ package_version <- function() as.character(utils::packageVersion("pcgpu"))
 
 # A line for print(), summary() and plot() where the graph is no CPDAG; NULL where all is well or nothing is known.
 validity_note <- function(x) {
-  if (!isFALSE(run_details(x)$valid_cpdag)) {
+  details <- run_details(x)
+  if (!isFALSE(details$valid_cpdag)) {
     return(NULL)
   }
-  advice <- run_details(x)$advice
+  advice <- details$advice
   last <- length(advice)
   paste0("Not a valid CPDAG: tests contradict each other.", if (last) {
     paste0(" Try ", paste(c(paste(advice[-last], collapse = ", "), advice[last])[c(last > 1L, TRUE)], collapse = " or "), ".")

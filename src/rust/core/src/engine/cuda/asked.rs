@@ -3,8 +3,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::batch::launched_bytes;
 use super::counting::{self, DiscreteArgs, BLOCK};
-use super::kernels::Args;
 use super::memory::Use;
 use super::plan::Plan;
 use super::transfer::numbers;
@@ -77,22 +77,6 @@ const SAMPLES: u64 = 1 << 32;
 /// A launch takes no more questions once its sets have this many members.
 const MEMBERS: usize = 1 << 22;
 
-fn aligned(bytes: usize) -> u64 {
-    (bytes as u64).next_multiple_of(256)
-}
-
-/// Most bytes that a launch of a batch's questions takes: at most `most` questions, and none after the one that brings the sets
-/// to `members` members.
-pub(super) fn launched_bytes(batch: &Batch, most: usize, members: usize) -> u64 {
-    let (mut all, mut widest) = (0, 0);
-    for (_, _, s) in batch.iter() {
-        all += s.len();
-        widest = widest.max(s.len());
-    }
-    let questions = most.min(batch.len());
-    2 * aligned(8 * questions) + aligned(4 * all.min(members + widest)) + 8 * questions as u64
-}
-
 /// p-values of a batch, in its order; plans the card's memory.
 pub(super) fn p_values(
     engine: &mut CudaEngine,
@@ -153,19 +137,7 @@ fn run(
     shared: u64,
     values: &mut [f64],
 ) -> Result<()> {
-    let (of_pairs, of_ends, of_sets) = (aligned(4 * pairs.len()), aligned(8 * ends.len()), aligned(4 * sets.len()));
-    let at = engine.held.device(Use::Batch)?;
-    args.a = Args {
-        pairs: at,
-        ends: at + of_pairs,
-        sets: at + of_pairs + of_ends,
-        answers: at + of_pairs + of_ends + of_sets,
-        count: ends.len() as u64,
-        ..args.a
-    };
-    engine.held.card.upload(args.a.pairs, pairs)?;
-    engine.held.card.upload(args.a.ends, ends)?;
-    engine.held.card.upload(args.a.sets, sets)?;
+    engine.send_questions(&mut args.a, pairs, ends, sets)?;
     engine.held.card.launch("dis_batch", (blocks.min(ends.len() as u32), 1), BLOCK, shared, &*args)?;
     // SAFETY: `values` has an element for each question, and the stream is synchronised below.
     unsafe { engine.held.card.download(args.a.answers, values.as_mut_ptr(), values.len())? };

@@ -1,9 +1,8 @@
 //! p-values of arbitrary questions by the Gaussian test: the conservative and majority rules ask them.
 
-use super::asked::launched_bytes;
 use super::kernels::{exact_doubles, Args, WARP};
 use super::memory::Use;
-use super::plan::Plan;
+use super::plan::{aligned, Plan};
 use super::{rules, CudaEngine};
 use crate::ci::gauss::{Gauss, Reading, Undefined, MISSING, TOO_FEW};
 use crate::ci::Batch;
@@ -15,6 +14,43 @@ const MEMBERS: usize = 1 << 22;
 
 /// Threads of a block.
 const THREADS: u32 = 128;
+
+/// Where the ends of the sets, their members and the answers of `count` questions with so many members start, in bytes from their
+/// pairs, and where the answers end.
+fn places(count: usize, members: usize) -> [u64; 4] {
+    let ends = aligned(8 * count);
+    let sets = ends + aligned(8 * count);
+    let answers = sets + aligned(4 * members);
+    [ends, sets, answers, answers + 8 * count as u64]
+}
+
+/// Most bytes that a launch of a batch's questions takes: at most `most` questions, and none after the one that brings the sets
+/// to `members` members.
+pub(super) fn launched_bytes(batch: &Batch, most: usize, members: usize) -> u64 {
+    let (mut all, mut widest) = (0, 0);
+    for (_, _, s) in batch.iter() {
+        all += s.len();
+        widest = widest.max(s.len());
+    }
+    let [.., end] = places(most.min(batch.len()), all.min(members + widest));
+    end
+}
+
+impl CudaEngine<'_> {
+    /// Copies questions to the card: `pairs` has two vertices each, `ends` where the members of each set end in `sets`.
+    pub(super) fn send_questions(&mut self, args: &mut Args, pairs: &[u32], ends: &[u64], sets: &[u32]) -> Result<()> {
+        let at = self.held.device(Use::Batch)?;
+        let [of_ends, of_sets, of_answers, _] = places(ends.len(), sets.len());
+        args.count = ends.len() as u64;
+        args.pairs = at;
+        args.ends = at + of_ends;
+        args.sets = at + of_sets;
+        args.answers = at + of_answers;
+        self.held.card.upload(args.pairs, pairs)?;
+        self.held.card.upload(args.ends, ends)?;
+        self.held.card.upload(args.sets, sets)
+    }
+}
 
 /// The p-values, in the order of the batch; NaN where "stable.fast" has none.
 pub(super) fn p_values(
@@ -71,22 +107,13 @@ fn run(
     values: &mut Vec<f64>,
 ) -> Result<()> {
     let count = ends.len();
-    let aligned = |bytes: usize| (bytes as u64).next_multiple_of(256);
-    let (of_pairs, of_ends, of_sets) = (aligned(4 * pairs.len()), aligned(8 * count), aligned(4 * sets.len()));
-    let at = engine.held.device(Use::Batch)?;
-    let mut args = Args { p: gauss.p() as u64, c, count: count as u64, ..Args::default() };
+    let mut args = Args { p: gauss.p() as u64, c, ..Args::default() };
     rules::fill(&mut args, gauss, engine.alpha, true, 0);
     // Every set has its own size: the kernel computes the scale from n.
     args.scale = gauss.n();
-    args.pairs = at;
-    args.ends = at + of_pairs;
-    args.sets = args.ends + of_ends;
-    args.answers = args.sets + of_sets;
+    engine.send_questions(&mut args, pairs, ends, sets)?;
     let warps = (count as u32).min(engine.held.card.processors * 32);
     let room = engine.working_memory(&mut args, exact_doubles(widest as u64), THREADS)?;
-    engine.held.card.upload(args.pairs, pairs)?;
-    engine.held.card.upload(args.ends, ends)?;
-    engine.held.card.upload(args.sets, sets)?;
     let blocks = warps.div_ceil(room.threads / WARP);
     engine.held.card.launch("batch", (blocks, 1), room.threads, room.shared, &args)?;
     let done = values.len();

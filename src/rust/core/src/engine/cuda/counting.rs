@@ -136,7 +136,7 @@ fn largest_table(test: &Discrete, size: usize) -> f64 {
 }
 
 /// Scratch that counting needs at a level.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Scratch {
     /// Places for strata, 0 where none is needed.
     pub hash: u64,
@@ -180,7 +180,7 @@ fn bench_bytes(widest: u64) -> u64 {
 }
 
 /// Shared memory of a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tables {
     /// Cells for tables.
     pub area: u64,

@@ -45,7 +45,7 @@ fn stages(sets: u64, longest: u64) -> Vec<Stage> {
 }
 
 /// How a level is counted.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct Counted {
     size: usize,
     tables: Tables,
@@ -77,14 +77,14 @@ impl CudaSearch<'_, '_> {
         plan.set(Use::Scratch, scratch.bytes * users);
         plan.set(Use::Asked, counting::asked_bytes(size, users));
         plan.set(Use::Batch, counting::answered_bytes(users));
-        self.counting = Some(Counted { size, tables, scratch, threads, shared });
+        self.counting = Counted { size, tables, scratch, threads, shared };
         self.engine.held.commit()
     }
 
     /// The arguments of the level's launches, with the memory that was planned.
     fn prepare(&mut self, test: &Discrete) -> Result<(DiscreteArgs, Counted)> {
         let mut args = self.engine.discrete_args(test)?;
-        let Some(counted) = self.counting else { unreachable!("a level is planned before it is run") };
+        let counted = self.counting;
         self.engine.place(&mut args, counted.size, counted.tables, &counted.scratch)?;
         Ok((args, counted))
     }

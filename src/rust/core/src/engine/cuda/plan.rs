@@ -10,8 +10,13 @@ use crate::{Error, Result};
 /// Bytes left to the driver: kernels, their stacks, the context.
 const RESERVE: u64 = 256 << 20;
 
-/// Bytes that a use takes at least: what allocations are aligned to.
-const LEAST: u64 = 256;
+/// What allocations are aligned to, in bytes: a use takes no less.
+const ALIGNED: u64 = 256;
+
+/// Bytes, rounded up to what allocations are aligned to.
+pub(super) fn aligned(bytes: usize) -> u64 {
+    (bytes as u64).next_multiple_of(ALIGNED)
+}
 
 /// A memory plan: bytes on the card by use.
 ///
@@ -24,7 +29,7 @@ pub struct Plan {
 impl Plan {
     /// Plans `bytes` for a use, in place of what was planned for it before; 0 for none.
     pub(super) fn set(&mut self, what: Use, bytes: u64) {
-        self.bytes[what as usize] = if bytes == 0 { 0 } else { bytes.max(LEAST) };
+        self.bytes[what as usize] = if bytes == 0 { 0 } else { bytes.max(ALIGNED) };
     }
 
     /// Plans at least `bytes` for a use.

@@ -42,7 +42,7 @@ pub(super) struct CudaSearch<'s, 'a> {
     pub(super) log: Log,
     started: bool,
     /// How the tests of the level are counted (discrete variables).
-    pub(super) counting: Option<Counted>,
+    pub(super) counting: Counted,
 }
 
 fn bits_of(graph: &Adjacency) -> Vec<u64> {
@@ -84,7 +84,19 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         let log = Log::default();
         let p_max = PMax::new(p_max, p);
         let (empty, widest, started) = (None, None, false);
-        Ok(CudaSearch { engine, options, p_max, empty, args, ends, widest, binomials, log, started, counting: None })
+        Ok(CudaSearch {
+            engine,
+            options,
+            p_max,
+            empty,
+            args,
+            ends,
+            widest,
+            binomials,
+            log,
+            started,
+            counting: Counted::default(),
+        })
     }
 
     pub(super) fn fast(&self) -> bool {

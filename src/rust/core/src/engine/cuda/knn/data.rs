@@ -1,10 +1,11 @@
 //! The data of the nearest-neighbour test on the card.
 
 use super::kernels::{number_of, Args};
-use super::plan::{aligned, Form, Plan, Shape};
+use super::plan::{Form, Plan, Shape};
 use super::KnnCudaEngine;
 use crate::ci::knn::Values;
 use crate::engine::cuda::memory::Use;
+use crate::engine::cuda::plan::aligned;
 use crate::Result;
 
 /// Bytes of device memory beside the least that is needed, unless the caller gives a budget: more gains nothing.

@@ -4,6 +4,7 @@ use super::kernels::warps_kernel;
 use super::KnnStrategy;
 use crate::engine::cuda::kernels::WARP;
 use crate::engine::cuda::memory::Use;
+use crate::engine::cuda::plan::aligned;
 
 /// Threads of a block of kernels that look for neighbours, permute by sample, sum by warps or make planes.
 pub const THREADS: u32 = 128;
@@ -41,11 +42,6 @@ const MEMBERS: usize = 32;
 
 /// Planes that there is room for, where memory allows; more where there are more tests.
 const PLANES: usize = 64;
-
-/// Bytes, rounded up to what allocations are aligned to.
-pub fn aligned(bytes: usize) -> u64 {
-    (bytes as u64).next_multiple_of(256)
-}
 
 /// How points are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

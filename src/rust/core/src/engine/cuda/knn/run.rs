@@ -4,13 +4,14 @@ use std::collections::{HashMap, HashSet};
 
 use super::data::{upload_data, Data};
 use super::kernels::{planes_kernel, warps_kernel, Args};
-use super::plan::{aligned, Form, Plan, PAPER_THREADS, SLOT_THREADS, THREADS};
+use super::plan::{Form, Plan, PAPER_THREADS, SLOT_THREADS, THREADS};
 use super::KnnCudaEngine;
 use crate::ci::knn::Outcome;
 use crate::ci::Batch;
 use crate::engine::cuda::device::Card;
 use crate::engine::cuda::kernels::WARP;
 use crate::engine::cuda::memory::Use;
+use crate::engine::cuda::plan::aligned;
 use crate::Result;
 
 /// Permutations of the first launch of tests that may stop early; launches grow from there.
