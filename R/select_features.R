@@ -40,6 +40,10 @@
 #' rounded down, at least 2 and at most 64. With far more bins every observation has a cell of its own, and features are chosen by
 #' chance or by their order: where more than nine cells in ten must be empty, a warning of class `pcgpu_warning_sparse` says so.
 #'
+#' Where `bins` is left to its default, columns of few different values, all of them whole numbers, are taken for codes (genotypes
+#' 0, 1, 2; a scale from 1 to 5) and keep their values as levels: at most 10, or as many as there are bins. With a `bins` of your
+#' own every column of numbers is cut.
+#'
 #' @param x The features, observations in rows: a numeric, logical or character matrix, a data frame, or a matrix of the package
 #'   Matrix, of which sparse ones are read a column at a time; or a Bioconductor `ExpressionSet` or `SummarizedExperiment`, whose
 #'   samples are the observations. Numbers may be bit64's `integer64`.
@@ -121,18 +125,24 @@ select_features <- function(x, y, k, criterion = c(
   n <- nrow(x)
   p <- ncol(x)
   y <- selection_classes(y, n, bins, discretize)
+  keeps_codes <- is.null(bins)
   bins <- bins %||% default_bins(n, if (is.factor(y)) nlevels(y))
   k <- check_k(k, p)
   device <- choose_selection_device(device, as.double(n) * p * k)
-  options <- list(n = n, k = k, criterion = criterion, discretise = discretize, bins = bins)
+  options <- list(
+    n = n, k = k, criterion = criterion, discretise = discretize, bins = bins,
+    kept_levels = if (keeps_codes) max(10L, bins) else 0L
+  )
   bar <- progress_reporter(progress, label = function(level, edges) sprintf("Selecting %d features", k))
   on.exit(bar$close())
   found <- check_rust(on_device(device, threads, function(engine) {
     rust_select(features, y, options, engine, bar$report)
   }))
   names <- if (is.null(colnames(x))) as.character(found$index) else colnames(x)[found$index]
-  warn_unique(names[found$levels == n])
-  warn_sparse(found$levels, found$classes, n, bins)
+  cut <- rep(discretize != "none", length(found$index))
+  if (features$kind == "columns") cut <- cut & !vapply(features$x[found$index], is.factor, NA)
+  warn_unique(names[found$levels == n], any(cut[found$levels == n]) && bins > 2L)
+  warn_sparse(found$levels, found$classes, n, if (any(cut)) bins else 2L)
   structure(class = "pcgpu_selection", list(
     index = found$index, names = names, score = found$score, relevance = found$relevance, levels = found$levels,
     criterion = criterion, bins = bins, discretize = discretize,
@@ -264,11 +274,13 @@ choose_selection_device <- function(device, counts) {
   if (device$kind == "auto" && counts >= auto_selection_counts) automatic_card() else new_device("cpu")
 }
 
-warn_unique <- function(names) {
+# fewer_bins: is that a mend?
+warn_unique <- function(names, fewer_bins) {
   if (length(names)) {
     warn("unique", paste0(
       "selected features with a different level in every row: ", enumerate(dQuote(names, FALSE)),
-      "; they identify the rows, and say nothing about `y` in other data: leave them out, or give fewer `bins`"
+      "; they identify the rows, and say nothing about `y` in other data: leave them out",
+      if (fewer_bins) ", or give fewer `bins`" else ", or merge their levels"
     ), columns = names)
   }
 }
@@ -278,10 +290,14 @@ warn_unique <- function(names) {
 warn_sparse <- function(levels, classes, n, bins) {
   cells <- as.double(stats::median(levels))^2 * classes
   if (n < cells / 10) {
+    default <- default_bins(n, classes)
     warn("sparse", sprintf(paste(
-      "%d observations in tables of %.0f cells (two features of %g levels, %d classes): what is selected rests on chance;",
-      "give fewer `bins` (%d by default here), or merge levels and classes"
-    ), n, cells, stats::median(levels), classes, default_bins(n, classes)), cells = cells)
+      "%d observations in tables of %.0f cells (two features of %g levels, %d classes): what is selected rests on chance; %s"
+    ), n, cells, stats::median(levels), classes, if (default < bins) {
+      sprintf("give fewer `bins` (%d by default here), or merge levels and classes", default)
+    } else {
+      "merge levels, or classes"
+    }), cells = cells)
   }
 }
 

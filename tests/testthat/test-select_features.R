@@ -245,6 +245,40 @@ test_that("the number of intervals follows the number of observations", {
   }
 })
 
+test_that("codes keep their values where the number of bins is left to us", {
+  set.seed(4)
+  # Two bins on 60 samples would make 0 and 1 of the genotypes one level, and lose what they say of y.
+  genotype <- sample(0:2, 60, TRUE)
+  x <- cbind(genotype = genotype, matrix(rnorm(60 * 20), 60))
+  y <- genotype == 1
+  found <- select_features(x, y, 1)
+  expect_identical(found[c("names", "levels", "bins")], list(names = "genotype", levels = 3L, bins = 2L))
+  expect_equal(found$score, information(genotype, y))
+  expect_identical(select_features(x, y, 1, discretize = "equal-frequency")$levels, 3L)
+  expect_identical(select_features(as.data.frame(x), y, 1)$score, found$score)
+  expect_identical(select_features(x, y, 21, bins = 2)$levels, rep(2L, 21))
+  # Eleven values are numbers, and so are fractions.
+  many <- cbind(rep(0:10, length.out = 60), rep(c(0, 0.5, 1), 20))
+  expect_identical(select_features(many, y, 2)$levels, c(2L, 2L))
+  expect_identical(sort(select_features(many[, c(1, 1)] - c(0, 1)[(many[, 1] == 10) + 1], y, 1)$levels), 10L)
+  skip_if_not_installed("Matrix")
+  expect_identical(select_features(Matrix::Matrix(x, sparse = TRUE), y, 1)$score, found$score)
+})
+
+test_that("advice on levels names what can be changed", {
+  set.seed(5)
+  y <- rep(c(TRUE, FALSE), 20)
+  told <- function(x, ...) {
+    tryCatch(select_features(x, y, 1, ...), pcgpu_warning_unique = conditionMessage, pcgpu_warning_sparse = conditionMessage)
+  }
+  expect_match(told(data.frame(id = sprintf("row %d", 1:40))), "leave them out, or merge their levels$")
+  expect_match(told(cbind(1:40), bins = 5000), "or give fewer `bins`$")
+  expect_match(told(cbind(1:40), discretize = "none"), "or merge their levels$")
+  many <- data.frame(a = factor(rep(1:20, 2)), b = factor(rep(1:20, 2)))
+  expect_match(told(many), "rests on chance; merge levels, or classes$")
+  expect_match(told(cbind(rep(1:20, 2)), bins = 50), "rests on chance; give fewer `bins` \\(2 by default here\\)")
+})
+
 test_that("numbers that print alike are different classes and levels", {
   y <- 1e15 + rep(0:2, 20)
   x <- cbind(rep(c(0, 1, 1), 20), 1e15 + rep(c(2, 0, 1), 20), rep(0:1, 30))

@@ -4,7 +4,7 @@ use extendr_api::prelude::*;
 use pcgpu_core::engine::cpu::selection::encode;
 use pcgpu_core::memory::{self, Use};
 use pcgpu_core::search::Observer;
-use pcgpu_core::select::discretise::{Column, Discretise};
+use pcgpu_core::select::discretise::{Bins, Column, Discretise};
 use pcgpu_core::select::{select, CountLogs, Criterion, Samples};
 
 use crate::failure::{Failure, Outcome};
@@ -73,7 +73,7 @@ fn column_of(column: &Robj) -> Option<Column<'_>> {
     column.as_real_slice().map(Column::Doubles).or_else(|| column.as_integer_slice().map(Column::Integers))
 }
 
-/// Selects: `options` has `n`, `k`, `criterion`, `discretise` and `bins`, `y` is a vector of n.
+/// Selects: `options` has `n`, `k`, `criterion`, `discretise`, `bins` and `kept_levels`, `y` is a vector of n.
 pub fn run(
     x: &List,
     y: &Robj,
@@ -84,7 +84,10 @@ pub fn run(
 ) -> Outcome<Robj> {
     let n = input::count(&input::field(options, "n")?, "n", 1)?;
     let k = input::count(&input::field(options, "k")?, "k", 0)?;
-    let bins = input::count(&input::field(options, "bins")?, "bins", 1)? as u32;
+    let bins = Bins {
+        count: input::count(&input::field(options, "bins")?, "bins", 1)? as u32,
+        kept_levels: input::count(&input::field(options, "kept_levels")?, "kept_levels", 0)?,
+    };
     let how = match input::text(&input::field(options, "discretise")?, "discretise")?.as_str() {
         "equal-width" => Discretise::EqualWidth(bins),
         "equal-frequency" => Discretise::EqualFrequency(bins),

@@ -10,12 +10,42 @@ use crate::shown;
 pub enum Discretise {
     /// b intervals of equal width from the least to the largest value of the column: floor(b (v - min) / (max - min)), the
     /// largest value in the last.
-    EqualWidth(u32),
+    EqualWidth(Bins),
     /// b intervals with about equally many samples: floor(b r / n), r the number of samples with a smaller value. Equal
     /// values stay together.
-    EqualFrequency(u32),
+    EqualFrequency(Bins),
     /// Every value is a level; whole numbers only.
     None,
+}
+
+/// How many bins a column is cut into, and which columns are not cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bins {
+    /// b, the number of bins.
+    pub count: u32,
+    /// Columns of at most so many different values, all of them whole numbers, keep their values as levels: these are
+    /// codes, and a bin would merge them.
+    pub kept_levels: usize,
+}
+
+impl Bins {
+    /// Do a column of `values` and of `zeros` zeros keep its values?
+    fn keeps(&self, values: &[f64], zeros: usize) -> bool {
+        let mut seen = Vec::with_capacity(self.kept_levels.min(values.len()) + 1);
+        seen.extend((zeros > 0).then_some(0.0));
+        for &v in values {
+            if v.fract() != 0.0 {
+                return false;
+            }
+            if !seen.contains(&v) {
+                if seen.len() >= self.kept_levels {
+                    return false;
+                }
+                seen.push(v);
+            }
+        }
+        seen.len() <= self.kept_levels
+    }
 }
 
 /// A column as it comes.
@@ -184,16 +214,22 @@ impl Cut {
         if let Some(at) = values.iter().position(|v| !v.is_finite()) {
             return Err(if values[at].is_nan() { Flaw::Missing(row(at)) } else { Flaw::Infinite(row(at)) });
         }
+        let how = match how {
+            Discretise::EqualWidth(bins) | Discretise::EqualFrequency(bins) if bins.keeps(values, zeros) => {
+                Discretise::None
+            }
+            how => how,
+        };
         let start = if zeros > 0 { (0.0, 0.0) } else { (f64::INFINITY, f64::NEG_INFINITY) };
         let (min, max) = values.iter().fold(start, |(min, max), &v| (v.min(min), v.max(max)));
         Ok(match how {
             Discretise::EqualWidth(bins) => {
-                Cut::Width { start: min / 2.0, width: max / 2.0 - min / 2.0, bins: bins.max(1) }
+                Cut::Width { start: min / 2.0, width: max / 2.0 - min / 2.0, bins: bins.count.max(1) }
             }
             Discretise::EqualFrequency(bins) => {
                 let mut sorted = collected(values.iter().copied())?;
                 sorted.sort_unstable_by(f64::total_cmp);
-                Cut::Frequency { sorted, zeros, n, bins: bins.max(1) }
+                Cut::Frequency { sorted, zeros, n, bins: bins.count.max(1) }
             }
             Discretise::None => {
                 if let Some(at) = values.iter().position(|v| v.fract() != 0.0) {
@@ -268,6 +304,14 @@ mod tests {
     use super::*;
     use crate::ci::discrete::Coded;
 
+    fn width(count: u32) -> Discretise {
+        Discretise::EqualWidth(Bins { count, kept_levels: 0 })
+    }
+
+    fn frequency(count: u32) -> Discretise {
+        Discretise::EqualFrequency(Bins { count, kept_levels: 0 })
+    }
+
     fn codes(column: Column, n: usize, how: Discretise) -> Result<Vec<u32>, Flaw> {
         let data = match discretise(column, n, how, &mut Vec::new())? {
             FeatureColumn::Dense(variable) => Coded::of_variables(n, vec![variable]).unwrap(),
@@ -280,23 +324,20 @@ mod tests {
 
     #[test]
     fn intervals_of_equal_width() {
-        let found = codes(Column::Doubles(&[0.0, 0.9, 1.0, 2.5, 9.99, 10.0]), 6, Discretise::EqualWidth(10));
+        let found = codes(Column::Doubles(&[0.0, 0.9, 1.0, 2.5, 9.99, 10.0]), 6, width(10));
         // Bins 0, 0, 1, 2, 9, 9, of which four occur.
         assert_eq!(found.unwrap(), [0, 0, 1, 2, 3, 3]);
         let huge = [f64::MIN, 0.0, f64::MAX];
-        assert_eq!(codes(Column::Doubles(&huge), 3, Discretise::EqualWidth(4)).unwrap(), [0, 1, 2]);
-        assert_eq!(codes(Column::Integers(&[7, 7, 7]), 3, Discretise::EqualWidth(64)).unwrap(), [0, 0, 0]);
+        assert_eq!(codes(Column::Doubles(&huge), 3, width(4)).unwrap(), [0, 1, 2]);
+        assert_eq!(codes(Column::Integers(&[7, 7, 7]), 3, width(64)).unwrap(), [0, 0, 0]);
     }
 
     #[test]
     fn intervals_of_equal_frequency_keep_equal_values_together() {
         let values = [5.0, 1.0, 1.0, 1.0, 9.0, 8.0, 7.0, 6.0];
         // Numbers of smaller values 3, 0, 0, 0, 7, 6, 5, 4; times 4 by 8.
-        assert_eq!(
-            codes(Column::Doubles(&values), 8, Discretise::EqualFrequency(4)).unwrap(),
-            [1, 0, 0, 0, 3, 3, 2, 2]
-        );
-        assert_eq!(codes(Column::Doubles(&[-0.0, 0.0]), 2, Discretise::EqualFrequency(2)).unwrap(), [0, 0]);
+        assert_eq!(codes(Column::Doubles(&values), 8, frequency(4)).unwrap(), [1, 0, 0, 0, 3, 3, 2, 2]);
+        assert_eq!(codes(Column::Doubles(&[-0.0, 0.0]), 2, frequency(2)).unwrap(), [0, 0]);
     }
 
     #[test]
@@ -304,13 +345,36 @@ mod tests {
         assert_eq!(codes(Column::Doubles(&[3.0, -1e15, 3.0, 7.0]), 4, Discretise::None).unwrap(), [1, 0, 1, 2]);
         assert_eq!(codes(Column::Integers(&[i32::MAX, 2, i32::MIN + 1]), 3, Discretise::None).unwrap(), [2, 1, 0]);
         // A factor is not made coarser.
-        assert_eq!(codes(Column::Codes(&[9, 4, 5]), 3, Discretise::EqualWidth(2)).unwrap(), [2, 0, 1]);
+        assert_eq!(codes(Column::Codes(&[9, 4, 5]), 3, width(2)).unwrap(), [2, 0, 1]);
+    }
+
+    #[test]
+    fn few_whole_numbers_keep_their_values_as_levels() {
+        let bins = Bins { count: 2, kept_levels: 3 };
+        let ways = [Discretise::EqualWidth(bins), Discretise::EqualFrequency(bins)];
+        for how in ways {
+            // Genotypes: two bins would make one level of 0 and 1, or of 1 and 2.
+            let genotypes = [0, 1, 2, 1, 0, 2];
+            assert_eq!(codes(Column::Integers(&genotypes), 6, how).unwrap(), [0, 1, 2, 1, 0, 2]);
+            assert_eq!(codes(Column::Doubles(&[-0.0, 7.0, 0.0, 1e15]), 4, how).unwrap(), [0, 1, 0, 2]);
+            // Four values are cut, and so are fractions.
+            assert_eq!(codes(Column::Integers(&[0, 1, 2, 3]), 4, how).unwrap(), [0, 0, 1, 1]);
+            assert_eq!(codes(Column::Doubles(&[0.0, 0.25, 1.0, 1.0]), 4, how).unwrap(), [0, 0, 1, 1]);
+            // The zeros of a sparse column are a value.
+            let column = |values| Column::Sparse { rows: &[2, 5, 9], values };
+            assert_eq!(codes(column(&[1.0, 2.0, 1.0]), 40, how).unwrap().iter().sum::<u32>(), 4);
+            let FeatureColumn::Sparse(kept) = discretise(column(&[1.0, 2.0, 3.0]), 40, how, &mut Vec::new()).unwrap()
+            else {
+                panic!("three numbers among 40 rows are sparse")
+            };
+            assert_eq!(kept.levels, 2);
+        }
     }
 
     #[test]
     fn zeros_of_a_sparse_column_are_values() {
         let column = Column::Sparse { rows: &[3, 1], values: &[5.0, -5.0] };
-        assert_eq!(codes(column, 5, Discretise::EqualWidth(2)).unwrap(), [1, 0, 1, 1, 1]);
+        assert_eq!(codes(column, 5, width(2)).unwrap(), [1, 0, 1, 1, 1]);
         assert_eq!(codes(column, 5, Discretise::None).unwrap(), [1, 0, 1, 2, 1]);
     }
 
@@ -338,7 +402,8 @@ mod tests {
             let values: Vec<f64> = rows.iter().map(|_| value(below(8))).collect();
             let mut whole = vec![0.0; n];
             rows.iter().zip(&values).for_each(|(&row, &value)| whole[row as usize] = value);
-            for how in [Discretise::EqualWidth(5), Discretise::EqualFrequency(6), Discretise::None] {
+            let kept_levels = Bins { count: 2, kept_levels: 6 };
+            for how in [width(5), frequency(6), Discretise::EqualWidth(kept_levels), Discretise::None] {
                 let column = Column::Sparse { rows: &rows, values: &values };
                 let found = discretise(column, n, how, &mut Vec::new()).unwrap();
                 kept += usize::from(matches!(found, FeatureColumn::Sparse(_)));
@@ -349,7 +414,7 @@ mod tests {
                 }
             }
         }
-        assert!(kept > 1200, "{kept}");
+        assert!(kept > 1600, "{kept}");
     }
 
     #[test]
