@@ -66,33 +66,56 @@ check_names <- function(labels) {
   invisible(labels)
 }
 
-# The names that data carry beside the labels: the labels in another order are surely a mistake, and edges would be drawn
-# between the wrong variables. Other names are fine: variables then go by position, as in pcalg. The labels "1", ..., "p"
-# stand for no labels: they come from `p`.
-check_own_names <- function(own, labels, argument) {
-  if (is.null(own) || identical(own, labels) || identical(labels, as.character(seq_along(labels)))) {
+# Do the labels only count? They come from `p` then.
+are_numbers <- function(labels) identical(labels, as.character(seq_along(labels)))
+
+# The names that the variables go by: the labels, or those of the data where the labels only count.
+variable_names <- function(labels, suffStat) {
+  if (!are_numbers(labels) || !(is.list(suffStat) || is.environment(suffStat))) {
+    return(labels)
+  }
+  for (field in c("C", "dm", "data")) {
+    own <- colnames(suffStat[[field]])
+    if (length(own) == length(labels) && !anyNA(own) && !anyDuplicated(own)) {
+      return(own)
+    }
+  }
+  labels
+}
+
+# The names that an argument carries beside the names of the variables: the same ones in another order are surely a mistake, and
+# edges would be drawn between the wrong variables. Other names are fine: variables then go by position, as in pcalg, with a
+# warning. Where the labels only count, `names` are those of the data (variable_names()).
+check_own_names <- function(own, names, argument, from_data = FALSE) {
+  if (is.null(own) || identical(own, names)) {
     return(invisible())
   }
   own <- as.character(own)
-  at <- which(is.na(own) | own != labels)
+  at <- which(is.na(own) | own != names)
   if (length(at) == 0L) {
     return(invisible())
   }
-  place <- sprintf("%s at place %d, where the names of `%s` have %s", dQuote(labels[at[1L]], FALSE), at[1L], argument,
+  mend <- sprintf("they are the names of `%s` in another order: give both in one order, or remove the names by unname().", argument)
+  place <- sprintf("%s at place %d, where the names of `%s` have %s", dQuote(names[at[1L]], FALSE), at[1L], argument,
     if (is.na(own[at[1L]])) "NA" else dQuote(own[at[1L]], FALSE)
   )
-  if (!anyNA(own) && identical(sort(own), sort(labels))) {
-    abort_argument("labels", labels, sprintf(
-      "they are the names of `%s` in another order: give both in one order, or remove the names by unname().", argument
-    ), has = place)
+  if (!anyNA(own) && identical(sort(own), sort(names))) {
+    if (from_data) {
+      abort_argument("suffStat", names, mend, has = paste("the name", place))
+    }
+    abort_argument("labels", names, mend, has = place)
   }
-  warn("names", sprintf("`labels` has %s: the labels are taken for the variables by their position.", place),
-    argument = argument
-  )
+  if (!are_numbers(names)) {
+    warn("names", if (from_data) {
+      sprintf("`suffStat` has the name %s: `%s` goes by position.", place, argument)
+    } else {
+      sprintf("`labels` has %s: the labels are taken for the variables by their position.", place)
+    }, argument = argument)
+  }
 }
 
 # The same for a matrix with a row and a column a variable.
-check_matrix_names <- function(m, labels, argument) {
+check_matrix_names <- function(m, names, argument, from_data = FALSE) {
   rows <- rownames(m)
   columns <- colnames(m)
   if (!is.null(rows) && !is.null(columns) && !identical(rows, columns) && identical(sort(rows), sort(columns))) {
@@ -100,5 +123,5 @@ check_matrix_names <- function(m, labels, argument) {
       is = "a matrix whose rows and columns have the same names in different orders"
     )
   }
-  check_own_names(columns %||% rows, labels, argument)
+  check_own_names(columns %||% rows, names, argument, from_data)
 }

@@ -1,6 +1,6 @@
 # Checks of the arguments that are one number, one flag or one of a few words.
 
-is_number <- function(x) is.numeric(x) && length(x) == 1L && !is.na(x)
+is_number <- function(x) is.numeric(x) && length(x) == 1L && !is.na(x) && !inherits(x, "integer64")
 
 # pcalg takes any number, and scripts that sweep unique(fit@pMax) come to 1.
 check_alpha <- function(alpha) {

@@ -63,8 +63,9 @@ check_dm <- function(suffStat, test) {
   if (is.data.frame(suffStat) || !(is.list(suffStat) || is.environment(suffStat)) || is.null(suffStat$dm)) {
     abort_argument("suffStat", suffStat, paste(want, "for instance suff_discrete(x) of a data frame x."))
   }
-  dm <- suffStat$dm
+  dm <- plain_integer64(suffStat$dm, "suffStat$dm")
   if (is.data.frame(dm)) {
+    dm[] <- lapply(dm, plain_integer64, "suffStat$dm")
     coded <- vapply(dm, function(column) (is.numeric(column) || is.logical(column)) && is.null(dim(column)), NA)
     if (!all(coded)) {
       abort_argument("suffStat$dm", dm, "code the levels: give suffStat = suff_discrete(<this data frame>).",
@@ -86,6 +87,7 @@ check_nlev <- function(nlev, p, test) {
   if (is.null(nlev)) {
     return(NULL)
   }
+  nlev <- plain_integer64(nlev, "suffStat$nlev")
   if (!is.numeric(nlev) || length(nlev) != p || anyNA(nlev)) {
     abort_argument("suffStat$nlev", nlev, sprintf("give the numbers of levels of the %d columns of dm, or NULL.", p))
   }

@@ -6,7 +6,7 @@ check_suff_gauss <- function(suffStat, labels) {
   C <- check_cor_matrix(suffStat$C, length(labels))
   check_matrix_names(C, labels, "suffStat$C")
   check_cor_values(C)
-  n <- suffStat$n
+  n <- plain_integer64(suffStat$n, "suffStat$n")
   if (!is_number(n) || !is.finite(n) || n < 1) {
     abort_argument(
       "suffStat$n", n, "give the number of observations behind C, one number from 1, for instance nrow(x)."
@@ -48,6 +48,7 @@ check_cor_matrix <- function(C, p) {
   if (is.data.frame(C) && all(vapply(C, is.numeric, NA)) || isS4(C) && methods::is(C, "Matrix")) {
     C <- as.matrix(C)
   }
+  C <- plain_integer64(C, "suffStat$C")
   if (!is.matrix(C) || !is.numeric(C)) {
     abort_argument("suffStat$C", C, want)
   }

@@ -51,6 +51,13 @@ show_before_pcalg <- function(ns) {
   suppressMessages(methods::setMethod("show", "pcAlgo", function(object) print_result(object), where = ns))
 }
 
+# as(), validObject() and `@<-` ask for the class by its name, which a result that was saved without pcalg gives without a
+# package. R then looks along the search path: there is a promise of the definition, which loads pcalg when it is asked for. From
+# then on R knows the class. `attached`: the environment of this package on the search path, not locked yet.
+class_on_demand <- function(attached) {
+  delayedAssign(methods::classMetaName("pcAlgo"), methods::getClass("pcAlgo", where = asNamespace("pcalg")), assign.env = attached)
+}
+
 # pcalg's plot() stops where Rgraphviz is not installed. There, and only there, plot_cpdag() takes its place for this
 # session: as a method in an environment of its own, so that nobody's namespace is changed.
 plot_after_pcalg <- function() {

@@ -8,6 +8,11 @@
 #' \eqn{\sqrt{n - |S| - 3}\; \mathrm{atanh}(r)}{sqrt(n - |S| - 3) atanh(r)} as a standard normal variable. It is 1 when
 #' \eqn{r} is not a number, as with `NA` in `C`, and when \eqn{n - |S| - 3 \le 0}{n - |S| - 3 <= 0}.
 #'
+#' With `"stable.fast"` a search follows pcalg's C++ code, which transforms \eqn{|r|} where the R function transforms \eqn{r}: for
+#' negative correlations the p-values differ in the last digits. At an `alpha` that equals one of the p-values, the search may
+#' therefore keep an edge that it removes when the test is given as a function of R, `function(x, y, S, suffStat) gaussCItest(x, y, S,
+#' suffStat)`. With the other methods the two agree to the last digit.
+#'
 #' @param x,y Numbers of the two variables (rows of `suffStat$C`), or their names if `C` has dimnames.
 #' @param S Vector of the numbers or names of the conditioning variables; may be empty or `NULL`.
 #' @param suffStat `list(C = , n = )`: a correlation matrix and the number of observations, see [suff_gauss()].
@@ -29,8 +34,8 @@ gaussCItest <- function(x, y, S, suffStat) {
     check_suff_list(suffStat)
   }
   C <- suffStat$C
-  n <- suffStat$n
-  if (!is.matrix(C) || !is.double(C) || nrow(C) != ncol(C)) {
+  n <- plain_integer64(suffStat$n, "suffStat$n")
+  if (!is.matrix(C) || !is.double(C) || is.object(C) || nrow(C) != ncol(C)) {
     check_suff_list(suffStat)
     C <- check_cor_matrix(C, NROW(C))
   }

@@ -150,7 +150,7 @@ pc <- function(suffStat, indepTest, alpha, labels, p,
   check_search_given(missing(suffStat), missing(indepTest), missing(alpha))
   orient <- check_orientation(u2pd, conservative, maj.rule, solve.confl)
   method <- check_choice(skel.method, c("stable", "original", "stable.fast"), "skel.method")
-  options <- check_search(method, alpha, fixedGaps, fixedEdges, NAdelete, m.max, labels)
+  options <- check_search(method, alpha, fixedGaps, fixedEdges, NAdelete, m.max, labels, suffStat)
   threads <- resolve_threads(if (!missing(numCores)) numCores)
   verbose <- check_verbose(verbose)
   device <- check_device(device)

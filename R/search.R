@@ -38,13 +38,13 @@ check_search_given <- function(suffStat, indepTest, alpha) {
 }
 
 # The arguments of a search as Rust wants them. The order of the checks is pcalg's where both check.
-check_search <- function(method, alpha, fixedGaps, fixedEdges, NAdelete, m.max, labels) {
+check_search <- function(method, alpha, fixedGaps, fixedEdges, NAdelete, m.max, labels, suffStat) {
   list(
     p = length(labels),
     method = method,
     alpha = check_alpha(alpha),
-    fixed_gaps = check_pairs(fixedGaps, "fixedGaps", labels),
-    fixed_edges = check_pairs(fixedEdges, "fixedEdges", labels),
+    fixed_gaps = check_pairs(fixedGaps, "fixedGaps", labels, suffStat),
+    fixed_edges = check_pairs(fixedEdges, "fixedEdges", labels, suffStat),
     na_delete = check_flag(NAdelete, "NAdelete"),
     m_max = check_m_max(m.max)
   )

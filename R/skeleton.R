@@ -27,7 +27,7 @@ skeleton <- function(suffStat, indepTest, alpha, labels, p,
   labels <- check_labels(labels, p, !missing(labels), !missing(p))
   check_search_given(missing(suffStat), missing(indepTest), missing(alpha))
   method <- check_choice(method, c("stable", "original", "stable.fast"), "method")
-  options <- check_search(method, alpha, fixedGaps, fixedEdges, NAdelete, m.max, labels)
+  options <- check_search(method, alpha, fixedGaps, fixedEdges, NAdelete, m.max, labels, suffStat)
   threads <- resolve_threads(if (!missing(numCores)) numCores)
   verbose <- check_verbose(verbose)
   device <- check_device(device)

@@ -12,6 +12,10 @@
   plot_without_rgraphviz()
 }
 
+.onAttach <- function(libname, pkgname) {
+  if (has_pcalg() && !isNamespaceLoaded("pcalg")) class_on_demand(as.environment(paste0("package:", pkgname)))
+}
+
 .onUnload <- function(libpath) {
   if (isNamespaceLoaded("pcalg") && !is.null(session$pcalg)) use_in_pcalg(FALSE)
   # What the process holds on a GPU.

@@ -68,3 +68,39 @@ test_that("names of gaps and edges are the labels in their order; others go by p
     expect_error(given(structure(pair, dimnames = list(labels, labels[8:1]))), "different orders", class = "pcgpu_error_argument")
   }
 })
+
+test_that("names of gaps and edges are compared with those of the data where there are no labels", {
+  s <- suff()
+  names <- paste0("v", 1:8)
+  dimnames(s$C) <- list(names, names)
+  pair <- none
+  pair[1, 8] <- pair[8, 1] <- TRUE
+  with_names <- function(names) structure(pair, dimnames = list(names, names))
+  environment_of <- list2env(s)
+  codes <- simulate_codes(8, 300)
+  colnames(codes$dm) <- names
+  for (argument in c("fixedGaps", "fixedEdges")) {
+    given <- function(matrix, s, test = gaussCItest) {
+      suppressWarnings(do.call(skeleton, c(list(s, test, 0.05, p = 8), stats::setNames(list(matrix), argument))),
+        classes = "pcgpu_warning_too_few"
+      )
+    }
+    want <- given(pair, s)@graph
+    expect_no_warning(same <- given(with_names(names), s))
+    expect_identical(same@graph, want)
+    for (stat in list(s, environment_of)) {
+      e <- expect_error(given(with_names(names[c(8, 1:7)]), stat), "in another order", class = "pcgpu_error_argument")
+      expect_match(conditionMessage(e), sprintf("the name \"v1\" at place 1, where the names of `%s` have \"v8\"", argument), fixed = TRUE)
+    }
+    expect_error(given(with_names(names[c(8, 1:7)]), codes, disCItest), "in another order", class = "pcgpu_error_argument")
+    expect_warning(other <- given(with_names(LETTERS[1:8]), s), "goes by position", class = "pcgpu_warning_names")
+    expect_identical(other@graph, want)
+    # Numbers that count backwards are an order, too; data without names have none.
+    plain <- lapply(s, unname)
+    expect_error(given(with_names(paste(8:1)), plain), "in another order", class = "pcgpu_error_argument")
+    expect_no_warning(given(with_names(LETTERS[1:8]), plain))
+  }
+  s <- suff()
+  dimnames(s$C) <- list(8:1, 8:1)
+  expect_error(skeleton(s, gaussCItest, 0.05, p = 8), "in another order", class = "pcgpu_error_argument")
+})

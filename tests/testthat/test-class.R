@@ -87,7 +87,18 @@ test_that("what is saved with or without pcalg is read with or without it", {
     ), .libPaths())
     expect_match(both, "Total number of edges:       2", all = FALSE, info = how)
     expect_match(both, "Number of Edges = 2", all = FALSE, info = how)
-    for (output in list(only_pcalg, only_pcgpu, both)) {
+    # pcalg is installed, and what R does first with the result has to find its class.
+    first <- lapply(c(
+      "print(as(fit, 'amat'))", "validObject(fit)", "fit@max.ord <- 9L", "summary(fit)", "is(fit, 'gAlgo') || stop()",
+      "isVirtualClass('gAlgo') || stop()", "str(fit)", "all.equal(fit, fit) || stop()"
+    ), function(use) {
+      in_new_session(c(
+        "library(pcgpu)", sprintf("fit <- readRDS(%s)", file), use, "stopifnot(is(fit, 'gAlgo'))", "fit",
+        "detach('package:pcgpu')", "library(pcgpu)", "print(as(fit, 'amat'))"
+      ), .libPaths())
+    })
+    for (output in first) expect_match(output, "^c 1 1 [.]", all = FALSE, info = paste(output, collapse = "\n"))
+    for (output in c(first, list(only_pcalg, only_pcgpu, both))) {
       expect_false(any(grepl("overwritten|more than one class|Error", output)), info = paste(output, collapse = "\n"))
     }
   }

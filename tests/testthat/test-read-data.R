@@ -104,3 +104,23 @@ test_that("data frames with named rows may have their genes in rows", {
   rownames(x) <- paste0("gene", 1:2000)
   expect_message(suff_gauss(x), "give t\\(x\\)", class = "pcgpu_message_rows")
 })
+
+test_that("integer64 in a statistic made by hand is converted", {
+  skip_if_not_installed("bit64")
+  set.seed(4)
+  plain <- list(dm = matrix(sample(0:1, 300, TRUE), 100), nlev = c(2, 2, 2), adaptDF = FALSE)
+  to64 <- function(x) structure(bit64::as.integer64(x), dim = dim(x))
+  frame <- as.data.frame(lapply(as.data.frame(plain$dm), bit64::as.integer64))
+  run <- function(dm, nlev) skeleton(list(dm = dm, nlev = nlev, adaptDF = FALSE), disCItest, 0.05, p = 3)@pMax
+  want <- run(plain$dm, plain$nlev)
+  expect_identical(run(to64(plain$dm), to64(plain$nlev)), want)
+  expect_identical(run(frame, plain$nlev), want)
+  expect_identical(disCItest(1, 2, 3, list(dm = to64(plain$dm), nlev = to64(plain$nlev), adaptDF = FALSE)), disCItest(1, 2, 3, plain))
+  C <- diag(3)
+  expect_identical(skeleton(list(C = to64(C), n = bit64::as.integer64(50)), gaussCItest, 0.05, p = 3)@pMax,
+    skeleton(list(C = C, n = 50), gaussCItest, 0.05, p = 3)@pMax)
+  expect_identical(gaussCItest(1, 2, NULL, list(C = to64(C), n = bit64::as.integer64(50))), 1)
+  # Elsewhere it is refused, and its bits are not read.
+  expect_error(skeleton(list(C = C, n = 50), gaussCItest, bit64::as.integer64(1), p = 3), "`alpha` is", class = "pcgpu_error_argument")
+  expect_error(skeleton(list(C = C, n = 50), gaussCItest, 0.05, p = bit64::as.integer64(3)), "`p` is", class = "pcgpu_error_argument")
+})
