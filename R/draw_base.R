@@ -3,10 +3,12 @@
 node_look <- list(fill = "#E8F0F8", border = "#2F5D8A")
 
 # How each kind of edge looks; heads as igraph counts them: 0 none, 2 at the end, 3 at both ends.
-edge_look <- function() {
+edge_look <- function(colour = NULL) {
+  colour <- colour %||% c("#333333", "#7A7A7A", "#C0392B")
+  check_colours(colour, 3L, "edge_colour", "one of directed edges, one of undirected ones and one of conflicts")
   data.frame(
     kind = c("directed", "undirected", "conflict"),
-    colour = c("#333333", "#7A7A7A", "#C0392B"),
+    colour = rep_len(colour, 3L),
     lty = c(1, 1, 2),
     heads = c(2, 0, 3),
     stringsAsFactors = FALSE
@@ -19,10 +21,7 @@ draw_base <- function(listed, main, note = NULL, cex = NULL, node_fill = node_lo
   check_cex(cex, n, "cex")
   fill <- one_a_node(node_fill, n, "node_fill")
   border <- one_a_node(node_border, n, "node_border")
-  kinds <- edge_look()
-  if (!is.null(edge_colour)) {
-    kinds$colour <- rep_len(edge_colour, nrow(kinds))
-  }
+  kinds <- edge_look(edge_colour)
   old <- page_settings()
   on.exit(graphics::par(old))
   new_page(main, note)
@@ -38,12 +37,23 @@ draw_base <- function(listed, main, note = NULL, cex = NULL, node_fill = node_lo
 
 # Colours for n nodes: one for all, or one a node.
 one_a_node <- function(colours, n, argument) {
+  check_colours(colours, n, argument, "one a node")
+  rep_len(colours, n)
+}
+
+# One colour, or n; `which` says what the n are for.
+check_colours <- function(colours, n, argument, which) {
+  mend <- sprintf("give one colour, or %d, %s.", n, which)
   if (!length(colours) %in% c(1L, n) || is.list(colours)) {
-    abort_argument(argument, colours, sprintf("give one colour, or %d, one a node.", n),
-      is = sprintf("of length %d", length(colours))
+    abort_argument(argument, colours, mend, is = sprintf("of length %d", length(colours)))
+  }
+  different <- unique(colours)
+  known <- vapply(different, function(colour) !inherits(try(grDevices::col2rgb(colour), silent = TRUE), "try-error"), NA)
+  if (!all(known)) {
+    abort_argument(argument, colours, paste(mend, "colors() lists the names; numbers and \"#2F5D8A\" do, too."),
+      has = paste("no colour,", enumerate(dQuote(different[!known], FALSE)))
     )
   }
-  rep_len(colours, n)
 }
 
 check_cex <- function(cex, n, argument) {

@@ -15,9 +15,8 @@
 #' @param main Title; `NULL` for none.
 #' @param labels Labels of the nodes, if others than their names.
 #' @param ... Passed on to the engine: to the `plot()` of Rgraphviz or of igraph, which takes `vertex.color` and the
-#'   like, one value or one a node. For `"base"`: `node_fill` and `node_border`, one colour or one a node, and
-#'   `edge_colour`, one colour or three, of directed edges, undirected ones and conflicts. For `"base"` and `"igraph"`:
-#'   `cex`, the size of the labels, which is made smaller only where a label would not fit on the page; by default it is
+#'   like, one value or one a node. For `"base"` and `"igraph"`: `node_fill` and `node_border`, one colour or one a node;
+#'   `edge_colour`, one colour or three, of directed edges, undirected ones and conflicts; and `cex`, the size of the labels, which is made smaller only where a label would not fit on the page; by default it is
 #'   the largest up to 1.2 with which no two nodes overlap.
 #' @param y Not used.
 #' @return `x`, invisibly.
@@ -87,10 +86,14 @@ draw_rgraphviz <- function(x, listed, main, ...) {
   )
 }
 
-draw_igraph <- function(listed, main, note, ...) {
+# What igraph calls otherwise, as vertex.color, comes before our own names.
+draw_igraph <- function(listed, main, note, ..., node_fill = node_look$fill, node_border = node_look$border, edge_colour = NULL) {
   need_package("igraph", "engine = \"igraph\" draws by the package igraph")
   given <- list(...)
   n <- length(listed$labels)
+  fill <- one_a_node(node_fill, n, "node_fill")
+  border <- one_a_node(node_border, n, "node_border")
+  kinds <- edge_look(edge_colour)
   if (n == 0L) {
     # igraph warns of a graph without nodes.
     return(draw_base(listed, main, note))
@@ -109,7 +112,6 @@ draw_igraph <- function(listed, main, note, ...) {
   listed$labels <- ifelse(is.na(rep_len(labels, n)), "", as.character(rep_len(labels, n)))
   place <- place_on_page(listed, cex, given[["vertex.label.font"]], given[["vertex.label.family"]])
   edges <- place$edges
-  kinds <- edge_look()
   look <- kinds[match(edges$kind, kinds$kind), ]
   graph <- igraph::make_empty_graph(n, directed = TRUE)
   graph <- igraph::add_edges(graph, rbind(edges$from, edges$to))
@@ -118,7 +120,7 @@ draw_igraph <- function(listed, main, note, ...) {
     x = graph, main = "", layout = place$xy, rescale = FALSE, asp = 0, margin = 0,
     xlim = c(0, place$page[1L]), ylim = c(0, place$page[2L]),
     vertex.shape = igraph_box(place), vertex.size = 100 * place$size[, 1L], vertex.size2 = 100 * place$size[, 2L],
-    vertex.color = node_look$fill, vertex.frame.color = node_look$border,
+    vertex.color = fill, vertex.frame.color = border,
     vertex.label = labels, vertex.label.family = "", vertex.label.color = "black",
     edge.color = look$colour, edge.lty = look$lty, edge.width = 1.4 * place$line, edge.arrow.mode = look$heads,
     edge.arrow.size = 5.5 * place$head

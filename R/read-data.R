@@ -37,6 +37,9 @@ nan_to_na <- function(column) {
 
 # Genes are in rows there, samples in columns.
 first_assay <- function(x, argument) {
+  if (length(SummarizedExperiment::assays(x)) == 0L) {
+    abort_argument(argument, x, "give one with an assay, or the matrix of observations itself.", is = "a SummarizedExperiment without assays")
+  }
   names <- SummarizedExperiment::assayNames(x)
   if (length(names) > 1L) {
     tell("assay", sprintf(

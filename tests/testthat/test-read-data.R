@@ -54,6 +54,9 @@ test_that("Bioconductor's containers are read with their samples as rows", {
   set <- SummarizedExperiment::SummarizedExperiment(list(counts = t(m), logcounts = log1p(t(m))))
   expect_message(s <- suff_gauss(set), "assays \"counts\", \"logcounts\": the first is taken", class = "pcgpu_message_assay")
   expect_identical(s, suff_gauss(m))
+  for (taker in takers) {
+    expect_error(taker(SummarizedExperiment::SummarizedExperiment()), "without assays", class = "pcgpu_error_argument")
+  }
   expect_silent(suff_gauss(SummarizedExperiment::SummarizedExperiment(list(t(m)))))
 })
 
