@@ -4,8 +4,8 @@
 #   Rscript tools/pcalg-transcripts.R SOURCE [PATTERN]
 #
 # SOURCE: the folder of pcalg's source package. PATTERN: a regular expression; only files whose names match it are run.
-# Lines of times, and ours on graphs that are no CPDAG, are left out of the comparison. Ends with 1 if any transcript differs, or ran out of time (10 minutes) on one side
-# alone.
+# Lines of times, and ours on graphs that are no CPDAG, are left out of the comparison. Where R fails, its exit status is the last
+# line. Ends with 1 if any transcript differs, or ran out of time (10 minutes) on one side alone.
 arguments <- commandArgs(trailingOnly = TRUE)
 if (!length(arguments)) stop("usage: Rscript tools/pcalg-transcripts.R SOURCE [PATTERN]", call. = FALSE)
 source_folder <- arguments[1L]
@@ -49,7 +49,8 @@ run <- function(file, lines, ours) {
   ))
   status <- attr(output, "status")
   seconds <- if (identical(status, 124L)) NA else proc.time()[["elapsed"]] - began
-  list(lines = cleaned(output), seconds = seconds)
+  failed <- if (!is.null(status) && !is.na(seconds)) sprintf("exit status %d", status)
+  list(lines = c(cleaned(output), failed), seconds = seconds)
 }
 
 # Without times, addresses, the names of temporary files, and the line of ours on graphs that are no CPDAG.

@@ -19,8 +19,8 @@ struct Bench {
     __device__ explicit Bench(const Discrete& d) : d(d) {}
 
     __device__ Sums* sums() const { return (Sums*)memory; }                                  // MOST
-    __device__ double* partial() const { return (double*)(sums() + MOST); }                  // room for five a warp
-    __device__ u64* item() const { return (u64*)(partial() + 5 * (BLOCK / WARP)); }
+    __device__ double* partial() const { return (double*)(sums() + MOST); }                  // two a warp
+    __device__ u64* item() const { return (u64*)(partial() + 2 * (BLOCK / WARP)); }
     __device__ u64* key() const { return item() + 2; }                                       // MOST ranks for the slots
     __device__ u32* other() const { return (u32*)(key() + MOST); }                           // MOST vertices y
     __device__ u32* place() const { return other() + MOST; }                                 // their places in the row's list

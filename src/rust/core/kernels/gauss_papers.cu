@@ -3,12 +3,12 @@
 // that race for the separating set, sqrt(n - l - 4) in the test, and the end at level 14.
 #include "sets.cuh"
 
-// Working memory of a warp in doubles: the inverse and one row for 32 sets, the exact formula, the places of 32 sets, a set.
+// Working memory of a warp in doubles: the inverse for 32 sets, the exact formula, the places of 32 sets, a set.
 // engine/cuda/sets.rs has the same sum.
-__host__ __device__ constexpr u64 paper_doubles(u64 l) { return 32 * (l * l + l) + exact_doubles(l) + 16 * l + l; }
+__host__ __device__ constexpr u64 paper_doubles(u64 l) { return 32 * l * l + exact_doubles(l) + 16 * l + l; }
 
 struct Bench {
-    double *inverse, *along, *exact;
+    double *inverse, *exact;
     u32 *places, *set;
 
     __device__ Bench(const Args& a) {
@@ -17,8 +17,7 @@ struct Bench {
         double* at = a.scratch ? (double*)(a.scratch + (block * (blockDim.x / WARP) + warp) * a.scratch_bytes)
                                : memory + warp * (a.scratch_bytes / 8);
         inverse = at + lane_id();           // [i][j][lane]
-        along = inverse + 32 * l * l;       // [i][lane]
-        exact = at + 32 * (l * l + l);
+        exact = at + 32 * l * l;
         places = (u32*)(exact + exact_doubles(l)) + lane_id();    // [i][lane]
         set = places - lane_id() + 32 * l;
     }

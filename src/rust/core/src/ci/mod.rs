@@ -5,6 +5,7 @@ pub mod chi_squared;
 pub mod discrete;
 pub mod gauss;
 pub mod knn;
+mod partial;
 pub mod pcurve;
 
 pub use batch::Batch;

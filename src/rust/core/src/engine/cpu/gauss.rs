@@ -1,7 +1,7 @@
 //! The Gaussian test on the CPU: squared partial correlations in SIMD, pcalg's formula where they cannot decide.
 //!
-//! A row's pairs are decided together where their candidates stand in one order ([`rows`](super::rows)), and one by one
-//! where they do not ([`walk`](super::walk)).
+//! A row's pairs are decided together where their candidates stand in one order ([`super::rows`]), and one by one
+//! where they do not ([`super::walk`]).
 //!
 //! A side is walked in rank order. For a block of consecutive sets the squared partial correlations q are computed
 //! without root, logarithm or branch; a test that the quick form cannot be trusted with gets q = -1. A block whose

@@ -5,12 +5,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::batch::launched_bytes;
 use super::counting::{self, DiscreteArgs, BLOCK};
-use super::memory::Use;
+use super::memory::Buffer;
 use super::plan::Plan;
 use super::transfer::numbers;
 use super::CudaEngine;
 use crate::ci::discrete::{Counter, Discrete, Margins};
 use crate::ci::Batch;
+use crate::memory;
 use crate::pool::{Pool, Stop};
 use crate::search::Observer;
 use crate::Result;
@@ -29,6 +30,8 @@ pub(super) struct Question {
 /// Brings the first `count` records that kernels noted, in words: x, y, slot (2), key (2), members.
 pub(super) fn bring(engine: &mut CudaEngine, args: &DiscreteArgs, count: u64) -> Result<Vec<Question>> {
     let (width, size) = (6 + args.widest as usize, args.a.size as usize);
+    let each = size_of::<Question>() + 4 * size + 16;
+    memory::room(each * count as usize, memory::Use::Level)?;
     let mut found = Vec::with_capacity(count as usize);
     engine.bring(
         args.asked,
@@ -56,6 +59,7 @@ pub(super) fn answer(
     pool: &Pool,
     observer: &mut dyn Observer,
 ) -> Result<Vec<f64>> {
+    memory::room(16 * questions.len(), memory::Use::Level)?;
     let answers: Vec<AtomicU64> = questions.iter().map(|_| AtomicU64::new(0)).collect();
     let work = |scratch: &mut (Counter, Margins), at: usize, _: &Stop| {
         let Question { x, y, set } = &questions[at];
@@ -89,16 +93,16 @@ pub(super) fn p_values(
     let most = (SAMPLES / test.data().n() as u64).clamp(1, 1 << 20) as usize;
     let asked = counting::asked_bytes(widest, 0);
     engine.held.plan = Plan::default();
-    engine.held.plan.set(Use::Data, counting::data_bytes(test));
-    engine.held.plan.set(Use::Batch, launched_bytes(batch, most, MEMBERS));
-    engine.held.plan.set(Use::Asked, asked);
+    engine.held.plan.set(Buffer::Data, counting::data_bytes(test));
+    engine.held.plan.set(Buffer::Batch, launched_bytes(batch, most, MEMBERS));
+    engine.held.plan.set(Buffer::Asked, asked);
     let room = engine.scratch_room(test, &[], 0)?;
     let scratch = counting::scratch(test, widest, tables.area, engine.held.card.processors, room);
-    engine.held.plan.set(Use::Scratch, scratch.bytes * u64::from(scratch.blocks));
+    engine.held.plan.set(Buffer::Scratch, scratch.bytes * u64::from(scratch.blocks));
     engine.held.commit()?;
     let mut args = engine.discrete_args(test)?;
     engine.place(&mut args, widest, tables, &scratch)?;
-    let mut values = Vec::with_capacity(batch.len());
+    let mut values = memory::space(batch.len(), memory::Use::Level)?;
     let (mut pairs, mut ends, mut sets) = (Vec::new(), Vec::new(), Vec::new());
     for (i, (x, y, s)) in batch.iter().enumerate() {
         pairs.extend([x as u32, y as u32]);

@@ -1,11 +1,12 @@
 //! p-values of arbitrary questions by the Gaussian test: the conservative and majority rules ask them.
 
 use super::kernels::{exact_doubles, Args, WARP};
-use super::memory::Use;
+use super::memory::Buffer;
 use super::plan::{aligned, Plan};
 use super::{rules, CudaEngine};
 use crate::ci::gauss::{Gauss, Reading, Undefined, MISSING, TOO_FEW};
 use crate::ci::Batch;
+use crate::memory;
 use crate::search::Observer;
 use crate::{Error, Result};
 
@@ -39,7 +40,7 @@ pub(super) fn launched_bytes(batch: &Batch, most: usize, members: usize) -> u64 
 impl CudaEngine<'_> {
     /// Copies questions to the card: `pairs` has two vertices each, `ends` where the members of each set end in `sets`.
     pub(super) fn send_questions(&mut self, args: &mut Args, pairs: &[u32], ends: &[u64], sets: &[u32]) -> Result<()> {
-        let at = self.held.device(Use::Batch)?;
+        let at = self.held.device(Buffer::Batch)?;
         let [of_ends, of_sets, of_answers, _] = places(ends.len(), sets.len());
         args.count = ends.len() as u64;
         args.pairs = at;
@@ -62,12 +63,12 @@ pub(super) fn p_values(
     let widest = batch.iter().map(|(_, _, s)| s.len()).max().unwrap_or(0) as u64;
     let warps = (batch.len() as u32).min(engine.held.card.processors * 32);
     engine.held.plan = Plan::default();
-    engine.held.plan.set(Use::Data, 8 * gauss.matrix().len() as u64);
-    engine.held.plan.set(Use::Batch, launched_bytes(batch, MEMBERS / 2, MEMBERS));
-    engine.held.plan.set(Use::Scratch, engine.scratch_of_warps(exact_doubles(widest), warps));
+    engine.held.plan.set(Buffer::Data, 8 * gauss.matrix().len() as u64);
+    engine.held.plan.set(Buffer::Batch, launched_bytes(batch, MEMBERS / 2, MEMBERS));
+    engine.held.plan.set(Buffer::Scratch, engine.scratch_of_warps(exact_doubles(widest), warps));
     engine.held.commit()?;
     let c = engine.upload_correlations(gauss)?;
-    let mut values = Vec::with_capacity(batch.len());
+    let mut values = memory::space(batch.len(), memory::Use::Level)?;
     let (mut pairs, mut ends, mut sets) = (Vec::new(), Vec::new(), Vec::new());
     let mut widest = 0;
     for (i, (x, y, s)) in batch.iter().enumerate() {

@@ -8,7 +8,7 @@ use cudarc::driver::result;
 use super::device::failure;
 use super::held::{Held, Holds};
 use super::kernels::WARP;
-use super::memory::Use;
+use super::memory::Buffer;
 use crate::pool::Pool;
 use crate::{Error, Result};
 
@@ -79,16 +79,16 @@ fn on_card(
     c: &mut [f64],
     look: &mut dyn FnMut() -> Result<()>,
 ) -> Result<()> {
-    held.plan.set(Use::Scratch, 8 * x.len() as u64);
-    held.plan.set(Use::Data, 8 * c.len() as u64);
-    held.plan.set(Use::Batch, 8 * p as u64);
+    held.plan.set(Buffer::Scratch, 8 * x.len() as u64);
+    held.plan.set(Buffer::Data, 8 * c.len() as u64);
+    held.plan.set(Buffer::Batch, 8 * p as u64);
     held.commit()?;
     let mut args = Args {
         n: n as u64,
         p: p as u64,
-        x: held.device(Use::Scratch)?,
-        c: held.device(Use::Data)?,
-        squares: held.device(Use::Batch)?,
+        x: held.device(Buffer::Scratch)?,
+        c: held.device(Buffer::Data)?,
+        squares: held.device(Buffer::Batch)?,
         first_tile: 0,
     };
     let card = &held.card;

@@ -1,7 +1,7 @@
 //! Discrete data on the card: level codes, the kernels' arguments, and the memory that counting takes.
 
 use super::kernels::Args;
-use super::memory::Use;
+use super::memory::Buffer;
 use super::CudaEngine;
 use crate::ci::discrete::{Codes, Discrete, Rule, Statistic};
 use crate::Result;
@@ -176,7 +176,7 @@ pub(super) fn scratch_of_threads(test: &Discrete, size: usize, threads: u32, pro
 
 /// Bytes of shared memory of a block beside its tables, for sets of up to `widest`: `Bench` of kernels/discrete_count.cuh.
 fn bench_bytes(widest: u64) -> u64 {
-    48 * MOST + 40 * u64::from(BLOCK / 32) + 16 + 8 * MOST + 12 * MOST + 32 + 8 * widest
+    48 * MOST + 16 * u64::from(BLOCK / 32) + 16 + 8 * MOST + 12 * MOST + 32 + 8 * widest
 }
 
 /// Shared memory of a block.
@@ -207,7 +207,7 @@ impl CudaEngine<'_> {
         let data = test.data();
         let (starts, bytes) = columns(test);
         let p = data.p() as u64;
-        let codes = self.held.device(Use::Data)?;
+        let codes = self.held.device(Buffer::Data)?;
         let (plane_starts, elements, plane_size) = planes(test);
         let planes = codes + bytes.next_multiple_of(256);
         let column = planes + (16 * elements).next_multiple_of(256);
@@ -284,7 +284,7 @@ impl CudaEngine<'_> {
     }
 
     /// Bytes that scratch may take: beside the plan less its bytes for `uses`, and beside `beside` bytes.
-    pub(super) fn scratch_room(&mut self, test: &Discrete, uses: &[Use], beside: u64) -> Result<u64> {
+    pub(super) fn scratch_room(&mut self, test: &Discrete, uses: &[Buffer], beside: u64) -> Result<u64> {
         let share = ((data_bytes(test) as f64 * SCRATCH_SHARE) as u64).max(SCRATCH);
         Ok(share.min(self.held.room(uses)?.saturating_sub(beside)))
     }
@@ -304,9 +304,9 @@ impl CudaEngine<'_> {
         args.a.scratch_bytes = scratch.bytes;
         args.a.scratch = match scratch.bytes {
             0 => 0,
-            _ => self.held.device(Use::Scratch)?,
+            _ => self.held.device(Buffer::Scratch)?,
         };
-        args.asked = self.held.device(Use::Asked)?;
+        args.asked = self.held.device(Buffer::Asked)?;
         args.asked_most = ASKED;
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use super::counting::{self, DiscreteArgs, Scratch, Tables, BLOCK};
 use super::kernels::{Args, Report, WARP};
-use super::memory::Use;
+use super::memory::Buffer;
 use super::search::CudaSearch;
 use super::{asked, Strategy};
 use crate::ci::discrete::Discrete;
@@ -64,7 +64,7 @@ impl CudaSearch<'_, '_> {
         let most_users =
             u64::from(processors) * if self.engine.options.strategy == Strategy::Shared { 8 } else { 2048 };
         let of_questions = counting::asked_bytes(size, most_users) + counting::answered_bytes(most_users);
-        let room = self.engine.scratch_room(test, &[Use::Scratch, Use::Asked, Use::Batch], of_questions)?;
+        let room = self.engine.scratch_room(test, &[Buffer::Scratch, Buffer::Asked, Buffer::Batch], of_questions)?;
         let (scratch, threads, each, shared) = match self.engine.options.strategy {
             Strategy::Edge { beta, gamma } if size > 0 => {
                 let threads = (beta * gamma).next_multiple_of(WARP);
@@ -74,9 +74,9 @@ impl CudaSearch<'_, '_> {
         };
         let users = u64::from(scratch.blocks) * u64::from(each);
         let plan = &mut self.engine.held.plan;
-        plan.set(Use::Scratch, scratch.bytes * users);
-        plan.set(Use::Asked, counting::asked_bytes(size, users));
-        plan.set(Use::Batch, counting::answered_bytes(users));
+        plan.set(Buffer::Scratch, scratch.bytes * users);
+        plan.set(Buffer::Asked, counting::asked_bytes(size, users));
+        plan.set(Buffer::Batch, counting::answered_bytes(users));
         self.counting = Counted { size, tables, scratch, threads, shared };
         self.engine.held.commit()
     }
@@ -138,8 +138,8 @@ impl CudaSearch<'_, '_> {
     ) -> Result<Report> {
         self.args.size = size as u64;
         self.send_binomials(size, widest)?;
-        self.args.slot = self.engine.held.device(Use::Slots)?;
-        self.args.twin = self.engine.held.device(Use::Twins)?;
+        self.args.slot = self.engine.held.device(Buffer::Slots)?;
+        self.args.twin = self.engine.held.device(Buffer::Twins)?;
         let (mut args, Counted { threads, shared, scratch: Scratch { blocks, .. }, .. }) = self.prepare(test)?;
         let (beta, gamma, name, from, longest) = match self.engine.options.strategy {
             Strategy::Edge { beta, gamma } => {
@@ -177,7 +177,7 @@ impl CudaSearch<'_, '_> {
                 let answers = asked::answer(test, &questions, &self.engine.held.pool, observer)?;
                 let mut told = args;
                 told.a.count = answers.len() as u64;
-                told.a.answers = self.engine.held.device(Use::Batch)?;
+                told.a.answers = self.engine.held.device(Buffer::Batch)?;
                 self.engine.held.card.upload(told.a.answers, &answers)?;
                 self.launch_discrete("dis_answer", self.blocks_for(told.a.count), &told)?;
             }

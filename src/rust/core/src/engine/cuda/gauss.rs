@@ -1,7 +1,7 @@
 //! The Gaussian test's levels 0 and 1 on the card, and the rules that all its levels take.
 
 use super::kernels::{Report, WARP};
-use super::memory::Use;
+use super::memory::Buffer;
 use super::rules;
 use super::search::{CudaSearch, DECIDING};
 use super::Strategy;
@@ -71,7 +71,7 @@ impl CudaSearch<'_, '_> {
 
     /// Level 1 with a warp a pair.
     fn run_singles(&mut self, widest: usize, observer: &mut dyn Observer) -> Result<Report> {
-        self.args.verdict = self.engine.held.device(Use::Verdicts)?;
+        self.args.verdict = self.engine.held.device(Buffer::Verdicts)?;
         let p = self.options.p;
         let tests = self.ends as f64 * widest as f64;
         let launches = (tests / TESTS).ceil().max(1.0) as usize;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::device::{self, Card};
-use super::memory::{Memory, Use};
+use super::memory::{Buffer, Memory};
 use super::plan::{limit, out_of_memory, Plan};
 use crate::error::{DeviceError, DeviceKind};
 use crate::pool::Pool;
@@ -73,7 +73,7 @@ impl Held {
 
     /// The address of the device memory for a use, as planned and committed. It keeps its contents if it was large enough, else
     /// they are undefined.
-    pub fn device(&mut self, what: Use) -> Result<u64> {
+    pub fn device(&mut self, what: Buffer) -> Result<u64> {
         let bytes = self.plan.of(what);
         debug_assert!(bytes > 0, "{what:?} is not planned");
         self.memory().device(what, bytes)
@@ -85,7 +85,7 @@ impl Held {
     }
 
     /// Bytes that may be planned for these uses, beside what is planned for all others.
-    pub fn room(&mut self, uses: &[Use]) -> Result<u64> {
+    pub fn room(&mut self, uses: &[Buffer]) -> Result<u64> {
         let others = self.plan.total() - uses.iter().map(|&what| self.plan.of(what)).sum::<u64>();
         Ok(limit(self.available()?, self.budget).saturating_sub(others))
     }

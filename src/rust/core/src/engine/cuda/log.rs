@@ -1,6 +1,6 @@
 //! Separating sets that levels found; they stay on the card until they are asked for.
 
-use super::memory::Use;
+use super::memory::Buffer;
 use super::transfer::numbers;
 use super::CudaEngine;
 use crate::graph::{SepSetLog, Separations, Singles};
@@ -43,13 +43,13 @@ impl Log {
                 self.room = needed.max(record(2) * pairs);
             }
         }
-        engine.held.plan.set(Use::Log, self.room);
+        engine.held.plan.set(Buffer::Log, self.room);
         Ok(())
     }
 
     /// The address at which that level writes, once the plan is committed.
     pub fn place(&mut self, engine: &mut CudaEngine) -> Result<u64> {
-        self.at = engine.held.device(Use::Log)?;
+        self.at = engine.held.device(Buffer::Log)?;
         Ok(self.at + self.used)
     }
 

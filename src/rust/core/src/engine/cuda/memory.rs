@@ -8,32 +8,32 @@ use super::kernels::Report;
 use super::plan::{out_of_memory, Plan};
 use crate::Result;
 
-/// Defines the uses of device memory, each with the part of a plan that it counts in.
-macro_rules! uses {
+/// Defines the buffers on the card, each with the part of a plan that it counts in.
+macro_rules! buffers {
     ($($(#[$doc:meta])* $name:ident $part:literal)*) => {
-        /// What a piece of device memory is for.
+        /// What a piece of device memory holds.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(super) enum Use {
+        pub(super) enum Buffer {
             $($(#[$doc])* $name,)*
         }
 
-        /// Number of [`Use`]s.
-        pub(super) const USES: usize = Use::ALL.len();
+        /// Number of [`Buffer`]s.
+        pub(super) const BUFFERS: usize = Buffer::ALL.len();
 
-        impl Use {
-            pub const ALL: &'static [Use] = &[$(Use::$name,)*];
+        impl Buffer {
+            pub const ALL: &'static [Buffer] = &[$(Buffer::$name,)*];
 
             /// The part of a plan that it counts in.
             pub fn part(self) -> &'static str {
                 match self {
-                    $(Use::$name => $part,)*
+                    $(Buffer::$name => $part,)*
                 }
             }
         }
     };
 }
 
-uses! {
+buffers! {
     /// Correlations, or level codes.
     Data "data"
     /// Codes of feature selection.
@@ -74,10 +74,10 @@ uses! {
     KnnSums "sums"
 }
 
-impl Use {
+impl Buffer {
     /// Whether its contents outlast a level, so that it must stay in place when a level makes room.
     fn lasts(self) -> bool {
-        use Use::*;
+        use Buffer::*;
         matches!(self, Data | Codes | KnnData | Graph | Start | Fixed | Empty | PMax | Rows | Report | Log | Selection)
     }
 }
@@ -94,7 +94,7 @@ const SPARE: u64 = 16 << 20;
 /// Device memory by use, and one pinned buffer.
 #[derive(Default)]
 pub(super) struct Memory {
-    device: [Piece; USES],
+    device: [Piece; BUFFERS],
     pinned: Option<(*mut u8, usize)>,
     reports: Option<*mut Report>,
 }
@@ -132,8 +132,8 @@ impl Memory {
     /// larger at all); then, while plan and pieces together pass `limit` bytes, the piece that most exceeds the plan, but for
     /// lasting ones in use.
     pub fn arrange(&mut self, plan: &Plan, limit: u64, exactly: bool) {
-        let surplus = |what: Use, piece: &Piece| piece.bytes.saturating_sub(plan.of(what));
-        for &what in Use::ALL {
+        let surplus = |what: Buffer, piece: &Piece| piece.bytes.saturating_sub(plan.of(what));
+        for &what in Buffer::ALL {
             let piece = &mut self.device[what as usize];
             let planned = plan.of(what);
             let wasteful = piece.bytes > if exactly { planned } else { 2 * planned + SPARE };
@@ -142,10 +142,10 @@ impl Memory {
             }
         }
         let all = |memory: &Memory| -> u64 {
-            Use::ALL.iter().map(|&what| plan.of(what).max(memory.device[what as usize].bytes)).sum()
+            Buffer::ALL.iter().map(|&what| plan.of(what).max(memory.device[what as usize].bytes)).sum()
         };
         while all(self) > limit {
-            let free = Use::ALL.iter().copied().filter(|what| !(what.lasts() && self.device[*what as usize].given));
+            let free = Buffer::ALL.iter().copied().filter(|what| !(what.lasts() && self.device[*what as usize].given));
             let largest = free.max_by_key(|&what| surplus(what, &self.device[what as usize]));
             match largest.map(|what| &mut self.device[what as usize]) {
                 Some(piece) if piece.bytes > 0 => piece.free(),
@@ -155,7 +155,7 @@ impl Memory {
     }
 
     /// The address of at least `bytes` for this use; the contents are undefined where the piece was too small before.
-    pub fn device(&mut self, what: Use, bytes: u64) -> Result<sys::CUdeviceptr> {
+    pub fn device(&mut self, what: Buffer, bytes: u64) -> Result<sys::CUdeviceptr> {
         let piece = &mut self.device[what as usize];
         if piece.bytes < bytes {
             piece.free();

@@ -46,7 +46,7 @@ use crate::{Error, Result};
 use counting::Coding;
 use held::{Held, Holds};
 use kernels::{Args, WARP};
-use memory::Use;
+use memory::Buffer;
 use plan::Plan;
 
 /// How the tests of a level are handed out on the GPU. All strategies give the same answer.
@@ -186,7 +186,7 @@ impl<'a> CudaEngine<'a> {
             return Ok(at);
         }
         let matrix = gauss.matrix();
-        let at = self.held.device(Use::Data)?;
+        let at = self.held.device(Buffer::Data)?;
         self.send(at, matrix)?;
         self.correlations = Some(at);
         Ok(at)
@@ -205,7 +205,7 @@ impl<'a> CudaEngine<'a> {
                 return Ok(Room { threads, shared });
             }
         }
-        args.scratch = self.held.device(Use::Scratch)?;
+        args.scratch = self.held.device(Buffer::Scratch)?;
         Ok(Room { threads: WARP, shared: 0 })
     }
 

@@ -2,10 +2,11 @@
 //! after level 1, so that all are brought while the card runs the next level; at the end only those of pairs that were adjacent
 //! at that level's start are brought again.
 
-use super::memory::Use;
+use super::memory::Buffer;
 use super::search::CudaSearch;
 use super::transfer::{each_column, numbers, prefer_large_pages};
 use super::CudaEngine;
+use crate::memory;
 use crate::pool::Pool;
 use crate::search::Observer;
 use crate::Result;
@@ -109,7 +110,7 @@ impl CudaSearch<'_, '_> {
         let offsets: Vec<u64> = self.engine.bring_all(self.args.offset, self.options.p + 1)?;
         let count = offsets.last().copied().unwrap_or(0);
         let list: Vec<u32> = self.engine.bring_all(self.args.list, count as usize)?;
-        let mut open = Vec::with_capacity(list.len() / 2);
+        let mut open = memory::space(list.len() / 2, memory::Use::Level)?;
         for (x, range) in (0u32..).zip(offsets.windows(2)) {
             let above = list[range[0] as usize..range[1] as usize].iter().filter(|y| **y > x);
             open.extend(above.map(|&y| [x, y]));
@@ -129,9 +130,9 @@ impl CudaSearch<'_, '_> {
         // The slots, one for each side of each pair, are no longer needed.
         let count = open.len();
         self.args.count = count as u64;
-        self.engine.held.plan.raise(Use::Slots, 16 * count as u64);
+        self.engine.held.plan.raise(Buffer::Slots, 16 * count as u64);
         self.engine.held.commit()?;
-        self.args.pairs = self.engine.held.device(Use::Slots)?;
+        self.args.pairs = self.engine.held.device(Buffer::Slots)?;
         self.args.answers = self.args.pairs + 8 * count as u64;
         self.engine.held.card.upload(self.args.pairs, open.as_flattened())?;
         self.launch("pick", self.blocks_for(count as u64 / 32 + 1))?;

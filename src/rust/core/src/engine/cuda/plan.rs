@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::device::error;
-use super::memory::{Use, USES};
+use super::memory::{Buffer, BUFFERS};
 use crate::error::DeviceKind;
 use crate::{Error, Result};
 
@@ -23,17 +23,17 @@ pub(super) fn aligned(bytes: usize) -> u64 {
 /// A run allocates no more than this on the device: it gets the memory that it has planned, and no other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
-    bytes: [u64; USES],
+    bytes: [u64; BUFFERS],
 }
 
 impl Plan {
     /// Plans `bytes` for a use, in place of what was planned for it before; 0 for none.
-    pub(super) fn set(&mut self, what: Use, bytes: u64) {
+    pub(super) fn set(&mut self, what: Buffer, bytes: u64) {
         self.bytes[what as usize] = if bytes == 0 { 0 } else { bytes.max(ALIGNED) };
     }
 
     /// Plans at least `bytes` for a use.
-    pub(super) fn raise(&mut self, what: Use, bytes: u64) {
+    pub(super) fn raise(&mut self, what: Buffer, bytes: u64) {
         self.set(what, bytes.max(self.of(what)));
     }
 
@@ -43,14 +43,14 @@ impl Plan {
     }
 
     /// Bytes for a use.
-    pub(super) fn of(&self, what: Use) -> u64 {
+    pub(super) fn of(&self, what: Buffer) -> u64 {
         self.bytes[what as usize]
     }
 
     /// Bytes by part, under the names that `run_details()` shows.
     pub fn parts(&self) -> Vec<(&'static str, u64)> {
         let mut parts: Vec<(&'static str, u64)> = Vec::new();
-        for (what, &bytes) in Use::ALL.iter().zip(&self.bytes).filter(|(_, &bytes)| bytes > 0) {
+        for (what, &bytes) in Buffer::ALL.iter().zip(&self.bytes).filter(|(_, &bytes)| bytes > 0) {
             match parts.iter_mut().find(|(name, _)| *name == what.part()) {
                 Some((_, sum)) => *sum += bytes,
                 None => parts.push((what.part(), bytes)),
@@ -123,9 +123,9 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_refused_with_its_numbers() {
         let mut plan = Plan::default();
-        plan.set(Use::Data, 8_000_000);
-        plan.set(Use::Graph, 128_000);
-        plan.set(Use::Rows, 1);
+        plan.set(Buffer::Data, 8_000_000);
+        plan.set(Buffer::Graph, 128_000);
+        plan.set(Buffer::Rows, 1);
         assert_eq!(plan.total(), 8_128_256);
         assert!(plan.check(1 << 30, None).is_ok());
         let refused = plan.check(1 << 30, Some(1_000_000));
@@ -141,11 +141,11 @@ mod tests {
     #[test]
     fn parts_add_up_uses_of_one_name() {
         let mut plan = Plan::default();
-        plan.set(Use::Empty, 1000);
-        plan.raise(Use::Graph, 3000);
-        plan.raise(Use::Graph, 2000);
+        plan.set(Buffer::Empty, 1000);
+        plan.raise(Buffer::Graph, 3000);
+        plan.raise(Buffer::Graph, 2000);
         assert_eq!(plan.parts(), [("graphs", 4000)]);
-        plan.set(Use::Graph, 0);
+        plan.set(Buffer::Graph, 0);
         assert_eq!(plan.parts(), [("graphs", 1000)]);
     }
 }

@@ -6,12 +6,13 @@ use super::discrete::Counted;
 use super::held::{Held, Holds};
 use super::kernels::{Args, Report, SLOT_BYTES, WARP};
 use super::log::Log;
-use super::memory::Use;
+use super::memory::Buffer;
 use super::p_max::PMax;
 use super::plan::Plan;
 use super::{CudaEngine, Strategy, Test};
 use crate::engine::{LevelReport, Search, Widest};
 use crate::graph::{Adjacency, SepSetLog, SepSets};
+use crate::memory;
 use crate::search::{Method, Observer, Options};
 use crate::Result;
 
@@ -45,8 +46,10 @@ pub(super) struct CudaSearch<'s, 'a> {
     pub(super) counting: Counted,
 }
 
-fn bits_of(graph: &Adjacency) -> Vec<u64> {
-    (0..graph.p()).flat_map(|x| graph.row(x).iter().copied()).collect()
+fn bits_of(graph: &Adjacency) -> Result<Vec<u64>> {
+    let mut bits = memory::space(graph.p() * graph.p().div_ceil(64), memory::Use::Pairs)?;
+    (0..graph.p()).for_each(|x| bits.extend_from_slice(graph.row(x)));
+    Ok(bits)
 }
 
 /// Plans the memory of a search of p variables that does not depend on the graph. `data`: bytes of the data; `masks`: whether
@@ -54,24 +57,24 @@ fn bits_of(graph: &Adjacency) -> Vec<u64> {
 fn plan_of_variables(p: u64, data: u64, masks: [bool; 2]) -> Plan {
     let rows = 8 * p * p.div_ceil(64);
     let mut plan = Plan::default();
-    plan.set(Use::Data, data);
-    plan.set(Use::Graph, rows);
-    plan.set(Use::Empty, rows);
-    plan.set(Use::Start, if masks[0] { rows } else { 0 });
-    plan.set(Use::Fixed, if masks[1] { rows } else { 0 });
-    plan.set(Use::PMax, (4 * p * (p.max(1) - 1)).max(8));
-    plan.set(Use::Rows, 2 * 8 * (p + 1) + 4 * p);
-    plan.set(Use::Report, size_of::<Report>() as u64);
+    plan.set(Buffer::Data, data);
+    plan.set(Buffer::Graph, rows);
+    plan.set(Buffer::Empty, rows);
+    plan.set(Buffer::Start, if masks[0] { rows } else { 0 });
+    plan.set(Buffer::Fixed, if masks[1] { rows } else { 0 });
+    plan.set(Buffer::PMax, (4 * p * (p.max(1) - 1)).max(8));
+    plan.set(Buffer::Rows, 2 * 8 * (p + 1) + 4 * p);
+    plan.set(Buffer::Report, size_of::<Report>() as u64);
     plan
 }
 
 /// Plans the memory of a level that depends on the number of edges, except for separating sets. `ends` is twice that number;
 /// `singles`: the level runs a warp a pair, without slots.
 fn plan_ends(plan: &mut Plan, ends: u64, singles: bool) {
-    plan.set(Use::List, 4 * ends);
-    plan.set(Use::Verdicts, if singles { 4 * ends } else { 0 });
-    plan.set(Use::Slots, if singles { 0 } else { SLOT_BYTES * ends });
-    plan.set(Use::Twins, if singles { 0 } else { 4 * ends });
+    plan.set(Buffer::List, 4 * ends);
+    plan.set(Buffer::Verdicts, if singles { 4 * ends } else { 0 });
+    plan.set(Buffer::Slots, if singles { 0 } else { SLOT_BYTES * ends });
+    plan.set(Buffer::Twins, if singles { 0 } else { 4 * ends });
 }
 
 impl<'s, 'a> CudaSearch<'s, 'a> {
@@ -126,11 +129,11 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         self.log.plan(self.engine, size, singles, ends / 2)?;
         let plan = &mut self.engine.held.plan;
         plan_ends(plan, ends, singles);
-        plan.set(Use::Binomials, if singles { 0 } else { 8 * binomials });
+        plan.set(Buffer::Binomials, if singles { 0 } else { 8 * binomials });
         match self.engine.test {
             Test::Gauss(_) => {
                 let scratch = if singles { 0 } else { self.scratch_of_sets(size, widest) };
-                self.engine.held.plan.set(Use::Scratch, scratch);
+                self.engine.held.plan.set(Buffer::Scratch, scratch);
                 self.engine.held.commit()
             }
             Test::Discrete(test) => self.plan_counting(&test, size),
@@ -200,21 +203,21 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
             Test::Discrete(test) => self.plan_counting(&test, 0)?,
         }
         let engine = &mut *self.engine;
-        self.args.graph = engine.held.device(Use::Graph)?;
-        self.args.empty = engine.held.device(Use::Empty)?;
-        self.args.p_max = engine.held.device(Use::PMax)?;
-        self.args.report = engine.held.device(Use::Report)?;
+        self.args.graph = engine.held.device(Buffer::Graph)?;
+        self.args.empty = engine.held.device(Buffer::Empty)?;
+        self.args.p_max = engine.held.device(Buffer::PMax)?;
+        self.args.report = engine.held.device(Buffer::Report)?;
         let offsets = 8 * (self.args.p + 1);
-        self.args.offset = engine.held.device(Use::Rows)?;
+        self.args.offset = engine.held.device(Buffer::Rows)?;
         self.args.items = self.args.offset + offsets;
         self.args.degree = self.args.items + offsets;
         if self.options.fixed_gaps.is_some() {
-            self.args.start = engine.held.device(Use::Start)?;
-            engine.held.card.upload(self.args.start, &bits_of(&self.options.start()))?;
+            self.args.start = engine.held.device(Buffer::Start)?;
+            engine.held.card.upload(self.args.start, &bits_of(&self.options.start())?)?;
         }
         if let Some(fixed) = &self.options.fixed_edges {
-            self.args.fixed = engine.held.device(Use::Fixed)?;
-            engine.held.card.upload(self.args.fixed, &bits_of(fixed))?;
+            self.args.fixed = engine.held.device(Buffer::Fixed)?;
+            engine.held.card.upload(self.args.fixed, &bits_of(fixed)?)?;
         }
         self.args.mark = self.options.untested();
         self.args.warps = u64::from(engine.held.card.processors) * 16;
@@ -276,7 +279,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         };
         let singles = self.singles();
         self.plan_level(size, widest)?;
-        self.args.list = self.engine.held.device(Use::List)?;
+        self.args.list = self.engine.held.device(Buffer::List)?;
         self.args.log = self.log.place(self.engine)?;
         self.reset_report(0)?;
         self.over_rows("offsets")?;
@@ -352,11 +355,11 @@ mod tests {
     #[test]
     fn twenty_thousand_variables_fit_a_card_of_sixteen_gigabytes() {
         let mut plan = plan_of_variables(20_000, 8 * 20_000 * 20_000, [false; 2]);
-        assert_eq!(plan.of(Use::PMax), 8 * (20_000 * 19_999 / 2));
-        assert_eq!(plan.of(Use::Graph), 20_000 * 8 * 313);
+        assert_eq!(plan.of(Buffer::PMax), 8 * (20_000 * 19_999 / 2));
+        assert_eq!(plan.of(Buffer::Graph), 20_000 * 8 * 313);
         // Half of all pairs left at level 1, and one in a hundred at level 2.
         plan_ends(&mut plan, 200_000_000, true);
-        plan.set(Use::Log, 16 * 100_000_000);
+        plan.set(Buffer::Log, 16 * 100_000_000);
         assert!(plan.check(16 << 30, None).is_ok(), "{plan}");
         plan_ends(&mut plan, 4_000_000, false);
         assert!(plan.check(16 << 30, None).is_ok(), "{plan}");

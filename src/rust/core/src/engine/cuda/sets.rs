@@ -1,7 +1,7 @@
 //! Levels of sets of the Gaussian test on the card, in launches short enough that a user can interrupt.
 
 use super::kernels::{exact_apart, exact_doubles, Report, WARP};
-use super::memory::Use;
+use super::memory::Buffer;
 use super::search::{CudaSearch, DECIDING};
 use super::Strategy;
 use crate::graph::subsets;
@@ -40,7 +40,7 @@ fn shared_doubles(l: u64) -> u64 {
 
 /// Likewise `paper_doubles` of kernels/gauss_papers.cu.
 fn paper_doubles(l: u64) -> u64 {
-    32 * (l * l + l) + exact_doubles(l) + 16 * l + l
+    32 * l * l + exact_doubles(l) + 16 * l + l
 }
 
 /// Likewise of `settle` in kernels/gauss_settle.cu.
@@ -102,15 +102,15 @@ impl CudaSearch<'_, '_> {
             }
         }
         debug_assert_eq!(Some(self.binomials[size * stride + widest]), subsets::binomial(widest, size));
-        self.args.binomial = self.engine.held.device(Use::Binomials)?;
+        self.args.binomial = self.engine.held.device(Buffer::Binomials)?;
         self.engine.held.card.upload(self.args.binomial, &self.binomials)
     }
 
     /// Runs a level by slots, after the lists of neighbours were made; `widest` is the largest degree.
     pub(super) fn run_sets(&mut self, size: usize, widest: usize, observer: &mut dyn Observer) -> Result<Report> {
         self.send_binomials(size, widest)?;
-        self.args.slot = self.engine.held.device(Use::Slots)?;
-        self.args.twin = self.engine.held.device(Use::Twins)?;
+        self.args.slot = self.engine.held.device(Buffer::Slots)?;
+        self.args.twin = self.engine.held.device(Buffer::Twins)?;
         self.by_row("slots")?;
         // `bring_settled` copies what is there now while the level runs.
         self.engine.held.card.copies_follow()?;
@@ -209,7 +209,7 @@ impl CudaSearch<'_, '_> {
         let mut args = self.args;
         args.scratch_bytes = bytes;
         if scratch > 0 {
-            args.scratch = self.engine.held.device(Use::Scratch)?;
+            args.scratch = self.engine.held.device(Buffer::Scratch)?;
         }
         let steps = sets.div_ceil(ranks);
         for second in 0..2 {

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 #[cfg(doc)]
 use super::device::Card;
 use super::CudaEngine;
+use crate::memory;
 use crate::pool::Pool;
 use crate::Result;
 
@@ -189,7 +190,7 @@ impl CudaEngine<'_> {
 
     /// Copies `count` numbers from the card into a new vector; see [`CudaEngine::bring`].
     pub(super) fn bring_all<T: Copy + Sync + Send>(&mut self, from: u64, count: usize) -> Result<Vec<T>> {
-        let mut all: Vec<T> = Vec::with_capacity(count);
+        let mut all: Vec<T> = memory::space(count, memory::Use::Level)?;
         prefer_large_pages(all.spare_capacity_mut());
         let size = size_of::<T>();
         let pool = self.held.pool.clone();

@@ -4,8 +4,9 @@ use super::kernels::{number_of, Args};
 use super::plan::{Form, Plan, Shape};
 use super::KnnCudaEngine;
 use crate::ci::knn::Values;
-use crate::engine::cuda::memory::Use;
+use crate::engine::cuda::memory::Buffer;
 use crate::engine::cuda::plan::aligned;
+use crate::memory;
 use crate::Result;
 
 /// Bytes of device memory beside the least that is needed, unless the caller gives a budget: more gains nothing.
@@ -59,13 +60,14 @@ pub fn upload_data(engine: &mut KnnCudaEngine) -> Result<Data> {
     }
     engine.held.commit()?;
     let cell = shape.cell();
-    let values = engine.held.device(Use::KnnData)?;
+    let values = engine.held.device(Buffer::KnnData)?;
     let caps = values + aligned(n * p * cell);
     let own = caps + aligned(p * cell);
     let joint = own + aligned(8 * (n + 1));
     let cap = |column: usize| if columns.discrete()[column] { columns.mismatch() } else { f64::INFINITY };
     // Codes are stretched until two levels differ by more than the mismatch, rounding included: kernels cut the distance there.
     let scale = |column: usize| if columns.discrete()[column] { 2.0 * columns.mismatch() } else { 1.0 };
+    memory::room(20 * n * p, memory::Use::Samples)?;
     let scaled: Vec<f64> = match columns.values() {
         Values::Whole(whole) => whole.iter().enumerate().map(|(at, &v)| f64::from(v) * scale(at / n)).collect(),
         Values::Real(real) => real.iter().enumerate().map(|(at, &v)| v * scale(at / n)).collect(),

@@ -1,6 +1,6 @@
 //! The nearest-neighbour test on one GPU: GPU_CMIknn of Hagedorn, Lange, Huegle and Schlosser (2022), and a strategy of our own.
 //!
-//! Questions come in batches ([`BatchedSearch`] makes them from a level). `run` has the card find the neighbours in each set,
+//! Questions come in batches (`BatchedSearch` makes them from a level). `run` has the card find the neighbours in each set,
 //! draw the permutations of each test and sum the terms of each permutation; the sums are whole numbers, and the CPU makes p
 //! from them.
 //! `data`: columns on the card; `plan`: memory and launches; `kernels`: arguments; the sources are kernels/knn*.cu.

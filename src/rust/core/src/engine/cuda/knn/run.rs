@@ -10,8 +10,9 @@ use crate::ci::knn::Outcome;
 use crate::ci::Batch;
 use crate::engine::cuda::device::Card;
 use crate::engine::cuda::kernels::WARP;
-use crate::engine::cuda::memory::Use;
+use crate::engine::cuda::memory::Buffer;
 use crate::engine::cuda::plan::aligned;
+use crate::memory;
 use crate::Result;
 
 /// Permutations of the first launch of tests that may stop early; launches grow from there.
@@ -47,6 +48,9 @@ pub(super) fn outcomes(
 ) -> Result<Vec<Outcome>> {
     let knn = engine.knn;
     let data = upload_data(engine)?;
+    let widest = batch.iter().map(|(_, _, s)| s.len()).max().unwrap_or(0);
+    let each = size_of::<Outcome>() + size_of::<Test>() + 2 * (size_of::<(Vec<u32>, u32)>() + 4 * widest + 16);
+    memory::room(each * batch.len(), memory::Use::Level)?;
     let mut outcomes = vec![Outcome::CERTAIN; batch.len()];
     let mut tests: Vec<Test> = Vec::with_capacity(batch.len());
     let mut sets: Vec<Vec<u32>> = Vec::new();
@@ -190,7 +194,7 @@ fn make_planes(
     if list.is_empty() {
         return Ok(());
     }
-    args.planes = engine.held.device(Use::KnnPlanes)?;
+    args.planes = engine.held.device(Buffer::KnnPlanes)?;
     args.plane_column = args.planes + plan.planes as u64 * shape.plane_bytes();
     args.plane_guide = args.plane_column + aligned(4 * plan.planes);
     args.plane_list = args.plane_guide + aligned(4 * plan.planes);
@@ -232,14 +236,14 @@ fn find_neighbours(
         return Ok(());
     }
     let Data { shape, plan, .. } = data;
-    args.set_start = engine.held.device(Use::KnnSets)?;
+    args.set_start = engine.held.device(Buffer::KnnSets)?;
     args.set_members = args.set_start + aligned(4 * (plan.tests + 1));
     args.set_key = args.set_members + aligned(4 * plan.members);
     engine.held.card.upload(args.set_start, &starts)?;
     engine.held.card.upload(args.set_members, &members)?;
     engine.held.card.upload(args.set_key, &keys)?;
-    args.neighbours = engine.held.device(Use::KnnNeighbours)?;
-    args.rows = engine.held.device(Use::KnnRows)?;
+    args.neighbours = engine.held.device(Buffer::KnnNeighbours)?;
+    args.rows = engine.held.device(Buffer::KnnRows)?;
     args.rows_a_warp = shape.row();
     let name = data.kernel("knn_neighbours_f", "knn_neighbours_d");
     sliced(engine, args, [args.sets * args.n, shape.slice_neighbours()], &mut |_| look(), |card, args, samples| {
@@ -259,7 +263,7 @@ fn permute_and_sum(
     let Data { shape, plan, .. } = data;
     let column = |value: fn(&Test) -> u32| tests.iter().map(value).collect::<Vec<u32>>();
     let a_column = aligned(4 * plan.tests);
-    args.test_x = engine.held.device(Use::KnnTests)?;
+    args.test_x = engine.held.device(Buffer::KnnTests)?;
     args.test_y = args.test_x + a_column;
     args.test_set = args.test_y + a_column;
     args.test_key = args.test_set + a_column;
@@ -268,8 +272,8 @@ fn permute_and_sum(
     engine.held.card.upload(args.test_set, &column(|test| test.set))?;
 
     let permutations = args.tests * args.count;
-    args.permuted = engine.held.device(Use::KnnPermuted)?;
-    args.sums = engine.held.device(Use::KnnSums)?;
+    args.permuted = engine.held.device(Buffer::KnnPermuted)?;
+    args.sums = engine.held.device(Buffer::KnnSums)?;
     match shape.form() {
         Form::Planes => {
             args.test_guide = args.test_set + a_column;
@@ -277,7 +281,7 @@ fn permute_and_sum(
             args.test_key = args.test_planes + a_column;
             engine.held.card.upload(args.test_guide, &column(|test| test.guide))?;
             engine.held.card.upload(args.test_planes, &column(|test| test.planes))?;
-            args.order = if plan.walks == 0 { 0 } else { engine.held.device(Use::KnnWalks)? };
+            args.order = if plan.walks == 0 { 0 } else { engine.held.device(Buffer::KnnWalks)? };
             let (threads, shared) = shape.shuffling();
             upload_keys(engine, args, tests)?;
             let slice = shape.slice_shuffles().next_multiple_of(u64::from(threads));
@@ -288,7 +292,7 @@ fn permute_and_sum(
         }
         form => {
             upload_keys(engine, args, tests)?;
-            args.order = engine.held.device(Use::KnnWalks)?;
+            args.order = engine.held.device(Buffer::KnnWalks)?;
             args.taken = args.order + aligned(4 * (permutations * args.n) as usize);
             args.lists = args.taken + aligned(4 * (permutations * args.n.div_ceil(32)) as usize);
             let name = data.kernel("knn_permute_f", "knn_permute_d");
@@ -349,7 +353,7 @@ fn sum_by_planes(
             card.launch(name, (blocks, 1), threads * teams, shared, args)
         });
     }
-    args.slots = engine.held.device(Use::KnnSlots)?;
+    args.slots = engine.held.device(Buffer::KnnSlots)?;
     args.tiles = (args.n + 1).div_ceil(32);
     let of_planes = (shape.plane_words() * args.tiles).div_ceil(u64::from(THREADS)) as u32;
     let of_places = args.n.div_ceil(u64::from(SLOT_THREADS)) as u32;
@@ -373,7 +377,7 @@ fn sum_by_warps(
     args.samples_a_warp = shape.samples_a_warp(args.tests as usize, count, plan.row_warps);
     args.tiles = args.n.div_ceil(warps_a_block * args.samples_a_warp);
     if !in_registers {
-        args.rows = engine.held.device(Use::KnnRows)?;
+        args.rows = engine.held.device(Buffer::KnnRows)?;
         args.rows_a_warp = 3 * shape.row();
     }
     let slice = shape.slice_blocks(count, args.samples_a_warp, plan.row_warps);

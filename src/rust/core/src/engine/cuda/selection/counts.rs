@@ -1,6 +1,6 @@
 //! The launches of a step of a feature selection.
 
-use super::super::memory::Use;
+use super::super::memory::Buffer;
 use super::kernels::{counter_bits, groups_in, table_words, LEVELS_AT, PARTIAL_BYTES};
 use super::{stride, write_codes, Args, CudaCounting, Feature, BLOCK, MODES_FROM, WARP};
 use crate::search::Observer;
@@ -256,13 +256,13 @@ impl CudaCounting<'_> {
 
     /// Plans and allocates tables of `bytes` bytes in device memory, at most `count`: how many blocks get one, and the address.
     fn tables(&mut self, bytes: u64, count: usize) -> Result<(u32, u64)> {
-        let room = self.held.room(&[Use::Scratch])?;
+        let room = self.held.room(&[Buffer::Scratch])?;
         let most = (TABLES.min(room) / bytes).clamp(1, u64::from(2 * self.held.card.processors)).min(count as u64);
-        if self.held.plan.of(Use::Scratch) != most * bytes {
-            self.held.plan.set(Use::Scratch, most * bytes);
+        if self.held.plan.of(Buffer::Scratch) != most * bytes {
+            self.held.plan.set(Buffer::Scratch, most * bytes);
             self.held.commit()?;
         }
-        Ok((most as u32, self.held.device(Use::Scratch)?))
+        Ok((most as u32, self.held.device(Buffer::Scratch)?))
     }
 }
 

@@ -1,7 +1,7 @@
 //! The scheme of CUDA-JMI: CPU threads join the candidates of a batch with the feature selected last, while the GPU counts the
 //! batch before. The joint states of a candidate are a variable of their own, whose table with the class gives both sums.
 
-use super::super::memory::Use;
+use super::super::memory::Buffer;
 use super::counts::{too_many_states, Place};
 use super::kernels::{table_words, Feature, NO_MODE};
 use super::{stride, CudaCounting};
@@ -60,7 +60,7 @@ impl CudaCounting<'_> {
         let each = stride(n, true) as usize;
         let bytes = self.batch_bytes();
         let pinned = self.held.memory().pinned(2 * bytes)?;
-        let data = self.held.device(Use::Codes)?;
+        let data = self.held.device(Buffer::Codes)?;
         let pool = Pool::at_most(threads);
         let mut formed = None;
         for (turn, batch) in candidates.chunks(bytes / each).enumerate() {

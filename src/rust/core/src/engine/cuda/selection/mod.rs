@@ -16,7 +16,7 @@ use std::ops::Range;
 
 use super::held::{Held, Holds};
 use super::kernels::WARP;
-use super::memory::Use;
+use super::memory::Buffer;
 use super::plan::Plan;
 use super::transfer::{numbers, threads_for};
 use crate::ci::discrete::Codes;
@@ -188,14 +188,14 @@ impl<'a> CudaCounting<'a> {
             *offset = total;
             total += size.next_multiple_of(256);
         }
-        self.held.plan.set(Use::Codes, codes.max(1));
-        self.held.plan.set(Use::Selection, total);
+        self.held.plan.set(Buffer::Codes, codes.max(1));
+        self.held.plan.set(Buffer::Selection, total);
         self.held.commit()?;
-        let base = self.held.device(Use::Selection)?;
+        let base = self.held.device(Buffer::Selection)?;
         let [features, rows, groups, starts, totals, logs, steps, classes, sums, partner] = offsets.map(|at| base + at);
         self.args = Args {
             n: n as u64,
-            data: self.held.device(Use::Codes)?,
+            data: self.held.device(Buffer::Codes)?,
             features,
             rows,
             groups,
