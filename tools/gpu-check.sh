@@ -7,12 +7,12 @@
 #
 # Parts, with what they take at most in seconds:
 #   rust-tests 150   the core's tests, among them those of the CUDA engine
-#   r-tests    130   tests/testthat with the GPU tests switched on
+#   r-tests    220   tests/testthat with the GPU tests switched on
 #   sanitize   200   compute-sanitizer's four tools on small searches and selections, where it is there
 #   profile     50   Nsight Compute on the kernels of a search, where it is there
 #   bench      150   times on this GPU and CPU, with a comparison of the answers
 #   selection   40   times of feature selection on simulated data of the shapes of CUDA-JMI's
-#   neighbours 120   times of the nearest-neighbour tests, as in the tables of GPU_CMIknn, and of searches with them
+#   neighbours 240   times of the nearest-neighbour tests, as in the tables of GPU_CMIknn, and of searches with them
 #
 # It writes FOLDER/report.md (default: $OUT, else ./gpu-report) and one log for
 # each part beside it, and ends with 1 if a test failed, a tool found something,
@@ -23,7 +23,7 @@ bundle=$(cd "$(dirname "$0")" && pwd)
 home=/opt/pcgpu-check
 out=${OUT:-./gpu-report}
 parts="rust-tests r-tests sanitize profile bench selection neighbours"
-declare -A limit=([rust-tests]=150 [r-tests]=130 [sanitize]=200 [profile]=50 [bench]=150 [selection]=40 [neighbours]=120)
+declare -A limit=([rust-tests]=150 [r-tests]=220 [sanitize]=200 [profile]=50 [bench]=150 [selection]=40 [neighbours]=240)
 only=$parts
 
 usage() {
