@@ -100,9 +100,10 @@ in_little_memory <- function(case, mib, threads) {
   script <- tempfile(fileext = ".R")
   on.exit(unlink(script))
   writeLines(memory_script(case, mib, threads), script)
-  # Without a GPU, whose driver alone would want more.
+  # Without a GPU, whose driver alone would want more, and without R's compiler, which crashes where a regular expression finds no
+  # memory (R 4.2).
   command <- sprintf(
-    "ulimit -c 0; CUDA_VISIBLE_DEVICES=-1 R_LIBS=%s exec %s --vanilla %s 2>&1",
+    "ulimit -c 0; CUDA_VISIBLE_DEVICES=-1 R_ENABLE_JIT=0 R_LIBS=%s exec %s --vanilla %s 2>&1",
     shQuote(paste(.libPaths(), collapse = .Platform$path.sep)),
     shQuote(file.path(R.home("bin"), "Rscript")), shQuote(script)
   )
