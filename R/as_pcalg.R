@@ -3,7 +3,8 @@
 #' Results are of pcalg's class `pcAlgo` where pcalg is installed, and of a class of this package with the same name and slots where
 #' it is not. A result that was made without pcalg is pcalg's wherever it is read with pcalg. One that was made with pcalg asks R for
 #' pcalg: where that is not installed, `as_pcalg()` makes it printable again. Where pcalg is installed it makes a result
-#' one of pcalg's, as `new()` would.
+#' one of pcalg's, as `new()` would: needed where neither package is attached, as R finds the class of a result that was made without
+#' pcalg by `library(pcgpu)` or `library(pcalg)`.
 #'
 #' @param x A result of [pc()], [skeleton()] or [orient()], of pcalg's class or ours.
 #' @return The result with the slots of `x`, of the class that this session has: pcalg's where pcalg is installed.

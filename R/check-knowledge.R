@@ -1,6 +1,6 @@
 # Background knowledge: `fixedGaps` and `fixedEdges`, symmetric logical matrices. A pair may be in both; as in pcalg
-# it is then a gap. `suffStat` may name the variables where the labels only count.
-check_pairs <- function(pairs, argument, labels, suffStat) {
+# it is then a gap. `others`: further names of the variables, by the argument that has them.
+check_pairs <- function(pairs, argument, labels, others) {
   p <- length(labels)
   if (is.null(pairs)) {
     return(NULL)
@@ -20,10 +20,8 @@ check_pairs <- function(pairs, argument, labels, suffStat) {
   if (anyNA(pairs)) {
     abort_argument(argument, pairs, want, has = sprintf("NA at %d places", sum(is.na(pairs))))
   }
-  if (!is.null(dimnames(pairs))) {
-    names <- variable_names(labels, suffStat)
-    check_matrix_names(pairs, names, argument, from_data = !identical(names, labels))
-  }
+  check_matrix_names(pairs, labels, argument)
+  for (by in names(others)) check_against(own_names(pairs, p), others[[by]], argument, by, are_numbers(labels))
   # Numbers other than 0 are TRUE, as in pcalg.
   pairs <- matrix(as.logical(pairs), p, p)
   if (!identical(pairs, t(pairs))) {

@@ -69,53 +69,78 @@ check_names <- function(labels) {
 # Do the labels only count? They come from `p` then.
 are_numbers <- function(labels) identical(labels, as.character(seq_along(labels)))
 
-# The names that the variables go by: the labels, or those of the data where the labels only count.
-variable_names <- function(labels, suffStat) {
-  if (!are_numbers(labels) || !(is.list(suffStat) || is.environment(suffStat))) {
-    return(labels)
-  }
-  for (field in c("C", "dm", "data")) {
-    own <- colnames(suffStat[[field]])
-    if (length(own) == length(labels) && !anyNA(own) && !anyDuplicated(own)) {
-      return(own)
-    }
-  }
-  labels
+# The names of rows or columns of a matrix for p variables, where there are such.
+own_names <- function(m, p) {
+  own <- colnames(m) %||% rownames(m)
+  if (length(own) == p && !anyNA(own) && !anyDuplicated(own)) own
 }
 
-# The names that an argument carries beside the names of the variables: the same ones in another order are surely a mistake, and
-# edges would be drawn between the wrong variables. Other names are fine: variables then go by position, as in pcalg, with a
-# warning. Where the labels only count, `names` are those of the data (variable_names()).
-check_own_names <- function(own, names, argument, from_data = FALSE) {
-  if (is.null(own) || identical(own, names)) {
+# The names that the data give the p variables.
+data_names <- function(suffStat, p) {
+  if (is.list(suffStat) || is.environment(suffStat)) {
+    for (field in c("C", "dm", "data")) {
+      own <- own_names(suffStat[[field]], p)
+      if (!is.null(own)) {
+        return(own)
+      }
+    }
+  }
+  NULL
+}
+
+is_permuted <- function(own, names) !anyNA(own) && !identical(own, names) && identical(sort(own), sort(names))
+
+# The names that an argument carries beside the labels: the same ones in another order are surely a mistake, and edges would be
+# drawn between the wrong variables. Other names are fine: variables then go by position, as in pcalg, with a warning where there
+# are labels that do more than count.
+check_own_names <- function(own, labels, argument) {
+  if (is.null(own)) {
     return(invisible())
   }
   own <- as.character(own)
-  at <- which(is.na(own) | own != names)
-  if (length(at) == 0L) {
+  at <- which(is.na(own) | own != labels)[1L]
+  if (is.na(at)) {
     return(invisible())
   }
-  mend <- sprintf("they are the names of `%s` in another order: give both in one order, or remove the names by unname().", argument)
-  place <- sprintf("%s at place %d, where the names of `%s` have %s", dQuote(names[at[1L]], FALSE), at[1L], argument,
-    if (is.na(own[at[1L]])) "NA" else dQuote(own[at[1L]], FALSE)
+  place <- sprintf("%s at place %d, where the names of `%s` have %s", dQuote(labels[at], FALSE), at, argument,
+    if (is.na(own[at])) "NA" else dQuote(own[at], FALSE)
   )
-  if (!anyNA(own) && identical(sort(own), sort(names))) {
-    if (from_data) {
-      abort_argument("suffStat", names, mend, has = paste("the name", place))
+  if (is_permuted(own, labels)) {
+    mend <- sprintf("they are the names of `%s` in another order: give both in one order, or remove the names by unname().", argument)
+    if (are_numbers(labels)) {
+      abort_argument(argument, own, "put its rows and columns in order, or remove the names by unname().",
+        has = sprintf("the name %s at place %d: the numbers of the variables in another order", dQuote(own[at], FALSE), at)
+      )
     }
-    abort_argument("labels", names, mend, has = place)
+    abort_argument("labels", labels, mend, has = place)
   }
-  if (!are_numbers(names)) {
-    warn("names", if (from_data) {
-      sprintf("`suffStat` has the name %s: `%s` goes by position.", place, argument)
-    } else {
-      sprintf("`labels` has %s: the labels are taken for the variables by their position.", place)
-    }, argument = argument)
+  if (!are_numbers(labels)) {
+    warn("names", sprintf("`labels` has %s: the labels are taken for the variables by their position.", place),
+      argument = argument
+    )
+  }
+}
+
+# The names of a matrix about pairs beside those of the data, or of another such matrix, `by`. tell: are there no labels, with which
+# names have been compared already?
+check_against <- function(own, names, argument, by, tell) {
+  if (is.null(own) || is.null(names) || identical(own, names)) {
+    return(invisible())
+  }
+  at <- which(own != names)[1L]
+  if (is_permuted(own, names)) {
+    abort_argument(argument, own, sprintf("they are the names of `%s` in another order: give both in one order, or remove the names by unname().", by),
+      has = sprintf("the name %s at place %d, where `%s` has %s", dQuote(own[at], FALSE), at, by, dQuote(names[at], FALSE))
+    )
+  }
+  if (tell) {
+    warn("names", sprintf("`%s` has the name %s at place %d, where `%s` has %s: it goes by position.", argument,
+      dQuote(own[at], FALSE), at, by, dQuote(names[at], FALSE)), argument = argument)
   }
 }
 
 # The same for a matrix with a row and a column a variable.
-check_matrix_names <- function(m, names, argument, from_data = FALSE) {
+check_matrix_names <- function(m, labels, argument) {
   rows <- rownames(m)
   columns <- colnames(m)
   if (!is.null(rows) && !is.null(columns) && !identical(rows, columns) && identical(sort(rows), sort(columns))) {
@@ -123,5 +148,5 @@ check_matrix_names <- function(m, names, argument, from_data = FALSE) {
       is = "a matrix whose rows and columns have the same names in different orders"
     )
   }
-  check_own_names(columns %||% rows, names, argument, from_data)
+  check_own_names(columns %||% rows, labels, argument)
 }

@@ -8,7 +8,7 @@ check_alpha <- function(alpha) {
     abort_argument("alpha", alpha, "give one significance level between 0 and 1, for instance 0.01.")
   }
   if (alpha <= 0 || alpha >= 1) {
-    warn("alpha", paste0("`alpha` is ", format(alpha, digits = 7L), ": ", if (alpha <= 0) {
+    warn("alpha", paste0("`alpha` is ", format(alpha, digits = 15L), ": ", if (alpha <= 0) {
       "every test then counts as independence, and no edge is left"
     } else if (alpha > 1) {
       "no test then counts as independence, and every edge stays"

@@ -45,6 +45,9 @@ check_suff_list <- function(suffStat) {
 # C as a plain double matrix of p rows and p columns.
 check_cor_matrix <- function(C, p) {
   want <- sprintf("give the %d x %d correlation matrix of the variables, for instance cor(x).", p, p)
+  if (is.data.frame(C)) {
+    C[] <- lapply(C, plain_integer64, "suffStat$C")
+  }
   if (is.data.frame(C) && all(vapply(C, is.numeric, NA)) || isS4(C) && methods::is(C, "Matrix")) {
     C <- as.matrix(C)
   }
@@ -76,7 +79,7 @@ check_cor_values <- function(C) {
   off <- which(abs(d - 1) > 1e-8)
   if (length(off)) {
     abort_argument("suffStat$C", C, "it looks like a covariance matrix: give cov2cor(C), or cor(x).",
-      is = sprintf("a matrix with %s on its diagonal at place %d, not 1", format(d[off[1L]]), off[1L])
+      is = sprintf("a matrix with %s on its diagonal at place %d, not 1", format(d[off[1L]], digits = 15L), off[1L])
     )
   }
   # min() and max() without na.rm take no copy, and range() takes one either way.

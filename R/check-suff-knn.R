@@ -52,7 +52,7 @@ check_suff_knn <- function(suffStat, labels, test, alpha = NULL) {
   early <- check_early_stop(suffStat$early_stop)
   if (!is.null(alpha) && !is.null(early) && early[["alpha"]] != alpha) {
     abort_argument("alpha", alpha, "give the two the same number.", is = sprintf(
-      "%s where suffStat$early_stop has alpha = %s", format(alpha), format(early[["alpha"]])
+      "%s where suffStat$early_stop has alpha = %s", format(alpha, digits = 15L), format(early[["alpha"]], digits = 15L)
     ))
   }
   knn_for_rust(suffStat, data, seq_along(labels), test)
@@ -90,7 +90,7 @@ check_knn_data <- function(suffStat, test) {
   if (is.data.frame(suffStat) || !(is.list(suffStat) || is.environment(suffStat)) || is.null(suffStat$data)) {
     abort_argument("suffStat", suffStat, want)
   }
-  data <- suffStat$data
+  data <- plain_integer64(suffStat$data, "suffStat$data")
   if (!is.matrix(data) || !is.double(data) || ncol(data) < 2L || nrow(data) < 3L) {
     abort_argument("suffStat$data", data, want)
   }

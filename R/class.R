@@ -18,10 +18,16 @@ has_pcalg <- function() {
 
 # The definition of "pcAlgo" to make results of.
 result_class <- function() {
-  if (has_pcalg()) {
-    return(methods::getClass("pcAlgo", where = asNamespace("pcalg")))
+  if (!has_pcalg()) {
+    return(methods::getClass("pcAlgo", where = asNamespace("pcgpu")))
   }
-  methods::getClass("pcAlgo", where = asNamespace("pcgpu"))
+  home <- tryCatch(asNamespace("pcalg"), error = function(e) {
+    abort("package", paste0(
+      "the package pcalg is installed but cannot be loaded (", conditionMessage(e), "): install what it needs, or remove it; ",
+      "without it pcgpu has a class of its own for results"
+    ), package = "pcalg", parent = e)
+  })
+  methods::getClass("pcAlgo", where = home)
 }
 
 # Defines the class and its methods in the namespace `ns`, which must not be sealed yet.

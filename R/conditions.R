@@ -54,7 +54,8 @@ describe <- function(value) {
   if (is.list(value)) {
     return(sprintf("a list of %s", enumerate(names(value) %||% rep("(no name)", length(value)))))
   }
-  enumerate(if (is.character(value)) dQuote(value, FALSE) else format(value, digits = 7L, trim = TRUE))
+  shown <- enumerate(if (is.character(value)) dQuote(value, FALSE) else format(value, digits = 7L, trim = TRUE))
+  if (inherits(value, "integer64")) paste0(shown, " (integer64: give as.numeric() of it)") else shown
 }
 
 # "a, b, c", cut after `most` with the number that is left out.

@@ -21,8 +21,9 @@
 #' - With five or more conditioning variables pcalg's `disCItest()` conditions on x in place of S: its p is always 1 and
 #'   every edge falls. Here S is S, and `adaptDF` goes by the formula above at every size, with which pcalg's own
 #'   `binCItest()` agrees.
-#' - A code that is not below `nlev` is an error; pcalg leaves such observations out of some sums. Without `nlev`, a variable has
-#'   as many levels as its largest code says; pcalg counts the different codes, which is the same unless one is left out.
+#' - Where a column has as many different codes as `nlev` says, they are its levels in ascending order, gaps or not: 0, 2, 5 with
+#'   `nlev = 3` are three levels. Without `nlev` it has as many levels as different codes. Any other code that is not below
+#'   `nlev` is an error; pcalg leaves such observations out of some sums.
 #'
 #' @param x,y Numbers of the two variables (columns of `suffStat$dm`), or their names if `dm` has column names.
 #' @param S Vector of the numbers or names of the conditioning variables; may be empty or `NULL`.

@@ -15,8 +15,19 @@ edge_look <- function(colour = NULL) {
   )
 }
 
-draw_base <- function(listed, main, note = NULL, cex = NULL, node_fill = node_look$fill, node_border = node_look$border,
-                      edge_colour = NULL) {
+draw_base <- function(listed, main, note = NULL, cex = NULL, node_fill = NULL, node_border = NULL, edge_colour = NULL, ...) {
+  # As igraph names them: a script that gives these draws with either engine.
+  given <- list(...)
+  node_fill <- node_fill %||% given[["vertex.color"]] %||% node_look$fill
+  node_border <- node_border %||% given[["vertex.frame.color"]] %||% node_look$border
+  cex <- cex %||% given[["vertex.label.cex"]]
+  known <- c("vertex.color", "vertex.frame.color", "vertex.label.cex")
+  other <- setdiff(if (length(given)) names(given) %||% rep("", length(given)), known)
+  if (length(other)) {
+    abort_argument("...", given, sprintf(
+      "engine = \"base\" takes node_fill, node_border, edge_colour and cex, or %s: leave the others out.", enumerate(known)
+    ), has = enumerate(dQuote(other, FALSE)))
+  }
   n <- length(listed$labels)
   check_cex(cex, n, "cex")
   fill <- one_a_node(node_fill, n, "node_fill")

@@ -73,8 +73,9 @@
 #' @param NAdelete If a p-value is `NA`, is the edge deleted (`TRUE`) or kept?
 #' @param m.max Largest size of a conditioning set; `Inf` for no limit.
 #' @param u2pd How the skeleton is turned into a CPDAG when v-structures contradict each other: `"relaxed"` (the
-#'   default; the result need not be a CPDAG), `"rand"` or `"retry"` (it is one, by means of R's random numbers: set
-#'   a seed).
+#'   default; the result need not be a CPDAG), `"rand"` (a DAG that is drawn, and its CPDAG) or `"retry"` (other v-structures are
+#'   drawn until a DAG has them all). Both draw R's random numbers: set a seed. Where no DAG is found, what they return need not be a
+#'   CPDAG either; [run_details()] says whether it is.
 #' @param skel.method `"stable"` (the default) or `"stable.fast"`, both independent of the order of the variables, or
 #'   `"original"`, which depends on it. The first two give the same graph but where p-values are `NaN`, and separating
 #'   sets, `pMax` and counts as pcalg's methods of these names give them. Both are equally fast here.

@@ -15,7 +15,7 @@
 #' @param main Title; `NULL` for none.
 #' @param labels Labels of the nodes, if others than their names.
 #' @param ... Passed on to the engine: to the `plot()` of Rgraphviz or of igraph, which takes `vertex.color` and the
-#'   like, one value or one a node. For `"base"` and `"igraph"`: `node_fill` and `node_border`, one colour or one a node;
+#'   like, one value or one a node (`vertex.color`, `vertex.frame.color` and `vertex.label.cex` do for `"base"`, too). For `"base"` and `"igraph"`: `node_fill` and `node_border`, one colour or one a node;
 #'   `edge_colour`, one colour or three, of directed edges, undirected ones and conflicts; and `cex`, the size of the labels, which is made smaller only where a label would not fit on the page; by default it is
 #'   the largest up to 1.2 with which no two nodes overlap.
 #' @param y Not used.
@@ -87,12 +87,12 @@ draw_rgraphviz <- function(x, listed, main, ...) {
 }
 
 # What igraph calls otherwise, as vertex.color, comes before our own names.
-draw_igraph <- function(listed, main, note, ..., node_fill = node_look$fill, node_border = node_look$border, edge_colour = NULL) {
+draw_igraph <- function(listed, main, note, ..., node_fill = NULL, node_border = NULL, edge_colour = NULL) {
   need_package("igraph", "engine = \"igraph\" draws by the package igraph")
   given <- list(...)
   n <- length(listed$labels)
-  fill <- one_a_node(node_fill, n, "node_fill")
-  border <- one_a_node(node_border, n, "node_border")
+  fill <- one_a_node(node_fill %||% node_look$fill, n, "node_fill")
+  border <- one_a_node(node_border %||% node_look$border, n, "node_border")
   kinds <- edge_look(edge_colour)
   if (n == 0L) {
     # igraph warns of a graph without nodes.

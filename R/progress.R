@@ -88,7 +88,8 @@ cli_bar <- function() {
       close()
       shown <<- level
       id <<- cli::cli_progress_bar(
-        format = "{cli::pb_extra$label} {cli::pb_bar} {cli::pb_percent} {cli::pb_eta_str}",
+        # The bar comes last: cli gives it what the line has left.
+        format = "{cli::pb_extra$label} {cli::pb_percent} {cli::pb_eta_str} {cli::pb_bar}",
         total = max(total, 1), extra = list(label = ""), .envir = frame, .auto_close = FALSE
       )
     }

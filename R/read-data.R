@@ -99,7 +99,7 @@ expand_table <- function(x, argument) {
   # table(useNA = ) counts missing values, too, which have no level.
   data <- Map(function(level, names) {
     known <- which(!is.na(names))
-    structure(match(rep.int(level, counts), known), levels = names[known], class = "factor")
+    nan_to_na(structure(match(rep.int(level, counts), known), levels = names[known], class = "factor"))
   }, cells, levels)
   names <- names(dimnames(x)) %||% rep("", length(dim(x)))
   unnamed <- !nzchar(names)

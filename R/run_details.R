@@ -37,9 +37,9 @@ validity <- function(valid_cpdag, orient) {
 #'     of the test was not exact enough: pcalg's own formula decided them, or a bound of the error. The CPU and a GPU count them
 #'     differently;
 #'   - `valid_cpdag`: whether the graph is a valid CPDAG, the equivalence class of some DAG; a skeleton has no such entry. Where
-#'     tests contradict each other, `u2pd = "relaxed"` may leave cycles or edges that no DAG has: `maj.rule = TRUE`,
-#'     `solve.confl = TRUE` (which shows the conflicts) or `u2pd = "retry"` may help; where it is `FALSE`, `advice` names those that
-#'     were not tried;
+#'     tests contradict each other, `u2pd = "relaxed"` may leave cycles or edges that no DAG has. `maj.rule = TRUE` mends about half of
+#'     such graphs, `u2pd = "retry"` some; `solve.confl = TRUE` marks the edges in conflict. Where the entry is `FALSE`, `advice` names
+#'     those that were not tried;
 #'   - `memory`: on a GPU, what the search planned to use of the card's memory, in bytes by use; it never uses more. Where the card
 #'     has less, the search makes do with what its largest level needs, or ends with an error of class
 #'     `pcgpu_error_device_out_of_memory` that names the numbers;

@@ -39,12 +39,16 @@ check_search_given <- function(suffStat, indepTest, alpha) {
 
 # The arguments of a search as Rust wants them. The order of the checks is pcalg's where both check.
 check_search <- function(method, alpha, fixedGaps, fixedEdges, NAdelete, m.max, labels, suffStat) {
+  # Names matter where there is knowledge about pairs.
+  others <- if (!is.null(fixedGaps) || !is.null(fixedEdges)) {
+    list(suffStat = data_names(suffStat, length(labels)), fixedGaps = own_names(fixedGaps, length(labels)))
+  }
   list(
     p = length(labels),
     method = method,
     alpha = check_alpha(alpha),
-    fixed_gaps = check_pairs(fixedGaps, "fixedGaps", labels, suffStat),
-    fixed_edges = check_pairs(fixedEdges, "fixedEdges", labels, suffStat),
+    fixed_gaps = check_pairs(fixedGaps, "fixedGaps", labels, others["suffStat"]),
+    fixed_edges = check_pairs(fixedEdges, "fixedEdges", labels, others),
     na_delete = check_flag(NAdelete, "NAdelete"),
     m_max = check_m_max(m.max)
   )

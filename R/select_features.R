@@ -41,15 +41,16 @@
 #' chance or by their order: where more than nine cells in ten must be empty, a warning of class `pcgpu_warning_sparse` says so.
 #'
 #' Where `bins` is left to its default, columns of few different values, all of them whole numbers, are taken for codes (genotypes
-#' 0, 1, 2; a scale from 1 to 5) and keep their values as levels: at most 10, or as many as there are bins. With a `bins` of your
-#' own every column of numbers is cut.
+#' 0, 1, 2; a scale from 1 to 5) and keep their values as levels: at most 10, as long as a cell of the table of the column and the
+#' classes holds five observations on average; n / (5 c), or as many as there are bins. With a `bins` of your own every column of
+#' numbers is cut.
 #'
 #' @param x The features, observations in rows: a numeric, logical or character matrix, a data frame, or a matrix of the package
 #'   Matrix, of which sparse ones are read a column at a time; or a Bioconductor `ExpressionSet` or `SummarizedExperiment`, whose
 #'   samples are the observations. Numbers may be bit64's `integer64`.
 #' @param y The target: a vector with a value for each row of `x`. Factors, characters and logicals are classes. So are numbers with
 #'   at most `bins` different values; where `bins` is left to its default, whole numbers with at most 10 (or n / 5, up to 64)
-#'   different values. Other numbers are cut as the columns of `x` are.
+#'   different values, of which each occurs twice on average. Other numbers are cut as the columns of `x` are.
 #' @param k How many features to select, from 1 to the number of columns.
 #' @param criterion The score, see below.
 #' @param bins Number of intervals, from 2 to 65535; `NULL` means a number that suits the number of observations, see below.
@@ -125,13 +126,13 @@ select_features <- function(x, y, k, criterion = c(
   n <- nrow(x)
   p <- ncol(x)
   y <- selection_classes(y, n, bins, discretize)
-  keeps_codes <- is.null(bins)
+  kept_levels <- if (is.null(bins)) most_codes(n, if (is.factor(y)) nlevels(y)) else 0L
   bins <- bins %||% default_bins(n, if (is.factor(y)) nlevels(y))
   k <- check_k(k, p)
   device <- choose_selection_device(device, as.double(n) * p * k)
   options <- list(
     n = n, k = k, criterion = criterion, discretise = discretize, bins = bins,
-    kept_levels = if (keeps_codes) max(10L, bins) else 0L
+    kept_levels = kept_levels
   )
   bar <- progress_reporter(progress, label = function(level, edges) sprintf("Selecting %d features", k))
   on.exit(bar$close())
@@ -141,8 +142,9 @@ select_features <- function(x, y, k, criterion = c(
   names <- if (is.null(colnames(x))) as.character(found$index) else colnames(x)[found$index]
   cut <- rep(discretize != "none", length(found$index))
   if (features$kind == "columns") cut <- cut & !vapply(features$x[found$index], is.factor, NA)
-  warn_unique(names[found$levels == n], any(cut[found$levels == n]) && bins > 2L)
-  warn_sparse(found$levels, found$classes, n, if (any(cut)) bins else 2L)
+  unique <- found$levels == n
+  warn_unique(names[unique], fewer_bins = any(cut[unique]) && n > 2L)
+  warn_sparse(found$levels, found$classes, n, cut)
   structure(class = "pcgpu_selection", list(
     index = found$index, names = names, score = found$score, relevance = found$relevance, levels = found$levels,
     criterion = criterion, bins = bins, discretize = discretize,
@@ -162,6 +164,11 @@ default_bins <- function(n, classes) {
   bins <- if (is.null(classes)) (n / 5)^(1 / 3) else sqrt(n / (5 * classes))
   # A whole root must not fall below itself by rounding.
   as.integer(min(64, max(2, floor(bins + 1e-9))))
+}
+
+# Likewise: up to how many different whole numbers are codes, and are not cut.
+most_codes <- function(n, classes) {
+  max(default_bins(n, classes), min(10L, as.integer(n / (5 * (classes %||% default_bins(n, NULL))))))
 }
 
 check_k <- function(k, p) {
@@ -219,7 +226,7 @@ feature_columns <- function(x) {
 
 # y as Rust wants it: a factor, or numbers to be cut.
 selection_classes <- function(y, n, bins, discretize) {
-  y <- plain_integer64(y, "y")
+  y <- nan_to_na(plain_integer64(y, "y"))
   vector <- is.null(dim(y)) && (is.factor(y) || is.logical(y) || is.character(y) || (is.numeric(y) && !is.object(y)))
   if (!vector) {
     abort_argument("y", y, "give a vector, a factor or numbers, with a value for each row of `x`.")
@@ -242,7 +249,7 @@ selection_classes <- function(y, n, bins, discretize) {
   }
   different <- length(unique(y))
   as_they_are <- if (is.null(bins)) {
-    all(y == trunc(y)) && different <= max(10, min(64, n / 5))
+    all(y == trunc(y)) && different <= max(2, min(10, n / 2), min(64, n / 5))
   } else {
     different <= bins
   }
@@ -253,7 +260,7 @@ selection_classes <- function(y, n, bins, discretize) {
     abort_argument("y", y, if (discretize == "none") {
       "cut() the numbers into classes, or give another `discretize`, which cuts them."
     } else {
-      sprintf("give `bins` below %d, so that the numbers are cut, or leave it out.", n)
+      sprintf("give %s a factor.", if (n > 2L) sprintf("`bins` below %d, so that the numbers are cut, or leave it out, or give", n) else "more rows, or")
     }, has = "a different value in every row, which would make each row a class")
   }
   exact_factor(y)
@@ -286,14 +293,14 @@ warn_unique <- function(names, fewer_bins) {
 }
 
 # Where more than nine cells in ten of a table of two features and the class must be empty, the choice is chance. `levels`: numbers
-# of levels of the selected features.
-warn_sparse <- function(levels, classes, n, bins) {
+# of levels of the selected features, `cut`: whether these are numbers that were cut.
+warn_sparse <- function(levels, classes, n, cut) {
   cells <- as.double(stats::median(levels))^2 * classes
   if (n < cells / 10) {
     default <- default_bins(n, classes)
     warn("sparse", sprintf(paste(
       "%d observations in tables of %.0f cells (two features of %g levels, %d classes): what is selected rests on chance; %s"
-    ), n, cells, stats::median(levels), classes, if (default < bins) {
+    ), n, cells, stats::median(levels), classes, if (any(cut & levels > default)) {
       sprintf("give fewer `bins` (%d by default here), or merge levels and classes", default)
     } else {
       "merge levels, or classes"

@@ -90,17 +90,35 @@ test_that("names of gaps and edges are compared with those of the data where the
     expect_identical(same@graph, want)
     for (stat in list(s, environment_of)) {
       e <- expect_error(given(with_names(names[c(8, 1:7)]), stat), "in another order", class = "pcgpu_error_argument")
-      expect_match(conditionMessage(e), sprintf("the name \"v1\" at place 1, where the names of `%s` have \"v8\"", argument), fixed = TRUE)
+      expect_identical(e$argument, argument)
+      expect_match(conditionMessage(e), sprintf("`%s` has the name \"v8\" at place 1, where `suffStat` has \"v1\"", argument), fixed = TRUE)
     }
     expect_error(given(with_names(names[c(8, 1:7)]), codes, disCItest), "in another order", class = "pcgpu_error_argument")
     expect_warning(other <- given(with_names(LETTERS[1:8]), s), "goes by position", class = "pcgpu_warning_names")
     expect_identical(other@graph, want)
     # Numbers that count backwards are an order, too; data without names have none.
     plain <- lapply(s, unname)
-    expect_error(given(with_names(paste(8:1)), plain), "in another order", class = "pcgpu_error_argument")
+    expect_error(given(with_names(paste(8:1)), plain), sprintf("`%s` has the name \"8\" at place 1", argument), class = "pcgpu_error_argument")
+    rows <- s
+    colnames(rows$C) <- NULL
+    expect_error(given(with_names(rev(names)), rows), "in another order", class = "pcgpu_error_argument")
+    # Labels of the user's own do not hide it.
+    hidden <- c(list(s, gaussCItest, 0.05, labels = LETTERS[1:8]), stats::setNames(list(with_names(rev(names))), argument))
+    expect_error(suppressWarnings(do.call(skeleton, hidden)), "names of `suffStat` in another order", class = "pcgpu_error_argument")
     expect_no_warning(given(with_names(LETTERS[1:8]), plain))
   }
   s <- suff()
   dimnames(s$C) <- list(8:1, 8:1)
   expect_error(skeleton(s, gaussCItest, 0.05, p = 8), "in another order", class = "pcgpu_error_argument")
+})
+
+test_that("names of gaps and of edges contradict each other", {
+  plain <- lapply(suff(), unname)
+  pair <- none
+  pair[1, 8] <- pair[8, 1] <- TRUE
+  gaps <- structure(pair, dimnames = list(letters[1:8], letters[1:8]))
+  expect_silent(skeleton(plain, gaussCItest, 0.05, p = 8, fixedGaps = gaps, fixedEdges = gaps))
+  expect_error(skeleton(plain, gaussCItest, 0.05, p = 8, fixedGaps = gaps[8:1, 8:1], fixedEdges = gaps),
+    "names of `fixedGaps` in another order", class = "pcgpu_error_argument"
+  )
 })

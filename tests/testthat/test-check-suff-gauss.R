@@ -95,3 +95,9 @@ test_that("a correlation just beyond 1 is shown with its digits", {
   s$C[3, 4] <- s$C[4, 3] <- 1 + 1e-7
   bad(s, "suffStat$C", "1.0000001 at [4, 3]")
 })
+
+test_that("numbers just beside the right ones are shown with enough digits", {
+  C <- matrix(c(1 + 1e-7, 0.5, 0.5, 1), 2)
+  expect_error(pc(list(C = C, n = 50), gaussCItest, 0.05, p = 2), "a matrix with 1.0000001 on its diagonal", class = "pcgpu_error_argument")
+  expect_warning(pc(list(C = diag(2), n = 50), gaussCItest, 1 + 1e-9, p = 2), "`alpha` is 1.000000001", class = "pcgpu_warning_alpha")
+})

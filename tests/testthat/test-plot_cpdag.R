@@ -112,6 +112,10 @@ test_that("colours are one for all nodes, or one a node", {
   expect_identical(refused(edge_colour = c("red", "blue"))$argument, "edge_colour")
   expect_match(conditionMessage(refused(node_fill = c("red", "nocolour", "blue", "2"))), "`node_fill` has no colour, \"nocolour\"")
   expect_identical(look(engine = "base", node_fill = 2)$fill, rep("#DF536B", 4))
+  expect_identical(
+    look(engine = "base", vertex.color = fills, vertex.frame.color = borders), list(fill = fills, border = borders)
+  )
+  expect_match(conditionMessage(refused(vertex.shape = "circle")), "\"vertex.shape\": engine = \"base\" takes node_fill")
 
   skip_if_not_installed("igraph")
   expect_identical(

@@ -119,3 +119,20 @@ test_that("Rust reports each level up to its end", {
     expect_true(all(ends[, 2] >= ends[, 3]))
   }
 })
+
+test_that("share and time left are seen on a line of 80 characters, whatever stands before them", {
+  skip_if_not_installed("cli")
+  code <- c(
+    "options(cli.width = 80, cli.dynamic = TRUE, cli.progress_show_after = 0, cli.num_colors = 1)",
+    "bar <- pcgpu:::cli_bar()",
+    "for (done in 1:60) {",
+    "  bar$report(1, done, 100, 'Level 12, 1,234,567 edges, 12,345,678 tests, 12,300/s', done / 30)",
+    "  Sys.sleep(0.03)",
+    "}",
+    "bar$close()"
+  )
+  said <- unlist(strsplit(in_new_session(code), "\r", fixed = TRUE))
+  shown <- grep("Level 12", said, value = TRUE)
+  expect_gt(length(shown), 0L)
+  expect_match(shown[length(shown)], "12,300/s +[0-9]+% +ETA: +[0-9]+s")
+})

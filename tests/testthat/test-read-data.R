@@ -99,6 +99,11 @@ test_that("NaN is missing in factors and tables, too", {
   counted <- suff_discrete(table(a = c(1, NA, 2, 1), b = c(1, 2, 2, NA), useNA = "always"), na = "pairwise")
   expect_identical(counted$nlev, c(2L, 2L))
   expect_identical(sum(is.na(counted$dm)), 2L)
+  frame <- data.frame(a = numbers, b = other)
+  counted <- suff_discrete(table(frame, useNA = "ifany"), na = "pairwise")
+  expect_identical(counted$levels$a, c("0", "1"))
+  expect_equal(chi2CItest(1, 2, NULL, counted), chi2CItest(1, 2, NULL, suff_discrete(frame, na = "pairwise")))
+  expect_error(suff_discrete(table(frame, useNA = "ifany")), "missing values in", class = "pcgpu_error_argument")
 })
 
 test_that("data frames with named rows may have their genes in rows", {
@@ -123,7 +128,13 @@ test_that("integer64 in a statistic made by hand is converted", {
   expect_identical(skeleton(list(C = to64(C), n = bit64::as.integer64(50)), gaussCItest, 0.05, p = 3)@pMax,
     skeleton(list(C = C, n = 50), gaussCItest, 0.05, p = 3)@pMax)
   expect_identical(gaussCItest(1, 2, NULL, list(C = to64(C), n = bit64::as.integer64(50))), 1)
+  expect_identical(skeleton(list(C = as.data.frame(lapply(as.data.frame(C), bit64::as.integer64)), n = 50), gaussCItest, 0.05, p = 3)@pMax,
+    skeleton(list(C = C, n = 50), gaussCItest, 0.05, p = 3)@pMax)
+  near <- suff_knn(matrix(round(rnorm(90) * 100), 30), permutations = 20, seed = 1)
+  wide <- near
+  wide$data <- structure(bit64::as.integer64(near$data), dim = dim(near$data), dimnames = dimnames(near$data))
+  expect_identical(cmiKnnCItest(1, 2, 3, wide), cmiKnnCItest(1, 2, 3, near))
   # Elsewhere it is refused, and its bits are not read.
-  expect_error(skeleton(list(C = C, n = 50), gaussCItest, bit64::as.integer64(1), p = 3), "`alpha` is", class = "pcgpu_error_argument")
+  expect_error(skeleton(list(C = C, n = 50), gaussCItest, bit64::as.integer64(1), p = 3), "`alpha` is 1 \\(integer64", class = "pcgpu_error_argument")
   expect_error(skeleton(list(C = C, n = 50), gaussCItest, 0.05, p = bit64::as.integer64(3)), "`p` is", class = "pcgpu_error_argument")
 })

@@ -137,6 +137,12 @@ test_that("bad arguments are named, with their values and the mend", {
   refuse("`device` is", x, y, 3, device = "tpu")
 })
 
+test_that("NaN is missing in a factor of numbers as y", {
+  expect_error(select_features(data.frame(b = c(1, 0, 1, 0, 1, 1)), factor(c(0, NaN, 1, 0, 1, NaN)), 1), "`y` has NA at place 2",
+    class = "pcgpu_error_argument"
+  )
+})
+
 test_that("a missing value can be made a level", {
   data <- simulate_features()
   x <- as.data.frame(lapply(as.data.frame(data$x), factor))
@@ -257,12 +263,24 @@ test_that("codes keep their values where the number of bins is left to us", {
   expect_identical(select_features(x, y, 1, discretize = "equal-frequency")$levels, 3L)
   expect_identical(select_features(as.data.frame(x), y, 1)$score, found$score)
   expect_identical(select_features(x, y, 21, bins = 2)$levels, rep(2L, 21))
+  # On few rows a cell of each value would hold next to nothing: counts on 12 rows are numbers.
+  counts <- matrix(stats::rpois(12 * 300, 3), 12)
+  group <- factor(rep(c("case", "control"), 6))
+  counts[, 250] <- stats::rpois(12, 3) + ifelse(group == "case", 0, 40)
+  found <- select_features(counts, group, 1)
+  expect_identical(c(found$index, found$levels), c(250L, 2L))
+  # Ages are no classes.
+  ages <- c(23, 45, 31, 52, 38, 27, 60, 41, 23, 45, 71, 19)
+  expect_identical(select_features(counts, ages, 1)$classes, 2L)
+  expect_identical(select_features(counts[1:8, ], ages[1:8], 1)$classes, 2L)
+  expect_identical(select_features(counts, rep(1:3, 4), 1)$classes, 3L)
   # Eleven values are numbers, and so are fractions.
   many <- cbind(rep(0:10, length.out = 60), rep(c(0, 0.5, 1), 20))
   expect_identical(select_features(many, y, 2)$levels, c(2L, 2L))
-  expect_identical(sort(select_features(many[, c(1, 1)] - c(0, 1)[(many[, 1] == 10) + 1], y, 1)$levels), 10L)
+  six <- cbind(rep(0:5, 10), rep(0:6, length.out = 60))
+  expect_setequal(select_features(six, y, 2)$levels, c(6L, 2L))
   skip_if_not_installed("Matrix")
-  expect_identical(select_features(Matrix::Matrix(x, sparse = TRUE), y, 1)$score, found$score)
+  expect_identical(select_features(Matrix::Matrix(x, sparse = TRUE), y, 1)$score, select_features(x, y, 1)$score)
 })
 
 test_that("advice on levels names what can be changed", {
@@ -273,6 +291,7 @@ test_that("advice on levels names what can be changed", {
   }
   expect_match(told(data.frame(id = sprintf("row %d", 1:40))), "leave them out, or merge their levels$")
   expect_match(told(cbind(1:40), bins = 5000), "or give fewer `bins`$")
+  expect_error(select_features(cbind(1:2, 2:1), c(2, 5), 1, bins = 3), "more rows, or a factor", class = "pcgpu_error_argument")
   expect_match(told(cbind(1:40), discretize = "none"), "or merge their levels$")
   many <- data.frame(a = factor(rep(1:20, 2)), b = factor(rep(1:20, 2)))
   expect_match(told(many), "rests on chance; merge levels, or classes$")

@@ -255,7 +255,11 @@ impl Variable {
             return Err(Error::Argument {
                 argument: "suffStat$dm",
                 value: format!("has {shown} in row {}, column {}", i + 1, at + 1),
-                mend: format!("codes there go from 0 to {}", levels - 1),
+                mend: format!(
+                    "codes there go from 0 to {}: give the codes of the levels, the number of levels in nlev, or suff_discrete() of \
+                     the data",
+                    levels - 1
+                ),
             });
         }
         let code = |&code: &i32| if code == i32::MIN { levels } else { code as u32 };
