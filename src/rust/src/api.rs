@@ -4,12 +4,13 @@ use extendr_api::prelude::*;
 use pcgpu_core::ci::gauss::{self, Gauss, Reading, Undefined};
 use pcgpu_core::ci::CiTest;
 use pcgpu_core::engine::cpu::simd;
-use pcgpu_core::engine::{Engine, EngineTest};
 use pcgpu_core::graph::{Adjacency, SepSets};
 use pcgpu_core::memory::{self, Use};
+use pcgpu_core::observer::Observer;
 use pcgpu_core::orient::{self, ColliderRule, Pdag};
 use pcgpu_core::pool::default_threads;
-use pcgpu_core::search::{levels, sequential, Method, Observer, Skeleton};
+use pcgpu_core::search::worker::{Worker, WorkerTest};
+use pcgpu_core::search::{skeleton, skeleton_one_by_one, Method, Skeleton};
 use pcgpu_core::Error;
 
 use crate::discrete::DiscreteTest;
@@ -129,15 +130,15 @@ fn oriented(
             let p = graph.p();
             let gauss = Gauss::new(input::square(c, p, "C")?, p, *n, Reading::GaussCItest)?;
             let mut engine = machine.gauss(gauss, alpha)?;
-            run(Some(&mut EngineTest { engine: &mut *engine, observer: &mut RObserver::silent(token) }))
+            run(Some(&mut WorkerTest { worker: &mut *engine, observer: &mut RObserver::silent(token) }))
         }
         Some(Test::Discrete(test)) if options.collider_rule != ColliderRule::Standard => {
             let mut engine = machine.discrete(test.test(), alpha)?;
-            run(Some(&mut EngineTest { engine: &mut *engine, observer: &mut RObserver::silent(token) }))
+            run(Some(&mut WorkerTest { worker: &mut *engine, observer: &mut RObserver::silent(token) }))
         }
         Some(Test::Knn(test)) if options.collider_rule != ColliderRule::Standard => {
             let mut engine = machine.knn(test.test())?;
-            run(Some(&mut EngineTest { engine: &mut *engine, observer: &mut RObserver::silent(token) }))
+            run(Some(&mut WorkerTest { worker: &mut *engine, observer: &mut RObserver::silent(token) }))
         }
         Some(Test::Function(fun)) => run(Some(&mut RTest { fun: fun.clone(), token })),
         _ => run(None),
@@ -203,7 +204,7 @@ fn search(
     let p = options.p;
 
     // Checked, and the device opened, before the p x p result is asked of R.
-    let engine: Option<Box<dyn Engine + '_>> = match test {
+    let engine: Option<Box<dyn Worker + '_>> = match test {
         Test::Gauss { c, n } => {
             let reading = match options.method {
                 Method::StableFast => Reading::StableFast,
@@ -231,19 +232,19 @@ fn search(
             let mut told = callbacks;
             if told.test.is_some() {
                 // The same search once more, one test after the other as pcalg asks them, for its lines.
-                let mut one_by_one = EngineTest { engine: &mut *engine, observer: &mut RObserver::silent(token) };
+                let mut one_by_one = WorkerTest { worker: &mut *engine, observer: &mut RObserver::silent(token) };
                 let printing = Callbacks { progress: None, ..told.clone() };
-                sequential::skeleton(&mut one_by_one, &options, cells, &mut RObserver::new(token, printing))
+                skeleton_one_by_one(&mut one_by_one, &options, cells, &mut RObserver::new(token, printing))
                     .map_err(|error| token.explain(error))?;
                 told = Callbacks { progress: told.progress, ..Callbacks::default() };
             }
-            let found = levels::skeleton(&mut *engine, &options, cells, &mut RObserver::new(token, told));
+            let found = skeleton(&mut *engine, &options, cells, &mut RObserver::new(token, told));
             memory = engine.memory_plan();
             found
         }
         (None, Test::Function(fun)) => {
             let mut test = RTest { fun: fun.clone(), token };
-            sequential::skeleton(&mut test, &options, cells, &mut RObserver::new(token, callbacks))
+            skeleton_one_by_one(&mut test, &options, cells, &mut RObserver::new(token, callbacks))
         }
         (None, _) => Err(Error::Interrupted),
     };

@@ -3,8 +3,8 @@
 use extendr_api::prelude::*;
 use pcgpu_core::ci::knn::{EarlyStop, Estimator, Knn, Outcome, Settings, Transform};
 use pcgpu_core::engine::cpu::KnnKernel;
+use pcgpu_core::observer::Observer;
 use pcgpu_core::pool::Pool;
-use pcgpu_core::search::Observer;
 
 use crate::failure::{Failure, Outcome as Answer};
 use crate::input;

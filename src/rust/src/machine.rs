@@ -6,8 +6,8 @@ use pcgpu_core::ci::gauss::Gauss;
 use pcgpu_core::ci::knn::Knn;
 use pcgpu_core::engine::cpu::selection::CpuCounting;
 use pcgpu_core::engine::cpu::{CpuEngine, DiscreteKernel, GaussKernel, KnnKernel};
-use pcgpu_core::engine::Engine;
 use pcgpu_core::pool::Pool;
+use pcgpu_core::search::worker::Worker;
 use pcgpu_core::select::{CountLogs, Counting, Samples};
 
 use crate::failure::{Failure, Outcome};
@@ -37,7 +37,7 @@ impl Machine {
     }
 
     /// The engine for a Gaussian test at this level.
-    pub fn gauss<'a>(&self, gauss: Gauss<'a>, alpha: f64) -> Outcome<Box<dyn Engine + 'a>> {
+    pub fn gauss<'a>(&self, gauss: Gauss<'a>, alpha: f64) -> Outcome<Box<dyn Worker + 'a>> {
         match &self.gpu {
             None => Ok(Box::new(CpuEngine::new(GaussKernel::new(gauss, alpha), self.pool.clone()))),
             Some(gpu) => gpu.gauss(gauss, alpha, self.pool.clone()),
@@ -53,7 +53,7 @@ impl Machine {
     }
 
     /// The engine for a test of discrete variables.
-    pub fn discrete<'a>(&self, test: Discrete<'a>, alpha: f64) -> Outcome<Box<dyn Engine + 'a>> {
+    pub fn discrete<'a>(&self, test: Discrete<'a>, alpha: f64) -> Outcome<Box<dyn Worker + 'a>> {
         match &self.gpu {
             None => {
                 let kernel = DiscreteKernel::new(test);
@@ -65,7 +65,7 @@ impl Machine {
     }
 
     /// The engine for the nearest-neighbour test.
-    pub fn knn<'a>(&self, knn: &'a Knn) -> Outcome<Box<dyn Engine + 'a>> {
+    pub fn knn<'a>(&self, knn: &'a Knn) -> Outcome<Box<dyn Worker + 'a>> {
         match &self.gpu {
             None => {
                 let kernel = KnnKernel::new(knn);

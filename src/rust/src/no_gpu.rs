@@ -4,8 +4,8 @@ use extendr_api::prelude::*;
 use pcgpu_core::ci::discrete::Discrete;
 use pcgpu_core::ci::gauss::Gauss;
 use pcgpu_core::ci::knn::Knn;
-use pcgpu_core::engine::Engine;
 use pcgpu_core::pool::Pool;
+use pcgpu_core::search::worker::Worker;
 use pcgpu_core::select::{CountLogs, Counting, Samples};
 use pcgpu_core::{DeviceError, DeviceKind, Error, Result};
 
@@ -29,15 +29,15 @@ impl Gpu {
         Ok(none()?)
     }
 
-    pub fn gauss<'a>(&self, _gauss: Gauss<'a>, _alpha: f64, _pool: Pool) -> Outcome<Box<dyn Engine + 'a>> {
+    pub fn gauss<'a>(&self, _gauss: Gauss<'a>, _alpha: f64, _pool: Pool) -> Outcome<Box<dyn Worker + 'a>> {
         Ok(none()?)
     }
 
-    pub fn discrete<'a>(&self, _test: Discrete<'a>, _alpha: f64, _pool: Pool) -> Outcome<Box<dyn Engine + 'a>> {
+    pub fn discrete<'a>(&self, _test: Discrete<'a>, _alpha: f64, _pool: Pool) -> Outcome<Box<dyn Worker + 'a>> {
         Ok(none()?)
     }
 
-    pub fn knn<'a>(&self, _knn: &'a Knn, _pool: Pool) -> Outcome<Box<dyn Engine + 'a>> {
+    pub fn knn<'a>(&self, _knn: &'a Knn, _pool: Pool) -> Outcome<Box<dyn Worker + 'a>> {
         Ok(none()?)
     }
 

@@ -3,7 +3,7 @@
 use extendr_api::prelude::*;
 use pcgpu_core::engine::cpu::selection::encode;
 use pcgpu_core::memory::{self, Use};
-use pcgpu_core::search::Observer;
+use pcgpu_core::observer::Observer;
 use pcgpu_core::select::discretise::{Bins, Column, Discretise};
 use pcgpu_core::select::{select, CountLogs, Criterion, Samples};
 

@@ -9,8 +9,8 @@ use extendr_ffi::{
     Rf_mkCharLenCE, Rf_protect, Rf_unprotect, Rf_xlength, INTEGER, LOGICAL, REAL, SEXP, SEXPTYPE, TYPEOF,
 };
 use pcgpu_core::ci::CiTest;
+use pcgpu_core::observer::Observer;
 use pcgpu_core::orient::Event;
-use pcgpu_core::search::Observer;
 use pcgpu_core::{memory, Error, Result};
 
 use crate::failure::Failure;

@@ -12,7 +12,7 @@ use pcgpu_core::ci::gauss::{Gauss, Reading};
 use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel};
 use pcgpu_core::engine::cuda::{device, CudaEngine, CudaOptions, Strategy};
 use pcgpu_core::pool::default_threads;
-use pcgpu_core::search::{levels, Method, Options};
+use pcgpu_core::search::{skeleton, Method, Options};
 use support::{compare, correlations, Clock, Failure};
 
 fn main() -> Result<(), Failure> {
@@ -37,7 +37,7 @@ fn main() -> Result<(), Failure> {
     let start = Instant::now();
     let mut p_cpu = vec![0.0; p * p];
     let mut engine = CpuEngine::new(GaussKernel::new(gauss, options.alpha), default_threads());
-    let cpu = levels::skeleton(&mut engine, &options, &mut p_cpu, &mut Clock::new(start))?;
+    let cpu = skeleton(&mut engine, &options, &mut p_cpu, &mut Clock::new(start))?;
     println!("{:9.2} ms on {} threads", start.elapsed().as_secs_f64() * 1e3, default_threads());
 
     for repeat in 0..repeats.parse::<usize>()? {
@@ -47,7 +47,7 @@ fn main() -> Result<(), Failure> {
         let cuda = CudaOptions { strategy, ..CudaOptions::default() };
         let mut engine = CudaEngine::new(gauss, options.alpha, cuda)?;
         let mut clock = Clock::new(start);
-        let found = levels::skeleton(&mut engine, &options, &mut p_max, &mut clock)?;
+        let found = skeleton(&mut engine, &options, &mut p_max, &mut clock)?;
         println!("{}", clock.report());
         if repeat == 0 {
             println!("{} edges, tests {:?}, exactly {}", found.graph.edge_count(), found.tests, found.exact_tests);

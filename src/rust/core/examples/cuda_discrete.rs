@@ -17,7 +17,7 @@ use pcgpu_core::engine::cpu::{CpuEngine, DiscreteKernel};
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, Strategy};
 use pcgpu_core::graph::Adjacency;
 use pcgpu_core::pool::default_threads;
-use pcgpu_core::search::{levels, Options, Skeleton};
+use pcgpu_core::search::{skeleton, Options, Skeleton};
 use support::{compare, text, Clock, Failure};
 
 /// The codes, column by column, and the number of samples.
@@ -116,7 +116,7 @@ fn main() -> Result<(), Failure> {
         let kernel = DiscreteKernel::new(test);
         let shard_tests = kernel.shard_tests();
         let mut engine = CpuEngine::with_shards(kernel, default_threads(), shard_tests);
-        Some(levels::skeleton(&mut engine, &options, &mut p_cpu, &mut Clock::new(start))?)
+        Some(skeleton(&mut engine, &options, &mut p_cpu, &mut Clock::new(start))?)
     } else {
         None
     };
@@ -131,7 +131,7 @@ fn main() -> Result<(), Failure> {
         let cuda = CudaOptions { strategy, ..CudaOptions::default() };
         let mut engine = CudaEngine::discrete(test, options.alpha, cuda)?;
         let mut clock = Clock::new(start);
-        let found = levels::skeleton(&mut engine, &options, &mut p_max, &mut clock)?;
+        let found = skeleton(&mut engine, &options, &mut p_max, &mut clock)?;
         println!("{}", clock.report());
         if repeat == 0 {
             println!("{} edges, tests {:?}, digest {:x}", found.graph.edge_count(), found.tests, digest(&found));

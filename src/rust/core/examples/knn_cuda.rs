@@ -15,9 +15,10 @@ use pcgpu_core::ci::knn::{Estimator, Knn, Settings, Transform};
 use pcgpu_core::ci::Batch;
 use pcgpu_core::engine::cpu::KnnKernel;
 use pcgpu_core::engine::cuda::knn::{KnnCudaEngine, KnnCudaOptions, KnnStrategy};
-use pcgpu_core::engine::Engine;
+use pcgpu_core::observer::Unobserved;
 use pcgpu_core::pool::default_threads;
-use pcgpu_core::search::{levels, Options, Unobserved};
+use pcgpu_core::search::worker::Worker;
+use pcgpu_core::search::{skeleton, Options};
 use pcgpu_core::Result;
 use support::{table, Failure, Levels};
 
@@ -126,7 +127,7 @@ fn search(n: usize, p: usize, data: &[f64], settings: Settings, alpha: f64) -> R
     let mut p_max = vec![0.0; p * p];
     let began = Instant::now();
     let mut engine = KnnCudaEngine::new(&knn, KnnCudaOptions::default())?;
-    let found = levels::skeleton(&mut engine, &options, &mut p_max, &mut Levels(began))?;
+    let found = skeleton(&mut engine, &options, &mut p_max, &mut Levels(began))?;
     println!(
         "{p} x {n}, k {}, {} permutations, alpha {alpha}: {:.2} s, {} edges, tests {:?}",
         settings.k,

@@ -16,9 +16,10 @@ use std::time::Instant;
 use pcgpu_core::ci::gauss::{Gauss, Reading};
 use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel};
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, Strategy};
-use pcgpu_core::engine::Engine;
+use pcgpu_core::observer::Unobserved;
 use pcgpu_core::pool::default_threads;
-use pcgpu_core::search::{levels, Method, Options, Skeleton, Unobserved};
+use pcgpu_core::search::worker::Worker;
+use pcgpu_core::search::{skeleton, Method, Options, Skeleton};
 use support::{correlation, correlations, Failure};
 
 /// A correlation matrix, column by column.
@@ -78,7 +79,7 @@ fn engine<'a>(
     method: Method,
     device: &str,
     strategy: &str,
-) -> Result<Box<dyn Engine + 'a>, Failure> {
+) -> Result<Box<dyn Worker + 'a>, Failure> {
     let reading = if method == Method::StableFast { Reading::StableFast } else { Reading::GaussCItest };
     let gauss = Gauss::new(&problem.c, problem.p, problem.n, reading)?;
     if device == "cpu" {
@@ -108,7 +109,7 @@ fn search(
 ) -> Result<Skeleton, Failure> {
     let options = Options { method, ..Options::new(problem.p, alpha) };
     let mut engine = engine(problem, alpha, method, device, strategy)?;
-    Ok(levels::skeleton(&mut *engine, &options, p_max, &mut Unobserved)?)
+    Ok(skeleton(&mut *engine, &options, p_max, &mut Unobserved)?)
 }
 
 fn check_small() -> Result<(), Failure> {

@@ -19,7 +19,7 @@ use std::time::Instant;
 use pcgpu_core::ci::discrete::{Coded, Codes, Variable};
 use pcgpu_core::engine::cpu::selection::CpuCounting;
 use pcgpu_core::engine::cuda::selection::{CudaCounting, SelectionOptions, Strategy};
-use pcgpu_core::search::{Observer, Unobserved};
+use pcgpu_core::observer::{Observer, Unobserved};
 use pcgpu_core::select::{select, CountLogs, Counting, Criterion, Partner, Samples, Selection, Shards, Sums};
 use pcgpu_core::Result;
 use ways::ways;

@@ -8,7 +8,7 @@ use std::time::Instant;
 use pcgpu_core::ci::gauss::{Gauss, Reading};
 use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel};
 use pcgpu_core::orient;
-use pcgpu_core::search::{levels, Method, Options};
+use pcgpu_core::search::{skeleton, Method, Options};
 use support::{correlations, Failure, Levels};
 
 fn main() -> Result<(), Failure> {
@@ -29,7 +29,7 @@ fn main() -> Result<(), Failure> {
         GaussKernel::new(Gauss::new(&c, p, n as f64, reading)?, options.alpha),
         threads.parse::<usize>()?,
     );
-    let mut found = levels::skeleton(&mut engine, &options, &mut p_max, &mut Levels(start))?;
+    let mut found = skeleton(&mut engine, &options, &mut p_max, &mut Levels(start))?;
     println!("{:9.1} ms  skeleton: {} edges", start.elapsed().as_secs_f64() * 1e3, found.graph.edge_count());
     println!("tests {:?}, of them exactly {}", found.tests, found.exact_tests);
     let start = Instant::now();

@@ -20,6 +20,7 @@ pub mod engine;
 mod error;
 pub mod graph;
 pub mod memory;
+pub mod observer;
 pub mod orient;
 pub mod pool;
 pub mod search;

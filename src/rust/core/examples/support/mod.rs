@@ -6,7 +6,8 @@
 use std::io::Read;
 use std::time::Instant;
 
-use pcgpu_core::search::{Observer, Skeleton};
+use pcgpu_core::observer::Observer;
+use pcgpu_core::search::Skeleton;
 
 pub type Failure = Box<dyn std::error::Error>;
 

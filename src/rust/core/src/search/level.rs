@@ -197,6 +197,15 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// The rank that it rests on.
+    pub fn rank(&self) -> u64 {
+        match *self {
+            Verdict::Independent { rank, .. } | Verdict::Dependent { rank, .. } | Verdict::Undefined { rank, .. } => {
+                rank
+            }
+        }
+    }
+
     /// How many tests pcalg performs on a side of `all` sets with this outcome.
     pub fn visited(&self, all: u64) -> u64 {
         match self {

@@ -2,18 +2,28 @@
 //!
 //! Nothing here knows a test or a machine. A pair's conditioning sets have ranks in pcalg's visiting order, and the first
 //! that separates the pair decides it. Since that is a minimum over ranks, the answer does not depend on who runs what
-//! when: an [`engine`](crate::engine) runs a level as suits its machine, and keeps the graph there.
+//! when. So a search is one driver and any worker:
 //!
-//! * [`levels`]: "stable" and "stable.fast" on an engine.
-//! * [`original`]: "original", whose neighbourhoods shrink while it runs, on an engine.
-//! * [`sequential`]: all three with one question at a time in pcalg's order, for tests that only the caller can run.
+//! * [`driver`]: which levels are run, and pcalg's counts of them, for every order of visiting.
+//! * `ledger`: graph, separating sets and largest p-values, and what an outcome changes in them.
+//! * Orders of visiting, each of them [`Levels`](driver::Levels): `stable` ("stable", "stable.fast"), `original` ("original", whose
+//!   neighbourhoods shrink while it runs), `one_by_one` (all three for a test that is asked one question at a time in pcalg's order).
+//! * [`level`], [`shards`]: the work of a level, and how it is cut.
+//! * [`worker`]: what a machine offers; [`book`]: where it enters what it found.
 
+pub mod book;
+mod cells;
+pub mod driver;
+mod ledger;
 pub mod level;
-pub mod levels;
-mod merge;
-pub mod original;
-pub(crate) mod progress;
-pub mod sequential;
+mod one_by_one;
+mod original;
+mod progress;
+pub mod shards;
+mod stable;
+pub mod worker;
+
+pub use driver::{skeleton, skeleton_one_by_one};
 
 use crate::graph::{Adjacency, SepSets, Side};
 use crate::memory::{self, Use};
@@ -63,40 +73,6 @@ pub struct Skeleton {
     /// Tests that were decided by the exact formula because the quick one was too close or the set near singular.
     pub exact_tests: u64,
 }
-
-/// Follows a search from the caller's thread, and may end it.
-pub trait Observer {
-    /// A level begins, with this number of edges.
-    fn level(&mut self, _level: usize, _edges: usize) -> Result<()> {
-        Ok(())
-    }
-
-    /// `done` of `total` tests of the level (estimates: tests that need not be run count as done). At the end of a level all
-    /// are done.
-    fn progress(&mut self, _level: usize, _done: f64, _total: f64) -> Result<()> {
-        Ok(())
-    }
-
-    /// Something without a level is being worked on: only a chance to stop.
-    fn look(&mut self) -> Result<()> {
-        Ok(())
-    }
-
-    /// A search that asks one question at a time begins visit `number` (from 1) of `visits` of the level.
-    fn visiting(&mut self, _number: usize, _visits: usize) -> Result<()> {
-        Ok(())
-    }
-
-    /// A search that asks one question at a time has done the test (x, y | s), with this p-value.
-    fn tested(&mut self, _x: usize, _y: usize, _s: &[u32], _p: f64) -> Result<()> {
-        Ok(())
-    }
-}
-
-/// Follows nothing.
-pub struct Unobserved;
-
-impl Observer for Unobserved {}
 
 impl Options {
     /// Everything at its default: PC-stable, no limit, no background knowledge.
@@ -199,6 +175,16 @@ impl Options {
             -1.0
         } else {
             f64::NEG_INFINITY
+        }
+    }
+
+    /// The entry of pcalg's `sepset` that keeps a set from the neighbours of `row`: the C++ keeps every set under the larger vertex.
+    #[inline]
+    fn kept_under(&self, row: u32, other: u32) -> [u32; 2] {
+        if self.method == Method::StableFast {
+            [row.max(other), row.min(other)]
+        } else {
+            [row, other]
         }
     }
 

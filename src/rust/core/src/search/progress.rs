@@ -1,7 +1,7 @@
 //! The progress of a level that is run in parts.
 
-use super::Observer;
 use crate::graph::{subsets, Adjacency};
+use crate::observer::Observer;
 use crate::Result;
 
 /// Numbers of conditioning sets by the number of neighbours, each computed once.

@@ -1,7 +1,7 @@
 //! The counts that an engine makes for a selection.
 
 use super::Samples;
-use crate::search::Observer;
+use crate::observer::Observer;
 use crate::Result;
 
 /// The sums of t(c) = c log₂ c, in the fixed point of [`CountLogs`](super::CountLogs), over the tables of a candidate f, a

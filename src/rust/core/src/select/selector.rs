@@ -3,7 +3,7 @@
 use super::criterion::{Pair, SHARE_BITS};
 use super::{CountLogs, Counting, Criterion, Joint, Partner, Samples, Sums};
 use crate::memory::{self, Use};
-use crate::search::Observer;
+use crate::observer::Observer;
 use crate::{Error, Result};
 
 /// Selected features in the order of their selection.

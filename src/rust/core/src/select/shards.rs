@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::{Counting, Partner, Sums};
-use crate::search::Observer;
+use crate::observer::Observer;
 use crate::{Error, Result};
 
 /// Machines that count at the same time, each for its range of features. The sums of a feature depend on no other feature, so

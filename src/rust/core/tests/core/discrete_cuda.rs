@@ -10,9 +10,10 @@ use pcgpu_core::ci::discrete::{Coded, Discrete, Rule, Statistic};
 use pcgpu_core::ci::Batch;
 use pcgpu_core::engine::cpu::{CpuEngine, DiscreteKernel};
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, Strategy};
-use pcgpu_core::engine::Engine;
 use pcgpu_core::graph::Adjacency;
-use pcgpu_core::search::{levels, Method, Options, Skeleton, Unobserved};
+use pcgpu_core::observer::Unobserved;
+use pcgpu_core::search::worker::Worker;
+use pcgpu_core::search::{skeleton, Method, Options, Skeleton};
 use pcgpu_core::{DeviceKind, Error, Result};
 
 const STRATEGIES: [Strategy; 3] =
@@ -25,7 +26,7 @@ fn with(strategy: Strategy) -> CudaOptions {
 fn on_cuda(test: Discrete, options: &Options, cuda: CudaOptions) -> Result<(Skeleton, Vec<f64>)> {
     let mut p_max = vec![0.25; options.p * options.p];
     let mut engine = CudaEngine::discrete(test, options.alpha, cuda)?;
-    let skeleton = levels::skeleton(&mut engine, options, &mut p_max, &mut Unobserved)?;
+    let skeleton = skeleton(&mut engine, options, &mut p_max, &mut Unobserved)?;
     Ok((skeleton, p_max))
 }
 
@@ -34,7 +35,7 @@ fn on_cpu(test: Discrete, options: &Options) -> (Skeleton, Vec<f64>) {
     let kernel = DiscreteKernel::new(test);
     let shard_tests = kernel.shard_tests();
     let mut engine = CpuEngine::with_shards(kernel, 2, shard_tests);
-    let skeleton = levels::skeleton(&mut engine, options, &mut p_max, &mut Unobserved).unwrap();
+    let skeleton = skeleton(&mut engine, options, &mut p_max, &mut Unobserved).unwrap();
     (skeleton, p_max)
 }
 
@@ -311,7 +312,7 @@ fn interrupts_are_heard_within_half_a_second_and_the_next_search_works() {
     for (strategy, first) in [(0, true), (0, false), (1, true), (1, false)].map(|(i, first)| (STRATEGIES[i], first)) {
         let mut engine = CudaEngine::discrete(test, options.alpha, with(strategy)).unwrap();
         let mut observer = StopAt(if strategy == Strategy::Shared { 4 } else { 3 }, None);
-        let ended = levels::skeleton(&mut engine, &options, &mut p_max, &mut observer);
+        let ended = skeleton(&mut engine, &options, &mut p_max, &mut observer);
         assert_eq!(ended.err(), Some(Error::Interrupted));
         let took = observer.1.unwrap().elapsed();
         println!("{strategy:?}, first use {first}: interrupted after {took:?}");

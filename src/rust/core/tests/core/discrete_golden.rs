@@ -4,7 +4,8 @@
 use crate::support::golden::{cases, number, set};
 use pcgpu_core::ci::discrete::{Counter, Discrete, Margins, Rule, Statistic, Way};
 use pcgpu_core::engine::cpu::{CpuEngine, DiscreteKernel};
-use pcgpu_core::search::{levels, sequential, Options, Unobserved};
+use pcgpu_core::observer::Unobserved;
+use pcgpu_core::search::{skeleton, skeleton_one_by_one, Options};
 
 const WAYS: [Way; 4] = [Way::Quickest, Way::Planes, Way::Codes, Way::Cells];
 
@@ -26,12 +27,12 @@ fn pcalg_skeletons() {
                 for (threads, shard_tests) in [(1, 1 << 16), (2, 64), (4, 1)] {
                     let kernel = DiscreteKernel::counting(test, way);
                     let mut engine = CpuEngine::with_shards(kernel, threads, shard_tests);
-                    let skeleton = levels::skeleton(&mut engine, &options, &mut p_max, &mut Unobserved).unwrap();
+                    let skeleton = skeleton(&mut engine, &options, &mut p_max, &mut Unobserved).unwrap();
                     case.check(&format!("{method:?} by {way:?}, {threads} threads"), answer, &skeleton, &p_max);
                     compared += 1;
                 }
             }
-            let skeleton = sequential::skeleton(&mut test.clone(), &options, &mut p_max, &mut Unobserved).unwrap();
+            let skeleton = skeleton_one_by_one(&mut test.clone(), &options, &mut p_max, &mut Unobserved).unwrap();
             case.check(&format!("{method:?} one at a time"), answer, &skeleton, &p_max);
         }
     }
@@ -113,7 +114,7 @@ fn bnlearn_skeletons() {
             for threads in [1, 2, 4] {
                 let mut p_max = vec![0.0; p * p];
                 let mut engine = CpuEngine::with_shards(DiscreteKernel::new(test), threads, 64);
-                let found = levels::skeleton(&mut engine, &options, &mut p_max, &mut Unobserved).unwrap();
+                let found = skeleton(&mut engine, &options, &mut p_max, &mut Unobserved).unwrap();
                 let label = format!("{} {} at {}", case.name, recorded["test"], options.alpha);
                 let edges: Vec<(usize, usize)> = (0..p)
                     .flat_map(|x| found.graph.neighbours(x).map(move |y| (x, y as usize)))

@@ -9,7 +9,8 @@ use crate::support::reference;
 use pcgpu_core::ci::discrete::{Coded, Counter, Discrete, Margins, Rule, Statistic, Way};
 use pcgpu_core::ci::CiTest;
 use pcgpu_core::engine::cpu::{CpuEngine, DiscreteKernel};
-use pcgpu_core::search::{levels, sequential, Method, Options, Skeleton, Unobserved};
+use pcgpu_core::observer::Unobserved;
+use pcgpu_core::search::{skeleton, skeleton_one_by_one, Method, Options, Skeleton};
 
 const WAYS: [Way; 4] = [Way::Quickest, Way::Planes, Way::Codes, Way::Cells];
 /// Statistic, df and p by the definitions, from a map of cells.
@@ -188,11 +189,11 @@ fn searches_equal_the_plain_reference() {
         {
             let mut p_max = vec![0.0; p * p];
             let mut engine = CpuEngine::with_shards(DiscreteKernel::counting(test, way), threads, shard_tests);
-            let found = levels::skeleton(&mut engine, &options, &mut p_max, &mut Unobserved).unwrap();
+            let found = skeleton(&mut engine, &options, &mut p_max, &mut Unobserved).unwrap();
             check(&format!("{way:?} on {threads} threads"), &found, &p_max);
         }
         let mut p_max = vec![0.0; p * p];
-        let found = sequential::skeleton(&mut test, &options, &mut p_max, &mut Unobserved).unwrap();
+        let found = skeleton_one_by_one(&mut test, &options, &mut p_max, &mut Unobserved).unwrap();
         check("one at a time", &found, &p_max);
     }
     assert!(deepest >= 5, "the problems reach level {deepest} only");
@@ -210,7 +211,7 @@ fn threads_and_shards_change_nothing() {
         let run = |threads: usize, shard_tests: u64| {
             let mut p_max = vec![0.0; p * p];
             let mut engine = CpuEngine::with_shards(DiscreteKernel::new(test), threads, shard_tests);
-            let found = levels::skeleton(&mut engine, &options, &mut p_max, &mut Unobserved).unwrap();
+            let found = skeleton(&mut engine, &options, &mut p_max, &mut Unobserved).unwrap();
             (found, p_max.iter().map(|p| p.to_bits()).collect::<Vec<_>>())
         };
         let (one, one_p) = run(1, 1 << 16);

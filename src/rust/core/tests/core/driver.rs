@@ -7,7 +7,8 @@ use std::sync::OnceLock;
 
 use pcgpu_core::ci::gauss::{Gauss, Reading};
 use pcgpu_core::engine::cuda::{device, CudaEngine, CudaOptions};
-use pcgpu_core::search::{levels, Method, Options, Unobserved};
+use pcgpu_core::observer::Unobserved;
+use pcgpu_core::search::{skeleton, Method, Options};
 use pcgpu_core::{Error, Result};
 
 const PART: &str = "FAKE_CUDA";
@@ -31,7 +32,7 @@ fn search() -> Result<()> {
     let gauss = Gauss::new(&c, 3, 50.0, Reading::GaussCItest)?;
     let options = Options { method: Method::Stable, ..Options::new(3, 0.05) };
     let mut engine = CudaEngine::new(gauss, options.alpha, CudaOptions::default())?;
-    levels::skeleton(&mut engine, &options, &mut [0.0; 9], &mut Unobserved).map(drop)
+    skeleton(&mut engine, &options, &mut [0.0; 9], &mut Unobserved).map(drop)
 }
 
 fn told<T>(outcome: Result<T>) -> String {

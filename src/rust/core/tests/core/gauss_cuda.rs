@@ -11,8 +11,9 @@ use pcgpu_core::ci::gauss::{Gauss, Reading};
 use pcgpu_core::ci::Batch;
 use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel};
 use pcgpu_core::engine::cuda::{device, CudaEngine, CudaOptions, Strategy};
-use pcgpu_core::engine::Engine;
-use pcgpu_core::search::{levels, Method, Options, Skeleton, Unobserved};
+use pcgpu_core::observer::Unobserved;
+use pcgpu_core::search::worker::Worker;
+use pcgpu_core::search::{skeleton, Method, Options, Skeleton};
 use pcgpu_core::{DeviceKind, Error, Result};
 
 const STRATEGIES: [Strategy; 4] = [
@@ -36,14 +37,14 @@ fn with(strategy: Strategy) -> CudaOptions {
 fn on_cuda(gauss: Gauss, options: &Options, cuda: CudaOptions) -> Result<(Skeleton, Vec<f64>)> {
     let mut p_max = vec![0.25; options.p * options.p];
     let mut engine = CudaEngine::new(gauss, options.alpha, cuda)?;
-    let skeleton = levels::skeleton(&mut engine, options, &mut p_max, &mut Unobserved)?;
+    let skeleton = skeleton(&mut engine, options, &mut p_max, &mut Unobserved)?;
     Ok((skeleton, p_max))
 }
 
 fn on_cpu(gauss: Gauss, options: &Options) -> Result<(Skeleton, Vec<f64>)> {
     let mut p_max = vec![0.0; options.p * options.p];
     let mut engine = CpuEngine::new(GaussKernel::new(gauss, options.alpha), 2);
-    let skeleton = levels::skeleton(&mut engine, options, &mut p_max, &mut Unobserved)?;
+    let skeleton = skeleton(&mut engine, options, &mut p_max, &mut Unobserved)?;
     Ok((skeleton, p_max))
 }
 
@@ -273,7 +274,7 @@ fn interrupts_are_heard_within_half_a_second_and_the_next_search_works() {
         for first in [true, false] {
             let mut engine = CudaEngine::new(gauss, options.alpha, with(*strategy)).unwrap();
             let mut observer = StopAt(if *strategy == Strategy::Shared { 7 } else { 4 }, None);
-            let ended = levels::skeleton(&mut engine, &options, &mut p_max, &mut observer);
+            let ended = skeleton(&mut engine, &options, &mut p_max, &mut observer);
             assert_eq!(ended.err(), Some(Error::Interrupted));
             let took = observer.1.unwrap().elapsed();
             println!("{strategy:?}, first use {first}: interrupted after {took:?}");

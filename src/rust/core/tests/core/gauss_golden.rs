@@ -4,7 +4,8 @@ use crate::support::golden::{cases, number, Case};
 use pcgpu_core::ci::gauss::{Gauss, Reading};
 use pcgpu_core::ci::CiTest;
 use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel};
-use pcgpu_core::search::{levels, sequential, Method, Unobserved};
+use pcgpu_core::observer::Unobserved;
+use pcgpu_core::search::{skeleton, skeleton_one_by_one, Method};
 use pcgpu_core::Result;
 
 fn reading(method: Method) -> Reading {
@@ -25,11 +26,11 @@ fn gaussian_cases() {
             let mut p_max = vec![0.0; p * p];
             for threads in [1, 2, 4] {
                 let mut engine = CpuEngine::new(GaussKernel::new(gauss, options.alpha), threads);
-                let skeleton = levels::skeleton(&mut engine, &options, &mut p_max, &mut Unobserved).unwrap();
+                let skeleton = skeleton(&mut engine, &options, &mut p_max, &mut Unobserved).unwrap();
                 case.check(&format!("{method:?} on {threads} threads"), answer, &skeleton, &p_max);
                 compared += 1;
             }
-            let skeleton = sequential::skeleton(&mut gauss.clone(), &options, &mut p_max, &mut Unobserved).unwrap();
+            let skeleton = skeleton_one_by_one(&mut gauss.clone(), &options, &mut p_max, &mut Unobserved).unwrap();
             case.check(&format!("{method:?} one at a time"), answer, &skeleton, &p_max);
         }
     }
@@ -97,7 +98,7 @@ fn oracle_cases() {
         for (method, answer) in case.answers() {
             let mut p_max = vec![0.0; case.p() * case.p()];
             let skeleton =
-                sequential::skeleton(&mut Oracle::of(&case), &case.options(method), &mut p_max, &mut Unobserved)
+                skeleton_one_by_one(&mut Oracle::of(&case), &case.options(method), &mut p_max, &mut Unobserved)
                     .unwrap();
             case.check("oracle", answer, &skeleton, &p_max);
             compared += 1;

@@ -5,7 +5,8 @@ use crate::support::problems::{correlation_matrix, correlations, problem, sample
 use crate::support::reference;
 use pcgpu_core::ci::gauss::{Gauss, Reading};
 use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel};
-use pcgpu_core::search::{levels, sequential, Method, Options, Skeleton, Unobserved};
+use pcgpu_core::observer::Unobserved;
+use pcgpu_core::search::{skeleton, skeleton_one_by_one, Method, Options, Skeleton};
 
 const PROBLEMS: u64 = 300;
 
@@ -22,7 +23,7 @@ fn solve(problem: &Problem, threads: usize, shard_tests: u64) -> (Skeleton, Vec<
     let kernel = GaussKernel::new(gauss, problem.options.alpha);
     let mut engine = CpuEngine::with_shards(kernel, threads, shard_tests);
     let mut p_max = vec![0.0; p * p];
-    let skeleton = levels::skeleton(&mut engine, &problem.options, &mut p_max, &mut Unobserved).unwrap();
+    let skeleton = skeleton(&mut engine, &problem.options, &mut p_max, &mut Unobserved).unwrap();
     (skeleton, p_max)
 }
 
@@ -65,7 +66,7 @@ fn random_problems_equal_the_plain_reference() {
             compare(number, &format!("{threads} threads, shards of {shard_tests}"), options, &skeleton, &p_max, &want);
         }
         let mut p_max = vec![0.0; options.p * options.p];
-        let skeleton = sequential::skeleton(&mut gauss, options, &mut p_max, &mut Unobserved).unwrap();
+        let skeleton = skeleton_one_by_one(&mut gauss, options, &mut p_max, &mut Unobserved).unwrap();
         compare(number, "one at a time", options, &skeleton, &p_max, &want);
     }
     assert!(deepest >= 6, "the problems reach level {deepest} only");
@@ -95,7 +96,7 @@ fn threads_and_shards_change_nothing() {
         }
         let mut p_max = vec![0.0; p * p];
         let mut gauss = Gauss::new(&problem.c, p, problem.n, reading(method)).unwrap();
-        let sequential = sequential::skeleton(&mut gauss, &problem.options, &mut p_max, &mut Unobserved).unwrap();
+        let sequential = skeleton_one_by_one(&mut gauss, &problem.options, &mut p_max, &mut Unobserved).unwrap();
         assert_eq!(sequential.graph, one.graph);
         assert_eq!(sets(&sequential), sets(&one));
         assert_eq!(sequential.tests, one.tests);

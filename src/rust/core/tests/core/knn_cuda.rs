@@ -8,8 +8,9 @@ use pcgpu_core::ci::knn::{EarlyStop, Estimator, Knn, Settings, Transform};
 use pcgpu_core::ci::Batch;
 use pcgpu_core::engine::cpu::{CpuEngine, KnnKernel};
 use pcgpu_core::engine::cuda::knn::{KnnCudaEngine, KnnCudaOptions, KnnStrategy};
-use pcgpu_core::engine::Engine;
-use pcgpu_core::search::{levels, Method, Observer, Options, Unobserved};
+use pcgpu_core::observer::{Observer, Unobserved};
+use pcgpu_core::search::worker::Worker;
+use pcgpu_core::search::{skeleton, Method, Options};
 use pcgpu_core::{DeviceKind, Error, Result};
 
 const STRATEGIES: [KnnStrategy; 4] =
@@ -77,7 +78,7 @@ fn skeletons_are_the_cpus_five_times_over() {
             let options = Options { method, ..Options::new(p, 0.7) };
             let mut wanted = vec![0.0; p * p];
             let mut cpu = CpuEngine::with_shards(KnnKernel::new(&knn), 3, 8);
-            let plain = levels::skeleton(&mut cpu, &options, &mut wanted, &mut Unobserved).unwrap();
+            let plain = skeleton(&mut cpu, &options, &mut wanted, &mut Unobserved).unwrap();
             assert!(plain.tests.len() > 1 && plain.graph.edge_count() > 0);
             for repeat in if emulated() { 3..5 } else { 0..5 } {
                 let strategy = STRATEGIES[repeat % STRATEGIES.len()];
@@ -85,7 +86,7 @@ fn skeletons_are_the_cpus_five_times_over() {
                 let budget = (repeat == 4).then_some(8 << 20);
                 let cuda = KnnCudaOptions { memory_budget: budget, ..with(strategy) };
                 let mut engine = KnnCudaEngine::new(&knn, cuda).unwrap();
-                let found = levels::skeleton(&mut engine, &options, &mut p_max, &mut Unobserved).unwrap();
+                let found = skeleton(&mut engine, &options, &mut p_max, &mut Unobserved).unwrap();
                 let label = format!("{estimator:?} {method:?} {strategy:?}");
                 assert_eq!((&found.graph, &found.tests), (&plain.graph, &plain.tests), "{label}");
                 assert_eq!(p_max, wanted, "{label}");

@@ -4,7 +4,7 @@
 use crate::support::golden::{cases, number};
 use pcgpu_core::ci::knn::{Estimator, Knn, Settings, Transform};
 use pcgpu_core::engine::cpu::KnnKernel;
-use pcgpu_core::search::Unobserved;
+use pcgpu_core::observer::Unobserved;
 use serde_json::Value;
 
 fn settings(estimator: Estimator, k: usize, transform: Transform) -> Settings {

@@ -5,8 +5,9 @@ use crate::support::mixed::{settings, Made};
 use pcgpu_core::ci::knn::{EarlyStop, Estimator, Knn, Settings, Transform};
 use pcgpu_core::ci::Batch;
 use pcgpu_core::engine::cpu::{CpuEngine, KnnKernel};
-use pcgpu_core::engine::Engine;
-use pcgpu_core::search::{levels, sequential, Method, Observer, Options, Unobserved};
+use pcgpu_core::observer::{Observer, Unobserved};
+use pcgpu_core::search::worker::Worker;
+use pcgpu_core::search::{skeleton, skeleton_one_by_one, Method, Options};
 use pcgpu_core::Error;
 
 #[test]
@@ -59,12 +60,12 @@ fn skeletons_do_not_depend_on_the_schedule() {
         for method in [Method::Stable, Method::StableFast, Method::Original] {
             let options = Options { method, ..Options::new(p, 0.7) };
             let mut wanted = vec![0.0; p * p];
-            let plain = sequential::skeleton(&mut knn, &options, &mut wanted, &mut Unobserved).unwrap();
+            let plain = skeleton_one_by_one(&mut knn, &options, &mut wanted, &mut Unobserved).unwrap();
             assert!(plain.graph.edge_count() > 0 && plain.tests.len() > 2, "{:?}", plain.tests);
             for (threads, shards) in [(1, 8), (2, 1), (4, 3), (3, 1 << 16)] {
                 let mut p_max = vec![0.0; p * p];
                 let mut engine = CpuEngine::with_shards(KnnKernel::new(&knn), threads, shards);
-                let found = levels::skeleton(&mut engine, &options, &mut p_max, &mut Unobserved).unwrap();
+                let found = skeleton(&mut engine, &options, &mut p_max, &mut Unobserved).unwrap();
                 let label = format!("{estimator:?} {method:?}, {threads} threads");
                 assert_eq!(found.graph, plain.graph, "{label}");
                 assert_eq!(found.tests, plain.tests, "{label}");
@@ -165,7 +166,7 @@ fn a_long_test_can_be_interrupted() {
     let options = Options::new(4, 0.05);
     let mut p_max = vec![0.0; 16];
     let again = std::time::Instant::now();
-    let ended = levels::skeleton(&mut engine, &options, &mut p_max, &mut Impatient(again));
+    let ended = skeleton(&mut engine, &options, &mut p_max, &mut Impatient(again));
     assert!(matches!(ended, Err(Error::Interrupted)));
     let mut batch = Batch::new();
     batch.push(0, 1, &[2]);

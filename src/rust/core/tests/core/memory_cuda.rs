@@ -19,9 +19,10 @@ use pcgpu_core::engine::cuda::correlation::correlation;
 use pcgpu_core::engine::cuda::knn::{KnnCudaEngine, KnnCudaOptions, KnnStrategy};
 use pcgpu_core::engine::cuda::selection::{CudaCounting, SelectionOptions};
 use pcgpu_core::engine::cuda::{device, CudaEngine, CudaOptions, Strategy};
-use pcgpu_core::engine::Engine;
 use pcgpu_core::graph::Adjacency;
-use pcgpu_core::search::{levels, Method, Options, Unobserved};
+use pcgpu_core::observer::Unobserved;
+use pcgpu_core::search::worker::Worker;
+use pcgpu_core::search::{skeleton, Method, Options};
 use pcgpu_core::select::{select, CountLogs, Criterion};
 use pcgpu_core::{DeviceKind, Error, Result};
 
@@ -98,14 +99,14 @@ fn measure(label: &str, run: impl Fn(Option<u64>) -> Outcome) {
     }
 }
 
-fn searched(engine: &mut dyn Engine, options: &Options) -> Outcome {
+fn searched(engine: &mut dyn Worker, options: &Options) -> Outcome {
     let mut p_max = vec![0.0; options.p * options.p];
-    let found = levels::skeleton(engine, options, &mut p_max, &mut Unobserved)?;
+    let found = skeleton(engine, options, &mut p_max, &mut Unobserved)?;
     let planned = engine.memory_plan().iter().map(|(_, bytes)| bytes).sum();
     Ok((planned, format!("{:?} {:?} {p_max:?}", found.tests, sets(&found))))
 }
 
-fn asked(engine: &mut dyn Engine, batch: &Batch) -> Outcome {
+fn asked(engine: &mut dyn Worker, batch: &Batch) -> Outcome {
     let answers = engine.p_values(batch, &mut Unobserved)?;
     Ok((engine.memory_plan().iter().map(|(_, bytes)| bytes).sum(), format!("{answers:?}")))
 }

@@ -3,7 +3,7 @@
 use crate::support::golden::cases;
 use crate::support::select::{follow, recorded, samples_of, score_by_definition, simulated, sparse_and_dense};
 use pcgpu_core::engine::cpu::selection::{encode, CpuCounting};
-use pcgpu_core::search::{Observer, Unobserved};
+use pcgpu_core::observer::{Observer, Unobserved};
 use pcgpu_core::select::discretise::{Column, Discretise};
 use pcgpu_core::select::{select, CountLogs, Counting, Criterion, Partner, Samples, Selector, Shards, Sums};
 use pcgpu_core::{Error, Result};

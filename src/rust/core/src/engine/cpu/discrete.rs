@@ -3,10 +3,11 @@
 //! A p-value costs little beside its table, and still is computed only where it can matter: of the tests that do not
 //! separate a pair, only the largest p is asked for, and p falls with the statistic and rises with the degrees of freedom.
 
-use super::kernel::{Kernel, LaneOutcome, RowView, SideView, Signal};
+use super::kernel::{Kernel, RowView, SideView, Signal};
 use crate::ci::chi_squared::upper_tail;
 use crate::ci::discrete::{Counter, Discrete, Margins, Way};
 use crate::graph::{subsets, Adjacency};
+use crate::search::book::Answer;
 use crate::search::level::Verdict;
 
 /// A test of discrete variables in the form that the CPU engine runs.
@@ -134,7 +135,7 @@ impl Kernel for DiscreteKernel<'_> {
         Ok(())
     }
 
-    fn row(&self, row: &RowView, scratch: &mut Scratch, signal: &Signal, out: &mut dyn FnMut(&LaneOutcome)) {
+    fn row(&self, row: &RowView, scratch: &mut Scratch, signal: &Signal, out: &mut dyn FnMut(&Answer)) {
         let Scratch { counter, margins, positions, set, lanes, counted, others, .. } = scratch;
         let counter = counter.get_or_insert_with(|| Counter::new(self.way));
         let (test, x) = (&self.test, row.row as usize);
@@ -165,7 +166,7 @@ impl Kernel for DiscreteKernel<'_> {
             let mut told = |lane: &Lane, p: f64| {
                 let verdict =
                     Verdict::Independent { rank: subsets::rank_without(d, positions, lane.place as usize), p };
-                out(&LaneOutcome { lane: lane.index, verdict, set, exact_tests: 0 });
+                out(&Answer { at: lane.index, verdict, set, exact_tests: 0 });
             };
             // Too few samples for the table are known without one.
             counted.clear();
@@ -205,7 +206,7 @@ impl Kernel for DiscreteKernel<'_> {
                 subsets::unrank(d, rank, positions);
                 verdict = Verdict::Dependent { rank: subsets::rank_without(d, positions, lane.place as usize), p };
             }
-            out(&LaneOutcome { lane: lane.index, verdict, set: &[], exact_tests: 0 });
+            out(&Answer { at: lane.index, verdict, set: &[], exact_tests: 0 });
         }
     }
 

@@ -12,12 +12,13 @@
 
 use std::sync::OnceLock;
 
-use super::kernel::{Kernel, LaneOutcome, RowView, SideView, Signal};
+use super::kernel::{Kernel, RowView, SideView, Signal};
 use super::rows::{self, RowScratch, BITS};
 use super::walk::{self, Walker};
 use crate::ci::gauss::{trusted_above, Cutoff, Gauss, Undefined, WELL_CONDITIONED};
 use crate::ci::pcurve::PCurve;
 use crate::graph::Adjacency;
+use crate::search::book::Answer;
 use crate::search::level::Verdict;
 
 /// Tests in a block.
@@ -113,7 +114,7 @@ impl Kernel for GaussKernel<'_> {
         Ok(())
     }
 
-    fn row(&self, row: &RowView, scratch: &mut Scratch, signal: &Signal, out: &mut dyn FnMut(&LaneOutcome)) {
+    fn row(&self, row: &RowView, scratch: &mut Scratch, signal: &Signal, out: &mut dyn FnMut(&Answer)) {
         let rules = self.rules(row.alpha, row.size, row.na_delete);
         rows::dispatch(&rules, row, scratch, signal, out);
     }

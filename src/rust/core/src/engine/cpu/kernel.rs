@@ -4,10 +4,11 @@ use std::cell::Cell;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::engine::sides::Sides;
-use crate::graph::Adjacency;
+use crate::graph::{subsets, Adjacency};
 use crate::pool::Stop;
+use crate::search::book::Answer;
 use crate::search::level::{Neighbours, PairSide, Verdict};
+use crate::search::shards::Work;
 
 /// A test in the form that the CPU engine runs.
 pub trait Kernel: Sync {
@@ -39,9 +40,10 @@ pub trait Kernel: Sync {
         signal: &Signal,
     ) -> Result<(), (usize, &'static str)>;
 
-    /// Decides pairs of one row whose candidates stand in ascending order, and calls `out` with the outcome of each. May return
+    /// Decides pairs of one row whose candidates stand in ascending order, and calls `out` with the outcome of each, `at` its
+    /// index into [`RowView::places`]. May return
     /// early, without some outcomes, once the signal says so; otherwise the outcomes depend on the row and the data alone.
-    fn row(&self, row: &RowView, scratch: &mut Self::Scratch, signal: &Signal, out: &mut dyn FnMut(&LaneOutcome));
+    fn row(&self, row: &RowView, scratch: &mut Self::Scratch, signal: &Signal, out: &mut dyn FnMut(&Answer));
 
     /// Decides the ranks of a side. May return early, with anything, once the signal says so; otherwise the verdict
     /// depends on the side and the data alone.
@@ -81,17 +83,20 @@ pub struct RowView<'a> {
     pub na_delete: bool,
 }
 
-/// The outcome of a row's sets for one lane.
-#[derive(Clone, Debug)]
-pub struct LaneOutcome<'a> {
-    /// Index into [`RowView::places`].
-    pub lane: usize,
-    /// The verdict; ranks are the lane's own.
-    pub verdict: Verdict,
-    /// The set that separates or has no answer.
-    pub set: &'a [u32],
-    /// Number of tests decided by the exact formula.
-    pub exact_tests: u64,
+impl<'a> RowView<'a> {
+    /// All sets of some lanes of a row.
+    pub fn new(work: &'a Work, row: usize, lanes: Range<usize>) -> Self {
+        RowView {
+            row: row as u32,
+            places: &work.lanes.of(row)[lanes],
+            neighbours: work.neighbours,
+            size: work.size,
+            sets: 0..subsets::binomial(work.neighbours.degree(row), work.size).unwrap_or(u64::MAX),
+            found: None,
+            alpha: work.alpha,
+            na_delete: work.na_delete,
+        }
+    }
 }
 
 /// A range of ranks of one side, with what the level says about it.
@@ -113,14 +118,14 @@ pub struct SideView<'a> {
 
 impl<'a> SideView<'a> {
     /// The view of some ranks of a side.
-    pub fn new(level: &Sides<'a>, side: &PairSide, ranks: Range<u64>) -> Self {
+    pub fn new(work: &Work<'a>, side: &PairSide, ranks: Range<u64>) -> Self {
         SideView {
             side: *side,
-            neighbours: level.neighbours,
-            size: level.size,
+            neighbours: work.neighbours,
+            size: work.size,
             ranks,
-            alpha: level.alpha,
-            na_delete: level.na_delete,
+            alpha: work.alpha,
+            na_delete: work.na_delete,
         }
     }
 }

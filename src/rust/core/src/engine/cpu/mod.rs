@@ -1,34 +1,30 @@
 //! The CPU engine: work on threads, kernels in SIMD.
 
-mod cells;
 mod discrete;
 mod gauss;
 mod kernel;
 mod knn;
 mod rows;
-mod search;
 pub mod selection;
 mod simd;
-mod tasks;
 mod walk;
 
 pub use discrete::DiscreteKernel;
 pub use gauss::GaussKernel;
-pub use kernel::{Kernel, LaneOutcome, RowView, SideView, Signal};
+pub use kernel::{Kernel, RowView, SideView, Signal};
 pub use knn::KnnKernel;
 pub use walk::simd;
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Mutex;
 
 use crate::ci::Batch;
-use crate::engine::sides::{Shard, Sides};
-use crate::engine::{Engine, Search, SideEngine};
-use crate::graph::Adjacency;
 use crate::memory::{self, Use};
+use crate::observer::Observer;
 use crate::pool::{Pool, Stop};
+use crate::search::book::{Answer, Book, Page};
 use crate::search::level::Verdict;
-use crate::search::{Observer, Options};
+use crate::search::shards::{Part, Work};
+use crate::search::worker::{Column, Marginals, Worker};
 use crate::{Error, Result};
 
 /// The CPU engine for a test that has a kernel.
@@ -48,27 +44,33 @@ impl<K: Kernel> CpuEngine<K> {
     pub fn with_shards(kernel: K, pool: impl Into<Pool>, shard_tests: u64) -> Self {
         CpuEngine { kernel, pool: pool.into(), shard_tests: shard_tests.max(1) }
     }
+}
 
-    /// Runs `work(kernel, y, item, signal)` for the items y = 0, 1, ... of the columns on the threads, the longest columns first.
-    /// An error of `work` names x, and why; the one at the smallest y is returned.
-    fn each_column<T: Send>(
-        &mut self,
-        columns: Vec<T>,
-        observer: &mut dyn Observer,
-        work: impl Fn(&K, usize, T, &Signal) -> std::result::Result<(), (usize, &'static str)> + Sync,
-    ) -> Result<()> {
+impl<K: Kernel> Worker for CpuEngine<K> {
+    fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
+    fn shard_tests(&self) -> u64 {
+        self.shard_tests
+    }
+
+    fn marginal(&mut self, level: &Marginals, columns: Vec<Column>, observer: &mut dyn Observer) -> Result<()> {
         let p = columns.len();
         let total = (p * (p + 1)) as f64 / 2.0;
         let inline = total < self.kernel.inline_tests();
-        let columns: Vec<Mutex<Option<T>>> = columns.into_iter().map(|column| Mutex::new(Some(column))).collect();
+        let columns: Vec<Mutex<Option<Column>>> = columns.into_iter().map(|column| Mutex::new(Some(column))).collect();
         let kernel = &self.kernel;
+        // Of the columns where pcalg stops with an error, the first.
         let failed: Mutex<Option<(usize, usize, &'static str)>> = Mutex::new(None);
+        // The longest columns first.
         let cost = |task: usize| (p - task) as f64;
         self.pool.run(p, inline, cost, &mut |done| observer.progress(0, done, total), |_: &mut (), task, stop| {
-            let y = p - 1 - task;
-            let column = columns[y].lock().ok().and_then(|mut slot| slot.take());
-            if let Some(column) = column {
-                if let Err((x, reason)) = work(kernel, y, column, &Signal::of(stop)) {
+            let Some(mut column) = columns[p - 1 - task].lock().ok().and_then(|mut slot| slot.take()) else { return };
+            let y = column.y();
+            match kernel.marginal(y, level.pairs(), level.alpha(), column.open(level), &Signal::of(stop)) {
+                Ok(()) => column.close(level),
+                Err((x, reason)) => {
                     if let Ok(mut slot) = failed.lock() {
                         if slot.is_none_or(|(_, first, _)| y < first) {
                             *slot = Some((x, y, reason));
@@ -82,11 +84,60 @@ impl<K: Kernel> CpuEngine<K> {
             Some((x, y, reason)) => Err(Error::Numeric { x, y, s: Vec::new(), reason }),
         }
     }
-}
 
-impl<K: Kernel> Engine for CpuEngine<K> {
-    fn begin<'s>(&'s mut self, options: &'s Options, p_max: &'s mut [f64]) -> Result<Box<dyn Search + 's>> {
-        Ok(Box::new(search::CpuSearch::new(self, options, p_max)))
+    fn answer(&mut self, work: &Work, book: &Book, observer: &mut dyn Observer) -> Result<()> {
+        let kernel = &self.kernel;
+        let total = work.cost();
+        let run = |scratch: &mut K::Scratch, shard: usize, stop: &Stop| {
+            let signal = Signal::of(stop);
+            let mut page = book.open(shard);
+            match &work.shards[shard].part {
+                Part::Tile { rows, others } => {
+                    for row in rows.clone() {
+                        let lanes = work.lanes_between(row, others);
+                        if lanes.is_empty() || signal.stop_requested() {
+                            continue;
+                        }
+                        let view = RowView::new(work, row, lanes.clone());
+                        kernel.row(&view, scratch, &signal, &mut |outcome| {
+                            page.enter(row as u32, &Answer { at: lanes.start + outcome.at, ..*outcome });
+                        });
+                    }
+                }
+                Part::Lanes { row, lanes, sets, limits } => {
+                    let found = work.limits(*limits..*limits + lanes.len());
+                    let view =
+                        RowView { sets: sets.clone(), found: Some(found), ..RowView::new(work, *row, lanes.clone()) };
+                    kernel.row(&view, scratch, &signal, &mut |outcome| {
+                        page.enter(*row as u32, &Answer { at: lanes.start + outcome.at, ..*outcome });
+                    });
+                }
+                Part::Sides(sides) => {
+                    let mut set = Vec::new();
+                    for at in sides.clone() {
+                        let signal = Signal::of(stop);
+                        let side = &work.sides[at];
+                        let verdict = kernel.walk(&SideView::new(work, side, 0..side.count), scratch, &signal);
+                        enter_side(&mut page, work, book, at, verdict, signal.exact_tests(), &mut set);
+                    }
+                }
+                Part::Ranks { side: at, ranks, limit } => {
+                    let limit = &work.limits(*limit..*limit + 1)[0];
+                    let signal = Signal::new(stop, limit);
+                    let view = SideView::new(work, &work.sides[*at], ranks.clone());
+                    let verdict = kernel.walk(&view, scratch, &signal);
+                    enter_side(&mut page, work, book, *at, verdict, signal.exact_tests(), &mut Vec::new());
+                }
+            }
+            page.close();
+        };
+        self.pool.run(
+            work.shards.len(),
+            total < kernel.inline_tests(),
+            |shard| work.shards[shard].cost,
+            &mut |done| observer.progress(work.size, done, total),
+            run,
+        )
     }
 
     fn p_values(&mut self, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>> {
@@ -126,134 +177,22 @@ impl<K: Kernel> Engine for CpuEngine<K> {
             }
         }
     }
-
-    fn pool(&self) -> &Pool {
-        &self.pool
-    }
-
-    fn as_side_engine(&mut self) -> Option<&mut dyn SideEngine> {
-        Some(self)
-    }
 }
 
-impl<K: Kernel> SideEngine for CpuEngine<K> {
-    fn shard_tests(&self) -> u64 {
-        self.shard_tests
-    }
-
-    fn marginal_p(
-        &mut self,
-        pairs: &Adjacency,
-        alpha: f64,
-        p_max: &mut [f64],
-        observer: &mut dyn Observer,
-    ) -> Result<()> {
-        let columns = p_max.chunks_mut(pairs.p()).collect();
-        self.each_column(columns, observer, |kernel, y, column, signal| {
-            kernel.marginal(y, pairs, alpha, column, signal)
-        })
-    }
-
-    fn decide(&mut self, level: &Sides, verdicts: &mut Vec<Verdict>, observer: &mut dyn Observer) -> Result<u64> {
-        let shards = &level.shards;
-        memory::room(Sides::bytes(level.sides.len()) + 128 * shards.len(), Use::Level)?;
-        // Sides cut into pieces share the smallest rank found, so that pieces behind it can be left.
-        let split: Vec<Option<usize>> = {
-            let mut count = 0;
-            let mut last = usize::MAX;
-            shards
-                .iter()
-                .map(|shard| {
-                    shard.ranks.as_ref()?;
-                    if shard.sides.start != last {
-                        last = shard.sides.start;
-                        count += 1;
-                    }
-                    Some(count - 1)
-                })
-                .collect()
-        };
-        let limits: Vec<AtomicU64> =
-            (0..split.iter().flatten().last().map_or(0, |last| last + 1)).map(|_| AtomicU64::new(u64::MAX)).collect();
-        verdicts.clear();
-        verdicts.resize(level.sides.len(), Verdict::Dependent { rank: 0, p: -1.0 });
-        let slots = slots(verdicts, shards);
-        let parts: Mutex<Vec<Part>> = Mutex::new(Vec::new());
-        let total = level.cost();
-        let exact = AtomicU64::new(0);
-        let kernel = &self.kernel;
-        let work = |scratch: &mut K::Scratch, task: usize, stop: &Stop| {
-            let Shard { sides, ranks, .. } = &shards[task];
-            let unlimited = AtomicU64::new(u64::MAX);
-            let limit = split[task].map_or(&unlimited, |i| &limits[i]);
-            let signal = Signal::new(stop, limit);
-            match ranks {
-                None => {
-                    let Some(out) = slots[task].lock().ok().and_then(|mut slot| slot.take()) else { return };
-                    for (verdict, side) in out.iter_mut().zip(&level.sides[sides.clone()]) {
-                        *verdict = kernel.walk(&SideView::new(level, side, 0..side.count), scratch, &signal);
-                    }
-                }
-                Some(ranks) => {
-                    let side = &level.sides[sides.start];
-                    let verdict = kernel.walk(&SideView::new(level, side, ranks.clone()), scratch, &signal);
-                    if let Verdict::Independent { rank, .. } | Verdict::Undefined { rank, .. } = verdict {
-                        limit.fetch_min(rank, Ordering::Relaxed);
-                    }
-                    if let Ok(mut parts) = parts.lock() {
-                        let exact_tests = signal.exact_tests();
-                        parts.push(Part { side: sides.start, first: ranks.start, verdict, exact_tests });
-                    }
-                    return;
-                }
-            }
-            exact.fetch_add(signal.exact_tests(), Ordering::Relaxed);
-        };
-        let cost = |task: usize| shards[task].cost as f64;
-        self.pool.run(
-            shards.len(),
-            total < self.kernel.inline_tests(),
-            cost,
-            &mut |done| observer.progress(level.size, done, total),
-            work,
-        )?;
-        drop(slots);
-        let parts = parts.into_inner().unwrap_or_default();
-        for part in &parts {
-            verdicts[part.side] = verdicts[part.side].merge(part.verdict);
-        }
-        // Parts after the rank that separates ran until they learnt of it, or not at all: their counts depend on timing.
-        let counted = parts.iter().filter(|part| match verdicts[part.side] {
-            Verdict::Independent { rank, .. } | Verdict::Undefined { rank, .. } => part.first <= rank,
-            Verdict::Dependent { .. } => true,
-        });
-        Ok(exact.into_inner() + counted.map(|part| part.exact_tests).sum::<u64>())
-    }
-}
-
-/// The verdict of a range of ranks of one side.
-struct Part {
-    side: usize,
-    first: u64,
+/// Enters the verdict on a side; `set` is working memory.
+fn enter_side(
+    page: &mut Page,
+    work: &Work,
+    book: &Book,
+    at: usize,
     verdict: Verdict,
     exact_tests: u64,
-}
-
-/// For every shard of whole sides, its part of the verdicts.
-fn slots<'a>(verdicts: &'a mut [Verdict], shards: &[Shard]) -> Vec<Mutex<Option<&'a mut [Verdict]>>> {
-    let mut rest = verdicts;
-    let mut next = 0;
-    shards
-        .iter()
-        .map(|shard| {
-            if shard.ranks.is_some() {
-                return Mutex::new(None);
-            }
-            let (_, from) = std::mem::take(&mut rest).split_at_mut(shard.sides.start - next);
-            let (own, after) = from.split_at_mut(shard.sides.len());
-            rest = after;
-            next = shard.sides.end;
-            Mutex::new(Some(own))
-        })
-        .collect()
+    set: &mut Vec<u32>,
+) {
+    let side = &work.sides[at];
+    set.clear();
+    if book.wants_sets() && !matches!(verdict, Verdict::Dependent { .. }) {
+        side.set_into(work.neighbours, work.size, verdict.rank(), set);
+    }
+    page.enter(side.row, &Answer { at, verdict, set, exact_tests });
 }

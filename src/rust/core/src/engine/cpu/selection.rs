@@ -10,8 +10,8 @@ use std::sync::Mutex;
 
 use crate::ci::discrete::{Codes, Counter, Table};
 use crate::memory::{self, Use};
+use crate::observer::Observer;
 use crate::pool::{Pool, Stop};
-use crate::search::Observer;
 use crate::select::discretise::{discretise, Column, Discretise, Flaw};
 use crate::select::{CountLogs, Counting, FeatureCodes, FeatureColumn, Joint, Partner, Samples, SparseVariable, Sums};
 use crate::{Error, Result};

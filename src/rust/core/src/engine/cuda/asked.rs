@@ -12,8 +12,8 @@ use super::CudaEngine;
 use crate::ci::discrete::{Counter, Discrete, Margins};
 use crate::ci::Batch;
 use crate::memory;
+use crate::observer::Observer;
 use crate::pool::{Pool, Stop};
-use crate::search::Observer;
 use crate::Result;
 
 /// A test for the CPU.

@@ -7,7 +7,7 @@ use super::{rules, CudaEngine};
 use crate::ci::gauss::{Gauss, Reading, Undefined, MISSING, TOO_FEW};
 use crate::ci::Batch;
 use crate::memory;
-use crate::search::Observer;
+use crate::observer::Observer;
 use crate::{Error, Result};
 
 /// A launch takes no more questions once pairs and sets have this many vertices: enough to fill a card, few enough to end soon.

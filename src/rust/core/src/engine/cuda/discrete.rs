@@ -7,7 +7,7 @@ use super::search::CudaSearch;
 use super::{asked, Strategy};
 use crate::ci::discrete::Discrete;
 use crate::graph::subsets;
-use crate::search::Observer;
+use crate::observer::Observer;
 use crate::Result;
 
 /// Ranks of the first stage, and the factor from one stage to the next: most pairs are separated by one of their first sets, and

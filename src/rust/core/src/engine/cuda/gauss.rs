@@ -6,7 +6,7 @@ use super::rules;
 use super::search::{CudaSearch, DECIDING};
 use super::Strategy;
 use crate::ci::gauss::{Gauss, Reading, Undefined, MISSING, TOO_FEW};
-use crate::search::Observer;
+use crate::observer::Observer;
 use crate::{Error, Result};
 
 /// Tests of a launch of level 1, at most: about 0.1 s.

@@ -39,9 +39,13 @@ mod transfer;
 use crate::ci::discrete::Discrete;
 use crate::ci::gauss::Gauss;
 use crate::ci::Batch;
-use crate::engine::{Engine, Search};
+use crate::observer::Observer;
 use crate::pool::{default_threads, Pool};
-use crate::search::{Observer, Options};
+use crate::search::book::Book;
+use crate::search::driver::Levels;
+use crate::search::shards::Work;
+use crate::search::worker::{takes_no_shards, Alone, Column, Marginals, Worker};
+use crate::search::Options;
 use crate::{Error, Result};
 use counting::Coding;
 use held::{Held, Holds};
@@ -224,17 +228,21 @@ impl Holds for CudaEngine<'_> {
     }
 }
 
-impl Engine for CudaEngine<'_> {
-    fn begin<'s>(&'s mut self, options: &'s Options, p_max: &'s mut [f64]) -> Result<Box<dyn Search + 's>> {
-        Ok(Box::new(search::CudaSearch::new(self, options, p_max)?))
-    }
-
+impl Worker for CudaEngine<'_> {
     fn pool(&self) -> &Pool {
         &self.held.pool
     }
 
-    fn memory_plan(&self) -> Vec<(&'static str, u64)> {
-        self.plan().parts()
+    fn shard_tests(&self) -> u64 {
+        u64::MAX
+    }
+
+    fn marginal(&mut self, _level: &Marginals, _columns: Vec<Column>, _observer: &mut dyn Observer) -> Result<()> {
+        Err(takes_no_shards())
+    }
+
+    fn answer(&mut self, _work: &Work, _book: &Book, _observer: &mut dyn Observer) -> Result<()> {
+        Err(takes_no_shards())
     }
 
     fn p_values(&mut self, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>> {
@@ -242,5 +250,19 @@ impl Engine for CudaEngine<'_> {
             Test::Gauss(gauss) => batch::p_values(engine, &gauss, batch, observer),
             Test::Discrete(test) => asked::p_values(engine, &test, batch, observer),
         })
+    }
+
+    fn memory_plan(&self) -> Vec<(&'static str, u64)> {
+        self.plan().parts()
+    }
+
+    fn alone(&mut self) -> Option<&mut dyn Alone> {
+        Some(self)
+    }
+}
+
+impl Alone for CudaEngine<'_> {
+    fn begin<'s>(&'s mut self, options: &'s Options, p_max: &'s mut [f64]) -> Result<Box<dyn Levels + 's>> {
+        Ok(Box::new(search::CudaSearch::new(self, options, p_max)?))
     }
 }

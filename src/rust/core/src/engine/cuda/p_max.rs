@@ -7,8 +7,8 @@ use super::search::CudaSearch;
 use super::transfer::{each_column, numbers, prefer_large_pages};
 use super::CudaEngine;
 use crate::memory;
+use crate::observer::Observer;
 use crate::pool::Pool;
-use crate::search::Observer;
 use crate::Result;
 
 /// A search's matrix of p-values, p x p, column by column, and how much of it is filled.

@@ -10,10 +10,11 @@ use super::memory::Buffer;
 use super::p_max::PMax;
 use super::plan::Plan;
 use super::{CudaEngine, Strategy, Test};
-use crate::engine::{LevelReport, Search, Widest};
 use crate::graph::{Adjacency, SepSetLog, SepSets};
 use crate::memory;
-use crate::search::{Method, Observer, Options};
+use crate::observer::Observer;
+use crate::search::driver::{LevelReport, Levels, Widest};
+use crate::search::{Method, Options};
 use crate::Result;
 
 /// Threads of a block, unless a kernel needs another number.
@@ -322,7 +323,7 @@ impl Holds for CudaSearch<'_, '_> {
     }
 }
 
-impl Search for CudaSearch<'_, '_> {
+impl Levels for CudaSearch<'_, '_> {
     fn edge_count(&self) -> usize {
         (self.ends / 2) as usize
     }

@@ -5,7 +5,7 @@ use super::memory::Buffer;
 use super::search::{CudaSearch, DECIDING};
 use super::Strategy;
 use crate::graph::subsets;
-use crate::search::Observer;
+use crate::observer::Observer;
 use crate::Result;
 
 /// Tests of size 1 in a launch of the papers' strategies: less than 0.1 s on a slow card.

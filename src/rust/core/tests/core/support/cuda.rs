@@ -3,7 +3,8 @@
 use std::time::Instant;
 
 use pcgpu_core::engine::cuda::device;
-use pcgpu_core::search::{Observer, Skeleton};
+use pcgpu_core::observer::Observer;
+use pcgpu_core::search::Skeleton;
 use pcgpu_core::{Error, Result};
 
 /// Whether the card is the tests' emulated one (../../driver), some 10,000 times slower than a real card: tests repeat less on

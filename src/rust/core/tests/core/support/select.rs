@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use pcgpu_core::engine::cpu::selection::encode;
-use pcgpu_core::search::Unobserved;
+use pcgpu_core::observer::Unobserved;
 use pcgpu_core::select::discretise::{Column, Discretise};
 use pcgpu_core::select::{CountLogs, Counting, Criterion, Samples, Selector};
 use serde_json::Value;

@@ -13,9 +13,10 @@ mod sums;
 mod wide;
 mod work;
 
-use super::kernel::{Kernel, LaneOutcome, RowView, SideView, Signal};
+use super::kernel::{Kernel, RowView, SideView, Signal};
 use crate::ci::knn::{Knn, Values};
 use crate::graph::{subsets, Adjacency};
+use crate::search::book::Answer;
 use crate::search::level::Verdict;
 use cell::Cell;
 use given::Table;
@@ -159,7 +160,7 @@ impl Kernel for KnnKernel<'_> {
         Ok(())
     }
 
-    fn row(&self, row: &RowView, scratch: &mut Scratch, signal: &Signal, out: &mut dyn FnMut(&LaneOutcome)) {
+    fn row(&self, row: &RowView, scratch: &mut Scratch, signal: &Signal, out: &mut dyn FnMut(&Answer)) {
         let x = row.row as usize;
         let list = row.neighbours.list(x);
         let d = list.len();
@@ -198,7 +199,7 @@ impl Kernel for KnnKernel<'_> {
                 if separates {
                     let rank = subsets::rank_without(d, &positions, lane.place as usize);
                     let verdict = Verdict::Independent { rank, p };
-                    out(&LaneOutcome { lane: lane.index, verdict, set: &set, exact_tests: 0 });
+                    out(&Answer { at: lane.index, verdict, set: &set, exact_tests: 0 });
                 } else if lane.largest.is_none_or(|(largest, _)| p > largest) {
                     lane.largest = Some((p, rank));
                 }
@@ -218,7 +219,7 @@ impl Kernel for KnnKernel<'_> {
                 subsets::unrank(d, rank, &mut positions);
                 verdict = Verdict::Dependent { rank: subsets::rank_without(d, &positions, lane.place as usize), p };
             }
-            out(&LaneOutcome { lane: lane.index, verdict, set: &[], exact_tests: 0 });
+            out(&Answer { at: lane.index, verdict, set: &[], exact_tests: 0 });
         }
         (scratch.positions, scratch.set, scratch.lanes) = (positions, set, lanes);
     }

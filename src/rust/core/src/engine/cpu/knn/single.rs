@@ -8,8 +8,8 @@ use super::work::{given_for, outcome, part, sums_of, Buffers, Question};
 use super::KnnKernel;
 use crate::ci::knn::{Knn, Outcome, Values};
 use crate::memory::{self, Use};
+use crate::observer::Observer;
 use crate::pool::{Pool, Stop};
-use crate::search::Observer;
 use crate::{Error, Result};
 
 /// Parts a thread, so that none waits long for another.

@@ -18,10 +18,11 @@ mod settle;
 mod singles;
 
 use super::gauss::{Rules, Scratch};
-use super::kernel::{LaneOutcome, RowView, Signal};
+use super::kernel::{RowView, Signal};
 #[cfg(target_arch = "x86_64")]
 use super::simd::Avx2;
 use super::simd::{Portable, Quad};
+use crate::search::book::Answer;
 use sets::{Sets, LANES};
 use singles::Singles;
 
@@ -39,7 +40,7 @@ pub(super) fn dispatch(
     row: &RowView,
     scratch: &mut Scratch,
     signal: &Signal,
-    out: &mut dyn FnMut(&LaneOutcome),
+    out: &mut dyn FnMut(&Answer),
 ) {
     #[cfg(target_arch = "x86_64")]
     {
@@ -49,7 +50,7 @@ pub(super) fn dispatch(
             row: &RowView,
             scratch: &mut Scratch,
             signal: &Signal,
-            out: &mut dyn FnMut(&LaneOutcome),
+            out: &mut dyn FnMut(&Answer),
         ) {
             decide::<Avx2>(rules, row, scratch, signal, out);
         }
@@ -62,13 +63,7 @@ pub(super) fn dispatch(
 }
 
 #[inline(always)]
-fn decide<Q: Quad>(
-    rules: &Rules,
-    row: &RowView,
-    scratch: &mut Scratch,
-    signal: &Signal,
-    out: &mut dyn FnMut(&LaneOutcome),
-) {
+fn decide<Q: Quad>(rules: &Rules, row: &RowView, scratch: &mut Scratch, signal: &Signal, out: &mut dyn FnMut(&Answer)) {
     // Taken out, so that the walk of a pair can have the rest.
     let mut own = std::mem::take(&mut scratch.rows);
     let RowScratch { singles, sets, set } = &mut own;

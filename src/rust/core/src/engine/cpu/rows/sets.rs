@@ -1,9 +1,10 @@
 //! Sets of two candidates and more: the enumeration of a row's sets, and what their prefixes share.
 
+use crate::search::book::Answer;
 use std::ops::Range;
 
 use super::super::gauss::{Rules, Scratch};
-use super::super::kernel::{LaneOutcome, RowView, Signal};
+use super::super::kernel::{RowView, Signal};
 use super::super::simd::{Four, Quad};
 use super::covariances::{grow, scale_by, step, step_square, two_depths, Rows};
 use crate::ci::gauss::COLLINEAR;
@@ -108,7 +109,7 @@ impl Sets {
         scratch: &mut Scratch,
         set: &mut Vec<u32>,
         signal: &Signal,
-        out: &mut dyn FnMut(&LaneOutcome),
+        out: &mut dyn FnMut(&Answer),
     ) {
         if !self.start(rules, row, lanes) {
             return;
@@ -152,7 +153,7 @@ impl Sets {
         cursor: &mut Cursor,
         set: &mut Vec<u32>,
         signal: &Signal,
-        out: &mut dyn FnMut(&LaneOutcome),
+        out: &mut dyn FnMut(&Answer),
     ) -> bool {
         let list = row.neighbours.list(row.row as usize);
         let (d, size) = (list.len(), row.size);

@@ -3,11 +3,12 @@
 use std::ops::Range;
 
 use super::super::gauss::{judge_side, Rules, Scratch};
-use super::super::kernel::{LaneOutcome, RowView, SideView, Signal};
+use super::super::kernel::{RowView, SideView, Signal};
 use super::super::simd::Four;
 use super::sets::{Lane, Leaf, Sets};
 use crate::ci::gauss::COLLINEAR;
 use crate::graph::subsets;
+use crate::search::book::Answer;
 use crate::search::level::{CandidateOrder, PairSide, Verdict};
 
 impl Sets {
@@ -21,7 +22,7 @@ impl Sets {
         leaf: &Leaf,
         mut suspects: u64,
         set: &[u32],
-        out: &mut dyn FnMut(&LaneOutcome),
+        out: &mut dyn FnMut(&Answer),
     ) -> u64 {
         let d = self.lane_at.len();
         let depth = row.size - 1;
@@ -50,7 +51,7 @@ impl Sets {
                 if q < rules.cutoff.independent_below {
                     let p = rules.p_of_square(q, condition, row.row as usize, lane.vertex as usize, set);
                     let verdict = Verdict::Independent { rank: own_rank(lane), p };
-                    out(&LaneOutcome { lane: lane.index, verdict, set, exact_tests: lane.exact_tests });
+                    out(&Answer { at: lane.index, verdict, set, exact_tests: lane.exact_tests });
                     decided |= 1 << i;
                     continue;
                 }
@@ -70,7 +71,7 @@ impl Sets {
         row: &RowView,
         mut lanes: u64,
         set: &[u32],
-        out: &mut dyn FnMut(&LaneOutcome),
+        out: &mut dyn FnMut(&Answer),
     ) -> u64 {
         let d = self.lane_at.len();
         let mut decided = 0;
@@ -96,7 +97,7 @@ impl Sets {
         scratch: &mut Scratch,
         set: &mut Vec<u32>,
         signal: &Signal,
-        out: &mut dyn FnMut(&LaneOutcome),
+        out: &mut dyn FnMut(&Answer),
     ) {
         let list = row.neighbours.list(row.row as usize);
         let d = list.len();
@@ -130,7 +131,7 @@ impl Sets {
                     verdict = Verdict::Dependent { rank, p }.merge(verdict);
                 }
             }
-            out(&LaneOutcome { lane: lane.index, verdict, set, exact_tests });
+            out(&Answer { at: lane.index, verdict, set, exact_tests });
         }
         self.positions = positions;
     }
@@ -143,7 +144,7 @@ fn exactly(
     lane: &mut Lane,
     own_rank: impl Fn(&Lane) -> u64,
     set: &[u32],
-    out: &mut dyn FnMut(&LaneOutcome),
+    out: &mut dyn FnMut(&Answer),
 ) -> bool {
     lane.exact_tests += 1;
     let verdict = match rules.exactly(row.row as usize, lane.vertex as usize, set) {
@@ -156,7 +157,7 @@ fn exactly(
             return false;
         }
     };
-    out(&LaneOutcome { lane: lane.index, verdict, set, exact_tests: lane.exact_tests });
+    out(&Answer { at: lane.index, verdict, set, exact_tests: lane.exact_tests });
     true
 }
 

@@ -1,8 +1,9 @@
 //! Sets of one candidate: the candidates in order, all lanes at once, then the few lanes that remain one by one.
 
 use super::super::gauss::Rules;
-use super::super::kernel::{LaneOutcome, RowView, Signal};
+use super::super::kernel::{RowView, Signal};
 use super::BITS;
+use crate::search::book::Answer;
 use crate::search::level::Verdict;
 
 /// Where this few lanes are left, they are walked one by one, with the candidates side by side.
@@ -41,7 +42,7 @@ impl Singles {
         row: &RowView,
         set: &mut Vec<u32>,
         signal: &Signal,
-        out: &mut dyn FnMut(&LaneOutcome),
+        out: &mut dyn FnMut(&Answer),
     ) {
         let x = row.row as usize;
         let list = row.neighbours.list(x);
@@ -113,7 +114,7 @@ impl Singles {
         n: usize,
         at: usize,
         set: &mut Vec<u32>,
-        out: &mut dyn FnMut(&LaneOutcome),
+        out: &mut dyn FnMut(&Answer),
     ) -> usize {
         self.suspects.resize(n.max(self.suspects.len()), 0);
         let mut hits = 0;
@@ -149,7 +150,7 @@ impl Singles {
         with_x: f64,
         at: usize,
         set: &mut Vec<u32>,
-        out: &mut dyn FnMut(&LaneOutcome),
+        out: &mut dyn FnMut(&Answer),
     ) -> bool {
         let (of_x, left_x) = (self.of_x[at], self.left_x[at]);
         let list = row.neighbours.list(row.row as usize);
@@ -179,7 +180,7 @@ impl Singles {
         };
         set.clear();
         set.push(k);
-        out(&LaneOutcome { lane, verdict, set, exact_tests: self.exact_tests[lane] });
+        out(&Answer { at: lane, verdict, set, exact_tests: self.exact_tests[lane] });
         true
     }
 
@@ -196,7 +197,7 @@ impl Singles {
         end: usize,
         set: &mut Vec<u32>,
         signal: &Signal,
-        out: &mut dyn FnMut(&LaneOutcome),
+        out: &mut dyn FnMut(&Answer),
     ) {
         let mut walked = Walked { smallest: (f64::INFINITY, 0), exact: (-1.0, 0) };
         let known = self.exact_tests[lane];
@@ -221,7 +222,7 @@ impl Singles {
                 verdict = Verdict::Dependent { rank, p }.merge(verdict);
             }
         }
-        out(&LaneOutcome { lane, verdict, set: &[], exact_tests });
+        out(&Answer { at: lane, verdict, set: &[], exact_tests });
     }
 
     /// Walks the candidates from one to another for one lane; `true` when that decides it.
@@ -237,7 +238,7 @@ impl Singles {
         walked: &mut Walked,
         set: &mut Vec<u32>,
         signal: &Signal,
-        out: &mut dyn FnMut(&LaneOutcome),
+        out: &mut dyn FnMut(&Answer),
     ) -> bool {
         const BLOCK: usize = 64;
         let list = row.neighbours.list(row.row as usize);

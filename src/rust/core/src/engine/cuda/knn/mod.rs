@@ -1,6 +1,6 @@
 //! The nearest-neighbour test on one GPU: GPU_CMIknn of Hagedorn, Lange, Huegle and Schlosser (2022), and a strategy of our own.
 //!
-//! Questions come in batches (`BatchedSearch` makes them from a level). `run` has the card find the neighbours in each set,
+//! Questions come in batches (`batched` makes them from a level). `run` has the card find the neighbours in each set,
 //! draw the permutations of each test and sum the terms of each permutation; the sums are whole numbers, and the CPU makes p
 //! from them.
 //! `data`: columns on the card; `plan`: memory and launches; `kernels`: arguments; the sources are kernels/knn*.cu.
@@ -16,10 +16,12 @@ pub(super) use kernels::ARGS_BYTES;
 use super::held::{Held, Holds};
 use crate::ci::knn::{Knn, Outcome};
 use crate::ci::Batch;
-use crate::engine::batched::{Asker, BatchedSearch};
-use crate::engine::{Engine, Search};
+use crate::engine::batched::{self, Asker};
+use crate::observer::Observer;
 use crate::pool::{default_threads, Pool};
-use crate::search::{Observer, Options};
+use crate::search::book::Book;
+use crate::search::shards::Work;
+use crate::search::worker::{Column, Marginals, Worker};
 use crate::{Error, Result};
 
 /// How tests are handed out on the GPU. All strategies give the same answer.
@@ -115,10 +117,6 @@ impl Holds for KnnCudaEngine<'_> {
 }
 
 impl Asker for KnnCudaEngine<'_> {
-    fn pool(&self) -> &Pool {
-        &self.held.pool
-    }
-
     fn batch(&self) -> usize {
         // Enough warps for a large card, and few enough tests that few are asked in vain.
         (4_000_000 / self.knn.columns().n()).clamp(64, 8192)
@@ -129,17 +127,25 @@ impl Asker for KnnCudaEngine<'_> {
     }
 }
 
-impl Engine for KnnCudaEngine<'_> {
-    fn begin<'s>(&'s mut self, options: &'s Options, p_max: &'s mut [f64]) -> Result<Box<dyn Search + 's>> {
-        Ok(Box::new(BatchedSearch::new(self, options, p_max)))
+impl Worker for KnnCudaEngine<'_> {
+    fn pool(&self) -> &Pool {
+        &self.held.pool
+    }
+
+    fn shard_tests(&self) -> u64 {
+        batched::SHARD_TESTS
+    }
+
+    fn marginal(&mut self, level: &Marginals, columns: Vec<Column>, observer: &mut dyn Observer) -> Result<()> {
+        batched::marginal(self, level, columns, observer)
+    }
+
+    fn answer(&mut self, work: &Work, book: &Book, observer: &mut dyn Observer) -> Result<()> {
+        batched::answer(self, work, book, observer)
     }
 
     fn p_values(&mut self, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>> {
         self.ask(batch, &mut |_| observer.look())
-    }
-
-    fn pool(&self) -> &Pool {
-        &self.held.pool
     }
 
     fn memory_plan(&self) -> Vec<(&'static str, u64)> {

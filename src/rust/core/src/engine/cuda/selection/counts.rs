@@ -3,7 +3,7 @@
 use super::super::memory::Buffer;
 use super::kernels::{counter_bits, groups_in, table_words, LEVELS_AT, PARTIAL_BYTES};
 use super::{stride, write_codes, Args, CudaCounting, Feature, BLOCK, MODES_FROM, WARP};
-use crate::search::Observer;
+use crate::observer::Observer;
 use crate::select::{Joint, Partner, Sums};
 use crate::{Error, Result};
 

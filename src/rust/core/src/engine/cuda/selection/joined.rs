@@ -6,8 +6,8 @@ use super::counts::{too_many_states, Place};
 use super::kernels::{table_words, Feature, NO_MODE};
 use super::{stride, CudaCounting};
 use crate::ci::discrete::Codes;
+use crate::observer::Observer;
 use crate::pool::Pool;
-use crate::search::Observer;
 use crate::select::{FeatureCodes, Joint, Partner, Samples, Sums};
 use crate::Result;
 

@@ -20,8 +20,8 @@ use super::memory::Buffer;
 use super::plan::Plan;
 use super::transfer::{numbers, threads_for};
 use crate::ci::discrete::Codes;
+use crate::observer::Observer;
 use crate::pool::{default_threads, Pool};
-use crate::search::Observer;
 use crate::select::{CountLogs, Counting, FeatureCodes, Partner, Samples, Sums};
 use crate::Result;
 #[cfg(test)]

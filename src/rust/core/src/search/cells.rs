@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::pool::Pool;
+
 /// The caller's array while threads work on it. No two threads ever raise the same pair, so that plain loads and stores suffice.
 #[derive(Clone, Copy)]
 pub(super) struct Cells<'a> {
@@ -31,6 +33,35 @@ impl<'a> Cells<'a> {
     }
 }
 
+/// Copies the upper triangle to the lower one, in tiles that stay in cache, and sets the diagonal to 1.
+pub(super) fn symmetrise(m: &mut [f64], p: usize, pool: &Pool) {
+    const TILE: usize = 64;
+    let tiles = p.div_ceil(TILE);
+    let cells = Cells::new(m, p).bits;
+    // Tiles of columns from the right: the longest come first. No two threads write one number, and none reads what another
+    // writes.
+    let run = |task: usize| {
+        let left = (tiles - 1 - task) * TILE;
+        for top in (0..=left).step_by(TILE) {
+            for y in left..(left + TILE).min(p) {
+                for x in top..(top + TILE).min(y) {
+                    let value = cells[y * p + x].load(Ordering::Relaxed);
+                    cells[x * p + y].store(value, Ordering::Relaxed);
+                }
+            }
+        }
+    };
+    if p < LARGE {
+        (0..tiles).for_each(run);
+    } else {
+        pool.each(tiles, run);
+    }
+    m.iter_mut().step_by(p + 1).for_each(|cell| *cell = 1.0);
+}
+
+/// From this many variables on, several threads are quicker than one.
+const LARGE: usize = 1000;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -48,5 +79,21 @@ mod tests {
         p_max[3] = f64::NAN;
         Cells::new(&mut p_max, 3).raise(0, 1, 0.5);
         assert!(p_max[3].is_nan());
+    }
+
+    #[test]
+    fn the_upper_triangle_is_copied_down() {
+        for p in [1usize, 2, 63, 64, 65, 150, 1100] {
+            let before: Vec<f64> = (0..p * p).map(|i| i as f64).collect();
+            let mut m = before.clone();
+            symmetrise(&mut m, p, &crate::pool::Pool::new(2));
+            for x in 0..p {
+                assert_eq!(m[x * p + x], 1.0);
+                for y in x + 1..p {
+                    let value = before[y * p + x];
+                    assert_eq!((m[y * p + x], m[x * p + y]), (value, value));
+                }
+            }
+        }
     }
 }

@@ -1,0 +1,37 @@
+//! How the caller follows a run, and ends it.
+
+use crate::Result;
+
+/// Follows a search from the caller's thread, and may end it.
+pub trait Observer {
+    /// A level begins, with this number of edges.
+    fn level(&mut self, _level: usize, _edges: usize) -> Result<()> {
+        Ok(())
+    }
+
+    /// `done` of `total` tests of the level (estimates: tests that need not be run count as done). At the end of a level all
+    /// are done.
+    fn progress(&mut self, _level: usize, _done: f64, _total: f64) -> Result<()> {
+        Ok(())
+    }
+
+    /// Something without a level is being worked on: only a chance to stop.
+    fn look(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    /// A search that asks one question at a time begins visit `number` (from 1) of `visits` of the level.
+    fn visiting(&mut self, _number: usize, _visits: usize) -> Result<()> {
+        Ok(())
+    }
+
+    /// A search that asks one question at a time has done the test (x, y | s), with this p-value.
+    fn tested(&mut self, _x: usize, _y: usize, _s: &[u32], _p: f64) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Follows nothing.
+pub struct Unobserved;
+
+impl Observer for Unobserved {}

@@ -1,0 +1,253 @@
+//! Where workers enter the outcomes of a level's shards.
+
+use std::sync::Mutex;
+
+use super::cells::Cells;
+use super::level::Verdict;
+use super::shards::{Part, Work};
+use super::Options;
+use crate::graph::{subsets, Separations};
+use crate::memory::{self, Use};
+
+/// The outcomes of a level's shards, entered from any thread, in any order.
+pub struct Book<'a> {
+    work: &'a Work<'a>,
+    options: &'a Options,
+    /// The largest p-values; none: verdicts are kept as they are, and change nothing.
+    cells: Option<Cells<'a>>,
+    founds: Mutex<Vec<(usize, Found)>>,
+    pieces: Mutex<Vec<Piece>>,
+}
+
+/// What was found on one pair, by the sets of one shard.
+#[derive(Clone, Debug)]
+pub struct Answer<'a> {
+    /// For pairs in rows: index among the row's [lanes](super::shards::Lanes::of). For sides: index into [`Work::sides`].
+    pub at: usize,
+    /// The verdict; ranks are the side's own.
+    pub verdict: Verdict,
+    /// The set that separates or has no answer.
+    pub set: &'a [u32],
+    /// Number of tests decided by the exact formula.
+    pub exact_tests: u64,
+}
+
+/// What one shard found.
+pub(super) struct Found {
+    pub separations: Separations,
+    /// The pairs (row, other) that no set separates.
+    pub kept: Vec<[u32; 2]>,
+    pub tests: u64,
+    pub exact_tests: u64,
+    pub undefined: Option<Undefined>,
+    /// By index of the side, where verdicts are kept as they are.
+    verdicts: Vec<(usize, Verdict)>,
+}
+
+/// A pair whose test has no answer.
+pub(super) struct Undefined {
+    pub x: u32,
+    pub y: u32,
+    pub set: Vec<u32>,
+    pub reason: &'static str,
+}
+
+/// What a range of sets says about a pair whose sets are cut.
+struct Piece {
+    row: u32,
+    at: usize,
+    first_set: u64,
+    verdict: Verdict,
+    set: Vec<u32>,
+    exact_tests: u64,
+}
+
+impl<'a> Book<'a> {
+    pub(super) fn new(work: &'a Work, options: &'a Options, cells: Cells<'a>) -> Self {
+        Book { work, options, cells: Some(cells), founds: Mutex::default(), pieces: Mutex::default() }
+    }
+
+    /// A book that keeps the verdicts on sides as they are.
+    pub(super) fn of_verdicts(work: &'a Work, options: &'a Options) -> Self {
+        Book { work, options, cells: None, founds: Mutex::default(), pieces: Mutex::default() }
+    }
+
+    /// Begins a shard, by its number.
+    pub fn open(&self, shard: usize) -> Page<'_, 'a> {
+        let part = &self.work.shards[shard].part;
+        Page {
+            book: self,
+            shard,
+            part,
+            found: Found::of_size(self.work.size),
+            pieces: Vec::new(),
+            row_sets: (u32::MAX, 0),
+        }
+    }
+
+    /// Whether sets are read that separate or have no answer.
+    pub fn wants_sets(&self) -> bool {
+        self.cells.is_some()
+    }
+
+    /// What the shards found, by number of the shard, which leaves separating sets in order.
+    pub(super) fn close(self) -> Vec<Found> {
+        let mut founds = self.founds.into_inner().unwrap_or_default();
+        founds.sort_unstable_by_key(|&(shard, _)| shard);
+        let mut founds: Vec<Found> = founds.into_iter().map(|(_, found)| found).collect();
+        let mut entering =
+            Entering { work: self.work, options: self.options, cells: self.cells, row_sets: (u32::MAX, 0) };
+        founds.push(merge(self.pieces.into_inner().unwrap_or_default(), &mut entering));
+        founds
+    }
+
+    /// The verdicts by side, and the number of exact tests.
+    pub(super) fn verdicts(self) -> (Vec<Verdict>, u64) {
+        let mut verdicts = vec![Verdict::Dependent { rank: 0, p: -1.0 }; self.work.sides.len()];
+        let mut exact_tests = 0;
+        for found in self.close() {
+            exact_tests += found.exact_tests;
+            found.verdicts.iter().for_each(|&(at, verdict)| verdicts[at] = verdict);
+        }
+        (verdicts, exact_tests)
+    }
+}
+
+/// The outcomes of one shard, on one thread.
+pub struct Page<'b, 'a> {
+    book: &'b Book<'a>,
+    shard: usize,
+    part: &'b Part,
+    found: Found,
+    pieces: Vec<Piece>,
+    row_sets: (u32, u64),
+}
+
+impl Page<'_, '_> {
+    /// Enters an outcome; `row` is that of the pair.
+    #[inline]
+    pub fn enter(&mut self, row: u32, outcome: &Answer) {
+        let Answer { at, verdict, set, exact_tests } = *outcome;
+        let (limit, first_set) = match self.part {
+            Part::Tile { .. } | Part::Sides(_) => {
+                let Book { work, options, cells, .. } = self.book;
+                let mut entering = Entering { work, options, cells: *cells, row_sets: self.row_sets };
+                entering.enter(row, outcome, &mut self.found);
+                self.row_sets = entering.row_sets;
+                return;
+            }
+            Part::Lanes { lanes, sets, limits, .. } => (limits + at - lanes.start, sets.start),
+            Part::Ranks { ranks, limit, .. } => (*limit, ranks.start),
+        };
+        if !matches!(verdict, Verdict::Dependent { .. }) {
+            self.book.work.found(limit, verdict.rank());
+        }
+        let piece = Piece { row, at, first_set, verdict, set: set.to_vec(), exact_tests };
+        memory::push_noted(&mut self.pieces, piece, Use::Level);
+    }
+
+    /// Ends the shard.
+    pub fn close(mut self) {
+        if self.part.is_whole() {
+            if let Ok(mut founds) = self.book.founds.lock() {
+                founds.push((self.shard, self.found));
+            }
+        } else if let Ok(mut pieces) = self.book.pieces.lock() {
+            let len = pieces.len() + self.pieces.len();
+            if pieces.capacity() >= len || memory::prepare(&mut pieces, len + len / 2, Use::Level) {
+                pieces.append(&mut self.pieces);
+            }
+        }
+    }
+}
+
+impl Found {
+    fn of_size(size: usize) -> Self {
+        Found {
+            separations: Separations::of_size(size),
+            kept: Vec::new(),
+            tests: 0,
+            exact_tests: 0,
+            undefined: None,
+            verdicts: Vec::new(),
+        }
+    }
+}
+
+/// What is needed to enter verdicts.
+struct Entering<'a> {
+    work: &'a Work<'a>,
+    options: &'a Options,
+    cells: Option<Cells<'a>>,
+    /// A row, and the number of sets of each of its pairs.
+    row_sets: (u32, u64),
+}
+
+impl Entering<'_> {
+    /// The other vertex of the pair, and the number of its sets.
+    #[inline]
+    fn pair(&mut self, row: u32, at: usize) -> (u32, u64) {
+        if let Some(side) = self.work.sides.get(at) {
+            return (side.other, side.count);
+        }
+        let (neighbours, x) = (self.work.neighbours, row as usize);
+        if self.row_sets.0 != row {
+            self.row_sets = (row, subsets::binomial(neighbours.degree(x) - 1, self.work.size).unwrap_or(u64::MAX));
+        }
+        (neighbours.list(x)[self.work.lanes.of(x)[at] as usize], self.row_sets.1)
+    }
+
+    /// Enters the verdict on all sets of a side.
+    #[inline]
+    fn enter(&mut self, row: u32, outcome: &Answer, found: &mut Found) {
+        let Some(cells) = self.cells else {
+            found.exact_tests += outcome.exact_tests;
+            memory::push_noted(&mut found.verdicts, (outcome.at, outcome.verdict), Use::Level);
+            return;
+        };
+        let (other, all) = self.pair(row, outcome.at);
+        found.tests += outcome.verdict.visited(all);
+        found.exact_tests += outcome.exact_tests;
+        match outcome.verdict {
+            Verdict::Dependent { p, .. } => {
+                cells.raise(row as usize, other as usize, p);
+                memory::push_noted(&mut found.kept, [row, other], Use::Level);
+            }
+            Verdict::Independent { p, .. } => {
+                cells.raise(row as usize, other as usize, p);
+                let [x, y] = self.options.kept_under(row, other);
+                found.separations.push(x, y, outcome.set);
+            }
+            Verdict::Undefined { reason, .. } => {
+                let first = found.undefined.as_ref().is_none_or(|known| (row, other) < (known.x, known.y));
+                if first {
+                    found.undefined = Some(Undefined { x: row, y: other, set: outcome.set.to_vec(), reason });
+                }
+            }
+        }
+    }
+}
+
+/// The verdicts on pairs whose sets are cut, from those on the pieces.
+fn merge(mut pieces: Vec<Piece>, entering: &mut Entering) -> Found {
+    let mut found = Found::of_size(entering.work.size);
+    pieces.sort_unstable_by_key(|piece| (piece.row, piece.at, piece.first_set));
+    for of_pair in pieces.chunk_by(|a, b| (a.row, a.at) == (b.row, b.at)) {
+        let Some(first) = of_pair.first() else { continue };
+        let mut verdict = first.verdict;
+        let mut set = &first.set;
+        // Pieces after the one that separates ran until they learnt of it, or not at all: their outcomes depend on timing.
+        let mut exact_tests = 0;
+        for piece in of_pair {
+            exact_tests += piece.exact_tests;
+            verdict = verdict.merge(piece.verdict);
+            if !matches!(piece.verdict, Verdict::Dependent { .. }) {
+                set = &piece.set;
+                break;
+            }
+        }
+        let outcome = Answer { at: first.at, verdict, set, exact_tests };
+        entering.enter(first.row, &outcome, &mut found);
+    }
+    found
+}

@@ -1,0 +1,169 @@
+//! The skeleton phase: which levels are run, and pcalg's counts of them, for every order of visiting and any worker.
+
+use super::cells::symmetrise;
+use super::level::count_sets;
+use super::one_by_one::OneByOne;
+use super::original::Original;
+use super::stable::Stable;
+use super::worker::{takes_no_shards, Worker};
+use super::{Method, Options, Skeleton};
+use crate::ci::CiTest;
+use crate::graph::{Adjacency, SepSets};
+use crate::observer::Observer;
+use crate::pool::Pool;
+use crate::Result;
+
+/// The levels of a search, in an order of visiting of its own. They are run in order, each once, beginning with
+/// [`Levels::marginal`].
+///
+/// "stable" and "stable.fast": the pairs of a level are independent of one another, each is decided on the graph as the level found
+/// it. A pair x < y has two sides. The first chooses conditioning sets from the neighbours of x without y, in lexicographic order of
+/// ascending candidates. Where no set of it separates, the second chooses from the neighbours of y without x, in the
+/// [order](super::level::CandidateOrder) of the method. The first set with p >= alpha is the pair's separating set.
+pub trait Levels {
+    /// Number of edges left.
+    fn edge_count(&self) -> usize;
+
+    /// Of the vertices that have a pair to be tested, one with the most neighbours. `None` when no pair is to be tested.
+    fn widest(&self) -> Option<Widest>;
+
+    /// Whether the sets of a row have to be numbered by 63 bits.
+    fn numbers_sets(&self) -> bool {
+        true
+    }
+
+    /// Level 0.
+    fn marginal(&mut self, observer: &mut dyn Observer) -> Result<LevelReport>;
+
+    /// Level `size`, at least 1.
+    fn conditional(&mut self, size: usize, observer: &mut dyn Observer) -> Result<LevelReport>;
+
+    /// Completes `p_max`, all of its upper triangle: the largest p-value of every pair, and where none was tested the mark
+    /// that was put there by [`Options::untested`]. The lower triangle and the diagonal hold the mark.
+    fn finish(self: Box<Self>, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)>;
+}
+
+/// A vertex with the most neighbours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Widest {
+    /// The vertex.
+    pub x: usize,
+    /// One of the vertices that it has a pair to be tested with.
+    pub y: usize,
+    /// Its number of neighbours.
+    pub degree: usize,
+}
+
+/// The counts of a level.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LevelReport {
+    /// Number of tests that pcalg performs.
+    pub tests: u64,
+    /// Number of tests that the exact formula decided.
+    pub exact_tests: u64,
+    /// Whether a side was visited that has more candidates than the level's size (pcalg's reason for another level).
+    pub go_on: bool,
+}
+
+/// Runs the skeleton phase on a worker. `p_max` is p x p, column by column, and is overwritten with pcalg's `pMax`.
+///
+/// # Errors
+/// [`Error::Overflow`](crate::Error) before a level with a pair of more than 2^63 tests; whatever worker and observer
+/// return.
+pub fn skeleton(
+    worker: &mut dyn Worker,
+    options: &Options,
+    p_max: &mut [f64],
+    observer: &mut dyn Observer,
+) -> Result<Skeleton> {
+    options.check(p_max)?;
+    options.room_to_start()?;
+    let pool = worker.pool().clone();
+    let found = if worker.alone().is_none() {
+        let levels: Box<dyn Levels + '_> = match options.method {
+            Method::Original => Box::new(Original::new(worker, options, p_max)),
+            Method::Stable | Method::StableFast => Box::new(Stable::new(worker, options, p_max)),
+        };
+        run(levels, options, observer)?
+    } else {
+        match worker.alone().filter(|_| options.method != Method::Original) {
+            Some(alone) => run(alone.begin(options, p_max)?, options, observer)?,
+            None => return Err(takes_no_shards()),
+        }
+    };
+    finish(found, options, p_max, &pool)
+}
+
+/// Runs the skeleton phase with one question at a time, in the very order in which pcalg asks: for tests that only the caller can
+/// run, such as an R function, which may have side effects or draw random numbers. Arguments as [`skeleton`] with a test in place
+/// of a worker.
+///
+/// # Errors
+/// Whatever test and observer return.
+pub fn skeleton_one_by_one(
+    test: &mut dyn CiTest,
+    options: &Options,
+    p_max: &mut [f64],
+    observer: &mut dyn Observer,
+) -> Result<Skeleton> {
+    options.check(p_max)?;
+    options.room_to_start()?;
+    let found = run(Box::new(OneByOne::new(test, options, p_max)), options, observer)?;
+    finish(found, options, p_max, &Pool::none())
+}
+
+/// Runs the levels that pcalg runs.
+fn run(mut search: Box<dyn Levels + '_>, options: &Options, observer: &mut dyn Observer) -> Result<Skeleton> {
+    let fast = options.method == Method::StableFast;
+    let mut tests = Vec::new();
+    let mut exact_tests = 0;
+    let mut size = 0;
+    let mut go_on = true;
+    // "stable.fast" always runs level 0; the others run no level without an edge or beyond m.max.
+    let runs = |size: usize, edges: usize| {
+        if fast {
+            size == 0 || options.allows(size)
+        } else {
+            edges > 0 && options.allows(size)
+        }
+    };
+    while go_on && runs(size, search.edge_count()) {
+        observer.level(size, search.edge_count())?;
+        let report = if size == 0 {
+            search.marginal(observer)?
+        } else {
+            // Refuse what cannot be numbered, and see whether there is anything to do, before any work is done.
+            match search.widest().filter(|widest| widest.degree > size) {
+                // All of a row's neighbours: workers enumerate the sets of a row for all of its pairs at once.
+                Some(Widest { x, y, degree }) if search.numbers_sets() => {
+                    count_sets(x, y, degree, size)?;
+                }
+                // No pair has enough neighbours, and "stable.fast" does not count the level.
+                None if fast => break,
+                _ => {}
+            }
+            search.conditional(size, observer)?
+        };
+        tests.push(report.tests);
+        exact_tests += report.exact_tests;
+        // "stable.fast" asks by itself whether a level has work.
+        go_on = fast || report.go_on;
+        size += 1;
+    }
+    let (graph, sepsets) = search.finish(observer)?;
+    // pcalg's `max.ord` of "stable.fast" is one less than the last level, as its R code subtracts 1 twice; that of the others is -1
+    // without a level, as their loop begins with 0.
+    let max_order = if fast { size as i32 - 2 } else { size as i32 - 1 };
+    if tests.is_empty() {
+        tests.push(0);
+    }
+    Ok(Skeleton { graph, sepsets, tests, max_order, exact_tests })
+}
+
+/// The R methods report a symmetric pMax with ones on its diagonal, the C++ one the upper triangle alone.
+fn finish(found: Skeleton, options: &Options, p_max: &mut [f64], pool: &Pool) -> Result<Skeleton> {
+    if options.method != Method::StableFast {
+        symmetrise(p_max, options.p, pool);
+    }
+    Ok(found)
+}

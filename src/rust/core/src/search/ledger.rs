@@ -1,0 +1,276 @@
+//! What is known of every pair, and what an outcome changes in it: the rules that all orders of visiting share.
+
+use super::book::{Book, Found, Undefined};
+use super::cells::Cells;
+use super::driver::{LevelReport, Widest};
+use super::progress::LevelProgress;
+use super::shards::Work;
+use super::worker::Worker;
+use super::{Method, Options};
+use crate::ci::Batch;
+use crate::graph::{Adjacency, SepSetLog, SepSets};
+use crate::memory::{self, Use};
+use crate::observer::Observer;
+use crate::pool::Pool;
+use crate::{Error, Result};
+
+/// The answer under construction.
+///
+/// The p-value of a pair x < y is kept at its place in R's upper triangle, `p_max[y * p + x]`.
+pub(super) struct Ledger<'s> {
+    pub options: &'s Options,
+    pub graph: Adjacency,
+    /// The pairs tested at level 0.
+    pub tested: Adjacency,
+    pub p_max: &'s mut [f64],
+    sepsets: SepSetLog,
+    /// Whether every cell of `p_max` has been written.
+    is_filled: bool,
+}
+
+impl<'s> Ledger<'s> {
+    pub fn new(options: &'s Options, p_max: &'s mut [f64]) -> Self {
+        let graph = options.start();
+        let tested = options.testable(&graph);
+        let sepsets = SepSetLog::new(options.p, options.empty_side());
+        Ledger { options, graph, tested, p_max, sepsets, is_filled: false }
+    }
+
+    pub fn fast(&self) -> bool {
+        self.options.method == Method::StableFast
+    }
+
+    /// Marks every pair as never tested.
+    pub fn fill(&mut self) {
+        self.p_max.fill(self.options.untested());
+        self.is_filled = true;
+    }
+
+    /// The largest p-value of the pair so far.
+    pub fn cell(&mut self, x: usize, y: usize) -> &mut f64 {
+        &mut self.p_max[x.max(y) * self.options.p + x.min(y)]
+    }
+
+    /// Raises the largest p-value of the pair.
+    pub fn raise(&mut self, x: usize, y: usize, p: f64) {
+        Cells::new(self.p_max, self.options.p).raise(x, y, p);
+    }
+
+    /// Removes the pair, which a set from the neighbours of `row` separates.
+    pub fn separate(&mut self, row: usize, other: usize, set: &[u32]) {
+        self.graph.remove(row, other);
+        let [x, y] = self.options.kept_under(row as u32, other as u32);
+        self.sepsets.insert(x as usize, y as usize, set);
+    }
+
+    /// Removes or keeps a pair of "stable.fast" by its p-value given nothing.
+    pub fn settle_marginal(&mut self, x: usize, y: usize, p: f64) {
+        *self.cell(x, y) = p;
+        let pair = settled(self.options, p);
+        if pair.is_separated {
+            self.sepsets.insert_empty(x.min(y), x.max(y));
+        }
+        if !pair.is_kept {
+            self.graph.remove(x, y);
+        }
+    }
+
+    /// A fixed edge of "stable.fast" is there even where a gap was asked for.
+    pub fn insert_fixed(&mut self) {
+        if let Some(fixed) = self.options.fixed_edges.as_ref().filter(|_| self.fast()) {
+            for x in 0..self.options.p {
+                for y in fixed.neighbours(x) {
+                    self.graph.insert(x, y as usize);
+                }
+            }
+        }
+    }
+
+    /// A vertex with the most neighbours, of those that have a pair to be tested.
+    pub fn widest(&self) -> Option<Widest> {
+        let tested = self.options.testable(&self.graph);
+        let mut widest: Option<Widest> = None;
+        for x in 0..self.options.p {
+            let degree = self.graph.degree(x);
+            if widest.is_none_or(|known| degree > known.degree) {
+                if let Some(y) = tested.neighbours(x).next() {
+                    widest = Some(Widest { x, y: y as usize, degree });
+                }
+            }
+        }
+        widest
+    }
+
+    /// Level 0, by a worker: all pairs at once. Returns how many of those that were tested are left.
+    pub fn marginal(&mut self, worker: &mut dyn Worker, observer: &mut dyn Observer) -> Result<u64> {
+        let p = self.options.p;
+        // Five graphs of bits, and what hands out the columns.
+        memory::room(5 * Adjacency::bytes(p) + 256 * p, Use::Pairs)?;
+        // Workers touch the columns first, and leave what they found as bits: there may be millions of pairs.
+        let words = p.div_ceil(64);
+        let mut separated = vec![0u64; p * words];
+        let mut kept = vec![0u64; p * words];
+        let level = Marginals { options: self.options, pairs: &self.tested };
+        let bits = separated.chunks_mut(words).zip(kept.chunks_mut(words));
+        let columns = self.p_max.chunks_mut(p).zip(bits).enumerate();
+        let columns =
+            columns.map(|(y, (p_values, (separated, kept)))| Column { y, p_values, separated, kept }).collect();
+        worker.marginal(&level, columns, observer)?;
+        self.is_filled = true;
+        let start = self.graph.clone();
+        self.graph = Adjacency::from_lower(p, |y, w| {
+            // Untested pairs stay as they are.
+            (start.row(y)[w] & below(y, w) & !self.tested.row(y)[w]) | kept[y * words + w]
+        });
+        let left = kept.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
+        self.sepsets.set_empty(Adjacency::from_lower(p, |y, w| separated[y * words + w]));
+        Ok(left)
+    }
+
+    /// Has a worker decide work, and enters what it found; `survivors` gets the pairs (row, other) that no set separates.
+    pub fn decide(
+        &mut self,
+        worker: &mut dyn Worker,
+        work: &Work,
+        report: &mut LevelReport,
+        survivors: &mut Vec<[u32; 2]>,
+        progress: &mut LevelProgress,
+    ) -> Result<()> {
+        let book = Book::new(work, self.options, Cells::new(self.p_max, self.options.p));
+        worker.answer(work, &book, progress)?;
+        progress.add(work.cost());
+        let founds = book.close();
+        memory::check()?;
+        let undefined = founds.iter().filter_map(|found| found.undefined.as_ref()).min_by_key(|u| (u.x, u.y));
+        if let Some(Undefined { x, y, set, reason }) = undefined {
+            return Err(Error::Numeric { x: *x as usize, y: *y as usize, s: set.clone(), reason });
+        }
+        for Found { separations, kept, tests, exact_tests, .. } in founds {
+            self.graph.remove_all(&separations.pairs);
+            self.sepsets.extend(separations);
+            let len = survivors.len() + kept.len();
+            if survivors.capacity() < len && !memory::has_space(survivors, kept.len() + len / 2) {
+                return Err(Use::Level.error(len * size_of::<[u32; 2]>()));
+            }
+            survivors.extend(kept);
+            report.tests += tests;
+            report.exact_tests += exact_tests;
+        }
+        Ok(())
+    }
+
+    /// Completes the p-values. Workers leave the marginal p-values below alpha aside, as nearly all of them are outdone at a later
+    /// level: asks for those of the pairs that are still there.
+    pub fn complete(&mut self, worker: &mut dyn Worker, observer: &mut dyn Observer) -> Result<()> {
+        if !self.is_filled {
+            self.fill();
+            return Ok(());
+        }
+        let mut batch = Batch::with_space(self.graph.edge_count(), 0)?;
+        for x in 0..self.options.p {
+            for y in self.graph.neighbours(x).filter(|&y| y as usize > x && self.tested.has(x, y as usize)) {
+                batch.push(x, y as usize, &[]);
+            }
+        }
+        let values = worker.p_values(&batch, observer)?;
+        let cells = Cells::new(self.p_max, self.options.p);
+        for ((x, y, _), p) in batch.iter().zip(values) {
+            cells.raise(x, y, p);
+        }
+        Ok(())
+    }
+
+    /// Hands graph and separating sets over.
+    pub fn finish(self, pool: &Pool) -> Result<(Adjacency, SepSets)> {
+        Ok((self.graph, self.sepsets.finish(pool)?))
+    }
+}
+
+/// The bits of word w of row y that stand for vertices below y.
+fn below(y: usize, w: usize) -> u64 {
+    match w.cmp(&(y / 64)) {
+        std::cmp::Ordering::Less => !0,
+        std::cmp::Ordering::Equal => (1 << (y % 64)) - 1,
+        std::cmp::Ordering::Greater => 0,
+    }
+}
+
+/// What becomes of a pair at level 0.
+#[derive(Clone, Copy)]
+struct Settled {
+    p: f64,
+    is_separated: bool,
+    is_kept: bool,
+}
+
+/// The C++ tests `pMax >= alpha` and `pMax < alpha` at level 0: a NaN removes the edge, whatever NAdelete says, leaves no separating
+/// set and stays. The R methods read it first.
+#[inline(always)]
+fn settled(options: &Options, p: f64) -> Settled {
+    let p = if options.method == Method::StableFast { p } else { options.read(p) };
+    Settled { p, is_separated: p >= options.alpha, is_kept: p < options.alpha }
+}
+
+/// Level 0 as work for a worker.
+pub struct Marginals<'a> {
+    options: &'a Options,
+    pairs: &'a Adjacency,
+}
+
+impl Marginals<'_> {
+    /// The pairs to be tested.
+    pub fn pairs(&self) -> &Adjacency {
+        self.pairs
+    }
+
+    /// Significance level. Where p is below it, a worker may write any number from 0 to it instead.
+    pub fn alpha(&self) -> f64 {
+        self.options.alpha
+    }
+}
+
+/// A column of the p-values of level 0.
+pub struct Column<'a> {
+    y: usize,
+    p_values: &'a mut [f64],
+    separated: &'a mut [u64],
+    kept: &'a mut [u64],
+}
+
+impl Column<'_> {
+    /// Its number, y.
+    pub fn y(&self) -> usize {
+        self.y
+    }
+
+    /// Begins: p of (x, y), NaN where there is none, is to be written to the place x of each neighbour x < y of y in the pairs of
+    /// the level, and nothing elsewhere.
+    #[inline]
+    pub fn open(&mut self, level: &Marginals) -> &mut [f64] {
+        self.p_values.fill(level.options.untested());
+        self.p_values
+    }
+
+    /// Ends: what the p-values say of the pairs.
+    #[inline]
+    pub fn close(self, level: &Marginals) {
+        let (y, p) = (self.y, level.options.p);
+        let fast = level.options.method == Method::StableFast;
+        for w in 0..=y / 64 {
+            let pairs = level.pairs.row(y)[w] & below(y, w);
+            if pairs == 0 {
+                continue;
+            }
+            for (bit, cell) in self.p_values[w * 64..(w * 64 + 64).min(p)].iter_mut().enumerate() {
+                let pair = settled(level.options, *cell);
+                self.separated[w] |= u64::from(pair.is_separated) << bit;
+                self.kept[w] |= u64::from(pair.is_kept) << bit;
+                if !fast && cell.is_nan() && pairs >> bit & 1 == 1 {
+                    *cell = pair.p;
+                }
+            }
+            self.separated[w] &= pairs;
+            self.kept[w] &= pairs;
+        }
+    }
+}

@@ -1,0 +1,501 @@
+//! The pairs of a level, cut into shards.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::level::{CandidateOrder, Neighbours, PairSide, Verdict};
+use super::progress::SetCounts;
+use super::Options;
+use crate::graph::{subsets, Adjacency};
+use crate::memory::{self, Use};
+use crate::Result;
+
+/// Rows that stand together: their pairs are decided by blocks of the other vertex, so that what is read of it is used by
+/// all of them while it is in the cache.
+const TILE_ROWS: usize = 32;
+
+/// Vertices in such a block.
+const TILE_OTHERS: u32 = 256;
+
+/// Lanes of a heavy row that are run together.
+const HEAVY_LANES: usize = 64;
+
+/// The sets of a pair are cut into at most this many ranges.
+const MOST_PIECES: u64 = 4096;
+
+/// The pairs to be decided, by the row that their sets are chosen from: where the others stand in its list, ascending.
+#[derive(Debug, Default)]
+pub struct Lanes {
+    /// By row: which of `places`.
+    of_row: Vec<Range<usize>>,
+    places: Vec<u32>,
+}
+
+impl Lanes {
+    /// All pairs x < y of rows that have more than `size` neighbours; x is the row.
+    pub fn of_first(neighbours: &Neighbours, size: usize) -> Self {
+        let widest = (0..neighbours.p()).map(|x| neighbours.degree(x)).max().unwrap_or(0);
+        let of_row = |x: usize| match neighbours.degree(x) {
+            // The places 0, 1, 2, ... serve every row.
+            degree if degree > size => neighbours.place(x, x) as usize..degree,
+            _ => 0..0,
+        };
+        Lanes { of_row: (0..neighbours.p()).map(of_row).collect(), places: (0..widest as u32).collect() }
+    }
+
+    /// Those of [`Lanes::of_first`] that are in a graph.
+    pub fn of_first_in(neighbours: &Neighbours, size: usize, pairs: &Adjacency) -> Self {
+        let mut lanes = Lanes::default();
+        for x in 0..neighbours.p() {
+            let start = lanes.places.len();
+            if neighbours.degree(x) > size {
+                let list = neighbours.list(x);
+                let places =
+                    (neighbours.place(x, x)..list.len() as u32).filter(|&at| pairs.has(x, list[at as usize] as usize));
+                lanes.places.extend(places);
+            }
+            lanes.of_row.push(start..lanes.places.len());
+        }
+        lanes
+    }
+
+    /// The pairs (x, y) with y as their row.
+    pub fn of_second(neighbours: &Neighbours, pairs: &[[u32; 2]]) -> Self {
+        let p = neighbours.p();
+        let mut starts = vec![0; p + 1];
+        for &[_, y] in pairs {
+            starts[y as usize + 1] += 1;
+        }
+        for y in 0..p {
+            starts[y + 1] += starts[y];
+        }
+        let mut next = starts.clone();
+        let mut places = vec![0; pairs.len()];
+        for &[x, y] in pairs {
+            let y = y as usize;
+            places[next[y]] = neighbours.place(y, x as usize);
+            next[y] += 1;
+        }
+        let of_row: Vec<Range<usize>> = starts.windows(2).map(|ends| ends[0]..ends[1]).collect();
+        for row in &of_row {
+            places[row.clone()].sort_unstable();
+        }
+        Lanes { of_row, places }
+    }
+
+    /// The lanes of a row.
+    pub fn of(&self, row: usize) -> &[u32] {
+        &self.places[self.of_row[row].clone()]
+    }
+
+    /// Whether the row has any.
+    pub fn any(&self, row: usize) -> bool {
+        !self.of_row[row].is_empty()
+    }
+}
+
+/// Which part of a level a shard is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// All sets of the lanes of some rows whose other vertex lies in a range.
+    Tile {
+        /// The rows.
+        rows: Range<usize>,
+        /// The other vertices.
+        others: Range<u32>,
+    },
+    /// Some sets of some lanes of a heavy row.
+    Lanes {
+        /// The row.
+        row: usize,
+        /// Which of the row's lanes.
+        lanes: Range<usize>,
+        /// Which sets, by rank among the subsets of the row's whole list.
+        sets: Range<u64>,
+        /// Where the lanes' limits start, see [`Work::limits`].
+        limits: usize,
+    },
+    /// All sets of some sides.
+    Sides(Range<usize>),
+    /// Some sets of a heavy side.
+    Ranks {
+        /// The side.
+        side: usize,
+        /// Which sets, by rank.
+        ranks: Range<u64>,
+        /// Where the side's limit is.
+        limit: usize,
+    },
+}
+
+impl Part {
+    /// Whether it has all sets of its pairs.
+    pub fn is_whole(&self) -> bool {
+        matches!(self, Part::Tile { .. } | Part::Sides(_))
+    }
+}
+
+/// A piece of work for one worker.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shard {
+    /// Which.
+    pub part: Part,
+    /// Number of tests at most.
+    pub cost: f64,
+}
+
+/// Pairs to be decided, with conditioning sets of one size, cut into shards: every set of every pair is in exactly one.
+#[derive(Debug)]
+pub struct Work<'a> {
+    /// Size of the conditioning sets, at least 1.
+    pub size: usize,
+    /// The frozen neighbourhoods.
+    pub neighbours: &'a Neighbours,
+    /// Significance level.
+    pub alpha: f64,
+    /// Whether a test without an answer separates.
+    pub na_delete: bool,
+    /// The pairs, where their candidates stand in ascending order and a row's pairs are decided together;
+    pub lanes: Lanes,
+    /// or else one by one.
+    pub sides: Vec<PairSide>,
+    /// The shards.
+    pub shards: Vec<Shard>,
+    /// By pair whose sets are cut: the smallest rank found to separate, by which other shards know what they can leave.
+    limits: Vec<AtomicU64>,
+}
+
+impl<'a> Work<'a> {
+    fn empty(size: usize, neighbours: &'a Neighbours, options: &Options) -> Self {
+        Work {
+            size,
+            neighbours,
+            alpha: options.alpha,
+            na_delete: options.na_delete,
+            lanes: Lanes::default(),
+            sides: Vec::new(),
+            shards: Vec::new(),
+            limits: Vec::new(),
+        }
+    }
+
+    /// Cuts the lanes of rows with at least `size` other neighbours into shards of about `shard_tests` tests or, of the many
+    /// sets that a level of single variables leaves out, somewhat more; in smaller ones where `threads` would wait.
+    ///
+    /// # Errors
+    /// [`Error::Memory`](crate::Error).
+    pub fn of_lanes(
+        size: usize,
+        neighbours: &'a Neighbours,
+        lanes: Lanes,
+        options: &Options,
+        shard_tests: u64,
+        threads: usize,
+    ) -> Result<Self> {
+        let p = neighbours.p();
+        let mut counts = SetCounts::new(size);
+        let mut tests_a_lane = |row: usize| counts.of_row(neighbours.degree(row));
+        let of_row: Vec<f64> = (0..p).map(|row| tests_a_lane(row) * lanes.of(row).len() as f64).collect();
+        let total: f64 = of_row.iter().sum();
+        let most = shard_tests as f64 * 32.0;
+        let least = shard_tests as f64 / 8.0;
+        let target = (total / (16 * threads) as f64).clamp(least, most);
+        // Blocks of the other vertex pay where rows are long and most sets are left out.
+        let blocks: u32 = if size == 1 { (p as u32).div_ceil(TILE_OTHERS) } else { 1 };
+        let others =
+            |block: u32| if blocks == 1 { 0..p as u32 } else { block * TILE_OTHERS..(block + 1) * TILE_OTHERS };
+
+        let mut work = Work { lanes, ..Work::empty(size, neighbours, options) };
+        let mut row = 0;
+        while row < p {
+            let (start, mut cost) = (row, 0.0);
+            while row < p && row - start < TILE_ROWS && cost + of_row[row] <= target * f64::from(blocks) {
+                cost += of_row[row];
+                row += 1;
+            }
+            if row > start {
+                if cost > 0.0 {
+                    for block in 0..blocks {
+                        let part = Part::Tile { rows: start..row, others: others(block) };
+                        work.push(part, cost / f64::from(blocks))?;
+                    }
+                }
+            } else {
+                work.cut(row, tests_a_lane(row), target)?;
+                row += 1;
+            }
+        }
+        Ok(work)
+    }
+
+    fn push(&mut self, part: Part, cost: f64) -> Result<()> {
+        memory::push(&mut self.shards, Shard { part, cost }, Use::Level)
+    }
+
+    fn push_limit(&mut self) -> Result<()> {
+        memory::push(&mut self.limits, AtomicU64::new(u64::MAX), Use::Level)
+    }
+
+    /// One heavy row: a few lanes at a time, and where these are heavy, a range of sets.
+    fn cut(&mut self, row: usize, tests_a_lane: f64, target: f64) -> Result<()> {
+        let count = self.lanes.of(row).len();
+        let all = subsets::binomial(self.neighbours.degree(row), self.size).unwrap_or(u64::MAX);
+        let width = count.min(HEAVY_LANES);
+        for from in (0..count).step_by(width.max(1)) {
+            let part = from..(from + width).min(count);
+            let cost = tests_a_lane * part.len() as f64;
+            let pieces = ((cost / target).ceil() as u64).clamp(1, MOST_PIECES);
+            let step = all.div_ceil(pieces);
+            let limits = self.limits.len();
+            for _ in part.clone() {
+                self.push_limit()?;
+            }
+            let mut next = 0;
+            while next < all {
+                let end = next.saturating_add(step).min(all);
+                let cost = cost * (end - next) as f64 / all as f64;
+                self.push(Part::Lanes { row, lanes: part.clone(), sets: next..end, limits }, cost)?;
+                next = end;
+            }
+        }
+        Ok(())
+    }
+
+    /// Cuts sides into shards of about `shard_tests` tests.
+    ///
+    /// # Errors
+    /// [`Error::Memory`](crate::Error).
+    pub fn of_sides(
+        size: usize,
+        neighbours: &'a Neighbours,
+        sides: Vec<PairSide>,
+        options: &Options,
+        shard_tests: u64,
+    ) -> Result<Self> {
+        let mut work = Work::empty(size, neighbours, options);
+        let (mut start, mut cost) = (0, 0u64);
+        for (at, side) in sides.iter().enumerate() {
+            if side.count > shard_tests.saturating_mul(2) {
+                if start < at {
+                    work.push(Part::Sides(start..at), cost as f64)?;
+                }
+                let step = shard_tests.max(side.count.div_ceil(MOST_PIECES));
+                let limit = work.limits.len();
+                work.push_limit()?;
+                let mut from = 0;
+                while from < side.count {
+                    let to = side.count.min(from.saturating_add(step));
+                    work.push(Part::Ranks { side: at, ranks: from..to, limit }, (to - from) as f64)?;
+                    from = to;
+                }
+                (start, cost) = (at + 1, 0);
+            } else {
+                cost += side.count;
+                if cost >= shard_tests {
+                    work.push(Part::Sides(start..at + 1), cost as f64)?;
+                    (start, cost) = (at + 1, 0);
+                }
+            }
+        }
+        if start < sides.len() {
+            work.push(Part::Sides(start..sides.len()), cost as f64)?;
+        }
+        work.sides = sides;
+        Ok(work)
+    }
+
+    /// Bytes that so many sides take with their shards and verdicts, about: a shard has several sides.
+    pub(super) fn bytes(sides: usize) -> usize {
+        sides.saturating_mul(2 * size_of::<PairSide>() + 3 * size_of::<Verdict>())
+    }
+
+    /// Number of tests if none is left out (as a float: it may exceed 64 bits).
+    pub fn cost(&self) -> f64 {
+        self.shards.iter().map(|shard| shard.cost).sum()
+    }
+
+    /// The lanes of a row whose other vertex lies in a range.
+    pub fn lanes_between(&self, row: usize, others: &Range<u32>) -> Range<usize> {
+        let (list, places) = (self.neighbours.list(row), self.lanes.of(row));
+        let before = |end: u32| places.partition_point(|&place| list[place as usize] < end);
+        before(others.start)..before(others.end)
+    }
+
+    /// What a shard asks, pair by pair: the index that its outcome is entered at, the side, and which of the side's ranks. For workers
+    /// that take one pair after the other.
+    pub fn pairs_of(&self, shard: &Shard) -> Vec<(usize, PairSide, Range<u64>)> {
+        match &shard.part {
+            Part::Tile { rows, others } => {
+                let of_row = |row: usize| self.lanes_between(row, others).map(move |lane| (row, lane));
+                let pair = |(row, lane)| {
+                    let side = self.side_of(row, lane);
+                    (lane, side, 0..side.count)
+                };
+                rows.clone().flat_map(of_row).map(pair).collect()
+            }
+            Part::Lanes { row, lanes, sets, .. } => {
+                let pair = |lane| {
+                    let side = self.side_of(*row, lane);
+                    (lane, side, self.own_rank(&side, sets.start)..self.own_rank(&side, sets.end))
+                };
+                lanes.clone().map(pair).collect()
+            }
+            Part::Sides(sides) => sides.clone().map(|at| (at, self.sides[at], 0..self.sides[at].count)).collect(),
+            Part::Ranks { side, ranks, .. } => vec![(*side, self.sides[*side], ranks.clone())],
+        }
+    }
+
+    /// A lane as a side.
+    fn side_of(&self, row: usize, lane: usize) -> PairSide {
+        let place = self.lanes.of(row)[lane];
+        let count = subsets::binomial(self.neighbours.degree(row) - 1, self.size).unwrap_or(u64::MAX);
+        let other = self.neighbours.list(row)[place as usize];
+        PairSide { row: row as u32, other, place, order: CandidateOrder::Ascending, count }
+    }
+
+    /// How many sets of a side come before the set of this rank among the subsets of the row's whole list.
+    fn own_rank(&self, side: &PairSide, rank: u64) -> u64 {
+        let degree = self.neighbours.degree(side.row as usize);
+        if rank >= subsets::binomial(degree, self.size).unwrap_or(u64::MAX) {
+            return side.count;
+        }
+        let mut set = vec![0; self.size];
+        subsets::unrank(degree, rank, &mut set);
+        subsets::rank_without(degree, &set, side.place as usize)
+    }
+
+    /// The smallest ranks found to separate, of the pairs whose sets are cut. A rank behind a pair's need not be looked at.
+    pub fn limits(&self, of: Range<usize>) -> &[AtomicU64] {
+        &self.limits[of]
+    }
+
+    /// Lowers a limit.
+    pub(super) fn found(&self, limit: usize, rank: u64) {
+        self.limits[limit].fetch_min(rank, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every set of every lane once, whatever the sizes.
+    #[test]
+    fn shards_cover_every_set_of_every_lane_once() {
+        let p = 70;
+        let lists: Vec<Vec<u32>> =
+            (0..p as u32).map(|x| (0..p as u32).filter(|y| (x * 31 + y * 17) % 3 != 0).collect()).collect();
+        let neighbours = Neighbours::of(Adjacency::from_lists(&lists));
+        let asked: Vec<Vec<u32>> =
+            (0..p as u32).map(|x| (0..p as u32).filter(|y| (x + y) % 5 != 0).collect()).collect();
+        let asked = Adjacency::from_lists(&asked);
+        for (size, shard_tests, threads) in [(1, 1, 1), (1, 1 << 16, 2), (2, 3, 1), (3, 500, 8), (2, 1 << 30, 3)] {
+            let lanes = Lanes::of_first_in(&neighbours, size, &asked);
+            let work = Work::of_lanes(size, &neighbours, lanes, &Options::new(p, 0.05), shard_tests, threads).unwrap();
+            let lanes = &work.lanes;
+            let mut seen: Vec<Vec<Range<u64>>> = vec![Vec::new(); p * p];
+            for shard in &work.shards {
+                match &shard.part {
+                    Part::Tile { rows, others } => {
+                        for row in rows.clone() {
+                            let all = subsets::binomial(neighbours.degree(row), size).unwrap();
+                            for &place in lanes.of(row) {
+                                let other = neighbours.list(row)[place as usize];
+                                if others.contains(&other) {
+                                    seen[row * p + other as usize].push(0..all);
+                                }
+                            }
+                        }
+                    }
+                    Part::Lanes { row, lanes: part, sets, .. } => {
+                        for &place in &lanes.of(*row)[part.clone()] {
+                            seen[row * p + neighbours.list(*row)[place as usize] as usize].push(sets.clone());
+                        }
+                    }
+                    other => panic!("{other:?} among lanes"),
+                }
+            }
+            for x in 0..p {
+                let all = subsets::binomial(neighbours.degree(x), size).unwrap();
+                for y in 0..p {
+                    let mut next = 0;
+                    for range in &seen[x * p + y] {
+                        assert_eq!(range.start, next);
+                        next = range.end;
+                    }
+                    let wanted = x < y && neighbours.adjacent(x, y) && (x + y) % 5 != 0;
+                    assert_eq!(next, if wanted { all } else { 0 }, "{x}, {y} at size {size}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn shards_cover_every_rank_of_every_side_once() {
+        let neighbours = Neighbours::of(Adjacency::complete(3));
+        let counts = [3u64, 900, 5, 0, 64, 64, 64, 1, 2000];
+        let sides: Vec<PairSide> = counts
+            .iter()
+            .map(|&count| PairSide { row: 0, other: 1, place: 0, order: CandidateOrder::Ascending, count })
+            .collect();
+        for shard_tests in [1, 7, 100, 1 << 20] {
+            let work = Work::of_sides(1, &neighbours, sides.clone(), &Options::new(3, 0.05), shard_tests).unwrap();
+            let mut seen: Vec<Vec<Range<u64>>> = vec![Vec::new(); counts.len()];
+            for shard in &work.shards {
+                match &shard.part {
+                    Part::Sides(some) => some.clone().for_each(|at| seen[at].push(0..counts[at])),
+                    Part::Ranks { side, ranks, .. } => seen[*side].push(ranks.clone()),
+                    other => panic!("{other:?} among sides"),
+                }
+            }
+            for (ranges, &count) in seen.iter().zip(&counts) {
+                let mut next = 0;
+                for range in ranges {
+                    assert_eq!(range.start, next);
+                    next = range.end;
+                }
+                assert_eq!(next, count);
+            }
+        }
+    }
+
+    #[test]
+    fn pairs_of_shards_have_every_rank_of_every_pair_once() {
+        let neighbours = Neighbours::of(Adjacency::complete(9));
+        for (size, shard_tests) in [(1, 1), (2, 3), (3, 1), (3, 40), (4, 1 << 20)] {
+            let lanes = Lanes::of_first(&neighbours, size);
+            let work = Work::of_lanes(size, &neighbours, lanes, &Options::new(9, 0.05), shard_tests, 4).unwrap();
+            let mut next = vec![0; 81];
+            for shard in &work.shards {
+                for (at, side, ranks) in work.pairs_of(shard) {
+                    assert_eq!(work.lanes.of(side.row as usize)[at], side.place);
+                    let seen = &mut next[side.row as usize * 9 + side.other as usize];
+                    assert_eq!(*seen, ranks.start, "{shard:?}");
+                    *seen = ranks.end;
+                }
+            }
+            let all = subsets::binomial(7, size).unwrap();
+            for x in 0..9 {
+                for y in 0..9 {
+                    assert_eq!(next[x * 9 + y], if x < y { all } else { 0 }, "{x}, {y} at size {size}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn first_sides_are_those_of_a_graph_or_all() {
+        let neighbours = Neighbours::of(Adjacency::from_lists(&[vec![1, 2, 3], vec![2], vec![3], vec![4], vec![]]));
+        for lanes in [Lanes::of_first(&neighbours, 2), Lanes::of_first_in(&neighbours, 2, &Adjacency::complete(5))] {
+            assert_eq!((lanes.of(0), lanes.of(2), lanes.of(3)), (&[0, 1, 2][..], &[2][..], &[2][..]));
+            assert!(!lanes.any(1) && !lanes.any(4));
+        }
+    }
+
+    #[test]
+    fn second_sides_stand_by_row() {
+        let neighbours = Neighbours::of(Adjacency::complete(5));
+        let lanes = Lanes::of_second(&neighbours, &[[2, 4], [0, 3], [0, 4], [2, 3]]);
+        assert_eq!((lanes.of(3), lanes.of(4), lanes.any(2)), (&[0, 2][..], &[0, 2][..], false));
+    }
+}

@@ -1,0 +1,83 @@
+//! What a machine with a test on it offers to a search.
+
+use super::book::Book;
+use super::driver::Levels;
+pub use super::ledger::{Column, Marginals};
+use super::shards::Work;
+use super::Options;
+use crate::ci::{Batch, CiTest};
+use crate::observer::Observer;
+use crate::pool::Pool;
+use crate::{Error, Result};
+
+/// A machine with a test on it, which answers the shards of a level.
+///
+/// Guarantee: what is entered depends on the work and the data alone, never on threads, devices or timing. Workers call the
+/// observer from the calling thread and stop within about a tenth of a second when it says so.
+pub trait Worker {
+    /// The threads that the call may use.
+    fn pool(&self) -> &Pool;
+
+    /// Tests in a shard, about.
+    fn shard_tests(&self) -> u64;
+
+    /// Level 0: the p-value of every pair x < y of `level`, given nothing, column by column. A column is [opened](Column::open),
+    /// filled and [closed](Column::close), on any thread and in any order.
+    fn marginal(&mut self, level: &Marginals, columns: Vec<Column>, observer: &mut dyn Observer) -> Result<()>;
+
+    /// Decides all shards of `work`, on any threads and in any order, and enters their outcomes in `book`.
+    fn answer(&mut self, work: &Work, book: &Book, observer: &mut dyn Observer) -> Result<()>;
+
+    /// p-values of arbitrary questions, in their order; NaN where there is none.
+    fn p_values(&mut self, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>>;
+
+    /// The bytes of device memory that the last search planned, by use; empty where a search plans nothing.
+    fn memory_plan(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
+
+    /// This worker as one that takes whole levels and keeps what comes of them, where it works alone and is quicker so.
+    fn alone(&mut self) -> Option<&mut dyn Alone> {
+        None
+    }
+}
+
+/// A worker that takes a level as one shard: the graph and the outcomes stay on its machine until they are asked for.
+pub trait Alone {
+    /// Begins a search with [`Method::Stable`](super::Method) or `StableFast`. `p_max` is p x p, column by column; the p-value of a
+    /// pair x < y belongs to `p_max[y * p + x]`, and nothing in it can be relied on before [`Levels::finish`].
+    fn begin<'s>(&'s mut self, options: &'s Options, p_max: &'s mut [f64]) -> Result<Box<dyn Levels + 's>>;
+}
+
+/// A worker as a test that is asked in batches (the conservative orientation).
+pub struct WorkerTest<'a> {
+    /// Answers the questions.
+    pub worker: &'a mut dyn Worker,
+    /// Follows the run, and may stop it.
+    pub observer: &'a mut dyn Observer,
+}
+
+impl CiTest for WorkerTest<'_> {
+    fn p_value(&mut self, x: usize, y: usize, s: &[u32]) -> Result<f64> {
+        let mut batch = Batch::new();
+        batch.push(x, y, s);
+        Ok(self.p_values(&batch)?[0])
+    }
+
+    fn p_values(&mut self, batch: &Batch) -> Result<Vec<f64>> {
+        self.worker.p_values(batch, self.observer)
+    }
+
+    fn batch_size(&self) -> usize {
+        1 << 14
+    }
+}
+
+/// The error of a worker that takes whole levels alone, for an order of visiting that needs shards.
+pub(crate) fn takes_no_shards() -> Error {
+    Error::Argument {
+        argument: "device",
+        value: "a worker that takes whole levels alone".into(),
+        mend: "method = \"original\" depends on the order of visits and runs on the CPU: give device = \"cpu\"".into(),
+    }
+}
