@@ -1,15 +1,15 @@
 //! pcgpu-core: causal structure learning with the PC algorithm, exact to `pcalg` 2.7-12.
 //!
-//! The layers, each knowing only those above it:
+//! The layers, each knowing only those above it (tests/core/layers.rs holds them to it):
 //!
-//! * [`memory`]: what is done where there is not enough.
+//! * [`memory`]: what is done where there is not enough. [`observer`]: how the caller follows a run.
 //! * [`pool`]: the threads of a call.
 //! * [`graph`]: adjacency, neighbour lists, separating sets, subsets and their ranks.
 //! * [`ci`]: conditional independence tests as plain functions.
-//! * [`search`]: the skeleton phase. It knows neither the test nor the machine.
+//! * [`search`]: the skeleton phase, with every rule of pcalg. It knows neither the test nor the machine.
 //! * [`select`]: feature selection by mutual information. It knows no machine either.
-//! * [`engine`]: the only place that schedules; runs the levels of a search, counts for a selection.
 //! * [`orient`]: from a skeleton and its separating sets to a CPDAG.
+//! * [`engine`]: the workers: the only place that schedules. They answer the shards of a search, and count for a selection.
 //!
 //! Vertices are numbered from 0 throughout; the boundary to R shifts by one.
 #![warn(missing_docs)]

@@ -12,6 +12,16 @@ pub use batch::Batch;
 
 use crate::Result;
 
+/// A reason why a test has no answer, by its text: one of those that this program knows.
+pub(crate) fn reason_of(text: &str) -> &'static str {
+    let known = [gauss::MISSING, gauss::TOO_FEW];
+    known
+        .into_iter()
+        .map(|gauss::Undefined(reason)| reason)
+        .find(|reason| *reason == text)
+        .unwrap_or("the test has no answer")
+}
+
 /// A conditional independence test that is asked in the caller's order.
 ///
 /// The search and the conservative orientation use it where the order of the questions is part of the answer (a test

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use super::cells::Cells;
 use super::level::Verdict;
 use super::shards::{Part, Work};
+use super::wire::Answers;
 use super::Options;
 use crate::graph::{subsets, Separations};
 use crate::memory::{self, Use};
@@ -144,6 +145,13 @@ impl Page<'_, '_> {
         }
         let piece = Piece { row, at, first_set, verdict, set: set.to_vec(), exact_tests };
         memory::push_noted(&mut self.pieces, piece, Use::Level);
+    }
+
+    /// Enters what came over a wire.
+    pub fn enter_all(&mut self, answers: &Answers) {
+        for (row, at, verdict, set, exact_tests) in &answers.of_pairs {
+            self.enter(*row, &Answer { at: *at, verdict: *verdict, set, exact_tests: *exact_tests });
+        }
     }
 
     /// Ends the shard.

@@ -113,7 +113,11 @@ pub fn skeleton_one_by_one(
 }
 
 /// Runs the levels that pcalg runs.
-fn run(mut search: Box<dyn Levels + '_>, options: &Options, observer: &mut dyn Observer) -> Result<Skeleton> {
+pub(super) fn run(
+    mut search: Box<dyn Levels + '_>,
+    options: &Options,
+    observer: &mut dyn Observer,
+) -> Result<Skeleton> {
     let fast = options.method == Method::StableFast;
     let mut tests = Vec::new();
     let mut exact_tests = 0;
@@ -161,7 +165,7 @@ fn run(mut search: Box<dyn Levels + '_>, options: &Options, observer: &mut dyn O
 }
 
 /// The R methods report a symmetric pMax with ones on its diagonal, the C++ one the upper triangle alone.
-fn finish(found: Skeleton, options: &Options, p_max: &mut [f64], pool: &Pool) -> Result<Skeleton> {
+pub(super) fn finish(found: Skeleton, options: &Options, p_max: &mut [f64], pool: &Pool) -> Result<Skeleton> {
     if options.method != Method::StableFast {
         symmetrise(p_max, options.p, pool);
     }

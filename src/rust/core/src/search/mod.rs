@@ -9,7 +9,7 @@
 //! * Orders of visiting, each of them [`Levels`](driver::Levels): `stable` ("stable", "stable.fast"), `original` ("original", whose
 //!   neighbourhoods shrink while it runs), `one_by_one` (all three for a test that is asked one question at a time in pcalg's order).
 //! * [`level`], [`shards`]: the work of a level, and how it is cut.
-//! * [`worker`]: what a machine offers; [`book`]: where it enters what it found.
+//! * [`worker`]: what a machine offers; [`book`]: where it enters what it found; [`wire`]: shards and answers as bytes.
 
 pub mod book;
 mod cells;
@@ -20,7 +20,10 @@ mod one_by_one;
 mod original;
 mod progress;
 pub mod shards;
+#[cfg(test)]
+mod shuffled;
 mod stable;
+pub mod wire;
 pub mod worker;
 
 pub use driver::{skeleton, skeleton_one_by_one};

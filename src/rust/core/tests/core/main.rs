@@ -19,6 +19,7 @@ mod gauss_properties;
 mod knn_cuda;
 mod knn_golden;
 mod knn_properties;
+mod layers;
 #[cfg(all(feature = "cuda", target_os = "linux"))]
 mod memory_cuda;
 mod orient_golden;
@@ -26,3 +27,4 @@ mod orient_random;
 mod select;
 #[cfg(all(feature = "cuda", not(target_os = "macos")))]
 mod select_cuda;
+mod toys;

@@ -1,0 +1,124 @@
+//! A toy: an order that visits the pairs of a level at random. It shows what a new order of visiting takes: what it asks of a worker,
+//! level by level, and the ledger for the rest. As pairs of a level do not depend on one another, its answers are those of "stable".
+
+use super::driver::{LevelReport, Levels, Widest};
+use super::ledger::Ledger;
+use super::level::{count_sets, CandidateOrder, Neighbours, PairSide};
+use super::progress::LevelProgress;
+use super::shards::Work;
+use super::worker::Worker;
+use super::{driver, Options, Skeleton};
+use crate::graph::{Adjacency, SepSets};
+use crate::observer::{Observer, Unobserved};
+use crate::Result;
+
+struct Shuffled<'s, 'w> {
+    worker: &'s mut (dyn Worker + 'w),
+    ledger: Ledger<'s>,
+    random: u64,
+}
+
+impl Shuffled<'_, '_> {
+    /// Decides pairs (row, other) in an order of chance; those that no set separates.
+    fn visit(
+        &mut self,
+        neighbours: &Neighbours,
+        mut pairs: Vec<[u32; 2]>,
+        size: usize,
+        report: &mut LevelReport,
+        progress: &mut LevelProgress,
+    ) -> Result<Vec<[u32; 2]>> {
+        for at in (1..pairs.len()).rev() {
+            self.random = self.random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            pairs.swap(at, (self.random >> 33) as usize % (at + 1));
+        }
+        let mut survivors = Vec::new();
+        let mut sides = Vec::new();
+        for [row, other] in pairs {
+            let (x, y) = (row as usize, other as usize);
+            let candidates = neighbours.degree(x) - 1;
+            report.go_on |= candidates > size;
+            if candidates < size {
+                survivors.push([row, other]);
+            } else {
+                let count = count_sets(x, y, candidates, size)?;
+                let place = neighbours.place(x, y);
+                sides.push(PairSide { row, other, place, order: CandidateOrder::Ascending, count });
+            }
+        }
+        let work = Work::of_sides(size, neighbours, sides, self.ledger.options, self.worker.shard_tests())?;
+        self.ledger.decide(self.worker, &work, report, &mut survivors, progress)?;
+        Ok(survivors)
+    }
+}
+
+impl Levels for Shuffled<'_, '_> {
+    fn edge_count(&self) -> usize {
+        self.ledger.graph.edge_count()
+    }
+
+    fn widest(&self) -> Option<Widest> {
+        self.ledger.widest()
+    }
+
+    fn marginal(&mut self, observer: &mut dyn Observer) -> Result<LevelReport> {
+        let tests = self.ledger.tested.edge_count() as u64;
+        let left = self.ledger.marginal(self.worker, observer)?;
+        Ok(LevelReport { tests: tests + left, exact_tests: 0, go_on: true })
+    }
+
+    fn conditional(&mut self, size: usize, observer: &mut dyn Observer) -> Result<LevelReport> {
+        let graph = self.ledger.graph.clone();
+        let neighbours = Neighbours::of(graph.clone());
+        let mut progress = LevelProgress::new(observer, size, &graph, &graph);
+        let mut report = LevelReport::default();
+        let pairs = (0..graph.p() as u32).flat_map(|x| graph.neighbours(x as usize).map(move |y| [x, y]));
+        let first = pairs.filter(|[x, y]| x < y).collect();
+        let survivors = self.visit(&neighbours, first, size, &mut report, &mut progress)?;
+        let second = survivors.into_iter().map(|[x, y]| [y, x]).collect();
+        self.visit(&neighbours, second, size, &mut report, &mut progress)?;
+        progress.finish()?;
+        Ok(report)
+    }
+
+    fn finish(self: Box<Self>, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
+        let Shuffled { worker, mut ledger, .. } = *self;
+        ledger.complete(worker, observer)?;
+        ledger.finish(worker.pool())
+    }
+}
+
+fn shuffled(worker: &mut dyn Worker, options: &Options, p_max: &mut [f64], random: u64) -> Result<Skeleton> {
+    let pool = worker.pool().clone();
+    let ledger = Ledger::new(options, p_max);
+    let found = driver::run(Box::new(Shuffled { worker, ledger, random }), options, &mut Unobserved)?;
+    driver::finish(found, options, p_max, &pool)
+}
+
+#[test]
+fn the_order_of_pairs_within_a_level_changes_nothing() {
+    use crate::ci::gauss::{Gauss, Reading};
+    use crate::engine::cpu::{CpuEngine, GaussKernel};
+    let p = 14;
+    // Correlations of a ring with long chords, which fall off with the distance.
+    let near = |x: usize, y: usize| (x.abs_diff(y)).min(p - x.abs_diff(y)) as i32;
+    let c: Vec<f64> = (0..p * p)
+        .map(|at| (at / p, at % p))
+        .map(|(x, y)| if x == y { 1.0 } else { 0.62f64.powi(near(x, y)) + 0.01 * ((x * y) % 5) as f64 })
+        .collect();
+    let options = Options::new(p, 0.05);
+    let mut wanted = vec![0.0; p * p];
+    let kernel = || GaussKernel::new(Gauss::new(&c, p, 90.0, Reading::GaussCItest).unwrap(), 0.05);
+    let plain = driver::skeleton(&mut CpuEngine::new(kernel(), 2), &options, &mut wanted, &mut Unobserved).unwrap();
+    assert!(plain.tests.len() > 2, "{:?}", plain.tests);
+    for (seed, shard_tests) in [(1, 1), (2, 5), (3, 1 << 16)] {
+        let mut p_max = vec![0.0; p * p];
+        let mut worker = CpuEngine::with_shards(kernel(), 2, shard_tests);
+        let found = shuffled(&mut worker, &options, &mut p_max, seed).unwrap();
+        assert_eq!((&found.graph, &found.tests, found.max_order), (&plain.graph, &plain.tests, plain.max_order));
+        assert_eq!(p_max, wanted);
+        for x in 0..p {
+            (0..p).for_each(|y| assert_eq!(found.sepsets.get(x, y), plain.sepsets.get(x, y)));
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! A new test and a new machine, as small as they can be: what each takes, and that the driver asks no more of them.
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use pcgpu_core::ci::{Batch, CiTest};
+use pcgpu_core::graph::Adjacency;
+use pcgpu_core::observer::{Observer, Unobserved};
+use pcgpu_core::pool::Pool;
+use pcgpu_core::search::book::{Answer, Book};
+use pcgpu_core::search::level::Verdict;
+use pcgpu_core::search::shards::{Shard, Work};
+use pcgpu_core::search::wire::Answers;
+use pcgpu_core::search::worker::{Column, Marginals, Worker};
+use pcgpu_core::search::{skeleton, skeleton_one_by_one, Method, Options, Skeleton};
+use pcgpu_core::{Error, Result};
+
+/// A test that counts to three: x and y are independent given S where at least three of x, y and S, and of their sums with S, are
+/// multiples of three.
+#[derive(Clone, Copy)]
+struct Three;
+
+fn p_value(x: usize, y: usize, s: &[u32]) -> f64 {
+    let sum: usize = s.iter().map(|&v| v as usize).sum();
+    let numbers = [x, y, x + sum, y + sum, x * y + sum];
+    let threes = numbers.iter().filter(|number| *number % 3 == 0).count() + s.iter().filter(|v| *v % 3 == 0).count();
+    if threes >= 3 {
+        0.5 + sum as f64 * 1e-3
+    } else {
+        0.01 / (1.0 + sum as f64)
+    }
+}
+
+impl CiTest for Three {
+    fn p_value(&mut self, x: usize, y: usize, s: &[u32]) -> Result<f64> {
+        Ok(p_value(x, y, s))
+    }
+}
+
+/// How a worker behaves.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Manner {
+    /// One shard after the other.
+    Orderly,
+    /// The last shard first, on several threads, of which some are slow.
+    OutOfOrder,
+    /// Shards and answers go over a wire.
+    Remote,
+    /// It fails at a shard.
+    Fails(usize),
+}
+
+struct Toy {
+    pool: Pool,
+    shard_tests: u64,
+    manner: Manner,
+}
+
+impl Toy {
+    fn new(manner: Manner, shard_tests: u64) -> Self {
+        Toy { pool: Pool::new(2), shard_tests, manner }
+    }
+}
+
+/// What a shard holds, one test after the other.
+fn answers_of(work: &Work, shard: &Shard, number: usize) -> Answers {
+    let mut answers = Answers::of_shard(number);
+    for (at, side, ranks) in work.pairs_of(shard) {
+        let mut verdict = Verdict::Dependent { rank: ranks.start, p: -1.0 };
+        let mut set = Vec::new();
+        for rank in ranks {
+            side.set_into(work.neighbours, work.size, rank, &mut set);
+            let p = p_value(side.row.min(side.other) as usize, side.row.max(side.other) as usize, &sorted(&set));
+            if p >= work.alpha {
+                verdict = Verdict::Independent { rank, p };
+                break;
+            }
+            verdict = verdict.merge(Verdict::Dependent { rank, p });
+        }
+        answers.push(side.row, &Answer { at, verdict, set: &set, exact_tests: 0 });
+    }
+    answers
+}
+
+fn sorted(set: &[u32]) -> Vec<u32> {
+    let mut set = set.to_vec();
+    set.sort_unstable();
+    set
+}
+
+impl Worker for Toy {
+    fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
+    fn shard_tests(&self) -> u64 {
+        self.shard_tests
+    }
+
+    fn marginal(&mut self, level: &Marginals, columns: Vec<Column>, _observer: &mut dyn Observer) -> Result<()> {
+        for mut column in columns.into_iter().rev() {
+            let y = column.y();
+            let cells = column.open(level);
+            level
+                .pairs()
+                .neighbours(y)
+                .filter(|&x| (x as usize) < y)
+                .for_each(|x| cells[x as usize] = p_value(x as usize, y, &[]));
+            column.close(level);
+        }
+        Ok(())
+    }
+
+    fn answer(&mut self, work: &Work, book: &Book, observer: &mut dyn Observer) -> Result<()> {
+        let enter = |number: usize, answers: &Answers| {
+            let mut page = book.open(number);
+            page.enter_all(answers);
+            page.close();
+        };
+        let shards = &work.shards;
+        match self.manner {
+            Manner::Orderly => {
+                shards.iter().enumerate().for_each(|(number, shard)| enter(number, &answers_of(work, shard, number)));
+            }
+            Manner::OutOfOrder => {
+                self.pool.each(shards.len(), |task| {
+                    let number = shards.len() - 1 - task;
+                    if number % 3 == 0 {
+                        std::thread::sleep(Duration::from_micros(200));
+                    }
+                    enter(number, &answers_of(work, &shards[number], number));
+                });
+            }
+            Manner::Remote => {
+                let sent: Vec<Vec<u8>> = shards.iter().map(Shard::to_bytes).collect();
+                let came_back = Mutex::new(Vec::new());
+                self.pool.each(sent.len(), |task| {
+                    let shard = Shard::from_bytes(&sent[task]).unwrap();
+                    came_back.lock().unwrap().push(answers_of(work, &shard, task).to_bytes());
+                });
+                for bytes in came_back.into_inner().unwrap().iter().rev() {
+                    let answers = Answers::from_bytes(bytes).unwrap();
+                    enter(answers.shard as usize, &answers);
+                }
+            }
+            Manner::Fails(at) => {
+                for (number, shard) in shards.iter().enumerate() {
+                    if number == at {
+                        return Err(Error::Interrupted);
+                    }
+                    enter(number, &answers_of(work, shard, number));
+                }
+            }
+        }
+        observer.progress(work.size, work.cost(), work.cost())
+    }
+
+    fn p_values(&mut self, batch: &Batch, _observer: &mut dyn Observer) -> Result<Vec<f64>> {
+        Ok(batch.iter().map(|(x, y, s)| p_value(x, y, s)).collect())
+    }
+}
+
+type Found = (Skeleton, Vec<f64>);
+
+fn compare(found: &Found, wanted: &Found, info: &str) {
+    let ((a, a_max), (b, b_max)) = (found, wanted);
+    assert_eq!((&a.graph, &a.tests, a.max_order), (&b.graph, &b.tests, b.max_order), "{info}");
+    assert_eq!(a_max, b_max, "{info}");
+    for x in 0..a.graph.p() {
+        (0..a.graph.p()).for_each(|y| assert_eq!(a.sepsets.get(x, y), b.sepsets.get(x, y), "{info}: {x}, {y}"));
+    }
+}
+
+#[test]
+fn a_test_that_counts_to_three_runs_on_any_worker_in_any_order() {
+    let p = 11;
+    let pair = |x, y| {
+        let mut graph = Adjacency::empty(p);
+        graph.insert(x, y);
+        Some(graph)
+    };
+    for method in [Method::Stable, Method::StableFast, Method::Original] {
+        for (fixed_gaps, fixed_edges) in [(None, None), (pair(1, 2), pair(1, 4))] {
+            let options = Options { method, fixed_gaps, fixed_edges, ..Options::new(p, 0.05) };
+            let mut p_max = vec![0.0; p * p];
+            let skeleton_found = skeleton_one_by_one(&mut Three, &options, &mut p_max, &mut Unobserved).unwrap();
+            let wanted = (skeleton_found, p_max);
+            assert!(wanted.0.tests.len() > 3, "{:?}", wanted.0.tests);
+            for manner in [Manner::Orderly, Manner::OutOfOrder, Manner::Remote] {
+                for shard_tests in [1, 4, 100, 1 << 30] {
+                    let mut p_max = vec![0.0; p * p];
+                    let mut worker = Toy::new(manner, shard_tests);
+                    let found = skeleton(&mut worker, &options, &mut p_max, &mut Unobserved).unwrap();
+                    compare(&(found, p_max), &wanted, &format!("{method:?}, {manner:?}, {shard_tests}"));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_worker_that_fails_ends_the_search_and_can_be_used_again() {
+    let p = 11;
+    let options = Options::new(p, 0.05);
+    let mut worker = Toy::new(Manner::Fails(2), 1);
+    let mut p_max = vec![0.0; p * p];
+    assert_eq!(skeleton(&mut worker, &options, &mut p_max, &mut Unobserved).map(drop), Err(Error::Interrupted));
+    worker.manner = Manner::Orderly;
+    let again = skeleton(&mut worker, &options, &mut p_max, &mut Unobserved).unwrap();
+    let mut wanted = vec![0.0; p * p];
+    let plain = skeleton_one_by_one(&mut Three, &options, &mut wanted, &mut Unobserved).unwrap();
+    compare(&(again, p_max), &(plain, wanted), "after a failure");
+}
