@@ -1,5 +1,5 @@
-// The arguments of the kernels that search, and what they report. engine/cuda/kernels.rs mirrors `Args` and `Report`: every
-// field has eight bytes, so that there is no padding to agree on.
+// The arguments of the kernels that search, and what they report. tools/build-kernels translates `Args` and `Report` into Rust, as
+// it does the other structs that the host fills or reads.
 #pragma once
 
 typedef unsigned int u32;

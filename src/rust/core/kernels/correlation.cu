@@ -4,7 +4,7 @@
 // portion's length and not with the column's.
 #include "args.cuh"
 
-// The kernels' arguments; mirrored by `Args` of engine/cuda/correlation.rs.
+// The kernels' arguments, `CorrelationArgs` in Rust.
 struct Correlation {
     u64 n;            // rows
     u64 p;            // columns

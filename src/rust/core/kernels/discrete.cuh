@@ -16,7 +16,7 @@ constexpr u32 NOWHERE = 0xffffffffu;
 
 constexpr u64 G2 = 0, X2 = 1;
 
-// The kernels' arguments; mirrored by `DiscreteArgs` of engine/cuda/counting.rs.
+// The kernels' arguments, `DiscreteArgs` in Rust.
 struct Discrete {
     Args a;
     const u8* codes;

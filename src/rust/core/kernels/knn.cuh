@@ -6,7 +6,7 @@ typedef unsigned int u32;
 typedef unsigned long long u64;
 typedef long long i64;
 
-// One launch; mirrored in engine/cuda/knn/kernels.rs. Addresses are of device memory.
+// One launch. Addresses are of device memory.
 struct KnnArgs {
     // Samples; neighbours of the estimator; neighbours that a permutation draws from.
     u64 n, k, k_perm;

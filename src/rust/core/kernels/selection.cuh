@@ -21,7 +21,7 @@ constexpr u32 NO_MODE = ~0u;
 
 extern __shared__ uint4 shared[];
 
-// A feature; mirrored by engine/cuda/selection/kernels.rs.
+// A feature.
 struct Feature {
     u64 at;      // where its codes start in the data, a multiple of 16
     u32 levels;  // 0: not to be counted
@@ -36,7 +36,7 @@ struct Sums {
     i64 with_class;    // over the cells of (f, g, y)
 };
 
-// The kernels' arguments; mirrored by `Args` of engine/cuda/selection/kernels.rs.
+// The kernels' arguments, `SelectionArgs` in Rust.
 struct Selection {
     u64 n;                   // samples
     const u8* data;          // codes of the features

@@ -1,10 +1,11 @@
 //! Tests of discrete variables that the card leaves to the CPU, because p is too near to alpha for two machines' rounding or the
 //! table is too large; and p-values of arbitrary questions about discrete variables.
 
+use crate::engine::cuda::arguments::DiscreteArgs;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::batch::launched_bytes;
-use super::counting::{self, DiscreteArgs, BLOCK};
+use super::counting::{self, BLOCK};
 use super::memory::Buffer;
 use super::plan::Plan;
 use super::transfer::numbers;

@@ -1,11 +1,12 @@
 //! p-values of arbitrary questions by the Gaussian test: the conservative and majority rules ask them.
 
-use super::kernels::{exact_doubles, Args, WARP};
+use super::kernels::{exact_doubles, WARP};
 use super::memory::Buffer;
 use super::plan::{aligned, Plan};
 use super::{rules, CudaEngine};
 use crate::ci::gauss::{Gauss, Reading, Undefined, MISSING, TOO_FEW};
 use crate::ci::Batch;
+use crate::engine::cuda::arguments::SearchArgs;
 use crate::memory;
 use crate::observer::Observer;
 use crate::{Error, Result};
@@ -39,7 +40,13 @@ pub(super) fn launched_bytes(batch: &Batch, most: usize, members: usize) -> u64 
 
 impl CudaEngine<'_> {
     /// Copies questions to the card: `pairs` has two vertices each, `ends` where the members of each set end in `sets`.
-    pub(super) fn send_questions(&mut self, args: &mut Args, pairs: &[u32], ends: &[u64], sets: &[u32]) -> Result<()> {
+    pub(super) fn send_questions(
+        &mut self,
+        args: &mut SearchArgs,
+        pairs: &[u32],
+        ends: &[u64],
+        sets: &[u32],
+    ) -> Result<()> {
         let at = self.held.device(Buffer::Batch)?;
         let [of_ends, of_sets, of_answers, _] = places(ends.len(), sets.len());
         args.count = ends.len() as u64;
@@ -108,7 +115,7 @@ fn run(
     values: &mut Vec<f64>,
 ) -> Result<()> {
     let count = ends.len();
-    let mut args = Args { p: gauss.p() as u64, c, ..Args::default() };
+    let mut args = SearchArgs { p: gauss.p() as u64, c, ..SearchArgs::default() };
     rules::fill(&mut args, gauss, engine.alpha, true, 0);
     // Every set has its own size: the kernel computes the scale from n.
     args.scale = gauss.n();

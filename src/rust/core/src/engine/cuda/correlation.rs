@@ -1,5 +1,6 @@
 //! The correlation matrix of a data matrix, on the GPU.
 
+use crate::engine::cuda::arguments::CorrelationArgs;
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -26,22 +27,6 @@ const THREADS: u32 = 256;
 
 /// Multiplications in a launch: some hundredths of a second, so that a user can interrupt.
 const SLICE: u64 = 200_000_000_000;
-
-/// The kernels' arguments: `Correlation` of kernels/correlation.cu.
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct Args {
-    n: u64,
-    p: u64,
-    x: u64,
-    c: u64,
-    squares: u64,
-    first_tile: u64,
-}
-
-/// Bytes of [`Args`], which a test compares with the kernels' PTX.
-#[cfg(test)]
-pub(super) const ARGS_BYTES: usize = std::mem::size_of::<Args>();
 
 /// Writes Pearson's correlations of the p columns of `x` (n x p, column by column, finite) to `c` (p x p): those of R's
 /// `cor(x)` to 1e-12, with ones on the diagonal and all between -1 and 1. A constant column has NaN with the others. Two equal
@@ -83,7 +68,7 @@ fn on_card(
     held.plan.set(Buffer::Data, 8 * c.len() as u64);
     held.plan.set(Buffer::Batch, 8 * p as u64);
     held.commit()?;
-    let mut args = Args {
+    let mut args = CorrelationArgs {
         n: n as u64,
         p: p as u64,
         x: held.device(Buffer::Scratch)?,

@@ -1,38 +1,10 @@
 //! Discrete data on the card: level codes, the kernels' arguments, and the memory that counting takes.
 
-use super::kernels::Args;
 use super::memory::Buffer;
 use super::CudaEngine;
 use crate::ci::discrete::{Codes, Discrete, Rule, Statistic};
+use crate::engine::cuda::arguments::{DiscreteArgs, SearchArgs};
 use crate::Result;
-
-/// The arguments of the kernels of discrete tests: `Discrete` of kernels/discrete.cuh, where every field is explained.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct DiscreteArgs {
-    pub a: Args,
-    pub codes: u64,
-    pub column: u64,
-    pub levels: u64,
-    pub planes: u64,
-    pub plane: u64,
-    pub plane_size: u64,
-    pub plane_cells: u64,
-    pub n: u64,
-    pub missing: u64,
-    pub alpha: f64,
-    pub statistic: u64,
-    pub bnlearn: u64,
-    pub adapt: u64,
-    pub area: u64,
-    pub tile: u64,
-    pub hash: u64,
-    pub most_cells: u64,
-    pub stage: u64,
-    pub widest: u64,
-    pub asked: u64,
-    pub asked_most: u64,
-}
 
 /// Threads of a block that counts: `BLOCK` of kernels/discrete.cuh.
 pub(super) const BLOCK: u32 = 256;
@@ -241,7 +213,7 @@ impl CudaEngine<'_> {
         self.held.card.upload(levels, &numbers)?;
         self.held.card.upload(plane, &plane_starts)?;
         let args = DiscreteArgs {
-            a: Args { p, ..Args::default() },
+            a: SearchArgs { p, ..SearchArgs::default() },
             codes,
             column,
             levels,

@@ -1,11 +1,12 @@
 //! Levels of discrete variables on the card, in stages short enough to be interrupted.
 
-use super::counting::{self, DiscreteArgs, Scratch, Tables, BLOCK};
-use super::kernels::{Args, Report, WARP};
+use super::counting::{self, Scratch, Tables, BLOCK};
+use super::kernels::WARP;
 use super::memory::Buffer;
 use super::search::CudaSearch;
 use super::{asked, Strategy};
 use crate::ci::discrete::Discrete;
+use crate::engine::cuda::arguments::{DiscreteArgs, Report, SearchArgs};
 use crate::graph::subsets;
 use crate::observer::Observer;
 use crate::Result;
@@ -99,7 +100,7 @@ impl CudaSearch<'_, '_> {
         let (mut args, Counted { threads, shared, scratch: Scratch { blocks, .. }, .. }) = self.prepare(test)?;
         let tile = (p * p / (4 * u64::from(blocks))).clamp(2, args.tile);
         let items = p * p.div_ceil(tile);
-        args.a = Args { scratch: args.a.scratch, scratch_bytes: args.a.scratch_bytes, ..self.args };
+        args.a = SearchArgs { scratch: args.a.scratch, scratch_bytes: args.a.scratch_bytes, ..self.args };
         args.tile = tile;
         self.reset_report(items)?;
         loop {
@@ -151,7 +152,7 @@ impl CudaSearch<'_, '_> {
         };
         args.tile = (2 * self.ends / u64::from(blocks)).next_power_of_two().clamp(4, args.tile);
         let place = (args.a.scratch, args.a.scratch_bytes);
-        args.a = Args { scratch: place.0, scratch_bytes: place.1, beta, gamma, ..self.args };
+        args.a = SearchArgs { scratch: place.0, scratch_bytes: place.1, beta, gamma, ..self.args };
         self.launch_discrete("dis_slots", self.blocks_for(self.args.p), &args)?;
         // `bring_settled` copies what is there now while the level runs.
         self.engine.held.card.copies_follow()?;

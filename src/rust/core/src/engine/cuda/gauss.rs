@@ -1,11 +1,12 @@
 //! The Gaussian test's levels 0 and 1 on the card, and the rules that all its levels take.
 
-use super::kernels::{Report, WARP};
+use super::kernels::WARP;
 use super::memory::Buffer;
 use super::rules;
 use super::search::{CudaSearch, DECIDING};
 use super::Strategy;
 use crate::ci::gauss::{Gauss, Reading, Undefined, MISSING, TOO_FEW};
+use crate::engine::cuda::arguments::Report;
 use crate::observer::Observer;
 use crate::{Error, Result};
 

@@ -85,82 +85,6 @@ pub(super) fn inflated(ptx: &[u8]) -> String {
     }
 }
 
-/// The arguments of a kernel that searches: `Args` of kernels/args.cuh, where every field is explained.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Args {
-    pub p: u64,
-    pub words: u64,
-    pub c: u64,
-    pub graph: u64,
-    pub start: u64,
-    pub fixed: u64,
-    pub empty: u64,
-    pub p_max: u64,
-    pub degree: u64,
-    pub offset: u64,
-    pub list: u64,
-    pub verdict: u64,
-    pub slot: u64,
-    pub twin: u64,
-    pub items: u64,
-    pub binomial: u64,
-    pub stride: u64,
-    pub log: u64,
-    pub report: u64,
-    pub scratch: u64,
-    pub scratch_bytes: u64,
-    pub size: u64,
-    pub first_row: u64,
-    pub last_row: u64,
-    pub second: u64,
-    pub budget: u64,
-    pub warps: u64,
-    pub from: u64,
-    pub to: u64,
-    pub beta: u64,
-    pub gamma: u64,
-    pub below: f64,
-    pub above: f64,
-    pub trusted: f64,
-    pub bounded: f64,
-    pub slack: f64,
-    pub critical: f64,
-    pub critical_neg: f64,
-    pub scale: f64,
-    pub scale_marginal: f64,
-    pub mark: f64,
-    pub fast: u64,
-    pub nan_separates: u64,
-    pub missing_separates: u64,
-    pub pairs: u64,
-    pub ends: u64,
-    pub sets: u64,
-    pub answers: u64,
-    pub count: u64,
-}
-
-/// What a kernel reports: `Report` of kernels/args.cuh.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Report {
-    pub tests: u64,
-    pub exact: u64,
-    pub removed: u64,
-    pub ends: u64,
-    pub widest: u64,
-    pub go_on: u64,
-    pub undefined: u64,
-    pub logged: u64,
-    pub items: u64,
-    pub next_first: u64,
-    pub next_second: u64,
-    pub chunk: u64,
-    pub stage: u64,
-    pub asked: u64,
-    pub began: u64,
-}
-
 /// Bytes of a slot: `Slot` of kernels/args.cuh.
 pub(super) const SLOT_BYTES: u64 = 48;
 
@@ -243,9 +167,9 @@ impl Kernels {
 
 #[cfg(test)]
 mod tests {
-    use super::super::counting::DiscreteArgs;
-    use super::super::{correlation, knn, selection};
+
     use super::*;
+    use crate::engine::cuda::arguments::{CorrelationArgs, DiscreteArgs, KnnArgs, SearchArgs, SelectionArgs};
 
     #[test]
     fn every_kernel_is_in_the_ptx_that_drivers_of_cuda_12_load() {
@@ -260,11 +184,11 @@ mod tests {
             assert_eq!(found, wanted, "{module}");
             // Each takes one struct, by value, of the size that it has in Rust.
             let size = match *module {
-                "correlation" => correlation::ARGS_BYTES,
+                "correlation" => size_of::<CorrelationArgs>(),
                 name if name.starts_with("discrete") => size_of::<DiscreteArgs>(),
-                "selection" | "selection_large" => selection::ARGS_BYTES,
-                "knn_single" | "knn_double" | "knn_planes" => knn::ARGS_BYTES,
-                _ => size_of::<Args>(),
+                "selection" | "selection_large" => size_of::<SelectionArgs>(),
+                "knn_single" | "knn_double" | "knn_planes" => size_of::<KnnArgs>(),
+                _ => size_of::<SearchArgs>(),
             };
             for entry in *entries {
                 let parameter = format!(".b8 {entry}_param_0[{size}]");

@@ -1,10 +1,11 @@
 //! Memory on a card and pinned memory on the host. Both are kept from call to call, as allocating them takes long.
 
+use crate::engine::cuda::arguments::Report;
 use cudarc::driver::result;
 use cudarc::driver::sys;
 
 use super::device::failure;
-use super::kernels::Report;
+
 use super::plan::{out_of_memory, Plan};
 use crate::Result;
 

@@ -16,6 +16,7 @@
 //! * `kernels`: the compiled kernels and their arguments; the sources are in kernels/.
 
 pub mod about;
+mod arguments;
 mod asked;
 mod batch;
 pub mod correlation;
@@ -39,6 +40,7 @@ mod transfer;
 use crate::ci::discrete::Discrete;
 use crate::ci::gauss::Gauss;
 use crate::ci::Batch;
+use crate::engine::cuda::arguments::SearchArgs;
 use crate::observer::Observer;
 use crate::pool::{default_threads, Pool};
 use crate::search::book::Book;
@@ -49,7 +51,7 @@ use crate::search::Options;
 use crate::{Error, Result};
 use counting::Coding;
 use held::{Held, Holds};
-use kernels::{Args, WARP};
+use kernels::WARP;
 use memory::Buffer;
 use plan::Plan;
 
@@ -198,7 +200,7 @@ impl<'a> CudaEngine<'a> {
 
     /// Places the working memory of warps, `doubles` each: in shared memory where that of a block of `threads`, or of one warp,
     /// fits, else in the device memory that is planned for it.
-    fn working_memory(&mut self, args: &mut Args, doubles: u64, threads: u32) -> Result<Room> {
+    fn working_memory(&mut self, args: &mut SearchArgs, doubles: u64, threads: u32) -> Result<Room> {
         let bytes = 8 * doubles;
         args.scratch = 0;
         args.scratch_bytes = bytes;

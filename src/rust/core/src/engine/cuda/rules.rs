@@ -1,7 +1,7 @@
 //! The thresholds that decide the Gaussian test at a level, as the kernels want them.
 
-use super::kernels::Args;
 use crate::ci::gauss::{bounded_above, slack, trusted_above, Gauss, Reading, CUT};
+use crate::engine::cuda::arguments::SearchArgs;
 
 /// The largest |r| that the exact formula calls independent: infinity when all are, below 0 when none is. `sign` is that of r.
 fn critical(gauss: &Gauss, alpha: f64, size: usize, sign: f64) -> f64 {
@@ -26,7 +26,7 @@ fn critical(gauss: &Gauss, alpha: f64, size: usize, sign: f64) -> f64 {
 }
 
 /// Fills in the rules for sets of `size`.
-pub(super) fn fill(args: &mut Args, gauss: &Gauss, alpha: f64, na_delete: bool, size: usize) {
+pub(super) fn fill(args: &mut SearchArgs, gauss: &Gauss, alpha: f64, na_delete: bool, size: usize) {
     let cutoff = gauss.cutoff(alpha, size);
     let as_flag = |p: f64| u64::from(p >= alpha);
     args.size = size as u64;

@@ -4,12 +4,13 @@
 use super::counting::data_bytes;
 use super::discrete::Counted;
 use super::held::{Held, Holds};
-use super::kernels::{Args, Report, SLOT_BYTES, WARP};
+use super::kernels::{SLOT_BYTES, WARP};
 use super::log::Log;
 use super::memory::Buffer;
 use super::p_max::PMax;
 use super::plan::Plan;
 use super::{CudaEngine, Strategy, Test};
+use crate::engine::cuda::arguments::{Report, SearchArgs};
 use crate::graph::{Adjacency, SepSetLog, SepSets};
 use crate::memory;
 use crate::observer::Observer;
@@ -36,7 +37,7 @@ pub(super) struct CudaSearch<'s, 'a> {
     pub(super) p_max: PMax<'s>,
     /// Pairs that the empty set separates, once they have been brought.
     pub(super) empty: Option<Adjacency>,
-    pub(super) args: Args,
+    pub(super) args: SearchArgs,
     /// Twice the number of edges.
     pub(super) ends: u64,
     widest: Option<Widest>,
@@ -83,7 +84,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         let p = options.p;
         let all = (p * (p - 1)) as u64;
         let ends = if options.fixed_gaps.is_some() { 2 * options.start().edge_count() as u64 } else { all };
-        let args = Args { p: p as u64, words: 2 * p.div_ceil(64) as u64, ..Args::default() };
+        let args = SearchArgs { p: p as u64, words: 2 * p.div_ceil(64) as u64, ..SearchArgs::default() };
         let binomials = Vec::new();
         let log = Log::default();
         let p_max = PMax::new(p_max, p);
@@ -232,7 +233,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
             Test::Discrete(test) => self.discrete_marginal(&test, observer)?,
         }
         for rows in [self.args.graph, self.args.empty] {
-            let args = Args { graph: rows, ..self.args };
+            let args = SearchArgs { graph: rows, ..self.args };
             let blocks = self.blocks_for(self.args.words * self.args.words);
             self.engine.held.card.launch("mirror", (blocks, 1), THREADS, 0, &args)?;
         }

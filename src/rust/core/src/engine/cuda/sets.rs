@@ -1,9 +1,10 @@
 //! Levels of sets of the Gaussian test on the card, in launches short enough that a user can interrupt.
 
-use super::kernels::{exact_apart, exact_doubles, Report, WARP};
+use super::kernels::{exact_apart, exact_doubles, WARP};
 use super::memory::Buffer;
 use super::search::{CudaSearch, DECIDING};
 use super::Strategy;
+use crate::engine::cuda::arguments::Report;
 use crate::graph::subsets;
 use crate::observer::Observer;
 use crate::Result;

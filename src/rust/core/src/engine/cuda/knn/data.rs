@@ -1,9 +1,10 @@
 //! The data of the nearest-neighbour test on the card.
 
-use super::kernels::{number_of, Args};
+use super::kernels::number_of;
 use super::plan::{Form, Plan, Shape};
 use super::KnnCudaEngine;
 use crate::ci::knn::Values;
+use crate::engine::cuda::arguments::KnnArgs;
 use crate::engine::cuda::memory::Buffer;
 use crate::engine::cuda::plan::aligned;
 use crate::memory;
@@ -16,7 +17,7 @@ const USUAL_BUDGET: u64 = 4 << 30;
 #[derive(Clone, Copy)]
 pub struct Data {
     /// The data's addresses and what else all launches share.
-    pub args: Args,
+    pub args: KnnArgs,
     pub shape: Shape,
     pub plan: Plan,
 }
@@ -82,7 +83,7 @@ pub fn upload_data(engine: &mut KnnCudaEngine) -> Result<Data> {
     }
     card.upload(own, terms.table())?;
     card.upload(joint, terms.joint_table())?;
-    let mut args = Args {
+    let mut args = KnnArgs {
         n: n as u64,
         k: settings.k as u64,
         k_perm: settings.k_perm as u64,
@@ -96,7 +97,7 @@ pub fn upload_data(engine: &mut KnnCudaEngine) -> Result<Data> {
         row: shape.permuted_row() as u64,
         stride: shape.plane_stride(),
         plane_bytes: shape.plane_bytes(),
-        ..Args::default()
+        ..KnnArgs::default()
     };
     if let (Form::Planes, Values::Whole(whole)) = (shape.form(), columns.values()) {
         let orders = Orders::of(whole, n);

@@ -5,67 +5,6 @@ use crate::ci::knn::Estimator;
 /// Neighbours that the paper's kernel lists, at most: `LISTED` of kernels/knn_body.cuh.
 pub const LISTED: usize = 512;
 
-/// `KnnArgs` of kernels/knn.cuh, where every field is explained.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Args {
-    pub n: u64,
-    pub k: u64,
-    pub k_perm: u64,
-    pub tests: u64,
-    pub count: u64,
-    pub first: u64,
-    pub from: u64,
-    pub until: u64,
-    pub sets: u64,
-    pub values: u64,
-    pub caps: u64,
-    pub test_x: u64,
-    pub test_y: u64,
-    pub test_set: u64,
-    pub test_key: u64,
-    pub set_start: u64,
-    pub set_members: u64,
-    pub set_key: u64,
-    pub neighbours: u64,
-    pub permuted: u64,
-    pub order: u64,
-    pub taken: u64,
-    pub lists: u64,
-    pub rows: u64,
-    pub rows_a_warp: u64,
-    pub own: u64,
-    pub joint: u64,
-    pub all: i64,
-    pub estimator: u64,
-    pub sums: u64,
-    pub tiles: u64,
-    pub samples_a_warp: u64,
-    pub whole: u64,
-    pub orders: u64,
-    pub places: u64,
-    pub below: u64,
-    pub plain: u64,
-    pub test_guide: u64,
-    pub test_planes: u64,
-    pub plane_list: u64,
-    pub plane_column: u64,
-    pub plane_guide: u64,
-    pub planes: u64,
-    pub slots: u64,
-    pub stride: u64,
-    pub plane_bytes: u64,
-    pub dims: u64,
-    pub mismatch: u64,
-    pub row: u64,
-    pub permutations_a_block: u64,
-    pub teams: u64,
-}
-
-/// Bytes of [`Args`], which a test compares with the kernels' PTX.
-#[cfg(test)]
-pub const ARGS_BYTES: usize = std::mem::size_of::<Args>();
-
 /// The number that stands for an estimator: `Estimator` of kernels/knn.cuh.
 pub fn number_of(estimator: Estimator) -> u64 {
     match estimator {

@@ -10,9 +10,6 @@ mod kernels;
 mod plan;
 mod run;
 
-#[cfg(test)]
-pub(super) use kernels::ARGS_BYTES;
-
 use super::held::{Held, Holds};
 use crate::ci::knn::{Knn, Outcome};
 use crate::ci::Batch;

@@ -1,9 +1,10 @@
 //! A batch of tests on the card.
 
+use crate::engine::cuda::arguments::KnnArgs;
 use std::collections::{HashMap, HashSet};
 
 use super::data::{upload_data, Data};
-use super::kernels::{planes_kernel, warps_kernel, Args};
+use super::kernels::{planes_kernel, warps_kernel};
 use super::plan::{Form, Plan, PAPER_THREADS, SLOT_THREADS, THREADS};
 use super::KnnCudaEngine;
 use crate::ci::knn::Outcome;
@@ -174,7 +175,7 @@ fn make_planes(
     data: &Data,
     sets: &[Vec<u32>],
     tests: &mut [Test],
-    args: &mut Args,
+    args: &mut KnnArgs,
     look: &mut dyn FnMut() -> Result<()>,
 ) -> Result<()> {
     let Data { shape, plan, .. } = data;
@@ -216,7 +217,7 @@ fn find_neighbours(
     data: &Data,
     sets: &[Vec<u32>],
     tests: &mut [Test],
-    args: &mut Args,
+    args: &mut KnnArgs,
     look: &mut dyn FnMut() -> Result<()>,
 ) -> Result<()> {
     let (mut starts, mut members, mut keys) = (vec![0u32], Vec::new(), Vec::new());
@@ -257,7 +258,7 @@ fn permute_and_sum(
     engine: &mut KnnCudaEngine,
     data: &Data,
     tests: &[Test],
-    args: &mut Args,
+    args: &mut KnnArgs,
     watch: &mut dyn FnMut(f64) -> Result<()>,
 ) -> Result<Vec<i64>> {
     let Data { shape, plan, .. } = data;
@@ -313,7 +314,7 @@ fn permute_and_sum(
     Ok(sums)
 }
 
-fn upload_keys(engine: &KnnCudaEngine, args: &Args, tests: &[Test]) -> Result<()> {
+fn upload_keys(engine: &KnnCudaEngine, args: &KnnArgs, tests: &[Test]) -> Result<()> {
     engine.held.card.upload(args.test_key, &tests.iter().map(|test| test.key).collect::<Vec<[u32; 2]>>())
 }
 
@@ -321,10 +322,10 @@ fn upload_keys(engine: &KnnCudaEngine, args: &Args, tests: &[Test]) -> Result<()
 /// `args.until` - 1. Waits after each launch, and calls `look` now and then with the share that is done.
 fn sliced(
     engine: &mut KnnCudaEngine,
-    args: &mut Args,
+    args: &mut KnnArgs,
     [all, slice]: [u64; 2],
     look: &mut dyn FnMut(f64) -> Result<()>,
-    mut launch: impl FnMut(&Card, &Args, u32) -> Result<()>,
+    mut launch: impl FnMut(&Card, &KnnArgs, u32) -> Result<()>,
 ) -> Result<()> {
     for from in (0..all).step_by(slice as usize) {
         (args.from, args.until) = (from, all.min(from + slice));
@@ -337,7 +338,7 @@ fn sliced(
 fn sum_by_planes(
     engine: &mut KnnCudaEngine,
     data: &Data,
-    args: &mut Args,
+    args: &mut KnnArgs,
     watch: &mut dyn FnMut(f64) -> Result<()>,
 ) -> Result<()> {
     let Data { shape, plan, .. } = data;
@@ -367,7 +368,7 @@ fn sum_by_planes(
 fn sum_by_warps(
     engine: &mut KnnCudaEngine,
     data: &Data,
-    args: &mut Args,
+    args: &mut KnnArgs,
     watch: &mut dyn FnMut(f64) -> Result<()>,
 ) -> Result<()> {
     let Data { shape, plan, .. } = data;
@@ -389,7 +390,7 @@ fn sum_by_warps(
 fn sum_by_paper(
     engine: &mut KnnCudaEngine,
     data: &Data,
-    args: &mut Args,
+    args: &mut KnnArgs,
     watch: &mut dyn FnMut(f64) -> Result<()>,
 ) -> Result<()> {
     let name = data.kernel("knn_paper_f", "knn_paper_d");

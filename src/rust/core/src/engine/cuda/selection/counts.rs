@@ -2,7 +2,8 @@
 
 use super::super::memory::Buffer;
 use super::kernels::{counter_bits, groups_in, table_words, LEVELS_AT, PARTIAL_BYTES};
-use super::{stride, write_codes, Args, CudaCounting, Feature, BLOCK, MODES_FROM, WARP};
+use super::{stride, write_codes, CudaCounting, BLOCK, MODES_FROM, WARP};
+use crate::engine::cuda::arguments::{Feature, SelectionArgs};
 use crate::observer::Observer;
 use crate::select::{Joint, Partner, Sums};
 use crate::{Error, Result};
@@ -106,7 +107,7 @@ impl CudaCounting<'_> {
     }
 
     fn words(&self, levels: u64, bits: u64) -> u64 {
-        let Args { row_count, group_count, n, stepwise, .. } = self.args;
+        let SelectionArgs { row_count, group_count, n, stepwise, .. } = self.args;
         table_words(levels, row_count, group_count, n, stepwise, bits)
     }
 
@@ -175,7 +176,7 @@ impl CudaCounting<'_> {
                 let blocks = work.div_ceil(256).clamp(1, 4096) as u32;
                 self.held.card.launch(join, (blocks, 1), 256, 0, &self.args)?;
                 if totals {
-                    let args = Args { table_words: TOTALS_SHARED, ..self.args };
+                    let args = SelectionArgs { table_words: TOTALS_SHARED, ..self.args };
                     let blocks = blocks.min(2 * self.held.card.processors);
                     let shared = 4 * self.args.row_count;
                     let shared = if self.args.row_count <= TOTALS_SHARED { shared } else { 0 };
@@ -208,7 +209,7 @@ impl CudaCounting<'_> {
         let bits = if place == Place::Device { 32 } else { self.bits() };
         let levels = self.features[first..first + count].iter().map(|f| f.levels).max().unwrap_or(1);
         let words = self.words(u64::from(levels), bits);
-        let mut args = Args { slice: self.args.group_count, ..self.args };
+        let mut args = SelectionArgs { slice: self.args.group_count, ..self.args };
         let (mut shared, mut blocks, mut samples) = (4 * words + PARTIAL_BYTES, 1 << 20, SAMPLES);
         let name = match (place, bits) {
             (Place::Shared, 8) => "count_8",

@@ -3,9 +3,10 @@
 
 use super::super::memory::Buffer;
 use super::counts::{too_many_states, Place};
-use super::kernels::{table_words, Feature, NO_MODE};
+use super::kernels::{table_words, NO_MODE};
 use super::{stride, CudaCounting};
 use crate::ci::discrete::Codes;
+use crate::engine::cuda::arguments::Feature;
 use crate::observer::Observer;
 use crate::pool::Pool;
 use crate::select::{FeatureCodes, Joint, Partner, Samples, Sums};
@@ -20,7 +21,7 @@ const MAP: usize = 1 << 22;
 /// Most joint states that 16 bits may number.
 const MOST_STATES: usize = 65_535;
 
-/// [`Args::stepwise`](super::Args) so large that tables are counted, then read, as in the paper's kernel.
+/// [`SelectionArgs::stepwise`](super::SelectionArgs) so large that tables are counted, then read, as in the paper's kernel.
 const NEVER_STEPWISE: u64 = 1 << 30;
 
 impl CudaCounting<'_> {

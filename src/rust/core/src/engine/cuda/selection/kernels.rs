@@ -1,48 +1,5 @@
 //! The arguments of the kernels of a selection, and the sizes of their tables.
 
-/// The arguments of a kernel: `Selection` of kernels/selection.cuh, where every field is explained.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Args {
-    pub n: u64,
-    pub data: u64,
-    pub features: u64,
-    pub first: u64,
-    pub count: u64,
-    pub rows: u64,
-    pub groups: u64,
-    pub starts: u64,
-    pub totals: u64,
-    pub row_count: u64,
-    pub group_count: u64,
-    pub slice: u64,
-    pub logs: u64,
-    pub steps: u64,
-    pub sums: u64,
-    pub tables: u64,
-    pub table_words: u64,
-    pub partner: u64,
-    pub partner_wide: u64,
-    pub classes: u64,
-    pub class_count: u64,
-    pub stepwise: u64,
-}
-
-/// Bytes of [`Args`], which a test compares with the kernels' PTX.
-#[cfg(test)]
-pub(in super::super) const ARGS_BYTES: usize = size_of::<Args>();
-
-/// A feature: `Feature` of kernels/selection.cuh.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Feature {
-    pub at: u64,
-    pub levels: u32,
-    pub wide: u32,
-    pub mode: u32,
-    pub place: u32,
-}
-
 /// Byte of a [`Feature`] at which the number of levels stands.
 pub(super) const LEVELS_AT: u64 = 8;
 
@@ -64,7 +21,7 @@ fn words(cells: u64, bits: u64) -> u64 {
 }
 
 /// Words of the tables of a feature with up to `levels` levels: `rows` (g, y), `groups` g, n samples, counters of `bits`;
-/// `stepwise` as in [`Args`].
+/// `stepwise` as in [`SelectionArgs`].
 pub(super) fn table_words(levels: u64, rows: u64, groups: u64, n: u64, stepwise: u64, bits: u64) -> u64 {
     // As if every feature had a mode, which takes one more column. Rows start with a word.
     let cells = rows.saturating_mul((levels + 1).next_multiple_of(32 / bits));

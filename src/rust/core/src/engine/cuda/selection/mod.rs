@@ -12,6 +12,7 @@ mod counts;
 mod joined;
 mod kernels;
 
+use crate::engine::cuda::arguments::{Feature, SelectionArgs};
 use std::ops::Range;
 
 use super::held::{Held, Holds};
@@ -24,9 +25,7 @@ use crate::observer::Observer;
 use crate::pool::{default_threads, Pool};
 use crate::select::{CountLogs, Counting, FeatureCodes, Partner, Samples, Sums};
 use crate::Result;
-#[cfg(test)]
-pub(super) use kernels::ARGS_BYTES;
-use kernels::{Args, Feature, NO_MODE};
+use kernels::NO_MODE;
 
 /// How the work is divided between CPU and GPU. All strategies give the same answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +89,7 @@ pub struct CudaCounting<'a> {
     options: SelectionOptions,
     held: Held,
     /// The kernels' arguments, with the addresses that stay.
-    args: Args,
+    args: SelectionArgs,
     /// The features as the card has them, in ascending order of their levels.
     features: Vec<Feature>,
     /// By place in the range: index in `features`, and number of levels.
@@ -125,7 +124,7 @@ impl<'a> CudaCounting<'a> {
             range,
             options,
             held,
-            args: Args::default(),
+            args: SelectionArgs::default(),
             features: Vec::new(),
             slots: Vec::new(),
             left_out: Vec::new(),
@@ -193,7 +192,7 @@ impl<'a> CudaCounting<'a> {
         self.held.commit()?;
         let base = self.held.device(Buffer::Selection)?;
         let [features, rows, groups, starts, totals, logs, steps, classes, sums, partner] = offsets.map(|at| base + at);
-        self.args = Args {
+        self.args = SelectionArgs {
             n: n as u64,
             data: self.held.device(Buffer::Codes)?,
             features,
@@ -207,7 +206,7 @@ impl<'a> CudaCounting<'a> {
             classes,
             class_count: self.samples.classes() as u64,
             stepwise: (self.options.stepwise_from.clamp(0.0, 1e6) * 256.0) as u64,
-            ..Args::default()
+            ..SelectionArgs::default()
         };
         self.partner = partner;
         Ok(())
@@ -228,7 +227,7 @@ impl<'a> CudaCounting<'a> {
         }
         self.held.card.upload(self.args.features, &self.features)?;
         if self.options.strategy == Strategy::Resident && n >= MODES_FROM {
-            let args = Args { count: self.features.len() as u64, table_words: MODE_LEVELS, ..self.args };
+            let args = SelectionArgs { count: self.features.len() as u64, table_words: MODE_LEVELS, ..self.args };
             self.held.card.launch(
                 "modes",
                 (self.features.len().clamp(1, 65_535) as u32, 1),
