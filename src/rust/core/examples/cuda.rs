@@ -10,7 +10,8 @@ use std::time::Instant;
 
 use pcgpu_core::ci::gauss::{Gauss, Reading};
 use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel};
-use pcgpu_core::engine::cuda::{device, CudaEngine, CudaOptions, Strategy};
+use pcgpu_core::engine::cuda::card::device;
+use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, Strategy};
 use pcgpu_core::pool::default_threads;
 use pcgpu_core::search::{skeleton, Method, Options};
 use support::{compare, correlations, Clock, Failure};

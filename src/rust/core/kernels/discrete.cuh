@@ -3,7 +3,7 @@
 //
 // Counts are whole numbers, the same as on the CPU. A statistic is a sum of doubles, which are added in another order here and
 // come from another logarithm: its last digits may differ from the CPU's. So that no verdict ever differs, the card decides
-// only where p is farther from alpha than both can be off, and leaves other tests to the CPU (`ask`, engine/cuda/asked.rs).
+// only where p is farther from alpha than both can be off, and leaves other tests to the CPU (`ask`, engine/cuda/discrete/asked.rs).
 #pragma once
 #include "chi_squared.cuh"
 #include "sides.cuh"

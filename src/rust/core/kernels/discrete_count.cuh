@@ -13,7 +13,7 @@ extern __shared__ double memory[];
 constexpr u32 FEW = 32;
 
 // Working memory of a block. Addresses are computed where they are needed: sixteen would take as many registers.
-// `bench_bytes` of engine/cuda/counting.rs is its size in shared memory but for tables, `scratch` there that in scratch.
+// `bench_bytes` of engine/cuda/discrete/counting.rs is its size in shared memory but for tables, `scratch` there that in scratch.
 struct Bench {
     const Discrete& d;
     __device__ explicit Bench(const Discrete& d) : d(d) {}

@@ -13,7 +13,7 @@
 // Sets whose covariances are fetched at a time, so that the loads overlap.
 constexpr u32 AHEAD = 16;
 
-// Working memory of a warp in doubles; engine/cuda/sets.rs has the same sum.
+// Working memory of a warp in doubles; engine/cuda/gauss/sets.rs has the same sum.
 __host__ __device__ constexpr u64 shared_doubles(u64 l, bool special) {
     u64 groups = !special ? 1 : l <= 2 ? 32 : 4;
     return l * l + 2 * l + groups * exact_apart(l) + (l + 1) * 32 + AHEAD * 32 + 48 + (special ? 0 : l * 32) + groups

@@ -6,7 +6,8 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use pcgpu_core::ci::gauss::{Gauss, Reading};
-use pcgpu_core::engine::cuda::{device, CudaEngine, CudaOptions};
+use pcgpu_core::engine::cuda::card::device;
+use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions};
 use pcgpu_core::observer::Unobserved;
 use pcgpu_core::search::{skeleton, Method, Options};
 use pcgpu_core::{Error, Result};

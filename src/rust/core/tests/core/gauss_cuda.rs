@@ -10,7 +10,8 @@ use crate::support::problems::{correlation_matrix, correlations, problem, sample
 use pcgpu_core::ci::gauss::{Gauss, Reading};
 use pcgpu_core::ci::Batch;
 use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel};
-use pcgpu_core::engine::cuda::{device, CudaEngine, CudaOptions, Strategy};
+use pcgpu_core::engine::cuda::card::device;
+use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, Strategy};
 use pcgpu_core::observer::Unobserved;
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::search::{skeleton, Method, Options, Skeleton};

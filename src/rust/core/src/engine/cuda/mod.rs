@@ -1,41 +1,20 @@
 //! The CUDA engine: the Gaussian test, tests of discrete variables, the nearest-neighbour test and feature selection on one
 //! NVIDIA GPU.
 //!
-//! * [`device`]: the cards, and what a process keeps on one.
-//! * `held`: a card while something runs on it.
-//! * [`plan`]: the bytes that a search needs on a card; `memory`: the memory itself; `transfer`: copies to and from it.
-//! * `search`: PC-stable, with the graph and all answers on the card until the end; `log`: its separating sets;
-//!   `p_max`: its largest p-values.
-//! * `gauss`: the Gaussian test's levels 0 and 1; `sets`: levels by slots; `rules`: its thresholds; `batch`: arbitrary questions.
-//! * `discrete`: levels of discrete variables; `counting`: their data on the card; `asked`: tests left to the CPU, and
-//!   arbitrary questions.
-//! * [`knn`]: the nearest-neighbour test.
-//! * [`correlation`](mod@correlation): the correlation matrix of data.
-//! * [`selection`]: the counts of a feature selection.
-//! * [`about`]: the PTX version of the kernels.
-//! * `kernels`: the compiled kernels and their arguments; the sources are in kernels/.
+//! * [`card`]: what every test needs of a card: device, memory, plan, copies, compiled kernels.
+//! * `search`: PC-stable, with the graph and all answers on the card until the end.
+//! * [`gauss`], `discrete`: the levels of a search and arbitrary questions, for the Gaussian test and for discrete variables;
+//!   [`gauss::correlation`] makes the correlation matrix of data.
+//! * [`knn`]: the nearest-neighbour test. [`selection`]: the counts of a feature selection.
+//! * `arguments`: the structs that host and kernels share; the kernels' sources are in kernels/.
 
-pub mod about;
 mod arguments;
-mod asked;
-mod batch;
-pub mod correlation;
-mod counting;
-pub mod device;
+pub mod card;
 mod discrete;
-mod gauss;
-mod held;
-mod kernels;
+pub mod gauss;
 pub mod knn;
-mod log;
-mod memory;
-mod p_max;
-pub mod plan;
-mod rules;
 mod search;
 pub mod selection;
-mod sets;
-mod transfer;
 
 use crate::ci::discrete::Discrete;
 use crate::ci::gauss::Gauss;
@@ -49,11 +28,11 @@ use crate::search::shards::Work;
 use crate::search::worker::{takes_no_shards, Alone, Column, Marginals, Worker};
 use crate::search::Options;
 use crate::{Error, Result};
-use counting::Coding;
-use held::{Held, Holds};
-use kernels::WARP;
-use memory::Buffer;
-use plan::Plan;
+use card::held::{Held, Holds};
+use card::kernels::WARP;
+use card::memory::Buffer;
+use card::plan::Plan;
+use discrete::counting::Coding;
 
 /// How the tests of a level are handed out on the GPU. All strategies give the same answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -193,7 +172,7 @@ impl<'a> CudaEngine<'a> {
         }
         let matrix = gauss.matrix();
         let at = self.held.device(Buffer::Data)?;
-        self.send(at, matrix)?;
+        self.held.send(at, matrix)?;
         self.correlations = Some(at);
         Ok(at)
     }
@@ -249,8 +228,8 @@ impl Worker for CudaEngine<'_> {
 
     fn p_values(&mut self, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>> {
         self.watched(|engine| match engine.test {
-            Test::Gauss(gauss) => batch::p_values(engine, &gauss, batch, observer),
-            Test::Discrete(test) => asked::p_values(engine, &test, batch, observer),
+            Test::Gauss(gauss) => gauss::batch::p_values(engine, &gauss, batch, observer),
+            Test::Discrete(test) => discrete::asked::p_values(engine, &test, batch, observer),
         })
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use pcgpu_core::engine::cuda::device;
+use pcgpu_core::engine::cuda::card::device;
 use pcgpu_core::observer::Observer;
 use pcgpu_core::search::Skeleton;
 use pcgpu_core::{Error, Result};

@@ -10,10 +10,10 @@ mod kernels;
 mod plan;
 mod run;
 
-use super::held::{Held, Holds};
 use crate::ci::knn::{Knn, Outcome};
 use crate::ci::Batch;
 use crate::engine::batched::{self, Asker};
+use crate::engine::cuda::card::held::{Held, Holds};
 use crate::observer::Observer;
 use crate::pool::{default_threads, Pool};
 use crate::search::book::Book;

@@ -2,9 +2,9 @@
 
 use super::kernels::warps_kernel;
 use super::KnnStrategy;
-use crate::engine::cuda::kernels::WARP;
-use crate::engine::cuda::memory::Buffer;
-use crate::engine::cuda::plan::aligned;
+use crate::engine::cuda::card::kernels::WARP;
+use crate::engine::cuda::card::memory::Buffer;
+use crate::engine::cuda::card::plan::aligned;
 
 /// Threads of a block of kernels that look for neighbours, permute by sample, sum by warps or make planes.
 pub const THREADS: u32 = 128;

@@ -9,10 +9,10 @@ use super::plan::{Form, Plan, PAPER_THREADS, SLOT_THREADS, THREADS};
 use super::KnnCudaEngine;
 use crate::ci::knn::Outcome;
 use crate::ci::Batch;
-use crate::engine::cuda::device::Card;
-use crate::engine::cuda::kernels::WARP;
-use crate::engine::cuda::memory::Buffer;
-use crate::engine::cuda::plan::aligned;
+use crate::engine::cuda::card::device::Card;
+use crate::engine::cuda::card::kernels::WARP;
+use crate::engine::cuda::card::memory::Buffer;
+use crate::engine::cuda::card::plan::aligned;
 use crate::memory;
 use crate::Result;
 

@@ -1,12 +1,12 @@
 //! The scheme of CUDA-JMI: CPU threads join the candidates of a batch with the feature selected last, while the GPU counts the
 //! batch before. The joint states of a candidate are a variable of their own, whose table with the class gives both sums.
 
-use super::super::memory::Buffer;
 use super::counts::{too_many_states, Place};
 use super::kernels::{table_words, NO_MODE};
 use super::{stride, CudaCounting};
 use crate::ci::discrete::Codes;
 use crate::engine::cuda::arguments::Feature;
+use crate::engine::cuda::card::memory::Buffer;
 use crate::observer::Observer;
 use crate::pool::Pool;
 use crate::select::{FeatureCodes, Joint, Partner, Samples, Sums};

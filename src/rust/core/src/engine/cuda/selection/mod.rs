@@ -15,12 +15,12 @@ mod kernels;
 use crate::engine::cuda::arguments::{Feature, SelectionArgs};
 use std::ops::Range;
 
-use super::held::{Held, Holds};
-use super::kernels::WARP;
-use super::memory::Buffer;
-use super::plan::Plan;
-use super::transfer::{numbers, threads_for};
 use crate::ci::discrete::Codes;
+use crate::engine::cuda::card::held::{Held, Holds};
+use crate::engine::cuda::card::kernels::WARP;
+use crate::engine::cuda::card::memory::Buffer;
+use crate::engine::cuda::card::plan::Plan;
+use crate::engine::cuda::card::transfer::{numbers, threads_for};
 use crate::observer::Observer;
 use crate::pool::{default_threads, Pool};
 use crate::select::{CountLogs, Counting, FeatureCodes, Partner, Samples, Sums};

@@ -1,12 +1,13 @@
 //! p-values of arbitrary questions by the Gaussian test: the conservative and majority rules ask them.
 
-use super::kernels::{exact_doubles, WARP};
-use super::memory::Buffer;
-use super::plan::{aligned, Plan};
-use super::{rules, CudaEngine};
+use super::rules;
 use crate::ci::gauss::{Gauss, Reading, Undefined, MISSING, TOO_FEW};
 use crate::ci::Batch;
 use crate::engine::cuda::arguments::SearchArgs;
+use crate::engine::cuda::card::kernels::{exact_doubles, WARP};
+use crate::engine::cuda::card::memory::Buffer;
+use crate::engine::cuda::card::plan::{aligned, Plan};
+use crate::engine::cuda::CudaEngine;
 use crate::memory;
 use crate::observer::Observer;
 use crate::{Error, Result};
@@ -28,7 +29,7 @@ fn places(count: usize, members: usize) -> [u64; 4] {
 
 /// Most bytes that a launch of a batch's questions takes: at most `most` questions, and none after the one that brings the sets
 /// to `members` members.
-pub(super) fn launched_bytes(batch: &Batch, most: usize, members: usize) -> u64 {
+pub(in crate::engine::cuda) fn launched_bytes(batch: &Batch, most: usize, members: usize) -> u64 {
     let (mut all, mut widest) = (0, 0);
     for (_, _, s) in batch.iter() {
         all += s.len();
@@ -40,7 +41,7 @@ pub(super) fn launched_bytes(batch: &Batch, most: usize, members: usize) -> u64 
 
 impl CudaEngine<'_> {
     /// Copies questions to the card: `pairs` has two vertices each, `ends` where the members of each set end in `sets`.
-    pub(super) fn send_questions(
+    pub(in crate::engine::cuda) fn send_questions(
         &mut self,
         args: &mut SearchArgs,
         pairs: &[u32],
@@ -61,7 +62,7 @@ impl CudaEngine<'_> {
 }
 
 /// The p-values, in the order of the batch; NaN where "stable.fast" has none.
-pub(super) fn p_values(
+pub(in crate::engine::cuda) fn p_values(
     engine: &mut CudaEngine,
     gauss: &Gauss,
     batch: &Batch,

@@ -1,28 +1,31 @@
 //! PC-stable on the card: the graph, the separating sets and the largest p-values stay there until they are final. Between
 //! levels a few numbers come back.
 
-use super::counting::data_bytes;
-use super::discrete::Counted;
-use super::held::{Held, Holds};
-use super::kernels::{SLOT_BYTES, WARP};
-use super::log::Log;
-use super::memory::Buffer;
-use super::p_max::PMax;
-use super::plan::Plan;
-use super::{CudaEngine, Strategy, Test};
+mod log;
+mod p_max;
+
 use crate::engine::cuda::arguments::{Report, SearchArgs};
+use crate::engine::cuda::card::held::{Held, Holds};
+use crate::engine::cuda::card::kernels::{SLOT_BYTES, WARP};
+use crate::engine::cuda::card::memory::Buffer;
+use crate::engine::cuda::card::plan::Plan;
+use crate::engine::cuda::discrete::counting::data_bytes;
+use crate::engine::cuda::discrete::Counted;
+use crate::engine::cuda::{CudaEngine, Strategy, Test};
 use crate::graph::{Adjacency, SepSetLog, SepSets};
 use crate::memory;
 use crate::observer::Observer;
 use crate::search::driver::{LevelReport, Levels, Widest};
 use crate::search::{Method, Options};
 use crate::Result;
+use log::Log;
+use p_max::PMax;
 
 /// Threads of a block, unless a kernel needs another number.
-pub(super) const THREADS: u32 = 256;
+pub(in crate::engine::cuda) const THREADS: u32 = 256;
 
 /// Threads of a block of kernels that decide Gaussian tests.
-pub(super) const DECIDING: u32 = 128;
+pub(in crate::engine::cuda) const DECIDING: u32 = 128;
 
 /// Nanoseconds after which a launch takes no more work; with the work it then finishes, it takes less than 0.1 s.
 const SLICE: u64 = 50_000_000;
@@ -31,21 +34,21 @@ const SLICE: u64 = 50_000_000;
 const MOST_VARIABLES: usize = 1 << 21;
 
 /// A search on the card.
-pub(super) struct CudaSearch<'s, 'a> {
-    pub(super) engine: &'s mut CudaEngine<'a>,
-    pub(super) options: &'s Options,
-    pub(super) p_max: PMax<'s>,
+pub(in crate::engine::cuda) struct CudaSearch<'s, 'a> {
+    pub(in crate::engine::cuda) engine: &'s mut CudaEngine<'a>,
+    pub(in crate::engine::cuda) options: &'s Options,
+    pub(in crate::engine::cuda) p_max: PMax<'s>,
     /// Pairs that the empty set separates, once they have been brought.
-    pub(super) empty: Option<Adjacency>,
-    pub(super) args: SearchArgs,
+    pub(in crate::engine::cuda) empty: Option<Adjacency>,
+    pub(in crate::engine::cuda) args: SearchArgs,
     /// Twice the number of edges.
-    pub(super) ends: u64,
+    pub(in crate::engine::cuda) ends: u64,
     widest: Option<Widest>,
-    pub(super) binomials: Vec<u64>,
-    pub(super) log: Log,
+    pub(in crate::engine::cuda) binomials: Vec<u64>,
+    pub(in crate::engine::cuda) log: Log,
     started: bool,
     /// How the tests of the level are counted (discrete variables).
-    pub(super) counting: Counted,
+    pub(in crate::engine::cuda) counting: Counted,
 }
 
 fn bits_of(graph: &Adjacency) -> Result<Vec<u64>> {
@@ -104,7 +107,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         })
     }
 
-    pub(super) fn fast(&self) -> bool {
+    pub(in crate::engine::cuda) fn fast(&self) -> bool {
         self.options.method == Method::StableFast
     }
 
@@ -142,34 +145,34 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         }
     }
 
-    pub(super) fn launch(&self, name: &'static str, blocks: u32) -> Result<()> {
+    pub(in crate::engine::cuda) fn launch(&self, name: &'static str, blocks: u32) -> Result<()> {
         self.engine.held.card.launch(name, (blocks, 1), THREADS, 0, &self.args)
     }
 
     /// Number of blocks of a kernel whose warps stride over `tasks`.
-    pub(super) fn blocks_for(&self, tasks: u64) -> u32 {
+    pub(in crate::engine::cuda) fn blocks_for(&self, tasks: u64) -> u32 {
         let wanted = tasks.div_ceil(u64::from(THREADS / WARP));
         wanted.clamp(1, u64::from(self.engine.held.card.processors) * 16) as u32
     }
 
     /// Launches a kernel whose warps take a row each.
-    pub(super) fn by_row(&self, name: &'static str) -> Result<()> {
+    pub(in crate::engine::cuda) fn by_row(&self, name: &'static str) -> Result<()> {
         self.launch(name, self.blocks_for(self.args.p))
     }
 
     /// Launches a kernel of one block that sums over rows.
-    pub(super) fn over_rows(&self, name: &'static str) -> Result<()> {
+    pub(in crate::engine::cuda) fn over_rows(&self, name: &'static str) -> Result<()> {
         let threads = 1024;
         self.engine.held.card.launch(name, (1, 1), threads, 8 * u64::from(threads / WARP), &self.args)
     }
 
     /// Clears the report, for a level with `items` items of work.
-    pub(super) fn reset_report(&mut self, items: u64) -> Result<()> {
+    pub(in crate::engine::cuda) fn reset_report(&mut self, items: u64) -> Result<()> {
         self.put_report(Report { undefined: u64::MAX, items, ..Report::default() })
     }
 
     /// Copies a report to the card.
-    pub(super) fn put_report(&mut self, report: Report) -> Result<()> {
+    pub(in crate::engine::cuda) fn put_report(&mut self, report: Report) -> Result<()> {
         let reports = self.engine.held.memory().reports()?;
         // SAFETY: room for two, and no copy is under way: every level ends with a synchronisation, and so does every report.
         let fresh = unsafe {
@@ -180,7 +183,11 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
     }
 
     /// Waits for the launches and reads the report.
-    pub(super) fn report(&mut self, doing: &str, look: &mut dyn FnMut() -> Result<()>) -> Result<Report> {
+    pub(in crate::engine::cuda) fn report(
+        &mut self,
+        doing: &str,
+        look: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<Report> {
         let reports = self.engine.held.memory().reports()?;
         // SAFETY: room for two; the second is read after the stream has come to rest.
         unsafe { self.engine.held.card.download(self.args.report, reports.add(1), 1)? };
@@ -198,7 +205,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
     }
 
     /// Allocates the memory that does not depend on the graph, and sets the arguments that stay.
-    pub(super) fn allocate(&mut self) -> Result<()> {
+    pub(in crate::engine::cuda) fn allocate(&mut self) -> Result<()> {
         self.plan_variables();
         match self.engine.test {
             Test::Gauss(_) => self.engine.held.commit()?,
@@ -269,9 +276,9 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
     }
 
     /// Brings a graph from the card, where nothing may change it meanwhile.
-    pub(super) fn bring_graph(&mut self, from: u64) -> Result<Adjacency> {
+    pub(in crate::engine::cuda) fn bring_graph(&mut self, from: u64) -> Result<Adjacency> {
         let p = self.options.p;
-        Ok(Adjacency::from_rows(p, self.engine.bring_all(from, p * p.div_ceil(64))?))
+        Ok(Adjacency::from_rows(p, self.engine.held.bring_all(from, p * p.div_ceil(64))?))
     }
 
     fn run_conditional(&mut self, size: usize, observer: &mut dyn Observer) -> Result<LevelReport> {

@@ -2,17 +2,17 @@
 //! after level 1, so that all are brought while the card runs the next level; at the end only those of pairs that were adjacent
 //! at that level's start are brought again.
 
-use super::memory::Buffer;
-use super::search::CudaSearch;
-use super::transfer::{each_column, numbers, prefer_large_pages};
-use super::CudaEngine;
+use crate::engine::cuda::card::memory::Buffer;
+use crate::engine::cuda::card::transfer::{each_column, numbers, prefer_large_pages};
+use crate::engine::cuda::search::CudaSearch;
+use crate::engine::cuda::CudaEngine;
 use crate::memory;
 use crate::observer::Observer;
 use crate::pool::Pool;
 use crate::Result;
 
 /// A search's matrix of p-values, p x p, column by column, and how much of it is filled.
-pub(super) struct PMax<'s> {
+pub(in crate::engine::cuda) struct PMax<'s> {
     values: &'s mut [f64],
     p: usize,
     /// Whether the lower triangle and the diagonal have been written.
@@ -91,7 +91,7 @@ impl<'s> PMax<'s> {
             filled = last;
             observer.look()
         };
-        engine.bring(at, 8 * triangle(p), |end| 8 * triangle(column_at(end / 8)), spread)?;
+        engine.held.bring(at, 8 * triangle(p), |end| 8 * triangle(column_at(end / 8)), spread)?;
         // With fewer than two variables nothing is copied.
         self.values[filled * p..].fill(mark);
         self.marked = true;
@@ -103,13 +103,13 @@ impl<'s> PMax<'s> {
 impl CudaSearch<'_, '_> {
     /// Brings, once, while the card runs the first level of slots, what that level began with: the adjacent pairs (`list` and
     /// `offset`), level 1's separating sets and all p-values.
-    pub(super) fn bring_settled(&mut self, observer: &mut dyn Observer) -> Result<()> {
+    pub(in crate::engine::cuda) fn bring_settled(&mut self, observer: &mut dyn Observer) -> Result<()> {
         if self.p_max.is_brought() {
             return Ok(());
         }
-        let offsets: Vec<u64> = self.engine.bring_all(self.args.offset, self.options.p + 1)?;
+        let offsets: Vec<u64> = self.engine.held.bring_all(self.args.offset, self.options.p + 1)?;
         let count = offsets.last().copied().unwrap_or(0);
-        let list: Vec<u32> = self.engine.bring_all(self.args.list, count as usize)?;
+        let list: Vec<u32> = self.engine.held.bring_all(self.args.list, count as usize)?;
         let mut open = memory::space(list.len() / 2, memory::Use::Level)?;
         for (x, range) in (0u32..).zip(offsets.windows(2)) {
             let above = list[range[0] as usize..range[1] as usize].iter().filter(|y| **y > x);
@@ -120,7 +120,7 @@ impl CudaSearch<'_, '_> {
     }
 
     /// Brings the p-values that were not final, or all; nothing runs on the card.
-    pub(super) fn bring_p_values(&mut self, observer: &mut dyn Observer) -> Result<()> {
+    pub(in crate::engine::cuda) fn bring_p_values(&mut self, observer: &mut dyn Observer) -> Result<()> {
         let Some(open) = self.p_max.open.take() else {
             return self.p_max.bring(self.engine, self.args.p_max, self.args.mark, Vec::new(), observer);
         };
@@ -137,7 +137,7 @@ impl CudaSearch<'_, '_> {
         self.engine.held.card.upload(self.args.pairs, open.as_flattened())?;
         self.launch("pick", self.blocks_for(count as u64 / 32 + 1))?;
         self.engine.held.card.copies_follow()?;
-        let picked: Vec<f64> = self.engine.bring_all(self.args.answers, count)?;
+        let picked: Vec<f64> = self.engine.held.bring_all(self.args.answers, count)?;
         let p = self.options.p;
         for (&[x, y], value) in open.iter().zip(picked) {
             self.p_max.values[y as usize * p + x as usize] = value;

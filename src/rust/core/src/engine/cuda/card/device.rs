@@ -85,14 +85,14 @@ fn driver_process() -> u32 {
 }
 
 /// An error about a device, with what to do about it.
-pub(super) fn error(kind: DeviceKind, message: impl Into<String>, mend: impl Into<String>) -> Error {
+pub(in crate::engine::cuda) fn error(kind: DeviceKind, message: impl Into<String>, mend: impl Into<String>) -> Error {
     Error::Device(DeviceError { kind, message: message.into(), mend: mend.into() })
 }
 
 const USE_CPU: &str = "give device = \"cpu\" (device = \"auto\" does so by itself)";
 
 /// What a failed call of the driver means.
-pub(super) fn failure(doing: &str, e: DriverError) -> Error {
+pub(in crate::engine::cuda) fn failure(doing: &str, e: DriverError) -> Error {
     use sys::CUresult as Code;
     let name = e.error_name().map_or_else(|_| format!("error {}", e.0 as u32), |n| n.to_string_lossy().into_owned());
     match e.0 {
@@ -128,7 +128,7 @@ pub(super) fn failure(doing: &str, e: DriverError) -> Error {
 }
 
 /// Runs calls of the driver. cudarc panics where the library lacks a function it asks for.
-pub(super) fn guarded<T>(call: impl FnOnce() -> Result<T>) -> Result<T> {
+pub(in crate::engine::cuda) fn guarded<T>(call: impl FnOnce() -> Result<T>) -> Result<T> {
     match catch_unwind(AssertUnwindSafe(call)) {
         Ok(result) => result,
         Err(panic) => {
@@ -216,7 +216,7 @@ fn describe(ordinal: c_int, driver_version: i32) -> Result<DeviceInfo> {
 }
 
 /// A card that this process uses: its context, its kernels, one stream, and memory that is kept between calls.
-pub(super) struct Card {
+pub(in crate::engine::cuda) struct Card {
     device: sys::CUdevice,
     context: sys::CUcontext,
     stream: sys::CUstream,

@@ -15,7 +15,7 @@ const WATCH: Duration = Duration::from_millis(20);
 
 /// A card and the memory that earlier runs left on it. When this is dropped, the memory is kept for the next run or freed; after
 /// a failure the card's context is given up.
-pub(super) struct Held {
+pub(in crate::engine::cuda) struct Held {
     pub card: Arc<Card>,
     /// Threads of the CPU that help.
     pub pool: Pool,
@@ -160,7 +160,7 @@ impl Holds for Held {
 }
 
 /// Something that holds a card and runs on it.
-pub(super) trait Holds {
+pub(in crate::engine::cuda) trait Holds {
     fn held(&mut self) -> &mut Held;
 
     /// Binds the card to this thread and calls `run`; notes how that ended.

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 #[cfg(doc)]
 use super::device::Card;
-use super::CudaEngine;
+use super::held::Held;
 use crate::memory;
 use crate::pool::Pool;
 use crate::Result;
@@ -21,7 +21,7 @@ const STAGED: usize = 256 << 20;
 /// An address in pinned memory that threads share.
 struct Pinned(*mut u8);
 
-// SAFETY: the threads write disjoint parts (see `CudaEngine::send_with`).
+// SAFETY: the threads write disjoint parts (see `Held::send_with`).
 unsafe impl Sync for Pinned {}
 
 /// Threads that copy on the host, at most: more only wait for memory.
@@ -31,12 +31,12 @@ const THREADS: usize = 8;
 const FEW: usize = 1 << 18;
 
 /// Number of threads of the pool for work on `numbers` numbers of 8 bytes.
-pub(super) fn threads_for(pool: &Pool, numbers: usize) -> usize {
+pub(in crate::engine::cuda) fn threads_for(pool: &Pool, numbers: usize) -> usize {
     (numbers / FEW).clamp(1, THREADS.min(pool.threads()))
 }
 
 /// Asks the system for large pages for memory that is not touched yet, as most of the time goes to touching it first.
-pub(super) fn prefer_large_pages<T>(memory: &mut [T]) {
+pub(in crate::engine::cuda) fn prefer_large_pages<T>(memory: &mut [T]) {
     #[cfg(target_os = "linux")]
     {
         extern "C" {
@@ -58,7 +58,7 @@ pub(super) fn prefer_large_pages<T>(memory: &mut [T]) {
 
 /// Calls `work(y, column)` for each of `columns`, those of a matrix with `p` rows from column `first` on, on several threads.
 /// `weight(y)` is how much work the columns before y are.
-pub(super) fn each_column(
+pub(in crate::engine::cuda) fn each_column(
     pool: &Pool,
     columns: &mut [f64],
     p: usize,
@@ -89,11 +89,11 @@ pub(super) fn each_column(
     });
 }
 
-impl CudaEngine<'_> {
+impl Held {
     /// Copies numbers to address `to` on the card.
-    pub(super) fn send(&mut self, to: u64, from: &[f64]) -> Result<()> {
+    pub(in crate::engine::cuda) fn send(&mut self, to: u64, from: &[f64]) -> Result<()> {
         if from.len() < FEW {
-            return self.held.card.upload(to, from);
+            return self.card.upload(to, from);
         }
         // SAFETY: the bytes of doubles, which have no padding.
         let bytes = unsafe { std::slice::from_raw_parts(from.as_ptr().cast::<u8>(), 8 * from.len()) };
@@ -103,14 +103,19 @@ impl CudaEngine<'_> {
     /// Copies `bytes` bytes to address `to` on the card by way of pinned memory: several threads fill it, piece by piece, by
     /// `fill(offset, piece)`, and each piece leaves as soon as it is full. The driver by itself copies pageable memory at a third
     /// of that speed.
-    pub(super) fn send_with(&mut self, to: u64, bytes: usize, fill: impl Fn(usize, &mut [u8]) + Sync) -> Result<()> {
-        let threads = threads_for(&self.held.pool, bytes / 8);
+    pub(in crate::engine::cuda) fn send_with(
+        &mut self,
+        to: u64,
+        bytes: usize,
+        fill: impl Fn(usize, &mut [u8]) + Sync,
+    ) -> Result<()> {
+        let threads = threads_for(&self.pool, bytes / 8);
         for block in (0..bytes).step_by(STAGED) {
             let size = STAGED.min(bytes - block);
-            let pinned = Pinned(self.held.memory().pinned(size)?);
+            let pinned = Pinned(self.memory().pinned(size)?);
             let pieces: Vec<AtomicBool> = (0..size.div_ceil(SENT)).map(|_| AtomicBool::new(false)).collect();
             let next = AtomicUsize::new(0);
-            let (card, pinned) = (&self.held.card, &pinned);
+            let (card, pinned) = (&self.card, &pinned);
             let work = || loop {
                 let i = next.fetch_add(1, Ordering::Relaxed);
                 let Some(ready) = pieces.get(i) else { break };
@@ -123,7 +128,7 @@ impl CudaEngine<'_> {
             };
             // With one thread, the calling thread fills all, then sends.
             let helpers = if threads == 1 { 0 } else { threads };
-            self.held.pool.beside(helpers, work, || {
+            self.pool.beside(helpers, work, || {
                 let mut outcome = Ok(());
                 for (i, ready) in pieces.iter().enumerate() {
                     while !ready.load(Ordering::Acquire) {
@@ -138,7 +143,7 @@ impl CudaEngine<'_> {
                 outcome
             })?;
             if bytes > STAGED {
-                self.held.card.synchronize("copying to the GPU")?;
+                self.card.synchronize("copying to the GPU")?;
             }
         }
         Ok(())
@@ -149,7 +154,7 @@ impl CudaEngine<'_> {
     ///
     /// This runs beside the stream: the bytes must be there already, or [`Card::copies_follow`] must have been called after what
     /// writes them, and nothing on the stream after that may change them.
-    pub(super) fn bring(
+    pub(in crate::engine::cuda) fn bring(
         &mut self,
         from: u64,
         bytes: usize,
@@ -160,17 +165,17 @@ impl CudaEngine<'_> {
             return Ok(());
         }
         let room = PIECE.min(bytes);
-        let pinned = self.held.memory().pinned(2 * room)?;
+        let pinned = self.memory().pinned(2 * room)?;
         let end_of = |start: usize| if bytes - start <= room { bytes } else { cut(start + room) };
         let start_copy = |half: usize, start: usize, end: usize| {
             // SAFETY: each half holds `room` bytes, and is read after a synchronisation only.
-            unsafe { self.held.card.download_beside(from + start as u64, pinned.add(half * room), end - start) }
+            unsafe { self.card.download_beside(from + start as u64, pinned.add(half * room), end - start) }
         };
         let (mut start, mut end) = (0, end_of(0));
         start_copy(0, start, end)?;
         let mut half = 0;
         while start < end {
-            self.held.card.end_copies()?;
+            self.card.end_copies()?;
             let next = if end < bytes { end_of(end) } else { end };
             if next > end {
                 start_copy(1 - half, end, next)?;
@@ -179,7 +184,7 @@ impl CudaEngine<'_> {
             let piece = unsafe { std::slice::from_raw_parts(pinned.add(half * room), end - start) };
             let taken = take(start, piece);
             if taken.is_err() {
-                self.held.card.end_copies()?;
+                self.card.end_copies()?;
                 return taken;
             }
             (start, end) = (end, next);
@@ -188,12 +193,16 @@ impl CudaEngine<'_> {
         Ok(())
     }
 
-    /// Copies `count` numbers from the card into a new vector; see [`CudaEngine::bring`].
-    pub(super) fn bring_all<T: Copy + Sync + Send>(&mut self, from: u64, count: usize) -> Result<Vec<T>> {
+    /// Copies `count` numbers from the card into a new vector; see [`Held::bring`].
+    pub(in crate::engine::cuda) fn bring_all<T: Copy + Sync + Send>(
+        &mut self,
+        from: u64,
+        count: usize,
+    ) -> Result<Vec<T>> {
         let mut all: Vec<T> = memory::space(count, memory::Use::Level)?;
         prefer_large_pages(all.spare_capacity_mut());
         let size = size_of::<T>();
-        let pool = self.held.pool.clone();
+        let pool = self.pool.clone();
         self.bring(
             from,
             count * size,
@@ -227,7 +236,7 @@ fn append<T: Copy + Sync + Send>(pool: &Pool, all: &mut Vec<T>, more: &[T]) {
 }
 
 /// The numbers in a piece of pinned memory.
-pub(super) fn numbers<T: Copy>(piece: &[u8]) -> &[T] {
+pub(in crate::engine::cuda) fn numbers<T: Copy>(piece: &[u8]) -> &[T] {
     assert!(piece.as_ptr().cast::<T>().is_aligned() && piece.len() % size_of::<T>() == 0);
     // SAFETY: aligned and whole, as asserted; used for u32, u64, f64 and arrays of them, which any bits are values of.
     unsafe { std::slice::from_raw_parts(piece.as_ptr().cast(), piece.len() / size_of::<T>()) }

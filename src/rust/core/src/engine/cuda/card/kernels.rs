@@ -12,19 +12,19 @@ use super::device::failure;
 use crate::Result;
 
 /// Threads of a warp.
-pub(super) const WARP: u32 = 32;
+pub(in crate::engine::cuda) const WARP: u32 = 32;
 
 /// A source file: its name, its gzipped PTX as made by `tools/build-kernels`, its entry points.
 type Module = (&'static str, &'static [u8], &'static [&'static str]);
 
 macro_rules! module {
     ($name:literal, $($entry:literal),+ $(,)?) => {
-        ($name, include_bytes!(concat!("../../../kernels/ptx/", $name, ".ptx.gz")), &[$($entry),+])
+        ($name, include_bytes!(concat!("../../../../kernels/ptx/", $name, ".ptx.gz")), &[$($entry),+])
     };
 }
 
 /// All modules.
-pub(super) const MODULES: &[Module] = &[
+pub(in crate::engine::cuda) const MODULES: &[Module] = &[
     module!("graph", "mirror", "pick", "degrees", "offsets", "log_offsets", "items", "fill", "slots", "removal"),
     module!("gauss_marginal", "marginal", "raise_marginal"),
     module!("gauss_single", "single", "settle_single", "log_single"),
@@ -77,7 +77,7 @@ pub(super) const MODULES: &[Module] = &[
 ];
 
 /// PTX as text; empty, which no driver loads, where the gzip data are broken.
-pub(super) fn inflated(ptx: &[u8]) -> String {
+pub(in crate::engine::cuda) fn inflated(ptx: &[u8]) -> String {
     let mut text = String::new();
     match GzDecoder::new(ptx).read_to_string(&mut text) {
         Ok(_) => text,
@@ -86,15 +86,15 @@ pub(super) fn inflated(ptx: &[u8]) -> String {
 }
 
 /// Bytes of a slot: `Slot` of kernels/args.cuh.
-pub(super) const SLOT_BYTES: u64 = 48;
+pub(in crate::engine::cuda) const SLOT_BYTES: u64 = 48;
 
 /// Doubles that the exact formula works in: `exact_doubles` of kernels/gauss.cuh.
-pub(super) fn exact_doubles(size: u64) -> u64 {
+pub(in crate::engine::cuda) fn exact_doubles(size: u64) -> u64 {
     2 * (size + 2) * (size + 2)
 }
 
 /// Doubles from the working memory of one exact test to that of the next: `exact_apart` of kernels/gauss.cuh.
-pub(super) fn exact_apart(size: u64) -> u64 {
+pub(in crate::engine::cuda) fn exact_apart(size: u64) -> u64 {
     let bank = match size {
         0..=2 => 1,
         _ if size % 2 == 1 => 8,
@@ -104,7 +104,7 @@ pub(super) fn exact_apart(size: u64) -> u64 {
 }
 
 /// The loaded kernels. The driver compiles a module when one of its kernels is first asked for, and caches the result on disk.
-pub(super) struct Kernels {
+pub(in crate::engine::cuda) struct Kernels {
     loaded: Mutex<Loaded>,
 }
 

@@ -1,19 +1,19 @@
 //! Discrete data on the card: level codes, the kernels' arguments, and the memory that counting takes.
 
-use super::memory::Buffer;
-use super::CudaEngine;
 use crate::ci::discrete::{Codes, Discrete, Rule, Statistic};
 use crate::engine::cuda::arguments::{DiscreteArgs, SearchArgs};
+use crate::engine::cuda::card::memory::Buffer;
+use crate::engine::cuda::CudaEngine;
 use crate::Result;
 
 /// Threads of a block that counts: `BLOCK` of kernels/discrete.cuh.
-pub(super) const BLOCK: u32 = 256;
+pub(in crate::engine::cuda) const BLOCK: u32 = 256;
 
 /// Vertices that a block counts for at a time, at most: `MOST` there.
 const MOST: u64 = 32;
 
 /// Blocks of a multiprocessor, at most: the kernels' registers leave room for no more.
-pub(super) const BLOCKS: u32 = 3;
+pub(in crate::engine::cuda) const BLOCKS: u32 = 3;
 
 /// Variables with at most this many levels have bit planes on the card, which take at most half as many bytes as their codes.
 const PLANE_LEVELS: usize = 4;
@@ -39,7 +39,7 @@ const ASKED: u64 = 1 << 14;
 
 /// The addresses of codes and planes on the card: see [`DiscreteArgs`].
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Coding {
+pub(in crate::engine::cuda) struct Coding {
     codes: u64,
     column: u64,
     levels: u64,
@@ -85,13 +85,13 @@ fn planes(test: &Discrete) -> (Vec<u64>, u64, u64) {
 }
 
 /// Whether at least half of the variables have two levels or fewer: bit planes then pay above level 0, too.
-pub(super) fn mostly_binary(test: &Discrete) -> bool {
+pub(in crate::engine::cuda) fn mostly_binary(test: &Discrete) -> bool {
     let data = test.data();
     2 * (0..data.p()).filter(|&v| data.levels(v) <= 2).count() >= data.p()
 }
 
 /// Bytes of the codes, planes, offsets and numbers of levels on the card.
-pub(super) fn data_bytes(test: &Discrete) -> u64 {
+pub(in crate::engine::cuda) fn data_bytes(test: &Discrete) -> u64 {
     columns(test).1 + 16 * planes(test).1 + 20 * test.data().p() as u64 + 1024
 }
 
@@ -109,7 +109,7 @@ fn largest_table(test: &Discrete, size: usize) -> f64 {
 
 /// Scratch that counting needs at a level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Scratch {
+pub(in crate::engine::cuda) struct Scratch {
     /// Places for strata, 0 where none is needed.
     pub hash: u64,
     /// Cells of the table that scratch holds; 0 where shared memory holds all.
@@ -124,7 +124,7 @@ pub(super) struct Scratch {
 /// at most, or what one block needs.
 ///
 /// Where the room is too small for all blocks that the card could run, there are fewer (z in gpuPC's paper).
-pub(super) fn scratch(test: &Discrete, size: usize, area: u64, processors: u32, room: u64) -> Scratch {
+pub(in crate::engine::cuda) fn scratch(test: &Discrete, size: usize, area: u64, processors: u32, room: u64) -> Scratch {
     let blocks = processors * BLOCKS;
     if largest_table(test, size) <= area as f64 {
         return Scratch { hash: 0, most_cells: 0, bytes: 0, blocks };
@@ -138,7 +138,13 @@ pub(super) fn scratch(test: &Discrete, size: usize, area: u64, processors: u32, 
 }
 
 /// Scratch for blocks of `threads`, each of which counts a table of its own (strategy "edge").
-pub(super) fn scratch_of_threads(test: &Discrete, size: usize, threads: u32, processors: u32, room: u64) -> Scratch {
+pub(in crate::engine::cuda) fn scratch_of_threads(
+    test: &Discrete,
+    size: usize,
+    threads: u32,
+    processors: u32,
+    room: u64,
+) -> Scratch {
     let most_cells = largest_table(test, size).min(MOST_CELLS as f64) as u64;
     let bytes = (4 * most_cells + 8 * size as u64).next_multiple_of(16);
     let blocks = processors * (2048 / threads).min(32);
@@ -153,7 +159,7 @@ fn bench_bytes(widest: u64) -> u64 {
 
 /// Shared memory of a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Tables {
+pub(in crate::engine::cuda) struct Tables {
     /// Cells for tables.
     pub area: u64,
     /// Bytes in all.
@@ -162,7 +168,7 @@ pub(super) struct Tables {
 
 /// Shared memory of a block for sets of up to `widest`, of `shared_limit` bytes at most: a share that lets a multiprocessor run
 /// [`BLOCKS`] blocks, or all where the sets would take more than half of that share.
-pub(super) fn tables(widest: u64, shared_limit: u32) -> Tables {
+pub(in crate::engine::cuda) fn tables(widest: u64, shared_limit: u32) -> Tables {
     let limit = u64::from(shared_limit);
     // The card keeps 1 kB for itself in each block.
     let fair = limit / u64::from(BLOCKS) - 1024;
@@ -172,7 +178,7 @@ pub(super) fn tables(widest: u64, shared_limit: u32) -> Tables {
 
 impl CudaEngine<'_> {
     /// Copies the codes to the card, once.
-    pub(super) fn upload_codes(&mut self, test: &Discrete) -> Result<Coding> {
+    pub(in crate::engine::cuda) fn upload_codes(&mut self, test: &Discrete) -> Result<Coding> {
         if let Some(coding) = self.coding {
             return Ok(coding);
         }
@@ -187,7 +193,7 @@ impl CudaEngine<'_> {
         let levels = plane + 8 * p;
         let padded = data.n().next_multiple_of(AT_A_TIME);
         // Pieces may begin and end anywhere in a column; padding is never read as a sample.
-        self.send_with(codes, bytes as usize, |offset, piece| {
+        self.held.send_with(codes, bytes as usize, |offset, piece| {
             let mut v = starts.partition_point(|&start| start <= (offset as u64 | 1)) - 1;
             let mut at = offset;
             let mut rest = piece;
@@ -230,7 +236,7 @@ impl CudaEngine<'_> {
     }
 
     /// The arguments that all kernels of a discrete test share.
-    pub(super) fn discrete_args(&mut self, test: &Discrete) -> Result<DiscreteArgs> {
+    pub(in crate::engine::cuda) fn discrete_args(&mut self, test: &Discrete) -> Result<DiscreteArgs> {
         let Coding { codes, column, levels, planes, plane } = self.upload_codes(test)?;
         let (bnlearn, adapt) = match test.rule() {
             Rule::Pcalg { adapt } => (false, adapt),
@@ -256,13 +262,18 @@ impl CudaEngine<'_> {
     }
 
     /// Bytes that scratch may take: beside the plan less its bytes for `uses`, and beside `beside` bytes.
-    pub(super) fn scratch_room(&mut self, test: &Discrete, uses: &[Buffer], beside: u64) -> Result<u64> {
+    pub(in crate::engine::cuda) fn scratch_room(
+        &mut self,
+        test: &Discrete,
+        uses: &[Buffer],
+        beside: u64,
+    ) -> Result<u64> {
         let share = ((data_bytes(test) as f64 * SCRATCH_SHARE) as u64).max(SCRATCH);
         Ok(share.min(self.held.room(uses)?.saturating_sub(beside)))
     }
 
     /// Gives a launch its tables, its scratch, and room for questions to the CPU about sets of `widest`, as planned.
-    pub(super) fn place(
+    pub(in crate::engine::cuda) fn place(
         &mut self,
         args: &mut DiscreteArgs,
         widest: usize,
@@ -285,12 +296,12 @@ impl CudaEngine<'_> {
 }
 
 /// Bytes for questions to the CPU about sets of `size`: [`ASKED`], and what `users`, blocks or threads at work, may add.
-pub(super) fn asked_bytes(size: usize, users: u64) -> u64 {
+pub(in crate::engine::cuda) fn asked_bytes(size: usize, users: u64) -> u64 {
     4 * (6 + size as u64) * (ASKED + MOST * users)
 }
 
 /// Bytes for the answers to as many questions.
-pub(super) fn answered_bytes(users: u64) -> u64 {
+pub(in crate::engine::cuda) fn answered_bytes(users: u64) -> u64 {
     8 * (ASKED + MOST * users)
 }
 

@@ -14,12 +14,12 @@ macro_rules! buffers {
     ($($(#[$doc:meta])* $name:ident $part:literal)*) => {
         /// What a piece of device memory holds.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(super) enum Buffer {
+        pub(in crate::engine::cuda) enum Buffer {
             $($(#[$doc])* $name,)*
         }
 
         /// Number of [`Buffer`]s.
-        pub(super) const BUFFERS: usize = Buffer::ALL.len();
+        pub(in crate::engine::cuda) const BUFFERS: usize = Buffer::ALL.len();
 
         impl Buffer {
             pub const ALL: &'static [Buffer] = &[$(Buffer::$name,)*];
@@ -94,7 +94,7 @@ const SPARE: u64 = 16 << 20;
 
 /// Device memory by use, and one pinned buffer.
 #[derive(Default)]
-pub(super) struct Memory {
+pub(in crate::engine::cuda) struct Memory {
     device: [Piece; BUFFERS],
     pinned: Option<(*mut u8, usize)>,
     reports: Option<*mut Report>,

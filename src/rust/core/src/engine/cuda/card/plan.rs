@@ -14,7 +14,7 @@ const RESERVE: u64 = 256 << 20;
 const ALIGNED: u64 = 256;
 
 /// Bytes, rounded up to what allocations are aligned to.
-pub(super) fn aligned(bytes: usize) -> u64 {
+pub(in crate::engine::cuda) fn aligned(bytes: usize) -> u64 {
     (bytes as u64).next_multiple_of(ALIGNED)
 }
 
@@ -28,22 +28,22 @@ pub struct Plan {
 
 impl Plan {
     /// Plans `bytes` for a use, in place of what was planned for it before; 0 for none.
-    pub(super) fn set(&mut self, what: Buffer, bytes: u64) {
+    pub(in crate::engine::cuda) fn set(&mut self, what: Buffer, bytes: u64) {
         self.bytes[what as usize] = if bytes == 0 { 0 } else { bytes.max(ALIGNED) };
     }
 
     /// Plans at least `bytes` for a use.
-    pub(super) fn raise(&mut self, what: Buffer, bytes: u64) {
+    pub(in crate::engine::cuda) fn raise(&mut self, what: Buffer, bytes: u64) {
         self.set(what, bytes.max(self.of(what)));
     }
 
     /// A plan that is enough for both: by use, the larger number of bytes.
-    pub(super) fn or(&self, other: &Plan) -> Plan {
+    pub(in crate::engine::cuda) fn or(&self, other: &Plan) -> Plan {
         Plan { bytes: std::array::from_fn(|i| self.bytes[i].max(other.bytes[i])) }
     }
 
     /// Bytes for a use.
-    pub(super) fn of(&self, what: Buffer) -> u64 {
+    pub(in crate::engine::cuda) fn of(&self, what: Buffer) -> u64 {
         self.bytes[what as usize]
     }
 
@@ -65,7 +65,7 @@ impl Plan {
     }
 
     /// Refuses a plan that the card cannot hold: `free` bytes are free or held by us already.
-    pub(super) fn check(&self, free: u64, budget: Option<u64>) -> Result<()> {
+    pub(in crate::engine::cuda) fn check(&self, free: u64, budget: Option<u64>) -> Result<()> {
         if self.total() > limit(free, budget) {
             return Err(out_of_memory(self.total(), free, budget));
         }
@@ -74,12 +74,12 @@ impl Plan {
 }
 
 /// Bytes that a plan may have where `free` are free or held by us already.
-pub(super) fn limit(free: u64, budget: Option<u64>) -> u64 {
+pub(in crate::engine::cuda) fn limit(free: u64, budget: Option<u64>) -> u64 {
     budget.unwrap_or(u64::MAX).min(free.saturating_sub(RESERVE))
 }
 
 /// The error that `needed` bytes are too many for a card with `free` bytes free or held by us, or for the budget.
-pub(super) fn out_of_memory(needed: u64, free: u64, budget: Option<u64>) -> Error {
+pub(in crate::engine::cuda) fn out_of_memory(needed: u64, free: u64, budget: Option<u64>) -> Error {
     let allowed = budget.map_or(String::new(), |b| format!(", and {} were allowed", Bytes(b)));
     let (needed, free, kept) = (Bytes(needed), Bytes(free), Bytes(RESERVE));
     error(

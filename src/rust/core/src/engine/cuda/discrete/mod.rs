@@ -1,15 +1,18 @@
 //! Levels of discrete variables on the card, in stages short enough to be interrupted.
 
-use super::counting::{self, Scratch, Tables, BLOCK};
-use super::kernels::WARP;
-use super::memory::Buffer;
-use super::search::CudaSearch;
-use super::{asked, Strategy};
+pub(super) mod asked;
+pub(super) mod counting;
+
 use crate::ci::discrete::Discrete;
 use crate::engine::cuda::arguments::{DiscreteArgs, Report, SearchArgs};
+use crate::engine::cuda::card::kernels::WARP;
+use crate::engine::cuda::card::memory::Buffer;
+use crate::engine::cuda::search::CudaSearch;
+use crate::engine::cuda::Strategy;
 use crate::graph::subsets;
 use crate::observer::Observer;
 use crate::Result;
+use counting::{Scratch, Tables, BLOCK};
 
 /// Ranks of the first stage, and the factor from one stage to the next: most pairs are separated by one of their first sets, and
 /// sets of one stage do not spare each other's tests.
@@ -47,7 +50,7 @@ fn stages(sets: u64, longest: u64) -> Vec<Stage> {
 
 /// How a level is counted.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Counted {
+pub(in crate::engine::cuda) struct Counted {
     size: usize,
     tables: Tables,
     scratch: Scratch,
@@ -59,7 +62,7 @@ pub(super) struct Counted {
 impl CudaSearch<'_, '_> {
     /// Plans the memory that counting needs for sets of `size`, and commits the plan. Everything else must be planned before, as
     /// scratch takes what room is left.
-    pub(super) fn plan_counting(&mut self, test: &Discrete, size: usize) -> Result<()> {
+    pub(in crate::engine::cuda) fn plan_counting(&mut self, test: &Discrete, size: usize) -> Result<()> {
         let (processors, limit) = (self.engine.held.card.processors, self.engine.held.card.shared_limit);
         let tables = counting::tables(size as u64, limit);
         let most_users =
@@ -91,7 +94,11 @@ impl CudaSearch<'_, '_> {
     }
 
     /// Level 0, up to the lower triangle of the graph.
-    pub(super) fn discrete_marginal(&mut self, test: &Discrete, observer: &mut dyn Observer) -> Result<()> {
+    pub(in crate::engine::cuda) fn discrete_marginal(
+        &mut self,
+        test: &Discrete,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
         let p = self.options.p as u64;
         self.args.size = 0;
         self.args.fast = u64::from(self.fast());
@@ -130,7 +137,7 @@ impl CudaSearch<'_, '_> {
     }
 
     /// A level of sets, after the lists of neighbours were made; `widest` is the largest degree.
-    pub(super) fn discrete_level(
+    pub(in crate::engine::cuda) fn discrete_level(
         &mut self,
         test: &Discrete,
         size: usize,

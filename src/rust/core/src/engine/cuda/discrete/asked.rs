@@ -4,14 +4,14 @@
 use crate::engine::cuda::arguments::DiscreteArgs;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::batch::launched_bytes;
 use super::counting::{self, BLOCK};
-use super::memory::Buffer;
-use super::plan::Plan;
-use super::transfer::numbers;
-use super::CudaEngine;
 use crate::ci::discrete::{Counter, Discrete, Margins};
 use crate::ci::Batch;
+use crate::engine::cuda::card::memory::Buffer;
+use crate::engine::cuda::card::plan::Plan;
+use crate::engine::cuda::card::transfer::numbers;
+use crate::engine::cuda::gauss::batch::launched_bytes;
+use crate::engine::cuda::CudaEngine;
 use crate::memory;
 use crate::observer::Observer;
 use crate::pool::{Pool, Stop};
@@ -19,7 +19,7 @@ use crate::Result;
 
 /// A test for the CPU.
 #[derive(Clone, Debug)]
-pub(super) struct Question {
+pub(in crate::engine::cuda) struct Question {
     /// The row.
     pub x: usize,
     /// The other vertex.
@@ -29,12 +29,16 @@ pub(super) struct Question {
 }
 
 /// Brings the first `count` records that kernels noted, in words: x, y, slot (2), key (2), members.
-pub(super) fn bring(engine: &mut CudaEngine, args: &DiscreteArgs, count: u64) -> Result<Vec<Question>> {
+pub(in crate::engine::cuda) fn bring(
+    engine: &mut CudaEngine,
+    args: &DiscreteArgs,
+    count: u64,
+) -> Result<Vec<Question>> {
     let (width, size) = (6 + args.widest as usize, args.a.size as usize);
     let each = size_of::<Question>() + 4 * size + 16;
     memory::room(each * count as usize, memory::Use::Level)?;
     let mut found = Vec::with_capacity(count as usize);
-    engine.bring(
+    engine.held.bring(
         args.asked,
         4 * width * count as usize,
         |end| end / (4 * width) * (4 * width),
@@ -54,7 +58,7 @@ pub(super) fn bring(engine: &mut CudaEngine, args: &DiscreteArgs, count: u64) ->
 const FEW: usize = 100_000;
 
 /// p-values by the CPU's plain function, on the threads of the pool, in the order of the questions.
-pub(super) fn answer(
+pub(in crate::engine::cuda) fn answer(
     test: &Discrete,
     questions: &[Question],
     pool: &Pool,
@@ -83,7 +87,7 @@ const SAMPLES: u64 = 1 << 32;
 const MEMBERS: usize = 1 << 22;
 
 /// p-values of a batch, in its order; plans the card's memory.
-pub(super) fn p_values(
+pub(in crate::engine::cuda) fn p_values(
     engine: &mut CudaEngine,
     test: &Discrete,
     batch: &Batch,

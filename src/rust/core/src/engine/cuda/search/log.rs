@@ -1,14 +1,14 @@
 //! Separating sets that levels found; they stay on the card until they are asked for.
 
-use super::memory::Buffer;
-use super::transfer::numbers;
-use super::CudaEngine;
+use crate::engine::cuda::card::memory::Buffer;
+use crate::engine::cuda::card::transfer::numbers;
+use crate::engine::cuda::CudaEngine;
 use crate::graph::{SepSetLog, Separations, Singles};
 use crate::Result;
 
 /// Records of separated pairs, in device memory or brought from there.
 #[derive(Default)]
-pub(super) struct Log {
+pub(in crate::engine::cuda) struct Log {
     /// Address of the records on the card, bytes of room for them, bytes in use.
     at: u64,
     room: u64,
@@ -72,7 +72,7 @@ impl Log {
     pub fn bring_singles(&mut self, engine: &mut CudaEngine) -> Result<()> {
         if let Some(starts) = self.singles.take() {
             let count = starts.last().copied().unwrap_or(0);
-            let records = engine.bring_all(self.at, count as usize)?;
+            let records = engine.held.bring_all(self.at, count as usize)?;
             self.block = Singles { starts, records };
         }
         Ok(())
@@ -106,7 +106,7 @@ impl Log {
             found.pairs.reserve_exact(records as usize);
             found.members.reserve_exact(records as usize * size);
             let bytes = record(size) as usize;
-            engine.bring(
+            engine.held.bring(
                 from,
                 bytes * records as usize,
                 |end| end / bytes * bytes,

@@ -1,12 +1,16 @@
 //! The Gaussian test's levels 0 and 1 on the card, and the rules that all its levels take.
 
-use super::kernels::WARP;
-use super::memory::Buffer;
-use super::rules;
-use super::search::{CudaSearch, DECIDING};
-use super::Strategy;
+pub(super) mod batch;
+pub mod correlation;
+mod rules;
+pub(super) mod sets;
+
 use crate::ci::gauss::{Gauss, Reading, Undefined, MISSING, TOO_FEW};
 use crate::engine::cuda::arguments::Report;
+use crate::engine::cuda::card::kernels::WARP;
+use crate::engine::cuda::card::memory::Buffer;
+use crate::engine::cuda::search::{CudaSearch, DECIDING};
+use crate::engine::cuda::Strategy;
 use crate::observer::Observer;
 use crate::{Error, Result};
 
@@ -15,7 +19,7 @@ const TESTS: f64 = 2e10;
 
 impl CudaSearch<'_, '_> {
     /// Level 0, up to the lower triangle of the graph.
-    pub(super) fn gauss_marginal(&mut self, gauss: &Gauss) -> Result<()> {
+    pub(in crate::engine::cuda) fn gauss_marginal(&mut self, gauss: &Gauss) -> Result<()> {
         self.refuse_few(gauss)?;
         self.allocate()?;
         self.set_rules(gauss, 0);
@@ -25,7 +29,7 @@ impl CudaSearch<'_, '_> {
     }
 
     /// A level, after the lists of neighbours were made; `widest` is the largest degree.
-    pub(super) fn gauss_level(
+    pub(in crate::engine::cuda) fn gauss_level(
         &mut self,
         gauss: &Gauss,
         size: usize,
@@ -60,7 +64,7 @@ impl CudaSearch<'_, '_> {
     }
 
     /// The error of a test without an answer, of the pair x * p + y; its set is in the log, as the test ended its side.
-    pub(super) fn undefined(&mut self, key: u64) -> Error {
+    pub(in crate::engine::cuda) fn undefined(&mut self, key: u64) -> Error {
         let (x, y) = ((key / self.args.p) as u32, (key % self.args.p) as u32);
         let s = match self.log.last_set(self.engine, [x, y]) {
             Ok(set) => set.unwrap_or_default(),

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use cudarc::driver::result;
 
-use super::device::failure;
-use super::held::{Held, Holds};
-use super::kernels::WARP;
-use super::memory::Buffer;
+use crate::engine::cuda::card::device::failure;
+use crate::engine::cuda::card::held::{Held, Holds};
+use crate::engine::cuda::card::kernels::WARP;
+use crate::engine::cuda::card::memory::Buffer;
 use crate::pool::Pool;
 use crate::{Error, Result};
 

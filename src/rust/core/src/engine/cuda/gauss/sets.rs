@@ -1,10 +1,10 @@
 //! Levels of sets of the Gaussian test on the card, in launches short enough that a user can interrupt.
 
-use super::kernels::{exact_apart, exact_doubles, WARP};
-use super::memory::Buffer;
-use super::search::{CudaSearch, DECIDING};
-use super::Strategy;
 use crate::engine::cuda::arguments::Report;
+use crate::engine::cuda::card::kernels::{exact_apart, exact_doubles, WARP};
+use crate::engine::cuda::card::memory::Buffer;
+use crate::engine::cuda::search::{CudaSearch, DECIDING};
+use crate::engine::cuda::Strategy;
 use crate::graph::subsets;
 use crate::observer::Observer;
 use crate::Result;
@@ -66,13 +66,13 @@ struct PaperLaunches {
 
 impl CudaSearch<'_, '_> {
     /// Number of binomial coefficients for sets of up to `size`.
-    pub(super) fn binomial_count(&self, size: usize, widest: usize) -> u64 {
+    pub(in crate::engine::cuda) fn binomial_count(&self, size: usize, widest: usize) -> u64 {
         let stride = if self.binomials.is_empty() { widest as u64 + 2 } else { self.args.stride };
         (size as u64 + 1) * stride
     }
 
     /// Bytes of working memory in device memory for a level of sets.
-    pub(super) fn scratch_of_sets(&self, size: usize, widest: usize) -> u64 {
+    pub(in crate::engine::cuda) fn scratch_of_sets(&self, size: usize, widest: usize) -> u64 {
         let warps = self.engine.held.card.processors * 16;
         let level = match self.engine.options.strategy {
             Strategy::Shared => self.engine.scratch_of_warps(shared_doubles(size as u64), warps),
@@ -87,7 +87,7 @@ impl CudaSearch<'_, '_> {
     }
 
     /// Copies the binomial coefficients for sets of up to `size` to the card, as the kernels index them.
-    pub(super) fn send_binomials(&mut self, size: usize, widest: usize) -> Result<()> {
+    pub(in crate::engine::cuda) fn send_binomials(&mut self, size: usize, widest: usize) -> Result<()> {
         if self.binomials.is_empty() {
             self.args.stride = widest as u64 + 2;
             self.binomials = vec![1; widest + 2];
@@ -108,7 +108,12 @@ impl CudaSearch<'_, '_> {
     }
 
     /// Runs a level by slots, after the lists of neighbours were made; `widest` is the largest degree.
-    pub(super) fn run_sets(&mut self, size: usize, widest: usize, observer: &mut dyn Observer) -> Result<Report> {
+    pub(in crate::engine::cuda) fn run_sets(
+        &mut self,
+        size: usize,
+        widest: usize,
+        observer: &mut dyn Observer,
+    ) -> Result<Report> {
         self.send_binomials(size, widest)?;
         self.args.slot = self.engine.held.device(Buffer::Slots)?;
         self.args.twin = self.engine.held.device(Buffer::Twins)?;

@@ -26,7 +26,7 @@ fn critical(gauss: &Gauss, alpha: f64, size: usize, sign: f64) -> f64 {
 }
 
 /// Fills in the rules for sets of `size`.
-pub(super) fn fill(args: &mut SearchArgs, gauss: &Gauss, alpha: f64, na_delete: bool, size: usize) {
+pub(in crate::engine::cuda) fn fill(args: &mut SearchArgs, gauss: &Gauss, alpha: f64, na_delete: bool, size: usize) {
     let cutoff = gauss.cutoff(alpha, size);
     let as_flag = |p: f64| u64::from(p >= alpha);
     args.size = size as u64;
