@@ -10,7 +10,7 @@
 #   r-tests    220   tests/testthat with the GPU tests switched on
 #   sanitize   200   compute-sanitizer's four tools on small searches and selections, where it is there
 #   profile     50   Nsight Compute on the kernels of a search, where it is there
-#   bench      150   times on this GPU and CPU, with a comparison of the answers
+#   bench      300   times on this GPU and CPU, with a comparison of the answers
 #   selection   40   times of feature selection on simulated data of the shapes of CUDA-JMI's
 #   neighbours 240   times of the nearest-neighbour tests, as in the tables of GPU_CMIknn, and of searches with them
 #
@@ -23,7 +23,7 @@ bundle=$(cd "$(dirname "$0")" && pwd)
 home=/opt/pcgpu-check
 out=${OUT:-./gpu-report}
 parts="rust-tests r-tests sanitize profile bench selection neighbours"
-declare -A limit=([rust-tests]=150 [r-tests]=220 [sanitize]=200 [profile]=50 [bench]=150 [selection]=40 [neighbours]=240)
+declare -A limit=([rust-tests]=150 [r-tests]=220 [sanitize]=200 [profile]=50 [bench]=300 [selection]=40 [neighbours]=240)
 only=$parts
 
 usage() {

@@ -4,16 +4,13 @@ mod discrete;
 mod gauss;
 mod kernel;
 mod knn;
-mod rows;
 pub mod selection;
-mod simd;
-mod walk;
 
 pub use discrete::DiscreteKernel;
+pub use gauss::walk::simd;
 pub use gauss::GaussKernel;
 pub use kernel::{Kernel, RowView, SideView, Signal};
 pub use knn::KnnKernel;
-pub use walk::simd;
 
 use std::sync::Mutex;
 

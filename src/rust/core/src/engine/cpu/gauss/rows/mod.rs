@@ -17,11 +17,11 @@ mod sets;
 mod settle;
 mod singles;
 
-use super::gauss::{Rules, Scratch};
-use super::kernel::{RowView, Signal};
 #[cfg(target_arch = "x86_64")]
 use super::simd::Avx2;
 use super::simd::{Portable, Quad};
+use super::{Rules, Scratch};
+use crate::engine::cpu::kernel::{RowView, Signal};
 use crate::search::book::Answer;
 use sets::{Sets, LANES};
 use singles::Singles;

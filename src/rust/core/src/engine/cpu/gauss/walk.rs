@@ -5,7 +5,7 @@
 //! x, y and every later candidate given the prefix (rows of a Cholesky factor); a test is then one more elimination step,
 //! about a dozen operations whatever l is, and consecutive s are consecutive lanes.
 
-use super::gauss::{Judge, BLOCK};
+use super::{Judge, BLOCK};
 use crate::ci::gauss::COLLINEAR;
 use crate::graph::subsets;
 use crate::memory::{self, Use};

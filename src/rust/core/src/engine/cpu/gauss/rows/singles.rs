@@ -1,8 +1,8 @@
 //! Sets of one candidate: the candidates in order, all lanes at once, then the few lanes that remain one by one.
 
-use super::super::gauss::Rules;
-use super::super::kernel::{RowView, Signal};
+use super::super::Rules;
 use super::BITS;
+use crate::engine::cpu::kernel::{RowView, Signal};
 use crate::search::book::Answer;
 use crate::search::level::Verdict;
 

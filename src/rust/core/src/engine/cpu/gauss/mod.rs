@@ -1,7 +1,7 @@
 //! The Gaussian test on the CPU: squared partial correlations in SIMD, pcalg's formula where they cannot decide.
 //!
-//! A row's pairs are decided together where their candidates stand in one order ([`super::rows`]), and one by one
-//! where they do not ([`super::walk`]).
+//! A row's pairs are decided together where their candidates stand in one order ([`rows`]), and one by one
+//! where they do not ([`walk`]).
 //!
 //! A side is walked in rank order. For a block of consecutive sets the squared partial correlations q are computed
 //! without root, logarithm or branch; a test that the quick form cannot be trusted with gets q = -1. A block whose
@@ -10,16 +10,20 @@
 //!
 //! No fused multiply-add: the same q on every machine, whatever SIMD it has.
 
+mod rows;
+mod simd;
+pub(super) mod walk;
+
 use std::sync::OnceLock;
 
 use super::kernel::{Kernel, RowView, SideView, Signal};
-use super::rows::{self, RowScratch, BITS};
-use super::walk::{self, Walker};
 use crate::ci::gauss::{trusted_above, Cutoff, Gauss, Undefined, WELL_CONDITIONED};
 use crate::ci::pcurve::PCurve;
 use crate::graph::Adjacency;
 use crate::search::book::Answer;
 use crate::search::level::Verdict;
+use rows::{RowScratch, BITS};
+use walk::Walker;
 
 /// Tests in a block.
 pub(super) const BLOCK: usize = 64;

@@ -3,11 +3,11 @@
 use crate::search::book::Answer;
 use std::ops::Range;
 
-use super::super::gauss::{Rules, Scratch};
-use super::super::kernel::{RowView, Signal};
 use super::super::simd::{Four, Quad};
+use super::super::{Rules, Scratch};
 use super::covariances::{grow, scale_by, step, step_square, two_depths, Rows};
 use crate::ci::gauss::COLLINEAR;
+use crate::engine::cpu::kernel::{RowView, Signal};
 use crate::graph::subsets;
 
 /// Lanes that are run together: one bit each in a word.

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::super::gauss::{judge_side, Rules, Scratch};
-use super::super::kernel::{RowView, SideView, Signal};
 use super::super::simd::Four;
+use super::super::{judge_side, Rules, Scratch};
 use super::sets::{Lane, Leaf, Sets};
 use crate::ci::gauss::COLLINEAR;
+use crate::engine::cpu::kernel::{RowView, SideView, Signal};
 use crate::graph::subsets;
 use crate::search::book::Answer;
 use crate::search::level::{CandidateOrder, PairSide, Verdict};
