@@ -90,6 +90,10 @@ data_names <- function(suffStat, p) {
 
 is_permuted <- function(own, names) !anyNA(own) && !identical(own, names) && identical(sort(own), sort(names))
 
+mend_permuted <- function(argument) {
+  sprintf("they are the names of `%s` in another order: give both in one order, or remove the names by unname().", argument)
+}
+
 # The names that an argument carries beside the labels: the same ones in another order are surely a mistake, and edges would be
 # drawn between the wrong variables. Other names are fine: variables then go by position, as in pcalg, with a warning where there
 # are labels that do more than count.
@@ -106,13 +110,12 @@ check_own_names <- function(own, labels, argument) {
     if (is.na(own[at])) "NA" else dQuote(own[at], FALSE)
   )
   if (is_permuted(own, labels)) {
-    mend <- sprintf("they are the names of `%s` in another order: give both in one order, or remove the names by unname().", argument)
     if (are_numbers(labels)) {
       abort_argument(argument, own, "put its rows and columns in order, or remove the names by unname().",
         has = sprintf("the name %s at place %d: the numbers of the variables in another order", dQuote(own[at], FALSE), at)
       )
     }
-    abort_argument("labels", labels, mend, has = place)
+    abort_argument("labels", labels, mend_permuted(argument), has = place)
   }
   if (!are_numbers(labels)) {
     warn("names", sprintf("`labels` has %s: the labels are taken for the variables by their position.", place),
@@ -129,7 +132,7 @@ check_against <- function(own, names, argument, by, tell) {
   }
   at <- which(own != names)[1L]
   if (is_permuted(own, names)) {
-    abort_argument(argument, own, sprintf("they are the names of `%s` in another order: give both in one order, or remove the names by unname().", by),
+    abort_argument(argument, own, mend_permuted(by),
       has = sprintf("the name %s at place %d, where `%s` has %s", dQuote(own[at], FALSE), at, by, dQuote(names[at], FALSE))
     )
   }

@@ -65,7 +65,6 @@ check_dm <- function(suffStat, test) {
   }
   dm <- plain_integer64(suffStat$dm, "suffStat$dm")
   if (is.data.frame(dm)) {
-    dm[] <- lapply(dm, plain_integer64, "suffStat$dm")
     coded <- vapply(dm, function(column) (is.numeric(column) || is.logical(column)) && is.null(dim(column)), NA)
     if (!all(coded)) {
       abort_argument("suffStat$dm", dm, "code the levels: give suffStat = suff_discrete(<this data frame>).",

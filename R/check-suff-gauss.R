@@ -45,13 +45,10 @@ check_suff_list <- function(suffStat) {
 # C as a plain double matrix of p rows and p columns.
 check_cor_matrix <- function(C, p) {
   want <- sprintf("give the %d x %d correlation matrix of the variables, for instance cor(x).", p, p)
-  if (is.data.frame(C)) {
-    C[] <- lapply(C, plain_integer64, "suffStat$C")
-  }
+  C <- plain_integer64(C, "suffStat$C")
   if (is.data.frame(C) && all(vapply(C, is.numeric, NA)) || isS4(C) && methods::is(C, "Matrix")) {
     C <- as.matrix(C)
   }
-  C <- plain_integer64(C, "suffStat$C")
   if (!is.matrix(C) || !is.numeric(C)) {
     abort_argument("suffStat$C", C, want)
   }

@@ -17,11 +17,14 @@ read_data <- function(x, argument, counts = FALSE) {
     need_package("SummarizedExperiment", sprintf("`%s` is read by the package SummarizedExperiment", argument))
     return(t(as.matrix(first_assay(x, argument))))
   }
-  if (is.data.frame(x)) {
-    x[] <- lapply(x, function(column) nan_to_na(plain_integer64(column, argument)))
-    return(x)
-  }
-  plain_integer64(x, argument)
+  x <- plain_integer64(x, argument)
+  if (is.data.frame(x)) nan_to_na_in_columns(x) else x
+}
+
+nan_to_na_in_columns <- function(x) {
+  factors <- vapply(x, is.factor, NA)
+  x[factors] <- lapply(x[factors], nan_to_na)
+  x
 }
 
 # factor() makes a level of NaN, which is missing all the same. A level "NaN" among others that are no numbers is a word.
@@ -50,8 +53,13 @@ first_assay <- function(x, argument) {
   SummarizedExperiment::assay(x, 1L)
 }
 
-# The package bit64 keeps whole numbers of 64 bits in the bits of doubles, which are other numbers.
+# The package bit64 keeps whole numbers of 64 bits in the bits of doubles, which are other numbers. Of a data frame, its columns.
 plain_integer64 <- function(column, argument) {
+  if (is.data.frame(column)) {
+    long <- vapply(column, inherits, NA, "integer64")
+    column[long] <- lapply(column[long], plain_integer64, argument)
+    return(column)
+  }
   if (!inherits(column, "integer64")) {
     return(column)
   }

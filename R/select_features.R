@@ -142,8 +142,8 @@ select_features <- function(x, y, k, criterion = c(
   names <- if (is.null(colnames(x))) as.character(found$index) else colnames(x)[found$index]
   cut <- rep(discretize != "none", length(found$index))
   if (features$kind == "columns") cut <- cut & !vapply(features$x[found$index], is.factor, NA)
-  unique <- found$levels == n
-  warn_unique(names[unique], fewer_bins = any(cut[unique]) && n > 2L)
+  by_row <- found$levels == n
+  warn_unique(names[by_row], fewer_bins = any(cut[by_row]) && n > 2L)
   warn_sparse(found$levels, found$classes, n, cut)
   structure(class = "pcgpu_selection", list(
     index = found$index, names = names, score = found$score, relevance = found$relevance, levels = found$levels,

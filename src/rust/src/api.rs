@@ -9,7 +9,7 @@ use pcgpu_core::memory::{self, Use};
 use pcgpu_core::observer::Observer;
 use pcgpu_core::orient::{self, ColliderRule, Pdag};
 use pcgpu_core::pool::default_threads;
-use pcgpu_core::search::worker::{Worker, WorkerTest};
+use pcgpu_core::search::worker::WorkerTest;
 use pcgpu_core::search::{skeleton, skeleton_one_by_one, Method, Skeleton};
 use pcgpu_core::Error;
 
@@ -18,32 +18,8 @@ use crate::failure::{respond, Failure, Outcome};
 use crate::knn::KnnTest;
 use crate::machine::Machine;
 use crate::session::{self, Callbacks, RObserver, RTest, Token};
+use crate::test::Test;
 use crate::{gpu, input, output, selection};
-
-/// A test as R names it.
-enum Test {
-    Gauss { c: Robj, n: f64 },
-    Discrete(Box<DiscreteTest>),
-    Knn(Box<KnnTest>),
-    Function(Robj),
-}
-
-impl Test {
-    fn from_list(test: &List) -> Outcome<Self> {
-        match input::text(&input::field(test, "kind")?, "kind")?.as_str() {
-            "gauss" => {
-                Ok(Test::Gauss { c: input::field(test, "C")?, n: input::number(&input::field(test, "n")?, "n")? })
-            }
-            "discrete" => Ok(Test::Discrete(Box::new(DiscreteTest::from_list(test)?))),
-            "knn" => Ok(Test::Knn(Box::new(KnnTest::from_list(test)?))),
-            "function" => match input::function(test, "fun")? {
-                Some(fun) => Ok(Test::Function(fun)),
-                None => Err(Failure::Input("internal: `fun` is missing".into())),
-            },
-            other => Err(Failure::Input(format!("internal: there is no test `{other}`"))),
-        }
-    }
-}
 
 /// R's callbacks: for reports, and for random numbers.
 struct Listener {
@@ -124,24 +100,19 @@ fn oriented(
     let mut run = |test: Option<&mut dyn CiTest>| {
         orient::orient(graph, sepsets, options, alpha, test, &mut draw).map_err(|error| token.explain(error))
     };
-    match test {
-        // The conservative and the majority rule ask pcalg's R function, whatever ran the skeleton.
-        Some(Test::Gauss { c, n }) if options.collider_rule != ColliderRule::Standard => {
-            let p = graph.p();
-            let gauss = Gauss::new(input::square(c, p, "C")?, p, *n, Reading::GaussCItest)?;
-            let mut engine = machine.gauss(gauss, alpha)?;
-            run(Some(&mut WorkerTest { worker: &mut *engine, observer: &mut RObserver::silent(token) }))
+    let Some(test) = test else { return run(None) };
+    if let Test::Function(fun) = test {
+        return run(Some(&mut RTest { fun: fun.clone(), token }));
+    }
+    if options.collider_rule == ColliderRule::Standard {
+        return run(None);
+    }
+    // The conservative and the majority rule ask pcalg's R function, whatever ran the skeleton.
+    match test.worker(graph.p(), Reading::GaussCItest, alpha, machine)? {
+        Some(mut worker) => {
+            run(Some(&mut WorkerTest { worker: &mut *worker, observer: &mut RObserver::silent(token) }))
         }
-        Some(Test::Discrete(test)) if options.collider_rule != ColliderRule::Standard => {
-            let mut engine = machine.discrete(test.test(), alpha)?;
-            run(Some(&mut WorkerTest { worker: &mut *engine, observer: &mut RObserver::silent(token) }))
-        }
-        Some(Test::Knn(test)) if options.collider_rule != ColliderRule::Standard => {
-            let mut engine = machine.knn(test.test())?;
-            run(Some(&mut WorkerTest { worker: &mut *engine, observer: &mut RObserver::silent(token) }))
-        }
-        Some(Test::Function(fun)) => run(Some(&mut RTest { fun: fun.clone(), token })),
-        _ => run(None),
+        None => run(None),
     }
 }
 
@@ -204,42 +175,28 @@ fn search(
     let p = options.p;
 
     // Checked, and the device opened, before the p x p result is asked of R.
-    let engine: Option<Box<dyn Worker + '_>> = match test {
-        Test::Gauss { c, n } => {
-            let reading = match options.method {
-                Method::StableFast => Reading::StableFast,
-                Method::Stable | Method::Original => Reading::GaussCItest,
-            };
-            let gauss = Gauss::new(input::square(c, p, "C")?, p, *n, reading)?;
-            Some(machine.gauss(gauss, options.alpha)?)
-        }
-        Test::Discrete(test) if test.p() != p => {
-            return Err(Failure::Input(format!("internal: `dm` has {} columns for {p} variables", test.p())));
-        }
-        Test::Discrete(test) => Some(machine.discrete(test.test(), options.alpha)?),
-        Test::Knn(test) if test.p() != p => {
-            return Err(Failure::Input(format!("internal: `data` has {} columns for {p} variables", test.p())));
-        }
-        Test::Knn(test) => Some(machine.knn(test.test())?),
-        Test::Function(_) => None,
+    let reading = match options.method {
+        Method::StableFast => Reading::StableFast,
+        Method::Stable | Method::Original => Reading::GaussCItest,
     };
+    let worker = test.worker(p, reading, options.alpha, machine)?;
     let mut p_max = output::matrix(token, p)?;
     let cells = output::cells(&mut p_max)?;
     let mut memory = Vec::new();
     let callbacks = listener.callbacks.clone();
-    let found = match (engine, test) {
-        (Some(mut engine), _) => {
+    let found = match (worker, test) {
+        (Some(mut worker), _) => {
             let mut told = callbacks;
             if told.test.is_some() {
                 // The same search once more, one test after the other as pcalg asks them, for its lines.
-                let mut one_by_one = WorkerTest { worker: &mut *engine, observer: &mut RObserver::silent(token) };
+                let mut one_by_one = WorkerTest { worker: &mut *worker, observer: &mut RObserver::silent(token) };
                 let printing = Callbacks { progress: None, ..told.clone() };
                 skeleton_one_by_one(&mut one_by_one, &options, cells, &mut RObserver::new(token, printing))
                     .map_err(|error| token.explain(error))?;
                 told = Callbacks { progress: told.progress, ..Callbacks::default() };
             }
-            let found = skeleton(&mut *engine, &options, cells, &mut RObserver::new(token, told));
-            memory = engine.memory_plan();
+            let found = skeleton(&mut *worker, &options, cells, &mut RObserver::new(token, told));
+            memory = worker.memory_plan();
             found
         }
         (None, Test::Function(fun)) => {

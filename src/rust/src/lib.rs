@@ -2,7 +2,7 @@
 //!
 //! * [`api`]: the functions that R calls.
 //! * [`failure`]: what can go wrong, as a list that R turns into a classed condition.
-//! * [`discrete`]: discrete data and their tests.
+//! * [`test`]: the test of a search. [`discrete`]: discrete data and their tests.
 //! * [`knn`]: the nearest-neighbour test.
 //! * [`selection`]: feature selection.
 //! * [`session`]: calls back into R: tests, progress, interrupts, random numbers.
@@ -20,6 +20,7 @@ mod machine;
 mod output;
 mod selection;
 mod session;
+mod test;
 
 /// Its reserve is for the small allocations that cannot fail without ending R.
 #[global_allocator]

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use super::cells::Cells;
 use super::level::Verdict;
 use super::shards::{Part, Work};
-use super::wire::Answers;
+use super::wire::{Answers, PairAnswer};
 use super::Options;
 use crate::graph::{subsets, Separations};
 use crate::memory::{self, Use};
@@ -23,7 +23,7 @@ pub struct Book<'a> {
 /// What was found on one pair, by the sets of one shard.
 #[derive(Clone, Debug)]
 pub struct Answer<'a> {
-    /// For pairs in rows: index among the row's [lanes](super::shards::Lanes::of). For sides: index into [`Work::sides`].
+    /// For pairs in rows: index among the row's [lanes](super::lanes::Lanes::of). For sides: index into [`Work::sides`].
     pub at: usize,
     /// The verdict; ranks are the side's own.
     pub verdict: Verdict,
@@ -55,12 +55,8 @@ pub(super) struct Undefined {
 
 /// What a range of sets says about a pair whose sets are cut.
 struct Piece {
-    row: u32,
-    at: usize,
     first_set: u64,
-    verdict: Verdict,
-    set: Vec<u32>,
-    exact_tests: u64,
+    of_pair: PairAnswer,
 }
 
 impl<'a> Book<'a> {
@@ -82,8 +78,12 @@ impl<'a> Book<'a> {
             part,
             found: Found::of_size(self.work.size),
             pieces: Vec::new(),
-            row_sets: (u32::MAX, 0),
+            entering: self.entering(),
         }
+    }
+
+    fn entering(&self) -> Entering<'a> {
+        Entering { work: self.work, options: self.options, cells: self.cells, row_sets: (u32::MAX, 0) }
     }
 
     /// Whether sets are read that separate or have no answer.
@@ -93,11 +93,10 @@ impl<'a> Book<'a> {
 
     /// What the shards found, by number of the shard, which leaves separating sets in order.
     pub(super) fn close(self) -> Vec<Found> {
+        let mut entering = self.entering();
         let mut founds = self.founds.into_inner().unwrap_or_default();
         founds.sort_unstable_by_key(|&(shard, _)| shard);
         let mut founds: Vec<Found> = founds.into_iter().map(|(_, found)| found).collect();
-        let mut entering =
-            Entering { work: self.work, options: self.options, cells: self.cells, row_sets: (u32::MAX, 0) };
         founds.push(merge(self.pieces.into_inner().unwrap_or_default(), &mut entering));
         founds
     }
@@ -121,37 +120,28 @@ pub struct Page<'b, 'a> {
     part: &'b Part,
     found: Found,
     pieces: Vec<Piece>,
-    row_sets: (u32, u64),
+    entering: Entering<'a>,
 }
 
 impl Page<'_, '_> {
     /// Enters an outcome; `row` is that of the pair.
     #[inline]
     pub fn enter(&mut self, row: u32, outcome: &Answer) {
-        let Answer { at, verdict, set, exact_tests } = *outcome;
+        let Answer { at, verdict, .. } = *outcome;
         let (limit, first_set) = match self.part {
-            Part::Tile { .. } | Part::Sides(_) => {
-                let Book { work, options, cells, .. } = self.book;
-                let mut entering = Entering { work, options, cells: *cells, row_sets: self.row_sets };
-                entering.enter(row, outcome, &mut self.found);
-                self.row_sets = entering.row_sets;
-                return;
-            }
+            Part::Tile { .. } | Part::Sides(_) => return self.entering.enter(row, outcome, &mut self.found),
             Part::Lanes { lanes, sets, limits, .. } => (limits + at - lanes.start, sets.start),
             Part::Ranks { ranks, limit, .. } => (*limit, ranks.start),
         };
         if !matches!(verdict, Verdict::Dependent { .. }) {
             self.book.work.found(limit, verdict.rank());
         }
-        let piece = Piece { row, at, first_set, verdict, set: set.to_vec(), exact_tests };
-        memory::push_noted(&mut self.pieces, piece, Use::Level);
+        memory::push_noted(&mut self.pieces, Piece { first_set, of_pair: PairAnswer::new(row, outcome) }, Use::Level);
     }
 
     /// Enters what came over a wire.
     pub fn enter_all(&mut self, answers: &Answers) {
-        for (row, at, verdict, set, exact_tests) in &answers.of_pairs {
-            self.enter(*row, &Answer { at: *at, verdict: *verdict, set, exact_tests: *exact_tests });
-        }
+        answers.of_pairs.iter().for_each(|of_pair| self.enter(of_pair.row, &of_pair.answer()));
     }
 
     /// Ends the shard.
@@ -239,22 +229,19 @@ impl Entering<'_> {
 /// The verdicts on pairs whose sets are cut, from those on the pieces.
 fn merge(mut pieces: Vec<Piece>, entering: &mut Entering) -> Found {
     let mut found = Found::of_size(entering.work.size);
-    pieces.sort_unstable_by_key(|piece| (piece.row, piece.at, piece.first_set));
-    for of_pair in pieces.chunk_by(|a, b| (a.row, a.at) == (b.row, b.at)) {
-        let Some(first) = of_pair.first() else { continue };
-        let mut verdict = first.verdict;
-        let mut set = &first.set;
+    pieces.sort_unstable_by_key(|piece| (piece.of_pair.row, piece.of_pair.at, piece.first_set));
+    for pieces in pieces.chunk_by(|a, b| (a.of_pair.row, a.of_pair.at) == (b.of_pair.row, b.of_pair.at)) {
+        let Some(Piece { of_pair: first, .. }) = pieces.first() else { continue };
+        let mut outcome = Answer { exact_tests: 0, ..first.answer() };
         // Pieces after the one that separates ran until they learnt of it, or not at all: their outcomes depend on timing.
-        let mut exact_tests = 0;
-        for piece in of_pair {
-            exact_tests += piece.exact_tests;
-            verdict = verdict.merge(piece.verdict);
-            if !matches!(piece.verdict, Verdict::Dependent { .. }) {
-                set = &piece.set;
+        for Piece { of_pair, .. } in pieces {
+            outcome.exact_tests += of_pair.exact_tests;
+            outcome.verdict = outcome.verdict.merge(of_pair.verdict);
+            if !matches!(of_pair.verdict, Verdict::Dependent { .. }) {
+                outcome.set = &of_pair.set;
                 break;
             }
         }
-        let outcome = Answer { at: first.at, verdict, set, exact_tests };
         entering.enter(first.row, &outcome, &mut found);
     }
     found

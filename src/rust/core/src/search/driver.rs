@@ -1,6 +1,7 @@
 //! The skeleton phase: which levels are run, and pcalg's counts of them, for every order of visiting and any worker.
 
 use super::cells::symmetrise;
+use super::ledger::Ledger;
 use super::level::count_sets;
 use super::one_by_one::OneByOne;
 use super::original::Original;
@@ -79,19 +80,14 @@ pub fn skeleton(
     options.check(p_max)?;
     options.room_to_start()?;
     let pool = worker.pool().clone();
-    let found = if worker.alone().is_none() {
-        let levels: Box<dyn Levels + '_> = match options.method {
-            Method::Original => Box::new(Original::new(worker, options, p_max)),
-            Method::Stable | Method::StableFast => Box::new(Stable::new(worker, options, p_max)),
-        };
-        run(levels, options, observer)?
-    } else {
-        match worker.alone().filter(|_| options.method != Method::Original) {
-            Some(alone) => run(alone.begin(options, p_max)?, options, observer)?,
-            None => return Err(takes_no_shards()),
-        }
+    let found = match (worker.alone(), options.method) {
+        (Some(_), Method::Original) => return Err(takes_no_shards()),
+        (Some(alone), _) => run(alone.begin(options, p_max)?, options, observer)?,
+        (None, Method::Original) => run(ordered(Original { worker }, options, p_max), options, observer)?,
+        (None, _) => run(ordered(Stable { worker }, options, p_max), options, observer)?,
     };
-    finish(found, options, p_max, &pool)
+    finish(options, p_max, &pool);
+    Ok(found)
 }
 
 /// Runs the skeleton phase with one question at a time, in the very order in which pcalg asks: for tests that only the caller can
@@ -108,8 +104,9 @@ pub fn skeleton_one_by_one(
 ) -> Result<Skeleton> {
     options.check(p_max)?;
     options.room_to_start()?;
-    let found = run(Box::new(OneByOne::new(test, options, p_max)), options, observer)?;
-    finish(found, options, p_max, &Pool::none())
+    let found = run(ordered(OneByOne { test }, options, p_max), options, observer)?;
+    finish(options, p_max, &Pool::none());
+    Ok(found)
 }
 
 /// Runs the levels that pcalg runs.
@@ -165,9 +162,62 @@ pub(super) fn run(
 }
 
 /// The R methods report a symmetric pMax with ones on its diagonal, the C++ one the upper triangle alone.
-pub(super) fn finish(found: Skeleton, options: &Options, p_max: &mut [f64], pool: &Pool) -> Result<Skeleton> {
+pub(super) fn finish(options: &Options, p_max: &mut [f64], pool: &Pool) {
     if options.method != Method::StableFast {
         symmetrise(p_max, options.p, pool);
     }
-    Ok(found)
+}
+
+/// An order of visiting: what it has decided, level by level. The ledger has all else.
+pub(super) trait Order {
+    /// As [`Levels::numbers_sets`].
+    fn numbers_sets(&self) -> bool {
+        true
+    }
+
+    /// Level 0.
+    fn marginal(&mut self, ledger: &mut Ledger, observer: &mut dyn Observer) -> Result<LevelReport>;
+
+    /// Level `size`, at least 1.
+    fn conditional(&mut self, ledger: &mut Ledger, size: usize, observer: &mut dyn Observer) -> Result<LevelReport>;
+
+    /// Completes the p-values, and hands the ledger over.
+    fn finish(self, ledger: Ledger, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)>;
+}
+
+/// A search in an order of visiting.
+struct Ordered<'s, O> {
+    order: O,
+    ledger: Ledger<'s>,
+}
+
+/// Begins a search in an order of visiting.
+pub(super) fn ordered<'s>(order: impl Order + 's, options: &'s Options, p_max: &'s mut [f64]) -> Box<dyn Levels + 's> {
+    Box::new(Ordered { order, ledger: Ledger::new(options, p_max) })
+}
+
+impl<O: Order> Levels for Ordered<'_, O> {
+    fn edge_count(&self) -> usize {
+        self.ledger.graph.edge_count()
+    }
+
+    fn widest(&self) -> Option<Widest> {
+        self.ledger.widest()
+    }
+
+    fn numbers_sets(&self) -> bool {
+        self.order.numbers_sets()
+    }
+
+    fn marginal(&mut self, observer: &mut dyn Observer) -> Result<LevelReport> {
+        self.order.marginal(&mut self.ledger, observer)
+    }
+
+    fn conditional(&mut self, size: usize, observer: &mut dyn Observer) -> Result<LevelReport> {
+        self.order.conditional(&mut self.ledger, size, observer)
+    }
+
+    fn finish(self: Box<Self>, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
+        self.order.finish(self.ledger, observer)
+    }
 }

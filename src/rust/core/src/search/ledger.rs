@@ -101,8 +101,8 @@ impl<'s> Ledger<'s> {
         widest
     }
 
-    /// Level 0, by a worker: all pairs at once. Returns how many of those that were tested are left.
-    pub fn marginal(&mut self, worker: &mut dyn Worker, observer: &mut dyn Observer) -> Result<u64> {
+    /// Level 0, by a worker: all pairs at once. Returns the graph as it was, and how many of the pairs that were tested are left.
+    pub fn marginal(&mut self, worker: &mut dyn Worker, observer: &mut dyn Observer) -> Result<(Adjacency, u64)> {
         let p = self.options.p;
         // Five graphs of bits, and what hands out the columns.
         memory::room(5 * Adjacency::bytes(p) + 256 * p, Use::Pairs)?;
@@ -117,14 +117,14 @@ impl<'s> Ledger<'s> {
             columns.map(|(y, (p_values, (separated, kept)))| Column { y, p_values, separated, kept }).collect();
         worker.marginal(&level, columns, observer)?;
         self.is_filled = true;
-        let start = self.graph.clone();
-        self.graph = Adjacency::from_lower(p, |y, w| {
+        let rest = Adjacency::from_lower(p, |y, w| {
             // Untested pairs stay as they are.
-            (start.row(y)[w] & below(y, w) & !self.tested.row(y)[w]) | kept[y * words + w]
+            (self.graph.row(y)[w] & below(y, w) & !self.tested.row(y)[w]) | kept[y * words + w]
         });
+        let start = std::mem::replace(&mut self.graph, rest);
         let left = kept.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
         self.sepsets.set_empty(Adjacency::from_lower(p, |y, w| separated[y * words + w]));
-        Ok(left)
+        Ok((start, left))
     }
 
     /// Has a worker decide work, and enters what it found; `survivors` gets the pairs (row, other) that no set separates.
@@ -159,12 +159,11 @@ impl<'s> Ledger<'s> {
         Ok(())
     }
 
-    /// Completes the p-values. Workers leave the marginal p-values below alpha aside, as nearly all of them are outdone at a later
-    /// level: asks for those of the pairs that are still there.
-    pub fn complete(&mut self, worker: &mut dyn Worker, observer: &mut dyn Observer) -> Result<()> {
+    /// Completes the p-values, and hands graph and separating sets over. Workers leave the marginal p-values below alpha aside, as
+    /// nearly all of them are outdone at a later level: asks for those of the pairs that are still there.
+    pub fn complete(self, worker: &mut dyn Worker, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
         if !self.is_filled {
-            self.fill();
-            return Ok(());
+            return self.finish(worker.pool());
         }
         let mut batch = Batch::with_space(self.graph.edge_count(), 0)?;
         for x in 0..self.options.p {
@@ -177,11 +176,14 @@ impl<'s> Ledger<'s> {
         for ((x, y, _), p) in batch.iter().zip(values) {
             cells.raise(x, y, p);
         }
-        Ok(())
+        self.finish(worker.pool())
     }
 
-    /// Hands graph and separating sets over.
-    pub fn finish(self, pool: &Pool) -> Result<(Adjacency, SepSets)> {
+    /// Hands graph and separating sets over; without a level no pair was tested.
+    pub fn finish(mut self, pool: &Pool) -> Result<(Adjacency, SepSets)> {
+        if !self.is_filled {
+            self.fill();
+        }
         Ok((self.graph, self.sepsets.finish(pool)?))
     }
 }

@@ -6,14 +6,15 @@
 //!
 //! * [`driver`]: which levels are run, and pcalg's counts of them, for every order of visiting.
 //! * `ledger`: graph, separating sets and largest p-values, and what an outcome changes in them.
-//! * Orders of visiting, each of them [`Levels`](driver::Levels): `stable` ("stable", "stable.fast"), `original` ("original", whose
+//! * Orders of visiting, each of them `driver::Order`: `stable` ("stable", "stable.fast"), `original` ("original", whose
 //!   neighbourhoods shrink while it runs), `one_by_one` (all three for a test that is asked one question at a time in pcalg's order).
-//! * [`level`], [`shards`]: the work of a level, and how it is cut.
+//! * [`level`], [`lanes`], [`shards`]: the work of a level, and how it is cut.
 //! * [`worker`]: what a machine offers; [`book`]: where it enters what it found; [`wire`]: shards and answers as bytes.
 
 pub mod book;
 mod cells;
 pub mod driver;
+pub mod lanes;
 mod ledger;
 pub mod level;
 mod one_by_one;

@@ -1,11 +1,11 @@
 //! One question at a time, in the very order in which pcalg asks: for tests that only the caller can run, such as an R function,
 //! which may have side effects or draw random numbers.
 
-use super::driver::{LevelReport, Levels, Widest};
+use super::driver::{LevelReport, Order};
 use super::ledger::Ledger;
 use super::level::{CandidateOrder, Neighbours, PairSide};
 use super::progress::SetCounts;
-use super::{Method, Options};
+use super::Method;
 use crate::ci::CiTest;
 use crate::graph::{subsets, Adjacency, SepSets};
 use crate::memory::{self, Use};
@@ -13,10 +13,9 @@ use crate::observer::Observer;
 use crate::pool::Pool;
 use crate::Result;
 
-/// A search by a test.
-pub(super) struct OneByOne<'s> {
-    test: &'s mut dyn CiTest,
-    ledger: Ledger<'s>,
+/// The order, by a test.
+pub(super) struct OneByOne<'t> {
+    pub test: &'t mut dyn CiTest,
 }
 
 /// A level under way, and what the observer is told of it.
@@ -42,21 +41,15 @@ impl Visits<'_> {
     }
 }
 
-impl<'s> OneByOne<'s> {
-    pub fn new(test: &'s mut dyn CiTest, options: &'s Options, p_max: &'s mut [f64]) -> Self {
-        let mut ledger = Ledger::new(options, p_max);
-        ledger.fill();
-        OneByOne { test, ledger }
-    }
-
+impl OneByOne<'_> {
     /// A level begins.
-    fn begin<'a>(&self, level: usize, observer: &'a mut dyn Observer) -> Result<Visits<'a>> {
+    fn begin<'a>(ledger: &Ledger, level: usize, observer: &'a mut dyn Observer) -> Result<Visits<'a>> {
         // Frozen neighbourhoods, as bits and as lists.
-        let graph = &self.ledger.graph;
+        let graph = &ledger.graph;
         memory::room(3 * Adjacency::bytes(graph.p()) + 8 * graph.edge_count() + 8 * graph.p(), Use::Level)?;
         let mut sets = SetCounts::new(level);
-        let tested = self.ledger.options.testable(graph);
-        let one_side = if self.ledger.fast() && level == 0 { 0.5 } else { 1.0 };
+        let tested = ledger.options.testable(graph);
+        let one_side = if ledger.fast() && level == 0 { 0.5 } else { 1.0 };
         let total =
             one_side * (0..graph.p()).map(|x| tested.degree(x) as f64 * sets.of_row(graph.degree(x))).sum::<f64>();
         Ok(Visits { observer, level, done: 0.0, total, report: LevelReport::default() })
@@ -77,6 +70,7 @@ impl<'s> OneByOne<'s> {
     /// whether one does.
     fn visit(
         &mut self,
+        ledger: &mut Ledger,
         visits: &mut Visits,
         x: usize,
         y: usize,
@@ -90,10 +84,10 @@ impl<'s> OneByOne<'s> {
                 *member = candidates[at as usize];
             }
             let p = self.ask(visits, x, y, &set)?;
-            let p = self.ledger.options.read(p);
-            self.ledger.raise(x, y, p);
-            if p >= self.ledger.options.alpha {
-                self.ledger.separate(x, y, &set);
+            let p = ledger.options.read(p);
+            ledger.raise(x, y, p);
+            if p >= ledger.options.alpha {
+                ledger.separate(x, y, &set);
                 return Ok(true);
             }
             let more = subsets::advance(candidates.len(), &mut positions);
@@ -104,10 +98,10 @@ impl<'s> OneByOne<'s> {
     }
 
     /// "stable" and "original": every ordered pair, by row.
-    fn by_row(&mut self, size: usize, observer: &mut dyn Observer) -> Result<LevelReport> {
-        let mut visits = self.begin(size, observer)?;
-        let options = self.ledger.options;
-        let frozen = self.ledger.graph.clone();
+    fn by_row(&mut self, ledger: &mut Ledger, size: usize, observer: &mut dyn Observer) -> Result<LevelReport> {
+        let mut visits = Self::begin(ledger, size, observer)?;
+        let options = ledger.options;
+        let frozen = ledger.graph.clone();
         let (mut number, all) = (0, 2 * frozen.edge_count());
         for x in 0..options.p {
             for y in frozen.neighbours(x) {
@@ -118,17 +112,17 @@ impl<'s> OneByOne<'s> {
                     continue;
                 }
                 let before = visits.done;
-                if !self.ledger.graph.has(x, y) {
+                if !ledger.graph.has(x, y) {
                     visits.settle(before, frozen.degree(x) - 1);
                     continue;
                 }
-                let from = if options.method == Method::Stable { &frozen } else { &self.ledger.graph };
+                let from = if options.method == Method::Stable { &frozen } else { &ledger.graph };
                 let candidates: Vec<u32> = from.neighbours(x).filter(|&v| v as usize != y).collect();
                 if candidates.len() < size {
                     continue;
                 }
                 visits.report.go_on |= candidates.len() > size;
-                self.visit(&mut visits, x, y, &candidates, usize::MAX)?;
+                self.visit(ledger, &mut visits, x, y, &candidates, usize::MAX)?;
                 visits.settle(before, frozen.degree(x) - 1);
             }
         }
@@ -136,42 +130,42 @@ impl<'s> OneByOne<'s> {
     }
 
     /// "stable.fast" at level 0: every pair once.
-    fn marginal_by_pair(&mut self, observer: &mut dyn Observer) -> Result<LevelReport> {
-        let mut visits = self.begin(0, observer)?;
-        for x in 0..self.ledger.options.p {
-            for y in x + 1..self.ledger.options.p {
-                if self.ledger.tested.has(x, y) {
+    fn marginal_by_pair(&mut self, ledger: &mut Ledger, observer: &mut dyn Observer) -> Result<LevelReport> {
+        let mut visits = Self::begin(ledger, 0, observer)?;
+        for x in 0..ledger.options.p {
+            for y in x + 1..ledger.options.p {
+                if ledger.tested.has(x, y) {
                     let p = self.ask(&mut visits, x, y, &[])?;
-                    self.ledger.settle_marginal(x, y, p);
+                    ledger.settle_marginal(x, y, p);
                 }
             }
         }
-        self.ledger.insert_fixed();
+        ledger.insert_fixed();
         visits.end()
     }
 
     /// "stable.fast" at later levels: every pair once, its second side without the sets of common neighbours.
-    fn by_pair(&mut self, size: usize, observer: &mut dyn Observer) -> Result<LevelReport> {
-        let mut visits = self.begin(size, observer)?;
-        let neighbours = Neighbours::of(self.ledger.graph.clone());
+    fn by_pair(&mut self, ledger: &mut Ledger, size: usize, observer: &mut dyn Observer) -> Result<LevelReport> {
+        let mut visits = Self::begin(ledger, size, observer)?;
+        let neighbours = Neighbours::of(ledger.graph.clone());
         let mut candidates = Vec::new();
-        for x in 0..self.ledger.options.p {
+        for x in 0..ledger.options.p {
             for &y in neighbours.list(x).iter().filter(|&&y| y as usize > x) {
                 let y = y as usize;
                 let (dx, dy) = (neighbours.degree(x), neighbours.degree(y));
-                if dx.max(dy) <= size || self.ledger.options.is_fixed(x, y) {
+                if dx.max(dy) <= size || ledger.options.is_fixed(x, y) {
                     continue;
                 }
                 let before = visits.done;
                 let mut separated = false;
                 if dx > size {
                     side(x, y, CandidateOrder::Ascending).candidates(&neighbours, &mut candidates);
-                    separated = self.visit(&mut visits, x, y, &candidates, usize::MAX)?;
+                    separated = self.visit(ledger, &mut visits, x, y, &candidates, usize::MAX)?;
                 }
                 let own = dy - 1 - neighbours.common(x, y);
                 if !separated && dy > size && own > 0 {
                     side(y, x, CandidateOrder::CommonLast).candidates(&neighbours, &mut candidates);
-                    self.visit(&mut visits, y, x, &candidates, own)?;
+                    self.visit(ledger, &mut visits, y, x, &candidates, own)?;
                 }
                 visits.settle(before, dx - 1);
                 let before = visits.done;
@@ -182,37 +176,30 @@ impl<'s> OneByOne<'s> {
     }
 }
 
-impl Levels for OneByOne<'_> {
-    fn edge_count(&self) -> usize {
-        self.ledger.graph.edge_count()
-    }
-
-    fn widest(&self) -> Option<Widest> {
-        self.ledger.widest()
-    }
-
+impl Order for OneByOne<'_> {
     fn numbers_sets(&self) -> bool {
         false
     }
 
-    fn marginal(&mut self, observer: &mut dyn Observer) -> Result<LevelReport> {
-        if self.ledger.fast() {
-            self.marginal_by_pair(observer)
+    fn marginal(&mut self, ledger: &mut Ledger, observer: &mut dyn Observer) -> Result<LevelReport> {
+        ledger.fill();
+        if ledger.fast() {
+            self.marginal_by_pair(ledger, observer)
         } else {
-            self.by_row(0, observer)
+            self.by_row(ledger, 0, observer)
         }
     }
 
-    fn conditional(&mut self, size: usize, observer: &mut dyn Observer) -> Result<LevelReport> {
-        if self.ledger.fast() {
-            self.by_pair(size, observer)
+    fn conditional(&mut self, ledger: &mut Ledger, size: usize, observer: &mut dyn Observer) -> Result<LevelReport> {
+        if ledger.fast() {
+            self.by_pair(ledger, size, observer)
         } else {
-            self.by_row(size, observer)
+            self.by_row(ledger, size, observer)
         }
     }
 
-    fn finish(self: Box<Self>, _observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
-        self.ledger.finish(&Pool::none())
+    fn finish(self, ledger: Ledger, _observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
+        ledger.finish(&Pool::none())
     }
 }
 

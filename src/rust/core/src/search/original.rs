@@ -7,7 +7,7 @@
 //! and the largest p stays if its set does not meet R. Otherwise, which is rare, the side is run again.
 
 use super::book::Book;
-use super::driver::{LevelReport, Levels, Widest};
+use super::driver::{LevelReport, Order};
 use super::ledger::Ledger;
 use super::level::{count_sets, CandidateOrder, Neighbours, PairSide, Verdict};
 use super::progress::LevelProgress;
@@ -22,20 +22,15 @@ use crate::{Error, Result};
 /// Tests decided ahead of time in one window, about.
 const WINDOW_TESTS: u64 = 1 << 20;
 
-/// A search on a worker.
-pub(super) struct Original<'s, 'w> {
-    worker: &'s mut (dyn Worker + 'w),
-    ledger: Ledger<'s>,
+/// The order, on a worker.
+pub(super) struct Original<'w> {
+    pub worker: &'w mut dyn Worker,
 }
 
-impl<'s, 'w> Original<'s, 'w> {
-    pub fn new(worker: &'s mut (dyn Worker + 'w), options: &'s Options, p_max: &'s mut [f64]) -> Self {
-        Original { worker, ledger: Ledger::new(options, p_max) }
-    }
-
+impl Original<'_> {
     /// The visits of a level: every edge from both ends, by row.
-    fn visits(&self) -> Result<Vec<(u32, u32)>> {
-        let Ledger { options, graph, .. } = &self.ledger;
+    fn visits(ledger: &Ledger) -> Result<Vec<(u32, u32)>> {
+        let Ledger { options, graph, .. } = ledger;
         let edges = graph.edge_count();
         // The pairs that are tested, and the list of visits.
         memory::room(2 * Adjacency::bytes(options.p) + 2 * size_of::<(u32, u32)>() * edges, Use::Level)?;
@@ -48,8 +43,8 @@ impl<'s, 'w> Original<'s, 'w> {
     }
 
     /// The verdicts on sides whose work is `work`, and the number of exact tests.
-    fn decide(&mut self, work: &Work, progress: &mut LevelProgress) -> Result<(Vec<Verdict>, u64)> {
-        let book = Book::of_verdicts(work, self.ledger.options);
+    fn decide(&mut self, options: &Options, work: &Work, progress: &mut LevelProgress) -> Result<(Vec<Verdict>, u64)> {
+        let book = Book::of_verdicts(work, options);
         self.worker.answer(work, &book, progress)?;
         let verdicts = book.verdicts();
         memory::check()?;
@@ -59,6 +54,7 @@ impl<'s, 'w> Original<'s, 'w> {
     /// The verdict that holds on the neighbourhood as it is now, with its set and the number of tests that pcalg performs.
     fn settle(
         &mut self,
+        ledger: &Ledger,
         progress: &mut LevelProgress,
         neighbours: &Neighbours,
         size: usize,
@@ -66,16 +62,16 @@ impl<'s, 'w> Original<'s, 'w> {
         verdict: Verdict,
     ) -> Result<(Verdict, Vec<u32>, u64)> {
         let (x, y) = (side.row as usize, side.other as usize);
-        let now: Vec<u32> = self.ledger.graph.neighbours(x).filter(|&v| v != side.other).collect();
+        let now: Vec<u32> = ledger.graph.neighbours(x).filter(|&v| v != side.other).collect();
         let mut verdict = verdict;
         let mut set = side.set(neighbours, size, verdict.rank());
         if set.iter().any(|v| now.binary_search(v).is_err()) {
-            let fresh = Neighbours::of_rows(&self.ledger.graph, &[side.row]);
+            let fresh = Neighbours::of_rows(&ledger.graph, &[side.row]);
             let now_side = PairSide { place: fresh.place(x, y), count: count_sets(x, y, now.len(), size)?, ..*side };
             let shard_tests = self.worker.shard_tests();
-            let again = Work::of_sides(size, &fresh, vec![now_side], self.ledger.options, shard_tests)?;
+            let again = Work::of_sides(size, &fresh, vec![now_side], ledger.options, shard_tests)?;
             // The window has counted these tests already.
-            verdict = self.decide(&again, progress)?.0[0];
+            verdict = self.decide(ledger.options, &again, progress)?.0[0];
             set = now_side.set(&fresh, size, verdict.rank());
         }
         let count = match verdict {
@@ -92,8 +88,12 @@ impl<'s, 'w> Original<'s, 'w> {
     }
 
     /// The next window of visits, from `next` on: the sides that are to be decided, and their rows.
-    fn window(&self, visits: &[(u32, u32)], next: &mut usize, size: usize) -> Result<(Vec<PairSide>, Vec<u32>)> {
-        let graph = &self.ledger.graph;
+    fn window(
+        graph: &Adjacency,
+        visits: &[(u32, u32)],
+        next: &mut usize,
+        size: usize,
+    ) -> Result<(Vec<PairSide>, Vec<u32>)> {
         let (mut sides, mut rows) = (Vec::new(), Vec::new());
         let mut cost = 0u64;
         let mut degree_of_row = (u32::MAX, 0);
@@ -120,30 +120,22 @@ impl<'s, 'w> Original<'s, 'w> {
     }
 }
 
-impl Levels for Original<'_, '_> {
-    fn edge_count(&self) -> usize {
-        self.ledger.graph.edge_count()
-    }
-
-    fn widest(&self) -> Option<Widest> {
-        self.ledger.widest()
-    }
-
+impl Order for Original<'_> {
     fn numbers_sets(&self) -> bool {
         // Neighbourhoods shrink: a window numbers those of its own sides.
         false
     }
 
-    fn marginal(&mut self, observer: &mut dyn Observer) -> Result<LevelReport> {
-        let visits = self.visits()?;
-        let p = self.ledger.options.p;
-        let mut degree: Vec<usize> = (0..p).map(|x| self.ledger.graph.degree(x)).collect();
+    fn marginal(&mut self, ledger: &mut Ledger, observer: &mut dyn Observer) -> Result<LevelReport> {
+        let visits = Self::visits(ledger)?;
+        let p = ledger.options.p;
+        let mut degree: Vec<usize> = (0..p).map(|x| ledger.graph.degree(x)).collect();
         // No neighbourhood matters at level 0, but degrees shrink from visit to visit.
-        self.ledger.marginal(self.worker, observer)?;
+        ledger.marginal(self.worker, observer)?;
         let mut report = LevelReport::default();
         for (x, y) in visits {
             let (x, y) = (x as usize, y as usize);
-            let is_left = self.ledger.graph.has(x, y);
+            let is_left = ledger.graph.has(x, y);
             if x > y && !is_left {
                 continue;
             }
@@ -157,47 +149,47 @@ impl Levels for Original<'_, '_> {
         Ok(report)
     }
 
-    fn conditional(&mut self, size: usize, observer: &mut dyn Observer) -> Result<LevelReport> {
-        let visits = self.visits()?;
-        let tested = self.ledger.options.testable(&self.ledger.graph);
-        let mut progress = LevelProgress::new(observer, size, &self.ledger.graph, &tested);
+    fn conditional(&mut self, ledger: &mut Ledger, size: usize, observer: &mut dyn Observer) -> Result<LevelReport> {
+        let visits = Self::visits(ledger)?;
+        let tested = ledger.options.testable(&ledger.graph);
+        let mut progress = LevelProgress::new(observer, size, &ledger.graph, &tested);
         let mut report = LevelReport::default();
         let mut next = 0;
         while next < visits.len() {
-            let (mut sides, rows) = self.window(&visits, &mut next, size)?;
+            let (mut sides, rows) = Self::window(&ledger.graph, &visits, &mut next, size)?;
             if sides.is_empty() {
                 continue;
             }
             // Their lists, which grow as they are made, and the window in shards with a verdict each.
-            let neighbours: usize = rows.iter().map(|&x| self.ledger.graph.degree(x as usize)).sum();
-            memory::room(8 * (self.ledger.graph.p() + neighbours) + Work::bytes(sides.len()), Use::Level)?;
-            let frozen = Neighbours::of_rows(&self.ledger.graph, &rows);
+            let neighbours: usize = rows.iter().map(|&x| ledger.graph.degree(x as usize)).sum();
+            memory::room(8 * (ledger.graph.p() + neighbours) + Work::bytes(sides.len()), Use::Level)?;
+            let frozen = Neighbours::of_rows(&ledger.graph, &rows);
             for side in &mut sides {
                 side.place = frozen.place(side.row as usize, side.other as usize);
             }
-            let work = Work::of_sides(size, &frozen, sides, self.ledger.options, self.worker.shard_tests())?;
-            let (verdicts, exact_tests) = self.decide(&work, &mut progress)?;
+            let work = Work::of_sides(size, &frozen, sides, ledger.options, self.worker.shard_tests())?;
+            let (verdicts, exact_tests) = self.decide(ledger.options, &work, &mut progress)?;
             report.exact_tests += exact_tests;
             progress.add(work.cost());
             for (side, verdict) in work.sides.iter().zip(verdicts) {
                 let (x, y) = (side.row as usize, side.other as usize);
-                if !self.ledger.graph.has(x, y) {
+                if !ledger.graph.has(x, y) {
                     continue;
                 }
-                let candidates = self.ledger.graph.degree(x) - 1;
+                let candidates = ledger.graph.degree(x) - 1;
                 if candidates < size {
                     continue;
                 }
                 report.go_on |= candidates > size;
-                let (verdict, set, count) = self.settle(&mut progress, &frozen, size, side, verdict)?;
+                let (verdict, set, count) = self.settle(ledger, &mut progress, &frozen, size, side, verdict)?;
                 report.tests += count;
                 memory::check()?;
                 match verdict {
                     Verdict::Independent { p, .. } => {
-                        self.ledger.raise(x, y, p);
-                        self.ledger.separate(x, y, &set);
+                        ledger.raise(x, y, p);
+                        ledger.separate(x, y, &set);
                     }
-                    Verdict::Dependent { p, .. } => self.ledger.raise(x, y, p),
+                    Verdict::Dependent { p, .. } => ledger.raise(x, y, p),
                     Verdict::Undefined { reason, .. } => return Err(Error::Numeric { x, y, s: set, reason }),
                 }
             }
@@ -206,9 +198,7 @@ impl Levels for Original<'_, '_> {
         Ok(report)
     }
 
-    fn finish(self: Box<Self>, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
-        let Original { worker, mut ledger } = *self;
-        ledger.complete(worker, observer)?;
-        ledger.finish(worker.pool())
+    fn finish(self, ledger: Ledger, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
+        ledger.complete(self.worker, observer)
     }
 }

@@ -3,10 +3,11 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::lanes::Lanes;
 use super::level::{CandidateOrder, Neighbours, PairSide, Verdict};
 use super::progress::SetCounts;
 use super::Options;
-use crate::graph::{subsets, Adjacency};
+use crate::graph::subsets;
 use crate::memory::{self, Use};
 use crate::Result;
 
@@ -22,77 +23,6 @@ const HEAVY_LANES: usize = 64;
 
 /// The sets of a pair are cut into at most this many ranges.
 const MOST_PIECES: u64 = 4096;
-
-/// The pairs to be decided, by the row that their sets are chosen from: where the others stand in its list, ascending.
-#[derive(Debug, Default)]
-pub struct Lanes {
-    /// By row: which of `places`.
-    of_row: Vec<Range<usize>>,
-    places: Vec<u32>,
-}
-
-impl Lanes {
-    /// All pairs x < y of rows that have more than `size` neighbours; x is the row.
-    pub fn of_first(neighbours: &Neighbours, size: usize) -> Self {
-        let widest = (0..neighbours.p()).map(|x| neighbours.degree(x)).max().unwrap_or(0);
-        let of_row = |x: usize| match neighbours.degree(x) {
-            // The places 0, 1, 2, ... serve every row.
-            degree if degree > size => neighbours.place(x, x) as usize..degree,
-            _ => 0..0,
-        };
-        Lanes { of_row: (0..neighbours.p()).map(of_row).collect(), places: (0..widest as u32).collect() }
-    }
-
-    /// Those of [`Lanes::of_first`] that are in a graph.
-    pub fn of_first_in(neighbours: &Neighbours, size: usize, pairs: &Adjacency) -> Self {
-        let mut lanes = Lanes::default();
-        for x in 0..neighbours.p() {
-            let start = lanes.places.len();
-            if neighbours.degree(x) > size {
-                let list = neighbours.list(x);
-                let places =
-                    (neighbours.place(x, x)..list.len() as u32).filter(|&at| pairs.has(x, list[at as usize] as usize));
-                lanes.places.extend(places);
-            }
-            lanes.of_row.push(start..lanes.places.len());
-        }
-        lanes
-    }
-
-    /// The pairs (x, y) with y as their row.
-    pub fn of_second(neighbours: &Neighbours, pairs: &[[u32; 2]]) -> Self {
-        let p = neighbours.p();
-        let mut starts = vec![0; p + 1];
-        for &[_, y] in pairs {
-            starts[y as usize + 1] += 1;
-        }
-        for y in 0..p {
-            starts[y + 1] += starts[y];
-        }
-        let mut next = starts.clone();
-        let mut places = vec![0; pairs.len()];
-        for &[x, y] in pairs {
-            let y = y as usize;
-            places[next[y]] = neighbours.place(y, x as usize);
-            next[y] += 1;
-        }
-        let of_row: Vec<Range<usize>> = starts.windows(2).map(|ends| ends[0]..ends[1]).collect();
-        for row in &of_row {
-            places[row.clone()].sort_unstable();
-        }
-        Lanes { of_row, places }
-    }
-
-    /// The lanes of a row.
-    pub fn of(&self, row: usize) -> &[u32] {
-        &self.places[self.of_row[row].clone()]
-    }
-
-    /// Whether the row has any.
-    pub fn any(&self, row: usize) -> bool {
-        !self.of_row[row].is_empty()
-    }
-}
 
 /// Which part of a level a shard is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -290,7 +220,7 @@ impl<'a> Work<'a> {
                 }
                 (start, cost) = (at + 1, 0);
             } else {
-                cost += side.count;
+                cost = cost.saturating_add(side.count);
                 if cost >= shard_tests {
                     work.push(Part::Sides(start..at + 1), cost as f64)?;
                     (start, cost) = (at + 1, 0);
@@ -378,6 +308,7 @@ impl<'a> Work<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::Adjacency;
 
     /// Every set of every lane once, whatever the sizes.
     #[test]
@@ -481,21 +412,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn first_sides_are_those_of_a_graph_or_all() {
-        let neighbours = Neighbours::of(Adjacency::from_lists(&[vec![1, 2, 3], vec![2], vec![3], vec![4], vec![]]));
-        for lanes in [Lanes::of_first(&neighbours, 2), Lanes::of_first_in(&neighbours, 2, &Adjacency::complete(5))] {
-            assert_eq!((lanes.of(0), lanes.of(2), lanes.of(3)), (&[0, 1, 2][..], &[2][..], &[2][..]));
-            assert!(!lanes.any(1) && !lanes.any(4));
-        }
-    }
-
-    #[test]
-    fn second_sides_stand_by_row() {
-        let neighbours = Neighbours::of(Adjacency::complete(5));
-        let lanes = Lanes::of_second(&neighbours, &[[2, 4], [0, 3], [0, 4], [2, 3]]);
-        assert_eq!((lanes.of(3), lanes.of(4), lanes.any(2)), (&[0, 2][..], &[0, 2][..], false));
     }
 }

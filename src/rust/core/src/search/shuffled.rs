@@ -1,7 +1,7 @@
 //! A toy: an order that visits the pairs of a level at random. It shows what a new order of visiting takes: what it asks of a worker,
 //! level by level, and the ledger for the rest. As pairs of a level do not depend on one another, its answers are those of "stable".
 
-use super::driver::{LevelReport, Levels, Widest};
+use super::driver::{LevelReport, Order};
 use super::ledger::Ledger;
 use super::level::{count_sets, CandidateOrder, Neighbours, PairSide};
 use super::progress::LevelProgress;
@@ -12,16 +12,16 @@ use crate::graph::{Adjacency, SepSets};
 use crate::observer::{Observer, Unobserved};
 use crate::Result;
 
-struct Shuffled<'s, 'w> {
-    worker: &'s mut (dyn Worker + 'w),
-    ledger: Ledger<'s>,
+struct Shuffled<'w> {
+    worker: &'w mut dyn Worker,
     random: u64,
 }
 
-impl Shuffled<'_, '_> {
+impl Shuffled<'_> {
     /// Decides pairs (row, other) in an order of chance; those that no set separates.
     fn visit(
         &mut self,
+        ledger: &mut Ledger,
         neighbours: &Neighbours,
         mut pairs: Vec<[u32; 2]>,
         size: usize,
@@ -46,53 +46,43 @@ impl Shuffled<'_, '_> {
                 sides.push(PairSide { row, other, place, order: CandidateOrder::Ascending, count });
             }
         }
-        let work = Work::of_sides(size, neighbours, sides, self.ledger.options, self.worker.shard_tests())?;
-        self.ledger.decide(self.worker, &work, report, &mut survivors, progress)?;
+        let work = Work::of_sides(size, neighbours, sides, ledger.options, self.worker.shard_tests())?;
+        ledger.decide(self.worker, &work, report, &mut survivors, progress)?;
         Ok(survivors)
     }
 }
 
-impl Levels for Shuffled<'_, '_> {
-    fn edge_count(&self) -> usize {
-        self.ledger.graph.edge_count()
-    }
-
-    fn widest(&self) -> Option<Widest> {
-        self.ledger.widest()
-    }
-
-    fn marginal(&mut self, observer: &mut dyn Observer) -> Result<LevelReport> {
-        let tests = self.ledger.tested.edge_count() as u64;
-        let left = self.ledger.marginal(self.worker, observer)?;
+impl Order for Shuffled<'_> {
+    fn marginal(&mut self, ledger: &mut Ledger, observer: &mut dyn Observer) -> Result<LevelReport> {
+        let tests = ledger.tested.edge_count() as u64;
+        let (_, left) = ledger.marginal(self.worker, observer)?;
         Ok(LevelReport { tests: tests + left, exact_tests: 0, go_on: true })
     }
 
-    fn conditional(&mut self, size: usize, observer: &mut dyn Observer) -> Result<LevelReport> {
-        let graph = self.ledger.graph.clone();
+    fn conditional(&mut self, ledger: &mut Ledger, size: usize, observer: &mut dyn Observer) -> Result<LevelReport> {
+        let graph = ledger.graph.clone();
         let neighbours = Neighbours::of(graph.clone());
         let mut progress = LevelProgress::new(observer, size, &graph, &graph);
         let mut report = LevelReport::default();
         let pairs = (0..graph.p() as u32).flat_map(|x| graph.neighbours(x as usize).map(move |y| [x, y]));
         let first = pairs.filter(|[x, y]| x < y).collect();
-        let survivors = self.visit(&neighbours, first, size, &mut report, &mut progress)?;
+        let survivors = self.visit(ledger, &neighbours, first, size, &mut report, &mut progress)?;
         let second = survivors.into_iter().map(|[x, y]| [y, x]).collect();
-        self.visit(&neighbours, second, size, &mut report, &mut progress)?;
+        self.visit(ledger, &neighbours, second, size, &mut report, &mut progress)?;
         progress.finish()?;
         Ok(report)
     }
 
-    fn finish(self: Box<Self>, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
-        let Shuffled { worker, mut ledger, .. } = *self;
-        ledger.complete(worker, observer)?;
-        ledger.finish(worker.pool())
+    fn finish(self, ledger: Ledger, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
+        ledger.complete(self.worker, observer)
     }
 }
 
 fn shuffled(worker: &mut dyn Worker, options: &Options, p_max: &mut [f64], random: u64) -> Result<Skeleton> {
     let pool = worker.pool().clone();
-    let ledger = Ledger::new(options, p_max);
-    let found = driver::run(Box::new(Shuffled { worker, ledger, random }), options, &mut Unobserved)?;
-    driver::finish(found, options, p_max, &pool)
+    let found = driver::run(driver::ordered(Shuffled { worker, random }, options, p_max), options, &mut Unobserved)?;
+    driver::finish(options, p_max, &pool);
+    Ok(found)
 }
 
 #[test]

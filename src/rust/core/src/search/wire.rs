@@ -11,9 +11,36 @@ use crate::ci::reason_of;
 pub struct Answers {
     /// Number of the shard.
     pub shard: u64,
-    /// By pair: its row, the index that it is entered at, the verdict, the set that separates or has no answer, and the number of
-    /// tests decided by the exact formula.
-    pub of_pairs: Vec<(u32, usize, Verdict, Vec<u32>, u64)>,
+    /// By pair.
+    pub of_pairs: Vec<PairAnswer>,
+}
+
+/// An [`Answer`] that owns its set, and the row of its pair.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PairAnswer {
+    /// The row.
+    pub row: u32,
+    /// As in [`Answer`].
+    pub at: usize,
+    /// As in [`Answer`].
+    pub verdict: Verdict,
+    /// As in [`Answer`].
+    pub set: Vec<u32>,
+    /// As in [`Answer`].
+    pub exact_tests: u64,
+}
+
+impl PairAnswer {
+    /// A copy of an answer.
+    pub fn new(row: u32, answer: &Answer) -> Self {
+        let Answer { at, verdict, set, exact_tests } = *answer;
+        PairAnswer { row, at, verdict, set: set.to_vec(), exact_tests }
+    }
+
+    /// The answer.
+    pub fn answer(&self) -> Answer<'_> {
+        Answer { at: self.at, verdict: self.verdict, set: &self.set, exact_tests: self.exact_tests }
+    }
 }
 
 impl Answers {
@@ -24,7 +51,7 @@ impl Answers {
 
     /// Appends an answer.
     pub fn push(&mut self, row: u32, answer: &Answer) {
-        self.of_pairs.push((row, answer.at, answer.verdict, answer.set.to_vec(), answer.exact_tests));
+        self.of_pairs.push(PairAnswer::new(row, answer));
     }
 
     /// As bytes.
@@ -32,7 +59,7 @@ impl Answers {
         let mut bytes = Writer::default();
         bytes.number(self.shard);
         bytes.number(self.of_pairs.len() as u64);
-        for (row, at, verdict, set, exact_tests) in &self.of_pairs {
+        for PairAnswer { row, at, verdict, set, exact_tests } in &self.of_pairs {
             let (kind, p, reason) = match *verdict {
                 Verdict::Independent { p, .. } => (0, p, ""),
                 Verdict::Dependent { p, .. } => (1, p, ""),
@@ -66,7 +93,7 @@ impl Answers {
                 _ => return None,
             };
             let set = (0..bytes.number()?).map(|_| bytes.vertex()).collect::<Option<_>>()?;
-            answers.of_pairs.push((row, at, verdict, set, exact_tests));
+            answers.of_pairs.push(PairAnswer { row, at, verdict, set, exact_tests });
         }
         bytes.0.is_empty().then_some(answers)
     }
@@ -181,6 +208,6 @@ mod tests {
         let mut answers = Answers::of_shard(0);
         answers.push(0, &Answer { at: 0, verdict: strange, set: &[], exact_tests: 0 });
         let back = Answers::from_bytes(&answers.to_bytes()).unwrap();
-        assert!(matches!(back.of_pairs[0].2, Verdict::Undefined { reason: "the test has no answer", .. }));
+        assert!(matches!(back.of_pairs[0].verdict, Verdict::Undefined { reason: "the test has no answer", .. }));
     }
 }
