@@ -6,7 +6,7 @@ use super::level::count_sets;
 use super::one_by_one::OneByOne;
 use super::original::Original;
 use super::stable::Stable;
-use super::worker::{takes_no_shards, Worker};
+use super::worker::Worker;
 use super::{Method, Options, Skeleton};
 use crate::ci::CiTest;
 use crate::graph::{Adjacency, SepSets};
@@ -81,9 +81,8 @@ pub fn skeleton(
     options.room_to_start()?;
     let pool = worker.pool().clone();
     let found = match (worker.alone(), options.method) {
-        (Some(_), Method::Original) => return Err(takes_no_shards()),
-        (Some(alone), _) => run(alone.begin(options, p_max)?, options, observer)?,
-        (None, Method::Original) => run(ordered(Original { worker }, options, p_max), options, observer)?,
+        (Some(alone), Method::Stable | Method::StableFast) => run(alone.begin(options, p_max)?, options, observer)?,
+        (_, Method::Original) => run(ordered(Original { worker }, options, p_max), options, observer)?,
         (None, _) => run(ordered(Stable { worker }, options, p_max), options, observer)?,
     };
     finish(options, p_max, &pool);

@@ -239,6 +239,11 @@ impl<'a> Work<'a> {
         sides.saturating_mul(2 * size_of::<PairSide>() + 3 * size_of::<Verdict>())
     }
 
+    /// p with pcalg's reading of a test that has no answer.
+    pub fn read(&self, p: f64) -> f64 {
+        super::read(p, self.na_delete)
+    }
+
     /// Number of tests if none is left out (as a float: it may exceed 64 bits).
     pub fn cost(&self) -> f64 {
         self.shards.iter().map(|shard| shard.cost).sum()

@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::counting::{self, BLOCK};
 use crate::ci::discrete::{Counter, Discrete, Margins};
 use crate::ci::Batch;
+use crate::engine::batched::Reply;
 use crate::engine::cuda::card::memory::Buffer;
 use crate::engine::cuda::card::plan::Plan;
 use crate::engine::cuda::card::transfer::numbers;
 use crate::engine::cuda::gauss::batch::launched_bytes;
 use crate::engine::cuda::CudaEngine;
 use crate::memory;
-use crate::observer::Observer;
 use crate::pool::{Pool, Stop};
 use crate::Result;
 
@@ -62,7 +62,7 @@ pub(in crate::engine::cuda) fn answer(
     test: &Discrete,
     questions: &[Question],
     pool: &Pool,
-    observer: &mut dyn Observer,
+    look: &mut dyn FnMut() -> Result<()>,
 ) -> Result<Vec<f64>> {
     memory::room(16 * questions.len(), memory::Use::Level)?;
     let answers: Vec<AtomicU64> = questions.iter().map(|_| AtomicU64::new(0)).collect();
@@ -76,7 +76,7 @@ pub(in crate::engine::cuda) fn answer(
         answers[at].store(p.to_bits(), Ordering::Relaxed);
     };
     let inline = (questions.len() * test.data().n()) < FEW;
-    pool.run(questions.len(), inline, |_| 1.0, &mut |_| observer.look(), work)?;
+    pool.run(questions.len(), inline, |_| 1.0, &mut |_| look(), work)?;
     Ok(answers.iter().map(|p| f64::from_bits(p.load(Ordering::Relaxed))).collect())
 }
 
@@ -86,13 +86,13 @@ const SAMPLES: u64 = 1 << 32;
 /// A launch takes no more questions once its sets have this many members.
 const MEMBERS: usize = 1 << 22;
 
-/// p-values of a batch, in its order; plans the card's memory.
-pub(in crate::engine::cuda) fn p_values(
+/// The replies, in the order of the batch; plans the card's memory. `watch` is told the share that is done.
+pub(in crate::engine::cuda) fn replies(
     engine: &mut CudaEngine,
     test: &Discrete,
     batch: &Batch,
-    observer: &mut dyn Observer,
-) -> Result<Vec<f64>> {
+    watch: &mut dyn FnMut(f64) -> Result<()>,
+) -> Result<Vec<Reply>> {
     let widest = batch.iter().map(|(_, _, s)| s.len()).max().unwrap_or(0);
     let tables = counting::tables(widest as u64, engine.held.card.shared_limit);
     let most = (SAMPLES / test.data().n() as u64).clamp(1, 1 << 20) as usize;
@@ -114,7 +114,7 @@ pub(in crate::engine::cuda) fn p_values(
         sets.extend_from_slice(s);
         ends.push(sets.len() as u64);
         if i + 1 == batch.len() || ends.len() >= most || sets.len() >= MEMBERS {
-            observer.look()?;
+            watch(i as f64 / batch.len() as f64)?;
             let done = values.len();
             values.resize(done + ends.len(), 0.0);
             run(engine, &mut args, &pairs, &ends, &sets, scratch.blocks, tables.bytes, &mut values[done..])?;
@@ -124,7 +124,8 @@ pub(in crate::engine::cuda) fn p_values(
                 Question { x, y, set: set.to_vec() }
             };
             let questions: Vec<Question> = left.iter().map(question).collect();
-            for (at, p) in left.into_iter().zip(answer(test, &questions, &engine.held.pool, observer)?) {
+            let mut look = || watch(done as f64 / batch.len() as f64);
+            for (at, p) in left.into_iter().zip(answer(test, &questions, &engine.held.pool, &mut look)?) {
                 values[at] = p;
             }
             pairs.clear();
@@ -132,7 +133,7 @@ pub(in crate::engine::cuda) fn p_values(
             sets.clear();
         }
     }
-    Ok(values)
+    Ok(values.into_iter().map(Reply::P).collect())
 }
 
 #[allow(clippy::too_many_arguments)]

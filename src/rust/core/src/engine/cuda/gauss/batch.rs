@@ -1,19 +1,25 @@
-//! p-values of arbitrary questions by the Gaussian test: the conservative and majority rules ask them.
+//! Arbitrary questions to the Gaussian test: the conservative and majority rules ask them, and orders of visiting that need shards.
+//!
+//! The card computes correlations, bit for bit the CPU's, and the CPU makes p-values of them, so that no verdict rests on a card's
+//! logarithm.
 
 use super::rules;
-use crate::ci::gauss::{Gauss, Reading, Undefined, MISSING, TOO_FEW};
+use crate::ci::gauss::{Gauss, Undefined};
 use crate::ci::Batch;
+use crate::engine::batched::Reply;
 use crate::engine::cuda::arguments::SearchArgs;
 use crate::engine::cuda::card::kernels::{exact_doubles, WARP};
 use crate::engine::cuda::card::memory::Buffer;
 use crate::engine::cuda::card::plan::{aligned, Plan};
 use crate::engine::cuda::CudaEngine;
 use crate::memory;
-use crate::observer::Observer;
-use crate::{Error, Result};
+use crate::Result;
 
 /// A launch takes no more questions once pairs and sets have this many vertices: enough to fill a card, few enough to end soon.
 const MEMBERS: usize = 1 << 22;
+
+/// Replies that a thread of the CPU makes at a time.
+const PART: usize = 1 << 12;
 
 /// Threads of a block.
 const THREADS: u32 = 128;
@@ -61,13 +67,13 @@ impl CudaEngine<'_> {
     }
 }
 
-/// The p-values, in the order of the batch; NaN where "stable.fast" has none.
-pub(in crate::engine::cuda) fn p_values(
+/// The replies, in the order of the batch; `watch` is told the share that is done.
+pub(in crate::engine::cuda) fn replies(
     engine: &mut CudaEngine,
     gauss: &Gauss,
     batch: &Batch,
-    observer: &mut dyn Observer,
-) -> Result<Vec<f64>> {
+    watch: &mut dyn FnMut(f64) -> Result<()>,
+) -> Result<Vec<Reply>> {
     let widest = batch.iter().map(|(_, _, s)| s.len()).max().unwrap_or(0) as u64;
     let warps = (batch.len() as u32).min(engine.held.card.processors * 32);
     engine.held.plan = Plan::default();
@@ -85,7 +91,7 @@ pub(in crate::engine::cuda) fn p_values(
         ends.push(sets.len() as u64);
         widest = widest.max(s.len());
         if i + 1 == batch.len() || sets.len() + pairs.len() >= MEMBERS {
-            observer.look()?;
+            watch(i as f64 / batch.len() as f64)?;
             run(engine, gauss, c, &pairs, &ends, &sets, widest, &mut values)?;
             pairs.clear();
             ends.clear();
@@ -93,15 +99,20 @@ pub(in crate::engine::cuda) fn p_values(
             widest = 0;
         }
     }
-    let fast = gauss.reading() == Reading::StableFast;
-    for (value, (x, y, s)) in values.iter().zip(batch.iter()) {
-        let too_few = fast && !value.is_nan() && gauss.n() - (s.len() as f64) - 3.0 < 0.0;
-        if too_few || *value < 0.0 {
-            let Undefined(reason) = if too_few { TOO_FEW } else { MISSING };
-            return Err(Error::Numeric { x, y, s: s.to_vec(), reason });
+    // A hundred nanoseconds each.
+    let mut replies = memory::space(batch.len(), memory::Use::Level)?;
+    replies.resize(batch.len(), Reply::P(f64::NAN));
+    let parts: Vec<&mut [Reply]> = replies.chunks_mut(PART).collect();
+    engine.held.pool.each_of(parts, |part, replies| {
+        for (at, reply) in (part * PART..).zip(replies) {
+            let (x, y, s) = batch.get(at);
+            *reply = match gauss.p_given(x, y, s.len(), Some(values[at]).filter(|r| !r.is_nan())) {
+                Ok(p) => Reply::P(p),
+                Err(Undefined(reason)) => Reply::Undefined(reason),
+            };
         }
-    }
-    Ok(values)
+    });
+    Ok(replies)
 }
 
 #[allow(clippy::too_many_arguments)]
@@ -118,8 +129,6 @@ fn run(
     let count = ends.len();
     let mut args = SearchArgs { p: gauss.p() as u64, c, ..SearchArgs::default() };
     rules::fill(&mut args, gauss, engine.alpha, true, 0);
-    // Every set has its own size: the kernel computes the scale from n.
-    args.scale = gauss.n();
     engine.send_questions(&mut args, pairs, ends, sets)?;
     let warps = (count as u32).min(engine.held.card.processors * 32);
     let room = engine.working_memory(&mut args, exact_doubles(widest as u64), THREADS)?;
