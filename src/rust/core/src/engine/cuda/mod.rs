@@ -25,7 +25,7 @@ use crate::engine::cuda::arguments::SearchArgs;
 use crate::observer::Observer;
 use crate::pool::{default_threads, Pool};
 use crate::search::book::Book;
-use crate::search::driver::Levels;
+use crate::search::levels::Levels;
 use crate::search::shards::Work;
 use crate::search::worker::{Alone, Column, Marginals, Worker};
 use crate::search::Options;
