@@ -30,9 +30,13 @@ rust_knn_test <- function(test, x, y, engine) .Call(wrap__rust_knn_test, test, x
 #' @noRd
 rust_continue_unwind <- function(token) .Call(wrap__rust_continue_unwind, token)
 
-#' The correlations of the columns of x, n x p, made on a GPU.
+#' Smallest, largest and missing values of the columns of x, which has n rows.
 #' @noRd
-rust_correlation <- function(x, n, p, engine) .Call(wrap__rust_correlation, x, n, p, engine)
+rust_summary <- function(x, n, complete, engine) .Call(wrap__rust_summary, x, n, complete, engine)
+
+#' The correlations of the columns of x, which has n rows.
+#' @noRd
+rust_correlation <- function(x, n, options, engine) .Call(wrap__rust_correlation, x, n, options, engine)
 
 #' Feature selection by mutual information.
 #' @noRd

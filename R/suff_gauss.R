@@ -15,11 +15,13 @@
 #'     warning says so.
 #' @param method `"pearson"` (the default), `"spearman"` or `"kendall"`, as in [stats::cor()]. The test is derived for
 #'   the first; rank correlations are in use for data with heavy tails (Harris and Drton 2013).
-#' @param device Where to work out the correlations: `"cpu"` (R's own [stats::cor()]), `"cuda"`, `"cuda:1"` or a
+#' @param device Where to work out the correlations: `"cpu"` (on all cores, see [pcgpu-package]; Kendall's by [stats::cor()]), `"cuda"`, `"cuda:1"` or a
 #'   [cuda_device()] (only Pearson's, and no pairwise ones of data with missing values), or `"auto"`, a GPU where there is
 #'   one and the matrix is large.
-#' @return A list of `C`, a p x p correlation matrix equal to `cor(x, use = use, method = method)`, to 1e-12 if it was made
-#'   on a GPU, with the column names as dimnames, and `n`, the number of observations.
+#' @return A list of `C`, a p x p correlation matrix equal to `cor(x, use = use, method = method)` to 1e-12, with the column names as
+#'   dimnames, and `n`, the number of observations. The last digits of `C` are the same for any number of threads; they may differ
+#'   between kinds of processors, and on a GPU. Columns that are equal, up to their sign, have exactly 1 or -1. A search is
+#'   exact given `C`.
 #' @references
 #' N. Harris and M. Drton (2013). PC algorithm for nonparanormal graphical models. *Journal of Machine Learning
 #' Research* 14, 3365-3383.
@@ -38,50 +40,56 @@ suff_gauss <- function(x, use = c(
   method <- check_choice(method, c("pearson", "spearman", "kendall"), "method")
   device <- check_device(device)
   x <- check_data(x)
-  range <- column_ranges(x)
-  infinite <- apply(is.infinite(range), 2L, any) & range[1L, ] <= range[2L, ]
+  columns <- summarise_columns(x)
+  infinite <- (columns$least == -Inf | columns$largest == Inf) & columns$least <= columns$largest
   if (any(infinite)) {
     abort_argument("x", x, "drop these rows or columns, or transform the data in another way.",
       has = paste("infinite values in", column_names(x, infinite))
     )
   }
-  n <- nrow(x)
-  missing <- anyNA(x)
+  missing <- any(columns$missing > 0)
+  pairwise <- missing && use == "pairwise.complete.obs"
   if (missing) {
     if (use %in% c("everything", "all.obs")) {
       abort_argument("x", x, paste(
         "drop or fill them in, or give use = \"complete.obs\" (rows without any)",
         "or use = \"pairwise.complete.obs\" (rows without one in the two columns at hand)."
-      ), has = paste("missing values in", column_names(x, apply(x, 2L, anyNA))))
+      ), has = paste("missing values in", column_names(x, columns$missing > 0)))
     }
-    if (use == "pairwise.complete.obs") {
-      n <- min(crossprod(!is.na(x)))
-    } else {
-      x <- x[stats::complete.cases(x), , drop = FALSE]
-      n <- nrow(x)
-      range <- column_ranges(x)
-    }
+    if (!pairwise) columns <- summarise_columns(x, complete = TRUE)
   }
-  # The test has n - |S| - 3 in its formula.
-  if (n < 4) {
-    abort_argument("x", x, "a test of correlation takes at least 4 observations.",
-      has = sprintf("%d usable rows", as.integer(n))
-    )
-  }
-  constant <- range[1L, ] >= range[2L, ]
+  check_usable(x, columns$n)
+  constant <- columns$least >= columns$largest
   if (any(constant)) {
     abort_argument("x", x, "drop these columns: a constant has no correlation.",
       is = paste("constant in", column_names(x, constant))
     )
   }
-  pairwise <- missing && use == "pairwise.complete.obs"
-  C <- correlations(rescale(x, range), use, method, device, pairwise)
-  check_correlations(C, pairwise)
-  list(C = C, n = as.integer(n))
+  found <- correlations(x, columns, use, method, device, pairwise, missing)
+  check_usable(x, found$n)
+  check_correlations(found$C, pairwise)
+  list(C = found$C, n = as.integer(found$n))
 }
 
-# On the GPU only what is one product of the standardised data with itself: Pearson's, of one set of rows.
-correlations <- function(x, use, method, device, pairwise) {
+# The test has n - |S| - 3 in its formula.
+check_usable <- function(x, n) {
+  if (n < 4) {
+    abort_argument("x", x, "a test of correlation takes at least 4 observations.",
+      has = sprintf("%d usable rows", as.integer(n))
+    )
+  }
+}
+
+# Smallest, largest and missing values by column; complete: of the rows without missing values, whose number is `n`.
+summarise_columns <- function(x, complete = FALSE) {
+  check_rust(rust_summary(as_columns(x), nrow(x), complete, engine_list(new_device("cpu"), resolve_threads())))
+}
+
+# A matrix, or the columns of a data frame, as Rust reads them.
+as_columns <- function(x) if (is.data.frame(x)) unclass(x) else x
+
+# list(C, n). On the GPU only what is one product of the standardised data with itself: Pearson's, of one set of rows.
+correlations <- function(x, columns, use, method, device, pairwise, missing) {
   plain <- method == "pearson" && !pairwise
   if (device$kind == "cuda" && !plain) {
     abort_argument("device", device_name(device), paste(
@@ -89,21 +97,24 @@ correlations <- function(x, use, method, device, pairwise) {
       "give device = \"cpu\" or \"auto\"."
     ))
   }
-  pays <- plain && nrow(x) * ncol(x) * (ncol(x) - 1) / 2 >= auto_products
+  pays <- plain && columns$n * ncol(x) * (ncol(x) - 1) / 2 >= auto_products
   if (device$kind == "auto") {
     device <- if (pays) automatic_card() else new_device("cpu")
   }
-  check_rust(on_device(device, 1L, function(engine) {
-    if (engine$kind == "cpu") {
-      # Its warning of a standard deviation of zero comes as an error later, with the columns' names.
-      return(suppressWarnings(stats::cor(x, use = use, method = method)))
+  if (method == "kendall") {
+    n <- if (pairwise) min(crossprod(!is.na(x))) else columns$n
+    # Its warning of a standard deviation of zero comes as an error later, with the columns' names.
+    return(list(C = suppressWarnings(stats::cor(rescale(as.matrix(x), columns), use = use, method = method)), n = n))
+  }
+  options <- list(kind = method, rows = if (pairwise) "pairwise" else "complete", names = colnames(x))
+  check_rust(on_device(device, resolve_threads(), function(engine) {
+    if (engine$kind == "cuda") {
+      x <- as.matrix(x)
+      storage.mode(x) <- "double"
+      if (missing) x <- x[stats::complete.cases(x), , drop = FALSE]
+      x <- rescale(x, columns)
     }
-    storage.mode(x) <- "double"
-    C <- rust_correlation(x, nrow(x), ncol(x), engine)
-    if (is.double(C) && !is.null(colnames(x))) {
-      dimnames(C) <- list(colnames(x), colnames(x))
-    }
-    C
+    rust_correlation(as_columns(x), nrow(x), options, engine)
   }))
 }
 
@@ -125,20 +136,13 @@ check_data <- function(x) {
     abort_argument("x", x, "give at least two columns.")
   }
   tell_if_turned(x, "x")
-  as.matrix(x)
-}
-
-# The smallest and the largest value of each column, two rows; Inf and -Inf where all are missing.
-column_ranges <- function(x) {
-  suppressWarnings(vapply(seq_len(ncol(x)), function(column) {
-    as.double(range(x[, column], na.rm = TRUE))
-  }, numeric(2L)))
+  if (is.data.frame(x) && all(vapply(x, function(column) is.atomic(column) && is.null(dim(column)), NA))) x else as.matrix(x)
 }
 
 # Columns whose squares would leave the range of doubles, multiplied by a power of two, which changes no digit of a
 # correlation.
-rescale <- function(x, range) {
-  largest <- pmax(abs(range[1L, ]), abs(range[2L, ]))
+rescale <- function(x, columns) {
+  largest <- pmax(abs(columns$least), abs(columns$largest))
   for (column in which(largest > 1e100 | largest < 1e-100)) {
     # In two steps: the power may itself be beyond the range.
     half <- 2^-trunc(log2(largest[column]) / 2)

@@ -1,11 +1,63 @@
+# What suff_gauss() promises of C.
+expect_cor <- function(C, wanted, tolerance = 1e-12) {
+  expect_lte(max(abs(C - wanted)), tolerance)
+  expect_identical(dimnames(C), dimnames(wanted))
+  expect_identical(C, t(C))
+  expect_true(all(diag(C) == 1) && all(abs(C) <= 1))
+}
+
 test_that("C is cor(x), names and all, and n the number of rows", {
   x <- simulate(5, 40)
   s <- suff_gauss(x)
-  expect_identical(s$C, cor(x))
+  expect_cor(s$C, cor(x))
   expect_identical(s$n, 40L)
   expect_identical(suff_gauss(as.data.frame(x)), s)
-  expect_identical(suff_gauss(x, method = "spearman")$C, cor(x, method = "spearman"))
+  expect_cor(suff_gauss(x, method = "spearman")$C, cor(x, method = "spearman"))
+  expect_identical(suff_gauss(x, method = "kendall")$C, cor(x, method = "kendall"))
   expect_null(dimnames(suff_gauss(unname(x))$C))
+  frame <- data.frame(a = 1:40, b = x[, 1], c = rpois(40, 9))
+  expect_cor(suff_gauss(frame)$C, cor(frame))
+  frame$both <- x[, 2:3]
+  expect_cor(suff_gauss(frame)$C, cor(as.matrix(frame)))
+})
+
+test_that("any shape has cor(), and any number of threads the same bits", {
+  set.seed(12)
+  for (size in list(c(4, 2), c(300, 70), c(4097, 3), c(9000, 64), c(20000, 7), c(5000, 270), c(50, 400))) {
+    x <- matrix(rnorm(size[1] * size[2]), size[1], size[2])
+    x[, 2] <- x[, 1] + x[, 2] * 1e-3 + 1e6
+    found <- lapply(c(1, 2, 5), function(threads) {
+      old <- options(pcgpu.threads = threads)
+      on.exit(options(old))
+      suff_gauss(x, device = "cpu")$C
+    })
+    expect_cor(found[[1]], cor(x))
+    expect_identical(found[[2]], found[[1]])
+    expect_identical(found[[3]], found[[1]])
+  }
+  x <- simulate(20, 5001)
+  x <- cbind(x, x[, 3], -x[, 4], 2 * x[, 5])
+  C <- suff_gauss(x, device = "cpu")$C
+  expect_identical(unname(c(C[3, 21], C[4, 22], C[5, 23])), c(1, -1, 1))
+})
+
+test_that("pairwise correlations are those of cor(), of ranks too, with rows that hardly differ among them", {
+  set.seed(13)
+  for (size in list(c(30, 4), c(900, 40), c(2500, 300))) {
+    x <- matrix(rnorm(size[1] * size[2]), size[1], size[2], dimnames = list(NULL, paste0("v", seq_len(size[2]))))
+    x[, 2] <- round(2 * x[, 2]) + 100
+    x[sample(length(x), length(x) / 10)] <- NA
+    # Where the first column is there, the third is far from its mean.
+    x[, 3] <- ifelse(is.na(x[, 1]), 1e5, 0) + x[, 3]
+    for (method in c("pearson", "spearman")) {
+      if (method == "spearman" && size[2] > 100) next
+      s <- suppressWarnings(suff_gauss(x, use = "pairwise.complete.obs", method = method))
+      # What is left of column 3 has lost five digits before anybody sees it.
+      expect_cor(s$C, cor(x, use = "pairwise.complete.obs", method = method), 1e-10)
+      expect_cor(s$C[-3, -3], cor(x[, -3], use = "pairwise.complete.obs", method = method))
+      expect_identical(s$n, as.integer(min(crossprod(!is.na(x)))))
+    }
+  }
 })
 
 test_that("columns that have no correlation are named", {
@@ -35,10 +87,11 @@ test_that("missing values are refused, or treated as asked", {
   for (use in c("complete.obs", "na.or.complete")) {
     s <- suff_gauss(x, use = use)
     expect_identical(s$n, 51L)
-    expect_identical(s$C, cor(x, use = use))
+    expect_cor(s$C, cor(x, use = use))
+    expect_cor(suff_gauss(x, use = use, method = "spearman")$C, cor(x, use = use, method = "spearman"))
   }
   s <- suff_gauss(x, use = "pairwise.complete.obs")
-  expect_identical(s$C, cor(x, use = "pairwise.complete.obs"))
+  expect_cor(s$C, cor(x, use = "pairwise.complete.obs"))
   expect_identical(s$n, 51L)
   expect_error(suff_gauss(x, use = "some"), class = "pcgpu_error_argument")
   x[4:60, 2] <- NA
@@ -79,10 +132,10 @@ test_that("without a GPU, large data have cor() all the same, and \"cuda\" is an
   n <- ceiling(2 * pcgpu:::auto_products / (p * (p - 1)))
   x <- matrix(sin(seq_len(n * p)^1.5), n, p)
   expect_silent(s <- suff_gauss(x[, 1:40]))
-  expect_identical(s$C, cor(x[, 1:40]))
+  expect_cor(s$C, cor(x[, 1:40]))
   skip_on_cran()
   expect_silent(s <- suff_gauss(x))
-  expect_identical(s$C[1:40, 1:40], cor(x[, 1:40]))
+  expect_cor(s$C[1:40, 1:40], cor(x[, 1:40]))
 })
 
 test_that("the GPU's correlations are those of cor() to 1e-12, symmetric, with ones on the diagonal", {
@@ -143,7 +196,7 @@ test_that("values whose squares leave the range of doubles are scaled, which cha
       tolerance = if (any(scale == 2^-1060)) 1e-3 else 1e-14
     )
   }
-  expect_identical(suff_gauss(x %*% diag(2^c(400, 340, -400, 1020)))$C, unname(C))
+  expect_identical(suff_gauss(x %*% diag(2^c(400, 340, -400, 1020)))$C, unname(suff_gauss(x)$C))
 })
 
 test_that("a column without a correlation is named, whatever is asked for missing values", {

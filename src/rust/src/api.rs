@@ -6,7 +6,6 @@ use pcgpu_core::ci::CiTest;
 use pcgpu_core::engine::cpu::simd;
 use pcgpu_core::graph::{Adjacency, SepSets};
 use pcgpu_core::memory::{self, Use};
-use pcgpu_core::observer::Observer;
 use pcgpu_core::orient::{self, ColliderRule, Pdag};
 use pcgpu_core::pool::default_threads;
 use pcgpu_core::search::worker::WorkerTest;
@@ -19,7 +18,7 @@ use crate::knn::KnnTest;
 use crate::machine::Machine;
 use crate::session::{self, Callbacks, RObserver, RTest, Token};
 use crate::test::Test;
-use crate::{gpu, input, output, selection};
+use crate::{correlation, gpu, input, output, selection};
 
 /// R's callbacks: for reports, and for random numbers.
 struct Listener {
@@ -378,22 +377,23 @@ fn rust_continue_unwind(token: Robj) -> Robj {
     session::continue_unwind(token)
 }
 
-/// The correlations of the columns of x, n x p, made on a GPU.
+/// Smallest, largest and missing values of the columns of x, which has n rows.
 /// @noRd
 #[extendr]
-fn rust_correlation(x: Robj, n: Robj, p: Robj, engine: Robj) -> Robj {
+fn rust_summary(x: Robj, n: Robj, complete: Robj, engine: Robj) -> Robj {
     respond(|token| {
-        let (n, p) = (input::count(&n, "n", 1)?, input::count(&p, "p", 1)?);
-        let Some(gpu) = Machine::from_list(&input::list(&engine, "engine")?)?.gpu else {
-            return Err(Failure::Input("internal: `engine` is not a GPU".into()));
-        };
-        let x = x.as_real_slice().ok_or_else(|| Failure::Input("internal: `x` is not double".into()))?;
-        let mut matrix = output::matrix(token, p)?;
-        let cells = output::cells(&mut matrix)?;
-        let mut observer = RObserver::silent(token);
-        let look = &mut || observer.look();
-        gpu.correlation(x, n, p, cells, look).map_err(|error| token.explain(error))?;
-        Ok(matrix)
+        let machine = Machine::from_list(&input::list(&engine, "engine")?)?;
+        correlation::summary(&x, input::count(&n, "n", 1)?, input::flag(&complete, "complete")?, &machine, token)
+    })
+}
+
+/// The correlations of the columns of x, which has n rows.
+/// @noRd
+#[extendr]
+fn rust_correlation(x: Robj, n: Robj, options: Robj, engine: Robj) -> Robj {
+    respond(|token| {
+        let machine = Machine::from_list(&input::list(&engine, "engine")?)?;
+        correlation::matrix(&x, input::count(&n, "n", 1)?, &input::list(&options, "options")?, &machine, token)
     })
 }
 
@@ -450,6 +450,7 @@ extendr_module! {
     fn rust_discrete_test;
     fn rust_knn_test;
     fn rust_continue_unwind;
+    fn rust_summary;
     fn rust_correlation;
     fn rust_select;
     fn rust_devices;

@@ -3,6 +3,7 @@
 //! * [`api`]: the functions that R calls.
 //! * [`failure`]: what can go wrong, as a list that R turns into a classed condition.
 //! * [`test`]: the test of a search. [`discrete`]: discrete data and their tests.
+//! * [`correlation`]: correlations of data.
 //! * [`knn`]: the nearest-neighbour test.
 //! * [`selection`]: feature selection.
 //! * [`session`]: calls back into R: tests, progress, interrupts, random numbers.
@@ -10,6 +11,7 @@
 //! * [`input`], [`output`]: R objects to core types and back.
 
 mod api;
+mod correlation;
 mod discrete;
 mod failure;
 #[cfg_attr(not(all(feature = "cuda", not(target_os = "macos"))), path = "no_gpu.rs")]

@@ -33,6 +33,8 @@ pub enum Use {
     Threads,
     /// Lists of separating sets.
     Sets,
+    /// Correlations of data.
+    Correlations,
     /// Discrete data.
     Codes,
     /// Tables of counts.
@@ -51,11 +53,12 @@ pub enum Use {
     Other,
 }
 
-const USES: [Use; 12] = [
+const USES: [Use; 13] = [
     Use::Pairs,
     Use::Level,
     Use::Threads,
     Use::Sets,
+    Use::Correlations,
     Use::Codes,
     Use::Tables,
     Use::Samples,
@@ -74,6 +77,7 @@ impl Use {
             Use::Level => "a level of the search",
             Use::Threads => "the working memory of the threads",
             Use::Sets => "the list of separating sets",
+            Use::Correlations => "the correlations of the data, or the data less their means",
             Use::Codes => "the data as codes of levels",
             Use::Tables => "a table of counts",
             Use::Samples => "the data of the nearest-neighbour test",
@@ -92,7 +96,7 @@ impl Use {
             Use::Level => "use a smaller `alpha` or `m.max`",
             Use::Threads => "use fewer threads (`numCores`) or a smaller `m.max`",
             Use::Sets => "use a smaller `alpha` or `m.max`, or leave variables out",
-            Use::Codes => "leave variables or samples out",
+            Use::Correlations | Use::Codes => "leave variables or samples out",
             Use::Tables => "use fewer levels, fewer threads (`numCores`) or a smaller `m.max`",
             Use::Samples => "use fewer samples or variables",
             Use::Neighbours => "use a smaller `k_perm`, fewer samples or fewer threads (`numCores`)",

@@ -34,7 +34,7 @@ impl<'a> Cells<'a> {
 }
 
 /// Copies the upper triangle to the lower one, in tiles that stay in cache, and sets the diagonal to 1.
-pub(super) fn symmetrise(m: &mut [f64], p: usize, pool: &Pool) {
+pub(crate) fn symmetrise(m: &mut [f64], p: usize, pool: &Pool) {
     const TILE: usize = 64;
     let tiles = p.div_ceil(TILE);
     let cells = Cells::new(m, p).bits;

@@ -29,6 +29,7 @@ mod stable;
 pub mod wire;
 pub mod worker;
 
+pub(crate) use cells::symmetrise;
 pub use driver::{skeleton, skeleton_one_by_one};
 
 use crate::graph::{Adjacency, SepSets, Side};

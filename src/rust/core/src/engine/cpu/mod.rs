@@ -8,7 +8,7 @@ pub mod selection;
 
 pub use discrete::DiscreteKernel;
 pub use gauss::walk::simd;
-pub use gauss::GaussKernel;
+pub use gauss::{correlation, GaussKernel};
 pub use kernel::{Kernel, RowView, SideView, Signal};
 pub use knn::KnnKernel;
 

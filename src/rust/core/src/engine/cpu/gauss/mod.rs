@@ -10,6 +10,7 @@
 //!
 //! No fused multiply-add: the same q on every machine, whatever SIMD it has.
 
+pub mod correlation;
 mod rows;
 mod simd;
 pub(super) mod walk;

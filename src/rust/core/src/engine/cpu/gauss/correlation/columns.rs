@@ -1,0 +1,243 @@
+//! Columns of data: what they hold, which rows count, and their values less the mean.
+
+use std::ops::Range;
+use std::sync::Mutex;
+
+use crate::memory::{self, Use};
+use crate::pool::{Pool, Stop};
+use crate::Result;
+
+/// Long columns are summed up in pieces of so many rows.
+const PIECE: usize = 1 << 16;
+
+/// Sums that run side by side.
+const LANES: usize = 16;
+
+/// Below this many values the calling thread is done before others have started.
+pub(super) const SMALL: usize = 100_000;
+
+/// A column of numbers.
+#[derive(Clone, Copy, Debug)]
+pub enum Numbers<'a> {
+    /// Doubles; NaN is a missing value.
+    Doubles(&'a [f64]),
+    /// Integers; `i32::MIN` is a missing value.
+    Integers(&'a [i32]),
+}
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Summary {
+    /// The smallest value; infinite where all are missing.
+    pub least: f64,
+    /// The largest value; -infinite where all are missing.
+    pub largest: f64,
+    /// Number of missing values.
+    pub missing: usize,
+    sum: f64,
+}
+
+impl Numbers<'_> {
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Numbers::Doubles(values) => values.len(),
+            Numbers::Integers(values) => values.len(),
+        }
+    }
+
+    /// The value, NaN where it is missing.
+    #[inline]
+    pub(super) fn at(&self, row: usize) -> f64 {
+        match self {
+            Numbers::Doubles(values) => values[row],
+            Numbers::Integers(values) => real(values[row]),
+        }
+    }
+
+    /// Calls `each` with the values of some of the rows, piece by piece, and where the piece starts among them.
+    #[inline]
+    pub(super) fn read(&self, of: &Of, range: Range<usize>, mut each: impl FnMut(usize, &[f64])) {
+        if let (Numbers::Doubles(values), Of::All) = (self, of) {
+            return each(0, &values[range]);
+        }
+        let mut piece = [0.0; 512];
+        for from in range.clone().step_by(piece.len()) {
+            let rows = from..range.end.min(from + piece.len());
+            let part = &mut piece[..rows.len()];
+            match (self, of) {
+                (Numbers::Integers(values), Of::All) => {
+                    part.iter_mut().zip(&values[rows]).for_each(|(to, &value)| *to = real(value));
+                }
+                (_, Of::These(these)) => {
+                    part.iter_mut().zip(&these[rows]).for_each(|(to, &row)| *to = self.at(row as usize));
+                }
+                _ => part.iter_mut().zip(rows).for_each(|(to, row)| *to = self.at(row)),
+            }
+            each(from - range.start, part);
+        }
+    }
+}
+
+#[inline]
+pub(super) fn real(value: i32) -> f64 {
+    if value == i32::MIN {
+        f64::NAN
+    } else {
+        f64::from(value)
+    }
+}
+
+/// The rows that count.
+pub(super) enum Of {
+    All,
+    These(Vec<u32>),
+}
+
+impl Of {
+    pub(super) fn count(&self, n: usize) -> usize {
+        match self {
+            Of::All => n,
+            Of::These(rows) => rows.len(),
+        }
+    }
+}
+
+/// Smallest, largest and missing values of the columns, all of one length; `complete`: of the rows without a missing value. Returns
+/// with them the number of rows that count. `look` is asked ten times a second whether to go on.
+///
+/// # Errors
+/// [`Error::Memory`](crate::Error), and what `look` returns.
+pub fn summaries(
+    columns: &[Numbers],
+    complete: bool,
+    pool: &Pool,
+    look: &mut dyn FnMut() -> Result<()>,
+) -> Result<(Vec<Summary>, usize)> {
+    let of = if complete { complete_rows(columns, pool)? } else { Of::All };
+    let n = of.count(columns.first().map_or(0, Numbers::len));
+    Ok((summarise(columns, &of, n, pool, look)?, n))
+}
+
+pub(super) fn summarise(
+    columns: &[Numbers],
+    of: &Of,
+    n: usize,
+    pool: &Pool,
+    look: &mut dyn FnMut() -> Result<()>,
+) -> Result<Vec<Summary>> {
+    let pieces = n.div_ceil(PIECE).max(1);
+    let none = Summary { least: f64::INFINITY, largest: f64::NEG_INFINITY, missing: 0, sum: 0.0 };
+    let mut found = memory::space(columns.len() * pieces, Use::Correlations)?;
+    found.resize(columns.len() * pieces, none);
+    let slots: Vec<Mutex<&mut Summary>> = found.iter_mut().map(Mutex::new).collect();
+    let work = |_: &mut (), task: usize, _: &Stop| {
+        let (column, piece) = (&columns[task / pieces], task % pieces);
+        // Several of each side by side, as an addition waits for the one before.
+        let (mut least, mut largest, mut sum) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES], [0.0; LANES]);
+        let mut missing = 0;
+        column.read(of, piece * PIECE..n.min((piece + 1) * PIECE), |_, values| {
+            for values in values.chunks(LANES) {
+                for (lane, &value) in values.iter().enumerate() {
+                    missing += usize::from(value.is_nan());
+                    least[lane] = if value < least[lane] { value } else { least[lane] };
+                    largest[lane] = if value > largest[lane] { value } else { largest[lane] };
+                    sum[lane] += if value.is_nan() { 0.0 } else { value };
+                }
+            }
+        });
+        if let Ok(mut slot) = slots[task].lock() {
+            **slot = Summary {
+                least: least.into_iter().fold(f64::INFINITY, f64::min),
+                largest: largest.into_iter().fold(f64::NEG_INFINITY, f64::max),
+                missing,
+                sum: sum.iter().sum(),
+            };
+        }
+    };
+    pool.run(columns.len() * pieces, n * columns.len() < SMALL, |_| 1.0, &mut |_| look(), work)?;
+    drop(slots);
+    let joined = |of_column: &[Summary]| {
+        of_column.iter().fold(none, |a, b| Summary {
+            least: a.least.min(b.least),
+            largest: a.largest.max(b.largest),
+            missing: a.missing + b.missing,
+            sum: a.sum + b.sum,
+        })
+    };
+    Ok(found.chunks(pieces).map(joined).collect())
+}
+
+/// The rows without a missing value.
+pub(super) fn complete_rows(columns: &[Numbers], pool: &Pool) -> Result<Of> {
+    let n = columns.first().map_or(0, Numbers::len);
+    let mut holes: Vec<u8> = memory::zeros(n, Use::Correlations)?;
+    pool.each_of(holes.chunks_mut(PIECE).collect(), |piece, holes| {
+        for column in columns {
+            column.read(&Of::All, piece * PIECE..piece * PIECE + holes.len(), |from, values| {
+                holes[from..].iter_mut().zip(values).for_each(|(hole, value)| *hole |= u8::from(value.is_nan()));
+            });
+        }
+    });
+    let whole = holes.iter().filter(|&&hole| hole == 0).count();
+    if whole == n {
+        return Ok(Of::All);
+    }
+    let mut rows = memory::space(whole, Use::Correlations)?;
+    rows.extend((0..n as u32).filter(|&row| holes[row as usize] == 0));
+    Ok(Of::These(rows))
+}
+
+/// How a column's values become numbers around 0 whose squares are doubles: times two powers of two, which change no digit, less
+/// their mean.
+#[derive(Clone, Copy)]
+pub(super) struct Centre {
+    scale: [f64; 2],
+    mean: f64,
+}
+
+impl Centre {
+    /// `n` values of a column count.
+    pub(super) fn of(column: &Numbers, summary: &Summary, of: &Of, n: usize) -> Self {
+        let largest = summary.least.abs().max(summary.largest.abs());
+        let present = (n - summary.missing) as f64;
+        if (1e-100..=1e100).contains(&largest) || largest == 0.0 {
+            return Centre { scale: [1.0; 2], mean: summary.sum / present };
+        }
+        // In two steps: the power may itself be beyond the range.
+        let half = (-largest.log2() / 2.0).trunc().exp2();
+        let mut all = 0.0;
+        // In the order of `summarise`, so that a power of two changes no digit.
+        for from in (0..n).step_by(PIECE) {
+            let mut sum = [0.0; LANES];
+            column.read(of, from..n.min(from + PIECE), |_, values| {
+                for values in values.chunks(LANES) {
+                    for (sum, value) in sum.iter_mut().zip(values) {
+                        *sum += if value.is_nan() { 0.0 } else { value * half * half };
+                    }
+                }
+            });
+            all += sum.iter().sum::<f64>();
+        }
+        Centre { scale: [half; 2], mean: all / present }
+    }
+
+    #[inline]
+    pub(super) fn apply(&self, value: f64) -> f64 {
+        value * self.scale[0] * self.scale[1] - self.mean
+    }
+}
+
+/// Writes the centred values of some rows; returns their sum.
+pub(super) fn centre(column: &Numbers, centre: &Centre, of: &Of, range: Range<usize>, out: &mut [f64]) -> f64 {
+    let mut sum = [0.0; LANES];
+    column.read(of, range, |from, values| {
+        for (out, values) in out[from..].chunks_mut(LANES).zip(values.chunks(LANES)) {
+            for ((to, &value), sum) in out.iter_mut().zip(values).zip(&mut sum) {
+                let value = centre.apply(value);
+                *to = value;
+                *sum += value;
+            }
+        }
+    });
+    sum.iter().sum()
+}

@@ -1,0 +1,83 @@
+//! Correlations of data from R.
+
+use extendr_api::prelude::*;
+use pcgpu_core::engine::cpu::correlation::{correlation, summaries, Kind, Numbers, Rows};
+
+use crate::failure::{Failure, Outcome};
+use crate::machine::Machine;
+use crate::session::{RObserver, Token};
+use crate::{input, output};
+use pcgpu_core::observer::Observer;
+
+/// The columns of a matrix of n rows, or of a list of vectors; doubles or integers.
+fn columns<'a>(x: &'a Robj, parts: &'a [Robj], n: usize) -> Outcome<Vec<Numbers<'a>>> {
+    let wrong = || Failure::Input("internal: `x` is not a matrix or a list of numbers".into());
+    let of = |values: &'a Robj| {
+        let doubles = values.as_real_slice().map(|cells| cells.chunks_exact(n).map(Numbers::Doubles).collect());
+        let integers = || values.as_integer_slice().map(|cells| cells.chunks_exact(n).map(Numbers::Integers).collect());
+        doubles.or_else(integers).ok_or_else(wrong)
+    };
+    if parts.is_empty() {
+        return of(x);
+    }
+    let columns: Vec<Vec<Numbers>> = parts.iter().map(of).collect::<Outcome<_>>()?;
+    match columns.iter().all(|column| column.len() == 1) {
+        true => Ok(columns.concat()),
+        false => Err(wrong()),
+    }
+}
+
+fn parts(x: &Robj) -> Vec<Robj> {
+    x.as_list().map_or_else(Vec::new, |list| list.values().collect())
+}
+
+/// `list(least, largest, missing, n)` of the columns of x, which has n rows; `complete`: of the rows without missing values, whose
+/// number is the last.
+pub fn summary(x: &Robj, n: usize, complete: bool, machine: &Machine, token: &Token) -> Outcome<Robj> {
+    let parts = parts(x);
+    let columns = columns(x, &parts, n)?;
+    let mut observer = RObserver::silent(token);
+    let look = &mut || observer.look();
+    let (found, n) = summaries(&columns, complete, &machine.pool, look).map_err(|error| token.explain(error))?;
+    let missing: Vec<f64> = found.iter().map(|column| column.missing as f64).collect();
+    Ok(output::named(vec![
+        ("least", Robj::from(found.iter().map(|column| column.least).collect::<Vec<f64>>())),
+        ("largest", Robj::from(found.iter().map(|column| column.largest).collect::<Vec<f64>>())),
+        ("missing", Robj::from(missing)),
+        ("n", Robj::from(n as f64)),
+    ]))
+}
+
+/// `list(C, n)`: the correlations of the columns of x, which has n rows, with the names as dimnames, and the number of rows that
+/// count. From `options = list(kind, rows, names)`.
+pub fn matrix(x: &Robj, n: usize, options: &List, machine: &Machine, token: &Token) -> Outcome<Robj> {
+    let word = |name: &str| input::text(&input::field(options, name)?, name);
+    let kind = match word("kind")?.as_str() {
+        "pearson" => Kind::Pearson,
+        "spearman" => Kind::Spearman,
+        other => return Err(Failure::Input(format!("internal: there is no correlation `{other}`"))),
+    };
+    let rows = match word("rows")?.as_str() {
+        "complete" => Rows::Complete,
+        "pairwise" => Rows::Pairwise,
+        other => return Err(Failure::Input(format!("internal: there are no rows `{other}`"))),
+    };
+    let parts = parts(x);
+    let columns = columns(x, &parts, n)?;
+    let p = columns.len();
+    let mut c = output::matrix(token, p)?;
+    let cells = output::cells(&mut c)?;
+    let mut observer = RObserver::silent(token);
+    let look = &mut || observer.look();
+    let count = match (&machine.gpu, x.as_real_slice()) {
+        (None, _) => correlation(&columns, kind, rows, &machine.pool, cells, look),
+        (Some(gpu), Some(x)) => gpu.correlation(x, n, p, cells, look).map(|()| n),
+        (Some(_), None) => return Err(Failure::Input("internal: `x` is not a matrix of doubles".into())),
+    };
+    let count = count.map_err(|error| token.explain(error))?;
+    if let Some(names) = input::optional(options, "names") {
+        let names = List::from_values([names.clone(), names]);
+        c.set_attrib("dimnames", names).map_err(|_| Failure::Input("internal: `names` do not fit".into()))?;
+    }
+    Ok(output::named(vec![("C", c), ("n", Robj::from(count as f64))]))
+}
