@@ -17,8 +17,9 @@ use crate::discrete::DiscreteTest;
 use crate::failure::{respond, Failure, Outcome};
 use crate::knn::KnnTest;
 use crate::machine::Machine;
-use crate::session::{self, Callbacks, RObserver, RTest, Token};
+use crate::session::{self, Callbacks, RObserver, RTest};
 use crate::test::Test;
+use crate::token::{self, Token};
 use crate::{gpu, input, output, selection};
 
 /// R's callbacks: for reports, and for random numbers.
@@ -92,7 +93,7 @@ fn oriented(
             mend: "a function is needed for this u2pd".into(),
         }),
     };
-    let wants_to_stop = || session::wants_to_stop(token);
+    let wants_to_stop = || token.wants_to_stop();
     let event = listener.event.clone();
     let tell = |happened: &orient::Event| event.as_ref().map_or(Ok(()), |fun| session::event(token, fun, happened));
     let tell: Option<orient::Tell> = if event.is_some() { Some(&tell) } else { None };
@@ -375,7 +376,7 @@ fn rust_knn_test(test: Robj, x: Robj, y: Robj, engine: Robj) -> Robj {
 /// @noRd
 #[extendr]
 fn rust_continue_unwind(token: Robj) -> Robj {
-    session::continue_unwind(token)
+    token::continue_unwind(token)
 }
 
 /// The correlations of the columns of x, n x p, made on a GPU.

@@ -5,7 +5,8 @@
 //! * [`test`]: the test of a search. [`discrete`]: discrete data and their tests.
 //! * [`knn`]: the nearest-neighbour test.
 //! * [`selection`]: feature selection.
-//! * [`session`]: calls back into R: tests, progress, interrupts, random numbers.
+//! * [`session`]: calls back into R: tests, progress, interrupts, random numbers. [`token`]: R's jumps out of
+//!   them, stopped and resumed.
 //! * [`machine`]: what a call runs on; [`gpu`]: one GPU.
 //! * [`input`], [`output`]: R objects to core types and back.
 
@@ -21,6 +22,7 @@ mod output;
 mod selection;
 mod session;
 mod test;
+mod token;
 
 /// Its reserve is for the small allocations that cannot fail without ending R.
 #[global_allocator]

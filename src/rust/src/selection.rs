@@ -9,7 +9,7 @@ use pcgpu_core::select::{select, CountLogs, Criterion, Samples};
 
 use crate::failure::{Failure, Outcome};
 use crate::machine::Machine;
-use crate::session::Token;
+use crate::token::Token;
 use crate::{input, output};
 
 /// The features as R has them.

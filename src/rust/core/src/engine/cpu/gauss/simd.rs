@@ -1,6 +1,17 @@
 //! Four doubles at once, by the widest registers that a kernel was dispatched for. The results are the same in all: plain
 //! IEEE operations, no fused multiply-add.
 
+/// The bit of each lane.
+pub(super) const BITS: [u64; 64] = {
+    let mut bits = [0; 64];
+    let mut i = 0;
+    while i < bits.len() {
+        bits[i] = 1 << i;
+        i += 1;
+    }
+    bits
+};
+
 /// Four doubles in memory.
 pub(super) type Four = [f64; 4];
 

@@ -5,15 +5,27 @@
 //! x, y and every later candidate given the prefix (rows of a Cholesky factor); a test is then one more elimination step,
 //! about a dozen operations whatever l is, and consecutive s are consecutive lanes.
 
-use super::{Judge, BLOCK};
+use super::judge::Judge;
+use super::rules::Rules;
 use crate::ci::gauss::COLLINEAR;
+use crate::engine::cpu::kernel::{SideView, Signal};
 use crate::graph::subsets;
 use crate::memory::{self, Use};
 use crate::search::level::{CandidateOrder, Verdict};
 
+/// Tests in a block.
+const BLOCK: usize = 64;
+
+/// Working memory of one thread.
+#[derive(Default)]
+pub struct Scratch {
+    candidates: Vec<u32>,
+    walker: Walker,
+}
+
 /// Buffers of the walk.
 #[derive(Default)]
-pub struct Walker {
+struct Walker {
     /// Rows of C among the candidates, `rows[a * d + s]` for s > a, gathered when a first becomes a pivot.
     rows: Vec<f64>,
     gathered: Vec<bool>,
@@ -45,10 +57,32 @@ impl Default for Block {
     }
 }
 
+/// Decides the ranks of a side; `smallest` is what is known of its tests before: their smallest q with its rank.
+pub(super) fn judge_side(
+    rules: &Rules,
+    side: &SideView,
+    scratch: &mut Scratch,
+    signal: &Signal,
+    smallest: Option<(f64, u64)>,
+) -> Verdict {
+    let mut judge = Judge::new(rules, side, signal, smallest);
+    let Scratch { candidates, walker } = scratch;
+    let ended = if side.size == 1 {
+        dispatch_single(&mut judge, candidates, walker)
+    } else {
+        side.side.candidates(side.neighbours, candidates);
+        dispatch_sets(&mut judge, candidates, walker)
+    };
+    match ended {
+        Some(verdict) => verdict,
+        None => judge.dependent(),
+    }
+}
+
 macro_rules! with_simd {
     ($name:ident, $body:ident) => {
         /// Runs the walk in the widest SIMD that this machine has. The results are the same in all.
-        pub(super) fn $name(judge: &mut Judge, candidates: &[u32], walker: &mut Walker) -> Option<Verdict> {
+        fn $name(judge: &mut Judge, candidates: &[u32], walker: &mut Walker) -> Option<Verdict> {
             #[cfg(target_arch = "x86_64")]
             {
                 #[target_feature(enable = "avx2")]

@@ -13,6 +13,7 @@
 //! row is left to the [`walk`](super::walk) of a pair, whose lanes run over the sets.
 
 mod covariances;
+mod enumerate;
 mod sets;
 mod settle;
 mod singles;
@@ -20,15 +21,15 @@ mod singles;
 #[cfg(target_arch = "x86_64")]
 use super::simd::Avx2;
 use super::simd::{Portable, Quad};
-use super::{Rules, Scratch};
+use super::{rules::Rules, walk};
 use crate::engine::cpu::kernel::{RowView, Signal};
 use crate::search::book::Answer;
 use sets::{Sets, LANES};
 use singles::Singles;
 
-/// Buffers of a thread.
+/// Working memory of one thread.
 #[derive(Default)]
-pub struct RowScratch {
+pub struct Scratch {
     singles: Singles,
     sets: Sets,
     set: Vec<u32>,
@@ -39,6 +40,7 @@ pub(super) fn dispatch(
     rules: &Rules,
     row: &RowView,
     scratch: &mut Scratch,
+    walks: &mut walk::Scratch,
     signal: &Signal,
     out: &mut dyn FnMut(&Answer),
 ) {
@@ -49,42 +51,36 @@ pub(super) fn dispatch(
             rules: &Rules,
             row: &RowView,
             scratch: &mut Scratch,
+            walks: &mut walk::Scratch,
             signal: &Signal,
             out: &mut dyn FnMut(&Answer),
         ) {
-            decide::<Avx2>(rules, row, scratch, signal, out);
+            decide::<Avx2>(rules, row, scratch, walks, signal, out);
         }
         if std::arch::is_x86_feature_detected!("avx2") {
             // SAFETY: the machine has AVX2, asked for in the line above.
-            return unsafe { avx2(rules, row, scratch, signal, out) };
+            return unsafe { avx2(rules, row, scratch, walks, signal, out) };
         }
     }
-    decide::<Portable>(rules, row, scratch, signal, out);
+    decide::<Portable>(rules, row, scratch, walks, signal, out);
 }
 
 #[inline(always)]
-fn decide<Q: Quad>(rules: &Rules, row: &RowView, scratch: &mut Scratch, signal: &Signal, out: &mut dyn FnMut(&Answer)) {
-    // Taken out, so that the walk of a pair can have the rest.
-    let mut own = std::mem::take(&mut scratch.rows);
-    let RowScratch { singles, sets, set } = &mut own;
+fn decide<Q: Quad>(
+    rules: &Rules,
+    row: &RowView,
+    scratch: &mut Scratch,
+    walks: &mut walk::Scratch,
+    signal: &Signal,
+    out: &mut dyn FnMut(&Answer),
+) {
+    let Scratch { singles, sets, set } = scratch;
     if row.size == 1 {
         singles.run(rules, row, set, signal, out);
     } else {
         for first in (0..row.places.len()).step_by(LANES) {
             let lanes = first..(first + LANES).min(row.places.len());
-            sets.run::<Q>(rules, row, lanes, scratch, set, signal, out);
+            sets.run::<Q>(rules, row, lanes, walks, set, signal, out);
         }
     }
-    scratch.rows = own;
 }
-
-/// The bit of each lane.
-pub(super) const BITS: [u64; 64] = {
-    let mut bits = [0; 64];
-    let mut i = 0;
-    while i < bits.len() {
-        bits[i] = 1 << i;
-        i += 1;
-    }
-    bits
-};

@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
+use super::super::rules::Rules;
 use super::super::simd::Four;
-use super::super::{judge_side, Rules, Scratch};
+use super::super::walk::{self, judge_side};
 use super::sets::{Lane, Leaf, Sets};
 use crate::ci::gauss::COLLINEAR;
 use crate::engine::cpu::kernel::{RowView, SideView, Signal};
@@ -94,7 +95,7 @@ impl Sets {
         row: &RowView,
         active: u64,
         rank: u64,
-        scratch: &mut Scratch,
+        walks: &mut walk::Scratch,
         set: &mut Vec<u32>,
         signal: &Signal,
         out: &mut dyn FnMut(&Answer),
@@ -119,7 +120,7 @@ impl Sets {
             set.clear();
             if start < end {
                 let for_lane = signal.for_lane(row.found.map(|found| &found[lane.index]));
-                verdict = judge_side(rules, &rest, scratch, &for_lane, smallest).merge(verdict);
+                verdict = judge_side(rules, &rest, walks, &for_lane, smallest).merge(verdict);
                 exact_tests += for_lane.exact_tests();
                 if let Verdict::Independent { rank, .. } | Verdict::Undefined { rank, .. } = verdict {
                     rest.side.set_into(row.neighbours, row.size, rank, set);
