@@ -11,21 +11,22 @@
 //! No fused multiply-add: the same q on every machine, whatever SIMD it has.
 
 mod judge;
+mod quad;
 mod rows;
 mod rules;
-mod simd;
-pub(super) mod walk;
+mod walk;
 
 use std::sync::OnceLock;
 
 use super::kernel::{Kernel, RowView, SideView, Signal};
+use super::simd;
 use crate::ci::gauss::{trusted_above, Cutoff, Gauss, Undefined};
 use crate::ci::pcurve::PCurve;
 use crate::graph::Adjacency;
 use crate::search::book::Answer;
 use crate::search::level::Verdict;
+use quad::BITS;
 use rules::Rules;
-use simd::BITS;
 
 /// The Gaussian test in the form that the CPU engine runs.
 pub struct GaussKernel<'a> {
@@ -119,7 +120,8 @@ impl Kernel for GaussKernel<'_> {
 
     fn row(&self, row: &RowView, scratch: &mut Scratch, signal: &Signal, out: &mut dyn FnMut(&Answer)) {
         let rules = self.rules(row.alpha, row.size, row.na_delete);
-        rows::dispatch(&rules, row, &mut scratch.rows, &mut scratch.walk, signal, out);
+        let Scratch { rows, walk } = scratch;
+        simd::run(rows::Row { rules: &rules, row, scratch: rows, walks: walk, signal, out });
     }
 
     fn walk(&self, side: &SideView, scratch: &mut Scratch, signal: &Signal) -> Verdict {

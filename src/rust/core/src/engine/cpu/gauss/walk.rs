@@ -9,6 +9,7 @@ use super::judge::Judge;
 use super::rules::Rules;
 use crate::ci::gauss::COLLINEAR;
 use crate::engine::cpu::kernel::{SideView, Signal};
+use crate::engine::cpu::simd::{self, Task};
 use crate::graph::subsets;
 use crate::memory::{self, Use};
 use crate::search::level::{CandidateOrder, Verdict};
@@ -66,52 +67,29 @@ pub(super) fn judge_side(
     smallest: Option<(f64, u64)>,
 ) -> Verdict {
     let mut judge = Judge::new(rules, side, signal, smallest);
-    let Scratch { candidates, walker } = scratch;
-    let ended = if side.size == 1 {
-        dispatch_single(&mut judge, candidates, walker)
-    } else {
-        side.side.candidates(side.neighbours, candidates);
-        dispatch_sets(&mut judge, candidates, walker)
-    };
-    match ended {
+    match simd::run(Walk { judge: &mut judge, scratch }) {
         Some(verdict) => verdict,
         None => judge.dependent(),
     }
 }
 
-macro_rules! with_simd {
-    ($name:ident, $body:ident) => {
-        /// Runs the walk in the widest SIMD that this machine has. The results are the same in all.
-        fn $name(judge: &mut Judge, candidates: &[u32], walker: &mut Walker) -> Option<Verdict> {
-            #[cfg(target_arch = "x86_64")]
-            {
-                #[target_feature(enable = "avx2")]
-                unsafe fn avx2(judge: &mut Judge, candidates: &[u32], walker: &mut Walker) -> Option<Verdict> {
-                    $body(judge, candidates, walker)
-                }
-                if std::arch::is_x86_feature_detected!("avx2") {
-                    // SAFETY: the machine has AVX2, asked for in the line above.
-                    return unsafe { avx2(judge, candidates, walker) };
-                }
-            }
-            $body(judge, candidates, walker)
-        }
-    };
+/// The walk of a side.
+struct Walk<'a, 'b> {
+    judge: &'a mut Judge<'b>,
+    scratch: &'a mut Scratch,
 }
 
-with_simd!(dispatch_single, singles);
-with_simd!(dispatch_sets, sets);
+impl<S> Task<S> for Walk<'_, '_> {
+    type Output = Option<Verdict>;
 
-/// The name of the SIMD that the walks use on this machine.
-pub fn simd() -> &'static str {
-    #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") {
-        return "avx2";
-    }
-    if cfg!(target_arch = "x86_64") {
-        "sse2"
-    } else {
-        std::env::consts::ARCH
+    #[inline(always)]
+    fn run(self, _: S) -> Option<Verdict> {
+        let Walk { judge, scratch: Scratch { candidates, walker } } = self;
+        if judge.side.size == 1 {
+            return singles(judge, walker);
+        }
+        judge.side.side.candidates(judge.side.neighbours, candidates);
+        sets(judge, candidates, walker)
     }
 }
 
@@ -135,7 +113,7 @@ fn trusted(num: f64, den_x: f64, den_y: f64, scale: f64, pivot: f64, above: f64)
 /// needed: off the row's list, or, with common neighbours left out, off its bits (those stand last, and sets of them alone
 /// are not visited).
 #[inline(always)]
-fn singles(judge: &mut Judge, _candidates: &[u32], walker: &mut Walker) -> Option<Verdict> {
+fn singles(judge: &mut Judge, walker: &mut Walker) -> Option<Verdict> {
     let (x, y) = (judge.row(), judge.other());
     let neighbours = judge.side.neighbours;
     let place = judge.side.side.place as usize;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::super::simd::{Four, Quad};
+use super::super::quad::{Four, Quad};
 use crate::memory::{self, Use};
 
 /// By depth and candidate: a row of covariances, made when it is first asked for.
@@ -42,6 +42,7 @@ impl Rows {
     #[allow(clippy::too_many_arguments)]
     pub fn make<Q: Quad>(
         &mut self,
+        simd: Q::Simd,
         m: usize,
         s: usize,
         d: usize,
@@ -67,35 +68,35 @@ impl Rows {
             let (above, below) = self.values.split_at_mut((to * d + s) * self.stride);
             let above = &above[((to - 1) * d + s) * self.stride..][part.clone()];
             let pivots = &pivots[(to - 1) * self.stride..][part.clone()];
-            step::<Q>(&mut below[part.clone()], above, pivots, factor(to - 1));
+            step::<Q>(simd, &mut below[part.clone()], above, pivots, factor(to - 1));
         }
     }
 }
 
 /// `out = value - factor * u`, four by four.
 #[inline(always)]
-pub(super) fn step<Q: Quad>(out: &mut [Four], values: &[Four], u: &[Four], factor: f64) {
-    let factor = Q::splat(factor);
+pub(super) fn step<Q: Quad>(simd: Q::Simd, out: &mut [Four], values: &[Four], u: &[Four], factor: f64) {
+    let factor = Q::splat(simd, factor);
     for ((out, value), u) in out.iter_mut().zip(values).zip(u) {
-        Q::load(value).sub(factor.mul(Q::load(u))).store(out);
+        Q::load(simd, value).sub(factor.mul(Q::load(simd, u))).store(out);
     }
 }
 
 /// `out = value - u * u`, four by four.
 #[inline(always)]
-pub(super) fn step_square<Q: Quad>(out: &mut [Four], values: &[Four], u: &[Four]) {
+pub(super) fn step_square<Q: Quad>(simd: Q::Simd, out: &mut [Four], values: &[Four], u: &[Four]) {
     for ((out, value), u) in out.iter_mut().zip(values).zip(u) {
-        let u = Q::load(u);
-        Q::load(value).sub(u.mul(u)).store(out);
+        let u = Q::load(simd, u);
+        Q::load(simd, value).sub(u.mul(u)).store(out);
     }
 }
 
 /// `out = factor * value`, four by four.
 #[inline(always)]
-pub(super) fn scale_by<Q: Quad>(out: &mut [Four], values: &[Four], factor: f64) {
-    let factor = Q::splat(factor);
+pub(super) fn scale_by<Q: Quad>(simd: Q::Simd, out: &mut [Four], values: &[Four], factor: f64) {
+    let factor = Q::splat(simd, factor);
     for (out, value) in out.iter_mut().zip(values) {
-        factor.mul(Q::load(value)).store(out);
+        factor.mul(Q::load(simd, value)).store(out);
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
+use super::super::quad::Quad;
 use super::super::rules::Rules;
-use super::super::simd::Quad;
 use super::super::walk;
 use super::sets::{Sets, LANES};
 use crate::engine::cpu::kernel::{RowView, Signal};
@@ -34,6 +34,7 @@ impl Sets {
     #[allow(clippy::too_many_arguments)]
     pub fn run<Q: Quad>(
         &mut self,
+        simd: Q::Simd,
         rules: &Rules,
         row: &RowView,
         lanes: Range<usize>,
@@ -55,11 +56,11 @@ impl Sets {
         loop {
             // Loops over a few registers whose number is known are written out by the compiler.
             let goes_on = match self.lanes.len().div_ceil(4) {
-                1 => self.enumerate::<Q, 1>(rules, row, &mut cursor, set, signal, out),
-                2 => self.enumerate::<Q, 2>(rules, row, &mut cursor, set, signal, out),
-                3 => self.enumerate::<Q, 3>(rules, row, &mut cursor, set, signal, out),
-                4 => self.enumerate::<Q, 4>(rules, row, &mut cursor, set, signal, out),
-                _ => self.enumerate::<Q, 0>(rules, row, &mut cursor, set, signal, out),
+                1 => self.enumerate::<Q, 1>(simd, rules, row, &mut cursor, set, signal, out),
+                2 => self.enumerate::<Q, 2>(simd, rules, row, &mut cursor, set, signal, out),
+                3 => self.enumerate::<Q, 3>(simd, rules, row, &mut cursor, set, signal, out),
+                4 => self.enumerate::<Q, 4>(simd, rules, row, &mut cursor, set, signal, out),
+                _ => self.enumerate::<Q, 0>(simd, rules, row, &mut cursor, set, signal, out),
             };
             if !goes_on {
                 break;
@@ -79,6 +80,7 @@ impl Sets {
     #[inline(always)]
     fn enumerate<Q: Quad, const W: usize>(
         &mut self,
+        simd: Q::Simd,
         rules: &Rules,
         row: &RowView,
         cursor: &mut Cursor,
@@ -108,7 +110,7 @@ impl Sets {
                 break;
             }
             while fresh < depth && broken.is_none() {
-                if self.eliminate::<Q, W>(rules, list, fresh, fours) {
+                if self.eliminate::<Q, W>(simd, rules, list, fresh, fours) {
                     fresh += 1;
                 } else {
                     broken = Some(fresh);
@@ -132,9 +134,9 @@ impl Sets {
                     if allowed == 0 {
                         continue;
                     }
-                    let leaf = self.leaf::<Q, W>(rules, list, s, rank + (s - first) as u64, depth, fours);
+                    let leaf = self.leaf::<Q, W>(simd, rules, list, s, rank + (s - first) as u64, depth, fours);
                     let suspects = if leaf.trusted {
-                        allowed & self.suspects::<Q, W>(rules, &leaf, depth, fours, d)
+                        allowed & self.suspects::<Q, W>(simd, rules, &leaf, depth, fours, d)
                     } else {
                         allowed
                     };

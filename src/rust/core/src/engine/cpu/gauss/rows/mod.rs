@@ -18,11 +18,10 @@ mod sets;
 mod settle;
 mod singles;
 
-#[cfg(target_arch = "x86_64")]
-use super::simd::Avx2;
-use super::simd::{Portable, Quad};
+use super::quad::Machine;
 use super::{rules::Rules, walk};
 use crate::engine::cpu::kernel::{RowView, Signal};
+use crate::engine::cpu::simd::Task;
 use crate::search::book::Answer;
 use sets::{Sets, LANES};
 use singles::Singles;
@@ -35,52 +34,28 @@ pub struct Scratch {
     set: Vec<u32>,
 }
 
-/// Decides the lanes of a row in the widest SIMD that this machine has. The results are the same in all.
-pub(super) fn dispatch(
-    rules: &Rules,
-    row: &RowView,
-    scratch: &mut Scratch,
-    walks: &mut walk::Scratch,
-    signal: &Signal,
-    out: &mut dyn FnMut(&Answer),
-) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        #[target_feature(enable = "avx2")]
-        unsafe fn avx2(
-            rules: &Rules,
-            row: &RowView,
-            scratch: &mut Scratch,
-            walks: &mut walk::Scratch,
-            signal: &Signal,
-            out: &mut dyn FnMut(&Answer),
-        ) {
-            decide::<Avx2>(rules, row, scratch, walks, signal, out);
-        }
-        if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the machine has AVX2, asked for in the line above.
-            return unsafe { avx2(rules, row, scratch, walks, signal, out) };
-        }
-    }
-    decide::<Portable>(rules, row, scratch, walks, signal, out);
+/// A row to be decided, by its lanes.
+pub(super) struct Row<'a> {
+    pub rules: &'a Rules<'a>,
+    pub row: &'a RowView<'a>,
+    pub scratch: &'a mut Scratch,
+    pub walks: &'a mut walk::Scratch,
+    pub signal: &'a Signal<'a>,
+    pub out: &'a mut dyn FnMut(&Answer),
 }
 
-#[inline(always)]
-fn decide<Q: Quad>(
-    rules: &Rules,
-    row: &RowView,
-    scratch: &mut Scratch,
-    walks: &mut walk::Scratch,
-    signal: &Signal,
-    out: &mut dyn FnMut(&Answer),
-) {
-    let Scratch { singles, sets, set } = scratch;
-    if row.size == 1 {
-        singles.run(rules, row, set, signal, out);
-    } else {
+impl<S: Machine> Task<S> for Row<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, simd: S) {
+        let Row { rules, row, scratch: Scratch { singles, sets, set }, walks, signal, out } = self;
+        if row.size == 1 {
+            return singles.run(rules, row, set, signal, out);
+        }
         for first in (0..row.places.len()).step_by(LANES) {
             let lanes = first..(first + LANES).min(row.places.len());
-            sets.run::<Q>(rules, row, lanes, walks, set, signal, out);
+            sets.run::<S::Quad>(simd, rules, row, lanes, walks, set, signal, out);
         }
     }
 }

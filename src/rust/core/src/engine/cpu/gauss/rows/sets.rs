@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
+use super::super::quad::{Four, Quad};
 use super::super::rules::Rules;
-use super::super::simd::{Four, Quad};
 use super::covariances::{grow, scale_by, step, step_square, two_depths, Rows};
 use crate::ci::gauss::COLLINEAR;
 use crate::engine::cpu::kernel::RowView;
@@ -191,6 +191,7 @@ impl Sets {
     #[inline(always)]
     pub(super) fn eliminate<Q: Quad, const W: usize>(
         &mut self,
+        simd: Q::Simd,
         rules: &Rules,
         list: &[u32],
         m: usize,
@@ -210,45 +211,45 @@ impl Sets {
         // stands behind the pivot is needed; the fours that it begins in are computed whole.
         let part = (a + 1) / 4..stride;
         let kept = m.min(self.among.depths - 1);
-        self.make_among::<Q>(rules, list, kept, a);
+        self.make_among::<Q>(simd, rules, list, kept, a);
         {
             let (above, row) = self.factor.split_at_mut(m * stride);
             let row = &mut row[part.clone()];
             row.copy_from_slice(&self.among.row(kept, a, d)[part.clone()]);
             for j in kept..m {
-                let weight = Q::splat(above.as_flattened()[4 * j * stride + a]);
+                let weight = Q::splat(simd, above.as_flattened()[4 * j * stride + a]);
                 for (value, u) in row.iter_mut().zip(&above[j * stride..][part.clone()]) {
-                    Q::load(value).sub(weight.mul(Q::load(u))).store(value);
+                    Q::load(simd, value).sub(weight.mul(Q::load(simd, u))).store(value);
                 }
             }
-            let scale = Q::splat(scale);
+            let scale = Q::splat(simd, scale);
             for value in row {
-                scale.mul(Q::load(value)).store(value);
+                scale.mul(Q::load(simd, value)).store(value);
             }
         }
         let x_a = self.with_x.as_flattened()[at] * scale;
         let factors = &self.factor[m * stride..][part.clone()];
         let (above, below) = two_depths(&mut self.with_x, m, stride, part.clone());
-        step::<Q>(below, above, factors, x_a);
+        step::<Q>(simd, below, above, factors, x_a);
         let (above, below) = two_depths(&mut self.variance, m, stride, part);
-        step_square::<Q>(below, above, factors);
+        step_square::<Q>(simd, below, above, factors);
         self.x[m + 1] = self.x[m] - x_a * x_a;
 
-        self.make_between::<Q, W>(rules, list, m, a, fours);
+        self.make_between::<Q, W>(simd, rules, list, m, a, fours);
         let stride = self.between.stride;
         let pivot_row = &mut self.pivot_row[m * stride..][..fours];
-        scale_by::<Q>(pivot_row, &self.between.row(m, a, d)[..fours], scale);
+        scale_by::<Q>(simd, pivot_row, &self.between.row(m, a, d)[..fours], scale);
         let (above, below) = two_depths(&mut self.lane_x, m, stride, 0..fours);
-        step::<Q>(below, above, pivot_row, x_a);
+        step::<Q>(simd, below, above, pivot_row, x_a);
         let (above, below) = two_depths(&mut self.lane_variance, m, stride, 0..fours);
-        step_square::<Q>(below, above, pivot_row);
+        step_square::<Q>(simd, below, above, pivot_row);
         self.epoch[m + 1] += 1;
         true
     }
 
     /// Sees to it that the covariances of candidate a with those behind it are there at a depth.
     #[inline(always)]
-    fn make_among<Q: Quad>(&mut self, rules: &Rules, list: &[u32], m: usize, a: usize) {
+    fn make_among<Q: Quad>(&mut self, simd: Q::Simd, rules: &Rules, list: &[u32], m: usize, a: usize) {
         let (factor, stride) = (&self.factor, self.among.stride);
         let gather = |row: &mut [Four]| {
             let column = rules.gauss.column(list[a] as usize);
@@ -257,12 +258,20 @@ impl Sets {
             }
         };
         let factor_of = |m: usize| factor.as_flattened()[4 * m * stride + a];
-        self.among.make::<Q>(m, a, list.len(), (a + 1) / 4..stride, &self.epoch, factor, factor_of, gather);
+        self.among.make::<Q>(simd, m, a, list.len(), (a + 1) / 4..stride, &self.epoch, factor, factor_of, gather);
     }
 
     /// Sees to it that the covariances of candidate s with the lanes are there at a depth.
     #[inline(always)]
-    fn make_between<Q: Quad, const W: usize>(&mut self, rules: &Rules, list: &[u32], m: usize, s: usize, fours: usize) {
+    fn make_between<Q: Quad, const W: usize>(
+        &mut self,
+        simd: Q::Simd,
+        rules: &Rules,
+        list: &[u32],
+        m: usize,
+        s: usize,
+        fours: usize,
+    ) {
         let (factor, stride, lanes) = (&self.factor, self.among.stride, &self.lanes);
         let gather = |row: &mut [Four]| {
             let column = rules.gauss.column(list[s] as usize);
@@ -271,13 +280,14 @@ impl Sets {
             }
         };
         let factor_of = |m: usize| factor.as_flattened()[4 * m * stride + s];
-        self.between.make::<Q>(m, s, list.len(), 0..fours, &self.epoch, &self.pivot_row, factor_of, gather);
+        self.between.make::<Q>(simd, m, s, list.len(), 0..fours, &self.epoch, &self.pivot_row, factor_of, gather);
     }
 
     /// The last step of the set that ends in candidate s.
     #[inline(always)]
     pub(super) fn leaf<Q: Quad, const W: usize>(
         &mut self,
+        simd: Q::Simd,
         rules: &Rules,
         list: &[u32],
         s: usize,
@@ -285,7 +295,7 @@ impl Sets {
         depth: usize,
         fours: usize,
     ) -> Leaf {
-        self.make_between::<Q, W>(rules, list, depth - 1, s, fours);
+        self.make_between::<Q, W>(simd, rules, list, depth - 1, s, fours);
         let stride = 4 * self.among.stride;
         let variance = self.variance.as_flattened()[depth * stride + s];
         let with_x = self.with_x.as_flattened()[depth * stride + s];
@@ -309,6 +319,7 @@ impl Sets {
     #[inline(always)]
     pub(super) fn suspects<Q: Quad, const W: usize>(
         &self,
+        simd: Q::Simd,
         rules: &Rules,
         leaf: &Leaf,
         depth: usize,
@@ -321,17 +332,19 @@ impl Sets {
         let lane_x = &self.lane_x[depth * stride..][..fours];
         let lane_variance = &self.lane_variance[depth * stride..][..fours];
         let look_below = &self.look_below[..fours];
-        let (factor, weight, inverse) = (Q::splat(leaf.factor), Q::splat(leaf.weight), Q::splat(leaf.inverse));
-        let (var_x, pivot, collinear) = (Q::splat(leaf.var_x), Q::splat(leaf.pivot), Q::splat(COLLINEAR));
-        let trusted = Q::splat(rules.trusted_above);
+        let (factor, weight, inverse) =
+            (Q::splat(simd, leaf.factor), Q::splat(simd, leaf.weight), Q::splat(simd, leaf.inverse));
+        let (var_x, pivot, collinear) =
+            (Q::splat(simd, leaf.var_x), Q::splat(simd, leaf.pivot), Q::splat(simd, COLLINEAR));
+        let trusted = Q::splat(simd, rules.trusted_above);
         let mut clear = 0;
         for i in 0..fours {
-            let r = Q::load(&row[i]).sub(factor.mul(Q::load(&pivot_row[i])));
-            let cov = Q::load(&lane_x[i]).sub(weight.mul(r));
-            let var_y = Q::load(&lane_variance[i]).sub(r.mul(inverse).mul(r));
+            let r = Q::load(simd, &row[i]).sub(factor.mul(Q::load(simd, &pivot_row[i])));
+            let cov = Q::load(simd, &lane_x[i]).sub(weight.mul(r));
+            let var_y = Q::load(simd, &lane_variance[i]).sub(r.mul(inverse).mul(r));
             let square = cov.mul(cov);
             let scale = var_x.mul(var_y);
-            let above = square.above(Q::load(&look_below[i]).mul(scale));
+            let above = square.above(Q::load(simd, &look_below[i]).mul(scale));
             clear |= (above & collinear.mul(scale).above(square) & pivot.mul(var_y).above(trusted)) << (4 * i);
         }
         !clear

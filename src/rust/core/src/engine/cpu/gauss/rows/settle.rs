@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
+use super::super::quad::Four;
 use super::super::rules::Rules;
-use super::super::simd::Four;
 use super::super::walk::{self, judge_side};
 use super::sets::{Lane, Leaf, Sets};
 use crate::ci::gauss::COLLINEAR;

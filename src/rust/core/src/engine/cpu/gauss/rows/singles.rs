@@ -1,7 +1,7 @@
 //! Sets of one candidate: the candidates in order, all lanes at once, then the few lanes that remain one by one.
 
+use super::super::quad::BITS;
 use super::super::rules::Rules;
-use super::super::simd::BITS;
 use crate::engine::cpu::kernel::{RowView, Signal};
 use crate::search::book::Answer;
 use crate::search::level::Verdict;
