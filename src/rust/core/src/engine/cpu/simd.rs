@@ -1,5 +1,8 @@
 //! Code for the registers that a machine has. The results are the same in all: plain IEEE operations, no fused multiply-add.
 
+#[cfg(target_arch = "x86_64")]
+use std::sync::LazyLock;
+
 /// For any machine.
 #[derive(Clone, Copy)]
 pub(super) struct Plain;
@@ -15,7 +18,8 @@ impl Avx2 {
     #[inline]
     pub fn detect() -> Option<Self> {
         use std::arch::is_x86_feature_detected as has;
-        (has!("avx2") && has!("popcnt") && has!("bmi1") && has!("bmi2")).then_some(Avx2(()))
+        static HAS: LazyLock<bool> = LazyLock::new(|| has!("avx2") && has!("popcnt") && has!("bmi1") && has!("bmi2"));
+        HAS.then_some(Avx2(()))
     }
 }
 

@@ -26,6 +26,7 @@ use crate::graph::Adjacency;
 use crate::search::book::Answer;
 use crate::search::level::Verdict;
 use quad::BITS;
+use rows::Row;
 use rules::Rules;
 
 /// The Gaussian test in the form that the CPU engine runs.
@@ -120,8 +121,9 @@ impl Kernel for GaussKernel<'_> {
 
     fn row(&self, row: &RowView, scratch: &mut Scratch, signal: &Signal, out: &mut dyn FnMut(&Answer)) {
         let rules = self.rules(row.alpha, row.size, row.na_delete);
-        let Scratch { rows, walk } = scratch;
-        simd::run(rows::Row { rules: &rules, row, scratch: rows, walks: walk, signal, out });
+        let Scratch { rows, walk, set } = scratch;
+        let row = Row { rules: &rules, view: row, signal, out, set };
+        simd::run(rows::Lanes { row, scratch: rows, walks: walk });
     }
 
     fn walk(&self, side: &SideView, scratch: &mut Scratch, signal: &Signal) -> Verdict {
@@ -161,4 +163,5 @@ impl<'a> GaussKernel<'a> {
 pub struct Scratch {
     rows: rows::Scratch,
     walk: walk::Scratch,
+    set: Vec<u32>,
 }

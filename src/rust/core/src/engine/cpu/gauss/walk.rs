@@ -67,29 +67,40 @@ pub(super) fn judge_side(
     smallest: Option<(f64, u64)>,
 ) -> Verdict {
     let mut judge = Judge::new(rules, side, signal, smallest);
-    match simd::run(Walk { judge: &mut judge, scratch }) {
+    let Scratch { candidates, walker } = scratch;
+    let ended = if side.size == 1 {
+        simd::run(Singles(&mut judge, walker))
+    } else {
+        side.side.candidates(side.neighbours, candidates);
+        simd::run(Sets(&mut judge, candidates, walker))
+    };
+    match ended {
         Some(verdict) => verdict,
         None => judge.dependent(),
     }
 }
 
-/// The walk of a side.
-struct Walk<'a, 'b> {
-    judge: &'a mut Judge<'b>,
-    scratch: &'a mut Scratch,
-}
+/// Sets of one variable.
+struct Singles<'a, 'b>(&'a mut Judge<'b>, &'a mut Walker);
 
-impl<S> Task<S> for Walk<'_, '_> {
+impl<S> Task<S> for Singles<'_, '_> {
     type Output = Option<Verdict>;
 
     #[inline(always)]
     fn run(self, _: S) -> Option<Verdict> {
-        let Walk { judge, scratch: Scratch { candidates, walker } } = self;
-        if judge.side.size == 1 {
-            return singles(judge, walker);
-        }
-        judge.side.side.candidates(judge.side.neighbours, candidates);
-        sets(judge, candidates, walker)
+        singles(self.0, self.1)
+    }
+}
+
+/// Sets of two variables and more, of these candidates.
+struct Sets<'a, 'b>(&'a mut Judge<'b>, &'a [u32], &'a mut Walker);
+
+impl<S> Task<S> for Sets<'_, '_> {
+    type Output = Option<Verdict>;
+
+    #[inline(always)]
+    fn run(self, _: S) -> Option<Verdict> {
+        sets(self.0, self.1, self.2)
     }
 }
 

@@ -14,15 +14,15 @@
 
 mod covariances;
 mod enumerate;
+mod row;
 mod sets;
 mod settle;
 mod singles;
 
 use super::quad::Machine;
-use super::{rules::Rules, walk};
-use crate::engine::cpu::kernel::{RowView, Signal};
+use super::walk;
 use crate::engine::cpu::simd::Task;
-use crate::search::book::Answer;
+pub(super) use row::Row;
 use sets::{Sets, LANES};
 use singles::Singles;
 
@@ -31,31 +31,27 @@ use singles::Singles;
 pub struct Scratch {
     singles: Singles,
     sets: Sets,
-    set: Vec<u32>,
 }
 
-/// A row to be decided, by its lanes.
-pub(super) struct Row<'a> {
-    pub rules: &'a Rules<'a>,
-    pub row: &'a RowView<'a>,
+/// All lanes of a row.
+pub(super) struct Lanes<'a> {
+    pub row: Row<'a>,
     pub scratch: &'a mut Scratch,
     pub walks: &'a mut walk::Scratch,
-    pub signal: &'a Signal<'a>,
-    pub out: &'a mut dyn FnMut(&Answer),
 }
 
-impl<S: Machine> Task<S> for Row<'_> {
+impl<S: Machine> Task<S> for Lanes<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run(self, simd: S) {
-        let Row { rules, row, scratch: Scratch { singles, sets, set }, walks, signal, out } = self;
-        if row.size == 1 {
-            return singles.run(rules, row, set, signal, out);
+        let Lanes { mut row, scratch: Scratch { singles, sets }, walks } = self;
+        if row.view.size == 1 {
+            return singles.run(&mut row);
         }
-        for first in (0..row.places.len()).step_by(LANES) {
-            let lanes = first..(first + LANES).min(row.places.len());
-            sets.run::<S::Quad>(simd, rules, row, lanes, walks, set, signal, out);
+        let count = row.view.places.len();
+        for first in (0..count).step_by(LANES) {
+            sets.run::<S::Quad>(simd, &mut row, first..(first + LANES).min(count), walks);
         }
     }
 }

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::super::quad::{Four, Quad};
-use super::super::rules::Rules;
-use super::covariances::{grow, scale_by, step, step_square, two_depths, Rows};
+use super::covariances::{grow, scale_by, step, step_square, two_depths, Pivots, Rows};
+use super::row::Row;
 use crate::ci::gauss::COLLINEAR;
 use crate::engine::cpu::kernel::RowView;
 use crate::graph::subsets;
@@ -80,9 +80,9 @@ pub(super) struct Leaf {
 impl Sets {
     /// Gathers what depth 0 needs and places the enumeration at its first set; `false` where memory does not suffice.
     #[inline(always)]
-    pub(super) fn start(&mut self, rules: &Rules, row: &RowView, lanes: Range<usize>) -> bool {
+    pub(super) fn start(&mut self, row: &Row, lanes: Range<usize>) -> bool {
+        let (rules, row, list) = (row.rules, row.view, row.list());
         let x = row.row as usize;
-        let list = row.neighbours.list(x);
         let (d, size) = (list.len(), row.size);
         let cx = rules.gauss.column(x);
         let (fours, of_list) = (lanes.len().div_ceil(4), d.div_ceil(4));
@@ -192,17 +192,15 @@ impl Sets {
     pub(super) fn eliminate<Q: Quad, const W: usize>(
         &mut self,
         simd: Q::Simd,
-        rules: &Rules,
-        list: &[u32],
+        row: &Row,
         m: usize,
         fours: usize,
     ) -> bool {
-        let d = list.len();
         let a = self.positions[m] as usize;
         let stride = self.among.stride;
         let at = 4 * m * stride + a;
         let pivot = self.variance.as_flattened()[at];
-        if !(pivot > rules.trusted_above) {
+        if !(pivot > row.rules.trusted_above) {
             return false;
         }
         self.smallest[m + 1] = self.smallest[m].min(pivot);
@@ -211,19 +209,19 @@ impl Sets {
         // stands behind the pivot is needed; the fours that it begins in are computed whole.
         let part = (a + 1) / 4..stride;
         let kept = m.min(self.among.depths - 1);
-        self.make_among::<Q>(simd, rules, list, kept, a);
+        self.make_among::<Q>(simd, row, kept, a);
         {
-            let (above, row) = self.factor.split_at_mut(m * stride);
-            let row = &mut row[part.clone()];
-            row.copy_from_slice(&self.among.row(kept, a, d)[part.clone()]);
+            let (above, own) = self.factor.split_at_mut(m * stride);
+            let own = &mut own[part.clone()];
+            own.copy_from_slice(&self.among.row(kept, a)[part.clone()]);
             for j in kept..m {
                 let weight = Q::splat(simd, above.as_flattened()[4 * j * stride + a]);
-                for (value, u) in row.iter_mut().zip(&above[j * stride..][part.clone()]) {
+                for (value, u) in own.iter_mut().zip(&above[j * stride..][part.clone()]) {
                     Q::load(simd, value).sub(weight.mul(Q::load(simd, u))).store(value);
                 }
             }
             let scale = Q::splat(simd, scale);
-            for value in row {
+            for value in own {
                 scale.mul(Q::load(simd, value)).store(value);
             }
         }
@@ -235,10 +233,10 @@ impl Sets {
         step_square::<Q>(simd, below, above, factors);
         self.x[m + 1] = self.x[m] - x_a * x_a;
 
-        self.make_between::<Q, W>(simd, rules, list, m, a, fours);
+        self.make_between::<Q, W>(simd, row, m, a, fours);
         let stride = self.between.stride;
         let pivot_row = &mut self.pivot_row[m * stride..][..fours];
-        scale_by::<Q>(simd, pivot_row, &self.between.row(m, a, d)[..fours], scale);
+        scale_by::<Q>(simd, pivot_row, &self.between.row(m, a)[..fours], scale);
         let (above, below) = two_depths(&mut self.lane_x, m, stride, 0..fours);
         step::<Q>(simd, below, above, pivot_row, x_a);
         let (above, below) = two_depths(&mut self.lane_variance, m, stride, 0..fours);
@@ -249,38 +247,31 @@ impl Sets {
 
     /// Sees to it that the covariances of candidate a with those behind it are there at a depth.
     #[inline(always)]
-    fn make_among<Q: Quad>(&mut self, simd: Q::Simd, rules: &Rules, list: &[u32], m: usize, a: usize) {
-        let (factor, stride) = (&self.factor, self.among.stride);
-        let gather = |row: &mut [Four]| {
-            let column = rules.gauss.column(list[a] as usize);
-            for (value, &v) in row.as_flattened_mut()[a + 1..].iter_mut().zip(&list[a + 1..]) {
+    fn make_among<Q: Quad>(&mut self, simd: Q::Simd, row: &Row, m: usize, a: usize) {
+        let (list, part) = (row.list(), (a + 1) / 4..self.among.stride);
+        let gather = |values: &mut [Four]| {
+            let column = row.rules.gauss.column(list[a] as usize);
+            for (value, &v) in values.as_flattened_mut()[a + 1..].iter_mut().zip(&list[a + 1..]) {
                 *value = column[v as usize];
             }
         };
-        let factor_of = |m: usize| factor.as_flattened()[4 * m * stride + a];
-        self.among.make::<Q>(simd, m, a, list.len(), (a + 1) / 4..stride, &self.epoch, factor, factor_of, gather);
+        let pivots = Pivots { epoch: &self.epoch, rows: &self.factor, factor: &self.factor, stride: self.among.stride };
+        self.among.make::<Q>(simd, m, a, part, &pivots, gather);
     }
 
     /// Sees to it that the covariances of candidate s with the lanes are there at a depth.
     #[inline(always)]
-    fn make_between<Q: Quad, const W: usize>(
-        &mut self,
-        simd: Q::Simd,
-        rules: &Rules,
-        list: &[u32],
-        m: usize,
-        s: usize,
-        fours: usize,
-    ) {
-        let (factor, stride, lanes) = (&self.factor, self.among.stride, &self.lanes);
-        let gather = |row: &mut [Four]| {
-            let column = rules.gauss.column(list[s] as usize);
-            for (value, lane) in row.as_flattened_mut().iter_mut().zip(lanes) {
+    fn make_between<Q: Quad, const W: usize>(&mut self, simd: Q::Simd, row: &Row, m: usize, s: usize, fours: usize) {
+        let (list, lanes) = (row.list(), &self.lanes);
+        let gather = |values: &mut [Four]| {
+            let column = row.rules.gauss.column(list[s] as usize);
+            for (value, lane) in values.as_flattened_mut().iter_mut().zip(lanes) {
                 *value = column[lane.vertex as usize];
             }
         };
-        let factor_of = |m: usize| factor.as_flattened()[4 * m * stride + s];
-        self.between.make::<Q>(simd, m, s, list.len(), 0..fours, &self.epoch, &self.pivot_row, factor_of, gather);
+        let pivots =
+            Pivots { epoch: &self.epoch, rows: &self.pivot_row, factor: &self.factor, stride: self.among.stride };
+        self.between.make::<Q>(simd, m, s, 0..fours, &pivots, gather);
     }
 
     /// The last step of the set that ends in candidate s.
@@ -288,14 +279,13 @@ impl Sets {
     pub(super) fn leaf<Q: Quad, const W: usize>(
         &mut self,
         simd: Q::Simd,
-        rules: &Rules,
-        list: &[u32],
+        row: &Row,
         s: usize,
         rank: u64,
         depth: usize,
         fours: usize,
     ) -> Leaf {
-        self.make_between::<Q, W>(simd, rules, list, depth - 1, s, fours);
+        self.make_between::<Q, W>(simd, row, depth - 1, s, fours);
         let stride = 4 * self.among.stride;
         let variance = self.variance.as_flattened()[depth * stride + s];
         let with_x = self.with_x.as_flattened()[depth * stride + s];
@@ -311,7 +301,7 @@ impl Sets {
             inverse,
             var_x,
             pivot,
-            trusted: pivot * var_x > rules.trusted_above,
+            trusted: pivot * var_x > row.rules.trusted_above,
         }
     }
 
@@ -320,14 +310,13 @@ impl Sets {
     pub(super) fn suspects<Q: Quad, const W: usize>(
         &self,
         simd: Q::Simd,
-        rules: &Rules,
+        row: &Row,
         leaf: &Leaf,
         depth: usize,
         fours: usize,
-        d: usize,
     ) -> u64 {
         let stride = self.between.stride;
-        let row = &self.between.row(depth - 1, leaf.last, d)[..fours];
+        let with_last = &self.between.row(depth - 1, leaf.last)[..fours];
         let pivot_row = &self.pivot_row[(depth - 1) * stride..][..fours];
         let lane_x = &self.lane_x[depth * stride..][..fours];
         let lane_variance = &self.lane_variance[depth * stride..][..fours];
@@ -336,10 +325,10 @@ impl Sets {
             (Q::splat(simd, leaf.factor), Q::splat(simd, leaf.weight), Q::splat(simd, leaf.inverse));
         let (var_x, pivot, collinear) =
             (Q::splat(simd, leaf.var_x), Q::splat(simd, leaf.pivot), Q::splat(simd, COLLINEAR));
-        let trusted = Q::splat(simd, rules.trusted_above);
+        let trusted = Q::splat(simd, row.rules.trusted_above);
         let mut clear = 0;
         for i in 0..fours {
-            let r = Q::load(simd, &row[i]).sub(factor.mul(Q::load(simd, &pivot_row[i])));
+            let r = Q::load(simd, &with_last[i]).sub(factor.mul(Q::load(simd, &pivot_row[i])));
             let cov = Q::load(simd, &lane_x[i]).sub(weight.mul(r));
             let var_y = Q::load(simd, &lane_variance[i]).sub(r.mul(inverse).mul(r));
             let square = cov.mul(cov);
