@@ -12,7 +12,7 @@ use pcgpu_core::engine::cuda::selection::{CudaCounting, SelectionOptions};
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, Strategy};
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::worker::Worker;
-use pcgpu_core::select::{CountLogs, Counting, Samples};
+use pcgpu_core::selection::{CountLogs, Counting, Samples};
 use pcgpu_core::{Error, Result};
 
 use crate::failure::{Failure, Outcome};

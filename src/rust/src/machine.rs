@@ -8,7 +8,7 @@ use pcgpu_core::engine::cpu::selection::CpuCounting;
 use pcgpu_core::engine::cpu::{CpuEngine, DiscreteKernel, GaussKernel, KnnKernel};
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::worker::Worker;
-use pcgpu_core::select::{CountLogs, Counting, Samples};
+use pcgpu_core::selection::{CountLogs, Counting, Samples};
 
 use crate::failure::{Failure, Outcome};
 use crate::gpu::Gpu;

@@ -1,11 +1,11 @@
 //! Feature selection on the CPU: scikit-feature's recorded answers, the definitions, any number of threads and shards.
 
 use crate::support::golden::cases;
-use crate::support::select::{follow, recorded, samples_of, score_by_definition, simulated, sparse_and_dense};
+use crate::support::selection::{follow, recorded, samples_of, score_by_definition, simulated, sparse_and_dense};
 use pcgpu_core::engine::cpu::selection::{encode, CpuCounting};
 use pcgpu_core::observer::{Observer, Unobserved};
-use pcgpu_core::select::discretise::{Column, Discretise};
-use pcgpu_core::select::{select, CountLogs, Counting, Criterion, Partner, Samples, Selector, Shards, Sums};
+use pcgpu_core::selection::discretise::{Column, Discretise};
+use pcgpu_core::selection::{select, CountLogs, Counting, Criterion, Partner, Samples, Selector, Shards, Sums};
 use pcgpu_core::{Error, Result};
 
 #[test]
@@ -43,7 +43,7 @@ fn selections(
     logs: &CountLogs,
     k: usize,
     counting: &mut dyn Counting,
-) -> Vec<pcgpu_core::select::Selection> {
+) -> Vec<pcgpu_core::selection::Selection> {
     let all = Criterion::ALL.into_iter();
     all.map(|criterion| select(samples, logs, counting, criterion, k, &mut Unobserved).unwrap()).collect()
 }
