@@ -26,5 +26,6 @@ mod orient_golden;
 mod orient_random;
 #[cfg(all(feature = "cuda", not(target_os = "macos")))]
 mod selection_cuda;
+mod selection_golden;
 mod selection_properties;
 mod toys;
