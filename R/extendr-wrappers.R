@@ -2,9 +2,9 @@
 #' @noRd
 rust_search <- function(test, options, orient, engine, callbacks, object) .Call(wrap__rust_search, test, options, orient, engine, callbacks, object)
 
-#' Orientation of a skeleton from anywhere.
+#' Orientation of a skeleton from anywhere, `list(p, edges, sepset)`.
 #' @noRd
-rust_orient <- function(edges, sepset, p, orient, test, alpha, engine, callbacks) .Call(wrap__rust_orient, edges, sepset, p, orient, test, alpha, engine, callbacks)
+rust_orient <- function(skeleton, orient, test, alpha, engine, callbacks) .Call(wrap__rust_orient, skeleton, orient, test, alpha, engine, callbacks)
 
 #' Whether C may be used as it is: ones on the diagonal, nothing beyond -1 and 1, symmetric, but for rounding and NA.
 #' @noRd

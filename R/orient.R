@@ -53,7 +53,8 @@ orient <- function(skel, u2pd = c("relaxed", "rand", "retry"),
   # The standard rule makes no tests, and so has nothing for a GPU to do.
   device <- if (is.null(test)) new_device("cpu") else choose_device(device, test$kind, "stable", gpu_pays(test, p))
   found <- on_device(device, threads, function(engine) {
-    rust_orient(listed$edges, sepset, p, orient, test, level %||% 0.5, engine, callbacks)
+    skeleton <- list(p = p, edges = listed$edges, sepset = sepset)
+    rust_orient(skeleton, orient, test, level %||% 0.5, engine, callbacks)
   })
   found <- check_rust(found)
   skel@graph <- result_graph(labels, found, oriented = TRUE)

@@ -152,7 +152,7 @@ sanitize() {
   tell "|---|---|---|---|"
   for tool in memcheck racecheck synccheck initcheck; do
     # The Gaussian test's searches, feature selection, and of the other tests those that use all kernels.
-    for program in "search_times --check-small" "select --check-small" "tests/core --ignored discrete_cuda::questions_of" \
+    for program in "search_times --check-small" "selection --check-small" "tests/core --ignored discrete_cuda::questions_of" \
       "tests/core --ignored discrete_cuda::little" "tests/core --ignored knn_cuda::memory_stays"; do
       echo "== $tool $program" >>"$log"
       # shellcheck disable=SC2086
@@ -227,9 +227,9 @@ selection() {
   tell '```'
   for shape in "24481 97 2" "27679 90 43" "47236 20242 2" "62061 15935 20" "3072 531131 10"; do
     # shellcheck disable=SC2086
-    within "$home/bin/select" $shape 64 200 repeats=3
+    within "$home/bin/selection" $shape 64 200 repeats=3
     status=$?
-    if [ $status != 0 ]; then failed "select $shape: $(outcome $status)"; fi
+    if [ $status != 0 ]; then failed "selection $shape: $(outcome $status)"; fi
   done
   grep -E '^(==|GPU|floor)' "$log" | tee -a "$report"
   tell '```'

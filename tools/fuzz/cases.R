@@ -140,11 +140,10 @@ targets <- list(
   rust_fill_slots = function(p) list(
     object = pcgpu:::empty_result(), slots = list(pMax = diag(p), sepset = list(1L), n.edgetests = 1:2)
   ),
-  rust_orient = function(p) {
-    skeleton <- random_skeleton(p)
-    list(edges = skeleton$edges, sepset = skeleton$sepset, p = as.integer(p), orient = random_orient(),
-         test = if (runif(1) < 0.8) random_test(p), alpha = 0.05, engine = random_engine(), callbacks = random_callbacks())
-  },
+  rust_orient = function(p) list(
+    skeleton = c(random_skeleton(p), p = as.integer(p)), orient = random_orient(),
+    test = if (runif(1) < 0.8) random_test(p), alpha = 0.05, engine = random_engine(), callbacks = random_callbacks()
+  ),
   rust_gauss_p_value = function(p) list(
     x = sample.int(p + 1, 1), y = sample.int(p + 1, 1), S = sample.int(p + 1, sample.int(p + 1, 1) - 1),
     C = random_correlation(p), n = 30

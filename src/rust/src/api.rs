@@ -16,8 +16,9 @@ use crate::discrete::DiscreteTest;
 use crate::failure::{respond, Failure, Outcome};
 use crate::knn::KnnTest;
 use crate::machine::Machine;
-use crate::session::{self, Callbacks, RObserver, RTest, Token};
+use crate::session::{self, Callbacks, RObserver, RTest};
 use crate::test::Test;
+use crate::token::{self, Token};
 use crate::{correlation, gpu, input, output, selection};
 
 /// R's callbacks: for reports, and for random numbers.
@@ -70,18 +71,31 @@ fn orientation(orient: &List) -> Outcome<orient::Options<'static>> {
     })
 }
 
-/// Orients with the tests and random numbers of the session.
-#[allow(clippy::too_many_arguments)]
+/// A call from R: what it runs on, and whom it calls back.
+struct Call<'a> {
+    machine: Machine,
+    listener: Listener,
+    token: &'a Token,
+}
+
+impl<'a> Call<'a> {
+    fn new(engine: &Robj, callbacks: &Robj, token: &'a Token) -> Outcome<Self> {
+        let callbacks = input::list(callbacks, "callbacks")?;
+        let machine = Machine::from_list(&input::list(engine, "engine")?)?;
+        Ok(Call { machine, listener: Listener::from_list(&callbacks)?, token })
+    }
+}
+
+/// Orients with the tests and random numbers of the call.
 fn oriented(
+    call: &Call,
     graph: &Adjacency,
     sepsets: &mut SepSets,
     options: &orient::Options,
     test: Option<&Test>,
     alpha: f64,
-    machine: &Machine,
-    listener: &Listener,
-    token: &Token,
 ) -> Outcome<Pdag> {
+    let Call { machine, listener, token } = call;
     let permutation = listener.permutation.clone();
     let mut draw = |k: usize| match &permutation {
         Some(fun) => session::permutation(token, fun, k),
@@ -91,7 +105,7 @@ fn oriented(
             mend: "a function is needed for this u2pd".into(),
         }),
     };
-    let wants_to_stop = || session::wants_to_stop(token);
+    let wants_to_stop = || token.wants_to_stop();
     let event = listener.event.clone();
     let tell = |happened: &orient::Event| event.as_ref().map_or(Ok(()), |fun| session::event(token, fun, happened));
     let tell: Option<orient::Tell> = if event.is_some() { Some(&tell) } else { None };
@@ -159,18 +173,10 @@ fn skeleton_lists(token: &Token, graph: &Adjacency) -> Outcome<Vec<(&'static str
     ])
 }
 
-fn search(
-    test: &Test,
-    options: &List,
-    orient: &Robj,
-    machine: &Machine,
-    callbacks: &List,
-    object: &Robj,
-    token: &Token,
-) -> Outcome<Robj> {
+fn search(call: &Call, test: &Test, options: &List, orient: &Robj, object: &Robj) -> Outcome<Robj> {
+    let Call { machine, listener, token } = call;
     let options = input::options(options)?;
     let orient = if orient.is_null() { None } else { Some(orientation(&input::list(orient, "orient")?)?) };
-    let listener = Listener::from_list(callbacks)?;
     let p = options.p;
 
     // Checked, and the device opened, before the p x p result is asked of R.
@@ -213,7 +219,7 @@ fn search(
     let mut result = match &orient {
         None => skeleton_lists(token, &graph)?,
         Some(orient) => {
-            let pdag = oriented(&graph, &mut sepsets, orient, Some(test), options.alpha, machine, &listener, token)?;
+            let pdag = oriented(call, &graph, &mut sepsets, orient, Some(test), options.alpha)?;
             graph_lists(token, &pdag)?
         }
     };
@@ -237,38 +243,27 @@ fn rust_search(test: Robj, options: Robj, orient: Robj, engine: Robj, callbacks:
     respond(|token| {
         let test = Test::from_list(&input::list(&test, "test")?)?;
         let options = input::list(&options, "options")?;
-        let callbacks = input::list(&callbacks, "callbacks")?;
-        let machine = Machine::from_list(&input::list(&engine, "engine")?)?;
-        search(&test, &options, &orient, &machine, &callbacks, &object, token)
+        search(&Call::new(&engine, &callbacks, token)?, &test, &options, &orient, &object)
     })
 }
 
-/// Orientation of a skeleton from anywhere.
+/// Orientation of a skeleton from anywhere, `list(p, edges, sepset)`.
 /// @noRd
 #[extendr]
-#[allow(clippy::too_many_arguments)]
-fn rust_orient(
-    edges: Robj,
-    sepset: Robj,
-    p: Robj,
-    orient: Robj,
-    test: Robj,
-    alpha: Robj,
-    engine: Robj,
-    callbacks: Robj,
-) -> Robj {
+fn rust_orient(skeleton: Robj, orient: Robj, test: Robj, alpha: Robj, engine: Robj, callbacks: Robj) -> Robj {
     respond(|token| {
-        let p = input::count(&p, "p", 1)?;
-        let graph = input::graph(&input::list(&edges, "edges")?, p)?;
+        let skeleton = input::list(&skeleton, "skeleton")?;
+        let part = |name: &str| input::list(&input::field(&skeleton, name)?, name);
+        let p = input::count(&input::field(&skeleton, "p")?, "p", 1)?;
+        let graph = input::graph(&part("edges")?, p)?;
         let options = orientation(&input::list(&orient, "orient")?)?;
         // The other rules change separating sets, and hand all of them back.
         let needed = (options.collider_rule == ColliderRule::Standard).then_some(&graph);
-        let mut sepsets = input::sepsets(&input::list(&sepset, "sepset")?, p, needed)?;
+        let mut sepsets = input::sepsets(&part("sepset")?, p, needed)?;
         let test = if test.is_null() { None } else { Some(Test::from_list(&input::list(&test, "test")?)?) };
         let alpha = input::number(&alpha, "alpha")?;
-        let machine = Machine::from_list(&input::list(&engine, "engine")?)?;
-        let listener = Listener::from_list(&input::list(&callbacks, "callbacks")?)?;
-        let pdag = oriented(&graph, &mut sepsets, &options, test.as_ref(), alpha, &machine, &listener, token)?;
+        let call = Call::new(&engine, &callbacks, token)?;
+        let pdag = oriented(&call, &graph, &mut sepsets, &options, test.as_ref(), alpha)?;
         let mut result = graph_lists(token, &pdag)?;
         // The standard rule reads the separating sets and leaves them alone.
         if options.collider_rule != ColliderRule::Standard {
@@ -374,7 +369,7 @@ fn rust_knn_test(test: Robj, x: Robj, y: Robj, engine: Robj) -> Robj {
 /// @noRd
 #[extendr]
 fn rust_continue_unwind(token: Robj) -> Robj {
-    session::continue_unwind(token)
+    token::continue_unwind(token)
 }
 
 /// Smallest, largest and missing values of the columns of x, which has n rows.

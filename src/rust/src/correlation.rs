@@ -5,7 +5,8 @@ use pcgpu_core::engine::cpu::correlation::{correlation, summaries, Kind, Numbers
 
 use crate::failure::{Failure, Outcome};
 use crate::machine::Machine;
-use crate::session::{RObserver, Token};
+use crate::session::RObserver;
+use crate::token::Token;
 use crate::{input, output};
 use pcgpu_core::observer::Observer;
 

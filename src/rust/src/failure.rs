@@ -8,7 +8,7 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 use extendr_api::prelude::*;
 use pcgpu_core::{memory, Error};
 
-use crate::session::Token;
+use crate::token::Token;
 
 /// Why a call has no answer.
 #[derive(Debug)]
@@ -96,6 +96,13 @@ impl Failure {
                 describe(class, &message, fields)
             }
         }
+    }
+}
+
+impl Token {
+    /// The failure that resumes R's jump if there was one, else what it is given.
+    pub fn explain(&self, error: Error) -> Failure {
+        self.jump().map_or(Failure::Core(error), Failure::Unwind)
     }
 }
 

@@ -12,7 +12,7 @@ use pcgpu_core::engine::cuda::selection::{CudaCounting, SelectionOptions};
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, Strategy};
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::worker::Worker;
-use pcgpu_core::select::{CountLogs, Counting, Samples};
+use pcgpu_core::selection::{CountLogs, Counting, Samples};
 use pcgpu_core::{Error, Result};
 
 use crate::failure::{Failure, Outcome};
@@ -74,17 +74,17 @@ impl Gpu {
         Ok(KnnCudaOptions { ordinal: self.ordinal, strategy, memory_budget: self.memory_budget })
     }
 
-    /// The engine for a Gaussian test at this level.
+    /// The worker for a Gaussian test at this level.
     pub fn gauss<'a>(&self, gauss: Gauss<'a>, alpha: f64, pool: Pool) -> Outcome<Box<dyn Worker + 'a>> {
         Ok(Box::new(CudaEngine::new(gauss, alpha, self.options()?)?.with_pool(pool)))
     }
 
-    /// The engine for a test of discrete variables.
+    /// The worker for a test of discrete variables.
     pub fn discrete<'a>(&self, test: Discrete<'a>, alpha: f64, pool: Pool) -> Outcome<Box<dyn Worker + 'a>> {
         Ok(Box::new(CudaEngine::discrete(test, alpha, self.options()?)?.with_pool(pool)))
     }
 
-    /// The engine for the nearest-neighbour test.
+    /// The worker for the nearest-neighbour test.
     pub fn knn<'a>(&self, knn: &'a Knn, pool: Pool) -> Outcome<Box<dyn Worker + 'a>> {
         Ok(Box::new(KnnCudaEngine::new(knn, self.knn_options()?)?.with_pool(pool)))
     }

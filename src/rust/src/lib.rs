@@ -6,7 +6,8 @@
 //! * [`correlation`]: correlations of data.
 //! * [`knn`]: the nearest-neighbour test.
 //! * [`selection`]: feature selection.
-//! * [`session`]: calls back into R: tests, progress, interrupts, random numbers.
+//! * [`session`]: calls back into R: tests, progress, interrupts, random numbers. [`token`]: R's jumps out of
+//!   them, stopped and resumed.
 //! * [`machine`]: what a call runs on; [`gpu`]: one GPU.
 //! * [`input`], [`output`]: R objects to core types and back.
 
@@ -23,6 +24,7 @@ mod output;
 mod selection;
 mod session;
 mod test;
+mod token;
 
 /// Its reserve is for the small allocations that cannot fail without ending R.
 #[global_allocator]

@@ -1,4 +1,4 @@
-//! The machine that a call runs on, as R names it, and the engine for it.
+//! The machine that a call runs on, as R names it, and the workers for its tests.
 
 use extendr_api::prelude::*;
 use pcgpu_core::ci::discrete::Discrete;
@@ -8,7 +8,7 @@ use pcgpu_core::engine::cpu::selection::CpuCounting;
 use pcgpu_core::engine::cpu::{CpuEngine, DiscreteKernel, GaussKernel, KnnKernel};
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::worker::Worker;
-use pcgpu_core::select::{CountLogs, Counting, Samples};
+use pcgpu_core::selection::{CountLogs, Counting, Samples};
 
 use crate::failure::{Failure, Outcome};
 use crate::gpu::Gpu;
@@ -36,7 +36,7 @@ impl Machine {
         Ok(Machine { pool, gpu })
     }
 
-    /// The engine for a Gaussian test at this level.
+    /// The worker for a Gaussian test at this level.
     pub fn gauss<'a>(&self, gauss: Gauss<'a>, alpha: f64) -> Outcome<Box<dyn Worker + 'a>> {
         match &self.gpu {
             None => Ok(Box::new(CpuEngine::new(GaussKernel::new(gauss, alpha), self.pool.clone()))),
@@ -52,7 +52,7 @@ impl Machine {
         }
     }
 
-    /// The engine for a test of discrete variables.
+    /// The worker for a test of discrete variables.
     pub fn discrete<'a>(&self, test: Discrete<'a>, alpha: f64) -> Outcome<Box<dyn Worker + 'a>> {
         match &self.gpu {
             None => {
@@ -64,7 +64,7 @@ impl Machine {
         }
     }
 
-    /// The engine for the nearest-neighbour test.
+    /// The worker for the nearest-neighbour test.
     pub fn knn<'a>(&self, knn: &'a Knn) -> Outcome<Box<dyn Worker + 'a>> {
         match &self.gpu {
             None => {

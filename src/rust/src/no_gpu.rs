@@ -6,7 +6,7 @@ use pcgpu_core::ci::gauss::Gauss;
 use pcgpu_core::ci::knn::Knn;
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::worker::Worker;
-use pcgpu_core::select::{CountLogs, Counting, Samples};
+use pcgpu_core::selection::{CountLogs, Counting, Samples};
 use pcgpu_core::{DeviceError, DeviceKind, Error, Result};
 
 use crate::failure::Outcome;

@@ -10,7 +10,7 @@ use pcgpu_core::memory::{self, Use};
 use pcgpu_core::Error;
 
 use crate::failure::{Failure, Outcome};
-use crate::session::Token;
+use crate::token::Token;
 
 /// Runs `make`, which allocates in R, and protects what it returns.
 fn allocate(token: &Token, make: impl FnMut() -> SEXP) -> Outcome<Robj> {

@@ -4,12 +4,12 @@ use extendr_api::prelude::*;
 use pcgpu_core::engine::cpu::selection::encode;
 use pcgpu_core::memory::{self, Use};
 use pcgpu_core::observer::Observer;
-use pcgpu_core::select::discretise::{Bins, Column, Discretise};
-use pcgpu_core::select::{select, CountLogs, Criterion, Samples};
+use pcgpu_core::selection::discretise::{Bins, Column, Discretise};
+use pcgpu_core::selection::{select, CountLogs, Criterion, Samples};
 
 use crate::failure::{Failure, Outcome};
 use crate::machine::Machine;
-use crate::session::Token;
+use crate::token::Token;
 use crate::{input, output};
 
 /// The features as R has them.

@@ -1,94 +1,27 @@
 //! Calls back into R while the core runs: always from R's own thread, never with a jump across Rust frames.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::c_int;
 use std::time::{Duration, Instant};
 
 use extendr_api::prelude::*;
 use extendr_ffi::{
-    cetype_t, R_BaseEnv, R_MakeUnwindCont, R_NilValue, Rf_ScalarInteger, Rf_allocVector, Rf_cons, Rf_lcons,
-    Rf_mkCharLenCE, Rf_protect, Rf_unprotect, Rf_xlength, INTEGER, LOGICAL, REAL, SEXP, SEXPTYPE, TYPEOF,
+    cetype_t, R_BaseEnv, R_NilValue, Rf_ScalarInteger, Rf_allocVector, Rf_cons, Rf_lcons, Rf_mkCharLenCE, Rf_protect,
+    Rf_unprotect, Rf_xlength, INTEGER, LOGICAL, REAL, SEXP, SEXPTYPE, TYPEOF,
 };
 use pcgpu_core::ci::CiTest;
 use pcgpu_core::observer::Observer;
 use pcgpu_core::orient::Event;
 use pcgpu_core::{memory, Error, Result};
 
-use crate::failure::Failure;
+use crate::token::Token;
 
 // SEXPREC is opaque: only pointers to it pass.
 #[allow(improper_ctypes)]
 extern "C" {
-    fn pcgpu_stop_jump(fun: unsafe extern "C" fn(*mut c_void) -> SEXP, data: *mut c_void, token: SEXP) -> SEXP;
-    fn R_CheckUserInterrupt();
-    fn R_ContinueUnwind(token: SEXP) -> !;
     // Parts of R's API that extendr-ffi leaves out.
     fn Rf_eval(expression: SEXP, environment: SEXP) -> SEXP;
     fn Rf_ScalarReal(value: f64) -> SEXP;
     fn Rf_ScalarString(value: SEXP) -> SEXP;
-}
-
-/// Remembers where R was going when it jumped out of a callback.
-pub struct Token {
-    sexp: Robj,
-    jumped: std::cell::Cell<bool>,
-}
-
-impl Token {
-    /// A fresh token.
-    pub fn new() -> Self {
-        // SAFETY: called on R's thread; the Robj protects the token.
-        let sexp = unsafe { Robj::from_sexp(R_MakeUnwindCont()) };
-        Token { sexp, jumped: std::cell::Cell::new(false) }
-    }
-
-    /// Runs `f`, which may call anything in R; `None` when R jumped.
-    ///
-    /// `f` must own nothing that needs dropping while it calls R: a jump leaves its frame without unwinding it.
-    pub fn guard<F: FnMut() -> SEXP>(&self, mut f: F) -> Option<SEXP> {
-        unsafe extern "C" fn call<F: FnMut() -> SEXP>(data: *mut c_void) -> SEXP {
-            // SAFETY: `data` is the `&mut F` passed below, alive during the call.
-            let f = unsafe { &mut *data.cast::<F>() };
-            f()
-        }
-        // SAFETY: on R's thread; `call::<F>` fits `data`; the token is protected by `self.sexp`.
-        let value = unsafe { pcgpu_stop_jump(call::<F>, std::ptr::from_mut(&mut f).cast(), self.sexp.get()) };
-        if value.is_null() {
-            self.jumped.set(true);
-            return None;
-        }
-        Some(value)
-    }
-
-    /// The failure that resumes R's jump if there was one, else what it is given.
-    pub fn explain(&self, error: Error) -> Failure {
-        if self.jumped.get() {
-            Failure::Unwind(self.sexp.clone())
-        } else {
-            Failure::Core(error)
-        }
-    }
-}
-
-/// Resumes the jump of a token. Owns nothing, for it does not return.
-pub fn continue_unwind(token: Robj) -> Robj {
-    // SAFETY: the argument is a .Call argument and so protected by R, beyond the Robj dropped here.
-    let sexp = unsafe { token.get() };
-    drop(token);
-    // SAFETY: a token whose target frame, further out than this call, is still on R's stack.
-    unsafe { R_ContinueUnwind(sexp) }
-}
-
-/// Whether R wants to stop: Ctrl-C was pressed, or a time limit is over. R is then on its way to whoever handles that, and
-/// the token has it; asked again, the answer stays yes.
-pub fn wants_to_stop(token: &Token) -> bool {
-    // SAFETY: on R's thread; the closure owns nothing.
-    token.jumped.get()
-        || token
-            .guard(|| unsafe {
-                R_CheckUserInterrupt();
-                R_NilValue
-            })
-            .is_none()
 }
 
 /// An argument of a callback.
@@ -214,7 +147,7 @@ impl Observer for RObserver<'_> {
         memory::check()?;
         if self.looked.elapsed() >= LOOK {
             self.looked = Instant::now();
-            if wants_to_stop(self.token) {
+            if self.token.wants_to_stop() {
                 return Err(Error::Interrupted);
             }
         }

@@ -7,7 +7,7 @@
 //! * [`graph`]: adjacency, neighbour lists, separating sets, subsets and their ranks.
 //! * [`ci`]: conditional independence tests as plain functions.
 //! * [`search`]: the skeleton phase, with every rule of pcalg. It knows neither the test nor the machine.
-//! * [`select`]: feature selection by mutual information. It knows no machine either.
+//! * [`selection`]: feature selection by mutual information. It knows no machine either.
 //! * [`orient`]: from a skeleton and its separating sets to a CPDAG.
 //! * [`engine`]: the workers: the only place that schedules. They answer the shards of a search, and count for a selection.
 //!
@@ -24,6 +24,6 @@ pub mod observer;
 pub mod orient;
 pub mod pool;
 pub mod search;
-pub mod select;
+pub mod selection;
 
 pub use error::{shown, DeviceError, DeviceKind, Error, Result};

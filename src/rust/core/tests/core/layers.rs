@@ -12,9 +12,9 @@ const LAYERS: [(&str, &[&str]); 10] = [
     ("graph", &["memory", "pool"]),
     ("ci", &["memory"]),
     ("search", &["memory", "observer", "pool", "graph", "ci"]),
-    ("select", &["memory", "observer", "ci"]),
+    ("selection", &["memory", "observer", "ci"]),
     ("orient", &["memory", "graph", "ci"]),
-    ("engine", &["memory", "observer", "pool", "graph", "ci", "search", "select", "error"]),
+    ("engine", &["memory", "observer", "pool", "graph", "ci", "search", "selection", "error"]),
 ];
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {

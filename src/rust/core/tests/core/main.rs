@@ -24,7 +24,8 @@ mod layers;
 mod memory_cuda;
 mod orient_golden;
 mod orient_random;
-mod select;
 #[cfg(all(feature = "cuda", not(target_os = "macos")))]
-mod select_cuda;
+mod selection_cuda;
+mod selection_golden;
+mod selection_properties;
 mod toys;

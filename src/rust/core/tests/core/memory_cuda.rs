@@ -9,7 +9,7 @@ use crate::support::cuda::sets;
 use crate::support::discrete;
 use crate::support::mixed::{settings, Made};
 use crate::support::problems::{correlation_matrix, samples, Random};
-use crate::support::select::simulated;
+use crate::support::selection::simulated;
 use crate::support::ways::ways;
 use pcgpu_core::ci::discrete::{Discrete, Rule, Statistic};
 use pcgpu_core::ci::gauss::{Gauss, Reading};
@@ -24,7 +24,7 @@ use pcgpu_core::graph::Adjacency;
 use pcgpu_core::observer::Unobserved;
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::search::{skeleton, Method, Options};
-use pcgpu_core::select::{select, CountLogs, Criterion};
+use pcgpu_core::selection::{select, CountLogs, Criterion};
 use pcgpu_core::{DeviceKind, Error, Result};
 
 const HERE: &str = "PCGPU_MEASURE_MEMORY";

@@ -5,12 +5,13 @@ mod gauss;
 mod kernel;
 mod knn;
 pub mod selection;
+mod simd;
 
 pub use discrete::DiscreteKernel;
-pub use gauss::walk::simd;
 pub use gauss::{correlation, GaussKernel};
 pub use kernel::{Kernel, RowView, SideView, Signal};
 pub use knn::KnnKernel;
+pub use simd::simd;
 
 use std::sync::Mutex;
 

@@ -12,8 +12,10 @@ use crate::ci::discrete::{Codes, Counter, Table};
 use crate::memory::{self, Use};
 use crate::observer::Observer;
 use crate::pool::{Pool, Stop};
-use crate::select::discretise::{discretise, Column, Discretise, Flaw};
-use crate::select::{CountLogs, Counting, FeatureCodes, FeatureColumn, Joint, Partner, Samples, SparseVariable, Sums};
+use crate::selection::discretise::{discretise, Column, Discretise, Flaw};
+use crate::selection::{
+    CountLogs, Counting, FeatureCodes, FeatureColumn, Joint, Partner, Samples, SparseVariable, Sums,
+};
 use crate::{Error, Result};
 
 /// Candidates of a task.

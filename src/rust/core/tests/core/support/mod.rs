@@ -8,6 +8,6 @@ pub mod mixed;
 pub mod orient;
 pub mod problems;
 pub mod reference;
-pub mod select;
+pub mod selection;
 #[cfg(all(feature = "cuda", not(target_os = "macos")))]
 pub mod ways;

@@ -1,5 +1,5 @@
 //! Ways to run feature selection on a GPU that take other paths through the kernels: shared by the tests and by
-//! `examples/select.rs`, which checks them under the sanitizers.
+//! `examples/selection.rs`, which checks them under the sanitizers.
 
 use pcgpu_core::engine::cuda::selection::{SelectionOptions, Strategy};
 

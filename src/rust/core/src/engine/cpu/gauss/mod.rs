@@ -1,7 +1,7 @@
 //! The Gaussian test on the CPU: squared partial correlations in SIMD, pcalg's formula where they cannot decide.
 //!
 //! A row's pairs are decided together where their candidates stand in one order ([`rows`]), and one by one
-//! where they do not ([`walk`]).
+//! where they do not ([`walk`]); both by the [`rules`] of the level.
 //!
 //! A side is walked in rank order. For a block of consecutive sets the squared partial correlations q are computed
 //! without root, logarithm or branch; a test that the quick form cannot be trusted with gets q = -1. A block whose
@@ -11,23 +11,24 @@
 //! No fused multiply-add: the same q on every machine, whatever SIMD it has.
 
 pub mod correlation;
+mod judge;
+mod quad;
 mod rows;
-mod simd;
-pub(super) mod walk;
+mod rules;
+mod walk;
 
 use std::sync::OnceLock;
 
 use super::kernel::{Kernel, RowView, SideView, Signal};
-use crate::ci::gauss::{trusted_above, Cutoff, Gauss, Undefined, WELL_CONDITIONED};
+use super::simd;
+use crate::ci::gauss::{trusted_above, Cutoff, Gauss, Undefined};
 use crate::ci::pcurve::PCurve;
 use crate::graph::Adjacency;
 use crate::search::book::Answer;
 use crate::search::level::Verdict;
-use rows::{RowScratch, BITS};
-use walk::Walker;
-
-/// Tests in a block.
-pub(super) const BLOCK: usize = 64;
+use quad::BITS;
+use rows::Row;
+use rules::Rules;
 
 /// The Gaussian test in the form that the CPU engine runs.
 pub struct GaussKernel<'a> {
@@ -121,12 +122,14 @@ impl Kernel for GaussKernel<'_> {
 
     fn row(&self, row: &RowView, scratch: &mut Scratch, signal: &Signal, out: &mut dyn FnMut(&Answer)) {
         let rules = self.rules(row.alpha, row.size, row.na_delete);
-        rows::dispatch(&rules, row, scratch, signal, out);
+        let Scratch { rows, walk, set } = scratch;
+        let row = Row { rules: &rules, view: row, signal, out, set };
+        simd::run(rows::Lanes { row, scratch: rows, walks: walk });
     }
 
     fn walk(&self, side: &SideView, scratch: &mut Scratch, signal: &Signal) -> Verdict {
         let rules = self.rules(side.alpha, side.size, side.na_delete);
-        judge_side(&rules, side, scratch, signal, None)
+        walk::judge_side(&rules, side, &mut scratch.walk, signal, None)
     }
 
     fn p_value(
@@ -138,44 +141,6 @@ impl Kernel for GaussKernel<'_> {
         _signal: &Signal,
     ) -> Result<f64, &'static str> {
         self.gauss.p_value(x, y, s).map_err(|Undefined(reason)| reason)
-    }
-}
-
-/// The thresholds that decide a test of one level.
-#[derive(Clone, Copy)]
-pub(super) struct Rules<'a> {
-    pub gauss: &'a Gauss<'a>,
-    pub cutoff: Cutoff,
-    /// See [`trusted_above`].
-    pub trusted_above: f64,
-    curve: Option<&'a PCurve>,
-    size: usize,
-    alpha: f64,
-    na_delete: bool,
-}
-
-impl Rules<'_> {
-    /// p of a test whose squared partial correlation says that it separates; `condition` is its smallest pivot times the
-    /// smaller variance that is left.
-    #[inline]
-    pub fn p_of_square(&self, q: f64, condition: f64, x: usize, y: usize, set: &[u32]) -> f64 {
-        if condition < WELL_CONDITIONED {
-            // The decision is safe, but not the digits.
-            if let Ok(p) = self.gauss.p_value(x, y, set) {
-                return p;
-            }
-        }
-        // Far from 0, p follows r: no need to compute r again.
-        let r = q.sqrt();
-        let p = self.curve.and_then(|curve| curve.at(r));
-        p.unwrap_or_else(|| self.gauss.p_of_correlation(r, self.size))
-    }
-
-    /// A test by pcalg's formula: its p-value as pcalg reads it, and whether that separates.
-    pub fn exactly(&self, x: usize, y: usize, set: &[u32]) -> Result<(f64, bool), &'static str> {
-        let p = self.gauss.p_value(x, y, set).map_err(|Undefined(reason)| reason)?;
-        let p = if p.is_nan() { f64::from(u8::from(self.na_delete)) } else { p };
-        Ok((p, p >= self.alpha))
     }
 }
 
@@ -194,144 +159,10 @@ impl<'a> GaussKernel<'a> {
     }
 }
 
-/// Decides the ranks of a side; `smallest` is what is known of its tests before: their smallest q with its rank.
-pub(super) fn judge_side(
-    rules: &Rules,
-    side: &SideView,
-    scratch: &mut Scratch,
-    signal: &Signal,
-    smallest: Option<(f64, u64)>,
-) -> Verdict {
-    let (smallest, smallest_rank) = smallest.unwrap_or((f64::INFINITY, side.ranks.start));
-    let mut judge = Judge { rules: *rules, side, signal, smallest, smallest_rank, exact: None };
-    let Scratch { candidates, walker, .. } = scratch;
-    let ended = if side.size == 1 {
-        walk::dispatch_single(&mut judge, candidates, walker)
-    } else {
-        side.side.candidates(side.neighbours, candidates);
-        walk::dispatch_sets(&mut judge, candidates, walker)
-    };
-    match ended {
-        Some(verdict) => verdict,
-        None => judge.dependent(),
-    }
-}
-
 /// Working memory of one thread.
 #[derive(Default)]
 pub struct Scratch {
-    candidates: Vec<u32>,
-    walker: Walker,
-    pub(super) rows: RowScratch,
-}
-
-/// Turns blocks of q into a verdict.
-pub(super) struct Judge<'a> {
-    pub rules: Rules<'a>,
-    pub side: &'a SideView<'a>,
-    pub signal: &'a Signal<'a>,
-    smallest: f64,
-    smallest_rank: u64,
-    /// Largest p among the tests decided by the exact formula, with its rank.
-    exact: Option<(f64, u64)>,
-}
-
-impl Judge<'_> {
-    pub fn row(&self) -> usize {
-        self.side.side.row as usize
-    }
-
-    pub fn other(&self) -> usize {
-        self.side.side.other as usize
-    }
-
-    /// Looks at the block whose first test has rank `first`. `condition` says how far each q can be relied on, `set(i)` is the
-    /// conditioning set of the i-th test.
-    #[inline(always)]
-    pub fn block<S: AsRef<[u32]>>(
-        &mut self,
-        q: &[f64],
-        condition: &[f64],
-        first: u64,
-        set: impl FnMut(usize) -> S,
-    ) -> Option<Verdict> {
-        let mut least = f64::INFINITY;
-        for &value in q {
-            least = if value < least { value } else { least };
-        }
-        if least > self.rules.cutoff.dependent_above && least >= self.smallest {
-            return None;
-        }
-        self.scan(q, condition, first, set)
-    }
-
-    #[inline(never)]
-    fn scan<S: AsRef<[u32]>>(
-        &mut self,
-        q: &[f64],
-        condition: &[f64],
-        first: u64,
-        mut set: impl FnMut(usize) -> S,
-    ) -> Option<Verdict> {
-        let above = self.rules.cutoff.dependent_above;
-        // In small groups, most of which hold no such test.
-        const GROUP: usize = 8;
-        let suspects = q.chunks(GROUP).enumerate().filter(|(_, group)| {
-            let least = group.iter().fold(f64::INFINITY, |a, &b| if b < a { b } else { a });
-            least <= above
-        });
-        for (i, &value) in
-            suspects.flat_map(|(g, group)| group.iter().enumerate().map(move |(i, v)| (g * GROUP + i, v)))
-        {
-            if value > above {
-                continue;
-            }
-            let rank = first + i as u64;
-            if value < 0.0 || value >= self.rules.cutoff.independent_below {
-                if let Some(verdict) = self.exactly(rank, set(i).as_ref()) {
-                    return Some(verdict);
-                }
-            } else {
-                let p = self.rules.p_of_square(value, condition[i], self.row(), self.other(), set(i).as_ref());
-                return Some(Verdict::Independent { rank, p });
-            }
-        }
-        for (i, &value) in q.iter().enumerate() {
-            if value > above && value < self.smallest {
-                self.smallest = value;
-                self.smallest_rank = first + i as u64;
-            }
-        }
-        None
-    }
-
-    /// Decides one test by pcalg's formula.
-    pub fn exactly(&mut self, rank: u64, set: &[u32]) -> Option<Verdict> {
-        self.signal.count_exact();
-        match self.rules.exactly(self.row(), self.other(), set) {
-            Err(reason) => Some(Verdict::Undefined { rank, reason }),
-            Ok((p, true)) => Some(Verdict::Independent { rank, p }),
-            Ok((p, false)) => {
-                if self.exact.is_none_or(|(largest, _)| p > largest) {
-                    self.exact = Some((p, rank));
-                }
-                None
-            }
-        }
-    }
-
-    /// The verdict when no set separated: the largest p, by pcalg's formula at the smallest q.
-    fn dependent(&self) -> Verdict {
-        let mut best = self.exact.unwrap_or((-1.0, self.side.ranks.start));
-        if self.smallest < f64::INFINITY {
-            let set = self.side.side.set(self.side.neighbours, self.side.size, self.smallest_rank);
-            // The quick form was trusted here, so pcalg's has an answer too.
-            if let Ok(p) = self.rules.gauss.p_value(self.row(), self.other(), &set) {
-                if p > best.0 {
-                    best = (p, self.smallest_rank);
-                }
-            }
-        }
-        Verdict::Dependent { rank: best.1, p: best.0 }
-    }
+    rows: rows::Scratch,
+    walk: walk::Scratch,
+    set: Vec<u32>,
 }

@@ -5,15 +5,28 @@
 //! x, y and every later candidate given the prefix (rows of a Cholesky factor); a test is then one more elimination step,
 //! about a dozen operations whatever l is, and consecutive s are consecutive lanes.
 
-use super::{Judge, BLOCK};
+use super::judge::Judge;
+use super::rules::Rules;
 use crate::ci::gauss::COLLINEAR;
+use crate::engine::cpu::kernel::{SideView, Signal};
+use crate::engine::cpu::simd::{self, Task};
 use crate::graph::subsets;
 use crate::memory::{self, Use};
 use crate::search::level::{CandidateOrder, Verdict};
 
+/// Tests in a block.
+const BLOCK: usize = 64;
+
+/// Working memory of one thread.
+#[derive(Default)]
+pub struct Scratch {
+    candidates: Vec<u32>,
+    walker: Walker,
+}
+
 /// Buffers of the walk.
 #[derive(Default)]
-pub struct Walker {
+struct Walker {
     /// Rows of C among the candidates, `rows[a * d + s]` for s > a, gathered when a first becomes a pivot.
     rows: Vec<f64>,
     gathered: Vec<bool>,
@@ -45,39 +58,49 @@ impl Default for Block {
     }
 }
 
-macro_rules! with_simd {
-    ($name:ident, $body:ident) => {
-        /// Runs the walk in the widest SIMD that this machine has. The results are the same in all.
-        pub(super) fn $name(judge: &mut Judge, candidates: &[u32], walker: &mut Walker) -> Option<Verdict> {
-            #[cfg(target_arch = "x86_64")]
-            {
-                #[target_feature(enable = "avx2")]
-                unsafe fn avx2(judge: &mut Judge, candidates: &[u32], walker: &mut Walker) -> Option<Verdict> {
-                    $body(judge, candidates, walker)
-                }
-                if std::arch::is_x86_feature_detected!("avx2") {
-                    // SAFETY: the machine has AVX2, asked for in the line above.
-                    return unsafe { avx2(judge, candidates, walker) };
-                }
-            }
-            $body(judge, candidates, walker)
-        }
+/// Decides the ranks of a side; `smallest` is what is known of its tests before: their smallest q with its rank.
+pub(super) fn judge_side(
+    rules: &Rules,
+    side: &SideView,
+    scratch: &mut Scratch,
+    signal: &Signal,
+    smallest: Option<(f64, u64)>,
+) -> Verdict {
+    let mut judge = Judge::new(rules, side, signal, smallest);
+    let Scratch { candidates, walker } = scratch;
+    let ended = if side.size == 1 {
+        simd::run(Singles(&mut judge, walker))
+    } else {
+        side.side.candidates(side.neighbours, candidates);
+        simd::run(Sets(&mut judge, candidates, walker))
     };
+    match ended {
+        Some(verdict) => verdict,
+        None => judge.dependent(),
+    }
 }
 
-with_simd!(dispatch_single, singles);
-with_simd!(dispatch_sets, sets);
+/// Sets of one variable.
+struct Singles<'a, 'b>(&'a mut Judge<'b>, &'a mut Walker);
 
-/// The name of the SIMD that the walks use on this machine.
-pub fn simd() -> &'static str {
-    #[cfg(target_arch = "x86_64")]
-    if std::arch::is_x86_feature_detected!("avx2") {
-        return "avx2";
+impl<S> Task<S> for Singles<'_, '_> {
+    type Output = Option<Verdict>;
+
+    #[inline(always)]
+    fn run(self, _: S) -> Option<Verdict> {
+        singles(self.0, self.1)
     }
-    if cfg!(target_arch = "x86_64") {
-        "sse2"
-    } else {
-        std::env::consts::ARCH
+}
+
+/// Sets of two variables and more, of these candidates.
+struct Sets<'a, 'b>(&'a mut Judge<'b>, &'a [u32], &'a mut Walker);
+
+impl<S> Task<S> for Sets<'_, '_> {
+    type Output = Option<Verdict>;
+
+    #[inline(always)]
+    fn run(self, _: S) -> Option<Verdict> {
+        sets(self.0, self.1, self.2)
     }
 }
 
@@ -101,7 +124,7 @@ fn trusted(num: f64, den_x: f64, den_y: f64, scale: f64, pivot: f64, above: f64)
 /// needed: off the row's list, or, with common neighbours left out, off its bits (those stand last, and sets of them alone
 /// are not visited).
 #[inline(always)]
-fn singles(judge: &mut Judge, _candidates: &[u32], walker: &mut Walker) -> Option<Verdict> {
+fn singles(judge: &mut Judge, walker: &mut Walker) -> Option<Verdict> {
     let (x, y) = (judge.row(), judge.other());
     let neighbours = judge.side.neighbours;
     let place = judge.side.side.place as usize;

@@ -7,7 +7,8 @@
 
 use std::ops::Range;
 
-use super::cell::{count_within, padded, raise, Cell, BLOCK};
+use super::cell::Cell;
+use super::loops::{count_within, padded, raise, BLOCK};
 use super::wide::Wide;
 use crate::ci::knn::{neighbours_in, Knn};
 use crate::memory::{self, Use};
@@ -36,11 +37,11 @@ impl<'a, C: Cell> Table<'a, C> {
 
     /// Writes the distances in a column from a value to others, or where they are larger what stands there.
     #[inline(always)]
-    pub fn raise<W: Wide<Cell = C>>(&self, column: usize, values: &[C], own: C, distances: &mut [C]) {
+    pub fn raise<W: Wide<Cell = C>>(&self, simd: W::Simd, column: usize, values: &[C], own: C, distances: &mut [C]) {
         if self.discrete[column] {
-            raise::<W, true>(values, own, self.mismatch, distances);
+            raise::<W, true>(simd, values, own, self.mismatch, distances);
         } else {
-            raise::<W, false>(values, own, self.mismatch, distances);
+            raise::<W, false>(simd, values, own, self.mismatch, distances);
         }
     }
 }
@@ -80,6 +81,7 @@ impl<C: Cell> Given<C> {
     /// suffice, which is noted.
     #[inline(always)]
     pub fn new<W: Wide<Cell = C>>(
+        simd: W::Simd,
         table: &Table<C>,
         knn: &Knn,
         guide: usize,
@@ -105,7 +107,7 @@ impl<C: Cell> Given<C> {
             neighbours: Vec::new(),
             order,
         };
-        (s.is_empty() || given.find_neighbours::<W>(table, knn, stop)).then_some(given)
+        (s.is_empty() || given.find_neighbours::<W>(simd, table, knn, stop)).then_some(given)
     }
 
     /// Whole blocks of places, among which are all within a distance of one in the guide's coordinate.
@@ -125,10 +127,17 @@ impl<C: Cell> Given<C> {
 
     /// Writes the distances in S from a place to some places; they are the largest there are behind the last sample.
     #[inline(always)]
-    pub fn distances<W: Wide<Cell = C>>(&self, table: &Table<C>, place: usize, places: Range<usize>, out: &mut [C]) {
+    pub fn distances<W: Wide<Cell = C>>(
+        &self,
+        simd: W::Simd,
+        table: &Table<C>,
+        place: usize,
+        places: Range<usize>,
+        out: &mut [C],
+    ) {
         out.fill(C::ZERO);
         for (&column, values) in self.s.iter().zip(self.columns.chunks_exact(padded(table.n))) {
-            table.raise::<W>(column as usize, &values[places.clone()], values[place], out);
+            table.raise::<W>(simd, column as usize, &values[places.clone()], values[place], out);
         }
         if places.end > table.n {
             out[table.n - places.start..].fill(C::MOST);
@@ -137,7 +146,13 @@ impl<C: Cell> Given<C> {
 
     /// Whether all were found before `stop` said so.
     #[inline(always)]
-    fn find_neighbours<W: Wide<Cell = C>>(&mut self, table: &Table<C>, knn: &Knn, stop: &dyn Fn() -> bool) -> bool {
+    fn find_neighbours<W: Wide<Cell = C>>(
+        &mut self,
+        simd: W::Simd,
+        table: &Table<C>,
+        knn: &Knn,
+        stop: &dyn Fn() -> bool,
+    ) -> bool {
         let n = self.order.len();
         let k_perm = knn.settings().k_perm;
         let key = knn.set_key(&self.s);
@@ -154,8 +169,8 @@ impl<C: Cell> Given<C> {
                 let places = self.places(place, bound);
                 let start = places.start;
                 let distances = &mut distances[..places.len()];
-                self.distances::<W>(table, place, places, distances);
-                enough = bound == C::MOST || count_within::<W>(distances, bound) >= k_perm;
+                self.distances::<W>(simd, table, place, places, distances);
+                enough = bound == C::MOST || count_within::<W>(simd, distances, bound) >= k_perm;
                 if enough {
                     let sample = self.order[place];
                     let out = &mut neighbours[sample as usize * k_perm..][..k_perm];

@@ -1,6 +1,6 @@
 //! The nearest-neighbour test on the CPU.
 //!
-//! * `cell`: distances, and the loops over them. `wide`: their SIMD.
+//! * `cell`: distances. `wide`: many at once. `loops`: the loops over them.
 //! * `given`: what tests with one conditioning set share.
 //! * `sums`: the estimates of a test's permutations.
 //! * `work`: a test on one thread.
@@ -8,6 +8,7 @@
 
 mod cell;
 mod given;
+mod loops;
 mod single;
 mod sums;
 mod wide;
@@ -99,34 +100,6 @@ struct Lane {
     /// The largest p so far, and where.
     largest: Option<(f64, u64)>,
 }
-
-/// Runs a function of generic cells in the widest SIMD that this machine has. The results are the same in all.
-macro_rules! with_simd {
-    ($(#[$doc:meta])* $name:ident => $body:ident, ($($argument:ident: $type:ty),* $(,)?) -> $result:ty) => {
-        $(#[$doc])*
-        #[allow(clippy::too_many_arguments)]
-        pub(super) fn $name<C: Cell>($($argument: $type),*) -> $result {
-            #[cfg(target_arch = "x86_64")]
-            {
-                #[target_feature(enable = "avx2,popcnt,bmi1,bmi2")]
-                #[allow(clippy::too_many_arguments)]
-                unsafe fn avx2<C: Cell>($($argument: $type),*) -> $result {
-                    $body::<C::Avx2>($($argument),*)
-                }
-                if std::arch::is_x86_feature_detected!("avx2")
-                    && std::arch::is_x86_feature_detected!("popcnt")
-                    && std::arch::is_x86_feature_detected!("bmi1")
-                    && std::arch::is_x86_feature_detected!("bmi2")
-                {
-                    // SAFETY: the machine has what was asked for in the lines above.
-                    return unsafe { avx2::<C>($($argument),*) };
-                }
-            }
-            $body::<C::Plain>($($argument),*)
-        }
-    };
-}
-use with_simd;
 
 impl Kernel for KnnKernel<'_> {
     type Scratch = Scratch;

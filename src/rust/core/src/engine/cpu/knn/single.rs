@@ -2,9 +2,9 @@
 
 use std::sync::Mutex;
 
-use super::cell::Cell;
-use super::given::{Given, Table};
-use super::work::{given_for, outcome, part, sums_of, Buffers, Question};
+use super::given::Table;
+use super::wide::Packed;
+use super::work::{outcome, part, Buffers, Question, Test};
 use super::KnnKernel;
 use crate::ci::knn::{Knn, Outcome, Values};
 use crate::memory::{self, Use};
@@ -42,7 +42,7 @@ impl KnnKernel<'_> {
     }
 }
 
-fn test<C: Cell>(
+fn test<C: Packed>(
     table: &Table<C>,
     knn: &Knn,
     x: usize,
@@ -52,14 +52,14 @@ fn test<C: Cell>(
     observer: &mut dyn Observer,
 ) -> Result<Outcome> {
     let question = Question::new(knn, x, y, s);
-    let guide = Given::guide(table, question.y, &question.s);
+    let test = Test { table, knn, question: &question };
     let all = knn.decision().permutations() + 1;
     let wave = if knn.decision().stops_early() { WAVE } else { all };
     let pairs = (table.n as f64) * (table.n as f64);
     let found = Mutex::new(None);
     let look = |_: &mut (), _, stop: &Stop| {
         if let Ok(mut found) = found.lock() {
-            *found = given_for(table, knn, guide, &question.s, &|| stop.requested());
+            *found = test.given(&|| stop.requested());
         }
     };
     let at_once = pairs < super::INLINE_PAIRS;
@@ -75,7 +75,7 @@ fn test<C: Cell>(
         let parts: Vec<Mutex<&mut [i64]>> = fresh.chunks_mut(size).map(Mutex::new).collect();
         let run = |buffers: &mut Buffers<C>, part: usize, stop: &Stop| {
             if let Ok(mut sums) = parts[part].lock() {
-                sums_of(table, knn, &given, &question, first + part * size, buffers, &|| stop.requested(), &mut sums);
+                test.sums(&given, first + part * size, buffers, &|| stop.requested(), &mut sums);
             }
         };
         let cost = |_| size as f64;

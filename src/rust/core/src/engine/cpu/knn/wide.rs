@@ -1,16 +1,58 @@
-//! Many distances at once, by the registers that the caller was compiled for. The results are the same in all.
+//! Many distances at once.
+
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::*;
 
 use super::cell::Cell;
+#[cfg(target_arch = "x86_64")]
+use crate::engine::cpu::simd::Avx2;
+use crate::engine::cpu::simd::Plain;
 
-/// Distances in registers. A mask has all bits of a lane set, or none.
+/// A cell that registers hold many of.
+pub(super) trait Packed: Cell {
+    /// On any machine.
+    type Plain: Wide<Cell = Self, Simd = Plain>;
+    /// Where there is AVX2.
+    #[cfg(target_arch = "x86_64")]
+    type Avx2: Wide<Cell = Self, Simd = Avx2>;
+}
+
+impl Packed for u16 {
+    type Plain = Portable<u16>;
+    #[cfg(target_arch = "x86_64")]
+    type Avx2 = Words;
+}
+
+impl Packed for f64 {
+    type Plain = Portable<f64>;
+    #[cfg(target_arch = "x86_64")]
+    type Avx2 = Doubles;
+}
+
+/// A machine, by its registers.
+pub(super) trait Machine<C>: Copy {
+    type Wide: Wide<Cell = C, Simd = Self>;
+}
+
+impl<C: Packed> Machine<C> for Plain {
+    type Wide = C::Plain;
+}
+
+#[cfg(target_arch = "x86_64")]
+impl<C: Packed> Machine<C> for Avx2 {
+    type Wide = C::Avx2;
+}
+
+/// Distances in registers, of a machine that is known to have them. A mask has all bits of a lane set, or none.
 pub(super) trait Wide: Copy {
     type Cell: Cell;
+    type Simd: Copy;
     const LANES: usize;
 
-    fn none() -> Self;
-    fn splat(value: Self::Cell) -> Self;
+    fn none(simd: Self::Simd) -> Self;
+    fn splat(simd: Self::Simd, value: Self::Cell) -> Self;
     /// From at least [`Wide::LANES`] cells; so with `store`.
-    fn load(from: &[Self::Cell]) -> Self;
+    fn load(simd: Self::Simd, from: &[Self::Cell]) -> Self;
     fn store(self, to: &mut [Self::Cell]);
     /// |a - b|.
     fn apart(self, other: Self) -> Self;
@@ -47,20 +89,21 @@ macro_rules! portable {
     ($cell:ty, $set:expr, $is_set:expr, $as_count:expr, $as_cell:expr) => {
         impl Wide for Portable<$cell> {
             type Cell = $cell;
+            type Simd = Plain;
             const LANES: usize = 8;
 
             #[inline(always)]
-            fn none() -> Self {
+            fn none(_: Plain) -> Self {
                 Portable([<$cell>::ZERO; 8])
             }
 
             #[inline(always)]
-            fn splat(value: $cell) -> Self {
+            fn splat(_: Plain, value: $cell) -> Self {
                 Portable([value; 8])
             }
 
             #[inline(always)]
-            fn load(from: &[$cell]) -> Self {
+            fn load(_: Plain, from: &[$cell]) -> Self {
                 let mut lanes = [<$cell>::ZERO; 8];
                 lanes.copy_from_slice(&from[..8]);
                 Portable(lanes)
@@ -118,185 +161,175 @@ macro_rules! portable {
 portable!(u16, u16::MAX, |m: u16| m != 0, u64::from, |count: u64| count as u16);
 portable!(f64, 1.0, |m: f64| m != 0.0, |count: f64| count as u64, |count: u64| count as f64);
 
+/// Sixteen whole numbers. With [`Avx2`], as [`Doubles`]: their functions below need nothing else.
 #[cfg(target_arch = "x86_64")]
-pub(super) use avx2::{Avx2Doubles, Avx2Words};
-#[cfg(not(target_arch = "x86_64"))]
-pub(super) use {Portable as Avx2Doubles, Portable as Avx2Words};
+#[derive(Clone, Copy)]
+pub(super) struct Words(__m256i);
 
+/// Four doubles. Counts are whole numbers in the same bits.
 #[cfg(target_arch = "x86_64")]
-mod avx2 {
-    use super::Wide;
-    use std::arch::x86_64::*;
+#[derive(Clone, Copy)]
+pub(super) struct Doubles(__m256d);
 
-    /// Sixteen whole numbers.
-    ///
-    /// Made and used in functions compiled for AVX2 alone, to which a caller comes once it has found AVX2: so with
-    /// [`Avx2Doubles`]. This is why the instructions below are there.
-    #[derive(Clone, Copy)]
-    pub struct Avx2Words(__m256i);
+// SAFETY (of all blocks in both): the machine has AVX2, for none is made without an `Avx2`; loads and stores need no alignment,
+// and the slices are as long as asserted.
+#[cfg(target_arch = "x86_64")]
+impl Wide for Words {
+    type Cell = u16;
+    type Simd = Avx2;
+    const LANES: usize = 16;
 
-    /// Four doubles. Counts are whole numbers in the same bits.
-    #[derive(Clone, Copy)]
-    pub struct Avx2Doubles(__m256d);
+    #[inline(always)]
+    fn none(_: Avx2) -> Self {
+        Words(unsafe { _mm256_setzero_si256() })
+    }
 
-    // SAFETY (of all blocks in both): the instructions are there, see above; loads and stores need no alignment, and the
-    // slices are as long as asserted.
-    impl Wide for Avx2Words {
-        type Cell = u16;
-        const LANES: usize = 16;
+    #[inline(always)]
+    fn splat(_: Avx2, value: u16) -> Self {
+        Words(unsafe { _mm256_set1_epi16(value as i16) })
+    }
 
-        #[inline(always)]
-        fn none() -> Self {
-            Avx2Words(unsafe { _mm256_setzero_si256() })
-        }
+    #[inline(always)]
+    fn load(_: Avx2, from: &[u16]) -> Self {
+        assert!(from.len() >= Self::LANES);
+        Words(unsafe { _mm256_loadu_si256(from.as_ptr().cast()) })
+    }
 
-        #[inline(always)]
-        fn splat(value: u16) -> Self {
-            Avx2Words(unsafe { _mm256_set1_epi16(value as i16) })
-        }
+    #[inline(always)]
+    fn store(self, to: &mut [u16]) {
+        assert!(to.len() >= Self::LANES);
+        unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), self.0) }
+    }
 
-        #[inline(always)]
-        fn load(from: &[u16]) -> Self {
-            assert!(from.len() >= Self::LANES);
-            Avx2Words(unsafe { _mm256_loadu_si256(from.as_ptr().cast()) })
-        }
+    #[inline(always)]
+    fn apart(self, other: Self) -> Self {
+        // One of the saturated differences is 0.
+        Words(unsafe { _mm256_or_si256(_mm256_subs_epu16(self.0, other.0), _mm256_subs_epu16(other.0, self.0)) })
+    }
 
-        #[inline(always)]
-        fn store(self, to: &mut [u16]) {
-            assert!(to.len() >= Self::LANES);
-            unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), self.0) }
-        }
+    #[inline(always)]
+    fn larger(self, other: Self) -> Self {
+        Words(unsafe { _mm256_max_epu16(self.0, other.0) })
+    }
 
-        #[inline(always)]
-        fn apart(self, other: Self) -> Self {
-            // One of the saturated differences is 0.
-            Avx2Words(unsafe {
-                _mm256_or_si256(_mm256_subs_epu16(self.0, other.0), _mm256_subs_epu16(other.0, self.0))
-            })
-        }
+    #[inline(always)]
+    fn differ(self, other: Self, mismatch: Self) -> Self {
+        Words(unsafe { _mm256_andnot_si256(_mm256_cmpeq_epi16(self.0, other.0), mismatch.0) })
+    }
 
-        #[inline(always)]
-        fn larger(self, other: Self) -> Self {
-            Avx2Words(unsafe { _mm256_max_epu16(self.0, other.0) })
-        }
+    #[inline(always)]
+    fn not_above(self, bound: Self) -> Self {
+        Words(unsafe { _mm256_cmpeq_epi16(_mm256_min_epu16(self.0, bound.0), self.0) })
+    }
 
-        #[inline(always)]
-        fn differ(self, other: Self, mismatch: Self) -> Self {
-            Avx2Words(unsafe { _mm256_andnot_si256(_mm256_cmpeq_epi16(self.0, other.0), mismatch.0) })
-        }
+    #[inline(always)]
+    fn keep(self, mask: Self) -> Self {
+        Words(unsafe { _mm256_and_si256(self.0, mask.0) })
+    }
 
-        #[inline(always)]
-        fn not_above(self, bound: Self) -> Self {
-            Avx2Words(unsafe { _mm256_cmpeq_epi16(_mm256_min_epu16(self.0, bound.0), self.0) })
-        }
+    #[inline(always)]
+    fn tally(self, mask: Self) -> Self {
+        // A mask is -1.
+        Words(unsafe { _mm256_sub_epi16(self.0, mask.0) })
+    }
 
-        #[inline(always)]
-        fn keep(self, mask: Self) -> Self {
-            Avx2Words(unsafe { _mm256_and_si256(self.0, mask.0) })
-        }
-
-        #[inline(always)]
-        fn tally(self, mask: Self) -> Self {
-            // A mask is -1.
-            Avx2Words(unsafe { _mm256_sub_epi16(self.0, mask.0) })
-        }
-
-        #[inline(always)]
-        fn total(self) -> usize {
-            unsafe {
-                let low = _mm256_and_si256(self.0, _mm256_set1_epi32(0xFFFF));
-                let pairs = _mm256_add_epi32(low, _mm256_srli_epi32(self.0, 16));
-                let four = _mm_add_epi32(_mm256_castsi256_si128(pairs), _mm256_extracti128_si256(pairs, 1));
-                let two = _mm_add_epi32(four, _mm_shuffle_epi32(four, 0b00_00_11_10));
-                _mm_cvtsi128_si32(_mm_add_epi32(two, _mm_shuffle_epi32(two, 1))) as usize
-            }
-        }
-
-        #[inline(always)]
-        fn largest(self) -> u16 {
-            unsafe {
-                let eight = _mm_max_epu16(_mm256_castsi256_si128(self.0), _mm256_extracti128_si256(self.0, 1));
-                // The instruction there is finds the smallest.
-                let flipped = _mm_xor_si128(eight, _mm_set1_epi16(-1));
-                !(_mm_extract_epi16(_mm_minpos_epu16(flipped), 0) as u16)
-            }
+    #[inline(always)]
+    fn total(self) -> usize {
+        unsafe {
+            let low = _mm256_and_si256(self.0, _mm256_set1_epi32(0xFFFF));
+            let pairs = _mm256_add_epi32(low, _mm256_srli_epi32(self.0, 16));
+            let four = _mm_add_epi32(_mm256_castsi256_si128(pairs), _mm256_extracti128_si256(pairs, 1));
+            let two = _mm_add_epi32(four, _mm_shuffle_epi32(four, 0b00_00_11_10));
+            _mm_cvtsi128_si32(_mm_add_epi32(two, _mm_shuffle_epi32(two, 1))) as usize
         }
     }
 
-    impl Wide for Avx2Doubles {
-        type Cell = f64;
-        const LANES: usize = 4;
-
-        #[inline(always)]
-        fn none() -> Self {
-            Avx2Doubles(unsafe { _mm256_setzero_pd() })
+    #[inline(always)]
+    fn largest(self) -> u16 {
+        unsafe {
+            let eight = _mm_max_epu16(_mm256_castsi256_si128(self.0), _mm256_extracti128_si256(self.0, 1));
+            // The instruction there is finds the smallest.
+            let flipped = _mm_xor_si128(eight, _mm_set1_epi16(-1));
+            !(_mm_extract_epi16(_mm_minpos_epu16(flipped), 0) as u16)
         }
+    }
+}
 
-        #[inline(always)]
-        fn splat(value: f64) -> Self {
-            Avx2Doubles(unsafe { _mm256_set1_pd(value) })
+#[cfg(target_arch = "x86_64")]
+impl Wide for Doubles {
+    type Cell = f64;
+    type Simd = Avx2;
+    const LANES: usize = 4;
+
+    #[inline(always)]
+    fn none(_: Avx2) -> Self {
+        Doubles(unsafe { _mm256_setzero_pd() })
+    }
+
+    #[inline(always)]
+    fn splat(_: Avx2, value: f64) -> Self {
+        Doubles(unsafe { _mm256_set1_pd(value) })
+    }
+
+    #[inline(always)]
+    fn load(_: Avx2, from: &[f64]) -> Self {
+        assert!(from.len() >= Self::LANES);
+        Doubles(unsafe { _mm256_loadu_pd(from.as_ptr()) })
+    }
+
+    #[inline(always)]
+    fn store(self, to: &mut [f64]) {
+        assert!(to.len() >= Self::LANES);
+        unsafe { _mm256_storeu_pd(to.as_mut_ptr(), self.0) }
+    }
+
+    #[inline(always)]
+    fn apart(self, other: Self) -> Self {
+        Doubles(unsafe { _mm256_andnot_pd(_mm256_set1_pd(-0.0), _mm256_sub_pd(self.0, other.0)) })
+    }
+
+    #[inline(always)]
+    fn larger(self, other: Self) -> Self {
+        Doubles(unsafe { _mm256_max_pd(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn differ(self, other: Self, mismatch: Self) -> Self {
+        Doubles(unsafe { _mm256_andnot_pd(_mm256_cmp_pd(self.0, other.0, _CMP_EQ_OQ), mismatch.0) })
+    }
+
+    #[inline(always)]
+    fn not_above(self, bound: Self) -> Self {
+        Doubles(unsafe { _mm256_cmp_pd(self.0, bound.0, _CMP_LE_OQ) })
+    }
+
+    #[inline(always)]
+    fn keep(self, mask: Self) -> Self {
+        Doubles(unsafe { _mm256_and_pd(self.0, mask.0) })
+    }
+
+    #[inline(always)]
+    fn tally(self, mask: Self) -> Self {
+        unsafe {
+            let counts = _mm256_sub_epi64(_mm256_castpd_si256(self.0), _mm256_castpd_si256(mask.0));
+            Doubles(_mm256_castsi256_pd(counts))
         }
+    }
 
-        #[inline(always)]
-        fn load(from: &[f64]) -> Self {
-            assert!(from.len() >= Self::LANES);
-            Avx2Doubles(unsafe { _mm256_loadu_pd(from.as_ptr()) })
+    #[inline(always)]
+    fn total(self) -> usize {
+        unsafe {
+            let counts = _mm256_castpd_si256(self.0);
+            let two = _mm_add_epi64(_mm256_castsi256_si128(counts), _mm256_extracti128_si256(counts, 1));
+            (_mm_cvtsi128_si64(two) + _mm_extract_epi64(two, 1)) as usize
         }
+    }
 
-        #[inline(always)]
-        fn store(self, to: &mut [f64]) {
-            assert!(to.len() >= Self::LANES);
-            unsafe { _mm256_storeu_pd(to.as_mut_ptr(), self.0) }
-        }
-
-        #[inline(always)]
-        fn apart(self, other: Self) -> Self {
-            Avx2Doubles(unsafe { _mm256_andnot_pd(_mm256_set1_pd(-0.0), _mm256_sub_pd(self.0, other.0)) })
-        }
-
-        #[inline(always)]
-        fn larger(self, other: Self) -> Self {
-            Avx2Doubles(unsafe { _mm256_max_pd(self.0, other.0) })
-        }
-
-        #[inline(always)]
-        fn differ(self, other: Self, mismatch: Self) -> Self {
-            Avx2Doubles(unsafe { _mm256_andnot_pd(_mm256_cmp_pd(self.0, other.0, _CMP_EQ_OQ), mismatch.0) })
-        }
-
-        #[inline(always)]
-        fn not_above(self, bound: Self) -> Self {
-            Avx2Doubles(unsafe { _mm256_cmp_pd(self.0, bound.0, _CMP_LE_OQ) })
-        }
-
-        #[inline(always)]
-        fn keep(self, mask: Self) -> Self {
-            Avx2Doubles(unsafe { _mm256_and_pd(self.0, mask.0) })
-        }
-
-        #[inline(always)]
-        fn tally(self, mask: Self) -> Self {
-            unsafe {
-                let counts = _mm256_sub_epi64(_mm256_castpd_si256(self.0), _mm256_castpd_si256(mask.0));
-                Avx2Doubles(_mm256_castsi256_pd(counts))
-            }
-        }
-
-        #[inline(always)]
-        fn total(self) -> usize {
-            unsafe {
-                let counts = _mm256_castpd_si256(self.0);
-                let two = _mm_add_epi64(_mm256_castsi256_si128(counts), _mm256_extracti128_si256(counts, 1));
-                (_mm_cvtsi128_si64(two) + _mm_extract_epi64(two, 1)) as usize
-            }
-        }
-
-        #[inline(always)]
-        fn largest(self) -> f64 {
-            unsafe {
-                let two = _mm_max_pd(_mm256_castpd256_pd128(self.0), _mm256_extractf128_pd(self.0, 1));
-                _mm_cvtsd_f64(_mm_max_sd(two, _mm_unpackhi_pd(two, two)))
-            }
+    #[inline(always)]
+    fn largest(self) -> f64 {
+        unsafe {
+            let two = _mm_max_pd(_mm256_castpd256_pd128(self.0), _mm256_extractf128_pd(self.0, 1));
+            _mm_cvtsd_f64(_mm_max_sd(two, _mm_unpackhi_pd(two, two)))
         }
     }
 }

@@ -1,12 +1,12 @@
 //! A test on one thread, and what the next test on it can use.
 
-use super::cell::{padded, Cell};
 use super::given::{Given, Table};
-use super::sums::{add_sums, Pair, Rows};
-use super::wide::Wide;
-use super::with_simd;
+use super::loops::padded;
+use super::sums::{Estimates, Rows};
+use super::wide::{Machine, Packed};
 use crate::ci::knn::random::Key;
 use crate::ci::knn::{Knn, Outcome, Shuffler};
+use crate::engine::cpu::simd::{self, Task};
 use crate::memory::{self, Use};
 
 /// Bytes of permuted x that are worked on together: they stay in the cache.
@@ -68,89 +68,114 @@ impl Question {
     }
 }
 
-with_simd!(
-    /// [`Given::new`].
-    given_for => given_for_body, (
-        table: &Table<C>,
-        knn: &Knn,
-        guide: usize,
-        s: &[u32],
-        stop: &dyn Fn() -> bool,
-    ) -> Option<Given<C>>
-);
-
-#[inline(always)]
-fn given_for_body<W: Wide>(
-    table: &Table<W::Cell>,
-    knn: &Knn,
-    guide: usize,
-    s: &[u32],
-    stop: &dyn Fn() -> bool,
-) -> Option<Given<W::Cell>> {
-    Given::new::<W>(table, knn, guide, s, stop)
+/// A question about data.
+pub(super) struct Test<'a, C> {
+    pub table: &'a Table<'a, C>,
+    pub knn: &'a Knn,
+    pub question: &'a Question,
 }
 
-with_simd!(
-    /// Writes to `sums` the sums of terms over some places of the estimates `first` .. `first + sums.len()`: number 0 is that
-    /// of the data, number m + 1 that of permutation m. Ends early, with anything, when `stop` says so.
-    sums_of => sums_of_body, (
-        table: &Table<C>,
-        knn: &Knn,
+impl<C: Packed> Test<'_, C> {
+    /// The column that orders the samples.
+    fn guide(&self) -> usize {
+        Given::guide(self.table, self.question.y, &self.question.s)
+    }
+
+    /// What it shares with other tests; `None` where `stop` says so, or memory does not suffice, which is noted.
+    pub fn given(&self, stop: &dyn Fn() -> bool) -> Option<Given<C>> {
+        simd::run(Find { test: self, stop })
+    }
+
+    /// Writes to `sums` the sums of terms of the estimates `first` .. `first + sums.len()`: number 0 is that of the data,
+    /// number m + 1 that of permutation m. Ends early, with anything, when `stop` says so.
+    pub fn sums(
+        &self,
         given: &Given<C>,
-        question: &Question,
         first: usize,
         buffers: &mut Buffers<C>,
         stop: &dyn Fn() -> bool,
         sums: &mut [i64],
-    ) -> ()
-);
+    ) {
+        simd::run(Sum { test: self, given, first, buffers, stop, sums });
+    }
+}
 
-#[inline(always)]
-#[allow(clippy::too_many_arguments)]
-fn sums_of_body<W: Wide>(
-    table: &Table<W::Cell>,
-    knn: &Knn,
-    given: &Given<W::Cell>,
-    question: &Question,
+/// [`Test::given`].
+struct Find<'a, C> {
+    test: &'a Test<'a, C>,
+    stop: &'a dyn Fn() -> bool,
+}
+
+impl<C: Packed, S: Machine<C>> Task<S> for Find<'_, C> {
+    type Output = Option<Given<C>>;
+
+    #[inline(always)]
+    fn run(self, simd: S) -> Self::Output {
+        let Test { table, knn, question } = self.test;
+        Given::new::<S::Wide>(simd, table, knn, self.test.guide(), &question.s, self.stop)
+    }
+}
+
+/// [`Test::sums`].
+struct Sum<'a, C> {
+    test: &'a Test<'a, C>,
+    given: &'a Given<C>,
     first: usize,
-    buffers: &mut Buffers<W::Cell>,
-    stop: &dyn Fn() -> bool,
-    sums: &mut [i64],
-) {
-    let n = table.n;
-    let Buffers { rows, y_values, x_sorted, permuted, permutation, shuffler, .. } = buffers;
-    // What a thread keeps by sample, the permutations' x aside; see `Shuffler` and `Rows`.
-    let by_sample = 6 * size_of::<W::Cell>() + 4 * size_of::<u32>();
-    let enough = memory::prepare(permuted, sums.len() * padded(n), Use::Permutations)
-        && (rows.of_s.len() >= padded(n) || memory::noted(memory::room(padded(n) * by_sample, Use::Threads)).is_some());
-    if !enough {
-        return;
-    }
-    y_values.clear();
-    y_values.extend(given.order.iter().map(|&sample| table.column(question.y)[sample as usize]));
-    x_sorted.clear();
-    if question.s.is_empty() {
-        x_sorted.extend(table.order(question.x).iter().map(|&sample| table.column(question.x)[sample as usize]));
-    }
-    permutation.resize(n, 0);
-    y_values.resize(padded(n), W::Cell::ZERO);
-    permuted.resize(sums.len() * padded(n), W::Cell::ZERO);
-    let x = table.column(question.x);
-    for (m, out) in permuted.chunks_exact_mut(padded(n)).enumerate() {
-        match (first + m).checked_sub(1) {
-            None => permutation.iter_mut().zip(0..).for_each(|(from, sample)| *from = sample),
-            Some(m) if question.s.is_empty() => shuffler.plain(question.key, m as u32, permutation),
-            Some(m) => {
-                shuffler.local(question.key, m as u32, &given.neighbours, knn.settings().k_perm, permutation);
+    buffers: &'a mut Buffers<C>,
+    stop: &'a dyn Fn() -> bool,
+    sums: &'a mut [i64],
+}
+
+impl<C: Packed, S: Machine<C>> Task<S> for Sum<'_, C> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, simd: S) {
+        let Sum { test: Test { table, knn, question }, given, first, buffers, stop, sums } = self;
+        let n = table.n;
+        let Buffers { rows, y_values, x_sorted, permuted, permutation, shuffler, .. } = buffers;
+        // What a thread keeps by sample, the permutations' x aside; see `Shuffler` and `Rows`.
+        let by_sample = 6 * size_of::<C>() + 4 * size_of::<u32>();
+        let enough = memory::prepare(permuted, sums.len() * padded(n), Use::Permutations)
+            && (rows.of_s.len() >= padded(n)
+                || memory::noted(memory::room(padded(n) * by_sample, Use::Threads)).is_some());
+        if !enough {
+            return;
+        }
+        y_values.clear();
+        y_values.extend(given.order.iter().map(|&sample| table.column(question.y)[sample as usize]));
+        x_sorted.clear();
+        if question.s.is_empty() {
+            x_sorted.extend(table.order(question.x).iter().map(|&sample| table.column(question.x)[sample as usize]));
+        }
+        permutation.resize(n, 0);
+        y_values.resize(padded(n), C::ZERO);
+        permuted.resize(sums.len() * padded(n), C::ZERO);
+        let x = table.column(question.x);
+        for (m, out) in permuted.chunks_exact_mut(padded(n)).enumerate() {
+            match (first + m).checked_sub(1) {
+                None => permutation.iter_mut().zip(0..).for_each(|(from, sample)| *from = sample),
+                Some(m) if question.s.is_empty() => shuffler.plain(question.key, m as u32, permutation),
+                Some(m) => {
+                    shuffler.local(question.key, m as u32, &given.neighbours, knn.settings().k_perm, permutation);
+                }
+            }
+            for (value, &sample) in out.iter_mut().zip(&given.order) {
+                *value = x[permutation[sample as usize] as usize];
             }
         }
-        for (value, &sample) in out.iter_mut().zip(&given.order) {
-            *value = x[permutation[sample as usize] as usize];
-        }
+        sums.fill(0);
+        let estimates = Estimates {
+            table,
+            terms: knn.terms(),
+            given,
+            x_discrete: table.discrete[question.x],
+            y: question.y,
+            y_values,
+            x_sorted,
+        };
+        estimates.add::<S::Wide>(simd, permuted, rows, stop, sums);
     }
-    sums.fill(0);
-    let pair = Pair { x_discrete: table.discrete[question.x], y: question.y, y_values, x_sorted };
-    add_sums::<W>(table, knn.terms(), given, &pair, permuted, 0..n, rows, stop, sums);
 }
 
 /// Permutations whose x is worked on together.
@@ -158,7 +183,7 @@ pub(super) fn part<C>(n: usize) -> usize {
     (PERMUTED_BYTES / (n * size_of::<C>())).clamp(16, 1024)
 }
 
-impl<C: Cell> Work<C> {
+impl<C: Packed> Work<C> {
     /// p of (x, y) given S; `None` where the run is to end, or memory does not suffice, which is noted.
     pub fn p(
         &mut self,
@@ -173,9 +198,10 @@ impl<C: Cell> Work<C> {
             return Some(1.0);
         }
         let question = Question::new(knn, x, y, s);
-        let guide = Given::guide(table, question.y, &question.s);
+        let test = Test { table, knn, question: &question };
+        let guide = test.guide();
         if !self.given.as_ref().is_some_and(|known| known.guide == guide && known.s == question.s) {
-            self.given = given_for(table, knn, guide, &question.s, &stop);
+            self.given = test.given(&stop);
         }
         let given = self.given.as_ref()?;
         let decision = knn.decision();
@@ -187,7 +213,7 @@ impl<C: Cell> Work<C> {
         loop {
             let mut sums = std::mem::take(&mut self.buffers.sums);
             sums.resize(size.min(all + 1 - first), 0);
-            sums_of(table, knn, given, &question, first, &mut self.buffers, &stop, &mut sums);
+            test.sums(given, first, &mut self.buffers, &stop, &mut sums);
             if stop() {
                 return None;
             }

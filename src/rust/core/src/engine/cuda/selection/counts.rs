@@ -5,7 +5,7 @@ use super::{stride, write_codes, CudaCounting, BLOCK, MODES_FROM, WARP};
 use crate::engine::cuda::arguments::{Feature, SelectionArgs};
 use crate::engine::cuda::card::memory::Buffer;
 use crate::observer::Observer;
-use crate::select::{Joint, Partner, Sums};
+use crate::selection::{Joint, Partner, Sums};
 use crate::{Error, Result};
 
 /// Samples times features of a launch, at most: some hundredths of a second, so that a user can interrupt. Tables in device

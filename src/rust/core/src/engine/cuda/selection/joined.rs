@@ -9,7 +9,7 @@ use crate::engine::cuda::arguments::Feature;
 use crate::engine::cuda::card::memory::Buffer;
 use crate::observer::Observer;
 use crate::pool::Pool;
-use crate::select::{FeatureCodes, Joint, Partner, Samples, Sums};
+use crate::selection::{FeatureCodes, Joint, Partner, Samples, Sums};
 use crate::Result;
 
 /// Bytes of the joint states of a batch: enough to be worth a launch, few enough for CPU and GPU to overlap.

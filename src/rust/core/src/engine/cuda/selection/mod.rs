@@ -23,7 +23,7 @@ use crate::engine::cuda::card::plan::Plan;
 use crate::engine::cuda::card::transfer::{numbers, threads_for};
 use crate::observer::Observer;
 use crate::pool::{default_threads, Pool};
-use crate::select::{CountLogs, Counting, FeatureCodes, Partner, Samples, Sums};
+use crate::selection::{CountLogs, Counting, FeatureCodes, Partner, Samples, Sums};
 use crate::Result;
 use kernels::NO_MODE;
 

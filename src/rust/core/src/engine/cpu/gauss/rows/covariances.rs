@@ -2,8 +2,19 @@
 
 use std::ops::Range;
 
-use super::super::simd::{Four, Quad};
+use super::super::quad::{Four, Quad};
 use crate::memory::{self, Use};
+
+/// The first members of a set, by depth.
+pub(super) struct Pivots<'a> {
+    /// Counts the pivots that a depth has had.
+    pub epoch: &'a [u32],
+    /// Their rows, with as many fours as those that are made.
+    pub rows: &'a [Four],
+    /// Their entries of the Cholesky factor, by candidate: what to multiply a row with; `stride` fours a depth.
+    pub factor: &'a [Four],
+    pub stride: usize,
+}
 
 /// By depth and candidate: a row of covariances, made when it is first asked for.
 #[derive(Default)]
@@ -11,6 +22,8 @@ pub(super) struct Rows {
     values: Vec<Four>,
     /// Number of the depth's pivot that the row was made with.
     made: Vec<u32>,
+    /// Rows of a depth: as many as candidates.
+    d: usize,
     /// Fours in a row.
     pub stride: usize,
     /// Number of depths that are kept.
@@ -20,6 +33,7 @@ pub(super) struct Rows {
 impl Rows {
     /// False where memory does not suffice.
     pub fn start(&mut self, depths: usize, d: usize, stride: usize) -> bool {
+        self.d = d;
         self.stride = stride;
         self.depths = depths;
         self.made.clear();
@@ -32,25 +46,23 @@ impl Rows {
     }
 
     #[inline(always)]
-    pub fn row(&self, m: usize, s: usize, d: usize) -> &[Four] {
-        &self.values[(m * d + s) * self.stride..][..self.stride]
+    pub fn row(&self, m: usize, s: usize) -> &[Four] {
+        &self.values[(m * self.d + s) * self.stride..][..self.stride]
     }
 
     /// Makes row s of depth m, from its fours `part`. `gather` writes it for depth 0; a step subtracts a multiple of the
-    /// pivot's row, `pivots` by depth with as many fours a row, and `factor` by depth of candidate s.
+    /// pivot's row.
     #[inline(always)]
-    #[allow(clippy::too_many_arguments)]
     pub fn make<Q: Quad>(
         &mut self,
+        simd: Q::Simd,
         m: usize,
         s: usize,
-        d: usize,
         part: Range<usize>,
-        epoch: &[u32],
-        pivots: &[Four],
-        factor: impl Fn(usize) -> f64,
+        pivots: &Pivots,
         gather: impl FnOnce(&mut [Four]),
     ) {
+        let (d, epoch) = (self.d, pivots.epoch);
         if self.made[m * d + s] == epoch[m] {
             return;
         }
@@ -66,36 +78,37 @@ impl Rows {
             self.made[to * d + s] = epoch[to];
             let (above, below) = self.values.split_at_mut((to * d + s) * self.stride);
             let above = &above[((to - 1) * d + s) * self.stride..][part.clone()];
-            let pivots = &pivots[(to - 1) * self.stride..][part.clone()];
-            step::<Q>(&mut below[part.clone()], above, pivots, factor(to - 1));
+            let row = &pivots.rows[(to - 1) * self.stride..][part.clone()];
+            let factor = pivots.factor.as_flattened()[4 * (to - 1) * pivots.stride + s];
+            step::<Q>(simd, &mut below[part.clone()], above, row, factor);
         }
     }
 }
 
 /// `out = value - factor * u`, four by four.
 #[inline(always)]
-pub(super) fn step<Q: Quad>(out: &mut [Four], values: &[Four], u: &[Four], factor: f64) {
-    let factor = Q::splat(factor);
+pub(super) fn step<Q: Quad>(simd: Q::Simd, out: &mut [Four], values: &[Four], u: &[Four], factor: f64) {
+    let factor = Q::splat(simd, factor);
     for ((out, value), u) in out.iter_mut().zip(values).zip(u) {
-        Q::load(value).sub(factor.mul(Q::load(u))).store(out);
+        Q::load(simd, value).sub(factor.mul(Q::load(simd, u))).store(out);
     }
 }
 
 /// `out = value - u * u`, four by four.
 #[inline(always)]
-pub(super) fn step_square<Q: Quad>(out: &mut [Four], values: &[Four], u: &[Four]) {
+pub(super) fn step_square<Q: Quad>(simd: Q::Simd, out: &mut [Four], values: &[Four], u: &[Four]) {
     for ((out, value), u) in out.iter_mut().zip(values).zip(u) {
-        let u = Q::load(u);
-        Q::load(value).sub(u.mul(u)).store(out);
+        let u = Q::load(simd, u);
+        Q::load(simd, value).sub(u.mul(u)).store(out);
     }
 }
 
 /// `out = factor * value`, four by four.
 #[inline(always)]
-pub(super) fn scale_by<Q: Quad>(out: &mut [Four], values: &[Four], factor: f64) {
-    let factor = Q::splat(factor);
+pub(super) fn scale_by<Q: Quad>(simd: Q::Simd, out: &mut [Four], values: &[Four], factor: f64) {
+    let factor = Q::splat(simd, factor);
     for (out, value) in out.iter_mut().zip(values) {
-        factor.mul(Q::load(value)).store(out);
+        factor.mul(Q::load(simd, value)).store(out);
     }
 }
 

@@ -13,78 +13,45 @@
 //! row is left to the [`walk`](super::walk) of a pair, whose lanes run over the sets.
 
 mod covariances;
+mod enumerate;
+mod row;
 mod sets;
 mod settle;
 mod singles;
 
-#[cfg(target_arch = "x86_64")]
-use super::simd::Avx2;
-use super::simd::{Portable, Quad};
-use super::{Rules, Scratch};
-use crate::engine::cpu::kernel::{RowView, Signal};
-use crate::search::book::Answer;
+use super::quad::Machine;
+use super::walk;
+use crate::engine::cpu::simd::Task;
+pub(super) use row::Row;
 use sets::{Sets, LANES};
 use singles::Singles;
 
-/// Buffers of a thread.
+/// Working memory of one thread.
 #[derive(Default)]
-pub struct RowScratch {
+pub struct Scratch {
     singles: Singles,
     sets: Sets,
-    set: Vec<u32>,
 }
 
-/// Decides the lanes of a row in the widest SIMD that this machine has. The results are the same in all.
-pub(super) fn dispatch(
-    rules: &Rules,
-    row: &RowView,
-    scratch: &mut Scratch,
-    signal: &Signal,
-    out: &mut dyn FnMut(&Answer),
-) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        #[target_feature(enable = "avx2")]
-        unsafe fn avx2(
-            rules: &Rules,
-            row: &RowView,
-            scratch: &mut Scratch,
-            signal: &Signal,
-            out: &mut dyn FnMut(&Answer),
-        ) {
-            decide::<Avx2>(rules, row, scratch, signal, out);
-        }
-        if std::arch::is_x86_feature_detected!("avx2") {
-            // SAFETY: the machine has AVX2, asked for in the line above.
-            return unsafe { avx2(rules, row, scratch, signal, out) };
-        }
-    }
-    decide::<Portable>(rules, row, scratch, signal, out);
+/// All lanes of a row.
+pub(super) struct Lanes<'a> {
+    pub row: Row<'a>,
+    pub scratch: &'a mut Scratch,
+    pub walks: &'a mut walk::Scratch,
 }
 
-#[inline(always)]
-fn decide<Q: Quad>(rules: &Rules, row: &RowView, scratch: &mut Scratch, signal: &Signal, out: &mut dyn FnMut(&Answer)) {
-    // Taken out, so that the walk of a pair can have the rest.
-    let mut own = std::mem::take(&mut scratch.rows);
-    let RowScratch { singles, sets, set } = &mut own;
-    if row.size == 1 {
-        singles.run(rules, row, set, signal, out);
-    } else {
-        for first in (0..row.places.len()).step_by(LANES) {
-            let lanes = first..(first + LANES).min(row.places.len());
-            sets.run::<Q>(rules, row, lanes, scratch, set, signal, out);
+impl<S: Machine> Task<S> for Lanes<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, simd: S) {
+        let Lanes { mut row, scratch: Scratch { singles, sets }, walks } = self;
+        if row.view.size == 1 {
+            return singles.run(&mut row);
+        }
+        let count = row.view.places.len();
+        for first in (0..count).step_by(LANES) {
+            sets.run::<S::Quad>(simd, &mut row, first..(first + LANES).min(count), walks);
         }
     }
-    scratch.rows = own;
 }
-
-/// The bit of each lane.
-pub(super) const BITS: [u64; 64] = {
-    let mut bits = [0; 64];
-    let mut i = 0;
-    while i < bits.len() {
-        bits[i] = 1 << i;
-        i += 1;
-    }
-    bits
-};

@@ -1,24 +1,16 @@
-//! Sets of two candidates and more: the enumeration of a row's sets, and what their prefixes share.
+//! Sets of two candidates and more: what their prefixes share, and their last step.
 
-use crate::search::book::Answer;
 use std::ops::Range;
 
-use super::super::simd::{Four, Quad};
-use super::super::{Rules, Scratch};
-use super::covariances::{grow, scale_by, step, step_square, two_depths, Rows};
+use super::super::quad::{Four, Quad};
+use super::covariances::{grow, scale_by, step, step_square, two_depths, Pivots, Rows};
+use super::row::Row;
 use crate::ci::gauss::COLLINEAR;
-use crate::engine::cpu::kernel::{RowView, Signal};
+use crate::engine::cpu::kernel::RowView;
 use crate::graph::subsets;
 
 /// Lanes that are run together: one bit each in a word.
 pub(super) const LANES: usize = 64;
-
-/// Where this few lanes are left, they go to the walk of a pair if that finds runs of at least `LONG_RUN` sets.
-const FEW_LANES: u32 = 3;
-const LONG_RUN: usize = 40;
-
-/// Sets between two looks at the signal.
-const LOOK: u64 = 1 << 12;
 
 /// Sets of two candidates and more, for up to [`LANES`] lanes.
 ///
@@ -26,21 +18,21 @@ const LOOK: u64 = 1 << 12;
 #[derive(Default)]
 pub(super) struct Sets {
     /// By depth and candidate: entry of the pivot's Cholesky row, covariance with x, variance.
-    pub(super) factor: Vec<Four>,
-    pub(super) with_x: Vec<Four>,
-    pub(super) variance: Vec<Four>,
+    factor: Vec<Four>,
+    with_x: Vec<Four>,
+    variance: Vec<Four>,
     /// By depth: variance of x, and the smallest pivot.
-    pub(super) x: Vec<f64>,
-    pub(super) smallest: Vec<f64>,
+    x: Vec<f64>,
+    smallest: Vec<f64>,
     /// By depth and lane: entry of the pivot's Cholesky row, covariance with x, variance.
     pub(super) pivot_row: Vec<Four>,
     pub(super) lane_x: Vec<Four>,
     pub(super) lane_variance: Vec<Four>,
     /// Covariances of a candidate with the candidates behind it, and with the lanes.
-    pub(super) among: Rows,
+    among: Rows,
     pub(super) between: Rows,
     /// By depth: counts its pivots.
-    pub(super) epoch: Vec<u32>,
+    epoch: Vec<u32>,
     pub(super) lanes: Vec<Lane>,
     /// By lane: below what q to look at it.
     pub(super) look_below: Vec<Four>,
@@ -69,19 +61,6 @@ pub(super) struct Lane {
     pub(super) first_rank: u64,
 }
 
-/// Where the enumeration of a row's sets stands.
-struct Cursor {
-    /// Rank of the next set in the whole list.
-    rank: u64,
-    /// The lanes that are not decided, as bits.
-    active: u64,
-    /// Depths up to this one are up to date; `broken` is the first whose pivot is too small, if any.
-    fresh: usize,
-    broken: Option<usize>,
-    /// Rank at which to look at the signal.
-    look_at: u64,
-}
-
 /// The last step of a set, shared by its lanes.
 pub(super) struct Leaf {
     /// Rank of the set in the whole list.
@@ -99,153 +78,11 @@ pub(super) struct Leaf {
 }
 
 impl Sets {
-    #[inline(always)]
-    #[allow(clippy::too_many_arguments)]
-    pub fn run<Q: Quad>(
-        &mut self,
-        rules: &Rules,
-        row: &RowView,
-        lanes: Range<usize>,
-        scratch: &mut Scratch,
-        set: &mut Vec<u32>,
-        signal: &Signal,
-        out: &mut dyn FnMut(&Answer),
-    ) {
-        if !self.start(rules, row, lanes) {
-            return;
-        }
-        let mut cursor = Cursor {
-            rank: row.sets.start,
-            active: if self.lanes.len() == LANES { !0u64 } else { (1u64 << self.lanes.len()) - 1 },
-            fresh: 0,
-            broken: None,
-            look_at: row.sets.start + LOOK,
-        };
-        loop {
-            // Loops over a few registers whose number is known are written out by the compiler.
-            let goes_on = match self.lanes.len().div_ceil(4) {
-                1 => self.enumerate::<Q, 1>(rules, row, &mut cursor, set, signal, out),
-                2 => self.enumerate::<Q, 2>(rules, row, &mut cursor, set, signal, out),
-                3 => self.enumerate::<Q, 3>(rules, row, &mut cursor, set, signal, out),
-                4 => self.enumerate::<Q, 4>(rules, row, &mut cursor, set, signal, out),
-                _ => self.enumerate::<Q, 0>(rules, row, &mut cursor, set, signal, out),
-            };
-            if !goes_on {
-                break;
-            }
-            // Half of the lanes are decided: they are closed up.
-            self.close_up(cursor.active, cursor.fresh);
-            cursor.active = (1u64 << self.lanes.len()) - 1;
-        }
-        if signal.stop_requested() {
-            return;
-        }
-        self.finish(rules, row, cursor.active, cursor.rank, scratch, set, signal, out);
-    }
-
-    /// Runs sets from where the cursor stands, with lanes in `W` fours (0: as many as there are); `true` when it is time to
-    /// close up the lanes.
-    #[inline(always)]
-    fn enumerate<Q: Quad, const W: usize>(
-        &mut self,
-        rules: &Rules,
-        row: &RowView,
-        cursor: &mut Cursor,
-        set: &mut Vec<u32>,
-        signal: &Signal,
-        out: &mut dyn FnMut(&Answer),
-    ) -> bool {
-        let list = row.neighbours.list(row.row as usize);
-        let (d, size) = (list.len(), row.size);
-        let depth = size - 1;
-        let fours = if W == 0 { self.lanes.len().div_ceil(4) } else { W };
-        let Cursor { mut rank, mut active, mut fresh, mut broken, mut look_at } = *cursor;
-        let mut close_up = false;
-        while rank < row.sets.end && active != 0 {
-            if active.count_ones() <= FEW_LANES && d / size >= LONG_RUN {
-                break;
-            }
-            if rank >= look_at {
-                look_at = rank + LOOK;
-                if signal.stop_requested() {
-                    break;
-                }
-                active &= !self.found_elsewhere(row);
-            }
-            if fours > 1 && active.count_ones() as usize <= 2 * fours {
-                close_up = active != 0;
-                break;
-            }
-            while fresh < depth && broken.is_none() {
-                if self.eliminate::<Q, W>(rules, list, fresh, fours) {
-                    fresh += 1;
-                } else {
-                    broken = Some(fresh);
-                }
-            }
-            let first = self.positions[depth] as usize;
-            let last = d.min(first + (row.sets.end - rank).min(d as u64) as usize);
-            let blocked = self.positions[..depth].iter().fold(0, |lanes, &at| lanes | self.bit_at(at as usize));
-            if broken.is_some() {
-                set.clear();
-                set.extend(self.positions.iter().map(|&at| list[at as usize]));
-                for (s, &last_member) in list.iter().enumerate().take(last).skip(first) {
-                    set[depth] = last_member;
-                    self.positions[depth] = s as u32;
-                    let allowed = active & !blocked & !self.bit_at(s);
-                    active &= !self.all_exactly(rules, row, allowed, set, out);
-                }
-            } else if active & !blocked != 0 {
-                for s in first..last {
-                    let allowed = active & !blocked & !self.bit_at(s);
-                    if allowed == 0 {
-                        continue;
-                    }
-                    let leaf = self.leaf::<Q, W>(rules, list, s, rank + (s - first) as u64, depth, fours);
-                    let suspects = if leaf.trusted {
-                        allowed & self.suspects::<Q, W>(rules, &leaf, depth, fours, d)
-                    } else {
-                        allowed
-                    };
-                    if suspects != 0 {
-                        self.positions[depth] = s as u32;
-                        set.clear();
-                        set.extend(self.positions.iter().map(|&at| list[at as usize]));
-                        active &= !self.look(rules, row, &leaf, suspects, set, out);
-                    }
-                }
-            }
-            self.positions[depth] = first as u32;
-            rank += (last - first) as u64;
-            if rank >= row.sets.end {
-                break;
-            }
-            // The next prefix: the last place of it that can still move.
-            let mut place = depth;
-            loop {
-                place -= 1;
-                if (self.positions[place] as usize) < d - size + place {
-                    break;
-                }
-            }
-            self.positions[place] += 1;
-            for later in place + 1..size {
-                self.positions[later] = self.positions[later - 1] + 1;
-            }
-            fresh = fresh.min(place);
-            if broken.is_some_and(|at| at >= place) {
-                broken = None;
-            }
-        }
-        *cursor = Cursor { rank, active, fresh, broken, look_at };
-        close_up
-    }
-
     /// Gathers what depth 0 needs and places the enumeration at its first set; `false` where memory does not suffice.
     #[inline(always)]
-    fn start(&mut self, rules: &Rules, row: &RowView, lanes: Range<usize>) -> bool {
+    pub(super) fn start(&mut self, row: &Row, lanes: Range<usize>) -> bool {
+        let (rules, row, list) = (row.rules, row.view, row.list());
         let x = row.row as usize;
-        let list = row.neighbours.list(x);
         let (d, size) = (list.len(), row.size);
         let cx = rules.gauss.column(x);
         let (fours, of_list) = (lanes.len().div_ceil(4), d.div_ceil(4));
@@ -314,7 +151,7 @@ impl Sets {
 
     /// The lane of a candidate's vertex as a bit.
     #[inline(always)]
-    fn bit_at(&self, at: usize) -> u64 {
+    pub(super) fn bit_at(&self, at: usize) -> u64 {
         match self.lane_at[at] {
             NO_LANE => 0,
             lane => 1 << lane,
@@ -322,7 +159,7 @@ impl Sets {
     }
 
     /// Lanes whose verdict a range of sets before this one has found.
-    fn found_elsewhere(&self, row: &RowView) -> u64 {
+    pub(super) fn found_elsewhere(&self, row: &RowView) -> u64 {
         let Some(found) = row.found else { return 0 };
         let gone = |lane: &Lane| found[lane.index].load(std::sync::atomic::Ordering::Relaxed) < lane.first_rank;
         self.lanes.iter().enumerate().filter(|(_, lane)| gone(lane)).fold(0, |bits, (i, _)| bits | 1 << i)
@@ -330,7 +167,7 @@ impl Sets {
 
     /// Keeps the lanes in `active` alone; depths up to `fresh` stay good.
     #[inline(never)]
-    fn close_up(&mut self, active: u64, fresh: usize) {
+    pub(super) fn close_up(&mut self, active: u64, fresh: usize) {
         let stride = 4 * self.between.stride;
         let kept: Vec<usize> = (0..self.lanes.len()).filter(|i| active >> i & 1 == 1).collect();
         let look_below = self.look_below.as_flattened_mut();
@@ -352,13 +189,18 @@ impl Sets {
 
     /// Conditions on the pivot of a depth; `false` when its variance is too small.
     #[inline(always)]
-    fn eliminate<Q: Quad, const W: usize>(&mut self, rules: &Rules, list: &[u32], m: usize, fours: usize) -> bool {
-        let d = list.len();
+    pub(super) fn eliminate<Q: Quad, const W: usize>(
+        &mut self,
+        simd: Q::Simd,
+        row: &Row,
+        m: usize,
+        fours: usize,
+    ) -> bool {
         let a = self.positions[m] as usize;
         let stride = self.among.stride;
         let at = 4 * m * stride + a;
         let pivot = self.variance.as_flattened()[at];
-        if !(pivot > rules.trusted_above) {
+        if !(pivot > row.rules.trusted_above) {
             return false;
         }
         self.smallest[m + 1] = self.smallest[m].min(pivot);
@@ -367,82 +209,83 @@ impl Sets {
         // stands behind the pivot is needed; the fours that it begins in are computed whole.
         let part = (a + 1) / 4..stride;
         let kept = m.min(self.among.depths - 1);
-        self.make_among::<Q>(rules, list, kept, a);
+        self.make_among::<Q>(simd, row, kept, a);
         {
-            let (above, row) = self.factor.split_at_mut(m * stride);
-            let row = &mut row[part.clone()];
-            row.copy_from_slice(&self.among.row(kept, a, d)[part.clone()]);
+            let (above, own) = self.factor.split_at_mut(m * stride);
+            let own = &mut own[part.clone()];
+            own.copy_from_slice(&self.among.row(kept, a)[part.clone()]);
             for j in kept..m {
-                let weight = Q::splat(above.as_flattened()[4 * j * stride + a]);
-                for (value, u) in row.iter_mut().zip(&above[j * stride..][part.clone()]) {
-                    Q::load(value).sub(weight.mul(Q::load(u))).store(value);
+                let weight = Q::splat(simd, above.as_flattened()[4 * j * stride + a]);
+                for (value, u) in own.iter_mut().zip(&above[j * stride..][part.clone()]) {
+                    Q::load(simd, value).sub(weight.mul(Q::load(simd, u))).store(value);
                 }
             }
-            let scale = Q::splat(scale);
-            for value in row {
-                scale.mul(Q::load(value)).store(value);
+            let scale = Q::splat(simd, scale);
+            for value in own {
+                scale.mul(Q::load(simd, value)).store(value);
             }
         }
         let x_a = self.with_x.as_flattened()[at] * scale;
         let factors = &self.factor[m * stride..][part.clone()];
         let (above, below) = two_depths(&mut self.with_x, m, stride, part.clone());
-        step::<Q>(below, above, factors, x_a);
+        step::<Q>(simd, below, above, factors, x_a);
         let (above, below) = two_depths(&mut self.variance, m, stride, part);
-        step_square::<Q>(below, above, factors);
+        step_square::<Q>(simd, below, above, factors);
         self.x[m + 1] = self.x[m] - x_a * x_a;
 
-        self.make_between::<Q, W>(rules, list, m, a, fours);
+        self.make_between::<Q, W>(simd, row, m, a, fours);
         let stride = self.between.stride;
         let pivot_row = &mut self.pivot_row[m * stride..][..fours];
-        scale_by::<Q>(pivot_row, &self.between.row(m, a, d)[..fours], scale);
+        scale_by::<Q>(simd, pivot_row, &self.between.row(m, a)[..fours], scale);
         let (above, below) = two_depths(&mut self.lane_x, m, stride, 0..fours);
-        step::<Q>(below, above, pivot_row, x_a);
+        step::<Q>(simd, below, above, pivot_row, x_a);
         let (above, below) = two_depths(&mut self.lane_variance, m, stride, 0..fours);
-        step_square::<Q>(below, above, pivot_row);
+        step_square::<Q>(simd, below, above, pivot_row);
         self.epoch[m + 1] += 1;
         true
     }
 
     /// Sees to it that the covariances of candidate a with those behind it are there at a depth.
     #[inline(always)]
-    fn make_among<Q: Quad>(&mut self, rules: &Rules, list: &[u32], m: usize, a: usize) {
-        let (factor, stride) = (&self.factor, self.among.stride);
-        let gather = |row: &mut [Four]| {
-            let column = rules.gauss.column(list[a] as usize);
-            for (value, &v) in row.as_flattened_mut()[a + 1..].iter_mut().zip(&list[a + 1..]) {
+    fn make_among<Q: Quad>(&mut self, simd: Q::Simd, row: &Row, m: usize, a: usize) {
+        let (list, part) = (row.list(), (a + 1) / 4..self.among.stride);
+        let gather = |values: &mut [Four]| {
+            let column = row.rules.gauss.column(list[a] as usize);
+            for (value, &v) in values.as_flattened_mut()[a + 1..].iter_mut().zip(&list[a + 1..]) {
                 *value = column[v as usize];
             }
         };
-        let factor_of = |m: usize| factor.as_flattened()[4 * m * stride + a];
-        self.among.make::<Q>(m, a, list.len(), (a + 1) / 4..stride, &self.epoch, factor, factor_of, gather);
+        let pivots = Pivots { epoch: &self.epoch, rows: &self.factor, factor: &self.factor, stride: self.among.stride };
+        self.among.make::<Q>(simd, m, a, part, &pivots, gather);
     }
 
     /// Sees to it that the covariances of candidate s with the lanes are there at a depth.
     #[inline(always)]
-    fn make_between<Q: Quad, const W: usize>(&mut self, rules: &Rules, list: &[u32], m: usize, s: usize, fours: usize) {
-        let (factor, stride, lanes) = (&self.factor, self.among.stride, &self.lanes);
-        let gather = |row: &mut [Four]| {
-            let column = rules.gauss.column(list[s] as usize);
-            for (value, lane) in row.as_flattened_mut().iter_mut().zip(lanes) {
+    fn make_between<Q: Quad, const W: usize>(&mut self, simd: Q::Simd, row: &Row, m: usize, s: usize, fours: usize) {
+        let (list, lanes) = (row.list(), &self.lanes);
+        let gather = |values: &mut [Four]| {
+            let column = row.rules.gauss.column(list[s] as usize);
+            for (value, lane) in values.as_flattened_mut().iter_mut().zip(lanes) {
                 *value = column[lane.vertex as usize];
             }
         };
-        let factor_of = |m: usize| factor.as_flattened()[4 * m * stride + s];
-        self.between.make::<Q>(m, s, list.len(), 0..fours, &self.epoch, &self.pivot_row, factor_of, gather);
+        let pivots =
+            Pivots { epoch: &self.epoch, rows: &self.pivot_row, factor: &self.factor, stride: self.among.stride };
+        self.between.make::<Q>(simd, m, s, 0..fours, &pivots, gather);
     }
 
     /// The last step of the set that ends in candidate s.
     #[inline(always)]
-    fn leaf<Q: Quad, const W: usize>(
+    pub(super) fn leaf<Q: Quad, const W: usize>(
         &mut self,
-        rules: &Rules,
-        list: &[u32],
+        simd: Q::Simd,
+        row: &Row,
         s: usize,
         rank: u64,
         depth: usize,
         fours: usize,
     ) -> Leaf {
-        self.make_between::<Q, W>(rules, list, depth - 1, s, fours);
+        self.make_between::<Q, W>(simd, row, depth - 1, s, fours);
         let stride = 4 * self.among.stride;
         let variance = self.variance.as_flattened()[depth * stride + s];
         let with_x = self.with_x.as_flattened()[depth * stride + s];
@@ -458,37 +301,39 @@ impl Sets {
             inverse,
             var_x,
             pivot,
-            trusted: pivot * var_x > rules.trusted_above,
+            trusted: pivot * var_x > row.rules.trusted_above,
         }
     }
 
     /// The lanes to be looked at, as bits (those of padding among them).
     #[inline(always)]
-    fn suspects<Q: Quad, const W: usize>(
+    pub(super) fn suspects<Q: Quad, const W: usize>(
         &self,
-        rules: &Rules,
+        simd: Q::Simd,
+        row: &Row,
         leaf: &Leaf,
         depth: usize,
         fours: usize,
-        d: usize,
     ) -> u64 {
         let stride = self.between.stride;
-        let row = &self.between.row(depth - 1, leaf.last, d)[..fours];
+        let with_last = &self.between.row(depth - 1, leaf.last)[..fours];
         let pivot_row = &self.pivot_row[(depth - 1) * stride..][..fours];
         let lane_x = &self.lane_x[depth * stride..][..fours];
         let lane_variance = &self.lane_variance[depth * stride..][..fours];
         let look_below = &self.look_below[..fours];
-        let (factor, weight, inverse) = (Q::splat(leaf.factor), Q::splat(leaf.weight), Q::splat(leaf.inverse));
-        let (var_x, pivot, collinear) = (Q::splat(leaf.var_x), Q::splat(leaf.pivot), Q::splat(COLLINEAR));
-        let trusted = Q::splat(rules.trusted_above);
+        let (factor, weight, inverse) =
+            (Q::splat(simd, leaf.factor), Q::splat(simd, leaf.weight), Q::splat(simd, leaf.inverse));
+        let (var_x, pivot, collinear) =
+            (Q::splat(simd, leaf.var_x), Q::splat(simd, leaf.pivot), Q::splat(simd, COLLINEAR));
+        let trusted = Q::splat(simd, row.rules.trusted_above);
         let mut clear = 0;
         for i in 0..fours {
-            let r = Q::load(&row[i]).sub(factor.mul(Q::load(&pivot_row[i])));
-            let cov = Q::load(&lane_x[i]).sub(weight.mul(r));
-            let var_y = Q::load(&lane_variance[i]).sub(r.mul(inverse).mul(r));
+            let r = Q::load(simd, &with_last[i]).sub(factor.mul(Q::load(simd, &pivot_row[i])));
+            let cov = Q::load(simd, &lane_x[i]).sub(weight.mul(r));
+            let var_y = Q::load(simd, &lane_variance[i]).sub(r.mul(inverse).mul(r));
             let square = cov.mul(cov);
             let scale = var_x.mul(var_y);
-            let above = square.above(Q::load(&look_below[i]).mul(scale));
+            let above = square.above(Q::load(simd, &look_below[i]).mul(scale));
             clear |= (above & collinear.mul(scale).above(square) & pivot.mul(var_y).above(trusted)) << (4 * i);
         }
         !clear

@@ -2,61 +2,52 @@
 
 use std::ops::Range;
 
-use super::super::simd::Four;
-use super::super::{judge_side, Rules, Scratch};
+use super::super::quad::Four;
+use super::super::walk::{self, judge_side};
+use super::row::Row;
 use super::sets::{Lane, Leaf, Sets};
 use crate::ci::gauss::COLLINEAR;
-use crate::engine::cpu::kernel::{RowView, SideView, Signal};
+use crate::engine::cpu::kernel::{RowView, SideView};
 use crate::graph::subsets;
-use crate::search::book::Answer;
 use crate::search::level::{CandidateOrder, PairSide, Verdict};
 
 impl Sets {
     /// Looks at the suspects of a set; returns those that it decides.
     #[inline(never)]
-    #[allow(clippy::too_many_arguments)]
-    pub(super) fn look(
-        &mut self,
-        rules: &Rules,
-        row: &RowView,
-        leaf: &Leaf,
-        mut suspects: u64,
-        set: &[u32],
-        out: &mut dyn FnMut(&Answer),
-    ) -> u64 {
+    pub(super) fn look(&mut self, row: &mut Row, leaf: &Leaf, mut suspects: u64) -> u64 {
         let d = self.lane_at.len();
-        let depth = row.size - 1;
+        let depth = row.view.size - 1;
         let stride = 4 * self.between.stride;
         let mut decided = 0;
         while suspects != 0 {
             let i = suspects.trailing_zeros() as usize;
             suspects &= suspects - 1;
             let at = |buffer: &[Four], m: usize| buffer.as_flattened()[m * stride + i];
-            let r = self.between.row(depth - 1, leaf.last, d).as_flattened()[i]
-                - leaf.factor * at(&self.pivot_row, depth - 1);
+            let r =
+                self.between.row(depth - 1, leaf.last).as_flattened()[i] - leaf.factor * at(&self.pivot_row, depth - 1);
             let cov = at(&self.lane_x, depth) - leaf.weight * r;
             let var_y = at(&self.lane_variance, depth) - (r * leaf.inverse) * r;
             let q = cov * cov / (leaf.var_x * var_y);
             let lane = &mut self.lanes[i];
             let own_rank = |lane: &Lane| subsets::rank_without(d, &self.positions, lane.place as usize);
             let condition = leaf.pivot * leaf.var_x.min(var_y);
-            if leaf.trusted && (condition > rules.trusted_above) & (q < COLLINEAR) {
-                if q > rules.cutoff.dependent_above {
+            if leaf.trusted && (condition > row.rules.trusted_above) & (q < COLLINEAR) {
+                if q > row.rules.cutoff.dependent_above {
                     if q < lane.smallest.0 {
                         lane.smallest = (q, leaf.rank);
                         self.look_below.as_flattened_mut()[i] = q;
                     }
                     continue;
                 }
-                if q < rules.cutoff.independent_below {
-                    let p = rules.p_of_square(q, condition, row.row as usize, lane.vertex as usize, set);
+                if q < row.rules.cutoff.independent_below {
+                    let p = row.rules.p_of_square(q, condition, row.x(), lane.vertex as usize, row.set);
                     let verdict = Verdict::Independent { rank: own_rank(lane), p };
-                    out(&Answer { at: lane.index, verdict, set, exact_tests: lane.exact_tests });
+                    row.tell(lane.index, verdict, lane.exact_tests);
                     decided |= 1 << i;
                     continue;
                 }
             }
-            if exactly(rules, row, lane, own_rank, set, out) {
+            if exactly(row, lane, own_rank) {
                 decided |= 1 << i;
             }
         }
@@ -65,21 +56,14 @@ impl Sets {
 
     /// Decides a set by the exact formula for all of the lanes; returns those that it decides.
     #[inline(never)]
-    pub(super) fn all_exactly(
-        &mut self,
-        rules: &Rules,
-        row: &RowView,
-        mut lanes: u64,
-        set: &[u32],
-        out: &mut dyn FnMut(&Answer),
-    ) -> u64 {
+    pub(super) fn all_exactly(&mut self, row: &mut Row, mut lanes: u64) -> u64 {
         let d = self.lane_at.len();
         let mut decided = 0;
         while lanes != 0 {
             let i = lanes.trailing_zeros() as usize;
             lanes &= lanes - 1;
             let own_rank = |lane: &Lane| subsets::rank_without(d, &self.positions, lane.place as usize);
-            if exactly(rules, row, &mut self.lanes[i], own_rank, set, out) {
+            if exactly(row, &mut self.lanes[i], own_rank) {
                 decided |= 1 << i;
             }
         }
@@ -87,22 +71,11 @@ impl Sets {
     }
 
     /// Tells of the lanes that no set has separated; those of a long row are walked to the end one by one.
-    #[allow(clippy::too_many_arguments)]
-    pub(super) fn finish(
-        &mut self,
-        rules: &Rules,
-        row: &RowView,
-        active: u64,
-        rank: u64,
-        scratch: &mut Scratch,
-        set: &mut Vec<u32>,
-        signal: &Signal,
-        out: &mut dyn FnMut(&Answer),
-    ) {
-        let list = row.neighbours.list(row.row as usize);
+    pub(super) fn finish(&mut self, row: &mut Row, active: u64, rank: u64, walks: &mut walk::Scratch) {
+        let list = row.list();
         let d = list.len();
         let mut positions = std::mem::take(&mut self.positions);
-        let of_lane = subsets::binomial(d - 1, row.size).unwrap_or(u64::MAX);
+        let of_lane = subsets::binomial(d - 1, row.view.size).unwrap_or(u64::MAX);
         let mut own = |rank: u64, lane: &Lane| {
             subsets::unrank(d, rank, &mut positions);
             subsets::rank_without(d, &positions, lane.place as usize)
@@ -112,42 +85,35 @@ impl Sets {
             let (q, at) = lane.smallest;
             let smallest = (q < f64::INFINITY).then(|| (q, own(at, lane)));
             let mut verdict = Verdict::Dependent { rank: lane.exact.1, p: lane.exact.0 };
-            let start = if rank < row.sets.end { own(rank, lane) } else { of_lane };
-            let all_sets = subsets::binomial(d, row.size).unwrap_or(u64::MAX);
-            let end = if row.sets.end < all_sets { own(row.sets.end, lane) } else { of_lane };
-            let rest = side_of(row, lane.place, start..end);
-            set.clear();
+            let start = if rank < row.view.sets.end { own(rank, lane) } else { of_lane };
+            let all_sets = subsets::binomial(d, row.view.size).unwrap_or(u64::MAX);
+            let end = if row.view.sets.end < all_sets { own(row.view.sets.end, lane) } else { of_lane };
+            let rest = side_of(row.view, lane.place, start..end);
+            row.set.clear();
             if start < end {
-                let for_lane = signal.for_lane(row.found.map(|found| &found[lane.index]));
-                verdict = judge_side(rules, &rest, scratch, &for_lane, smallest).merge(verdict);
+                let for_lane = row.signal.for_lane(row.view.found.map(|found| &found[lane.index]));
+                verdict = judge_side(row.rules, &rest, walks, &for_lane, smallest).merge(verdict);
                 exact_tests += for_lane.exact_tests();
                 if let Verdict::Independent { rank, .. } | Verdict::Undefined { rank, .. } = verdict {
-                    rest.side.set_into(row.neighbours, row.size, rank, set);
+                    rest.side.set_into(row.view.neighbours, row.view.size, rank, row.set);
                 }
             } else if let Some((_, rank)) = smallest {
-                rest.side.set_into(row.neighbours, row.size, rank, set);
+                rest.side.set_into(row.view.neighbours, row.view.size, rank, row.set);
                 // The quick form was trusted here, so pcalg's has an answer too.
-                if let Ok(p) = rules.gauss.p_value(row.row as usize, lane.vertex as usize, set) {
+                if let Ok(p) = row.rules.gauss.p_value(row.x(), lane.vertex as usize, row.set) {
                     verdict = Verdict::Dependent { rank, p }.merge(verdict);
                 }
             }
-            out(&Answer { at: lane.index, verdict, set, exact_tests });
+            row.tell(lane.index, verdict, exact_tests);
         }
         self.positions = positions;
     }
 }
 
 /// Decides one test of a lane by the exact formula; `true` when that decides the lane.
-fn exactly(
-    rules: &Rules,
-    row: &RowView,
-    lane: &mut Lane,
-    own_rank: impl Fn(&Lane) -> u64,
-    set: &[u32],
-    out: &mut dyn FnMut(&Answer),
-) -> bool {
+fn exactly(row: &mut Row, lane: &mut Lane, own_rank: impl Fn(&Lane) -> u64) -> bool {
     lane.exact_tests += 1;
-    let verdict = match rules.exactly(row.row as usize, lane.vertex as usize, set) {
+    let verdict = match row.rules.exactly(row.x(), lane.vertex as usize, row.set) {
         Err(reason) => Verdict::Undefined { rank: own_rank(lane), reason },
         Ok((p, true)) => Verdict::Independent { rank: own_rank(lane), p },
         Ok((p, false)) => {
@@ -157,7 +123,7 @@ fn exactly(
             return false;
         }
     };
-    out(&Answer { at: lane.index, verdict, set, exact_tests: lane.exact_tests });
+    row.tell(lane.index, verdict, lane.exact_tests);
     true
 }
 

@@ -1,9 +1,10 @@
 //! Sets of one candidate: the candidates in order, all lanes at once, then the few lanes that remain one by one.
 
-use super::super::Rules;
-use super::BITS;
+use std::ops::Range;
+
+use super::super::quad::BITS;
+use super::row::Row;
 use crate::engine::cpu::kernel::{RowView, Signal};
-use crate::search::book::Answer;
 use crate::search::level::Verdict;
 
 /// Where this few lanes are left, they are walked one by one, with the candidates side by side.
@@ -36,25 +37,18 @@ struct Walked {
 
 impl Singles {
     #[inline(always)]
-    pub fn run(
-        &mut self,
-        rules: &Rules,
-        row: &RowView,
-        set: &mut Vec<u32>,
-        signal: &Signal,
-        out: &mut dyn FnMut(&Answer),
-    ) {
-        let x = row.row as usize;
-        let list = row.neighbours.list(x);
-        let cx = rules.gauss.column(x);
+    pub fn run(&mut self, row: &mut Row) {
+        let Row { rules, view, .. } = *row;
+        let list = row.list();
+        let cx = rules.gauss.column(row.x());
         let above = rules.cutoff.dependent_above;
-        assert!(row.neighbours.p() <= cx.len(), "a graph on more vertices than the test has");
-        self.start(row, list, cx);
-        let (start, end) = (row.sets.start as usize, row.sets.end as usize);
-        let mut n = row.places.len();
+        assert!(view.neighbours.p() <= cx.len(), "a graph on more vertices than the test has");
+        self.start(view, list, cx);
+        let (start, end) = (view.sets.start as usize, view.sets.end as usize);
+        let mut n = view.places.len();
         let mut at = start;
         while at < end && n > FEW {
-            if at % 64 == 0 && signal.stop_requested() {
+            if at % 64 == 0 && row.signal.stop_requested() {
                 return;
             }
             let ck = rules.gauss.column(list[at] as usize);
@@ -76,14 +70,12 @@ impl Singles {
                 any |= *suspect;
             }
             if any != 0 {
-                n = self.look_at_suspects(rules, row, n, at, set, out);
+                n = self.look_at_suspects(row, n, at);
             }
             at += 1;
         }
         for i in 0..n {
-            let lane = self.lane[i] as usize;
-            let limit = row.found.map(|found| &found[lane]);
-            self.walk(rules, row, lane, start, at, end, set, &signal.for_lane(limit), out);
+            self.walk(row, self.lane[i] as usize, at);
         }
     }
 
@@ -107,15 +99,7 @@ impl Singles {
 
     /// Looks at the lanes marked by `suspect`, and closes up those that stay; returns their number.
     #[inline(always)]
-    fn look_at_suspects(
-        &mut self,
-        rules: &Rules,
-        row: &RowView,
-        n: usize,
-        at: usize,
-        set: &mut Vec<u32>,
-        out: &mut dyn FnMut(&Answer),
-    ) -> usize {
+    fn look_at_suspects(&mut self, row: &mut Row, n: usize, at: usize) -> usize {
         self.suspects.resize(n.max(self.suspects.len()), 0);
         let mut hits = 0;
         for (i, &suspect) in self.suspect[..n].iter().enumerate() {
@@ -124,7 +108,7 @@ impl Singles {
         }
         for hit in 0..hits {
             let i = self.suspects[hit] as usize;
-            if !self.decides(rules, row, self.lane[i] as usize, self.with_x[i], at, set, out) {
+            if !self.decides(row, self.lane[i] as usize, self.with_x[i], at) {
                 self.suspect[i] = 0;
             }
         }
@@ -141,20 +125,10 @@ impl Singles {
 
     /// Looks at one lane and the candidate `at`; `true` when that decides it.
     #[inline(always)]
-    #[allow(clippy::too_many_arguments)]
-    fn decides(
-        &mut self,
-        rules: &Rules,
-        row: &RowView,
-        lane: usize,
-        with_x: f64,
-        at: usize,
-        set: &mut Vec<u32>,
-        out: &mut dyn FnMut(&Answer),
-    ) -> bool {
+    fn decides(&mut self, row: &mut Row, lane: usize, with_x: f64, at: usize) -> bool {
         let (of_x, left_x) = (self.of_x[at], self.left_x[at]);
-        let list = row.neighbours.list(row.row as usize);
-        let place = row.places[lane] as usize;
+        let (rules, list, x) = (row.rules, row.list(), row.x());
+        let place = row.view.places[lane] as usize;
         if at == place {
             return false;
         }
@@ -167,86 +141,73 @@ impl Singles {
         let condition = left_x.min(left_y);
         let trusted = condition > rules.trusted_above;
         let verdict = if trusted & (q < rules.cutoff.independent_below) {
-            Verdict::Independent { rank, p: rules.p_of_square(q, condition, row.row as usize, y, &[k]) }
+            Verdict::Independent { rank, p: rules.p_of_square(q, condition, x, y, &[k]) }
         } else if trusted & (q > rules.cutoff.dependent_above) {
             return false;
         } else {
             self.exact_tests[lane] += 1;
-            match rules.exactly(row.row as usize, y, &[k]) {
+            match rules.exactly(x, y, &[k]) {
                 Err(reason) => Verdict::Undefined { rank, reason },
                 Ok((p, true)) => Verdict::Independent { rank, p },
                 Ok((_, false)) => return false,
             }
         };
-        set.clear();
-        set.push(k);
-        out(&Answer { at: lane, verdict, set, exact_tests: self.exact_tests[lane] });
+        row.set.clear();
+        row.set.push(k);
+        row.tell(lane, verdict, self.exact_tests[lane]);
         true
     }
 
-    /// Decides a lane that the candidates from `start` to `at` do not separate, by those from `at` to `end`.
+    /// Decides a lane that the candidates before `at` do not separate, by those from there on.
     #[inline(always)]
-    #[allow(clippy::too_many_arguments)]
-    fn walk(
-        &mut self,
-        rules: &Rules,
-        row: &RowView,
-        lane: usize,
-        start: usize,
-        at: usize,
-        end: usize,
-        set: &mut Vec<u32>,
-        signal: &Signal,
-        out: &mut dyn FnMut(&Answer),
-    ) {
+    fn walk(&mut self, row: &mut Row, lane: usize, at: usize) {
+        let Row { rules, view, .. } = *row;
+        let (start, end) = (view.sets.start as usize, view.sets.end as usize);
         let mut walked = Walked { smallest: (f64::INFINITY, 0), exact: (-1.0, 0) };
         let known = self.exact_tests[lane];
-        if self.walk_part(rules, row, lane, at, end, &mut walked, set, signal, out) {
+        let signal = row.signal.for_lane(view.found.map(|found| &found[lane]));
+        if self.walk_part(row, lane, at..end, &mut walked, &signal) {
             return;
         }
         // Of the first candidates only the largest p is not known yet, and that of few lanes is ever asked for.
         let exact_tests = self.exact_tests[lane];
         self.exact_tests[lane] = known;
-        let again = signal.for_lane(None);
-        if self.walk_part(rules, row, lane, start, at, &mut walked, set, &again, out) {
+        if self.walk_part(row, lane, start..at, &mut walked, &signal.for_lane(None)) {
             return;
         }
-        let list = row.neighbours.list(row.row as usize);
-        let place = row.places[lane];
+        let list = row.list();
+        let place = view.places[lane];
         let mut verdict = Verdict::Dependent { rank: walked.exact.1, p: walked.exact.0 };
         let (smallest, rank) = walked.smallest;
         if smallest < f64::INFINITY {
             let k = list[rank as usize + usize::from(rank >= u64::from(place))];
             // The quick form was trusted here, so pcalg's has an answer too.
-            if let Ok(p) = rules.gauss.p_value(row.row as usize, list[place as usize] as usize, &[k]) {
+            if let Ok(p) = rules.gauss.p_value(row.x(), list[place as usize] as usize, &[k]) {
                 verdict = Verdict::Dependent { rank, p }.merge(verdict);
             }
         }
-        out(&Answer { at: lane, verdict, set: &[], exact_tests });
+        row.set.clear();
+        row.tell(lane, verdict, exact_tests);
     }
 
     /// Walks the candidates from one to another for one lane; `true` when that decides it.
     #[inline(always)]
-    #[allow(clippy::too_many_arguments)]
     fn walk_part(
         &mut self,
-        rules: &Rules,
-        row: &RowView,
+        row: &mut Row,
         lane: usize,
-        mut from: usize,
-        to: usize,
+        part: Range<usize>,
         walked: &mut Walked,
-        set: &mut Vec<u32>,
         signal: &Signal,
-        out: &mut dyn FnMut(&Answer),
     ) -> bool {
         const BLOCK: usize = 64;
-        let list = row.neighbours.list(row.row as usize);
-        let place = row.places[lane] as usize;
+        let (rules, list, x) = (row.rules, row.list(), row.x());
+        let place = row.view.places[lane] as usize;
         let y = list[place] as usize;
         let cy = rules.gauss.column(y);
-        let with_x = rules.gauss.correlation(row.row as usize, y);
+        let with_x = rules.gauss.correlation(x, y);
         let mut r_y = [0.0; BLOCK];
+        let Range { start: mut from, end: to } = part;
         while from < to {
             let own = |at: usize| (at - usize::from(at > place)) as u64;
             if signal.leave_at(own(from)) {
@@ -282,12 +243,12 @@ impl Singles {
                     continue;
                 }
                 let before = self.exact_tests[lane];
-                if self.decides(rules, row, lane, with_x, at, set, out) {
+                if self.decides(row, lane, with_x, at) {
                     return true;
                 }
                 if self.exact_tests[lane] > before {
                     // Not separated, by the exact formula: asked again for its p, which is rare.
-                    if let Ok((p, _)) = rules.exactly(row.row as usize, y, &[list[at]]) {
+                    if let Ok((p, _)) = rules.exactly(x, y, &[list[at]]) {
                         if p > walked.exact.0 {
                             walked.exact = (p, own(at));
                         }

@@ -3,12 +3,12 @@
 
 use crate::support::cuda::emulated;
 use crate::support::golden::cases;
-use crate::support::select::{follow, recorded, simulated, sparse_and_dense};
+use crate::support::selection::{follow, recorded, simulated, sparse_and_dense};
 use crate::support::ways::ways;
 use pcgpu_core::engine::cpu::selection::CpuCounting;
 use pcgpu_core::engine::cuda::selection::{CudaCounting, SelectionOptions, Strategy};
 use pcgpu_core::observer::{Observer, Unobserved};
-use pcgpu_core::select::{select, CountLogs, Counting, Criterion, Joint, Partner, Samples, Shards, Sums};
+use pcgpu_core::selection::{select, CountLogs, Counting, Criterion, Joint, Partner, Samples, Shards, Sums};
 use pcgpu_core::{DeviceError, DeviceKind, Error, Result};
 
 #[test]

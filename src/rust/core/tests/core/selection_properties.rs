@@ -1,26 +1,13 @@
-//! Feature selection on the CPU: scikit-feature's recorded answers, the definitions, any number of threads and shards.
+//! Feature selection on the CPU: the definitions, any number of threads and shards.
 
-use crate::support::golden::cases;
-use crate::support::select::{follow, recorded, samples_of, score_by_definition, simulated, sparse_and_dense};
+use crate::support::selection::{samples_of, score_by_definition, simulated, sparse_and_dense};
 use pcgpu_core::engine::cpu::selection::{encode, CpuCounting};
 use pcgpu_core::observer::{Observer, Unobserved};
-use pcgpu_core::select::discretise::{Column, Discretise};
-use pcgpu_core::select::{select, CountLogs, Counting, Criterion, Machines, Partner, Samples, Selector, Shards, Sums};
+use pcgpu_core::selection::discretise::{Column, Discretise};
+use pcgpu_core::selection::{
+    select, CountLogs, Counting, Criterion, Machines, Partner, Samples, Selector, Shards, Sums,
+};
 use pcgpu_core::{Error, Result};
-
-#[test]
-fn recorded_selections() {
-    let mut steps = 0;
-    for case in cases("jmi-") {
-        let samples = recorded(&case);
-        let logs = CountLogs::new(samples.n());
-        for threads in [1, 2, 4] {
-            let mut counting = CpuCounting::new(&samples, &logs, 0..samples.p(), threads);
-            steps += follow(&case, &samples, &logs, &mut counting);
-        }
-    }
-    assert_eq!(steps, 3 * (50 * 3 + 20 * 2 + 30 * 2 + 40 * 2 + 35));
-}
 
 #[test]
 fn sparse_features_have_the_scores_of_dense_ones() {
@@ -43,7 +30,7 @@ fn selections(
     logs: &CountLogs,
     k: usize,
     machines: &mut (impl Machines + ?Sized),
-) -> Vec<pcgpu_core::select::Selection> {
+) -> Vec<pcgpu_core::selection::Selection> {
     let all = Criterion::ALL.into_iter();
     all.map(|criterion| select(samples, logs, machines, criterion, k, &mut Unobserved).unwrap()).collect()
 }

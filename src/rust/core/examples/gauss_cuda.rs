@@ -1,6 +1,6 @@
 //! Times the CUDA engine on a CSV of samples x variables, level by level, and compares its answer with the
 //! CPU engine's:
-//! `cargo run --release -p pcgpu-core --example cuda -- data.csv stable.fast 0.01 shared 5`
+//! `cargo run --release -p pcgpu-core --example gauss_cuda -- data.csv stable.fast 0.01 shared 5`
 //!
 //! A file `*.bin` holds p and n as 32-bit integers and then the p x p correlations as doubles.
 

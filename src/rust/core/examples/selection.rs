@@ -1,9 +1,9 @@
 //! Times feature selection on simulated data, on a GPU and on the CPU, and compares the answers.
 //!
 //! ```text
-//! cargo run --release --example select -- FEATURES SAMPLES CLASSES BINS K [density=1] [repeats=5] [joined=THREADS]
+//! cargo run --release --example selection -- FEATURES SAMPLES CLASSES BINS K [density=1] [repeats=5] [joined=THREADS]
 //!     [cpu=THREADS] [criterion=JMI] [stepwise=1] [shared=BYTES] [shards=1]
-//! cargo run --release --example select -- --check-small
+//! cargo run --release --example selection -- --check-small
 //! ```
 //!
 //! A value is 0 with probability 1 - density, else one of BINS levels; every tenth feature depends on the class. The floor is
@@ -21,7 +21,7 @@ use pcgpu_core::ci::discrete::{Coded, Codes, Variable};
 use pcgpu_core::engine::cpu::selection::CpuCounting;
 use pcgpu_core::engine::cuda::selection::{CudaCounting, SelectionOptions, Strategy};
 use pcgpu_core::observer::{Observer, Unobserved};
-use pcgpu_core::select::{select, CountLogs, Counting, Criterion, Machines, Samples, Selection, Selector, Shards};
+use pcgpu_core::selection::{select, CountLogs, Counting, Criterion, Machines, Samples, Selection, Selector, Shards};
 use pcgpu_core::Result;
 use ways::ways;
 

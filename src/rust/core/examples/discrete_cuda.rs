@@ -1,6 +1,6 @@
 //! Times the CUDA engine on discrete data, level by level, and compares with the CPU engine.
 //!
-//! `cargo run --release -p pcgpu-core --example cuda_discrete -- FILE [chi2|dis] [alpha] [strategy] [repeats] [m.max]`
+//! `cargo run --release -p pcgpu-core --example discrete_cuda -- FILE [chi2|dis] [alpha] [strategy] [repeats] [m.max]`
 //!
 //! FILE: a header, then a row of level codes 0, 1, ... for each sample (.gz too). `random:p:n:levels:seed` stands for uniform
 //! independent variables, of which every third is mostly a copy of the one before. `circle:p:n:levels:degree` stands for such

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use pcgpu_core::engine::cpu::selection::encode;
 use pcgpu_core::observer::Unobserved;
-use pcgpu_core::select::discretise::{Column, Discretise};
-use pcgpu_core::select::{CountLogs, Counting, Criterion, Samples, Selector};
+use pcgpu_core::selection::discretise::{Column, Discretise};
+use pcgpu_core::selection::{CountLogs, Counting, Criterion, Samples, Selector};
 use serde_json::Value;
 
 use crate::support::golden::Case;

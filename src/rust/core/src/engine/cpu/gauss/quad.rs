@@ -1,0 +1,156 @@
+//! Four doubles at once.
+
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::{
+    __m256d, _mm256_cmp_pd, _mm256_loadu_pd, _mm256_movemask_pd, _mm256_mul_pd, _mm256_set1_pd, _mm256_storeu_pd,
+    _mm256_sub_pd, _CMP_GT_OQ,
+};
+
+#[cfg(target_arch = "x86_64")]
+use crate::engine::cpu::simd::Avx2;
+use crate::engine::cpu::simd::Plain;
+
+/// The bit of each lane.
+pub(super) const BITS: [u64; 64] = {
+    let mut bits = [0; 64];
+    let mut i = 0;
+    while i < bits.len() {
+        bits[i] = 1 << i;
+        i += 1;
+    }
+    bits
+};
+
+/// Four doubles in memory.
+pub(super) type Four = [f64; 4];
+
+/// A machine, by its registers.
+pub(super) trait Machine: Copy {
+    type Quad: Quad<Simd = Self>;
+}
+
+impl Machine for Plain {
+    type Quad = Portable;
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Machine for Avx2 {
+    type Quad = Wide;
+}
+
+/// Four doubles in registers, of a machine that is known to have them.
+pub(super) trait Quad: Copy {
+    type Simd: Copy;
+
+    fn splat(simd: Self::Simd, value: f64) -> Self;
+    fn load(simd: Self::Simd, from: &Four) -> Self;
+    fn store(self, to: &mut Four);
+    fn sub(self, other: Self) -> Self;
+    fn mul(self, other: Self) -> Self;
+    /// The lowest four bits: where this is larger (never with NaN).
+    fn above(self, other: Self) -> u64;
+}
+
+/// For any machine.
+#[derive(Clone, Copy)]
+pub(super) struct Portable(Four);
+
+impl Quad for Portable {
+    type Simd = Plain;
+
+    #[inline(always)]
+    fn splat(_: Plain, value: f64) -> Self {
+        Portable([value; 4])
+    }
+
+    #[inline(always)]
+    fn load(_: Plain, from: &Four) -> Self {
+        Portable(*from)
+    }
+
+    #[inline(always)]
+    fn store(self, to: &mut Four) {
+        *to = self.0;
+    }
+
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        Portable(std::array::from_fn(|i| self.0[i] - other.0[i]))
+    }
+
+    #[inline(always)]
+    fn mul(self, other: Self) -> Self {
+        Portable(std::array::from_fn(|i| self.0[i] * other.0[i]))
+    }
+
+    #[inline(always)]
+    fn above(self, other: Self) -> u64 {
+        (0..4).fold(0, |bits, i| bits | u64::from(self.0[i] > other.0[i]) << i)
+    }
+}
+
+/// With [`Avx2`]: its functions below need nothing else.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy)]
+pub(super) struct Wide(__m256d);
+
+// SAFETY of all: the machine has AVX2, for a `Wide` is made with an `Avx2` alone; memory is that of the references.
+#[cfg(target_arch = "x86_64")]
+impl Quad for Wide {
+    type Simd = Avx2;
+
+    #[inline(always)]
+    fn splat(_: Avx2, value: f64) -> Self {
+        Wide(unsafe { _mm256_set1_pd(value) })
+    }
+
+    #[inline(always)]
+    fn load(_: Avx2, from: &Four) -> Self {
+        Wide(unsafe { _mm256_loadu_pd(from.as_ptr()) })
+    }
+
+    #[inline(always)]
+    fn store(self, to: &mut Four) {
+        unsafe { _mm256_storeu_pd(to.as_mut_ptr(), self.0) }
+    }
+
+    #[inline(always)]
+    fn sub(self, other: Self) -> Self {
+        Wide(unsafe { _mm256_sub_pd(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn mul(self, other: Self) -> Self {
+        Wide(unsafe { _mm256_mul_pd(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn above(self, other: Self) -> u64 {
+        unsafe { _mm256_movemask_pd(_mm256_cmp_pd::<_CMP_GT_OQ>(self.0, other.0)) as u64 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn results<Q: Quad>(simd: Q::Simd, a: Four, b: Four) -> (Four, Four, u64) {
+        let (mut difference, mut product) = ([0.0; 4], [0.0; 4]);
+        Q::load(simd, &a).sub(Q::load(simd, &b)).store(&mut difference);
+        Q::load(simd, &a).mul(Q::splat(simd, b[0])).store(&mut product);
+        (difference, product, Q::load(simd, &a).above(Q::load(simd, &b)))
+    }
+
+    #[test]
+    fn all_registers_give_the_plain_results() {
+        let (a, b) = ([1.5, -2.0, f64::NAN, 0.3], [0.1, -2.0, 1.0, -0.7]);
+        let (difference, product, above) = results::<Portable>(Plain, a, b);
+        assert_eq!((difference[0], difference[3], above), (1.5 - 0.1, 0.3 + 0.7, 0b1001));
+        #[cfg(target_arch = "x86_64")]
+        if let Some(simd) = Avx2::detect() {
+            let fast = results::<Wide>(simd, a, b);
+            let bits = |four: Four| four.map(|v| if v.is_nan() { 0 } else { v.to_bits() });
+            assert_eq!((bits(fast.0), bits(fast.1), fast.2), (bits(difference), bits(product), above));
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! What decides a test of one level.
+
+use crate::ci::gauss::{Cutoff, Gauss, Undefined, WELL_CONDITIONED};
+use crate::ci::pcurve::PCurve;
+
+/// The thresholds that decide a test of one level.
+#[derive(Clone, Copy)]
+pub(super) struct Rules<'a> {
+    pub gauss: &'a Gauss<'a>,
+    pub cutoff: Cutoff,
+    /// See [`trusted_above`](crate::ci::gauss::trusted_above).
+    pub trusted_above: f64,
+    pub curve: Option<&'a PCurve>,
+    pub size: usize,
+    pub alpha: f64,
+    pub na_delete: bool,
+}
+
+impl Rules<'_> {
+    /// p of a test whose squared partial correlation says that it separates; `condition` is its smallest pivot times the
+    /// smaller variance that is left.
+    #[inline]
+    pub fn p_of_square(&self, q: f64, condition: f64, x: usize, y: usize, set: &[u32]) -> f64 {
+        if condition < WELL_CONDITIONED {
+            // The decision is safe, but not the digits.
+            if let Ok(p) = self.gauss.p_value(x, y, set) {
+                return p;
+            }
+        }
+        // Far from 0, p follows r: no need to compute r again.
+        let r = q.sqrt();
+        let p = self.curve.and_then(|curve| curve.at(r));
+        p.unwrap_or_else(|| self.gauss.p_of_correlation(r, self.size))
+    }
+
+    /// A test by pcalg's formula: its p-value as pcalg reads it, and whether that separates.
+    pub fn exactly(&self, x: usize, y: usize, set: &[u32]) -> Result<(f64, bool), &'static str> {
+        let p = self.gauss.p_value(x, y, set).map_err(|Undefined(reason)| reason)?;
+        let p = if p.is_nan() { f64::from(u8::from(self.na_delete)) } else { p };
+        Ok((p, p >= self.alpha))
+    }
+}

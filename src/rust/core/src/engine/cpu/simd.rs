@@ -1,0 +1,71 @@
+//! Code for the registers that a machine has. The results are the same in all: plain IEEE operations, no fused multiply-add.
+
+#[cfg(target_arch = "x86_64")]
+use std::sync::LazyLock;
+
+/// For any machine.
+#[derive(Clone, Copy)]
+pub(super) struct Plain;
+
+/// The machine has AVX2, and the instructions on bits that came with it: made where it was asked, and nowhere else.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy)]
+pub(super) struct Avx2(());
+
+#[cfg(target_arch = "x86_64")]
+impl Avx2 {
+    /// Asks the machine.
+    #[inline]
+    pub fn detect() -> Option<Self> {
+        use std::arch::is_x86_feature_detected as has;
+        static HAS: LazyLock<bool> = LazyLock::new(|| has!("avx2") && has!("popcnt") && has!("bmi1") && has!("bmi2"));
+        HAS.then_some(Avx2(()))
+    }
+}
+
+/// Work that is compiled for each kind of machine. `run`, and what it calls in its loops, must be `#[inline(always)]`: a function
+/// of its own is compiled for any machine.
+pub(super) trait Task<S> {
+    type Output;
+
+    fn run(self, simd: S) -> Self::Output;
+}
+
+/// Does the work in the widest registers that this machine has.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+pub(super) fn run<T, O>(task: T) -> O
+where
+    T: Task<Plain, Output = O> + Task<Avx2, Output = O>,
+{
+    #[target_feature(enable = "avx2,popcnt,bmi1,bmi2")]
+    unsafe fn compiled<T: Task<Avx2>>(task: T, simd: Avx2) -> T::Output {
+        task.run(simd)
+    }
+    match Avx2::detect() {
+        // SAFETY: the machine has what the function is compiled for, or there were no `Avx2`.
+        Some(simd) => unsafe { compiled(task, simd) },
+        None => task.run(Plain),
+    }
+}
+
+/// Does the work in the widest registers that are known of.
+#[cfg(not(target_arch = "x86_64"))]
+#[inline]
+pub(super) fn run<T: Task<Plain>>(task: T) -> T::Output {
+    task.run(Plain)
+}
+
+/// The name of the SIMD that is used on this machine.
+pub fn simd() -> &'static str {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if Avx2::detect().is_some() {
+            "avx2"
+        } else {
+            "sse2"
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    std::env::consts::ARCH
+}
