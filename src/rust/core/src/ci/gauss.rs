@@ -283,6 +283,9 @@ impl CiTest for Gauss<'_> {
 }
 
 /// P(|Z| > z) of a standard normal Z.
+///
+/// Not by statrs 0.18, whose `erfc` is off R by 1.0e-10 of p in the body (z = 0.71) and 8e-11 in the tail, where this is off by
+/// 2e-15 and 2e-13. It takes 14 ns where this takes 37, but most p-values come of a [`PCurve`](super::pcurve::PCurve).
 #[inline]
 fn two_sided(z: f64) -> f64 {
     libm::erfc(z * std::f64::consts::FRAC_1_SQRT_2)
@@ -303,7 +306,10 @@ mod tests {
             let (z, p) =
                 line.split_once(',').map(|(z, p)| (z.parse::<f64>().unwrap(), p.parse::<f64>().unwrap())).unwrap();
             let tail = two_sided(z);
-            assert!((tail / p - 1.0).abs() < 1e-9, "z = {z}: {tail:e} and R's {p:e}");
+            assert!((tail / p - 1.0).abs() < if z < 8.0 { 1e-14 } else { 1e-12 }, "z = {z}: {tail:e} and R's {p:e}");
+            // A second opinion, to the digits that it has.
+            let second = statrs::function::erf::erfc(z * std::f64::consts::FRAC_1_SQRT_2);
+            assert!((tail / second - 1.0).abs() < 2e-10, "z = {z}: {tail:e} and statrs' {second:e}");
             if z < 10.0 {
                 let ours = gauss.p_of_correlation((z / 2.0).tanh(), 0);
                 assert!((ours / p - 1.0).abs() < 1e-9, "z = {z} by way of r: {ours:e} and R's {p:e}");
