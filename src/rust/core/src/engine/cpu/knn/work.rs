@@ -140,9 +140,7 @@ fn sums_of_body<W: Wide>(
         match (first + m).checked_sub(1) {
             None => permutation.iter_mut().zip(0..).for_each(|(from, sample)| *from = sample),
             Some(m) if question.s.is_empty() => shuffler.plain(question.key, m as u32, permutation),
-            Some(m) => {
-                shuffler.local(question.key, m as u32, &given.neighbours, knn.settings().k_perm, permutation);
-            }
+            Some(m) => shuffler.local(question.key, m as u32, given.neighbours.view(), permutation),
         }
         for (value, &sample) in out.iter_mut().zip(&given.order) {
             *value = x[permutation[sample as usize] as usize];
