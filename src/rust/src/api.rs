@@ -279,7 +279,7 @@ fn rust_orient(skeleton: Robj, orient: Robj, test: Robj, alpha: Robj, engine: Ro
 fn rust_is_correlation(c: Robj, p: Robj) -> Robj {
     respond(|_| {
         let p = input::count(&p, "p", 1)?;
-        Ok(Robj::from(gauss::is_correlation(input::square(&c, p, "C")?, p)))
+        Ok(Robj::from(gauss::is_correlation(input::square(&c, p, "C")?)))
     })
 }
 
@@ -296,7 +296,7 @@ fn rust_fill_slots(object: Robj, slots: Robj) -> Robj {
 fn rust_gauss_p_value(x: Robj, y: Robj, s: Robj, c: Robj, n: Robj) -> Robj {
     respond(|_| {
         let p = (c.len() as f64).sqrt() as usize;
-        let gauss = Gauss::new(input::square(&c, p, "C")?, p, input::number(&n, "n")?, Reading::GaussCItest)?;
+        let gauss = Gauss::new(input::square(&c, p, "C")?, input::number(&n, "n")?, Reading::GaussCItest)?;
         let vertex = |value: &Robj, name: &str| {
             let found = input::vertices(value, p, name)?;
             match found[..] {

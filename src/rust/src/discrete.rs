@@ -1,8 +1,10 @@
 //! Discrete data and their tests from R.
 
 use extendr_api::prelude::*;
+use ndarray::ArrayView2;
 use pcgpu_core::ci::discrete::{Coded, Discrete, Rule, Statistic, MOST_LEVELS};
 use pcgpu_core::graph::SepSets;
+use pcgpu_core::matrix::{self, by_column};
 use pcgpu_core::memory::{self, Use};
 use pcgpu_core::{shown, Error};
 
@@ -34,6 +36,7 @@ impl DiscreteTest {
         let na = input::flag(&input::field(test, "na")?, "na")?;
         let p = input::count(&input::field(test, "p")?, "p", 1)?;
         let dm = input::field(test, "dm")?;
+        let wrong = |len| Failure::Input(format!("internal: `dm` has {len} codes for {p} variables"));
         let own: Vec<i32>;
         let codes = if let Some(codes) = dm.as_integer_slice() {
             codes
@@ -42,21 +45,18 @@ impl DiscreteTest {
             own = memory::collected(codes.iter().map(code), Use::Codes)?;
             &own
         } else if let Some(codes) = dm.as_real_slice() {
-            own = whole(codes, codes.len() / p)?;
+            own = whole(by_column(codes, p).map_err(|_| wrong(codes.len()))?)?;
             &own
         } else {
             return Err(Failure::Input("internal: `dm` is not a matrix of numbers".into()));
         };
-        let n = codes.len() / p;
-        if n == 0 || codes.len() != n * p {
-            return Err(Failure::Input(format!("internal: `dm` has {} codes for {p} variables", codes.len())));
-        }
+        let codes = by_column(codes, p).ok().filter(|codes| !codes.is_empty()).ok_or_else(|| wrong(codes.len()))?;
         let levels = match input::optional(test, "nlev") {
             Some(nlev) => Some(declared(&nlev, p)?),
             None => None,
         };
         let zero = input::flag(&input::field(test, "zero_elsewhere")?, "zero_elsewhere")?;
-        let data = Coded::of_any_codes(n, p, levels.as_deref(), codes, na, zero)?;
+        let data = Coded::of_any_codes(codes, levels.as_deref(), na, zero)?;
         Ok(DiscreteTest { data, statistic, rule })
     }
 
@@ -80,24 +80,23 @@ impl DiscreteTest {
     }
 }
 
-/// Doubles as codes.
-fn whole(codes: &[f64], n: usize) -> Outcome<Vec<i32>> {
-    let code = |(at, &code): (usize, &f64)| {
-        if code.is_nan() {
-            Ok(i32::MIN)
-        } else if code.fract() == 0.0 && code.abs() < f64::from(i32::MAX) {
-            Ok(code as i32)
-        } else {
-            Err(Failure::Core(Error::Argument {
-                argument: "suffStat$dm",
-                value: format!("has {} in row {}, column {}", shown(code), at % n.max(1) + 1, at / n.max(1) + 1),
-                mend: "give whole numbers 0, 1, ..., or factors to suff_discrete()".into(),
-            }))
-        }
-    };
+/// Doubles as codes, column by column.
+fn whole(codes: ArrayView2<f64>) -> Outcome<Vec<i32>> {
     let mut own = memory::space(codes.len(), Use::Codes)?;
-    for at_code in codes.iter().enumerate() {
-        own.push(code(at_code)?);
+    for (column, codes) in matrix::columns(codes).enumerate() {
+        for (row, &code) in codes.iter().enumerate() {
+            own.push(if code.is_nan() {
+                i32::MIN
+            } else if code.fract() == 0.0 && code.abs() < f64::from(i32::MAX) {
+                code as i32
+            } else {
+                return Err(Failure::Core(Error::Argument {
+                    argument: "suffStat$dm",
+                    value: format!("has {} in row {}, column {}", shown(code), row + 1, column + 1),
+                    mend: "give whole numbers 0, 1, ..., or factors to suff_discrete()".into(),
+                }));
+            });
+        }
     }
     Ok(own)
 }

@@ -3,7 +3,9 @@
 
 use extendr_api::prelude::*;
 use extendr_ffi::{Rf_xlength, INTEGER, REAL, SEXP, SEXPTYPE, TYPEOF, VECTOR_ELT};
+use ndarray::ArrayView2;
 use pcgpu_core::graph::{Adjacency, SepSets, Side};
+use pcgpu_core::matrix::by_column;
 use pcgpu_core::memory::{self, Use};
 use pcgpu_core::search::{Method, Options};
 use pcgpu_core::{shown, Error};
@@ -67,11 +69,16 @@ pub fn text(value: &Robj, name: &str) -> Outcome<String> {
     value.as_str().map(str::to_owned).ok_or_else(|| Failure::Input(format!("internal: `{name}` is not one string")))
 }
 
-/// A double matrix of p x p as a slice, column by column.
-pub fn square<'a>(value: &'a Robj, p: usize, name: &str) -> Outcome<&'a [f64]> {
+/// The cells of a p x p matrix as a matrix.
+fn of_square<T>(cells: &[T], p: usize) -> Option<ArrayView2<'_, T>> {
+    by_column(cells, p).ok().filter(ArrayView2::is_square)
+}
+
+/// A double matrix of p x p.
+pub fn square<'a>(value: &'a Robj, p: usize, name: &str) -> Outcome<ArrayView2<'a, f64>> {
     value
         .as_real_slice()
-        .filter(|slice| p.checked_mul(p) == Some(slice.len()))
+        .and_then(|cells| of_square(cells, p))
         .ok_or_else(|| Failure::Input(format!("internal: `{name}` is not a {p} x {p} matrix of doubles")))
 }
 
@@ -79,12 +86,12 @@ pub fn square<'a>(value: &'a Robj, p: usize, name: &str) -> Outcome<&'a [f64]> {
 fn pairs(list: &List, name: &str, p: usize) -> Outcome<Option<Adjacency>> {
     let Some(value) = optional(list, name) else { return Ok(None) };
     let wrong = || Failure::Input(format!("internal: `{name}` is not a {p} x {p} logical matrix"));
-    let cells = value.as_logical_slice().filter(|c| p.checked_mul(p) == Some(c.len())).ok_or_else(wrong)?;
+    let cells = value.as_logical_slice().and_then(|cells| of_square(cells, p)).ok_or_else(wrong)?;
     memory::room(Adjacency::bytes(p), Use::Pairs)?;
     let mut graph = Adjacency::empty(p);
     for y in 1..p {
         for x in 0..y {
-            if cells[y * p + x].is_true() {
+            if cells[[x, y]].is_true() {
                 graph.insert(x, y);
             }
         }

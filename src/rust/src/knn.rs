@@ -3,6 +3,7 @@
 use extendr_api::prelude::*;
 use pcgpu_core::ci::knn::{EarlyStop, Estimator, Knn, Outcome, Settings, Transform};
 use pcgpu_core::engine::cpu::KnnKernel;
+use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::Observer;
 use pcgpu_core::pool::Pool;
 
@@ -55,7 +56,7 @@ impl KnnTest {
         let data = input::field(test, "data")?;
         let data = data
             .as_real_slice()
-            .filter(|data| !data.is_empty() && data.len() % p == 0)
+            .and_then(|data| by_column(data, p).ok().filter(|data| !data.is_empty()))
             .ok_or_else(|| Failure::Input(format!("internal: `data` is not a matrix of doubles with {p} columns")))?;
         let discrete = input::field(test, "discrete")?;
         let discrete: Vec<bool> = discrete
@@ -69,7 +70,7 @@ impl KnnTest {
         if names.len() != p || names.windows(2).any(|pair| pair[0] >= pair[1]) {
             return Err(Failure::Input(format!("internal: `names` is not {p} ascending numbers")));
         }
-        Ok(KnnTest { knn: Knn::of_columns(data.len() / p, data, &discrete, &names, settings)? })
+        Ok(KnnTest { knn: Knn::of_columns(data, &discrete, &names, settings)? })
     }
 
     /// Number of variables.

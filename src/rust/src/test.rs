@@ -57,7 +57,7 @@ impl Test {
             false => Err(Failure::Input(format!("internal: `{of}` has {columns} columns for {p} variables"))),
         };
         Ok(match self {
-            Test::Gauss { c, n } => Some(machine.gauss(Gauss::new(input::square(c, p, "C")?, p, *n, reading)?, alpha)?),
+            Test::Gauss { c, n } => Some(machine.gauss(Gauss::new(input::square(c, p, "C")?, *n, reading)?, alpha)?),
             Test::Discrete(test) => {
                 columns("dm", test.p())?;
                 Some(machine.discrete(test.test(), alpha)?)

@@ -16,6 +16,7 @@ use pcgpu_core::ci::discrete::{Coded, Discrete, Rule, Statistic};
 use pcgpu_core::engine::cpu::{CpuEngine, DiscreteKernel};
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, Strategy};
 use pcgpu_core::graph::Adjacency;
+use pcgpu_core::matrix::by_column;
 use pcgpu_core::pool::default_threads;
 use pcgpu_core::search::{skeleton, Options, Skeleton};
 use support::{compare, text, Clock, Failure};
@@ -93,7 +94,7 @@ fn main() -> Result<(), Failure> {
     let p = codes.len() / n;
     let nlev: Vec<u32> =
         codes.chunks(n).map(|column| column.iter().fold(1, |most, &code| code.max(most)) as u32 + 1).collect();
-    let data = Coded::new(n, &nlev, &codes, false)?;
+    let data = Coded::new(by_column(&codes, nlev.len())?, &nlev, false)?;
     let (statistic, rule) = match argument(2, "chi2").as_str() {
         "dis" => (Statistic::G2, Rule::Pcalg { adapt: false }),
         _ => (Statistic::X2, Rule::Bnlearn { adapt: false }),

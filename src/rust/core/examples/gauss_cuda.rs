@@ -12,6 +12,7 @@ use pcgpu_core::ci::gauss::{Gauss, Reading};
 use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel};
 use pcgpu_core::engine::cuda::card::device;
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, Strategy};
+use pcgpu_core::matrix::by_column;
 use pcgpu_core::pool::default_threads;
 use pcgpu_core::search::{skeleton, Method, Options};
 use support::{compare, correlations, Clock, Failure};
@@ -32,7 +33,7 @@ fn main() -> Result<(), Failure> {
     };
     let (c, p, n) = correlations(file)?;
     let options = Options { method, ..Options::new(p, alpha.parse()?) };
-    let gauss = Gauss::new(&c, p, n as f64, reading)?;
+    let gauss = Gauss::new(by_column(&c, p)?, n as f64, reading)?;
     println!("{file} {method:?} alpha {alpha} {strategy:?}, {:?}", device::devices()?.first());
 
     let start = Instant::now();

@@ -7,6 +7,7 @@ use std::time::Instant;
 use pcgpu_core::ci::knn::random::{philox, Key};
 use pcgpu_core::ci::knn::{Estimator, Knn, Settings, Transform};
 use pcgpu_core::engine::cpu::KnnKernel;
+use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::Unobserved;
 use pcgpu_core::Result;
 
@@ -35,7 +36,7 @@ fn main() -> Result<()> {
     let words = |row: usize, column: usize| philox([row as u32, column as u32, 0, 0], Key([3, 4]));
     let value = |row: usize, column: usize| words(row, column).iter().map(|&w| f64::from(w)).sum::<f64>() / 4e9;
     let data: Vec<f64> = (0..p).flat_map(|column| (0..n).map(move |row| value(row, column))).collect();
-    let knn = Knn::new(n, &data, &vec![false; p], settings)?;
+    let knn = Knn::new(by_column(&data, p)?, &vec![false; p], settings)?;
     let kernel = KnnKernel::new(&knn);
     let given: Vec<u32> = (2..p as u32).collect();
     let mut times = Vec::new();

@@ -15,6 +15,7 @@ use pcgpu_core::ci::knn::{Estimator, Knn, Settings, Transform};
 use pcgpu_core::ci::Batch;
 use pcgpu_core::engine::cpu::KnnKernel;
 use pcgpu_core::engine::cuda::knn::{KnnCudaEngine, KnnCudaOptions, KnnStrategy};
+use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::Unobserved;
 use pcgpu_core::pool::default_threads;
 use pcgpu_core::search::worker::Worker;
@@ -73,7 +74,7 @@ fn median(times: &mut [f64]) -> f64 {
 fn time(n: usize, size: usize, k: usize, permutations: usize, tests: usize, cpu: bool) -> Result<()> {
     let p = size + 2 + 8;
     let data: Vec<f64> = (0..p).flat_map(|column| (0..n).map(move |row| normal(row, column))).collect();
-    let knn = Knn::new(n, &data, &vec![false; p], settings(k, permutations, 15))?;
+    let knn = Knn::new(by_column(&data, p)?, &vec![false; p], settings(k, permutations, 15))?;
     let mut line = format!("n {n} |S| {size} k {k} permutations {permutations}:");
     let mut first: Option<Vec<f64>> = None;
     for (name, strategy, tests) in [
@@ -122,7 +123,7 @@ fn time(n: usize, size: usize, k: usize, permutations: usize, tests: usize, cpu:
 }
 
 fn search(n: usize, p: usize, data: &[f64], settings: Settings, alpha: f64) -> Result<()> {
-    let knn = Knn::new(n, data, &vec![false; p], settings)?;
+    let knn = Knn::new(by_column(data, p)?, &vec![false; p], settings)?;
     let options = Options::new(p, alpha);
     let mut p_max = vec![0.0; p * p];
     let began = Instant::now();

@@ -16,6 +16,7 @@ use std::time::Instant;
 use pcgpu_core::ci::gauss::{Gauss, Reading};
 use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel};
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, Strategy};
+use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::Unobserved;
 use pcgpu_core::pool::default_threads;
 use pcgpu_core::search::worker::Worker;
@@ -81,7 +82,7 @@ fn engine<'a>(
     strategy: &str,
 ) -> Result<Box<dyn Worker + 'a>, Failure> {
     let reading = if method == Method::StableFast { Reading::StableFast } else { Reading::GaussCItest };
-    let gauss = Gauss::new(&problem.c, problem.p, problem.n, reading)?;
+    let gauss = Gauss::new(by_column(&problem.c, problem.p)?, problem.n, reading)?;
     if device == "cpu" {
         return Ok(Box::new(CpuEngine::new(GaussKernel::new(gauss, alpha), default_threads())));
     }

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use pcgpu_core::ci::gauss::{Gauss, Reading};
 use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel};
+use pcgpu_core::matrix::by_column;
 use pcgpu_core::orient;
 use pcgpu_core::search::{skeleton, Method, Options};
 use support::{correlations, Failure, Levels};
@@ -26,7 +27,7 @@ fn main() -> Result<(), Failure> {
     let mut p_max = vec![0.0; p * p];
     let start = Instant::now();
     let mut engine = CpuEngine::new(
-        GaussKernel::new(Gauss::new(&c, p, n as f64, reading)?, options.alpha),
+        GaussKernel::new(Gauss::new(by_column(&c, p)?, n as f64, reading)?, options.alpha),
         threads.parse::<usize>()?,
     );
     let mut found = skeleton(&mut engine, &options, &mut p_max, &mut Levels(start))?;

@@ -3,7 +3,7 @@
 //! The layers, each knowing only those above it (tests/core/layers.rs holds them to it):
 //!
 //! * [`memory`]: what is done where there is not enough. [`observer`]: how the caller follows a run.
-//! * [`pool`]: the threads of a call.
+//! * [`matrix`]: views of matrices by column. [`pool`]: the threads of a call.
 //! * [`graph`]: adjacency, neighbour lists, separating sets, subsets and their ranks.
 //! * [`ci`]: conditional independence tests as plain functions.
 //! * [`search`]: the skeleton phase, with every rule of pcalg. It knows neither the test nor the machine.
@@ -19,6 +19,7 @@ pub mod ci;
 pub mod engine;
 mod error;
 pub mod graph;
+pub mod matrix;
 pub mod memory;
 pub mod observer;
 pub mod orient;

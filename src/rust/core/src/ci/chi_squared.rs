@@ -4,6 +4,10 @@
 //! of the lower tail for z < a + 1, Legendre's continued fraction of the upper tail from there on. For large a the factor
 //! is taken in the form of C. Loader (2000), "Fast and accurate computation of binomial probabilities", so that it loses
 //! no digits where a ln z, z and ln Γ(a) nearly cancel.
+//!
+//! Not statrs 0.18, whose `gamma_ur` takes that factor as the exponential of the difference: it is off R by 6e-13 of p at 999
+//! degrees of freedom, by 9e-11 at 65,536 and by 9e-10 at a million, in the body as in the tail, where this is off by
+//! 1.4e-14 in the body and 4e-13 in the tail. It is no quicker (50 to 150 ns either), and panics at 0 degrees of freedom.
 
 use std::f64::consts::TAU;
 
@@ -128,6 +132,17 @@ mod tests {
             let p = upper_tail(x, df);
             // Below about 1e-300 p-values run out of digits.
             assert!((p - want).abs() <= 1e-12 * want + 1e-306, "x = {x:e}, df = {df}: {p:e}, R says {want:e}");
+        }
+    }
+
+    #[test]
+    fn statrs_says_the_same_to_the_digits_that_it_has() {
+        for &(x, df, want) in BY_R {
+            let theirs = statrs::function::gamma::gamma_ur(df / 2.0, x / 2.0);
+            let digits = if df <= 1000.0 { 1e-12 } else { 1e-9 };
+            for (p, of) in [(upper_tail(x, df), "ours"), (want, "R's")] {
+                assert!((theirs - p).abs() <= digits * p + 1e-306, "x = {x:e}, df = {df}: {theirs:e}, {of} {p:e}");
+            }
         }
     }
 

@@ -79,13 +79,14 @@ impl PCurve {
 mod tests {
     use super::*;
     use crate::ci::gauss::{Gauss, Reading};
+    use crate::matrix::by_column;
 
     #[test]
     fn curves_agree_with_the_formula_wherever_they_are_given() {
         let mut given = 0;
         for (n, alpha) in [(47.0, 0.01), (160.0, 0.01), (10_000.0, 0.05), (20.0, 1e-6), (6.0, 0.01), (300.0, 1e-60)] {
             let c = [1.0];
-            let gauss = Gauss::new(&c, 1, n, Reading::GaussCItest).unwrap();
+            let gauss = Gauss::new(by_column(&c, 1).unwrap(), n, Reading::GaussCItest).unwrap();
             let end = gauss.cutoff(alpha, 1).dependent_above.sqrt().min(1.0);
             let Some(curve) = PCurve::new(end, |r| gauss.p_of_correlation(r, 1)) else { continue };
             given += 1;

@@ -242,7 +242,7 @@ mod tests {
             seed: 3,
             early_stop: None,
         };
-        let knn = Knn::new(n, &data, &vec![false; p], settings).unwrap();
+        let knn = Knn::new(crate::matrix::by_column(&data, p).unwrap(), &vec![false; p], settings).unwrap();
         let pair = |x, y| {
             let mut graph = Adjacency::empty(p);
             graph.insert(x, y);

@@ -99,7 +99,12 @@ fn the_order_of_pairs_within_a_level_changes_nothing() {
         .collect();
     let options = Options::new(p, 0.05);
     let mut wanted = vec![0.0; p * p];
-    let kernel = || GaussKernel::new(Gauss::new(&c, p, 90.0, Reading::GaussCItest).unwrap(), 0.05);
+    let kernel = || {
+        GaussKernel::new(
+            Gauss::new(crate::matrix::by_column(&c, p).unwrap(), 90.0, Reading::GaussCItest).unwrap(),
+            0.05,
+        )
+    };
     let plain = driver::skeleton(&mut CpuEngine::new(kernel(), 2), &options, &mut wanted, &mut Unobserved).unwrap();
     assert!(plain.tests.len() > 2, "{:?}", plain.tests);
     for (seed, shard_tests) in [(1, 1), (2, 5), (3, 1 << 16)] {

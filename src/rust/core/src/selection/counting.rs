@@ -109,7 +109,9 @@ mod tests {
         let n = 90;
         let column = |step: usize, levels: usize| (0..n).map(move |i| (i * step % levels) as i32);
         let codes: Vec<i32> = column(7, 5).chain(column(31, 90)).chain(column(11, 3)).chain(column(1, 2)).collect();
-        let samples = Samples::new(Coded::new(n, &[5, 90, 3, 2], &codes, false).unwrap()).unwrap();
+        let samples =
+            Samples::new(Coded::new(crate::matrix::by_column(&codes, 4).unwrap(), &[5, 90, 3, 2], false).unwrap())
+                .unwrap();
         let mut joint = Joint::of_nothing(n);
         let mut combinations: Vec<Vec<i32>> = vec![Vec::new(); n];
         for variable in [0, 2, 1] {

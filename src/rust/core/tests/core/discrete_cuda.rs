@@ -11,6 +11,7 @@ use pcgpu_core::ci::Batch;
 use pcgpu_core::engine::cpu::{CpuEngine, DiscreteKernel};
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, Strategy};
 use pcgpu_core::graph::Adjacency;
+use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::Unobserved;
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::search::{skeleton, Method, Options, Skeleton};
@@ -175,7 +176,7 @@ fn tables_that_shared_memory_does_not_hold() {
                 codes.push(if copied { codes[random.below(v) * n + i] % of_v as i32 } else { own });
             }
         }
-        let data = Coded::new(n, &levels, &codes, false).unwrap();
+        let data = Coded::new(by_column(&codes, levels.len()).unwrap(), &levels, false).unwrap();
         for statistic in [Statistic::G2, Statistic::X2] {
             for rule in RULES {
                 let test = Discrete::new(&data, statistic, rule);
@@ -205,7 +206,7 @@ fn little_memory_changes_nothing_and_too_little_is_named() {
             codes[i + n] = codes[i];
         }
     }
-    let data = Coded::new(n, &[160; 8], &codes, false).unwrap();
+    let data = Coded::new(by_column(&codes, 8).unwrap(), &[160; 8], false).unwrap();
     let test = Discrete::new(&data, Statistic::X2, Rule::Bnlearn { adapt: false });
     let options = Options { m_max: 2.0, ..Options::new(p, 0.9999) };
     let cpu = on_cpu(test, &options);
@@ -292,7 +293,7 @@ fn questions_beyond_their_room_are_asked_in_turn() {
     let (n, p) = (60, 420);
     let mut random = Random(5);
     let codes: Vec<i32> = (0..n * p).map(|_| random.below(4000) as i32).collect();
-    let data = Coded::new(n, &vec![4000; p], &codes, false).unwrap();
+    let data = Coded::new(by_column(&codes, p).unwrap(), &vec![4000; p], false).unwrap();
     let test = Discrete::new(&data, Statistic::G2, Rule::Bnlearn { adapt: true });
     let never = Discrete::new(&data, Statistic::G2, Rule::Bnlearn { adapt: false });
     for test in [test, never] {
@@ -314,7 +315,7 @@ fn interrupts_are_heard_within_half_a_second_and_the_next_search_works() {
             codes[v * n + i] = if random.uniform() < 0.8 { cause } else { random.below(2) as i32 };
         }
     }
-    let data = Coded::new(n, &vec![2; p], &codes, false).unwrap();
+    let data = Coded::new(by_column(&codes, p).unwrap(), &vec![2; p], false).unwrap();
     let test = Discrete::new(&data, Statistic::G2, Rule::Bnlearn { adapt: false });
     let options = Options::new(p, 1e-6);
     let mut p_max = vec![0.0; p * p];
@@ -334,7 +335,7 @@ fn interrupts_are_heard_within_half_a_second_and_the_next_search_works() {
 
 #[test]
 fn the_gaussian_tests_strategy_is_refused() {
-    let data = Coded::new(2, &[2, 2], &[0, 1, 1, 0], false).unwrap();
+    let data = Coded::new(by_column(&[0, 1, 1, 0], 2).unwrap(), &[2, 2], false).unwrap();
     let test = Discrete::new(&data, Statistic::G2, RULES[0]);
     let refused = CudaEngine::discrete(test, 0.05, with(Strategy::Set { theta: 64, delta: 2 })).err();
     assert!(matches!(refused, Some(Error::Argument { argument: "strategy", .. })), "{refused:?}");

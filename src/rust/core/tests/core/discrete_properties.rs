@@ -9,6 +9,7 @@ use crate::support::reference;
 use pcgpu_core::ci::discrete::{Coded, Counter, Discrete, Margins, Rule, Statistic, Way};
 use pcgpu_core::ci::CiTest;
 use pcgpu_core::engine::cpu::{CpuEngine, DiscreteKernel};
+use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::Unobserved;
 use pcgpu_core::search::{skeleton, skeleton_one_by_one, Method, Options, Skeleton};
 
@@ -138,7 +139,7 @@ fn sets_of_five_and_more_are_conditioned_on() {
             codes[n + i] = codes[i];
         }
     }
-    let data = Coded::new(n, &[2; 8], &codes, false).unwrap();
+    let data = Coded::new(by_column(&codes, 8).unwrap(), &[2; 8], false).unwrap();
     // Half of the 64 strata have two empty cells each, so that all df but the last go.
     for (adapt, df) in [(false, 64.0), (true, 1.0)] {
         let test = Discrete::new(&data, Statistic::G2, Rule::Pcalg { adapt });

@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use pcgpu_core::ci::gauss::{Gauss, Reading};
 use pcgpu_core::engine::cuda::card::device;
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions};
+use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::Unobserved;
 use pcgpu_core::search::{skeleton, Method, Options};
 use pcgpu_core::{Error, Result};
@@ -30,7 +31,7 @@ pub fn driver() -> &'static PathBuf {
 
 fn search() -> Result<()> {
     let c = [1.0, 0.5, 0.4, 0.5, 1.0, 0.3, 0.4, 0.3, 1.0];
-    let gauss = Gauss::new(&c, 3, 50.0, Reading::GaussCItest)?;
+    let gauss = Gauss::new(by_column(&c, 3)?, 50.0, Reading::GaussCItest)?;
     let options = Options { method: Method::Stable, ..Options::new(3, 0.05) };
     let mut engine = CudaEngine::new(gauss, options.alpha, CudaOptions::default())?;
     skeleton(&mut engine, &options, &mut [0.0; 9], &mut Unobserved).map(drop)

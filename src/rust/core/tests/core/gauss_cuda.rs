@@ -12,6 +12,7 @@ use pcgpu_core::ci::Batch;
 use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel};
 use pcgpu_core::engine::cuda::card::device;
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, Strategy};
+use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::Unobserved;
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::search::{skeleton, Method, Options, Skeleton};
@@ -59,7 +60,7 @@ fn on_cpu(gauss: Gauss, options: &Options) -> Result<(Skeleton, Vec<f64>)> {
 
 /// Runs both engines, with every strategy and some repeats, and compares them; errors must be the same, too.
 fn compare(label: &str, c: &[f64], n: f64, options: &Options, strategies: &[Strategy], repeats: usize) {
-    let gauss = Gauss::new(c, options.p, n, reading(options.method)).unwrap();
+    let gauss = Gauss::new(by_column(c, options.p).unwrap(), n, reading(options.method)).unwrap();
     let cpu = on_cpu(gauss, options);
     for &strategy in strategies {
         for repeat in 0..repeats {
@@ -81,7 +82,7 @@ fn golden_cases() {
         let c = case.correlations();
         for (method, answer) in case.answers() {
             let options = case.options(method);
-            let gauss = Gauss::new(&c, case.p(), case.n(), reading(method)).unwrap();
+            let gauss = Gauss::new(by_column(&c, case.p()).unwrap(), case.n(), reading(method)).unwrap();
             let (skeleton, p_max) = by_shards(gauss, &options).unwrap();
             case.check(&format!("{method:?} by shards"), answer, &skeleton, &p_max);
             if method == Method::Original {
@@ -120,7 +121,9 @@ fn random_problems() {
 fn shards_are_answered_as_on_the_cpu() {
     for number in (0..if emulated() { 60 } else { 300 }).map(|number| if number < 60 { number } else { number + 300 }) {
         let problem = problem(number);
-        let gauss = Gauss::new(&problem.c, problem.options.p, problem.n, reading(problem.options.method)).unwrap();
+        let gauss =
+            Gauss::new(by_column(&problem.c, problem.options.p).unwrap(), problem.n, reading(problem.options.method))
+                .unwrap();
         match (by_shards(gauss, &problem.options), on_cpu(gauss, &problem.options)) {
             (Ok(found), Ok(cpu)) => same(&format!("problem {number}"), &found, &cpu),
             (found, cpu) => assert_eq!(found.map(drop), cpu.map(drop), "problem {number}"),
@@ -133,7 +136,7 @@ fn shards_are_answered_as_on_the_cpu() {
     for (n, na_delete) in [(1e5, true), (1e5, false), (2.0, true), (4.0, true)] {
         for method in [Method::Stable, Method::StableFast, Method::Original] {
             let options = Options { method, na_delete, ..Options::new(p, 0.01) };
-            let gauss = Gauss::new(&c, p, n, reading(method)).unwrap();
+            let gauss = Gauss::new(by_column(&c, p).unwrap(), n, reading(method)).unwrap();
             match (by_shards(gauss, &options), on_cpu(gauss, &options)) {
                 (Ok(found), Ok(cpu)) => same(&format!("missing, n = {n}, {method:?}"), &found, &cpu),
                 (found, cpu) => assert_eq!(found.map(drop), cpu.map(drop), "missing, n = {n}, {method:?}"),
@@ -201,7 +204,7 @@ fn levels_beyond_the_specialised_ones() {
     for method in [Method::Stable, Method::StableFast] {
         let options = Options { method, ..Options::new(p, 0.01) };
         compare("one factor", &c, 100_000.0, &options, &[Strategy::Shared], 1);
-        let gauss = Gauss::new(&c, p, 100_000.0, reading(method)).unwrap();
+        let gauss = Gauss::new(by_column(&c, p).unwrap(), 100_000.0, reading(method)).unwrap();
         let (skeleton, _) = on_cuda(gauss, &options, CudaOptions::default()).unwrap();
         assert!(skeleton.tests.len() >= p - 2, "levels to {}", skeleton.tests.len() - 1);
     }
@@ -216,7 +219,7 @@ fn batches_of_questions() {
     for singular in [0.0, 0.3] {
         let mut c = correlation_matrix(&samples(&mut Random(9), p, 200, 0.2, singular));
         for reading in [Reading::GaussCItest, Reading::StableFast] {
-            let gauss = Gauss::new(&c, p, 200.0, reading).unwrap();
+            let gauss = Gauss::new(by_column(&c, p).unwrap(), 200.0, reading).unwrap();
             let mut random = Random(5);
             let mut batch = Batch::new();
             for _ in 0..3000 {
@@ -239,10 +242,10 @@ fn batches_of_questions() {
         c[4 * p + 3] = f64::NAN;
         let mut batch = Batch::new();
         batch.push(3, 4, &[5, 6]);
-        let fast = Gauss::new(&c, p, 200.0, Reading::StableFast).unwrap();
+        let fast = Gauss::new(by_column(&c, p).unwrap(), 200.0, Reading::StableFast).unwrap();
         let mut cuda = CudaEngine::new(fast, 0.05, CudaOptions::default()).unwrap();
         assert!(cuda.p_values(&batch, &mut Unobserved).unwrap()[0].is_nan());
-        let stable = Gauss::new(&c, p, 200.0, Reading::GaussCItest).unwrap();
+        let stable = Gauss::new(by_column(&c, p).unwrap(), 200.0, Reading::GaussCItest).unwrap();
         let mut cuda = CudaEngine::new(stable, 0.05, CudaOptions::default()).unwrap();
         let ours = cuda.p_values(&batch, &mut Unobserved).unwrap_err();
         let theirs = CpuEngine::new(GaussKernel::new(stable, 0.05), 1).p_values(&batch, &mut Unobserved).unwrap_err();
@@ -283,7 +286,7 @@ fn memory_that_does_not_suffice_is_named_and_the_next_search_works() {
     let p = 50;
     let c = correlations(&mut Random(7), p, 100, 0.2);
     let options = Options::new(p, 0.05);
-    let gauss = Gauss::new(&c, p, 100.0, Reading::GaussCItest).unwrap();
+    let gauss = Gauss::new(by_column(&c, p).unwrap(), 100.0, Reading::GaussCItest).unwrap();
     let cpu = on_cpu(gauss, &options).unwrap();
     for budget in [1_000, 25_000, 60_000] {
         let cuda = CudaOptions { memory_budget: Some(budget), ..CudaOptions::default() };
@@ -305,7 +308,7 @@ fn interrupts_are_heard_within_half_a_second_and_the_next_search_works() {
     // Tests by the billion from level 5 on.
     let p = 60;
     let c = one_factor(p);
-    let gauss = Gauss::new(&c, p, 1e6, Reading::GaussCItest).unwrap();
+    let gauss = Gauss::new(by_column(&c, p).unwrap(), 1e6, Reading::GaussCItest).unwrap();
     let options = Options::new(p, 1e-6);
     let mut p_max = vec![0.0; p * p];
     for strategy in &STRATEGIES[..3] {
@@ -345,7 +348,7 @@ fn two_engines_share_a_card() {
 #[test]
 fn numbers_that_make_no_block_and_cards_that_are_not_there_are_refused() {
     let c = [1.0, 0.5, 0.5, 1.0];
-    let gauss = Gauss::new(&c, 2, 10.0, Reading::GaussCItest).unwrap();
+    let gauss = Gauss::new(by_column(&c, 2).unwrap(), 10.0, Reading::GaussCItest).unwrap();
     for strategy in [
         Strategy::Edge { beta: 0, gamma: 1 },
         Strategy::Edge { beta: 100, gamma: 100 },

@@ -4,6 +4,7 @@ use crate::support::golden::{cases, number, Case};
 use pcgpu_core::ci::gauss::{Gauss, Reading};
 use pcgpu_core::ci::CiTest;
 use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel};
+use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::Unobserved;
 use pcgpu_core::search::{skeleton, skeleton_one_by_one, Method};
 use pcgpu_core::Result;
@@ -22,7 +23,7 @@ fn gaussian_cases() {
         let (p, c) = (case.p(), case.correlations());
         for (method, answer) in case.answers() {
             let options = case.options(method);
-            let gauss = Gauss::new(&c, p, case.n(), reading(method)).unwrap();
+            let gauss = Gauss::new(by_column(&c, p).unwrap(), case.n(), reading(method)).unwrap();
             let mut p_max = vec![0.0; p * p];
             for threads in [1, 2, 4] {
                 let mut engine = CpuEngine::new(GaussKernel::new(gauss, options.alpha), threads);

@@ -5,6 +5,7 @@ use crate::support::problems::{correlation_matrix, correlations, problem, sample
 use crate::support::reference;
 use pcgpu_core::ci::gauss::{Gauss, Reading};
 use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel};
+use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::Unobserved;
 use pcgpu_core::search::{skeleton, skeleton_one_by_one, Method, Options, Skeleton};
 
@@ -19,7 +20,7 @@ fn reading(method: Method) -> Reading {
 
 fn solve(problem: &Problem, threads: usize, shard_tests: u64) -> (Skeleton, Vec<f64>) {
     let p = problem.options.p;
-    let gauss = Gauss::new(&problem.c, p, problem.n, reading(problem.options.method)).unwrap();
+    let gauss = Gauss::new(by_column(&problem.c, p).unwrap(), problem.n, reading(problem.options.method)).unwrap();
     let kernel = GaussKernel::new(gauss, problem.options.alpha);
     let mut engine = CpuEngine::with_shards(kernel, threads, shard_tests);
     let mut p_max = vec![0.0; p * p];
@@ -58,7 +59,8 @@ fn random_problems_equal_the_plain_reference() {
     for number in 0..PROBLEMS {
         let problem = problem(number);
         let options = &problem.options;
-        let mut gauss = Gauss::new(&problem.c, options.p, problem.n, reading(options.method)).unwrap();
+        let mut gauss =
+            Gauss::new(by_column(&problem.c, options.p).unwrap(), problem.n, reading(options.method)).unwrap();
         let want = reference::skeleton(options, &mut |x, y, s| gauss.p_value(x, y, s).unwrap());
         deepest = deepest.max(want.max_order);
         for (threads, shard_tests) in [(1, 1 << 16), (2, 3), (4, 1)] {
@@ -95,7 +97,7 @@ fn threads_and_shards_change_nothing() {
             assert!(many_p.iter().zip(&one_p).all(|(a, b)| a.to_bits() == b.to_bits()));
         }
         let mut p_max = vec![0.0; p * p];
-        let mut gauss = Gauss::new(&problem.c, p, problem.n, reading(method)).unwrap();
+        let mut gauss = Gauss::new(by_column(&problem.c, p).unwrap(), problem.n, reading(method)).unwrap();
         let sequential = skeleton_one_by_one(&mut gauss, &problem.options, &mut p_max, &mut Unobserved).unwrap();
         assert_eq!(sequential.graph, one.graph);
         assert_eq!(sets(&sequential), sets(&one));

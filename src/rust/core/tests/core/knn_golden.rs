@@ -4,6 +4,7 @@
 use crate::support::golden::{cases, number};
 use pcgpu_core::ci::knn::{Estimator, Knn, Settings, Transform};
 use pcgpu_core::engine::cpu::KnnKernel;
+use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::Unobserved;
 use serde_json::Value;
 
@@ -61,8 +62,12 @@ fn cmiknn_estimates() {
             for recorded in case["estimates"].as_array().unwrap() {
                 let transform = transform(&recorded["transform"]).unwrap();
                 let k = neighbour(&recorded["k"], n);
-                let test =
-                    Knn::new(n, &data, &vec![false; p], settings(Estimator::FrenzelPompe, k, transform)).unwrap();
+                let test = Knn::new(
+                    by_column(&data, p).unwrap(),
+                    &vec![false; p],
+                    settings(Estimator::FrenzelPompe, k, transform),
+                )
+                .unwrap();
                 let (found, wanted) = (test.estimate(0, 1, &given), number(&recorded["cmi"]));
                 assert!((found - wanted).abs() < 1e-9, "{}: {found}, recorded {wanted}: {recorded}", file.name);
                 assert_eq!(found, test.estimate(1, 0, &given));
@@ -91,7 +96,9 @@ fn estimates_of_mixed_data() {
                 let wanted = number(&recorded["cmi"]);
                 let k = neighbour(&recorded["knn"], n);
                 let estimate = |estimator, data: &[f64], discrete: &[bool]| {
-                    Knn::new(n, data, discrete, settings(estimator, k, transform)).unwrap().estimate(0, 1, &given)
+                    Knn::new(by_column(data, discrete.len()).unwrap(), discrete, settings(estimator, k, transform))
+                        .unwrap()
+                        .estimate(0, 1, &given)
                 };
                 let none = transform == Transform::None;
                 let (peer, found) = match (recorded["peer"].as_str().unwrap(), recorded["estimator"].as_str()) {
@@ -135,7 +142,12 @@ fn cmiknn_p_values() {
                 let data = if recorded["permutes"] == "X" { &data } else { &swapped };
                 let transform = transform(&recorded["transform"]).unwrap();
                 let k = neighbour(&recorded["knn"], n);
-                let test = Knn::new(n, data, &vec![false; p], settings(Estimator::FrenzelPompe, k, transform)).unwrap();
+                let test = Knn::new(
+                    by_column(data, p).unwrap(),
+                    &vec![false; p],
+                    settings(Estimator::FrenzelPompe, k, transform),
+                )
+                .unwrap();
                 let found = KnnKernel::new(&test).test(0, 1, &given, 2, &mut Unobserved).unwrap();
                 let wanted = number(&recorded["p"]);
                 let bound = 4.0 * (2.0 * wanted * (1.0 - wanted) / 500.0).sqrt() + 2.0 / 501.0;

@@ -5,6 +5,7 @@ use crate::support::mixed::{settings, Made};
 use pcgpu_core::ci::knn::{EarlyStop, Estimator, Knn, Settings, Transform};
 use pcgpu_core::ci::Batch;
 use pcgpu_core::engine::cpu::{CpuEngine, KnnKernel};
+use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::{Observer, Unobserved};
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::search::{skeleton, skeleton_one_by_one, Method, Options};
@@ -89,7 +90,7 @@ fn columns_may_be_left_out() {
     let names = [1u32, 2, 4, 5];
     let data: Vec<f64> = names.iter().flat_map(|&c| made.data[c as usize * 60..][..60].to_vec()).collect();
     let discrete: Vec<bool> = names.iter().map(|&c| made.discrete[c as usize]).collect();
-    let knn = Knn::of_columns(60, &data, &discrete, &names, settings).unwrap();
+    let knn = Knn::of_columns(by_column(&data, 4).unwrap(), &discrete, &names, settings).unwrap();
     assert_eq!(knn.test(2, 0, &[1, 3]), wanted);
     assert_eq!(KnnKernel::new(&knn).test(0, 2, &[3, 1], 1, &mut Unobserved).unwrap(), wanted);
 }
@@ -120,7 +121,7 @@ fn variables_without_variation() {
             // In S it changes nothing but the random numbers.
             let with = kernel.test(0, 1, &[3], 1, &mut Unobserved).unwrap();
             assert!(with.p <= 0.1 && with.drawn == 30, "{with:?}");
-            let flat = Made { n: 20, data: vec![1.0; 60], discrete: vec![false; 3] };
+            let flat = Made { data: vec![1.0; 60], discrete: vec![false; 3] };
             let outcome = KnnKernel::new(&flat.knn(settings)).test(0, 1, &[2], 1, &mut Unobserved).unwrap();
             assert!(outcome.p == 1.0 && outcome.estimate.is_finite(), "{outcome:?}");
         }
@@ -130,7 +131,11 @@ fn variables_without_variation() {
 #[test]
 fn arguments_out_of_range_are_refused() {
     let made = Made::new(1, 10, 3, true, false);
-    let refuse = |settings: Settings| match Knn::new(made.n, &made.data, &made.discrete, settings) {
+    let refuse = |settings: Settings| match Knn::new(
+        by_column(&made.data, made.discrete.len()).unwrap(),
+        &made.discrete,
+        settings,
+    ) {
         Err(Error::Argument { argument, .. }) => argument,
         other => panic!("{other:?}"),
     };

@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// What each layer may know beside itself, the error and `shown`.
-const LAYERS: [(&str, &[&str]); 10] = [
+const LAYERS: [(&str, &[&str]); 11] = [
     ("error", &[]),
     ("memory", &[]),
     ("observer", &[]),
+    ("matrix", &[]),
     ("pool", &["memory"]),
     ("graph", &["memory", "pool"]),
-    ("ci", &["memory"]),
+    ("ci", &["memory", "matrix"]),
     ("search", &["memory", "observer", "pool", "graph", "ci"]),
     ("selection", &["memory", "observer", "ci"]),
     ("orient", &["memory", "graph", "ci"]),

@@ -21,6 +21,7 @@ use pcgpu_core::engine::cuda::knn::{KnnCudaEngine, KnnCudaOptions, KnnStrategy};
 use pcgpu_core::engine::cuda::selection::{CudaCounting, SelectionOptions};
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, Strategy};
 use pcgpu_core::graph::Adjacency;
+use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::Unobserved;
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::search::{skeleton, Method, Options};
@@ -140,7 +141,7 @@ fn gauss() {
     ] {
         for method in [Method::Stable, Method::StableFast] {
             let reading = if method == Method::Stable { Reading::GaussCItest } else { Reading::StableFast };
-            let gauss = Gauss::new(&c, options.p, 400.0, reading).unwrap();
+            let gauss = Gauss::new(by_column(&c, options.p).unwrap(), 400.0, reading).unwrap();
             let options = Options { method, ..options.clone() };
             for strategy in [
                 Strategy::Shared,
@@ -157,7 +158,7 @@ fn gauss() {
         }
     }
     let c = sparse(60);
-    let gauss = Gauss::new(&c, 60, 400.0, Reading::GaussCItest).unwrap();
+    let gauss = Gauss::new(by_column(&c, 60).unwrap(), 400.0, Reading::GaussCItest).unwrap();
     let batch = questions(300, 60, 40);
     measure("questions", |budget| {
         let cuda = CudaOptions { memory_budget: budget, ..CudaOptions::default() };

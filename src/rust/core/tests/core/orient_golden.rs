@@ -5,6 +5,7 @@ use crate::support::orient::{
 };
 use pcgpu_core::ci::gauss::{Gauss, Reading};
 use pcgpu_core::ci::CiTest;
+use pcgpu_core::matrix::by_column;
 use pcgpu_core::orient::{orient, ColliderRule, Method, Options};
 use serde_json::Value;
 
@@ -39,7 +40,8 @@ fn check(name: &str, case: &Value, variant: &str, expected: &Value, batch_size: 
         Some(rows) => rows.iter().flat_map(|row| row.as_array().unwrap()).map(|v| v.as_f64().unwrap()).collect(),
         None => Vec::new(),
     };
-    let gauss = (!c.is_empty()).then(|| Gauss::new(&c, p, number(&case["n"]), Reading::GaussCItest).unwrap());
+    let gauss = (!c.is_empty())
+        .then(|| Gauss::new(by_column(&c, p).unwrap(), number(&case["n"]), Reading::GaussCItest).unwrap());
     let mut test = gauss.map(|gauss| Batched(gauss, batch_size));
     let mut random = RRandom::set_seed(42);
     let found = orient(

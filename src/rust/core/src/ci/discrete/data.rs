@@ -1,5 +1,8 @@
 //! Discrete data: level codes by variable, and bit planes of the variables with few levels.
 
+use ndarray::ArrayView2;
+
+use crate::matrix::{self, by_column};
 use crate::memory::{self, Use};
 use crate::{Error, Result};
 
@@ -48,21 +51,22 @@ pub struct Coded {
 }
 
 impl Coded {
-    /// Takes codes column by column, n a variable; `i32::MIN` (R's NA) is a missing value, and an error unless `na` allows
-    /// them. `levels` has the number of levels by variable, at least 1.
+    /// Takes codes, a row a sample and a column a variable, kept by column; `i32::MIN` (R's NA) is a missing value, and an error
+    /// unless `na` allows them. `levels` has the number of levels by variable, at least 1.
     ///
     /// # Errors
     ///
     /// Names the first column whose codes do not lie in 0, ..., levels - 1, or whose number of levels is out of range.
-    pub fn new(n: usize, levels: &[u32], codes: &[i32], na: bool) -> Result<Self> {
-        if n == 0 || codes.len() != n * levels.len() || n > u32::MAX as usize {
+    pub fn new(codes: ArrayView2<i32>, levels: &[u32], na: bool) -> Result<Self> {
+        let n = codes.nrows();
+        if n == 0 || codes.ncols() != levels.len() || n > u32::MAX as usize {
             return Err(Error::Argument {
                 argument: "suffStat$dm",
                 value: format!("{} codes of {} variables", codes.len(), levels.len()),
                 mend: "give a matrix with at least one row and a column a variable".into(),
             });
         }
-        let variables = levels.iter().zip(codes.chunks(n)).enumerate();
+        let variables = levels.iter().zip(matrix::columns(codes)).enumerate();
         let variables: Vec<Variable> =
             variables.map(|(at, (&levels, codes))| Variable::new(at, levels, codes, na)).collect::<Result<_>>()?;
         memory::check()?;
@@ -79,41 +83,35 @@ impl Coded {
     ///
     /// Those of [`Coded::new`], and pcalg's where no code is 0: codes from 1 on are surely a mistake.
     pub fn of_any_codes(
-        n: usize,
-        p: usize,
+        codes: ArrayView2<i32>,
         declared: Option<&[u32]>,
-        codes: &[i32],
         na: bool,
         zero_elsewhere: bool,
     ) -> Result<Self> {
-        let mut levels = memory::space(p, Use::Codes)?;
-        let mut closed: Option<Vec<i32>> = None;
+        let mut levels = memory::space(codes.ncols(), Use::Codes)?;
+        let mut closed = Vec::new();
         let (mut zero, mut past_the_last) = (zero_elsewhere, declared.is_none());
-        for (v, column) in codes.chunks(n.max(1)).enumerate().take(p) {
+        for (v, column) in matrix::columns(codes).enumerate() {
             let declared = declared.map(|levels| levels[v]);
             let most = column.iter().copied().fold(-1, i32::max);
             zero |= column.contains(&0);
             past_the_last |= declared.is_some_and(|levels| most >= 0 && most as u32 >= levels);
             let fits = declared.is_some_and(|levels| most < 0 || (most as u32) < levels);
             let different = if fits { None } else { Some(different(column)?) };
-            // A copy of all codes, once one column needs another numbering.
-            let renumbers = different.as_ref().is_some_and(|own| match declared {
-                None => own.len() != most as usize + 1,
+            let renumbered = different.filter(|own| match declared {
+                None => own.len() as i64 != i64::from(most) + 1,
                 Some(declared) => own.len() <= declared as usize,
             });
-            if renumbers && closed.is_none() {
-                closed = Some(memory::copied(codes, Use::Codes)?);
-            }
-            match (different, declared) {
-                (Some(own), None) if own.len() != most as usize + 1 => {
-                    levels.push(own.len().max(1) as u32);
-                    close_gaps(&mut closed.get_or_insert_with(|| codes.to_vec())[v * n..(v + 1) * n], &own);
+            levels.push(declared.unwrap_or_else(|| match &renumbered {
+                Some(own) => own.len().max(1) as u32,
+                None => most.max(0) as u32 + 1,
+            }));
+            if let Some(own) = renumbered {
+                // A copy of all codes, once one column needs another numbering.
+                if closed.is_empty() {
+                    closed = memory::copied(matrix::cells(codes).unwrap_or_default(), Use::Codes)?;
                 }
-                (Some(own), Some(declared)) if own.len() <= declared as usize => {
-                    levels.push(declared);
-                    close_gaps(&mut closed.get_or_insert_with(|| codes.to_vec())[v * n..(v + 1) * n], &own);
-                }
-                _ => levels.push(declared.unwrap_or(most.max(0) as u32 + 1)),
+                closed.chunks_exact_mut(codes.nrows()).skip(v).take(1).for_each(|column| close_gaps(column, &own));
             }
         }
         if !zero && past_the_last {
@@ -123,7 +121,10 @@ impl Coded {
                 mend: "give suff_discrete() of the data, or subtract 1 from codes that begin with 1".into(),
             });
         }
-        Coded::new(n, &levels, closed.as_deref().unwrap_or(codes), na)
+        match closed.is_empty() {
+            true => Coded::new(codes, &levels, na),
+            false => Coded::new(by_column(&closed, levels.len())?, &levels, na),
+        }
     }
 
     /// Takes variables without missing values.
@@ -319,7 +320,7 @@ mod tests {
     #[test]
     fn planes_and_codes_say_the_same() {
         let codes: Vec<i32> = (0..200).map(|i| if i % 17 == 3 { i32::MIN } else { i * 7 % 5 }).collect();
-        let data = Coded::new(200, &[5], &codes, true).unwrap();
+        let data = Coded::new(by_column(&codes, 1).unwrap(), &[5], true).unwrap();
         assert!(data.missing(0) && data.any_missing() && data.has_planes(0));
         for (i, &code) in codes.iter().enumerate() {
             assert_eq!(data.codes(0).at(i), if code < 0 { 5 } else { code as u32 });
@@ -340,8 +341,9 @@ mod tests {
     #[test]
     fn codes_with_gaps_stand_for_levels_in_their_order() {
         let codes = [0, 5, 2, 5, 1, 0, 0, i32::MIN];
+        let codes = by_column(&codes, 2).unwrap();
         let levels = |declared: Option<&[u32]>| {
-            let data = Coded::of_any_codes(4, 2, declared, &codes, true, false).unwrap();
+            let data = Coded::of_any_codes(codes, declared, true, false).unwrap();
             let of = |v: usize| (0..4).map(|i| data.codes(v).at(i)).collect::<Vec<_>>();
             (data.levels(0), of(0), data.levels(1), of(1))
         };
@@ -349,15 +351,15 @@ mod tests {
         assert_eq!(levels(Some(&[3, 3])), (3, vec![0, 2, 1, 2], 3, vec![1, 0, 0, 3]));
         assert_eq!(levels(Some(&[6, 2])), (6, vec![0, 5, 2, 5], 2, vec![1, 0, 0, 2]));
         // More codes than levels, and huge ones.
-        assert!(Coded::of_any_codes(4, 2, Some(&[2, 2]), &codes, true, false).is_err());
-        let huge = Coded::of_any_codes(3, 1, None, &[0, i32::MAX, 70_000], false, false).unwrap();
+        assert!(Coded::of_any_codes(codes, Some(&[2, 2]), true, false).is_err());
+        let huge = Coded::of_any_codes(by_column(&[0, i32::MAX, 70_000], 1).unwrap(), None, false, false).unwrap();
         assert_eq!((huge.levels(0), huge.codes(0).at(1), huge.codes(0).at(2)), (3, 2, 1));
     }
 
     #[test]
     fn codes_from_1_on_are_refused_with_pcalgs_words() {
         let refused = |declared: Option<&[u32]>, zero: bool| {
-            Coded::of_any_codes(2, 2, declared, &[1, 2, 2, 1], false, zero).map_err(|e| e.to_string())
+            Coded::of_any_codes(by_column(&[1, 2, 2, 1], 2).unwrap(), declared, false, zero).map_err(|e| e.to_string())
         };
         let message = refused(None, false).unwrap_err();
         assert!(message.contains("'dm' must have values in {0,1,..} with at least one '0' value"), "{message}");
@@ -370,19 +372,22 @@ mod tests {
 
     #[test]
     fn the_error_says_where() {
-        let message = |levels: &[u32], codes: &[i32]| Coded::new(2, levels, codes, false).unwrap_err().to_string();
+        let message = |levels: &[u32], codes: &[i32]| {
+            Coded::new(by_column(codes, levels.len()).unwrap(), levels, false).unwrap_err().to_string()
+        };
         assert!(message(&[2, 2], &[0, 1, 0, 2]).contains("2 in row 2, column 2"));
         assert!(message(&[2, 2], &[0, 1, -1, 1]).contains("-1 in row 1, column 2"));
         assert!(message(&[2], &[0, i32::MIN]).contains("NA in row 2, column 1"));
         assert!(message(&[0], &[0, 0]).contains("0 levels of column 1"));
         assert!(message(&[65_536], &[0, 0]).contains("65536 levels of column 1"));
-        assert!(Coded::new(0, &[2], &[], false).is_err());
+        assert!(Coded::new(by_column(&[], 1).unwrap(), &[2], false).is_err());
     }
 
     #[test]
     fn the_largest_code_fits_beside_the_missing_one() {
         for levels in [255, 256, 65_535] {
-            let data = Coded::new(2, &[levels], &[levels as i32 - 1, i32::MIN], true).unwrap();
+            let codes = [levels as i32 - 1, i32::MIN];
+            let data = Coded::new(by_column(&codes, 1).unwrap(), &[levels], true).unwrap();
             assert_eq!((data.codes(0).at(0), data.codes(0).at(1)), (levels - 1, levels));
         }
     }

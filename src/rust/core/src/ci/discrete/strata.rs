@@ -155,7 +155,7 @@ mod tests {
                 r => (r * 997 * (v as i32 + 1)) % levels as i32,
             }));
         }
-        let data = Coded::new(n, &levels, &codes, true).unwrap();
+        let data = Coded::new(crate::matrix::by_column(&codes, 4).unwrap(), &levels, true).unwrap();
         let mut strata = Strata::default();
         // Sets that share their beginning with the one before, and sets that do not.
         for set in [&[0u32, 1, 2][..], &[0, 1], &[0, 1, 3], &[0, 3, 1, 2], &[3, 0], &[1]] {

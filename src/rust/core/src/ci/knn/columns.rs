@@ -4,7 +4,10 @@
 //! between levels. After a transform to ranks all of these are whole numbers, and the columns are kept as such: four times
 //! as many fit a register, and no arithmetic on them is rounded.
 
+use ndarray::ArrayView2;
+
 use super::random::{philox, Key, Purpose};
+use crate::matrix;
 use crate::memory::{self, Use};
 use crate::{Error, Result};
 
@@ -61,7 +64,7 @@ fn wrong(value: String, mend: &str) -> Error {
 }
 
 impl Columns {
-    /// From `data`, n x p column by column; a column marked discrete holds codes of levels. `names` are p numbers under which
+    /// From `data`, n x p, kept by column; a column marked discrete holds codes of levels. `names` are p numbers under which
     /// columns draw their random numbers.
     ///
     /// A constant column has distances of 0 whatever the transform.
@@ -70,28 +73,29 @@ impl Columns {
     /// [`Error::Argument`] for fewer than 3 samples, more than [`MOST_SAMPLES`](super::MOST_SAMPLES), values that are not finite,
     /// and without a transform values so large that differences may not be.
     pub fn new(
-        n: usize,
-        data: &[f64],
+        data: ArrayView2<f64>,
         discrete: &[bool],
         names: &[u32],
         transform: Transform,
         ties: Ties,
     ) -> Result<Self> {
-        let p = discrete.len();
-        if !(3..=super::MOST_SAMPLES).contains(&n) || data.len() != n * p || names.len() != p {
+        let (n, p) = (data.nrows(), matrix::columns(data).count());
+        if !(3..=super::MOST_SAMPLES).contains(&n) || discrete.len() != p || names.len() != p {
             let mend = format!("from 3 to {} samples of each variable are needed", super::MOST_SAMPLES);
             return Err(wrong(format!("{n} samples"), &mend));
         }
-        if let Some(at) = data.iter().position(|value| !value.is_finite()) {
-            let value = format!("{} in row {}, column {}", data[at], at % n + 1, at / n + 1);
-            return Err(wrong(value, "finite numbers are needed: drop the row or fill the value in"));
+        for (column, values) in matrix::columns(data).enumerate() {
+            if let Some(row) = values.iter().position(|value| !value.is_finite()) {
+                let value = format!("{} in row {}, column {}", values[row], row + 1, column + 1);
+                return Err(wrong(value, "finite numbers are needed: drop the row or fill the value in"));
+            }
         }
         let ranked = matches!(transform, Transform::Ranks | Transform::Uniform);
         // The values, in the end perhaps as whole numbers beside them, and of one column its order and ranks.
         memory::room(data.len().saturating_mul(10).saturating_add(32 * n), Use::Samples)?;
         let mut real = memory::space(data.len(), Use::Samples)?;
         let mut constant = vec![false; discrete.len()];
-        for (column, (values, &discrete)) in data.chunks_exact(n).zip(discrete).enumerate() {
+        for (column, (values, &discrete)) in matrix::columns(data).zip(discrete).enumerate() {
             if values.iter().all(|value| value == &values[0]) {
                 real.resize(real.len() + n, 0.0);
                 constant[column] = true;
@@ -234,9 +238,10 @@ fn standardized(values: &[f64]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::matrix::by_column;
 
     fn column(values: &[f64], discrete: bool, transform: Transform, ties: Ties) -> Vec<f64> {
-        let columns = Columns::new(values.len(), values, &[discrete], &[0], transform, ties).unwrap();
+        let columns = Columns::new(by_column(values, 1).unwrap(), &[discrete], &[0], transform, ties).unwrap();
         match columns.values() {
             Values::Whole(values) => values.iter().map(|&v| f64::from(v)).collect(),
             Values::Real(values) => values.clone(),
@@ -277,7 +282,8 @@ mod tests {
     fn distances() {
         let data = [0.1, 0.2, 0.9, 5.0, 5.0, 2.0];
         for (transform, mismatch) in [(Transform::Ranks, 1.0), (Transform::Uniform, 3.0), (Transform::None, 1.0)] {
-            let columns = Columns::new(3, &data, &[false, true], &[0, 1], transform, Ties::Kept).unwrap();
+            let columns =
+                Columns::new(by_column(&data, 2).unwrap(), &[false, true], &[0, 1], transform, Ties::Kept).unwrap();
             assert_eq!((columns.distance(1, 0, 1), columns.distance(1, 0, 2)), (0.0, mismatch));
             let wanted = if transform == Transform::None { 0.9 - 0.1 } else { 2.0 };
             assert_eq!(columns.distance(0, 2, 0), wanted);
@@ -286,13 +292,15 @@ mod tests {
 
     #[test]
     fn what_cannot_be_measured_is_refused() {
-        for (n, data) in [(2, vec![1.0; 2]), (3, vec![1.0, f64::NAN, 2.0]), (3, vec![f64::INFINITY, 1.0, 2.0])] {
-            let refused = Columns::new(n, &data, &[false], &[0], Transform::Ranks, Ties::Kept);
+        let new =
+            |data: &[f64], transform| Columns::new(by_column(data, 1).unwrap(), &[false], &[0], transform, Ties::Kept);
+        for data in [&[1.0; 2][..], &[1.0, f64::NAN, 2.0], &[f64::INFINITY, 1.0, 2.0]] {
+            let refused = new(data, Transform::Ranks);
             assert!(matches!(refused, Err(Error::Argument { argument: "suffStat$data", .. })), "{refused:?}");
         }
         // Their differences would not be finite; their ranks' are.
         let huge = [1e308, -1e308, 0.0];
-        assert!(Columns::new(3, &huge, &[false], &[0], Transform::None, Ties::Kept).is_err());
-        assert!(Columns::new(3, &huge, &[false], &[0], Transform::Ranks, Ties::Kept).is_ok());
+        assert!(new(&huge, Transform::None).is_err());
+        assert!(new(&huge, Transform::Ranks).is_ok());
     }
 }

@@ -3,6 +3,8 @@
 //! Runge (2018), algorithm 1: in random order, each sample takes the first of its k_perm neighbours, in random order, that
 //! none has taken before, or the last of them. The sample itself is one of its neighbours, as in tigramite 5.2.10.
 
+use ndarray::ArrayView2;
+
 use super::random::{below, philox, philox_lanes, scramble, Key, Purpose, LANES};
 
 /// Draws of one step that come with its counter; the first word orders the samples.
@@ -18,46 +20,52 @@ pub struct Shuffler {
     own: Vec<u32>,
 }
 
-/// Chooses `k_perm` neighbours of a sample from others (itself among them) that hold the nearest: `distances[i]` in S is that
-/// to sample `name(i)`. Ascending by number.
-///
-/// Of those at the distance of the last, the sample itself comes first and then the smallest scrambled pair: where S is
-/// discrete, these are a random choice of its level. `key` is that of S.
-#[allow(clippy::too_many_arguments)]
-pub fn neighbours_in<D: Copy + PartialOrd>(
-    sample: u32,
-    distances: &[D],
-    name: impl Fn(usize) -> u32,
-    k_perm: usize,
+/// Chooses the neighbours that a sample may take its x from; memory of the choice before is used again.
+pub struct Choice<D> {
     key: Key,
-    ties: &mut Vec<(u32, u32)>,
-    sorted: &mut Vec<D>,
-    out: &mut [u32],
-) {
-    sorted.clear();
-    sorted.extend_from_slice(distances);
-    let by_size = |a: &D, b: &D| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal);
-    let (_, &mut last, _) = sorted.select_nth_unstable_by(k_perm - 1, by_size);
-    ties.clear();
-    let mut found = 0;
-    for (at, &distance) in distances.iter().enumerate() {
-        if distance < last {
-            out[found] = name(at);
-            found += 1;
-        } else if distance == last {
-            let other = name(at);
-            // Never 0 for another sample.
-            let rank = if other == sample { 0 } else { scramble(key, sample, other) | 1 };
-            ties.push((rank, other));
+    ties: Vec<(u32, u32)>,
+    sorted: Vec<D>,
+}
+
+impl<D: Copy + PartialOrd> Choice<D> {
+    /// Among tests given S, whose key this is.
+    pub fn new(key: Key) -> Self {
+        Choice { key, ties: Vec::new(), sorted: Vec::new() }
+    }
+
+    /// Fills `out`, not empty, with neighbours of a sample from others (itself among them) that hold the nearest:
+    /// `distances[i]` in S is that to sample `name(i)`. Ascending by number. Returns the distance of the last.
+    ///
+    /// Of those at that distance, the sample itself comes first and then the smallest scrambled pair: where S is discrete, these
+    /// are a random choice of its level.
+    pub fn nearest(&mut self, sample: u32, distances: &[D], name: impl Fn(usize) -> u32, out: &mut [u32]) -> D {
+        let Choice { key, ties, sorted } = self;
+        sorted.clear();
+        sorted.extend_from_slice(distances);
+        let by_size = |a: &D, b: &D| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal);
+        let (_, &mut last, _) = sorted.select_nth_unstable_by(out.len() - 1, by_size);
+        ties.clear();
+        let mut found = 0;
+        for (at, &distance) in distances.iter().enumerate() {
+            if distance < last {
+                out[found] = name(at);
+                found += 1;
+            } else if distance == last {
+                let other = name(at);
+                // Never 0 for another sample.
+                let rank = if other == sample { 0 } else { scramble(*key, sample, other) | 1 };
+                ties.push((rank, other));
+            }
         }
+        if ties.len() > out.len() - found {
+            ties.sort_unstable();
+        }
+        for (slot, &(_, other)) in out[found..].iter_mut().zip(ties.iter()) {
+            *slot = other;
+        }
+        out.sort_unstable();
+        last
     }
-    if ties.len() > k_perm - found {
-        ties.sort_unstable();
-    }
-    for (slot, &(_, other)) in out[found..].iter_mut().zip(ties.iter()) {
-        *slot = other;
-    }
-    out.sort_unstable();
 }
 
 impl Shuffler {
@@ -76,10 +84,12 @@ impl Shuffler {
         }
     }
 
-    /// Permutation number `m` of the test with this key among `neighbours`, `k_perm` of each sample.
+    /// Permutation number `m` of the test with this key among `neighbours`, a row of them for each sample.
     #[inline(always)]
-    pub fn local(&mut self, key: Key, m: u32, neighbours: &[u32], k_perm: usize, out: &mut [u32]) {
+    pub fn local(&mut self, key: Key, m: u32, neighbours: ArrayView2<u32>, out: &mut [u32]) {
         let n = out.len();
+        // This is the inner loop of a test of few samples: rows as slices.
+        let (k_perm, neighbours) = (neighbours.ncols(), neighbours.to_slice().unwrap_or_default());
         self.order.clear();
         self.order.extend(0..n as u32);
         if self.taken.len() != n || self.stamp == u32::MAX {
@@ -141,6 +151,7 @@ fn first_free_of_many(own: &mut [u32], taken: &[u32], stamp: u32, word: impl Fn(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use ndarray::Array2;
 
     #[test]
     fn plain_permutations_are_permutations_and_all_alike() {
@@ -164,14 +175,14 @@ mod tests {
 
     #[test]
     fn neighbours_are_the_nearest_and_the_sample_itself() {
-        let (mut ties, mut sorted, mut out) = (Vec::new(), Vec::new(), vec![0; 3]);
+        let mut out = vec![0; 3];
         let distances = [4u16, 1, 0, 2, 9];
-        neighbours_in(2, &distances, |b| b as u32, 3, Key([0, 0]), &mut ties, &mut sorted, &mut out);
+        assert_eq!(Choice::new(Key([0, 0])).nearest(2, &distances, |b| b as u32, &mut out), 2);
         assert_eq!(out, [1, 2, 3]);
         // Of many at one distance, any; the sample itself always.
         let mut seen = [0; 40];
         for sample in 0..40 {
-            neighbours_in(sample, &[7u16; 40], |b| b as u32, 3, Key([0, 5]), &mut ties, &mut sorted, &mut out);
+            Choice::new(Key([0, 5])).nearest(sample, &[7u16; 40], |b| b as u32, &mut out);
             assert!(out.contains(&sample) && out[0] < out[1] && out[1] < out[2]);
             out.iter().for_each(|&other| seen[other as usize] += 1);
         }
@@ -183,11 +194,10 @@ mod tests {
     fn no_neighbour_is_taken_twice_while_another_is_free() {
         for k_perm in [1, 2, 5, 9, 40] {
             let n = 61;
-            let neighbours: Vec<u32> =
-                (0..n as u32).flat_map(|a| (0..k_perm as u32).map(move |i| (a + i * i) % n as u32)).collect();
+            let neighbours = Array2::from_shape_fn((n, k_perm), |(a, i)| ((a + i * i) % n) as u32);
             let mut out = vec![0; n];
             let key = Key([8, 15]);
-            Shuffler::default().local(key, 3, &neighbours, k_perm, &mut out);
+            Shuffler::default().local(key, 3, neighbours.view(), &mut out);
             let step = |at: u32| philox([at, 3, 0, Purpose::Local as u32], key);
             let mut order: Vec<usize> = (0..n).collect();
             for at in 0..n {
@@ -195,7 +205,7 @@ mod tests {
             }
             let mut used = vec![false; n];
             for (at, &sample) in order.iter().enumerate() {
-                let mut list = neighbours[sample * k_perm..(sample + 1) * k_perm].to_vec();
+                let mut list = neighbours.row(sample).to_vec();
                 for i in 0..k_perm - 1 {
                     let word = match i {
                         0..=2 => step(at as u32)[1 + i],

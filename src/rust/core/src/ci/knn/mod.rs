@@ -22,7 +22,9 @@ pub mod random;
 pub use columns::{Columns, Ties, Transform, Values};
 pub use decision::{Decision, EarlyStop};
 pub use estimator::{Estimator, Terms, MOST_SAMPLES};
-pub use local::{neighbours_in, Shuffler};
+pub use local::{Choice, Shuffler};
+
+use ndarray::{Array2, ArrayView2};
 
 use super::CiTest;
 use crate::memory::{self, Use};
@@ -80,22 +82,23 @@ impl Outcome {
 }
 
 impl Knn {
-    /// From `data`, n x p column by column, and which of the columns are discrete.
+    /// From `data`, n x p, kept by column, and which of the columns are discrete.
     ///
     /// # Errors
     /// [`Error::Argument`]: data as in [`Columns::new`]; k or k_perm not from 1 to n - 1; a discrete column with an estimator
     /// for continuous ones; permutations or early stop as in [`Decision::new`].
-    pub fn new(n: usize, data: &[f64], discrete: &[bool], settings: Settings) -> Result<Self> {
+    pub fn new(data: ArrayView2<f64>, discrete: &[bool], settings: Settings) -> Result<Self> {
         let names: Vec<u32> = (0..discrete.len() as u32).collect();
-        Self::of_columns(n, data, discrete, &names, settings)
+        Self::of_columns(data, discrete, &names, settings)
     }
 
     /// As [`Knn::new`], on some columns of larger data, whose numbers there are `names`, ascending: the answers are those that
     /// all columns would give.
-    pub fn of_columns(n: usize, data: &[f64], discrete: &[bool], names: &[u32], settings: Settings) -> Result<Self> {
+    pub fn of_columns(data: ArrayView2<f64>, discrete: &[bool], names: &[u32], settings: Settings) -> Result<Self> {
         let Settings { k, k_perm, permutations, estimator, transform, add_one, seed, early_stop } = settings;
         let ties = if estimator == Estimator::FrenzelPompe { Ties::Random { seed } } else { Ties::Kept };
-        let columns = Columns::new(n, data, discrete, names, transform, ties)?;
+        let columns = Columns::new(data, discrete, names, transform, ties)?;
+        let n = columns.n();
         for (argument, value) in [("suffStat$k", k), ("suffStat$k_perm", k_perm)] {
             if !(1..n).contains(&value) {
                 let mend = format!("with {n} samples a number from 1 to {} is needed", n - 1);
@@ -179,14 +182,14 @@ impl Knn {
         let key = self.key(x, y, s);
         let mut permuted: Vec<u32> = (0..n as u32).collect();
         let own = self.sum(x, y, s, &permuted);
-        let neighbours = if s.is_empty() { Vec::new() } else { self.neighbours(s) };
+        let neighbours = if s.is_empty() { Array2::default((0, 0)) } else { self.neighbours(s) };
         let mut shuffler = Shuffler::default();
         let (mut drawn, mut count) = (0, 0);
         loop {
             if s.is_empty() {
                 shuffler.plain(key, drawn as u32, &mut permuted);
             } else {
-                shuffler.local(key, drawn as u32, &neighbours, self.settings.k_perm, &mut permuted);
+                shuffler.local(key, drawn as u32, neighbours.view(), &mut permuted);
             }
             let at_least = self.sum(x, y, s, &permuted) >= own;
             if let Some(p) = self.decision.next(&mut drawn, &mut count, at_least) {
@@ -195,15 +198,14 @@ impl Knn {
         }
     }
 
-    /// k_perm neighbours in S of every sample.
-    pub fn neighbours(&self, s: &[u32]) -> Vec<u32> {
-        let (n, k_perm) = (self.columns.n(), self.settings.k_perm);
-        let key = self.set_key(s);
-        let mut neighbours = vec![0; n * k_perm];
-        let (mut ties, mut sorted) = (Vec::new(), Vec::new());
-        for (a, out) in neighbours.chunks_exact_mut(k_perm).enumerate() {
+    /// k_perm neighbours in S of every sample, a row each.
+    pub fn neighbours(&self, s: &[u32]) -> Array2<u32> {
+        let n = self.columns.n();
+        let mut neighbours = Array2::zeros((n, self.settings.k_perm));
+        let mut choice = Choice::new(self.set_key(s));
+        for (a, mut out) in neighbours.rows_mut().into_iter().enumerate() {
             let distances: Vec<f64> = (0..n).map(|b| self.apart(s, a, b)).collect();
-            neighbours_in(a as u32, &distances, |b| b as u32, k_perm, key, &mut ties, &mut sorted, out);
+            choice.nearest(a as u32, &distances, |b| b as u32, out.as_slice_mut().unwrap_or_default());
         }
         neighbours
     }

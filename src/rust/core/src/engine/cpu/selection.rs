@@ -45,7 +45,9 @@ impl<'a> CpuCounting<'a> {
 }
 
 /// The partner and the class, in the forms that the ways of counting need.
-struct Given {
+struct Given<'a> {
+    samples: &'a Samples,
+    logs: &'a CountLogs,
     /// The conditioning set of the counting engine, where the partner is one.
     set: Option<Vec<u32>>,
     /// The order of the samples for the tables that are not made, where there are any.
@@ -54,16 +56,16 @@ struct Given {
     totals: Option<Totals>,
 }
 
-impl Given {
-    fn new(samples: &Samples, logs: &CountLogs, range: &Range<usize>, partner: Partner) -> Self {
+impl<'a> Given<'a> {
+    fn new(samples: &'a Samples, logs: &'a CountLogs, range: &Range<usize>, partner: Partner) -> Self {
         let set = match partner {
             Partner::Nothing => Some(Vec::new()),
             Partner::Feature(g) => samples.among_coded(g).map(|g| vec![g]),
             Partner::Joint(_) => None,
         };
-        let mut given = Given { set, groups: None, totals: None };
+        let mut given = Given { samples, logs, set, groups: None, totals: None };
         let mut ways = [false; 3];
-        range.clone().for_each(|f| ways[given.way(samples, f) as usize] = true);
+        range.clone().for_each(|f| ways[given.way(f) as usize] = true);
         let [_, in_groups, sparse] = ways;
         if in_groups || sparse {
             let of_one;
@@ -84,7 +86,8 @@ impl Given {
         given
     }
 
-    fn way(&self, samples: &Samples, f: usize) -> Counted {
+    fn way(&self, f: usize) -> Counted {
+        let samples = self.samples;
         if samples.among_coded(f).is_none() {
             return Counted::Sparse;
         }
@@ -124,8 +127,9 @@ impl Counting for CpuCounting<'_> {
         let slots: Vec<Mutex<&mut [Sums]>> = sums.chunks_mut(each).map(Mutex::new).collect();
         let work = |scratch: &mut Scratch, task: usize, stop: &Stop| {
             let Ok(mut sums) = slots[task].lock() else { return };
-            let candidates = (task * each..task * each + sums.len()).filter(|&at| !skip[at]);
-            scratch.count(samples, logs, &given, first, candidates, task * each, &mut sums, stop);
+            let from = task * each;
+            let candidates = (0..sums.len()).filter(|at| !skip[from + at]).map(|at| (at, first + from + at));
+            scratch.count(&given, candidates, &mut sums, stop);
         };
         self.pool.run(tasks, inline, |_| each as f64, &mut |done| observer.progress(0, done, total), work)
     }
@@ -144,27 +148,22 @@ struct Scratch {
 }
 
 impl Scratch {
-    /// Writes the sums of the candidates, by their place in the range, to `sums`, which begins at place `from`.
-    #[allow(clippy::too_many_arguments)]
+    /// Writes the sums of the candidates, places in `sums` with their features.
     fn count(
         &mut self,
-        samples: &Samples,
-        logs: &CountLogs,
         given: &Given,
-        first: usize,
-        candidates: impl Iterator<Item = usize>,
-        from: usize,
+        candidates: impl Iterator<Item = (usize, usize)>,
         sums: &mut [Sums],
         stop: &Stop,
     ) {
+        let Given { samples, logs, .. } = *given;
         let data = samples.coded();
         self.dense.clear();
         self.at.clear();
-        for at in candidates {
-            let f = first + at;
-            if let (Counted::Whole, Some(coded)) = (given.way(samples, f), samples.among_coded(f)) {
+        for (at, f) in candidates {
+            if let (Counted::Whole, Some(coded)) = (given.way(f), samples.among_coded(f)) {
                 self.dense.push(coded);
-                self.at.push(at - from);
+                self.at.push(at);
                 continue;
             }
             if stop.requested() {
@@ -172,7 +171,7 @@ impl Scratch {
             }
             let levels = samples.levels(f);
             // There are groups where a table is not made, and totals where a feature is sparse.
-            sums[at - from] = match (samples.codes(f), &given.groups, &given.totals) {
+            sums[at] = match (samples.codes(f), &given.groups, &given.totals) {
                 (FeatureCodes::Sparse(codes), _, Some(totals)) => totals.sums(codes, logs, &mut self.keys),
                 (FeatureCodes::Dense(Codes::Bytes(codes)), Some(groups), _) => {
                     groups.sums(codes, levels, logs, &mut self.counts)

@@ -1,6 +1,7 @@
 //! Random discrete problems: uneven numbers of levels, levels that do not occur, constant columns, missing values.
 
 use pcgpu_core::ci::discrete::{Coded, Rule};
+use pcgpu_core::matrix::by_column;
 
 use super::problems::Random;
 
@@ -22,7 +23,7 @@ pub struct Problem {
 
 impl Problem {
     pub fn coded(&self) -> Coded {
-        Coded::new(self.n, &self.levels, &self.codes, true).unwrap()
+        Coded::new(by_column(&self.codes, self.levels.len()).unwrap(), &self.levels, true).unwrap()
     }
 }
 

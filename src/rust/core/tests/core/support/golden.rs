@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use pcgpu_core::ci::discrete::Coded;
 use pcgpu_core::graph::Adjacency;
+use pcgpu_core::matrix::by_column;
 use pcgpu_core::search::{Method, Options, Skeleton};
 use serde_json::Value;
 
@@ -102,7 +103,7 @@ impl Case {
             "bin" => vec![2; p],
             _ => self.json["nlev"].as_array().unwrap().iter().map(|v| number(v) as u32).collect(),
         };
-        Coded::new(rows.len(), &levels, &codes, false).unwrap()
+        Coded::new(by_column(&codes, levels.len()).unwrap(), &levels, false).unwrap()
     }
 
     pub fn options(&self, method: Method) -> Options {

@@ -2,6 +2,7 @@
 
 use pcgpu_core::ci::knn::random::{philox, Key};
 use pcgpu_core::ci::knn::{Estimator, Knn, Settings, Transform};
+use pcgpu_core::matrix::by_column;
 
 /// Uniform numbers by index.
 fn uniform(seed: u64, index: u32) -> f64 {
@@ -10,7 +11,6 @@ fn uniform(seed: u64, index: u32) -> f64 {
 
 /// A chain of variables, some discrete, some on a grid, one constant where asked.
 pub struct Made {
-    pub n: usize,
     pub data: Vec<f64>,
     pub discrete: Vec<bool>,
 }
@@ -33,11 +33,11 @@ impl Made {
         if constant {
             data[(p - 1) * n..].fill(2.5);
         }
-        Made { n, data, discrete: (0..p).map(|column| mixed && column % 4 == 2).collect() }
+        Made { data, discrete: (0..p).map(|column| mixed && column % 4 == 2).collect() }
     }
 
     pub fn knn(&self, settings: Settings) -> Knn {
-        Knn::new(self.n, &self.data, &self.discrete, settings).unwrap()
+        Knn::new(by_column(&self.data, self.discrete.len()).unwrap(), &self.discrete, settings).unwrap()
     }
 }
 

@@ -7,10 +7,12 @@
 
 use std::ops::Range;
 
+use ndarray::Array2;
+
 use super::cell::Cell;
 use super::loops::{count_within, padded, raise, BLOCK};
 use super::wide::Wide;
-use crate::ci::knn::{neighbours_in, Knn};
+use crate::ci::knn::{Choice, Knn};
 use crate::memory::{self, Use};
 
 /// The columns of a test as one type of cell.
@@ -60,8 +62,8 @@ pub(super) struct Given<C> {
     keys: Vec<C>,
     /// The columns of S, by place; whole blocks each.
     columns: Vec<C>,
-    /// k_perm neighbours of each sample; empty where S is.
-    pub neighbours: Vec<u32>,
+    /// k_perm neighbours of each sample, a row each; empty where S is.
+    pub neighbours: Array2<u32>,
 }
 
 /// Samples whose neighbours are looked for between two looks at whether to stop.
@@ -104,7 +106,7 @@ impl<C: Cell> Given<C> {
             mismatch: table.mismatch,
             keys: by_place(guide),
             columns: s.iter().flat_map(|&column| by_place(column as usize)).collect(),
-            neighbours: Vec::new(),
+            neighbours: Array2::default((0, 0)),
             order,
         };
         (s.is_empty() || given.find_neighbours::<W>(simd, table, knn, stop)).then_some(given)
@@ -155,9 +157,9 @@ impl<C: Cell> Given<C> {
     ) -> bool {
         let n = self.order.len();
         let k_perm = knn.settings().k_perm;
-        let key = knn.set_key(&self.s);
-        let Some(mut neighbours) = memory::noted(memory::zeros(n * k_perm, Use::Neighbours)) else { return false };
-        let (mut ties, mut sorted) = (Vec::new(), Vec::new());
+        let Some(neighbours) = memory::noted(memory::zeros(n * k_perm, Use::Neighbours)) else { return false };
+        let Ok(mut neighbours) = Array2::from_shape_vec((n, k_perm), neighbours) else { return false };
+        let mut choice = Choice::new(knn.set_key(&self.s));
         let mut distances = vec![C::ZERO; padded(n)];
         let mut bound = C::MOST;
         for place in 0..n {
@@ -173,12 +175,11 @@ impl<C: Cell> Given<C> {
                 enough = bound == C::MOST || count_within::<W>(simd, distances, bound) >= k_perm;
                 if enough {
                     let sample = self.order[place];
-                    let out = &mut neighbours[sample as usize * k_perm..][..k_perm];
+                    let mut out = neighbours.row_mut(sample as usize);
                     let name = |at: usize| self.order[start + at];
                     let distances = &distances[..distances.len().min(n - start)];
-                    neighbours_in(sample, distances, name, k_perm, key, &mut ties, &mut sorted, out);
+                    let last = choice.nearest(sample, distances, name, out.as_slice_mut().unwrap_or_default());
                     // The next place is near this one, and its neighbours about as far.
-                    let last = sorted[k_perm - 1];
                     bound = if last > C::ZERO { last.grown(1.5) } else { C::MOST };
                 } else {
                     bound = if bound > C::ZERO { bound.grown(2.0) } else { C::MOST };

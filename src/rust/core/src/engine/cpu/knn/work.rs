@@ -157,7 +157,7 @@ impl<C: Packed, S: Machine<C>> Task<S> for Sum<'_, C> {
                 None => permutation.iter_mut().zip(0..).for_each(|(from, sample)| *from = sample),
                 Some(m) if question.s.is_empty() => shuffler.plain(question.key, m as u32, permutation),
                 Some(m) => {
-                    shuffler.local(question.key, m as u32, &given.neighbours, knn.settings().k_perm, permutation);
+                    shuffler.local(question.key, m as u32, given.neighbours.view(), permutation);
                 }
             }
             for (value, &sample) in out.iter_mut().zip(&given.order) {

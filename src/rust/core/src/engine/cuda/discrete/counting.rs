@@ -316,7 +316,7 @@ mod tests {
     use crate::ci::discrete::Coded;
 
     fn coded(n: usize, levels: &[u32]) -> Coded {
-        Coded::new(n, levels, &vec![0; n * levels.len()], false).unwrap()
+        Coded::new(ndarray::Array2::zeros(ndarray::ShapeBuilder::f((n, levels.len()))).view(), levels, false).unwrap()
     }
 
     fn test(data: &Coded) -> Discrete<'_> {

@@ -53,14 +53,14 @@ mod tests {
         let c = [1.0];
         for reading in [Reading::GaussCItest, Reading::StableFast] {
             for (n, alpha, size) in [(47.0, 0.05, 1), (1000.0, 0.01, 0), (20.0, 0.5, 3), (300.0, 1e-12, 2)] {
-                let gauss = Gauss::new(&c, 1, n, reading).unwrap();
+                let gauss = Gauss::new(crate::matrix::by_column(&c, 1).unwrap(), n, reading).unwrap();
                 for sign in [1.0, -1.0] {
                     let r = critical(&gauss, alpha, size, sign);
                     assert!(gauss.p_of_correlation(sign * r, size) >= alpha);
                     assert!(gauss.p_of_correlation(sign * f64::from_bits(r.to_bits() + 1), size) < alpha);
                 }
             }
-            let few = Gauss::new(&c, 1, 4.0, reading).unwrap();
+            let few = Gauss::new(crate::matrix::by_column(&c, 1).unwrap(), 4.0, reading).unwrap();
             assert_eq!(critical(&few, 0.05, 2, 1.0), f64::INFINITY);
             assert_eq!(critical(&few, 1.5, 0, 1.0), -1.0);
         }
