@@ -1,6 +1,6 @@
 //! The structs that the host shares with the kernels. Written by tools/build-kernels from the kernels' sources.
 
-/// `Report` of kernels/args.cuh.
+/// `Report` of kernels/search/args.cuh.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Report {
@@ -36,7 +36,7 @@ pub(super) struct Report {
     pub began: u64,
 }
 
-/// `Args` of kernels/args.cuh.
+/// `Args` of kernels/search/args.cuh.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SearchArgs {
@@ -133,7 +133,7 @@ pub(super) struct SearchArgs {
     pub count: u64,
 }
 
-/// `Discrete` of kernels/discrete.cuh.
+/// `Discrete` of kernels/discrete/test.cuh.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct DiscreteArgs {
@@ -180,7 +180,7 @@ pub(super) struct DiscreteArgs {
     pub asked_most: u64,
 }
 
-/// `KnnArgs` of kernels/knn.cuh.
+/// `KnnArgs` of kernels/knn/test.cuh.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct KnnArgs {
@@ -228,7 +228,7 @@ pub(super) struct KnnArgs {
     pub sums: u64,
     pub tiles: u64,
     pub samples_a_warp: u64,
-    /// For planes (knn_planes.cuh), by column: values as whole numbers below n, by sample; samples in ascending order of their values; the place of each sample in that order; for t = 0, .., n the number of values below t; and whether that is t for every column and t.
+    /// For planes (knn/planes.cuh), by column: values as whole numbers below n, by sample; samples in ascending order of their values; the place of each sample in that order; for t = 0, .., n the number of values below t; and whether that is t for every column and t.
     pub whole: u64,
     pub orders: u64,
     pub places: u64,
@@ -253,7 +253,7 @@ pub(super) struct KnnArgs {
     pub teams: u64,
 }
 
-/// `Correlation` of kernels/correlation.cu.
+/// `Correlation` of kernels/gauss/correlation.cu.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct CorrelationArgs {
@@ -271,7 +271,7 @@ pub(super) struct CorrelationArgs {
     pub first_tile: u64,
 }
 
-/// `Selection` of kernels/selection.cuh.
+/// `Selection` of kernels/selection/counts.cuh.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct SelectionArgs {
@@ -315,7 +315,7 @@ pub(super) struct SelectionArgs {
     pub stepwise: u64,
 }
 
-/// `Feature` of kernels/selection.cuh.
+/// `Feature` of kernels/selection/counts.cuh.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Feature {

@@ -6,7 +6,7 @@ use crate::engine::cuda::card::memory::Buffer;
 use crate::engine::cuda::CudaEngine;
 use crate::Result;
 
-/// Threads of a block that counts: `BLOCK` of kernels/discrete.cuh.
+/// Threads of a block that counts: `BLOCK` of kernels/discrete/test.cuh.
 pub(in crate::engine::cuda) const BLOCK: u32 = 256;
 
 /// Vertices that a block counts for at a time, at most: `MOST` there.
@@ -152,7 +152,7 @@ pub(in crate::engine::cuda) fn scratch_of_threads(
     Scratch { hash: 0, most_cells, bytes, blocks: fitting }
 }
 
-/// Bytes of shared memory of a block beside its tables, for sets of up to `widest`: `Bench` of kernels/discrete_count.cuh.
+/// Bytes of shared memory of a block beside its tables, for sets of up to `widest`: `Bench` of kernels/discrete/count.cuh.
 fn bench_bytes(widest: u64) -> u64 {
     48 * MOST + 16 * u64::from(BLOCK / 32) + 16 + 8 * MOST + 12 * MOST + 32 + 8 * widest
 }

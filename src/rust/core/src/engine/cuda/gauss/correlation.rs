@@ -13,7 +13,7 @@ use crate::engine::cuda::card::memory::Buffer;
 use crate::pool::Pool;
 use crate::{Error, Result};
 
-/// Columns of a tile: `TILE` of kernels/correlation.cu.
+/// Columns of a tile: `TILE` of kernels/gauss/correlation.cu.
 const TILE: usize = 64;
 
 /// Rows in shared memory at a time: `DEPTH` there.

@@ -12,13 +12,13 @@ use crate::Result;
 /// Tests of size 1 in a launch of the papers' strategies: less than 0.1 s on a slow card.
 const TESTS: f64 = 5e7;
 
-/// Sets whose covariances a warp fetches at a time: `AHEAD` of kernels/gauss_shared.cuh.
+/// Sets whose covariances a warp fetches at a time: `AHEAD` of kernels/gauss/shared.cuh.
 const AHEAD: u64 = 16;
 
 /// The largest sets whose kernel keeps Cholesky rows in registers.
 const SPECIAL: usize = 8;
 
-/// Doubles of working memory of a warp: `shared_doubles` of kernels/gauss_shared.cuh.
+/// Doubles of working memory of a warp: `shared_doubles` of kernels/gauss/shared.cuh.
 fn shared_doubles(l: u64) -> u64 {
     let special = l as usize <= SPECIAL;
     let groups = match l {
@@ -39,12 +39,12 @@ fn shared_doubles(l: u64) -> u64 {
         + 1
 }
 
-/// Likewise `paper_doubles` of kernels/gauss_papers.cu.
+/// Likewise `paper_doubles` of kernels/gauss/papers.cu.
 fn paper_doubles(l: u64) -> u64 {
     32 * l * l + exact_doubles(l) + 16 * l + l
 }
 
-/// Likewise of `settle` in kernels/gauss_settle.cu.
+/// Likewise of `settle` in kernels/gauss/settle.cu.
 fn settle_doubles(l: u64) -> u64 {
     exact_doubles(l) + l
 }

@@ -2,10 +2,10 @@
 
 use crate::ci::knn::Estimator;
 
-/// Neighbours that the paper's kernel lists, at most: `LISTED` of kernels/knn_body.cuh.
+/// Neighbours that the paper's kernel lists, at most: `LISTED` of kernels/knn/pairs.cuh.
 pub const LISTED: usize = 512;
 
-/// The number that stands for an estimator: `Estimator` of kernels/knn.cuh.
+/// The number that stands for an estimator: `Estimator` of kernels/knn/test.cuh.
 pub fn number_of(estimator: Estimator) -> u64 {
     match estimator {
         Estimator::FrenzelPompe => 0,

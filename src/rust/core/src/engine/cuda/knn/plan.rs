@@ -46,9 +46,9 @@ const PLANES: usize = 64;
 /// How points are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// By the bits of planes: whole numbers (kernels/knn_planes.cuh).
+    /// By the bits of planes: whole numbers (kernels/knn/planes.cuh).
     Planes,
-    /// By warps that look at every pair of samples (`sums_of` of kernels/knn_body.cuh), in double precision.
+    /// By warps that look at every pair of samples (`sums_of` of kernels/knn/pairs.cuh), in double precision.
     Warps,
     /// By the paper's kernel.
     Paper,
@@ -162,7 +162,7 @@ impl Shape {
     }
 
     /// Bytes of shared memory of a team: a plane, the values and the guesses, laid out as in `sums_in_shared` of
-    /// kernels/knn_planes.cuh.
+    /// kernels/knn/planes.cuh.
     fn team_bytes(&self) -> u64 {
         let plane = 4 * self.plane_stride() * (self.n as u64 + 1);
         plane + (self.plane_words() * 68).next_multiple_of(16) + (2 * self.n as u64).next_multiple_of(16)

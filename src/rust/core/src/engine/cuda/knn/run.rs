@@ -19,7 +19,7 @@ use crate::Result;
 /// Permutations of the first launch of tests that may stop early; launches grow from there.
 const FIRST_PERMUTATIONS: usize = 8;
 
-/// No set: `NO_SET` of kernels/knn.cuh.
+/// No set: `NO_SET` of kernels/knn/test.cuh.
 const NO_SET: u32 = u32::MAX;
 
 /// A test that is not decided yet.

@@ -15,7 +15,7 @@ pub(super) fn counter_bits(n: usize) -> u64 {
     }
 }
 
-/// Words that `cells` counters take: `Counters::words` of kernels/selection.cuh.
+/// Words that `cells` counters take: `Counters::words` of kernels/selection/counts.cuh.
 fn words(cells: u64, bits: u64) -> u64 {
     cells.div_ceil(4 * 32 / bits) * 4
 }

@@ -1,0 +1,202 @@
+// Levels 1 and up of discrete variables. A level is run in stages, each a side and a range of ranks: most pairs are separated by
+// one of their first sets, so that short first stages spare the later ones most of their work.
+#include "discrete/strata.cuh"
+#include "card/scan.cuh"
+
+// Whether the sides of this launch include (x, y), from the neighbours of x.
+__device__ __forceinline__ bool is_open(const Discrete& d, u32 x, u64 entry) {
+    const Args& a = d.a;
+    u32 y = a.list[entry];
+    if (!is_tested(a, x, y)) return false;
+    return a.second ? y < x && slots_of(d)[a.twin[entry]].stop == NEVER : y > x;
+}
+
+// Clears the slots and finds every entry's twin, a warp a row.
+extern "C" __global__ void dis_slots(const __grid_constant__ Discrete d) {
+    const Args& a = d.a;
+    u64 warps = (u64)gridDim.x * (blockDim.x / WARP);
+    for (u64 x = (u64)blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP; x < a.p; x += warps) {
+        for (u64 e = a.offset[x] + lane_id(); e < a.offset[x + 1]; e += WARP) {
+            a.twin[e] = twin_of(a, (u32)x, a.list[e]);
+            slots_of(d)[e] = DiscreteSlot{NEVER, NEVER, 0, 0, 0, 0, 0};
+        }
+    }
+}
+
+// Begins a stage once the one before is done: numbers the items of work of each row. A row without an open pair has none. An
+// item is `beta` edges of a row or, where that is 0, a set and `tile` of the row's neighbours. Takes one block.
+extern "C" __global__ void dis_items(const __grid_constant__ Discrete d) {
+    const Args& a = d.a;
+    if (threadIdx.x == 0 && a.report->began == 0) a.report->began = nanoseconds();
+    const u64 before = a.report->stage;
+    __syncthreads();
+    if (before + 1 != d.stage || !first_is_done(a.report)) return;
+    scan_rows(a.p, a.items, (u64*)memory, [&](u64 x) {
+        u64 degree = a.offset[x + 1] - a.offset[x];
+        if (degree <= a.size) return 0ull;
+        u64 sets = choose(a, a.beta ? degree - 1 : degree, a.size), end = sets < a.to ? sets : a.to;
+        if (end <= a.from) return 0ull;
+        bool open = false;
+        for (u64 e = a.offset[x]; e < a.offset[x + 1] && !open; e++) {
+            open = is_open(d, (u32)x, e) && ((a.fast && a.second) || stop_of(slots_of(d) + e) == NEVER);
+        }
+        if (!open) return 0ull;
+        return a.beta ? (degree + a.beta - 1) / a.beta : (end - a.from) * ((degree + d.tile - 1) / d.tile);
+    });
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        a.report->items = a.items[a.p];
+        a.report->next_first = 0;
+        a.report->stage = d.stage;
+    }
+}
+
+// Ends the level's stages, so that the kernels that wait for all of them may run.
+extern "C" __global__ void dis_close(const __grid_constant__ Discrete d) {
+    Report* report = d.a.report;
+    if (threadIdx.x || report->stage + 1 != d.stage || !first_is_done(report)) return;
+    report->items = 0;
+    report->stage = d.stage;
+}
+
+// Enters the outcome of a test in its slot, or leaves the test to the CPU. The members' `places` are `stride` apart.
+__device__ inline void tell(const Discrete& d, u32 x, const u32* list, u32 own, u64 entry, u64 key, const Judgement& found,
+                            const u32* places, u32 stride) {
+    DiscreteSlot* slot = slots_of(d) + entry;
+    if (found.says == UNSURE) {
+        write_set(d.a, list, list[own], places, stride, ask(d, x, list[own], entry, key));
+    } else if (found.says == SEPARATES) {
+        enter_separation(slot, key, found.p);
+    } else {
+        enter_dependence(slot, found.p, found.statistic, found.df);
+    }
+}
+
+// A block takes a set and some of the row's neighbours.
+template <bool PLANES> __device__ __forceinline__ void count_level(const Discrete& d) {
+    const Args& a = d.a;
+    if (a.report->stage != d.stage) return;
+    const u32 l = (u32)a.size;
+    Bench b(d);
+    while (true) {
+        u64 at = take(d, b.item());
+        if (at == NEVER) break;
+        const u32 x = row_of(a.items, a.p, at);
+        const u64 offset = a.offset[x];
+        const u32* list = a.list + offset;
+        const u32 degree = (u32)(a.offset[x + 1] - offset);
+        const u64 tiles = (degree + d.tile - 1) / d.tile, within = at - a.items[x];
+        const u64 rank = a.from + within / tiles;
+        const bool by_common = a.fast && a.second;
+        u64 key = rank;
+        if (threadIdx.x < WARP) {
+            u32 place = (u32)(within % tiles * d.tile) + lane_id();
+            bool open = lane_id() < d.tile && place < degree && is_open(d, x, offset + place);
+            if (open && !by_common) open = rank < stop_of(slots_of(d) + offset + place);
+            if (__any_sync(FULL, open)) {
+                if (lane_id() == 0) unrank(a, degree, l, rank, b.places());
+                __syncwarp();
+                bool all_common = by_common;
+                for (u32 i = 0; i < l && open; i++) {
+                    open = b.places()[i] != place;
+                    if (by_common) all_common = all_common && is_common(a, list[place], list[b.places()[i]]);
+                }
+                open = open && !all_common;
+                for (u32 i = lane_id(); i < l; i += WARP) b.set()[i] = list[b.places()[i]];
+                if (open && by_common) {
+                    key = rank_common_last(a, list, degree, place, b.places(), 1);
+                    open = key < stop_of(slots_of(d) + offset + place);
+                }
+            }
+            u32 mask = __ballot_sync(FULL, open);
+            if (open) {
+                u32 to = __popc(mask & ((1u << lane_id()) - 1));
+                b.other()[to] = list[place];
+                b.place()[to] = place;
+                b.key()[to] = key;
+            }
+            if (lane_id() == 0) b.flags()[0] = __popc(mask);
+        }
+        __syncthreads();
+        const u32 others = b.flags()[0];
+        if (others == 0) continue;
+        count_all<PLANES>(d, b, x, l, others);
+        if (threadIdx.x < others) {
+            const u32 i = threadIdx.x, lx = levels_of(d, x), ly = levels_of(d, b.other()[i]);
+            const u64 entry = offset + b.place()[i];
+            const double strata = domain_of(d, b.set(), l);
+            // p is computed only where it may be the largest.
+            if (b.status()[i] == COUNTED && !too_few(d, (double)b.sums()[i].n, lx, ly, strata)) {
+                double least = b.sums()[i].statistic - uncertainty(d, b.sums()[i]);
+                if (is_outdone(slots_of(d) + entry, least, df_of(d, lx, ly, strata, l, b.sums()[i]))) continue;
+            }
+            tell(d, x, list, b.place()[i], entry, b.key()[i], judge_other(d, b, x, l, i), b.places(), 1);
+        }
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK, 3) dis_count(const __grid_constant__ Discrete d) { count_level<false>(d); }
+extern "C" __global__ void __launch_bounds__(BLOCK, 3) dis_planes_count(const __grid_constant__ Discrete d) { count_level<true>(d); }
+
+// disc-cupc, the mapping that gpuPC's authors compare it with (section 4.1): cuPC-E's, a thread a test. A block has beta edges
+// of a row and gamma threads for each, which take their edge's sets in turn. Each thread has a table in scratch; the paper's
+// threads allocate theirs in the kernel, which fails where memory runs out.
+extern "C" __global__ void dis_edge(const __grid_constant__ Discrete d) {
+    const Args& a = d.a;
+    if (a.report->stage != d.stage) return;
+    const u32 l = (u32)a.size, thread = threadIdx.x;
+    u32* places = (u32*)(a.scratch + (blockIdx.x * (u64)blockDim.x + thread) * a.scratch_bytes);
+    u32 *set = places + l, *table = set + l;
+    u64* item = (u64*)memory;
+    while (true) {
+        u64 at = take(d, item);
+        if (at == NEVER) break;
+        const u32 x = row_of(a.items, a.p, at);
+        const u64 offset = a.offset[x];
+        const u32* list = a.list + offset;
+        const u32 degree = (u32)(a.offset[x + 1] - offset);
+        const u64 edge = (at - a.items[x]) * a.beta + thread % a.beta;
+        if (thread >= a.beta * a.gamma || edge >= degree || !is_open(d, x, offset + edge)) continue;
+        const u32 own = (u32)edge, y = list[own], lx = levels_of(d, x), ly = levels_of(d, y);
+        DiscreteSlot* slot = slots_of(d) + offset + own;
+        const bool by_common = a.fast && a.second;
+        const u64 sets = choose(a, degree - 1, l), end = sets < a.to ? sets : a.to;
+        for (u64 t = a.from + thread / a.beta; t < end; t += a.gamma) {
+            unrank(a, degree - 1, l, t, places);
+            bool all_common = by_common;
+            for (u32 i = 0; i < l; i++) {
+                places[i] += places[i] >= own;
+                set[i] = list[places[i]];
+                if (by_common) all_common = all_common && is_common(a, y, set[i]);
+            }
+            if (all_common) continue;
+            const u64 key = by_common ? rank_common_last(a, list, degree, own, places, 1) : rank_of(a, degree, l, places);
+            if (key >= stop_of(slot)) {
+                if (by_common) continue;
+                break;
+            }
+            const double strata = domain_of(d, set, l), cells = strata * lx * ly;
+            Judgement found{UNSURE, 0.0, 0.0, 0.0};
+            if (too_few(d, (double)d.n, lx, ly, strata)) {
+                found = Judgement{1.0 >= d.alpha ? SEPARATES : DEPENDS, 1.0, 0.0, 1.0};
+            } else if (cells + margins_of(strata, lx, ly) <= (double)d.most_cells) {
+                Sums sums{0.0, 0.0, 0, 0, 0, 0};
+                for (u32 c = 0; c < (u32)cells; c++) table[c] = 0;
+                for (u64 k = 0; k < d.n; k++) {
+                    u32 row = 0;
+                    bool left_out = false;
+                    for (u32 i = 0; i <= l; i++) {
+                        u32 v = i < l ? set[i] : x, code = code_at(d, v, k), levels = levels_of(d, v);
+                        left_out |= code >= levels;
+                        row = row * levels + code;
+                    }
+                    u32 code = code_at(d, y, k);
+                    if (!left_out && code < ly) table[row * ly + code]++;
+                }
+                reduce(d, Alone(), table, (u32)strata, lx, ly, table + (u32)cells, sums);
+                found = judge_test(d, lx, ly, strata, l, sums);
+            }
+            tell(d, x, list, own, offset + own, key, found, places, 1);
+        }
+    }
+}

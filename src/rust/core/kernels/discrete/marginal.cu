@@ -1,0 +1,88 @@
+// Level 0 of discrete variables.
+#include "discrete/strata.cuh"
+
+// Makes bit planes from codes: a warp takes 32 samples of a variable.
+extern "C" __global__ void dis_planes(const __grid_constant__ Discrete d) {
+    const u64 words = 4 * d.plane_size, warps = (u64)gridDim.x * (blockDim.x / WARP);
+    for (u64 at = (u64)blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP; at < d.a.p * words; at += warps) {
+        const u32 v = (u32)(at / words);
+        if (d.plane[v] == NEVER) continue;
+        const u64 word = at % words, sample = 32 * word + lane_id();
+        const u32 levels = levels_of(d, v), code = sample < d.n ? code_at(d, v, sample) : levels;
+        for (u32 level = 0; level < levels; level++) {
+            u32 bits = __ballot_sync(FULL, code == level);
+            if (lane_id() == 0) ((u32*)(d.planes + d.plane[v] + level * d.plane_size))[word] = bits;
+        }
+    }
+}
+
+// Starts the clock of the launch that follows.
+extern "C" __global__ void dis_begin(const __grid_constant__ Discrete d) {
+    if (threadIdx.x == 0) d.a.report->began = nanoseconds();
+}
+
+// A block takes a row y and `tile` vertices x < y: writes p of the pairs that are tested, and notes tests for the CPU.
+extern "C" __global__ void __launch_bounds__(BLOCK, 3) dis_marginal(const __grid_constant__ Discrete d) {
+    const Args& a = d.a;
+    const u64 tiles = (a.p + d.tile - 1) / d.tile;
+    Bench b(d);
+    while (true) {
+        u64 at = take(d, b.item());
+        if (at == NEVER) break;
+        const u32 y = (u32)(at / tiles);
+        const u64 first = at % tiles * d.tile;
+        if (first >= y) continue;
+        if (threadIdx.x < WARP) {
+            u64 x = first + lane_id();
+            bool tested = lane_id() < d.tile && x < y && (!a.start || has(a.start, a.words, y, (u32)x)) && is_tested(a, y, (u32)x);
+            u32 mask = __ballot_sync(FULL, tested);
+            if (tested) b.other()[__popc(mask & ((1u << lane_id()) - 1))] = (u32)x;
+            if (lane_id() == 0) b.flags()[0] = __popc(mask);
+        }
+        __syncthreads();
+        const u32 others = b.flags()[0];
+        if (others == 0) continue;
+        count_all<true>(d, b, y, 0, others);
+        if (threadIdx.x < others) {
+            Judgement found = judge_other(d, b, y, 0, threadIdx.x);
+            if (found.says == UNSURE) {
+                ask(d, y, b.other()[threadIdx.x], 0, 0);
+            } else {
+                *packed(a, y, b.other()[threadIdx.x]) = found.p;
+            }
+        }
+    }
+}
+
+// Makes the graph from the p-values: a warp takes a row y and 32 vertices x below it; its ballot is the word of the bit row.
+extern "C" __global__ void dis_removal(const __grid_constant__ Discrete d) {
+    const Args& a = d.a;
+    u32 lane = lane_id();
+    u64 tested_count = 0, removed_count = 0, warps = (u64)gridDim.x * (blockDim.x / WARP);
+    for (u64 at = (u64)blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP; at < a.p * a.words; at += warps) {
+        u64 y = at / a.words, w = at % a.words, x = 32 * w + lane;
+        if (32 * w > y) {
+            if (lane == 0) a.empty[at] = 0;
+            continue;
+        }
+        bool below = x < y;
+        u32 may = a.start ? a.start[at] : FULL, fix = a.fixed ? a.fixed[at] : 0;
+        bool tested = below && (may & ~fix) >> lane & 1;
+        double* cell = a.p_max + y * (y - 1) / 2 + x;
+        if (below && !tested) *cell = a.mark;
+        bool separates = tested && *cell >= d.alpha;
+        u32 tested_word = __ballot_sync(FULL, tested), empty_word = __ballot_sync(FULL, separates);
+        u32 in_triangle = __ballot_sync(FULL, below);
+        if (lane == 0) {
+            // A fixed edge of "stable.fast" is there even where a gap was asked for.
+            a.graph[at] = (tested_word & ~empty_word) | (fix & in_triangle & (a.fast ? FULL : may));
+            a.empty[at] = empty_word;
+            tested_count += __popc(tested_word);
+            removed_count += __popc(empty_word);
+        }
+    }
+    if (lane == 0 && tested_count) {
+        atomicAdd(&a.report->tests, tested_count);
+        atomicAdd(&a.report->removed, removed_count);
+    }
+}

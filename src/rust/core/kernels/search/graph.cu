@@ -1,0 +1,163 @@
+// The graph between levels: mirroring, degrees, neighbour lists, removal of a level's pairs.
+#include "card/scan.cuh"
+#include "search/subsets.cuh"
+
+extern __shared__ u64 sums[];
+
+// Copies the lower triangle of the bit rows to the upper one: a warp transposes one word of 32 rows.
+extern "C" __global__ void mirror(const __grid_constant__ Args a) {
+    u32 lane = lane_id();
+    // All words, also the one that may pad a row to 64 bits: bits past the last vertex become 0.
+    u64 blocks = a.words;
+    u64 warps = (u64)gridDim.x * (blockDim.x / WARP);
+    for (u64 at = (u64)blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP; at < blocks * blocks; at += warps) {
+        u64 below = at / blocks, left = at % blocks;
+        if (left > below) continue;
+        u64 row = 32 * below + lane;
+        u32 word = row < a.p ? a.graph[row * a.words + left] : 0;
+        u32 image = 0;
+        for (u32 b = 0; b < 32; b++) {
+            u32 column = __ballot_sync(FULL, word >> b & 1);
+            if (lane == b) image = column;
+        }
+        u64 to = 32 * left + lane;
+        if (to < a.p) a.graph[to * a.words + below] = left == below ? word | image : image;
+    }
+}
+
+// Copies p_max of the listed pairs to `answers`.
+extern "C" __global__ void pick(const __grid_constant__ Args a) {
+    for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < a.count; i += (u64)gridDim.x * blockDim.x) {
+        a.answers[i] = *packed(a, a.pairs[2 * i], a.pairs[2 * i + 1]);
+    }
+}
+
+// The degree of every row, their sum, and the row of largest degree with a pair to test (`Report::widest`).
+extern "C" __global__ void degrees(const __grid_constant__ Args a) {
+    if (!both_are_done(a.report)) return;
+    u32 lane = lane_id();
+    u64 warps = (u64)gridDim.x * (blockDim.x / WARP);
+    for (u64 x = (u64)blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP; x < a.p; x += warps) {
+        u32 count = 0;
+        u64 tested = NEVER;
+        for (u64 w = lane; w < a.words; w += WARP) {
+            u32 word = a.graph[x * a.words + w];
+            count += __popc(word);
+            u32 asked = a.fixed ? word & ~a.fixed[x * a.words + w] : word;
+            if (asked && tested == NEVER) tested = 32 * w + __ffs(asked) - 1;
+        }
+        count = (u32)warp_sum(count);
+        for (int width = 16; width; width /= 2) {
+            u64 other = __shfl_xor_sync(FULL, tested, width);
+            tested = other < tested ? other : tested;
+        }
+        if (lane == 0) {
+            a.degree[x] = count;
+            atomicAdd(&a.report->ends, (u64)count);
+            u64 last = (1ull << 21) - 1;
+            if (tested != NEVER) atomicMax(&a.report->widest, (u64)count << 42 | (last - x) << 21 | tested);
+        }
+    }
+}
+
+// Where the rows' lists start. Sets the degrees to 0: level 1 counts in them.
+extern "C" __global__ void offsets(const __grid_constant__ Args a) {
+    scan_rows(a.p, a.offset, sums, [&](u64 x) {
+        u64 degree = a.degree[x];
+        a.degree[x] = 0;
+        return degree;
+    });
+}
+
+// Where the rows' records start: `degree` holds the number of records of each.
+extern "C" __global__ void log_offsets(const __grid_constant__ Args a) {
+    scan_rows(a.p, a.items, sums, [&](u64 x) { return (u64)a.degree[x]; });
+}
+
+// Numbers the items of work: a row has one for each chunk of its sets and each 32 of its neighbours. Chunks are short where
+// there is little work, so that all warps have some, and long where there is much, so that finding an item's first set costs
+// little.
+extern "C" __global__ void items(const __grid_constant__ Args a) {
+    auto sets_of = [&](u64 x) {
+        u64 d = a.offset[x + 1] - a.offset[x];
+        return d <= a.size ? 0ull : choose(a, d, a.size);
+    };
+    auto tiles_of = [&](u64 x) { return (a.offset[x + 1] - a.offset[x] + 31) / 32; };
+    u64 own = 0;
+    for (u64 x = threadIdx.x; x < a.p; x += blockDim.x) {
+        u64 sets = sets_of(x);
+        // Capped, so that the sum does not overflow.
+        own += (sets < 1ull << 32 ? sets : 1ull << 32) * tiles_of(x);
+    }
+    own = warp_sum(own);
+    if (lane_id() == 0) sums[threadIdx.x / WARP] = own;
+    __syncthreads();
+    u64 total = 0;
+    for (u32 w = 0; w < blockDim.x / WARP; w++) total += sums[w];
+    __syncthreads();
+    u64 least = total / (4 * a.warps);
+    least = least < 2 ? 2 : least > 64 ? 64 : least;
+    scan_rows(a.p, a.items, sums, [&](u64 x) {
+        u64 sets = sets_of(x), chunk = chunk_of(least, sets);
+        return (sets / chunk + (sets % chunk != 0)) * tiles_of(x);
+    });
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        a.report->items = a.items[a.p];
+        a.report->chunk = least;
+    }
+}
+
+// Writes the neighbour lists; a warp takes a row.
+extern "C" __global__ void fill(const __grid_constant__ Args a) {
+    u32 lane = lane_id();
+    u64 warps = (u64)gridDim.x * (blockDim.x / WARP);
+    for (u64 x = (u64)blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP; x < a.p; x += warps) {
+        u64 at = a.offset[x];
+        for (u64 base = 0; base < a.words; base += WARP) {
+            u64 w = base + lane;
+            u32 word = w < a.words ? a.graph[x * a.words + w] : 0;
+            u32 own = __popc(word), sum = own;
+            for (u32 width = 1; width < 32; width *= 2) {
+                u32 before = __shfl_up_sync(FULL, sum, width);
+                if (lane >= width) sum += before;
+            }
+            u64 to = at + sum - own;
+            while (word) {
+                a.list[to++] = (u32)w * 32 + __ffs(word) - 1;
+                word &= word - 1;
+            }
+            at += __shfl_sync(FULL, sum, 31);
+        }
+    }
+}
+
+// Clears the slots and finds every entry's twin.
+extern "C" __global__ void slots(const __grid_constant__ Args a) {
+    u64 warps = (u64)gridDim.x * (blockDim.x / WARP);
+    for (u64 x = (u64)blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP; x < a.p; x += warps) {
+        for (u64 e = a.offset[x] + lane_id(); e < a.offset[x + 1]; e += WARP) {
+            a.twin[e] = twin_of(a, (u32)x, a.list[e]);
+            Slot empty;
+            empty.stop = NEVER;
+            empty.rank = NEVER;
+            empty.q = 0x7ff0000000000000ull;
+            empty.q_of_rank = empty.q;
+            empty.exact_r = NEVER;
+            empty.lock = 0;
+            empty.exact = 0;
+            a.slot[e] = empty;
+        }
+    }
+}
+
+// Removes the pairs of the level's log from the graph.
+extern "C" __global__ void removal(const __grid_constant__ Args a) {
+    if (!both_are_done(a.report)) return;
+    u64 step = 2 + a.size;
+    for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < a.report->logged; i += (u64)gridDim.x * blockDim.x) {
+        u32 x = a.log[i * step], y = a.log[i * step + 1];
+        atomicAnd(&a.graph[x * a.words + (y >> 5)], ~(1u << (y & 31)));
+        atomicAnd(&a.graph[y * a.words + (x >> 5)], ~(1u << (x & 31)));
+    }
+}
