@@ -1,28 +1,31 @@
-// Prefix sums by one block: out[x] = load(0) + .. + load(x - 1) for x = 0, .., p. `sums` is shared memory with a place for each
-// of the block's warps.
+// Prefix sums by one block.
 #pragma once
-#include "search/args.cuh"
+#include "card/threads.cuh"
 
-template <class F> __device__ void scan_rows(u64 p, u64* out, u64* sums, F load) {
-    u32 lane = lane_id(), warp = threadIdx.x / WARP, warps = blockDim.x / WARP;
+// Calls give(i, load(0) + .. + load(i - 1)) for i = 0, .., count - 1, and returns the sum of all. The block has `threads`; `sums`
+// is shared memory with a place for each of its warps.
+template <class Index, class Load, class Give>
+__device__ __forceinline__ u64 scan(Index count, u32 threads, u64* sums, Load load, Give give) {
+    u32 warp = threadIdx.x / WARP, warps = threads / WARP;
     u64 carry = 0;
-    for (u64 base = 0; base < p; base += blockDim.x) {
-        u64 x = base + threadIdx.x;
-        u64 own = x < p ? load(x) : 0, sum = own;
-        for (u32 width = 1; width < 32; width *= 2) {
-            u64 before = __shfl_up_sync(FULL, sum, width);
-            if (lane >= width) sum += before;
-        }
-        if (lane == 31) sums[warp] = sum;
+    for (Index base = 0; base < count; base += threads) {
+        Index i = base + threadIdx.x;
+        u64 own = i < count ? load(i) : 0, sum = sum_up_to_lane(own);
+        if (lane_id() == WARP - 1) sums[warp] = sum;
         __syncthreads();
-        u64 offset = carry, total = 0;
+        u64 before = carry + sum - own;
         for (u32 w = 0; w < warps; w++) {
-            if (w < warp) offset += sums[w];
-            total += sums[w];
+            if (w < warp) before += sums[w];
+            carry += sums[w];
         }
-        if (x < p) out[x] = offset + sum - own;
-        carry += total;
+        if (i < count) give(i, before);
         __syncthreads();
     }
-    if (threadIdx.x == 0) out[p] = carry;
+    return carry;
+}
+
+// Where the parts of rows start that are load(x) long: out[x] = load(0) + .. + load(x - 1) for x = 0, .., p.
+template <class Load> __device__ __forceinline__ void scan_rows(u64 p, u64* out, u64* sums, Load load) {
+    u64 all = scan(p, blockDim.x, sums, load, [&](u64 x, u64 before) { out[x] = before; });
+    if (threadIdx.x == 0) out[p] = all;
 }

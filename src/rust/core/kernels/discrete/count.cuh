@@ -104,10 +104,8 @@ __device__ inline void reduce(const Discrete& d, const G group, const u32* table
 }
 
 __device__ inline void add_lanes(Sums& sums) {
-    for (int width = WARP / 2; width; width /= 2) {
-        sums.statistic += __shfl_xor_sync(FULL, sums.statistic, width);
-        sums.size += __shfl_xor_sync(FULL, sums.size, width);
-    }
+    sums.statistic = warp_sum(sums.statistic);
+    sums.size = warp_sum(sums.size);
     sums.n = warp_sum(sums.n);
     sums.occupied = warp_sum(sums.occupied);
     sums.adjusted = warp_sum(sums.adjusted);

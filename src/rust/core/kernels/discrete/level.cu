@@ -1,27 +1,6 @@
 // Levels 1 and up of discrete variables. A level is run in stages, each a side and a range of ranks: most pairs are separated by
 // one of their first sets, so that short first stages spare the later ones most of their work.
 #include "discrete/strata.cuh"
-#include "card/scan.cuh"
-
-// Whether the sides of this launch include (x, y), from the neighbours of x.
-__device__ __forceinline__ bool is_open(const Discrete& d, u32 x, u64 entry) {
-    const Args& a = d.a;
-    u32 y = a.list[entry];
-    if (!is_tested(a, x, y)) return false;
-    return a.second ? y < x && slots_of(d)[a.twin[entry]].stop == NEVER : y > x;
-}
-
-// Clears the slots and finds every entry's twin, a warp a row.
-extern "C" __global__ void dis_slots(const __grid_constant__ Discrete d) {
-    const Args& a = d.a;
-    u64 warps = (u64)gridDim.x * (blockDim.x / WARP);
-    for (u64 x = (u64)blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP; x < a.p; x += warps) {
-        for (u64 e = a.offset[x] + lane_id(); e < a.offset[x + 1]; e += WARP) {
-            a.twin[e] = twin_of(a, (u32)x, a.list[e]);
-            slots_of(d)[e] = DiscreteSlot{NEVER, NEVER, 0, 0, 0, 0, 0};
-        }
-    }
-}
 
 // Begins a stage once the one before is done: numbers the items of work of each row. A row without an open pair has none. An
 // item is `beta` edges of a row or, where that is 0, a set and `tile` of the row's neighbours. Takes one block.
@@ -38,7 +17,7 @@ extern "C" __global__ void dis_items(const __grid_constant__ Discrete d) {
         if (end <= a.from) return 0ull;
         bool open = false;
         for (u64 e = a.offset[x]; e < a.offset[x + 1] && !open; e++) {
-            open = is_open(d, (u32)x, e) && ((a.fast && a.second) || stop_of(slots_of(d) + e) == NEVER);
+            open = takes_part(a, slots_of(d), (u32)x, e) && ((a.fast && a.second) || stop_of(slots_of(d) + e) == NEVER);
         }
         if (!open) return 0ull;
         return a.beta ? (degree + a.beta - 1) / a.beta : (end - a.from) * ((degree + d.tile - 1) / d.tile);
@@ -91,7 +70,7 @@ template <bool PLANES> __device__ __forceinline__ void count_level(const Discret
         u64 key = rank;
         if (threadIdx.x < WARP) {
             u32 place = (u32)(within % tiles * d.tile) + lane_id();
-            bool open = lane_id() < d.tile && place < degree && is_open(d, x, offset + place);
+            bool open = lane_id() < d.tile && place < degree && takes_part(a, slots_of(d), x, offset + place);
             if (open && !by_common) open = rank < stop_of(slots_of(d) + offset + place);
             if (__any_sync(FULL, open)) {
                 if (lane_id() == 0) unrank(a, degree, l, rank, b.places());
@@ -110,7 +89,7 @@ template <bool PLANES> __device__ __forceinline__ void count_level(const Discret
             }
             u32 mask = __ballot_sync(FULL, open);
             if (open) {
-                u32 to = __popc(mask & ((1u << lane_id()) - 1));
+                u32 to = lanes_before(mask);
                 b.other()[to] = list[place];
                 b.place()[to] = place;
                 b.key()[to] = key;
@@ -156,7 +135,7 @@ extern "C" __global__ void dis_edge(const __grid_constant__ Discrete d) {
         const u32* list = a.list + offset;
         const u32 degree = (u32)(a.offset[x + 1] - offset);
         const u64 edge = (at - a.items[x]) * a.beta + thread % a.beta;
-        if (thread >= a.beta * a.gamma || edge >= degree || !is_open(d, x, offset + edge)) continue;
+        if (thread >= a.beta * a.gamma || edge >= degree || !takes_part(a, slots_of(d), x, offset + edge)) continue;
         const u32 own = (u32)edge, y = list[own], lx = levels_of(d, x), ly = levels_of(d, y);
         DiscreteSlot* slot = slots_of(d) + offset + own;
         const bool by_common = a.fast && a.second;

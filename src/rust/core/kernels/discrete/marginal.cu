@@ -1,10 +1,11 @@
 // Level 0 of discrete variables.
 #include "discrete/strata.cuh"
+#include "search/marginal.cuh"
 
 // Makes bit planes from codes: a warp takes 32 samples of a variable.
 extern "C" __global__ void dis_planes(const __grid_constant__ Discrete d) {
-    const u64 words = 4 * d.plane_size, warps = (u64)gridDim.x * (blockDim.x / WARP);
-    for (u64 at = (u64)blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP; at < d.a.p * words; at += warps) {
+    const u64 words = 4 * d.plane_size;
+    for (u64 at : by_warp(d.a.p * words)) {
         const u32 v = (u32)(at / words);
         if (d.plane[v] == NEVER) continue;
         const u64 word = at % words, sample = 32 * word + lane_id();
@@ -36,7 +37,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 3) dis_marginal(const __grid
             u64 x = first + lane_id();
             bool tested = lane_id() < d.tile && x < y && (!a.start || has(a.start, a.words, y, (u32)x)) && is_tested(a, y, (u32)x);
             u32 mask = __ballot_sync(FULL, tested);
-            if (tested) b.other()[__popc(mask & ((1u << lane_id()) - 1))] = (u32)x;
+            if (tested) b.other()[lanes_before(mask)] = (u32)x;
             if (lane_id() == 0) b.flags()[0] = __popc(mask);
         }
         __syncthreads();
@@ -54,35 +55,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 3) dis_marginal(const __grid
     }
 }
 
-// Makes the graph from the p-values: a warp takes a row y and 32 vertices x below it; its ballot is the word of the bit row.
+// Makes the graph from the p-values.
 extern "C" __global__ void dis_removal(const __grid_constant__ Discrete d) {
-    const Args& a = d.a;
-    u32 lane = lane_id();
-    u64 tested_count = 0, removed_count = 0, warps = (u64)gridDim.x * (blockDim.x / WARP);
-    for (u64 at = (u64)blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP; at < a.p * a.words; at += warps) {
-        u64 y = at / a.words, w = at % a.words, x = 32 * w + lane;
-        if (32 * w > y) {
-            if (lane == 0) a.empty[at] = 0;
-            continue;
-        }
-        bool below = x < y;
-        u32 may = a.start ? a.start[at] : FULL, fix = a.fixed ? a.fixed[at] : 0;
-        bool tested = below && (may & ~fix) >> lane & 1;
-        double* cell = a.p_max + y * (y - 1) / 2 + x;
-        if (below && !tested) *cell = a.mark;
-        bool separates = tested && *cell >= d.alpha;
-        u32 tested_word = __ballot_sync(FULL, tested), empty_word = __ballot_sync(FULL, separates);
-        u32 in_triangle = __ballot_sync(FULL, below);
-        if (lane == 0) {
-            // A fixed edge of "stable.fast" is there even where a gap was asked for.
-            a.graph[at] = (tested_word & ~empty_word) | (fix & in_triangle & (a.fast ? FULL : may));
-            a.empty[at] = empty_word;
-            tested_count += __popc(tested_word);
-            removed_count += __popc(empty_word);
-        }
-    }
-    if (lane == 0 && tested_count) {
-        atomicAdd(&a.report->tests, tested_count);
-        atomicAdd(&a.report->removed, removed_count);
-    }
+    make_graph(d.a, [&](u64, u64, const double* p) {
+        bool separates = *p >= d.alpha;
+        return Marginal{separates, !separates};
+    });
 }

@@ -1,5 +1,6 @@
 // Counting by strata that occur: the samples are sorted by stratum in scratch memory, which the host plans before a level.
 #pragma once
+#include "card/scan.cuh"
 #include "discrete/count.cuh"
 
 // The number of a key: its place in a hash table of open addressing, which is at most half full.
@@ -16,33 +17,19 @@ __device__ inline u32 place_of(const Discrete& d, u64* keys, u64 key) {
 // Turns count[0 .. range] into prefix sums, in place; writes the numbers of the strata of more than FEW samples over `keys` and
 // returns how many there are.
 __device__ inline u32 scan_strata(const Bench& b, u32 range) {
-    u64* sums = (u64*)b.partial();
-    u32 lane = lane_id(), warp = threadIdx.x / WARP;
-    u64 carry = 0;
-    for (u32 base = 0; base < range; base += BLOCK) {
-        u32 at = base + threadIdx.x;
-        u32 size = at < range ? b.count()[at] : 0;
-        u64 own = (u64)(size > FEW) << 32 | size, sum = own;
-        for (u32 width = 1; width < WARP; width *= 2) {
-            u64 before = __shfl_up_sync(FULL, sum, width);
-            if (lane >= width) sum += before;
-        }
-        __syncthreads();
-        if (lane == WARP - 1) sums[warp] = sum;
-        __syncthreads();
-        u64 start = carry + sum - own;
-        for (u32 w = 0; w < BLOCK / WARP; w++) {
-            if (w < warp) start += sums[w];
-            carry += sums[w];
-        }
-        if (at < range) {
-            b.count()[at] = (u32)start;
-            if (size > FEW) ((u32*)b.keys())[start >> 32] = at;
-        }
-    }
-    if (threadIdx.x == 0) b.count()[range] = (u32)carry;
+    // The number of those strata, and 32 bits below it the number of samples.
+    u64 own = 0;
+    auto load = [&](u32 s) {
+        u32 size = b.count()[s];
+        return own = (u64)(size > FEW) << 32 | size;
+    };
+    u64 all = scan(range, BLOCK, (u64*)b.partial(), load, [&](u32 s, u64 before) {
+        b.count()[s] = (u32)before;
+        if (own >> 32) ((u32*)b.keys())[before >> 32] = s;
+    });
+    if (threadIdx.x == 0) b.count()[range] = (u32)all;
     __syncthreads();
-    return (u32)(carry >> 32);
+    return (u32)(all >> 32);
 }
 
 // The samples by stratum.

@@ -6,9 +6,7 @@
 // only where p is farther from alpha than both can be off, and leaves other tests to the CPU (`ask`, engine/cuda/discrete/asked.rs).
 #pragma once
 #include "discrete/chi_squared.cuh"
-#include "search/sides.cuh"
-
-typedef unsigned char u8;
+#include "search/slots.cuh"
 
 constexpr u32 BLOCK = 256;    // threads of a block that counts
 constexpr u32 MOST = 32;      // vertices y that a block counts for at a time, at most
@@ -47,7 +45,7 @@ __device__ __forceinline__ u32 levels_of(const Discrete& d, u32 v) { return d.le
 __device__ __forceinline__ u32 code_at(const Discrete& d, u32 v, u64 sample) {
     u64 at = d.column[v];
     const u8* from = d.codes + (at & ~1ull);
-    return at & 1 ? ((const unsigned short*)from)[sample] : from[sample];
+    return at & 1 ? ((const u16*)from)[sample] : from[sample];
 }
 
 // Calls f(j, code) for samples k + j, j = 0, .., 15; k is a multiple of 16. Columns are padded to one.
@@ -160,7 +158,7 @@ __device__ inline Judgement judge_test(const Discrete& d, u32 lx, u32 ly, double
 }
 
 // What is known of one side of a pair: the tests of (row, other) given subsets of the row's neighbours. An element of
-// `Args::slot`, as large as the Gaussian test's `Slot`.
+// `Args::slot`.
 struct DiscreteSlot {
     u64 stop;        // smallest rank that separates; NEVER: none does
     u64 stop_of_p;   // the rank that p_stop belongs to: it may lag behind `stop` while several blocks enter theirs
@@ -172,8 +170,6 @@ struct DiscreteSlot {
 };
 
 __device__ __forceinline__ DiscreteSlot* slots_of(const Discrete& d) { return (DiscreteSlot*)d.a.slot; }
-
-__device__ __forceinline__ u64 stop_of(const DiscreteSlot* slot) { return *(const volatile u64*)&slot->stop; }
 
 // Enters a test that separates. Threads of a warp may meet at one slot: on every card that we support they are scheduled
 // independently, so that waiting for the lock ends.

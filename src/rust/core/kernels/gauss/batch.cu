@@ -3,11 +3,8 @@
 
 // A warp takes a question. Where "stable" has no answer, the answer is -1.
 extern "C" __global__ void batch(const __grid_constant__ Args a) {
-    extern __shared__ double memory[];
-    u64 warps_here = blockDim.x / WARP, warp = threadIdx.x / WARP;
-    double* work = a.scratch ? (double*)(a.scratch + (blockIdx.x * warps_here + warp) * a.scratch_bytes)
-                             : memory + warp * (a.scratch_bytes / 8);
-    for (u64 i = blockIdx.x * warps_here + warp; i < a.count; i += gridDim.x * warps_here) {
+    double* work = working_memory(a);
+    for (u64 i : by_warp(a.count)) {
         u64 start = i ? a.ends[i - 1] : 0;
         u32 size = (u32)(a.ends[i] - start);
         u32 x = a.pairs[2 * i], y = a.pairs[2 * i + 1];

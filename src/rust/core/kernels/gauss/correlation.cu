@@ -2,7 +2,7 @@
 // A block makes a tile of 64 x 64 inner products and keeps the rows of the columns it is at in shared memory (as do Schmidt and
 // Huegle 2020, "Towards a GPU-accelerated causal inference"). Sums are made in portions, so that rounding grows with the
 // portion's length and not with the column's.
-#include "search/args.cuh"
+#include "card/threads.cuh"
 
 // The kernels' arguments, `CorrelationArgs` in Rust.
 struct Correlation {
@@ -23,7 +23,7 @@ constexpr int PORTION = 128;  // rows that are added up before they join the sum
 
 template <typename Join>
 __device__ double of_block(double value, double* shared, Join join) {
-    for (int width = WARP / 2; width; width /= 2) value = join(value, __shfl_xor_sync(FULL, value, width));
+    value = warp_join(value, join);
     __syncthreads();
     if (threadIdx.x % WARP == 0) shared[threadIdx.x / WARP] = value;
     __syncthreads();
@@ -113,16 +113,13 @@ extern "C" __global__ void __launch_bounds__(SIDE * SIDE) cor_product(const Corr
 }
 
 extern "C" __global__ void cor_squares(const Correlation a) {
-    for (u64 x = (u64)blockIdx.x * blockDim.x + threadIdx.x; x < a.p; x += (u64)gridDim.x * blockDim.x) {
-        a.squares[x] = a.c[x * a.p + x];
-    }
+    for (u64 x : by_thread(a.p)) a.squares[x] = a.c[x * a.p + x];
 }
 
 // c becomes the correlations. Two columns that are equal up to a sign or a power of two have one sum of squares s; the root of
 // s * s is s, so that they come out as exactly 1 or -1. Others are clamped, as rounding may take them past that.
 extern "C" __global__ void cor_finish(const Correlation a) {
-    u64 cells = a.p * a.p;
-    for (u64 at = (u64)blockIdx.x * blockDim.x + threadIdx.x; at < cells; at += (u64)gridDim.x * blockDim.x) {
+    for (u64 at : by_thread(a.p * a.p)) {
         u64 x = at / a.p, y = at % a.p;
         double r = a.c[at] / sqrt(a.squares[x] * a.squares[y]);
         // As in R: a NaN stays one, and the diagonal is 1 whatever the column.

@@ -12,10 +12,8 @@ struct Bench {
     u32 *places, *set;
 
     __device__ Bench(const Args& a) {
-        extern __shared__ double memory[];
-        u64 l = a.size, warp = threadIdx.x / WARP, block = blockIdx.y * (u64)gridDim.x + blockIdx.x;
-        double* at = a.scratch ? (double*)(a.scratch + (block * (blockDim.x / WARP) + warp) * a.scratch_bytes)
-                               : memory + warp * (a.scratch_bytes / 8);
+        u64 l = a.size;
+        double* at = working_memory(a, blockIdx.y * (u64)gridDim.x + blockIdx.x);
         inverse = at + lane_id();           // [i][j][lane]
         exact = at + 32 * l * l;
         places = (u32*)(exact + exact_doubles(l)) + lane_id();    // [i][lane]
@@ -79,7 +77,7 @@ __device__ inline Quick quick(const Args& a, u32 x, u32 y, const u32* list, cons
 // Decides each lane's test and enters the outcome in its slot; `asks`: whether the lane has a test, `sound`: whether its inverse
 // is trusted. Returns whether the test separates; q becomes that of a quick test that does not, else 2. The whole warp must call
 // it.
-__device__ inline bool decide(const Args& a, u32 x, const u32* list, u32 d, u32 own, Slot* slot, const Bench& b, u32 l,
+__device__ inline bool decide(const Args& a, u32 x, const u32* list, u32 d, u32 own, GaussSlot* slot, const Bench& b, u32 l,
                               bool asks, bool sound, double& q) {
     u32 other = list[own];
     Quick found{false, false, 2.0};
@@ -102,14 +100,8 @@ __device__ inline bool decide(const Args& a, u32 x, const u32* list, u32 d, u32 
         __syncwarp();
     }
     if (separates) {
-        u64 key;
-        if (a.fast && a.second) {
-            key = rank_common_last(a, list, d, own, b.places, WARP);
-        } else {
-            u64 after = 0;
-            for (u32 i = 0; i < l; i++) after += choose(a, d - 1 - b.places[i * WARP], l - i);
-            key = choose(a, d, l) - 1 - after;
-        }
+        const bool by_common = a.fast && a.second;
+        u64 key = by_common ? rank_common_last(a, list, d, own, b.places, WARP) : rank_of(a, d, l, b.places, WARP);
         atomicMin(&slot->stop, 2 * key + (exactly ? 1 : 0));
     }
     return separates;
@@ -128,8 +120,8 @@ extern "C" __global__ void edge(const __grid_constant__ Args a) {
     const u32 own = (u32)(blockIdx.x * a.beta + thread % a.beta), ty = thread / (u32)a.beta;
     const bool here = thread < a.beta * a.gamma && own < d;
     const u32 place = here ? own : 0;
-    Slot* slot = a.slot + a.offset[x] + place;
-    const bool active = here && takes_part(a, x, a.offset[x] + place);
+    GaussSlot* slot = slots_of(a) + a.offset[x] + place;
+    const bool active = here && takes_part(a, slots_of(a), x, a.offset[x] + place);
     const bool by_common = a.fast && a.second;
     const u64 sets = choose(a, d - 1, l), end = sets < a.to ? sets : a.to;
     double best = 2.0;
@@ -139,22 +131,20 @@ extern "C" __global__ void edge(const __grid_constant__ Args a) {
         bool asks = active && t < end;
         u64 rank = 0;
         if (asks) {
-            unrank_lane(a, d - 1, l, t, b.places);
-            u64 after = 0;
+            unrank(a, d - 1, l, t, b.places, WARP);
             bool all_common = by_common;
             for (u32 i = 0; i < l; i++) {
                 u32 at = b.places[i * WARP];
                 at += at >= place;
                 b.places[i * WARP] = at;
-                after += choose(a, d - 1 - at, l - i);
                 all_common = all_common && is_common(a, list[place], list[at]);
             }
-            rank = choose(a, d, l) - 1 - after;
-            asks = !all_common && (by_common || rank < volatile_stop(slot) >> 1);
+            rank = rank_of(a, d, l, b.places, WARP);
+            asks = !all_common && (by_common || rank < stop_of(slot) >> 1);
         }
         if (!__any_sync(FULL, asks)) {
             // With ranks of the whole list, no later set of a separated pair is needed.
-            if (!by_common && !__any_sync(FULL, active && volatile_stop(slot) == NEVER)) break;
+            if (!by_common && !__any_sync(FULL, active && stop_of(slot) == NEVER)) break;
             continue;
         }
         bool sound = asks && invert(a, list, b, l);
@@ -184,14 +174,14 @@ extern "C" __global__ void set(const __grid_constant__ Args a) {
         const bool here = threadIdx.x < a.beta && t < end;
         bool sound = false;
         if (here) {
-            unrank_lane(a, d, l, t, b.places);
+            unrank(a, d, l, t, b.places, WARP);
             sound = invert(a, list, b, l);
         }
         for (u32 own = 0; own < d; own++) {
-            Slot* slot = a.slot + a.offset[x] + own;
+            GaussSlot* slot = slots_of(a) + a.offset[x] + own;
             // Must be the same for all lanes of the warp; whether a lane asks may differ.
-            if (!takes_part(a, x, a.offset[x] + own)) continue;
-            bool asks = here && (by_common || t < volatile_stop(slot) >> 1), all_common = by_common;
+            if (!takes_part(a, slots_of(a), x, a.offset[x] + own)) continue;
+            bool asks = here && (by_common || t < stop_of(slot) >> 1), all_common = by_common;
             for (u32 i = 0; i < l && asks; i++) {
                 u32 at = b.places[i * WARP];
                 asks = at != own;

@@ -29,11 +29,7 @@ template <int L> struct Work {
     u32 *near, *owner, *places, *set;
 
     __device__ Work(const Args& a, u32 l) {
-        extern __shared__ double memory[];
-        u64 warp = threadIdx.x / WARP;
-        double* at = a.scratch ? (double*)(a.scratch + (blockIdx.x * (u64)(blockDim.x / WARP) + warp) * a.scratch_bytes)
-                               : memory + warp * (a.scratch_bytes / 8);
-        factor = at;                        // [j][m]: Cholesky row of pivot j against the pivots before it
+        factor = working_memory(a);         // [j][m]: Cholesky row of pivot j against the pivots before it
         along_x = factor + l * l;           // Cholesky row of x
         scale = along_x + l;                // 1 / root of the pivots
         exact = scale + l;
@@ -73,10 +69,10 @@ __device__ __forceinline__ void item(const Args& a, const Work<L>& work, u32 x, 
     const u32 place = tile * WARP + lane;
     const bool narrow = d <= WARP;
     const bool by_common = a.fast && a.second;
-    Slot* slot = a.slot + offset + (place < d ? place : 0);
-    bool active = place < d && takes_part(a, x, offset + place);
+    GaussSlot* slot = slots_of(a) + offset + (place < d ? place : 0);
+    bool active = place < d && takes_part(a, slots_of(a), x, offset + place);
     // Ranks from here on are not needed; but all are where common candidates come last, as ranks are then of another order.
-    u64 limit = by_common || !active ? NEVER : volatile_stop(slot) >> 1;
+    u64 limit = by_common || !active ? NEVER : stop_of(slot) >> 1;
     if (!__any_sync(FULL, active && rank < limit)) return;
 
     const u32 y = list[place < d ? place : 0];
@@ -90,7 +86,7 @@ __device__ __forceinline__ void item(const Args& a, const Work<L>& work, u32 x, 
         if (!active) return;
         u64 bits = *(const volatile u64*)&slot->exact_r;
         work.known[lane] = bits == NEVER ? 2.0 : __longlong_as_double((long long)bits);
-        u64 stop = volatile_stop(slot) >> 1;
+        u64 stop = stop_of(slot) >> 1;
         if (!by_common && stop < limit) limit = stop;
     };
     work.near[lane] = 0;
@@ -107,7 +103,7 @@ __device__ __forceinline__ void item(const Args& a, const Work<L>& work, u32 x, 
         u32 other = __shfl_sync(FULL, y, lane_of);
         Exact found = exact_by<GROUP, L>(a, x, other, work.set + own * l, l, work.exact + group * exact_apart(l));
         if (lane % GROUP == 0 && group < suspects) {
-            Slot* of_pair = a.slot + offset + tile * WARP + lane_of;
+            GaussSlot* of_pair = slots_of(a) + offset + tile * WARP + lane_of;
             if (found.separates) atomicMin(&of_pair->stop, 2 * work.key[own] + 1); else enter_exact(of_pair, found);
         }
         suspects = 0;
@@ -268,7 +264,7 @@ __device__ __forceinline__ void item(const Args& a, const Work<L>& work, u32 x, 
                 if (by_common && (suspect || separates)) {
                     // Only a set that comes before the one found so far matters.
                     key = rank_common_last(a, list, d, place, work.places, 1);
-                    bool matters = key < volatile_stop(slot) >> 1;
+                    bool matters = key < stop_of(slot) >> 1;
                     suspect = suspect && matters;
                     separates = separates && matters;
                 }
@@ -277,7 +273,7 @@ __device__ __forceinline__ void item(const Args& a, const Work<L>& work, u32 x, 
                     if (!by_common) limit = own_rank;
                 }
                 for (u32 waiting = __ballot_sync(FULL, suspect); waiting;) {
-                    u32 at = suspects + __popc(waiting & ((1u << lane) - 1));
+                    u32 at = suspects + lanes_before(waiting);
                     bool enters = waiting >> lane & 1 && at < Work<L>::GROUPS;
                     if (enters) {
                         write_set(a, list, y, work.places, 1, work.set + at * l);

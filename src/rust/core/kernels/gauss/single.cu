@@ -1,6 +1,7 @@
 // Level 1: conditioning sets of one variable. A warp decides both sides of a pair, 32 candidates at a time, a lane each: most
 // pairs are separated by one of their first few, and the smallest rank is that of the first lane that separates.
 #include "gauss/test.cuh"
+#include "search/sides.cuh"
 
 // Values of `Args::verdict`; any other is the member that separated on the first side, and p_max holds r.
 constexpr u32 KEPT = 0xffffffffu;       // tested, not separated; p_max holds r where |r| is smallest
@@ -15,15 +16,9 @@ struct Found {
     u32 tests, exact_tests;    // counts of the whole warp
 };
 
-struct Side {
-    u32 row, other;
-    const u32* list;
-    u32 d;
-    const u32* common;    // bit row of the other vertex; null: no candidate is left out
-};
-
-// Returns the candidate that separates, or KEPT.
-__device__ __forceinline__ u32 run(const Args& a, const Side& s, Found& f) {
+// Returns the candidate that separates, or KEPT. `first_row` is the bit row of the vertex whose side was visited first; null: this
+// is that side.
+__device__ __forceinline__ u32 run(const Args& a, const Side& s, const u32* first_row, Found& f) {
     u32 lane = lane_id();
     const double* row = a.c + (u64)s.row * a.p;
     const double* other = a.c + (u64)s.other * a.p;
@@ -43,7 +38,7 @@ __device__ __forceinline__ u32 run(const Args& a, const Side& s, Found& f) {
             next_w = other[next];
         }
         bool counted = v != s.other, asked = counted;
-        if (s.common && counted && s.common[v >> 5] >> (v & 31) & 1) {
+        if (first_row && counted && first_row[v >> 5] >> (v & 31) & 1) {
             // The first side has tested (other, row | v), whose r is the same number: "stable" counts it again,
             // "stable.fast" leaves it out.
             asked = false;
@@ -130,11 +125,10 @@ extern "C" __global__ void __launch_bounds__(128, 6) single(const __grid_constan
             u32 found = KEPT;
             double r = 3.0;
             for (u32 second = 0; second < 2; second++) {
-                Side side{second ? y : (u32)x, second ? (u32)x : y, second ? a.list + offset_y : list, second ? dy : d,
-                          second ? a.graph + x * a.words : nullptr};
+                Side side{second ? y : (u32)x, second ? (u32)x : y, second ? a.list + offset_y : list, second ? dy : d};
                 go_on |= side.d > 2;
                 Found f{1.0, 0.0, 0xffffffffu, 2.0, 0, 0};
-                found = run(a, side, f);
+                found = run(a, side, second ? a.graph + x * a.words : nullptr, f);
                 tests += f.tests;
                 exact_tests += f.exact_tests;
                 if (found != KEPT) {
@@ -176,8 +170,7 @@ extern "C" __global__ void __launch_bounds__(128, 6) single(const __grid_constan
 // under: pcalg's C++ keeps every set under the larger vertex, its R code under the one from whose neighbours it is.
 extern "C" __global__ void settle_single(const __grid_constant__ Args a) {
     u32 lane = lane_id();
-    u64 warps = (u64)gridDim.x * (blockDim.x / WARP);
-    for (u64 x = (u64)blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP; x < a.p; x += warps) {
+    for (u64 x : by_warp(a.p)) {
         u32 count = 0, own = 0;
         for (u64 e = a.offset[x] + lane; e < a.offset[x + 1]; e += WARP) {
             u32 y = a.list[e];
@@ -190,8 +183,8 @@ extern "C" __global__ void settle_single(const __grid_constant__ Args a) {
             count++;
             if (a.fast || verdict & SECOND) atomicAdd(&a.degree[y], 1u); else own++;
         }
-        count = (u32)warp_sum(count);
-        own = (u32)warp_sum(own);
+        count = warp_sum(count);
+        own = warp_sum(own);
         if (lane == 0) {
             if (own) atomicAdd(&a.degree[x], own);
             if (count) atomicAdd(&a.report->logged, (u64)count);
@@ -202,8 +195,7 @@ extern "C" __global__ void settle_single(const __grid_constant__ Args a) {
 // Writes the records (other, member) row by row, in ascending order of the other vertex, and removes the pairs from the graph.
 extern "C" __global__ void log_single(const __grid_constant__ Args a) {
     u32 lane = lane_id();
-    u64 warps = (u64)gridDim.x * (blockDim.x / WARP);
-    for (u64 x = (u64)blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP; x < a.p; x += warps) {
+    for (u64 x : by_warp(a.p)) {
         u64 to = a.items[x], end = a.offset[x + 1];
         for (u64 base = a.offset[x]; base < end; base += WARP) {
             u64 e = base + lane;
@@ -213,22 +205,17 @@ extern "C" __global__ void log_single(const __grid_constant__ Args a) {
                 verdict = a.verdict[e];
             } else if (y < x) {
                 // The verdict stands with the smaller vertex.
-                u64 low = a.offset[y], high = a.offset[y + 1];
-                while (high - low > 1) {
-                    u64 middle = (low + high) / 2;
-                    if (a.list[middle] <= (u32)x) low = middle; else high = middle;
-                }
-                verdict = a.verdict[low];
+                verdict = a.verdict[twin_of(a, (u32)x, y)];
             }
             bool separated = verdict < UNTESTED;
             bool here = separated && (y < x) == (a.fast || verdict & SECOND);
             u32 mask = __ballot_sync(FULL, here);
             if (here) {
-                u32* record = a.log + 2 * (to + __popc(mask & ((1u << lane) - 1)));
+                u32* record = a.log + 2 * (to + lanes_before(mask));
                 record[0] = y;
                 record[1] = verdict & ~SECOND;
             }
-            if (separated) atomicAnd(&a.graph[x * a.words + (y >> 5)], ~(1u << (y & 31)));
+            if (separated) remove_neighbour(a, (u32)x, y);
             to += __popc(mask);
         }
     }

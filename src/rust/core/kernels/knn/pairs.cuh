@@ -29,11 +29,12 @@ __device__ inline void distances_in(const KnnArgs &args, u32 set, u32 a, u32 lan
 // Writes the k_perm neighbours of each sample in each set, in ascending order of their numbers: those nearer than the last, and
 // of those as far as the last first the sample itself, then the smallest scrambled pairs. A warp takes a sample of a set.
 template <class T> __device__ inline void neighbours_of(const KnnArgs &args) {
-    u32 lane = threadIdx.x % 32, warp = (blockIdx.x * blockDim.x + threadIdx.x) / 32, warps = gridDim.x * blockDim.x / 32;
+    u32 lane = lane_id(), warp = (blockIdx.x * blockDim.x + threadIdx.x) / WARP;
     u32 n = (u32)args.n, k_perm = (u32)args.k_perm;
     Items<T, 0> items{(int)((n + 31) / 32)};
     Memory<T> row{(T *)args.rows + (u64)warp * args.rows_a_warp + lane};
-    for (u64 task = args.from + warp; task < args.until; task += warps) {
+    for (u64 nth : by_warp(args.until - args.from)) {
+        u64 task = args.from + nth;
         u32 set = (u32)(task / n), a = (u32)(task % n);
         uint2 key = ((const uint2 *)args.set_key)[set];
         distances_in(args, set, a, lane, items, row);
@@ -55,11 +56,7 @@ template <class T> __device__ inline void neighbours_of(const KnnArgs &args) {
                     u64 rank = (u64)(b == a ? 0 : scramble(key, a, b) | 1) << 32 | b;
                     if ((i64)(rank >> 1) > before && rank < best) best = rank;
                 }
-                for (int step = 16; step; step /= 2) {
-                    u64 other = __shfl_xor_sync(ALL_LANES, best, step);
-                    best = other < best ? other : best;
-                }
-                cut = best;
+                cut = best = warp_join(best, [](u64 s, u64 t) { return s < t ? s : t; });
                 before = (i64)(best >> 1);
             }
         }
@@ -70,8 +67,8 @@ template <class T> __device__ inline void neighbours_of(const KnnArgs &args) {
             T d = row.get(i);
             bool chosen = d < last;
             if (d == last) chosen = ((u64)(b == a ? 0 : scramble(key, a, b) | 1) << 32 | b) <= cut;
-            u32 votes = __ballot_sync(ALL_LANES, chosen);
-            if (chosen) out[done + __popc(votes & ((1u << lane) - 1))] = b;
+            u32 votes = __ballot_sync(FULL, chosen);
+            if (chosen) out[done + lanes_before(votes)] = b;
             done += __popc(votes);
         }
     }
@@ -158,6 +155,14 @@ template <class T> __device__ inline T radius_of(u32 estimator, T rho) {
     return floor_of(radius, rho);
 }
 
+// A sample's term of the estimate: whether its k-th neighbour is `apart` from it, the number of points within that distance, and
+// those within the radius in x, y and S; `alone`: S is empty.
+__device__ inline i64 term_of(const KnnArgs &args, bool apart, u32 joint, u32 near_x, u32 near_y, u32 near_s, bool alone) {
+    const i64 *own_terms = (const i64 *)args.own, *joint_terms = (const i64 *)args.joint;
+    i64 term = (u32)args.estimator == GAO && apart ? own_terms[args.k] : joint_terms[joint];
+    return term + (alone ? args.all : own_terms[near_s]) - own_terms[near_x] - own_terms[near_y];
+}
+
 template <class T, int ITEMS>
 __device__ inline void place_rows(const KnnArgs &, u32, u32, Registers<T, ITEMS> &, Registers<T, ITEMS> &, Registers<T, ITEMS> &) {}
 
@@ -173,7 +178,7 @@ __device__ inline void place_rows(const KnnArgs &args, u32 warp, u32 lane, Memor
 // permutations: the distances in S and in (y, S), which do not depend on x, stay in the warp's registers.
 template <class T, int ITEMS> __device__ inline void sums_of(const KnnArgs &args, i64 *shared) {
     typedef typename RowOf<T, ITEMS>::Type Row;
-    u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
+    u32 lane = lane_id(), warp = threadIdx.x / WARP, warps = blockDim.x / WARP;
     u32 n = (u32)args.n, count = (u32)args.count, which = (u32)args.k + 1;
     u64 block = args.from + blockIdx.x;
     u32 test = (u32)(block / args.tiles), tile = (u32)(block % args.tiles);
@@ -182,9 +187,7 @@ template <class T, int ITEMS> __device__ inline void sums_of(const KnnArgs &args
     const T *caps = (const T *)args.caps;
     const T *y_values = (const T *)args.values + (u64)y * n;
     T cap_x = caps[x], cap_y = caps[y];
-    const i64 *own_terms = (const i64 *)args.own, *joint_terms = (const i64 *)args.joint;
     const T *permuted = (const T *)args.permuted + (u64)test * count * n;
-    bool alone = set == NO_SET;
     for (u32 m = threadIdx.x; m < warps * count; m += blockDim.x) shared[m] = 0;
     __syncthreads();
 
@@ -237,11 +240,7 @@ template <class T, int ITEMS> __device__ inline void sums_of(const KnnArgs &args
             near_x = warp_sum(near_x);
             near_y = warp_sum(near_y);
             near_s = warp_sum(near_s);
-            if (lane == 0) {
-                i64 term = (u32)args.estimator == GAO && rho > 0 ? own_terms[args.k] : joint_terms[within];
-                term += (alone ? args.all : own_terms[near_s]) - own_terms[near_x] - own_terms[near_y];
-                shared[warp * count + m] += term;
-            }
+            if (lane == 0) shared[warp * count + m] += term_of(args, rho > 0, within, near_x, near_y, near_s, set == NO_SET);
         }
     }
     __syncthreads();
@@ -295,8 +294,6 @@ template <class T> __device__ inline void paper_sums(const KnnArgs &args) {
         near_y += dy <= radius;
         within += larger(dx, dy) <= rho;
     }
-    const i64 *own_terms = (const i64 *)args.own, *joint_terms = (const i64 *)args.joint;
-    i64 term = (u32)args.estimator == GAO && rho > 0 ? own_terms[k] : joint_terms[within];
-    term += (set == NO_SET ? args.all : own_terms[near_s]) - own_terms[near_x] - own_terms[near_y];
+    i64 term = term_of(args, rho > 0, within, near_x, near_y, near_s, set == NO_SET);
     atomicAdd((u64 *)args.sums + (u64)test * count + m, (u64)term);
 }

@@ -10,8 +10,6 @@
 #include "knn/test.cuh"
 #include "knn/pairs.cuh"
 
-typedef unsigned short u16;
-
 struct Bounds { u32 low, high; };
 
 // The values low, .., high - 1 within a distance of a value: two rows of a plane. `cap` is the distance of two levels, 0 for a
@@ -219,17 +217,9 @@ template <int DIMS> struct Point {
                 near_x += ones_in(lay_over(bits, x, group));
             });
         }
-        const i64 *own_terms = (const i64 *)args.own, *joint_terms = (const i64 *)args.joint;
-        i64 term = (u32)args.estimator == GAO && rho > 0 ? own_terms[args.k] : joint_terms[joint];
-        return term + (DIMS == 0 ? args.all : own_terms[near_s]) - own_terms[near_x] - own_terms[near_y];
+        return term_of(args, rho > 0, joint, near_x, near_y, near_s, DIMS == 0);
     }
-
 };
-
-__device__ inline i64 warp_sum_of_terms(i64 value) {
-    for (int step = 16; step; step /= 2) value += __shfl_xor_sync(ALL_LANES, value, step);
-    return value;
-}
 
 // A first guess at the distance to the k-th neighbour: what it would be were the points spread evenly.
 __device__ inline u32 usual_distance(const KnnArgs &args, u32 dims) {
@@ -277,7 +267,7 @@ template <int DIMS> __device__ inline void sums_in_shared(const KnnArgs &args, c
                 guesses[place] = (u16)rho;
                 sum += point.term(rho, joint);
             }
-            sum = warp_sum_of_terms(sum);
+            sum = warp_sum(sum);
             if (thread % 32 == 0) atomicAdd((u64 *)args.sums + permutation, (u64)sum);
         }
         __syncthreads();
@@ -296,7 +286,7 @@ template <int DIMS> __device__ inline void sums_in_slots(const KnnArgs &args) {
         u32 joint, rho = point.select((u32)args.k + 1, usual_distance(args, (u32)args.dims), joint);
         sum = point.term(rho, joint);
     }
-    sum = warp_sum_of_terms(sum);
+    sum = warp_sum(sum);
     if (threadIdx.x % 32 == 0) atomicAdd((u64 *)args.sums + permutation, (u64)sum);
 }
 

@@ -1,10 +1,7 @@
 // What the kernels of the nearest-neighbour test share. The definitions are those of src/ci/knn; all that is compared or summed
 // is exact, so that the answers are the CPU's bit for bit.
 #pragma once
-
-typedef unsigned int u32;
-typedef unsigned long long u64;
-typedef long long i64;
+#include "card/threads.cuh"
 
 // One launch. Addresses are of device memory.
 struct KnnArgs {
@@ -53,7 +50,6 @@ struct KnnArgs {
 enum Estimator { FRENZEL_POMPE = 0, MESNER_SHALIZI = 1, GAO = 2 };
 enum Purpose { FOR_KEY = 0, FOR_LOCAL = 1, FOR_PLAIN = 2 };
 
-const u32 ALL_LANES = 0xFFFFFFFFu;
 const u32 NO_SET = ~0u;
 
 struct Words { u32 w[4]; };
@@ -111,14 +107,8 @@ __device__ inline double halfway(double a, double b) {
     return __longlong_as_double(x + (__double_as_longlong(b) - x) / 2);
 }
 
-__device__ inline u32 warp_sum(u32 value) {
-    for (int step = 16; step; step /= 2) value += __shfl_xor_sync(ALL_LANES, value, step);
-    return value;
-}
-
 template <class T> __device__ inline T warp_largest(T value) {
-    for (int step = 16; step; step /= 2) value = larger(value, __shfl_xor_sync(ALL_LANES, value, step));
-    return value;
+    return warp_join(value, [](T s, T t) { return larger(s, t); });
 }
 
 // A row of distances over the lanes of a warp: number i of lane l is that of sample 32 i + l, infinite past the last sample. In

@@ -1,13 +1,7 @@
 // The arguments of the kernels that search, and what they report. tools/build-kernels translates `Args` and `Report` into Rust, as
 // it does the other structs that the host fills or reads.
 #pragma once
-
-typedef unsigned int u32;
-typedef unsigned long long u64;
-
-constexpr u32 FULL = 0xffffffffu;
-constexpr u64 NEVER = ~0ull;
-constexpr int WARP = 32;
+#include "card/threads.cuh"
 
 // Numbers that the host sets before a level and reads between launches.
 struct Report {
@@ -33,17 +27,7 @@ struct Report {
 __device__ __forceinline__ bool first_is_done(const Report* r) { return r->next_first >= r->items; }
 __device__ __forceinline__ bool both_are_done(const Report* r) { return first_is_done(r) && r->next_second >= r->items; }
 
-
-// What is known of one side of a pair: the tests of (row, other) given subsets of the row's neighbours. q is r squared.
-struct Slot {
-    u64 stop;       // 2 * smallest rank that separates + whether the exact formula said so; NEVER: none does
-    u64 rank;       // rank, among subsets of the row's whole list, of the smallest q of trusted tests that do not separate
-    u64 q;          // the bits of that q; infinity: none yet
-    u64 q_of_rank;  // the q that belongs to `rank`: it may lag behind `q` while several warps enter theirs
-    u64 exact_r;    // bits of the smallest |r| of tests that the exact formula decided and that do not separate; NEVER: none
-    u32 lock;
-    u32 exact;      // number of tests that the exact formula decided
-};
+constexpr u64 SLOT_BYTES = 48;    // of an element of `Args::slot`
 
 struct Args {
     u64 p;
@@ -58,7 +42,7 @@ struct Args {
     u64* offset;          // by row: where its list starts; p + 1 of them
     u32* list;            // neighbours, ascending, row after row
     u32* verdict;         // sets of one: by list entry of the smaller vertex
-    Slot* slot;           // by list entry
+    void* slot;           // by list entry: what the level learns of that side (search/slots.cuh)
     u32* twin;            // by list entry x -> y: index of the entry y -> x
     u64* items;           // by row: number of its first item of work; p + 1 of them
     const u64* binomial;  // n over k at k * stride + n, saturating
@@ -98,8 +82,6 @@ struct Args {
     u64 count;            // number of questions
 };
 
-__device__ __forceinline__ u32 lane_id() { return threadIdx.x & 31; }
-
 __device__ __forceinline__ bool has(const u32* rows, u64 words, u32 x, u32 y) {
     return rows[x * words + (y >> 5)] >> (y & 31) & 1;
 }
@@ -109,11 +91,6 @@ __device__ __forceinline__ bool is_tested(const Args& a, u32 x, u32 y) { return 
 __device__ __forceinline__ double* packed(const Args& a, u32 x, u32 y) {
     u64 low = x < y ? x : y, high = x < y ? y : x;
     return a.p_max + high * (high - 1) / 2 + low;
-}
-
-__device__ __forceinline__ u64 warp_sum(u64 v) {
-    for (int width = 16; width; width /= 2) v += __shfl_xor_sync(FULL, v, width);
-    return v;
 }
 
 // The row that owns entry `at`: the last whose first entry is at most `at`.
@@ -127,11 +104,16 @@ __device__ __forceinline__ u32 row_of(const u64* first, u64 rows, u64 at) {
 }
 
 // The index in `list` of the entry y -> x; x is a neighbour of y.
-__device__ __forceinline__ u32 twin_of(const Args& a, u32 x, u32 y) {
+__device__ __forceinline__ u64 twin_of(const Args& a, u32 x, u32 y) {
     u64 low = a.offset[y], high = a.offset[y + 1];
     while (high - low > 1) {
         u64 middle = (low + high) / 2;
         if (a.list[middle] <= x) low = middle; else high = middle;
     }
-    return (u32)low;
+    return low;
+}
+
+// Removes y from the bit row of x.
+__device__ __forceinline__ void remove_neighbour(const Args& a, u32 x, u32 y) {
+    atomicAnd(&a.graph[x * a.words + (y >> 5)], ~(1u << (y & 31)));
 }

@@ -1,5 +1,6 @@
 // The graph between levels: mirroring, degrees, neighbour lists, removal of a level's pairs.
 #include "card/scan.cuh"
+#include "search/args.cuh"
 #include "search/subsets.cuh"
 
 extern __shared__ u64 sums[];
@@ -9,8 +10,7 @@ extern "C" __global__ void mirror(const __grid_constant__ Args a) {
     u32 lane = lane_id();
     // All words, also the one that may pad a row to 64 bits: bits past the last vertex become 0.
     u64 blocks = a.words;
-    u64 warps = (u64)gridDim.x * (blockDim.x / WARP);
-    for (u64 at = (u64)blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP; at < blocks * blocks; at += warps) {
+    for (u64 at : by_warp(blocks * blocks)) {
         u64 below = at / blocks, left = at % blocks;
         if (left > below) continue;
         u64 row = 32 * below + lane;
@@ -27,17 +27,14 @@ extern "C" __global__ void mirror(const __grid_constant__ Args a) {
 
 // Copies p_max of the listed pairs to `answers`.
 extern "C" __global__ void pick(const __grid_constant__ Args a) {
-    for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < a.count; i += (u64)gridDim.x * blockDim.x) {
-        a.answers[i] = *packed(a, a.pairs[2 * i], a.pairs[2 * i + 1]);
-    }
+    for (u64 i : by_thread(a.count)) a.answers[i] = *packed(a, a.pairs[2 * i], a.pairs[2 * i + 1]);
 }
 
 // The degree of every row, their sum, and the row of largest degree with a pair to test (`Report::widest`).
 extern "C" __global__ void degrees(const __grid_constant__ Args a) {
     if (!both_are_done(a.report)) return;
     u32 lane = lane_id();
-    u64 warps = (u64)gridDim.x * (blockDim.x / WARP);
-    for (u64 x = (u64)blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP; x < a.p; x += warps) {
+    for (u64 x : by_warp(a.p)) {
         u32 count = 0;
         u64 tested = NEVER;
         for (u64 w = lane; w < a.words; w += WARP) {
@@ -46,11 +43,8 @@ extern "C" __global__ void degrees(const __grid_constant__ Args a) {
             u32 asked = a.fixed ? word & ~a.fixed[x * a.words + w] : word;
             if (asked && tested == NEVER) tested = 32 * w + __ffs(asked) - 1;
         }
-        count = (u32)warp_sum(count);
-        for (int width = 16; width; width /= 2) {
-            u64 other = __shfl_xor_sync(FULL, tested, width);
-            tested = other < tested ? other : tested;
-        }
+        count = warp_sum(count);
+        tested = warp_join(tested, [](u64 s, u64 t) { return s < t ? s : t; });
         if (lane == 0) {
             a.degree[x] = count;
             atomicAdd(&a.report->ends, (u64)count);
@@ -111,17 +105,12 @@ extern "C" __global__ void items(const __grid_constant__ Args a) {
 // Writes the neighbour lists; a warp takes a row.
 extern "C" __global__ void fill(const __grid_constant__ Args a) {
     u32 lane = lane_id();
-    u64 warps = (u64)gridDim.x * (blockDim.x / WARP);
-    for (u64 x = (u64)blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP; x < a.p; x += warps) {
+    for (u64 x : by_warp(a.p)) {
         u64 at = a.offset[x];
         for (u64 base = 0; base < a.words; base += WARP) {
             u64 w = base + lane;
             u32 word = w < a.words ? a.graph[x * a.words + w] : 0;
-            u32 own = __popc(word), sum = own;
-            for (u32 width = 1; width < 32; width *= 2) {
-                u32 before = __shfl_up_sync(FULL, sum, width);
-                if (lane >= width) sum += before;
-            }
+            u32 own = __popc(word), sum = sum_up_to_lane(own);
             u64 to = at + sum - own;
             while (word) {
                 a.list[to++] = (u32)w * 32 + __ffs(word) - 1;
@@ -132,32 +121,13 @@ extern "C" __global__ void fill(const __grid_constant__ Args a) {
     }
 }
 
-// Clears the slots and finds every entry's twin.
-extern "C" __global__ void slots(const __grid_constant__ Args a) {
-    u64 warps = (u64)gridDim.x * (blockDim.x / WARP);
-    for (u64 x = (u64)blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP; x < a.p; x += warps) {
-        for (u64 e = a.offset[x] + lane_id(); e < a.offset[x + 1]; e += WARP) {
-            a.twin[e] = twin_of(a, (u32)x, a.list[e]);
-            Slot empty;
-            empty.stop = NEVER;
-            empty.rank = NEVER;
-            empty.q = 0x7ff0000000000000ull;
-            empty.q_of_rank = empty.q;
-            empty.exact_r = NEVER;
-            empty.lock = 0;
-            empty.exact = 0;
-            a.slot[e] = empty;
-        }
-    }
-}
-
 // Removes the pairs of the level's log from the graph.
 extern "C" __global__ void removal(const __grid_constant__ Args a) {
     if (!both_are_done(a.report)) return;
     u64 step = 2 + a.size;
-    for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < a.report->logged; i += (u64)gridDim.x * blockDim.x) {
+    for (u64 i : by_thread(a.report->logged)) {
         u32 x = a.log[i * step], y = a.log[i * step + 1];
-        atomicAnd(&a.graph[x * a.words + (y >> 5)], ~(1u << (y & 31)));
-        atomicAnd(&a.graph[y * a.words + (x >> 5)], ~(1u << (x & 31)));
+        remove_neighbour(a, x, y);
+        remove_neighbour(a, y, x);
     }
 }

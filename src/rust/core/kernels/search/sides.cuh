@@ -3,6 +3,17 @@
 #include "search/args.cuh"
 #include "search/subsets.cuh"
 
+// The tests of (row, other) given subsets of the row's d neighbours.
+struct Side {
+    u32 row, other;
+    const u32* list;
+    u32 d;
+};
+
+__device__ __forceinline__ Side side_of(const Args& a, u32 row, u32 other) {
+    return {row, other, a.list + a.offset[row], (u32)(a.offset[row + 1] - a.offset[row])};
+}
+
 // Whether `v`, a neighbour of x, is one of y too.
 __device__ __forceinline__ bool is_common(const Args& a, u32 y, u32 v) { return has(a.graph, a.words, y, v); }
 
@@ -50,8 +61,7 @@ __device__ inline u32 common_last_candidate(const Args& a, const u32* list, u32 
             bool here = place < d && place != own && is_common(a, other, list[place]) == (common != 0);
             u32 mask = __ballot_sync(FULL, here), count = __popc(mask);
             if (n < count) {
-                u32 before = __popc(mask & ((1u << lane) - 1));
-                u32 owner = __ffs(__ballot_sync(FULL, here && before == n)) - 1;
+                u32 owner = __ffs(__ballot_sync(FULL, here && lanes_before(mask) == n)) - 1;
                 return list[base + owner];
             }
             n -= count;

@@ -18,20 +18,20 @@ __device__ __forceinline__ u32 unrank_member(const Args& a, u32 n, u32 k, u32 fr
     return low;
 }
 
-// Writes the subset of this rank to set[0], .., set[size-1]. Takes one thread.
-__device__ __forceinline__ void unrank(const Args& a, u32 n, u32 size, u64 rank, u32* set) {
+// Writes the subset of this rank; its members are `stride` apart. Takes one thread.
+__device__ __forceinline__ void unrank(const Args& a, u32 n, u32 size, u64 rank, u32* set, u32 stride = 1) {
     u32 from = 0;
     for (u32 i = 0; i < size; i++) {
         u32 m = unrank_member(a, n, size - i, from, rank);
-        set[i] = m;
+        set[i * stride] = m;
         from = m + 1;
     }
 }
 
 // rank = C(n, k) - 1 - sum_i C(n - 1 - s_i, k - i), k = size: term i counts the later subsets that first differ at member i.
-__device__ __forceinline__ u64 rank_of(const Args& a, u32 n, u32 size, const u32* set) {
+__device__ __forceinline__ u64 rank_of(const Args& a, u32 n, u32 size, const u32* set, u32 stride = 1) {
     u64 after = 0;
-    for (u32 i = 0; i < size; i++) after += choose(a, n - 1 - set[i], size - i);
+    for (u32 i = 0; i < size; i++) after += choose(a, n - 1 - set[i * stride], size - i);
     return choose(a, n, size) - 1 - after;
 }
 

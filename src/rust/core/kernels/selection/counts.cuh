@@ -11,11 +11,7 @@
 // A feature may have one level, its mode, that most samples have (counts of words or reads are nearly all zero). Increments of
 // its cell would wait for each other, so that samples with it are not counted: its cell is the row's total less the other cells.
 #pragma once
-#include "search/args.cuh"
-
-typedef unsigned short u16;
-typedef unsigned char u8;
-typedef long long i64;
+#include "card/threads.cuh"
 
 constexpr u32 NO_MODE = ~0u;
 
@@ -261,10 +257,8 @@ __device__ void count_features(const Selection& a) {
             if (f.wide) count_codes<BITS, false, PLACE, Row, Cell, u16>(a, f, table, sums);
             else count_codes<BITS, false, PLACE, Row, Cell, u8>(a, f, table, sums);
         }
-        for (int width = WARP / 2; width; width /= 2) {
-            sums.pair += __shfl_xor_sync(FULL, sums.pair, width);
-            sums.with_class += __shfl_xor_sync(FULL, sums.with_class, width);
-        }
+        sums.pair = warp_sum(sums.pair);
+        sums.with_class = warp_sum(sums.with_class);
         u32 warp = threadIdx.x / WARP, warps = blockDim.x / WARP;
         if (threadIdx.x % WARP == 0) {
             partial[2 * warp] = sums.pair;

@@ -9,14 +9,13 @@ extern "C" __global__ void __launch_bounds__(1024) count_32(const Selection a) {
 // The joint states of g and y: row g * class_count + y, group g. `Row` is as wide as the kernel that reads them wants.
 template <typename Row>
 __device__ void join(const Selection& a) {
-    u64 thread = (u64)blockIdx.x * blockDim.x + threadIdx.x, threads = (u64)gridDim.x * blockDim.x;
-    for (u64 i = thread; i < a.n; i += threads) {
+    for (u64 i : by_thread(a.n)) {
         u32 g = !a.partner ? 0 : a.partner_wide ? ((const u16*)a.partner)[i] : a.partner[i];
         ((Row*)a.groups)[i] = (Row)g;
         ((Row*)a.rows)[i] = (Row)(g * a.class_count + a.classes[i]);
     }
-    for (u64 g = thread; g <= a.group_count; g += threads) a.starts[g] = (u32)(g * a.class_count);
-    for (u64 row = thread; row < a.row_count; row += threads) a.totals[row] = 0;
+    for (u64 g : by_thread(a.group_count + 1)) a.starts[g] = (u32)(g * a.class_count);
+    for (u64 row : by_thread(a.row_count)) a.totals[row] = 0;
 }
 
 extern "C" __global__ void join_16(const Selection a) { join<u16>(a); }
@@ -32,8 +31,7 @@ __device__ void total(const Selection& a) {
         __syncthreads();
     }
     u32* to = few ? counts : a.totals;
-    u64 threads = (u64)gridDim.x * blockDim.x;
-    for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < a.n; i += threads) atomicAdd(to + ((const Row*)a.rows)[i], 1u);
+    for (u64 i : by_thread(a.n)) atomicAdd(to + ((const Row*)a.rows)[i], 1u);
     if (few) {
         __syncthreads();
         for (u64 row = threadIdx.x; row < a.row_count; row += blockDim.x) {

@@ -63,7 +63,7 @@ pub(super) struct SearchArgs {
     pub list: u64,
     /// sets of one: by list entry of the smaller vertex
     pub verdict: u64,
-    /// by list entry
+    /// by list entry: what the level learns of that side (search/slots.cuh)
     pub slot: u64,
     /// by list entry x -> y: index of the entry y -> x
     pub twin: u64,

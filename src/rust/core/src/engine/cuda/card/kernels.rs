@@ -25,7 +25,7 @@ macro_rules! module {
 
 /// All modules.
 pub(in crate::engine::cuda) const MODULES: &[Module] = &[
-    module!("search/graph", "mirror", "pick", "degrees", "offsets", "log_offsets", "items", "fill", "slots", "removal"),
+    module!("search/graph", "mirror", "pick", "degrees", "offsets", "log_offsets", "items", "fill", "removal"),
     module!("gauss/marginal", "marginal", "raise_marginal"),
     module!("gauss/single", "single", "settle_single", "log_single"),
     module!("gauss/shared_2", "shared_2"),
@@ -37,11 +37,11 @@ pub(in crate::engine::cuda) const MODULES: &[Module] = &[
     module!("gauss/shared_8", "shared_8"),
     module!("gauss/shared_any", "shared_any"),
     module!("gauss/papers", "edge", "set"),
-    module!("gauss/settle", "settle"),
+    module!("gauss/settle", "slots", "settle"),
     module!("gauss/batch", "batch"),
     module!("discrete/marginal", "dis_planes", "dis_begin", "dis_marginal", "dis_removal"),
-    module!("discrete/level", "dis_slots", "dis_items", "dis_close", "dis_count", "dis_planes_count", "dis_edge"),
-    module!("discrete/settle", "dis_answer", "dis_settle"),
+    module!("discrete/level", "dis_items", "dis_close", "dis_count", "dis_planes_count", "dis_edge"),
+    module!("discrete/settle", "dis_slots", "dis_answer", "dis_settle"),
     module!("discrete/batch", "dis_batch"),
     module!("knn/single", "knn_neighbours_f", "knn_permute_f", "knn_paper_f"),
     module!(
@@ -85,7 +85,7 @@ pub(in crate::engine::cuda) fn inflated(ptx: &[u8]) -> String {
     }
 }
 
-/// Bytes of a slot: `Slot` of kernels/search/args.cuh.
+/// Bytes of a slot: `SLOT_BYTES` of kernels/search/args.cuh.
 pub(in crate::engine::cuda) const SLOT_BYTES: u64 = 48;
 
 /// Doubles that the exact formula works in: `exact_doubles` of kernels/gauss/test.cuh.
