@@ -6,8 +6,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 3) dis_batch(const __grid_co
     const Args& a = d.a;
     Bench b(d);
     for (u64 i = blockIdx.x; i < a.count; i += gridDim.x) {
-        const u64 start = i ? a.ends[i - 1] : 0;
-        const u32 l = (u32)(a.ends[i] - start), x = a.pairs[2 * i];
+        const u64 start = i ? a.set_ends[i - 1] : 0;
+        const u32 l = (u32)(a.set_ends[i] - start), x = a.pairs[2 * i];
         __syncthreads();
         for (u32 m = threadIdx.x; m < l; m += BLOCK) b.set()[m] = a.sets[start + m];
         if (threadIdx.x == 0) b.other()[0] = a.pairs[2 * i + 1];

@@ -27,11 +27,11 @@ struct Bench {
     __device__ u32* status() const { return place() + MOST; }                                // COUNTED, TOO_FEW or FOR_CPU
     __device__ u32* flags() const { return status() + MOST; }
     __device__ u32* places() const { return flags() + 8; }                                   // of the set's members
-    __device__ u32* set() const { return places() + d.widest; }
-    __device__ u32* tables() const { return set() + d.widest; }                              // `area` cells
+    __device__ u32* set() const { return places() + d.largest_set; }
+    __device__ u32* tables() const { return set() + d.largest_set; }                              // `area` cells
 
     // In scratch, if there is any.
-    __device__ char* scratch() const { return d.a.scratch + blockIdx.x * d.a.scratch_bytes; }
+    __device__ char* scratch() const { return d.a.scratch + blockIdx.x * d.block_bytes; }
     __device__ u64* keys() const { return (u64*)scratch(); }                                 // `hash`
     // `hash` + 1, by stratum: number of samples, then where they start in `order`.
     __device__ u32* count() const { return (u32*)(keys() + d.hash); }

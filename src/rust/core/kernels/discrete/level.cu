@@ -6,36 +6,37 @@
 // item is `beta` edges of a row or, where that is 0, a set and `tile` of the row's neighbours. Takes one block.
 extern "C" __global__ void dis_items(const __grid_constant__ Discrete d) {
     const Args& a = d.a;
-    if (threadIdx.x == 0 && a.report->began == 0) a.report->began = nanoseconds();
-    const u64 before = a.report->stage;
+    if (threadIdx.x == 0 && a.report->clock_start == 0) a.report->clock_start = nanoseconds();
+    const u64 before = a.report->stage_begun;
     __syncthreads();
-    if (before + 1 != d.stage || !first_is_done(a.report)) return;
-    scan_rows(a.p, a.items, (u64*)memory, [&](u64 x) {
+    if (before + 1 != d.stage || !stage_is_done(a.report)) return;
+    scan_rows(a.p, a.first_item, (u64*)memory, [&](u64 x) {
         u64 degree = a.offset[x + 1] - a.offset[x];
         if (degree <= a.size) return 0ull;
-        u64 sets = choose(a, a.beta ? degree - 1 : degree, a.size), end = sets < a.to ? sets : a.to;
-        if (end <= a.from) return 0ull;
+        u64 sets = choose(a, a.beta ? degree - 1 : degree, a.size), end = sets < a.end_rank ? sets : a.end_rank;
+        if (end <= a.first_rank) return 0ull;
         bool open = false;
         for (u64 e = a.offset[x]; e < a.offset[x + 1] && !open; e++) {
             open = takes_part(a, slots_of(d), (u32)x, e) && ((a.fast && a.second) || stop_of(slots_of(d) + e) == NEVER);
         }
         if (!open) return 0ull;
-        return a.beta ? (degree + a.beta - 1) / a.beta : (end - a.from) * ((degree + d.tile - 1) / d.tile);
+        return a.beta ? (degree + a.beta - 1) / a.beta : (end - a.first_rank) * ((degree + d.tile - 1) / d.tile);
     });
     __syncthreads();
     if (threadIdx.x == 0) {
-        a.report->items = a.items[a.p];
-        a.report->next_first = 0;
-        a.report->stage = d.stage;
+        a.report->stage_begun = d.stage;
+        a.report->stage_items = a.first_item[a.p];
+        a.report->stage_next = 0;
+        a.report->stages_left = 1;
     }
 }
 
 // Ends the level's stages, so that the kernels that wait for all of them may run.
 extern "C" __global__ void dis_close(const __grid_constant__ Discrete d) {
     Report* report = d.a.report;
-    if (threadIdx.x || report->stage + 1 != d.stage || !first_is_done(report)) return;
-    report->items = 0;
-    report->stage = d.stage;
+    if (threadIdx.x || report->stage_begun + 1 != d.stage || !stage_is_done(report)) return;
+    report->stage_begun = d.stage;
+    report->stages_left = 0;
 }
 
 // Enters the outcome of a test in its slot, or leaves the test to the CPU. The members' `places` are `stride` apart.
@@ -54,18 +55,18 @@ __device__ inline void tell(const Discrete& d, u32 x, const u32* list, u32 own, 
 // A block takes a set and some of the row's neighbours.
 template <bool PLANES> __device__ __forceinline__ void count_level(const Discrete& d) {
     const Args& a = d.a;
-    if (a.report->stage != d.stage) return;
+    if (a.report->stage_begun != d.stage) return;
     const u32 l = (u32)a.size;
     Bench b(d);
     while (true) {
         u64 at = take(d, b.item());
         if (at == NEVER) break;
-        const u32 x = row_of(a.items, a.p, at);
+        const u32 x = row_of(a.first_item, a.p, at);
         const u64 offset = a.offset[x];
         const u32* list = a.list + offset;
         const u32 degree = (u32)(a.offset[x + 1] - offset);
-        const u64 tiles = (degree + d.tile - 1) / d.tile, within = at - a.items[x];
-        const u64 rank = a.from + within / tiles;
+        const u64 tiles = (degree + d.tile - 1) / d.tile, within = at - a.first_item[x];
+        const u64 rank = a.first_rank + within / tiles;
         const bool by_common = a.fast && a.second;
         u64 key = rank;
         if (threadIdx.x < WARP) {
@@ -122,25 +123,25 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 3) dis_planes_count(const __
 // threads allocate theirs in the kernel, which fails where memory runs out.
 extern "C" __global__ void dis_edge(const __grid_constant__ Discrete d) {
     const Args& a = d.a;
-    if (a.report->stage != d.stage) return;
+    if (a.report->stage_begun != d.stage) return;
     const u32 l = (u32)a.size, thread = threadIdx.x;
-    u32* places = (u32*)(a.scratch + (blockIdx.x * (u64)blockDim.x + thread) * a.scratch_bytes);
+    u32* places = (u32*)(a.scratch + blockIdx.x * d.block_bytes + thread * (d.block_bytes / blockDim.x));
     u32 *set = places + l, *table = set + l;
     u64* item = (u64*)memory;
     while (true) {
         u64 at = take(d, item);
         if (at == NEVER) break;
-        const u32 x = row_of(a.items, a.p, at);
+        const u32 x = row_of(a.first_item, a.p, at);
         const u64 offset = a.offset[x];
         const u32* list = a.list + offset;
         const u32 degree = (u32)(a.offset[x + 1] - offset);
-        const u64 edge = (at - a.items[x]) * a.beta + thread % a.beta;
+        const u64 edge = (at - a.first_item[x]) * a.beta + thread % a.beta;
         if (thread >= a.beta * a.gamma || edge >= degree || !takes_part(a, slots_of(d), x, offset + edge)) continue;
         const u32 own = (u32)edge, y = list[own], lx = levels_of(d, x), ly = levels_of(d, y);
         DiscreteSlot* slot = slots_of(d) + offset + own;
         const bool by_common = a.fast && a.second;
-        const u64 sets = choose(a, degree - 1, l), end = sets < a.to ? sets : a.to;
-        for (u64 t = a.from + thread / a.beta; t < end; t += a.gamma) {
+        const u64 sets = choose(a, degree - 1, l), end = sets < a.end_rank ? sets : a.end_rank;
+        for (u64 t = a.first_rank + thread / a.beta; t < end; t += a.gamma) {
             unrank(a, degree - 1, l, t, places);
             bool all_common = by_common;
             for (u32 i = 0; i < l; i++) {

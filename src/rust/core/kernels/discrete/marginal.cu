@@ -19,7 +19,7 @@ extern "C" __global__ void dis_planes(const __grid_constant__ Discrete d) {
 
 // Starts the clock of the launch that follows.
 extern "C" __global__ void dis_begin(const __grid_constant__ Discrete d) {
-    if (threadIdx.x == 0) d.a.report->began = nanoseconds();
+    if (threadIdx.x == 0) d.a.report->clock_start = nanoseconds();
 }
 
 // A block takes a row y and `tile` vertices x < y: writes p of the pairs that are tested, and notes tests for the CPU.

@@ -34,8 +34,9 @@ struct Discrete {
     u64 tile;               // vertices y of an item of work, at most MOST
     u64 hash;               // places for strata that occur, a power of two, at least 2 n; 0: no scratch
     u64 most_cells;         // most cells of a table in scratch
-    u64 stage;              // stage of the level, from 1: a side and a range of ranks
-    u64 widest;             // members of the largest set
+    u64 block_bytes;        // bytes of scratch of a block; strategy "edge": in equal parts of its threads
+    u64 stage;              // stage of the level that this launch is for, from 1: a side and a range of ranks. The last is its end
+    u64 largest_set;        // members of the largest set
     u32* asked;             // records for the CPU: x, y, slot (2 words), key (2 words), members
     u64 asked_most;         // blocks take no more work once there are this many records
 };
@@ -211,7 +212,7 @@ __device__ inline void enter_dependence(DiscreteSlot* slot, double p, double sta
 // `asked_most`.
 __device__ inline u32* ask(const Discrete& d, u32 x, u32 y, u64 entry, u64 key) {
     u64 at = atomicAdd(&d.a.report->asked, 1ull);
-    u32* record = d.asked + at * (6 + d.widest);
+    u32* record = d.asked + at * (6 + d.largest_set);
     record[0] = x;
     record[1] = y;
     record[2] = (u32)entry;
@@ -226,9 +227,9 @@ __device__ inline u64 take(const Discrete& d, u64* item) {
     __syncthreads();
     if (threadIdx.x == 0) {
         const volatile Report* report = d.a.report;
-        bool stop = nanoseconds() - report->began > d.a.budget || report->asked >= d.asked_most;
-        u64 at = stop ? NEVER : atomicAdd(&d.a.report->next_first, 1ull);
-        *item = at < report->items ? at : NEVER;
+        bool stop = nanoseconds() - report->clock_start > d.a.budget || report->asked >= d.asked_most;
+        u64 at = stop ? NEVER : atomicAdd(&d.a.report->stage_next, 1ull);
+        *item = at < report->stage_items ? at : NEVER;
     }
     __syncthreads();
     return *item;

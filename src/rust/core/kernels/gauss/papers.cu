@@ -123,10 +123,10 @@ extern "C" __global__ void edge(const __grid_constant__ Args a) {
     GaussSlot* slot = slots_of(a) + a.offset[x] + place;
     const bool active = here && takes_part(a, slots_of(a), x, a.offset[x] + place);
     const bool by_common = a.fast && a.second;
-    const u64 sets = choose(a, d - 1, l), end = sets < a.to ? sets : a.to;
+    const u64 sets = choose(a, d - 1, l), end = sets < a.end_rank ? sets : a.end_rank;
     double best = 2.0;
     u64 best_rank = NEVER;
-    for (u64 base = a.from; base < end; base += a.gamma) {
+    for (u64 base = a.first_rank; base < end; base += a.gamma) {
         u64 t = base + ty;
         bool asks = active && t < end;
         u64 rank = 0;
@@ -168,10 +168,10 @@ extern "C" __global__ void set(const __grid_constant__ Args a) {
     const u32* list = a.list + a.offset[x];
     Bench b(a);
     const bool by_common = a.fast && a.second;
-    const u64 sets = choose(a, d, l), end = sets < a.to ? sets : a.to;
-    for (u64 base = a.from + blockIdx.x * a.beta; base < end; base += a.beta * gridDim.x) {
+    const u64 sets = choose(a, d, l), end = sets < a.end_rank ? sets : a.end_rank;
+    for (u64 base = a.first_rank + blockIdx.x * a.theta; base < end; base += a.theta * gridDim.x) {
         const u64 t = base + threadIdx.x;
-        const bool here = threadIdx.x < a.beta && t < end;
+        const bool here = threadIdx.x < a.theta && t < end;
         bool sound = false;
         if (here) {
             unrank(a, d, l, t, b.places, WARP);

@@ -41,7 +41,7 @@ struct Settling {
 };
 
 extern "C" __global__ void settle(const __grid_constant__ Args a) {
-    if (!both_are_done(a.report)) return;
+    if (!level_is_done(a.report)) return;
     double* work = working_memory(a);
     Settling test{a, work, (u32*)(work + exact_doubles(a.size)), 0};
     settle_pairs(a, slots_of(a), test);

@@ -319,10 +319,10 @@ template <int L> __device__ __forceinline__ void decide(const Args& a) {
         if (lane_id() == 0) at = nanoseconds() - began > a.budget ? NEVER : atomicAdd(next, 1ull);
         at = __shfl_sync(FULL, at, 0);
         if (at >= total) break;
-        u32 x = row_of(a.items, a.p, at);
+        u32 x = row_of(a.first_item, a.p, at);
         u32 d = (u32)(a.offset[x + 1] - a.offset[x]);
         u64 sets = choose(a, d, l), chunk = chunk_of(least, sets);
-        u64 tiles = (d + 31) / 32, within = at - a.items[x];
+        u64 tiles = (d + 31) / 32, within = at - a.first_item[x];
         u64 from = within / tiles * chunk;
         u64 to = sets - from < chunk ? sets : from + chunk;
         item<L>(a, work, x, d, (u32)(within % tiles), from, to);

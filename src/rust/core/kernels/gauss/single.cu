@@ -99,13 +99,13 @@ __device__ __forceinline__ double smallest(const Args& a, u32 row, u32 other, Fo
     return exact;
 }
 
-// Rows first_row to last_row, `gridDim.y` blocks each.
+// Rows first_row to end_row - 1, `gridDim.y` blocks each.
 extern "C" __global__ void __launch_bounds__(128, 6) single(const __grid_constant__ Args a) {
     extern __shared__ u64 sums[];
     u32 lane = lane_id(), warp = threadIdx.x / WARP, warps = blockDim.x / WARP;
     u64 tests = 0, exact_tests = 0;
     bool go_on = false;
-    for (u64 x = a.first_row + blockIdx.x; x < a.last_row; x += gridDim.x) {
+    for (u64 x = a.first_row + blockIdx.x; x < a.end_row; x += gridDim.x) {
         u64 offset = a.offset[x];
         const u32* list = a.list + offset;
         u32 d = (u32)(a.offset[x + 1] - offset);
@@ -166,7 +166,7 @@ extern "C" __global__ void __launch_bounds__(128, 6) single(const __grid_constan
     }
 }
 
-// Turns r into p, 32 pairs of a row at a time, and counts separated pairs in `degree` of the vertex that their set is kept
+// Turns r into p, 32 pairs of a row at a time, and counts separated pairs in `record_count` of the vertex that their set is kept
 // under: pcalg's C++ keeps every set under the larger vertex, its R code under the one from whose neighbours it is.
 extern "C" __global__ void settle_single(const __grid_constant__ Args a) {
     u32 lane = lane_id();
@@ -181,12 +181,12 @@ extern "C" __global__ void settle_single(const __grid_constant__ Args a) {
             *cell = p_of_correlation(a, *cell, a.scale);
             if (verdict == KEPT) continue;
             count++;
-            if (a.fast || verdict & SECOND) atomicAdd(&a.degree[y], 1u); else own++;
+            if (a.fast || verdict & SECOND) atomicAdd(&a.record_count[y], 1u); else own++;
         }
         count = warp_sum(count);
         own = warp_sum(own);
         if (lane == 0) {
-            if (own) atomicAdd(&a.degree[x], own);
+            if (own) atomicAdd(&a.record_count[x], own);
             if (count) atomicAdd(&a.report->logged, (u64)count);
         }
     }
@@ -196,7 +196,7 @@ extern "C" __global__ void settle_single(const __grid_constant__ Args a) {
 extern "C" __global__ void log_single(const __grid_constant__ Args a) {
     u32 lane = lane_id();
     for (u64 x : by_warp(a.p)) {
-        u64 to = a.items[x], end = a.offset[x + 1];
+        u64 to = a.first_record[x], end = a.offset[x + 1];
         for (u64 base = a.offset[x]; base < end; base += WARP) {
             u64 e = base + lane;
             u32 y = e < end ? a.list[e] : (u32)x;

@@ -54,12 +54,12 @@ __device__ __forceinline__ Exact exact_single(const Args& a, u32 x, u32 y, u32 k
     return judge(a, (xy - xk * yk) / sqrt((1.0 - yk * yk) * (1.0 - xk * xk)));
 }
 
-// The working memory of this warp: `scratch_bytes` in device memory or, where there is no scratch, in shared memory. `block` is
+// The working memory of this warp: `warp_bytes` in device memory or, where there is no scratch, in shared memory. `block` is
 // the block's number.
 __device__ __forceinline__ double* working_memory(const Args& a, u64 block = blockIdx.x) {
     extern __shared__ double memory[];
     u64 warps = blockDim.x / WARP, warp = threadIdx.x / WARP;
-    return a.scratch ? (double*)(a.scratch + (block * warps + warp) * a.scratch_bytes) : memory + warp * (a.scratch_bytes / 8);
+    return a.scratch ? (double*)(a.scratch + (block * warps + warp) * a.warp_bytes) : memory + warp * (a.warp_bytes / 8);
 }
 
 // Doubles that `exact` works in: two matrices of (size + 2) x (size + 2).

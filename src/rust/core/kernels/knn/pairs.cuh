@@ -32,9 +32,9 @@ template <class T> __device__ inline void neighbours_of(const KnnArgs &args) {
     u32 lane = lane_id(), warp = (blockIdx.x * blockDim.x + threadIdx.x) / WARP;
     u32 n = (u32)args.n, k_perm = (u32)args.k_perm;
     Items<T, 0> items{(int)((n + 31) / 32)};
-    Memory<T> row{(T *)args.rows + (u64)warp * args.rows_a_warp + lane};
-    for (u64 nth : by_warp(args.until - args.from)) {
-        u64 task = args.from + nth;
+    Memory<T> row{(T *)args.rows + (u64)warp * args.row_values_a_warp + lane};
+    for (u64 nth : by_warp(args.end_task - args.first_task)) {
+        u64 task = args.first_task + nth;
         u32 set = (u32)(task / n), a = (u32)(task % n);
         uint2 key = ((const uint2 *)args.set_key)[set];
         distances_in(args, set, a, lane, items, row);
@@ -129,10 +129,10 @@ __device__ inline void draw_permutation(
 
 // Writes permuted x by sample, and clears the sum. A thread takes a permutation of a test.
 template <class T> __device__ inline void permute(const KnnArgs &args) {
-    u64 id = args.from + (u64)blockIdx.x * blockDim.x + threadIdx.x, all = args.tests * args.count;
-    if (id >= args.until) return;
+    u64 id = args.first_task + (u64)blockIdx.x * blockDim.x + threadIdx.x, all = args.tests * args.permutations;
+    if (id >= args.end_task) return;
     ((u64 *)args.sums)[id] = 0;
-    u32 n = (u32)args.n, test = (u32)(id / args.count), number = (u32)(id % args.count + args.first);
+    u32 n = (u32)args.n, test = (u32)(id / args.permutations), number = (u32)(id % args.permutations + args.first_permutation);
     const T *x = (const T *)args.values + (u64)((const u32 *)args.test_x)[test] * n;
     T *out = (T *)args.permuted + id * n;
     auto give = [&](u32 sample, u32 from) { out[sample] = x[from]; };
@@ -158,9 +158,9 @@ template <class T> __device__ inline T radius_of(u32 estimator, T rho) {
 // A sample's term of the estimate: whether its k-th neighbour is `apart` from it, the number of points within that distance, and
 // those within the radius in x, y and S; `alone`: S is empty.
 __device__ inline i64 term_of(const KnnArgs &args, bool apart, u32 joint, u32 near_x, u32 near_y, u32 near_s, bool alone) {
-    const i64 *own_terms = (const i64 *)args.own, *joint_terms = (const i64 *)args.joint;
+    const i64 *own_terms = (const i64 *)args.own_terms, *joint_terms = (const i64 *)args.joint_terms;
     i64 term = (u32)args.estimator == GAO && apart ? own_terms[args.k] : joint_terms[joint];
-    return term + (alone ? args.all : own_terms[near_s]) - own_terms[near_x] - own_terms[near_y];
+    return term + (alone ? args.all_term : own_terms[near_s]) - own_terms[near_x] - own_terms[near_y];
 }
 
 template <class T, int ITEMS>
@@ -168,8 +168,8 @@ __device__ inline void place_rows(const KnnArgs &, u32, u32, Registers<T, ITEMS>
 
 template <class T>
 __device__ inline void place_rows(const KnnArgs &args, u32 warp, u32 lane, Memory<T> &of_s, Memory<T> &of_y, Memory<T> &joint) {
-    u64 padded = args.rows_a_warp / 3;
-    of_s.at = (T *)args.rows + warp * args.rows_a_warp + lane;
+    u64 padded = args.row_values_a_warp / 3;
+    of_s.at = (T *)args.rows + warp * args.row_values_a_warp + lane;
     of_y.at = of_s.at + padded;
     joint.at = of_y.at + padded;
 }
@@ -179,8 +179,8 @@ __device__ inline void place_rows(const KnnArgs &args, u32 warp, u32 lane, Memor
 template <class T, int ITEMS> __device__ inline void sums_of(const KnnArgs &args, i64 *shared) {
     typedef typename RowOf<T, ITEMS>::Type Row;
     u32 lane = lane_id(), warp = threadIdx.x / WARP, warps = blockDim.x / WARP;
-    u32 n = (u32)args.n, count = (u32)args.count, which = (u32)args.k + 1;
-    u64 block = args.from + blockIdx.x;
+    u32 n = (u32)args.n, count = (u32)args.permutations, which = (u32)args.k + 1;
+    u64 block = args.first_task + blockIdx.x;
     u32 test = (u32)(block / args.tiles), tile = (u32)(block % args.tiles);
     u32 set = ((const u32 *)args.test_set)[test];
     u32 x = ((const u32 *)args.test_x)[test], y = ((const u32 *)args.test_y)[test];
@@ -256,8 +256,8 @@ template <class T, int ITEMS> __device__ inline void sums_of(const KnnArgs &args
 constexpr int LISTED = 512;
 
 template <class T> __device__ inline void paper_sums(const KnnArgs &args) {
-    u32 n = (u32)args.n, k = (u32)args.k, count = (u32)args.count;
-    u64 permutation = args.from + blockIdx.y;
+    u32 n = (u32)args.n, k = (u32)args.k, count = (u32)args.permutations;
+    u64 permutation = args.first_task + blockIdx.y;
     u32 test = (u32)(permutation / count), m = (u32)(permutation % count), a = blockIdx.x * blockDim.x + threadIdx.x;
     if (a >= n) return;
     u32 set = ((const u32 *)args.test_set)[test], x = ((const u32 *)args.test_x)[test], y = ((const u32 *)args.test_y)[test];

@@ -6,9 +6,9 @@ extern "C" __global__ void __launch_bounds__(128) knn_permute_p(const KnnArgs ar
     permute_by_place(args, (char *)shared);
 }
 
-extern "C" __global__ void __launch_bounds__(128) knn_planes(const KnnArgs args) { make_planes(args, (u32)args.tiles); }
+extern "C" __global__ void __launch_bounds__(128) knn_planes(const KnnArgs args) { make_planes(args, (u32)args.ranges); }
 
-extern "C" __global__ void __launch_bounds__(128) knn_slots(const KnnArgs args) { make_slots(args, (u32)args.tiles); }
+extern "C" __global__ void __launch_bounds__(128) knn_slots(const KnnArgs args) { make_slots(args, (u32)args.ranges); }
 
 // THREADS is the most that a block of SHARED has: `most_threads` of `teams` in engine/cuda/knn/plan.rs.
 #define SUMS(DIMS, THREADS, SHARED, SLOTS)                                                \

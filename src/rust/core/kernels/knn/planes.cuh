@@ -55,21 +55,21 @@ __device__ inline void make_rows(u32 *rows, u32 stride, u32 n, u32 words, u32 ra
 // Makes planes of columns, samples in the order of their guides. blockIdx.y is the plane, from `from` on; threads take tasks.
 __device__ inline void make_planes(const KnnArgs &args, u32 ranges) {
     u32 n = (u32)args.n, words = ((u32)args.n + 127) / 128 * 4;
-    u32 plane = (u32)args.from + blockIdx.y, task = blockIdx.x * blockDim.x + threadIdx.x;
+    u32 plane = (u32)args.first_task + blockIdx.y, task = blockIdx.x * blockDim.x + threadIdx.x;
     if (task >= words * ranges) return;
     const u16 *values = (const u16 *)args.whole + (u64)((const u32 *)args.plane_column)[plane] * n;
-    const u16 *order = (const u16 *)args.orders + (u64)((const u32 *)args.plane_guide)[plane] * n;
+    const u16 *order = (const u16 *)args.sorted + (u64)((const u32 *)args.plane_guide)[plane] * n;
     u32 *rows = (u32 *)((char *)args.planes + plane * args.plane_bytes);
-    make_rows(rows, (u32)args.stride, n, words, ranges, task, [&](u32 place) { return (u32)values[order[place]]; });
+    make_rows(rows, (u32)args.plane_stride, n, words, ranges, task, [&](u32 place) { return (u32)values[order[place]]; });
 }
 
 // Makes planes of permuted x, from permutation `from` on, in device memory.
 __device__ inline void make_slots(const KnnArgs &args, u32 ranges) {
     u32 n = (u32)args.n, words = ((u32)args.n + 127) / 128 * 4, task = blockIdx.x * blockDim.x + threadIdx.x;
     if (task >= words * ranges) return;
-    const u16 *values = (const u16 *)args.permuted + (args.from + blockIdx.y) * args.row;
+    const u16 *values = (const u16 *)args.permuted + (args.first_task + blockIdx.y) * args.permuted_stride;
     u32 *rows = (u32 *)((char *)args.slots + blockIdx.y * args.plane_bytes);
-    make_rows(rows, (u32)args.stride, n, words, ranges, task, [&](u32 place) { return (u32)values[place]; });
+    make_rows(rows, (u32)args.plane_stride, n, words, ranges, task, [&](u32 place) { return (u32)values[place]; });
 }
 
 // A word with ones from bit `start` on.
@@ -104,7 +104,7 @@ template <int DIMS> struct Point {
     __device__ inline Point(const KnnArgs &args, u32 test, u32 place, u32 x_value, const u32 *x_plane)
         : args(args), x_value(x_value), x_plane(x_plane) {
         guide = ((const u32 *)args.test_guide)[test];
-        sample = ((const u16 *)args.orders)[(u64)guide * args.n + place];
+        sample = ((const u16 *)args.sorted)[(u64)guide * args.n + place];
         guide_value = ((const u16 *)args.whole)[(u64)guide * args.n + sample];
         guide_cap = cap_of(args, guide);
         x_column = ((const u32 *)args.test_x)[test];
@@ -120,7 +120,7 @@ template <int DIMS> struct Point {
 
     __device__ inline Rows rows(const u32 *plane, u32 value, u32 distance, u32 cap) const {
         Bounds bounds = within(value, distance, cap, (u32)args.n);
-        return Rows{(const uint4 *)(plane + (u64)bounds.low * args.stride), (const uint4 *)(plane + (u64)bounds.high * args.stride)};
+        return Rows{(const uint4 *)(plane + (u64)bounds.low * args.plane_stride), (const uint4 *)(plane + (u64)bounds.high * args.plane_stride)};
     }
 
     __device__ inline Rows rows_of(u32 d, u32 distance) const {
@@ -230,10 +230,10 @@ __device__ inline u32 usual_distance(const KnnArgs &args, u32 dims) {
 // Sums the terms of permutations, with x's planes in shared memory. A block takes some permutations of a test; a team of its
 // threads, a multiple of a warp, takes one of them at a time.
 template <int DIMS> __device__ inline void sums_in_shared(const KnnArgs &args, char *shared) {
-    u32 n = (u32)args.n, stride = (u32)args.stride, count = (u32)args.count, teams = (u32)args.teams;
+    u32 n = (u32)args.n, stride = (u32)args.plane_stride, count = (u32)args.permutations, teams = (u32)args.teams;
     u32 threads = blockDim.x / teams, team = threadIdx.x / threads, thread = threadIdx.x % threads;
     u32 each = (u32)args.permutations_a_block, blocks = (count + each - 1) / each;
-    u64 block = args.from + blockIdx.x;
+    u64 block = args.first_task + blockIdx.x;
     u32 test = (u32)(block / blocks), first = (u32)(block % blocks) * each;
     u32 words = (n + 127) / 128 * 4, ranges = max(threads / words, 1u);
     // A team's memory: a plane; x by place, with a spare word after each 32, so that a warp that reads every 32nd place meets no
@@ -249,7 +249,7 @@ template <int DIMS> __device__ inline void sums_in_shared(const KnnArgs &args, c
         bool active = at + team < each && m < count;
         u64 permutation = (u64)test * count + m;
         if (active) {
-            const u16 *from = (const u16 *)args.permuted + permutation * args.row;
+            const u16 *from = (const u16 *)args.permuted + permutation * args.permuted_stride;
             for (u32 place = thread; place < n; place += threads) values[place + place / 32 * 2] = from[place];
         }
         __syncthreads();
@@ -277,12 +277,12 @@ template <int DIMS> __device__ inline void sums_in_shared(const KnnArgs &args, c
 // Likewise with x's planes in device memory; a thread takes a place of a permutation.
 template <int DIMS> __device__ inline void sums_in_slots(const KnnArgs &args) {
     u32 n = (u32)args.n, place = blockIdx.x * blockDim.x + threadIdx.x;
-    u64 permutation = args.from + blockIdx.y;
-    u32 test = (u32)(permutation / args.count);
+    u64 permutation = args.first_task + blockIdx.y;
+    u32 test = (u32)(permutation / args.permutations);
     i64 sum = 0;
     if (place < n) {
         const u32 *rows = (const u32 *)((const char *)args.slots + blockIdx.y * args.plane_bytes);
-        Point<DIMS> point(args, test, place, ((const u16 *)args.permuted)[permutation * args.row + place], rows);
+        Point<DIMS> point(args, test, place, ((const u16 *)args.permuted)[permutation * args.permuted_stride + place], rows);
         u32 joint, rho = point.select((u32)args.k + 1, usual_distance(args, (u32)args.dims), joint);
         sum = point.term(rho, joint);
     }
@@ -293,13 +293,13 @@ template <int DIMS> __device__ inline void sums_in_slots(const KnnArgs &args) {
 // Writes permuted x by place, and clears the sum. A thread takes a permutation of a test and works in shared memory; where that
 // has room for few threads, the order of the samples lies in device memory, those of a warp side by side.
 __device__ inline void permute_by_place(const KnnArgs &args, char *shared) {
-    u64 id = args.from + (u64)blockIdx.x * blockDim.x + threadIdx.x;
-    if (id >= args.until) return;
+    u64 id = args.first_task + (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    if (id >= args.end_task) return;
     ((u64 *)args.sums)[id] = 0;
-    u32 n = (u32)args.n, test = (u32)(id / args.count), number = (u32)(id % args.count + args.first);
+    u32 n = (u32)args.n, test = (u32)(id / args.permutations), number = (u32)(id % args.permutations + args.first_permutation);
     const u16 *x = (const u16 *)args.whole + (u64)((const u32 *)args.test_x)[test] * n;
     const u16 *places = (const u16 *)args.places + (u64)((const u32 *)args.test_guide)[test] * n;
-    u16 *out = (u16 *)args.permuted + id * args.row;
+    u16 *out = (u16 *)args.permuted + id * args.permuted_stride;
     auto give = [&](u32 sample, u32 from) { out[places[sample]] = x[from]; };
     if (number == 0) {
         for (u32 a = 0; a < n; a++) give(a, a);

@@ -7,13 +7,12 @@
 struct KnnArgs {
     // Samples; neighbours of the estimator; neighbours that a permutation draws from.
     u64 n, k, k_perm;
-    // Tests of this launch, permutations of each, and the number of the first: 0 is the data, m + 1 permutation m.
-    u64 tests, count, first;
-    // This launch's part, `from` to `until` - 1, of: permutations (kernels that permute, knn_paper_*, knn_slots_*), blocks
-    // (knn_sums_*, knn_shared_*), samples of sets (knn_neighbours_*) or planes (knn_planes, knn_slots).
-    u64 from, until;
-    // Number of sets.
-    u64 sets;
+    // Tests at once, permutations of each, and the number of the first: 0 is the data, m + 1 permutation m.
+    u64 tests, permutations, first_permutation;
+    // Tasks of this launch: `first_task` to `end_task` - 1. A task is a permutation (kernels that permute, knn_paper_*,
+    // knn_slots_*), a block's work (knn_sums_*, knn_shared_*), a sample of a set (knn_neighbours_*) or a plane (knn_planes,
+    // knn_slots).
+    u64 first_task, end_task;
     // Columns of n values; by column the largest distance in it (infinite unless it is discrete).
     u64 values, caps;
     // By test: x, y, set (none: ~0), key. By set: where its members start, key.
@@ -26,25 +25,26 @@ struct KnnArgs {
     u64 permuted, order, taken, lists;
     // Rows of distances that registers do not hold: three for each warp that sums, one for each that looks for neighbours.
     u64 rows;
-    // Values in the rows of a warp.
-    u64 rows_a_warp;
+    // Values in all rows of a warp.
+    u64 row_values_a_warp;
     // Terms of the estimator in fixed point, by count: of a count in one space, of the joint count; that of all n samples.
-    u64 own, joint;
-    i64 all;
+    u64 own_terms, joint_terms;
+    i64 all_term;
     u64 estimator;
-    // Sums of terms by test and permutation; tiles of samples a test (planes: ranges of rows a plane); samples a warp takes.
+    // Sums of terms by test and permutation; tiles of samples a test; samples a warp takes.
     u64 sums, tiles, samples_a_warp;
     // For planes (knn/planes.cuh), by column: values as whole numbers below n, by sample; samples in ascending order of their
     // values; the place of each sample in that order; for t = 0, .., n the number of values below t; and whether that is t for
     // every column and t.
-    u64 whole, orders, places, below, plain;
+    u64 whole, sorted, places, below, plain;
     // By test: the column that orders the samples, and where its planes start in `plane_list`, which has numbers of planes. By
     // plane: its column and the column that orders its samples.
     u64 test_guide, test_planes, plane_list, plane_column, plane_guide;
-    // Planes of columns; planes of permuted x; words from row to row of a plane; bytes of a plane; planes a test has.
-    u64 planes, slots, stride, plane_bytes, dims;
+    // Planes of columns; planes of permuted x; words from row to row of a plane; bytes of a plane; ranges of rows of a plane, each
+    // a thread's for a word; planes a test has.
+    u64 planes, slots, plane_stride, plane_bytes, ranges, dims;
     // The distance of two levels; values from one permuted x to the next; permutations of a block, and at a time.
-    u64 mismatch, row, permutations_a_block, teams;
+    u64 mismatch, permuted_stride, permutations_a_block, teams;
 };
 
 enum Estimator { FRENZEL_POMPE = 0, MESNER_SHALIZI = 1, GAO = 2 };

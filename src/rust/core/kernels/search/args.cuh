@@ -13,19 +13,27 @@ struct Report {
     u64 go_on;        // whether a side was visited that has more candidates than the sets have members
     u64 undefined;    // smallest x * p + y of a pair that met a test without an answer
     u64 logged;       // records in the log of this level
+    // Strategy "shared" of the Gaussian test, which runs a level in two sides:
     u64 items;        // items of work on each side
     u64 next_first;   // items handed out on the first sides
     u64 next_second;  // and on the second sides
     u64 chunk;        // least number of sets in an item of work
-    u64 stage;        // stage of the level that is under way (discrete variables)
-    u64 asked;        // tests left to the CPU (discrete variables)
-    u64 began;        // nanoseconds at which the first launch under way began; 0: none has (discrete variables)
+    // Discrete variables, whose levels are run in stages; level 0 is one:
+    u64 stage_begun;  // the last stage that began
+    u64 stage_items;  // its items of work
+    u64 stage_next;   // those of them that were handed out
+    u64 stages_left;  // whether the level has stages that did not end
+    u64 asked;        // tests left to the CPU
+    u64 clock_start;  // nanoseconds at which the first launch under way began; 0: none has
 };
 
 // A launch that has used up its time leaves work for the next. What follows it on the stream then does nothing, and the host
 // launches it again.
 __device__ __forceinline__ bool first_is_done(const Report* r) { return r->next_first >= r->items; }
-__device__ __forceinline__ bool both_are_done(const Report* r) { return first_is_done(r) && r->next_second >= r->items; }
+__device__ __forceinline__ bool stage_is_done(const Report* r) { return r->stage_next >= r->stage_items; }
+__device__ __forceinline__ bool level_is_done(const Report* r) {
+    return first_is_done(r) && r->next_second >= r->items && !r->stages_left;
+}
 
 constexpr u64 SLOT_BYTES = 48;    // of an element of `Args::slot`
 
@@ -44,23 +52,26 @@ struct Args {
     u32* verdict;         // sets of one: by list entry of the smaller vertex
     void* slot;           // by list entry: what the level learns of that side (search/slots.cuh)
     u32* twin;            // by list entry x -> y: index of the entry y -> x
-    u64* items;           // by row: number of its first item of work; p + 1 of them
-    const u64* binomial;  // n over k at k * stride + n, saturating
-    u64 stride;
+    u64* first_item;      // by row: number of its first item of work; p + 1 of them
+    u32* record_count;    // sets of one, by row: number of its records in `log`. The memory of `degree`, which is not needed then
+    u64* first_record;    // sets of one, by row: number of its first record; p + 1 of them. The memory of `first_item`, likewise
+    const u64* binomial;  // n over k at k * binomial_stride + n, saturating
+    u64 binomial_stride;
     u32* log;             // records (row, other, members)
     Report* report;
     char* scratch;        // working memory that shared memory does not hold; null: none
-    u64 scratch_bytes;    // bytes of it for a warp (discrete variables: for a block; strategy "edge": for a thread)
+    u64 warp_bytes;       // working memory of a warp, there or in shared memory (Gaussian test)
     u64 size;             // members of a conditioning set
-    u64 first_row;        // rows of this launch: first_row to last_row - 1
-    u64 last_row;
+    u64 first_row;        // rows of this launch: first_row to end_row - 1
+    u64 end_row;
     u64 second;           // 0: sets of the smaller vertex's neighbours, 1: of the larger one's
     u64 budget;           // nanoseconds after which a launch takes no more work
-    u64 warps;            // about how many warps share the work of a level
-    u64 from;             // ranks of this launch: from to to - 1 (strategies "edge" and "set", discrete variables)
-    u64 to;
-    u64 beta;             // edges (strategy "edge") or sets (strategy "set") of a block
-    u64 gamma;            // tests of an edge that run at a time (strategy "edge")
+    u64 level_warps;      // about how many warps share the work of a level
+    u64 first_rank;       // ranks of this launch: first_rank to end_rank - 1 (strategies "edge" and "set", discrete variables)
+    u64 end_rank;
+    u64 beta;             // strategy "edge": edges of a block; else 0
+    u64 gamma;            // strategy "edge": tests of an edge that run at a time
+    u64 theta;            // strategy "set": sets of a block
     double below;         // q below this: independent for certain
     double above;         // q above this: dependent for certain
     double trusted;       // q is trusted where smallest pivot * smaller variance left is above this: trusted_above of ci/gauss.rs
@@ -68,7 +79,8 @@ struct Args {
     double slack;
     double critical;      // the largest r that is independent by the exact formula; below 0: none, infinity: all
     double critical_neg;  // likewise for -r
-    double scale;         // sqrt(n - size - 3); in a batch n
+    double n;             // samples, which need be no whole number
+    double scale;         // sqrt(n - size - 3)
     double scale_marginal;  // sqrt(n - 3)
     double mark;          // p of a pair that is not tested
     u64 fast;             // pcalg's "stable.fast": its reading of degenerate cases and its order of the second side
@@ -76,7 +88,7 @@ struct Args {
     u64 missing_separates;  // a missing correlation separates ("stable.fast": NAdelete)
     // A batch of questions; `pick` takes pairs alone.
     const u32* pairs;     // x, y of each
-    const u64* ends;      // where each set ends in `sets`
+    const u64* set_ends;  // where each set ends in `sets`
     const u32* sets;
     double* answers;      // p of each
     u64 count;            // number of questions

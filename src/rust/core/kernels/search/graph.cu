@@ -32,7 +32,7 @@ extern "C" __global__ void pick(const __grid_constant__ Args a) {
 
 // The degree of every row, their sum, and the row of largest degree with a pair to test (`Report::widest`).
 extern "C" __global__ void degrees(const __grid_constant__ Args a) {
-    if (!both_are_done(a.report)) return;
+    if (!level_is_done(a.report)) return;
     u32 lane = lane_id();
     for (u64 x : by_warp(a.p)) {
         u32 count = 0;
@@ -54,18 +54,18 @@ extern "C" __global__ void degrees(const __grid_constant__ Args a) {
     }
 }
 
-// Where the rows' lists start. Sets the degrees to 0: level 1 counts in them.
+// Where the rows' lists start. Sets the counts of records to 0: level 1 counts in them.
 extern "C" __global__ void offsets(const __grid_constant__ Args a) {
     scan_rows(a.p, a.offset, sums, [&](u64 x) {
         u64 degree = a.degree[x];
-        a.degree[x] = 0;
+        a.record_count[x] = 0;
         return degree;
     });
 }
 
-// Where the rows' records start: `degree` holds the number of records of each.
+// Where the rows' records start.
 extern "C" __global__ void log_offsets(const __grid_constant__ Args a) {
-    scan_rows(a.p, a.items, sums, [&](u64 x) { return (u64)a.degree[x]; });
+    scan_rows(a.p, a.first_record, sums, [&](u64 x) { return (u64)a.record_count[x]; });
 }
 
 // Numbers the items of work: a row has one for each chunk of its sets and each 32 of its neighbours. Chunks are short where
@@ -89,15 +89,15 @@ extern "C" __global__ void items(const __grid_constant__ Args a) {
     u64 total = 0;
     for (u32 w = 0; w < blockDim.x / WARP; w++) total += sums[w];
     __syncthreads();
-    u64 least = total / (4 * a.warps);
+    u64 least = total / (4 * a.level_warps);
     least = least < 2 ? 2 : least > 64 ? 64 : least;
-    scan_rows(a.p, a.items, sums, [&](u64 x) {
+    scan_rows(a.p, a.first_item, sums, [&](u64 x) {
         u64 sets = sets_of(x), chunk = chunk_of(least, sets);
         return (sets / chunk + (sets % chunk != 0)) * tiles_of(x);
     });
     __syncthreads();
     if (threadIdx.x == 0) {
-        a.report->items = a.items[a.p];
+        a.report->items = a.first_item[a.p];
         a.report->chunk = least;
     }
 }
@@ -123,7 +123,7 @@ extern "C" __global__ void fill(const __grid_constant__ Args a) {
 
 // Removes the pairs of the level's log from the graph.
 extern "C" __global__ void removal(const __grid_constant__ Args a) {
-    if (!both_are_done(a.report)) return;
+    if (!level_is_done(a.report)) return;
     u64 step = 2 + a.size;
     for (u64 i : by_thread(a.report->logged)) {
         u32 x = a.log[i * step], y = a.log[i * step + 1];

@@ -3,7 +3,7 @@
 #include "search/args.cuh"
 
 // n over k, saturating; k must be at most the size of the level.
-__device__ __forceinline__ u64 choose(const Args& a, u64 n, u64 k) { return a.binomial[k * a.stride + n]; }
+__device__ __forceinline__ u64 choose(const Args& a, u64 n, u64 k) { return a.binomial[k * a.binomial_stride + n]; }
 
 // The next member of a subset that lacks k members, from {from, .., n-1}; `rank` is what is left of the subset's rank. Of the
 // C(n-from, k) ways to go on, C(n-from, k) - C(n-m, k) have their first member below m.

@@ -48,7 +48,8 @@ struct Selection {
     const i64* steps;        // t(c + 1) - t(c), c = 0 ... n - 1
     Sums* sums;
     u32* tables;             // `count_device`: a table a block
-    u64 table_words;         // words of such a table; `total` and `modes`: counters in shared memory
+    u64 table_words;         // words of such a table
+    u64 shared_counters;     // `total` and `modes`: counters that shared memory holds
     const u8* partner;       // `join`: codes of g; null: g has one level
     u64 partner_wide;        // whether these have 16 bits
     const u16* classes;      // by sample: the level of y

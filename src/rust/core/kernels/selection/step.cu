@@ -25,7 +25,7 @@ extern "C" __global__ void join_32(const Selection a) { join<u32>(a); }
 template <typename Row>
 __device__ void total(const Selection& a) {
     u32* counts = (u32*)shared;
-    bool few = a.row_count <= a.table_words;
+    bool few = a.row_count <= a.shared_counters;
     if (few) {
         for (u64 row = threadIdx.x; row < a.row_count; row += blockDim.x) counts[row] = 0;
         __syncthreads();
@@ -44,13 +44,13 @@ extern "C" __global__ void total_16(const Selection a) { total<u16>(a); }
 extern "C" __global__ void total_32(const Selection a) { total<u32>(a); }
 
 // Notes the level that more than half of the samples have. A block takes a feature; one with more levels than there are
-// counters (`table_words`) gets no mode.
+// counters (`shared_counters`) gets no mode.
 extern "C" __global__ void modes(const Selection a) {
     u32* counts = (u32*)shared;
     for (u64 k = blockIdx.x; k < a.count; k += gridDim.x) {
         Feature* f = a.features + a.first + k;
         u32 levels = f->levels;
-        if (levels > a.table_words) continue;
+        if (levels > a.shared_counters) continue;
         for (u32 code = threadIdx.x; code < levels; code += blockDim.x) counts[code] = 0;
         __syncthreads();
         for (u64 i = threadIdx.x; i < a.n; i += blockDim.x) {

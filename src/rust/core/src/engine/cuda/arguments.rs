@@ -28,12 +28,18 @@ pub(super) struct Report {
     pub next_second: u64,
     /// least number of sets in an item of work
     pub chunk: u64,
-    /// stage of the level that is under way (discrete variables)
-    pub stage: u64,
-    /// tests left to the CPU (discrete variables)
+    /// the last stage that began
+    pub stage_begun: u64,
+    /// its items of work
+    pub stage_items: u64,
+    /// those of them that were handed out
+    pub stage_next: u64,
+    /// whether the level has stages that did not end
+    pub stages_left: u64,
+    /// tests left to the CPU
     pub asked: u64,
-    /// nanoseconds at which the first launch under way began; 0: none has (discrete variables)
-    pub began: u64,
+    /// nanoseconds at which the first launch under way began; 0: none has
+    pub clock_start: u64,
 }
 
 /// `Args` of kernels/search/args.cuh.
@@ -68,35 +74,41 @@ pub(super) struct SearchArgs {
     /// by list entry x -> y: index of the entry y -> x
     pub twin: u64,
     /// by row: number of its first item of work; p + 1 of them
-    pub items: u64,
-    /// n over k at k * stride + n, saturating
+    pub first_item: u64,
+    /// sets of one, by row: number of its records in `log`. The memory of `degree`, which is not needed then
+    pub record_count: u64,
+    /// sets of one, by row: number of its first record; p + 1 of them. The memory of `first_item`, likewise
+    pub first_record: u64,
+    /// n over k at k * binomial_stride + n, saturating
     pub binomial: u64,
-    pub stride: u64,
+    pub binomial_stride: u64,
     /// records (row, other, members)
     pub log: u64,
     pub report: u64,
     /// working memory that shared memory does not hold; null: none
     pub scratch: u64,
-    /// bytes of it for a warp (discrete variables: for a block; strategy "edge": for a thread)
-    pub scratch_bytes: u64,
+    /// working memory of a warp, there or in shared memory (Gaussian test)
+    pub warp_bytes: u64,
     /// members of a conditioning set
     pub size: u64,
-    /// rows of this launch: first_row to last_row - 1
+    /// rows of this launch: first_row to end_row - 1
     pub first_row: u64,
-    pub last_row: u64,
+    pub end_row: u64,
     /// 0: sets of the smaller vertex's neighbours, 1: of the larger one's
     pub second: u64,
     /// nanoseconds after which a launch takes no more work
     pub budget: u64,
     /// about how many warps share the work of a level
-    pub warps: u64,
-    /// ranks of this launch: from to to - 1 (strategies "edge" and "set", discrete variables)
-    pub from: u64,
-    pub to: u64,
-    /// edges (strategy "edge") or sets (strategy "set") of a block
+    pub level_warps: u64,
+    /// ranks of this launch: first_rank to end_rank - 1 (strategies "edge" and "set", discrete variables)
+    pub first_rank: u64,
+    pub end_rank: u64,
+    /// strategy "edge": edges of a block; else 0
     pub beta: u64,
-    /// tests of an edge that run at a time (strategy "edge")
+    /// strategy "edge": tests of an edge that run at a time
     pub gamma: u64,
+    /// strategy "set": sets of a block
+    pub theta: u64,
     /// q below this: independent for certain
     pub below: f64,
     /// q above this: dependent for certain
@@ -110,7 +122,9 @@ pub(super) struct SearchArgs {
     pub critical: f64,
     /// likewise for -r
     pub critical_neg: f64,
-    /// sqrt(n - size - 3); in a batch n
+    /// samples, which need be no whole number
+    pub n: f64,
+    /// sqrt(n - size - 3)
     pub scale: f64,
     /// sqrt(n - 3)
     pub scale_marginal: f64,
@@ -125,7 +139,7 @@ pub(super) struct SearchArgs {
     /// x, y of each
     pub pairs: u64,
     /// where each set ends in `sets`
-    pub ends: u64,
+    pub set_ends: u64,
     pub sets: u64,
     /// p of each
     pub answers: u64,
@@ -170,10 +184,12 @@ pub(super) struct DiscreteArgs {
     pub hash: u64,
     /// most cells of a table in scratch
     pub most_cells: u64,
-    /// stage of the level, from 1: a side and a range of ranks
+    /// bytes of scratch of a block; strategy "edge": in equal parts of its threads
+    pub block_bytes: u64,
+    /// stage of the level that this launch is for, from 1: a side and a range of ranks. The last is its end
     pub stage: u64,
     /// members of the largest set
-    pub widest: u64,
+    pub largest_set: u64,
     /// records for the CPU: x, y, slot (2 words), key (2 words), members
     pub asked: u64,
     /// blocks take no more work once there are this many records
@@ -188,15 +204,13 @@ pub(super) struct KnnArgs {
     pub n: u64,
     pub k: u64,
     pub k_perm: u64,
-    /// Tests of this launch, permutations of each, and the number of the first: 0 is the data, m + 1 permutation m.
+    /// Tests at once, permutations of each, and the number of the first: 0 is the data, m + 1 permutation m.
     pub tests: u64,
-    pub count: u64,
-    pub first: u64,
-    /// This launch's part, `from` to `until` - 1, of: permutations (kernels that permute, knn_paper_*, knn_slots_*), blocks (knn_sums_*, knn_shared_*), samples of sets (knn_neighbours_*) or planes (knn_planes, knn_slots).
-    pub from: u64,
-    pub until: u64,
-    /// Number of sets.
-    pub sets: u64,
+    pub permutations: u64,
+    pub first_permutation: u64,
+    /// Tasks of this launch: `first_task` to `end_task` - 1. A task is a permutation (kernels that permute, knn_paper_*, knn_slots_*), a block's work (knn_sums_*, knn_shared_*), a sample of a set (knn_neighbours_*) or a plane (knn_planes, knn_slots).
+    pub first_task: u64,
+    pub end_task: u64,
     /// Columns of n values; by column the largest distance in it (infinite unless it is discrete).
     pub values: u64,
     pub caps: u64,
@@ -217,20 +231,20 @@ pub(super) struct KnnArgs {
     pub lists: u64,
     /// Rows of distances that registers do not hold: three for each warp that sums, one for each that looks for neighbours.
     pub rows: u64,
-    /// Values in the rows of a warp.
-    pub rows_a_warp: u64,
+    /// Values in all rows of a warp.
+    pub row_values_a_warp: u64,
     /// Terms of the estimator in fixed point, by count: of a count in one space, of the joint count; that of all n samples.
-    pub own: u64,
-    pub joint: u64,
-    pub all: i64,
+    pub own_terms: u64,
+    pub joint_terms: u64,
+    pub all_term: i64,
     pub estimator: u64,
-    /// Sums of terms by test and permutation; tiles of samples a test (planes: ranges of rows a plane); samples a warp takes.
+    /// Sums of terms by test and permutation; tiles of samples a test; samples a warp takes.
     pub sums: u64,
     pub tiles: u64,
     pub samples_a_warp: u64,
     /// For planes (knn/planes.cuh), by column: values as whole numbers below n, by sample; samples in ascending order of their values; the place of each sample in that order; for t = 0, .., n the number of values below t; and whether that is t for every column and t.
     pub whole: u64,
-    pub orders: u64,
+    pub sorted: u64,
     pub places: u64,
     pub below: u64,
     pub plain: u64,
@@ -240,15 +254,16 @@ pub(super) struct KnnArgs {
     pub plane_list: u64,
     pub plane_column: u64,
     pub plane_guide: u64,
-    /// Planes of columns; planes of permuted x; words from row to row of a plane; bytes of a plane; planes a test has.
+    /// Planes of columns; planes of permuted x; words from row to row of a plane; bytes of a plane; ranges of rows of a plane, each a thread's for a word; planes a test has.
     pub planes: u64,
     pub slots: u64,
-    pub stride: u64,
+    pub plane_stride: u64,
     pub plane_bytes: u64,
+    pub ranges: u64,
     pub dims: u64,
     /// The distance of two levels; values from one permuted x to the next; permutations of a block, and at a time.
     pub mismatch: u64,
-    pub row: u64,
+    pub permuted_stride: u64,
     pub permutations_a_block: u64,
     pub teams: u64,
 }
@@ -302,8 +317,10 @@ pub(super) struct SelectionArgs {
     pub sums: u64,
     /// `count_device`: a table a block
     pub tables: u64,
-    /// words of such a table; `total` and `modes`: counters in shared memory
+    /// words of such a table
     pub table_words: u64,
+    /// `total` and `modes`: counters that shared memory holds
+    pub shared_counters: u64,
     /// `join`: codes of g; null: g has one level
     pub partner: u64,
     /// whether these have 16 bits

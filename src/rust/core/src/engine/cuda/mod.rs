@@ -182,7 +182,7 @@ impl<'a> CudaEngine<'a> {
     fn working_memory(&mut self, args: &mut SearchArgs, doubles: u64, threads: u32) -> Result<Room> {
         let bytes = 8 * doubles;
         args.scratch = 0;
-        args.scratch_bytes = bytes;
+        args.warp_bytes = bytes;
         let limit = u64::from(self.held.card.shared_limit);
         for threads in [threads, WARP] {
             let shared = bytes * u64::from(threads / WARP);

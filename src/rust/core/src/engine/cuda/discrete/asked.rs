@@ -34,7 +34,7 @@ pub(in crate::engine::cuda) fn bring(
     args: &DiscreteArgs,
     count: u64,
 ) -> Result<Vec<Question>> {
-    let (width, size) = (6 + args.widest as usize, args.a.size as usize);
+    let (width, size) = (6 + args.largest_set as usize, args.a.size as usize);
     let each = size_of::<Question>() + 4 * size + 16;
     memory::room(each * count as usize, memory::Use::Level)?;
     let mut found = Vec::with_capacity(count as usize);

@@ -114,7 +114,7 @@ pub(in crate::engine::cuda) struct Scratch {
     pub hash: u64,
     /// Cells of the table that scratch holds; 0 where shared memory holds all.
     pub most_cells: u64,
-    /// Bytes for a block, or for a thread of the strategy "edge".
+    /// Bytes for a block.
     pub bytes: u64,
     /// Blocks that have scratch.
     pub blocks: u32,
@@ -146,9 +146,9 @@ pub(in crate::engine::cuda) fn scratch_of_threads(
     room: u64,
 ) -> Scratch {
     let most_cells = largest_table(test, size).min(MOST_CELLS as f64) as u64;
-    let bytes = (4 * most_cells + 8 * size as u64).next_multiple_of(16);
+    let bytes = u64::from(threads) * (4 * most_cells + 8 * size as u64).next_multiple_of(16);
     let blocks = processors * (2048 / threads).min(32);
-    let fitting = (room / (bytes * u64::from(threads))).clamp(1, u64::from(blocks)) as u32;
+    let fitting = (room / bytes).clamp(1, u64::from(blocks)) as u32;
     Scratch { hash: 0, most_cells, bytes, blocks: fitting }
 }
 
@@ -280,11 +280,11 @@ impl CudaEngine<'_> {
         tables: Tables,
         scratch: &Scratch,
     ) -> Result<()> {
-        args.widest = widest as u64;
+        args.largest_set = widest as u64;
         args.area = tables.area;
         args.hash = scratch.hash;
         args.most_cells = scratch.most_cells;
-        args.a.scratch_bytes = scratch.bytes;
+        args.block_bytes = scratch.bytes;
         args.a.scratch = match scratch.bytes {
             0 => 0,
             _ => self.held.device(Buffer::Scratch)?,

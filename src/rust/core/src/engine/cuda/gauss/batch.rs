@@ -52,11 +52,11 @@ impl CudaEngine<'_> {
         let [of_ends, of_sets, of_answers, _] = places(ends.len(), sets.len());
         args.count = ends.len() as u64;
         args.pairs = at;
-        args.ends = at + of_ends;
+        args.set_ends = at + of_ends;
         args.sets = at + of_sets;
         args.answers = at + of_answers;
         self.held.card.upload(args.pairs, pairs)?;
-        self.held.card.upload(args.ends, ends)?;
+        self.held.card.upload(args.set_ends, ends)?;
         self.held.card.upload(args.sets, sets)
     }
 }
@@ -118,8 +118,6 @@ fn run(
     let count = ends.len();
     let mut args = SearchArgs { p: gauss.p() as u64, c, ..SearchArgs::default() };
     rules::fill(&mut args, gauss, engine.alpha, true, 0);
-    // Every set has its own size: the kernel computes the scale from n.
-    args.scale = gauss.n();
     engine.send_questions(&mut args, pairs, ends, sets)?;
     let warps = (count as u32).min(engine.held.card.processors * 32);
     let room = engine.working_memory(&mut args, exact_doubles(widest as u64), THREADS)?;

@@ -85,7 +85,7 @@ impl CudaSearch<'_, '_> {
         for first in (0..p).step_by(rows) {
             let last = p.min(first + rows);
             self.args.first_row = first as u64;
-            self.args.last_row = last as u64;
+            self.args.end_row = last as u64;
             // Enough blocks for the card where there are few rows.
             let parts = (self.engine.held.card.processors * 64).div_ceil((last - first) as u32).clamp(1, 16);
             self.engine.held.card.launch("single", ((last - first) as u32, parts), DECIDING, shared, &self.args)?;
@@ -104,7 +104,7 @@ impl CudaSearch<'_, '_> {
         let report = self.report("level 1", &mut || observer.look())?;
         let mut starts = vec![0u64; p + 1];
         // SAFETY: `starts` lives until the stream is synchronised in the next line.
-        unsafe { self.engine.held.card.download(self.args.items, starts.as_mut_ptr(), p + 1)? };
+        unsafe { self.engine.held.card.download(self.args.first_record, starts.as_mut_ptr(), p + 1)? };
         self.engine.held.card.synchronize("level 1")?;
         self.log.enter_singles(starts);
         observer.progress(1, p as f64, p as f64)?;

@@ -37,6 +37,7 @@ pub(in crate::engine::cuda) fn fill(args: &mut SearchArgs, gauss: &Gauss, alpha:
     args.slack = slack(size);
     args.critical = critical(gauss, alpha, size, 1.0);
     args.critical_neg = critical(gauss, alpha, size, -1.0);
+    args.n = gauss.n();
     args.scale = (gauss.n() - size as f64 - 3.0).sqrt();
     args.scale_marginal = (gauss.n() - 3.0).sqrt();
     args.fast = u64::from(gauss.reading() == Reading::StableFast);

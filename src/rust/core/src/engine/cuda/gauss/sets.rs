@@ -67,7 +67,7 @@ struct PaperLaunches {
 impl CudaSearch<'_, '_> {
     /// Number of binomial coefficients for sets of up to `size`.
     pub(in crate::engine::cuda) fn binomial_count(&self, size: usize, widest: usize) -> u64 {
-        let stride = if self.binomials.is_empty() { widest as u64 + 2 } else { self.args.stride };
+        let stride = if self.binomials.is_empty() { widest as u64 + 2 } else { self.args.binomial_stride };
         (size as u64 + 1) * stride
     }
 
@@ -89,10 +89,10 @@ impl CudaSearch<'_, '_> {
     /// Copies the binomial coefficients for sets of up to `size` to the card, as the kernels index them.
     pub(in crate::engine::cuda) fn send_binomials(&mut self, size: usize, widest: usize) -> Result<()> {
         if self.binomials.is_empty() {
-            self.args.stride = widest as u64 + 2;
+            self.args.binomial_stride = widest as u64 + 2;
             self.binomials = vec![1; widest + 2];
         }
-        let stride = self.args.stride as usize;
+        let stride = self.args.binomial_stride as usize;
         let known = self.binomials.len() / stride;
         for k in known..=size {
             self.binomials.resize(self.binomials.len() + stride, 0);
@@ -129,7 +129,7 @@ impl CudaSearch<'_, '_> {
                 self.run_paper("edge", launches, size, observer)
             }
             Strategy::Set { theta, delta } => {
-                self.args.beta = u64::from(theta);
+                self.args.theta = u64::from(theta);
                 let launches = self.paper_launches(size, widest, widest, [theta, delta]);
                 self.run_paper("set", launches, size, observer)
             }
@@ -213,7 +213,7 @@ impl CudaSearch<'_, '_> {
         let PaperLaunches { sets, ranks, rows, blocks, threads, bytes, shared, scratch } = launches;
         let p = self.options.p;
         let mut args = self.args;
-        args.scratch_bytes = bytes;
+        args.warp_bytes = bytes;
         if scratch > 0 {
             args.scratch = self.engine.held.device(Buffer::Scratch)?;
         }
@@ -221,8 +221,8 @@ impl CudaSearch<'_, '_> {
         for second in 0..2 {
             args.second = second;
             for step in 0..steps {
-                args.from = step * ranks;
-                args.to = sets.min(args.from + ranks);
+                args.first_rank = step * ranks;
+                args.end_rank = sets.min(args.first_rank + ranks);
                 for first in (0..p).step_by(rows) {
                     args.first_row = first as u64;
                     let rows = rows.min(p - first) as u32;

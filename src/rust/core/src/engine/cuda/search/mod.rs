@@ -166,9 +166,9 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         self.engine.held.card.launch(name, (1, 1), threads, 8 * u64::from(threads / WARP), &self.args)
     }
 
-    /// Clears the report, for a level with `items` items of work.
-    pub(in crate::engine::cuda) fn reset_report(&mut self, items: u64) -> Result<()> {
-        self.put_report(Report { undefined: u64::MAX, items, ..Report::default() })
+    /// Clears the report, for a level whose first stage has `stage_items` items of work.
+    pub(in crate::engine::cuda) fn reset_report(&mut self, stage_items: u64) -> Result<()> {
+        self.put_report(Report { undefined: u64::MAX, stage_items, ..Report::default() })
     }
 
     /// Copies a report to the card.
@@ -218,8 +218,10 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         self.args.report = engine.held.device(Buffer::Report)?;
         let offsets = 8 * (self.args.p + 1);
         self.args.offset = engine.held.device(Buffer::Rows)?;
-        self.args.items = self.args.offset + offsets;
-        self.args.degree = self.args.items + offsets;
+        self.args.first_item = self.args.offset + offsets;
+        self.args.degree = self.args.first_item + offsets;
+        self.args.first_record = self.args.first_item;
+        self.args.record_count = self.args.degree;
         if self.options.fixed_gaps.is_some() {
             self.args.start = engine.held.device(Buffer::Start)?;
             engine.held.card.upload(self.args.start, &bits_of(&self.options.start())?)?;
@@ -229,7 +231,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
             engine.held.card.upload(self.args.fixed, &bits_of(fixed)?)?;
         }
         self.args.mark = self.options.untested();
-        self.args.warps = u64::from(engine.held.card.processors) * 16;
+        self.args.level_warps = u64::from(engine.held.card.processors) * 16;
         self.args.budget = SLICE;
         Ok(())
     }

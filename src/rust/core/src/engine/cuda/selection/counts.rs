@@ -176,7 +176,7 @@ impl CudaCounting<'_> {
                 let blocks = work.div_ceil(256).clamp(1, 4096) as u32;
                 self.held.card.launch(join, (blocks, 1), 256, 0, &self.args)?;
                 if totals {
-                    let args = SelectionArgs { table_words: TOTALS_SHARED, ..self.args };
+                    let args = SelectionArgs { shared_counters: TOTALS_SHARED, ..self.args };
                     let blocks = blocks.min(2 * self.held.card.processors);
                     let shared = 4 * self.args.row_count;
                     let shared = if self.args.row_count <= TOTALS_SHARED { shared } else { 0 };

@@ -227,7 +227,7 @@ impl<'a> CudaCounting<'a> {
         }
         self.held.card.upload(self.args.features, &self.features)?;
         if self.options.strategy == Strategy::Resident && n >= MODES_FROM {
-            let args = SelectionArgs { count: self.features.len() as u64, table_words: MODE_LEVELS, ..self.args };
+            let args = SelectionArgs { count: self.features.len() as u64, shared_counters: MODE_LEVELS, ..self.args };
             self.held.card.launch(
                 "modes",
                 (self.features.len().clamp(1, 65_535) as u32, 1),
