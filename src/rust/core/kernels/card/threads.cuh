@@ -9,7 +9,10 @@ typedef long long i64;
 
 constexpr u32 FULL = 0xffffffffu;
 constexpr u64 NEVER = ~0ull;
-constexpr int WARP = 32;
+constexpr int WARP = 32;    // host: threads of a warp
+
+// a / b, rounded up; `u64::div_ceil` where tools/build-kernels translates it.
+__host__ __device__ constexpr u64 div_ceil(u64 a, u64 b) { return (a + b - 1) / b; }
 
 __device__ __forceinline__ u32 lane_id() { return threadIdx.x % WARP; }
 

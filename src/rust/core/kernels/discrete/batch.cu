@@ -2,14 +2,14 @@
 #include "discrete/strata.cuh"
 
 // A block takes a question. The answer is -1 where the CPU must decide.
-extern "C" __global__ void __launch_bounds__(BLOCK, 3) dis_batch(const __grid_constant__ Discrete d) {
+extern "C" __global__ void __launch_bounds__(COUNTING_THREADS, COUNTING_BLOCKS) dis_batch(const __grid_constant__ Discrete d) {
     const Args& a = d.a;
     Bench b(d);
     for (u64 i = blockIdx.x; i < a.count; i += gridDim.x) {
         const u64 start = i ? a.set_ends[i - 1] : 0;
         const u32 l = (u32)(a.set_ends[i] - start), x = a.pairs[2 * i];
         __syncthreads();
-        for (u32 m = threadIdx.x; m < l; m += BLOCK) b.set()[m] = a.sets[start + m];
+        for (u32 m = threadIdx.x; m < l; m += COUNTING_THREADS) b.set()[m] = a.sets[start + m];
         if (threadIdx.x == 0) b.other()[0] = a.pairs[2 * i + 1];
         __syncthreads();
         count_all<false>(d, b, x, l, 1);

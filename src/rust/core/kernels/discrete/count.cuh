@@ -13,38 +13,48 @@ extern __shared__ double memory[];
 constexpr u32 FEW = 32;
 
 // Working memory of a block. Addresses are computed where they are needed: sixteen would take as many registers.
-// `bench_bytes` of engine/cuda/discrete/counting.rs is its size in shared memory but for tables, `scratch` there that in scratch.
+// `bench_bytes` is its size in shared memory but for tables, `bench_scratch` that in scratch.
 struct Bench {
     const Discrete& d;
     __device__ explicit Bench(const Discrete& d) : d(d) {}
 
-    __device__ Sums* sums() const { return (Sums*)memory; }                                  // MOST
-    __device__ double* partial() const { return (double*)(sums() + MOST); }                  // two a warp
-    __device__ u64* item() const { return (u64*)(partial() + 2 * (BLOCK / WARP)); }
-    __device__ u64* key() const { return item() + 2; }                                       // MOST ranks for the slots
-    __device__ u32* other() const { return (u32*)(key() + MOST); }                           // MOST vertices y
-    __device__ u32* place() const { return other() + MOST; }                                 // their places in the row's list
-    __device__ u32* status() const { return place() + MOST; }                                // COUNTED, TOO_FEW or FOR_CPU
-    __device__ u32* flags() const { return status() + MOST; }
-    __device__ u32* places() const { return flags() + 8; }                                   // of the set's members
+    __device__ Sums* sums() const { return (Sums*)memory; }                                        // MOST_OTHERS
+    __device__ double* partial() const { return (double*)(sums() + MOST_OTHERS); }                 // two a warp
+    __device__ u64* item() const { return (u64*)(partial() + 2 * (COUNTING_THREADS / WARP)); }
+    __device__ u64* key() const { return item() + 2; }                                             // MOST_OTHERS ranks for the slots
+    __device__ u32* other() const { return (u32*)(key() + MOST_OTHERS); }                          // MOST_OTHERS vertices y
+    __device__ u32* place() const { return other() + MOST_OTHERS; }                                // their places in the row's list
+    __device__ u32* status() const { return place() + MOST_OTHERS; }                               // COUNTED, TOO_FEW or FOR_CPU
+    __device__ u32* flags() const { return status() + MOST_OTHERS; }
+    __device__ u32* places() const { return flags() + 8; }                                         // of the set's members
     __device__ u32* set() const { return places() + d.largest_set; }
-    __device__ u32* tables() const { return set() + d.largest_set; }                              // `area` cells
+    __device__ u32* tables() const { return set() + d.largest_set; }                               // `area` cells
 
     // In scratch, if there is any.
     __device__ char* scratch() const { return d.a.scratch + blockIdx.x * d.block_bytes; }
-    __device__ u64* keys() const { return (u64*)scratch(); }                                 // `hash`
+    __device__ u64* keys() const { return (u64*)scratch(); }                                       // `hash`
     // `hash` + 1, by stratum: number of samples, then where they start in `order`.
     __device__ u32* count() const { return (u32*)(keys() + d.hash); }
-    __device__ u32* stratum() const { return count() + d.hash + 1; }                         // by sample
-    __device__ u32* within() const { return stratum() + d.n; }                               // by sample: number in its stratum
-    __device__ u32* order() const { return within() + d.n; }                                 // samples by stratum
-    __device__ u32* large_table() const { return order() + d.n; }                            // `most_cells`
+    __device__ u32* stratum() const { return count() + d.hash + 1; }                               // by sample
+    __device__ u32* within() const { return stratum() + d.n; }                                     // by sample: number in its stratum
+    __device__ u32* order() const { return within() + d.n; }                                       // samples by stratum
+    __device__ u32* large_table() const { return order() + d.n; }                                  // `most_cells`
 };
+
+__host__ __device__ constexpr u64 bench_bytes(u64 largest_set) {
+    u64 others = MOST_OTHERS * (48 + 8 + 4 + 4 + 4);
+    u64 warps = COUNTING_THREADS / WARP * 16;
+    return others + warps + 16 + 32 + 8 * largest_set;
+}
+
+__host__ __device__ constexpr u64 bench_scratch(u64 hash, u64 n, u64 most_cells) {
+    return 12 * hash + 4 + 12 * n + 4 * most_cells;
+}
 
 // The threads that share a table: a block, a warp, or one thread.
 struct Whole {
     u32 index = threadIdx.x;
-    static constexpr u32 SIZE = BLOCK;
+    static constexpr u32 SIZE = COUNTING_THREADS;
     __device__ void sync() const { __syncthreads(); }
 };
 struct Warp {
@@ -131,7 +141,7 @@ __device__ inline void add_block(const Bench& b, Sums& own, Sums* sum) {
     }
     if (threadIdx.x == 0) {
         // Always in this order, so that every run gives the same last digits.
-        for (u32 w = 0; w < BLOCK / WARP; w++) {
+        for (u32 w = 0; w < COUNTING_THREADS / WARP; w++) {
             sum->statistic += b.partial()[2 * w];
             sum->size += b.partial()[2 * w + 1];
         }
@@ -197,16 +207,16 @@ __device__ inline void count_directly(const Discrete& d, const Bench& b, u32 x, 
     const u32 few = __popc(by_planes);
     // As many copies of the tables as there is room for, so that fewer warps wait for one another at a cell.
     u32 copies = 1;
-    while (!PLANES && copies < BLOCK / WARP && 2ull * copies * cells + margins <= d.area) copies *= 2;
-    for (u32 i = threadIdx.x; i < copies * cells; i += BLOCK) b.tables()[i] = 0;
+    while (!PLANES && copies < COUNTING_THREADS / WARP && 2ull * copies * cells + margins <= d.area) copies *= 2;
+    for (u32 i = threadIdx.x; i < copies * cells; i += COUNTING_THREADS) b.tables()[i] = 0;
     __syncthreads();
     // Warps take the y of `by_planes` in turn; where these are fewer than warps, several warps share one.
-    const u32 parts = few && few < BLOCK / WARP ? (BLOCK / WARP) / few : 1;
+    const u32 parts = few && few < COUNTING_THREADS / WARP ? (COUNTING_THREADS / WARP) / few : 1;
     u32 *own = b.tables(), nth = 0;
     for (u32 i = from; i < to && few; i++) {
         u32 size = rows * levels_of(d, b.other()[i]), warp = threadIdx.x / WARP;
         if (by_planes >> i & 1) {
-            if (warp / parts == nth % ((BLOCK / WARP) / parts) && warp < (BLOCK / WARP) / parts * parts) {
+            if (warp / parts == nth % ((COUNTING_THREADS / WARP) / parts) && warp < (COUNTING_THREADS / WARP) / parts * parts) {
                 count_planes(d, b.set(), x, l, b.other()[i], size, warp % parts, parts, own);
             }
             nth++;
@@ -214,7 +224,7 @@ __device__ inline void count_directly(const Discrete& d, const Bench& b, u32 x, 
         own += size;
     }
     own = b.tables() + threadIdx.x / WARP % copies * cells;
-    for (u64 k = 16ull * threadIdx.x; k < d.n && few < to - from; k += 16 * BLOCK) {
+    for (u64 k = 16ull * threadIdx.x; k < d.n && few < to - from; k += 16 * COUNTING_THREADS) {
         u32 row[16], left_out = d.n - k < 16 ? NOWHERE << (d.n - k) : 0;
 #pragma unroll
         for (int j = 0; j < 16; j++) row[j] = 0;
@@ -240,7 +250,7 @@ __device__ inline void count_directly(const Discrete& d, const Bench& b, u32 x, 
     }
     __syncthreads();
     if (copies > 1) {
-        for (u32 i = threadIdx.x; i < cells; i += BLOCK) {
+        for (u32 i = threadIdx.x; i < cells; i += COUNTING_THREADS) {
             u32 total = b.tables()[i];
             for (u32 c = 1; c < copies; c++) total += b.tables()[c * cells + i];
             b.tables()[i] = total;
@@ -250,7 +260,7 @@ __device__ inline void count_directly(const Discrete& d, const Bench& b, u32 x, 
     u32 *table = b.tables(), *room = b.tables() + cells;
     for (u32 i = from; i < to; i++) {
         u32 ly = levels_of(d, b.other()[i]), size = rows * ly;
-        if (size <= OF_WARP && threadIdx.x / WARP == i % (BLOCK / WARP)) {
+        if (size <= OF_WARP && threadIdx.x / WARP == i % (COUNTING_THREADS / WARP)) {
             Sums sums{0.0, 0.0, 0, 0, 0, 0};
             reduce(d, Warp(), table, strata, lx, ly, room, sums);
             add_lanes(sums);

@@ -115,8 +115,15 @@ template <bool PLANES> __device__ __forceinline__ void count_level(const Discret
     }
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK, 3) dis_count(const __grid_constant__ Discrete d) { count_level<false>(d); }
-extern "C" __global__ void __launch_bounds__(BLOCK, 3) dis_planes_count(const __grid_constant__ Discrete d) { count_level<true>(d); }
+extern "C" __global__ void __launch_bounds__(COUNTING_THREADS, COUNTING_BLOCKS) dis_count(const __grid_constant__ Discrete d) {
+    count_level<false>(d);
+}
+extern "C" __global__ void __launch_bounds__(COUNTING_THREADS, COUNTING_BLOCKS) dis_planes_count(const __grid_constant__ Discrete d) {
+    count_level<true>(d);
+}
+
+// Bytes of scratch of a thread of `dis_edge`: the places and members of a set, a table.
+__host__ __device__ constexpr u64 edge_bytes(u64 size, u64 most_cells) { return div_ceil(4 * most_cells + 8 * size, 16) * 16; }
 
 // disc-cupc, the mapping that gpuPC's authors compare it with (section 4.1): cuPC-E's, a thread a test. A block has beta edges
 // of a row and gamma threads for each, which take their edge's sets in turn. Each thread has a table in scratch; the paper's

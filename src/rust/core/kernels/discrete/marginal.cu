@@ -23,7 +23,7 @@ extern "C" __global__ void dis_begin(const __grid_constant__ Discrete d) {
 }
 
 // A block takes a row y and `tile` vertices x < y: writes p of the pairs that are tested, and notes tests for the CPU.
-extern "C" __global__ void __launch_bounds__(BLOCK, 3) dis_marginal(const __grid_constant__ Discrete d) {
+extern "C" __global__ void __launch_bounds__(COUNTING_THREADS, COUNTING_BLOCKS) dis_marginal(const __grid_constant__ Discrete d) {
     const Args& a = d.a;
     const u64 tiles = (a.p + d.tile - 1) / d.tile;
     Bench b(d);

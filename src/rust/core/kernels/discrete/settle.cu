@@ -8,7 +8,7 @@ extern "C" __global__ void dis_slots(const __grid_constant__ Discrete d) {
 // Enters the CPU's p-values for the tests that were left to it.
 extern "C" __global__ void dis_answer(const __grid_constant__ Discrete d) {
     for (u64 i : by_thread(d.a.count)) {
-        const u32* record = d.asked + i * (6 + d.largest_set);
+        const u32* record = d.asked + i * (ASKED_WORDS + d.largest_set);
         DiscreteSlot* slot = slots_of(d) + ((u64)record[3] << 32 | record[2]);
         u64 key = (u64)record[5] << 32 | record[4];
         double p = d.a.answers[i];

@@ -23,7 +23,7 @@ __device__ inline u32 scan_strata(const Bench& b, u32 range) {
         u32 size = b.count()[s];
         return own = (u64)(size > FEW) << 32 | size;
     };
-    u64 all = scan(range, BLOCK, (u64*)b.partial(), load, [&](u32 s, u64 before) {
+    u64 all = scan(range, COUNTING_THREADS, (u64*)b.partial(), load, [&](u32 s, u64 before) {
         b.count()[s] = (u32)before;
         if (own >> 32) ((u32*)b.keys())[before >> 32] = s;
     });
@@ -49,10 +49,10 @@ __device__ inline Strata sort_samples(const Discrete& d, const Bench& b, u32 x, 
         while (m < l && product * (double)levels_of(d, b.set()[m]) < 4e18) product *= (double)levels_of(d, b.set()[m++]);
         const bool hashed = product > (double)d.hash;
         if (hashed) {
-            for (u64 i = threadIdx.x; i < d.hash; i += BLOCK) b.keys()[i] = NEVER;
+            for (u64 i = threadIdx.x; i < d.hash; i += COUNTING_THREADS) b.keys()[i] = NEVER;
             __syncthreads();
         }
-        for (u64 k = threadIdx.x; k < d.n; k += BLOCK) {
+        for (u64 k = threadIdx.x; k < d.n; k += COUNTING_THREADS) {
             u64 key = first ? b.stratum()[k] : 0;
             bool left_out = first ? key == NOWHERE : d.missing && code_at(d, x, k) >= levels_of(d, x);
             for (u32 i = first; i < m; i++) {
@@ -66,15 +66,15 @@ __device__ inline Strata sort_samples(const Discrete& d, const Bench& b, u32 x, 
         __syncthreads();
     } while (m < l);
     const u32 strata = (u32)range;
-    for (u32 i = threadIdx.x; i < strata; i += BLOCK) b.count()[i] = 0;
+    for (u32 i = threadIdx.x; i < strata; i += COUNTING_THREADS) b.count()[i] = 0;
     __syncthreads();
-    for (u64 k = threadIdx.x; k < d.n; k += BLOCK) {
+    for (u64 k = threadIdx.x; k < d.n; k += COUNTING_THREADS) {
         u32 s = b.stratum()[k];
         if (s != NOWHERE) b.within()[k] = atomicAdd(&b.count()[s], 1u);
     }
     __syncthreads();
     u32 large = scan_strata(b, strata);
-    for (u64 k = threadIdx.x; k < d.n; k += BLOCK) {
+    for (u64 k = threadIdx.x; k < d.n; k += COUNTING_THREADS) {
         u32 s = b.stratum()[k];
         if (s != NOWHERE) b.order()[b.count()[s] + b.within()[k]] = (u32)k;
     }
@@ -115,7 +115,7 @@ __device__ inline void count_by_strata(const Discrete& d, const Bench& b, u32 x,
     const u32 lx = levels_of(d, x), ly = levels_of(d, y), lane = lane_id(), warp = threadIdx.x / WARP;
     const u64 cells = (u64)lx * ly;
     Sums sums{0.0, 0.0, 0, 0, 0, 0};
-    for (u32 base = WARP * warp; base < strata.range; base += BLOCK) {
+    for (u32 base = WARP * warp; base < strata.range; base += COUNTING_THREADS) {
         u32 s = base + lane;
         u32 start = s < strata.range ? b.count()[s] : 0;
         u32 size = s < strata.range ? b.count()[s + 1] - start : 0;
@@ -133,9 +133,9 @@ __device__ inline void count_by_strata(const Discrete& d, const Bench& b, u32 x,
     }
     const u32* large = (const u32*)b.keys();
     const u64 own = cells + lx + ly + 1;
-    if (own * (BLOCK / WARP) <= d.area) {
+    if (own * (COUNTING_THREADS / WARP) <= d.area) {
         u32* table = b.tables() + warp * own;
-        for (u32 i = warp; i < strata.large; i += BLOCK / WARP) {
+        for (u32 i = warp; i < strata.large; i += COUNTING_THREADS / WARP) {
             u32 start = b.count()[large[i]], end = b.count()[large[i] + 1];
             for (u32 c = lane; c < cells; c += WARP) table[c] = 0;
             __syncwarp();
@@ -150,9 +150,9 @@ __device__ inline void count_by_strata(const Discrete& d, const Bench& b, u32 x,
         u32* table = own <= d.area ? b.tables() : b.large_table();
         for (u32 i = 0; i < strata.large; i++) {
             u32 start = b.count()[large[i]], end = b.count()[large[i] + 1];
-            for (u64 c = threadIdx.x; c < cells; c += BLOCK) table[c] = 0;
+            for (u64 c = threadIdx.x; c < cells; c += COUNTING_THREADS) table[c] = 0;
             __syncthreads();
-            for (u32 at = start + threadIdx.x; at < end; at += BLOCK) {
+            for (u32 at = start + threadIdx.x; at < end; at += COUNTING_THREADS) {
                 u32 code = code_at(d, y, b.order()[at]);
                 if (code < ly) atomicAdd(table + code_at(d, x, b.order()[at]) * ly + code, 1u);
             }

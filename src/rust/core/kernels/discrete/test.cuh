@@ -8,11 +8,15 @@
 #include "discrete/chi_squared.cuh"
 #include "search/slots.cuh"
 
-constexpr u32 BLOCK = 256;    // threads of a block that counts
-constexpr u32 MOST = 32;      // vertices y that a block counts for at a time, at most
+constexpr u32 COUNTING_THREADS = 256;      // host: threads of a block that counts
+constexpr u32 COUNTING_BLOCKS = 3;         // host: such blocks of a multiprocessor, at most: their registers leave room for no more
+constexpr u64 MOST_OTHERS = 32;            // host: vertices y that a block counts for at a time, at most
+constexpr u32 SAMPLES_AT_A_TIME = 16;      // host: samples that a thread reads at a time; columns are padded to a multiple of it
+constexpr u32 PLANE_SAMPLES = 128;         // host: samples in an element of a plane
+constexpr u64 ASKED_WORDS = 6;             // host: words of a record for the CPU before its members
+constexpr u64 G2 = 0;                      // host: number of the statistic
+constexpr u64 X2 = 1;                      // host: number of the statistic
 constexpr u32 NOWHERE = 0xffffffffu;
-
-constexpr u64 G2 = 0, X2 = 1;
 
 // The kernels' arguments, `DiscreteArgs` in Rust.
 struct Discrete {
@@ -22,7 +26,7 @@ struct Discrete {
     const u32* levels;      // by variable: number of levels, which is also the code of a missing value
     uint4* planes;          // bit planes of the variables with few levels
     const u64* plane;       // by variable: element where its planes start, one plane a level; NEVER: it has none
-    u64 plane_size;         // elements of a plane, 128 samples each
+    u64 plane_size;         // elements of a plane
     u64 plane_cells;        // tables of up to this many cells are counted by planes
     u64 n;                  // samples
     u64 missing;            // whether any value is missing
@@ -31,7 +35,7 @@ struct Discrete {
     u64 bnlearn;            // 1: bnlearn's rule, 0: pcalg's
     u64 adapt;              // whether the degrees of freedom are adapted
     u64 area;               // cells of 4 bytes in shared memory that a block has for tables
-    u64 tile;               // vertices y of an item of work, at most MOST
+    u64 tile;               // vertices y of an item of work, at most MOST_OTHERS
     u64 hash;               // places for strata that occur, a power of two, at least 2 n; 0: no scratch
     u64 most_cells;         // most cells of a table in scratch
     u64 block_bytes;        // bytes of scratch of a block; strategy "edge": in equal parts of its threads
@@ -49,7 +53,7 @@ __device__ __forceinline__ u32 code_at(const Discrete& d, u32 v, u64 sample) {
     return at & 1 ? ((const u16*)from)[sample] : from[sample];
 }
 
-// Calls f(j, code) for samples k + j, j = 0, .., 15; k is a multiple of 16. Columns are padded to one.
+// Calls f(j, code) for samples k + j, j = 0, .., 15; k is a multiple of SAMPLES_AT_A_TIME.
 template <class F> __device__ __forceinline__ void each_of_16(const Discrete& d, u32 v, u64 k, F f) {
     u64 at = d.column[v];
     const u8* from = d.codes + (at & ~1ull);
@@ -208,18 +212,18 @@ __device__ inline void enter_dependence(DiscreteSlot* slot, double p, double sta
     atomicExch(&slot->known, known);
 }
 
-// Notes a test for the CPU; returns where the members go. An item of work asks at most MOST, for which `asked` has room beyond
+// Notes a test for the CPU; returns where the members go. An item of work asks at most MOST_OTHERS, for which `asked` has room beyond
 // `asked_most`.
 __device__ inline u32* ask(const Discrete& d, u32 x, u32 y, u64 entry, u64 key) {
     u64 at = atomicAdd(&d.a.report->asked, 1ull);
-    u32* record = d.asked + at * (6 + d.largest_set);
+    u32* record = d.asked + at * (ASKED_WORDS + d.largest_set);
     record[0] = x;
     record[1] = y;
     record[2] = (u32)entry;
     record[3] = (u32)(entry >> 32);
     record[4] = (u32)key;
     record[5] = (u32)(key >> 32);
-    return record + 6;
+    return record + ASKED_WORDS;
 }
 
 // The next item for a block; NEVER where there is none, the launch's time is used up, or the CPU has enough to answer.

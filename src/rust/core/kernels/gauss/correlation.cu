@@ -14,12 +14,15 @@ struct Correlation {
     u64 first_tile;   // the first tile of this launch, as `tile_at` numbers them
 };
 
-constexpr int TILE = 64;      // columns of a tile
+constexpr int TILE = 64;      // host: columns of a tile
 constexpr int DEPTH = 16;     // rows in shared memory at a time
 constexpr int EACH = 4;       // a thread makes EACH x EACH products
 constexpr int SIDE = TILE / EACH;
 constexpr int PITCH = TILE + 1;  // with TILE, the writes of a warp would meet in one bank
 constexpr int PORTION = 128;  // rows that are added up before they join the sum
+
+constexpr u32 CORRELATION_THREADS = SIDE * SIDE;         // host: threads of a block
+constexpr u64 PRODUCT_BYTES = 2 * DEPTH * PITCH * 8;     // host: bytes of shared memory of a block of `cor_product`
 
 template <typename Join>
 __device__ double of_block(double value, double* shared, Join join) {
@@ -65,11 +68,11 @@ __device__ void tile_at(u64 t, u64* row, u64* column) {
     *column = j;
 }
 
-// A block of SIDE x SIDE threads takes a tile: c becomes the inner products, on both sides of the diagonal.
-extern "C" __global__ void __launch_bounds__(SIDE * SIDE) cor_product(const Correlation a) {
+// A block takes a tile: c becomes the inner products, on both sides of the diagonal.
+extern "C" __global__ void __launch_bounds__(CORRELATION_THREADS) cor_product(const Correlation a) {
     extern __shared__ double shared[];
     double* left = shared;
-    double* right = shared + DEPTH * PITCH;
+    double* right = shared + PRODUCT_BYTES / 2 / sizeof(double);
     u64 row, column;
     tile_at(a.first_tile + blockIdx.x, &row, &column);
     row *= TILE;

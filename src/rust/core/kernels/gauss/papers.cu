@@ -4,7 +4,6 @@
 #include "gauss/slots.cuh"
 
 // Working memory of a warp in doubles: the inverse for 32 sets, the exact formula, the places of 32 sets, a set.
-// engine/cuda/gauss/sets.rs has the same sum.
 __host__ __device__ constexpr u64 paper_doubles(u64 l) { return 32 * l * l + exact_doubles(l) + 16 * l + l; }
 
 struct Bench {

@@ -6,6 +6,9 @@ extern "C" __global__ void slots(const __grid_constant__ Args a) {
     clear_slots(a, slots_of(a), GaussSlot{NEVER, NEVER, infinity, infinity, NEVER, 0, 0});
 }
 
+// Working memory of a warp in doubles: the exact formula, a set.
+__host__ __device__ constexpr u64 settle_doubles(u64 l) { return exact_doubles(l) + div_ceil(l, 2); }
+
 struct Settling {
     const Args& a;
     double* work;

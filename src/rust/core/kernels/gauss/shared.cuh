@@ -13,11 +13,14 @@
 // Sets whose covariances are fetched at a time, so that the loads overlap.
 constexpr u32 AHEAD = 16;
 
-// Working memory of a warp in doubles; engine/cuda/gauss/sets.rs has the same sum.
-__host__ __device__ constexpr u64 shared_doubles(u64 l, bool special) {
-    u64 groups = !special ? 1 : l <= 2 ? 32 : 4;
-    return l * l + 2 * l + groups * exact_apart(l) + (l + 1) * 32 + AHEAD * 32 + 48 + (special ? 0 : l * 32) + groups
-           + (groups + l + groups * l) / 2 + 1;
+constexpr u32 SPECIAL = 8;    // host: the largest sets that have a kernel of their own, which keeps Cholesky rows in registers
+
+// Working memory of a warp in doubles: that of `Work`.
+__host__ __device__ constexpr u64 shared_doubles(u64 l) {
+    u64 groups = l > SPECIAL ? 1 : l <= 2 ? 32 : 4;
+    u64 rows = l > SPECIAL ? 32 * l : 0;
+    u64 words = groups + l + groups * l;
+    return l * l + 2 * l + groups * exact_apart(l) + (l + 1) * 32 + AHEAD * 32 + 48 + rows + groups + words / 2 + 1;
 }
 
 template <int L> struct Work {
@@ -333,4 +336,4 @@ template <int L> __device__ __forceinline__ void decide(const Args& a) {
 // Each size has a file of its own, as the driver compiles a module when it is first needed. BLOCKS blocks share a
 // multiprocessor: as many as its registers suffice for.
 #define SHARED_KERNEL(name, L, BLOCKS) \
-    extern "C" __global__ void __launch_bounds__(128, BLOCKS) name(const __grid_constant__ Args a) { decide<L>(a); }
+    extern "C" __global__ void __launch_bounds__(DECIDING_THREADS, BLOCKS) name(const __grid_constant__ Args a) { decide<L>(a); }

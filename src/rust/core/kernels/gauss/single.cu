@@ -100,7 +100,7 @@ __device__ __forceinline__ double smallest(const Args& a, u32 row, u32 other, Fo
 }
 
 // Rows first_row to end_row - 1, `gridDim.y` blocks each.
-extern "C" __global__ void __launch_bounds__(128, 6) single(const __grid_constant__ Args a) {
+extern "C" __global__ void __launch_bounds__(DECIDING_THREADS, 6) single(const __grid_constant__ Args a) {
     extern __shared__ u64 sums[];
     u32 lane = lane_id(), warp = threadIdx.x / WARP, warps = blockDim.x / WARP;
     u64 tests = 0, exact_tests = 0;

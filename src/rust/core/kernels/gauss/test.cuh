@@ -3,6 +3,8 @@
 #pragma once
 #include "search/args.cuh"
 
+constexpr u32 DECIDING_THREADS = 128;    // host: threads of a block of kernels that decide tests, at most
+
 constexpr double CUT = 0.9999999;
 constexpr double SAFE_PIVOT = 1e-6;
 constexpr double EPSILON = 2.220446049250313e-16;
@@ -68,7 +70,7 @@ __host__ __device__ constexpr u64 exact_doubles(u64 size) { return 2 * (size + 2
 // Doubles from the matrices of one exact test to those of the next, such that groups of lanes, which go the same way through
 // them, meet different banks of shared memory (16 of a double's width; a group reads along columns and along rows).
 __host__ __device__ constexpr u64 exact_apart(u64 size) {
-    u64 bank = size <= 2 ? 1 : size % 2 ? 8 : 9;
+    u64 bank = size <= 2 ? 1 : size % 2 == 1 ? 8 : 9;
     return exact_doubles(size) + (bank + 16 - exact_doubles(size) % 16) % 16;
 }
 

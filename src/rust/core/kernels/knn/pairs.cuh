@@ -252,8 +252,8 @@ template <class T, int ITEMS> __device__ inline void sums_of(const KnnArgs &args
 }
 
 // The kernel of Hagedorn et al. (2022), algorithm 4: a thread takes a sample of a permutation of a test, keeps a sorted list of
-// its k nearest, and counts in a second pass. Here the list has distances to other samples, and k is at most LISTED.
-constexpr int LISTED = 512;
+// its k nearest, and counts in a second pass. Here the list has distances to other samples.
+constexpr u64 LISTED = 512;    // host: neighbours that the paper's kernel lists, at most
 
 template <class T> __device__ inline void paper_sums(const KnnArgs &args) {
     u32 n = (u32)args.n, k = (u32)args.k, count = (u32)args.permutations;

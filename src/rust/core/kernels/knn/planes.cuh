@@ -10,6 +10,27 @@
 #include "knn/test.cuh"
 #include "knn/pairs.cuh"
 
+// Words of a plane's row that hold places, in groups of four.
+__host__ __device__ constexpr u64 plane_words(u64 n) { return div_ceil(n, 128) * 4; }
+
+// Words from row to row of a plane: an odd number of groups of four, so that rows begin in different banks of shared memory.
+__host__ __device__ constexpr u64 plane_stride(u64 n) { return 4 * (plane_words(n) / 4 / 2 * 2 + 1); }
+
+// What a team that counts in shared memory has there: a plane; x by place, with a spare word after each 32, so that a warp that
+// reads every 32nd place meets no bank twice; guesses.
+__host__ __device__ constexpr u64 team_plane_bytes(u64 n) { return 4 * plane_stride(n) * (n + 1); }
+
+__host__ __device__ constexpr u64 team_values_bytes(u64 n) { return div_ceil(plane_words(n) * 68, 16) * 16; }
+__host__ __device__ constexpr u64 team_bytes(u64 n) {
+    return team_plane_bytes(n) + team_values_bytes(n) + div_ceil(2 * n, 16) * 16;
+}
+
+// Threads of a block that counts in shared memory, at most, by the number of planes of a test.
+__host__ __device__ constexpr u64 most_team_threads(u64 dims) { return dims <= 1 ? 1024 : 512; }
+
+// Bytes of shared memory for one permutation by place, without the order of its samples.
+__host__ __device__ constexpr u64 shuffle_bytes(u64 n, u64 k_perm) { return div_ceil(n, 32) * 4 + 2 * k_perm; }
+
 struct Bounds { u32 low, high; };
 
 // The values low, .., high - 1 within a distance of a value: two rows of a plane. `cap` is the distance of two levels, 0 for a
@@ -54,7 +75,7 @@ __device__ inline void make_rows(u32 *rows, u32 stride, u32 n, u32 words, u32 ra
 
 // Makes planes of columns, samples in the order of their guides. blockIdx.y is the plane, from `from` on; threads take tasks.
 __device__ inline void make_planes(const KnnArgs &args, u32 ranges) {
-    u32 n = (u32)args.n, words = ((u32)args.n + 127) / 128 * 4;
+    u32 n = (u32)args.n, words = (u32)plane_words(args.n);
     u32 plane = (u32)args.first_task + blockIdx.y, task = blockIdx.x * blockDim.x + threadIdx.x;
     if (task >= words * ranges) return;
     const u16 *values = (const u16 *)args.whole + (u64)((const u32 *)args.plane_column)[plane] * n;
@@ -65,7 +86,7 @@ __device__ inline void make_planes(const KnnArgs &args, u32 ranges) {
 
 // Makes planes of permuted x, from permutation `from` on, in device memory.
 __device__ inline void make_slots(const KnnArgs &args, u32 ranges) {
-    u32 n = (u32)args.n, words = ((u32)args.n + 127) / 128 * 4, task = blockIdx.x * blockDim.x + threadIdx.x;
+    u32 n = (u32)args.n, words = (u32)plane_words(args.n), task = blockIdx.x * blockDim.x + threadIdx.x;
     if (task >= words * ranges) return;
     const u16 *values = (const u16 *)args.permuted + (args.first_task + blockIdx.y) * args.permuted_stride;
     u32 *rows = (u32 *)((char *)args.slots + blockIdx.y * args.plane_bytes);
@@ -120,7 +141,8 @@ template <int DIMS> struct Point {
 
     __device__ inline Rows rows(const u32 *plane, u32 value, u32 distance, u32 cap) const {
         Bounds bounds = within(value, distance, cap, (u32)args.n);
-        return Rows{(const uint4 *)(plane + (u64)bounds.low * args.plane_stride), (const uint4 *)(plane + (u64)bounds.high * args.plane_stride)};
+        return Rows{(const uint4 *)(plane + (u64)bounds.low * args.plane_stride),
+                    (const uint4 *)(plane + (u64)bounds.high * args.plane_stride)};
     }
 
     __device__ inline Rows rows_of(u32 d, u32 distance) const {
@@ -235,13 +257,10 @@ template <int DIMS> __device__ inline void sums_in_shared(const KnnArgs &args, c
     u32 each = (u32)args.permutations_a_block, blocks = (count + each - 1) / each;
     u64 block = args.first_task + blockIdx.x;
     u32 test = (u32)(block / blocks), first = (u32)(block % blocks) * each;
-    u32 words = (n + 127) / 128 * 4, ranges = max(threads / words, 1u);
-    // A team's memory: a plane; x by place, with a spare word after each 32, so that a warp that reads every 32nd place meets no
-    // bank twice; guesses.
-    u32 values_bytes = (words * 68 + 15) / 16 * 16, guess_bytes = (2 * n + 15) / 16 * 16;
-    char *own = shared + (u64)team * (4 * stride * (n + 1) + values_bytes + guess_bytes);
+    u32 words = (u32)plane_words(n), ranges = max(threads / words, 1u);
+    char *own = shared + team * (u32)team_bytes(n);
     u32 *rows = (u32 *)own;
-    u16 *values = (u16 *)(own + 4 * stride * (n + 1)), *guesses = (u16 *)((char *)values + values_bytes);
+    u16 *values = (u16 *)(own + (u32)team_plane_bytes(n)), *guesses = (u16 *)((char *)values + (u32)team_values_bytes(n));
     u32 usual = usual_distance(args, (u32)args.dims);
     for (u32 place = thread; place < n; place += threads) guesses[place] = (u16)usual;
     for (u32 at = 0; at < each; at += teams) {

@@ -47,10 +47,17 @@ struct KnnArgs {
     u64 mismatch, permuted_stride, permutations_a_block, teams;
 };
 
-enum Estimator { FRENZEL_POMPE = 0, MESNER_SHALIZI = 1, GAO = 2 };
+constexpr u64 FRENZEL_POMPE = 0;     // host: number of the estimator
+constexpr u64 MESNER_SHALIZI = 1;    // host: number of the estimator
+constexpr u64 GAO = 2;               // host: number of the estimator
 enum Purpose { FOR_KEY = 0, FOR_LOCAL = 1, FOR_PLAIN = 2 };
 
-const u32 NO_SET = ~0u;
+constexpr u32 NO_SET = 0xffffffff;    // host: `test_set` where S is empty
+
+constexpr u32 KNN_THREADS = 128;        // host: threads of a block that finds neighbours, permutes by sample, sums by warps or makes planes
+constexpr u32 PAPER_THREADS = 32;       // host: threads of a block of the paper's kernel
+constexpr u32 SHUFFLING_THREADS = 128;  // host: threads of a block of the kernel that permutes by place, at most
+constexpr u32 SLOT_THREADS = 256;       // host: threads of a block of kernels that count with x's planes in device memory
 
 struct Words { u32 w[4]; };
 

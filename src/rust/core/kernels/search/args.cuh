@@ -9,7 +9,7 @@ struct Report {
     u64 exact;        // those of them that the exact formula decided
     u64 removed;      // pairs removed
     u64 ends;         // twice the number of edges
-    u64 widest;       // of the vertex x of largest degree with a pair (x, y) to test: degree << 42 | (2^21 - 1 - x) << 21 | y
+    u64 widest;       // of the vertex x of largest degree with a pair (x, y) to test: its degree, last vertex - x, y, of VERTEX_BITS each
     u64 go_on;        // whether a side was visited that has more candidates than the sets have members
     u64 undefined;    // smallest x * p + y of a pair that met a test without an answer
     u64 logged;       // records in the log of this level
@@ -35,7 +35,8 @@ __device__ __forceinline__ bool level_is_done(const Report* r) {
     return first_is_done(r) && r->next_second >= r->items && !r->stages_left;
 }
 
-constexpr u64 SLOT_BYTES = 48;    // of an element of `Args::slot`
+constexpr u64 SLOT_BYTES = 48;     // host: bytes of an element of `Args::slot`
+constexpr u32 VERTEX_BITS = 21;    // host: bits of a vertex in `Report::widest`
 
 struct Args {
     u64 p;

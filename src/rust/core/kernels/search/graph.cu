@@ -48,8 +48,8 @@ extern "C" __global__ void degrees(const __grid_constant__ Args a) {
         if (lane == 0) {
             a.degree[x] = count;
             atomicAdd(&a.report->ends, (u64)count);
-            u64 last = (1ull << 21) - 1;
-            if (tested != NEVER) atomicMax(&a.report->widest, (u64)count << 42 | (last - x) << 21 | tested);
+            u64 last = (1ull << VERTEX_BITS) - 1;
+            if (tested != NEVER) atomicMax(&a.report->widest, ((u64)count << VERTEX_BITS | (last - x)) << VERTEX_BITS | tested);
         }
     }
 }

@@ -13,7 +13,11 @@
 #pragma once
 #include "card/threads.cuh"
 
-constexpr u32 NO_MODE = ~0u;
+constexpr u32 NO_MODE = 0xffffffff;    // host: `Feature::mode` where no level is that of more than half of the samples, or none is known
+constexpr u64 PARTIAL_BYTES = 512;     // host: bytes of shared memory before a table: the partial sums of up to 32 warps
+
+// Words that `cells` counters of `bits` take, a multiple of four.
+__host__ __device__ constexpr u64 counter_words(u64 cells, u64 bits) { return div_ceil(cells, 128 / bits) * 4; }
 
 extern __shared__ uint4 shared[];
 
@@ -71,8 +75,7 @@ struct Counters {
     static __device__ __forceinline__ u32 get(const u32* table, Cell cell) {
         return table[cell / PER] >> ((u32)(cell % PER) * BITS) & MASK;
     }
-    // Words that so many counters take, a multiple of four.
-    static __device__ __forceinline__ Cell words(Cell cells) { return (cells + 4 * PER - 1) / (4 * PER) * 4; }
+    static __device__ __forceinline__ Cell words(Cell cells) { return (Cell)counter_words(cells, BITS); }
 };
 
 // Calls of(row, group, code) for each sample of this thread; group is 0 without GROUPS.
@@ -242,7 +245,7 @@ template <int BITS, Place PLACE, typename Row, typename Cell>
 __device__ void count_features(const Selection& a) {
     constexpr bool DEVICE = PLACE == Place::DEVICE;
     i64* partial = (i64*)shared;
-    u32* table = DEVICE ? a.tables + blockIdx.x * a.table_words : (u32*)(shared + 32);
+    u32* table = DEVICE ? a.tables + blockIdx.x * a.table_words : (u32*)(shared + PARTIAL_BYTES / sizeof(uint4));
     if (DEVICE) {
         clear<u64>(table, a.table_words);
         __syncthreads();

@@ -1,4 +1,197 @@
-//! The structs that the host shares with the kernels. Written by tools/build-kernels from the kernels' sources.
+//! What the host shares with the kernels. Written by tools/build-kernels from the kernels' sources.
+
+/// `WARP` of kernels/card/threads.cuh: threads of a warp.
+pub(super) const WARP: u32 = 32;
+
+/// `COUNTING_THREADS` of kernels/discrete/test.cuh: threads of a block that counts.
+pub(super) const COUNTING_THREADS: u32 = 256;
+
+/// `COUNTING_BLOCKS` of kernels/discrete/test.cuh: such blocks of a multiprocessor, at most: their registers leave room for no more.
+pub(super) const COUNTING_BLOCKS: u32 = 3;
+
+/// `MOST_OTHERS` of kernels/discrete/test.cuh: vertices y that a block counts for at a time, at most.
+pub(super) const MOST_OTHERS: u64 = 32;
+
+/// `SAMPLES_AT_A_TIME` of kernels/discrete/test.cuh: samples that a thread reads at a time; columns are padded to a multiple of it.
+pub(super) const SAMPLES_AT_A_TIME: u32 = 16;
+
+/// `PLANE_SAMPLES` of kernels/discrete/test.cuh: samples in an element of a plane.
+pub(super) const PLANE_SAMPLES: u32 = 128;
+
+/// `ASKED_WORDS` of kernels/discrete/test.cuh: words of a record for the CPU before its members.
+pub(super) const ASKED_WORDS: u64 = 6;
+
+/// `G2` of kernels/discrete/test.cuh: number of the statistic.
+pub(super) const G2: u64 = 0;
+
+/// `X2` of kernels/discrete/test.cuh: number of the statistic.
+pub(super) const X2: u64 = 1;
+
+/// `TILE` of kernels/gauss/correlation.cu: columns of a tile.
+pub(super) const TILE: u32 = 64;
+
+/// `CORRELATION_THREADS` of kernels/gauss/correlation.cu: threads of a block.
+pub(super) const CORRELATION_THREADS: u32 = 256;
+
+/// `PRODUCT_BYTES` of kernels/gauss/correlation.cu: bytes of shared memory of a block of `cor_product`.
+pub(super) const PRODUCT_BYTES: u64 = 16640;
+
+/// `SPECIAL` of kernels/gauss/shared.cuh: the largest sets that have a kernel of their own, which keeps Cholesky rows in registers.
+pub(super) const SPECIAL: u32 = 8;
+
+/// `DECIDING_THREADS` of kernels/gauss/test.cuh: threads of a block of kernels that decide tests, at most.
+pub(super) const DECIDING_THREADS: u32 = 128;
+
+/// `LISTED` of kernels/knn/pairs.cuh: neighbours that the paper's kernel lists, at most.
+pub(super) const LISTED: u64 = 512;
+
+/// `FRENZEL_POMPE` of kernels/knn/test.cuh: number of the estimator.
+pub(super) const FRENZEL_POMPE: u64 = 0;
+
+/// `MESNER_SHALIZI` of kernels/knn/test.cuh: number of the estimator.
+pub(super) const MESNER_SHALIZI: u64 = 1;
+
+/// `GAO` of kernels/knn/test.cuh: number of the estimator.
+pub(super) const GAO: u64 = 2;
+
+/// `NO_SET` of kernels/knn/test.cuh: `test_set` where S is empty.
+pub(super) const NO_SET: u32 = 0xffffffff;
+
+/// `KNN_THREADS` of kernels/knn/test.cuh: threads of a block that finds neighbours, permutes by sample, sums by warps or makes planes.
+pub(super) const KNN_THREADS: u32 = 128;
+
+/// `PAPER_THREADS` of kernels/knn/test.cuh: threads of a block of the paper's kernel.
+pub(super) const PAPER_THREADS: u32 = 32;
+
+/// `SHUFFLING_THREADS` of kernels/knn/test.cuh: threads of a block of the kernel that permutes by place, at most.
+pub(super) const SHUFFLING_THREADS: u32 = 128;
+
+/// `SLOT_THREADS` of kernels/knn/test.cuh: threads of a block of kernels that count with x's planes in device memory.
+pub(super) const SLOT_THREADS: u32 = 256;
+
+/// `SLOT_BYTES` of kernels/search/args.cuh: bytes of an element of `Args::slot`.
+pub(super) const SLOT_BYTES: u64 = 48;
+
+/// `VERTEX_BITS` of kernels/search/args.cuh: bits of a vertex in `Report::widest`.
+pub(super) const VERTEX_BITS: u32 = 21;
+
+/// `NO_MODE` of kernels/selection/counts.cuh: `Feature::mode` where no level is that of more than half of the samples, or none is known.
+pub(super) const NO_MODE: u32 = 0xffffffff;
+
+/// `PARTIAL_BYTES` of kernels/selection/counts.cuh: bytes of shared memory before a table: the partial sums of up to 32 warps.
+pub(super) const PARTIAL_BYTES: u64 = 512;
+
+/// `bench_bytes` of kernels/discrete/count.cuh.
+pub(super) const fn bench_bytes(largest_set: u64) -> u64 {
+    let others = 32 * (48 + 8 + 4 + 4 + 4);
+    let warps = 256 / 32 * 16;
+    others + warps + 16 + 32 + 8 * largest_set
+}
+
+/// `bench_scratch` of kernels/discrete/count.cuh.
+pub(super) const fn bench_scratch(hash: u64, n: u64, most_cells: u64) -> u64 {
+    12 * hash + 4 + 12 * n + 4 * most_cells
+}
+
+/// `edge_bytes` of kernels/discrete/level.cu.
+///
+/// Bytes of scratch of a thread of `dis_edge`: the places and members of a set, a table.
+pub(super) const fn edge_bytes(size: u64, most_cells: u64) -> u64 {
+    u64::div_ceil(4 * most_cells + 8 * size, 16) * 16
+}
+
+/// `paper_doubles` of kernels/gauss/papers.cu.
+///
+/// Working memory of a warp in doubles: the inverse for 32 sets, the exact formula, the places of 32 sets, a set.
+pub(super) const fn paper_doubles(l: u64) -> u64 {
+    32 * l * l + exact_doubles(l) + 16 * l + l
+}
+
+/// `settle_doubles` of kernels/gauss/settle.cu.
+///
+/// Working memory of a warp in doubles: the exact formula, a set.
+pub(super) const fn settle_doubles(l: u64) -> u64 {
+    exact_doubles(l) + u64::div_ceil(l, 2)
+}
+
+/// `shared_doubles` of kernels/gauss/shared.cuh.
+///
+/// Working memory of a warp in doubles: that of `Work`.
+pub(super) const fn shared_doubles(l: u64) -> u64 {
+    let groups = if l > 8 { 1 } else if l <= 2 { 32 } else { 4 };
+    let rows = if l > 8 { 32 * l } else { 0 };
+    let words = groups + l + groups * l;
+    l * l + 2 * l + groups * exact_apart(l) + (l + 1) * 32 + 16 * 32 + 48 + rows + groups + words / 2 + 1
+}
+
+/// `exact_doubles` of kernels/gauss/test.cuh.
+///
+/// Doubles that `exact` works in: two matrices of (size + 2) x (size + 2).
+pub(super) const fn exact_doubles(size: u64) -> u64 {
+    2 * (size + 2) * (size + 2)
+}
+
+/// `exact_apart` of kernels/gauss/test.cuh.
+///
+/// Doubles from the matrices of one exact test to those of the next, such that groups of lanes, which go the same way through
+/// them, meet different banks of shared memory (16 of a double's width; a group reads along columns and along rows).
+pub(super) const fn exact_apart(size: u64) -> u64 {
+    let bank = if size <= 2 { 1 } else if size % 2 == 1 { 8 } else { 9 };
+    exact_doubles(size) + (bank + 16 - exact_doubles(size) % 16) % 16
+}
+
+/// `plane_words` of kernels/knn/planes.cuh.
+///
+/// Words of a plane's row that hold places, in groups of four.
+pub(super) const fn plane_words(n: u64) -> u64 {
+    u64::div_ceil(n, 128) * 4
+}
+
+/// `plane_stride` of kernels/knn/planes.cuh.
+///
+/// Words from row to row of a plane: an odd number of groups of four, so that rows begin in different banks of shared memory.
+pub(super) const fn plane_stride(n: u64) -> u64 {
+    4 * (plane_words(n) / 4 / 2 * 2 + 1)
+}
+
+/// `team_plane_bytes` of kernels/knn/planes.cuh.
+///
+/// What a team that counts in shared memory has there: a plane; x by place, with a spare word after each 32, so that a warp that
+/// reads every 32nd place meets no bank twice; guesses.
+pub(super) const fn team_plane_bytes(n: u64) -> u64 {
+    4 * plane_stride(n) * (n + 1)
+}
+
+/// `team_values_bytes` of kernels/knn/planes.cuh.
+pub(super) const fn team_values_bytes(n: u64) -> u64 {
+    u64::div_ceil(plane_words(n) * 68, 16) * 16
+}
+
+/// `team_bytes` of kernels/knn/planes.cuh.
+pub(super) const fn team_bytes(n: u64) -> u64 {
+    team_plane_bytes(n) + team_values_bytes(n) + u64::div_ceil(2 * n, 16) * 16
+}
+
+/// `most_team_threads` of kernels/knn/planes.cuh.
+///
+/// Threads of a block that counts in shared memory, at most, by the number of planes of a test.
+pub(super) const fn most_team_threads(dims: u64) -> u64 {
+    if dims <= 1 { 1024 } else { 512 }
+}
+
+/// `shuffle_bytes` of kernels/knn/planes.cuh.
+///
+/// Bytes of shared memory for one permutation by place, without the order of its samples.
+pub(super) const fn shuffle_bytes(n: u64, k_perm: u64) -> u64 {
+    u64::div_ceil(n, 32) * 4 + 2 * k_perm
+}
+
+/// `counter_words` of kernels/selection/counts.cuh.
+///
+/// Words that `cells` counters of `bits` take, a multiple of four.
+pub(super) const fn counter_words(cells: u64, bits: u64) -> u64 {
+    u64::div_ceil(cells, 128 / bits) * 4
+}
 
 /// `Report` of kernels/search/args.cuh.
 #[repr(C)]
@@ -12,7 +205,7 @@ pub(super) struct Report {
     pub removed: u64,
     /// twice the number of edges
     pub ends: u64,
-    /// of the vertex x of largest degree with a pair (x, y) to test: degree << 42 | (2^21 - 1 - x) << 21 | y
+    /// of the vertex x of largest degree with a pair (x, y) to test: its degree, last vertex - x, y, of VERTEX_BITS each
     pub widest: u64,
     /// whether a side was visited that has more candidates than the sets have members
     pub go_on: u64,
@@ -161,7 +354,7 @@ pub(super) struct DiscreteArgs {
     pub planes: u64,
     /// by variable: element where its planes start, one plane a level; NEVER: it has none
     pub plane: u64,
-    /// elements of a plane, 128 samples each
+    /// elements of a plane
     pub plane_size: u64,
     /// tables of up to this many cells are counted by planes
     pub plane_cells: u64,
@@ -178,7 +371,7 @@ pub(super) struct DiscreteArgs {
     pub adapt: u64,
     /// cells of 4 bytes in shared memory that a block has for tables
     pub area: u64,
-    /// vertices y of an item of work, at most MOST
+    /// vertices y of an item of work, at most MOST_OTHERS
     pub tile: u64,
     /// places for strata that occur, a power of two, at least 2 n; 0: no scratch
     pub hash: u64,

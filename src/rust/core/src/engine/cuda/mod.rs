@@ -6,8 +6,9 @@
 //! * [`gauss`], `discrete`: the levels of a search and arbitrary questions, for the Gaussian test and for discrete variables;
 //!   [`gauss::correlation`] makes the correlation matrix of data.
 //! * [`knn`]: the nearest-neighbour test. [`selection`]: the counts of a feature selection.
-//! * `arguments`: the structs that host and kernels share; the kernels' sources are in kernels/.
+//! * `arguments`: structs, constants and sizes that host and kernels share; the kernels' sources are in kernels/.
 
+#[rustfmt::skip]
 mod arguments;
 pub mod card;
 mod discrete;

@@ -11,8 +11,7 @@ use flate2::read::GzDecoder;
 use super::device::failure;
 use crate::Result;
 
-/// Threads of a warp.
-pub(in crate::engine::cuda) const WARP: u32 = 32;
+pub(in crate::engine::cuda) use crate::engine::cuda::arguments::WARP;
 
 /// A source file: its folder and name in kernels/, its gzipped PTX as made by `tools/build-kernels`, its entry points.
 type Module = (&'static str, &'static [u8], &'static [&'static str]);
@@ -83,24 +82,6 @@ pub(in crate::engine::cuda) fn inflated(ptx: &[u8]) -> String {
         Ok(_) => text,
         Err(_) => String::new(),
     }
-}
-
-/// Bytes of a slot: `SLOT_BYTES` of kernels/search/args.cuh.
-pub(in crate::engine::cuda) const SLOT_BYTES: u64 = 48;
-
-/// Doubles that the exact formula works in: `exact_doubles` of kernels/gauss/test.cuh.
-pub(in crate::engine::cuda) fn exact_doubles(size: u64) -> u64 {
-    2 * (size + 2) * (size + 2)
-}
-
-/// Doubles from the working memory of one exact test to that of the next: `exact_apart` of kernels/gauss/test.cuh.
-pub(in crate::engine::cuda) fn exact_apart(size: u64) -> u64 {
-    let bank = match size {
-        0..=2 => 1,
-        _ if size % 2 == 1 => 8,
-        _ => 9,
-    };
-    exact_doubles(size) + (bank + 16 - exact_doubles(size) % 16) % 16
 }
 
 /// The loaded kernels. The driver compiles a module when one of its kernels is first asked for, and caches the result on disk.

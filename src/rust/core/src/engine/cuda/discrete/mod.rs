@@ -4,7 +4,7 @@ pub(super) mod asked;
 pub(super) mod counting;
 
 use crate::ci::discrete::Discrete;
-use crate::engine::cuda::arguments::{DiscreteArgs, Report, SearchArgs};
+use crate::engine::cuda::arguments::{DiscreteArgs, Report, SearchArgs, COUNTING_THREADS};
 use crate::engine::cuda::card::kernels::WARP;
 use crate::engine::cuda::card::memory::Buffer;
 use crate::engine::cuda::search::CudaSearch;
@@ -12,7 +12,7 @@ use crate::engine::cuda::Strategy;
 use crate::graph::subsets;
 use crate::observer::Observer;
 use crate::Result;
-use counting::{Scratch, Tables, BLOCK};
+use counting::{Scratch, Tables};
 
 /// Ranks of the first stage, and the factor from one stage to the next: most pairs are separated by one of their first sets, and
 /// sets of one stage do not spare each other's tests.
@@ -74,7 +74,7 @@ impl CudaSearch<'_, '_> {
                 let threads = (beta * gamma).next_multiple_of(WARP);
                 (counting::scratch_of_threads(test, size, threads, processors, room), threads, threads, 16)
             }
-            _ => (counting::scratch(test, size, tables.area, processors, room), BLOCK, 1, tables.bytes),
+            _ => (counting::scratch(test, size, tables.area, processors, room), COUNTING_THREADS, 1, tables.bytes),
         };
         let users = u64::from(scratch.blocks) * u64::from(each);
         let plan = &mut self.engine.held.plan;

@@ -3,8 +3,8 @@
 use super::rules;
 use crate::ci::gauss::{Gauss, Reading, Undefined, MISSING, TOO_FEW};
 use crate::ci::Batch;
-use crate::engine::cuda::arguments::SearchArgs;
-use crate::engine::cuda::card::kernels::{exact_doubles, WARP};
+use crate::engine::cuda::arguments::{exact_doubles, SearchArgs};
+use crate::engine::cuda::card::kernels::WARP;
 use crate::engine::cuda::card::memory::Buffer;
 use crate::engine::cuda::card::plan::{aligned, Plan};
 use crate::engine::cuda::CudaEngine;

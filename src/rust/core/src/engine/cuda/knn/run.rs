@@ -1,11 +1,11 @@
 //! A batch of tests on the card.
 
-use crate::engine::cuda::arguments::KnnArgs;
+use crate::engine::cuda::arguments::{KnnArgs, KNN_THREADS, NO_SET, PAPER_THREADS, SLOT_THREADS};
 use std::collections::{HashMap, HashSet};
 
 use super::data::{upload_data, Data};
 use super::kernels::{planes_kernel, warps_kernel};
-use super::plan::{Form, Plan, PAPER_THREADS, SLOT_THREADS, THREADS};
+use super::plan::{Form, Plan};
 use super::KnnCudaEngine;
 use crate::ci::knn::Outcome;
 use crate::ci::Batch;
@@ -18,9 +18,6 @@ use crate::Result;
 
 /// Permutations of the first launch of tests that may stop early; launches grow from there.
 const FIRST_PERMUTATIONS: usize = 8;
-
-/// No set: `NO_SET` of kernels/knn/test.cuh.
-const NO_SET: u32 = u32::MAX;
 
 /// A test that is not decided yet.
 struct Test {
@@ -205,9 +202,9 @@ fn make_planes(
     card.upload(args.plane_list, &list)?;
     // A thread takes a word of about 32 rows. A grid's second dimension ends at 65,535.
     args.ranges = (args.n + 1).div_ceil(32);
-    let blocks = (shape.plane_words() * args.ranges).div_ceil(u64::from(THREADS)) as u32;
+    let blocks = (shape.plane_words() * args.ranges).div_ceil(u64::from(KNN_THREADS)) as u32;
     sliced(engine, args, [columns.len() as u64, 65_535], &mut |_| look(), |card, args, planes| {
-        card.launch("knn_planes", (blocks, planes), THREADS, 0, args)
+        card.launch("knn_planes", (blocks, planes), KNN_THREADS, 0, args)
     })
 }
 
@@ -253,7 +250,7 @@ fn find_neighbours(
         &mut |_| look(),
         |card, args, samples| {
             let warps = u64::from(samples).min(plan.row_warps);
-            card.launch(name, (warps.div_ceil(u64::from(THREADS / WARP)) as u32, 1), THREADS, 0, args)
+            card.launch(name, (warps.div_ceil(u64::from(KNN_THREADS / WARP)) as u32, 1), KNN_THREADS, 0, args)
         },
     )
 }
@@ -303,7 +300,7 @@ fn permute_and_sum(
             args.lists = args.taken + aligned(4 * (permutations * args.n.div_ceil(32)) as usize);
             let name = data.kernel("knn_permute_f", "knn_permute_d");
             sliced(engine, args, [permutations, shape.slice_shuffles()], &mut |_| watch(0.0), |card, args, count| {
-                card.launch(name, (count.div_ceil(THREADS), 1), THREADS, 0, args)
+                card.launch(name, (count.div_ceil(KNN_THREADS), 1), KNN_THREADS, 0, args)
             })?;
             if form == Form::Warps {
                 sum_by_warps(engine, data, args, watch)?;
@@ -361,11 +358,11 @@ fn sum_by_planes(
     }
     args.slots = engine.held.device(Buffer::KnnSlots)?;
     args.ranges = (args.n + 1).div_ceil(32);
-    let of_planes = (shape.plane_words() * args.ranges).div_ceil(u64::from(THREADS)) as u32;
+    let of_planes = (shape.plane_words() * args.ranges).div_ceil(u64::from(KNN_THREADS)) as u32;
     let of_places = args.n.div_ceil(u64::from(SLOT_THREADS)) as u32;
     let slice = shape.slice_planes(dims).min(plan.slots as u64);
     sliced(engine, args, [args.tests * args.permutations, slice], watch, |card, args, slots| {
-        card.launch("knn_slots", (of_planes, slots), THREADS, 0, args)?;
+        card.launch("knn_slots", (of_planes, slots), KNN_THREADS, 0, args)?;
         card.launch(name, (of_places, slots), SLOT_THREADS, 0, args)
     })
 }
@@ -379,7 +376,7 @@ fn sum_by_warps(
     let Data { shape, plan, .. } = data;
     let (name, in_registers) = warps_kernel(shape.n);
     let count = args.permutations as usize;
-    let warps_a_block = u64::from(THREADS / WARP);
+    let warps_a_block = u64::from(KNN_THREADS / WARP);
     args.samples_a_warp = shape.samples_a_warp(args.tests as usize, count, plan.row_warps);
     args.tiles = args.n.div_ceil(warps_a_block * args.samples_a_warp);
     if !in_registers {
@@ -388,7 +385,7 @@ fn sum_by_warps(
     }
     let slice = shape.slice_blocks(count, args.samples_a_warp, plan.row_warps);
     sliced(engine, args, [args.tests * args.tiles, slice], watch, |card, args, blocks| {
-        card.launch(name, (blocks, 1), THREADS, 8 * warps_a_block * args.permutations, args)
+        card.launch(name, (blocks, 1), KNN_THREADS, 8 * warps_a_block * args.permutations, args)
     })
 }
 

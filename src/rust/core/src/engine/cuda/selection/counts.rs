@@ -1,8 +1,10 @@
 //! The launches of a step of a feature selection.
 
-use super::kernels::{counter_bits, groups_in, table_words, LEVELS_AT, PARTIAL_BYTES};
+use std::mem::offset_of;
+
+use super::kernels::{counter_bits, groups_in, table_words};
 use super::{stride, write_codes, CudaCounting, BLOCK, MODES_FROM, WARP};
-use crate::engine::cuda::arguments::{Feature, SelectionArgs};
+use crate::engine::cuda::arguments::{Feature, SelectionArgs, PARTIAL_BYTES};
 use crate::engine::cuda::card::memory::Buffer;
 use crate::observer::Observer;
 use crate::select::{Joint, Partner, Sums};
@@ -121,7 +123,7 @@ impl CudaCounting<'_> {
             for (i, (known, &skip)) in known.iter_mut().zip(wanted).enumerate() {
                 if *known != skip {
                     let (index, levels) = self.slots[block * BLOCK + i];
-                    let at = self.args.features + (index * size_of::<Feature>()) as u64 + LEVELS_AT;
+                    let at = self.args.features + (index * size_of::<Feature>() + offset_of!(Feature, levels)) as u64;
                     self.held.card.upload(at, &[if skip { 0 } else { levels }])?;
                     *known = skip;
                 }

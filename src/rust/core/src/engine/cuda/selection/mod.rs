@@ -12,7 +12,7 @@ mod counts;
 mod joined;
 mod kernels;
 
-use crate::engine::cuda::arguments::{Feature, SelectionArgs};
+use crate::engine::cuda::arguments::{Feature, SelectionArgs, NO_MODE};
 use std::ops::Range;
 
 use crate::ci::discrete::Codes;
@@ -25,7 +25,6 @@ use crate::observer::Observer;
 use crate::pool::{default_threads, Pool};
 use crate::select::{CountLogs, Counting, FeatureCodes, Partner, Samples, Sums};
 use crate::Result;
-use kernels::NO_MODE;
 
 /// How the work is divided between CPU and GPU. All strategies give the same answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
