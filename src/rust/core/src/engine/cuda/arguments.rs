@@ -1,6 +1,199 @@
-//! The structs that the host shares with the kernels. Written by tools/build-kernels from the kernels' sources.
+//! What the host shares with the kernels. Written by tools/build-kernels from the kernels' sources.
 
-/// `Report` of kernels/args.cuh.
+/// `WARP` of kernels/card/threads.cuh: threads of a warp.
+pub(super) const WARP: u32 = 32;
+
+/// `COUNTING_THREADS` of kernels/discrete/test.cuh: threads of a block that counts.
+pub(super) const COUNTING_THREADS: u32 = 256;
+
+/// `COUNTING_BLOCKS` of kernels/discrete/test.cuh: such blocks of a multiprocessor, at most: their registers leave room for no more.
+pub(super) const COUNTING_BLOCKS: u32 = 3;
+
+/// `MOST_OTHERS` of kernels/discrete/test.cuh: vertices y that a block counts for at a time, at most.
+pub(super) const MOST_OTHERS: u64 = 32;
+
+/// `SAMPLES_AT_A_TIME` of kernels/discrete/test.cuh: samples that a thread reads at a time; columns are padded to a multiple of it.
+pub(super) const SAMPLES_AT_A_TIME: u32 = 16;
+
+/// `PLANE_SAMPLES` of kernels/discrete/test.cuh: samples in an element of a plane.
+pub(super) const PLANE_SAMPLES: u32 = 128;
+
+/// `ASKED_WORDS` of kernels/discrete/test.cuh: words of a record for the CPU before its members.
+pub(super) const ASKED_WORDS: u64 = 6;
+
+/// `G2` of kernels/discrete/test.cuh: number of the statistic.
+pub(super) const G2: u64 = 0;
+
+/// `X2` of kernels/discrete/test.cuh: number of the statistic.
+pub(super) const X2: u64 = 1;
+
+/// `TILE` of kernels/gauss/correlation.cu: columns of a tile.
+pub(super) const TILE: u32 = 64;
+
+/// `CORRELATION_THREADS` of kernels/gauss/correlation.cu: threads of a block.
+pub(super) const CORRELATION_THREADS: u32 = 256;
+
+/// `PRODUCT_BYTES` of kernels/gauss/correlation.cu: bytes of shared memory of a block of `cor_product`.
+pub(super) const PRODUCT_BYTES: u64 = 16640;
+
+/// `SPECIAL` of kernels/gauss/shared.cuh: the largest sets that have a kernel of their own, which keeps Cholesky rows in registers.
+pub(super) const SPECIAL: u32 = 8;
+
+/// `DECIDING_THREADS` of kernels/gauss/test.cuh: threads of a block of kernels that decide tests, at most.
+pub(super) const DECIDING_THREADS: u32 = 128;
+
+/// `LISTED` of kernels/knn/pairs.cuh: neighbours that the paper's kernel lists, at most.
+pub(super) const LISTED: u64 = 512;
+
+/// `FRENZEL_POMPE` of kernels/knn/test.cuh: number of the estimator.
+pub(super) const FRENZEL_POMPE: u64 = 0;
+
+/// `MESNER_SHALIZI` of kernels/knn/test.cuh: number of the estimator.
+pub(super) const MESNER_SHALIZI: u64 = 1;
+
+/// `GAO` of kernels/knn/test.cuh: number of the estimator.
+pub(super) const GAO: u64 = 2;
+
+/// `NO_SET` of kernels/knn/test.cuh: `test_set` where S is empty.
+pub(super) const NO_SET: u32 = 0xffffffff;
+
+/// `KNN_THREADS` of kernels/knn/test.cuh: threads of a block that finds neighbours, permutes by sample, sums by warps or makes planes.
+pub(super) const KNN_THREADS: u32 = 128;
+
+/// `PAPER_THREADS` of kernels/knn/test.cuh: threads of a block of the paper's kernel.
+pub(super) const PAPER_THREADS: u32 = 32;
+
+/// `SHUFFLING_THREADS` of kernels/knn/test.cuh: threads of a block of the kernel that permutes by place, at most.
+pub(super) const SHUFFLING_THREADS: u32 = 128;
+
+/// `SLOT_THREADS` of kernels/knn/test.cuh: threads of a block of kernels that count with x's planes in device memory.
+pub(super) const SLOT_THREADS: u32 = 256;
+
+/// `SLOT_BYTES` of kernels/search/args.cuh: bytes of an element of `Args::slot`.
+pub(super) const SLOT_BYTES: u64 = 48;
+
+/// `VERTEX_BITS` of kernels/search/args.cuh: bits of a vertex in `Report::widest`.
+pub(super) const VERTEX_BITS: u32 = 21;
+
+/// `NO_MODE` of kernels/selection/counts.cuh: `Feature::mode` where no level is that of more than half of the samples, or none is known.
+pub(super) const NO_MODE: u32 = 0xffffffff;
+
+/// `PARTIAL_BYTES` of kernels/selection/counts.cuh: bytes of shared memory before a table: the partial sums of up to 32 warps.
+pub(super) const PARTIAL_BYTES: u64 = 512;
+
+/// `bench_bytes` of kernels/discrete/count.cuh.
+pub(super) const fn bench_bytes(largest_set: u64) -> u64 {
+    let others = 32 * (48 + 8 + 4 + 4 + 4);
+    let warps = 256 / 32 * 16;
+    others + warps + 16 + 32 + 8 * largest_set
+}
+
+/// `bench_scratch` of kernels/discrete/count.cuh.
+pub(super) const fn bench_scratch(hash: u64, n: u64, most_cells: u64) -> u64 {
+    12 * hash + 4 + 12 * n + 4 * most_cells
+}
+
+/// `edge_bytes` of kernels/discrete/level.cu.
+///
+/// Bytes of scratch of a thread of `dis_edge`: the places and members of a set, a table.
+pub(super) const fn edge_bytes(size: u64, most_cells: u64) -> u64 {
+    u64::div_ceil(4 * most_cells + 8 * size, 16) * 16
+}
+
+/// `paper_doubles` of kernels/gauss/papers.cu.
+///
+/// Working memory of a warp in doubles: the inverse for 32 sets, the exact formula, the places of 32 sets, a set.
+pub(super) const fn paper_doubles(l: u64) -> u64 {
+    32 * l * l + exact_doubles(l) + 16 * l + l
+}
+
+/// `settle_doubles` of kernels/gauss/settle.cu.
+///
+/// Working memory of a warp in doubles: the exact formula, a set.
+pub(super) const fn settle_doubles(l: u64) -> u64 {
+    exact_doubles(l) + u64::div_ceil(l, 2)
+}
+
+/// `shared_doubles` of kernels/gauss/shared.cuh.
+///
+/// Working memory of a warp in doubles: that of `Work`.
+pub(super) const fn shared_doubles(l: u64) -> u64 {
+    let groups = if l > 8 { 1 } else if l <= 2 { 32 } else { 4 };
+    let rows = if l > 8 { 32 * l } else { 0 };
+    let words = groups + l + groups * l;
+    l * l + 2 * l + groups * exact_apart(l) + (l + 1) * 32 + 16 * 32 + 48 + rows + groups + words / 2 + 1
+}
+
+/// `exact_doubles` of kernels/gauss/test.cuh.
+///
+/// Doubles that `exact` works in: two matrices of (size + 2) x (size + 2).
+pub(super) const fn exact_doubles(size: u64) -> u64 {
+    2 * (size + 2) * (size + 2)
+}
+
+/// `exact_apart` of kernels/gauss/test.cuh.
+///
+/// Doubles from the matrices of one exact test to those of the next, such that groups of lanes, which go the same way through
+/// them, meet different banks of shared memory (16 of a double's width; a group reads along columns and along rows).
+pub(super) const fn exact_apart(size: u64) -> u64 {
+    let bank = if size <= 2 { 1 } else if size % 2 == 1 { 8 } else { 9 };
+    exact_doubles(size) + (bank + 16 - exact_doubles(size) % 16) % 16
+}
+
+/// `plane_words` of kernels/knn/planes.cuh.
+///
+/// Words of a plane's row that hold places, in groups of four.
+pub(super) const fn plane_words(n: u64) -> u64 {
+    u64::div_ceil(n, 128) * 4
+}
+
+/// `plane_stride` of kernels/knn/planes.cuh.
+///
+/// Words from row to row of a plane: an odd number of groups of four, so that rows begin in different banks of shared memory.
+pub(super) const fn plane_stride(n: u64) -> u64 {
+    4 * (plane_words(n) / 4 / 2 * 2 + 1)
+}
+
+/// `team_plane_bytes` of kernels/knn/planes.cuh.
+///
+/// What a team that counts in shared memory has there: a plane; x by place, with a spare word after each 32, so that a warp that
+/// reads every 32nd place meets no bank twice; guesses.
+pub(super) const fn team_plane_bytes(n: u64) -> u64 {
+    4 * plane_stride(n) * (n + 1)
+}
+
+/// `team_values_bytes` of kernels/knn/planes.cuh.
+pub(super) const fn team_values_bytes(n: u64) -> u64 {
+    u64::div_ceil(plane_words(n) * 68, 16) * 16
+}
+
+/// `team_bytes` of kernels/knn/planes.cuh.
+pub(super) const fn team_bytes(n: u64) -> u64 {
+    team_plane_bytes(n) + team_values_bytes(n) + u64::div_ceil(2 * n, 16) * 16
+}
+
+/// `most_team_threads` of kernels/knn/planes.cuh.
+///
+/// Threads of a block that counts in shared memory, at most, by the number of planes of a test.
+pub(super) const fn most_team_threads(dims: u64) -> u64 {
+    if dims <= 1 { 1024 } else { 512 }
+}
+
+/// `shuffle_bytes` of kernels/knn/planes.cuh.
+///
+/// Bytes of shared memory for one permutation by place, without the order of its samples.
+pub(super) const fn shuffle_bytes(n: u64, k_perm: u64) -> u64 {
+    u64::div_ceil(n, 32) * 4 + 2 * k_perm
+}
+
+/// `counter_words` of kernels/selection/counts.cuh.
+///
+/// Words that `cells` counters of `bits` take, a multiple of four.
+pub(super) const fn counter_words(cells: u64, bits: u64) -> u64 {
+    u64::div_ceil(cells, 128 / bits) * 4
+}
+
+/// `Report` of kernels/search/args.cuh.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Report {
@@ -12,7 +205,7 @@ pub(super) struct Report {
     pub removed: u64,
     /// twice the number of edges
     pub ends: u64,
-    /// of the vertex x of largest degree with a pair (x, y) to test: degree << 42 | (2^21 - 1 - x) << 21 | y
+    /// of the vertex x of largest degree with a pair (x, y) to test: its degree, last vertex - x, y, of VERTEX_BITS each
     pub widest: u64,
     /// whether a side was visited that has more candidates than the sets have members
     pub go_on: u64,
@@ -28,15 +221,21 @@ pub(super) struct Report {
     pub next_second: u64,
     /// least number of sets in an item of work
     pub chunk: u64,
-    /// stage of the level that is under way (discrete variables)
-    pub stage: u64,
-    /// tests left to the CPU (discrete variables)
+    /// the last stage that began
+    pub stage_begun: u64,
+    /// its items of work
+    pub stage_items: u64,
+    /// those of them that were handed out
+    pub stage_next: u64,
+    /// whether the level has stages that did not end
+    pub stages_left: u64,
+    /// tests left to the CPU
     pub asked: u64,
-    /// nanoseconds at which the first launch under way began; 0: none has (discrete variables)
-    pub began: u64,
+    /// nanoseconds at which the first launch under way began; 0: none has
+    pub clock_start: u64,
 }
 
-/// `Args` of kernels/args.cuh.
+/// `Args` of kernels/search/args.cuh.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SearchArgs {
@@ -63,40 +262,46 @@ pub(super) struct SearchArgs {
     pub list: u64,
     /// sets of one: by list entry of the smaller vertex
     pub verdict: u64,
-    /// by list entry
+    /// by list entry: what the level learns of that side (search/slots.cuh)
     pub slot: u64,
     /// by list entry x -> y: index of the entry y -> x
     pub twin: u64,
     /// by row: number of its first item of work; p + 1 of them
-    pub items: u64,
-    /// n over k at k * stride + n, saturating
+    pub first_item: u64,
+    /// sets of one, by row: number of its records in `log`. The memory of `degree`, which is not needed then
+    pub record_count: u64,
+    /// sets of one, by row: number of its first record; p + 1 of them. The memory of `first_item`, likewise
+    pub first_record: u64,
+    /// n over k at k * binomial_stride + n, saturating
     pub binomial: u64,
-    pub stride: u64,
+    pub binomial_stride: u64,
     /// records (row, other, members)
     pub log: u64,
     pub report: u64,
     /// working memory that shared memory does not hold; null: none
     pub scratch: u64,
-    /// bytes of it for a warp (discrete variables: for a block; strategy "edge": for a thread)
-    pub scratch_bytes: u64,
+    /// working memory of a warp, there or in shared memory (Gaussian test)
+    pub warp_bytes: u64,
     /// members of a conditioning set
     pub size: u64,
-    /// rows of this launch: first_row to last_row - 1
+    /// rows of this launch: first_row to end_row - 1
     pub first_row: u64,
-    pub last_row: u64,
+    pub end_row: u64,
     /// 0: sets of the smaller vertex's neighbours, 1: of the larger one's
     pub second: u64,
     /// nanoseconds after which a launch takes no more work
     pub budget: u64,
     /// about how many warps share the work of a level
-    pub warps: u64,
-    /// ranks of this launch: from to to - 1 (strategies "edge" and "set", discrete variables)
-    pub from: u64,
-    pub to: u64,
-    /// edges (strategy "edge") or sets (strategy "set") of a block
+    pub level_warps: u64,
+    /// ranks of this launch: first_rank to end_rank - 1 (strategies "edge" and "set", discrete variables)
+    pub first_rank: u64,
+    pub end_rank: u64,
+    /// strategy "edge": edges of a block; else 0
     pub beta: u64,
-    /// tests of an edge that run at a time (strategy "edge")
+    /// strategy "edge": tests of an edge that run at a time
     pub gamma: u64,
+    /// strategy "set": sets of a block
+    pub theta: u64,
     /// q below this: independent for certain
     pub below: f64,
     /// q above this: dependent for certain
@@ -110,7 +315,7 @@ pub(super) struct SearchArgs {
     pub critical: f64,
     /// likewise for -r
     pub critical_neg: f64,
-    /// sqrt(n - size - 3); in a batch n
+    /// sqrt(n - size - 3)
     pub scale: f64,
     /// sqrt(n - 3)
     pub scale_marginal: f64,
@@ -125,7 +330,7 @@ pub(super) struct SearchArgs {
     /// x, y of each
     pub pairs: u64,
     /// where each set ends in `sets`
-    pub ends: u64,
+    pub set_ends: u64,
     pub sets: u64,
     /// p of each
     pub answers: u64,
@@ -133,7 +338,7 @@ pub(super) struct SearchArgs {
     pub count: u64,
 }
 
-/// `Discrete` of kernels/discrete.cuh.
+/// `Discrete` of kernels/discrete/test.cuh.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct DiscreteArgs {
@@ -147,7 +352,7 @@ pub(super) struct DiscreteArgs {
     pub planes: u64,
     /// by variable: element where its planes start, one plane a level; NEVER: it has none
     pub plane: u64,
-    /// elements of a plane, 128 samples each
+    /// elements of a plane
     pub plane_size: u64,
     /// tables of up to this many cells are counted by planes
     pub plane_cells: u64,
@@ -164,23 +369,25 @@ pub(super) struct DiscreteArgs {
     pub adapt: u64,
     /// cells of 4 bytes in shared memory that a block has for tables
     pub area: u64,
-    /// vertices y of an item of work, at most MOST
+    /// vertices y of an item of work, at most MOST_OTHERS
     pub tile: u64,
     /// places for strata that occur, a power of two, at least 2 n; 0: no scratch
     pub hash: u64,
     /// most cells of a table in scratch
     pub most_cells: u64,
-    /// stage of the level, from 1: a side and a range of ranks
+    /// bytes of scratch of a block; strategy "edge": in equal parts of its threads
+    pub block_bytes: u64,
+    /// stage of the level that this launch is for, from 1: a side and a range of ranks. The last is its end
     pub stage: u64,
     /// members of the largest set
-    pub widest: u64,
+    pub largest_set: u64,
     /// records for the CPU: x, y, slot (2 words), key (2 words), members
     pub asked: u64,
     /// blocks take no more work once there are this many records
     pub asked_most: u64,
 }
 
-/// `KnnArgs` of kernels/knn.cuh.
+/// `KnnArgs` of kernels/knn/test.cuh.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct KnnArgs {
@@ -188,15 +395,13 @@ pub(super) struct KnnArgs {
     pub n: u64,
     pub k: u64,
     pub k_perm: u64,
-    /// Tests of this launch, permutations of each, and the number of the first: 0 is the data, m + 1 permutation m.
+    /// Tests at once, permutations of each, and the number of the first: 0 is the data, m + 1 permutation m.
     pub tests: u64,
-    pub count: u64,
-    pub first: u64,
-    /// This launch's part, `from` to `until` - 1, of: permutations (kernels that permute, knn_paper_*, knn_slots_*), blocks (knn_sums_*, knn_shared_*), samples of sets (knn_neighbours_*) or planes (knn_planes, knn_slots).
-    pub from: u64,
-    pub until: u64,
-    /// Number of sets.
-    pub sets: u64,
+    pub permutations: u64,
+    pub first_permutation: u64,
+    /// Tasks of this launch: `first_task` to `end_task` - 1. A task is a permutation (kernels that permute, knn_paper_*, knn_slots_*), a block's work (knn_sums_*, knn_shared_*), a sample of a set (knn_neighbours_*) or a plane (knn_planes, knn_slots).
+    pub first_task: u64,
+    pub end_task: u64,
     /// Columns of n values; by column the largest distance in it (infinite unless it is discrete).
     pub values: u64,
     pub caps: u64,
@@ -217,20 +422,20 @@ pub(super) struct KnnArgs {
     pub lists: u64,
     /// Rows of distances that registers do not hold: three for each warp that sums, one for each that looks for neighbours.
     pub rows: u64,
-    /// Values in the rows of a warp.
-    pub rows_a_warp: u64,
+    /// Values in all rows of a warp.
+    pub row_values_a_warp: u64,
     /// Terms of the estimator in fixed point, by count: of a count in one space, of the joint count; that of all n samples.
-    pub own: u64,
-    pub joint: u64,
-    pub all: i64,
+    pub own_terms: u64,
+    pub joint_terms: u64,
+    pub all_term: i64,
     pub estimator: u64,
-    /// Sums of terms by test and permutation; tiles of samples a test (planes: ranges of rows a plane); samples a warp takes.
+    /// Sums of terms by test and permutation; tiles of samples a test; samples a warp takes.
     pub sums: u64,
     pub tiles: u64,
     pub samples_a_warp: u64,
-    /// For planes (knn_planes.cuh), by column: values as whole numbers below n, by sample; samples in ascending order of their values; the place of each sample in that order; for t = 0, .., n the number of values below t; and whether that is t for every column and t.
+    /// For planes (knn/planes.cuh), by column: values as whole numbers below n, by sample; samples in ascending order of their values; the place of each sample in that order; for t = 0, .., n the number of values below t; and whether that is t for every column and t.
     pub whole: u64,
-    pub orders: u64,
+    pub sorted: u64,
     pub places: u64,
     pub below: u64,
     pub plain: u64,
@@ -240,20 +445,21 @@ pub(super) struct KnnArgs {
     pub plane_list: u64,
     pub plane_column: u64,
     pub plane_guide: u64,
-    /// Planes of columns; planes of permuted x; words from row to row of a plane; bytes of a plane; planes a test has.
+    /// Planes of columns; planes of permuted x; words from row to row of a plane; bytes of a plane; ranges of rows of a plane, each a thread's for a word; planes a test has.
     pub planes: u64,
     pub slots: u64,
-    pub stride: u64,
+    pub plane_stride: u64,
     pub plane_bytes: u64,
+    pub ranges: u64,
     pub dims: u64,
     /// The distance of two levels; values from one permuted x to the next; permutations of a block, and at a time.
     pub mismatch: u64,
-    pub row: u64,
+    pub permuted_stride: u64,
     pub permutations_a_block: u64,
     pub teams: u64,
 }
 
-/// `Correlation` of kernels/correlation.cu.
+/// `Correlation` of kernels/gauss/correlation.cu.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct CorrelationArgs {
@@ -271,7 +477,7 @@ pub(super) struct CorrelationArgs {
     pub first_tile: u64,
 }
 
-/// `Selection` of kernels/selection.cuh.
+/// `Selection` of kernels/selection/counts.cuh.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct SelectionArgs {
@@ -302,8 +508,10 @@ pub(super) struct SelectionArgs {
     pub sums: u64,
     /// `count_device`: a table a block
     pub tables: u64,
-    /// words of such a table; `total` and `modes`: counters in shared memory
+    /// words of such a table
     pub table_words: u64,
+    /// `total` and `modes`: counters that shared memory holds
+    pub shared_counters: u64,
     /// `join`: codes of g; null: g has one level
     pub partner: u64,
     /// whether these have 16 bits
@@ -315,7 +523,7 @@ pub(super) struct SelectionArgs {
     pub stepwise: u64,
 }
 
-/// `Feature` of kernels/selection.cuh.
+/// `Feature` of kernels/selection/counts.cuh.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Feature {

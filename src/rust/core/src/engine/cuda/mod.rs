@@ -6,8 +6,9 @@
 //! * [`gauss`], `discrete`: the levels of a search and arbitrary questions, for the Gaussian test and for discrete variables;
 //!   [`gauss::correlation`] makes the correlation matrix of data.
 //! * [`knn`]: the nearest-neighbour test. [`selection`]: the counts of a feature selection.
-//! * `arguments`: the structs that host and kernels share; the kernels' sources are in kernels/.
+//! * `arguments`: structs, constants and sizes that host and kernels share; the kernels' sources are in kernels/.
 
+#[rustfmt::skip]
 mod arguments;
 pub mod card;
 mod discrete;
@@ -184,7 +185,7 @@ impl<'a> CudaEngine<'a> {
     fn working_memory(&mut self, args: &mut SearchArgs, doubles: u64, threads: u32) -> Result<Room> {
         let bytes = 8 * doubles;
         args.scratch = 0;
-        args.scratch_bytes = bytes;
+        args.warp_bytes = bytes;
         let limit = u64::from(self.held.card.shared_limit);
         for threads in [threads, WARP] {
             let shared = bytes * u64::from(threads / WARP);

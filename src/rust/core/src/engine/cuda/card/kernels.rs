@@ -11,10 +11,9 @@ use flate2::read::GzDecoder;
 use super::device::failure;
 use crate::Result;
 
-/// Threads of a warp.
-pub(in crate::engine::cuda) const WARP: u32 = 32;
+pub(in crate::engine::cuda) use crate::engine::cuda::arguments::WARP;
 
-/// A source file: its name, its gzipped PTX as made by `tools/build-kernels`, its entry points.
+/// A source file: its folder and name in kernels/, its gzipped PTX as made by `tools/build-kernels`, its entry points.
 type Module = (&'static str, &'static [u8], &'static [&'static str]);
 
 macro_rules! module {
@@ -25,27 +24,27 @@ macro_rules! module {
 
 /// All modules.
 pub(in crate::engine::cuda) const MODULES: &[Module] = &[
-    module!("graph", "mirror", "pick", "degrees", "offsets", "log_offsets", "items", "fill", "slots", "removal"),
-    module!("gauss_marginal", "marginal", "raise_marginal"),
-    module!("gauss_single", "single", "settle_single", "log_single"),
-    module!("gauss_shared_2", "shared_2"),
-    module!("gauss_shared_3", "shared_3"),
-    module!("gauss_shared_4", "shared_4"),
-    module!("gauss_shared_5", "shared_5"),
-    module!("gauss_shared_6", "shared_6"),
-    module!("gauss_shared_7", "shared_7"),
-    module!("gauss_shared_8", "shared_8"),
-    module!("gauss_shared_any", "shared_any"),
-    module!("gauss_papers", "edge", "set"),
-    module!("gauss_settle", "settle"),
-    module!("gauss_batch", "batch"),
-    module!("discrete_marginal", "dis_planes", "dis_begin", "dis_marginal", "dis_removal"),
-    module!("discrete_level", "dis_slots", "dis_items", "dis_close", "dis_count", "dis_planes_count", "dis_edge"),
-    module!("discrete_settle", "dis_answer", "dis_settle"),
-    module!("discrete_batch", "dis_batch"),
-    module!("knn_single", "knn_neighbours_f", "knn_permute_f", "knn_paper_f"),
+    module!("search/graph", "mirror", "pick", "degrees", "offsets", "log_offsets", "items", "fill", "removal"),
+    module!("gauss/marginal", "marginal", "raise_marginal"),
+    module!("gauss/single", "single", "settle_single", "log_single"),
+    module!("gauss/shared_2", "shared_2"),
+    module!("gauss/shared_3", "shared_3"),
+    module!("gauss/shared_4", "shared_4"),
+    module!("gauss/shared_5", "shared_5"),
+    module!("gauss/shared_6", "shared_6"),
+    module!("gauss/shared_7", "shared_7"),
+    module!("gauss/shared_8", "shared_8"),
+    module!("gauss/shared_any", "shared_any"),
+    module!("gauss/papers", "edge", "set"),
+    module!("gauss/settle", "slots", "settle"),
+    module!("gauss/batch", "batch"),
+    module!("discrete/marginal", "dis_planes", "dis_begin", "dis_marginal", "dis_removal"),
+    module!("discrete/level", "dis_items", "dis_close", "dis_count", "dis_planes_count", "dis_edge"),
+    module!("discrete/settle", "dis_slots", "dis_answer", "dis_settle"),
+    module!("discrete/batch", "dis_batch"),
+    module!("knn/single", "knn_neighbours_f", "knn_permute_f", "knn_paper_f"),
     module!(
-        "knn_planes",
+        "knn/planes",
         "knn_permute_p",
         "knn_planes",
         "knn_slots",
@@ -61,7 +60,7 @@ pub(in crate::engine::cuda) const MODULES: &[Module] = &[
         "knn_slots_more"
     ),
     module!(
-        "knn_double",
+        "knn/double",
         "knn_neighbours_d",
         "knn_permute_d",
         "knn_sums_d2",
@@ -71,9 +70,9 @@ pub(in crate::engine::cuda) const MODULES: &[Module] = &[
         "knn_sums_d0",
         "knn_paper_d"
     ),
-    module!("correlation", "cor_centre", "cor_product", "cor_squares", "cor_finish"),
-    module!("selection", "count_8", "count_16", "count_32", "join_16", "join_32", "total_16", "total_32", "modes"),
-    module!("selection_large", "slices_16", "slices_32", "count_device"),
+    module!("gauss/correlation", "cor_centre", "cor_product", "cor_squares", "cor_finish"),
+    module!("selection/step", "count_8", "count_16", "count_32", "join_16", "join_32", "total_16", "total_32", "modes"),
+    module!("selection/large", "slices_16", "slices_32", "count_device"),
 ];
 
 /// PTX as text; empty, which no driver loads, where the gzip data are broken.
@@ -83,24 +82,6 @@ pub(in crate::engine::cuda) fn inflated(ptx: &[u8]) -> String {
         Ok(_) => text,
         Err(_) => String::new(),
     }
-}
-
-/// Bytes of a slot: `Slot` of kernels/args.cuh.
-pub(in crate::engine::cuda) const SLOT_BYTES: u64 = 48;
-
-/// Doubles that the exact formula works in: `exact_doubles` of kernels/gauss.cuh.
-pub(in crate::engine::cuda) fn exact_doubles(size: u64) -> u64 {
-    2 * (size + 2) * (size + 2)
-}
-
-/// Doubles from the working memory of one exact test to that of the next: `exact_apart` of kernels/gauss.cuh.
-pub(in crate::engine::cuda) fn exact_apart(size: u64) -> u64 {
-    let bank = match size {
-        0..=2 => 1,
-        _ if size % 2 == 1 => 8,
-        _ => 9,
-    };
-    exact_doubles(size) + (bank + 16 - exact_doubles(size) % 16) % 16
 }
 
 /// The loaded kernels. The driver compiles a module when one of its kernels is first asked for, and caches the result on disk.
@@ -184,10 +165,10 @@ mod tests {
             assert_eq!(found, wanted, "{module}");
             // Each takes one struct, by value, of the size that it has in Rust.
             let size = match *module {
-                "correlation" => size_of::<CorrelationArgs>(),
-                name if name.starts_with("discrete") => size_of::<DiscreteArgs>(),
-                "selection" | "selection_large" => size_of::<SelectionArgs>(),
-                "knn_single" | "knn_double" | "knn_planes" => size_of::<KnnArgs>(),
+                "gauss/correlation" => size_of::<CorrelationArgs>(),
+                name if name.starts_with("discrete/") => size_of::<DiscreteArgs>(),
+                name if name.starts_with("knn/") => size_of::<KnnArgs>(),
+                name if name.starts_with("selection/") => size_of::<SelectionArgs>(),
                 _ => size_of::<SearchArgs>(),
             };
             for entry in *entries {

@@ -1,10 +1,10 @@
 //! Tests of discrete variables that the card leaves to the CPU, because p is too near to alpha for two machines' rounding or the
 //! table is too large; and p-values of arbitrary questions about discrete variables.
 
-use crate::engine::cuda::arguments::DiscreteArgs;
+use crate::engine::cuda::arguments::{DiscreteArgs, ASKED_WORDS, COUNTING_THREADS};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::counting::{self, BLOCK};
+use super::counting;
 use crate::ci::discrete::{Counter, Discrete, Margins};
 use crate::ci::Batch;
 use crate::engine::batched::Reply;
@@ -34,7 +34,7 @@ pub(in crate::engine::cuda) fn bring(
     args: &DiscreteArgs,
     count: u64,
 ) -> Result<Vec<Question>> {
-    let (width, size) = (6 + args.widest as usize, args.a.size as usize);
+    let (width, size) = ((ASKED_WORDS + args.largest_set) as usize, args.a.size as usize);
     let each = size_of::<Question>() + 4 * size + 16;
     memory::room(each * count as usize, memory::Use::Level)?;
     let mut found = Vec::with_capacity(count as usize);
@@ -46,7 +46,7 @@ pub(in crate::engine::cuda) fn bring(
             found.extend(numbers::<u32>(piece).chunks_exact(width).map(|record| Question {
                 x: record[0] as usize,
                 y: record[1] as usize,
-                set: record[6..6 + size].to_vec(),
+                set: record[ASKED_WORDS as usize..][..size].to_vec(),
             }));
             Ok(())
         },
@@ -148,7 +148,7 @@ fn run(
     values: &mut [f64],
 ) -> Result<()> {
     engine.send_questions(&mut args.a, pairs, ends, sets)?;
-    engine.held.card.launch("dis_batch", (blocks.min(ends.len() as u32), 1), BLOCK, shared, &*args)?;
+    engine.held.card.launch("dis_batch", (blocks.min(ends.len() as u32), 1), COUNTING_THREADS, shared, &*args)?;
     // SAFETY: `values` has an element for each question, and the stream is synchronised below.
     unsafe { engine.held.card.download(args.a.answers, values.as_mut_ptr(), values.len())? };
     engine.held.card.synchronize("a batch of tests")

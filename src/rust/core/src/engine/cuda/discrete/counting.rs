@@ -1,31 +1,19 @@
 //! Discrete data on the card: level codes, the kernels' arguments, and the memory that counting takes.
 
 use crate::ci::discrete::{Codes, Discrete, Rule, Statistic};
-use crate::engine::cuda::arguments::{DiscreteArgs, SearchArgs};
+use crate::engine::cuda::arguments::{
+    bench_bytes, bench_scratch, edge_bytes, DiscreteArgs, SearchArgs, ASKED_WORDS, COUNTING_BLOCKS, G2, MOST_OTHERS,
+    PLANE_SAMPLES, SAMPLES_AT_A_TIME, X2,
+};
 use crate::engine::cuda::card::memory::Buffer;
 use crate::engine::cuda::CudaEngine;
 use crate::Result;
-
-/// Threads of a block that counts: `BLOCK` of kernels/discrete.cuh.
-pub(in crate::engine::cuda) const BLOCK: u32 = 256;
-
-/// Vertices that a block counts for at a time, at most: `MOST` there.
-const MOST: u64 = 32;
-
-/// Blocks of a multiprocessor, at most: the kernels' registers leave room for no more.
-pub(in crate::engine::cuda) const BLOCKS: u32 = 3;
 
 /// Variables with at most this many levels have bit planes on the card, which take at most half as many bytes as their codes.
 const PLANE_LEVELS: usize = 4;
 
 /// Tables of up to this many cells are counted by planes: measured, see inst/bench/RESULTS.md.
 const PLANE_CELLS: u64 = 32;
-
-/// Samples in an element of a plane.
-const IN_PLANE: usize = 128;
-
-/// Kernels read this many samples at a time; columns are padded to a multiple of it.
-const AT_A_TIME: usize = 16;
 
 /// Cells of a table in scratch, at most: larger ones are left to the CPU, which takes only the cells that occur.
 const MOST_CELLS: u64 = 4 << 20;
@@ -50,7 +38,7 @@ pub(in crate::engine::cuda) struct Coding {
 /// By variable, the byte where its codes start, plus 1 where a code takes two bytes; and the bytes of all codes.
 fn columns(test: &Discrete) -> (Vec<u64>, u64) {
     let data = test.data();
-    let padded = data.n().next_multiple_of(AT_A_TIME) as u64;
+    let padded = data.n().next_multiple_of(SAMPLES_AT_A_TIME as usize) as u64;
     let mut at = 0;
     let column = |v: usize| {
         let start = at;
@@ -65,7 +53,7 @@ fn columns(test: &Discrete) -> (Vec<u64>, u64) {
 /// By variable, the element where its planes start, `u64::MAX` where it has none; the elements of all planes, and of one.
 fn planes(test: &Discrete) -> (Vec<u64>, u64, u64) {
     let data = test.data();
-    let size = data.n().div_ceil(IN_PLANE) as u64;
+    let size = data.n().div_ceil(PLANE_SAMPLES as usize) as u64;
     let mut at = 0;
     let start = |v: usize| {
         if data.levels(v) > PLANE_LEVELS {
@@ -114,7 +102,7 @@ pub(in crate::engine::cuda) struct Scratch {
     pub hash: u64,
     /// Cells of the table that scratch holds; 0 where shared memory holds all.
     pub most_cells: u64,
-    /// Bytes for a block, or for a thread of the strategy "edge".
+    /// Bytes for a block.
     pub bytes: u64,
     /// Blocks that have scratch.
     pub blocks: u32,
@@ -125,7 +113,7 @@ pub(in crate::engine::cuda) struct Scratch {
 ///
 /// Where the room is too small for all blocks that the card could run, there are fewer (z in gpuPC's paper).
 pub(in crate::engine::cuda) fn scratch(test: &Discrete, size: usize, area: u64, processors: u32, room: u64) -> Scratch {
-    let blocks = processors * BLOCKS;
+    let blocks = processors * COUNTING_BLOCKS;
     if largest_table(test, size) <= area as f64 {
         return Scratch { hash: 0, most_cells: 0, bytes: 0, blocks };
     }
@@ -133,7 +121,7 @@ pub(in crate::engine::cuda) fn scratch(test: &Discrete, size: usize, area: u64, 
     let hash = (2 * n).next_power_of_two().max(1 << 10);
     let pair = largest_table(test, 0);
     let most_cells = if pair <= area as f64 { 0 } else { pair.min(MOST_CELLS as f64) as u64 };
-    let bytes = (12 * hash + 4 + 12 * n + 4 * most_cells).next_multiple_of(256);
+    let bytes = bench_scratch(hash, n, most_cells).next_multiple_of(256);
     Scratch { hash, most_cells, bytes, blocks: (room / bytes).clamp(1, u64::from(blocks)) as u32 }
 }
 
@@ -146,15 +134,10 @@ pub(in crate::engine::cuda) fn scratch_of_threads(
     room: u64,
 ) -> Scratch {
     let most_cells = largest_table(test, size).min(MOST_CELLS as f64) as u64;
-    let bytes = (4 * most_cells + 8 * size as u64).next_multiple_of(16);
+    let bytes = u64::from(threads) * edge_bytes(size as u64, most_cells);
     let blocks = processors * (2048 / threads).min(32);
-    let fitting = (room / (bytes * u64::from(threads))).clamp(1, u64::from(blocks)) as u32;
+    let fitting = (room / bytes).clamp(1, u64::from(blocks)) as u32;
     Scratch { hash: 0, most_cells, bytes, blocks: fitting }
-}
-
-/// Bytes of shared memory of a block beside its tables, for sets of up to `widest`: `Bench` of kernels/discrete_count.cuh.
-fn bench_bytes(widest: u64) -> u64 {
-    48 * MOST + 16 * u64::from(BLOCK / 32) + 16 + 8 * MOST + 12 * MOST + 32 + 8 * widest
 }
 
 /// Shared memory of a block.
@@ -167,11 +150,11 @@ pub(in crate::engine::cuda) struct Tables {
 }
 
 /// Shared memory of a block for sets of up to `widest`, of `shared_limit` bytes at most: a share that lets a multiprocessor run
-/// [`BLOCKS`] blocks, or all where the sets would take more than half of that share.
+/// [`COUNTING_BLOCKS`] blocks, or all where the sets would take more than half of that share.
 pub(in crate::engine::cuda) fn tables(widest: u64, shared_limit: u32) -> Tables {
     let limit = u64::from(shared_limit);
     // The card keeps 1 kB for itself in each block.
-    let fair = limit / u64::from(BLOCKS) - 1024;
+    let fair = limit / u64::from(COUNTING_BLOCKS) - 1024;
     let bytes = if bench_bytes(widest) <= fair / 2 { fair } else { limit } / 16 * 16;
     Tables { area: bytes.saturating_sub(bench_bytes(widest)) / 4, bytes }
 }
@@ -191,7 +174,7 @@ impl CudaEngine<'_> {
         let column = planes + (16 * elements).next_multiple_of(256);
         let plane = column + 8 * p;
         let levels = plane + 8 * p;
-        let padded = data.n().next_multiple_of(AT_A_TIME);
+        let padded = data.n().next_multiple_of(SAMPLES_AT_A_TIME as usize);
         // Pieces may begin and end anywhere in a column; padding is never read as a sample.
         self.held.send_with(codes, bytes as usize, |offset, piece| {
             let mut v = starts.partition_point(|&start| start <= (offset as u64 | 1)) - 1;
@@ -248,15 +231,15 @@ impl CudaEngine<'_> {
             levels,
             planes,
             plane,
-            plane_size: test.data().n().div_ceil(IN_PLANE) as u64,
+            plane_size: test.data().n().div_ceil(PLANE_SAMPLES as usize) as u64,
             plane_cells: PLANE_CELLS,
             n: test.data().n() as u64,
             missing: u64::from(test.data().any_missing()),
             alpha: self.alpha,
-            statistic: u64::from(test.statistic() == Statistic::X2),
+            statistic: if test.statistic() == Statistic::X2 { X2 } else { G2 },
             bnlearn: u64::from(bnlearn),
             adapt: u64::from(adapt),
-            tile: MOST,
+            tile: MOST_OTHERS,
             ..DiscreteArgs::default()
         })
     }
@@ -280,11 +263,11 @@ impl CudaEngine<'_> {
         tables: Tables,
         scratch: &Scratch,
     ) -> Result<()> {
-        args.widest = widest as u64;
+        args.largest_set = widest as u64;
         args.area = tables.area;
         args.hash = scratch.hash;
         args.most_cells = scratch.most_cells;
-        args.a.scratch_bytes = scratch.bytes;
+        args.block_bytes = scratch.bytes;
         args.a.scratch = match scratch.bytes {
             0 => 0,
             _ => self.held.device(Buffer::Scratch)?,
@@ -297,12 +280,12 @@ impl CudaEngine<'_> {
 
 /// Bytes for questions to the CPU about sets of `size`: [`ASKED`], and what `users`, blocks or threads at work, may add.
 pub(in crate::engine::cuda) fn asked_bytes(size: usize, users: u64) -> u64 {
-    4 * (6 + size as u64) * (ASKED + MOST * users)
+    4 * (ASKED_WORDS + size as u64) * (ASKED + MOST_OTHERS * users)
 }
 
 /// Bytes for the answers to as many questions.
 pub(in crate::engine::cuda) fn answered_bytes(users: u64) -> u64 {
-    8 * (ASKED + MOST * users)
+    8 * (ASKED + MOST_OTHERS * users)
 }
 
 fn bytes_of(codes: &[u16]) -> &[u8] {
@@ -344,9 +327,9 @@ mod tests {
         let data = coded(1000, &[10; 6]);
         let test = test(&data);
         let of = |size, room| scratch(&test, size, 10_000, 100, room);
-        assert_eq!(of(1, 0), Scratch { hash: 0, most_cells: 0, bytes: 0, blocks: 100 * BLOCKS });
+        assert_eq!(of(1, 0), Scratch { hash: 0, most_cells: 0, bytes: 0, blocks: 100 * COUNTING_BLOCKS });
         let all = of(3, u64::MAX);
-        assert_eq!((all.hash, all.most_cells, all.blocks), (2048, 0, 100 * BLOCKS));
+        assert_eq!((all.hash, all.most_cells, all.blocks), (2048, 0, 100 * COUNTING_BLOCKS));
         // The papers' z: fewer blocks take turns.
         let few = of(3, 7 * all.bytes + 1);
         assert_eq!((few.bytes, few.blocks), (all.bytes, 7));

@@ -4,7 +4,7 @@ pub(super) mod asked;
 pub(super) mod counting;
 
 use crate::ci::discrete::Discrete;
-use crate::engine::cuda::arguments::{DiscreteArgs, Report, SearchArgs};
+use crate::engine::cuda::arguments::{DiscreteArgs, Report, SearchArgs, COUNTING_THREADS};
 use crate::engine::cuda::card::kernels::WARP;
 use crate::engine::cuda::card::memory::Buffer;
 use crate::engine::cuda::search::CudaSearch;
@@ -12,7 +12,7 @@ use crate::engine::cuda::Strategy;
 use crate::graph::subsets;
 use crate::observer::Observer;
 use crate::Result;
-use counting::{Scratch, Tables, BLOCK};
+use counting::{Scratch, Tables};
 
 /// Ranks of the first stage, and the factor from one stage to the next: most pairs are separated by one of their first sets, and
 /// sets of one stage do not spare each other's tests.
@@ -74,11 +74,11 @@ impl CudaSearch<'_, '_> {
                 let threads = (beta * gamma).next_multiple_of(WARP);
                 (counting::scratch_of_threads(test, size, threads, processors, room), threads, threads, 16)
             }
-            _ => (counting::scratch(test, size, tables.area, processors, room), BLOCK, 1, tables.bytes),
+            _ => (counting::scratch(test, size, tables.area, processors, room), COUNTING_THREADS, 1, tables.bytes),
         };
         let users = u64::from(scratch.blocks) * u64::from(each);
         let plan = &mut self.engine.held.plan;
-        plan.set(Buffer::Scratch, scratch.bytes * users);
+        plan.set(Buffer::Scratch, scratch.bytes * u64::from(scratch.blocks));
         plan.set(Buffer::Asked, counting::asked_bytes(size, users));
         plan.set(Buffer::Batch, counting::answered_bytes(users));
         self.counting = Counted { size, tables, scratch, threads, shared };
@@ -107,7 +107,7 @@ impl CudaSearch<'_, '_> {
         let (mut args, Counted { threads, shared, scratch: Scratch { blocks, .. }, .. }) = self.prepare(test)?;
         let tile = (p * p / (4 * u64::from(blocks))).clamp(2, args.tile);
         let items = p * p.div_ceil(tile);
-        args.a = SearchArgs { scratch: args.a.scratch, scratch_bytes: args.a.scratch_bytes, ..self.args };
+        args.a = SearchArgs { scratch: args.a.scratch, ..self.args };
         args.tile = tile;
         self.reset_report(items)?;
         loop {
@@ -121,12 +121,12 @@ impl CudaSearch<'_, '_> {
                 let (low, high) = (question.x.min(question.y) as u64, question.x.max(question.y) as u64);
                 self.engine.held.card.upload(self.args.p_max + 8 * (high * (high - 1) / 2 + low), &[p])?;
             }
-            if report.next_first >= items {
+            if report.stage_next >= items {
                 break;
             }
-            let done = report.next_first as f64 / items as f64;
+            let done = report.stage_next as f64 / items as f64;
             observer.progress(0, 0.999 * done, 1.0)?;
-            self.put_report(Report { asked: 0, began: 0, ..report })?;
+            self.put_report(Report { asked: 0, clock_start: 0, ..report })?;
         }
         self.reset_report(0)?;
         self.launch_discrete("dis_removal", self.blocks_for(p * self.args.words), &args)
@@ -158,8 +158,7 @@ impl CudaSearch<'_, '_> {
             _ => (0, 0, "dis_count", widest, u64::MAX),
         };
         args.tile = (2 * self.ends / u64::from(blocks)).next_power_of_two().clamp(4, args.tile);
-        let place = (args.a.scratch, args.a.scratch_bytes);
-        args.a = SearchArgs { scratch: place.0, scratch_bytes: place.1, beta, gamma, ..self.args };
+        args.a = SearchArgs { scratch: args.a.scratch, beta, gamma, ..self.args };
         self.launch_discrete("dis_slots", self.blocks_for(self.args.p), &args)?;
         // `bring_settled` copies what is there now while the level runs.
         self.engine.held.card.copies_follow()?;
@@ -170,8 +169,8 @@ impl CudaSearch<'_, '_> {
             for (i, stage) in stages.iter().enumerate().skip(at).take(TOGETHER) {
                 args.stage = i as u64 + 1;
                 args.a.second = stage.second;
-                args.a.from = stage.from;
-                args.a.to = stage.to;
+                args.a.first_rank = stage.from;
+                args.a.end_rank = stage.to;
                 self.engine.held.card.launch("dis_items", (1, 1), 1024, 8 * 32, &args)?;
                 self.engine.held.card.launch(name, (blocks, 1), threads, shared, &args)?;
             }
@@ -189,14 +188,14 @@ impl CudaSearch<'_, '_> {
                 self.engine.held.card.upload(told.a.answers, &answers)?;
                 self.launch_discrete("dis_answer", self.blocks_for(told.a.count), &told)?;
             }
-            if report.stage == last && questions.is_empty() {
+            if report.stages_left == 0 && questions.is_empty() {
                 observer.progress(size, 1.0, 1.0)?;
                 return Ok(report);
             }
             // The kernels that waited for the answers did nothing and have to run again, on an unchanged graph.
-            self.put_report(Report { asked: 0, began: 0, ends: 0, widest: 0, ..report })?;
-            observer.progress(size, 0.999 * report.stage as f64 / last as f64, 1.0)?;
-            at = (report.stage as usize).saturating_sub(1);
+            self.put_report(Report { asked: 0, clock_start: 0, ends: 0, widest: 0, ..report })?;
+            observer.progress(size, 0.999 * report.stage_begun as f64 / last as f64, 1.0)?;
+            at = (report.stage_begun as usize).saturating_sub(1);
         }
     }
 

@@ -7,8 +7,8 @@ use super::rules;
 use crate::ci::gauss::{Gauss, Undefined};
 use crate::ci::Batch;
 use crate::engine::batched::Reply;
-use crate::engine::cuda::arguments::SearchArgs;
-use crate::engine::cuda::card::kernels::{exact_doubles, WARP};
+use crate::engine::cuda::arguments::{exact_doubles, SearchArgs};
+use crate::engine::cuda::card::kernels::WARP;
 use crate::engine::cuda::card::memory::Buffer;
 use crate::engine::cuda::card::plan::{aligned, Plan};
 use crate::engine::cuda::CudaEngine;
@@ -58,11 +58,11 @@ impl CudaEngine<'_> {
         let [of_ends, of_sets, of_answers, _] = places(ends.len(), sets.len());
         args.count = ends.len() as u64;
         args.pairs = at;
-        args.ends = at + of_ends;
+        args.set_ends = at + of_ends;
         args.sets = at + of_sets;
         args.answers = at + of_answers;
         self.held.card.upload(args.pairs, pairs)?;
-        self.held.card.upload(args.ends, ends)?;
+        self.held.card.upload(args.set_ends, ends)?;
         self.held.card.upload(args.sets, sets)
     }
 }

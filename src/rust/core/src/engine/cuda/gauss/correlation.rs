@@ -1,6 +1,6 @@
 //! The correlation matrix of a data matrix, on the GPU.
 
-use crate::engine::cuda::arguments::CorrelationArgs;
+use crate::engine::cuda::arguments::{CorrelationArgs, CORRELATION_THREADS, PRODUCT_BYTES, TILE};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -12,18 +12,6 @@ use crate::engine::cuda::card::kernels::WARP;
 use crate::engine::cuda::card::memory::Buffer;
 use crate::pool::Pool;
 use crate::{Error, Result};
-
-/// Columns of a tile: `TILE` of kernels/correlation.cu.
-const TILE: usize = 64;
-
-/// Rows in shared memory at a time: `DEPTH` there.
-const DEPTH: usize = 16;
-
-/// Bytes of dynamic shared memory of a block of `cor_product`: two pieces of DEPTH x (TILE + 1) doubles.
-const PRODUCT_SHARED: u64 = (2 * DEPTH * (TILE + 1) * 8) as u64;
-
-/// Threads of a block.
-const THREADS: u32 = 256;
 
 /// Multiplications in a launch: some hundredths of a second, so that a user can interrupt.
 const SLICE: u64 = 200_000_000_000;
@@ -79,14 +67,20 @@ fn on_card(
     let card = &held.card;
     // On the stream: any other copy might still be under way when the first kernel starts.
     card.upload(args.x, x)?;
-    let grid = |items: usize| items.div_ceil(THREADS as usize).clamp(1, 65_535) as u32;
-    card.launch("cor_centre", (p.min(65_535) as u32, 1), THREADS, u64::from(THREADS / WARP) * 8, &args)?;
-    let tiles = p.div_ceil(TILE) as u64;
+    let grid = |items: usize| items.div_ceil(CORRELATION_THREADS as usize).clamp(1, 65_535) as u32;
+    card.launch(
+        "cor_centre",
+        (p.min(65_535) as u32, 1),
+        CORRELATION_THREADS,
+        u64::from(CORRELATION_THREADS / WARP) * 8,
+        &args,
+    )?;
+    let tiles = p.div_ceil(TILE as usize) as u64;
     let tiles = tiles * (tiles + 1) / 2;
-    let slice = (SLICE / (n * TILE * TILE) as u64).clamp(1, 1 << 30);
+    let slice = (SLICE / (n as u64 * u64::from(TILE * TILE))).clamp(1, 1 << 30);
     while args.first_tile < tiles {
         let count = slice.min(tiles - args.first_tile);
-        card.launch("cor_product", (count as u32, 1), THREADS, PRODUCT_SHARED, &args)?;
+        card.launch("cor_product", (count as u32, 1), CORRELATION_THREADS, PRODUCT_BYTES, &args)?;
         args.first_tile += count;
         while !card.is_idle("the correlations")? {
             look()?;
@@ -94,8 +88,8 @@ fn on_card(
         }
         look()?;
     }
-    card.launch("cor_squares", (grid(p), 1), THREADS, 0, &args)?;
-    card.launch("cor_finish", (grid(p * p), 1), THREADS, 0, &args)?;
+    card.launch("cor_squares", (grid(p), 1), CORRELATION_THREADS, 0, &args)?;
+    card.launch("cor_finish", (grid(p * p), 1), CORRELATION_THREADS, 0, &args)?;
     card.synchronize("the correlations")?;
     // SAFETY: `args.c` holds as many doubles as `c`, and nothing runs.
     unsafe { result::memcpy_dtoh_sync(c, args.c) }.map_err(|e| failure("copying the correlations", e))

@@ -6,10 +6,10 @@ mod rules;
 pub(super) mod sets;
 
 use crate::ci::gauss::{Gauss, Reading, Undefined, MISSING, TOO_FEW};
-use crate::engine::cuda::arguments::Report;
+use crate::engine::cuda::arguments::{Report, DECIDING_THREADS};
 use crate::engine::cuda::card::kernels::WARP;
 use crate::engine::cuda::card::memory::Buffer;
-use crate::engine::cuda::search::{CudaSearch, DECIDING};
+use crate::engine::cuda::search::CudaSearch;
 use crate::engine::cuda::Strategy;
 use crate::observer::Observer;
 use crate::{Error, Result};
@@ -81,14 +81,20 @@ impl CudaSearch<'_, '_> {
         let tests = self.ends as f64 * widest as f64;
         let launches = (tests / TESTS).ceil().max(1.0) as usize;
         let rows = p.div_ceil(launches);
-        let shared = 3 * 8 * u64::from(DECIDING / WARP);
+        let shared = 3 * 8 * u64::from(DECIDING_THREADS / WARP);
         for first in (0..p).step_by(rows) {
             let last = p.min(first + rows);
             self.args.first_row = first as u64;
-            self.args.last_row = last as u64;
+            self.args.end_row = last as u64;
             // Enough blocks for the card where there are few rows.
             let parts = (self.engine.held.card.processors * 64).div_ceil((last - first) as u32).clamp(1, 16);
-            self.engine.held.card.launch("single", ((last - first) as u32, parts), DECIDING, shared, &self.args)?;
+            self.engine.held.card.launch(
+                "single",
+                ((last - first) as u32, parts),
+                DECIDING_THREADS,
+                shared,
+                &self.args,
+            )?;
             if launches > 1 {
                 self.engine.held.wait("level 1", &mut || observer.look())?;
                 observer.progress(1, last as f64 * 0.999, p as f64)?;
@@ -104,7 +110,7 @@ impl CudaSearch<'_, '_> {
         let report = self.report("level 1", &mut || observer.look())?;
         let mut starts = vec![0u64; p + 1];
         // SAFETY: `starts` lives until the stream is synchronised in the next line.
-        unsafe { self.engine.held.card.download(self.args.items, starts.as_mut_ptr(), p + 1)? };
+        unsafe { self.engine.held.card.download(self.args.first_record, starts.as_mut_ptr(), p + 1)? };
         self.engine.held.card.synchronize("level 1")?;
         self.log.enter_singles(starts);
         observer.progress(1, p as f64, p as f64)?;

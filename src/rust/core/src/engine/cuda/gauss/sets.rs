@@ -1,9 +1,11 @@
 //! Levels of sets of the Gaussian test on the card, in launches short enough that a user can interrupt.
 
-use crate::engine::cuda::arguments::Report;
-use crate::engine::cuda::card::kernels::{exact_apart, exact_doubles, WARP};
+use crate::engine::cuda::arguments::{
+    paper_doubles, settle_doubles, shared_doubles, Report, DECIDING_THREADS, SPECIAL,
+};
+use crate::engine::cuda::card::kernels::WARP;
 use crate::engine::cuda::card::memory::Buffer;
-use crate::engine::cuda::search::{CudaSearch, DECIDING};
+use crate::engine::cuda::search::CudaSearch;
 use crate::engine::cuda::Strategy;
 use crate::graph::subsets;
 use crate::observer::Observer;
@@ -11,43 +13,6 @@ use crate::Result;
 
 /// Tests of size 1 in a launch of the papers' strategies: less than 0.1 s on a slow card.
 const TESTS: f64 = 5e7;
-
-/// Sets whose covariances a warp fetches at a time: `AHEAD` of kernels/gauss_shared.cuh.
-const AHEAD: u64 = 16;
-
-/// The largest sets whose kernel keeps Cholesky rows in registers.
-const SPECIAL: usize = 8;
-
-/// Doubles of working memory of a warp: `shared_doubles` of kernels/gauss_shared.cuh.
-fn shared_doubles(l: u64) -> u64 {
-    let special = l as usize <= SPECIAL;
-    let groups = match l {
-        _ if !special => 1,
-        0..=2 => 32,
-        _ => 4,
-    };
-    let rows = if special { 0 } else { 32 * l };
-    l * l
-        + 2 * l
-        + groups * exact_apart(l)
-        + (l + 1) * 32
-        + AHEAD * 32
-        + 48
-        + rows
-        + groups
-        + (groups + l + groups * l) / 2
-        + 1
-}
-
-/// Likewise `paper_doubles` of kernels/gauss_papers.cu.
-fn paper_doubles(l: u64) -> u64 {
-    32 * l * l + exact_doubles(l) + 16 * l + l
-}
-
-/// Likewise of `settle` in kernels/gauss_settle.cu.
-fn settle_doubles(l: u64) -> u64 {
-    exact_doubles(l) + l
-}
 
 /// The launches of a level by a strategy of the papers.
 struct PaperLaunches {
@@ -67,7 +32,7 @@ struct PaperLaunches {
 impl CudaSearch<'_, '_> {
     /// Number of binomial coefficients for sets of up to `size`.
     pub(in crate::engine::cuda) fn binomial_count(&self, size: usize, widest: usize) -> u64 {
-        let stride = if self.binomials.is_empty() { widest as u64 + 2 } else { self.args.stride };
+        let stride = if self.binomials.is_empty() { widest as u64 + 2 } else { self.args.binomial_stride };
         (size as u64 + 1) * stride
     }
 
@@ -89,10 +54,10 @@ impl CudaSearch<'_, '_> {
     /// Copies the binomial coefficients for sets of up to `size` to the card, as the kernels index them.
     pub(in crate::engine::cuda) fn send_binomials(&mut self, size: usize, widest: usize) -> Result<()> {
         if self.binomials.is_empty() {
-            self.args.stride = widest as u64 + 2;
+            self.args.binomial_stride = widest as u64 + 2;
             self.binomials = vec![1; widest + 2];
         }
-        let stride = self.args.stride as usize;
+        let stride = self.args.binomial_stride as usize;
         let known = self.binomials.len() / stride;
         for k in known..=size {
             self.binomials.resize(self.binomials.len() + stride, 0);
@@ -129,7 +94,7 @@ impl CudaSearch<'_, '_> {
                 self.run_paper("edge", launches, size, observer)
             }
             Strategy::Set { theta, delta } => {
-                self.args.beta = u64::from(theta);
+                self.args.theta = u64::from(theta);
                 let launches = self.paper_launches(size, widest, widest, [theta, delta]);
                 self.run_paper("set", launches, size, observer)
             }
@@ -139,7 +104,7 @@ impl CudaSearch<'_, '_> {
     /// Sets of two and more by our own strategy. The whole level is put on the stream at once; where a launch used up its time,
     /// the launches after it did nothing and are repeated.
     fn run_shared(&mut self, size: usize, observer: &mut dyn Observer) -> Result<Report> {
-        const NAMES: [&str; SPECIAL - 1] =
+        const NAMES: [&str; SPECIAL as usize - 1] =
             ["shared_2", "shared_3", "shared_4", "shared_5", "shared_6", "shared_7", "shared_8"];
         let name = NAMES.get(size - 2).copied().unwrap_or("shared_any");
         self.over_rows("items")?;
@@ -147,7 +112,7 @@ impl CudaSearch<'_, '_> {
         loop {
             let mut args = self.args;
             let warps = self.engine.held.card.processors * 16;
-            let room = self.engine.working_memory(&mut args, shared_doubles(size as u64), DECIDING)?;
+            let room = self.engine.working_memory(&mut args, shared_doubles(size as u64), DECIDING_THREADS)?;
             let blocks = warps.div_ceil(room.threads / WARP);
             for second in side..2 {
                 args.second = second;
@@ -171,7 +136,7 @@ impl CudaSearch<'_, '_> {
     fn settle(&mut self, size: usize, observer: &mut dyn Observer) -> Result<Report> {
         let mut args = self.args;
         let warps = self.settling_warps();
-        let room = self.engine.working_memory(&mut args, settle_doubles(size as u64), DECIDING)?;
+        let room = self.engine.working_memory(&mut args, settle_doubles(size as u64), DECIDING_THREADS)?;
         let blocks = warps.div_ceil(room.threads / WARP);
         self.engine.held.card.launch("settle", (blocks, 1), room.threads, room.shared, &args)?;
         self.launch("removal", self.blocks_for(self.ends / 64))?;
@@ -213,7 +178,7 @@ impl CudaSearch<'_, '_> {
         let PaperLaunches { sets, ranks, rows, blocks, threads, bytes, shared, scratch } = launches;
         let p = self.options.p;
         let mut args = self.args;
-        args.scratch_bytes = bytes;
+        args.warp_bytes = bytes;
         if scratch > 0 {
             args.scratch = self.engine.held.device(Buffer::Scratch)?;
         }
@@ -221,8 +186,8 @@ impl CudaSearch<'_, '_> {
         for second in 0..2 {
             args.second = second;
             for step in 0..steps {
-                args.from = step * ranks;
-                args.to = sets.min(args.from + ranks);
+                args.first_rank = step * ranks;
+                args.end_rank = sets.min(args.first_rank + ranks);
                 for first in (0..p).step_by(rows) {
                     args.first_row = first as u64;
                     let rows = rows.min(p - first) as u32;

@@ -89,25 +89,25 @@ pub fn upload_data(engine: &mut KnnCudaEngine) -> Result<Data> {
         k_perm: settings.k_perm as u64,
         values,
         caps,
-        own,
-        joint,
-        all: terms.all(),
+        own_terms: own,
+        joint_terms: joint,
+        all_term: terms.all(),
         estimator: number_of(terms.estimator()),
         mismatch: columns.mismatch() as u64,
-        row: shape.permuted_row() as u64,
-        stride: shape.plane_stride(),
+        permuted_stride: shape.permuted_row() as u64,
+        plane_stride: shape.plane_stride(),
         plane_bytes: shape.plane_bytes(),
         ..KnnArgs::default()
     };
     if let (Form::Planes, Values::Whole(whole)) = (shape.form(), columns.values()) {
         let orders = Orders::of(whole, n);
         args.whole = joint + aligned(8 * (n + 1));
-        args.orders = args.whole + aligned(2 * n * p);
-        args.places = args.orders + aligned(2 * n * p);
+        args.sorted = args.whole + aligned(2 * n * p);
+        args.places = args.sorted + aligned(2 * n * p);
         args.below = args.places + aligned(2 * n * p);
         args.plain = u64::from(orders.plain);
         card.upload(args.whole, whole)?;
-        card.upload(args.orders, &orders.orders)?;
+        card.upload(args.sorted, &orders.orders)?;
         card.upload(args.places, &orders.places)?;
         card.upload(args.below, &orders.below)?;
     }

@@ -1,16 +1,14 @@
 //! The arguments of the kernels of the nearest-neighbour test, and the choice of a kernel.
 
 use crate::ci::knn::Estimator;
+use crate::engine::cuda::arguments::{FRENZEL_POMPE, GAO, MESNER_SHALIZI};
 
-/// Neighbours that the paper's kernel lists, at most: `LISTED` of kernels/knn_body.cuh.
-pub const LISTED: usize = 512;
-
-/// The number that stands for an estimator: `Estimator` of kernels/knn.cuh.
+/// The number that stands for an estimator.
 pub fn number_of(estimator: Estimator) -> u64 {
     match estimator {
-        Estimator::FrenzelPompe => 0,
-        Estimator::MesnerShalizi => 1,
-        Estimator::Gao => 2,
+        Estimator::FrenzelPompe => FRENZEL_POMPE,
+        Estimator::MesnerShalizi => MESNER_SHALIZI,
+        Estimator::Gao => GAO,
     }
 }
 

@@ -3,7 +3,7 @@
 //! Questions come in batches (`batched` makes them from a level). `run` has the card find the neighbours in each set,
 //! draw the permutations of each test and sum the terms of each permutation; the sums are whole numbers, and the CPU makes p
 //! from them.
-//! `data`: columns on the card; `plan`: memory and launches; `kernels`: arguments; the sources are kernels/knn*.cu.
+//! `data`: columns on the card; `plan`: memory and launches; `kernels`: arguments; the sources are in kernels/knn/.
 
 mod data;
 mod kernels;
@@ -13,6 +13,7 @@ mod run;
 use crate::ci::knn::{Knn, Outcome};
 use crate::ci::Batch;
 use crate::engine::batched::{self, Asker, Reply};
+use crate::engine::cuda::arguments::LISTED;
 use crate::engine::cuda::card::held::{Held, Holds};
 use crate::observer::Observer;
 use crate::pool::{default_threads, Pool};
@@ -73,11 +74,11 @@ impl<'a> KnnCudaEngine<'a> {
     /// [`Error::Device`] where no card can be used, [`Error::Argument`] where there is no card `ordinal`, or k is above 512 with
     /// a strategy other than [`KnnStrategy::Shared`].
     pub fn new(knn: &'a Knn, options: KnnCudaOptions) -> Result<Self> {
-        if options.strategy != KnnStrategy::Shared && knn.settings().k > kernels::LISTED {
+        if options.strategy != KnnStrategy::Shared && knn.settings().k as u64 > LISTED {
             return Err(Error::Argument {
                 argument: "strategy",
                 value: format!("{:?} with k = {}", options.strategy, knn.settings().k),
-                mend: format!("it lists at most {} neighbours: give the strategy \"shared\"", kernels::LISTED),
+                mend: format!("it lists at most {} neighbours: give the strategy \"shared\"", LISTED),
             });
         }
         Ok(KnnCudaEngine {

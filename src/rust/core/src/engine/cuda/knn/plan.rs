@@ -2,21 +2,15 @@
 
 use super::kernels::warps_kernel;
 use super::KnnStrategy;
+use crate::engine::cuda::arguments::{
+    most_team_threads, plane_stride, plane_words, shuffle_bytes, team_bytes, KNN_THREADS, SHUFFLING_THREADS,
+};
 use crate::engine::cuda::card::kernels::WARP;
 use crate::engine::cuda::card::memory::Buffer;
 use crate::engine::cuda::card::plan::aligned;
 
-/// Threads of a block of kernels that look for neighbours, permute by sample, sum by warps or make planes.
-pub const THREADS: u32 = 128;
-/// Threads of a block of the paper's kernel.
-pub const PAPER_THREADS: u32 = 32;
-/// Threads of a block of kernels that count with x's planes in device memory.
-pub const SLOT_THREADS: u32 = 256;
-/// Threads of a block of the kernel that permutes by place, at most.
-const SHUFFLING_THREADS: u64 = 128;
-
-/// Warps of a block of [`THREADS`].
-const WARPS: u64 = (THREADS / WARP) as u64;
+/// Warps of a block of [`KNN_THREADS`].
+const WARPS: u64 = (KNN_THREADS / WARP) as u64;
 
 /// Pairs of samples times permutations of a launch that looks at every pair: some hundredths of a second.
 const SLICE_PAIRS: u64 = 10_000_000_000;
@@ -46,9 +40,9 @@ const PLANES: usize = 64;
 /// How points are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// By the bits of planes: whole numbers (kernels/knn_planes.cuh).
+    /// By the bits of planes: whole numbers (kernels/knn/planes.cuh).
     Planes,
-    /// By warps that look at every pair of samples (`sums_of` of kernels/knn_body.cuh), in double precision.
+    /// By warps that look at every pair of samples (`sums_of` of kernels/knn/pairs.cuh), in double precision.
     Warps,
     /// By the paper's kernel.
     Paper,
@@ -120,7 +114,7 @@ impl Shape {
 
     /// Bytes of shared memory for one permutation by place, without the order of its samples.
     fn shuffle_bytes(&self) -> u64 {
-        (4 * self.n.div_ceil(32) + 2 * self.k_perm) as u64
+        shuffle_bytes(self.n as u64, self.k_perm as u64)
     }
 
     /// Threads of a block that permutes by place (whole warps, where there is room) and its bytes of shared memory.
@@ -130,7 +124,7 @@ impl Shape {
             return (WARP, warp * (self.shuffle_bytes() + 2 * self.n as u64));
         }
         let room = self.shared_limit / self.shuffle_bytes();
-        let threads = if room < warp { room.max(1) } else { (room / warp * warp).min(SHUFFLING_THREADS) };
+        let threads = if room < warp { room.max(1) } else { (room / warp * warp).min(u64::from(SHUFFLING_THREADS)) };
         (threads as u32, threads * self.shuffle_bytes())
     }
 
@@ -148,12 +142,12 @@ impl Shape {
 
     /// Words of a plane's row that hold places, in groups of four.
     pub fn plane_words(&self) -> u64 {
-        (self.n.div_ceil(128) * 4) as u64
+        plane_words(self.n as u64)
     }
 
     /// Words from row to row of a plane: an odd number of groups of four, so that rows begin in different banks of shared memory.
     pub fn plane_stride(&self) -> u64 {
-        4 * ((self.plane_words() / 4) | 1)
+        plane_stride(self.n as u64)
     }
 
     /// Bytes of a plane in device memory.
@@ -161,11 +155,9 @@ impl Shape {
         aligned(self.plane_stride() as usize * 4 * (self.n + 1))
     }
 
-    /// Bytes of shared memory of a team: a plane, the values and the guesses, laid out as in `sums_in_shared` of
-    /// kernels/knn_planes.cuh.
+    /// Bytes of shared memory of a team.
     fn team_bytes(&self) -> u64 {
-        let plane = 4 * self.plane_stride() * (self.n as u64 + 1);
-        plane + (self.plane_words() * 68).next_multiple_of(16) + (2 * self.n as u64).next_multiple_of(16)
+        team_bytes(self.n as u64)
     }
 
     /// Whether a team's memory fits in shared memory.
@@ -175,8 +167,7 @@ impl Shape {
 
     /// Threads of a team that counts in shared memory, teams of a block, and the block's bytes.
     pub fn teams(&self, dims: usize) -> (u32, u32, u64) {
-        let most_threads = if dims <= 1 { 1024 } else { 512 };
-        let threads = self.n.next_multiple_of(WARP as usize).min(most_threads);
+        let threads = self.n.next_multiple_of(WARP as usize).min(most_team_threads(dims as u64) as usize);
         let teams = (256 / threads as u64).min(self.shared_limit / self.team_bytes()).max(1);
         (threads as u32, teams as u32, teams * self.team_bytes())
     }

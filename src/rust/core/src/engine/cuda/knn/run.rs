@@ -1,11 +1,11 @@
 //! A batch of tests on the card.
 
-use crate::engine::cuda::arguments::KnnArgs;
+use crate::engine::cuda::arguments::{KnnArgs, KNN_THREADS, NO_SET, PAPER_THREADS, SLOT_THREADS};
 use std::collections::{HashMap, HashSet};
 
 use super::data::{upload_data, Data};
 use super::kernels::{planes_kernel, warps_kernel};
-use super::plan::{Form, Plan, PAPER_THREADS, SLOT_THREADS, THREADS};
+use super::plan::{Form, Plan};
 use super::KnnCudaEngine;
 use crate::ci::knn::Outcome;
 use crate::ci::Batch;
@@ -18,9 +18,6 @@ use crate::Result;
 
 /// Permutations of the first launch of tests that may stop early; launches grow from there.
 const FIRST_PERMUTATIONS: usize = 8;
-
-/// No set: `NO_SET` of kernels/knn.cuh.
-const NO_SET: u32 = u32::MAX;
 
 /// A test that is not decided yet.
 struct Test {
@@ -147,7 +144,7 @@ fn run_block(
     let mut first = 0;
     while !tests.is_empty() {
         let count = size.min(all - first);
-        (args.first, args.count, args.tests) = (first as u64, count as u64, tests.len() as u64);
+        (args.first_permutation, args.permutations, args.tests) = (first as u64, count as u64, tests.len() as u64);
         let mut within = |share| watch((first as f64 + share * count as f64) / all as f64);
         let sums = permute_and_sum(engine, data, &tests, &mut args, &mut within)?;
         for (test, sums) in tests.iter_mut().zip(sums.chunks_exact(count)) {
@@ -204,10 +201,10 @@ fn make_planes(
     card.upload(args.plane_guide, &guides)?;
     card.upload(args.plane_list, &list)?;
     // A thread takes a word of about 32 rows. A grid's second dimension ends at 65,535.
-    args.tiles = (args.n + 1).div_ceil(32);
-    let blocks = (shape.plane_words() * args.tiles).div_ceil(u64::from(THREADS)) as u32;
+    args.ranges = (args.n + 1).div_ceil(32);
+    let blocks = (shape.plane_words() * args.ranges).div_ceil(u64::from(KNN_THREADS)) as u32;
     sliced(engine, args, [columns.len() as u64, 65_535], &mut |_| look(), |card, args, planes| {
-        card.launch("knn_planes", (blocks, planes), THREADS, 0, args)
+        card.launch("knn_planes", (blocks, planes), KNN_THREADS, 0, args)
     })
 }
 
@@ -232,7 +229,6 @@ fn find_neighbours(
         }
         test.set = keys.len() as u32 - 1;
     }
-    args.sets = keys.len() as u64;
     if keys.is_empty() {
         return Ok(());
     }
@@ -245,15 +241,21 @@ fn find_neighbours(
     engine.held.card.upload(args.set_key, &keys)?;
     args.neighbours = engine.held.device(Buffer::KnnNeighbours)?;
     args.rows = engine.held.device(Buffer::KnnRows)?;
-    args.rows_a_warp = shape.row();
+    args.row_values_a_warp = shape.row();
     let name = data.kernel("knn_neighbours_f", "knn_neighbours_d");
-    sliced(engine, args, [args.sets * args.n, shape.slice_neighbours()], &mut |_| look(), |card, args, samples| {
-        let warps = u64::from(samples).min(plan.row_warps);
-        card.launch(name, (warps.div_ceil(u64::from(THREADS / WARP)) as u32, 1), THREADS, 0, args)
-    })
+    sliced(
+        engine,
+        args,
+        [keys.len() as u64 * args.n, shape.slice_neighbours()],
+        &mut |_| look(),
+        |card, args, samples| {
+            let warps = u64::from(samples).min(plan.row_warps);
+            card.launch(name, (warps.div_ceil(u64::from(KNN_THREADS / WARP)) as u32, 1), KNN_THREADS, 0, args)
+        },
+    )
 }
 
-/// Permutes, sums, and brings the sums back: `args.count` a test, test after test.
+/// Permutes, sums, and brings the sums back: `args.permutations` a test, test after test.
 fn permute_and_sum(
     engine: &mut KnnCudaEngine,
     data: &Data,
@@ -272,7 +274,7 @@ fn permute_and_sum(
     engine.held.card.upload(args.test_y, &column(|test| test.y))?;
     engine.held.card.upload(args.test_set, &column(|test| test.set))?;
 
-    let permutations = args.tests * args.count;
+    let permutations = args.tests * args.permutations;
     args.permuted = engine.held.device(Buffer::KnnPermuted)?;
     args.sums = engine.held.device(Buffer::KnnSums)?;
     match shape.form() {
@@ -298,7 +300,7 @@ fn permute_and_sum(
             args.lists = args.taken + aligned(4 * (permutations * args.n.div_ceil(32)) as usize);
             let name = data.kernel("knn_permute_f", "knn_permute_d");
             sliced(engine, args, [permutations, shape.slice_shuffles()], &mut |_| watch(0.0), |card, args, count| {
-                card.launch(name, (count.div_ceil(THREADS), 1), THREADS, 0, args)
+                card.launch(name, (count.div_ceil(KNN_THREADS), 1), KNN_THREADS, 0, args)
             })?;
             if form == Form::Warps {
                 sum_by_warps(engine, data, args, watch)?;
@@ -318,8 +320,8 @@ fn upload_keys(engine: &KnnCudaEngine, args: &KnnArgs, tests: &[Test]) -> Result
     engine.held.card.upload(args.test_key, &tests.iter().map(|test| test.key).collect::<Vec<[u32; 2]>>())
 }
 
-/// Launches a kernel on slices of `all` blocks, permutations or samples, at most `slice` at a time: from `args.from` to
-/// `args.until` - 1. Waits after each launch, and calls `look` now and then with the share that is done.
+/// Launches a kernel on slices of `all` blocks, permutations or samples, at most `slice` at a time: from `args.first_task` to
+/// `args.end_task` - 1. Waits after each launch, and calls `look` now and then with the share that is done.
 fn sliced(
     engine: &mut KnnCudaEngine,
     args: &mut KnnArgs,
@@ -328,8 +330,8 @@ fn sliced(
     mut launch: impl FnMut(&Card, &KnnArgs, u32) -> Result<()>,
 ) -> Result<()> {
     for from in (0..all).step_by(slice as usize) {
-        (args.from, args.until) = (from, all.min(from + slice));
-        launch(&engine.held.card, args, (args.until - from) as u32)?;
+        (args.first_task, args.end_task) = (from, all.min(from + slice));
+        launch(&engine.held.card, args, (args.end_task - from) as u32)?;
         engine.held.wait("the tests", &mut || look(from as f64 / all as f64))?;
     }
     Ok(())
@@ -342,25 +344,25 @@ fn sum_by_planes(
     watch: &mut dyn FnMut(f64) -> Result<()>,
 ) -> Result<()> {
     let Data { shape, plan, .. } = data;
-    let (tests, count, dims) = (args.tests as usize, args.count as usize, args.dims as usize);
+    let (tests, count, dims) = (args.tests as usize, args.permutations as usize, args.dims as usize);
     let name = planes_kernel(dims, shape.in_shared());
     if shape.in_shared() {
         let (threads, teams, shared) = shape.teams(dims);
         args.teams = u64::from(teams);
         args.permutations_a_block = shape.permutations_a_block(tests, count, teams);
-        let all = args.tests * args.count.div_ceil(args.permutations_a_block);
+        let all = args.tests * args.permutations.div_ceil(args.permutations_a_block);
         let slice = (shape.slice_planes(dims) / args.permutations_a_block).max(1);
         return sliced(engine, args, [all, slice], watch, |card, args, blocks| {
             card.launch(name, (blocks, 1), threads * teams, shared, args)
         });
     }
     args.slots = engine.held.device(Buffer::KnnSlots)?;
-    args.tiles = (args.n + 1).div_ceil(32);
-    let of_planes = (shape.plane_words() * args.tiles).div_ceil(u64::from(THREADS)) as u32;
+    args.ranges = (args.n + 1).div_ceil(32);
+    let of_planes = (shape.plane_words() * args.ranges).div_ceil(u64::from(KNN_THREADS)) as u32;
     let of_places = args.n.div_ceil(u64::from(SLOT_THREADS)) as u32;
     let slice = shape.slice_planes(dims).min(plan.slots as u64);
-    sliced(engine, args, [args.tests * args.count, slice], watch, |card, args, slots| {
-        card.launch("knn_slots", (of_planes, slots), THREADS, 0, args)?;
+    sliced(engine, args, [args.tests * args.permutations, slice], watch, |card, args, slots| {
+        card.launch("knn_slots", (of_planes, slots), KNN_THREADS, 0, args)?;
         card.launch(name, (of_places, slots), SLOT_THREADS, 0, args)
     })
 }
@@ -373,17 +375,17 @@ fn sum_by_warps(
 ) -> Result<()> {
     let Data { shape, plan, .. } = data;
     let (name, in_registers) = warps_kernel(shape.n);
-    let count = args.count as usize;
-    let warps_a_block = u64::from(THREADS / WARP);
+    let count = args.permutations as usize;
+    let warps_a_block = u64::from(KNN_THREADS / WARP);
     args.samples_a_warp = shape.samples_a_warp(args.tests as usize, count, plan.row_warps);
     args.tiles = args.n.div_ceil(warps_a_block * args.samples_a_warp);
     if !in_registers {
         args.rows = engine.held.device(Buffer::KnnRows)?;
-        args.rows_a_warp = 3 * shape.row();
+        args.row_values_a_warp = 3 * shape.row();
     }
     let slice = shape.slice_blocks(count, args.samples_a_warp, plan.row_warps);
     sliced(engine, args, [args.tests * args.tiles, slice], watch, |card, args, blocks| {
-        card.launch(name, (blocks, 1), THREADS, 8 * warps_a_block * args.count, args)
+        card.launch(name, (blocks, 1), KNN_THREADS, 8 * warps_a_block * args.permutations, args)
     })
 }
 
@@ -396,7 +398,7 @@ fn sum_by_paper(
     let name = data.kernel("knn_paper_f", "knn_paper_d");
     let tiles = args.n.div_ceil(u64::from(PAPER_THREADS)) as u32;
     let slice = data.shape.slice_permutations();
-    sliced(engine, args, [args.tests * args.count, slice], watch, |card, args, permutations| {
+    sliced(engine, args, [args.tests * args.permutations, slice], watch, |card, args, permutations| {
         card.launch(name, (tiles, permutations), PAPER_THREADS, 0, args)
     })
 }

@@ -4,9 +4,9 @@
 mod log;
 mod p_max;
 
-use crate::engine::cuda::arguments::{Report, SearchArgs};
+use crate::engine::cuda::arguments::{Report, SearchArgs, SLOT_BYTES, VERTEX_BITS};
 use crate::engine::cuda::card::held::{Held, Holds};
-use crate::engine::cuda::card::kernels::{SLOT_BYTES, WARP};
+use crate::engine::cuda::card::kernels::WARP;
 use crate::engine::cuda::card::memory::Buffer;
 use crate::engine::cuda::card::plan::Plan;
 use crate::engine::cuda::discrete::counting::data_bytes;
@@ -24,14 +24,11 @@ use p_max::PMax;
 /// Threads of a block, unless a kernel needs another number.
 pub(in crate::engine::cuda) const THREADS: u32 = 256;
 
-/// Threads of a block of kernels that decide Gaussian tests.
-pub(in crate::engine::cuda) const DECIDING: u32 = 128;
-
 /// Nanoseconds after which a launch takes no more work; with the work it then finishes, it takes less than 0.1 s.
 const SLICE: u64 = 50_000_000;
 
-/// The kernels report vertices in 21 bits. The correlations of so many variables would take 32 TiB.
-const MOST_VARIABLES: usize = 1 << 21;
+/// The kernels report vertices in so many bits. The correlations of so many variables would take 32 TiB.
+const MOST_VARIABLES: usize = 1 << VERTEX_BITS;
 
 /// A search on the card.
 pub(in crate::engine::cuda) struct CudaSearch<'s, 'a> {
@@ -166,9 +163,9 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         self.engine.held.card.launch(name, (1, 1), threads, 8 * u64::from(threads / WARP), &self.args)
     }
 
-    /// Clears the report, for a level with `items` items of work.
-    pub(in crate::engine::cuda) fn reset_report(&mut self, items: u64) -> Result<()> {
-        self.put_report(Report { undefined: u64::MAX, items, ..Report::default() })
+    /// Clears the report, for a level whose first stage has `stage_items` items of work.
+    pub(in crate::engine::cuda) fn reset_report(&mut self, stage_items: u64) -> Result<()> {
+        self.put_report(Report { undefined: u64::MAX, stage_items, ..Report::default() })
     }
 
     /// Copies a report to the card.
@@ -200,8 +197,8 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
     fn take_graph(&mut self, report: &Report) {
         self.ends = report.ends;
         let field = |shift: u32| (report.widest >> shift) as usize & (MOST_VARIABLES - 1);
-        let (x, y) = (MOST_VARIABLES - 1 - field(21), field(0));
-        self.widest = (report.widest != 0).then_some(Widest { x, y, degree: field(42) });
+        let (x, y) = (MOST_VARIABLES - 1 - field(VERTEX_BITS), field(0));
+        self.widest = (report.widest != 0).then_some(Widest { x, y, degree: field(2 * VERTEX_BITS) });
     }
 
     /// Allocates the memory that does not depend on the graph, and sets the arguments that stay.
@@ -218,8 +215,10 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         self.args.report = engine.held.device(Buffer::Report)?;
         let offsets = 8 * (self.args.p + 1);
         self.args.offset = engine.held.device(Buffer::Rows)?;
-        self.args.items = self.args.offset + offsets;
-        self.args.degree = self.args.items + offsets;
+        self.args.first_item = self.args.offset + offsets;
+        self.args.degree = self.args.first_item + offsets;
+        self.args.first_record = self.args.first_item;
+        self.args.record_count = self.args.degree;
         if self.options.fixed_gaps.is_some() {
             self.args.start = engine.held.device(Buffer::Start)?;
             engine.held.card.upload(self.args.start, &bits_of(&self.options.start())?)?;
@@ -229,7 +228,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
             engine.held.card.upload(self.args.fixed, &bits_of(fixed)?)?;
         }
         self.args.mark = self.options.untested();
-        self.args.warps = u64::from(engine.held.card.processors) * 16;
+        self.args.level_warps = u64::from(engine.held.card.processors) * 16;
         self.args.budget = SLICE;
         Ok(())
     }

@@ -1,8 +1,10 @@
 //! The launches of a step of a feature selection.
 
-use super::kernels::{counter_bits, groups_in, table_words, LEVELS_AT, PARTIAL_BYTES};
+use std::mem::offset_of;
+
+use super::kernels::{counter_bits, groups_in, table_words};
 use super::{stride, write_codes, CudaCounting, BLOCK, MODES_FROM, WARP};
-use crate::engine::cuda::arguments::{Feature, SelectionArgs};
+use crate::engine::cuda::arguments::{Feature, SelectionArgs, PARTIAL_BYTES};
 use crate::engine::cuda::card::memory::Buffer;
 use crate::observer::Observer;
 use crate::selection::{Joint, Partner, Sums};
@@ -121,7 +123,7 @@ impl CudaCounting<'_> {
             for (i, (known, &skip)) in known.iter_mut().zip(wanted).enumerate() {
                 if *known != skip {
                     let (index, levels) = self.slots[block * BLOCK + i];
-                    let at = self.args.features + (index * size_of::<Feature>()) as u64 + LEVELS_AT;
+                    let at = self.args.features + (index * size_of::<Feature>() + offset_of!(Feature, levels)) as u64;
                     self.held.card.upload(at, &[if skip { 0 } else { levels }])?;
                     *known = skip;
                 }
@@ -176,7 +178,7 @@ impl CudaCounting<'_> {
                 let blocks = work.div_ceil(256).clamp(1, 4096) as u32;
                 self.held.card.launch(join, (blocks, 1), 256, 0, &self.args)?;
                 if totals {
-                    let args = SelectionArgs { table_words: TOTALS_SHARED, ..self.args };
+                    let args = SelectionArgs { shared_counters: TOTALS_SHARED, ..self.args };
                     let blocks = blocks.min(2 * self.held.card.processors);
                     let shared = 4 * self.args.row_count;
                     let shared = if self.args.row_count <= TOTALS_SHARED { shared } else { 0 };

@@ -2,10 +2,10 @@
 //! batch before. The joint states of a candidate are a variable of their own, whose table with the class gives both sums.
 
 use super::counts::{too_many_states, Place};
-use super::kernels::{table_words, NO_MODE};
+use super::kernels::table_words;
 use super::{stride, CudaCounting};
 use crate::ci::discrete::Codes;
-use crate::engine::cuda::arguments::Feature;
+use crate::engine::cuda::arguments::{Feature, NO_MODE};
 use crate::engine::cuda::card::memory::Buffer;
 use crate::observer::Observer;
 use crate::pool::Pool;

@@ -12,7 +12,7 @@ mod counts;
 mod joined;
 mod kernels;
 
-use crate::engine::cuda::arguments::{Feature, SelectionArgs};
+use crate::engine::cuda::arguments::{Feature, SelectionArgs, NO_MODE};
 use std::ops::Range;
 
 use crate::ci::discrete::Codes;
@@ -25,7 +25,6 @@ use crate::observer::Observer;
 use crate::pool::{default_threads, Pool};
 use crate::selection::{CountLogs, Counting, FeatureCodes, Partner, Samples, Sums};
 use crate::Result;
-use kernels::NO_MODE;
 
 /// How the work is divided between CPU and GPU. All strategies give the same answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -227,7 +226,7 @@ impl<'a> CudaCounting<'a> {
         }
         self.held.card.upload(self.args.features, &self.features)?;
         if self.options.strategy == Strategy::Resident && n >= MODES_FROM {
-            let args = SelectionArgs { count: self.features.len() as u64, table_words: MODE_LEVELS, ..self.args };
+            let args = SelectionArgs { count: self.features.len() as u64, shared_counters: MODE_LEVELS, ..self.args };
             self.held.card.launch(
                 "modes",
                 (self.features.len().clamp(1, 65_535) as u32, 1),

@@ -1,0 +1,64 @@
+// Level 0 of discrete variables.
+#include "discrete/strata.cuh"
+#include "search/marginal.cuh"
+
+// Makes bit planes from codes: a warp takes 32 samples of a variable.
+extern "C" __global__ void dis_planes(const __grid_constant__ Discrete d) {
+    const u64 words = 4 * d.plane_size;
+    for (u64 at : by_warp(d.a.p * words)) {
+        const u32 v = (u32)(at / words);
+        if (d.plane[v] == NEVER) continue;
+        const u64 word = at % words, sample = 32 * word + lane_id();
+        const u32 levels = levels_of(d, v), code = sample < d.n ? code_at(d, v, sample) : levels;
+        for (u32 level = 0; level < levels; level++) {
+            u32 bits = __ballot_sync(FULL, code == level);
+            if (lane_id() == 0) ((u32*)(d.planes + d.plane[v] + level * d.plane_size))[word] = bits;
+        }
+    }
+}
+
+// Starts the clock of the launch that follows.
+extern "C" __global__ void dis_begin(const __grid_constant__ Discrete d) {
+    if (threadIdx.x == 0) d.a.report->clock_start = nanoseconds();
+}
+
+// A block takes a row y and `tile` vertices x < y: writes p of the pairs that are tested, and notes tests for the CPU.
+extern "C" __global__ void __launch_bounds__(COUNTING_THREADS, COUNTING_BLOCKS) dis_marginal(const __grid_constant__ Discrete d) {
+    const Args& a = d.a;
+    const u64 tiles = (a.p + d.tile - 1) / d.tile;
+    Bench b(d);
+    while (true) {
+        u64 at = take(d, b.item());
+        if (at == NEVER) break;
+        const u32 y = (u32)(at / tiles);
+        const u64 first = at % tiles * d.tile;
+        if (first >= y) continue;
+        if (threadIdx.x < WARP) {
+            u64 x = first + lane_id();
+            bool tested = lane_id() < d.tile && x < y && (!a.start || has(a.start, a.words, y, (u32)x)) && is_tested(a, y, (u32)x);
+            u32 mask = __ballot_sync(FULL, tested);
+            if (tested) b.other()[lanes_before(mask)] = (u32)x;
+            if (lane_id() == 0) b.flags()[0] = __popc(mask);
+        }
+        __syncthreads();
+        const u32 others = b.flags()[0];
+        if (others == 0) continue;
+        count_all<true>(d, b, y, 0, others);
+        if (threadIdx.x < others) {
+            Judgement found = judge_other(d, b, y, 0, threadIdx.x);
+            if (found.says == UNSURE) {
+                ask(d, y, b.other()[threadIdx.x], 0, 0);
+            } else {
+                *packed(a, y, b.other()[threadIdx.x]) = found.p;
+            }
+        }
+    }
+}
+
+// Makes the graph from the p-values.
+extern "C" __global__ void dis_removal(const __grid_constant__ Discrete d) {
+    make_graph(d.a, [&](u64, u64, const double* p) {
+        bool separates = *p >= d.alpha;
+        return Marginal{separates, !separates};
+    });
+}

@@ -1,0 +1,36 @@
+// Level 0, and the level-0 p-values of the pairs that are left at the end.
+#include "gauss/test.cuh"
+#include "search/marginal.cuh"
+
+extern "C" __global__ void marginal(const __grid_constant__ Args a) {
+    make_graph(a, [&](u64 y, u64 x, double* p) {
+        double r = a.c[y * a.p + x];
+        if (isnan(r) && a.fast) {
+            // pcalg's C++ removes the edge, leaves no separating set and keeps the NaN.
+            *p = r;
+            return Marginal{false, false};
+        }
+        bool separates = judge(a, r).separates;
+        *p = separates ? p_of_correlation(a, r, a.scale) : 0.0;
+        return Marginal{separates, !separates};
+    });
+}
+
+// Raises p_max of the pairs that are left to at least the p of the empty set. Level 0 does not compute that p, as most pairs
+// have a larger one at a later level.
+extern "C" __global__ void raise_marginal(const __grid_constant__ Args a) {
+    for (u64 x : by_warp(a.p)) {
+        for (u64 w = x / 32 + lane_id(); w < a.words; w += WARP) {
+            u32 word = a.graph[x * a.words + w];
+            if (a.fixed) word &= ~a.fixed[x * a.words + w];
+            while (word) {
+                u64 y = w * 32 + __ffs(word) - 1;
+                word &= word - 1;
+                if (y <= x) continue;
+                double p = p_of_correlation(a, a.c[y * a.p + x], a.scale_marginal);
+                double* cell = packed(a, (u32)x, (u32)y);
+                if (p > *cell) *cell = p;
+            }
+        }
+    }
+}

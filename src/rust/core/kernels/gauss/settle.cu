@@ -1,0 +1,52 @@
+// The slots of a level of sets, before it and after it.
+#include "gauss/slots.cuh"
+
+extern "C" __global__ void slots(const __grid_constant__ Args a) {
+    const u64 infinity = 0x7ff0000000000000ull;
+    clear_slots(a, slots_of(a), GaussSlot{NEVER, NEVER, infinity, infinity, NEVER, 0, 0});
+}
+
+// Working memory of a warp in doubles: the exact formula, a set.
+__host__ __device__ constexpr u64 settle_doubles(u64 l) { return exact_doubles(l) + div_ceil(l, 2); }
+
+struct Settling {
+    const Args& a;
+    double* work;
+    u32* set;
+    u64 exact_tests;
+
+    __device__ __forceinline__ u64 rank_of_stop(const GaussSlot& slot) const { return slot.stop >> 1; }
+
+    __device__ __forceinline__ double raised(double p, const GaussSlot& slot, const Side& side) {
+        const u32 l = (u32)a.size;
+        exact_tests += slot.exact;
+        if (slot.rank != NEVER) {
+            // The quick form decided this test; p_max wants pcalg's p to all digits.
+            __syncwarp();
+            if (lane_id() == 0) {
+                unrank(a, side.d, l, slot.rank, set);
+                for (u32 i = 0; i < l; i++) set[i] = side.list[set[i]];
+            }
+            __syncwarp();
+            p = fmax(p, p_of_correlation(a, exact(a, side.row, side.other, set, l, work).r, a.scale));
+        }
+        if (slot.exact_r != NEVER) p = fmax(p, p_of_correlation(a, __longlong_as_double((long long)slot.exact_r), a.scale));
+        return p;
+    }
+
+    __device__ __forceinline__ double separated(const GaussSlot& slot, const Side& side, const u32* members) {
+        // Which tests before it the exact formula decided depends on timing: only the test that separates is counted.
+        exact_tests += slot.stop & 1;
+        Exact found = exact(a, side.row, side.other, members, (u32)a.size, work);
+        if (lane_id() == 0 && found.missing && !a.fast) atomicMin(&a.report->undefined, side.row * a.p + side.other);
+        return p_of_correlation(a, found.missing ? 0.0 : found.r, a.scale);
+    }
+};
+
+extern "C" __global__ void settle(const __grid_constant__ Args a) {
+    if (!level_is_done(a.report)) return;
+    double* work = working_memory(a);
+    Settling test{a, work, (u32*)(work + exact_doubles(a.size)), 0};
+    settle_pairs(a, slots_of(a), test);
+    if (lane_id() == 0 && test.exact_tests) atomicAdd(&a.report->exact, test.exact_tests);
+}

@@ -1,0 +1,339 @@
+// Levels 2 and up, strategy "shared": a set S from the neighbours of x is tested for all pairs (x, y) of x at once.
+//
+// Sets are walked in lexicographic order, depth first over prefixes. Given the prefix S' (S without its last member s), the
+// covariances of x, y and s take one Cholesky row a pivot; a test is then one more elimination step, a dozen operations
+// at every level:
+//   cov(x, y | S) = cov(x, y | S') - cov(x, s | S') cov(s, y | S') / var(s | S'), and so on.
+// A warp takes a range of ranks of one row, with lanes over 32 of its neighbours y. All ranks are those of the row's whole
+// list: leaving out the sets with y keeps the order of the others, so that minima can be taken among them. `settle` turns the
+// smallest into the pair's own rank.
+#pragma once
+#include "gauss/slots.cuh"
+
+// Sets whose covariances are fetched at a time, so that the loads overlap.
+constexpr u32 AHEAD = 16;
+
+constexpr u32 SPECIAL = 8;    // host: the largest sets that have a kernel of their own, which keeps Cholesky rows in registers
+
+// Working memory of a warp in doubles: that of `Work`.
+__host__ __device__ constexpr u64 shared_doubles(u64 l) {
+    u64 groups = l > SPECIAL ? 1 : l <= 2 ? 32 : 4;
+    u64 rows = l > SPECIAL ? 32 * l : 0;
+    u64 words = groups + l + groups * l;
+    return l * l + 2 * l + groups * exact_apart(l) + (l + 1) * 32 + AHEAD * 32 + 48 + rows + groups + words / 2 + 1;
+}
+
+template <int L> struct Work {
+    // Lanes that decide one exact test, and the number of such groups in a warp.
+    static constexpr int GROUP = L == 0 ? 32 : L <= 2 ? 1 : 8;
+    static constexpr int GROUPS = WARP / GROUP;
+    double *factor, *along_x, *scale, *exact, *members, *ahead, *known, *row;
+    u64* key;
+    u32 *near, *owner, *places, *set;
+
+    __device__ Work(const Args& a, u32 l) {
+        factor = working_memory(a);         // [j][m]: Cholesky row of pivot j against the pivots before it
+        along_x = factor + l * l;           // Cholesky row of x
+        scale = along_x + l;                // 1 / root of the pivots
+        exact = scale + l;
+        members = exact + GROUPS * exact_apart(l);    // [m][lane]: Cholesky rows of 32 last members; then cov with x, variance
+        ahead = members + (l + 1) * 32;     // [set][lane]: covariances of the last members with the lanes' y
+        known = ahead + AHEAD * 32;         // [lane]: the smallest |r| so far by the exact formula for its pair; 2: none
+        near = (u32*)(known + 32);          // [lane]: number of tests that the quick form does not know to all digits
+        row = known + 48;                   // [m][lane]: Cholesky rows of the lanes' y, where registers do not hold them
+        key = (u64*)(row + (L ? 0 : l * 32));    // [suspect]: rank, that of the pair's order where common candidates come last
+        owner = (u32*)(key + GROUPS);       // [suspect]: lane
+        places = owner + GROUPS;            // the set's places in the row's list
+        set = places + l;                   // [suspect][member]
+    }
+};
+
+// Cholesky rows of the lanes' own y: in registers for the common levels.
+template <int L> struct Row {
+    double u[L];
+    __device__ Row(double*) {}
+    __device__ double& at(u32 m) { return u[m]; }
+};
+
+template <> struct Row<0> {
+    double* u;
+    __device__ Row(double* memory) : u(memory + lane_id()) {}
+    __device__ double& at(u32 m) { return u[m * WARP]; }
+};
+
+// One item: ranks `rank` to `end` of row x against the 32 neighbours from `tile * 32` on.
+template <int L>
+__device__ __forceinline__ void item(const Args& a, const Work<L>& work, u32 x, u32 d, u32 tile, u64 rank, u64 end) {
+    const u32 l = L ? L : (u32)a.size;
+    const u32 pivots = l - 1;
+    const u32 lane = lane_id();
+    const u64 offset = a.offset[x];
+    const u32* list = a.list + offset;
+    const u32 place = tile * WARP + lane;
+    const bool narrow = d <= WARP;
+    const bool by_common = a.fast && a.second;
+    GaussSlot* slot = slots_of(a) + offset + (place < d ? place : 0);
+    bool active = place < d && takes_part(a, slots_of(a), x, offset + place);
+    // Ranks from here on are not needed; but all are where common candidates come last, as ranks are then of another order.
+    u64 limit = by_common || !active ? NEVER : stop_of(slot) >> 1;
+    if (!__any_sync(FULL, active && rank < limit)) return;
+
+    const u32 y = list[place < d ? place : 0];
+    const double* cx = a.c + (u64)x * a.p;
+    const double* cy = a.c + (u64)y * a.p;
+    const double xy = cx[y], yy = cy[y], xx = cx[x];
+    Row<L> row(work.row);
+    double best_num = 1.0, best_den = 0.0;
+    u64 best_rank = NEVER;
+    auto learn = [&] {
+        if (!active) return;
+        u64 bits = *(const volatile u64*)&slot->exact_r;
+        work.known[lane] = bits == NEVER ? 2.0 : __longlong_as_double((long long)bits);
+        u64 stop = stop_of(slot) >> 1;
+        if (!by_common && stop < limit) limit = stop;
+    };
+    work.near[lane] = 0;
+    learn();
+
+    // Tests for the exact formula wait until there is one for every group of lanes: each takes long, and they run side by side.
+    u32 suspects = 0;
+    auto settle_suspects = [&] {
+        constexpr u32 GROUP = Work<L>::GROUP;
+        __syncwarp();
+        u32 group = lane / GROUP;
+        // A group without a test repeats that of the first.
+        u32 own = group < suspects ? group : 0, lane_of = work.owner[own];
+        u32 other = __shfl_sync(FULL, y, lane_of);
+        Exact found = exact_by<GROUP, L>(a, x, other, work.set + own * l, l, work.exact + group * exact_apart(l));
+        if (lane % GROUP == 0 && group < suspects) {
+            GaussSlot* of_pair = slots_of(a) + offset + tile * WARP + lane_of;
+            if (found.separates) atomicMin(&of_pair->stop, 2 * work.key[own] + 1); else enter_exact(of_pair, found);
+        }
+        suspects = 0;
+        __threadfence();
+        __syncwarp();
+        learn();
+    };
+
+    if (lane == 0) unrank(a, d, l, rank, work.places);
+    __syncwarp();
+    u32 fresh = 0;
+    while (true) {
+        // Bring the prefix up to date.
+        bool sound = true;
+        double smallest = 1.0;
+#pragma unroll
+        for (u32 j = 0; j < pivots; j++) {
+            if (j < fresh) {
+                double scale = work.scale[j];
+                smallest = fmin(smallest, 1.0 / (scale * scale));
+            }
+            if (j < fresh || !sound) continue;
+            u32 pivot = list[work.places[j]];
+            const double* cp = a.c + (u64)pivot * a.p;
+            double left = cp[pivot], with_x = cp[x];
+            double* own = work.factor + j * l;
+            // Forward substitution of the pivot, lanes over the remaining rows.
+            for (u32 m = lane; m < j; m += WARP) own[m] = cp[list[work.places[m]]];
+            __syncwarp();
+            for (u32 i = 0; i < j; i++) {
+                double u = own[i] * work.scale[i];
+                __syncwarp();
+                for (u32 m = i + 1 + lane; m < j; m += WARP) own[m] = fma(-work.factor[m * l + i], u, own[m]);
+                if (lane == 0) own[i] = u;
+                left = fma(-u, u, left);
+                with_x = fma(-u, work.along_x[i], with_x);
+                __syncwarp();
+            }
+            if (!(left > a.bounded)) {
+                sound = false;
+                fresh = j;
+                continue;
+            }
+            smallest = fmin(smallest, left);
+            double scale = 1.0 / sqrt(left);
+            if (lane == 0) {
+                work.scale[j] = scale;
+                work.along_x[j] = with_x * scale;
+            }
+            double value = cp[y];
+#pragma unroll
+            for (u32 m = 0; m < j; m++) value = fma(-own[m], row.at(m), value);
+            row.at(j) = value * scale;
+            __syncwarp();
+        }
+        if (sound) fresh = l - 1;
+        double x_left = xx, y_left = yy, both = xy;
+        bool member = false, all_common = by_common;
+#pragma unroll
+        for (u32 m = 0; m < pivots; m++) {
+            member |= work.places[m] == place;
+            if (by_common) all_common = all_common && is_common(a, y, list[work.places[m]]);
+            if (!sound) continue;
+            double along = work.along_x[m], u = row.at(m);
+            x_left = fma(-along, along, x_left);
+            y_left = fma(-u, u, y_left);
+            both = fma(-along, u, both);
+        }
+        sound = sound && x_left > 0.0;
+
+        const u32 first = work.places[l - 1];
+        const u32 last = (u64)(d - first) < end - rank ? d : first + (u32)(end - rank);
+        bool done = false;
+        for (u32 base = narrow ? 0 : first; base < last && !done; base += WARP) {
+            // The last members of 32 sets, a lane each; in a row of up to 32 neighbours they are the lanes' y.
+            __syncwarp();
+            if (sound) {
+                u32 at = base + lane;
+                u32 s = list[at < d ? at : d - 1];
+                const double* cs = a.c + (u64)s * a.p;
+                double with_x = cs[x], left = cs[s];
+#pragma unroll
+                for (u32 m = 0; m < pivots; m++) {
+                    double u;
+                    if (narrow) {
+                        u = row.at(m);
+                    } else {
+                        u = cs[list[work.places[m]]];
+                        for (u32 i = 0; i < m; i++) u = fma(-work.factor[m * l + i], work.members[i * WARP + lane], u);
+                        u *= work.scale[m];
+                    }
+                    work.members[m * WARP + lane] = u;
+                    with_x = fma(-u, work.along_x[m], with_x);
+                    left = fma(-u, u, left);
+                }
+                work.members[(l - 1) * WARP + lane] = with_x;
+                work.members[l * WARP + lane] = left;
+            }
+            __syncwarp();
+            const u32 from = base > first ? base : first, to = base + WARP < last ? base + WARP : last;
+            for (u32 s = from; s < to && !done; s++) {
+                const u64 own_rank = rank + (s - first);
+                if ((s - from) % AHEAD == 0 && sound) {
+                    __syncwarp();
+                    bool wanted = active && own_rank < limit;
+#pragma unroll
+                    for (u32 i = 0; i < AHEAD; i++) {
+                        if (wanted && s + i < to) work.ahead[i * WARP + lane] = a.c[(u64)list[s + i] * a.p + y];
+                    }
+                }
+                double cov = work.ahead[(s - from) % AHEAD * WARP + lane];
+                bool valid = active && !member && place != s && own_rank < limit;
+                if (by_common) valid = valid && !(all_common && is_common(a, y, list[s]));
+                bool separates = false, depends = false, near = false;
+                if (sound) {
+                    const double* u = work.members + (s - base);
+                    double with_x = u[(l - 1) * WARP], left = u[l * WARP];
+#pragma unroll
+                    for (u32 m = 0; m < pivots; m++) cov = fma(-u[m * WARP], row.at(m), cov);
+                    double num = fma(both, left, -(with_x * cov));
+                    double den_x = fma(x_left, left, -(with_x * with_x));
+                    double den_y = fma(y_left, left, -(cov * cov));
+                    double square = num * num, den = den_x * den_y;
+                    // den_x = var(x | S) var(s | S'), and den_y likewise.
+                    double condition = fmin(smallest, left) * fmin(den_x, den_y);
+                    bool trusted = left > a.trusted && condition > a.trusted * left && square < COLLINEAR * den;
+                    separates = valid && trusted && square < a.below * den;
+                    depends = valid && trusted && square > a.above * den;
+                    if (depends && square * best_den < best_num * den) {
+                        best_num = square;
+                        best_den = den;
+                        best_rank = own_rank;
+                    }
+                    if (valid && !separates && !depends && left > a.bounded && den_x > 0.0 && den_y > 0.0) {
+                        near = true;
+                        // r is not good to all digits, but its error has a bound, which mostly decides.
+                        double r = sqrt(square / den);
+                        double product = fmin(den_x, den_y) * (1.0 - r * r);
+                        for (u32 m = 0; m < pivots; m++) product /= work.scale[m] * work.scale[m];
+                        double error = a.slack / fmin(product, a.trusted);
+                        if (product > a.bounded) {
+                            separates = r + error < fmin(a.critical, a.critical_neg);
+                            // Of the tests that do not separate, only those whose p may be the largest need the exact formula.
+                            double low = r - error;
+                            depends = low > fmax(a.critical, a.critical_neg)
+                                      && (low > work.known[lane] || (best_den > 0.0 && low * low * best_den > best_num));
+                        }
+                    }
+                }
+                bool suspect = valid && !separates && !depends;
+                // Counted whether or not the bound decides, as that depends on what other warps have found.
+                if (near || suspect) work.near[lane]++;
+                if (!__any_sync(FULL, suspect || separates)) continue;
+
+                if (lane == 0) work.places[l - 1] = s;
+                __syncwarp();
+                u64 key = own_rank;
+                if (by_common && (suspect || separates)) {
+                    // Only a set that comes before the one found so far matters.
+                    key = rank_common_last(a, list, d, place, work.places, 1);
+                    bool matters = key < stop_of(slot) >> 1;
+                    suspect = suspect && matters;
+                    separates = separates && matters;
+                }
+                if (separates) {
+                    atomicMin(&slot->stop, 2 * key);
+                    if (!by_common) limit = own_rank;
+                }
+                for (u32 waiting = __ballot_sync(FULL, suspect); waiting;) {
+                    u32 at = suspects + lanes_before(waiting);
+                    bool enters = waiting >> lane & 1 && at < Work<L>::GROUPS;
+                    if (enters) {
+                        write_set(a, list, y, work.places, 1, work.set + at * l);
+                        work.key[at] = key;
+                        work.owner[at] = lane;
+                    }
+                    u32 entered = __ballot_sync(FULL, enters);
+                    waiting &= ~entered;
+                    suspects += __popc(entered);
+                    if (suspects == Work<L>::GROUPS) settle_suspects();
+                }
+                __syncwarp();
+                if (lane == 0) work.places[l - 1] = first;
+                __syncwarp();
+                done = !__any_sync(FULL, active && own_rank < limit);
+            }
+        }
+        rank += last - first;
+        if (done || rank >= end) break;
+        // The next prefix: move the last place of it that can move.
+        u32 moved = l - 1;
+        do moved--; while (work.places[moved] >= d - l + moved);
+        u32 to = work.places[moved] + 1;
+        __syncwarp();
+        for (u32 j = moved + lane; j < l; j += WARP) work.places[j] = to + (j - moved);
+        fresh = fresh < moved ? fresh : moved;
+        __syncwarp();
+    }
+    if (suspects) settle_suspects();
+    if (work.near[lane]) atomicAdd(&slot->exact, work.near[lane]);
+    enter_smallest(slot, best_den > 0.0 ? best_num / best_den : 2.0, best_rank, active && best_den > 0.0);
+}
+
+template <int L> __device__ __forceinline__ void decide(const Args& a) {
+    const u64 l = L ? L : a.size;
+    Work<L> work(a, (u32)l);
+    const u64 began = nanoseconds();
+    const u64 total = a.report->items, least = a.report->chunk;
+    if (a.second && !first_is_done(a.report)) return;
+    u64* next = a.second ? &a.report->next_second : &a.report->next_first;
+    while (true) {
+        u64 at = 0;
+        if (lane_id() == 0) at = nanoseconds() - began > a.budget ? NEVER : atomicAdd(next, 1ull);
+        at = __shfl_sync(FULL, at, 0);
+        if (at >= total) break;
+        u32 x = row_of(a.first_item, a.p, at);
+        u32 d = (u32)(a.offset[x + 1] - a.offset[x]);
+        u64 sets = choose(a, d, l), chunk = chunk_of(least, sets);
+        u64 tiles = (d + 31) / 32, within = at - a.first_item[x];
+        u64 from = within / tiles * chunk;
+        u64 to = sets - from < chunk ? sets : from + chunk;
+        item<L>(a, work, x, d, (u32)(within % tiles), from, to);
+        __syncwarp();
+    }
+}
+
+// Each size has a file of its own, as the driver compiles a module when it is first needed. BLOCKS blocks share a
+// multiprocessor: as many as its registers suffice for.
+#define SHARED_KERNEL(name, L, BLOCKS) \
+    extern "C" __global__ void __launch_bounds__(DECIDING_THREADS, BLOCKS) name(const __grid_constant__ Args a) { decide<L>(a); }

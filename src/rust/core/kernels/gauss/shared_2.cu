@@ -1,0 +1,3 @@
+// Sets of 2.
+#include "gauss/shared.cuh"
+SHARED_KERNEL(shared_2, 2, 3)

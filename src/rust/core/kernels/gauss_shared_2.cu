@@ -1,3 +1,0 @@
-// Sets of 2.
-#include "gauss_shared.cuh"
-SHARED_KERNEL(shared_2, 2, 3)

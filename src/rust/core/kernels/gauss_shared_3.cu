@@ -1,3 +1,0 @@
-// Sets of 3.
-#include "gauss_shared.cuh"
-SHARED_KERNEL(shared_3, 3, 3)

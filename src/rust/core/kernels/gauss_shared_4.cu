@@ -1,3 +1,0 @@
-// Sets of 4.
-#include "gauss_shared.cuh"
-SHARED_KERNEL(shared_4, 4, 3)

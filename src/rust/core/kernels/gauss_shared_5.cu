@@ -1,3 +1,0 @@
-// Sets of 5.
-#include "gauss_shared.cuh"
-SHARED_KERNEL(shared_5, 5, 3)

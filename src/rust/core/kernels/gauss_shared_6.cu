@@ -1,3 +1,0 @@
-// Sets of 6.
-#include "gauss_shared.cuh"
-SHARED_KERNEL(shared_6, 6, 3)

@@ -1,3 +1,0 @@
-// Sets of 7.
-#include "gauss_shared.cuh"
-SHARED_KERNEL(shared_7, 7, 2)

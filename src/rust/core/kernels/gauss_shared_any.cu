@@ -1,3 +1,0 @@
-// Sets of any size; memory holds what the others keep in registers.
-#include "gauss_shared.cuh"
-SHARED_KERNEL(shared_any, 0, 3)

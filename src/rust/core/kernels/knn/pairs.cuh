@@ -1,0 +1,299 @@
+// The kernels of the nearest-neighbour test, for single or double precision: ranks and codes are whole numbers, which single
+// precision holds exactly.
+#pragma once
+#include "knn/test.cuh"
+
+// Writes the distances of all samples from sample a in the columns of a set: the largest over the columns, 0 without a set.
+template <class T, int ITEMS, class Row>
+__device__ inline void distances_in(const KnnArgs &args, u32 set, u32 a, u32 lane, const Items<T, ITEMS> &items, Row &row) {
+    const T *values = (const T *)args.values, *caps = (const T *)args.caps;
+    const u32 *members = (const u32 *)args.set_members;
+    u32 n = (u32)args.n;
+    const T beyond = 2 * largest_finite<T>();
+    items.each([&](int i) { row.set(i, 32 * i + lane < n ? (T)0 : beyond); });
+    u32 start = 0, end = 0;
+    if (set != NO_SET) {
+        start = ((const u32 *)args.set_start)[set];
+        end = ((const u32 *)args.set_start)[set + 1];
+    }
+    for (u32 member = start; member < end; member++) {
+        const T *column = values + (u64)members[member] * n;
+        T own = column[a], cap = caps[members[member]];
+        items.each([&](int i) {
+            u32 b = 32 * i + lane;
+            if (b < n) row.set(i, larger(row.get(i), apart(column[b], own, cap)));
+        });
+    }
+}
+
+// Writes the k_perm neighbours of each sample in each set, in ascending order of their numbers: those nearer than the last, and
+// of those as far as the last first the sample itself, then the smallest scrambled pairs. A warp takes a sample of a set.
+template <class T> __device__ inline void neighbours_of(const KnnArgs &args) {
+    u32 lane = lane_id(), warp = (blockIdx.x * blockDim.x + threadIdx.x) / WARP;
+    u32 n = (u32)args.n, k_perm = (u32)args.k_perm;
+    Items<T, 0> items{(int)((n + 31) / 32)};
+    Memory<T> row{(T *)args.rows + (u64)warp * args.row_values_a_warp + lane};
+    for (u64 nth : by_warp(args.end_task - args.first_task)) {
+        u64 task = args.first_task + nth;
+        u32 set = (u32)(task / n), a = (u32)(task % n);
+        uint2 key = ((const uint2 *)args.set_key)[set];
+        distances_in(args, set, a, lane, items, row);
+        T most = largest_within(items, row, largest_finite<T>());
+        u32 within = n;
+        T last = select(items, row, k_perm, most, within);
+        u32 free = k_perm - count_below(items, row, last);
+        u32 ties = within - (k_perm - free);
+        // The scrambled pair of the last neighbour that is chosen among those as far as the last.
+        u64 cut = ~0ull;
+        if (ties > free) {
+            // (Halved ranks have the same order: samples 2 j and 2 j + 1 never have the same scrambled word.)
+            i64 before = -1;
+            for (u32 place = 0; place < free; place++) {
+                u64 best = ~0ull;
+                for (int i = 0; i < items.count; i++) {
+                    u32 b = 32 * i + lane;
+                    if (row.get(i) != last) continue;
+                    u64 rank = (u64)(b == a ? 0 : scramble(key, a, b) | 1) << 32 | b;
+                    if ((i64)(rank >> 1) > before && rank < best) best = rank;
+                }
+                cut = best = warp_join(best, [](u64 s, u64 t) { return s < t ? s : t; });
+                before = (i64)(best >> 1);
+            }
+        }
+        u32 *out = (u32 *)args.neighbours + ((u64)set * n + a) * k_perm;
+        u32 done = 0;
+        for (int i = 0; i < items.count; i++) {
+            u32 b = 32 * i + lane;
+            T d = row.get(i);
+            bool chosen = d < last;
+            if (d == last) chosen = ((u64)(b == a ? 0 : scramble(key, a, b) | 1) << 32 | b) <= cut;
+            u32 votes = __ballot_sync(FULL, chosen);
+            if (chosen) out[done + lanes_before(votes)] = b;
+            done += __popc(votes);
+        }
+    }
+}
+
+__device__ inline u32 word_of(const Words &words, u32 at) {
+    return at == 0 ? words.w[0] : at == 1 ? words.w[1] : at == 2 ? words.w[2] : words.w[3];
+}
+
+// Draws permutation `m` of a test: calls give(sample, the sample that it takes its x from) for each. The samples, in random
+// order, each take the first of their neighbours, in random order, that none has taken, or else the last; without a set, all are
+// shuffled. `order` holds n numbers, `apart` from one to the next; `own` k_perm numbers and `taken` n bits, `stride` from one
+// number or word to the next: permutations drawn side by side then share lines of memory.
+template <class Index, class Give>
+__device__ inline void draw_permutation(
+    const KnnArgs &args, u32 set, uint2 key, u32 m, Index *order, u64 apart, Index *own, u32 *taken, u64 stride, Give give
+) {
+    u32 n = (u32)args.n, k_perm = (u32)args.k_perm;
+    for (u32 a = 0; a < n; a++) order[a * apart] = (Index)a;
+    if (set == NO_SET) {
+        Words words = {};
+        for (u32 step = 0; step < n; step++) {
+            if (step % 4 == 0) words = philox(step / 4, m, 0, FOR_PLAIN, key);
+            u32 other = step + below(word_of(words, step % 4), n - step);
+            u32 from = order[other * apart];
+            order[other * apart] = order[step * apart];
+            give(step, from);
+        }
+        return;
+    }
+    for (u32 word = 0; word < (n + 31) / 32; word++) taken[word * stride] = 0;
+    const u32 *neighbours = (const u32 *)args.neighbours + (u64)set * n * k_perm;
+    for (u32 step = 0; step < n; step++) {
+        Words words = philox(step, m, 0, FOR_LOCAL, key);
+        u32 other = step + below(words.w[0], n - step);
+        u32 sample = order[other * apart];
+        order[other * apart] = order[step * apart];
+        const u32 *list = neighbours + (u64)sample * k_perm;
+        for (u32 at = 0; at < k_perm; at++) own[at * stride] = (Index)list[at];
+        // The random order of the list is drawn as far as it is needed.
+        u32 chosen = 0;
+        Words more = {};
+        for (u32 at = 0; at < k_perm; at++) {
+            chosen = own[at * stride];
+            if (at + 1 == k_perm) break;
+            u32 draw = at < 3 ? at + 1 : (at - 3) % 4;
+            if (at >= 3 && draw == 0) more = philox(step, m, 1 + (at - 3) / 4, FOR_LOCAL, key);
+            u32 from = at + below(at < 3 ? word_of(words, draw) : word_of(more, draw), k_perm - at);
+            u32 drawn = own[from * stride];
+            own[from * stride] = (Index)chosen;
+            chosen = drawn;
+            if (!(taken[chosen / 32 * stride] >> chosen % 32 & 1)) break;
+        }
+        taken[chosen / 32 * stride] |= 1u << chosen % 32;
+        give(sample, chosen);
+    }
+}
+
+// Writes permuted x by sample, and clears the sum. A thread takes a permutation of a test.
+template <class T> __device__ inline void permute(const KnnArgs &args) {
+    u64 id = args.first_task + (u64)blockIdx.x * blockDim.x + threadIdx.x, all = args.tests * args.permutations;
+    if (id >= args.end_task) return;
+    ((u64 *)args.sums)[id] = 0;
+    u32 n = (u32)args.n, test = (u32)(id / args.permutations), number = (u32)(id % args.permutations + args.first_permutation);
+    const T *x = (const T *)args.values + (u64)((const u32 *)args.test_x)[test] * n;
+    T *out = (T *)args.permuted + id * n;
+    auto give = [&](u32 sample, u32 from) { out[sample] = x[from]; };
+    if (number == 0) {
+        for (u32 a = 0; a < n; a++) give(a, a);
+        return;
+    }
+    u32 set = ((const u32 *)args.test_set)[test];
+    uint2 key = ((const uint2 *)args.test_key)[test];
+    u32 *order = (u32 *)args.order + id, *own = (u32 *)args.lists + id, *taken = (u32 *)args.taken + id;
+    draw_permutation(args, set, key, number - 1, order, all, own, taken, all, give);
+}
+
+// The radius within which points count, given the distance rho to the k-th neighbour; for floats, which are whole numbers here,
+// rounded down.
+template <class T> __device__ inline T radius_of(u32 estimator, T rho) {
+    double radius = estimator == FRENZEL_POMPE ? rho * 0.999999999
+        : estimator == MESNER_SHALIZI ? (double)rho
+        : rho == 0 ? 1e-15 : rho - 1e-15;
+    return floor_of(radius, rho);
+}
+
+// A sample's term of the estimate: whether its k-th neighbour is `apart` from it, the number of points within that distance, and
+// those within the radius in x, y and S; `alone`: S is empty.
+__device__ inline i64 term_of(const KnnArgs &args, bool apart, u32 joint, u32 near_x, u32 near_y, u32 near_s, bool alone) {
+    const i64 *own_terms = (const i64 *)args.own_terms, *joint_terms = (const i64 *)args.joint_terms;
+    i64 term = (u32)args.estimator == GAO && apart ? own_terms[args.k] : joint_terms[joint];
+    return term + (alone ? args.all_term : own_terms[near_s]) - own_terms[near_x] - own_terms[near_y];
+}
+
+template <class T, int ITEMS>
+__device__ inline void place_rows(const KnnArgs &, u32, u32, Registers<T, ITEMS> &, Registers<T, ITEMS> &, Registers<T, ITEMS> &) {}
+
+template <class T>
+__device__ inline void place_rows(const KnnArgs &args, u32 warp, u32 lane, Memory<T> &of_s, Memory<T> &of_y, Memory<T> &joint) {
+    u64 padded = args.row_values_a_warp / 3;
+    of_s.at = (T *)args.rows + warp * args.row_values_a_warp + lane;
+    of_y.at = of_s.at + padded;
+    joint.at = of_y.at + padded;
+}
+
+// Sums the terms of each permutation. A block takes a tile of samples of one test, a warp a sample at a time with all
+// permutations: the distances in S and in (y, S), which do not depend on x, stay in the warp's registers.
+template <class T, int ITEMS> __device__ inline void sums_of(const KnnArgs &args, i64 *shared) {
+    typedef typename RowOf<T, ITEMS>::Type Row;
+    u32 lane = lane_id(), warp = threadIdx.x / WARP, warps = blockDim.x / WARP;
+    u32 n = (u32)args.n, count = (u32)args.permutations, which = (u32)args.k + 1;
+    u64 block = args.first_task + blockIdx.x;
+    u32 test = (u32)(block / args.tiles), tile = (u32)(block % args.tiles);
+    u32 set = ((const u32 *)args.test_set)[test];
+    u32 x = ((const u32 *)args.test_x)[test], y = ((const u32 *)args.test_y)[test];
+    const T *caps = (const T *)args.caps;
+    const T *y_values = (const T *)args.values + (u64)y * n;
+    T cap_x = caps[x], cap_y = caps[y];
+    const T *permuted = (const T *)args.permuted + (u64)test * count * n;
+    for (u32 m = threadIdx.x; m < warps * count; m += blockDim.x) shared[m] = 0;
+    __syncthreads();
+
+    Items<T, ITEMS> items{(int)((n + 31) / 32)};
+    Row of_s, of_y, joint;
+    place_rows(args, blockIdx.x * warps + warp, lane, of_s, of_y, joint);
+    T guess = 0;
+    u32 first = (tile * warps + warp) * (u32)args.samples_a_warp;
+    for (u32 a = first; a < first + (u32)args.samples_a_warp && a < n; a++) {
+        distances_in(args, set, a, lane, items, of_s);
+        T own_y = y_values[a];
+        items.each([&](int i) {
+            u32 b = 32 * i + lane;
+            of_y.set(i, b < n ? larger(of_s.get(i), apart(y_values[b], own_y, cap_y)) : of_s.get(i));
+        });
+        for (u32 m = 0; m < count; m++) {
+            const T *x_values = permuted + (u64)m * n;
+            T own_x = x_values[a];
+            T most = 0;
+            u32 near = 0;
+            items.each([&](int i) {
+                u32 b = 32 * i + lane;
+                T d = of_y.get(i);
+                if (b < n) {
+                    d = larger(d, apart(x_values[b], own_x, cap_x));
+                    most = larger(most, d);
+                }
+                joint.set(i, d);
+                near += d <= guess;
+            });
+            u32 within = warp_sum(near);
+            T bound = guess;
+            if (within < which) {
+                bound = warp_largest(most);
+                within = n;
+            }
+            T rho = select(items, joint, which, bound, within);
+            guess = rho + rho / 4;
+            T radius = radius_of<T>((u32)args.estimator, rho);
+            u32 near_x = 0, near_y = 0, near_s = 0;
+            items.each([&](int i) {
+                u32 b = 32 * i + lane;
+                if (b < n) {
+                    T s = of_s.get(i);
+                    near_s += s <= radius;
+                    near_y += of_y.get(i) <= radius;
+                    near_x += larger(s, apart(x_values[b], own_x, cap_x)) <= radius;
+                }
+            });
+            near_x = warp_sum(near_x);
+            near_y = warp_sum(near_y);
+            near_s = warp_sum(near_s);
+            if (lane == 0) shared[warp * count + m] += term_of(args, rho > 0, within, near_x, near_y, near_s, set == NO_SET);
+        }
+    }
+    __syncthreads();
+    for (u32 m = threadIdx.x; m < count; m += blockDim.x) {
+        i64 sum = 0;
+        for (u32 w = 0; w < warps; w++) sum += shared[w * count + m];
+        atomicAdd((u64 *)args.sums + (u64)test * count + m, (u64)sum);
+    }
+}
+
+// The kernel of Hagedorn et al. (2022), algorithm 4: a thread takes a sample of a permutation of a test, keeps a sorted list of
+// its k nearest, and counts in a second pass. Here the list has distances to other samples.
+constexpr u64 LISTED = 512;    // host: neighbours that the paper's kernel lists, at most
+
+template <class T> __device__ inline void paper_sums(const KnnArgs &args) {
+    u32 n = (u32)args.n, k = (u32)args.k, count = (u32)args.permutations;
+    u64 permutation = args.first_task + blockIdx.y;
+    u32 test = (u32)(permutation / count), m = (u32)(permutation % count), a = blockIdx.x * blockDim.x + threadIdx.x;
+    if (a >= n) return;
+    u32 set = ((const u32 *)args.test_set)[test], x = ((const u32 *)args.test_x)[test], y = ((const u32 *)args.test_y)[test];
+    const T *values = (const T *)args.values, *caps = (const T *)args.caps;
+    const T *x_values = (const T *)args.permuted + ((u64)test * count + m) * n, *y_values = values + (u64)y * n;
+    const u32 *members = (const u32 *)args.set_members, *starts = (const u32 *)args.set_start;
+    u32 start = set == NO_SET ? 0 : starts[set], end = set == NO_SET ? 0 : starts[set + 1];
+    T cap_x = caps[x], cap_y = caps[y], own_x = x_values[a], own_y = y_values[a];
+    auto in_set = [&](u32 b) {
+        T d = 0;
+        for (u32 member = start; member < end; member++) {
+            const T *column = values + (u64)members[member] * n;
+            d = larger(d, apart(column[b], column[a], caps[members[member]]));
+        }
+        return d;
+    };
+    T nearest[LISTED];
+    u32 listed = 0;
+    for (u32 b = 0; b < n; b++) {
+        if (b == a) continue;
+        T d = larger(in_set(b), larger(apart(x_values[b], own_x, cap_x), apart(y_values[b], own_y, cap_y)));
+        if (listed == k && d >= nearest[k - 1]) continue;
+        u32 at = listed < k ? listed++ : k - 1;
+        for (; at > 0 && nearest[at - 1] > d; at--) nearest[at] = nearest[at - 1];
+        nearest[at] = d;
+    }
+    T rho = nearest[k - 1];
+    T radius = radius_of<T>((u32)args.estimator, rho);
+    u32 near_x = 0, near_y = 0, near_s = 0, within = 0;
+    for (u32 b = 0; b < n; b++) {
+        T s = in_set(b), dx = larger(s, apart(x_values[b], own_x, cap_x)), dy = larger(s, apart(y_values[b], own_y, cap_y));
+        near_s += s <= radius;
+        near_x += dx <= radius;
+        near_y += dy <= radius;
+        within += larger(dx, dy) <= rho;
+    }
+    i64 term = term_of(args, rho > 0, within, near_x, near_y, near_s, set == NO_SET);
+    atomicAdd((u64 *)args.sums + (u64)test * count + m, (u64)term);
+}

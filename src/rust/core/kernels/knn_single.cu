@@ -1,8 +1,0 @@
-// The nearest-neighbour test in single precision, which holds whole numbers exactly: see knn_body.cuh.
-#include "knn_body.cuh"
-
-extern "C" __global__ void __launch_bounds__(128) knn_neighbours_f(const KnnArgs args) { neighbours_of<float>(args); }
-
-extern "C" __global__ void __launch_bounds__(128) knn_permute_f(const KnnArgs args) { permute<float>(args); }
-
-extern "C" __global__ void __launch_bounds__(32) knn_paper_f(const KnnArgs args) { paper_sums<float>(args); }

@@ -1,0 +1,131 @@
+// The arguments of the kernels that search, and what they report. tools/build-kernels translates `Args` and `Report` into Rust, as
+// it does the other structs that the host fills or reads.
+#pragma once
+#include "card/threads.cuh"
+
+// Numbers that the host sets before a level and reads between launches.
+struct Report {
+    u64 tests;        // tests that pcalg performs
+    u64 exact;        // those of them that the exact formula decided
+    u64 removed;      // pairs removed
+    u64 ends;         // twice the number of edges
+    u64 widest;       // of the vertex x of largest degree with a pair (x, y) to test: its degree, last vertex - x, y, of VERTEX_BITS each
+    u64 go_on;        // whether a side was visited that has more candidates than the sets have members
+    u64 undefined;    // smallest x * p + y of a pair that met a test without an answer
+    u64 logged;       // records in the log of this level
+    // Strategy "shared" of the Gaussian test, which runs a level in two sides:
+    u64 items;        // items of work on each side
+    u64 next_first;   // items handed out on the first sides
+    u64 next_second;  // and on the second sides
+    u64 chunk;        // least number of sets in an item of work
+    // Discrete variables, whose levels are run in stages; level 0 is one:
+    u64 stage_begun;  // the last stage that began
+    u64 stage_items;  // its items of work
+    u64 stage_next;   // those of them that were handed out
+    u64 stages_left;  // whether the level has stages that did not end
+    u64 asked;        // tests left to the CPU
+    u64 clock_start;  // nanoseconds at which the first launch under way began; 0: none has
+};
+
+// A launch that has used up its time leaves work for the next. What follows it on the stream then does nothing, and the host
+// launches it again.
+__device__ __forceinline__ bool first_is_done(const Report* r) { return r->next_first >= r->items; }
+__device__ __forceinline__ bool stage_is_done(const Report* r) { return r->stage_next >= r->stage_items; }
+__device__ __forceinline__ bool level_is_done(const Report* r) {
+    return first_is_done(r) && r->next_second >= r->items && !r->stages_left;
+}
+
+constexpr u64 SLOT_BYTES = 48;     // host: bytes of an element of `Args::slot`
+constexpr u32 VERTEX_BITS = 21;    // host: bits of a vertex in `Report::widest`
+
+struct Args {
+    u64 p;
+    u64 words;            // 32-bit words of a bit row, an even number
+    const double* c;      // correlations, p x p
+    u32* graph;           // bit rows, p x words
+    const u32* start;     // bit rows of the pairs that may be adjacent at all; null: all of them
+    const u32* fixed;     // bit rows of the pairs that are never tested; null: none
+    u32* empty;           // bit rows of the pairs that the empty set separates
+    double* p_max;        // packed: the pair x < y at y (y - 1) / 2 + x
+    u32* degree;          // by row
+    u64* offset;          // by row: where its list starts; p + 1 of them
+    u32* list;            // neighbours, ascending, row after row
+    u32* verdict;         // sets of one: by list entry of the smaller vertex
+    void* slot;           // by list entry: what the level learns of that side (search/slots.cuh)
+    u32* twin;            // by list entry x -> y: index of the entry y -> x
+    u64* first_item;      // by row: number of its first item of work; p + 1 of them
+    u32* record_count;    // sets of one, by row: number of its records in `log`. The memory of `degree`, which is not needed then
+    u64* first_record;    // sets of one, by row: number of its first record; p + 1 of them. The memory of `first_item`, likewise
+    const u64* binomial;  // n over k at k * binomial_stride + n, saturating
+    u64 binomial_stride;
+    u32* log;             // records (row, other, members)
+    Report* report;
+    char* scratch;        // working memory that shared memory does not hold; null: none
+    u64 warp_bytes;       // working memory of a warp, there or in shared memory (Gaussian test)
+    u64 size;             // members of a conditioning set
+    u64 first_row;        // rows of this launch: first_row to end_row - 1
+    u64 end_row;
+    u64 second;           // 0: sets of the smaller vertex's neighbours, 1: of the larger one's
+    u64 budget;           // nanoseconds after which a launch takes no more work
+    u64 level_warps;      // about how many warps share the work of a level
+    u64 first_rank;       // ranks of this launch: first_rank to end_rank - 1 (strategies "edge" and "set", discrete variables)
+    u64 end_rank;
+    u64 beta;             // strategy "edge": edges of a block; else 0
+    u64 gamma;            // strategy "edge": tests of an edge that run at a time
+    u64 theta;            // strategy "set": sets of a block
+    double below;         // q below this: independent for certain
+    double above;         // q above this: dependent for certain
+    double trusted;       // q is trusted where smallest pivot * smaller variance left is above this: trusted_above of ci/gauss.rs
+    double bounded;       // r is known to within slack / product where that product is above this: slack of ci/gauss.rs
+    double slack;
+    double critical;      // the largest r that is independent by the exact formula; below 0: none, infinity: all
+    double critical_neg;  // likewise for -r
+    double scale;         // sqrt(n - size - 3)
+    double scale_marginal;  // sqrt(n - 3)
+    double mark;          // p of a pair that is not tested
+    u64 fast;             // pcalg's "stable.fast": its reading of degenerate cases and its order of the second side
+    u64 nan_separates;    // an undefined correlation separates
+    u64 missing_separates;  // a missing correlation separates ("stable.fast": NAdelete)
+    // A batch of questions; `pick` takes pairs alone.
+    const u32* pairs;     // x, y of each
+    const u64* set_ends;  // where each set ends in `sets`
+    const u32* sets;
+    double* answers;      // p of each
+    u64 count;            // number of questions
+};
+
+__device__ __forceinline__ bool has(const u32* rows, u64 words, u32 x, u32 y) {
+    return rows[x * words + (y >> 5)] >> (y & 31) & 1;
+}
+
+__device__ __forceinline__ bool is_tested(const Args& a, u32 x, u32 y) { return !a.fixed || !has(a.fixed, a.words, x, y); }
+
+__device__ __forceinline__ double* packed(const Args& a, u32 x, u32 y) {
+    u64 low = x < y ? x : y, high = x < y ? y : x;
+    return a.p_max + high * (high - 1) / 2 + low;
+}
+
+// The row that owns entry `at`: the last whose first entry is at most `at`.
+__device__ __forceinline__ u32 row_of(const u64* first, u64 rows, u64 at) {
+    u64 low = 0, high = rows;
+    while (high - low > 1) {
+        u64 middle = (low + high) / 2;
+        if (first[middle] <= at) low = middle; else high = middle;
+    }
+    return (u32)low;
+}
+
+// The index in `list` of the entry y -> x; x is a neighbour of y.
+__device__ __forceinline__ u64 twin_of(const Args& a, u32 x, u32 y) {
+    u64 low = a.offset[y], high = a.offset[y + 1];
+    while (high - low > 1) {
+        u64 middle = (low + high) / 2;
+        if (a.list[middle] <= x) low = middle; else high = middle;
+    }
+    return low;
+}
+
+// Removes y from the bit row of x.
+__device__ __forceinline__ void remove_neighbour(const Args& a, u32 x, u32 y) {
+    atomicAnd(&a.graph[x * a.words + (y >> 5)], ~(1u << (y & 31)));
+}

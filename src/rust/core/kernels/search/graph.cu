@@ -1,0 +1,133 @@
+// The graph between levels: mirroring, degrees, neighbour lists, removal of a level's pairs.
+#include "card/scan.cuh"
+#include "search/args.cuh"
+#include "search/subsets.cuh"
+
+extern __shared__ u64 sums[];
+
+// Copies the lower triangle of the bit rows to the upper one: a warp transposes one word of 32 rows.
+extern "C" __global__ void mirror(const __grid_constant__ Args a) {
+    u32 lane = lane_id();
+    // All words, also the one that may pad a row to 64 bits: bits past the last vertex become 0.
+    u64 blocks = a.words;
+    for (u64 at : by_warp(blocks * blocks)) {
+        u64 below = at / blocks, left = at % blocks;
+        if (left > below) continue;
+        u64 row = 32 * below + lane;
+        u32 word = row < a.p ? a.graph[row * a.words + left] : 0;
+        u32 image = 0;
+        for (u32 b = 0; b < 32; b++) {
+            u32 column = __ballot_sync(FULL, word >> b & 1);
+            if (lane == b) image = column;
+        }
+        u64 to = 32 * left + lane;
+        if (to < a.p) a.graph[to * a.words + below] = left == below ? word | image : image;
+    }
+}
+
+// Copies p_max of the listed pairs to `answers`.
+extern "C" __global__ void pick(const __grid_constant__ Args a) {
+    for (u64 i : by_thread(a.count)) a.answers[i] = *packed(a, a.pairs[2 * i], a.pairs[2 * i + 1]);
+}
+
+// The degree of every row, their sum, and the row of largest degree with a pair to test (`Report::widest`).
+extern "C" __global__ void degrees(const __grid_constant__ Args a) {
+    if (!level_is_done(a.report)) return;
+    u32 lane = lane_id();
+    for (u64 x : by_warp(a.p)) {
+        u32 count = 0;
+        u64 tested = NEVER;
+        for (u64 w = lane; w < a.words; w += WARP) {
+            u32 word = a.graph[x * a.words + w];
+            count += __popc(word);
+            u32 asked = a.fixed ? word & ~a.fixed[x * a.words + w] : word;
+            if (asked && tested == NEVER) tested = 32 * w + __ffs(asked) - 1;
+        }
+        count = warp_sum(count);
+        tested = warp_join(tested, [](u64 s, u64 t) { return s < t ? s : t; });
+        if (lane == 0) {
+            a.degree[x] = count;
+            atomicAdd(&a.report->ends, (u64)count);
+            u64 last = (1ull << VERTEX_BITS) - 1;
+            if (tested != NEVER) atomicMax(&a.report->widest, ((u64)count << VERTEX_BITS | (last - x)) << VERTEX_BITS | tested);
+        }
+    }
+}
+
+// Where the rows' lists start. Sets the counts of records to 0: level 1 counts in them.
+extern "C" __global__ void offsets(const __grid_constant__ Args a) {
+    scan_rows(a.p, a.offset, sums, [&](u64 x) {
+        u64 degree = a.degree[x];
+        a.record_count[x] = 0;
+        return degree;
+    });
+}
+
+// Where the rows' records start.
+extern "C" __global__ void log_offsets(const __grid_constant__ Args a) {
+    scan_rows(a.p, a.first_record, sums, [&](u64 x) { return (u64)a.record_count[x]; });
+}
+
+// Numbers the items of work: a row has one for each chunk of its sets and each 32 of its neighbours. Chunks are short where
+// there is little work, so that all warps have some, and long where there is much, so that finding an item's first set costs
+// little.
+extern "C" __global__ void items(const __grid_constant__ Args a) {
+    auto sets_of = [&](u64 x) {
+        u64 d = a.offset[x + 1] - a.offset[x];
+        return d <= a.size ? 0ull : choose(a, d, a.size);
+    };
+    auto tiles_of = [&](u64 x) { return (a.offset[x + 1] - a.offset[x] + 31) / 32; };
+    u64 own = 0;
+    for (u64 x = threadIdx.x; x < a.p; x += blockDim.x) {
+        u64 sets = sets_of(x);
+        // Capped, so that the sum does not overflow.
+        own += (sets < 1ull << 32 ? sets : 1ull << 32) * tiles_of(x);
+    }
+    own = warp_sum(own);
+    if (lane_id() == 0) sums[threadIdx.x / WARP] = own;
+    __syncthreads();
+    u64 total = 0;
+    for (u32 w = 0; w < blockDim.x / WARP; w++) total += sums[w];
+    __syncthreads();
+    u64 least = total / (4 * a.level_warps);
+    least = least < 2 ? 2 : least > 64 ? 64 : least;
+    scan_rows(a.p, a.first_item, sums, [&](u64 x) {
+        u64 sets = sets_of(x), chunk = chunk_of(least, sets);
+        return (sets / chunk + (sets % chunk != 0)) * tiles_of(x);
+    });
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        a.report->items = a.first_item[a.p];
+        a.report->chunk = least;
+    }
+}
+
+// Writes the neighbour lists; a warp takes a row.
+extern "C" __global__ void fill(const __grid_constant__ Args a) {
+    u32 lane = lane_id();
+    for (u64 x : by_warp(a.p)) {
+        u64 at = a.offset[x];
+        for (u64 base = 0; base < a.words; base += WARP) {
+            u64 w = base + lane;
+            u32 word = w < a.words ? a.graph[x * a.words + w] : 0;
+            u32 own = __popc(word), sum = sum_up_to_lane(own);
+            u64 to = at + sum - own;
+            while (word) {
+                a.list[to++] = (u32)w * 32 + __ffs(word) - 1;
+                word &= word - 1;
+            }
+            at += __shfl_sync(FULL, sum, 31);
+        }
+    }
+}
+
+// Removes the pairs of the level's log from the graph.
+extern "C" __global__ void removal(const __grid_constant__ Args a) {
+    if (!level_is_done(a.report)) return;
+    u64 step = 2 + a.size;
+    for (u64 i : by_thread(a.report->logged)) {
+        u32 x = a.log[i * step], y = a.log[i * step + 1];
+        remove_neighbour(a, x, y);
+        remove_neighbour(a, y, x);
+    }
+}

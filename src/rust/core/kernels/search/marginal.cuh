@@ -1,0 +1,42 @@
+// The graph after level 0.
+#pragma once
+#include "search/args.cuh"
+
+// What a test given the empty set says of a pair. Neither: the edge goes, and there is no separating set.
+struct Marginal {
+    bool separates, depends;
+};
+
+// Makes the lower triangle of the graph, and `mark`s p_max of the pairs that are not tested. A warp takes a row y and 32 vertices
+// x below it; its ballot is the word of the bit row. `judge(y, x, p_max)` judges a pair that is tested, and may write its p.
+template <class Judge> __device__ __forceinline__ void make_graph(const Args& a, Judge judge) {
+    const u32 lane = lane_id();
+    u64 tested_count = 0, removed_count = 0;
+    for (u64 at : by_warp(a.p * a.words)) {
+        u64 y = at / a.words, w = at % a.words, x = 32 * w + lane;
+        if (32 * w > y) {
+            if (lane == 0) a.empty[at] = 0;
+            continue;
+        }
+        const bool below = x < y;
+        const u32 may = a.start ? a.start[at] : FULL, fix = a.fixed ? a.fixed[at] : 0;
+        const bool tested = below && (may & ~fix) >> lane & 1;
+        double* cell = a.p_max + y * (y - 1) / 2 + x;
+        Marginal found{false, false};
+        if (tested) found = judge(y, x, cell);
+        else if (below) *cell = a.mark;
+        u32 tested_word = __ballot_sync(FULL, tested), empty_word = __ballot_sync(FULL, found.separates);
+        u32 kept = __ballot_sync(FULL, found.depends), in_triangle = __ballot_sync(FULL, below);
+        if (lane == 0) {
+            // A fixed edge of "stable.fast" is there even where a gap was asked for.
+            a.graph[at] = kept | (fix & in_triangle & (a.fast ? FULL : may));
+            a.empty[at] = empty_word;
+            tested_count += __popc(tested_word);
+            removed_count += __popc(tested_word & ~kept);
+        }
+    }
+    if (lane == 0 && tested_count) {
+        atomicAdd(&a.report->tests, tested_count);
+        atomicAdd(&a.report->removed, removed_count);
+    }
+}

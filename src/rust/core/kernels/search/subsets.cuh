@@ -1,0 +1,49 @@
+// l-subsets of {0, .., n-1} in lexicographic order, and their ranks in 64 bits: see graph/subsets.rs.
+#pragma once
+#include "search/args.cuh"
+
+// n over k, saturating; k must be at most the size of the level.
+__device__ __forceinline__ u64 choose(const Args& a, u64 n, u64 k) { return a.binomial[k * a.binomial_stride + n]; }
+
+// The next member of a subset that lacks k members, from {from, .., n-1}; `rank` is what is left of the subset's rank. Of the
+// C(n-from, k) ways to go on, C(n-from, k) - C(n-m, k) have their first member below m.
+__device__ __forceinline__ u32 unrank_member(const Args& a, u32 n, u32 k, u32 from, u64& rank) {
+    u64 all = choose(a, n - from, k);
+    u32 low = from, high = n - k + 1;
+    while (high - low > 1) {
+        u32 middle = (low + high) / 2;
+        if (all - choose(a, n - middle, k) <= rank) low = middle; else high = middle;
+    }
+    rank -= all - choose(a, n - low, k);
+    return low;
+}
+
+// Writes the subset of this rank; its members are `stride` apart. Takes one thread.
+__device__ __forceinline__ void unrank(const Args& a, u32 n, u32 size, u64 rank, u32* set, u32 stride = 1) {
+    u32 from = 0;
+    for (u32 i = 0; i < size; i++) {
+        u32 m = unrank_member(a, n, size - i, from, rank);
+        set[i * stride] = m;
+        from = m + 1;
+    }
+}
+
+// rank = C(n, k) - 1 - sum_i C(n - 1 - s_i, k - i), k = size: term i counts the later subsets that first differ at member i.
+__device__ __forceinline__ u64 rank_of(const Args& a, u32 n, u32 size, const u32* set, u32 stride = 1) {
+    u64 after = 0;
+    for (u32 i = 0; i < size; i++) after += choose(a, n - 1 - set[i * stride], size - i);
+    return choose(a, n, size) - 1 - after;
+}
+
+// The rank that a subset without `place` has among the subsets of {0, .., n-1} less `place`.
+__device__ __forceinline__ u64 rank_without(const Args& a, u32 n, u32 size, const u32* set, u32 place) {
+    u64 after = 0;
+    for (u32 i = 0; i < size; i++) after += choose(a, n - 2 - (set[i] - (set[i] > place)), size - i);
+    return choose(a, n - 1, size) - 1 - after;
+}
+
+// Number of sets in an item of work of a row that has `sets` of them; at least `least`.
+__device__ __forceinline__ u64 chunk_of(u64 least, u64 sets) {
+    u64 wanted = sets / 4096;
+    return wanted < least ? least : wanted > 1024 ? 1024 : wanted;
+}
