@@ -28,9 +28,9 @@ use crate::search::shards::Work;
 use crate::search::worker::{takes_no_shards, Alone, Column, Marginals, Worker};
 use crate::search::Options;
 use crate::{Error, Result};
+use card::buffer::Buffer;
 use card::held::{Held, Holds};
 use card::kernels::WARP;
-use card::memory::Buffer;
 use card::plan::Plan;
 use discrete::counting::Coding;
 

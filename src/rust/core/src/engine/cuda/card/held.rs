@@ -3,8 +3,10 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::device::{self, Card};
-use super::memory::{Buffer, Memory};
+use super::buffer::Buffer;
+use super::driver::guarded;
+use super::memory::Memory;
+use super::opened::Card;
 use super::plan::{limit, out_of_memory, Plan};
 use crate::error::{DeviceError, DeviceKind};
 use crate::pool::Pool;
@@ -165,7 +167,7 @@ pub(in crate::engine::cuda) trait Holds {
 
     /// Binds the card to this thread and calls `run`; notes how that ended.
     fn watched<T>(&mut self, run: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        let outcome = device::guarded(|| {
+        let outcome = guarded(|| {
             self.held().card.bind()?;
             run(self)
         });

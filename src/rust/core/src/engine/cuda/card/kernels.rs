@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use cudarc::driver::{result, sys};
 use flate2::read::GzDecoder;
 
-use super::device::failure;
+use super::driver::failure;
 use crate::Result;
 
 /// Threads of a warp.

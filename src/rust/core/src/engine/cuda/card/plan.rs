@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use super::device::error;
-use super::memory::{Buffer, BUFFERS};
+use super::buffer::{Buffer, BUFFERS};
+use super::driver::error;
 use crate::error::DeviceKind;
 use crate::{Error, Result};
 

@@ -2,9 +2,9 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-#[cfg(doc)]
-use super::device::Card;
 use super::held::Held;
+#[cfg(doc)]
+use super::opened::Card;
 use crate::memory;
 use crate::pool::Pool;
 use crate::Result;

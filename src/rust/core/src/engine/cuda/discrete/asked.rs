@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::counting::{self, BLOCK};
 use crate::ci::discrete::{Counter, Discrete, Margins};
 use crate::ci::Batch;
-use crate::engine::cuda::card::memory::Buffer;
+use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::plan::Plan;
 use crate::engine::cuda::card::transfer::numbers;
 use crate::engine::cuda::gauss::batch::launched_bytes;

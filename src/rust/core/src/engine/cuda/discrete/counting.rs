@@ -2,7 +2,7 @@
 
 use crate::ci::discrete::{Codes, Discrete, Rule, Statistic};
 use crate::engine::cuda::arguments::{DiscreteArgs, SearchArgs};
-use crate::engine::cuda::card::memory::Buffer;
+use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::CudaEngine;
 use crate::Result;
 

@@ -5,8 +5,8 @@ pub(super) mod counting;
 
 use crate::ci::discrete::Discrete;
 use crate::engine::cuda::arguments::{DiscreteArgs, Report, SearchArgs};
+use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::kernels::WARP;
-use crate::engine::cuda::card::memory::Buffer;
 use crate::engine::cuda::search::CudaSearch;
 use crate::engine::cuda::Strategy;
 use crate::graph::subsets;

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use cudarc::driver::result;
 
-use crate::engine::cuda::card::device::failure;
+use crate::engine::cuda::card::buffer::Buffer;
+use crate::engine::cuda::card::driver::failure;
 use crate::engine::cuda::card::held::{Held, Holds};
 use crate::engine::cuda::card::kernels::WARP;
-use crate::engine::cuda::card::memory::Buffer;
 use crate::pool::Pool;
 use crate::{Error, Result};
 

@@ -7,8 +7,8 @@ pub(super) mod sets;
 
 use crate::ci::gauss::{Gauss, Reading, Undefined, MISSING, TOO_FEW};
 use crate::engine::cuda::arguments::Report;
+use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::kernels::WARP;
-use crate::engine::cuda::card::memory::Buffer;
 use crate::engine::cuda::search::{CudaSearch, DECIDING};
 use crate::engine::cuda::Strategy;
 use crate::observer::Observer;

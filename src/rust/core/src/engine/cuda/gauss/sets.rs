@@ -1,8 +1,8 @@
 //! Levels of sets of the Gaussian test on the card, in launches short enough that a user can interrupt.
 
 use crate::engine::cuda::arguments::Report;
+use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::kernels::{exact_apart, exact_doubles, WARP};
-use crate::engine::cuda::card::memory::Buffer;
 use crate::engine::cuda::search::{CudaSearch, DECIDING};
 use crate::engine::cuda::Strategy;
 use crate::graph::subsets;

@@ -5,7 +5,7 @@ use super::plan::{Form, Plan, Shape};
 use super::KnnCudaEngine;
 use crate::ci::knn::Values;
 use crate::engine::cuda::arguments::KnnArgs;
-use crate::engine::cuda::card::memory::Buffer;
+use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::plan::aligned;
 use crate::memory;
 use crate::Result;

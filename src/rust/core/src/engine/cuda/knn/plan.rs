@@ -2,8 +2,8 @@
 
 use super::kernels::warps_kernel;
 use super::KnnStrategy;
+use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::kernels::WARP;
-use crate::engine::cuda::card::memory::Buffer;
 use crate::engine::cuda::card::plan::aligned;
 
 /// Threads of a block of kernels that look for neighbours, permute by sample, sum by warps or make planes.

@@ -1,6 +1,6 @@
 //! Separating sets that levels found; they stay on the card until they are asked for.
 
-use crate::engine::cuda::card::memory::Buffer;
+use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::transfer::numbers;
 use crate::engine::cuda::CudaEngine;
 use crate::graph::{SepSetLog, Separations, Singles};

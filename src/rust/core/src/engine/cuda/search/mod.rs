@@ -5,9 +5,9 @@ mod log;
 mod p_max;
 
 use crate::engine::cuda::arguments::{Report, SearchArgs};
+use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::held::{Held, Holds};
 use crate::engine::cuda::card::kernels::{SLOT_BYTES, WARP};
-use crate::engine::cuda::card::memory::Buffer;
 use crate::engine::cuda::card::plan::Plan;
 use crate::engine::cuda::discrete::counting::data_bytes;
 use crate::engine::cuda::discrete::Counted;

@@ -2,7 +2,7 @@
 //! after level 1, so that all are brought while the card runs the next level; at the end only those of pairs that were adjacent
 //! at that level's start are brought again.
 
-use crate::engine::cuda::card::memory::Buffer;
+use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::transfer::{each_column, numbers, prefer_large_pages};
 use crate::engine::cuda::search::CudaSearch;
 use crate::engine::cuda::CudaEngine;

@@ -3,7 +3,7 @@
 use super::kernels::{counter_bits, groups_in, table_words, LEVELS_AT, PARTIAL_BYTES};
 use super::{stride, write_codes, CudaCounting, BLOCK, MODES_FROM, WARP};
 use crate::engine::cuda::arguments::{Feature, SelectionArgs};
-use crate::engine::cuda::card::memory::Buffer;
+use crate::engine::cuda::card::buffer::Buffer;
 use crate::observer::Observer;
 use crate::select::{Joint, Partner, Sums};
 use crate::{Error, Result};

@@ -6,7 +6,7 @@ use super::kernels::{table_words, NO_MODE};
 use super::{stride, CudaCounting};
 use crate::ci::discrete::Codes;
 use crate::engine::cuda::arguments::Feature;
-use crate::engine::cuda::card::memory::Buffer;
+use crate::engine::cuda::card::buffer::Buffer;
 use crate::observer::Observer;
 use crate::pool::Pool;
 use crate::select::{FeatureCodes, Joint, Partner, Samples, Sums};

@@ -16,9 +16,9 @@ use crate::engine::cuda::arguments::{Feature, SelectionArgs};
 use std::ops::Range;
 
 use crate::ci::discrete::Codes;
+use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::held::{Held, Holds};
 use crate::engine::cuda::card::kernels::WARP;
-use crate::engine::cuda::card::memory::Buffer;
 use crate::engine::cuda::card::plan::Plan;
 use crate::engine::cuda::card::transfer::{numbers, threads_for};
 use crate::observer::Observer;
