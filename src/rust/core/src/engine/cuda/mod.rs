@@ -31,12 +31,12 @@ use crate::{Error, Result};
 use card::buffer::Buffer;
 use card::held::{Held, Holds};
 use card::kernels::WARP;
-use card::plan::Plan;
+use card::plan::MemoryPlan;
 use discrete::counting::Coding;
 
 /// How the tests of a level are handed out on the GPU. All strategies give the same answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Strategy {
+pub enum SearchStrategy {
     /// Ours: a set is tested for all pairs of its row at once. The Gaussian test starts from covariances given the set's prefix;
     /// tests of discrete variables compute the strata of the samples once.
     Shared,
@@ -64,14 +64,14 @@ pub struct CudaOptions {
     /// Number of the card, from 0.
     pub ordinal: usize,
     /// How to hand out the tests.
-    pub strategy: Strategy,
+    pub strategy: SearchStrategy,
     /// Most bytes of device memory that a search may use; none: what is free.
     pub memory_budget: Option<u64>,
 }
 
 impl Default for CudaOptions {
     fn default() -> Self {
-        CudaOptions { ordinal: 0, strategy: Strategy::Shared, memory_budget: None }
+        CudaOptions { ordinal: 0, strategy: SearchStrategy::Shared, memory_budget: None }
     }
 }
 
@@ -79,9 +79,9 @@ impl CudaOptions {
     fn check(&self) -> Result<()> {
         // A block could have 1024 threads, but their working memory must fit.
         let threads = match self.strategy {
-            Strategy::Shared => 1,
-            Strategy::Edge { beta, gamma } => u64::from(beta) * u64::from(gamma),
-            Strategy::Set { theta, delta } => u64::from(theta) * u64::from(delta.min(1)),
+            SearchStrategy::Shared => 1,
+            SearchStrategy::Edge { beta, gamma } => u64::from(beta) * u64::from(gamma),
+            SearchStrategy::Set { theta, delta } => u64::from(theta) * u64::from(delta.min(1)),
         };
         if threads == 0 || threads > 256 {
             return Err(Error::Argument {
@@ -104,7 +104,7 @@ struct Room {
 
 /// The test that an engine runs.
 #[derive(Clone, Copy, Debug)]
-enum Test<'a> {
+enum CudaTest<'a> {
     Gauss(Gauss<'a>),
     Discrete(Discrete<'a>),
 }
@@ -113,7 +113,7 @@ enum Test<'a> {
 ///
 /// Its answers are the CPU engine's: the same graph, separating sets and counts, and p-values to 1e-9.
 pub struct CudaEngine<'a> {
-    test: Test<'a>,
+    test: CudaTest<'a>,
     alpha: f64,
     options: CudaOptions,
     held: Held,
@@ -130,25 +130,25 @@ impl<'a> CudaEngine<'a> {
     /// [`Error::Device`] where no card can be used, [`Error::Argument`] where there is no card `ordinal` or the strategy's
     /// numbers do not make a block of 1 to 256 threads.
     pub fn new(gauss: Gauss<'a>, alpha: f64, options: CudaOptions) -> Result<Self> {
-        Self::open(Test::Gauss(gauss), alpha, options)
+        Self::open(CudaTest::Gauss(gauss), alpha, options)
     }
 
     /// Likewise a test of discrete variables.
     ///
     /// # Errors
-    /// Those of [`CudaEngine::new`], and [`Error::Argument`] for [`Strategy::Set`], which only the Gaussian test has.
+    /// Those of [`CudaEngine::new`], and [`Error::Argument`] for [`SearchStrategy::Set`], which only the Gaussian test has.
     pub fn discrete(test: Discrete<'a>, alpha: f64, options: CudaOptions) -> Result<Self> {
-        if let Strategy::Set { .. } = options.strategy {
+        if let SearchStrategy::Set { .. } = options.strategy {
             return Err(Error::Argument {
                 argument: "strategy",
                 value: format!("{:?}", options.strategy),
                 mend: "it is the Gaussian test's: give \"shared\" or \"edge\" for discrete variables".into(),
             });
         }
-        Self::open(Test::Discrete(test), alpha, options)
+        Self::open(CudaTest::Discrete(test), alpha, options)
     }
 
-    fn open(test: Test<'a>, alpha: f64, options: CudaOptions) -> Result<Self> {
+    fn open(test: CudaTest<'a>, alpha: f64, options: CudaOptions) -> Result<Self> {
         options.check()?;
         let held = Held::open(options.ordinal, Pool::at_most(default_threads()), options.memory_budget)?;
         Ok(CudaEngine { test, alpha, options, held, correlations: None, coding: None })
@@ -161,7 +161,7 @@ impl<'a> CudaEngine<'a> {
     }
 
     /// The largest plan of the card's memory so far.
-    pub fn plan(&self) -> &Plan {
+    pub fn plan(&self) -> &MemoryPlan {
         self.held.largest_plan()
     }
 
@@ -228,8 +228,8 @@ impl Worker for CudaEngine<'_> {
 
     fn p_values(&mut self, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>> {
         self.watched(|engine| match engine.test {
-            Test::Gauss(gauss) => gauss::batch::p_values(engine, &gauss, batch, observer),
-            Test::Discrete(test) => discrete::asked::p_values(engine, &test, batch, observer),
+            CudaTest::Gauss(gauss) => gauss::batch::p_values(engine, &gauss, batch, observer),
+            CudaTest::Discrete(test) => discrete::asked::p_values(engine, &test, batch, observer),
         })
     }
 

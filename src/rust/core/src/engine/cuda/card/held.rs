@@ -7,7 +7,7 @@ use super::buffer::Buffer;
 use super::driver::guarded;
 use super::memory::Memory;
 use super::opened::Card;
-use super::plan::{limit, out_of_memory, Plan};
+use super::plan::{limit, out_of_memory, MemoryPlan};
 use crate::error::{DeviceError, DeviceKind};
 use crate::pool::Pool;
 use crate::{Error, Result};
@@ -25,11 +25,11 @@ pub(in crate::engine::cuda) struct Held {
     /// Bytes of the card that may be used; none: what is free.
     budget: Option<u64>,
     /// The memory that what runs next needs.
-    pub plan: Plan,
+    pub plan: MemoryPlan,
     /// By use, the most that was committed so far.
-    all: Plan,
+    all: MemoryPlan,
     /// `all` while that fits the card, else the largest plan that was committed.
-    largest: Plan,
+    largest: MemoryPlan,
     /// Whether memory ran out: it is then freed at the end, as it may be in the way of others.
     short: bool,
     /// Whether the card failed: nothing on it can then be relied on.
@@ -82,7 +82,7 @@ impl Held {
     }
 
     /// The largest plan so far: what ran was allocated no more.
-    pub fn largest_plan(&self) -> &Plan {
+    pub fn largest_plan(&self) -> &MemoryPlan {
         &self.largest
     }
 

@@ -6,7 +6,7 @@ use cudarc::driver::sys;
 
 use super::buffer::{Buffer, BUFFERS};
 use super::driver::failure;
-use super::plan::{out_of_memory, Plan};
+use super::plan::{out_of_memory, MemoryPlan};
 use crate::Result;
 
 /// Most bytes of device memory that are kept for the next call.
@@ -58,7 +58,7 @@ impl Memory {
     /// Makes room for a plan: frees pieces that are too small for it and kept lasting pieces that are much larger (`exactly`:
     /// larger at all); then, while plan and pieces together pass `limit` bytes, the piece that most exceeds the plan, but for
     /// lasting ones in use.
-    pub fn arrange(&mut self, plan: &Plan, limit: u64, exactly: bool) {
+    pub fn arrange(&mut self, plan: &MemoryPlan, limit: u64, exactly: bool) {
         let surplus = |what: Buffer, piece: &Piece| piece.bytes.saturating_sub(plan.of(what));
         for &what in Buffer::ALL {
             let piece = &mut self.device[what as usize];

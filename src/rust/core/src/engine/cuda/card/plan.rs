@@ -22,11 +22,11 @@ pub(in crate::engine::cuda) fn aligned(bytes: usize) -> u64 {
 ///
 /// A run allocates no more than this on the device: it gets the memory that it has planned, and no other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Plan {
+pub struct MemoryPlan {
     bytes: [u64; BUFFERS],
 }
 
-impl Plan {
+impl MemoryPlan {
     /// Plans `bytes` for a use, in place of what was planned for it before; 0 for none.
     pub(in crate::engine::cuda) fn set(&mut self, what: Buffer, bytes: u64) {
         self.bytes[what as usize] = if bytes == 0 { 0 } else { bytes.max(ALIGNED) };
@@ -38,8 +38,8 @@ impl Plan {
     }
 
     /// A plan that is enough for both: by use, the larger number of bytes.
-    pub(in crate::engine::cuda) fn or(&self, other: &Plan) -> Plan {
-        Plan { bytes: std::array::from_fn(|i| self.bytes[i].max(other.bytes[i])) }
+    pub(in crate::engine::cuda) fn or(&self, other: &MemoryPlan) -> MemoryPlan {
+        MemoryPlan { bytes: std::array::from_fn(|i| self.bytes[i].max(other.bytes[i])) }
     }
 
     /// Bytes for a use.
@@ -106,7 +106,7 @@ impl fmt::Display for Bytes {
     }
 }
 
-impl fmt::Display for Plan {
+impl fmt::Display for MemoryPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "memory plan: {}", Bytes(self.total()))?;
         for (name, bytes) in self.parts() {
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_refused_with_its_numbers() {
-        let mut plan = Plan::default();
+        let mut plan = MemoryPlan::default();
         plan.set(Buffer::Data, 8_000_000);
         plan.set(Buffer::Graph, 128_000);
         plan.set(Buffer::Rows, 1);
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn parts_add_up_uses_of_one_name() {
-        let mut plan = Plan::default();
+        let mut plan = MemoryPlan::default();
         plan.set(Buffer::Empty, 1000);
         plan.raise(Buffer::Graph, 3000);
         plan.raise(Buffer::Graph, 2000);

@@ -25,14 +25,14 @@ struct Pinned(*mut u8);
 unsafe impl Sync for Pinned {}
 
 /// Threads that copy on the host, at most: more only wait for memory.
-const THREADS: usize = 8;
+const COPYING_THREADS: usize = 8;
 
 /// Each thread gets at least this many numbers of 8 bytes; fewer are quicker on one thread.
-const FEW: usize = 1 << 18;
+const FEW_NUMBERS: usize = 1 << 18;
 
 /// Number of threads of the pool for work on `numbers` numbers of 8 bytes.
 pub(in crate::engine::cuda) fn threads_for(pool: &Pool, numbers: usize) -> usize {
-    (numbers / FEW).clamp(1, THREADS.min(pool.threads()))
+    (numbers / FEW_NUMBERS).clamp(1, COPYING_THREADS.min(pool.threads()))
 }
 
 /// Asks the system for large pages for memory that is not touched yet, as most of the time goes to touching it first.
@@ -92,7 +92,7 @@ pub(in crate::engine::cuda) fn each_column(
 impl Held {
     /// Copies numbers to address `to` on the card.
     pub(in crate::engine::cuda) fn send(&mut self, to: u64, from: &[f64]) -> Result<()> {
-        if from.len() < FEW {
+        if from.len() < FEW_NUMBERS {
             return self.card.upload(to, from);
         }
         // SAFETY: the bytes of doubles, which have no padding.
@@ -248,7 +248,7 @@ mod tests {
 
     #[test]
     fn numbers_are_appended_whatever_the_threads() {
-        let more: Vec<u64> = (0..3 * FEW as u64 + 5).collect();
+        let more: Vec<u64> = (0..3 * FEW_NUMBERS as u64 + 5).collect();
         let mut all = Vec::with_capacity(more.len() + 2);
         append(&Pool::new(3), &mut all, &[7, 8]);
         append(&Pool::new(3), &mut all, &more);

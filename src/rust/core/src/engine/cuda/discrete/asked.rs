@@ -4,11 +4,11 @@
 use crate::engine::cuda::arguments::DiscreteArgs;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::counting::{self, BLOCK};
+use super::counting::{self, COUNTING_THREADS};
 use crate::ci::discrete::{Counter, Discrete, Margins};
 use crate::ci::Batch;
 use crate::engine::cuda::card::buffer::Buffer;
-use crate::engine::cuda::card::plan::Plan;
+use crate::engine::cuda::card::plan::MemoryPlan;
 use crate::engine::cuda::card::transfer::numbers;
 use crate::engine::cuda::gauss::batch::launched_bytes;
 use crate::engine::cuda::CudaEngine;
@@ -55,7 +55,7 @@ pub(in crate::engine::cuda) fn bring(
 }
 
 /// Below this many samples times questions the calling thread answers alone: it is done before others have started.
-const FEW: usize = 100_000;
+const FEW_SAMPLES: usize = 100_000;
 
 /// p-values by the CPU's plain function, on the threads of the pool, in the order of the questions.
 pub(in crate::engine::cuda) fn answer(
@@ -75,13 +75,13 @@ pub(in crate::engine::cuda) fn answer(
         };
         answers[at].store(p.to_bits(), Ordering::Relaxed);
     };
-    let inline = (questions.len() * test.data().n()) < FEW;
+    let inline = (questions.len() * test.data().n()) < FEW_SAMPLES;
     pool.run(questions.len(), inline, |_| 1.0, &mut |_| observer.look(), work)?;
     Ok(answers.iter().map(|p| f64::from_bits(p.load(Ordering::Relaxed))).collect())
 }
 
 /// Samples times questions of a launch, at most: less than 0.1 s.
-const SAMPLES: u64 = 1 << 32;
+const QUESTION_SAMPLES: u64 = 1 << 32;
 
 /// A launch takes no more questions once its sets have this many members.
 const MEMBERS: usize = 1 << 22;
@@ -95,9 +95,9 @@ pub(in crate::engine::cuda) fn p_values(
 ) -> Result<Vec<f64>> {
     let widest = batch.iter().map(|(_, _, s)| s.len()).max().unwrap_or(0);
     let tables = counting::tables(widest as u64, engine.held.card.shared_limit);
-    let most = (SAMPLES / test.data().n() as u64).clamp(1, 1 << 20) as usize;
+    let most = (QUESTION_SAMPLES / test.data().n() as u64).clamp(1, 1 << 20) as usize;
     let asked = counting::asked_bytes(widest, 0);
-    engine.held.plan = Plan::default();
+    engine.held.plan = MemoryPlan::default();
     engine.held.plan.set(Buffer::Data, counting::data_bytes(test));
     engine.held.plan.set(Buffer::Batch, launched_bytes(batch, most, MEMBERS));
     engine.held.plan.set(Buffer::Asked, asked);
@@ -147,7 +147,7 @@ fn run(
     values: &mut [f64],
 ) -> Result<()> {
     engine.send_questions(&mut args.a, pairs, ends, sets)?;
-    engine.held.card.launch("dis_batch", (blocks.min(ends.len() as u32), 1), BLOCK, shared, &*args)?;
+    engine.held.card.launch("dis_batch", (blocks.min(ends.len() as u32), 1), COUNTING_THREADS, shared, &*args)?;
     // SAFETY: `values` has an element for each question, and the stream is synchronised below.
     unsafe { engine.held.card.download(args.a.answers, values.as_mut_ptr(), values.len())? };
     engine.held.card.synchronize("a batch of tests")

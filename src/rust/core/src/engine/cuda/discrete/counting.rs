@@ -7,7 +7,7 @@ use crate::engine::cuda::CudaEngine;
 use crate::Result;
 
 /// Threads of a block that counts: `BLOCK` of kernels/discrete.cuh.
-pub(in crate::engine::cuda) const BLOCK: u32 = 256;
+pub(in crate::engine::cuda) const COUNTING_THREADS: u32 = 256;
 
 /// Vertices that a block counts for at a time, at most: `MOST` there.
 const MOST: u64 = 32;
@@ -154,7 +154,7 @@ pub(in crate::engine::cuda) fn scratch_of_threads(
 
 /// Bytes of shared memory of a block beside its tables, for sets of up to `widest`: `Bench` of kernels/discrete_count.cuh.
 fn bench_bytes(widest: u64) -> u64 {
-    48 * MOST + 16 * u64::from(BLOCK / 32) + 16 + 8 * MOST + 12 * MOST + 32 + 8 * widest
+    48 * MOST + 16 * u64::from(COUNTING_THREADS / 32) + 16 + 8 * MOST + 12 * MOST + 32 + 8 * widest
 }
 
 /// Shared memory of a block.

@@ -8,11 +8,11 @@ use crate::engine::cuda::arguments::{DiscreteArgs, Report, SearchArgs};
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::kernels::WARP;
 use crate::engine::cuda::search::CudaSearch;
-use crate::engine::cuda::Strategy;
+use crate::engine::cuda::SearchStrategy;
 use crate::graph::subsets;
 use crate::observer::Observer;
 use crate::Result;
-use counting::{Scratch, Tables, BLOCK};
+use counting::{Scratch, Tables, COUNTING_THREADS};
 
 /// Ranks of the first stage, and the factor from one stage to the next: most pairs are separated by one of their first sets, and
 /// sets of one stage do not spare each other's tests.
@@ -20,10 +20,10 @@ const FIRST_STAGE: u64 = 4;
 const GROWTH: u64 = 4;
 
 /// Samples times tests of a thread in a stage of the strategy "edge", about: 0.1 s.
-const SAMPLES: u64 = 1 << 24;
+const STAGE_SAMPLES: u64 = 1 << 24;
 
 /// Stages that are put on the stream at a time.
-const TOGETHER: usize = 64;
+const STAGES_TOGETHER: usize = 64;
 
 /// A part of a level: a side (`second` 0 or 1) and the ranks `from` to `to` - 1.
 #[derive(Clone, Copy, Debug)]
@@ -66,15 +66,15 @@ impl CudaSearch<'_, '_> {
         let (processors, limit) = (self.engine.held.card.processors, self.engine.held.card.shared_limit);
         let tables = counting::tables(size as u64, limit);
         let most_users =
-            u64::from(processors) * if self.engine.options.strategy == Strategy::Shared { 8 } else { 2048 };
+            u64::from(processors) * if self.engine.options.strategy == SearchStrategy::Shared { 8 } else { 2048 };
         let of_questions = counting::asked_bytes(size, most_users) + counting::answered_bytes(most_users);
         let room = self.engine.scratch_room(test, &[Buffer::Scratch, Buffer::Asked, Buffer::Batch], of_questions)?;
         let (scratch, threads, each, shared) = match self.engine.options.strategy {
-            Strategy::Edge { beta, gamma } if size > 0 => {
+            SearchStrategy::Edge { beta, gamma } if size > 0 => {
                 let threads = (beta * gamma).next_multiple_of(WARP);
                 (counting::scratch_of_threads(test, size, threads, processors, room), threads, threads, 16)
             }
-            _ => (counting::scratch(test, size, tables.area, processors, room), BLOCK, 1, tables.bytes),
+            _ => (counting::scratch(test, size, tables.area, processors, room), COUNTING_THREADS, 1, tables.bytes),
         };
         let users = u64::from(scratch.blocks) * u64::from(each);
         let plan = &mut self.engine.held.plan;
@@ -133,7 +133,7 @@ impl CudaSearch<'_, '_> {
     }
 
     fn launch_discrete(&self, name: &'static str, blocks: u32, args: &DiscreteArgs) -> Result<()> {
-        self.engine.held.card.launch(name, (blocks, 1), super::search::THREADS, 0, args)
+        self.engine.held.card.launch(name, (blocks, 1), super::search::USUAL_THREADS, 0, args)
     }
 
     /// A level of sets, after the lists of neighbours were made; `widest` is the largest degree.
@@ -150,8 +150,8 @@ impl CudaSearch<'_, '_> {
         self.args.twin = self.engine.held.device(Buffer::Twins)?;
         let (mut args, Counted { threads, shared, scratch: Scratch { blocks, .. }, .. }) = self.prepare(test)?;
         let (beta, gamma, name, from, longest) = match self.engine.options.strategy {
-            Strategy::Edge { beta, gamma } => {
-                let longest = (SAMPLES / args.n).max(1) * u64::from(gamma);
+            SearchStrategy::Edge { beta, gamma } => {
+                let longest = (STAGE_SAMPLES / args.n).max(1) * u64::from(gamma);
                 (u64::from(beta), u64::from(gamma), "dis_edge", widest - 1, longest)
             }
             _ if counting::mostly_binary(test) => (0, 0, "dis_planes_count", widest, u64::MAX),
@@ -167,7 +167,7 @@ impl CudaSearch<'_, '_> {
         let last = stages.len() as u64 + 1;
         let mut at = 0;
         loop {
-            for (i, stage) in stages.iter().enumerate().skip(at).take(TOGETHER) {
+            for (i, stage) in stages.iter().enumerate().skip(at).take(STAGES_TOGETHER) {
                 args.stage = i as u64 + 1;
                 args.a.second = stage.second;
                 args.a.from = stage.from;

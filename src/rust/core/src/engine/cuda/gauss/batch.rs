@@ -6,7 +6,7 @@ use crate::ci::Batch;
 use crate::engine::cuda::arguments::SearchArgs;
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::kernels::{exact_doubles, WARP};
-use crate::engine::cuda::card::plan::{aligned, Plan};
+use crate::engine::cuda::card::plan::{aligned, MemoryPlan};
 use crate::engine::cuda::CudaEngine;
 use crate::memory;
 use crate::observer::Observer;
@@ -16,7 +16,7 @@ use crate::{Error, Result};
 const MEMBERS: usize = 1 << 22;
 
 /// Threads of a block.
-const THREADS: u32 = 128;
+const QUESTION_THREADS: u32 = 128;
 
 /// Where the ends of the sets, their members and the answers of `count` questions with so many members start, in bytes from their
 /// pairs, and where the answers end.
@@ -70,7 +70,7 @@ pub(in crate::engine::cuda) fn p_values(
 ) -> Result<Vec<f64>> {
     let widest = batch.iter().map(|(_, _, s)| s.len()).max().unwrap_or(0) as u64;
     let warps = (batch.len() as u32).min(engine.held.card.processors * 32);
-    engine.held.plan = Plan::default();
+    engine.held.plan = MemoryPlan::default();
     engine.held.plan.set(Buffer::Data, 8 * gauss.matrix().len() as u64);
     engine.held.plan.set(Buffer::Batch, launched_bytes(batch, MEMBERS / 2, MEMBERS));
     engine.held.plan.set(Buffer::Scratch, engine.scratch_of_warps(exact_doubles(widest), warps));
@@ -122,7 +122,7 @@ fn run(
     args.scale = gauss.n();
     engine.send_questions(&mut args, pairs, ends, sets)?;
     let warps = (count as u32).min(engine.held.card.processors * 32);
-    let room = engine.working_memory(&mut args, exact_doubles(widest as u64), THREADS)?;
+    let room = engine.working_memory(&mut args, exact_doubles(widest as u64), QUESTION_THREADS)?;
     let blocks = warps.div_ceil(room.threads / WARP);
     engine.held.card.launch("batch", (blocks, 1), room.threads, room.shared, &args)?;
     let done = values.len();

@@ -23,10 +23,10 @@ const DEPTH: usize = 16;
 const PRODUCT_SHARED: u64 = (2 * DEPTH * (TILE + 1) * 8) as u64;
 
 /// Threads of a block.
-const THREADS: u32 = 256;
+const CORRELATION_THREADS: u32 = 256;
 
 /// Multiplications in a launch: some hundredths of a second, so that a user can interrupt.
-const SLICE: u64 = 200_000_000_000;
+const SLICE_PRODUCTS: u64 = 200_000_000_000;
 
 /// Writes Pearson's correlations of the p columns of `x` (n x p, column by column, finite) to `c` (p x p): those of R's
 /// `cor(x)` to 1e-12, with ones on the diagonal and all between -1 and 1. A constant column has NaN with the others. Two equal
@@ -79,14 +79,20 @@ fn on_card(
     let card = &held.card;
     // On the stream: any other copy might still be under way when the first kernel starts.
     card.upload(args.x, x)?;
-    let grid = |items: usize| items.div_ceil(THREADS as usize).clamp(1, 65_535) as u32;
-    card.launch("cor_centre", (p.min(65_535) as u32, 1), THREADS, u64::from(THREADS / WARP) * 8, &args)?;
+    let grid = |items: usize| items.div_ceil(CORRELATION_THREADS as usize).clamp(1, 65_535) as u32;
+    card.launch(
+        "cor_centre",
+        (p.min(65_535) as u32, 1),
+        CORRELATION_THREADS,
+        u64::from(CORRELATION_THREADS / WARP) * 8,
+        &args,
+    )?;
     let tiles = p.div_ceil(TILE) as u64;
     let tiles = tiles * (tiles + 1) / 2;
-    let slice = (SLICE / (n * TILE * TILE) as u64).clamp(1, 1 << 30);
+    let slice = (SLICE_PRODUCTS / (n * TILE * TILE) as u64).clamp(1, 1 << 30);
     while args.first_tile < tiles {
         let count = slice.min(tiles - args.first_tile);
-        card.launch("cor_product", (count as u32, 1), THREADS, PRODUCT_SHARED, &args)?;
+        card.launch("cor_product", (count as u32, 1), CORRELATION_THREADS, PRODUCT_SHARED, &args)?;
         args.first_tile += count;
         while !card.is_idle("the correlations")? {
             look()?;
@@ -94,8 +100,8 @@ fn on_card(
         }
         look()?;
     }
-    card.launch("cor_squares", (grid(p), 1), THREADS, 0, &args)?;
-    card.launch("cor_finish", (grid(p * p), 1), THREADS, 0, &args)?;
+    card.launch("cor_squares", (grid(p), 1), CORRELATION_THREADS, 0, &args)?;
+    card.launch("cor_finish", (grid(p * p), 1), CORRELATION_THREADS, 0, &args)?;
     card.synchronize("the correlations")?;
     // SAFETY: `args.c` holds as many doubles as `c`, and nothing runs.
     unsafe { result::memcpy_dtoh_sync(c, args.c) }.map_err(|e| failure("copying the correlations", e))

@@ -9,13 +9,13 @@ use crate::ci::gauss::{Gauss, Reading, Undefined, MISSING, TOO_FEW};
 use crate::engine::cuda::arguments::Report;
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::kernels::WARP;
-use crate::engine::cuda::search::{CudaSearch, DECIDING};
-use crate::engine::cuda::Strategy;
+use crate::engine::cuda::search::{CudaSearch, DECIDING_THREADS};
+use crate::engine::cuda::SearchStrategy;
 use crate::observer::Observer;
 use crate::{Error, Result};
 
 /// Tests of a launch of level 1, at most: about 0.1 s.
-const TESTS: f64 = 2e10;
+const SINGLE_TESTS: f64 = 2e10;
 
 impl CudaSearch<'_, '_> {
     /// Level 0, up to the lower triangle of the graph.
@@ -37,7 +37,7 @@ impl CudaSearch<'_, '_> {
         observer: &mut dyn Observer,
     ) -> Result<Report> {
         self.set_rules(gauss, size);
-        if size == 1 && self.engine.options.strategy == Strategy::Shared {
+        if size == 1 && self.engine.options.strategy == SearchStrategy::Shared {
             self.run_singles(widest, observer)
         } else {
             self.run_sets(size, widest, observer)
@@ -79,16 +79,22 @@ impl CudaSearch<'_, '_> {
         self.args.verdict = self.engine.held.device(Buffer::Verdicts)?;
         let p = self.options.p;
         let tests = self.ends as f64 * widest as f64;
-        let launches = (tests / TESTS).ceil().max(1.0) as usize;
+        let launches = (tests / SINGLE_TESTS).ceil().max(1.0) as usize;
         let rows = p.div_ceil(launches);
-        let shared = 3 * 8 * u64::from(DECIDING / WARP);
+        let shared = 3 * 8 * u64::from(DECIDING_THREADS / WARP);
         for first in (0..p).step_by(rows) {
             let last = p.min(first + rows);
             self.args.first_row = first as u64;
             self.args.last_row = last as u64;
             // Enough blocks for the card where there are few rows.
             let parts = (self.engine.held.card.processors * 64).div_ceil((last - first) as u32).clamp(1, 16);
-            self.engine.held.card.launch("single", ((last - first) as u32, parts), DECIDING, shared, &self.args)?;
+            self.engine.held.card.launch(
+                "single",
+                ((last - first) as u32, parts),
+                DECIDING_THREADS,
+                shared,
+                &self.args,
+            )?;
             if launches > 1 {
                 self.engine.held.wait("level 1", &mut || observer.look())?;
                 observer.progress(1, last as f64 * 0.999, p as f64)?;

@@ -3,14 +3,14 @@
 use crate::engine::cuda::arguments::Report;
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::kernels::{exact_apart, exact_doubles, WARP};
-use crate::engine::cuda::search::{CudaSearch, DECIDING};
-use crate::engine::cuda::Strategy;
+use crate::engine::cuda::search::{CudaSearch, DECIDING_THREADS};
+use crate::engine::cuda::SearchStrategy;
 use crate::graph::subsets;
 use crate::observer::Observer;
 use crate::Result;
 
 /// Tests of size 1 in a launch of the papers' strategies: less than 0.1 s on a slow card.
-const TESTS: f64 = 5e7;
+const PAPER_TESTS: f64 = 5e7;
 
 /// Sets whose covariances a warp fetches at a time: `AHEAD` of kernels/gauss_shared.cuh.
 const AHEAD: u64 = 16;
@@ -75,9 +75,11 @@ impl CudaSearch<'_, '_> {
     pub(in crate::engine::cuda) fn scratch_of_sets(&self, size: usize, widest: usize) -> u64 {
         let warps = self.engine.held.card.processors * 16;
         let level = match self.engine.options.strategy {
-            Strategy::Shared => self.engine.scratch_of_warps(shared_doubles(size as u64), warps),
-            Strategy::Edge { beta, gamma } => self.paper_launches(size, widest - 1, widest, [beta, gamma]).scratch,
-            Strategy::Set { theta, delta } => self.paper_launches(size, widest, widest, [theta, delta]).scratch,
+            SearchStrategy::Shared => self.engine.scratch_of_warps(shared_doubles(size as u64), warps),
+            SearchStrategy::Edge { beta, gamma } => {
+                self.paper_launches(size, widest - 1, widest, [beta, gamma]).scratch
+            }
+            SearchStrategy::Set { theta, delta } => self.paper_launches(size, widest, widest, [theta, delta]).scratch,
         };
         level.max(self.engine.scratch_of_warps(settle_doubles(size as u64), self.settling_warps()))
     }
@@ -121,14 +123,14 @@ impl CudaSearch<'_, '_> {
         // `bring_settled` copies what is there now while the level runs.
         self.engine.held.card.copies_follow()?;
         match self.engine.options.strategy {
-            Strategy::Shared => self.run_shared(size, observer),
-            Strategy::Edge { beta, gamma } => {
+            SearchStrategy::Shared => self.run_shared(size, observer),
+            SearchStrategy::Edge { beta, gamma } => {
                 self.args.beta = u64::from(beta);
                 self.args.gamma = u64::from(gamma);
                 let launches = self.paper_launches(size, widest - 1, widest, [beta, gamma]);
                 self.run_paper("edge", launches, size, observer)
             }
-            Strategy::Set { theta, delta } => {
+            SearchStrategy::Set { theta, delta } => {
                 self.args.beta = u64::from(theta);
                 let launches = self.paper_launches(size, widest, widest, [theta, delta]);
                 self.run_paper("set", launches, size, observer)
@@ -147,7 +149,7 @@ impl CudaSearch<'_, '_> {
         loop {
             let mut args = self.args;
             let warps = self.engine.held.card.processors * 16;
-            let room = self.engine.working_memory(&mut args, shared_doubles(size as u64), DECIDING)?;
+            let room = self.engine.working_memory(&mut args, shared_doubles(size as u64), DECIDING_THREADS)?;
             let blocks = warps.div_ceil(room.threads / WARP);
             for second in side..2 {
                 args.second = second;
@@ -171,7 +173,7 @@ impl CudaSearch<'_, '_> {
     fn settle(&mut self, size: usize, observer: &mut dyn Observer) -> Result<Report> {
         let mut args = self.args;
         let warps = self.settling_warps();
-        let room = self.engine.working_memory(&mut args, settle_doubles(size as u64), DECIDING)?;
+        let room = self.engine.working_memory(&mut args, settle_doubles(size as u64), DECIDING_THREADS)?;
         let blocks = warps.div_ceil(room.threads / WARP);
         self.engine.held.card.launch("settle", (blocks, 1), room.threads, room.shared, &args)?;
         self.launch("removal", self.blocks_for(self.ends / 64))?;
@@ -184,13 +186,13 @@ impl CudaSearch<'_, '_> {
     /// [beta, gamma] or [theta, delta].
     fn paper_launches(&self, size: usize, sets_of: usize, widest: usize, shape: [u32; 2]) -> PaperLaunches {
         let (threads, blocks) = match self.engine.options.strategy {
-            Strategy::Edge { .. } => (shape[0] * shape[1], widest.div_ceil(shape[0] as usize) as u32),
+            SearchStrategy::Edge { .. } => (shape[0] * shape[1], widest.div_ceil(shape[0] as usize) as u32),
             _ => (shape[0], shape[1]),
         };
         let (p, widest) = (self.options.p, sets_of as f64);
         let sets = subsets::binomial(sets_of, size).unwrap_or(u64::MAX);
         // The time of a test grows about as the square of its size.
-        let tests = TESTS / (size * size) as f64;
+        let tests = PAPER_TESTS / (size * size) as f64;
         let ranks = sets.min((tests / widest).ceil() as u64).max(1);
         let rows = ((tests / (ranks as f64 * widest)) as usize).clamp(1, p.min(65_535));
         let threads = threads.next_multiple_of(WARP);

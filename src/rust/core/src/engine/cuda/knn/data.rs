@@ -1,7 +1,7 @@
 //! The data of the nearest-neighbour test on the card.
 
 use super::kernels::number_of;
-use super::plan::{Form, Plan, Shape};
+use super::plan::{BlockPlan, Form, Shape};
 use super::KnnCudaEngine;
 use crate::ci::knn::Values;
 use crate::engine::cuda::arguments::KnnArgs;
@@ -19,7 +19,7 @@ pub struct Data {
     /// The data's addresses and what else all launches share.
     pub args: KnnArgs,
     pub shape: Shape,
-    pub plan: Plan,
+    pub plan: BlockPlan,
 }
 
 impl Data {
@@ -53,9 +53,9 @@ pub fn upload_data(engine: &mut KnnCudaEngine) -> Result<Data> {
         shared_limit: u64::from(engine.held.card.shared_limit),
     };
     let within = engine.held.room(&[])?;
-    let least = Plan::new(&shape, 0).total();
+    let least = BlockPlan::new(&shape, 0).total();
     let usual = (USUAL_BUDGET + least).max(64 * shape.plane_bytes());
-    let plan = Plan::new(&shape, if engine.options.memory_budget.is_none() { within.min(usual) } else { within });
+    let plan = BlockPlan::new(&shape, if engine.options.memory_budget.is_none() { within.min(usual) } else { within });
     for (what, bytes) in plan.list() {
         engine.held.plan.set(what, bytes);
     }

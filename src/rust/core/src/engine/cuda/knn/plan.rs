@@ -7,7 +7,7 @@ use crate::engine::cuda::card::kernels::WARP;
 use crate::engine::cuda::card::plan::aligned;
 
 /// Threads of a block of kernels that look for neighbours, permute by sample, sum by warps or make planes.
-pub const THREADS: u32 = 128;
+pub const KNN_THREADS: u32 = 128;
 /// Threads of a block of the paper's kernel.
 pub const PAPER_THREADS: u32 = 32;
 /// Threads of a block of kernels that count with x's planes in device memory.
@@ -15,8 +15,8 @@ pub const SLOT_THREADS: u32 = 256;
 /// Threads of a block of the kernel that permutes by place, at most.
 const SHUFFLING_THREADS: u64 = 128;
 
-/// Warps of a block of [`THREADS`].
-const WARPS: u64 = (THREADS / WARP) as u64;
+/// Warps of a block of [`KNN_THREADS`].
+const WARPS: u64 = (KNN_THREADS / WARP) as u64;
 
 /// Pairs of samples times permutations of a launch that looks at every pair: some hundredths of a second.
 const SLICE_PAIRS: u64 = 10_000_000_000;
@@ -38,7 +38,7 @@ const BUSY_IN_MEMORY: u64 = 16;
 const BUSY_PLACES: usize = 1 << 18;
 
 /// Room for members of sets, a test. Blocks with larger sets have fewer tests.
-const MEMBERS: usize = 32;
+const MEMBERS_A_TEST: usize = 32;
 
 /// Planes that there is room for, where memory allows; more where there are more tests.
 const PLANES: usize = 64;
@@ -234,7 +234,7 @@ impl Shape {
 
 /// A plan: how much is run at once, and the bytes that it takes by use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Plan {
+pub struct BlockPlan {
     /// Tests at once.
     pub tests: usize,
     /// Permutations of each at once, the data itself counted as one.
@@ -269,13 +269,13 @@ pub struct Plan {
     pub sums: u64,
 }
 
-impl Plan {
+impl BlockPlan {
     /// As many tests at once as `limit` bytes have room for; one test with one permutation where there is no room for more.
-    pub fn new(shape: &Shape, limit: u64) -> Plan {
+    pub fn new(shape: &Shape, limit: u64) -> BlockPlan {
         let all = shape.permutations + 1;
         let by_planes = shape.form() == Form::Planes;
         let needs_slots = by_planes && !shape.in_shared();
-        let least = Plan::of(shape, 1, 1, WARPS, usize::from(by_planes), usize::from(needs_slots)).total();
+        let least = BlockPlan::of(shape, 1, 1, WARPS, usize::from(by_planes), usize::from(needs_slots)).total();
         // Rows, slots and planes get at most a quarter each of the bytes beyond the least; tests get the rest.
         let quarter = limit.saturating_sub(least) / 4;
         let busy =
@@ -285,7 +285,7 @@ impl Plan {
         let more_planes = (quarter / shape.plane_bytes()) as usize;
         let slots = if needs_slots { BUSY_PLACES.div_ceil(shape.n).min(1 + more_planes) } else { 0 };
         let planes = if by_planes { PLANES.min(1 + more_planes) } else { 0 };
-        let of = |tests, permutations| Plan::of(shape, tests, permutations, row_warps, planes, slots);
+        let of = |tests, permutations| BlockPlan::of(shape, tests, permutations, row_warps, planes, slots);
         let mut permutations = MOST_PERMUTATIONS.min(all);
         while of(1, permutations).total() > limit && permutations > 1 {
             permutations /= 2;
@@ -309,12 +309,19 @@ impl Plan {
         of(fits, permutations)
     }
 
-    fn of(shape: &Shape, tests: usize, permutations: usize, row_warps: u64, least_planes: usize, slots: usize) -> Plan {
+    fn of(
+        shape: &Shape,
+        tests: usize,
+        permutations: usize,
+        row_warps: u64,
+        least_planes: usize,
+        slots: usize,
+    ) -> BlockPlan {
         let Shape { n, p, k_perm, .. } = *shape;
         let by_planes = shape.form() == Form::Planes;
         let cell = if by_planes { 2 } else { shape.cell() };
         let all = tests * permutations;
-        let members = (MEMBERS * tests).max(p);
+        let members = (MEMBERS_A_TEST * tests).max(p);
         let planes = if by_planes { least_planes.max(tests) } else { 0 };
         let walks = if by_planes && shape.orders_in_shared() {
             0
@@ -323,7 +330,7 @@ impl Plan {
         } else {
             aligned(4 * all * n) + aligned(4 * all * n.div_ceil(32)) + aligned(4 * all * k_perm)
         };
-        Plan {
+        BlockPlan {
             tests,
             permutations,
             members,
@@ -397,11 +404,11 @@ mod tests {
             for whole in [true, false] {
                 for limit in [6 << 20, 16 << 20, 64 << 20, 1 << 30, 8 << 30, 100 << 30] {
                     let shape = Shape { k_perm, ..shape(n, whole, KnnStrategy::Shared) };
-                    let plan = Plan::new(&shape, limit);
+                    let plan = BlockPlan::new(&shape, limit);
                     let of = |tests, permutations| {
-                        Plan::of(&shape, tests, permutations, plan.row_warps, plan.planes.min(PLANES), plan.slots)
+                        BlockPlan::of(&shape, tests, permutations, plan.row_warps, plan.planes.min(PLANES), plan.slots)
                     };
-                    let least = Plan::new(&shape, 0).total();
+                    let least = BlockPlan::new(&shape, 0).total();
                     assert!(plan.total() <= limit.max(least), "{shape:?} {limit}: {plan:?}");
                     let more = of(plan.tests + 1, plan.permutations);
                     let by_time = ((plan.tests + 1) * plan.permutations * n) as u64 > SLICE_STEPS;
@@ -413,16 +420,16 @@ mod tests {
 
     #[test]
     fn strategies_have_their_blocks() {
-        assert_eq!(Plan::new(&shape(100, true, KnnStrategy::Single), 1 << 30).tests, 1);
-        assert_eq!(Plan::new(&shape(100, true, KnnStrategy::Parallel { block: 3 }), 1 << 30).tests, 3);
-        assert!(Plan::new(&shape(100, true, KnnStrategy::Parallel { block: 0 }), 1 << 30).tests > 1000);
+        assert_eq!(BlockPlan::new(&shape(100, true, KnnStrategy::Single), 1 << 30).tests, 1);
+        assert_eq!(BlockPlan::new(&shape(100, true, KnnStrategy::Parallel { block: 3 }), 1 << 30).tests, 3);
+        assert!(BlockPlan::new(&shape(100, true, KnnStrategy::Parallel { block: 0 }), 1 << 30).tests > 1000);
     }
 
     #[test]
     fn launches_of_warps_are_short_and_fill_the_card() {
         for n in [60, 1000, 10_000, 60_000] {
             let shape = shape(n, false, KnnStrategy::Shared);
-            let plan = Plan::new(&shape, 4 << 30);
+            let plan = BlockPlan::new(&shape, 4 << 30);
             let samples = shape.samples_a_warp(plan.tests, plan.permutations, plan.row_warps);
             let blocks = shape.slice_blocks(plan.permutations, samples, plan.row_warps);
             let pairs = blocks * WARPS * samples * (n * plan.permutations) as u64;

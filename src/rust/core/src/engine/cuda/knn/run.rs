@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::data::{upload_data, Data};
 use super::kernels::{planes_kernel, warps_kernel};
-use super::plan::{Form, Plan, PAPER_THREADS, SLOT_THREADS, THREADS};
+use super::plan::{BlockPlan, Form, KNN_THREADS, PAPER_THREADS, SLOT_THREADS};
 use super::KnnCudaEngine;
 use crate::ci::knn::Outcome;
 use crate::ci::Batch;
@@ -23,7 +23,7 @@ const FIRST_PERMUTATIONS: usize = 8;
 const NO_SET: u32 = u32::MAX;
 
 /// A test that is not decided yet.
-struct Test {
+struct OpenTest {
     /// Its place in the batch; `usize::MAX` once it is decided.
     at: usize,
     x: u32,
@@ -50,10 +50,10 @@ pub(super) fn outcomes(
     let knn = engine.knn;
     let data = upload_data(engine)?;
     let widest = batch.iter().map(|(_, _, s)| s.len()).max().unwrap_or(0);
-    let each = size_of::<Outcome>() + size_of::<Test>() + 2 * (size_of::<(Vec<u32>, u32)>() + 4 * widest + 16);
+    let each = size_of::<Outcome>() + size_of::<OpenTest>() + 2 * (size_of::<(Vec<u32>, u32)>() + 4 * widest + 16);
     memory::room(each * batch.len(), memory::Use::Level)?;
     let mut outcomes = vec![Outcome::CERTAIN; batch.len()];
-    let mut tests: Vec<Test> = Vec::with_capacity(batch.len());
+    let mut tests: Vec<OpenTest> = Vec::with_capacity(batch.len());
     let mut sets: Vec<Vec<u32>> = Vec::new();
     let mut known: HashMap<Vec<u32>, u32> = HashMap::new();
     for (at, (x, y, s)) in batch.iter().enumerate().filter(|(_, (x, y, _))| !knn.constant(*x, *y)) {
@@ -71,7 +71,7 @@ pub(super) fn outcomes(
         let key = knn.key(x, y, s).0;
         let (x, y, dims) = (x as u32, y as u32, s.len() as u32);
         let guide = if s.is_empty() { y } else { guide_of(&sets[set as usize], knn.columns().discrete()) };
-        tests.push(Test { at, x, y, set, guide, dims, planes: 0, key, own: 0, drawn: 0, count: 0 });
+        tests.push(OpenTest { at, x, y, set, guide, dims, planes: 0, key, own: 0, drawn: 0, count: 0 });
     }
     // Tests with the same set stand together, so that its neighbours are looked for once.
     tests.sort_by_key(|test| (test.dims, test.set));
@@ -84,7 +84,7 @@ pub(super) fn outcomes(
             let needed = data.plan.total() + u64::from(first.dims) * data.shape.plane_bytes();
             return Err(engine.held.too_little(needed));
         }
-        let block: Vec<Test> = tests.by_ref().take(size).collect();
+        let block: Vec<OpenTest> = tests.by_ref().take(size).collect();
         run_block(engine, &data, &sets, block, &mut outcomes, &mut |share| {
             watch((done as f64 + share * size as f64) / all as f64)
         })?;
@@ -99,14 +99,14 @@ fn guide_of(set: &[u32], discrete: &[bool]) -> u32 {
 }
 
 /// The columns that a test has planes of: y, and S but for the guide.
-fn plane_columns<'s>(test: &Test, sets: &'s [Vec<u32>]) -> impl Iterator<Item = u32> + 's {
+fn plane_columns<'s>(test: &OpenTest, sets: &'s [Vec<u32>]) -> impl Iterator<Item = u32> + 's {
     let (y, guide) = ((test.dims > 0).then_some(test.y), test.guide);
     let set = sets.get(test.set as usize).map_or(&[][..], Vec::as_slice);
     y.into_iter().chain(set.iter().copied().filter(move |&column| column != guide))
 }
 
 /// How many of the first tests, with sets of one size, the plan has room for at once.
-fn block_size(tests: &[Test], sets: &[Vec<u32>], plan: &Plan) -> usize {
+fn block_size(tests: &[OpenTest], sets: &[Vec<u32>], plan: &BlockPlan) -> usize {
     let (mut members, mut listed) = (0, 0);
     let mut last = NO_SET;
     let mut planes = HashSet::new();
@@ -129,7 +129,7 @@ fn run_block(
     engine: &mut KnnCudaEngine,
     data: &Data,
     sets: &[Vec<u32>],
-    mut tests: Vec<Test>,
+    mut tests: Vec<OpenTest>,
     outcomes: &mut [Outcome],
     watch: &mut dyn FnMut(f64) -> Result<()>,
 ) -> Result<()> {
@@ -174,7 +174,7 @@ fn make_planes(
     engine: &mut KnnCudaEngine,
     data: &Data,
     sets: &[Vec<u32>],
-    tests: &mut [Test],
+    tests: &mut [OpenTest],
     args: &mut KnnArgs,
     look: &mut dyn FnMut() -> Result<()>,
 ) -> Result<()> {
@@ -205,9 +205,9 @@ fn make_planes(
     card.upload(args.plane_list, &list)?;
     // A thread takes a word of about 32 rows. A grid's second dimension ends at 65,535.
     args.tiles = (args.n + 1).div_ceil(32);
-    let blocks = (shape.plane_words() * args.tiles).div_ceil(u64::from(THREADS)) as u32;
+    let blocks = (shape.plane_words() * args.tiles).div_ceil(u64::from(KNN_THREADS)) as u32;
     sliced(engine, args, [columns.len() as u64, 65_535], &mut |_| look(), |card, args, planes| {
-        card.launch("knn_planes", (blocks, planes), THREADS, 0, args)
+        card.launch("knn_planes", (blocks, planes), KNN_THREADS, 0, args)
     })
 }
 
@@ -216,7 +216,7 @@ fn find_neighbours(
     engine: &mut KnnCudaEngine,
     data: &Data,
     sets: &[Vec<u32>],
-    tests: &mut [Test],
+    tests: &mut [OpenTest],
     args: &mut KnnArgs,
     look: &mut dyn FnMut() -> Result<()>,
 ) -> Result<()> {
@@ -249,7 +249,7 @@ fn find_neighbours(
     let name = data.kernel("knn_neighbours_f", "knn_neighbours_d");
     sliced(engine, args, [args.sets * args.n, shape.slice_neighbours()], &mut |_| look(), |card, args, samples| {
         let warps = u64::from(samples).min(plan.row_warps);
-        card.launch(name, (warps.div_ceil(u64::from(THREADS / WARP)) as u32, 1), THREADS, 0, args)
+        card.launch(name, (warps.div_ceil(u64::from(KNN_THREADS / WARP)) as u32, 1), KNN_THREADS, 0, args)
     })
 }
 
@@ -257,12 +257,12 @@ fn find_neighbours(
 fn permute_and_sum(
     engine: &mut KnnCudaEngine,
     data: &Data,
-    tests: &[Test],
+    tests: &[OpenTest],
     args: &mut KnnArgs,
     watch: &mut dyn FnMut(f64) -> Result<()>,
 ) -> Result<Vec<i64>> {
     let Data { shape, plan, .. } = data;
-    let column = |value: fn(&Test) -> u32| tests.iter().map(value).collect::<Vec<u32>>();
+    let column = |value: fn(&OpenTest) -> u32| tests.iter().map(value).collect::<Vec<u32>>();
     let a_column = aligned(4 * plan.tests);
     args.test_x = engine.held.device(Buffer::KnnTests)?;
     args.test_y = args.test_x + a_column;
@@ -298,7 +298,7 @@ fn permute_and_sum(
             args.lists = args.taken + aligned(4 * (permutations * args.n.div_ceil(32)) as usize);
             let name = data.kernel("knn_permute_f", "knn_permute_d");
             sliced(engine, args, [permutations, shape.slice_shuffles()], &mut |_| watch(0.0), |card, args, count| {
-                card.launch(name, (count.div_ceil(THREADS), 1), THREADS, 0, args)
+                card.launch(name, (count.div_ceil(KNN_THREADS), 1), KNN_THREADS, 0, args)
             })?;
             if form == Form::Warps {
                 sum_by_warps(engine, data, args, watch)?;
@@ -314,7 +314,7 @@ fn permute_and_sum(
     Ok(sums)
 }
 
-fn upload_keys(engine: &KnnCudaEngine, args: &KnnArgs, tests: &[Test]) -> Result<()> {
+fn upload_keys(engine: &KnnCudaEngine, args: &KnnArgs, tests: &[OpenTest]) -> Result<()> {
     engine.held.card.upload(args.test_key, &tests.iter().map(|test| test.key).collect::<Vec<[u32; 2]>>())
 }
 
@@ -356,11 +356,11 @@ fn sum_by_planes(
     }
     args.slots = engine.held.device(Buffer::KnnSlots)?;
     args.tiles = (args.n + 1).div_ceil(32);
-    let of_planes = (shape.plane_words() * args.tiles).div_ceil(u64::from(THREADS)) as u32;
+    let of_planes = (shape.plane_words() * args.tiles).div_ceil(u64::from(KNN_THREADS)) as u32;
     let of_places = args.n.div_ceil(u64::from(SLOT_THREADS)) as u32;
     let slice = shape.slice_planes(dims).min(plan.slots as u64);
     sliced(engine, args, [args.tests * args.count, slice], watch, |card, args, slots| {
-        card.launch("knn_slots", (of_planes, slots), THREADS, 0, args)?;
+        card.launch("knn_slots", (of_planes, slots), KNN_THREADS, 0, args)?;
         card.launch(name, (of_places, slots), SLOT_THREADS, 0, args)
     })
 }
@@ -374,7 +374,7 @@ fn sum_by_warps(
     let Data { shape, plan, .. } = data;
     let (name, in_registers) = warps_kernel(shape.n);
     let count = args.count as usize;
-    let warps_a_block = u64::from(THREADS / WARP);
+    let warps_a_block = u64::from(KNN_THREADS / WARP);
     args.samples_a_warp = shape.samples_a_warp(args.tests as usize, count, plan.row_warps);
     args.tiles = args.n.div_ceil(warps_a_block * args.samples_a_warp);
     if !in_registers {
@@ -383,7 +383,7 @@ fn sum_by_warps(
     }
     let slice = shape.slice_blocks(count, args.samples_a_warp, plan.row_warps);
     sliced(engine, args, [args.tests * args.tiles, slice], watch, |card, args, blocks| {
-        card.launch(name, (blocks, 1), THREADS, 8 * warps_a_block * args.count, args)
+        card.launch(name, (blocks, 1), KNN_THREADS, 8 * warps_a_block * args.count, args)
     })
 }
 

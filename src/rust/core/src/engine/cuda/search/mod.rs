@@ -8,10 +8,10 @@ use crate::engine::cuda::arguments::{Report, SearchArgs};
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::held::{Held, Holds};
 use crate::engine::cuda::card::kernels::{SLOT_BYTES, WARP};
-use crate::engine::cuda::card::plan::Plan;
+use crate::engine::cuda::card::plan::MemoryPlan;
 use crate::engine::cuda::discrete::counting::data_bytes;
 use crate::engine::cuda::discrete::Counted;
-use crate::engine::cuda::{CudaEngine, Strategy, Test};
+use crate::engine::cuda::{CudaEngine, CudaTest, SearchStrategy};
 use crate::graph::{Adjacency, SepSetLog, SepSets};
 use crate::memory;
 use crate::observer::Observer;
@@ -22,13 +22,13 @@ use log::Log;
 use p_max::PMax;
 
 /// Threads of a block, unless a kernel needs another number.
-pub(in crate::engine::cuda) const THREADS: u32 = 256;
+pub(in crate::engine::cuda) const USUAL_THREADS: u32 = 256;
 
 /// Threads of a block of kernels that decide Gaussian tests.
-pub(in crate::engine::cuda) const DECIDING: u32 = 128;
+pub(in crate::engine::cuda) const DECIDING_THREADS: u32 = 128;
 
 /// Nanoseconds after which a launch takes no more work; with the work it then finishes, it takes less than 0.1 s.
-const SLICE: u64 = 50_000_000;
+const SLICE_NANOSECONDS: u64 = 50_000_000;
 
 /// The kernels report vertices in 21 bits. The correlations of so many variables would take 32 TiB.
 const MOST_VARIABLES: usize = 1 << 21;
@@ -59,9 +59,9 @@ fn bits_of(graph: &Adjacency) -> Result<Vec<u64>> {
 
 /// Plans the memory of a search of p variables that does not depend on the graph. `data`: bytes of the data; `masks`: whether
 /// there are fixed gaps and fixed edges.
-fn plan_of_variables(p: u64, data: u64, masks: [bool; 2]) -> Plan {
+fn plan_of_variables(p: u64, data: u64, masks: [bool; 2]) -> MemoryPlan {
     let rows = 8 * p * p.div_ceil(64);
-    let mut plan = Plan::default();
+    let mut plan = MemoryPlan::default();
     plan.set(Buffer::Data, data);
     plan.set(Buffer::Graph, rows);
     plan.set(Buffer::Empty, rows);
@@ -75,7 +75,7 @@ fn plan_of_variables(p: u64, data: u64, masks: [bool; 2]) -> Plan {
 
 /// Plans the memory of a level that depends on the number of edges, except for separating sets. `ends` is twice that number;
 /// `singles`: the level runs a warp a pair, without slots.
-fn plan_ends(plan: &mut Plan, ends: u64, singles: bool) {
+fn plan_ends(plan: &mut MemoryPlan, ends: u64, singles: bool) {
     plan.set(Buffer::List, 4 * ends);
     plan.set(Buffer::Verdicts, if singles { 4 * ends } else { 0 });
     plan.set(Buffer::Slots, if singles { 0 } else { SLOT_BYTES * ends });
@@ -113,14 +113,14 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
 
     /// Whether level 1 is run with a warp a pair.
     fn singles(&self) -> bool {
-        matches!(self.engine.test, Test::Gauss(_)) && self.engine.options.strategy == Strategy::Shared
+        matches!(self.engine.test, CudaTest::Gauss(_)) && self.engine.options.strategy == SearchStrategy::Shared
     }
 
     /// Plans the memory that does not depend on the graph.
     fn plan_variables(&mut self) {
         let data = match &self.engine.test {
-            Test::Gauss(gauss) => 8 * gauss.matrix().len() as u64,
-            Test::Discrete(test) => data_bytes(test),
+            CudaTest::Gauss(gauss) => 8 * gauss.matrix().len() as u64,
+            CudaTest::Discrete(test) => data_bytes(test),
         };
         let masks = [self.options.fixed_gaps.is_some(), self.options.fixed_edges.is_some()];
         // This replaces the plan of an earlier search with this engine.
@@ -136,22 +136,22 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         plan_ends(plan, ends, singles);
         plan.set(Buffer::Binomials, if singles { 0 } else { 8 * binomials });
         match self.engine.test {
-            Test::Gauss(_) => {
+            CudaTest::Gauss(_) => {
                 let scratch = if singles { 0 } else { self.scratch_of_sets(size, widest) };
                 self.engine.held.plan.set(Buffer::Scratch, scratch);
                 self.engine.held.commit()
             }
-            Test::Discrete(test) => self.plan_counting(&test, size),
+            CudaTest::Discrete(test) => self.plan_counting(&test, size),
         }
     }
 
     pub(in crate::engine::cuda) fn launch(&self, name: &'static str, blocks: u32) -> Result<()> {
-        self.engine.held.card.launch(name, (blocks, 1), THREADS, 0, &self.args)
+        self.engine.held.card.launch(name, (blocks, 1), USUAL_THREADS, 0, &self.args)
     }
 
     /// Number of blocks of a kernel whose warps stride over `tasks`.
     pub(in crate::engine::cuda) fn blocks_for(&self, tasks: u64) -> u32 {
-        let wanted = tasks.div_ceil(u64::from(THREADS / WARP));
+        let wanted = tasks.div_ceil(u64::from(USUAL_THREADS / WARP));
         wanted.clamp(1, u64::from(self.engine.held.card.processors) * 16) as u32
     }
 
@@ -208,8 +208,8 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
     pub(in crate::engine::cuda) fn allocate(&mut self) -> Result<()> {
         self.plan_variables();
         match self.engine.test {
-            Test::Gauss(_) => self.engine.held.commit()?,
-            Test::Discrete(test) => self.plan_counting(&test, 0)?,
+            CudaTest::Gauss(_) => self.engine.held.commit()?,
+            CudaTest::Discrete(test) => self.plan_counting(&test, 0)?,
         }
         let engine = &mut *self.engine;
         self.args.graph = engine.held.device(Buffer::Graph)?;
@@ -230,19 +230,19 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         }
         self.args.mark = self.options.untested();
         self.args.warps = u64::from(engine.held.card.processors) * 16;
-        self.args.budget = SLICE;
+        self.args.budget = SLICE_NANOSECONDS;
         Ok(())
     }
 
     fn run_marginal(&mut self, observer: &mut dyn Observer) -> Result<LevelReport> {
         match self.engine.test {
-            Test::Gauss(gauss) => self.gauss_marginal(&gauss)?,
-            Test::Discrete(test) => self.discrete_marginal(&test, observer)?,
+            CudaTest::Gauss(gauss) => self.gauss_marginal(&gauss)?,
+            CudaTest::Discrete(test) => self.discrete_marginal(&test, observer)?,
         }
         for rows in [self.args.graph, self.args.empty] {
             let args = SearchArgs { graph: rows, ..self.args };
             let blocks = self.blocks_for(self.args.words * self.args.words);
-            self.engine.held.card.launch("mirror", (blocks, 1), THREADS, 0, &args)?;
+            self.engine.held.card.launch("mirror", (blocks, 1), USUAL_THREADS, 0, &args)?;
         }
         self.by_row("degrees")?;
         let report = self.report("level 0", &mut || observer.look())?;
@@ -294,8 +294,8 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         self.over_rows("offsets")?;
         self.by_row("fill")?;
         let report = match self.engine.test {
-            Test::Gauss(gauss) => self.gauss_level(&gauss, size, widest, observer)?,
-            Test::Discrete(test) => self.discrete_level(&test, size, widest, observer)?,
+            CudaTest::Gauss(gauss) => self.gauss_level(&gauss, size, widest, observer)?,
+            CudaTest::Discrete(test) => self.discrete_level(&test, size, widest, observer)?,
         };
         if size > 1 || !singles {
             self.log.enter(size, report.logged);
@@ -308,7 +308,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
     }
 
     fn run_finish(&mut self, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
-        if let Test::Gauss(_) = self.engine.test {
+        if let CudaTest::Gauss(_) = self.engine.test {
             self.by_row("raise_marginal")?;
         }
         self.engine.held.card.copies_follow()?;

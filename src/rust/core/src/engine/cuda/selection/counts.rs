@@ -1,7 +1,7 @@
 //! The launches of a step of a feature selection.
 
 use super::kernels::{counter_bits, groups_in, table_words, LEVELS_AT, PARTIAL_BYTES};
-use super::{stride, write_codes, CudaCounting, BLOCK, MODES_FROM, WARP};
+use super::{stride, write_codes, CudaCounting, FEATURES_TOGETHER, MODES_FROM, WARP};
 use crate::engine::cuda::arguments::{Feature, SelectionArgs};
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::observer::Observer;
@@ -10,8 +10,8 @@ use crate::{Error, Result};
 
 /// Samples times features of a launch, at most: some hundredths of a second, so that a user can interrupt. Tables in device
 /// memory take longer.
-const SAMPLES: u64 = 20_000_000_000;
-const SAMPLES_DEVICE: u64 = 500_000_000;
+const LAUNCH_SAMPLES: u64 = 20_000_000_000;
+const LAUNCH_SAMPLES_DEVICE: u64 = 500_000_000;
 
 /// Rows that a kernel with 16 bits a row can tell apart.
 const ROWS_16: u64 = 1 << 16;
@@ -113,14 +113,16 @@ impl CudaCounting<'_> {
 
     /// Tells the card which features to leave out: those of `skip`, and no others.
     fn leave_out(&mut self, skip: &[bool]) -> Result<()> {
-        for (block, (known, wanted)) in self.left_out.chunks_mut(BLOCK).zip(skip.chunks(BLOCK)).enumerate() {
+        for (block, (known, wanted)) in
+            self.left_out.chunks_mut(FEATURES_TOGETHER).zip(skip.chunks(FEATURES_TOGETHER)).enumerate()
+        {
             // Most steps change one feature.
             if known == wanted {
                 continue;
             }
             for (i, (known, &skip)) in known.iter_mut().zip(wanted).enumerate() {
                 if *known != skip {
-                    let (index, levels) = self.slots[block * BLOCK + i];
+                    let (index, levels) = self.slots[block * FEATURES_TOGETHER + i];
                     let at = self.args.features + (index * size_of::<Feature>()) as u64 + LEVELS_AT;
                     self.held.card.upload(at, &[if skip { 0 } else { levels }])?;
                     *known = skip;
@@ -210,7 +212,7 @@ impl CudaCounting<'_> {
         let levels = self.features[first..first + count].iter().map(|f| f.levels).max().unwrap_or(1);
         let words = self.words(u64::from(levels), bits);
         let mut args = SelectionArgs { slice: self.args.group_count, ..self.args };
-        let (mut shared, mut blocks, mut samples) = (4 * words + PARTIAL_BYTES, 1 << 20, SAMPLES);
+        let (mut shared, mut blocks, mut samples) = (4 * words + PARTIAL_BYTES, 1 << 20, LAUNCH_SAMPLES);
         let name = match (place, bits) {
             (Place::Shared, 8) => "count_8",
             (Place::Shared, 16) => "count_16",
@@ -228,7 +230,7 @@ impl CudaCounting<'_> {
             (Place::Device, _) => {
                 (blocks, args.tables) = self.tables(4 * words, count)?;
                 args.table_words = words;
-                (shared, samples) = (PARTIAL_BYTES, SAMPLES_DEVICE);
+                (shared, samples) = (PARTIAL_BYTES, LAUNCH_SAMPLES_DEVICE);
                 "count_device"
             }
         };
@@ -250,8 +252,8 @@ impl CudaCounting<'_> {
     /// Bits of a counter in shared memory.
     fn bits(&self) -> u64 {
         match self.options.strategy {
-            super::Strategy::Resident => counter_bits(self.samples.n()),
-            super::Strategy::Joined { .. } => 32,
+            super::SelectionStrategy::Resident => counter_bits(self.samples.n()),
+            super::SelectionStrategy::Joined { .. } => 32,
         }
     }
 

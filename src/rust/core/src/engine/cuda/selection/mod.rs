@@ -19,7 +19,7 @@ use crate::ci::discrete::Codes;
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::held::{Held, Holds};
 use crate::engine::cuda::card::kernels::WARP;
-use crate::engine::cuda::card::plan::Plan;
+use crate::engine::cuda::card::plan::MemoryPlan;
 use crate::engine::cuda::card::transfer::{numbers, threads_for};
 use crate::observer::Observer;
 use crate::pool::{default_threads, Pool};
@@ -29,7 +29,7 @@ use kernels::NO_MODE;
 
 /// How the work is divided between CPU and GPU. All strategies give the same answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Strategy {
+pub enum SelectionStrategy {
     /// Ours: the data stay on the card, and its kernel forms the joint states.
     Resident,
     /// CUDA-JMI's (González-Domínguez et al. 2020, sections 4.1 to 4.3): CPU threads form the joint states of a batch of
@@ -46,7 +46,7 @@ pub struct SelectionOptions {
     /// Number of the card, from 0.
     pub ordinal: usize,
     /// How to divide the work.
-    pub strategy: Strategy,
+    pub strategy: SelectionStrategy,
     /// Most bytes of device memory to use; none: what is free.
     pub memory_budget: Option<u64>,
     /// Most bytes of shared memory for the tables of a block; the card has a limit of its own. Tables stand there where they
@@ -61,7 +61,7 @@ impl Default for SelectionOptions {
     fn default() -> Self {
         SelectionOptions {
             ordinal: 0,
-            strategy: Strategy::Resident,
+            strategy: SelectionStrategy::Resident,
             memory_budget: None,
             shared_bytes: u64::MAX,
             stepwise_from: 1.0,
@@ -70,7 +70,7 @@ impl Default for SelectionOptions {
 }
 
 /// Bytes of pinned memory through which codes travel, in two halves.
-const STAGED: usize = 64 << 20;
+const STAGED_CODES: usize = 64 << 20;
 
 /// From this many samples on, the card looks for the features' modes: for fewer it does not pay.
 const MODES_FROM: usize = 1024;
@@ -79,7 +79,7 @@ const MODES_FROM: usize = 1024;
 const MODE_LEVELS: u64 = 4096;
 
 /// Features that are handled together, as most blocks leave out none.
-const BLOCK: usize = 256;
+const FEATURES_TOGETHER: usize = 256;
 
 /// Counts for a range of features on one card.
 pub struct CudaCounting<'a> {
@@ -143,7 +143,7 @@ impl<'a> CudaCounting<'a> {
     }
 
     /// The largest plan of the card's memory so far.
-    pub fn plan(&self) -> &Plan {
+    pub fn plan(&self) -> &MemoryPlan {
         self.held.largest_plan()
     }
 
@@ -165,8 +165,8 @@ impl<'a> CudaCounting<'a> {
             at += stride(n, wide);
         }
         let codes = match self.options.strategy {
-            Strategy::Resident => at,
-            Strategy::Joined { .. } => 2 * self.batch_bytes() as u64,
+            SelectionStrategy::Resident => at,
+            SelectionStrategy::Joined { .. } => 2 * self.batch_bytes() as u64,
         };
         let rows = self.most_rows as u64;
         let sizes = [
@@ -222,11 +222,11 @@ impl<'a> CudaCounting<'a> {
         self.held.card.upload(self.args.classes, &classes)?;
         self.held.card.upload(self.args.logs, self.logs.table())?;
         self.held.card.upload(self.args.steps, self.logs.steps())?;
-        if self.options.strategy == Strategy::Resident {
+        if self.options.strategy == SelectionStrategy::Resident {
             self.upload_codes(observer)?;
         }
         self.held.card.upload(self.args.features, &self.features)?;
-        if self.options.strategy == Strategy::Resident && n >= MODES_FROM {
+        if self.options.strategy == SelectionStrategy::Resident && n >= MODES_FROM {
             let args = SelectionArgs { count: self.features.len() as u64, table_words: MODE_LEVELS, ..self.args };
             self.held.card.launch(
                 "modes",
@@ -245,7 +245,7 @@ impl<'a> CudaCounting<'a> {
     fn upload_codes(&mut self, observer: &mut dyn Observer) -> Result<()> {
         let data = self.samples;
         let (n, first) = (self.samples.n(), self.range.start);
-        let half = (STAGED / 2).max(stride(n, true) as usize);
+        let half = (STAGED_CODES / 2).max(stride(n, true) as usize);
         let pinned = self.held.memory().pinned(2 * half)?;
         let (mut from, mut turn) = (0, 0);
         while from < self.features.len() {
@@ -300,7 +300,11 @@ impl<'a> CudaCounting<'a> {
         self.held.card.synchronize("copying the counts")?;
         // SAFETY: copied above; pinned memory is aligned to pages.
         let brought = numbers::<i64>(unsafe { std::slice::from_raw_parts(pinned, bytes) });
-        for ((sums, found), skip) in sums.chunks_mut(BLOCK).zip(brought.chunks(2 * BLOCK)).zip(skip.chunks(BLOCK)) {
+        for ((sums, found), skip) in sums
+            .chunks_mut(FEATURES_TOGETHER)
+            .zip(brought.chunks(2 * FEATURES_TOGETHER))
+            .zip(skip.chunks(FEATURES_TOGETHER))
+        {
             let found = found.chunks_exact(2).map(|found| Sums { pair: found[0], with_class: found[1] });
             if skip.contains(&true) {
                 let wanted = sums.iter_mut().zip(found).zip(skip).filter(|(_, &skip)| !skip);
@@ -327,8 +331,8 @@ impl Counting for CudaCounting<'_> {
         self.watched(|counting| {
             counting.upload(observer)?;
             match counting.options.strategy {
-                Strategy::Resident => counting.count_resident(partner, skip, sums, observer),
-                Strategy::Joined { threads } => counting.count_joined(threads, partner, skip, sums, observer),
+                SelectionStrategy::Resident => counting.count_resident(partner, skip, sums, observer),
+                SelectionStrategy::Joined { threads } => counting.count_joined(threads, partner, skip, sums, observer),
             }
         })
     }
