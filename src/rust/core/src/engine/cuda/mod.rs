@@ -4,7 +4,7 @@
 //! * [`card`]: what every test needs of a card: device, memory, plan, copies, compiled kernels.
 //! * `search`: PC-stable, with the graph and all answers on the card until the end.
 //! * [`gauss`], `discrete`: the levels of a search and arbitrary questions, for the Gaussian test and for discrete variables;
-//!   [`gauss::correlation`] makes the correlation matrix of data.
+//!   `questions`: how a batch of questions is launched; [`gauss::correlation`] makes the correlation matrix of data.
 //! * [`knn`]: the nearest-neighbour test. [`selection`]: the counts of a feature selection.
 //! * `arguments`: the structs that host and kernels share; the kernels' sources are in kernels/.
 
@@ -13,6 +13,7 @@ pub mod card;
 mod discrete;
 pub mod gauss;
 pub mod knn;
+mod questions;
 mod search;
 pub mod selection;
 

@@ -10,7 +10,7 @@ use crate::ci::Batch;
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::plan::MemoryPlan;
 use crate::engine::cuda::card::transfer::numbers;
-use crate::engine::cuda::gauss::batch::launched_bytes;
+use crate::engine::cuda::questions::{each_launch, launched_bytes};
 use crate::engine::cuda::CudaEngine;
 use crate::memory;
 use crate::observer::Observer;
@@ -83,9 +83,6 @@ pub(in crate::engine::cuda) fn answer(
 /// Samples times questions of a launch, at most: less than 0.1 s.
 const QUESTION_SAMPLES: u64 = 1 << 32;
 
-/// A launch takes no more questions once its sets have this many members.
-const MEMBERS: usize = 1 << 22;
-
 /// p-values of a batch, in its order; plans the card's memory.
 pub(in crate::engine::cuda) fn p_values(
     engine: &mut CudaEngine,
@@ -99,7 +96,7 @@ pub(in crate::engine::cuda) fn p_values(
     let asked = counting::asked_bytes(widest, 0);
     engine.held.plan = MemoryPlan::default();
     engine.held.plan.set(Buffer::Data, counting::data_bytes(test));
-    engine.held.plan.set(Buffer::Batch, launched_bytes(batch, most, MEMBERS));
+    engine.held.plan.set(Buffer::Batch, launched_bytes(batch, most));
     engine.held.plan.set(Buffer::Asked, asked);
     let room = engine.scratch_room(test, &[], 0)?;
     let scratch = counting::scratch(test, widest, tables.area, engine.held.card.processors, room);
@@ -108,47 +105,25 @@ pub(in crate::engine::cuda) fn p_values(
     let mut args = engine.discrete_args(test)?;
     engine.place(&mut args, widest, tables, &scratch)?;
     let mut values = memory::space(batch.len(), memory::Use::Level)?;
-    let (mut pairs, mut ends, mut sets) = (Vec::new(), Vec::new(), Vec::new());
-    for (i, (x, y, s)) in batch.iter().enumerate() {
-        pairs.extend([x as u32, y as u32]);
-        sets.extend_from_slice(s);
-        ends.push(sets.len() as u64);
-        if i + 1 == batch.len() || ends.len() >= most || sets.len() >= MEMBERS {
-            observer.look()?;
-            let done = values.len();
-            values.resize(done + ends.len(), 0.0);
-            run(engine, &mut args, &pairs, &ends, &sets, scratch.blocks, tables.bytes, &mut values[done..])?;
-            let left: Vec<usize> = (done..values.len()).filter(|&at| values[at] < 0.0).collect();
-            let question = |&at: &usize| {
-                let (x, y, set) = batch.get(at);
-                Question { x, y, set: set.to_vec() }
-            };
-            let questions: Vec<Question> = left.iter().map(question).collect();
-            for (at, p) in left.into_iter().zip(answer(test, &questions, &engine.held.pool, observer)?) {
-                values[at] = p;
-            }
-            pairs.clear();
-            ends.clear();
-            sets.clear();
+    each_launch(batch, most, observer, |questions, observer| {
+        let done = values.len();
+        values.resize(done + questions.count(), 0.0);
+        engine.send_questions(&mut args.a, questions)?;
+        let blocks = scratch.blocks.min(questions.count() as u32);
+        engine.held.card.launch("dis_batch", (blocks, 1), COUNTING_THREADS, tables.bytes, &args)?;
+        // SAFETY: `values` has an element for each question from `done` on, and the stream is synchronised below.
+        unsafe { engine.held.card.download(args.a.answers, values[done..].as_mut_ptr(), questions.count())? };
+        engine.held.card.synchronize("a batch of tests")?;
+        let left: Vec<usize> = (done..values.len()).filter(|&at| values[at] < 0.0).collect();
+        let question = |&at: &usize| {
+            let (x, y, set) = batch.get(at);
+            Question { x, y, set: set.to_vec() }
+        };
+        let left_questions: Vec<Question> = left.iter().map(question).collect();
+        for (at, p) in left.into_iter().zip(answer(test, &left_questions, &engine.held.pool, observer)?) {
+            values[at] = p;
         }
-    }
+        Ok(())
+    })?;
     Ok(values)
-}
-
-#[allow(clippy::too_many_arguments)]
-fn run(
-    engine: &mut CudaEngine,
-    args: &mut DiscreteArgs,
-    pairs: &[u32],
-    ends: &[u64],
-    sets: &[u32],
-    blocks: u32,
-    shared: u64,
-    values: &mut [f64],
-) -> Result<()> {
-    engine.send_questions(&mut args.a, pairs, ends, sets)?;
-    engine.held.card.launch("dis_batch", (blocks.min(ends.len() as u32), 1), COUNTING_THREADS, shared, &*args)?;
-    // SAFETY: `values` has an element for each question, and the stream is synchronised below.
-    unsafe { engine.held.card.download(args.a.answers, values.as_mut_ptr(), values.len())? };
-    engine.held.card.synchronize("a batch of tests")
 }
