@@ -2,11 +2,15 @@
 // is exact, so that the answers are the CPU's bit for bit.
 #pragma once
 
+typedef unsigned short u16;
 typedef unsigned int u32;
 typedef unsigned long long u64;
 typedef long long i64;
 
-// One launch. Addresses are of device memory.
+// An address in device memory of Ts; for the host to know what it is of.
+template <typename T> using Address = u64;
+
+// One launch. Addresses of `char` are of values in the kernel's precision, or of whole numbers as wide as its form has them.
 struct KnnArgs {
     // Samples; neighbours of the estimator; neighbours that a permutation draws from.
     u64 n, k, k_perm;
@@ -18,34 +22,39 @@ struct KnnArgs {
     // Number of sets.
     u64 sets;
     // Columns of n values; by column the largest distance in it (infinite unless it is discrete).
-    u64 values, caps;
+    Address<char> values, caps;
     // By test: x, y, set (none: ~0), key. By set: where its members start, key.
-    u64 test_x, test_y, test_set, test_key;
-    u64 set_start, set_members, set_key;
+    Address<u32> test_x, test_y, test_set;
+    Address<uint2> test_key;
+    Address<u32> set_start, set_members;
+    Address<uint2> set_key;
     // k_perm neighbours by set and sample.
-    u64 neighbours;
+    Address<u32> neighbours;
     // Permuted x by test, permutation and sample (with planes by place); working memory for drawing permutations, `order` null
     // where shared memory has it.
-    u64 permuted, order, taken, lists;
+    Address<char> permuted, order, taken, lists;
     // Rows of distances that registers do not hold: three for each warp that sums, one for each that looks for neighbours.
-    u64 rows;
+    Address<char> rows;
     // Values in the rows of a warp.
     u64 rows_a_warp;
     // Terms of the estimator in fixed point, by count: of a count in one space, of the joint count; that of all n samples.
-    u64 own, joint;
+    Address<i64> own, joint;
     i64 all;
     u64 estimator;
     // Sums of terms by test and permutation; tiles of samples a test (planes: ranges of rows a plane); samples a warp takes.
-    u64 sums, tiles, samples_a_warp;
+    Address<i64> sums;
+    u64 tiles, samples_a_warp;
     // For planes (knn_planes.cuh), by column: values as whole numbers below n, by sample; samples in ascending order of their
     // values; the place of each sample in that order; for t = 0, .., n the number of values below t; and whether that is t for
     // every column and t.
-    u64 whole, orders, places, below, plain;
+    Address<u16> whole, orders, places, below;
+    u64 plain;
     // By test: the column that orders the samples, and where its planes start in `plane_list`, which has numbers of planes. By
     // plane: its column and the column that orders its samples.
-    u64 test_guide, test_planes, plane_list, plane_column, plane_guide;
+    Address<u32> test_guide, test_planes, plane_list, plane_column, plane_guide;
     // Planes of columns; planes of permuted x; words from row to row of a plane; bytes of a plane; planes a test has.
-    u64 planes, slots, stride, plane_bytes, dims;
+    Address<u32> planes, slots;
+    u64 stride, plane_bytes, dims;
     // The distance of two levels; values from one permuted x to the next; permutations of a block, and at a time.
     u64 mismatch, row, permutations_a_block, teams;
 };

@@ -10,8 +10,6 @@
 #include "knn.cuh"
 #include "knn_body.cuh"
 
-typedef unsigned short u16;
-
 struct Bounds { u32 low, high; };
 
 // The values low, .., high - 1 within a distance of a value: two rows of a plane. `cap` is the distance of two levels, 0 for a

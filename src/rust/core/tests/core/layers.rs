@@ -128,7 +128,8 @@ fn uses_by_folder() -> BTreeMap<Vec<String>, BTreeMap<String, BTreeSet<String>>>
     uses
 }
 
-/// The modules that are left once those are taken away, again and again, that use none of the others: circles, and what uses them.
+/// The modules that are left once those that use none of the others are taken away, again and again: circles, and what uses
+/// them.
 fn circle(uses: &BTreeMap<String, BTreeSet<String>>) -> BTreeMap<String, BTreeSet<String>> {
     let mut left = uses.clone();
     loop {

@@ -1,5 +1,7 @@
 //! The structs that the host shares with the kernels. Written by tools/build-kernels from the kernels' sources.
 
+use super::pointer::DevicePtr;
+
 /// `Report` of kernels/args.cuh.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,6 +38,25 @@ pub(super) struct Report {
     pub began: u64,
 }
 
+/// `Slot` of kernels/args.cuh.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Slot {
+    /// 2 * smallest rank that separates + whether the exact formula said so; NEVER: none does
+    pub stop: u64,
+    /// rank, among subsets of the row's whole list, of the smallest q of trusted tests that do not separate
+    pub rank: u64,
+    /// the bits of that q; infinity: none yet
+    pub q: u64,
+    /// the q that belongs to `rank`: it may lag behind `q` while several warps enter theirs
+    pub q_of_rank: u64,
+    /// bits of the smallest |r| of tests that the exact formula decided and that do not separate; NEVER: none
+    pub exact_r: u64,
+    pub lock: u32,
+    /// number of tests that the exact formula decided
+    pub exact: u32,
+}
+
 /// `Args` of kernels/args.cuh.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
@@ -44,39 +65,39 @@ pub(super) struct SearchArgs {
     /// 32-bit words of a bit row, an even number
     pub words: u64,
     /// correlations, p x p
-    pub c: u64,
+    pub c: DevicePtr<f64>,
     /// bit rows, p x words
-    pub graph: u64,
+    pub graph: DevicePtr<u32>,
     /// bit rows of the pairs that may be adjacent at all; null: all of them
-    pub start: u64,
+    pub start: DevicePtr<u32>,
     /// bit rows of the pairs that are never tested; null: none
-    pub fixed: u64,
+    pub fixed: DevicePtr<u32>,
     /// bit rows of the pairs that the empty set separates
-    pub empty: u64,
+    pub empty: DevicePtr<u32>,
     /// packed: the pair x < y at y (y - 1) / 2 + x
-    pub p_max: u64,
+    pub p_max: DevicePtr<f64>,
     /// by row
-    pub degree: u64,
+    pub degree: DevicePtr<u32>,
     /// by row: where its list starts; p + 1 of them
-    pub offset: u64,
+    pub offset: DevicePtr<u64>,
     /// neighbours, ascending, row after row
-    pub list: u64,
+    pub list: DevicePtr<u32>,
     /// sets of one: by list entry of the smaller vertex
-    pub verdict: u64,
+    pub verdict: DevicePtr<u32>,
     /// by list entry
-    pub slot: u64,
+    pub slot: DevicePtr<Slot>,
     /// by list entry x -> y: index of the entry y -> x
-    pub twin: u64,
+    pub twin: DevicePtr<u32>,
     /// by row: number of its first item of work; p + 1 of them
-    pub items: u64,
+    pub items: DevicePtr<u64>,
     /// n over k at k * stride + n, saturating
-    pub binomial: u64,
+    pub binomial: DevicePtr<u64>,
     pub stride: u64,
     /// records (row, other, members)
-    pub log: u64,
-    pub report: u64,
+    pub log: DevicePtr<u32>,
+    pub report: DevicePtr<Report>,
     /// working memory that shared memory does not hold; null: none
-    pub scratch: u64,
+    pub scratch: DevicePtr<u8>,
     /// bytes of it for a warp (discrete variables: for a block; strategy "edge": for a thread)
     pub scratch_bytes: u64,
     /// members of a conditioning set
@@ -123,12 +144,12 @@ pub(super) struct SearchArgs {
     /// a missing correlation separates ("stable.fast": NAdelete)
     pub missing_separates: u64,
     /// x, y of each
-    pub pairs: u64,
+    pub pairs: DevicePtr<u32>,
     /// where each set ends in `sets`
-    pub ends: u64,
-    pub sets: u64,
+    pub ends: DevicePtr<u64>,
+    pub sets: DevicePtr<u32>,
     /// p of each
-    pub answers: u64,
+    pub answers: DevicePtr<f64>,
     /// number of questions
     pub count: u64,
 }
@@ -138,15 +159,15 @@ pub(super) struct SearchArgs {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct DiscreteArgs {
     pub a: SearchArgs,
-    pub codes: u64,
+    pub codes: DevicePtr<u8>,
     /// by variable: byte where its codes start, a multiple of 16; plus 1 where a code takes two bytes
-    pub column: u64,
+    pub column: DevicePtr<u64>,
     /// by variable: number of levels, which is also the code of a missing value
-    pub levels: u64,
+    pub levels: DevicePtr<u32>,
     /// bit planes of the variables with few levels
-    pub planes: u64,
+    pub planes: DevicePtr<[u32; 4]>,
     /// by variable: element where its planes start, one plane a level; NEVER: it has none
-    pub plane: u64,
+    pub plane: DevicePtr<u64>,
     /// elements of a plane, 128 samples each
     pub plane_size: u64,
     /// tables of up to this many cells are counted by planes
@@ -175,7 +196,7 @@ pub(super) struct DiscreteArgs {
     /// members of the largest set
     pub widest: u64,
     /// records for the CPU: x, y, slot (2 words), key (2 words), members
-    pub asked: u64,
+    pub asked: DevicePtr<u32>,
     /// blocks take no more work once there are this many records
     pub asked_most: u64,
 }
@@ -198,51 +219,51 @@ pub(super) struct KnnArgs {
     /// Number of sets.
     pub sets: u64,
     /// Columns of n values; by column the largest distance in it (infinite unless it is discrete).
-    pub values: u64,
-    pub caps: u64,
+    pub values: DevicePtr<u8>,
+    pub caps: DevicePtr<u8>,
     /// By test: x, y, set (none: ~0), key. By set: where its members start, key.
-    pub test_x: u64,
-    pub test_y: u64,
-    pub test_set: u64,
-    pub test_key: u64,
-    pub set_start: u64,
-    pub set_members: u64,
-    pub set_key: u64,
+    pub test_x: DevicePtr<u32>,
+    pub test_y: DevicePtr<u32>,
+    pub test_set: DevicePtr<u32>,
+    pub test_key: DevicePtr<[u32; 2]>,
+    pub set_start: DevicePtr<u32>,
+    pub set_members: DevicePtr<u32>,
+    pub set_key: DevicePtr<[u32; 2]>,
     /// k_perm neighbours by set and sample.
-    pub neighbours: u64,
+    pub neighbours: DevicePtr<u32>,
     /// Permuted x by test, permutation and sample (with planes by place); working memory for drawing permutations, `order` null where shared memory has it.
-    pub permuted: u64,
-    pub order: u64,
-    pub taken: u64,
-    pub lists: u64,
+    pub permuted: DevicePtr<u8>,
+    pub order: DevicePtr<u8>,
+    pub taken: DevicePtr<u8>,
+    pub lists: DevicePtr<u8>,
     /// Rows of distances that registers do not hold: three for each warp that sums, one for each that looks for neighbours.
-    pub rows: u64,
+    pub rows: DevicePtr<u8>,
     /// Values in the rows of a warp.
     pub rows_a_warp: u64,
     /// Terms of the estimator in fixed point, by count: of a count in one space, of the joint count; that of all n samples.
-    pub own: u64,
-    pub joint: u64,
+    pub own: DevicePtr<i64>,
+    pub joint: DevicePtr<i64>,
     pub all: i64,
     pub estimator: u64,
     /// Sums of terms by test and permutation; tiles of samples a test (planes: ranges of rows a plane); samples a warp takes.
-    pub sums: u64,
+    pub sums: DevicePtr<i64>,
     pub tiles: u64,
     pub samples_a_warp: u64,
     /// For planes (knn_planes.cuh), by column: values as whole numbers below n, by sample; samples in ascending order of their values; the place of each sample in that order; for t = 0, .., n the number of values below t; and whether that is t for every column and t.
-    pub whole: u64,
-    pub orders: u64,
-    pub places: u64,
-    pub below: u64,
+    pub whole: DevicePtr<u16>,
+    pub orders: DevicePtr<u16>,
+    pub places: DevicePtr<u16>,
+    pub below: DevicePtr<u16>,
     pub plain: u64,
     /// By test: the column that orders the samples, and where its planes start in `plane_list`, which has numbers of planes. By plane: its column and the column that orders its samples.
-    pub test_guide: u64,
-    pub test_planes: u64,
-    pub plane_list: u64,
-    pub plane_column: u64,
-    pub plane_guide: u64,
+    pub test_guide: DevicePtr<u32>,
+    pub test_planes: DevicePtr<u32>,
+    pub plane_list: DevicePtr<u32>,
+    pub plane_column: DevicePtr<u32>,
+    pub plane_guide: DevicePtr<u32>,
     /// Planes of columns; planes of permuted x; words from row to row of a plane; bytes of a plane; planes a test has.
-    pub planes: u64,
-    pub slots: u64,
+    pub planes: DevicePtr<u32>,
+    pub slots: DevicePtr<u32>,
     pub stride: u64,
     pub plane_bytes: u64,
     pub dims: u64,
@@ -262,11 +283,11 @@ pub(super) struct CorrelationArgs {
     /// columns
     pub p: u64,
     /// n x p, column by column; becomes the centred and scaled columns
-    pub x: u64,
+    pub x: DevicePtr<f64>,
     /// p x p
-    pub c: u64,
+    pub c: DevicePtr<f64>,
     /// p sums of squares
-    pub squares: u64,
+    pub squares: DevicePtr<f64>,
     /// the first tile of this launch, as `tile_at` numbers them
     pub first_tile: u64,
 }
@@ -278,38 +299,38 @@ pub(super) struct SelectionArgs {
     /// samples
     pub n: u64,
     /// codes of the features
-    pub data: u64,
-    pub features: u64,
+    pub data: DevicePtr<u8>,
+    pub features: DevicePtr<Feature>,
     /// features of this launch
     pub first: u64,
     pub count: u64,
     /// by sample: its row, the number of (g, y); 16 bits each, 32 for `count_device`
-    pub rows: u64,
+    pub rows: DevicePtr<u8>,
     /// by sample: its group, the number of g; as wide
-    pub groups: u64,
+    pub groups: DevicePtr<u8>,
     /// by group: its first row; then the number of rows
-    pub starts: u64,
+    pub starts: DevicePtr<u32>,
     /// by row: number of samples
-    pub totals: u64,
+    pub totals: DevicePtr<u32>,
     pub row_count: u64,
     pub group_count: u64,
     /// groups of a slice
     pub slice: u64,
     /// t(c), c = 0 ... n
-    pub logs: u64,
+    pub logs: DevicePtr<i64>,
     /// t(c + 1) - t(c), c = 0 ... n - 1
-    pub steps: u64,
-    pub sums: u64,
+    pub steps: DevicePtr<i64>,
+    pub sums: DevicePtr<[i64; 2]>,
     /// `count_device`: a table a block
-    pub tables: u64,
+    pub tables: DevicePtr<u32>,
     /// words of such a table; `total` and `modes`: counters in shared memory
     pub table_words: u64,
     /// `join`: codes of g; null: g has one level
-    pub partner: u64,
+    pub partner: DevicePtr<u8>,
     /// whether these have 16 bits
     pub partner_wide: u64,
     /// by sample: the level of y
-    pub classes: u64,
+    pub classes: DevicePtr<u16>,
     pub class_count: u64,
     /// tables of more than n * stepwise / 256 cells are added up while they grow
     pub stepwise: u64,

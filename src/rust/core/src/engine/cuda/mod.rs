@@ -6,13 +6,15 @@
 //! * [`gauss`], `discrete`: the levels of a search and arbitrary questions, for the Gaussian test and for discrete variables;
 //!   `questions`: how a batch of questions is launched; [`gauss::correlation`] makes the correlation matrix of data.
 //! * [`knn`]: the nearest-neighbour test. [`selection`]: the counts of a feature selection.
-//! * `arguments`: the structs that host and kernels share; the kernels' sources are in kernels/.
+//! * `arguments`: the structs that host and kernels share; `pointer`: addresses in device memory. The kernels' sources are in
+//!   kernels/.
 
 mod arguments;
 pub mod card;
 mod discrete;
 pub mod gauss;
 pub mod knn;
+mod pointer;
 mod questions;
 mod search;
 pub mod selection;
@@ -34,6 +36,7 @@ use card::held::{Held, Holds};
 use card::kernels::WARP;
 use card::plan::MemoryPlan;
 use discrete::counting::Coding;
+use pointer::DevicePtr;
 
 /// How the tests of a level are handed out on the GPU. All strategies give the same answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,7 +122,7 @@ pub struct CudaEngine<'a> {
     options: CudaOptions,
     held: Held,
     /// Where the correlations are on the card, once they are.
-    correlations: Option<u64>,
+    correlations: Option<DevicePtr<f64>>,
     /// Likewise the level codes.
     coding: Option<Coding>,
 }
@@ -167,12 +170,12 @@ impl<'a> CudaEngine<'a> {
     }
 
     /// Copies the correlations to the card, once.
-    fn upload_correlations(&mut self, gauss: &Gauss) -> Result<u64> {
+    fn upload_correlations(&mut self, gauss: &Gauss) -> Result<DevicePtr<f64>> {
         if let Some(at) = self.correlations {
             return Ok(at);
         }
         let matrix = gauss.matrix();
-        let at = self.held.device(Buffer::Data)?;
+        let at = self.held.device(Buffer::Data)?.cast();
         self.held.send(at, matrix)?;
         self.correlations = Some(at);
         Ok(at)
@@ -182,7 +185,7 @@ impl<'a> CudaEngine<'a> {
     /// fits, else in the device memory that is planned for it.
     fn working_memory(&mut self, args: &mut SearchArgs, doubles: u64, threads: u32) -> Result<Room> {
         let bytes = 8 * doubles;
-        args.scratch = 0;
+        args.scratch = DevicePtr::NULL;
         args.scratch_bytes = bytes;
         let limit = u64::from(self.held.card.shared_limit);
         for threads in [threads, WARP] {

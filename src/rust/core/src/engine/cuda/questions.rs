@@ -92,12 +92,12 @@ impl CudaEngine<'_> {
         let at = self.held.device(Buffer::Batch)?;
         let [of_ends, of_sets, of_answers, _] = places(ends.len(), sets.len());
         args.count = ends.len() as u64;
-        args.pairs = at;
-        args.ends = at + of_ends;
-        args.sets = at + of_sets;
-        args.answers = at + of_answers;
-        self.held.card.upload(args.pairs, pairs)?;
-        self.held.card.upload(args.ends, ends)?;
-        self.held.card.upload(args.sets, sets)
+        args.pairs = at.cast();
+        args.ends = at.carve(of_ends);
+        args.sets = at.carve(of_sets);
+        args.answers = at.carve(of_answers);
+        self.held.upload(args.pairs, pairs)?;
+        self.held.upload(args.ends, ends)?;
+        self.held.upload(args.sets, sets)
     }
 }

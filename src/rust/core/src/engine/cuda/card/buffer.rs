@@ -1,24 +1,47 @@
 //! What device memory is used for.
 
-/// Defines the buffers on the card, each with the part of a plan that it counts in.
+use std::marker::PhantomData;
+
+use crate::engine::cuda::arguments::{Report, Slot};
+
+/// Device memory for one use, which holds `T`s: bytes, where it is carved into several things or the run says what it holds.
+pub(in crate::engine::cuda) struct Buffer<T> {
+    what: Use,
+    holds: PhantomData<fn() -> T>,
+}
+
+impl<T> From<Buffer<T>> for Use {
+    fn from(buffer: Buffer<T>) -> Use {
+        buffer.what
+    }
+}
+
+/// Defines the uses of memory on the card, each with what it holds and the part of a plan that it counts in.
 macro_rules! buffers {
-    ($($(#[$doc:meta])* $name:ident $part:literal)*) => {
-        /// What a piece of device memory holds.
+    ($($(#[$doc:meta])* $name:ident $holds:ty, $part:literal)*) => {
+        /// What a piece of device memory is used for; [`Buffer`] also knows what it holds.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(in crate::engine::cuda) enum Buffer {
+        pub(in crate::engine::cuda) enum Use {
             $($(#[$doc])* $name,)*
         }
 
-        /// Number of [`Buffer`]s.
-        pub(in crate::engine::cuda) const BUFFERS: usize = Buffer::ALL.len();
+        // Named as the uses, of which each is one.
+        $(#[allow(non_upper_case_globals)]
+        impl Buffer<$holds> {
+            $(#[$doc])*
+            pub const $name: Self = Buffer { what: Use::$name, holds: PhantomData };
+        })*
 
-        impl Buffer {
-            pub const ALL: &'static [Buffer] = &[$(Buffer::$name,)*];
+        /// Number of [`Use`]s.
+        pub(in crate::engine::cuda) const USES: usize = Use::ALL.len();
+
+        impl Use {
+            pub const ALL: &'static [Use] = &[$(Use::$name,)*];
 
             /// The part of a plan that it counts in.
             pub fn part(self) -> &'static str {
                 match self {
-                    $(Buffer::$name => $part,)*
+                    $(Use::$name => $part,)*
                 }
             }
         }
@@ -27,49 +50,49 @@ macro_rules! buffers {
 
 buffers! {
     /// Correlations, or level codes.
-    Data "data"
+    Data u8, "data"
     /// Codes of feature selection.
-    Codes "data"
-    KnnData "data"
-    Graph "graphs"
-    Start "graphs"
-    Fixed "graphs"
+    Codes u8, "data"
+    KnnData u8, "data"
+    Graph u32, "graphs"
+    Start u32, "graphs"
+    Fixed u32, "graphs"
     /// Pairs that the empty set separates.
-    Empty "graphs"
-    PMax "p-values"
+    Empty u32, "graphs"
+    PMax f64, "p-values"
     /// Degrees, offsets, work counts.
-    Rows "rows"
-    Report "rows"
-    List "edges"
-    Verdicts "edges"
-    Slots "edges"
-    Twins "edges"
-    Binomials "edges"
+    Rows u8, "rows"
+    Report Report, "rows"
+    List u32, "edges"
+    Verdicts u32, "edges"
+    Slots Slot, "edges"
+    Twins u32, "edges"
+    Binomials u64, "edges"
     /// Separating sets.
-    Log "separating sets"
+    Log u32, "separating sets"
     /// Working memory of warps, tables that shared memory does not hold, data before they are correlated.
-    Scratch "scratch"
+    Scratch u8, "scratch"
     /// Questions of the card to the CPU.
-    Asked "scratch"
+    Asked u32, "scratch"
     /// Questions to the card with their answers, answers of the CPU, sums of squares.
-    Batch "scratch"
+    Batch u8, "scratch"
     /// What feature selection needs beside the codes.
-    Selection "rows"
-    KnnTests "tests"
-    KnnSets "sets"
-    KnnNeighbours "neighbours"
-    KnnPermuted "permuted"
-    KnnWalks "walks"
-    KnnRows "distances"
-    KnnPlanes "planes"
-    KnnSlots "slots"
-    KnnSums "sums"
+    Selection u8, "rows"
+    KnnTests u8, "tests"
+    KnnSets u8, "sets"
+    KnnNeighbours u32, "neighbours"
+    KnnPermuted u8, "permuted"
+    KnnWalks u8, "walks"
+    KnnRows u8, "distances"
+    KnnPlanes u8, "planes"
+    KnnSlots u32, "slots"
+    KnnSums i64, "sums"
 }
 
-impl Buffer {
+impl Use {
     /// Whether its contents outlast a level, so that it must stay in place when a level makes room.
     pub fn lasts(self) -> bool {
-        use Buffer::*;
+        use Use::*;
         matches!(self, Data | Codes | KnnData | Graph | Start | Fixed | Empty | PMax | Rows | Report | Log | Selection)
     }
 }

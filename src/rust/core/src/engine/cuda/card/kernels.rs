@@ -3,78 +3,116 @@
 use std::collections::HashMap;
 use std::ffi::{c_void, CString};
 use std::io::Read;
+use std::marker::PhantomData;
 use std::sync::{Mutex, PoisonError};
 
 use cudarc::driver::{result, sys};
 use flate2::read::GzDecoder;
 
 use super::driver::failure;
+use crate::engine::cuda::arguments::{CorrelationArgs, DiscreteArgs, KnnArgs, SearchArgs, SelectionArgs};
 use crate::Result;
 
 /// Threads of a warp.
 pub(in crate::engine::cuda) const WARP: u32 = 32;
 
-/// A source file: its name, its gzipped PTX as made by `tools/build-kernels`, its entry points.
-type Module = (&'static str, &'static [u8], &'static [&'static str]);
+/// A source file.
+pub(in crate::engine::cuda) struct Module {
+    pub name: &'static str,
+    /// Its gzipped PTX as made by `tools/build-kernels`.
+    pub ptx: &'static [u8],
+    /// Its kernels.
+    entries: &'static [&'static str],
+    /// Bytes of the struct that each of them takes.
+    #[cfg(test)]
+    argument: usize,
+}
 
-macro_rules! module {
-    ($name:literal, $($entry:literal),+ $(,)?) => {
-        ($name, include_bytes!(concat!("../../../../kernels/ptx/", $name, ".ptx.gz")), &[$($entry),+])
+/// A kernel, which takes one `A`: launched with any other struct, it would read addresses that are none.
+pub(in crate::engine::cuda) struct Kernel<A> {
+    name: &'static str,
+    takes: PhantomData<fn(&A)>,
+}
+
+impl<A> Clone for Kernel<A> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<A> Copy for Kernel<A> {}
+
+/// A kernel, and how many run it.
+pub(in crate::engine::cuda) struct Launch<A> {
+    pub kernel: Kernel<A>,
+    /// Blocks of the grid (x, y).
+    pub blocks: (u32, u32),
+    /// Threads of a block.
+    pub threads: u32,
+    /// Bytes of dynamic shared memory of a block.
+    pub shared: u64,
+}
+
+impl<A> Kernel<A> {
+    /// Its name in the sources.
+    pub fn name(self) -> &'static str {
+        self.name
+    }
+
+    /// A launch of it: a grid of `blocks` (x, y), of `threads` each, with `shared` bytes of dynamic shared memory each.
+    pub fn on(self, blocks: (u32, u32), threads: u32, shared: u64) -> Launch<A> {
+        Launch { kernel: self, blocks, threads, shared }
+    }
+}
+
+/// Defines the modules: the file, what its kernels take, its kernels.
+macro_rules! modules {
+    ($($file:ident($argument:ty): $($entry:ident)+;)+) => {
+        /// All modules.
+        pub(in crate::engine::cuda) const MODULES: &[Module] = &[$(Module {
+            name: stringify!($file),
+            ptx: include_bytes!(concat!("../../../../kernels/ptx/", stringify!($file), ".ptx.gz")),
+            entries: &[$(stringify!($entry)),+],
+            #[cfg(test)]
+            argument: size_of::<$argument>(),
+        }),+];
+
+        // Named as in the kernels' sources, where a search shall find them.
+        $(#[allow(non_upper_case_globals)]
+        impl Kernel<$argument> {
+            $(pub const $entry: Self = Kernel { name: stringify!($entry), takes: PhantomData };)+
+        })+
     };
 }
 
-/// All modules.
-pub(in crate::engine::cuda) const MODULES: &[Module] = &[
-    module!("graph", "mirror", "pick", "degrees", "offsets", "log_offsets", "items", "fill", "slots", "removal"),
-    module!("gauss_marginal", "marginal", "raise_marginal"),
-    module!("gauss_single", "single", "settle_single", "log_single"),
-    module!("gauss_shared_2", "shared_2"),
-    module!("gauss_shared_3", "shared_3"),
-    module!("gauss_shared_4", "shared_4"),
-    module!("gauss_shared_5", "shared_5"),
-    module!("gauss_shared_6", "shared_6"),
-    module!("gauss_shared_7", "shared_7"),
-    module!("gauss_shared_8", "shared_8"),
-    module!("gauss_shared_any", "shared_any"),
-    module!("gauss_papers", "edge", "set"),
-    module!("gauss_settle", "settle"),
-    module!("gauss_batch", "batch"),
-    module!("discrete_marginal", "dis_planes", "dis_begin", "dis_marginal", "dis_removal"),
-    module!("discrete_level", "dis_slots", "dis_items", "dis_close", "dis_count", "dis_planes_count", "dis_edge"),
-    module!("discrete_settle", "dis_answer", "dis_settle"),
-    module!("discrete_batch", "dis_batch"),
-    module!("knn_single", "knn_neighbours_f", "knn_permute_f", "knn_paper_f"),
-    module!(
-        "knn_planes",
-        "knn_permute_p",
-        "knn_planes",
-        "knn_slots",
-        "knn_shared_0",
-        "knn_shared_1",
-        "knn_shared_2",
-        "knn_shared_3",
-        "knn_shared_more",
-        "knn_slots_0",
-        "knn_slots_1",
-        "knn_slots_2",
-        "knn_slots_3",
-        "knn_slots_more"
-    ),
-    module!(
-        "knn_double",
-        "knn_neighbours_d",
-        "knn_permute_d",
-        "knn_sums_d2",
-        "knn_sums_d8",
-        "knn_sums_d16",
-        "knn_sums_d32",
-        "knn_sums_d0",
-        "knn_paper_d"
-    ),
-    module!("correlation", "cor_centre", "cor_product", "cor_squares", "cor_finish"),
-    module!("selection", "count_8", "count_16", "count_32", "join_16", "join_32", "total_16", "total_32", "modes"),
-    module!("selection_large", "slices_16", "slices_32", "count_device"),
-];
+modules! {
+    graph(SearchArgs): mirror pick degrees offsets log_offsets items fill slots removal;
+    gauss_marginal(SearchArgs): marginal raise_marginal;
+    gauss_single(SearchArgs): single settle_single log_single;
+    gauss_shared_2(SearchArgs): shared_2;
+    gauss_shared_3(SearchArgs): shared_3;
+    gauss_shared_4(SearchArgs): shared_4;
+    gauss_shared_5(SearchArgs): shared_5;
+    gauss_shared_6(SearchArgs): shared_6;
+    gauss_shared_7(SearchArgs): shared_7;
+    gauss_shared_8(SearchArgs): shared_8;
+    gauss_shared_any(SearchArgs): shared_any;
+    gauss_papers(SearchArgs): edge set;
+    gauss_settle(SearchArgs): settle;
+    gauss_batch(SearchArgs): batch;
+    discrete_marginal(DiscreteArgs): dis_planes dis_begin dis_marginal dis_removal;
+    discrete_level(DiscreteArgs): dis_slots dis_items dis_close dis_count dis_planes_count dis_edge;
+    discrete_settle(DiscreteArgs): dis_answer dis_settle;
+    discrete_batch(DiscreteArgs): dis_batch;
+    knn_single(KnnArgs): knn_neighbours_f knn_permute_f knn_paper_f;
+    knn_planes(KnnArgs): knn_permute_p knn_planes knn_slots knn_shared_0 knn_shared_1 knn_shared_2 knn_shared_3
+        knn_shared_more knn_slots_0 knn_slots_1 knn_slots_2 knn_slots_3 knn_slots_more;
+    knn_double(KnnArgs): knn_neighbours_d knn_permute_d knn_sums_d2 knn_sums_d8 knn_sums_d16 knn_sums_d32 knn_sums_d0
+        knn_paper_d;
+    correlation(CorrelationArgs): cor_centre cor_product cor_squares cor_finish;
+    selection(SelectionArgs): count_8 count_16 count_32 join_16 join_32 total_16 total_32 modes;
+    selection_large(SelectionArgs): slices_16 slices_32 count_device;
+}
 
 /// PTX as text; empty, which no driver loads, where the gzip data are broken.
 pub(in crate::engine::cuda) fn inflated(ptx: &[u8]) -> String {
@@ -84,9 +122,6 @@ pub(in crate::engine::cuda) fn inflated(ptx: &[u8]) -> String {
         Err(_) => String::new(),
     }
 }
-
-/// Bytes of a slot: `Slot` of kernels/args.cuh.
-pub(in crate::engine::cuda) const SLOT_BYTES: u64 = 48;
 
 /// Doubles that the exact formula works in: `exact_doubles` of kernels/gauss.cuh.
 pub(in crate::engine::cuda) fn exact_doubles(size: u64) -> u64 {
@@ -130,7 +165,8 @@ impl Kernels {
             return Ok(*function);
         }
         let loading = |e| failure("loading the kernels", e);
-        let Some((module, ptx, _)) = MODULES.iter().find(|(_, _, entries)| entries.contains(&name)) else {
+        let Some(Module { name: module, ptx, .. }) = MODULES.iter().find(|module| module.entries.contains(&name))
+        else {
             return Err(loading(result::DriverError(sys::CUresult::CUDA_ERROR_NOT_FOUND)));
         };
         let handle = match loaded.modules.get(module) {
@@ -154,12 +190,12 @@ impl Kernels {
         Ok(function)
     }
 
-    /// Unloads all. The context must be bound to the thread, and nothing may run.
-    pub fn unload(&self) {
-        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Unloads all, once nothing runs any more. The context must be bound to the thread, or nothing is unloaded.
+    pub fn unload(&mut self) {
+        let loaded = self.loaded.get_mut().unwrap_or_else(PoisonError::into_inner);
         loaded.functions.clear();
         for (_, module) in loaded.modules.drain() {
-            // SAFETY: loaded in `get`, and no function of it is left.
+            // SAFETY: loaded in `get`, and no function of it is left: nobody else has these kernels now.
             let _ = unsafe { result::module::unload(module) };
         }
     }
@@ -167,31 +203,22 @@ impl Kernels {
 
 #[cfg(test)]
 mod tests {
-
     use super::*;
-    use crate::engine::cuda::arguments::{CorrelationArgs, DiscreteArgs, KnnArgs, SearchArgs, SelectionArgs};
 
     #[test]
     fn every_kernel_is_in_the_ptx_that_drivers_of_cuda_12_load() {
-        for (module, ptx, entries) in MODULES {
+        for Module { name, ptx, entries, argument } in MODULES {
             let ptx = inflated(ptx);
-            assert!(ptx.contains(".version 8.0") && ptx.contains(".target sm_75"), "{module}");
+            assert!(ptx.contains(".version 8.0") && ptx.contains(".target sm_75"), "{name}");
             let starts = ptx.lines().filter_map(|line| line.split(".visible .entry ").nth(1));
             let mut found: Vec<&str> = starts.filter_map(|start| start.split('(').next()).collect();
             let mut wanted = entries.to_vec();
             found.sort_unstable();
             wanted.sort_unstable();
-            assert_eq!(found, wanted, "{module}");
+            assert_eq!(found, wanted, "{name}");
             // Each takes one struct, by value, of the size that it has in Rust.
-            let size = match *module {
-                "correlation" => size_of::<CorrelationArgs>(),
-                name if name.starts_with("discrete") => size_of::<DiscreteArgs>(),
-                "selection" | "selection_large" => size_of::<SelectionArgs>(),
-                "knn_single" | "knn_double" | "knn_planes" => size_of::<KnnArgs>(),
-                _ => size_of::<SearchArgs>(),
-            };
             for entry in *entries {
-                let parameter = format!(".b8 {entry}_param_0[{size}]");
+                let parameter = format!(".b8 {entry}_param_0[{argument}]");
                 assert!(
                     ptx.contains(&parameter) && !ptx.contains(&format!("{entry}_param_1")),
                     "{entry}: no {parameter}"

@@ -10,8 +10,9 @@ use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::sys;
 
 use super::driver::{attribute, capability, count, driver_process, error, failure, guarded, start, USE_CPU};
-use super::kernels::Kernels;
+use super::kernels::{Kernels, Launch};
 use super::memory::Memory;
+use crate::engine::cuda::pointer::{DevicePtr, Plain};
 use crate::error::DeviceKind;
 use crate::{Error, Result};
 
@@ -60,8 +61,8 @@ pub(in crate::engine::cuda) struct Card {
     lost: AtomicBool,
 }
 
-// SAFETY: contexts, streams and functions may be used from any thread to which the context has been bound, and every use
-// binds it first (`Card::bind`).
+// SAFETY: contexts, streams and events may be used from any thread to which the context has been bound; `Holds::watched` binds it
+// before a run, and on any other thread a call fails.
 unsafe impl Send for Card {}
 // SAFETY: as above; the driver has its own locks, and so have `kernels` and `memory`.
 unsafe impl Sync for Card {}
@@ -149,51 +150,59 @@ impl Card {
         Ok((free as u64, total as u64))
     }
 
-    /// Puts a kernel on the stream: a grid of `blocks` (x, y), of `threads` each, with `shared` bytes of dynamic shared memory
-    /// each. `args` must be the struct that the kernel takes as its one parameter.
-    pub fn launch<A: Copy>(
-        &self,
-        name: &'static str,
-        blocks: (u32, u32),
-        threads: u32,
-        shared: u64,
-        args: &A,
-    ) -> Result<()> {
+    /// Puts a kernel on the stream, with its arguments; nothing, where the grid has no blocks.
+    ///
+    /// # Safety
+    /// Blocks, threads and shared memory must be what the kernel takes them to be. Each address in `args` that it uses must be of
+    /// device memory as large as it takes that to be, which stays, and which no copy changes, until the kernel has run.
+    pub unsafe fn launch<A: Copy>(&self, launch: Launch<A>, args: &A) -> Result<()> {
+        let Launch { kernel, blocks, threads, shared } = launch;
         if blocks.0 == 0 || blocks.1 == 0 {
             return Ok(());
         }
-        let function = self.kernels.get(name, self.shared_limit)?;
+        let function = self.kernels.get(kernel.name(), self.shared_limit)?;
         let mut args = *args;
         let mut parameters = [std::ptr::from_mut(&mut args).cast::<c_void>()];
-        // SAFETY: every kernel takes one struct, which the driver copies before this returns; its addresses are those of
-        // memory that outlives what runs on the stream.
-        unsafe {
-            result::launch_kernel(
-                function,
-                (blocks.0, blocks.1, 1),
-                (threads, 1, 1),
-                shared as u32,
-                self.stream,
-                &mut parameters,
-            )
-        }
-        .map_err(|e| failure(name, e))
+        let grid = (blocks.0, blocks.1, 1);
+        // The driver copies the arguments before this returns.
+        result::launch_kernel(function, grid, (threads, 1, 1), shared as u32, self.stream, &mut parameters)
+            .map_err(|e| failure(kernel.name(), e))
     }
 
-    /// Copies `from` to the device, at `to`; on return `from` may change if it is not pinned.
-    pub fn upload<T: Copy>(&self, to: u64, from: &[T]) -> Result<()> {
-        // SAFETY: the callers have `from.len()` elements at `to`. From memory that is not pinned, the driver has copied
-        // what it needs when this returns.
-        unsafe { result::memcpy_htod_async(to, from, self.stream) }.map_err(|e| failure("copying to the GPU", e))
+    /// Copies `from` to the device, once what was put on the stream before is done. The driver has copied memory that is not
+    /// pinned when this returns.
+    ///
+    /// # Safety
+    /// There must be room for `from.len()` elements at `to`. Where `from` is pinned, it must not be written or freed before the
+    /// stream is synchronised.
+    pub unsafe fn upload<T: Copy>(&self, to: DevicePtr<T>, from: &[T]) -> Result<()> {
+        result::memcpy_htod_async(to.address(), from, self.stream).map_err(|e| failure("copying to the GPU", e))
     }
 
     /// Copies from the device once what was put on the stream before is done; best to pinned memory.
     ///
     /// # Safety
-    /// `to` must hold `count` elements and must not be read, written or freed before the stream is synchronised.
-    pub unsafe fn download<T: Copy>(&self, from: u64, to: *mut T, count: usize) -> Result<()> {
-        let to = std::slice::from_raw_parts_mut(to, count);
-        result::memcpy_dtoh_async(to, from, self.stream).map_err(|e| failure("copying from the GPU", e))
+    /// `count` elements must be at `from`. `to` must hold as many, and must not be read, written or freed before the stream is
+    /// synchronised.
+    pub unsafe fn download<T: Plain>(&self, from: DevicePtr<T>, to: *mut T, count: usize) -> Result<()> {
+        self.copy_back(from, to, count, self.stream)
+    }
+
+    /// Puts a copy from the device to the host on a stream.
+    ///
+    /// # Safety
+    /// That of [`Card::download`], for this stream.
+    unsafe fn copy_back<T: Plain>(
+        &self,
+        from: DevicePtr<T>,
+        to: *mut T,
+        count: usize,
+        stream: sys::CUstream,
+    ) -> Result<()> {
+        // A slice of `T` would be of memory that nothing may have written yet.
+        sys::cuMemcpyDtoHAsync_v2(to.cast(), from.address(), count * size_of::<T>(), stream)
+            .result()
+            .map_err(|e| failure("copying from the GPU", e))
     }
 
     /// Makes later copies by [`Card::download_beside`] wait for what is on the stream now.
@@ -211,10 +220,10 @@ impl Card {
     /// [`Card::copies_follow`].
     ///
     /// # Safety
-    /// `to` must hold `count` elements and must not be read, written or freed before [`Card::end_copies`].
-    pub unsafe fn download_beside<T: Copy>(&self, from: u64, to: *mut T, count: usize) -> Result<()> {
-        let to = std::slice::from_raw_parts_mut(to, count);
-        result::memcpy_dtoh_async(to, from, self.copies).map_err(|e| failure("copying from the GPU", e))
+    /// `count` elements must be at `from`. `to` must hold as many, and must not be read, written or freed before
+    /// [`Card::end_copies`].
+    pub unsafe fn download_beside<T: Plain>(&self, from: DevicePtr<T>, to: *mut T, count: usize) -> Result<()> {
+        self.copy_back(from, to, count, self.copies)
     }
 
     /// Waits for [`Card::download_beside`].
@@ -246,7 +255,10 @@ impl Card {
     }
 
     /// Keeps the memory of a search that ended well for the next. One is kept; where there is one, this is freed.
-    pub fn keep_memory(&self, memory: Memory) {
+    ///
+    /// # Safety
+    /// Nothing may run on this memory, and no copy from or to it be under way.
+    pub unsafe fn keep_memory(&self, memory: Memory) {
         let mut kept = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.is_empty() {
             kept.push(memory);
@@ -258,7 +270,8 @@ impl Card {
     /// Frees the memory that earlier searches left.
     pub fn drop_memory(&self) {
         for memory in self.memory.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
-            memory.free();
+            // SAFETY: nothing was at work in it when it was kept, and nobody has taken it since.
+            unsafe { memory.free() };
         }
     }
 

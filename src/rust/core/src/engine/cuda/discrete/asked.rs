@@ -8,8 +8,8 @@ use super::counting::{self, COUNTING_THREADS};
 use crate::ci::discrete::{Counter, Discrete, Margins};
 use crate::ci::Batch;
 use crate::engine::cuda::card::buffer::Buffer;
+use crate::engine::cuda::card::kernels::Kernel;
 use crate::engine::cuda::card::plan::MemoryPlan;
-use crate::engine::cuda::card::transfer::numbers;
 use crate::engine::cuda::questions::{each_launch, launched_bytes};
 use crate::engine::cuda::CudaEngine;
 use crate::memory;
@@ -40,10 +40,10 @@ pub(in crate::engine::cuda) fn bring(
     let mut found = Vec::with_capacity(count as usize);
     engine.held.bring(
         args.asked,
-        4 * width * count as usize,
-        |end| end / (4 * width) * (4 * width),
+        width * count as usize,
+        |end| end / width * width,
         |_, piece| {
-            found.extend(numbers::<u32>(piece).chunks_exact(width).map(|record| Question {
+            found.extend(piece.chunks_exact(width).map(|record| Question {
                 x: record[0] as usize,
                 y: record[1] as usize,
                 set: record[6..6 + size].to_vec(),
@@ -110,10 +110,11 @@ pub(in crate::engine::cuda) fn p_values(
         values.resize(done + questions.count(), 0.0);
         engine.send_questions(&mut args.a, questions)?;
         let blocks = scratch.blocks.min(questions.count() as u32);
-        engine.held.card.launch("dis_batch", (blocks, 1), COUNTING_THREADS, tables.bytes, &args)?;
-        // SAFETY: `values` has an element for each question from `done` on, and the stream is synchronised below.
-        unsafe { engine.held.card.download(args.a.answers, values[done..].as_mut_ptr(), questions.count())? };
-        engine.held.card.synchronize("a batch of tests")?;
+        let launch = Kernel::dis_batch.on((blocks, 1), COUNTING_THREADS, tables.bytes);
+        // SAFETY: the addresses are those of the data, of as many questions as `args.a.count` says, and of scratch for the
+        // blocks, all planned for this batch; the answers are waited for below.
+        unsafe { engine.held.card.launch(launch, &args)? };
+        engine.held.fetch(args.a.answers, &mut values[done..], "a batch of tests")?;
         let left: Vec<usize> = (done..values.len()).filter(|&at| values[at] < 0.0).collect();
         let question = |&at: &usize| {
             let (x, y, set) = batch.get(at);

@@ -5,8 +5,9 @@ use crate::ci::gauss::{Gauss, Reading, Undefined, MISSING, TOO_FEW};
 use crate::ci::Batch;
 use crate::engine::cuda::arguments::SearchArgs;
 use crate::engine::cuda::card::buffer::Buffer;
-use crate::engine::cuda::card::kernels::{exact_doubles, WARP};
+use crate::engine::cuda::card::kernels::{exact_doubles, Kernel, WARP};
 use crate::engine::cuda::card::plan::MemoryPlan;
+use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::questions::{each_launch, launched_bytes, Questions};
 use crate::engine::cuda::CudaEngine;
 use crate::memory;
@@ -44,7 +45,13 @@ pub(in crate::engine::cuda) fn p_values(
     Ok(values)
 }
 
-fn run(engine: &mut CudaEngine, gauss: &Gauss, c: u64, questions: &Questions, values: &mut Vec<f64>) -> Result<()> {
+fn run(
+    engine: &mut CudaEngine,
+    gauss: &Gauss,
+    c: DevicePtr<f64>,
+    questions: &Questions,
+    values: &mut Vec<f64>,
+) -> Result<()> {
     let count = questions.count();
     let mut args = SearchArgs { p: gauss.p() as u64, c, ..SearchArgs::default() };
     rules::fill(&mut args, gauss, engine.alpha, true, 0);
@@ -54,10 +61,11 @@ fn run(engine: &mut CudaEngine, gauss: &Gauss, c: u64, questions: &Questions, va
     let warps = (count as u32).min(engine.held.card.processors * 32);
     let room = engine.working_memory(&mut args, exact_doubles(questions.widest as u64), QUESTION_THREADS)?;
     let blocks = warps.div_ceil(room.threads / WARP);
-    engine.held.card.launch("batch", (blocks, 1), room.threads, room.shared, &args)?;
+    let launch = Kernel::batch.on((blocks, 1), room.threads, room.shared);
+    // SAFETY: the addresses are those of the correlations, of as many questions as `args.count` says, and of working memory for
+    // the blocks, all planned for this batch; the answers are waited for below.
+    unsafe { engine.held.card.launch(launch, &args)? };
     let done = values.len();
     values.resize(done + count, 0.0);
-    // SAFETY: `values` has `count` elements from `done` on, and the stream is synchronised below.
-    unsafe { engine.held.card.download(args.answers, values[done..].as_mut_ptr(), count)? };
-    engine.held.card.synchronize("a batch of tests")
+    engine.held.fetch(args.answers, &mut values[done..], "a batch of tests")
 }

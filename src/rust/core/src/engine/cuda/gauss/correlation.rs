@@ -1,15 +1,12 @@
 //! The correlation matrix of a data matrix, on the GPU.
 
-use crate::engine::cuda::arguments::CorrelationArgs;
 use std::thread::sleep;
 use std::time::Duration;
 
-use cudarc::driver::result;
-
+use crate::engine::cuda::arguments::CorrelationArgs;
 use crate::engine::cuda::card::buffer::Buffer;
-use crate::engine::cuda::card::driver::failure;
 use crate::engine::cuda::card::held::{Held, Holds};
-use crate::engine::cuda::card::kernels::WARP;
+use crate::engine::cuda::card::kernels::{Kernel, WARP};
 use crate::pool::Pool;
 use crate::{Error, Result};
 
@@ -71,28 +68,27 @@ fn on_card(
     let mut args = CorrelationArgs {
         n: n as u64,
         p: p as u64,
-        x: held.device(Buffer::Scratch)?,
-        c: held.device(Buffer::Data)?,
-        squares: held.device(Buffer::Batch)?,
+        x: held.device(Buffer::Scratch)?.cast(),
+        c: held.device(Buffer::Data)?.cast(),
+        squares: held.device(Buffer::Batch)?.cast(),
         first_tile: 0,
     };
-    let card = &held.card;
     // On the stream: any other copy might still be under way when the first kernel starts.
-    card.upload(args.x, x)?;
+    held.upload(args.x, x)?;
+    let card = held.card.clone();
+    let launch = |kernel: Kernel<CorrelationArgs>, blocks: u32, shared: u64, args: &CorrelationArgs| {
+        // SAFETY: the addresses are those of n x p, p x p and p doubles, planned above; the last launch is waited for. All
+        // kernels take blocks of so many threads; `cor_product` has a block for each tile from `first_tile` on, and no more.
+        unsafe { card.launch(kernel.on((blocks, 1), CORRELATION_THREADS, shared), args) }
+    };
     let grid = |items: usize| items.div_ceil(CORRELATION_THREADS as usize).clamp(1, 65_535) as u32;
-    card.launch(
-        "cor_centre",
-        (p.min(65_535) as u32, 1),
-        CORRELATION_THREADS,
-        u64::from(CORRELATION_THREADS / WARP) * 8,
-        &args,
-    )?;
+    launch(Kernel::cor_centre, p.min(65_535) as u32, u64::from(CORRELATION_THREADS / WARP) * 8, &args)?;
     let tiles = p.div_ceil(TILE) as u64;
     let tiles = tiles * (tiles + 1) / 2;
     let slice = (SLICE_PRODUCTS / (n * TILE * TILE) as u64).clamp(1, 1 << 30);
     while args.first_tile < tiles {
         let count = slice.min(tiles - args.first_tile);
-        card.launch("cor_product", (count as u32, 1), CORRELATION_THREADS, PRODUCT_SHARED, &args)?;
+        launch(Kernel::cor_product, count as u32, PRODUCT_SHARED, &args)?;
         args.first_tile += count;
         while !card.is_idle("the correlations")? {
             look()?;
@@ -100,11 +96,10 @@ fn on_card(
         }
         look()?;
     }
-    card.launch("cor_squares", (grid(p), 1), CORRELATION_THREADS, 0, &args)?;
-    card.launch("cor_finish", (grid(p * p), 1), CORRELATION_THREADS, 0, &args)?;
-    card.synchronize("the correlations")?;
-    // SAFETY: `args.c` holds as many doubles as `c`, and nothing runs.
-    unsafe { result::memcpy_dtoh_sync(c, args.c) }.map_err(|e| failure("copying the correlations", e))
+    launch(Kernel::cor_squares, grid(p), 0, &args)?;
+    launch(Kernel::cor_finish, grid(p * p), 0, &args)?;
+    held.synchronize("the correlations")?;
+    held.fetch(args.c, c, "copying the correlations")
 }
 
 #[cfg(test)]

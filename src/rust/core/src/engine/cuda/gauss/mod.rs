@@ -8,7 +8,7 @@ pub(super) mod sets;
 use crate::ci::gauss::{Gauss, Reading, Undefined, MISSING, TOO_FEW};
 use crate::engine::cuda::arguments::Report;
 use crate::engine::cuda::card::buffer::Buffer;
-use crate::engine::cuda::card::kernels::WARP;
+use crate::engine::cuda::card::kernels::{Kernel, WARP};
 use crate::engine::cuda::search::{CudaSearch, DECIDING_THREADS};
 use crate::engine::cuda::SearchStrategy;
 use crate::observer::Observer;
@@ -25,7 +25,8 @@ impl CudaSearch<'_, '_> {
         self.set_rules(gauss, 0);
         self.args.c = self.engine.upload_correlations(gauss)?;
         self.reset_report(0)?;
-        self.launch("marginal", self.blocks_for(self.args.p * self.args.words))
+        // SAFETY: `allocate` has set what this uses, but for the correlations, which are set above.
+        unsafe { self.launch(Kernel::marginal, self.blocks_for(self.args.p * self.args.words)) }
     }
 
     /// A level, after the lists of neighbours were made; `widest` is the largest degree.
@@ -88,30 +89,27 @@ impl CudaSearch<'_, '_> {
             self.args.last_row = last as u64;
             // Enough blocks for the card where there are few rows.
             let parts = (self.engine.held.card.processors * 64).div_ceil((last - first) as u32).clamp(1, 16);
-            self.engine.held.card.launch(
-                "single",
-                ((last - first) as u32, parts),
-                DECIDING_THREADS,
-                shared,
-                &self.args,
-            )?;
+            let launch = Kernel::single.on(((last - first) as u32, parts), DECIDING_THREADS, shared);
+            // SAFETY: the lists are the level's, with as many verdicts; `shared` is three numbers a warp, as the kernel has them.
+            unsafe { self.engine.held.card.launch(launch, &self.args)? };
             if launches > 1 {
                 self.engine.held.wait("level 1", &mut || observer.look())?;
                 observer.progress(1, last as f64 * 0.999, p as f64)?;
             }
         }
-        self.by_row("settle_single")?;
-        self.over_rows("log_offsets")?;
-        self.by_row("log_single")?;
-        self.by_row("degrees")?;
+        // SAFETY: as above; the log has room for a record of each pair.
+        unsafe {
+            self.by_row(Kernel::settle_single)?;
+            self.over_rows(Kernel::log_offsets)?;
+            self.by_row(Kernel::log_single)?;
+            self.by_row(Kernel::degrees)?;
+        }
         // The card is busy: time to bring what is needed at the end.
         self.empty = Some(self.bring_graph(self.args.empty)?);
         self.p_max.mark_rest(&self.engine.held.pool, self.args.mark);
         let report = self.report("level 1", &mut || observer.look())?;
         let mut starts = vec![0u64; p + 1];
-        // SAFETY: `starts` lives until the stream is synchronised in the next line.
-        unsafe { self.engine.held.card.download(self.args.items, starts.as_mut_ptr(), p + 1)? };
-        self.engine.held.card.synchronize("level 1")?;
+        self.engine.held.fetch(self.args.items, &mut starts, "level 1")?;
         self.log.enter_singles(starts);
         observer.progress(1, p as f64, p as f64)?;
         Ok(report)

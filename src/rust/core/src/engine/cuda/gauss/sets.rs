@@ -1,8 +1,8 @@
 //! Levels of sets of the Gaussian test on the card, in launches short enough that a user can interrupt.
 
-use crate::engine::cuda::arguments::Report;
+use crate::engine::cuda::arguments::{Report, SearchArgs};
 use crate::engine::cuda::card::buffer::Buffer;
-use crate::engine::cuda::card::kernels::{exact_apart, exact_doubles, WARP};
+use crate::engine::cuda::card::kernels::{exact_apart, exact_doubles, Kernel, WARP};
 use crate::engine::cuda::search::{CudaSearch, DECIDING_THREADS};
 use crate::engine::cuda::SearchStrategy;
 use crate::graph::subsets;
@@ -106,7 +106,7 @@ impl CudaSearch<'_, '_> {
         }
         debug_assert_eq!(Some(self.binomials[size * stride + widest]), subsets::binomial(widest, size));
         self.args.binomial = self.engine.held.device(Buffer::Binomials)?;
-        self.engine.held.card.upload(self.args.binomial, &self.binomials)
+        self.engine.held.upload(self.args.binomial, &self.binomials)
     }
 
     /// Runs a level by slots, after the lists of neighbours were made; `widest` is the largest degree.
@@ -119,7 +119,8 @@ impl CudaSearch<'_, '_> {
         self.send_binomials(size, widest)?;
         self.args.slot = self.engine.held.device(Buffer::Slots)?;
         self.args.twin = self.engine.held.device(Buffer::Twins)?;
-        self.by_row("slots")?;
+        // SAFETY: the lists are the level's, with as many slots and twins.
+        unsafe { self.by_row(Kernel::slots)? };
         // `bring_settled` copies what is there now while the level runs.
         self.engine.held.card.copies_follow()?;
         match self.engine.options.strategy {
@@ -128,12 +129,12 @@ impl CudaSearch<'_, '_> {
                 self.args.beta = u64::from(beta);
                 self.args.gamma = u64::from(gamma);
                 let launches = self.paper_launches(size, widest - 1, widest, [beta, gamma]);
-                self.run_paper("edge", launches, size, observer)
+                self.run_paper(Kernel::edge, launches, size, observer)
             }
             SearchStrategy::Set { theta, delta } => {
                 self.args.beta = u64::from(theta);
                 let launches = self.paper_launches(size, widest, widest, [theta, delta]);
-                self.run_paper("set", launches, size, observer)
+                self.run_paper(Kernel::set, launches, size, observer)
             }
         }
     }
@@ -141,10 +142,18 @@ impl CudaSearch<'_, '_> {
     /// Sets of two and more by our own strategy. The whole level is put on the stream at once; where a launch used up its time,
     /// the launches after it did nothing and are repeated.
     fn run_shared(&mut self, size: usize, observer: &mut dyn Observer) -> Result<Report> {
-        const NAMES: [&str; SPECIAL - 1] =
-            ["shared_2", "shared_3", "shared_4", "shared_5", "shared_6", "shared_7", "shared_8"];
-        let name = NAMES.get(size - 2).copied().unwrap_or("shared_any");
-        self.over_rows("items")?;
+        const KERNELS: [Kernel<SearchArgs>; SPECIAL - 1] = [
+            Kernel::shared_2,
+            Kernel::shared_3,
+            Kernel::shared_4,
+            Kernel::shared_5,
+            Kernel::shared_6,
+            Kernel::shared_7,
+            Kernel::shared_8,
+        ];
+        let kernel = KERNELS.get(size - 2).copied().unwrap_or(Kernel::shared_any);
+        // SAFETY: the lists are the level's, and there are binomials for their lengths.
+        unsafe { self.over_rows(Kernel::items)? };
         let mut side = 0;
         loop {
             let mut args = self.args;
@@ -153,7 +162,9 @@ impl CudaSearch<'_, '_> {
             let blocks = warps.div_ceil(room.threads / WARP);
             for second in side..2 {
                 args.second = second;
-                self.engine.held.card.launch(name, (blocks, 1), room.threads, room.shared, &args)?;
+                let launch = kernel.on((blocks, 1), room.threads, room.shared);
+                // SAFETY: lists, slots and twins are the level's; each of these warps has `shared_doubles` of working memory.
+                unsafe { self.engine.held.card.launch(launch, &args)? };
             }
             let report = self.settle(size, observer)?;
             let (items, done) =
@@ -175,9 +186,13 @@ impl CudaSearch<'_, '_> {
         let warps = self.settling_warps();
         let room = self.engine.working_memory(&mut args, settle_doubles(size as u64), DECIDING_THREADS)?;
         let blocks = warps.div_ceil(room.threads / WARP);
-        self.engine.held.card.launch("settle", (blocks, 1), room.threads, room.shared, &args)?;
-        self.launch("removal", self.blocks_for(self.ends / 64))?;
-        self.by_row("degrees")?;
+        let launch = Kernel::settle.on((blocks, 1), room.threads, room.shared);
+        // SAFETY: lists, slots, twins and log are the level's; each of these warps has `settle_doubles` of working memory.
+        unsafe {
+            self.engine.held.card.launch(launch, &args)?;
+            self.launch(Kernel::removal, self.blocks_for(self.ends / 64))?;
+            self.by_row(Kernel::degrees)?;
+        }
         self.bring_settled(observer)?;
         self.report("a level of sets", &mut || observer.look())
     }
@@ -207,7 +222,7 @@ impl CudaSearch<'_, '_> {
 
     fn run_paper(
         &mut self,
-        name: &'static str,
+        kernel: Kernel<SearchArgs>,
         launches: PaperLaunches,
         size: usize,
         observer: &mut dyn Observer,
@@ -228,9 +243,11 @@ impl CudaSearch<'_, '_> {
                 for first in (0..p).step_by(rows) {
                     args.first_row = first as u64;
                     let rows = rows.min(p - first) as u32;
-                    self.engine.held.card.launch(name, (blocks, rows), threads, shared, &args)?;
+                    let launch = kernel.on((blocks, rows), threads, shared);
+                    // SAFETY: lists, slots and twins are the level's; each of these warps has `paper_doubles` of working memory.
+                    unsafe { self.engine.held.card.launch(launch, &args)? };
                     if steps > 1 || rows < p as u32 {
-                        self.engine.held.wait(name, &mut || observer.look())?;
+                        self.engine.held.wait(kernel.name(), &mut || observer.look())?;
                     }
                 }
                 let done = second as f64 + (step + 1) as f64 / steps as f64;

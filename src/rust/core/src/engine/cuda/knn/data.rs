@@ -6,7 +6,9 @@ use super::KnnCudaEngine;
 use crate::ci::knn::Values;
 use crate::engine::cuda::arguments::KnnArgs;
 use crate::engine::cuda::card::buffer::Buffer;
+use crate::engine::cuda::card::kernels::Kernel;
 use crate::engine::cuda::card::plan::aligned;
+use crate::engine::cuda::pointer::DevicePtr;
 use crate::memory;
 use crate::Result;
 
@@ -23,8 +25,8 @@ pub struct Data {
 }
 
 impl Data {
-    /// The name of a kernel in the values' precision.
-    pub fn kernel(&self, single: &'static str, double: &'static str) -> &'static str {
+    /// The kernel in the values' precision.
+    pub fn kernel(&self, single: Kernel<KnnArgs>, double: Kernel<KnnArgs>) -> Kernel<KnnArgs> {
         if self.shape.cell() == 4 {
             single
         } else {
@@ -62,9 +64,9 @@ pub fn upload_data(engine: &mut KnnCudaEngine) -> Result<Data> {
     engine.held.commit()?;
     let cell = shape.cell();
     let values = engine.held.device(Buffer::KnnData)?;
-    let caps = values + aligned(n * p * cell);
-    let own = caps + aligned(p * cell);
-    let joint = own + aligned(8 * (n + 1));
+    let caps: DevicePtr<u8> = values.carve(aligned(n * p * cell));
+    let own: DevicePtr<i64> = caps.carve(aligned(p * cell));
+    let joint: DevicePtr<i64> = own.carve(aligned(8 * (n + 1)));
     let cap = |column: usize| if columns.discrete()[column] { columns.mismatch() } else { f64::INFINITY };
     // Codes are stretched until two levels differ by more than the mismatch, rounding included: kernels cut the distance there.
     let scale = |column: usize| if columns.discrete()[column] { 2.0 * columns.mismatch() } else { 1.0 };
@@ -73,16 +75,16 @@ pub fn upload_data(engine: &mut KnnCudaEngine) -> Result<Data> {
         Values::Whole(whole) => whole.iter().enumerate().map(|(at, &v)| f64::from(v) * scale(at / n)).collect(),
         Values::Real(real) => real.iter().enumerate().map(|(at, &v)| v * scale(at / n)).collect(),
     };
-    let card = &engine.held.card;
+    let held = &engine.held;
     if cell == 4 {
-        card.upload(values, &scaled.iter().map(|&value| value as f32).collect::<Vec<f32>>())?;
-        card.upload(caps, &(0..p).map(|column| cap(column) as f32).collect::<Vec<f32>>())?;
+        held.upload(values.cast(), &scaled.iter().map(|&value| value as f32).collect::<Vec<f32>>())?;
+        held.upload(caps.cast(), &(0..p).map(|column| cap(column) as f32).collect::<Vec<f32>>())?;
     } else {
-        card.upload(values, &scaled)?;
-        card.upload(caps, &(0..p).map(cap).collect::<Vec<f64>>())?;
+        held.upload(values.cast(), &scaled)?;
+        held.upload(caps.cast(), &(0..p).map(cap).collect::<Vec<f64>>())?;
     }
-    card.upload(own, terms.table())?;
-    card.upload(joint, terms.joint_table())?;
+    held.upload(own, terms.table())?;
+    held.upload(joint, terms.joint_table())?;
     let mut args = KnnArgs {
         n: n as u64,
         k: settings.k as u64,
@@ -101,15 +103,15 @@ pub fn upload_data(engine: &mut KnnCudaEngine) -> Result<Data> {
     };
     if let (Form::Planes, Values::Whole(whole)) = (shape.form(), columns.values()) {
         let orders = Orders::of(whole, n);
-        args.whole = joint + aligned(8 * (n + 1));
-        args.orders = args.whole + aligned(2 * n * p);
-        args.places = args.orders + aligned(2 * n * p);
-        args.below = args.places + aligned(2 * n * p);
+        args.whole = joint.carve(aligned(8 * (n + 1)));
+        args.orders = args.whole.carve(aligned(2 * n * p));
+        args.places = args.orders.carve(aligned(2 * n * p));
+        args.below = args.places.carve(aligned(2 * n * p));
         args.plain = u64::from(orders.plain);
-        card.upload(args.whole, whole)?;
-        card.upload(args.orders, &orders.orders)?;
-        card.upload(args.places, &orders.places)?;
-        card.upload(args.below, &orders.below)?;
+        held.upload(args.whole, whole)?;
+        held.upload(args.orders, &orders.orders)?;
+        held.upload(args.places, &orders.places)?;
+        held.upload(args.below, &orders.below)?;
     }
     let data = Data { args, shape, plan };
     engine.data = Some(data);

@@ -2,7 +2,7 @@
 
 use super::kernels::warps_kernel;
 use super::KnnStrategy;
-use crate::engine::cuda::card::buffer::Buffer;
+use crate::engine::cuda::card::buffer::Use;
 use crate::engine::cuda::card::kernels::WARP;
 use crate::engine::cuda::card::plan::aligned;
 
@@ -356,18 +356,18 @@ impl BlockPlan {
     }
 
     /// Bytes by use.
-    pub fn list(&self) -> [(Buffer, u64); 10] {
+    pub fn list(&self) -> [(Use, u64); 10] {
         [
-            (Buffer::KnnData, self.data),
-            (Buffer::KnnTests, self.of_tests),
-            (Buffer::KnnSets, self.of_sets),
-            (Buffer::KnnNeighbours, self.neighbours),
-            (Buffer::KnnPermuted, self.permuted),
-            (Buffer::KnnWalks, self.walks),
-            (Buffer::KnnRows, self.rows),
-            (Buffer::KnnPlanes, self.of_planes),
-            (Buffer::KnnSlots, self.of_slots),
-            (Buffer::KnnSums, self.sums),
+            (Use::KnnData, self.data),
+            (Use::KnnTests, self.of_tests),
+            (Use::KnnSets, self.of_sets),
+            (Use::KnnNeighbours, self.neighbours),
+            (Use::KnnPermuted, self.permuted),
+            (Use::KnnWalks, self.walks),
+            (Use::KnnRows, self.rows),
+            (Use::KnnPlanes, self.of_planes),
+            (Use::KnnSlots, self.of_slots),
+            (Use::KnnSums, self.sums),
         ]
     }
 }

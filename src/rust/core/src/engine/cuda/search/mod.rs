@@ -4,13 +4,14 @@
 mod log;
 mod p_max;
 
-use crate::engine::cuda::arguments::{Report, SearchArgs};
+use crate::engine::cuda::arguments::{Report, SearchArgs, Slot};
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::held::{Held, Holds};
-use crate::engine::cuda::card::kernels::{SLOT_BYTES, WARP};
+use crate::engine::cuda::card::kernels::{Kernel, WARP};
 use crate::engine::cuda::card::plan::MemoryPlan;
 use crate::engine::cuda::discrete::counting::data_bytes;
 use crate::engine::cuda::discrete::Counted;
+use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::{CudaEngine, CudaTest, SearchStrategy};
 use crate::graph::{Adjacency, SepSetLog, SepSets};
 use crate::memory;
@@ -40,6 +41,9 @@ pub(in crate::engine::cuda) struct CudaSearch<'s, 'a> {
     pub(in crate::engine::cuda) p_max: PMax<'s>,
     /// Pairs that the empty set separates, once they have been brought.
     pub(in crate::engine::cuda) empty: Option<Adjacency>,
+    /// What kernels are launched with. What `allocate` sets stays; what is planned by level is set by level, as large as the
+    /// kernels take it to be for p, `ends` and the level's size. The next level's plan frees it, after this one's end has waited
+    /// for the stream.
     pub(in crate::engine::cuda) args: SearchArgs,
     /// Twice the number of edges.
     pub(in crate::engine::cuda) ends: u64,
@@ -78,7 +82,7 @@ fn plan_of_variables(p: u64, data: u64, masks: [bool; 2]) -> MemoryPlan {
 fn plan_ends(plan: &mut MemoryPlan, ends: u64, singles: bool) {
     plan.set(Buffer::List, 4 * ends);
     plan.set(Buffer::Verdicts, if singles { 4 * ends } else { 0 });
-    plan.set(Buffer::Slots, if singles { 0 } else { SLOT_BYTES * ends });
+    plan.set(Buffer::Slots, if singles { 0 } else { size_of::<Slot>() as u64 * ends });
     plan.set(Buffer::Twins, if singles { 0 } else { 4 * ends });
 }
 
@@ -145,8 +149,12 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         }
     }
 
-    pub(in crate::engine::cuda) fn launch(&self, name: &'static str, blocks: u32) -> Result<()> {
-        self.engine.held.card.launch(name, (blocks, 1), USUAL_THREADS, 0, &self.args)
+    /// Launches a kernel on the search's arguments, whose warps stride over its work.
+    ///
+    /// # Safety
+    /// It must be such a kernel, that wants no shared memory, and of `args` it may use what is set for this level alone.
+    pub(in crate::engine::cuda) unsafe fn launch(&self, kernel: Kernel<SearchArgs>, blocks: u32) -> Result<()> {
+        self.engine.held.card.launch(kernel.on((blocks, 1), USUAL_THREADS, 0), &self.args)
     }
 
     /// Number of blocks of a kernel whose warps stride over `tasks`.
@@ -156,14 +164,21 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
     }
 
     /// Launches a kernel whose warps take a row each.
-    pub(in crate::engine::cuda) fn by_row(&self, name: &'static str) -> Result<()> {
-        self.launch(name, self.blocks_for(self.args.p))
+    ///
+    /// # Safety
+    /// That of [`CudaSearch::launch`].
+    pub(in crate::engine::cuda) unsafe fn by_row(&self, kernel: Kernel<SearchArgs>) -> Result<()> {
+        self.launch(kernel, self.blocks_for(self.args.p))
     }
 
     /// Launches a kernel of one block that sums over rows.
-    pub(in crate::engine::cuda) fn over_rows(&self, name: &'static str) -> Result<()> {
+    ///
+    /// # Safety
+    /// It must be such a kernel, with a number of 8 bytes for each warp in shared memory; of `args` as [`CudaSearch::launch`].
+    pub(in crate::engine::cuda) unsafe fn over_rows(&self, kernel: Kernel<SearchArgs>) -> Result<()> {
         let threads = 1024;
-        self.engine.held.card.launch(name, (1, 1), threads, 8 * u64::from(threads / WARP), &self.args)
+        let shared = 8 * u64::from(threads / WARP);
+        self.engine.held.card.launch(kernel.on((1, 1), threads, shared), &self.args)
     }
 
     /// Clears the report, for a level with `items` items of work.
@@ -179,7 +194,8 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
             *reports = report;
             std::slice::from_raw_parts(reports, 1)
         };
-        self.engine.held.card.upload(self.args.report, fresh)
+        // SAFETY: the buffer holds one; the next report is written after this has been sent, as above.
+        unsafe { self.engine.held.card.upload(self.args.report, fresh) }
     }
 
     /// Waits for the launches and reads the report.
@@ -189,7 +205,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         look: &mut dyn FnMut() -> Result<()>,
     ) -> Result<Report> {
         let reports = self.engine.held.memory().reports()?;
-        // SAFETY: room for two; the second is read after the stream has come to rest.
+        // SAFETY: the buffer holds one, and pinned memory two; the second is read after the stream has come to rest.
         unsafe { self.engine.held.card.download(self.args.report, reports.add(1), 1)? };
         self.engine.held.wait(doing, look)?;
         // SAFETY: as above.
@@ -217,16 +233,16 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         self.args.p_max = engine.held.device(Buffer::PMax)?;
         self.args.report = engine.held.device(Buffer::Report)?;
         let offsets = 8 * (self.args.p + 1);
-        self.args.offset = engine.held.device(Buffer::Rows)?;
-        self.args.items = self.args.offset + offsets;
-        self.args.degree = self.args.items + offsets;
+        self.args.offset = engine.held.device(Buffer::Rows)?.cast();
+        self.args.items = self.args.offset.carve(offsets);
+        self.args.degree = self.args.items.carve(offsets);
         if self.options.fixed_gaps.is_some() {
             self.args.start = engine.held.device(Buffer::Start)?;
-            engine.held.card.upload(self.args.start, &bits_of(&self.options.start())?)?;
+            engine.held.upload(self.args.start.cast(), &bits_of(&self.options.start())?)?;
         }
         if let Some(fixed) = &self.options.fixed_edges {
             self.args.fixed = engine.held.device(Buffer::Fixed)?;
-            engine.held.card.upload(self.args.fixed, &bits_of(fixed)?)?;
+            engine.held.upload(self.args.fixed.cast(), &bits_of(fixed)?)?;
         }
         self.args.mark = self.options.untested();
         self.args.warps = u64::from(engine.held.card.processors) * 16;
@@ -242,9 +258,11 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         for rows in [self.args.graph, self.args.empty] {
             let args = SearchArgs { graph: rows, ..self.args };
             let blocks = self.blocks_for(self.args.words * self.args.words);
-            self.engine.held.card.launch("mirror", (blocks, 1), USUAL_THREADS, 0, &args)?;
+            // SAFETY: `allocate` has set what this uses; both graphs have as many rows and words.
+            unsafe { self.engine.held.card.launch(Kernel::mirror.on((blocks, 1), USUAL_THREADS, 0), &args)? };
         }
-        self.by_row("degrees")?;
+        // SAFETY: as above.
+        unsafe { self.by_row(Kernel::degrees)? };
         let report = self.report("level 0", &mut || observer.look())?;
         self.take_graph(&report);
         self.started = true;
@@ -262,7 +280,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
     /// Whether pcalg's "stable" goes on: it does if it tested a pair from a vertex with more than one neighbour.
     fn marginal_goes_on(&mut self) -> Result<bool> {
         let p = self.options.p;
-        if self.args.start == 0 && self.args.fixed == 0 {
+        if self.args.start.is_null() && self.args.fixed.is_null() {
             return Ok(p > 2);
         }
         let start = self.options.start();
@@ -276,9 +294,9 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
     }
 
     /// Brings a graph from the card, where nothing may change it meanwhile.
-    pub(in crate::engine::cuda) fn bring_graph(&mut self, from: u64) -> Result<Adjacency> {
+    pub(in crate::engine::cuda) fn bring_graph(&mut self, from: DevicePtr<u32>) -> Result<Adjacency> {
         let p = self.options.p;
-        Ok(Adjacency::from_rows(p, self.engine.held.bring_all(from, p * p.div_ceil(64))?))
+        Ok(Adjacency::from_rows(p, self.engine.held.bring_all(from.cast(), p * p.div_ceil(64))?))
     }
 
     fn run_conditional(&mut self, size: usize, observer: &mut dyn Observer) -> Result<LevelReport> {
@@ -291,8 +309,11 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         self.args.list = self.engine.held.device(Buffer::List)?;
         self.args.log = self.log.place(self.engine)?;
         self.reset_report(0)?;
-        self.over_rows("offsets")?;
-        self.by_row("fill")?;
+        // SAFETY: `allocate` has set what these use, but for the list, which is set above.
+        unsafe {
+            self.over_rows(Kernel::offsets)?;
+            self.by_row(Kernel::fill)?;
+        }
         let report = match self.engine.test {
             CudaTest::Gauss(gauss) => self.gauss_level(&gauss, size, widest, observer)?,
             CudaTest::Discrete(test) => self.discrete_level(&test, size, widest, observer)?,
@@ -309,7 +330,8 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
 
     fn run_finish(&mut self, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
         if let CudaTest::Gauss(_) = self.engine.test {
-            self.by_row("raise_marginal")?;
+            // SAFETY: `allocate` has set what this uses.
+            unsafe { self.by_row(Kernel::raise_marginal)? };
         }
         self.engine.held.card.copies_follow()?;
         let graph = self.bring_graph(self.args.graph)?;

@@ -1,9 +1,13 @@
 //! The launches of a step of a feature selection.
 
-use super::kernels::{counter_bits, groups_in, table_words, LEVELS_AT, PARTIAL_BYTES};
+use std::mem::offset_of;
+
+use super::kernels::{counter_bits, groups_in, table_words, PARTIAL_BYTES};
 use super::{stride, write_codes, CudaCounting, FEATURES_TOGETHER, MODES_FROM, WARP};
 use crate::engine::cuda::arguments::{Feature, SelectionArgs};
-use crate::engine::cuda::card::buffer::Buffer;
+use crate::engine::cuda::card::buffer::{Buffer, Use};
+use crate::engine::cuda::card::kernels::Kernel;
+use crate::engine::cuda::pointer::DevicePtr;
 use crate::observer::Observer;
 use crate::select::{Joint, Partner, Sums};
 use crate::{Error, Result};
@@ -123,8 +127,8 @@ impl CudaCounting<'_> {
             for (i, (known, &skip)) in known.iter_mut().zip(wanted).enumerate() {
                 if *known != skip {
                     let (index, levels) = self.slots[block * FEATURES_TOGETHER + i];
-                    let at = self.args.features + (index * size_of::<Feature>()) as u64 + LEVELS_AT;
-                    self.held.card.upload(at, &[if skip { 0 } else { levels }])?;
+                    let at = self.args.features.offset(index as u64).carve(offset_of!(Feature, levels) as u64);
+                    self.held.upload(at, &[if skip { 0 } else { levels }])?;
                     *known = skip;
                 }
             }
@@ -137,18 +141,18 @@ impl CudaCounting<'_> {
         let data = self.samples;
         let joint = match partner {
             Partner::Nothing => {
-                self.args.partner = 0;
+                self.args.partner = DevicePtr::NULL;
                 return Ok(Rows::Formed { levels: 1 });
             }
             Partner::Feature(g) if data.levels(g) * self.samples.classes() <= self.most_rows => {
                 let (wide, own) = (data.levels(g) > 256, self.range.contains(&g));
                 self.args.partner_wide = wide.into();
                 self.args.partner = if own {
-                    self.args.data + self.features[self.slots[g - self.range.start].0].at
+                    self.args.data.offset(self.features[self.slots[g - self.range.start].0].at)
                 } else {
                     let mut codes = vec![0; stride(self.samples.n(), wide) as usize];
                     write_codes(data.codes(g), wide, &mut codes);
-                    self.held.card.upload(self.partner, &codes)?;
+                    self.held.upload(self.partner, &codes)?;
                     self.partner
                 };
                 return Ok(Rows::Formed { levels: data.levels(g) as u64 });
@@ -173,27 +177,30 @@ impl CudaCounting<'_> {
         let totals = self.samples.n() >= MODES_FROM;
         match rows {
             Rows::Formed { .. } => {
-                let (join, total) = if device { ("join_32", "total_32") } else { ("join_16", "total_16") };
+                let (join, total) =
+                    if device { (Kernel::join_32, Kernel::total_32) } else { (Kernel::join_16, Kernel::total_16) };
                 let work = self.args.n.max(self.args.row_count + 1);
                 let blocks = work.div_ceil(256).clamp(1, 4096) as u32;
-                self.held.card.launch(join, (blocks, 1), 256, 0, &self.args)?;
+                // SAFETY: the arguments are the selection's, with room for as many rows as `rows_of` lets the card form.
+                unsafe { self.held.card.launch(join.on((blocks, 1), 256, 0), &self.args)? };
                 if totals {
                     let args = SelectionArgs { table_words: TOTALS_SHARED, ..self.args };
                     let blocks = blocks.min(2 * self.held.card.processors);
                     let shared = 4 * self.args.row_count;
                     let shared = if self.args.row_count <= TOTALS_SHARED { shared } else { 0 };
-                    self.held.card.launch(total, (blocks, 1), 256, shared, &args)?;
+                    // SAFETY: as above; shared memory has a counter a row where the kernel counts there.
+                    unsafe { self.held.card.launch(total.on((blocks, 1), 256, shared), &args)? };
                 }
             }
             Rows::Listed { rows, groups, starts, totals } => {
-                let upload = |to, codes: &[u32]| match device {
-                    true => self.held.card.upload(to, codes),
-                    false => self.held.card.upload(to, &codes.iter().map(|&code| code as u16).collect::<Vec<u16>>()),
+                let upload = |to: DevicePtr<u8>, codes: &[u32]| match device {
+                    true => self.held.upload(to.cast(), codes),
+                    false => self.held.upload(to.cast(), &codes.iter().map(|&code| code as u16).collect::<Vec<u16>>()),
                 };
                 upload(self.args.rows, &rows.codes)?;
                 upload(self.args.groups, groups)?;
-                self.held.card.upload(self.args.starts, starts)?;
-                self.held.card.upload(self.args.totals, totals)?;
+                self.held.upload(self.args.starts, starts)?;
+                self.held.upload(self.args.totals, totals)?;
             }
         }
         Ok(())
@@ -213,25 +220,25 @@ impl CudaCounting<'_> {
         let words = self.words(u64::from(levels), bits);
         let mut args = SelectionArgs { slice: self.args.group_count, ..self.args };
         let (mut shared, mut blocks, mut samples) = (4 * words + PARTIAL_BYTES, 1 << 20, LAUNCH_SAMPLES);
-        let name = match (place, bits) {
-            (Place::Shared, 8) => "count_8",
-            (Place::Shared, 16) => "count_16",
-            (Place::Shared, _) => "count_32",
+        let kernel = match (place, bits) {
+            (Place::Shared, 8) => Kernel::count_8,
+            (Place::Shared, 16) => Kernel::count_16,
+            (Place::Shared, _) => Kernel::count_32,
             (Place::Slices, _) => {
                 args.slice = self.slice_of(u64::from(levels));
                 samples /= self.args.group_count.div_ceil(args.slice);
                 shared = self.shared_room() / 16 * 16 + PARTIAL_BYTES;
                 if bits == 16 {
-                    "slices_16"
+                    Kernel::slices_16
                 } else {
-                    "slices_32"
+                    Kernel::slices_32
                 }
             }
             (Place::Device, _) => {
                 (blocks, args.tables) = self.tables(4 * words, count)?;
                 args.table_words = words;
                 (shared, samples) = (PARTIAL_BYTES, LAUNCH_SAMPLES_DEVICE);
-                "count_device"
+                Kernel::count_device
             }
         };
         let threads = threads(self.args.n, shared);
@@ -240,7 +247,9 @@ impl CudaCounting<'_> {
         while from < end {
             args.first = from;
             args.count = most.min(end - from);
-            self.held.card.launch(name, (args.count.min(u64::from(blocks)) as u32, 1), threads, shared, &args)?;
+            let launch = kernel.on((args.count.min(u64::from(blocks)) as u32, 1), threads, shared);
+            // SAFETY: the arguments are the selection's; tables have their words in shared memory, or for each block in `tables`.
+            unsafe { self.held.card.launch(launch, &args)? };
             from += args.count;
             if from < end {
                 self.wait("counting", observer, from as f64, all as f64)?;
@@ -258,14 +267,14 @@ impl CudaCounting<'_> {
     }
 
     /// Plans and allocates tables of `bytes` bytes in device memory, at most `count`: how many blocks get one, and the address.
-    fn tables(&mut self, bytes: u64, count: usize) -> Result<(u32, u64)> {
-        let room = self.held.room(&[Buffer::Scratch])?;
+    fn tables(&mut self, bytes: u64, count: usize) -> Result<(u32, DevicePtr<u32>)> {
+        let room = self.held.room(&[Use::Scratch])?;
         let most = (TABLES.min(room) / bytes).clamp(1, u64::from(2 * self.held.card.processors)).min(count as u64);
         if self.held.plan.of(Buffer::Scratch) != most * bytes {
             self.held.plan.set(Buffer::Scratch, most * bytes);
             self.held.commit()?;
         }
-        Ok((most as u32, self.held.device(Buffer::Scratch)?))
+        Ok((most as u32, self.held.device(Buffer::Scratch)?.cast()))
     }
 }
 

@@ -1,8 +1,5 @@
 //! The arguments of the kernels of a selection, and the sizes of their tables.
 
-/// Byte of a [`Feature`] at which the number of levels stands.
-pub(super) const LEVELS_AT: u64 = 8;
-
 /// [`Feature::mode`] where no level is that of more than half of the samples, or none is known.
 pub(super) const NO_MODE: u32 = u32::MAX;
 

@@ -12,15 +12,16 @@ mod counts;
 mod joined;
 mod kernels;
 
-use crate::engine::cuda::arguments::{Feature, SelectionArgs};
 use std::ops::Range;
 
 use crate::ci::discrete::Codes;
+use crate::engine::cuda::arguments::{Feature, SelectionArgs};
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::held::{Held, Holds};
-use crate::engine::cuda::card::kernels::WARP;
+use crate::engine::cuda::card::kernels::{Kernel, WARP};
 use crate::engine::cuda::card::plan::MemoryPlan;
-use crate::engine::cuda::card::transfer::{numbers, threads_for};
+use crate::engine::cuda::card::transfer::threads_for;
+use crate::engine::cuda::pointer::DevicePtr;
 use crate::observer::Observer;
 use crate::pool::{default_threads, Pool};
 use crate::select::{CountLogs, Counting, FeatureCodes, Partner, Samples, Sums};
@@ -88,7 +89,8 @@ pub struct CudaCounting<'a> {
     range: Range<usize>,
     options: SelectionOptions,
     held: Held,
-    /// The kernels' arguments, with the addresses that stay.
+    /// The kernels' arguments, with the addresses that stay: of memory that `reserve` plans and lays out. Every step ends by
+    /// waiting for the stream.
     args: SelectionArgs,
     /// The features as the card has them, in ascending order of their levels.
     features: Vec<Feature>,
@@ -99,7 +101,7 @@ pub struct CudaCounting<'a> {
     /// Rows (g, y) that there is room for.
     most_rows: usize,
     /// Address for the codes of a partner that is not in the range.
-    partner: u64,
+    partner: DevicePtr<u8>,
     /// Whether the data are on the card.
     ready: bool,
 }
@@ -129,7 +131,7 @@ impl<'a> CudaCounting<'a> {
             slots: Vec::new(),
             left_out: Vec::new(),
             most_rows: (2 * samples.n()).max(256),
-            partner: 0,
+            partner: DevicePtr::NULL,
             ready: false,
         };
         counting.watched(CudaCounting::reserve)?;
@@ -191,24 +193,24 @@ impl<'a> CudaCounting<'a> {
         self.held.plan.set(Buffer::Selection, total);
         self.held.commit()?;
         let base = self.held.device(Buffer::Selection)?;
-        let [features, rows, groups, starts, totals, logs, steps, classes, sums, partner] = offsets.map(|at| base + at);
+        let [features, rows, groups, starts, totals, logs, steps, classes, sums, partner] = offsets;
         self.args = SelectionArgs {
             n: n as u64,
             data: self.held.device(Buffer::Codes)?,
-            features,
-            rows,
-            groups,
-            starts,
-            totals,
-            logs,
-            steps,
-            sums,
-            classes,
+            features: base.carve(features),
+            rows: base.carve(rows),
+            groups: base.carve(groups),
+            starts: base.carve(starts),
+            totals: base.carve(totals),
+            logs: base.carve(logs),
+            steps: base.carve(steps),
+            sums: base.carve(sums),
+            classes: base.carve(classes),
             class_count: self.samples.classes() as u64,
             stepwise: (self.options.stepwise_from.clamp(0.0, 1e6) * 256.0) as u64,
             ..SelectionArgs::default()
         };
-        self.partner = partner;
+        self.partner = base.carve(partner);
         Ok(())
     }
 
@@ -219,22 +221,18 @@ impl<'a> CudaCounting<'a> {
         }
         let n = self.samples.n();
         let classes = self.samples.codes(self.samples.class()).to_vec(n);
-        self.held.card.upload(self.args.classes, &classes)?;
-        self.held.card.upload(self.args.logs, self.logs.table())?;
-        self.held.card.upload(self.args.steps, self.logs.steps())?;
+        self.held.upload(self.args.classes, &classes)?;
+        self.held.upload(self.args.logs, self.logs.table())?;
+        self.held.upload(self.args.steps, self.logs.steps())?;
         if self.options.strategy == SelectionStrategy::Resident {
             self.upload_codes(observer)?;
         }
-        self.held.card.upload(self.args.features, &self.features)?;
+        self.held.upload(self.args.features, &self.features)?;
         if self.options.strategy == SelectionStrategy::Resident && n >= MODES_FROM {
             let args = SelectionArgs { count: self.features.len() as u64, table_words: MODE_LEVELS, ..self.args };
-            self.held.card.launch(
-                "modes",
-                (self.features.len().clamp(1, 65_535) as u32, 1),
-                256,
-                4 * MODE_LEVELS,
-                &args,
-            )?;
+            let blocks = self.features.len().clamp(1, 65_535) as u32;
+            // SAFETY: the arguments are the selection's; shared memory has the counters that `table_words` says.
+            unsafe { self.held.card.launch(Kernel::modes.on((blocks, 1), 256, 4 * MODE_LEVELS), &args)? };
         }
         self.wait("copying the data", observer, 0.0, 1.0)?;
         self.ready = true;
@@ -246,7 +244,7 @@ impl<'a> CudaCounting<'a> {
         let data = self.samples;
         let (n, first) = (self.samples.n(), self.range.start);
         let half = (STAGED_CODES / 2).max(stride(n, true) as usize);
-        let pinned = self.held.memory().pinned(2 * half)?;
+        let pinned = self.held.pinned(2 * half)?;
         let (mut from, mut turn) = (0, 0);
         while from < self.features.len() {
             observer.look()?;
@@ -274,16 +272,18 @@ impl<'a> CudaCounting<'a> {
                     own = next;
                 }
             });
-            // SAFETY: as above, for reading.
-            let filled = unsafe { std::slice::from_raw_parts(pinned.add(turn * half), bytes) };
-            self.held.card.upload(self.args.data + start, filled)?;
+            // SAFETY: as above; this half is written again after the next synchronisation.
+            unsafe {
+                let filled = std::slice::from_raw_parts(pinned.add(turn * half), bytes);
+                self.held.upload_pinned(self.args.data.offset(start), filled)?;
+            }
             if turn == 1 {
-                self.held.card.synchronize("copying the data")?;
+                self.held.synchronize("copying the data")?;
             }
             turn = 1 - turn;
             from += count;
         }
-        self.held.card.synchronize("copying the data")
+        self.held.synchronize("copying the data")
     }
 
     /// Waits for the stream, and now and then reports `done` of `total` to the observer, which may stop the run.
@@ -293,19 +293,16 @@ impl<'a> CudaCounting<'a> {
 
     /// Copies the sums of features without `skip` from the card; others stay as they are.
     fn bring_sums(&mut self, skip: &[bool], sums: &mut [Sums]) -> Result<()> {
-        let bytes = size_of_val(sums);
-        let pinned = self.held.memory().pinned(bytes.max(1))?;
-        // SAFETY: `bytes` fit, and are read after the synchronisation.
-        unsafe { self.held.card.download(self.args.sums, pinned, bytes)? };
-        self.held.card.synchronize("copying the counts")?;
-        // SAFETY: copied above; pinned memory is aligned to pages.
-        let brought = numbers::<i64>(unsafe { std::slice::from_raw_parts(pinned, bytes) });
+        let pinned = self.held.pinned(size_of_val(sums).max(1))?.cast::<[i64; 2]>();
+        // SAFETY: they fit, and pinned memory is aligned to pages; whatever bits are there are numbers.
+        let brought = unsafe { std::slice::from_raw_parts_mut(pinned, sums.len()) };
+        self.held.fetch(self.args.sums, brought, "copying the counts")?;
         for ((sums, found), skip) in sums
             .chunks_mut(FEATURES_TOGETHER)
-            .zip(brought.chunks(2 * FEATURES_TOGETHER))
+            .zip(brought.chunks(FEATURES_TOGETHER))
             .zip(skip.chunks(FEATURES_TOGETHER))
         {
-            let found = found.chunks_exact(2).map(|found| Sums { pair: found[0], with_class: found[1] });
+            let found = found.iter().map(|&[pair, with_class]| Sums { pair, with_class });
             if skip.contains(&true) {
                 let wanted = sums.iter_mut().zip(found).zip(skip).filter(|(_, &skip)| !skip);
                 wanted.for_each(|((sum, found), _)| *sum = found);
