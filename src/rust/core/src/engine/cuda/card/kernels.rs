@@ -16,7 +16,7 @@ use crate::Result;
 /// Threads of a warp.
 pub(in crate::engine::cuda) const WARP: u32 = 32;
 
-/// A source file.
+/// A source file of kernels.
 pub(in crate::engine::cuda) struct Module {
     pub name: &'static str,
     /// Its gzipped PTX as made by `tools/build-kernels`.
@@ -67,11 +67,11 @@ impl<A> Kernel<A> {
 
 /// Defines the modules: the file, what its kernels take, its kernels.
 macro_rules! modules {
-    ($($file:ident($argument:ty): $($entry:ident)+;)+) => {
+    ($($file:literal $argument:ty: $($entry:ident)+;)+) => {
         /// All modules.
         pub(in crate::engine::cuda) const MODULES: &[Module] = &[$(Module {
-            name: stringify!($file),
-            ptx: include_bytes!(concat!("../../../../kernels/ptx/", stringify!($file), ".ptx.gz")),
+            name: $file,
+            ptx: include_bytes!(concat!("../../../../kernels/ptx/", $file, ".ptx.gz")),
             entries: &[$(stringify!($entry)),+],
             #[cfg(test)]
             argument: size_of::<$argument>(),
@@ -86,32 +86,32 @@ macro_rules! modules {
 }
 
 modules! {
-    graph(SearchArgs): mirror pick degrees offsets log_offsets items fill slots removal;
-    gauss_marginal(SearchArgs): marginal raise_marginal;
-    gauss_single(SearchArgs): single settle_single log_single;
-    gauss_shared_2(SearchArgs): shared_2;
-    gauss_shared_3(SearchArgs): shared_3;
-    gauss_shared_4(SearchArgs): shared_4;
-    gauss_shared_5(SearchArgs): shared_5;
-    gauss_shared_6(SearchArgs): shared_6;
-    gauss_shared_7(SearchArgs): shared_7;
-    gauss_shared_8(SearchArgs): shared_8;
-    gauss_shared_any(SearchArgs): shared_any;
-    gauss_papers(SearchArgs): edge set;
-    gauss_settle(SearchArgs): settle;
-    gauss_batch(SearchArgs): batch;
-    discrete_marginal(DiscreteArgs): dis_planes dis_begin dis_marginal dis_removal;
-    discrete_level(DiscreteArgs): dis_slots dis_items dis_close dis_count dis_planes_count dis_edge;
-    discrete_settle(DiscreteArgs): dis_answer dis_settle;
-    discrete_batch(DiscreteArgs): dis_batch;
-    knn_single(KnnArgs): knn_neighbours_f knn_permute_f knn_paper_f;
-    knn_planes(KnnArgs): knn_permute_p knn_planes knn_slots knn_shared_0 knn_shared_1 knn_shared_2 knn_shared_3
+    "graph" SearchArgs: mirror pick degrees offsets log_offsets items fill slots removal;
+    "gauss_marginal" SearchArgs: marginal raise_marginal;
+    "gauss_single" SearchArgs: single settle_single log_single;
+    "gauss_shared_2" SearchArgs: shared_2;
+    "gauss_shared_3" SearchArgs: shared_3;
+    "gauss_shared_4" SearchArgs: shared_4;
+    "gauss_shared_5" SearchArgs: shared_5;
+    "gauss_shared_6" SearchArgs: shared_6;
+    "gauss_shared_7" SearchArgs: shared_7;
+    "gauss_shared_8" SearchArgs: shared_8;
+    "gauss_shared_any" SearchArgs: shared_any;
+    "gauss_papers" SearchArgs: edge set;
+    "gauss_settle" SearchArgs: settle;
+    "gauss_batch" SearchArgs: batch;
+    "discrete_marginal" DiscreteArgs: dis_planes dis_begin dis_marginal dis_removal;
+    "discrete_level" DiscreteArgs: dis_slots dis_items dis_close dis_count dis_planes_count dis_edge;
+    "discrete_settle" DiscreteArgs: dis_answer dis_settle;
+    "discrete_batch" DiscreteArgs: dis_batch;
+    "knn_single" KnnArgs: knn_neighbours_f knn_permute_f knn_paper_f;
+    "knn_planes" KnnArgs: knn_permute_p knn_planes knn_slots knn_shared_0 knn_shared_1 knn_shared_2 knn_shared_3
         knn_shared_more knn_slots_0 knn_slots_1 knn_slots_2 knn_slots_3 knn_slots_more;
-    knn_double(KnnArgs): knn_neighbours_d knn_permute_d knn_sums_d2 knn_sums_d8 knn_sums_d16 knn_sums_d32 knn_sums_d0
+    "knn_double" KnnArgs: knn_neighbours_d knn_permute_d knn_sums_d2 knn_sums_d8 knn_sums_d16 knn_sums_d32 knn_sums_d0
         knn_paper_d;
-    correlation(CorrelationArgs): cor_centre cor_product cor_squares cor_finish;
-    selection(SelectionArgs): count_8 count_16 count_32 join_16 join_32 total_16 total_32 modes;
-    selection_large(SelectionArgs): slices_16 slices_32 count_device;
+    "correlation" CorrelationArgs: cor_centre cor_product cor_squares cor_finish;
+    "selection" SelectionArgs: count_8 count_16 count_32 join_16 join_32 total_16 total_32 modes;
+    "selection_large" SelectionArgs: slices_16 slices_32 count_device;
 }
 
 /// PTX as text; empty, which no driver loads, where the gzip data are broken.
