@@ -100,7 +100,7 @@ impl CudaOptions {
 }
 
 /// The size of a block that has working memory.
-struct Room {
+struct BlockSize {
     threads: u32,
     /// Bytes of shared memory of a block.
     shared: u64,
@@ -183,7 +183,7 @@ impl<'a> CudaEngine<'a> {
 
     /// Places the working memory of warps, `doubles` each: in shared memory where that of a block of `threads`, or of one warp,
     /// fits, else in the device memory that is planned for it.
-    fn working_memory(&mut self, args: &mut SearchArgs, doubles: u64, threads: u32) -> Result<Room> {
+    fn working_memory(&mut self, args: &mut SearchArgs, doubles: u64, threads: u32) -> Result<BlockSize> {
         let bytes = 8 * doubles;
         args.scratch = DevicePtr::NULL;
         args.scratch_bytes = bytes;
@@ -191,11 +191,11 @@ impl<'a> CudaEngine<'a> {
         for threads in [threads, WARP] {
             let shared = bytes * u64::from(threads / WARP);
             if shared <= limit {
-                return Ok(Room { threads, shared });
+                return Ok(BlockSize { threads, shared });
             }
         }
         args.scratch = self.held.device(Buffer::Scratch)?;
-        Ok(Room { threads: WARP, shared: 0 })
+        Ok(BlockSize { threads: WARP, shared: 0 })
     }
 
     /// Bytes of device memory that `working_memory` takes for `warps`.

@@ -6,12 +6,12 @@ use crate::engine::cuda::arguments::{Report, Slot};
 
 /// Device memory for one use, which holds `T`s: bytes, where it is carved into several things or the run says what it holds.
 pub(in crate::engine::cuda) struct Buffer<T> {
-    what: Use,
+    what: BufferId,
     holds: PhantomData<fn() -> T>,
 }
 
-impl<T> From<Buffer<T>> for Use {
-    fn from(buffer: Buffer<T>) -> Use {
+impl<T> From<Buffer<T>> for BufferId {
+    fn from(buffer: Buffer<T>) -> BufferId {
         buffer.what
     }
 }
@@ -21,7 +21,7 @@ macro_rules! buffers {
     ($($(#[$doc:meta])* $name:ident $holds:ty, $part:literal)*) => {
         /// What a piece of device memory is used for; [`Buffer`] also knows what it holds.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(in crate::engine::cuda) enum Use {
+        pub(in crate::engine::cuda) enum BufferId {
             $($(#[$doc])* $name,)*
         }
 
@@ -29,19 +29,19 @@ macro_rules! buffers {
         $(#[allow(non_upper_case_globals)]
         impl Buffer<$holds> {
             $(#[$doc])*
-            pub const $name: Self = Buffer { what: Use::$name, holds: PhantomData };
+            pub const $name: Self = Buffer { what: BufferId::$name, holds: PhantomData };
         })*
 
-        /// Number of [`Use`]s.
-        pub(in crate::engine::cuda) const USES: usize = Use::ALL.len();
+        /// Number of [`BufferId`]s.
+        pub(in crate::engine::cuda) const BUFFERS: usize = BufferId::ALL.len();
 
-        impl Use {
-            pub const ALL: &'static [Use] = &[$(Use::$name,)*];
+        impl BufferId {
+            pub const ALL: &'static [BufferId] = &[$(BufferId::$name,)*];
 
             /// The part of a plan that it counts in.
             pub fn part(self) -> &'static str {
                 match self {
-                    $(Use::$name => $part,)*
+                    $(BufferId::$name => $part,)*
                 }
             }
         }
@@ -89,10 +89,10 @@ buffers! {
     KnnSums i64, "sums"
 }
 
-impl Use {
+impl BufferId {
     /// Whether its contents outlast a level, so that it must stay in place when a level makes room.
     pub fn lasts(self) -> bool {
-        use Use::*;
+        use BufferId::*;
         matches!(self, Data | Codes | KnnData | Graph | Start | Fixed | Empty | PMax | Rows | Report | Log | Selection)
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::buffer::{Buffer, Use};
+use super::buffer::{Buffer, BufferId};
 use super::driver::guarded;
 use super::memory::Memory;
 use super::opened::Card;
@@ -91,7 +91,7 @@ impl Held {
     /// The address of the device memory for a use, as planned and committed. It keeps its contents if it was large enough, else
     /// they are undefined.
     pub fn device<T>(&mut self, what: Buffer<T>) -> Result<DevicePtr<T>> {
-        let what = Use::from(what);
+        let what = BufferId::from(what);
         let bytes = self.plan.of(what);
         debug_assert!(bytes > 0, "{what:?} is not planned");
         Ok(DevicePtr::at(self.memory().device(what, bytes)?))
@@ -155,7 +155,7 @@ impl Held {
     }
 
     /// Bytes that may be planned for these uses, beside what is planned for all others.
-    pub fn room(&mut self, uses: &[Use]) -> Result<u64> {
+    pub fn room(&mut self, uses: &[BufferId]) -> Result<u64> {
         let others = self.plan.total() - uses.iter().map(|&what| self.plan.of(what)).sum::<u64>();
         Ok(limit(self.available()?, self.budget).saturating_sub(others))
     }

@@ -3,7 +3,7 @@
 use cudarc::driver::result;
 use cudarc::driver::sys;
 
-use super::buffer::{Use, USES};
+use super::buffer::{BufferId, BUFFERS};
 use super::driver::failure;
 use super::plan::{out_of_memory, MemoryPlan};
 use crate::engine::cuda::arguments::Report;
@@ -25,7 +25,7 @@ const SPARE: u64 = 16 << 20;
 /// Device memory by use, and one pinned buffer.
 #[derive(Default)]
 pub(in crate::engine::cuda) struct Memory {
-    device: [Piece; USES],
+    device: [Piece; BUFFERS],
     pinned: Option<(*mut u8, usize)>,
     reports: Option<*mut Report>,
 }
@@ -63,8 +63,8 @@ impl Memory {
     /// larger at all); then, while plan and pieces together pass `limit` bytes, the piece that most exceeds the plan, but for
     /// lasting ones in use.
     pub fn arrange(&mut self, plan: &MemoryPlan, limit: u64, exactly: bool) {
-        let surplus = |what: Use, piece: &Piece| piece.bytes.saturating_sub(plan.of(what));
-        for &what in Use::ALL {
+        let surplus = |what: BufferId, piece: &Piece| piece.bytes.saturating_sub(plan.of(what));
+        for &what in BufferId::ALL {
             let piece = &mut self.device[what as usize];
             let planned = plan.of(what);
             let wasteful = piece.bytes > if exactly { planned } else { 2 * planned + SPARE };
@@ -73,10 +73,11 @@ impl Memory {
             }
         }
         let all = |memory: &Memory| -> u64 {
-            Use::ALL.iter().map(|&what| plan.of(what).max(memory.device[what as usize].bytes)).sum()
+            BufferId::ALL.iter().map(|&what| plan.of(what).max(memory.device[what as usize].bytes)).sum()
         };
         while all(self) > limit {
-            let free = Use::ALL.iter().copied().filter(|what| !(what.lasts() && self.device[*what as usize].given));
+            let free =
+                BufferId::ALL.iter().copied().filter(|what| !(what.lasts() && self.device[*what as usize].given));
             let largest = free.max_by_key(|&what| surplus(what, &self.device[what as usize]));
             match largest.map(|what| &mut self.device[what as usize]) {
                 Some(piece) if piece.bytes > 0 => piece.free(),
@@ -86,7 +87,7 @@ impl Memory {
     }
 
     /// The address of at least `bytes` for this use; the contents are undefined where the piece was too small before.
-    pub fn device(&mut self, what: Use, bytes: u64) -> Result<sys::CUdeviceptr> {
+    pub fn device(&mut self, what: BufferId, bytes: u64) -> Result<sys::CUdeviceptr> {
         let piece = &mut self.device[what as usize];
         if piece.bytes < bytes {
             piece.free();

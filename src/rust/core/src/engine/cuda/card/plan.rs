@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::buffer::{Use, USES};
+use super::buffer::{BufferId, BUFFERS};
 use super::driver::error;
 use crate::error::DeviceKind;
 use crate::{Error, Result};
@@ -23,17 +23,17 @@ pub(in crate::engine::cuda) fn aligned(bytes: usize) -> u64 {
 /// A run allocates no more than this on the device: it gets the memory that it has planned, and no other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MemoryPlan {
-    bytes: [u64; USES],
+    bytes: [u64; BUFFERS],
 }
 
 impl MemoryPlan {
     /// Plans `bytes` for a use, in place of what was planned for it before; 0 for none.
-    pub(in crate::engine::cuda) fn set(&mut self, what: impl Into<Use>, bytes: u64) {
+    pub(in crate::engine::cuda) fn set(&mut self, what: impl Into<BufferId>, bytes: u64) {
         self.bytes[what.into() as usize] = if bytes == 0 { 0 } else { bytes.max(ALIGNED) };
     }
 
     /// Plans at least `bytes` for a use.
-    pub(in crate::engine::cuda) fn raise(&mut self, what: impl Into<Use>, bytes: u64) {
+    pub(in crate::engine::cuda) fn raise(&mut self, what: impl Into<BufferId>, bytes: u64) {
         let what = what.into();
         self.set(what, bytes.max(self.of(what)));
     }
@@ -44,14 +44,14 @@ impl MemoryPlan {
     }
 
     /// Bytes for a use.
-    pub(in crate::engine::cuda) fn of(&self, what: impl Into<Use>) -> u64 {
+    pub(in crate::engine::cuda) fn of(&self, what: impl Into<BufferId>) -> u64 {
         self.bytes[what.into() as usize]
     }
 
     /// Bytes by part, under the names that `run_details()` shows.
     pub fn parts(&self) -> Vec<(&'static str, u64)> {
         let mut parts: Vec<(&'static str, u64)> = Vec::new();
-        for (what, &bytes) in Use::ALL.iter().zip(&self.bytes).filter(|(_, &bytes)| bytes > 0) {
+        for (what, &bytes) in BufferId::ALL.iter().zip(&self.bytes).filter(|(_, &bytes)| bytes > 0) {
             match parts.iter_mut().find(|(name, _)| *name == what.part()) {
                 Some((_, sum)) => *sum += bytes,
                 None => parts.push((what.part(), bytes)),

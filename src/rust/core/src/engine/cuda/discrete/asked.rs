@@ -19,7 +19,7 @@ use crate::Result;
 
 /// A test for the CPU.
 #[derive(Clone, Debug)]
-pub(in crate::engine::cuda) struct Question {
+pub(in crate::engine::cuda) struct CpuTest {
     /// The row.
     pub x: usize,
     /// The other vertex.
@@ -29,13 +29,9 @@ pub(in crate::engine::cuda) struct Question {
 }
 
 /// Brings the first `count` records that kernels noted, in words: x, y, slot (2), key (2), members.
-pub(in crate::engine::cuda) fn bring(
-    engine: &mut CudaEngine,
-    args: &DiscreteArgs,
-    count: u64,
-) -> Result<Vec<Question>> {
+pub(in crate::engine::cuda) fn bring(engine: &mut CudaEngine, args: &DiscreteArgs, count: u64) -> Result<Vec<CpuTest>> {
     let (width, size) = (6 + args.widest as usize, args.a.size as usize);
-    let each = size_of::<Question>() + 4 * size + 16;
+    let each = size_of::<CpuTest>() + 4 * size + 16;
     memory::room(each * count as usize, memory::Use::Level)?;
     let mut found = Vec::with_capacity(count as usize);
     engine.held.bring(
@@ -43,7 +39,7 @@ pub(in crate::engine::cuda) fn bring(
         width * count as usize,
         |end| end / width * width,
         |_, piece| {
-            found.extend(piece.chunks_exact(width).map(|record| Question {
+            found.extend(piece.chunks_exact(width).map(|record| CpuTest {
                 x: record[0] as usize,
                 y: record[1] as usize,
                 set: record[6..6 + size].to_vec(),
@@ -60,14 +56,14 @@ const FEW_SAMPLES: usize = 100_000;
 /// p-values by the CPU's plain function, on the threads of the pool, in the order of the questions.
 pub(in crate::engine::cuda) fn answer(
     test: &Discrete,
-    questions: &[Question],
+    questions: &[CpuTest],
     pool: &Pool,
     observer: &mut dyn Observer,
 ) -> Result<Vec<f64>> {
     memory::room(16 * questions.len(), memory::Use::Level)?;
     let answers: Vec<AtomicU64> = questions.iter().map(|_| AtomicU64::new(0)).collect();
     let work = |scratch: &mut (Counter, Margins), at: usize, _: &Stop| {
-        let Question { x, y, set } = &questions[at];
+        let CpuTest { x, y, set } = &questions[at];
         let p = if test.surely_too_few(*x, *y, set) {
             1.0
         } else {
@@ -116,12 +112,12 @@ pub(in crate::engine::cuda) fn p_values(
         unsafe { engine.held.card.launch(launch, &args)? };
         engine.held.fetch(args.a.answers, &mut values[done..], "a batch of tests")?;
         let left: Vec<usize> = (done..values.len()).filter(|&at| values[at] < 0.0).collect();
-        let question = |&at: &usize| {
+        let test_of = |&at: &usize| {
             let (x, y, set) = batch.get(at);
-            Question { x, y, set: set.to_vec() }
+            CpuTest { x, y, set: set.to_vec() }
         };
-        let left_questions: Vec<Question> = left.iter().map(question).collect();
-        for (at, p) in left.into_iter().zip(answer(test, &left_questions, &engine.held.pool, observer)?) {
+        let for_cpu: Vec<CpuTest> = left.iter().map(test_of).collect();
+        for (at, p) in left.into_iter().zip(answer(test, &for_cpu, &engine.held.pool, observer)?) {
             values[at] = p;
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use crate::ci::discrete::{Codes, Discrete, Rule, Statistic};
 use crate::engine::cuda::arguments::{DiscreteArgs, SearchArgs};
-use crate::engine::cuda::card::buffer::{Buffer, Use};
+use crate::engine::cuda::card::buffer::{Buffer, BufferId};
 use crate::engine::cuda::card::kernels::Kernel;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::CudaEngine;
@@ -266,7 +266,12 @@ impl CudaEngine<'_> {
     }
 
     /// Bytes that scratch may take: beside the plan less its bytes for `uses`, and beside `beside` bytes.
-    pub(in crate::engine::cuda) fn scratch_room(&mut self, test: &Discrete, uses: &[Use], beside: u64) -> Result<u64> {
+    pub(in crate::engine::cuda) fn scratch_room(
+        &mut self,
+        test: &Discrete,
+        uses: &[BufferId],
+        beside: u64,
+    ) -> Result<u64> {
         let share = ((data_bytes(test) as f64 * SCRATCH_SHARE) as u64).max(SCRATCH);
         Ok(share.min(self.held.room(uses)?.saturating_sub(beside)))
     }

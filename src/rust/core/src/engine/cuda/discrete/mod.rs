@@ -5,7 +5,7 @@ pub(super) mod counting;
 
 use crate::ci::discrete::Discrete;
 use crate::engine::cuda::arguments::{DiscreteArgs, Report, SearchArgs};
-use crate::engine::cuda::card::buffer::{Buffer, Use};
+use crate::engine::cuda::card::buffer::{Buffer, BufferId};
 use crate::engine::cuda::card::kernels::{Kernel, WARP};
 use crate::engine::cuda::search::{CudaSearch, USUAL_THREADS};
 use crate::engine::cuda::SearchStrategy;
@@ -68,7 +68,8 @@ impl CudaSearch<'_, '_> {
         let most_users =
             u64::from(processors) * if self.engine.options.strategy == SearchStrategy::Shared { 8 } else { 2048 };
         let of_questions = counting::asked_bytes(size, most_users) + counting::answered_bytes(most_users);
-        let room = self.engine.scratch_room(test, &[Use::Scratch, Use::Asked, Use::Batch], of_questions)?;
+        let room =
+            self.engine.scratch_room(test, &[BufferId::Scratch, BufferId::Asked, BufferId::Batch], of_questions)?;
         let (scratch, threads, each, shared) = match self.engine.options.strategy {
             SearchStrategy::Edge { beta, gamma } if size > 0 => {
                 let threads = (beta * gamma).next_multiple_of(WARP);

@@ -59,9 +59,9 @@ fn run(
     args.scale = gauss.n();
     engine.send_questions(&mut args, questions)?;
     let warps = (count as u32).min(engine.held.card.processors * 32);
-    let room = engine.working_memory(&mut args, exact_doubles(questions.widest as u64), QUESTION_THREADS)?;
-    let blocks = warps.div_ceil(room.threads / WARP);
-    let launch = Kernel::batch.on((blocks, 1), room.threads, room.shared);
+    let block = engine.working_memory(&mut args, exact_doubles(questions.widest as u64), QUESTION_THREADS)?;
+    let blocks = warps.div_ceil(block.threads / WARP);
+    let launch = Kernel::batch.on((blocks, 1), block.threads, block.shared);
     // SAFETY: the addresses are those of the correlations, of as many questions as `args.count` says, and of working memory for
     // the blocks, all planned for this batch; the answers are waited for below.
     unsafe { engine.held.card.launch(launch, &args)? };

@@ -158,11 +158,11 @@ impl CudaSearch<'_, '_> {
         loop {
             let mut args = self.args;
             let warps = self.engine.held.card.processors * 16;
-            let room = self.engine.working_memory(&mut args, shared_doubles(size as u64), DECIDING_THREADS)?;
-            let blocks = warps.div_ceil(room.threads / WARP);
+            let block = self.engine.working_memory(&mut args, shared_doubles(size as u64), DECIDING_THREADS)?;
+            let blocks = warps.div_ceil(block.threads / WARP);
             for second in side..2 {
                 args.second = second;
-                let launch = kernel.on((blocks, 1), room.threads, room.shared);
+                let launch = kernel.on((blocks, 1), block.threads, block.shared);
                 // SAFETY: lists, slots and twins are the level's; each of these warps has `shared_doubles` of working memory.
                 unsafe { self.engine.held.card.launch(launch, &args)? };
             }
@@ -184,9 +184,9 @@ impl CudaSearch<'_, '_> {
     fn settle(&mut self, size: usize, observer: &mut dyn Observer) -> Result<Report> {
         let mut args = self.args;
         let warps = self.settling_warps();
-        let room = self.engine.working_memory(&mut args, settle_doubles(size as u64), DECIDING_THREADS)?;
-        let blocks = warps.div_ceil(room.threads / WARP);
-        let launch = Kernel::settle.on((blocks, 1), room.threads, room.shared);
+        let block = self.engine.working_memory(&mut args, settle_doubles(size as u64), DECIDING_THREADS)?;
+        let blocks = warps.div_ceil(block.threads / WARP);
+        let launch = Kernel::settle.on((blocks, 1), block.threads, block.shared);
         // SAFETY: lists, slots, twins and log are the level's; each of these warps has `settle_doubles` of working memory.
         unsafe {
             self.engine.held.card.launch(launch, &args)?;

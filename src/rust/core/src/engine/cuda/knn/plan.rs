@@ -2,7 +2,7 @@
 
 use super::kernels::warps_kernel;
 use super::KnnStrategy;
-use crate::engine::cuda::card::buffer::Use;
+use crate::engine::cuda::card::buffer::BufferId;
 use crate::engine::cuda::card::kernels::WARP;
 use crate::engine::cuda::card::plan::aligned;
 
@@ -356,18 +356,18 @@ impl BlockPlan {
     }
 
     /// Bytes by use.
-    pub fn list(&self) -> [(Use, u64); 10] {
+    pub fn list(&self) -> [(BufferId, u64); 10] {
         [
-            (Use::KnnData, self.data),
-            (Use::KnnTests, self.of_tests),
-            (Use::KnnSets, self.of_sets),
-            (Use::KnnNeighbours, self.neighbours),
-            (Use::KnnPermuted, self.permuted),
-            (Use::KnnWalks, self.walks),
-            (Use::KnnRows, self.rows),
-            (Use::KnnPlanes, self.of_planes),
-            (Use::KnnSlots, self.of_slots),
-            (Use::KnnSums, self.sums),
+            (BufferId::KnnData, self.data),
+            (BufferId::KnnTests, self.of_tests),
+            (BufferId::KnnSets, self.of_sets),
+            (BufferId::KnnNeighbours, self.neighbours),
+            (BufferId::KnnPermuted, self.permuted),
+            (BufferId::KnnWalks, self.walks),
+            (BufferId::KnnRows, self.rows),
+            (BufferId::KnnPlanes, self.of_planes),
+            (BufferId::KnnSlots, self.of_slots),
+            (BufferId::KnnSums, self.sums),
         ]
     }
 }

@@ -5,7 +5,7 @@ use std::mem::offset_of;
 use super::kernels::{counter_bits, groups_in, table_words, PARTIAL_BYTES};
 use super::{stride, write_codes, CudaCounting, FEATURES_TOGETHER, MODES_FROM, WARP};
 use crate::engine::cuda::arguments::{Feature, SelectionArgs};
-use crate::engine::cuda::card::buffer::{Buffer, Use};
+use crate::engine::cuda::card::buffer::{Buffer, BufferId};
 use crate::engine::cuda::card::kernels::Kernel;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::observer::Observer;
@@ -268,7 +268,7 @@ impl CudaCounting<'_> {
 
     /// Plans and allocates tables of `bytes` bytes in device memory, at most `count`: how many blocks get one, and the address.
     fn tables(&mut self, bytes: u64, count: usize) -> Result<(u32, DevicePtr<u32>)> {
-        let room = self.held.room(&[Use::Scratch])?;
+        let room = self.held.room(&[BufferId::Scratch])?;
         let most = (TABLES.min(room) / bytes).clamp(1, u64::from(2 * self.held.card.processors)).min(count as u64);
         if self.held.plan.of(Buffer::Scratch) != most * bytes {
             self.held.plan.set(Buffer::Scratch, most * bytes);
