@@ -58,12 +58,6 @@ choose_device <- function(device, kind, method, pays) {
         "give device = \"cpu\" or \"auto\", or a test of this package."
       ))
     }
-    if (method == "original") {
-      abort_argument("device", device_name(device), paste(
-        "the method \"original\" depends on the order of its tests and runs on the CPU:",
-        "give device = \"cpu\" or \"auto\", or the method \"stable\"."
-      ))
-    }
     device$automatic <- FALSE
     return(device)
   }

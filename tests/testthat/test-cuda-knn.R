@@ -16,7 +16,7 @@ test_that("the CPU's answer is given by every strategy", {
     list(suff_knn(simulate_mixed(150), estimator = "gao", add_one = TRUE, seed = 4), mixedCItest, 4)
   )
   for (problem in problems) {
-    for (method in c("stable", "stable.fast")) {
+    for (method in c("stable", "stable.fast", "original")) {
       for (rule in list(list(), list(maj.rule = TRUE))) {
         run <- function(device) {
           do.call(pc, c(list(problem[[1]], problem[[2]], 0.1, p = problem[[3]], skel.method = method, device = device), rule))

@@ -13,6 +13,7 @@
 #[path = "../tests/core/support/ways.rs"]
 mod ways;
 
+use std::ops::Range;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -20,7 +21,7 @@ use pcgpu_core::ci::discrete::{Coded, Codes, Variable};
 use pcgpu_core::engine::cpu::selection::CpuCounting;
 use pcgpu_core::engine::cuda::selection::{CudaCounting, SelectionOptions, SelectionStrategy};
 use pcgpu_core::observer::{Observer, Unobserved};
-use pcgpu_core::select::{select, CountLogs, Counting, Criterion, Partner, Samples, Selection, Shards, Sums};
+use pcgpu_core::select::{select, CountLogs, Counting, Criterion, Machines, Samples, Selection, Selector, Shards};
 use pcgpu_core::Result;
 use ways::ways;
 
@@ -82,16 +83,20 @@ fn simulate(p: usize, n: usize, classes: u32, bins: u32, density: f64) -> Result
     Samples::new(Coded::of_variables(n, variables)?)
 }
 
-/// A way to count, and the seconds that it took.
-struct Timed<'a> {
-    counting: &'a mut dyn Counting,
+/// Machines, and the seconds that they took.
+struct Timed<'a, M: ?Sized> {
+    machines: &'a mut M,
     seconds: f64,
 }
 
-impl Counting for Timed<'_> {
-    fn count(&mut self, partner: Partner, skip: &[bool], sums: &mut [Sums], observer: &mut dyn Observer) -> Result<()> {
+impl<M: Machines + ?Sized> Machines for Timed<'_, M> {
+    fn shards(&self, p: usize) -> Vec<Range<usize>> {
+        self.machines.shards(p)
+    }
+
+    fn prepare(&mut self, shards: &mut [Selector], observer: &mut dyn Observer) -> Result<()> {
         let begun = Instant::now();
-        let outcome = self.counting.count(partner, skip, sums, observer);
+        let outcome = self.machines.prepare(shards, observer);
         self.seconds += begun.elapsed().as_secs_f64();
         outcome
     }
@@ -105,24 +110,23 @@ struct Case<'a> {
 }
 
 impl Case<'_> {
-    /// Counts once, which copies the data, then selects `repeats` times; prints the seconds, and how many of them passed in
-    /// counting.
-    fn time(&self, name: &str, counting: &mut dyn Counting, repeats: usize) -> Result<Selection> {
-        let p = self.samples.p();
+    /// Selects one feature, which copies the data, then all `repeats` times; prints the seconds, and how many of them passed in
+    /// counting and scoring.
+    fn time(&self, name: &str, machines: &mut impl Machines, repeats: usize) -> Result<Selection> {
         let begun = Instant::now();
-        counting.count(Partner::Nothing, &vec![false; p], &mut vec![Sums::default(); p], &mut Unobserved)?;
+        select(self.samples, self.logs, machines, self.criterion, 1, &mut Unobserved)?;
         let first = begun.elapsed().as_secs_f64();
         let mut seconds = Vec::new();
         let mut selection = Selection::default();
         for _ in 0..repeats.max(1) {
             let begun = Instant::now();
-            let mut timed = Timed { counting: &mut *counting, seconds: 0.0 };
+            let mut timed = Timed { machines: &mut *machines, seconds: 0.0 };
             selection = select(self.samples, self.logs, &mut timed, self.criterion, self.k, &mut Unobserved)?;
             seconds.push((begun.elapsed().as_secs_f64(), timed.seconds));
         }
         seconds.sort_by(|a, b| a.0.total_cmp(&b.0));
         println!(
-            "{name}: {:.4} / {:.4} s (min / median of {}), counting {:.4} s; first counts, with the copying of the data, {first:.3} s",
+            "{name}: {:.4} / {:.4} s (min / median of {}), counting and scoring {:.4} s; first feature, with the copying of the data, {first:.3} s",
             seconds[0].0,
             seconds[seconds.len() / 2].0,
             seconds.len(),

@@ -1,7 +1,7 @@
-// p-values of arbitrary questions (x, y, S) by the exact formula: the conservative and majority rules ask them.
+// Correlations of arbitrary questions (x, y | S) by the exact formula. The host makes p-values of them.
 #include "gauss.cuh"
 
-// A warp takes a question. Where "stable" has no answer, the answer is -1.
+// A warp takes a question. The answer is NaN where a correlation is missing.
 extern "C" __global__ void batch(const __grid_constant__ Args a) {
     extern __shared__ double memory[];
     u64 warps_here = blockDim.x / WARP, warp = threadIdx.x / WARP;
@@ -12,9 +12,7 @@ extern "C" __global__ void batch(const __grid_constant__ Args a) {
         u32 size = (u32)(a.ends[i] - start);
         u32 x = a.pairs[2 * i], y = a.pairs[2 * i + 1];
         Exact e = exact(a, x, y, a.sets + start, size, work);
-        // `scale` holds n here, as every set has its own size.
-        double p = e.missing ? (a.fast ? nan("") : -1.0) : p_of_correlation(a, e.r, sqrt(a.scale - (double)size - 3.0));
-        if (lane_id() == 0) a.answers[i] = p;
+        if (lane_id() == 0) a.answers[i] = e.missing ? nan("") : e.r;
         __syncwarp();
     }
 }

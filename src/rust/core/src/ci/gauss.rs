@@ -234,25 +234,31 @@ impl<'a> Gauss<'a> {
     /// p-value of "x and y independent given s", by pcalg's formulae. NaN only under [`Reading::StableFast`].
     pub fn p_value(&self, x: usize, y: usize, s: &[u32]) -> std::result::Result<f64, Undefined> {
         let r = match s {
-            [] => return self.p_of_marginal(self.correlation(x, y)),
+            [] => None,
             [k] => {
                 let k = *k as usize;
                 let (xy, xk, yk) = (self.correlation(x, y), self.correlation(x, k), self.correlation(y, k));
-                if self.reading == Reading::StableFast && (xy.is_nan() || xk.is_nan() || yk.is_nan()) {
-                    return Ok(f64::NAN);
-                }
-                (xy - xk * yk) / ((1.0 - yk * yk) * (1.0 - xk * xk)).sqrt()
+                let missing = self.reading == Reading::StableFast && (xy.is_nan() || xk.is_nan() || yk.is_nan());
+                (!missing).then(|| (xy - xk * yk) / ((1.0 - yk * yk) * (1.0 - xk * xk)).sqrt())
             }
-            _ => match self.partial_correlation(x, y, s) {
-                Some(r) => r,
-                None if self.reading == Reading::StableFast => return Ok(f64::NAN),
-                None => return Err(MISSING),
-            },
+            _ => self.partial_correlation(x, y, s),
         };
-        if self.reading == Reading::StableFast && self.n - (s.len() as f64) - 3.0 < 0.0 {
-            return Err(TOO_FEW);
+        self.p_given(x, y, s.len(), r)
+    }
+
+    /// p-value of "x and y independent given S", a set of `size` variables, from their correlation given S, which is not asked for
+    /// where S is empty; none: a correlation among them is missing.
+    pub fn p_given(&self, x: usize, y: usize, size: usize, r: Option<f64>) -> std::result::Result<f64, Undefined> {
+        if size == 0 {
+            return self.p_of_marginal(self.correlation(x, y));
         }
-        Ok(self.p_of_correlation(r, s.len()))
+        let fast = self.reading == Reading::StableFast;
+        match r {
+            None if fast => Ok(f64::NAN),
+            None => Err(MISSING),
+            Some(_) if fast && self.n - (size as f64) - 3.0 < 0.0 => Err(TOO_FEW),
+            Some(r) => Ok(self.p_of_correlation(r, size)),
+        }
     }
 
     /// -P_xy / sqrt(P_xx P_yy) with P the pseudo-inverse of C[(x, y, S), (x, y, S)]; `None` when that holds a NaN.

@@ -11,15 +11,40 @@ use crate::search::book::{Answer, Book, Page};
 use crate::search::level::{PairSide, Verdict};
 use crate::search::shards::Work;
 use crate::search::worker::{Column, Marginals};
-use crate::Result;
+use crate::{Error, Result};
 
-/// Answers questions with p-values, none of which is NaN.
+/// What a machine says of a question.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Reply {
+    /// The p-value; NaN where there is none.
+    P(f64),
+    /// pcalg stops with an error at this test; the reason.
+    Undefined(&'static str),
+}
+
+/// Answers questions.
 pub(crate) trait Asker {
     /// Number of questions that keep the machine busy, at least 1.
     fn batch(&self) -> usize;
 
-    /// The p-values, in the order of the batch. Calls `watch` with the share that is done, at least ten times a second.
-    fn ask(&mut self, batch: &Batch, watch: &mut dyn FnMut(f64) -> Result<()>) -> Result<Vec<f64>>;
+    /// The replies, in the order of the batch. Calls `watch` with the share that is done, at least ten times a second.
+    fn ask(&mut self, batch: &Batch, watch: &mut dyn FnMut(f64) -> Result<()>) -> Result<Vec<Reply>>;
+}
+
+/// The p-values of a batch, in its order.
+///
+/// # Errors
+/// [`Error::Numeric`] for the first question without an answer, and what the asker returns.
+pub(crate) fn p_values(asker: &mut dyn Asker, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>> {
+    let replies = asker.ask(batch, &mut |_| observer.look())?;
+    let mut values = memory::space(batch.len(), Use::Level)?;
+    for (reply, (x, y, s)) in replies.into_iter().zip(batch.iter()) {
+        match reply {
+            Reply::P(p) => values.push(p),
+            Reply::Undefined(reason) => return Err(Error::Numeric { x, y, s: s.to_vec(), reason }),
+        }
+    }
+    Ok(values)
 }
 
 /// A shard of whole pairs: rounds ask the more of each the fewer are left.
@@ -56,8 +81,11 @@ pub(crate) fn marginal(
         for mut column in some {
             let y = column.y();
             let cells = column.open(level);
-            while let Some((&(x, _), p)) = answers.next_if(|((_, of), _)| *of == y) {
-                cells[x] = p;
+            while let Some((&(x, _), reply)) = answers.next_if(|((_, of), _)| *of == y) {
+                cells[x] = match reply {
+                    Reply::P(p) => p,
+                    Reply::Undefined(reason) => return Err(Error::Numeric { x, y, s: Vec::new(), reason }),
+                };
             }
             column.close(level);
         }
@@ -110,23 +138,26 @@ pub(crate) fn answer(asker: &mut dyn Asker, work: &Work, book: &Book, observer: 
         let mut answers = answers.into_iter();
         for pair in &mut open[..asked] {
             let until = pair.end.min(pair.next + each);
-            let mut separates = None;
+            let mut ends = None;
             for rank in pair.next..until {
-                let Some(p) = answers.next() else { break };
-                if separates.is_none() && p >= work.alpha {
-                    separates = Some(Verdict::Independent { rank, p });
-                } else if separates.is_none() {
-                    pair.largest = pair.largest.merge(Verdict::Dependent { rank, p });
+                match answers.next() {
+                    Some(_) if ends.is_some() => {}
+                    Some(Reply::Undefined(reason)) => ends = Some(Verdict::Undefined { rank, reason }),
+                    Some(Reply::P(p)) => match work.read(p) {
+                        p if p >= work.alpha => ends = Some(Verdict::Independent { rank, p }),
+                        p => pair.largest = pair.largest.merge(Verdict::Dependent { rank, p }),
+                    },
+                    None => break,
                 }
             }
             done += (until - pair.next) as f64;
             pair.next = until;
-            if separates.is_some() || until == pair.end {
+            if ends.is_some() || until == pair.end {
                 done += (pair.end - until) as f64;
                 pair.next = u64::MAX;
-                let verdict = separates.unwrap_or(pair.largest);
+                let verdict = ends.unwrap_or(pair.largest);
                 set.clear();
-                if book.wants_sets() && separates.is_some() {
+                if book.wants_sets() && ends.is_some() {
                     pair.side.set_into(work.neighbours, work.size, verdict.rank(), &mut set);
                 }
                 let outcome = Answer { at: pair.at, verdict, set: &set, exact_tests: 0 };
@@ -160,8 +191,8 @@ mod tests {
             self.1
         }
 
-        fn ask(&mut self, batch: &Batch, _watch: &mut dyn FnMut(f64) -> Result<()>) -> Result<Vec<f64>> {
-            self.0.p_values(batch, &mut Unobserved)
+        fn ask(&mut self, batch: &Batch, _watch: &mut dyn FnMut(f64) -> Result<()>) -> Result<Vec<Reply>> {
+            Ok(self.0.p_values(batch, &mut Unobserved)?.into_iter().map(Reply::P).collect())
         }
     }
 

@@ -1,70 +1,18 @@
 //! The skeleton phase: which levels are run, and pcalg's counts of them, for every order of visiting and any worker.
 
 use super::cells::symmetrise;
-use super::ledger::Ledger;
 use super::level::count_sets;
+use super::levels::{Levels, Widest};
 use super::one_by_one::OneByOne;
+use super::order::ordered;
 use super::original::Original;
 use super::stable::Stable;
-use super::worker::{takes_no_shards, Worker};
+use super::worker::Worker;
 use super::{Method, Options, Skeleton};
 use crate::ci::CiTest;
-use crate::graph::{Adjacency, SepSets};
 use crate::observer::Observer;
 use crate::pool::Pool;
 use crate::Result;
-
-/// The levels of a search, in an order of visiting of its own. They are run in order, each once, beginning with
-/// [`Levels::marginal`].
-///
-/// "stable" and "stable.fast": the pairs of a level are independent of one another, each is decided on the graph as the level found
-/// it. A pair x < y has two sides. The first chooses conditioning sets from the neighbours of x without y, in lexicographic order of
-/// ascending candidates. Where no set of it separates, the second chooses from the neighbours of y without x, in the
-/// [order](super::level::CandidateOrder) of the method. The first set with p >= alpha is the pair's separating set.
-pub trait Levels {
-    /// Number of edges left.
-    fn edge_count(&self) -> usize;
-
-    /// Of the vertices that have a pair to be tested, one with the most neighbours. `None` when no pair is to be tested.
-    fn widest(&self) -> Option<Widest>;
-
-    /// Whether the sets of a row have to be numbered by 63 bits.
-    fn numbers_sets(&self) -> bool {
-        true
-    }
-
-    /// Level 0.
-    fn marginal(&mut self, observer: &mut dyn Observer) -> Result<LevelReport>;
-
-    /// Level `size`, at least 1.
-    fn conditional(&mut self, size: usize, observer: &mut dyn Observer) -> Result<LevelReport>;
-
-    /// Completes `p_max`, all of its upper triangle: the largest p-value of every pair, and where none was tested the mark
-    /// that was put there by [`Options::untested`]. The lower triangle and the diagonal hold the mark.
-    fn finish(self: Box<Self>, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)>;
-}
-
-/// A vertex with the most neighbours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Widest {
-    /// The vertex.
-    pub x: usize,
-    /// One of the vertices that it has a pair to be tested with.
-    pub y: usize,
-    /// Its number of neighbours.
-    pub degree: usize,
-}
-
-/// The counts of a level.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LevelReport {
-    /// Number of tests that pcalg performs.
-    pub tests: u64,
-    /// Number of tests that the exact formula decided.
-    pub exact_tests: u64,
-    /// Whether a side was visited that has more candidates than the level's size (pcalg's reason for another level).
-    pub go_on: bool,
-}
 
 /// Runs the skeleton phase on a worker. `p_max` is p x p, column by column, and is overwritten with pcalg's `pMax`.
 ///
@@ -81,9 +29,8 @@ pub fn skeleton(
     options.room_to_start()?;
     let pool = worker.pool().clone();
     let found = match (worker.alone(), options.method) {
-        (Some(_), Method::Original) => return Err(takes_no_shards()),
-        (Some(alone), _) => run(alone.begin(options, p_max)?, options, observer)?,
-        (None, Method::Original) => run(ordered(Original { worker }, options, p_max), options, observer)?,
+        (Some(alone), Method::Stable | Method::StableFast) => run(alone.begin(options, p_max)?, options, observer)?,
+        (_, Method::Original) => run(ordered(Original { worker }, options, p_max), options, observer)?,
         (None, _) => run(ordered(Stable { worker }, options, p_max), options, observer)?,
     };
     finish(options, p_max, &pool);
@@ -165,59 +112,5 @@ pub(super) fn run(
 pub(super) fn finish(options: &Options, p_max: &mut [f64], pool: &Pool) {
     if options.method != Method::StableFast {
         symmetrise(p_max, options.p, pool);
-    }
-}
-
-/// An order of visiting: what it has decided, level by level. The ledger has all else.
-pub(super) trait Order {
-    /// As [`Levels::numbers_sets`].
-    fn numbers_sets(&self) -> bool {
-        true
-    }
-
-    /// Level 0.
-    fn marginal(&mut self, ledger: &mut Ledger, observer: &mut dyn Observer) -> Result<LevelReport>;
-
-    /// Level `size`, at least 1.
-    fn conditional(&mut self, ledger: &mut Ledger, size: usize, observer: &mut dyn Observer) -> Result<LevelReport>;
-
-    /// Completes the p-values, and hands the ledger over.
-    fn finish(self, ledger: Ledger, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)>;
-}
-
-/// A search in an order of visiting.
-struct Ordered<'s, O> {
-    order: O,
-    ledger: Ledger<'s>,
-}
-
-/// Begins a search in an order of visiting.
-pub(super) fn ordered<'s>(order: impl Order + 's, options: &'s Options, p_max: &'s mut [f64]) -> Box<dyn Levels + 's> {
-    Box::new(Ordered { order, ledger: Ledger::new(options, p_max) })
-}
-
-impl<O: Order> Levels for Ordered<'_, O> {
-    fn edge_count(&self) -> usize {
-        self.ledger.graph.edge_count()
-    }
-
-    fn widest(&self) -> Option<Widest> {
-        self.ledger.widest()
-    }
-
-    fn numbers_sets(&self) -> bool {
-        self.order.numbers_sets()
-    }
-
-    fn marginal(&mut self, observer: &mut dyn Observer) -> Result<LevelReport> {
-        self.order.marginal(&mut self.ledger, observer)
-    }
-
-    fn conditional(&mut self, size: usize, observer: &mut dyn Observer) -> Result<LevelReport> {
-        self.order.conditional(&mut self.ledger, size, observer)
-    }
-
-    fn finish(self: Box<Self>, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
-        self.order.finish(self.ledger, observer)
     }
 }

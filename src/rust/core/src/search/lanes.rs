@@ -27,18 +27,12 @@ impl Lanes {
 
     /// Those of [`Lanes::of_first`] that are in a graph.
     pub fn of_first_in(neighbours: &Neighbours, size: usize, pairs: &Adjacency) -> Self {
-        let mut lanes = Lanes::default();
-        for x in 0..neighbours.p() {
-            let start = lanes.places.len();
-            if neighbours.degree(x) > size {
-                let list = neighbours.list(x);
-                let places =
-                    (neighbours.place(x, x)..list.len() as u32).filter(|&at| pairs.has(x, list[at as usize] as usize));
-                lanes.places.extend(places);
-            }
-            lanes.of_row.push(start..lanes.places.len());
-        }
-        lanes
+        let of_row = |x: usize| {
+            let list = neighbours.list(x);
+            let first = if list.len() > size { neighbours.place(x, x) } else { list.len() as u32 };
+            (first..list.len() as u32).filter(move |&at| pairs.has(x, list[at as usize] as usize))
+        };
+        Self::of_rows((0..neighbours.p()).map(of_row))
     }
 
     /// The pairs (x, y) with y as their row.
@@ -65,9 +59,20 @@ impl Lanes {
         Lanes { of_row, places }
     }
 
+    /// Row by row.
+    pub(super) fn of_rows(rows: impl IntoIterator<Item = impl IntoIterator<Item = u32>>) -> Self {
+        let mut lanes = Lanes::default();
+        for places in rows {
+            let start = lanes.places.len();
+            lanes.places.extend(places);
+            lanes.of_row.push(start..lanes.places.len());
+        }
+        lanes
+    }
+
     /// The lanes of a row.
     pub fn of(&self, row: usize) -> &[u32] {
-        &self.places[self.of_row[row].clone()]
+        self.of_row.get(row).map_or(&[], |of_row| &self.places[of_row.clone()])
     }
 
     /// Whether the row has any.

@@ -2,7 +2,7 @@
 
 use super::book::{Book, Found, Undefined};
 use super::cells::Cells;
-use super::driver::{LevelReport, Widest};
+use super::levels::{LevelReport, Widest};
 use super::progress::LevelProgress;
 use super::shards::Work;
 use super::worker::Worker;

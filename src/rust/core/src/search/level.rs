@@ -59,6 +59,15 @@ impl Neighbours {
         Self::checked(lists, starts)
     }
 
+    /// Of lists, each ascending, without bit rows.
+    pub(super) fn of_lists(lists: &[Vec<u32>]) -> Self {
+        let ends = lists.iter().scan(0, |end, list| {
+            *end += list.len();
+            Some(*end)
+        });
+        Self::checked(lists.concat(), std::iter::once(0).chain(ends).collect())
+    }
+
     /// Neighbours of x, ascending.
     #[inline]
     pub fn list(&self, x: usize) -> &[u32] {

@@ -4,20 +4,22 @@
 //! that separates the pair decides it. Since that is a minimum over ranks, the answer does not depend on who runs what
 //! when. So a search is one driver and any worker:
 //!
-//! * [`driver`]: which levels are run, and pcalg's counts of them, for every order of visiting.
+//! * `driver`: which levels are run, and pcalg's counts of them, for every order of visiting; [`levels`]: what it asks of one.
 //! * `ledger`: graph, separating sets and largest p-values, and what an outcome changes in them.
-//! * Orders of visiting, each of them `driver::Order`: `stable` ("stable", "stable.fast"), `original` ("original", whose
+//! * Orders of visiting, each of them `order::Order`: `stable` ("stable", "stable.fast"), `original` ("original", whose
 //!   neighbourhoods shrink while it runs), `one_by_one` (all three for a test that is asked one question at a time in pcalg's order).
 //! * [`level`], [`lanes`], [`shards`]: the work of a level, and how it is cut.
 //! * [`worker`]: what a machine offers; [`book`]: where it enters what it found; [`wire`]: shards and answers as bytes.
 
 pub mod book;
 mod cells;
-pub mod driver;
+mod driver;
 pub mod lanes;
 mod ledger;
 pub mod level;
+pub mod levels;
 mod one_by_one;
+mod order;
 mod original;
 mod progress;
 pub mod shards;
@@ -42,6 +44,16 @@ pub enum Method {
     StableFast,
     /// The PC algorithm of Spirtes et al., where a removal changes the tests that follow.
     Original,
+}
+
+/// p as pcalg reads that of a test from level 1 on, and of its R methods at level 0: without an answer, `NAdelete` decides.
+#[inline]
+fn read(p: f64, na_delete: bool) -> f64 {
+    if p.is_nan() {
+        f64::from(u8::from(na_delete))
+    } else {
+        p
+    }
 }
 
 /// The arguments of a skeleton search.
@@ -166,11 +178,7 @@ impl Options {
 
     /// p with pcalg's reading of a test that has no answer.
     pub fn read(&self, p: f64) -> f64 {
-        if p.is_nan() {
-            f64::from(u8::from(self.na_delete))
-        } else {
-            p
-        }
+        read(p, self.na_delete)
     }
 
     /// pcalg's mark in `pMax` for "never tested".

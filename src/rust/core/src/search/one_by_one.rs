@@ -1,9 +1,10 @@
 //! One question at a time, in the very order in which pcalg asks: for tests that only the caller can run, such as an R function,
 //! which may have side effects or draw random numbers.
 
-use super::driver::{LevelReport, Order};
 use super::ledger::Ledger;
 use super::level::{CandidateOrder, Neighbours, PairSide};
+use super::levels::LevelReport;
+use super::order::Order;
 use super::progress::SetCounts;
 use super::Method;
 use crate::ci::CiTest;

@@ -7,9 +7,10 @@
 //! and the largest p stays if its set does not meet R. Otherwise, which is rare, the side is run again.
 
 use super::book::Book;
-use super::driver::{LevelReport, Order};
 use super::ledger::Ledger;
 use super::level::{count_sets, CandidateOrder, Neighbours, PairSide, Verdict};
+use super::levels::LevelReport;
+use super::order::Order;
 use super::progress::LevelProgress;
 use super::shards::Work;
 use super::worker::Worker;

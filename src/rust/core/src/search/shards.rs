@@ -96,17 +96,21 @@ pub struct Work<'a> {
 }
 
 impl<'a> Work<'a> {
+    /// From parts, without shards. `rules`: significance level, and whether a test without an answer separates.
+    pub(super) fn of_parts(
+        size: usize,
+        neighbours: &'a Neighbours,
+        rules: (f64, bool),
+        lanes: Lanes,
+        sides: Vec<PairSide>,
+        limits: Vec<AtomicU64>,
+    ) -> Self {
+        Work { size, neighbours, alpha: rules.0, na_delete: rules.1, lanes, sides, shards: Vec::new(), limits }
+    }
+
     fn empty(size: usize, neighbours: &'a Neighbours, options: &Options) -> Self {
-        Work {
-            size,
-            neighbours,
-            alpha: options.alpha,
-            na_delete: options.na_delete,
-            lanes: Lanes::default(),
-            sides: Vec::new(),
-            shards: Vec::new(),
-            limits: Vec::new(),
-        }
+        let rules = (options.alpha, options.na_delete);
+        Self::of_parts(size, neighbours, rules, Lanes::default(), Vec::new(), Vec::new())
     }
 
     /// Cuts the lanes of rows with at least `size` other neighbours into shards of about `shard_tests` tests or, of the many
@@ -239,6 +243,11 @@ impl<'a> Work<'a> {
         sides.saturating_mul(2 * size_of::<PairSide>() + 3 * size_of::<Verdict>())
     }
 
+    /// p with pcalg's reading of a test that has no answer.
+    pub fn read(&self, p: f64) -> f64 {
+        super::read(p, self.na_delete)
+    }
+
     /// Number of tests if none is left out (as a float: it may exceed 64 bits).
     pub fn cost(&self) -> f64 {
         self.shards.iter().map(|shard| shard.cost).sum()
@@ -297,6 +306,11 @@ impl<'a> Work<'a> {
     /// The smallest ranks found to separate, of the pairs whose sets are cut. A rank behind a pair's need not be looked at.
     pub fn limits(&self, of: Range<usize>) -> &[AtomicU64] {
         &self.limits[of]
+    }
+
+    /// Number of limits.
+    pub(super) fn limit_count(&self) -> usize {
+        self.limits.len()
     }
 
     /// Lowers a limit.

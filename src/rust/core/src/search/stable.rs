@@ -1,9 +1,10 @@
 //! "stable" and "stable.fast" on a worker: every pair of a level is decided on the graph as the level found it.
 
-use super::driver::{LevelReport, Order};
 use super::lanes::Lanes;
 use super::ledger::Ledger;
 use super::level::{count_sets, CandidateOrder, Neighbours, PairSide};
+use super::levels::LevelReport;
+use super::order::Order;
 use super::progress::LevelProgress;
 use super::shards::Work;
 use super::worker::Worker;

@@ -1,14 +1,14 @@
 //! What a machine with a test on it offers to a search.
 
 use super::book::Book;
-use super::driver::Levels;
 pub use super::ledger::{Column, Marginals};
+use super::levels::Levels;
 use super::shards::Work;
 use super::Options;
 use crate::ci::{Batch, CiTest};
 use crate::observer::Observer;
 use crate::pool::Pool;
-use crate::{Error, Result};
+use crate::Result;
 
 /// A machine with a test on it, which answers the shards of a level.
 ///
@@ -70,14 +70,5 @@ impl CiTest for WorkerTest<'_> {
 
     fn batch_size(&self) -> usize {
         1 << 14
-    }
-}
-
-/// The error of a worker that takes whole levels alone, for an order of visiting that needs shards.
-pub(crate) fn takes_no_shards() -> Error {
-    Error::Argument {
-        argument: "device",
-        value: "a worker that takes whole levels alone".into(),
-        mend: "method = \"original\" depends on the order of visits and runs on the CPU: give device = \"cpu\"".into(),
     }
 }

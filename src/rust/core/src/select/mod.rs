@@ -9,7 +9,7 @@
 //!   machine, in any order, and equal scores are equal to the last bit.
 //! * [`Counting`]: what an engine does, those sums for all candidates and one [`Partner`]. A machine has a range of features
 //!   (a shard) and never sees another's.
-//! * [`Selector`]: scores and choices, on the calling thread.
+//! * [`Selector`]: the scores of a shard, and the best of them, a [`Choice`]. The choice is the largest of all shards'.
 //! * [`discretise`]: from numbers to codes.
 
 mod count_logs;
@@ -24,5 +24,5 @@ pub use count_logs::CountLogs;
 pub use counting::{Counting, Joint, Partner, Sums};
 pub use criterion::Criterion;
 pub use samples::{FeatureCodes, FeatureColumn, Samples, SparseVariable};
-pub use selector::{select, Selection, Selector};
-pub use shards::Shards;
+pub use selector::{select, Choice, Selection, Selector};
+pub use shards::{Machines, Shards};

@@ -1,7 +1,10 @@
 //! Greedy forward selection.
 
+use std::cmp::Ordering;
+use std::ops::Range;
+
 use super::criterion::{Pair, SHARE_BITS};
-use super::{CountLogs, Counting, Criterion, Joint, Partner, Samples, Sums};
+use super::{CountLogs, Counting, Criterion, Joint, Machines, Partner, Samples, Sums};
 use crate::memory::{self, Use};
 use crate::observer::Observer;
 use crate::{Error, Result};
@@ -18,14 +21,14 @@ pub struct Selection {
     pub relevance: Vec<f64>,
 }
 
-/// Selects k features. `logs` must be those of the samples' number, and `counting` a machine with these samples.
+/// Selects k features. `logs` must be those of the samples' number, and the machines must have these samples.
 ///
 /// # Errors
-/// [`Error::Argument`] where k is not from 1 to p, and what the machine and the observer return.
+/// [`Error::Argument`] where k is not from 1 to p, and what the machines and the observer return.
 pub fn select(
     samples: &Samples,
     logs: &CountLogs,
-    counting: &mut dyn Counting,
+    machines: &mut (impl Machines + ?Sized),
     criterion: Criterion,
     k: usize,
     observer: &mut dyn Observer,
@@ -37,24 +40,81 @@ pub fn select(
             mend: format!("give a whole number from 1 to {}, the number of features", samples.p()),
         });
     }
-    // By feature: two pairs of sums, a relevance, a key while it is made anew, a flag; by sample: a few numbers.
-    memory::room(96 * samples.p() + 16 * samples.n(), Use::Features)?;
-    let mut selector = Selector::new(samples, logs, criterion);
+    let shards = machines.shards(samples.p());
+    // By feature: two pairs of sums, a relevance, a key while it is made anew, a flag; by sample and shard: a few numbers.
+    memory::room(96 * samples.p() + 16 * samples.n() * shards.len(), Use::Features)?;
+    let mut selectors: Vec<Selector> =
+        shards.into_iter().map(|range| Selector::new(samples, logs, criterion, range)).collect();
     // The marginal tables and those of every selected feature but the last.
     let steps = if criterion.looks_at_pairs() { k } else { 1 };
     let mut selection = Selection::default();
     for step in 0..k {
         let mut within = Step { observer: &mut *observer, step, steps };
-        selector.prepare(counting, &mut within)?;
-        let (best, score) = selector.best();
+        machines.prepare(&mut selectors, &mut within)?;
         memory::check()?;
-        selector.take(best);
-        selection.index.push(best);
-        selection.score.push(score);
-        selection.relevance.push(selector.relevance(best));
+        let Some(best) = selectors.iter().filter_map(Selector::best).max() else { break };
+        selection.index.push(best.feature);
+        selection.score.push(selectors[0].score_of(best.key));
+        selection.relevance.push(logs.bits(i128::from(best.relevance), 1));
+        selectors.iter_mut().for_each(|selector| selector.take(&best));
     }
     observer.progress(0, steps as f64, steps as f64)?;
     Ok(selection)
+}
+
+/// The best feature of a shard, and what the other shards need of it if it is selected: plain data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// The feature, from 0.
+    pub feature: usize,
+    /// n times its score, times [`Criterion::terms`].
+    pub key: i128,
+    /// n I(f; y).
+    pub relevance: i64,
+    /// The sums of its tables with nothing.
+    pub marginal: Sums,
+}
+
+/// The larger is the one to select: of equal scores the feature with the lower index.
+impl Ord for Choice {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.key.cmp(&other.key).then(other.feature.cmp(&self.feature))
+    }
+}
+
+impl PartialOrd for Choice {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Choice {
+    /// As bytes, in little-endian order, for a worker of another process.
+    pub fn to_bytes(&self) -> [u8; 48] {
+        let mut bytes = [0; 48];
+        bytes[..16].copy_from_slice(&self.key.to_le_bytes());
+        let numbers = [self.feature as i64, self.relevance, self.marginal.pair, self.marginal.with_class];
+        bytes[16..].chunks_exact_mut(8).zip(numbers).for_each(|(to, number)| to.copy_from_slice(&number.to_le_bytes()));
+        bytes
+    }
+
+    /// From bytes.
+    pub fn from_bytes(bytes: &[u8; 48]) -> Self {
+        let (mut key, mut numbers) = ([0; 16], [0i64; 4]);
+        key.copy_from_slice(&bytes[..16]);
+        for (number, from) in numbers.iter_mut().zip(bytes[16..].chunks_exact(8)) {
+            let mut eight = [0; 8];
+            eight.copy_from_slice(from);
+            *number = i64::from_le_bytes(eight);
+        }
+        let [feature, relevance, pair, with_class] = numbers;
+        Choice {
+            feature: feature as usize,
+            key: i128::from_le_bytes(key),
+            relevance,
+            marginal: Sums { pair, with_class },
+        }
+    }
 }
 
 /// The progress of one step as that of the whole.
@@ -79,19 +139,23 @@ impl Observer for Step<'_> {
 /// The key of a selected feature, to which terms may be added and which stays the least.
 const TAKEN: i128 = i128::MIN / 2;
 
-/// A selection that is under way: [`Selector::prepare`], [`Selector::best`], [`Selector::take`], and again.
+/// A shard of a selection that is under way, a range of features: [`Selector::prepare`], [`Selector::best`], [`Selector::take`] of
+/// what is best in all shards, and again.
 pub struct Selector<'a> {
     samples: &'a Samples,
     logs: &'a CountLogs,
     criterion: Criterion,
-    /// By feature: the sums of its tables with nothing.
+    range: Range<usize>,
+    /// By place in the range: the sums of its tables with nothing.
     marginal: Vec<Sums>,
-    /// By feature: n I(f; y).
+    /// By place: n I(f; y).
     relevance: Vec<i64>,
-    /// By feature: n times its score, times [`Criterion::terms`]; of selected ones far less than any score.
+    /// By place: n times its score, times [`Criterion::terms`]; of selected ones far less than any score.
     keys: Vec<i128>,
     taken: Vec<bool>,
-    selected: Vec<usize>,
+    last: Option<Choice>,
+    /// Number of features selected, of this shard and of others.
+    selected: usize,
     /// The selected features as one variable, where the criterion asks for it.
     joint: Option<Joint>,
     sums: Vec<Sums>,
@@ -100,9 +164,8 @@ pub struct Selector<'a> {
 }
 
 impl<'a> Selector<'a> {
-    /// Nothing selected yet.
-    pub fn new(samples: &'a Samples, logs: &'a CountLogs, criterion: Criterion) -> Self {
-        let p = samples.p();
+    /// Nothing selected yet; of the features `range`.
+    pub fn new(samples: &'a Samples, logs: &'a CountLogs, criterion: Criterion, range: Range<usize>) -> Self {
         let class = Joint::of_variable(samples, samples.class());
         Selector {
             samples,
@@ -110,12 +173,14 @@ impl<'a> Selector<'a> {
             criterion,
             marginal: Vec::new(),
             relevance: Vec::new(),
-            keys: vec![0; p],
-            taken: vec![false; p],
-            selected: Vec::new(),
+            keys: vec![0; range.len()],
+            taken: vec![false; range.len()],
+            last: None,
+            selected: 0,
             joint: (criterion == Criterion::Cmi).then(|| Joint::of_nothing(samples.n())),
-            sums: vec![Sums::default(); p],
+            sums: vec![Sums::default(); range.len()],
             class: sum_of(logs, &class),
+            range,
         }
     }
 
@@ -123,8 +188,8 @@ impl<'a> Selector<'a> {
     ///
     /// # Errors
     /// What the machine and the observer return.
-    pub fn prepare(&mut self, counting: &mut dyn Counting, observer: &mut dyn Observer) -> Result<()> {
-        let Some(&last) = self.selected.last() else {
+    pub fn prepare(&mut self, counting: &mut (impl Counting + ?Sized), observer: &mut dyn Observer) -> Result<()> {
+        let Some(last) = self.last else {
             counting.count(Partner::Nothing, &self.taken, &mut self.sums, observer)?;
             self.marginal.clone_from(&self.sums);
             let rest = self.logs.of_all() - self.class;
@@ -132,35 +197,35 @@ impl<'a> Selector<'a> {
             self.keys = self.relevance.iter().map(|&relevance| i128::from(relevance)).collect();
             return Ok(());
         };
-        if self.selected.len() == self.samples.p() || !self.criterion.looks_at_pairs() {
+        if self.selected == self.samples.p() || !self.criterion.looks_at_pairs() {
             return Ok(());
         }
         if let Some(mut joint) = self.joint.take() {
-            joint.refine(self.samples, last);
+            joint.refine(self.samples, last.feature);
             counting.count(Partner::Joint(&joint), &self.taken, &mut self.sums, observer)?;
             let set = sum_of(self.logs, &joint);
             let mut with_class = joint.clone();
             with_class.refine(self.samples, self.samples.class());
             let set_class = sum_of(self.logs, &with_class);
-            for (f, of_f) in self.sums.iter().enumerate().filter(|&(f, _)| !self.taken[f]) {
+            for ((key, of_f), _) in self.keys.iter_mut().zip(&self.sums).zip(&self.taken).filter(|(_, taken)| !**taken)
+            {
                 // n I(f; y | S) = n (H(f, S) + H(S, y) - H(S) - H(f, S, y)).
-                self.keys[f] = i128::from(set - set_class - of_f.pair + of_f.with_class);
+                *key = i128::from(set - set_class - of_f.pair + of_f.with_class);
             }
             self.joint = Some(joint);
             return Ok(());
         }
-        counting.count(Partner::Feature(last), &self.taken, &mut self.sums, observer)?;
+        counting.count(Partner::Feature(last.feature), &self.taken, &mut self.sums, observer)?;
         // Before the first pair the keys are relevances.
-        if let (1, Some(start)) = (self.selected.len(), self.criterion.start()) {
+        if let (1, Some(start)) = (self.selected, self.criterion.start()) {
             self.keys.iter_mut().filter(|key| **key != TAKEN).for_each(|key| *key = start);
         }
         // n H(X) = t(n) - sum over X.
-        let (all, class, of_s) = (self.logs.of_all(), self.class, self.marginal[last]);
-        let selected = self.relevance[last];
+        let (all, class, of_s) = (self.logs.of_all(), self.class, last.marginal);
         let features = self.sums.iter().zip(&self.marginal).zip(&self.relevance);
         let pairs = features.map(|((&Sums { pair, with_class }, of_f), &relevance)| Pair {
             relevance,
-            selected,
+            selected: last.relevance,
             redundancy: all - of_f.pair - of_s.pair + pair,
             conditional: class - of_f.with_class - of_s.with_class + with_class,
             joint: all - pair - class + with_class,
@@ -170,45 +235,69 @@ impl<'a> Selector<'a> {
         Ok(())
     }
 
-    /// The score of a feature that is not selected, once [`Selector::prepare`] has run.
+    /// The score of a feature of the range that is not selected, once [`Selector::prepare`] has run.
     pub fn score(&self, f: usize) -> f64 {
-        let selected = self.selected.len();
-        if self.criterion == Criterion::Disr && selected > 0 {
-            return libm::scalbn(self.keys[f] as f64, -(SHARE_BITS as i32));
+        self.score_of(self.keys[f - self.range.start])
+    }
+
+    /// The score that a key stands for.
+    fn score_of(&self, key: i128) -> f64 {
+        if self.criterion == Criterion::Disr && self.selected > 0 {
+            return libm::scalbn(key as f64, -(SHARE_BITS as i32));
         }
-        self.logs.bits(self.keys[f], self.criterion.terms(selected))
+        self.logs.bits(key, self.criterion.terms(self.selected))
     }
 
-    /// I(f; y) in bits.
-    pub fn relevance(&self, f: usize) -> f64 {
-        self.logs.bits(i128::from(self.relevance[f]), 1)
-    }
-
-    /// The sums of the last [`Selector::prepare`], by feature; those of selected features are out of date.
+    /// The sums of the last [`Selector::prepare`], by place in the range; those of selected features are out of date.
     pub fn sums(&self) -> &[Sums] {
         &self.sums
     }
 
-    /// The feature to select and its score. There must be one that is not selected.
-    pub fn best(&self) -> (usize, f64) {
+    /// The best feature of the range; none where all are selected.
+    pub fn best(&self) -> Option<Choice> {
         let mut best = (TAKEN, 0);
-        for (f, &key) in self.keys.iter().enumerate() {
+        for (at, &key) in self.keys.iter().enumerate() {
             if key > best.0 {
-                best = (key, f);
+                best = (key, at);
             }
         }
-        (best.1, self.score(best.1))
+        (best.0 > TAKEN).then(|| self.choice(self.range.start + best.1))
     }
 
-    /// Selects a feature.
-    pub fn take(&mut self, f: usize) {
-        self.taken[f] = true;
-        self.keys[f] = TAKEN;
-        self.selected.push(f);
+    /// A feature of the range as one to select.
+    pub fn choice(&self, f: usize) -> Choice {
+        let at = f - self.range.start;
+        Choice { feature: f, key: self.keys[at], relevance: self.relevance[at], marginal: self.marginal[at] }
+    }
+
+    /// Selects a feature, of this range or another.
+    pub fn take(&mut self, choice: &Choice) {
+        if self.range.contains(&choice.feature) {
+            let at = choice.feature - self.range.start;
+            self.taken[at] = true;
+            self.keys[at] = TAKEN;
+        }
+        self.selected += 1;
+        self.last = Some(*choice);
     }
 }
 
 /// Sum of t over the levels of a variable.
 fn sum_of(logs: &CountLogs, variable: &Joint) -> i64 {
     variable.counts().iter().map(|&count| logs.table()[count as usize]).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_larger_choice_has_the_larger_score_then_the_lower_index() {
+        let choice =
+            |feature, key| Choice { feature, key, relevance: -3, marginal: Sums { pair: 7, with_class: i64::MIN } };
+        assert_eq!([choice(3, 5), choice(1, 5), choice(0, -9), choice(2, 5)].into_iter().max(), Some(choice(1, 5)));
+        for choice in [choice(usize::MAX >> 1, i128::MIN), choice(0, 1 << 90)] {
+            assert_eq!(Choice::from_bytes(&choice.to_bytes()), choice);
+        }
+    }
 }

@@ -1,13 +1,32 @@
-//! Several machines, each with a range of the features.
+//! The machines of a selection, each with a range of the features: a shard.
 
 use std::ops::Range;
 
-use super::{Counting, Partner, Sums};
+use super::{Counting, Selector};
 use crate::observer::Observer;
 use crate::{Error, Result};
 
-/// Machines that count at the same time, each for its range of features. The sums of a feature depend on no other feature, so
-/// that the answer does not depend on the ranges.
+/// One machine, or several that count at the same time, each for its range of features. The scores of a feature depend on no other
+/// candidate, and the feature to select is the best of the shards' best: the answer does not depend on the ranges.
+pub trait Machines {
+    /// Their ranges of the p features, in order.
+    fn shards(&self, p: usize) -> Vec<Range<usize>>;
+
+    /// [`Selector::prepare`] of every shard.
+    fn prepare(&mut self, shards: &mut [Selector], observer: &mut dyn Observer) -> Result<()>;
+}
+
+impl<C: Counting + ?Sized> Machines for C {
+    fn shards(&self, p: usize) -> Vec<Range<usize>> {
+        std::iter::once(0..p).collect()
+    }
+
+    fn prepare(&mut self, shards: &mut [Selector], observer: &mut dyn Observer) -> Result<()> {
+        shards.iter_mut().try_for_each(|shard| shard.prepare(self, observer))
+    }
+}
+
+/// Several machines.
 pub struct Shards<C> {
     machines: Vec<(C, Range<usize>)>,
 }
@@ -33,31 +52,27 @@ impl<C: Counting + Send> Shards<C> {
     }
 }
 
-impl<C: Counting + Send> Counting for Shards<C> {
-    fn count(&mut self, partner: Partner, skip: &[bool], sums: &mut [Sums], observer: &mut dyn Observer) -> Result<()> {
-        let Some(((first, range), others)) = self.machines.split_first_mut() else { return Ok(()) };
-        let (own, mut rest) = sums.split_at_mut(range.len());
-        let mut outcome = Ok(());
-        let mut failed = None;
+impl<C: Counting + Send> Machines for Shards<C> {
+    fn shards(&self, _p: usize) -> Vec<Range<usize>> {
+        self.machines.iter().map(|(_, range)| range.clone()).collect()
+    }
+
+    fn prepare(&mut self, shards: &mut [Selector], observer: &mut dyn Observer) -> Result<()> {
+        let mut parts = self.machines.iter_mut().map(|(machine, _)| machine).zip(shards);
+        let Some((first, own)) = parts.next() else { return Ok(()) };
         std::thread::scope(|scope| {
-            let mut running = Vec::with_capacity(others.len());
-            for (machine, range) in others {
-                let (part, later) = std::mem::take(&mut rest).split_at_mut(range.len());
-                rest = later;
-                let skip = &skip[range.clone()];
-                running.push(scope.spawn(move || machine.count(partner, skip, part, &mut Silent)));
-            }
+            let running: Vec<_> =
+                parts.map(|(machine, shard)| scope.spawn(move || shard.prepare(machine, &mut Silent))).collect();
             // The calling thread runs the first machine, and asks for all of them whether to stop.
-            outcome = first.count(partner, &skip[range.clone()], own, observer);
+            let mut outcome = own.prepare(first, observer);
             for machine in running {
                 match machine.join() {
-                    Ok(Ok(())) => {}
-                    Ok(Err(error)) => failed = failed.take().or(Some(error)),
+                    Ok(ended) => outcome = outcome.and(ended),
                     Err(panic) => std::panic::resume_unwind(panic),
                 }
             }
-        });
-        outcome.and(failed.map_or(Ok(()), Err))
+            outcome
+        })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::support::cuda::{same, StopAt};
+use crate::support::cuda::{same, Shardwise, StopAt};
 use crate::support::discrete::{problem, Problem, RULES};
 use crate::support::golden::cases;
 use crate::support::problems::Random;
@@ -28,6 +28,14 @@ fn on_cuda(test: Discrete, options: &Options, cuda: CudaOptions) -> Result<(Skel
     let mut engine = CudaEngine::discrete(test, options.alpha, cuda)?;
     let skeleton = skeleton(&mut engine, options, &mut p_max, &mut Unobserved)?;
     Ok((skeleton, p_max))
+}
+
+/// Asks the card shard by shard.
+fn by_shards(test: Discrete, options: &Options) -> (Skeleton, Vec<f64>) {
+    let mut p_max = vec![0.25; options.p * options.p];
+    let mut worker = Shardwise(CudaEngine::discrete(test, options.alpha, CudaOptions::default()).unwrap());
+    let skeleton = skeleton(&mut worker, options, &mut p_max, &mut Unobserved).unwrap();
+    (skeleton, p_max)
 }
 
 fn on_cpu(test: Discrete, options: &Options) -> (Skeleton, Vec<f64>) {
@@ -58,10 +66,12 @@ fn golden_skeletons() {
         let adapt = case.json["adaptDF"].as_bool().unwrap();
         let test = Discrete::new(&data, Statistic::G2, Rule::Pcalg { adapt });
         for (method, answer) in case.answers() {
+            let options = case.options(method);
+            let (skeleton, p_max) = by_shards(test, &options);
+            case.check(&format!("{method:?} by shards"), answer, &skeleton, &p_max);
             if method == Method::Original {
                 continue;
             }
-            let options = case.options(method);
             for strategy in STRATEGIES {
                 let (skeleton, p_max) = on_cuda(test, &options, with(strategy)).unwrap();
                 case.check(&format!("{method:?} {strategy:?}"), answer, &skeleton, &p_max);

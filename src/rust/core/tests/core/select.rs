@@ -5,7 +5,7 @@ use crate::support::select::{follow, recorded, samples_of, score_by_definition, 
 use pcgpu_core::engine::cpu::selection::{encode, CpuCounting};
 use pcgpu_core::observer::{Observer, Unobserved};
 use pcgpu_core::select::discretise::{Column, Discretise};
-use pcgpu_core::select::{select, CountLogs, Counting, Criterion, Partner, Samples, Selector, Shards, Sums};
+use pcgpu_core::select::{select, CountLogs, Counting, Criterion, Machines, Partner, Samples, Selector, Shards, Sums};
 use pcgpu_core::{Error, Result};
 
 #[test]
@@ -42,10 +42,10 @@ fn selections(
     samples: &Samples,
     logs: &CountLogs,
     k: usize,
-    counting: &mut dyn Counting,
+    machines: &mut (impl Machines + ?Sized),
 ) -> Vec<pcgpu_core::select::Selection> {
     let all = Criterion::ALL.into_iter();
-    all.map(|criterion| select(samples, logs, counting, criterion, k, &mut Unobserved).unwrap()).collect()
+    all.map(|criterion| select(samples, logs, machines, criterion, k, &mut Unobserved).unwrap()).collect()
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn scores_are_those_of_the_definitions() {
         let logs = CountLogs::new(n);
         for criterion in Criterion::ALL {
             let mut counting = CpuCounting::new(&samples, &logs, 0..p, 2);
-            let mut selector = Selector::new(&samples, &logs, criterion);
+            let mut selector = Selector::new(&samples, &logs, criterion, 0..samples.p());
             let mut selected = Vec::new();
             for _ in 0..p {
                 selector.prepare(&mut counting, &mut Unobserved).unwrap();
@@ -66,9 +66,9 @@ fn scores_are_those_of_the_definitions() {
                         "{criterion:?}, {n}, {f} given {selected:?}: {ours} {wanted}"
                     );
                 }
-                let (best, _) = selector.best();
-                selector.take(best);
-                selected.push(best);
+                let best = selector.best().unwrap();
+                selector.take(&best);
+                selected.push(best.feature);
             }
         }
     }
@@ -117,13 +117,13 @@ fn equal_scores_are_equal_and_the_lowest_index_wins() {
     let logs = CountLogs::new(n as usize);
     for criterion in Criterion::ALL {
         let mut counting = CpuCounting::new(&samples, &logs, 0..6, 2);
-        let mut selector = Selector::new(&samples, &logs, criterion);
+        let mut selector = Selector::new(&samples, &logs, criterion, 0..samples.p());
         for _ in 0..6 {
             selector.prepare(&mut counting, &mut Unobserved).unwrap();
             let scores: Vec<f64> = (0..6).map(|f| selector.score(f)).collect();
-            let (best, _) = selector.best();
-            selector.take(best);
-            if best == 2 {
+            let best = selector.best().unwrap();
+            selector.take(&best);
+            if best.feature == 2 {
                 assert_eq!(scores[2].to_bits(), scores[3].to_bits(), "{criterion:?}");
             }
         }

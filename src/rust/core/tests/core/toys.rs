@@ -8,7 +8,7 @@ use pcgpu_core::graph::Adjacency;
 use pcgpu_core::observer::{Observer, Unobserved};
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::book::{Answer, Book};
-use pcgpu_core::search::level::Verdict;
+use pcgpu_core::search::level::{Neighbours, Verdict};
 use pcgpu_core::search::shards::{Shard, Work};
 use pcgpu_core::search::wire::Answers;
 use pcgpu_core::search::worker::{Column, Marginals, Worker};
@@ -44,7 +44,7 @@ enum Manner {
     Orderly,
     /// The last shard first, on several threads, of which some are slow.
     OutOfOrder,
-    /// Shards and answers go over a wire.
+    /// What a level is, its shards and the answers go over a wire.
     Remote,
     /// It fails at a shard.
     Fails(usize),
@@ -54,11 +54,13 @@ struct Toy {
     pool: Pool,
     shard_tests: u64,
     manner: Manner,
+    /// The frozen neighbourhoods that were sent last.
+    known: Option<Neighbours>,
 }
 
 impl Toy {
     fn new(manner: Manner, shard_tests: u64) -> Self {
-        Toy { pool: Pool::new(2), shard_tests, manner }
+        Toy { pool: Pool::new(2), shard_tests, manner, known: None }
     }
 }
 
@@ -132,12 +134,18 @@ impl Worker for Toy {
                 });
             }
             Manner::Remote => {
+                let graph = work.neighbours.to_bytes(self.known.as_ref());
+                let pairs = work.to_bytes();
                 let sent: Vec<Vec<u8>> = shards.iter().map(Shard::to_bytes).collect();
+                // The other end of the wire: it knows the bytes, and what it was sent before.
+                let frozen = Neighbours::from_bytes(&graph, self.known.as_ref()).unwrap();
+                let there = Work::from_bytes(&pairs, &frozen).unwrap();
                 let came_back = Mutex::new(Vec::new());
                 self.pool.each(sent.len(), |task| {
-                    let shard = Shard::from_bytes(&sent[task]).unwrap();
-                    came_back.lock().unwrap().push(answers_of(work, &shard, task).to_bytes());
+                    let shard = Shard::from_bytes(&sent[task]).filter(|shard| there.holds(shard)).unwrap();
+                    came_back.lock().unwrap().push(answers_of(&there, &shard, task).to_bytes());
                 });
+                self.known = Some(frozen.clone());
                 for bytes in came_back.into_inner().unwrap().iter().rev() {
                     let answers = Answers::from_bytes(bytes).unwrap();
                     enter(answers.shard as usize, &answers);

@@ -22,13 +22,15 @@ pub mod selection;
 use crate::ci::discrete::Discrete;
 use crate::ci::gauss::Gauss;
 use crate::ci::Batch;
+use crate::engine::batched::{self, Asker, Reply};
+use crate::engine::cpu::{CpuEngine, GaussKernel};
 use crate::engine::cuda::arguments::SearchArgs;
 use crate::observer::Observer;
 use crate::pool::{default_threads, Pool};
 use crate::search::book::Book;
-use crate::search::driver::Levels;
+use crate::search::levels::Levels;
 use crate::search::shards::Work;
-use crate::search::worker::{takes_no_shards, Alone, Column, Marginals, Worker};
+use crate::search::worker::{Alone, Column, Marginals, Worker};
 use crate::search::Options;
 use crate::{Error, Result};
 use card::buffer::Buffer;
@@ -213,28 +215,48 @@ impl Holds for CudaEngine<'_> {
     }
 }
 
+impl Asker for CudaEngine<'_> {
+    fn batch(&self) -> usize {
+        match self.test {
+            CudaTest::Gauss(_) => 1 << 17,
+            // Enough blocks for a large card, and few enough tests that few are asked in vain.
+            CudaTest::Discrete(test) => (1 << 28) / test.data().n().clamp(1 << 12, 1 << 18),
+        }
+    }
+
+    fn ask(&mut self, batch: &Batch, watch: &mut dyn FnMut(f64) -> Result<()>) -> Result<Vec<Reply>> {
+        self.watched(|engine| match engine.test {
+            CudaTest::Gauss(gauss) => gauss::batch::replies(engine, &gauss, batch, watch),
+            CudaTest::Discrete(test) => discrete::asked::replies(engine, &test, batch, watch),
+        })
+    }
+}
+
+/// Alone it takes whole levels, which is quicker. Shards are asked in batches, for orders of visiting that need them.
 impl Worker for CudaEngine<'_> {
     fn pool(&self) -> &Pool {
         &self.held.pool
     }
 
     fn shard_tests(&self) -> u64 {
-        u64::MAX
+        batched::SHARD_TESTS
     }
 
-    fn marginal(&mut self, _level: &Marginals, _columns: Vec<Column>, _observer: &mut dyn Observer) -> Result<()> {
-        Err(takes_no_shards())
+    fn marginal(&mut self, level: &Marginals, columns: Vec<Column>, observer: &mut dyn Observer) -> Result<()> {
+        match self.test {
+            // The host has the correlations.
+            CudaTest::Gauss(gauss) => CpuEngine::new(GaussKernel::new(gauss, self.alpha), self.held.pool.clone())
+                .marginal(level, columns, observer),
+            CudaTest::Discrete(_) => batched::marginal(self, level, columns, observer),
+        }
     }
 
-    fn answer(&mut self, _work: &Work, _book: &Book, _observer: &mut dyn Observer) -> Result<()> {
-        Err(takes_no_shards())
+    fn answer(&mut self, work: &Work, book: &Book, observer: &mut dyn Observer) -> Result<()> {
+        batched::answer(self, work, book, observer)
     }
 
     fn p_values(&mut self, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>> {
-        self.watched(|engine| match engine.test {
-            CudaTest::Gauss(gauss) => gauss::batch::p_values(engine, &gauss, batch, observer),
-            CudaTest::Discrete(test) => discrete::asked::p_values(engine, &test, batch, observer),
-        })
+        batched::p_values(self, batch, observer)
     }
 
     fn memory_plan(&self) -> Vec<(&'static str, u64)> {

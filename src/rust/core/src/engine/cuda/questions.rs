@@ -5,7 +5,6 @@ use super::card::buffer::Buffer;
 use super::card::plan::aligned;
 use super::CudaEngine;
 use crate::ci::Batch;
-use crate::observer::Observer;
 use crate::Result;
 
 /// A launch takes no more questions once pairs and sets have this many vertices: enough to fill a card, few enough to end soon.
@@ -44,20 +43,20 @@ impl Questions {
     }
 }
 
-/// Calls `run` for the questions of a batch in their order, at most `most` at a time, and asks the observer before each.
+/// Calls `run` for the questions of a batch in their order, at most `most` at a time; `watch` is told the share that is done.
 pub(super) fn each_launch(
     batch: &Batch,
     most: usize,
-    observer: &mut dyn Observer,
-    mut run: impl FnMut(&Questions, &mut dyn Observer) -> Result<()>,
+    watch: &mut dyn FnMut(f64) -> Result<()>,
+    mut run: impl FnMut(&Questions, &mut dyn FnMut(f64) -> Result<()>) -> Result<()>,
 ) -> Result<()> {
     let mut questions = Questions::default();
     for (i, (x, y, s)) in batch.iter().enumerate() {
         questions.push(x, y, s);
         let full = questions.count() >= most || questions.sets.len() + questions.pairs.len() >= MEMBERS;
         if full || i + 1 == batch.len() {
-            observer.look()?;
-            run(&questions, observer)?;
+            watch(i as f64 / batch.len() as f64)?;
+            run(&questions, watch)?;
             questions.clear();
         }
     }

@@ -2,8 +2,13 @@
 
 use std::time::Instant;
 
+use pcgpu_core::ci::Batch;
 use pcgpu_core::engine::cuda::card::device;
 use pcgpu_core::observer::Observer;
+use pcgpu_core::pool::Pool;
+use pcgpu_core::search::book::Book;
+use pcgpu_core::search::shards::Work;
+use pcgpu_core::search::worker::{Column, Marginals, Worker};
 use pcgpu_core::search::Skeleton;
 use pcgpu_core::{Error, Result};
 
@@ -28,6 +33,31 @@ pub fn same(label: &str, cuda: &(Skeleton, Vec<f64>), cpu: &(Skeleton, Vec<f64>)
         let close = a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= 1e-9 * b.abs();
         let p = cuda.0.graph.p();
         assert!(close, "{label}: pMax[{}, {}] is {a:e}, the CPU's {b:e}", i % p, i / p);
+    }
+}
+
+/// A worker that answers shards also where it could take whole levels.
+pub struct Shardwise<W>(pub W);
+
+impl<W: Worker> Worker for Shardwise<W> {
+    fn pool(&self) -> &Pool {
+        self.0.pool()
+    }
+
+    fn shard_tests(&self) -> u64 {
+        self.0.shard_tests()
+    }
+
+    fn marginal(&mut self, level: &Marginals, columns: Vec<Column>, observer: &mut dyn Observer) -> Result<()> {
+        self.0.marginal(level, columns, observer)
+    }
+
+    fn answer(&mut self, work: &Work, book: &Book, observer: &mut dyn Observer) -> Result<()> {
+        self.0.answer(work, book, observer)
+    }
+
+    fn p_values(&mut self, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>> {
+        self.0.p_values(batch, observer)
     }
 }
 

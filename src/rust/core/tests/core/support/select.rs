@@ -85,20 +85,22 @@ pub fn recorded(case: &Case) -> Samples {
 /// Selects along the recorded path: our choice must be the peer's or tied with it (we take the lowest index), scores and
 /// relevances the peer's. Returns the number of steps.
 pub fn follow(case: &Case, samples: &Samples, logs: &CountLogs, counting: &mut dyn Counting) -> usize {
-    let mut selector = Selector::new(samples, logs, Criterion::Jmi);
+    let mut selector = Selector::new(samples, logs, Criterion::Jmi, 0..samples.p());
     let steps = case.json["steps"].as_array().unwrap();
     for (at, step) in steps.iter().enumerate() {
         let label = format!("{}, step {at}", case.name);
         selector.prepare(counting, &mut Unobserved).unwrap();
-        let (best, score) = selector.best();
+        let best = selector.best().unwrap().feature;
+        let score = selector.score(best);
         let tied: Vec<usize> =
             step["tied_within_1e_12"].as_array().unwrap().iter().map(|f| f.as_u64().unwrap() as usize).collect();
         assert!(tied.contains(&best), "{label}: {best} is not one of {tied:?}");
         let close = |ours: f64, theirs: &Value| (ours - theirs.as_f64().unwrap()).abs() < 1e-11;
         assert!(close(score, &step["score"]), "{label}: {score} for {}", step["score"]);
         let theirs = step["index"].as_u64().unwrap() as usize;
-        assert!(close(selector.relevance(theirs), &step["mi"]), "{label}");
-        selector.take(theirs);
+        let theirs = selector.choice(theirs);
+        assert!(close(logs.bits(i128::from(theirs.relevance), 1), &step["mi"]), "{label}");
+        selector.take(&theirs);
     }
     steps.len()
 }

@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::counting::{self, COUNTING_THREADS};
 use crate::ci::discrete::{Counter, Discrete, Margins};
 use crate::ci::Batch;
+use crate::engine::batched::Reply;
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::kernels::Kernel;
 use crate::engine::cuda::card::plan::MemoryPlan;
 use crate::engine::cuda::questions::{each_launch, launched_bytes};
 use crate::engine::cuda::CudaEngine;
 use crate::memory;
-use crate::observer::Observer;
 use crate::pool::{Pool, Stop};
 use crate::Result;
 
@@ -58,7 +58,7 @@ pub(in crate::engine::cuda) fn answer(
     test: &Discrete,
     questions: &[CpuTest],
     pool: &Pool,
-    observer: &mut dyn Observer,
+    look: &mut dyn FnMut() -> Result<()>,
 ) -> Result<Vec<f64>> {
     memory::room(16 * questions.len(), memory::Use::Level)?;
     let answers: Vec<AtomicU64> = questions.iter().map(|_| AtomicU64::new(0)).collect();
@@ -72,20 +72,20 @@ pub(in crate::engine::cuda) fn answer(
         answers[at].store(p.to_bits(), Ordering::Relaxed);
     };
     let inline = (questions.len() * test.data().n()) < FEW_SAMPLES;
-    pool.run(questions.len(), inline, |_| 1.0, &mut |_| observer.look(), work)?;
+    pool.run(questions.len(), inline, |_| 1.0, &mut |_| look(), work)?;
     Ok(answers.iter().map(|p| f64::from_bits(p.load(Ordering::Relaxed))).collect())
 }
 
 /// Samples times questions of a launch, at most: less than 0.1 s.
 const QUESTION_SAMPLES: u64 = 1 << 32;
 
-/// p-values of a batch, in its order; plans the card's memory.
-pub(in crate::engine::cuda) fn p_values(
+/// The replies, in the order of the batch; plans the card's memory. `watch` is told the share that is done.
+pub(in crate::engine::cuda) fn replies(
     engine: &mut CudaEngine,
     test: &Discrete,
     batch: &Batch,
-    observer: &mut dyn Observer,
-) -> Result<Vec<f64>> {
+    watch: &mut dyn FnMut(f64) -> Result<()>,
+) -> Result<Vec<Reply>> {
     let widest = batch.iter().map(|(_, _, s)| s.len()).max().unwrap_or(0);
     let tables = counting::tables(widest as u64, engine.held.card.shared_limit);
     let most = (QUESTION_SAMPLES / test.data().n() as u64).clamp(1, 1 << 20) as usize;
@@ -101,7 +101,7 @@ pub(in crate::engine::cuda) fn p_values(
     let mut args = engine.discrete_args(test)?;
     engine.place(&mut args, widest, tables, &scratch)?;
     let mut values = memory::space(batch.len(), memory::Use::Level)?;
-    each_launch(batch, most, observer, |questions, observer| {
+    each_launch(batch, most, watch, |questions, watch| {
         let done = values.len();
         values.resize(done + questions.count(), 0.0);
         engine.send_questions(&mut args.a, questions)?;
@@ -117,10 +117,11 @@ pub(in crate::engine::cuda) fn p_values(
             CpuTest { x, y, set: set.to_vec() }
         };
         let for_cpu: Vec<CpuTest> = left.iter().map(test_of).collect();
-        for (at, p) in left.into_iter().zip(answer(test, &for_cpu, &engine.held.pool, observer)?) {
+        let mut look = || watch(done as f64 / batch.len() as f64);
+        for (at, p) in left.into_iter().zip(answer(test, &for_cpu, &engine.held.pool, &mut look)?) {
             values[at] = p;
         }
         Ok(())
     })?;
-    Ok(values)
+    Ok(values.into_iter().map(Reply::P).collect())
 }

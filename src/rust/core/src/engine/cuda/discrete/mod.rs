@@ -120,7 +120,7 @@ impl CudaSearch<'_, '_> {
             }
             let report = self.report("level 0", &mut || observer.look())?;
             let questions = asked::bring(self.engine, &args, report.asked)?;
-            let answers = asked::answer(test, &questions, &self.engine.held.pool, observer)?;
+            let answers = asked::answer(test, &questions, &self.engine.held.pool, &mut || observer.look())?;
             for (question, p) in questions.iter().zip(answers) {
                 let (low, high) = (question.x.min(question.y) as u64, question.x.max(question.y) as u64);
                 self.engine.held.upload(self.args.p_max.offset(high * (high - 1) / 2 + low), &[p])?;
@@ -199,7 +199,7 @@ impl CudaSearch<'_, '_> {
             let report = self.report("a level of sets", &mut || observer.look())?;
             let questions = asked::bring(self.engine, &args, report.asked)?;
             if !questions.is_empty() {
-                let answers = asked::answer(test, &questions, &self.engine.held.pool, observer)?;
+                let answers = asked::answer(test, &questions, &self.engine.held.pool, &mut || observer.look())?;
                 let mut told = args;
                 told.a.count = answers.len() as u64;
                 told.a.answers = self.engine.held.device(Buffer::Batch)?.cast();

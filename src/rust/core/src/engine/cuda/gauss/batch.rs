@@ -1,8 +1,12 @@
-//! p-values of arbitrary questions by the Gaussian test: the conservative and majority rules ask them.
+//! Arbitrary questions to the Gaussian test: the conservative and majority rules ask them, and orders of visiting that need shards.
+//!
+//! The card computes correlations, bit for bit the CPU's, and the CPU makes p-values of them, so that no verdict rests on a card's
+//! logarithm.
 
 use super::rules;
-use crate::ci::gauss::{Gauss, Reading, Undefined, MISSING, TOO_FEW};
+use crate::ci::gauss::{Gauss, Undefined};
 use crate::ci::Batch;
+use crate::engine::batched::Reply;
 use crate::engine::cuda::arguments::SearchArgs;
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::kernels::{exact_doubles, Kernel, WARP};
@@ -11,19 +15,21 @@ use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::questions::{each_launch, launched_bytes, Questions};
 use crate::engine::cuda::CudaEngine;
 use crate::memory;
-use crate::observer::Observer;
-use crate::{Error, Result};
+use crate::Result;
+
+/// Replies that a thread of the CPU makes at a time.
+const PART: usize = 1 << 12;
 
 /// Threads of a block.
 const QUESTION_THREADS: u32 = 128;
 
-/// The p-values, in the order of the batch; NaN where "stable.fast" has none.
-pub(in crate::engine::cuda) fn p_values(
+/// The replies, in the order of the batch; `watch` is told the share that is done.
+pub(in crate::engine::cuda) fn replies(
     engine: &mut CudaEngine,
     gauss: &Gauss,
     batch: &Batch,
-    observer: &mut dyn Observer,
-) -> Result<Vec<f64>> {
+    watch: &mut dyn FnMut(f64) -> Result<()>,
+) -> Result<Vec<Reply>> {
     let widest = batch.iter().map(|(_, _, s)| s.len()).max().unwrap_or(0) as u64;
     let warps = (batch.len() as u32).min(engine.held.card.processors * 32);
     engine.held.plan = MemoryPlan::default();
@@ -33,16 +39,21 @@ pub(in crate::engine::cuda) fn p_values(
     engine.held.commit()?;
     let c = engine.upload_correlations(gauss)?;
     let mut values = memory::space(batch.len(), memory::Use::Level)?;
-    each_launch(batch, usize::MAX, observer, |questions, _| run(engine, gauss, c, questions, &mut values))?;
-    let fast = gauss.reading() == Reading::StableFast;
-    for (value, (x, y, s)) in values.iter().zip(batch.iter()) {
-        let too_few = fast && !value.is_nan() && gauss.n() - (s.len() as f64) - 3.0 < 0.0;
-        if too_few || *value < 0.0 {
-            let Undefined(reason) = if too_few { TOO_FEW } else { MISSING };
-            return Err(Error::Numeric { x, y, s: s.to_vec(), reason });
+    each_launch(batch, usize::MAX, watch, |questions, _| run(engine, gauss, c, questions, &mut values))?;
+    // A hundred nanoseconds each.
+    let mut replies = memory::space(batch.len(), memory::Use::Level)?;
+    replies.resize(batch.len(), Reply::P(f64::NAN));
+    let parts: Vec<&mut [Reply]> = replies.chunks_mut(PART).collect();
+    engine.held.pool.each_of(parts, |part, replies| {
+        for (at, reply) in (part * PART..).zip(replies) {
+            let (x, y, s) = batch.get(at);
+            *reply = match gauss.p_given(x, y, s.len(), Some(values[at]).filter(|r| !r.is_nan())) {
+                Ok(p) => Reply::P(p),
+                Err(Undefined(reason)) => Reply::Undefined(reason),
+            };
         }
-    }
-    Ok(values)
+    });
+    Ok(replies)
 }
 
 fn run(
@@ -55,8 +66,6 @@ fn run(
     let count = questions.count();
     let mut args = SearchArgs { p: gauss.p() as u64, c, ..SearchArgs::default() };
     rules::fill(&mut args, gauss, engine.alpha, true, 0);
-    // Every set has its own size: the kernel computes the scale from n.
-    args.scale = gauss.n();
     engine.send_questions(&mut args, questions)?;
     let warps = (count as u32).min(engine.held.card.processors * 32);
     let block = engine.working_memory(&mut args, exact_doubles(questions.widest as u64), QUESTION_THREADS)?;

@@ -12,7 +12,7 @@ mod run;
 
 use crate::ci::knn::{Knn, Outcome};
 use crate::ci::Batch;
-use crate::engine::batched::{self, Asker};
+use crate::engine::batched::{self, Asker, Reply};
 use crate::engine::cuda::card::held::{Held, Holds};
 use crate::observer::Observer;
 use crate::pool::{default_threads, Pool};
@@ -119,8 +119,8 @@ impl Asker for KnnCudaEngine<'_> {
         (4_000_000 / self.knn.columns().n()).clamp(64, 8192)
     }
 
-    fn ask(&mut self, batch: &Batch, watch: &mut dyn FnMut(f64) -> Result<()>) -> Result<Vec<f64>> {
-        Ok(self.run(batch, watch)?.iter().map(|outcome| outcome.p).collect())
+    fn ask(&mut self, batch: &Batch, watch: &mut dyn FnMut(f64) -> Result<()>) -> Result<Vec<Reply>> {
+        Ok(self.run(batch, watch)?.iter().map(|outcome| Reply::P(outcome.p)).collect())
     }
 }
 
@@ -142,7 +142,7 @@ impl Worker for KnnCudaEngine<'_> {
     }
 
     fn p_values(&mut self, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>> {
-        self.ask(batch, &mut |_| observer.look())
+        batched::p_values(self, batch, observer)
     }
 
     fn memory_plan(&self) -> Vec<(&'static str, u64)> {

@@ -16,7 +16,7 @@ use crate::engine::cuda::{CudaEngine, CudaTest, SearchStrategy};
 use crate::graph::{Adjacency, SepSetLog, SepSets};
 use crate::memory;
 use crate::observer::Observer;
-use crate::search::driver::{LevelReport, Levels, Widest};
+use crate::search::levels::{LevelReport, Levels, Widest};
 use crate::search::{Method, Options};
 use crate::Result;
 use log::Log;

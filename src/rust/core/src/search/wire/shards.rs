@@ -1,10 +1,10 @@
-//! Shards and their answers as bytes, for workers of other processes: numbers in little-endian order, lists with their length before
-//! them.
+//! Shards, and what a worker found in them.
 
-use super::book::Answer;
-use super::level::Verdict;
-use super::shards::{Part, Shard};
+use super::{Reader, Writer};
 use crate::ci::reason_of;
+use crate::search::book::Answer;
+use crate::search::level::Verdict;
+use crate::search::shards::{Part, Shard};
 
 /// What a worker found in one shard.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -65,13 +65,13 @@ impl Answers {
                 Verdict::Dependent { p, .. } => (1, p, ""),
                 Verdict::Undefined { reason, .. } => (2, f64::NAN, reason),
             };
-            for number in [u64::from(*row), *at as u64, kind, verdict.rank(), p.to_bits(), *exact_tests] {
+            bytes.vertex(*row);
+            for number in [*at as u64, kind, verdict.rank(), p.to_bits(), *exact_tests] {
                 bytes.number(number);
             }
             bytes.number(reason.len() as u64);
             bytes.0.extend_from_slice(reason.as_bytes());
-            bytes.number(set.len() as u64);
-            set.iter().for_each(|&member| bytes.number(u64::from(member)));
+            bytes.vertices(set);
         }
         bytes.0
     }
@@ -92,8 +92,7 @@ impl Answers {
                 2 => Verdict::Undefined { rank, reason: reason_of(reason) },
                 _ => return None,
             };
-            let set = (0..bytes.number()?).map(|_| bytes.vertex()).collect::<Option<_>>()?;
-            answers.of_pairs.push(PairAnswer { row, at, verdict, set, exact_tests });
+            answers.of_pairs.push(PairAnswer { row, at, verdict, set: bytes.vertices()?, exact_tests });
         }
         bytes.0.is_empty().then_some(answers)
     }
@@ -137,37 +136,6 @@ impl Shard {
             _ => return None,
         };
         bytes.0.is_empty().then_some(Shard { part, cost })
-    }
-}
-
-#[derive(Default)]
-struct Writer(Vec<u8>);
-
-impl Writer {
-    fn number(&mut self, number: u64) {
-        self.0.extend_from_slice(&number.to_le_bytes());
-    }
-}
-
-struct Reader<'a>(&'a [u8]);
-
-impl<'a> Reader<'a> {
-    fn take(&mut self, length: usize) -> Option<&'a [u8]> {
-        let (taken, rest) = self.0.split_at_checked(length)?;
-        self.0 = rest;
-        Some(taken)
-    }
-
-    fn number(&mut self) -> Option<u64> {
-        Some(u64::from_le_bytes(self.take(8)?.try_into().ok()?))
-    }
-
-    fn index(&mut self) -> Option<usize> {
-        usize::try_from(self.number()?).ok()
-    }
-
-    fn vertex(&mut self) -> Option<u32> {
-        u32::try_from(self.number()?).ok()
     }
 }
 

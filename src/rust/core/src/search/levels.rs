@@ -1,0 +1,57 @@
+//! What the driver asks of a search: its levels.
+
+use crate::graph::{Adjacency, SepSets};
+use crate::observer::Observer;
+use crate::Result;
+
+/// The levels of a search, in an order of visiting of its own. They are run in order, each once, beginning with
+/// [`Levels::marginal`].
+///
+/// "stable" and "stable.fast": the pairs of a level are independent of one another, each is decided on the graph as the level found
+/// it. A pair x < y has two sides. The first chooses conditioning sets from the neighbours of x without y, in lexicographic order of
+/// ascending candidates. Where no set of it separates, the second chooses from the neighbours of y without x, in the
+/// [order](super::level::CandidateOrder) of the method. The first set with p >= alpha is the pair's separating set.
+pub trait Levels {
+    /// Number of edges left.
+    fn edge_count(&self) -> usize;
+
+    /// Of the vertices that have a pair to be tested, one with the most neighbours. `None` when no pair is to be tested.
+    fn widest(&self) -> Option<Widest>;
+
+    /// Whether the sets of a row have to be numbered by 63 bits.
+    fn numbers_sets(&self) -> bool {
+        true
+    }
+
+    /// Level 0.
+    fn marginal(&mut self, observer: &mut dyn Observer) -> Result<LevelReport>;
+
+    /// Level `size`, at least 1.
+    fn conditional(&mut self, size: usize, observer: &mut dyn Observer) -> Result<LevelReport>;
+
+    /// Completes `p_max`, all of its upper triangle: the largest p-value of every pair, and where none was tested the mark
+    /// that was put there by [`Options::untested`]. The lower triangle and the diagonal hold the mark.
+    fn finish(self: Box<Self>, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)>;
+}
+
+/// A vertex with the most neighbours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Widest {
+    /// The vertex.
+    pub x: usize,
+    /// One of the vertices that it has a pair to be tested with.
+    pub y: usize,
+    /// Its number of neighbours.
+    pub degree: usize,
+}
+
+/// The counts of a level.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LevelReport {
+    /// Number of tests that pcalg performs.
+    pub tests: u64,
+    /// Number of tests that the exact formula decided.
+    pub exact_tests: u64,
+    /// Whether a side was visited that has more candidates than the level's size (pcalg's reason for another level).
+    pub go_on: bool,
+}

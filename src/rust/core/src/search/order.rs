@@ -1,0 +1,62 @@
+//! An order of visiting, with a ledger for all that orders share.
+
+use super::ledger::Ledger;
+use super::levels::{LevelReport, Levels, Widest};
+use super::Options;
+use crate::graph::{Adjacency, SepSets};
+use crate::observer::Observer;
+use crate::Result;
+
+/// An order of visiting: what it has decided, level by level. The ledger has all else.
+pub(super) trait Order {
+    /// As [`Levels::numbers_sets`].
+    fn numbers_sets(&self) -> bool {
+        true
+    }
+
+    /// Level 0.
+    fn marginal(&mut self, ledger: &mut Ledger, observer: &mut dyn Observer) -> Result<LevelReport>;
+
+    /// Level `size`, at least 1.
+    fn conditional(&mut self, ledger: &mut Ledger, size: usize, observer: &mut dyn Observer) -> Result<LevelReport>;
+
+    /// Completes the p-values, and hands the ledger over.
+    fn finish(self, ledger: Ledger, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)>;
+}
+
+/// A search in an order of visiting.
+struct Ordered<'s, O> {
+    order: O,
+    ledger: Ledger<'s>,
+}
+
+/// Begins a search in an order of visiting.
+pub(super) fn ordered<'s>(order: impl Order + 's, options: &'s Options, p_max: &'s mut [f64]) -> Box<dyn Levels + 's> {
+    Box::new(Ordered { order, ledger: Ledger::new(options, p_max) })
+}
+
+impl<O: Order> Levels for Ordered<'_, O> {
+    fn edge_count(&self) -> usize {
+        self.ledger.graph.edge_count()
+    }
+
+    fn widest(&self) -> Option<Widest> {
+        self.ledger.widest()
+    }
+
+    fn numbers_sets(&self) -> bool {
+        self.order.numbers_sets()
+    }
+
+    fn marginal(&mut self, observer: &mut dyn Observer) -> Result<LevelReport> {
+        self.order.marginal(&mut self.ledger, observer)
+    }
+
+    fn conditional(&mut self, size: usize, observer: &mut dyn Observer) -> Result<LevelReport> {
+        self.order.conditional(&mut self.ledger, size, observer)
+    }
+
+    fn finish(self: Box<Self>, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
+        self.order.finish(self.ledger, observer)
+    }
+}
