@@ -9,7 +9,7 @@ use pcgpu_core::engine::cuda::card::device::{self, DeviceInfo};
 use pcgpu_core::engine::cuda::gauss::correlation::correlation;
 use pcgpu_core::engine::cuda::knn::{KnnCudaEngine, KnnCudaOptions, KnnStrategy};
 use pcgpu_core::engine::cuda::selection::{CudaCounting, SelectionOptions};
-use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, Strategy};
+use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, SearchStrategy};
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::selection::{CountLogs, Counting, Samples};
@@ -28,7 +28,7 @@ pub struct Gpu {
 
 /// The strategies of all tests on a GPU.
 enum Dealing {
-    Tables(Strategy),
+    Search(SearchStrategy),
     Neighbours(KnnStrategy),
     Shared,
 }
@@ -48,8 +48,8 @@ impl Gpu {
 
     fn options(&self) -> Outcome<CudaOptions> {
         let strategy = match self.strategy {
-            Dealing::Shared => Strategy::Shared,
-            Dealing::Tables(strategy) => strategy,
+            Dealing::Shared => SearchStrategy::Shared,
+            Dealing::Search(strategy) => strategy,
             Dealing::Neighbours(_) => {
                 return Err(wrong_strategy(
                     "\"single\" or \"parallel\"",
@@ -64,7 +64,7 @@ impl Gpu {
         let strategy = match self.strategy {
             Dealing::Shared => KnnStrategy::Shared,
             Dealing::Neighbours(strategy) => strategy,
-            Dealing::Tables(_) => {
+            Dealing::Search(_) => {
                 return Err(wrong_strategy(
                     "\"edge\" or \"set\"",
                     "they are not for the nearest-neighbour tests: give \"shared\", \"single\" or \"parallel\"",
@@ -127,8 +127,8 @@ fn strategy(engine: &List) -> Outcome<Dealing> {
     };
     Ok(match input::text(&name, "strategy")?.as_str() {
         "shared" => Dealing::Shared,
-        "edge" => Dealing::Tables(Strategy::Edge { beta: shape("beta", 2)?, gamma: shape("gamma", 32)? }),
-        "set" => Dealing::Tables(Strategy::Set { theta: shape("theta", 64)?, delta: shape("delta", 2)? }),
+        "edge" => Dealing::Search(SearchStrategy::Edge { beta: shape("beta", 2)?, gamma: shape("gamma", 32)? }),
+        "set" => Dealing::Search(SearchStrategy::Set { theta: shape("theta", 64)?, delta: shape("delta", 2)? }),
         "single" => Dealing::Neighbours(KnnStrategy::Single),
         "parallel" => Dealing::Neighbours(KnnStrategy::Parallel { block: shape("block", 0)? }),
         other => return Err(Failure::Input(format!("internal: there is no strategy `{other}`"))),

@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use pcgpu_core::ci::discrete::{Coded, Discrete, Rule, Statistic};
 use pcgpu_core::engine::cpu::{CpuEngine, DiscreteKernel};
-use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, Strategy};
+use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, SearchStrategy};
 use pcgpu_core::graph::Adjacency;
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::pool::default_threads;
@@ -105,8 +105,8 @@ fn main() -> Result<(), Failure> {
         options = Options { m_max: 1.0, fixed_gaps: circle, ..Options::new(p, 2.0) };
     }
     let strategy = match argument(4, "shared").split(':').collect::<Vec<_>>()[..] {
-        ["edge", beta, gamma] => Strategy::Edge { beta: beta.parse()?, gamma: gamma.parse()? },
-        _ => Strategy::Shared,
+        ["edge", beta, gamma] => SearchStrategy::Edge { beta: beta.parse()?, gamma: gamma.parse()? },
+        _ => SearchStrategy::Shared,
     };
     println!("{path}: {p} variables, {n} samples, {statistic:?}, alpha {}, {strategy:?}", options.alpha);
 

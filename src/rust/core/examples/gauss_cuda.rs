@@ -11,7 +11,7 @@ use std::time::Instant;
 use pcgpu_core::ci::gauss::{Gauss, Reading};
 use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel};
 use pcgpu_core::engine::cuda::card::device;
-use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, Strategy};
+use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, SearchStrategy};
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::pool::default_threads;
 use pcgpu_core::search::{skeleton, Method, Options};
@@ -27,9 +27,9 @@ fn main() -> Result<(), Failure> {
         _ => (Method::StableFast, Reading::StableFast),
     };
     let strategy = match strategy.as_str() {
-        "edge" => Strategy::Edge { beta: 2, gamma: 32 },
-        "set" => Strategy::Set { theta: 64, delta: 2 },
-        _ => Strategy::Shared,
+        "edge" => SearchStrategy::Edge { beta: 2, gamma: 32 },
+        "set" => SearchStrategy::Set { theta: 64, delta: 2 },
+        _ => SearchStrategy::Shared,
     };
     let (c, p, n) = correlations(file)?;
     let options = Options { method, ..Options::new(p, alpha.parse()?) };

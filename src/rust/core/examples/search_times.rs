@@ -15,7 +15,7 @@ use std::time::Instant;
 
 use pcgpu_core::ci::gauss::{Gauss, Reading};
 use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel};
-use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, Strategy};
+use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, SearchStrategy};
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::Unobserved;
 use pcgpu_core::pool::default_threads;
@@ -92,9 +92,9 @@ fn engine<'a>(
         None => return Err(format!("there is no device `{device}`").into()),
     };
     let strategy = match strategy {
-        "shared" => Strategy::Shared,
-        "edge" => Strategy::Edge { beta: 2, gamma: 32 },
-        "set" => Strategy::Set { theta: 64, delta: 2 },
+        "shared" => SearchStrategy::Shared,
+        "edge" => SearchStrategy::Edge { beta: 2, gamma: 32 },
+        "set" => SearchStrategy::Set { theta: 64, delta: 2 },
         other => return Err(format!("there is no strategy `{other}`").into()),
     };
     Ok(Box::new(CudaEngine::new(gauss, alpha, CudaOptions { ordinal, strategy, memory_budget: None })?))

@@ -19,7 +19,7 @@ use std::time::Instant;
 
 use pcgpu_core::ci::discrete::{Coded, Codes, Variable};
 use pcgpu_core::engine::cpu::selection::CpuCounting;
-use pcgpu_core::engine::cuda::selection::{CudaCounting, SelectionOptions, Strategy};
+use pcgpu_core::engine::cuda::selection::{CudaCounting, SelectionOptions, SelectionStrategy};
 use pcgpu_core::observer::{Observer, Unobserved};
 use pcgpu_core::selection::{select, CountLogs, Counting, Criterion, Machines, Samples, Selection, Selector, Shards};
 use pcgpu_core::Result;
@@ -195,7 +195,7 @@ fn run(arguments: &[String]) -> Result<bool> {
     }
     let joined = number("joined", 0.0) as usize;
     if joined > 0 {
-        let options = SelectionOptions { strategy: Strategy::Joined { threads: joined }, ..options };
+        let options = SelectionOptions { strategy: SelectionStrategy::Joined { threads: joined }, ..options };
         let mut counting = CudaCounting::new(&samples, &logs, 0..p, options)?;
         answers.push(case.time(&format!("GPU, joined by {joined} CPU threads"), &mut counting, 1)?);
     }

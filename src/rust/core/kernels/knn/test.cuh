@@ -3,7 +3,10 @@
 #pragma once
 #include "card/threads.cuh"
 
-// One launch. Addresses are of device memory.
+// An address in device memory of Ts; for the host to know what it is of.
+template <typename T> using Address = u64;
+
+// One launch. Addresses of `char` are of values in the kernel's precision, or of whole numbers as wide as its form has them.
 struct KnnArgs {
     // Samples; neighbours of the estimator; neighbours that a permutation draws from.
     u64 n, k, k_perm;
@@ -14,35 +17,40 @@ struct KnnArgs {
     // knn_slots).
     u64 first_task, end_task;
     // Columns of n values; by column the largest distance in it (infinite unless it is discrete).
-    u64 values, caps;
+    Address<char> values, caps;
     // By test: x, y, set (none: ~0), key. By set: where its members start, key.
-    u64 test_x, test_y, test_set, test_key;
-    u64 set_start, set_members, set_key;
+    Address<u32> test_x, test_y, test_set;
+    Address<uint2> test_key;
+    Address<u32> set_start, set_members;
+    Address<uint2> set_key;
     // k_perm neighbours by set and sample.
-    u64 neighbours;
+    Address<u32> neighbours;
     // Permuted x by test, permutation and sample (with planes by place); working memory for drawing permutations, `order` null
     // where shared memory has it.
-    u64 permuted, order, taken, lists;
+    Address<char> permuted, order, taken, lists;
     // Rows of distances that registers do not hold: three for each warp that sums, one for each that looks for neighbours.
-    u64 rows;
+    Address<char> rows;
     // Values in all rows of a warp.
     u64 row_values_a_warp;
     // Terms of the estimator in fixed point, by count: of a count in one space, of the joint count; that of all n samples.
-    u64 own_terms, joint_terms;
+    Address<i64> own_terms, joint_terms;
     i64 all_term;
     u64 estimator;
     // Sums of terms by test and permutation; tiles of samples a test; samples a warp takes.
-    u64 sums, tiles, samples_a_warp;
+    Address<i64> sums;
+    u64 tiles, samples_a_warp;
     // For planes (knn/planes.cuh), by column: values as whole numbers below n, by sample; samples in ascending order of their
     // values; the place of each sample in that order; for t = 0, .., n the number of values below t; and whether that is t for
     // every column and t.
-    u64 whole, sorted, places, below, plain;
+    Address<u16> whole, sorted, places, below;
+    u64 plain;
     // By test: the column that orders the samples, and where its planes start in `plane_list`, which has numbers of planes. By
     // plane: its column and the column that orders its samples.
-    u64 test_guide, test_planes, plane_list, plane_column, plane_guide;
+    Address<u32> test_guide, test_planes, plane_list, plane_column, plane_guide;
     // Planes of columns; planes of permuted x; words from row to row of a plane; bytes of a plane; ranges of rows of a plane, each
     // a thread's for a word; planes a test has.
-    u64 planes, slots, plane_stride, plane_bytes, ranges, dims;
+    Address<u32> planes, slots;
+    u64 plane_stride, plane_bytes, ranges, dims;
     // The distance of two levels; values from one permuted x to the next; permutations of a block, and at a time.
     u64 mismatch, permuted_stride, permutations_a_block, teams;
 };

@@ -9,7 +9,7 @@ use crate::support::problems::Random;
 use pcgpu_core::ci::discrete::{Coded, Discrete, Rule, Statistic};
 use pcgpu_core::ci::Batch;
 use pcgpu_core::engine::cpu::{CpuEngine, DiscreteKernel};
-use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, Strategy};
+use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, SearchStrategy};
 use pcgpu_core::graph::Adjacency;
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::Unobserved;
@@ -17,10 +17,10 @@ use pcgpu_core::search::worker::Worker;
 use pcgpu_core::search::{skeleton, Method, Options, Skeleton};
 use pcgpu_core::{DeviceKind, Error, Result};
 
-const STRATEGIES: [Strategy; 3] =
-    [Strategy::Shared, Strategy::Edge { beta: 2, gamma: 32 }, Strategy::Edge { beta: 3, gamma: 7 }];
+const STRATEGIES: [SearchStrategy; 3] =
+    [SearchStrategy::Shared, SearchStrategy::Edge { beta: 2, gamma: 32 }, SearchStrategy::Edge { beta: 3, gamma: 7 }];
 
-fn with(strategy: Strategy) -> CudaOptions {
+fn with(strategy: SearchStrategy) -> CudaOptions {
     CudaOptions { strategy, ..CudaOptions::default() }
 }
 
@@ -322,7 +322,7 @@ fn interrupts_are_heard_within_half_a_second_and_the_next_search_works() {
     // The first use of a strategy waits for the driver, which makes machine code of a level's kernels then.
     for (strategy, first) in [(0, true), (0, false), (1, true), (1, false)].map(|(i, first)| (STRATEGIES[i], first)) {
         let mut engine = CudaEngine::discrete(test, options.alpha, with(strategy)).unwrap();
-        let mut observer = StopAt(if strategy == Strategy::Shared { 4 } else { 3 }, None);
+        let mut observer = StopAt(if strategy == SearchStrategy::Shared { 4 } else { 3 }, None);
         let ended = skeleton(&mut engine, &options, &mut p_max, &mut observer);
         assert_eq!(ended.err(), Some(Error::Interrupted));
         let took = observer.1.unwrap().elapsed();
@@ -337,6 +337,6 @@ fn interrupts_are_heard_within_half_a_second_and_the_next_search_works() {
 fn the_gaussian_tests_strategy_is_refused() {
     let data = Coded::new(by_column(&[0, 1, 1, 0], 2).unwrap(), &[2, 2], false).unwrap();
     let test = Discrete::new(&data, Statistic::G2, RULES[0]);
-    let refused = CudaEngine::discrete(test, 0.05, with(Strategy::Set { theta: 64, delta: 2 })).err();
+    let refused = CudaEngine::discrete(test, 0.05, with(SearchStrategy::Set { theta: 64, delta: 2 })).err();
     assert!(matches!(refused, Some(Error::Argument { argument: "strategy", .. })), "{refused:?}");
 }

@@ -11,18 +11,18 @@ use pcgpu_core::ci::gauss::{Gauss, Reading};
 use pcgpu_core::ci::Batch;
 use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel};
 use pcgpu_core::engine::cuda::card::device;
-use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, Strategy};
+use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, SearchStrategy};
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::Unobserved;
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::search::{skeleton, Method, Options, Skeleton};
 use pcgpu_core::{DeviceKind, Error, Result};
 
-const STRATEGIES: [Strategy; 4] = [
-    Strategy::Shared,
-    Strategy::Edge { beta: 2, gamma: 32 },
-    Strategy::Set { theta: 64, delta: 2 },
-    Strategy::Edge { beta: 3, gamma: 7 },
+const STRATEGIES: [SearchStrategy; 4] = [
+    SearchStrategy::Shared,
+    SearchStrategy::Edge { beta: 2, gamma: 32 },
+    SearchStrategy::Set { theta: 64, delta: 2 },
+    SearchStrategy::Edge { beta: 3, gamma: 7 },
 ];
 
 fn reading(method: Method) -> Reading {
@@ -32,7 +32,7 @@ fn reading(method: Method) -> Reading {
     }
 }
 
-fn with(strategy: Strategy) -> CudaOptions {
+fn with(strategy: SearchStrategy) -> CudaOptions {
     CudaOptions { strategy, ..CudaOptions::default() }
 }
 
@@ -59,7 +59,7 @@ fn on_cpu(gauss: Gauss, options: &Options) -> Result<(Skeleton, Vec<f64>)> {
 }
 
 /// Runs both engines, with every strategy and some repeats, and compares them; errors must be the same, too.
-fn compare(label: &str, c: &[f64], n: f64, options: &Options, strategies: &[Strategy], repeats: usize) {
+fn compare(label: &str, c: &[f64], n: f64, options: &Options, strategies: &[SearchStrategy], repeats: usize) {
     let gauss = Gauss::new(by_column(c, options.p).unwrap(), n, reading(options.method)).unwrap();
     let cpu = on_cpu(gauss, options);
     for &strategy in strategies {
@@ -89,7 +89,7 @@ fn golden_cases() {
                 continue;
             }
             for strategy in STRATEGIES {
-                for repeat in 0..if strategy == Strategy::Shared && !emulated() { 5 } else { 1 } {
+                for repeat in 0..if strategy == SearchStrategy::Shared && !emulated() { 5 } else { 1 } {
                     let (skeleton, p_max) = on_cuda(gauss, &options, with(strategy)).unwrap();
                     case.check(&format!("{method:?} {strategy:?} {repeat}"), answer, &skeleton, &p_max);
                     compared += 1;
@@ -203,7 +203,7 @@ fn levels_beyond_the_specialised_ones() {
     let c = one_factor(p);
     for method in [Method::Stable, Method::StableFast] {
         let options = Options { method, ..Options::new(p, 0.01) };
-        compare("one factor", &c, 100_000.0, &options, &[Strategy::Shared], 1);
+        compare("one factor", &c, 100_000.0, &options, &[SearchStrategy::Shared], 1);
         let gauss = Gauss::new(by_column(&c, p).unwrap(), 100_000.0, reading(method)).unwrap();
         let (skeleton, _) = on_cuda(gauss, &options, CudaOptions::default()).unwrap();
         assert!(skeleton.tests.len() >= p - 2, "levels to {}", skeleton.tests.len() - 1);
@@ -315,7 +315,7 @@ fn interrupts_are_heard_within_half_a_second_and_the_next_search_works() {
         // The first round waits for the driver, which makes machine code of a level's kernels when they are first used.
         for first in [true, false] {
             let mut engine = CudaEngine::new(gauss, options.alpha, with(*strategy)).unwrap();
-            let mut observer = StopAt(if *strategy == Strategy::Shared { 7 } else { 4 }, None);
+            let mut observer = StopAt(if *strategy == SearchStrategy::Shared { 7 } else { 4 }, None);
             let ended = skeleton(&mut engine, &options, &mut p_max, &mut observer);
             assert_eq!(ended.err(), Some(Error::Interrupted));
             let took = observer.1.unwrap().elapsed();
@@ -350,9 +350,9 @@ fn numbers_that_make_no_block_and_cards_that_are_not_there_are_refused() {
     let c = [1.0, 0.5, 0.5, 1.0];
     let gauss = Gauss::new(by_column(&c, 2).unwrap(), 10.0, Reading::GaussCItest).unwrap();
     for strategy in [
-        Strategy::Edge { beta: 0, gamma: 1 },
-        Strategy::Edge { beta: 100, gamma: 100 },
-        Strategy::Set { theta: 1, delta: 0 },
+        SearchStrategy::Edge { beta: 0, gamma: 1 },
+        SearchStrategy::Edge { beta: 100, gamma: 100 },
+        SearchStrategy::Set { theta: 1, delta: 0 },
     ] {
         let refused = CudaEngine::new(gauss, 0.05, with(strategy)).err();
         assert!(matches!(refused, Some(Error::Argument { argument: "strategy", .. })), "{refused:?}");

@@ -19,7 +19,7 @@ use pcgpu_core::engine::cuda::card::device;
 use pcgpu_core::engine::cuda::gauss::correlation::correlation;
 use pcgpu_core::engine::cuda::knn::{KnnCudaEngine, KnnCudaOptions, KnnStrategy};
 use pcgpu_core::engine::cuda::selection::{CudaCounting, SelectionOptions};
-use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, Strategy};
+use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, SearchStrategy};
 use pcgpu_core::graph::Adjacency;
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::Unobserved;
@@ -144,10 +144,10 @@ fn gauss() {
             let gauss = Gauss::new(by_column(&c, options.p).unwrap(), 400.0, reading).unwrap();
             let options = Options { method, ..options.clone() };
             for strategy in [
-                Strategy::Shared,
-                Strategy::Edge { beta: 2, gamma: 32 },
-                Strategy::Edge { beta: 3, gamma: 7 },
-                Strategy::Set { theta: 64, delta: 2 },
+                SearchStrategy::Shared,
+                SearchStrategy::Edge { beta: 2, gamma: 32 },
+                SearchStrategy::Edge { beta: 3, gamma: 7 },
+                SearchStrategy::Set { theta: 64, delta: 2 },
             ] {
                 measure(&format!("{name} {method:?} {strategy:?}"), |budget| {
                     let options = &options;
@@ -172,7 +172,7 @@ fn discrete() {
         let test = Discrete::new(&data, Statistic::G2, Rule::Pcalg { adapt: false });
         for method in [Method::Stable, Method::StableFast] {
             let options = Options { method, ..Options::new(p, 0.3) };
-            for strategy in [Strategy::Shared, Strategy::Edge { beta: 2, gamma: 32 }] {
+            for strategy in [SearchStrategy::Shared, SearchStrategy::Edge { beta: 2, gamma: 32 }] {
                 measure(&format!("discrete {p} {method:?} {strategy:?}"), |budget| {
                     let cuda = CudaOptions { strategy, memory_budget: budget, ..CudaOptions::default() };
                     searched(&mut CudaEngine::discrete(test, options.alpha, cuda)?, &options)

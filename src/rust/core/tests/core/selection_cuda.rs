@@ -6,7 +6,7 @@ use crate::support::golden::cases;
 use crate::support::selection::{follow, recorded, simulated, sparse_and_dense};
 use crate::support::ways::ways;
 use pcgpu_core::engine::cpu::selection::CpuCounting;
-use pcgpu_core::engine::cuda::selection::{CudaCounting, SelectionOptions, Strategy};
+use pcgpu_core::engine::cuda::selection::{CudaCounting, SelectionOptions, SelectionStrategy};
 use pcgpu_core::observer::{Observer, Unobserved};
 use pcgpu_core::selection::{select, CountLogs, Counting, Criterion, Joint, Partner, Samples, Shards, Sums};
 use pcgpu_core::{DeviceError, DeviceKind, Error, Result};
@@ -65,7 +65,9 @@ fn counts_are_those_of_the_cpu() {
                     Ok(found) => found,
                     // More joint states than the paper's 16 bits number.
                     Err(Error::Argument { argument: "strategy", .. }) => {
-                        assert!(n > 65_535 && levels >= 256 && matches!(options.strategy, Strategy::Joined { .. }));
+                        assert!(
+                            n > 65_535 && levels >= 256 && matches!(options.strategy, SelectionStrategy::Joined { .. })
+                        );
                         continue;
                     }
                     Err(error) => panic!("{error}"),
@@ -87,7 +89,8 @@ fn selections_and_scores_are_those_of_the_cpu() {
     for (n, p, levels, classes) in [(97, 400, 64, 2), (90, 300, 64, 43), (2000, 100, 8, 20), (1200, 30, 256, 3)] {
         let samples = simulated(n, p, levels, classes, 11);
         let logs = CountLogs::new(n);
-        let joined = SelectionOptions { strategy: Strategy::Joined { threads: 2 }, ..SelectionOptions::default() };
+        let joined =
+            SelectionOptions { strategy: SelectionStrategy::Joined { threads: 2 }, ..SelectionOptions::default() };
         for criterion in Criterion::ALL {
             let k = if emulated() { 4 } else { 20 };
             let mut cpu = CpuCounting::new(&samples, &logs, 0..p, 2);

@@ -1,5 +1,7 @@
 //! What the host shares with the kernels. Written by tools/build-kernels from the kernels' sources.
 
+use super::pointer::DevicePtr;
+
 /// `WARP` of kernels/card/threads.cuh: threads of a warp.
 pub(super) const WARP: u32 = 32;
 
@@ -243,43 +245,43 @@ pub(super) struct SearchArgs {
     /// 32-bit words of a bit row, an even number
     pub words: u64,
     /// correlations, p x p
-    pub c: u64,
+    pub c: DevicePtr<f64>,
     /// bit rows, p x words
-    pub graph: u64,
+    pub graph: DevicePtr<u32>,
     /// bit rows of the pairs that may be adjacent at all; null: all of them
-    pub start: u64,
+    pub start: DevicePtr<u32>,
     /// bit rows of the pairs that are never tested; null: none
-    pub fixed: u64,
+    pub fixed: DevicePtr<u32>,
     /// bit rows of the pairs that the empty set separates
-    pub empty: u64,
+    pub empty: DevicePtr<u32>,
     /// packed: the pair x < y at y (y - 1) / 2 + x
-    pub p_max: u64,
+    pub p_max: DevicePtr<f64>,
     /// by row
-    pub degree: u64,
+    pub degree: DevicePtr<u32>,
     /// by row: where its list starts; p + 1 of them
-    pub offset: u64,
+    pub offset: DevicePtr<u64>,
     /// neighbours, ascending, row after row
-    pub list: u64,
+    pub list: DevicePtr<u32>,
     /// sets of one: by list entry of the smaller vertex
-    pub verdict: u64,
+    pub verdict: DevicePtr<u32>,
     /// by list entry: what the level learns of that side (search/slots.cuh)
-    pub slot: u64,
+    pub slot: DevicePtr<u8>,
     /// by list entry x -> y: index of the entry y -> x
-    pub twin: u64,
+    pub twin: DevicePtr<u32>,
     /// by row: number of its first item of work; p + 1 of them
-    pub first_item: u64,
+    pub first_item: DevicePtr<u64>,
     /// sets of one, by row: number of its records in `log`. The memory of `degree`, which is not needed then
-    pub record_count: u64,
+    pub record_count: DevicePtr<u32>,
     /// sets of one, by row: number of its first record; p + 1 of them. The memory of `first_item`, likewise
-    pub first_record: u64,
+    pub first_record: DevicePtr<u64>,
     /// n over k at k * binomial_stride + n, saturating
-    pub binomial: u64,
+    pub binomial: DevicePtr<u64>,
     pub binomial_stride: u64,
     /// records (row, other, members)
-    pub log: u64,
-    pub report: u64,
+    pub log: DevicePtr<u32>,
+    pub report: DevicePtr<Report>,
     /// working memory that shared memory does not hold; null: none
-    pub scratch: u64,
+    pub scratch: DevicePtr<u8>,
     /// working memory of a warp, there or in shared memory (Gaussian test)
     pub warp_bytes: u64,
     /// members of a conditioning set
@@ -328,12 +330,12 @@ pub(super) struct SearchArgs {
     /// a missing correlation separates ("stable.fast": NAdelete)
     pub missing_separates: u64,
     /// x, y of each
-    pub pairs: u64,
+    pub pairs: DevicePtr<u32>,
     /// where each set ends in `sets`
-    pub set_ends: u64,
-    pub sets: u64,
+    pub set_ends: DevicePtr<u64>,
+    pub sets: DevicePtr<u32>,
     /// p of each
-    pub answers: u64,
+    pub answers: DevicePtr<f64>,
     /// number of questions
     pub count: u64,
 }
@@ -343,15 +345,15 @@ pub(super) struct SearchArgs {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct DiscreteArgs {
     pub a: SearchArgs,
-    pub codes: u64,
+    pub codes: DevicePtr<u8>,
     /// by variable: byte where its codes start, a multiple of 16; plus 1 where a code takes two bytes
-    pub column: u64,
+    pub column: DevicePtr<u64>,
     /// by variable: number of levels, which is also the code of a missing value
-    pub levels: u64,
+    pub levels: DevicePtr<u32>,
     /// bit planes of the variables with few levels
-    pub planes: u64,
+    pub planes: DevicePtr<[u32; 4]>,
     /// by variable: element where its planes start, one plane a level; NEVER: it has none
-    pub plane: u64,
+    pub plane: DevicePtr<u64>,
     /// elements of a plane
     pub plane_size: u64,
     /// tables of up to this many cells are counted by planes
@@ -382,7 +384,7 @@ pub(super) struct DiscreteArgs {
     /// members of the largest set
     pub largest_set: u64,
     /// records for the CPU: x, y, slot (2 words), key (2 words), members
-    pub asked: u64,
+    pub asked: DevicePtr<u32>,
     /// blocks take no more work once there are this many records
     pub asked_most: u64,
 }
@@ -403,51 +405,51 @@ pub(super) struct KnnArgs {
     pub first_task: u64,
     pub end_task: u64,
     /// Columns of n values; by column the largest distance in it (infinite unless it is discrete).
-    pub values: u64,
-    pub caps: u64,
+    pub values: DevicePtr<u8>,
+    pub caps: DevicePtr<u8>,
     /// By test: x, y, set (none: ~0), key. By set: where its members start, key.
-    pub test_x: u64,
-    pub test_y: u64,
-    pub test_set: u64,
-    pub test_key: u64,
-    pub set_start: u64,
-    pub set_members: u64,
-    pub set_key: u64,
+    pub test_x: DevicePtr<u32>,
+    pub test_y: DevicePtr<u32>,
+    pub test_set: DevicePtr<u32>,
+    pub test_key: DevicePtr<[u32; 2]>,
+    pub set_start: DevicePtr<u32>,
+    pub set_members: DevicePtr<u32>,
+    pub set_key: DevicePtr<[u32; 2]>,
     /// k_perm neighbours by set and sample.
-    pub neighbours: u64,
+    pub neighbours: DevicePtr<u32>,
     /// Permuted x by test, permutation and sample (with planes by place); working memory for drawing permutations, `order` null where shared memory has it.
-    pub permuted: u64,
-    pub order: u64,
-    pub taken: u64,
-    pub lists: u64,
+    pub permuted: DevicePtr<u8>,
+    pub order: DevicePtr<u8>,
+    pub taken: DevicePtr<u8>,
+    pub lists: DevicePtr<u8>,
     /// Rows of distances that registers do not hold: three for each warp that sums, one for each that looks for neighbours.
-    pub rows: u64,
+    pub rows: DevicePtr<u8>,
     /// Values in all rows of a warp.
     pub row_values_a_warp: u64,
     /// Terms of the estimator in fixed point, by count: of a count in one space, of the joint count; that of all n samples.
-    pub own_terms: u64,
-    pub joint_terms: u64,
+    pub own_terms: DevicePtr<i64>,
+    pub joint_terms: DevicePtr<i64>,
     pub all_term: i64,
     pub estimator: u64,
     /// Sums of terms by test and permutation; tiles of samples a test; samples a warp takes.
-    pub sums: u64,
+    pub sums: DevicePtr<i64>,
     pub tiles: u64,
     pub samples_a_warp: u64,
     /// For planes (knn/planes.cuh), by column: values as whole numbers below n, by sample; samples in ascending order of their values; the place of each sample in that order; for t = 0, .., n the number of values below t; and whether that is t for every column and t.
-    pub whole: u64,
-    pub sorted: u64,
-    pub places: u64,
-    pub below: u64,
+    pub whole: DevicePtr<u16>,
+    pub sorted: DevicePtr<u16>,
+    pub places: DevicePtr<u16>,
+    pub below: DevicePtr<u16>,
     pub plain: u64,
     /// By test: the column that orders the samples, and where its planes start in `plane_list`, which has numbers of planes. By plane: its column and the column that orders its samples.
-    pub test_guide: u64,
-    pub test_planes: u64,
-    pub plane_list: u64,
-    pub plane_column: u64,
-    pub plane_guide: u64,
+    pub test_guide: DevicePtr<u32>,
+    pub test_planes: DevicePtr<u32>,
+    pub plane_list: DevicePtr<u32>,
+    pub plane_column: DevicePtr<u32>,
+    pub plane_guide: DevicePtr<u32>,
     /// Planes of columns; planes of permuted x; words from row to row of a plane; bytes of a plane; ranges of rows of a plane, each a thread's for a word; planes a test has.
-    pub planes: u64,
-    pub slots: u64,
+    pub planes: DevicePtr<u32>,
+    pub slots: DevicePtr<u32>,
     pub plane_stride: u64,
     pub plane_bytes: u64,
     pub ranges: u64,
@@ -468,11 +470,11 @@ pub(super) struct CorrelationArgs {
     /// columns
     pub p: u64,
     /// n x p, column by column; becomes the centred and scaled columns
-    pub x: u64,
+    pub x: DevicePtr<f64>,
     /// p x p
-    pub c: u64,
+    pub c: DevicePtr<f64>,
     /// p sums of squares
-    pub squares: u64,
+    pub squares: DevicePtr<f64>,
     /// the first tile of this launch, as `tile_at` numbers them
     pub first_tile: u64,
 }
@@ -484,40 +486,40 @@ pub(super) struct SelectionArgs {
     /// samples
     pub n: u64,
     /// codes of the features
-    pub data: u64,
-    pub features: u64,
+    pub data: DevicePtr<u8>,
+    pub features: DevicePtr<Feature>,
     /// features of this launch
     pub first: u64,
     pub count: u64,
     /// by sample: its row, the number of (g, y); 16 bits each, 32 for `count_device`
-    pub rows: u64,
+    pub rows: DevicePtr<u8>,
     /// by sample: its group, the number of g; as wide
-    pub groups: u64,
+    pub groups: DevicePtr<u8>,
     /// by group: its first row; then the number of rows
-    pub starts: u64,
+    pub starts: DevicePtr<u32>,
     /// by row: number of samples
-    pub totals: u64,
+    pub totals: DevicePtr<u32>,
     pub row_count: u64,
     pub group_count: u64,
     /// groups of a slice
     pub slice: u64,
     /// t(c), c = 0 ... n
-    pub logs: u64,
+    pub logs: DevicePtr<i64>,
     /// t(c + 1) - t(c), c = 0 ... n - 1
-    pub steps: u64,
-    pub sums: u64,
+    pub steps: DevicePtr<i64>,
+    pub sums: DevicePtr<[i64; 2]>,
     /// `count_device`: a table a block
-    pub tables: u64,
+    pub tables: DevicePtr<u32>,
     /// words of such a table
     pub table_words: u64,
     /// `total` and `modes`: counters that shared memory holds
     pub shared_counters: u64,
     /// `join`: codes of g; null: g has one level
-    pub partner: u64,
+    pub partner: DevicePtr<u8>,
     /// whether these have 16 bits
     pub partner_wide: u64,
     /// by sample: the level of y
-    pub classes: u64,
+    pub classes: DevicePtr<u16>,
     pub class_count: u64,
     /// tables of more than n * stepwise / 256 cells are added up while they grow
     pub stepwise: u64,

@@ -4,9 +4,10 @@
 //! * [`card`]: what every test needs of a card: device, memory, plan, copies, compiled kernels.
 //! * `search`: PC-stable, with the graph and all answers on the card until the end.
 //! * [`gauss`], `discrete`: the levels of a search and arbitrary questions, for the Gaussian test and for discrete variables;
-//!   [`gauss::correlation`] makes the correlation matrix of data.
+//!   `questions`: how a batch of questions is launched; [`gauss::correlation`] makes the correlation matrix of data.
 //! * [`knn`]: the nearest-neighbour test. [`selection`]: the counts of a feature selection.
-//! * `arguments`: structs, constants and sizes that host and kernels share; the kernels' sources are in kernels/.
+//! * `arguments`: structs, constants and sizes that host and kernels share; `pointer`: addresses in device memory. The kernels' sources
+//!   are in kernels/.
 
 #[rustfmt::skip]
 mod arguments;
@@ -14,6 +15,8 @@ pub mod card;
 mod discrete;
 pub mod gauss;
 pub mod knn;
+mod pointer;
+mod questions;
 mod search;
 pub mod selection;
 
@@ -31,15 +34,16 @@ use crate::search::shards::Work;
 use crate::search::worker::{Alone, Column, Marginals, Worker};
 use crate::search::Options;
 use crate::{Error, Result};
+use card::buffer::Buffer;
 use card::held::{Held, Holds};
 use card::kernels::WARP;
-use card::memory::Buffer;
-use card::plan::Plan;
+use card::plan::MemoryPlan;
 use discrete::counting::Coding;
+use pointer::DevicePtr;
 
 /// How the tests of a level are handed out on the GPU. All strategies give the same answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Strategy {
+pub enum SearchStrategy {
     /// Ours: a set is tested for all pairs of its row at once. The Gaussian test starts from covariances given the set's prefix;
     /// tests of discrete variables compute the strata of the samples once.
     Shared,
@@ -67,14 +71,14 @@ pub struct CudaOptions {
     /// Number of the card, from 0.
     pub ordinal: usize,
     /// How to hand out the tests.
-    pub strategy: Strategy,
+    pub strategy: SearchStrategy,
     /// Most bytes of device memory that a search may use; none: what is free.
     pub memory_budget: Option<u64>,
 }
 
 impl Default for CudaOptions {
     fn default() -> Self {
-        CudaOptions { ordinal: 0, strategy: Strategy::Shared, memory_budget: None }
+        CudaOptions { ordinal: 0, strategy: SearchStrategy::Shared, memory_budget: None }
     }
 }
 
@@ -82,9 +86,9 @@ impl CudaOptions {
     fn check(&self) -> Result<()> {
         // A block could have 1024 threads, but their working memory must fit.
         let threads = match self.strategy {
-            Strategy::Shared => 1,
-            Strategy::Edge { beta, gamma } => u64::from(beta) * u64::from(gamma),
-            Strategy::Set { theta, delta } => u64::from(theta) * u64::from(delta.min(1)),
+            SearchStrategy::Shared => 1,
+            SearchStrategy::Edge { beta, gamma } => u64::from(beta) * u64::from(gamma),
+            SearchStrategy::Set { theta, delta } => u64::from(theta) * u64::from(delta.min(1)),
         };
         if threads == 0 || threads > 256 {
             return Err(Error::Argument {
@@ -99,7 +103,7 @@ impl CudaOptions {
 }
 
 /// The size of a block that has working memory.
-struct Room {
+struct BlockSize {
     threads: u32,
     /// Bytes of shared memory of a block.
     shared: u64,
@@ -107,7 +111,7 @@ struct Room {
 
 /// The test that an engine runs.
 #[derive(Clone, Copy, Debug)]
-enum Test<'a> {
+enum CudaTest<'a> {
     Gauss(Gauss<'a>),
     Discrete(Discrete<'a>),
 }
@@ -116,12 +120,12 @@ enum Test<'a> {
 ///
 /// Its answers are the CPU engine's: the same graph, separating sets and counts, and p-values to 1e-9.
 pub struct CudaEngine<'a> {
-    test: Test<'a>,
+    test: CudaTest<'a>,
     alpha: f64,
     options: CudaOptions,
     held: Held,
     /// Where the correlations are on the card, once they are.
-    correlations: Option<u64>,
+    correlations: Option<DevicePtr<f64>>,
     /// Likewise the level codes.
     coding: Option<Coding>,
 }
@@ -133,25 +137,25 @@ impl<'a> CudaEngine<'a> {
     /// [`Error::Device`] where no card can be used, [`Error::Argument`] where there is no card `ordinal` or the strategy's
     /// numbers do not make a block of 1 to 256 threads.
     pub fn new(gauss: Gauss<'a>, alpha: f64, options: CudaOptions) -> Result<Self> {
-        Self::open(Test::Gauss(gauss), alpha, options)
+        Self::open(CudaTest::Gauss(gauss), alpha, options)
     }
 
     /// Likewise a test of discrete variables.
     ///
     /// # Errors
-    /// Those of [`CudaEngine::new`], and [`Error::Argument`] for [`Strategy::Set`], which only the Gaussian test has.
+    /// Those of [`CudaEngine::new`], and [`Error::Argument`] for [`SearchStrategy::Set`], which only the Gaussian test has.
     pub fn discrete(test: Discrete<'a>, alpha: f64, options: CudaOptions) -> Result<Self> {
-        if let Strategy::Set { .. } = options.strategy {
+        if let SearchStrategy::Set { .. } = options.strategy {
             return Err(Error::Argument {
                 argument: "strategy",
                 value: format!("{:?}", options.strategy),
                 mend: "it is the Gaussian test's: give \"shared\" or \"edge\" for discrete variables".into(),
             });
         }
-        Self::open(Test::Discrete(test), alpha, options)
+        Self::open(CudaTest::Discrete(test), alpha, options)
     }
 
-    fn open(test: Test<'a>, alpha: f64, options: CudaOptions) -> Result<Self> {
+    fn open(test: CudaTest<'a>, alpha: f64, options: CudaOptions) -> Result<Self> {
         options.check()?;
         let held = Held::open(options.ordinal, Pool::at_most(default_threads()), options.memory_budget)?;
         Ok(CudaEngine { test, alpha, options, held, correlations: None, coding: None })
@@ -164,17 +168,17 @@ impl<'a> CudaEngine<'a> {
     }
 
     /// The largest plan of the card's memory so far.
-    pub fn plan(&self) -> &Plan {
+    pub fn plan(&self) -> &MemoryPlan {
         self.held.largest_plan()
     }
 
     /// Copies the correlations to the card, once.
-    fn upload_correlations(&mut self, gauss: &Gauss) -> Result<u64> {
+    fn upload_correlations(&mut self, gauss: &Gauss) -> Result<DevicePtr<f64>> {
         if let Some(at) = self.correlations {
             return Ok(at);
         }
         let matrix = gauss.matrix();
-        let at = self.held.device(Buffer::Data)?;
+        let at = self.held.device(Buffer::Data)?.cast();
         self.held.send(at, matrix)?;
         self.correlations = Some(at);
         Ok(at)
@@ -182,19 +186,19 @@ impl<'a> CudaEngine<'a> {
 
     /// Places the working memory of warps, `doubles` each: in shared memory where that of a block of `threads`, or of one warp,
     /// fits, else in the device memory that is planned for it.
-    fn working_memory(&mut self, args: &mut SearchArgs, doubles: u64, threads: u32) -> Result<Room> {
+    fn working_memory(&mut self, args: &mut SearchArgs, doubles: u64, threads: u32) -> Result<BlockSize> {
         let bytes = 8 * doubles;
-        args.scratch = 0;
+        args.scratch = DevicePtr::NULL;
         args.warp_bytes = bytes;
         let limit = u64::from(self.held.card.shared_limit);
         for threads in [threads, WARP] {
             let shared = bytes * u64::from(threads / WARP);
             if shared <= limit {
-                return Ok(Room { threads, shared });
+                return Ok(BlockSize { threads, shared });
             }
         }
         args.scratch = self.held.device(Buffer::Scratch)?;
-        Ok(Room { threads: WARP, shared: 0 })
+        Ok(BlockSize { threads: WARP, shared: 0 })
     }
 
     /// Bytes of device memory that `working_memory` takes for `warps`.
@@ -215,16 +219,16 @@ impl Holds for CudaEngine<'_> {
 impl Asker for CudaEngine<'_> {
     fn batch(&self) -> usize {
         match self.test {
-            Test::Gauss(_) => 1 << 17,
+            CudaTest::Gauss(_) => 1 << 17,
             // Enough blocks for a large card, and few enough tests that few are asked in vain.
-            Test::Discrete(test) => (1 << 28) / test.data().n().clamp(1 << 12, 1 << 18),
+            CudaTest::Discrete(test) => (1 << 28) / test.data().n().clamp(1 << 12, 1 << 18),
         }
     }
 
     fn ask(&mut self, batch: &Batch, watch: &mut dyn FnMut(f64) -> Result<()>) -> Result<Vec<Reply>> {
         self.watched(|engine| match engine.test {
-            Test::Gauss(gauss) => gauss::batch::replies(engine, &gauss, batch, watch),
-            Test::Discrete(test) => discrete::asked::replies(engine, &test, batch, watch),
+            CudaTest::Gauss(gauss) => gauss::batch::replies(engine, &gauss, batch, watch),
+            CudaTest::Discrete(test) => discrete::asked::replies(engine, &test, batch, watch),
         })
     }
 }
@@ -242,9 +246,9 @@ impl Worker for CudaEngine<'_> {
     fn marginal(&mut self, level: &Marginals, columns: Vec<Column>, observer: &mut dyn Observer) -> Result<()> {
         match self.test {
             // The host has the correlations.
-            Test::Gauss(gauss) => CpuEngine::new(GaussKernel::new(gauss, self.alpha), self.held.pool.clone())
+            CudaTest::Gauss(gauss) => CpuEngine::new(GaussKernel::new(gauss, self.alpha), self.held.pool.clone())
                 .marginal(level, columns, observer),
-            Test::Discrete(_) => batched::marginal(self, level, columns, observer),
+            CudaTest::Discrete(_) => batched::marginal(self, level, columns, observer),
         }
     }
 

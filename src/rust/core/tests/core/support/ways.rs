@@ -1,13 +1,13 @@
 //! Ways to run feature selection on a GPU that take other paths through the kernels: shared by the tests and by
 //! `examples/selection.rs`, which checks them under the sanitizers.
 
-use pcgpu_core::engine::cuda::selection::{SelectionOptions, Strategy};
+use pcgpu_core::engine::cuda::selection::{SelectionOptions, SelectionStrategy};
 
 /// Every form of the tables: in shared memory, in slices of it, in device memory; read when full or added up stepwise; and
 /// CUDA-JMI's own scheme.
 pub fn ways() -> Vec<SelectionOptions> {
     let own = SelectionOptions::default();
-    let joined = Strategy::Joined { threads: 3 };
+    let joined = SelectionStrategy::Joined { threads: 3 };
     vec![
         own,
         SelectionOptions { stepwise_from: 0.0, ..own },

@@ -4,7 +4,7 @@ use super::kernels::{inflated, MODULES};
 
 /// The version of the kernels' PTX and the oldest card that it is for, such as "PTX 8.0 for sm_75"; empty without kernels.
 pub fn kernels() -> String {
-    let text = MODULES.first().map_or_else(String::new, |(_, ptx, _)| inflated(ptx));
+    let text = MODULES.first().map_or_else(String::new, |module| inflated(module.ptx));
     let directive =
         |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).map(|value| value.trim().to_string());
     match (directive(".version"), directive(".target")) {

@@ -3,9 +3,12 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::device::{self, Card};
-use super::memory::{Buffer, Memory};
-use super::plan::{limit, out_of_memory, Plan};
+use super::buffer::{Buffer, BufferId};
+use super::driver::guarded;
+use super::memory::Memory;
+use super::opened::Card;
+use super::plan::{limit, out_of_memory, MemoryPlan};
+use crate::engine::cuda::pointer::{DevicePtr, Plain};
 use crate::error::{DeviceError, DeviceKind};
 use crate::pool::Pool;
 use crate::{Error, Result};
@@ -20,14 +23,16 @@ pub(in crate::engine::cuda) struct Held {
     /// Threads of the CPU that help.
     pub pool: Pool,
     memory: Option<Memory>,
+    /// Whether a copy from pinned memory may be under way on the stream.
+    sending: bool,
     /// Bytes of the card that may be used; none: what is free.
     budget: Option<u64>,
     /// The memory that what runs next needs.
-    pub plan: Plan,
+    pub plan: MemoryPlan,
     /// By use, the most that was committed so far.
-    all: Plan,
+    all: MemoryPlan,
     /// `all` while that fits the card, else the largest plan that was committed.
-    largest: Plan,
+    largest: MemoryPlan,
     /// Whether memory ran out: it is then freed at the end, as it may be in the way of others.
     short: bool,
     /// Whether the card failed: nothing on it can then be relied on.
@@ -44,7 +49,19 @@ impl Held {
         memory.begin();
         let (plan, all, largest) = Default::default();
         let looked = Instant::now();
-        Ok(Held { card, pool, memory: Some(memory), budget, plan, all, largest, short: false, failed: false, looked })
+        Ok(Held {
+            card,
+            pool,
+            memory: Some(memory),
+            sending: false,
+            budget,
+            plan,
+            all,
+            largest,
+            short: false,
+            failed: false,
+            looked,
+        })
     }
 
     pub fn memory(&mut self) -> &mut Memory {
@@ -73,19 +90,72 @@ impl Held {
 
     /// The address of the device memory for a use, as planned and committed. It keeps its contents if it was large enough, else
     /// they are undefined.
-    pub fn device(&mut self, what: Buffer) -> Result<u64> {
+    pub fn device<T>(&mut self, what: Buffer<T>) -> Result<DevicePtr<T>> {
+        let what = BufferId::from(what);
         let bytes = self.plan.of(what);
         debug_assert!(bytes > 0, "{what:?} is not planned");
-        self.memory().device(what, bytes)
+        Ok(DevicePtr::at(self.memory().device(what, bytes)?))
+    }
+
+    /// Checks the place of a copy of `count` elements.
+    ///
+    /// # Panics
+    /// Where they are not all in one piece of the device memory that this run was given: the copy would go beyond it.
+    pub(super) fn check<T>(&self, at: DevicePtr<T>, count: usize) {
+        let within = self.memory.as_ref().is_some_and(|memory| memory.has(at, count));
+        assert!(within, "{count} elements at {at:?} are not in the memory of this run");
+    }
+
+    /// Copies `from` to the device, once what was put on the stream before is done; `from` may change on return.
+    pub fn upload<T: Copy>(&self, to: DevicePtr<T>, from: &[T]) -> Result<()> {
+        self.check(to, from.len());
+        // SAFETY: there is room, as checked. Only who has made a slice of pinned memory could hand it to this, and
+        // `Held::upload_pinned` is for that.
+        unsafe { self.card.upload(to, from) }
+    }
+
+    /// Likewise from pinned memory, which the card still reads on return.
+    ///
+    /// # Safety
+    /// `from` must not be written before the stream is synchronised. It is not freed before: see [`Held::pinned`].
+    pub unsafe fn upload_pinned<T: Copy>(&mut self, to: DevicePtr<T>, from: &[T]) -> Result<()> {
+        self.check(to, from.len());
+        self.sending = true;
+        self.card.upload(to, from)
+    }
+
+    /// Copies from the device, once what was put on the stream before is done, and waits for it.
+    pub fn fetch<T: Plain>(&mut self, from: DevicePtr<T>, to: &mut [T], doing: &str) -> Result<()> {
+        self.check(from, to.len());
+        // SAFETY: as many elements are there, as checked, and `to` is not given back before the stream is synchronised.
+        unsafe { self.card.download(from, to.as_mut_ptr(), to.len())? };
+        self.synchronize(doing)
+    }
+
+    /// Pinned memory of at least `bytes`, that which was given before if it is large enough. No copy is under way from there;
+    /// [`Held::bring`] leaves none under way to there.
+    pub fn pinned(&mut self, bytes: usize) -> Result<*mut u8> {
+        if self.sending {
+            self.synchronize("copying to the GPU")?;
+        }
+        // SAFETY: the stream has come to rest since the last copy from there.
+        unsafe { self.memory().pinned(bytes) }
+    }
+
+    /// Waits until all that was put on the stream is done.
+    pub fn synchronize(&mut self, doing: &str) -> Result<()> {
+        self.card.synchronize(doing)?;
+        self.sending = false;
+        Ok(())
     }
 
     /// The largest plan so far: what ran was allocated no more.
-    pub fn largest_plan(&self) -> &Plan {
+    pub fn largest_plan(&self) -> &MemoryPlan {
         &self.largest
     }
 
     /// Bytes that may be planned for these uses, beside what is planned for all others.
-    pub fn room(&mut self, uses: &[Buffer]) -> Result<u64> {
+    pub fn room(&mut self, uses: &[BufferId]) -> Result<u64> {
         let others = self.plan.total() - uses.iter().map(|&what| self.plan.of(what)).sum::<u64>();
         Ok(limit(self.available()?, self.budget).saturating_sub(others))
     }
@@ -114,6 +184,7 @@ impl Held {
             }
             std::thread::sleep(Duration::from_micros(50));
         }
+        self.sending = false;
         if self.looked.elapsed() <= WATCH {
             return Ok(());
         }
@@ -144,10 +215,16 @@ impl Drop for Held {
         if self.failed {
             self.card.abandon();
         } else if self.card.is_ours() && self.card.bind().is_ok() {
-            if memory.is_modest() && !self.short {
-                self.card.keep_memory(memory);
-            } else {
-                memory.free();
+            if self.sending && self.card.synchronize("ending what ran").is_err() {
+                return self.card.abandon();
+            }
+            // SAFETY: every run has ended by waiting for the stream, if need be in `note`; what was sent since has arrived.
+            unsafe {
+                if memory.is_modest() && !self.short {
+                    self.card.keep_memory(memory);
+                } else {
+                    memory.free();
+                }
             }
         }
     }
@@ -165,7 +242,7 @@ pub(in crate::engine::cuda) trait Holds {
 
     /// Binds the card to this thread and calls `run`; notes how that ended.
     fn watched<T>(&mut self, run: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        let outcome = device::guarded(|| {
+        let outcome = guarded(|| {
             self.held().card.bind()?;
             run(self)
         });

@@ -3,77 +3,115 @@
 use std::collections::HashMap;
 use std::ffi::{c_void, CString};
 use std::io::Read;
+use std::marker::PhantomData;
 use std::sync::{Mutex, PoisonError};
 
 use cudarc::driver::{result, sys};
 use flate2::read::GzDecoder;
 
-use super::device::failure;
+use super::driver::failure;
+use crate::engine::cuda::arguments::{CorrelationArgs, DiscreteArgs, KnnArgs, SearchArgs, SelectionArgs};
 use crate::Result;
 
 pub(in crate::engine::cuda) use crate::engine::cuda::arguments::WARP;
 
-/// A source file: its folder and name in kernels/, its gzipped PTX as made by `tools/build-kernels`, its entry points.
-type Module = (&'static str, &'static [u8], &'static [&'static str]);
+/// A source file of kernels.
+pub(in crate::engine::cuda) struct Module {
+    pub name: &'static str,
+    /// Its gzipped PTX as made by `tools/build-kernels`.
+    pub ptx: &'static [u8],
+    /// Its kernels.
+    entries: &'static [&'static str],
+    /// Bytes of the struct that each of them takes.
+    #[cfg(test)]
+    argument: usize,
+}
 
-macro_rules! module {
-    ($name:literal, $($entry:literal),+ $(,)?) => {
-        ($name, include_bytes!(concat!("../../../../kernels/ptx/", $name, ".ptx.gz")), &[$($entry),+])
+/// A kernel, which takes one `A`: launched with any other struct, it would read addresses that are none.
+pub(in crate::engine::cuda) struct Kernel<A> {
+    name: &'static str,
+    takes: PhantomData<fn(&A)>,
+}
+
+impl<A> Clone for Kernel<A> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<A> Copy for Kernel<A> {}
+
+/// A kernel, and how many run it.
+pub(in crate::engine::cuda) struct Launch<A> {
+    pub kernel: Kernel<A>,
+    /// Blocks of the grid (x, y).
+    pub blocks: (u32, u32),
+    /// Threads of a block.
+    pub threads: u32,
+    /// Bytes of dynamic shared memory of a block.
+    pub shared: u64,
+}
+
+impl<A> Kernel<A> {
+    /// Its name in the sources.
+    pub fn name(self) -> &'static str {
+        self.name
+    }
+
+    /// A launch of it: a grid of `blocks` (x, y), of `threads` each, with `shared` bytes of dynamic shared memory each.
+    pub fn on(self, blocks: (u32, u32), threads: u32, shared: u64) -> Launch<A> {
+        Launch { kernel: self, blocks, threads, shared }
+    }
+}
+
+/// Defines the modules: the file, what its kernels take, its kernels.
+macro_rules! modules {
+    ($($file:literal $argument:ty: $($entry:ident)+;)+) => {
+        /// All modules.
+        pub(in crate::engine::cuda) const MODULES: &[Module] = &[$(Module {
+            name: $file,
+            ptx: include_bytes!(concat!("../../../../kernels/ptx/", $file, ".ptx.gz")),
+            entries: &[$(stringify!($entry)),+],
+            #[cfg(test)]
+            argument: size_of::<$argument>(),
+        }),+];
+
+        // Named as in the kernels' sources, where a search shall find them.
+        $(#[allow(non_upper_case_globals)]
+        impl Kernel<$argument> {
+            $(pub const $entry: Self = Kernel { name: stringify!($entry), takes: PhantomData };)+
+        })+
     };
 }
 
-/// All modules.
-pub(in crate::engine::cuda) const MODULES: &[Module] = &[
-    module!("search/graph", "mirror", "pick", "degrees", "offsets", "log_offsets", "items", "fill", "removal"),
-    module!("gauss/marginal", "marginal", "raise_marginal"),
-    module!("gauss/single", "single", "settle_single", "log_single"),
-    module!("gauss/shared_2", "shared_2"),
-    module!("gauss/shared_3", "shared_3"),
-    module!("gauss/shared_4", "shared_4"),
-    module!("gauss/shared_5", "shared_5"),
-    module!("gauss/shared_6", "shared_6"),
-    module!("gauss/shared_7", "shared_7"),
-    module!("gauss/shared_8", "shared_8"),
-    module!("gauss/shared_any", "shared_any"),
-    module!("gauss/papers", "edge", "set"),
-    module!("gauss/settle", "slots", "settle"),
-    module!("gauss/batch", "batch"),
-    module!("discrete/marginal", "dis_planes", "dis_begin", "dis_marginal", "dis_removal"),
-    module!("discrete/level", "dis_items", "dis_close", "dis_count", "dis_planes_count", "dis_edge"),
-    module!("discrete/settle", "dis_slots", "dis_answer", "dis_settle"),
-    module!("discrete/batch", "dis_batch"),
-    module!("knn/single", "knn_neighbours_f", "knn_permute_f", "knn_paper_f"),
-    module!(
-        "knn/planes",
-        "knn_permute_p",
-        "knn_planes",
-        "knn_slots",
-        "knn_shared_0",
-        "knn_shared_1",
-        "knn_shared_2",
-        "knn_shared_3",
-        "knn_shared_more",
-        "knn_slots_0",
-        "knn_slots_1",
-        "knn_slots_2",
-        "knn_slots_3",
-        "knn_slots_more"
-    ),
-    module!(
-        "knn/double",
-        "knn_neighbours_d",
-        "knn_permute_d",
-        "knn_sums_d2",
-        "knn_sums_d8",
-        "knn_sums_d16",
-        "knn_sums_d32",
-        "knn_sums_d0",
-        "knn_paper_d"
-    ),
-    module!("gauss/correlation", "cor_centre", "cor_product", "cor_squares", "cor_finish"),
-    module!("selection/step", "count_8", "count_16", "count_32", "join_16", "join_32", "total_16", "total_32", "modes"),
-    module!("selection/large", "slices_16", "slices_32", "count_device"),
-];
+modules! {
+    "search/graph" SearchArgs: mirror pick degrees offsets log_offsets items fill removal;
+    "gauss/marginal" SearchArgs: marginal raise_marginal;
+    "gauss/single" SearchArgs: single settle_single log_single;
+    "gauss/shared_2" SearchArgs: shared_2;
+    "gauss/shared_3" SearchArgs: shared_3;
+    "gauss/shared_4" SearchArgs: shared_4;
+    "gauss/shared_5" SearchArgs: shared_5;
+    "gauss/shared_6" SearchArgs: shared_6;
+    "gauss/shared_7" SearchArgs: shared_7;
+    "gauss/shared_8" SearchArgs: shared_8;
+    "gauss/shared_any" SearchArgs: shared_any;
+    "gauss/papers" SearchArgs: edge set;
+    "gauss/settle" SearchArgs: slots settle;
+    "gauss/batch" SearchArgs: batch;
+    "discrete/marginal" DiscreteArgs: dis_planes dis_begin dis_marginal dis_removal;
+    "discrete/level" DiscreteArgs: dis_items dis_close dis_count dis_planes_count dis_edge;
+    "discrete/settle" DiscreteArgs: dis_slots dis_answer dis_settle;
+    "discrete/batch" DiscreteArgs: dis_batch;
+    "knn/single" KnnArgs: knn_neighbours_f knn_permute_f knn_paper_f;
+    "knn/planes" KnnArgs: knn_permute_p knn_planes knn_slots knn_shared_0 knn_shared_1 knn_shared_2 knn_shared_3
+        knn_shared_more knn_slots_0 knn_slots_1 knn_slots_2 knn_slots_3 knn_slots_more;
+    "knn/double" KnnArgs: knn_neighbours_d knn_permute_d knn_sums_d2 knn_sums_d8 knn_sums_d16 knn_sums_d32 knn_sums_d0
+        knn_paper_d;
+    "gauss/correlation" CorrelationArgs: cor_centre cor_product cor_squares cor_finish;
+    "selection/step" SelectionArgs: count_8 count_16 count_32 join_16 join_32 total_16 total_32 modes;
+    "selection/large" SelectionArgs: slices_16 slices_32 count_device;
+}
 
 /// PTX as text; empty, which no driver loads, where the gzip data are broken.
 pub(in crate::engine::cuda) fn inflated(ptx: &[u8]) -> String {
@@ -111,7 +149,8 @@ impl Kernels {
             return Ok(*function);
         }
         let loading = |e| failure("loading the kernels", e);
-        let Some((module, ptx, _)) = MODULES.iter().find(|(_, _, entries)| entries.contains(&name)) else {
+        let Some(Module { name: module, ptx, .. }) = MODULES.iter().find(|module| module.entries.contains(&name))
+        else {
             return Err(loading(result::DriverError(sys::CUresult::CUDA_ERROR_NOT_FOUND)));
         };
         let handle = match loaded.modules.get(module) {
@@ -135,12 +174,12 @@ impl Kernels {
         Ok(function)
     }
 
-    /// Unloads all. The context must be bound to the thread, and nothing may run.
-    pub fn unload(&self) {
-        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Unloads all, once nothing runs any more. The context must be bound to the thread, or nothing is unloaded.
+    pub fn unload(&mut self) {
+        let loaded = self.loaded.get_mut().unwrap_or_else(PoisonError::into_inner);
         loaded.functions.clear();
         for (_, module) in loaded.modules.drain() {
-            // SAFETY: loaded in `get`, and no function of it is left.
+            // SAFETY: loaded in `get`, and no function of it is left: nobody else has these kernels now.
             let _ = unsafe { result::module::unload(module) };
         }
     }
@@ -148,31 +187,22 @@ impl Kernels {
 
 #[cfg(test)]
 mod tests {
-
     use super::*;
-    use crate::engine::cuda::arguments::{CorrelationArgs, DiscreteArgs, KnnArgs, SearchArgs, SelectionArgs};
 
     #[test]
     fn every_kernel_is_in_the_ptx_that_drivers_of_cuda_12_load() {
-        for (module, ptx, entries) in MODULES {
+        for Module { name, ptx, entries, argument } in MODULES {
             let ptx = inflated(ptx);
-            assert!(ptx.contains(".version 8.0") && ptx.contains(".target sm_75"), "{module}");
+            assert!(ptx.contains(".version 8.0") && ptx.contains(".target sm_75"), "{name}");
             let starts = ptx.lines().filter_map(|line| line.split(".visible .entry ").nth(1));
             let mut found: Vec<&str> = starts.filter_map(|start| start.split('(').next()).collect();
             let mut wanted = entries.to_vec();
             found.sort_unstable();
             wanted.sort_unstable();
-            assert_eq!(found, wanted, "{module}");
+            assert_eq!(found, wanted, "{name}");
             // Each takes one struct, by value, of the size that it has in Rust.
-            let size = match *module {
-                "gauss/correlation" => size_of::<CorrelationArgs>(),
-                name if name.starts_with("discrete/") => size_of::<DiscreteArgs>(),
-                name if name.starts_with("knn/") => size_of::<KnnArgs>(),
-                name if name.starts_with("selection/") => size_of::<SelectionArgs>(),
-                _ => size_of::<SearchArgs>(),
-            };
             for entry in *entries {
-                let parameter = format!(".b8 {entry}_param_0[{size}]");
+                let parameter = format!(".b8 {entry}_param_0[{argument}]");
                 assert!(
                     ptx.contains(&parameter) && !ptx.contains(&format!("{entry}_param_1")),
                     "{entry}: no {parameter}"

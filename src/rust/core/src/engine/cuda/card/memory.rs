@@ -1,87 +1,17 @@
 //! Memory on a card and pinned memory on the host. Both are kept from call to call, as allocating them takes long.
 
-use crate::engine::cuda::arguments::Report;
 use cudarc::driver::result;
 use cudarc::driver::sys;
 
-use super::device::failure;
-
-use super::plan::{out_of_memory, Plan};
+use super::buffer::{BufferId, BUFFERS};
+use super::driver::failure;
+use super::plan::{out_of_memory, MemoryPlan};
+use crate::engine::cuda::arguments::Report;
+use crate::engine::cuda::pointer::{DevicePtr, Plain};
 use crate::Result;
 
-/// Defines the buffers on the card, each with the part of a plan that it counts in.
-macro_rules! buffers {
-    ($($(#[$doc:meta])* $name:ident $part:literal)*) => {
-        /// What a piece of device memory holds.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub(in crate::engine::cuda) enum Buffer {
-            $($(#[$doc])* $name,)*
-        }
-
-        /// Number of [`Buffer`]s.
-        pub(in crate::engine::cuda) const BUFFERS: usize = Buffer::ALL.len();
-
-        impl Buffer {
-            pub const ALL: &'static [Buffer] = &[$(Buffer::$name,)*];
-
-            /// The part of a plan that it counts in.
-            pub fn part(self) -> &'static str {
-                match self {
-                    $(Buffer::$name => $part,)*
-                }
-            }
-        }
-    };
-}
-
-buffers! {
-    /// Correlations, or level codes.
-    Data "data"
-    /// Codes of feature selection.
-    Codes "data"
-    KnnData "data"
-    Graph "graphs"
-    Start "graphs"
-    Fixed "graphs"
-    /// Pairs that the empty set separates.
-    Empty "graphs"
-    PMax "p-values"
-    /// Degrees, offsets, work counts.
-    Rows "rows"
-    Report "rows"
-    List "edges"
-    Verdicts "edges"
-    Slots "edges"
-    Twins "edges"
-    Binomials "edges"
-    /// Separating sets.
-    Log "separating sets"
-    /// Working memory of warps, tables that shared memory does not hold, data before they are correlated.
-    Scratch "scratch"
-    /// Questions of the card to the CPU.
-    Asked "scratch"
-    /// Questions to the card with their answers, answers of the CPU, sums of squares.
-    Batch "scratch"
-    /// What feature selection needs beside the codes.
-    Selection "rows"
-    KnnTests "tests"
-    KnnSets "sets"
-    KnnNeighbours "neighbours"
-    KnnPermuted "permuted"
-    KnnWalks "walks"
-    KnnRows "distances"
-    KnnPlanes "planes"
-    KnnSlots "slots"
-    KnnSums "sums"
-}
-
-impl Buffer {
-    /// Whether its contents outlast a level, so that it must stay in place when a level makes room.
-    fn lasts(self) -> bool {
-        use Buffer::*;
-        matches!(self, Data | Codes | KnnData | Graph | Start | Fixed | Empty | PMax | Rows | Report | Log | Selection)
-    }
-}
+// SAFETY: whole numbers of 8 bytes, with no padding between them.
+unsafe impl Plain for Report {}
 
 /// Most bytes of device memory that are kept for the next call.
 const KEPT: u64 = 8 << 30;
@@ -132,9 +62,9 @@ impl Memory {
     /// Makes room for a plan: frees pieces that are too small for it and kept lasting pieces that are much larger (`exactly`:
     /// larger at all); then, while plan and pieces together pass `limit` bytes, the piece that most exceeds the plan, but for
     /// lasting ones in use.
-    pub fn arrange(&mut self, plan: &Plan, limit: u64, exactly: bool) {
-        let surplus = |what: Buffer, piece: &Piece| piece.bytes.saturating_sub(plan.of(what));
-        for &what in Buffer::ALL {
+    pub fn arrange(&mut self, plan: &MemoryPlan, limit: u64, exactly: bool) {
+        let surplus = |what: BufferId, piece: &Piece| piece.bytes.saturating_sub(plan.of(what));
+        for &what in BufferId::ALL {
             let piece = &mut self.device[what as usize];
             let planned = plan.of(what);
             let wasteful = piece.bytes > if exactly { planned } else { 2 * planned + SPARE };
@@ -143,10 +73,11 @@ impl Memory {
             }
         }
         let all = |memory: &Memory| -> u64 {
-            Buffer::ALL.iter().map(|&what| plan.of(what).max(memory.device[what as usize].bytes)).sum()
+            BufferId::ALL.iter().map(|&what| plan.of(what).max(memory.device[what as usize].bytes)).sum()
         };
         while all(self) > limit {
-            let free = Buffer::ALL.iter().copied().filter(|what| !(what.lasts() && self.device[*what as usize].given));
+            let free =
+                BufferId::ALL.iter().copied().filter(|what| !(what.lasts() && self.device[*what as usize].given));
             let largest = free.max_by_key(|&what| surplus(what, &self.device[what as usize]));
             match largest.map(|what| &mut self.device[what as usize]) {
                 Some(piece) if piece.bytes > 0 => piece.free(),
@@ -156,7 +87,7 @@ impl Memory {
     }
 
     /// The address of at least `bytes` for this use; the contents are undefined where the piece was too small before.
-    pub fn device(&mut self, what: Buffer, bytes: u64) -> Result<sys::CUdeviceptr> {
+    pub fn device(&mut self, what: BufferId, bytes: u64) -> Result<sys::CUdeviceptr> {
         let piece = &mut self.device[what as usize];
         if piece.bytes < bytes {
             piece.free();
@@ -174,18 +105,30 @@ impl Memory {
         Ok(piece.at)
     }
 
+    /// Whether `count` elements from an address on are in one piece that the current run was given.
+    pub fn has<T>(&self, at: DevicePtr<T>, count: usize) -> bool {
+        let (from, bytes) = (at.address(), (size_of::<T>() * count) as u64);
+        let within = |piece: &Piece| {
+            from >= piece.at && from - piece.at <= piece.bytes && bytes <= piece.bytes - (from - piece.at)
+        };
+        count == 0 || self.device.iter().any(|piece| piece.given && within(piece))
+    }
+
     /// Bytes on the device that this holds.
     pub fn held(&self) -> u64 {
         self.device.iter().map(|piece| piece.bytes).sum()
     }
 
     /// Pinned memory of at least `bytes`, for copies that run beside the calling thread.
-    pub fn pinned(&mut self, bytes: usize) -> Result<*mut u8> {
+    ///
+    /// # Safety
+    /// No copy from or to pinned memory that this gave before may be under way: that is given again, or freed.
+    pub unsafe fn pinned(&mut self, bytes: usize) -> Result<*mut u8> {
         if let Some((at, size)) = self.pinned {
             if size >= bytes {
                 return Ok(at);
             }
-            // SAFETY: allocated below; the stream is idle whenever this is called.
+            // SAFETY: allocated below, and nothing copies from or to it, as the caller has seen to.
             let _ = unsafe { result::free_host(at.cast()) };
             self.pinned = None;
         }
@@ -212,8 +155,11 @@ impl Memory {
         self.held() <= KEPT && self.pinned.is_none_or(|(_, size)| size <= KEPT_PINNED)
     }
 
-    /// Frees it all. The context must be bound to the thread.
-    pub fn free(mut self) {
+    /// Frees it all. The context must be bound to the thread, or nothing is freed.
+    ///
+    /// # Safety
+    /// Nothing may run on this memory, and no copy from or to it be under way.
+    pub unsafe fn free(mut self) {
         self.device.iter_mut().for_each(Piece::free);
         if let Some(at) = self.reports {
             // SAFETY: allocated in `reports`, freed once.
@@ -223,5 +169,22 @@ impl Memory {
             // SAFETY: allocated in `pinned`, freed once.
             let _ = unsafe { result::free_host(at.cast()) };
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_stay_in_one_piece_that_was_given() {
+        let mut memory = Memory::default();
+        memory.device[0] = Piece { at: 1000, bytes: 80, given: true };
+        memory.device[1] = Piece { at: 1080, bytes: 80, given: true };
+        memory.device[2] = Piece { at: 2000, bytes: 80, given: false };
+        let at = |address| DevicePtr::<f64>::at(address);
+        assert!(memory.has(at(1000), 10) && memory.has(at(1072), 1) && memory.has(at(1080), 10));
+        assert!(!memory.has(at(1000), 11) && !memory.has(at(1079), 1) && !memory.has(at(992), 1));
+        assert!(!memory.has(at(2000), 1) && !memory.has(DevicePtr::<f64>::NULL, 1) && memory.has(at(0), 0));
     }
 }

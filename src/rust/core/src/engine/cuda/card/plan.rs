@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use super::device::error;
-use super::memory::{Buffer, BUFFERS};
+use super::buffer::{BufferId, BUFFERS};
+use super::driver::error;
 use crate::error::DeviceKind;
 use crate::{Error, Result};
 
@@ -22,35 +22,36 @@ pub(in crate::engine::cuda) fn aligned(bytes: usize) -> u64 {
 ///
 /// A run allocates no more than this on the device: it gets the memory that it has planned, and no other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Plan {
+pub struct MemoryPlan {
     bytes: [u64; BUFFERS],
 }
 
-impl Plan {
+impl MemoryPlan {
     /// Plans `bytes` for a use, in place of what was planned for it before; 0 for none.
-    pub(in crate::engine::cuda) fn set(&mut self, what: Buffer, bytes: u64) {
-        self.bytes[what as usize] = if bytes == 0 { 0 } else { bytes.max(ALIGNED) };
+    pub(in crate::engine::cuda) fn set(&mut self, what: impl Into<BufferId>, bytes: u64) {
+        self.bytes[what.into() as usize] = if bytes == 0 { 0 } else { bytes.max(ALIGNED) };
     }
 
     /// Plans at least `bytes` for a use.
-    pub(in crate::engine::cuda) fn raise(&mut self, what: Buffer, bytes: u64) {
+    pub(in crate::engine::cuda) fn raise(&mut self, what: impl Into<BufferId>, bytes: u64) {
+        let what = what.into();
         self.set(what, bytes.max(self.of(what)));
     }
 
     /// A plan that is enough for both: by use, the larger number of bytes.
-    pub(in crate::engine::cuda) fn or(&self, other: &Plan) -> Plan {
-        Plan { bytes: std::array::from_fn(|i| self.bytes[i].max(other.bytes[i])) }
+    pub(in crate::engine::cuda) fn or(&self, other: &MemoryPlan) -> MemoryPlan {
+        MemoryPlan { bytes: std::array::from_fn(|i| self.bytes[i].max(other.bytes[i])) }
     }
 
     /// Bytes for a use.
-    pub(in crate::engine::cuda) fn of(&self, what: Buffer) -> u64 {
-        self.bytes[what as usize]
+    pub(in crate::engine::cuda) fn of(&self, what: impl Into<BufferId>) -> u64 {
+        self.bytes[what.into() as usize]
     }
 
     /// Bytes by part, under the names that `run_details()` shows.
     pub fn parts(&self) -> Vec<(&'static str, u64)> {
         let mut parts: Vec<(&'static str, u64)> = Vec::new();
-        for (what, &bytes) in Buffer::ALL.iter().zip(&self.bytes).filter(|(_, &bytes)| bytes > 0) {
+        for (what, &bytes) in BufferId::ALL.iter().zip(&self.bytes).filter(|(_, &bytes)| bytes > 0) {
             match parts.iter_mut().find(|(name, _)| *name == what.part()) {
                 Some((_, sum)) => *sum += bytes,
                 None => parts.push((what.part(), bytes)),
@@ -106,7 +107,7 @@ impl fmt::Display for Bytes {
     }
 }
 
-impl fmt::Display for Plan {
+impl fmt::Display for MemoryPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "memory plan: {}", Bytes(self.total()))?;
         for (name, bytes) in self.parts() {
@@ -118,11 +119,12 @@ impl fmt::Display for Plan {
 
 #[cfg(test)]
 mod tests {
+    use super::super::buffer::Buffer;
     use super::*;
 
     #[test]
     fn what_does_not_fit_is_refused_with_its_numbers() {
-        let mut plan = Plan::default();
+        let mut plan = MemoryPlan::default();
         plan.set(Buffer::Data, 8_000_000);
         plan.set(Buffer::Graph, 128_000);
         plan.set(Buffer::Rows, 1);
@@ -140,7 +142,7 @@ mod tests {
 
     #[test]
     fn parts_add_up_uses_of_one_name() {
-        let mut plan = Plan::default();
+        let mut plan = MemoryPlan::default();
         plan.set(Buffer::Empty, 1000);
         plan.raise(Buffer::Graph, 3000);
         plan.raise(Buffer::Graph, 2000);

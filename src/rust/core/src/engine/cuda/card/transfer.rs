@@ -2,9 +2,10 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-#[cfg(doc)]
-use super::device::Card;
 use super::held::Held;
+#[cfg(doc)]
+use super::opened::Card;
+use crate::engine::cuda::pointer::{DevicePtr, Plain};
 use crate::memory;
 use crate::pool::Pool;
 use crate::Result;
@@ -25,14 +26,14 @@ struct Pinned(*mut u8);
 unsafe impl Sync for Pinned {}
 
 /// Threads that copy on the host, at most: more only wait for memory.
-const THREADS: usize = 8;
+const COPYING_THREADS: usize = 8;
 
 /// Each thread gets at least this many numbers of 8 bytes; fewer are quicker on one thread.
-const FEW: usize = 1 << 18;
+const FEW_NUMBERS: usize = 1 << 18;
 
 /// Number of threads of the pool for work on `numbers` numbers of 8 bytes.
 pub(in crate::engine::cuda) fn threads_for(pool: &Pool, numbers: usize) -> usize {
-    (numbers / FEW).clamp(1, THREADS.min(pool.threads()))
+    (numbers / FEW_NUMBERS).clamp(1, COPYING_THREADS.min(pool.threads()))
 }
 
 /// Asks the system for large pages for memory that is not touched yet, as most of the time goes to touching it first.
@@ -90,32 +91,33 @@ pub(in crate::engine::cuda) fn each_column(
 }
 
 impl Held {
-    /// Copies numbers to address `to` on the card.
-    pub(in crate::engine::cuda) fn send(&mut self, to: u64, from: &[f64]) -> Result<()> {
-        if from.len() < FEW {
-            return self.card.upload(to, from);
+    /// Copies numbers to the card.
+    pub(in crate::engine::cuda) fn send(&mut self, to: DevicePtr<f64>, from: &[f64]) -> Result<()> {
+        if from.len() < FEW_NUMBERS {
+            return self.upload(to, from);
         }
         // SAFETY: the bytes of doubles, which have no padding.
         let bytes = unsafe { std::slice::from_raw_parts(from.as_ptr().cast::<u8>(), 8 * from.len()) };
-        self.send_with(to, bytes.len(), |offset, piece| piece.copy_from_slice(&bytes[offset..offset + piece.len()]))
+        let fill = |offset, piece: &mut [u8]| piece.copy_from_slice(&bytes[offset..offset + piece.len()]);
+        self.send_with(to.cast(), bytes.len(), fill)
     }
 
-    /// Copies `bytes` bytes to address `to` on the card by way of pinned memory: several threads fill it, piece by piece, by
+    /// Copies `bytes` bytes to the card by way of pinned memory: several threads fill it, piece by piece, by
     /// `fill(offset, piece)`, and each piece leaves as soon as it is full. The driver by itself copies pageable memory at a third
     /// of that speed.
     pub(in crate::engine::cuda) fn send_with(
         &mut self,
-        to: u64,
+        to: DevicePtr<u8>,
         bytes: usize,
         fill: impl Fn(usize, &mut [u8]) + Sync,
     ) -> Result<()> {
-        let threads = threads_for(&self.pool, bytes / 8);
+        let pool = self.pool.clone();
+        let threads = threads_for(&pool, bytes / 8);
         for block in (0..bytes).step_by(STAGED) {
             let size = STAGED.min(bytes - block);
-            let pinned = Pinned(self.memory().pinned(size)?);
+            let pinned = &Pinned(self.pinned(size)?);
             let pieces: Vec<AtomicBool> = (0..size.div_ceil(SENT)).map(|_| AtomicBool::new(false)).collect();
             let next = AtomicUsize::new(0);
-            let (card, pinned) = (&self.card, &pinned);
             let work = || loop {
                 let i = next.fetch_add(1, Ordering::Relaxed);
                 let Some(ready) = pieces.get(i) else { break };
@@ -128,59 +130,61 @@ impl Held {
             };
             // With one thread, the calling thread fills all, then sends.
             let helpers = if threads == 1 { 0 } else { threads };
-            self.pool.beside(helpers, work, || {
+            pool.beside(helpers, work, || {
                 let mut outcome = Ok(());
                 for (i, ready) in pieces.iter().enumerate() {
                     while !ready.load(Ordering::Acquire) {
                         std::hint::spin_loop();
                     }
                     let start = i * SENT;
-                    // SAFETY: written by now; nothing writes there again before the synchronisation below or, by
-                    // `Memory::pinned`'s other users, after one of theirs.
-                    let piece = unsafe { std::slice::from_raw_parts(pinned.0.add(start), SENT.min(size - start)) };
-                    outcome = outcome.and_then(|()| card.upload(to + (block + start) as u64, piece));
+                    // SAFETY: written by now. Nothing writes there again before the stream is synchronised: the next block
+                    // and all others get this memory from `Held::pinned`, which sees to that.
+                    outcome = outcome.and_then(|()| unsafe {
+                        let piece = std::slice::from_raw_parts(pinned.0.add(start), SENT.min(size - start));
+                        self.upload_pinned(to.offset((block + start) as u64), piece)
+                    });
                 }
                 outcome
             })?;
-            if bytes > STAGED {
-                self.card.synchronize("copying to the GPU")?;
-            }
         }
         Ok(())
     }
 
-    /// Copies `bytes` bytes from address `from` on the card, in pieces: `take(offset, piece)` gets each in turn while the next is
-    /// under way. A piece ends at `cut(end)`, where `end` is the largest end that there is room for.
+    /// Copies `count` elements from the card, in pieces: `take(offset, piece)` gets each in turn while the next is under way. A
+    /// piece ends at `cut(end)`, where `end` is the largest end that there is room for.
     ///
-    /// This runs beside the stream: the bytes must be there already, or [`Card::copies_follow`] must have been called after what
-    /// writes them, and nothing on the stream after that may change them.
-    pub(in crate::engine::cuda) fn bring(
+    /// This runs beside the stream: the elements must be there already, or [`Card::copies_follow`] must have been called after
+    /// what writes them, and nothing on the stream after that may change them.
+    pub(in crate::engine::cuda) fn bring<T: Plain>(
         &mut self,
-        from: u64,
-        bytes: usize,
+        from: DevicePtr<T>,
+        count: usize,
         cut: impl Fn(usize) -> usize,
-        mut take: impl FnMut(usize, &[u8]) -> Result<()>,
+        mut take: impl FnMut(usize, &[T]) -> Result<()>,
     ) -> Result<()> {
-        if bytes == 0 {
+        if count == 0 {
             return Ok(());
         }
-        let room = PIECE.min(bytes);
-        let pinned = self.memory().pinned(2 * room)?;
-        let end_of = |start: usize| if bytes - start <= room { bytes } else { cut(start + room) };
+        self.check(from, count);
+        let room = count.min(PIECE / size_of::<T>());
+        let pinned = self.pinned(2 * room * size_of::<T>())?.cast::<T>();
+        let end_of = |start: usize| if count - start <= room { count } else { cut(start + room) };
         let start_copy = |half: usize, start: usize, end: usize| {
-            // SAFETY: each half holds `room` bytes, and is read after a synchronisation only.
-            unsafe { self.card.download_beside(from + start as u64, pinned.add(half * room), end - start) }
+            // SAFETY: `end` is at most `count`, which are there as checked. Each half holds `room` elements, and is read after
+            // `end_copies` only.
+            unsafe { self.card.download_beside(from.offset(start as u64), pinned.add(half * room), end - start) }
         };
         let (mut start, mut end) = (0, end_of(0));
         start_copy(0, start, end)?;
         let mut half = 0;
         while start < end {
             self.card.end_copies()?;
-            let next = if end < bytes { end_of(end) } else { end };
+            let next = if end < count { end_of(end) } else { end };
             if next > end {
                 start_copy(1 - half, end, next)?;
             }
-            // SAFETY: `end - start` bytes were copied to this half, and the copy under way is to the other.
+            // SAFETY: `end - start` elements were copied to this half, of which any bits are values, and the copy under way is to
+            // the other. Pinned memory is aligned to pages, and so is a half, or else to its elements.
             let piece = unsafe { std::slice::from_raw_parts(pinned.add(half * room), end - start) };
             let taken = take(start, piece);
             if taken.is_err() {
@@ -193,22 +197,17 @@ impl Held {
         Ok(())
     }
 
-    /// Copies `count` numbers from the card into a new vector; see [`Held::bring`].
-    pub(in crate::engine::cuda) fn bring_all<T: Copy + Sync + Send>(
-        &mut self,
-        from: u64,
-        count: usize,
-    ) -> Result<Vec<T>> {
+    /// Copies `count` elements from the card into a new vector; see [`Held::bring`].
+    pub(in crate::engine::cuda) fn bring_all<T: Plain>(&mut self, from: DevicePtr<T>, count: usize) -> Result<Vec<T>> {
         let mut all: Vec<T> = memory::space(count, memory::Use::Level)?;
         prefer_large_pages(all.spare_capacity_mut());
-        let size = size_of::<T>();
         let pool = self.pool.clone();
         self.bring(
             from,
-            count * size,
-            |end| end / size * size,
+            count,
+            |end| end,
             |_, piece| {
-                append(&pool, &mut all, numbers(piece));
+                append(&pool, &mut all, piece);
                 Ok(())
             },
         )?;
@@ -235,20 +234,13 @@ fn append<T: Copy + Sync + Send>(pool: &Pool, all: &mut Vec<T>, more: &[T]) {
     unsafe { all.set_len(all.len() + more.len()) };
 }
 
-/// The numbers in a piece of pinned memory.
-pub(in crate::engine::cuda) fn numbers<T: Copy>(piece: &[u8]) -> &[T] {
-    assert!(piece.as_ptr().cast::<T>().is_aligned() && piece.len() % size_of::<T>() == 0);
-    // SAFETY: aligned and whole, as asserted; used for u32, u64, f64 and arrays of them, which any bits are values of.
-    unsafe { std::slice::from_raw_parts(piece.as_ptr().cast(), piece.len() / size_of::<T>()) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn numbers_are_appended_whatever_the_threads() {
-        let more: Vec<u64> = (0..3 * FEW as u64 + 5).collect();
+        let more: Vec<u64> = (0..3 * FEW_NUMBERS as u64 + 5).collect();
         let mut all = Vec::with_capacity(more.len() + 2);
         append(&Pool::new(3), &mut all, &[7, 8]);
         append(&Pool::new(3), &mut all, &more);

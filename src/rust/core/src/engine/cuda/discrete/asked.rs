@@ -8,10 +8,10 @@ use super::counting;
 use crate::ci::discrete::{Counter, Discrete, Margins};
 use crate::ci::Batch;
 use crate::engine::batched::Reply;
-use crate::engine::cuda::card::memory::Buffer;
-use crate::engine::cuda::card::plan::Plan;
-use crate::engine::cuda::card::transfer::numbers;
-use crate::engine::cuda::gauss::batch::launched_bytes;
+use crate::engine::cuda::card::buffer::Buffer;
+use crate::engine::cuda::card::kernels::Kernel;
+use crate::engine::cuda::card::plan::MemoryPlan;
+use crate::engine::cuda::questions::{each_launch, launched_bytes};
 use crate::engine::cuda::CudaEngine;
 use crate::memory;
 use crate::pool::{Pool, Stop};
@@ -19,7 +19,7 @@ use crate::Result;
 
 /// A test for the CPU.
 #[derive(Clone, Debug)]
-pub(in crate::engine::cuda) struct Question {
+pub(in crate::engine::cuda) struct CpuTest {
     /// The row.
     pub x: usize,
     /// The other vertex.
@@ -29,21 +29,17 @@ pub(in crate::engine::cuda) struct Question {
 }
 
 /// Brings the first `count` records that kernels noted, in words: x, y, slot (2), key (2), members.
-pub(in crate::engine::cuda) fn bring(
-    engine: &mut CudaEngine,
-    args: &DiscreteArgs,
-    count: u64,
-) -> Result<Vec<Question>> {
+pub(in crate::engine::cuda) fn bring(engine: &mut CudaEngine, args: &DiscreteArgs, count: u64) -> Result<Vec<CpuTest>> {
     let (width, size) = ((ASKED_WORDS + args.largest_set) as usize, args.a.size as usize);
-    let each = size_of::<Question>() + 4 * size + 16;
+    let each = size_of::<CpuTest>() + 4 * size + 16;
     memory::room(each * count as usize, memory::Use::Level)?;
     let mut found = Vec::with_capacity(count as usize);
     engine.held.bring(
         args.asked,
-        4 * width * count as usize,
-        |end| end / (4 * width) * (4 * width),
+        width * count as usize,
+        |end| end / width * width,
         |_, piece| {
-            found.extend(numbers::<u32>(piece).chunks_exact(width).map(|record| Question {
+            found.extend(piece.chunks_exact(width).map(|record| CpuTest {
                 x: record[0] as usize,
                 y: record[1] as usize,
                 set: record[ASKED_WORDS as usize..][..size].to_vec(),
@@ -55,19 +51,19 @@ pub(in crate::engine::cuda) fn bring(
 }
 
 /// Below this many samples times questions the calling thread answers alone: it is done before others have started.
-const FEW: usize = 100_000;
+const FEW_SAMPLES: usize = 100_000;
 
 /// p-values by the CPU's plain function, on the threads of the pool, in the order of the questions.
 pub(in crate::engine::cuda) fn answer(
     test: &Discrete,
-    questions: &[Question],
+    questions: &[CpuTest],
     pool: &Pool,
     look: &mut dyn FnMut() -> Result<()>,
 ) -> Result<Vec<f64>> {
     memory::room(16 * questions.len(), memory::Use::Level)?;
     let answers: Vec<AtomicU64> = questions.iter().map(|_| AtomicU64::new(0)).collect();
     let work = |scratch: &mut (Counter, Margins), at: usize, _: &Stop| {
-        let Question { x, y, set } = &questions[at];
+        let CpuTest { x, y, set } = &questions[at];
         let p = if test.surely_too_few(*x, *y, set) {
             1.0
         } else {
@@ -75,16 +71,13 @@ pub(in crate::engine::cuda) fn answer(
         };
         answers[at].store(p.to_bits(), Ordering::Relaxed);
     };
-    let inline = (questions.len() * test.data().n()) < FEW;
+    let inline = (questions.len() * test.data().n()) < FEW_SAMPLES;
     pool.run(questions.len(), inline, |_| 1.0, &mut |_| look(), work)?;
     Ok(answers.iter().map(|p| f64::from_bits(p.load(Ordering::Relaxed))).collect())
 }
 
 /// Samples times questions of a launch, at most: less than 0.1 s.
-const SAMPLES: u64 = 1 << 32;
-
-/// A launch takes no more questions once its sets have this many members.
-const MEMBERS: usize = 1 << 22;
+const QUESTION_SAMPLES: u64 = 1 << 32;
 
 /// The replies, in the order of the batch; plans the card's memory. `watch` is told the share that is done.
 pub(in crate::engine::cuda) fn replies(
@@ -95,11 +88,11 @@ pub(in crate::engine::cuda) fn replies(
 ) -> Result<Vec<Reply>> {
     let widest = batch.iter().map(|(_, _, s)| s.len()).max().unwrap_or(0);
     let tables = counting::tables(widest as u64, engine.held.card.shared_limit);
-    let most = (SAMPLES / test.data().n() as u64).clamp(1, 1 << 20) as usize;
+    let most = (QUESTION_SAMPLES / test.data().n() as u64).clamp(1, 1 << 20) as usize;
     let asked = counting::asked_bytes(widest, 0);
-    engine.held.plan = Plan::default();
+    engine.held.plan = MemoryPlan::default();
     engine.held.plan.set(Buffer::Data, counting::data_bytes(test));
-    engine.held.plan.set(Buffer::Batch, launched_bytes(batch, most, MEMBERS));
+    engine.held.plan.set(Buffer::Batch, launched_bytes(batch, most));
     engine.held.plan.set(Buffer::Asked, asked);
     let room = engine.scratch_room(test, &[], 0)?;
     let scratch = counting::scratch(test, widest, tables.area, engine.held.card.processors, room);
@@ -108,48 +101,27 @@ pub(in crate::engine::cuda) fn replies(
     let mut args = engine.discrete_args(test)?;
     engine.place(&mut args, widest, tables, &scratch)?;
     let mut values = memory::space(batch.len(), memory::Use::Level)?;
-    let (mut pairs, mut ends, mut sets) = (Vec::new(), Vec::new(), Vec::new());
-    for (i, (x, y, s)) in batch.iter().enumerate() {
-        pairs.extend([x as u32, y as u32]);
-        sets.extend_from_slice(s);
-        ends.push(sets.len() as u64);
-        if i + 1 == batch.len() || ends.len() >= most || sets.len() >= MEMBERS {
-            watch(i as f64 / batch.len() as f64)?;
-            let done = values.len();
-            values.resize(done + ends.len(), 0.0);
-            run(engine, &mut args, &pairs, &ends, &sets, scratch.blocks, tables.bytes, &mut values[done..])?;
-            let left: Vec<usize> = (done..values.len()).filter(|&at| values[at] < 0.0).collect();
-            let question = |&at: &usize| {
-                let (x, y, set) = batch.get(at);
-                Question { x, y, set: set.to_vec() }
-            };
-            let questions: Vec<Question> = left.iter().map(question).collect();
-            let mut look = || watch(done as f64 / batch.len() as f64);
-            for (at, p) in left.into_iter().zip(answer(test, &questions, &engine.held.pool, &mut look)?) {
-                values[at] = p;
-            }
-            pairs.clear();
-            ends.clear();
-            sets.clear();
+    each_launch(batch, most, watch, |questions, watch| {
+        let done = values.len();
+        values.resize(done + questions.count(), 0.0);
+        engine.send_questions(&mut args.a, questions)?;
+        let blocks = scratch.blocks.min(questions.count() as u32);
+        let launch = Kernel::dis_batch.on((blocks, 1), COUNTING_THREADS, tables.bytes);
+        // SAFETY: the addresses are those of the data, of as many questions as `args.a.count` says, and of scratch for the
+        // blocks, all planned for this batch; the answers are waited for below.
+        unsafe { engine.held.card.launch(launch, &args)? };
+        engine.held.fetch(args.a.answers, &mut values[done..], "a batch of tests")?;
+        let left: Vec<usize> = (done..values.len()).filter(|&at| values[at] < 0.0).collect();
+        let test_of = |&at: &usize| {
+            let (x, y, set) = batch.get(at);
+            CpuTest { x, y, set: set.to_vec() }
+        };
+        let for_cpu: Vec<CpuTest> = left.iter().map(test_of).collect();
+        let mut look = || watch(done as f64 / batch.len() as f64);
+        for (at, p) in left.into_iter().zip(answer(test, &for_cpu, &engine.held.pool, &mut look)?) {
+            values[at] = p;
         }
-    }
+        Ok(())
+    })?;
     Ok(values.into_iter().map(Reply::P).collect())
-}
-
-#[allow(clippy::too_many_arguments)]
-fn run(
-    engine: &mut CudaEngine,
-    args: &mut DiscreteArgs,
-    pairs: &[u32],
-    ends: &[u64],
-    sets: &[u32],
-    blocks: u32,
-    shared: u64,
-    values: &mut [f64],
-) -> Result<()> {
-    engine.send_questions(&mut args.a, pairs, ends, sets)?;
-    engine.held.card.launch("dis_batch", (blocks.min(ends.len() as u32), 1), COUNTING_THREADS, shared, &*args)?;
-    // SAFETY: `values` has an element for each question, and the stream is synchronised below.
-    unsafe { engine.held.card.download(args.a.answers, values.as_mut_ptr(), values.len())? };
-    engine.held.card.synchronize("a batch of tests")
 }

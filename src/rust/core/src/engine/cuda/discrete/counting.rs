@@ -5,7 +5,9 @@ use crate::engine::cuda::arguments::{
     bench_bytes, bench_scratch, edge_bytes, DiscreteArgs, SearchArgs, ASKED_WORDS, COUNTING_BLOCKS, G2, MOST_OTHERS,
     PLANE_SAMPLES, SAMPLES_AT_A_TIME, X2,
 };
-use crate::engine::cuda::card::memory::Buffer;
+use crate::engine::cuda::card::buffer::{Buffer, BufferId};
+use crate::engine::cuda::card::kernels::Kernel;
+use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::CudaEngine;
 use crate::Result;
 
@@ -28,11 +30,11 @@ const ASKED: u64 = 1 << 14;
 /// The addresses of codes and planes on the card: see [`DiscreteArgs`].
 #[derive(Clone, Copy, Debug)]
 pub(in crate::engine::cuda) struct Coding {
-    codes: u64,
-    column: u64,
-    levels: u64,
-    planes: u64,
-    plane: u64,
+    codes: DevicePtr<u8>,
+    column: DevicePtr<u64>,
+    levels: DevicePtr<u32>,
+    planes: DevicePtr<[u32; 4]>,
+    plane: DevicePtr<u64>,
 }
 
 /// By variable, the byte where its codes start, plus 1 where a code takes two bytes; and the bytes of all codes.
@@ -170,10 +172,10 @@ impl CudaEngine<'_> {
         let p = data.p() as u64;
         let codes = self.held.device(Buffer::Data)?;
         let (plane_starts, elements, plane_size) = planes(test);
-        let planes = codes + bytes.next_multiple_of(256);
-        let column = planes + (16 * elements).next_multiple_of(256);
-        let plane = column + 8 * p;
-        let levels = plane + 8 * p;
+        let planes = codes.carve(bytes.next_multiple_of(256));
+        let column: DevicePtr<u64> = planes.carve((16 * elements).next_multiple_of(256));
+        let plane = column.offset(p);
+        let levels = plane.offset(p).cast();
         let padded = data.n().next_multiple_of(SAMPLES_AT_A_TIME as usize);
         // Pieces may begin and end anywhere in a column; padding is never read as a sample.
         self.held.send_with(codes, bytes as usize, |offset, piece| {
@@ -197,10 +199,10 @@ impl CudaEngine<'_> {
                 v += 1;
             }
         })?;
-        self.held.card.upload(column, &starts)?;
+        self.held.upload(column, &starts)?;
         let numbers: Vec<u32> = (0..data.p()).map(|v| data.levels(v) as u32).collect();
-        self.held.card.upload(levels, &numbers)?;
-        self.held.card.upload(plane, &plane_starts)?;
+        self.held.upload(levels, &numbers)?;
+        self.held.upload(plane, &plane_starts)?;
         let args = DiscreteArgs {
             a: SearchArgs { p, ..SearchArgs::default() },
             codes,
@@ -212,7 +214,9 @@ impl CudaEngine<'_> {
             n: data.n() as u64,
             ..DiscreteArgs::default()
         };
-        self.held.card.launch("dis_planes", (self.held.card.processors * 8, 1), 256, 0, &args)?;
+        let launch = Kernel::dis_planes.on((self.held.card.processors * 8, 1), 256, 0);
+        // SAFETY: the addresses are those of codes, starts, levels and planes of p variables, laid out as planned; they stay.
+        unsafe { self.held.card.launch(launch, &args)? };
         let coding = Coding { codes, column, levels, planes, plane };
         self.coding = Some(coding);
         Ok(coding)
@@ -248,7 +252,7 @@ impl CudaEngine<'_> {
     pub(in crate::engine::cuda) fn scratch_room(
         &mut self,
         test: &Discrete,
-        uses: &[Buffer],
+        uses: &[BufferId],
         beside: u64,
     ) -> Result<u64> {
         let share = ((data_bytes(test) as f64 * SCRATCH_SHARE) as u64).max(SCRATCH);
@@ -269,7 +273,7 @@ impl CudaEngine<'_> {
         args.most_cells = scratch.most_cells;
         args.block_bytes = scratch.bytes;
         args.a.scratch = match scratch.bytes {
-            0 => 0,
+            0 => DevicePtr::NULL,
             _ => self.held.device(Buffer::Scratch)?,
         };
         args.asked = self.held.device(Buffer::Asked)?;

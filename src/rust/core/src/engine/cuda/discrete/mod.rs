@@ -5,10 +5,10 @@ pub(super) mod counting;
 
 use crate::ci::discrete::Discrete;
 use crate::engine::cuda::arguments::{DiscreteArgs, Report, SearchArgs, COUNTING_THREADS};
-use crate::engine::cuda::card::kernels::WARP;
-use crate::engine::cuda::card::memory::Buffer;
-use crate::engine::cuda::search::CudaSearch;
-use crate::engine::cuda::Strategy;
+use crate::engine::cuda::card::buffer::{Buffer, BufferId};
+use crate::engine::cuda::card::kernels::{Kernel, WARP};
+use crate::engine::cuda::search::{CudaSearch, USUAL_THREADS};
+use crate::engine::cuda::SearchStrategy;
 use crate::graph::subsets;
 use crate::observer::Observer;
 use crate::Result;
@@ -20,10 +20,10 @@ const FIRST_STAGE: u64 = 4;
 const GROWTH: u64 = 4;
 
 /// Samples times tests of a thread in a stage of the strategy "edge", about: 0.1 s.
-const SAMPLES: u64 = 1 << 24;
+const STAGE_SAMPLES: u64 = 1 << 24;
 
 /// Stages that are put on the stream at a time.
-const TOGETHER: usize = 64;
+const STAGES_TOGETHER: usize = 64;
 
 /// A part of a level: a side (`second` 0 or 1) and the ranks `from` to `to` - 1.
 #[derive(Clone, Copy, Debug)]
@@ -66,11 +66,12 @@ impl CudaSearch<'_, '_> {
         let (processors, limit) = (self.engine.held.card.processors, self.engine.held.card.shared_limit);
         let tables = counting::tables(size as u64, limit);
         let most_users =
-            u64::from(processors) * if self.engine.options.strategy == Strategy::Shared { 8 } else { 2048 };
+            u64::from(processors) * if self.engine.options.strategy == SearchStrategy::Shared { 8 } else { 2048 };
         let of_questions = counting::asked_bytes(size, most_users) + counting::answered_bytes(most_users);
-        let room = self.engine.scratch_room(test, &[Buffer::Scratch, Buffer::Asked, Buffer::Batch], of_questions)?;
+        let room =
+            self.engine.scratch_room(test, &[BufferId::Scratch, BufferId::Asked, BufferId::Batch], of_questions)?;
         let (scratch, threads, each, shared) = match self.engine.options.strategy {
-            Strategy::Edge { beta, gamma } if size > 0 => {
+            SearchStrategy::Edge { beta, gamma } if size > 0 => {
                 let threads = (beta * gamma).next_multiple_of(WARP);
                 (counting::scratch_of_threads(test, size, threads, processors, room), threads, threads, 16)
             }
@@ -112,14 +113,17 @@ impl CudaSearch<'_, '_> {
         self.reset_report(items)?;
         loop {
             let blocks = u64::from(blocks).min(items) as u32;
-            self.engine.held.card.launch("dis_begin", (1, 1), WARP, 0, &args)?;
-            self.engine.held.card.launch("dis_marginal", (blocks, 1), threads, shared, &args)?;
+            // SAFETY: the arguments are those of `prepare`, with scratch and shared memory for as many blocks.
+            unsafe {
+                self.engine.held.card.launch(Kernel::dis_begin.on((1, 1), WARP, 0), &args)?;
+                self.engine.held.card.launch(Kernel::dis_marginal.on((blocks, 1), threads, shared), &args)?;
+            }
             let report = self.report("level 0", &mut || observer.look())?;
             let questions = asked::bring(self.engine, &args, report.asked)?;
             let answers = asked::answer(test, &questions, &self.engine.held.pool, &mut || observer.look())?;
             for (question, p) in questions.iter().zip(answers) {
                 let (low, high) = (question.x.min(question.y) as u64, question.x.max(question.y) as u64);
-                self.engine.held.card.upload(self.args.p_max + 8 * (high * (high - 1) / 2 + low), &[p])?;
+                self.engine.held.upload(self.args.p_max.offset(high * (high - 1) / 2 + low), &[p])?;
             }
             if report.stage_next >= items {
                 break;
@@ -129,11 +133,16 @@ impl CudaSearch<'_, '_> {
             self.put_report(Report { asked: 0, clock_start: 0, ..report })?;
         }
         self.reset_report(0)?;
-        self.launch_discrete("dis_removal", self.blocks_for(p * self.args.words), &args)
+        // SAFETY: the arguments are those of `prepare`.
+        unsafe { self.launch_discrete(Kernel::dis_removal, self.blocks_for(p * self.args.words), &args) }
     }
 
-    fn launch_discrete(&self, name: &'static str, blocks: u32, args: &DiscreteArgs) -> Result<()> {
-        self.engine.held.card.launch(name, (blocks, 1), super::search::THREADS, 0, args)
+    /// Launches a kernel that shares its work among any number of blocks and needs no shared memory.
+    ///
+    /// # Safety
+    /// The kernel must be such a one, and `args` those of [`Self::prepare`] for this level, with the search's own.
+    unsafe fn launch_discrete(&self, kernel: Kernel<DiscreteArgs>, blocks: u32, args: &DiscreteArgs) -> Result<()> {
+        self.engine.held.card.launch(kernel.on((blocks, 1), USUAL_THREADS, 0), args)
     }
 
     /// A level of sets, after the lists of neighbours were made; `widest` is the largest degree.
@@ -149,34 +158,42 @@ impl CudaSearch<'_, '_> {
         self.args.slot = self.engine.held.device(Buffer::Slots)?;
         self.args.twin = self.engine.held.device(Buffer::Twins)?;
         let (mut args, Counted { threads, shared, scratch: Scratch { blocks, .. }, .. }) = self.prepare(test)?;
-        let (beta, gamma, name, from, longest) = match self.engine.options.strategy {
-            Strategy::Edge { beta, gamma } => {
-                let longest = (SAMPLES / args.n).max(1) * u64::from(gamma);
-                (u64::from(beta), u64::from(gamma), "dis_edge", widest - 1, longest)
+        let (beta, gamma, kernel, from, longest) = match self.engine.options.strategy {
+            SearchStrategy::Edge { beta, gamma } => {
+                let longest = (STAGE_SAMPLES / args.n).max(1) * u64::from(gamma);
+                (u64::from(beta), u64::from(gamma), Kernel::dis_edge, widest - 1, longest)
             }
-            _ if counting::mostly_binary(test) => (0, 0, "dis_planes_count", widest, u64::MAX),
-            _ => (0, 0, "dis_count", widest, u64::MAX),
+            _ if counting::mostly_binary(test) => (0, 0, Kernel::dis_planes_count, widest, u64::MAX),
+            _ => (0, 0, Kernel::dis_count, widest, u64::MAX),
         };
         args.tile = (2 * self.ends / u64::from(blocks)).next_power_of_two().clamp(4, args.tile);
         args.a = SearchArgs { scratch: args.a.scratch, beta, gamma, ..self.args };
-        self.launch_discrete("dis_slots", self.blocks_for(self.args.p), &args)?;
+        // SAFETY: the arguments are those of `prepare`.
+        unsafe { self.launch_discrete(Kernel::dis_slots, self.blocks_for(self.args.p), &args)? };
         // `bring_settled` copies what is there now while the level runs.
         self.engine.held.card.copies_follow()?;
         let stages = stages(subsets::binomial(from, size).unwrap_or(u64::MAX), longest);
         let last = stages.len() as u64 + 1;
         let mut at = 0;
         loop {
-            for (i, stage) in stages.iter().enumerate().skip(at).take(TOGETHER) {
+            for (i, stage) in stages.iter().enumerate().skip(at).take(STAGES_TOGETHER) {
                 args.stage = i as u64 + 1;
                 args.a.second = stage.second;
                 args.a.first_rank = stage.from;
                 args.a.end_rank = stage.to;
-                self.engine.held.card.launch("dis_items", (1, 1), 1024, 8 * 32, &args)?;
-                self.engine.held.card.launch(name, (blocks, 1), threads, shared, &args)?;
+                // SAFETY: the arguments are those of `prepare`, with scratch and shared memory for as many blocks; `dis_items`
+                // has a number for each of its 32 warps.
+                unsafe {
+                    self.engine.held.card.launch(Kernel::dis_items.on((1, 1), 1024, 8 * 32), &args)?;
+                    self.engine.held.card.launch(kernel.on((blocks, 1), threads, shared), &args)?;
+                }
             }
             args.stage = last;
-            self.engine.held.card.launch("dis_close", (1, 1), WARP, 0, &args)?;
-            self.settle_discrete(&args)?;
+            // SAFETY: the arguments are those of `prepare`.
+            unsafe {
+                self.engine.held.card.launch(Kernel::dis_close.on((1, 1), WARP, 0), &args)?;
+                self.settle_discrete(&args)?;
+            }
             self.bring_settled(observer)?;
             let report = self.report("a level of sets", &mut || observer.look())?;
             let questions = asked::bring(self.engine, &args, report.asked)?;
@@ -184,9 +201,10 @@ impl CudaSearch<'_, '_> {
                 let answers = asked::answer(test, &questions, &self.engine.held.pool, &mut || observer.look())?;
                 let mut told = args;
                 told.a.count = answers.len() as u64;
-                told.a.answers = self.engine.held.device(Buffer::Batch)?;
-                self.engine.held.card.upload(told.a.answers, &answers)?;
-                self.launch_discrete("dis_answer", self.blocks_for(told.a.count), &told)?;
+                told.a.answers = self.engine.held.device(Buffer::Batch)?.cast();
+                self.engine.held.upload(told.a.answers, &answers)?;
+                // SAFETY: the arguments are those of `prepare`, with an answer to each record.
+                unsafe { self.launch_discrete(Kernel::dis_answer, self.blocks_for(told.a.count), &told)? };
             }
             if report.stages_left == 0 && questions.is_empty() {
                 observer.progress(size, 1.0, 1.0)?;
@@ -200,10 +218,13 @@ impl CudaSearch<'_, '_> {
     }
 
     /// Turns slots into answers, once all stages are done and nothing is left to the CPU.
-    fn settle_discrete(&mut self, args: &DiscreteArgs) -> Result<()> {
-        self.launch_discrete("dis_settle", self.blocks_for(self.ends), args)?;
-        self.launch("removal", self.blocks_for(self.ends / 64))?;
-        self.by_row("degrees")
+    ///
+    /// # Safety
+    /// That of [`Self::launch_discrete`].
+    unsafe fn settle_discrete(&mut self, args: &DiscreteArgs) -> Result<()> {
+        self.launch_discrete(Kernel::dis_settle, self.blocks_for(self.ends), args)?;
+        self.launch(Kernel::removal, self.blocks_for(self.ends / 64))?;
+        self.by_row(Kernel::degrees)
     }
 }
 

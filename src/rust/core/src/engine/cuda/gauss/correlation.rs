@@ -4,17 +4,14 @@ use crate::engine::cuda::arguments::{CorrelationArgs, CORRELATION_THREADS, PRODU
 use std::thread::sleep;
 use std::time::Duration;
 
-use cudarc::driver::result;
-
-use crate::engine::cuda::card::device::failure;
+use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::held::{Held, Holds};
-use crate::engine::cuda::card::kernels::WARP;
-use crate::engine::cuda::card::memory::Buffer;
+use crate::engine::cuda::card::kernels::{Kernel, WARP};
 use crate::pool::Pool;
 use crate::{Error, Result};
 
 /// Multiplications in a launch: some hundredths of a second, so that a user can interrupt.
-const SLICE: u64 = 200_000_000_000;
+const SLICE_PRODUCTS: u64 = 200_000_000_000;
 
 /// Writes Pearson's correlations of the p columns of `x` (n x p, column by column, finite) to `c` (p x p): those of R's
 /// `cor(x)` to 1e-12, with ones on the diagonal and all between -1 and 1. A constant column has NaN with the others. Two equal
@@ -59,28 +56,27 @@ fn on_card(
     let mut args = CorrelationArgs {
         n: n as u64,
         p: p as u64,
-        x: held.device(Buffer::Scratch)?,
-        c: held.device(Buffer::Data)?,
-        squares: held.device(Buffer::Batch)?,
+        x: held.device(Buffer::Scratch)?.cast(),
+        c: held.device(Buffer::Data)?.cast(),
+        squares: held.device(Buffer::Batch)?.cast(),
         first_tile: 0,
     };
-    let card = &held.card;
     // On the stream: any other copy might still be under way when the first kernel starts.
-    card.upload(args.x, x)?;
+    held.upload(args.x, x)?;
+    let card = held.card.clone();
+    let launch = |kernel: Kernel<CorrelationArgs>, blocks: u32, shared: u64, args: &CorrelationArgs| {
+        // SAFETY: the addresses are those of n x p, p x p and p doubles, planned above; the last launch is waited for. All
+        // kernels take blocks of so many threads; `cor_product` has a block for each tile from `first_tile` on, and no more.
+        unsafe { card.launch(kernel.on((blocks, 1), CORRELATION_THREADS, shared), args) }
+    };
     let grid = |items: usize| items.div_ceil(CORRELATION_THREADS as usize).clamp(1, 65_535) as u32;
-    card.launch(
-        "cor_centre",
-        (p.min(65_535) as u32, 1),
-        CORRELATION_THREADS,
-        u64::from(CORRELATION_THREADS / WARP) * 8,
-        &args,
-    )?;
+    launch(Kernel::cor_centre, p.min(65_535) as u32, u64::from(CORRELATION_THREADS / WARP) * 8, &args)?;
     let tiles = p.div_ceil(TILE as usize) as u64;
     let tiles = tiles * (tiles + 1) / 2;
-    let slice = (SLICE / (n as u64 * u64::from(TILE * TILE))).clamp(1, 1 << 30);
+    let slice = (SLICE_PRODUCTS / (n as u64 * u64::from(TILE * TILE))).clamp(1, 1 << 30);
     while args.first_tile < tiles {
         let count = slice.min(tiles - args.first_tile);
-        card.launch("cor_product", (count as u32, 1), CORRELATION_THREADS, PRODUCT_BYTES, &args)?;
+        launch(Kernel::cor_product, count as u32, PRODUCT_BYTES, &args)?;
         args.first_tile += count;
         while !card.is_idle("the correlations")? {
             look()?;
@@ -88,11 +84,10 @@ fn on_card(
         }
         look()?;
     }
-    card.launch("cor_squares", (grid(p), 1), CORRELATION_THREADS, 0, &args)?;
-    card.launch("cor_finish", (grid(p * p), 1), CORRELATION_THREADS, 0, &args)?;
-    card.synchronize("the correlations")?;
-    // SAFETY: `args.c` holds as many doubles as `c`, and nothing runs.
-    unsafe { result::memcpy_dtoh_sync(c, args.c) }.map_err(|e| failure("copying the correlations", e))
+    launch(Kernel::cor_squares, grid(p), 0, &args)?;
+    launch(Kernel::cor_finish, grid(p * p), 0, &args)?;
+    held.synchronize("the correlations")?;
+    held.fetch(args.c, c, "copying the correlations")
 }
 
 #[cfg(test)]

@@ -7,15 +7,15 @@ pub(super) mod sets;
 
 use crate::ci::gauss::{Gauss, Reading, Undefined, MISSING, TOO_FEW};
 use crate::engine::cuda::arguments::{Report, DECIDING_THREADS};
-use crate::engine::cuda::card::kernels::WARP;
-use crate::engine::cuda::card::memory::Buffer;
+use crate::engine::cuda::card::buffer::Buffer;
+use crate::engine::cuda::card::kernels::{Kernel, WARP};
 use crate::engine::cuda::search::CudaSearch;
-use crate::engine::cuda::Strategy;
+use crate::engine::cuda::SearchStrategy;
 use crate::observer::Observer;
 use crate::{Error, Result};
 
 /// Tests of a launch of level 1, at most: about 0.1 s.
-const TESTS: f64 = 2e10;
+const SINGLE_TESTS: f64 = 2e10;
 
 impl CudaSearch<'_, '_> {
     /// Level 0, up to the lower triangle of the graph.
@@ -25,7 +25,8 @@ impl CudaSearch<'_, '_> {
         self.set_rules(gauss, 0);
         self.args.c = self.engine.upload_correlations(gauss)?;
         self.reset_report(0)?;
-        self.launch("marginal", self.blocks_for(self.args.p * self.args.words))
+        // SAFETY: `allocate` has set what this uses, but for the correlations, which are set above.
+        unsafe { self.launch(Kernel::marginal, self.blocks_for(self.args.p * self.args.words)) }
     }
 
     /// A level, after the lists of neighbours were made; `widest` is the largest degree.
@@ -37,7 +38,7 @@ impl CudaSearch<'_, '_> {
         observer: &mut dyn Observer,
     ) -> Result<Report> {
         self.set_rules(gauss, size);
-        if size == 1 && self.engine.options.strategy == Strategy::Shared {
+        if size == 1 && self.engine.options.strategy == SearchStrategy::Shared {
             self.run_singles(widest, observer)
         } else {
             self.run_sets(size, widest, observer)
@@ -79,7 +80,7 @@ impl CudaSearch<'_, '_> {
         self.args.verdict = self.engine.held.device(Buffer::Verdicts)?;
         let p = self.options.p;
         let tests = self.ends as f64 * widest as f64;
-        let launches = (tests / TESTS).ceil().max(1.0) as usize;
+        let launches = (tests / SINGLE_TESTS).ceil().max(1.0) as usize;
         let rows = p.div_ceil(launches);
         let shared = 3 * 8 * u64::from(DECIDING_THREADS / WARP);
         for first in (0..p).step_by(rows) {
@@ -88,30 +89,27 @@ impl CudaSearch<'_, '_> {
             self.args.end_row = last as u64;
             // Enough blocks for the card where there are few rows.
             let parts = (self.engine.held.card.processors * 64).div_ceil((last - first) as u32).clamp(1, 16);
-            self.engine.held.card.launch(
-                "single",
-                ((last - first) as u32, parts),
-                DECIDING_THREADS,
-                shared,
-                &self.args,
-            )?;
+            let launch = Kernel::single.on(((last - first) as u32, parts), DECIDING_THREADS, shared);
+            // SAFETY: the lists are the level's, with as many verdicts; `shared` is three numbers a warp, as the kernel has them.
+            unsafe { self.engine.held.card.launch(launch, &self.args)? };
             if launches > 1 {
                 self.engine.held.wait("level 1", &mut || observer.look())?;
                 observer.progress(1, last as f64 * 0.999, p as f64)?;
             }
         }
-        self.by_row("settle_single")?;
-        self.over_rows("log_offsets")?;
-        self.by_row("log_single")?;
-        self.by_row("degrees")?;
+        // SAFETY: as above; the log has room for a record of each pair.
+        unsafe {
+            self.by_row(Kernel::settle_single)?;
+            self.over_rows(Kernel::log_offsets)?;
+            self.by_row(Kernel::log_single)?;
+            self.by_row(Kernel::degrees)?;
+        }
         // The card is busy: time to bring what is needed at the end.
         self.empty = Some(self.bring_graph(self.args.empty)?);
         self.p_max.mark_rest(&self.engine.held.pool, self.args.mark);
         let report = self.report("level 1", &mut || observer.look())?;
         let mut starts = vec![0u64; p + 1];
-        // SAFETY: `starts` lives until the stream is synchronised in the next line.
-        unsafe { self.engine.held.card.download(self.args.first_record, starts.as_mut_ptr(), p + 1)? };
-        self.engine.held.card.synchronize("level 1")?;
+        self.engine.held.fetch(self.args.first_record, &mut starts, "level 1")?;
         self.log.enter_singles(starts);
         observer.progress(1, p as f64, p as f64)?;
         Ok(report)

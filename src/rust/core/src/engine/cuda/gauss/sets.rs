@@ -1,18 +1,18 @@
 //! Levels of sets of the Gaussian test on the card, in launches short enough that a user can interrupt.
 
 use crate::engine::cuda::arguments::{
-    paper_doubles, settle_doubles, shared_doubles, Report, DECIDING_THREADS, SPECIAL,
+    paper_doubles, settle_doubles, shared_doubles, Report, SearchArgs, DECIDING_THREADS, SPECIAL,
 };
-use crate::engine::cuda::card::kernels::WARP;
-use crate::engine::cuda::card::memory::Buffer;
+use crate::engine::cuda::card::buffer::Buffer;
+use crate::engine::cuda::card::kernels::{Kernel, WARP};
 use crate::engine::cuda::search::CudaSearch;
-use crate::engine::cuda::Strategy;
+use crate::engine::cuda::SearchStrategy;
 use crate::graph::subsets;
 use crate::observer::Observer;
 use crate::Result;
 
 /// Tests of size 1 in a launch of the papers' strategies: less than 0.1 s on a slow card.
-const TESTS: f64 = 5e7;
+const PAPER_TESTS: f64 = 5e7;
 
 /// The launches of a level by a strategy of the papers.
 struct PaperLaunches {
@@ -40,9 +40,11 @@ impl CudaSearch<'_, '_> {
     pub(in crate::engine::cuda) fn scratch_of_sets(&self, size: usize, widest: usize) -> u64 {
         let warps = self.engine.held.card.processors * 16;
         let level = match self.engine.options.strategy {
-            Strategy::Shared => self.engine.scratch_of_warps(shared_doubles(size as u64), warps),
-            Strategy::Edge { beta, gamma } => self.paper_launches(size, widest - 1, widest, [beta, gamma]).scratch,
-            Strategy::Set { theta, delta } => self.paper_launches(size, widest, widest, [theta, delta]).scratch,
+            SearchStrategy::Shared => self.engine.scratch_of_warps(shared_doubles(size as u64), warps),
+            SearchStrategy::Edge { beta, gamma } => {
+                self.paper_launches(size, widest - 1, widest, [beta, gamma]).scratch
+            }
+            SearchStrategy::Set { theta, delta } => self.paper_launches(size, widest, widest, [theta, delta]).scratch,
         };
         level.max(self.engine.scratch_of_warps(settle_doubles(size as u64), self.settling_warps()))
     }
@@ -69,7 +71,7 @@ impl CudaSearch<'_, '_> {
         }
         debug_assert_eq!(Some(self.binomials[size * stride + widest]), subsets::binomial(widest, size));
         self.args.binomial = self.engine.held.device(Buffer::Binomials)?;
-        self.engine.held.card.upload(self.args.binomial, &self.binomials)
+        self.engine.held.upload(self.args.binomial, &self.binomials)
     }
 
     /// Runs a level by slots, after the lists of neighbours were made; `widest` is the largest degree.
@@ -82,21 +84,22 @@ impl CudaSearch<'_, '_> {
         self.send_binomials(size, widest)?;
         self.args.slot = self.engine.held.device(Buffer::Slots)?;
         self.args.twin = self.engine.held.device(Buffer::Twins)?;
-        self.by_row("slots")?;
+        // SAFETY: the lists are the level's, with as many slots and twins.
+        unsafe { self.by_row(Kernel::slots)? };
         // `bring_settled` copies what is there now while the level runs.
         self.engine.held.card.copies_follow()?;
         match self.engine.options.strategy {
-            Strategy::Shared => self.run_shared(size, observer),
-            Strategy::Edge { beta, gamma } => {
+            SearchStrategy::Shared => self.run_shared(size, observer),
+            SearchStrategy::Edge { beta, gamma } => {
                 self.args.beta = u64::from(beta);
                 self.args.gamma = u64::from(gamma);
                 let launches = self.paper_launches(size, widest - 1, widest, [beta, gamma]);
-                self.run_paper("edge", launches, size, observer)
+                self.run_paper(Kernel::edge, launches, size, observer)
             }
-            Strategy::Set { theta, delta } => {
+            SearchStrategy::Set { theta, delta } => {
                 self.args.theta = u64::from(theta);
                 let launches = self.paper_launches(size, widest, widest, [theta, delta]);
-                self.run_paper("set", launches, size, observer)
+                self.run_paper(Kernel::set, launches, size, observer)
             }
         }
     }
@@ -104,19 +107,29 @@ impl CudaSearch<'_, '_> {
     /// Sets of two and more by our own strategy. The whole level is put on the stream at once; where a launch used up its time,
     /// the launches after it did nothing and are repeated.
     fn run_shared(&mut self, size: usize, observer: &mut dyn Observer) -> Result<Report> {
-        const NAMES: [&str; SPECIAL as usize - 1] =
-            ["shared_2", "shared_3", "shared_4", "shared_5", "shared_6", "shared_7", "shared_8"];
-        let name = NAMES.get(size - 2).copied().unwrap_or("shared_any");
-        self.over_rows("items")?;
+        const KERNELS: [Kernel<SearchArgs>; SPECIAL as usize - 1] = [
+            Kernel::shared_2,
+            Kernel::shared_3,
+            Kernel::shared_4,
+            Kernel::shared_5,
+            Kernel::shared_6,
+            Kernel::shared_7,
+            Kernel::shared_8,
+        ];
+        let kernel = KERNELS.get(size - 2).copied().unwrap_or(Kernel::shared_any);
+        // SAFETY: the lists are the level's, and there are binomials for their lengths.
+        unsafe { self.over_rows(Kernel::items)? };
         let mut side = 0;
         loop {
             let mut args = self.args;
             let warps = self.engine.held.card.processors * 16;
-            let room = self.engine.working_memory(&mut args, shared_doubles(size as u64), DECIDING_THREADS)?;
-            let blocks = warps.div_ceil(room.threads / WARP);
+            let block = self.engine.working_memory(&mut args, shared_doubles(size as u64), DECIDING_THREADS)?;
+            let blocks = warps.div_ceil(block.threads / WARP);
             for second in side..2 {
                 args.second = second;
-                self.engine.held.card.launch(name, (blocks, 1), room.threads, room.shared, &args)?;
+                let launch = kernel.on((blocks, 1), block.threads, block.shared);
+                // SAFETY: lists, slots and twins are the level's; each of these warps has `shared_doubles` of working memory.
+                unsafe { self.engine.held.card.launch(launch, &args)? };
             }
             let report = self.settle(size, observer)?;
             let (items, done) =
@@ -136,11 +149,15 @@ impl CudaSearch<'_, '_> {
     fn settle(&mut self, size: usize, observer: &mut dyn Observer) -> Result<Report> {
         let mut args = self.args;
         let warps = self.settling_warps();
-        let room = self.engine.working_memory(&mut args, settle_doubles(size as u64), DECIDING_THREADS)?;
-        let blocks = warps.div_ceil(room.threads / WARP);
-        self.engine.held.card.launch("settle", (blocks, 1), room.threads, room.shared, &args)?;
-        self.launch("removal", self.blocks_for(self.ends / 64))?;
-        self.by_row("degrees")?;
+        let block = self.engine.working_memory(&mut args, settle_doubles(size as u64), DECIDING_THREADS)?;
+        let blocks = warps.div_ceil(block.threads / WARP);
+        let launch = Kernel::settle.on((blocks, 1), block.threads, block.shared);
+        // SAFETY: lists, slots, twins and log are the level's; each of these warps has `settle_doubles` of working memory.
+        unsafe {
+            self.engine.held.card.launch(launch, &args)?;
+            self.launch(Kernel::removal, self.blocks_for(self.ends / 64))?;
+            self.by_row(Kernel::degrees)?;
+        }
         self.bring_settled(observer)?;
         self.report("a level of sets", &mut || observer.look())
     }
@@ -149,13 +166,13 @@ impl CudaSearch<'_, '_> {
     /// [beta, gamma] or [theta, delta].
     fn paper_launches(&self, size: usize, sets_of: usize, widest: usize, shape: [u32; 2]) -> PaperLaunches {
         let (threads, blocks) = match self.engine.options.strategy {
-            Strategy::Edge { .. } => (shape[0] * shape[1], widest.div_ceil(shape[0] as usize) as u32),
+            SearchStrategy::Edge { .. } => (shape[0] * shape[1], widest.div_ceil(shape[0] as usize) as u32),
             _ => (shape[0], shape[1]),
         };
         let (p, widest) = (self.options.p, sets_of as f64);
         let sets = subsets::binomial(sets_of, size).unwrap_or(u64::MAX);
         // The time of a test grows about as the square of its size.
-        let tests = TESTS / (size * size) as f64;
+        let tests = PAPER_TESTS / (size * size) as f64;
         let ranks = sets.min((tests / widest).ceil() as u64).max(1);
         let rows = ((tests / (ranks as f64 * widest)) as usize).clamp(1, p.min(65_535));
         let threads = threads.next_multiple_of(WARP);
@@ -170,7 +187,7 @@ impl CudaSearch<'_, '_> {
 
     fn run_paper(
         &mut self,
-        name: &'static str,
+        kernel: Kernel<SearchArgs>,
         launches: PaperLaunches,
         size: usize,
         observer: &mut dyn Observer,
@@ -191,9 +208,11 @@ impl CudaSearch<'_, '_> {
                 for first in (0..p).step_by(rows) {
                     args.first_row = first as u64;
                     let rows = rows.min(p - first) as u32;
-                    self.engine.held.card.launch(name, (blocks, rows), threads, shared, &args)?;
+                    let launch = kernel.on((blocks, rows), threads, shared);
+                    // SAFETY: lists, slots and twins are the level's; each of these warps has `paper_doubles` of working memory.
+                    unsafe { self.engine.held.card.launch(launch, &args)? };
                     if steps > 1 || rows < p as u32 {
-                        self.engine.held.wait(name, &mut || observer.look())?;
+                        self.engine.held.wait(kernel.name(), &mut || observer.look())?;
                     }
                 }
                 let done = second as f64 + (step + 1) as f64 / steps as f64;

@@ -1,12 +1,14 @@
 //! The data of the nearest-neighbour test on the card.
 
 use super::kernels::number_of;
-use super::plan::{Form, Plan, Shape};
+use super::plan::{BlockPlan, Form, Shape};
 use super::KnnCudaEngine;
 use crate::ci::knn::Values;
 use crate::engine::cuda::arguments::KnnArgs;
-use crate::engine::cuda::card::memory::Buffer;
+use crate::engine::cuda::card::buffer::Buffer;
+use crate::engine::cuda::card::kernels::Kernel;
 use crate::engine::cuda::card::plan::aligned;
+use crate::engine::cuda::pointer::DevicePtr;
 use crate::memory;
 use crate::Result;
 
@@ -19,12 +21,12 @@ pub struct Data {
     /// The data's addresses and what else all launches share.
     pub args: KnnArgs,
     pub shape: Shape,
-    pub plan: Plan,
+    pub plan: BlockPlan,
 }
 
 impl Data {
-    /// The name of a kernel in the values' precision.
-    pub fn kernel(&self, single: &'static str, double: &'static str) -> &'static str {
+    /// The kernel in the values' precision.
+    pub fn kernel(&self, single: Kernel<KnnArgs>, double: Kernel<KnnArgs>) -> Kernel<KnnArgs> {
         if self.shape.cell() == 4 {
             single
         } else {
@@ -53,18 +55,18 @@ pub fn upload_data(engine: &mut KnnCudaEngine) -> Result<Data> {
         shared_limit: u64::from(engine.held.card.shared_limit),
     };
     let within = engine.held.room(&[])?;
-    let least = Plan::new(&shape, 0).total();
+    let least = BlockPlan::new(&shape, 0).total();
     let usual = (USUAL_BUDGET + least).max(64 * shape.plane_bytes());
-    let plan = Plan::new(&shape, if engine.options.memory_budget.is_none() { within.min(usual) } else { within });
+    let plan = BlockPlan::new(&shape, if engine.options.memory_budget.is_none() { within.min(usual) } else { within });
     for (what, bytes) in plan.list() {
         engine.held.plan.set(what, bytes);
     }
     engine.held.commit()?;
     let cell = shape.cell();
     let values = engine.held.device(Buffer::KnnData)?;
-    let caps = values + aligned(n * p * cell);
-    let own = caps + aligned(p * cell);
-    let joint = own + aligned(8 * (n + 1));
+    let caps: DevicePtr<u8> = values.carve(aligned(n * p * cell));
+    let own: DevicePtr<i64> = caps.carve(aligned(p * cell));
+    let joint: DevicePtr<i64> = own.carve(aligned(8 * (n + 1)));
     let cap = |column: usize| if columns.discrete()[column] { columns.mismatch() } else { f64::INFINITY };
     // Codes are stretched until two levels differ by more than the mismatch, rounding included: kernels cut the distance there.
     let scale = |column: usize| if columns.discrete()[column] { 2.0 * columns.mismatch() } else { 1.0 };
@@ -73,16 +75,16 @@ pub fn upload_data(engine: &mut KnnCudaEngine) -> Result<Data> {
         Values::Whole(whole) => whole.iter().enumerate().map(|(at, &v)| f64::from(v) * scale(at / n)).collect(),
         Values::Real(real) => real.iter().enumerate().map(|(at, &v)| v * scale(at / n)).collect(),
     };
-    let card = &engine.held.card;
+    let held = &engine.held;
     if cell == 4 {
-        card.upload(values, &scaled.iter().map(|&value| value as f32).collect::<Vec<f32>>())?;
-        card.upload(caps, &(0..p).map(|column| cap(column) as f32).collect::<Vec<f32>>())?;
+        held.upload(values.cast(), &scaled.iter().map(|&value| value as f32).collect::<Vec<f32>>())?;
+        held.upload(caps.cast(), &(0..p).map(|column| cap(column) as f32).collect::<Vec<f32>>())?;
     } else {
-        card.upload(values, &scaled)?;
-        card.upload(caps, &(0..p).map(cap).collect::<Vec<f64>>())?;
+        held.upload(values.cast(), &scaled)?;
+        held.upload(caps.cast(), &(0..p).map(cap).collect::<Vec<f64>>())?;
     }
-    card.upload(own, terms.table())?;
-    card.upload(joint, terms.joint_table())?;
+    held.upload(own, terms.table())?;
+    held.upload(joint, terms.joint_table())?;
     let mut args = KnnArgs {
         n: n as u64,
         k: settings.k as u64,
@@ -101,15 +103,15 @@ pub fn upload_data(engine: &mut KnnCudaEngine) -> Result<Data> {
     };
     if let (Form::Planes, Values::Whole(whole)) = (shape.form(), columns.values()) {
         let orders = Orders::of(whole, n);
-        args.whole = joint + aligned(8 * (n + 1));
-        args.sorted = args.whole + aligned(2 * n * p);
-        args.places = args.sorted + aligned(2 * n * p);
-        args.below = args.places + aligned(2 * n * p);
+        args.whole = joint.carve(aligned(8 * (n + 1)));
+        args.sorted = args.whole.carve(aligned(2 * n * p));
+        args.places = args.sorted.carve(aligned(2 * n * p));
+        args.below = args.places.carve(aligned(2 * n * p));
         args.plain = u64::from(orders.plain);
-        card.upload(args.whole, whole)?;
-        card.upload(args.sorted, &orders.orders)?;
-        card.upload(args.places, &orders.places)?;
-        card.upload(args.below, &orders.below)?;
+        held.upload(args.whole, whole)?;
+        held.upload(args.sorted, &orders.orders)?;
+        held.upload(args.places, &orders.places)?;
+        held.upload(args.below, &orders.below)?;
     }
     let data = Data { args, shape, plan };
     engine.data = Some(data);

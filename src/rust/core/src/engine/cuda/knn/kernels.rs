@@ -1,7 +1,8 @@
 //! The arguments of the kernels of the nearest-neighbour test, and the choice of a kernel.
 
 use crate::ci::knn::Estimator;
-use crate::engine::cuda::arguments::{FRENZEL_POMPE, GAO, MESNER_SHALIZI};
+use crate::engine::cuda::arguments::{KnnArgs, FRENZEL_POMPE, GAO, MESNER_SHALIZI};
+use crate::engine::cuda::card::kernels::Kernel;
 
 /// The number that stands for an estimator.
 pub fn number_of(estimator: Estimator) -> u64 {
@@ -13,28 +14,28 @@ pub fn number_of(estimator: Estimator) -> u64 {
 }
 
 /// The kernel of [`super::plan::Form::Warps`] for n samples, and whether its warps hold their distances in registers.
-pub fn warps_kernel(n: usize) -> (&'static str, bool) {
+pub fn warps_kernel(n: usize) -> (Kernel<KnnArgs>, bool) {
     match n.div_ceil(32) {
-        0..=2 => ("knn_sums_d2", true),
-        3..=8 => ("knn_sums_d8", true),
-        9..=16 => ("knn_sums_d16", true),
-        17..=32 => ("knn_sums_d32", true),
-        _ => ("knn_sums_d0", false),
+        0..=2 => (Kernel::knn_sums_d2, true),
+        3..=8 => (Kernel::knn_sums_d8, true),
+        9..=16 => (Kernel::knn_sums_d16, true),
+        17..=32 => (Kernel::knn_sums_d32, true),
+        _ => (Kernel::knn_sums_d0, false),
     }
 }
 
 /// The kernel of [`super::plan::Form::Planes`] for tests with `dims` planes; `in_shared`: x's plane is in shared memory.
-pub fn planes_kernel(dims: usize, in_shared: bool) -> &'static str {
+pub fn planes_kernel(dims: usize, in_shared: bool) -> Kernel<KnnArgs> {
     match (dims, in_shared) {
-        (0, true) => "knn_shared_0",
-        (1, true) => "knn_shared_1",
-        (2, true) => "knn_shared_2",
-        (3, true) => "knn_shared_3",
-        (_, true) => "knn_shared_more",
-        (0, false) => "knn_slots_0",
-        (1, false) => "knn_slots_1",
-        (2, false) => "knn_slots_2",
-        (3, false) => "knn_slots_3",
-        (_, false) => "knn_slots_more",
+        (0, true) => Kernel::knn_shared_0,
+        (1, true) => Kernel::knn_shared_1,
+        (2, true) => Kernel::knn_shared_2,
+        (3, true) => Kernel::knn_shared_3,
+        (_, true) => Kernel::knn_shared_more,
+        (0, false) => Kernel::knn_slots_0,
+        (1, false) => Kernel::knn_slots_1,
+        (2, false) => Kernel::knn_slots_2,
+        (3, false) => Kernel::knn_slots_3,
+        (_, false) => Kernel::knn_slots_more,
     }
 }

@@ -5,8 +5,8 @@ use super::KnnStrategy;
 use crate::engine::cuda::arguments::{
     most_team_threads, plane_stride, plane_words, shuffle_bytes, team_bytes, KNN_THREADS, SHUFFLING_THREADS,
 };
+use crate::engine::cuda::card::buffer::BufferId;
 use crate::engine::cuda::card::kernels::WARP;
-use crate::engine::cuda::card::memory::Buffer;
 use crate::engine::cuda::card::plan::aligned;
 
 /// Warps of a block of [`KNN_THREADS`].
@@ -32,7 +32,7 @@ const BUSY_IN_MEMORY: u64 = 16;
 const BUSY_PLACES: usize = 1 << 18;
 
 /// Room for members of sets, a test. Blocks with larger sets have fewer tests.
-const MEMBERS: usize = 32;
+const MEMBERS_A_TEST: usize = 32;
 
 /// Planes that there is room for, where memory allows; more where there are more tests.
 const PLANES: usize = 64;
@@ -225,7 +225,7 @@ impl Shape {
 
 /// A plan: how much is run at once, and the bytes that it takes by use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Plan {
+pub struct BlockPlan {
     /// Tests at once.
     pub tests: usize,
     /// Permutations of each at once, the data itself counted as one.
@@ -260,13 +260,13 @@ pub struct Plan {
     pub sums: u64,
 }
 
-impl Plan {
+impl BlockPlan {
     /// As many tests at once as `limit` bytes have room for; one test with one permutation where there is no room for more.
-    pub fn new(shape: &Shape, limit: u64) -> Plan {
+    pub fn new(shape: &Shape, limit: u64) -> BlockPlan {
         let all = shape.permutations + 1;
         let by_planes = shape.form() == Form::Planes;
         let needs_slots = by_planes && !shape.in_shared();
-        let least = Plan::of(shape, 1, 1, WARPS, usize::from(by_planes), usize::from(needs_slots)).total();
+        let least = BlockPlan::of(shape, 1, 1, WARPS, usize::from(by_planes), usize::from(needs_slots)).total();
         // Rows, slots and planes get at most a quarter each of the bytes beyond the least; tests get the rest.
         let quarter = limit.saturating_sub(least) / 4;
         let busy =
@@ -276,7 +276,7 @@ impl Plan {
         let more_planes = (quarter / shape.plane_bytes()) as usize;
         let slots = if needs_slots { BUSY_PLACES.div_ceil(shape.n).min(1 + more_planes) } else { 0 };
         let planes = if by_planes { PLANES.min(1 + more_planes) } else { 0 };
-        let of = |tests, permutations| Plan::of(shape, tests, permutations, row_warps, planes, slots);
+        let of = |tests, permutations| BlockPlan::of(shape, tests, permutations, row_warps, planes, slots);
         let mut permutations = MOST_PERMUTATIONS.min(all);
         while of(1, permutations).total() > limit && permutations > 1 {
             permutations /= 2;
@@ -300,12 +300,19 @@ impl Plan {
         of(fits, permutations)
     }
 
-    fn of(shape: &Shape, tests: usize, permutations: usize, row_warps: u64, least_planes: usize, slots: usize) -> Plan {
+    fn of(
+        shape: &Shape,
+        tests: usize,
+        permutations: usize,
+        row_warps: u64,
+        least_planes: usize,
+        slots: usize,
+    ) -> BlockPlan {
         let Shape { n, p, k_perm, .. } = *shape;
         let by_planes = shape.form() == Form::Planes;
         let cell = if by_planes { 2 } else { shape.cell() };
         let all = tests * permutations;
-        let members = (MEMBERS * tests).max(p);
+        let members = (MEMBERS_A_TEST * tests).max(p);
         let planes = if by_planes { least_planes.max(tests) } else { 0 };
         let walks = if by_planes && shape.orders_in_shared() {
             0
@@ -314,7 +321,7 @@ impl Plan {
         } else {
             aligned(4 * all * n) + aligned(4 * all * n.div_ceil(32)) + aligned(4 * all * k_perm)
         };
-        Plan {
+        BlockPlan {
             tests,
             permutations,
             members,
@@ -340,18 +347,18 @@ impl Plan {
     }
 
     /// Bytes by use.
-    pub fn list(&self) -> [(Buffer, u64); 10] {
+    pub fn list(&self) -> [(BufferId, u64); 10] {
         [
-            (Buffer::KnnData, self.data),
-            (Buffer::KnnTests, self.of_tests),
-            (Buffer::KnnSets, self.of_sets),
-            (Buffer::KnnNeighbours, self.neighbours),
-            (Buffer::KnnPermuted, self.permuted),
-            (Buffer::KnnWalks, self.walks),
-            (Buffer::KnnRows, self.rows),
-            (Buffer::KnnPlanes, self.of_planes),
-            (Buffer::KnnSlots, self.of_slots),
-            (Buffer::KnnSums, self.sums),
+            (BufferId::KnnData, self.data),
+            (BufferId::KnnTests, self.of_tests),
+            (BufferId::KnnSets, self.of_sets),
+            (BufferId::KnnNeighbours, self.neighbours),
+            (BufferId::KnnPermuted, self.permuted),
+            (BufferId::KnnWalks, self.walks),
+            (BufferId::KnnRows, self.rows),
+            (BufferId::KnnPlanes, self.of_planes),
+            (BufferId::KnnSlots, self.of_slots),
+            (BufferId::KnnSums, self.sums),
         ]
     }
 }
@@ -388,11 +395,11 @@ mod tests {
             for whole in [true, false] {
                 for limit in [6 << 20, 16 << 20, 64 << 20, 1 << 30, 8 << 30, 100 << 30] {
                     let shape = Shape { k_perm, ..shape(n, whole, KnnStrategy::Shared) };
-                    let plan = Plan::new(&shape, limit);
+                    let plan = BlockPlan::new(&shape, limit);
                     let of = |tests, permutations| {
-                        Plan::of(&shape, tests, permutations, plan.row_warps, plan.planes.min(PLANES), plan.slots)
+                        BlockPlan::of(&shape, tests, permutations, plan.row_warps, plan.planes.min(PLANES), plan.slots)
                     };
-                    let least = Plan::new(&shape, 0).total();
+                    let least = BlockPlan::new(&shape, 0).total();
                     assert!(plan.total() <= limit.max(least), "{shape:?} {limit}: {plan:?}");
                     let more = of(plan.tests + 1, plan.permutations);
                     let by_time = ((plan.tests + 1) * plan.permutations * n) as u64 > SLICE_STEPS;
@@ -404,16 +411,16 @@ mod tests {
 
     #[test]
     fn strategies_have_their_blocks() {
-        assert_eq!(Plan::new(&shape(100, true, KnnStrategy::Single), 1 << 30).tests, 1);
-        assert_eq!(Plan::new(&shape(100, true, KnnStrategy::Parallel { block: 3 }), 1 << 30).tests, 3);
-        assert!(Plan::new(&shape(100, true, KnnStrategy::Parallel { block: 0 }), 1 << 30).tests > 1000);
+        assert_eq!(BlockPlan::new(&shape(100, true, KnnStrategy::Single), 1 << 30).tests, 1);
+        assert_eq!(BlockPlan::new(&shape(100, true, KnnStrategy::Parallel { block: 3 }), 1 << 30).tests, 3);
+        assert!(BlockPlan::new(&shape(100, true, KnnStrategy::Parallel { block: 0 }), 1 << 30).tests > 1000);
     }
 
     #[test]
     fn launches_of_warps_are_short_and_fill_the_card() {
         for n in [60, 1000, 10_000, 60_000] {
             let shape = shape(n, false, KnnStrategy::Shared);
-            let plan = Plan::new(&shape, 4 << 30);
+            let plan = BlockPlan::new(&shape, 4 << 30);
             let samples = shape.samples_a_warp(plan.tests, plan.permutations, plan.row_warps);
             let blocks = shape.slice_blocks(plan.permutations, samples, plan.row_warps);
             let pairs = blocks * WARPS * samples * (n * plan.permutations) as u64;

@@ -5,14 +5,14 @@ use std::collections::{HashMap, HashSet};
 
 use super::data::{upload_data, Data};
 use super::kernels::{planes_kernel, warps_kernel};
-use super::plan::{Form, Plan};
+use super::plan::{BlockPlan, Form};
 use super::KnnCudaEngine;
 use crate::ci::knn::Outcome;
 use crate::ci::Batch;
-use crate::engine::cuda::card::device::Card;
-use crate::engine::cuda::card::kernels::WARP;
-use crate::engine::cuda::card::memory::Buffer;
+use crate::engine::cuda::card::buffer::Buffer;
+use crate::engine::cuda::card::kernels::{Kernel, Launch, WARP};
 use crate::engine::cuda::card::plan::aligned;
+use crate::engine::cuda::pointer::DevicePtr;
 use crate::memory;
 use crate::Result;
 
@@ -20,7 +20,7 @@ use crate::Result;
 const FIRST_PERMUTATIONS: usize = 8;
 
 /// A test that is not decided yet.
-struct Test {
+struct OpenTest {
     /// Its place in the batch; `usize::MAX` once it is decided.
     at: usize,
     x: u32,
@@ -47,10 +47,10 @@ pub(super) fn outcomes(
     let knn = engine.knn;
     let data = upload_data(engine)?;
     let widest = batch.iter().map(|(_, _, s)| s.len()).max().unwrap_or(0);
-    let each = size_of::<Outcome>() + size_of::<Test>() + 2 * (size_of::<(Vec<u32>, u32)>() + 4 * widest + 16);
+    let each = size_of::<Outcome>() + size_of::<OpenTest>() + 2 * (size_of::<(Vec<u32>, u32)>() + 4 * widest + 16);
     memory::room(each * batch.len(), memory::Use::Level)?;
     let mut outcomes = vec![Outcome::CERTAIN; batch.len()];
-    let mut tests: Vec<Test> = Vec::with_capacity(batch.len());
+    let mut tests: Vec<OpenTest> = Vec::with_capacity(batch.len());
     let mut sets: Vec<Vec<u32>> = Vec::new();
     let mut known: HashMap<Vec<u32>, u32> = HashMap::new();
     for (at, (x, y, s)) in batch.iter().enumerate().filter(|(_, (x, y, _))| !knn.constant(*x, *y)) {
@@ -68,7 +68,7 @@ pub(super) fn outcomes(
         let key = knn.key(x, y, s).0;
         let (x, y, dims) = (x as u32, y as u32, s.len() as u32);
         let guide = if s.is_empty() { y } else { guide_of(&sets[set as usize], knn.columns().discrete()) };
-        tests.push(Test { at, x, y, set, guide, dims, planes: 0, key, own: 0, drawn: 0, count: 0 });
+        tests.push(OpenTest { at, x, y, set, guide, dims, planes: 0, key, own: 0, drawn: 0, count: 0 });
     }
     // Tests with the same set stand together, so that its neighbours are looked for once.
     tests.sort_by_key(|test| (test.dims, test.set));
@@ -81,7 +81,7 @@ pub(super) fn outcomes(
             let needed = data.plan.total() + u64::from(first.dims) * data.shape.plane_bytes();
             return Err(engine.held.too_little(needed));
         }
-        let block: Vec<Test> = tests.by_ref().take(size).collect();
+        let block: Vec<OpenTest> = tests.by_ref().take(size).collect();
         run_block(engine, &data, &sets, block, &mut outcomes, &mut |share| {
             watch((done as f64 + share * size as f64) / all as f64)
         })?;
@@ -96,14 +96,14 @@ fn guide_of(set: &[u32], discrete: &[bool]) -> u32 {
 }
 
 /// The columns that a test has planes of: y, and S but for the guide.
-fn plane_columns<'s>(test: &Test, sets: &'s [Vec<u32>]) -> impl Iterator<Item = u32> + 's {
+fn plane_columns<'s>(test: &OpenTest, sets: &'s [Vec<u32>]) -> impl Iterator<Item = u32> + 's {
     let (y, guide) = ((test.dims > 0).then_some(test.y), test.guide);
     let set = sets.get(test.set as usize).map_or(&[][..], Vec::as_slice);
     y.into_iter().chain(set.iter().copied().filter(move |&column| column != guide))
 }
 
 /// How many of the first tests, with sets of one size, the plan has room for at once.
-fn block_size(tests: &[Test], sets: &[Vec<u32>], plan: &Plan) -> usize {
+fn block_size(tests: &[OpenTest], sets: &[Vec<u32>], plan: &BlockPlan) -> usize {
     let (mut members, mut listed) = (0, 0);
     let mut last = NO_SET;
     let mut planes = HashSet::new();
@@ -126,7 +126,7 @@ fn run_block(
     engine: &mut KnnCudaEngine,
     data: &Data,
     sets: &[Vec<u32>],
-    mut tests: Vec<Test>,
+    mut tests: Vec<OpenTest>,
     outcomes: &mut [Outcome],
     watch: &mut dyn FnMut(f64) -> Result<()>,
 ) -> Result<()> {
@@ -171,7 +171,7 @@ fn make_planes(
     engine: &mut KnnCudaEngine,
     data: &Data,
     sets: &[Vec<u32>],
-    tests: &mut [Test],
+    tests: &mut [OpenTest],
     args: &mut KnnArgs,
     look: &mut dyn FnMut() -> Result<()>,
 ) -> Result<()> {
@@ -192,19 +192,18 @@ fn make_planes(
     if list.is_empty() {
         return Ok(());
     }
-    args.planes = engine.held.device(Buffer::KnnPlanes)?;
-    args.plane_column = args.planes + plan.planes as u64 * shape.plane_bytes();
-    args.plane_guide = args.plane_column + aligned(4 * plan.planes);
-    args.plane_list = args.plane_guide + aligned(4 * plan.planes);
-    let card = &engine.held.card;
-    card.upload(args.plane_column, &columns)?;
-    card.upload(args.plane_guide, &guides)?;
-    card.upload(args.plane_list, &list)?;
+    args.planes = engine.held.device(Buffer::KnnPlanes)?.cast();
+    args.plane_column = args.planes.carve(plan.planes as u64 * shape.plane_bytes());
+    args.plane_guide = args.plane_column.carve(aligned(4 * plan.planes));
+    args.plane_list = args.plane_guide.carve(aligned(4 * plan.planes));
+    engine.held.upload(args.plane_column, &columns)?;
+    engine.held.upload(args.plane_guide, &guides)?;
+    engine.held.upload(args.plane_list, &list)?;
     // A thread takes a word of about 32 rows. A grid's second dimension ends at 65,535.
     args.ranges = (args.n + 1).div_ceil(32);
     let blocks = (shape.plane_words() * args.ranges).div_ceil(u64::from(KNN_THREADS)) as u32;
-    sliced(engine, args, [columns.len() as u64, 65_535], &mut |_| look(), |card, args, planes| {
-        card.launch("knn_planes", (blocks, planes), KNN_THREADS, 0, args)
+    sliced(engine, args, [columns.len() as u64, 65_535], &mut |_| look(), |planes| {
+        [Kernel::knn_planes.on((blocks, planes), KNN_THREADS, 0)]
     })
 }
 
@@ -213,7 +212,7 @@ fn find_neighbours(
     engine: &mut KnnCudaEngine,
     data: &Data,
     sets: &[Vec<u32>],
-    tests: &mut [Test],
+    tests: &mut [OpenTest],
     args: &mut KnnArgs,
     look: &mut dyn FnMut() -> Result<()>,
 ) -> Result<()> {
@@ -233,74 +232,68 @@ fn find_neighbours(
         return Ok(());
     }
     let Data { shape, plan, .. } = data;
-    args.set_start = engine.held.device(Buffer::KnnSets)?;
-    args.set_members = args.set_start + aligned(4 * (plan.tests + 1));
-    args.set_key = args.set_members + aligned(4 * plan.members);
-    engine.held.card.upload(args.set_start, &starts)?;
-    engine.held.card.upload(args.set_members, &members)?;
-    engine.held.card.upload(args.set_key, &keys)?;
+    args.set_start = engine.held.device(Buffer::KnnSets)?.cast();
+    args.set_members = args.set_start.carve(aligned(4 * (plan.tests + 1)));
+    args.set_key = args.set_members.carve(aligned(4 * plan.members));
+    engine.held.upload(args.set_start, &starts)?;
+    engine.held.upload(args.set_members, &members)?;
+    engine.held.upload(args.set_key, &keys)?;
     args.neighbours = engine.held.device(Buffer::KnnNeighbours)?;
     args.rows = engine.held.device(Buffer::KnnRows)?;
     args.row_values_a_warp = shape.row();
-    let name = data.kernel("knn_neighbours_f", "knn_neighbours_d");
-    sliced(
-        engine,
-        args,
-        [keys.len() as u64 * args.n, shape.slice_neighbours()],
-        &mut |_| look(),
-        |card, args, samples| {
-            let warps = u64::from(samples).min(plan.row_warps);
-            card.launch(name, (warps.div_ceil(u64::from(KNN_THREADS / WARP)) as u32, 1), KNN_THREADS, 0, args)
-        },
-    )
+    let kernel = data.kernel(Kernel::knn_neighbours_f, Kernel::knn_neighbours_d);
+    sliced(engine, args, [keys.len() as u64 * args.n, shape.slice_neighbours()], &mut |_| look(), |samples| {
+        let warps = u64::from(samples).min(plan.row_warps);
+        [kernel.on((warps.div_ceil(u64::from(KNN_THREADS / WARP)) as u32, 1), KNN_THREADS, 0)]
+    })
 }
 
 /// Permutes, sums, and brings the sums back: `args.permutations` a test, test after test.
 fn permute_and_sum(
     engine: &mut KnnCudaEngine,
     data: &Data,
-    tests: &[Test],
+    tests: &[OpenTest],
     args: &mut KnnArgs,
     watch: &mut dyn FnMut(f64) -> Result<()>,
 ) -> Result<Vec<i64>> {
     let Data { shape, plan, .. } = data;
-    let column = |value: fn(&Test) -> u32| tests.iter().map(value).collect::<Vec<u32>>();
+    let column = |value: fn(&OpenTest) -> u32| tests.iter().map(value).collect::<Vec<u32>>();
     let a_column = aligned(4 * plan.tests);
-    args.test_x = engine.held.device(Buffer::KnnTests)?;
-    args.test_y = args.test_x + a_column;
-    args.test_set = args.test_y + a_column;
-    args.test_key = args.test_set + a_column;
-    engine.held.card.upload(args.test_x, &column(|test| test.x))?;
-    engine.held.card.upload(args.test_y, &column(|test| test.y))?;
-    engine.held.card.upload(args.test_set, &column(|test| test.set))?;
+    args.test_x = engine.held.device(Buffer::KnnTests)?.cast();
+    args.test_y = args.test_x.carve(a_column);
+    args.test_set = args.test_y.carve(a_column);
+    args.test_key = args.test_set.carve(a_column);
+    engine.held.upload(args.test_x, &column(|test| test.x))?;
+    engine.held.upload(args.test_y, &column(|test| test.y))?;
+    engine.held.upload(args.test_set, &column(|test| test.set))?;
 
     let permutations = args.tests * args.permutations;
     args.permuted = engine.held.device(Buffer::KnnPermuted)?;
     args.sums = engine.held.device(Buffer::KnnSums)?;
     match shape.form() {
         Form::Planes => {
-            args.test_guide = args.test_set + a_column;
-            args.test_planes = args.test_guide + a_column;
-            args.test_key = args.test_planes + a_column;
-            engine.held.card.upload(args.test_guide, &column(|test| test.guide))?;
-            engine.held.card.upload(args.test_planes, &column(|test| test.planes))?;
-            args.order = if plan.walks == 0 { 0 } else { engine.held.device(Buffer::KnnWalks)? };
+            args.test_guide = args.test_set.carve(a_column);
+            args.test_planes = args.test_guide.carve(a_column);
+            args.test_key = args.test_planes.carve(a_column);
+            engine.held.upload(args.test_guide, &column(|test| test.guide))?;
+            engine.held.upload(args.test_planes, &column(|test| test.planes))?;
+            args.order = if plan.walks == 0 { DevicePtr::NULL } else { engine.held.device(Buffer::KnnWalks)? };
             let (threads, shared) = shape.shuffling();
             upload_keys(engine, args, tests)?;
             let slice = shape.slice_shuffles().next_multiple_of(u64::from(threads));
-            sliced(engine, args, [permutations, slice], &mut |_| watch(0.0), |card, args, count| {
-                card.launch("knn_permute_p", (count.div_ceil(threads), 1), threads, shared, args)
+            sliced(engine, args, [permutations, slice], &mut |_| watch(0.0), |count| {
+                [Kernel::knn_permute_p.on((count.div_ceil(threads), 1), threads, shared)]
             })?;
             sum_by_planes(engine, data, args, watch)?;
         }
         form => {
             upload_keys(engine, args, tests)?;
             args.order = engine.held.device(Buffer::KnnWalks)?;
-            args.taken = args.order + aligned(4 * (permutations * args.n) as usize);
-            args.lists = args.taken + aligned(4 * (permutations * args.n.div_ceil(32)) as usize);
-            let name = data.kernel("knn_permute_f", "knn_permute_d");
-            sliced(engine, args, [permutations, shape.slice_shuffles()], &mut |_| watch(0.0), |card, args, count| {
-                card.launch(name, (count.div_ceil(KNN_THREADS), 1), KNN_THREADS, 0, args)
+            args.taken = args.order.carve(aligned(4 * (permutations * args.n) as usize));
+            args.lists = args.taken.carve(aligned(4 * (permutations * args.n.div_ceil(32)) as usize));
+            let kernel = data.kernel(Kernel::knn_permute_f, Kernel::knn_permute_d);
+            sliced(engine, args, [permutations, shape.slice_shuffles()], &mut |_| watch(0.0), |count| {
+                [kernel.on((count.div_ceil(KNN_THREADS), 1), KNN_THREADS, 0)]
             })?;
             if form == Form::Warps {
                 sum_by_warps(engine, data, args, watch)?;
@@ -310,28 +303,31 @@ fn permute_and_sum(
         }
     }
     let mut sums = vec![0i64; permutations as usize];
-    // SAFETY: `sums` has as many elements, and the stream is synchronised before it is read.
-    unsafe { engine.held.card.download(args.sums, sums.as_mut_ptr(), sums.len())? };
-    engine.held.card.synchronize("the tests")?;
+    engine.held.fetch(args.sums, &mut sums, "the tests")?;
     Ok(sums)
 }
 
-fn upload_keys(engine: &KnnCudaEngine, args: &KnnArgs, tests: &[Test]) -> Result<()> {
-    engine.held.card.upload(args.test_key, &tests.iter().map(|test| test.key).collect::<Vec<[u32; 2]>>())
+fn upload_keys(engine: &KnnCudaEngine, args: &KnnArgs, tests: &[OpenTest]) -> Result<()> {
+    engine.held.upload(args.test_key, &tests.iter().map(|test| test.key).collect::<Vec<[u32; 2]>>())
 }
 
-/// Launches a kernel on slices of `all` blocks, permutations or samples, at most `slice` at a time: from `args.first_task` to
-/// `args.end_task` - 1. Waits after each launch, and calls `look` now and then with the share that is done.
-fn sliced(
+/// Launches kernels, one after the other, on slices of `all` blocks, permutations or samples, at most `slice` at a time: from
+/// `args.first_task` to `args.end_task` - 1. Waits after each slice, and calls `look` now and then with the share that is done.
+fn sliced<const N: usize>(
     engine: &mut KnnCudaEngine,
     args: &mut KnnArgs,
     [all, slice]: [u64; 2],
     look: &mut dyn FnMut(f64) -> Result<()>,
-    mut launch: impl FnMut(&Card, &KnnArgs, u32) -> Result<()>,
+    launches: impl Fn(u32) -> [Launch<KnnArgs>; N],
 ) -> Result<()> {
     for from in (0..all).step_by(slice as usize) {
         (args.first_task, args.end_task) = (from, all.min(from + slice));
-        launch(&engine.held.card, args, (args.end_task - from) as u32)?;
+        for launch in launches((args.end_task - from) as u32) {
+            // SAFETY: the addresses are those of the data, of the sets and of the tests of this block, each laid out in a buffer
+            // as `BlockPlan` has planned it for so many, with rows, slots and walks for what a slice runs at a time. The
+            // launches' threads and shared memory are those that `Shape` says of them. The stream is waited for below.
+            unsafe { engine.held.card.launch(launch, args)? };
+        }
         engine.held.wait("the tests", &mut || look(from as f64 / all as f64))?;
     }
     Ok(())
@@ -345,25 +341,22 @@ fn sum_by_planes(
 ) -> Result<()> {
     let Data { shape, plan, .. } = data;
     let (tests, count, dims) = (args.tests as usize, args.permutations as usize, args.dims as usize);
-    let name = planes_kernel(dims, shape.in_shared());
+    let kernel = planes_kernel(dims, shape.in_shared());
     if shape.in_shared() {
         let (threads, teams, shared) = shape.teams(dims);
         args.teams = u64::from(teams);
         args.permutations_a_block = shape.permutations_a_block(tests, count, teams);
         let all = args.tests * args.permutations.div_ceil(args.permutations_a_block);
         let slice = (shape.slice_planes(dims) / args.permutations_a_block).max(1);
-        return sliced(engine, args, [all, slice], watch, |card, args, blocks| {
-            card.launch(name, (blocks, 1), threads * teams, shared, args)
-        });
+        return sliced(engine, args, [all, slice], watch, |blocks| [kernel.on((blocks, 1), threads * teams, shared)]);
     }
     args.slots = engine.held.device(Buffer::KnnSlots)?;
     args.ranges = (args.n + 1).div_ceil(32);
     let of_planes = (shape.plane_words() * args.ranges).div_ceil(u64::from(KNN_THREADS)) as u32;
     let of_places = args.n.div_ceil(u64::from(SLOT_THREADS)) as u32;
     let slice = shape.slice_planes(dims).min(plan.slots as u64);
-    sliced(engine, args, [args.tests * args.permutations, slice], watch, |card, args, slots| {
-        card.launch("knn_slots", (of_planes, slots), KNN_THREADS, 0, args)?;
-        card.launch(name, (of_places, slots), SLOT_THREADS, 0, args)
+    sliced(engine, args, [args.tests * args.permutations, slice], watch, |slots| {
+        [Kernel::knn_slots.on((of_planes, slots), KNN_THREADS, 0), kernel.on((of_places, slots), SLOT_THREADS, 0)]
     })
 }
 
@@ -374,7 +367,7 @@ fn sum_by_warps(
     watch: &mut dyn FnMut(f64) -> Result<()>,
 ) -> Result<()> {
     let Data { shape, plan, .. } = data;
-    let (name, in_registers) = warps_kernel(shape.n);
+    let (kernel, in_registers) = warps_kernel(shape.n);
     let count = args.permutations as usize;
     let warps_a_block = u64::from(KNN_THREADS / WARP);
     args.samples_a_warp = shape.samples_a_warp(args.tests as usize, count, plan.row_warps);
@@ -384,8 +377,8 @@ fn sum_by_warps(
         args.row_values_a_warp = 3 * shape.row();
     }
     let slice = shape.slice_blocks(count, args.samples_a_warp, plan.row_warps);
-    sliced(engine, args, [args.tests * args.tiles, slice], watch, |card, args, blocks| {
-        card.launch(name, (blocks, 1), KNN_THREADS, 8 * warps_a_block * args.permutations, args)
+    sliced(engine, args, [args.tests * args.tiles, slice], watch, |blocks| {
+        [kernel.on((blocks, 1), KNN_THREADS, 8 * warps_a_block * count as u64)]
     })
 }
 
@@ -395,10 +388,10 @@ fn sum_by_paper(
     args: &mut KnnArgs,
     watch: &mut dyn FnMut(f64) -> Result<()>,
 ) -> Result<()> {
-    let name = data.kernel("knn_paper_f", "knn_paper_d");
+    let kernel = data.kernel(Kernel::knn_paper_f, Kernel::knn_paper_d);
     let tiles = args.n.div_ceil(u64::from(PAPER_THREADS)) as u32;
     let slice = data.shape.slice_permutations();
-    sliced(engine, args, [args.tests * args.permutations, slice], watch, |card, args, permutations| {
-        card.launch(name, (tiles, permutations), PAPER_THREADS, 0, args)
+    sliced(engine, args, [args.tests * args.permutations, slice], watch, |permutations| {
+        [kernel.on((tiles, permutations), PAPER_THREADS, 0)]
     })
 }

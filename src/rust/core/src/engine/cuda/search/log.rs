@@ -1,7 +1,7 @@
 //! Separating sets that levels found; they stay on the card until they are asked for.
 
-use crate::engine::cuda::card::memory::Buffer;
-use crate::engine::cuda::card::transfer::numbers;
+use crate::engine::cuda::card::buffer::Buffer;
+use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::CudaEngine;
 use crate::graph::{SepSetLog, Separations, Singles};
 use crate::Result;
@@ -10,7 +10,7 @@ use crate::Result;
 #[derive(Default)]
 pub(in crate::engine::cuda) struct Log {
     /// Address of the records on the card, bytes of room for them, bytes in use.
-    at: u64,
+    at: DevicePtr<u32>,
     room: u64,
     used: u64,
     /// Level 1, until it is brought: where the rows' records (other, member) start. They are the first of the log.
@@ -48,9 +48,9 @@ impl Log {
     }
 
     /// The address at which that level writes, once the plan is committed.
-    pub fn place(&mut self, engine: &mut CudaEngine) -> Result<u64> {
+    pub fn place(&mut self, engine: &mut CudaEngine) -> Result<DevicePtr<u32>> {
         self.at = engine.held.device(Buffer::Log)?;
-        Ok(self.at + self.used)
+        Ok(self.at.carve(self.used))
     }
 
     /// Enters what level 1 wrote by rows: `starts` has the number of each row's first record, then the number of records.
@@ -72,7 +72,7 @@ impl Log {
     pub fn bring_singles(&mut self, engine: &mut CudaEngine) -> Result<()> {
         if let Some(starts) = self.singles.take() {
             let count = starts.last().copied().unwrap_or(0);
-            let records = engine.held.bring_all(self.at, count as usize)?;
+            let records = engine.held.bring_all(self.at.cast(), count as usize)?;
             self.block = Singles { starts, records };
         }
         Ok(())
@@ -100,25 +100,25 @@ impl Log {
 
     fn drain(&mut self, engine: &mut CudaEngine) -> Result<()> {
         self.bring_singles(engine)?;
-        let mut from = self.at + self.front;
+        let mut from: DevicePtr<u32> = self.at.carve(self.front);
         for (size, records) in self.levels.drain(..) {
             let mut found = Separations::of_size(size);
             found.pairs.reserve_exact(records as usize);
             found.members.reserve_exact(records as usize * size);
-            let bytes = record(size) as usize;
+            let width = 2 + size;
             engine.held.bring(
                 from,
-                bytes * records as usize,
-                |end| end / bytes * bytes,
+                width * records as usize,
+                |end| end / width * width,
                 |_, piece| {
-                    for one in numbers::<u32>(piece).chunks_exact(2 + size) {
+                    for one in piece.chunks_exact(width) {
                         found.push(one[0], one[1], &one[2..]);
                     }
                     Ok(())
                 },
             )?;
             self.brought.push(found);
-            from += bytes as u64 * records;
+            from = from.offset(width as u64 * records);
         }
         (self.used, self.front) = (0, 0);
         Ok(())

@@ -5,13 +5,14 @@ mod log;
 mod p_max;
 
 use crate::engine::cuda::arguments::{Report, SearchArgs, SLOT_BYTES, VERTEX_BITS};
+use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::held::{Held, Holds};
-use crate::engine::cuda::card::kernels::WARP;
-use crate::engine::cuda::card::memory::Buffer;
-use crate::engine::cuda::card::plan::Plan;
+use crate::engine::cuda::card::kernels::{Kernel, WARP};
+use crate::engine::cuda::card::plan::MemoryPlan;
 use crate::engine::cuda::discrete::counting::data_bytes;
 use crate::engine::cuda::discrete::Counted;
-use crate::engine::cuda::{CudaEngine, Strategy, Test};
+use crate::engine::cuda::pointer::DevicePtr;
+use crate::engine::cuda::{CudaEngine, CudaTest, SearchStrategy};
 use crate::graph::{Adjacency, SepSetLog, SepSets};
 use crate::memory;
 use crate::observer::Observer;
@@ -22,10 +23,10 @@ use log::Log;
 use p_max::PMax;
 
 /// Threads of a block, unless a kernel needs another number.
-pub(in crate::engine::cuda) const THREADS: u32 = 256;
+pub(in crate::engine::cuda) const USUAL_THREADS: u32 = 256;
 
 /// Nanoseconds after which a launch takes no more work; with the work it then finishes, it takes less than 0.1 s.
-const SLICE: u64 = 50_000_000;
+const SLICE_NANOSECONDS: u64 = 50_000_000;
 
 /// The kernels report vertices in so many bits. The correlations of so many variables would take 32 TiB.
 const MOST_VARIABLES: usize = 1 << VERTEX_BITS;
@@ -37,6 +38,9 @@ pub(in crate::engine::cuda) struct CudaSearch<'s, 'a> {
     pub(in crate::engine::cuda) p_max: PMax<'s>,
     /// Pairs that the empty set separates, once they have been brought.
     pub(in crate::engine::cuda) empty: Option<Adjacency>,
+    /// What kernels are launched with. What `allocate` sets stays; what is planned by level is set by level, as large as the
+    /// kernels take it to be for p, `ends` and the level's size. The next level's plan frees it, after this one's end has waited
+    /// for the stream.
     pub(in crate::engine::cuda) args: SearchArgs,
     /// Twice the number of edges.
     pub(in crate::engine::cuda) ends: u64,
@@ -56,9 +60,9 @@ fn bits_of(graph: &Adjacency) -> Result<Vec<u64>> {
 
 /// Plans the memory of a search of p variables that does not depend on the graph. `data`: bytes of the data; `masks`: whether
 /// there are fixed gaps and fixed edges.
-fn plan_of_variables(p: u64, data: u64, masks: [bool; 2]) -> Plan {
+fn plan_of_variables(p: u64, data: u64, masks: [bool; 2]) -> MemoryPlan {
     let rows = 8 * p * p.div_ceil(64);
-    let mut plan = Plan::default();
+    let mut plan = MemoryPlan::default();
     plan.set(Buffer::Data, data);
     plan.set(Buffer::Graph, rows);
     plan.set(Buffer::Empty, rows);
@@ -72,7 +76,7 @@ fn plan_of_variables(p: u64, data: u64, masks: [bool; 2]) -> Plan {
 
 /// Plans the memory of a level that depends on the number of edges, except for separating sets. `ends` is twice that number;
 /// `singles`: the level runs a warp a pair, without slots.
-fn plan_ends(plan: &mut Plan, ends: u64, singles: bool) {
+fn plan_ends(plan: &mut MemoryPlan, ends: u64, singles: bool) {
     plan.set(Buffer::List, 4 * ends);
     plan.set(Buffer::Verdicts, if singles { 4 * ends } else { 0 });
     plan.set(Buffer::Slots, if singles { 0 } else { SLOT_BYTES * ends });
@@ -110,14 +114,14 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
 
     /// Whether level 1 is run with a warp a pair.
     fn singles(&self) -> bool {
-        matches!(self.engine.test, Test::Gauss(_)) && self.engine.options.strategy == Strategy::Shared
+        matches!(self.engine.test, CudaTest::Gauss(_)) && self.engine.options.strategy == SearchStrategy::Shared
     }
 
     /// Plans the memory that does not depend on the graph.
     fn plan_variables(&mut self) {
         let data = match &self.engine.test {
-            Test::Gauss(gauss) => 8 * gauss.matrix().len() as u64,
-            Test::Discrete(test) => data_bytes(test),
+            CudaTest::Gauss(gauss) => 8 * gauss.matrix().len() as u64,
+            CudaTest::Discrete(test) => data_bytes(test),
         };
         let masks = [self.options.fixed_gaps.is_some(), self.options.fixed_edges.is_some()];
         // This replaces the plan of an earlier search with this engine.
@@ -133,34 +137,45 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         plan_ends(plan, ends, singles);
         plan.set(Buffer::Binomials, if singles { 0 } else { 8 * binomials });
         match self.engine.test {
-            Test::Gauss(_) => {
+            CudaTest::Gauss(_) => {
                 let scratch = if singles { 0 } else { self.scratch_of_sets(size, widest) };
                 self.engine.held.plan.set(Buffer::Scratch, scratch);
                 self.engine.held.commit()
             }
-            Test::Discrete(test) => self.plan_counting(&test, size),
+            CudaTest::Discrete(test) => self.plan_counting(&test, size),
         }
     }
 
-    pub(in crate::engine::cuda) fn launch(&self, name: &'static str, blocks: u32) -> Result<()> {
-        self.engine.held.card.launch(name, (blocks, 1), THREADS, 0, &self.args)
+    /// Launches a kernel on the search's arguments, whose warps stride over its work.
+    ///
+    /// # Safety
+    /// It must be such a kernel, that wants no shared memory, and of `args` it may use what is set for this level alone.
+    pub(in crate::engine::cuda) unsafe fn launch(&self, kernel: Kernel<SearchArgs>, blocks: u32) -> Result<()> {
+        self.engine.held.card.launch(kernel.on((blocks, 1), USUAL_THREADS, 0), &self.args)
     }
 
     /// Number of blocks of a kernel whose warps stride over `tasks`.
     pub(in crate::engine::cuda) fn blocks_for(&self, tasks: u64) -> u32 {
-        let wanted = tasks.div_ceil(u64::from(THREADS / WARP));
+        let wanted = tasks.div_ceil(u64::from(USUAL_THREADS / WARP));
         wanted.clamp(1, u64::from(self.engine.held.card.processors) * 16) as u32
     }
 
     /// Launches a kernel whose warps take a row each.
-    pub(in crate::engine::cuda) fn by_row(&self, name: &'static str) -> Result<()> {
-        self.launch(name, self.blocks_for(self.args.p))
+    ///
+    /// # Safety
+    /// That of [`CudaSearch::launch`].
+    pub(in crate::engine::cuda) unsafe fn by_row(&self, kernel: Kernel<SearchArgs>) -> Result<()> {
+        self.launch(kernel, self.blocks_for(self.args.p))
     }
 
     /// Launches a kernel of one block that sums over rows.
-    pub(in crate::engine::cuda) fn over_rows(&self, name: &'static str) -> Result<()> {
+    ///
+    /// # Safety
+    /// It must be such a kernel, with a number of 8 bytes for each warp in shared memory; of `args` as [`CudaSearch::launch`].
+    pub(in crate::engine::cuda) unsafe fn over_rows(&self, kernel: Kernel<SearchArgs>) -> Result<()> {
         let threads = 1024;
-        self.engine.held.card.launch(name, (1, 1), threads, 8 * u64::from(threads / WARP), &self.args)
+        let shared = 8 * u64::from(threads / WARP);
+        self.engine.held.card.launch(kernel.on((1, 1), threads, shared), &self.args)
     }
 
     /// Clears the report, for a level whose first stage has `stage_items` items of work.
@@ -176,7 +191,8 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
             *reports = report;
             std::slice::from_raw_parts(reports, 1)
         };
-        self.engine.held.card.upload(self.args.report, fresh)
+        // SAFETY: the buffer holds one; the next report is written after this has been sent, as above.
+        unsafe { self.engine.held.card.upload(self.args.report, fresh) }
     }
 
     /// Waits for the launches and reads the report.
@@ -186,7 +202,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         look: &mut dyn FnMut() -> Result<()>,
     ) -> Result<Report> {
         let reports = self.engine.held.memory().reports()?;
-        // SAFETY: room for two; the second is read after the stream has come to rest.
+        // SAFETY: the buffer holds one, and pinned memory two; the second is read after the stream has come to rest.
         unsafe { self.engine.held.card.download(self.args.report, reports.add(1), 1)? };
         self.engine.held.wait(doing, look)?;
         // SAFETY: as above.
@@ -205,8 +221,8 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
     pub(in crate::engine::cuda) fn allocate(&mut self) -> Result<()> {
         self.plan_variables();
         match self.engine.test {
-            Test::Gauss(_) => self.engine.held.commit()?,
-            Test::Discrete(test) => self.plan_counting(&test, 0)?,
+            CudaTest::Gauss(_) => self.engine.held.commit()?,
+            CudaTest::Discrete(test) => self.plan_counting(&test, 0)?,
         }
         let engine = &mut *self.engine;
         self.args.graph = engine.held.device(Buffer::Graph)?;
@@ -214,36 +230,38 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         self.args.p_max = engine.held.device(Buffer::PMax)?;
         self.args.report = engine.held.device(Buffer::Report)?;
         let offsets = 8 * (self.args.p + 1);
-        self.args.offset = engine.held.device(Buffer::Rows)?;
-        self.args.first_item = self.args.offset + offsets;
-        self.args.degree = self.args.first_item + offsets;
+        self.args.offset = engine.held.device(Buffer::Rows)?.cast();
+        self.args.first_item = self.args.offset.carve(offsets);
+        self.args.degree = self.args.first_item.carve(offsets);
         self.args.first_record = self.args.first_item;
         self.args.record_count = self.args.degree;
         if self.options.fixed_gaps.is_some() {
             self.args.start = engine.held.device(Buffer::Start)?;
-            engine.held.card.upload(self.args.start, &bits_of(&self.options.start())?)?;
+            engine.held.upload(self.args.start.cast(), &bits_of(&self.options.start())?)?;
         }
         if let Some(fixed) = &self.options.fixed_edges {
             self.args.fixed = engine.held.device(Buffer::Fixed)?;
-            engine.held.card.upload(self.args.fixed, &bits_of(fixed)?)?;
+            engine.held.upload(self.args.fixed.cast(), &bits_of(fixed)?)?;
         }
         self.args.mark = self.options.untested();
         self.args.level_warps = u64::from(engine.held.card.processors) * 16;
-        self.args.budget = SLICE;
+        self.args.budget = SLICE_NANOSECONDS;
         Ok(())
     }
 
     fn run_marginal(&mut self, observer: &mut dyn Observer) -> Result<LevelReport> {
         match self.engine.test {
-            Test::Gauss(gauss) => self.gauss_marginal(&gauss)?,
-            Test::Discrete(test) => self.discrete_marginal(&test, observer)?,
+            CudaTest::Gauss(gauss) => self.gauss_marginal(&gauss)?,
+            CudaTest::Discrete(test) => self.discrete_marginal(&test, observer)?,
         }
         for rows in [self.args.graph, self.args.empty] {
             let args = SearchArgs { graph: rows, ..self.args };
             let blocks = self.blocks_for(self.args.words * self.args.words);
-            self.engine.held.card.launch("mirror", (blocks, 1), THREADS, 0, &args)?;
+            // SAFETY: `allocate` has set what this uses; both graphs have as many rows and words.
+            unsafe { self.engine.held.card.launch(Kernel::mirror.on((blocks, 1), USUAL_THREADS, 0), &args)? };
         }
-        self.by_row("degrees")?;
+        // SAFETY: as above.
+        unsafe { self.by_row(Kernel::degrees)? };
         let report = self.report("level 0", &mut || observer.look())?;
         self.take_graph(&report);
         self.started = true;
@@ -261,7 +279,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
     /// Whether pcalg's "stable" goes on: it does if it tested a pair from a vertex with more than one neighbour.
     fn marginal_goes_on(&mut self) -> Result<bool> {
         let p = self.options.p;
-        if self.args.start == 0 && self.args.fixed == 0 {
+        if self.args.start.is_null() && self.args.fixed.is_null() {
             return Ok(p > 2);
         }
         let start = self.options.start();
@@ -275,9 +293,9 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
     }
 
     /// Brings a graph from the card, where nothing may change it meanwhile.
-    pub(in crate::engine::cuda) fn bring_graph(&mut self, from: u64) -> Result<Adjacency> {
+    pub(in crate::engine::cuda) fn bring_graph(&mut self, from: DevicePtr<u32>) -> Result<Adjacency> {
         let p = self.options.p;
-        Ok(Adjacency::from_rows(p, self.engine.held.bring_all(from, p * p.div_ceil(64))?))
+        Ok(Adjacency::from_rows(p, self.engine.held.bring_all(from.cast(), p * p.div_ceil(64))?))
     }
 
     fn run_conditional(&mut self, size: usize, observer: &mut dyn Observer) -> Result<LevelReport> {
@@ -290,11 +308,14 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         self.args.list = self.engine.held.device(Buffer::List)?;
         self.args.log = self.log.place(self.engine)?;
         self.reset_report(0)?;
-        self.over_rows("offsets")?;
-        self.by_row("fill")?;
+        // SAFETY: `allocate` has set what these use, but for the list, which is set above.
+        unsafe {
+            self.over_rows(Kernel::offsets)?;
+            self.by_row(Kernel::fill)?;
+        }
         let report = match self.engine.test {
-            Test::Gauss(gauss) => self.gauss_level(&gauss, size, widest, observer)?,
-            Test::Discrete(test) => self.discrete_level(&test, size, widest, observer)?,
+            CudaTest::Gauss(gauss) => self.gauss_level(&gauss, size, widest, observer)?,
+            CudaTest::Discrete(test) => self.discrete_level(&test, size, widest, observer)?,
         };
         if size > 1 || !singles {
             self.log.enter(size, report.logged);
@@ -307,8 +328,9 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
     }
 
     fn run_finish(&mut self, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
-        if let Test::Gauss(_) = self.engine.test {
-            self.by_row("raise_marginal")?;
+        if let CudaTest::Gauss(_) = self.engine.test {
+            // SAFETY: `allocate` has set what this uses.
+            unsafe { self.by_row(Kernel::raise_marginal)? };
         }
         self.engine.held.card.copies_follow()?;
         let graph = self.bring_graph(self.args.graph)?;

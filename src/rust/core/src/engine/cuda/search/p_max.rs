@@ -2,8 +2,10 @@
 //! after level 1, so that all are brought while the card runs the next level; at the end only those of pairs that were adjacent
 //! at that level's start are brought again.
 
-use crate::engine::cuda::card::memory::Buffer;
-use crate::engine::cuda::card::transfer::{each_column, numbers, prefer_large_pages};
+use crate::engine::cuda::card::buffer::Buffer;
+use crate::engine::cuda::card::kernels::Kernel;
+use crate::engine::cuda::card::transfer::{each_column, prefer_large_pages};
+use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::search::CudaSearch;
 use crate::engine::cuda::CudaEngine;
 use crate::memory;
@@ -61,7 +63,7 @@ impl<'s> PMax<'s> {
     pub fn bring(
         &mut self,
         engine: &mut CudaEngine,
-        at: u64,
+        at: DevicePtr<f64>,
         mark: f64,
         open: Vec<[u32; 2]>,
         observer: &mut dyn Observer,
@@ -69,9 +71,7 @@ impl<'s> PMax<'s> {
         let (p, marked, pool) = (self.p, self.marked, engine.held.pool.clone());
         let mut filled = 0;
         let values = &mut *self.values;
-        let spread = |offset: usize, piece: &[u8]| {
-            let packed = numbers::<f64>(piece);
-            let start = offset / 8;
+        let spread = |start: usize, packed: &[f64]| {
             // A piece ends with a column.
             let last = column_at(start + packed.len());
             each_column(
@@ -91,7 +91,7 @@ impl<'s> PMax<'s> {
             filled = last;
             observer.look()
         };
-        engine.held.bring(at, 8 * triangle(p), |end| 8 * triangle(column_at(end / 8)), spread)?;
+        engine.held.bring(at, triangle(p), |end| triangle(column_at(end)), spread)?;
         // With fewer than two variables nothing is copied.
         self.values[filled * p..].fill(mark);
         self.marked = true;
@@ -132,10 +132,11 @@ impl CudaSearch<'_, '_> {
         self.args.count = count as u64;
         self.engine.held.plan.raise(Buffer::Slots, 16 * count as u64);
         self.engine.held.commit()?;
-        self.args.pairs = self.engine.held.device(Buffer::Slots)?;
-        self.args.answers = self.args.pairs + 8 * count as u64;
-        self.engine.held.card.upload(self.args.pairs, open.as_flattened())?;
-        self.launch("pick", self.blocks_for(count as u64 / 32 + 1))?;
+        self.args.pairs = self.engine.held.device(Buffer::Slots)?.cast();
+        self.args.answers = self.args.pairs.carve(8 * count as u64);
+        self.engine.held.upload(self.args.pairs, open.as_flattened())?;
+        // SAFETY: there are `count` pairs, and room for as many answers.
+        unsafe { self.launch(Kernel::pick, self.blocks_for(count as u64 / 32 + 1))? };
         self.engine.held.card.copies_follow()?;
         let picked: Vec<f64> = self.engine.held.bring_all(self.args.answers, count)?;
         let p = self.options.p;

@@ -3,17 +3,19 @@
 use std::mem::offset_of;
 
 use super::kernels::{counter_bits, groups_in, table_words};
-use super::{stride, write_codes, CudaCounting, BLOCK, MODES_FROM, WARP};
+use super::{stride, write_codes, CudaCounting, FEATURES_TOGETHER, MODES_FROM, WARP};
 use crate::engine::cuda::arguments::{Feature, SelectionArgs, PARTIAL_BYTES};
-use crate::engine::cuda::card::memory::Buffer;
+use crate::engine::cuda::card::buffer::{Buffer, BufferId};
+use crate::engine::cuda::card::kernels::Kernel;
+use crate::engine::cuda::pointer::DevicePtr;
 use crate::observer::Observer;
 use crate::selection::{Joint, Partner, Sums};
 use crate::{Error, Result};
 
 /// Samples times features of a launch, at most: some hundredths of a second, so that a user can interrupt. Tables in device
 /// memory take longer.
-const SAMPLES: u64 = 20_000_000_000;
-const SAMPLES_DEVICE: u64 = 500_000_000;
+const LAUNCH_SAMPLES: u64 = 20_000_000_000;
+const LAUNCH_SAMPLES_DEVICE: u64 = 500_000_000;
 
 /// Rows that a kernel with 16 bits a row can tell apart.
 const ROWS_16: u64 = 1 << 16;
@@ -115,16 +117,18 @@ impl CudaCounting<'_> {
 
     /// Tells the card which features to leave out: those of `skip`, and no others.
     fn leave_out(&mut self, skip: &[bool]) -> Result<()> {
-        for (block, (known, wanted)) in self.left_out.chunks_mut(BLOCK).zip(skip.chunks(BLOCK)).enumerate() {
+        for (block, (known, wanted)) in
+            self.left_out.chunks_mut(FEATURES_TOGETHER).zip(skip.chunks(FEATURES_TOGETHER)).enumerate()
+        {
             // Most steps change one feature.
             if known == wanted {
                 continue;
             }
             for (i, (known, &skip)) in known.iter_mut().zip(wanted).enumerate() {
                 if *known != skip {
-                    let (index, levels) = self.slots[block * BLOCK + i];
-                    let at = self.args.features + (index * size_of::<Feature>() + offset_of!(Feature, levels)) as u64;
-                    self.held.card.upload(at, &[if skip { 0 } else { levels }])?;
+                    let (index, levels) = self.slots[block * FEATURES_TOGETHER + i];
+                    let at = self.args.features.offset(index as u64).carve(offset_of!(Feature, levels) as u64);
+                    self.held.upload(at, &[if skip { 0 } else { levels }])?;
                     *known = skip;
                 }
             }
@@ -137,18 +141,18 @@ impl CudaCounting<'_> {
         let data = self.samples;
         let joint = match partner {
             Partner::Nothing => {
-                self.args.partner = 0;
+                self.args.partner = DevicePtr::NULL;
                 return Ok(Rows::Formed { levels: 1 });
             }
             Partner::Feature(g) if data.levels(g) * self.samples.classes() <= self.most_rows => {
                 let (wide, own) = (data.levels(g) > 256, self.range.contains(&g));
                 self.args.partner_wide = wide.into();
                 self.args.partner = if own {
-                    self.args.data + self.features[self.slots[g - self.range.start].0].at
+                    self.args.data.offset(self.features[self.slots[g - self.range.start].0].at)
                 } else {
                     let mut codes = vec![0; stride(self.samples.n(), wide) as usize];
                     write_codes(data.codes(g), wide, &mut codes);
-                    self.held.card.upload(self.partner, &codes)?;
+                    self.held.upload(self.partner, &codes)?;
                     self.partner
                 };
                 return Ok(Rows::Formed { levels: data.levels(g) as u64 });
@@ -173,27 +177,30 @@ impl CudaCounting<'_> {
         let totals = self.samples.n() >= MODES_FROM;
         match rows {
             Rows::Formed { .. } => {
-                let (join, total) = if device { ("join_32", "total_32") } else { ("join_16", "total_16") };
+                let (join, total) =
+                    if device { (Kernel::join_32, Kernel::total_32) } else { (Kernel::join_16, Kernel::total_16) };
                 let work = self.args.n.max(self.args.row_count + 1);
                 let blocks = work.div_ceil(256).clamp(1, 4096) as u32;
-                self.held.card.launch(join, (blocks, 1), 256, 0, &self.args)?;
+                // SAFETY: the arguments are the selection's, with room for as many rows as `rows_of` lets the card form.
+                unsafe { self.held.card.launch(join.on((blocks, 1), 256, 0), &self.args)? };
                 if totals {
                     let args = SelectionArgs { shared_counters: TOTALS_SHARED, ..self.args };
                     let blocks = blocks.min(2 * self.held.card.processors);
                     let shared = 4 * self.args.row_count;
                     let shared = if self.args.row_count <= TOTALS_SHARED { shared } else { 0 };
-                    self.held.card.launch(total, (blocks, 1), 256, shared, &args)?;
+                    // SAFETY: as above; shared memory has a counter a row where the kernel counts there.
+                    unsafe { self.held.card.launch(total.on((blocks, 1), 256, shared), &args)? };
                 }
             }
             Rows::Listed { rows, groups, starts, totals } => {
-                let upload = |to, codes: &[u32]| match device {
-                    true => self.held.card.upload(to, codes),
-                    false => self.held.card.upload(to, &codes.iter().map(|&code| code as u16).collect::<Vec<u16>>()),
+                let upload = |to: DevicePtr<u8>, codes: &[u32]| match device {
+                    true => self.held.upload(to.cast(), codes),
+                    false => self.held.upload(to.cast(), &codes.iter().map(|&code| code as u16).collect::<Vec<u16>>()),
                 };
                 upload(self.args.rows, &rows.codes)?;
                 upload(self.args.groups, groups)?;
-                self.held.card.upload(self.args.starts, starts)?;
-                self.held.card.upload(self.args.totals, totals)?;
+                self.held.upload(self.args.starts, starts)?;
+                self.held.upload(self.args.totals, totals)?;
             }
         }
         Ok(())
@@ -212,26 +219,26 @@ impl CudaCounting<'_> {
         let levels = self.features[first..first + count].iter().map(|f| f.levels).max().unwrap_or(1);
         let words = self.words(u64::from(levels), bits);
         let mut args = SelectionArgs { slice: self.args.group_count, ..self.args };
-        let (mut shared, mut blocks, mut samples) = (4 * words + PARTIAL_BYTES, 1 << 20, SAMPLES);
-        let name = match (place, bits) {
-            (Place::Shared, 8) => "count_8",
-            (Place::Shared, 16) => "count_16",
-            (Place::Shared, _) => "count_32",
+        let (mut shared, mut blocks, mut samples) = (4 * words + PARTIAL_BYTES, 1 << 20, LAUNCH_SAMPLES);
+        let kernel = match (place, bits) {
+            (Place::Shared, 8) => Kernel::count_8,
+            (Place::Shared, 16) => Kernel::count_16,
+            (Place::Shared, _) => Kernel::count_32,
             (Place::Slices, _) => {
                 args.slice = self.slice_of(u64::from(levels));
                 samples /= self.args.group_count.div_ceil(args.slice);
                 shared = self.shared_room() / 16 * 16 + PARTIAL_BYTES;
                 if bits == 16 {
-                    "slices_16"
+                    Kernel::slices_16
                 } else {
-                    "slices_32"
+                    Kernel::slices_32
                 }
             }
             (Place::Device, _) => {
                 (blocks, args.tables) = self.tables(4 * words, count)?;
                 args.table_words = words;
-                (shared, samples) = (PARTIAL_BYTES, SAMPLES_DEVICE);
-                "count_device"
+                (shared, samples) = (PARTIAL_BYTES, LAUNCH_SAMPLES_DEVICE);
+                Kernel::count_device
             }
         };
         let threads = threads(self.args.n, shared);
@@ -240,7 +247,9 @@ impl CudaCounting<'_> {
         while from < end {
             args.first = from;
             args.count = most.min(end - from);
-            self.held.card.launch(name, (args.count.min(u64::from(blocks)) as u32, 1), threads, shared, &args)?;
+            let launch = kernel.on((args.count.min(u64::from(blocks)) as u32, 1), threads, shared);
+            // SAFETY: the arguments are the selection's; tables have their words in shared memory, or for each block in `tables`.
+            unsafe { self.held.card.launch(launch, &args)? };
             from += args.count;
             if from < end {
                 self.wait("counting", observer, from as f64, all as f64)?;
@@ -252,20 +261,20 @@ impl CudaCounting<'_> {
     /// Bits of a counter in shared memory.
     fn bits(&self) -> u64 {
         match self.options.strategy {
-            super::Strategy::Resident => counter_bits(self.samples.n()),
-            super::Strategy::Joined { .. } => 32,
+            super::SelectionStrategy::Resident => counter_bits(self.samples.n()),
+            super::SelectionStrategy::Joined { .. } => 32,
         }
     }
 
     /// Plans and allocates tables of `bytes` bytes in device memory, at most `count`: how many blocks get one, and the address.
-    fn tables(&mut self, bytes: u64, count: usize) -> Result<(u32, u64)> {
-        let room = self.held.room(&[Buffer::Scratch])?;
+    fn tables(&mut self, bytes: u64, count: usize) -> Result<(u32, DevicePtr<u32>)> {
+        let room = self.held.room(&[BufferId::Scratch])?;
         let most = (TABLES.min(room) / bytes).clamp(1, u64::from(2 * self.held.card.processors)).min(count as u64);
         if self.held.plan.of(Buffer::Scratch) != most * bytes {
             self.held.plan.set(Buffer::Scratch, most * bytes);
             self.held.commit()?;
         }
-        Ok((most as u32, self.held.device(Buffer::Scratch)?))
+        Ok((most as u32, self.held.device(Buffer::Scratch)?.cast()))
     }
 }
 

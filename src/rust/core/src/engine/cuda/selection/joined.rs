@@ -6,7 +6,9 @@ use super::kernels::table_words;
 use super::{stride, CudaCounting};
 use crate::ci::discrete::Codes;
 use crate::engine::cuda::arguments::{Feature, NO_MODE};
-use crate::engine::cuda::card::memory::Buffer;
+use crate::engine::cuda::card::buffer::Buffer;
+use crate::engine::cuda::card::kernels::Kernel;
+use crate::engine::cuda::pointer::DevicePtr;
 use crate::observer::Observer;
 use crate::pool::Pool;
 use crate::selection::{FeatureCodes, Joint, Partner, Samples, Sums};
@@ -53,14 +55,14 @@ impl CudaCounting<'_> {
             }
             Partner::Joint(joint) => joint,
         };
-        self.args.partner = 0;
+        self.args.partner = DevicePtr::NULL;
         self.args.row_count = self.args.class_count;
         self.args.group_count = 1;
         self.args.stepwise = NEVER_STEPWISE;
         let candidates: Vec<usize> = (0..skip.len()).filter(|&place| !skip[place]).collect();
         let each = stride(n, true) as usize;
         let bytes = self.batch_bytes();
-        let pinned = self.held.memory().pinned(2 * bytes)?;
+        let pinned = self.held.pinned(2 * bytes)?;
         let data = self.held.device(Buffer::Codes)?;
         let pool = Pool::at_most(threads);
         let mut formed = None;
@@ -97,14 +99,18 @@ impl CudaCounting<'_> {
             let words = table_words(most as u64, self.args.class_count, 1, n as u64, NEVER_STEPWISE, 32);
             let place = if 4 * words <= self.shared_room() { Place::Shared } else { Place::Device };
             if formed != Some(place) {
-                let join = if place == Place::Device { "join_32" } else { "join_16" };
-                self.held.card.launch(join, (n.div_ceil(256).clamp(1, 4096) as u32, 1), 256, 0, &self.args)?;
+                let join = if place == Place::Device { Kernel::join_32 } else { Kernel::join_16 };
+                let blocks = n.div_ceil(256).clamp(1, 4096) as u32;
+                // SAFETY: the arguments are the selection's; there is no partner, and rows are the classes.
+                unsafe { self.held.card.launch(join.on((blocks, 1), 256, 0), &self.args)? };
                 formed = Some(place);
             }
-            // SAFETY: filled above.
-            let filled = unsafe { std::slice::from_raw_parts(pinned.add(half), batch.len() * each) };
-            self.held.card.upload(data + half as u64, filled)?;
-            self.held.card.upload(self.args.features, &self.features)?;
+            // SAFETY: filled above; written again after the batch between has waited for the stream, as above.
+            unsafe {
+                let filled = std::slice::from_raw_parts(pinned.add(half), batch.len() * each);
+                self.held.upload_pinned(data.offset(half as u64), filled)?;
+            }
+            self.held.upload(self.args.features, &self.features)?;
             self.count_range(0, batch.len(), place, candidates.len(), observer)?;
         }
         self.wait("counting", observer, 1.0, 1.0)?;

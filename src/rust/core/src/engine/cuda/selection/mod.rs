@@ -16,11 +16,12 @@ use crate::engine::cuda::arguments::{Feature, SelectionArgs, NO_MODE};
 use std::ops::Range;
 
 use crate::ci::discrete::Codes;
+use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::held::{Held, Holds};
-use crate::engine::cuda::card::kernels::WARP;
-use crate::engine::cuda::card::memory::Buffer;
-use crate::engine::cuda::card::plan::Plan;
-use crate::engine::cuda::card::transfer::{numbers, threads_for};
+use crate::engine::cuda::card::kernels::{Kernel, WARP};
+use crate::engine::cuda::card::plan::MemoryPlan;
+use crate::engine::cuda::card::transfer::threads_for;
+use crate::engine::cuda::pointer::DevicePtr;
 use crate::observer::Observer;
 use crate::pool::{default_threads, Pool};
 use crate::selection::{CountLogs, Counting, FeatureCodes, Partner, Samples, Sums};
@@ -28,7 +29,7 @@ use crate::Result;
 
 /// How the work is divided between CPU and GPU. All strategies give the same answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Strategy {
+pub enum SelectionStrategy {
     /// Ours: the data stay on the card, and its kernel forms the joint states.
     Resident,
     /// CUDA-JMI's (González-Domínguez et al. 2020, sections 4.1 to 4.3): CPU threads form the joint states of a batch of
@@ -45,7 +46,7 @@ pub struct SelectionOptions {
     /// Number of the card, from 0.
     pub ordinal: usize,
     /// How to divide the work.
-    pub strategy: Strategy,
+    pub strategy: SelectionStrategy,
     /// Most bytes of device memory to use; none: what is free.
     pub memory_budget: Option<u64>,
     /// Most bytes of shared memory for the tables of a block; the card has a limit of its own. Tables stand there where they
@@ -60,7 +61,7 @@ impl Default for SelectionOptions {
     fn default() -> Self {
         SelectionOptions {
             ordinal: 0,
-            strategy: Strategy::Resident,
+            strategy: SelectionStrategy::Resident,
             memory_budget: None,
             shared_bytes: u64::MAX,
             stepwise_from: 1.0,
@@ -69,7 +70,7 @@ impl Default for SelectionOptions {
 }
 
 /// Bytes of pinned memory through which codes travel, in two halves.
-const STAGED: usize = 64 << 20;
+const STAGED_CODES: usize = 64 << 20;
 
 /// From this many samples on, the card looks for the features' modes: for fewer it does not pay.
 const MODES_FROM: usize = 1024;
@@ -78,7 +79,7 @@ const MODES_FROM: usize = 1024;
 const MODE_LEVELS: u64 = 4096;
 
 /// Features that are handled together, as most blocks leave out none.
-const BLOCK: usize = 256;
+const FEATURES_TOGETHER: usize = 256;
 
 /// Counts for a range of features on one card.
 pub struct CudaCounting<'a> {
@@ -87,7 +88,8 @@ pub struct CudaCounting<'a> {
     range: Range<usize>,
     options: SelectionOptions,
     held: Held,
-    /// The kernels' arguments, with the addresses that stay.
+    /// The kernels' arguments, with the addresses that stay: of memory that `reserve` plans and lays out. Every step ends by
+    /// waiting for the stream.
     args: SelectionArgs,
     /// The features as the card has them, in ascending order of their levels.
     features: Vec<Feature>,
@@ -98,7 +100,7 @@ pub struct CudaCounting<'a> {
     /// Rows (g, y) that there is room for.
     most_rows: usize,
     /// Address for the codes of a partner that is not in the range.
-    partner: u64,
+    partner: DevicePtr<u8>,
     /// Whether the data are on the card.
     ready: bool,
 }
@@ -128,7 +130,7 @@ impl<'a> CudaCounting<'a> {
             slots: Vec::new(),
             left_out: Vec::new(),
             most_rows: (2 * samples.n()).max(256),
-            partner: 0,
+            partner: DevicePtr::NULL,
             ready: false,
         };
         counting.watched(CudaCounting::reserve)?;
@@ -142,7 +144,7 @@ impl<'a> CudaCounting<'a> {
     }
 
     /// The largest plan of the card's memory so far.
-    pub fn plan(&self) -> &Plan {
+    pub fn plan(&self) -> &MemoryPlan {
         self.held.largest_plan()
     }
 
@@ -164,8 +166,8 @@ impl<'a> CudaCounting<'a> {
             at += stride(n, wide);
         }
         let codes = match self.options.strategy {
-            Strategy::Resident => at,
-            Strategy::Joined { .. } => 2 * self.batch_bytes() as u64,
+            SelectionStrategy::Resident => at,
+            SelectionStrategy::Joined { .. } => 2 * self.batch_bytes() as u64,
         };
         let rows = self.most_rows as u64;
         let sizes = [
@@ -190,24 +192,24 @@ impl<'a> CudaCounting<'a> {
         self.held.plan.set(Buffer::Selection, total);
         self.held.commit()?;
         let base = self.held.device(Buffer::Selection)?;
-        let [features, rows, groups, starts, totals, logs, steps, classes, sums, partner] = offsets.map(|at| base + at);
+        let [features, rows, groups, starts, totals, logs, steps, classes, sums, partner] = offsets;
         self.args = SelectionArgs {
             n: n as u64,
             data: self.held.device(Buffer::Codes)?,
-            features,
-            rows,
-            groups,
-            starts,
-            totals,
-            logs,
-            steps,
-            sums,
-            classes,
+            features: base.carve(features),
+            rows: base.carve(rows),
+            groups: base.carve(groups),
+            starts: base.carve(starts),
+            totals: base.carve(totals),
+            logs: base.carve(logs),
+            steps: base.carve(steps),
+            sums: base.carve(sums),
+            classes: base.carve(classes),
             class_count: self.samples.classes() as u64,
             stepwise: (self.options.stepwise_from.clamp(0.0, 1e6) * 256.0) as u64,
             ..SelectionArgs::default()
         };
-        self.partner = partner;
+        self.partner = base.carve(partner);
         Ok(())
     }
 
@@ -218,22 +220,18 @@ impl<'a> CudaCounting<'a> {
         }
         let n = self.samples.n();
         let classes = self.samples.codes(self.samples.class()).to_vec(n);
-        self.held.card.upload(self.args.classes, &classes)?;
-        self.held.card.upload(self.args.logs, self.logs.table())?;
-        self.held.card.upload(self.args.steps, self.logs.steps())?;
-        if self.options.strategy == Strategy::Resident {
+        self.held.upload(self.args.classes, &classes)?;
+        self.held.upload(self.args.logs, self.logs.table())?;
+        self.held.upload(self.args.steps, self.logs.steps())?;
+        if self.options.strategy == SelectionStrategy::Resident {
             self.upload_codes(observer)?;
         }
-        self.held.card.upload(self.args.features, &self.features)?;
-        if self.options.strategy == Strategy::Resident && n >= MODES_FROM {
+        self.held.upload(self.args.features, &self.features)?;
+        if self.options.strategy == SelectionStrategy::Resident && n >= MODES_FROM {
             let args = SelectionArgs { count: self.features.len() as u64, shared_counters: MODE_LEVELS, ..self.args };
-            self.held.card.launch(
-                "modes",
-                (self.features.len().clamp(1, 65_535) as u32, 1),
-                256,
-                4 * MODE_LEVELS,
-                &args,
-            )?;
+            let blocks = self.features.len().clamp(1, 65_535) as u32;
+            // SAFETY: the arguments are the selection's; shared memory has the counters that `shared_counters` says.
+            unsafe { self.held.card.launch(Kernel::modes.on((blocks, 1), 256, 4 * MODE_LEVELS), &args)? };
         }
         self.wait("copying the data", observer, 0.0, 1.0)?;
         self.ready = true;
@@ -244,8 +242,8 @@ impl<'a> CudaCounting<'a> {
     fn upload_codes(&mut self, observer: &mut dyn Observer) -> Result<()> {
         let data = self.samples;
         let (n, first) = (self.samples.n(), self.range.start);
-        let half = (STAGED / 2).max(stride(n, true) as usize);
-        let pinned = self.held.memory().pinned(2 * half)?;
+        let half = (STAGED_CODES / 2).max(stride(n, true) as usize);
+        let pinned = self.held.pinned(2 * half)?;
         let (mut from, mut turn) = (0, 0);
         while from < self.features.len() {
             observer.look()?;
@@ -273,16 +271,18 @@ impl<'a> CudaCounting<'a> {
                     own = next;
                 }
             });
-            // SAFETY: as above, for reading.
-            let filled = unsafe { std::slice::from_raw_parts(pinned.add(turn * half), bytes) };
-            self.held.card.upload(self.args.data + start, filled)?;
+            // SAFETY: as above; this half is written again after the next synchronisation.
+            unsafe {
+                let filled = std::slice::from_raw_parts(pinned.add(turn * half), bytes);
+                self.held.upload_pinned(self.args.data.offset(start), filled)?;
+            }
             if turn == 1 {
-                self.held.card.synchronize("copying the data")?;
+                self.held.synchronize("copying the data")?;
             }
             turn = 1 - turn;
             from += count;
         }
-        self.held.card.synchronize("copying the data")
+        self.held.synchronize("copying the data")
     }
 
     /// Waits for the stream, and now and then reports `done` of `total` to the observer, which may stop the run.
@@ -292,15 +292,16 @@ impl<'a> CudaCounting<'a> {
 
     /// Copies the sums of features without `skip` from the card; others stay as they are.
     fn bring_sums(&mut self, skip: &[bool], sums: &mut [Sums]) -> Result<()> {
-        let bytes = size_of_val(sums);
-        let pinned = self.held.memory().pinned(bytes.max(1))?;
-        // SAFETY: `bytes` fit, and are read after the synchronisation.
-        unsafe { self.held.card.download(self.args.sums, pinned, bytes)? };
-        self.held.card.synchronize("copying the counts")?;
-        // SAFETY: copied above; pinned memory is aligned to pages.
-        let brought = numbers::<i64>(unsafe { std::slice::from_raw_parts(pinned, bytes) });
-        for ((sums, found), skip) in sums.chunks_mut(BLOCK).zip(brought.chunks(2 * BLOCK)).zip(skip.chunks(BLOCK)) {
-            let found = found.chunks_exact(2).map(|found| Sums { pair: found[0], with_class: found[1] });
+        let pinned = self.held.pinned(size_of_val(sums).max(1))?.cast::<[i64; 2]>();
+        // SAFETY: they fit, and pinned memory is aligned to pages; whatever bits are there are numbers.
+        let brought = unsafe { std::slice::from_raw_parts_mut(pinned, sums.len()) };
+        self.held.fetch(self.args.sums, brought, "copying the counts")?;
+        for ((sums, found), skip) in sums
+            .chunks_mut(FEATURES_TOGETHER)
+            .zip(brought.chunks(FEATURES_TOGETHER))
+            .zip(skip.chunks(FEATURES_TOGETHER))
+        {
+            let found = found.iter().map(|&[pair, with_class]| Sums { pair, with_class });
             if skip.contains(&true) {
                 let wanted = sums.iter_mut().zip(found).zip(skip).filter(|(_, &skip)| !skip);
                 wanted.for_each(|((sum, found), _)| *sum = found);
@@ -326,8 +327,8 @@ impl Counting for CudaCounting<'_> {
         self.watched(|counting| {
             counting.upload(observer)?;
             match counting.options.strategy {
-                Strategy::Resident => counting.count_resident(partner, skip, sums, observer),
-                Strategy::Joined { threads } => counting.count_joined(threads, partner, skip, sums, observer),
+                SelectionStrategy::Resident => counting.count_resident(partner, skip, sums, observer),
+                SelectionStrategy::Joined { threads } => counting.count_joined(threads, partner, skip, sums, observer),
             }
         })
     }

@@ -1,0 +1,98 @@
+//! What device memory is used for.
+
+use std::marker::PhantomData;
+
+use crate::engine::cuda::arguments::Report;
+
+/// Device memory for one use, which holds `T`s: bytes, where it is carved into several things or the run says what it holds.
+pub(in crate::engine::cuda) struct Buffer<T> {
+    what: BufferId,
+    holds: PhantomData<fn() -> T>,
+}
+
+impl<T> From<Buffer<T>> for BufferId {
+    fn from(buffer: Buffer<T>) -> BufferId {
+        buffer.what
+    }
+}
+
+/// Defines the uses of memory on the card, each with what it holds and the part of a plan that it counts in.
+macro_rules! buffers {
+    ($($(#[$doc:meta])* $name:ident $holds:ty, $part:literal)*) => {
+        /// What a piece of device memory is used for; [`Buffer`] also knows what it holds.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(in crate::engine::cuda) enum BufferId {
+            $($(#[$doc])* $name,)*
+        }
+
+        // Named as the uses, of which each is one.
+        $(#[allow(non_upper_case_globals)]
+        impl Buffer<$holds> {
+            $(#[$doc])*
+            pub const $name: Self = Buffer { what: BufferId::$name, holds: PhantomData };
+        })*
+
+        /// Number of [`BufferId`]s.
+        pub(in crate::engine::cuda) const BUFFERS: usize = BufferId::ALL.len();
+
+        impl BufferId {
+            pub const ALL: &'static [BufferId] = &[$(BufferId::$name,)*];
+
+            /// The part of a plan that it counts in.
+            pub fn part(self) -> &'static str {
+                match self {
+                    $(BufferId::$name => $part,)*
+                }
+            }
+        }
+    };
+}
+
+buffers! {
+    /// Correlations, or level codes.
+    Data u8, "data"
+    /// Codes of feature selection.
+    Codes u8, "data"
+    KnnData u8, "data"
+    Graph u32, "graphs"
+    Start u32, "graphs"
+    Fixed u32, "graphs"
+    /// Pairs that the empty set separates.
+    Empty u32, "graphs"
+    PMax f64, "p-values"
+    /// Degrees, offsets, work counts.
+    Rows u8, "rows"
+    Report Report, "rows"
+    List u32, "edges"
+    Verdicts u32, "edges"
+    Slots u8, "edges"
+    Twins u32, "edges"
+    Binomials u64, "edges"
+    /// Separating sets.
+    Log u32, "separating sets"
+    /// Working memory of warps, tables that shared memory does not hold, data before they are correlated.
+    Scratch u8, "scratch"
+    /// Questions of the card to the CPU.
+    Asked u32, "scratch"
+    /// Questions to the card with their answers, answers of the CPU, sums of squares.
+    Batch u8, "scratch"
+    /// What feature selection needs beside the codes.
+    Selection u8, "rows"
+    KnnTests u8, "tests"
+    KnnSets u8, "sets"
+    KnnNeighbours u32, "neighbours"
+    KnnPermuted u8, "permuted"
+    KnnWalks u8, "walks"
+    KnnRows u8, "distances"
+    KnnPlanes u8, "planes"
+    KnnSlots u32, "slots"
+    KnnSums i64, "sums"
+}
+
+impl BufferId {
+    /// Whether its contents outlast a level, so that it must stay in place when a level makes room.
+    pub fn lasts(self) -> bool {
+        use BufferId::*;
+        matches!(self, Data | Codes | KnnData | Graph | Start | Fixed | Empty | PMax | Rows | Report | Log | Selection)
+    }
+}

@@ -1,0 +1,323 @@
+//! The cards that this process has opened, and what it keeps on each: context, kernels, memory.
+//!
+//! A context costs 0.2 s and the first load of the kernels 80 ms, so both live until [`close_all`].
+
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use cudarc::driver::result::{self, DriverError};
+use cudarc::driver::sys;
+
+use super::driver::{attribute, capability, count, driver_process, error, failure, guarded, start, USE_CPU};
+use super::kernels::{Kernels, Launch};
+use super::memory::Memory;
+use crate::engine::cuda::pointer::{DevicePtr, Plain};
+use crate::error::DeviceKind;
+use crate::{Error, Result};
+
+/// The oldest compute capability that our kernels are made for.
+pub const OLDEST_CAPABILITY: (i32, i32) = (7, 5);
+
+/// Cards that this process has opened.
+#[derive(Default)]
+struct Cards {
+    /// The process that started the driver: its state does not survive a fork.
+    pid: Option<u32>,
+    open: Vec<Arc<Card>>,
+}
+
+fn cards() -> MutexGuard<'static, Cards> {
+    static CARDS: OnceLock<Mutex<Cards>> = OnceLock::new();
+    CARDS.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Closes all of them, see `device::release`.
+pub(in crate::engine::cuda) fn close_all() {
+    let mut cards = cards();
+    if cards.pid == Some(std::process::id()) {
+        cards.open.clear();
+        cards.pid = None;
+    }
+}
+
+/// A card that this process uses: its context, its kernels, one stream, and memory that is kept between calls.
+pub(in crate::engine::cuda) struct Card {
+    device: sys::CUdevice,
+    context: sys::CUcontext,
+    stream: sys::CUstream,
+    /// Copies to the host that run beside the stream.
+    copies: sys::CUstream,
+    /// The point of the stream that copies wait for.
+    reached: sys::CUevent,
+    /// Number of multiprocessors.
+    pub processors: u32,
+    /// Dynamic shared memory in bytes that a block may ask for.
+    pub shared_limit: u32,
+    kernels: Kernels,
+    /// Memory that earlier searches left for the next; an engine takes it for as long as it lives.
+    memory: Mutex<Vec<Memory>>,
+    /// Set when the context is lost.
+    lost: AtomicBool,
+}
+
+// SAFETY: contexts, streams and events may be used from any thread to which the context has been bound; `Holds::watched` binds it
+// before a run, and on any other thread a call fails.
+unsafe impl Send for Card {}
+// SAFETY: as above; the driver has its own locks, and so have `kernels` and `memory`.
+unsafe impl Sync for Card {}
+
+impl Card {
+    /// The card with this number, opened at the first call.
+    pub fn open(ordinal: usize) -> Result<Arc<Card>> {
+        guarded(|| {
+            start()?;
+            let mut cards = cards();
+            let count = count()?;
+            if count == 0 {
+                return Err(failure("counting the cards", DriverError(sys::CUresult::CUDA_ERROR_NO_DEVICE)));
+            }
+            if ordinal >= count {
+                return Err(Error::Argument {
+                    argument: "device",
+                    value: format!("\"cuda:{ordinal}\""),
+                    mend: format!("this machine has {count} GPU(s), numbered from 0: see pcgpu_devices()"),
+                });
+            }
+            let device = result::device::get(ordinal as c_int).map_err(|e| failure("opening the card", e))?;
+            if let Some(card) = cards.open.iter().find(|card| card.device == device) {
+                card.bind()?;
+                return Ok(card.clone());
+            }
+            let (major, minor) = capability(device)?;
+            if (major, minor) < OLDEST_CAPABILITY {
+                return Err(error(
+                    DeviceKind::OldDevice,
+                    format!("the GPU has compute capability {major}.{minor}"),
+                    format!("7.5 (Turing) or newer is needed; {USE_CPU}"),
+                ));
+            }
+            let card = Arc::new(Card::new(device)?);
+            cards.pid = Some(std::process::id());
+            cards.open.push(card.clone());
+            Ok(card)
+        })
+    }
+
+    fn new(device: sys::CUdevice) -> Result<Self> {
+        use sys::CUdevice_attribute as Attribute;
+        let opening = |e| failure("opening the card", e);
+        // SAFETY: the device came from `cuDeviceGet`; the context is released when `Retained` or the card is dropped.
+        let context = unsafe { result::primary_ctx::retain(device) }.map_err(opening)?;
+        let opened = Retained(device);
+        // SAFETY: the context was retained above.
+        unsafe { result::ctx::set_current(context) }.map_err(opening)?;
+        let kernels = Kernels::new();
+        let make = || result::stream::create(result::stream::StreamKind::NonBlocking).map_err(opening);
+        let (stream, copies) = (make()?, make()?);
+        let reached = result::event::create(sys::CUevent_flags::CU_EVENT_DISABLE_TIMING).map_err(opening)?;
+        let card = Card {
+            device,
+            context,
+            stream,
+            copies,
+            reached,
+            processors: attribute(device, Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?.max(1) as u32,
+            shared_limit: attribute(device, Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?.max(0)
+                as u32,
+            kernels,
+            memory: Mutex::default(),
+            lost: AtomicBool::new(false),
+        };
+        std::mem::forget(opened);
+        Ok(card)
+    }
+
+    /// Binds this card's context to the calling thread.
+    pub fn bind(&self) -> Result<()> {
+        // SAFETY: the context lives as long as the card.
+        unsafe { result::ctx::set_current(self.context) }.map_err(|e| failure("binding the card", e))
+    }
+
+    /// Whether the driver is this process's, which it is not after a fork.
+    pub fn is_ours(&self) -> bool {
+        driver_process() == std::process::id()
+    }
+
+    /// Free and total memory in bytes.
+    pub fn memory_info(&self) -> Result<(u64, u64)> {
+        let (free, total) = result::mem_get_info().map_err(|e| failure("asking for free memory", e))?;
+        Ok((free as u64, total as u64))
+    }
+
+    /// Puts a kernel on the stream, with its arguments; nothing, where the grid has no blocks.
+    ///
+    /// # Safety
+    /// Blocks, threads and shared memory must be what the kernel takes them to be. Each address in `args` that it uses must be of
+    /// device memory as large as it takes that to be, which stays, and which no copy changes, until the kernel has run.
+    pub unsafe fn launch<A: Copy>(&self, launch: Launch<A>, args: &A) -> Result<()> {
+        let Launch { kernel, blocks, threads, shared } = launch;
+        if blocks.0 == 0 || blocks.1 == 0 {
+            return Ok(());
+        }
+        let function = self.kernels.get(kernel.name(), self.shared_limit)?;
+        let mut args = *args;
+        let mut parameters = [std::ptr::from_mut(&mut args).cast::<c_void>()];
+        let grid = (blocks.0, blocks.1, 1);
+        // The driver copies the arguments before this returns.
+        result::launch_kernel(function, grid, (threads, 1, 1), shared as u32, self.stream, &mut parameters)
+            .map_err(|e| failure(kernel.name(), e))
+    }
+
+    /// Copies `from` to the device, once what was put on the stream before is done. The driver has copied memory that is not
+    /// pinned when this returns.
+    ///
+    /// # Safety
+    /// There must be room for `from.len()` elements at `to`. Where `from` is pinned, it must not be written or freed before the
+    /// stream is synchronised.
+    pub unsafe fn upload<T: Copy>(&self, to: DevicePtr<T>, from: &[T]) -> Result<()> {
+        result::memcpy_htod_async(to.address(), from, self.stream).map_err(|e| failure("copying to the GPU", e))
+    }
+
+    /// Copies from the device once what was put on the stream before is done; best to pinned memory.
+    ///
+    /// # Safety
+    /// `count` elements must be at `from`. `to` must hold as many, and must not be read, written or freed before the stream is
+    /// synchronised.
+    pub unsafe fn download<T: Plain>(&self, from: DevicePtr<T>, to: *mut T, count: usize) -> Result<()> {
+        self.copy_back(from, to, count, self.stream)
+    }
+
+    /// Puts a copy from the device to the host on a stream.
+    ///
+    /// # Safety
+    /// That of [`Card::download`], for this stream.
+    unsafe fn copy_back<T: Plain>(
+        &self,
+        from: DevicePtr<T>,
+        to: *mut T,
+        count: usize,
+        stream: sys::CUstream,
+    ) -> Result<()> {
+        // A slice of `T` would be of memory that nothing may have written yet.
+        sys::cuMemcpyDtoHAsync_v2(to.cast(), from.address(), count * size_of::<T>(), stream)
+            .result()
+            .map_err(|e| failure("copying from the GPU", e))
+    }
+
+    /// Makes later copies by [`Card::download_beside`] wait for what is on the stream now.
+    pub fn copies_follow(&self) -> Result<()> {
+        let waiting = |e| failure("waiting for the GPU", e);
+        // SAFETY: event and streams live as long as the card. Of two engines on it, each may wait for more than its own.
+        unsafe {
+            result::event::record(self.reached, self.stream).map_err(waiting)?;
+            let flags = sys::CUevent_wait_flags::CU_EVENT_WAIT_DEFAULT;
+            result::stream::wait_event(self.copies, self.reached, flags).map_err(waiting)
+        }
+    }
+
+    /// Copies from the device to pinned memory beside what is on the stream, which must leave it alone; see
+    /// [`Card::copies_follow`].
+    ///
+    /// # Safety
+    /// `count` elements must be at `from`. `to` must hold as many, and must not be read, written or freed before
+    /// [`Card::end_copies`].
+    pub unsafe fn download_beside<T: Plain>(&self, from: DevicePtr<T>, to: *mut T, count: usize) -> Result<()> {
+        self.copy_back(from, to, count, self.copies)
+    }
+
+    /// Waits for [`Card::download_beside`].
+    pub fn end_copies(&self) -> Result<()> {
+        // SAFETY: the stream lives as long as the card.
+        unsafe { result::stream::synchronize(self.copies) }.map_err(|e| failure("copying from the GPU", e))
+    }
+
+    /// Waits until all that was put on the stream is done.
+    pub fn synchronize(&self, doing: &str) -> Result<()> {
+        // SAFETY: the stream lives as long as the card.
+        unsafe { result::stream::synchronize(self.stream) }.map_err(|e| failure(doing, e))
+    }
+
+    /// Whether all that was put on the stream is done.
+    pub fn is_idle(&self, doing: &str) -> Result<bool> {
+        // SAFETY: the stream lives as long as the card.
+        match unsafe { sys::cuStreamQuery(self.stream) } {
+            sys::CUresult::CUDA_SUCCESS => Ok(true),
+            sys::CUresult::CUDA_ERROR_NOT_READY => Ok(false),
+            code => Err(failure(doing, DriverError(code))),
+        }
+    }
+
+    /// Memory for a search: what an earlier one left, or none yet.
+    pub fn take_memory(self: &Arc<Self>) -> Memory {
+        let kept = self.memory.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        kept.unwrap_or_default()
+    }
+
+    /// Keeps the memory of a search that ended well for the next. One is kept; where there is one, this is freed.
+    ///
+    /// # Safety
+    /// Nothing may run on this memory, and no copy from or to it be under way.
+    pub unsafe fn keep_memory(&self, memory: Memory) {
+        let mut kept = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.is_empty() {
+            kept.push(memory);
+        } else {
+            memory.free();
+        }
+    }
+
+    /// Frees the memory that earlier searches left.
+    pub fn drop_memory(&self) {
+        for memory in self.memory.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+            // SAFETY: nothing was at work in it when it was kept, and nobody has taken it since.
+            unsafe { memory.free() };
+        }
+    }
+
+    /// Forgets this card after a failure that its context does not survive, so that the next call opens it anew.
+    pub fn abandon(self: &Arc<Self>) {
+        let mut cards = cards();
+        cards.open.retain(|card| !Arc::ptr_eq(card, self));
+        if self.lost.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        // SAFETY: the device came from `cuDeviceGet`. After the reset every call in the old context fails, as before.
+        let _ = unsafe { sys::cuDevicePrimaryCtxReset_v2(self.device) };
+    }
+}
+
+/// A retained context that nobody owns yet.
+struct Retained(sys::CUdevice);
+
+impl Drop for Retained {
+    fn drop(&mut self) {
+        // SAFETY: retained when this was made.
+        let _ = unsafe { result::primary_ctx::release(self.0) };
+    }
+}
+
+impl Drop for Card {
+    fn drop(&mut self) {
+        if driver_process() != std::process::id() {
+            return;
+        }
+        if self.lost.load(Ordering::Relaxed) {
+            // SAFETY: retained in `Card::new`; what lived in the context went with it.
+            let _ = unsafe { result::primary_ctx::release(self.device) };
+            return;
+        }
+        if self.bind().is_err() {
+            return;
+        }
+        self.drop_memory();
+        self.kernels.unload();
+        // SAFETY: all were made in `Card::new` and nothing uses them any more.
+        unsafe {
+            let _ = result::stream::destroy(self.stream);
+            let _ = result::stream::destroy(self.copies);
+            let _ = result::event::destroy(self.reached);
+            let _ = result::primary_ctx::release(self.device);
+        }
+    }
+}
