@@ -7,7 +7,8 @@
 use crate::ci::Batch;
 use crate::memory::{self, Use};
 use crate::observer::Observer;
-use crate::search::book::{Answer, Book, Page};
+use crate::search::answer::Answer;
+use crate::search::book::{Book, Page};
 use crate::search::level::{PairSide, Verdict};
 use crate::search::shards::Work;
 use crate::search::worker::{Column, Marginals};

@@ -2,10 +2,10 @@
 
 use std::sync::Mutex;
 
+use super::answer::{Answer, Answers, PairAnswer};
 use super::cells::Cells;
 use super::level::Verdict;
 use super::shards::{Part, Work};
-use super::wire::{Answers, PairAnswer};
 use super::Options;
 use crate::graph::{subsets, Separations};
 use crate::memory::{self, Use};
@@ -18,19 +18,6 @@ pub struct Book<'a> {
     cells: Option<Cells<'a>>,
     founds: Mutex<Vec<(usize, Found)>>,
     pieces: Mutex<Vec<Piece>>,
-}
-
-/// What was found on one pair, by the sets of one shard.
-#[derive(Clone, Debug)]
-pub struct Answer<'a> {
-    /// For pairs in rows: index among the row's [lanes](super::lanes::Lanes::of). For sides: index into [`Work::sides`].
-    pub at: usize,
-    /// The verdict; ranks are the side's own.
-    pub verdict: Verdict,
-    /// The set that separates or has no answer.
-    pub set: &'a [u32],
-    /// Number of tests decided by the exact formula.
-    pub exact_tests: u64,
 }
 
 /// What one shard found.

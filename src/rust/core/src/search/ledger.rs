@@ -3,6 +3,7 @@
 use super::book::{Book, Found, Undefined};
 use super::cells::Cells;
 use super::levels::{LevelReport, Widest};
+use super::marginals::{below, settled, Column, Marginals};
 use super::progress::LevelProgress;
 use super::shards::Work;
 use super::worker::Worker;
@@ -185,94 +186,5 @@ impl<'s> Ledger<'s> {
             self.fill();
         }
         Ok((self.graph, self.sepsets.finish(pool)?))
-    }
-}
-
-/// The bits of word w of row y that stand for vertices below y.
-fn below(y: usize, w: usize) -> u64 {
-    match w.cmp(&(y / 64)) {
-        std::cmp::Ordering::Less => !0,
-        std::cmp::Ordering::Equal => (1 << (y % 64)) - 1,
-        std::cmp::Ordering::Greater => 0,
-    }
-}
-
-/// What becomes of a pair at level 0.
-#[derive(Clone, Copy)]
-struct Settled {
-    p: f64,
-    is_separated: bool,
-    is_kept: bool,
-}
-
-/// The C++ tests `pMax >= alpha` and `pMax < alpha` at level 0: a NaN removes the edge, whatever NAdelete says, leaves no separating
-/// set and stays. The R methods read it first.
-#[inline(always)]
-fn settled(options: &Options, p: f64) -> Settled {
-    let p = if options.method == Method::StableFast { p } else { options.read(p) };
-    Settled { p, is_separated: p >= options.alpha, is_kept: p < options.alpha }
-}
-
-/// Level 0 as work for a worker.
-pub struct Marginals<'a> {
-    options: &'a Options,
-    pairs: &'a Adjacency,
-}
-
-impl Marginals<'_> {
-    /// The pairs to be tested.
-    pub fn pairs(&self) -> &Adjacency {
-        self.pairs
-    }
-
-    /// Significance level. Where p is below it, a worker may write any number from 0 to it instead.
-    pub fn alpha(&self) -> f64 {
-        self.options.alpha
-    }
-}
-
-/// A column of the p-values of level 0.
-pub struct Column<'a> {
-    y: usize,
-    p_values: &'a mut [f64],
-    separated: &'a mut [u64],
-    kept: &'a mut [u64],
-}
-
-impl Column<'_> {
-    /// Its number, y.
-    pub fn y(&self) -> usize {
-        self.y
-    }
-
-    /// Begins: p of (x, y), NaN where there is none, is to be written to the place x of each neighbour x < y of y in the pairs of
-    /// the level, and nothing elsewhere.
-    #[inline]
-    pub fn open(&mut self, level: &Marginals) -> &mut [f64] {
-        self.p_values.fill(level.options.untested());
-        self.p_values
-    }
-
-    /// Ends: what the p-values say of the pairs.
-    #[inline]
-    pub fn close(self, level: &Marginals) {
-        let (y, p) = (self.y, level.options.p);
-        let fast = level.options.method == Method::StableFast;
-        for w in 0..=y / 64 {
-            let pairs = level.pairs.row(y)[w] & below(y, w);
-            if pairs == 0 {
-                continue;
-            }
-            for (bit, cell) in self.p_values[w * 64..(w * 64 + 64).min(p)].iter_mut().enumerate() {
-                let pair = settled(level.options, *cell);
-                self.separated[w] |= u64::from(pair.is_separated) << bit;
-                self.kept[w] |= u64::from(pair.is_kept) << bit;
-                if !fast && cell.is_nan() && pairs >> bit & 1 == 1 {
-                    *cell = pair.p;
-                }
-            }
-            self.separated[w] &= pairs;
-            self.kept[w] &= pairs;
-        }
     }
 }

@@ -9,8 +9,9 @@
 //! * Orders of visiting, each of them `order::Order`: `stable` ("stable", "stable.fast"), `original` ("original", whose
 //!   neighbourhoods shrink while it runs), `one_by_one` (all three for a test that is asked one question at a time in pcalg's order).
 //! * [`level`], [`lanes`], [`shards`]: the work of a level, and how it is cut.
-//! * [`worker`]: what a machine offers; [`book`]: where it enters what it found; [`wire`]: shards and answers as bytes.
+//! * [`worker`]: what a machine offers; [`answer`]: what it finds; [`book`]: where it enters that; [`wire`]: shards and answers as bytes.
 
+pub mod answer;
 pub mod book;
 mod cells;
 mod driver;
@@ -18,6 +19,7 @@ pub mod lanes;
 mod ledger;
 pub mod level;
 pub mod levels;
+mod marginals;
 mod one_by_one;
 mod order;
 mod original;

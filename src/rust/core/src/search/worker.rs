@@ -1,8 +1,8 @@
 //! What a machine with a test on it offers to a search.
 
 use super::book::Book;
-pub use super::ledger::{Column, Marginals};
 use super::levels::Levels;
+pub use super::marginals::{Column, Marginals};
 use super::shards::Work;
 use super::Options;
 use crate::ci::{Batch, CiTest};

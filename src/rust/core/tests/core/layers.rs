@@ -60,9 +60,6 @@ fn codes() -> Vec<(PathBuf, String)> {
     files.iter().map(|file| (place(file), code(file))).filter(|(place, _)| !place.ends_with("shuffled.rs")).collect()
 }
 
-/// The folders that still have a circle: one that is opened is taken from this list.
-const CIRCLES: [&str; 3] = ["engine/cpu/knn", "engine/cuda", "search"];
-
 /// The module of a file, from the root: `engine/cpu/mod.rs` is `["engine", "cpu"]`.
 fn module(place: &Path) -> Vec<String> {
     let mut names: Vec<String> =
@@ -150,8 +147,7 @@ fn no_modules_of_a_folder_know_each_other_in_a_circle() {
     assert!(uses.len() > 10, "{}", uses.len());
     for (folder, uses) in &uses {
         let left = circle(uses);
-        let allowed = CIRCLES.contains(&folder.join("/").as_str());
-        assert!(left.is_empty() || allowed, "a circle in src/{}: {left:?}", folder.join("/"));
+        assert!(left.is_empty(), "a circle in src/{}: {left:?}", folder.join("/"));
     }
 }
 

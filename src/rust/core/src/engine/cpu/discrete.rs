@@ -7,7 +7,7 @@ use super::kernel::{Kernel, RowView, SideView, Signal};
 use crate::ci::chi_squared::upper_tail;
 use crate::ci::discrete::{Counter, Discrete, Margins, Way};
 use crate::graph::{subsets, Adjacency};
-use crate::search::book::Answer;
+use crate::search::answer::Answer;
 use crate::search::level::Verdict;
 
 /// A test of discrete variables in the form that the CPU engine runs.

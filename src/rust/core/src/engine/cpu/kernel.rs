@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::graph::{subsets, Adjacency};
 use crate::pool::Stop;
-use crate::search::book::Answer;
+use crate::search::answer::Answer;
 use crate::search::level::{Neighbours, PairSide, Verdict};
 use crate::search::shards::Work;
 

@@ -38,7 +38,8 @@ use card::buffer::Buffer;
 use card::held::{Held, Holds};
 use card::kernels::WARP;
 use card::plan::MemoryPlan;
-use discrete::counting::Coding;
+use discrete::counting::{data_bytes, Coding};
+use discrete::Counted;
 use pointer::DevicePtr;
 
 /// How the tests of a level are handed out on the GPU. All strategies give the same answer.
@@ -128,6 +129,8 @@ pub struct CudaEngine<'a> {
     correlations: Option<DevicePtr<f64>>,
     /// Likewise the level codes.
     coding: Option<Coding>,
+    /// How the tests of the level are counted (discrete variables).
+    counted: Counted,
 }
 
 impl<'a> CudaEngine<'a> {
@@ -158,7 +161,7 @@ impl<'a> CudaEngine<'a> {
     fn open(test: CudaTest<'a>, alpha: f64, options: CudaOptions) -> Result<Self> {
         options.check()?;
         let held = Held::open(options.ordinal, Pool::at_most(default_threads()), options.memory_budget)?;
-        Ok(CudaEngine { test, alpha, options, held, correlations: None, coding: None })
+        Ok(CudaEngine { test, alpha, options, held, correlations: None, coding: None, counted: Counted::default() })
     }
 
     /// Lets these threads of the CPU help.
@@ -170,6 +173,14 @@ impl<'a> CudaEngine<'a> {
     /// The largest plan of the card's memory so far.
     pub fn plan(&self) -> &MemoryPlan {
         self.held.largest_plan()
+    }
+
+    /// Bytes of the data on the card.
+    fn data_bytes(&self) -> u64 {
+        match &self.test {
+            CudaTest::Gauss(gauss) => 8 * gauss.matrix().len() as u64,
+            CudaTest::Discrete(test) => data_bytes(test),
+        }
     }
 
     /// Copies the correlations to the card, once.

@@ -3,12 +3,10 @@
 //!
 //! A worker that is far away has the data. It is sent the frozen neighbourhoods, whole or as what changed
 //! ([`Neighbours::to_bytes`](super::level::Neighbours::to_bytes)), then the pairs to be decided
-//! ([`Work::to_bytes`](super::shards::Work::to_bytes)), then shards, and sends back [`Answers`].
+//! ([`Work::to_bytes`](super::shards::Work::to_bytes)), then shards, and sends back [`Answers`](super::answer::Answers).
 
 mod level;
 mod shards;
-
-pub use shards::{Answers, PairAnswer};
 
 #[derive(Default)]
 struct Writer(Vec<u8>);

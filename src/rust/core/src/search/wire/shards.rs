@@ -2,58 +2,11 @@
 
 use super::{Reader, Writer};
 use crate::ci::reason_of;
-use crate::search::book::Answer;
+use crate::search::answer::{Answers, PairAnswer};
 use crate::search::level::Verdict;
 use crate::search::shards::{Part, Shard};
 
-/// What a worker found in one shard.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Answers {
-    /// Number of the shard.
-    pub shard: u64,
-    /// By pair.
-    pub of_pairs: Vec<PairAnswer>,
-}
-
-/// An [`Answer`] that owns its set, and the row of its pair.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PairAnswer {
-    /// The row.
-    pub row: u32,
-    /// As in [`Answer`].
-    pub at: usize,
-    /// As in [`Answer`].
-    pub verdict: Verdict,
-    /// As in [`Answer`].
-    pub set: Vec<u32>,
-    /// As in [`Answer`].
-    pub exact_tests: u64,
-}
-
-impl PairAnswer {
-    /// A copy of an answer.
-    pub fn new(row: u32, answer: &Answer) -> Self {
-        let Answer { at, verdict, set, exact_tests } = *answer;
-        PairAnswer { row, at, verdict, set: set.to_vec(), exact_tests }
-    }
-
-    /// The answer.
-    pub fn answer(&self) -> Answer<'_> {
-        Answer { at: self.at, verdict: self.verdict, set: &self.set, exact_tests: self.exact_tests }
-    }
-}
-
 impl Answers {
-    /// None yet.
-    pub fn of_shard(shard: usize) -> Self {
-        Answers { shard: shard as u64, of_pairs: Vec::new() }
-    }
-
-    /// Appends an answer.
-    pub fn push(&mut self, row: u32, answer: &Answer) {
-        self.of_pairs.push(PairAnswer::new(row, answer));
-    }
-
     /// As bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Writer::default();
@@ -143,6 +96,7 @@ impl Shard {
 mod tests {
     use super::*;
     use crate::ci::gauss::{MISSING, TOO_FEW};
+    use crate::search::answer::Answer;
 
     #[test]
     fn shards_and_answers_come_back_from_bytes() {

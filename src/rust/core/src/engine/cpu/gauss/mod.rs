@@ -24,7 +24,7 @@ use super::simd;
 use crate::ci::gauss::{trusted_above, Cutoff, Gauss, Undefined};
 use crate::ci::pcurve::PCurve;
 use crate::graph::Adjacency;
-use crate::search::book::Answer;
+use crate::search::answer::Answer;
 use crate::search::level::Verdict;
 use quad::BITS;
 use rows::Row;

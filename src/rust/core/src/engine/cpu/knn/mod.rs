@@ -17,7 +17,7 @@ mod work;
 use super::kernel::{Kernel, RowView, SideView, Signal};
 use crate::ci::knn::{Knn, Values};
 use crate::graph::{subsets, Adjacency};
-use crate::search::book::Answer;
+use crate::search::answer::Answer;
 use crate::search::level::Verdict;
 use cell::Cell;
 use given::Table;

@@ -82,14 +82,14 @@ impl CudaSearch<'_, '_> {
         plan.set(Buffer::Scratch, scratch.bytes * u64::from(scratch.blocks));
         plan.set(Buffer::Asked, counting::asked_bytes(size, users));
         plan.set(Buffer::Batch, counting::answered_bytes(users));
-        self.counting = Counted { size, tables, scratch, threads, shared };
+        self.engine.counted = Counted { size, tables, scratch, threads, shared };
         self.engine.held.commit()
     }
 
     /// The arguments of the level's launches, with the memory that was planned.
     fn prepare(&mut self, test: &Discrete) -> Result<(DiscreteArgs, Counted)> {
         let mut args = self.engine.discrete_args(test)?;
-        let counted = self.counting;
+        let counted = self.engine.counted;
         self.engine.place(&mut args, counted.size, counted.tables, &counted.scratch)?;
         Ok((args, counted))
     }

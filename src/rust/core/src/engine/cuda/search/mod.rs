@@ -9,8 +9,6 @@ use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::held::{Held, Holds};
 use crate::engine::cuda::card::kernels::{Kernel, WARP};
 use crate::engine::cuda::card::plan::MemoryPlan;
-use crate::engine::cuda::discrete::counting::data_bytes;
-use crate::engine::cuda::discrete::Counted;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::{CudaEngine, CudaTest, SearchStrategy};
 use crate::graph::{Adjacency, SepSetLog, SepSets};
@@ -48,8 +46,6 @@ pub(in crate::engine::cuda) struct CudaSearch<'s, 'a> {
     pub(in crate::engine::cuda) binomials: Vec<u64>,
     pub(in crate::engine::cuda) log: Log,
     started: bool,
-    /// How the tests of the level are counted (discrete variables).
-    pub(in crate::engine::cuda) counting: Counted,
 }
 
 fn bits_of(graph: &Adjacency) -> Result<Vec<u64>> {
@@ -93,19 +89,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         let log = Log::default();
         let p_max = PMax::new(p_max, p);
         let (empty, widest, started) = (None, None, false);
-        Ok(CudaSearch {
-            engine,
-            options,
-            p_max,
-            empty,
-            args,
-            ends,
-            widest,
-            binomials,
-            log,
-            started,
-            counting: Counted::default(),
-        })
+        Ok(CudaSearch { engine, options, p_max, empty, args, ends, widest, binomials, log, started })
     }
 
     pub(in crate::engine::cuda) fn fast(&self) -> bool {
@@ -119,10 +103,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
 
     /// Plans the memory that does not depend on the graph.
     fn plan_variables(&mut self) {
-        let data = match &self.engine.test {
-            CudaTest::Gauss(gauss) => 8 * gauss.matrix().len() as u64,
-            CudaTest::Discrete(test) => data_bytes(test),
-        };
+        let data = self.engine.data_bytes();
         let masks = [self.options.fixed_gaps.is_some(), self.options.fixed_edges.is_some()];
         // This replaces the plan of an earlier search with this engine.
         self.engine.held.plan = plan_of_variables(self.args.p, data, masks);

@@ -2,7 +2,7 @@
 
 use super::super::rules::Rules;
 use crate::engine::cpu::kernel::{RowView, Signal};
-use crate::search::book::Answer;
+use crate::search::answer::Answer;
 use crate::search::level::Verdict;
 
 /// A row's lanes, by which rules they are decided, until when, and who hears of it.

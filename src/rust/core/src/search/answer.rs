@@ -1,0 +1,65 @@
+//! What workers find: plain data.
+
+use super::level::Verdict;
+
+/// What was found on one pair, by the sets of one shard.
+#[derive(Clone, Debug)]
+pub struct Answer<'a> {
+    /// For pairs in rows: index among the row's [lanes](super::lanes::Lanes::of). For sides: index into [`Work::sides`](super::shards::Work::sides).
+    pub at: usize,
+    /// The verdict; ranks are the side's own.
+    pub verdict: Verdict,
+    /// The set that separates or has no answer.
+    pub set: &'a [u32],
+    /// Number of tests decided by the exact formula.
+    pub exact_tests: u64,
+}
+
+/// What a worker found in one shard.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Answers {
+    /// Number of the shard.
+    pub shard: u64,
+    /// By pair.
+    pub of_pairs: Vec<PairAnswer>,
+}
+
+/// An [`Answer`] that owns its set, and the row of its pair.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PairAnswer {
+    /// The row.
+    pub row: u32,
+    /// As in [`Answer`].
+    pub at: usize,
+    /// As in [`Answer`].
+    pub verdict: Verdict,
+    /// As in [`Answer`].
+    pub set: Vec<u32>,
+    /// As in [`Answer`].
+    pub exact_tests: u64,
+}
+
+impl PairAnswer {
+    /// A copy of an answer.
+    pub fn new(row: u32, answer: &Answer) -> Self {
+        let Answer { at, verdict, set, exact_tests } = *answer;
+        PairAnswer { row, at, verdict, set: set.to_vec(), exact_tests }
+    }
+
+    /// The answer.
+    pub fn answer(&self) -> Answer<'_> {
+        Answer { at: self.at, verdict: self.verdict, set: &self.set, exact_tests: self.exact_tests }
+    }
+}
+
+impl Answers {
+    /// None yet.
+    pub fn of_shard(shard: usize) -> Self {
+        Answers { shard: shard as u64, of_pairs: Vec::new() }
+    }
+
+    /// Appends an answer.
+    pub fn push(&mut self, row: u32, answer: &Answer) {
+        self.of_pairs.push(PairAnswer::new(row, answer));
+    }
+}
