@@ -46,6 +46,10 @@ rust_select <- function(x, y, options, engine, progress) .Call(wrap__rust_select
 #' @noRd
 rust_devices <- function() .Call(wrap__rust_devices)
 
+#' Whether a GPU may be had.
+#' @noRd
+rust_may_have_gpu <- function() .Call(wrap__rust_may_have_gpu)
+
 #' Gives back what this process holds on GPUs.
 #' @noRd
 rust_release <- function() .Call(wrap__rust_release)

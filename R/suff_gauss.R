@@ -40,33 +40,41 @@ suff_gauss <- function(x, use = c(
   method <- check_choice(method, c("pearson", "spearman", "kendall"), "method")
   device <- check_device(device)
   x <- check_data(x)
-  columns <- summarise_columns(x)
-  infinite <- (columns$least == -Inf | columns$largest == Inf) & columns$least <= columns$largest
+  threads <- resolve_threads()
+  device <- correlation_device(device, x, method)
+  on_cpu <- device$kind == "cpu" && method != "kendall"
+  look_at <- function(rows) {
+    if (on_cpu) correlate(x, rows, method, device, threads) else summarise_columns(x, rows == "complete", threads)
+  }
+  found <- look_at("all")
+  infinite <- (found$least == -Inf | found$largest == Inf) & found$least <= found$largest
   if (any(infinite)) {
     abort_argument("x", x, "drop these rows or columns, or transform the data in another way.",
       has = paste("infinite values in", column_names(x, infinite))
     )
   }
-  missing <- any(columns$missing > 0)
+  missing <- any(found$missing > 0)
   pairwise <- missing && use == "pairwise.complete.obs"
   if (missing) {
     if (use %in% c("everything", "all.obs")) {
       abort_argument("x", x, paste(
         "drop or fill them in, or give use = \"complete.obs\" (rows without any)",
         "or use = \"pairwise.complete.obs\" (rows without one in the two columns at hand)."
-      ), has = paste("missing values in", column_names(x, columns$missing > 0)))
+      ), has = paste("missing values in", column_names(x, found$missing > 0)))
     }
-    if (!pairwise) columns <- summarise_columns(x, complete = TRUE)
+    found <- look_at(if (pairwise) "pairwise" else "complete")
   }
-  check_usable(x, columns$n)
-  constant <- columns$least >= columns$largest
+  check_usable(x, found$n)
+  constant <- found$least >= found$largest
   if (any(constant)) {
     abort_argument("x", x, "drop these columns: a constant has no correlation.",
       is = paste("constant in", column_names(x, constant))
     )
   }
-  found <- correlations(x, columns, use, method, device, pairwise, missing)
-  check_usable(x, found$n)
+  if (!on_cpu) {
+    found <- correlations_elsewhere(x, found, use, method, device, pairwise, missing, threads)
+    check_usable(x, found$n)
+  }
   check_correlations(found$C, pairwise)
   list(C = found$C, n = as.integer(found$n))
 }
@@ -81,41 +89,50 @@ check_usable <- function(x, n) {
 }
 
 # Smallest, largest and missing values by column; complete: of the rows without missing values, whose number is `n`.
-summarise_columns <- function(x, complete = FALSE) {
-  check_rust(rust_summary(as_columns(x), nrow(x), complete, engine_list(new_device("cpu"), resolve_threads())))
+summarise_columns <- function(x, complete, threads) {
+  check_rust(rust_summary(as_columns(x), nrow(x), complete, engine_list(new_device("cpu"), threads)))
+}
+
+# These, and C (NULL where a column has no correlations).
+correlate <- function(x, rows, method, device, threads) {
+  options <- list(kind = method, rows = rows, names = colnames(x))
+  check_rust(on_device(device, threads, function(engine) rust_correlation(as_columns(x), nrow(x), options, engine)))
 }
 
 # A matrix, or the columns of a data frame, as Rust reads them.
 as_columns <- function(x) if (is.data.frame(x)) unclass(x) else x
 
-# list(C, n). On the GPU only what is one product of the standardised data with itself: Pearson's, of one set of rows.
-correlations <- function(x, columns, use, method, device, pairwise, missing) {
-  plain <- method == "pearson" && !pairwise
-  if (device$kind == "cuda" && !plain) {
+# A GPU that is named, or one that pays.
+correlation_device <- function(device, x, method) {
+  if (device$kind != "auto") {
+    return(device)
+  }
+  pays <- method == "pearson" && nrow(x) * ncol(x) * (ncol(x) - 1) / 2 >= auto_products
+  # Without one, data are not copied for it.
+  if (pays && rust_may_have_gpu()) automatic_card() else new_device("cpu")
+}
+
+# list(C, n): Kendall's by cor(), or on a GPU, which does what is one product of the standardised data with itself: Pearson's, of
+# one set of rows.
+correlations_elsewhere <- function(x, columns, use, method, device, pairwise, missing, threads) {
+  if (device$kind == "cuda" && (method != "pearson" || pairwise)) {
+    if (isTRUE(device$automatic)) {
+      return(correlate(x, "pairwise", method, new_device("cpu"), threads))
+    }
     abort_argument("device", device_name(device), paste(
       "rank correlations, and pairwise ones of data with missing values, are made on the CPU:",
       "give device = \"cpu\" or \"auto\"."
     ))
   }
-  pays <- plain && columns$n * ncol(x) * (ncol(x) - 1) / 2 >= auto_products
-  if (device$kind == "auto") {
-    device <- if (pays) automatic_card() else new_device("cpu")
-  }
+  x <- as.matrix(x)
   if (method == "kendall") {
     n <- if (pairwise) min(crossprod(!is.na(x))) else columns$n
     # Its warning of a standard deviation of zero comes as an error later, with the columns' names.
-    return(list(C = suppressWarnings(stats::cor(rescale(as.matrix(x), columns), use = use, method = method)), n = n))
+    return(list(C = suppressWarnings(stats::cor(rescale(x, columns), use = use, method = method)), n = n))
   }
-  options <- list(kind = method, rows = if (pairwise) "pairwise" else "complete", names = colnames(x))
-  check_rust(on_device(device, resolve_threads(), function(engine) {
-    if (engine$kind == "cuda") {
-      x <- as.matrix(x)
-      storage.mode(x) <- "double"
-      if (missing) x <- x[stats::complete.cases(x), , drop = FALSE]
-      x <- rescale(x, columns)
-    }
-    rust_correlation(as_columns(x), nrow(x), options, engine)
-  }))
+  if (!is.double(x)) storage.mode(x) <- "double"
+  if (missing) x <- x[stats::complete.cases(x), , drop = FALSE]
+  correlate(rescale(x, columns), "complete", method, device, threads)
 }
 
 check_data <- function(x) {

@@ -413,6 +413,13 @@ fn rust_devices() -> Robj {
     respond(|_| gpu::devices())
 }
 
+/// Whether a GPU may be had.
+/// @noRd
+#[extendr]
+fn rust_may_have_gpu() -> Robj {
+    respond(|_| Ok(Robj::from(gpu::may_be_there())))
+}
+
 /// Gives back what this process holds on GPUs.
 /// @noRd
 #[extendr]
@@ -449,6 +456,7 @@ extendr_module! {
     fn rust_correlation;
     fn rust_select;
     fn rust_devices;
+    fn rust_may_have_gpu;
     fn rust_release;
     fn rust_info;
 }

@@ -150,6 +150,11 @@ pub fn devices() -> Outcome<Robj> {
     ]))
 }
 
+/// Whether a GPU may be had, for a choice that prepares data.
+pub fn may_be_there() -> bool {
+    device::may_be_there()
+}
+
 /// Gives back what this process holds on GPUs.
 pub fn release() {
     device::release();

@@ -6,7 +6,7 @@ use cudarc::driver::result;
 
 use super::driver::{capability, count, failure, guarded, start};
 use super::opened;
-use crate::Result;
+use crate::{DeviceKind, Error, Result};
 
 /// A card.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +36,17 @@ pub fn devices() -> Result<Vec<DeviceInfo>> {
         let driver_version = start()?;
         (0..count()?).map(|ordinal| describe(ordinal, driver_version)).collect()
     })
+}
+
+/// Whether there is a driver with a card, or a failure that says more. Opens nothing.
+pub fn may_be_there() -> bool {
+    let none =
+        |e: &Error| matches!(e, Error::Device(e) if matches!(e.kind, DeviceKind::NoDriver | DeviceKind::NoDevice));
+    let found = guarded(|| {
+        start()?;
+        count()
+    });
+    found.map_or_else(|e| !none(&e), |count| count > 0)
 }
 
 /// Gives back what the process holds on all cards: memory, kernels, contexts. A later call makes them anew.

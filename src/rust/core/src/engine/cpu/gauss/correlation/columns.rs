@@ -37,6 +37,13 @@ pub struct Summary {
     sum: f64,
 }
 
+impl Summary {
+    /// Whether there are finite values alone, and more than one.
+    pub fn varies(&self) -> bool {
+        self.least < self.largest && self.least.is_finite() && self.largest.is_finite()
+    }
+}
+
 impl Numbers<'_> {
     pub(super) fn len(&self) -> usize {
         match self {

@@ -43,16 +43,28 @@ pub enum Kind {
 /// Which rows count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rows {
+    /// All; where a value is missing, nothing is worked out.
+    All,
     /// Those without a missing value.
     Complete,
     /// For each pair those that have both.
     Pairwise,
 }
 
-/// Writes the correlations of the columns (p of them, all of one length, finite where not missing) to `c`, p x p: those of R's
-/// `cor()` to 1e-12, symmetric, with ones on the diagonal and all between -1 and 1; NaN with a column that is constant in the rows
-/// that count. Columns that are equal, up to their sign or a power of two, have exactly 1 or -1. Returns the number of rows that
-/// count, of a pair the least. `look` is asked ten times a second whether to go on.
+/// What was found beside the correlations.
+pub struct Found {
+    /// What the columns hold in the rows that count; with [`Rows::Pairwise`] in all.
+    pub summaries: Vec<Summary>,
+    /// Number of rows that count; of pairs the least.
+    pub rows: usize,
+    /// Whether the correlations were worked out.
+    pub is_done: bool,
+}
+
+/// Writes the correlations of the columns (p of them, all of one length) to `c`, p x p: those of R's `cor()` to 1e-12, symmetric,
+/// with ones on the diagonal and all between -1 and 1; NaN with a column that is constant in the rows of a pair. Columns that are
+/// equal, up to their sign or a power of two, have exactly 1 or -1. Does nothing where a column is constant or has infinite
+/// values, or [`Rows::All`] has missing ones. `look` is asked ten times a second whether to go on.
 ///
 /// # Errors
 /// [`Error::Memory`](crate::Error), and what `look` returns.
@@ -63,32 +75,29 @@ pub fn correlation(
     pool: &Pool,
     c: &mut [f64],
     look: &mut dyn FnMut() -> Result<()>,
-) -> Result<usize> {
-    let n = columns.first().map_or(0, Numbers::len);
-    let summary = summarise(columns, &Of::All, n, pool, look)?;
-    let any_missing = summary.iter().any(|summary| summary.missing > 0);
-    let count = if any_missing && rows == Rows::Pairwise {
-        pairwise(columns, kind == Kind::Spearman, &summary, pool, c, look)?
+) -> Result<Found> {
+    let (summaries, n) = summaries(columns, rows == Rows::Complete, pool, look)?;
+    let any_missing = summaries.iter().any(|summary| summary.missing > 0);
+    let is_done = summaries.iter().all(Summary::varies) && !(any_missing && rows == Rows::All);
+    let mut found = Found { summaries, rows: n, is_done };
+    if !is_done {
+        return Ok(found);
+    }
+    let summaries = &found.summaries;
+    if any_missing {
+        found.rows = pairwise(columns, kind == Kind::Spearman, summaries, pool, c, look)?;
     } else {
-        let of = if any_missing { complete_rows(columns, pool)? } else { Of::All };
-        let count = of.count(n);
-        match kind {
-            Kind::Pearson if !any_missing => whole(columns, &summary, &of, count, pool, c, look)?,
-            Kind::Pearson => {
-                let summary = summarise(columns, &of, count, pool, look)?;
-                whole(columns, &summary, &of, count, pool, c, look)?;
-            }
-            Kind::Spearman => {
-                let ranks = ranks(columns, &of, count, pool, look)?;
-                let ranks: Vec<Numbers> = ranks.chunks(count.max(1)).map(Numbers::Doubles).collect();
-                let summary = summarise(&ranks, &Of::All, count, pool, look)?;
-                whole(&ranks, &summary, &Of::All, count, pool, c, look)?;
-            }
+        let of = if rows == Rows::Complete { complete_rows(columns, pool)? } else { Of::All };
+        if kind == Kind::Pearson {
+            whole(columns, summaries, &of, n, pool, c, look)?;
+        } else {
+            let ranks = ranks(columns, &of, n, pool, look)?;
+            let ranks: Vec<Numbers> = ranks.chunks(n.max(1)).map(Numbers::Doubles).collect();
+            whole(&ranks, &summarise(&ranks, &Of::All, n, pool, look)?, &Of::All, n, pool, c, look)?;
         }
-        count
-    };
+    }
     symmetrise(c, columns.len(), pool);
-    Ok(count)
+    Ok(found)
 }
 
 /// The upper triangle of the correlations of rows without missing values.
@@ -212,11 +221,11 @@ mod tests {
             for threads in [1, 2, 5] {
                 let pool = Pool::new(threads);
                 let mut c = vec![7.0; p * p];
-                let rows = correlation(&columns, Kind::Pearson, Rows::Complete, &pool, &mut c, &mut || Ok(())).unwrap();
-                assert_eq!(rows, n);
+                let found = correlation(&columns, Kind::Pearson, Rows::All, &pool, &mut c, &mut || Ok(())).unwrap();
+                assert_eq!((found.rows, found.is_done), (n, true));
                 let mut by_pair = vec![7.0; p * p];
-                let rows = correlation(&columns, Kind::Pearson, Rows::Pairwise, &pool, &mut by_pair, &mut || Ok(()));
-                assert_eq!((rows.unwrap(), &by_pair), (n, &c));
+                let found = correlation(&columns, Kind::Pearson, Rows::Pairwise, &pool, &mut by_pair, &mut || Ok(()));
+                assert_eq!((found.unwrap().rows, &by_pair), (n, &c));
                 correlation(&holed, Kind::Pearson, Rows::Pairwise, &pool, &mut by_pair, &mut || Ok(())).unwrap();
                 for x in (0..p).step_by(p / 3) {
                     for y in 0..x {
@@ -236,8 +245,7 @@ mod tests {
     fn integers_ranks_and_columns_without_a_correlation() {
         let whole = [3, 1, 4, 1, 5, i32::MIN, 9];
         let doubles = [2.0, 7.0, 1.0, 8.0, 2.0, 8.0, 1.0];
-        let same = [1.0; 7];
-        let columns = [Numbers::Integers(&whole), Numbers::Doubles(&doubles), Numbers::Doubles(&same)];
+        let columns = [Numbers::Integers(&whole), Numbers::Doubles(&doubles)];
         let pool = Pool::none();
         let (found, n) = summaries(&columns, true, &pool, &mut || Ok(())).unwrap();
         assert_eq!((found[0].least, found[0].largest, found[0].missing, n), (1.0, 9.0, 0, 6));
@@ -246,11 +254,23 @@ mod tests {
                 (Kind::Pearson, [3.0, 1.0, 4.0, 1.0, 5.0, 9.0], [2.0, 7.0, 1.0, 8.0, 2.0, 1.0]),
                 (Kind::Spearman, [3.0, 1.5, 4.0, 1.5, 5.0, 6.0], [3.5, 5.0, 1.5, 6.0, 3.5, 1.5]),
             ] {
-                let mut c = [0.0; 9];
-                assert_eq!(correlation(&columns, kind, rows, &pool, &mut c, &mut || Ok(())), Ok(6));
-                assert!((c[1] - plain(&x, &y)).abs() < 1e-15, "{kind:?}, {rows:?}");
-                assert!(c[2].is_nan() && c[7].is_nan() && c[8] == 1.0);
+                let mut c = [0.0; 4];
+                let found = correlation(&columns, kind, rows, &pool, &mut c, &mut || Ok(())).unwrap();
+                assert_eq!((found.rows, found.is_done), (6, true));
+                assert!((c[1] - plain(&x, &y)).abs() < 1e-15 && c[1] == c[2], "{kind:?}, {rows:?}");
             }
         }
+        let mut c = [7.0; 4];
+        let mut done = |columns: &[Numbers], rows| {
+            correlation(columns, Kind::Pearson, rows, &pool, &mut c, &mut || Ok(())).unwrap().is_done
+        };
+        assert!(!done(&columns, Rows::All));
+        for bad in [[1.0; 7], [1.0, 2.0, f64::INFINITY, 0.0, 0.0, 0.0, 0.0]] {
+            assert!(!done(&[columns[1], Numbers::Doubles(&bad)], Rows::All));
+        }
+        // Constant in the rows that both have.
+        let other = [1.0, 1.0, 1.0, 1.0, 1.0, 2.0, 1.0];
+        assert!(done(&[columns[0], Numbers::Doubles(&other)], Rows::Pairwise));
+        assert!(c[1].is_nan() && c[2].is_nan() && c[0] == 1.0);
     }
 }
