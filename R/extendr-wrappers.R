@@ -30,6 +30,10 @@ rust_knn_test <- function(test, x, y, engine) .Call(wrap__rust_knn_test, test, x
 #' @noRd
 rust_continue_unwind <- function(token) .Call(wrap__rust_continue_unwind, token)
 
+#' The codes of columns of whole numbers.
+#' @noRd
+rust_codes <- function(x, n, engine) .Call(wrap__rust_codes, x, n, engine)
+
 #' Smallest, largest and missing values of the columns of x, which has n rows.
 #' @noRd
 rust_summary <- function(x, n, complete, engine) .Call(wrap__rust_summary, x, n, complete, engine)

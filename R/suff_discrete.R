@@ -42,12 +42,57 @@ suff_discrete <- function(x, na = c("error", "pairwise"), adaptDF = FALSE) {
     abort_argument("x", x, "give a data frame or matrix, observations in rows, or a contingency table.")
   }
   tell_if_turned(x, "x")
-  if (is.matrix(x)) {
-    x <- as.data.frame(x, optional = is.null(colnames(x)))
-    names(x) <- if (all(nzchar(names(x)))) names(x)
-  }
   if (ncol(x) < 2L || nrow(x) < 1L) {
     abort_argument("x", x, "give at least one row and two columns.")
+  }
+  coded <- code_numbers(x) %||% code_factors(x)
+  missing <- coded$missing
+  if (na == "error" && any(missing)) {
+    abort_argument("x", x, paste(
+      "drop the rows or fill the values in, or give na = \"pairwise\"",
+      "(each test leaves out the rows that lack one of its variables)."
+    ), has = paste("missing values in", column_names(coded$dm, missing)))
+  }
+  many <- lengths(coded$levels) > 65535L
+  if (any(many)) {
+    abort_argument("x", x, "group levels, or drop these columns.",
+      has = paste("more than 65535 levels in", column_names(coded$dm, many))
+    )
+  }
+  warn_constant(coded$constant, coded$dm)
+  # A constant has one level; two keep the degrees of freedom above 0.
+  list(
+    dm = coded$dm, nlev = pmax(unname(lengths(coded$levels)), 2L), adaptDF = adaptDF, levels = coded$levels, na = na
+  )
+}
+
+# list(dm, levels, missing, constant) where all columns are plain whole numbers that are not far apart, else NULL.
+code_numbers <- function(x) {
+  is_plain <- function(column) is.numeric(column) && !is.object(column) && is.null(dim(column))
+  if (!(if (is.matrix(x)) is.numeric(x) && !is.object(x) else all(vapply(x, is_plain, NA)))) {
+    return(NULL)
+  }
+  found <- check_rust(rust_codes(as_columns(x), nrow(x), engine_list(new_device("cpu"), resolve_threads())))
+  if (any(vapply(found$values, is.null, NA))) {
+    return(NULL)
+  }
+  integer <- if (is.matrix(x)) rep(is.integer(x), ncol(x)) else vapply(x, is.integer, NA)
+  levels <- Map(function(values, integer) levels(exact_factor(if (integer) as.integer(values) else values)),
+    found$values, unname(integer)
+  )
+  names <- variable_names(x)
+  dm <- found$dm
+  if (!is.null(names)) {
+    dimnames(dm) <- list(NULL, names)
+    names(levels) <- names
+  }
+  list(dm = dm, levels = levels, missing = found$missing > 0, constant = lengths(found$values) < 2L)
+}
+
+# The same for columns of any kind.
+code_factors <- function(x) {
+  if (is.matrix(x)) {
+    x <- stats::setNames(as.data.frame(x, optional = is.null(colnames(x))), variable_names(x))
   }
   discrete <- vapply(x, is_discrete, NA)
   if (!all(discrete)) {
@@ -55,26 +100,17 @@ suff_discrete <- function(x, na = c("error", "pairwise"), adaptDF = FALSE) {
       is = paste("neither factor, logical, character nor whole numbers in", column_names(x, !discrete))
     )
   }
-  missing <- vapply(x, anyNA, NA)
-  if (na == "error" && any(missing)) {
-    abort_argument("x", x, paste(
-      "drop the rows or fill the values in, or give na = \"pairwise\"",
-      "(each test leaves out the rows that lack one of its variables)."
-    ), has = paste("missing values in", column_names(x, missing)))
-  }
   factors <- lapply(x, exact_factor)
-  levels <- lapply(factors, levels)
-  many <- lengths(levels) > 65535L
-  if (any(many)) {
-    abort_argument("x", x, "group levels, or drop these columns.",
-      has = paste("more than 65535 levels in", column_names(x, many))
-    )
-  }
   codes <- vapply(factors, function(column) as.integer(column) - 1L, integer(nrow(x)))
   dm <- matrix(codes, nrow(x), dimnames = list(NULL, names(x)))
-  warn_constant(dm, x)
-  # A constant has one level; two keep the degrees of freedom above 0.
-  list(dm = dm, nlev = pmax(unname(lengths(levels)), 2L), adaptDF = adaptDF, levels = levels, na = na)
+  list(dm = dm, levels = lapply(factors, levels), missing = vapply(x, anyNA, NA), constant = constant_columns(dm))
+}
+
+# Those of a matrix as as.data.frame() would have them; NULL: it has none.
+variable_names <- function(x) {
+  names <- colnames(x)
+  unnamed <- is.na(names) | !nzchar(names)
+  replace(names, unnamed, paste0("V", which(unnamed)))
 }
 
 is_discrete <- function(column) {
@@ -87,11 +123,12 @@ is_discrete <- function(column) {
   is.numeric(column) && is.null(attr(column, "class")) && all(is.na(column) | (is.finite(column) & column == trunc(column)))
 }
 
-warn_constant <- function(dm, x) {
-  # Of no value at all the least is Inf and the largest -Inf.
-  constant <- suppressWarnings(vapply(seq_len(ncol(dm)), function(j) {
-    min(dm[, j], na.rm = TRUE) >= max(dm[, j], na.rm = TRUE)
-  }, NA))
+# Of no value at all the least is Inf and the largest -Inf.
+constant_columns <- function(m) {
+  suppressWarnings(vapply(seq_len(ncol(m)), function(j) min(m[, j], na.rm = TRUE) >= max(m[, j], na.rm = TRUE), NA))
+}
+
+warn_constant <- function(constant, x) {
   if (any(constant)) {
     warn("constant", paste0(
       "constant in ", column_names(x, constant), ": a constant is independent of everything and has no edge"

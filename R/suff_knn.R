@@ -82,7 +82,7 @@ suff_knn <- function(data, k = 7, k_perm = 5, permutations = 100,
   values <- Map(function(column, levels) as.double(if (is.null(levels)) column else levels), data, factors)
   matrix <- matrix(unlist(values, use.names = FALSE), nrow(data))
   colnames(matrix) <- names(data)
-  warn_constant(matrix, data)
+  warn_constant(constant_columns(matrix), data)
   suff <- list(
     data = matrix, discrete = discrete, levels = lapply(factors, levels),
     k = check_neighbours(k, nrow(data)), k_perm = check_whole(k_perm, "k_perm", 1, nrow(data) - 1),

@@ -23,6 +23,25 @@ test_that("a matrix is read as its columns", {
   expect_identical(unname(suff_discrete(matrix(c("b", "a", "a", "b"), 2))$dm), matrix(c(1L, 0L, 0L, 1L), 2))
 })
 
+test_that("whole numbers are coded like their factors, whatever their type and range", {
+  set.seed(4)
+  columns <- list(
+    a = sample(c(-7L, 0L, 12L, NA), 500, TRUE), b = sample(c(3, 1e5, 1e5 + 1, NaN), 500, TRUE), c = rep(5, 500),
+    d = sample(c(-32768, 32767), 500, TRUE)
+  )
+  wide <- c(columns, list(e = sample(c(0, 1e9, 2^60), 500, TRUE), f = sample(c("u", "v"), 500, TRUE)))
+  for (x in list(as.data.frame(columns), do.call(cbind, columns), as.data.frame(columns[c(1, 1, 1)]), as.data.frame(wide))) {
+    s <- suppressWarnings(suff_discrete(x, na = "pairwise"))
+    factors <- lapply(seq_len(ncol(x)), function(j) pcgpu:::exact_factor(x[, j]))
+    expect_identical(unname(s$dm), vapply(factors, function(f) as.integer(f) - 1L, integer(500)))
+    expect_identical(unname(s$levels), lapply(factors, levels))
+    expect_identical(names(s$levels), colnames(s$dm))
+    expect_identical(s$nlev, pmax(lengths(lapply(factors, levels)), 2L))
+    if (ncol(x) == 4) expect_warning(suff_discrete(x, na = "pairwise"), "constant in column \"c\"", class = "pcgpu_warning_constant")
+    expect_error(suff_discrete(x), "missing values in column", class = "pcgpu_error_argument")
+  }
+})
+
 test_that("the columns of a data frame go through to a graph", {
   s <- simulate_codes(6, 800)
   x <- as.data.frame(lapply(as.data.frame(s$dm), function(v) factor(letters[v + 1])))

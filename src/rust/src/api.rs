@@ -19,7 +19,7 @@ use crate::machine::Machine;
 use crate::session::{self, Callbacks, RObserver, RTest};
 use crate::test::Test;
 use crate::token::{self, Token};
-use crate::{correlation, gpu, input, output, selection};
+use crate::{correlation, discrete, gpu, input, output, selection};
 
 /// R's callbacks: for reports, and for random numbers.
 struct Listener {
@@ -372,6 +372,16 @@ fn rust_continue_unwind(token: Robj) -> Robj {
     token::continue_unwind(token)
 }
 
+/// The codes of columns of whole numbers.
+/// @noRd
+#[extendr]
+fn rust_codes(x: Robj, n: Robj, engine: Robj) -> Robj {
+    respond(|token| {
+        let machine = Machine::from_list(&input::list(&engine, "engine")?)?;
+        discrete::codes(&x, input::count(&n, "n", 1)?, &machine, token)
+    })
+}
+
 /// Smallest, largest and missing values of the columns of x, which has n rows.
 /// @noRd
 #[extendr]
@@ -452,6 +462,7 @@ extendr_module! {
     fn rust_discrete_test;
     fn rust_knn_test;
     fn rust_continue_unwind;
+    fn rust_codes;
     fn rust_summary;
     fn rust_correlation;
     fn rust_select;

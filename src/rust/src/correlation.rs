@@ -11,7 +11,7 @@ use crate::token::Token;
 use crate::{input, output};
 
 /// The columns of a matrix of n rows, or of a list of vectors; doubles or integers.
-fn columns<'a>(x: &'a Robj, parts: &'a [Robj], n: usize) -> Outcome<Vec<Numbers<'a>>> {
+pub fn columns<'a>(x: &'a Robj, parts: &'a [Robj], n: usize) -> Outcome<Vec<Numbers<'a>>> {
     let wrong = || Failure::Input("internal: `x` is not a matrix or a list of numbers".into());
     let of = |values: &'a Robj| {
         let doubles = values.as_real_slice().map(|cells| cells.chunks_exact(n).map(Numbers::Doubles).collect());
@@ -28,7 +28,8 @@ fn columns<'a>(x: &'a Robj, parts: &'a [Robj], n: usize) -> Outcome<Vec<Numbers<
     }
 }
 
-fn parts(x: &Robj) -> Vec<Robj> {
+/// The vectors of a list; none of a matrix.
+pub fn parts(x: &Robj) -> Vec<Robj> {
     x.as_list().map_or_else(Vec::new, |list| list.values().collect())
 }
 

@@ -3,13 +3,18 @@
 use extendr_api::prelude::*;
 use ndarray::ArrayView2;
 use pcgpu_core::ci::discrete::{Coded, Discrete, Rule, Statistic, MOST_LEVELS};
+use pcgpu_core::engine::cpu::codes::codes as core_codes;
 use pcgpu_core::graph::SepSets;
 use pcgpu_core::matrix::{self, by_column};
 use pcgpu_core::memory::{self, Use};
+use pcgpu_core::observer::Observer;
 use pcgpu_core::{shown, Error};
 
 use crate::failure::{Failure, Outcome};
-use crate::input;
+use crate::machine::Machine;
+use crate::session::RObserver;
+use crate::token::Token;
+use crate::{correlation, input, output};
 
 /// Coded data with the test that is made of them.
 pub struct DiscreteTest {
@@ -123,4 +128,19 @@ fn declared(nlev: &Robj, p: usize) -> Outcome<Vec<u32>> {
         }
     };
     numbers.iter().enumerate().map(level).collect()
+}
+
+/// `list(dm, levels, missing)`: the codes of the columns of x, which has n rows, and of each its different values and the number of
+/// missing ones; NULL for the values of a column that has no codes.
+pub fn codes(x: &Robj, n: usize, machine: &Machine, token: &Token) -> Outcome<Robj> {
+    let parts = correlation::parts(x);
+    let columns = correlation::columns(x, &parts, n)?;
+    let mut dm = output::integer_matrix(token, n, columns.len())?;
+    let cells = dm.as_integer_slice_mut().ok_or_else(|| Failure::Input("internal: no matrix of integers".into()))?;
+    let mut observer = RObserver::silent(token);
+    let found = core_codes(&columns, cells, &machine.pool, &mut || observer.look());
+    let found = found.map_err(|error| token.explain(error))?;
+    let missing: Vec<f64> = found.iter().map(|levels| levels.as_ref().map_or(0.0, |l| l.missing as f64)).collect();
+    let values = found.into_iter().map(|levels| levels.map_or_else(|| ().into(), |l| Robj::from(l.values)));
+    Ok(output::named(vec![("dm", dm), ("values", List::from_values(values).into()), ("missing", Robj::from(missing))]))
 }

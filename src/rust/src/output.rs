@@ -33,6 +33,13 @@ pub fn matrix(token: &Token, p: usize) -> Outcome<Robj> {
     allocate(token, || unsafe { Rf_allocMatrix(SEXPTYPE::REALSXP, p as i32, p as i32) })
 }
 
+/// An R matrix of rows x columns integers to be filled in place.
+pub fn integer_matrix(token: &Token, rows: usize, columns: usize) -> Outcome<Robj> {
+    memory::room(rows.saturating_mul(columns).saturating_mul(4), Use::Codes)?;
+    // SAFETY: on R's thread.
+    allocate(token, || unsafe { Rf_allocMatrix(SEXPTYPE::INTSXP, rows as i32, columns as i32) })
+}
+
 unsafe fn integers(values: impl ExactSizeIterator<Item = u32>) -> SEXP {
     let vector = Rf_allocVector(SEXPTYPE::INTSXP, values.len() as isize);
     let cells = INTEGER(vector);
