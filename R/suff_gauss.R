@@ -40,6 +40,7 @@ suff_gauss <- function(x, use = c(
   method <- check_choice(method, c("pearson", "spearman", "kendall"), "method")
   device <- check_device(device)
   x <- check_data(x)
+  if (nrow(x) == 0L) check_usable(x, 0L)
   threads <- resolve_threads()
   device <- correlation_device(device, x, method)
   on_cpu <- device$kind == "cpu" && method != "kendall"
@@ -62,6 +63,7 @@ suff_gauss <- function(x, use = c(
         "or use = \"pairwise.complete.obs\" (rows without one in the two columns at hand)."
       ), has = paste("missing values in", column_names(x, found$missing > 0)))
     }
+    if (any(found$missing == nrow(x))) check_usable(x, 0L)
     found <- look_at(if (pairwise) "pairwise" else "complete")
   }
   check_usable(x, found$n)

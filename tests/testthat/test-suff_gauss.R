@@ -98,6 +98,26 @@ test_that("missing values are refused, or treated as asked", {
   expect_error(suff_gauss(x, use = "complete.obs"), "usable rows", class = "pcgpu_error_argument")
 })
 
+test_that("values near the ends of the range, outliers beside a hole, no rows and empty columns are no trap", {
+  x <- simulate(4, 60)
+  for (scale in 10^c(75, 78, 90, 99, 101, -75, -82, -90, -99, -101)) {
+    expect_cor(suff_gauss(x * scale)$C, cor(x))
+  }
+  for (outlier in 10^c(8, 12, 16, 30, 99)) {
+    holed <- x
+    holed[1, 1] <- outlier
+    holed[1, 2:4] <- NA
+    expect_cor(suff_gauss(holed, use = "pairwise.complete.obs")$C, cor(holed, use = "pairwise.complete.obs"))
+  }
+  for (none in list(x[0, ], as.data.frame(x)[0, ])) {
+    expect_error(suff_gauss(none), "0 usable rows", class = "pcgpu_error_argument")
+  }
+  x[, 2] <- NA
+  for (use in c("complete.obs", "pairwise.complete.obs")) {
+    expect_error(suff_gauss(x, use = use), "0 usable rows", class = "pcgpu_error_argument")
+  }
+})
+
 test_that("pairwise correlations that are not positive semi-definite give a warning", {
   x <- matrix(NA, 30, 3)
   z <- sin(1:10 * 5)

@@ -255,13 +255,13 @@ impl<'a> Selector<'a> {
 
     /// The best feature of the range; none where all are selected.
     pub fn best(&self) -> Option<Choice> {
-        let mut best = (TAKEN, 0);
+        let mut best: Option<(i128, usize)> = None;
         for (at, &key) in self.keys.iter().enumerate() {
-            if key > best.0 {
-                best = (key, at);
+            if best.is_none_or(|(largest, _)| key > largest) && !self.taken[at] {
+                best = Some((key, at));
             }
         }
-        (best.0 > TAKEN).then(|| self.choice(self.range.start + best.1))
+        best.map(|(_, at)| self.choice(self.range.start + at))
     }
 
     /// A feature of the range as one to select.

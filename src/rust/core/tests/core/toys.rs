@@ -148,6 +148,7 @@ impl Worker for Toy {
                 self.known = Some(frozen.clone());
                 for bytes in came_back.into_inner().unwrap().iter().rev() {
                     let answers = Answers::from_bytes(bytes).unwrap();
+                    assert!(work.accepts(&shards[answers.shard as usize], &answers));
                     enter(answers.shard as usize, &answers);
                 }
             }

@@ -237,6 +237,9 @@ impl Asker for CudaEngine<'_> {
     }
 
     fn ask(&mut self, batch: &Batch, watch: &mut dyn FnMut(f64) -> Result<()>) -> Result<Vec<Reply>> {
+        if batch.is_empty() {
+            return Ok(Vec::new());
+        }
         self.watched(|engine| match engine.test {
             CudaTest::Gauss(gauss) => gauss::batch::replies(engine, &gauss, batch, watch),
             CudaTest::Discrete(test) => discrete::asked::replies(engine, &test, batch, watch),

@@ -1,11 +1,13 @@
 //! The frozen neighbourhoods of a level, and its pairs.
 
+use std::collections::HashMap;
 use std::sync::atomic::AtomicU64;
 
 use super::{Reader, Writer};
 use crate::graph::{subsets, Adjacency};
+use crate::search::answer::Answers;
 use crate::search::lanes::Lanes;
-use crate::search::level::{CandidateOrder, Neighbours, PairSide};
+use crate::search::level::{CandidateOrder, Neighbours, PairSide, Verdict};
 use crate::search::shards::{Part, Shard, Work};
 
 /// How neighbourhoods are written.
@@ -135,7 +137,7 @@ impl<'a> Work<'a> {
         let mut bytes = Reader(bytes);
         let p = neighbours.p();
         let (size, alpha) = (bytes.index()?, f64::from_bits(bytes.number()?));
-        let na_delete = bytes.number()? == 1;
+        let na_delete = [false, true].get(bytes.index()?).copied()?;
         let limits = bytes.index()?;
         let mut sides = Vec::new();
         for _ in 0..bytes.count(20)? {
@@ -143,8 +145,13 @@ impl<'a> Work<'a> {
             let order = if order == 1 { CandidateOrder::CommonLast } else { CandidateOrder::Ascending };
             let place = ((row as usize) < p).then(|| neighbours.place(row as usize, other as usize))?;
             let list = neighbours.list(row as usize);
-            let all = subsets::binomial(list.len().checked_sub(1)?, size)?;
-            (list.get(place as usize) == Some(&other) && count <= all).then_some(())?;
+            let mut all = subsets::binomial(list.len().checked_sub(1)?, size)?;
+            if order == CandidateOrder::CommonLast {
+                // Common neighbours are known from bit rows alone; sets of them are left out.
+                neighbours.graph()?;
+                all -= subsets::binomial(neighbours.common(row as usize, other as usize), size)?;
+            }
+            ((other as usize) < p && list.get(place as usize) == Some(&other) && count <= all).then_some(())?;
             sides.push(PairSide { row, other, place, order, count });
         }
         let mut rows = Vec::new();
@@ -157,7 +164,7 @@ impl<'a> Work<'a> {
         let lanes: usize = rows.iter().map(Vec::len).sum();
         let limits = (limits <= lanes.max(sides.len())).then(|| (0..limits).map(|_| AtomicU64::new(u64::MAX)))?;
         let work = Work::of_parts(size, neighbours, (alpha, na_delete), Lanes::of_rows(rows), sides, limits.collect());
-        (bytes.0.is_empty() && size > 0).then_some(work)
+        (bytes.0.is_empty() && (1..p).contains(&size)).then_some(work)
     }
 
     /// Whether a shard is one of this work's pairs.
@@ -176,10 +183,26 @@ impl<'a> Work<'a> {
             }
             Part::Sides(sides) => sides.start <= sides.end && sides.end <= self.sides.len(),
             Part::Ranks { side, ranks, limit } => {
-                let end = self.sides.get(*side).map_or(0, |side| side.count);
-                ranks.start <= ranks.end && ranks.end <= end && *limit < self.limit_count()
+                let within = |side: &PairSide| ranks.start <= ranks.end && ranks.end <= side.count;
+                self.sides.get(*side).is_some_and(within) && *limit < self.limit_count()
             }
         }
+    }
+
+    /// Whether answers are those of a shard that this work [holds](Work::holds): its pairs, ranks among theirs, sets of vertices.
+    /// Others must not be [entered](crate::search::book::Page::enter_all).
+    pub fn accepts(&self, shard: &Shard, answers: &Answers) -> bool {
+        let p = self.neighbours.p();
+        let of_shard = |(at, side, _): (usize, PairSide, _)| ((side.row, at), side.count);
+        let counts: HashMap<(u32, usize), u64> = self.pairs_of(shard).into_iter().map(of_shard).collect();
+        answers.of_pairs.iter().all(|answer| {
+            let is_set = answer.set.len() == self.size && answer.set.iter().all(|&member| (member as usize) < p);
+            match (counts.get(&(answer.row, answer.at)), answer.verdict) {
+                (Some(&count), Verdict::Dependent { rank, .. }) => rank <= count,
+                (Some(&count), verdict) => verdict.rank() < count && is_set,
+                (None, _) => false,
+            }
+        })
     }
 }
 
@@ -239,7 +262,10 @@ mod tests {
         let rows = Work::of_lanes(2, &neighbours, lanes, &options, 100, 3).unwrap();
         let side = |row: usize, order| {
             let other = neighbours.list(row)[1];
-            PairSide { row: row as u32, other, place: 1, order, count: 90 }
+            let common = if order == CandidateOrder::CommonLast { neighbours.common(row, other as usize) } else { 0 };
+            let of = |n| subsets::binomial(n, 2).unwrap();
+            let count = of(neighbours.degree(row) - 1) - of(common);
+            PairSide { row: row as u32, other, place: 1, order, count }
         };
         let sides = (0..20).map(|row| side(row, [CandidateOrder::Ascending, CandidateOrder::CommonLast][row % 2]));
         let sides = Work::of_sides(2, &neighbours, sides.collect(), &options, 20).unwrap();
@@ -259,6 +285,7 @@ mod tests {
                 Part::Lanes { row: 1, lanes: 0..100, sets: 0..1, limits: 0 },
                 Part::Sides(0..21),
                 Part::Ranks { side: 20, ranks: 0..1, limit: 0 },
+                Part::Ranks { side: 20, ranks: 0..0, limit: 0 },
                 Part::Ranks { side: 0, ranks: 0..1000, limit: 0 },
             ] {
                 assert!(!back.holds(&Shard { part, cost: 1.0 }));

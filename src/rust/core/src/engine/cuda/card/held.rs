@@ -215,10 +215,11 @@ impl Drop for Held {
         if self.failed {
             self.card.abandon();
         } else if self.card.is_ours() && self.card.bind().is_ok() {
-            if self.sending && self.card.synchronize("ending what ran").is_err() {
+            // Copies and launches that no run has waited for still use the memory.
+            if self.card.synchronize("ending what ran").is_err() {
                 return self.card.abandon();
             }
-            // SAFETY: every run has ended by waiting for the stream, if need be in `note`; what was sent since has arrived.
+            // SAFETY: the stream has come to rest.
             unsafe {
                 if memory.is_modest() && !self.short {
                     self.card.keep_memory(memory);

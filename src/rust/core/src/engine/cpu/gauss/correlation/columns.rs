@@ -230,7 +230,13 @@ impl Centre {
 
     #[inline]
     pub(super) fn apply(&self, value: f64) -> f64 {
-        value * self.scale[0] * self.scale[1] - self.mean
+        self.scaled(value) - self.mean
+    }
+
+    /// The value as it is, but for the powers of two.
+    #[inline]
+    pub(super) fn scaled(&self, value: f64) -> f64 {
+        value * self.scale[0] * self.scale[1]
     }
 }
 

@@ -185,8 +185,8 @@ impl PairData<'_> {
         for row in 0..self.n {
             let (a, b) = (self.columns[x].at(row), self.columns[y].at(row));
             if !a.is_nan() && !b.is_nan() {
-                pair[0].push(self.centres[x].apply(a));
-                pair[1].push(self.centres[y].apply(b));
+                pair[0].push(self.centres[x].scaled(a));
+                pair[1].push(self.centres[y].scaled(b));
             }
         }
         of_pair(pair)

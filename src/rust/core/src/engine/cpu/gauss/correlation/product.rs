@@ -33,5 +33,7 @@ pub(super) fn ratio(covariance: f64, of_x: f64, of_y: f64) -> f64 {
     if !(of_x > 0.0 && of_y > 0.0) {
         return f64::NAN;
     }
-    (covariance / (of_x * of_y).sqrt()).clamp(-1.0, 1.0)
+    let product = of_x * of_y;
+    let root = if product.is_normal() { product.sqrt() } else { of_x.sqrt() * of_y.sqrt() };
+    (covariance / root).clamp(-1.0, 1.0)
 }
