@@ -18,9 +18,9 @@ auto_neighbours <- 1e10
 # see inst/bench/RESULTS.md): 1e9 take the cores 0.2 s, as long as the first use of a GPU by a process.
 auto_selection_counts <- 1e9
 
-# The same for suff_gauss(), in multiplications (observations times pairs of variables): for so many, cor() takes as long as the
-# GPU with its first use.
-auto_products <- 1.5e8
+# The same for suff_gauss(), in multiplications (observations times pairs of variables): for about so many, 16 cores take as long as
+# an H200 to which the data have to travel.
+auto_products <- 2e10
 
 # The argument `device`, checked: a list of class "pcgpu_device", see cuda_device().
 check_device <- function(device) {

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use super::given::Table;
 use super::wide::Packed;
-use super::work::{outcome, part, Buffers, Question, Test};
+use super::work::{outcome, part, Buffers, Question, QuestionOnData};
 use super::KnnKernel;
 use crate::ci::knn::{Knn, Outcome, Values};
 use crate::memory::{self, Use};
@@ -52,7 +52,7 @@ fn test<C: Packed>(
     observer: &mut dyn Observer,
 ) -> Result<Outcome> {
     let question = Question::new(knn, x, y, s);
-    let test = Test { table, knn, question: &question };
+    let test = QuestionOnData { table, knn, question: &question };
     let all = knn.decision().permutations() + 1;
     let wave = if knn.decision().stops_early() { WAVE } else { all };
     let pairs = (table.n as f64) * (table.n as f64);

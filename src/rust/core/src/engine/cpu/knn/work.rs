@@ -69,13 +69,13 @@ impl Question {
 }
 
 /// A question about data.
-pub(super) struct Test<'a, C> {
+pub(super) struct QuestionOnData<'a, C> {
     pub table: &'a Table<'a, C>,
     pub knn: &'a Knn,
     pub question: &'a Question,
 }
 
-impl<C: Packed> Test<'_, C> {
+impl<C: Packed> QuestionOnData<'_, C> {
     /// The column that orders the samples.
     fn guide(&self) -> usize {
         Given::guide(self.table, self.question.y, &self.question.s)
@@ -100,9 +100,9 @@ impl<C: Packed> Test<'_, C> {
     }
 }
 
-/// [`Test::given`].
+/// [`QuestionOnData::given`].
 struct Find<'a, C> {
-    test: &'a Test<'a, C>,
+    test: &'a QuestionOnData<'a, C>,
     stop: &'a dyn Fn() -> bool,
 }
 
@@ -111,14 +111,14 @@ impl<C: Packed, S: Machine<C>> Task<S> for Find<'_, C> {
 
     #[inline(always)]
     fn run(self, simd: S) -> Self::Output {
-        let Test { table, knn, question } = self.test;
+        let QuestionOnData { table, knn, question } = self.test;
         Given::new::<S::Wide>(simd, table, knn, self.test.guide(), &question.s, self.stop)
     }
 }
 
-/// [`Test::sums`].
+/// [`QuestionOnData::sums`].
 struct Sum<'a, C> {
-    test: &'a Test<'a, C>,
+    test: &'a QuestionOnData<'a, C>,
     given: &'a Given<C>,
     first: usize,
     buffers: &'a mut Buffers<C>,
@@ -131,7 +131,7 @@ impl<C: Packed, S: Machine<C>> Task<S> for Sum<'_, C> {
 
     #[inline(always)]
     fn run(self, simd: S) {
-        let Sum { test: Test { table, knn, question }, given, first, buffers, stop, sums } = self;
+        let Sum { test: QuestionOnData { table, knn, question }, given, first, buffers, stop, sums } = self;
         let n = table.n;
         let Buffers { rows, y_values, x_sorted, permuted, permutation, shuffler, .. } = buffers;
         // What a thread keeps by sample, the permutations' x aside; see `Shuffler` and `Rows`.
@@ -198,7 +198,7 @@ impl<C: Packed> Work<C> {
             return Some(1.0);
         }
         let question = Question::new(knn, x, y, s);
-        let test = Test { table, knn, question: &question };
+        let test = QuestionOnData { table, knn, question: &question };
         let guide = test.guide();
         if !self.given.as_ref().is_some_and(|known| known.guide == guide && known.s == question.s) {
             self.given = test.given(&stop);
