@@ -1,24 +1,26 @@
 //! Times the search alone, from a correlation matrix in memory to graph, separating sets and p-values in memory:
 //!
 //! ```text
-//! search_times MATRIX.bin|sim:P,N,DEGREE,SEED ALPHA METHOD REPEATS cpu|cuda[:N] [shared|edge|set]
+//! search_times MATRIX.bin|sim:P,N,DEGREE,SEED|dense:P,N,LOAD,SEED ALPHA METHOD REPEATS cpu|cuda[:N] [shared|edge|set] [LAST]
 //! search_times --check-small
 //! ```
 //!
 //! MATRIX.bin holds p and n as 32-bit integers and then the p x p correlations as doubles. Prints one line
 //! `pcgpu,name,alpha,device strategy,p,n,edges,last level,first s,minimum s,median s,repeats`; the first call, which opens the
-//! device, is not among the repeats. `--check-small` compares the GPU with the CPU on small problems, for compute-sanitizer.
+//! device, is not among the repeats. `sim` is a sparse linear Gaussian model, `dense` like expression data: ten global factors of
+//! mean weight LOAD, modules, noise. LAST is the last level (`m.max`). `--check-small` compares the GPU with the CPU on small problems, for compute-sanitizer.
 
 mod support;
 
 use std::time::Instant;
 
 use pcgpu_core::ci::gauss::{Gauss, Reading};
+use pcgpu_core::engine::cpu::correlation::{self, Kind, Numbers, Rows};
 use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel};
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, SearchStrategy};
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::Unobserved;
-use pcgpu_core::pool::default_threads;
+use pcgpu_core::pool::{default_threads, Pool};
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::search::{skeleton, Method, Options, Skeleton};
 use support::{correlation, correlations, Failure};
@@ -63,11 +65,43 @@ fn simulated(name: &str, p: usize, n: usize, degree: f64, seed: u64) -> Problem 
     Problem { name: name.replace(',', " "), c, p, n: n as f64 }
 }
 
+/// The correlations of n samples like expression data: ten global factors of this load, modules of about 50 variables, noise.
+fn expression_like(name: &str, p: usize, n: usize, load: f64, seed: u64) -> Result<Problem, Failure> {
+    let mut random = Random(seed);
+    let modules = (p / 50).max(2);
+    let mut normals =
+        |count: usize| -> Vec<Vec<f64>> { (0..count).map(|_| (0..n).map(|_| random.normal()).collect()).collect() };
+    let (factors, modules) = (normals(10), normals(modules));
+    let mut columns: Vec<Vec<f64>> = Vec::with_capacity(p);
+    // Cheaper than a normal deviate a cell: their sum over four uniform ones is close enough.
+    for _ in 0..p {
+        let mut column: Vec<f64> =
+            (0..n).map(|_| ((0..4).map(|_| random.uniform()).sum::<f64>() - 2.0) * 3f64.sqrt()).collect();
+        let mut add = |of: &[f64], weight: f64| column.iter_mut().zip(of).for_each(|(to, of)| *to += weight * of);
+        factors.iter().for_each(|factor| add(factor, load * random.normal()));
+        for _ in 0..2 {
+            let module = (random.uniform() * modules.len() as f64) as usize;
+            add(&modules[module.min(modules.len() - 1)], 0.3 + 0.5 * random.uniform());
+        }
+        columns.push(column);
+    }
+    let numbers: Vec<Numbers> = columns.iter().map(|column| Numbers::Doubles(column)).collect();
+    let mut c = vec![0.0; p * p];
+    let pool = Pool::at_most(default_threads());
+    correlation::correlation(&numbers, Kind::Pearson, Rows::All, &pool, &mut c, &mut || Ok(()))?;
+    Ok(Problem { name: name.replace(',', " "), c, p, n: n as f64 })
+}
+
 fn read(source: &str) -> Result<Problem, Failure> {
     if let Some(shape) = source.strip_prefix("sim:") {
         let shape: Vec<&str> = shape.split(',').collect();
         let [p, n, degree, seed] = shape[..] else { return Err("sim:P,N,DEGREE,SEED".into()) };
         return Ok(simulated(source, p.parse()?, n.parse()?, degree.parse()?, seed.parse()?));
+    }
+    if let Some(shape) = source.strip_prefix("dense:") {
+        let shape: Vec<&str> = shape.split(',').collect();
+        let [p, n, load, seed] = shape[..] else { return Err("dense:P,N,LOAD,SEED".into()) };
+        return expression_like(source, p.parse()?, n.parse()?, load.parse()?, seed.parse()?);
     }
     let (c, p, n) = correlations(source)?;
     let name = source.rsplit('/').next().unwrap_or(source).trim_end_matches(".bin").to_string();
@@ -106,9 +140,13 @@ fn search(
     method: Method,
     device: &str,
     strategy: &str,
+    last: Option<usize>,
     p_max: &mut [f64],
 ) -> Result<Skeleton, Failure> {
-    let options = Options { method, ..Options::new(problem.p, alpha) };
+    let mut options = Options { method, ..Options::new(problem.p, alpha) };
+    if let Some(last) = last {
+        options.m_max = last as f64;
+    }
     let mut engine = engine(problem, alpha, method, device, strategy)?;
     Ok(skeleton(&mut *engine, &options, p_max, &mut Unobserved)?)
 }
@@ -120,9 +158,9 @@ fn check_small() -> Result<(), Failure> {
         let cells = problem.p * problem.p;
         let (mut ours, mut theirs) = (vec![0.0; cells], vec![0.0; cells]);
         for method in [Method::Stable, Method::StableFast] {
-            let cpu = search(problem, 0.05, method, "cpu", "", &mut theirs)?;
+            let cpu = search(problem, 0.05, method, "cpu", "", None, &mut theirs)?;
             for strategy in ["shared", "edge", "set"] {
-                let gpu = search(problem, 0.05, method, "cuda", strategy, &mut ours)?;
+                let gpu = search(problem, 0.05, method, "cuda", strategy, None, &mut ours)?;
                 let sets = |s: &Skeleton| -> Vec<Vec<(usize, Vec<u32>)>> {
                     (0..problem.p).map(|x| s.sepsets.row(x).map(|(y, s)| (y as usize, s.to_vec())).collect()).collect()
                 };
@@ -145,10 +183,11 @@ fn main() -> Result<(), Failure> {
     if words[..] == ["--check-small"] {
         return check_small();
     }
-    let ([source, alpha, method, repeats, device], strategy) = match words[..] {
-        [a, b, c, d, e] => ([a, b, c, d, e], "shared"),
-        [a, b, c, d, e, strategy] => ([a, b, c, d, e], strategy),
-        _ => return Err("arguments: MATRIX.bin|sim:P,N,DEGREE,SEED ALPHA METHOD REPEATS DEVICE [STRATEGY]".into()),
+    let ([source, alpha, method, repeats, device], strategy, last) = match words[..] {
+        [a, b, c, d, e] => ([a, b, c, d, e], "shared", None),
+        [a, b, c, d, e, strategy] => ([a, b, c, d, e], strategy, None),
+        [a, b, c, d, e, strategy, last] => ([a, b, c, d, e], strategy, Some(last.parse()?)),
+        _ => return Err("arguments: SOURCE ALPHA METHOD REPEATS DEVICE [STRATEGY [LAST]]".into()),
     };
     let (alpha, repeats): (f64, usize) = (alpha.parse()?, repeats.parse()?);
     let method = match method {
@@ -162,7 +201,7 @@ fn main() -> Result<(), Failure> {
     let mut found = None;
     for _ in 0..=repeats {
         let start = Instant::now();
-        found = Some(search(&problem, alpha, method, device, strategy, &mut p_max)?);
+        found = Some(search(&problem, alpha, method, device, strategy, last, &mut p_max)?);
         seconds.push(start.elapsed().as_secs_f64());
     }
     let first = seconds.remove(0);

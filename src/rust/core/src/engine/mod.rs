@@ -5,3 +5,6 @@ mod batched;
 pub mod cpu;
 #[cfg(all(feature = "cuda", not(target_os = "macos")))]
 pub mod cuda;
+mod level_one;
+
+pub use level_one::LevelOne;

@@ -5,6 +5,8 @@ use crate::support::problems::{correlation_matrix, correlations, problem, sample
 use crate::support::reference;
 use pcgpu_core::ci::gauss::{Gauss, Reading};
 use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel};
+use pcgpu_core::engine::LevelOne;
+use pcgpu_core::graph::Adjacency;
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::Unobserved;
 use pcgpu_core::search::{skeleton, skeleton_one_by_one, Method, Options, Skeleton};
@@ -19,9 +21,13 @@ fn reading(method: Method) -> Reading {
 }
 
 fn solve(problem: &Problem, threads: usize, shard_tests: u64) -> (Skeleton, Vec<f64>) {
+    solve_by(problem, LevelOne::ByDensity, threads, shard_tests)
+}
+
+fn solve_by(problem: &Problem, level_one: LevelOne, threads: usize, shard_tests: u64) -> (Skeleton, Vec<f64>) {
     let p = problem.options.p;
     let gauss = Gauss::new(by_column(&problem.c, p).unwrap(), problem.n, reading(problem.options.method)).unwrap();
-    let kernel = GaussKernel::new(gauss, problem.options.alpha);
+    let kernel = GaussKernel::new(gauss, problem.options.alpha).with_level_one(level_one);
     let mut engine = CpuEngine::with_shards(kernel, threads, shard_tests);
     let mut p_max = vec![0.0; p * p];
     let skeleton = skeleton(&mut engine, &problem.options, &mut p_max, &mut Unobserved).unwrap();
@@ -66,12 +72,62 @@ fn random_problems_equal_the_plain_reference() {
         for (threads, shard_tests) in [(1, 1 << 16), (2, 3), (4, 1)] {
             let (skeleton, p_max) = solve(&problem, threads, shard_tests);
             compare(number, &format!("{threads} threads, shards of {shard_tests}"), options, &skeleton, &p_max, &want);
+            let (skeleton, p_max) = solve_by(&problem, LevelOne::Masks, threads, shard_tests);
+            compare(number, &format!("masks, {threads} threads"), options, &skeleton, &p_max, &want);
         }
         let mut p_max = vec![0.0; options.p * options.p];
         let skeleton = skeleton_one_by_one(&mut gauss, options, &mut p_max, &mut Unobserved).unwrap();
         compare(number, "one at a time", options, &skeleton, &p_max, &want);
     }
     assert!(deepest >= 6, "the problems reach level {deepest} only");
+}
+
+/// Level 1 by masks and by lists, to the last bit, on dense problems: some with copies and near copies of columns, missing
+/// correlations, fixed pairs, and samples so small or so many that masks serve few or all tests.
+#[test]
+fn masks_and_lists_agree() {
+    let mut separated = 0;
+    for number in 0..200 {
+        let mut random = Random(number);
+        let p = [70, 100, 129, 191][random.below(4)];
+        let n = [60, 300, 3000, 1_000_000][random.below(4)];
+        let singular = if random.uniform() < 0.4 { 0.2 } else { 0.0 };
+        let density = [0.02, 0.1, 0.3][random.below(3)];
+        let mut columns = samples(&mut random, p, 120, density, singular);
+        let common: Vec<f64> = (0..120).map(|_| random.normal()).collect();
+        let load = 0.5 * random.uniform();
+        columns.iter_mut().for_each(|column| column.iter_mut().zip(&common).for_each(|(v, u)| *v += load * u));
+        let mut c = correlation_matrix(&columns);
+        let method = [Method::Stable, Method::StableFast][number as usize % 2];
+        let mut options = Options { method, m_max: 1.0, ..Options::new(p, [0.001, 0.01, 0.2][random.below(3)]) };
+        options.na_delete = random.uniform() < 0.5;
+        if random.uniform() < 0.3 {
+            let mut fixed = Adjacency::empty(p);
+            (0..3 * p).for_each(|_| fixed.insert(random.below(p - 1), p - 1));
+            options.fixed_edges = Some(fixed);
+        }
+        if method == Method::StableFast && random.uniform() < 0.3 {
+            for _ in 0..5 {
+                let (x, y) = (random.below(p - 1), p - 1 - random.below(3));
+                (c[x * p + y], c[y * p + x]) = (f64::NAN, f64::NAN);
+                (c[x * p + x], c[y * p + y]) = (1.0, 1.0);
+            }
+        }
+        let problem = Problem { c, n: f64::from(n), options };
+        let (lists, lists_p) = solve_by(&problem, LevelOne::Lists, 2, 1 << 16);
+        for (level_one, shard_tests) in
+            [(LevelOne::Masks, 1 << 16), (LevelOne::Masks, 40), (LevelOne::ByDensity, 1 << 16)]
+        {
+            let (masks, masks_p) = solve_by(&problem, level_one, 2, shard_tests);
+            let label = format!("problem {number}, {level_one:?}, shards of {shard_tests}");
+            assert_eq!(masks.graph, lists.graph, "{label}");
+            assert_eq!(sets(&masks), sets(&lists), "{label}");
+            assert_eq!((&masks.tests, &masks.exact_tests), (&lists.tests, &lists.exact_tests), "{label}");
+            assert!(masks_p.iter().zip(&lists_p).all(|(a, b)| a.to_bits() == b.to_bits()), "{label}: pMax");
+        }
+        separated += lists.tests.len() * sets(&lists).iter().filter(|(_, _, set)| set.len() == 1).count();
+    }
+    assert!(separated > 10_000, "{separated} pairs separated at level 1");
 }
 
 /// Larger problems, so that threads, split sides and windows of "original" are really used.

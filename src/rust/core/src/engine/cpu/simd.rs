@@ -1,4 +1,5 @@
-//! Code for the registers that a machine has. The results are the same in all: plain IEEE operations, no fused multiply-add.
+//! Code for the registers that a machine has. The results are the same in all: plain IEEE operations. Nothing
+//! is fused that does not say so.
 
 #[cfg(target_arch = "x86_64")]
 use std::sync::LazyLock;
@@ -7,7 +8,7 @@ use std::sync::LazyLock;
 #[derive(Clone, Copy)]
 pub(super) struct Plain;
 
-/// The machine has AVX2, and the instructions on bits that came with it: made where it was asked, and nowhere else.
+/// The machine has AVX2, and the instructions that came with it: on bits, and fused multiply-adds: made where it was asked, and nowhere else.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy)]
 pub(super) struct Avx2(());
@@ -18,7 +19,8 @@ impl Avx2 {
     #[inline]
     pub fn detect() -> Option<Self> {
         use std::arch::is_x86_feature_detected as has;
-        static HAS: LazyLock<bool> = LazyLock::new(|| has!("avx2") && has!("popcnt") && has!("bmi1") && has!("bmi2"));
+        static HAS: LazyLock<bool> =
+            LazyLock::new(|| has!("avx2") && has!("fma") && has!("popcnt") && has!("bmi1") && has!("bmi2"));
         HAS.then_some(Avx2(()))
     }
 }
@@ -38,7 +40,7 @@ pub(super) fn run<T, O>(task: T) -> O
 where
     T: Task<Plain, Output = O> + Task<Avx2, Output = O>,
 {
-    #[target_feature(enable = "avx2,popcnt,bmi1,bmi2")]
+    #[target_feature(enable = "avx2,fma,popcnt,bmi1,bmi2")]
     unsafe fn compiled<T: Task<Avx2>>(task: T, simd: Avx2) -> T::Output {
         task.run(simd)
     }

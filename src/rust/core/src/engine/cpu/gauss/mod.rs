@@ -10,7 +10,9 @@
 //!
 //! No fused multiply-add: the same q on every machine, whatever SIMD it has.
 
+mod coarse;
 pub mod correlation;
+mod dense;
 mod judge;
 mod quad;
 mod rows;
@@ -23,9 +25,11 @@ use super::kernel::{Kernel, RowView, SideView, Signal};
 use super::simd;
 use crate::ci::gauss::{trusted_above, Cutoff, Gauss, Undefined};
 use crate::ci::pcurve::PCurve;
+use crate::engine::LevelOne;
 use crate::graph::Adjacency;
 use crate::search::answer::Answer;
 use crate::search::level::Verdict;
+use coarse::Coarse;
 use quad::BITS;
 use rows::Row;
 use rules::Rules;
@@ -38,6 +42,9 @@ pub struct GaussKernel<'a> {
     cutoffs: Vec<OnceLock<Cutoff>>,
     /// For the levels that separate most pairs; none where it does not pay or cannot be made.
     curves: [OnceLock<Option<PCurve>>; CURVES],
+    /// For vertices with many neighbours.
+    coarse: Coarse,
+    level_one: LevelOne,
 }
 
 /// Levels that have a [`PCurve`].
@@ -51,7 +58,20 @@ impl<'a> GaussKernel<'a> {
     /// The kernel of a test at a significance level.
     pub fn new(gauss: Gauss<'a>, alpha: f64) -> Self {
         let cutoffs = std::iter::repeat_with(OnceLock::new).take(gauss.p()).collect();
-        GaussKernel { gauss, alpha, cutoffs, curves: [const { OnceLock::new() }; CURVES] }
+        let coarse = Coarse::new(gauss.p());
+        GaussKernel {
+            gauss,
+            alpha,
+            cutoffs,
+            curves: [const { OnceLock::new() }; CURVES],
+            coarse,
+            level_one: LevelOne::default(),
+        }
+    }
+
+    /// With sets of one variable run so.
+    pub fn with_level_one(self, level_one: LevelOne) -> Self {
+        GaussKernel { level_one, ..self }
     }
 
     fn cutoff(&self, size: usize) -> Cutoff {
@@ -122,13 +142,22 @@ impl Kernel for GaussKernel<'_> {
 
     fn row(&self, row: &RowView, scratch: &mut Scratch, signal: &Signal, out: &mut dyn FnMut(&Answer)) {
         let rules = self.rules(row.alpha, row.size, row.na_delete);
-        let Scratch { rows, walk, set } = scratch;
+        let Scratch { rows, walk, dense, set } = scratch;
+        let is_dense = dense::takes(&rules, &self.coarse, self.level_one, row.neighbours, row.row as usize);
         let row = Row { rules: &rules, view: row, signal, out, set };
+        if is_dense {
+            return simd::run(dense::Lanes { row, scratch: dense, coarse: &self.coarse });
+        }
         simd::run(rows::Lanes { row, scratch: rows, walks: walk });
     }
 
     fn walk(&self, side: &SideView, scratch: &mut Scratch, signal: &Signal) -> Verdict {
         let rules = self.rules(side.alpha, side.size, side.na_delete);
+        let whole = side.ranks == (0..side.side.count);
+        if whole && dense::takes(&rules, &self.coarse, self.level_one, side.neighbours, side.side.row as usize) {
+            let scratch = &mut scratch.dense;
+            return simd::run(dense::Side { rules: &rules, view: side, signal, scratch, coarse: &self.coarse });
+        }
         walk::judge_side(&rules, side, &mut scratch.walk, signal, None)
     }
 
@@ -164,5 +193,6 @@ impl<'a> GaussKernel<'a> {
 pub struct Scratch {
     rows: rows::Scratch,
     walk: walk::Scratch,
+    dense: dense::Scratch,
     set: Vec<u32>,
 }

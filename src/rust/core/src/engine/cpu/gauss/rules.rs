@@ -16,7 +16,44 @@ pub(super) struct Rules<'a> {
     pub na_delete: bool,
 }
 
+/// What a test given one variable says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Single {
+    /// Dependent for certain; the squared partial correlation.
+    Depends(f64),
+    /// Dependent by the exact formula; p.
+    DependsExactly(f64),
+    /// It separates; p.
+    Separates(f64),
+    /// It has no answer; why.
+    Undefined(&'static str),
+}
+
 impl Rules<'_> {
+    /// The test of x and y given k, and whether the exact formula decided it.
+    #[inline(always)]
+    pub fn single(&self, x: usize, y: usize, k: u32) -> (Single, bool) {
+        let of = |x| self.gauss.correlation(x, k as usize);
+        let (of_x, of_y) = (of(x), of(y));
+        let (left_x, left_y) = (1.0 - of_x * of_x, 1.0 - of_y * of_y);
+        let covariance = self.gauss.correlation(x, y) - of_x * of_y;
+        let q = covariance * covariance / (left_x * left_y);
+        let condition = left_x.min(left_y);
+        let trusted = condition > self.trusted_above;
+        if trusted & (q < self.cutoff.independent_below) {
+            (Single::Separates(self.p_of_square(q, condition, x, y, &[k])), false)
+        } else if trusted & (q > self.cutoff.dependent_above) {
+            (Single::Depends(q), false)
+        } else {
+            let found = match self.exactly(x, y, &[k]) {
+                Err(reason) => Single::Undefined(reason),
+                Ok((p, true)) => Single::Separates(p),
+                Ok((p, false)) => Single::DependsExactly(p),
+            };
+            (found, true)
+        }
+    }
+
     /// p of a test whose squared partial correlation says that it separates; `condition` is its smallest pivot times the
     /// smaller variance that is left.
     #[inline]
