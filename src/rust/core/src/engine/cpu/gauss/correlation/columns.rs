@@ -1,8 +1,9 @@
-//! Columns of data: what they hold, which rows count, and their values less the mean.
+//! Columns of data: which rows count, what they hold in them, and their values less the mean.
 
 use std::ops::Range;
 use std::sync::Mutex;
 
+use crate::engine::cpu::numbers::{real, Numbers, SMALL};
 use crate::memory::{self, Use};
 use crate::pool::{Pool, Stop};
 use crate::Result;
@@ -12,18 +13,6 @@ const PIECE: usize = 1 << 16;
 
 /// Sums that run side by side.
 const LANES: usize = 16;
-
-/// Below this many values the calling thread is done before others have started.
-pub(super) const SMALL: usize = 100_000;
-
-/// A column of numbers.
-#[derive(Clone, Copy, Debug)]
-pub enum Numbers<'a> {
-    /// Doubles; NaN is a missing value.
-    Doubles(&'a [f64]),
-    /// Integers; `i32::MIN` is a missing value.
-    Integers(&'a [i32]),
-}
 
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,23 +33,22 @@ impl Summary {
     }
 }
 
+/// The rows that count.
+pub(super) enum Of {
+    All,
+    These(Vec<u32>),
+}
+
+impl Of {
+    pub(super) fn count(&self, n: usize) -> usize {
+        match self {
+            Of::All => n,
+            Of::These(rows) => rows.len(),
+        }
+    }
+}
+
 impl Numbers<'_> {
-    pub(super) fn len(&self) -> usize {
-        match self {
-            Numbers::Doubles(values) => values.len(),
-            Numbers::Integers(values) => values.len(),
-        }
-    }
-
-    /// The value, NaN where it is missing.
-    #[inline]
-    pub(super) fn at(&self, row: usize) -> f64 {
-        match self {
-            Numbers::Doubles(values) => values[row],
-            Numbers::Integers(values) => real(values[row]),
-        }
-    }
-
     /// Calls `each` with the values of some of the rows, piece by piece, and where the piece starts among them.
     #[inline]
     pub(super) fn read(&self, of: &Of, range: Range<usize>, mut each: impl FnMut(usize, &[f64])) {
@@ -81,30 +69,6 @@ impl Numbers<'_> {
                 _ => part.iter_mut().zip(rows).for_each(|(to, row)| *to = self.at(row)),
             }
             each(from - range.start, part);
-        }
-    }
-}
-
-#[inline]
-pub(super) fn real(value: i32) -> f64 {
-    if value == i32::MIN {
-        f64::NAN
-    } else {
-        f64::from(value)
-    }
-}
-
-/// The rows that count.
-pub(super) enum Of {
-    All,
-    These(Vec<u32>),
-}
-
-impl Of {
-    pub(super) fn count(&self, n: usize) -> usize {
-        match self {
-            Of::All => n,
-            Of::These(rows) => rows.len(),
         }
     }
 }

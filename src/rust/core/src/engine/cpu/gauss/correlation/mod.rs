@@ -9,15 +9,16 @@ mod pairwise;
 mod product;
 mod ranks;
 
-pub use columns::{summaries, Numbers, Summary};
+pub use columns::{summaries, Summary};
 
 use std::sync::Mutex;
 
+use crate::engine::cpu::numbers::{Numbers, SMALL};
 use crate::memory::{self, Use};
 use crate::pool::{Pool, Stop};
 use crate::search::symmetrise;
 use crate::Result;
-use columns::{centre, complete_rows, summarise, Centre, Of, SMALL};
+use columns::{centre, complete_rows, summarise, Centre, Of};
 use pairwise::pairwise;
 use product::{multiply, ratio};
 use ranks::ranks;
