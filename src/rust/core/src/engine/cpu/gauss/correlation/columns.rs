@@ -39,15 +39,6 @@ pub(super) enum Of {
     These(Vec<u32>),
 }
 
-impl Of {
-    pub(super) fn count(&self, n: usize) -> usize {
-        match self {
-            Of::All => n,
-            Of::These(rows) => rows.len(),
-        }
-    }
-}
-
 impl Numbers<'_> {
     /// Calls `each` with the values of some of the rows, piece by piece, and where the piece starts among them.
     #[inline]
@@ -84,8 +75,7 @@ pub fn summaries(
     pool: &Pool,
     look: &mut dyn FnMut() -> Result<()>,
 ) -> Result<(Vec<Summary>, usize)> {
-    let of = if complete { complete_rows(columns, pool)? } else { Of::All };
-    let n = of.count(columns.first().map_or(0, Numbers::len));
+    let (of, n) = rows_that_count(columns, complete, pool)?;
     Ok((summarise(columns, &of, n, pool, look)?, n))
 }
 
@@ -138,9 +128,12 @@ pub(super) fn summarise(
     Ok(found.chunks(pieces).map(joined).collect())
 }
 
-/// The rows without a missing value.
-pub(super) fn complete_rows(columns: &[Numbers], pool: &Pool) -> Result<Of> {
+/// All rows, or those without a missing value; their number.
+pub(super) fn rows_that_count(columns: &[Numbers], complete: bool, pool: &Pool) -> Result<(Of, usize)> {
     let n = columns.first().map_or(0, Numbers::len);
+    if !complete {
+        return Ok((Of::All, n));
+    }
     let mut holes: Vec<u8> = memory::zeros(n, Use::Correlations)?;
     pool.each_of(holes.chunks_mut(PIECE).collect(), |piece, holes| {
         for column in columns {
@@ -151,11 +144,11 @@ pub(super) fn complete_rows(columns: &[Numbers], pool: &Pool) -> Result<Of> {
     });
     let whole = holes.iter().filter(|&&hole| hole == 0).count();
     if whole == n {
-        return Ok(Of::All);
+        return Ok((Of::All, n));
     }
     let mut rows = memory::space(whole, Use::Correlations)?;
     rows.extend((0..n as u32).filter(|&row| holes[row as usize] == 0));
-    Ok(Of::These(rows))
+    Ok((Of::These(rows), whole))
 }
 
 /// How a column's values become numbers around 0 whose squares are doubles: times two powers of two, which change no digit, less
