@@ -106,11 +106,14 @@ code_factors <- function(x) {
   list(dm = dm, levels = lapply(factors, levels), missing = vapply(x, anyNA, NA), constant = constant_columns(dm))
 }
 
-# Those of a matrix as as.data.frame() would have them; NULL: it has none.
+# Those of a matrix as as.data.frame() would have them, but for one without any: NULL. A data frame keeps its own.
 variable_names <- function(x) {
   names <- colnames(x)
-  unnamed <- is.na(names) | !nzchar(names)
-  replace(names, unnamed, paste0("V", which(unnamed)))
+  if (is.null(names) || is.data.frame(x)) {
+    return(names)
+  }
+  unnamed <- which(!nzchar(names))
+  replace(names, unnamed, paste0("V", unnamed, recycle0 = TRUE))
 }
 
 is_discrete <- function(column) {

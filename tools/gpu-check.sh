@@ -13,6 +13,7 @@
 #   bench      300   times on this GPU and CPU, with a comparison of the answers
 #   selection   40   times of feature selection on simulated data of the shapes of CUDA-JMI's
 #   neighbours 240   times of the nearest-neighbour tests, as in the tables of GPU_CMIknn, and of searches with them
+#   versus     550   times beside an earlier package, if its bundle's pcgpu.tar.xz lies beside this script as before.tar.xz
 #
 # It writes FOLDER/report.md (default: $OUT, else ./gpu-report) and one log for
 # each part beside it, and ends with 1 if a test failed, a tool found something,
@@ -22,8 +23,8 @@ set -uo pipefail
 bundle=$(cd "$(dirname "$0")" && pwd)
 home=/opt/pcgpu-check
 out=${OUT:-./gpu-report}
-parts="rust-tests r-tests sanitize profile bench selection neighbours"
-declare -A limit=([rust-tests]=150 [r-tests]=220 [sanitize]=200 [profile]=50 [bench]=300 [selection]=40 [neighbours]=240)
+parts="rust-tests r-tests sanitize profile bench selection neighbours versus"
+declare -A limit=([rust-tests]=150 [r-tests]=220 [sanitize]=200 [profile]=50 [bench]=300 [selection]=40 [neighbours]=240 [versus]=550)
 only=$parts
 
 usage() {
@@ -252,6 +253,22 @@ neighbours() {
   if grep -q DIFFERENT "$log"; then failed "the CPU's or another strategy's answer differs"; fi
   tee -a "$report" <"$log"
   tell '```'
+  tell ""
+}
+
+versus() {
+  if [ ! -f "$bundle/before.tar.xz" ]; then
+    tell "There is no earlier package (before.tar.xz): not run."
+    tell ""
+    return
+  fi
+  mkdir -p "$home/before"
+  tar -C "$home/before" -xf "$bundle/before.tar.xz" ./lib || exit 2
+  (cd "$home" && within Rscript bench/versus.R "$home/before/lib" "$home/lib" --device=cuda --processes=2 --row-seconds=15 \
+    --seconds="$((deadline - SECONDS - 60))")
+  local status=$?
+  if [ $status != 0 ]; then failed "versus: $(outcome $status)"; fi
+  cat "$log" >>"$report"
   tell ""
 }
 

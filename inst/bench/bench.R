@@ -77,7 +77,6 @@ row_of <- function(data) {
   if (is.null(mine)) return(c(data, "pcgpu failed", rep("", length(columns) - 2)))
   theirs <- if (with_peer) ask_peer(data)
   tests <- sum(mine$skel@n.edgetests)
-  spread <- function(x) paste(number(min(x)), "/", number(stats::median(x)))
   peer_cells <- if (is.null(theirs)) rep("", 5) else {
     skel_differs <- differences(mine$skel, theirs$skel)
     fit_differs <- differences(mine$fit, theirs$fit)

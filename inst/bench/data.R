@@ -41,3 +41,50 @@ load_data <- function(name) {
   file <- file.path(bench_folder(), source)
   matrix(scan(file, sep = ",", quiet = TRUE), ncol = length(scan(file, sep = ",", nlines = 1, quiet = TRUE)), byrow = TRUE)
 }
+
+# A network of bnlearn's repository, see sample_network().
+network_file <- function(name) file.path(bench_folder(), "bif", paste0(name, ".bif.gz"))
+
+# n samples of a discrete network in the format of bnlearn's repository (.bif.gz): codes 0, 1, ..., a column a variable.
+sample_network <- function(file, n, seed = 1) {
+  RNGversion("4.0.0")
+  set.seed(seed)
+  lines <- readLines(file)
+  words <- function(text) trimws(strsplit(text, ",", fixed = TRUE)[[1]])
+  at <- grep("^variable ", lines)
+  names <- sub("^variable\\s+(\\S+)\\s*\\{.*", "\\1", lines[at])
+  levels <- stats::setNames(lapply(sub(".*\\{(.*)\\}.*", "\\1", lines[at + 1L]), words), names)
+  starts <- grep("^probability", lines)
+  ends <- grep("^\\}", lines)
+  tables <- lapply(starts, function(start) {
+    head <- sub("^probability\\s*\\((.*)\\)\\s*\\{.*", "\\1", lines[start])
+    body <- lines[seq.int(start + 1L, ends[ends > start][1L] - 1L)]
+    numbers <- strsplit(gsub(".*\\)|table|;", "", body), ",", fixed = TRUE)
+    list(
+      name = trimws(sub("\\|.*", "", head)), parents = if (grepl("|", head, fixed = TRUE)) words(sub(".*\\|", "", head)),
+      keys = if (grepl("(", body[1L], fixed = TRUE)) lapply(sub(".*\\((.*)\\).*", "\\1", body), words),
+      rows = do.call(rbind, lapply(numbers, as.double))
+    )
+  })
+  names(tables) <- vapply(tables, `[[`, "", "name")
+  x <- matrix(NA_integer_, n, length(names), dimnames = list(NULL, names))
+  left <- names
+  while (length(left)) {
+    for (name in left) {
+      table <- tables[[name]]
+      if (any(table$parents %in% left)) next
+      row <- rep(1L, n)
+      if (length(table$parents)) {
+        # The parents' codes as one number.
+        base <- c(1, cumprod(lengths(levels[table$parents])))[seq_along(table$parents)]
+        key <- vapply(table$keys, function(key) sum((mapply(match, key, levels[table$parents]) - 1L) * base), 0)
+        row <- match(drop(x[, table$parents, drop = FALSE] %*% base), key)
+      }
+      above <- t(apply(table$rows, 1L, cumsum))
+      u <- stats::runif(n) * above[row, ncol(above)]
+      x[, name] <- as.integer(pmin(rowSums(u >= above[row, , drop = FALSE]), ncol(above) - 1L))
+      left <- setdiff(left, name)
+    }
+  }
+  x
+}

@@ -35,7 +35,6 @@ tell <- function(...) {
 }
 row <- function(...) tell(sub("\n$", "", row_text(...)))
 heading <- function(...) tell(sub("\n$", "", head_text(...)))
-spread <- function(x) paste(number(min(x)), "/", number(stats::median(x)))
 time_left <- function(what) {
   if (proc.time()[["elapsed"]] < ends) return(TRUE)
   tell("no time left for: ", what)

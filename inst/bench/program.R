@@ -1,4 +1,4 @@
-# Shared by the programs of this folder: command line arguments, Markdown tables, and the head of a report. They source it after setting
+# Shared by the programs of this folder: command line arguments, Markdown tables, the head of a report, and times. They source it after setting
 # `here`, their own folder.
 
 args <- commandArgs(trailingOnly = TRUE)
@@ -14,6 +14,9 @@ operands <- function() grep("^-", args, value = TRUE, invert = TRUE)
 
 # Three digits, as a person writes them.
 number <- function(x) format(signif(x, 3), big.mark = ",", scientific = FALSE, trim = TRUE, drop0trailing = TRUE)
+
+# Minimum and median.
+spread <- function(x) paste(number(min(x)), "/", number(stats::median(x)))
 
 # A row of a Markdown table, and a row with the line under it.
 row_text <- function(...) paste0("| ", paste(c(...), collapse = " | "), " |\n")
@@ -31,4 +34,29 @@ tell_origin <- function(program) {
   commit <- shell(paste("git -C", shQuote(here), "describe --always --dirty --abbrev=12"))
   cat(sprintf("- commit: %s, %s\n", if (nzchar(commit)) commit else "not known", format(Sys.Date())))
   cat(sprintf("- command: %s %s\n", program, paste(args, collapse = " ")))
+}
+
+# Seconds of `calls` calls, a call; and the last value. The clock counts microseconds, where that of system.time() counts milliseconds.
+seconds_of <- function(call, calls = 1L) {
+  gc(FALSE)
+  start <- Sys.time()
+  for (i in seq_len(calls)) value <- call()
+  list(seconds = as.double(Sys.time() - start, units = "secs") / calls, value = value)
+}
+
+# How many calls take a tenth of a second, when one takes so many seconds: what is timed together.
+calls_together <- function(seconds) as.integer(max(1, min(1000, ceiling(0.1 / max(seconds, 1e-6)))))
+
+# Seconds a call of the repeats, after a first one, and the last value. Stops once `enough` seconds are spent. A first call that takes half of
+# that is the only one, and one of a tenth of a second where one repeat is asked for.
+timed <- function(call, repeats, enough = Inf) {
+  found <- seconds_of(call)
+  if (found$seconds >= if (repeats == 1L) 0.1 else enough / 2) return(found)
+  calls <- if (found$seconds >= 1) 1L else calls_together(seconds_of(call)$seconds)
+  seconds <- double()
+  while (length(seconds) < repeats && (!length(seconds) || sum(seconds) * calls < enough)) {
+    found <- seconds_of(call, calls)
+    seconds <- c(seconds, found$seconds)
+  }
+  list(seconds = seconds, value = found$value)
 }

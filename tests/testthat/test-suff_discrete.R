@@ -23,6 +23,31 @@ test_that("a matrix is read as its columns", {
   expect_identical(unname(suff_discrete(matrix(c("b", "a", "a", "b"), 2))$dm), matrix(c(1L, 0L, 0L, 1L), 2))
 })
 
+test_that("data without names stay without, and a nameless column of a matrix gets a number", {
+  whole <- matrix(c(3L, 1L, 1L, 3L, 2L, 2L, 5L, 7L, 7L, 7L, 5L, 5L), 4)
+  factors <- as.data.frame(lapply(as.data.frame(whole), factor))
+  numbers <- as.data.frame(whole)
+  names(factors) <- names(numbers) <- NULL
+  storage <- function(type) `storage.mode<-`(whole, type)
+  for (x in list(whole, storage("double"), storage("character"), whole == 1L | whole == 2L | whole == 5L, factors, numbers)) {
+    s <- suff_discrete(x)
+    expect_null(colnames(s$dm))
+    expect_null(names(s$levels))
+    expect_null(names(s$nlev))
+  }
+  for (type in c("integer", "double", "character")) {
+    s <- suff_discrete(`colnames<-`(storage(type), c("a", "", NA)))
+    expect_identical(colnames(s$dm), c("a", "V2", NA))
+    expect_identical(names(s$levels), c("a", "V2", NA))
+    expect_error(suff_discrete(replace(storage(type), 2, NA)), "missing values in column 1", class = "pcgpu_error_argument")
+  }
+  for (x in list(numbers, factors)) {
+    s <- suff_discrete(stats::setNames(x, c("a", "", "c")))
+    expect_identical(colnames(s$dm), c("a", "", "c"))
+    expect_identical(names(s$levels), c("a", "", "c"))
+  }
+})
+
 test_that("whole numbers are coded like their factors, whatever their type and range", {
   set.seed(4)
   columns <- list(

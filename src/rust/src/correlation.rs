@@ -1,7 +1,7 @@
 //! Correlations of data from R.
 
 use extendr_api::prelude::*;
-use pcgpu_core::engine::cpu::correlation::{correlation, summaries, Kind, Numbers, Rows, Summary};
+use pcgpu_core::engine::cpu::correlation::{correlation, summaries, Kind, Rows, Summary};
 use pcgpu_core::observer::Observer;
 
 use crate::failure::{Failure, Outcome};
@@ -10,34 +10,11 @@ use crate::session::RObserver;
 use crate::token::Token;
 use crate::{input, output};
 
-/// The columns of a matrix of n rows, or of a list of vectors; doubles or integers.
-pub fn columns<'a>(x: &'a Robj, parts: &'a [Robj], n: usize) -> Outcome<Vec<Numbers<'a>>> {
-    let wrong = || Failure::Input("internal: `x` is not a matrix or a list of numbers".into());
-    let of = |values: &'a Robj| {
-        let doubles = values.as_real_slice().map(|cells| cells.chunks_exact(n).map(Numbers::Doubles).collect());
-        let integers = || values.as_integer_slice().map(|cells| cells.chunks_exact(n).map(Numbers::Integers).collect());
-        doubles.or_else(integers).ok_or_else(wrong)
-    };
-    if parts.is_empty() {
-        return of(x);
-    }
-    let columns: Vec<Vec<Numbers>> = parts.iter().map(of).collect::<Outcome<_>>()?;
-    match columns.iter().all(|column| column.len() == 1) {
-        true => Ok(columns.concat()),
-        false => Err(wrong()),
-    }
-}
-
-/// The vectors of a list; none of a matrix.
-pub fn parts(x: &Robj) -> Vec<Robj> {
-    x.as_list().map_or_else(Vec::new, |list| list.values().collect())
-}
-
 /// `list(least, largest, missing, n)` of the columns of x, which has n rows; `complete`: of the rows without missing values, whose
 /// number is the last.
 pub fn summary(x: &Robj, n: usize, complete: bool, machine: &Machine, token: &Token) -> Outcome<Robj> {
-    let parts = parts(x);
-    let columns = columns(x, &parts, n)?;
+    let parts = input::parts(x);
+    let columns = input::columns(x, &parts, n)?;
     let mut observer = RObserver::silent(token);
     let look = &mut || observer.look();
     let (found, n) = summaries(&columns, complete, &machine.pool, look).map_err(|error| token.explain(error))?;
@@ -69,8 +46,8 @@ pub fn matrix(x: &Robj, n: usize, options: &List, machine: &Machine, token: &Tok
         "pairwise" => Rows::Pairwise,
         other => return Err(Failure::Input(format!("internal: there are no rows `{other}`"))),
     };
-    let parts = parts(x);
-    let columns = columns(x, &parts, n)?;
+    let parts = input::parts(x);
+    let columns = input::columns(x, &parts, n)?;
     let p = columns.len();
     let mut c = output::matrix(token, p)?;
     let cells = output::cells(&mut c)?;

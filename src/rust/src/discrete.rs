@@ -14,7 +14,7 @@ use crate::failure::{Failure, Outcome};
 use crate::machine::Machine;
 use crate::session::RObserver;
 use crate::token::Token;
-use crate::{correlation, input, output};
+use crate::{input, output};
 
 /// Coded data with the test that is made of them.
 pub struct DiscreteTest {
@@ -133,8 +133,8 @@ fn declared(nlev: &Robj, p: usize) -> Outcome<Vec<u32>> {
 /// `list(dm, levels, missing)`: the codes of the columns of x, which has n rows, and of each its different values and the number of
 /// missing ones; NULL for the values of a column that has no codes.
 pub fn codes(x: &Robj, n: usize, machine: &Machine, token: &Token) -> Outcome<Robj> {
-    let parts = correlation::parts(x);
-    let columns = correlation::columns(x, &parts, n)?;
+    let parts = input::parts(x);
+    let columns = input::columns(x, &parts, n)?;
     let mut dm = output::integer_matrix(token, n, columns.len())?;
     let cells = dm.as_integer_slice_mut().ok_or_else(|| Failure::Input("internal: no matrix of integers".into()))?;
     let mut observer = RObserver::silent(token);

@@ -4,6 +4,7 @@
 use extendr_api::prelude::*;
 use extendr_ffi::{Rf_xlength, INTEGER, REAL, SEXP, SEXPTYPE, TYPEOF, VECTOR_ELT};
 use ndarray::ArrayView2;
+use pcgpu_core::engine::cpu::Numbers;
 use pcgpu_core::graph::{Adjacency, SepSets, Side};
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::memory::{self, Use};
@@ -67,6 +68,29 @@ pub fn flag(value: &Robj, name: &str) -> Outcome<bool> {
 /// A string.
 pub fn text(value: &Robj, name: &str) -> Outcome<String> {
     value.as_str().map(str::to_owned).ok_or_else(|| Failure::Input(format!("internal: `{name}` is not one string")))
+}
+
+/// The columns of a matrix of n rows, or of a list of vectors; doubles or integers.
+pub fn columns<'a>(x: &'a Robj, parts: &'a [Robj], n: usize) -> Outcome<Vec<Numbers<'a>>> {
+    let wrong = || Failure::Input("internal: `x` is not a matrix or a list of numbers".into());
+    let of = |values: &'a Robj| {
+        let doubles = values.as_real_slice().map(|cells| cells.chunks_exact(n).map(Numbers::Doubles).collect());
+        let integers = || values.as_integer_slice().map(|cells| cells.chunks_exact(n).map(Numbers::Integers).collect());
+        doubles.or_else(integers).ok_or_else(wrong)
+    };
+    if parts.is_empty() {
+        return of(x);
+    }
+    let columns: Vec<Vec<Numbers>> = parts.iter().map(of).collect::<Outcome<_>>()?;
+    match columns.iter().all(|column| column.len() == 1) {
+        true => Ok(columns.concat()),
+        false => Err(wrong()),
+    }
+}
+
+/// The vectors of a list; none of a matrix.
+pub fn parts(x: &Robj) -> Vec<Robj> {
+    x.as_list().map_or_else(Vec::new, |list| list.values().collect())
 }
 
 /// The cells of a p x p matrix as a matrix.

@@ -94,6 +94,22 @@ pub fn advance(n: usize, subset: &mut [u32]) -> bool {
     false
 }
 
+/// Moves an ascending subset of {0, .., n-1}, of two members or more, to the first that follows with another prefix (all members but
+/// the last), of which there must be one. Returns the first place that changed.
+#[inline(always)]
+pub fn advance_prefix(n: usize, subset: &mut [u32]) -> usize {
+    let k = subset.len();
+    let mut place = k - 2;
+    while subset[place] as usize >= n - k + place {
+        place -= 1;
+    }
+    subset[place] += 1;
+    for later in place + 1..k {
+        subset[later] = subset[later - 1] + 1;
+    }
+    place
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -121,6 +137,23 @@ mod tests {
                     assert_eq!(subset, visited);
                     assert_eq!(rank(n, &subset), r);
                     assert_eq!(advance(n, &mut visited), r + 1 < total);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn prefixes_follow_each_other() {
+        for n in 2..=8usize {
+            for k in 2..=n {
+                let mut subset: Vec<u32> = (0..k as u32).collect();
+                let mut next = subset.clone();
+                while advance(n, &mut next) {
+                    if next[..k - 1] != subset[..k - 1] {
+                        let changed = (0..k).find(|&place| next[place] != subset[place]);
+                        assert_eq!(Some(advance_prefix(n, &mut subset)), changed);
+                        assert_eq!(subset, next);
+                    }
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use super::correlation::Numbers;
+use super::numbers::{real, Numbers, SMALL};
 use crate::memory::{self, Use};
 use crate::pool::{Pool, Stop};
 use crate::Result;
@@ -12,9 +12,6 @@ const WIDEST: f64 = 65_536.0;
 
 /// Values that are looked at together, without a branch.
 const TOGETHER: usize = 1024;
-
-/// Below this many values the calling thread is done before others have started.
-const SMALL: usize = 100_000;
 
 /// The levels of a column.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -47,10 +44,7 @@ pub fn codes(
         let (codes, levels) = &mut *slot;
         **levels = match columns[column] {
             Numbers::Doubles(values) => code(values, |value| value, codes, places),
-            Numbers::Integers(values) => {
-                let real = |value| if value == i32::MIN { f64::NAN } else { f64::from(value) };
-                code(values, real, codes, places)
-            }
+            Numbers::Integers(values) => code(values, real, codes, places),
         };
     };
     pool.run(columns.len(), n * columns.len() < SMALL, |_| n as f64, &mut |_| look(), work)?;

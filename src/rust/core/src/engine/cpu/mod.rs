@@ -5,6 +5,7 @@ mod discrete;
 mod gauss;
 mod kernel;
 mod knn;
+mod numbers;
 pub mod selection;
 mod simd;
 
@@ -12,6 +13,7 @@ pub use discrete::DiscreteKernel;
 pub use gauss::{correlation, GaussKernel};
 pub use kernel::{Kernel, RowView, SideView, Signal};
 pub use knn::KnnKernel;
+pub use numbers::Numbers;
 pub use simd::simd;
 
 use std::sync::Mutex;

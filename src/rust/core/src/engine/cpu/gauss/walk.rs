@@ -281,18 +281,7 @@ fn sets(judge: &mut Judge, candidates: &[u32], walker: &mut Walker) -> Option<Ve
         if rank >= end {
             break;
         }
-        // The next prefix: the last place of it that can still move.
-        let mut place = size - 1;
-        loop {
-            place -= 1;
-            if (walker.positions[place] as usize) < d - size + place {
-                break;
-            }
-        }
-        walker.positions[place] += 1;
-        for later in place + 1..size {
-            walker.positions[later] = walker.positions[later - 1] + 1;
-        }
+        let place = subsets::advance_prefix(d, &mut walker.positions);
         fresh = fresh.min(place);
         if broken.is_some_and(|at| at >= place) {
             broken = None;

@@ -1,8 +1,9 @@
-//! Columns of data: what they hold, which rows count, and their values less the mean.
+//! Columns of data: which rows count, what they hold in them, and their values less the mean.
 
 use std::ops::Range;
 use std::sync::Mutex;
 
+use crate::engine::cpu::numbers::{real, Numbers, SMALL};
 use crate::memory::{self, Use};
 use crate::pool::{Pool, Stop};
 use crate::Result;
@@ -12,18 +13,6 @@ const PIECE: usize = 1 << 16;
 
 /// Sums that run side by side.
 const LANES: usize = 16;
-
-/// Below this many values the calling thread is done before others have started.
-pub(super) const SMALL: usize = 100_000;
-
-/// A column of numbers.
-#[derive(Clone, Copy, Debug)]
-pub enum Numbers<'a> {
-    /// Doubles; NaN is a missing value.
-    Doubles(&'a [f64]),
-    /// Integers; `i32::MIN` is a missing value.
-    Integers(&'a [i32]),
-}
 
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,23 +33,13 @@ impl Summary {
     }
 }
 
+/// The rows that count.
+pub(super) enum Of {
+    All,
+    These(Vec<u32>),
+}
+
 impl Numbers<'_> {
-    pub(super) fn len(&self) -> usize {
-        match self {
-            Numbers::Doubles(values) => values.len(),
-            Numbers::Integers(values) => values.len(),
-        }
-    }
-
-    /// The value, NaN where it is missing.
-    #[inline]
-    pub(super) fn at(&self, row: usize) -> f64 {
-        match self {
-            Numbers::Doubles(values) => values[row],
-            Numbers::Integers(values) => real(values[row]),
-        }
-    }
-
     /// Calls `each` with the values of some of the rows, piece by piece, and where the piece starts among them.
     #[inline]
     pub(super) fn read(&self, of: &Of, range: Range<usize>, mut each: impl FnMut(usize, &[f64])) {
@@ -85,30 +64,6 @@ impl Numbers<'_> {
     }
 }
 
-#[inline]
-pub(super) fn real(value: i32) -> f64 {
-    if value == i32::MIN {
-        f64::NAN
-    } else {
-        f64::from(value)
-    }
-}
-
-/// The rows that count.
-pub(super) enum Of {
-    All,
-    These(Vec<u32>),
-}
-
-impl Of {
-    pub(super) fn count(&self, n: usize) -> usize {
-        match self {
-            Of::All => n,
-            Of::These(rows) => rows.len(),
-        }
-    }
-}
-
 /// Smallest, largest and missing values of the columns, all of one length; `complete`: of the rows without a missing value. Returns
 /// with them the number of rows that count. `look` is asked ten times a second whether to go on.
 ///
@@ -120,8 +75,7 @@ pub fn summaries(
     pool: &Pool,
     look: &mut dyn FnMut() -> Result<()>,
 ) -> Result<(Vec<Summary>, usize)> {
-    let of = if complete { complete_rows(columns, pool)? } else { Of::All };
-    let n = of.count(columns.first().map_or(0, Numbers::len));
+    let (of, n) = rows_that_count(columns, complete, pool)?;
     Ok((summarise(columns, &of, n, pool, look)?, n))
 }
 
@@ -174,9 +128,12 @@ pub(super) fn summarise(
     Ok(found.chunks(pieces).map(joined).collect())
 }
 
-/// The rows without a missing value.
-pub(super) fn complete_rows(columns: &[Numbers], pool: &Pool) -> Result<Of> {
+/// All rows, or those without a missing value; their number.
+pub(super) fn rows_that_count(columns: &[Numbers], complete: bool, pool: &Pool) -> Result<(Of, usize)> {
     let n = columns.first().map_or(0, Numbers::len);
+    if !complete {
+        return Ok((Of::All, n));
+    }
     let mut holes: Vec<u8> = memory::zeros(n, Use::Correlations)?;
     pool.each_of(holes.chunks_mut(PIECE).collect(), |piece, holes| {
         for column in columns {
@@ -187,11 +144,11 @@ pub(super) fn complete_rows(columns: &[Numbers], pool: &Pool) -> Result<Of> {
     });
     let whole = holes.iter().filter(|&&hole| hole == 0).count();
     if whole == n {
-        return Ok(Of::All);
+        return Ok((Of::All, n));
     }
     let mut rows = memory::space(whole, Use::Correlations)?;
     rows.extend((0..n as u32).filter(|&row| holes[row as usize] == 0));
-    Ok(Of::These(rows))
+    Ok((Of::These(rows), whole))
 }
 
 /// How a column's values become numbers around 0 whose squares are doubles: times two powers of two, which change no digit, less

@@ -9,15 +9,16 @@ mod pairwise;
 mod product;
 mod ranks;
 
-pub use columns::{summaries, Numbers, Summary};
+pub use columns::{summaries, Summary};
 
 use std::sync::Mutex;
 
+use crate::engine::cpu::numbers::{Numbers, SMALL};
 use crate::memory::{self, Use};
 use crate::pool::{Pool, Stop};
 use crate::search::symmetrise;
 use crate::Result;
-use columns::{centre, complete_rows, summarise, Centre, Of, SMALL};
+use columns::{centre, rows_that_count, summarise, Centre, Of};
 use pairwise::pairwise;
 use product::{multiply, ratio};
 use ranks::ranks;
@@ -76,7 +77,8 @@ pub fn correlation(
     c: &mut [f64],
     look: &mut dyn FnMut() -> Result<()>,
 ) -> Result<Found> {
-    let (summaries, n) = summaries(columns, rows == Rows::Complete, pool, look)?;
+    let (of, n) = rows_that_count(columns, rows == Rows::Complete, pool)?;
+    let summaries = summarise(columns, &of, n, pool, look)?;
     let any_missing = summaries.iter().any(|summary| summary.missing > 0);
     let is_done = summaries.iter().all(Summary::varies) && !(any_missing && rows == Rows::All);
     let mut found = Found { summaries, rows: n, is_done };
@@ -86,15 +88,12 @@ pub fn correlation(
     let summaries = &found.summaries;
     if any_missing {
         found.rows = pairwise(columns, kind == Kind::Spearman, summaries, pool, c, look)?;
+    } else if kind == Kind::Pearson {
+        whole(columns, summaries, &of, n, pool, c, look)?;
     } else {
-        let of = if rows == Rows::Complete { complete_rows(columns, pool)? } else { Of::All };
-        if kind == Kind::Pearson {
-            whole(columns, summaries, &of, n, pool, c, look)?;
-        } else {
-            let ranks = ranks(columns, &of, n, pool, look)?;
-            let ranks: Vec<Numbers> = ranks.chunks(n.max(1)).map(Numbers::Doubles).collect();
-            whole(&ranks, &summarise(&ranks, &Of::All, n, pool, look)?, &Of::All, n, pool, c, look)?;
-        }
+        let ranks = ranks(columns, &of, n, pool, look)?;
+        let ranks: Vec<Numbers> = ranks.chunks(n.max(1)).map(Numbers::Doubles).collect();
+        whole(&ranks, &summarise(&ranks, &Of::All, n, pool, look)?, &Of::All, n, pool, c, look)?;
     }
     symmetrise(c, columns.len(), pool);
     Ok(found)

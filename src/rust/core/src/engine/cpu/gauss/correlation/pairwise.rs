@@ -3,9 +3,10 @@
 use std::ops::Range;
 use std::sync::Mutex;
 
-use super::columns::{Centre, Numbers, Of, Summary, SMALL};
+use super::columns::{Centre, Of, Summary};
 use super::product::{multiply, ratio};
 use super::ranks::enter_ranks;
+use crate::engine::cpu::numbers::{Numbers, SMALL};
 use crate::memory::{self, Use};
 use crate::pool::{Pool, Stop};
 use crate::Result;

@@ -2,7 +2,8 @@
 
 use std::sync::Mutex;
 
-use super::columns::{Numbers, Of, SMALL};
+use super::columns::Of;
+use crate::engine::cpu::numbers::{Numbers, SMALL};
 use crate::memory::{self, Use};
 use crate::pool::{Pool, Stop};
 use crate::Result;

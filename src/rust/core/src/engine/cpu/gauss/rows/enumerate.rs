@@ -6,6 +6,7 @@ use super::super::quad::Quad;
 use super::super::walk;
 use super::row::Row;
 use super::sets::{Sets, LANES};
+use crate::graph::subsets;
 
 /// Where this few lanes are left, they go to the walk of a pair if that finds runs of at least `LONG_RUN` sets.
 const FEW_LANES: u32 = 3;
@@ -131,18 +132,7 @@ impl Sets {
             if rank >= row.view.sets.end {
                 break;
             }
-            // The next prefix: the last place of it that can still move.
-            let mut place = depth;
-            loop {
-                place -= 1;
-                if (self.positions[place] as usize) < d - size + place {
-                    break;
-                }
-            }
-            self.positions[place] += 1;
-            for later in place + 1..size {
-                self.positions[later] = self.positions[later - 1] + 1;
-            }
+            let place = subsets::advance_prefix(d, &mut self.positions);
             fresh = fresh.min(place);
             if broken.is_some_and(|at| at >= place) {
                 broken = None;

@@ -1,0 +1,184 @@
+# Times two installed libraries of pcgpu on the same problems in turn, and prints a Markdown table with their ratios.
+#
+#   Rscript versus.R LIB_A LIB_B [PART ...] [--device=cpu|cuda:0] [--threads=0] [--processes=3] [--repeats=5] [--seconds=Inf]
+#                    [--row-seconds=60] [--limit=1.03] [--rows=WORD]
+#
+# LIB_A, LIB_B: folders with pcgpu in them (tools/install-package with PCGPU_LIB; or tar -xf pcgpu.tar.xz ./lib of a bundle for GPUs). LIB_A
+# twice shows the noise of the machine. PART: gauss, discrete, neighbours, selection; without any, all. --rows=WORD: only rows whose name has
+# it. Real data and networks are those in PCGPU_BENCH_DATA (see data.R), as far as they are there.
+#
+# On a GPU machine gpu-check.sh --only versus runs this; once it has unpacked its bundle, so does
+#   cd /opt/pcgpu-check && LD_LIBRARY_PATH=/opt/r-libs R_LIBS=$PWD/lib PCGPU_BENCH_DATA=$PWD/data \
+#     Rscript bench/versus.R $PWD/before/lib $PWD/lib --device=cpu
+#
+# Each problem gets --processes pairs of R processes, a process a library. After a first call of each, one measures and then the other,
+# --repeats times, with A and B first by turns; a measurement is as many calls as take A a tenth of a second. A row is left after
+# --row-seconds of this, and rows are not begun when --seconds are over. B / A is the ratio of two
+# measurements that stand together: its median over all pairs, and the ratio of the minima. Noise makes one of them large; a row whose both
+# are above --limit counts as slower, and the program then ends with 1, as where answers differ. Times are those of whole calls: the results
+# say nothing of the search alone (the core's example search_times does).
+here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
+source(file.path(here, "program.R"))
+source(file.path(here, "data.R"))
+source(file.path(here, "compare.R"))
+libraries <- normalizePath(utils::head(operands(), 2), mustWork = TRUE)
+if (length(libraries) != 2) stop("give two libraries", call. = FALSE)
+suppressPackageStartupMessages({
+  library(methods)
+  library(graph)
+  library(pcgpu, lib.loc = libraries[1])
+})
+parts <- operands()[-(1:2)]
+if (!length(parts)) parts <- c("gauss", "discrete", "neighbours", "selection")
+device <- option("device", "cpu")
+threads <- as.integer(option("threads", "0"))
+if (threads > 0) options(pcgpu.threads = threads)
+processes <- as.integer(option("processes", "3"))
+repeats <- as.integer(option("repeats", "5"))
+ends <- proc.time()[["elapsed"]] + as.double(option("seconds", "Inf"))
+row_seconds <- as.double(option("row-seconds", "60"))
+limit <- as.double(option("limit", "1.03"))
+only <- option("rows", "")
+
+# A problem: its part and name, a function that makes its data, the function that is timed, of the data and the device, in a process that
+# has one of the libraries, and the GiB of memory that it takes.
+problem <- function(part, name, data, call, gib = 2) {
+  environment(call) <- globalenv()
+  list(part = part, name = name, data = data, call = call, gib = gib)
+}
+searching <- function(part, name, data, test, alpha, method = "stable.fast", m_max = Inf, ...) {
+  problem(part, name, function() list(stat = data(), test = test, alpha = alpha, method = method, m_max = m_max), function(d, device) {
+    p <- ncol(if (is.null(d$stat$C)) if (is.null(d$stat$dm)) d$stat$data else d$stat$dm else d$stat$C)
+    pcgpu::skeleton(d$stat, getExportedValue("pcgpu", d$test), alpha = d$alpha, p = p, method = d$method, m.max = d$m_max,
+                    device = device, progress = FALSE)
+  }, ...)
+}
+gauss <- function(name, data, alpha, ...) searching("gauss", name, function() suff_gauss(data(), device = "cpu"), "gaussCItest", alpha, ...)
+
+neighbours <- if (device == "cpu") 20L else 300L
+problems <- c(
+  lapply(Filter(function(case) is_available(case[[1]]), list(
+    list("nci60", 0.05), list("nci60", 0.01), list("mcc", 0.01), list("saureus", 0.05), list("dream5", 0.05), list("dream5", 0.01)
+  )), function(case) gauss(sprintf("%s (%g)", case[[1]], case[[2]]), function() load_data(case[[1]]), case[[2]])),
+  list(
+    problem("gauss", "pc() of 10 x 30", function() suff_gauss(simulate(10, 30, parents = 1.5)), function(stat, device) {
+      pcgpu::pc(stat, pcgpu::gaussCItest, alpha = 0.01, p = 10, device = device, progress = FALSE)
+    }),
+    gauss("simulated 100 x 2,000, deep (0.01)", function() load_data("sim-deep"), 0.01),
+    gauss("simulated 120 x 3,000, dense, to level 3 (0.01)", function() {
+      set.seed(1)
+      matrix(stats::rnorm(3000 * 40), 3000) %*% matrix(stats::rnorm(40 * 120), 40) + stats::rnorm(3000 * 120)
+    }, 0.01, m_max = 3),
+    gauss("simulated 1,500 x 100, stable (0.01)", function() simulate(1500, 100, parents = 1.5), 0.01, method = "stable"),
+    gauss("simulated 3,000 x 100 (0.001)", function() simulate(3000, 100, parents = 1.5), 0.001),
+    gauss("simulated 300 x 400, original (0.01)", function() simulate(300, 400, parents = 1.5), 0.01, method = "original")
+  ),
+  lapply(Filter(function(name) file.exists(network_file(name)), c("alarm", "insurance", "andes", "link", if (device != "cpu") "munin")), function(name) {
+    searching("discrete", paste0(name, ", chi-squared (0.01)"),
+              function() suff_discrete(sample_network(network_file(name), 20000)), "chi2CItest", 0.01, method = "stable")
+  }),
+  list(
+    searching("discrete", "simulated 1,000 x 2,000, 3 levels, chi-squared (0.01)", function() {
+      x <- simulate(1000, 2000, parents = 1.5)
+      suff_discrete(apply(x, 2, function(column) findInterval(column, stats::quantile(column, 1:2 / 3))))
+    }, "chi2CItest", 0.01, method = "stable"),
+    # 300 variables take two cores minutes.
+    searching("neighbours", sprintf("simulated %d x 400 (0.01)", neighbours), function() suff_knn(simulate(neighbours, 400, parents = 1.5)), "cmiKnnCItest", 0.01),
+    problem("selection", "100 of 5,000 features x 500, 16 levels", function() {
+      set.seed(1)
+      x <- matrix(sample.int(16L, 5000 * 500, TRUE), 500)
+      list(x = x, y = as.integer(rowSums(x[, 1:10]) > 85))
+    }, function(d, device) pcgpu::select_features(d$x, d$y, 100, discretize = "none", device = device, progress = FALSE)),
+    problem("selection", "20 of 5,000 features x 100, numbers", function() {
+      x <- simulate(5000, 100, parents = 1.5)
+      list(x = x, y = as.integer(x[, 1] + x[, 2] > 0))
+    }, function(d, device) pcgpu::select_features(d$x, d$y, 20, device = device, progress = FALSE)),
+    # R's lists of p x p, twice, and the correlations three times.
+    gauss("simulated 20,000 x 200 (1e-4)", function() simulate(20000, 200, parents = 1.5), 1e-4, gib = 60)
+  )
+)
+
+free_gib <- function() as.double(shell("awk '/MemAvailable/ { print $2 / 1048576 }' /proc/meminfo"))
+
+# Two processes that wait for work, the one with library A and the one with B.
+start_processes <- function(file) {
+  nodes <- parallel::makePSOCKcluster(2L, setup_strategy = "sequential")
+  for (at in 1:2) {
+    parallel::clusterCall(nodes[at], function(library, program, file, threads) {
+      library("pcgpu", lib.loc = library, character.only = TRUE)
+      if (!is.null(threads)) options(pcgpu.threads = threads)
+      source(program, globalenv())
+      assign("data", readRDS(file), globalenv())
+      NULL
+    }, libraries[at], normalizePath(file.path(here, "program.R")), file, getOption("pcgpu.threads"))
+  }
+  nodes
+}
+
+# Measures in one of the two processes: seconds a call; and the answer, or of a large one what tells it from others.
+measure <- function(node, call, calls, answer = FALSE) {
+  parallel::clusterCall(node, function(call, device, calls, answer) {
+    found <- seconds_of(function() suppressWarnings(call(get("data", globalenv()), device)), calls)
+    value <- found$value
+    is_fit <- isS4(value)
+    if (answer && is_fit && length(value@sepset) > 5000) value <- list(graph::numEdges(value@graph), value@n.edgetests)
+    c(found["seconds"], if (answer) list(value = value))
+  }, call, device, calls, answer)[[1]]
+}
+
+same <- function(a, b) {
+  apart <- if (isS4(a)) differences(a, b) else if (!isTRUE(all.equal(a, b))) "answer"
+  if (length(apart) && nzchar(apart)) paste("NO:", apart) else "yes"
+}
+
+# The cells of a problem's row, and whether B is slower, or answers differ.
+row_of <- function(problem) {
+  file <- tempfile(fileext = ".rds")
+  on.exit(unlink(file))
+  saveRDS(problem$data(), file, compress = FALSE)
+  seconds <- matrix(0, 0, 2)
+  agree <- ""
+  for (process in seq_len(processes)) {
+    nodes <- start_processes(file)
+    # The process that starts first changes, too.
+    first <- lapply(if (process %% 2) 1:2 else 2:1, function(at) measure(nodes[at], problem$call, 1L, answer = process == 1L))
+    if (process == 1L) agree <- same(first[[1]]$value, first[[2]]$value)
+    warm <- measure(nodes[1], problem$call, 1L)$seconds
+    measure(nodes[2], problem$call, 1L)
+    begun <- proc.time()[["elapsed"]]
+    for (turn in seq_len(repeats)) {
+      pair <- double(2)
+      for (at in if ((turn + process) %% 2) 1:2 else 2:1) pair[at] <- measure(nodes[at], problem$call, calls_together(warm))$seconds
+      seconds <- rbind(seconds, pair)
+      # A long problem is measured less often; the table says how often.
+      if (proc.time()[["elapsed"]] - begun > row_seconds / processes) break
+    }
+    parallel::stopCluster(nodes)
+  }
+  by_pair <- stats::median(seconds[, 2] / seconds[, 1])
+  by_min <- min(seconds[, 2]) / min(seconds[, 1])
+  list(
+    cells = c(problem$part, problem$name, spread(seconds[, 1]), spread(seconds[, 2]), sprintf("%.3f", c(by_pair, by_min)), nrow(seconds), agree),
+    slower = by_pair > limit && by_min > limit, differs = agree != "yes"
+  )
+}
+
+versions <- vapply(libraries, function(library) as.character(utils::packageVersion("pcgpu", lib.loc = library)), "")
+tell_origin("versus.R")
+cat(sprintf("- A: %s (%s); B: %s (%s)\n- device %s; %d pairs of processes\n\n", libraries[1], versions[1], libraries[2], versions[2], device, processes))
+cat(head_text("part", "data (alpha)", "A s, min / median", "B s, min / median", "B / A, median of pairs", "B / A, minima", "pairs", "same answer"))
+slower <- differs <- left_out <- character()
+for (problem in Filter(function(problem) problem$part %in% parts && grepl(only, problem$name, fixed = TRUE), problems)) {
+  name <- paste(problem$part, problem$name, sep = ": ")
+  if (proc.time()[["elapsed"]] > ends || free_gib() < problem$gib) {
+    left_out <- c(left_out, name)
+    next
+  }
+  row <- row_of(problem)
+  cat(row_text(row$cells))
+  if (row$slower) slower <- c(slower, name)
+  if (row$differs) differs <- c(differs, name)
+}
+some <- function(names) if (length(names)) paste(names, collapse = "; ") else "none"
+cat(sprintf("\n- slower than %g times by both: %s\n- other answers: %s\n- left out, for want of time or memory: %s\n", limit, some(slower), some(differs), some(left_out)))
+if (length(slower) || length(differs)) quit(status = 1)

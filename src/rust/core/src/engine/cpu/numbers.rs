@@ -1,0 +1,41 @@
+//! Columns of numbers as R keeps them.
+
+/// Below this many values the calling thread is done before others have started.
+pub(super) const SMALL: usize = 100_000;
+
+/// A column of numbers.
+#[derive(Clone, Copy, Debug)]
+pub enum Numbers<'a> {
+    /// Doubles; NaN is a missing value.
+    Doubles(&'a [f64]),
+    /// Integers; `i32::MIN` is a missing value.
+    Integers(&'a [i32]),
+}
+
+impl Numbers<'_> {
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Numbers::Doubles(values) => values.len(),
+            Numbers::Integers(values) => values.len(),
+        }
+    }
+
+    /// The value, NaN where it is missing.
+    #[inline]
+    pub(super) fn at(&self, row: usize) -> f64 {
+        match self {
+            Numbers::Doubles(values) => values[row],
+            Numbers::Integers(values) => real(values[row]),
+        }
+    }
+}
+
+/// An integer as a double, NaN where it is missing.
+#[inline]
+pub(super) fn real(value: i32) -> f64 {
+    if value == i32::MIN {
+        f64::NAN
+    } else {
+        f64::from(value)
+    }
+}
