@@ -57,7 +57,8 @@ impl Gpu {
                 ));
             }
         };
-        Ok(CudaOptions { ordinal: self.ordinal, strategy, memory_budget: self.memory_budget })
+        let (ordinal, memory_budget) = (self.ordinal, self.memory_budget);
+        Ok(CudaOptions { ordinal, strategy, memory_budget, ..CudaOptions::default() })
     }
 
     fn knn_options(&self) -> Outcome<KnnCudaOptions> {

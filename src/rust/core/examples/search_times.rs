@@ -1,23 +1,25 @@
 //! Times the search alone, from a correlation matrix in memory to graph, separating sets and p-values in memory:
 //!
 //! ```text
-//! search_times MATRIX.bin|sim:P,N,DEGREE,SEED|dense:P,N,LOAD,SEED ALPHA METHOD REPEATS cpu|cuda[:N] [shared|edge|set] [LAST]
+//! search_times MATRIX.bin|sim:P,N,DEGREE,SEED|dense:P,N,LOAD,SEED ALPHA METHOD REPEATS cpu|cuda[:N] [shared|lists|masks|edge|set] [LAST]
 //! search_times --check-small
 //! ```
 //!
 //! MATRIX.bin holds p and n as 32-bit integers and then the p x p correlations as doubles. Prints one line
 //! `pcgpu,name,alpha,device strategy,p,n,edges,last level,first s,minimum s,median s,repeats`; the first call, which opens the
 //! device, is not among the repeats. `sim` is a sparse linear Gaussian model, `dense` like expression data: ten global factors of
-//! mean weight LOAD, modules, noise. LAST is the last level (`m.max`). `--check-small` compares the GPU with the CPU on small problems, for compute-sanitizer.
+//! mean weight LOAD, modules, noise. `lists` and `masks` are `shared` with level 1 run
+//! so throughout. LAST is the last level (`m.max`). `--check-small` compares the GPU with the CPU on small problems, for compute-sanitizer.
 
 mod support;
 
 use std::time::Instant;
 
 use pcgpu_core::ci::gauss::{Gauss, Reading};
-use pcgpu_core::engine::cpu::correlation::{self, Kind, Numbers, Rows};
-use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel};
+use pcgpu_core::engine::cpu::correlation::{self, Kind, Rows};
+use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel, Numbers};
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, SearchStrategy};
+use pcgpu_core::engine::LevelOne;
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::Unobserved;
 use pcgpu_core::pool::{default_threads, Pool};
@@ -117,8 +119,14 @@ fn engine<'a>(
 ) -> Result<Box<dyn Worker + 'a>, Failure> {
     let reading = if method == Method::StableFast { Reading::StableFast } else { Reading::GaussCItest };
     let gauss = Gauss::new(by_column(&problem.c, problem.p)?, problem.n, reading)?;
+    let level_one = match strategy {
+        "lists" => LevelOne::Lists,
+        "masks" => LevelOne::Masks,
+        _ => LevelOne::ByDensity,
+    };
     if device == "cpu" {
-        return Ok(Box::new(CpuEngine::new(GaussKernel::new(gauss, alpha), default_threads())));
+        let kernel = GaussKernel::new(gauss, alpha).with_level_one(level_one);
+        return Ok(Box::new(CpuEngine::new(kernel, default_threads())));
     }
     let ordinal = match device.strip_prefix("cuda") {
         Some("") => 0,
@@ -126,12 +134,12 @@ fn engine<'a>(
         None => return Err(format!("there is no device `{device}`").into()),
     };
     let strategy = match strategy {
-        "shared" => SearchStrategy::Shared,
+        "shared" | "lists" | "masks" => SearchStrategy::Shared,
         "edge" => SearchStrategy::Edge { beta: 2, gamma: 32 },
         "set" => SearchStrategy::Set { theta: 64, delta: 2 },
         other => return Err(format!("there is no strategy `{other}`").into()),
     };
-    Ok(Box::new(CudaEngine::new(gauss, alpha, CudaOptions { ordinal, strategy, memory_budget: None })?))
+    Ok(Box::new(CudaEngine::new(gauss, alpha, CudaOptions { ordinal, strategy, level_one, ..CudaOptions::default() })?))
 }
 
 fn search(

@@ -73,6 +73,7 @@ struct Args {
     u64 beta;             // strategy "edge": edges of a block; else 0
     u64 gamma;            // strategy "edge": tests of an edge that run at a time
     u64 theta;            // strategy "set": sets of a block
+    u64 mask_ends;        // sets of one: a block of rows with at least so many neighbours in all is taken by masks
     double below;         // q below this: independent for certain
     double above;         // q above this: dependent for certain
     double trusted;       // q is trusted where smallest pivot * smaller variance left is above this: trusted_above of ci/gauss.rs

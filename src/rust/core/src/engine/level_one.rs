@@ -13,16 +13,9 @@ pub enum LevelOne {
 }
 
 impl LevelOne {
-    /// Fewer neighbours than this are listed: they are one word of a mask.
-    const FEWEST: usize = 64;
-
-    /// Whether a vertex with this number of neighbours, of p variables, is taken by mask, where that pays if one in `one_in` of
-    /// all variables is a neighbour.
-    pub(super) fn takes_masks(self, degree: usize, p: usize, one_in: usize) -> bool {
-        match self {
-            LevelOne::ByDensity => degree >= Self::FEWEST && degree * one_in >= p,
-            LevelOne::Lists => false,
-            LevelOne::Masks => true,
-        }
+    /// Number of neighbours, of p variables, from which masks pay, where they do if one in `one_in` of all variables is a
+    /// neighbour. Fewer than 64 are listed in any case: they are one word of a mask.
+    pub(super) fn fewest(p: u64, one_in: u64) -> u64 {
+        p.div_ceil(one_in).max(64)
     }
 }

@@ -6,17 +6,21 @@ use std::time::Duration;
 
 use crate::support::cuda::{emulated, same, Shardwise, StopAt};
 use crate::support::golden::cases;
-use crate::support::problems::{correlation_matrix, correlations, problem, samples, Random};
+use crate::support::problems::{correlation_matrix, correlations, dense_problem, problem, samples, Random};
 use pcgpu_core::ci::gauss::{Gauss, Reading};
 use pcgpu_core::ci::Batch;
 use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel};
 use pcgpu_core::engine::cuda::card::device;
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, SearchStrategy};
+use pcgpu_core::engine::LevelOne;
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::Unobserved;
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::search::{skeleton, Method, Options, Skeleton};
 use pcgpu_core::{DeviceKind, Error, Result};
+
+/// Level 1 as it is run by default, and by masks throughout.
+const LEVEL_ONE: [LevelOne; 2] = [LevelOne::ByDensity, LevelOne::Masks];
 
 const STRATEGIES: [SearchStrategy; 4] = [
     SearchStrategy::Shared,
@@ -63,9 +67,10 @@ fn compare(label: &str, c: &[f64], n: f64, options: &Options, strategies: &[Sear
     let gauss = Gauss::new(by_column(c, options.p).unwrap(), n, reading(options.method)).unwrap();
     let cpu = on_cpu(gauss, options);
     for &strategy in strategies {
-        for repeat in 0..repeats {
-            let label = format!("{label} {strategy:?} repeat {repeat}");
-            match (on_cuda(gauss, options, with(strategy)), &cpu) {
+        let ways = if strategy == SearchStrategy::Shared { &LEVEL_ONE[..] } else { &LEVEL_ONE[..1] };
+        for (&level_one, repeat) in ways.iter().flat_map(|way| (0..repeats).map(move |repeat| (way, repeat))) {
+            let label = format!("{label} {strategy:?} {level_one:?} repeat {repeat}");
+            match (on_cuda(gauss, options, CudaOptions { level_one, ..with(strategy) }), &cpu) {
                 (Ok(cuda), Ok(cpu)) => same(&label, &cuda, cpu),
                 (Err(cuda), Err(cpu)) => assert_eq!(cuda, *cpu, "{label}"),
                 (cuda, cpu) => panic!("{label}: {:?} and {:?}", cuda.err(), cpu.as_ref().err()),
@@ -89,6 +94,11 @@ fn golden_cases() {
                 continue;
             }
             for strategy in STRATEGIES {
+                if strategy == SearchStrategy::Shared {
+                    let cuda = CudaOptions { level_one: LevelOne::Masks, ..with(strategy) };
+                    let (skeleton, p_max) = on_cuda(gauss, &options, cuda).unwrap();
+                    case.check(&format!("{method:?} by masks"), answer, &skeleton, &p_max);
+                }
                 for repeat in 0..if strategy == SearchStrategy::Shared && !emulated() { 5 } else { 1 } {
                     let (skeleton, p_max) = on_cuda(gauss, &options, with(strategy)).unwrap();
                     case.check(&format!("{method:?} {strategy:?} {repeat}"), answer, &skeleton, &p_max);
@@ -113,6 +123,31 @@ fn random_problems() {
         compared += 1;
     }
     assert_eq!(compared, 200);
+}
+
+/// Level 1 by masks and by lists, of dense problems that fill more than one tile: some with copies of columns, fixed edges,
+/// missing correlations.
+#[test]
+#[ignore = "needs a GPU"]
+fn masks_and_lists_agree() {
+    let numbers = if emulated() { 4..12 } else { 0..60 };
+    for number in numbers {
+        let dense = dense_problem(number);
+        let gauss = Gauss::new(by_column(&dense.c, dense.options.p).unwrap(), dense.n, reading(dense.options.method));
+        let gauss = gauss.unwrap();
+        let mut p_max = vec![0.0; dense.options.p * dense.options.p];
+        let kernel = GaussKernel::new(gauss, dense.options.alpha).with_level_one(LevelOne::Lists);
+        let cpu = skeleton(&mut CpuEngine::new(kernel, 2), &dense.options, &mut p_max, &mut Unobserved).unwrap();
+        let cpu = (cpu, p_max);
+        let [masks, lists] = [LevelOne::Masks, LevelOne::Lists].map(|level_one| {
+            let cuda = on_cuda(gauss, &dense.options, CudaOptions { level_one, ..CudaOptions::default() }).unwrap();
+            same(&format!("problem {number} {level_one:?}"), &cuda, &cpu);
+            cuda
+        });
+        assert_eq!(masks.0.exact_tests, lists.0.exact_tests, "problem {number}: exact tests");
+        let bits = |p_max: &[f64]| p_max.iter().map(|p| p.to_bits()).collect::<Vec<_>>();
+        assert!(bits(&masks.1) == bits(&lists.1), "problem {number}: pMax");
+    }
 }
 
 /// All three orders of visiting, errors included.

@@ -1,12 +1,11 @@
 //! What must hold on random problems: agreement with a plain reference of pcalg's loops, and independence of threads,
 //! shards and the order of columns.
 
-use crate::support::problems::{correlation_matrix, correlations, problem, samples, Problem, Random};
+use crate::support::problems::{correlation_matrix, correlations, dense_problem, problem, samples, Problem, Random};
 use crate::support::reference;
 use pcgpu_core::ci::gauss::{Gauss, Reading};
 use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel};
 use pcgpu_core::engine::LevelOne;
-use pcgpu_core::graph::Adjacency;
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::Unobserved;
 use pcgpu_core::search::{skeleton, skeleton_one_by_one, Method, Options, Skeleton};
@@ -88,32 +87,7 @@ fn random_problems_equal_the_plain_reference() {
 fn masks_and_lists_agree() {
     let mut separated = 0;
     for number in 0..200 {
-        let mut random = Random(number);
-        let p = [70, 100, 129, 191][random.below(4)];
-        let n = [60, 300, 3000, 1_000_000][random.below(4)];
-        let singular = if random.uniform() < 0.4 { 0.2 } else { 0.0 };
-        let density = [0.02, 0.1, 0.3][random.below(3)];
-        let mut columns = samples(&mut random, p, 120, density, singular);
-        let common: Vec<f64> = (0..120).map(|_| random.normal()).collect();
-        let load = 0.5 * random.uniform();
-        columns.iter_mut().for_each(|column| column.iter_mut().zip(&common).for_each(|(v, u)| *v += load * u));
-        let mut c = correlation_matrix(&columns);
-        let method = [Method::Stable, Method::StableFast][number as usize % 2];
-        let mut options = Options { method, m_max: 1.0, ..Options::new(p, [0.001, 0.01, 0.2][random.below(3)]) };
-        options.na_delete = random.uniform() < 0.5;
-        if random.uniform() < 0.3 {
-            let mut fixed = Adjacency::empty(p);
-            (0..3 * p).for_each(|_| fixed.insert(random.below(p - 1), p - 1));
-            options.fixed_edges = Some(fixed);
-        }
-        if method == Method::StableFast && random.uniform() < 0.3 {
-            for _ in 0..5 {
-                let (x, y) = (random.below(p - 1), p - 1 - random.below(3));
-                (c[x * p + y], c[y * p + x]) = (f64::NAN, f64::NAN);
-                (c[x * p + x], c[y * p + y]) = (1.0, 1.0);
-            }
-        }
-        let problem = Problem { c, n: f64::from(n), options };
+        let problem = dense_problem(number);
         let (lists, lists_p) = solve_by(&problem, LevelOne::Lists, 2, 1 << 16);
         for (level_one, shard_tests) in
             [(LevelOne::Masks, 1 << 16), (LevelOne::Masks, 40), (LevelOne::ByDensity, 1 << 16)]

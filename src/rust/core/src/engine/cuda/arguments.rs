@@ -38,8 +38,20 @@ pub(super) const CORRELATION_THREADS: u32 = 256;
 /// `PRODUCT_BYTES` of kernels/gauss/correlation.cu: bytes of shared memory of a block of `cor_product`.
 pub(super) const PRODUCT_BYTES: u64 = 16640;
 
+/// `MASK_COLUMNS` of kernels/gauss/masks.cu: columns of a block of mask_tiles.
+pub(super) const MASK_COLUMNS: u32 = 32;
+
+/// `MASK_THREADS` of kernels/gauss/masks.cu: threads of a block of mask_tiles.
+pub(super) const MASK_THREADS: u32 = 256;
+
+/// `MASK_GROUP` of kernels/gauss/masks.cu: blocks of rows that run beside each other, as they read the same columns.
+pub(super) const MASK_GROUP: u32 = 8;
+
 /// `SPECIAL` of kernels/gauss/shared.cuh: the largest sets that have a kernel of their own, which keeps Cholesky rows in registers.
 pub(super) const SPECIAL: u32 = 8;
+
+/// `MASK_ROWS` of kernels/gauss/single.cuh: rows that are taken together, by lists or by masks.
+pub(super) const MASK_ROWS: u32 = 64;
 
 /// `DECIDING_THREADS` of kernels/gauss/test.cuh: threads of a block of kernels that decide tests, at most.
 pub(super) const DECIDING_THREADS: u32 = 128;
@@ -304,6 +316,8 @@ pub(super) struct SearchArgs {
     pub gamma: u64,
     /// strategy "set": sets of a block
     pub theta: u64,
+    /// sets of one: a block of rows with at least so many neighbours in all is taken by masks
+    pub mask_ends: u64,
     /// q below this: independent for certain
     pub below: f64,
     /// q above this: dependent for certain

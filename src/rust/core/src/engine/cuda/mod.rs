@@ -26,6 +26,7 @@ use crate::ci::Batch;
 use crate::engine::batched::{self, Asker, Reply};
 use crate::engine::cpu::{CpuEngine, GaussKernel};
 use crate::engine::cuda::arguments::SearchArgs;
+use crate::engine::LevelOne;
 use crate::observer::Observer;
 use crate::pool::{default_threads, Pool};
 use crate::search::book::Book;
@@ -75,11 +76,18 @@ pub struct CudaOptions {
     pub strategy: SearchStrategy,
     /// Most bytes of device memory that a search may use; none: what is free.
     pub memory_budget: Option<u64>,
+    /// How sets of one variable are run where the strategy is ours.
+    pub level_one: LevelOne,
 }
 
 impl Default for CudaOptions {
     fn default() -> Self {
-        CudaOptions { ordinal: 0, strategy: SearchStrategy::Shared, memory_budget: None }
+        CudaOptions {
+            ordinal: 0,
+            strategy: SearchStrategy::Shared,
+            memory_budget: None,
+            level_one: LevelOne::ByDensity,
+        }
     }
 }
 

@@ -132,3 +132,34 @@ pub fn problem(number: u64) -> Problem {
     }
     Problem { c, n: n as f64, options }
 }
+
+/// Levels 0 and 1 on dense data, the problem with this number: some with copies and near copies of columns, missing correlations,
+/// fixed edges, and samples so small or so many that single precision serves few tests or all.
+pub fn dense_problem(number: u64) -> Problem {
+    let mut random = Random(number);
+    let p = [70, 100, 129, 191][random.below(4)];
+    let n = [60, 300, 3000, 1_000_000][random.below(4)];
+    let singular = if random.uniform() < 0.4 { 0.2 } else { 0.0 };
+    let density = [0.02, 0.1, 0.3][random.below(3)];
+    let mut columns = samples(&mut random, p, 120, density, singular);
+    let common: Vec<f64> = (0..120).map(|_| random.normal()).collect();
+    let load = 0.5 * random.uniform();
+    columns.iter_mut().for_each(|column| column.iter_mut().zip(&common).for_each(|(v, u)| *v += load * u));
+    let mut c = correlation_matrix(&columns);
+    let method = [Method::Stable, Method::StableFast][number as usize % 2];
+    let mut options = Options { method, m_max: 1.0, ..Options::new(p, [0.001, 0.01, 0.2][random.below(3)]) };
+    options.na_delete = random.uniform() < 0.5;
+    if random.uniform() < 0.3 {
+        let mut fixed = Adjacency::empty(p);
+        (0..3 * p).for_each(|_| fixed.insert(random.below(p - 1), p - 1));
+        options.fixed_edges = Some(fixed);
+    }
+    if method == Method::StableFast && random.uniform() < 0.3 {
+        for _ in 0..5 {
+            let (x, y) = (random.below(p - 1), p - 1 - random.below(3));
+            (c[x * p + y], c[y * p + x]) = (f64::NAN, f64::NAN);
+            (c[x * p + x], c[y * p + y]) = (1.0, 1.0);
+        }
+    }
+    Problem { c, n: f64::from(n), options }
+}

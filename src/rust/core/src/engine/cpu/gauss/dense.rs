@@ -15,7 +15,7 @@ use super::quad::BITS;
 use super::rows::Row;
 
 /// A vertex is taken so where at least one in so many of all variables is its neighbour: below, lists are quicker.
-const ONE_IN: usize = 24;
+const ONE_IN: u64 = 24;
 
 /// Where the critical r² is larger, too much lies within the band.
 const LARGEST_LIMIT: f64 = 0.25;
@@ -64,7 +64,11 @@ struct Pair<'a> {
 /// Whether sets of one neighbour of x are taken so.
 pub(super) fn takes(rules: &Rules, coarse: &Coarse, level_one: LevelOne, neighbours: &Neighbours, x: usize) -> bool {
     rules.size == 1
-        && level_one.takes_masks(neighbours.degree(x), neighbours.p(), ONE_IN)
+        && match level_one {
+            LevelOne::ByDensity => neighbours.degree(x) as u64 >= LevelOne::fewest(neighbours.p() as u64, ONE_IN),
+            LevelOne::Lists => false,
+            LevelOne::Masks => true,
+        }
         && rules.cutoff.dependent_above < LARGEST_LIMIT
         && neighbours.graph().is_some()
         && coarse.fits()

@@ -88,6 +88,7 @@ modules! {
     "search/graph" SearchArgs: mirror pick degrees offsets log_offsets items fill removal;
     "gauss/marginal" SearchArgs: marginal raise_marginal;
     "gauss/single" SearchArgs: single settle_single log_single;
+    "gauss/masks" SearchArgs: mask_tiles mask_rest;
     "gauss/shared_2" SearchArgs: shared_2;
     "gauss/shared_3" SearchArgs: shared_3;
     "gauss/shared_4" SearchArgs: shared_4;

@@ -1,0 +1,327 @@
+// Level 1 of rows with many neighbours: all variables in order, with the neighbours as a mask, so that nothing is gathered.
+//
+// Single precision says of nearly all tests that they do not separate. Let e = 2^-24 be its rounding and 1 - r_xz², 1 - r_yz² at
+// least v = 1/16: the numerator of r(xy | z), r_xy - r_xz r_yz, is off by at most 5e, which moves r by 5e / v = 5e-6, and the two
+// variances by 4e each, their relative error is 4e / v, and that of the root of their product 4e-6. What lies above the critical
+// value by BAND depends by test_single(), too; all else is asked there. So no verdict rests on single precision.
+//
+// `mask_tiles` decides first sides, x < y, by neighbours of x: a block keeps the correlations of MASK_COLUMNS variables y with
+// MASK_DEPTH variables z in shared memory; a warp keeps those of a row x with the same z in registers, and runs through the pairs of
+// the row that are not decided. `mask_rest` takes what is left pair by pair: what remains of the first side, the second side, and
+// where |r| is smallest.
+#include "gauss/single.cuh"
+
+constexpr u32 MASK_COLUMNS = 32;     // host: columns of a block of mask_tiles
+constexpr u32 MASK_DEPTH = 256;
+constexpr u32 MASK_THREADS = 256;    // host: threads of a block of mask_tiles
+constexpr u32 MASK_GROUP = 8;        // host: blocks of rows that run beside each other, as they read the same columns
+
+// A tile with so few pairs left is left to `mask_rest`: reading its correlations would take longer than testing them.
+constexpr u32 MASK_FEW = 64;
+
+// A value of `Args::verdict` between the two kernels: bit; the other bits say up to which z the first side is done.
+constexpr u32 PENDING = 0x40000000u;
+
+constexpr double BAND = 1e-5;
+constexpr double NEAR_ONE = 15.0 / 16.0;    // correlations whose square is above this are left to double precision
+
+// The threshold of single precision for a squared partial correlation, rounded up.
+__device__ __forceinline__ float covering(double q) {
+    double r = sqrt(q) + BAND;
+    return __double2float_ru(r * r);
+}
+
+// NaN where single precision cannot serve: what is compared with that is never above.
+__device__ __forceinline__ float coarse(double r) { return r * r <= NEAR_ONE ? (float)r : nanf(""); }
+
+// Whether r² of x and y given z may lie below the threshold. `limit` is that, times 1 - r_xz².
+__device__ __forceinline__ bool is_low(float xy, float of_x, float limit, float of_y) {
+    float left_y = fmaf(-of_y, of_y, 1.0f), covariance = fmaf(-of_x, of_y, xy);
+    return !(covariance * covariance > limit * left_y);
+}
+
+// Number of the members of a bit row up to z.
+__device__ __forceinline__ u32 members_up_to(const u32* row, u32 z) {
+    u32 count = 0;
+    for (u32 w = lane_id(); w <= z >> 5; w += WARP) {
+        u32 word = row[w];
+        count += __popc(w < z >> 5 ? word : word & (FULL >> (31 - (z & 31))));
+    }
+    return warp_sum(count);
+}
+
+// What a tile of pairs keeps in shared memory.
+struct Tile {
+    float of_y[MASK_COLUMNS][MASK_DEPTH];
+    float xy[MASK_ROWS][MASK_COLUMNS];
+    u32 open[MASK_ROWS];      // by row: the pairs that are not decided, a bit a column
+    u32 before[MASK_ROWS];    // neighbours of the row before the z at hand
+    u32 place[MASK_ROWS];     // of the tile's first column in the row's list
+    u32 columns;              // columns that have such a pair
+    u32 left;                 // such pairs
+};
+
+// A pair of a tile of which single precision says that z of these 32-bit words may separate it. Returns the first that does, or
+// KEPT; the counts of `f` grow.
+__device__ __forceinline__ u32 look(const Args& a, u32 x, u32 y, u32 first, u32 words, u32 before, Found& f) {
+    u32 lane = lane_id();
+    const u32* row = a.graph + x * a.words;
+    double xy = correlation(a, x, y);
+    while (words) {
+        u32 w = (first >> 5) + __ffs(words) - 1;
+        words &= words - 1;
+        u32 z = 32 * w + lane, word = row[w];
+        bool asked = word >> lane & 1 && z != y, suspect = false, separates = false;
+        if (asked) separates = test_single<true>(a, x, y, z, xy, correlation(a, x, z), correlation(a, y, z), f, suspect);
+        u32 hits = __ballot_sync(FULL, separates), suspects = __ballot_sync(FULL, suspect);
+        u32 up_to = hits ? FULL >> (32 - __ffs(hits)) : FULL;
+        f.exact_tests += __popc(suspects & up_to);
+        if (!hits) continue;
+        u32 found = 32 * w + __ffs(hits) - 1;
+        u32 count = before + __popc(word & up_to);
+        for (u32 v = first >> 5; v < w; v++) count += __popc(row[v]);
+        f.tests = count - (y < found);
+        return found;
+    }
+    return KEPT;
+}
+
+// Block (MASK_GROUP * column tiles, groups of row blocks), from row block first_row / MASK_ROWS on.
+extern "C" __global__ void __launch_bounds__(MASK_THREADS, 3) mask_tiles(const __grid_constant__ Args a) {
+    __shared__ Tile t;
+    __shared__ u64 sums[3 * MASK_THREADS / WARP];
+    u32 lane = lane_id(), warp = threadIdx.x / WARP;
+    constexpr u32 WARPS = MASK_THREADS / WARP, EACH = MASK_DEPTH / WARP;
+    u32 p = (u32)a.p;
+    u64 block = a.first_row / MASK_ROWS + (u64)blockIdx.y * MASK_GROUP + blockIdx.x % MASK_GROUP;
+    u32 x0 = (u32)block * MASK_ROWS, y0 = blockIdx.x / MASK_GROUP * MASK_COLUMNS;
+    if (block * MASK_ROWS >= a.end_row || y0 >= p || y0 + MASK_COLUMNS <= x0 + 1 || !takes_masks(a, block)) return;
+    const float limit = covering(a.above);
+    u64 tests = 0, exact_tests = 0;
+    bool go_on = false;
+    for (u32 i = warp; i < MASK_ROWS; i += WARPS) {
+        u32 x = x0 + i, y = y0 + lane, open = 0, place = 0;
+        if (x < p) {
+            u64 offset = a.offset[x];
+            u32 d = (u32)(a.offset[x + 1] - offset), low = 0, high = d;
+            while (low < high) {
+                u32 middle = (low + high) / 2;
+                if (a.list[offset + middle] < y0) low = middle + 1; else high = middle;
+            }
+            place = low;
+            bool pair = y > x && y < p && has(a.graph, a.words, x, y), tested = pair && is_tested(a, x, y);
+            u32 word = a.graph[x * a.words + (y0 >> 5)];
+            if (pair && !tested) a.verdict[offset + place + lanes_before(word)] = UNTESTED;
+            open = __ballot_sync(FULL, tested);
+            go_on |= open && d > 2;
+            t.xy[i][lane] = tested ? (float)correlation(a, x, y) : 0.0f;
+        }
+        if (lane == 0) {
+            t.open[i] = open;
+            t.before[i] = 0;
+            t.place[i] = place;
+        }
+    }
+    u32 done = 0;
+    for (u32 z0 = 0; z0 < p; z0 += MASK_DEPTH) {
+        __syncthreads();
+        if (warp == 0) {
+            u32 columns = 0, left = 0;
+            for (u32 i = lane; i < MASK_ROWS; i += WARP) {
+                columns |= t.open[i];
+                left += __popc(t.open[i]);
+            }
+            columns = warp_join(columns, [](u32 s, u32 t) { return s | t; });
+            left = warp_sum(left);
+            if (lane == 0) {
+                t.columns = columns;
+                t.left = left;
+            }
+        }
+        __syncthreads();
+        if (t.left <= (z0 ? MASK_FEW : 0)) break;
+        for (u32 j = warp; j < MASK_COLUMNS; j += WARPS) {
+            if (!(t.columns >> j & 1)) continue;
+            u32 y = y0 + j;
+            for (u32 k = lane; k < MASK_DEPTH; k += WARP) {
+                u32 z = z0 + k;
+                t.of_y[j][k] = z < p && z != y ? coarse(correlation(a, z, y)) : 0.0f;
+            }
+        }
+        __syncthreads();
+        for (u32 i = warp; i < MASK_ROWS; i += WARPS) {
+            u32 open = t.open[i], x = x0 + i, before = t.before[i];
+            if (!open) continue;
+            // A lane has z0 + 4 lane + 0 .. 3, and the same MASK_DEPTH / 2 further on.
+            float of_x[EACH], limits[EACH];
+            u32 members = 0;
+            const u32* row = a.graph + x * a.words;
+            for (u32 k = 0; k < EACH; k++) {
+                u32 z = z0 + (k / 4) * (MASK_DEPTH / 2) + 4 * lane + k % 4;
+                bool asked = z < p && row[z >> 5] >> (z & 31) & 1;
+                of_x[k] = asked ? coarse(correlation(a, z, x)) : 0.0f;
+                // What is not asked is above any negative number.
+                limits[k] = asked ? limit * fmaf(-of_x[k], of_x[k], 1.0f) : -1.0f;
+                members += asked;
+            }
+            members = warp_sum(members);
+            if (lane == 0) t.before[i] = before + members;
+            if (!members) continue;
+            for (u32 rest = open; rest; rest &= rest - 1) {
+                u32 j = __ffs(rest) - 1;
+                float xy = t.xy[i][j];
+                bool low[2];
+                for (u32 half = 0; half < 2; half++) {
+                    float4 w = *(const float4*)&t.of_y[j][half * (MASK_DEPTH / 2) + 4 * lane];
+                    low[half] = is_low(xy, of_x[4 * half], limits[4 * half], w.x)
+                              | is_low(xy, of_x[4 * half + 1], limits[4 * half + 1], w.y)
+                              | is_low(xy, of_x[4 * half + 2], limits[4 * half + 2], w.z)
+                              | is_low(xy, of_x[4 * half + 3], limits[4 * half + 3], w.w);
+                }
+                if (!__any_sync(FULL, low[0] | low[1])) continue;
+                // Eight lanes share a word of the graph.
+                u32 words = 0;
+                for (u32 half = 0; half < 2; half++) {
+                    u32 lows = __ballot_sync(FULL, low[half]);
+                    for (u32 w = 0; w < 4; w++) words |= (u32)((lows >> (8 * w) & 0xff) != 0) << (4 * half + w);
+                }
+                u32 y = y0 + j;
+                Found f{1.0, 0.0, FULL, 2.0, 0, 0};
+                u32 found = look(a, x, y, z0, words, before, f);
+                exact_tests += f.exact_tests;
+                if (found == KEPT) continue;
+                tests += f.tests;
+                open &= ~(1u << j);
+                if (lane == 0) {
+                    u32 place = t.place[i] + __popc(row[y0 >> 5] & ((1u << j) - 1));
+                    a.verdict[a.offset[x] + place] = found;
+                    *packed(a, x, y) = separating(a, x, y, found);
+                    t.open[i] = open;
+                }
+            }
+        }
+        done = z0 + MASK_DEPTH;
+    }
+    __syncthreads();
+    for (u32 i = warp; i < MASK_ROWS; i += WARPS) {
+        if (!t.open[i]) continue;
+        u32 x = x0 + i, word = a.graph[x * a.words + (y0 >> 5)];
+        if (t.open[i] >> lane & 1) a.verdict[a.offset[x] + t.place[i] + lanes_before(word)] = PENDING | (done < p ? done : p);
+    }
+    report_singles(a, sums, tests, exact_tests, go_on);
+}
+
+// What is known of a pair after a walk over all z.
+struct Walked {
+    u32 first;           // the first z that separates on the first side; KEPT: none
+    bool second;         // whether one may on the second side
+    Found of_x, of_y;    // of the tests that do not
+    u32 tests, exact_tests;
+};
+
+// Tests x and y given their neighbours, whose first side is done up to `from`: first the rest of it, with all of the second side,
+// then what is before, where only the smallest |r| is asked for.
+__device__ __forceinline__ void walk(const Args& a, u32 x, u32 y, u32 from, float limit, Walked& walked) {
+    constexpr u32 AT_ONCE = 4;
+    u32 lane = lane_id(), p = (u32)a.p;
+    const u32 *of_x = a.graph + x * a.words, *of_y = a.graph + y * a.words;
+    double xy = correlation(a, x, y);
+    float xy_low = (float)xy, low = 1e30f;
+    u32 steps = (u32)div_ceil(p, AT_ONCE * WARP), first = from / (AT_ONCE * WARP);
+    for (u32 step = 0; step < steps; step++) {
+        u32 base = (step + first < steps ? step + first : step + first - steps) * AT_ONCE * WARP;
+        bool asked[AT_ONCE], is_first[AT_ONCE], any = false;
+        double u[AT_ONCE], w[AT_ONCE];
+        for (u32 k = 0; k < AT_ONCE; k++) {
+            u32 z = base + k * WARP + lane;
+            bool here = z < p && z != x && z != y;
+            is_first[k] = here && of_x[z >> 5] >> (z & 31) & 1;
+            asked[k] = is_first[k] || (here && of_y[z >> 5] >> (z & 31) & 1);
+            u[k] = z < p ? correlation(a, z, x) : 0.0;
+            w[k] = z < p ? correlation(a, z, y) : 0.0;
+        }
+        for (u32 k = 0; k < AT_ONCE; k++) {
+            float r = coarse(u[k]);
+            any |= asked[k] && is_low(xy_low, r, low * fmaf(-r, r, 1.0f), coarse(w[k]));
+        }
+        if (!__any_sync(FULL, any)) continue;
+#pragma unroll
+        for (u32 k = 0; k < AT_ONCE; k++) {
+            u32 z = base + k * WARP + lane;
+            bool suspect = false, separates = false, fresh = z >= from;
+            if (asked[k] && is_first[k]) {
+                separates = test_single<false>(a, x, y, z, xy, u[k], w[k], walked.of_x, suspect);
+            } else if (asked[k]) {
+                separates = test_single<false>(a, x, y, z, xy, u[k], w[k], walked.of_y, suspect);
+            }
+            walked.second |= separates && !is_first[k];
+            u32 hits = __ballot_sync(FULL, separates && is_first[k]);
+            u32 up_to = hits ? FULL >> (32 - __ffs(hits)) : FULL;
+            walked.exact_tests += __popc(__ballot_sync(FULL, suspect && is_first[k] && fresh) & up_to);
+            if (hits) {
+                walked.first = base + k * WARP + __ffs(hits) - 1;
+                return;
+            }
+            walked.of_y.exact_tests += __popc(__ballot_sync(FULL, suspect && !is_first[k]));
+        }
+        auto ratio = [](const Found& f) { return f.den > 0.0 ? f.num / f.den : 4.0; };
+        double q = fmin(ratio(walked.of_x), ratio(walked.of_y));
+        q = warp_join(q, [](double s, double t) { return fmin(s, t); });
+        low = fmaxf(limit, fminf(low, covering(q)));
+    }
+}
+
+// Rows first_row to end_row - 1, `gridDim.y` blocks each.
+extern "C" __global__ void __launch_bounds__(DECIDING_THREADS, 5) mask_rest(const __grid_constant__ Args a) {
+    extern __shared__ u64 sums[];
+    u32 lane = lane_id(), warp = threadIdx.x / WARP, warps = blockDim.x / WARP;
+    u64 tests = 0, exact_tests = 0;
+    bool go_on = false;
+    const float limit = covering(a.above);
+    for (u64 row = a.first_row + blockIdx.x; row < a.end_row; row += gridDim.x) {
+        if (!takes_masks(a, row / MASK_ROWS)) continue;
+        u32 x = (u32)row;
+        u64 offset = a.offset[x];
+        u32 d = (u32)(a.offset[x + 1] - offset);
+        for (u32 place = blockIdx.y * warps + warp; place < d; place += gridDim.y * warps) {
+            u32 y = a.list[offset + place];
+            if (y < x) continue;
+            u32 verdict = a.verdict[offset + place];
+            if (verdict >= UNTESTED || !(verdict & PENDING)) continue;
+            Found none{1.0, 0.0, FULL, 2.0, 0, 0};
+            Walked walked{KEPT, false, none, none, 0, 0};
+            walk(a, x, y, verdict & ~PENDING, limit, walked);
+            exact_tests += walked.exact_tests;
+            u32 found = walked.first;
+            double r = 3.0;
+            if (found != KEPT) {
+                tests += members_up_to(a.graph + x * a.words, found) - (y < found);
+                r = separating(a, x, y, found);
+            } else {
+                tests += d - 1;
+                r = smallest(a, x, y, walked.of_x);
+                Side side = side_of(a, y, x);
+                go_on |= side.d > 2;
+                if (__any_sync(FULL, walked.second)) {
+                    // Rare: which is the first, and what was counted up to it, the list says.
+                    Found f = none;
+                    found = run(a, side, a.graph + x * a.words, f);
+                    tests += f.tests;
+                    exact_tests += f.exact_tests;
+                    r = separating(a, y, x, found);
+                    found |= SECOND;
+                } else {
+                    tests += side.d - 1 - (a.fast ? common_neighbours(a, x, y) : 0);
+                    exact_tests += walked.of_y.exact_tests;
+                    r = fmin(r, smallest(a, y, x, walked.of_y));
+                }
+            }
+            if (lane == 0) {
+                if (r <= 1.5) *packed(a, x, y) = r;
+                else if (found == KEPT) found = UNTESTED;
+                a.verdict[offset + place] = found;
+            }
+        }
+    }
+    report_singles(a, sums, tests, exact_tests, go_on);
+}

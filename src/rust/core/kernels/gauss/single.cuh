@@ -1,0 +1,149 @@
+// The tests given one variable: what decides them, and a side by its list of candidates.
+#pragma once
+#include "gauss/test.cuh"
+#include "search/sides.cuh"
+
+constexpr u32 MASK_ROWS = 64;    // host: rows that are taken together, by lists or by masks
+
+// Whether the rows of this block, MASK_ROWS of them, have so many neighbours that masks are quicker.
+__device__ __forceinline__ bool takes_masks(const Args& a, u64 block) {
+    u64 first = block * MASK_ROWS, end = first + MASK_ROWS < a.p ? first + MASK_ROWS : a.p;
+    return a.offset[end] - a.offset[first] >= a.mask_ends;
+}
+
+// Values of `Args::verdict`; any other is the member that separated on the first side, and p_max holds r.
+constexpr u32 KEPT = 0xffffffffu;       // tested, not separated; p_max holds r where |r| is smallest
+constexpr u32 UNTESTED = 0xfffffffeu;   // no side was visited
+constexpr u32 SECOND = 0x80000000u;     // bit: separated on the second side; the other bits are the member, and p_max holds r
+
+// What a lane knows of a side.
+struct Found {
+    double num, den;    // the smallest q so far is num / den; den 0: none
+    u32 at;             // its candidate
+    double exact;       // smallest |r| by the exact formula; 2: none
+    u32 tests, exact_tests;    // counts of the whole warp
+};
+
+// The test of (x, y) given v: whether v separates. If not, `f` takes note. `suspect`: the exact formula decided. `xy`, `u` and `w` are
+// the correlations of x and y, x and v, y and v. ASCENDING: a lane's v come so.
+template <bool ASCENDING> __device__ __forceinline__ bool test_single(
+    const Args& a, u32 x, u32 y, u32 v, double xy, double u, double w, Found& f, bool& suspect
+) {
+    double num = fma(-u, w, xy), x_left = fma(-u, u, 1.0), y_left = fma(-w, w, 1.0);
+    double square = num * num, den = x_left * y_left;
+    bool trusted = x_left > a.trusted && y_left > a.trusted;
+    bool separates = trusted && square < a.below * den;
+    bool depends = trusted && square > a.above * den;
+    suspect = !separates && !depends;
+    if (depends) {
+        double found = square * f.den, known = f.num * den;
+        if (found < known || (!ASCENDING && found == known && v < f.at)) {
+            f.num = square;
+            f.den = den;
+            f.at = v;
+        }
+    }
+    if (suspect) {
+        Exact e = exact_single(a, x, y, v);
+        separates = e.separates;
+        // All correlations beyond the cut have the same p, and 1 is beyond it.
+        if (!separates && !e.missing) f.exact = fmin(f.exact, fmin(fabs(e.r), 1.0));
+    }
+    return separates;
+}
+
+// Returns the candidate that separates, or KEPT. `first_row` is the bit row of the vertex whose side was visited first; null: this
+// is that side.
+__device__ __forceinline__ u32 run(const Args& a, const Side& s, const u32* first_row, Found& f) {
+    u32 lane = lane_id();
+    const double* row = a.c + (u64)s.row * a.p;
+    const double* other = a.c + (u64)s.other * a.p;
+    double xy = row[s.other];
+    // The next candidates' correlations are fetched one step ahead, and the candidates themselves two; not before the first 32
+    // are decided, as half of the pairs end there.
+    auto candidate = [&](u32 i) { return i < s.d ? s.list[i] : s.other; };
+    u32 next = candidate(lane), after = candidate(lane + WARP);
+    double next_u = row[next], next_w = other[next];
+    for (u32 base = 0; base < s.d; base += WARP) {
+        const u32 v = next;
+        const double u = next_u, w = next_w;
+        next = after;
+        after = candidate(base + 2 * WARP + lane);
+        if (base) {
+            next_u = row[next];
+            next_w = other[next];
+        }
+        bool counted = v != s.other, asked = counted;
+        if (first_row && counted && first_row[v >> 5] >> (v & 31) & 1) {
+            // The first side has tested (other, row | v), whose r is the same number: "stable" counts it again,
+            // "stable.fast" leaves it out.
+            asked = false;
+            if (a.fast) counted = false;
+        }
+        bool suspect = false, separates = asked && test_single<true>(a, s.row, s.other, v, xy, u, w, f, suspect);
+        u32 counted_mask = __ballot_sync(FULL, counted), suspects = __ballot_sync(FULL, suspect);
+        u32 hits = __ballot_sync(FULL, separates);
+        if (hits) {
+            u32 first = __ffs(hits) - 1;
+            u32 up_to = FULL >> (31 - first);
+            f.tests += __popc(counted_mask & up_to);
+            f.exact_tests += __popc(suspects & up_to);
+            return __shfl_sync(FULL, v, first);
+        }
+        f.tests += __popc(counted_mask);
+        f.exact_tests += __popc(suspects);
+        if (!base) {
+            next_u = row[next];
+            next_w = other[next];
+        }
+    }
+    return KEPT;
+}
+
+// The smallest |r| of a side that did not separate; 2 where it asked nothing.
+__device__ __forceinline__ double smallest(const Args& a, u32 row, u32 other, Found& f) {
+    double q = f.den > 0.0 ? f.num / f.den : 2.0;
+    u32 at = f.at;
+    double exact = f.exact;
+    for (int width = 16; width; width /= 2) {
+        double q2 = __shfl_xor_sync(FULL, q, width);
+        u32 at2 = __shfl_xor_sync(FULL, at, width);
+        double exact2 = __shfl_xor_sync(FULL, exact, width);
+        if (q2 < q || (q2 == q && at2 < at)) {
+            q = q2;
+            at = at2;
+        }
+        exact = fmin(exact, exact2);
+    }
+    if (q < 2.0) exact = fmin(exact, fabs(exact_single(a, row, other, at).r));
+    return exact;
+}
+
+// r of the pair that v separates, as p is made of it.
+__device__ __forceinline__ double separating(const Args& a, u32 row, u32 other, u32 v) {
+    Exact e = exact_single(a, row, other, v);
+    // All correlations beyond the cut have the same p, and 1 is beyond it.
+    return e.missing ? 0.0 : fmax(-1.0, fmin(e.r, 1.0));
+}
+
+// Adds up what the warps of a block report: tests, exact tests, whether to go on. `sums`: three numbers a warp, in shared memory.
+__device__ __forceinline__ void report_singles(const Args& a, u64* sums, u64 tests, u64 exact_tests, bool go_on) {
+    u32 lane = lane_id(), warp = threadIdx.x / WARP, warps = blockDim.x / WARP;
+    if (lane == 0) {
+        sums[3 * warp] = tests;
+        sums[3 * warp + 1] = exact_tests;
+        sums[3 * warp + 2] = go_on;
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        tests = exact_tests = 0;
+        for (u32 w = 0; w < warps; w++) {
+            tests += sums[3 * w];
+            exact_tests += sums[3 * w + 1];
+            go_on |= sums[3 * w + 2] != 0;
+        }
+        if (tests) atomicAdd(&a.report->tests, tests);
+        if (exact_tests) atomicAdd(&a.report->exact, exact_tests);
+        if (go_on) a.report->go_on = 1;
+    }
+}

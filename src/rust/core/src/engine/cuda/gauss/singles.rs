@@ -1,0 +1,117 @@
+//! Level 1 of the Gaussian test on the card: rows with many neighbours by masks, the others by lists.
+
+use crate::ci::gauss::Gauss;
+use crate::engine::cuda::arguments::{Report, DECIDING_THREADS, MASK_COLUMNS, MASK_GROUP, MASK_ROWS, MASK_THREADS};
+use crate::engine::cuda::card::buffer::Buffer;
+use crate::engine::cuda::card::kernels::{Kernel, WARP};
+use crate::engine::cuda::search::CudaSearch;
+use crate::engine::LevelOne;
+use crate::observer::Observer;
+use crate::Result;
+
+/// Tests of a launch by lists, at most: about 0.1 s.
+const LISTED_TESTS: f64 = 2e10;
+
+/// Tests of a launch by masks if no pair were separated: about 0.1 s, as most are early.
+const MASKED_TESTS: f64 = 2e11;
+
+/// Rows are taken by masks where at least one in so many of all variables is a neighbour: below, lists are quicker.
+const ONE_IN: u64 = 24;
+
+/// Where the critical r² is larger, too much lies within the band of single precision.
+const LARGEST_LIMIT: f64 = 0.25;
+
+impl CudaSearch<'_, '_> {
+    /// The least number of neighbours of a block of [`MASK_ROWS`] rows that are taken by masks.
+    fn mask_ends(&self, gauss: &Gauss) -> u64 {
+        let rows = u64::from(MASK_ROWS);
+        match self.engine.options.level_one {
+            _ if !(gauss.cutoff(self.engine.alpha, 1).dependent_above < LARGEST_LIMIT) => u64::MAX,
+            LevelOne::Lists => u64::MAX,
+            LevelOne::Masks => 0,
+            LevelOne::ByDensity => rows * LevelOne::fewest(self.args.p, ONE_IN),
+        }
+    }
+
+    /// Level 1, after the lists of neighbours were made; `widest` is the largest degree.
+    pub(super) fn run_singles(&mut self, gauss: &Gauss, widest: usize, observer: &mut dyn Observer) -> Result<Report> {
+        self.args.verdict = self.engine.held.device(Buffer::Verdicts)?;
+        self.args.mask_ends = self.mask_ends(gauss);
+        let p = self.options.p;
+        if self.args.mask_ends <= self.ends {
+            let tests = self.ends as f64 / 2.0 * p as f64;
+            self.by_rows(tests / MASKED_TESTS, MASK_ROWS as usize, observer, Self::launch_masks)?;
+        }
+        if self.args.mask_ends > 0 {
+            let tests = self.ends as f64 * widest as f64;
+            self.by_rows(tests / LISTED_TESTS, 1, observer, Self::launch_lists)?;
+        }
+        // SAFETY: the lists are the level's, with as many verdicts; the log has room for a record of each pair.
+        unsafe {
+            self.by_row(Kernel::settle_single)?;
+            self.over_rows(Kernel::log_offsets)?;
+            self.by_row(Kernel::log_single)?;
+            self.by_row(Kernel::degrees)?;
+        }
+        // The card is busy: time to bring what is needed at the end.
+        self.empty = Some(self.bring_graph(self.args.empty)?);
+        self.p_max.mark_rest(&self.engine.held.pool, self.args.mark);
+        let report = self.report("level 1", &mut || observer.look())?;
+        let mut starts = vec![0u64; p + 1];
+        self.engine.held.fetch(self.args.first_record, &mut starts, "level 1")?;
+        self.log.enter_singles(starts);
+        observer.progress(1, p as f64, p as f64)?;
+        Ok(report)
+    }
+
+    /// Calls `launch` for all rows, `first_row` to `end_row` - 1 at a time, in about so many launches; rows in blocks of `block`.
+    fn by_rows(
+        &mut self,
+        launches: f64,
+        block: usize,
+        observer: &mut dyn Observer,
+        launch: impl Fn(&Self, usize) -> Result<()>,
+    ) -> Result<()> {
+        let p = self.options.p;
+        let rows = p.div_ceil(launches.ceil().max(1.0) as usize).next_multiple_of(block);
+        for first in (0..p).step_by(rows) {
+            let end = p.min(first + rows);
+            self.args.first_row = first as u64;
+            self.args.end_row = end as u64;
+            launch(self, end - first)?;
+            if rows < p {
+                self.engine.held.wait("level 1", &mut || observer.look())?;
+                observer.progress(1, end as f64 * 0.999, p as f64)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Blocks for each of so many rows: enough for the card where there are few.
+    fn parts(&self, rows: usize) -> u32 {
+        (self.engine.held.card.processors * 64).div_ceil(rows as u32).clamp(1, 16)
+    }
+
+    /// Rows whose pairs take a warp each.
+    fn launch_lists(&self, rows: usize) -> Result<()> {
+        let shared = 3 * 8 * u64::from(DECIDING_THREADS / WARP);
+        let launch = Kernel::single.on((rows as u32, self.parts(rows)), DECIDING_THREADS, shared);
+        // SAFETY: the lists are the level's, with as many verdicts; `shared` is three numbers a warp, as the kernel has them.
+        unsafe { self.engine.held.card.launch(launch, &self.args) }
+    }
+
+    /// Rows whose pairs are taken in tiles, and then a warp each what tiles leave.
+    fn launch_masks(&self, rows: usize) -> Result<()> {
+        let columns = self.options.p.div_ceil(MASK_COLUMNS as usize) as u32;
+        let groups = rows.div_ceil((MASK_ROWS * MASK_GROUP) as usize) as u32;
+        let tiles = Kernel::mask_tiles.on((MASK_GROUP * columns, groups), MASK_THREADS, 0);
+        let shared = 3 * 8 * u64::from(DECIDING_THREADS / WARP);
+        let rest = Kernel::mask_rest.on((rows as u32, self.parts(rows)), DECIDING_THREADS, shared);
+        // SAFETY: as in `launch_lists`; the first row is the first of a block of rows, and so many groups of such blocks, with so
+        // many columns, are all tiles of the rows.
+        unsafe {
+            self.engine.held.card.launch(tiles, &self.args)?;
+            self.engine.held.card.launch(rest, &self.args)
+        }
+    }
+}
