@@ -124,8 +124,8 @@ pub(in crate::engine::cuda) struct Kernels {
 
 #[derive(Default)]
 struct Loaded {
-    /// By their names; none where the driver takes no machine code of ours.
-    modules: HashMap<&'static str, Option<sys::CUmodule>>,
+    /// Machine code, by the names of modules.
+    modules: HashMap<&'static str, sys::CUmodule>,
     /// Made of PTX, with one kernel each.
     compiled: Vec<sys::CUmodule>,
     functions: HashMap<&'static str, sys::CUfunction>,
@@ -150,14 +150,17 @@ impl Kernels {
         let Some(module) = MODULES.iter().find(|module| module.entries.contains(&name)) else {
             return Err(loading(result::DriverError(sys::CUresult::CUDA_ERROR_NOT_FOUND)));
         };
-        let code = *loaded.modules.entry(module.name).or_insert_with(|| {
+        let code = loaded.modules.get(module.name).copied().or_else(|| {
             let image = image::machine_code(module.cubin, self.capability)?;
-            // A driver that takes none (CUDA_FORCE_PTX_JIT=1, or one that does not know the format) takes PTX.
+            // A driver that refuses it (CUDA_FORCE_PTX_JIT=1, or one that does not know the format) takes PTX.
             // SAFETY: the image is a whole ELF image; the driver copies it.
             unsafe { result::module::load_data(image.as_ptr().cast::<c_void>()) }.ok()
         });
         let handle = match code {
-            Some(handle) => handle,
+            Some(handle) => {
+                loaded.modules.insert(module.name, handle);
+                handle
+            }
             None => {
                 let text = CString::new(image::only(&image::text(module.ptx), name)).unwrap_or_default();
                 // SAFETY: the image is PTX that ends with a zero; the driver copies it.
@@ -181,8 +184,7 @@ impl Kernels {
     pub fn unload(&mut self) {
         let loaded = self.loaded.get_mut().unwrap_or_else(PoisonError::into_inner);
         loaded.functions.clear();
-        let modules = loaded.modules.drain().filter_map(|(_, module)| module);
-        for module in modules.chain(loaded.compiled.drain(..)) {
+        for module in loaded.modules.drain().map(|(_, module)| module).chain(loaded.compiled.drain(..)) {
             // SAFETY: loaded in `get`, and no function of it is left: nobody else has these kernels now.
             let _ = unsafe { result::module::unload(module) };
         }
