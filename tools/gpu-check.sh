@@ -11,6 +11,7 @@
 #   sanitize   200   compute-sanitizer's four tools on small searches and selections, where it is there
 #   profile     50   Nsight Compute on the kernels of a search, where it is there
 #   bench      300   times on this GPU and CPU, with a comparison of the answers
+#   first      150   first calls of a process, with an empty cache of compiled kernels
 #   selection   40   times of feature selection on simulated data of the shapes of CUDA-JMI's
 #   neighbours 240   times of the nearest-neighbour tests, as in the tables of GPU_CMIknn, and of searches with them
 #   versus     550   times beside an earlier package, if its bundle's pcgpu.tar.xz lies beside this script as before.tar.xz
@@ -23,8 +24,8 @@ set -uo pipefail
 bundle=$(cd "$(dirname "$0")" && pwd)
 home=/opt/pcgpu-check
 out=${OUT:-./gpu-report}
-parts="rust-tests r-tests sanitize profile bench selection neighbours versus"
-declare -A limit=([rust-tests]=150 [r-tests]=220 [sanitize]=200 [profile]=50 [bench]=300 [selection]=40 [neighbours]=240 [versus]=550)
+parts="rust-tests r-tests sanitize profile bench first selection neighbours versus"
+declare -A limit=([rust-tests]=150 [r-tests]=220 [sanitize]=200 [profile]=50 [bench]=300 [first]=150 [selection]=40 [neighbours]=240 [versus]=550)
 only=$parts
 
 usage() {
@@ -219,6 +220,17 @@ bench() {
   local status=$?
   if [ $status != 0 ]; then failed "benchmark: $(outcome $status)"; fi
   if [ -f "$out/bench.md" ]; then cat "$out/bench.md" >>"$report"; fi
+  tell ""
+}
+
+first() {
+  local status
+  tell '```'
+  within "$home/bin/first_call"
+  status=$?
+  if [ $status != 0 ]; then failed "first_call: $(outcome $status)"; fi
+  tee -a "$report" <"$log"
+  tell '```'
   tell ""
 }
 

@@ -161,7 +161,7 @@ pub fn release() {
     device::release();
 }
 
-/// The version of the kernels' PTX and the oldest card that it is for.
+/// The version of the kernels' PTX and the oldest card that it is for, and the cards that there is machine code for.
 pub fn kernels() -> String {
     about::kernels()
 }

@@ -51,6 +51,7 @@ __device__ __forceinline__ u32 members_up_to(const u32* row, u32 z) {
 }
 
 // What a tile of pairs keeps in shared memory.
+constexpr u32 TILE_BYTES = 4 * (MASK_COLUMNS * (MASK_DEPTH + MASK_ROWS) + 3 * MASK_ROWS + 2);    // host: bytes of a block's tile
 struct Tile {
     float of_y[MASK_COLUMNS][MASK_DEPTH];
     float xy[MASK_ROWS][MASK_COLUMNS];
@@ -60,6 +61,7 @@ struct Tile {
     u32 columns;              // columns that have such a pair
     u32 left;                 // such pairs
 };
+static_assert(sizeof(Tile) == TILE_BYTES && TILE_BYTES % 8 == 0);
 
 // A pair of a tile of which single precision says that z of these 32-bit words may separate it. Returns the first that does, or
 // KEPT; the counts of `f` grow.
@@ -86,10 +88,11 @@ __device__ __forceinline__ u32 look(const Args& a, u32 x, u32 y, u32 first, u32 
     return KEPT;
 }
 
-// Block (MASK_GROUP * column tiles, groups of row blocks), from row block first_row / MASK_ROWS on.
+// Shared memory of a block: the tile, and three numbers a warp. Block (MASK_GROUP * column tiles, groups of row blocks), from row block first_row / MASK_ROWS on.
 extern "C" __global__ void __launch_bounds__(MASK_THREADS, 3) mask_tiles(const __grid_constant__ Args a) {
-    __shared__ Tile t;
-    __shared__ u64 sums[3 * MASK_THREADS / WARP];
+    extern __shared__ u64 sums[];
+    // Behind three numbers a warp, which are a multiple of 16 bytes.
+    Tile& t = *(Tile*)(sums + 3 * MASK_THREADS / WARP);
     u32 lane = lane_id(), warp = threadIdx.x / WARP;
     constexpr u32 WARPS = MASK_THREADS / WARP, EACH = MASK_DEPTH / WARP;
     u32 p = (u32)a.p;

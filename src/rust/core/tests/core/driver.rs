@@ -77,6 +77,12 @@ fn a_driver_that_works_is_used() {
     assert_eq!(play("none"), ["fine", "fine", "fine"]);
 }
 
+/// The driver of the test above takes PTX alone.
+#[test]
+fn machine_code_is_loaded_where_the_driver_takes_it() {
+    assert_eq!(play("machine_code"), ["fine", "fine", "fine"]);
+}
+
 #[test]
 fn what_fails_is_named_with_what_to_do() {
     for (part, kind, message, mend) in [

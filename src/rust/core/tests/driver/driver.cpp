@@ -2,7 +2,8 @@
 // run. It has only what the engine asks for. Work waits in its stream until somebody asks for the stream's end, so that
 // a host that reads too early finds what was there before; memory begins as rubbish and ends at a page that nobody may touch.
 //
-// FAKE_CUDA names a part to play: what goes wrong, or "none". FAKE_CUDA_CARDS, FAKE_CUDA_MEMORY and FAKE_CUDA_SHARED are the number of
+// FAKE_CUDA names a part to play: what goes wrong, or "none"; "machine_code": it loads machine code (and runs the same), but no PTX,
+// where it else is a driver that refuses all machine code. FAKE_CUDA_CARDS, FAKE_CUDA_MEMORY and FAKE_CUDA_SHARED are the number of
 // cards (1), their bytes (8 GiB) and bytes of shared memory of a block (64 KiB).
 #include <sys/mman.h>
 #include <time.h>
@@ -348,7 +349,7 @@ static void launch(const Entry& kernel, const std::vector<char>& args, dim3 grid
 
 typedef unsigned long long address;
 
-enum { OK, INVALID = 1, OUT_OF_MEMORY = 2, UNAVAILABLE = 46, NO_DEVICE = 100, OLD_PTX = 222, NOT_FOUND = 500, NOT_READY = 600, LAUNCH_FAILED = 719 };
+enum { OK, INVALID = 1, OUT_OF_MEMORY = 2, UNAVAILABLE = 46, NO_DEVICE = 100, NO_BINARY = 209, NO_COMPILER = 221, OLD_PTX = 222, NOT_FOUND = 500, NOT_READY = 600, LAUNCH_FAILED = 719 };
 
 static bool part_is(const char* name) {
     const char* part = getenv("FAKE_CUDA");
@@ -581,17 +582,32 @@ int cuEventDestroy_v2(void* event) {
     delete (Event*)event;
     return OK;
 }
+// A module is its image: of the ELF format, or text.
 int cuModuleLoadData(void** module, const void* image) {
-    *module = (void*)3;
-    return part_is("old_ptx") ? OLD_PTX : strstr((const char*)image, ".entry") ? OK : INVALID;
+    const char* from = (const char*)image;
+    bool code = !strncmp(from, "\x7f" "ELF", 4);
+    if (part_is("old_ptx")) return code ? NO_BINARY : OLD_PTX;
+    if (code != part_is("machine_code")) return code ? NO_BINARY : NO_COMPILER;
+    uint64_t table = 0;
+    uint16_t size = 0, count = 0;
+    if (code) memcpy(&table, from + 40, 8), memcpy(&size, from + 58, 2), memcpy(&count, from + 60, 2);
+    *module = new std::string(from, code ? table + (uint64_t)size * count : strlen(from));
+    return OK;
 }
-int cuModuleGetFunction(void** function, void*, const char* name) {
+int cuModuleGetFunction(void** function, void* module, const char* name) {
+    auto& image = *(std::string*)module;
     auto known = emulated::entries().find(name);
-    if (known == emulated::entries().end()) return NOT_FOUND;
+    // The name of a section, which ends with a zero, or the line that a kernel begins with.
+    bool there = image[0] == '\x7f' ? image.find(std::string(".text.") + name + '\0') != image.npos
+                                    : image.find(std::string(".entry ") + name + "(") != image.npos;
+    if (!there || known == emulated::entries().end()) return NOT_FOUND;
     *function = &known->second;
     return OK;
 }
-int cuModuleUnload(void*) { return OK; }
+int cuModuleUnload(void* module) {
+    delete (std::string*)module;
+    return OK;
+}
 int cuFuncSetAttribute(void*, int, int) { return OK; }
 int cuLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned bytes,
                    void* stream, void** parameters, void**) {

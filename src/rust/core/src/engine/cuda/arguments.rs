@@ -47,6 +47,9 @@ pub(super) const MASK_THREADS: u32 = 256;
 /// `MASK_GROUP` of kernels/gauss/masks.cu: blocks of rows that run beside each other, as they read the same columns.
 pub(super) const MASK_GROUP: u32 = 8;
 
+/// `TILE_BYTES` of kernels/gauss/masks.cu: bytes of a block's tile.
+pub(super) const TILE_BYTES: u32 = None;
+
 /// `SPECIAL` of kernels/gauss/shared.cuh: the largest sets that have a kernel of their own, which keeps Cholesky rows in registers.
 pub(super) const SPECIAL: u32 = 8;
 

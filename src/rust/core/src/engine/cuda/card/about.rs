@@ -1,14 +1,20 @@
-//! The PTX version and card that the kernels are compiled for, for a bug report.
+//! The PTX version and cards that the kernels are compiled for, for a bug report.
 
-use super::kernels::{inflated, MODULES};
+use super::image;
+use super::kernels::MODULES;
 
-/// The version of the kernels' PTX and the oldest card that it is for, such as "PTX 8.0 for sm_75"; empty without kernels.
+/// The version of the kernels' PTX and the oldest card that it is for, and the cards that there is machine code for, such as "PTX 8.0
+/// for sm_75, machine code for sm_90, sm_80"; empty without kernels.
 pub fn kernels() -> String {
-    let text = MODULES.first().map_or_else(String::new, |module| inflated(module.ptx));
+    let Some(module) = MODULES.first() else { return String::new() };
+    let text = image::text(module.ptx);
+    let machines: Vec<String> = image::machines(module.cubin).iter().map(|machine| format!("sm_{machine}")).collect();
     let directive =
         |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).map(|value| value.trim().to_string());
     match (directive(".version"), directive(".target")) {
-        (Some(version), Some(target)) => format!("PTX {version} for {target}"),
+        (Some(version), Some(target)) => {
+            format!("PTX {version} for {target}, machine code for {}", machines.join(", "))
+        }
         _ => String::new(),
     }
 }
@@ -18,6 +24,6 @@ mod tests {
     #[test]
     fn the_kernels_say_what_they_are() {
         let said = super::kernels();
-        assert!(said.starts_with("PTX 8.0 for sm_"), "{said}");
+        assert!(said.starts_with("PTX 8.0 for sm_75, machine code for sm_90, "), "{said}");
     }
 }

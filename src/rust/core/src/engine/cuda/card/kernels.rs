@@ -2,14 +2,13 @@
 
 use std::collections::HashMap;
 use std::ffi::{c_void, CString};
-use std::io::Read;
 use std::marker::PhantomData;
 use std::sync::{Mutex, PoisonError};
 
 use cudarc::driver::{result, sys};
-use flate2::read::GzDecoder;
 
 use super::driver::failure;
+use super::image;
 use crate::engine::cuda::arguments::{CorrelationArgs, DiscreteArgs, KnnArgs, SearchArgs, SelectionArgs};
 use crate::Result;
 
@@ -18,10 +17,11 @@ pub(in crate::engine::cuda) use crate::engine::cuda::arguments::WARP;
 /// A source file of kernels.
 pub(in crate::engine::cuda) struct Module {
     pub name: &'static str,
-    /// Its gzipped PTX as made by `tools/build-kernels`.
+    /// Its PTX and its machine code, packed, as made by `tools/build-kernels`.
     pub ptx: &'static [u8],
+    pub cubin: &'static [u8],
     /// Its kernels.
-    entries: &'static [&'static str],
+    pub entries: &'static [&'static str],
     /// Bytes of the struct that each of them takes.
     #[cfg(test)]
     argument: usize,
@@ -70,7 +70,8 @@ macro_rules! modules {
         /// All modules.
         pub(in crate::engine::cuda) const MODULES: &[Module] = &[$(Module {
             name: $file,
-            ptx: include_bytes!(concat!("../../../../kernels/ptx/", $file, ".ptx.gz")),
+            ptx: include_bytes!(concat!("../../../../kernels/ptx/", $file, ".ptx.lzma")),
+            cubin: include_bytes!(concat!("../../../../kernels/ptx/", $file, ".cubin.lzma")),
             entries: &[$(stringify!($entry)),+],
             #[cfg(test)]
             argument: size_of::<$argument>(),
@@ -114,23 +115,20 @@ modules! {
     "selection/large" SelectionArgs: slices_16 slices_32 count_device;
 }
 
-/// PTX as text; empty, which no driver loads, where the gzip data are broken.
-pub(in crate::engine::cuda) fn inflated(ptx: &[u8]) -> String {
-    let mut text = String::new();
-    match GzDecoder::new(ptx).read_to_string(&mut text) {
-        Ok(_) => text,
-        Err(_) => String::new(),
-    }
-}
-
-/// The loaded kernels. The driver compiles a module when one of its kernels is first asked for, and caches the result on disk.
+/// The loaded kernels. When a kernel is first asked for, the machine code of its module is loaded, or else the driver compiles
+/// its PTX, and keeps the result on disk.
 pub(in crate::engine::cuda) struct Kernels {
+    /// The card's compute capability.
+    capability: (i32, i32),
     loaded: Mutex<Loaded>,
 }
 
 #[derive(Default)]
 struct Loaded {
+    /// Machine code, by the names of modules.
     modules: HashMap<&'static str, sys::CUmodule>,
+    /// Made of PTX, with one kernel each.
+    compiled: Vec<sys::CUmodule>,
     functions: HashMap<&'static str, sys::CUfunction>,
 }
 
@@ -138,9 +136,9 @@ struct Loaded {
 unsafe impl Send for Loaded {}
 
 impl Kernels {
-    /// None loaded yet.
-    pub fn new() -> Self {
-        Kernels { loaded: Mutex::default() }
+    /// None loaded yet, for a card of this compute capability.
+    pub fn new(capability: (i32, i32)) -> Self {
+        Kernels { capability, loaded: Mutex::default() }
     }
 
     /// The kernel of this name, allowed up to `shared_limit` bytes of dynamic shared memory.
@@ -150,17 +148,25 @@ impl Kernels {
             return Ok(*function);
         }
         let loading = |e| failure("loading the kernels", e);
-        let Some(Module { name: module, ptx, .. }) = MODULES.iter().find(|module| module.entries.contains(&name))
-        else {
+        let Some(module) = MODULES.iter().find(|module| module.entries.contains(&name)) else {
             return Err(loading(result::DriverError(sys::CUresult::CUDA_ERROR_NOT_FOUND)));
         };
-        let handle = match loaded.modules.get(module) {
-            Some(handle) => *handle,
+        let code = loaded.modules.get(module.name).copied().or_else(|| {
+            let image = image::machine_code(module.cubin, self.capability)?;
+            // A driver that refuses it (CUDA_FORCE_PTX_JIT=1, or one that does not know the format) takes PTX.
+            // SAFETY: the image is a whole ELF image; the driver copies it.
+            unsafe { result::module::load_data(image.as_ptr().cast::<c_void>()) }.ok()
+        });
+        let handle = match code {
+            Some(handle) => {
+                loaded.modules.insert(module.name, handle);
+                handle
+            }
             None => {
-                let text = CString::new(inflated(ptx)).unwrap_or_default();
+                let text = CString::new(image::only(&image::text(module.ptx), name)).unwrap_or_default();
                 // SAFETY: the image is PTX that ends with a zero; the driver copies it.
                 let handle = unsafe { result::module::load_data(text.as_ptr().cast::<c_void>()) }.map_err(loading)?;
-                loaded.modules.insert(module, handle);
+                loaded.compiled.push(handle);
                 handle
             }
         };
@@ -179,7 +185,7 @@ impl Kernels {
     pub fn unload(&mut self) {
         let loaded = self.loaded.get_mut().unwrap_or_else(PoisonError::into_inner);
         loaded.functions.clear();
-        for (_, module) in loaded.modules.drain() {
+        for module in loaded.modules.drain().map(|(_, module)| module).chain(loaded.compiled.drain(..)) {
             // SAFETY: loaded in `get`, and no function of it is left: nobody else has these kernels now.
             let _ = unsafe { result::module::unload(module) };
         }
@@ -192,8 +198,8 @@ mod tests {
 
     #[test]
     fn every_kernel_is_in_the_ptx_that_drivers_of_cuda_12_load() {
-        for Module { name, ptx, entries, argument } in MODULES {
-            let ptx = inflated(ptx);
+        for Module { name, ptx, entries, argument, .. } in MODULES {
+            let ptx = image::text(ptx);
             assert!(ptx.contains(".version 8.0") && ptx.contains(".target sm_75"), "{name}");
             let starts = ptx.lines().filter_map(|line| line.split(".visible .entry ").nth(1));
             let mut found: Vec<&str> = starts.filter_map(|start| start.split('(').next()).collect();

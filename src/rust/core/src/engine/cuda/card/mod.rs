@@ -2,7 +2,7 @@
 //!
 //! * `driver`: NVIDIA's driver and its errors.
 //! * `buffer`: what memory is used for; [`plan`]: the bytes that a run needs of it; `memory`: the memory itself.
-//! * `kernels`: the compiled kernels. [`about`]: their PTX version.
+//! * `image`: machine code and PTX, unpacked; `kernels`: the loaded kernels. [`about`]: their PTX version.
 //! * `opened`: a card that this process has opened. [`device`]: the cards of this machine.
 //! * `held`: a card while something runs on it; `transfer`: copies to and from it.
 
@@ -11,6 +11,7 @@ pub(super) mod buffer;
 pub mod device;
 pub(super) mod driver;
 pub(super) mod held;
+mod image;
 pub(super) mod kernels;
 pub(super) mod memory;
 pub(super) mod opened;

@@ -1,6 +1,6 @@
 //! The cards that this process has opened, and what it keeps on each: context, kernels, memory.
 //!
-//! A context costs 0.2 s and the first load of the kernels 80 ms, so both live until [`close_all`].
+//! A context costs 0.2 s and loading kernels some time, so both live until [`close_all`].
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -97,14 +97,14 @@ impl Card {
                     format!("7.5 (Turing) or newer is needed; {USE_CPU}"),
                 ));
             }
-            let card = Arc::new(Card::new(device)?);
+            let card = Arc::new(Card::new(device, (major, minor))?);
             cards.pid = Some(std::process::id());
             cards.open.push(card.clone());
             Ok(card)
         })
     }
 
-    fn new(device: sys::CUdevice) -> Result<Self> {
+    fn new(device: sys::CUdevice, capability: (i32, i32)) -> Result<Self> {
         use sys::CUdevice_attribute as Attribute;
         let opening = |e| failure("opening the card", e);
         // SAFETY: the device came from `cuDeviceGet`; the context is released when `Retained` or the card is dropped.
@@ -112,7 +112,7 @@ impl Card {
         let opened = Retained(device);
         // SAFETY: the context was retained above.
         unsafe { result::ctx::set_current(context) }.map_err(opening)?;
-        let kernels = Kernels::new();
+        let kernels = Kernels::new(capability);
         let make = || result::stream::create(result::stream::StreamKind::NonBlocking).map_err(opening);
         let (stream, copies) = (make()?, make()?);
         let reached = result::event::create(sys::CUevent_flags::CU_EVENT_DISABLE_TIMING).map_err(opening)?;

@@ -104,8 +104,10 @@ impl CudaSearch<'_, '_> {
     fn launch_masks(&self, rows: usize) -> Result<()> {
         let columns = self.options.p.div_ceil(MASK_COLUMNS as usize) as u32;
         let groups = rows.div_ceil((MASK_ROWS * MASK_GROUP) as usize) as u32;
-        let tiles = Kernel::mask_tiles.on((MASK_GROUP * columns, groups), MASK_THREADS, 0);
-        let shared = 3 * 8 * u64::from(DECIDING_THREADS / WARP);
+        let sums = |threads: u32| 3 * 8 * u64::from(threads / WARP);
+        let in_tile = u64::from(TILE_BYTES) + sums(MASK_THREADS);
+        let tiles = Kernel::mask_tiles.on((MASK_GROUP * columns, groups), MASK_THREADS, in_tile);
+        let shared = sums(DECIDING_THREADS);
         let rest = Kernel::mask_rest.on((rows as u32, self.parts(rows)), DECIDING_THREADS, shared);
         // SAFETY: as in `launch_lists`; the first row is the first of a block of rows, and so many groups of such blocks, with so
         // many columns, are all tiles of the rows.
