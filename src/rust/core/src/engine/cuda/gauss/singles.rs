@@ -1,7 +1,9 @@
 //! Level 1 of the Gaussian test on the card: rows with many neighbours by masks, the others by lists.
 
 use crate::ci::gauss::Gauss;
-use crate::engine::cuda::arguments::{Report, DECIDING_THREADS, MASK_COLUMNS, MASK_GROUP, MASK_ROWS, MASK_THREADS};
+use crate::engine::cuda::arguments::{
+    Report, DECIDING_THREADS, MASK_COLUMNS, MASK_GROUP, MASK_ROWS, MASK_THREADS, TILE_BYTES,
+};
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::kernels::{Kernel, WARP};
 use crate::engine::cuda::search::CudaSearch;
