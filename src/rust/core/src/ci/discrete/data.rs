@@ -242,20 +242,18 @@ impl Variable {
                 mend: format!("give from 1 to {MOST_LEVELS} levels"),
             });
         }
-        let mut missing = false;
-        for (i, &code) in codes.iter().enumerate() {
-            if code == i32::MIN {
-                missing = true;
-                if na {
-                    continue;
-                }
-            } else if (0..levels as i32).contains(&code) {
-                continue;
-            }
-            let shown = if code == i32::MIN { "NA".into() } else { code.to_string() };
+        let is_level = |code: i32| (code as u32) < levels;
+        let (mut missing, mut outside) = (false, false);
+        for &code in codes {
+            missing |= code == i32::MIN;
+            outside |= !is_level(code) & (code != i32::MIN);
+        }
+        if outside || (missing && !na) {
+            let flaw = codes.iter().position(|&code| !is_level(code) && (code != i32::MIN || !na)).unwrap_or_default();
+            let shown = if codes[flaw] == i32::MIN { "NA".into() } else { codes[flaw].to_string() };
             return Err(Error::Argument {
                 argument: "suffStat$dm",
-                value: format!("has {shown} in row {}, column {}", i + 1, at + 1),
+                value: format!("has {shown} in row {}, column {}", flaw + 1, at + 1),
                 mend: format!(
                     "codes there go from 0 to {}: give the codes of the levels, the number of levels in nlev, or suff_discrete() of \
                      the data",
@@ -307,10 +305,29 @@ fn planes(levels: u32, codes: &Codes) -> Result<Vec<u64>> {
     }
     let words = codes.len().div_ceil(64);
     let mut planes = memory::zeros(levels as usize * words, Use::Codes)?;
-    for (i, &code) in codes.iter().enumerate().filter(|(_, &code)| u32::from(code) < levels) {
-        planes[usize::from(code) * words + i / 64] |= 1 << (i % 64);
+    for (level, plane) in planes.chunks_exact_mut(words).enumerate() {
+        let whole = codes.chunks_exact(64);
+        // What lies past the last code is no level.
+        let mut rest = [u8::MAX >> 1; 64];
+        rest[..whole.remainder().len()].copy_from_slice(whole.remainder());
+        for (word, codes) in plane.iter_mut().zip(whole.chain([rest.as_slice()])) {
+            for (byte, eight) in codes.chunks_exact(8).enumerate() {
+                let eight = eight.try_into().map_or(u64::MAX >> 1, u64::from_le_bytes);
+                *word |= which(eight, level as u8) << (8 * byte);
+            }
+        }
     }
     Ok(planes)
+}
+
+/// A bit for each of eight bytes below 128, the first one's lowest: whether it is this one.
+#[inline(always)]
+fn which(bytes: u64, this: u8) -> u64 {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    // 128 less a byte's difference keeps the highest bit where there is none.
+    let same = (128 * ONES - (bytes ^ (u64::from(this) * ONES))) >> 7 & ONES;
+    // Bit 0 of byte i goes to bit 56 + i.
+    same.wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
 #[cfg(test)]
