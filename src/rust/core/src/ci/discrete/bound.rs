@@ -113,11 +113,15 @@ mod tests {
                 let cells = counts.len();
                 (0..below(n + 1)).for_each(|_| counts[below(cells).min(below(cells))] += 1);
                 let table = Table::Dense { counts: &counts, lx, ly };
-                let (found, least) = (table.summary(Statistic::G2, Order::XFirst, &mut margins).statistic, bound.of(&table).unwrap());
+                let (found, least) =
+                    (table.summary(Statistic::G2, Order::XFirst, &mut margins).statistic, bound.of(&table).unwrap());
                 assert!(least <= found && found - least < 1e-5, "{lx} x {ly} x {strata}: {found}, {least}");
             }
         }
         let refused = |statistic, rule| Bound::new(&Discrete::new(&data, statistic, rule)).is_none();
-        assert!(refused(Statistic::X2, Rule::Pcalg { adapt: false }) && refused(Statistic::G2, Rule::Bnlearn { adapt: true }));
+        assert!(
+            refused(Statistic::X2, Rule::Pcalg { adapt: false })
+                && refused(Statistic::G2, Rule::Bnlearn { adapt: true })
+        );
     }
 }

@@ -15,8 +15,8 @@ mod table;
 
 pub use bound::Bound;
 pub use counter::{Counter, Way};
-pub use joint::Joints;
 pub use data::{Coded, Codes, Variable, MOST_LEVELS};
+pub use joint::Joints;
 pub use table::{Margins, Order, Statistic, Summary, Table};
 
 use super::chi_squared::upper_tail;

@@ -21,7 +21,7 @@ pub struct DiscreteKernel<'a> {
 const INLINE_SAMPLES: f64 = 1e6;
 
 /// Samples times tests in a shard, about.
-const SHARD_SAMPLES: f64 = 1e7;
+const SHARD_SAMPLES: f64 = 1e6;
 
 impl<'a> DiscreteKernel<'a> {
     /// The kernel of a test.
