@@ -2,6 +2,7 @@
 
 use ndarray::ArrayView2;
 
+use super::lines::{self, Line};
 use crate::matrix::{self, by_column};
 use crate::memory::{self, Use};
 use crate::{Error, Result};
@@ -39,7 +40,7 @@ pub struct Variable {
     codes: Codes,
     missing: bool,
     /// Plane after plane: bit i of plane v says that sample i has level v. Empty where there are many levels.
-    planes: Vec<u64>,
+    planes: Vec<Line>,
 }
 
 /// n samples of p discrete variables.
@@ -180,9 +181,9 @@ impl Coded {
         self.any_missing
     }
 
-    /// Number of 64-bit words of a plane.
+    /// Number of 64-bit words of a plane; its last bits may stand for no sample.
     pub fn words(&self) -> usize {
-        self.n.div_ceil(64)
+        words_of(self.n)
     }
 
     /// Whether the variable has planes.
@@ -195,7 +196,7 @@ impl Coded {
     #[inline]
     pub fn plane(&self, v: usize, level: usize) -> &[u64] {
         let words = self.words();
-        &self.variables[v].planes[level * words..(level + 1) * words]
+        &lines::words(&self.variables[v].planes)[level * words..(level + 1) * words]
     }
 
     /// Product of the numbers of levels, as a float: it may be huge.
@@ -297,15 +298,24 @@ impl Variable {
     }
 }
 
+/// The words of a plane of n samples: whole lines where there are many.
+fn words_of(n: usize) -> usize {
+    match n.div_ceil(64) {
+        words if words < 8 * lines::WORDS => words,
+        words => words.next_multiple_of(lines::WORDS),
+    }
+}
+
 /// The planes of a variable, none where it has many levels. A missing value is in none of them.
-fn planes(levels: u32, codes: &Codes) -> Result<Vec<u64>> {
+fn planes(levels: u32, codes: &Codes) -> Result<Vec<Line>> {
     let Codes::Bytes(codes) = codes else { return Ok(Vec::new()) };
     if levels > PLANE_LEVELS {
         return Ok(Vec::new());
     }
-    let words = codes.len().div_ceil(64);
-    let mut planes = memory::zeros(levels as usize * words, Use::Codes)?;
-    for (level, plane) in planes.chunks_exact_mut(words).enumerate() {
+    let words = words_of(codes.len());
+    let lines = (levels as usize * words).div_ceil(lines::WORDS);
+    let mut planes = memory::collected((0..lines).map(|_| Line::default()), Use::Codes)?;
+    for (level, plane) in lines::words_mut(&mut planes).chunks_exact_mut(words).enumerate().take(levels as usize) {
         let whole = codes.chunks_exact(64);
         // What lies past the last code is no level.
         let mut rest = [u8::MAX >> 1; 64];

@@ -1,6 +1,7 @@
 //! Counting by bit planes: the samples of a stratum and a level of x as bits, met with the planes of y.
 
 use super::data::{Coded, Codes};
+use super::lines::{self, Line};
 use super::popcount::Bits;
 use super::strata::ALL;
 use crate::memory::{self, Use};
@@ -23,14 +24,14 @@ pub(super) struct Masks {
     x: u32,
     members: Vec<u32>,
     depths: Vec<Depth>,
-    leaf: Vec<u64>,
+    leaf: Vec<Line>,
     samples: Vec<u32>,
     bits: Bits,
 }
 
 #[derive(Debug, Default)]
 struct Depth {
-    masks: Vec<u64>,
+    masks: Vec<Line>,
     /// By mask: its stratum and level of x. Ascending; masks without a sample are left out.
     keys: Vec<(u32, u32)>,
     /// How many strata have a number.
@@ -110,7 +111,8 @@ impl Masks {
         let depth = &depths[prefix.len()];
         let levels = last.map_or(1, |last| data.levels(last as usize));
         let rows = depth.strata as usize * levels * lx;
-        leaf.resize(BLOCK.min(words), 0);
+        leaf.resize(BLOCK / lines::WORDS, Line::default());
+        let leaf = lines::words_mut(leaf);
         for from in (0..words).step_by(BLOCK) {
             let part = from..words.min(from + BLOCK);
             let mut planes: [&[u64]; MOST_PLANES] = [&[]; MOST_PLANES];
@@ -126,10 +128,10 @@ impl Masks {
             // So few samples are looked up one by one.
             let few = (met as f64 * bits.cost(part.len() as f64) - WORD * part.len() as f64)
                 / (SAMPLE + LOOKED_UP * others.len() as f64);
-            for (mask, &(stratum, of_x)) in depth.masks.chunks(words).zip(&depth.keys) {
+            for (mask, &(stratum, of_x)) in depth.masks.chunks(lines_of(words)).zip(&depth.keys) {
                 for level in 0..levels {
                     let of_last = last.map(|last| &data.plane(last as usize, level)[part.clone()]);
-                    let mask = &mask[part.clone()];
+                    let mask = &lines::words(mask)[part.clone()];
                     let leaf = &mut leaf[..part.len()];
                     let n = bits.intersect(mask, of_last.unwrap_or(mask), leaf);
                     if n == 0 {
@@ -172,6 +174,11 @@ impl Masks {
     }
 }
 
+/// The lines of a mask.
+fn lines_of(words: usize) -> usize {
+    words.div_ceil(lines::WORDS)
+}
+
 /// The samples of a mask.
 fn list(mask: &[u64], first_word: usize, samples: &mut Vec<u32>) {
     for (at, &word) in mask.iter().enumerate() {
@@ -199,13 +206,15 @@ impl Depth {
         self.masks.clear();
         self.keys.clear();
         (self.strata, self.all) = (1, true);
-        if !memory::prepare(&mut self.masks, data.levels(x) * data.words(), Use::Tables) {
+        if !memory::prepare(&mut self.masks, data.levels(x) * lines_of(data.words()), Use::Tables) {
             return false;
         }
         for level in 0..data.levels(x) {
             let plane = data.plane(x, level);
             if plane.iter().any(|&word| word != 0) {
-                self.masks.extend_from_slice(plane);
+                let start = self.masks.len();
+                self.masks.resize(start + lines_of(plane.len()), Line::default());
+                lines::words_mut(&mut self.masks[start..])[..plane.len()].copy_from_slice(plane);
                 self.keys.push((0, level as u32));
             }
         }
@@ -214,7 +223,7 @@ impl Depth {
 
     /// Splits the masks of the depth above by the levels of a variable.
     fn split(&mut self, data: &Coded, variable: usize, above: &Depth, bits: Bits) -> bool {
-        let words = data.words();
+        let lines = lines_of(data.words());
         self.keys.clear();
         self.masks.clear();
         let levels = data.levels(variable) as u32;
@@ -228,11 +237,13 @@ impl Depth {
                 let stratum = if self.all { group[0].0 * levels + level } else { self.strata };
                 for (at, &(_, of_x)) in group.iter().enumerate() {
                     let start = self.masks.len();
-                    if !memory::grow(&mut self.masks, start + words, 0, Use::Tables) {
+                    if !memory::grow(&mut self.masks, start + lines, Line::default(), Use::Tables) {
                         return false;
                     }
-                    let mask = &above.masks[(first + at) * words..(first + at + 1) * words];
-                    if bits.intersect(mask, data.plane(variable, level as usize), &mut self.masks[start..]) > 0 {
+                    let mask = lines::words(&above.masks[(first + at) * lines..(first + at + 1) * lines]);
+                    let plane = data.plane(variable, level as usize);
+                    let both = &mut lines::words_mut(&mut self.masks[start..])[..plane.len()];
+                    if bits.intersect(&mask[..plane.len()], plane, both) > 0 {
                         self.keys.push((stratum, of_x));
                     } else {
                         self.masks.truncate(start);

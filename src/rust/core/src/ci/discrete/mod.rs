@@ -8,6 +8,7 @@ mod bound;
 mod counter;
 mod data;
 mod joint;
+mod lines;
 mod masks;
 mod popcount;
 mod strata;
