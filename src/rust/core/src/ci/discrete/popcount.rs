@@ -15,6 +15,10 @@ enum Kind {
     Avx512,
 }
 
+/// Fewer words than fill a register of AVX-512 are met one by one.
+#[cfg(target_arch = "x86_64")]
+const WIDE: usize = 8;
+
 impl Default for Bits {
     fn default() -> Self {
         Bits(Kind::detect())
@@ -43,7 +47,7 @@ impl Bits {
     pub fn cost(self, words: f64) -> f64 {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx512 => 5.0 + 0.08 * words,
+            Kind::Avx512 if words >= WIDE as f64 => 5.0 + 0.08 * words,
             _ => 0.4 * words,
         }
     }
@@ -55,10 +59,10 @@ impl Bits {
             Kind::Plain => intersect(a, b, out),
             // SAFETY: the machine was asked.
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx2 => unsafe { x86::intersect_avx2(a, b, out) },
+            _ if self.0 == Kind::Avx2 || a.len() < WIDE => unsafe { x86::intersect_avx2(a, b, out) },
             // SAFETY: as above; the lengths are one.
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx512 => {
+            _ => {
                 let words = a.len().min(b.len()).min(out.len());
                 unsafe { x86::intersect_avx512(a.as_ptr(), b.as_ptr(), out.as_mut_ptr(), words) }
             }
@@ -72,10 +76,10 @@ impl Bits {
             Kind::Plain => count_common(mask, planes, counts),
             // SAFETY: the machine was asked.
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx2 => unsafe { x86::count_common_avx2(mask, planes, counts) },
+            _ if self.0 == Kind::Avx2 || mask.len() < WIDE => unsafe { x86::count_common_avx2(mask, planes, counts) },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
-            Kind::Avx512 => unsafe { x86::count_common_avx512(mask, planes, counts) },
+            _ => unsafe { x86::count_common_avx512(mask, planes, counts) },
         }
     }
 }

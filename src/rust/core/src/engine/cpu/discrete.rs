@@ -3,6 +3,8 @@
 //! A p-value costs little beside its table, and still is computed only where it can matter: of the tests that do not
 //! separate a pair, only the largest p is asked for, and p falls with the statistic and rises with the degrees of freedom.
 
+use std::sync::OnceLock;
+
 use super::kernel::{Kernel, RowView, SideView, Signal};
 use crate::ci::chi_squared::upper_tail;
 use crate::ci::discrete::{Bound, Counter, Discrete, Joints, Margins, Table, Way};
@@ -14,7 +16,8 @@ use crate::search::level::Verdict;
 pub struct DiscreteKernel<'a> {
     test: Discrete<'a>,
     way: Way,
-    bound: Option<Bound>,
+    /// Made when first asked for.
+    bound: OnceLock<Option<Bound>>,
 }
 
 /// From this many samples times tests on, threads pay.
@@ -31,13 +34,14 @@ impl<'a> DiscreteKernel<'a> {
 
     /// The kernel of a test that counts in one way.
     pub fn counting(test: Discrete<'a>, way: Way) -> Self {
-        DiscreteKernel { test, way, bound: Bound::new(&test) }
+        DiscreteKernel { test, way, bound: OnceLock::new() }
     }
 
     /// Whether p of the test with this table is surely smaller than the largest so far.
     #[inline]
     fn is_below(&self, largest: &Option<Largest>, x: usize, y: usize, s: &[u32], table: &Table) -> bool {
-        let (Some(bound), Some(known)) = (&self.bound, largest) else { return false };
+        let Some(known) = largest.filter(|known| known.p <= 0.5) else { return false };
+        let Some(bound) = self.bound.get_or_init(|| Bound::new(&self.test)) else { return false };
         bound.of(table).is_some_and(|least| known.is_above(least, self.test.full_df(x, y, s)))
     }
 
