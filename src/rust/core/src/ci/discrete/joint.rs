@@ -205,3 +205,57 @@ impl Hasher for Mixed {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ci::discrete::{Margins, Order, Statistic};
+    use crate::matrix::by_column;
+
+    #[test]
+    fn tables_that_are_kept_are_those_that_are_counted() {
+        let (n, p) = (3000, 7);
+        let levels = [2, 3, 4, 2, 9, 5, 3];
+        let mut state = 11u64;
+        let mut codes = Vec::new();
+        for &levels in &levels {
+            codes.extend((0..n).map(|_| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                ((state >> 33) % u64::from(levels)) as i32
+            }));
+        }
+        for holes in [false, true] {
+            if holes {
+                codes.iter_mut().step_by(97).for_each(|code| *code = i32::MIN);
+            }
+            let data = Coded::new(by_column(&codes, p).unwrap(), &levels, true).unwrap();
+            for way in [Way::Quickest, Way::Planes, Way::Codes, Way::Cells] {
+                let (mut joints, mut counter, mut margins) = (Joints::new(way), Counter::new(way), Margins::default());
+                let (mut tables, mut kept) = (0, 0);
+                for size in 0..4 {
+                    for members in 0u32..1 << p {
+                        let set: Vec<u32> = (0..p as u32).filter(|v| members >> v & 1 == 1).collect();
+                        let free: Vec<u32> = (0..p as u32).filter(|v| members >> v & 1 == 0).collect();
+                        for &x in free.iter().filter(|_| set.len() == size) {
+                            let others: Vec<u32> = free.iter().copied().filter(|&y| y != x).collect();
+                            let mut sum = |y: u32, table: &Table| {
+                                table.summary(Statistic::G2, Order::of(x as usize, y as usize), &mut margins)
+                            };
+                            let (mut want, mut found) = (vec![None; others.len()], vec![None; others.len()]);
+                            counter.count(&data, x, &set, &others, &mut |at, table| {
+                                want[at] = Some(sum(others[at], table))
+                            });
+                            joints.count(&data, x, &set, &others, &mut |at, table| {
+                                found[at] = Some(sum(others[at], table))
+                            });
+                            assert_eq!(found, want, "{x}, {others:?} | {set:?}, {way:?}");
+                            tables += others.len();
+                        }
+                    }
+                    kept += joints.starts.len();
+                }
+                assert!(tables > 1000 && (way == Way::Cells || kept > 60), "{tables} tables, {kept} kept");
+            }
+        }
+    }
+}
