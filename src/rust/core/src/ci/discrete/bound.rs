@@ -27,8 +27,9 @@ impl Bound {
         }
         let log = |count: usize| if count == 0 { 0.0 } else { count as f64 * (count as f64).ln() };
         let logs = memory::collected((0..n + 1).map(log), Use::Tables).ok()?;
-        // A sum of m terms, all of one sign, is off by at most m - 1 roundings of it. The four sums here are at most n ln n each; those of
-        // the statistic, twice a count times the logarithm of a ratio of whole numbers, at most 2 n (ln n + 1) in size.
+        // A sum of m terms of one sign is off by at most m roundings of it. Of a table of c cells either side has at most 2 c terms,
+        // whose sum is at most 2 n ln n: together 8 c n ln n epsilon. The statistic adds up c terms, twice a count times the
+        // logarithm of a ratio between 1 / n and n, of which the sizes add up to no more than 2 n ln n. This is twice as much.
         let error = 16.0 * f64::EPSILON * n as f64 * ((n as f64).ln() + 1.0);
         Some(Bound { logs, error })
     }

@@ -18,7 +18,7 @@ const FEWEST_SAMPLES: usize = 512;
 /// Cells that are kept: what a core has close by.
 const MOST_CELLS: usize = 1 << 19;
 
-/// A [`Counter`] that keeps the tables of sets of one size.
+/// A [`Counter`] of one data set that keeps the tables of sets of one size.
 #[derive(Debug)]
 pub struct Joints {
     counter: Counter,
