@@ -30,9 +30,9 @@ rust_knn_test <- function(test, x, y, engine) .Call(wrap__rust_knn_test, test, x
 #' @noRd
 rust_continue_unwind <- function(token) .Call(wrap__rust_continue_unwind, token)
 
-#' The codes of columns of whole numbers.
+#' The codes of columns of whole numbers and factors.
 #' @noRd
-rust_codes <- function(x, n, engine) .Call(wrap__rust_codes, x, n, engine)
+rust_codes <- function(x, n, factors, names, engine) .Call(wrap__rust_codes, x, n, factors, names, engine)
 
 #' Smallest, largest and missing values of the columns of x, which has n rows.
 #' @noRd

@@ -66,27 +66,26 @@ suff_discrete <- function(x, na = c("error", "pairwise"), adaptDF = FALSE) {
   )
 }
 
-# list(dm, levels, missing, constant) where all columns are plain whole numbers that are not far apart, else NULL.
+# list(dm, levels, missing, constant) where all columns are factors or plain whole numbers that are not far apart, else NULL.
 code_numbers <- function(x) {
   is_plain <- function(column) is.numeric(column) && !is.object(column) && is.null(dim(column))
-  if (!(if (is.matrix(x)) is.numeric(x) && !is.object(x) else all(vapply(x, is_plain, NA)))) {
+  is_coded <- function(column) is.factor(column) && is.integer(unclass(column)) && is.null(dim(column))
+  factors <- if (is.matrix(x)) rep(FALSE, ncol(x)) else unname(vapply(x, is_coded, NA))
+  if (!(if (is.matrix(x)) is.numeric(x) && !is.object(x) else all(factors | vapply(x, is_plain, NA)))) {
     return(NULL)
   }
-  found <- check_rust(rust_codes(as_columns(x), nrow(x), engine_list(new_device("cpu"), resolve_threads())))
+  names <- if (any(factors)) names(x) else variable_names(x)
+  found <- check_rust(rust_codes(as_columns(x), nrow(x), factors, names, engine_list(new_device("cpu"), resolve_threads())))
   if (any(vapply(found$values, is.null, NA))) {
     return(NULL)
   }
-  integer <- if (is.matrix(x)) rep(is.integer(x), ncol(x)) else vapply(x, is.integer, NA)
-  levels <- Map(function(values, integer) levels(exact_factor(if (integer) as.integer(values) else values)),
-    found$values, unname(integer)
-  )
-  names <- variable_names(x)
-  dm <- found$dm
-  if (!is.null(names)) {
-    dimnames(dm) <- list(NULL, names)
-    names(levels) <- names
-  }
-  list(dm = dm, levels = levels, missing = found$missing > 0, constant = lengths(found$values) < 2L)
+  levels <- lapply(seq_along(factors), function(j) {
+    column <- if (!is.matrix(x)) .subset2(x, j) else if (is.integer(x)) 0L else 0
+    values <- found$values[[j]]
+    levels(if (factors[j]) column else exact_factor(if (is.integer(column)) as.integer(values) else values))
+  })
+  names(levels) <- names
+  list(dm = found$dm, levels = levels, missing = found$missing > 0, constant = lengths(found$values) < 2L)
 }
 
 # The same for columns of any kind.

@@ -67,6 +67,24 @@ test_that("whole numbers are coded like their factors, whatever their type and r
   }
 })
 
+test_that("factors keep levels that do not occur, beside numbers too", {
+  set.seed(5)
+  x <- data.frame(
+    a = factor(sample(c("u", "v", NA), 300, TRUE), levels = c("w", "u", "x", "v")), b = addNA(factor(sample(c("p", NA), 300, TRUE))),
+    c = ordered(sample(3, 300, TRUE), levels = 5:1), d = sample(c(2L, 9L), 300, TRUE), e = factor(rep(NA, 300), levels = "none")
+  )
+  for (columns in list(1:5, c(1, 2, 3), c(4, 1))) {
+    part <- x[columns]
+    s <- suppressWarnings(suff_discrete(part, na = "pairwise"))
+    factors <- lapply(part, pcgpu:::exact_factor)
+    expect_identical(s$dm, vapply(factors, function(f) as.integer(f) - 1L, integer(300)))
+    expect_identical(s$levels, lapply(factors, levels))
+    expect_error(suff_discrete(part), "missing values in column", class = "pcgpu_error_argument")
+  }
+  w <- expect_warning(suff_discrete(x, na = "pairwise"), class = "pcgpu_warning_constant")
+  expect_identical(w$columns, 5L)
+})
+
 test_that("the columns of a data frame go through to a graph", {
   s <- simulate_codes(6, 800)
   x <- as.data.frame(lapply(as.data.frame(s$dm), function(v) factor(letters[v + 1])))

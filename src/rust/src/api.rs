@@ -372,13 +372,13 @@ fn rust_continue_unwind(token: Robj) -> Robj {
     token::continue_unwind(token)
 }
 
-/// The codes of columns of whole numbers.
+/// The codes of columns of whole numbers and factors.
 /// @noRd
 #[extendr]
-fn rust_codes(x: Robj, n: Robj, engine: Robj) -> Robj {
+fn rust_codes(x: Robj, n: Robj, factors: Robj, names: Robj, engine: Robj) -> Robj {
     respond(|token| {
         let machine = Machine::from_list(&input::list(&engine, "engine")?)?;
-        discrete::codes(&x, input::count(&n, "n", 1)?, &machine, token)
+        discrete::codes(&x, input::count(&n, "n", 1)?, &factors, &names, &machine, token)
     })
 }
 

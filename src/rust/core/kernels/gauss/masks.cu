@@ -5,10 +5,10 @@
 // variances by 4e each, their relative error is 4e / v, and that of the root of their product 4e-6. What lies above the critical
 // value by BAND depends by test_single(), too; all else is asked there. So no verdict rests on single precision.
 //
-// `mask_tiles` decides first sides, x < y, by neighbours of x: a block keeps the correlations of MASK_COLUMNS variables y with
-// MASK_DEPTH variables z in shared memory; a warp keeps those of a row x with the same z in registers, and runs through the pairs of
-// the row that are not decided. `mask_rest` takes what is left pair by pair: what remains of the first side, the second side, and
-// where |r| is smallest.
+// `mask_tiles` decides first sides, x < y, by neighbours of x, and finds where |r| may be smallest among the neighbours of either: a
+// block keeps the correlations of MASK_COLUMNS variables y with MASK_DEPTH variables z in shared memory; a warp keeps those of a row x
+// with the same z in registers, and runs through the pairs of the row that are not decided. `mask_rest` takes those that no
+// neighbour of x separates: it finds the smallest |r| in double precision, and walks over all z where more is to be known.
 #include "gauss/single.cuh"
 
 constexpr u32 MASK_COLUMNS = 32;     // host: columns of a block of mask_tiles
@@ -19,8 +19,10 @@ constexpr u32 MASK_GROUP = 8;        // host: blocks of rows that run beside eac
 // A tile with so few pairs left is left to `mask_rest`: reading its correlations would take longer than testing them.
 constexpr u32 MASK_FEW = 64;
 
-// A value of `Args::verdict` between the two kernels: bit; the other bits say up to which z the first side is done.
+// Values of `Args::verdict` between the two kernels, bits: no neighbour of x separates, the other bits say which MASK_DEPTH variables
+// hold the one with the smallest |r|; and WHOLE: more is to be known, the other bits say up to which z the first side is done.
 constexpr u32 PENDING = 0x40000000u;
+constexpr u32 WHOLE = 0x20000000u;
 
 constexpr double BAND = 1e-5;
 constexpr double NEAR_ONE = 15.0 / 16.0;    // correlations whose square is above this are left to double precision
@@ -29,6 +31,18 @@ constexpr double NEAR_ONE = 15.0 / 16.0;    // correlations whose square is abov
 __device__ __forceinline__ float covering(double q) {
     double r = sqrt(q) + BAND;
     return __double2float_ru(r * r);
+}
+
+// The threshold below which another of single precision may be the smaller one: twice the band, as both are.
+__device__ __forceinline__ float covering_twice(float q) {
+    double r = sqrt((double)q) + 2 * BAND;
+    return __double2float_ru(r * r);
+}
+
+// What covering_twice() was made of, rounded down.
+__device__ __forceinline__ float covered_twice(float threshold) {
+    double r = fmax(0.0, sqrt((double)threshold) - 2.01 * BAND);
+    return __double2float_rd(r * r);
 }
 
 // NaN where single precision cannot serve: what is compared with that is never above.
@@ -51,10 +65,14 @@ __device__ __forceinline__ u32 members_up_to(const u32* row, u32 z) {
 }
 
 // What a tile of pairs keeps in shared memory.
-constexpr u32 TILE_BYTES = 4 * (MASK_COLUMNS * (MASK_DEPTH + MASK_ROWS) + 3 * MASK_ROWS + 2);    // host: bytes of a block's tile
+constexpr u32 TILE_BYTES = 4 * MASK_COLUMNS * MASK_DEPTH + 14 * MASK_COLUMNS * MASK_ROWS + 4 * (4 * MASK_ROWS + 2);    // host: bytes of a block's tile
 struct Tile {
     float of_y[MASK_COLUMNS][MASK_DEPTH];
     float xy[MASK_ROWS][MASK_COLUMNS];
+    float low[MASK_ROWS][MASK_COLUMNS];       // by pair: what is above it is not the smallest r², nor separates
+    float second[MASK_ROWS][MASK_COLUMNS];    // the smallest r² among other z than those of `depth`; infinity: none
+    u16 depth[MASK_ROWS][MASK_COLUMNS];       // by pair: which MASK_DEPTH variables have the smallest r²
+    u32 whole[MASK_ROWS];     // by row: the pairs of which more is to be known, a bit a column
     u32 open[MASK_ROWS];      // by row: the pairs that are not decided, a bit a column
     u32 before[MASK_ROWS];    // neighbours of the row before the z at hand
     u32 place[MASK_ROWS];     // of the tile's first column in the row's list
@@ -89,7 +107,7 @@ __device__ __forceinline__ u32 look(const Args& a, u32 x, u32 y, u32 first, u32 
 }
 
 // Shared memory of a block: the tile, and three numbers a warp. Block (MASK_GROUP * column tiles, groups of row blocks), from row block first_row / MASK_ROWS on.
-extern "C" __global__ void __launch_bounds__(MASK_THREADS, 3) mask_tiles(const __grid_constant__ Args a) {
+extern "C" __global__ void __launch_bounds__(MASK_THREADS, 2) mask_tiles(const __grid_constant__ Args a) {
     extern __shared__ u64 sums[];
     // Behind three numbers a warp, which are a multiple of 16 bytes.
     Tile& t = *(Tile*)(sums + 3 * MASK_THREADS / WARP);
@@ -118,9 +136,11 @@ extern "C" __global__ void __launch_bounds__(MASK_THREADS, 3) mask_tiles(const _
             open = __ballot_sync(FULL, tested);
             go_on |= open && d > 2;
             t.xy[i][lane] = tested ? (float)correlation(a, x, y) : 0.0f;
+            t.low[i][lane] = t.second[i][lane] = 1e30f;
         }
         if (lane == 0) {
             t.open[i] = open;
+            t.whole[i] = 0;
             t.before[i] = 0;
             t.place[i] = place;
         }
@@ -156,60 +176,103 @@ extern "C" __global__ void __launch_bounds__(MASK_THREADS, 3) mask_tiles(const _
             u32 open = t.open[i], x = x0 + i, before = t.before[i];
             if (!open) continue;
             // A lane has z0 + 4 lane + 0 .. 3, and the same MASK_DEPTH / 2 further on.
-            float of_x[EACH], limits[EACH];
+            float of_x[EACH], left_x[EACH];
             u32 members = 0;
             const u32* row = a.graph + x * a.words;
+#pragma unroll
             for (u32 k = 0; k < EACH; k++) {
                 u32 z = z0 + (k / 4) * (MASK_DEPTH / 2) + 4 * lane + k % 4;
-                bool asked = z < p && row[z >> 5] >> (z & 31) & 1;
-                of_x[k] = asked ? coarse(correlation(a, z, x)) : 0.0f;
-                // What is not asked is above any negative number.
-                limits[k] = asked ? limit * fmaf(-of_x[k], of_x[k], 1.0f) : -1.0f;
-                members += asked;
+                of_x[k] = z < p ? coarse(correlation(a, z, x)) : 0.0f;
+                left_x[k] = fmaf(-of_x[k], of_x[k], 1.0f);
+                members |= (u32)(z < p && row[z >> 5] >> (z & 31) & 1) << k;
             }
-            members = warp_sum(members);
-            if (lane == 0) t.before[i] = before + members;
-            if (!members) continue;
+            if (lane == 0) t.before[i] = before;
+            u32 count = warp_sum(__popc(members));
+            __syncwarp();
+            if (lane == 0) t.before[i] = before + count;
             for (u32 rest = open; rest; rest &= rest - 1) {
-                u32 j = __ffs(rest) - 1;
-                float xy = t.xy[i][j];
-                bool low[2];
+                u32 j = __ffs(rest) - 1, y = y0 + j;
+                float xy = t.xy[i][j], low = t.low[i][j];
+                float of_y[EACH];
                 for (u32 half = 0; half < 2; half++) {
                     float4 w = *(const float4*)&t.of_y[j][half * (MASK_DEPTH / 2) + 4 * lane];
-                    low[half] = is_low(xy, of_x[4 * half], limits[4 * half], w.x)
-                              | is_low(xy, of_x[4 * half + 1], limits[4 * half + 1], w.y)
-                              | is_low(xy, of_x[4 * half + 2], limits[4 * half + 2], w.z)
-                              | is_low(xy, of_x[4 * half + 3], limits[4 * half + 3], w.w);
+                    of_y[4 * half] = w.x;
+                    of_y[4 * half + 1] = w.y;
+                    of_y[4 * half + 2] = w.z;
+                    of_y[4 * half + 3] = w.w;
                 }
-                if (!__any_sync(FULL, low[0] | low[1])) continue;
-                // Eight lanes share a word of the graph.
+                bool any = false;
+#pragma unroll
+                for (u32 k = 0; k < EACH; k++) any |= is_low(xy, of_x[k], low * left_x[k], of_y[k]);
+                if (!__any_sync(FULL, any)) continue;
+
+                // Of neighbours alone: whether one may separate, and the smallest r².
+                u32 of_other = 0, may = 0;
+                float q = 1e30f;
+                bool unknown = false;
+#pragma unroll
+                for (u32 k = 0; k < EACH; k++) {
+                    u32 z = z0 + (k / 4) * (MASK_DEPTH / 2) + 4 * lane + k % 4;
+                    bool second = z < p && z != x && a.graph[y * a.words + (z >> 5)] >> (z & 31) & 1;
+                    bool asked = (members >> k & 1 && z != y) || second;
+                    float left_y = fmaf(-of_y[k], of_y[k], 1.0f), covariance = fmaf(-of_x[k], of_y[k], xy);
+                    float square = covariance * covariance, product = left_x[k] * left_y;
+                    of_other |= (u32)second << k;
+                    may |= (u32)(asked && !(square > limit * product)) << k;
+                    float ratio = square / product;
+                    unknown |= asked && isnan(ratio);
+                    if (asked && ratio < q) q = ratio;
+                }
                 u32 words = 0;
                 for (u32 half = 0; half < 2; half++) {
-                    u32 lows = __ballot_sync(FULL, low[half]);
+                    u32 lows = __ballot_sync(FULL, (may & members) >> (4 * half) & 15);
+                    // Eight lanes share a word of the graph.
                     for (u32 w = 0; w < 4; w++) words |= (u32)((lows >> (8 * w) & 0xff) != 0) << (4 * half + w);
                 }
-                u32 y = y0 + j;
-                Found f{1.0, 0.0, FULL, 2.0, 0, 0};
-                u32 found = look(a, x, y, z0, words, before, f);
-                exact_tests += f.exact_tests;
-                if (found == KEPT) continue;
-                tests += f.tests;
-                open &= ~(1u << j);
-                if (lane == 0) {
-                    u32 place = t.place[i] + __popc(row[y0 >> 5] & ((1u << j) - 1));
-                    a.verdict[a.offset[x] + place] = found;
-                    *packed(a, x, y) = separating(a, x, y, found);
-                    t.open[i] = open;
+                if (words) {
+                    Found f{1.0, 0.0, FULL, 2.0, 0, 0};
+                    u32 found = look(a, x, y, z0, words, before, f);
+                    exact_tests += f.exact_tests;
+                    unknown |= f.exact_tests > 0;
+                    if (found != KEPT) {
+                        tests += f.tests;
+                        open &= ~(1u << j);
+                        if (lane == 0) {
+                            u32 place = t.place[i] + __popc(row[y0 >> 5] & ((1u << j) - 1));
+                            a.verdict[a.offset[x] + place] = found;
+                            *packed(a, x, y) = separating(a, x, y, found);
+                            t.open[i] = open;
+                        }
+                        continue;
+                    }
                 }
+                unknown |= (may & of_other & ~members) != 0;
+                bool is_whole = __any_sync(FULL, unknown);
+                q = warp_join(q, [](float s, float t) { return fminf(s, t); });
+                if (lane == 0) {
+                    float covering_q = fmaxf(limit, covering_twice(q));
+                    if (covering_q < low) {
+                        t.second[i][j] = fminf(t.second[i][j], covered_twice(low));
+                        t.low[i][j] = covering_q;
+                        t.depth[i][j] = (u16)(z0 / MASK_DEPTH);
+                    } else {
+                        t.second[i][j] = fminf(t.second[i][j], q);
+                    }
+                    if (is_whole) t.whole[i] |= 1u << j;
+                }
+                __syncwarp();
             }
         }
         done = z0 + MASK_DEPTH;
     }
     __syncthreads();
     for (u32 i = warp; i < MASK_ROWS; i += WARPS) {
-        if (!t.open[i]) continue;
+        if (!(t.open[i] >> lane & 1)) continue;
         u32 x = x0 + i, word = a.graph[x * a.words + (y0 >> 5)];
-        if (t.open[i] >> lane & 1) a.verdict[a.offset[x] + t.place[i] + lanes_before(word)] = PENDING | (done < p ? done : p);
+        // None was asked, or not all; the smallest may be another's.
+        bool whole = t.whole[i] >> lane & 1 || done < p || t.low[i][lane] == 1e30f || t.second[i][lane] <= t.low[i][lane];
+        u32 says = whole ? WHOLE | (done < p ? done : p) : t.depth[i][lane];
+        a.verdict[a.offset[x] + t.place[i] + lanes_before(word)] = PENDING | says;
     }
     report_singles(a, sums, tests, exact_tests, go_on);
 }
@@ -274,6 +337,21 @@ __device__ __forceinline__ void walk(const Args& a, u32 x, u32 y, u32 from, floa
     }
 }
 
+// Notes the smallest |r| given the neighbours among MASK_DEPTH variables, none of which separates.
+__device__ __forceinline__ void smallest_of(const Args& a, u32 x, u32 y, u32 first, Walked& walked) {
+    const u32 *of_x = a.graph + x * a.words, *of_y = a.graph + y * a.words;
+    double xy = correlation(a, x, y);
+    for (u32 z = first + lane_id(); z < first + MASK_DEPTH && z < a.p; z += WARP) {
+        if (z == x || z == y) continue;
+        bool suspect, is_first = of_x[z >> 5] >> (z & 31) & 1;
+        if (is_first) {
+            test_single<true>(a, x, y, z, xy, correlation(a, z, x), correlation(a, z, y), walked.of_x, suspect);
+        } else if (of_y[z >> 5] >> (z & 31) & 1) {
+            test_single<true>(a, x, y, z, xy, correlation(a, z, x), correlation(a, z, y), walked.of_y, suspect);
+        }
+    }
+}
+
 // Rows first_row to end_row - 1, `gridDim.y` blocks each.
 extern "C" __global__ void __launch_bounds__(DECIDING_THREADS, 5) mask_rest(const __grid_constant__ Args a) {
     extern __shared__ u64 sums[];
@@ -293,7 +371,8 @@ extern "C" __global__ void __launch_bounds__(DECIDING_THREADS, 5) mask_rest(cons
             if (verdict >= UNTESTED || !(verdict & PENDING)) continue;
             Found none{1.0, 0.0, FULL, 2.0, 0, 0};
             Walked walked{KEPT, false, none, none, 0, 0};
-            walk(a, x, y, verdict & ~PENDING, limit, walked);
+            if (verdict & WHOLE) walk(a, x, y, verdict & ~(PENDING | WHOLE), limit, walked);
+            else smallest_of(a, x, y, (verdict & ~PENDING) * MASK_DEPTH, walked);
             exact_tests += walked.exact_tests;
             u32 found = walked.first;
             double r = 3.0;

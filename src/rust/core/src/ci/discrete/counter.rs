@@ -9,8 +9,7 @@ use super::strata::{Strata, NOWHERE};
 use super::table::Table;
 use crate::memory::{self, Use};
 
-/// About how many nanoseconds it takes to intersect a word of two planes, to add a sample to a table, to compute its row.
-const WORD: f64 = 0.4;
+/// About how many nanoseconds it takes to add a sample to a table, to compute its row.
 const SAMPLE: f64 = 1.1;
 const ROW: f64 = 1.5;
 
@@ -112,16 +111,16 @@ impl Counter {
             Way::Planes => possible,
             Way::Codes | Way::Cells => false,
             Way::Quickest => {
-                let (n, words) = (data.n() as f64, data.words() as f64);
+                let (n, plane) = (data.n() as f64, self.masks.cost(data.words()));
                 let masks = data.levels(x as usize) as f64 * data.domain(set);
                 if !possible || masks > n {
                     return false;
                 }
                 let of_y = |&y: &u32| match data.has_planes(y as usize) {
-                    true => (masks * (data.levels(y as usize) - 1) as f64 * words * WORD).min(n * SAMPLE),
+                    true => (masks * (data.levels(y as usize) - 1) as f64 * plane).min(n * SAMPLE),
                     false => n * SAMPLE,
                 };
-                masks * words * WORD + others.iter().map(of_y).sum::<f64>() < n * (ROW + SAMPLE * others.len() as f64)
+                masks * plane + others.iter().map(of_y).sum::<f64>() < n * (ROW + SAMPLE * others.len() as f64)
             }
         }
     }

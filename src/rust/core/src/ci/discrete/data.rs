@@ -2,6 +2,7 @@
 
 use ndarray::ArrayView2;
 
+use super::lines::{self, Line};
 use crate::matrix::{self, by_column};
 use crate::memory::{self, Use};
 use crate::{Error, Result};
@@ -39,7 +40,7 @@ pub struct Variable {
     codes: Codes,
     missing: bool,
     /// Plane after plane: bit i of plane v says that sample i has level v. Empty where there are many levels.
-    planes: Vec<u64>,
+    planes: Vec<Line>,
 }
 
 /// n samples of p discrete variables.
@@ -180,9 +181,9 @@ impl Coded {
         self.any_missing
     }
 
-    /// Number of 64-bit words of a plane.
+    /// Number of 64-bit words of a plane; its last bits may stand for no sample.
     pub fn words(&self) -> usize {
-        self.n.div_ceil(64)
+        words_of(self.n)
     }
 
     /// Whether the variable has planes.
@@ -195,7 +196,7 @@ impl Coded {
     #[inline]
     pub fn plane(&self, v: usize, level: usize) -> &[u64] {
         let words = self.words();
-        &self.variables[v].planes[level * words..(level + 1) * words]
+        &lines::words(&self.variables[v].planes)[level * words..(level + 1) * words]
     }
 
     /// Product of the numbers of levels, as a float: it may be huge.
@@ -242,20 +243,18 @@ impl Variable {
                 mend: format!("give from 1 to {MOST_LEVELS} levels"),
             });
         }
-        let mut missing = false;
-        for (i, &code) in codes.iter().enumerate() {
-            if code == i32::MIN {
-                missing = true;
-                if na {
-                    continue;
-                }
-            } else if (0..levels as i32).contains(&code) {
-                continue;
-            }
-            let shown = if code == i32::MIN { "NA".into() } else { code.to_string() };
+        let is_level = |code: i32| (code as u32) < levels;
+        let (mut missing, mut outside) = (false, false);
+        for &code in codes {
+            missing |= code == i32::MIN;
+            outside |= !is_level(code) & (code != i32::MIN);
+        }
+        if outside || (missing && !na) {
+            let flaw = codes.iter().position(|&code| !is_level(code) && (code != i32::MIN || !na)).unwrap_or_default();
+            let shown = if codes[flaw] == i32::MIN { "NA".into() } else { codes[flaw].to_string() };
             return Err(Error::Argument {
                 argument: "suffStat$dm",
-                value: format!("has {shown} in row {}, column {}", i + 1, at + 1),
+                value: format!("has {shown} in row {}, column {}", flaw + 1, at + 1),
                 mend: format!(
                     "codes there go from 0 to {}: give the codes of the levels, the number of levels in nlev, or suff_discrete() of \
                      the data",
@@ -299,18 +298,46 @@ impl Variable {
     }
 }
 
+/// The words of a plane of n samples: whole lines where there are many.
+fn words_of(n: usize) -> usize {
+    match n.div_ceil(64) {
+        words if words < 8 * lines::WORDS => words,
+        words => words.next_multiple_of(lines::WORDS),
+    }
+}
+
 /// The planes of a variable, none where it has many levels. A missing value is in none of them.
-fn planes(levels: u32, codes: &Codes) -> Result<Vec<u64>> {
+fn planes(levels: u32, codes: &Codes) -> Result<Vec<Line>> {
     let Codes::Bytes(codes) = codes else { return Ok(Vec::new()) };
     if levels > PLANE_LEVELS {
         return Ok(Vec::new());
     }
-    let words = codes.len().div_ceil(64);
-    let mut planes = memory::zeros(levels as usize * words, Use::Codes)?;
-    for (i, &code) in codes.iter().enumerate().filter(|(_, &code)| u32::from(code) < levels) {
-        planes[usize::from(code) * words + i / 64] |= 1 << (i % 64);
+    let words = words_of(codes.len());
+    let lines = (levels as usize * words).div_ceil(lines::WORDS);
+    let mut planes = memory::collected((0..lines).map(|_| Line::default()), Use::Codes)?;
+    for (level, plane) in lines::words_mut(&mut planes).chunks_exact_mut(words).enumerate().take(levels as usize) {
+        let whole = codes.chunks_exact(64);
+        // What lies past the last code is no level.
+        let mut rest = [u8::MAX >> 1; 64];
+        rest[..whole.remainder().len()].copy_from_slice(whole.remainder());
+        for (word, codes) in plane.iter_mut().zip(whole.chain([rest.as_slice()])) {
+            for (byte, eight) in codes.chunks_exact(8).enumerate() {
+                let eight = eight.try_into().map_or(u64::MAX >> 1, u64::from_le_bytes);
+                *word |= which(eight, level as u8) << (8 * byte);
+            }
+        }
     }
     Ok(planes)
+}
+
+/// A bit for each of eight bytes below 128, the first one's lowest: whether it is this one.
+#[inline(always)]
+fn which(bytes: u64, this: u8) -> u64 {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    // 128 less a byte's difference keeps the highest bit where there is none.
+    let same = (128 * ONES - (bytes ^ (u64::from(this) * ONES))) >> 7 & ONES;
+    // Bit 0 of byte i goes to bit 56 + i.
+    same.wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
 #[cfg(test)]

@@ -1,14 +1,21 @@
 //! Counting by bit planes: the samples of a stratum and a level of x as bits, met with the planes of y.
 
 use super::data::{Coded, Codes};
-use super::popcount::{count, count_common, intersect};
+use super::lines::{self, Line};
+use super::popcount::Bits;
+use super::strata::ALL;
 use crate::memory::{self, Use};
 
 /// Words of a plane that are met at a time: what one step needs stays in the fastest cache.
 const BLOCK: usize = 512;
 
-/// Below this many samples a word, they are looked up one by one.
-const SPARSE: f64 = 0.3;
+/// About how many nanoseconds it takes to list the samples of a mask, by its words and by sample, and to look one up in a table.
+const WORD: f64 = 0.6;
+const SAMPLE: f64 = 1.5;
+const LOOKED_UP: f64 = 0.8;
+
+/// Planes that are met with a mask at a time.
+const MOST_PLANES: usize = 32;
 
 /// The samples with a level of x and a combination of levels of the first members of a conditioning set, by depth, as in
 /// [`Strata`](super::strata::Strata).
@@ -17,17 +24,20 @@ pub(super) struct Masks {
     x: u32,
     members: Vec<u32>,
     depths: Vec<Depth>,
-    leaf: Vec<u64>,
+    leaf: Vec<Line>,
     samples: Vec<u32>,
+    bits: Bits,
 }
 
 #[derive(Debug, Default)]
 struct Depth {
-    masks: Vec<u64>,
+    masks: Vec<Line>,
     /// By mask: its stratum and level of x. Ascending; masks without a sample are left out.
     keys: Vec<(u32, u32)>,
-    /// How many strata occur.
+    /// How many strata have a number.
     strata: u32,
+    /// Whether all have one; else those that occur.
+    all: bool,
 }
 
 impl Masks {
@@ -35,6 +45,11 @@ impl Masks {
     pub fn forget(&mut self) {
         self.depths.clear();
         self.members.clear();
+    }
+
+    /// About how many nanoseconds it takes to meet a mask of so many words with a plane.
+    pub fn cost(&self, words: usize) -> f64 {
+        self.bits.cost(words as f64)
     }
 
     /// Readies the masks of x and `prefix`; returns the number of strata, none where memory does not suffice, which is noted.
@@ -57,7 +72,7 @@ impl Masks {
         }
         for (at, &member) in prefix.iter().enumerate().skip(same) {
             let (above, below) = self.depths.split_at_mut(at + 1);
-            if !below[0].split(data, member as usize, &above[at]) {
+            if !below[0].split(data, member as usize, &above[at], self.bits) {
                 return None;
             }
             self.members.push(member);
@@ -68,38 +83,71 @@ impl Masks {
     /// Adds the counts of x, each of `others` and the strata of `prefix` with each level of `last` to the tables, which
     /// stand one after the other by stratum, x and y.
     pub fn count(&mut self, data: &Coded, prefix: &[u32], last: Option<u32>, others: &[u32], tables: &mut [u32]) {
+        let lx = data.levels(self.x as usize);
+        let rows = self.depths[prefix.len()].strata as usize * last.map_or(1, |last| data.levels(last as usize)) * lx;
+        let (mut others, mut tables) = (others, tables);
+        while !others.is_empty() {
+            // So many that their planes can be met at a time.
+            let (mut some, mut planes, mut cells) = (0, 0, 0);
+            while let Some(&y) = others.get(some) {
+                let more = if data.has_planes(y as usize) { data.levels(y as usize) } else { 0 };
+                if planes + more > MOST_PLANES {
+                    break;
+                }
+                (some, planes, cells) = (some + 1, planes + more, cells + rows * data.levels(y as usize));
+            }
+            let (now, rest) = others.split_at(some);
+            let (filled, after) = tables.split_at_mut(cells);
+            self.count_some(data, prefix, last, now, filled);
+            (others, tables) = (rest, after);
+        }
+    }
+
+    /// [`Masks::count`] of others with at most [`MOST_PLANES`] planes.
+    fn count_some(&mut self, data: &Coded, prefix: &[u32], last: Option<u32>, others: &[u32], tables: &mut [u32]) {
         let words = data.words();
-        let Masks { x, depths, leaf, samples, .. } = self;
+        let Masks { x, depths, leaf, samples, bits, .. } = self;
         let lx = data.levels(*x as usize);
         let depth = &depths[prefix.len()];
         let levels = last.map_or(1, |last| data.levels(last as usize));
-        let strata = depth.strata as usize * levels;
-        leaf.resize(BLOCK.min(words), 0);
+        let rows = depth.strata as usize * levels * lx;
+        leaf.resize(BLOCK / lines::WORDS, Line::default());
+        let leaf = lines::words_mut(leaf);
         for from in (0..words).step_by(BLOCK) {
             let part = from..words.min(from + BLOCK);
-            for (mask, &(stratum, of_x)) in depth.masks.chunks(words).zip(&depth.keys) {
+            let mut planes: [&[u64]; MOST_PLANES] = [&[]; MOST_PLANES];
+            let mut counts = [0; MOST_PLANES];
+            let mut met = 0;
+            for &y in others.iter().filter(|&&y| data.has_planes(y as usize)) {
+                // Where nothing is missing the last level has the rest.
+                for level in 0..data.levels(y as usize) - usize::from(!data.missing(y as usize)) {
+                    planes[met] = &data.plane(y as usize, level)[part.clone()];
+                    met += 1;
+                }
+            }
+            // So few samples are looked up one by one.
+            let few = (met as f64 * bits.cost(part.len() as f64) - WORD * part.len() as f64)
+                / (SAMPLE + LOOKED_UP * others.len() as f64);
+            for (mask, &(stratum, of_x)) in depth.masks.chunks(lines_of(words)).zip(&depth.keys) {
                 for level in 0..levels {
+                    let of_last = last.map(|last| &data.plane(last as usize, level)[part.clone()]);
+                    let mask = &lines::words(mask)[part.clone()];
                     let leaf = &mut leaf[..part.len()];
-                    let n = match last {
-                        Some(last) => {
-                            intersect(&mask[part.clone()], &data.plane(last as usize, level)[part.clone()], leaf)
-                        }
-                        None => {
-                            leaf.copy_from_slice(&mask[part.clone()]);
-                            count(leaf)
-                        }
-                    };
+                    let n = bits.intersect(mask, of_last.unwrap_or(mask), leaf);
                     if n == 0 {
                         continue;
                     }
                     let row = (stratum as usize * levels + level) * lx + of_x as usize;
-                    let few = f64::from(n) < SPARSE * part.len() as f64;
+                    let few = f64::from(n) < few;
                     samples.clear();
-                    let mut table = 0;
+                    if !few {
+                        bits.count_common(leaf, &planes[..met], &mut counts);
+                    }
+                    let (mut table, mut counts) = (0, counts.iter());
                     for &y in others {
                         let ly = data.levels(y as usize);
                         let cells = &mut tables[table + row * ly..table + (row + 1) * ly];
-                        table += strata * lx * ly;
+                        table += rows * ly;
                         if few || !data.has_planes(y as usize) {
                             if samples.is_empty() {
                                 list(leaf, from, samples);
@@ -108,14 +156,27 @@ impl Masks {
                                 Codes::Bytes(codes) => tally(samples, codes, cells),
                                 Codes::Words(codes) => tally(samples, codes, cells),
                             }
-                        } else {
-                            by_planes(data, y as usize, leaf, n, from, cells);
+                            continue;
+                        }
+                        let found = counts.by_ref().take(ly - usize::from(!data.missing(y as usize)));
+                        let mut rest = n;
+                        for (cell, &count) in cells.iter_mut().zip(found) {
+                            *cell += count;
+                            rest = rest.wrapping_sub(count);
+                        }
+                        if !data.missing(y as usize) {
+                            cells[ly - 1] += rest;
                         }
                     }
                 }
             }
         }
     }
+}
+
+/// The lines of a mask.
+fn lines_of(words: usize) -> usize {
+    words.div_ceil(lines::WORDS)
 }
 
 /// The samples of a mask.
@@ -139,32 +200,21 @@ fn tally<C: Copy + Into<u32>>(samples: &[u32], codes: &[C], cells: &mut [u32]) {
     }
 }
 
-fn by_planes(data: &Coded, y: usize, mask: &[u64], n: u32, first_word: usize, cells: &mut [u32]) {
-    let part = first_word..first_word + mask.len();
-    // Where nothing is missing the last level has the rest.
-    let Some((rest, cells)) = cells.split_last_mut() else { return };
-    let mut seen = 0;
-    for (level, cell) in cells.iter_mut().enumerate() {
-        let found = count_common(mask, &data.plane(y, level)[part.clone()]);
-        *cell += found;
-        seen += found;
-    }
-    *rest += if data.missing(y) { count_common(mask, &data.plane(y, cells.len())[part]) } else { n - seen };
-}
-
 impl Depth {
     /// False where memory does not suffice; so of `split`.
     fn of_variable(&mut self, data: &Coded, x: usize) -> bool {
         self.masks.clear();
         self.keys.clear();
-        self.strata = 1;
-        if !memory::prepare(&mut self.masks, data.levels(x) * data.words(), Use::Tables) {
+        (self.strata, self.all) = (1, true);
+        if !memory::prepare(&mut self.masks, data.levels(x) * lines_of(data.words()), Use::Tables) {
             return false;
         }
         for level in 0..data.levels(x) {
             let plane = data.plane(x, level);
             if plane.iter().any(|&word| word != 0) {
-                self.masks.extend_from_slice(plane);
+                let start = self.masks.len();
+                self.masks.resize(start + lines_of(plane.len()), Line::default());
+                lines::words_mut(&mut self.masks[start..])[..plane.len()].copy_from_slice(plane);
                 self.keys.push((0, level as u32));
             }
         }
@@ -172,28 +222,34 @@ impl Depth {
     }
 
     /// Splits the masks of the depth above by the levels of a variable.
-    fn split(&mut self, data: &Coded, variable: usize, above: &Depth) -> bool {
-        let words = data.words();
+    fn split(&mut self, data: &Coded, variable: usize, above: &Depth, bits: Bits) -> bool {
+        let lines = lines_of(data.words());
         self.keys.clear();
         self.masks.clear();
-        self.strata = 0;
+        let levels = data.levels(variable) as u32;
+        let combinations = u64::from(above.strata) * u64::from(levels);
+        self.all = above.all && combinations <= (data.n() / ALL) as u64;
+        self.strata = if self.all { combinations as u32 } else { 0 };
         let mut first = 0;
         for group in above.keys.chunk_by(|a, b| a.0 == b.0) {
-            for level in 0..data.levels(variable) {
+            for level in 0..levels {
                 let before = self.keys.len();
+                let stratum = if self.all { group[0].0 * levels + level } else { self.strata };
                 for (at, &(_, of_x)) in group.iter().enumerate() {
                     let start = self.masks.len();
-                    if !memory::grow(&mut self.masks, start + words, 0, Use::Tables) {
+                    if !memory::grow(&mut self.masks, start + lines, Line::default(), Use::Tables) {
                         return false;
                     }
-                    let mask = &above.masks[(first + at) * words..(first + at + 1) * words];
-                    if intersect(mask, data.plane(variable, level), &mut self.masks[start..]) > 0 {
-                        self.keys.push((self.strata, of_x));
+                    let mask = lines::words(&above.masks[(first + at) * lines..(first + at + 1) * lines]);
+                    let plane = data.plane(variable, level as usize);
+                    let both = &mut lines::words_mut(&mut self.masks[start..])[..plane.len()];
+                    if bits.intersect(&mask[..plane.len()], plane, both) > 0 {
+                        self.keys.push((stratum, of_x));
                     } else {
                         self.masks.truncate(start);
                     }
                 }
-                self.strata += u32::from(self.keys.len() > before);
+                self.strata += u32::from(!self.all && self.keys.len() > before);
             }
             first += group.len();
         }

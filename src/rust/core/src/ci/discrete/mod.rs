@@ -4,15 +4,20 @@
 //! df = (L(x) - 1)(L(y) - 1) Π L(s) over all levels that are declared, whether they occur or not, and p is the upper tail of
 //! the chi-squared distribution. The rest depends on whose [`Rule`] is followed.
 
+mod bound;
 mod counter;
 mod data;
+mod joint;
+mod lines;
 mod masks;
 mod popcount;
 mod strata;
 mod table;
 
+pub use bound::Bound;
 pub use counter::{Counter, Way};
 pub use data::{Coded, Codes, Variable, MOST_LEVELS};
+pub use joint::Joints;
 pub use table::{Margins, Order, Statistic, Summary, Table};
 
 use super::chi_squared::upper_tail;

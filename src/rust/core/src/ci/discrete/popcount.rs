@@ -1,52 +1,91 @@
-//! Bits of two planes that are both set, in the widest registers of the machine.
+//! Bits of planes that are set in common, in the widest registers of the machine.
 
-/// Writes `a & b` to `out` and returns how many bits are set.
-#[inline]
-pub(super) fn intersect(a: &[u64], b: &[u64], out: &mut [u64]) -> u32 {
+/// How this machine meets planes: by what it has.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bits(Kind);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Plain,
+    /// The machine has AVX2 and POPCNT: made where it was asked, and nowhere else; so the next.
     #[cfg(target_arch = "x86_64")]
-    {
-        #[target_feature(enable = "avx2,popcnt")]
-        unsafe fn wide(a: &[u64], b: &[u64], out: &mut [u64]) -> u32 {
-            intersect_plain(a, b, out)
-        }
-        if is_wide() {
-            // SAFETY: the machine has AVX2 and POPCNT, asked for in the line above.
-            return unsafe { wide(a, b, out) };
-        }
-    }
-    intersect_plain(a, b, out)
-}
-
-/// How many bits are set in both.
-#[inline]
-pub(super) fn count_common(a: &[u64], b: &[u64]) -> u32 {
+    Avx2,
+    /// AVX-512F and VPOPCNTDQ.
     #[cfg(target_arch = "x86_64")]
-    {
-        #[target_feature(enable = "avx2,popcnt")]
-        unsafe fn wide(a: &[u64], b: &[u64]) -> u32 {
-            count_common_plain(a, b)
-        }
-        if is_wide() {
-            // SAFETY: the machine has AVX2 and POPCNT, asked for in the line above.
-            return unsafe { wide(a, b) };
-        }
-    }
-    count_common_plain(a, b)
+    Avx512,
 }
 
-/// How many bits are set.
-pub(super) fn count(a: &[u64]) -> u32 {
-    count_common(a, a)
-}
-
+/// Fewer words than fill a register of AVX-512 are met one by one.
 #[cfg(target_arch = "x86_64")]
-#[inline(always)]
-fn is_wide() -> bool {
-    std::arch::is_x86_feature_detected!("avx2") && std::arch::is_x86_feature_detected!("popcnt")
+const WIDE: usize = 8;
+
+impl Default for Bits {
+    fn default() -> Self {
+        Bits(Kind::detect())
+    }
+}
+
+impl Kind {
+    #[cfg(target_arch = "x86_64")]
+    fn detect() -> Self {
+        use std::arch::is_x86_feature_detected as has;
+        match has!("avx2") && has!("popcnt") {
+            true if has!("avx512f") && has!("avx512vpopcntdq") => Kind::Avx512,
+            true => Kind::Avx2,
+            false => Kind::Plain,
+        }
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    fn detect() -> Self {
+        Kind::Plain
+    }
+}
+
+impl Bits {
+    /// About how many nanoseconds it takes to count what a mask of so many words has in common with a plane.
+    pub fn cost(self, words: f64) -> f64 {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx512 if words >= WIDE as f64 => 5.0 + 0.08 * words,
+            _ => 0.4 * words,
+        }
+    }
+
+    /// Writes `a & b` to `out`, all of one length, and returns how many bits are set.
+    #[inline]
+    pub fn intersect(self, a: &[u64], b: &[u64], out: &mut [u64]) -> u32 {
+        match self.0 {
+            Kind::Plain => intersect(a, b, out),
+            // SAFETY: the machine was asked.
+            #[cfg(target_arch = "x86_64")]
+            _ if self.0 == Kind::Avx2 || a.len() < WIDE => unsafe { x86::intersect_avx2(a, b, out) },
+            // SAFETY: as above; the lengths are one.
+            #[cfg(target_arch = "x86_64")]
+            _ => {
+                let words = a.len().min(b.len()).min(out.len());
+                unsafe { x86::intersect_avx512(a.as_ptr(), b.as_ptr(), out.as_mut_ptr(), words) }
+            }
+        }
+    }
+
+    /// Writes to `counts` how many bits the mask has in common with each of the planes, all of one length.
+    #[inline]
+    pub fn count_common(self, mask: &[u64], planes: &[&[u64]], counts: &mut [u32]) {
+        match self.0 {
+            Kind::Plain => count_common(mask, planes, counts),
+            // SAFETY: the machine was asked.
+            #[cfg(target_arch = "x86_64")]
+            _ if self.0 == Kind::Avx2 || mask.len() < WIDE => unsafe { x86::count_common_avx2(mask, planes, counts) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            _ => unsafe { x86::count_common_avx512(mask, planes, counts) },
+        }
+    }
 }
 
 #[inline(always)]
-fn intersect_plain(a: &[u64], b: &[u64], out: &mut [u64]) -> u32 {
+fn intersect(a: &[u64], b: &[u64], out: &mut [u64]) -> u32 {
     let mut sum = 0u64;
     for ((out, a), b) in out.iter_mut().zip(a).zip(b) {
         *out = a & b;
@@ -56,27 +95,268 @@ fn intersect_plain(a: &[u64], b: &[u64], out: &mut [u64]) -> u32 {
 }
 
 #[inline(always)]
-fn count_common_plain(a: &[u64], b: &[u64]) -> u32 {
-    a.iter().zip(b).map(|(a, b)| u64::from((a & b).count_ones())).sum::<u64>() as u32
+fn count_common(mask: &[u64], planes: &[&[u64]], counts: &mut [u32]) {
+    for (plane, count) in planes.iter().zip(counts) {
+        *count = mask.iter().zip(*plane).map(|(a, b)| u64::from((a & b).count_ones())).sum::<u64>() as u32;
+    }
+}
+
+/// The intrinsics of AVX-512 came with Rust 1.89, which is more than we ask for: so its instructions are written out.
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use std::arch::asm;
+
+    #[target_feature(enable = "avx2,popcnt")]
+    pub(super) unsafe fn intersect_avx2(a: &[u64], b: &[u64], out: &mut [u64]) -> u32 {
+        super::intersect(a, b, out)
+    }
+
+    #[target_feature(enable = "avx2,popcnt")]
+    pub(super) unsafe fn count_common_avx2(mask: &[u64], planes: &[&[u64]], counts: &mut [u32]) {
+        super::count_common(mask, planes, counts);
+    }
+
+    /// The bytes that whole registers of 8 words hold, and a bit for each word of the rest.
+    #[inline(always)]
+    fn parts(words: usize) -> (usize, u32) {
+        (words / 8 * 64, (1 << (words % 8)) - 1)
+    }
+
+    /// # Safety
+    /// The machine has AVX-512F and VPOPCNTDQ, and `words` words can be read at `a` and `b`, and written at `out`.
+    pub(super) unsafe fn intersect_avx512(a: *const u64, b: *const u64, out: *mut u64, words: usize) -> u32 {
+        let (whole, rest) = parts(words);
+        let sum: u64;
+        asm!(
+            "vpxor xmm0, xmm0, xmm0",
+            "xor {at:e}, {at:e}",
+            "test {whole}, {whole}",
+            "jz 3f",
+            "2:",
+            "vmovdqu64 zmm1, [{a} + {at}]",
+            "vpandq zmm1, zmm1, [{b} + {at}]",
+            "vmovdqu64 [{out} + {at}], zmm1",
+            "vpopcntq zmm1, zmm1",
+            "vpaddq zmm0, zmm0, zmm1",
+            "add {at}, 64",
+            "cmp {at}, {whole}",
+            "jb 2b",
+            "3:",
+            "test {rest:e}, {rest:e}",
+            "jz 4f",
+            "kmovw k1, {rest:e}",
+            "vmovdqu64 zmm1{{k1}}{{z}}, [{a} + {at}]",
+            "vpandq zmm1{{k1}}{{z}}, zmm1, [{b} + {at}]",
+            "vmovdqu64 [{out} + {at}]{{k1}}, zmm1",
+            "vpopcntq zmm1, zmm1",
+            "vpaddq zmm0, zmm0, zmm1",
+            "4:",
+            "vextracti64x4 ymm1, zmm0, 1",
+            "vpaddq ymm0, ymm0, ymm1",
+            "vextracti128 xmm1, ymm0, 1",
+            "vpaddq xmm0, xmm0, xmm1",
+            "vpsrldq xmm1, xmm0, 8",
+            "vpaddq xmm0, xmm0, xmm1",
+            "vmovq {sum}, xmm0",
+            "vzeroupper",
+            a = in(reg) a,
+            b = in(reg) b,
+            out = in(reg) out,
+            whole = in(reg) whole,
+            rest = in(reg) rest,
+            at = out(reg) _,
+            sum = out(reg) sum,
+            out("zmm0") _, out("zmm1") _, out("k1") _,
+            options(nostack),
+        );
+        sum as u32
+    }
+
+    /// # Safety
+    /// The machine has AVX-512F and VPOPCNTDQ.
+    pub(super) unsafe fn count_common_avx512(mask: &[u64], planes: &[&[u64]], counts: &mut [u32]) {
+        for (planes, counts) in planes.chunks(4).zip(counts.chunks_mut(4)) {
+            let words = planes.iter().map(|plane| plane.len()).fold(mask.len(), usize::min);
+            // Where there are fewer than four the last one is met again.
+            let at = |plane: usize| planes[plane.min(planes.len() - 1)].as_ptr();
+            let mut found = [0u64; 4];
+            match planes.len() {
+                1 | 2 => count_two(mask.as_ptr(), [at(0), at(1)], words, &mut found),
+                _ => count_four(mask.as_ptr(), [at(0), at(1), at(2), at(3)], words, &mut found),
+            }
+            counts.iter_mut().zip(found).for_each(|(count, found)| *count = found as u32);
+        }
+    }
+
+    /// # Safety
+    /// The machine has AVX-512F and VPOPCNTDQ, and `words` words can be read at `mask` and the planes; so of `count_two`.
+    unsafe fn count_four(mask: *const u64, planes: [*const u64; 4], words: usize, counts: &mut [u64; 4]) {
+        let (whole, rest) = parts(words);
+        asm!(
+            "vpxor xmm0, xmm0, xmm0",
+            "vpxor xmm1, xmm1, xmm1",
+            "vpxor xmm2, xmm2, xmm2",
+            "vpxor xmm3, xmm3, xmm3",
+            "xor {at:e}, {at:e}",
+            "test {whole}, {whole}",
+            "jz 3f",
+            "2:",
+            "vmovdqu64 zmm4, [{mask} + {at}]",
+            "vpandq zmm5, zmm4, [{a} + {at}]",
+            "vpandq zmm6, zmm4, [{b} + {at}]",
+            "vpandq zmm7, zmm4, [{c} + {at}]",
+            "vpandq zmm4, zmm4, [{d} + {at}]",
+            "vpopcntq zmm5, zmm5",
+            "vpopcntq zmm6, zmm6",
+            "vpopcntq zmm7, zmm7",
+            "vpopcntq zmm4, zmm4",
+            "vpaddq zmm0, zmm0, zmm5",
+            "vpaddq zmm1, zmm1, zmm6",
+            "vpaddq zmm2, zmm2, zmm7",
+            "vpaddq zmm3, zmm3, zmm4",
+            "add {at}, 64",
+            "cmp {at}, {whole}",
+            "jb 2b",
+            "3:",
+            "test {rest:e}, {rest:e}",
+            "jz 4f",
+            "kmovw k1, {rest:e}",
+            "vmovdqu64 zmm4{{k1}}{{z}}, [{mask} + {at}]",
+            "vpandq zmm5{{k1}}{{z}}, zmm4, [{a} + {at}]",
+            "vpandq zmm6{{k1}}{{z}}, zmm4, [{b} + {at}]",
+            "vpandq zmm7{{k1}}{{z}}, zmm4, [{c} + {at}]",
+            "vpandq zmm4{{k1}}{{z}}, zmm4, [{d} + {at}]",
+            "vpopcntq zmm5, zmm5",
+            "vpopcntq zmm6, zmm6",
+            "vpopcntq zmm7, zmm7",
+            "vpopcntq zmm4, zmm4",
+            "vpaddq zmm0, zmm0, zmm5",
+            "vpaddq zmm1, zmm1, zmm6",
+            "vpaddq zmm2, zmm2, zmm7",
+            "vpaddq zmm3, zmm3, zmm4",
+            "4:",
+            // By pairs of words: (a, b, a, b, ...) and (c, d, c, d, ...); then halves and quarters of these.
+            "vpunpcklqdq zmm4, zmm0, zmm1",
+            "vpunpckhqdq zmm5, zmm0, zmm1",
+            "vpunpcklqdq zmm6, zmm2, zmm3",
+            "vpunpckhqdq zmm7, zmm2, zmm3",
+            "vpaddq zmm4, zmm4, zmm5",
+            "vpaddq zmm6, zmm6, zmm7",
+            "vextracti64x4 ymm5, zmm4, 1",
+            "vextracti64x4 ymm7, zmm6, 1",
+            "vpaddq ymm4, ymm4, ymm5",
+            "vpaddq ymm6, ymm6, ymm7",
+            "vperm2i128 ymm5, ymm4, ymm6, 0x20",
+            "vperm2i128 ymm7, ymm4, ymm6, 0x31",
+            "vpaddq ymm4, ymm5, ymm7",
+            "vmovdqu [{counts}], ymm4",
+            "vzeroupper",
+            mask = in(reg) mask,
+            a = in(reg) planes[0],
+            b = in(reg) planes[1],
+            c = in(reg) planes[2],
+            d = in(reg) planes[3],
+            whole = in(reg) whole,
+            rest = in(reg) rest,
+            counts = in(reg) counts.as_mut_ptr(),
+            at = out(reg) _,
+            out("zmm0") _, out("zmm1") _, out("zmm2") _, out("zmm3") _,
+            out("zmm4") _, out("zmm5") _, out("zmm6") _, out("zmm7") _, out("k1") _,
+            options(nostack),
+        );
+    }
+
+    /// Two planes, 16 words of each at a time; writes the first two counts.
+    unsafe fn count_two(mask: *const u64, planes: [*const u64; 2], words: usize, counts: &mut [u64; 4]) {
+        let (whole, rest) = parts(words);
+        asm!(
+            "vpxor xmm0, xmm0, xmm0",
+            "vpxor xmm1, xmm1, xmm1",
+            "xor {at:e}, {at:e}",
+            "test {whole}, {whole}",
+            "jz 3f",
+            "2:",
+            "vmovdqu64 zmm4, [{mask} + {at}]",
+            "vpandq zmm5, zmm4, [{a} + {at}]",
+            "vpandq zmm4, zmm4, [{b} + {at}]",
+            "vpopcntq zmm5, zmm5",
+            "vpopcntq zmm4, zmm4",
+            "vpaddq zmm0, zmm0, zmm5",
+            "vpaddq zmm1, zmm1, zmm4",
+            "add {at}, 64",
+            "cmp {at}, {whole}",
+            "jb 2b",
+            "3:",
+            "test {rest:e}, {rest:e}",
+            "jz 4f",
+            "kmovw k1, {rest:e}",
+            "vmovdqu64 zmm4{{k1}}{{z}}, [{mask} + {at}]",
+            "vpandq zmm5{{k1}}{{z}}, zmm4, [{a} + {at}]",
+            "vpandq zmm4{{k1}}{{z}}, zmm4, [{b} + {at}]",
+            "vpopcntq zmm5, zmm5",
+            "vpopcntq zmm4, zmm4",
+            "vpaddq zmm0, zmm0, zmm5",
+            "vpaddq zmm1, zmm1, zmm4",
+            "4:",
+            "vpunpcklqdq zmm4, zmm0, zmm1",
+            "vpunpckhqdq zmm5, zmm0, zmm1",
+            "vpaddq zmm4, zmm4, zmm5",
+            "vextracti64x4 ymm5, zmm4, 1",
+            "vpaddq ymm4, ymm4, ymm5",
+            "vextracti128 xmm5, ymm4, 1",
+            "vpaddq xmm4, xmm4, xmm5",
+            "vmovdqu [{counts}], xmm4",
+            "vzeroupper",
+            mask = in(reg) mask,
+            a = in(reg) planes[0],
+            b = in(reg) planes[1],
+            whole = in(reg) whole,
+            rest = in(reg) rest,
+            counts = in(reg) counts.as_mut_ptr(),
+            at = out(reg) _,
+            out("zmm0") _, out("zmm1") _, out("zmm4") _, out("zmm5") _, out("k1") _,
+            options(nostack),
+        );
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// All that this machine has.
+    fn all() -> Vec<Bits> {
+        match Kind::detect() {
+            Kind::Plain => vec![Bits(Kind::Plain)],
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx2 => vec![Bits(Kind::Plain), Bits(Kind::Avx2)],
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx512 => vec![Bits(Kind::Plain), Bits(Kind::Avx2), Bits(Kind::Avx512)],
+        }
+    }
+
     #[test]
     fn counts_are_those_of_the_bits_at_every_length() {
         let word = |i: u64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(i as u32);
-        for length in 0..200 {
+        let common = |a: &[u64], b: &[u64]| {
+            (0..64 * a.len()).filter(|i| a[i / 64] & b[i / 64] & 1 << (i % 64) != 0).count() as u32
+        };
+        for length in 0..150 {
             let a: Vec<u64> = (0..length).map(|i| word(i + 1)).collect();
-            let b: Vec<u64> = (0..length).map(|i| word(3 * i + 7) | word(i)).collect();
-            let want: u32 = (0..length as usize)
-                .map(|i| (0..64).filter(|bit| a[i] >> bit & 1 == 1 && b[i] >> bit & 1 == 1).count() as u32)
-                .sum();
-            let mut out = vec![0; length as usize];
-            assert_eq!(intersect(&a, &b, &mut out), want);
-            assert_eq!(count_common(&a, &b), want);
-            assert!(out.iter().zip(a.iter().zip(&b)).all(|(o, (a, b))| *o == a & b));
+            let planes: Vec<Vec<u64>> =
+                (0..6).map(|plane| (0..length).map(|i| word(3 * i + 7 + plane) | word(i)).collect()).collect();
+            let planes: Vec<&[u64]> = planes.iter().map(|plane| plane.as_slice()).collect();
+            let want: Vec<u32> = planes.iter().map(|plane| common(&a, plane)).collect();
+            for bits in all() {
+                let mut out = vec![0; length as usize];
+                assert_eq!(bits.intersect(&a, planes[0], &mut out), want[0], "{bits:?}");
+                assert!(out.iter().zip(a.iter().zip(planes[0])).all(|(o, (a, b))| *o == a & b), "{bits:?}");
+                for some in 0..=planes.len() {
+                    let mut counts = vec![0; some];
+                    bits.count_common(&a, &planes[..some], &mut counts);
+                    assert_eq!(counts, want[..some], "{bits:?}");
+                }
+            }
         }
     }
 }

@@ -29,7 +29,7 @@ struct Depth {
 }
 
 /// Where there is at most one combination for this many samples, all are numbered: empty strata cost less than finding them.
-const ALL: usize = 8;
+pub(super) const ALL: usize = 8;
 
 /// A table over all combinations is used to number them up to this size, or a few entries a sample.
 const SMALL: usize = 1 << 16;

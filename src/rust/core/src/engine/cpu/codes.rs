@@ -2,7 +2,8 @@
 
 use std::sync::Mutex;
 
-use super::numbers::{real, Numbers, SMALL};
+use super::numbers::{Numbers, SMALL};
+use super::simd;
 use crate::memory::{self, Use};
 use crate::pool::{Pool, Stop};
 use crate::Result;
@@ -22,14 +23,19 @@ pub struct Levels {
     pub missing: usize,
 }
 
+/// Up to so many values that could occur it is looked now and then whether all have.
+const FEW: usize = 64;
+
 /// Writes the codes of the columns, all of one length, to `codes`, column by column: the number, from 0, of each value among the
-/// different ones of its column in ascending order, and `i32::MIN` for missing ones. Returns the levels; none for a column with a
+/// different ones of its column in ascending order, and `i32::MIN` for missing ones. Integers of a column that is among `factors`
+/// are the numbers of levels, from 1, whether these occur or not. Returns the levels; none for a column with a
 /// fraction, an infinite value, or values too far apart, whose codes are left undefined.
 ///
 /// # Errors
 /// [`Error::Memory`](crate::Error), and what `look` returns, which is asked ten times a second whether to go on.
 pub fn codes(
     columns: &[Numbers],
+    factors: &[bool],
     codes: &mut [i32],
     pool: &Pool,
     look: &mut dyn FnMut() -> Result<()>,
@@ -42,22 +48,40 @@ pub fn codes(
     let work = |places: &mut Vec<i32>, column: usize, _: &Stop| {
         let Ok(mut slot) = slots[column].lock() else { return };
         let (codes, levels) = &mut *slot;
-        **levels = match columns[column] {
-            Numbers::Doubles(values) => code(values, |value| value, codes, places),
-            Numbers::Integers(values) => code(values, real, codes, places),
-        };
+        let factor = factors.get(column).copied().unwrap_or_default();
+        **levels = simd::run(Column { values: columns[column], factor, codes, places });
     };
     pool.run(columns.len(), n * columns.len() < SMALL, |_| n as f64, &mut |_| look(), work)?;
     drop(slots);
     Ok(found)
 }
 
-fn code<T: Copy>(values: &[T], real: impl Fn(T) -> f64, codes: &mut [i32], places: &mut Vec<i32>) -> Option<Levels> {
+/// A column to be coded.
+struct Column<'a> {
+    values: Numbers<'a>,
+    factor: bool,
+    codes: &'a mut [i32],
+    places: &'a mut Vec<i32>,
+}
+
+impl<S> simd::Task<S> for Column<'_> {
+    type Output = Option<Levels>;
+
+    #[inline(always)]
+    fn run(self, _: S) -> Self::Output {
+        match self.values {
+            Numbers::Doubles(values) => of_doubles(values, self.codes, self.places),
+            Numbers::Integers(values) => of_integers(values, self.factor, self.codes, self.places),
+        }
+    }
+}
+
+#[inline(always)]
+fn of_doubles(values: &[f64], codes: &mut [i32], places: &mut Vec<i32>) -> Option<Levels> {
     let (mut least, mut largest, mut missing) = (f64::INFINITY, f64::NEG_INFINITY, 0);
     for some in values.chunks(TOGETHER) {
         let mut whole = true;
         for &value in some {
-            let value = real(value);
             missing += usize::from(value.is_nan());
             whole &= value.is_nan() | (value.trunc() == value);
             least = if value < least { value } else { least };
@@ -75,27 +99,83 @@ fn code<T: Copy>(values: &[T], real: impl Fn(T) -> f64, codes: &mut [i32], place
     if !least.is_finite() || !largest.is_finite() || least.abs().max(largest.abs()) > 2f64.powi(53) {
         return None;
     }
+    let place = |value: f64| (value - least) as i32;
+    let width = place(largest) as usize + 1;
+    mark(places, width, values, |value| if value.is_nan() { None } else { Some(place(value) as usize) })?;
+    let levels = number(places, missing, |at| least + at as f64);
+    let all = levels.values.len() == width;
+    for (code, &value) in codes.iter_mut().zip(values) {
+        *code = match value.is_nan() {
+            true => i32::MIN,
+            false if all => place(value),
+            false => places[place(value) as usize],
+        };
+    }
+    Some(levels)
+}
+
+#[inline(always)]
+fn of_integers(values: &[i32], factor: bool, codes: &mut [i32], places: &mut Vec<i32>) -> Option<Levels> {
+    const NA: i32 = i32::MIN;
+    let (mut least, mut largest, mut missing) = (i32::MAX, NA, 0);
+    for some in values.chunks(TOGETHER) {
+        let mut lacking = 0;
+        for &value in some {
+            lacking += u32::from(value == NA);
+            least = least.min(if value == NA { i32::MAX } else { value });
+            largest = largest.max(value);
+        }
+        missing += lacking as usize;
+    }
+    if missing == values.len() {
+        codes.fill(NA);
+        return Some(Levels { values: Vec::new(), missing });
+    }
+    let place = |value: i32| value.wrapping_sub(least);
+    let width = i64::from(largest) - i64::from(least) + 1;
+    if width > WIDEST as i64 {
+        return None;
+    }
+    mark(places, width as usize, values, |value| if value == NA { None } else { Some(place(value) as usize) })?;
+    let levels = number(places, missing, |at| f64::from(least) + at as f64);
+    if factor || levels.values.len() == width as usize {
+        let first = if factor { 1 } else { least };
+        for (code, &value) in codes.iter_mut().zip(values) {
+            *code = if value == NA { NA } else { value.wrapping_sub(first) };
+        }
+    } else {
+        for (code, &value) in codes.iter_mut().zip(values) {
+            *code = if value == NA { NA } else { places[place(value) as usize] };
+        }
+    }
+    Some(levels)
+}
+
+/// Makes `places` 0 where a value occurs, -1 elsewhere; `None` where memory does not suffice, which is noted.
+#[inline(always)]
+fn mark<T: Copy>(places: &mut Vec<i32>, width: usize, values: &[T], place: impl Fn(T) -> Option<usize>) -> Option<()> {
     places.clear();
     if !memory::prepare(places, WIDEST as usize, Use::Codes) {
         return None;
     }
-    places.resize((largest - least) as usize + 1, -1);
-    for &value in values {
-        let value = real(value);
-        if !value.is_nan() {
-            places[(value - least) as usize] = 0;
+    places.resize(width, -1);
+    for some in values.chunks(TOGETHER) {
+        some.iter().filter_map(|&value| place(value)).for_each(|at| places[at] = 0);
+        if width <= FEW && places.iter().all(|&place| place == 0) {
+            break;
         }
     }
+    Some(())
+}
+
+/// Numbers the values that occur, by their places.
+fn number(places: &mut [i32], missing: usize, value: impl Fn(usize) -> f64) -> Levels {
     let mut levels = Levels { values: Vec::new(), missing };
     for (at, place) in places.iter_mut().enumerate().filter(|(_, place)| **place == 0) {
         *place = levels.values.len() as i32;
-        levels.values.push(least + at as f64);
+        levels.values.push(value(at));
     }
-    for (code, &value) in codes.iter_mut().zip(values) {
-        let value = real(value);
-        *code = if value.is_nan() { i32::MIN } else { places[(value - least) as usize] };
-    }
-    Some(levels)
+    levels
 }
 
 #[cfg(test)]
@@ -114,14 +194,19 @@ mod tests {
             Numbers::Doubles(&[0.0, 1.0, 70_000.0, 1.0, 1.0]),
             Numbers::Doubles(&[f64::NAN; 5]),
             Numbers::Doubles(&[1e300, 1e300, 1e300, 1e300, 1e300]),
+            Numbers::Integers(&integers),
+            Numbers::Integers(&[1, 5, 5, 3, 3]),
         ];
         for pool in [Pool::none(), Pool::new(3)] {
-            let mut coded = [7; 35];
-            let found = codes(&columns, &mut coded, &pool, &mut || Ok(())).unwrap();
+            let mut coded = [7; 45];
+            let factors = [false, false, false, false, false, false, false, true, true];
+            let found = codes(&columns, &factors, &mut coded, &pool, &mut || Ok(())).unwrap();
             assert_eq!(coded[..10], [1, 0, i32::MIN, 1, 2, 1, 1, 0, i32::MIN, 1]);
+            assert_eq!(coded[35..], [2, 2, 1, i32::MIN, 2, 0, 4, 4, 2, 2]);
             let levels = |values: &[f64], missing| Some(Levels { values: values.to_vec(), missing });
             assert_eq!(found[..3], [levels(&[-2.0, 5.0, 70.0], 1), levels(&[2.0, 3.0], 1), None]);
-            assert_eq!(found[3..], [None, None, levels(&[], 5), None]);
+            assert_eq!(found[3..7], [None, None, levels(&[], 5), None]);
+            assert_eq!(found[7..], [levels(&[2.0, 3.0], 1), levels(&[1.0, 3.0, 5.0], 0)]);
         }
     }
 }

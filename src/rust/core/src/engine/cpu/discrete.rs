@@ -3,9 +3,11 @@
 //! A p-value costs little beside its table, and still is computed only where it can matter: of the tests that do not
 //! separate a pair, only the largest p is asked for, and p falls with the statistic and rises with the degrees of freedom.
 
+use std::sync::OnceLock;
+
 use super::kernel::{Kernel, RowView, SideView, Signal};
 use crate::ci::chi_squared::upper_tail;
-use crate::ci::discrete::{Counter, Discrete, Margins, Way};
+use crate::ci::discrete::{Bound, Counter, Discrete, Joints, Margins, Table, Way};
 use crate::graph::{subsets, Adjacency};
 use crate::search::answer::Answer;
 use crate::search::level::Verdict;
@@ -14,23 +16,33 @@ use crate::search::level::Verdict;
 pub struct DiscreteKernel<'a> {
     test: Discrete<'a>,
     way: Way,
+    /// Made when first asked for.
+    bound: OnceLock<Option<Bound>>,
 }
 
 /// From this many samples times tests on, threads pay.
 const INLINE_SAMPLES: f64 = 1e6;
 
 /// Samples times tests in a shard, about.
-const SHARD_SAMPLES: f64 = 1e7;
+const SHARD_SAMPLES: f64 = 1e6;
 
 impl<'a> DiscreteKernel<'a> {
     /// The kernel of a test.
     pub fn new(test: Discrete<'a>) -> Self {
-        DiscreteKernel { test, way: Way::Quickest }
+        Self::counting(test, Way::Quickest)
     }
 
     /// The kernel of a test that counts in one way.
     pub fn counting(test: Discrete<'a>, way: Way) -> Self {
-        DiscreteKernel { test, way }
+        DiscreteKernel { test, way, bound: OnceLock::new() }
+    }
+
+    /// Whether p of the test with this table is surely smaller than the largest so far.
+    #[inline]
+    fn is_below(&self, largest: &Option<Largest>, x: usize, y: usize, s: &[u32], table: &Table) -> bool {
+        let Some(known) = largest.filter(|known| known.p <= 0.5) else { return false };
+        let Some(bound) = self.bound.get_or_init(|| Bound::new(&self.test)) else { return false };
+        bound.of(table).is_some_and(|least| known.is_above(least, self.test.full_df(x, y, s)))
     }
 
     /// Number of tests in a shard that suits the number of samples, for
@@ -43,7 +55,7 @@ impl<'a> DiscreteKernel<'a> {
 /// Working memory of one thread.
 #[derive(Default)]
 pub struct Scratch {
-    counter: Option<Counter>,
+    joints: Option<Joints>,
     margins: Margins,
     candidates: Vec<u32>,
     positions: Vec<u32>,
@@ -136,8 +148,8 @@ impl Kernel for DiscreteKernel<'_> {
     }
 
     fn row(&self, row: &RowView, scratch: &mut Scratch, signal: &Signal, out: &mut dyn FnMut(&Answer)) {
-        let Scratch { counter, margins, positions, set, lanes, counted, others, .. } = scratch;
-        let counter = counter.get_or_insert_with(|| Counter::new(self.way));
+        let Scratch { joints, margins, positions, set, lanes, counted, others, .. } = scratch;
+        let joints = joints.get_or_insert_with(|| Joints::new(self.way));
         let (test, x) = (&self.test, row.row as usize);
         let list = row.neighbours.list(x);
         let d = list.len();
@@ -182,8 +194,11 @@ impl Kernel for DiscreteKernel<'_> {
             }
             others.clear();
             others.extend(counted.iter().map(|&i| lanes[i].vertex));
-            counter.count(test.data(), row.row, set, others, &mut |at, table| {
+            joints.count(test.data(), row.row, set, others, &mut |at, table| {
                 let lane = &mut lanes[counted[at]];
+                if self.is_below(&lane.largest, x, lane.vertex as usize, set, table) {
+                    return;
+                }
                 let summary = test.summary(x, lane.vertex as usize, table, margins);
                 let (statistic, df, _) = test.before_p(x, lane.vertex as usize, set, &summary);
                 if let Some(p) = judge(&mut lane.largest, statistic, df, row.alpha, rank) {
@@ -211,8 +226,8 @@ impl Kernel for DiscreteKernel<'_> {
     }
 
     fn walk(&self, side: &SideView, scratch: &mut Scratch, signal: &Signal) -> Verdict {
-        let Scratch { counter, margins, candidates, positions, set, .. } = scratch;
-        let counter = counter.get_or_insert_with(|| Counter::new(self.way));
+        let Scratch { joints, margins, candidates, positions, set, .. } = scratch;
+        let joints = joints.get_or_insert_with(|| Joints::new(self.way));
         let (test, row, other) = (&self.test, side.side.row, side.side.other);
         let (x, y) = (row as usize, other as usize);
         side.side.candidates(side.neighbours, candidates);
@@ -230,7 +245,10 @@ impl Kernel for DiscreteKernel<'_> {
             if test.surely_too_few(x, y, set) {
                 separates = judge_too_few(&mut largest, side.alpha, rank);
             } else {
-                counter.count(test.data(), row, set, &[other], &mut |_, table| {
+                joints.count(test.data(), row, set, &[other], &mut |_, table| {
+                    if self.is_below(&largest, x, y, set, table) {
+                        return;
+                    }
                     let summary = test.summary(x, y, table, margins);
                     let (statistic, df, _) = test.before_p(x, y, set, &summary);
                     separates = judge(&mut largest, statistic, df, side.alpha, rank);
