@@ -144,6 +144,15 @@ impl Adjacency {
         self.row(x).iter().enumerate().flat_map(|(w, &word)| bits(w, word))
     }
 
+    /// Neighbours of `x` above it, in ascending order.
+    pub fn neighbours_above(&self, x: usize) -> impl Iterator<Item = u32> + '_ {
+        let first = x / 64;
+        self.row(x)[first..]
+            .iter()
+            .enumerate()
+            .flat_map(move |(i, &word)| bits(first + i, if i == 0 { word & (!0 << (x % 64) << 1) } else { word }))
+    }
+
     /// The `n`-th (from 0) of the neighbours of `x` that are neither neighbours of `y` nor `y` itself, ascending.
     pub fn nth_without(&self, x: usize, y: usize, n: u64) -> Option<u32> {
         let mut left = n;
