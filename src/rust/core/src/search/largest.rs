@@ -32,6 +32,11 @@ impl PairValues {
         Some(self.values[pairs.number(x, y)])
     }
 
+    /// The pairs (x, y) that level 0 left, as [`Adjacency::row`]; none before it has run.
+    pub fn row(&self, x: usize) -> Option<&[u64]> {
+        self.pairs.as_ref().map(|pairs| pairs.graph().row(x))
+    }
+
     /// The pairs that level 0 left, x < y, of rows x from `row` on, until there are `most`; then `row` is the next.
     pub(crate) fn pairs_from(&self, row: &mut usize, most: usize) -> Result<Vec<[u32; 2]>> {
         let mut listed = Vec::new();
@@ -82,7 +87,7 @@ impl PairValues {
 
 impl Largest<'_> {
     /// The same, borrowed.
-    pub(crate) fn again(&mut self) -> Largest<'_> {
+    pub fn again(&mut self) -> Largest<'_> {
         match self {
             Largest::Square(p_max) => Largest::Square(p_max),
             Largest::Left(left) => Largest::Left(left),
