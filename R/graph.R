@@ -10,7 +10,7 @@ most_listed <- 200000L
 
 # edges: a list of p sorted integer vectors, the j with i -> j. weights: NULL, or a list of vectors beside `edges`. symmetric: whether every
 # edge is there in both directions, with one weight; NULL where that is not known.
-graph_from_edges <- function(labels, edges, weights = NULL, one = 1L, symmetric = NULL) {
+graph_from_edges <- function(labels, edges, weights = NULL, one = 1L, symmetric = NULL, most = most_listed) {
   counts <- lengths(edges)
   if (sum(counts) == 0L) {
     return(methods::new("graphNEL", nodes = labels))
@@ -23,7 +23,7 @@ graph_from_edges <- function(labels, edges, weights = NULL, one = 1L, symmetric 
   weight <- if (is.null(weights)) rep.int(one, length(to)) else unlist(weights, use.names = FALSE)
   graph@edgeL <- structure(lapply(edges, function(to) list(edges = to)), names = unname(labels))
   graph@graphData$edgemode <- if (symmetric %||% is_symmetric(from, to, weight)) "undirected" else "directed"
-  if (length(to) > most_listed) {
+  if (length(to) > most) {
     other <- which(weight != one)
     from <- from[other]
     to <- to[other]
@@ -78,8 +78,9 @@ weights_of_graph <- function(graph, edges) {
   }
   from <- rep.int(seq_along(edges), lengths(edges))
   to <- unlist(edges, use.names = FALSE)
-  weight <- listed[match(paste(labels[from], labels[to], sep = "|"), names(data))]
-  weight[is.na(weight)] <- default
+  at <- match(paste(labels[from], labels[to], sep = "|"), names(data))
+  weight <- listed[at]
+  weight[is.na(at)] <- default
   if (!all(weight %in% 1)) unname(split(weight, factor(from, seq_along(edges))))
 }
 

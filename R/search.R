@@ -17,6 +17,8 @@ run_search <- function(test, labels, options, orient, threads, device, verbose, 
   })
   bar$close()
   found <- check_rust(found)
+  # Of the search alone, for inst/bench/large.R.
+  session$search_seconds <- found$seconds
   warn_too_few(found$too_few, test)
   call <- with_details(call, found$device, found$exact_tests, unlist(found$memory), found$valid_cpdag, orient)
   if (compact) {

@@ -1,5 +1,7 @@
 //! The functions that R calls. Each returns its value, or the error list of [`crate::failure`].
 
+use std::time::Instant;
+
 use extendr_api::prelude::*;
 use pcgpu_core::ci::gauss::{self, Gauss, Reading, Undefined};
 use pcgpu_core::engine::cpu::simd;
@@ -81,6 +83,7 @@ fn search(call: &Call, test: &Test, options: &List, orient: &Robj, object: &Robj
     };
     let mut memory = Vec::new();
     let callbacks = listener.callbacks.clone();
+    let began = Instant::now();
     let found = match (worker, test) {
         (Some(mut worker), _) => {
             let mut told = callbacks;
@@ -103,11 +106,16 @@ fn search(call: &Call, test: &Test, options: &List, orient: &Robj, object: &Robj
         (None, _) => Err(Error::Interrupted),
     };
     let mut found = found.map_err(|error| token.explain(error))?;
+    let seconds = began.elapsed().as_secs_f64();
     let too_few = match test {
         Test::Discrete(test) => test.too_few(&found.sepsets),
         _ => 0,
     };
     memory::check()?;
+    let gaps = match p_max {
+        None => Some(compact::gaps(token, &machine.pool, &found, &left, &options)?),
+        Some(_) => None,
+    };
     let pdag = match &orient {
         None => None,
         Some(orient) => Some(oriented(call, &found.graph, &mut found.sepsets, orient, Some(test), options.alpha)?),
@@ -115,10 +123,10 @@ fn search(call: &Call, test: &Test, options: &List, orient: &Robj, object: &Robj
     let mut result = match (&p_max, &pdag) {
         (Some(_), None) => skeleton_lists(token, &found.graph)?,
         (Some(_), Some(pdag)) => graph_lists(token, pdag)?,
-        (None, pdag) => compact::found(token, &machine.pool, &found, &left, pdag.as_ref(), &options)?,
+        (None, pdag) => compact::found(token, &machine.pool, &found, &left, pdag.as_ref())?,
     };
     match p_max {
-        None => result.extend(pdag.iter().flat_map(judged)),
+        None => result.extend(gaps.map(|gaps| ("gaps", gaps)).into_iter().chain(pdag.iter().flat_map(judged))),
         Some(p_max) => {
             output::fill_sepsets(token, object, &found.sepsets)?;
             result.push(("pMax", p_max));
@@ -128,6 +136,7 @@ fn search(call: &Call, test: &Test, options: &List, orient: &Robj, object: &Robj
     result.extend([
         ("n_edgetests", output::counts(&tests)),
         ("max_ord", Robj::from(max_order)),
+        ("seconds", Robj::from(seconds)),
         ("exact_tests", Robj::from(exact_tests as f64)),
         ("memory", output::named(memory.into_iter().map(|(name, bytes)| (name, Robj::from(bytes as f64))).collect())),
         ("too_few", Robj::from(too_few as f64)),

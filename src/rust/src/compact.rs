@@ -227,8 +227,8 @@ pub fn sets(
 }
 
 /// `list(start, to, p)` of the pairs x < y that are apart and have no separating set: gaps from the start, and what
-/// "stable.fast" removes at level 0 for want of a p-value.
-fn gaps(token: &Token, pool: &Pool, found: &Skeleton, left: &PairValues, options: &Options) -> Outcome<Robj> {
+/// "stable.fast" removes at level 0 for want of a p-value. To be asked before an orientation that adds separating sets.
+pub fn gaps(token: &Token, pool: &Pool, found: &Skeleton, left: &PairValues, options: &Options) -> Outcome<Robj> {
     let Skeleton { graph, sepsets, .. } = found;
     let apart = |x: usize| {
         let known = move |w: usize| graph.row(x)[w] | sepsets.empty_row(x)[w] | left.row(x).map_or(0, |row| row[w]);
@@ -258,20 +258,18 @@ fn gaps(token: &Token, pool: &Pool, found: &Skeleton, left: &PairValues, options
     Ok(named(vec![("start", start_vector(&starts)), ("to", to), ("p", values)]))
 }
 
-/// A search's result: `edges`, `sets` and `gaps`.
+/// A search's result but for `gaps`: `edges` and `sets`.
 pub fn found(
     token: &Token,
     pool: &Pool,
     found: &Skeleton,
     left: &PairValues,
     pdag: Option<&Pdag>,
-    options: &Options,
 ) -> Outcome<Vec<(&'static str, Robj)>> {
     let value = |x: usize, y: usize| left.get(x, y).unwrap_or(na());
     Ok(vec![
         ("edges", edges(token, pool, &found.graph, pdag, value)?),
         ("sets", sets(token, pool, &found.sepsets, |x, y| left.get(x, y))?),
-        ("gaps", gaps(token, pool, found, left, options)?),
     ])
 }
 
