@@ -18,7 +18,7 @@ rust_expand <- function(found, level0, object) .Call(wrap__rust_expand, found, l
 
 #' Whether C may be used as it is: ones on the diagonal, nothing beyond -1 and 1, symmetric, but for rounding and NA.
 #' @noRd
-rust_is_correlation <- function(c, p) .Call(wrap__rust_is_correlation, c, p)
+rust_is_correlation <- function(c, p, threads) .Call(wrap__rust_is_correlation, c, p, threads)
 
 #' The object with these slots put in place; it must be fresh.
 #' @noRd

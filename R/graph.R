@@ -18,10 +18,15 @@ graph_from_edges <- function(labels, edges, weights = NULL, one = 1L, symmetric 
   # Not new("graphNEL", nodes = labels), whose checks take longer than all that follows.
   graph <- methods::new("graphNEL")
   graph@nodes <- labels
+  graph@edgeL <- structure(lapply(edges, function(to) list(edges = to)), names = unname(labels))
+  graph@edgeData@defaults <- list(weight = one)
+  if (is.null(weights) && sum(counts) > most && !is.null(symmetric)) {
+    graph@graphData$edgemode <- if (symmetric) "undirected" else "directed"
+    return(graph)
+  }
   from <- rep.int(seq_along(edges), counts)
   to <- unlist(edges, use.names = FALSE)
   weight <- if (is.null(weights)) rep.int(one, length(to)) else unlist(weights, use.names = FALSE)
-  graph@edgeL <- structure(lapply(edges, function(to) list(edges = to)), names = unname(labels))
   graph@graphData$edgemode <- if (symmetric %||% is_symmetric(from, to, weight)) "undirected" else "directed"
   if (length(to) > most) {
     other <- which(weight != one)
@@ -35,7 +40,6 @@ graph_from_edges <- function(labels, edges, weights = NULL, one = 1L, symmetric 
     records <- lapply(values, function(value) list(weight = value))
     graph@edgeData@data <- structure(records[match(weight, values)], names = paste(labels[from], labels[to], sep = "|"))
   }
-  graph@edgeData@defaults <- list(weight = one)
   graph
 }
 

@@ -42,7 +42,7 @@ orient <- function(skel, u2pd = c("relaxed", "rand", "retry"),
       ), is = "missing, or `suffStat` or `alpha` is")
     }
     level <- check_alpha(alpha)
-    test <- ci_test(indepTest, suffStat, labels, level)
+    test <- ci_test(indepTest, suffStat, labels, level, threads)
   }
   if (if (compact) length(skel@edges$to) == 0L else sum(lengths(listed$edges)) == 0L) {
     return(if (compact) as_oriented(skel) else skel)

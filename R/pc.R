@@ -165,6 +165,6 @@ pc <- function(suffStat, indepTest, alpha, labels, p,
   verbose <- check_verbose(verbose)
   device <- check_device(device)
   compact <- wants_compact(result, length(labels))
-  test <- ci_test(indepTest, suffStat, labels, options$alpha)
+  test <- ci_test(indepTest, suffStat, labels, options$alpha, threads)
   run_search(test, labels, options, orient, threads, device, verbose, progress, call, compact)
 }

@@ -1,9 +1,9 @@
 # Which conditional independence tests run natively, and how any other R function is run.
 
 # The test as Rust wants it: list(kind = "gauss", C, n) or list(kind = "function", fun); and its `name`.
-# `alpha` is the significance level of the search.
-ci_test <- function(indepTest, suffStat, labels, alpha = NULL) {
-  test <- recognised_test(indepTest, suffStat, labels, alpha)
+# `alpha` is the significance level of the search; `threads` may check the arguments.
+ci_test <- function(indepTest, suffStat, labels, alpha = NULL, threads = 1L) {
+  test <- recognised_test(indepTest, suffStat, labels, alpha, threads)
   test$name <- test_name(indepTest)
   test
 }
@@ -17,7 +17,7 @@ test_name <- function(indepTest) {
   c(known[is_it], "")[1L]
 }
 
-recognised_test <- function(indepTest, suffStat, labels, alpha) {
+recognised_test <- function(indepTest, suffStat, labels, alpha, threads) {
   if (!is.function(indepTest)) {
     abort_argument("indepTest", indepTest, paste(
       "give a function(x, y, S, suffStat) that returns a p-value,",
@@ -25,7 +25,7 @@ recognised_test <- function(indepTest, suffStat, labels, alpha) {
     ))
   }
   if (is_gauss_test(indepTest)) {
-    suff <- check_suff_gauss(suffStat, labels)
+    suff <- check_suff_gauss(suffStat, labels, threads)
     return(list(kind = "gauss", C = suff$C, n = suff$n))
   }
   discrete <- discrete_test(indepTest)

@@ -7,7 +7,7 @@ use pcgpu_core::ci::gauss::{self, Gauss, Reading, Undefined};
 use pcgpu_core::engine::cpu::simd;
 use pcgpu_core::memory::{self, Use};
 use pcgpu_core::orient::ColliderRule;
-use pcgpu_core::pool::default_threads;
+use pcgpu_core::pool::{default_threads, Pool};
 use pcgpu_core::search::worker::WorkerTest;
 use pcgpu_core::search::{skeleton, skeleton_one_by_one, Largest, Method, PairValues, Skeleton};
 use pcgpu_core::Error;
@@ -233,10 +233,11 @@ fn rust_expand(found: Robj, level0: Robj, object: Robj) -> Robj {
 /// Whether C may be used as it is: ones on the diagonal, nothing beyond -1 and 1, symmetric, but for rounding and NA.
 /// @noRd
 #[extendr]
-fn rust_is_correlation(c: Robj, p: Robj) -> Robj {
+fn rust_is_correlation(c: Robj, p: Robj, threads: Robj) -> Robj {
     respond(|_| {
         let p = input::count(&p, "p", 1)?;
-        Ok(Robj::from(gauss::is_correlation(input::square(&c, p, "C")?)))
+        let pool = Pool::at_most(input::count(&threads, "threads", 1)?);
+        Ok(Robj::from(gauss::is_correlation(input::square(&c, p, "C")?, &pool)))
     })
 }
 

@@ -66,7 +66,9 @@ impl PairValues {
         if floor != 0.0 {
             self.values.fill(floor);
         }
-        for x in 0..options.p {
+        let has_untested =
+            |x: &usize| left.row(*x).iter().zip(tested.row(*x)).any(|(left, tested)| left & !tested != 0);
+        for x in (0..options.p).filter(has_untested) {
             let number = pairs.first_of(x);
             for (y, value) in pairs.larger(x).zip(&mut self.values[number..]) {
                 if !tested.has(x, y as usize) {
