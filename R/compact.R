@@ -16,10 +16,12 @@
 #'
 #' @slot call The call; [run_details()] reads what else it holds.
 #' @slot labels Names of the p variables.
-#' @slot n.edgetests,max.ord As in `pcAlgo`: the number of tests at each level, and the last level.
+#' @slot n.edgetests As in `pcAlgo`: the number of tests at each level.
+#' @slot max.ord As in `pcAlgo`: the last level.
 #' @slot type `"skeleton"` or `"CPDAG"`.
-#' @slot method,alpha,test Of the search: the order of visiting, the significance level, and the name of the test (`""` for one that is
-#'   not of this package).
+#' @slot method The order of visiting, `skel.method` of [pc()].
+#' @slot alpha The significance level.
+#' @slot test The name of the test, `""` for one that is not of this package.
 #' @slot extendable `FALSE` where `u2pd = "rand"` or `"retry"` found no DAG with the v-structures.
 #' @slot edges The edges between x < y, by x, then y: `list(start, to, mark, p)`. Those of x are the elements from `start[x] + 1` to
 #'   `start[x + 1]`: `to` is y, `p` the largest p-value of its tests (`-Inf`, or `-1` with `"stable.fast"`, where none was made), and `mark`

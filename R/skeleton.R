@@ -32,7 +32,7 @@ skeleton <- function(suffStat, indepTest, alpha, labels, p,
   threads <- resolve_threads(if (!missing(numCores)) numCores)
   verbose <- check_verbose(verbose)
   device <- check_device(device)
-  compact <- wants_compact(result, length(labels))
+  compact <- wants_compact(result, length(labels), parent.frame())
   test <- ci_test(indepTest, suffStat, labels, options$alpha, threads)
   run_search(test, labels, options, orient = NULL, threads, device, verbose, progress, call, compact)
 }

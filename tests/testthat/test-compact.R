@@ -154,6 +154,8 @@ test_that("\"auto\" goes by the number of variables alone, and others are refuse
   expect_true(pcgpu:::wants_compact(c("auto", "pcAlgo", "compact"), 20001))
   expect_false(pcgpu:::wants_compact("pcAlgo", 1e6))
   expect_true(pcgpu:::wants_compact("compact", 2))
+  expect_true(pcgpu:::wants_compact("auto", 20001, globalenv()))
+  if (requireNamespace("pcalg", quietly = TRUE)) expect_false(pcgpu:::wants_compact("auto", 20001, asNamespace("pcalg")))
   expect_error(small_fit(result = "dense"), "result", class = "pcgpu_error_argument")
 })
 

@@ -71,7 +71,6 @@ impl Ranked {
     }
 
     /// The number of the edge x - y, which must be one.
-    #[inline]
     pub fn number(&self, x: usize, y: usize) -> usize {
         let (low, high) = (x.min(y), x.max(y));
         (self.start[low] + self.place(low, high) as i64) as usize

@@ -43,7 +43,7 @@ impl<'a> Cells<'a> {
     }
 
     /// Raises the largest p-value of the pair.
-    #[inline]
+    #[inline(always)]
     pub fn raise(&self, x: usize, y: usize, p: f64) {
         let cell = &self.bits[match self.place {
             Place::Square(p) => x.max(y) * p + x.min(y),

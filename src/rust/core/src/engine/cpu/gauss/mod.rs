@@ -85,7 +85,7 @@ impl Kernel for GaussKernel<'_> {
         column: &mut [f64],
         _signal: &Signal,
     ) -> Result<(), (usize, &'static str)> {
-        self.fill_column(y, pairs, alpha, column, 0.0)
+        self.fill_column::<true>(y, pairs, alpha, column, 0.0)
     }
 
     fn settle_marginal(
@@ -98,7 +98,7 @@ impl Kernel for GaussKernel<'_> {
     ) -> Result<(), (usize, &'static str)> {
         let below = self.cutoff(0).independent_below;
         // Where nothing is dependent, pcalg may stop with an error.
-        self.fill_column(y, pairs, alpha, column, if below.is_finite() { below } else { 0.0 })
+        self.fill_column::<false>(y, pairs, alpha, column, if below.is_finite() { below } else { 0.0 })
     }
 
     fn row(&self, row: &RowView, scratch: &mut Scratch, signal: &Signal, out: &mut dyn FnMut(&Answer)) {
@@ -126,8 +126,9 @@ impl Kernel for GaussKernel<'_> {
 }
 
 impl<'a> GaussKernel<'a> {
-    /// [`Kernel::marginal`]; where the squared correlation is below `independent_below`, 1 is written in place of p.
-    fn fill_column(
+    /// [`Kernel::marginal`]. Where the p-values are not kept and the squared correlation is below `independent_below`, 1 is written
+    /// in place of p.
+    fn fill_column<const KEPT: bool>(
         &self,
         y: usize,
         pairs: &Adjacency,
@@ -161,7 +162,7 @@ impl<'a> GaussKernel<'a> {
                 let i = look.trailing_zeros() as usize;
                 look &= look - 1;
                 let r = correlations[i];
-                if r * r < independent_below {
+                if !KEPT && r * r < independent_below {
                     cells[i] = 1.0;
                     continue;
                 }
