@@ -99,9 +99,10 @@ note_after_pcalg <- function() {
 # pcalg's generic function for results says of one that is compact how to make it a pcAlgo.
 refuse_after_pcalg <- function() {
   theirs <- asNamespace("pcalg")
-  methods::setMethod("getGraph", "pcCompact", function(x) {
+  # While this package loads the class is not to be found by its name, and setMethod() would say so.
+  suppressMessages(methods::setMethod("getGraph", "pcCompact", function(x) {
     abort_argument("x", x, "pcalg wants an object of class pcAlgo: give as_pcalg(x), or as(x, \"graphNEL\") where the graph is enough.")
-  }, where = new.env(parent = theirs))
+  }, where = new.env(parent = theirs)))
 }
 
 after_pcalg <- function(...) {
