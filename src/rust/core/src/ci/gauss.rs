@@ -11,7 +11,6 @@ use ndarray::{Array2, ArrayView2};
 
 use super::{partial, CiTest};
 use crate::matrix;
-use crate::pool::Pool;
 use crate::{shown, Error, Result};
 
 /// Partial correlations are cut here (pcalg's `cut.at`).
@@ -97,10 +96,10 @@ pub(crate) const COLLINEAR: f64 = 1.0 - 1e-5;
 
 /// Whether a matrix, kept by column, can be a correlation matrix: square, its diagonal 1 and its entries between -1 and 1
 /// to 1e-8, symmetric to 1e-10. NaN passes where its mirror image is NaN too.
-pub fn is_correlation(c: ArrayView2<f64>, pool: &Pool) -> bool {
+///
+/// `each(tasks, work)` is to call `work(task)` for every task in `0..tasks`, on any threads.
+pub fn is_correlation(c: ArrayView2<f64>, each: impl FnOnce(usize, &(dyn Fn(usize) + Sync))) -> bool {
     const TILE: usize = 32;
-    // From so many variables on, several threads are quicker than one.
-    const LARGE: usize = 1000;
     let columns: Vec<&[f64]> = matrix::columns(c).collect();
     let p = columns.len();
     let on_diagonal = |a: &f64| (a - 1.0).abs() <= 1e-8 || a.is_nan();
@@ -136,11 +135,7 @@ pub fn is_correlation(c: ArrayView2<f64>, pool: &Pool) -> bool {
             good.store(false, Ordering::Relaxed);
         }
     };
-    if p < LARGE {
-        (0..tiles).for_each(run);
-    } else {
-        pool.each(tiles, run);
-    }
+    each(tiles, &run);
     good.into_inner()
 }
 
@@ -351,17 +346,21 @@ mod tests {
         assert!(smallest < 1e-299);
     }
 
+    fn one_by_one(tasks: usize, work: &(dyn Fn(usize) + Sync)) {
+        (0..tasks).for_each(work);
+    }
+
     #[test]
     fn what_is_no_correlation_matrix_is_seen() {
         let p = 70;
         let good = Array2::from_shape_fn((p, p).f(), |(x, y)| if x == y { 1.0 } else { 0.25 });
-        assert!(is_correlation(good.view(), &Pool::none()));
+        assert!(is_correlation(good.view(), one_by_one));
         let with = |changes: &[(usize, usize, f64)]| {
             let mut c = good.clone();
             for &(x, y, value) in changes {
                 c[[x, y]] = value;
             }
-            is_correlation(c.view(), &Pool::none())
+            is_correlation(c.view(), one_by_one)
         };
         assert!(with(&[(3, 66, f64::NAN), (66, 3, f64::NAN), (5, 5, f64::NAN)]));
         assert!(with(&[(3, 66, 0.25 + 1e-11)]));
