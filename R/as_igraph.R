@@ -10,12 +10,14 @@
 #' as_igraph(pc(suff_gauss(x), gaussCItest, alpha = 0.01, labels = colnames(x), numCores = 2))
 #' @export
 as_igraph <- function(x) {
-  listed <- edges_of(x)
+  listed <- if (is_compact(x)) c(list(labels = x@labels), compact_arcs(x)) else edges_of(x)
   need_package("igraph", "as_igraph() makes a graph of the package igraph")
   graph <- igraph::make_empty_graph(length(listed$labels), directed = TRUE)
   graph <- igraph::set_vertex_attr(graph, "name", value = listed$labels)
-  from <- rep.int(seq_along(listed$edges), lengths(listed$edges))
-  to <- as.integer(unlist(listed$edges, use.names = FALSE))
-  mark <- if (is.null(listed$weights)) rep.int(1, length(to)) else unlist(listed$weights)
-  igraph::add_edges(graph, rbind(from, to), attr = list(mark = mark))
+  if (!is_compact(x)) {
+    listed$from <- rep.int(seq_along(listed$edges), lengths(listed$edges))
+    listed$to <- as.integer(unlist(listed$edges, use.names = FALSE))
+    listed$mark <- if (is.null(listed$weights)) rep.int(1, length(listed$to)) else unlist(listed$weights)
+  }
+  igraph::add_edges(graph, rbind(listed$from, listed$to), attr = list(mark = listed$mark))
 }

@@ -1,4 +1,4 @@
-#' Make a saved result one of this session's
+#' Make a saved or compact result one of pcalg's class
 #'
 #' Results are of pcalg's class `pcAlgo` where pcalg is installed, and of a class of this package with the same name and slots where
 #' it is not. A result that was made without pcalg is pcalg's wherever it is read with pcalg. One that was made with pcalg asks R for
@@ -6,7 +6,12 @@
 #' one of pcalg's, as `new()` would: needed where neither package is attached, as R finds the class of a result that was made without
 #' pcalg by `library(pcgpu)` or `library(pcalg)`.
 #'
+#' A result of class [pcCompact][pcCompact-class] is given its p x p parts: 16 bytes for each cell. It does not hold the p-values
+#' of pairs that level 0 removed: with `suffStat` level 0 is run again for them, without it they are `NA` in `pMax`, with a warning of class
+#' `pcgpu_warning_level0`. `as(x, "pcAlgo")` is `as_pcalg(x)`.
+#'
 #' @param x A result of [pc()], [skeleton()] or [orient()], of pcalg's class or ours.
+#' @param suffStat,indepTest As in [p_value()].
 #' @return The result with the slots of `x`, of the class that this session has: pcalg's where pcalg is installed.
 #' @examples
 #' x <- matrix(rnorm(500), 100, 5)
@@ -15,11 +20,32 @@
 #' saveRDS(fit, file)
 #' as_pcalg(readRDS(file))
 #' @export
-as_pcalg <- function(x) {
+as_pcalg <- function(x, suffStat = NULL, indepTest = NULL) {
+  if (is_compact(x)) {
+    return(pcalg_of_compact(x, suffStat, indepTest))
+  }
   check_result(x)
   slots <- c(names(algo_slots), names(own_slots))
   values <- attributes(x)[slots]
   # Quoted, or the call in the slot `call` would be run.
   result <- do.call(methods::new, c(list(result_class()), values), quote = TRUE)
   if (has_pcalg()) result else without_package(result)
+}
+
+pcalg_of_compact <- function(x, suffStat, indepTest) {
+  p <- length(x@labels)
+  held <- length(x@edges$to) + length(x@gaps$to) + sum(!is.na(x@sets$p))
+  if (is.null(suffStat)) {
+    if (held < p * (p - 1) / 2) {
+      warn("level0", paste(
+        "the p-values of pairs that level 0 removed are not kept and are NA in `pMax`:",
+        "as_pcalg(x, suffStat = ) computes them."
+      ))
+    }
+    return(expanded(x))
+  }
+  level0 <- skeleton(suffStat, test_of(x, indepTest),
+    alpha = x@alpha, labels = x@labels, method = x@method, m.max = 0, progress = FALSE, result = "pcAlgo"
+  )
+  expanded(x, level0@pMax)
 }

@@ -1,11 +1,11 @@
 # The sufficient statistic of gaussCItest(), list(C = <correlation matrix>, n = <sample size>), checked before any
 # work: most of these mistakes would otherwise show as a wrong graph, not as an error.
 
-check_suff_gauss <- function(suffStat, labels) {
+check_suff_gauss <- function(suffStat, labels, threads = 1L) {
   check_suff_list(suffStat)
   C <- check_cor_matrix(suffStat$C, length(labels))
   check_matrix_names(C, labels, "suffStat$C")
-  check_cor_values(C)
+  check_cor_values(C, threads)
   n <- plain_integer64(suffStat$n, "suffStat$n")
   if (!is_number(n) || !is.finite(n) || n < 1) {
     abort_argument(
@@ -67,9 +67,9 @@ check_cor_matrix <- function(C, p) {
 }
 
 # NA is allowed, as in pcalg: a test that meets one has no p-value, and `NAdelete` says what then.
-check_cor_values <- function(C) {
+check_cor_values <- function(C, threads) {
   # One pass over the matrix says that all is well, nearly always; only otherwise is it worth finding out what is not.
-  if (isTRUE(rust_is_correlation(C, nrow(C)))) {
+  if (isTRUE(rust_is_correlation(C, nrow(C), as.integer(threads)))) {
     return(invisible())
   }
   d <- diag(C)

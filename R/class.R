@@ -96,9 +96,19 @@ note_after_pcalg <- function() {
   }, where = hidden)
 }
 
+# pcalg's generic function for results says of one that is compact how to make it a pcAlgo.
+refuse_after_pcalg <- function() {
+  theirs <- asNamespace("pcalg")
+  # While this package loads the class is not to be found by its name, and setMethod() would say so.
+  suppressMessages(methods::setMethod("getGraph", "pcCompact", function(x) {
+    abort_argument("x", x, "pcalg wants an object of class pcAlgo: give as_pcalg(x), or as(x, \"graphNEL\") where the graph is enough.")
+  }, where = new.env(parent = theirs)))
+}
+
 after_pcalg <- function(...) {
   plot_after_pcalg()
   note_after_pcalg()
+  refuse_after_pcalg()
 }
 
 # The package graph has an S4 method of plot() for graphs that asks for Rgraphviz, and pcalg brings it along. Where
@@ -143,7 +153,7 @@ fill_result <- function(result, graph, call, max_ord, n_edgetests, pMax) {
 # pcalg's adjacency matrix: m[i, j] is the mark at i of the edge from j to i, the transpose of as(graph, "matrix").
 adjacency_matrix <- function(x) t(methods::as(x@graph, "matrix"))
 
-# Is x a result, of whichever class? Reads no slot, so that objects of a class that is not defined here pass too.
+# Is x a pcAlgo, of whichever package? Reads no slot, so that objects of a class that is not defined here pass too.
 is_result <- function(x) {
   isS4(x) && "pcAlgo" %in% class(x) && all(c(names(algo_slots), names(own_slots)) %in% names(attributes(x)))
 }

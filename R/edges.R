@@ -1,5 +1,45 @@
+#' The edges of a result as a table
+#'
+#' A method of the generic function `edges()` of the package graph.
+#'
+#' @param object A result of [pc()], [skeleton()] or [orient()], of either class.
+#' @param which Not used.
+#' @return A data frame with one row an edge: `from` and `to`, names of variables; `kind`, `"-->"` (directed), `"---"` or `"<->"` (a conflict,
+#'   `solve.confl = TRUE` only); `p`, the largest p-value of its tests.
+#' @examples
+#' x <- cbind(a = sin(1:50), b = cos(1:50 * 2), c = sin(1:50) + cos(1:50 * 2) + sin(1:50 * 7) / 5)
+#' edges(pc(suff_gauss(x), gaussCItest, alpha = 0.05, labels = colnames(x), numCores = 1, result = "compact"))
+#' @name edges
+#' @aliases edges,pcCompact-method edges,pcAlgo-method
+#' @importFrom graph edges
+#' @export edges
+#' @exportMethod edges
+methods::setMethod("edges", "pcCompact", function(object, which) {
+  named_edges(compact_edges(object), object@labels)
+})
+
+named_edges <- function(table, labels) {
+  kind <- c(directed = "-->", undirected = "---", conflict = "<->")
+  data.frame(
+    from = labels[table$from], to = labels[table$to], kind = unname(kind[table$kind]), p = table$p, stringsAsFactors = FALSE
+  )
+}
+
+# The same of an object of class pcAlgo, by the smaller variable, then the larger.
+edges_of_pcalg <- function(x) {
+  listed <- edges_of(x)
+  table <- edge_table(listed$edges, listed$weights)
+  low <- pmin(table$from, table$to)
+  high <- pmax(table$from, table$to)
+  table$p <- attr(x, "pMax")[cbind(low, high)]
+  named_edges(table[order(low, high), ], listed$labels)
+}
+
 # Labels, neighbour lists and weights of whatever stands for a graph here.
 edges_of <- function(x) {
+  if (is_compact(x)) {
+    return(compact_lists(x))
+  }
   if (is_result(x)) {
     return(edges_of(attr(x, "graph")))
   }

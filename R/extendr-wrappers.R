@@ -1,4 +1,5 @@
-#' Skeleton, and orientation unless `orient` is NULL. `object` is a fresh result, whose slot `sepset` is filled.
+#' Skeleton, and orientation unless `orient` is NULL. `object` is a fresh result, whose slot `sepset` is filled; NULL for flat arrays
+#' of what was found.
 #' @noRd
 rust_search <- function(test, options, orient, engine, callbacks, object) .Call(wrap__rust_search, test, options, orient, engine, callbacks, object)
 
@@ -6,9 +7,18 @@ rust_search <- function(test, options, orient, engine, callbacks, object) .Call(
 #' @noRd
 rust_orient <- function(skeleton, orient, test, alpha, engine, callbacks) .Call(wrap__rust_orient, skeleton, orient, test, alpha, engine, callbacks)
 
+#' Orientation of a skeleton in flat arrays; see [`Flat`].
+#' @noRd
+rust_orient_compact <- function(skeleton, orient, test, alpha, engine, callbacks) .Call(wrap__rust_orient_compact, skeleton, orient, test, alpha, engine, callbacks)
+
+#' The p x p parts of pcalg's class, of a result in flat arrays: `pMax`, and the slot `sepset` of `object`, which is fresh.
+#' `level0`: the p-values of level 0 as a p x p matrix, or NULL where they are not known.
+#' @noRd
+rust_expand <- function(found, level0, object) .Call(wrap__rust_expand, found, level0, object)
+
 #' Whether C may be used as it is: ones on the diagonal, nothing beyond -1 and 1, symmetric, but for rounding and NA.
 #' @noRd
-rust_is_correlation <- function(c, p) .Call(wrap__rust_is_correlation, c, p)
+rust_is_correlation <- function(c, p, threads) .Call(wrap__rust_is_correlation, c, p, threads)
 
 #' The object with these slots put in place; it must be fresh.
 #' @noRd

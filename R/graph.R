@@ -4,8 +4,13 @@
 # to that, weights, order and all: a skeleton comes from a logical matrix (weight 1L), a CPDAG from a double one (1 or
 # 2), and a graph without edges from new("graphNEL", nodes).
 
-# edges: a list of p sorted integer vectors, the j with i -> j. weights: NULL, or a list of vectors beside `edges`.
-graph_from_edges <- function(labels, edges, weights = NULL, one = 1L) {
+# Up to so many arcs a graph lists the weight of each, as pcalg's do: beyond, those alone that differ from the default, which all of
+# graph's and pcalg's functions take for the others. The names of the others, two labels each, would take longer than a search.
+most_listed <- 200000L
+
+# edges: a list of p sorted integer vectors, the j with i -> j. weights: NULL, or a list of vectors beside `edges`. symmetric: whether every
+# edge is there in both directions, with one weight; NULL where that is not known.
+graph_from_edges <- function(labels, edges, weights = NULL, one = 1L, symmetric = NULL, most = most_listed) {
   counts <- lengths(edges)
   if (sum(counts) == 0L) {
     return(methods::new("graphNEL", nodes = labels))
@@ -13,17 +18,28 @@ graph_from_edges <- function(labels, edges, weights = NULL, one = 1L) {
   # Not new("graphNEL", nodes = labels), whose checks take longer than all that follows.
   graph <- methods::new("graphNEL")
   graph@nodes <- labels
+  graph@edgeL <- structure(lapply(edges, function(to) list(edges = to)), names = unname(labels))
+  graph@edgeData@defaults <- list(weight = one)
+  if (is.null(weights) && sum(counts) > most && !is.null(symmetric)) {
+    graph@graphData$edgemode <- if (symmetric) "undirected" else "directed"
+    return(graph)
+  }
   from <- rep.int(seq_along(edges), counts)
   to <- unlist(edges, use.names = FALSE)
   weight <- if (is.null(weights)) rep.int(one, length(to)) else unlist(weights, use.names = FALSE)
-  graph@edgeL <- structure(lapply(edges, function(to) list(edges = to)), names = unname(labels))
-  graph@graphData$edgemode <- if (is_symmetric(from, to, weight)) "undirected" else "directed"
-  # A few distinct records, repeated: R shares them, so that an edge costs one pointer.
-  values <- unique(weight)
-  records <- lapply(values, function(value) list(weight = value))
-  data <- structure(records[match(weight, values)], names = paste(labels[from], labels[to], sep = "|"))
-  graph@edgeData@data <- data
-  graph@edgeData@defaults <- list(weight = one)
+  graph@graphData$edgemode <- if (symmetric %||% is_symmetric(from, to, weight)) "undirected" else "directed"
+  if (length(to) > most) {
+    other <- which(weight != one)
+    from <- from[other]
+    to <- to[other]
+    weight <- weight[other]
+  }
+  if (length(to)) {
+    # A few distinct records, repeated: R shares them, so that an edge costs one pointer.
+    values <- unique(weight)
+    records <- lapply(values, function(value) list(weight = value))
+    graph@edgeData@data <- structure(records[match(weight, values)], names = paste(labels[from], labels[to], sep = "|"))
+  }
   graph
 }
 
@@ -51,20 +67,25 @@ edges_of_graph <- function(graph) {
   edges <- lapply(unname(graph@edgeL), function(node) as.integer(node$edges))
   unsorted <- which(vapply(edges, is.unsorted, NA))
   edges[unsorted] <- lapply(edges[unsorted], sort)
-  weights <- NULL
+  list(labels = labels, edges = edges, weights = weights_of_graph(graph, edges))
+}
+
+# The weights of a graph's arcs beside its neighbour lists `edges`; NULL when all are 1.
+weights_of_graph <- function(graph, edges) {
+  labels <- graph@nodes
+  data <- graph@edgeData@data
+  default <- as.double(graph@edgeData@defaults$weight %||% 1)
+  listed <- vapply(unname(data), function(record) as.double(record$weight %||% default), 0)
+  # All that are listed, and those that are not.
+  if (length(data) == 0L || sum(lengths(edges)) == 0L || default %in% 1 && all(listed %in% 1)) {
+    return(NULL)
+  }
   from <- rep.int(seq_along(edges), lengths(edges))
   to <- unlist(edges, use.names = FALSE)
-  data <- graph@edgeData@data
-  if (length(data) && length(to)) {
-    key <- paste(labels[from], labels[to], sep = "|")
-    default <- graph@edgeData@defaults$weight %||% 1
-    weight <- vapply(data[key], function(record) as.double(record$weight %||% default), 0, USE.NAMES = FALSE)
-    if (!all(weight %in% 1)) {
-      weights <- split(weight, factor(from, seq_along(edges)))
-      names(weights) <- NULL
-    }
-  }
-  list(labels = labels, edges = edges, weights = weights)
+  at <- match(paste(labels[from], labels[to], sep = "|"), names(data))
+  weight <- listed[at]
+  weight[is.na(at)] <- default
+  if (!all(weight %in% 1)) unname(split(weight, factor(from, seq_along(edges))))
 }
 
 # One row a pair of adjacent nodes: from, to and kind, "directed", "undirected" or "conflict" (pcalg's mark 2).

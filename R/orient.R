@@ -4,7 +4,7 @@
 #' from a file. `pc()` is `skeleton()` followed by `orient()`.
 #'
 #' @inheritParams pc
-#' @param skel An object of class `pcAlgo` with an undirected graph and its separating sets.
+#' @param skel An object of class `pcAlgo` with an undirected graph and its separating sets, or a [pcCompact][pcCompact-class].
 #' @param suffStat,indepTest,alpha As in [pc()]. Only needed with `conservative` or `maj.rule`, which make further
 #'   tests: give what made the skeleton.
 #' @param device As in [pc()]. Only the tests of `conservative` and `maj.rule` can run on a GPU.
@@ -23,13 +23,14 @@
 orient <- function(skel, u2pd = c("relaxed", "rand", "retry"),
                    conservative = FALSE, maj.rule = FALSE, solve.confl = FALSE,
                    suffStat, indepTest, alpha, numCores, verbose = FALSE, device = "auto") {
-  check_result(skel, "skel")
+  compact <- is_compact(skel)
+  if (!compact) check_result(skel, "skel")
   orient <- check_orientation(u2pd, conservative, maj.rule, solve.confl)
   threads <- resolve_threads(if (!missing(numCores)) numCores)
   verbose <- check_verbose(verbose)
   device <- check_device(device)
-  listed <- check_undirected(skel@graph)
-  labels <- listed$labels
+  listed <- if (!compact) check_undirected(skel@graph)
+  labels <- if (compact) compact_labels(skel) else listed$labels
   p <- length(labels)
   test <- NULL
   level <- NULL
@@ -41,29 +42,56 @@ orient <- function(skel, u2pd = c("relaxed", "rand", "retry"),
       ), is = "missing, or `suffStat` or `alpha` is")
     }
     level <- check_alpha(alpha)
-    test <- ci_test(indepTest, suffStat, labels, level)
+    test <- ci_test(indepTest, suffStat, labels, level, threads)
   }
-  if (sum(lengths(listed$edges)) == 0L) {
-    return(skel)
+  if (if (compact) length(skel@edges$to) == 0L else sum(lengths(listed$edges)) == 0L) {
+    return(if (compact) as_oriented(skel) else skel)
   }
   callbacks <- c(
     list(permutation = function(k) sample.int(k)), printers(verbose, "stable", test$kind %||% "none", p)["event"]
   )
-  sepset <- check_sepset(skel@sepset, p)
+  sepset <- if (!compact) check_sepset(skel@sepset, p)
   # The standard rule makes no tests, and so has nothing for a GPU to do.
   device <- if (is.null(test)) new_device("cpu") else choose_device(device, test$kind, "stable", gpu_pays(test, p))
   found <- on_device(device, threads, function(engine) {
-    skeleton <- list(p = p, edges = listed$edges, sepset = sepset)
-    rust_orient(skeleton, orient, test, level %||% 0.5, engine, callbacks)
+    if (compact) {
+      rust_orient_compact(flat_parts(skel), orient, test, level %||% 0.5, engine, callbacks)
+    } else {
+      skeleton <- list(p = p, edges = listed$edges, sepset = sepset)
+      rust_orient(skeleton, orient, test, level %||% 0.5, engine, callbacks)
+    }
   })
   found <- check_rust(found)
-  skel@graph <- result_graph(labels, found, oriented = TRUE)
-  if (orient$rule != "standard") {
-    skel@sepset <- found$sepset
+  if (compact) {
+    skel <- as_oriented(skel, found)
+  } else {
+    skel@graph <- result_graph(labels, found, oriented = TRUE)
+    if (orient$rule != "standard") {
+      skel@sepset <- found$sepset
+    }
   }
   attr(skel@call, "pcgpu") <- utils::modifyList(
     attr(skel@call, "pcgpu") %||% list(version = package_version()), validity(found$valid_cpdag, orient)
   )
+  skel
+}
+
+# The labels of a compact skeleton.
+compact_labels <- function(skel) {
+  if (any(skel@edges$mark != 1L)) {
+    abort_argument("skel", skel, "give the result of skeleton(), whose edges have no direction yet.",
+      is = "a graph with directed edges"
+    )
+  }
+  skel@labels
+}
+
+# A compact skeleton oriented as Rust found.
+as_oriented <- function(skel, found = list()) {
+  skel@type <- "CPDAG"
+  skel@extendable <- !isFALSE(found$extendable)
+  skel@edges$mark <- found$mark %||% skel@edges$mark
+  skel@sets <- found$sets %||% skel@sets
   skel
 }
 

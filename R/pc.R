@@ -16,7 +16,8 @@
 #' # Differences from pcalg
 #'
 #' Arguments:
-#' - `device` and `progress` are ours. They come after pcalg's arguments.
+#' - `device`, `progress` and `result` are ours. They come after pcalg's arguments.
+#' - Of more than 20,000 variables the result is of another class, [pcCompact][pcCompact-class], unless `result = "pcAlgo"`.
 #' - `numCores` left out means all cores (one in a forked process); in pcalg it means one. It works with every `skel.method`, without
 #'   pcalg's warning. `options(pcgpu.threads = )` and the environment variable `PCGPU_NUM_THREADS` set another default.
 #' - These are errors here, before any work, where pcalg computes something from them: a `suffStat$C` that is a covariance matrix,
@@ -100,7 +101,11 @@
 #'   - a [cuda_device()], which also chooses how.
 #' @param progress Show a progress bar for each level (by the package cli when it is installed)? `NULL` means
 #'   `getOption("pcgpu.progress")` and, where that is not set, yes in interactive sessions outside knitr and testthat.
-#' @return An object of pcalg's S4 class `pcAlgo` (of a class with that name and those slots when pcalg is not
+#' @param result The class of the result, see below: `"pcAlgo"`, pcalg's, with 16 bytes for each cell of a p x p matrix; `"compact"`,
+#'   [pcCompact][pcCompact-class], which holds what was found; `"auto"` (the default), `"pcAlgo"` up to 20,000 variables and
+#'   `"compact"` beyond, on any machine. Where memory does not suffice for a `pcAlgo`, the error, of class `pcgpu_error_memory`,
+#'   says so.
+#' @return With `result = "compact"`, and of more than 20,000 variables, an object of class [pcCompact][pcCompact-class]. Else an object of pcalg's S4 class `pcAlgo` (of a class with that name and those slots when pcalg is not
 #'   installed), with slots
 #'   - `graph`: a [graph::graphNEL-class] of p nodes. An edge i -> j alone is directed, edges in both directions are
 #'     undirected, and both with weight 2 are a conflict (`solve.confl = TRUE` only).
@@ -112,6 +117,8 @@
 #'   - `max.ord`: the last level, the size of its conditioning sets.
 #'   - `call`: the call. The slots `n` and `zMin` are empty, as in pcalg.
 #'
+#'   Of more than 100,000 edges the graph lists only weights that are not 1, the default. Of either class, [edges()][edges] is a table of
+#'   the edges, [sepset()] and [p_value()] tell of a pair,
 #'   `as(fit, "amat")` is its adjacency matrix in pcalg's coding, [run_details()] tells where it was computed,
 #'   [as_igraph()] converts it, [plot_cpdag()] draws it.
 #' @references
@@ -146,7 +153,8 @@ pc <- function(suffStat, indepTest, alpha, labels, p,
                u2pd = c("relaxed", "rand", "retry"),
                skel.method = c("stable", "original", "stable.fast"),
                conservative = FALSE, maj.rule = FALSE, solve.confl = FALSE,
-               numCores, verbose = FALSE, device = "auto", progress = NULL) {
+               numCores, verbose = FALSE, device = "auto", progress = NULL,
+               result = c("auto", "pcAlgo", "compact")) {
   call <- match.call()
   labels <- check_labels(labels, p, !missing(labels), !missing(p), tell = TRUE)
   check_search_given(missing(suffStat), missing(indepTest), missing(alpha))
@@ -156,6 +164,7 @@ pc <- function(suffStat, indepTest, alpha, labels, p,
   threads <- resolve_threads(if (!missing(numCores)) numCores)
   verbose <- check_verbose(verbose)
   device <- check_device(device)
-  test <- ci_test(indepTest, suffStat, labels, options$alpha)
-  run_search(test, labels, options, orient, threads, device, verbose, progress, call)
+  compact <- wants_compact(result, length(labels), parent.frame())
+  test <- ci_test(indepTest, suffStat, labels, options$alpha, threads)
+  run_search(test, labels, options, orient, threads, device, verbose, progress, call, compact)
 }

@@ -23,6 +23,7 @@
 #' |:--|:--|:--|
 #' | `argument` | an argument is wrong | see the message |
 #' | `test` | `indepTest`, an R function, failed | mend that function |
+#' | `level0` | [p_value()] of a pair that level 0 removed, of a compact result | give `suffStat` |
 #' | `overflow` | a pair has more than 2^63 tests | smaller `m.max` or `alpha` |
 #' | `numeric` | a test has no p-value | see the message |
 #' | `memory` | R can get too little memory | see the message |
@@ -40,7 +41,7 @@
 #' | `device_failed` | the GPU or its driver failed | call again, or restart R |
 #'
 #' `argument` has the fields `argument`, `value` and `mend`; `test` has `x`, `y`, `S` (the test that failed) and `parent` (the original condition, whose
-#' classes it has, too); `numeric` has `x`, `y`, `S`; `overflow` has `x`, `y`, `level` and `candidates`; `memory` has `bytes` (wanted), `available` (what R can get; `NULL`
+#' classes it has, too); `level0` has `a` and `b`; `numeric` has `x`, `y`, `S`; `overflow` has `x`, `y`, `level` and `candidates`; `memory` has `bytes` (wanted), `available` (what R can get; `NULL`
 #' where that is not known), `what` and `mend`; `package` has `package`; each error
 #' of a GPU has the class `pcgpu_error_device` too, and the fields `what` and `mend`. After any error the next call works.
 #'
@@ -49,6 +50,7 @@
 #' | | when | what to do |
 #' |:--|:--|:--|
 #' | `names` | `labels` are not the names of the data | give those, or `unname()` the data |
+#' | `level0` | [as_pcalg()] does not know p-values of level 0 | give `suffStat` |
 #' | `alpha` | `alpha` is not between 0 and 1 | a level such as 0.01 |
 #' | `constant` | a column is constant | drop it |
 #' | `pairwise` | pairwise correlations are not definite | `use = "complete.obs"` |

@@ -7,7 +7,7 @@
 #' The layout of the engines `"igraph"` and `"base"` is this package's own (stress majorisation of each connected
 #' component); it is the same every time, and draws no random number.
 #'
-#' @param x A result of [pc()], [skeleton()] or [orient()], of pcalg's class or ours; or a [graph::graphNEL-class]; or
+#' @param x A result of [pc()], [skeleton()] or [orient()], of pcalg's class or one of ours; or a [graph::graphNEL-class]; or
 #'   an adjacency matrix, as `as(x@graph, "matrix")` has it (`[i, j]` not zero for an edge from i to j) or as
 #'   `as(x, "amat")` has it.
 #' @param engine `"auto"` takes Rgraphviz if it is installed, else igraph, else base graphics. An engine asked for by
@@ -55,7 +55,7 @@ plot_cpdag <- function(x, engine = c("auto", "Rgraphviz", "igraph", "base"), mai
     there <- vapply(c("Rgraphviz", "igraph"), requireNamespace, NA, quietly = TRUE)
     engine <- c(c("Rgraphviz", "igraph")[there], "base")[1L]
   }
-  note <- if (is_result(x)) validity_note(x)
+  note <- if (is_result(x) || is_compact(x)) validity_note(x)
   if (engine == "Rgraphviz" && !is.null(note)) tell("cpdag", note)
   switch(engine,
     Rgraphviz = draw_rgraphviz(x, listed, main, ...),

@@ -1,7 +1,7 @@
 # print(), show() and summary() of a result, in pcalg's format, so that scripts that read the output go on working.
 
 print_head <- function(x) {
-  cat("Object of class 'pcAlgo', from Call:\n", paste(deparse(x@call), collapse = "\n"), sep = "")
+  cat("Object of class '", class(x), "', from Call:\n", paste(deparse(x@call), collapse = "\n"), sep = "")
 }
 
 print_matrix <- function(x, zero.print = ".", ...) {
@@ -18,13 +18,26 @@ print_result <- function(x, amat = FALSE, zero.print = ".", ...) {
   listed <- edges_of_graph(x@graph)
   directed <- sum(edge_table(listed$edges, listed$weights)$kind == "directed")
   # pcalg counts a pair in conflict as undirected.
-  undirected <- (sum(lengths(listed$edges)) - directed) / 2
-  cat("Number of undirected edges: ", undirected, "\n")
-  cat("Number of directed edges:   ", directed, "\n")
-  cat("Total number of edges:      ", directed + undirected, "\n")
+  print_edges((sum(lengths(listed$edges)) - directed) / 2, directed)
   print_note(x)
   invisible(x)
 }
+
+print_edges <- function(undirected, directed) {
+  cat("Number of undirected edges: ", undirected, "\n")
+  cat("Number of directed edges:   ", directed, "\n")
+  cat("Total number of edges:      ", directed + undirected, "\n")
+}
+
+print_compact <- function(x) {
+  print_head(x)
+  cat("\n")
+  directed <- sum(x@edges$mark == 2L | x@edges$mark == 3L)
+  print_edges(length(x@edges$to) - directed, directed)
+  print_note(x)
+}
+
+methods::setMethod("show", "pcCompact", function(object) print_compact(object))
 
 print_note <- function(x) {
   note <- validity_note(x)
@@ -44,7 +57,7 @@ print_amat <- function(x, zero.print = ".", ...) {
 #' where pcalg is attached, pcalg's own methods come first: they print the same and draw by Rgraphviz. Where Rgraphviz is
 #' not installed, pcalg's `plot()` would stop, and [plot_cpdag()] takes its place.
 #'
-#' @param object,x An object of class `pcAlgo`, from this package or from pcalg. One that was made with pcalg installed
+#' @param object,x An object of class `pcAlgo`, from this package or from pcalg, or of class [pcCompact][pcCompact-class]. A `pcAlgo` that was made with pcalg installed
 #'   and read where it is not can be drawn by [plot_cpdag()] and converted by [as_igraph()]; R's own mechanism asks for
 #'   pcalg before it lets a method see it.
 #' @param amat Print the adjacency matrix too? It is the matrix `as(x@graph, "matrix")`, whose entry `[i, j]` is not
@@ -64,6 +77,16 @@ print_amat <- function(x, zero.print = ".", ...) {
 #' @name pcAlgo-methods
 #' @exportS3Method summary pcAlgo
 summary.pcAlgo <- function(object, amat = TRUE, zero.print = ".", ...) {
+  neighbours <- lengths(lapply(object@graph@edgeL, function(node) node$edges))
+  print_summary(object, unname(neighbours))
+  if (amat) {
+    print_matrix(object, zero.print = zero.print)
+  }
+  invisible(object)
+}
+
+# `neighbours`: of each node, the number of the edges that leave it.
+print_summary <- function(object, neighbours) {
   print_head(object)
   cat("\n\nNmb. edgetests during skeleton estimation:\n")
   cat("===========================================\n")
@@ -71,8 +94,6 @@ summary.pcAlgo <- function(object, amat = TRUE, zero.print = ".", ...) {
     "Max. order of algorithm: ", object@max.ord,
     "\nNumber of edgetests from m = 0 up to m =", object@max.ord, ": ", object@n.edgetests
   )
-  neighbours <- lengths(lapply(object@graph@edgeL, function(node) node$edges))
-  names(neighbours) <- NULL
   cat("\n\nGraphical properties of skeleton:\n")
   cat("=================================\n")
   cat(
@@ -80,9 +101,14 @@ summary.pcAlgo <- function(object, amat = TRUE, zero.print = ".", ...) {
     "\nAvg. number of neighbours: ", mean(neighbours), "\n"
   )
   print_note(object)
-  if (amat) {
-    print_matrix(object, zero.print = zero.print)
-  }
+}
+
+#' @rdname pcAlgo-methods
+#' @exportS3Method summary pcCompact
+summary.pcCompact <- function(object, ...) {
+  mark <- as.integer(object@edges$mark)
+  from <- row_numbers(object@edges)
+  print_summary(object, tabulate(c(from[mark != 3L], object@edges$to[mark != 2L]), length(object@labels)))
   invisible(object)
 }
 
@@ -92,3 +118,7 @@ plot.pcAlgo <- function(x, y, ...) {
   plot_cpdag(x, ...)
   invisible(x)
 }
+
+#' @rdname pcAlgo-methods
+#' @exportS3Method plot pcCompact
+plot.pcCompact <- plot.pcAlgo

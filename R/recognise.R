@@ -1,8 +1,23 @@
 # Which conditional independence tests run natively, and how any other R function is run.
 
-# The test as Rust wants it: list(kind = "gauss", C, n) or list(kind = "function", fun).
-# `alpha` is the significance level of the search.
-ci_test <- function(indepTest, suffStat, labels, alpha = NULL) {
+# The test as Rust wants it: list(kind = "gauss", C, n) or list(kind = "function", fun); and its `name`.
+# `alpha` is the significance level of the search; `threads` may check the arguments.
+ci_test <- function(indepTest, suffStat, labels, alpha = NULL, threads = 1L) {
+  test <- recognised_test(indepTest, suffStat, labels, alpha, threads)
+  test$name <- test_name(indepTest)
+  test
+}
+
+# Of this package's tests, and pcalg's of the same name; "" for any other function.
+test_name <- function(indepTest) {
+  known <- c("gaussCItest", "disCItest", "binCItest", "chi2CItest", "cmiKnnCItest", "mixedCItest")
+  is_it <- vapply(known, function(name) {
+    identical(indepTest, get(name)) || name %in% replaced_in_pcalg && is_pcalgs(indepTest, name)
+  }, NA)
+  c(known[is_it], "")[1L]
+}
+
+recognised_test <- function(indepTest, suffStat, labels, alpha, threads) {
   if (!is.function(indepTest)) {
     abort_argument("indepTest", indepTest, paste(
       "give a function(x, y, S, suffStat) that returns a p-value,",
@@ -10,7 +25,7 @@ ci_test <- function(indepTest, suffStat, labels, alpha = NULL) {
     ))
   }
   if (is_gauss_test(indepTest)) {
-    suff <- check_suff_gauss(suffStat, labels)
+    suff <- check_suff_gauss(suffStat, labels, threads)
     return(list(kind = "gauss", C = suff$C, n = suff$n))
   }
   discrete <- discrete_test(indepTest)
@@ -58,7 +73,7 @@ r_test <- function(indepTest, suffStat) {
     withCallingHandlers(
       {
         value <- indepTest(x, y, S, suffStat)
-        p_value(value)
+        test_value(value)
       },
       error = function(e) raise_test_error(e, x, y, S)
     )
@@ -67,7 +82,7 @@ r_test <- function(indepTest, suffStat) {
 }
 
 # What a test returned, as a number. pcalg takes whatever compares with alpha, a difftime and a number as text among it.
-p_value <- function(value) {
+test_value <- function(value) {
   number <- if (length(value) != 1L) {
     NULL
   } else if (is.numeric(value) || is.logical(value) || inherits(value, "difftime")) {

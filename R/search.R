@@ -1,13 +1,14 @@
-# What pc() and skeleton() share: arguments checked -> one call of Rust -> a pcAlgo object.
+# What pc() and skeleton() share: arguments checked -> one call of Rust -> a result.
 
-# orient: NULL for the skeleton alone, or what check_orientation() made. `call` is the user's call for the slot.
-run_search <- function(test, labels, options, orient, threads, device, verbose, progress, call) {
+# orient: NULL for the skeleton alone, or what check_orientation() made. `call` is the user's call for the slot. `compact`: see
+# wants_compact().
+run_search <- function(test, labels, options, orient, threads, device, verbose, progress, call, compact) {
   device <- choose_device(device, test$kind, options$method, gpu_pays(test, options$p))
   bar <- progress_reporter(progress)
   on.exit(bar$close())
   result <- NULL
   found <- on_device(device, threads, function(engine) {
-    result <<- empty_result()
+    result <<- if (!compact) empty_result()
     callbacks <- c(
       list(progress = bar$report, permutation = function(k) sample.int(k)),
       printers(verbose, options$method, test$kind, options$p)
@@ -16,16 +17,30 @@ run_search <- function(test, labels, options, orient, threads, device, verbose, 
   })
   bar$close()
   found <- check_rust(found)
+  # Of the search alone, for inst/bench/large.R.
+  session$search_seconds <- found$seconds
   warn_too_few(found$too_few, test)
+  call <- with_details(call, found$device, found$exact_tests, unlist(found$memory), found$valid_cpdag, orient)
+  if (compact) {
+    return(compact_result(labels, found, call, test, options, oriented = !is.null(orient)))
+  }
   fill_result(result,
     graph = result_graph(labels, found, oriented = !is.null(orient)),
-    call = with_details(
-      call, found$device, found$exact_tests, unlist(found$memory), found$valid_cpdag, orient
-    ),
+    call = call,
     max_ord = found$max_ord,
     n_edgetests = edge_tests(found$n_edgetests, options$method),
     pMax = found$pMax
   )
+}
+
+# Up to so many variables result = "auto" is pcalg's class: see ?pc.
+most_dense <- 20000L
+
+# Is the result one of class pcCompact? `caller`: the frame that asks for it. pcalg's own functions, see use_in_pcalg(), take none.
+wants_compact <- function(result, p, caller = NULL) {
+  result <- check_choice(result, c("auto", "pcAlgo", "compact"), "result")
+  by_pcalg <- isNamespaceLoaded("pcalg") && !is.null(caller) && identical(topenv(caller), asNamespace("pcalg"))
+  result == "compact" || result == "auto" && p > most_dense && !by_pcalg
 }
 
 # The arguments without a default.
@@ -63,10 +78,10 @@ edge_tests <- function(counts, method) {
 # u2pd = "rand" or "retry" found no DAG with the v-structures.
 result_graph <- function(labels, found, oriented) {
   if (!oriented || sum(lengths(found$edges)) == 0L) {
-    return(graph_from_edges(labels, found$edges))
+    return(graph_from_edges(labels, found$edges, symmetric = TRUE))
   }
   if (isFALSE(found$extendable)) {
     return(graph_without_weights(labels, found$edges))
   }
-  graph_from_edges(labels, found$edges, found$marks, one = 1)
+  graph_from_edges(labels, found$edges, found$marks, one = 1, symmetric = found$counts$directed == 0)
 }

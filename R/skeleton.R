@@ -7,7 +7,7 @@
 #' @inheritSection pc Tests of conditional independence
 #' @inheritParams pc
 #' @param method As `skel.method` in [pc()].
-#' @return An object of class `pcAlgo` as [pc()] returns it, whose `graph` is undirected.
+#' @return An object of class `pcAlgo` or [pcCompact][pcCompact-class] as [pc()] returns it, whose graph is undirected.
 #' @inherit pc references
 #' @seealso [orient()] to orient the edges, [pc()] to do both at once.
 #' @examples
@@ -22,7 +22,8 @@
 skeleton <- function(suffStat, indepTest, alpha, labels, p,
                      method = c("stable", "original", "stable.fast"), m.max = Inf,
                      fixedGaps = NULL, fixedEdges = NULL, NAdelete = TRUE,
-                     numCores, verbose = FALSE, device = "auto", progress = NULL) {
+                     numCores, verbose = FALSE, device = "auto", progress = NULL,
+                     result = c("auto", "pcAlgo", "compact")) {
   call <- match.call()
   labels <- check_labels(labels, p, !missing(labels), !missing(p))
   check_search_given(missing(suffStat), missing(indepTest), missing(alpha))
@@ -31,6 +32,7 @@ skeleton <- function(suffStat, indepTest, alpha, labels, p,
   threads <- resolve_threads(if (!missing(numCores)) numCores)
   verbose <- check_verbose(verbose)
   device <- check_device(device)
-  test <- ci_test(indepTest, suffStat, labels, options$alpha)
-  run_search(test, labels, options, orient = NULL, threads, device, verbose, progress, call)
+  compact <- wants_compact(result, length(labels), parent.frame())
+  test <- ci_test(indepTest, suffStat, labels, options$alpha, threads)
+  run_search(test, labels, options, orient = NULL, threads, device, verbose, progress, call, compact)
 }

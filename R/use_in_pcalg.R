@@ -6,7 +6,8 @@
 #' Scripts that use pcalg run unchanged. `use_in_pcalg(FALSE)` puts pcalg's own functions back, and so does unloading pcgpu.
 #'
 #' Functions that a script has copied to a name of its own before (`f <- pcalg::pc`) stay pcalg's. What [pc()] says of differences from
-#' pcalg holds for these calls too. `fci()` and `rfci()` hand on their own `numCores`, which is 1 unless they are given another.
+#' pcalg holds for these calls too. `fci()` and `rfci()` hand on their own `numCores`, which is 1 unless they are given another. pcalg's
+#' functions get a `pcAlgo` for any number of variables, where [pc()] itself gives a [pcCompact][pcCompact-class] beyond 20,000.
 #'
 #' @param on `TRUE` to use this package's functions, `FALSE` to go back to pcalg's.
 #' @return Invisibly, whether they were in use before.

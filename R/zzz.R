@@ -10,6 +10,7 @@
     after_pcalg()
   }
   plot_without_rgraphviz()
+  conversions(topenv())
 }
 
 .onAttach <- function(libname, pkgname) {

@@ -1,32 +1,35 @@
 //! The functions that R calls. Each returns its value, or the error list of [`crate::failure`].
 
+use std::time::Instant;
+
 use extendr_api::prelude::*;
 use pcgpu_core::ci::gauss::{self, Gauss, Reading, Undefined};
-use pcgpu_core::ci::CiTest;
 use pcgpu_core::engine::cpu::simd;
-use pcgpu_core::graph::{Adjacency, SepSets};
 use pcgpu_core::memory::{self, Use};
-use pcgpu_core::orient::{self, ColliderRule, Pdag};
-use pcgpu_core::pool::default_threads;
+use pcgpu_core::orient::ColliderRule;
+use pcgpu_core::pool::{default_threads, Pool};
 use pcgpu_core::search::worker::WorkerTest;
-use pcgpu_core::search::{skeleton, skeleton_one_by_one, Method, Skeleton};
+use pcgpu_core::search::{skeleton, skeleton_one_by_one, Largest, Method, PairValues, Skeleton};
 use pcgpu_core::Error;
 
+use crate::compact::{self, Flat};
 use crate::discrete::DiscreteTest;
 use crate::failure::{respond, Failure, Outcome};
 use crate::knn::KnnTest;
 use crate::machine::Machine;
-use crate::session::{self, Callbacks, RObserver, RTest};
+use crate::orientation::{graph_lists, judged, orientation, oriented, skeleton_lists};
+use crate::session::{Callbacks, RObserver, RTest};
 use crate::test::Test;
 use crate::token::{self, Token};
 use crate::{correlation, discrete, gpu, input, output, selection};
 
 /// R's callbacks: for reports, and for random numbers.
-struct Listener {
+pub struct Listener {
     /// Of the search. With `test` every test is printed, in pcalg's order.
-    callbacks: Callbacks,
-    event: Option<Robj>,
-    permutation: Option<Robj>,
+    pub callbacks: Callbacks,
+    /// Of the orientation.
+    pub event: Option<Robj>,
+    pub permutation: Option<Robj>,
 }
 
 impl Listener {
@@ -45,37 +48,11 @@ impl Listener {
     }
 }
 
-/// How to orient, as R names it.
-fn orientation(orient: &List) -> Outcome<orient::Options<'static>> {
-    let method = match input::text(&input::field(orient, "u2pd")?, "u2pd")?.as_str() {
-        "relaxed" => orient::Method::Relaxed,
-        "rand" => orient::Method::Rand,
-        "retry" => orient::Method::Retry,
-        other => return Err(Failure::Input(format!("internal: there is no u2pd `{other}`"))),
-    };
-    let collider_rule = match input::text(&input::field(orient, "rule")?, "rule")?.as_str() {
-        "standard" => ColliderRule::Standard,
-        "conservative" => ColliderRule::Conservative,
-        "majority" => ColliderRule::Majority,
-        other => return Err(Failure::Input(format!("internal: there is no rule `{other}`"))),
-    };
-    let version = input::field(orient, "version_unf")?;
-    let version = version.as_integer_slice().filter(|v| v.len() == 2 && v.iter().all(|v| (1..=2).contains(v)));
-    let version = version.ok_or_else(|| Failure::Input("internal: `version_unf` is not two of 1, 2".into()))?;
-    Ok(orient::Options {
-        method,
-        collider_rule,
-        solve_conflicts: input::flag(&input::field(orient, "solve_confl")?, "solve_confl")?,
-        version_unf: [version[0] as u8, version[1] as u8],
-        ..orient::Options::default()
-    })
-}
-
 /// A call from R: what it runs on, and whom it calls back.
-struct Call<'a> {
-    machine: Machine,
-    listener: Listener,
-    token: &'a Token,
+pub struct Call<'a> {
+    pub machine: Machine,
+    pub listener: Listener,
+    pub token: &'a Token,
 }
 
 impl<'a> Call<'a> {
@@ -86,109 +63,27 @@ impl<'a> Call<'a> {
     }
 }
 
-/// Orients with the tests and random numbers of the call.
-fn oriented(
-    call: &Call,
-    graph: &Adjacency,
-    sepsets: &mut SepSets,
-    options: &orient::Options,
-    test: Option<&Test>,
-    alpha: f64,
-) -> Outcome<Pdag> {
-    let Call { machine, listener, token } = call;
-    let permutation = listener.permutation.clone();
-    let mut draw = |k: usize| match &permutation {
-        Some(fun) => session::permutation(token, fun, k),
-        None => Err(Error::Argument {
-            argument: "permutation",
-            value: "missing".into(),
-            mend: "a function is needed for this u2pd".into(),
-        }),
-    };
-    let wants_to_stop = || token.wants_to_stop();
-    let event = listener.event.clone();
-    let tell = |happened: &orient::Event| event.as_ref().map_or(Ok(()), |fun| session::event(token, fun, happened));
-    let tell: Option<orient::Tell> = if event.is_some() { Some(&tell) } else { None };
-    let options = &orient::Options { wants_to_stop: Some(&wants_to_stop), tell, ..options.clone() };
-    let mut run = |test: Option<&mut dyn CiTest>| {
-        orient::orient(graph, sepsets, options, alpha, test, &mut draw).map_err(|error| token.explain(error))
-    };
-    let Some(test) = test else { return run(None) };
-    if let Test::Function(fun) = test {
-        return run(Some(&mut RTest { fun: fun.clone(), token }));
-    }
-    if options.collider_rule == ColliderRule::Standard {
-        return run(None);
-    }
-    // The conservative and the majority rule ask pcalg's R function, whatever ran the skeleton.
-    match test.worker(graph.p(), Reading::GaussCItest, alpha, machine)? {
-        Some(mut worker) => {
-            run(Some(&mut WorkerTest { worker: &mut *worker, observer: &mut RObserver::silent(token) }))
-        }
-        None => run(None),
-    }
-}
-
-/// A graph with marks as lists: `edges`, `marks` (NULL when all are 1) and counts.
-fn graph_lists(token: &Token, pdag: &Pdag) -> Outcome<Vec<(&'static str, Robj)>> {
-    // Of each entry its number and mark, while the lists grow.
-    memory::room(10 * pdag.entries() + 64 * pdag.p(), Use::Orientation)?;
-    let mut edges = Vec::with_capacity(pdag.p());
-    let mut marks = Vec::with_capacity(pdag.p());
-    for i in 0..pdag.p() {
-        let (to, mark): (Vec<u32>, Vec<u8>) = pdag.edges_from(i).unzip();
-        edges.push(to);
-        marks.push(mark);
-    }
-    let plain = marks.iter().flatten().all(|&m| m == 1);
-    Ok(vec![
-        ("edges", output::vertex_lists(token, &edges)?),
-        ("extendable", Robj::from(pdag.extendable())),
-        ("valid_cpdag", Robj::from(pdag.is_valid())),
-        ("marks", if plain { ().into() } else { output::mark_lists(token, &marks)? }),
-        (
-            "counts",
-            output::named(vec![
-                ("directed", Robj::from(pdag.directed_count() as i32)),
-                ("undirected", Robj::from(pdag.undirected_count() as i32)),
-                ("bidirected", Robj::from(pdag.bidirected_count() as i32)),
-            ]),
-        ),
-    ])
-}
-
-fn skeleton_lists(token: &Token, graph: &Adjacency) -> Outcome<Vec<(&'static str, Robj)>> {
-    memory::room(16 * graph.edge_count() + 32 * graph.p(), Use::Pairs)?;
-    Ok(vec![
-        ("edges", output::vertex_lists(token, &graph.to_lists())?),
-        ("marks", ().into()),
-        (
-            "counts",
-            output::named(vec![
-                ("directed", Robj::from(0)),
-                ("undirected", Robj::from(graph.edge_count() as i32)),
-                ("bidirected", Robj::from(0)),
-            ]),
-        ),
-    ])
-}
-
 fn search(call: &Call, test: &Test, options: &List, orient: &Robj, object: &Robj) -> Outcome<Robj> {
     let Call { machine, listener, token } = call;
     let options = input::options(options)?;
     let orient = if orient.is_null() { None } else { Some(orientation(&input::list(orient, "orient")?)?) };
     let p = options.p;
 
-    // Checked, and the device opened, before the p x p result is asked of R.
+    // Checked, and the device opened, before a p x p result is asked of R.
     let reading = match options.method {
         Method::StableFast => Reading::StableFast,
         Method::Stable | Method::Original => Reading::GaussCItest,
     };
     let worker = test.worker(p, reading, options.alpha, machine)?;
-    let mut p_max = output::matrix(token, p)?;
-    let cells = output::cells(&mut p_max)?;
+    let mut p_max = if object.is_null() { None } else { Some(output::matrix(token, p, Use::Square)?) };
+    let mut left = PairValues::default();
+    let mut largest = match &mut p_max {
+        Some(p_max) => Largest::from(output::cells(p_max)?),
+        None => Largest::from(&mut left),
+    };
     let mut memory = Vec::new();
     let callbacks = listener.callbacks.clone();
+    let began = Instant::now();
     let found = match (worker, test) {
         (Some(mut worker), _) => {
             let mut told = callbacks;
@@ -196,38 +91,52 @@ fn search(call: &Call, test: &Test, options: &List, orient: &Robj, object: &Robj
                 // The same search once more, one test after the other as pcalg asks them, for its lines.
                 let mut one_by_one = WorkerTest { worker: &mut *worker, observer: &mut RObserver::silent(token) };
                 let printing = Callbacks { progress: None, ..told.clone() };
-                skeleton_one_by_one(&mut one_by_one, &options, cells, &mut RObserver::new(token, printing))
+                skeleton_one_by_one(&mut one_by_one, &options, largest.again(), &mut RObserver::new(token, printing))
                     .map_err(|error| token.explain(error))?;
                 told = Callbacks { progress: told.progress, ..Callbacks::default() };
             }
-            let found = skeleton(&mut *worker, &options, cells, &mut RObserver::new(token, told));
+            let found = skeleton(&mut *worker, &options, largest, &mut RObserver::new(token, told));
             memory = worker.memory_plan();
             found
         }
         (None, Test::Function(fun)) => {
             let mut test = RTest { fun: fun.clone(), token };
-            skeleton_one_by_one(&mut test, &options, cells, &mut RObserver::new(token, callbacks))
+            skeleton_one_by_one(&mut test, &options, largest, &mut RObserver::new(token, callbacks))
         }
         (None, _) => Err(Error::Interrupted),
     };
-    let Skeleton { graph, mut sepsets, tests, max_order, exact_tests } = found.map_err(|error| token.explain(error))?;
+    let mut found = found.map_err(|error| token.explain(error))?;
+    let seconds = began.elapsed().as_secs_f64();
     let too_few = match test {
-        Test::Discrete(test) => test.too_few(&sepsets),
+        Test::Discrete(test) => test.too_few(&found.sepsets),
         _ => 0,
     };
     memory::check()?;
-    let mut result = match &orient {
-        None => skeleton_lists(token, &graph)?,
-        Some(orient) => {
-            let pdag = oriented(call, &graph, &mut sepsets, orient, Some(test), options.alpha)?;
-            graph_lists(token, &pdag)?
-        }
+    let gaps = match p_max {
+        None => Some(compact::gaps(token, &machine.pool, &found, &left, &options)?),
+        Some(_) => None,
     };
-    output::fill_sepsets(token, object, &sepsets)?;
+    let pdag = match &orient {
+        None => None,
+        Some(orient) => Some(oriented(call, &found.graph, &mut found.sepsets, orient, Some(test), options.alpha)?),
+    };
+    let mut result = match (&p_max, &pdag) {
+        (Some(_), None) => skeleton_lists(token, &found.graph)?,
+        (Some(_), Some(pdag)) => graph_lists(token, pdag)?,
+        (None, pdag) => compact::found(token, &machine.pool, &found, &left, pdag.as_ref())?,
+    };
+    match p_max {
+        None => result.extend(gaps.map(|gaps| ("gaps", gaps)).into_iter().chain(pdag.iter().flat_map(judged))),
+        Some(p_max) => {
+            output::fill_sepsets(token, object, &found.sepsets)?;
+            result.push(("pMax", p_max));
+        }
+    }
+    let Skeleton { tests, max_order, exact_tests, .. } = found;
     result.extend([
-        ("pMax", p_max),
         ("n_edgetests", output::counts(&tests)),
         ("max_ord", Robj::from(max_order)),
+        ("seconds", Robj::from(seconds)),
         ("exact_tests", Robj::from(exact_tests as f64)),
         ("memory", output::named(memory.into_iter().map(|(name, bytes)| (name, Robj::from(bytes as f64))).collect())),
         ("too_few", Robj::from(too_few as f64)),
@@ -236,7 +145,8 @@ fn search(call: &Call, test: &Test, options: &List, orient: &Robj, object: &Robj
     Ok(output::named(result))
 }
 
-/// Skeleton, and orientation unless `orient` is NULL. `object` is a fresh result, whose slot `sepset` is filled.
+/// Skeleton, and orientation unless `orient` is NULL. `object` is a fresh result, whose slot `sepset` is filled; NULL for flat arrays
+/// of what was found.
 /// @noRd
 #[extendr]
 fn rust_search(test: Robj, options: Robj, orient: Robj, engine: Robj, callbacks: Robj, object: Robj) -> Robj {
@@ -273,13 +183,66 @@ fn rust_orient(skeleton: Robj, orient: Robj, test: Robj, alpha: Robj, engine: Ro
     })
 }
 
+/// Orientation of a skeleton in flat arrays; see [`Flat`].
+/// @noRd
+#[extendr]
+fn rust_orient_compact(skeleton: Robj, orient: Robj, test: Robj, alpha: Robj, engine: Robj, callbacks: Robj) -> Robj {
+    respond(|token| {
+        let skeleton = Flat::from_list(&input::list(&skeleton, "skeleton")?)?;
+        let options = orientation(&input::list(&orient, "orient")?)?;
+        let test = if test.is_null() { None } else { Some(Test::from_list(&input::list(&test, "test")?)?) };
+        let call = Call::new(&engine, &callbacks, token)?;
+        let graph = skeleton.graph()?;
+        let mut sepsets = skeleton.sepsets(&graph)?;
+        let pdag = oriented(&call, &graph, &mut sepsets, &options, test.as_ref(), input::number(&alpha, "alpha")?)?;
+        let pool = &call.machine.pool;
+        let mut result = judged(&pdag).to_vec();
+        result.push(("mark", skeleton.marks(token, pool, &graph, &pdag)?));
+        if options.collider_rule != ColliderRule::Standard {
+            result.push(("sets", compact::sets(token, pool, &sepsets, skeleton.removed()?)?));
+        }
+        Ok(output::named(result))
+    })
+}
+
+/// The p x p parts of pcalg's class, of a result in flat arrays: `pMax`, and the slot `sepset` of `object`, which is fresh.
+/// `level0`: the p-values of level 0 as a p x p matrix, or NULL where they are not known.
+/// @noRd
+#[extendr]
+fn rust_expand(found: Robj, level0: Robj, object: Robj) -> Robj {
+    respond(|token| {
+        let found = input::list(&found, "found")?;
+        let p = input::count(&input::field(&found, "p")?, "p", 1)?;
+        let flat = Flat::from_list(&found)?;
+        let mut p_max = output::matrix(token, p, Use::Square)?;
+        let cells = output::cells(&mut p_max)?;
+        if level0.is_null() {
+            cells.fill(compact::na());
+        } else {
+            let known = input::square(&level0, p, "level0")?;
+            cells.copy_from_slice(
+                known.to_slice_memory_order().ok_or_else(|| Failure::Input("internal: `level0`".into()))?,
+            );
+        }
+        flat.fill_p_max(cells)?;
+        output::fill_sepsets(token, &object, &flat.sepsets(&flat.graph()?)?)?;
+        Ok(p_max)
+    })
+}
+
 /// Whether C may be used as it is: ones on the diagonal, nothing beyond -1 and 1, symmetric, but for rounding and NA.
 /// @noRd
 #[extendr]
-fn rust_is_correlation(c: Robj, p: Robj) -> Robj {
+fn rust_is_correlation(c: Robj, p: Robj, threads: Robj) -> Robj {
     respond(|_| {
         let p = input::count(&p, "p", 1)?;
-        Ok(Robj::from(gauss::is_correlation(input::square(&c, p, "C")?)))
+        let pool = Pool::at_most(input::count(&threads, "threads", 1)?);
+        // Of fewer variables, one thread is quicker than several.
+        let each = |tasks: usize, work: &(dyn Fn(usize) + Sync)| match p {
+            ..1000 => (0..tasks).for_each(work),
+            _ => pool.each(tasks, work),
+        };
+        Ok(Robj::from(gauss::is_correlation(input::square(&c, p, "C")?, each)))
     })
 }
 
@@ -456,6 +419,8 @@ extendr_module! {
     mod pcgpu;
     fn rust_search;
     fn rust_orient;
+    fn rust_orient_compact;
+    fn rust_expand;
     fn rust_is_correlation;
     fn rust_fill_slots;
     fn rust_gauss_p_value;

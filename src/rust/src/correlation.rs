@@ -2,6 +2,7 @@
 
 use extendr_api::prelude::*;
 use pcgpu_core::engine::cpu::correlation::{correlation, summaries, Kind, Rows, Summary};
+use pcgpu_core::memory::Use;
 use pcgpu_core::observer::Observer;
 
 use crate::failure::{Failure, Outcome};
@@ -49,7 +50,7 @@ pub fn matrix(x: &Robj, n: usize, options: &List, machine: &Machine, token: &Tok
     let parts = input::parts(x);
     let columns = input::columns(x, &parts, n)?;
     let p = columns.len();
-    let mut c = output::matrix(token, p)?;
+    let mut c = output::matrix(token, p, Use::Pairs)?;
     let cells = output::cells(&mut c)?;
     let mut observer = RObserver::silent(token);
     let look = &mut || observer.look();

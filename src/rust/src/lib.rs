@@ -8,10 +8,12 @@
 //! * [`selection`]: feature selection.
 //! * [`session`]: calls back into R: tests, progress, interrupts, random numbers. [`token`]: R's jumps out of
 //!   them, stopped and resumed.
+//! * [`orientation`]: how a skeleton is oriented.
 //! * [`machine`]: what a call runs on; [`gpu`]: one GPU.
-//! * [`input`], [`output`]: R objects to core types and back.
+//! * [`input`], [`output`]: R objects to core types and back; [`compact`]: results as flat arrays.
 
 mod api;
+mod compact;
 mod correlation;
 mod discrete;
 mod failure;
@@ -20,6 +22,7 @@ mod gpu;
 mod input;
 mod knn;
 mod machine;
+mod orientation;
 mod output;
 mod selection;
 mod session;

@@ -13,7 +13,7 @@ use crate::failure::{Failure, Outcome};
 use crate::token::Token;
 
 /// Runs `make`, which allocates in R, and protects what it returns.
-fn allocate(token: &Token, make: impl FnMut() -> SEXP) -> Outcome<Robj> {
+pub fn allocate(token: &Token, make: impl FnMut() -> SEXP) -> Outcome<Robj> {
     match token.guard(make) {
         // SAFETY: the object was just made on R's thread.
         Some(sexp) => Ok(unsafe { Robj::from_sexp(sexp) }),
@@ -22,13 +22,13 @@ fn allocate(token: &Token, make: impl FnMut() -> SEXP) -> Outcome<Robj> {
 }
 
 /// Makes sure of memory for p x p cells of 8 bytes in R.
-fn room_for_square(p: usize) -> Outcome<()> {
-    Ok(memory::room(p.saturating_mul(p).saturating_mul(8), Use::Pairs)?)
+fn room_for_square(p: usize, why: Use) -> Outcome<()> {
+    Ok(memory::room(p.saturating_mul(p).saturating_mul(8), why)?)
 }
 
 /// An R matrix of p x p doubles to be filled in place.
-pub fn matrix(token: &Token, p: usize) -> Outcome<Robj> {
-    room_for_square(p)?;
+pub fn matrix(token: &Token, p: usize, why: Use) -> Outcome<Robj> {
+    room_for_square(p, why)?;
     // SAFETY: on R's thread.
     allocate(token, || unsafe { Rf_allocMatrix(SEXPTYPE::REALSXP, p as i32, p as i32) })
 }
@@ -82,7 +82,7 @@ pub fn mark_lists(token: &Token, lists: &[Vec<u8>]) -> Outcome<Robj> {
 /// pcalg's list of p lists of p. Empty sets, and sets of one variable, are one shared object each: there may be millions
 /// (R copies such an object before it changes it).
 pub fn sepsets(token: &Token, sets: &SepSets) -> Outcome<Robj> {
-    room_for_square(sets.p())?;
+    room_for_square(sets.p(), Use::Square)?;
     // SAFETY: on R's thread; nothing in there needs dropping.
     allocate(token, || unsafe { make_sepsets(sets) })
 }
@@ -107,7 +107,10 @@ unsafe fn make_sepsets(sets: &SepSets) -> SEXP {
     for x in 0..p {
         let row = Rf_allocVector(SEXPTYPE::VECSXP, p as isize);
         SET_VECTOR_ELT(outer, x as isize, row);
-        for (y, set) in sets.row(x) {
+        for y in sets.empty_in_row(x) {
+            SET_VECTOR_ELT(row, y as isize, empty);
+        }
+        for (y, set) in sets.listed(x) {
             let entry = match *set {
                 [] => empty,
                 [v] => single(v),
@@ -145,7 +148,7 @@ pub fn fill_slots(token: &Token, object: &Robj, slots: &List) -> Outcome<Robj> {
 /// takes longer than to make it: so the slot gets it before anything else does.
 pub fn fill_sepsets(token: &Token, object: &Robj, sets: &SepSets) -> Outcome<()> {
     check_object(object)?;
-    room_for_square(sets.p())?;
+    room_for_square(sets.p(), Use::Square)?;
     let name = r!("sepset");
     // SAFETY: as in `fill_slots`; the list is protected until the object holds it.
     allocate(token, || unsafe {

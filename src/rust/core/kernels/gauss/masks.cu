@@ -81,6 +81,21 @@ struct Tile {
 };
 static_assert(sizeof(Tile) == TILE_BYTES && TILE_BYTES % 8 == 0);
 
+// Which of this lane's eight of the MASK_DEPTH variables from z0 on are neighbours of x: bit k is z0 + 4 lane + k, or from 4 on
+// MASK_DEPTH / 2 - 4 further.
+__device__ __forceinline__ u32 mask_of(const Args& a, u32 x, u32 z0) {
+    u32 lane = lane_id(), w = (z0 >> 5) + lane / 8, further = w + MASK_DEPTH / 64;
+    const u32* row = a.graph + x * a.words;
+    u32 low = w < a.words ? row[w] : 0, high = further < a.words ? row[further] : 0;
+    return (low >> (4 * (lane % 8)) & 15) | (high >> (4 * (lane % 8)) & 15) << 4;
+}
+
+// The bit of v among this lane's eight, see mask_of().
+__device__ __forceinline__ u32 own_bit(u32 v, u32 z0) {
+    u32 at = v - z0, in_half = at % (MASK_DEPTH / 2);
+    return at < MASK_DEPTH && in_half / 4 == lane_id() ? 1u << (at / (MASK_DEPTH / 2) * 4 + in_half % 4) : 0;
+}
+
 // A pair of a tile of which single precision says that z of these 32-bit words may separate it. Returns the first that does, or
 // KEPT; the counts of `f` grow.
 __device__ __forceinline__ u32 look(const Args& a, u32 x, u32 y, u32 first, u32 words, u32 before, Found& f) {
@@ -175,61 +190,55 @@ extern "C" __global__ void __launch_bounds__(MASK_THREADS, 2) mask_tiles(const _
         for (u32 i = warp; i < MASK_ROWS; i += WARPS) {
             u32 open = t.open[i], x = x0 + i, before = t.before[i];
             if (!open) continue;
-            // A lane has z0 + 4 lane + 0 .. 3, and the same MASK_DEPTH / 2 further on.
+            // A lane has z0 + 4 lane + 0 .. 3, and the same MASK_DEPTH / 2 further on; a set of them is 8 bits.
             float of_x[EACH], left_x[EACH];
-            u32 members = 0;
-            const u32* row = a.graph + x * a.words;
+            const u32 members = mask_of(a, x, z0);
 #pragma unroll
             for (u32 k = 0; k < EACH; k++) {
                 u32 z = z0 + (k / 4) * (MASK_DEPTH / 2) + 4 * lane + k % 4;
                 of_x[k] = z < p ? coarse(correlation(a, z, x)) : 0.0f;
                 left_x[k] = fmaf(-of_x[k], of_x[k], 1.0f);
-                members |= (u32)(z < p && row[z >> 5] >> (z & 31) & 1) << k;
             }
-            if (lane == 0) t.before[i] = before;
             u32 count = warp_sum(__popc(members));
-            __syncwarp();
             if (lane == 0) t.before[i] = before + count;
             for (u32 rest = open; rest; rest &= rest - 1) {
-                u32 j = __ffs(rest) - 1, y = y0 + j;
+                u32 j = __ffs(rest) - 1;
                 float xy = t.xy[i][j], low = t.low[i][j];
-                float of_y[EACH];
-                for (u32 half = 0; half < 2; half++) {
-                    float4 w = *(const float4*)&t.of_y[j][half * (MASK_DEPTH / 2) + 4 * lane];
-                    of_y[4 * half] = w.x;
-                    of_y[4 * half + 1] = w.y;
-                    of_y[4 * half + 2] = w.z;
-                    of_y[4 * half + 3] = w.w;
-                }
                 bool any = false;
 #pragma unroll
-                for (u32 k = 0; k < EACH; k++) any |= is_low(xy, of_x[k], low * left_x[k], of_y[k]);
+                for (u32 half = 0; half < 2; half++) {
+                    float4 w = *(const float4*)&t.of_y[j][half * (MASK_DEPTH / 2) + 4 * lane];
+                    any |= is_low(xy, of_x[4 * half], low * left_x[4 * half], w.x);
+                    any |= is_low(xy, of_x[4 * half + 1], low * left_x[4 * half + 1], w.y);
+                    any |= is_low(xy, of_x[4 * half + 2], low * left_x[4 * half + 2], w.z);
+                    any |= is_low(xy, of_x[4 * half + 3], low * left_x[4 * half + 3], w.w);
+                }
                 if (!__any_sync(FULL, any)) continue;
 
-                // Of neighbours alone: whether one may separate, and the smallest r².
-                u32 of_other = 0, may = 0;
-                float q = 1e30f;
-                bool unknown = false;
+                // Of neighbours alone: which may separate, and which is the smallest.
+                u32 y = y0 + j, of_other = mask_of(a, y, z0) & ~own_bit(x, z0), asked = (members & ~own_bit(y, z0)) | of_other;
+                const float* of_y = &t.of_y[j][4 * lane];
+                auto terms = [&](u32 k, float& square, float& product) {
+                    float w = of_y[(k / 4) * (MASK_DEPTH / 2) + k % 4], covariance = fmaf(-of_x[k], w, xy);
+                    square = covariance * covariance;
+                    product = left_x[k] * fmaf(-w, w, 1.0f);
+                };
+                u32 may = 0;
 #pragma unroll
                 for (u32 k = 0; k < EACH; k++) {
-                    u32 z = z0 + (k / 4) * (MASK_DEPTH / 2) + 4 * lane + k % 4;
-                    bool second = z < p && z != x && a.graph[y * a.words + (z >> 5)] >> (z & 31) & 1;
-                    bool asked = (members >> k & 1 && z != y) || second;
-                    float left_y = fmaf(-of_y[k], of_y[k], 1.0f), covariance = fmaf(-of_x[k], of_y[k], xy);
-                    float square = covariance * covariance, product = left_x[k] * left_y;
-                    of_other |= (u32)second << k;
-                    may |= (u32)(asked && !(square > limit * product)) << k;
-                    float ratio = square / product;
-                    unknown |= asked && isnan(ratio);
-                    if (asked && ratio < q) q = ratio;
+                    float square, product;
+                    terms(k, square, product);
+                    may |= (u32)!(square > limit * product) << k;
                 }
-                u32 words = 0;
-                for (u32 half = 0; half < 2; half++) {
-                    u32 lows = __ballot_sync(FULL, (may & members) >> (4 * half) & 15);
-                    // Eight lanes share a word of the graph.
-                    for (u32 w = 0; w < 4; w++) words |= (u32)((lows >> (8 * w) & 0xff) != 0) << (4 * half + w);
-                }
-                if (words) {
+                may &= asked;
+                bool unknown = (may & of_other & ~members) != 0;
+                if (__any_sync(FULL, may & members)) {
+                    u32 words = 0;
+                    for (u32 half = 0; half < 2; half++) {
+                        u32 lows = __ballot_sync(FULL, (may & members) >> (4 * half) & 15);
+                        // Eight lanes share a word of the graph.
+                        for (u32 w = 0; w < 4; w++) words |= (u32)((lows >> (8 * w) & 0xff) != 0) << (4 * half + w);
+                    }
                     Found f{1.0, 0.0, FULL, 2.0, 0, 0};
                     u32 found = look(a, x, y, z0, words, before, f);
                     exact_tests += f.exact_tests;
@@ -238,7 +247,7 @@ extern "C" __global__ void __launch_bounds__(MASK_THREADS, 2) mask_tiles(const _
                         tests += f.tests;
                         open &= ~(1u << j);
                         if (lane == 0) {
-                            u32 place = t.place[i] + __popc(row[y0 >> 5] & ((1u << j) - 1));
+                            u32 place = t.place[i] + __popc(a.graph[x * a.words + (y0 >> 5)] & ((1u << j) - 1));
                             a.verdict[a.offset[x] + place] = found;
                             *packed(a, x, y) = separating(a, x, y, found);
                             t.open[i] = open;
@@ -246,7 +255,15 @@ extern "C" __global__ void __launch_bounds__(MASK_THREADS, 2) mask_tiles(const _
                         continue;
                     }
                 }
-                unknown |= (may & of_other & ~members) != 0;
+                float q = 1e30f;
+#pragma unroll
+                for (u32 k = 0; k < EACH; k++) {
+                    float square, product;
+                    terms(k, square, product);
+                    float ratio = asked >> k & 1 ? square / product : 1e30f;
+                    unknown |= isnan(ratio);
+                    q = fminf(q, ratio);
+                }
                 bool is_whole = __any_sync(FULL, unknown);
                 q = warp_join(q, [](float s, float t) { return fminf(s, t); });
                 if (lane == 0) {
@@ -260,8 +277,8 @@ extern "C" __global__ void __launch_bounds__(MASK_THREADS, 2) mask_tiles(const _
                     }
                     if (is_whole) t.whole[i] |= 1u << j;
                 }
-                __syncwarp();
             }
+            __syncwarp();
         }
         done = z0 + MASK_DEPTH;
     }
@@ -337,19 +354,35 @@ __device__ __forceinline__ void walk(const Args& a, u32 x, u32 y, u32 from, floa
     }
 }
 
-// Notes the smallest |r| given the neighbours among MASK_DEPTH variables, none of which separates.
-__device__ __forceinline__ void smallest_of(const Args& a, u32 x, u32 y, u32 first, Walked& walked) {
+// The smallest |r| given the neighbours among MASK_DEPTH variables, none of which separates.
+__device__ __forceinline__ double smallest_among(const Args& a, u32 x, u32 y, u32 first) {
+    constexpr u32 EACH = MASK_DEPTH / WARP;
     const u32 *of_x = a.graph + x * a.words, *of_y = a.graph + y * a.words;
     double xy = correlation(a, x, y);
-    for (u32 z = first + lane_id(); z < first + MASK_DEPTH && z < a.p; z += WARP) {
-        if (z == x || z == y) continue;
-        bool suspect, is_first = of_x[z >> 5] >> (z & 31) & 1;
-        if (is_first) {
-            test_single<true>(a, x, y, z, xy, correlation(a, z, x), correlation(a, z, y), walked.of_x, suspect);
-        } else if (of_y[z >> 5] >> (z & 31) & 1) {
-            test_single<true>(a, x, y, z, xy, correlation(a, z, x), correlation(a, z, y), walked.of_y, suspect);
+    float xy_low = (float)xy, ratio[EACH], q = 1e30f;
+#pragma unroll
+    for (u32 k = 0; k < EACH; k++) {
+        u32 w = (first >> 5) + k, z = 32 * w + lane_id();
+        bool asked = z < a.p && z != x && z != y && (of_x[w] | of_y[w]) >> (z & 31) & 1;
+        ratio[k] = 1e30f;
+        if (asked) {
+            float u = coarse(correlation(a, z, x)), v = coarse(correlation(a, z, y)), covariance = fmaf(-u, v, xy_low);
+            ratio[k] = covariance * covariance / (fmaf(-u, u, 1.0f) * fmaf(-v, v, 1.0f));
+        }
+        q = fminf(q, ratio[k]);
+    }
+    q = warp_join(q, [](float s, float t) { return fminf(s, t); });
+    float low = covering_twice(q);
+    Found f{1.0, 0.0, FULL, 2.0, 0, 0};
+#pragma unroll
+    for (u32 k = 0; k < EACH; k++) {
+        u32 z = first + 32 * k + lane_id();
+        bool suspect;
+        if (ratio[k] <= low && ratio[k] < 1e30f) {
+            test_single<true>(a, x, y, z, xy, correlation(a, z, x), correlation(a, z, y), f, suspect);
         }
     }
+    return smallest(a, x, y, f);
 }
 
 // Rows first_row to end_row - 1, `gridDim.y` blocks each.
@@ -371,8 +404,9 @@ extern "C" __global__ void __launch_bounds__(DECIDING_THREADS, 5) mask_rest(cons
             if (verdict >= UNTESTED || !(verdict & PENDING)) continue;
             Found none{1.0, 0.0, FULL, 2.0, 0, 0};
             Walked walked{KEPT, false, none, none, 0, 0};
+            double known = 3.0;
             if (verdict & WHOLE) walk(a, x, y, verdict & ~(PENDING | WHOLE), limit, walked);
-            else smallest_of(a, x, y, (verdict & ~PENDING) * MASK_DEPTH, walked);
+            else known = smallest_among(a, x, y, (verdict & ~PENDING) * MASK_DEPTH);
             exact_tests += walked.exact_tests;
             u32 found = walked.first;
             double r = 3.0;
@@ -381,7 +415,8 @@ extern "C" __global__ void __launch_bounds__(DECIDING_THREADS, 5) mask_rest(cons
                 r = separating(a, x, y, found);
             } else {
                 tests += d - 1;
-                r = smallest(a, x, y, walked.of_x);
+                bool whole = verdict & WHOLE;
+                r = whole ? smallest(a, x, y, walked.of_x) : known;
                 Side side = side_of(a, y, x);
                 go_on |= side.d > 2;
                 if (__any_sync(FULL, walked.second)) {
@@ -395,7 +430,7 @@ extern "C" __global__ void __launch_bounds__(DECIDING_THREADS, 5) mask_rest(cons
                 } else {
                     tests += side.d - 1 - (a.fast ? common_neighbours(a, x, y) : 0);
                     exact_tests += walked.of_y.exact_tests;
-                    r = fmin(r, smallest(a, y, x, walked.of_y));
+                    if (whole) r = fmin(r, smallest(a, y, x, walked.of_y));
                 }
             }
             if (lane == 0) {

@@ -5,6 +5,8 @@
 //! Identical columns exist in real data, there (r_xy - r_xs r_ys)/sqrt((1 - r_ys²)(1 - r_xs²)) is 0/0 or rounding
 //! noise, and agreeing with pcalg means the same operations in the same order without fused multiply-add.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use ndarray::{Array2, ArrayView2};
 
 use super::{partial, CiTest};
@@ -94,14 +96,15 @@ pub(crate) const COLLINEAR: f64 = 1.0 - 1e-5;
 
 /// Whether a matrix, kept by column, can be a correlation matrix: square, its diagonal 1 and its entries between -1 and 1
 /// to 1e-8, symmetric to 1e-10. NaN passes where its mirror image is NaN too.
-pub fn is_correlation(c: ArrayView2<f64>) -> bool {
+///
+/// `each(tasks, work)` is to call `work(task)` for every task in `0..tasks`, on any threads.
+pub fn is_correlation(c: ArrayView2<f64>, each: impl FnOnce(usize, &(dyn Fn(usize) + Sync))) -> bool {
     const TILE: usize = 32;
     let columns: Vec<&[f64]> = matrix::columns(c).collect();
     let p = columns.len();
     let on_diagonal = |a: &f64| (a - 1.0).abs() <= 1e-8 || a.is_nan();
     // A tile at a time, which is first turned so that both halves are read along columns, and without a branch inside.
-    let mut mirror = [[0.0; TILE]; TILE];
-    let mut tile = |top: usize, left: usize| {
+    let tile = |mirror: &mut [[f64; TILE]; TILE], top: usize, left: usize| {
         let (height, width) = (TILE.min(p - top), TILE.min(p - left));
         for x in 0..height {
             let column = &columns[top + x][left..][..width];
@@ -119,9 +122,21 @@ pub fn is_correlation(c: ArrayView2<f64>) -> bool {
         }
         !bad
     };
-    c.dim() == (p, p)
-        && c.diag().iter().all(on_diagonal)
-        && (0..p).step_by(TILE).all(|left| (0..=left).step_by(TILE).all(|top| tile(top, left)))
+    if c.dim() != (p, p) || !c.diag().iter().all(on_diagonal) {
+        return false;
+    }
+    let tiles = p.div_ceil(TILE);
+    let good = AtomicBool::new(true);
+    // The longest columns of tiles first.
+    let run = |task: usize| {
+        let left = (tiles - 1 - task) * TILE;
+        let mut mirror = [[0.0; TILE]; TILE];
+        if good.load(Ordering::Relaxed) && !(0..=left).step_by(TILE).all(|top| tile(&mut mirror, top, left)) {
+            good.store(false, Ordering::Relaxed);
+        }
+    };
+    each(tiles, &run);
+    good.into_inner()
 }
 
 impl<'a> Gauss<'a> {
@@ -331,17 +346,21 @@ mod tests {
         assert!(smallest < 1e-299);
     }
 
+    fn one_by_one(tasks: usize, work: &(dyn Fn(usize) + Sync)) {
+        (0..tasks).for_each(work);
+    }
+
     #[test]
     fn what_is_no_correlation_matrix_is_seen() {
         let p = 70;
         let good = Array2::from_shape_fn((p, p).f(), |(x, y)| if x == y { 1.0 } else { 0.25 });
-        assert!(is_correlation(good.view()));
+        assert!(is_correlation(good.view(), one_by_one));
         let with = |changes: &[(usize, usize, f64)]| {
             let mut c = good.clone();
             for &(x, y, value) in changes {
                 c[[x, y]] = value;
             }
-            is_correlation(c.view())
+            is_correlation(c.view(), one_by_one)
         };
         assert!(with(&[(3, 66, f64::NAN), (66, 3, f64::NAN), (5, 5, f64::NAN)]));
         assert!(with(&[(3, 66, 0.25 + 1e-11)]));

@@ -22,18 +22,7 @@ impl Adjacency {
 
     /// The complete graph.
     pub fn complete(p: usize) -> Self {
-        let mut graph = Self::empty(p);
-        for x in 0..p {
-            let row = graph.row_mut(x);
-            row.fill(!0);
-            if p % 64 != 0 {
-                if let Some(last) = row.last_mut() {
-                    *last = (1 << (p % 64)) - 1;
-                }
-            }
-            row[x / 64] &= !(1 << (x % 64));
-        }
-        graph
+        Self::empty(p).complement()
     }
 
     /// From neighbour lists (any order). Both directions of an edge must be listed, or either; the result is symmetric.
@@ -84,6 +73,20 @@ impl Adjacency {
             }
         }
         graph
+    }
+
+    /// The graph of the pairs that are no edges here.
+    pub fn complement(mut self) -> Self {
+        let last = !0 >> ((64 - self.p % 64) % 64);
+        for x in 0..self.p {
+            let row = self.row_mut(x);
+            row.iter_mut().for_each(|word| *word = !*word);
+            row[x / 64] &= !(1 << (x % 64));
+            if let Some(word) = row.last_mut() {
+                *word &= last;
+            }
+        }
+        self
     }
 
     fn row_mut(&mut self, x: usize) -> &mut [u64] {
@@ -142,6 +145,15 @@ impl Adjacency {
     /// Neighbours of `x` in ascending order.
     pub fn neighbours(&self, x: usize) -> impl Iterator<Item = u32> + '_ {
         self.row(x).iter().enumerate().flat_map(|(w, &word)| bits(w, word))
+    }
+
+    /// Neighbours of `x` above it, in ascending order.
+    pub fn neighbours_above(&self, x: usize) -> impl Iterator<Item = u32> + '_ {
+        let first = x / 64;
+        self.row(x)[first..]
+            .iter()
+            .enumerate()
+            .flat_map(move |(i, &word)| bits(first + i, if i == 0 { word & (!0 << (x % 64) << 1) } else { word }))
     }
 
     /// The `n`-th (from 0) of the neighbours of `x` that are neither neighbours of `y` nor `y` itself, ascending.

@@ -1,8 +1,10 @@
 //! Graphs as the search needs them: adjacency, separating sets, subsets and their ranks.
 
 mod adjacency;
+mod ranked;
 mod sepsets;
 pub mod subsets;
 
 pub use adjacency::Adjacency;
+pub use ranked::Ranked;
 pub use sepsets::{SepSetLog, SepSets, Separations, Side, Singles};

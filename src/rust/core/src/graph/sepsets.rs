@@ -187,12 +187,18 @@ impl SepSetLog {
 impl SepSets {
     /// No separating sets on `p` vertices; empty ones inserted by [`SepSets::insert_empty`] will lie on `empty_side`.
     pub fn new(p: usize, empty_side: Side) -> Self {
+        Self::of_empty(Adjacency::empty(p), empty_side)
+    }
+
+    /// The empty set separates these pairs.
+    pub fn of_empty(pairs: Adjacency, empty_side: Side) -> Self {
+        let p = pairs.p();
         SepSets {
             rows: vec![Vec::new(); p],
             arena: Vec::new(),
             vertices: (0..p as u32).collect(),
             singles: Singles::default(),
-            empty: Adjacency::empty(p),
+            empty: pairs,
             empty_side,
         }
     }
@@ -262,11 +268,7 @@ impl SepSets {
         if let Ok(at) = singles.binary_search_by_key(&(y as u32), |[y, _]| *y) {
             return Some(&singles[at][1..]);
         }
-        let holds = match self.empty_side {
-            Side::Smaller => x < y,
-            Side::Larger => x > y,
-        };
-        (holds && self.empty.has(x, y)).then_some(&[])
+        (self.is_side_of_empty(x, y) && self.empty.has(x, y)).then_some(&[])
     }
 
     /// Whether `v` lies in `sepset[[x]][[y]]` or in `sepset[[y]][[x]]`.
@@ -274,27 +276,44 @@ impl SepSets {
         self.get(x, y).is_some_and(|s| s.contains(&v)) || self.get(y, x).is_some_and(|s| s.contains(&v))
     }
 
-    /// The entries of row x, `(y, set)`, in ascending y.
-    pub fn row(&self, x: usize) -> impl Iterator<Item = (u32, &[u32])> + '_ {
+    /// Whether the empty set of a pair is kept in `sepset[[x]][[y]]`, where level 0 found it.
+    pub fn is_side_of_empty(&self, x: usize, y: usize) -> bool {
+        match self.empty_side {
+            Side::Smaller => x < y,
+            Side::Larger => x > y,
+        }
+    }
+
+    /// The bits of the pairs (x, y) that were separated by the empty set at level 0, as [`Adjacency::row`].
+    pub fn empty_row(&self, x: usize) -> &[u64] {
+        self.empty.row(x)
+    }
+
+    /// The y of the empty sets of level 0 that are kept in row x, where no other set has taken their place since.
+    pub fn empty_in_row(&self, x: usize) -> impl Iterator<Item = u32> + '_ {
+        self.empty.neighbours(x).filter(move |&y| self.is_side_of_empty(x, y as usize))
+    }
+
+    /// The entries of row x but for the empty sets of level 0, `(y, set)`, in ascending y.
+    pub fn listed(&self, x: usize) -> impl Iterator<Item = (u32, &[u32])> + '_ {
         let mut listed = self.rows[x].iter().map(|&e| (e.y, self.members(e))).peekable();
         let mut singles = self.singles.row(x).iter().map(|record| (record[0], &record[1..])).peekable();
-        let side = self.empty_side;
-        let mut empties = self
-            .empty
-            .neighbours(x)
-            .filter(move |&y| match side {
-                Side::Smaller => (x as u32) < y,
-                Side::Larger => (x as u32) > y,
-            })
-            .map(|y| (y, &[] as &[u32]))
-            .peekable();
         std::iter::from_fn(move || {
-            let heads = [listed.peek(), singles.peek(), empties.peek()];
-            let y = heads.iter().flatten().map(|head| head.0).min()?;
+            let y = [listed.peek(), singles.peek()].iter().flatten().map(|head| head.0).min()?;
             // What was entered later stands in place of what was there.
-            let empty = empties.next_if(|head| head.0 == y);
             let single = singles.next_if(|head| head.0 == y);
-            listed.next_if(|head| head.0 == y).or(single).or(empty)
+            listed.next_if(|head| head.0 == y).or(single)
+        })
+    }
+
+    /// The entries of row x, `(y, set)`, in ascending y.
+    pub fn row(&self, x: usize) -> impl Iterator<Item = (u32, &[u32])> + '_ {
+        let mut listed = self.listed(x).peekable();
+        let mut empties = self.empty_in_row(x).map(|y| (y, &[] as &[u32])).peekable();
+        std::iter::from_fn(move || {
+            let y = [listed.peek(), empties.peek()].iter().flatten().map(|head| head.0).min()?;
+            let empty = empties.next_if(|head| head.0 == y);
+            listed.next_if(|head| head.0 == y).or(empty)
         })
     }
 }

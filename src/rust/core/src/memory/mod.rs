@@ -27,6 +27,8 @@ pub use reserve::Careful;
 pub enum Use {
     /// A p x p matrix, the graph, or lists of all pairs.
     Pairs,
+    /// The p x p matrix and lists of a result.
+    Square,
     /// The pairs of a level: neighbours, tasks, what is found.
     Level,
     /// Working memory of threads.
@@ -53,8 +55,9 @@ pub enum Use {
     Other,
 }
 
-const USES: [Use; 13] = [
+const USES: [Use; 14] = [
     Use::Pairs,
+    Use::Square,
     Use::Level,
     Use::Threads,
     Use::Sets,
@@ -74,6 +77,7 @@ impl Use {
     pub fn what(self) -> &'static str {
         match self {
             Use::Pairs => "what is kept for every pair of variables",
+            Use::Square => "a result of class pcAlgo, with its p x p matrix and lists,",
             Use::Level => "a level of the search",
             Use::Threads => "the working memory of the threads",
             Use::Sets => "the list of separating sets",
@@ -93,6 +97,7 @@ impl Use {
     fn instead(self) -> &'static str {
         match self {
             Use::Pairs | Use::Other => "leave variables out",
+            Use::Square => "ask for `result = \"compact\"`",
             Use::Level => "use a smaller `alpha` or `m.max`",
             Use::Threads => "use fewer threads (`numCores`) or a smaller `m.max`",
             Use::Sets => "use a smaller `alpha` or `m.max`, or leave variables out",

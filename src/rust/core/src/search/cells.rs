@@ -1,31 +1,54 @@
-//! A p x p array of largest p-values that several threads raise.
+//! Largest p-values that several threads raise.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::graph::Ranked;
 use crate::pool::Pool;
 
 /// The caller's array while threads work on it. No two threads ever raise the same pair, so that plain loads and stores suffice.
 #[derive(Clone, Copy)]
 pub(super) struct Cells<'a> {
     bits: &'a [AtomicU64],
-    p: usize,
+    place: Place<'a>,
+}
+
+/// Where the cell of a pair x < y is.
+#[derive(Clone, Copy)]
+enum Place<'a> {
+    /// At `y * p + x`, R's upper triangle.
+    Square(usize),
+    /// At its number.
+    Left(&'a Ranked),
+}
+
+/// Borrows doubles as atomics.
+fn atomics(values: &mut [f64]) -> &[AtomicU64] {
+    // SAFETY: an AtomicU64 has the size and alignment of an f64 (8 bytes each on the 64-bit machines that R runs on, as
+    // asserted), every bit pattern is valid for both, and the exclusive borrow is held for as long as the atomics live.
+    const { assert!(align_of::<AtomicU64>() == align_of::<f64>() && size_of::<AtomicU64>() == size_of::<f64>()) };
+    unsafe { std::slice::from_raw_parts(values.as_mut_ptr().cast::<AtomicU64>(), values.len()) }
 }
 
 impl<'a> Cells<'a> {
     /// Borrows `p_max`, p x p, column by column.
-    pub fn new(p_max: &'a mut [f64], p: usize) -> Self {
+    pub fn of_square(p_max: &'a mut [f64], p: usize) -> Self {
         assert_eq!(p_max.len(), p * p);
-        // SAFETY: an AtomicU64 has the size and alignment of an f64 (8 bytes each on the 64-bit machines that R runs on, as
-        // asserted), every bit pattern is valid for both, and the exclusive borrow is held for as long as the atomics live.
-        const { assert!(align_of::<AtomicU64>() == align_of::<f64>() && size_of::<AtomicU64>() == size_of::<f64>()) };
-        let bits = unsafe { std::slice::from_raw_parts(p_max.as_mut_ptr().cast::<AtomicU64>(), p_max.len()) };
-        Cells { bits, p }
+        Cells { bits: atomics(p_max), place: Place::Square(p) }
+    }
+
+    /// Borrows a value of each of these pairs, in their order.
+    pub fn of_left(values: &'a mut [f64], pairs: &'a Ranked) -> Self {
+        assert_eq!(values.len(), pairs.len());
+        Cells { bits: atomics(values), place: Place::Left(pairs) }
     }
 
     /// Raises the largest p-value of the pair.
-    #[inline]
+    #[inline(always)]
     pub fn raise(&self, x: usize, y: usize, p: f64) {
-        let cell = &self.bits[x.max(y) * self.p + x.min(y)];
+        let cell = &self.bits[match self.place {
+            Place::Square(p) => x.max(y) * p + x.min(y),
+            Place::Left(pairs) => pairs.number(x, y),
+        }];
         // Not `f64::max`: an earlier NaN stays, as `pMax[x, y] < pval` is then no TRUE in pcalg's C++.
         if p > f64::from_bits(cell.load(Ordering::Relaxed)) {
             cell.store(p.to_bits(), Ordering::Relaxed);
@@ -37,7 +60,8 @@ impl<'a> Cells<'a> {
 pub(crate) fn symmetrise(m: &mut [f64], p: usize, pool: &Pool) {
     const TILE: usize = 64;
     let tiles = p.div_ceil(TILE);
-    let cells = Cells::new(m, p).bits;
+    assert_eq!(m.len(), p * p);
+    let cells = atomics(m);
     // Tiles of columns from the right: the longest come first. No two threads write one number, and none reads what another
     // writes.
     let run = |task: usize| {
@@ -69,15 +93,15 @@ mod tests {
     #[test]
     fn the_larger_value_stays_and_so_does_nan() {
         let mut p_max = vec![-1.0, f64::NAN, 0.5, -1.0, -1.0, f64::NAN, 0.25, 0.125, 0.0];
-        let cells = Cells::new(&mut p_max, 3);
+        let cells = Cells::of_square(&mut p_max, 3);
         cells.raise(1, 0, 0.75);
         cells.raise(0, 2, 0.125);
         cells.raise(2, 1, 0.5);
         assert_eq!((p_max[3], p_max[6], p_max[7]), (0.75, 0.25, 0.5));
-        Cells::new(&mut p_max, 3).raise(2, 1, 0.25);
+        Cells::of_square(&mut p_max, 3).raise(2, 1, 0.25);
         assert_eq!(p_max[7], 0.5);
         p_max[3] = f64::NAN;
-        Cells::new(&mut p_max, 3).raise(0, 1, 0.5);
+        Cells::of_square(&mut p_max, 3).raise(0, 1, 0.5);
         assert!(p_max[3].is_nan());
     }
 

@@ -1,6 +1,7 @@
 //! The skeleton phase: which levels are run, and pcalg's counts of them, for every order of visiting and any worker.
 
 use super::cells::symmetrise;
+use super::largest::Largest;
 use super::level::count_sets;
 use super::levels::{Levels, Widest};
 use super::one_by_one::OneByOne;
@@ -14,26 +15,30 @@ use crate::observer::Observer;
 use crate::pool::Pool;
 use crate::Result;
 
-/// Runs the skeleton phase on a worker. `p_max` is p x p, column by column, and is overwritten with pcalg's `pMax`.
+/// Runs the skeleton phase on a worker. `largest`: p x p doubles, which are overwritten with pcalg's `pMax`, column by column, or
+/// [`PairValues`](super::PairValues).
 ///
 /// # Errors
 /// [`Error::Overflow`](crate::Error) before a level with a pair of more than 2^63 tests; whatever worker and observer
 /// return.
-pub fn skeleton(
+pub fn skeleton<'l>(
     worker: &mut dyn Worker,
     options: &Options,
-    p_max: &mut [f64],
+    largest: impl Into<Largest<'l>>,
     observer: &mut dyn Observer,
 ) -> Result<Skeleton> {
-    options.check(p_max)?;
+    let mut largest = largest.into();
+    options.check(&largest)?;
     options.room_to_start()?;
     let pool = worker.pool().clone();
     let found = match (worker.alone(), options.method) {
-        (Some(alone), Method::Stable | Method::StableFast) => run(alone.begin(options, p_max)?, options, observer)?,
-        (_, Method::Original) => run(ordered(Original { worker }, options, p_max), options, observer)?,
-        (None, _) => run(ordered(Stable { worker }, options, p_max), options, observer)?,
+        (Some(alone), Method::Stable | Method::StableFast) => {
+            run(alone.begin(options, largest.again())?, options, observer)?
+        }
+        (_, Method::Original) => run(ordered(Original { worker }, options, largest.again()), options, observer)?,
+        (None, _) => run(ordered(Stable { worker }, options, largest.again()), options, observer)?,
     };
-    finish(options, p_max, &pool);
+    finish(options, &mut largest, &pool);
     Ok(found)
 }
 
@@ -43,16 +48,17 @@ pub fn skeleton(
 ///
 /// # Errors
 /// Whatever test and observer return.
-pub fn skeleton_one_by_one(
+pub fn skeleton_one_by_one<'l>(
     test: &mut dyn CiTest,
     options: &Options,
-    p_max: &mut [f64],
+    largest: impl Into<Largest<'l>>,
     observer: &mut dyn Observer,
 ) -> Result<Skeleton> {
-    options.check(p_max)?;
+    let mut largest = largest.into();
+    options.check(&largest)?;
     options.room_to_start()?;
-    let found = run(ordered(OneByOne { test }, options, p_max), options, observer)?;
-    finish(options, p_max, &Pool::none());
+    let found = run(ordered(OneByOne { test }, options, largest.again()), options, observer)?;
+    finish(options, &mut largest, &Pool::none());
     Ok(found)
 }
 
@@ -109,8 +115,8 @@ pub(super) fn run(
 }
 
 /// The R methods report a symmetric pMax with ones on its diagonal, the C++ one the upper triangle alone.
-pub(super) fn finish(options: &Options, p_max: &mut [f64], pool: &Pool) {
-    if options.method != Method::StableFast {
+pub(super) fn finish(options: &Options, largest: &mut Largest, pool: &Pool) {
+    if let (Largest::Square(p_max), Method::Stable | Method::Original) = (largest, options.method) {
         symmetrise(p_max, options.p, pool);
     }
 }

@@ -1,9 +1,9 @@
 //! What is known of every pair, and what an outcome changes in it: the rules that all orders of visiting share.
 
 use super::book::{Book, Found, Undefined};
-use super::cells::Cells;
+use super::largest::Largest;
 use super::levels::{LevelReport, Widest};
-use super::marginals::{below, settled, Column, Marginals};
+use super::marginals::{below, settled, Column, Marginals, Values};
 use super::progress::LevelProgress;
 use super::shards::Work;
 use super::worker::Worker;
@@ -16,25 +16,25 @@ use crate::pool::Pool;
 use crate::{Error, Result};
 
 /// The answer under construction.
-///
-/// The p-value of a pair x < y is kept at its place in R's upper triangle, `p_max[y * p + x]`.
 pub(super) struct Ledger<'s> {
     pub options: &'s Options,
     pub graph: Adjacency,
     /// The pairs tested at level 0.
     pub tested: Adjacency,
-    pub p_max: &'s mut [f64],
+    largest: Largest<'s>,
     sepsets: SepSetLog,
-    /// Whether every cell of `p_max` has been written.
+    /// Whether every cell of a p x p matrix has been written.
     is_filled: bool,
+    /// What the largest p-value of a pair that was tested at level 0 and left is at least.
+    floor: f64,
 }
 
 impl<'s> Ledger<'s> {
-    pub fn new(options: &'s Options, p_max: &'s mut [f64]) -> Self {
+    pub fn new(options: &'s Options, largest: Largest<'s>) -> Self {
         let graph = options.start();
         let tested = options.testable(&graph);
         let sepsets = SepSetLog::new(options.p, options.empty_side());
-        Ledger { options, graph, tested, p_max, sepsets, is_filled: false }
+        Ledger { options, graph, tested, largest, sepsets, is_filled: false, floor: options.untested() }
     }
 
     pub fn fast(&self) -> bool {
@@ -43,18 +43,23 @@ impl<'s> Ledger<'s> {
 
     /// Marks every pair as never tested.
     pub fn fill(&mut self) {
-        self.p_max.fill(self.options.untested());
+        if let Largest::Square(p_max) = &mut self.largest {
+            p_max.fill(self.options.untested());
+        }
         self.is_filled = true;
-    }
-
-    /// The largest p-value of the pair so far.
-    pub fn cell(&mut self, x: usize, y: usize) -> &mut f64 {
-        &mut self.p_max[x.max(y) * self.options.p + x.min(y)]
     }
 
     /// Raises the largest p-value of the pair.
     pub fn raise(&mut self, x: usize, y: usize, p: f64) {
-        Cells::new(self.p_max, self.options.p).raise(x, y, p);
+        self.largest.raise(x, y, p, self.options);
+    }
+
+    /// Level 0 is over: of a search that keeps the p-values of the pairs that it leaves, these are known now.
+    pub fn open(&mut self) -> Result<()> {
+        match &mut self.largest {
+            Largest::Square(_) => Ok(()),
+            Largest::Left(left) => left.open(self.options, &self.graph, &self.tested, self.floor),
+        }
     }
 
     /// Removes the pair, which a set from the neighbours of `row` separates.
@@ -64,9 +69,13 @@ impl<'s> Ledger<'s> {
         self.sepsets.insert(x as usize, y as usize, set);
     }
 
-    /// Removes or keeps a pair of "stable.fast" by its p-value given nothing.
+    /// Removes or keeps a pair x < y of "stable.fast" by its p-value given nothing.
     pub fn settle_marginal(&mut self, x: usize, y: usize, p: f64) {
-        *self.cell(x, y) = p;
+        match &mut self.largest {
+            // A NaN stays.
+            Largest::Square(p_max) => p_max[y * self.options.p + x] = p,
+            left => left.raise(x, y, p, self.options),
+        }
         let pair = settled(self.options, p);
         if pair.is_separated {
             self.sepsets.insert_empty(x.min(y), x.max(y));
@@ -111,13 +120,22 @@ impl<'s> Ledger<'s> {
         let words = p.div_ceil(64);
         let mut separated = vec![0u64; p * words];
         let mut kept = vec![0u64; p * words];
-        let level = Marginals { options: self.options, pairs: &self.tested };
+        let level = Marginals::new(self.options, &self.tested, matches!(self.largest, Largest::Square(_)));
         let bits = separated.chunks_mut(words).zip(kept.chunks_mut(words));
-        let columns = self.p_max.chunks_mut(p).zip(bits).enumerate();
-        let columns =
-            columns.map(|(y, (p_values, (separated, kept)))| Column { y, p_values, separated, kept }).collect();
+        let mut lent = match &mut self.largest {
+            Largest::Square(p_max) => Some(p_max.chunks_mut(p)),
+            Largest::Left(_) => None,
+        };
+        let mut column = |(y, (separated, kept))| {
+            let p_values =
+                lent.as_mut().and_then(|columns| columns.next()).map_or(Values::Spare(Vec::new()), Values::Lent);
+            Column { y, p_values, separated, kept }
+        };
+        let columns = bits.enumerate().map(&mut column).collect();
         worker.marginal(&level, columns, observer)?;
+        drop(level);
         self.is_filled = true;
+        self.floor = 0.0;
         let rest = Adjacency::from_lower(p, |y, w| {
             // Untested pairs stay as they are.
             (self.graph.row(y)[w] & below(y, w) & !self.tested.row(y)[w]) | kept[y * words + w]
@@ -137,7 +155,8 @@ impl<'s> Ledger<'s> {
         survivors: &mut Vec<[u32; 2]>,
         progress: &mut LevelProgress,
     ) -> Result<()> {
-        let book = Book::new(work, self.options, Cells::new(self.p_max, self.options.p));
+        let Some(cells) = self.largest.cells(self.options.p) else { return Ok(()) };
+        let book = Book::new(work, self.options, cells);
         worker.answer(work, &book, progress)?;
         progress.add(work.cost());
         let founds = book.close();
@@ -162,7 +181,7 @@ impl<'s> Ledger<'s> {
 
     /// Completes the p-values, and hands graph and separating sets over. Workers leave the marginal p-values below alpha aside, as
     /// nearly all of them are outdone at a later level: asks for those of the pairs that are still there.
-    pub fn complete(self, worker: &mut dyn Worker, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
+    pub fn complete(mut self, worker: &mut dyn Worker, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
         if !self.is_filled {
             return self.finish(worker.pool());
         }
@@ -173,9 +192,10 @@ impl<'s> Ledger<'s> {
             }
         }
         let values = worker.p_values(&batch, observer)?;
-        let cells = Cells::new(self.p_max, self.options.p);
-        for ((x, y, _), p) in batch.iter().zip(values) {
-            cells.raise(x, y, p);
+        if let Some(cells) = self.largest.cells(self.options.p) {
+            for ((x, y, _), p) in batch.iter().zip(values) {
+                cells.raise(x, y, p);
+            }
         }
         self.finish(worker.pool())
     }
@@ -184,6 +204,7 @@ impl<'s> Ledger<'s> {
     pub fn finish(mut self, pool: &Pool) -> Result<(Adjacency, SepSets)> {
         if !self.is_filled {
             self.fill();
+            self.open()?;
         }
         Ok((self.graph, self.sepsets.finish(pool)?))
     }

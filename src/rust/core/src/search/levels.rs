@@ -29,8 +29,8 @@ pub trait Levels {
     /// Level `size`, at least 1.
     fn conditional(&mut self, size: usize, observer: &mut dyn Observer) -> Result<LevelReport>;
 
-    /// Completes `p_max`, all of its upper triangle: the largest p-value of every pair, and where none was tested the mark
-    /// that was put there by [`Options::untested`]. The lower triangle and the diagonal hold the mark.
+    /// Completes the largest p-values: where no test was made, the mark of [`Options::untested`]. Of a p x p matrix the lower triangle
+    /// and the diagonal hold the mark, too.
     fn finish(self: Box<Self>, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)>;
 }
 

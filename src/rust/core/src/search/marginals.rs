@@ -1,5 +1,7 @@
 //! Level 0 as work for a worker, column by column, and what a p-value says of a pair there.
 
+use std::sync::Mutex;
+
 use super::{Method, Options};
 use crate::graph::Adjacency;
 
@@ -30,26 +32,48 @@ pub(super) fn settled(options: &Options, p: f64) -> Settled {
 
 /// Level 0 as work for a worker.
 pub struct Marginals<'a> {
-    pub(super) options: &'a Options,
-    pub(super) pairs: &'a Adjacency,
+    options: &'a Options,
+    pairs: &'a Adjacency,
+    keeps: bool,
+    /// Columns that are not kept, to be used again.
+    spare: Mutex<Vec<Vec<f64>>>,
 }
 
-impl Marginals<'_> {
+impl<'a> Marginals<'a> {
+    /// `keeps`: whether the p-values are kept.
+    pub(super) fn new(options: &'a Options, pairs: &'a Adjacency, keeps: bool) -> Self {
+        Marginals { options, pairs, keeps, spare: Mutex::default() }
+    }
+
     /// The pairs to be tested.
     pub fn pairs(&self) -> &Adjacency {
         self.pairs
     }
 
-    /// Significance level. Where p is below it, a worker may write any number from 0 to it instead.
+    /// Significance level. Where p is below it, a worker may write any number from 0 to p instead.
     pub fn alpha(&self) -> f64 {
         self.options.alpha
     }
+
+    /// Whether the p-values are kept. Where they are not, a worker may write any number that is not below
+    /// [alpha](Marginals::alpha), in place of p, where p is not.
+    pub fn keeps(&self) -> bool {
+        self.keeps
+    }
+}
+
+/// The numbers of a column.
+pub(super) enum Values<'a> {
+    /// They are kept.
+    Lent(&'a mut [f64]),
+    /// They are not; none before the column is opened.
+    Spare(Vec<f64>),
 }
 
 /// A column of the p-values of level 0.
 pub struct Column<'a> {
     pub(super) y: usize,
-    pub(super) p_values: &'a mut [f64],
+    pub(super) p_values: Values<'a>,
     pub(super) separated: &'a mut [u64],
     pub(super) kept: &'a mut [u64],
 }
@@ -64,21 +88,35 @@ impl Column<'_> {
     /// the level, and nothing elsewhere.
     #[inline]
     pub fn open(&mut self, level: &Marginals) -> &mut [f64] {
-        self.p_values.fill(level.options.untested());
-        self.p_values
+        let p_values = match &mut self.p_values {
+            Values::Lent(p_values) => &mut **p_values,
+            Values::Spare(p_values) => {
+                if let Some(used) = level.spare.lock().ok().and_then(|mut spare| spare.pop()) {
+                    *p_values = used;
+                }
+                p_values.resize(level.options.p, 0.0);
+                p_values
+            }
+        };
+        p_values.fill(level.options.untested());
+        p_values
     }
 
     /// Ends: what the p-values say of the pairs.
     #[inline]
-    pub fn close(self, level: &Marginals) {
+    pub fn close(mut self, level: &Marginals) {
         let (y, p) = (self.y, level.options.p);
         let fast = level.options.method == Method::StableFast;
+        let p_values = match &mut self.p_values {
+            Values::Lent(p_values) => &mut **p_values,
+            Values::Spare(p_values) => p_values,
+        };
         for w in 0..=y / 64 {
             let pairs = level.pairs.row(y)[w] & below(y, w);
             if pairs == 0 {
                 continue;
             }
-            for (bit, cell) in self.p_values[w * 64..(w * 64 + 64).min(p)].iter_mut().enumerate() {
+            for (bit, cell) in p_values[w * 64..(w * 64 + 64).min(p)].iter_mut().enumerate() {
                 let pair = settled(level.options, *cell);
                 self.separated[w] |= u64::from(pair.is_separated) << bit;
                 self.kept[w] |= u64::from(pair.is_kept) << bit;
@@ -88,6 +126,9 @@ impl Column<'_> {
             }
             self.separated[w] &= pairs;
             self.kept[w] &= pairs;
+        }
+        if let (Values::Spare(used), Ok(mut spare)) = (self.p_values, level.spare.lock()) {
+            spare.push(used);
         }
     }
 }

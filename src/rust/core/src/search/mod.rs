@@ -5,7 +5,7 @@
 //! when. So a search is one driver and any worker:
 //!
 //! * `driver`: which levels are run, and pcalg's counts of them, for every order of visiting; [`levels`]: what it asks of one.
-//! * `ledger`: graph, separating sets and largest p-values, and what an outcome changes in them.
+//! * `ledger`: graph, separating sets and largest p-values, and what an outcome changes in them; `largest`: which p-values are kept.
 //! * Orders of visiting, each of them `order::Order`: `stable` ("stable", "stable.fast"), `original` ("original", whose
 //!   neighbourhoods shrink while it runs), `one_by_one` (all three for a test that is asked one question at a time in pcalg's order).
 //! * [`level`], [`lanes`], [`shards`]: the work of a level, and how it is cut.
@@ -16,6 +16,7 @@ pub mod book;
 mod cells;
 mod driver;
 pub mod lanes;
+mod largest;
 mod ledger;
 pub mod level;
 pub mod levels;
@@ -33,6 +34,7 @@ pub mod worker;
 
 pub(crate) use cells::symmetrise;
 pub use driver::{skeleton, skeleton_one_by_one};
+pub use largest::{Largest, PairValues};
 
 use crate::graph::{Adjacency, SepSets, Side};
 use crate::memory::{self, Use};
@@ -78,7 +80,7 @@ pub struct Options {
     pub fixed_edges: Option<Adjacency>,
 }
 
-/// A skeleton and the counts of its search. The largest p-values are in the caller's p x p array.
+/// A skeleton and the counts of its search. The largest p-values are where the caller wanted them.
 #[derive(Clone, Debug)]
 pub struct Skeleton {
     /// The adjacencies that remain.
@@ -107,7 +109,7 @@ impl Options {
         }
     }
 
-    fn check(&self, p_max: &[f64]) -> Result<()> {
+    fn check(&self, largest: &Largest) -> Result<()> {
         if self.p < 2 {
             return Err(Error::Argument {
                 argument: "p",
@@ -115,12 +117,14 @@ impl Options {
                 mend: "at least two variables are needed".into(),
             });
         }
-        if p_max.len() != self.p * self.p {
-            return Err(Error::Argument {
-                argument: "pMax",
-                value: format!("{} numbers", p_max.len()),
-                mend: format!("{} x {} are needed", self.p, self.p),
-            });
+        if let Largest::Square(p_max) = largest {
+            if p_max.len() != self.p * self.p {
+                return Err(Error::Argument {
+                    argument: "pMax",
+                    value: format!("{} numbers", p_max.len()),
+                    mend: format!("{} x {} are needed", self.p, self.p),
+                });
+            }
         }
         for (argument, graph) in [("fixedGaps", &self.fixed_gaps), ("fixedEdges", &self.fixed_edges)] {
             if graph.as_ref().is_some_and(|g| g.p() != self.p) {

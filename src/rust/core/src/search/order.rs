@@ -1,5 +1,6 @@
 //! An order of visiting, with a ledger for all that orders share.
 
+use super::largest::Largest;
 use super::ledger::Ledger;
 use super::levels::{LevelReport, Levels, Widest};
 use super::Options;
@@ -31,8 +32,8 @@ struct Ordered<'s, O> {
 }
 
 /// Begins a search in an order of visiting.
-pub(super) fn ordered<'s>(order: impl Order + 's, options: &'s Options, p_max: &'s mut [f64]) -> Box<dyn Levels + 's> {
-    Box::new(Ordered { order, ledger: Ledger::new(options, p_max) })
+pub(super) fn ordered<'s>(order: impl Order + 's, options: &'s Options, largest: Largest<'s>) -> Box<dyn Levels + 's> {
+    Box::new(Ordered { order, ledger: Ledger::new(options, largest) })
 }
 
 impl<O: Order> Levels for Ordered<'_, O> {
@@ -49,7 +50,9 @@ impl<O: Order> Levels for Ordered<'_, O> {
     }
 
     fn marginal(&mut self, observer: &mut dyn Observer) -> Result<LevelReport> {
-        self.order.marginal(&mut self.ledger, observer)
+        let report = self.order.marginal(&mut self.ledger, observer)?;
+        self.ledger.open()?;
+        Ok(report)
     }
 
     fn conditional(&mut self, size: usize, observer: &mut dyn Observer) -> Result<LevelReport> {

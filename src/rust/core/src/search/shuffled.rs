@@ -1,6 +1,7 @@
 //! A toy: an order that visits the pairs of a level at random. It shows what a new order of visiting takes: what it asks of a worker,
 //! level by level, and the ledger for the rest. As pairs of a level do not depend on one another, its answers are those of "stable".
 
+use super::largest::Largest;
 use super::ledger::Ledger;
 use super::level::{count_sets, CandidateOrder, Neighbours, PairSide};
 use super::levels::LevelReport;
@@ -81,8 +82,9 @@ impl Order for Shuffled<'_> {
 
 fn shuffled(worker: &mut dyn Worker, options: &Options, p_max: &mut [f64], random: u64) -> Result<Skeleton> {
     let pool = worker.pool().clone();
-    let found = driver::run(ordered(Shuffled { worker, random }, options, p_max), options, &mut Unobserved)?;
-    driver::finish(options, p_max, &pool);
+    let found =
+        driver::run(ordered(Shuffled { worker, random }, options, Largest::Square(p_max)), options, &mut Unobserved)?;
+    driver::finish(options, &mut Largest::Square(p_max), &pool);
     Ok(found)
 }
 

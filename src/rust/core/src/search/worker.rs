@@ -1,6 +1,7 @@
 //! What a machine with a test on it offers to a search.
 
 use super::book::Book;
+use super::largest::Largest;
 use super::levels::Levels;
 pub use super::marginals::{Column, Marginals};
 use super::shards::Work;
@@ -44,9 +45,9 @@ pub trait Worker {
 
 /// A worker that takes a level as one shard: the graph and the outcomes stay on its machine until they are asked for.
 pub trait Alone {
-    /// Begins a search with [`Method::Stable`](super::Method) or `StableFast`. `p_max` is p x p, column by column; the p-value of a
-    /// pair x < y belongs to `p_max[y * p + x]`, and nothing in it can be relied on before [`Levels::finish`].
-    fn begin<'s>(&'s mut self, options: &'s Options, p_max: &'s mut [f64]) -> Result<Box<dyn Levels + 's>>;
+    /// Begins a search with [`Method::Stable`](super::Method) or `StableFast`. Of a p x p matrix the p-value of a pair x < y belongs to
+    /// `[y * p + x]`; nothing in `largest` can be relied on before [`Levels::finish`].
+    fn begin<'s>(&'s mut self, options: &'s Options, largest: Largest<'s>) -> Result<Box<dyn Levels + 's>>;
 }
 
 /// A worker as a test that is asked in batches (the conservative orientation).

@@ -5,6 +5,7 @@
 
 mod support;
 
+mod compact;
 #[cfg(all(feature = "cuda", not(target_os = "macos")))]
 mod discrete_cuda;
 mod discrete_golden;

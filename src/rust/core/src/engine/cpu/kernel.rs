@@ -40,6 +40,18 @@ pub trait Kernel: Sync {
         signal: &Signal,
     ) -> Result<(), (usize, &'static str)>;
 
+    /// As [`Kernel::marginal`], but where p is not below alpha any number will do that is not, either.
+    fn settle_marginal(
+        &self,
+        y: usize,
+        pairs: &Adjacency,
+        alpha: f64,
+        column: &mut [f64],
+        signal: &Signal,
+    ) -> Result<(), (usize, &'static str)> {
+        self.marginal(y, pairs, alpha, column, signal)
+    }
+
     /// Decides pairs of one row whose candidates stand in ascending order, and calls `out` with the outcome of each, `at` its
     /// index into [`RowView::places`]. May return
     /// early, without some outcomes, once the signal says so; otherwise the outcomes depend on the row and the data alone.

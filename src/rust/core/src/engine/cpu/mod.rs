@@ -70,7 +70,8 @@ impl<K: Kernel> Worker for CpuEngine<K> {
         self.pool.run(p, inline, cost, &mut |done| observer.progress(0, done, total), |_: &mut (), task, stop| {
             let Some(mut column) = columns[p - 1 - task].lock().ok().and_then(|mut slot| slot.take()) else { return };
             let y = column.y();
-            match kernel.marginal(y, level.pairs(), level.alpha(), column.open(level), &Signal::of(stop)) {
+            let run = if level.keeps() { K::marginal } else { K::settle_marginal };
+            match run(kernel, y, level.pairs(), level.alpha(), column.open(level), &Signal::of(stop)) {
                 Ok(()) => column.close(level),
                 Err((x, reason)) => {
                     if let Ok(mut slot) = failed.lock() {

@@ -33,6 +33,7 @@ use crate::search::book::Book;
 use crate::search::levels::Levels;
 use crate::search::shards::Work;
 use crate::search::worker::{Alone, Column, Marginals, Worker};
+use crate::search::Largest;
 use crate::search::Options;
 use crate::{Error, Result};
 use card::buffer::Buffer;
@@ -292,7 +293,7 @@ impl Worker for CudaEngine<'_> {
 }
 
 impl Alone for CudaEngine<'_> {
-    fn begin<'s>(&'s mut self, options: &'s Options, p_max: &'s mut [f64]) -> Result<Box<dyn Levels + 's>> {
-        Ok(Box::new(search::CudaSearch::new(self, options, p_max)?))
+    fn begin<'s>(&'s mut self, options: &'s Options, largest: Largest<'s>) -> Result<Box<dyn Levels + 's>> {
+        Ok(Box::new(search::CudaSearch::new(self, options, largest)?))
     }
 }

@@ -105,39 +105,20 @@ impl Kernel for GaussKernel<'_> {
         column: &mut [f64],
         _signal: &Signal,
     ) -> Result<(), (usize, &'static str)> {
-        assert_eq!(alpha, self.alpha, "the kernel was made for another alpha");
-        let correlations = self.gauss.column(y);
-        let dependent_above = self.cutoff(0).dependent_above;
-        let curve = self.curve(0);
-        for (w, &word) in pairs.row(y).iter().enumerate().take(y / 64 + 1) {
-            let below = if w == y / 64 { (1 << (y % 64)) - 1 } else { !0u64 };
-            let asked = word & below;
-            let part = w * 64..correlations.len().min(w * 64 + 64);
-            let (correlations, cells) = (&correlations[part.clone()], &mut column[part]);
-            let mut look = 0u64;
-            for (&r, &bit) in correlations.iter().zip(&BITS) {
-                look |= if r * r > dependent_above { 0 } else { bit };
-            }
-            // Of neighbours whose correlation is dependent for certain, and there may be many, nothing is computed.
-            if asked == !0 {
-                cells.fill(0.0);
-            } else {
-                for (i, cell) in cells.iter_mut().enumerate() {
-                    *cell = if asked >> i & 1 == 1 { 0.0 } else { *cell };
-                }
-            }
-            look &= asked;
-            while look != 0 {
-                let i = look.trailing_zeros() as usize;
-                look &= look - 1;
-                let r = correlations[i];
-                cells[i] = match curve.and_then(|curve| curve.at(r.abs())) {
-                    Some(p) => p,
-                    None => self.gauss.p_of_marginal(r).map_err(|Undefined(reason)| (w * 64 + i, reason))?,
-                };
-            }
-        }
-        Ok(())
+        self.fill_column::<true>(y, pairs, alpha, column, 0.0)
+    }
+
+    fn settle_marginal(
+        &self,
+        y: usize,
+        pairs: &Adjacency,
+        alpha: f64,
+        column: &mut [f64],
+        _signal: &Signal,
+    ) -> Result<(), (usize, &'static str)> {
+        let below = self.cutoff(0).independent_below;
+        // Where nothing is dependent, pcalg may stop with an error.
+        self.fill_column::<false>(y, pairs, alpha, column, if below.is_finite() { below } else { 0.0 })
     }
 
     fn row(&self, row: &RowView, scratch: &mut Scratch, signal: &Signal, out: &mut dyn FnMut(&Answer)) {
@@ -174,6 +155,55 @@ impl Kernel for GaussKernel<'_> {
 }
 
 impl<'a> GaussKernel<'a> {
+    /// [`Kernel::marginal`]. Where the p-values are not kept and the squared correlation is below `independent_below`, 1 is written
+    /// in place of p.
+    fn fill_column<const KEPT: bool>(
+        &self,
+        y: usize,
+        pairs: &Adjacency,
+        alpha: f64,
+        column: &mut [f64],
+        independent_below: f64,
+    ) -> Result<(), (usize, &'static str)> {
+        assert_eq!(alpha, self.alpha, "the kernel was made for another alpha");
+        let correlations = self.gauss.column(y);
+        let dependent_above = self.cutoff(0).dependent_above;
+        let curve = self.curve(0);
+        for (w, &word) in pairs.row(y).iter().enumerate().take(y / 64 + 1) {
+            let below = if w == y / 64 { (1 << (y % 64)) - 1 } else { !0u64 };
+            let asked = word & below;
+            let part = w * 64..correlations.len().min(w * 64 + 64);
+            let (correlations, cells) = (&correlations[part.clone()], &mut column[part]);
+            let mut look = 0u64;
+            for (&r, &bit) in correlations.iter().zip(&BITS) {
+                look |= if r * r > dependent_above { 0 } else { bit };
+            }
+            // Of neighbours whose correlation is dependent for certain, and there may be many, nothing is computed.
+            if asked == !0 {
+                cells.fill(0.0);
+            } else {
+                for (i, cell) in cells.iter_mut().enumerate() {
+                    *cell = if asked >> i & 1 == 1 { 0.0 } else { *cell };
+                }
+            }
+            look &= asked;
+            while look != 0 {
+                let i = look.trailing_zeros() as usize;
+                look &= look - 1;
+                let r = correlations[i];
+                if !KEPT && r * r < independent_below {
+                    cells[i] = 1.0;
+                    continue;
+                }
+                cells[i] = match curve.and_then(|curve| curve.at(r.abs())) {
+                    Some(p) => p,
+                    None => self.gauss.p_of_marginal(r).map_err(|Undefined(reason)| (w * 64 + i, reason))?,
+                };
+            }
+        }
+        Ok(())
+    }
+
     fn rules(&'a self, alpha: f64, size: usize, na_delete: bool) -> Rules<'a> {
         assert_eq!(alpha, self.alpha, "the kernel was made for another alpha");
         Rules {

@@ -15,7 +15,7 @@ use crate::graph::{Adjacency, SepSetLog, SepSets};
 use crate::memory;
 use crate::observer::Observer;
 use crate::search::levels::{LevelReport, Levels, Widest};
-use crate::search::{Method, Options};
+use crate::search::{Largest, Method, Options};
 use crate::Result;
 use log::Log;
 use p_max::PMax;
@@ -80,14 +80,14 @@ fn plan_ends(plan: &mut MemoryPlan, ends: u64, singles: bool) {
 }
 
 impl<'s, 'a> CudaSearch<'s, 'a> {
-    pub fn new(engine: &'s mut CudaEngine<'a>, options: &'s Options, p_max: &'s mut [f64]) -> Result<Self> {
+    pub fn new(engine: &'s mut CudaEngine<'a>, options: &'s Options, largest: Largest<'s>) -> Result<Self> {
         let p = options.p;
         let all = (p * (p - 1)) as u64;
         let ends = if options.fixed_gaps.is_some() { 2 * options.start().edge_count() as u64 } else { all };
         let args = SearchArgs { p: p as u64, words: 2 * p.div_ceil(64) as u64, ..SearchArgs::default() };
         let binomials = Vec::new();
         let log = Log::default();
-        let p_max = PMax::new(p_max, p);
+        let p_max = PMax::new(largest, p);
         let (empty, widest, started) = (None, None, false);
         Ok(CudaSearch { engine, options, p_max, empty, args, ends, widest, binomials, log, started })
     }
@@ -245,6 +245,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         unsafe { self.by_row(Kernel::degrees)? };
         let report = self.report("level 0", &mut || observer.look())?;
         self.take_graph(&report);
+        self.open_pairs()?;
         self.started = true;
         let mut level = LevelReport { tests: report.tests, exact_tests: 0, go_on: true };
         if !self.fast() {
@@ -352,8 +353,9 @@ impl Levels for CudaSearch<'_, '_> {
 
     fn finish(mut self: Box<Self>, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
         if !self.started {
-            self.p_max.fill(self.options.untested());
-            return Ok((self.options.start(), SepSets::new(self.options.p, self.options.empty_side())));
+            let start = self.options.start();
+            self.p_max.fill(self.options, &start)?;
+            return Ok((start, SepSets::new(self.options.p, self.options.empty_side())));
         }
         self.watched(|search| search.run_finish(observer))
     }

@@ -1,6 +1,6 @@
-//! The largest p-values on the host. The card keeps one for each pair, packed; the caller gets a p x p matrix. Most are final
-//! after level 1, so that all are brought while the card runs the next level; at the end only those of pairs that were adjacent
-//! at that level's start are brought again.
+//! The largest p-values on the host. The card keeps one for each pair, packed; the caller gets a p x p matrix, or those of the pairs
+//! that level 0 leaves. Of a matrix most are final after level 1, so that all are brought while the card runs the next level; at the
+//! end only those of pairs that were adjacent at that level's start are brought again.
 
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::kernels::Kernel;
@@ -8,14 +8,19 @@ use crate::engine::cuda::card::transfer::{each_column, prefer_large_pages};
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::search::CudaSearch;
 use crate::engine::cuda::CudaEngine;
+use crate::graph::Adjacency;
 use crate::memory;
 use crate::observer::Observer;
 use crate::pool::Pool;
+use crate::search::{Largest, Options};
 use crate::Result;
 
-/// A search's matrix of p-values, p x p, column by column, and how much of it is filled.
+/// Pairs whose p-values are picked at a time, about.
+const PICKED: usize = 1 << 22;
+
+/// A search's p-values, and how much of a p x p matrix is filled.
 pub(in crate::engine::cuda) struct PMax<'s> {
-    values: &'s mut [f64],
+    largest: Largest<'s>,
     p: usize,
     /// Whether the lower triangle and the diagonal have been written.
     marked: bool,
@@ -35,21 +40,29 @@ fn column_at(end: usize) -> usize {
 }
 
 impl<'s> PMax<'s> {
-    pub fn new(values: &'s mut [f64], p: usize) -> Self {
-        prefer_large_pages(values);
-        PMax { values, p, marked: false, open: None }
+    pub fn new(mut largest: Largest<'s>, p: usize) -> Self {
+        if let Largest::Square(values) = &mut largest {
+            prefer_large_pages(values);
+        }
+        PMax { largest, p, marked: false, open: None }
     }
 
-    /// Writes `mark` everywhere: nothing was tested.
-    pub fn fill(&mut self, mark: f64) {
-        self.values.fill(mark);
+    /// Writes the mark of no test everywhere; `graph` is there at the end.
+    pub fn fill(&mut self, options: &Options, graph: &Adjacency) -> Result<()> {
+        match &mut self.largest {
+            Largest::Square(values) => {
+                values.fill(options.untested());
+                Ok(())
+            }
+            Largest::Left(left) => left.open(options, graph, &Adjacency::empty(self.p), 0.0),
+        }
     }
 
     /// Writes `mark` to the lower triangle and the diagonal, once. Most of the time goes to touching this memory first.
     pub fn mark_rest(&mut self, pool: &Pool, mark: f64) {
         let p = self.p;
-        if !self.marked {
-            each_column(pool, self.values, p, 0, |y| y * p, |y, column| column[y..].fill(mark));
+        if let (false, Largest::Square(values)) = (self.marked, &mut self.largest) {
+            each_column(pool, values, p, 0, |y| y * p, |y, column| column[y..].fill(mark));
             self.marked = true;
         }
     }
@@ -69,8 +82,8 @@ impl<'s> PMax<'s> {
         observer: &mut dyn Observer,
     ) -> Result<()> {
         let (p, marked, pool) = (self.p, self.marked, engine.held.pool.clone());
+        let Largest::Square(values) = &mut self.largest else { return Ok(()) };
         let mut filled = 0;
-        let values = &mut *self.values;
         let spread = |start: usize, packed: &[f64]| {
             // A piece ends with a column.
             let last = column_at(start + packed.len());
@@ -93,7 +106,7 @@ impl<'s> PMax<'s> {
         };
         engine.held.bring(at, triangle(p), |end| triangle(column_at(end)), spread)?;
         // With fewer than two variables nothing is copied.
-        self.values[filled * p..].fill(mark);
+        values[filled * p..].fill(mark);
         self.marked = true;
         self.open = Some(open);
         Ok(())
@@ -107,6 +120,10 @@ impl CudaSearch<'_, '_> {
         if self.p_max.is_brought() {
             return Ok(());
         }
+        if let Largest::Left(_) = self.p_max.largest {
+            self.p_max.open = Some(Vec::new());
+            return self.log.bring_singles(self.engine);
+        }
         let offsets: Vec<u64> = self.engine.held.bring_all(self.args.offset, self.options.p + 1)?;
         let count = offsets.last().copied().unwrap_or(0);
         let list: Vec<u32> = self.engine.held.bring_all(self.args.list, count as usize)?;
@@ -119,31 +136,73 @@ impl CudaSearch<'_, '_> {
         self.p_max.bring(self.engine, self.args.p_max, self.args.mark, open, observer)
     }
 
-    /// Brings the p-values that were not final, or all; nothing runs on the card.
+    /// Level 0 has left the pairs whose p-values are kept, where not all are.
+    pub(in crate::engine::cuda) fn open_pairs(&mut self) -> Result<()> {
+        if let Largest::Square(_) = self.p_max.largest {
+            return Ok(());
+        }
+        let graph = self.bring_graph(self.args.graph)?;
+        match &mut self.p_max.largest {
+            // Every value is brought at the end.
+            Largest::Left(left) => left.open(self.options, &graph, &graph, 0.0),
+            Largest::Square(_) => Ok(()),
+        }
+    }
+
+    /// Brings the p-values that were not final, or all that are kept; nothing runs on the card.
     pub(in crate::engine::cuda) fn bring_p_values(&mut self, observer: &mut dyn Observer) -> Result<()> {
+        if let Largest::Left(_) = self.p_max.largest {
+            return self.bring_left(observer);
+        }
         let Some(open) = self.p_max.open.take() else {
             return self.p_max.bring(self.engine, self.args.p_max, self.args.mark, Vec::new(), observer);
         };
         if open.is_empty() {
             return Ok(());
         }
-        // The slots, one for each side of each pair, are no longer needed.
-        let count = open.len();
+        let picked = self.pick(&open)?;
+        let p = self.options.p;
+        if let Largest::Square(values) = &mut self.p_max.largest {
+            for (&[x, y], value) in open.iter().zip(picked) {
+                values[y as usize * p + x as usize] = value;
+            }
+        }
+        Ok(())
+    }
+
+    /// Brings the p-values of the pairs that level 0 left.
+    fn bring_left(&mut self, observer: &mut dyn Observer) -> Result<()> {
+        let (mut row, mut done) = (0, 0);
+        while row < self.options.p {
+            let Largest::Left(left) = &self.p_max.largest else { break };
+            let pairs = left.pairs_from(&mut row, PICKED)?;
+            if pairs.is_empty() {
+                continue;
+            }
+            let picked = self.pick(&pairs)?;
+            if let Largest::Left(left) = &mut self.p_max.largest {
+                left.values_mut()[done..done + picked.len()].copy_from_slice(&picked);
+            }
+            done += picked.len();
+            observer.look()?;
+        }
+        Ok(())
+    }
+
+    /// Brings the p-values of these pairs, of which there is at least one.
+    fn pick(&mut self, pairs: &[[u32; 2]]) -> Result<Vec<f64>> {
+        let count = pairs.len();
         self.args.count = count as u64;
+        // The slots, one for each side of each pair, are no longer needed.
         self.engine.held.plan.raise(Buffer::Slots, 16 * count as u64);
         self.engine.held.commit()?;
         self.args.pairs = self.engine.held.device(Buffer::Slots)?.cast();
         self.args.answers = self.args.pairs.carve(8 * count as u64);
-        self.engine.held.upload(self.args.pairs, open.as_flattened())?;
+        self.engine.held.upload(self.args.pairs, pairs.as_flattened())?;
         // SAFETY: there are `count` pairs, and room for as many answers.
         unsafe { self.launch(Kernel::pick, self.blocks_for(count as u64 / 32 + 1))? };
         self.engine.held.card.copies_follow()?;
-        let picked: Vec<f64> = self.engine.held.bring_all(self.args.answers, count)?;
-        let p = self.options.p;
-        for (&[x, y], value) in open.iter().zip(picked) {
-            self.p_max.values[y as usize * p + x as usize] = value;
-        }
-        Ok(())
+        self.engine.held.bring_all(self.args.answers, count)
     }
 }
 

@@ -1,0 +1,167 @@
+#' Results that hold what was found, and nothing for each pair
+#'
+#' pcalg's class `pcAlgo` has a p x p matrix of p-values and p x p lists of separating sets: at p = 20,000 they take 6.4 GB, whatever was
+#' found. `result = "compact"` of [pc()] and [skeleton()] gives an object of class `pcCompact` in its place, which holds the edges with
+#' their marks, the separating sets of the pairs that levels from 1 on removed, the p-values of both, and the counts. Pairs that level 0
+#' removed, nearly all of them, take no memory: the empty set separates them, and their p-value is computed again when it is asked for
+#' (see [p_value()]).
+#'
+#' What works on results works on both classes: [edges()][edges,pcCompact-method], [sepset()], [p_value()], [orient()], `summary()`,
+#' `plot()`, [plot_cpdag()], [as_igraph()], [run_details()] and `saveRDS()`. pcalg's own functions want a `pcAlgo`:
+#' [as_pcalg()] or `as(x, "pcAlgo")` makes one, where its p x p parts fit into memory.
+#'
+#' `as(x, "graphNEL")` is the graph alone, `as(x, "matrix")` and `as(x, "amat")` its p x p adjacency matrix in pcalg's coding (`[i, j]` is the
+#' mark at i of the edge from j to i), and `as(x, "dgCMatrix")` that matrix as a sparse one of the package Matrix, which must be
+#' loaded.
+#'
+#' @slot call The call; [run_details()] reads what else it holds.
+#' @slot labels Names of the p variables.
+#' @slot n.edgetests As in `pcAlgo`: the number of tests at each level.
+#' @slot max.ord As in `pcAlgo`: the last level.
+#' @slot type `"skeleton"` or `"CPDAG"`.
+#' @slot method The order of visiting, `skel.method` of [pc()].
+#' @slot alpha The significance level.
+#' @slot test The name of the test, `""` for one that is not of this package.
+#' @slot extendable `FALSE` where `u2pd = "rand"` or `"retry"` found no DAG with the v-structures.
+#' @slot edges The edges between x < y, by x, then y: `list(start, to, mark, p)`. Those of x are the elements from `start[x] + 1` to
+#'   `start[x + 1]`: `to` is y, `p` the largest p-value of its tests (`-Inf`, or `-1` with `"stable.fast"`, where none was made), and `mark`
+#'   is 1 for x - y, 2 for x -> y, 3 for x <- y, 4 for x <-> y.
+#' @slot sets The separating sets `sepset[[x]][[y]]`, likewise by x, then y, without the empty ones of level 0: `list(start, to, set, p, ends,
+#'   members)`. `set` is the one variable of a set of one, 0 for an empty set, or -k for the k-th of the larger sets, which is
+#'   `members[(ends[k] + 1):ends[k + 1]]`; `p` is the largest p-value of the pair, `NA` where level 0 removed it.
+#' @slot gaps The pairs x < y that are not adjacent and have no separating set, `list(start, to, p)`: those of `fixedGaps`, and those that
+#'   `"stable.fast"` removes at level 0 because their test has no p-value.
+#' @seealso [pc()]
+#' @examples
+#' set.seed(42)
+#' x <- matrix(rnorm(4000), 500, 8, dimnames = list(NULL, letters[1:8]))
+#' x[, "b"] <- x[, "a"] + rnorm(500)
+#' x[, "c"] <- x[, "b"] + x[, "d"] + rnorm(500)
+#' suff <- suff_gauss(x)
+#' fit <- pc(suff, gaussCItest, alpha = 0.01, labels = colnames(x), numCores = 2, result = "compact")
+#' fit
+#' edges(fit)
+#' sepset(fit, "a", "c")
+#' p_value(fit, "a", "c")
+#' p_value(fit, "a", "d", suffStat = suff) # removed at level 0
+#' as(fit, "pcAlgo")
+#' @name pcCompact-class
+#' @aliases pcCompact
+#' @exportClass pcCompact
+methods::setClass("pcCompact", representation = list(
+  call = "call", labels = "character", n.edgetests = "numeric", max.ord = "integer", type = "character", method = "character",
+  alpha = "numeric", test = "character", extendable = "logical", edges = "list", sets = "list", gaps = "list"
+))
+
+# Not is(), which asks for the class of an object whose package is not there.
+is_compact <- function(x) isS4(x) && "pcCompact" %in% class(x)
+
+# What Rust found, as a result.
+compact_result <- function(labels, found, call, test, options, oriented) {
+  methods::new("pcCompact",
+    call = call, labels = labels, n.edgetests = edge_tests(found$n_edgetests, options$method),
+    max.ord = as.integer(found$max_ord), type = if (oriented) "CPDAG" else "skeleton", method = options$method,
+    alpha = options$alpha, test = test$name, extendable = !isFALSE(found$extendable),
+    edges = found$edges, sets = found$sets, gaps = found$gaps
+  )
+}
+
+# What Rust reads of it.
+flat_parts <- function(x) {
+  list(p = length(x@labels), method = x@method, edges = x@edges, sets = x@sets, gaps = x@gaps)
+}
+
+# The rows of the entries of `rows`, one of the slots `edges`, `sets` and `gaps`.
+row_numbers <- function(rows) rep.int(seq_len(length(rows$start) - 1L), diff(rows$start))
+
+# For pairs of numbers of variables, the number of the entry (x, y), or NA.
+entry_of <- function(rows, x, y) {
+  find <- function(x, y) {
+    row <- seq_len(rows$start[x + 1L] - rows$start[x]) + rows$start[x]
+    row[match(y, rows$to[row])]
+  }
+  as.numeric(unlist(Map(find, x, y)))
+}
+
+edge_kinds <- c("undirected", "directed", "directed", "conflict")
+
+# One row an edge: from, to and kind as edge_table(), and p.
+compact_edges <- function(x) {
+  from <- row_numbers(x@edges)
+  mark <- as.integer(x@edges$mark)
+  back <- which(mark == 3L)
+  to <- x@edges$to
+  to[back] <- from[back]
+  from[back] <- x@edges$to[back]
+  data.frame(from = from, to = to, kind = edge_kinds[mark], p = x@edges$p, stringsAsFactors = FALSE)
+}
+
+# Every edge as one arc, or as two where it has no direction, by tail, then head: from, to and pcalg's mark, 1 or 2.
+compact_arcs <- function(x) {
+  from <- row_numbers(x@edges)
+  to <- x@edges$to
+  mark <- as.integer(x@edges$mark)
+  up <- mark != 3L
+  down <- mark != 2L
+  tail <- c(from[up], to[down])
+  head <- c(to[up], from[down])
+  weight <- rep.int(1, 4L)
+  weight[4L] <- 2
+  by <- order(tail, head, method = "radix")
+  list(from = tail[by], to = head[by], mark = weight[c(mark[up], mark[down])[by]])
+}
+
+# Labels, neighbour lists and weights, as edges_of_graph().
+compact_lists <- function(x) {
+  arcs <- compact_arcs(x)
+  by_tail <- function(values) unname(split(values, factor(arcs$from, seq_along(x@labels))))
+  list(labels = x@labels, edges = by_tail(arcs$to), weights = if (!all(arcs$mark == 1)) by_tail(arcs$mark))
+}
+
+# The graph as a pcAlgo has it.
+compact_graph <- function(x) {
+  listed <- compact_lists(x)
+  result_graph(x@labels, list(
+    edges = listed$edges, marks = listed$weights, extendable = x@extendable,
+    counts = list(directed = sum(x@edges$mark == 2L | x@edges$mark == 3L))
+  ), oriented = x@type == "CPDAG")
+}
+
+# The p x p form. `level0`: a matrix of the p-values of level 0, or NULL.
+expanded <- function(x, level0 = NULL) {
+  result <- empty_result()
+  pMax <- check_rust(rust_expand(flat_parts(x), level0, result))
+  fill_result(result,
+    graph = compact_graph(x), call = x@call, max_ord = x@max.ord, n_edgetests = x@n.edgetests, pMax = pMax
+  )
+}
+
+# pcalg's adjacency matrix, which is the transpose of as(graph, "matrix").
+compact_matrix <- function(x) {
+  arcs <- compact_arcs(x)
+  m <- matrix(0, length(x@labels), length(x@labels), dimnames = list(x@labels, x@labels))
+  m[cbind(arcs$to, arcs$from)] <- arcs$mark
+  m
+}
+
+sparse_matrix <- function(x) {
+  need_package("Matrix", "a sparse matrix is one of the package Matrix")
+  arcs <- compact_arcs(x)
+  p <- length(x@labels)
+  Matrix::sparseMatrix(
+    i = arcs$to, j = arcs$from, x = arcs$mark, dims = c(p, p), dimnames = list(x@labels, x@labels), repr = "C"
+  )
+}
+
+# Conversions of a compact result, and the edges of the other class. Some of these classes are defined later, by pcalg and by Matrix,
+# and R would say so in a message.
+conversions <- function(ns) {
+  set <- function(to, convert) suppressMessages(methods::setAs("pcCompact", to, convert, where = ns))
+  suppressMessages(methods::setMethod("edges", "pcAlgo", function(object, which) edges_of_pcalg(object), where = ns))
+  set("pcAlgo", function(from) as_pcalg(from))
+  set("matrix", function(from) structure(compact_matrix(from), type = "amat.cpdag"))
+  set("amat", function(from) structure(compact_matrix(from), class = "amat", type = "cpdag"))
+  set("graphNEL", function(from) compact_graph(from))
+  set("dgCMatrix", function(from) sparse_matrix(from))
+  set("sparseMatrix", function(from) sparse_matrix(from))
+}

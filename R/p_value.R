@@ -1,0 +1,74 @@
+#' The p-value of two variables
+#'
+#' The largest p-value of the tests of a pair of variables, as in the slot `pMax` of pcalg's class. For a pair that is not adjacent it is
+#' that of the test that separated it, for an edge that of the test that came nearest to doing so.
+#'
+#' A result of class [pcCompact][pcCompact-class] does not hold the p-values of pairs that level 0 removed, which are nearly all pairs:
+#' give `suffStat`, and the test is made again.
+#'
+#' @param x A result of [pc()], [skeleton()] or [orient()], of either class.
+#' @param a,b Two variables, by name or number; or as many for `a` as for `b`.
+#' @param suffStat The sufficient statistic of the search. Only needed for a `pcCompact`, and pairs that level 0 removed.
+#' @param indepTest The test of the search; only needed with `suffStat` where that was an R function.
+#' @return A number for each pair; `-Inf` (`-1` with `"stable.fast"`) where no test was made. Where the p-value is not known and
+#'   `suffStat` is not given, an error of class `pcgpu_error_level0`.
+#' @examples
+#' x <- cbind(a = sin(1:50), b = cos(1:50 * 2), c = sin(1:50) + cos(1:50 * 2) + sin(1:50 * 7) / 5)
+#' suff <- suff_gauss(x)
+#' fit <- pc(suff, gaussCItest, alpha = 0.05, labels = colnames(x), numCores = 1)
+#' p_value(fit, "a", c("b", "c"))
+#' compact <- pc(suff, gaussCItest, alpha = 0.05, labels = colnames(x), numCores = 1, result = "compact")
+#' p_value(compact, "a", c("b", "c"), suffStat = suff)
+#' @export
+methods::setGeneric("p_value", function(x, a, b, suffStat = NULL, indepTest = NULL) standardGeneric("p_value"))
+
+#' @rdname p_value
+methods::setMethod("p_value", "ANY", function(x, a, b, suffStat = NULL, indepTest = NULL) {
+  check_result(x)
+  at <- pairs_at(a, b, attr(x, "graph")@nodes)
+  # "stable.fast" fills the upper triangle alone.
+  attr(x, "pMax")[cbind(pmin(at$a, at$b), pmax(at$a, at$b))]
+})
+
+#' @rdname p_value
+methods::setMethod("p_value", "pcCompact", function(x, a, b, suffStat = NULL, indepTest = NULL) {
+  at <- pairs_at(a, b, x@labels)
+  low <- pmin(at$a, at$b)
+  high <- pmax(at$a, at$b)
+  in_rows <- function(rows, x, y) rows$p[entry_of(rows, x, y)]
+  value <- in_rows(x@edges, low, high)
+  # A gap may have the p-value NaN.
+  known <- !is.na(value)
+  for (rows in list(list(x@sets, low, high), list(x@sets, high, low), list(x@gaps, low, high))) {
+    entry <- do.call(entry_of, rows)
+    found <- !known & !is.na(entry)
+    value[found] <- rows[[1L]]$p[entry[found]]
+    known <- known | found & (is.nan(value) | !is.na(value))
+  }
+  if (!all(known)) {
+    first <- which(!known)[1L]
+    if (is.null(suffStat)) {
+      abort("level0", sprintf(
+        "the p-value of %s and %s is not kept, as level 0 removed the pair: give `suffStat`, the sufficient statistic of the search.",
+        x@labels[low[first]], x@labels[high[first]]
+      ), a = low[first], b = high[first])
+    }
+    value[!known] <- at_level0(x, low[!known], high[!known], suffStat, indepTest)
+  }
+  value
+})
+
+# The test that made the result: its own, or the one that is given.
+test_of <- function(x, indepTest) {
+  if (is.null(indepTest) && !nzchar(x@test)) {
+    abort_argument("indepTest", NULL, "give the test, too: that of the search was an R function, which is not kept.", is = "missing")
+  }
+  indepTest %||% get(x@test)
+}
+
+# The p-values of pairs that level 0 removed. One without an answer removes its pair as p = 1 does.
+at_level0 <- function(x, low, high, suffStat, indepTest) {
+  test <- test_of(x, indepTest)
+  value <- vapply(seq_along(low), function(i) test_value(test(low[i], high[i], integer(0), suffStat)), 0)
+  ifelse(is.na(value), 1, value)
+}

@@ -1,0 +1,74 @@
+#' The separating set of two variables
+#'
+#' @param x A result of [pc()], [skeleton()] or [orient()], of either class.
+#' @param a,b Two variables, by name or number.
+#' @return The names of the variables given which a test found `a` and `b` independent: `character(0)` where they are independent
+#'   given nothing, `NULL` where there is no such set, because they are adjacent or were never tested. Where the conservative or the
+#'   majority rule has left two sets, that of `sepset[[a]][[b]]` in pcalg's class.
+#' @examples
+#' x <- cbind(a = sin(1:50), b = cos(1:50 * 2), c = sin(1:50) + cos(1:50 * 2) + sin(1:50 * 7) / 5)
+#' fit <- pc(suff_gauss(x), gaussCItest, alpha = 0.05, labels = colnames(x), numCores = 1)
+#' sepset(fit, "a", "b")
+#' sepset(fit, "a", "c")
+#' @export
+methods::setGeneric("sepset", function(x, a, b) standardGeneric("sepset"))
+
+# Objects of class pcAlgo, whose class may not be defined here.
+#' @rdname sepset
+methods::setMethod("sepset", "ANY", function(x, a, b) {
+  check_result(x)
+  labels <- attr(x, "graph")@nodes
+  at <- one_pair(a, b, labels)
+  sets <- attr(x, "sepset")
+  set <- sets[[at[1L]]][[at[2L]]] %||% sets[[at[2L]]][[at[1L]]]
+  if (!is.null(set)) labels[set]
+})
+
+#' @rdname sepset
+methods::setMethod("sepset", "pcCompact", function(x, a, b) {
+  at <- one_pair(a, b, x@labels)
+  entry <- entry_of(x@sets, at, rev(at))
+  entry <- entry[!is.na(entry)][1L]
+  if (is.na(entry)) {
+    # Adjacent, or a gap; if neither, level 0 removed it.
+    other <- c(entry_of(x@edges, min(at), max(at)), entry_of(x@gaps, min(at), max(at)))
+    return(if (all(is.na(other))) character(0))
+  }
+  set <- x@sets$set[entry]
+  if (set < 0L) {
+    set <- x@sets$members[seq.int(x@sets$ends[-set] + 1, x@sets$ends[1L - set])]
+  }
+  x@labels[set]
+})
+
+# Variables by name or number, as numbers.
+variables_at <- function(given, labels, argument) {
+  at <- if (is.character(given)) match(given, labels) else if (is.numeric(given)) match(given, seq_along(labels))
+  if (length(given) == 0L || is.null(at) || anyNA(at)) {
+    abort_argument(argument, given, sprintf("give names of variables, or their numbers from 1 to %d.", length(labels)))
+  }
+  at
+}
+
+# The numbers of two different variables.
+one_pair <- function(a, b, labels) {
+  at <- pairs_at(a, b, labels)
+  if (length(at$a) != 1L) {
+    abort_argument("a", a, "give one variable each for `a` and `b`.")
+  }
+  c(at$a, at$b)
+}
+
+# The numbers of pairs of different variables.
+pairs_at <- function(a, b, labels) {
+  at <- list(a = variables_at(a, labels, "a"), b = variables_at(b, labels, "b"))
+  size <- max(lengths(at))
+  if (any(lengths(at) != 1L & lengths(at) != size)) {
+    abort_argument("b", b, sprintf("give as many variables as for `a` (%d), or one.", length(at$a)))
+  }
+  at <- lapply(at, rep_len, size)
+  if (any(at$a == at$b)) {
+    abort_argument("b", b, "give another variable than `a`.")
+  }
+  at
+}

@@ -1,0 +1,107 @@
+# What results cost beside the search: skeleton() of many variables as a compact result and as a pcAlgo, against the search alone, its
+# memory, and what is done with the result. Writes a Markdown table, a row a case; each case runs in a process of its own.
+#
+#   Rscript large.R [--p=2000,5000] [--global=0.3,0] [--m-max=0,1] [--results=compact,pcAlgo] [--device=cuda] [--n=3189] [--alpha=0.01]
+#                   [--method=stable.fast] [--data=expression] [--orient=no] [--repeats=2] [--seconds=1500]
+#
+# --data=expression  ten factors common to all variables, with loads of standard deviation --global, and p / 50 modules: of 3,189
+#                    samples, level 0 leaves some 68 % of the pairs with --global=0.3, 8 % with 0
+# --data=sparse      each variable has two parents among those before it (--n=100: level 0 leaves some 2 %)
+#
+# "search" is what Rust takes for the levels, the answer on the host. Times are the least of the calls after the first. A case that is not
+# begun when --seconds are over is left out.
+here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
+source(file.path(here, "program.R"))
+source(file.path(here, "data.R"))
+
+values <- function(name, default) strsplit(option(name, default), ",")[[1]]
+columns <- c(
+  "data, p x n", "m.max", "result", "left after level 0", "edges", "suff_gauss() s", "search s", "skeleton() s", "over the search",
+  "first s", "GB of slots", "summary() s", "saveRDS() s", "file MB", "orient() s", "peak memory GiB"
+)
+
+if (option("case", "no") == "no") {
+  ends <- proc.time()[["elapsed"]] + as.double(option("seconds", "1500"))
+  tell_origin("Rscript inst/bench/large.R")
+  cat("\n", head_text(columns), sep = "")
+  for (p in values("p", "2000,5000")) {
+    for (global in if (option("data", "expression") == "sparse") "0" else values("global", "0.3,0")) {
+      for (m_max in values("m-max", "0,1")) {
+        for (result in values("results", "compact,pcAlgo")) {
+          if (proc.time()[["elapsed"]] > ends) next
+          case <- c(args, "--case=yes", paste0(c("--p=", "--global=", "--m-max=", "--results="), c(p, global, m_max, result)))
+          status <- system2(file.path(R.home("bin"), "Rscript"), shQuote(c(file.path(here, "large.R"), case)))
+          if (status != 0) cat(row_text(paste("p =", p), m_max, result, paste("ended with", status)))
+        }
+      }
+    }
+  }
+  quit()
+}
+
+suppressPackageStartupMessages({
+  library(methods)
+  library(pcgpu)
+})
+p <- as.integer(option("p", ""))
+n <- as.integer(option("n", "3189"))
+m_max <- as.double(option("m-max", "1"))
+result <- option("results", "compact")
+
+# As ../../../shared/prototypes/expression_like.py.
+expression_like <- function(p, n, global) {
+  RNGversion("4.0.0")
+  set.seed(1)
+  x <- matrix(stats::rnorm(n * p), n, p)
+  if (global > 0) x <- x + matrix(stats::rnorm(n * 10), n) %*% matrix(stats::rnorm(10 * p, sd = global), 10)
+  modules <- matrix(stats::rnorm(n * max(2, p %/% 50)), n)
+  for (round in 1:2) {
+    module <- sample.int(ncol(modules), p, TRUE)
+    load <- stats::runif(p, 0.3, 0.8)
+    for (j in seq_len(p)) x[, j] <- x[, j] + modules[, module[j]] * load[j]
+  }
+  x
+}
+
+global <- as.double(option("global", "0"))
+x <- if (option("data", "expression") == "sparse") simulate(p, n, parents = 2) else expression_like(p, n, global)
+device <- option("device", "auto")
+made <- min(vapply(1:2, function(i) system.time(stat <<- suff_gauss(x, device = device))[["elapsed"]], 0))
+rm(x)
+invisible(gc())
+
+seconds <- search <- double()
+for (i in seq_len(1L + as.integer(option("repeats", "2")))) {
+  fit <- NULL
+  invisible(gc(FALSE))
+  seconds[i] <- system.time(fit <- skeleton(stat, gaussCItest,
+    alpha = as.double(option("alpha", "0.01")), p = p, method = option("method", "stable.fast"), m.max = m_max, device = device,
+    progress = FALSE, result = result
+  ))[["elapsed"]]
+  search[i] <- getFromNamespace("session", "pcgpu")$search_seconds
+}
+best <- if (length(seconds) > 1) which.min(seconds[-1]) + 1L else 1L
+
+compact <- is(fit, "pcCompact")
+edges <- if (compact) length(fit@edges$to) else sum(lengths(lapply(fit@graph@edgeL, `[[`, "edges"))) / 2
+left <- if (compact) (edges + sum(!is.na(fit@sets$p))) / (p * (p - 1) / 2) else NA
+bytes <- if (compact) as.double(object.size(fit)) else 16 * p^2
+null <- file(nullfile(), "w")
+sink(null)
+summarised <- system.time(if (compact) summary(fit) else getS3method("summary", "pcAlgo", envir = asNamespace("pcgpu"))(fit, amat = FALSE))
+sink()
+close(null)
+file <- tempfile(fileext = ".rds")
+saved <- if (bytes < 4e9) system.time(saveRDS(fit, file))[["elapsed"]] else NA
+size <- if (is.na(saved)) NA else file.size(file) / 1e6
+unlink(file)
+oriented <- if (option("orient", "no") == "no") NA else system.time(orient(fit))[["elapsed"]]
+peak <- as.double(gsub("[^0-9]", "", grep("^VmHWM", readLines("/proc/self/status"), value = TRUE))) / 1048576
+
+shown <- function(x) ifelse(is.na(x), "", number(x))
+cat(row_text(
+  sprintf("%s%s, %d x %d", option("data", "expression"), if (global > 0) paste0(" ", global) else "", p, n), m_max, result,
+  if (is.na(left)) "" else sprintf("%.2f %%", 100 * left), format(edges, big.mark = ",", trim = TRUE), shown(made),
+  shown(search[best]), shown(seconds[best]), paste0(shown(seconds[best] / search[best]), "x"), shown(seconds[1]), shown(bytes / 1e9),
+  shown(summarised[["elapsed"]]), shown(saved), shown(size), shown(oriented), shown(peak)
+))

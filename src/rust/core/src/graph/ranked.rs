@@ -1,0 +1,121 @@
+//! The edges of a graph by number, so that what is kept of each is one flat array.
+
+use super::Adjacency;
+use crate::memory::{self, Use};
+use crate::Result;
+
+/// Words of a row that are counted as one.
+const BLOCK: usize = 8;
+
+/// A graph whose edges x - y, x < y, are numbered in ascending order of x, then y.
+#[derive(Clone, Debug)]
+pub struct Ranked {
+    graph: Adjacency,
+    /// The number of x's first edge to a larger vertex, less the number of its smaller neighbours: it may be below 0.
+    start: Vec<i64>,
+    /// By row, of each block of words: the neighbours that stand before it.
+    before: Vec<u32>,
+    len: usize,
+}
+
+impl Ranked {
+    /// Numbers the edges of a graph.
+    ///
+    /// # Errors
+    /// [`Error::Memory`](crate::Error::Memory).
+    pub fn new(graph: Adjacency) -> Result<Self> {
+        let p = graph.p();
+        let blocks = p.div_ceil(64).div_ceil(BLOCK);
+        let mut ranked = Ranked {
+            start: memory::zeros(p, Use::Pairs)?,
+            before: memory::zeros(p * blocks, Use::Pairs)?,
+            len: 0,
+            graph,
+        };
+        for x in 0..p {
+            let mut neighbours = 0;
+            for (before, words) in ranked.before[x * blocks..].iter_mut().zip(ranked.graph.row(x).chunks(BLOCK)) {
+                *before = neighbours;
+                neighbours += words.iter().map(|word| word.count_ones()).sum::<u32>();
+            }
+            let smaller = ranked.place(x, x);
+            ranked.start[x] = ranked.len as i64 - smaller as i64;
+            ranked.len += neighbours as usize - smaller;
+        }
+        Ok(ranked)
+    }
+
+    /// Number of neighbours of x below y.
+    #[inline]
+    fn place(&self, x: usize, y: usize) -> usize {
+        let row = self.graph.row(x);
+        let (word, block) = (y / 64, y / 64 / BLOCK);
+        let whole: u32 = row[block * BLOCK..word].iter().map(|word| word.count_ones()).sum();
+        let part = (row[word] & ((1 << (y % 64)) - 1)).count_ones();
+        (self.before[x * row.len().div_ceil(BLOCK) + block] + whole + part) as usize
+    }
+
+    /// The graph.
+    pub fn graph(&self) -> &Adjacency {
+        &self.graph
+    }
+
+    /// Number of edges.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The number of the edge x - y, which must be one.
+    pub fn number(&self, x: usize, y: usize) -> usize {
+        let (low, high) = (x.min(y), x.max(y));
+        (self.start[low] + self.place(low, high) as i64) as usize
+    }
+
+    /// The number of x's first edge to a larger vertex, or of the next row's where it has none.
+    pub fn first_of(&self, x: usize) -> usize {
+        (self.start[x] + self.place(x, x) as i64) as usize
+    }
+
+    /// The larger neighbours of x, ascending: its edges from [`Ranked::first_of`] on.
+    pub fn larger(&self, x: usize) -> impl Iterator<Item = u32> + '_ {
+        self.graph.neighbours_above(x)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edges_are_numbered_in_order() {
+        for p in [1usize, 2, 64, 65, 600, 1100] {
+            let mut graph = Adjacency::empty(p);
+            let mut random = 7u64;
+            for x in 0..p {
+                for y in x + 1..p {
+                    random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                    if (random >> 33) % (1 + x as u64 % 5) == 0 {
+                        graph.insert(x, y);
+                    }
+                }
+            }
+            let ranked = Ranked::new(graph.clone()).unwrap();
+            let mut next = 0;
+            for x in 0..p {
+                assert_eq!(ranked.first_of(x), next);
+                for y in ranked.larger(x) {
+                    assert!(graph.has(x, y as usize) && y as usize > x);
+                    assert_eq!((ranked.number(x, y as usize), ranked.number(y as usize, x)), (next, next));
+                    next += 1;
+                }
+            }
+            assert_eq!((ranked.len(), ranked.is_empty()), (graph.edge_count(), next == 0));
+            assert_eq!(next, graph.edge_count());
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Where a search keeps the largest p-value of each pair: of all pairs, or of those that level 0 leaves.
+
+use super::cells::Cells;
+use super::Options;
+use crate::graph::{Adjacency, Ranked};
+use crate::memory::{self, Use};
+use crate::Result;
+
+/// Where the largest p-values go. `&mut` of p x p doubles and `&mut` of [`PairValues`] both become one.
+pub enum Largest<'a> {
+    /// Of every pair: p x p, column by column. It is overwritten with pcalg's `pMax`.
+    Square(&'a mut [f64]),
+    /// Of the pairs that level 0 leaves.
+    Left(&'a mut PairValues),
+}
+
+/// The largest p-values of the pairs that level 0 leaves: of the edges, and of the pairs that later levels remove.
+#[derive(Clone, Debug, Default)]
+pub struct PairValues {
+    /// None before level 0 has run.
+    pairs: Option<Ranked>,
+    values: Vec<f64>,
+    /// What tests found before.
+    early: Vec<([u32; 2], f64)>,
+}
+
+impl PairValues {
+    /// The largest p-value of a pair that level 0 left; [`Options::untested`] marks those that no test was made of.
+    #[inline]
+    pub fn get(&self, x: usize, y: usize) -> Option<f64> {
+        let pairs = self.pairs.as_ref().filter(|pairs| pairs.graph().has(x, y))?;
+        Some(self.values[pairs.number(x, y)])
+    }
+
+    /// The pairs (x, y) that level 0 left, as [`Adjacency::row`]; none before it has run.
+    pub fn row(&self, x: usize) -> Option<&[u64]> {
+        self.pairs.as_ref().map(|pairs| pairs.graph().row(x))
+    }
+
+    /// The pairs that level 0 left, x < y, of rows x from `row` on, until there are `most`; then `row` is the next.
+    pub(crate) fn pairs_from(&self, row: &mut usize, most: usize) -> Result<Vec<[u32; 2]>> {
+        let mut listed = Vec::new();
+        let Some(pairs) = &self.pairs else {
+            *row = usize::MAX;
+            return Ok(listed);
+        };
+        while *row < pairs.graph().p() && listed.len() < most {
+            for y in pairs.larger(*row) {
+                memory::push(&mut listed, [*row as u32, y], Use::Level)?;
+            }
+            *row += 1;
+        }
+        Ok(listed)
+    }
+
+    /// Their values, in that order.
+    pub(crate) fn values_mut(&mut self) -> &mut [f64] {
+        &mut self.values
+    }
+
+    /// Level 0 has left these pairs. Those of `tested` begin with `floor`, others with the mark of no test.
+    pub(crate) fn open(&mut self, options: &Options, left: &Adjacency, tested: &Adjacency, floor: f64) -> Result<()> {
+        memory::room(Adjacency::bytes(options.p), Use::Pairs)?;
+        let pairs = Ranked::new(left.clone())?;
+        self.values = memory::zeros(pairs.len(), Use::Pairs)?;
+        if floor != 0.0 {
+            self.values.fill(floor);
+        }
+        let has_untested =
+            |x: &usize| left.row(*x).iter().zip(tested.row(*x)).any(|(left, tested)| left & !tested != 0);
+        for x in (0..options.p).filter(has_untested) {
+            let number = pairs.first_of(x);
+            for (y, value) in pairs.larger(x).zip(&mut self.values[number..]) {
+                if !tested.has(x, y as usize) {
+                    *value = options.untested();
+                }
+            }
+        }
+        let cells = Cells::of_left(&mut self.values, &pairs);
+        for ([x, y], p) in std::mem::take(&mut self.early) {
+            if left.has(x as usize, y as usize) {
+                cells.raise(x as usize, y as usize, p);
+            }
+        }
+        self.pairs = Some(pairs);
+        Ok(())
+    }
+}
+
+impl Largest<'_> {
+    /// The same, borrowed.
+    pub fn again(&mut self) -> Largest<'_> {
+        match self {
+            Largest::Square(p_max) => Largest::Square(p_max),
+            Largest::Left(left) => Largest::Left(left),
+        }
+    }
+
+    /// The cells that threads raise. Of a search that keeps the pairs that level 0 leaves: once it has run.
+    pub(super) fn cells(&mut self, p: usize) -> Option<Cells<'_>> {
+        match self {
+            Largest::Square(p_max) => Some(Cells::of_square(p_max, p)),
+            Largest::Left(PairValues { pairs, values, .. }) => {
+                pairs.as_ref().map(|pairs| Cells::of_left(values, pairs))
+            }
+        }
+    }
+
+    /// Raises the largest p-value of the pair, at any level.
+    pub(super) fn raise(&mut self, x: usize, y: usize, p: f64, options: &Options) {
+        if let Some(cells) = self.cells(options.p) {
+            cells.raise(x, y, p);
+        } else if let Largest::Left(left) = self {
+            // What is at least alpha, or NaN, removes the pair.
+            if p < options.alpha {
+                memory::push_noted(&mut left.early, ([x as u32, y as u32], p), Use::Pairs);
+            }
+        }
+    }
+}
+
+impl<'a> From<&'a mut [f64]> for Largest<'a> {
+    fn from(p_max: &'a mut [f64]) -> Self {
+        Largest::Square(p_max)
+    }
+}
+
+impl<'a> From<&'a mut Vec<f64>> for Largest<'a> {
+    fn from(p_max: &'a mut Vec<f64>) -> Self {
+        Largest::Square(p_max)
+    }
+}
+
+impl<'a, const N: usize> From<&'a mut [f64; N]> for Largest<'a> {
+    fn from(p_max: &'a mut [f64; N]) -> Self {
+        Largest::Square(p_max)
+    }
+}
+
+impl<'a> From<&'a mut PairValues> for Largest<'a> {
+    fn from(left: &'a mut PairValues) -> Self {
+        Largest::Left(left)
+    }
+}

@@ -1,0 +1,444 @@
+//! Results that hold what was found and nothing for each pair: flat arrays, by row. R/compact.R describes them.
+
+use std::ops::Range;
+
+use extendr_api::prelude::*;
+use extendr_ffi::{Rf_allocVector, SEXPTYPE};
+use pcgpu_core::graph::{Adjacency, SepSets, Side};
+use pcgpu_core::memory::{self, Use};
+use pcgpu_core::orient::Pdag;
+use pcgpu_core::pool::Pool;
+use pcgpu_core::search::{Options, PairValues, Skeleton};
+
+use crate::failure::{Failure, Outcome};
+use crate::input;
+use crate::output::{allocate, named};
+use crate::token::Token;
+
+/// Marks of an edge between x < y.
+const UNDIRECTED: u8 = 1;
+const TO_LARGER: u8 = 2;
+const TO_SMALLER: u8 = 3;
+const CONFLICT: u8 = 4;
+
+/// R's NA of a double.
+pub fn na() -> f64 {
+    f64::from_bits(0x7ff0_0000_0000_07a2)
+}
+
+/// A fresh R vector.
+fn vector(token: &Token, kind: SEXPTYPE, len: usize, bytes_each: usize) -> Outcome<Robj> {
+    memory::room(len.saturating_mul(bytes_each), Use::Level)?;
+    // SAFETY: on R's thread.
+    allocate(token, || unsafe { Rf_allocVector(kind, len as isize) })
+}
+
+fn unlike() -> Failure {
+    Failure::Input("internal: a vector of another type".into())
+}
+
+/// By row the number of its first entry, and the number of all: p + 1 numbers.
+fn starts(counts: impl Iterator<Item = u64>) -> Vec<u64> {
+    let mut end = 0;
+    let sums = counts.map(|count| {
+        end += count;
+        end
+    });
+    std::iter::once(0).chain(sums).collect()
+}
+
+fn start_vector(starts: &[u64]) -> Robj {
+    Robj::from(starts.iter().map(|&start| start as f64).collect::<Vec<f64>>())
+}
+
+/// Rows in parts of about as many entries each, enough for all threads.
+fn parts(pool: &Pool, starts: &[u64]) -> Vec<Range<usize>> {
+    let (p, all) = (starts.len() - 1, starts[starts.len() - 1]);
+    let each = (all / (8 * pool.threads() as u64)).max(1 << 14);
+    let mut parts = Vec::new();
+    let mut from = 0;
+    while from < p {
+        let goal = starts[from] + each;
+        let to = (from + 1 + starts[from + 1..p].partition_point(|&start| start < goal)).min(p);
+        parts.push(from..to);
+        from = to;
+    }
+    parts
+}
+
+/// A vector in pieces, one for each part.
+fn cut<'a, T>(mut rest: &'a mut [T], starts: &[u64], parts: &[Range<usize>]) -> Vec<&'a mut [T]> {
+    let mut pieces = Vec::with_capacity(parts.len());
+    for part in parts {
+        let (piece, later) = rest.split_at_mut((starts[part.end] - starts[part.start]) as usize);
+        pieces.push(piece);
+        rest = later;
+    }
+    pieces
+}
+
+/// `count(x)` for every row, by several threads.
+fn counted<T: Default + Clone + Send>(pool: &Pool, p: usize, count: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let mut counts = vec![T::default(); p];
+    pool.each_of(counts.chunks_mut(256).enumerate().collect(), |_, (chunk, counts): (usize, &mut [T])| {
+        for (i, slot) in counts.iter_mut().enumerate() {
+            *slot = count(256 * chunk + i);
+        }
+    });
+    counts
+}
+
+/// `list(start, to, mark, p)` of the edges x < y.
+pub fn edges(
+    token: &Token,
+    pool: &Pool,
+    graph: &Adjacency,
+    pdag: Option<&Pdag>,
+    value: impl Fn(usize, usize) -> f64 + Sync,
+) -> Outcome<Robj> {
+    let starts = starts(counted(pool, graph.p(), |x| graph.neighbours_above(x).count() as u64).into_iter());
+    let count = starts[graph.p()] as usize;
+    let mut to = vector(token, SEXPTYPE::INTSXP, count, 4)?;
+    let mut values = vector(token, SEXPTYPE::REALSXP, count, 8)?;
+    {
+        let parts = parts(pool, &starts);
+        let to = cut(to.as_integer_slice_mut().ok_or_else(unlike)?, &starts, &parts);
+        let values = cut(values.as_real_slice_mut().ok_or_else(unlike)?, &starts, &parts);
+        let work = parts.iter().cloned().zip(to.into_iter().zip(values)).collect();
+        pool.each_of(work, |_, (rows, (to, values)): (Range<usize>, (&mut [i32], &mut [f64]))| {
+            let all = rows.flat_map(|x| graph.neighbours_above(x).map(move |y| (x, y)));
+            for ((x, y), (to, slot)) in all.zip(to.iter_mut().zip(values)) {
+                *to = y as i32 + 1;
+                *slot = value(x, y as usize);
+            }
+        });
+    }
+    let mark = marks(token, pool, graph, &starts, pdag)?;
+    Ok(named(vec![("start", start_vector(&starts)), ("to", to), ("mark", mark), ("p", values)]))
+}
+
+/// The marks of the edges x < y; without a `pdag` none has a direction.
+fn marks(token: &Token, pool: &Pool, graph: &Adjacency, starts: &[u64], pdag: Option<&Pdag>) -> Outcome<Robj> {
+    let mut marks = vector(token, SEXPTYPE::RAWSXP, starts[graph.p()] as usize, 1)?;
+    let slots = marks.as_raw_slice_mut().ok_or_else(unlike)?;
+    let Some(pdag) = pdag else {
+        slots.fill(UNDIRECTED);
+        return Ok(marks);
+    };
+    let parts = parts(pool, starts);
+    let work = parts.iter().cloned().zip(cut(slots, starts, &parts)).collect();
+    pool.each_of(work, |_, (rows, slots): (Range<usize>, &mut [u8])| {
+        let all = rows.flat_map(|x| graph.neighbours_above(x).map(move |y| (x, y as usize)));
+        for ((x, y), slot) in all.zip(slots) {
+            *slot = match (pdag.mark(x, y), pdag.mark(y, x)) {
+                (2, _) => CONFLICT,
+                (1, 0) => TO_LARGER,
+                (0, _) => TO_SMALLER,
+                _ => UNDIRECTED,
+            };
+        }
+    });
+    Ok(marks)
+}
+
+/// What a row of separating sets holds: entries, sets of two and more, and the members of these.
+#[derive(Clone, Default)]
+struct RowSize {
+    entries: u64,
+    large: u64,
+    members: u64,
+}
+
+/// `list(start, to, set, p, large, members)` of the entries `sepset[[x]][[y]]`, but for the empty set of a pair that has no other
+/// entry, where the method keeps it. `value`: the largest p-value of a pair that level 0 left.
+pub fn sets(
+    token: &Token,
+    pool: &Pool,
+    sepsets: &SepSets,
+    value: impl Fn(usize, usize) -> Option<f64> + Sync,
+) -> Outcome<Robj> {
+    let p = sepsets.p();
+    let said = |x: usize| {
+        sepsets.listed(x).filter(move |&(y, set)| {
+            let y = y as usize;
+            !(set.is_empty() && sepsets.is_side_of_empty(x, y) && sepsets.get(y, x).is_none())
+        })
+    };
+    let sizes = counted(pool, p, |x| {
+        let mut size = RowSize::default();
+        for (_, set) in said(x) {
+            size.entries += 1;
+            if set.len() > 1 {
+                size.large += 1;
+                size.members += set.len() as u64;
+            }
+        }
+        size
+    });
+    let starts = |of: fn(&RowSize) -> u64| starts(sizes.iter().map(of));
+    let (entries, large, member) = (starts(|s| s.entries), starts(|s| s.large), starts(|s| s.members));
+    if large[p] >= i32::MAX as u64 {
+        return Err(Use::Sets.error(8 * large[p] as usize).into());
+    }
+    let count = entries[p] as usize;
+    let mut to = vector(token, SEXPTYPE::INTSXP, count, 4)?;
+    let mut set = vector(token, SEXPTYPE::INTSXP, count, 4)?;
+    let mut values = vector(token, SEXPTYPE::REALSXP, count, 8)?;
+    let mut ends = vector(token, SEXPTYPE::REALSXP, large[p] as usize + 1, 8)?;
+    let mut members = vector(token, SEXPTYPE::INTSXP, member[p] as usize, 4)?;
+    {
+        let parts = parts(pool, &entries);
+        let to = cut(to.as_integer_slice_mut().ok_or_else(unlike)?, &entries, &parts);
+        let set = cut(set.as_integer_slice_mut().ok_or_else(unlike)?, &entries, &parts);
+        let values = cut(values.as_real_slice_mut().ok_or_else(unlike)?, &entries, &parts);
+        let ends = ends.as_real_slice_mut().ok_or_else(unlike)?;
+        ends[0] = 0.0;
+        let ends = cut(&mut ends[1..], &large, &parts);
+        let members = cut(members.as_integer_slice_mut().ok_or_else(unlike)?, &member, &parts);
+        let slots = to.into_iter().zip(set).zip(values).zip(ends.into_iter().zip(members));
+        let work: Vec<_> = parts.iter().cloned().zip(slots).collect();
+        pool.each_of(work, |_, (rows, (((to, set), values), (ends, members)))| {
+            let (mut at, mut sets, mut end) = (0, 0, 0);
+            let (first_set, first_member) = (large[rows.start], member[rows.start]);
+            for x in rows {
+                for (y, found) in said(x) {
+                    to[at] = y as i32 + 1;
+                    values[at] = value(x, y as usize).unwrap_or(na());
+                    set[at] = match *found {
+                        [] => 0,
+                        [only] => only as i32 + 1,
+                        _ => {
+                            for &v in found {
+                                members[end] = v as i32 + 1;
+                                end += 1;
+                            }
+                            ends[sets] = (first_member + end as u64) as f64;
+                            sets += 1;
+                            -((first_set + sets as u64) as i32)
+                        }
+                    };
+                    at += 1;
+                }
+            }
+        });
+    }
+    let start = start_vector(&entries);
+    Ok(named(vec![("start", start), ("to", to), ("set", set), ("p", values), ("ends", ends), ("members", members)]))
+}
+
+/// `list(start, to, p)` of the pairs x < y that are apart and have no separating set: gaps from the start, and what
+/// "stable.fast" removes at level 0 for want of a p-value. To be asked before an orientation that adds separating sets.
+pub fn gaps(token: &Token, pool: &Pool, found: &Skeleton, left: &PairValues, options: &Options) -> Outcome<Robj> {
+    let Skeleton { graph, sepsets, .. } = found;
+    let apart = |x: usize| {
+        let known = move |w: usize| graph.row(x)[w] | sepsets.empty_row(x)[w] | left.row(x).map_or(0, |row| row[w]);
+        let above = (x / 64..graph.row(x).len()).flat_map(move |w| {
+            let mut word = !known(w);
+            std::iter::from_fn(move || {
+                let bit = (word != 0).then(|| word.trailing_zeros() as usize)?;
+                word &= word - 1;
+                Some(64 * w + bit)
+            })
+        });
+        above
+            .filter(move |&y| y > x && y < graph.p())
+            .filter(move |&y| sepsets.get(x, y).is_none() && sepsets.get(y, x).is_none())
+    };
+    let starts = starts(counted(pool, graph.p(), |x| apart(x).count() as u64).into_iter());
+    let count = starts[graph.p()] as usize;
+    let mut to = vector(token, SEXPTYPE::INTSXP, count, 4)?;
+    let mut values = vector(token, SEXPTYPE::REALSXP, count, 8)?;
+    let (ends, slots) = (to.as_integer_slice_mut().ok_or_else(unlike)?, values.as_real_slice_mut().ok_or_else(unlike)?);
+    let all = (0..graph.p()).flat_map(|x| apart(x).map(move |y| (x, y)));
+    for ((x, y), (to, slot)) in all.zip(ends.iter_mut().zip(slots)) {
+        *to = y as i32 + 1;
+        let is_gap = options.fixed_gaps.as_ref().is_some_and(|gaps| gaps.has(x, y));
+        *slot = if is_gap { options.untested() } else { f64::NAN };
+    }
+    Ok(named(vec![("start", start_vector(&starts)), ("to", to), ("p", values)]))
+}
+
+/// A search's result but for `gaps`: `edges` and `sets`.
+pub fn found(
+    token: &Token,
+    pool: &Pool,
+    found: &Skeleton,
+    left: &PairValues,
+    pdag: Option<&Pdag>,
+) -> Outcome<Vec<(&'static str, Robj)>> {
+    let value = |x: usize, y: usize| left.get(x, y).unwrap_or(na());
+    Ok(vec![
+        ("edges", edges(token, pool, &found.graph, pdag, value)?),
+        ("sets", sets(token, pool, &found.sepsets, |x, y| left.get(x, y))?),
+    ])
+}
+
+/// Rows of ascending vertices, each with a value.
+struct Rows {
+    start: Robj,
+    to: Robj,
+    p: Robj,
+}
+
+impl Rows {
+    fn new(list: &List, name: &str, p: usize) -> Outcome<Self> {
+        let rows =
+            Rows { start: input::field(list, "start")?, to: input::field(list, "to")?, p: input::field(list, "p")? };
+        let (start, to, values) = rows.slices().ok_or_else(unlike)?;
+        let fits = start.len() == p + 1
+            && start[0] == 0.0
+            && start.windows(2).all(|pair| pair[0] <= pair[1])
+            && start[p] == to.len() as f64
+            && values.len() == to.len()
+            && (0..p).all(|x| {
+                let row = &to[start[x] as usize..start[x + 1] as usize];
+                row.windows(2).all(|pair| pair[0] < pair[1])
+                    && row.iter().all(|&y| y >= 1 && y as usize <= p && y as usize != x + 1)
+            });
+        if !fits {
+            return Err(Failure::Input(format!("internal: `{name}` has no rows of {p} vertices")));
+        }
+        Ok(rows)
+    }
+
+    fn slices(&self) -> Option<(&[f64], &[i32], &[f64])> {
+        Some((self.start.as_real_slice()?, self.to.as_integer_slice()?, self.p.as_real_slice()?))
+    }
+
+    /// Where each row begins and ends, and its entries (x, y), numbered.
+    fn entries(&self) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
+        let (start, to, _) = self.slices().unwrap_or((&[0.0], &[], &[]));
+        let row =
+            move |x: usize| (start[x] as usize..start[x + 1] as usize).map(move |at| (at, x, to[at] as usize - 1));
+        (0..start.len() - 1).flat_map(row)
+    }
+}
+
+/// A result that R hands back, `list(p, method, edges, sets, gaps)`.
+pub struct Flat {
+    p: usize,
+    fast: bool,
+    edges: Rows,
+    sets: Rows,
+    gaps: Rows,
+    set: Robj,
+    ends: Robj,
+    members: Robj,
+}
+
+impl Flat {
+    /// Reads and checks it.
+    pub fn from_list(list: &List) -> Outcome<Self> {
+        let p = input::count(&input::field(list, "p")?, "p", 1)?;
+        let part = |name: &str| input::list(&input::field(list, name)?, name);
+        let sets = part("sets")?;
+        let flat = Flat {
+            p,
+            fast: input::text(&input::field(list, "method")?, "method")? == "stable.fast",
+            edges: Rows::new(&part("edges")?, "edges", p)?,
+            gaps: Rows::new(&part("gaps")?, "gaps", p)?,
+            set: input::field(&sets, "set")?,
+            ends: input::field(&sets, "ends")?,
+            members: input::field(&sets, "members")?,
+            sets: Rows::new(&sets, "sets", p)?,
+        };
+        let (set, ends, members) = flat.large().ok_or_else(unlike)?;
+        let fits = set.len() == flat.sets.to.len()
+            && !ends.is_empty()
+            && ends.windows(2).all(|pair| pair[0] <= pair[1])
+            && ends[0] == 0.0
+            && ends[ends.len() - 1] == members.len() as f64
+            && set.iter().all(|&v| v <= p as i32 && -(i64::from(v)) < ends.len() as i64)
+            && members.iter().all(|&v| v >= 1 && v as usize <= p);
+        if !fits {
+            return Err(Failure::Input("internal: `sets` has no separating sets".into()));
+        }
+        Ok(flat)
+    }
+
+    fn large(&self) -> Option<(&[i32], &[f64], &[i32])> {
+        Some((self.set.as_integer_slice()?, self.ends.as_real_slice()?, self.members.as_integer_slice()?))
+    }
+
+    /// The skeleton.
+    pub fn graph(&self) -> Outcome<Adjacency> {
+        memory::room(3 * Adjacency::bytes(self.p), Use::Pairs)?;
+        let mut graph = Adjacency::empty(self.p);
+        self.edges.entries().for_each(|(_, x, y)| graph.insert(x, y));
+        Ok(graph)
+    }
+
+    /// The separating sets.
+    pub fn sepsets(&self, graph: &Adjacency) -> Outcome<SepSets> {
+        let (set, ends, members) = self.large().ok_or_else(unlike)?;
+        memory::room(Adjacency::bytes(self.p) + 24 * self.p + 32 * set.len() + 4 * members.len(), Use::Sets)?;
+        let mut others = graph.clone();
+        for rows in [&self.gaps, &self.sets] {
+            rows.entries().for_each(|(_, x, y)| others.insert(x, y));
+        }
+        // All others were separated by the empty set.
+        let side = if self.fast { Side::Larger } else { Side::Smaller };
+        let mut sets = SepSets::of_empty(others.complement(), side);
+        let mut found = Vec::new();
+        for (at, x, y) in self.sets.entries() {
+            found.clear();
+            match set[at] {
+                0 => {}
+                only if only > 0 => found.push(only as u32 - 1),
+                large => {
+                    let large = large.unsigned_abs() as usize;
+                    let range = ends[large - 1] as usize..ends[large] as usize;
+                    found.extend(members[range].iter().map(|&v| v as u32 - 1));
+                }
+            }
+            sets.insert(x, y, &found);
+        }
+        memory::check()?;
+        Ok(sets)
+    }
+
+    /// The p-values of pairs that level 0 left and a later level separated.
+    pub fn removed(&self) -> Outcome<impl Fn(usize, usize) -> Option<f64> + Sync + '_> {
+        let (start, to, values) = self.sets.slices().ok_or_else(unlike)?;
+        let get = move |x: usize, y: usize| {
+            let first = start[x] as usize;
+            let row = &to[first..start[x + 1] as usize];
+            row.binary_search(&(y as i32 + 1)).ok().map(|at| values[first + at])
+        };
+        Ok(move |x: usize, y: usize| get(x, y).or_else(|| get(y, x)))
+    }
+
+    /// The marks of the edges under an orientation.
+    pub fn marks(&self, token: &Token, pool: &Pool, graph: &Adjacency, pdag: &Pdag) -> Outcome<Robj> {
+        let starts: Vec<u64> = self.edges.slices().ok_or_else(unlike)?.0.iter().map(|&start| start as u64).collect();
+        marks(token, pool, graph, &starts, Some(pdag))
+    }
+
+    /// pcalg's `pMax`, in cells that hold what level 0 gave, or NA.
+    pub fn fill_p_max(&self, cells: &mut [f64]) -> Outcome<()> {
+        let Flat { p, fast, .. } = *self;
+        let mut put = |x: usize, y: usize, value: f64| {
+            let (low, high) = (x.min(y), x.max(y));
+            cells[high * p + low] = value;
+            if !fast {
+                cells[low * p + high] = value;
+            }
+        };
+        for rows in [&self.edges, &self.gaps, &self.sets] {
+            let (_, _, values) = rows.slices().ok_or_else(unlike)?;
+            for (at, x, y) in rows.entries() {
+                if values[at].to_bits() != na().to_bits() {
+                    put(x, y, values[at]);
+                }
+            }
+        }
+        for x in 0..p {
+            if fast {
+                cells[x * p + x..(x + 1) * p].fill(-1.0);
+            } else {
+                cells[x * p + x] = 1.0;
+            }
+        }
+        Ok(())
+    }
+}

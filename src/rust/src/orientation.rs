@@ -1,0 +1,135 @@
+//! The orientation of a skeleton, and graphs as the lists that R makes its own of.
+
+use extendr_api::prelude::*;
+use pcgpu_core::ci::gauss::Reading;
+use pcgpu_core::ci::CiTest;
+use pcgpu_core::graph::{Adjacency, SepSets};
+use pcgpu_core::memory::{self, Use};
+use pcgpu_core::orient::{self, ColliderRule, Pdag};
+use pcgpu_core::search::worker::WorkerTest;
+use pcgpu_core::Error;
+
+use crate::api::Call;
+use crate::failure::{Failure, Outcome};
+use crate::session::{self, RObserver, RTest};
+use crate::test::Test;
+use crate::token::Token;
+use crate::{input, output};
+
+/// How to orient, as R names it.
+pub fn orientation(orient: &List) -> Outcome<orient::Options<'static>> {
+    let method = match input::text(&input::field(orient, "u2pd")?, "u2pd")?.as_str() {
+        "relaxed" => orient::Method::Relaxed,
+        "rand" => orient::Method::Rand,
+        "retry" => orient::Method::Retry,
+        other => return Err(Failure::Input(format!("internal: there is no u2pd `{other}`"))),
+    };
+    let collider_rule = match input::text(&input::field(orient, "rule")?, "rule")?.as_str() {
+        "standard" => ColliderRule::Standard,
+        "conservative" => ColliderRule::Conservative,
+        "majority" => ColliderRule::Majority,
+        other => return Err(Failure::Input(format!("internal: there is no rule `{other}`"))),
+    };
+    let version = input::field(orient, "version_unf")?;
+    let version = version.as_integer_slice().filter(|v| v.len() == 2 && v.iter().all(|v| (1..=2).contains(v)));
+    let version = version.ok_or_else(|| Failure::Input("internal: `version_unf` is not two of 1, 2".into()))?;
+    Ok(orient::Options {
+        method,
+        collider_rule,
+        solve_conflicts: input::flag(&input::field(orient, "solve_confl")?, "solve_confl")?,
+        version_unf: [version[0] as u8, version[1] as u8],
+        ..orient::Options::default()
+    })
+}
+
+/// Orients with the tests and random numbers of the call.
+pub fn oriented(
+    call: &Call,
+    graph: &Adjacency,
+    sepsets: &mut SepSets,
+    options: &orient::Options,
+    test: Option<&Test>,
+    alpha: f64,
+) -> Outcome<Pdag> {
+    let Call { machine, listener, token } = call;
+    let permutation = listener.permutation.clone();
+    let mut draw = |k: usize| match &permutation {
+        Some(fun) => session::permutation(token, fun, k),
+        None => Err(Error::Argument {
+            argument: "permutation",
+            value: "missing".into(),
+            mend: "a function is needed for this u2pd".into(),
+        }),
+    };
+    let wants_to_stop = || token.wants_to_stop();
+    let event = listener.event.clone();
+    let tell = |happened: &orient::Event| event.as_ref().map_or(Ok(()), |fun| session::event(token, fun, happened));
+    let tell: Option<orient::Tell> = if event.is_some() { Some(&tell) } else { None };
+    let options = &orient::Options { wants_to_stop: Some(&wants_to_stop), tell, ..options.clone() };
+    let mut run = |test: Option<&mut dyn CiTest>| {
+        orient::orient(graph, sepsets, options, alpha, test, &mut draw).map_err(|error| token.explain(error))
+    };
+    let Some(test) = test else { return run(None) };
+    if let Test::Function(fun) = test {
+        return run(Some(&mut RTest { fun: fun.clone(), token }));
+    }
+    if options.collider_rule == ColliderRule::Standard {
+        return run(None);
+    }
+    // The conservative and the majority rule ask pcalg's R function, whatever ran the skeleton.
+    match test.worker(graph.p(), Reading::GaussCItest, alpha, machine)? {
+        Some(mut worker) => {
+            run(Some(&mut WorkerTest { worker: &mut *worker, observer: &mut RObserver::silent(token) }))
+        }
+        None => run(None),
+    }
+}
+
+/// A graph with marks as lists: `edges`, `marks` (NULL when all are 1) and counts.
+pub fn graph_lists(token: &Token, pdag: &Pdag) -> Outcome<Vec<(&'static str, Robj)>> {
+    // Of each entry its number and mark, while the lists grow.
+    memory::room(10 * pdag.entries() + 64 * pdag.p(), Use::Orientation)?;
+    let mut edges = Vec::with_capacity(pdag.p());
+    let mut marks = Vec::with_capacity(pdag.p());
+    for i in 0..pdag.p() {
+        let (to, mark): (Vec<u32>, Vec<u8>) = pdag.edges_from(i).unzip();
+        edges.push(to);
+        marks.push(mark);
+    }
+    let plain = marks.iter().flatten().all(|&m| m == 1);
+    let mut lists = judged(pdag).to_vec();
+    lists.extend([
+        ("edges", output::vertex_lists(token, &edges)?),
+        ("marks", if plain { ().into() } else { output::mark_lists(token, &marks)? }),
+        (
+            "counts",
+            output::named(vec![
+                ("directed", Robj::from(pdag.directed_count() as i32)),
+                ("undirected", Robj::from(pdag.undirected_count() as i32)),
+                ("bidirected", Robj::from(pdag.bidirected_count() as i32)),
+            ]),
+        ),
+    ]);
+    Ok(lists)
+}
+
+/// What is known of an orientation as a whole.
+pub fn judged(pdag: &Pdag) -> [(&'static str, Robj); 2] {
+    [("extendable", Robj::from(pdag.extendable())), ("valid_cpdag", Robj::from(pdag.is_valid()))]
+}
+/// A skeleton as lists, as [`graph_lists`].
+pub fn skeleton_lists(token: &Token, graph: &Adjacency) -> Outcome<Vec<(&'static str, Robj)>> {
+    memory::room(16 * graph.edge_count() + 32 * graph.p(), Use::Pairs)?;
+    Ok(vec![
+        ("edges", output::vertex_lists(token, &graph.to_lists())?),
+        ("marks", ().into()),
+        (
+            "counts",
+            output::named(vec![
+                ("directed", Robj::from(0)),
+                ("undirected", Robj::from(graph.edge_count() as i32)),
+                ("bidirected", Robj::from(0)),
+            ]),
+        ),
+    ])
+}
