@@ -65,7 +65,7 @@ __device__ __forceinline__ u32 members_up_to(const u32* row, u32 z) {
 }
 
 // What a tile of pairs keeps in shared memory.
-constexpr u32 TILE_BYTES = 4 * MASK_COLUMNS * MASK_DEPTH + 14 * MASK_COLUMNS * MASK_ROWS + 4 * (4 * MASK_ROWS + 2);    // host: bytes of a block's tile
+constexpr u32 TILE_BYTES = 4 * MASK_COLUMNS * MASK_DEPTH + 14 * MASK_COLUMNS * MASK_ROWS + 4 * (4 * MASK_ROWS + 4);    // host: bytes of a block's tile
 struct Tile {
     float of_y[MASK_COLUMNS][MASK_DEPTH];
     float xy[MASK_ROWS][MASK_COLUMNS];
@@ -78,6 +78,8 @@ struct Tile {
     u32 place[MASK_ROWS];     // of the tile's first column in the row's list
     u32 columns;              // columns that have such a pair
     u32 left;                 // such pairs
+    u32 next;                 // the next row that a warp takes
+    u32 unused;
 };
 static_assert(sizeof(Tile) == TILE_BYTES && TILE_BYTES % 8 == 0);
 
@@ -122,7 +124,7 @@ __device__ __forceinline__ u32 look(const Args& a, u32 x, u32 y, u32 first, u32 
 }
 
 // Shared memory of a block: the tile, and three numbers a warp. Block (MASK_GROUP * column tiles, groups of row blocks), from row block first_row / MASK_ROWS on.
-extern "C" __global__ void __launch_bounds__(MASK_THREADS, 2) mask_tiles(const __grid_constant__ Args a) {
+extern "C" __global__ void __launch_bounds__(MASK_THREADS, 3) mask_tiles(const __grid_constant__ Args a) {
     extern __shared__ u64 sums[];
     // Behind three numbers a warp, which are a multiple of 16 bytes.
     Tile& t = *(Tile*)(sums + 3 * MASK_THREADS / WARP);
@@ -174,6 +176,7 @@ extern "C" __global__ void __launch_bounds__(MASK_THREADS, 2) mask_tiles(const _
             if (lane == 0) {
                 t.columns = columns;
                 t.left = left;
+                t.next = 0;
             }
         }
         __syncthreads();
@@ -187,7 +190,11 @@ extern "C" __global__ void __launch_bounds__(MASK_THREADS, 2) mask_tiles(const _
             }
         }
         __syncthreads();
-        for (u32 i = warp; i < MASK_ROWS; i += WARPS) {
+        // Rows differ in their pairs: a warp takes the next that nobody has.
+        while (true) {
+            u32 i = lane == 0 ? atomicAdd(&t.next, 1u) : 0;
+            i = __shfl_sync(FULL, i, 0);
+            if (i >= MASK_ROWS) break;
             u32 open = t.open[i], x = x0 + i, before = t.before[i];
             if (!open) continue;
             // A lane has z0 + 4 lane + 0 .. 3, and the same MASK_DEPTH / 2 further on; a set of them is 8 bits.

@@ -48,7 +48,7 @@ pub(super) const MASK_THREADS: u32 = 256;
 pub(super) const MASK_GROUP: u32 = 8;
 
 /// `TILE_BYTES` of kernels/gauss/masks.cu: bytes of a block's tile.
-pub(super) const TILE_BYTES: u32 = 62472;
+pub(super) const TILE_BYTES: u32 = 62480;
 
 /// `SPECIAL` of kernels/gauss/shared.cuh: the largest sets that have a kernel of their own, which keeps Cholesky rows in registers.
 pub(super) const SPECIAL: u32 = 8;

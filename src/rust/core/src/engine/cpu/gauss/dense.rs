@@ -15,7 +15,7 @@ use super::quad::BITS;
 use super::rows::Row;
 
 /// A vertex is taken so where at least one in so many of all variables is its neighbour: below, lists are quicker.
-const ONE_IN: u64 = 24;
+const ONE_IN: u64 = 12;
 
 /// Where the critical r² is larger, too much lies within the band.
 const LARGEST_LIMIT: f64 = 0.25;

@@ -18,7 +18,7 @@ const LISTED_TESTS: f64 = 2e10;
 const MASKED_TESTS: f64 = 2e11;
 
 /// Rows are taken by masks where at least one in so many of all variables is a neighbour: below, lists are quicker.
-const ONE_IN: u64 = 4;
+const ONE_IN: u64 = 5;
 
 /// Where the critical r² is larger, too much lies within the band of single precision.
 const LARGEST_LIMIT: f64 = 0.25;
