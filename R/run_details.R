@@ -53,7 +53,8 @@ run_details <- function(x) {
   attr(attr(x, "call"), "pcgpu")
 }
 
-package_version <- function() as.character(utils::packageVersion("pcgpu"))
+# Not packageVersion(), which reads a file: a tenth of a small call.
+package_version <- function() getNamespaceVersion("pcgpu")[["version"]]
 
 # A line for print(), summary() and plot() where the graph is no CPDAG; NULL where all is well or nothing is known.
 validity_note <- function(x) {

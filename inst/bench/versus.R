@@ -100,30 +100,69 @@ problems <- c(
 
 free_gib <- function() as.double(shell("awk '/MemAvailable/ { print $2 / 1048576 }' /proc/meminfo"))
 
-# Two processes that wait for work, the one with library A and the one with B.
+# A process that waits for functions to call. It is asked by files, as the R of a bundle has no sockets.
+start_process <- function() {
+  folder <- tempfile("process-")
+  dir.create(folder)
+  serve <- function(folder) {
+    for (number in seq_len(1e9)) {
+      asked <- file.path(folder, paste0("ask-", number))
+      while (!file.exists(asked)) Sys.sleep(0.002)
+      work <- readRDS(asked)
+      if (is.null(work)) break
+      answer <- tryCatch(list(value = do.call(work$call, work$arguments)), error = function(e) list(error = conditionMessage(e)))
+      saveRDS(answer, file.path(folder, "new"), compress = FALSE)
+      file.rename(file.path(folder, "new"), file.path(folder, paste0("answer-", number)))
+    }
+  }
+  program <- file.path(folder, "serve.R")
+  dump("serve", program, envir = environment())
+  cat(sprintf("serve(%s)\n", deparse(folder)), file = program, append = TRUE)
+  system2(file.path(R.home("bin"), "Rscript"), shQuote(program), wait = FALSE)
+  process <- new.env()
+  process$folder <- folder
+  process$asked <- 0
+  process
+}
+
+# Calls a function there, and waits for its value; NULL ends the process.
+ask <- function(process, call, ...) {
+  process$asked <- process$asked + 1
+  saveRDS(if (!is.null(call)) list(call = call, arguments = list(...)), file.path(process$folder, "next"), compress = FALSE)
+  file.rename(file.path(process$folder, "next"), file.path(process$folder, paste0("ask-", process$asked)))
+  if (is.null(call)) return(invisible())
+  at <- file.path(process$folder, paste0("answer-", process$asked))
+  while (!file.exists(at)) Sys.sleep(0.002)
+  answer <- readRDS(at)
+  unlink(at)
+  if (!is.null(answer$error)) stop(answer$error, call. = FALSE)
+  answer$value
+}
+
+# Two of them, the one with library A and the one with B.
 start_processes <- function(file) {
-  nodes <- parallel::makePSOCKcluster(2L, setup_strategy = "sequential")
-  for (at in 1:2) {
-    parallel::clusterCall(nodes[at], function(library, program, file, threads) {
+  lapply(libraries, function(library) {
+    process <- start_process()
+    ask(process, function(library, program, file, threads) {
       library("pcgpu", lib.loc = library, character.only = TRUE)
       if (!is.null(threads)) options(pcgpu.threads = threads)
       source(program, globalenv())
       assign("data", readRDS(file), globalenv())
       NULL
-    }, libraries[at], normalizePath(file.path(here, "program.R")), file, getOption("pcgpu.threads"))
-  }
-  nodes
+    }, library, normalizePath(file.path(here, "program.R")), file, getOption("pcgpu.threads"))
+    process
+  })
 }
 
 # Measures in one of the two processes: seconds a call; and the answer, or of a large one what tells it from others.
-measure <- function(node, call, calls, answer = FALSE) {
-  parallel::clusterCall(node, function(call, device, calls, answer) {
+measure <- function(process, call, calls, answer = FALSE) {
+  ask(process, function(call, device, calls, answer) {
     found <- seconds_of(function() suppressWarnings(call(get("data", globalenv()), device)), calls)
     value <- found$value
     is_fit <- isS4(value)
     if (answer && is_fit && length(value@sepset) > 5000) value <- list(graph::numEdges(value@graph), value@n.edgetests)
     c(found["seconds"], if (answer) list(value = value))
-  }, call, device, calls, answer)[[1]]
+  }, call, device, calls, answer)
 }
 
 same <- function(a, b) {
@@ -139,21 +178,21 @@ row_of <- function(problem) {
   seconds <- matrix(0, 0, 2)
   agree <- ""
   for (process in seq_len(processes)) {
-    nodes <- start_processes(file)
+    pair_of <- start_processes(file)
     # The process that starts first changes, too.
-    first <- lapply(if (process %% 2) 1:2 else 2:1, function(at) measure(nodes[at], problem$call, 1L, answer = process == 1L))
+    first <- lapply(if (process %% 2) 1:2 else 2:1, function(at) measure(pair_of[[at]], problem$call, 1L, answer = process == 1L))
     if (process == 1L) agree <- same(first[[1]]$value, first[[2]]$value)
-    warm <- measure(nodes[1], problem$call, 1L)$seconds
-    measure(nodes[2], problem$call, 1L)
+    warm <- measure(pair_of[[1]], problem$call, 1L)$seconds
+    measure(pair_of[[2]], problem$call, 1L)
     begun <- proc.time()[["elapsed"]]
     for (turn in seq_len(repeats)) {
       pair <- double(2)
-      for (at in if ((turn + process) %% 2) 1:2 else 2:1) pair[at] <- measure(nodes[at], problem$call, calls_together(warm))$seconds
+      for (at in if ((turn + process) %% 2) 1:2 else 2:1) pair[at] <- measure(pair_of[[at]], problem$call, calls_together(warm))$seconds
       seconds <- rbind(seconds, pair)
       # A long problem is measured less often; the table says how often.
       if (proc.time()[["elapsed"]] - begun > row_seconds / processes) break
     }
-    parallel::stopCluster(nodes)
+    for (process_of in pair_of) ask(process_of, NULL)
   }
   by_pair <- stats::median(seconds[, 2] / seconds[, 1])
   by_min <- min(seconds[, 2]) / min(seconds[, 1])

@@ -236,11 +236,11 @@ fn rust_expand(found: Robj, level0: Robj, object: Robj) -> Robj {
 fn rust_is_correlation(c: Robj, p: Robj, threads: Robj) -> Robj {
     respond(|_| {
         let p = input::count(&p, "p", 1)?;
-        let pool = Pool::at_most(input::count(&threads, "threads", 1)?);
-        // Of fewer variables, one thread is quicker than several.
+        let threads = input::count(&threads, "threads", 1)?;
+        // Of fewer variables, one thread is quicker than several, and even to ask the system how many it has takes its time.
         let each = |tasks: usize, work: &(dyn Fn(usize) + Sync)| match p {
             ..1000 => (0..tasks).for_each(work),
-            _ => pool.each(tasks, work),
+            _ => Pool::at_most(threads).each(tasks, work),
         };
         Ok(Robj::from(gauss::is_correlation(input::square(&c, p, "C")?, each)))
     })
