@@ -167,7 +167,7 @@ fn check_small() -> Result<(), Failure> {
         let (mut ours, mut theirs) = (vec![0.0; cells], vec![0.0; cells]);
         for method in [Method::Stable, Method::StableFast] {
             let cpu = search(problem, 0.05, method, "cpu", "", None, &mut theirs)?;
-            for strategy in ["shared", "edge", "set"] {
+            for strategy in ["shared", "masks", "edge", "set"] {
                 let gpu = search(problem, 0.05, method, "cuda", strategy, None, &mut ours)?;
                 let sets = |s: &Skeleton| -> Vec<Vec<(usize, Vec<u32>)>> {
                     (0..problem.p).map(|x| s.sepsets.row(x).map(|(y, s)| (y as usize, s.to_vec())).collect()).collect()

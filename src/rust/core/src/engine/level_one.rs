@@ -13,6 +13,9 @@ pub enum LevelOne {
 }
 
 impl LevelOne {
+    /// Masks do not serve where the critical r² is not below this: too much lies within the band of single precision.
+    pub(super) const LARGEST_LIMIT: f64 = 0.25;
+
     /// Number of neighbours, of p variables, from which masks pay, where they do if one in `one_in` of all variables is a
     /// neighbour. Fewer than 64 are listed in any case: they are one word of a mask.
     pub(super) fn fewest(p: u64, one_in: u64) -> u64 {

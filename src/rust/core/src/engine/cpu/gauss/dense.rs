@@ -4,6 +4,8 @@
 use std::ops::Range;
 
 use super::coarse::{all_above, covering, least, over, suspects, Block, Coarse, Fused, BLOCK};
+use super::quad::BITS;
+use super::rows::Row;
 use super::rules::{Rules, Single};
 use crate::engine::cpu::kernel::{SideView, Signal};
 use crate::engine::cpu::simd::Task;
@@ -11,18 +13,12 @@ use crate::engine::LevelOne;
 use crate::graph::Adjacency;
 use crate::search::level::{CandidateOrder, Neighbours, Verdict};
 
-use super::quad::BITS;
-use super::rows::Row;
-
 /// A vertex is taken so where at least one in so many of all variables is its neighbour: below, lists are quicker.
 const ONE_IN: u64 = 12;
 
 /// Of fewer variables, C in single precision takes longer to make than it saves where most pairs fall to their first sets: on NCI-60
 /// (p 1,190, 40 % of the pairs left after level 0, 12 tests a pair) masks throughout took up to 1.15 times as long.
 const LEAST_VARIABLES: usize = 1500;
-
-/// Where the critical r² is larger, too much lies within the band.
-const LARGEST_LIMIT: f64 = 0.25;
 
 /// What the tests given neighbours of one vertex x share.
 #[derive(Default)]
@@ -76,7 +72,7 @@ pub(super) fn takes(rules: &Rules, coarse: &Coarse, level_one: LevelOne, neighbo
             LevelOne::Lists => false,
             LevelOne::Masks => true,
         }
-        && rules.cutoff.dependent_above < LARGEST_LIMIT
+        && rules.cutoff.dependent_above < LevelOne::LARGEST_LIMIT
         && neighbours.graph().is_some()
         && coarse.fits()
 }

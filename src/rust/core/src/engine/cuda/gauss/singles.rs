@@ -20,15 +20,12 @@ const MASKED_TESTS: f64 = 2e11;
 /// Rows are taken by masks where at least one in so many of all variables is a neighbour: below, lists are quicker.
 const ONE_IN: u64 = 5;
 
-/// Where the critical r² is larger, too much lies within the band of single precision.
-const LARGEST_LIMIT: f64 = 0.25;
-
 impl CudaSearch<'_, '_> {
     /// The least number of neighbours of a block of [`MASK_ROWS`] rows that are taken by masks.
     fn mask_ends(&self, gauss: &Gauss) -> u64 {
         let rows = u64::from(MASK_ROWS);
         match self.engine.options.level_one {
-            _ if !(gauss.cutoff(self.engine.alpha, 1).dependent_above < LARGEST_LIMIT) => u64::MAX,
+            _ if !(gauss.cutoff(self.engine.alpha, 1).dependent_above < LevelOne::LARGEST_LIMIT) => u64::MAX,
             LevelOne::Lists => u64::MAX,
             LevelOne::Masks => 0,
             LevelOne::ByDensity => rows * LevelOne::fewest(self.args.p, ONE_IN),

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::super::quad::BITS;
+use super::super::rules::Single;
 use super::row::Row;
 use crate::engine::cpu::kernel::{RowView, Signal};
 use crate::search::level::Verdict;
@@ -108,7 +109,7 @@ impl Singles {
         }
         for hit in 0..hits {
             let i = self.suspects[hit] as usize;
-            if !self.decides(row, self.lane[i] as usize, self.with_x[i], at) {
+            if !self.decides(row, self.lane[i] as usize, at) {
                 self.suspect[i] = 0;
             }
         }
@@ -125,32 +126,20 @@ impl Singles {
 
     /// Looks at one lane and the candidate `at`; `true` when that decides it.
     #[inline(always)]
-    fn decides(&mut self, row: &mut Row, lane: usize, with_x: f64, at: usize) -> bool {
-        let (of_x, left_x) = (self.of_x[at], self.left_x[at]);
+    fn decides(&mut self, row: &mut Row, lane: usize, at: usize) -> bool {
         let (rules, list, x) = (row.rules, row.list(), row.x());
         let place = row.view.places[lane] as usize;
         if at == place {
             return false;
         }
         let (k, y) = (list[at], list[place] as usize);
-        let r = rules.gauss.correlation(y, k as usize);
-        let left_y = 1.0 - r * r;
-        let cov = with_x - of_x * r;
-        let q = cov * cov / (left_x * left_y);
         let rank = (at - usize::from(at > place)) as u64;
-        let condition = left_x.min(left_y);
-        let trusted = condition > rules.trusted_above;
-        let verdict = if trusted & (q < rules.cutoff.independent_below) {
-            Verdict::Independent { rank, p: rules.p_of_square(q, condition, x, y, &[k]) }
-        } else if trusted & (q > rules.cutoff.dependent_above) {
-            return false;
-        } else {
-            self.exact_tests[lane] += 1;
-            match rules.exactly(x, y, &[k]) {
-                Err(reason) => Verdict::Undefined { rank, reason },
-                Ok((p, true)) => Verdict::Independent { rank, p },
-                Ok((_, false)) => return false,
-            }
+        let (found, exactly) = rules.single(x, y, k);
+        self.exact_tests[lane] += u64::from(exactly);
+        let verdict = match found {
+            Single::Depends(_) | Single::DependsExactly(_) => return false,
+            Single::Separates(p) => Verdict::Independent { rank, p },
+            Single::Undefined(reason) => Verdict::Undefined { rank, reason },
         };
         row.set.clear();
         row.set.push(k);
@@ -243,7 +232,7 @@ impl Singles {
                     continue;
                 }
                 let before = self.exact_tests[lane];
-                if self.decides(row, lane, with_x, at) {
+                if self.decides(row, lane, at) {
                     return true;
                 }
                 if self.exact_tests[lane] > before {
