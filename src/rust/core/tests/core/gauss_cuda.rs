@@ -19,8 +19,8 @@ use pcgpu_core::search::worker::Worker;
 use pcgpu_core::search::{skeleton, Method, Options, Skeleton};
 use pcgpu_core::{DeviceKind, Error, Result};
 
-/// Level 1 as it is run by default, and by masks throughout.
-const LEVEL_ONE: [LevelOne; 2] = [LevelOne::ByDensity, LevelOne::Masks];
+/// Our strategy as it is by default, and as for dense graphs throughout: level 1 by masks, further levels by blocks.
+const WAYS: [(LevelOne, Option<u64>); 2] = [(LevelOne::ByDensity, None), (LevelOne::Masks, Some(0))];
 
 const STRATEGIES: [SearchStrategy; 4] = [
     SearchStrategy::Shared,
@@ -67,10 +67,12 @@ fn compare(label: &str, c: &[f64], n: f64, options: &Options, strategies: &[Sear
     let gauss = Gauss::new(by_column(c, options.p).unwrap(), n, reading(options.method)).unwrap();
     let cpu = on_cpu(gauss, options);
     for &strategy in strategies {
-        let ways = if strategy == SearchStrategy::Shared { &LEVEL_ONE[..] } else { &LEVEL_ONE[..1] };
-        for (&level_one, repeat) in ways.iter().flat_map(|way| (0..repeats).map(move |repeat| (way, repeat))) {
-            let label = format!("{label} {strategy:?} {level_one:?} repeat {repeat}");
-            match (on_cuda(gauss, options, CudaOptions { level_one, ..with(strategy) }), &cpu) {
+        let ways = if strategy == SearchStrategy::Shared { &WAYS[..] } else { &WAYS[..1] };
+        for (&(level_one, wide_from), repeat) in
+            ways.iter().flat_map(|way| (0..repeats).map(move |repeat| (way, repeat)))
+        {
+            let label = format!("{label} {strategy:?} {level_one:?} {wide_from:?} repeat {repeat}");
+            match (on_cuda(gauss, options, CudaOptions { level_one, wide_from, ..with(strategy) }), &cpu) {
                 (Ok(cuda), Ok(cpu)) => same(&label, &cuda, cpu),
                 (Err(cuda), Err(cpu)) => assert_eq!(cuda, *cpu, "{label}"),
                 (cuda, cpu) => panic!("{label}: {:?} and {:?}", cuda.err(), cpu.as_ref().err()),
@@ -95,9 +97,9 @@ fn golden_cases() {
             }
             for strategy in STRATEGIES {
                 if strategy == SearchStrategy::Shared {
-                    let cuda = CudaOptions { level_one: LevelOne::Masks, ..with(strategy) };
+                    let cuda = CudaOptions { level_one: LevelOne::Masks, wide_from: Some(0), ..with(strategy) };
                     let (skeleton, p_max) = on_cuda(gauss, &options, cuda).unwrap();
-                    case.check(&format!("{method:?} by masks"), answer, &skeleton, &p_max);
+                    case.check(&format!("{method:?} as if dense"), answer, &skeleton, &p_max);
                 }
                 for repeat in 0..if strategy == SearchStrategy::Shared && !emulated() { 5 } else { 1 } {
                     let (skeleton, p_max) = on_cuda(gauss, &options, with(strategy)).unwrap();
@@ -148,6 +150,41 @@ fn masks_and_lists_agree() {
         let bits = |p_max: &[f64]| p_max.iter().map(|p| p.to_bits()).collect::<Vec<_>>();
         assert!(bits(&masks.1) == bits(&lists.1), "problem {number}: pMax");
     }
+}
+
+/// Levels 2 and 3 of dense problems by blocks and by warps: the same answers to the last bit, and the CPU's.
+#[test]
+#[ignore = "needs a GPU"]
+fn blocks_and_warps_agree() {
+    let mut compared = 0;
+    for number in 0..if emulated() { 12 } else { 120 } {
+        let mut dense = dense_problem(number);
+        let p = dense.options.p;
+        if emulated() && p > 100 {
+            continue;
+        }
+        dense.options.m_max = if emulated() || p > 129 { 2.0 } else { 3.0 };
+        let gauss = Gauss::new(by_column(&dense.c, p).unwrap(), dense.n, reading(dense.options.method)).unwrap();
+        let cpu = on_cpu(gauss, &dense.options);
+        let [blocks, warps] = [0, u64::MAX].map(|wide_from| {
+            let options = CudaOptions { wide_from: Some(wide_from), ..CudaOptions::default() };
+            on_cuda(gauss, &dense.options, options)
+        });
+        match (blocks, warps, cpu) {
+            (Ok(blocks), Ok(warps), Ok(cpu)) => {
+                same(&format!("problem {number} by blocks"), &blocks, &cpu);
+                same(&format!("problem {number} by warps"), &warps, &cpu);
+                assert_eq!(blocks.0.exact_tests, warps.0.exact_tests, "problem {number}: exact tests");
+                let bits = |p_max: &[f64]| p_max.iter().map(|p| p.to_bits()).collect::<Vec<_>>();
+                assert!(bits(&blocks.1) == bits(&warps.1), "problem {number}: pMax");
+                compared += u32::from(blocks.0.tests.len() > 2);
+            }
+            (blocks, warps, cpu) => {
+                assert!(blocks.err() == cpu.as_ref().err().cloned() && warps.err() == cpu.err(), "problem {number}");
+            }
+        }
+    }
+    assert!(compared >= if emulated() { 3 } else { 50 }, "only {compared} comparisons");
 }
 
 /// All three orders of visiting, errors included.
