@@ -162,8 +162,10 @@ pub(super) const fn wide_doubles(l: u64) -> u64 {
 }
 
 /// `wide_bytes` of kernels/gauss/shared.cuh.
+///
+/// Bytes of shared memory of a block of `warps`, with `columns` and masks for rows of up to `masked` neighbours.
 pub(super) const fn wide_bytes(l: u64, warps: u64, columns: u64, masked: u64) -> u64 {
-    u64::div_ceil(8 * wide_doubles(l) * warps, 16) * 16 + 176 + 128 * columns + 4 * masked
+    u64::div_ceil(8 * wide_doubles(l) * warps, 16) * 16 + 176 + 128 * (columns + 4) + 4 * masked
 }
 
 /// `exact_doubles` of kernels/gauss/test.cuh.
