@@ -84,7 +84,7 @@ best <- if (length(seconds) > 1) which.min(seconds[-1]) + 1L else 1L
 
 compact <- is(fit, "pcCompact")
 edges <- if (compact) length(fit@edges$to) else sum(lengths(lapply(fit@graph@edgeL, `[[`, "edges"))) / 2
-left <- if (compact) (edges + sum(!is.na(fit@sets$p))) / (p * (p - 1) / 2) else NA
+left <- if (compact) (edges + getFromNamespace("count_p", "pcgpu")(fit@sets)) / (p * (p - 1) / 2) else NA
 bytes <- if (compact) as.double(object.size(fit)) else 16 * p^2
 null <- file(nullfile(), "w")
 sink(null)
