@@ -154,7 +154,9 @@ compact_graph <- function(x) {
 }
 
 # The p x p form. `level0`: a matrix of the p-values of level 0, or NULL.
-expanded <- function(x, level0 = NULL) {
+expanded <- function(x, level0 = NULL) with_room_for_pcalgo(expand(x, level0))
+
+expand <- function(x, level0) {
   result <- empty_result()
   pMax <- check_rust(rust_expand(flat_parts(x), level0, result))
   fill_result(result,

@@ -241,3 +241,35 @@ test_that("a graph of many edges, whose default weights are not listed, is the s
     }
   }
 })
+
+test_that("where R itself cannot allocate a pcAlgo, the error names the compact result; others pass", {
+  make <- list(
+    function() numeric(1e15), function() stop("cannot allocate vector of size 3.2 Gb"), function() stop("memory exhausted (limit reached?)")
+  )
+  for (f in make) {
+    error <- expect_error(pcgpu:::with_room_for_pcalgo(f()), "result = \"compact\"", fixed = TRUE, class = "pcgpu_error_memory")
+    expect_match(error$mend, "compact")
+  }
+  expect_error(pcgpu:::with_room_for_pcalgo(stop("no such thing")), "no such thing", class = "simpleError")
+  classed <- structure(class = c("own", "error", "condition"), list(message = "cannot allocate vector of size 1 Gb", call = NULL))
+  expect_error(pcgpu:::with_room_for_pcalgo(stop(classed)), class = "own")
+  # Of a test that is an R function, wrapped as ever.
+  failing <- function(x, y, S, suffStat) stop("no answer")
+  expect_error(skeleton(suff(), failing, 0.05, p = 8), class = "pcgpu_error_test")
+})
+
+test_that("p-values and sets come back out of their bytes and bits", {
+  s <- suff(p = 12, n = 60, degree = 4, seed = 2)
+  fit <- pc(s, gaussCItest, 0.2, p = 12, result = "compact")
+  full <- pc(s, gaussCItest, 0.2, p = 12)
+  for (rows in list(fit@edges, fit@sets, fit@gaps)) {
+    n <- length(rows$to)
+    expect_length(rows$p, 8 * n)
+    expect_identical(pcgpu:::p_at(rows, c(seq_len(n), NA)), c(pcgpu:::p_at(rows), NA))
+  }
+  expect_identical(pcgpu:::p_at(fit@edges), full@pMax[cbind(pcgpu:::row_numbers(fit@edges), fit@edges$to)])
+  expect_identical(pcgpu:::count_p(fit@sets), sum(!is.na(pcgpu:::p_at(fit@sets))))
+  sets <- lapply(seq_along(fit@sets$to), function(entry) as.integer(pcgpu:::set_at(fit, entry)))
+  expect_gt(max(lengths(sets)), 1)
+  expect_identical(sets, Map(function(x, y) full@sepset[[x]][[y]], pcgpu:::row_numbers(fit@sets), fit@sets$to))
+})
