@@ -11,8 +11,23 @@
 #' [as_pcalg()] or `as(x, "pcAlgo")` makes one, where its p x p parts fit into memory.
 #'
 #' `as(x, "graphNEL")` is the graph alone, `as(x, "matrix")` and `as(x, "amat")` its p x p adjacency matrix in pcalg's coding (`[i, j]` is the
-#' mark at i of the edge from j to i), and `as(x, "dgCMatrix")` that matrix as a sparse one of the package Matrix, which must be
-#' loaded.
+#' mark at i of the edge from j to i), and `as(x, "dgCMatrix")`, also `"sparseMatrix"` and `"Matrix"`, that matrix as a sparse one of the
+#' package Matrix, which must be loaded.
+#'
+#' # What to give to functions of other packages
+#'
+#' | function | give |
+#' |:--|:--|
+#' | `show()`, `summary()`, `plot()`, `graph::edges()`, `igraph::as.igraph()` | `x` |
+#' | pcalg: `ida()`, `idaFast()`, `jointIda()`, `dsep()`, `shd()`, `compareGraphs()`, `dag2cpdag()`, `pdag2dag()`, `addBgKnowledge()`, `plotSG()` | `as(x, "graphNEL")` |
+#' | pcalg: `gac()`, `adjustment()`, `possDe()`, `pdag2allDags()`, `isValidGraph()` | `as(x, "amat")` |
+#' | pcalg: `getGraph()`, `iplotPC()`, `showEdgeList()`, `udag2pdag()`, `udag2pdagRelaxed()`, `udag2pdagSpecial()`, `udag2pag()`, `pc.cons.intern()`, slots such as `x@graph` | `as_pcalg(x)` |
+#' | graph, RBGL, Rgraphviz, bnlearn's `as.bn()` | `as(x, "graphNEL")` |
+#' | igraph | [as_igraph()], or `igraph::as.igraph()`, of `x` |
+#' | Matrix | `as(x, "dgCMatrix")` |
+#'
+#' Those of pcalg that ask for a graph, its nodes, edges or weights say so in an error of class `pcgpu_error_argument`. A slot that there is not
+#' (`x@graph`) is R's own error.
 #'
 #' @slot call The call; [run_details()] reads what else it holds.
 #' @slot labels Names of the p variables.
@@ -187,9 +202,14 @@ conversions <- function(ns) {
   set <- function(to, convert) suppressMessages(methods::setAs("pcCompact", to, convert, where = ns))
   suppressMessages(methods::setMethod("edges", "pcAlgo", function(object, which) edges_of_pcalg(object), where = ns))
   set("pcAlgo", function(from) as_pcalg(from))
-  set("matrix", function(from) structure(compact_matrix(from), type = "amat.cpdag"))
+  set("matrix", function(from) {
+    if (asked_by_pcalg()) refuse_compact()
+    structure(compact_matrix(from), type = "amat.cpdag")
+  })
   set("amat", function(from) structure(compact_matrix(from), class = "amat", type = "cpdag"))
   set("graphNEL", function(from) compact_graph(from))
   set("dgCMatrix", function(from) sparse_matrix(from))
+  set("CsparseMatrix", function(from) sparse_matrix(from))
   set("sparseMatrix", function(from) sparse_matrix(from))
+  set("Matrix", function(from) sparse_matrix(from))
 }
