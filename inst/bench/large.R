@@ -17,7 +17,8 @@ source(file.path(here, "data.R"))
 values <- function(name, default) strsplit(option(name, default), ",")[[1]]
 columns <- c(
   "data, p x n", "m.max", "result", "left after level 0", "edges", "suff_gauss() s", "search s", "skeleton() s", "over the search",
-  "first s", "GB of slots", "summary() s", "saveRDS() s", "file MB", "orient() s", "peak memory GiB"
+  "first s", "GB of slots", "summary() s", "saveRDS() s", "readRDS() s", "file MB", "edges() s", "as_igraph() s",
+  "sparse matrix s", "orient() s", "peak memory GiB"
 )
 
 if (option("case", "no") == "no") {
@@ -84,7 +85,7 @@ best <- if (length(seconds) > 1) which.min(seconds[-1]) + 1L else 1L
 
 compact <- is(fit, "pcCompact")
 edges <- if (compact) length(fit@edges$to) else sum(lengths(lapply(fit@graph@edgeL, `[[`, "edges"))) / 2
-left <- if (compact) (edges + sum(!is.na(fit@sets$p))) / (p * (p - 1) / 2) else NA
+left <- if (compact) (edges + getFromNamespace("count_p", "pcgpu")(fit@sets)) / (p * (p - 1) / 2) else NA
 bytes <- if (compact) as.double(object.size(fit)) else 16 * p^2
 null <- file(nullfile(), "w")
 sink(null)
@@ -94,7 +95,14 @@ close(null)
 file <- tempfile(fileext = ".rds")
 saved <- if (bytes < 4e9) system.time(saveRDS(fit, file))[["elapsed"]] else NA
 size <- if (is.na(saved)) NA else file.size(file) / 1e6
+read <- if (is.na(saved)) NA else system.time(readRDS(file))[["elapsed"]]
 unlink(file)
+taken <- function(package, f) {
+  if (edges > 2e7 || !requireNamespace(package, quietly = TRUE)) NA else system.time(f(fit))[["elapsed"]]
+}
+listed <- taken("pcgpu", pcgpu::edges)
+converted <- taken("igraph", as_igraph)
+sparse <- if (compact) taken("Matrix", function(x) as(x, "dgCMatrix")) else NA
 oriented <- if (option("orient", "no") == "no") NA else system.time(orient(fit))[["elapsed"]]
 peak <- as.double(gsub("[^0-9]", "", grep("^VmHWM", readLines("/proc/self/status"), value = TRUE))) / 1048576
 
@@ -103,5 +111,6 @@ cat(row_text(
   sprintf("%s%s, %d x %d", option("data", "expression"), if (global > 0) paste0(" ", global) else "", p, n), m_max, result,
   if (is.na(left)) "" else sprintf("%.2f %%", 100 * left), format(edges, big.mark = ",", trim = TRUE), shown(made),
   shown(search[best]), shown(seconds[best]), paste0(shown(seconds[best] / search[best]), "x"), shown(seconds[1]), shown(bytes / 1e9),
-  shown(summarised[["elapsed"]]), shown(saved), shown(size), shown(oriented), shown(peak)
+  shown(summarised[["elapsed"]]), shown(saved), shown(read), shown(size), shown(listed),
+  shown(converted), shown(sparse), shown(oriented), shown(peak)
 ))

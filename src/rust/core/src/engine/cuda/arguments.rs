@@ -301,8 +301,14 @@ pub(super) struct SearchArgs {
     pub fixed: DevicePtr<u32>,
     /// bit rows of the pairs that the empty set separates
     pub empty: DevicePtr<u32>,
-    /// packed: the pair x < y at y (y - 1) / 2 + x
+    /// of all pairs, x < y at y (y - 1) / 2 + x; of those of `left`, in their order; null: level 0 keeps none
     pub p_max: DevicePtr<f64>,
+    /// bit rows, p x words / 2, of the pairs that level 0 left and p_max is of; null: it is of all
+    pub left: DevicePtr<u64>,
+    /// by word of `left`: the bits of its row before it
+    pub left_before: DevicePtr<u32>,
+    /// by row: number of its first pair x < y, by x, then y, less the bits of the row below x; it may wrap
+    pub left_first: DevicePtr<u64>,
     /// by row
     pub degree: DevicePtr<u32>,
     /// by row: where its list starts; p + 1 of them
@@ -391,7 +397,7 @@ pub(super) struct SearchArgs {
     /// where each set ends in `sets`
     pub set_ends: DevicePtr<u64>,
     pub sets: DevicePtr<u32>,
-    /// p of each
+    /// p of each; `rank_values`: of all pairs, x < y at y (y - 1) / 2 + x, or null
     pub answers: DevicePtr<f64>,
     /// number of questions
     pub count: u64,
