@@ -157,10 +157,7 @@ pub fn is_correlation(c: ArrayView2<f64>, each: impl FnOnce(usize, &(dyn Fn(usiz
 }
 
 impl FisherZ {
-    /// `n`: sample size.
-    ///
-    /// # Errors
-    /// [`Error::Argument`] where that is not at least 1.
+    /// `n`: sample size; [`Error::Argument`] where that is not at least 1.
     pub fn new(n: f64, reading: Reading) -> Result<Self> {
         if !(n >= 1.0) {
             return Err(Error::Argument {

@@ -366,10 +366,8 @@ fn searches_of_data_are_those_of_the_cards_correlations() {
 fn making_correlations_can_be_interrupted() {
     let (p, n) = (70, 100);
     let x = data(1, p, n);
-    let mut engine = {
-        let test = FisherZ::new(n as f64, Reading::GaussCItest).unwrap();
-        CudaEngine::of_data(test, by_column(&x, p).unwrap(), 0.05, CudaOptions::default()).unwrap()
-    };
+    let test = FisherZ::new(n as f64, Reading::GaussCItest).unwrap();
+    let mut engine = CudaEngine::of_data(test, by_column(&x, p).unwrap(), 0.05, CudaOptions::default()).unwrap();
     struct Stops;
     impl Observer for Stops {
         fn preparing(&mut self, _share: f64) -> Result<()> {
