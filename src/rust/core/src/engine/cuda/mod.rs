@@ -282,6 +282,7 @@ impl Worker for CudaEngine<'_> {
         match self.test {
             CudaTest::Gauss(gauss) => {
                 let (alpha, pool) = (self.alpha, self.held.pool.clone());
+                // Once to have them brought.
                 self.watched(|engine| engine.on_host(&gauss, &mut |share| observer.preparing(share)).map(drop))?;
                 let gauss = self.on_host(&gauss, &mut |_| Ok(()))?;
                 CpuEngine::new(GaussKernel::new(gauss, alpha), pool).marginal(level, columns, observer)

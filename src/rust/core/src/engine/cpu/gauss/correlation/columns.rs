@@ -153,13 +153,16 @@ pub(super) fn rows_that_count(columns: &[Numbers], complete: bool, pool: &Pool) 
 
 /// How a column's values become numbers around 0 whose squares are doubles: times two powers of two, which change no digit, less
 /// their mean.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 pub(super) struct Centre {
     scale: [f64; 2],
     mean: f64,
 }
 
 impl Centre {
+    /// Leaves values as they are.
+    const NONE: Self = Centre { scale: [1.0; 2], mean: 0.0 };
+
     /// `n` values of a column count.
     pub(super) fn of(column: &Numbers, summary: &Summary, of: &Of, n: usize) -> Self {
         let largest = summary.least.abs().max(summary.largest.abs());
@@ -214,7 +217,7 @@ impl<'a> Centred<'a> {
 
     /// Of columns that [`Centred::write`] has written, which are taken as they are.
     pub fn as_they_are(columns: Vec<Numbers<'a>>) -> Self {
-        let centres = vec![Centre { scale: [1.0; 2], mean: 0.0 }; columns.len()];
+        let centres = vec![Centre::NONE; columns.len()];
         let n = columns.first().map_or(0, Numbers::len);
         Centred { columns, centres, of: &Of::All, n }
     }
@@ -255,7 +258,12 @@ impl<'a> Centred<'a> {
         while !cells.is_empty() {
             let (j, row) = (at / self.n, at % self.n);
             let (part, rest) = cells.split_at_mut(cells.len().min(self.n - row));
-            self.column(j, row..row + part.len(), part);
+            match (self.columns[j], self.of) {
+                (Numbers::Doubles(values), Of::All) if self.centres[j] == Centre::NONE => {
+                    part.copy_from_slice(&values[row..row + part.len()]);
+                }
+                _ => _ = self.column(j, row..row + part.len(), part),
+            }
             at += part.len();
             cells = rest;
         }
