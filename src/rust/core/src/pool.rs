@@ -26,9 +26,11 @@ impl Stop {
     }
 }
 
-/// Number of threads to use when the caller names none.
+/// Number of threads to use when the caller names none: the cores that the process might use when it was first asked. Finding out reads
+/// files of the control group, which takes a sandbox longer than a small search.
 pub fn default_threads() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
+    static CORES: OnceLock<usize> = OnceLock::new();
+    *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
 /// A number of threads, started when first needed. Clones share them.

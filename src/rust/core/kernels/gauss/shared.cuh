@@ -7,11 +7,21 @@
 // A warp takes a range of ranks of one row, with lanes over 32 of its neighbours y. All ranks are those of the row's whole
 // list: leaving out the sets with y keeps the order of the others, so that minima can be taken among them. `settle` turns the
 // smallest into the pair's own rank.
+//
+// Rows with many neighbours (`Args::wide_degree`) are run by blocks: all warps of a block have the same x and y, whose correlations with
+// the row's neighbours lie in shared memory in single precision, and single precision says of nearly all sets that they neither
+// separate nor have the smallest |r| (coarse.cuh); what it does not say so of goes the way of all others.
 #pragma once
+#include "gauss/coarse.cuh"
 #include "gauss/slots.cuh"
 
 // Sets whose covariances are fetched at a time, so that the loads overlap.
 constexpr u32 AHEAD = 16;
+
+// Sets that a warp goes through before it looks what other warps have found.
+constexpr u32 REFRESH = 1024;
+
+constexpr u32 WIDE_THREADS = 128;    // host: threads of a block of the kernels for rows with many neighbours
 
 constexpr u32 SPECIAL = 8;    // host: the largest sets that have a kernel of their own, which keeps Cholesky rows in registers
 
@@ -23,11 +33,18 @@ __host__ __device__ constexpr u64 shared_doubles(u64 l) {
     return l * l + 2 * l + groups * exact_apart(l) + (l + 1) * 32 + AHEAD * 32 + 48 + rows + groups + words / 2 + 1;
 }
 
-template <int L> struct Work {
+// That of a warp of a block for rows with many neighbours: `Work` with four exact tests at a time, and what single precision takes of 32
+// last members in place of covariances fetched ahead.
+__host__ __device__ constexpr u64 wide_doubles(u64 l) {
+    u64 words = 4 + l + 4 * l;
+    return l * l + 2 * l + 4 * exact_apart(l) + (l + 1) * 32 + 16 * coarse_floats(l) + 48 + 96 + 4 + words / 2 + 2;
+}
+
+template <int L, bool WIDE = false> struct Work {
     // Lanes that decide one exact test, and the number of such groups in a warp.
-    static constexpr int GROUP = L == 0 ? 32 : L <= 2 ? 1 : 8;
+    static constexpr int GROUP = L == 0 ? 32 : L <= 2 && !WIDE ? 1 : 8;
     static constexpr int GROUPS = WARP / GROUP;
-    double *factor, *along_x, *scale, *exact, *members, *ahead, *known, *row;
+    double *factor, *along_x, *scale, *exact, *members, *ahead, *known, *row, *best;
     u64* key;
     u32 *near, *owner, *places, *set;
 
@@ -37,11 +54,13 @@ template <int L> struct Work {
         scale = along_x + l;                // 1 / root of the pivots
         exact = scale + l;
         members = exact + GROUPS * exact_apart(l);    // [m][lane]: Cholesky rows of 32 last members; then cov with x, variance
-        ahead = members + (l + 1) * 32;     // [set][lane]: covariances of the last members with the lanes' y
-        known = ahead + AHEAD * 32;         // [lane]: the smallest |r| so far by the exact formula for its pair; 2: none
+        ahead = members + (l + 1) * 32;     // [set][lane]: covariances of the last members with the lanes' y; or what `Coarse` takes
+        if (WIDE) ahead += (u64)ahead / 8 % 2;    // a multiple of 16 bytes
+        known = ahead + (WIDE ? 16 * coarse_floats(l) : AHEAD * 32);    // [lane]: the smallest |r| so far by the exact formula for its pair; 2: none
         near = (u32*)(known + 32);          // [lane]: number of tests that the quick form does not know to all digits
         row = known + 48;                   // [m][lane]: Cholesky rows of the lanes' y, where registers do not hold them
-        key = (u64*)(row + (L ? 0 : l * 32));    // [suspect]: rank, that of the pair's order where common candidates come last
+        best = row + (L ? 0 : l * 32);      // `Smallest`
+        key = (u64*)(best + (WIDE ? 96 : 0));    // [suspect]: rank, that of the pair's order where common candidates come last
         owner = (u32*)(key + GROUPS);       // [suspect]: lane
         places = owner + GROUPS;            // the set's places in the row's list
         set = places + l;                   // [suspect][member]
@@ -61,16 +80,41 @@ template <> struct Row<0> {
     __device__ double& at(u32 m) { return u[m * WARP]; }
 };
 
-// One item: ranks `rank` to `end` of row x against the 32 neighbours from `tile * 32` on.
-template <int L>
-__device__ __forceinline__ void item(const Args& a, const Work<L>& work, u32 x, u32 d, u32 tile, u64 rank, u64 end) {
+// The smallest r² of a lane's tests that do not separate, as a fraction, and the rank of its set: in registers, or in shared memory where it
+// is seldom asked for.
+template <bool WIDE> struct Smallest {
+    double own_num = 1.0, own_den = 0.0;
+    u64 own_rank = NEVER;
+    __device__ Smallest(double*) {}
+    __device__ double& num() { return own_num; }
+    __device__ double& den() { return own_den; }
+    __device__ u64& rank() { return own_rank; }
+};
+
+template <> struct Smallest<true> {
+    double* memory;
+    __device__ Smallest(double* at) : memory(at + lane_id()) {
+        num() = 1.0;
+        den() = 0.0;
+        rank() = NEVER;
+    }
+    __device__ double& num() { return memory[0]; }
+    __device__ double& den() { return memory[WARP]; }
+    __device__ u64& rank() { return ((u64*)memory)[2 * WARP]; }
+};
+
+// One item: `left_ranks` ranks from `rank` on of row x against the neighbours at the lanes' places; d: none. WIDE: those of them whose last member is
+// one of the tile's.
+template <int L, bool WIDE>
+__device__ __forceinline__ void item(
+    const Args& a, const Work<L, WIDE>& work, u32 x, u32 d, u32 place, u64 rank, u32 left_ranks, const Columns& columns
+) {
     const u32 l = L ? L : (u32)a.size;
     const u32 pivots = l - 1;
     const u32 lane = lane_id();
     const u64 offset = a.offset[x];
     const u32* list = a.list + offset;
-    const u32 place = tile * WARP + lane;
-    const bool narrow = d <= WARP;
+    const bool narrow = !WIDE && d <= WARP;
     const bool by_common = a.fast && a.second;
     GaussSlot* slot = slots_of(a) + offset + (place < d ? place : 0);
     bool active = place < d && takes_part(a, slots_of(a), x, offset + place);
@@ -83,8 +127,7 @@ __device__ __forceinline__ void item(const Args& a, const Work<L>& work, u32 x, 
     const double* cy = a.c + (u64)y * a.p;
     const double xy = cx[y], yy = cy[y], xx = cx[x];
     Row<L> row(work.row);
-    double best_num = 1.0, best_den = 0.0;
-    u64 best_rank = NEVER;
+    Smallest<WIDE> best(work.best);
     auto learn = [&] {
         if (!active) return;
         u64 bits = *(const volatile u64*)&slot->exact_r;
@@ -94,19 +137,28 @@ __device__ __forceinline__ void item(const Args& a, const Work<L>& work, u32 x, 
     };
     work.near[lane] = 0;
     learn();
+    // What the smallest r² so far, of this warp or of others, leaves to single precision.
+    Bound bound(0.0);
+    auto tighten = [&] {
+        if (!WIDE || !active) return;
+        double known = fmin(volatile_q(slot), best.den() > 0.0 ? best.num() / best.den() : 2.0);
+        bound = Bound(fmax(known, a.above));
+    };
+    tighten();
+    u32 since = 0;
 
     // Tests for the exact formula wait until there is one for every group of lanes: each takes long, and they run side by side.
     u32 suspects = 0;
     auto settle_suspects = [&] {
-        constexpr u32 GROUP = Work<L>::GROUP;
+        constexpr u32 GROUP = Work<L, WIDE>::GROUP;
         __syncwarp();
         u32 group = lane / GROUP;
         // A group without a test repeats that of the first.
         u32 own = group < suspects ? group : 0, lane_of = work.owner[own];
-        u32 other = __shfl_sync(FULL, y, lane_of);
+        u32 other = __shfl_sync(FULL, y, lane_of), at = __shfl_sync(FULL, place, lane_of);
         Exact found = exact_by<GROUP, L>(a, x, other, work.set + own * l, l, work.exact + group * exact_apart(l));
         if (lane % GROUP == 0 && group < suspects) {
-            GaussSlot* of_pair = slots_of(a) + offset + tile * WARP + lane_of;
+            GaussSlot* of_pair = slots_of(a) + offset + at;
             if (found.separates) atomicMin(&of_pair->stop, 2 * work.key[own] + 1); else enter_exact(of_pair, found);
         }
         suspects = 0;
@@ -119,6 +171,29 @@ __device__ __forceinline__ void item(const Args& a, const Work<L>& work, u32 x, 
     __syncwarp();
     u32 fresh = 0;
     while (true) {
+        const u32 first = work.places[l - 1];
+        const u32 last = d - first < left_ranks ? d : first + left_ranks;
+        const u32 from_place = WIDE && columns.first > first ? columns.first : first;
+        const u32 to_place = WIDE && columns.end < last ? columns.end : last;
+        bool done = false;
+        // The next prefix, unless the item is done: moves the last place of this one that can move.
+        auto goes_on = [&] {
+            rank += last - first;
+            left_ranks -= last - first;
+            if (done || left_ranks == 0) return false;
+            u32 moved = l - 1;
+            do moved--; while (work.places[moved] >= d - l + moved);
+            u32 to = work.places[moved] + 1;
+            __syncwarp();
+            for (u32 j = moved + lane; j < l; j += WARP) work.places[j] = to + (j - moved);
+            fresh = fresh < moved ? fresh : moved;
+            __syncwarp();
+            return true;
+        };
+        if (WIDE && from_place >= to_place) {
+            if (!goes_on()) break;
+            continue;
+        }
         // Bring the prefix up to date.
         bool sound = true;
         double smallest = 1.0;
@@ -177,10 +252,104 @@ __device__ __forceinline__ void item(const Args& a, const Work<L>& work, u32 x, 
         }
         sound = sound && x_left > 0.0;
 
-        const u32 first = work.places[l - 1];
-        const u32 last = (u64)(d - first) < end - rank ? d : first + (u32)(end - rank);
-        bool done = false;
-        for (u32 base = narrow ? 0 : first; base < last && !done; base += WARP) {
+        float coarse_row[WIDE ? L : 1];
+        float coarse_both = 0.0f, coarse_left = 0.0f;
+        if constexpr (WIDE) {
+#pragma unroll
+            for (int m = 0; m < L - 1; m++) coarse_row[m] = (float)row.at(m);
+            coarse_both = sound && smallest >= COARSE_PIVOT ? (float)both : nanf("");
+            coarse_left = (float)(y_left - COARSE_LEFT);
+            if (since >= REFRESH) {
+                since = 0;
+                learn();
+                tighten();
+                done = !__any_sync(FULL, active && rank < limit);
+            }
+            since += to_place - from_place;
+        }
+        // A last member: whether it is wanted, and its covariance with the lane's y.
+        auto test = [&](u32 s, u32 base, bool wanted, double cov) {
+            const u64 own_rank = rank + (s - first);
+            bool valid = wanted && active && !member && place != s && own_rank < limit;
+            if (by_common) valid = valid && !(all_common && is_common(a, y, list[s]));
+            bool separates = false, depends = false, near = false;
+            if (sound) {
+                const double* u = work.members + (s - base);
+                double with_x = u[(l - 1) * WARP], left = u[l * WARP];
+#pragma unroll
+                for (u32 m = 0; m < pivots; m++) cov = fma(-u[m * WARP], row.at(m), cov);
+                double num = fma(both, left, -(with_x * cov));
+                double den_x = fma(x_left, left, -(with_x * with_x));
+                double den_y = fma(y_left, left, -(cov * cov));
+                double square = num * num, den = den_x * den_y;
+                // den_x = var(x | S) var(s | S'), and den_y likewise.
+                double condition = fmin(smallest, left) * fmin(den_x, den_y);
+                bool trusted = left > a.trusted && condition > a.trusted * left && square < COLLINEAR * den;
+                separates = valid && trusted && square < a.below * den;
+                depends = valid && trusted && square > a.above * den;
+                if (depends && square * best.den() < best.num() * den) {
+                    best.num() = square;
+                    best.den() = den;
+                    best.rank() = own_rank;
+                    tighten();
+                }
+                if (valid && !separates && !depends && left > a.bounded && den_x > 0.0 && den_y > 0.0) {
+                    near = true;
+                    // r is not good to all digits, but its error has a bound, which mostly decides.
+                    double r = sqrt(square / den);
+                    double product = fmin(den_x, den_y) * (1.0 - r * r);
+                    for (u32 m = 0; m < pivots; m++) product /= work.scale[m] * work.scale[m];
+                    double error = a.slack / fmin(product, a.trusted);
+                    if (product > a.bounded) {
+                        separates = r + error < fmin(a.critical, a.critical_neg);
+                        // Of the tests that do not separate, only those whose p may be the largest need the exact formula.
+                        double low = r - error;
+                        depends = low > fmax(a.critical, a.critical_neg)
+                                  && (low > work.known[lane] || (best.den() > 0.0 && low * low * best.den() > best.num()));
+                    }
+                }
+            }
+            bool suspect = valid && !separates && !depends;
+            // Counted whether or not the bound decides, as that depends on what other warps have found.
+            if (near || suspect) work.near[lane]++;
+            if (!__any_sync(FULL, suspect || separates)) return;
+
+            if (lane == 0) work.places[l - 1] = s;
+            __syncwarp();
+            u64 key = own_rank;
+            if (by_common && (suspect || separates)) {
+                // Only a set that comes before the one found so far matters.
+                key = WIDE && columns.common ? rank_by_masks(a, columns.common + lane, d, place, work.places)
+                                             : rank_common_last(a, list, d, place, work.places, 1);
+                bool matters = key < stop_of(slot) >> 1;
+                suspect = suspect && matters;
+                separates = separates && matters;
+            }
+            if (separates) {
+                atomicMin(&slot->stop, 2 * key);
+                if (!by_common) limit = own_rank;
+            }
+            for (u32 waiting = __ballot_sync(FULL, suspect); waiting;) {
+                u32 at = suspects + lanes_before(waiting);
+                bool enters = waiting >> lane & 1 && at < Work<L, WIDE>::GROUPS;
+                if (enters) {
+                    write_set(a, list, y, work.places, 1, work.set + at * l);
+                    work.key[at] = key;
+                    work.owner[at] = lane;
+                }
+                u32 entered = __ballot_sync(FULL, enters);
+                waiting &= ~entered;
+                suspects += __popc(entered);
+                if (suspects == Work<L, WIDE>::GROUPS) settle_suspects();
+            }
+            __syncwarp();
+            if (lane == 0) work.places[l - 1] = first;
+            __syncwarp();
+            done = !__any_sync(FULL, active && own_rank < limit);
+        };
+
+        u32 base = narrow ? 0 : WIDE ? columns.first + (from_place - columns.first) / WARP * WARP : first;
+        for (; base < to_place && !done; base += WARP) {
             // The last members of 32 sets, a lane each; in a row of up to 32 neighbours they are the lanes' y.
             __syncwarp();
             if (sound) {
@@ -206,113 +375,53 @@ __device__ __forceinline__ void item(const Args& a, const Work<L>& work, u32 x, 
                 work.members[l * WARP + lane] = left;
             }
             __syncwarp();
-            const u32 from = base > first ? base : first, to = base + WARP < last ? base + WARP : last;
-            for (u32 s = from; s < to && !done; s++) {
-                const u64 own_rank = rank + (s - first);
-                if ((s - from) % AHEAD == 0 && sound) {
-                    __syncwarp();
-                    bool wanted = active && own_rank < limit;
-#pragma unroll
-                    for (u32 i = 0; i < AHEAD; i++) {
-                        if (wanted && s + i < to) work.ahead[i * WARP + lane] = a.c[(u64)list[s + i] * a.p + y];
-                    }
-                }
-                double cov = work.ahead[(s - from) % AHEAD * WARP + lane];
-                bool valid = active && !member && place != s && own_rank < limit;
-                if (by_common) valid = valid && !(all_common && is_common(a, y, list[s]));
-                bool separates = false, depends = false, near = false;
+            const u32 from = base > from_place ? base : from_place, to = base + WARP < to_place ? base + WARP : to_place;
+            if constexpr (WIDE) {
+                float* coarse = (float*)work.ahead;
                 if (sound) {
-                    const double* u = work.members + (s - base);
-                    double with_x = u[(l - 1) * WARP], left = u[l * WARP];
+                    const double* of_lane = work.members + lane;
+                    make_coarse<L>(coarse + lane * coarse_floats(L), x_left, of_lane[(l - 1) * WARP], of_lane[l * WARP], of_lane);
+                }
+                __syncwarp();
+                u32 asked = FULL;
+                if (sound) {
+                    const float* column = columns.values + (base - columns.first) * WARP + lane;
+                    asked = asked_of<L>(coarse, column, coarse_row, coarse_both, coarse_left, bound);
+                }
+                // Those of this stretch, of ranks that are needed, but for y itself.
+                u64 needed = limit > rank ? limit - rank : 0;
+                u32 stop = needed < to - first ? first + (u32)needed : to;
+                asked = active && !member && stop > from ? asked & FULL >> (32 - (stop - base)) & FULL << (from - base) : 0;
+                if (place - base < WARP) asked &= ~(1u << (place - base));
+                for (u32 any = warp_join(asked, [](u32 s, u32 t) { return s | t; }); any && !done; any &= any - 1) {
+                    u32 i = __ffs(any) - 1;
+                    bool wanted = asked >> i & 1;
+                    test(base + i, base, wanted, wanted ? a.c[(u64)list[base + i] * a.p + y] : 0.0);
+                }
+            } else {
+                for (u32 s = from; s < to && !done; s++) {
+                    if ((s - from) % AHEAD == 0 && sound) {
+                        __syncwarp();
+                        bool ahead = active && rank + (s - first) < limit;
 #pragma unroll
-                    for (u32 m = 0; m < pivots; m++) cov = fma(-u[m * WARP], row.at(m), cov);
-                    double num = fma(both, left, -(with_x * cov));
-                    double den_x = fma(x_left, left, -(with_x * with_x));
-                    double den_y = fma(y_left, left, -(cov * cov));
-                    double square = num * num, den = den_x * den_y;
-                    // den_x = var(x | S) var(s | S'), and den_y likewise.
-                    double condition = fmin(smallest, left) * fmin(den_x, den_y);
-                    bool trusted = left > a.trusted && condition > a.trusted * left && square < COLLINEAR * den;
-                    separates = valid && trusted && square < a.below * den;
-                    depends = valid && trusted && square > a.above * den;
-                    if (depends && square * best_den < best_num * den) {
-                        best_num = square;
-                        best_den = den;
-                        best_rank = own_rank;
-                    }
-                    if (valid && !separates && !depends && left > a.bounded && den_x > 0.0 && den_y > 0.0) {
-                        near = true;
-                        // r is not good to all digits, but its error has a bound, which mostly decides.
-                        double r = sqrt(square / den);
-                        double product = fmin(den_x, den_y) * (1.0 - r * r);
-                        for (u32 m = 0; m < pivots; m++) product /= work.scale[m] * work.scale[m];
-                        double error = a.slack / fmin(product, a.trusted);
-                        if (product > a.bounded) {
-                            separates = r + error < fmin(a.critical, a.critical_neg);
-                            // Of the tests that do not separate, only those whose p may be the largest need the exact formula.
-                            double low = r - error;
-                            depends = low > fmax(a.critical, a.critical_neg)
-                                      && (low > work.known[lane] || (best_den > 0.0 && low * low * best_den > best_num));
+                        for (u32 i = 0; i < AHEAD; i++) {
+                            if (ahead && s + i < to) work.ahead[i * WARP + lane] = a.c[(u64)list[s + i] * a.p + y];
                         }
                     }
+                    test(s, base, true, work.ahead[(s - from) % AHEAD * WARP + lane]);
                 }
-                bool suspect = valid && !separates && !depends;
-                // Counted whether or not the bound decides, as that depends on what other warps have found.
-                if (near || suspect) work.near[lane]++;
-                if (!__any_sync(FULL, suspect || separates)) continue;
-
-                if (lane == 0) work.places[l - 1] = s;
-                __syncwarp();
-                u64 key = own_rank;
-                if (by_common && (suspect || separates)) {
-                    // Only a set that comes before the one found so far matters.
-                    key = rank_common_last(a, list, d, place, work.places, 1);
-                    bool matters = key < stop_of(slot) >> 1;
-                    suspect = suspect && matters;
-                    separates = separates && matters;
-                }
-                if (separates) {
-                    atomicMin(&slot->stop, 2 * key);
-                    if (!by_common) limit = own_rank;
-                }
-                for (u32 waiting = __ballot_sync(FULL, suspect); waiting;) {
-                    u32 at = suspects + lanes_before(waiting);
-                    bool enters = waiting >> lane & 1 && at < Work<L>::GROUPS;
-                    if (enters) {
-                        write_set(a, list, y, work.places, 1, work.set + at * l);
-                        work.key[at] = key;
-                        work.owner[at] = lane;
-                    }
-                    u32 entered = __ballot_sync(FULL, enters);
-                    waiting &= ~entered;
-                    suspects += __popc(entered);
-                    if (suspects == Work<L>::GROUPS) settle_suspects();
-                }
-                __syncwarp();
-                if (lane == 0) work.places[l - 1] = first;
-                __syncwarp();
-                done = !__any_sync(FULL, active && own_rank < limit);
             }
         }
-        rank += last - first;
-        if (done || rank >= end) break;
-        // The next prefix: move the last place of it that can move.
-        u32 moved = l - 1;
-        do moved--; while (work.places[moved] >= d - l + moved);
-        u32 to = work.places[moved] + 1;
-        __syncwarp();
-        for (u32 j = moved + lane; j < l; j += WARP) work.places[j] = to + (j - moved);
-        fresh = fresh < moved ? fresh : moved;
-        __syncwarp();
+        if (!goes_on()) break;
     }
     if (suspects) settle_suspects();
     if (work.near[lane]) atomicAdd(&slot->exact, work.near[lane]);
-    enter_smallest(slot, best_den > 0.0 ? best_num / best_den : 2.0, best_rank, active && best_den > 0.0);
+    enter_smallest(slot, best.den() > 0.0 ? best.num() / best.den() : 2.0, best.rank(), active && best.den() > 0.0);
 }
 
 template <int L> __device__ __forceinline__ void decide(const Args& a) {
     const u64 l = L ? L : a.size;
-    Work<L> work(a, (u32)l);
+    Work<L, false> work(a, (u32)l);
     const u64 began = nanoseconds();
     const u64 total = a.report->items, least = a.report->chunk;
     if (a.second && !first_is_done(a.report)) return;
@@ -327,13 +436,118 @@ template <int L> __device__ __forceinline__ void decide(const Args& a) {
         u64 sets = choose(a, d, l), chunk = chunk_of(least, sets);
         u64 tiles = (d + 31) / 32, within = at - a.first_item[x];
         u64 from = within / tiles * chunk;
-        u64 to = sets - from < chunk ? sets : from + chunk;
-        item<L>(a, work, x, d, (u32)(within % tiles), from, to);
+        u32 count = (u32)(sets - from < chunk ? sets - from : chunk);
+        item<L, false>(a, work, x, d, (u32)(within % tiles) * WARP + lane_id(), from, count, Columns{});
         __syncwarp();
     }
 }
 
+constexpr u64 BLOCK_BYTES = 176;
+
+// What a block of the kernel for rows with many neighbours has in shared memory behind its warps' working memory: this, then the columns,
+// then masks of common neighbours for rows of up to `Args::wide_masked` neighbours.
+struct Block {
+    u64 item;             // the item at hand
+    u64 next;             // the first rank of it that no warp has taken
+    u64 end;              // the end of its ranks
+    u64 part;             // ranks that a warp takes at a time
+    u64 began;            // nanoseconds at which the launch began
+    u64 found;            // how many y there are
+    u32 places[WARP];     // their places in the row's list
+};
+static_assert(sizeof(Block) == BLOCK_BYTES && sizeof(Block) % 16 == 0);
+
+__host__ __device__ constexpr u64 wide_bytes(u64 l, u64 warps, u64 columns, u64 masked) {
+    return div_ceil(8 * wide_doubles(l) * warps, 16) * 16 + BLOCK_BYTES + 128 * columns + 4 * masked;
+}
+
+// The places in the row's list of the y that come as number 32 `tile` and so on among those that take part in this side; d: none. A warp
+// calls it. On the first side that is all but those never tested, so that it stays the same while the side runs.
+__device__ inline u32 places_of_tile(const Args& a, u32 x, u32 d, u32 tile, u32& found) {
+    u32 place = d, before = 0, lane = lane_id();
+    const u64 offset = a.offset[x];
+    for (u32 base = 0; base < d && before < WARP * (tile + 1); base += WARP) {
+        u32 at = base + lane;
+        u32 part = __ballot_sync(FULL, at < d && takes_part(a, slots_of(a), x, offset + at));
+        // The lane's y is the n-th of these.
+        u32 n = WARP * tile + lane - before, count = __popc(part);
+        before += count;
+        if (n >= count) continue;
+        for (; n; n--) part &= part - 1;
+        place = base + __ffs(part) - 1;
+    }
+    found = before > WARP * tile ? before - WARP * tile : 0;
+    return place;
+}
+
+template <int L> __device__ __forceinline__ void decide_wide(const Args& a) {
+    extern __shared__ double memory[];
+    Work<L, true> work(a, L);
+    const u32 warps = blockDim.x / WARP, warp = threadIdx.x / WARP, lane = lane_id();
+    Block& block = *(Block*)((char*)memory + div_ceil(a.warp_bytes * warps, 16) * 16);
+    float* values = (float*)(&block + 1);
+    const u32 depth = (u32)a.wide_columns;
+    u32* common = (u32*)(values + depth * WARP);
+    if (a.second && !first_is_done(a.report)) return;
+    // What outlives an item is read again rather than held in registers.
+    volatile Block& now = block;
+    if (threadIdx.x == 0) now.began = nanoseconds();
+    while (true) {
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            u64* next = a.second ? &a.report->wide_second : &a.report->wide_first;
+            now.item = nanoseconds() - now.began > a.budget ? NEVER : atomicAdd(next, 1ull);
+        }
+        __syncthreads();
+        if (now.item >= *(const volatile u64*)&a.report->wide_items) break;
+        const u32 x = row_of(a.first_wide, a.p, now.item), d = (u32)(a.offset[x + 1] - a.offset[x]);
+        const u32* list = a.list + a.offset[x];
+        const u64 tiles = (d + 31) / 32, slices = (d + depth - 1) / depth, within = now.item - a.first_wide[x];
+        Columns columns{values, (u32)(within / tiles % slices) * depth, d, nullptr};
+        if (columns.end - columns.first > depth) columns.end = columns.first + depth;
+        if (warp == 0) {
+            u32 found, place = places_of_tile(a, x, d, (u32)(within % tiles), found);
+            block.places[lane] = place;
+            if (lane == 0) {
+                const u64 sets = choose(a, d, L), chunk = a.report->wide_chunk, from = within / tiles / slices * chunk;
+                const u64 count = sets - from < chunk ? sets - from : chunk, part = count / (4 * warps);
+                now.found = found;
+                now.next = from;
+                now.end = from + count;
+                now.part = part < 128 ? 128 : part > 4096 ? 4096 : part;
+            }
+        }
+        __syncthreads();
+        if (now.found == 0) continue;
+        const u32 place = block.places[lane], y = list[place < d ? place : 0];
+        for (u32 i = warp; i < depth; i += warps) {
+            bool there = columns.first + i < columns.end;
+            values[i * WARP + lane] = there ? (float)a.c[(u64)list[columns.first + i] * a.p + y] : 0.0f;
+        }
+        if (a.fast && a.second && d <= a.wide_masked) {
+            columns.common = common;
+            for (u32 word = warp; word < (d + 31) / 32; word += warps) {
+                u32 mask = 0;
+                for (u32 i = 0; i < 32 && 32 * word + i < d; i++) mask |= (u32)is_common(a, y, list[32 * word + i]) << i;
+                common[word * WARP + lane] = mask;
+            }
+        }
+        __syncthreads();
+        while (true) {
+            u64 rank = 0;
+            if (lane == 0) rank = atomicAdd(&block.next, (u64)now.part);
+            rank = __shfl_sync(FULL, rank, 0);
+            if (rank >= now.end) break;
+            u64 count = now.end - rank < now.part ? now.end - rank : now.part;
+            item<L, true>(a, work, x, d, place, rank, (u32)count, columns);
+            __syncwarp();
+        }
+    }
+}
+
 // Each size has a file of its own, as the driver compiles a module when it is first needed. BLOCKS blocks share a
-// multiprocessor: as many as its registers suffice for.
+// multiprocessor, and WIDE of the kernel for rows with many neighbours: as many as its registers suffice for.
 #define SHARED_KERNEL(name, L, BLOCKS) \
     extern "C" __global__ void __launch_bounds__(DECIDING_THREADS, BLOCKS) name(const __grid_constant__ Args a) { decide<L>(a); }
+#define WIDE_KERNEL(name, L, BLOCKS) \
+    extern "C" __global__ void __launch_bounds__(WIDE_THREADS, BLOCKS) name(const __grid_constant__ Args a) { decide_wide<L>(a); }

@@ -18,6 +18,10 @@ struct Report {
     u64 next_first;   // items handed out on the first sides
     u64 next_second;  // and on the second sides
     u64 chunk;        // least number of sets in an item of work
+    u64 wide_items;   // likewise of rows with many neighbours: items on each side, those handed out, sets in an item
+    u64 wide_first;
+    u64 wide_second;
+    u64 wide_chunk;
     // Discrete variables, whose levels are run in stages; level 0 is one:
     u64 stage_begun;  // the last stage that began
     u64 stage_items;  // its items of work
@@ -29,10 +33,10 @@ struct Report {
 
 // A launch that has used up its time leaves work for the next. What follows it on the stream then does nothing, and the host
 // launches it again.
-__device__ __forceinline__ bool first_is_done(const Report* r) { return r->next_first >= r->items; }
+__device__ __forceinline__ bool first_is_done(const Report* r) { return r->next_first >= r->items && r->wide_first >= r->wide_items; }
 __device__ __forceinline__ bool stage_is_done(const Report* r) { return r->stage_next >= r->stage_items; }
 __device__ __forceinline__ bool level_is_done(const Report* r) {
-    return first_is_done(r) && r->next_second >= r->items && !r->stages_left;
+    return first_is_done(r) && r->next_second >= r->items && r->wide_second >= r->wide_items && !r->stages_left;
 }
 
 constexpr u64 SLOT_BYTES = 48;     // host: bytes of an element of `Args::slot`
@@ -54,6 +58,10 @@ struct Args {
     void* slot;           // by list entry: what the level learns of that side (search/slots.cuh)
     u32* twin;            // by list entry x -> y: index of the entry y -> x
     u64* first_item;      // by row: number of its first item of work; p + 1 of them
+    u64* first_wide;      // by row: number of its first item of work if it has `wide_degree` neighbours; p + 1 of them
+    u64 wide_degree;      // rows with so many neighbours are run by blocks (Gaussian test, strategy "shared", sets of two and more)
+    u64 wide_columns;     // neighbours whose correlations such a block has in shared memory, a multiple of 32
+    u64 wide_masked;      // rows with up to so many neighbours have their masks of common neighbours there, too
     u32* record_count;    // sets of one, by row: number of its records in `log`. The memory of `degree`, which is not needed then
     u64* first_record;    // sets of one, by row: number of its first record; p + 1 of them. The memory of `first_item`, likewise
     const u64* binomial;  // n over k at k * binomial_stride + n, saturating

@@ -68,37 +68,50 @@ extern "C" __global__ void log_offsets(const __grid_constant__ Args a) {
     scan_rows(a.p, a.first_record, sums, [&](u64 x) { return (u64)a.record_count[x]; });
 }
 
-// Numbers the items of work: a row has one for each chunk of its sets and each 32 of its neighbours. Chunks are short where
-// there is little work, so that all warps have some, and long where there is much, so that finding an item's first set costs
-// little.
+// Numbers the items of work. A row has one for each chunk of its sets and each 32 of its neighbours. Chunks are short where there is
+// little work, so that all warps have some, and long where there is much, so that finding an item's first set costs little. Rows
+// with many neighbours have their own, which blocks take, for each slice of `wide_columns` last members, too.
 extern "C" __global__ void items(const __grid_constant__ Args a) {
-    auto sets_of = [&](u64 x) {
-        u64 d = a.offset[x + 1] - a.offset[x];
-        return d <= a.size ? 0ull : choose(a, d, a.size);
+    auto degree_of = [&](u64 x) { return a.offset[x + 1] - a.offset[x]; };
+    auto sets_of = [&](u64 x, bool wide) {
+        u64 d = degree_of(x);
+        return d <= a.size || (d >= a.wide_degree) != wide ? 0ull : choose(a, d, a.size);
     };
-    auto tiles_of = [&](u64 x) { return (a.offset[x + 1] - a.offset[x] + 31) / 32; };
-    u64 own = 0;
-    for (u64 x = threadIdx.x; x < a.p; x += blockDim.x) {
-        u64 sets = sets_of(x);
-        // Capped, so that the sum does not overflow.
-        own += (sets < 1ull << 32 ? sets : 1ull << 32) * tiles_of(x);
-    }
-    own = warp_sum(own);
-    if (lane_id() == 0) sums[threadIdx.x / WARP] = own;
-    __syncthreads();
-    u64 total = 0;
-    for (u32 w = 0; w < blockDim.x / WARP; w++) total += sums[w];
-    __syncthreads();
-    u64 least = total / (4 * a.level_warps);
+    auto tiles_of = [&](u64 x) { return (degree_of(x) + 31) / 32; };
+    auto total_of = [&](bool wide) {
+        u64 own = 0;
+        for (u64 x = threadIdx.x; x < a.p; x += blockDim.x) {
+            u64 sets = sets_of(x, wide);
+            // Capped, so that the sum does not overflow.
+            own += (sets < 1ull << 32 ? sets : 1ull << 32) * tiles_of(x);
+        }
+        own = warp_sum(own);
+        if (lane_id() == 0) sums[threadIdx.x / WARP] = own;
+        __syncthreads();
+        u64 total = 0;
+        for (u32 w = 0; w < blockDim.x / WARP; w++) total += sums[w];
+        __syncthreads();
+        return total;
+    };
+    u64 least = total_of(false) / (4 * a.level_warps);
     least = least < 2 ? 2 : least > 64 ? 64 : least;
     scan_rows(a.p, a.first_item, sums, [&](u64 x) {
-        u64 sets = sets_of(x), chunk = chunk_of(least, sets);
+        u64 sets = sets_of(x, false), chunk = chunk_of(least, sets);
         return (sets / chunk + (sets % chunk != 0)) * tiles_of(x);
+    });
+    __syncthreads();
+    u64 chunk = total_of(true) / a.level_warps;
+    chunk = chunk < 1024 ? 1024 : chunk > 65536 ? 65536 : chunk;
+    scan_rows(a.p, a.first_wide, sums, [&](u64 x) {
+        u64 sets = sets_of(x, true), slices = (degree_of(x) + a.wide_columns - 1) / a.wide_columns;
+        return (sets / chunk + (sets % chunk != 0)) * slices * tiles_of(x);
     });
     __syncthreads();
     if (threadIdx.x == 0) {
         a.report->items = a.first_item[a.p];
         a.report->chunk = least;
+        a.report->wide_items = a.first_wide[a.p];
+        a.report->wide_chunk = chunk;
     }
 }
 

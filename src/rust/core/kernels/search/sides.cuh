@@ -39,6 +39,27 @@ __device__ inline u64 rank_common_last(const Args& a, const u32* list, u32 d, u3
     return choose(a, n, size) - 1 - after;
 }
 
+// Likewise from the masks of common neighbours, a bit a place, words WARP apart: for rows in which many sets are ranked.
+__device__ inline u64 rank_by_masks(const Args& a, const u32* masks, u32 d, u32 own, const u32* places) {
+    u32 size = (u32)a.size, n = d - 1, members = 0, apart = 0;
+    u64 after = 0;
+    // Those that are no neighbours of `other` come first; `apart` is their number, which the first common one stands behind.
+    for (u32 w = 0; w < (d + 31) / 32; w++) apart += __popc(masks[w * WARP]);
+    apart = n - apart;
+    for (u32 common = 0; common < 2; common++) {
+        for (u32 i = 0; i < size; i++) {
+            u32 place = places[i];
+            if ((masks[place / 32 * WARP] >> place % 32 & 1) != common) continue;
+            u32 below = __popc(masks[place / 32 * WARP] & ((1u << place % 32) - 1));
+            for (u32 w = 0; w < place / 32; w++) below += __popc(masks[w * WARP]);
+            u32 position = common ? apart + below : place - below - (own < place);
+            after += choose(a, n - 1 - position, size - members);
+            members++;
+        }
+    }
+    return choose(a, n, size) - 1 - after;
+}
+
 // Writes the conditioning set in the order of the pair's candidates, which the exact formula wants.
 __device__ inline void write_set(const Args& a, const u32* list, u32 other, const u32* places, u32 stride, u32* set) {
     u32 size = (u32)a.size, n = 0;

@@ -4,26 +4,23 @@
 
 use std::time::Duration;
 
-use crate::support::cuda::{emulated, same, sets, Shardwise, StopAt};
+use crate::support::cuda::{emulated, same, Shardwise, StopAt};
 use crate::support::golden::cases;
 use crate::support::problems::{correlation_matrix, correlations, dense_problem, problem, samples, Random};
-use pcgpu_core::ci::gauss::{FisherZ, Gauss, Reading};
+use pcgpu_core::ci::gauss::{Gauss, Reading};
 use pcgpu_core::ci::Batch;
-use pcgpu_core::engine::cpu::correlation::{centred, of_centred, Centred, Kind, Rows};
-use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel, Numbers};
+use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel};
 use pcgpu_core::engine::cuda::card::device;
-use pcgpu_core::engine::cuda::gauss::correlation::correlation;
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, SearchStrategy};
 use pcgpu_core::engine::LevelOne;
 use pcgpu_core::matrix::by_column;
-use pcgpu_core::observer::{Observer, Unobserved};
-use pcgpu_core::pool::Pool;
+use pcgpu_core::observer::Unobserved;
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::search::{skeleton, Method, Options, Skeleton};
 use pcgpu_core::{DeviceKind, Error, Result};
 
-/// Level 1 as it is run by default, and by masks throughout.
-const LEVEL_ONE: [LevelOne; 2] = [LevelOne::ByDensity, LevelOne::Masks];
+/// Our strategy as it is by default, and as for dense graphs throughout: level 1 by masks, further levels by blocks.
+const WAYS: [(LevelOne, Option<u64>); 2] = [(LevelOne::ByDensity, None), (LevelOne::Masks, Some(0))];
 
 const STRATEGIES: [SearchStrategy; 4] = [
     SearchStrategy::Shared,
@@ -32,7 +29,7 @@ const STRATEGIES: [SearchStrategy; 4] = [
     SearchStrategy::Edge { beta: 3, gamma: 7 },
 ];
 
-fn reading(method: Method) -> Reading {
+pub(crate) fn reading(method: Method) -> Reading {
     match method {
         Method::StableFast => Reading::StableFast,
         _ => Reading::GaussCItest,
@@ -43,7 +40,7 @@ fn with(strategy: SearchStrategy) -> CudaOptions {
     CudaOptions { strategy, ..CudaOptions::default() }
 }
 
-fn on_cuda(gauss: Gauss, options: &Options, cuda: CudaOptions) -> Result<(Skeleton, Vec<f64>)> {
+pub(crate) fn on_cuda(gauss: Gauss, options: &Options, cuda: CudaOptions) -> Result<(Skeleton, Vec<f64>)> {
     let mut p_max = vec![0.25; options.p * options.p];
     let mut engine = CudaEngine::new(gauss, options.alpha, cuda)?;
     let skeleton = skeleton(&mut engine, options, &mut p_max, &mut Unobserved)?;
@@ -51,7 +48,7 @@ fn on_cuda(gauss: Gauss, options: &Options, cuda: CudaOptions) -> Result<(Skelet
 }
 
 /// Asks the card shard by shard.
-fn by_shards(gauss: Gauss, options: &Options) -> Result<(Skeleton, Vec<f64>)> {
+pub(crate) fn by_shards(gauss: Gauss, options: &Options) -> Result<(Skeleton, Vec<f64>)> {
     let mut p_max = vec![0.25; options.p * options.p];
     let mut worker = Shardwise(CudaEngine::new(gauss, options.alpha, CudaOptions::default())?);
     let skeleton = skeleton(&mut worker, options, &mut p_max, &mut Unobserved)?;
@@ -70,10 +67,12 @@ fn compare(label: &str, c: &[f64], n: f64, options: &Options, strategies: &[Sear
     let gauss = Gauss::new(by_column(c, options.p).unwrap(), n, reading(options.method)).unwrap();
     let cpu = on_cpu(gauss, options);
     for &strategy in strategies {
-        let ways = if strategy == SearchStrategy::Shared { &LEVEL_ONE[..] } else { &LEVEL_ONE[..1] };
-        for (&level_one, repeat) in ways.iter().flat_map(|way| (0..repeats).map(move |repeat| (way, repeat))) {
-            let label = format!("{label} {strategy:?} {level_one:?} repeat {repeat}");
-            match (on_cuda(gauss, options, CudaOptions { level_one, ..with(strategy) }), &cpu) {
+        let ways = if strategy == SearchStrategy::Shared { &WAYS[..] } else { &WAYS[..1] };
+        for (&(level_one, wide_from), repeat) in
+            ways.iter().flat_map(|way| (0..repeats).map(move |repeat| (way, repeat)))
+        {
+            let label = format!("{label} {strategy:?} {level_one:?} {wide_from:?} repeat {repeat}");
+            match (on_cuda(gauss, options, CudaOptions { level_one, wide_from, ..with(strategy) }), &cpu) {
                 (Ok(cuda), Ok(cpu)) => same(&label, &cuda, cpu),
                 (Err(cuda), Err(cpu)) => assert_eq!(cuda, *cpu, "{label}"),
                 (cuda, cpu) => panic!("{label}: {:?} and {:?}", cuda.err(), cpu.as_ref().err()),
@@ -98,9 +97,9 @@ fn golden_cases() {
             }
             for strategy in STRATEGIES {
                 if strategy == SearchStrategy::Shared {
-                    let cuda = CudaOptions { level_one: LevelOne::Masks, ..with(strategy) };
+                    let cuda = CudaOptions { level_one: LevelOne::Masks, wide_from: Some(0), ..with(strategy) };
                     let (skeleton, p_max) = on_cuda(gauss, &options, cuda).unwrap();
-                    case.check(&format!("{method:?} by masks"), answer, &skeleton, &p_max);
+                    case.check(&format!("{method:?} as if dense"), answer, &skeleton, &p_max);
                 }
                 for repeat in 0..if strategy == SearchStrategy::Shared && !emulated() { 5 } else { 1 } {
                     let (skeleton, p_max) = on_cuda(gauss, &options, with(strategy)).unwrap();
@@ -151,6 +150,41 @@ fn masks_and_lists_agree() {
         let bits = |p_max: &[f64]| p_max.iter().map(|p| p.to_bits()).collect::<Vec<_>>();
         assert!(bits(&masks.1) == bits(&lists.1), "problem {number}: pMax");
     }
+}
+
+/// Levels 2 and 3 of dense problems by blocks and by warps: the same answers to the last bit, and the CPU's.
+#[test]
+#[ignore = "needs a GPU"]
+fn blocks_and_warps_agree() {
+    let mut compared = 0;
+    for number in 0..if emulated() { 12 } else { 120 } {
+        let mut dense = dense_problem(number);
+        let p = dense.options.p;
+        if emulated() && p > 100 {
+            continue;
+        }
+        dense.options.m_max = if emulated() || p > 129 { 2.0 } else { 3.0 };
+        let gauss = Gauss::new(by_column(&dense.c, p).unwrap(), dense.n, reading(dense.options.method)).unwrap();
+        let cpu = on_cpu(gauss, &dense.options);
+        let [blocks, warps] = [0, u64::MAX].map(|wide_from| {
+            let options = CudaOptions { wide_from: Some(wide_from), ..CudaOptions::default() };
+            on_cuda(gauss, &dense.options, options)
+        });
+        match (blocks, warps, cpu) {
+            (Ok(blocks), Ok(warps), Ok(cpu)) => {
+                same(&format!("problem {number} by blocks"), &blocks, &cpu);
+                same(&format!("problem {number} by warps"), &warps, &cpu);
+                assert_eq!(blocks.0.exact_tests, warps.0.exact_tests, "problem {number}: exact tests");
+                let bits = |p_max: &[f64]| p_max.iter().map(|p| p.to_bits()).collect::<Vec<_>>();
+                assert!(bits(&blocks.1) == bits(&warps.1), "problem {number}: pMax");
+                compared += u32::from(blocks.0.tests.len() > 2);
+            }
+            (blocks, warps, cpu) => {
+                assert!(blocks.err() == cpu.as_ref().err().cloned() && warps.err() == cpu.err(), "problem {number}");
+            }
+        }
+    }
+    assert!(compared >= if emulated() { 3 } else { 50 }, "only {compared} comparisons");
 }
 
 /// All three orders of visiting, errors included.
@@ -289,95 +323,6 @@ fn batches_of_questions() {
         let theirs = CpuEngine::new(GaussKernel::new(stable, 0.05), 1).p_values(&batch, &mut Unobserved).unwrap_err();
         assert_eq!(ours, theirs);
     }
-}
-
-/// Data, each column less its mean, n x p.
-fn data(seed: u64, p: usize, n: usize) -> Vec<f64> {
-    let mut columns = samples(&mut Random(seed), p, n, 0.2, 0.1);
-    columns.iter_mut().flatten().for_each(|value| *value += 1000.0);
-    let mut cells = vec![0.0; n * p];
-    let numbers: Vec<Numbers> = columns.iter().map(|column| Numbers::Doubles(column)).collect();
-    let pool = Pool::new(2);
-    let found = centred(&numbers, Kind::Pearson, Rows::All, &pool, &mut |_| Ok(()), |x, _| {
-        assert!(x.write(&mut cells, &pool).iter().all(|&varies| varies));
-        Ok(())
-    });
-    assert!(found.unwrap().is_done);
-    cells
-}
-
-/// Correlations that are made on the card as a search needs them are those that are made there before.
-#[test]
-#[ignore = "needs a GPU"]
-fn searches_of_data_are_those_of_the_cards_correlations() {
-    for (p, n) in [(2, 5), (23, 300), (70, 131)] {
-        let x = data(p as u64, p, n);
-        let view = by_column(&x, p).unwrap();
-        let mut c = vec![0.0; p * p];
-        let pool = Pool::new(2);
-        let mut shares = Vec::new();
-        correlation(&Centred::of_cells(&x, n), 0, None, &pool, &mut c, &mut |share| {
-            shares.push(share);
-            Ok(())
-        })
-        .unwrap();
-        assert!(shares.is_sorted() && shares.last() == Some(&1.0), "{shares:?}");
-        let mut of_cpu = vec![0.0; p * p];
-        of_centred(&Centred::of_cells(&x, n), &pool, &mut of_cpu, &mut |_| Ok(())).unwrap();
-        assert!(c.iter().zip(&of_cpu).all(|(a, b)| (a - b).abs() < 1e-12));
-        let bits = |(found, p_max): (Skeleton, Vec<f64>)| {
-            let p_max: Vec<u64> = p_max.iter().map(|p| p.to_bits()).collect();
-            (sets(&found), found.graph, found.tests, found.max_order, p_max)
-        };
-        for method in [Method::Stable, Method::StableFast, Method::Original] {
-            let options = Options { method, m_max: 3.0, ..Options::new(p, 0.05) };
-            let gauss = Gauss::new(by_column(&c, p).unwrap(), n as f64, reading(method)).unwrap();
-            // Twice on one card, on which the correlations then are.
-            let mut engine = CudaEngine::of_data(gauss.test, view, 0.05, CudaOptions::default()).unwrap();
-            for _ in 0..2 {
-                let mut p_max = vec![0.25; p * p];
-                let found = skeleton(&mut engine, &options, &mut p_max, &mut Unobserved).unwrap();
-                assert_eq!(bits((found, p_max)), bits(on_cuda(gauss, &options, CudaOptions::default()).unwrap()));
-            }
-            let mut p_max = vec![0.25; p * p];
-            let mut shards = Shardwise(CudaEngine::of_data(gauss.test, view, 0.05, CudaOptions::default()).unwrap());
-            let found = skeleton(&mut shards, &options, &mut p_max, &mut Unobserved).unwrap();
-            assert_eq!(bits((found, p_max)), bits(by_shards(gauss, &options).unwrap()));
-        }
-        let gauss = Gauss::new(by_column(&c, p).unwrap(), n as f64, Reading::GaussCItest).unwrap();
-        let mut batch = Batch::new();
-        (1..p).for_each(|y| {
-            batch.push(0, y, &(1..p as u32).filter(|&z| z as usize != y).take(y % 4).collect::<Vec<_>>())
-        });
-        let mut engine = CudaEngine::of_data(gauss.test, view, 0.05, CudaOptions::default()).unwrap();
-        let theirs = CpuEngine::new(GaussKernel::new(gauss, 0.05), 1).p_values(&batch, &mut Unobserved);
-        assert_eq!(engine.p_values(&batch, &mut Unobserved), theirs);
-        // Too few for any test: the first pair is named, as with a matrix.
-        let few = FisherZ::new(2.0, Reading::StableFast).unwrap();
-        let options = Options { method: Method::StableFast, ..Options::new(p, 0.05) };
-        let mut engine = CudaEngine::of_data(few, view, 0.05, CudaOptions::default()).unwrap();
-        let refused = skeleton(&mut engine, &options, &mut vec![0.0; p * p], &mut Unobserved).err();
-        assert!(matches!(refused, Some(Error::Numeric { x: 0, y: 1, .. })), "{refused:?}");
-    }
-}
-
-#[test]
-#[ignore = "needs a GPU"]
-fn making_correlations_can_be_interrupted() {
-    let (p, n) = (70, 100);
-    let x = data(1, p, n);
-    let test = FisherZ::new(n as f64, Reading::GaussCItest).unwrap();
-    let mut engine = CudaEngine::of_data(test, by_column(&x, p).unwrap(), 0.05, CudaOptions::default()).unwrap();
-    struct Stops;
-    impl Observer for Stops {
-        fn preparing(&mut self, _share: f64) -> Result<()> {
-            Err(Error::Interrupted)
-        }
-    }
-    let mut p_max = vec![0.0; p * p];
-    let options = Options::new(p, 0.05);
-    assert_eq!(skeleton(&mut engine, &options, &mut p_max, &mut Stops).err(), Some(Error::Interrupted));
-    assert!(skeleton(&mut engine, &options, &mut p_max, &mut Unobserved).is_ok());
 }
 
 /// A missing correlation among conditioning variables: pcalg's "stable" stops with an error at level 2.

@@ -50,6 +50,9 @@ pub(super) const MASK_GROUP: u32 = 8;
 /// `TILE_BYTES` of kernels/gauss/masks.cu: bytes of a block's tile.
 pub(super) const TILE_BYTES: u32 = 62480;
 
+/// `WIDE_THREADS` of kernels/gauss/shared.cuh: threads of a block of the kernels for rows with many neighbours.
+pub(super) const WIDE_THREADS: u32 = 128;
+
 /// `SPECIAL` of kernels/gauss/shared.cuh: the largest sets that have a kernel of their own, which keeps Cholesky rows in registers.
 pub(super) const SPECIAL: u32 = 8;
 
@@ -117,6 +120,14 @@ pub(super) const fn edge_bytes(size: u64, most_cells: u64) -> u64 {
     u64::div_ceil(4 * most_cells + 8 * size, 16) * 16
 }
 
+/// `coarse_floats` of kernels/gauss/coarse.cuh.
+///
+/// Numbers that lanes take of a last member: 1 / sqrt(w), cov(x, s | S') / sqrt(w), COARSE_LARGEST g, and the Cholesky row of s over sqrt(w);
+/// a multiple of 16 bytes.
+pub(super) const fn coarse_floats(l: u64) -> u64 {
+    u64::div_ceil(l + 2, 4) * 4
+}
+
 /// `paper_doubles` of kernels/gauss/papers.cu.
 ///
 /// Working memory of a warp in doubles: the inverse for 32 sets, the exact formula, the places of 32 sets, a set.
@@ -139,6 +150,20 @@ pub(super) const fn shared_doubles(l: u64) -> u64 {
     let rows = if l > 8 { 32 * l } else { 0 };
     let words = groups + l + groups * l;
     l * l + 2 * l + groups * exact_apart(l) + (l + 1) * 32 + 16 * 32 + 48 + rows + groups + words / 2 + 1
+}
+
+/// `wide_doubles` of kernels/gauss/shared.cuh.
+///
+/// That of a warp of a block for rows with many neighbours: `Work` with four exact tests at a time, and what single precision takes of 32
+/// last members in place of covariances fetched ahead.
+pub(super) const fn wide_doubles(l: u64) -> u64 {
+    let words = 4 + l + 4 * l;
+    l * l + 2 * l + 4 * exact_apart(l) + (l + 1) * 32 + 16 * coarse_floats(l) + 48 + 96 + 4 + words / 2 + 2
+}
+
+/// `wide_bytes` of kernels/gauss/shared.cuh.
+pub(super) const fn wide_bytes(l: u64, warps: u64, columns: u64, masked: u64) -> u64 {
+    u64::div_ceil(8 * wide_doubles(l) * warps, 16) * 16 + 176 + 128 * columns + 4 * masked
 }
 
 /// `exact_doubles` of kernels/gauss/test.cuh.
@@ -238,6 +263,11 @@ pub(super) struct Report {
     pub next_second: u64,
     /// least number of sets in an item of work
     pub chunk: u64,
+    /// likewise of rows with many neighbours: items on each side, those handed out, sets in an item
+    pub wide_items: u64,
+    pub wide_first: u64,
+    pub wide_second: u64,
+    pub wide_chunk: u64,
     /// the last stage that began
     pub stage_begun: u64,
     /// its items of work
@@ -285,6 +315,14 @@ pub(super) struct SearchArgs {
     pub twin: DevicePtr<u32>,
     /// by row: number of its first item of work; p + 1 of them
     pub first_item: DevicePtr<u64>,
+    /// by row: number of its first item of work if it has `wide_degree` neighbours; p + 1 of them
+    pub first_wide: DevicePtr<u64>,
+    /// rows with so many neighbours are run by blocks (Gaussian test, strategy "shared", sets of two and more)
+    pub wide_degree: u64,
+    /// neighbours whose correlations such a block has in shared memory, a multiple of 32
+    pub wide_columns: u64,
+    /// rows with up to so many neighbours have their masks of common neighbours there, too
+    pub wide_masked: u64,
     /// sets of one, by row: number of its records in `log`. The memory of `degree`, which is not needed then
     pub record_count: DevicePtr<u32>,
     /// sets of one, by row: number of its first record; p + 1 of them. The memory of `first_item`, likewise

@@ -82,6 +82,9 @@ pub struct CudaOptions {
     pub memory_budget: Option<u64>,
     /// How sets of one variable are run where the strategy is ours.
     pub level_one: LevelOne,
+    /// Rows with so many neighbours are run by blocks, in single precision first, where the strategy is ours and sets have two
+    /// members or more. None: as many as it pays for.
+    pub wide_from: Option<u64>,
 }
 
 impl Default for CudaOptions {
@@ -91,6 +94,7 @@ impl Default for CudaOptions {
             strategy: SearchStrategy::Shared,
             memory_budget: None,
             level_one: LevelOne::ByDensity,
+            wide_from: None,
         }
     }
 }

@@ -98,6 +98,13 @@ modules! {
     "gauss/shared_7" SearchArgs: shared_7;
     "gauss/shared_8" SearchArgs: shared_8;
     "gauss/shared_any" SearchArgs: shared_any;
+    "gauss/wide_2" SearchArgs: wide_2;
+    "gauss/wide_3" SearchArgs: wide_3;
+    "gauss/wide_4" SearchArgs: wide_4;
+    "gauss/wide_5" SearchArgs: wide_5;
+    "gauss/wide_6" SearchArgs: wide_6;
+    "gauss/wide_7" SearchArgs: wide_7;
+    "gauss/wide_8" SearchArgs: wide_8;
     "gauss/papers" SearchArgs: edge set;
     "gauss/settle" SearchArgs: slots settle;
     "gauss/batch" SearchArgs: batch;

@@ -1,10 +1,12 @@
 //! Levels of sets of the Gaussian test on the card, in launches short enough that a user can interrupt.
 
 use crate::engine::cuda::arguments::{
-    paper_doubles, settle_doubles, shared_doubles, Report, SearchArgs, DECIDING_THREADS, SPECIAL,
+    paper_doubles, settle_doubles, shared_doubles, wide_bytes, wide_doubles, Report, SearchArgs, DECIDING_THREADS,
+    SPECIAL, WIDE_THREADS,
 };
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::kernels::{Kernel, WARP};
+use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::search::CudaSearch;
 use crate::engine::cuda::SearchStrategy;
 use crate::graph::subsets;
@@ -13,6 +15,15 @@ use crate::Result;
 
 /// Tests of size 1 in a launch of the papers' strategies: less than 0.1 s on a slow card.
 const PAPER_TESTS: f64 = 5e7;
+
+/// Rows with so many neighbours are run by blocks: below, those of a warp's item are too few to be worth a block's memory.
+const WIDE_FROM: u64 = 64;
+
+/// Correlations that such a block has in shared memory for each of 32 y, at most, so that three blocks share a multiprocessor.
+const WIDE_COLUMNS: u64 = 320;
+
+/// Neighbours of a row for which it has masks there.
+const WIDE_MASKED: u64 = 2048;
 
 /// The launches of a level by a strategy of the papers.
 struct PaperLaunches {
@@ -89,7 +100,7 @@ impl CudaSearch<'_, '_> {
         // `bring_settled` copies what is there now while the level runs.
         self.engine.held.card.copies_follow()?;
         match self.engine.options.strategy {
-            SearchStrategy::Shared => self.run_shared(size, observer),
+            SearchStrategy::Shared => self.run_shared(size, widest, observer),
             SearchStrategy::Edge { beta, gamma } => {
                 self.args.beta = u64::from(beta);
                 self.args.gamma = u64::from(gamma);
@@ -104,41 +115,72 @@ impl CudaSearch<'_, '_> {
         }
     }
 
+    /// Says which rows blocks run, see gauss/shared.cuh, and returns the bytes of shared memory of a block; none: no row.
+    fn choose_wide(&mut self, size: usize, widest: usize) -> Option<u64> {
+        let (l, widest) = (size as u64, widest as u64);
+        let from = self.engine.options.wide_from.unwrap_or(WIDE_FROM);
+        let warps = u64::from(WIDE_THREADS / WARP);
+        self.args.wide_degree = u64::MAX;
+        self.args.wide_columns = u64::from(WARP);
+        self.args.wide_masked = if self.fast() { widest.min(WIDE_MASKED).next_multiple_of(32) } else { 0 };
+        let bytes = |columns: u64| wide_bytes(l, warps, columns, self.args.wide_masked);
+        let limit = u64::from(self.engine.held.card.shared_limit);
+        let room = limit.checked_sub(bytes(0))? / 128 / 32 * 32;
+        let columns = room.min(WIDE_COLUMNS).min(widest.next_multiple_of(32));
+        if size > SPECIAL as usize || widest < from || columns == 0 {
+            return None;
+        }
+        let bytes = bytes(columns);
+        self.args.wide_degree = from;
+        self.args.wide_columns = columns;
+        Some(bytes)
+    }
+
     /// Sets of two and more by our own strategy. The whole level is put on the stream at once; where a launch used up its time,
     /// the launches after it did nothing and are repeated.
-    fn run_shared(&mut self, size: usize, observer: &mut dyn Observer) -> Result<Report> {
-        const KERNELS: [Kernel<SearchArgs>; SPECIAL as usize - 1] = [
-            Kernel::shared_2,
-            Kernel::shared_3,
-            Kernel::shared_4,
-            Kernel::shared_5,
-            Kernel::shared_6,
-            Kernel::shared_7,
-            Kernel::shared_8,
+    fn run_shared(&mut self, size: usize, widest: usize, observer: &mut dyn Observer) -> Result<Report> {
+        const KERNELS: [[Kernel<SearchArgs>; 2]; SPECIAL as usize - 1] = [
+            [Kernel::shared_2, Kernel::wide_2],
+            [Kernel::shared_3, Kernel::wide_3],
+            [Kernel::shared_4, Kernel::wide_4],
+            [Kernel::shared_5, Kernel::wide_5],
+            [Kernel::shared_6, Kernel::wide_6],
+            [Kernel::shared_7, Kernel::wide_7],
+            [Kernel::shared_8, Kernel::wide_8],
         ];
-        let kernel = KERNELS.get(size - 2).copied().unwrap_or(Kernel::shared_any);
+        let [kernel, wide_kernel] = KERNELS.get(size - 2).copied().unwrap_or([Kernel::shared_any; 2]);
+        let wide = self.choose_wide(size, widest);
         // SAFETY: the lists are the level's, and there are binomials for their lengths.
         unsafe { self.over_rows(Kernel::items)? };
         let mut side = 0;
         loop {
             let mut args = self.args;
-            let warps = self.engine.held.card.processors * 16;
+            let processors = self.engine.held.card.processors;
             let block = self.engine.working_memory(&mut args, shared_doubles(size as u64), DECIDING_THREADS)?;
-            let blocks = warps.div_ceil(block.threads / WARP);
+            let blocks = (processors * 16).div_ceil(block.threads / WARP);
             for second in side..2 {
                 args.second = second;
+                if let Some(bytes) = wide {
+                    let args =
+                        SearchArgs { warp_bytes: 8 * wide_doubles(size as u64), scratch: DevicePtr::NULL, ..args };
+                    let launch = wide_kernel.on((processors * 3, 1), WIDE_THREADS, bytes);
+                    // SAFETY: lists, slots and twins are the level's; `bytes` is a block's shared memory for what `args` says.
+                    unsafe { self.engine.held.card.launch(launch, &args)? };
+                }
                 let launch = kernel.on((blocks, 1), block.threads, block.shared);
                 // SAFETY: lists, slots and twins are the level's; each of these warps has `shared_doubles` of working memory.
                 unsafe { self.engine.held.card.launch(launch, &args)? };
             }
             let report = self.settle(size, observer)?;
-            let (items, done) =
-                (report.items, report.next_first.min(report.items) + report.next_second.min(report.items));
-            observer.progress(size, done as f64, 2.0 * items as f64)?;
-            if report.next_first < items {
+            let items = report.items + report.wide_items;
+            let handed = |narrow: u64, wide: u64| narrow.min(report.items) + wide.min(report.wide_items);
+            let first = handed(report.next_first, report.wide_first);
+            let second = handed(report.next_second, report.wide_second);
+            observer.progress(size, (first + second) as f64, 2.0 * items as f64)?;
+            if first < items {
                 continue;
             }
-            if report.next_second >= items {
+            if second >= items {
                 return Ok(report);
             }
             side = 1;

@@ -65,7 +65,7 @@ fn plan_of_variables(p: u64, data: u64, masks: [bool; 2]) -> MemoryPlan {
     plan.set(Buffer::Start, if masks[0] { rows } else { 0 });
     plan.set(Buffer::Fixed, if masks[1] { rows } else { 0 });
     plan.set(Buffer::PMax, (4 * p * (p.max(1) - 1)).max(8));
-    plan.set(Buffer::Rows, 2 * 8 * (p + 1) + 4 * p);
+    plan.set(Buffer::Rows, 3 * 8 * (p + 1) + 4 * p);
     plan.set(Buffer::Report, size_of::<Report>() as u64);
     plan
 }
@@ -213,7 +213,8 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         let offsets = 8 * (self.args.p + 1);
         self.args.offset = engine.held.device(Buffer::Rows)?.cast();
         self.args.first_item = self.args.offset.carve(offsets);
-        self.args.degree = self.args.first_item.carve(offsets);
+        self.args.first_wide = self.args.first_item.carve(offsets);
+        self.args.degree = self.args.first_wide.carve(offsets);
         self.args.first_record = self.args.first_item;
         self.args.record_count = self.args.degree;
         if self.options.fixed_gaps.is_some() {

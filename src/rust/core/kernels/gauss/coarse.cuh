@@ -1,0 +1,75 @@
+// What single precision says of the sets of two and more of a row with many neighbours: that nearly all of them neither separate nor
+// have the smallest |r|.
+//
+// Given the prefix S' of a set, lanes have b = cov(x, y | S') and the variance v of y, and for each last member s, of variance w:
+//   t = cov(y, s | S') / sqrt(w),  num = b - t cov(x, s | S') / sqrt(w),  den = v - t²,  g = var(x | S) in double precision, r² = num² / (g den).
+// Let e = 2^-24 be the rounding of single precision, and w and the pivots of S' at least COARSE_PIVOT = 1/16. Entries of Cholesky rows are
+// at most 1 and the squares of a row sum to at most 1, so t is off by at most (5 + 2 k) e / sqrt(w), k = |S'|: 4.6e-6 for k = 7; num by
+// 4e more and den by twice that: COARSE_ERROR and COARSE_SPREAD. With g and den at least COARSE_LEFT (den is made smaller by that before it is
+// compared) and r² below 0.9 the double-precision test can be trusted as trusted_above() of ci/gauss.rs asks, and
+//   num² > q g den (1 + 2 h) + q (1 + 2 h) (COARSE_LEFT + COARSE_SPREAD) + 2 COARSE_ERROR² / h,  h = 1e-4,
+// as single precision has it, says that r² > q. Anything else, NaN among it, is asked in double precision.
+#pragma once
+#include "search/args.cuh"
+
+constexpr double COARSE_PIVOT = 1.0 / 16.0;
+constexpr double COARSE_LEFT = 1e-3;
+constexpr double COARSE_ERROR = 5e-6;
+constexpr double COARSE_SPREAD = 1e-5;
+constexpr double COARSE_LARGEST = 0.9;    // the largest r² that single precision may speak of
+
+// Numbers that lanes take of a last member: 1 / sqrt(w), cov(x, s | S') / sqrt(w), COARSE_LARGEST g, and the Cholesky row of s over sqrt(w);
+// a multiple of 16 bytes.
+__host__ __device__ constexpr u64 coarse_floats(u64 l) { return div_ceil(l + 2, 4) * 4; }
+
+// The correlations of a block's 32 y with the neighbours of the row at places `first` to `end` - 1: [place - first][lane].
+struct Columns {
+    const float* values;
+    u32 first, end;
+    const u32* common;    // [place / 32][lane]: which neighbours of the row are y's, too; null: not known
+};
+
+// What num² must exceed so that r² exceeds q: `factor` times COARSE_LARGEST g den, and `constant`.
+struct Bound {
+    float factor, constant;
+    __device__ explicit Bound(double q) {
+        const double h = 1e-4, more = 1.0 + 2.0 * h;
+        factor = __double2float_ru(q * more / COARSE_LARGEST);
+        constant = __double2float_ru(q * more * (COARSE_LEFT + COARSE_SPREAD) + 2.0 * COARSE_ERROR * COARSE_ERROR / h);
+    }
+};
+
+// Writes what lanes take of a last member of variance `left`, `with_x` its covariance with x given the prefix, `u` its Cholesky row, WARP
+// apart; NaN where single precision cannot serve.
+template <int L>
+__device__ __forceinline__ void make_coarse(float* to, double x_left, double with_x, double left, const double* u) {
+    double scale = 1.0 / sqrt(left), along = with_x * scale, g = x_left - along * along;
+    bool serves = left >= COARSE_PIVOT && g >= COARSE_LEFT;
+    to[0] = serves ? (float)scale : nanf("");
+    to[1] = (float)along;
+    to[2] = (float)(COARSE_LARGEST * g);
+#pragma unroll
+    for (int m = 0; m < L - 1; m++) to[3 + m] = (float)(u[m * WARP] * scale);
+}
+
+// Which of 32 last members, whose numbers are at `coarse`, must be asked in double precision, a bit each. `row` is the Cholesky row of the
+// lane's y, `column` its correlations with the members, WARP apart.
+template <int L>
+__device__ __forceinline__ u32 asked_of(const float* coarse, const float* column, const float* row, float both, float left, Bound bound) {
+    constexpr u32 APART = (u32)coarse_floats(L);
+    u32 asked = 0;
+#pragma unroll 4
+    for (u32 i = 0; i < WARP; i++) {
+        float of[APART];
+#pragma unroll
+        for (u32 at = 0; at < APART; at += 4) *(float4*)(of + at) = *(const float4*)(coarse + i * APART + at);
+        float t = column[i * WARP] * of[0];
+#pragma unroll
+        for (int m = 0; m < L - 1; m++) t = fmaf(-of[3 + m], row[m], t);
+        float num = fmaf(-of[1], t, both), den = fmaf(-t, t, left);
+        float square = num * num, largest = of[2] * den;
+        bool depends = square > fmaf(bound.factor, largest, bound.constant) && square < largest;
+        if (!depends) asked |= 1u << i;
+    }
+    return asked;
+}

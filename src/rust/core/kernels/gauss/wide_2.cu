@@ -1,0 +1,3 @@
+// Sets of 2, rows with many neighbours.
+#include "gauss/shared.cuh"
+WIDE_KERNEL(wide_2, 2, 3)

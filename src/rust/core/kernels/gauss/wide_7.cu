@@ -1,0 +1,3 @@
+// Sets of 7, rows with many neighbours.
+#include "gauss/shared.cuh"
+WIDE_KERNEL(wide_7, 7, 2)
