@@ -88,7 +88,7 @@ fn searches_of_data_are_those_of_the_cards_correlations() {
 
 #[test]
 #[ignore = "needs a GPU"]
-fn making_correlations_can_be_interrupted() {
+fn making_correlations_can_be_ended() {
     let (p, n) = (70, 100);
     let x = data(1, p, n);
     let test = FisherZ::new(n as f64, Reading::GaussCItest).unwrap();
