@@ -182,14 +182,14 @@ test_that("a bar is shown while correlations take long, and not else", {
   reported <- function(x, rows, method) {
     seen <- list()
     bar <- list(report = function(level, done, total, ...) seen[[length(seen) + 1]] <<- c(level, done / total))
-    pcgpu:::correlate(x, rows, method, pcgpu:::new_device("cpu"), 2L, bar = bar)
+    pcgpu:::correlate(x, rows, method, pcgpu:::new_device("cpu"), 1L, bar = bar)
     do.call(rbind, seen)
   }
   set.seed(4)
   x <- matrix(rnorm(3e4), 300)
   expect_null(reported(x, "all", "pearson"))
   # Ranks of each pair of columns take seconds.
-  x <- matrix(rnorm(1e4 * 100), 1e4)
+  x <- matrix(rnorm(1e4 * 130), 1e4)
   x[sample(length(x), 4000)] <- NA
   seen <- reported(x, "pairwise", "spearman")
   expect_identical(unique(seen[, 1]), -1)
