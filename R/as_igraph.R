@@ -21,3 +21,9 @@ as_igraph <- function(x) {
   }
   igraph::add_edges(graph, rbind(listed$from, listed$to), attr = list(mark = listed$mark))
 }
+
+#' @exportS3Method igraph::as.igraph
+as.igraph.pcCompact <- function(x, ...) as_igraph(x)
+
+#' @exportS3Method igraph::as.igraph
+as.igraph.pcAlgo <- function(x, ...) as_igraph(x)

@@ -34,7 +34,7 @@ as_pcalg <- function(x, suffStat = NULL, indepTest = NULL) {
 
 pcalg_of_compact <- function(x, suffStat, indepTest) {
   p <- length(x@labels)
-  held <- length(x@edges$to) + length(x@gaps$to) + sum(!is.na(x@sets$p))
+  held <- length(x@edges$to) + length(x@gaps$to) + count_p(x@sets)
   if (is.null(suffStat)) {
     if (held < p * (p - 1) / 2) {
       warn("level0", paste(

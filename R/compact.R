@@ -11,8 +11,23 @@
 #' [as_pcalg()] or `as(x, "pcAlgo")` makes one, where its p x p parts fit into memory.
 #'
 #' `as(x, "graphNEL")` is the graph alone, `as(x, "matrix")` and `as(x, "amat")` its p x p adjacency matrix in pcalg's coding (`[i, j]` is the
-#' mark at i of the edge from j to i), and `as(x, "dgCMatrix")` that matrix as a sparse one of the package Matrix, which must be
-#' loaded.
+#' mark at i of the edge from j to i), and `as(x, "dgCMatrix")`, also `"sparseMatrix"` and `"Matrix"`, that matrix as a sparse one of the
+#' package Matrix, which must be loaded.
+#'
+#' # What to give to functions of other packages
+#'
+#' | function | give |
+#' |:--|:--|
+#' | `show()`, `summary()`, `plot()`, `graph::edges()`, `igraph::as.igraph()` | `x` |
+#' | pcalg: `ida()`, `idaFast()`, `jointIda()`, `dsep()`, `shd()`, `compareGraphs()`, `dag2cpdag()`, `pdag2dag()`, `addBgKnowledge()`, `plotSG()` | `as(x, "graphNEL")` |
+#' | pcalg: `gac()`, `adjustment()`, `possDe()`, `pdag2allDags()`, `isValidGraph()` | `as(x, "amat")` |
+#' | pcalg: `getGraph()`, `iplotPC()`, `showEdgeList()`, `udag2pdag()`, `udag2pdagRelaxed()`, `udag2pdagSpecial()`, `udag2pag()`, `pc.cons.intern()`, slots such as `x@graph` | `as_pcalg(x)` |
+#' | graph, RBGL, Rgraphviz, bnlearn's `as.bn()` | `as(x, "graphNEL")` |
+#' | igraph | [as_igraph()], or `igraph::as.igraph()`, of `x` |
+#' | Matrix | `as(x, "dgCMatrix")` |
+#'
+#' Those of pcalg that ask for a graph, its nodes, edges or weights say so in an error of class `pcgpu_error_argument`. A slot that there is not
+#' (`x@graph`) is R's own error.
 #'
 #' @slot call The call; [run_details()] reads what else it holds.
 #' @slot labels Names of the p variables.
@@ -25,10 +40,11 @@
 #' @slot extendable `FALSE` where `u2pd = "rand"` or `"retry"` found no DAG with the v-structures.
 #' @slot edges The edges between x < y, by x, then y: `list(start, to, mark, p)`. Those of x are the elements from `start[x] + 1` to
 #'   `start[x + 1]`: `to` is y, `p` the largest p-value of its tests (`-Inf`, or `-1` with `"stable.fast"`, where none was made), and `mark`
-#'   is 1 for x - y, 2 for x -> y, 3 for x <- y, 4 for x <-> y.
+#'   is 1 for x - y, 2 for x -> y, 3 for x <- y, 4 for x <-> y. `p` holds the bytes of its n numbers, the k-th (from 1, the lowest) of the i-th at
+#'   `(k - 1) * n + i`: `saveRDS()` then takes a third of the time.
 #' @slot sets The separating sets `sepset[[x]][[y]]`, likewise by x, then y, without the empty ones of level 0: `list(start, to, set, p, ends,
-#'   members)`. `set` is the one variable of a set of one, 0 for an empty set, or -k for the k-th of the larger sets, which is
-#'   `members[(ends[k] + 1):ends[k + 1]]`; `p` is the largest p-value of the pair, `NA` where level 0 removed it.
+#'   members)`. `set` is the one variable of a set of one, 0 for an empty set, or p + k for the k-th of the larger sets, which is
+#'   `members[(ends[k] + 1):ends[k + 1]]`; it holds bits, the k-th (from 0, the lowest) of all of its n numbers in the bytes from `k * ceiling(n / 8) + 1` on; `p` is the largest p-value of the pair, `NA` where level 0 removed it.
 #' @slot gaps The pairs x < y that are not adjacent and have no separating set, `list(start, to, p)`: those of `fixedGaps`, and those that
 #'   `"stable.fast"` removes at level 0 because their test has no p-value.
 #' @seealso [pc()]
@@ -83,6 +99,31 @@ entry_of <- function(rows, x, y) {
   as.numeric(unlist(Map(find, x, y)))
 }
 
+# The p-values of these entries, or of all; NA for one that is NA.
+p_at <- function(rows, entry = NULL) {
+  n <- length(rows$to)
+  if (is.null(entry)) {
+    return(readBin(c(t(matrix(rows$p, n, 8L))), "double", n, endian = "little"))
+  }
+  value <- rep.int(NA_real_, length(entry))
+  there <- which(!is.na(entry))
+  value[there] <- readBin(rows$p[rep(entry[there], each = 8L) + n * (0:7)], "double", length(there), endian = "little")
+  value
+}
+
+# Number of the entries that have a p-value. The highest byte of NA is that of no p-value.
+count_p <- function(rows) sum(utils::tail(rows$p, length(rows$to)) != as.raw(0x7f))
+
+# The members of an entry of the slot `sets`.
+set_at <- function(x, entry) {
+  sets <- x@sets
+  each <- ceiling(length(sets$to) / 8)
+  bytes <- as.integer(sets$set[seq.int((entry - 1) %/% 8 + 1, length(sets$set), each)])
+  code <- sum(bitwAnd(bitwShiftR(bytes, (entry - 1) %% 8), 1L) * 2^(seq_along(bytes) - 1))
+  large <- code - length(x@labels)
+  if (large <= 0) code[code > 0] else sets$members[seq.int(sets$ends[large] + 1, sets$ends[large + 1])]
+}
+
 edge_kinds <- c("undirected", "directed", "directed", "conflict")
 
 # One row an edge: from, to and kind as edge_table(), and p.
@@ -93,7 +134,7 @@ compact_edges <- function(x) {
   to <- x@edges$to
   to[back] <- from[back]
   from[back] <- x@edges$to[back]
-  data.frame(from = from, to = to, kind = edge_kinds[mark], p = x@edges$p, stringsAsFactors = FALSE)
+  data.frame(from = from, to = to, kind = edge_kinds[mark], p = p_at(x@edges), stringsAsFactors = FALSE)
 }
 
 # Every edge as one arc, or as two where it has no direction, by tail, then head: from, to and pcalg's mark, 1 or 2.
@@ -128,7 +169,9 @@ compact_graph <- function(x) {
 }
 
 # The p x p form. `level0`: a matrix of the p-values of level 0, or NULL.
-expanded <- function(x, level0 = NULL) {
+expanded <- function(x, level0 = NULL) with_room_for_pcalgo(expand(x, level0))
+
+expand <- function(x, level0) {
   result <- empty_result()
   pMax <- check_rust(rust_expand(flat_parts(x), level0, result))
   fill_result(result,
@@ -159,9 +202,14 @@ conversions <- function(ns) {
   set <- function(to, convert) suppressMessages(methods::setAs("pcCompact", to, convert, where = ns))
   suppressMessages(methods::setMethod("edges", "pcAlgo", function(object, which) edges_of_pcalg(object), where = ns))
   set("pcAlgo", function(from) as_pcalg(from))
-  set("matrix", function(from) structure(compact_matrix(from), type = "amat.cpdag"))
+  set("matrix", function(from) {
+    if (asked_by_pcalg()) refuse_compact()
+    structure(compact_matrix(from), type = "amat.cpdag")
+  })
   set("amat", function(from) structure(compact_matrix(from), class = "amat", type = "cpdag"))
   set("graphNEL", function(from) compact_graph(from))
   set("dgCMatrix", function(from) sparse_matrix(from))
+  set("CsparseMatrix", function(from) sparse_matrix(from))
   set("sparseMatrix", function(from) sparse_matrix(from))
+  set("Matrix", function(from) sparse_matrix(from))
 }

@@ -89,6 +89,29 @@ check_rust <- function(result) {
   do.call(abort, c(list(kind, failure$message), fields, list(call = user_call())), quote = TRUE)
 }
 
+# Runs what makes a result of class pcAlgo. Where R's own allocation fails, of a list or a string, that is an error as where ours does.
+# Not by a calling handler, which would find no memory either.
+with_room_for_pcalgo <- function(make) {
+  call <- user_call()
+  tryCatch(make, simpleError = function(e) {
+    if (!is_out_of_memory(e)) stop(e)
+    what <- "a result of class pcAlgo, with its p x p matrix and lists,"
+    mend <- "give R more memory, or ask for `result = \"compact\"`"
+    abort("memory", sprintf("not enough memory: %s takes more than there is (%s); %s", what, conditionMessage(e), mend),
+      what = what, mend = mend, call = call
+    )
+  })
+}
+
+# By R's message, in the session's language.
+is_out_of_memory <- function(e) {
+  said <- c(
+    paste("cannot allocate vector of size", c("%0.1f Gb", "%0.1f Mb", "%0.f Kb")), "cannot allocate memory block of size %0.1f Gb",
+    "memory exhausted (limit reached?)", "vector memory exhausted (limit reached?)"
+  )
+  any(startsWith(conditionMessage(e), sub("%.*", "", c(said, gettext(said, domain = "R")))))
+}
+
 # Stops as Ctrl-C in R code does: tryCatch(interrupt = ) sees it, otherwise R goes back to the top level without a
 # message.
 interrupt <- function() {

@@ -68,7 +68,11 @@ rust_may_have_gpu <- function() .Call(wrap__rust_may_have_gpu)
 #' @noRd
 rust_release <- function() .Call(wrap__rust_release)
 
-#' What this build and machine are.
+#' The number of cores, for calls that name no threads.
+#' @noRd
+rust_cores <- function() .Call(wrap__rust_cores)
+
+#' What this build and machine are; takes some milliseconds.
 #' @noRd
 rust_info <- function() .Call(wrap__rust_info)
 

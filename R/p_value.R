@@ -35,14 +35,13 @@ methods::setMethod("p_value", "pcCompact", function(x, a, b, suffStat = NULL, in
   at <- pairs_at(a, b, x@labels)
   low <- pmin(at$a, at$b)
   high <- pmax(at$a, at$b)
-  in_rows <- function(rows, x, y) rows$p[entry_of(rows, x, y)]
-  value <- in_rows(x@edges, low, high)
+  value <- p_at(x@edges, entry_of(x@edges, low, high))
   # A gap may have the p-value NaN.
   known <- !is.na(value)
   for (rows in list(list(x@sets, low, high), list(x@sets, high, low), list(x@gaps, low, high))) {
     entry <- do.call(entry_of, rows)
     found <- !known & !is.na(entry)
-    value[found] <- rows[[1L]]$p[entry[found]]
+    value[found] <- p_at(rows[[1L]], entry[found])
     known <- known | found & (is.nan(value) | !is.na(value))
   }
   if (!all(known)) {

@@ -41,8 +41,8 @@
 #' | `device_failed` | the GPU or its driver failed | call again, or restart R |
 #'
 #' `argument` has the fields `argument`, `value` and `mend`; `test` has `x`, `y`, `S` (the test that failed) and `parent` (the original condition, whose
-#' classes it has, too); `level0` has `a` and `b`; `numeric` has `x`, `y`, `S`; `overflow` has `x`, `y`, `level` and `candidates`; `memory` has `bytes` (wanted), `available` (what R can get; `NULL`
-#' where that is not known), `what` and `mend`; `package` has `package`; each error
+#' classes it has, too); `level0` has `a` and `b`; `numeric` has `x`, `y`, `S`; `overflow` has `x`, `y`, `level` and `candidates`; `memory` has `bytes` (wanted; `NULL` where an allocation of R's own failed),
+#' `available` (what R can get; `NULL` where that is not known), `what` and `mend`; `package` has `package`; each error
 #' of a GPU has the class `pcgpu_error_device` too, and the fields `what` and `mend`. After any error the next call works.
 #'
 #' **Warnings** have the class `pcgpu_warning`, and `pcgpu_warning_` followed by

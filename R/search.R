@@ -4,6 +4,11 @@
 # wants_compact().
 run_search <- function(test, labels, options, orient, threads, device, verbose, progress, call, compact) {
   device <- choose_device(device, test$kind, options$method, gpu_pays(test, options$p))
+  searched <- function() search_on(test, labels, options, orient, threads, device, verbose, progress, call, compact)
+  if (compact) searched() else with_room_for_pcalgo(searched())
+}
+
+search_on <- function(test, labels, options, orient, threads, device, verbose, progress, call, compact) {
   bar <- progress_reporter(progress)
   on.exit(bar$close())
   result <- NULL

@@ -34,11 +34,7 @@ methods::setMethod("sepset", "pcCompact", function(x, a, b) {
     other <- c(entry_of(x@edges, min(at), max(at)), entry_of(x@gaps, min(at), max(at)))
     return(if (all(is.na(other))) character(0))
   }
-  set <- x@sets$set[entry]
-  if (set < 0L) {
-    set <- x@sets$members[seq.int(x@sets$ends[-set] + 1, x@sets$ends[1L - set])]
-  }
-  x@labels[set]
+  x@labels[set_at(x, entry)]
 })
 
 # Variables by name or number, as numbers.

@@ -31,7 +31,7 @@ resolve_threads <- function(numCores = NULL) {
   if (!identical(session$process, Sys.getpid())) {
     return(1L)
   }
-  cores <- as.integer(rust_info()$cores)
+  cores <- rust_cores()
   # R CMD check allows a package two cores at a time, and sets this variable to say so.
   limit <- tolower(Sys.getenv("_R_CHECK_LIMIT_CORES_"))
   if (nzchar(limit) && limit != "false") min(cores, 2L) else cores

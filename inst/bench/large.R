@@ -10,16 +10,18 @@
 #
 # --keep=data        suff_gauss(keep = "data"): correlations are made in skeleton(), on its device
 #
-# "data to skeleton" is suff_gauss() and skeleton(); the memory is the most that the process had from the data on. "search" is what Rust takes for the levels, the answer on the host (and, of data on a GPU, the correlations). Times are the least of the calls after the first. A case that is not
-# begun when --seconds are over is left out.
+# "data to skeleton" is suff_gauss() and skeleton(); "GiB to the skeleton" is the most memory that the process had meanwhile, the data
+# among it, and "peak memory" that of what follows, too. "search" is what Rust takes for the levels, the answer on the host (and, of data
+# on a GPU, the correlations). Times are the least of the calls after the first. A case that is not begun when --seconds are over is left out.
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
 source(file.path(here, "program.R"))
 source(file.path(here, "data.R"))
 
 values <- function(name, default) strsplit(option(name, default), ",")[[1]]
 columns <- c(
-  "data, p x n", "m.max", "result", "kept", "left after level 0", "edges", "data to skeleton s", "suff_gauss() s", "search s", "skeleton() s", "over the search",
-  "first s", "GB of slots", "summary() s", "saveRDS() s", "file MB", "orient() s", "peak memory GiB"
+  "data, p x n", "m.max", "result", "kept", "left after level 0", "edges", "data to skeleton s", "suff_gauss() s", "search s", "skeleton() s",
+  "over the search", "first s", "GB of slots", "summary() s", "saveRDS() s", "readRDS() s", "file MB", "edges() s", "as_igraph() s",
+  "sparse matrix s", "orient() s", "GiB to the skeleton", "peak memory GiB"
 )
 
 if (option("case", "no") == "no") {
@@ -71,6 +73,7 @@ expression_like <- function(p, n, global) {
 global <- as.double(option("global", "0"))
 x <- if (option("data", "expression") == "sparse") simulate(p, n, parents = 2) else expression_like(p, n, global)
 device <- option("device", "auto")
+peak <- function() as.double(gsub("[^0-9]", "", grep("^VmHWM", readLines("/proc/self/status"), value = TRUE))) / 1048576
 invisible(gc())
 # The most memory so far is forgotten.
 try(cat("5", file = "/proc/self/clear_refs"), silent = TRUE)
@@ -88,11 +91,12 @@ for (i in seq_len(1L + as.integer(option("repeats", "2")))) {
   ))[["elapsed"]]
   search[i] <- getFromNamespace("session", "pcgpu")$search_seconds
 }
+to_skeleton <- peak()
 best <- if (length(seconds) > 1) which.min(seconds[-1]) + 1L else 1L
 
 compact <- is(fit, "pcCompact")
 edges <- if (compact) length(fit@edges$to) else sum(lengths(lapply(fit@graph@edgeL, `[[`, "edges"))) / 2
-left <- if (compact) (edges + sum(!is.na(fit@sets$p))) / (p * (p - 1) / 2) else NA
+left <- if (compact) (edges + getFromNamespace("count_p", "pcgpu")(fit@sets)) / (p * (p - 1) / 2) else NA
 bytes <- if (compact) as.double(object.size(fit)) else 16 * p^2
 null <- file(nullfile(), "w")
 sink(null)
@@ -102,14 +106,21 @@ close(null)
 file <- tempfile(fileext = ".rds")
 saved <- if (bytes < 4e9) system.time(saveRDS(fit, file))[["elapsed"]] else NA
 size <- if (is.na(saved)) NA else file.size(file) / 1e6
+read <- if (is.na(saved)) NA else system.time(readRDS(file))[["elapsed"]]
 unlink(file)
+taken <- function(package, f) {
+  if (edges > 2e7 || !requireNamespace(package, quietly = TRUE)) NA else system.time(f(fit))[["elapsed"]]
+}
+listed <- taken("pcgpu", pcgpu::edges)
+converted <- taken("igraph", as_igraph)
+sparse <- if (compact) taken("Matrix", function(x) as(x, "dgCMatrix")) else NA
 oriented <- if (option("orient", "no") == "no") NA else system.time(orient(fit))[["elapsed"]]
-peak <- as.double(gsub("[^0-9]", "", grep("^VmHWM", readLines("/proc/self/status"), value = TRUE))) / 1048576
 
 shown <- function(x) ifelse(is.na(x), "", number(x))
 cat(row_text(
   sprintf("%s%s, %d x %d", option("data", "expression"), if (global > 0) paste0(" ", global) else "", p, n), m_max, result, keep,
   if (is.na(left)) "" else sprintf("%.2f %%", 100 * left), format(edges, big.mark = ",", trim = TRUE), shown(made + seconds[best]), shown(made),
   shown(search[best]), shown(seconds[best]), paste0(shown(seconds[best] / search[best]), "x"), shown(seconds[1]), shown(bytes / 1e9),
-  shown(summarised[["elapsed"]]), shown(saved), shown(size), shown(oriented), shown(peak)
+  shown(summarised[["elapsed"]]), shown(saved), shown(read), shown(size), shown(listed),
+  shown(converted), shown(sparse), shown(oriented), shown(to_skeleton), shown(peak())
 ))

@@ -173,11 +173,14 @@ test_that("a compact result is saved and read, drawn and converted", {
   skip_if_not_installed("igraph")
   graphs <- lapply(list(fit, small_fit()), as_igraph)
   expect_identical(igraph::as_data_frame(graphs[[1]], "both"), igraph::as_data_frame(graphs[[2]], "both"))
+  for (fitted in list(fit, small_fit())) {
+    expect_identical(igraph::as_data_frame(igraph::as.igraph(fitted), "both"), igraph::as_data_frame(graphs[[1]], "both"))
+  }
   skip_if_not_installed("Matrix")
   sparse <- as(fit, "dgCMatrix")
   expect_s4_class(sparse, "dgCMatrix")
   expect_equal(as.matrix(sparse), `attr<-`(as(fit, "matrix"), "type", NULL))
-  expect_s4_class(as(fit, "sparseMatrix"), "sparseMatrix")
+  for (class in c("CsparseMatrix", "sparseMatrix", "Matrix")) expect_identical(as(fit, class), sparse)
 })
 
 test_that("a saved compact result is read without pcgpu's help, with and without pcalg", {
@@ -190,12 +193,29 @@ test_that("a saved compact result is read without pcgpu's help, with and without
   expect_false(any(grepl("Error", output)))
 })
 
-test_that("pcalg's function for results says how to convert", {
+test_that("what pcalg asks a compact result for says how to convert", {
   skip_without_pcalg()
   fit <- small_fit(result = "compact")
-  expect_error(pcalg::getGraph(fit), "as_pcalg", class = "pcgpu_error_argument")
+  graph <- as(fit, "graphNEL")
+  covariances <- diag(4)
+  wanted <- list(
+    getGraph = function(x) pcalg::getGraph(x), iplotPC = function(x) pcalg::iplotPC(x), showEdgeList = function(x) pcalg::showEdgeList(x),
+    ida = function(x) pcalg::ida(1, 2, covariances, x), idaFast = function(x) pcalg::idaFast(1, 2:3, covariances, x),
+    jointIda = function(x) pcalg::jointIda(1, 2, covariances, x), compareGraphs = function(x) pcalg::compareGraphs(x, graph),
+    dsep = function(x) pcalg::dsep("a", "b", NULL, x), pdag2dag = function(x) pcalg::pdag2dag(x),
+    addBgKnowledge = function(x) pcalg::addBgKnowledge(x), plotSG = function(x) pcalg::plotSG(x, 1, 2)
+  )
+  for (name in names(wanted)) {
+    expect_error(wanted[[name]](fit), "as_pcalg\\(x\\), and as\\(x, \"graphNEL\"\\)", class = "pcgpu_error_argument", info = name)
+  }
+  for (name in c("ida", "idaFast", "jointIda", "dsep", "pdag2dag", "addBgKnowledge")) {
+    expect_identical(wanted[[name]](graph), wanted[[name]](small_fit()@graph), info = name)
+  }
+  expect_identical(as(fit, "matrix"), as(small_fit(), "matrix"))
+  expect_error(fit@graph, "slot")
   back <- as_pcalg(fit, list(C = diag(4), n = 1000))
   expect_identical(pcalg::shd(back, small_fit()), 0)
+  expect_identical(pcalg::getGraph(back), pcalg::getGraph(small_fit()))
 })
 
 test_that("a graph of many edges, whose default weights are not listed, is the same to graph's and pcalg's functions", {
@@ -230,14 +250,78 @@ test_that("a graph of many edges, whose default weights are not listed, is the s
     same(function(g) as(graph::ugraph(g), "matrix"))
     same(function(g) as(graph::subGraph(colnames(m)[1:20], g), "matrix"))
     same(pcgpu:::edges_of_graph)
+    same(function(g) graph::eWV(g, graph::edgeMatrix(g)))
+    same(function(g) as(graph::removeNode("v3", g), "matrix"))
+    same(function(g) graph::edgeData(g, "v1", attr = "weight"))
+    same(function(g) graph::isAdjacent(g, "v1", colnames(m)))
+    same(function(g) graph::connComp(g))
+    same(function(g) sort(graph::edgeNames(g)))
     expect_true(validObject(short))
+    if (requireNamespace("RBGL", quietly = TRUE)) {
+      same(function(g) RBGL::connectedComp(graph::ugraph(g)))
+      same(function(g) RBGL::sp.between(g, "v1", colnames(m)[-1]))
+      same(function(g) RBGL::dijkstra.sp(g, "v1"))
+      same(function(g) RBGL::transitive.closure(g))
+      same(function(g) RBGL::bfs(g, "v1"))
+    }
     if (requireNamespace("igraph", quietly = TRUE)) {
       same(function(g) igraph::as_data_frame(as_igraph(g), "both"))
+      same(function(g) igraph::as_data_frame(igraph::graph_from_graphnel(g), "both"))
     }
     if (requireNamespace("pcalg", quietly = TRUE)) {
       same(function(g) pcalg::shd(g, whole))
       same(function(g) pcalg::wgtMatrix(g))
       same(function(g) pcalg::compareGraphs(g, graph::ugraph(whole)))
     }
+    grDevices::pdf(NULL)
+    expect_identical(plot_cpdag(short), short)
+    grDevices::dev.off()
+  }
+})
+
+test_that("where R itself cannot allocate a pcAlgo, the error names the compact result; others pass", {
+  make <- list(
+    function() numeric(1e15), function() stop("cannot allocate vector of size 3.2 Gb"), function() stop("memory exhausted (limit reached?)")
+  )
+  for (f in make) {
+    error <- expect_error(pcgpu:::with_room_for_pcalgo(f()), "result = \"compact\"", fixed = TRUE, class = "pcgpu_error_memory")
+    expect_match(error$mend, "compact")
+  }
+  expect_error(pcgpu:::with_room_for_pcalgo(stop("no such thing")), "no such thing", class = "simpleError")
+  classed <- structure(class = c("own", "error", "condition"), list(message = "cannot allocate vector of size 1 Gb", call = NULL))
+  expect_error(pcgpu:::with_room_for_pcalgo(stop(classed)), class = "own")
+  # Of a test that is an R function, wrapped as ever.
+  failing <- function(x, y, S, suffStat) stop("no answer")
+  expect_error(skeleton(suff(), failing, 0.05, p = 8), class = "pcgpu_error_test")
+})
+
+test_that("p-values and sets come back out of their bytes and bits", {
+  s <- suff(p = 12, n = 60, degree = 4, seed = 2)
+  fit <- pc(s, gaussCItest, 0.2, p = 12, result = "compact")
+  full <- pc(s, gaussCItest, 0.2, p = 12)
+  for (rows in list(fit@edges, fit@sets, fit@gaps)) {
+    n <- length(rows$to)
+    expect_length(rows$p, 8 * n)
+    expect_identical(pcgpu:::p_at(rows, c(seq_len(n), NA)), c(pcgpu:::p_at(rows), NA))
+  }
+  expect_identical(pcgpu:::p_at(fit@edges), full@pMax[cbind(pcgpu:::row_numbers(fit@edges), fit@edges$to)])
+  expect_identical(pcgpu:::count_p(fit@sets), sum(!is.na(pcgpu:::p_at(fit@sets))))
+  sets <- lapply(seq_along(fit@sets$to), function(entry) as.integer(pcgpu:::set_at(fit, entry)))
+  expect_gt(max(lengths(sets)), 1)
+  expect_identical(sets, Map(function(x, y) full@sepset[[x]][[y]], pcgpu:::row_numbers(fit@sets), fit@sets$to))
+})
+
+test_that("pcalg's effects of a CPDAG do not depend on whether its graph lists weights of 1", {
+  skip_without_pcalg()
+  s <- suff()
+  fit <- pc(s, gaussCItest, 0.05, p = 8)
+  listed <- pcgpu:::edges_of_graph(fit@graph)
+  short <- pcgpu:::graph_from_edges(listed$labels, listed$edges, one = 1, symmetric = FALSE, most = 2L)
+  expect_length(short@edgeData@data, 0)
+  for (effects in list(
+    function(g) pcalg::ida(1, 5, s$C, g, method = "local"), function(g) pcalg::idaFast(2, 3:6, s$C, g),
+    function(g) pcalg::jointIda(1:2, 7, s$C, g, technique = "RRC")
+  )) {
+    expect_identical(effects(short), effects(fit@graph))
   }
 })

@@ -10,6 +10,14 @@ memory_cases <- list(
     run = quote(skeleton(input, gaussCItest, alpha = 0.05, p = 2500, m.max = 1, numCores = threads)),
     mib = c(2, 20, 60, 130, 700)
   ),
+  # Here R itself makes vectors of the arcs.
+  expanded = list(
+    make = quote(skeleton(list(C = matrix(0.5, 2000, 2000) + diag(0.5, 2000), n = 1000), gaussCItest,
+      alpha = 0.01, p = 2000, m.max = 0, result = "compact"
+    )),
+    run = quote(as_pcalg(input)),
+    mib = c(60, 700)
+  ),
   compact = list(
     make = quote(list(C = cor(matrix(rnorm(2500 * 30), 30)), n = 30)),
     run = quote(edges(skeleton(input, gaussCItest, alpha = 0.05, p = 2500, m.max = 1, numCores = threads, result = "compact"))$p),
@@ -145,9 +153,11 @@ test_that("a call under a limit of memory ends in its answer or in an error", {
   }
   skip_if(long)
   expect_match(seen["neighbours 3000"], "error pcgpu_error_memory .*`k_perm`")
-  enough <- intersect(c("sparse 3000", "skeleton 700", "compact 700", "original 400", "features 400"), names(seen))
+  enough <- intersect(c("sparse 3000", "skeleton 700", "compact 700", "expanded 700", "original 400", "features 400"), names(seen))
   expect_gte(length(enough), 3L)
   expect_match(seen[enough], "^answer")
   expect_match(seen[c("skeleton 20", "skeleton 60")], "error pcgpu_error_memory")
   expect_match(seen["skeleton 20"], "result = \"compact\"", fixed = TRUE)
+  # R's own allocation.
+  expect_match(seen["expanded 60"], "error pcgpu_error_memory .*cannot allocate vector.*result = \"compact\"")
 })

@@ -409,7 +409,14 @@ fn rust_release() -> Robj {
     })
 }
 
-/// What this build and machine are.
+/// The number of cores, for calls that name no threads.
+/// @noRd
+#[extendr]
+fn rust_cores() -> i32 {
+    default_threads() as i32
+}
+
+/// What this build and machine are; takes some milliseconds.
 /// @noRd
 #[extendr]
 fn rust_info() -> Robj {
@@ -440,5 +447,6 @@ extendr_module! {
     fn rust_devices;
     fn rust_may_have_gpu;
     fn rust_release;
+    fn rust_cores;
     fn rust_info;
 }

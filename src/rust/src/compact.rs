@@ -13,6 +13,7 @@ use pcgpu_core::search::{Options, PairValues, Skeleton};
 use crate::failure::{Failure, Outcome};
 use crate::input;
 use crate::output::{allocate, named};
+use crate::planes::{self, cut, Doubles, DoublesMut};
 use crate::token::Token;
 
 /// Marks of an edge between x < y.
@@ -66,17 +67,6 @@ fn parts(pool: &Pool, starts: &[u64]) -> Vec<Range<usize>> {
     parts
 }
 
-/// A vector in pieces, one for each part.
-fn cut<'a, T>(mut rest: &'a mut [T], starts: &[u64], parts: &[Range<usize>]) -> Vec<&'a mut [T]> {
-    let mut pieces = Vec::with_capacity(parts.len());
-    for part in parts {
-        let (piece, later) = rest.split_at_mut((starts[part.end] - starts[part.start]) as usize);
-        pieces.push(piece);
-        rest = later;
-    }
-    pieces
-}
-
 /// `count(x)` for every row, by several threads.
 fn counted<T: Default + Clone + Send>(pool: &Pool, p: usize, count: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let mut counts = vec![T::default(); p];
@@ -99,17 +89,17 @@ pub fn edges(
     let starts = starts(counted(pool, graph.p(), |x| graph.neighbours_above(x).count() as u64).into_iter());
     let count = starts[graph.p()] as usize;
     let mut to = vector(token, SEXPTYPE::INTSXP, count, 4)?;
-    let mut values = vector(token, SEXPTYPE::REALSXP, count, 8)?;
+    let mut values = vector(token, SEXPTYPE::RAWSXP, 8 * count, 1)?;
     {
         let parts = parts(pool, &starts);
         let to = cut(to.as_integer_slice_mut().ok_or_else(unlike)?, &starts, &parts);
-        let values = cut(values.as_real_slice_mut().ok_or_else(unlike)?, &starts, &parts);
+        let values = DoublesMut::cut(values.as_raw_slice_mut().ok_or_else(unlike)?, &starts, &parts);
         let work = parts.iter().cloned().zip(to.into_iter().zip(values)).collect();
-        pool.each_of(work, |_, (rows, (to, values)): (Range<usize>, (&mut [i32], &mut [f64]))| {
+        pool.each_of(work, |_, (rows, (to, mut values)): (Range<usize>, (&mut [i32], DoublesMut))| {
             let all = rows.flat_map(|x| graph.neighbours_above(x).map(move |y| (x, y)));
-            for ((x, y), (to, slot)) in all.zip(to.iter_mut().zip(values)) {
+            for (at, ((x, y), to)) in all.zip(to).enumerate() {
                 *to = y as i32 + 1;
-                *slot = value(x, y as usize);
+                values.put(at, value(x, y as usize));
             }
         });
     }
@@ -149,7 +139,7 @@ struct RowSize {
     members: u64,
 }
 
-/// `list(start, to, set, p, large, members)` of the entries `sepset[[x]][[y]]`, but for the empty set of a pair that has no other
+/// `list(start, to, set, p, ends, members)` of the entries `sepset[[x]][[y]]`, but for the empty set of a pair that has no other
 /// entry, where the method keeps it. `value`: the largest p-value of a pair that level 0 left.
 pub fn sets(
     token: &Token,
@@ -182,31 +172,33 @@ pub fn sets(
     }
     let count = entries[p] as usize;
     let mut to = vector(token, SEXPTYPE::INTSXP, count, 4)?;
-    let mut set = vector(token, SEXPTYPE::INTSXP, count, 4)?;
-    let mut values = vector(token, SEXPTYPE::REALSXP, count, 8)?;
+    let mut codes: Vec<u32> = memory::zeros(count, Use::Sets)?;
+    let code_bits = (u32::BITS - (p as u32 + large[p] as u32).leading_zeros()) as usize;
+    let mut set = vector(token, SEXPTYPE::RAWSXP, code_bits * planes::bytes_of_bit(count), 1)?;
+    let mut values = vector(token, SEXPTYPE::RAWSXP, 8 * count, 1)?;
     let mut ends = vector(token, SEXPTYPE::REALSXP, large[p] as usize + 1, 8)?;
     let mut members = vector(token, SEXPTYPE::INTSXP, member[p] as usize, 4)?;
     {
         let parts = parts(pool, &entries);
         let to = cut(to.as_integer_slice_mut().ok_or_else(unlike)?, &entries, &parts);
-        let set = cut(set.as_integer_slice_mut().ok_or_else(unlike)?, &entries, &parts);
-        let values = cut(values.as_real_slice_mut().ok_or_else(unlike)?, &entries, &parts);
+        let codes = cut(&mut codes, &entries, &parts);
+        let values = DoublesMut::cut(values.as_raw_slice_mut().ok_or_else(unlike)?, &entries, &parts);
         let ends = ends.as_real_slice_mut().ok_or_else(unlike)?;
         ends[0] = 0.0;
         let ends = cut(&mut ends[1..], &large, &parts);
         let members = cut(members.as_integer_slice_mut().ok_or_else(unlike)?, &member, &parts);
-        let slots = to.into_iter().zip(set).zip(values).zip(ends.into_iter().zip(members));
+        let slots = to.into_iter().zip(codes).zip(values).zip(ends.into_iter().zip(members));
         let work: Vec<_> = parts.iter().cloned().zip(slots).collect();
-        pool.each_of(work, |_, (rows, (((to, set), values), (ends, members)))| {
+        pool.each_of(work, |_, (rows, (((to, codes), mut values), (ends, members)))| {
             let (mut at, mut sets, mut end) = (0, 0, 0);
             let (first_set, first_member) = (large[rows.start], member[rows.start]);
             for x in rows {
                 for (y, found) in said(x) {
                     to[at] = y as i32 + 1;
-                    values[at] = value(x, y as usize).unwrap_or(na());
-                    set[at] = match *found {
+                    values.put(at, value(x, y as usize).unwrap_or(na()));
+                    codes[at] = match *found {
                         [] => 0,
-                        [only] => only as i32 + 1,
+                        [only] => only + 1,
                         _ => {
                             for &v in found {
                                 members[end] = v as i32 + 1;
@@ -214,7 +206,7 @@ pub fn sets(
                             }
                             ends[sets] = (first_member + end as u64) as f64;
                             sets += 1;
-                            -((first_set + sets as u64) as i32)
+                            p as u32 + (first_set + sets as u64) as u32
                         }
                     };
                     at += 1;
@@ -222,6 +214,7 @@ pub fn sets(
             }
         });
     }
+    planes::put_bits(pool, set.as_raw_slice_mut().ok_or_else(unlike)?, &codes);
     let start = start_vector(&entries);
     Ok(named(vec![("start", start), ("to", to), ("set", set), ("p", values), ("ends", ends), ("members", members)]))
 }
@@ -247,13 +240,16 @@ pub fn gaps(token: &Token, pool: &Pool, found: &Skeleton, left: &PairValues, opt
     let starts = starts(counted(pool, graph.p(), |x| apart(x).count() as u64).into_iter());
     let count = starts[graph.p()] as usize;
     let mut to = vector(token, SEXPTYPE::INTSXP, count, 4)?;
-    let mut values = vector(token, SEXPTYPE::REALSXP, count, 8)?;
-    let (ends, slots) = (to.as_integer_slice_mut().ok_or_else(unlike)?, values.as_real_slice_mut().ok_or_else(unlike)?);
+    let mut values = vector(token, SEXPTYPE::RAWSXP, 8 * count, 1)?;
+    let rows = 0..graph.p();
+    let slots = values.as_raw_slice_mut().ok_or_else(unlike)?;
+    let slots = DoublesMut::cut(slots, &starts, std::slice::from_ref(&rows)).into_iter().next();
+    let mut slots = slots.ok_or_else(unlike)?;
     let all = (0..graph.p()).flat_map(|x| apart(x).map(move |y| (x, y)));
-    for ((x, y), (to, slot)) in all.zip(ends.iter_mut().zip(slots)) {
+    for (at, ((x, y), to)) in all.zip(to.as_integer_slice_mut().ok_or_else(unlike)?).enumerate() {
         *to = y as i32 + 1;
         let is_gap = options.fixed_gaps.as_ref().is_some_and(|gaps| gaps.has(x, y));
-        *slot = if is_gap { options.untested() } else { f64::NAN };
+        slots.put(at, if is_gap { options.untested() } else { f64::NAN });
     }
     Ok(named(vec![("start", start_vector(&starts)), ("to", to), ("p", values)]))
 }
@@ -284,12 +280,11 @@ impl Rows {
     fn new(list: &List, name: &str, p: usize) -> Outcome<Self> {
         let rows =
             Rows { start: input::field(list, "start")?, to: input::field(list, "to")?, p: input::field(list, "p")? };
-        let (start, to, values) = rows.slices().ok_or_else(unlike)?;
+        let (start, to, _) = rows.slices().ok_or_else(unlike)?;
         let fits = start.len() == p + 1
             && start[0] == 0.0
             && start.windows(2).all(|pair| pair[0] <= pair[1])
             && start[p] == to.len() as f64
-            && values.len() == to.len()
             && (0..p).all(|x| {
                 let row = &to[start[x] as usize..start[x + 1] as usize];
                 row.windows(2).all(|pair| pair[0] < pair[1])
@@ -301,13 +296,14 @@ impl Rows {
         Ok(rows)
     }
 
-    fn slices(&self) -> Option<(&[f64], &[i32], &[f64])> {
-        Some((self.start.as_real_slice()?, self.to.as_integer_slice()?, self.p.as_real_slice()?))
+    fn slices(&self) -> Option<(&[f64], &[i32], Doubles<'_>)> {
+        let to = self.to.as_integer_slice()?;
+        Some((self.start.as_real_slice()?, to, Doubles::new(self.p.as_raw_slice()?, to.len())?))
     }
 
     /// Where each row begins and ends, and its entries (x, y), numbered.
     fn entries(&self) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
-        let (start, to, _) = self.slices().unwrap_or((&[0.0], &[], &[]));
+        let (start, to) = self.slices().map_or((&[0.0][..], &[][..]), |(start, to, _)| (start, to));
         let row =
             move |x: usize| (start[x] as usize..start[x + 1] as usize).map(move |at| (at, x, to[at] as usize - 1));
         (0..start.len() - 1).flat_map(row)
@@ -321,7 +317,8 @@ pub struct Flat {
     edges: Rows,
     sets: Rows,
     gaps: Rows,
-    set: Robj,
+    /// By entry of `sets`: 0, the only member counted from 1, or p + the number of the larger set counted from 1.
+    codes: Vec<u32>,
     ends: Robj,
     members: Robj,
 }
@@ -332,23 +329,25 @@ impl Flat {
         let p = input::count(&input::field(list, "p")?, "p", 1)?;
         let part = |name: &str| input::list(&input::field(list, name)?, name);
         let sets = part("sets")?;
+        let rows = Rows::new(&sets, "sets", p)?;
+        let set = input::field(&sets, "set")?;
+        let codes = planes::bits(set.as_raw_slice().ok_or_else(unlike)?, rows.to.len())?.ok_or_else(unlike)?;
         let flat = Flat {
             p,
             fast: input::text(&input::field(list, "method")?, "method")? == "stable.fast",
             edges: Rows::new(&part("edges")?, "edges", p)?,
             gaps: Rows::new(&part("gaps")?, "gaps", p)?,
-            set: input::field(&sets, "set")?,
+            codes,
             ends: input::field(&sets, "ends")?,
             members: input::field(&sets, "members")?,
-            sets: Rows::new(&sets, "sets", p)?,
+            sets: rows,
         };
-        let (set, ends, members) = flat.large().ok_or_else(unlike)?;
-        let fits = set.len() == flat.sets.to.len()
-            && !ends.is_empty()
+        let (ends, members) = flat.large().ok_or_else(unlike)?;
+        let fits = !ends.is_empty()
             && ends.windows(2).all(|pair| pair[0] <= pair[1])
             && ends[0] == 0.0
             && ends[ends.len() - 1] == members.len() as f64
-            && set.iter().all(|&v| v <= p as i32 && -(i64::from(v)) < ends.len() as i64)
+            && flat.codes.iter().all(|&code| (code as usize) < p + ends.len())
             && members.iter().all(|&v| v >= 1 && v as usize <= p);
         if !fits {
             return Err(Failure::Input("internal: `sets` has no separating sets".into()));
@@ -356,8 +355,8 @@ impl Flat {
         Ok(flat)
     }
 
-    fn large(&self) -> Option<(&[i32], &[f64], &[i32])> {
-        Some((self.set.as_integer_slice()?, self.ends.as_real_slice()?, self.members.as_integer_slice()?))
+    fn large(&self) -> Option<(&[f64], &[i32])> {
+        Some((self.ends.as_real_slice()?, self.members.as_integer_slice()?))
     }
 
     /// The skeleton.
@@ -370,8 +369,8 @@ impl Flat {
 
     /// The separating sets.
     pub fn sepsets(&self, graph: &Adjacency) -> Outcome<SepSets> {
-        let (set, ends, members) = self.large().ok_or_else(unlike)?;
-        memory::room(Adjacency::bytes(self.p) + 24 * self.p + 32 * set.len() + 4 * members.len(), Use::Sets)?;
+        let (ends, members) = self.large().ok_or_else(unlike)?;
+        memory::room(Adjacency::bytes(self.p) + 24 * self.p + 32 * self.codes.len() + 4 * members.len(), Use::Sets)?;
         let mut others = graph.clone();
         for rows in [&self.gaps, &self.sets] {
             rows.entries().for_each(|(_, x, y)| others.insert(x, y));
@@ -382,11 +381,11 @@ impl Flat {
         let mut found = Vec::new();
         for (at, x, y) in self.sets.entries() {
             found.clear();
-            match set[at] {
+            match self.codes[at] as usize {
                 0 => {}
-                only if only > 0 => found.push(only as u32 - 1),
-                large => {
-                    let large = large.unsigned_abs() as usize;
+                only if only <= self.p => found.push(only as u32 - 1),
+                code => {
+                    let large = code - self.p;
                     let range = ends[large - 1] as usize..ends[large] as usize;
                     found.extend(members[range].iter().map(|&v| v as u32 - 1));
                 }
@@ -403,7 +402,7 @@ impl Flat {
         let get = move |x: usize, y: usize| {
             let first = start[x] as usize;
             let row = &to[first..start[x + 1] as usize];
-            row.binary_search(&(y as i32 + 1)).ok().map(|at| values[first + at])
+            row.binary_search(&(y as i32 + 1)).ok().map(|at| values.get(first + at))
         };
         Ok(move |x: usize, y: usize| get(x, y).or_else(|| get(y, x)))
     }
@@ -427,8 +426,9 @@ impl Flat {
         for rows in [&self.edges, &self.gaps, &self.sets] {
             let (_, _, values) = rows.slices().ok_or_else(unlike)?;
             for (at, x, y) in rows.entries() {
-                if values[at].to_bits() != na().to_bits() {
-                    put(x, y, values[at]);
+                let value = values.get(at);
+                if value.to_bits() != na().to_bits() {
+                    put(x, y, value);
                 }
             }
         }

@@ -24,6 +24,7 @@ mod knn;
 mod machine;
 mod orientation;
 mod output;
+mod planes;
 mod selection;
 mod session;
 mod test;

@@ -1,15 +1,16 @@
 //! Times the search alone, from a correlation matrix in memory to graph, separating sets and p-values in memory:
 //!
 //! ```text
-//! search_times MATRIX.bin|sim:P,N,DEGREE,SEED|dense:P,N,LOAD,SEED ALPHA METHOD REPEATS cpu|cuda[:N] [shared|lists|masks|warps|edge|set] [LAST]
+//! search_times MATRIX.bin|sim:P,N,DEGREE,SEED|dense:P,N,LOAD,SEED ALPHA METHOD REPEATS cpu|cuda[:N] [shared|lists|masks|blocks=D|edge|set] [LAST]
 //! search_times --check-small
 //! ```
 //!
 //! MATRIX.bin holds p and n as 32-bit integers and then the p x p correlations as doubles. Prints one line
 //! `pcgpu,name,alpha,device strategy,p,n,edges,last level,first s,minimum s,median s,repeats`; the first call, which opens the
 //! device, is not among the repeats. `sim` is a sparse linear Gaussian model, `dense` like expression data: ten global factors of
-//! mean weight LOAD, modules, noise. `lists` is `shared` with level 1 run
-//! by lists throughout, `masks` with level 1 by masks and further levels by blocks, `warps` is `shared` with no rows run by blocks. LAST is the last level (`m.max`). `--check-small` compares the GPU with the CPU on small problems, for compute-sanitizer.
+//! mean weight LOAD, modules, noise. Three words stand for `shared` with a part of it forced: `lists` and `masks` for level 1 run so throughout,
+//! `blocks=D` for further levels of rows with D neighbours or more run by blocks. LAST is the last level (`m.max`). `--check-small` compares the
+//! GPU with the CPU on small problems, for compute-sanitizer.
 
 mod support;
 
@@ -133,13 +134,10 @@ fn engine<'a>(
         Some(number) => number.trim_start_matches(':').parse()?,
         None => return Err(format!("there is no device `{device}`").into()),
     };
-    let wide_from = match strategy {
-        "masks" => Some(0),
-        "warps" => Some(u64::MAX),
-        _ => None,
-    };
+    let wide_from = strategy.strip_prefix("blocks=").map(str::parse).transpose()?;
     let strategy = match strategy {
-        "shared" | "lists" | "masks" | "warps" => SearchStrategy::Shared,
+        "shared" | "lists" | "masks" => SearchStrategy::Shared,
+        _ if wide_from.is_some() => SearchStrategy::Shared,
         "edge" => SearchStrategy::Edge { beta: 2, gamma: 32 },
         "set" => SearchStrategy::Set { theta: 64, delta: 2 },
         other => return Err(format!("there is no strategy `{other}`").into()),
@@ -176,7 +174,7 @@ fn check_small() -> Result<(), Failure> {
         let (mut ours, mut theirs) = (vec![0.0; cells], vec![0.0; cells]);
         for method in [Method::Stable, Method::StableFast] {
             let cpu = search(problem, 0.05, method, "cpu", "", None, &mut theirs)?;
-            for strategy in ["shared", "masks", "edge", "set"] {
+            for strategy in ["shared", "masks", "blocks=0", "edge", "set"] {
                 let gpu = search(problem, 0.05, method, "cuda", strategy, None, &mut ours)?;
                 let sets = |s: &Skeleton| -> Vec<Vec<(usize, Vec<u32>)>> {
                     (0..problem.p).map(|x| s.sepsets.row(x).map(|(y, s)| (y as usize, s.to_vec())).collect()).collect()

@@ -24,10 +24,13 @@ __host__ __device__ constexpr u64 coarse_floats(u64 l) { return div_ceil(l + 2, 
 
 // The correlations of a block's 32 y with the neighbours of the row at places `first` to `end` - 1: [place - first][lane].
 struct Columns {
-    const float* values;
+    float* values;
     u32 first, end;
-    const u32* common;    // [place / 32][lane]: which neighbours of the row are y's, too; null: not known
+    bool masked;    // whether it is known which neighbours of the row are y's, too: masks_of()
 };
+
+// [place / 32][lane], a bit a place: behind the block's columns, of which up to four more may be read than there are.
+__device__ __forceinline__ u32* masks_of(const Args& a, float* values) { return (u32*)(values + (a.wide_columns + 4) * WARP); }
 
 // What num² must exceed so that r² exceeds q: `factor` times COARSE_LARGEST g den, and `constant`.
 struct Bound {
@@ -52,14 +55,17 @@ __device__ __forceinline__ void make_coarse(float* to, double x_left, double wit
     for (int m = 0; m < L - 1; m++) to[3 + m] = (float)(u[m * WARP] * scale);
 }
 
-// Which of 32 last members, whose numbers are at `coarse`, must be asked in double precision, a bit each. `row` is the Cholesky row of the
-// lane's y, `column` its correlations with the members, WARP apart.
+// Which of up to 32 last members, whose numbers are at `coarse`, must be asked in double precision, a bit each; bits past `count` mean
+// nothing. `row` is the Cholesky row of the lane's y, `column` its correlations with the members, WARP apart.
 template <int L>
-__device__ __forceinline__ u32 asked_of(const float* coarse, const float* column, const float* row, float both, float left, Bound bound) {
+__device__ __forceinline__ u32 asked_of(
+    const float* coarse, const float* column, u32 count, const float* row, float both, float left, Bound bound
+) {
     constexpr u32 APART = (u32)coarse_floats(L);
     u32 asked = 0;
-#pragma unroll 4
-    for (u32 i = 0; i < WARP; i++) {
+    for (u32 from = 0; from < count; from += 4) {
+#pragma unroll
+    for (u32 i = from; i < from + 4; i++) {
         float of[APART];
 #pragma unroll
         for (u32 at = 0; at < APART; at += 4) *(float4*)(of + at) = *(const float4*)(coarse + i * APART + at);
@@ -70,6 +76,7 @@ __device__ __forceinline__ u32 asked_of(const float* coarse, const float* column
         float square = num * num, largest = of[2] * den;
         bool depends = square > fmaf(bound.factor, largest, bound.constant) && square < largest;
         if (!depends) asked |= 1u << i;
+    }
     }
     return asked;
 }

@@ -7,11 +7,11 @@ extern "C" __global__ void marginal(const __grid_constant__ Args a) {
         double r = a.c[y * a.p + x];
         if (isnan(r) && a.fast) {
             // pcalg's C++ removes the edge, leaves no separating set and keeps the NaN.
-            *p = r;
+            if (p) *p = r;
             return Marginal{false, false};
         }
         bool separates = judge(a, r).separates;
-        *p = separates ? p_of_correlation(a, r, a.scale) : 0.0;
+        if (p) *p = separates ? p_of_correlation(a, r, a.scale) : 0.0;
         return Marginal{separates, !separates};
     });
 }

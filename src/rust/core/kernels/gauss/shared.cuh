@@ -18,9 +18,6 @@
 // Sets whose covariances are fetched at a time, so that the loads overlap.
 constexpr u32 AHEAD = 16;
 
-// Sets that a warp goes through before it looks what other warps have found.
-constexpr u32 REFRESH = 1024;
-
 constexpr u32 WIDE_THREADS = 128;    // host: threads of a block of the kernels for rows with many neighbours
 
 constexpr u32 SPECIAL = 8;    // host: the largest sets that have a kernel of their own, which keeps Cholesky rows in registers
@@ -125,7 +122,7 @@ __device__ __forceinline__ void item(
     const u32 y = list[place < d ? place : 0];
     const double* cx = a.c + (u64)x * a.p;
     const double* cy = a.c + (u64)y * a.p;
-    const double xy = cx[y], yy = cy[y], xx = cx[x];
+    double xy = cx[y], yy = cy[y], xx = cx[x];
     Row<L> row(work.row);
     Smallest<WIDE> best(work.best);
     auto learn = [&] {
@@ -145,7 +142,6 @@ __device__ __forceinline__ void item(
         bound = Bound(fmax(known, a.above));
     };
     tighten();
-    u32 since = 0;
 
     // Tests for the exact formula wait until there is one for every group of lanes: each takes long, and they run side by side.
     u32 suspects = 0;
@@ -194,6 +190,8 @@ __device__ __forceinline__ void item(
             if (!goes_on()) break;
             continue;
         }
+        // Now and then, see what other warps have found.
+        const bool looks = fresh + 2 < l || l == 2;
         // Bring the prefix up to date.
         bool sound = true;
         double smallest = 1.0;
@@ -238,6 +236,12 @@ __device__ __forceinline__ void item(
             __syncwarp();
         }
         if (sound) fresh = l - 1;
+        if (WIDE) {
+            // Read again rather than held in registers.
+            xy = *(const volatile double*)(cx + y);
+            yy = *(const volatile double*)(cy + y);
+            xx = *(const volatile double*)(cx + x);
+        }
         double x_left = xx, y_left = yy, both = xy;
         bool member = false, all_common = by_common;
 #pragma unroll
@@ -259,13 +263,11 @@ __device__ __forceinline__ void item(
             for (int m = 0; m < L - 1; m++) coarse_row[m] = (float)row.at(m);
             coarse_both = sound && smallest >= COARSE_PIVOT ? (float)both : nanf("");
             coarse_left = (float)(y_left - COARSE_LEFT);
-            if (since >= REFRESH) {
-                since = 0;
+            if (looks) {
                 learn();
                 tighten();
                 done = !__any_sync(FULL, active && rank < limit);
             }
-            since += to_place - from_place;
         }
         // A last member: whether it is wanted, and its covariance with the lane's y.
         auto test = [&](u32 s, u32 base, bool wanted, double cov) {
@@ -319,7 +321,7 @@ __device__ __forceinline__ void item(
             u64 key = own_rank;
             if (by_common && (suspect || separates)) {
                 // Only a set that comes before the one found so far matters.
-                key = WIDE && columns.common ? rank_by_masks(a, columns.common + lane, d, place, work.places)
+                key = WIDE && columns.masked ? rank_by_masks(a, masks_of(a, columns.values) + lane, d, place, work.places)
                                              : rank_common_last(a, list, d, place, work.places, 1);
                 bool matters = key < stop_of(slot) >> 1;
                 suspect = suspect && matters;
@@ -348,7 +350,7 @@ __device__ __forceinline__ void item(
             done = !__any_sync(FULL, active && own_rank < limit);
         };
 
-        u32 base = narrow ? 0 : WIDE ? columns.first + (from_place - columns.first) / WARP * WARP : first;
+        u32 base = narrow ? 0 : from_place;
         for (; base < to_place && !done; base += WARP) {
             // The last members of 32 sets, a lane each; in a row of up to 32 neighbours they are the lanes' y.
             __syncwarp();
@@ -386,12 +388,12 @@ __device__ __forceinline__ void item(
                 u32 asked = FULL;
                 if (sound) {
                     const float* column = columns.values + (base - columns.first) * WARP + lane;
-                    asked = asked_of<L>(coarse, column, coarse_row, coarse_both, coarse_left, bound);
+                    asked = asked_of<L>(coarse, column, to - base, coarse_row, coarse_both, coarse_left, bound);
                 }
-                // Those of this stretch, of ranks that are needed, but for y itself.
+                // Those of ranks that are needed, but for y itself.
                 u64 needed = limit > rank ? limit - rank : 0;
                 u32 stop = needed < to - first ? first + (u32)needed : to;
-                asked = active && !member && stop > from ? asked & FULL >> (32 - (stop - base)) & FULL << (from - base) : 0;
+                asked = active && !member && stop > base ? asked & FULL >> (32 - (stop - base)) : 0;
                 if (place - base < WARP) asked &= ~(1u << (place - base));
                 for (u32 any = warp_join(asked, [](u32 s, u32 t) { return s | t; }); any && !done; any &= any - 1) {
                     u32 i = __ffs(any) - 1;
@@ -457,8 +459,9 @@ struct Block {
 };
 static_assert(sizeof(Block) == BLOCK_BYTES && sizeof(Block) % 16 == 0);
 
+// Bytes of shared memory of a block of `warps`, with `columns` and masks for rows of up to `masked` neighbours.
 __host__ __device__ constexpr u64 wide_bytes(u64 l, u64 warps, u64 columns, u64 masked) {
-    return div_ceil(8 * wide_doubles(l) * warps, 16) * 16 + BLOCK_BYTES + 128 * columns + 4 * masked;
+    return div_ceil(8 * wide_doubles(l) * warps, 16) * 16 + BLOCK_BYTES + 128 * (columns + 4) + 4 * masked;
 }
 
 // The places in the row's list of the y that come as number 32 `tile` and so on among those that take part in this side; d: none. A warp
@@ -487,7 +490,6 @@ template <int L> __device__ __forceinline__ void decide_wide(const Args& a) {
     Block& block = *(Block*)((char*)memory + div_ceil(a.warp_bytes * warps, 16) * 16);
     float* values = (float*)(&block + 1);
     const u32 depth = (u32)a.wide_columns;
-    u32* common = (u32*)(values + depth * WARP);
     if (a.second && !first_is_done(a.report)) return;
     // What outlives an item is read again rather than held in registers.
     volatile Block& now = block;
@@ -503,18 +505,18 @@ template <int L> __device__ __forceinline__ void decide_wide(const Args& a) {
         const u32 x = row_of(a.first_wide, a.p, now.item), d = (u32)(a.offset[x + 1] - a.offset[x]);
         const u32* list = a.list + a.offset[x];
         const u64 tiles = (d + 31) / 32, slices = (d + depth - 1) / depth, within = now.item - a.first_wide[x];
-        Columns columns{values, (u32)(within / tiles % slices) * depth, d, nullptr};
+        Columns columns{values, (u32)(within / tiles % slices) * depth, d, a.fast && a.second && d <= a.wide_masked};
         if (columns.end - columns.first > depth) columns.end = columns.first + depth;
         if (warp == 0) {
             u32 found, place = places_of_tile(a, x, d, (u32)(within % tiles), found);
             block.places[lane] = place;
             if (lane == 0) {
                 const u64 sets = choose(a, d, L), chunk = a.report->wide_chunk, from = within / tiles / slices * chunk;
-                const u64 count = sets - from < chunk ? sets - from : chunk, part = count / (4 * warps);
+                const u64 count = sets - from < chunk ? sets - from : chunk, part = count / (8 * warps);
                 now.found = found;
                 now.next = from;
                 now.end = from + count;
-                now.part = part < 128 ? 128 : part > 4096 ? 4096 : part;
+                now.part = part < 64 ? 64 : part > 4096 ? 4096 : part;
             }
         }
         __syncthreads();
@@ -524,8 +526,8 @@ template <int L> __device__ __forceinline__ void decide_wide(const Args& a) {
             bool there = columns.first + i < columns.end;
             values[i * WARP + lane] = there ? (float)a.c[(u64)list[columns.first + i] * a.p + y] : 0.0f;
         }
-        if (a.fast && a.second && d <= a.wide_masked) {
-            columns.common = common;
+        if (columns.masked) {
+            u32* common = masks_of(a, values);
             for (u32 word = warp; word < (d + 31) / 32; word += warps) {
                 u32 mask = 0;
                 for (u32 i = 0; i < 32 && 32 * word + i < d; i++) mask |= (u32)is_common(a, y, list[32 * word + i]) << i;

@@ -50,7 +50,10 @@ struct Args {
     const u32* start;     // bit rows of the pairs that may be adjacent at all; null: all of them
     const u32* fixed;     // bit rows of the pairs that are never tested; null: none
     u32* empty;           // bit rows of the pairs that the empty set separates
-    double* p_max;        // packed: the pair x < y at y (y - 1) / 2 + x
+    double* p_max;        // of all pairs, x < y at y (y - 1) / 2 + x; of those of `left`, in their order; null: level 0 keeps none
+    u64* left;            // bit rows, p x words / 2, of the pairs that level 0 left and p_max is of; null: it is of all
+    u32* left_before;     // by word of `left`: the bits of its row before it
+    u64* left_first;      // by row: number of its first pair x < y, by x, then y, less the bits of the row below x; it may wrap
     u32* degree;          // by row
     u64* offset;          // by row: where its list starts; p + 1 of them
     u32* list;            // neighbours, ascending, row after row
@@ -95,11 +98,11 @@ struct Args {
     u64 fast;             // pcalg's "stable.fast": its reading of degenerate cases and its order of the second side
     u64 nan_separates;    // an undefined correlation separates
     u64 missing_separates;  // a missing correlation separates ("stable.fast": NAdelete)
-    // A batch of questions; `pick` takes pairs alone.
+    // A batch of questions; `pick` takes pairs and answers alone.
     const u32* pairs;     // x, y of each
     const u64* set_ends;  // where each set ends in `sets`
     const u32* sets;
-    double* answers;      // p of each
+    double* answers;      // p of each; `rank_values`: of all pairs, x < y at y (y - 1) / 2 + x, or null
     u64 count;            // number of questions
 };
 
@@ -111,7 +114,9 @@ __device__ __forceinline__ bool is_tested(const Args& a, u32 x, u32 y) { return 
 
 __device__ __forceinline__ double* packed(const Args& a, u32 x, u32 y) {
     u64 low = x < y ? x : y, high = x < y ? y : x;
-    return a.p_max + high * (high - 1) / 2 + low;
+    if (!a.left) return a.p_max + high * (high - 1) / 2 + low;
+    u64 word = low * (a.words / 2) + high / 64;
+    return a.p_max + (a.left_first[low] + a.left_before[word] + __popcll(a.left[word] & ((1ull << high % 64) - 1)));
 }
 
 // The row that owns entry `at`: the last whose first entry is at most `at`.

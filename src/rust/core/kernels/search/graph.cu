@@ -30,6 +30,51 @@ extern "C" __global__ void pick(const __grid_constant__ Args a) {
     for (u64 i : by_thread(a.count)) a.answers[i] = *packed(a, a.pairs[2 * i], a.pairs[2 * i + 1]);
 }
 
+// Copies the graph to `left`, and counts the bits before each word; a warp takes a row.
+extern "C" __global__ void rank_words(const __grid_constant__ Args a) {
+    const u64 words = a.words / 2;
+    for (u64 x : by_warp(a.p)) {
+        u32 before = 0;
+        for (u64 base = 0; base < words; base += WARP) {
+            const u64 w = base + lane_id(), at = x * words + w;
+            const u64 word = w < words ? ((const u64*)a.graph)[at] : 0;
+            const u32 own = (u32)__popcll(word), sum = sum_up_to_lane(own);
+            if (w < words) {
+                a.left[at] = word;
+                a.left_before[at] = before + sum - own;
+            }
+            before += __shfl_sync(FULL, sum, WARP - 1);
+        }
+    }
+}
+
+// Numbers the rows' first pairs x < y, once the words are counted and `degree` is of the same graph.
+extern "C" __global__ void rank_rows(const __grid_constant__ Args a) {
+    auto below = [&](u64 x) {
+        const u64 at = x * (a.words / 2) + x / 64;
+        return (u64)a.left_before[at] + __popcll(a.left[at] & ((1ull << x % 64) - 1));
+    };
+    scan((u64)a.p, blockDim.x, sums, [&](u64 x) { return a.degree[x] - below(x); },
+         [&](u64 x, u64 before) { a.left_first[x] = before - below(x); });
+}
+
+// Begins p_max of the pairs of `left`: with what `answers` has of all pairs, packed, or if that is null with 0 or the mark of no
+// test. A thread takes a word.
+extern "C" __global__ void rank_values(const __grid_constant__ Args a) {
+    const u64 words = a.words / 2;
+    for (u64 at : by_thread(a.p * words)) {
+        const u64 x = at / words, first = at % words * 64;
+        u64 word = a.left[at];
+        if (first <= x) word = first + 63 <= x ? 0 : word & (~1ull << (x - first));
+        if (!word) continue;
+        double* cell = packed(a, (u32)x, (u32)(first + __ffsll(word) - 1));
+        for (; word; word &= word - 1) {
+            const u64 y = first + __ffsll(word) - 1;
+            *cell++ = a.answers ? a.answers[y * (y - 1) / 2 + x] : is_tested(a, (u32)x, (u32)y) ? 0.0 : a.mark;
+        }
+    }
+}
+
 // The degree of every row, their sum, and the row of largest degree with a pair to test (`Report::widest`).
 extern "C" __global__ void degrees(const __grid_constant__ Args a) {
     if (!level_is_done(a.report)) return;

@@ -8,7 +8,8 @@ struct Marginal {
 };
 
 // Makes the lower triangle of the graph, and `mark`s p_max of the pairs that are not tested. A warp takes a row y and 32 vertices
-// x below it; its ballot is the word of the bit row. `judge(y, x, p_max)` judges a pair that is tested, and may write its p.
+// x below it; its ballot is the word of the bit row. `judge(y, x, p_max)` judges a pair that is tested, and may write its p, but
+// where `p_max` is null.
 template <class Judge> __device__ __forceinline__ void make_graph(const Args& a, Judge judge) {
     const u32 lane = lane_id();
     u64 tested_count = 0, removed_count = 0;
@@ -21,10 +22,10 @@ template <class Judge> __device__ __forceinline__ void make_graph(const Args& a,
         const bool below = x < y;
         const u32 may = a.start ? a.start[at] : FULL, fix = a.fixed ? a.fixed[at] : 0;
         const bool tested = below && (may & ~fix) >> lane & 1;
-        double* cell = a.p_max + y * (y - 1) / 2 + x;
+        double* cell = a.p_max ? a.p_max + y * (y - 1) / 2 + x : nullptr;
         Marginal found{false, false};
         if (tested) found = judge(y, x, cell);
-        else if (below) *cell = a.mark;
+        else if (below && cell) *cell = a.mark;
         u32 tested_word = __ballot_sync(FULL, tested), empty_word = __ballot_sync(FULL, found.separates);
         u32 kept = __ballot_sync(FULL, found.depends), in_triangle = __ballot_sync(FULL, below);
         if (lane == 0) {

@@ -37,25 +37,10 @@ impl PairValues {
         self.pairs.as_ref().map(|pairs| pairs.graph().row(x))
     }
 
-    /// The pairs that level 0 left, x < y, of rows x from `row` on, until there are `most`; then `row` is the next.
-    pub(crate) fn pairs_from(&self, row: &mut usize, most: usize) -> Result<Vec<[u32; 2]>> {
-        let mut listed = Vec::new();
-        let Some(pairs) = &self.pairs else {
-            *row = usize::MAX;
-            return Ok(listed);
-        };
-        while *row < pairs.graph().p() && listed.len() < most {
-            for y in pairs.larger(*row) {
-                memory::push(&mut listed, [*row as u32, y], Use::Level)?;
-            }
-            *row += 1;
-        }
-        Ok(listed)
-    }
-
-    /// Their values, in that order.
-    pub(crate) fn values_mut(&mut self) -> &mut [f64] {
-        &mut self.values
+    /// Level 0 has left these pairs, and their values, by number, are known.
+    pub(crate) fn enter(&mut self, pairs: Ranked, values: Vec<f64>) {
+        debug_assert_eq!(pairs.len(), values.len());
+        *self = PairValues { pairs: Some(pairs), values, early: Vec::new() };
     }
 
     /// Level 0 has left these pairs. Those of `tested` begin with `floor`, others with the mark of no test.

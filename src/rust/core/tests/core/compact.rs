@@ -100,7 +100,9 @@ fn of_random_problems() {
 #[ignore = "needs a GPU"]
 fn compact_cuda() {
     use crate::support::cuda::emulated;
+    use crate::support::problems::{correlation_matrix, samples, Random};
     use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions};
+    use pcgpu_core::engine::LevelOne;
     for number in 0..if emulated() { 12 } else { 200 } {
         let mut problem = problem(number);
         for m_max in [-1.0, 0.0, 1.0, problem.options.m_max] {
@@ -110,6 +112,21 @@ fn compact_cuda() {
             let gauss = Gauss::new(c, problem.n, reading(options.method)).unwrap();
             let mut engine = CudaEngine::new(gauss, options.alpha, CudaOptions::default()).unwrap();
             by_worker(&format!("problem {number}, m.max {m_max}"), options, &mut engine);
+        }
+    }
+    // Bit rows of several words; and of more than a warp has lanes, where level 0 leaves a band and some pairs far from it.
+    let wide = |p: usize| correlation_matrix(&samples(&mut Random(p as u64), p, 100, 0.05, 0.05));
+    let banded = |p: usize| {
+        let near = |x: usize, y: usize| x.abs_diff(y) < 3 || (x + y) % 1021 == 0;
+        let value = |i: usize| if i / p == i % p { 1.0 } else { f64::from(u8::from(near(i / p, i % p))) * 0.3 };
+        (0..p * p).map(value).collect::<Vec<f64>>()
+    };
+    for (p, c, m_max) in [(65, wide(65), 2.0), (200, wide(200), 1.0), (2113, banded(2113), 1.0)] {
+        for (method, level_one) in [(Method::Stable, LevelOne::Masks), (Method::StableFast, LevelOne::Lists)] {
+            let options = Options { method, m_max, ..Options::new(p, 0.05) };
+            let gauss = Gauss::new(by_column(&c, p).unwrap(), 100.0, reading(method)).unwrap();
+            let cuda = CudaOptions { level_one, ..CudaOptions::default() };
+            by_worker(&format!("{p} {method:?}"), &options, &mut CudaEngine::new(gauss, 0.05, cuda).unwrap());
         }
     }
     for case in cases("dis-").into_iter().take(if emulated() { 2 } else { 20 }) {

@@ -26,7 +26,7 @@ use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::Unobserved;
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::worker::Worker;
-use pcgpu_core::search::{skeleton, Method, Options};
+use pcgpu_core::search::{skeleton, Method, Options, PairValues};
 use pcgpu_core::selection::{select, CountLogs, Criterion};
 use pcgpu_core::{DeviceKind, Error, Result};
 
@@ -110,6 +110,14 @@ fn searched(engine: &mut dyn Worker, options: &Options) -> Outcome {
     Ok((planned, format!("{:?} {:?} {p_max:?}", found.tests, sets(&found))))
 }
 
+/// The same of the p-values that level 0 leaves.
+fn searched_compactly(engine: &mut dyn Worker, options: &Options) -> Outcome {
+    let mut left = PairValues::default();
+    let found = skeleton(engine, options, &mut left, &mut Unobserved)?;
+    let planned = engine.memory_plan().iter().map(|(_, bytes)| bytes).sum();
+    Ok((planned, format!("{:?} {:?} {left:?}", found.tests, sets(&found))))
+}
+
 fn asked(engine: &mut dyn Worker, batch: &Batch) -> Outcome {
     let answers = engine.p_values(batch, &mut Unobserved)?;
     Ok((engine.memory_plan().iter().map(|(_, bytes)| bytes).sum(), format!("{answers:?}")))
@@ -161,6 +169,10 @@ fn gauss() {
     }
     let c = sparse(60);
     let gauss = Gauss::new(by_column(&c, 60).unwrap(), 400.0, Reading::GaussCItest).unwrap();
+    measure("compact", |budget| {
+        let cuda = CudaOptions { memory_budget: budget, ..CudaOptions::default() };
+        searched_compactly(&mut CudaEngine::new(gauss, 0.05, cuda)?, &Options::new(60, 0.05))
+    });
     let batch = questions(300, 60, 40);
     measure("questions", |budget| {
         let cuda = CudaOptions { memory_budget: budget, ..CudaOptions::default() };

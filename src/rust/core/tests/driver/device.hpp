@@ -126,6 +126,7 @@ template <class T> T atomicCAS(T* at, typename emulated::Same<T>::type expected,
 inline int __popc(unsigned v) { return __builtin_popcount(v); }
 inline int __popcll(unsigned long long v) { return __builtin_popcountll(v); }
 inline int __ffs(int v) { return __builtin_ffs(v); }
+inline int __ffsll(long long v) { return __builtin_ffsll(v); }
 inline int __clz(int v) { return v ? __builtin_clz(v) : 32; }
 inline int __clzll(long long v) { return v ? __builtin_clzll(v) : 64; }
 inline long long __double_as_longlong(double v) { return emulated::value_of<long long>(emulated::bits(v)); }

@@ -162,8 +162,10 @@ pub(super) const fn wide_doubles(l: u64) -> u64 {
 }
 
 /// `wide_bytes` of kernels/gauss/shared.cuh.
+///
+/// Bytes of shared memory of a block of `warps`, with `columns` and masks for rows of up to `masked` neighbours.
 pub(super) const fn wide_bytes(l: u64, warps: u64, columns: u64, masked: u64) -> u64 {
-    u64::div_ceil(8 * wide_doubles(l) * warps, 16) * 16 + 176 + 128 * columns + 4 * masked
+    u64::div_ceil(8 * wide_doubles(l) * warps, 16) * 16 + 176 + 128 * (columns + 4) + 4 * masked
 }
 
 /// `exact_doubles` of kernels/gauss/test.cuh.
@@ -299,8 +301,14 @@ pub(super) struct SearchArgs {
     pub fixed: DevicePtr<u32>,
     /// bit rows of the pairs that the empty set separates
     pub empty: DevicePtr<u32>,
-    /// packed: the pair x < y at y (y - 1) / 2 + x
+    /// of all pairs, x < y at y (y - 1) / 2 + x; of those of `left`, in their order; null: level 0 keeps none
     pub p_max: DevicePtr<f64>,
+    /// bit rows, p x words / 2, of the pairs that level 0 left and p_max is of; null: it is of all
+    pub left: DevicePtr<u64>,
+    /// by word of `left`: the bits of its row before it
+    pub left_before: DevicePtr<u32>,
+    /// by row: number of its first pair x < y, by x, then y, less the bits of the row below x; it may wrap
+    pub left_first: DevicePtr<u64>,
     /// by row
     pub degree: DevicePtr<u32>,
     /// by row: where its list starts; p + 1 of them
@@ -389,7 +397,7 @@ pub(super) struct SearchArgs {
     /// where each set ends in `sets`
     pub set_ends: DevicePtr<u64>,
     pub sets: DevicePtr<u32>,
-    /// p of each
+    /// p of each; `rank_values`: of all pairs, x < y at y (y - 1) / 2 + x, or null
     pub answers: DevicePtr<f64>,
     /// number of questions
     pub count: u64,

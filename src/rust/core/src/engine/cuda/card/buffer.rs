@@ -60,6 +60,8 @@ buffers! {
     /// Pairs that the empty set separates.
     Empty u32, "graphs"
     PMax f64, "p-values"
+    /// The pairs that level 0 left, numbered.
+    Ranks u64, "p-values"
     /// Degrees, offsets, work counts.
     Rows u8, "rows"
     Report Report, "rows"
@@ -93,6 +95,9 @@ impl BufferId {
     /// Whether its contents outlast a level, so that it must stay in place when a level makes room.
     pub fn lasts(self) -> bool {
         use BufferId::*;
-        matches!(self, Data | Codes | KnnData | Graph | Start | Fixed | Empty | PMax | Rows | Report | Log | Selection)
+        matches!(
+            self,
+            Data | Codes | KnnData | Graph | Start | Fixed | Empty | PMax | Ranks | Rows | Report | Log | Selection
+        )
     }
 }

@@ -86,7 +86,7 @@ macro_rules! modules {
 }
 
 modules! {
-    "search/graph" SearchArgs: mirror pick degrees offsets log_offsets items fill removal;
+    "search/graph" SearchArgs: mirror pick rank_words rank_rows rank_values degrees offsets log_offsets items fill removal;
     "gauss/marginal" SearchArgs: marginal raise_marginal;
     "gauss/single" SearchArgs: single settle_single log_single;
     "gauss/masks" SearchArgs: mask_tiles mask_rest;

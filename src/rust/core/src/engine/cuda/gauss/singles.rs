@@ -59,6 +59,7 @@ impl CudaSearch<'_, '_> {
         }
         // The card is busy: time to bring what is needed at the end.
         self.empty = Some(self.bring_graph(self.args.empty)?);
+        self.bring_ranks()?;
         self.p_max.mark_rest(&self.engine.held.pool, self.args.mark);
         let report = self.report("level 1", &mut || observer.look())?;
         let mut starts = vec![0u64; p + 1];

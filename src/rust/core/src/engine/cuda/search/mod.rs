@@ -107,6 +107,14 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         let masks = [self.options.fixed_gaps.is_some(), self.options.fixed_edges.is_some()];
         // This replaces the plan of an earlier search with this engine.
         self.engine.held.plan = plan_of_variables(self.args.p, data, masks);
+        if self.p_max.is_of_left() {
+            let (p, plan) = (self.args.p, &mut self.engine.held.plan);
+            plan.set(Buffer::Ranks, 8 * p + 12 * p * p.div_ceil(64));
+            if let CudaTest::Gauss(_) = self.engine.test {
+                // That of the pairs that level 0 leaves, once they are known.
+                plan.set(Buffer::PMax, 0);
+            }
+        }
     }
 
     /// Plans and commits the memory of a level with sets of `size`; `widest` is the largest degree.
@@ -208,7 +216,9 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         let engine = &mut *self.engine;
         self.args.graph = engine.held.device(Buffer::Graph)?;
         self.args.empty = engine.held.device(Buffer::Empty)?;
-        self.args.p_max = engine.held.device(Buffer::PMax)?;
+        if engine.held.plan.of(Buffer::PMax) > 0 {
+            self.args.p_max = engine.held.device(Buffer::PMax)?;
+        }
         self.args.report = engine.held.device(Buffer::Report)?;
         let offsets = 8 * (self.args.p + 1);
         self.args.offset = engine.held.device(Buffer::Rows)?.cast();

@@ -1,22 +1,23 @@
-//! The largest p-values on the host. The card keeps one for each pair, packed; the caller gets a p x p matrix, or those of the pairs
-//! that level 0 leaves. Of a matrix most are final after level 1, so that all are brought while the card runs the next level; at the
-//! end only those of pairs that were adjacent at that level's start are brought again.
+//! The largest p-values on the host: a p x p matrix, or those of the pairs that level 0 leaves.
+//!
+//! For a matrix the card keeps one for each pair, packed. Most are final after level 1, so that all are brought while the card runs the
+//! next level; at the end only those of pairs that were adjacent at that level's start are brought again.
+//!
+//! For the pairs that level 0 leaves the card numbers them as [`Ranked`] does. The Gaussian test then keeps one for each of them from
+//! there on, in that order; the discrete test needs all pairs' at level 0, and gathers those that are wanted at the end.
 
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::kernels::Kernel;
 use crate::engine::cuda::card::transfer::{each_column, prefer_large_pages};
 use crate::engine::cuda::pointer::DevicePtr;
-use crate::engine::cuda::search::CudaSearch;
-use crate::engine::cuda::CudaEngine;
-use crate::graph::Adjacency;
+use crate::engine::cuda::search::{plan_ends, CudaSearch};
+use crate::engine::cuda::{CudaEngine, CudaTest};
+use crate::graph::{Adjacency, Ranked};
 use crate::memory;
 use crate::observer::Observer;
 use crate::pool::Pool;
 use crate::search::{Largest, Options};
 use crate::Result;
-
-/// Pairs whose p-values are picked at a time, about.
-const PICKED: usize = 1 << 22;
 
 /// A search's p-values, and how much of a p x p matrix is filled.
 pub(in crate::engine::cuda) struct PMax<'s> {
@@ -24,6 +25,8 @@ pub(in crate::engine::cuda) struct PMax<'s> {
     p: usize,
     /// Whether the lower triangle and the diagonal have been written.
     marked: bool,
+    /// Of the pairs that level 0 leaves, once they have been brought: their numbers.
+    ranked: Option<Ranked>,
     /// Once the upper triangle has been brought: the pairs x < y whose values may have changed since.
     open: Option<Vec<[u32; 2]>>,
 }
@@ -44,7 +47,12 @@ impl<'s> PMax<'s> {
         if let Largest::Square(values) = &mut largest {
             prefer_large_pages(values);
         }
-        PMax { largest, p, marked: false, open: None }
+        PMax { largest, p, marked: false, ranked: None, open: None }
+    }
+
+    /// Whether only the values of the pairs that level 0 leaves are wanted.
+    pub fn is_of_left(&self) -> bool {
+        matches!(self.largest, Largest::Left(_))
     }
 
     /// Writes the mark of no test everywhere; `graph` is there at the end.
@@ -120,7 +128,7 @@ impl CudaSearch<'_, '_> {
         if self.p_max.is_brought() {
             return Ok(());
         }
-        if let Largest::Left(_) = self.p_max.largest {
+        if self.p_max.is_of_left() {
             self.p_max.open = Some(Vec::new());
             return self.log.bring_singles(self.engine);
         }
@@ -136,22 +144,60 @@ impl CudaSearch<'_, '_> {
         self.p_max.bring(self.engine, self.args.p_max, self.args.mark, open, observer)
     }
 
-    /// Level 0 has left the pairs whose p-values are kept, where not all are.
+    /// Level 0 has left the pairs whose p-values are kept, where not all are: numbers them on the card.
     pub(in crate::engine::cuda) fn open_pairs(&mut self) -> Result<()> {
-        if let Largest::Square(_) = self.p_max.largest {
+        if !self.p_max.is_of_left() {
             return Ok(());
         }
-        let graph = self.bring_graph(self.args.graph)?;
-        match &mut self.p_max.largest {
-            // Every value is brought at the end.
-            Largest::Left(left) => left.open(self.options, &graph, &graph, 0.0),
-            Largest::Square(_) => Ok(()),
+        let is_gauss = matches!(self.engine.test, CudaTest::Gauss(_));
+        if is_gauss {
+            self.engine.held.plan.set(Buffer::PMax, 4 * self.ends.max(1));
+            self.engine.held.commit()?;
         }
+        self.point_to_ranks()?;
+        // SAFETY: the ranks have been placed, and the degrees are those of the graph.
+        unsafe {
+            self.by_row(Kernel::rank_words)?;
+            self.over_rows(Kernel::rank_rows)?;
+        }
+        if is_gauss {
+            let values = self.engine.held.device(Buffer::PMax)?;
+            self.keep_left(values, DevicePtr::NULL)?;
+        } else {
+            self.args.left = DevicePtr::NULL;
+        }
+        self.engine.held.card.copies_follow()
+    }
+
+    /// Has the kernels take p_max for that of the pairs that level 0 left.
+    fn point_to_ranks(&mut self) -> Result<()> {
+        let (p, words) = (self.args.p, self.args.p * self.args.words / 2);
+        self.args.left_first = self.engine.held.device(Buffer::Ranks)?;
+        self.args.left = self.args.left_first.offset(p);
+        self.args.left_before = self.args.left.offset(words).cast();
+        Ok(())
+    }
+
+    /// Puts p_max of the pairs that level 0 left to `values`: that of `all` pairs, or what it begins with.
+    fn keep_left(&mut self, values: DevicePtr<f64>, all: DevicePtr<f64>) -> Result<()> {
+        (self.args.p_max, self.args.answers) = (values, all);
+        // SAFETY: `values` has room for those pairs, which are numbered, and `all` is null or holds all pairs.
+        unsafe { self.launch(Kernel::rank_values, self.blocks_for(self.args.p * self.args.words / 64 + 1)) }
+    }
+
+    /// Brings the graph that level 0 left, once, and numbers its pairs.
+    pub(in crate::engine::cuda) fn bring_ranks(&mut self) -> Result<()> {
+        if self.p_max.is_of_left() && self.p_max.ranked.is_none() {
+            let ranks = self.engine.held.device(Buffer::Ranks)?;
+            let graph = self.bring_graph(ranks.offset(self.args.p).cast())?;
+            self.p_max.ranked = Some(Ranked::new(graph)?);
+        }
+        Ok(())
     }
 
     /// Brings the p-values that were not final, or all that are kept; nothing runs on the card.
     pub(in crate::engine::cuda) fn bring_p_values(&mut self, observer: &mut dyn Observer) -> Result<()> {
-        if let Largest::Left(_) = self.p_max.largest {
+        if self.p_max.is_of_left() {
             return self.bring_left(observer);
         }
         let Some(open) = self.p_max.open.take() else {
@@ -172,21 +218,25 @@ impl CudaSearch<'_, '_> {
 
     /// Brings the p-values of the pairs that level 0 left.
     fn bring_left(&mut self, observer: &mut dyn Observer) -> Result<()> {
-        let (mut row, mut done) = (0, 0);
-        while row < self.options.p {
-            let Largest::Left(left) = &self.p_max.largest else { break };
-            let pairs = left.pairs_from(&mut row, PICKED)?;
-            if pairs.is_empty() {
-                continue;
-            }
-            let picked = self.pick(&pairs)?;
-            if let Largest::Left(left) = &mut self.p_max.largest {
-                left.values_mut()[done..done + picked.len()].copy_from_slice(&picked);
-            }
-            done += picked.len();
-            observer.look()?;
+        self.bring_ranks()?;
+        let Some(pairs) = self.p_max.ranked.take() else { return Ok(()) };
+        if let CudaTest::Discrete(_) = self.engine.test {
+            // What the levels worked on is no longer needed.
+            let plan = &mut self.engine.held.plan;
+            plan_ends(plan, 0, false);
+            plan.set(Buffer::Scratch, 0);
+            plan.set(Buffer::Slots, 8 * pairs.len().max(1) as u64);
+            self.engine.held.commit()?;
+            let values = self.engine.held.device(Buffer::Slots)?.cast();
+            self.point_to_ranks()?;
+            self.keep_left(values, self.args.p_max)?;
+            self.engine.held.card.copies_follow()?;
         }
-        Ok(())
+        let values = self.engine.held.bring_all(self.args.p_max, pairs.len())?;
+        if let Largest::Left(left) = &mut self.p_max.largest {
+            left.enter(pairs, values);
+        }
+        observer.look()
     }
 
     /// Brings the p-values of these pairs, of which there is at least one.
