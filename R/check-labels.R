@@ -78,7 +78,8 @@ own_names <- function(m, p) {
 # The names that the data give the p variables.
 data_names <- function(suffStat, p) {
   if (is.list(suffStat) || is.environment(suffStat)) {
-    for (field in c("C", "dm", "data")) {
+    # Of data that are kept, C would have to be made.
+    for (field in if (is_kept(suffStat)) "data" else c("C", "dm", "data")) {
       own <- own_names(suffStat[[field]], p)
       if (!is.null(own)) {
         return(own)

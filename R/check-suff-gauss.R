@@ -1,11 +1,16 @@
-# The sufficient statistic of gaussCItest(), list(C = <correlation matrix>, n = <sample size>), checked before any
+# The sufficient statistic of gaussCItest(), list(C = <correlation matrix>, n = <sample size>) or kept-data.R's, checked before any
 # work: most of these mistakes would otherwise show as a wrong graph, not as an error.
 
 check_suff_gauss <- function(suffStat, labels, threads = 1L) {
-  check_suff_list(suffStat)
-  C <- check_cor_matrix(suffStat$C, length(labels))
-  check_matrix_names(C, labels, "suffStat$C")
-  check_cor_values(C, threads)
+  if (is_kept(suffStat)) {
+    of <- list(data = check_kept_data(suffStat$data, length(labels)))
+    check_own_names(colnames(of$data), labels, "suffStat$data")
+  } else {
+    check_suff_list(suffStat)
+    of <- list(C = check_cor_matrix(suffStat$C, length(labels)))
+    check_matrix_names(of$C, labels, "suffStat$C")
+    check_cor_values(of$C, threads)
+  }
   n <- plain_integer64(suffStat$n, "suffStat$n")
   if (!is_number(n) || !is.finite(n) || n < 1) {
     abort_argument(
@@ -13,7 +18,7 @@ check_suff_gauss <- function(suffStat, labels, threads = 1L) {
     )
   }
   # The names are not needed any more, and taking them off a shared matrix here would copy it.
-  list(C = C, n = as.double(n))
+  c(of, n = as.double(n))
 }
 
 check_suff_list <- function(suffStat) {

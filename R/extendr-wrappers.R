@@ -48,9 +48,9 @@ rust_codes <- function(x, n, factors, names, engine) .Call(wrap__rust_codes, x, 
 #' @noRd
 rust_summary <- function(x, n, complete, engine) .Call(wrap__rust_summary, x, n, complete, engine)
 
-#' The correlations of the columns of x, which has n rows.
+#' The correlations of the columns of x, which has n rows, or the data ready to be correlated.
 #' @noRd
-rust_correlation <- function(x, n, options, engine) .Call(wrap__rust_correlation, x, n, options, engine)
+rust_correlation <- function(x, n, options, engine, callbacks) .Call(wrap__rust_correlation, x, n, options, engine, callbacks)
 
 #' Feature selection by mutual information.
 #' @noRd

@@ -68,6 +68,14 @@ test_of <- function(x, indepTest) {
 # The p-values of pairs that level 0 removed. One without an answer removes its pair as p = 1 does.
 at_level0 <- function(x, low, high, suffStat, indepTest) {
   test <- test_of(x, indepTest)
+  if (is_kept(suffStat) && is_gauss_test(test)) {
+    # The correlations of these variables alone.
+    columns <- sort(unique(c(low, high)))
+    check_kept_data(suffStat$data, length(x@labels))
+    suffStat <- list(C = correlations_of_kept(suffStat, columns), n = suffStat$n)
+    low <- match(low, columns)
+    high <- match(high, columns)
+  }
   value <- vapply(seq_along(low), function(i) test_value(test(low[i], high[i], integer(0), suffStat)), 0)
   ifelse(is.na(value), 1, value)
 }

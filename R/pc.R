@@ -29,7 +29,8 @@
 #' - Labels that differ from the names of the data in another way than by order are taken by position, as in pcalg, with a warning of class
 #'   `pcgpu_warning_names`. `alpha` outside (0, 1) is taken as in pcalg, with a warning of class `pcgpu_warning_alpha`.
 #' - Accepted here alone: `fixedGaps` and `fixedEdges` whose row names are not their column names, such as with names on one
-#'   side; `suffStat` of a discrete test without `adaptDF` (it is then `FALSE`), or with `na = "pairwise"`.
+#'   side; `suffStat` of a discrete test without `adaptDF` (it is then `FALSE`), or with `na = "pairwise"`; what
+#'   `suff_gauss(keep = "data")` gives (to pcalg's functions it is a list of C and n, see [suff_gauss()]).
 #'
 #' Tests:
 #' - With five or more conditioning variables pcalg's `disCItest()` conditions on x in place of them. Ours does not, so that results
@@ -62,7 +63,7 @@
 #'
 #' @param suffStat The sufficient statistic for `indepTest`; for [gaussCItest()] `list(C = , n = )`, a p x p
 #'   correlation matrix and the number of observations, as [suff_gauss()] makes it from data. `NA` in `C` is allowed;
-#'   see `NAdelete`. For the tests of discrete variables see [disCItest()] and [suff_discrete()].
+#'   see `NAdelete`. Of many variables, what `suff_gauss(keep = "data")` gives takes less memory. For the tests of discrete variables see [disCItest()] and [suff_discrete()].
 #' @param indepTest A function `(x, y, S, suffStat)` that returns the p-value of the test whether the variables with
 #'   numbers `x` and `y` are independent given those with numbers `S`.
 #' @param alpha Significance level of each test, between 0 and 1. An edge falls when p >= alpha. Numbers outside (0, 1) get a warning.
@@ -99,7 +100,7 @@
 #'   - `"cuda"`, `"cuda:1"`, ...: on the first, second, ... NVIDIA GPU. Errors are of class `pcgpu_error_device`; see
 #'     [pcgpu-package]. Only the driver is needed, of CUDA 12.0 or newer.
 #'   - a [cuda_device()], which also chooses how.
-#' @param progress Show a progress bar for each level (by the package cli when it is installed)? `NULL` means
+#' @param progress Show a progress bar for each level, and for correlations that are made of data in more than a second (by the package cli when it is installed)? `NULL` means
 #'   `getOption("pcgpu.progress")` and, where that is not set, yes in interactive sessions outside knitr and testthat.
 #' @param result The class of the result, see below: `"pcAlgo"`, pcalg's, with 16 bytes for each cell of a p x p matrix; `"compact"`,
 #'   [pcCompact][pcCompact-class], which holds what was found; `"auto"` (the default), `"pcAlgo"` up to 20,000 variables and

@@ -40,11 +40,11 @@ wants_progress <- function(progress) {
 
 # Seconds since the level began, as far as was reported.
 level_clock <- function() {
-  current <- -1
+  current <- NA
   began <- 0
   function(level) {
     now <- proc.time()[["elapsed"]]
-    if (level != current) {
+    if (!identical(level, current)) {
       current <<- level
       began <<- now
     }
@@ -69,14 +69,18 @@ time_text <- function(seconds) {
   }
 }
 
+# Level -1: the correlations of data, before the first level.
 level_text <- function(level, edges) {
+  if (level < 0) {
+    return("Correlations")
+  }
   sprintf("Level %d, %s edges", as.integer(level), format(edges, big.mark = ",", trim = TRUE))
 }
 
 cli_bar <- function() {
   frame <- new.env()
   id <- NULL
-  shown <- -1
+  shown <- NA
   close <- function() {
     if (!is.null(id)) {
       cli::cli_progress_done(id = id, .envir = frame)
@@ -84,7 +88,7 @@ cli_bar <- function() {
     }
   }
   report <- function(level, done, total, text, seconds) {
-    if (level != shown) {
+    if (!identical(level, shown)) {
       close()
       shown <<- level
       id <<- cli::cli_progress_bar(

@@ -1,6 +1,6 @@
 # Which conditional independence tests run natively, and how any other R function is run.
 
-# The test as Rust wants it: list(kind = "gauss", C, n) or list(kind = "function", fun); and its `name`.
+# The test as Rust wants it: list(kind = "gauss", C or data, n) or list(kind = "function", fun); and its `name`.
 # `alpha` is the significance level of the search; `threads` may check the arguments.
 ci_test <- function(indepTest, suffStat, labels, alpha = NULL, threads = 1L) {
   test <- recognised_test(indepTest, suffStat, labels, alpha, threads)
@@ -25,8 +25,7 @@ recognised_test <- function(indepTest, suffStat, labels, alpha, threads) {
     ))
   }
   if (is_gauss_test(indepTest)) {
-    suff <- check_suff_gauss(suffStat, labels, threads)
-    return(list(kind = "gauss", C = suff$C, n = suff$n))
+    return(c(kind = "gauss", check_suff_gauss(suffStat, labels, threads)))
   }
   discrete <- discrete_test(indepTest)
   if (!is.null(discrete)) {

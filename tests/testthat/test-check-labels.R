@@ -40,7 +40,8 @@ named <- function() {
   x <- simulate(5, 60)
   colnames(x) <- letters[1:5]
   list(
-    list(suff_gauss(x), gaussCItest, "suffStat$C"), list(codes, disCItest, "suffStat$dm"),
+    list(suff_gauss(x), gaussCItest, "suffStat$C"), list(suff_gauss(x, keep = "data"), gaussCItest, "suffStat$data"),
+    list(codes, disCItest, "suffStat$dm"),
     list(suff_knn(x, permutations = 20, seed = 1), cmiKnnCItest, "suffStat$data")
   )
 }

@@ -87,7 +87,8 @@ random_knn_test <- function(p) {
 random_test <- function(p) {
   if (runif(1) < 0.2) return(random_knn_test(p))
   if (runif(1) < 0.4) return(random_discrete_test(p))
-  if (runif(1) < 0.6) list(kind = "gauss", C = random_correlation(p), n = pick(c(1, 3, 20, 100)))
+  if (runif(1) < 0.2) list(kind = "gauss", data = matrix(rnorm(pick(c(1, 4, 30)) * p), ncol = p), n = pick(c(1, 3, 20, 100)))
+  else if (runif(1) < 0.6) list(kind = "gauss", C = random_correlation(p), n = pick(c(1, 3, 20, 100)))
   else list(kind = "function", fun = pick(list(
     function(x, y, S) runif(1), function(x, y, S) { gc(); 0.2 }, function(x, y, S) NULL, function(x, y, S) stop("no %s"),
     function(x, y, S) if (length(S)) NA_real_ else 0.001
@@ -194,7 +195,7 @@ targets <- list(
          u2pd = pick(c("relaxed", "rand", "retry")))
   },
   gaussCItest = function(p) list(x = 1, y = 2, S = integer(), suffStat = list(C = random_correlation(p), n = 30)),
-  suff_gauss = function(p) list(x = as.data.frame(matrix(rnorm(20 * p), ncol = p)))
+  suff_gauss = function(p) list(x = as.data.frame(matrix(rnorm(20 * p), ncol = p)), keep = pick(c("correlations", "data")))
 )
 
 # How often each is tried; the others once.

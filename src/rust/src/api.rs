@@ -61,6 +61,12 @@ impl<'a> Call<'a> {
         let machine = Machine::from_list(&input::list(engine, "engine")?)?;
         Ok(Call { machine, listener: Listener::from_list(&callbacks)?, token })
     }
+
+    /// Tells the callback of progress alone.
+    pub fn observer(&self) -> RObserver<'a> {
+        let progress = self.listener.callbacks.progress.clone();
+        RObserver::new(self.token, Callbacks { progress, ..Callbacks::default() })
+    }
 }
 
 fn search(call: &Call, test: &Test, options: &List, orient: &Robj, object: &Robj) -> Outcome<Robj> {
@@ -74,8 +80,8 @@ fn search(call: &Call, test: &Test, options: &List, orient: &Robj, object: &Robj
         Method::StableFast => Reading::StableFast,
         Method::Stable | Method::Original => Reading::GaussCItest,
     };
-    let worker = test.worker(p, reading, options.alpha, machine)?;
-    let mut p_max = if object.is_null() { None } else { Some(output::matrix(token, p, Use::Square)?) };
+    let worker = test.worker(p, reading, options.alpha, machine, &mut call.observer())?;
+    let mut p_max = if object.is_null() { None } else { Some(output::matrix(token, p, p, Use::Square)?) };
     let mut left = PairValues::default();
     let mut largest = match &mut p_max {
         Some(p_max) => Largest::from(output::cells(p_max)?),
@@ -214,7 +220,7 @@ fn rust_expand(found: Robj, level0: Robj, object: Robj) -> Robj {
         let found = input::list(&found, "found")?;
         let p = input::count(&input::field(&found, "p")?, "p", 1)?;
         let flat = Flat::from_list(&found)?;
-        let mut p_max = output::matrix(token, p, Use::Square)?;
+        let mut p_max = output::matrix(token, p, p, Use::Square)?;
         let cells = output::cells(&mut p_max)?;
         if level0.is_null() {
             cells.fill(compact::na());
@@ -355,13 +361,13 @@ fn rust_summary(x: Robj, n: Robj, complete: Robj, engine: Robj) -> Robj {
     })
 }
 
-/// The correlations of the columns of x, which has n rows.
+/// The correlations of the columns of x, which has n rows, or the data ready to be correlated.
 /// @noRd
 #[extendr]
-fn rust_correlation(x: Robj, n: Robj, options: Robj, engine: Robj) -> Robj {
+fn rust_correlation(x: Robj, n: Robj, options: Robj, engine: Robj, callbacks: Robj) -> Robj {
     respond(|token| {
-        let machine = Machine::from_list(&input::list(&engine, "engine")?)?;
-        correlation::matrix(&x, input::count(&n, "n", 1)?, &input::list(&options, "options")?, &machine, token)
+        let call = Call::new(&engine, &callbacks, token)?;
+        correlation::matrix(&x, input::count(&n, "n", 1)?, &input::list(&options, "options")?, &call)
     })
 }
 

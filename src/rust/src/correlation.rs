@@ -1,10 +1,12 @@
 //! Correlations of data from R.
 
 use extendr_api::prelude::*;
-use pcgpu_core::engine::cpu::correlation::{correlation, summaries, Kind, Rows, Summary};
+use pcgpu_core::engine::cpu::correlation::{centred, correlation, of_centred, summaries, Centred, Kind, Rows, Summary};
+use pcgpu_core::engine::cpu::Numbers;
 use pcgpu_core::memory::Use;
 use pcgpu_core::observer::Observer;
 
+use crate::api::Call;
 use crate::failure::{Failure, Outcome};
 use crate::machine::Machine;
 use crate::session::RObserver;
@@ -32,13 +34,24 @@ fn summary_list(found: &[Summary], n: usize) -> Vec<(&'static str, Robj)> {
     ]
 }
 
-/// `list(least, largest, missing, n, C)`: as [`summary`], and the correlations of the columns of x, which has n rows, with the
-/// names as dimnames; NULL where there are none for a column. From `options = list(kind, rows, names)`; a GPU gives n and C alone.
-pub fn matrix(x: &Robj, n: usize, options: &List, machine: &Machine, token: &Token) -> Outcome<Robj> {
+/// What is made of data.
+struct Made {
+    /// `n`, and of the columns what [`summary`] gives where it was looked at.
+    about: Vec<(&'static str, Robj)>,
+    /// The matrix, and the names of its rows and columns; none where there is none for a column.
+    matrix: Option<(&'static str, Robj, [Robj; 2])>,
+}
+
+/// `list(least, largest, missing, n, C)`: as [`summary`], and the correlations of the columns of x, which has n rows, with the names as
+/// dimnames; NULL where there are none for a column. In place of C with `keep = "data"`: `data`, the columns less their means, and
+/// `varies`, which of them vary to the precision of a double. From `options = list(kind, rows, names, keep)`; of such data, `kind =
+/// "centred"` gives `list(n, C)` with the C that there would have been.
+pub fn matrix(x: &Robj, n: usize, options: &List, call: &Call) -> Outcome<Robj> {
     let word = |name: &str| input::text(&input::field(options, name)?, name);
     let kind = match word("kind")?.as_str() {
-        "pearson" => Kind::Pearson,
-        "spearman" => Kind::Spearman,
+        "pearson" => Some(Kind::Pearson),
+        "spearman" => Some(Kind::Spearman),
+        "centred" => None,
         other => return Err(Failure::Input(format!("internal: there is no correlation `{other}`"))),
     };
     let rows = match word("rows")?.as_str() {
@@ -49,27 +62,67 @@ pub fn matrix(x: &Robj, n: usize, options: &List, machine: &Machine, token: &Tok
     };
     let parts = input::parts(x);
     let columns = input::columns(x, &parts, n)?;
-    let p = columns.len();
-    let mut c = output::matrix(token, p, Use::Pairs)?;
-    let cells = output::cells(&mut c)?;
-    let mut observer = RObserver::silent(token);
-    let look = &mut || observer.look();
-    let (mut result, is_done) = match (&machine.gpu, x.as_real_slice()) {
-        (None, _) => {
-            let found = correlation(&columns, kind, rows, &machine.pool, cells, look);
-            let found = found.map_err(|error| token.explain(error))?;
-            (summary_list(&found.summaries, found.rows), found.is_done)
-        }
-        (Some(gpu), Some(x)) => {
-            gpu.correlation(x, n, p, cells, look).map_err(|error| token.explain(error))?;
-            (vec![("n", Robj::from(n as f64))], true)
-        }
-        (Some(_), None) => return Err(Failure::Input("internal: `x` is not a matrix of doubles".into())),
+    let names: Robj = input::optional(options, "names").unwrap_or_default();
+    let made = match (word("keep")?.as_str(), kind) {
+        ("correlations", _) => correlations(&columns, kind, rows, names, call)?,
+        ("data", Some(kind)) => data(&columns, kind, rows, names, call)?,
+        (other, _) => return Err(Failure::Input(format!("internal: `{other}` cannot be kept"))),
     };
-    if let Some(names) = input::optional(options, "names") {
-        let names = List::from_values([names.clone(), names]);
-        c.set_attrib("dimnames", names).map_err(|_| Failure::Input("internal: `names` do not fit".into()))?;
+    let mut result = made.about;
+    if let Some((name, mut matrix, names)) = made.matrix {
+        if names.iter().any(|names| !names.is_null()) {
+            let fits = matrix.set_attrib("dimnames", List::from_values(names));
+            fits.map_err(|_| Failure::Input("internal: `names` do not fit".into()))?;
+        }
+        result.push((name, matrix));
     }
-    result.push(("C", if is_done { c } else { ().into() }));
     Ok(output::named(result))
+}
+
+fn correlations(columns: &[Numbers], kind: Option<Kind>, rows: Rows, names: Robj, call: &Call) -> Outcome<Made> {
+    let Call { machine, token, .. } = call;
+    let mut c = output::matrix(token, columns.len(), columns.len(), Use::Pairs)?;
+    let cells = output::cells(&mut c)?;
+    let mut observer = call.observer();
+    let watch = &mut |share| observer.preparing(share);
+    let Some(kind) = kind else {
+        let x = Centred::as_they_are(columns.to_vec());
+        of_centred(&x, &machine.pool, cells, watch).map_err(|error| token.explain(error))?;
+        return Ok(Made {
+            about: vec![("n", Robj::from(x.n() as f64))],
+            matrix: Some(("C", c, [names.clone(), names])),
+        });
+    };
+    let found = match &machine.gpu {
+        None => correlation(columns, kind, rows, &machine.pool, cells, watch),
+        Some(gpu) => centred(columns, kind, rows, &machine.pool, watch, |x, watch| {
+            gpu.correlation(x, &machine.pool, cells, watch)
+        }),
+    };
+    let found = found.map_err(|error| token.explain(error))?;
+    let matrix = found.is_done.then(|| ("C", c, [names.clone(), names]));
+    Ok(Made { about: summary_list(&found.summaries, found.rows), matrix })
+}
+
+fn data(columns: &[Numbers], kind: Kind, rows: Rows, names: Robj, call: &Call) -> Outcome<Made> {
+    let Call { machine, token, .. } = call;
+    let mut written: Option<Outcome<(Robj, Vec<bool>)>> = None;
+    let mut observer = call.observer();
+    let found = centred(columns, kind, rows, &machine.pool, &mut |_| observer.look(), |x, _| {
+        let write = || {
+            let mut data = output::matrix(token, x.n(), x.p(), Use::Correlations)?;
+            let varies = x.write(output::cells(&mut data)?, &machine.pool);
+            Ok((data, varies))
+        };
+        written = Some(write());
+        Ok(())
+    });
+    let found = found.map_err(|error| token.explain(error))?;
+    let mut made = Made { about: summary_list(&found.summaries, found.rows), matrix: None };
+    if let Some(written) = written {
+        let (data, varies) = written?;
+        made.about.push(("varies", Robj::from(varies)));
+        made.matrix = Some(("data", data, [().into(), names]));
+    }
+    Ok(made)
 }

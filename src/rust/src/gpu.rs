@@ -1,9 +1,11 @@
 //! R's calls that run on a GPU. `no_gpu.rs` has the same interface for builds without CUDA.
 
 use extendr_api::prelude::*;
+use ndarray::ArrayView2;
 use pcgpu_core::ci::discrete::Discrete;
-use pcgpu_core::ci::gauss::Gauss;
+use pcgpu_core::ci::gauss::{FisherZ, Gauss};
 use pcgpu_core::ci::knn::Knn;
+use pcgpu_core::engine::cpu::correlation::{Centred, Watch};
 use pcgpu_core::engine::cuda::card::about;
 use pcgpu_core::engine::cuda::card::device::{self, DeviceInfo};
 use pcgpu_core::engine::cuda::gauss::correlation::correlation;
@@ -102,16 +104,20 @@ impl Gpu {
         Ok(Box::new(CudaCounting::new(samples, logs, 0..samples.p(), options)?.with_pool(pool)))
     }
 
-    /// The correlations of the columns of x, n x p, into `cells`, p x p.
-    pub fn correlation(
+    /// The worker for a Gaussian test at this level with the correlations of these columns, each less its mean.
+    pub fn gauss_of_data<'a>(
         &self,
-        x: &[f64],
-        n: usize,
-        p: usize,
-        cells: &mut [f64],
-        look: &mut dyn FnMut() -> Result<()>,
-    ) -> Result<()> {
-        correlation(x, n, p, self.ordinal, self.memory_budget, cells, look)
+        test: FisherZ,
+        x: ArrayView2<'a, f64>,
+        alpha: f64,
+        pool: Pool,
+    ) -> Outcome<Box<dyn Worker + 'a>> {
+        Ok(Box::new(CudaEngine::of_data(test, x, alpha, self.options()?)?.with_pool(pool)))
+    }
+
+    /// The correlations of the columns of x into `cells`, p x p.
+    pub fn correlation(&self, x: &Centred, pool: &Pool, cells: &mut [f64], watch: &mut Watch) -> Result<()> {
+        correlation(x, self.ordinal, self.memory_budget, pool, cells, watch)
     }
 }
 

@@ -1,9 +1,11 @@
 //! A build without CUDA, as on macOS, where no NVIDIA GPU runs: see `gpu.rs`.
 
 use extendr_api::prelude::*;
+use ndarray::ArrayView2;
 use pcgpu_core::ci::discrete::Discrete;
-use pcgpu_core::ci::gauss::Gauss;
+use pcgpu_core::ci::gauss::{FisherZ, Gauss};
 use pcgpu_core::ci::knn::Knn;
+use pcgpu_core::engine::cpu::correlation::{Centred, Watch};
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::selection::{CountLogs, Counting, Samples};
@@ -50,14 +52,17 @@ impl Gpu {
         Ok(none()?)
     }
 
-    pub fn correlation(
+    pub fn gauss_of_data<'a>(
         &self,
-        _x: &[f64],
-        _n: usize,
-        _p: usize,
-        _cells: &mut [f64],
-        _look: &mut dyn FnMut() -> Result<()>,
-    ) -> Result<()> {
+        _test: FisherZ,
+        _x: ArrayView2<'a, f64>,
+        _alpha: f64,
+        _pool: Pool,
+    ) -> Outcome<Box<dyn Worker + 'a>> {
+        Ok(none()?)
+    }
+
+    pub fn correlation(&self, _x: &Centred, _pool: &Pool, _cells: &mut [f64], _watch: &mut Watch) -> Result<()> {
         none()
     }
 }

@@ -77,7 +77,7 @@ pub fn oriented(
         return run(None);
     }
     // The conservative and the majority rule ask pcalg's R function, whatever ran the skeleton.
-    match test.worker(graph.p(), Reading::GaussCItest, alpha, machine)? {
+    match test.worker(graph.p(), Reading::GaussCItest, alpha, machine, &mut call.observer())? {
         Some(mut worker) => {
             run(Some(&mut WorkerTest { worker: &mut *worker, observer: &mut RObserver::silent(token) }))
         }

@@ -26,11 +26,11 @@ fn room_for_square(p: usize, why: Use) -> Outcome<()> {
     Ok(memory::room(p.saturating_mul(p).saturating_mul(8), why)?)
 }
 
-/// An R matrix of p x p doubles to be filled in place.
-pub fn matrix(token: &Token, p: usize, why: Use) -> Outcome<Robj> {
-    room_for_square(p, why)?;
+/// An R matrix of rows x columns doubles to be filled in place.
+pub fn matrix(token: &Token, rows: usize, columns: usize, why: Use) -> Outcome<Robj> {
+    memory::room(rows.saturating_mul(columns).saturating_mul(8), why)?;
     // SAFETY: on R's thread.
-    allocate(token, || unsafe { Rf_allocMatrix(SEXPTYPE::REALSXP, p as i32, p as i32) })
+    allocate(token, || unsafe { Rf_allocMatrix(SEXPTYPE::REALSXP, rows as i32, columns as i32) })
 }
 
 /// An R matrix of rows x columns integers to be filled in place.

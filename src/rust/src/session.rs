@@ -102,6 +102,9 @@ pub struct RObserver<'a> {
     edges: f64,
     /// Tests of the level that were asked one at a time.
     tests: f64,
+    began: Instant,
+    /// Whether preparations were reported.
+    prepared: bool,
     reported: Instant,
     looked: Instant,
 }
@@ -109,7 +112,7 @@ pub struct RObserver<'a> {
 /// R functions that a search reports to; see R/verbose.R and R/progress.R.
 #[derive(Clone, Default)]
 pub struct Callbacks {
-    /// `progress(level, done, total, edges, tests)`.
+    /// `progress(level, done, total, edges, tests)`; level -1 are preparations.
     pub progress: Option<Robj>,
     /// `level(level, edges)`.
     pub level: Option<Robj>,
@@ -122,6 +125,12 @@ pub struct Callbacks {
 /// Time between two reports.
 const REPORT: Duration = Duration::from_millis(100);
 
+/// Preparations that take no longer are not reported.
+const UNTOLD: Duration = Duration::from_secs(1);
+
+/// The level that preparations are reported as.
+const PREPARATIONS: f64 = -1.0;
+
 /// Time between two looks for Ctrl-C.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -129,12 +138,23 @@ impl<'a> RObserver<'a> {
     /// Observes with these callbacks.
     pub fn new(token: &'a Token, callbacks: Callbacks) -> Self {
         let now = Instant::now();
-        RObserver { token, callbacks, edges: 0.0, tests: 0.0, reported: now, looked: now }
+        RObserver { token, callbacks, edges: 0.0, tests: 0.0, began: now, prepared: false, reported: now, looked: now }
     }
 
     /// Only looks for Ctrl-C.
     pub fn silent(token: &'a Token) -> Self {
         RObserver::new(token, Callbacks::default())
+    }
+
+    fn report(&mut self, level: f64, done: f64, total: f64) -> Result<()> {
+        self.look()?;
+        if let Some(fun) = &self.callbacks.progress {
+            if done >= total || self.reported.elapsed() >= REPORT {
+                self.reported = Instant::now();
+                return self.tell(fun, &[level, done, total, self.edges, self.tests].map(Value::Real));
+            }
+        }
+        Ok(())
     }
 
     fn tell(&self, fun: &Robj, arguments: &[Value]) -> Result<()> {
@@ -163,16 +183,17 @@ impl Observer for RObserver<'_> {
         }
     }
 
-    fn progress(&mut self, level: usize, done: f64, total: f64) -> Result<()> {
-        self.look()?;
-        if let Some(fun) = &self.callbacks.progress {
-            if done >= total || self.reported.elapsed() >= REPORT {
-                self.reported = Instant::now();
-                let numbers = [level as f64, done, total, self.edges, self.tests];
-                return self.tell(fun, &numbers.map(Value::Real));
-            }
+    fn preparing(&mut self, share: f64) -> Result<()> {
+        let ends = share >= 1.0 && self.prepared;
+        if ends || share < 1.0 && self.began.elapsed() >= UNTOLD {
+            self.prepared = !ends;
+            return self.report(PREPARATIONS, share, 1.0);
         }
-        Ok(())
+        self.look()
+    }
+
+    fn progress(&mut self, level: usize, done: f64, total: f64) -> Result<()> {
+        self.report(level as f64, done, total)
     }
 
     fn visiting(&mut self, number: usize, visits: usize) -> Result<()> {

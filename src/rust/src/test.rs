@@ -1,7 +1,13 @@
 //! The test that a search or an orientation asks, as R names it.
 
+use std::cell::OnceCell;
+
 use extendr_api::prelude::*;
-use pcgpu_core::ci::gauss::{Gauss, Reading};
+use pcgpu_core::ci::gauss::{FisherZ, Gauss, Reading};
+use pcgpu_core::engine::cpu::correlation::{of_centred, Centred};
+use pcgpu_core::matrix::by_column;
+use pcgpu_core::memory::{self, Use};
+use pcgpu_core::observer::Observer;
 use pcgpu_core::search::worker::Worker;
 
 use crate::discrete::DiscreteTest;
@@ -9,6 +15,7 @@ use crate::failure::{Failure, Outcome};
 use crate::input;
 use crate::knn::KnnTest;
 use crate::machine::Machine;
+use crate::session::RObserver;
 
 /// A test as R names it.
 pub enum Test {
@@ -18,6 +25,15 @@ pub enum Test {
         c: Robj,
         /// Number of observations.
         n: f64,
+    },
+    /// Likewise on correlations that are yet to be made.
+    GaussOfData {
+        /// The data, a column a variable, each less its mean.
+        x: Robj,
+        /// Number of observations.
+        n: f64,
+        /// The correlations, once the CPU has made them.
+        made: OnceCell<Vec<f64>>,
     },
     /// A test of discrete variables.
     Discrete(Box<DiscreteTest>),
@@ -32,7 +48,11 @@ impl Test {
     pub fn from_list(test: &List) -> Outcome<Self> {
         match input::text(&input::field(test, "kind")?, "kind")?.as_str() {
             "gauss" => {
-                Ok(Test::Gauss { c: input::field(test, "C")?, n: input::number(&input::field(test, "n")?, "n")? })
+                let n = input::number(&input::field(test, "n")?, "n")?;
+                Ok(match input::optional(test, "data") {
+                    Some(x) => Test::GaussOfData { x, n, made: OnceCell::new() },
+                    None => Test::Gauss { c: input::field(test, "C")?, n },
+                })
             }
             "discrete" => Ok(Test::Discrete(Box::new(DiscreteTest::from_list(test)?))),
             "knn" => Ok(Test::Knn(Box::new(KnnTest::from_list(test)?))),
@@ -44,13 +64,15 @@ impl Test {
         }
     }
 
-    /// The machine with this test of p variables on it; none for an R function.
+    /// The machine with this test of p variables on it; none for an R function. Correlations of data are made here on a CPU, and on
+    /// a GPU when a search needs them.
     pub fn worker<'a>(
         &'a self,
         p: usize,
         reading: Reading,
         alpha: f64,
         machine: &Machine,
+        observer: &mut RObserver,
     ) -> Outcome<Option<Box<dyn Worker + 'a>>> {
         let columns = |of: &str, columns: usize| match columns == p {
             true => Ok(()),
@@ -58,6 +80,23 @@ impl Test {
         };
         Ok(match self {
             Test::Gauss { c, n } => Some(machine.gauss(Gauss::new(input::square(c, p, "C")?, *n, reading)?, alpha)?),
+            Test::GaussOfData { x, n, made } => {
+                let cells = x.as_real_slice().unwrap_or_default();
+                columns("data", if cells.len() >= p && cells.len() % p == 0 { p } else { 0 })?;
+                let (x, pool) = (by_column(cells, p)?, &machine.pool);
+                if let Some(gpu) = &machine.gpu {
+                    return Ok(Some(gpu.gauss_of_data(FisherZ::new(*n, reading)?, x, alpha, pool.clone())?));
+                }
+                if made.get().is_none() {
+                    let mut c = memory::zeros(p * p, Use::Correlations)?;
+                    let x = Centred::of_cells(cells, x.nrows());
+                    of_centred(&x, pool, &mut c, &mut |share| observer.preparing(share))
+                        .map_err(|error| observer.token.explain(error))?;
+                    let _ = made.set(c);
+                }
+                let c = made.get().map_or(&[][..], |c| c);
+                Some(machine.gauss(Gauss::new(by_column(c, p)?, *n, reading)?, alpha)?)
+            }
             Test::Discrete(test) => {
                 columns("dm", test.p())?;
                 Some(machine.discrete(test.test(), alpha)?)

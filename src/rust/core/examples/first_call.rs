@@ -15,6 +15,7 @@ use std::time::Instant;
 use pcgpu_core::ci::discrete::{Coded, Codes, Discrete, Rule, Statistic, Variable};
 use pcgpu_core::ci::gauss::{Gauss, Reading};
 use pcgpu_core::ci::knn::{Estimator, Knn, Settings, Transform};
+use pcgpu_core::engine::cpu::correlation::Centred;
 use pcgpu_core::engine::cuda::card::device;
 use pcgpu_core::engine::cuda::gauss::correlation;
 use pcgpu_core::engine::cuda::knn::{KnnCudaEngine, KnnCudaOptions};
@@ -22,6 +23,7 @@ use pcgpu_core::engine::cuda::selection::{CudaCounting, SelectionOptions};
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions};
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::Unobserved;
+use pcgpu_core::pool::{default_threads, Pool};
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::search::{skeleton, Method, Options};
 use pcgpu_core::selection::{select, CountLogs, Criterion, Samples};
@@ -124,7 +126,8 @@ fn call(test: &str, columns: &[Vec<f64>]) -> Result<Box<dyn Fn() -> Result<(), F
         }
         "correlation" => Box::new(move || {
             let mut c = vec![0.0; p * p];
-            Ok(correlation::correlation(&x, n, p, 0, None, &mut c, &mut || Ok(()))?)
+            let (x, pool) = (Centred::of_cells(&x, n), Pool::at_most(default_threads()));
+            Ok(correlation::correlation(&x, 0, None, &pool, &mut c, &mut |_| Ok(()))?)
         }),
         other => return Err(format!("there is no test `{other}` here").into()),
     })

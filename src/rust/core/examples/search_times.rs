@@ -91,7 +91,7 @@ fn expression_like(name: &str, p: usize, n: usize, load: f64, seed: u64) -> Resu
     let numbers: Vec<Numbers> = columns.iter().map(|column| Numbers::Doubles(column)).collect();
     let mut c = vec![0.0; p * p];
     let pool = Pool::at_most(default_threads());
-    correlation::correlation(&numbers, Kind::Pearson, Rows::All, &pool, &mut c, &mut || Ok(()))?;
+    correlation::correlation(&numbers, Kind::Pearson, Rows::All, &pool, &mut c, &mut |_| Ok(()))?;
     Ok(Problem { name: name.replace(',', " "), c, p, n: n as f64 })
 }
 

@@ -9,6 +9,11 @@ pub trait Observer {
         Ok(())
     }
 
+    /// This share of what a search needs before its first level is done.
+    fn preparing(&mut self, _share: f64) -> Result<()> {
+        self.look()
+    }
+
     /// `done` of `total` tests of the level (estimates: tests that need not be run count as done). At the end of a level all
     /// are done.
     fn progress(&mut self, _level: usize, _done: f64, _total: f64) -> Result<()> {

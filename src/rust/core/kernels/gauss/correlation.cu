@@ -77,7 +77,11 @@ extern "C" __global__ void __launch_bounds__(CORRELATION_THREADS) cor_product(co
     tile_at(a.first_tile + blockIdx.x, &row, &column);
     row *= TILE;
     column *= TILE;
-    u32 across = threadIdx.x % SIDE, down = threadIdx.x / SIDE;
+    // A lane's neighbours to one side read the same `left`, those to the other the same `right`: for each of both a warp then takes one
+    // pass over shared memory, where 16 doubles side by side would take two and hold up the multiplications.
+    static_assert(SIDE == 16);
+    u32 t = threadIdx.x;
+    u32 across = (t & 1) | (t >> 1 & 6) | (t >> 3 & 8), down = (t >> 1 & 1) | (t >> 3 & 6) | (t >> 4 & 8);
     double sum[EACH][EACH] = {}, portion[EACH][EACH] = {};
     for (u64 at = 0; at < a.n; at += DEPTH) {
         u32 k = threadIdx.x % DEPTH;

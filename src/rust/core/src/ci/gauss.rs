@@ -5,6 +5,7 @@
 //! Identical columns exist in real data, there (r_xy - r_xs r_ys)/sqrt((1 - r_ys²)(1 - r_xs²)) is 0/0 or rounding
 //! noise, and agreeing with pcalg means the same operations in the same order without fused multiply-add.
 
+use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ndarray::{Array2, ArrayView2};
@@ -34,14 +35,30 @@ pub(crate) const TOO_FEW: Undefined =
 
 pub(crate) const MISSING: Undefined = Undefined("NA in the correlation matrix of x, y and S cannot be inverted");
 
+/// The test by itself: the p-value of a correlation, wherever that comes from.
+#[derive(Clone, Copy, Debug)]
+pub struct FisherZ {
+    n: f64,
+    reading: Reading,
+}
+
 /// The Gaussian test on a correlation matrix.
 #[derive(Clone, Copy, Debug)]
 pub struct Gauss<'a> {
     /// By column: loops go along columns, and a view of them would fix the lifetime of all that holds a test.
     c: &'a [f64],
     p: usize,
-    n: f64,
-    reading: Reading,
+    /// The test by itself.
+    pub test: FisherZ,
+}
+
+impl Deref for Gauss<'_> {
+    type Target = FisherZ;
+
+    #[inline(always)]
+    fn deref(&self) -> &FisherZ {
+        &self.test
+    }
 }
 
 /// What a squared partial correlation says about p >= alpha at one level.
@@ -139,17 +156,9 @@ pub fn is_correlation(c: ArrayView2<f64>, each: impl FnOnce(usize, &(dyn Fn(usiz
     good.into_inner()
 }
 
-impl<'a> Gauss<'a> {
-    /// `c`: correlation matrix, p x p, kept by column; `n`: sample size.
-    pub fn new(c: ArrayView2<'a, f64>, n: f64, reading: Reading) -> Result<Self> {
-        let p = c.ncols();
-        let Some(c) = matrix::cells(c).filter(|_| c.is_square()) else {
-            return Err(Error::Argument {
-                argument: "suffStat$C",
-                value: format!("{} x {p} numbers", c.nrows()),
-                mend: format!("a {p} x {p} correlation matrix is needed"),
-            });
-        };
+impl FisherZ {
+    /// `n`: sample size; [`Error::Argument`] where that is not at least 1.
+    pub fn new(n: f64, reading: Reading) -> Result<Self> {
         if !(n >= 1.0) {
             return Err(Error::Argument {
                 argument: "suffStat$n",
@@ -159,17 +168,7 @@ impl<'a> Gauss<'a> {
         }
         // The C++ of "stable.fast" takes n as an unsigned integer.
         let n = if reading == Reading::StableFast { n.trunc() } else { n };
-        Ok(Gauss { c, p, n, reading })
-    }
-
-    /// Number of variables.
-    pub fn p(&self) -> usize {
-        self.p
-    }
-
-    /// The correlation matrix, p x p, column by column.
-    pub fn matrix(&self) -> &'a [f64] {
-        self.c
+        Ok(FisherZ { n, reading })
     }
 
     /// The sample size, as it is read.
@@ -180,18 +179,6 @@ impl<'a> Gauss<'a> {
     /// Whose reading of degenerate cases is followed.
     pub fn reading(&self) -> Reading {
         self.reading
-    }
-
-    /// `C[x, y]`.
-    #[inline(always)]
-    pub fn correlation(&self, x: usize, y: usize) -> f64 {
-        self.c[y * self.p + x]
-    }
-
-    /// Column y of C, which is also its row.
-    #[inline(always)]
-    pub fn column(&self, y: usize) -> &'a [f64] {
-        &self.c[y * self.p..(y + 1) * self.p]
     }
 
     /// p-value of a (partial) correlation `r` given `size` variables.
@@ -254,26 +241,10 @@ impl<'a> Gauss<'a> {
         Cutoff { independent_below: below * below, dependent_above: above * above }
     }
 
-    /// p-value of "x and y independent given s", by pcalg's formulae. NaN only under [`Reading::StableFast`].
-    pub fn p_value(&self, x: usize, y: usize, s: &[u32]) -> std::result::Result<f64, Undefined> {
-        let r = match s {
-            [] => None,
-            [k] => {
-                let k = *k as usize;
-                let (xy, xk, yk) = (self.correlation(x, y), self.correlation(x, k), self.correlation(y, k));
-                let missing = self.reading == Reading::StableFast && (xy.is_nan() || xk.is_nan() || yk.is_nan());
-                (!missing).then(|| (xy - xk * yk) / ((1.0 - yk * yk) * (1.0 - xk * xk)).sqrt())
-            }
-            _ => self.partial_correlation(x, y, s),
-        };
-        self.p_given(x, y, s.len(), r)
-    }
-
-    /// p-value of "x and y independent given S", a set of `size` variables, from their correlation given S, which is not asked for
-    /// where S is empty; none: a correlation among them is missing.
-    pub fn p_given(&self, x: usize, y: usize, size: usize, r: Option<f64>) -> std::result::Result<f64, Undefined> {
+    /// p-value of two variables given `size` others, from their correlation given these; none: one among them is missing.
+    pub fn p_given(&self, size: usize, r: Option<f64>) -> std::result::Result<f64, Undefined> {
         if size == 0 {
-            return self.p_of_marginal(self.correlation(x, y));
+            return self.p_of_marginal(r.unwrap_or(f64::NAN));
         }
         let fast = self.reading == Reading::StableFast;
         match r {
@@ -282,6 +253,58 @@ impl<'a> Gauss<'a> {
             Some(_) if fast && self.n - (size as f64) - 3.0 < 0.0 => Err(TOO_FEW),
             Some(r) => Ok(self.p_of_correlation(r, size)),
         }
+    }
+}
+
+impl<'a> Gauss<'a> {
+    /// `c`: correlation matrix, p x p, kept by column; `n`: sample size.
+    pub fn new(c: ArrayView2<'a, f64>, n: f64, reading: Reading) -> Result<Self> {
+        let p = c.ncols();
+        let Some(c) = matrix::cells(c).filter(|_| c.is_square()) else {
+            return Err(Error::Argument {
+                argument: "suffStat$C",
+                value: format!("{} x {p} numbers", c.nrows()),
+                mend: format!("a {p} x {p} correlation matrix is needed"),
+            });
+        };
+        Ok(Gauss { c, p, test: FisherZ::new(n, reading)? })
+    }
+
+    /// Number of variables.
+    pub fn p(&self) -> usize {
+        self.p
+    }
+
+    /// The correlation matrix, p x p, column by column.
+    pub fn matrix(&self) -> &'a [f64] {
+        self.c
+    }
+
+    /// `C[x, y]`.
+    #[inline(always)]
+    pub fn correlation(&self, x: usize, y: usize) -> f64 {
+        self.c[y * self.p + x]
+    }
+
+    /// Column y of C, which is also its row.
+    #[inline(always)]
+    pub fn column(&self, y: usize) -> &'a [f64] {
+        &self.c[y * self.p..(y + 1) * self.p]
+    }
+
+    /// p-value of "x and y independent given s", by pcalg's formulae. NaN only under [`Reading::StableFast`].
+    pub fn p_value(&self, x: usize, y: usize, s: &[u32]) -> std::result::Result<f64, Undefined> {
+        let r = match s {
+            [] => Some(self.correlation(x, y)),
+            [k] => {
+                let k = *k as usize;
+                let (xy, xk, yk) = (self.correlation(x, y), self.correlation(x, k), self.correlation(y, k));
+                let missing = self.reading == Reading::StableFast && (xy.is_nan() || xk.is_nan() || yk.is_nan());
+                (!missing).then(|| (xy - xk * yk) / ((1.0 - yk * yk) * (1.0 - xk * xk)).sqrt())
+            }
+            _ => self.partial_correlation(x, y, s),
+        };
+        self.p_given(s.len(), r)
     }
 
     /// -P_xy / sqrt(P_xx P_yy) with P the pseudo-inverse of C[(x, y, S), (x, y, S)]; `None` when that holds a NaN.
@@ -326,8 +349,7 @@ mod tests {
     #[test]
     fn p_values_agree_with_pnorm_of_r_down_to_1e_300() {
         // With n = 7 and S empty z is 2 atanh(r), so that r = tanh(z / 2) gives the z of the table.
-        let c = [1.0];
-        let gauss = Gauss::new(by_column(&c, 1).unwrap(), 7.0, Reading::GaussCItest).unwrap();
+        let gauss = FisherZ::new(7.0, Reading::GaussCItest).unwrap();
         let mut smallest = 1.0;
         for line in include_str!("pnorm.csv").lines().skip(1) {
             let (z, p) =
@@ -370,15 +392,13 @@ mod tests {
 
     #[test]
     fn cutoff_brackets_alpha() {
-        let c = [1.0, 0.3, 0.3, 1.0];
-        let c = by_column(&c, 2).unwrap();
-        let gauss = Gauss::new(c, 100.0, Reading::GaussCItest).unwrap();
+        let gauss = FisherZ::new(100.0, Reading::GaussCItest).unwrap();
         for alpha in [1e-8, 0.01, 0.05, 0.5, 0.999] {
             let cutoff = gauss.cutoff(alpha, 3);
             assert!(gauss.p_of_correlation(cutoff.independent_below.sqrt(), 3) >= alpha);
             assert!(gauss.p_of_correlation(cutoff.dependent_above.sqrt(), 3) < alpha);
         }
-        let tiny = Gauss::new(c, 4.0, Reading::GaussCItest).unwrap();
+        let tiny = FisherZ::new(4.0, Reading::GaussCItest).unwrap();
         assert_eq!(tiny.cutoff(0.01, 2).independent_below, f64::INFINITY);
     }
 

@@ -29,7 +29,7 @@ const STRATEGIES: [SearchStrategy; 4] = [
     SearchStrategy::Edge { beta: 3, gamma: 7 },
 ];
 
-fn reading(method: Method) -> Reading {
+pub(crate) fn reading(method: Method) -> Reading {
     match method {
         Method::StableFast => Reading::StableFast,
         _ => Reading::GaussCItest,
@@ -40,7 +40,7 @@ fn with(strategy: SearchStrategy) -> CudaOptions {
     CudaOptions { strategy, ..CudaOptions::default() }
 }
 
-fn on_cuda(gauss: Gauss, options: &Options, cuda: CudaOptions) -> Result<(Skeleton, Vec<f64>)> {
+pub(crate) fn on_cuda(gauss: Gauss, options: &Options, cuda: CudaOptions) -> Result<(Skeleton, Vec<f64>)> {
     let mut p_max = vec![0.25; options.p * options.p];
     let mut engine = CudaEngine::new(gauss, options.alpha, cuda)?;
     let skeleton = skeleton(&mut engine, options, &mut p_max, &mut Unobserved)?;
@@ -48,7 +48,7 @@ fn on_cuda(gauss: Gauss, options: &Options, cuda: CudaOptions) -> Result<(Skelet
 }
 
 /// Asks the card shard by shard.
-fn by_shards(gauss: Gauss, options: &Options) -> Result<(Skeleton, Vec<f64>)> {
+pub(crate) fn by_shards(gauss: Gauss, options: &Options) -> Result<(Skeleton, Vec<f64>)> {
     let mut p_max = vec![0.25; options.p * options.p];
     let mut worker = Shardwise(CudaEngine::new(gauss, options.alpha, CudaOptions::default())?);
     let skeleton = skeleton(&mut worker, options, &mut p_max, &mut Unobserved)?;

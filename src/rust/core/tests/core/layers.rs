@@ -15,7 +15,7 @@ const LAYERS: [(&str, &[&str]); 11] = [
     ("search", &["memory", "observer", "pool", "graph", "ci"]),
     ("selection", &["memory", "observer", "ci"]),
     ("orient", &["memory", "graph", "ci"]),
-    ("engine", &["memory", "observer", "pool", "graph", "ci", "search", "selection", "error"]),
+    ("engine", &["memory", "observer", "matrix", "pool", "graph", "ci", "search", "selection", "error"]),
 ];
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {

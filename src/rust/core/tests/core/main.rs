@@ -14,6 +14,8 @@ mod discrete_properties;
 mod driver;
 #[cfg(all(feature = "cuda", not(target_os = "macos")))]
 mod gauss_cuda;
+#[cfg(all(feature = "cuda", not(target_os = "macos")))]
+mod gauss_data_cuda;
 mod gauss_golden;
 mod gauss_properties;
 #[cfg(all(feature = "cuda", not(target_os = "macos")))]

@@ -12,9 +12,10 @@ use crate::support::problems::{correlation_matrix, samples, Random};
 use crate::support::selection::simulated;
 use crate::support::ways::ways;
 use pcgpu_core::ci::discrete::{Discrete, Rule, Statistic};
-use pcgpu_core::ci::gauss::{Gauss, Reading};
+use pcgpu_core::ci::gauss::{FisherZ, Gauss, Reading};
 use pcgpu_core::ci::knn::{Estimator, Transform};
 use pcgpu_core::ci::Batch;
+use pcgpu_core::engine::cpu::correlation::Centred;
 use pcgpu_core::engine::cuda::card::device;
 use pcgpu_core::engine::cuda::gauss::correlation::correlation;
 use pcgpu_core::engine::cuda::knn::{KnnCudaEngine, KnnCudaOptions, KnnStrategy};
@@ -23,6 +24,7 @@ use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, SearchStrategy};
 use pcgpu_core::graph::Adjacency;
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::Unobserved;
+use pcgpu_core::pool::Pool;
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::search::{skeleton, Method, Options, PairValues};
 use pcgpu_core::selection::{select, CountLogs, Criterion};
@@ -239,8 +241,16 @@ fn correlations() {
     let x: Vec<f64> = (0..n * p).map(|_| random.normal()).collect();
     measure("correlations", |budget| {
         let mut c = vec![0.0; p * p];
-        correlation(&x, n, p, 0, budget, &mut c, &mut || Ok(()))?;
+        correlation(&Centred::of_cells(&x, n), 0, budget, &Pool::new(2), &mut c, &mut |_| Ok(()))?;
         // Data, matrix, and a number a column, each rounded up to what a piece of memory takes.
         Ok((8 * (n * p + p * p + p) as u64, format!("{c:?}")))
     });
+    for method in [Method::Stable, Method::StableFast, Method::Original] {
+        measure(&format!("search of data {method:?}"), |budget| {
+            let cuda = CudaOptions { memory_budget: budget, ..CudaOptions::default() };
+            let test = FisherZ::new(n as f64, Reading::GaussCItest)?;
+            let options = Options { method, m_max: 1.0, ..Options::new(p, 0.01) };
+            searched(&mut CudaEngine::of_data(test, by_column(&x, p)?, 0.01, cuda)?, &options)
+        });
+    }
 }

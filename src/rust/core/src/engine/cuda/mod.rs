@@ -21,12 +21,13 @@ mod search;
 pub mod selection;
 
 use crate::ci::discrete::Discrete;
-use crate::ci::gauss::Gauss;
+use crate::ci::gauss::{FisherZ, Gauss};
 use crate::ci::Batch;
 use crate::engine::batched::{self, Asker, Reply};
 use crate::engine::cpu::{CpuEngine, GaussKernel};
 use crate::engine::cuda::arguments::SearchArgs;
 use crate::engine::LevelOne;
+use crate::matrix;
 use crate::observer::Observer;
 use crate::pool::{default_threads, Pool};
 use crate::search::book::Book;
@@ -42,6 +43,8 @@ use card::kernels::WARP;
 use card::plan::MemoryPlan;
 use discrete::counting::{data_bytes, Coding};
 use discrete::Counted;
+use gauss::source::{Gaussian, Source};
+use ndarray::ArrayView2;
 use pointer::DevicePtr;
 
 /// How the tests of a level are handed out on the GPU. All strategies give the same answer.
@@ -126,7 +129,7 @@ struct BlockSize {
 /// The test that an engine runs.
 #[derive(Clone, Copy, Debug)]
 enum CudaTest<'a> {
-    Gauss(Gauss<'a>),
+    Gauss(Gaussian<'a>),
     Discrete(Discrete<'a>),
 }
 
@@ -140,7 +143,9 @@ pub struct CudaEngine<'a> {
     held: Held,
     /// Where the correlations are on the card, once they are.
     correlations: Option<DevicePtr<f64>>,
-    /// Likewise the level codes.
+    /// Correlations that were made on the card and brought to the host; empty before.
+    brought: Vec<f64>,
+    /// Where the level codes are on the card.
     coding: Option<Coding>,
     /// How the tests of the level are counted (discrete variables).
     counted: Counted,
@@ -153,7 +158,25 @@ impl<'a> CudaEngine<'a> {
     /// [`Error::Device`] where no card can be used, [`Error::Argument`] where there is no card `ordinal` or the strategy's
     /// numbers do not make a block of 1 to 256 threads.
     pub fn new(gauss: Gauss<'a>, alpha: f64, options: CudaOptions) -> Result<Self> {
-        Self::open(CudaTest::Gauss(gauss), alpha, options)
+        let source = Source::Matrix(gauss.matrix());
+        Self::open(CudaTest::Gauss(Gaussian { test: gauss.test, p: gauss.p(), source }), alpha, options)
+    }
+
+    /// The test with the correlations of `x`, n x p, kept by column, each less its mean, which the card makes when it first needs
+    /// them: those of [`correlation`](gauss::correlation::correlation()) to the last bit.
+    ///
+    /// # Errors
+    /// Those of [`CudaEngine::new`].
+    pub fn of_data(test: FisherZ, x: ArrayView2<'a, f64>, alpha: f64, options: CudaOptions) -> Result<Self> {
+        let (n, p) = x.dim();
+        let Some(cells) = matrix::cells(x).filter(|cells| !cells.is_empty()) else {
+            return Err(Error::Argument {
+                argument: "suffStat",
+                value: format!("with data of {n} x {p} numbers"),
+                mend: "give at least one row and one column, by column".into(),
+            });
+        };
+        Self::open(CudaTest::Gauss(Gaussian { test, p, source: Source::Data(cells, n) }), alpha, options)
     }
 
     /// Likewise a test of discrete variables.
@@ -174,7 +197,8 @@ impl<'a> CudaEngine<'a> {
     fn open(test: CudaTest<'a>, alpha: f64, options: CudaOptions) -> Result<Self> {
         options.check()?;
         let held = Held::open(options.ordinal, Pool::at_most(default_threads()), options.memory_budget)?;
-        Ok(CudaEngine { test, alpha, options, held, correlations: None, coding: None, counted: Counted::default() })
+        let (correlations, coding, counted) = Default::default();
+        Ok(CudaEngine { test, alpha, options, held, correlations, brought: Vec::new(), coding, counted })
     }
 
     /// Lets these threads of the CPU help.
@@ -191,21 +215,9 @@ impl<'a> CudaEngine<'a> {
     /// Bytes of the data on the card.
     fn data_bytes(&self) -> u64 {
         match &self.test {
-            CudaTest::Gauss(gauss) => 8 * gauss.matrix().len() as u64,
+            CudaTest::Gauss(gauss) => gauss.bytes(),
             CudaTest::Discrete(test) => data_bytes(test),
         }
-    }
-
-    /// Copies the correlations to the card, once.
-    fn upload_correlations(&mut self, gauss: &Gauss) -> Result<DevicePtr<f64>> {
-        if let Some(at) = self.correlations {
-            return Ok(at);
-        }
-        let matrix = gauss.matrix();
-        let at = self.held.device(Buffer::Data)?.cast();
-        self.held.send(at, matrix)?;
-        self.correlations = Some(at);
-        Ok(at)
     }
 
     /// Places the working memory of warps, `doubles` each: in shared memory where that of a block of `threads`, or of one warp,
@@ -272,9 +284,13 @@ impl Worker for CudaEngine<'_> {
 
     fn marginal(&mut self, level: &Marginals, columns: Vec<Column>, observer: &mut dyn Observer) -> Result<()> {
         match self.test {
-            // The host has the correlations.
-            CudaTest::Gauss(gauss) => CpuEngine::new(GaussKernel::new(gauss, self.alpha), self.held.pool.clone())
-                .marginal(level, columns, observer),
+            CudaTest::Gauss(gauss) => {
+                let (alpha, pool) = (self.alpha, self.held.pool.clone());
+                // Once to have them brought.
+                self.watched(|engine| engine.on_host(&gauss, &mut |share| observer.preparing(share)).map(drop))?;
+                let gauss = self.on_host(&gauss, &mut |_| Ok(()))?;
+                CpuEngine::new(GaussKernel::new(gauss, alpha), pool).marginal(level, columns, observer)
+            }
             CudaTest::Discrete(_) => batched::marginal(self, level, columns, observer),
         }
     }

@@ -197,6 +197,27 @@ impl Held {
         Ok(())
     }
 
+    /// Copies numbers from the card into memory that may be fresh; see [`Held::bring`]. `look` may end it.
+    pub(in crate::engine::cuda) fn bring_into(
+        &mut self,
+        from: DevicePtr<f64>,
+        to: &mut [f64],
+        look: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<()> {
+        prefer_large_pages(to);
+        let pool = self.pool.clone();
+        let count = to.len();
+        let end = |end| end;
+        self.bring(from, count, end, |at, piece| {
+            let part = piece.len().div_ceil(threads_for(&pool, piece.len()));
+            let to = &mut to[at..at + piece.len()];
+            pool.each_of(to.chunks_mut(part).zip(piece.chunks(part)).collect(), |_, (to, from)| {
+                to.copy_from_slice(from)
+            });
+            look()
+        })
+    }
+
     /// Copies `count` elements from the card into a new vector; see [`Held::bring`].
     pub(in crate::engine::cuda) fn bring_all<T: Plain>(&mut self, from: DevicePtr<T>, count: usize) -> Result<Vec<T>> {
         let mut all: Vec<T> = memory::space(count, memory::Use::Level)?;

@@ -4,7 +4,8 @@
 //! logarithm.
 
 use super::rules;
-use crate::ci::gauss::{Gauss, Undefined};
+use super::source::Gaussian;
+use crate::ci::gauss::Undefined;
 use crate::ci::Batch;
 use crate::engine::batched::Reply;
 use crate::engine::cuda::arguments::{exact_doubles, SearchArgs};
@@ -26,18 +27,19 @@ const QUESTION_THREADS: u32 = 128;
 /// The replies, in the order of the batch; `watch` is told the share that is done.
 pub(in crate::engine::cuda) fn replies(
     engine: &mut CudaEngine,
-    gauss: &Gauss,
+    gauss: &Gaussian,
     batch: &Batch,
     watch: &mut dyn FnMut(f64) -> Result<()>,
 ) -> Result<Vec<Reply>> {
     let widest = batch.iter().map(|(_, _, s)| s.len()).max().unwrap_or(0) as u64;
     let warps = (batch.len() as u32).min(engine.held.card.processors * 32);
+    engine.make_correlations(gauss, &mut |_| watch(0.0))?;
     engine.held.plan = MemoryPlan::default();
-    engine.held.plan.set(Buffer::Data, 8 * gauss.matrix().len() as u64);
+    engine.held.plan.set(Buffer::Data, gauss.bytes());
     engine.held.plan.set(Buffer::Batch, launched_bytes(batch, usize::MAX));
     engine.held.plan.set(Buffer::Scratch, engine.scratch_of_warps(exact_doubles(widest), warps));
     engine.held.commit()?;
-    let c = engine.upload_correlations(gauss)?;
+    let c = engine.place_correlations(gauss)?;
     let mut values = memory::space(batch.len(), memory::Use::Level)?;
     each_launch(batch, usize::MAX, watch, |questions, _| run(engine, gauss, c, questions, &mut values))?;
     // A hundred nanoseconds each.
@@ -46,8 +48,8 @@ pub(in crate::engine::cuda) fn replies(
     let parts: Vec<&mut [Reply]> = replies.chunks_mut(PART).collect();
     engine.held.pool.each_of(parts, |part, replies| {
         for (at, reply) in (part * PART..).zip(replies) {
-            let (x, y, s) = batch.get(at);
-            *reply = match gauss.p_given(x, y, s.len(), Some(values[at]).filter(|r| !r.is_nan())) {
+            let (_, _, s) = batch.get(at);
+            *reply = match gauss.test.p_given(s.len(), Some(values[at]).filter(|r| !r.is_nan())) {
                 Ok(p) => Reply::P(p),
                 Err(Undefined(reason)) => Reply::Undefined(reason),
             };
@@ -58,14 +60,14 @@ pub(in crate::engine::cuda) fn replies(
 
 fn run(
     engine: &mut CudaEngine,
-    gauss: &Gauss,
+    gauss: &Gaussian,
     c: DevicePtr<f64>,
     questions: &Questions,
     values: &mut Vec<f64>,
 ) -> Result<()> {
     let count = questions.count();
-    let mut args = SearchArgs { p: gauss.p() as u64, c, ..SearchArgs::default() };
-    rules::fill(&mut args, gauss, engine.alpha, true, 0);
+    let mut args = SearchArgs { p: gauss.p as u64, c, ..SearchArgs::default() };
+    rules::fill(&mut args, &gauss.test, engine.alpha, true, 0);
     engine.send_questions(&mut args, questions)?;
     let warps = (count as u32).min(engine.held.card.processors * 32);
     let block = engine.working_memory(&mut args, exact_doubles(questions.widest as u64), QUESTION_THREADS)?;

@@ -1,5 +1,6 @@
 //! The correlation matrix of a data matrix, on the GPU.
 
+use crate::engine::cpu::correlation::{Centred, Watch};
 use crate::engine::cuda::arguments::{CorrelationArgs, CORRELATION_THREADS, PRODUCT_BYTES, TILE};
 use std::thread::sleep;
 use std::time::Duration;
@@ -7,50 +8,50 @@ use std::time::Duration;
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::held::{Held, Holds};
 use crate::engine::cuda::card::kernels::{Kernel, WARP};
+use crate::engine::cuda::card::plan::MemoryPlan;
+use crate::engine::cuda::pointer::DevicePtr;
 use crate::pool::Pool;
 use crate::{Error, Result};
 
 /// Multiplications in a launch: some hundredths of a second, so that a user can interrupt.
 const SLICE_PRODUCTS: u64 = 200_000_000_000;
 
-/// Writes Pearson's correlations of the p columns of `x` (n x p, column by column, finite) to `c` (p x p): those of R's
-/// `cor(x)` to 1e-12, with ones on the diagonal and all between -1 and 1. A constant column has NaN with the others. Two equal
-/// columns have exactly 1. `ordinal` is the card's number, from 0; `budget` the most bytes of device memory to use, none: what is
-/// free. `look` is called about every 0.2 ms while the card multiplies; its error ends the call.
+/// Writes the correlations of columns that are centred to `c` (p x p): those of R's `cor(x)` to 1e-12, with ones on the diagonal
+/// and all between -1 and 1. A constant column has NaN with the others. Two equal columns have exactly 1. `ordinal` is the card's
+/// number, from 0; `budget` the most bytes of device memory to use, none: what is free. `watch` is called about every 0.2 ms while
+/// the card multiplies.
 ///
 /// # Errors
 /// [`Error::Argument`] where the sizes do not fit or there is no card `ordinal`, [`Error::Device`] where the card cannot be used,
-/// has too little memory or fails, and what `look` returns.
+/// has too little memory or fails, and what `watch` returns.
 pub fn correlation(
-    x: &[f64],
-    n: usize,
-    p: usize,
+    x: &Centred,
     ordinal: usize,
     budget: Option<u64>,
+    pool: &Pool,
     c: &mut [f64],
-    look: &mut dyn FnMut() -> Result<()>,
+    watch: &mut Watch,
 ) -> Result<()> {
-    let fits = |len: usize, rows: usize| rows.checked_mul(p) == Some(len);
-    if n == 0 || p == 0 || !fits(x.len(), n) || !fits(c.len(), p) {
+    let (n, p) = (x.n(), x.p());
+    if n == 0 || p == 0 || p.checked_mul(p) != Some(c.len()) {
         return Err(Error::Argument {
             argument: "x",
-            value: format!("of {} numbers", x.len()),
-            mend: format!("give {n} x {p}, at least one of each, and {p} x {p} for the result"),
+            value: format!("of {n} x {p} numbers"),
+            mend: "give at least one row and one column, and as much room for the result as it needs".into(),
         });
     }
-    Held::open(ordinal, Pool::none(), budget)?.watched(|held| on_card(held, x, n, p, c, look))
+    Held::open(ordinal, pool.clone(), budget)?.watched(|held| {
+        let from = make(held, x, watch)?;
+        held.bring_into(from, c, &mut || watch(1.0))
+    })
 }
 
-fn on_card(
-    held: &mut Held,
-    x: &[f64],
-    n: usize,
-    p: usize,
-    c: &mut [f64],
-    look: &mut dyn FnMut() -> Result<()>,
-) -> Result<()> {
-    held.plan.set(Buffer::Scratch, 8 * x.len() as u64);
-    held.plan.set(Buffer::Data, 8 * c.len() as u64);
+/// Makes them in [`Buffer::Data`], where they stay. The plan is then that of this, and the next need not have room for the data.
+pub(super) fn make(held: &mut Held, x: &Centred, watch: &mut Watch) -> Result<DevicePtr<f64>> {
+    let (n, p) = (x.n(), x.p());
+    held.plan = MemoryPlan::default();
+    held.plan.set(Buffer::Scratch, 8 * (n * p) as u64);
+    held.plan.set(Buffer::Data, 8 * (p * p) as u64);
     held.plan.set(Buffer::Batch, 8 * p as u64);
     held.commit()?;
     let mut args = CorrelationArgs {
@@ -62,7 +63,11 @@ fn on_card(
         first_tile: 0,
     };
     // On the stream: any other copy might still be under way when the first kernel starts.
-    held.upload(args.x, x)?;
+    held.send_with(args.x.cast(), 8 * n * p, |offset, piece| {
+        // SAFETY: any bits are doubles. Pieces begin at multiples of 8 bytes, in pinned memory that does, too.
+        let (_, cells, _) = unsafe { piece.align_to_mut() };
+        x.fill(offset / 8, cells);
+    })?;
     let card = held.card.clone();
     let launch = |kernel: Kernel<CorrelationArgs>, blocks: u32, shared: u64, args: &CorrelationArgs| {
         // SAFETY: the addresses are those of n x p, p x p and p doubles, planned above; the last launch is waited for. All
@@ -75,19 +80,20 @@ fn on_card(
     let tiles = tiles * (tiles + 1) / 2;
     let slice = (SLICE_PRODUCTS / (n as u64 * u64::from(TILE * TILE))).clamp(1, 1 << 30);
     while args.first_tile < tiles {
-        let count = slice.min(tiles - args.first_tile);
+        let done = args.first_tile;
+        let count = slice.min(tiles - done);
         launch(Kernel::cor_product, count as u32, PRODUCT_BYTES, &args)?;
         args.first_tile += count;
         while !card.is_idle("the correlations")? {
-            look()?;
+            watch(done as f64 / tiles as f64)?;
             sleep(Duration::from_micros(200));
         }
-        look()?;
+        watch(args.first_tile as f64 / tiles as f64)?;
     }
     launch(Kernel::cor_squares, grid(p), 0, &args)?;
     launch(Kernel::cor_finish, grid(p * p), 0, &args)?;
     held.synchronize("the correlations")?;
-    held.fetch(args.c, c, "copying the correlations")
+    Ok(args.c)
 }
 
 #[cfg(test)]
@@ -96,9 +102,10 @@ mod tests {
 
     #[test]
     fn sizes_that_do_not_fit_are_refused_before_a_card_is_looked_for() {
-        for (data, n, p, cells) in [(6, 3, 2, 3), (5, 3, 2, 4), (0, 0, 2, 4), (0, 3, 0, 0), (6, usize::MAX, 2, 4)] {
+        for (data, n, cells) in [(6, 3, 3), (6, 3, 9), (5, 6, 1), (0, 0, 4), (0, 3, 0)] {
             let (x, mut c) = (vec![1.0; data], vec![0.0; cells]);
-            let refused = correlation(&x, n, p, 0, None, &mut c, &mut || Ok(()));
+            let x = Centred::of_cells(&x, n);
+            let refused = correlation(&x, 0, None, &Pool::none(), &mut c, &mut |_| Ok(()));
             assert!(matches!(refused, Err(Error::Argument { argument: "x", .. })), "{refused:?}");
         }
     }

@@ -5,22 +5,29 @@ pub mod correlation;
 mod rules;
 pub(super) mod sets;
 mod singles;
+pub(super) mod source;
 
-use crate::ci::gauss::{Gauss, Reading, Undefined, MISSING, TOO_FEW};
+use crate::ci::gauss::{FisherZ, Reading, Undefined, MISSING, TOO_FEW};
 use crate::engine::cuda::arguments::Report;
 use crate::engine::cuda::card::kernels::Kernel;
 use crate::engine::cuda::search::CudaSearch;
 use crate::engine::cuda::SearchStrategy;
 use crate::observer::Observer;
 use crate::{Error, Result};
+use source::Gaussian;
 
 impl CudaSearch<'_, '_> {
     /// Level 0, up to the lower triangle of the graph.
-    pub(in crate::engine::cuda) fn gauss_marginal(&mut self, gauss: &Gauss) -> Result<()> {
-        self.refuse_few(gauss)?;
+    pub(in crate::engine::cuda) fn gauss_marginal(
+        &mut self,
+        gauss: &Gaussian,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        self.refuse_few(gauss, observer)?;
+        self.engine.make_correlations(gauss, &mut |share| observer.preparing(share))?;
         self.allocate()?;
-        self.set_rules(gauss, 0);
-        self.args.c = self.engine.upload_correlations(gauss)?;
+        self.set_rules(&gauss.test, 0);
+        self.args.c = self.engine.place_correlations(gauss)?;
         self.reset_report(0)?;
         // SAFETY: `allocate` has set what this uses, but for the correlations, which are set above.
         unsafe { self.launch(Kernel::marginal, self.blocks_for(self.args.p * self.args.words)) }
@@ -29,7 +36,7 @@ impl CudaSearch<'_, '_> {
     /// A level, after the lists of neighbours were made; `widest` is the largest degree.
     pub(in crate::engine::cuda) fn gauss_level(
         &mut self,
-        gauss: &Gauss,
+        gauss: &FisherZ,
         size: usize,
         widest: usize,
         observer: &mut dyn Observer,
@@ -42,15 +49,16 @@ impl CudaSearch<'_, '_> {
         }
     }
 
-    fn set_rules(&mut self, gauss: &Gauss, size: usize) {
+    fn set_rules(&mut self, gauss: &FisherZ, size: usize) {
         rules::fill(&mut self.args, gauss, self.engine.alpha, self.options.na_delete, size);
     }
 
     /// The error, with its pair, at which pcalg's "stable.fast" stops because the sample is too small for any test.
-    fn refuse_few(&self, gauss: &Gauss) -> Result<()> {
-        if gauss.reading() != Reading::StableFast || gauss.n() >= 3.0 {
+    fn refuse_few(&mut self, gauss: &Gaussian, observer: &mut dyn Observer) -> Result<()> {
+        if gauss.test.reading() != Reading::StableFast || gauss.test.n() >= 3.0 {
             return Ok(());
         }
+        let gauss = self.engine.on_host(gauss, &mut |share| observer.preparing(share))?;
         let tested = self.options.testable(&self.options.start());
         for y in 0..self.options.p {
             let mut below = tested.neighbours(y).map(|x| x as usize).take_while(|&x| x < y);

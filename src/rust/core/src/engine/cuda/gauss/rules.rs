@@ -1,10 +1,10 @@
 //! The thresholds that decide the Gaussian test at a level, as the kernels want them.
 
-use crate::ci::gauss::{bounded_above, slack, trusted_above, Gauss, Reading, CUT};
+use crate::ci::gauss::{bounded_above, slack, trusted_above, FisherZ, Reading, CUT};
 use crate::engine::cuda::arguments::SearchArgs;
 
 /// The largest |r| that the exact formula calls independent: infinity when all are, below 0 when none is. `sign` is that of r.
-fn critical(gauss: &Gauss, alpha: f64, size: usize, sign: f64) -> f64 {
+fn critical(gauss: &FisherZ, alpha: f64, size: usize, sign: f64) -> f64 {
     let independent = |r: f64| gauss.p_of_correlation(sign * r, size) >= alpha;
     if independent(CUT) {
         return f64::INFINITY;
@@ -26,7 +26,7 @@ fn critical(gauss: &Gauss, alpha: f64, size: usize, sign: f64) -> f64 {
 }
 
 /// Fills in the rules for sets of `size`.
-pub(in crate::engine::cuda) fn fill(args: &mut SearchArgs, gauss: &Gauss, alpha: f64, na_delete: bool, size: usize) {
+pub(in crate::engine::cuda) fn fill(args: &mut SearchArgs, gauss: &FisherZ, alpha: f64, na_delete: bool, size: usize) {
     let cutoff = gauss.cutoff(alpha, size);
     let as_flag = |p: f64| u64::from(p >= alpha);
     args.size = size as u64;
@@ -50,17 +50,16 @@ mod tests {
 
     #[test]
     fn the_critical_correlation_is_the_last_independent_one() {
-        let c = [1.0];
         for reading in [Reading::GaussCItest, Reading::StableFast] {
             for (n, alpha, size) in [(47.0, 0.05, 1), (1000.0, 0.01, 0), (20.0, 0.5, 3), (300.0, 1e-12, 2)] {
-                let gauss = Gauss::new(crate::matrix::by_column(&c, 1).unwrap(), n, reading).unwrap();
+                let gauss = FisherZ::new(n, reading).unwrap();
                 for sign in [1.0, -1.0] {
                     let r = critical(&gauss, alpha, size, sign);
                     assert!(gauss.p_of_correlation(sign * r, size) >= alpha);
                     assert!(gauss.p_of_correlation(sign * f64::from_bits(r.to_bits() + 1), size) < alpha);
                 }
             }
-            let few = Gauss::new(crate::matrix::by_column(&c, 1).unwrap(), 4.0, reading).unwrap();
+            let few = FisherZ::new(4.0, reading).unwrap();
             assert_eq!(critical(&few, 0.05, 2, 1.0), f64::INFINITY);
             assert_eq!(critical(&few, 1.5, 0, 1.0), -1.0);
         }

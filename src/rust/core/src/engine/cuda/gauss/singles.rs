@@ -1,6 +1,6 @@
 //! Level 1 of the Gaussian test on the card: rows with many neighbours by masks, the others by lists.
 
-use crate::ci::gauss::Gauss;
+use crate::ci::gauss::FisherZ;
 use crate::engine::cuda::arguments::{
     Report, DECIDING_THREADS, MASK_COLUMNS, MASK_GROUP, MASK_ROWS, MASK_THREADS, TILE_BYTES,
 };
@@ -22,7 +22,7 @@ const ONE_IN: u64 = 5;
 
 impl CudaSearch<'_, '_> {
     /// The least number of neighbours of a block of [`MASK_ROWS`] rows that are taken by masks.
-    fn mask_ends(&self, gauss: &Gauss) -> u64 {
+    fn mask_ends(&self, gauss: &FisherZ) -> u64 {
         let rows = u64::from(MASK_ROWS);
         match self.engine.options.level_one {
             _ if !(gauss.cutoff(self.engine.alpha, 1).dependent_above < LevelOne::LARGEST_LIMIT) => u64::MAX,
@@ -33,7 +33,12 @@ impl CudaSearch<'_, '_> {
     }
 
     /// Level 1, after the lists of neighbours were made; `widest` is the largest degree.
-    pub(super) fn run_singles(&mut self, gauss: &Gauss, widest: usize, observer: &mut dyn Observer) -> Result<Report> {
+    pub(super) fn run_singles(
+        &mut self,
+        gauss: &FisherZ,
+        widest: usize,
+        observer: &mut dyn Observer,
+    ) -> Result<Report> {
         self.args.verdict = self.engine.held.device(Buffer::Verdicts)?;
         self.args.mask_ends = self.mask_ends(gauss);
         let p = self.options.p;

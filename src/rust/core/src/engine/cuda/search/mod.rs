@@ -243,7 +243,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
 
     fn run_marginal(&mut self, observer: &mut dyn Observer) -> Result<LevelReport> {
         match self.engine.test {
-            CudaTest::Gauss(gauss) => self.gauss_marginal(&gauss)?,
+            CudaTest::Gauss(gauss) => self.gauss_marginal(&gauss, observer)?,
             CudaTest::Discrete(test) => self.discrete_marginal(&test, observer)?,
         }
         for rows in [self.args.graph, self.args.empty] {
@@ -307,7 +307,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
             self.by_row(Kernel::fill)?;
         }
         let report = match self.engine.test {
-            CudaTest::Gauss(gauss) => self.gauss_level(&gauss, size, widest, observer)?,
+            CudaTest::Gauss(gauss) => self.gauss_level(&gauss.test, size, widest, observer)?,
             CudaTest::Discrete(test) => self.discrete_level(&test, size, widest, observer)?,
         };
         if size > 1 || !singles {

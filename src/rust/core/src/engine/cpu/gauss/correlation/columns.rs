@@ -153,13 +153,16 @@ pub(super) fn rows_that_count(columns: &[Numbers], complete: bool, pool: &Pool) 
 
 /// How a column's values become numbers around 0 whose squares are doubles: times two powers of two, which change no digit, less
 /// their mean.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 pub(super) struct Centre {
     scale: [f64; 2],
     mean: f64,
 }
 
 impl Centre {
+    /// Leaves values as they are.
+    const NONE: Self = Centre { scale: [1.0; 2], mean: 0.0 };
+
     /// `n` values of a column count.
     pub(super) fn of(column: &Numbers, summary: &Summary, of: &Of, n: usize) -> Self {
         let largest = summary.least.abs().max(summary.largest.abs());
@@ -197,17 +200,82 @@ impl Centre {
     }
 }
 
-/// Writes the centred values of some rows; returns their sum.
-pub(super) fn centre(column: &Numbers, centre: &Centre, of: &Of, range: Range<usize>, out: &mut [f64]) -> f64 {
-    let mut sum = [0.0; LANES];
-    column.read(of, range, |from, values| {
-        for (out, values) in out[from..].chunks_mut(LANES).zip(values.chunks(LANES)) {
-            for ((to, &value), sum) in out.iter_mut().zip(values).zip(&mut sum) {
-                let value = centre.apply(value);
-                *to = value;
-                *sum += value;
+/// Columns of as many rows, without missing values, that are read less their means.
+pub struct Centred<'a> {
+    columns: Vec<Numbers<'a>>,
+    centres: Vec<Centre>,
+    of: &'a Of,
+    n: usize,
+}
+
+impl<'a> Centred<'a> {
+    /// Of columns of which `n` rows count, with what they hold.
+    pub(super) fn new(columns: &[Numbers<'a>], summaries: &[Summary], of: &'a Of, n: usize) -> Self {
+        let centres = columns.iter().zip(summaries).map(|(x, summary)| Centre::of(x, summary, of, n)).collect();
+        Centred { columns: columns.to_vec(), centres, of, n }
+    }
+
+    /// Of columns that [`Centred::write`] has written, which are taken as they are.
+    pub fn as_they_are(columns: Vec<Numbers<'a>>) -> Self {
+        let centres = vec![Centre::NONE; columns.len()];
+        let n = columns.first().map_or(0, Numbers::len);
+        Centred { columns, centres, of: &Of::All, n }
+    }
+
+    /// Likewise of columns of `n` values that stand one after the other.
+    pub fn of_cells(cells: &'a [f64], n: usize) -> Self {
+        Self::as_they_are(cells.chunks_exact(n.max(1)).map(Numbers::Doubles).collect())
+    }
+
+    /// Number of rows.
+    pub fn n(&self) -> usize {
+        self.n
+    }
+
+    /// Number of columns.
+    pub fn p(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// Writes the values of column `j` in some rows; returns their sum.
+    pub(super) fn column(&self, j: usize, rows: Range<usize>, out: &mut [f64]) -> f64 {
+        let mut sum = [0.0; LANES];
+        self.columns[j].read(self.of, rows, |from, values| {
+            for (out, values) in out[from..].chunks_mut(LANES).zip(values.chunks(LANES)) {
+                for ((to, &value), sum) in out.iter_mut().zip(values).zip(&mut sum) {
+                    let value = self.centres[j].apply(value);
+                    *to = value;
+                    *sum += value;
+                }
             }
+        });
+        sum.iter().sum()
+    }
+
+    /// Writes cells of this n x p matrix, kept by column, from cell `first` on.
+    pub fn fill(&self, first: usize, mut cells: &mut [f64]) {
+        let mut at = first;
+        while !cells.is_empty() {
+            let (j, row) = (at / self.n, at % self.n);
+            let (part, rest) = cells.split_at_mut(cells.len().min(self.n - row));
+            match (self.columns[j], self.of) {
+                (Numbers::Doubles(values), Of::All) if self.centres[j] == Centre::NONE => {
+                    part.copy_from_slice(&values[row..row + part.len()]);
+                }
+                _ => _ = self.column(j, row..row + part.len(), part),
+            }
+            at += part.len();
+            cells = rest;
         }
-    });
-    sum.iter().sum()
+    }
+
+    /// All of this n x p matrix, kept by column; which columns have a variance, to the precision of a double.
+    pub fn write(&self, cells: &mut [f64], pool: &Pool) -> Vec<bool> {
+        let mut varies = vec![false; self.p()];
+        pool.each_of(cells.chunks_mut(self.n.max(1)).zip(&mut varies).collect(), |j, (column, varies)| {
+            let sum = self.column(j, 0..self.n, column);
+            *varies = column.iter().map(|value| value * value).sum::<f64>() - sum * sum / self.n as f64 > 0.0;
+        });
+        varies
+    }
 }

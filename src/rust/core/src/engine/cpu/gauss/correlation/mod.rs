@@ -2,14 +2,15 @@
 //!
 //! Columns are centred, a few thousand rows at a time, and multiplied by the crate `matrixmultiply`. Every sum is taken in an order
 //! that depends on the shape of the data alone, so that any number of threads gives the same bits; machines with other vector
-//! instructions, and GPUs, may differ in the last digits. A search is exact given the matrix.
+//! instructions, and GPUs, may differ in the last digits. A search is exact given the matrix. Columns that were centred before
+//! ([`Centred`]) give the bits of those that were not.
 
 mod columns;
 mod pairwise;
 mod product;
 mod ranks;
 
-pub use columns::{summaries, Summary};
+pub use columns::{summaries, Centred, Summary};
 
 use std::sync::Mutex;
 
@@ -18,7 +19,7 @@ use crate::memory::{self, Use};
 use crate::pool::{Pool, Stop};
 use crate::search::symmetrise;
 use crate::Result;
-use columns::{centre, rows_that_count, summarise, Centre, Of};
+use columns::{rows_that_count, summarise, Of};
 use pairwise::pairwise;
 use product::{multiply, ratio};
 use ranks::ranks;
@@ -31,6 +32,9 @@ const NARROW: usize = 256;
 
 /// Columns of a block.
 const BLOCK: usize = 64;
+
+/// Columns that a block is multiplied with before a thread looks whether to stop, some hundredths of a second.
+const AT_ONCE: usize = 2048;
 
 /// Which correlation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,55 +66,73 @@ pub struct Found {
     pub is_done: bool,
 }
 
+/// Share of the work that is done, told ten times a second; an error ends the work.
+pub type Watch<'w> = dyn FnMut(f64) -> Result<()> + 'w;
+
 /// Writes the correlations of the columns (p of them, all of one length) to `c`, p x p: those of R's `cor()` to 1e-12, symmetric,
 /// with ones on the diagonal and all between -1 and 1; NaN with a column that is constant in the rows of a pair. Columns that are
 /// equal, up to their sign or a power of two, have exactly 1 or -1. Does nothing where a column is constant or has infinite
-/// values, or [`Rows::All`] has missing ones. `look` is asked ten times a second whether to go on.
+/// values, or [`Rows::All`] has missing ones.
 ///
 /// # Errors
-/// [`Error::Memory`](crate::Error), and what `look` returns.
+/// [`Error::Memory`](crate::Error), and what `watch` returns.
 pub fn correlation(
     columns: &[Numbers],
     kind: Kind,
     rows: Rows,
     pool: &Pool,
     c: &mut [f64],
-    look: &mut dyn FnMut() -> Result<()>,
+    watch: &mut Watch,
 ) -> Result<Found> {
-    let (of, n) = rows_that_count(columns, rows == Rows::Complete, pool)?;
-    let summaries = summarise(columns, &of, n, pool, look)?;
-    let any_missing = summaries.iter().any(|summary| summary.missing > 0);
-    let is_done = summaries.iter().all(Summary::varies) && !(any_missing && rows == Rows::All);
-    let mut found = Found { summaries, rows: n, is_done };
-    if !is_done {
-        return Ok(found);
+    let mut found = centred(columns, kind, rows, pool, watch, |x, watch| of_centred(x, pool, c, watch))?;
+    if rows == Rows::Pairwise && !found.is_done && found.summaries.iter().all(Summary::varies) {
+        found.rows = pairwise(columns, kind == Kind::Spearman, &found.summaries, pool, c, watch)?;
+        symmetrise(c, columns.len(), pool);
+        found.is_done = true;
     }
-    let summaries = &found.summaries;
-    if any_missing {
-        found.rows = pairwise(columns, kind == Kind::Spearman, summaries, pool, c, look)?;
-    } else if kind == Kind::Pearson {
-        whole(columns, summaries, &of, n, pool, c, look)?;
-    } else {
-        let ranks = ranks(columns, &of, n, pool, look)?;
-        let ranks: Vec<Numbers> = ranks.chunks(n.max(1)).map(Numbers::Doubles).collect();
-        whole(&ranks, &summarise(&ranks, &Of::All, n, pool, look)?, &Of::All, n, pool, c, look)?;
-    }
-    symmetrise(c, columns.len(), pool);
     Ok(found)
 }
 
-/// The upper triangle of the correlations of rows without missing values.
-fn whole(
+/// Calls `take` with the columns, or their ranks, less their means, where none of them is constant or has infinite values or, but
+/// for [`Rows::Complete`], missing ones.
+///
+/// # Errors
+/// [`Error::Memory`](crate::Error), and what `watch` and `take` return.
+pub fn centred<'w>(
     columns: &[Numbers],
-    summary: &[Summary],
-    of: &Of,
-    n: usize,
+    kind: Kind,
+    rows: Rows,
     pool: &Pool,
-    c: &mut [f64],
-    look: &mut dyn FnMut() -> Result<()>,
-) -> Result<()> {
-    let p = columns.len();
-    let centres: Vec<Centre> = columns.iter().zip(summary).map(|(x, summary)| Centre::of(x, summary, of, n)).collect();
+    watch: &mut Watch<'w>,
+    take: impl FnOnce(&Centred, &mut Watch<'w>) -> Result<()>,
+) -> Result<Found> {
+    let (of, n) = rows_that_count(columns, rows == Rows::Complete, pool)?;
+    let summaries = summarise(columns, &of, n, pool, &mut || watch(0.0))?;
+    let is_done = summaries.iter().all(|summary| summary.varies() && summary.missing == 0);
+    if is_done && kind == Kind::Pearson {
+        take(&Centred::new(columns, &summaries, &of, n), watch)?;
+    } else if is_done {
+        let ranks = ranks(columns, &of, n, pool, &mut || watch(0.0))?;
+        let ranks: Vec<Numbers> = ranks.chunks(n.max(1)).map(Numbers::Doubles).collect();
+        let of_ranks = summarise(&ranks, &Of::All, n, pool, &mut || watch(0.0))?;
+        take(&Centred::new(&ranks, &of_ranks, &Of::All, n), watch)?;
+    }
+    Ok(Found { summaries, rows: n, is_done })
+}
+
+/// The correlations of columns that are centred, as [`correlation`].
+///
+/// # Errors
+/// [`Error::Memory`](crate::Error), and what `watch` returns.
+pub fn of_centred(x: &Centred, pool: &Pool, c: &mut [f64], watch: &mut Watch) -> Result<()> {
+    upper(x, pool, c, watch)?;
+    symmetrise(c, x.p(), pool);
+    Ok(())
+}
+
+/// The upper triangle of the correlations.
+fn upper(x: &Centred, pool: &Pool, c: &mut [f64], watch: &mut Watch) -> Result<()> {
+    let (n, p) = (x.n(), x.p());
     // The sums of what is left once the means, which are rounded, are taken away.
     let mut rests = memory::zeros(p, Use::Correlations)?;
     let segments = n.div_ceil(SEGMENT);
@@ -132,14 +154,14 @@ fn whole(
                 }
                 let (rests, product) = part.split_at_mut(p);
                 for (j, column) in centred.chunks_mut(rows).take(p).enumerate() {
-                    rests[j] = centre(&columns[j], &centres[j], of, range.clone(), column);
+                    rests[j] = x.column(j, range.clone(), column);
                 }
                 for j in (0..p).step_by(BLOCK) {
                     let to = p.min(j + BLOCK);
                     multiply(&centred[..to * rows], &centred[j * rows..to * rows], rows, &mut product[j * p..], p, 0.0);
                 }
             };
-            pool.run(count, n * p < SMALL, |_| 1.0, &mut |_| look(), work)?;
+            pool.run(count, n * p < SMALL, |_| 1.0, &mut |done| watch((first as f64 + done) / segments as f64), work)?;
             drop(parts);
             for part in products.chunks(p * (p + 1)).take(count) {
                 let (sums, product) = part.split_at(p);
@@ -160,10 +182,11 @@ fn whole(
                 p,
                 false,
                 |_| 1.0,
-                &mut |_| look(),
+                &mut |_| watch(segment as f64 / segments as f64),
                 |_: &mut (), j, _| {
                     if let Ok(mut slot) = slots[j].lock() {
-                        *slot.1 += centre(&columns[j], &centres[j], of, range.clone(), slot.0);
+                        let (column, rest) = &mut *slot;
+                        **rest += x.column(j, range.clone(), column);
                     }
                 },
             )?;
@@ -172,14 +195,19 @@ fn whole(
             let beta = if segment == 0 { 0.0 } else { 1.0 };
             let count = blocks.len();
             // The longest columns first.
-            let work = |_: &mut (), task: usize, _: &Stop| {
+            let cost = |task: usize| (count - task) as f64;
+            let total = (count * (count + 1)) as f64 / 2.0;
+            let work = |_: &mut (), task: usize, stop: &Stop| {
                 let block = count - 1 - task;
                 let (from, to) = (block * BLOCK, p.min((block + 1) * BLOCK));
-                if let Ok(mut product) = blocks[block].lock() {
-                    multiply(&centred[..to * rows], &centred[from * rows..to * rows], rows, &mut product, p, beta);
+                let Ok(mut product) = blocks[block].lock() else { return };
+                for left in (0..to).step_by(AT_ONCE).take_while(|_| !stop.requested()) {
+                    let columns = left * rows..to.min(left + AT_ONCE) * rows;
+                    multiply(&centred[columns], &centred[from * rows..to * rows], rows, &mut product[left..], p, beta);
                 }
             };
-            pool.run(count, false, |_| 1.0, &mut |_| look(), work)?;
+            let told = &mut |done: f64| watch((segment as f64 + done / total) / segments as f64);
+            pool.run(count, false, cost, told, work)?;
         }
     }
     let variances: Vec<f64> = (0..p).map(|x| c[x * p + x] - rests[x] * rests[x] / n as f64).collect();
@@ -220,12 +248,12 @@ mod tests {
             for threads in [1, 2, 5] {
                 let pool = Pool::new(threads);
                 let mut c = vec![7.0; p * p];
-                let found = correlation(&columns, Kind::Pearson, Rows::All, &pool, &mut c, &mut || Ok(())).unwrap();
+                let found = correlation(&columns, Kind::Pearson, Rows::All, &pool, &mut c, &mut |_| Ok(())).unwrap();
                 assert_eq!((found.rows, found.is_done), (n, true));
                 let mut by_pair = vec![7.0; p * p];
-                let found = correlation(&columns, Kind::Pearson, Rows::Pairwise, &pool, &mut by_pair, &mut || Ok(()));
+                let found = correlation(&columns, Kind::Pearson, Rows::Pairwise, &pool, &mut by_pair, &mut |_| Ok(()));
                 assert_eq!((found.unwrap().rows, &by_pair), (n, &c));
-                correlation(&holed, Kind::Pearson, Rows::Pairwise, &pool, &mut by_pair, &mut || Ok(())).unwrap();
+                correlation(&holed, Kind::Pearson, Rows::Pairwise, &pool, &mut by_pair, &mut |_| Ok(())).unwrap();
                 for x in (0..p).step_by(p / 3) {
                     for y in 0..x {
                         let wanted = plain(&data[x * n..(x + 1) * n], &data[y * n..(y + 1) * n]);
@@ -238,6 +266,58 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn columns_that_were_centred_before_have_the_bits_of_those_that_were_not() {
+        for (n, p) in [(5, 2), (5000, 7), (9000, 40), (300, 260), (4200, 300)] {
+            let mut data: Vec<f64> = (0..n * p).map(|at| value(at % n, at / n)).collect();
+            data[..n].iter_mut().for_each(|value| *value = *value * 1e90 + 1e93);
+            let whole: Vec<i32> = (0..n).map(|row| (value(row, 3) * 50.0) as i32).collect();
+            let mut columns: Vec<Numbers> = data.chunks(n).map(Numbers::Doubles).collect();
+            columns[p - 1] = Numbers::Integers(&whole);
+            let mut holed = data.clone();
+            holed[n + 2] = f64::NAN;
+            let mut with_hole = columns.clone();
+            with_hole[1] = Numbers::Doubles(&holed[n..2 * n]);
+            let pool = Pool::new(2);
+            for (columns, rows) in [(&columns, Rows::All), (&columns, Rows::Pairwise), (&with_hole, Rows::Complete)] {
+                for kind in [Kind::Pearson, Kind::Spearman] {
+                    let mut wanted = vec![7.0; p * p];
+                    correlation(columns, kind, rows, &pool, &mut wanted, &mut |_| Ok(())).unwrap();
+                    let (mut cells, mut by_pieces, mut n) = (Vec::new(), Vec::new(), 0);
+                    centred(columns, kind, rows, &pool, &mut |_| Ok(()), |x, _| {
+                        n = x.n();
+                        cells = vec![7.0; n * p];
+                        by_pieces = cells.clone();
+                        assert_eq!(x.write(&mut cells, &pool), vec![true; p]);
+                        by_pieces.chunks_mut(333).enumerate().for_each(|(i, piece)| x.fill(333 * i, piece));
+                        Ok(())
+                    })
+                    .unwrap();
+                    assert!(cells == by_pieces && (rows == Rows::Complete) == (n < columns[0].len()));
+                    let mut c = vec![7.0; p * p];
+                    let mut last = 0.0;
+                    of_centred(&Centred::of_cells(&cells, n), &pool, &mut c, &mut |share| {
+                        assert!(share >= last && share <= 1.0);
+                        last = share;
+                        Ok(())
+                    })
+                    .unwrap();
+                    assert!(c == wanted && last == 1.0, "{n} x {p} {kind:?} {rows:?}");
+                }
+            }
+            // Missing values in pairs, and a constant, give nothing to be kept.
+            let never = |_: &Centred, _: &mut Watch| panic!("there are missing values");
+            assert!(
+                !centred(&with_hole, Kind::Pearson, Rows::Pairwise, &pool, &mut |_| Ok(()), never).unwrap().is_done
+            );
+        }
+        let spread = [0.0, f64::EPSILON, 0.0, 0.0];
+        let pool = Pool::none();
+        let mut cells = [0.0; 4];
+        let constant = Centred::of_cells(&[0.5; 4], 4).write(&mut cells, &pool);
+        assert_eq!((constant, Centred::of_cells(&spread, 4).write(&mut cells, &pool)), (vec![false], vec![true]));
     }
 
     #[test]
@@ -254,14 +334,14 @@ mod tests {
                 (Kind::Spearman, [3.0, 1.5, 4.0, 1.5, 5.0, 6.0], [3.5, 5.0, 1.5, 6.0, 3.5, 1.5]),
             ] {
                 let mut c = [0.0; 4];
-                let found = correlation(&columns, kind, rows, &pool, &mut c, &mut || Ok(())).unwrap();
+                let found = correlation(&columns, kind, rows, &pool, &mut c, &mut |_| Ok(())).unwrap();
                 assert_eq!((found.rows, found.is_done), (6, true));
                 assert!((c[1] - plain(&x, &y)).abs() < 1e-15 && c[1] == c[2], "{kind:?}, {rows:?}");
             }
         }
         let mut c = [7.0; 4];
         let mut done = |columns: &[Numbers], rows| {
-            correlation(columns, Kind::Pearson, rows, &pool, &mut c, &mut || Ok(())).unwrap().is_done
+            correlation(columns, Kind::Pearson, rows, &pool, &mut c, &mut |_| Ok(())).unwrap().is_done
         };
         assert!(!done(&columns, Rows::All));
         for bad in [[1.0; 7], [1.0, 2.0, f64::INFINITY, 0.0, 0.0, 0.0, 0.0]] {

@@ -6,6 +6,7 @@ use std::sync::Mutex;
 use super::columns::{Centre, Of, Summary};
 use super::product::{multiply, ratio};
 use super::ranks::enter_ranks;
+use super::Watch;
 use crate::engine::cpu::numbers::{Numbers, SMALL};
 use crate::memory::{self, Use};
 use crate::pool::{Pool, Stop};
@@ -40,12 +41,12 @@ pub(super) fn pairwise(
     summary: &[Summary],
     pool: &Pool,
     c: &mut [f64],
-    look: &mut dyn FnMut() -> Result<()>,
+    watch: &mut Watch,
 ) -> Result<usize> {
     let (p, n) = (columns.len(), columns[0].len());
     let centres: Vec<Centre> =
         columns.iter().zip(summary).map(|(x, summary)| Centre::of(x, summary, &Of::All, n)).collect();
-    let orders = if of_ranks { orders(columns, pool, look)? } else { Vec::new() };
+    let orders = if of_ranks { orders(columns, pool, &mut || watch(0.0))? } else { Vec::new() };
     let data = PairData { columns, centres: &centres, orders: &orders, n };
     let width = p.div_ceil(2 * pool.threads()).clamp(1, OTHER_BLOCK);
     let blocks: Vec<Mutex<&mut [f64]>> = c.chunks_mut(width * p).map(Mutex::new).collect();
@@ -75,7 +76,9 @@ pub(super) fn pairwise(
             *least = fewest.min(*least);
         }
     };
-    pool.run(blocks.len(), n * p * p < SMALL, |_| 1.0, &mut |_| look(), work)?;
+    let count = blocks.len();
+    let total = (count * (count + 1)) as f64 / 2.0;
+    pool.run(count, n * p * p < SMALL, |task| (count - task) as f64, &mut |done| watch(done / total), work)?;
     Ok(least.into_inner().unwrap_or(0))
 }
 

@@ -1,0 +1,68 @@
+# What suff_gauss(keep = "data") gives: a list of `data`, n x p, each column less its mean, and `n`. `x$C` makes the correlations when
+# they are first asked for, and keeps them in the environment `made`, which copies of the object share.
+
+new_kept <- function(data, n) {
+  structure(list(data = data, n = n, made = new.env(parent = emptyenv())), class = "pcgpu_gauss_data")
+}
+
+is_kept <- function(suffStat) inherits(suffStat, "pcgpu_gauss_data")
+
+# Correlations of some of the variables, or of all. Those of all have the bits of suff_gauss(device = "cpu")$C.
+correlations_of_kept <- function(x, columns = NULL, progress = FALSE) {
+  data <- check_kept_data(x$data)
+  if (!is.null(columns)) data <- data[, columns, drop = FALSE]
+  bar <- progress_reporter(progress)
+  on.exit(bar$close())
+  correlate(data, "all", "centred", new_device("cpu"), resolve_threads(), bar = bar)$C
+}
+
+check_kept_data <- function(data, p = NCOL(data)) {
+  if (!is.matrix(data) || !is.double(data) || is.object(data) || nrow(data) < 1L) {
+    abort_argument("suffStat$data", data, "make the sufficient statistic anew, by suff_gauss(keep = \"data\").")
+  }
+  if (ncol(data) != p) {
+    abort_argument("suffStat$data", data, sprintf("give data of as many variables as there are labels: `labels` or `p` say %d.", p))
+  }
+  data
+}
+
+#' @exportS3Method "[[" pcgpu_gauss_data
+`[[.pcgpu_gauss_data` <- function(x, i, ...) {
+  if (!identical(i, "C")) {
+    return(.subset2(x, i))
+  }
+  made <- .subset2(x, "made")
+  if (is.null(made$C)) made$C <- correlations_of_kept(x, progress = NULL)
+  made$C
+}
+
+#' @exportS3Method "$" pcgpu_gauss_data
+`$.pcgpu_gauss_data` <- function(x, name) x[[name]]
+
+# The correlations that were made are those of the data: only n may be another.
+#' @exportS3Method "[[<-" pcgpu_gauss_data
+`[[<-.pcgpu_gauss_data` <- function(x, i, value) {
+  if (!identical(i, "n")) {
+    abort_argument("suffStat", x, sprintf(
+      "`%s` cannot be replaced: make the sufficient statistic anew by suff_gauss(), or a list of C and n.", i
+    ), is = "one that holds data")
+  }
+  NextMethod()
+}
+
+#' @exportS3Method "$<-" pcgpu_gauss_data
+`$<-.pcgpu_gauss_data` <- function(x, name, value) {
+  x[[name]] <- value
+  x
+}
+
+#' @exportS3Method print pcgpu_gauss_data
+print.pcgpu_gauss_data <- function(x, ...) {
+  shown <- function(number) format(number, big.mark = ",", scientific = FALSE, trim = TRUE)
+  cat(sprintf(
+    "Gaussian data: %s observations of %s variables, each less its mean (%s)\n", shown(x$n), shown(ncol(x$data)),
+    format(structure(8 * length(x$data), class = "object_size"), units = "auto", standard = "SI")
+  ))
+  cat("pc() makes the correlations where it searches; $C makes them here.\n")
+  invisible(x)
+}

@@ -1,0 +1,76 @@
+//! Where the correlations of a search come from: the caller's matrix, or data of which the card makes them.
+
+use crate::ci::gauss::{FisherZ, Gauss};
+use crate::engine::cpu::correlation::{Centred, Watch};
+use crate::engine::cuda::card::buffer::Buffer;
+use crate::engine::cuda::gauss::correlation::make;
+use crate::engine::cuda::pointer::DevicePtr;
+use crate::engine::cuda::CudaEngine;
+use crate::matrix::by_column;
+use crate::memory::{self, Use};
+use crate::Result;
+
+/// The Gaussian test of p variables, and what its correlations are made of.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::engine::cuda) struct Gaussian<'a> {
+    pub test: FisherZ,
+    pub p: usize,
+    pub source: Source<'a>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(in crate::engine::cuda) enum Source<'a> {
+    /// The correlations themselves, p x p.
+    Matrix(&'a [f64]),
+    /// Data of n rows whose columns are centred, n x p.
+    Data(&'a [f64], usize),
+}
+
+impl Gaussian<'_> {
+    /// Bytes of the correlations.
+    pub fn bytes(&self) -> u64 {
+        8 * (self.p * self.p) as u64
+    }
+}
+
+impl<'a> CudaEngine<'a> {
+    /// Makes the correlations on the card where they come from data, once. The plan is then that of this.
+    pub(in crate::engine::cuda) fn make_correlations(&mut self, gauss: &Gaussian, watch: &mut Watch) -> Result<()> {
+        if let (Source::Data(x, n), None) = (gauss.source, self.correlations) {
+            self.correlations = Some(make(&mut self.held, &Centred::of_cells(x, n), watch)?);
+        }
+        Ok(())
+    }
+
+    /// Where the correlations are on the card, to which a matrix is copied once. Those of data must have been made.
+    pub(in crate::engine::cuda) fn place_correlations(&mut self, gauss: &Gaussian) -> Result<DevicePtr<f64>> {
+        if let (Source::Matrix(matrix), None) = (gauss.source, self.correlations) {
+            let at = self.held.device(Buffer::Data)?.cast();
+            self.held.send(at, matrix)?;
+            self.correlations = Some(at);
+        }
+        Ok(self.correlations.unwrap_or(DevicePtr::NULL))
+    }
+
+    /// The test on the host, for the few questions that are answered there; those of data are brought from the card, once.
+    pub(in crate::engine::cuda) fn on_host<'s>(
+        &'s mut self,
+        gauss: &Gaussian<'s>,
+        watch: &mut Watch,
+    ) -> Result<Gauss<'s>> {
+        let cells = match gauss.source {
+            Source::Matrix(matrix) => matrix,
+            Source::Data(..) => {
+                if self.brought.is_empty() {
+                    self.make_correlations(gauss, watch)?;
+                    let from = self.place_correlations(gauss)?;
+                    let mut cells = memory::zeros(gauss.p * gauss.p, Use::Correlations)?;
+                    self.held.bring_into(from, &mut cells, &mut || watch(1.0))?;
+                    self.brought = cells;
+                }
+                &self.brought
+            }
+        };
+        Gauss::new(by_column(cells, gauss.p)?, gauss.test.n(), gauss.test.reading())
+    }
+}

@@ -1,0 +1,106 @@
+//! The CUDA engine on data, of which it makes correlations, against the correlations themselves.
+
+use crate::gauss_cuda::{by_shards, on_cuda, reading};
+use crate::support::cuda::{sets, Shardwise};
+use crate::support::problems::{samples, Random};
+use pcgpu_core::ci::gauss::{FisherZ, Gauss, Reading};
+use pcgpu_core::ci::Batch;
+use pcgpu_core::engine::cpu::correlation::{centred, of_centred, Centred, Kind, Rows};
+use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel, Numbers};
+use pcgpu_core::engine::cuda::gauss::correlation::correlation;
+use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions};
+use pcgpu_core::matrix::by_column;
+use pcgpu_core::observer::{Observer, Unobserved};
+use pcgpu_core::pool::Pool;
+use pcgpu_core::search::worker::Worker;
+use pcgpu_core::search::{skeleton, Method, Options, Skeleton};
+use pcgpu_core::{Error, Result};
+
+/// Data, each column less its mean, n x p.
+fn data(seed: u64, p: usize, n: usize) -> Vec<f64> {
+    let mut columns = samples(&mut Random(seed), p, n, 0.2, 0.1);
+    columns.iter_mut().flatten().for_each(|value| *value += 1000.0);
+    let mut cells = vec![0.0; n * p];
+    let numbers: Vec<Numbers> = columns.iter().map(|column| Numbers::Doubles(column)).collect();
+    let pool = Pool::new(2);
+    let found = centred(&numbers, Kind::Pearson, Rows::All, &pool, &mut |_| Ok(()), |x, _| {
+        assert!(x.write(&mut cells, &pool).iter().all(|&varies| varies));
+        Ok(())
+    });
+    assert!(found.unwrap().is_done);
+    cells
+}
+
+/// Correlations that are made on the card as a search needs them are those that are made there before.
+#[test]
+#[ignore = "needs a GPU"]
+fn searches_of_data_are_those_of_the_cards_correlations() {
+    for (p, n) in [(2, 5), (23, 300), (70, 131)] {
+        let x = data(p as u64, p, n);
+        let view = by_column(&x, p).unwrap();
+        let mut c = vec![0.0; p * p];
+        let pool = Pool::new(2);
+        let mut shares = Vec::new();
+        correlation(&Centred::of_cells(&x, n), 0, None, &pool, &mut c, &mut |share| {
+            shares.push(share);
+            Ok(())
+        })
+        .unwrap();
+        assert!(shares.is_sorted() && shares.last() == Some(&1.0), "{shares:?}");
+        let mut of_cpu = vec![0.0; p * p];
+        of_centred(&Centred::of_cells(&x, n), &pool, &mut of_cpu, &mut |_| Ok(())).unwrap();
+        assert!(c.iter().zip(&of_cpu).all(|(a, b)| (a - b).abs() < 1e-12));
+        let bits = |(found, p_max): (Skeleton, Vec<f64>)| {
+            let p_max: Vec<u64> = p_max.iter().map(|p| p.to_bits()).collect();
+            (sets(&found), found.graph, found.tests, found.max_order, p_max)
+        };
+        for method in [Method::Stable, Method::StableFast, Method::Original] {
+            let options = Options { method, m_max: 3.0, ..Options::new(p, 0.05) };
+            let gauss = Gauss::new(by_column(&c, p).unwrap(), n as f64, reading(method)).unwrap();
+            // Twice on one card, on which the correlations then are.
+            let mut engine = CudaEngine::of_data(gauss.test, view, 0.05, CudaOptions::default()).unwrap();
+            for _ in 0..2 {
+                let mut p_max = vec![0.25; p * p];
+                let found = skeleton(&mut engine, &options, &mut p_max, &mut Unobserved).unwrap();
+                assert_eq!(bits((found, p_max)), bits(on_cuda(gauss, &options, CudaOptions::default()).unwrap()));
+            }
+            let mut p_max = vec![0.25; p * p];
+            let mut shards = Shardwise(CudaEngine::of_data(gauss.test, view, 0.05, CudaOptions::default()).unwrap());
+            let found = skeleton(&mut shards, &options, &mut p_max, &mut Unobserved).unwrap();
+            assert_eq!(bits((found, p_max)), bits(by_shards(gauss, &options).unwrap()));
+        }
+        let gauss = Gauss::new(by_column(&c, p).unwrap(), n as f64, Reading::GaussCItest).unwrap();
+        let mut batch = Batch::new();
+        (1..p).for_each(|y| {
+            batch.push(0, y, &(1..p as u32).filter(|&z| z as usize != y).take(y % 4).collect::<Vec<_>>())
+        });
+        let mut engine = CudaEngine::of_data(gauss.test, view, 0.05, CudaOptions::default()).unwrap();
+        let theirs = CpuEngine::new(GaussKernel::new(gauss, 0.05), 1).p_values(&batch, &mut Unobserved);
+        assert_eq!(engine.p_values(&batch, &mut Unobserved), theirs);
+        // Too few for any test: the first pair is named, as with a matrix.
+        let few = FisherZ::new(2.0, Reading::StableFast).unwrap();
+        let options = Options { method: Method::StableFast, ..Options::new(p, 0.05) };
+        let mut engine = CudaEngine::of_data(few, view, 0.05, CudaOptions::default()).unwrap();
+        let refused = skeleton(&mut engine, &options, &mut vec![0.0; p * p], &mut Unobserved).err();
+        assert!(matches!(refused, Some(Error::Numeric { x: 0, y: 1, .. })), "{refused:?}");
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn making_correlations_can_be_ended() {
+    let (p, n) = (70, 100);
+    let x = data(1, p, n);
+    let test = FisherZ::new(n as f64, Reading::GaussCItest).unwrap();
+    let mut engine = CudaEngine::of_data(test, by_column(&x, p).unwrap(), 0.05, CudaOptions::default()).unwrap();
+    struct Stops;
+    impl Observer for Stops {
+        fn preparing(&mut self, _share: f64) -> Result<()> {
+            Err(Error::Interrupted)
+        }
+    }
+    let mut p_max = vec![0.0; p * p];
+    let options = Options::new(p, 0.05);
+    assert_eq!(skeleton(&mut engine, &options, &mut p_max, &mut Stops).err(), Some(Error::Interrupted));
+    assert!(skeleton(&mut engine, &options, &mut p_max, &mut Unobserved).is_ok());
+}
