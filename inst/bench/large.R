@@ -2,13 +2,16 @@
 # memory, and what is done with the result. Writes a Markdown table, a row a case; each case runs in a process of its own.
 #
 #   Rscript large.R [--p=2000,5000] [--global=0.3,0] [--m-max=0,1] [--results=compact,pcAlgo] [--device=cuda] [--n=3189] [--alpha=0.01]
-#                   [--method=stable.fast] [--data=expression] [--orient=no] [--keep=correlations] [--repeats=2] [--seconds=1500]
+#                   [--method=stable.fast] [--data=expression] [--orient=no] [--keep=correlations] [--after=yes] [--repeats=2]
+#                   [--seconds=1500]
 #
 # --data=expression  ten factors common to all variables, with loads of standard deviation --global, and p / 50 modules: of 3,189
 #                    samples, level 0 leaves some 68 % of the pairs with --global=0.3, 8 % with 0
 # --data=sparse      each variable has two parents among those before it (--n=100: level 0 leaves some 2 %)
 #
 # --keep=data        suff_gauss(keep = "data"): correlations are made in skeleton(), on its device
+#
+# --after=no         nothing is done with the result: of millions of edges, a file takes longer than all before it
 #
 # "data to skeleton" is suff_gauss() and skeleton(); "GiB to the skeleton" is the most memory that the process had meanwhile, the data
 # among it, and "peak memory" that of what follows, too. "search" is what Rust takes for the levels, the answer on the host (and, of data
@@ -97,19 +100,20 @@ best <- if (length(seconds) > 1) which.min(seconds[-1]) + 1L else 1L
 compact <- is(fit, "pcCompact")
 edges <- if (compact) length(fit@edges$to) else sum(lengths(lapply(fit@graph@edgeL, `[[`, "edges"))) / 2
 left <- if (compact) (edges + getFromNamespace("count_p", "pcgpu")(fit@sets)) / (p * (p - 1) / 2) else NA
+used <- option("after", "yes") == "yes"
 bytes <- if (compact) as.double(object.size(fit)) else 16 * p^2
 null <- file(nullfile(), "w")
 sink(null)
-summarised <- system.time(if (compact) summary(fit) else getS3method("summary", "pcAlgo", envir = asNamespace("pcgpu"))(fit, amat = FALSE))
+summarised <- if (!used) NA else system.time(if (compact) summary(fit) else getS3method("summary", "pcAlgo", envir = asNamespace("pcgpu"))(fit, amat = FALSE))[["elapsed"]]
 sink()
 close(null)
 file <- tempfile(fileext = ".rds")
-saved <- if (bytes < 4e9) system.time(saveRDS(fit, file))[["elapsed"]] else NA
+saved <- if (used && bytes < 4e9) system.time(saveRDS(fit, file))[["elapsed"]] else NA
 size <- if (is.na(saved)) NA else file.size(file) / 1e6
 read <- if (is.na(saved)) NA else system.time(readRDS(file))[["elapsed"]]
 unlink(file)
 taken <- function(package, f) {
-  if (edges > 2e7 || !requireNamespace(package, quietly = TRUE)) NA else system.time(f(fit))[["elapsed"]]
+  if (!used || edges > 2e7 || !requireNamespace(package, quietly = TRUE)) NA else system.time(f(fit))[["elapsed"]]
 }
 listed <- taken("pcgpu", pcgpu::edges)
 converted <- taken("igraph", as_igraph)
@@ -121,6 +125,6 @@ cat(row_text(
   sprintf("%s%s, %d x %d", option("data", "expression"), if (global > 0) paste0(" ", global) else "", p, n), m_max, result, keep,
   if (is.na(left)) "" else sprintf("%.2f %%", 100 * left), format(edges, big.mark = ",", trim = TRUE), shown(made + seconds[best]), shown(made),
   shown(search[best]), shown(seconds[best]), paste0(shown(seconds[best] / search[best]), "x"), shown(seconds[1]), shown(bytes / 1e9),
-  shown(summarised[["elapsed"]]), shown(saved), shown(read), shown(size), shown(listed),
+  shown(summarised), shown(saved), shown(read), shown(size), shown(listed),
   shown(converted), shown(sparse), shown(oriented), shown(to_skeleton), shown(peak())
 ))
