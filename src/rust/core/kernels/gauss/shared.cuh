@@ -34,7 +34,7 @@ __host__ __device__ constexpr u64 shared_doubles(u64 l) {
 // last members in place of covariances fetched ahead.
 __host__ __device__ constexpr u64 wide_doubles(u64 l) {
     u64 words = 4 + l + 4 * l;
-    return l * l + 2 * l + 4 * exact_apart(l) + (l + 1) * 32 + 16 * coarse_floats(l) + 48 + 96 + 4 + words / 2 + 2;
+    return l * l + 2 * l + 4 * exact_apart(l) + (l + 1) * 32 + 16 * coarse_floats(l) + 48 + 192 + 4 + words / 2 + 2;
 }
 
 template <int L, bool WIDE = false> struct Work {
@@ -56,8 +56,8 @@ template <int L, bool WIDE = false> struct Work {
         known = ahead + (WIDE ? 16 * coarse_floats(l) : AHEAD * 32);    // [lane]: the smallest |r| so far by the exact formula for its pair; 2: none
         near = (u32*)(known + 32);          // [lane]: number of tests that the quick form does not know to all digits
         row = known + 48;                   // [m][lane]: Cholesky rows of the lanes' y, where registers do not hold them
-        best = row + (L ? 0 : l * 32);      // `Smallest`
-        key = (u64*)(best + (WIDE ? 96 : 0));    // [suspect]: rank, that of the pair's order where common candidates come last
+        best = row + (L ? 0 : l * 32);      // `Smallest`; then [lane]: correlations of x and y, y and y, x and x
+        key = (u64*)(best + (WIDE ? 192 : 0));    // [suspect]: rank, that of the pair's order where common candidates come last
         owner = (u32*)(key + GROUPS);       // [suspect]: lane
         places = owner + GROUPS;            // the set's places in the row's list
         set = places + l;                   // [suspect][member]
@@ -123,6 +123,12 @@ __device__ __forceinline__ void item(
     const double* cx = a.c + (u64)x * a.p;
     const double* cy = a.c + (u64)y * a.p;
     double xy = cx[y], yy = cy[y], xx = cx[x];
+    if (WIDE) {
+        double* own = work.best + 3 * WARP + lane;
+        own[0] = xy;
+        own[WARP] = yy;
+        own[2 * WARP] = xx;
+    }
     Row<L> row(work.row);
     Smallest<WIDE> best(work.best);
     auto learn = [&] {
@@ -191,7 +197,7 @@ __device__ __forceinline__ void item(
             continue;
         }
         // Now and then, see what other warps have found.
-        const bool looks = fresh + 2 < l || l == 2;
+        const bool looks = fresh + 2 < l || (l == 2 && first % 4 == 0);
         // Bring the prefix up to date.
         bool sound = true;
         double smallest = 1.0;
@@ -238,9 +244,10 @@ __device__ __forceinline__ void item(
         if (sound) fresh = l - 1;
         if (WIDE) {
             // Read again rather than held in registers.
-            xy = *(const volatile double*)(cx + y);
-            yy = *(const volatile double*)(cy + y);
-            xx = *(const volatile double*)(cx + x);
+            const volatile double* own = work.best + 3 * WARP + lane;
+            xy = own[0];
+            yy = own[WARP];
+            xx = own[2 * WARP];
         }
         double x_left = xx, y_left = yy, both = xy;
         bool member = false, all_common = by_common;

@@ -158,7 +158,7 @@ pub(super) const fn shared_doubles(l: u64) -> u64 {
 /// last members in place of covariances fetched ahead.
 pub(super) const fn wide_doubles(l: u64) -> u64 {
     let words = 4 + l + 4 * l;
-    l * l + 2 * l + 4 * exact_apart(l) + (l + 1) * 32 + 16 * coarse_floats(l) + 48 + 96 + 4 + words / 2 + 2
+    l * l + 2 * l + 4 * exact_apart(l) + (l + 1) * 32 + 16 * coarse_floats(l) + 48 + 192 + 4 + words / 2 + 2
 }
 
 /// `wide_bytes` of kernels/gauss/shared.cuh.

@@ -16,8 +16,8 @@ use crate::Result;
 /// Tests of size 1 in a launch of the papers' strategies: less than 0.1 s on a slow card.
 const PAPER_TESTS: f64 = 5e7;
 
-/// Rows with so many neighbours are run by blocks: below, those of a warp's item are too few to be worth a block's memory.
-const WIDE_FROM: u64 = 64;
+/// Rows with so many neighbours are run by blocks: those of fewer are all lanes of one warp.
+const WIDE_FROM: u64 = 33;
 
 /// Correlations that such a block has in shared memory for each of 32 y, at most, so that three blocks share a multiprocessor.
 const WIDE_COLUMNS: u64 = 320;
