@@ -18,8 +18,6 @@
 // Sets whose covariances are fetched at a time, so that the loads overlap.
 constexpr u32 AHEAD = 16;
 
-constexpr u32 WIDE_THREADS = 128;    // host: threads of a block of the kernels for rows with many neighbours
-
 constexpr u32 SPECIAL = 8;    // host: the largest sets that have a kernel of their own, which keeps Cholesky rows in registers
 
 // Working memory of a warp in doubles: that of `Work`.
@@ -451,112 +449,7 @@ template <int L> __device__ __forceinline__ void decide(const Args& a) {
     }
 }
 
-constexpr u64 BLOCK_BYTES = 176;
-
-// What a block of the kernel for rows with many neighbours has in shared memory behind its warps' working memory: this, then the columns,
-// then masks of common neighbours for rows of up to `Args::wide_masked` neighbours.
-struct Block {
-    u64 item;             // the item at hand
-    u64 next;             // the first rank of it that no warp has taken
-    u64 end;              // the end of its ranks
-    u64 part;             // ranks that a warp takes at a time
-    u64 began;            // nanoseconds at which the launch began
-    u64 found;            // how many y there are
-    u32 places[WARP];     // their places in the row's list
-};
-static_assert(sizeof(Block) == BLOCK_BYTES && sizeof(Block) % 16 == 0);
-
-// Bytes of shared memory of a block of `warps`, with `columns` and masks for rows of up to `masked` neighbours.
-__host__ __device__ constexpr u64 wide_bytes(u64 l, u64 warps, u64 columns, u64 masked) {
-    return div_ceil(8 * wide_doubles(l) * warps, 16) * 16 + BLOCK_BYTES + 128 * (columns + 4) + 4 * masked;
-}
-
-// The places in the row's list of the y that come as number 32 `tile` and so on among those that take part in this side; d: none. A warp
-// calls it. On the first side that is all but those never tested, so that it stays the same while the side runs.
-__device__ inline u32 places_of_tile(const Args& a, u32 x, u32 d, u32 tile, u32& found) {
-    u32 place = d, before = 0, lane = lane_id();
-    const u64 offset = a.offset[x];
-    for (u32 base = 0; base < d && before < WARP * (tile + 1); base += WARP) {
-        u32 at = base + lane;
-        u32 part = __ballot_sync(FULL, at < d && takes_part(a, slots_of(a), x, offset + at));
-        // The lane's y is the n-th of these.
-        u32 n = WARP * tile + lane - before, count = __popc(part);
-        before += count;
-        if (n >= count) continue;
-        for (; n; n--) part &= part - 1;
-        place = base + __ffs(part) - 1;
-    }
-    found = before > WARP * tile ? before - WARP * tile : 0;
-    return place;
-}
-
-template <int L> __device__ __forceinline__ void decide_wide(const Args& a) {
-    extern __shared__ double memory[];
-    Work<L, true> work(a, L);
-    const u32 warps = blockDim.x / WARP, warp = threadIdx.x / WARP, lane = lane_id();
-    Block& block = *(Block*)((char*)memory + div_ceil(a.warp_bytes * warps, 16) * 16);
-    float* values = (float*)(&block + 1);
-    const u32 depth = (u32)a.wide_columns;
-    if (a.second && !first_is_done(a.report)) return;
-    // What outlives an item is read again rather than held in registers.
-    volatile Block& now = block;
-    if (threadIdx.x == 0) now.began = nanoseconds();
-    while (true) {
-        __syncthreads();
-        if (threadIdx.x == 0) {
-            u64* next = a.second ? &a.report->wide_second : &a.report->wide_first;
-            now.item = nanoseconds() - now.began > a.budget ? NEVER : atomicAdd(next, 1ull);
-        }
-        __syncthreads();
-        if (now.item >= *(const volatile u64*)&a.report->wide_items) break;
-        const u32 x = row_of(a.first_wide, a.p, now.item), d = (u32)(a.offset[x + 1] - a.offset[x]);
-        const u32* list = a.list + a.offset[x];
-        const u64 tiles = (d + 31) / 32, slices = (d + depth - 1) / depth, within = now.item - a.first_wide[x];
-        Columns columns{values, (u32)(within / tiles % slices) * depth, d, a.fast && a.second && d <= a.wide_masked};
-        if (columns.end - columns.first > depth) columns.end = columns.first + depth;
-        if (warp == 0) {
-            u32 found, place = places_of_tile(a, x, d, (u32)(within % tiles), found);
-            block.places[lane] = place;
-            if (lane == 0) {
-                const u64 sets = choose(a, d, L), chunk = a.report->wide_chunk, from = within / tiles / slices * chunk;
-                const u64 count = sets - from < chunk ? sets - from : chunk, part = count / (8 * warps);
-                now.found = found;
-                now.next = from;
-                now.end = from + count;
-                now.part = part < 64 ? 64 : part > 4096 ? 4096 : part;
-            }
-        }
-        __syncthreads();
-        if (now.found == 0) continue;
-        const u32 place = block.places[lane], y = list[place < d ? place : 0];
-        for (u32 i = warp; i < depth; i += warps) {
-            bool there = columns.first + i < columns.end;
-            values[i * WARP + lane] = there ? (float)a.c[(u64)list[columns.first + i] * a.p + y] : 0.0f;
-        }
-        if (columns.masked) {
-            u32* common = masks_of(a, values);
-            for (u32 word = warp; word < (d + 31) / 32; word += warps) {
-                u32 mask = 0;
-                for (u32 i = 0; i < 32 && 32 * word + i < d; i++) mask |= (u32)is_common(a, y, list[32 * word + i]) << i;
-                common[word * WARP + lane] = mask;
-            }
-        }
-        __syncthreads();
-        while (true) {
-            u64 rank = 0;
-            if (lane == 0) rank = atomicAdd(&block.next, (u64)now.part);
-            rank = __shfl_sync(FULL, rank, 0);
-            if (rank >= now.end) break;
-            u64 count = now.end - rank < now.part ? now.end - rank : now.part;
-            item<L, true>(a, work, x, d, place, rank, (u32)count, columns);
-            __syncwarp();
-        }
-    }
-}
-
 // Each size has a file of its own, as the driver compiles a module when it is first needed. BLOCKS blocks share a
-// multiprocessor, and WIDE of the kernel for rows with many neighbours: as many as its registers suffice for.
+// multiprocessor: as many as its registers suffice for.
 #define SHARED_KERNEL(name, L, BLOCKS) \
     extern "C" __global__ void __launch_bounds__(DECIDING_THREADS, BLOCKS) name(const __grid_constant__ Args a) { decide<L>(a); }
-#define WIDE_KERNEL(name, L, BLOCKS) \
-    extern "C" __global__ void __launch_bounds__(WIDE_THREADS, BLOCKS) name(const __grid_constant__ Args a) { decide_wide<L>(a); }

@@ -1,3 +1,3 @@
 // Sets of 3, rows with many neighbours.
-#include "gauss/shared.cuh"
+#include "gauss/wide.cuh"
 WIDE_KERNEL(wide_3, 3, 3)

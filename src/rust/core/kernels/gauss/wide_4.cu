@@ -1,3 +1,3 @@
 // Sets of 4, rows with many neighbours.
-#include "gauss/shared.cuh"
+#include "gauss/wide.cuh"
 WIDE_KERNEL(wide_4, 4, 3)

@@ -1,3 +1,3 @@
 // Sets of 5, rows with many neighbours.
-#include "gauss/shared.cuh"
+#include "gauss/wide.cuh"
 WIDE_KERNEL(wide_5, 5, 3)

@@ -1,3 +1,3 @@
 // Sets of 6, rows with many neighbours.
-#include "gauss/shared.cuh"
+#include "gauss/wide.cuh"
 WIDE_KERNEL(wide_6, 6, 2)

@@ -22,6 +22,8 @@ struct Report {
     u64 wide_first;
     u64 wide_second;
     u64 wide_chunk;
+    u64 wide_open;    // those that a launch left unfinished, on the first sides and on the second
+    u64 wide_open_second;
     // Discrete variables, whose levels are run in stages; level 0 is one:
     u64 stage_begun;  // the last stage that began
     u64 stage_items;  // its items of work
@@ -33,12 +35,14 @@ struct Report {
 
 // A launch that has used up its time leaves work for the next. What follows it on the stream then does nothing, and the host
 // launches it again.
-__device__ __forceinline__ bool first_is_done(const Report* r) { return r->next_first >= r->items && r->wide_first >= r->wide_items; }
+__device__ __forceinline__ bool first_is_done(const Report* r) { return r->next_first >= r->items && r->wide_first >= r->wide_items && !r->wide_open; }
 __device__ __forceinline__ bool stage_is_done(const Report* r) { return r->stage_next >= r->stage_items; }
 __device__ __forceinline__ bool level_is_done(const Report* r) {
-    return first_is_done(r) && r->next_second >= r->items && r->wide_second >= r->wide_items && !r->stages_left;
+    return first_is_done(r) && r->next_second >= r->items && r->wide_second >= r->wide_items && !r->wide_open_second
+        && !r->stages_left;
 }
 
+constexpr u64 WIDE_REST = 3;       // host: numbers of a block in `Args::wide_rest`
 constexpr u64 SLOT_BYTES = 48;     // host: bytes of an element of `Args::slot`
 constexpr u32 VERTEX_BITS = 21;    // host: bits of a vertex in `Report::widest`
 
@@ -62,6 +66,8 @@ struct Args {
     u32* twin;            // by list entry x -> y: index of the entry y -> x
     u64* first_item;      // by row: number of its first item of work; p + 1 of them
     u64* first_wide;      // by row: number of its first item of work if it has `wide_degree` neighbours; p + 1 of them
+    u64* wide_rest;       // by block that runs those: an item that it did not finish, the next rank of it, whether there is one
+    u64 wide_blocks;      // number of these blocks
     u64 wide_degree;      // rows with so many neighbours are run by blocks (Gaussian test, strategy "shared", sets of two and more)
     u64 wide_columns;     // neighbours whose correlations such a block has in shared memory, a multiple of 32
     u64 wide_masked;      // rows with up to so many neighbours have their masks of common neighbours there, too

@@ -145,6 +145,7 @@ extern "C" __global__ void items(const __grid_constant__ Args a) {
         return (sets / chunk + (sets % chunk != 0)) * tiles_of(x);
     });
     __syncthreads();
+    for (u64 i = threadIdx.x; i < WIDE_REST * a.wide_blocks; i += blockDim.x) a.wide_rest[i] = 0;
     u64 chunk = total_of(true) / a.level_warps;
     chunk = chunk < 1024 ? 1024 : chunk > 65536 ? 65536 : chunk;
     scan_rows(a.p, a.first_wide, sums, [&](u64 x) {

@@ -50,9 +50,6 @@ pub(super) const MASK_GROUP: u32 = 8;
 /// `TILE_BYTES` of kernels/gauss/masks.cu: bytes of a block's tile.
 pub(super) const TILE_BYTES: u32 = 62480;
 
-/// `WIDE_THREADS` of kernels/gauss/shared.cuh: threads of a block of the kernels for rows with many neighbours.
-pub(super) const WIDE_THREADS: u32 = 128;
-
 /// `SPECIAL` of kernels/gauss/shared.cuh: the largest sets that have a kernel of their own, which keeps Cholesky rows in registers.
 pub(super) const SPECIAL: u32 = 8;
 
@@ -61,6 +58,9 @@ pub(super) const MASK_ROWS: u32 = 64;
 
 /// `DECIDING_THREADS` of kernels/gauss/test.cuh: threads of a block of kernels that decide tests, at most.
 pub(super) const DECIDING_THREADS: u32 = 128;
+
+/// `WIDE_THREADS` of kernels/gauss/wide.cuh: threads of a block of the kernels for rows with many neighbours.
+pub(super) const WIDE_THREADS: u32 = 128;
 
 /// `LISTED` of kernels/knn/pairs.cuh: neighbours that the paper's kernel lists, at most.
 pub(super) const LISTED: u64 = 512;
@@ -88,6 +88,9 @@ pub(super) const SHUFFLING_THREADS: u32 = 128;
 
 /// `SLOT_THREADS` of kernels/knn/test.cuh: threads of a block of kernels that count with x's planes in device memory.
 pub(super) const SLOT_THREADS: u32 = 256;
+
+/// `WIDE_REST` of kernels/search/args.cuh: numbers of a block in `Args::wide_rest`.
+pub(super) const WIDE_REST: u64 = 3;
 
 /// `SLOT_BYTES` of kernels/search/args.cuh: bytes of an element of `Args::slot`.
 pub(super) const SLOT_BYTES: u64 = 48;
@@ -161,13 +164,6 @@ pub(super) const fn wide_doubles(l: u64) -> u64 {
     l * l + 2 * l + 4 * exact_apart(l) + (l + 1) * 32 + 16 * coarse_floats(l) + 48 + 192 + 4 + words / 2 + 2
 }
 
-/// `wide_bytes` of kernels/gauss/shared.cuh.
-///
-/// Bytes of shared memory of a block of `warps`, with `columns` and masks for rows of up to `masked` neighbours.
-pub(super) const fn wide_bytes(l: u64, warps: u64, columns: u64, masked: u64) -> u64 {
-    u64::div_ceil(8 * wide_doubles(l) * warps, 16) * 16 + 176 + 128 * (columns + 4) + 4 * masked
-}
-
 /// `exact_doubles` of kernels/gauss/test.cuh.
 ///
 /// Doubles that `exact` works in: two matrices of (size + 2) x (size + 2).
@@ -182,6 +178,13 @@ pub(super) const fn exact_doubles(size: u64) -> u64 {
 pub(super) const fn exact_apart(size: u64) -> u64 {
     let bank = if size <= 2 { 1 } else if size % 2 == 1 { 8 } else { 9 };
     exact_doubles(size) + (bank + 16 - exact_doubles(size) % 16) % 16
+}
+
+/// `wide_bytes` of kernels/gauss/wide.cuh.
+///
+/// Bytes of shared memory of a block of `warps`, with `columns` and masks for rows of up to `masked` neighbours.
+pub(super) const fn wide_bytes(l: u64, warps: u64, columns: u64, masked: u64) -> u64 {
+    u64::div_ceil(8 * wide_doubles(l) * warps, 16) * 16 + 224 + 128 * (columns + 4) + 4 * masked
 }
 
 /// `plane_words` of kernels/knn/planes.cuh.
@@ -270,6 +273,9 @@ pub(super) struct Report {
     pub wide_first: u64,
     pub wide_second: u64,
     pub wide_chunk: u64,
+    /// those that a launch left unfinished, on the first sides and on the second
+    pub wide_open: u64,
+    pub wide_open_second: u64,
     /// the last stage that began
     pub stage_begun: u64,
     /// its items of work
@@ -325,6 +331,10 @@ pub(super) struct SearchArgs {
     pub first_item: DevicePtr<u64>,
     /// by row: number of its first item of work if it has `wide_degree` neighbours; p + 1 of them
     pub first_wide: DevicePtr<u64>,
+    /// by block that runs those: an item that it did not finish, the next rank of it, whether there is one
+    pub wide_rest: DevicePtr<u64>,
+    /// number of these blocks
+    pub wide_blocks: u64,
     /// rows with so many neighbours are run by blocks (Gaussian test, strategy "shared", sets of two and more)
     pub wide_degree: u64,
     /// neighbours whose correlations such a block has in shared memory, a multiple of 32

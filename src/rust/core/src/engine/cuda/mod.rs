@@ -237,6 +237,11 @@ impl<'a> CudaEngine<'a> {
         Ok(BlockSize { threads: WARP, shared: 0 })
     }
 
+    /// Blocks that run rows with many neighbours, see gauss/wide.cuh: three share a multiprocessor.
+    fn wide_blocks(&self) -> u64 {
+        3 * u64::from(self.held.card.processors)
+    }
+
     /// Bytes of device memory that `working_memory` takes for `warps`.
     fn scratch_of_warps(&self, doubles: u64, warps: u32) -> u64 {
         match 8 * doubles <= u64::from(self.held.card.shared_limit) {

@@ -115,7 +115,7 @@ impl CudaSearch<'_, '_> {
         }
     }
 
-    /// Says which rows blocks run, see gauss/shared.cuh, and returns the bytes of shared memory of a block; none: no row.
+    /// Says which rows blocks run, see gauss/wide.cuh, and returns the bytes of shared memory of a block; none: no row.
     fn choose_wide(&mut self, size: usize, widest: usize) -> Option<u64> {
         let (l, widest) = (size as u64, widest as u64);
         let from = self.engine.options.wide_from.unwrap_or(WIDE_FROM);
@@ -155,15 +155,14 @@ impl CudaSearch<'_, '_> {
         let mut side = 0;
         loop {
             let mut args = self.args;
-            let processors = self.engine.held.card.processors;
             let block = self.engine.working_memory(&mut args, shared_doubles(size as u64), DECIDING_THREADS)?;
-            let blocks = (processors * 16).div_ceil(block.threads / WARP);
+            let blocks = (self.engine.held.card.processors * 16).div_ceil(block.threads / WARP);
             for second in side..2 {
                 args.second = second;
                 if let Some(bytes) = wide {
                     let args =
                         SearchArgs { warp_bytes: 8 * wide_doubles(size as u64), scratch: DevicePtr::NULL, ..args };
-                    let launch = wide_kernel.on((processors * 3, 1), WIDE_THREADS, bytes);
+                    let launch = wide_kernel.on((args.wide_blocks as u32, 1), WIDE_THREADS, bytes);
                     // SAFETY: lists, slots and twins are the level's; `bytes` is a block's shared memory for what `args` says.
                     unsafe { self.engine.held.card.launch(launch, &args)? };
                 }
@@ -177,10 +176,10 @@ impl CudaSearch<'_, '_> {
             let first = handed(report.next_first, report.wide_first);
             let second = handed(report.next_second, report.wide_second);
             observer.progress(size, (first + second) as f64, 2.0 * items as f64)?;
-            if first < items {
+            if first < items || report.wide_open > 0 {
                 continue;
             }
-            if second >= items {
+            if second >= items && report.wide_open_second == 0 {
                 return Ok(report);
             }
             side = 1;

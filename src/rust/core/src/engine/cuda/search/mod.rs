@@ -4,7 +4,7 @@
 mod log;
 mod p_max;
 
-use crate::engine::cuda::arguments::{Report, SearchArgs, SLOT_BYTES, VERTEX_BITS};
+use crate::engine::cuda::arguments::{Report, SearchArgs, SLOT_BYTES, VERTEX_BITS, WIDE_REST};
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::held::{Held, Holds};
 use crate::engine::cuda::card::kernels::{Kernel, WARP};
@@ -106,7 +106,10 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         let data = self.engine.data_bytes();
         let masks = [self.options.fixed_gaps.is_some(), self.options.fixed_edges.is_some()];
         // This replaces the plan of an earlier search with this engine.
-        self.engine.held.plan = plan_of_variables(self.args.p, data, masks);
+        let mut plan = plan_of_variables(self.args.p, data, masks);
+        let rest = 8 * WIDE_REST * self.engine.wide_blocks();
+        plan.set(Buffer::Report, size_of::<Report>() as u64 + rest);
+        self.engine.held.plan = plan;
         if self.p_max.is_of_left() {
             let (p, plan) = (self.args.p, &mut self.engine.held.plan);
             plan.set(Buffer::Ranks, 8 * p + 12 * p * p.div_ceil(64));
@@ -220,6 +223,8 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
             self.args.p_max = engine.held.device(Buffer::PMax)?;
         }
         self.args.report = engine.held.device(Buffer::Report)?;
+        self.args.wide_rest = self.args.report.carve(size_of::<Report>() as u64);
+        self.args.wide_blocks = engine.wide_blocks();
         let offsets = 8 * (self.args.p + 1);
         self.args.offset = engine.held.device(Buffer::Rows)?.cast();
         self.args.first_item = self.args.offset.carve(offsets);
