@@ -6,7 +6,7 @@
 #   gpu-check.sh [--only PART,...] [--out FOLDER] [--limit PART=SECONDS]...
 #
 # Parts, with what they take at most in seconds:
-#   rust-tests 150   the core's tests, among them those of the CUDA engine
+#   rust-tests 240   the core's tests, among them those of the CUDA engine
 #   r-tests    220   tests/testthat with the GPU tests switched on
 #   sanitize   200   compute-sanitizer's four tools on small searches and selections, where it is there
 #   profile     50   Nsight Compute on the kernels of a search, where it is there
@@ -25,7 +25,7 @@ bundle=$(cd "$(dirname "$0")" && pwd)
 home=/opt/pcgpu-check
 out=${OUT:-./gpu-report}
 parts="rust-tests r-tests sanitize profile bench first selection neighbours versus"
-declare -A limit=([rust-tests]=150 [r-tests]=220 [sanitize]=200 [profile]=50 [bench]=300 [first]=150 [selection]=40 [neighbours]=240 [versus]=550)
+declare -A limit=([rust-tests]=240 [r-tests]=220 [sanitize]=200 [profile]=50 [bench]=300 [first]=150 [selection]=40 [neighbours]=240 [versus]=550)
 only=$parts
 
 usage() {
