@@ -50,6 +50,12 @@ check_kept_data <- function(data, p = NCOL(data)) {
   NextMethod()
 }
 
+#' @exportS3Method "[<-" pcgpu_gauss_data
+`[<-.pcgpu_gauss_data` <- function(x, i, value) {
+  for (at in seq_along(i)) x[[i[[at]]]] <- value[[at]]
+  x
+}
+
 #' @exportS3Method "$<-" pcgpu_gauss_data
 `$<-.pcgpu_gauss_data` <- function(x, name, value) {
   x[[name]] <- value

@@ -151,7 +151,7 @@ test_that("it is printed, saved and read, and only n can be changed", {
   ))
   fit <- pc(s, gaussCItest, 0.05, p = 4)
   expect_identical(printed[length(printed)], paste(format(c(s$C[1, 2], sum(fit@pMax)), digits = 17), collapse = " "))
-  for (change in list(function(s) s$C <- diag(4), function(s) s[["data"]] <- x, function(s) s$more <- 1)) {
+  for (change in list(function(s) s$C <- diag(4), function(s) s[["data"]] <- x, function(s) s$more <- 1, function(s) s["data"] <- list(x))) {
     expect_error(change(s), "cannot be replaced", class = "pcgpu_error_argument")
   }
   s[["n"]] <- 49

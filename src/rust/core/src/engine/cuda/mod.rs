@@ -237,9 +237,9 @@ impl<'a> CudaEngine<'a> {
         Ok(BlockSize { threads: WARP, shared: 0 })
     }
 
-    /// Blocks that run rows with many neighbours, see gauss/wide.cuh: three share a multiprocessor.
+    /// Blocks that run rows with many neighbours, see gauss/wide.cuh, at most.
     fn wide_blocks(&self) -> u64 {
-        3 * u64::from(self.held.card.processors)
+        gauss::sets::WIDE_TOGETHER * u64::from(self.held.card.processors)
     }
 
     /// Bytes of device memory that `working_memory` takes for `warps`.

@@ -19,7 +19,10 @@ const PAPER_TESTS: f64 = 5e7;
 /// Rows with so many neighbours are run by blocks: those of fewer are all lanes of one warp.
 const WIDE_FROM: u64 = 33;
 
-/// Correlations that such a block has in shared memory for each of 32 y, at most, so that three blocks share a multiprocessor.
+/// Blocks that run such rows on a multiprocessor at a time, at most: as many as registers suffice for.
+pub(in crate::engine::cuda) const WIDE_TOGETHER: u64 = 3;
+
+/// Correlations that such a block has in shared memory for each of 32 y, at most: on an H200 so many blocks then fit for small sets.
 const WIDE_COLUMNS: u64 = 320;
 
 /// Neighbours of a row for which it has masks there.
@@ -115,8 +118,9 @@ impl CudaSearch<'_, '_> {
         }
     }
 
-    /// Says which rows blocks run, see gauss/wide.cuh, and returns the bytes of shared memory of a block; none: no row.
-    fn choose_wide(&mut self, size: usize, widest: usize) -> Option<u64> {
+    /// Says which rows blocks run, see gauss/wide.cuh, and returns how many blocks there are, as many as run at a time, and the bytes of
+    /// shared memory of each; none: no row.
+    fn choose_wide(&mut self, size: usize, widest: usize) -> Option<(u32, u64)> {
         let (l, widest) = (size as u64, widest as u64);
         let from = self.engine.options.wide_from.unwrap_or(WIDE_FROM);
         let warps = u64::from(WIDE_THREADS / WARP);
@@ -133,7 +137,11 @@ impl CudaSearch<'_, '_> {
         let bytes = bytes(columns);
         self.args.wide_degree = from;
         self.args.wide_columns = columns;
-        Some(bytes)
+        // A block that waits for another's place would have its time after that one's. Some kilobyte a block is the driver's.
+        let of_processor = limit / (bytes + 1024);
+        let by_registers = if size > 5 { 2 } else { WIDE_TOGETHER };
+        let blocks = u64::from(self.engine.held.card.processors) * of_processor.clamp(1, by_registers);
+        Some((blocks as u32, bytes))
     }
 
     /// Sets of two and more by our own strategy. The whole level is put on the stream at once; where a launch used up its time,
@@ -159,10 +167,10 @@ impl CudaSearch<'_, '_> {
             let blocks = (self.engine.held.card.processors * 16).div_ceil(block.threads / WARP);
             for second in side..2 {
                 args.second = second;
-                if let Some(bytes) = wide {
+                if let Some((blocks, bytes)) = wide {
                     let args =
                         SearchArgs { warp_bytes: 8 * wide_doubles(size as u64), scratch: DevicePtr::NULL, ..args };
-                    let launch = wide_kernel.on((args.wide_blocks as u32, 1), WIDE_THREADS, bytes);
+                    let launch = wide_kernel.on((blocks, 1), WIDE_THREADS, bytes);
                     // SAFETY: lists, slots and twins are the level's; `bytes` is a block's shared memory for what `args` says.
                     unsafe { self.engine.held.card.launch(launch, &args)? };
                 }
