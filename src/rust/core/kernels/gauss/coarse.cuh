@@ -65,18 +65,18 @@ __device__ __forceinline__ u32 asked_of(
     u32 asked = 0;
     for (u32 from = 0; from < count; from += 4) {
 #pragma unroll
-    for (u32 i = from; i < from + 4; i++) {
-        float of[APART];
+        for (u32 i = from; i < from + 4; i++) {
+            float of[APART];
 #pragma unroll
-        for (u32 at = 0; at < APART; at += 4) *(float4*)(of + at) = *(const float4*)(coarse + i * APART + at);
-        float t = column[i * WARP] * of[0];
+            for (u32 at = 0; at < APART; at += 4) *(float4*)(of + at) = *(const float4*)(coarse + i * APART + at);
+            float t = column[i * WARP] * of[0];
 #pragma unroll
-        for (int m = 0; m < L - 1; m++) t = fmaf(-of[3 + m], row[m], t);
-        float num = fmaf(-of[1], t, both), den = fmaf(-t, t, left);
-        float square = num * num, largest = of[2] * den;
-        bool depends = square > fmaf(bound.factor, largest, bound.constant) && square < largest;
-        if (!depends) asked |= 1u << i;
-    }
+            for (int m = 0; m < L - 1; m++) t = fmaf(-of[3 + m], row[m], t);
+            float num = fmaf(-of[1], t, both), den = fmaf(-t, t, left);
+            float square = num * num, largest = of[2] * den;
+            bool depends = square > fmaf(bound.factor, largest, bound.constant) && square < largest;
+            if (!depends) asked |= 1u << i;
+        }
     }
     return asked;
 }

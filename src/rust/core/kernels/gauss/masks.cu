@@ -207,6 +207,7 @@ extern "C" __global__ void __launch_bounds__(MASK_THREADS, 3) mask_tiles(const _
                 left_x[k] = fmaf(-of_x[k], of_x[k], 1.0f);
             }
             u32 count = warp_sum(__popc(members));
+            __syncwarp();
             if (lane == 0) t.before[i] = before + count;
             for (u32 rest = open; rest; rest &= rest - 1) {
                 u32 j = __ffs(rest) - 1;

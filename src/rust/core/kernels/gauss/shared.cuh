@@ -99,7 +99,7 @@ template <> struct Smallest<true> {
 };
 
 // One item: `left_ranks` ranks from `rank` on of row x against the neighbours at the lanes' places; d: none. WIDE: those of them whose last member is
-// one of the tile's.
+// among `columns`.
 template <int L, bool WIDE>
 __device__ __forceinline__ void item(
     const Args& a, const Work<L, WIDE>& work, u32 x, u32 d, u32 place, u64 rank, u32 left_ranks, const Columns& columns
@@ -440,11 +440,10 @@ template <int L> __device__ __forceinline__ void decide(const Args& a) {
         if (at >= total) break;
         u32 x = row_of(a.first_item, a.p, at);
         u32 d = (u32)(a.offset[x + 1] - a.offset[x]);
-        u64 sets = choose(a, d, l), chunk = chunk_of(least, sets);
-        u64 tiles = (d + 31) / 32, within = at - a.first_item[x];
-        u64 from = within / tiles * chunk;
-        u32 count = (u32)(sets - from < chunk ? sets - from : chunk);
-        item<L, false>(a, work, x, d, (u32)(within % tiles) * WARP + lane_id(), from, count, Columns{});
+        const Items row = items_of(a, d, least);
+        const u64 within = at - a.first_item[x];
+        const u32 place = row.tile(within) * WARP + lane_id();
+        item<L, false>(a, work, x, d, place, row.rank(within), (u32)row.ranks(within), Columns{});
         __syncwarp();
     }
 }

@@ -9,7 +9,7 @@ constexpr u64 LEAST_PART = 64;
 constexpr u64 MOST_PART = 1024;
 constexpr u64 LONG_PART = 8000000;
 
-constexpr u64 BLOCK_BYTES = 224;
+constexpr u64 BLOCK_BYTES = 240;
 
 // What a block of the kernel for rows with many neighbours has in shared memory behind its warps' working memory: this, then the columns,
 // then masks of common neighbours for rows of up to `Args::wide_masked` neighbours.
@@ -17,12 +17,11 @@ struct Block {
     u64 item;             // the item at hand
     u64 next;             // the first rank of it that no warp has taken
     u64 end;              // the end of its ranks
-    u64 part;             // ranks that a warp takes at a time: few where exact tests make them long
     u64 began;            // nanoseconds at which the launch began
     u64 found;            // how many y there are
     u64 resumed;          // whether an earlier launch began it
-    u64 unused;
-    u64 taken[WIDE_THREADS / WARP];    // nanoseconds at which each warp took its part
+    u64 part[WIDE_THREADS / WARP];     // ranks that each warp takes at a time: few where exact tests make them long
+    u64 taken[WIDE_THREADS / WARP];    // nanoseconds at which it took its part
     u32 places[WARP];     // the places of the y in the row's list
 };
 static_assert(sizeof(Block) == BLOCK_BYTES && sizeof(Block) % 16 == 0);
@@ -74,23 +73,22 @@ template <int L> __device__ __forceinline__ void decide_wide(const Args& a) {
         if (now.item >= *(const volatile u64*)&a.report->wide_items) break;
         const u32 x = row_of(a.first_wide, a.p, now.item), d = (u32)(a.offset[x + 1] - a.offset[x]);
         const u32* list = a.list + a.offset[x];
-        const u64 tiles = (d + 31) / 32, slices = (d + depth - 1) / depth, within = now.item - a.first_wide[x];
-        Columns columns{values, (u32)(within / tiles % slices) * depth, d, a.fast && a.second && d <= a.wide_masked};
+        const Items row = wide_items_of(a, d, a.report->wide_chunk);
+        const u64 within = now.item - a.first_wide[x];
+        Columns columns{values, row.slice(within) * depth, d, a.fast && a.second && d <= a.wide_masked};
         if (columns.end - columns.first > depth) columns.end = columns.first + depth;
         if (warp == 0) {
-            u32 found, place = places_of_tile(a, x, d, (u32)(within % tiles), found);
+            u32 found, place = places_of_tile(a, x, d, row.tile(within), found);
             block.places[lane] = place;
             if (lane == 0) {
-                const u64 sets = choose(a, d, L), chunk = a.report->wide_chunk, from = within / tiles / slices * chunk;
-                const u64 count = sets - from < chunk ? sets - from : chunk;
                 u64* rest = a.wide_rest + WIDE_REST * blockIdx.x;
                 now.found = found;
-                now.next = now.resumed ? rest[1] : from;
-                now.end = from + count;
-                now.part = LEAST_PART;
+                now.next = now.resumed ? rest[1] : row.rank(within);
+                now.end = row.rank(within) + row.ranks(within);
                 rest[2] = 0;
             }
         }
+        if (lane == 0) now.part[warp] = LEAST_PART;
         __syncthreads();
         if (now.found == 0) continue;
         const u32 place = block.places[lane], y = list[place < d ? place : 0];
@@ -114,7 +112,7 @@ template <int L> __device__ __forceinline__ void decide_wide(const Args& a) {
                 u64 time = nanoseconds();
                 now.taken[warp] = time;
                 if (time - now.began <= a.budget) {
-                    count = (u32)now.part;
+                    count = (u32)now.part[warp];
                     rank = atomicAdd(&block.next, (u64)count);
                     if (rank < now.end && now.end - rank < count) count = (u32)(now.end - rank);
                 }
@@ -126,8 +124,9 @@ template <int L> __device__ __forceinline__ void decide_wide(const Args& a) {
             __syncwarp();
             if (lane == 0) {
                 u64 took = nanoseconds() - now.taken[warp], share = a.report->wide_chunk / (8 * warps);
-                u64 longer = 2 * now.part, most = share < MOST_PART ? share : MOST_PART;
-                if (took > LONG_PART) now.part = LEAST_PART; else if (took < LONG_PART / 16 && longer <= most) now.part = longer;
+                u64 longer = 2 * now.part[warp], most = share < MOST_PART ? share : MOST_PART;
+                if (took > LONG_PART) now.part[warp] = LEAST_PART;
+                else if (took < LONG_PART / 16 && longer <= most) now.part[warp] = longer;
             }
         }
         // Where exact tests are many, an item may take seconds: the next launch goes on with it.

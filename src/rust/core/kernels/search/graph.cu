@@ -118,17 +118,17 @@ extern "C" __global__ void log_offsets(const __grid_constant__ Args a) {
 // with many neighbours have their own, which blocks take, for each slice of `wide_columns` last members, too.
 extern "C" __global__ void items(const __grid_constant__ Args a) {
     auto degree_of = [&](u64 x) { return a.offset[x + 1] - a.offset[x]; };
-    auto sets_of = [&](u64 x, bool wide) {
+    auto takes_part = [&](u64 x, bool wide) {
         u64 d = degree_of(x);
-        return d <= a.size || (d >= a.wide_degree) != wide ? 0ull : choose(a, d, a.size);
+        return d > a.size && (d >= a.wide_degree) == wide;
     };
-    auto tiles_of = [&](u64 x) { return (degree_of(x) + 31) / 32; };
     auto total_of = [&](bool wide) {
         u64 own = 0;
         for (u64 x = threadIdx.x; x < a.p; x += blockDim.x) {
-            u64 sets = sets_of(x, wide);
+            if (!takes_part(x, wide)) continue;
+            Items row = items_of(a, degree_of(x), 1);
             // Capped, so that the sum does not overflow.
-            own += (sets < 1ull << 32 ? sets : 1ull << 32) * tiles_of(x);
+            own += (row.sets < 1ull << 32 ? row.sets : 1ull << 32) * row.tiles;
         }
         own = warp_sum(own);
         if (lane_id() == 0) sums[threadIdx.x / WARP] = own;
@@ -141,16 +141,14 @@ extern "C" __global__ void items(const __grid_constant__ Args a) {
     u64 least = total_of(false) / (4 * a.level_warps);
     least = least < 2 ? 2 : least > 64 ? 64 : least;
     scan_rows(a.p, a.first_item, sums, [&](u64 x) {
-        u64 sets = sets_of(x, false), chunk = chunk_of(least, sets);
-        return (sets / chunk + (sets % chunk != 0)) * tiles_of(x);
+        return takes_part(x, false) ? items_of(a, degree_of(x), least).count() : 0;
     });
     __syncthreads();
     for (u64 i = threadIdx.x; i < WIDE_REST * a.wide_blocks; i += blockDim.x) a.wide_rest[i] = 0;
     u64 chunk = total_of(true) / a.level_warps;
     chunk = chunk < 1024 ? 1024 : chunk > 65536 ? 65536 : chunk;
     scan_rows(a.p, a.first_wide, sums, [&](u64 x) {
-        u64 sets = sets_of(x, true), slices = (degree_of(x) + a.wide_columns - 1) / a.wide_columns;
-        return (sets / chunk + (sets % chunk != 0)) * slices * tiles_of(x);
+        return takes_part(x, true) ? wide_items_of(a, degree_of(x), chunk).count() : 0;
     });
     __syncthreads();
     if (threadIdx.x == 0) {

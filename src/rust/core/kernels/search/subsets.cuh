@@ -42,8 +42,27 @@ __device__ __forceinline__ u64 rank_without(const Args& a, u32 n, u32 size, cons
     return choose(a, n - 1, size) - 1 - after;
 }
 
-// Number of sets in an item of work of a row that has `sets` of them; at least `least`.
-__device__ __forceinline__ u64 chunk_of(u64 least, u64 sets) {
-    u64 wanted = sets / 4096;
-    return wanted < least ? least : wanted > 1024 ? 1024 : wanted;
+// The items of work of a row at levels of two and more: its sets in chunks, by slices of their last members, by tiles of 32 neighbours.
+struct Items {
+    u64 sets, chunk, slices, tiles;
+    __device__ __forceinline__ u64 count() const { return (sets / chunk + (sets % chunk != 0)) * slices * tiles; }
+    // Of the item with this number: its tile, its slice, the first rank of its sets, and how many there are.
+    __device__ __forceinline__ u32 tile(u64 at) const { return (u32)(at % tiles); }
+    __device__ __forceinline__ u32 slice(u64 at) const { return (u32)(at / tiles % slices); }
+    __device__ __forceinline__ u64 rank(u64 at) const { return at / tiles / slices * chunk; }
+    __device__ __forceinline__ u64 ranks(u64 at) const {
+        u64 left = sets - rank(at);
+        return left < chunk ? left : chunk;
+    }
+};
+
+// Those of a row with d neighbours that warps take: of at least `least` sets, at most 1024.
+__device__ __forceinline__ Items items_of(const Args& a, u64 d, u64 least) {
+    u64 sets = choose(a, d, a.size), wanted = sets / 4096;
+    return {sets, wanted < least ? least : wanted > 1024 ? 1024 : wanted, 1, (d + 31) / 32};
+}
+
+// Those of a row that blocks take.
+__device__ __forceinline__ Items wide_items_of(const Args& a, u64 d, u64 chunk) {
+    return {choose(a, d, a.size), chunk, (d + a.wide_columns - 1) / a.wide_columns, (d + 31) / 32};
 }
