@@ -1,15 +1,15 @@
 //! Times the search alone, from a correlation matrix in memory to graph, separating sets and p-values in memory:
 //!
 //! ```text
-//! search_times MATRIX.bin|sim:P,N,DEGREE,SEED|dense:P,N,LOAD,SEED ALPHA METHOD REPEATS cpu|cuda[:N] [shared|lists|masks|blocks=D|edge|set] [LAST]
+//! search_times MATRIX.bin|sim:P,N,DEGREE,SEED|dense:P,N,LOAD,SEED ALPHA METHOD REPEATS cpu|cuda[:N] [shared|lists|columns|masks|blocks=D|edge|set] [LAST]
 //! search_times --check-small
 //! ```
 //!
 //! MATRIX.bin holds p and n as 32-bit integers and then the p x p correlations as doubles. Prints one line
 //! `pcgpu,name,alpha,device strategy,p,n,edges,last level,first s,minimum s,median s,repeats`; the first call, which opens the
 //! device, is not among the repeats. `sim` is a sparse linear Gaussian model, `dense` like expression data: ten global factors of
-//! mean weight LOAD, modules, noise. Three words stand for `shared` with a part of it forced: `lists` and `masks` for level 1 run so throughout,
-//! `blocks=D` for further levels of rows with D neighbours or more run by blocks. LAST is the last level (`m.max`). `--check-small` compares the
+//! mean weight LOAD, modules, noise. Four words stand for `shared` with a part of it forced: `lists`, `columns` and `masks` for level 1 run so
+//! throughout, `blocks=D` for further levels of rows with D neighbours or more run by blocks. LAST is the last level (`m.max`). `--check-small` compares the
 //! GPU with the CPU on small problems, for compute-sanitizer.
 
 mod support;
@@ -122,6 +122,7 @@ fn engine<'a>(
     let gauss = Gauss::new(by_column(&problem.c, problem.p)?, problem.n, reading)?;
     let level_one = match strategy {
         "lists" => LevelOne::Lists,
+        "columns" => LevelOne::Columns,
         "masks" => LevelOne::Masks,
         _ => LevelOne::ByDensity,
     };
@@ -136,7 +137,7 @@ fn engine<'a>(
     };
     let wide_from = strategy.strip_prefix("blocks=").map(str::parse).transpose()?;
     let strategy = match strategy {
-        "shared" | "lists" | "masks" => SearchStrategy::Shared,
+        "shared" | "lists" | "columns" | "masks" => SearchStrategy::Shared,
         _ if wide_from.is_some() => SearchStrategy::Shared,
         "edge" => SearchStrategy::Edge { beta: 2, gamma: 32 },
         "set" => SearchStrategy::Set { theta: 64, delta: 2 },
@@ -174,7 +175,7 @@ fn check_small() -> Result<(), Failure> {
         let (mut ours, mut theirs) = (vec![0.0; cells], vec![0.0; cells]);
         for method in [Method::Stable, Method::StableFast] {
             let cpu = search(problem, 0.05, method, "cpu", "", None, &mut theirs)?;
-            for strategy in ["shared", "masks", "blocks=0", "edge", "set"] {
+            for strategy in ["shared", "columns", "masks", "blocks=0", "edge", "set"] {
                 let gpu = search(problem, 0.05, method, "cuda", strategy, None, &mut ours)?;
                 let sets = |s: &Skeleton| -> Vec<Vec<(usize, Vec<u32>)>> {
                     (0..problem.p).map(|x| s.sepsets.row(x).map(|(y, s)| (y as usize, s.to_vec())).collect()).collect()

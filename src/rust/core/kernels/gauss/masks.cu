@@ -1,9 +1,5 @@
-// Level 1 of rows with many neighbours: all variables in order, with the neighbours as a mask, so that nothing is gathered.
-//
-// Single precision says of nearly all tests that they do not separate. Let e = 2^-24 be its rounding and 1 - r_xz², 1 - r_yz² at
-// least v = 1/16: the numerator of r(xy | z), r_xy - r_xz r_yz, is off by at most 5e, which moves r by 5e / v = 5e-6, and the two
-// variances by 4e each, their relative error is 4e / v, and that of the root of their product 4e-6. What lies above the critical
-// value by BAND depends by test_single(), too; all else is asked there. So no verdict rests on single precision.
+// Level 1 of rows with many neighbours: all variables in order, with the neighbours as a mask, so that nothing is gathered; single
+// precision first (single.cuh).
 //
 // `mask_tiles` decides first sides, x < y, by neighbours of x, and finds where |r| may be smallest among the neighbours of either: a
 // block keeps the correlations of MASK_COLUMNS variables y with MASK_DEPTH variables z in shared memory; a warp keeps those of a row x
@@ -19,39 +15,14 @@ constexpr u32 MASK_GROUP = 8;        // host: blocks of rows that run beside eac
 // A tile with so few pairs left is left to `mask_rest`: reading its correlations would take longer than testing them.
 constexpr u32 MASK_FEW = 64;
 
-// Values of `Args::verdict` between the two kernels, bits: no neighbour of x separates, the other bits say which MASK_DEPTH variables
-// hold the one with the smallest |r|; and WHOLE: more is to be known, the other bits say up to which z the first side is done.
-constexpr u32 PENDING = 0x40000000u;
+// The bits of a PENDING verdict between the two kernels say which MASK_DEPTH variables hold the one with the smallest |r|; or WHOLE:
+// more is to be known, and they say up to which z the first side is done.
 constexpr u32 WHOLE = 0x20000000u;
-
-constexpr double BAND = 1e-5;
-constexpr double NEAR_ONE = 15.0 / 16.0;    // correlations whose square is above this are left to double precision
-
-// The threshold of single precision for a squared partial correlation, rounded up.
-__device__ __forceinline__ float covering(double q) {
-    double r = sqrt(q) + BAND;
-    return __double2float_ru(r * r);
-}
-
-// The threshold below which another of single precision may be the smaller one: twice the band, as both are.
-__device__ __forceinline__ float covering_twice(float q) {
-    double r = sqrt((double)q) + 2 * BAND;
-    return __double2float_ru(r * r);
-}
 
 // What covering_twice() was made of, rounded down.
 __device__ __forceinline__ float covered_twice(float threshold) {
     double r = fmax(0.0, sqrt((double)threshold) - 2.01 * BAND);
     return __double2float_rd(r * r);
-}
-
-// NaN where single precision cannot serve: what is compared with that is never above.
-__device__ __forceinline__ float coarse(double r) { return r * r <= NEAR_ONE ? (float)r : nanf(""); }
-
-// Whether r² of x and y given z may lie below the threshold. `limit` is that, times 1 - r_xz².
-__device__ __forceinline__ bool is_low(float xy, float of_x, float limit, float of_y) {
-    float left_y = fmaf(-of_y, of_y, 1.0f), covariance = fmaf(-of_x, of_y, xy);
-    return !(covariance * covariance > limit * left_y);
 }
 
 // Number of the members of a bit row up to z.

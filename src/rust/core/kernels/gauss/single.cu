@@ -1,6 +1,6 @@
 // Level 1: conditioning sets of one variable. A warp decides both sides of a pair, 32 candidates at a time, a lane each: most
 // pairs are separated by one of their first few, and the smallest rank is that of the first lane that separates. Rows that stand
-// in blocks with many neighbours are left to masks.cu.
+// in blocks with more neighbours are left to columns.cu and masks.cu.
 #include "gauss/single.cuh"
 
 // Rows first_row to end_row - 1, `gridDim.y` blocks each.
@@ -10,7 +10,7 @@ extern "C" __global__ void __launch_bounds__(DECIDING_THREADS, 6) single(const _
     u64 tests = 0, exact_tests = 0;
     bool go_on = false;
     for (u64 x = a.first_row + blockIdx.x; x < a.end_row; x += gridDim.x) {
-        if (takes_masks(a, x / MASK_ROWS)) continue;
+        if (!takes_lists(a, x / MASK_ROWS)) continue;
         u64 offset = a.offset[x];
         const u32* list = a.list + offset;
         u32 d = (u32)(a.offset[x + 1] - offset);

@@ -3,18 +3,28 @@
 #include "gauss/test.cuh"
 #include "search/sides.cuh"
 
-constexpr u32 MASK_ROWS = 64;    // host: rows that are taken together, by lists or by masks
+constexpr u32 MASK_ROWS = 64;    // host: rows that are taken together, by lists, columns or masks
 
-// Whether the rows of this block, MASK_ROWS of them, have so many neighbours that masks are quicker.
-__device__ __forceinline__ bool takes_masks(const Args& a, u64 block) {
+// How the pairs of a block of MASK_ROWS rows are tested: by the neighbours that its rows have in all.
+__device__ __forceinline__ u64 ends_of(const Args& a, u64 block) {
     u64 first = block * MASK_ROWS, end = first + MASK_ROWS < a.p ? first + MASK_ROWS : a.p;
-    return a.offset[end] - a.offset[first] >= a.mask_ends;
+    return a.offset[end] - a.offset[first];
+}
+__device__ __forceinline__ bool takes_masks(const Args& a, u64 block) { return ends_of(a, block) >= a.mask_ends; }
+__device__ __forceinline__ bool takes_columns(const Args& a, u64 block) {
+    u64 ends = ends_of(a, block);
+    return ends >= a.column_ends && ends < a.mask_ends;
+}
+__device__ __forceinline__ bool takes_lists(const Args& a, u64 block) {
+    u64 ends = ends_of(a, block);
+    return ends < a.column_ends && ends < a.mask_ends;
 }
 
 // Values of `Args::verdict`; any other is the member that separated on the first side, and p_max holds r.
 constexpr u32 KEPT = 0xffffffffu;       // tested, not separated; p_max holds r where |r| is smallest
 constexpr u32 UNTESTED = 0xfffffffeu;   // no side was visited
 constexpr u32 SECOND = 0x80000000u;     // bit: separated on the second side; the other bits are the member, and p_max holds r
+constexpr u32 PENDING = 0x40000000u;    // bit, between kernels: the first side does not separate, the second is not visited
 
 // What a lane knows of a side.
 struct Found {
@@ -146,4 +156,32 @@ __device__ __forceinline__ void report_singles(const Args& a, u64* sums, u64 tes
         if (exact_tests) atomicAdd(&a.report->exact, exact_tests);
         if (go_on) a.report->go_on = 1;
     }
+}
+
+// Single precision says of nearly all tests that they do not separate. Let e = 2^-24 be its rounding and 1 - r_xz², 1 - r_yz² at
+// least v = 1/16: the numerator of r(xy | z), r_xy - r_xz r_yz, is off by at most 5e, which moves r by 5e / v = 5e-6, and the two
+// variances by 4e each, their relative error is 4e / v, and that of the root of their product 4e-6. What lies above the critical
+// value by BAND depends by test_single(), too; all else is asked there. So no verdict rests on single precision.
+constexpr double BAND = 1e-5;
+constexpr double NEAR_ONE = 15.0 / 16.0;    // correlations whose square is above this are left to double precision
+
+// The threshold of single precision for a squared partial correlation, rounded up.
+__device__ __forceinline__ float covering(double q) {
+    double r = sqrt(q) + BAND;
+    return __double2float_ru(r * r);
+}
+
+// The threshold below which another of single precision may be the smaller one: twice the band, as both are.
+__device__ __forceinline__ float covering_twice(float q) {
+    double r = sqrt((double)q) + 2 * BAND;
+    return __double2float_ru(r * r);
+}
+
+// NaN where single precision cannot serve: what is compared with that is never above.
+__device__ __forceinline__ float coarse(double r) { return r * r <= NEAR_ONE ? (float)r : nanf(""); }
+
+// Whether r² of x and y given z may lie below the threshold. `limit` is that, times 1 - r_xz².
+__device__ __forceinline__ bool is_low(float xy, float of_x, float limit, float of_y) {
+    float left_y = fmaf(-of_y, of_y, 1.0f), covariance = fmaf(-of_x, of_y, xy);
+    return !(covariance * covariance > limit * left_y);
 }

@@ -91,6 +91,8 @@ struct Args {
     u64 gamma;            // strategy "edge": tests of an edge that run at a time
     u64 theta;            // strategy "set": sets of a block
     u64 mask_ends;        // sets of one: a block of rows with at least so many neighbours in all is taken by masks
+    u64 column_ends;      // sets of one: one with fewer than that, but at least so many, by columns
+    uint2* near;          // sets of one, by columns: by list entry x -> z: z, and the correlation of both in single precision
     double below;         // q below this: independent for certain
     double above;         // q above this: dependent for certain
     double trusted;       // q is trusted where smallest pivot * smaller variance left is above this: trusted_above of ci/gauss.rs

@@ -20,7 +20,8 @@ use pcgpu_core::search::{skeleton, Method, Options, Skeleton};
 use pcgpu_core::{DeviceKind, Error, Result};
 
 /// Our strategy as it is by default, and as for dense graphs throughout: level 1 by masks, further levels by blocks.
-const WAYS: [(LevelOne, Option<u64>); 2] = [(LevelOne::ByDensity, None), (LevelOne::Masks, Some(0))];
+const WAYS: [(LevelOne, Option<u64>); 3] =
+    [(LevelOne::ByDensity, None), (LevelOne::Columns, Some(u64::MAX)), (LevelOne::Masks, Some(0))];
 
 const STRATEGIES: [SearchStrategy; 4] = [
     SearchStrategy::Shared,
@@ -96,10 +97,14 @@ fn golden_cases() {
                 continue;
             }
             for strategy in STRATEGIES {
-                if strategy == SearchStrategy::Shared {
-                    let cuda = CudaOptions { level_one: LevelOne::Masks, wide_from: Some(0), ..with(strategy) };
+                let forced: &[LevelOne] = match strategy {
+                    SearchStrategy::Shared => &[LevelOne::Columns, LevelOne::Masks],
+                    _ => &[],
+                };
+                for &level_one in forced {
+                    let cuda = CudaOptions { level_one, wide_from: Some(0), ..with(strategy) };
                     let (skeleton, p_max) = on_cuda(gauss, &options, cuda).unwrap();
-                    case.check(&format!("{method:?} as if dense"), answer, &skeleton, &p_max);
+                    case.check(&format!("{method:?} {level_one:?}"), answer, &skeleton, &p_max);
                 }
                 for repeat in 0..if strategy == SearchStrategy::Shared && !emulated() { 5 } else { 1 } {
                     let (skeleton, p_max) = on_cuda(gauss, &options, with(strategy)).unwrap();
@@ -127,11 +132,11 @@ fn random_problems() {
     assert_eq!(compared, 200);
 }
 
-/// Level 1 by masks and by lists, of dense problems that fill more than one tile: some with copies of columns, fixed edges,
+/// Level 1 by masks, by columns and by lists, of dense problems that fill more than one tile: some with copies of columns, fixed edges,
 /// missing correlations.
 #[test]
 #[ignore = "needs a GPU"]
-fn masks_and_lists_agree() {
+fn the_ways_of_level_one_agree() {
     let numbers = if emulated() { 4..12 } else { 0..60 };
     for number in numbers {
         let dense = dense_problem(number);
@@ -141,14 +146,13 @@ fn masks_and_lists_agree() {
         let kernel = GaussKernel::new(gauss, dense.options.alpha).with_level_one(LevelOne::Lists);
         let cpu = skeleton(&mut CpuEngine::new(kernel, 2), &dense.options, &mut p_max, &mut Unobserved).unwrap();
         let cpu = (cpu, p_max);
-        let [masks, lists] = [LevelOne::Masks, LevelOne::Lists].map(|level_one| {
+        let [lists, columns, masks] = [LevelOne::Lists, LevelOne::Columns, LevelOne::Masks].map(|level_one| {
             let cuda = on_cuda(gauss, &dense.options, CudaOptions { level_one, ..CudaOptions::default() }).unwrap();
             same(&format!("problem {number} {level_one:?}"), &cuda, &cpu);
             cuda
         });
-        assert_eq!(masks.0.exact_tests, lists.0.exact_tests, "problem {number}: exact tests");
-        let bits = |p_max: &[f64]| p_max.iter().map(|p| p.to_bits()).collect::<Vec<_>>();
-        assert!(bits(&masks.1) == bits(&lists.1), "problem {number}: pMax");
+        same_bits(&format!("problem {number}: masks"), &masks, &lists);
+        same_bits(&format!("problem {number}: columns"), &columns, &lists);
     }
 }
 

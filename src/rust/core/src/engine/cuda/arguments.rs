@@ -29,6 +29,9 @@ pub(super) const G2: u64 = 0;
 /// `X2` of kernels/discrete/test.cuh: number of the statistic.
 pub(super) const X2: u64 = 1;
 
+/// `COLUMN_THREADS` of kernels/gauss/columns.cu: threads of a block of column_first and column_second.
+pub(super) const COLUMN_THREADS: u32 = 1024;
+
 /// `TILE` of kernels/gauss/correlation.cu: columns of a tile.
 pub(super) const TILE: u32 = 64;
 
@@ -53,7 +56,7 @@ pub(super) const TILE_BYTES: u32 = 62480;
 /// `SPECIAL` of kernels/gauss/shared.cuh: the largest sets that have a kernel of their own, which keeps Cholesky rows in registers.
 pub(super) const SPECIAL: u32 = 8;
 
-/// `MASK_ROWS` of kernels/gauss/single.cuh: rows that are taken together, by lists or by masks.
+/// `MASK_ROWS` of kernels/gauss/single.cuh: rows that are taken together, by lists, columns or masks.
 pub(super) const MASK_ROWS: u32 = 64;
 
 /// `DECIDING_THREADS` of kernels/gauss/test.cuh: threads of a block of kernels that decide tests, at most.
@@ -131,6 +134,13 @@ pub(super) const fn coarse_floats(l: u64) -> u64 {
     u64::div_ceil(l + 2, 4) * 4
 }
 
+/// `column_bytes` of kernels/gauss/columns.cu.
+///
+/// Bytes of shared memory of a block: three numbers a warp, the next neighbour to be taken, and a number for each variable.
+pub(super) const fn column_bytes(p: u64) -> u64 {
+    8 * (3 * 1024 / 32 + 1) + 4 * p
+}
+
 /// `paper_doubles` of kernels/gauss/papers.cu.
 ///
 /// Working memory of a warp in doubles: the inverse for 32 sets, the exact formula, the places of 32 sets, a set.
@@ -184,7 +194,7 @@ pub(super) const fn exact_apart(size: u64) -> u64 {
 ///
 /// Bytes of shared memory of a block of `warps`, with `columns` and masks for rows of up to `masked` neighbours.
 pub(super) const fn wide_bytes(l: u64, warps: u64, columns: u64, masked: u64) -> u64 {
-    u64::div_ceil(8 * wide_doubles(l) * warps, 16) * 16 + 224 + 128 * (columns + 4) + 4 * masked
+    u64::div_ceil(8 * wide_doubles(l) * warps, 16) * 16 + 240 + 128 * (columns + 4) + 4 * masked
 }
 
 /// `plane_words` of kernels/knn/planes.cuh.
@@ -377,6 +387,10 @@ pub(super) struct SearchArgs {
     pub theta: u64,
     /// sets of one: a block of rows with at least so many neighbours in all is taken by masks
     pub mask_ends: u64,
+    /// sets of one: one with fewer than that, but at least so many, by columns
+    pub column_ends: u64,
+    /// sets of one, by columns: by list entry x -> z: z, and the correlation of both in single precision
+    pub near: DevicePtr<[u32; 2]>,
     /// q below this: independent for certain
     pub below: f64,
     /// q above this: dependent for certain

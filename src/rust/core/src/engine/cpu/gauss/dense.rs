@@ -69,7 +69,7 @@ pub(super) fn takes(rules: &Rules, coarse: &Coarse, level_one: LevelOne, neighbo
                 neighbours.p() >= LEAST_VARIABLES
                     && neighbours.degree(x) as u64 >= LevelOne::fewest(neighbours.p() as u64, ONE_IN)
             }
-            LevelOne::Lists => false,
+            LevelOne::Lists | LevelOne::Columns => false,
             LevelOne::Masks => true,
         }
         && rules.cutoff.dependent_above < LevelOne::LARGEST_LIMIT

@@ -67,6 +67,8 @@ buffers! {
     Report Report, "rows"
     List u32, "edges"
     Verdicts u32, "edges"
+    /// Neighbours with their correlations.
+    Near [u32; 2], "edges"
     Slots u8, "edges"
     Twins u32, "edges"
     Binomials u64, "edges"

@@ -43,7 +43,7 @@ impl CudaSearch<'_, '_> {
     ) -> Result<Report> {
         self.set_rules(gauss, size);
         if size == 1 && self.engine.options.strategy == SearchStrategy::Shared {
-            self.run_singles(gauss, widest, observer)
+            self.run_singles(widest, observer)
         } else {
             self.run_sets(size, widest, observer)
         }

@@ -1,8 +1,9 @@
-//! Level 1 of the Gaussian test on the card: rows with many neighbours by masks, the others by lists.
+//! Level 1 of the Gaussian test on the card: rows with many neighbours by masks, those with fewer by columns, the others by lists.
 
 use crate::ci::gauss::FisherZ;
 use crate::engine::cuda::arguments::{
-    Report, DECIDING_THREADS, MASK_COLUMNS, MASK_GROUP, MASK_ROWS, MASK_THREADS, TILE_BYTES,
+    column_bytes, Report, SearchArgs, COLUMN_THREADS, DECIDING_THREADS, MASK_COLUMNS, MASK_GROUP, MASK_ROWS,
+    MASK_THREADS, TILE_BYTES,
 };
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::kernels::{Kernel, WARP};
@@ -17,37 +18,61 @@ const LISTED_TESTS: f64 = 2e10;
 /// Tests of a launch by masks if no pair were separated: about 0.1 s, as most are early.
 const MASKED_TESTS: f64 = 2e11;
 
-/// Rows are taken by masks where at least one in so many of all variables is a neighbour: below, lists are quicker.
+/// Tests of a launch by columns if no pair were separated: about 0.1 s.
+const COLUMN_TESTS: f64 = 1e11;
+
+/// Rows are taken by masks where at least one in so many of all variables is a neighbour: below, columns or lists are quicker.
 const ONE_IN: u64 = 5;
 
+/// Likewise by columns.
+const COLUMN_ONE_IN: u64 = 100;
+
 impl CudaSearch<'_, '_> {
-    /// The least number of neighbours of a block of [`MASK_ROWS`] rows that are taken by masks.
-    fn mask_ends(&self, gauss: &FisherZ) -> u64 {
-        let rows = u64::from(MASK_ROWS);
-        match self.engine.options.level_one {
-            _ if !(gauss.cutoff(self.engine.alpha, 1).dependent_above < LevelOne::LARGEST_LIMIT) => u64::MAX,
-            LevelOne::Lists => u64::MAX,
-            LevelOne::Masks => 0,
-            LevelOne::ByDensity => rows * LevelOne::fewest(self.args.p, ONE_IN),
+    /// Says which blocks of [`MASK_ROWS`] rows are taken by masks and which by columns, and plans the memory of these; `widest` is the
+    /// largest degree.
+    pub(in crate::engine::cuda) fn plan_singles(&mut self, gauss: &FisherZ, widest: usize) -> Result<()> {
+        let p = self.args.p;
+        let least = |one_in: u64| u64::from(MASK_ROWS) * LevelOne::fewest(p, one_in);
+        let (columns, masks) = match self.engine.options.level_one {
+            _ if !(gauss.cutoff(self.engine.alpha, 1).dependent_above < LevelOne::LARGEST_LIMIT) => {
+                (u64::MAX, u64::MAX)
+            }
+            LevelOne::Lists => (u64::MAX, u64::MAX),
+            LevelOne::Columns => (0, u64::MAX),
+            LevelOne::Masks => (u64::MAX, 0),
+            LevelOne::ByDensity => (least(COLUMN_ONE_IN), least(ONE_IN)),
+        };
+        let near = size_of::<[u32; 2]>() as u64 * self.ends;
+        let some = u64::from(MASK_ROWS) * widest as u64 >= columns;
+        let fits = column_bytes(p) <= u64::from(self.engine.held.card.shared_limit);
+        let serves = some && fits && self.engine.held.room(&[])? >= near;
+        self.args.mask_ends = masks;
+        self.args.column_ends = if serves { columns } else { u64::MAX };
+        if serves {
+            self.engine.held.plan.set(Buffer::Near, near);
         }
+        Ok(())
     }
 
     /// Level 1, after the lists of neighbours were made; `widest` is the largest degree.
-    pub(super) fn run_singles(
-        &mut self,
-        gauss: &FisherZ,
-        widest: usize,
-        observer: &mut dyn Observer,
-    ) -> Result<Report> {
+    pub(super) fn run_singles(&mut self, widest: usize, observer: &mut dyn Observer) -> Result<Report> {
         self.args.verdict = self.engine.held.device(Buffer::Verdicts)?;
-        self.args.mask_ends = self.mask_ends(gauss);
         let p = self.options.p;
         if self.args.mask_ends <= self.ends {
             let tests = self.ends as f64 / 2.0 * p as f64;
             self.by_rows(tests / MASKED_TESTS, MASK_ROWS as usize, observer, Self::launch_masks)?;
         }
-        if self.args.mask_ends > 0 {
-            let tests = self.ends as f64 * widest as f64;
+        let tests = self.ends as f64 * widest as f64;
+        if self.args.column_ends < u64::MAX {
+            self.args.near = self.engine.held.device(Buffer::Near)?;
+            // SAFETY: the lists are the level's, with as many elements of `near`.
+            unsafe { self.by_row(Kernel::column_near)? };
+            for kernel in [Kernel::column_first, Kernel::column_second] {
+                let launch = |search: &Self, rows| search.launch_columns(kernel, rows);
+                self.by_rows(tests / COLUMN_TESTS, 1, observer, launch)?;
+            }
+        }
+        if self.args.mask_ends.min(self.args.column_ends) > 0 {
             self.by_rows(tests / LISTED_TESTS, 1, observer, Self::launch_lists)?;
         }
         // SAFETY: the lists are the level's, with as many verdicts; the log has room for a record of each pair.
@@ -102,6 +127,13 @@ impl CudaSearch<'_, '_> {
         let shared = 3 * 8 * u64::from(DECIDING_THREADS / WARP);
         let launch = Kernel::single.on((rows as u32, self.parts(rows)), DECIDING_THREADS, shared);
         // SAFETY: the lists are the level's, with as many verdicts; `shared` is three numbers a warp, as the kernel has them.
+        unsafe { self.engine.held.card.launch(launch, &self.args) }
+    }
+
+    /// One side of the rows whose pairs are taken with a column in shared memory, a block each.
+    fn launch_columns(&self, kernel: Kernel<SearchArgs>, rows: usize) -> Result<()> {
+        let launch = kernel.on((rows as u32, 1), COLUMN_THREADS, column_bytes(self.args.p));
+        // SAFETY: the lists are the level's, with as many verdicts and elements of `near`; a block has shared memory for a column.
         unsafe { self.engine.held.card.launch(launch, &self.args) }
     }
 

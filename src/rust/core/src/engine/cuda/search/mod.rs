@@ -66,7 +66,6 @@ fn plan_of_variables(p: u64, data: u64, masks: [bool; 2]) -> MemoryPlan {
     plan.set(Buffer::Fixed, if masks[1] { rows } else { 0 });
     plan.set(Buffer::PMax, (4 * p * (p.max(1) - 1)).max(8));
     plan.set(Buffer::Rows, 3 * 8 * (p + 1) + 4 * p);
-    plan.set(Buffer::Report, size_of::<Report>() as u64);
     plan
 }
 
@@ -107,6 +106,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         let masks = [self.options.fixed_gaps.is_some(), self.options.fixed_edges.is_some()];
         // This replaces the plan of an earlier search with this engine.
         let mut plan = plan_of_variables(self.args.p, data, masks);
+        // With the unfinished items of blocks behind it.
         let rest = 8 * WIDE_REST * self.engine.wide_blocks();
         plan.set(Buffer::Report, size_of::<Report>() as u64 + rest);
         self.engine.held.plan = plan;
@@ -129,9 +129,13 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         plan_ends(plan, ends, singles);
         plan.set(Buffer::Binomials, if singles { 0 } else { 8 * binomials });
         match self.engine.test {
-            CudaTest::Gauss(_) => {
+            CudaTest::Gauss(gauss) => {
                 let scratch = if singles { 0 } else { self.scratch_of_sets(size, widest) };
                 self.engine.held.plan.set(Buffer::Scratch, scratch);
+                self.engine.held.plan.set(Buffer::Near, 0);
+                if singles {
+                    self.plan_singles(&gauss.test, widest)?;
+                }
                 self.engine.held.commit()
             }
             CudaTest::Discrete(test) => self.plan_counting(&test, size),
