@@ -18,7 +18,22 @@ simulate <- function(p, n, parents, reach = p, seed = 1) {
   x
 }
 
-# A data set is a file's path or the arguments of simulate().
+# Data like those of gene expression: ten factors common to all variables, with loads of standard deviation `global`, and modules.
+expression_like <- function(p, n, global) {
+  RNGversion("4.0.0")
+  set.seed(1)
+  x <- matrix(stats::rnorm(n * p), n, p)
+  if (global > 0) x <- x + matrix(stats::rnorm(n * 10), n) %*% matrix(stats::rnorm(10 * p, sd = global), 10)
+  modules <- matrix(stats::rnorm(n * max(2, p %/% 50)), n)
+  for (round in 1:2) {
+    module <- sample.int(ncol(modules), p, TRUE)
+    load <- stats::runif(p, 0.3, 0.8)
+    for (j in seq_len(p)) x[, j] <- x[, j] + modules[, module[j]] * load[j]
+  }
+  x
+}
+
+# A data set is a file's path or the arguments of simulate(), or of expression_like() where `global` is among them.
 bench_data <- list(
   "nci60" = "expression/NCI-60.csv.gz",
   "mcc" = "expression/MCC.csv.gz",
@@ -27,7 +42,10 @@ bench_data <- list(
   "sim-wide" = list(p = 1000, n = 100, parents = 1.5),
   "sim-deep" = list(p = 100, n = 2000, parents = 3, reach = 12),
   # The shape of the S. cerevisiae data of the cuPC paper, for its memory.
-  "sim-yeast" = list(p = 5361, n = 63, parents = 1.5)
+  "sim-yeast" = list(p = 5361, n = 63, parents = 1.5),
+  # Two thirds of the pairs are left after level 0: pcalg needs --m-max.
+  "sim-dense-300" = list(p = 300, n = 3189, global = 0.3),
+  "sim-dense-500" = list(p = 500, n = 3189, global = 0.3)
 )
 
 is_available <- function(name) {
@@ -36,7 +54,7 @@ is_available <- function(name) {
 
 load_data <- function(name) {
   source <- bench_data[[name]]
-  if (is.list(source)) return(do.call(simulate, source))
+  if (is.list(source)) return(do.call(if ("global" %in% names(source)) expression_like else simulate, source))
   # read.csv() takes seconds for thousands of columns.
   file <- file.path(bench_folder(), source)
   matrix(scan(file, sep = ",", quiet = TRUE), ncol = length(scan(file, sep = ",", nlines = 1, quiet = TRUE)), byrow = TRUE)

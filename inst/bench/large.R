@@ -58,21 +58,6 @@ m_max <- as.double(option("m-max", "1"))
 result <- option("results", "compact")
 keep <- option("keep", "correlations")
 
-# As ../../../shared/prototypes/expression_like.py.
-expression_like <- function(p, n, global) {
-  RNGversion("4.0.0")
-  set.seed(1)
-  x <- matrix(stats::rnorm(n * p), n, p)
-  if (global > 0) x <- x + matrix(stats::rnorm(n * 10), n) %*% matrix(stats::rnorm(10 * p, sd = global), 10)
-  modules <- matrix(stats::rnorm(n * max(2, p %/% 50)), n)
-  for (round in 1:2) {
-    module <- sample.int(ncol(modules), p, TRUE)
-    load <- stats::runif(p, 0.3, 0.8)
-    for (j in seq_len(p)) x[, j] <- x[, j] + modules[, module[j]] * load[j]
-  }
-  x
-}
-
 global <- as.double(option("global", "0"))
 x <- if (option("data", "expression") == "sparse") simulate(p, n, parents = 2) else expression_like(p, n, global)
 device <- option("device", "auto")

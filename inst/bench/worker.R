@@ -31,11 +31,11 @@ peak_memory <- function() {
 ours <- function(stat, labels, run) {
   library(pcgpu)
   skel <- timed(function() skeleton(stat, gaussCItest, alpha = run$alpha, labels = labels,
-                                    method = run$method, numCores = run$threads, progress = FALSE),
+                                    method = run$method, m.max = run$m_max, numCores = run$threads, progress = FALSE),
                 run$repeats)
   cpdag <- timed(function() orient(skel$value), run$repeats)
   both <- timed(function() pc(stat, gaussCItest, alpha = run$alpha, labels = labels,
-                              skel.method = run$method, numCores = run$threads, progress = FALSE),
+                              skel.method = run$method, m.max = run$m_max, numCores = run$threads, progress = FALSE),
                 run$repeats)
   list(skeleton = skel$seconds, orient = cpdag$seconds, pc = both$seconds, memory = peak_memory(),
        skel = skel$value, fit = both$value, program = paste("pcgpu", utils::packageVersion("pcgpu")))
@@ -46,7 +46,7 @@ ours <- function(stat, labels, run) {
 peer <- function(stat, labels, run) {
   suppressPackageStartupMessages(library(pcalg))
   skel <- timed(function() pcalg::skeleton(stat, pcalg::gaussCItest, alpha = run$alpha, labels = labels,
-                                           method = run$method, numCores = run$peer_threads),
+                                           method = run$method, m.max = run$m_max, numCores = run$peer_threads),
                 run$repeats, enough = 5)
   cpdag <- timed(function() pcalg::udag2pdagRelaxed(skel$value), run$repeats, enough = 5)
   list(skeleton = skel$seconds, orient = cpdag$seconds, pc = min(skel$seconds) + min(cpdag$seconds),

@@ -22,7 +22,7 @@ const MASKED_TESTS: f64 = 2e11;
 const COLUMN_TESTS: f64 = 1e11;
 
 /// Rows are taken by masks where at least one in so many of all variables is a neighbour: below, columns or lists are quicker.
-const ONE_IN: u64 = 5;
+const ONE_IN: u64 = 3;
 
 /// Likewise by columns.
 const COLUMN_ONE_IN: u64 = 100;
