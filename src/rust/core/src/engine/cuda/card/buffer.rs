@@ -51,6 +51,8 @@ macro_rules! buffers {
 buffers! {
     /// Correlations, or level codes.
     Data u8, "data"
+    /// Data before they are correlated.
+    Columns f64, "data"
     /// Codes of feature selection.
     Codes u8, "data"
     KnnData u8, "data"
@@ -74,7 +76,7 @@ buffers! {
     Binomials u64, "edges"
     /// Separating sets.
     Log u32, "separating sets"
-    /// Working memory of warps, tables that shared memory does not hold, data before they are correlated.
+    /// Working memory of warps, tables that shared memory does not hold.
     Scratch u8, "scratch"
     /// Questions of the card to the CPU.
     Asked u32, "scratch"

@@ -50,14 +50,14 @@ pub fn correlation(
 pub(super) fn make(held: &mut Held, x: &Centred, watch: &mut Watch) -> Result<DevicePtr<f64>> {
     let (n, p) = (x.n(), x.p());
     held.plan = MemoryPlan::default();
-    held.plan.set(Buffer::Scratch, 8 * (n * p) as u64);
+    held.plan.set(Buffer::Columns, 8 * (n * p) as u64);
     held.plan.set(Buffer::Data, 8 * (p * p) as u64);
     held.plan.set(Buffer::Batch, 8 * p as u64);
     held.commit()?;
     let mut args = CorrelationArgs {
         n: n as u64,
         p: p as u64,
-        x: held.device(Buffer::Scratch)?.cast(),
+        x: held.device(Buffer::Columns)?,
         c: held.device(Buffer::Data)?.cast(),
         squares: held.device(Buffer::Batch)?.cast(),
         first_tile: 0,
