@@ -42,7 +42,7 @@ struct Tile {
     float xy[MASK_ROWS][MASK_COLUMNS];
     float low[MASK_ROWS][MASK_COLUMNS];       // by pair: what is above it is not the smallest r², nor separates
     float second[MASK_ROWS][MASK_COLUMNS];    // the smallest r² among other z than those of `depth`; infinity: none
-    u16 depth[MASK_ROWS][MASK_COLUMNS];       // by pair: which MASK_DEPTH variables have the smallest r²
+    u16 depth[MASK_ROWS][MASK_COLUMNS];       // by pair: which MASK_DEPTH variables have the smallest r²; NO_DEPTH: not known yet
     u32 whole[MASK_ROWS];     // by row: the pairs of which more is to be known, a bit a column
     u32 open[MASK_ROWS];      // by row: the pairs that are not decided, a bit a column
     u32 before[MASK_ROWS];    // neighbours of the row before the z at hand
@@ -53,6 +53,53 @@ struct Tile {
     u32 unused;
 };
 static_assert(sizeof(Tile) == TILE_BYTES && TILE_BYTES % 8 == 0);
+
+constexpr u16 NO_DEPTH = 0xffff;
+
+// Writes a first bound of the smallest r² of each pair x < y in place of its verdict, as `Tile::low` has it: that given some neighbours of x
+// with which x is correlated most. These give the smallest of all more often than others do, so that few z are looked at in vain. A warp
+// takes a row; a lane notes the strongest of its neighbours, and the strongest of these are asked.
+extern "C" __global__ void mask_begin(const __grid_constant__ Args a) {
+    constexpr u32 STRONG = 8;
+    const u32 lane = lane_id();
+    const float limit = covering(a.above);
+    for (u64 row : by_warp(a.p)) {
+        if (!takes_masks(a, row / MASK_ROWS)) continue;
+        const u32 x = (u32)row;
+        const u64 end = a.offset[x + 1];
+        float best = -1.0f;
+        u32 of = x, strong[STRONG];
+        for (u64 e = a.offset[x] + lane; e < end; e += WARP) {
+            float r = fabsf(coarse(correlation(a, a.list[e], x)));
+            if (r > best) {
+                best = r;
+                of = a.list[e];
+            }
+        }
+#pragma unroll
+        for (u32 k = 0; k < STRONG; k++) {
+            float most = warp_join(best, [](float s, float t) { return fmaxf(s, t); });
+            u32 owner = __ffs(__ballot_sync(FULL, best == most)) - 1;
+            strong[k] = __shfl_sync(FULL, best < 0.0f ? x : of, owner);
+            if (lane == owner) best = -1.0f;
+        }
+        for (u64 e = a.offset[x] + lane; e < end; e += WARP) {
+            const u32 y = a.list[e];
+            if (y < x) continue;
+            const float xy = (float)correlation(a, x, y);
+            float q = 1e30f;
+#pragma unroll
+            for (u32 k = 0; k < STRONG; k++) {
+                const u32 z = strong[k];
+                float u = coarse(correlation(a, x, z)), w = coarse(correlation(a, y, z)), covariance = fmaf(-u, w, xy);
+                float ratio = covariance * covariance / (fmaf(-u, u, 1.0f) * fmaf(-w, w, 1.0f));
+                if (z != x && z != y) q = fminf(q, ratio);
+            }
+            // A little more, so that the one of these with the smallest r² is found to be less.
+            ((float*)a.verdict)[e] = q < 1e30f ? 1.0001f * fmaxf(limit, covering_twice(q)) : 1e30f;
+        }
+    }
+}
 
 // Which of this lane's eight of the MASK_DEPTH variables from z0 on are neighbours of x: bit k is z0 + 4 lane + k, or from 4 on
 // MASK_DEPTH / 2 - 4 further.
@@ -120,11 +167,14 @@ extern "C" __global__ void __launch_bounds__(MASK_THREADS, 3) mask_tiles(const _
             place = low;
             bool pair = y > x && y < p && has(a.graph, a.words, x, y), tested = pair && is_tested(a, x, y);
             u32 word = a.graph[x * a.words + (y0 >> 5)];
-            if (pair && !tested) a.verdict[offset + place + lanes_before(word)] = UNTESTED;
+            u32* verdict = a.verdict + offset + place + lanes_before(word);
+            t.low[i][lane] = tested ? *(const float*)verdict : 1e30f;
+            if (pair && !tested) *verdict = UNTESTED;
             open = __ballot_sync(FULL, tested);
             go_on |= open && d > 2;
             t.xy[i][lane] = tested ? (float)correlation(a, x, y) : 0.0f;
-            t.low[i][lane] = t.second[i][lane] = 1e30f;
+            t.second[i][lane] = 1e30f;
+            t.depth[i][lane] = NO_DEPTH;
         }
         if (lane == 0) {
             t.open[i] = open;
@@ -248,7 +298,7 @@ extern "C" __global__ void __launch_bounds__(MASK_THREADS, 3) mask_tiles(const _
                 if (lane == 0) {
                     float covering_q = fmaxf(limit, covering_twice(q));
                     if (covering_q < low) {
-                        t.second[i][j] = fminf(t.second[i][j], covered_twice(low));
+                        if (t.depth[i][j] != NO_DEPTH) t.second[i][j] = fminf(t.second[i][j], covered_twice(low));
                         t.low[i][j] = covering_q;
                         t.depth[i][j] = (u16)(z0 / MASK_DEPTH);
                     } else {
@@ -266,7 +316,7 @@ extern "C" __global__ void __launch_bounds__(MASK_THREADS, 3) mask_tiles(const _
         if (!(t.open[i] >> lane & 1)) continue;
         u32 x = x0 + i, word = a.graph[x * a.words + (y0 >> 5)];
         // None was asked, or not all; the smallest may be another's.
-        bool whole = t.whole[i] >> lane & 1 || done < p || t.low[i][lane] == 1e30f || t.second[i][lane] <= t.low[i][lane];
+        bool whole = t.whole[i] >> lane & 1 || done < p || t.depth[i][lane] == NO_DEPTH || t.second[i][lane] <= t.low[i][lane];
         u32 says = whole ? WHOLE | (done < p ? done : p) : t.depth[i][lane];
         a.verdict[a.offset[x] + t.place[i] + lanes_before(word)] = PENDING | says;
     }

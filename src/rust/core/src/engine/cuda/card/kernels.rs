@@ -90,7 +90,7 @@ modules! {
     "gauss/marginal" SearchArgs: marginal raise_marginal;
     "gauss/single" SearchArgs: single settle_single log_single;
     "gauss/columns" SearchArgs: column_near column_first column_second;
-    "gauss/masks" SearchArgs: mask_tiles mask_rest;
+    "gauss/masks" SearchArgs: mask_begin mask_tiles mask_rest;
     "gauss/shared_2" SearchArgs: shared_2;
     "gauss/shared_3" SearchArgs: shared_3;
     "gauss/shared_4" SearchArgs: shared_4;

@@ -59,6 +59,8 @@ impl CudaSearch<'_, '_> {
         self.args.verdict = self.engine.held.device(Buffer::Verdicts)?;
         let p = self.options.p;
         if self.args.mask_ends <= self.ends {
+            // SAFETY: the lists are the level's.
+            unsafe { self.by_row(Kernel::mask_begin)? };
             let tests = self.ends as f64 / 2.0 * p as f64;
             self.by_rows(tests / MASKED_TESTS, MASK_ROWS as usize, observer, Self::launch_masks)?;
         }
