@@ -13,6 +13,10 @@ use crate::memory::{self, Use};
 use crate::observer::Observer;
 use crate::Result;
 
+/// Rows and other vertices of second sides that are taken together.
+const TILE_ROWS: usize = 32;
+const TILE_OTHERS: u32 = 32;
+
 /// Sides of "stable.fast"'s own order that are laid out at once.
 const WAVE_SIDES: usize = 1 << 16;
 
@@ -32,7 +36,11 @@ impl Stable<'_> {
         report: &mut LevelReport,
         progress: &mut LevelProgress,
     ) -> Result<()> {
-        pairs.sort_unstable_by_key(|&[x, y]| (y, x));
+        // Of single variables, rows are taken together, so that what is read of the others is used by all of them while it is in the
+        // cache. No tile has more sides than a wave.
+        let rows = if size == 1 { (WAVE_SIDES / ledger.options.p).clamp(1, TILE_ROWS) as u32 } else { 1 };
+        let tile = |y: u32| y / rows;
+        pairs.sort_unstable_by_key(|&[x, y]| (tile(y), if rows == 1 { 0 } else { x / TILE_OTHERS }, y, x));
         let mut sides = Vec::new();
         for &[x, y] in &pairs {
             let common = neighbours.common(x as usize, y as usize);
@@ -45,7 +53,13 @@ impl Stable<'_> {
                 memory::push(&mut sides, side, Use::Level)?;
             }
         }
-        for wave in sides.chunks(WAVE_SIDES) {
+        let mut rest = &sides[..];
+        while !rest.is_empty() {
+            // Whole tiles, so that of tests without an answer the first row's is met first.
+            let ends = |&at: &usize| at == rest.len() || tile(rest[at].row) != tile(rest[at - 1].row);
+            let most = rest.len().min(WAVE_SIDES);
+            let (wave, behind) = rest.split_at((1..=most).rev().find(ends).unwrap_or(most));
+            rest = behind;
             memory::room(Work::bytes(wave.len()), Use::Level)?;
             let work = Work::of_sides(size, neighbours, wave.to_vec(), ledger.options, self.worker.shard_tests())?;
             ledger.decide(self.worker, &work, report, &mut Vec::new(), progress)?;

@@ -19,6 +19,7 @@ mod rows;
 mod rules;
 mod walk;
 
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use super::kernel::{Kernel, RowView, SideView, Signal};
@@ -27,9 +28,12 @@ use crate::ci::gauss::{trusted_above, Cutoff, Gauss, Undefined};
 use crate::ci::pcurve::PCurve;
 use crate::engine::LevelOne;
 use crate::graph::Adjacency;
+use crate::pool::Stop;
 use crate::search::answer::Answer;
-use crate::search::level::Verdict;
+use crate::search::level::{CandidateOrder, Neighbours, Verdict};
+use crate::search::shards::Work;
 use coarse::Coarse;
+use dense::{Decided, Pair, Pairs};
 use quad::BITS;
 use rows::Row;
 use rules::Rules;
@@ -123,22 +127,93 @@ impl Kernel for GaussKernel<'_> {
 
     fn row(&self, row: &RowView, scratch: &mut Scratch, signal: &Signal, out: &mut dyn FnMut(&Answer)) {
         let rules = self.rules(row.alpha, row.size, row.na_delete);
-        let Scratch { rows, walk, dense, set } = scratch;
-        let is_dense = dense::takes(&rules, &self.coarse, self.level_one, row.neighbours, row.row as usize);
-        let row = Row { rules: &rules, view: row, signal, out, set };
-        if is_dense {
-            return simd::run(dense::Lanes { row, scratch: dense, coarse: &self.coarse });
+        let x = row.row as usize;
+        if self.takes_masks(&rules, row.neighbours, x) {
+            let list = row.neighbours.list(x);
+            let places = (row.sets.start as usize, (row.sets.end as usize).min(list.len()));
+            let pair = |(at, &place): (usize, &u32)| {
+                let limit = row.found.map(|found| &found[at]);
+                Pair { at, x, y: list[place as usize] as usize, places, without_common: false, limit }
+            };
+            let pairs: Vec<Pair> = row.places.iter().enumerate().map(pair).collect();
+            return self.by_masks(&rules, row.neighbours, &pairs, scratch, signal, &mut |_, answer| out(answer));
         }
+        let Scratch { rows, walk, set, .. } = scratch;
+        let row = Row { rules: &rules, view: row, signal, out, set };
         simd::run(rows::Lanes { row, scratch: rows, walks: walk });
+    }
+
+    fn tile(
+        &self,
+        work: &Work,
+        rows: Range<usize>,
+        others: &Range<u32>,
+        scratch: &mut Scratch,
+        signal: &Signal,
+        out: &mut dyn FnMut(u32, &Answer),
+    ) {
+        let rules = self.rules(work.alpha, work.size, work.na_delete);
+        let mut pairs = Vec::new();
+        for x in rows {
+            let lanes = work.lanes_between(x, others);
+            if lanes.is_empty() || signal.stop_requested() {
+                continue;
+            }
+            let view = RowView::new(work, x, lanes.clone());
+            let mut out = |outcome: &Answer| out(x as u32, &Answer { at: lanes.start + outcome.at, ..*outcome });
+            if !self.takes_masks(&rules, work.neighbours, x) {
+                self.row(&view, scratch, signal, &mut out);
+                continue;
+            }
+            let Scratch { rows, set, .. } = scratch;
+            let row = Row { rules: &rules, view: &view, signal, out: &mut out, set };
+            let list = work.neighbours.list(x);
+            pairs.extend(simd::run(rows::First { row, scratch: rows }).iter().map(|&lane| Pair {
+                at: lanes.start + lane as usize,
+                x,
+                y: list[view.places[lane as usize] as usize] as usize,
+                places: (0, list.len()),
+                without_common: false,
+                limit: None,
+            }));
+        }
+        // What is read of the other vertices is used by all rows while it is in the cache.
+        let block = dense::at_once(work.neighbours.p());
+        pairs.sort_by_key(|pair| pair.y / block);
+        self.by_masks(&rules, work.neighbours, &pairs, scratch, signal, &mut |x, answer| out(x, answer));
+    }
+
+    fn sides(
+        &self,
+        work: &Work,
+        sides: Range<usize>,
+        scratch: &mut Scratch,
+        stop: &Stop,
+        out: &mut dyn FnMut(usize, Verdict, u64),
+    ) {
+        let rules = self.rules(work.alpha, work.size, work.na_delete);
+        let mut pairs = Vec::new();
+        for at in sides {
+            let side = &work.sides[at];
+            let x = side.row as usize;
+            if self.takes_masks(&rules, work.neighbours, x) {
+                let places = (0, work.neighbours.degree(x));
+                let without_common = side.order == CandidateOrder::CommonLast;
+                pairs.push(Pair { at, x, y: side.other as usize, places, without_common, limit: None });
+                continue;
+            }
+            let signal = Signal::of(stop);
+            let verdict = self.walk(&SideView::new(work, side, 0..side.count), scratch, &signal);
+            out(at, verdict, signal.exact_tests());
+        }
+        let signal = Signal::of(stop);
+        self.by_masks(&rules, work.neighbours, &pairs, scratch, &signal, &mut |_, answer| {
+            out(answer.at, answer.verdict, answer.exact_tests);
+        });
     }
 
     fn walk(&self, side: &SideView, scratch: &mut Scratch, signal: &Signal) -> Verdict {
         let rules = self.rules(side.alpha, side.size, side.na_delete);
-        let whole = side.ranks == (0..side.side.count);
-        if whole && dense::takes(&rules, &self.coarse, self.level_one, side.neighbours, side.side.row as usize) {
-            let scratch = &mut scratch.dense;
-            return simd::run(dense::Side { rules: &rules, view: side, signal, scratch, coarse: &self.coarse });
-        }
         walk::judge_side(&rules, side, &mut scratch.walk, signal, None)
     }
 
@@ -202,6 +277,28 @@ impl<'a> GaussKernel<'a> {
             }
         }
         Ok(())
+    }
+
+    fn takes_masks(&self, rules: &Rules, neighbours: &Neighbours, x: usize) -> bool {
+        dense::takes(rules, &self.coarse, self.level_one, neighbours, x)
+    }
+
+    /// Decides pairs by masks; `out` hears of each with its row.
+    fn by_masks(
+        &self,
+        rules: &Rules,
+        neighbours: &Neighbours,
+        pairs: &[Pair],
+        scratch: &mut Scratch,
+        signal: &Signal,
+        out: &mut dyn FnMut(u32, &Answer),
+    ) {
+        let mut tell = |pair: &Pair, decided: Decided| {
+            let Decided { verdict, member, exact_tests } = decided;
+            out(pair.x as u32, &Answer { at: pair.at, verdict, set: member.as_slice(), exact_tests });
+        };
+        let (coarse, scratch) = (&self.coarse, &mut scratch.dense);
+        simd::run_wide(Pairs { rules, neighbours, coarse, signal, pairs, scratch, out: &mut tell });
     }
 
     fn rules(&'a self, alpha: f64, size: usize, na_delete: bool) -> Rules<'a> {
