@@ -422,8 +422,8 @@ mod tests {
                 let mut from = 0;
                 loop {
                     let w = simd.next(&tests, from, threshold, &mut least);
-                    for at in from..w {
-                        all.push((at, least[at].smallest(), suspects(simd, &tests, at, threshold)));
+                    for (at, least) in least.iter().enumerate().take(w).skip(from) {
+                        all.push((at, least.smallest(), suspects(simd, &tests, at, threshold)));
                     }
                     if w == words.len() {
                         break;
