@@ -88,6 +88,15 @@ where
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) use run as run_wide;
 
+/// Whether [`run_wide`] has more than [`run`].
+#[inline]
+pub(super) fn is_wide() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return Avx512::detect().is_some();
+    #[cfg(not(target_arch = "x86_64"))]
+    return false;
+}
+
 /// Does the work in the widest registers that are known of.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline]

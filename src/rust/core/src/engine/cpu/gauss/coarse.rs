@@ -30,7 +30,8 @@ const NEAR_ONE: f64 = 1.0 / 1024.0;
 /// Variables in a block: the bits of a word of the graph.
 pub(super) const BLOCK: usize = 64;
 
-/// The correlations of one variable with [`BLOCK`] others; NaN, with the sign set, where single precision cannot serve.
+/// The correlations of one variable with [`BLOCK`] others; NaN, with the sign set, where single precision cannot serve. Its own is
+/// 0, as are those beyond p.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub(super) struct Block(pub [f32; BLOCK]);
@@ -69,7 +70,14 @@ impl Least {
     /// The least |r|; none where none was asked.
     #[inline(always)]
     pub fn smallest(&self) -> Option<f64> {
-        let bits = self.0.iter().fold(NONE, |a, &b| a.min(b));
+        // Halves, as machines fold registers.
+        let mut lanes = self.0;
+        for half in [8, 4, 2, 1] {
+            for i in 0..half {
+                lanes[i] = lanes[i].min(lanes[i + half]);
+            }
+        }
+        let bits = lanes[0];
         (bits < NONE).then(|| f64::from(f32::from_bits(bits.max(0) as u32)).sqrt())
     }
 }
@@ -117,13 +125,10 @@ impl Band {
 }
 
 /// The bits of an r² that single precision may find.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Threshold(i32);
 
 impl Threshold {
-    /// Above what is not known alone.
-    pub const UNKNOWN: Self = Threshold(-1);
-
     /// Above all.
     pub const ALL: Self = Threshold(i32::MAX);
 
@@ -170,16 +175,18 @@ impl Row {
             return Row::default();
         };
         let mut least = [1f64; BLOCK];
-        blocks.extend(column.chunks(BLOCK).enumerate().map(|(w, part)| {
+        blocks.extend(column.chunks(BLOCK).map(|part| {
             let mut block = Block([0.0; BLOCK]);
-            for (i, ((to, least), &r)) in block.0.iter_mut().zip(&mut least).zip(part).enumerate() {
+            for ((to, least), &r) in block.0.iter_mut().zip(&mut least).zip(part) {
                 let left = 1.0 - r * r;
-                let serves = left > NEAR_ONE && w * BLOCK + i != y;
+                let serves = left > NEAR_ONE;
                 *to = if serves { r as f32 } else { f32::from_bits(UNKNOWN) };
                 *least = if serves && left < *least { left } else { *least };
             }
             block
         }));
+        // Never asked.
+        blocks[y / BLOCK].0[y % BLOCK] = 0.0;
         let least = least.into_iter().fold(1.0, f64::min);
         Row { blocks: blocks.into_boxed_slice(), largest: 1.0 / least }
     }
@@ -193,6 +200,7 @@ pub(super) struct Tests<'a> {
     pub of_y: &'a [Block],
     /// Which are asked, of as many blocks.
     pub words: &'a [u64],
+    pub band: Band,
 }
 
 /// What a machine does with [`Tests`].
@@ -205,53 +213,81 @@ pub(super) trait Scan: Copy {
     fn fetch(self, _at: &f64) {}
 
     /// The first block from `from` on that has an r² not above `threshold`, or the number of blocks; writes the least r² of
-    /// each block before it.
+    /// each block before it. A block that has none up to `look` may count as one where none is asked: `look` is
+    /// [`Threshold::ALL`] at first, and may fall as smaller ones are found, but stays above the smallest by the band.
     #[inline(always)]
-    fn next(self, tests: &Tests, from: usize, threshold: Threshold, least: &mut [Least]) -> usize {
-        for (w, (&word, least)) in tests.words.iter().zip(least).enumerate().skip(from) {
-            if word == 0 {
-                *least = Least::NONE;
+    fn next(
+        self,
+        tests: &Tests,
+        from: usize,
+        threshold: Threshold,
+        look: &mut Threshold,
+        least: &mut [Least],
+    ) -> usize {
+        let end = tests.words.len();
+        let tests = &Tests { of_x: &tests.of_x[..end], of_y: &tests.of_y[..end], ..*tests };
+        let least = &mut least[..end];
+        for w in from..end {
+            least[w] = Least::NONE;
+            let word = tests.words[w];
+            if word == 0 || (*look < Threshold::ALL && all_above(self, tests, w, *look)) {
                 continue;
             }
             let folded = fold(self, tests, w, word);
-            *least = folded;
+            if !folded.any_below(*look) {
+                continue;
+            }
             if folded.any_below(threshold) {
                 return w;
             }
+            least[w] = folded;
+            if let Some(smallest) = folded.smallest() {
+                *look = threshold.max(tests.band.above_smallest(smallest)).min(*look);
+            }
         }
-        tests.words.len()
+        end
     }
+}
+
+/// Whether all r² given the variables of a block are above the threshold, whether they are asked or not. Without a quotient, of
+/// which there are fewer in a cycle than of products.
+#[inline(always)]
+fn all_above<S: Scan>(simd: S, tests: &Tests, w: usize, threshold: Threshold) -> bool {
+    let (of_x, of_y) = (&tests.of_x[w].0, &tests.of_y[w].0);
+    let threshold = f32::from_bits(threshold.0 as u32);
+    let mut below = 0;
+    for (&of_x, &of_y) in of_x.iter().zip(of_y) {
+        let left = simd.less_product(1.0, of_x, of_x) * simd.less_product(1.0, of_y, of_y);
+        let covariance = simd.less_product(tests.xy, of_x, of_y);
+        below |= u32::from(!(covariance * covariance > threshold * left));
+    }
+    below == 0
 }
 
 /// The least r² of a block among the bits of a word.
 #[inline(always)]
 pub(super) fn fold<S: Scan>(simd: S, tests: &Tests, w: usize, word: u64) -> Least {
-    let mut folded = Least::NONE;
-    let lanes = squares(simd, tests, w);
-    for (part, lanes) in lanes.chunks_exact(LEAST).enumerate() {
+    let (of_x, of_y) = (&tests.of_x[w].0, &tests.of_y[w].0);
+    let mut folded = [NONE; LEAST];
+    for (part, (of_x, of_y)) in of_x.chunks_exact(LEAST).zip(of_y.chunks_exact(LEAST)).enumerate() {
         let word = (word >> (LEAST * part)) as u32;
-        for (i, (to, &bits)) in folded.0.iter_mut().zip(lanes).enumerate() {
-            // Without a branch: all bits but the sign where it is not asked.
-            let asked = ((word >> i & 1) as i32).wrapping_neg();
-            *to = ((bits & asked) | (i32::MAX & !asked)).min(*to);
+        for (i, ((to, &of_x), &of_y)) in folded.iter_mut().zip(of_x).zip(of_y).enumerate() {
+            // Its bit becomes the sign, by which machines select.
+            let asked = ((word << (31 - i)) as i32) < 0;
+            let bits = if asked { square(simd, tests.xy, of_x, of_y) } else { NONE };
+            *to = bits.min(*to);
         }
     }
-    folded
+    Least(folded)
 }
 
-/// The bits of r² given the variables of a block, negative where it is not known.
+/// The bits of r² of x and y given a variable, from their correlations with it, negative where it is not known.
 #[inline(always)]
-fn squares<S: Scan>(simd: S, tests: &Tests, w: usize) -> [i32; BLOCK] {
-    let (of_x, of_y) = (&tests.of_x[w].0, &tests.of_y[w].0);
-    let mut squares = [0; BLOCK];
-    for (i, to) in squares.iter_mut().enumerate() {
-        let (of_x, of_y) = (of_x[i], of_y[i]);
-        let left = simd.less_product(1.0, of_x, of_x) * simd.less_product(1.0, of_y, of_y);
-        let covariance = simd.less_product(tests.xy, of_x, of_y);
-        let square = covariance * covariance / left;
-        *to = if square >= 0.0 { square.to_bits() as i32 } else { i32::MIN };
-    }
-    squares
+fn square<S: Scan>(simd: S, xy: f32, of_x: f32, of_y: f32) -> i32 {
+    let left = simd.less_product(1.0, of_x, of_x) * simd.less_product(1.0, of_y, of_y);
+    let covariance = simd.less_product(xy, of_x, of_y);
+    let square = covariance * covariance / left;
+    (if square > -1.0 { square } else { -1.0 }).to_bits() as i32
 }
 
 impl Scan for Plain {
@@ -290,8 +326,15 @@ impl Scan for Avx512 {
 
     /// The intrinsics of AVX-512 came with Rust 1.89, which is more than we ask for: so its instructions are written out.
     #[inline(always)]
-    fn next(self, tests: &Tests, from: usize, threshold: Threshold, least: &mut [Least]) -> usize {
-        let Tests { xy, of_x, of_y, words } = *tests;
+    fn next(
+        self,
+        tests: &Tests,
+        from: usize,
+        threshold: Threshold,
+        _look: &mut Threshold,
+        least: &mut [Least],
+    ) -> usize {
+        let Tests { xy, of_x, of_y, words, .. } = *tests;
         let end = words.len();
         assert!(of_x.len() == end && of_y.len() == end && least.len() == end && from <= end);
         let w: usize;
@@ -400,11 +443,29 @@ impl Scan for Avx512 {
 /// Bit by bit, which of a block's r² are asked and not above the threshold.
 #[inline(always)]
 pub(super) fn suspects<S: Scan>(simd: S, tests: &Tests, w: usize, threshold: Threshold) -> u64 {
-    let mut suspects = 0;
-    for (&bits, &bit) in squares(simd, tests, w).iter().zip(&super::quad::BITS) {
-        suspects |= if bits <= threshold.0 { bit } else { 0 };
+    between(simd, tests, w, Threshold(i32::MIN), threshold)
+}
+
+/// Likewise, but for those that are not known.
+#[inline(always)]
+pub(super) fn known<S: Scan>(simd: S, tests: &Tests, w: usize, threshold: Threshold) -> u64 {
+    between(simd, tests, w, Threshold(-1), threshold)
+}
+
+#[inline(always)]
+fn between<S: Scan>(simd: S, tests: &Tests, w: usize, above: Threshold, threshold: Threshold) -> u64 {
+    const HALF: usize = 32;
+    let (of_x, of_y) = (&tests.of_x[w].0, &tests.of_y[w].0);
+    let mut found = 0;
+    for (half, (of_x, of_y)) in of_x.chunks_exact(HALF).zip(of_y.chunks_exact(HALF)).enumerate() {
+        let mut bits = 0u32;
+        for (i, (&of_x, &of_y)) in of_x.iter().zip(of_y).enumerate() {
+            let square = square(simd, tests.xy, of_x, of_y);
+            bits |= if (square > above.0) & (square <= threshold.0) { 1 << i } else { 0 };
+        }
+        found |= u64::from(bits) << (HALF * half);
     }
-    suspects & tests.words[w]
+    found & tests.words[w]
 }
 
 #[cfg(test)]
@@ -415,15 +476,21 @@ mod tests {
     fn found<S: Scan>(simd: S, x: &Row, y: &Row, words: &[u64]) -> Vec<(usize, Option<f64>, u64)> {
         let mut all = Vec::new();
         for xy in [0.3, -0.7, f32::NAN] {
-            let tests = Tests { xy, of_x: &x.blocks, of_y: &y.blocks, words };
-            let thresholds = [0.0, 0.1, 0.2, 0.3, 0.5].map(|r| Band::new(x, y).above(r));
+            let band = Band::new(x, y);
+            let tests = Tests { xy, of_x: &x.blocks, of_y: &y.blocks, words, band };
+            let thresholds = [0.0, 0.1, 0.2, 0.3, 0.5].map(|r| band.above(r));
             for threshold in thresholds.into_iter().chain([Threshold::ALL]) {
                 let mut least = vec![Least::NONE; words.len()];
-                let mut from = 0;
+                for (at, &word) in words.iter().enumerate() {
+                    all.push((at, fold(simd, &tests, at, word).smallest(), known(simd, &tests, at, threshold)));
+                }
+                let (mut from, mut look, mut so_far) = (0, Threshold::ALL, Least::NONE);
                 loop {
-                    let w = simd.next(&tests, from, threshold, &mut least);
+                    let w = simd.next(&tests, from, threshold, &mut look, &mut least);
                     for (at, least) in least.iter().enumerate().take(w).skip(from) {
-                        all.push((at, least.smallest(), suspects(simd, &tests, at, threshold)));
+                        // A block that has nothing smaller than those before it may be passed over.
+                        so_far.lower(least);
+                        all.push((at, so_far.smallest(), suspects(simd, &tests, at, threshold)));
                     }
                     if w == words.len() {
                         break;

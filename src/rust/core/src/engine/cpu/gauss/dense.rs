@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::coarse::{self, fold, suspects, Band, Coarse, Least, Scan, Tests, Threshold, BLOCK};
+use super::coarse::{self, fold, known, suspects, Band, Coarse, Least, Scan, Tests, Threshold, BLOCK};
 use super::quad::BITS;
 use super::rules::{Rules, Single};
 use crate::engine::cpu::kernel::Signal;
@@ -52,6 +52,8 @@ struct Lane {
     /// The variables that are asked, as bits.
     words: Vec<u64>,
     least: Vec<Least>,
+    /// See [`Scan::next`].
+    look: Threshold,
     found: Found,
     stage: Stage,
     /// Variables that double precision is to look at.
@@ -207,7 +209,7 @@ impl<S: Scan> Task<S> for Pairs<'_, '_> {
                 }
                 left = false;
                 for (pair, lane) in pairs.iter().zip(&mut *lanes) {
-                    rows(pair).settle(lane, signal);
+                    rows(pair).settle(simd, lane, signal);
                     left |= !matches!(lane.stage, Stage::Done);
                 }
             }
@@ -233,6 +235,7 @@ impl Rows<'_> {
             return;
         }
         lane.stage = Stage::Scan(0);
+        lane.look = Threshold::ALL;
         lane.least.resize(row.len(), Least::NONE);
         lane.words.clear();
         if without_common {
@@ -254,8 +257,8 @@ impl Rows<'_> {
 
     #[inline(always)]
     fn tests<'a>(&'a self, words: &'a [u64]) -> Tests<'a> {
-        let xy = self.rules.gauss.column(self.pair.x)[self.pair.y];
-        Tests { xy: xy as f32, of_x: &self.of_x.blocks, of_y: &self.of_y.blocks, words }
+        let xy = self.rules.gauss.column(self.pair.x)[self.pair.y] as f32;
+        Tests { xy, of_x: &self.of_x.blocks, of_y: &self.of_y.blocks, words, band: Band::new(self.of_x, self.of_y) }
     }
 
     /// What single precision must find above for a test to be dependent.
@@ -274,13 +277,11 @@ impl Rows<'_> {
     #[inline(always)]
     fn scan<S: Scan>(&self, simd: S, lane: &mut Lane) {
         let Stage::Scan(from) = lane.stage else { return };
-        let band = Band::new(self.of_x, self.of_y);
-        let above = self.above(band);
         let tests = self.tests(&lane.words);
-        let w = simd.next(&tests, from, above, &mut lane.least);
+        let above = self.above(tests.band);
+        let w = simd.next(&tests, from, above, &mut lane.look, &mut lane.least);
         if w < lane.words.len() {
             let suspects = suspects(simd, &tests, w, above);
-            lane.least[w] = fold(simd, &tests, w, lane.words[w] & !suspects);
             lane.stage = Stage::Ask(w, suspects);
             if suspects != 0 {
                 self.fetch(simd, w * BLOCK + suspects.trailing_zeros() as usize);
@@ -292,9 +293,9 @@ impl Rows<'_> {
         let mut least = Least::NONE;
         lane.least.iter().for_each(|of_word| least.lower(of_word));
         let Some(smallest) = least.smallest() else { return };
-        let below = band.above_smallest(smallest);
+        let below = tests.band.above_smallest(smallest);
         for w in (0..lane.least.len()).filter(|&w| lane.least[w].any_below(below)) {
-            let mut low = suspects(simd, &tests, w, below) & !suspects(simd, &tests, w, Threshold::UNKNOWN);
+            let mut low = known(simd, &tests, w, below);
             while low != 0 {
                 let z = w * BLOCK + low.trailing_zeros() as usize;
                 low &= low - 1;
@@ -306,14 +307,18 @@ impl Rows<'_> {
 
     /// Asks double precision.
     #[inline(always)]
-    fn settle(&self, lane: &mut Lane, signal: &Signal) {
+    fn settle<S: Scan>(&self, simd: S, lane: &mut Lane, signal: &Signal) {
         match lane.stage {
             Stage::Done | Stage::Scan(_) => {}
             Stage::Ask(w, suspects) => {
                 let beyond = |limit: &AtomicU64| self.rank(w * BLOCK) > limit.load(Ordering::Relaxed);
                 let leaves = signal.stop_requested() || self.pair.limit.is_some_and(beyond);
-                lane.stage =
-                    if leaves || self.ask(w, suspects, &mut lane.found) { Stage::Done } else { Stage::Scan(w + 1) };
+                if leaves || self.ask(w, suspects, &mut lane.found) {
+                    lane.stage = Stage::Done;
+                } else {
+                    lane.least[w] = fold(simd, &self.tests(&lane.words), w, lane.words[w] & !suspects);
+                    lane.stage = Stage::Scan(w + 1);
+                }
             }
             Stage::Smallest => {
                 for &z in &lane.low {

@@ -165,21 +165,29 @@ impl Kernel for GaussKernel<'_> {
                 self.row(&view, scratch, signal, &mut out);
                 continue;
             }
-            let Scratch { rows, set, .. } = scratch;
-            let row = Row { rules: &rules, view: &view, signal, out: &mut out, set };
             let list = work.neighbours.list(x);
-            pairs.extend(simd::run(rows::First { row, scratch: rows }).iter().map(|&lane| Pair {
-                at: lanes.start + lane as usize,
-                x,
-                y: list[view.places[lane as usize] as usize] as usize,
-                places: (0, list.len()),
-                without_common: false,
-                limit: None,
-            }));
+            let mut take = |lane: usize| {
+                let y = list[view.places[lane] as usize] as usize;
+                pairs.push(Pair {
+                    at: lanes.start + lane,
+                    x,
+                    y,
+                    places: (0, list.len()),
+                    without_common: false,
+                    limit: None,
+                });
+            };
+            if simd::is_wide() {
+                let Scratch { rows, set, .. } = &mut *scratch;
+                let row = Row { rules: &rules, view: &view, signal, out: &mut out, set };
+                simd::run(rows::First { row, scratch: rows }).iter().for_each(|&lane| take(lane as usize));
+            } else {
+                // The first candidates by lists take more instructions than they save.
+                (0..view.places.len()).for_each(take);
+            }
         }
         // What is read of the other vertices is used by all rows while it is in the cache.
-        let block = dense::at_once(work.neighbours.p());
-        pairs.sort_by_key(|pair| pair.y / block);
+        let pairs = by_block(&pairs, work.neighbours.p(), dense::at_once(work.neighbours.p()));
         self.by_masks(&rules, work.neighbours, &pairs, scratch, signal, &mut |x, answer| out(x, answer));
     }
 
@@ -313,6 +321,24 @@ impl<'a> GaussKernel<'a> {
             na_delete,
         }
     }
+}
+
+/// Pairs of p variables by blocks of so many other vertices, and within one as they stand: a sort would take longer than some pairs.
+fn by_block<'a>(pairs: &[Pair<'a>], p: usize, block: usize) -> Vec<Pair<'a>> {
+    let mut starts = vec![0; p.div_ceil(block) + 1];
+    for pair in pairs {
+        starts[pair.y / block + 1] += 1;
+    }
+    for i in 1..starts.len() {
+        starts[i] += starts[i - 1];
+    }
+    let mut ordered = pairs.to_vec();
+    for pair in pairs {
+        let to = &mut starts[pair.y / block];
+        ordered[*to] = *pair;
+        *to += 1;
+    }
+    ordered
 }
 
 /// Working memory of one thread.
