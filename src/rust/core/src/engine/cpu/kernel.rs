@@ -68,16 +68,27 @@ pub trait Kernel: Sync {
         signal: &Signal,
         out: &mut dyn FnMut(u32, &Answer),
     ) {
-        for row in rows {
-            let lanes = work.lanes_between(row, others);
-            if lanes.is_empty() || signal.stop_requested() {
-                continue;
-            }
-            let view = RowView::new(work, row, lanes.clone());
-            self.row(&view, scratch, signal, &mut |outcome| {
-                out(row as u32, &Answer { at: lanes.start + outcome.at, ..*outcome });
-            });
+        rows.for_each(|row| self.tile_row(work, row, others, scratch, signal, out));
+    }
+
+    /// One row of a tile, as [`Kernel::row`].
+    fn tile_row(
+        &self,
+        work: &Work,
+        row: usize,
+        others: &Range<u32>,
+        scratch: &mut Self::Scratch,
+        signal: &Signal,
+        out: &mut dyn FnMut(u32, &Answer),
+    ) {
+        let lanes = work.lanes_between(row, others);
+        if lanes.is_empty() || signal.stop_requested() {
+            return;
         }
+        let view = RowView::new(work, row, lanes.clone());
+        self.row(&view, scratch, signal, &mut |outcome| {
+            out(row as u32, &Answer { at: lanes.start + outcome.at, ..*outcome });
+        });
     }
 
     /// Decides all sets of some sides, by their index, as [`Kernel::walk`] or several at once; `out` hears of each with the number of
@@ -90,12 +101,21 @@ pub trait Kernel: Sync {
         stop: &Stop,
         out: &mut dyn FnMut(usize, Verdict, u64),
     ) {
-        for at in sides {
-            let signal = Signal::of(stop);
-            let side = &work.sides[at];
-            let verdict = self.walk(&SideView::new(work, side, 0..side.count), scratch, &signal);
-            out(at, verdict, signal.exact_tests());
-        }
+        sides.for_each(|at| self.side(work, at, scratch, stop, out));
+    }
+
+    /// One whole side, as [`Kernel::walk`].
+    fn side(
+        &self,
+        work: &Work,
+        at: usize,
+        scratch: &mut Self::Scratch,
+        stop: &Stop,
+        out: &mut dyn FnMut(usize, Verdict, u64),
+    ) {
+        let (signal, side) = (Signal::of(stop), &work.sides[at]);
+        let verdict = self.walk(&SideView::new(work, side, 0..side.count), scratch, &signal);
+        out(at, verdict, signal.exact_tests());
     }
 
     /// Decides the ranks of a side. May return early, with anything, once the signal says so; otherwise the verdict

@@ -25,7 +25,7 @@ impl Avx2 {
     }
 }
 
-/// The machine has AVX-512 F beside [`Avx2`]: made where it was asked, and nowhere else.
+/// The machine has AVX-512 F and DQ beside [`Avx2`]: made where it was asked, and nowhere else.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy)]
 pub(super) struct Avx512(());
@@ -36,7 +36,7 @@ impl Avx512 {
     #[inline]
     pub fn detect() -> Option<Self> {
         use std::arch::is_x86_feature_detected as has;
-        static HAS: LazyLock<bool> = LazyLock::new(|| Avx2::detect().is_some() && has!("avx512f"));
+        static HAS: LazyLock<bool> = LazyLock::new(|| Avx2::detect().is_some() && has!("avx512f") && has!("avx512dq"));
         HAS.then_some(Avx512(()))
     }
 }
@@ -87,15 +87,6 @@ where
 
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) use run as run_wide;
-
-/// Whether [`run_wide`] has more than [`run`].
-#[inline]
-pub(super) fn is_wide() -> bool {
-    #[cfg(target_arch = "x86_64")]
-    return Avx512::detect().is_some();
-    #[cfg(not(target_arch = "x86_64"))]
-    return false;
-}
 
 /// Does the work in the widest registers that are known of.
 #[cfg(not(target_arch = "x86_64"))]

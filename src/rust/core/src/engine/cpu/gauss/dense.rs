@@ -3,9 +3,10 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::coarse::{self, fold, known, suspects, Band, Coarse, Least, Scan, Tests, Threshold, BLOCK};
+use super::coarse::{self, Band, Coarse, Threshold, BLOCK};
 use super::quad::BITS;
 use super::rules::{Rules, Single};
+use super::scan::{between, fold, Least, Scan, Tests};
 use crate::engine::cpu::kernel::Signal;
 use crate::engine::cpu::simd::Task;
 use crate::engine::LevelOne;
@@ -52,8 +53,6 @@ struct Lane {
     /// The variables that are asked, as bits.
     words: Vec<u64>,
     least: Vec<Least>,
-    /// See [`Scan::next`].
-    look: Threshold,
     found: Found,
     stage: Stage,
     /// Variables that double precision is to look at.
@@ -235,7 +234,6 @@ impl Rows<'_> {
             return;
         }
         lane.stage = Stage::Scan(0);
-        lane.look = Threshold::ALL;
         lane.least.resize(row.len(), Least::NONE);
         lane.words.clear();
         if without_common {
@@ -264,12 +262,12 @@ impl Rows<'_> {
     /// What single precision must find above for a test to be dependent.
     #[inline(always)]
     fn above(&self, band: Band) -> Threshold {
-        // Without a number single precision is no help: all are asked.
+        // Of what is no correlation single precision knows nothing: all are asked.
         let xy = self.rules.gauss.column(self.pair.x)[self.pair.y];
-        if xy.is_nan() {
-            Threshold::ALL
-        } else {
+        if xy.abs() < 2.0 {
             band.above(self.rules.cutoff.dependent_above.sqrt())
+        } else {
+            Threshold::ALL
         }
     }
 
@@ -279,9 +277,9 @@ impl Rows<'_> {
         let Stage::Scan(from) = lane.stage else { return };
         let tests = self.tests(&lane.words);
         let above = self.above(tests.band);
-        let w = simd.next(&tests, from, above, &mut lane.look, &mut lane.least);
+        let w = simd.next(&tests, from, above, &mut lane.least);
         if w < lane.words.len() {
-            let suspects = suspects(simd, &tests, w, above);
+            let suspects = between(simd, &tests, w, None, above);
             lane.stage = Stage::Ask(w, suspects);
             if suspects != 0 {
                 self.fetch(simd, w * BLOCK + suspects.trailing_zeros() as usize);
@@ -295,7 +293,7 @@ impl Rows<'_> {
         let Some(smallest) = least.smallest() else { return };
         let below = tests.band.above_smallest(smallest);
         for w in (0..lane.least.len()).filter(|&w| lane.least[w].any_below(below)) {
-            let mut low = known(simd, &tests, w, below);
+            let mut low = between(simd, &tests, w, Some(above), below);
             while low != 0 {
                 let z = w * BLOCK + low.trailing_zeros() as usize;
                 low &= low - 1;
@@ -316,7 +314,8 @@ impl Rows<'_> {
                 if leaves || self.ask(w, suspects, &mut lane.found) {
                     lane.stage = Stage::Done;
                 } else {
-                    lane.least[w] = fold(simd, &self.tests(&lane.words), w, lane.words[w] & !suspects);
+                    let Tests { xy, of_x, of_y, words, .. } = self.tests(&lane.words);
+                    lane.least[w] = fold(simd, xy, &of_x[w], &of_y[w], words[w] & !suspects);
                     lane.stage = Stage::Scan(w + 1);
                 }
             }

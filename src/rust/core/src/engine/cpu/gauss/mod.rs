@@ -17,6 +17,7 @@ mod judge;
 mod quad;
 mod rows;
 mod rules;
+mod scan;
 mod walk;
 
 use std::ops::Range;
@@ -153,42 +154,31 @@ impl Kernel for GaussKernel<'_> {
         out: &mut dyn FnMut(u32, &Answer),
     ) {
         let rules = self.rules(work.alpha, work.size, work.na_delete);
+        let (masked, listed): (Vec<usize>, Vec<usize>) =
+            rows.partition(|&x| self.takes_masks(&rules, work.neighbours, x));
+        for x in listed {
+            self.tile_row(work, x, others, scratch, signal, out);
+        }
+        // What is read of the other vertices is used by all rows while it is in the cache.
+        let block = dense::at_once(work.neighbours.p()) as u32;
         let mut pairs = Vec::new();
-        for x in rows {
-            let lanes = work.lanes_between(x, others);
-            if lanes.is_empty() || signal.stop_requested() {
-                continue;
-            }
-            let view = RowView::new(work, x, lanes.clone());
-            let mut out = |outcome: &Answer| out(x as u32, &Answer { at: lanes.start + outcome.at, ..*outcome });
-            if !self.takes_masks(&rules, work.neighbours, x) {
-                self.row(&view, scratch, signal, &mut out);
-                continue;
-            }
-            let list = work.neighbours.list(x);
-            let mut take = |lane: usize| {
-                let y = list[view.places[lane] as usize] as usize;
-                pairs.push(Pair {
-                    at: lanes.start + lane,
+        for from in others.clone().step_by(block as usize) {
+            let others = from..others.end.min(from.saturating_add(block));
+            for &x in &masked {
+                let (list, of_x) = (work.neighbours.list(x), work.lanes.of(x));
+                let pair = |at: usize| Pair {
+                    at,
                     x,
-                    y,
+                    y: list[of_x[at] as usize] as usize,
                     places: (0, list.len()),
                     without_common: false,
                     limit: None,
-                });
-            };
-            if simd::is_wide() {
-                let Scratch { rows, set, .. } = &mut *scratch;
-                let row = Row { rules: &rules, view: &view, signal, out: &mut out, set };
-                simd::run(rows::First { row, scratch: rows }).iter().for_each(|&lane| take(lane as usize));
-            } else {
-                // The first candidates by lists take more instructions than they save.
-                (0..view.places.len()).for_each(take);
+                };
+                pairs.extend(work.lanes_between(x, &others).map(pair));
             }
+            self.by_masks(&rules, work.neighbours, &pairs, scratch, signal, out);
+            pairs.clear();
         }
-        // What is read of the other vertices is used by all rows while it is in the cache.
-        let pairs = by_block(&pairs, work.neighbours.p(), dense::at_once(work.neighbours.p()));
-        self.by_masks(&rules, work.neighbours, &pairs, scratch, signal, &mut |x, answer| out(x, answer));
     }
 
     fn sides(
@@ -210,9 +200,7 @@ impl Kernel for GaussKernel<'_> {
                 pairs.push(Pair { at, x, y: side.other as usize, places, without_common, limit: None });
                 continue;
             }
-            let signal = Signal::of(stop);
-            let verdict = self.walk(&SideView::new(work, side, 0..side.count), scratch, &signal);
-            out(at, verdict, signal.exact_tests());
+            self.side(work, at, scratch, stop, out);
         }
         let signal = Signal::of(stop);
         self.by_masks(&rules, work.neighbours, &pairs, scratch, &signal, &mut |_, answer| {
@@ -321,24 +309,6 @@ impl<'a> GaussKernel<'a> {
             na_delete,
         }
     }
-}
-
-/// Pairs of p variables by blocks of so many other vertices, and within one as they stand: a sort would take longer than some pairs.
-fn by_block<'a>(pairs: &[Pair<'a>], p: usize, block: usize) -> Vec<Pair<'a>> {
-    let mut starts = vec![0; p.div_ceil(block) + 1];
-    for pair in pairs {
-        starts[pair.y / block + 1] += 1;
-    }
-    for i in 1..starts.len() {
-        starts[i] += starts[i - 1];
-    }
-    let mut ordered = pairs.to_vec();
-    for pair in pairs {
-        let to = &mut starts[pair.y / block];
-        ordered[*to] = *pair;
-        *to += 1;
-    }
-    ordered
 }
 
 /// Working memory of one thread.

@@ -55,19 +55,3 @@ impl<S: Machine> Task<S> for Lanes<'_> {
         }
     }
 }
-
-/// The first sets of one variable of all lanes, as long as lists are quick.
-pub(super) struct First<'a> {
-    pub row: Row<'a>,
-    pub scratch: &'a mut Scratch,
-}
-
-impl<'a, S> Task<S> for First<'a> {
-    type Output = &'a [u32];
-
-    #[inline(always)]
-    fn run(self, _: S) -> &'a [u32] {
-        let First { mut row, scratch } = self;
-        scratch.singles.begin(&mut row)
-    }
-}

@@ -11,10 +11,6 @@ use crate::search::level::Verdict;
 /// Where this few lanes are left, they are walked one by one, with the candidates side by side.
 const FEW: usize = 12;
 
-/// After so many candidates one in [`WORTH`] of the lanes must have fallen for lists to be quicker than masks.
-const LOOK: usize = 8;
-const WORTH: usize = 9;
-
 /// Sets of one candidate.
 #[derive(Default)]
 pub(super) struct Singles {
@@ -43,17 +39,6 @@ struct Walked {
 impl Singles {
     #[inline(always)]
     pub fn run(&mut self, row: &mut Row) {
-        if let Some((n, at)) = self.first(row, false) {
-            for i in 0..n {
-                self.walk(row, self.lane[i] as usize, at);
-            }
-        }
-    }
-
-    /// Takes the candidates in order while there are lanes enough and, `while_quick`, many of them fall. Returns how many lanes are
-    /// left, and the first candidate that they have not met; nothing where the run is to end.
-    #[inline(always)]
-    fn first(&mut self, row: &mut Row, while_quick: bool) -> Option<(usize, usize)> {
         let Row { rules, view, .. } = *row;
         let list = row.list();
         let cx = rules.gauss.column(row.x());
@@ -63,16 +48,9 @@ impl Singles {
         let (start, end) = (view.sets.start as usize, view.sets.end as usize);
         let mut n = view.places.len();
         let mut at = start;
-        let mut before = usize::MAX;
         while at < end && n > FEW {
             if at % 64 == 0 && row.signal.stop_requested() {
-                return None;
-            }
-            if while_quick && (at - start) % LOOK == 0 {
-                if before - n < n / WORTH {
-                    break;
-                }
-                before = n;
+                return;
             }
             let ck = rules.gauss.column(list[at] as usize);
             for (value, &y) in self.with_candidate[..n].iter_mut().zip(&self.other[..n]) {
@@ -97,15 +75,8 @@ impl Singles {
             }
             at += 1;
         }
-        Some((n, at))
-    }
-
-    /// Takes the candidates in order as long as that is quick, and says which lanes are left.
-    #[inline(always)]
-    pub fn begin(&mut self, row: &mut Row) -> &[u32] {
-        match self.first(row, true) {
-            Some((n, _)) => &self.lane[..n],
-            None => &[],
+        for i in 0..n {
+            self.walk(row, self.lane[i] as usize, at);
         }
     }
 
