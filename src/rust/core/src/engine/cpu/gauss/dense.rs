@@ -20,7 +20,7 @@ const ONE_IN: u64 = 12;
 /// (p 1,190, 40 % of the pairs left after level 0, 12 tests a pair) masks throughout took up to 1.15 times as long.
 const LEAST_VARIABLES: usize = 1500;
 
-/// Of more suspects of a word double precision looks at the whole word first.
+/// Of more suspects of a word double precision looks at the whole word, once one of them is dependent.
 const MANY: u32 = 6;
 
 /// Pairs that are decided side by side, so that what one of them waits for from memory comes while the others are looked at.
@@ -350,9 +350,7 @@ impl Rows<'_> {
     #[inline(always)]
     fn ask(&self, w: usize, mut suspects: u64, found: &mut Found) -> bool {
         let (rules, &Pair { x, y, .. }) = (self.rules, self.pair);
-        if suspects.count_ones() > MANY {
-            suspects &= doubtful(rules, x, y, w, rules.cutoff.dependent_above.max(found.smallest.0));
-        }
+        let mut looked = false;
         while suspects != 0 {
             let z = w * BLOCK + suspects.trailing_zeros() as usize;
             suspects &= suspects - 1;
@@ -361,6 +359,11 @@ impl Rows<'_> {
             found.decided.verdict = match single {
                 Single::Depends(q) => {
                     found.lower(q, z);
+                    // The first suspect of a pair that can be separated mostly does.
+                    if !looked && suspects.count_ones() > MANY {
+                        suspects &= doubtful(rules, x, y, w, rules.cutoff.dependent_above.max(found.smallest.0));
+                        looked = true;
+                    }
                     continue;
                 }
                 Single::DependsExactly(p) => {

@@ -154,27 +154,28 @@ impl Kernel for GaussKernel<'_> {
         out: &mut dyn FnMut(u32, &Answer),
     ) {
         let rules = self.rules(work.alpha, work.size, work.na_delete);
-        let (masked, listed): (Vec<usize>, Vec<usize>) =
-            rows.partition(|&x| self.takes_masks(&rules, work.neighbours, x));
-        for x in listed {
-            self.tile_row(work, x, others, scratch, signal, out);
+        // By row that is taken by masks: the lanes that are not asked yet.
+        let mut masked = Vec::new();
+        for x in rows {
+            if self.takes_masks(&rules, work.neighbours, x) {
+                masked.push((x, work.lanes_between(x, others)));
+            } else {
+                self.tile_row(work, x, others, scratch, signal, out);
+            }
         }
         // What is read of the other vertices is used by all rows while it is in the cache.
         let block = dense::at_once(work.neighbours.p()) as u32;
         let mut pairs = Vec::new();
         for from in others.clone().step_by(block as usize) {
-            let others = from..others.end.min(from.saturating_add(block));
-            for &x in &masked {
-                let (list, of_x) = (work.neighbours.list(x), work.lanes.of(x));
-                let pair = |at: usize| Pair {
-                    at,
-                    x,
-                    y: list[of_x[at] as usize] as usize,
-                    places: (0, list.len()),
-                    without_common: false,
-                    limit: None,
-                };
-                pairs.extend(work.lanes_between(x, &others).map(pair));
+            let end = from.saturating_add(block);
+            for (x, lanes) in &mut masked {
+                let (x, list, of_x) = (*x, work.neighbours.list(*x), work.lanes.of(*x));
+                let places = (0, list.len());
+                while let Some(y) = lanes.clone().next().map(|at| list[of_x[at] as usize]).filter(|&y| y < end) {
+                    let at = lanes.start;
+                    lanes.start += 1;
+                    pairs.push(Pair { at, x, y: y as usize, places, without_common: false, limit: None });
+                }
             }
             self.by_masks(&rules, work.neighbours, &pairs, scratch, signal, out);
             pairs.clear();
