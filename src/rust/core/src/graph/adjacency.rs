@@ -1,5 +1,7 @@
 //! An undirected graph as bit rows: constant-time edge tests, neighbours in ascending order.
 
+use std::ops::Range;
+
 /// Undirected graph on `p` vertices without self-loops.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Adjacency {
@@ -145,6 +147,27 @@ impl Adjacency {
     /// Neighbours of `x` in ascending order.
     pub fn neighbours(&self, x: usize) -> impl Iterator<Item = u32> + '_ {
         self.row(x).iter().enumerate().flat_map(|(w, &word)| bits(w, word))
+    }
+
+    /// How many neighbours x and y share.
+    #[inline]
+    pub fn common(&self, x: usize, y: usize) -> usize {
+        let count = |(a, b): (&u64, &u64)| (a & b).count_ones() as usize;
+        self.row(x).iter().zip(self.row(y)).map(count).sum()
+    }
+
+    /// Neighbours of `x` in a range, in ascending order.
+    pub fn neighbours_between(&self, x: usize, range: Range<usize>) -> impl Iterator<Item = u32> + '_ {
+        let part = move |w: usize| {
+            let (from, to) = (range.start.saturating_sub(64 * w).min(64), range.end.saturating_sub(64 * w).min(64));
+            if from < to {
+                !0 << from & !0 >> (64 - to)
+            } else {
+                0
+            }
+        };
+        let words = range.start / 64..range.end.div_ceil(64);
+        words.flat_map(move |w| bits(w, self.row(x)[w] & part(w)))
     }
 
     /// Neighbours of `x` above it, in ascending order.

@@ -2,6 +2,8 @@
 //!
 //! The order is the one in which pcalg visits conditioning sets (`getNextSet`), so that a rank names a test.
 
+use std::ops::Range;
+
 /// n over k, or `None` above 2^63 - 1.
 pub fn binomial(n: usize, k: usize) -> Option<u64> {
     if k > n {
@@ -11,7 +13,12 @@ pub fn binomial(n: usize, k: usize) -> Option<u64> {
     let mut value: u128 = 1;
     for i in 0..k {
         // Exact at every step: the product of i+1 consecutive integers is divisible by (i+1)!.
-        value = value * (n - i) as u128 / (i + 1) as u128;
+        let product = value * (n - i) as u128;
+        // A division of 64 bits where that serves: one of 128 is a function of its own.
+        value = match u64::try_from(product) {
+            Ok(product) => u128::from(product / (i + 1) as u64),
+            Err(_) => product / (i + 1) as u128,
+        };
         if value > i64::MAX as u128 {
             return None;
         }
@@ -50,12 +57,23 @@ pub fn rank(n: usize, subset: &[u32]) -> u64 {
     let mut rank = 0u64;
     let mut next = 0usize;
     for (i, &member) in subset.iter().enumerate() {
-        for skipped in next..member as usize {
-            rank += binomial(n - skipped - 1, k - i - 1).unwrap_or(u64::MAX);
-        }
-        next = member as usize + 1;
+        let member = member as usize;
+        rank += beginning(n, next..member, k - i);
+        next = member + 1;
     }
     rank
+}
+
+/// How many subsets of size k of the numbers from `first.start` to n - 1 begin with one of `first`.
+fn beginning(n: usize, first: Range<usize>, k: usize) -> u64 {
+    if first.is_empty() {
+        return 0;
+    }
+    match (binomial(n - first.start, k), binomial(n - first.end, k)) {
+        (Some(all), Some(others)) => all - others,
+        // The difference may be a number where these are none.
+        _ => first.map(|member| binomial(n - member - 1, k - 1).unwrap_or(u64::MAX)).sum(),
+    }
 }
 
 /// How many subsets of {0, .., n-1} without `place`, of the size of `subset`, come before it: the rank among the sets
@@ -66,11 +84,8 @@ pub fn rank_without(n: usize, subset: &[u32], place: usize) -> u64 {
     let mut next = 0usize;
     for (i, &member) in subset.iter().enumerate() {
         let member = member as usize;
-        for skipped in (next..member).filter(|&skipped| skipped != place) {
-            // What follows `skipped`, less `place` if that does.
-            let left = n - skipped - 1 - usize::from(place > skipped);
-            rank += binomial(left, k - i - 1).unwrap_or(u64::MAX);
-        }
+        // Below `place` one number less follows.
+        rank += beginning(n - 1, next..member.min(place), k - i) + beginning(n, next.max(place + 1)..member, k - i);
         if member == place {
             break;
         }

@@ -23,8 +23,6 @@ pub struct Book<'a> {
 /// What one shard found.
 pub(super) struct Found {
     pub separations: Separations,
-    /// The pairs (row, other) that no set separates.
-    pub kept: Vec<[u32; 2]>,
     pub tests: u64,
     pub exact_tests: u64,
     pub undefined: Option<Undefined>,
@@ -150,7 +148,6 @@ impl Found {
     fn of_size(size: usize) -> Self {
         Found {
             separations: Separations::of_size(size),
-            kept: Vec::new(),
             tests: 0,
             exact_tests: 0,
             undefined: None,
@@ -194,10 +191,7 @@ impl Entering<'_> {
         found.tests += outcome.verdict.visited(all);
         found.exact_tests += outcome.exact_tests;
         match outcome.verdict {
-            Verdict::Dependent { p, .. } => {
-                cells.raise(row as usize, other as usize, p);
-                memory::push_noted(&mut found.kept, [row, other], Use::Level);
-            }
+            Verdict::Dependent { p, .. } => cells.raise(row as usize, other as usize, p),
             Verdict::Independent { p, .. } => {
                 cells.raise(row as usize, other as usize, p);
                 let [x, y] = self.options.kept_under(row, other);

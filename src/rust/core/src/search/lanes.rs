@@ -35,28 +35,14 @@ impl Lanes {
         Self::of_rows((0..neighbours.p()).map(of_row))
     }
 
-    /// The pairs (x, y) with y as their row.
-    pub fn of_second(neighbours: &Neighbours, pairs: &[[u32; 2]]) -> Self {
-        let p = neighbours.p();
-        let mut starts = vec![0; p + 1];
-        for &[_, y] in pairs {
-            starts[y as usize + 1] += 1;
-        }
-        for y in 0..p {
-            starts[y + 1] += starts[y];
-        }
-        let mut next = starts.clone();
-        let mut places = vec![0; pairs.len()];
-        for &[x, y] in pairs {
-            let y = y as usize;
-            places[next[y]] = neighbours.place(y, x as usize);
-            next[y] += 1;
-        }
-        let of_row: Vec<Range<usize>> = starts.windows(2).map(|ends| ends[0]..ends[1]).collect();
-        for row in &of_row {
-            places[row.clone()].sort_unstable();
-        }
-        Lanes { of_row, places }
+    /// All pairs x < y of a graph whose larger vertex has more than `size` neighbours; y is the row.
+    pub fn of_second_in(neighbours: &Neighbours, size: usize, pairs: &Adjacency) -> Self {
+        let of_row = |y: usize| {
+            let list = neighbours.list(y);
+            let end = if list.len() > size { neighbours.place(y, y) } else { 0 };
+            (0..end).filter(move |&at| pairs.has(y, list[at as usize] as usize))
+        };
+        Self::of_rows((0..neighbours.p()).map(of_row))
     }
 
     /// Row by row.
@@ -97,7 +83,8 @@ mod tests {
     #[test]
     fn second_sides_stand_by_row() {
         let neighbours = Neighbours::of(Adjacency::complete(5));
-        let lanes = Lanes::of_second(&neighbours, &[[2, 4], [0, 3], [0, 4], [2, 3]]);
+        let pairs = Adjacency::from_lists(&[vec![3, 4], vec![], vec![3, 4], vec![], vec![]]);
+        let lanes = Lanes::of_second_in(&neighbours, 2, &pairs);
         assert_eq!((lanes.of(3), lanes.of(4), lanes.any(2)), (&[0, 2][..], &[0, 2][..], false));
     }
 }

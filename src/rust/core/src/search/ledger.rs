@@ -146,13 +146,12 @@ impl<'s> Ledger<'s> {
         Ok((start, left))
     }
 
-    /// Has a worker decide work, and enters what it found; `survivors` gets the pairs (row, other) that no set separates.
+    /// Has a worker decide work, and enters what it found: the pairs that no set separates stay in the graph.
     pub fn decide(
         &mut self,
         worker: &mut dyn Worker,
         work: &Work,
         report: &mut LevelReport,
-        survivors: &mut Vec<[u32; 2]>,
         progress: &mut LevelProgress,
     ) -> Result<()> {
         let Some(cells) = self.largest.cells(self.options.p) else { return Ok(()) };
@@ -165,14 +164,9 @@ impl<'s> Ledger<'s> {
         if let Some(Undefined { x, y, set, reason }) = undefined {
             return Err(Error::Numeric { x: *x as usize, y: *y as usize, s: set.clone(), reason });
         }
-        for Found { separations, kept, tests, exact_tests, .. } in founds {
+        for Found { separations, tests, exact_tests, .. } in founds {
             self.graph.remove_all(&separations.pairs);
             self.sepsets.extend(separations);
-            let len = survivors.len() + kept.len();
-            if survivors.capacity() < len && !memory::has_space(survivors, kept.len() + len / 2) {
-                return Err(Use::Level.error(len * size_of::<[u32; 2]>()));
-            }
-            survivors.extend(kept);
             report.tests += tests;
             report.exact_tests += exact_tests;
         }

@@ -98,9 +98,7 @@ impl Neighbours {
 
     /// How many vertices are neighbours of both x and y.
     pub fn common(&self, x: usize, y: usize) -> usize {
-        self.graph
-            .as_ref()
-            .map_or(0, |graph| graph.row(x).iter().zip(graph.row(y)).map(|(a, b)| (a & b).count_ones() as usize).sum())
+        self.graph.as_ref().map_or(0, |graph| graph.common(x, y))
     }
 }
 

@@ -20,7 +20,7 @@ struct Shuffled<'w> {
 }
 
 impl Shuffled<'_> {
-    /// Decides pairs (row, other) in an order of chance; those that no set separates.
+    /// Decides pairs (row, other) in an order of chance.
     fn visit(
         &mut self,
         ledger: &mut Ledger,
@@ -29,28 +29,24 @@ impl Shuffled<'_> {
         size: usize,
         report: &mut LevelReport,
         progress: &mut LevelProgress,
-    ) -> Result<Vec<[u32; 2]>> {
+    ) -> Result<()> {
         for at in (1..pairs.len()).rev() {
             self.random = self.random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             pairs.swap(at, (self.random >> 33) as usize % (at + 1));
         }
-        let mut survivors = Vec::new();
         let mut sides = Vec::new();
         for [row, other] in pairs {
             let (x, y) = (row as usize, other as usize);
             let candidates = neighbours.degree(x) - 1;
             report.go_on |= candidates > size;
-            if candidates < size {
-                survivors.push([row, other]);
-            } else {
+            if candidates >= size {
                 let count = count_sets(x, y, candidates, size)?;
                 let place = neighbours.place(x, y);
                 sides.push(PairSide { row, other, place, order: CandidateOrder::Ascending, count });
             }
         }
         let work = Work::of_sides(size, neighbours, sides, ledger.options, self.worker.shard_tests())?;
-        ledger.decide(self.worker, &work, report, &mut survivors, progress)?;
-        Ok(survivors)
+        ledger.decide(self.worker, &work, report, progress)
     }
 }
 
@@ -68,8 +64,10 @@ impl Order for Shuffled<'_> {
         let mut report = LevelReport::default();
         let pairs = (0..graph.p() as u32).flat_map(|x| graph.neighbours(x as usize).map(move |y| [x, y]));
         let first = pairs.filter(|[x, y]| x < y).collect();
-        let survivors = self.visit(ledger, &neighbours, first, size, &mut report, &mut progress)?;
-        let second = survivors.into_iter().map(|[x, y]| [y, x]).collect();
+        self.visit(ledger, &neighbours, first, size, &mut report, &mut progress)?;
+        let left = ledger.graph.clone();
+        let second = (0..left.p() as u32).flat_map(|x| left.neighbours(x as usize).map(move |y| [x, y]));
+        let second = second.filter(|[x, y]| x > y).collect();
         self.visit(ledger, &neighbours, second, size, &mut report, &mut progress)?;
         progress.finish()?;
         Ok(report)

@@ -13,6 +13,10 @@ use crate::memory::{self, Use};
 use crate::observer::Observer;
 use crate::Result;
 
+/// Rows of second sides that are taken together, and how many other vertices, at most the bits of a word.
+const TILE_ROWS: usize = 32;
+const TILE_OTHERS: usize = 32;
+
 /// Sides of "stable.fast"'s own order that are laid out at once.
 const WAVE_SIDES: usize = 1 << 16;
 
@@ -22,33 +26,53 @@ pub(super) struct Stable<'w> {
 }
 
 impl Stable<'_> {
-    /// Second sides of "stable.fast", whose order of candidates is the pair's own.
+    /// Second sides of "stable.fast", whose order of candidates is the pair's own, of the pairs that are left.
     fn second_sides(
         &mut self,
         ledger: &mut Ledger,
         neighbours: &Neighbours,
-        mut pairs: Vec<[u32; 2]>,
+        left: &Adjacency,
         size: usize,
         report: &mut LevelReport,
         progress: &mut LevelProgress,
     ) -> Result<()> {
-        pairs.sort_unstable_by_key(|&[x, y]| (y, x));
+        // Of single variables, rows are taken together, so that what is read of the others is used by all of them while it is in the
+        // cache. No tile has more sides than a wave.
+        let p = left.p();
+        let rows = if size == 1 { (WAVE_SIDES / p).clamp(1, TILE_ROWS) } else { 1 };
+        let tile = |y: u32| y as usize / rows;
         let mut sides = Vec::new();
-        for &[x, y] in &pairs {
-            let common = neighbours.common(x as usize, y as usize);
-            let (row, other) = (y as usize, x as usize);
-            let all = count_sets(other, row, neighbours.degree(row) - 1, size)?;
-            let count = all - count_sets(other, row, common, size)?;
-            if count > 0 {
-                let place = neighbours.place(row, other);
-                let side = PairSide { row: y, other: x, place, order: CandidateOrder::CommonLast, count };
-                memory::push(&mut sides, side, Use::Level)?;
+        for first in (0..p).step_by(rows) {
+            let rows = first..p.min(first + rows);
+            for from in (0..rows.end).step_by(TILE_OTHERS) {
+                for y in rows.clone().filter(|&y| neighbours.degree(y) > size) {
+                    let list = neighbours.list(y);
+                    let mut place = neighbours.place(y, from);
+                    for other in left.neighbours_between(y, from..y.min(from + TILE_OTHERS)) {
+                        while list[place as usize] < other {
+                            place += 1;
+                        }
+                        let (x, row) = (other as usize, y as u32);
+                        let count =
+                            count_sets(x, y, list.len() - 1, size)? - count_sets(x, y, neighbours.common(x, y), size)?;
+                        if count > 0 {
+                            let order = CandidateOrder::CommonLast;
+                            memory::push(&mut sides, PairSide { row, other, place, order, count }, Use::Level)?;
+                        }
+                    }
+                }
             }
         }
-        for wave in sides.chunks(WAVE_SIDES) {
+        let mut rest = &sides[..];
+        while !rest.is_empty() {
+            // Whole tiles, so that of tests without an answer the first row's is met first.
+            let ends = |&at: &usize| at == rest.len() || tile(rest[at].row) != tile(rest[at - 1].row);
+            let most = rest.len().min(WAVE_SIDES);
+            let (wave, behind) = rest.split_at((1..=most).rev().find(ends).unwrap_or(most));
+            rest = behind;
             memory::room(Work::bytes(wave.len()), Use::Level)?;
             let work = Work::of_sides(size, neighbours, wave.to_vec(), ledger.options, self.worker.shard_tests())?;
-            ledger.decide(self.worker, &work, report, &mut Vec::new(), progress)?;
+            ledger.decide(self.worker, &work, report, progress)?;
         }
         Ok(())
     }
@@ -76,8 +100,8 @@ impl Order for Stable<'_> {
     fn conditional(&mut self, ledger: &mut Ledger, size: usize, observer: &mut dyn Observer) -> Result<LevelReport> {
         let Ledger { options, ref graph, .. } = *ledger;
         let (p, fast) = (options.p, ledger.fast());
-        // Neighbourhoods as bits and as lists; by pair its place and, where it is to be seen from its other side, itself.
-        memory::room(3 * Adjacency::bytes(p) + 20 * graph.edge_count() + 64 * p, Use::Level)?;
+        // Neighbourhoods as bits and as lists, what is left, and by pair its place.
+        memory::room(4 * Adjacency::bytes(p) + 12 * graph.edge_count() + 64 * p, Use::Level)?;
         let tested = options.testable(graph);
         let neighbours = Neighbours::of(graph.clone());
         let mut progress = LevelProgress::new(observer, size, graph, &tested);
@@ -88,27 +112,20 @@ impl Order for Stable<'_> {
             None => Lanes::of_first(&neighbours, size),
             Some(_) => Lanes::of_first_in(&neighbours, size, &tested),
         };
-        let mut survivors: Vec<[u32; 2]> = Vec::new();
-        for x in (0..p).filter(|&x| candidates(x) < size) {
-            for y in tested.neighbours(x).filter(|&y| y as usize > x) {
-                memory::push(&mut survivors, [x as u32, y], Use::Level)?;
-            }
-        }
         report.go_on |= (0..p).any(|x| candidates(x) > size && lanes.any(x));
         let (shard_tests, threads) = (self.worker.shard_tests(), self.worker.pool().threads());
         let work = Work::of_lanes(size, &neighbours, lanes, options, shard_tests, threads)?;
-        ledger.decide(self.worker, &work, &mut report, &mut survivors, &mut progress)?;
+        ledger.decide(self.worker, &work, &mut report, &mut progress)?;
 
-        survivors.retain(|&[_, y]| candidates(y as usize) >= size);
-        report.go_on |= survivors.iter().any(|&[_, y]| candidates(y as usize) > size);
+        let left = options.testable(&ledger.graph);
+        let is_second = |y: usize| left.neighbours(y).next().is_some_and(|x| (x as usize) < y);
+        report.go_on |= (0..p).any(|y| candidates(y) > size && is_second(y));
         if fast {
-            self.second_sides(ledger, &neighbours, survivors, size, &mut report, &mut progress)?;
+            self.second_sides(ledger, &neighbours, &left, size, &mut report, &mut progress)?;
         } else {
-            memory::room(4 * survivors.len() + 64 * p, Use::Level)?;
-            let lanes = Lanes::of_second(&neighbours, &survivors);
-            drop(survivors);
+            let lanes = Lanes::of_second_in(&neighbours, size, &left);
             let work = Work::of_lanes(size, &neighbours, lanes, options, shard_tests, threads)?;
-            ledger.decide(self.worker, &work, &mut report, &mut Vec::new(), &mut progress)?;
+            ledger.decide(self.worker, &work, &mut report, &mut progress)?;
         }
         progress.finish()?;
         Ok(report)

@@ -85,23 +85,44 @@ fn random_problems_equal_the_plain_reference() {
 /// correlations, fixed pairs, and samples so small or so many that masks serve few or all tests.
 #[test]
 fn masks_and_lists_agree() {
-    let mut separated = 0;
-    for number in 0..200 {
-        let problem = dense_problem(number);
-        let (lists, lists_p) = solve_by(&problem, LevelOne::Lists, 2, 1 << 16);
-        for (level_one, shard_tests) in
-            [(LevelOne::Masks, 1 << 16), (LevelOne::Masks, 40), (LevelOne::ByDensity, 1 << 16)]
-        {
-            let (masks, masks_p) = solve_by(&problem, level_one, 2, shard_tests);
-            let label = format!("problem {number}, {level_one:?}, shards of {shard_tests}");
-            assert_eq!(masks.graph, lists.graph, "{label}");
-            assert_eq!(sets(&masks), sets(&lists), "{label}");
-            assert_eq!((&masks.tests, &masks.exact_tests), (&lists.tests, &lists.exact_tests), "{label}");
-            assert!(masks_p.iter().zip(&lists_p).all(|(a, b)| a.to_bits() == b.to_bits()), "{label}: pMax");
-        }
-        separated += lists.tests.len() * sets(&lists).iter().filter(|(_, _, set)| set.len() == 1).count();
-    }
+    let separated: usize = (0..200).map(|number| agreed(&dense_problem(number), &format!("problem {number}"))).sum();
     assert!(separated > 10_000, "{separated} pairs separated at level 1");
+}
+
+/// The same for correlations of up to .99999, and more variables than a tile has.
+#[test]
+fn masks_and_lists_agree_near_one() {
+    let mut separated = 0;
+    for (number, load) in [0.7, 2.0, 8.0, 30.0, 200.0].into_iter().enumerate() {
+        let (mut random, p) = (Random(number as u64), 330);
+        let mut columns = samples(&mut random, p, 120, 0.02, 0.0);
+        let common: Vec<f64> = (0..120).map(|_| random.normal()).collect();
+        for column in &mut columns {
+            let weight = load * random.uniform();
+            column.iter_mut().zip(&common).for_each(|(v, u)| *v += weight * u);
+        }
+        for method in [Method::Stable, Method::StableFast] {
+            let options = Options { method, m_max: 1.0, ..Options::new(p, 0.01) };
+            let problem = Problem { c: correlation_matrix(&columns), n: 120.0, options };
+            separated += agreed(&problem, &format!("load {load}, {method:?}"));
+        }
+    }
+    assert!(separated > 100_000, "{separated} pairs separated at level 1");
+}
+
+/// The number of pairs that level 1 separates, by masks and by lists alike.
+fn agreed(problem: &Problem, label: &str) -> usize {
+    let (lists, lists_p) = solve_by(problem, LevelOne::Lists, 2, 1 << 16);
+    for (level_one, shard_tests) in [(LevelOne::Masks, 1 << 16), (LevelOne::Masks, 40), (LevelOne::ByDensity, 1 << 16)]
+    {
+        let (masks, masks_p) = solve_by(problem, level_one, 2, shard_tests);
+        let label = format!("{label}, {level_one:?}, shards of {shard_tests}");
+        assert_eq!(masks.graph, lists.graph, "{label}");
+        assert_eq!(sets(&masks), sets(&lists), "{label}");
+        assert_eq!((&masks.tests, &masks.exact_tests), (&lists.tests, &lists.exact_tests), "{label}");
+        assert!(masks_p.iter().zip(&lists_p).all(|(a, b)| a.to_bits() == b.to_bits()), "{label}: pMax");
+    }
+    lists.tests.len() * sets(&lists).iter().filter(|(_, _, set)| set.len() == 1).count()
 }
 
 /// Larger problems, so that threads, split sides and windows of "original" are really used.

@@ -57,6 +57,67 @@ pub trait Kernel: Sync {
     /// early, without some outcomes, once the signal says so; otherwise the outcomes depend on the row and the data alone.
     fn row(&self, row: &RowView, scratch: &mut Self::Scratch, signal: &Signal, out: &mut dyn FnMut(&Answer));
 
+    /// Decides all sets of the lanes of some rows whose other vertex lies in a range, row by row as [`Kernel::row`] or in any order;
+    /// `out` hears of each with its row, and its index among the row's lanes.
+    fn tile(
+        &self,
+        work: &Work,
+        rows: Range<usize>,
+        others: &Range<u32>,
+        scratch: &mut Self::Scratch,
+        signal: &Signal,
+        out: &mut dyn FnMut(u32, &Answer),
+    ) {
+        rows.for_each(|row| self.tile_row(work, row, others, scratch, signal, out));
+    }
+
+    /// One row of a tile, as [`Kernel::row`].
+    fn tile_row(
+        &self,
+        work: &Work,
+        row: usize,
+        others: &Range<u32>,
+        scratch: &mut Self::Scratch,
+        signal: &Signal,
+        out: &mut dyn FnMut(u32, &Answer),
+    ) {
+        let lanes = work.lanes_between(row, others);
+        if lanes.is_empty() || signal.stop_requested() {
+            return;
+        }
+        let view = RowView::new(work, row, lanes.clone());
+        self.row(&view, scratch, signal, &mut |outcome| {
+            out(row as u32, &Answer { at: lanes.start + outcome.at, ..*outcome });
+        });
+    }
+
+    /// Decides all sets of some sides, by their index, as [`Kernel::walk`] or several at once; `out` hears of each with the number of
+    /// exact tests.
+    fn sides(
+        &self,
+        work: &Work,
+        sides: Range<usize>,
+        scratch: &mut Self::Scratch,
+        stop: &Stop,
+        out: &mut dyn FnMut(usize, Verdict, u64),
+    ) {
+        sides.for_each(|at| self.side(work, at, scratch, stop, out));
+    }
+
+    /// One whole side, as [`Kernel::walk`].
+    fn side(
+        &self,
+        work: &Work,
+        at: usize,
+        scratch: &mut Self::Scratch,
+        stop: &Stop,
+        out: &mut dyn FnMut(usize, Verdict, u64),
+    ) {
+        let (signal, side) = (Signal::of(stop), &work.sides[at]);
+        let verdict = self.walk(&SideView::new(work, side, 0..side.count), scratch, &signal);
+        out(at, verdict, signal.exact_tests());
+    }
+
     /// Decides the ranks of a side. May return early, with anything, once the signal says so; otherwise the verdict
     /// depends on the side and the data alone.
     fn walk(&self, side: &SideView, scratch: &mut Self::Scratch, signal: &Signal) -> Verdict;

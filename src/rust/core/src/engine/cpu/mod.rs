@@ -96,16 +96,9 @@ impl<K: Kernel> Worker for CpuEngine<K> {
             let mut page = book.open(shard);
             match &work.shards[shard].part {
                 Part::Tile { rows, others } => {
-                    for row in rows.clone() {
-                        let lanes = work.lanes_between(row, others);
-                        if lanes.is_empty() || signal.stop_requested() {
-                            continue;
-                        }
-                        let view = RowView::new(work, row, lanes.clone());
-                        kernel.row(&view, scratch, &signal, &mut |outcome| {
-                            page.enter(row as u32, &Answer { at: lanes.start + outcome.at, ..*outcome });
-                        });
-                    }
+                    kernel.tile(work, rows.clone(), others, scratch, &signal, &mut |row, outcome| {
+                        page.enter(row, outcome);
+                    });
                 }
                 Part::Lanes { row, lanes, sets, limits } => {
                     let found = work.limits(*limits..*limits + lanes.len());
@@ -117,12 +110,9 @@ impl<K: Kernel> Worker for CpuEngine<K> {
                 }
                 Part::Sides(sides) => {
                     let mut set = Vec::new();
-                    for at in sides.clone() {
-                        let signal = Signal::of(stop);
-                        let side = &work.sides[at];
-                        let verdict = kernel.walk(&SideView::new(work, side, 0..side.count), scratch, &signal);
-                        enter_side(&mut page, work, book, at, verdict, signal.exact_tests(), &mut set);
-                    }
+                    kernel.sides(work, sides.clone(), scratch, stop, &mut |at, verdict, exact_tests| {
+                        enter_side(&mut page, work, book, at, verdict, exact_tests, &mut set);
+                    });
                 }
                 Part::Ranks { side: at, ranks, limit } => {
                     let limit = &work.limits(*limit..*limit + 1)[0];

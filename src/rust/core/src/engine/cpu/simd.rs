@@ -25,6 +25,22 @@ impl Avx2 {
     }
 }
 
+/// The machine has AVX-512 F and DQ beside [`Avx2`]: made where it was asked, and nowhere else.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy)]
+pub(super) struct Avx512(());
+
+#[cfg(target_arch = "x86_64")]
+impl Avx512 {
+    /// Asks the machine.
+    #[inline]
+    pub fn detect() -> Option<Self> {
+        use std::arch::is_x86_feature_detected as has;
+        static HAS: LazyLock<bool> = LazyLock::new(|| Avx2::detect().is_some() && has!("avx512f") && has!("avx512dq"));
+        HAS.then_some(Avx512(()))
+    }
+}
+
 /// Work that is compiled for each kind of machine. `run`, and what it calls in its loops, must be `#[inline(always)]`: a function
 /// of its own is compiled for any machine.
 pub(super) trait Task<S> {
@@ -50,6 +66,27 @@ where
         None => task.run(Plain),
     }
 }
+
+/// Likewise, for work that knows AVX-512, too.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+pub(super) fn run_wide<T, O>(task: T) -> O
+where
+    T: Task<Plain, Output = O> + Task<Avx2, Output = O> + Task<Avx512, Output = O>,
+{
+    #[target_feature(enable = "avx2,fma,popcnt,bmi1,bmi2")]
+    unsafe fn compiled<T: Task<Avx512>>(task: T, simd: Avx512) -> T::Output {
+        task.run(simd)
+    }
+    match Avx512::detect() {
+        // SAFETY: as in `run`.
+        Some(simd) => unsafe { compiled(task, simd) },
+        None => run(task),
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) use run as run_wide;
 
 /// Does the work in the widest registers that are known of.
 #[cfg(not(target_arch = "x86_64"))]

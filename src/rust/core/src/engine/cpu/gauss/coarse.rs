@@ -1,67 +1,90 @@
-//! The correlation matrix in single precision, which says of most tests given one variable that they do not separate.
+//! The correlation matrix in single precision, which says of most tests given one variable that they do not separate ([`scan`]).
 //!
-//! r(xy | z) is far from the critical value for nearly all z. In single precision it is known to within [`BAND`], as long as
-//! neither |r_xz| nor |r_yz| is near 1: what then lies above the critical value and the band is dependent by
-//! [`Rules::single`] too, and anything else is asked there. So no verdict rests on this file.
+//! r(xy | z) = (r_xy - r_xz r_yz) b_xz b_yz with b = 1 / sqrt(1 - r²). Single precision knows it to within a [`Band`] that one x and
+//! one y have in common for all z. What lies above the critical value and the band is dependent by
+//! [`Rules::single`](super::rules::Rules::single) too, and anything else is asked there. So no verdict rests on this file.
+//!
+//! [`scan`]: super::scan
 
 use std::sync::OnceLock;
 
-use super::quad::BITS;
 use crate::ci::gauss::Gauss;
-use crate::engine::cpu::simd::Plain;
 use crate::memory::{self, Use};
 
-#[cfg(target_arch = "x86_64")]
-use crate::engine::cpu::simd::Avx2;
+/// The rounding of single precision.
+const ROUNDING: f64 = 1.0 / (1 << 24) as f64;
 
-/// Half the width of the band around a critical |r| within which single precision decides nothing.
-///
-/// Let u = 2^-24 be the rounding of single precision, and 1 - r_xz², 1 - r_yz² at least v = 1/16 ([`NEAR_ONE`]). The numerator
-/// r_xy - r_xz r_yz is off by at most 5u, which moves r by 5u / v = 5e-6; 1 - r_yz² by at most 4u, its relative error is 4u / v,
-/// and that of its root, with those of the products, below 3e-6.
-pub(super) const BAND: f64 = 1e-5;
-
-/// Correlations whose square is above this are left to double precision.
-const NEAR_ONE: f64 = 15.0 / 16.0;
+/// Where 1 - r² is not above this, double precision is asked: the band would be too wide.
+const NEAR_ONE: f64 = 1.0 / 1024.0;
 
 /// Variables in a block: the bits of a word of the graph.
 pub(super) const BLOCK: usize = 64;
 
-/// The correlations of one variable with [`BLOCK`] others.
+/// The correlations of one variable with [`BLOCK`] others, and b of each: 0 where single precision cannot serve, so that partial
+/// correlations seem to be 0, too.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
-pub(super) struct Block(pub [f32; BLOCK]);
+pub(super) struct Block {
+    pub r: [f32; BLOCK],
+    pub b: [f32; BLOCK],
+}
 
-impl Block {
-    pub const fn all(value: f32) -> Self {
-        Block([value; BLOCK])
+/// One variable's correlations with all others. Without blocks where memory has run out, which ends the run.
+#[derive(Default)]
+pub(super) struct Row {
+    pub blocks: Box<[Block]>,
+    /// The largest b² that single precision serves.
+    largest: f64,
+}
+
+/// How far single precision may be off in |r| of a pair.
+///
+/// Let u be its rounding. r_xy, r_xz, r_yz, the product and the difference, fused or not, move the covariance by at most 6u, and r by
+/// that times b_xz b_yz. Either b is off by 2.5u over itself, and so is r; two products add u each.
+#[derive(Clone, Copy)]
+pub(super) struct Band {
+    absolute: f64,
+    relative: f64,
+}
+
+impl Band {
+    #[inline(always)]
+    pub fn new(x: &Row, y: &Row) -> Self {
+        Band { absolute: 8.0 * ROUNDING * (x.largest * y.largest).sqrt(), relative: 8.0 * ROUNDING }
+    }
+
+    /// What single precision finds is not above this where |r| is at most so much.
+    #[inline(always)]
+    pub fn above(self, r: f64) -> Threshold {
+        Threshold::new(r + self.absolute + self.relative * r)
+    }
+
+    /// What single precision finds is not above this where |r| is the smallest, of which it finds so much.
+    #[inline(always)]
+    pub fn above_smallest(self, found: f64) -> Threshold {
+        // The band on either side.
+        Threshold::new(found + 2.5 * (self.absolute + self.relative * found))
     }
 }
 
-/// Products and sums in single precision, fused or not as the machine is quick: the band covers both.
-pub(super) trait Fused: Copy {
-    /// a - b c.
-    fn less_product(self, a: f32, b: f32, c: f32) -> f32;
-}
+/// The bits of an |r| that single precision may find.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Threshold(pub i32);
 
-impl Fused for Plain {
-    #[inline(always)]
-    fn less_product(self, a: f32, b: f32, c: f32) -> f32 {
-        a - b * c
-    }
-}
+impl Threshold {
+    /// Above all, no number included.
+    pub const ALL: Self = Threshold(i32::MAX);
 
-#[cfg(target_arch = "x86_64")]
-impl Fused for Avx2 {
+    /// Rounded up.
     #[inline(always)]
-    fn less_product(self, a: f32, b: f32, c: f32) -> f32 {
-        (-b).mul_add(c, a)
+    fn new(r: f64) -> Self {
+        Threshold(((r * (1.0 + 1e-6)) as f32).to_bits() as i32)
     }
 }
 
 /// The rows of C in single precision, each made when it is first asked for.
 pub(super) struct Coarse {
-    rows: Vec<OnceLock<Box<[Block]>>>,
+    rows: Vec<OnceLock<Row>>,
     fits: OnceLock<bool>,
 }
 
@@ -80,88 +103,34 @@ impl Coarse {
         })
     }
 
-    /// The correlations of y with all variables; NaN where single precision cannot serve. Its own is 0, as are those beyond p.
-    /// Empty where memory has run out, which ends the run.
-    pub fn row(&self, gauss: &Gauss, y: usize) -> &[Block] {
-        self.rows[y].get_or_init(|| {
-            let column = gauss.column(y);
-            let Ok(mut row) = memory::space(column.len().div_ceil(BLOCK), Use::Level) else {
-                Use::Level.fails(4 * column.len());
-                return Box::default();
-            };
-            row.extend(column.chunks(BLOCK).map(|part| {
-                let mut block = Block::all(0.0);
-                for (to, &r) in block.0.iter_mut().zip(part) {
-                    *to = if r * r <= NEAR_ONE { r as f32 } else { f32::NAN };
-                }
-                block
-            }));
-            row[y / BLOCK].0[y % BLOCK] = 0.0;
-            row.into_boxed_slice()
-        })
+    /// The row of y.
+    #[inline(always)]
+    pub fn row(&self, gauss: &Gauss, y: usize) -> &Row {
+        self.rows[y].get_or_init(|| Row::new(gauss.column(y)))
     }
 }
 
-/// The smallest threshold of single precision that covers q, a squared partial correlation of double precision.
-pub(super) fn covering(q: f64) -> f64 {
-    let r = q.sqrt() + BAND;
-    r * r
-}
-
-/// A threshold over the one that limits are made for, rounded up.
-pub(super) fn over(limit: f64, threshold: f64) -> f32 {
-    (threshold / limit * (1.0 + 1e-6)) as f32
-}
-
-/// The squared partial correlation of x and y given z as two products, the first over the second above 1 where it is above
-/// `scale` times the threshold. `of_x` is the correlation of x and z, `limit` the threshold times 1 less its square, or any negative
-/// number where z is not asked, `of_y` the correlation of y and z, `xy` that of x and y.
-#[inline(always)]
-fn sides<S: Fused>(simd: S, xy: f32, of_x: f32, limit: f32, of_y: f32, scale: f32) -> (f32, f32) {
-    let covariance = simd.less_product(xy, of_x, of_y);
-    (covariance * covariance, scale * limit * simd.less_product(1.0, of_y, of_y))
-}
-
-/// Whether all of a block lie above `scale` times the threshold for certain, see [`sides`]. NaN anywhere is a no.
-#[inline(always)]
-pub(super) fn all_above<S: Fused>(simd: S, xy: f32, of_x: &Block, limits: &Block, of_y: &Block, scale: f32) -> bool {
-    let mut below = 0u32;
-    for i in 0..BLOCK {
-        let (square, bound) = sides(simd, xy, of_x.0[i], limits.0[i], of_y.0[i], scale);
-        below |= u32::from(!(square > bound));
+impl Row {
+    #[inline(never)]
+    pub fn new(column: &[f64]) -> Self {
+        let Ok(mut blocks) = memory::space(column.len().div_ceil(BLOCK), Use::Level) else {
+            Use::Level.fails(size_of::<Block>() * column.len().div_ceil(BLOCK));
+            return Row::default();
+        };
+        let mut least = [1f64; BLOCK];
+        blocks.extend(column.chunks(BLOCK).map(|part| {
+            let mut block = Block { r: [0.0; BLOCK], b: [0.0; BLOCK] };
+            let to = block.r.iter_mut().zip(&mut block.b);
+            for (((to, b), least), &r) in to.zip(&mut least).zip(part) {
+                let left = 1.0 - r * r;
+                let serves = left > NEAR_ONE;
+                *to = if serves { r as f32 } else { 0.0 };
+                *b = if serves { 1.0 / (left as f32).sqrt() } else { 0.0 };
+                *least = if serves && left < *least { left } else { *least };
+            }
+            block
+        }));
+        let least = least.into_iter().fold(1.0, f64::min);
+        Row { blocks: blocks.into_boxed_slice(), largest: 1.0 / least }
     }
-    below == 0
-}
-
-/// The smallest over the threshold among the bits of a word, infinity where there is none, and whether single precision knows
-/// all of them.
-#[inline(always)]
-pub(super) fn least<S: Fused>(simd: S, xy: f32, of_x: &Block, limits: &Block, of_y: &Block, word: u64) -> (f32, bool) {
-    // As whole numbers, whose order is that of positive floats: NaN and what is negative come after all others.
-    let mut ratios = [0u32; BLOCK];
-    for (i, ratio) in ratios.iter_mut().enumerate() {
-        let (square, bound) = sides(simd, xy, of_x.0[i], limits.0[i], of_y.0[i], 1.0);
-        *ratio = (square / bound).to_bits();
-    }
-    let (mut least, mut largest) = (f32::INFINITY.to_bits(), 0);
-    for (half, ratios) in ratios.chunks_exact(32).enumerate() {
-        let word = (word >> (32 * half)) as u32;
-        for (i, &ratio) in ratios.iter().enumerate() {
-            let asked = 0u32.wrapping_sub(word >> i & 1);
-            least = least.min(ratio | !asked);
-            largest = largest.max(ratio & asked);
-        }
-    }
-    (f32::from_bits(least), largest <= f32::INFINITY.to_bits())
-}
-
-/// Bit by bit, which may lie below `scale` times the threshold.
-#[inline(always)]
-pub(super) fn suspects<S: Fused>(simd: S, xy: f32, of_x: &Block, limits: &Block, of_y: &Block, scale: f32) -> u64 {
-    let mut suspects = 0;
-    for (i, &bit) in BITS.iter().enumerate() {
-        let (square, bound) = sides(simd, xy, of_x.0[i], limits.0[i], of_y.0[i], scale);
-        suspects |= if square > bound { 0 } else { bit };
-    }
-    suspects
 }

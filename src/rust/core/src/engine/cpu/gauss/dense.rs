@@ -1,17 +1,17 @@
 //! Sets of one variable for vertices with many neighbours: all variables in order, in single precision, with the neighbours as a
 //! mask. Nothing is gathered; what single precision cannot tell apart from separation is asked in double ([`Rules::single`]).
 
-use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::coarse::{all_above, covering, least, over, suspects, Block, Coarse, Fused, BLOCK};
+use super::coarse::{self, Band, Coarse, Threshold, BLOCK};
 use super::quad::BITS;
-use super::rows::Row;
 use super::rules::{Rules, Single};
-use crate::engine::cpu::kernel::{SideView, Signal};
+use super::scan::{between, fold, Least, Scan, Tests};
+use crate::engine::cpu::kernel::Signal;
 use crate::engine::cpu::simd::Task;
 use crate::engine::LevelOne;
 use crate::graph::Adjacency;
-use crate::search::level::{CandidateOrder, Neighbours, Verdict};
+use crate::search::level::{Neighbours, Verdict};
 
 /// A vertex is taken so where at least one in so many of all variables is its neighbour: below, lists are quicker.
 const ONE_IN: u64 = 12;
@@ -20,45 +20,115 @@ const ONE_IN: u64 = 12;
 /// (p 1,190, 40 % of the pairs left after level 0, 12 tests a pair) masks throughout took up to 1.15 times as long.
 const LEAST_VARIABLES: usize = 1500;
 
-/// What the tests given neighbours of one vertex x share.
-#[derive(Default)]
-struct Dense {
-    /// Of what: the vertex, the places in its list, and where that list is.
-    of: (usize, Range<usize>, usize),
-    of_x: Vec<Block>,
-    /// For neighbours of x in the range: the threshold times 1 - r²; -1 for others.
-    limits: Vec<Block>,
-    /// The neighbours in the range, as bits.
-    words: Vec<u64>,
-    /// How many neighbours of x come before each word, of the range or not.
-    before: Vec<u32>,
+/// Of more suspects of a word double precision looks at the whole word, once one of them is dependent.
+const MANY: u32 = 6;
+
+/// Pairs that are decided side by side, so that what one of them waits for from memory comes while the others are looked at.
+const AT_ONCE: usize = 8;
+
+/// The tests of (x, y) given neighbours of x.
+#[derive(Clone, Copy)]
+pub(super) struct Pair<'a> {
+    /// Who asks for it.
+    pub at: usize,
+    pub x: usize,
+    pub y: usize,
+    /// Of which places in the list of x.
+    pub places: (usize, usize),
+    /// Whether neighbours of y are left out.
+    pub without_common: bool,
+    /// Ranks from behind this one on need not be asked.
+    pub limit: Option<&'a AtomicU64>,
 }
 
 /// Working memory of one thread.
 #[derive(Default)]
 pub(super) struct Scratch {
-    dense: Dense,
-    /// Words that may hold the smallest partial correlation, with theirs over the threshold.
-    low: Vec<(u32, f32)>,
+    lanes: [Lane; AT_ONCE],
+}
+
+/// Working memory of a pair, and where it stands.
+#[derive(Default)]
+struct Lane {
+    /// The variables that are asked, as bits.
+    words: Vec<u64>,
+    least: Vec<Least>,
+    found: Found,
+    stage: Stage,
+    /// Variables that double precision is to look at.
+    low: Vec<u32>,
+}
+
+/// What is to be done for a pair.
+#[derive(Clone, Copy, Default)]
+enum Stage {
+    /// Nothing: it is decided.
+    #[default]
+    Done,
+    /// To be scanned from this word on.
+    Scan(usize),
+    /// Suspects of this word are to be asked.
+    Ask(usize, u64),
+    /// Nothing separates: the smallest partial correlation is among the low ones.
+    Smallest,
 }
 
 /// What is known of a side, and the tests decided by the exact formula.
-struct Decided {
-    verdict: Verdict,
+pub(super) struct Decided {
+    pub verdict: Verdict,
     /// The variable of that rank.
-    member: Option<u32>,
-    exact_tests: u64,
+    pub member: Option<u32>,
+    pub exact_tests: u64,
 }
 
-/// The tests of (x, y) given neighbours of x.
-struct Pair<'a> {
-    rules: &'a Rules<'a>,
-    neighbours: &'a Neighbours,
-    x: usize,
-    y: usize,
-    /// Bit row of y where its neighbours are left out.
-    without: Option<&'a [u64]>,
-    of_y: &'a [Block],
+/// What double precision has found of a side.
+struct Found {
+    decided: Decided,
+    /// The largest p by the exact formula, and its rank.
+    exact: (f64, u64),
+    /// The smallest squared partial correlation, and its variable.
+    smallest: (f64, usize),
+}
+
+impl Default for Decided {
+    fn default() -> Self {
+        Decided { verdict: Verdict::Dependent { rank: 0, p: -1.0 }, member: None, exact_tests: 0 }
+    }
+}
+
+impl Default for Found {
+    fn default() -> Self {
+        Found { decided: Decided::default(), exact: (-1.0, 0), smallest: (f64::INFINITY, usize::MAX) }
+    }
+}
+
+impl Found {
+    /// q at z may be the smallest.
+    #[inline(always)]
+    fn lower(&mut self, q: f64, z: usize) {
+        if (q, z) < self.smallest {
+            self.smallest = (q, z);
+        }
+    }
+}
+
+/// Bit by bit, which of a word's variables may have a squared partial correlation that is not above the threshold, or is not to be
+/// trusted, in double precision.
+#[inline(always)]
+fn doubtful(rules: &Rules, x: usize, y: usize, w: usize, threshold: f64) -> u64 {
+    let part = |of: usize| {
+        let column = rules.gauss.column(of);
+        &column[w * BLOCK..column.len().min((w + 1) * BLOCK)]
+    };
+    let (xy, trusted) = (rules.gauss.correlation(x, y), rules.trusted_above);
+    let mut doubtful = 0;
+    for ((&of_x, &of_y), &bit) in part(x).iter().zip(part(y)).zip(&BITS) {
+        let (left_x, left_y) = (1.0 - of_x * of_x, 1.0 - of_y * of_y);
+        let covariance = xy - of_x * of_y;
+        let clear = (covariance * covariance > threshold * (left_x * left_y)) & (left_x > trusted) & (left_y > trusted);
+        doubtful |= if clear { 0 } else { bit };
+    }
+    doubtful
 }
 
 /// Whether sets of one neighbour of x are taken so.
@@ -77,227 +147,252 @@ pub(super) fn takes(rules: &Rules, coarse: &Coarse, level_one: LevelOne, neighbo
         && coarse.fits()
 }
 
-impl Dense {
-    /// For the neighbours of x whose place in its list is in a range. Working memory serves one level: what was made for the same
-    /// list stays.
-    #[inline(always)]
-    fn start(
-        &mut self,
-        rules: &Rules,
-        coarse: &Coarse,
-        neighbours: &Neighbours,
-        graph: &Adjacency,
-        x: usize,
-        places: Range<usize>,
-    ) {
-        let list = neighbours.list(x);
-        let of = (x, places.clone(), list.as_ptr() as usize);
-        if self.of == of {
-            return;
-        }
-        self.of = of;
-        let (first, end) = (list[places.start] as usize, list[places.end - 1] as usize + 1);
-        self.of_x.clear();
-        self.of_x.extend_from_slice(coarse.row(rules.gauss, x));
-        self.words.clear();
-        self.before.clear();
-        let mut before = 0;
-        for (w, &word) in graph.row(x).iter().enumerate() {
-            let from = first.saturating_sub(w * BLOCK).min(BLOCK);
-            let to = end.saturating_sub(w * BLOCK).min(BLOCK);
-            self.words.push(if from < to { word & (!0 << from) & (!0 >> (BLOCK - to)) } else { 0 });
-            self.before.push(before);
-            before += word.count_ones();
-        }
-        let limit = covering(rules.cutoff.dependent_above);
-        self.limits.clear();
-        for ((of_x, &word), r) in self.of_x.iter_mut().zip(&self.words).zip(rules.gauss.column(x).chunks(BLOCK)) {
-            let mut limits = Block::all(-1.0);
-            for (i, (&r, &bit)) in r.iter().zip(&BITS).enumerate() {
-                if word & bit == 0 {
-                    of_x.0[i] = 0.0;
-                } else {
-                    // Rounded up, so that more is asked.
-                    limits.0[i] = (limit * (1.0 - r * r) * (1.0 + 1e-6)) as f32;
-                }
-            }
-            self.limits.push(limits);
-        }
-    }
-
-    #[inline(always)]
-    fn decide<S: Fused>(&self, simd: S, pair: &Pair, signal: &Signal, low: &mut Vec<(u32, f32)>) -> Decided {
-        let Pair { rules, x, y, of_y, .. } = *pair;
-        let xy = rules.gauss.correlation(x, y) as f32;
-        let mut decided = Decided { verdict: Verdict::Dependent { rank: 0, p: -1.0 }, member: None, exact_tests: 0 };
-        let mut exact = (-1.0, 0);
-        for (w, ((of_x, limits), of_y)) in self.of_x.iter().zip(&self.limits).zip(of_y).enumerate() {
-            let word = self.word(pair, w);
-            if word == 0 || all_above(simd, xy, of_x, limits, of_y, 1.0) {
-                continue;
-            }
-            if signal.leave_at(self.rank(pair, w * BLOCK)) {
-                return decided;
-            }
-            let mut suspects = word & suspects(simd, xy, of_x, limits, of_y, 1.0);
-            while suspects != 0 {
-                let z = w * BLOCK + suspects.trailing_zeros() as usize;
-                suspects &= suspects - 1;
-                let (found, exactly) = rules.single(x, y, z as u32);
-                decided.exact_tests += u64::from(exactly);
-                let rank = || self.rank(pair, z);
-                decided.verdict = match found {
-                    Single::Depends(_) => continue,
-                    Single::DependsExactly(p) => {
-                        if p > exact.0 {
-                            exact = (p, rank());
-                        }
-                        continue;
-                    }
-                    Single::Separates(p) => Verdict::Independent { rank: rank(), p },
-                    Single::Undefined(reason) => Verdict::Undefined { rank: rank(), reason },
-                };
-                decided.member = Some(z as u32);
-                return decided;
-            }
-        }
-        let mut verdict = Verdict::Dependent { rank: exact.1, p: exact.0 };
-        if let Some(z) = self.smallest(simd, pair, xy, low) {
-            // The quick form was trusted here, so pcalg's has an answer too.
-            if let Ok(p) = rules.gauss.p_value(x, y, &[z]) {
-                verdict = Verdict::Dependent { rank: self.rank(pair, z as usize), p }.merge(verdict);
-            }
-        }
-        decided.verdict = verdict;
-        decided
-    }
-
-    /// The variable at which the squared partial correlation is smallest, of those where double precision knows it. Single
-    /// precision finds the words that may hold it, as double precision would wait for memory at each variable.
-    #[inline(always)]
-    fn smallest<S: Fused>(&self, simd: S, pair: &Pair, xy: f32, low: &mut Vec<(u32, f32)>) -> Option<u32> {
-        let Pair { rules, x, y, of_y, .. } = *pair;
-        let limit = covering(rules.cutoff.dependent_above);
-        // Over the limit: the threshold, and what is smallest in the words that are not above.
-        let mut scale = f32::INFINITY;
-        low.clear();
-        for (w, ((of_x, limits), of_y)) in self.of_x.iter().zip(&self.limits).zip(of_y).enumerate() {
-            let word = self.word(pair, w);
-            if word == 0 || (scale < f32::INFINITY && all_above(simd, xy, of_x, limits, of_y, scale)) {
-                continue;
-            }
-            let (least, all_known) = least(simd, xy, of_x, limits, of_y, word);
-            if least <= scale || !all_known {
-                low.push((w as u32, if all_known { least } else { 0.0 }));
-                // Twice the band: both come of single precision.
-                scale = scale.min(over(limit, covering(covering(f64::from(least) * limit))));
-            }
-        }
-        let mut smallest = (f64::INFINITY, None);
-        for &(w, _) in low.iter().filter(|(_, least)| *least <= scale) {
-            let w = w as usize;
-            let mut suspects = self.word(pair, w) & suspects(simd, xy, &self.of_x[w], &self.limits[w], &of_y[w], scale);
-            while suspects != 0 {
-                let z = w * BLOCK + suspects.trailing_zeros() as usize;
-                suspects &= suspects - 1;
-                if let (Single::Depends(q), _) = rules.single(x, y, z as u32) {
-                    if q < smallest.0 {
-                        smallest = (q, Some(z as u32));
-                    }
-                }
-            }
-        }
-        smallest.1
-    }
-
-    /// Those of a word's variables that are asked.
-    #[inline(always)]
-    fn word(&self, pair: &Pair, w: usize) -> u64 {
-        let word = self.words[w] & !pair.without.map_or(0, |without| without[w]);
-        if w == pair.y / BLOCK {
-            word & !(1 << (pair.y % BLOCK))
-        } else {
-            word
-        }
-    }
-
-    /// How many of the pair's candidates come before z.
-    fn rank(&self, pair: &Pair, z: usize) -> u64 {
-        let (w, below) = (z / BLOCK, (1 << (z % BLOCK)) - 1);
-        let Some(graph) = pair.neighbours.graph() else { return 0 };
-        match pair.without {
-            None => {
-                let before = self.before[w] + (graph.row(pair.x)[w] & below).count_ones();
-                u64::from(before) - u64::from(pair.y < z)
-            }
-            Some(_) => {
-                let word = |w| graph.word_without(pair.x, pair.y, w);
-                (0..w).map(word).chain([word(w) & below]).map(|word| u64::from(word.count_ones())).sum()
-            }
-        }
-    }
+/// Of so many other vertices, of p variables, what is read stays in the cache beside one row.
+pub(super) fn at_once(p: usize) -> usize {
+    (CACHE / (p.div_ceil(BLOCK) * size_of::<coarse::Block>())).max(1)
 }
 
-/// All lanes of a row.
-pub(super) struct Lanes<'a> {
-    pub row: Row<'a>,
-    pub scratch: &'a mut Scratch,
+/// Bytes of a core's second cache that rows in single precision may take, of at least twice as many.
+const CACHE: usize = 1 << 19;
+
+/// Pairs, one after the other or several at once.
+pub(super) struct Pairs<'a, 'b> {
+    pub rules: &'a Rules<'a>,
+    pub neighbours: &'a Neighbours,
     pub coarse: &'a Coarse,
+    pub signal: &'a Signal<'a>,
+    pub pairs: &'a [Pair<'a>],
+    pub scratch: &'a mut Scratch,
+    /// Hears of each pair.
+    pub out: &'b mut dyn FnMut(&Pair, Decided),
 }
 
-impl<S: Fused> Task<S> for Lanes<'_> {
+/// A pair and its rows.
+struct Rows<'a> {
+    rules: &'a Rules<'a>,
+    graph: &'a Adjacency,
+    pair: &'a Pair<'a>,
+    of_x: &'a coarse::Row,
+    of_y: &'a coarse::Row,
+}
+
+impl<S: Scan> Task<S> for Pairs<'_, '_> {
     type Output = ();
 
     #[inline(always)]
     fn run(self, simd: S) {
-        let Lanes { mut row, scratch: Scratch { dense, low }, coarse } = self;
-        let (rules, view, x, list) = (row.rules, row.view, row.x(), row.list());
-        let Some(graph) = view.neighbours.graph() else { return };
-        let places = view.sets.start as usize..(view.sets.end as usize).min(list.len());
-        if places.is_empty() {
-            return;
-        }
-        dense.start(rules, coarse, view.neighbours, graph, x, places);
-        for (lane, &place) in view.places.iter().enumerate() {
-            let signal = row.signal.for_lane(view.found.map(|found| &found[lane]));
+        let Pairs { rules, neighbours, coarse, signal, pairs, scratch, out } = self;
+        let Some(graph) = neighbours.graph() else { return };
+        for pairs in pairs.chunks(AT_ONCE) {
             if signal.stop_requested() {
                 return;
             }
-            let y = list[place as usize] as usize;
-            let of_y = coarse.row(rules.gauss, y);
-            let pair = Pair { rules, neighbours: view.neighbours, x, y, without: None, of_y };
-            let Decided { verdict, member, exact_tests } = dense.decide(simd, &pair, &signal, low);
-            row.set.clear();
-            row.set.extend(member);
-            row.tell(lane, verdict, exact_tests);
+            let rows = |pair| -> Rows {
+                Rows {
+                    rules,
+                    graph,
+                    pair,
+                    of_x: coarse.row(rules.gauss, pair.x),
+                    of_y: coarse.row(rules.gauss, pair.y),
+                }
+            };
+            let lanes = &mut scratch.lanes[..pairs.len()];
+            for (pair, lane) in pairs.iter().zip(&mut *lanes) {
+                rows(pair).start(neighbours, lane);
+                simd.fetch(&rules.gauss.column(pair.y)[pair.x]);
+            }
+            let mut left = true;
+            while left {
+                for (pair, lane) in pairs.iter().zip(&mut *lanes) {
+                    rows(pair).scan(simd, lane);
+                }
+                left = false;
+                for (pair, lane) in pairs.iter().zip(&mut *lanes) {
+                    rows(pair).settle(simd, lane, signal);
+                    left |= !matches!(lane.stage, Stage::Done);
+                }
+            }
+            if signal.stop_requested() {
+                return;
+            }
+            for (pair, lane) in pairs.iter().zip(lanes) {
+                out(pair, std::mem::take(&mut lane.found).decided);
+            }
         }
     }
 }
 
-/// A whole side.
-pub(super) struct Side<'a> {
-    pub rules: &'a Rules<'a>,
-    pub view: &'a SideView<'a>,
-    pub signal: &'a Signal<'a>,
-    pub scratch: &'a mut Scratch,
-    pub coarse: &'a Coarse,
-}
-
-impl<S: Fused> Task<S> for Side<'_> {
-    type Output = Verdict;
+impl Rows<'_> {
+    #[inline(always)]
+    fn start(&self, neighbours: &Neighbours, lane: &mut Lane) {
+        let Pair { x, y, places, without_common, .. } = *self.pair;
+        let row = self.graph.row(x);
+        lane.found = Found::default();
+        lane.stage = Stage::Done;
+        if places.0 >= places.1 || self.of_x.blocks.len() != row.len() || self.of_y.blocks.len() != row.len() {
+            // No set, or memory has run out, which ends the run.
+            return;
+        }
+        lane.stage = Stage::Scan(0);
+        lane.least.resize(row.len(), Least::NONE);
+        lane.words.clear();
+        if without_common {
+            lane.words.extend(row.iter().zip(self.graph.row(y)).map(|(word, common)| word & !common));
+        } else {
+            lane.words.extend_from_slice(row);
+        }
+        lane.words[y / BLOCK] &= !(1 << (y % BLOCK));
+        let list = neighbours.list(x);
+        if places != (0, list.len()) {
+            let (first, end) = (list[places.0] as usize, list[places.1 - 1] as usize + 1);
+            for (w, word) in lane.words.iter_mut().enumerate() {
+                let from = first.saturating_sub(w * BLOCK).min(BLOCK);
+                let to = end.saturating_sub(w * BLOCK).min(BLOCK);
+                *word = if from < to { *word & (!0 << from) & (!0 >> (BLOCK - to)) } else { 0 };
+            }
+        }
+    }
 
     #[inline(always)]
-    fn run(self, simd: S) -> Verdict {
-        let Side { rules, view, signal, scratch: Scratch { dense, low }, coarse } = self;
-        let none = Verdict::Dependent { rank: 0, p: -1.0 };
-        let Some(graph) = view.neighbours.graph() else { return none };
-        let (x, y) = (view.side.row as usize, view.side.other as usize);
-        dense.start(rules, coarse, view.neighbours, graph, x, 0..view.neighbours.degree(x));
-        let without = (view.side.order == CandidateOrder::CommonLast).then(|| graph.row(y));
-        let of_y = coarse.row(rules.gauss, y);
-        let pair = Pair { rules, neighbours: view.neighbours, x, y, without, of_y };
-        let decided = dense.decide(simd, &pair, signal, low);
-        (0..decided.exact_tests).for_each(|_| signal.count_exact());
-        decided.verdict
+    fn tests<'a>(&'a self, words: &'a [u64]) -> Tests<'a> {
+        let xy = self.rules.gauss.column(self.pair.x)[self.pair.y] as f32;
+        Tests { xy, of_x: &self.of_x.blocks, of_y: &self.of_y.blocks, words, band: Band::new(self.of_x, self.of_y) }
+    }
+
+    /// What single precision must find above for a test to be dependent.
+    #[inline(always)]
+    fn above(&self, band: Band) -> Threshold {
+        // Of what is no correlation single precision knows nothing: all are asked.
+        let xy = self.rules.gauss.column(self.pair.x)[self.pair.y];
+        if xy.abs() < 2.0 {
+            band.above(self.rules.cutoff.dependent_above.sqrt())
+        } else {
+            Threshold::ALL
+        }
+    }
+
+    /// Finds what double precision is to look at, and has it fetched.
+    #[inline(always)]
+    fn scan<S: Scan>(&self, simd: S, lane: &mut Lane) {
+        let Stage::Scan(from) = lane.stage else { return };
+        let tests = self.tests(&lane.words);
+        let above = self.above(tests.band);
+        let w = simd.next(&tests, from, above, &mut lane.least);
+        if w < lane.words.len() {
+            let suspects = between(simd, &tests, w, None, above);
+            lane.stage = Stage::Ask(w, suspects);
+            if suspects != 0 {
+                self.fetch(simd, w * BLOCK + suspects.trailing_zeros() as usize);
+            }
+            return;
+        }
+        lane.stage = Stage::Smallest;
+        lane.low.clear();
+        let mut least = Least::NONE;
+        lane.least.iter().for_each(|of_word| least.lower(of_word));
+        let Some(smallest) = least.smallest() else { return };
+        let below = tests.band.above_smallest(smallest);
+        for w in (0..lane.least.len()).filter(|&w| lane.least[w].any_below(below)) {
+            let mut low = between(simd, &tests, w, Some(above), below);
+            while low != 0 {
+                let z = w * BLOCK + low.trailing_zeros() as usize;
+                low &= low - 1;
+                lane.low.push(z as u32);
+                self.fetch(simd, z);
+            }
+        }
+    }
+
+    /// Asks double precision.
+    #[inline(always)]
+    fn settle<S: Scan>(&self, simd: S, lane: &mut Lane, signal: &Signal) {
+        match lane.stage {
+            Stage::Done | Stage::Scan(_) => {}
+            Stage::Ask(w, suspects) => {
+                let beyond = |limit: &AtomicU64| self.rank(w * BLOCK) > limit.load(Ordering::Relaxed);
+                let leaves = signal.stop_requested() || self.pair.limit.is_some_and(beyond);
+                if leaves || self.ask(w, suspects, &mut lane.found) {
+                    lane.stage = Stage::Done;
+                } else {
+                    let Tests { xy, of_x, of_y, words, .. } = self.tests(&lane.words);
+                    lane.least[w] = fold(simd, xy, &of_x[w], &of_y[w], words[w] & !suspects);
+                    lane.stage = Stage::Scan(w + 1);
+                }
+            }
+            Stage::Smallest => {
+                for &z in &lane.low {
+                    if let (Single::Depends(q), _) = self.rules.single(self.pair.x, self.pair.y, z) {
+                        lane.found.lower(q, z as usize);
+                    }
+                }
+                let Found { exact, smallest: (smallest, z), ref mut decided } = lane.found;
+                decided.verdict = Verdict::Dependent { rank: exact.1, p: exact.0 };
+                if smallest < f64::INFINITY {
+                    // The quick form was trusted here, so pcalg's has an answer too.
+                    if let Ok(p) = self.rules.gauss.p_value(self.pair.x, self.pair.y, &[z as u32]) {
+                        decided.verdict = Verdict::Dependent { rank: self.rank(z), p }.merge(decided.verdict);
+                    }
+                }
+                lane.stage = Stage::Done;
+            }
+        }
+    }
+
+    /// Has what double precision needs of z fetched.
+    #[inline(always)]
+    fn fetch<S: Scan>(&self, simd: S, z: usize) {
+        let column = self.rules.gauss.column(z);
+        simd.fetch(&column[self.pair.x]);
+        simd.fetch(&column[self.pair.y]);
+    }
+
+    /// Asks double precision for the suspects of a word, in order; `true` when that decides the pair.
+    #[inline(always)]
+    fn ask(&self, w: usize, mut suspects: u64, found: &mut Found) -> bool {
+        let (rules, &Pair { x, y, .. }) = (self.rules, self.pair);
+        let mut looked = false;
+        while suspects != 0 {
+            let z = w * BLOCK + suspects.trailing_zeros() as usize;
+            suspects &= suspects - 1;
+            let (single, exactly) = rules.single(x, y, z as u32);
+            found.decided.exact_tests += u64::from(exactly);
+            found.decided.verdict = match single {
+                Single::Depends(q) => {
+                    found.lower(q, z);
+                    // The first suspect of a pair that can be separated mostly does.
+                    if !looked && suspects.count_ones() > MANY {
+                        suspects &= doubtful(rules, x, y, w, rules.cutoff.dependent_above.max(found.smallest.0));
+                        looked = true;
+                    }
+                    continue;
+                }
+                Single::DependsExactly(p) => {
+                    if p > found.exact.0 {
+                        found.exact = (p, self.rank(z));
+                    }
+                    continue;
+                }
+                Single::Separates(p) => Verdict::Independent { rank: self.rank(z), p },
+                Single::Undefined(reason) => Verdict::Undefined { rank: self.rank(z), reason },
+            };
+            found.decided.member = Some(z as u32);
+            return true;
+        }
+        false
+    }
+
+    /// How many of the pair's candidates come before z.
+    #[inline(always)]
+    fn rank(&self, z: usize) -> u64 {
+        let Pair { x, y, without_common, .. } = *self.pair;
+        let row = self.graph.row(x);
+        let (w, below) = (z / BLOCK, (1u64 << (z % BLOCK)) - 1);
+        let count = |word: u64| u64::from(word.count_ones());
+        if without_common {
+            let word = |w: usize| self.graph.word_without(x, y, w);
+            (0..w).map(|w| count(word(w))).sum::<u64>() + count(word(w) & below)
+        } else {
+            row[..w].iter().map(|&word| count(word)).sum::<u64>() + count(row[w] & below) - u64::from(y < z)
+        }
     }
 }

@@ -17,8 +17,10 @@ mod judge;
 mod quad;
 mod rows;
 mod rules;
+mod scan;
 mod walk;
 
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use super::kernel::{Kernel, RowView, SideView, Signal};
@@ -27,9 +29,12 @@ use crate::ci::gauss::{trusted_above, Cutoff, Gauss, Undefined};
 use crate::ci::pcurve::PCurve;
 use crate::engine::LevelOne;
 use crate::graph::Adjacency;
+use crate::pool::Stop;
 use crate::search::answer::Answer;
-use crate::search::level::Verdict;
+use crate::search::level::{CandidateOrder, Neighbours, Verdict};
+use crate::search::shards::Work;
 use coarse::Coarse;
+use dense::{Decided, Pair, Pairs};
 use quad::BITS;
 use rows::Row;
 use rules::Rules;
@@ -123,22 +128,89 @@ impl Kernel for GaussKernel<'_> {
 
     fn row(&self, row: &RowView, scratch: &mut Scratch, signal: &Signal, out: &mut dyn FnMut(&Answer)) {
         let rules = self.rules(row.alpha, row.size, row.na_delete);
-        let Scratch { rows, walk, dense, set } = scratch;
-        let is_dense = dense::takes(&rules, &self.coarse, self.level_one, row.neighbours, row.row as usize);
-        let row = Row { rules: &rules, view: row, signal, out, set };
-        if is_dense {
-            return simd::run(dense::Lanes { row, scratch: dense, coarse: &self.coarse });
+        let x = row.row as usize;
+        if self.takes_masks(&rules, row.neighbours, x) {
+            let list = row.neighbours.list(x);
+            let places = (row.sets.start as usize, (row.sets.end as usize).min(list.len()));
+            let pair = |(at, &place): (usize, &u32)| {
+                let limit = row.found.map(|found| &found[at]);
+                Pair { at, x, y: list[place as usize] as usize, places, without_common: false, limit }
+            };
+            let pairs: Vec<Pair> = row.places.iter().enumerate().map(pair).collect();
+            return self.by_masks(&rules, row.neighbours, &pairs, scratch, signal, &mut |_, answer| out(answer));
         }
+        let Scratch { rows, walk, set, .. } = scratch;
+        let row = Row { rules: &rules, view: row, signal, out, set };
         simd::run(rows::Lanes { row, scratch: rows, walks: walk });
+    }
+
+    fn tile(
+        &self,
+        work: &Work,
+        rows: Range<usize>,
+        others: &Range<u32>,
+        scratch: &mut Scratch,
+        signal: &Signal,
+        out: &mut dyn FnMut(u32, &Answer),
+    ) {
+        let rules = self.rules(work.alpha, work.size, work.na_delete);
+        // By row that is taken by masks: the lanes that are not asked yet.
+        let mut masked = Vec::new();
+        for x in rows {
+            if self.takes_masks(&rules, work.neighbours, x) {
+                masked.push((x, work.lanes_between(x, others)));
+            } else {
+                self.tile_row(work, x, others, scratch, signal, out);
+            }
+        }
+        // What is read of the other vertices is used by all rows while it is in the cache.
+        let block = dense::at_once(work.neighbours.p()) as u32;
+        let mut pairs = Vec::new();
+        for from in others.clone().step_by(block as usize) {
+            let end = from.saturating_add(block);
+            for (x, lanes) in &mut masked {
+                let (x, list, of_x) = (*x, work.neighbours.list(*x), work.lanes.of(*x));
+                let places = (0, list.len());
+                while let Some(y) = lanes.clone().next().map(|at| list[of_x[at] as usize]).filter(|&y| y < end) {
+                    let at = lanes.start;
+                    lanes.start += 1;
+                    pairs.push(Pair { at, x, y: y as usize, places, without_common: false, limit: None });
+                }
+            }
+            self.by_masks(&rules, work.neighbours, &pairs, scratch, signal, out);
+            pairs.clear();
+        }
+    }
+
+    fn sides(
+        &self,
+        work: &Work,
+        sides: Range<usize>,
+        scratch: &mut Scratch,
+        stop: &Stop,
+        out: &mut dyn FnMut(usize, Verdict, u64),
+    ) {
+        let rules = self.rules(work.alpha, work.size, work.na_delete);
+        let mut pairs = Vec::new();
+        for at in sides {
+            let side = &work.sides[at];
+            let x = side.row as usize;
+            if self.takes_masks(&rules, work.neighbours, x) {
+                let places = (0, work.neighbours.degree(x));
+                let without_common = side.order == CandidateOrder::CommonLast;
+                pairs.push(Pair { at, x, y: side.other as usize, places, without_common, limit: None });
+                continue;
+            }
+            self.side(work, at, scratch, stop, out);
+        }
+        let signal = Signal::of(stop);
+        self.by_masks(&rules, work.neighbours, &pairs, scratch, &signal, &mut |_, answer| {
+            out(answer.at, answer.verdict, answer.exact_tests);
+        });
     }
 
     fn walk(&self, side: &SideView, scratch: &mut Scratch, signal: &Signal) -> Verdict {
         let rules = self.rules(side.alpha, side.size, side.na_delete);
-        let whole = side.ranks == (0..side.side.count);
-        if whole && dense::takes(&rules, &self.coarse, self.level_one, side.neighbours, side.side.row as usize) {
-            let scratch = &mut scratch.dense;
-            return simd::run(dense::Side { rules: &rules, view: side, signal, scratch, coarse: &self.coarse });
-        }
         walk::judge_side(&rules, side, &mut scratch.walk, signal, None)
     }
 
@@ -202,6 +274,28 @@ impl<'a> GaussKernel<'a> {
             }
         }
         Ok(())
+    }
+
+    fn takes_masks(&self, rules: &Rules, neighbours: &Neighbours, x: usize) -> bool {
+        dense::takes(rules, &self.coarse, self.level_one, neighbours, x)
+    }
+
+    /// Decides pairs by masks; `out` hears of each with its row.
+    fn by_masks(
+        &self,
+        rules: &Rules,
+        neighbours: &Neighbours,
+        pairs: &[Pair],
+        scratch: &mut Scratch,
+        signal: &Signal,
+        out: &mut dyn FnMut(u32, &Answer),
+    ) {
+        let mut tell = |pair: &Pair, decided: Decided| {
+            let Decided { verdict, member, exact_tests } = decided;
+            out(pair.x as u32, &Answer { at: pair.at, verdict, set: member.as_slice(), exact_tests });
+        };
+        let (coarse, scratch) = (&self.coarse, &mut scratch.dense);
+        simd::run_wide(Pairs { rules, neighbours, coarse, signal, pairs, scratch, out: &mut tell });
     }
 
     fn rules(&'a self, alpha: f64, size: usize, na_delete: bool) -> Rules<'a> {
