@@ -3,6 +3,7 @@
 use ndarray::ArrayView2;
 
 use super::lines::{self, Line};
+use super::popcount::Bits;
 use crate::matrix::{self, by_column};
 use crate::memory::{self, Use};
 use crate::{Error, Result};
@@ -23,6 +24,13 @@ pub enum Codes {
 }
 
 impl Codes {
+    fn len(&self) -> usize {
+        match self {
+            Codes::Bytes(codes) => codes.len(),
+            Codes::Words(codes) => codes.len(),
+        }
+    }
+
     /// The code of a sample.
     #[inline]
     pub fn at(&self, sample: usize) -> u32 {
@@ -41,6 +49,8 @@ pub struct Variable {
     missing: bool,
     /// Plane after plane: bit i of plane v says that sample i has level v. Empty where there are many levels.
     planes: Vec<Line>,
+    /// By plane: its number of samples.
+    counts: Vec<u32>,
 }
 
 /// n samples of p discrete variables.
@@ -134,10 +144,7 @@ impl Coded {
     ///
     /// Where they are not of n samples each, or n is 0 or more than 2^32 - 1.
     pub fn of_variables(n: usize, variables: Vec<Variable>) -> Result<Self> {
-        let fits = |variable: &Variable| match &variable.codes {
-            Codes::Bytes(codes) => codes.len() == n,
-            Codes::Words(codes) => codes.len() == n,
-        };
+        let fits = |variable: &Variable| variable.codes.len() == n;
         if n == 0 || n > u32::MAX as usize || !variables.iter().all(fits) {
             return Err(Error::Argument {
                 argument: "n",
@@ -197,6 +204,12 @@ impl Coded {
     pub fn plane(&self, v: usize, level: usize) -> &[u64] {
         let words = self.words();
         &lines::words(&self.variables[v].planes)[level * words..(level + 1) * words]
+    }
+
+    /// By level: the number of samples that have it. Empty where there are no planes.
+    #[inline]
+    pub fn counts(&self, v: usize) -> &[u32] {
+        &self.variables[v].counts
     }
 
     /// Product of the numbers of levels, as a float: it may be huge.
@@ -267,8 +280,7 @@ impl Variable {
             0..=255 => Codes::Bytes(memory::collected(codes.iter().map(|c| code(c) as u8), Use::Codes)?),
             _ => Codes::Words(memory::collected(codes.iter().map(|c| code(c) as u16), Use::Codes)?),
         };
-        let planes = planes(levels, &codes)?;
-        Ok(Variable { levels, codes, missing, planes })
+        Variable::of_checked(levels, codes, missing)
     }
 
     /// A variable without missing values.
@@ -293,8 +305,16 @@ impl Variable {
 
     /// [`Variable::of_codes`] of codes that are known to lie in 0, ..., levels - 1.
     pub(crate) fn complete(levels: u32, codes: Codes) -> Result<Self> {
-        let planes = planes(levels, &codes)?;
-        Ok(Variable { levels, codes, missing: false, planes })
+        Variable::of_checked(levels, codes, false)
+    }
+
+    fn of_checked(levels: u32, codes: Codes, missing: bool) -> Result<Self> {
+        let (planes, n) = (planes(levels, &codes)?, codes.len());
+        let mut counts = vec![0; if planes.is_empty() { 0 } else { levels as usize }];
+        for (plane, count) in lines::words(&planes).chunks_exact(words_of(n).max(1)).zip(&mut counts) {
+            Bits::default().count_common(plane, &[plane], std::slice::from_mut(count));
+        }
+        Ok(Variable { levels, codes, missing, planes, counts })
     }
 }
 
@@ -355,6 +375,8 @@ mod tests {
                 assert_eq!(data.plane(0, level)[i / 64] >> (i % 64) & 1 == 1, code == level as i32);
             }
         }
+        let count = |level: i32| codes.iter().filter(|&&code| code == level).count() as u32;
+        assert_eq!(data.counts(0), (0..5).map(count).collect::<Vec<_>>());
     }
 
     #[test]
