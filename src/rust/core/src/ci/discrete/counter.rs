@@ -140,6 +140,22 @@ impl Counter {
         }
     }
 
+    /// Appends the table of two variables to `cells`, by x and y; false where one of them has no planes or lacks a value, or memory does not
+    /// suffice, which is noted.
+    pub(super) fn count_pair(&self, data: &Coded, x: u32, y: u32, cells: &mut Vec<u32>) -> bool {
+        let [x, y] = [x as usize, y as usize];
+        let ([lx, ly], start) = ([x, y].map(|v| data.levels(v)), cells.len());
+        let counted = [x, y].iter().all(|&v| data.has_planes(v) && !data.missing(v));
+        if !counted || !memory::grow(cells, start + lx * ly, 0, Use::Tables) {
+            return false;
+        }
+        let table = &mut cells[start..];
+        self.masks.count_pair(data, x, y, table);
+        subtract(&mut table[..(lx - 1) * ly], &data.counts(x)[..lx - 1], ly, 1);
+        subtract(table, data.counts(y), lx, ly);
+        true
+    }
+
     pub(super) fn by_planes(&self, data: &Coded, x: u32, set: &[u32], others: &[u32]) -> bool {
         let possible = data.has_planes(x as usize) && set.iter().all(|&s| data.has_planes(s as usize));
         match self.way {

@@ -26,8 +26,6 @@ const MOST_VARIABLES: usize = 512;
 #[derive(Debug)]
 pub struct Joints {
     counter: Counter,
-    /// Counts margins of two variables.
-    pairs: Counter,
     shelf: Option<Shelf>,
     table: Vec<u32>,
     lacking: Vec<usize>,
@@ -72,7 +70,6 @@ impl Joints {
     pub fn new(way: Way) -> Self {
         Joints {
             counter: Counter::new(way),
-            pairs: Counter::new(way),
             shelf: None,
             table: Vec::new(),
             lacking: Vec::new(),
@@ -107,7 +104,7 @@ impl Joints {
             self.counter.count(data, x, set, others, each);
             return;
         }
-        let Joints { counter, pairs, shelf, table, lacking, margins, open, ys } = self;
+        let Joints { counter, shelf, table, lacking, margins, open, ys } = self;
         let shelf = shelf.get_or_insert_with(|| shared.open());
         lacking.clear();
         ys.clear();
@@ -129,8 +126,7 @@ impl Joints {
         margins.clear();
         for &at in lacking.iter() {
             let start = margins.len();
-            let known =
-                if made { known(data, (shared, shelf), [counter, pairs], x, others[at], set, margins) } else { 0 };
+            let known = if made { known(data, (shared, shelf), counter, x, others[at], set, margins) } else { 0 };
             open.push(Open { at, known, margins: start });
         }
         // Those with the same margins at a time.
@@ -169,18 +165,17 @@ fn both(x: u32, y: u32) -> [Option<u32>; 2] {
 }
 
 /// Appends the margins of the table of (x, y | set) without one variable of its rows, and says which there are. Margins of two variables
-/// are counted, by the second of the counters where they are not of x. There is none where a value of the variable is missing.
+/// are counted. There is none where a value of the variable is missing.
 fn known(
     data: &Coded,
     (shared, shelf): (&Shared, &mut Shelf),
-    counters: [&mut Counter; 2],
+    counter: &Counter,
     x: u32,
     y: u32,
     set: &[u32],
     margins: &mut Vec<u32>,
 ) -> u32 {
     let bits = bits_of(data);
-    let [counter, pairs] = counters;
     let mut known = 0;
     for (at, &left_out) in set.iter().chain([&x]).enumerate() {
         if data.missing(left_out as usize) {
@@ -193,15 +188,11 @@ fn known(
         };
         let mut found = shelf.read(key, &axes, margins);
         if let (false, &[member]) = (found, set) {
-            let (counter, other) = if left_out == x { (&mut *pairs, member) } else { (&mut *counter, x) };
-            let axes = Axes::new(data, other, y, []);
-            counter.count(data, other, &[], &[y], &mut |_, table| {
-                if let Table::Dense { counts, .. } = *table {
-                    margins.extend_from_slice(counts);
-                    shelf.keep(shared, key, &axes, counts);
-                    found = true;
-                }
-            });
+            let (other, start) = (if left_out == x { member } else { x }, margins.len());
+            found = counter.count_pair(data, other, y, margins);
+            if found {
+                shelf.keep(shared, key, &Axes::new(data, other, y, []), &margins[start..]);
+            }
         }
         known |= u32::from(found) << at;
     }

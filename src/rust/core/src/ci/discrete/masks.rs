@@ -52,6 +52,17 @@ impl Masks {
         self.bits.cost(words as f64)
     }
 
+    /// Writes how many samples have a level of x and one of y, to their table by x and y, but for the last levels.
+    pub fn count_pair(&self, data: &Coded, x: usize, y: usize, table: &mut [u32]) {
+        let ly = data.levels(y);
+        let mut planes: [&[u64]; MOST_PLANES] = [&[]; MOST_PLANES];
+        let planes = &mut planes[..ly - 1];
+        planes.iter_mut().enumerate().for_each(|(level, plane)| *plane = data.plane(y, level));
+        for (level, row) in table.chunks_exact_mut(ly).enumerate().take(data.levels(x) - 1) {
+            self.bits.count_common(data.plane(x, level), planes, &mut row[..ly - 1]);
+        }
+    }
+
     /// Readies the masks of x and `prefix`; returns the number of strata, none where memory does not suffice, which is noted.
     pub fn prepare(&mut self, data: &Coded, x: u32, prefix: &[u32]) -> Option<usize> {
         if self.depths.is_empty() || self.x != x {

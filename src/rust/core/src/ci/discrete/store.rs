@@ -22,15 +22,10 @@ const TAG: u32 = 40;
 const PLACE: u32 = 20;
 
 /// The tables of one data set.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Shared {
-    now: Mutex<Arc<Tables>>,
-}
-
-impl Default for Shared {
-    fn default() -> Self {
-        Shared { now: Mutex::new(Arc::default()) }
-    }
+    /// Those that tables are put to, and those before them.
+    now: Mutex<[Arc<Tables>; 2]>,
 }
 
 impl Shared {
@@ -39,11 +34,11 @@ impl Shared {
         Shelf { tables: self.now.lock().map(|now| now.clone()).unwrap_or_default(), chunk: 0, room: 0..0 }
     }
 
-    /// All anew, where nothing fits in any more.
+    /// Begins anew where nothing fits in any more: the tables before these go.
     fn renew(&self, shelf: &mut Shelf) {
         let Ok(mut now) = self.now.lock() else { return };
-        if Arc::ptr_eq(&now, &shelf.tables) {
-            *now = Arc::new(Tables::with_room());
+        if Arc::ptr_eq(&now[0], &shelf.tables[0]) {
+            *now = [Arc::new(Tables::with_room()), now[0].clone()];
         }
         *shelf = Shelf { tables: now.clone(), chunk: 0, room: 0..0 };
     }
@@ -52,7 +47,7 @@ impl Shared {
 /// The tables as one thread sees them, and where it puts more.
 #[derive(Debug)]
 pub(super) struct Shelf {
-    tables: Arc<Tables>,
+    tables: [Arc<Tables>; 2],
     chunk: usize,
     /// What is free of the chunk.
     room: std::ops::Range<usize>,
@@ -73,6 +68,27 @@ impl Tables {
         let chunks = memory::noted(memory::collected((0..CHUNKS).map(|_| OnceLock::new()), Use::Tables));
         Tables { chunks: chunks.unwrap_or_default(), ..Tables::default() }
     }
+
+    #[inline]
+    fn get(&self, key: u128, hash: u64) -> Option<&[AtomicU32]> {
+        for slots in &self.slots {
+            for slot in line(slots.get()?, hash) {
+                // What was written before the slot is seen.
+                let slot = slot.load(Ordering::Acquire);
+                if slot == 0 {
+                    return None;
+                }
+                if slot >> TAG == hash >> TAG {
+                    let (chunk, place) = (slot >> PLACE & ((1 << (TAG - PLACE)) - 1), slot & ((1 << PLACE) - 1));
+                    let table = self.chunks.get(chunk as usize)?.get()?.get(place as usize - 1..)?;
+                    if (0..KEY).all(|word| table[word].load(Ordering::Relaxed) == (key >> (32 * word)) as u32) {
+                        return Some(&table[KEY..]);
+                    }
+                }
+            }
+        }
+        None
+    }
 }
 
 /// The slots of a hash in a list.
@@ -87,26 +103,10 @@ impl Shelf {
     #[inline]
     pub fn get(&self, key: u128) -> Option<&[AtomicU32]> {
         let hash = mixed(key);
-        for slots in &self.tables.slots {
-            for slot in line(slots.get()?, hash) {
-                // What was written before the slot is seen.
-                let slot = slot.load(Ordering::Acquire);
-                if slot == 0 {
-                    return None;
-                }
-                if slot >> TAG == hash >> TAG {
-                    let (chunk, place) = (slot >> PLACE & ((1 << (TAG - PLACE)) - 1), slot & ((1 << PLACE) - 1));
-                    let table = self.tables.chunks.get(chunk as usize)?.get()?.get(place as usize - 1..)?;
-                    if (0..KEY).all(|word| table[word].load(Ordering::Relaxed) == (key >> (32 * word)) as u32) {
-                        return Some(&table[KEY..]);
-                    }
-                }
-            }
-        }
-        None
+        self.tables.iter().find_map(|tables| tables.get(key, hash))
     }
 
-    /// Keeps a table of so many cells, which `write` writes, zeros before. All others may go for it.
+    /// Keeps a table of so many cells, which `write` writes, zeros before. Others may go for it.
     pub fn put(&mut self, shared: &Shared, key: u128, len: usize, write: impl FnOnce(&[AtomicU32])) {
         if self.room.len() < KEY + len && !self.take(KEY + len) {
             shared.renew(self);
@@ -114,13 +114,13 @@ impl Shelf {
                 return;
             }
         }
-        let Some(cells) = self.tables.chunks.get(self.chunk).and_then(|chunk| chunk.get()) else { return };
+        let Some(cells) = self.tables[0].chunks.get(self.chunk).and_then(|chunk| chunk.get()) else { return };
         let Some(cells) = cells.get(self.room.start..self.room.start + KEY + len) else { return };
         (0..KEY).for_each(|word| cells[word].store((key >> (32 * word)) as u32, Ordering::Relaxed));
         write(&cells[KEY..]);
         let hash = mixed(key);
         let slot = hash >> TAG << TAG | (self.chunk as u64) << PLACE | (self.room.start as u64 + 1);
-        let kept = self.tables.slots.iter().zip(SLOTS).any(|(slots, len)| {
+        let kept = self.tables[0].slots.iter().zip(SLOTS).any(|(slots, len)| {
             let made = || memory::collected((0..len).map(|_| AtomicU64::new(0)), Use::Tables);
             line(slots.get_or_init(|| memory::noted(made()).unwrap_or_default()), hash).iter().any(|place| {
                 place.load(Ordering::Relaxed) == 0
@@ -136,8 +136,8 @@ impl Shelf {
     /// A chunk of at least so many words.
     fn take(&mut self, words: usize) -> bool {
         let units = words.div_ceil(CHUNK);
-        let first = self.tables.taken.fetch_add(units, Ordering::Relaxed);
-        let Some(chunk) = self.tables.chunks.get(first).filter(|_| first + units <= CHUNKS) else { return false };
+        let first = self.tables[0].taken.fetch_add(units, Ordering::Relaxed);
+        let Some(chunk) = self.tables[0].chunks.get(first).filter(|_| first + units <= CHUNKS) else { return false };
         let made = memory::noted(memory::collected((0..units * CHUNK).map(|_| AtomicU32::new(0)), Use::Tables));
         (self.chunk, self.room) = (first, 0..units * CHUNK);
         made.is_some_and(|made| chunk.set(made).is_ok())
@@ -178,7 +178,7 @@ mod tests {
     impl Shelf {
         /// Number of tables.
         pub fn len(&self) -> usize {
-            let slots = self.tables.slots.iter().filter_map(|slots| slots.get()).flatten();
+            let slots = self.tables[0].slots.iter().filter_map(|slots| slots.get()).flatten();
             slots.filter(|slot| slot.load(Ordering::Relaxed) != 0).count()
         }
     }
