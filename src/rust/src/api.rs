@@ -62,6 +62,14 @@ impl<'a> Call<'a> {
         Ok(Call { machine, listener: Listener::from_list(&callbacks)?, token })
     }
 
+    /// A test, none of NULL.
+    fn test(&self, test: &Robj) -> Outcome<Option<Test>> {
+        match test.is_null() {
+            true => Ok(None),
+            false => Test::from_list(&input::list(test, "test")?, &self.machine.pool).map(Some),
+        }
+    }
+
     /// Tells the callback of progress alone.
     pub fn observer(&self) -> RObserver<'a> {
         let progress = self.listener.callbacks.progress.clone();
@@ -157,9 +165,10 @@ fn search(call: &Call, test: &Test, options: &List, orient: &Robj, object: &Robj
 #[extendr]
 fn rust_search(test: Robj, options: Robj, orient: Robj, engine: Robj, callbacks: Robj, object: Robj) -> Robj {
     respond(|token| {
-        let test = Test::from_list(&input::list(&test, "test")?)?;
+        let call = Call::new(&engine, &callbacks, token)?;
+        let test = Test::from_list(&input::list(&test, "test")?, &call.machine.pool)?;
         let options = input::list(&options, "options")?;
-        search(&Call::new(&engine, &callbacks, token)?, &test, &options, &orient, &object)
+        search(&call, &test, &options, &orient, &object)
     })
 }
 
@@ -176,9 +185,9 @@ fn rust_orient(skeleton: Robj, orient: Robj, test: Robj, alpha: Robj, engine: Ro
         // The other rules change separating sets, and hand all of them back.
         let needed = (options.collider_rule == ColliderRule::Standard).then_some(&graph);
         let mut sepsets = input::sepsets(&part("sepset")?, p, needed)?;
-        let test = if test.is_null() { None } else { Some(Test::from_list(&input::list(&test, "test")?)?) };
-        let alpha = input::number(&alpha, "alpha")?;
         let call = Call::new(&engine, &callbacks, token)?;
+        let test = call.test(&test)?;
+        let alpha = input::number(&alpha, "alpha")?;
         let pdag = oriented(&call, &graph, &mut sepsets, &options, test.as_ref(), alpha)?;
         let mut result = graph_lists(token, &pdag)?;
         // The standard rule reads the separating sets and leaves them alone.
@@ -196,8 +205,8 @@ fn rust_orient_compact(skeleton: Robj, orient: Robj, test: Robj, alpha: Robj, en
     respond(|token| {
         let skeleton = Flat::from_list(&input::list(&skeleton, "skeleton")?)?;
         let options = orientation(&input::list(&orient, "orient")?)?;
-        let test = if test.is_null() { None } else { Some(Test::from_list(&input::list(&test, "test")?)?) };
         let call = Call::new(&engine, &callbacks, token)?;
+        let test = call.test(&test)?;
         let graph = skeleton.graph()?;
         let mut sepsets = skeleton.sepsets(&graph)?;
         let pdag = oriented(&call, &graph, &mut sepsets, &options, test.as_ref(), input::number(&alpha, "alpha")?)?;
@@ -286,7 +295,7 @@ fn rust_gauss_p_value(x: Robj, y: Robj, s: Robj, c: Robj, n: Robj) -> Robj {
 #[extendr]
 fn rust_discrete_test(test: Robj) -> Robj {
     respond(|_| {
-        let test = DiscreteTest::from_list(&input::list(&test, "test")?)?;
+        let test = DiscreteTest::from_list(&input::list(&test, "test")?, &Pool::none())?;
         if test.p() < 2 {
             return Err(Failure::Input("internal: `dm` has one column".into()));
         }

@@ -8,6 +8,7 @@ use pcgpu_core::graph::SepSets;
 use pcgpu_core::matrix::{self, by_column};
 use pcgpu_core::memory::{self, Use};
 use pcgpu_core::observer::Observer;
+use pcgpu_core::pool::Pool;
 use pcgpu_core::{shown, Error};
 
 use crate::failure::{Failure, Outcome};
@@ -26,7 +27,7 @@ pub struct DiscreteTest {
 impl DiscreteTest {
     /// From `list(dm, p, nlev, zero_elsewhere, statistic, rule, adapt, na)`: a matrix of codes with p columns (integer, double or
     /// logical), numbers of levels or NULL, and what [`Statistic`], [`Rule`] and [`Coded::of_any_codes`] want.
-    pub fn from_list(test: &List) -> Outcome<Self> {
+    pub fn from_list(test: &List, pool: &Pool) -> Outcome<Self> {
         let statistic = match input::text(&input::field(test, "statistic")?, "statistic")?.as_str() {
             "G2" => Statistic::G2,
             "X2" => Statistic::X2,
@@ -61,7 +62,7 @@ impl DiscreteTest {
             None => None,
         };
         let zero = input::flag(&input::field(test, "zero_elsewhere")?, "zero_elsewhere")?;
-        let data = Coded::of_any_codes(codes, levels.as_deref(), na, zero)?;
+        let data = Coded::of_any_codes(codes, levels.as_deref(), na, zero, pool)?;
         Ok(DiscreteTest { data, statistic, rule })
     }
 

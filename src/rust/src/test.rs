@@ -8,6 +8,7 @@ use pcgpu_core::engine::cpu::correlation::{of_centred, Centred};
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::memory::{self, Use};
 use pcgpu_core::observer::Observer;
+use pcgpu_core::pool::Pool;
 use pcgpu_core::search::worker::Worker;
 
 use crate::discrete::DiscreteTest;
@@ -45,7 +46,7 @@ pub enum Test {
 
 impl Test {
     /// From `list(kind, ...)`, as R/recognise.R makes it.
-    pub fn from_list(test: &List) -> Outcome<Self> {
+    pub fn from_list(test: &List, pool: &Pool) -> Outcome<Self> {
         match input::text(&input::field(test, "kind")?, "kind")?.as_str() {
             "gauss" => {
                 let n = input::number(&input::field(test, "n")?, "n")?;
@@ -54,7 +55,7 @@ impl Test {
                     None => Test::Gauss { c: input::field(test, "C")?, n },
                 })
             }
-            "discrete" => Ok(Test::Discrete(Box::new(DiscreteTest::from_list(test)?))),
+            "discrete" => Ok(Test::Discrete(Box::new(DiscreteTest::from_list(test, pool)?))),
             "knn" => Ok(Test::Knn(Box::new(KnnTest::from_list(test)?))),
             "function" => match input::function(test, "fun")? {
                 Some(fun) => Ok(Test::Function(fun)),

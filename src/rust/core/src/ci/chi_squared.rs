@@ -38,6 +38,22 @@ pub fn upper_tail(x: f64, df: f64) -> f64 {
     }
 }
 
+/// Numbers between which ln P(X >= x) is, for a fraction of the time of [`upper_tail`]; none unless x > df > 0.
+///
+/// With L = (a - 1) ln z - z - ln Γ(a), a = df / 2 and z = x / 2, it lies between L and L + ln(z / (z - a + 1)), the latter being larger
+/// for a > 1 (integrate by parts, once). ln Γ(a) is below Stirling's series of two terms by at most the third, 1 / (360 a³).
+#[inline]
+pub fn ln_upper_tail(x: f64, df: f64) -> Option<(f64, f64)> {
+    if !(x > df && df > 0.0 && x < f64::INFINITY) {
+        return None;
+    }
+    let (a, z) = (df / 2.0, x / 2.0);
+    let ln_gamma = (a - 0.5) * a.ln() - a + 0.5 * TAU.ln() + 1.0 / (12.0 * a);
+    let (one, other) = ((a - 1.0) * z.ln() - z - ln_gamma, (z / (z - a + 1.0)).ln());
+    let rounding = 1e-12 * (z + a);
+    Some((one + other.min(0.0) - rounding, one + other.max(0.0) + 1.0 / (360.0 * a * a * a) + rounding))
+}
+
 /// z^a e^-z / Γ(a + 1).
 fn factor(a: f64, z: f64) -> f64 {
     if a < LARGE {
@@ -132,6 +148,23 @@ mod tests {
             let p = upper_tail(x, df);
             // Below about 1e-300 p-values run out of digits.
             assert!((p - want).abs() <= 1e-12 * want + 1e-306, "x = {x:e}, df = {df}: {p:e}, R says {want:e}");
+        }
+    }
+
+    #[test]
+    fn bounds_of_the_logarithm_hold() {
+        let mut close = 0;
+        for &(x, df, want) in BY_R {
+            let Some((least, most)) = ln_upper_tail(x, df) else { continue };
+            assert!(want < 1e-300 || (least <= want.ln() && want.ln() <= most), "{x}, {df}: {want}, {least} to {most}");
+            close += usize::from(most - least < 1.0);
+        }
+        assert!(close > 50 && ln_upper_tail(3.0, 3.0).is_none() && ln_upper_tail(f64::NAN, 1.0).is_none(), "{close}");
+        // One and two degrees of freedom have a = 1/2, where the bounds change places, and 1, where they are one.
+        for (df, x) in [1.0, 2.0, 3.0].into_iter().flat_map(|df| (4..400).map(move |x| (df, f64::from(x)))) {
+            let (least, most) = ln_upper_tail(x, df).unwrap();
+            let p = upper_tail(x, df).ln();
+            assert!(least <= p && p <= most && most - least < 0.5, "{x}, {df}: {p}, {least} to {most}");
         }
     }
 

@@ -11,7 +11,7 @@ const LAYERS: [(&str, &[&str]); 11] = [
     ("matrix", &[]),
     ("pool", &["memory"]),
     ("graph", &["memory", "pool"]),
-    ("ci", &["memory", "matrix"]),
+    ("ci", &["memory", "matrix", "pool"]),
     ("search", &["memory", "observer", "pool", "graph", "ci"]),
     ("selection", &["memory", "observer", "ci"]),
     ("orient", &["memory", "graph", "ci"]),

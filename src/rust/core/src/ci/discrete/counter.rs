@@ -49,6 +49,13 @@ pub struct Counter {
     sorted: Vec<u32>,
 }
 
+/// What is not counted of a table: the cells at the last level of any variable that is among `known`, the members of the set and then x,
+/// as bits. `complete` writes them.
+pub(super) struct Rest<'a> {
+    pub known: u32,
+    pub complete: &'a mut dyn FnMut(usize, &mut [u32]),
+}
+
 impl Default for Counter {
     fn default() -> Self {
         Counter::new(Way::Quickest)
@@ -89,6 +96,27 @@ impl Counter {
             self.sorted = sorted;
             return;
         }
+        let mut rest = Rest { known: 0, complete: &mut |_, _| () };
+        let mut of_y = |at: usize, table: &mut [u32]| {
+            let y = others[at] as usize;
+            subtract(table, data.counts(y), data.levels(x as usize), data.levels(y));
+        };
+        if set.is_empty() && !data.missing(x as usize) && others.iter().all(|&y| data.has_planes(y as usize)) {
+            rest = Rest { known: 1, complete: &mut of_y };
+        }
+        self.count_open(data, x, set, others, &mut rest, each);
+    }
+
+    /// As [`Counter::count`] of an ascending set, but where it counts by planes some cells are not counted.
+    pub(super) fn count_open(
+        &mut self,
+        data: &Coded,
+        x: u32,
+        set: &[u32],
+        others: &[u32],
+        rest: &mut Rest,
+        each: &mut dyn FnMut(usize, &Table),
+    ) {
         let (last, prefix) = match set.split_last() {
             Some((&last, prefix)) => (Some(last), prefix),
             None => (None, set),
@@ -97,15 +125,38 @@ impl Counter {
             let Some(strata) = self.masks.prepare(data, x, prefix) else { return };
             let strata = strata * last.map_or(1, |last| data.levels(last as usize));
             let lx = data.levels(x as usize);
-            self.in_batches(data, strata * lx, others, each, lx, |counter, _, batch, tables| {
-                counter.masks.count(data, prefix, last, batch, tables);
+            let rows = strata * lx;
+            self.in_batches(data, rows, others, each, lx, |counter, from, batch, tables| {
+                counter.masks.count(data, prefix, last, batch, rest.known, tables);
+                let mut tables = tables;
+                for (at, &y) in batch.iter().enumerate().filter(|_| rest.known != 0) {
+                    let (table, after) = tables.split_at_mut(rows * data.levels(y as usize));
+                    (rest.complete)(from + at, table);
+                    tables = after;
+                }
             });
         } else {
             self.by_codes(data, x, set, others, each);
         }
     }
 
-    fn by_planes(&self, data: &Coded, x: u32, set: &[u32], others: &[u32]) -> bool {
+    /// Appends the table of two variables to `cells`, by x and y; false where one of them has no planes or lacks a value, or memory does not
+    /// suffice, which is noted.
+    pub(super) fn count_pair(&self, data: &Coded, x: u32, y: u32, cells: &mut Vec<u32>) -> bool {
+        let [x, y] = [x as usize, y as usize];
+        let ([lx, ly], start) = ([x, y].map(|v| data.levels(v)), cells.len());
+        let counted = [x, y].iter().all(|&v| data.has_planes(v) && !data.missing(v));
+        if !counted || !memory::grow(cells, start + lx * ly, 0, Use::Tables) {
+            return false;
+        }
+        let table = &mut cells[start..];
+        self.masks.count_pair(data, x, y, table);
+        subtract(&mut table[..(lx - 1) * ly], &data.counts(x)[..lx - 1], ly, 1);
+        subtract(table, data.counts(y), lx, ly);
+        true
+    }
+
+    pub(super) fn by_planes(&self, data: &Coded, x: u32, set: &[u32], others: &[u32]) -> bool {
         let possible = data.has_planes(x as usize) && set.iter().all(|&s| data.has_planes(s as usize));
         match self.way {
             Way::Planes => possible,
@@ -261,6 +312,17 @@ impl Counter {
             let key = run[0];
             ((key >> 32) as u32, (key >> 16) as u32 & 0xffff, key as u32 & 0xffff, run.len() as u32)
         }));
+    }
+}
+
+/// Writes the cells at the last level of a variable, `stride` from one level to the next: what the others leave of the margin without it.
+pub(super) fn subtract(table: &mut [u32], margin: &[u32], levels: usize, stride: usize) {
+    for (block, margin) in table.chunks_exact_mut(levels * stride).zip(margin.chunks_exact(stride)) {
+        let (others, last) = block.split_at_mut((levels - 1) * stride);
+        last.copy_from_slice(margin);
+        for other in others.chunks_exact(stride) {
+            last.iter_mut().zip(other).for_each(|(last, &other)| *last = last.wrapping_sub(other));
+        }
     }
 }
 

@@ -3,8 +3,10 @@
 use ndarray::ArrayView2;
 
 use super::lines::{self, Line};
-use crate::matrix::{self, by_column};
+use super::popcount::{self, Bits};
+use crate::matrix;
 use crate::memory::{self, Use};
+use crate::pool::Pool;
 use crate::{Error, Result};
 
 /// Variables with at most this many levels have bit planes, which then take no more memory than their codes.
@@ -23,6 +25,13 @@ pub enum Codes {
 }
 
 impl Codes {
+    fn len(&self) -> usize {
+        match self {
+            Codes::Bytes(codes) => codes.len(),
+            Codes::Words(codes) => codes.len(),
+        }
+    }
+
     /// The code of a sample.
     #[inline]
     pub fn at(&self, sample: usize) -> u32 {
@@ -41,6 +50,8 @@ pub struct Variable {
     missing: bool,
     /// Plane after plane: bit i of plane v says that sample i has level v. Empty where there are many levels.
     planes: Vec<Line>,
+    /// By plane: its number of samples.
+    counts: Vec<u32>,
 }
 
 /// n samples of p discrete variables.
@@ -59,17 +70,24 @@ impl Coded {
     ///
     /// Names the first column whose codes do not lie in 0, ..., levels - 1, or whose number of levels is out of range.
     pub fn new(codes: ArrayView2<i32>, levels: &[u32], na: bool) -> Result<Self> {
+        let variables = levels.iter().zip(matrix::columns(codes)).enumerate();
+        Coded::of_columns(
+            codes,
+            levels.len(),
+            variables.map(|(at, (&levels, codes))| Variable::new(at, levels, codes, na)),
+        )
+    }
+
+    fn of_columns(codes: ArrayView2<i32>, p: usize, variables: impl Iterator<Item = Result<Variable>>) -> Result<Self> {
         let n = codes.nrows();
-        if n == 0 || codes.ncols() != levels.len() || n > u32::MAX as usize {
+        if n == 0 || codes.ncols() != p || n > u32::MAX as usize {
             return Err(Error::Argument {
                 argument: "suffStat$dm",
-                value: format!("{} codes of {} variables", codes.len(), levels.len()),
+                value: format!("{} codes of {p} variables", codes.len()),
                 mend: "give a matrix with at least one row and a column a variable".into(),
             });
         }
-        let variables = levels.iter().zip(matrix::columns(codes)).enumerate();
-        let variables: Vec<Variable> =
-            variables.map(|(at, (&levels, codes))| Variable::new(at, levels, codes, na)).collect::<Result<_>>()?;
+        let variables: Vec<Variable> = variables.collect::<Result<_>>()?;
         memory::check()?;
         let any_missing = variables.iter().any(|variable| variable.missing);
         Ok(Coded { n, variables, any_missing })
@@ -88,44 +106,26 @@ impl Coded {
         declared: Option<&[u32]>,
         na: bool,
         zero_elsewhere: bool,
+        pool: &Pool,
     ) -> Result<Self> {
-        let mut levels = memory::space(codes.ncols(), Use::Codes)?;
-        let mut closed = Vec::new();
-        let (mut zero, mut past_the_last) = (zero_elsewhere, declared.is_none());
-        for (v, column) in matrix::columns(codes).enumerate() {
-            let declared = declared.map(|levels| levels[v]);
-            let most = column.iter().copied().fold(-1, i32::max);
-            zero |= column.contains(&0);
-            past_the_last |= declared.is_some_and(|levels| most >= 0 && most as u32 >= levels);
-            let fits = declared.is_some_and(|levels| most < 0 || (most as u32) < levels);
-            let different = if fits { None } else { Some(different(column)?) };
-            let renumbered = different.filter(|own| match declared {
-                None => own.len() as i64 != i64::from(most) + 1,
-                Some(declared) => own.len() <= declared as usize,
-            });
-            levels.push(declared.unwrap_or_else(|| match &renumbered {
-                Some(own) => own.len().max(1) as u32,
-                None => most.max(0) as u32 + 1,
-            }));
-            if let Some(own) = renumbered {
-                // A copy of all codes, once one column needs another numbering.
-                if closed.is_empty() {
-                    closed = memory::copied(matrix::cells(codes).unwrap_or_default(), Use::Codes)?;
-                }
-                closed.chunks_exact_mut(codes.nrows()).skip(v).take(1).for_each(|column| close_gaps(column, &own));
-            }
+        let mut read = memory::space(codes.ncols(), Use::Codes)?;
+        read.resize_with(codes.ncols(), || None);
+        let parts: Vec<_> = matrix::columns(codes).zip(&mut read).collect();
+        let work = |at, (column, read): (_, &mut Option<Column>)| *read = Some(Column::read(at, column, declared, na));
+        match codes.len() {
+            0..SMALL => Pool::none().each_of(parts, work),
+            _ => pool.each_of(parts, work),
         }
-        if !zero && past_the_last {
+        memory::check()?;
+        let zero = zero_elsewhere || read.iter().flatten().any(|column| column.zero);
+        if !zero && (declared.is_none() || read.iter().flatten().any(|column| column.past_the_last)) {
             return Err(Error::Argument {
                 argument: "suffStat$dm",
                 value: "has no code 0 ('dm' must have values in {0,1,..} with at least one '0' value)".into(),
                 mend: "give suff_discrete() of the data, or subtract 1 from codes that begin with 1".into(),
             });
         }
-        match closed.is_empty() {
-            true => Coded::new(codes, &levels, na),
-            false => Coded::new(by_column(&closed, levels.len())?, &levels, na),
-        }
+        Coded::of_columns(codes, read.len(), read.into_iter().flatten().map(|column| column.variable))
     }
 
     /// Takes variables without missing values.
@@ -134,10 +134,7 @@ impl Coded {
     ///
     /// Where they are not of n samples each, or n is 0 or more than 2^32 - 1.
     pub fn of_variables(n: usize, variables: Vec<Variable>) -> Result<Self> {
-        let fits = |variable: &Variable| match &variable.codes {
-            Codes::Bytes(codes) => codes.len() == n,
-            Codes::Words(codes) => codes.len() == n,
-        };
+        let fits = |variable: &Variable| variable.codes.len() == n;
         if n == 0 || n > u32::MAX as usize || !variables.iter().all(fits) {
             return Err(Error::Argument {
                 argument: "n",
@@ -199,9 +196,54 @@ impl Coded {
         &lines::words(&self.variables[v].planes)[level * words..(level + 1) * words]
     }
 
+    /// By level: the number of samples that have it. Empty where there are no planes.
+    #[inline]
+    pub fn counts(&self, v: usize) -> &[u32] {
+        &self.variables[v].counts
+    }
+
     /// Product of the numbers of levels, as a float: it may be huge.
     pub fn domain(&self, set: &[u32]) -> f64 {
         set.iter().map(|&v| self.levels(v as usize) as f64).product()
+    }
+}
+
+/// Fewer codes are read before threads have started.
+const SMALL: usize = 100_000;
+
+/// What [`Coded::of_any_codes`] makes of a column.
+struct Column {
+    variable: Result<Variable>,
+    /// Whether a code is 0, and whether one is beyond the levels that are declared.
+    zero: bool,
+    past_the_last: bool,
+}
+
+impl Column {
+    fn read(at: usize, codes: &[i32], declared: Option<&[u32]>, na: bool) -> Self {
+        let declared = declared.and_then(|levels| levels.get(at).copied());
+        let (mut most, mut zero) = (-1, false);
+        for &code in codes {
+            most = most.max(code);
+            zero |= code == 0;
+        }
+        let past_the_last = declared.is_some_and(|levels| most >= 0 && most as u32 >= levels);
+        let variable = || {
+            let different = if declared.is_some() && !past_the_last { None } else { Some(different(codes)?) };
+            let renumbered = different.filter(|own| match declared {
+                None => own.len() as i64 != i64::from(most) + 1,
+                Some(declared) => own.len() <= declared as usize,
+            });
+            let levels = declared.unwrap_or_else(|| match &renumbered {
+                Some(own) => own.len().max(1) as u32,
+                None => most.max(0) as u32 + 1,
+            });
+            let Some(own) = renumbered else { return Variable::new(at, levels, codes, na) };
+            let mut closed = memory::copied(codes, Use::Codes)?;
+            close_gaps(&mut closed, &own);
+            Variable::new(at, levels, &closed, na)
+        };
+        Column { variable: variable(), zero, past_the_last }
     }
 }
 
@@ -267,8 +309,7 @@ impl Variable {
             0..=255 => Codes::Bytes(memory::collected(codes.iter().map(|c| code(c) as u8), Use::Codes)?),
             _ => Codes::Words(memory::collected(codes.iter().map(|c| code(c) as u16), Use::Codes)?),
         };
-        let planes = planes(levels, &codes)?;
-        Ok(Variable { levels, codes, missing, planes })
+        Variable::of_checked(levels, codes, missing)
     }
 
     /// A variable without missing values.
@@ -293,8 +334,16 @@ impl Variable {
 
     /// [`Variable::of_codes`] of codes that are known to lie in 0, ..., levels - 1.
     pub(crate) fn complete(levels: u32, codes: Codes) -> Result<Self> {
-        let planes = planes(levels, &codes)?;
-        Ok(Variable { levels, codes, missing: false, planes })
+        Variable::of_checked(levels, codes, false)
+    }
+
+    fn of_checked(levels: u32, codes: Codes, missing: bool) -> Result<Self> {
+        let (planes, n) = (planes(levels, &codes)?, codes.len());
+        let mut counts = vec![0; if planes.is_empty() { 0 } else { levels as usize }];
+        for (plane, count) in lines::words(&planes).chunks_exact(words_of(n).max(1)).zip(&mut counts) {
+            Bits::default().count_common(plane, &[plane], std::slice::from_mut(count));
+        }
+        Ok(Variable { levels, codes, missing, planes, counts })
     }
 }
 
@@ -321,28 +370,16 @@ fn planes(levels: u32, codes: &Codes) -> Result<Vec<Line>> {
         let mut rest = [u8::MAX >> 1; 64];
         rest[..whole.remainder().len()].copy_from_slice(whole.remainder());
         for (word, codes) in plane.iter_mut().zip(whole.chain([rest.as_slice()])) {
-            for (byte, eight) in codes.chunks_exact(8).enumerate() {
-                let eight = eight.try_into().map_or(u64::MAX >> 1, u64::from_le_bytes);
-                *word |= which(eight, level as u8) << (8 * byte);
-            }
+            *word = popcount::which(codes, level as u8);
         }
     }
     Ok(planes)
 }
 
-/// A bit for each of eight bytes below 128, the first one's lowest: whether it is this one.
-#[inline(always)]
-fn which(bytes: u64, this: u8) -> u64 {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    // 128 less a byte's difference keeps the highest bit where there is none.
-    let same = (128 * ONES - (bytes ^ (u64::from(this) * ONES))) >> 7 & ONES;
-    // Bit 0 of byte i goes to bit 56 + i.
-    same.wrapping_mul(0x0102_0408_1020_4080) >> 56
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::matrix::by_column;
 
     #[test]
     fn planes_and_codes_say_the_same() {
@@ -355,6 +392,8 @@ mod tests {
                 assert_eq!(data.plane(0, level)[i / 64] >> (i % 64) & 1 == 1, code == level as i32);
             }
         }
+        let count = |level: i32| codes.iter().filter(|&&code| code == level).count() as u32;
+        assert_eq!(data.counts(0), (0..5).map(count).collect::<Vec<_>>());
     }
 
     #[test]
@@ -370,7 +409,7 @@ mod tests {
         let codes = [0, 5, 2, 5, 1, 0, 0, i32::MIN];
         let codes = by_column(&codes, 2).unwrap();
         let levels = |declared: Option<&[u32]>| {
-            let data = Coded::of_any_codes(codes, declared, true, false).unwrap();
+            let data = Coded::of_any_codes(codes, declared, true, false, &Pool::none()).unwrap();
             let of = |v: usize| (0..4).map(|i| data.codes(v).at(i)).collect::<Vec<_>>();
             (data.levels(0), of(0), data.levels(1), of(1))
         };
@@ -378,15 +417,18 @@ mod tests {
         assert_eq!(levels(Some(&[3, 3])), (3, vec![0, 2, 1, 2], 3, vec![1, 0, 0, 3]));
         assert_eq!(levels(Some(&[6, 2])), (6, vec![0, 5, 2, 5], 2, vec![1, 0, 0, 2]));
         // More codes than levels, and huge ones.
-        assert!(Coded::of_any_codes(codes, Some(&[2, 2]), true, false).is_err());
-        let huge = Coded::of_any_codes(by_column(&[0, i32::MAX, 70_000], 1).unwrap(), None, false, false).unwrap();
+        assert!(Coded::of_any_codes(codes, Some(&[2, 2]), true, false, &Pool::none()).is_err());
+        let huge =
+            Coded::of_any_codes(by_column(&[0, i32::MAX, 70_000], 1).unwrap(), None, false, false, &Pool::none())
+                .unwrap();
         assert_eq!((huge.levels(0), huge.codes(0).at(1), huge.codes(0).at(2)), (3, 2, 1));
     }
 
     #[test]
     fn codes_from_1_on_are_refused_with_pcalgs_words() {
         let refused = |declared: Option<&[u32]>, zero: bool| {
-            Coded::of_any_codes(by_column(&[1, 2, 2, 1], 2).unwrap(), declared, false, zero).map_err(|e| e.to_string())
+            Coded::of_any_codes(by_column(&[1, 2, 2, 1], 2).unwrap(), declared, false, zero, &Pool::none())
+                .map_err(|e| e.to_string())
         };
         let message = refused(None, false).unwrap_err();
         assert!(message.contains("'dm' must have values in {0,1,..} with at least one '0' value"), "{message}");

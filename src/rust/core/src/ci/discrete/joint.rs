@@ -3,11 +3,11 @@
 //! Of the neighbours of x, l + 1 at a time, each is tested against x given the l others: l + 1 tests with one table, and more where
 //! neighbours of x are neighbours of each other.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::atomic::Ordering::Relaxed;
 
-use super::counter::{Counter, Way};
+use super::counter::{subtract, Counter, Rest, Way};
 use super::data::Coded;
+use super::store::{key, Shared, Shelf};
 use super::strata::ALL;
 use super::table::Table;
 use crate::memory::{self, Use};
@@ -15,21 +15,54 @@ use crate::memory::{self, Use};
 /// With fewer samples a table is counted sooner than looked up.
 const FEWEST_SAMPLES: usize = 512;
 
-/// Cells that are kept: what a core has close by.
-const MOST_CELLS: usize = 1 << 19;
+/// From here on a table is made of others sooner than counted.
+const MANY_SAMPLES: usize = 8192;
 
-/// A [`Counter`] of one data set that keeps the tables of sets of one size.
+/// Beyond this many variables their pairs are too many to be kept.
+const MOST_VARIABLES: usize = 512;
+
+/// A [`Counter`] of one data set that keeps tables, for all threads. Of many samples a table is made from the tables without one of its variables: with L(v) levels of v, Π (L(v) - 1) cells are left to count
+/// where all of them are there.
 #[derive(Debug)]
 pub struct Joints {
     counter: Counter,
-    size: usize,
-    /// Table after table: the members of W stand in ascending order, the levels of the last one side by side.
-    cells: Vec<u32>,
-    /// By the numbers of the members, side by side as bits: where the table begins.
-    starts: HashMap<u128, usize, BuildHasherDefault<Mixed>>,
+    shelf: Option<Shelf>,
     table: Vec<u32>,
     lacking: Vec<usize>,
-    asked: Vec<u32>,
+    margins: Vec<u32>,
+    open: Vec<Open>,
+    ys: Vec<u32>,
+}
+
+/// A table that is to be counted.
+#[derive(Debug)]
+struct Open {
+    /// Its place among the others.
+    at: usize,
+    /// Which variables of its rows, the members of the set in their order and then x, it has a margin without: as bits.
+    known: u32,
+    /// Where these margins begin.
+    margins: usize,
+}
+
+impl Shelf {
+    /// Appends a table to `cells`, in the order of the axes; false where it is not kept.
+    #[inline]
+    fn read(&self, key: u128, axes: &Axes, cells: &mut Vec<u32>) -> bool {
+        let Some(kept) = self.get(key) else { return false };
+        if !memory::prepare(cells, cells.len() + axes.cells(), Use::Tables) {
+            return false;
+        }
+        axes.walk(|from| cells.push(kept[from].load(Relaxed)));
+        true
+    }
+
+    fn keep(&mut self, shared: &Shared, key: u128, axes: &Axes, counts: &[u32]) {
+        self.put(shared, key, counts.len(), |cells| {
+            let mut counts = counts.iter();
+            axes.walk(|to| cells[to].store(counts.next().copied().unwrap_or(0), Relaxed));
+        });
+    }
 }
 
 impl Joints {
@@ -37,91 +70,147 @@ impl Joints {
     pub fn new(way: Way) -> Self {
         Joints {
             counter: Counter::new(way),
-            size: 0,
-            cells: Vec::new(),
-            starts: HashMap::default(),
+            shelf: None,
             table: Vec::new(),
             lacking: Vec::new(),
-            asked: Vec::new(),
+            margins: Vec::new(),
+            open: Vec::new(),
+            ys: Vec::new(),
+        }
+    }
+
+    /// Keeps the table of two variables that are not independent, which those of more will be made of.
+    pub fn keep_pair(&mut self, data: &Coded, shared: &Shared, x: u32, y: u32, table: &Table) {
+        if let (MANY_SAMPLES.., 0..=MOST_VARIABLES, Table::Dense { counts, .. }) = (data.n(), data.p(), *table) {
+            let shelf = self.shelf.get_or_insert_with(|| shared.open());
+            shelf.keep(shared, key(both(x, y), [], bits_of(data)), &Axes::new(data, x, y, []), counts);
         }
     }
 
     /// As [`Counter::count`], in any order of `others`.
-    pub fn count(&mut self, data: &Coded, x: u32, set: &[u32], others: &[u32], each: &mut dyn FnMut(usize, &Table)) {
-        let bits = u32::BITS - (data.p() as u32).leading_zeros();
+    pub fn count(
+        &mut self,
+        data: &Coded,
+        shared: &Shared,
+        x: u32,
+        set: &[u32],
+        others: &[u32],
+        each: &mut dyn FnMut(usize, &Table),
+    ) {
+        let (bits, many) = (bits_of(data), data.n() >= MANY_SAMPLES);
         let pays = data.n() >= FEWEST_SAMPLES && data.domain(set) <= (data.n() / ALL) as f64;
-        if !pays || set.is_empty() || !set.is_sorted() || (set.len() + 2) * bits as usize > u128::BITS as usize {
+        let fits = (set.len() + 2) * bits as usize <= u128::BITS as usize;
+        if !pays || (set.is_empty() && !many) || !set.is_sorted() || !fits {
             self.counter.count(data, x, set, others, each);
             return;
         }
-        if self.size != set.len() {
-            self.size = set.len();
-            self.forget();
-        }
-        let Joints { counter, cells, starts, table, lacking, asked, .. } = self;
+        let Joints { counter, shelf, table, lacking, margins, open, ys } = self;
+        let shelf = shelf.get_or_insert_with(|| shared.open());
         lacking.clear();
-        asked.clear();
+        ys.clear();
         for (at, &y) in others.iter().enumerate() {
-            let Some(&start) = starts.get(&key(x, y, set, bits)) else {
-                lacking.push(at);
-                asked.push(y);
-                continue;
-            };
-            let axes = Axes::new(data, x, y, set);
             table.clear();
-            if !memory::prepare(table, axes.cells(), Use::Tables) {
-                return;
+            let axes = Axes::new(data, x, y, set.iter().copied());
+            if shelf.read(key(both(x, y), set.iter().copied(), bits), &axes, table) {
+                each(at, &Table::Dense { counts: table, lx: data.levels(x as usize), ly: data.levels(y as usize) });
+            } else {
+                lacking.push(at);
+                ys.push(y);
             }
-            let kept = &cells[start..start + axes.cells()];
-            axes.walk(|from| table.push(kept[from]));
-            each(at, &Table::Dense { counts: table, lx: data.levels(x as usize), ly: data.levels(y as usize) });
         }
-        if asked.is_empty() {
+        if lacking.is_empty() {
             return;
         }
-        counter.count(data, x, set, asked, &mut |i, table| {
-            each(lacking[i], table);
-            let axes = Axes::new(data, x, asked[i], set);
-            match *table {
-                Table::Dense { counts, .. } if counts.len() == axes.cells() && counts.len() <= data.n() => {
-                    if cells.len() + counts.len() > MOST_CELLS {
-                        cells.clear();
-                        starts.clear();
+        let made = many && !set.is_empty() && set.len() < 31 && counter.by_planes(data, x, set, ys);
+        open.clear();
+        margins.clear();
+        for &at in lacking.iter() {
+            let start = margins.len();
+            let known = if made { known(data, (shared, shelf), counter, x, others[at], set, margins) } else { 0 };
+            open.push(Open { at, known, margins: start });
+        }
+        // Those with the same margins at a time.
+        open.sort_by_key(|open| open.known);
+        for group in open.chunk_by(|a, b| a.known == b.known) {
+            let known = group[0].known;
+            ys.clear();
+            ys.extend(group.iter().map(|open| others[open.at]));
+            let complete = &mut |i: usize, table: &mut [u32]| {
+                complete(data, x, others[group[i].at], set, known, &margins[group[i].margins..], table);
+            };
+            counter.count_open(data, x, set, ys, &mut Rest { known, complete }, &mut |i, table| {
+                let at = group[i].at;
+                each(at, table);
+                let axes = Axes::new(data, x, others[at], set.iter().copied());
+                match *table {
+                    Table::Dense { counts, .. } if counts.len() == axes.cells() && counts.len() <= data.n() => {
+                        shelf.keep(shared, key(both(x, others[at]), set.iter().copied(), bits), &axes, counts);
                     }
-                    let start = cells.len();
-                    if memory::grow(cells, start + counts.len(), 0, Use::Tables) {
-                        let mut counts = counts.iter();
-                        axes.walk(|to| cells[start + to] = counts.next().copied().unwrap_or(0));
-                        starts.insert(key(x, asked[i], set, bits), start);
-                    }
+                    // Far larger than the number of samples, or without the strata that are empty.
+                    _ => {}
                 }
-                // Far larger than the number of samples, or without the strata that are empty.
-                _ => {}
-            }
-        });
-    }
-
-    fn forget(&mut self) {
-        self.cells.clear();
-        self.starts.clear();
+            });
+        }
     }
 }
 
-/// The members of W in ascending order, side by side.
-fn key(x: u32, y: u32, set: &[u32], bits: u32) -> u128 {
-    let (first, second) = (x.min(y), x.max(y));
-    let (mut key, mut before) = (0u128, [Some(first), Some(second)]);
-    let mut add = |member: u32| key = key << bits | u128::from(member);
-    for &member in set {
-        for own in &mut before {
-            if let Some(own) = own.take_if(|own| *own < member) {
-                add(own);
+/// The bits that the number of a variable takes, from 1.
+fn bits_of(data: &Coded) -> u32 {
+    u32::BITS - (data.p() as u32).leading_zeros()
+}
+
+/// Two variables, ascending.
+fn both(x: u32, y: u32) -> [Option<u32>; 2] {
+    [Some(x.min(y)), Some(x.max(y))]
+}
+
+/// Appends the margins of the table of (x, y | set) without one variable of its rows, and says which there are. Margins of two variables
+/// are counted. There is none where a value of the variable is missing.
+fn known(
+    data: &Coded,
+    (shared, shelf): (&Shared, &mut Shelf),
+    counter: &Counter,
+    x: u32,
+    y: u32,
+    set: &[u32],
+    margins: &mut Vec<u32>,
+) -> u32 {
+    let bits = bits_of(data);
+    let mut known = 0;
+    for (at, &left_out) in set.iter().chain([&x]).enumerate() {
+        if data.missing(left_out as usize) {
+            continue;
+        }
+        let rest = set.iter().copied().filter(|&member| member != left_out);
+        let (key, axes) = match left_out == x {
+            true => (key([Some(y), None], rest.clone(), bits), Axes::of_one(data, y, rest)),
+            false => (key(both(x, y), rest.clone(), bits), Axes::new(data, x, y, rest)),
+        };
+        let mut found = shelf.read(key, &axes, margins);
+        if let (false, &[member]) = (found, set) {
+            let (other, start) = (if left_out == x { member } else { x }, margins.len());
+            found = counter.count_pair(data, other, y, margins);
+            if found {
+                shelf.keep(shared, key, &Axes::new(data, other, y, []), &margins[start..]);
             }
         }
-        add(member);
+        known |= u32::from(found) << at;
     }
-    before.into_iter().flatten().for_each(add);
-    key
+    known
+}
+
+/// The cells of a table of (x, y | set) at the last level of a variable whose margin is known: what the others leave of it.
+fn complete(data: &Coded, x: u32, y: u32, set: &[u32], known: u32, margins: &[u32], table: &mut [u32]) {
+    let mut margins = margins;
+    for (at, &variable) in set.iter().chain([&x]).enumerate().filter(|(at, _)| known >> at & 1 == 1) {
+        let levels = data.levels(variable as usize);
+        let after = set.iter().chain([&x]).skip(at + 1).chain([&y]);
+        let stride: usize = after.map(|&variable| data.levels(variable as usize)).product();
+        let (margin, rest) = margins.split_at(table.len() / levels);
+        margins = rest;
+        // A cell that is at the last level of two of them is right when both have been seen.
+        subtract(table, margin, levels, stride);
+    }
 }
 
 /// How the cells of a test of (x, y | set), by stratum, x and y, stand in the table of all, in which the variables ascend: by those
@@ -136,7 +225,7 @@ struct Axes {
 }
 
 impl Axes {
-    fn new(data: &Coded, x: u32, y: u32, set: &[u32]) -> Self {
+    fn new(data: &Coded, x: u32, y: u32, set: impl IntoIterator<Item = u32>) -> Self {
         let (small, large) = (x.min(y), x.max(y));
         let mut axes = Axes {
             before: 1,
@@ -146,7 +235,7 @@ impl Axes {
             after: 1,
             x_is_smaller: x < y,
         };
-        for &member in set {
+        for member in set {
             let levels = data.levels(member as usize);
             match member {
                 _ if member < small => axes.before *= levels,
@@ -155,6 +244,16 @@ impl Axes {
             }
         }
         axes
+    }
+
+    /// Of a margin without x: by the set, and y.
+    fn of_one(data: &Coded, y: u32, set: impl IntoIterator<Item = u32>) -> Self {
+        let axes =
+            Axes { before: 1, smaller: data.levels(y as usize), between: 1, larger: 1, after: 1, x_is_smaller: false };
+        set.into_iter().fold(axes, |axes, member| match data.levels(member as usize) {
+            levels if member < y => Axes { before: axes.before * levels, ..axes },
+            levels => Axes { between: axes.between * levels, ..axes },
+        })
     }
 
     fn cells(&self) -> usize {
@@ -185,27 +284,6 @@ impl Axes {
     }
 }
 
-/// A quick hash: the keys are nobody's choice.
-#[derive(Default)]
-struct Mixed(u64);
-
-impl Hasher for Mixed {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&byte| self.write_u128(byte.into()));
-    }
-
-    fn write_u128(&mut self, key: u128) {
-        for half in [key as u64, (key >> 64) as u64] {
-            let product = u128::from(self.0 ^ half ^ 0x2545_f491_4f6c_dd1d) * 0x9e37_79b9_7f4a_7c15;
-            self.0 = (product >> 64) as u64 ^ product as u64;
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -214,7 +292,13 @@ mod tests {
 
     #[test]
     fn tables_that_are_kept_are_those_that_are_counted() {
-        let (n, p) = (3000, 7);
+        for n in [3000, 9000] {
+            tables_of(n);
+        }
+    }
+
+    fn tables_of(n: usize) {
+        let p = 7;
         let levels = [2, 3, 4, 2, 9, 5, 3];
         let mut state = 11u64;
         let mut codes = Vec::new();
@@ -230,13 +314,16 @@ mod tests {
             }
             let data = Coded::new(by_column(&codes, p).unwrap(), &levels, true).unwrap();
             for way in [Way::Quickest, Way::Planes, Way::Codes, Way::Cells] {
+                let shared = Shared::default();
                 let (mut joints, mut counter, mut margins) = (Joints::new(way), Counter::new(way), Margins::default());
-                let (mut tables, mut kept) = (0, 0);
+                let mut tables = 0;
                 for size in 0..4 {
                     for members in 0u32..1 << p {
                         let set: Vec<u32> = (0..p as u32).filter(|v| members >> v & 1 == 1).collect();
                         let free: Vec<u32> = (0..p as u32).filter(|v| members >> v & 1 == 0).collect();
-                        for &x in free.iter().filter(|_| set.len() == size) {
+                        // Without some of size 2 those of size 3 lack margins.
+                        let asked = |&&x: &&u32| set.len() == size && (size != 2 || (members + x) % 9 != 0);
+                        for &x in free.iter().filter(asked) {
                             let others: Vec<u32> = free.iter().copied().filter(|&y| y != x).collect();
                             let mut sum = |y: u32, table: &Table| {
                                 table.summary(Statistic::G2, Order::of(x as usize, y as usize), &mut margins)
@@ -245,15 +332,15 @@ mod tests {
                             counter.count(&data, x, &set, &others, &mut |at, table| {
                                 want[at] = Some(sum(others[at], table))
                             });
-                            joints.count(&data, x, &set, &others, &mut |at, table| {
+                            joints.count(&data, &shared, x, &set, &others, &mut |at, table| {
                                 found[at] = Some(sum(others[at], table))
                             });
                             assert_eq!(found, want, "{x}, {others:?} | {set:?}, {way:?}");
                             tables += others.len();
                         }
                     }
-                    kept += joints.starts.len();
                 }
+                let kept = joints.shelf.as_ref().map_or(0, Shelf::len);
                 assert!(tables > 1000 && (way == Way::Cells || kept > 60), "{tables} tables, {kept} kept");
             }
         }

@@ -52,6 +52,17 @@ impl Masks {
         self.bits.cost(words as f64)
     }
 
+    /// Writes how many samples have a level of x and one of y, to their table by x and y, but for the last levels.
+    pub fn count_pair(&self, data: &Coded, x: usize, y: usize, table: &mut [u32]) {
+        let ly = data.levels(y);
+        let mut planes: [&[u64]; MOST_PLANES] = [&[]; MOST_PLANES];
+        let planes = &mut planes[..ly - 1];
+        planes.iter_mut().enumerate().for_each(|(level, plane)| *plane = data.plane(y, level));
+        for (level, row) in table.chunks_exact_mut(ly).enumerate().take(data.levels(x) - 1) {
+            self.bits.count_common(data.plane(x, level), planes, &mut row[..ly - 1]);
+        }
+    }
+
     /// Readies the masks of x and `prefix`; returns the number of strata, none where memory does not suffice, which is noted.
     pub fn prepare(&mut self, data: &Coded, x: u32, prefix: &[u32]) -> Option<usize> {
         if self.depths.is_empty() || self.x != x {
@@ -81,8 +92,17 @@ impl Masks {
     }
 
     /// Adds the counts of x, each of `others` and the strata of `prefix` with each level of `last` to the tables, which
-    /// stand one after the other by stratum, x and y.
-    pub fn count(&mut self, data: &Coded, prefix: &[u32], last: Option<u32>, others: &[u32], tables: &mut [u32]) {
+    /// stand one after the other by stratum, x and y; but none at the last level of a variable among `known`: the prefix, the last and x,
+    /// as bits.
+    pub fn count(
+        &mut self,
+        data: &Coded,
+        prefix: &[u32],
+        last: Option<u32>,
+        others: &[u32],
+        known: u32,
+        tables: &mut [u32],
+    ) {
         let lx = data.levels(self.x as usize);
         let rows = self.depths[prefix.len()].strata as usize * last.map_or(1, |last| data.levels(last as usize)) * lx;
         let (mut others, mut tables) = (others, tables);
@@ -98,19 +118,40 @@ impl Masks {
             }
             let (now, rest) = others.split_at(some);
             let (filled, after) = tables.split_at_mut(cells);
-            self.count_some(data, prefix, last, now, filled);
+            self.count_some(data, prefix, last, now, known, filled);
             (others, tables) = (rest, after);
         }
     }
 
     /// [`Masks::count`] of others with at most [`MOST_PLANES`] planes.
-    fn count_some(&mut self, data: &Coded, prefix: &[u32], last: Option<u32>, others: &[u32], tables: &mut [u32]) {
+    fn count_some(
+        &mut self,
+        data: &Coded,
+        prefix: &[u32],
+        last: Option<u32>,
+        others: &[u32],
+        known: u32,
+        tables: &mut [u32],
+    ) {
         let words = data.words();
         let Masks { x, depths, leaf, samples, bits, .. } = self;
         let lx = data.levels(*x as usize);
         let depth = &depths[prefix.len()];
         let levels = last.map_or(1, |last| data.levels(last as usize));
         let rows = depth.strata as usize * levels * lx;
+        let is_known = |at: usize| at < 32 && known >> at & 1 == 1;
+        let counted = levels - usize::from(last.is_some() && is_known(prefix.len()));
+        let x_is_known = is_known(prefix.len() + usize::from(last.is_some()));
+        let prefix_is_known = (0..prefix.len()).any(is_known);
+        // Whether a stratum of the prefix, all of which have their numbers, is at the last level of a variable that is known.
+        let at_last = |stratum: u32| {
+            let mut rest = stratum as usize;
+            prefix.iter().enumerate().rev().any(|(at, &member)| {
+                let (levels, of) = (data.levels(member as usize), rest);
+                rest /= levels;
+                of % levels == levels - 1 && is_known(at)
+            })
+        };
         leaf.resize(BLOCK / lines::WORDS, Line::default());
         let leaf = lines::words_mut(leaf);
         for from in (0..words).step_by(BLOCK) {
@@ -129,7 +170,10 @@ impl Masks {
             let few = (met as f64 * bits.cost(part.len() as f64) - WORD * part.len() as f64)
                 / (SAMPLE + LOOKED_UP * others.len() as f64);
             for (mask, &(stratum, of_x)) in depth.masks.chunks(lines_of(words)).zip(&depth.keys) {
-                for level in 0..levels {
+                if (x_is_known && of_x as usize == lx - 1) || (prefix_is_known && at_last(stratum)) {
+                    continue;
+                }
+                for level in 0..counted {
                     let of_last = last.map(|last| &data.plane(last as usize, level)[part.clone()]);
                     let mask = &lines::words(mask)[part.clone()];
                     let leaf = &mut leaf[..part.len()];

@@ -11,6 +11,7 @@ mod joint;
 mod lines;
 mod masks;
 mod popcount;
+mod store;
 mod strata;
 mod table;
 
@@ -18,6 +19,7 @@ pub use bound::Bound;
 pub use counter::{Counter, Way};
 pub use data::{Coded, Codes, Variable, MOST_LEVELS};
 pub use joint::Joints;
+pub use store::Shared;
 pub use table::{Margins, Order, Statistic, Summary, Table};
 
 use super::chi_squared::upper_tail;

@@ -84,6 +84,39 @@ impl Bits {
     }
 }
 
+/// A bit for each of 64 bytes below 128, the first one's lowest: whether it is this one.
+#[inline]
+pub(super) fn which(bytes: &[u8], this: u8) -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{__m128i, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_set1_epi8};
+        // SAFETY: every such machine has SSE2, and sixteen bytes are read of sixteen.
+        let same = |bytes: &[u8]| unsafe {
+            let bytes = _mm_loadu_si128(bytes.as_ptr().cast::<__m128i>());
+            _mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(this as i8))) as u16
+        };
+        bytes.chunks_exact(16).enumerate().fold(0, |word, (at, bytes)| word | u64::from(same(bytes)) << (16 * at))
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        let eight = |bytes: &[u8]| bytes.try_into().map_or(u64::MAX >> 1, u64::from_le_bytes);
+        bytes
+            .chunks_exact(8)
+            .enumerate()
+            .fold(0, |word, (at, bytes)| word | which_of_eight(eight(bytes), this) << (8 * at))
+    }
+}
+
+/// [`which`] of eight bytes.
+#[cfg(any(test, not(target_arch = "x86_64")))]
+fn which_of_eight(bytes: u64, this: u8) -> u64 {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    // 128 less a byte's difference keeps the highest bit where there is none.
+    let same = (128 * ONES - (bytes ^ (u64::from(this) * ONES))) >> 7 & ONES;
+    // Bit 0 of byte i goes to bit 56 + i.
+    same.wrapping_mul(0x0102_0408_1020_4080) >> 56
+}
+
 #[inline(always)]
 fn intersect(a: &[u64], b: &[u64], out: &mut [u64]) -> u32 {
     let mut sum = 0u64;
@@ -332,6 +365,17 @@ mod tests {
             Kind::Avx2 => vec![Bits(Kind::Plain), Bits(Kind::Avx2)],
             #[cfg(target_arch = "x86_64")]
             Kind::Avx512 => vec![Bits(Kind::Plain), Bits(Kind::Avx2), Bits(Kind::Avx512)],
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_one_are_found() {
+        let bytes: Vec<u8> = (0..64u64).map(|i| (i * i % 7 * (i % 3)) as u8).collect();
+        for this in 0..13 {
+            let want = (0..64).filter(|&i| bytes[i] == this).fold(0, |word, i| word | 1u64 << i);
+            assert_eq!(which(&bytes, this), want);
+            let eight = |at: usize| u64::from_le_bytes(bytes[8 * at..8 * at + 8].try_into().unwrap());
+            assert_eq!((0..8).fold(0, |word, at| word | which_of_eight(eight(at), this) << (8 * at)), want);
         }
     }
 

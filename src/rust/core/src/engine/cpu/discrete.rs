@@ -6,9 +6,10 @@
 use std::sync::OnceLock;
 
 use super::kernel::{Kernel, RowView, SideView, Signal};
-use crate::ci::chi_squared::upper_tail;
-use crate::ci::discrete::{Bound, Counter, Discrete, Joints, Margins, Table, Way};
+use crate::ci::chi_squared::{ln_upper_tail, upper_tail};
+use crate::ci::discrete::{Bound, Counter, Discrete, Joints, Margins, Shared, Table, Way};
 use crate::graph::{subsets, Adjacency};
+use crate::memory::{self, Use};
 use crate::search::answer::Answer;
 use crate::search::level::Verdict;
 
@@ -16,6 +17,8 @@ use crate::search::level::Verdict;
 pub struct DiscreteKernel<'a> {
     test: Discrete<'a>,
     way: Way,
+    /// Tables that threads and levels share.
+    shared: Shared,
     /// Made when first asked for.
     bound: OnceLock<Option<Bound>>,
 }
@@ -34,15 +37,13 @@ impl<'a> DiscreteKernel<'a> {
 
     /// The kernel of a test that counts in one way.
     pub fn counting(test: Discrete<'a>, way: Way) -> Self {
-        DiscreteKernel { test, way, bound: OnceLock::new() }
+        DiscreteKernel { test, way, shared: Shared::default(), bound: OnceLock::new() }
     }
 
-    /// Whether p of the test with this table is surely smaller than the largest so far.
+    /// Between which numbers the statistic is, for a fraction of its time.
     #[inline]
-    fn is_below(&self, largest: &Option<Largest>, x: usize, y: usize, s: &[u32], table: &Table) -> bool {
-        let Some(known) = largest.filter(|known| known.p <= 0.5) else { return false };
-        let Some(bound) = self.bound.get_or_init(|| Bound::new(&self.test)) else { return false };
-        bound.of(table).is_some_and(|least| known.is_above(least, self.test.full_df(x, y, s)))
+    fn bounds(&self, table: &Table) -> Option<(f64, f64)> {
+        self.bound.get_or_init(|| Bound::new(&self.test)).as_ref()?.of(table)
     }
 
     /// Number of tests in a shard that suits the number of samples, for
@@ -65,50 +66,156 @@ pub struct Scratch {
     others: Vec<u32>,
 }
 
-/// Of the tests so far, none of which separates: one with the largest p.
-#[derive(Clone, Copy)]
-struct Largest {
-    statistic: f64,
-    df: f64,
-    p: f64,
-    rank: u64,
-}
-
 /// A lane that is not decided.
 struct Lane {
     index: usize,
     place: u32,
     vertex: u32,
     first_rank: u64,
-    largest: Option<Largest>,
+    largest: Largest,
+}
+
+/// Of the tests of a pair so far, none of which separates: one with the largest p.
+#[derive(Default)]
+struct Largest {
+    test: Option<Known>,
+    /// Its table, while p is not known: most pairs have many tests, of which one is wanted.
+    counts: Vec<u32>,
+}
+
+#[derive(Clone, Copy)]
+struct Known {
+    /// The statistic is no less and no more.
+    least: f64,
+    most: f64,
+    df: f64,
+    ln_p: LnP,
+    p: Option<f64>,
+    rank: u64,
+}
+
+/// With fewer samples the few tests of level 0 that could do without are computed sooner than the logarithms for their bounds.
+const BOUNDED_FROM: usize = 4096;
+
+/// Larger tables are not kept.
+const MOST_CELLS: usize = 1 << 10;
+
+/// More than the rounding of a statistic and of its p make a difference.
+fn clearly(statistic: f64) -> f64 {
+    statistic + 1e-6 + 1e-9 * statistic
+}
+
+/// The logarithm of p is no less and no more; NaN where nothing is known of it.
+#[derive(Clone, Copy)]
+struct LnP(f64, f64);
+
+/// Below the first the digits of a p run out, below the second it is 0.
+const LN_FEW_DIGITS: f64 = -680.0;
+const LN_ZERO: f64 = -760.0;
+
+impl LnP {
+    fn new(least: f64, most: f64, df: f64) -> Self {
+        // ln p falls by less than the statistic rises.
+        ln_upper_tail(least, df).map_or(LnP(f64::NAN, f64::NAN), |(low, high)| LnP(low - (most - least), high))
+    }
+
+    /// Whether p is certainly below alpha, and far from 1.
+    fn is_below(self, alpha: f64) -> bool {
+        self.1 < alpha.min(0.5).ln() - 1e-6
+    }
+
+    /// Whether p is certainly larger than the other, by more than rounding, or neither is: both 0.
+    fn is_above(self, other: LnP) -> bool {
+        other.1 < LN_ZERO || (other.1 + 1e-6 < self.0 && self.0 > LN_FEW_DIGITS)
+    }
+}
+
+impl Known {
+    /// Whether the p of another test is certainly no larger.
+    #[inline]
+    fn is_above(&self, least: f64, df: f64) -> bool {
+        self.p.is_none_or(|p| p <= 0.5) && df <= self.df && least >= clearly(self.most)
+    }
+
+    /// Whether it is certainly larger.
+    #[inline]
+    fn is_below(&self, most: f64, df: f64, ln_p: LnP) -> bool {
+        (df >= self.df && clearly(most) <= self.least) || (ln_p.0 > LN_FEW_DIGITS && ln_p.is_above(self.ln_p))
+    }
 }
 
 impl Largest {
-    /// Whether a test's p is certainly smaller, by more than rounding.
-    fn is_above(&self, statistic: f64, df: f64) -> bool {
-        self.p <= 0.5 && df <= self.df && statistic >= self.statistic + 1e-6 + 1e-9 * self.statistic
+    /// p of a test that separates; else it is remembered if it is the largest.
+    #[inline]
+    fn judge(&mut self, statistic: f64, df: f64, alpha: f64, rank: u64) -> Option<f64> {
+        if self.test.is_some_and(|known| known.is_above(statistic, df)) {
+            return None;
+        }
+        let p = upper_tail(statistic, df);
+        if p >= alpha {
+            return Some(p);
+        }
+        if self.test.is_none_or(|known| known.p.is_none_or(|largest| p > largest)) {
+            let ln_p = LnP::new(statistic, statistic, df);
+            self.test = Some(Known { least: statistic, most: statistic, df, ln_p, p: Some(p), rank });
+        }
+        None
     }
-}
 
-/// [`judge`] of a test with too few samples: p is 1, which separates unless alpha is beyond it.
-fn judge_too_few(largest: &mut Option<Largest>, alpha: f64, rank: u64) -> Option<f64> {
-    judge(largest, 0.0, f64::INFINITY, alpha, rank)
-}
+    /// [`Largest::judge`] of a test with too few samples: p is 1, which separates unless alpha is beyond it.
+    fn judge_too_few(&mut self, alpha: f64, rank: u64) -> Option<f64> {
+        self.judge(0.0, f64::INFINITY, alpha, rank)
+    }
 
-/// p of a test that separates; else it is remembered if it is the largest.
-#[inline]
-fn judge(largest: &mut Option<Largest>, statistic: f64, df: f64, alpha: f64, rank: u64) -> Option<f64> {
-    if largest.is_some_and(|known| known.is_above(statistic, df)) {
-        return None;
+    /// [`Largest::judge`] of a table: computes what bounds leave open.
+    fn judge_table(
+        &mut self,
+        kernel: &DiscreteKernel,
+        [x, y]: [usize; 2],
+        s: &[u32],
+        table: &Table,
+        (alpha, rank): (f64, u64),
+        margins: &mut Margins,
+    ) -> Option<f64> {
+        let test = &kernel.test;
+        if let (Some((least, most)), Table::Dense { counts, .. }) = (kernel.bounds(table), *table) {
+            let df = test.full_df(x, y, s);
+            if self.test.is_some_and(|known| known.is_above(least, df)) {
+                return None;
+            }
+            let ln_p = LnP::new(least, most, df);
+            if self.test.is_some_and(|known| known.ln_p.is_above(ln_p)) {
+                return None;
+            }
+            if self.test.is_none_or(|known| known.is_below(most, df, ln_p))
+                && counts.len() <= MOST_CELLS
+                && ln_p.is_below(alpha)
+                && memory::prepare(&mut self.counts, counts.len(), Use::Tables)
+            {
+                self.counts.clear();
+                self.counts.extend_from_slice(counts);
+                self.test = Some(Known { least, most, df, ln_p, p: None, rank });
+                return None;
+            }
+        }
+        self.settle(kernel, [x, y], margins);
+        let summary = test.summary(x, y, table, margins);
+        let (statistic, df, _) = test.before_p(x, y, s, &summary);
+        self.judge(statistic, df, alpha, rank)
     }
-    let p = upper_tail(statistic, df);
-    if p >= alpha {
-        return Some(p);
+
+    /// The largest p and the rank of its test, none without one.
+    fn settle(&mut self, kernel: &DiscreteKernel, [x, y]: [usize; 2], margins: &mut Margins) -> Option<(f64, u64)> {
+        let known = self.test.as_mut()?;
+        if known.p.is_none() {
+            let (lx, ly) = (kernel.test.data().levels(x), kernel.test.data().levels(y));
+            let table = Table::Dense { counts: &self.counts, lx, ly };
+            // A test that has bounds has the df and the samples that are declared.
+            let statistic = kernel.test.summary(x, y, &table, margins).statistic;
+            *known = Known { least: statistic, most: statistic, p: Some(upper_tail(statistic, known.df)), ..*known };
+        }
+        known.p.map(|p| (p, known.rank))
     }
-    if largest.is_none_or(|known| p > known.p) {
-        *largest = Some(Largest { statistic, df, p, rank });
-    }
-    None
 }
 
 impl Kernel for DiscreteKernel<'_> {
@@ -126,7 +233,7 @@ impl Kernel for DiscreteKernel<'_> {
         &self,
         y: usize,
         pairs: &Adjacency,
-        _alpha: f64,
+        alpha: f64,
         column: &mut [f64],
         _signal: &Signal,
     ) -> Result<(), (usize, &'static str)> {
@@ -139,10 +246,20 @@ impl Kernel for DiscreteKernel<'_> {
                 others.push(x);
             }
         }
+        let mut joints = Joints::new(self.way);
         Counter::new(self.way).count(self.test.data(), y as u32, &[], &others, &mut |at, table| {
             let x = others[at] as usize;
-            let summary = self.test.summary(y, x, table, &mut margins);
-            column[x] = self.test.outcome(x, y, &[], &summary).p;
+            let bounds = if self.test.data().n() < BOUNDED_FROM { None } else { self.bounds(table) };
+            let is_small = |(least, most)| LnP::new(least, most, self.test.full_df(x, y, &[])).is_below(alpha);
+            column[x] = if bounds.is_some_and(is_small) {
+                0.0
+            } else {
+                let summary = self.test.summary(y, x, table, &mut margins);
+                self.test.outcome(x, y, &[], &summary).p
+            };
+            if column[x] < alpha {
+                joints.keep_pair(self.test.data(), &self.shared, y as u32, x as u32, table);
+            }
         });
         Ok(())
     }
@@ -162,7 +279,7 @@ impl Kernel for DiscreteKernel<'_> {
             place,
             vertex: list[place as usize],
             first_rank: if row.sets.start == 0 { 0 } else { subsets::rank_without(d, positions, place as usize) },
-            largest: None,
+            largest: Largest::default(),
         }));
         let mut rank = row.sets.start;
         while rank < row.sets.end && !lanes.is_empty() {
@@ -186,7 +303,7 @@ impl Kernel for DiscreteKernel<'_> {
             for (i, lane) in lanes.iter_mut().enumerate().filter(|(_, lane)| !positions.contains(&lane.place)) {
                 if !test.surely_too_few(x, lane.vertex as usize, set) {
                     counted.push(i);
-                } else if let Some(p) = judge_too_few(&mut lane.largest, row.alpha, rank) {
+                } else if let Some(p) = lane.largest.judge_too_few(row.alpha, rank) {
                     told(lane, p);
                     lane.index = usize::MAX;
                     decided = true;
@@ -194,14 +311,10 @@ impl Kernel for DiscreteKernel<'_> {
             }
             others.clear();
             others.extend(counted.iter().map(|&i| lanes[i].vertex));
-            joints.count(test.data(), row.row, set, others, &mut |at, table| {
+            joints.count(test.data(), &self.shared, row.row, set, others, &mut |at, table| {
                 let lane = &mut lanes[counted[at]];
-                if self.is_below(&lane.largest, x, lane.vertex as usize, set, table) {
-                    return;
-                }
-                let summary = test.summary(x, lane.vertex as usize, table, margins);
-                let (statistic, df, _) = test.before_p(x, lane.vertex as usize, set, &summary);
-                if let Some(p) = judge(&mut lane.largest, statistic, df, row.alpha, rank) {
+                let pair = [x, lane.vertex as usize];
+                if let Some(p) = lane.largest.judge_table(self, pair, set, table, (row.alpha, rank), margins) {
                     told(lane, p);
                     lane.index = usize::MAX;
                     decided = true;
@@ -215,9 +328,9 @@ impl Kernel for DiscreteKernel<'_> {
                 break;
             }
         }
-        for lane in lanes.iter() {
+        for lane in lanes.iter_mut() {
             let mut verdict = Verdict::Dependent { rank: lane.first_rank, p: -1.0 };
-            if let Some(Largest { p, rank, .. }) = lane.largest {
+            if let Some((p, rank)) = lane.largest.settle(self, [x, lane.vertex as usize], margins) {
                 subsets::unrank(d, rank, positions);
                 verdict = Verdict::Dependent { rank: subsets::rank_without(d, positions, lane.place as usize), p };
             }
@@ -234,7 +347,7 @@ impl Kernel for DiscreteKernel<'_> {
         positions.clear();
         positions.resize(side.size, 0);
         subsets::unrank(candidates.len(), side.ranks.start, positions);
-        let mut largest = None;
+        let mut largest = Largest::default();
         for rank in side.ranks.clone() {
             if signal.leave_at(rank) {
                 break;
@@ -243,15 +356,10 @@ impl Kernel for DiscreteKernel<'_> {
             set.extend(positions.iter().map(|&at| candidates[at as usize]));
             let mut separates = None;
             if test.surely_too_few(x, y, set) {
-                separates = judge_too_few(&mut largest, side.alpha, rank);
+                separates = largest.judge_too_few(side.alpha, rank);
             } else {
-                joints.count(test.data(), row, set, &[other], &mut |_, table| {
-                    if self.is_below(&largest, x, y, set, table) {
-                        return;
-                    }
-                    let summary = test.summary(x, y, table, margins);
-                    let (statistic, df, _) = test.before_p(x, y, set, &summary);
-                    separates = judge(&mut largest, statistic, df, side.alpha, rank);
+                joints.count(test.data(), &self.shared, row, set, &[other], &mut |_, table| {
+                    separates = largest.judge_table(self, [x, y], set, table, (side.alpha, rank), margins);
                 });
             }
             if let Some(p) = separates {
@@ -261,8 +369,8 @@ impl Kernel for DiscreteKernel<'_> {
                 break;
             }
         }
-        match largest {
-            Some(Largest { p, rank, .. }) => Verdict::Dependent { rank, p },
+        match largest.settle(self, [x, y], margins) {
+            Some((p, rank)) => Verdict::Dependent { rank, p },
             None => Verdict::Dependent { rank: side.ranks.start, p: -1.0 },
         }
     }
