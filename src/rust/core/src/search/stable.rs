@@ -39,16 +39,18 @@ impl Stable<'_> {
         // Of single variables, rows are taken together, so that what is read of the others is used by all of them while it is in the
         // cache. No tile has more sides than a wave.
         let p = left.p();
-        let rows = if size == 1 { (WAVE_SIDES / p).clamp(1, TILE_ROWS) } else { 1 };
+        let (rows, others) = if size == 1 { ((WAVE_SIDES / p).clamp(1, TILE_ROWS), TILE_OTHERS) } else { (1, p) };
         let tile = |y: u32| y as usize / rows;
         let mut sides = Vec::new();
         for first in (0..p).step_by(rows) {
             let rows = first..p.min(first + rows);
-            for from in (0..rows.end).step_by(TILE_OTHERS) {
+            for from in (0..rows.end).step_by(others) {
                 for y in rows.clone().filter(|&y| neighbours.degree(y) > size) {
+                    let mut others = left.neighbours_between(y, from..y.min(from + others)).peekable();
+                    let Some(&least) = others.peek() else { continue };
                     let list = neighbours.list(y);
-                    let mut place = neighbours.place(y, from);
-                    for other in left.neighbours_between(y, from..y.min(from + TILE_OTHERS)) {
+                    let mut place = neighbours.place(y, least as usize);
+                    for other in others {
                         while list[place as usize] < other {
                             place += 1;
                         }
