@@ -229,7 +229,7 @@ impl Adjacency {
 }
 
 /// The vertices of word `w` of a row.
-fn bits(w: usize, word: u64) -> impl Iterator<Item = u32> {
+pub(crate) fn bits(w: usize, word: u64) -> impl Iterator<Item = u32> {
     let mut rest = word;
     std::iter::from_fn(move || {
         if rest == 0 {

@@ -5,6 +5,7 @@ mod ranked;
 mod sepsets;
 pub mod subsets;
 
+pub(crate) use adjacency::bits;
 pub use adjacency::Adjacency;
 pub use ranked::Ranked;
 pub use sepsets::{SepSetLog, SepSets, Separations, Side, Singles};

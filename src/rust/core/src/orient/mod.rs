@@ -20,6 +20,7 @@ mod extendable;
 mod extension;
 mod marks;
 mod pdag;
+mod planes;
 mod poll;
 mod rules;
 mod separations;

@@ -7,6 +7,7 @@
 
 use super::event::Event;
 use super::marks::Marks;
+use super::planes::{Kin, Planes};
 use super::poll::Poll;
 use super::triples::Ambiguous;
 use crate::graph::Adjacency;
@@ -39,6 +40,7 @@ pub(super) struct Rules<'a> {
 struct Rounds<'a> {
     rules: &'a Rules<'a>,
     marks: &'a mut Marks,
+    planes: Planes,
     poll: &'a Poll<'a>,
     /// Every slot that was directed, in order of time.
     log: Vec<usize>,
@@ -54,7 +56,9 @@ impl Rules<'_> {
     pub fn apply(&self, marks: &mut Marks, poll: &Poll) -> Result<()> {
         let directed = (0..marks.slot_count()).filter(|&slot| marks.is_directed(slot)).collect();
         let by_head = (0..marks.slot_count()).map(|slot| marks.twin(slot)).collect();
-        let mut rounds = Rounds { rules: self, marks, poll, log: directed, seen: [0; 3], open: by_head, changed: true };
+        let planes = Planes::new(marks)?;
+        let mut rounds =
+            Rounds { rules: self, marks, planes, poll, log: directed, seen: [0; 3], open: by_head, changed: true };
         while rounds.changed {
             rounds.changed = false;
             if self.enabled[0] {
@@ -124,7 +128,7 @@ impl Rounds<'_> {
 
     /// a -> c -> b with a - b becomes a -> b: no cycle.
     fn rule2(&mut self) -> Result<()> {
-        let due = self.unseen(1).any(|slot| self.opens_chain(slot));
+        let due = self.is_due(1, |rounds, slot| rounds.opens_chain(slot))?;
         self.seen[1] = self.log.len();
         if due {
             self.each_open(|rounds, ab| {
@@ -137,7 +141,7 @@ impl Rounds<'_> {
 
     /// a - c1 -> b, a - c2 -> b with a - b, c1 and c2 apart, becomes a -> b: otherwise a cycle or a new collider.
     fn rule3(&mut self) -> Result<()> {
-        let due = self.unseen(2).any(|slot| self.opens_fork(slot));
+        let due = self.is_due(2, |rounds, slot| rounds.opens_fork(slot))?;
         self.seen[2] = self.log.len();
         if due {
             self.each_open(|rounds, ab| {
@@ -154,9 +158,7 @@ impl Rounds<'_> {
         if !self.poll.is_followed() {
             return Vec::new();
         }
-        let marks = &*self.marks;
-        let middles = marks.slots(a).filter(|&ac| marks.is_directed(ac)).map(|ac| marks.head(ac));
-        let chained = middles.filter(|&c| self.points(c, b));
+        let chained = self.shared([(a, Kin::Child), (b, Kin::Parent)]);
         chained.map(|c| Event::Rule2 { on: numbers([a, c, b]), conflict: false }).collect()
     }
 
@@ -190,12 +192,20 @@ impl Rounds<'_> {
         Ok(())
     }
 
-    fn unseen(&self, rule: usize) -> impl Iterator<Item = usize> + '_ {
-        self.log[self.seen[rule]..].iter().copied()
+    /// Whether a slot that the rule has not seen opens something for it.
+    fn is_due(&self, rule: usize, opens: impl Fn(&Self, usize) -> bool) -> Result<bool> {
+        for &slot in &self.log[self.seen[rule]..] {
+            self.poll.step()?;
+            if opens(self, slot) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn direct(&mut self, slot: usize) {
         self.marks.direct(slot);
+        self.planes.note(self.marks, slot);
         self.log.push(slot);
         self.changed = true;
     }
@@ -208,6 +218,7 @@ impl Rounds<'_> {
             Some(false)
         } else if self.marks.is_reversed(slot) {
             self.marks.conflict(slot);
+            self.planes.note(self.marks, slot);
             self.changed = true;
             Some(true)
         } else {
@@ -215,42 +226,22 @@ impl Rounds<'_> {
         }
     }
 
-    /// The slot u -> v when u and v are adjacent. The bit test first: most pairs are not.
-    fn slot(&self, u: usize, v: usize) -> Option<usize> {
-        if self.rules.skeleton.has(u, v) {
-            self.marks.find(u, v)
-        } else {
-            None
-        }
+    /// The vertices that are this to each of two others, ascending.
+    fn shared(&self, of: [(usize, Kin); 2]) -> impl Iterator<Item = usize> + '_ {
+        self.planes.shared(self.marks, self.rules.skeleton, of)
     }
 
-    fn joins(&self, u: usize, v: usize) -> bool {
-        self.slot(u, v).is_some_and(|slot| self.marks.is_undirected(slot))
-    }
-
-    fn points(&self, u: usize, v: usize) -> bool {
-        self.slot(u, v).is_some_and(|slot| self.marks.is_directed(slot))
+    fn meet(&self, of: [(usize, Kin); 2]) -> bool {
+        self.shared(of).next().is_some()
     }
 
     fn is_chain(&self, a: usize, b: usize) -> bool {
-        let marks = &*self.marks;
-        if marks.slots(a).len() <= marks.slots(b).len() {
-            marks.slots(a).any(|ac| marks.is_directed(ac) && self.points(marks.head(ac), b))
-        } else {
-            marks.slots(b).any(|bc| marks.is_reversed(bc) && self.points(a, marks.head(bc)))
-        }
+        self.meet([(a, Kin::Child), (b, Kin::Parent)])
     }
 
     /// c1 and c2 of a fork that directs a - b: the first pair.
     fn fork(&self, a: usize, b: usize) -> Option<[u32; 2]> {
-        let marks = &*self.marks;
-        let between: Vec<usize> = if marks.slots(a).len() <= marks.slots(b).len() {
-            let from_a = marks.slots(a).filter(|&ac| marks.is_undirected(ac)).map(|ac| marks.head(ac));
-            from_a.filter(|&c| self.points(c, b)).collect()
-        } else {
-            let into_b = marks.slots(b).filter(|&bc| marks.is_reversed(bc)).map(|bc| marks.head(bc));
-            into_b.filter(|&c| self.joins(a, c)).collect()
-        };
+        let between: Vec<usize> = self.shared([(a, Kin::Joined), (b, Kin::Parent)]).collect();
         between.iter().enumerate().find_map(|(i, &c1)| {
             let second = between[i + 1..].iter().find(|&&c2| match self.rules.version {
                 Version::Extendable => !self.joins(c1, c2),
@@ -260,21 +251,22 @@ impl Rounds<'_> {
         })
     }
 
+    fn joins(&self, u: usize, v: usize) -> bool {
+        self.rules.skeleton.has(u, v) && self.marks.find(u, v).is_some_and(|slot| self.marks.is_undirected(slot))
+    }
+
     /// Whether the newly directed u -> v is half of a chain over an undirected edge.
     fn opens_chain(&self, slot: usize) -> bool {
-        let marks = &*self.marks;
-        let (u, v) = (marks.tail(slot), marks.head(slot));
-        marks.is_directed(slot)
-            && (marks.slots(v).any(|vb| marks.is_directed(vb) && self.joins(u, marks.head(vb)))
-                || marks.slots(u).any(|ua| marks.is_reversed(ua) && self.joins(marks.head(ua), v)))
+        let (u, v) = (self.marks.tail(slot), self.marks.head(slot));
+        self.marks.is_directed(slot)
+            && (self.meet([(v, Kin::Child), (u, Kin::Joined)]) || self.meet([(u, Kin::Parent), (v, Kin::Joined)]))
     }
 
     /// Whether the newly directed u -> v may be part of a fork: as c -> b, or, where that counts, between c1 and c2.
     fn opens_fork(&self, slot: usize) -> bool {
-        let marks = &*self.marks;
-        let (u, v) = (marks.tail(slot), marks.head(slot));
-        let as_parent = || marks.slots(u).any(|ua| marks.is_undirected(ua) && self.joins(marks.head(ua), v));
-        let between_parents = || marks.slots(u).any(|ub| marks.is_directed(ub) && self.points(v, marks.head(ub)));
-        marks.is_directed(slot) && (as_parent() || (self.rules.version == Version::Extendable && between_parents()))
+        let (u, v) = (self.marks.tail(slot), self.marks.head(slot));
+        self.marks.is_directed(slot)
+            && (self.meet([(u, Kin::Joined), (v, Kin::Joined)])
+                || (self.rules.version == Version::Extendable && self.meet([(u, Kin::Child), (v, Kin::Child)])))
     }
 }

@@ -1,0 +1,131 @@
+//! Which vertices stand in a relation to each of two others: what every rule asks.
+//!
+//! In a dense graph a relation is kept as bit rows, a bit a vertex, so that a word at a time is asked; in others, whose rows would be
+//! nearly empty, the slots of the vertex with fewer neighbours are.
+
+use super::marks::Marks;
+use crate::graph::{bits, Adjacency};
+use crate::memory::{self, Use};
+use crate::Result;
+
+/// What v is to u.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kin {
+    /// u - v
+    Joined,
+    /// u -> v
+    Child,
+    /// v -> u
+    Parent,
+}
+
+impl Kin {
+    const ALL: [Kin; 3] = [Kin::Joined, Kin::Child, Kin::Parent];
+
+    /// Whether the edge of a slot u -> v looks so.
+    pub fn holds(self, marks: &Marks, slot: usize) -> bool {
+        match self {
+            Kin::Joined => marks.is_undirected(slot),
+            Kin::Child => marks.is_directed(slot),
+            Kin::Parent => marks.is_reversed(slot),
+        }
+    }
+}
+
+/// By relation and vertex, the vertices that are that to it: rows of so many words.
+struct Rows {
+    words: usize,
+    of: [Vec<u64>; 3],
+}
+
+/// The relations of a graph whose marks change.
+pub(super) struct Planes(Option<Rows>);
+
+impl Planes {
+    /// Those of `marks`.
+    pub fn new(marks: &Marks) -> Result<Self> {
+        let (p, words) = (marks.p(), marks.p().div_ceil(64));
+        if marks.slot_count() < p * words / 2 {
+            return Ok(Planes(None));
+        }
+        let plane = || memory::zeros::<u64>(p * words, Use::Orientation);
+        let mut planes = Planes(Some(Rows { words, of: [plane()?, plane()?, plane()?] }));
+        (0..marks.slot_count()).for_each(|slot| planes.note_one(marks, slot));
+        Ok(planes)
+    }
+
+    /// Takes over how the edge of a slot looks now.
+    pub fn note(&mut self, marks: &Marks, slot: usize) {
+        self.note_one(marks, slot);
+        self.note_one(marks, marks.twin(slot));
+    }
+
+    fn note_one(&mut self, marks: &Marks, slot: usize) {
+        let Some(rows) = &mut self.0 else { return };
+        let (u, v) = (marks.tail(slot), marks.head(slot));
+        let bit = 1u64 << (v % 64);
+        for kin in Kin::ALL {
+            let word = &mut rows.of[kin as usize][u * rows.words + v / 64];
+            *word = if kin.holds(marks, slot) { *word | bit } else { *word & !bit };
+        }
+    }
+
+    /// The vertices that are each to its vertex what stands beside it, ascending.
+    pub fn shared<'s>(
+        &'s self,
+        marks: &'s Marks,
+        skeleton: &'s Adjacency,
+        [(u, of_u), (v, of_v)]: [(usize, Kin); 2],
+    ) -> impl Iterator<Item = usize> + 's {
+        let by_rows = self.0.iter().flat_map(move |rows| {
+            let row = |kin: Kin, u: usize| &rows.of[kin as usize][u * rows.words..][..rows.words];
+            let words = row(of_u, u).iter().zip(row(of_v, v)).enumerate();
+            words.flat_map(|(w, (a, b))| bits(w, a & b)).map(|c| c as usize)
+        });
+        let [few, many] =
+            if marks.slots(u).len() <= marks.slots(v).len() { [(u, of_u), (v, of_v)] } else { [(v, of_v), (u, of_u)] };
+        let slots = if self.0.is_none() { marks.slots(few.0) } else { 0..0 };
+        let by_slots =
+            slots.filter(move |&slot| few.1.holds(marks, slot)).map(|slot| marks.head(slot)).filter(move |&c| {
+                // The bit test first: most pairs are not adjacent.
+                skeleton.has(many.0, c) && marks.find(many.0, c).is_some_and(|slot| many.1.holds(marks, slot))
+            });
+        by_rows.chain(by_slots)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_and_slots_say_the_same() {
+        let p = 70;
+        let mut skeleton = Adjacency::empty(p);
+        for (u, v) in (0..p).flat_map(|u| (0..u).map(move |v| (u, v))).filter(|(u, v)| (u * 31 + v * 17) % 5 < 3) {
+            skeleton.insert(u, v);
+        }
+        let mut marks = Marks::undirected(&skeleton);
+        let mut rows = Planes::new(&marks).unwrap();
+        assert!(rows.0.is_some());
+        for slot in 0..marks.slot_count() {
+            match (slot * 7919 + 13) % 11 {
+                0..3 => marks.direct(slot),
+                3 => marks.conflict(slot),
+                _ => {}
+            }
+            rows.note(&marks, slot);
+        }
+        let mut found = 0;
+        for (u, v) in (0..p).flat_map(|u| (0..p).map(move |v| (u, v))) {
+            for (of_u, of_v) in Kin::ALL.into_iter().flat_map(|a| Kin::ALL.map(|b| (a, b))) {
+                let of = [(u, of_u), (v, of_v)];
+                let by_rows: Vec<usize> = rows.shared(&marks, &skeleton, of).collect();
+                let by_slots: Vec<usize> = Planes(None).shared(&marks, &skeleton, of).collect();
+                assert_eq!(by_rows, by_slots, "{u}, {v}");
+                found += by_rows.len();
+            }
+        }
+        assert!(found > 10_000, "{found}");
+    }
+}
