@@ -68,14 +68,32 @@ test_of <- function(x, indepTest) {
 # The p-values of pairs that level 0 removed. One without an answer removes its pair as p = 1 does.
 at_level0 <- function(x, low, high, suffStat, indepTest) {
   test <- test_of(x, indepTest)
-  if (is_kept(suffStat) && is_gauss_test(test)) {
+  check_size_of_stat(suffStat, length(x@labels))
+  if (is_gauss_test(test)) {
+    kept <- is_kept(suffStat)
     # The correlations of these variables alone.
-    columns <- sort(unique(c(low, high)))
-    check_kept_data(suffStat$data, length(x@labels))
-    suffStat <- list(C = correlations_of_kept(suffStat, columns), n = suffStat$n)
-    low <- match(low, columns)
-    high <- match(high, columns)
+    columns <- if (kept) sort(unique(c(low, high))) else seq_along(x@labels)
+    C <- if (kept) correlations_of_kept(suffStat, columns) else suffStat$C
+    r <- C[cbind(match(low, columns), match(high, columns))]
+    # pcalg's C++ takes their size alone, which changes the last digits.
+    if (x@method == "stable.fast") r <- abs(r)
+    ask <- function(r) test(1L, 2L, integer(0), list(C = matrix(c(1, r, r, 1), 2L), n = suffStat$n))
+    value <- vapply(r, function(r) test_value(ask(r)), 0)
+  } else {
+    value <- vapply(seq_along(low), function(i) test_value(test(low[i], high[i], integer(0), suffStat)), 0)
   }
-  value <- vapply(seq_along(low), function(i) test_value(test(low[i], high[i], integer(0), suffStat)), 0)
   ifelse(is.na(value), 1, value)
+}
+
+# Refuses a sufficient statistic that is of another number of variables than the result.
+check_size_of_stat <- function(suffStat, p) {
+  if (is_kept(suffStat)) {
+    return(check_kept_data(suffStat$data, p))
+  }
+  table <- if (is.list(suffStat)) suffStat$C %||% suffStat$dm %||% suffStat$data
+  if (length(dim(table)) == 2L && ncol(table) != p) {
+    abort_argument("suffStat", suffStat, sprintf("give that of the search, whose result has %d variables.", p),
+      is = sprintf("for %d variables", ncol(table))
+    )
+  }
 }

@@ -156,6 +156,34 @@ fn the_ways_of_level_one_agree() {
     }
 }
 
+/// Level 1 of graphs in which some rows are taken by lists, some by columns and some by masks, in many launches.
+#[test]
+#[ignore = "needs a GPU"]
+fn the_ways_of_level_one_meet() {
+    let mut mixed = 0;
+    for number in if emulated() { 0..16 } else { 0..60 } {
+        let dense = dense_problem(number);
+        let reading = reading(dense.options.method);
+        let gauss = Gauss::new(by_column(&dense.c, dense.options.p).unwrap(), dense.n, reading).unwrap();
+        let cuda = |level_one| CudaOptions { level_one, launch_share: 1e-6, ..CudaOptions::default() };
+        let lists = on_cuda(gauss, &dense.options, cuda(LevelOne::Lists)).unwrap();
+        // What rows have in all after level 0, by blocks of 64.
+        let after = Options { m_max: 0.0, ..dense.options.clone() };
+        let (Skeleton { graph, .. }, _) = on_cuda(gauss, &after, CudaOptions::default()).unwrap();
+        let degrees: Vec<u64> = (0..graph.p()).map(|x| graph.degree(x) as u64).collect();
+        let mut ends: Vec<u64> = degrees.chunks(64).map(|block| block.iter().sum()).collect();
+        ends.sort_unstable();
+        mixed += usize::from(ends.len() > 2);
+        let last = ends[ends.len() - 1];
+        for level_one_ends in [[ends[0] + 1, last], [ends[0], last], [ends[0] + 1, u64::MAX], [last, last + 1]] {
+            let mixed = CudaOptions { level_one_ends: Some(level_one_ends), ..cuda(LevelOne::ByDensity) };
+            let found = on_cuda(gauss, &dense.options, mixed).unwrap();
+            same_bits(&format!("problem {number}, {level_one_ends:?}"), &found, &lists);
+        }
+    }
+    assert!(mixed > 2, "{mixed}");
+}
+
 /// Level 2 by blocks and by warps.
 fn blocks_and_warps(gauss: Gauss, options: &Options) -> [Result<(Skeleton, Vec<f64>)>; 2] {
     [0, u64::MAX].map(|from| {

@@ -72,7 +72,7 @@ pub enum SearchStrategy {
 }
 
 /// How to run on the GPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CudaOptions {
     /// Number of the card, from 0.
     pub ordinal: usize,
@@ -82,6 +82,11 @@ pub struct CudaOptions {
     pub memory_budget: Option<u64>,
     /// How sets of one variable are run where the strategy is ours.
     pub level_one: LevelOne,
+    /// In place of a density: sets of one variable of 64 rows with so many neighbours in all are run by columns, and from the second
+    /// number on by masks. For tests.
+    pub level_one_ends: Option<[u64; 2]>,
+    /// How large launches of level 1 are, 1 being some hundredths of a second. For tests, in which they else never are several.
+    pub launch_share: f64,
     /// Rows with so many neighbours are run by blocks, in single precision first, where the strategy is ours and sets have two
     /// members or more. None: as many as it pays for.
     pub wide_from: Option<u64>,
@@ -94,6 +99,8 @@ impl Default for CudaOptions {
             strategy: SearchStrategy::Shared,
             memory_budget: None,
             level_one: LevelOne::ByDensity,
+            level_one_ends: None,
+            launch_share: 1.0,
             wide_from: None,
         }
     }

@@ -27,6 +27,9 @@ const ONE_IN: u64 = 3;
 /// Likewise by columns.
 const COLUMN_ONE_IN: u64 = 100;
 
+/// A pass over all rows: in about how many launches, the rows in blocks of how many, and how so many rows are launched.
+type Pass = (f64, usize, fn(&CudaSearch, usize) -> Result<()>);
+
 impl CudaSearch<'_, '_> {
     /// Says which blocks of [`MASK_ROWS`] rows are taken by masks and which by columns, and plans the memory of these; `widest` is the
     /// largest degree.
@@ -40,11 +43,15 @@ impl CudaSearch<'_, '_> {
             LevelOne::Lists => (u64::MAX, u64::MAX),
             LevelOne::Columns => (0, u64::MAX),
             LevelOne::Masks => (u64::MAX, 0),
-            LevelOne::ByDensity => (least(COLUMN_ONE_IN), least(ONE_IN)),
+            LevelOne::ByDensity => match self.engine.options.level_one_ends {
+                None => (least(COLUMN_ONE_IN), least(ONE_IN)),
+                Some([columns, masks]) => (columns, masks),
+            },
         };
         let near = size_of::<[u32; 2]>() as u64 * self.ends;
         let some = u64::from(MASK_ROWS) * widest as u64 >= columns;
-        let fits = column_bytes(p) <= u64::from(self.engine.held.card.shared_limit);
+        // The kernels count the tests of a warp in 32 bits.
+        let fits = p < 1 << 16 && column_bytes(p) <= u64::from(self.engine.held.card.shared_limit);
         let serves = some && fits && self.engine.held.room(&[])? >= near;
         self.args.mask_ends = masks;
         self.args.column_ends = if serves { columns } else { u64::MAX };
@@ -58,24 +65,26 @@ impl CudaSearch<'_, '_> {
     pub(super) fn run_singles(&mut self, widest: usize, observer: &mut dyn Observer) -> Result<Report> {
         self.args.verdict = self.engine.held.device(Buffer::Verdicts)?;
         let p = self.options.p;
+        let tests = self.ends as f64 * widest as f64 / self.engine.options.launch_share;
+        let mut passes: Vec<Pass> = Vec::new();
         if self.args.mask_ends <= self.ends {
             // SAFETY: the lists are the level's.
             unsafe { self.by_row(Kernel::mask_begin)? };
-            let tests = self.ends as f64 / 2.0 * p as f64;
-            self.by_rows(tests / MASKED_TESTS, MASK_ROWS as usize, observer, Self::launch_masks)?;
+            let tests = self.ends as f64 / 2.0 * p as f64 / self.engine.options.launch_share;
+            passes.push((tests / MASKED_TESTS, MASK_ROWS as usize, |search, rows| search.launch_masks(rows)));
         }
-        let tests = self.ends as f64 * widest as f64;
         if self.args.column_ends < u64::MAX {
             self.args.near = self.engine.held.device(Buffer::Near)?;
             // SAFETY: the lists are the level's, with as many elements of `near`.
             unsafe { self.by_row(Kernel::column_near)? };
-            for kernel in [Kernel::column_first, Kernel::column_second] {
-                let launch = |search: &Self, rows| search.launch_columns(kernel, rows);
-                self.by_rows(tests / COLUMN_TESTS, 1, observer, launch)?;
-            }
+            passes.push((tests / COLUMN_TESTS, 1, |search, rows| search.launch_columns(Kernel::column_first, rows)));
+            passes.push((tests / COLUMN_TESTS, 1, |search, rows| search.launch_columns(Kernel::column_second, rows)));
         }
         if self.args.mask_ends.min(self.args.column_ends) > 0 {
-            self.by_rows(tests / LISTED_TESTS, 1, observer, Self::launch_lists)?;
+            passes.push((tests / LISTED_TESTS, 1, |search, rows| search.launch_lists(rows)));
+        }
+        for (done, &pass) in passes.iter().enumerate() {
+            self.by_rows(pass, done as f64, passes.len() as f64, observer)?;
         }
         // SAFETY: the lists are the level's, with as many verdicts; the log has room for a record of each pair.
         unsafe {
@@ -96,13 +105,13 @@ impl CudaSearch<'_, '_> {
         Ok(report)
     }
 
-    /// Calls `launch` for all rows, `first_row` to `end_row` - 1 at a time, in about so many launches; rows in blocks of `block`.
+    /// Launches a pass for all rows, `first_row` to `end_row` - 1 at a time; `done` of `all` passes are done.
     fn by_rows(
         &mut self,
-        launches: f64,
-        block: usize,
+        (launches, block, launch): Pass,
+        done: f64,
+        all: f64,
         observer: &mut dyn Observer,
-        launch: impl Fn(&Self, usize) -> Result<()>,
     ) -> Result<()> {
         let p = self.options.p;
         let rows = p.div_ceil(launches.ceil().max(1.0) as usize).next_multiple_of(block);
@@ -113,7 +122,7 @@ impl CudaSearch<'_, '_> {
             launch(self, end - first)?;
             if rows < p {
                 self.engine.held.wait("level 1", &mut || observer.look())?;
-                observer.progress(1, end as f64 * 0.999, p as f64)?;
+                observer.progress(1, (done + end as f64 / p as f64) * 0.999, all)?;
             }
         }
         Ok(())
