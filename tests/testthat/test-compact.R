@@ -133,6 +133,17 @@ test_that("the p-value of a pair that level 0 removed is an error that says so, 
   # Found by the name of the test, which is kept.
   full <- pc(s, gaussCItest, 0.01, p = 8)
   expect_equal(p_value(fit, pair[1], pair[2], suffStat = s), full@pMax[pair[1], pair[2]], tolerance = 1e-12)
+  # As the method of the search has them, to the last bit, where r is negative, too.
+  pairs <- which(upper.tri(diag(8)), arr.ind = TRUE)
+  for (method in c("stable", "stable.fast")) {
+    found <- lapply(c(full = "pcAlgo", compact = "compact"), function(result) {
+      skeleton(s, gaussCItest, 0.01, p = 8, method = method, m.max = 0, result = result)
+    })
+    expect_identical(p_value(found$compact, pairs[, 1], pairs[, 2], suffStat = s), found$full@pMax[pairs], info = method)
+  }
+  other <- list(C = diag(9), n = 50)
+  error <- expect_error(p_value(fit, pair[1], pair[2], suffStat = other), "for 9 variables", class = "pcgpu_error_argument")
+  expect_match(conditionMessage(error), "whose result has 8 variables", fixed = TRUE)
 })
 
 test_that("pairs are given by name or number, and others are refused", {

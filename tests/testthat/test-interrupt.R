@@ -14,6 +14,17 @@ test_that("Ctrl-C stops a native search within half a second, and the next call 
   }
 })
 
+test_that("Ctrl-C stops the orientation of a dense graph", {
+  skip_on_os("windows")
+  # Nearly all pairs are edges, and Meek's rules have something to say about each.
+  set.seed(1)
+  s <- suff_gauss(matrix(rnorm(50 * 3000), 50) + rnorm(50), device = "cpu")
+  skel <- skeleton(s, gaussCItest, 0.01, p = 3000, m.max = 0, result = "compact", device = "cpu")
+  stopped <- press_in_time(function() orient(skel))
+  expect_identical(stopped$outcome, "stopped")
+  expect_lt(stopped$took, 0.5)
+})
+
 test_that("Ctrl-C in a test that is an R function stops too", {
   skip_on_os("windows")
   napping <- function(x, y, S, suffStat) {
