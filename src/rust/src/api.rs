@@ -3,7 +3,8 @@
 use std::time::Instant;
 
 use extendr_api::prelude::*;
-use pcgpu_core::ci::gauss::{self, Gauss, Reading, Undefined};
+use pcgpu_core::ci::correlations;
+use pcgpu_core::ci::gauss::{Gauss, Reading, Undefined};
 use pcgpu_core::engine::cpu::simd;
 use pcgpu_core::memory::{self, Use};
 use pcgpu_core::orient::ColliderRule;
@@ -257,7 +258,7 @@ fn rust_is_correlation(c: Robj, p: Robj, threads: Robj) -> Robj {
             ..1000 => (0..tasks).for_each(work),
             _ => Pool::at_most(threads).each(tasks, work),
         };
-        Ok(Robj::from(gauss::is_correlation(input::square(&c, p, "C")?, each)))
+        Ok(Robj::from(correlations::is_correlation(input::square(&c, p, "C")?, each)))
     })
 }
 

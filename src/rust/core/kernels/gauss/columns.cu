@@ -114,11 +114,7 @@ template <bool SECOND_SIDE> __device__ __forceinline__ void by_columns(const Arg
     const u32 d = (u32)(a.offset[own + 1] - offset);
     // The pair's row is that of its smaller vertex.
     if (SECOND_SIDE && !takes_columns(a, own / MASK_ROWS)) return;
-    u32 middle = 0, high = d;
-    while (middle < high) {
-        u32 at = (middle + high) / 2;
-        if (list[at] < own) middle = at + 1; else high = at;
-    }
+    const u32 middle = vertices_before(list, d, own);
     const u32 from = SECOND_SIDE ? middle : 0, to = SECOND_SIDE ? d : middle;
     auto is_taken = [&](u32 i) {
         if (!SECOND_SIDE) return takes_columns(a, list[i] / MASK_ROWS);

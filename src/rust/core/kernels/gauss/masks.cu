@@ -159,12 +159,8 @@ extern "C" __global__ void __launch_bounds__(MASK_THREADS, 3) mask_tiles(const _
         u32 x = x0 + i, y = y0 + lane, open = 0, place = 0;
         if (x < p) {
             u64 offset = a.offset[x];
-            u32 d = (u32)(a.offset[x + 1] - offset), low = 0, high = d;
-            while (low < high) {
-                u32 middle = (low + high) / 2;
-                if (a.list[offset + middle] < y0) low = middle + 1; else high = middle;
-            }
-            place = low;
+            u32 d = (u32)(a.offset[x + 1] - offset);
+            place = vertices_before(a.list + offset, d, y0);
             bool pair = y > x && y < p && has(a.graph, a.words, x, y), tested = pair && is_tested(a, x, y);
             u32 word = a.graph[x * a.words + (y0 >> 5)];
             u32* verdict = a.verdict + offset + place + lanes_before(word);

@@ -14,12 +14,8 @@ extern "C" __global__ void __launch_bounds__(DECIDING_THREADS, 6) single(const _
         u64 offset = a.offset[x];
         const u32* list = a.list + offset;
         u32 d = (u32)(a.offset[x + 1] - offset);
-        u32 low = 0, high = d;
-        while (low < high) {
-            u32 middle = (low + high) / 2;
-            if (list[middle] < x) low = middle + 1; else high = middle;
-        }
-        for (u32 place = low + blockIdx.y * warps + warp; place < d; place += gridDim.y * warps) {
+        u32 first = vertices_before(list, d, (u32)x);
+        for (u32 place = first + blockIdx.y * warps + warp; place < d; place += gridDim.y * warps) {
             u32 y = list[place];
             if (!is_tested(a, (u32)x, y)) {
                 if (lane == 0) a.verdict[offset + place] = UNTESTED;

@@ -137,6 +137,16 @@ __device__ __forceinline__ u32 row_of(const u64* first, u64 rows, u64 at) {
     return (u32)low;
 }
 
+// How many of a list's d vertices, which ascend, come before v.
+__device__ __forceinline__ u32 vertices_before(const u32* list, u32 d, u32 v) {
+    u32 low = 0, high = d;
+    while (low < high) {
+        u32 middle = (low + high) / 2;
+        if (list[middle] < v) low = middle + 1; else high = middle;
+    }
+    return low;
+}
+
 // The index in `list` of the entry y -> x; x is a neighbour of y.
 __device__ __forceinline__ u64 twin_of(const Args& a, u32 x, u32 y) {
     u64 low = a.offset[y], high = a.offset[y + 1];

@@ -2,6 +2,7 @@
 
 mod batch;
 pub mod chi_squared;
+pub mod correlations;
 pub mod discrete;
 pub mod gauss;
 pub mod knn;

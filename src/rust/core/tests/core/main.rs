@@ -19,6 +19,8 @@ mod gauss_data_cuda;
 mod gauss_golden;
 mod gauss_properties;
 #[cfg(all(feature = "cuda", not(target_os = "macos")))]
+mod gauss_ways_cuda;
+#[cfg(all(feature = "cuda", not(target_os = "macos")))]
 mod knn_cuda;
 mod knn_golden;
 mod knn_properties;

@@ -65,14 +65,19 @@ pub(super) struct Tests<'a> {
     pub band: Band,
 }
 
-/// What a machine does with [`Tests`].
+/// What a machine does with [`Tests`]; as most that have a kind of their own do.
 pub(super) trait Scan: Copy {
     /// a - b c, fused or not as the machine is quick.
-    fn less_product(self, a: f32, b: f32, c: f32) -> f32;
+    #[inline(always)]
+    fn less_product(self, a: f32, b: f32, c: f32) -> f32 {
+        (-b).mul_add(c, a)
+    }
 
     /// Has the memory fetched into the cache.
     #[inline(always)]
-    fn fetch(self, _at: &f64) {}
+    fn fetch(self, at: &f64) {
+        fetch(at);
+    }
 
     /// The first block from `from` on that has an |r| not above the threshold, or the number of blocks; writes the least |r| of
     /// each block before it.
@@ -140,45 +145,32 @@ pub(super) fn between<S: Scan>(
     found & tests.words[w]
 }
 
+#[inline(always)]
+fn fetch(at: &f64) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: it may be read.
+    unsafe {
+        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(at).cast())
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = at;
+}
+
 impl Scan for Plain {
     #[inline(always)]
     fn less_product(self, a: f32, b: f32, c: f32) -> f32 {
         a - b * c
     }
+
+    #[inline(always)]
+    fn fetch(self, _at: &f64) {}
 }
 
 #[cfg(target_arch = "x86_64")]
-#[inline(always)]
-fn fetch(at: &f64) {
-    // SAFETY: it may be read.
-    unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(at).cast()) }
-}
-
-#[cfg(target_arch = "x86_64")]
-impl Scan for Avx2 {
-    #[inline(always)]
-    fn fetch(self, at: &f64) {
-        fetch(at);
-    }
-
-    #[inline(always)]
-    fn less_product(self, a: f32, b: f32, c: f32) -> f32 {
-        (-b).mul_add(c, a)
-    }
-}
+impl Scan for Avx2 {}
 
 #[cfg(target_arch = "x86_64")]
 impl Scan for Avx512 {
-    #[inline(always)]
-    fn fetch(self, at: &f64) {
-        fetch(at);
-    }
-
-    #[inline(always)]
-    fn less_product(self, a: f32, b: f32, c: f32) -> f32 {
-        (-b).mul_add(c, a)
-    }
-
     /// The intrinsics of AVX-512 came with Rust 1.89, which is more than we ask for: so its instructions are written out.
     #[inline(always)]
     fn next(self, tests: &Tests, from: usize, threshold: Threshold, least: &mut [Least]) -> usize {

@@ -65,13 +65,15 @@ impl CudaSearch<'_, '_> {
     pub(super) fn run_singles(&mut self, widest: usize, observer: &mut dyn Observer) -> Result<Report> {
         self.args.verdict = self.engine.held.device(Buffer::Verdicts)?;
         let p = self.options.p;
-        let tests = self.ends as f64 * widest as f64 / self.engine.options.launch_share;
+        let pieces = self.ends as f64 / self.engine.options.launch_share;
+        let tests = pieces * widest as f64;
         let mut passes: Vec<Pass> = Vec::new();
         if self.args.mask_ends <= self.ends {
             // SAFETY: the lists are the level's.
             unsafe { self.by_row(Kernel::mask_begin)? };
-            let tests = self.ends as f64 / 2.0 * p as f64 / self.engine.options.launch_share;
-            passes.push((tests / MASKED_TESTS, MASK_ROWS as usize, |search, rows| search.launch_masks(rows)));
+            passes.push((pieces / 2.0 * p as f64 / MASKED_TESTS, MASK_ROWS as usize, |search, rows| {
+                search.launch_masks(rows)
+            }));
         }
         if self.args.column_ends < u64::MAX {
             self.args.near = self.engine.held.device(Buffer::Near)?;
