@@ -3,6 +3,7 @@
 //! The layers, each knowing only those above it (tests/core/layers.rs holds them to it):
 //!
 //! * [`memory`]: what is done where there is not enough. [`observer`]: how the caller follows a run.
+//! * [`team`]: what machines that work together say of it.
 //! * [`matrix`]: views of matrices by column. [`pool`]: the threads of a call.
 //! * [`graph`]: adjacency, neighbour lists, separating sets, subsets and their ranks.
 //! * [`ci`]: conditional independence tests as plain functions.
@@ -26,5 +27,6 @@ pub mod orient;
 pub mod pool;
 pub mod search;
 pub mod selection;
+pub mod team;
 
 pub use error::{shown, DeviceError, DeviceKind, Error, Result};

@@ -9,6 +9,7 @@ use super::Options;
 use crate::ci::{Batch, CiTest};
 use crate::observer::Observer;
 use crate::pool::Pool;
+use crate::team::TeamReport;
 use crate::Result;
 
 /// A machine with a test on it, which answers the shards of a level.
@@ -35,6 +36,11 @@ pub trait Worker {
     /// The bytes of device memory that the last search planned, by use; empty where a search plans nothing.
     fn memory_plan(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
+    }
+
+    /// Who did what since this was asked last, where several machines are this worker.
+    fn team(&mut self) -> TeamReport {
+        TeamReport::default()
     }
 
     /// This worker as one that takes whole levels and keeps what comes of them, where it works alone and is quicker so.

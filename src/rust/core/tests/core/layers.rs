@@ -4,18 +4,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// What each layer may know beside itself, the error and `shown`.
-const LAYERS: [(&str, &[&str]); 11] = [
+const LAYERS: [(&str, &[&str]); 12] = [
     ("error", &[]),
     ("memory", &[]),
     ("observer", &[]),
+    ("team", &[]),
     ("matrix", &[]),
     ("pool", &["memory"]),
     ("graph", &["memory", "pool"]),
     ("ci", &["memory", "matrix", "pool"]),
-    ("search", &["memory", "observer", "pool", "graph", "ci"]),
-    ("selection", &["memory", "observer", "ci"]),
+    ("search", &["memory", "observer", "team", "pool", "graph", "ci"]),
+    ("selection", &["memory", "observer", "team", "ci"]),
     ("orient", &["memory", "graph", "ci"]),
-    ("engine", &["memory", "observer", "matrix", "pool", "graph", "ci", "search", "selection", "error"]),
+    ("engine", &["memory", "observer", "team", "matrix", "pool", "graph", "ci", "search", "selection", "error"]),
 ];
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
