@@ -2,7 +2,7 @@
 // one of their first sets, so that short first stages spare the later ones most of their work.
 #include "discrete/strata.cuh"
 
-// Begins a stage once the one before is done: numbers the items of work of each row. A row without an open pair has none. An
+// Begins a stage once the one before is done: numbers the items of work of rows first_row to end_row - 1. One without an open pair has none. An
 // item is `beta` edges of a row or, where that is 0, a set and `tile` of the row's neighbours. Takes one block.
 extern "C" __global__ void dis_items(const __grid_constant__ Discrete d) {
     const Args& a = d.a;
@@ -12,7 +12,7 @@ extern "C" __global__ void dis_items(const __grid_constant__ Discrete d) {
     if (before + 1 != d.stage || !stage_is_done(a.report)) return;
     scan_rows(a.p, a.first_item, (u64*)memory, [&](u64 x) {
         u64 degree = a.offset[x + 1] - a.offset[x];
-        if (degree <= a.size) return 0ull;
+        if (degree <= a.size || x < a.first_row || x >= a.end_row) return 0ull;
         u64 sets = choose(a, a.beta ? degree - 1 : degree, a.size), end = sets < a.end_rank ? sets : a.end_rank;
         if (end <= a.first_rank) return 0ull;
         bool open = false;

@@ -115,7 +115,11 @@ template <bool SECOND_SIDE> __device__ __forceinline__ void by_columns(const Arg
     // The pair's row is that of its smaller vertex.
     if (SECOND_SIDE && !takes_columns(a, own / MASK_ROWS)) return;
     const u32 middle = vertices_before(list, d, own);
-    const u32 from = SECOND_SIDE ? middle : 0, to = SECOND_SIDE ? d : middle;
+    u32 from = middle, to = d;
+    if (!SECOND_SIDE) {
+        from = a.first_smaller ? vertices_before(list, middle, (u32)a.first_smaller) : 0;
+        to = a.end_smaller < own ? vertices_before(list, middle, (u32)a.end_smaller) : middle;
+    }
     auto is_taken = [&](u32 i) {
         if (!SECOND_SIDE) return takes_columns(a, list[i] / MASK_ROWS);
         u32 verdict = a.verdict[offset + i];

@@ -57,15 +57,15 @@ static_assert(sizeof(Tile) == TILE_BYTES && TILE_BYTES % 8 == 0);
 constexpr u16 NO_DEPTH = 0xffff;
 
 // Writes a first bound of the smallest r² of each pair x < y in place of its verdict, as `Tile::low` has it: that given some neighbours of x
-// with which x is correlated most. These give the smallest of all more often than others do, so that few z are looked at in vain. A warp
-// takes a row; a lane notes the strongest of its neighbours, and the strongest of these are asked.
+// with which x is correlated most. These give the smallest of all more often than others do, so that few z are looked at in vain. Of rows
+// first_row to end_row - 1, a warp takes one; a lane notes the strongest of its neighbours, and the strongest of these are asked.
 extern "C" __global__ void mask_begin(const __grid_constant__ Args a) {
     constexpr u32 STRONG = 8;
     const u32 lane = lane_id();
     const float limit = covering(a.above);
-    for (u64 row : by_warp(a.p)) {
-        if (!takes_masks(a, row / MASK_ROWS)) continue;
-        const u32 x = (u32)row;
+    for (u64 i : by_warp(a.end_row - a.first_row)) {
+        const u32 x = (u32)(a.first_row + i);
+        if (!takes_masks(a, x / MASK_ROWS)) continue;
         const u64 end = a.offset[x + 1];
         float best = -1.0f;
         u32 of = x, strong[STRONG];

@@ -49,9 +49,23 @@ extern "C" __global__ void __launch_bounds__(DECIDING_THREADS, 6) single(const _
     report_singles(a, sums, tests, exact_tests, go_on);
 }
 
-// Turns r into p, 32 pairs of a row at a time, and counts separated pairs in `record_count` of the vertex that their set is kept
-// under: pcalg's C++ keeps every set under the larger vertex, its R code under the one from whose neighbours it is.
+// Turns r into p, 32 pairs of a row at a time, of rows first_row to end_row - 1.
 extern "C" __global__ void settle_single(const __grid_constant__ Args a) {
+    u32 lane = lane_id();
+    for (u64 i : by_warp(a.end_row - a.first_row)) {
+        const u64 x = a.first_row + i;
+        for (u64 e = a.offset[x] + lane; e < a.offset[x + 1]; e += WARP) {
+            u32 y = a.list[e];
+            if (y < x || a.verdict[e] == UNTESTED) continue;
+            double* cell = packed(a, (u32)x, y);
+            *cell = p_of_correlation(a, *cell, a.scale);
+        }
+    }
+}
+
+// Counts separated pairs in `record_count` of the vertex that their set is kept under: pcalg's C++ keeps every set under the larger
+// vertex, its R code under the one from whose neighbours it is.
+extern "C" __global__ void count_single(const __grid_constant__ Args a) {
     u32 lane = lane_id();
     for (u64 x : by_warp(a.p)) {
         u32 count = 0, own = 0;
@@ -59,10 +73,7 @@ extern "C" __global__ void settle_single(const __grid_constant__ Args a) {
             u32 y = a.list[e];
             if (y < x) continue;
             u32 verdict = a.verdict[e];
-            if (verdict == UNTESTED) continue;
-            double* cell = packed(a, (u32)x, y);
-            *cell = p_of_correlation(a, *cell, a.scale);
-            if (verdict == KEPT) continue;
+            if (verdict >= UNTESTED) continue;
             count++;
             if (a.fast || verdict & SECOND) atomicAdd(&a.record_count[y], 1u); else own++;
         }

@@ -82,6 +82,8 @@ struct Args {
     u64 size;             // members of a conditioning set
     u64 first_row;        // rows of this launch: first_row to end_row - 1
     u64 end_row;
+    u64 first_smaller;    // sets of one, by columns, first sides: the smaller vertices of this launch's pairs, first_smaller to end_smaller - 1
+    u64 end_smaller;
     u64 second;           // 0: sets of the smaller vertex's neighbours, 1: of the larger one's
     u64 budget;           // nanoseconds after which a launch takes no more work
     u64 level_warps;      // about how many warps share the work of a level
@@ -110,8 +112,8 @@ struct Args {
     const u32* pairs;     // x, y of each
     const u64* set_ends;  // where each set ends in `sets`
     const u32* sets;
-    double* answers;      // p of each; `rank_values`: of all pairs, x < y at y (y - 1) / 2 + x, or null
-    u64 count;            // number of questions
+    double* answers;      // p of each; `rank_values`: of all pairs, x < y at y (y - 1) / 2 + x, or null; `raise`: those that p_max is raised to
+    u64 count;            // number of questions, or of values
 };
 
 __device__ __forceinline__ bool has(const u32* rows, u64 words, u32 x, u32 y) {

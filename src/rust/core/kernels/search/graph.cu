@@ -30,6 +30,13 @@ extern "C" __global__ void pick(const __grid_constant__ Args a) {
     for (u64 i : by_thread(a.count)) a.answers[i] = *packed(a, a.pairs[2 * i], a.pairs[2 * i + 1]);
 }
 
+// Raises p_max, from its start on, to another card's.
+extern "C" __global__ void raise(const __grid_constant__ Args a) {
+    for (u64 i : by_thread(a.count)) {
+        if (a.answers[i] > a.p_max[i]) a.p_max[i] = a.answers[i];
+    }
+}
+
 // Copies the graph to `left`, and counts the bits before each word; a warp takes a row.
 extern "C" __global__ void rank_words(const __grid_constant__ Args a) {
     const u64 words = a.words / 2;
@@ -113,14 +120,14 @@ extern "C" __global__ void log_offsets(const __grid_constant__ Args a) {
     scan_rows(a.p, a.first_record, sums, [&](u64 x) { return (u64)a.record_count[x]; });
 }
 
-// Numbers the items of work. A row has one for each chunk of its sets and each 32 of its neighbours. Chunks are short where there is
+// Numbers the items of work of rows first_row to end_row - 1. A row has one for each chunk of its sets and each 32 of its neighbours. Chunks are short where there is
 // little work, so that all warps have some, and long where there is much, so that finding an item's first set costs little. Rows
 // with many neighbours have their own, which blocks take, for each slice of `wide_columns` last members, too.
 extern "C" __global__ void items(const __grid_constant__ Args a) {
     auto degree_of = [&](u64 x) { return a.offset[x + 1] - a.offset[x]; };
     auto takes_part = [&](u64 x, bool wide) {
         u64 d = degree_of(x);
-        return d > a.size && (d >= a.wide_degree) == wide;
+        return d > a.size && (d >= a.wide_degree) == wide && x >= a.first_row && x < a.end_row;
     };
     auto total_of = [&](bool wide) {
         u64 own = 0;

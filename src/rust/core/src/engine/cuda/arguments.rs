@@ -370,6 +370,9 @@ pub(super) struct SearchArgs {
     /// rows of this launch: first_row to end_row - 1
     pub first_row: u64,
     pub end_row: u64,
+    /// sets of one, by columns, first sides: the smaller vertices of this launch's pairs, first_smaller to end_smaller - 1
+    pub first_smaller: u64,
+    pub end_smaller: u64,
     /// 0: sets of the smaller vertex's neighbours, 1: of the larger one's
     pub second: u64,
     /// nanoseconds after which a launch takes no more work
@@ -421,9 +424,9 @@ pub(super) struct SearchArgs {
     /// where each set ends in `sets`
     pub set_ends: DevicePtr<u64>,
     pub sets: DevicePtr<u32>,
-    /// p of each; `rank_values`: of all pairs, x < y at y (y - 1) / 2 + x, or null
+    /// p of each; `rank_values`: of all pairs, x < y at y (y - 1) / 2 + x, or null; `raise`: those that p_max is raised to
     pub answers: DevicePtr<f64>,
-    /// number of questions
+    /// number of questions, or of values
     pub count: u64,
 }
 

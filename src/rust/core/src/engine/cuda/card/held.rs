@@ -124,6 +124,20 @@ impl Held {
         self.card.upload(to, from)
     }
 
+    /// Copies from another card, which has come to rest, once what was put on this one's stream before is done. What is copied may not
+    /// change before this one has come to rest, too.
+    pub fn copy_from<T: Plain>(
+        &mut self,
+        to: DevicePtr<T>,
+        other: &Card,
+        from: DevicePtr<T>,
+        count: usize,
+    ) -> Result<()> {
+        self.check(to, count);
+        // SAFETY: there is room, as checked; the other card's member has that many there, as both hold the same, and waits.
+        unsafe { self.card.copy_from(to, other, from, count) }
+    }
+
     /// Copies from the device, once what was put on the stream before is done, and waits for it.
     pub fn fetch<T: Plain>(&mut self, from: DevicePtr<T>, to: &mut [T], doing: &str) -> Result<()> {
         self.check(from, to.len());

@@ -179,6 +179,31 @@ impl Card {
         result::memcpy_htod_async(to.address(), from, self.stream).map_err(|e| failure("copying to the GPU", e))
     }
 
+    /// Lets this card read another's memory by itself, where the machine can do so; copies from it else go by way of the host.
+    pub fn reach(&self, other: &Card) {
+        if self.device != other.device {
+            // SAFETY: both contexts live. Where it is so already, or cannot be, the call fails, and nothing has changed.
+            let _ = unsafe { sys::cuCtxEnablePeerAccess(other.context, 0) };
+        }
+    }
+
+    /// Copies from another card, or from elsewhere on this one, once what was put on the stream before is done.
+    ///
+    /// # Safety
+    /// `count` elements must be at `from` on the other card, where nothing may change or free them before this stream is
+    /// synchronised; there must be room for as many at `to`.
+    pub unsafe fn copy_from<T: Plain>(
+        &self,
+        to: DevicePtr<T>,
+        other: &Card,
+        from: DevicePtr<T>,
+        count: usize,
+    ) -> Result<()> {
+        let (to, from, bytes) = (to.address(), from.address(), count * size_of::<T>());
+        result::memcpy_peer_async(self.context, to, other.context, from, bytes, self.stream)
+            .map_err(|e| failure("copying from another GPU", e))
+    }
+
     /// Copies from the device once what was put on the stream before is done; best to pinned memory.
     ///
     /// # Safety

@@ -3,6 +3,8 @@
 pub(super) mod asked;
 pub(super) mod counting;
 
+use std::ops::Range;
+
 use crate::ci::discrete::Discrete;
 use crate::engine::cuda::arguments::{DiscreteArgs, Report, SearchArgs, COUNTING_THREADS};
 use crate::engine::cuda::card::buffer::{Buffer, BufferId};
@@ -59,6 +61,28 @@ pub(in crate::engine::cuda) struct Counted {
     shared: u64,
 }
 
+/// A level under way: what its kernels are launched with, and its stages; level 0 has none.
+pub(in crate::engine::cuda) struct Level {
+    args: DiscreteArgs,
+    kernel: Kernel<DiscreteArgs>,
+    blocks: u32,
+    threads: u32,
+    shared: u64,
+    stages: Vec<Stage>,
+}
+
+impl Level {
+    /// The stages of a side.
+    fn side(&self, second: u64) -> Range<usize> {
+        let first = self.stages.partition_point(|stage| stage.second == 0);
+        if second == 0 {
+            0..first
+        } else {
+            first..self.stages.len()
+        }
+    }
+}
+
 impl CudaSearch<'_, '_> {
     /// Plans the memory that counting needs for sets of `size`, and commits the plan. Everything else must be planned before, as
     /// scratch takes what room is left.
@@ -100,41 +124,78 @@ impl CudaSearch<'_, '_> {
         test: &Discrete,
         observer: &mut dyn Observer,
     ) -> Result<()> {
+        let mut level = self.begin_pairs(test)?;
+        self.launch_pairs(&mut level, 0..self.options.p)?;
+        loop {
+            let report = self.report("level 0", &mut || observer.look())?;
+            if self.go_on_pairs(test, &level, &report, &mut || observer.look())? {
+                break;
+            }
+            let done = report.stage_next as f64 / report.stage_items as f64;
+            observer.progress(0, 0.999 * done, 1.0)?;
+        }
+        self.end_pairs(&level)
+    }
+
+    /// What level 0 begins with.
+    pub(in crate::engine::cuda) fn begin_pairs(&mut self, test: &Discrete) -> Result<Level> {
         let p = self.options.p as u64;
         self.args.size = 0;
         self.args.fast = u64::from(self.fast());
         self.allocate()?;
         self.engine.upload_codes(test)?;
         let (mut args, Counted { threads, shared, scratch: Scratch { blocks, .. }, .. }) = self.prepare(test)?;
-        let tile = (p * p / (4 * u64::from(blocks))).clamp(2, args.tile);
-        let items = p * p.div_ceil(tile);
+        args.tile = (p * p / (4 * u64::from(blocks))).clamp(2, args.tile);
         args.a = SearchArgs { scratch: args.a.scratch, ..self.args };
-        args.tile = tile;
-        self.reset_report(items)?;
-        loop {
-            let blocks = u64::from(blocks).min(items) as u32;
-            // SAFETY: the arguments are those of `prepare`, with scratch and shared memory for as many blocks.
-            unsafe {
-                self.engine.held.card.launch(Kernel::dis_begin.on((1, 1), WARP, 0), &args)?;
-                self.engine.held.card.launch(Kernel::dis_marginal.on((blocks, 1), threads, shared), &args)?;
-            }
-            let report = self.report("level 0", &mut || observer.look())?;
-            let questions = asked::bring(self.engine, &args, report.asked)?;
-            let answers = asked::answer(test, &questions, &self.engine.held.pool, &mut || observer.look())?;
-            for (question, p) in questions.iter().zip(answers) {
-                let (low, high) = (question.x.min(question.y) as u64, question.x.max(question.y) as u64);
-                self.engine.held.upload(self.args.p_max.offset(high * (high - 1) / 2 + low), &[p])?;
-            }
-            if report.stage_next >= items {
-                break;
-            }
-            let done = report.stage_next as f64 / items as f64;
-            observer.progress(0, 0.999 * done, 1.0)?;
-            self.put_report(Report { asked: 0, clock_start: 0, ..report })?;
+        Ok(Level { args, kernel: Kernel::dis_marginal, blocks, threads, shared, stages: Vec::new() })
+    }
+
+    /// Puts on the stream what tests the pairs whose larger vertex is one of these.
+    pub(in crate::engine::cuda) fn launch_pairs(&mut self, level: &mut Level, larger: Range<usize>) -> Result<()> {
+        let tiles = (self.options.p as u64).div_ceil(level.args.tile);
+        let (stage_next, stage_items) = (larger.start as u64 * tiles, larger.end as u64 * tiles);
+        self.put_report(Report { undefined: u64::MAX, stage_next, stage_items, ..Report::default() })?;
+        self.relaunch_pairs(level, stage_items - stage_next)
+    }
+
+    fn relaunch_pairs(&mut self, level: &Level, items: u64) -> Result<()> {
+        let blocks = u64::from(level.blocks).min(items.max(1)) as u32;
+        // SAFETY: the arguments are those of `prepare`, with scratch and shared memory for as many blocks.
+        unsafe {
+            self.engine.held.card.launch(Kernel::dis_begin.on((1, 1), WARP, 0), &level.args)?;
+            self.engine.held.card.launch(level.kernel.on((blocks, 1), level.threads, level.shared), &level.args)
         }
+    }
+
+    /// Has the CPU answer what the card left to it; whether that was all, else goes on.
+    pub(in crate::engine::cuda) fn go_on_pairs(
+        &mut self,
+        test: &Discrete,
+        level: &Level,
+        report: &Report,
+        look: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<bool> {
+        let questions = asked::bring(self.engine, &level.args, report.asked)?;
+        let answers = asked::answer(test, &questions, &self.engine.held.pool, look)?;
+        for (question, p) in questions.iter().zip(answers) {
+            let (low, high) = (question.x.min(question.y) as u64, question.x.max(question.y) as u64);
+            self.engine.held.upload(self.args.p_max.offset(high * (high - 1) / 2 + low), &[p])?;
+        }
+        if report.stage_next >= report.stage_items {
+            return Ok(true);
+        }
+        self.put_report(Report { asked: 0, clock_start: 0, ..*report })?;
+        self.relaunch_pairs(level, report.stage_items - report.stage_next)?;
+        Ok(false)
+    }
+
+    /// Makes the lower triangle of the graph from the p-values of all pairs.
+    pub(in crate::engine::cuda) fn end_pairs(&mut self, level: &Level) -> Result<()> {
         self.reset_report(0)?;
         // SAFETY: the arguments are those of `prepare`.
-        unsafe { self.launch_discrete(Kernel::dis_removal, self.blocks_for(p * self.args.words), &args) }
+        unsafe {
+            self.launch_discrete(Kernel::dis_removal, self.blocks_for(self.args.p * self.args.words), &level.args)
+        }
     }
 
     /// Launches a kernel that shares its work among any number of blocks and needs no shared memory.
@@ -153,6 +214,31 @@ impl CudaSearch<'_, '_> {
         widest: usize,
         observer: &mut dyn Observer,
     ) -> Result<Report> {
+        let mut level = self.begin_stages(test, size, widest)?;
+        let all = level.stages.len();
+        let mut at = 0;
+        loop {
+            self.launch_stages(&mut level, 0..all, at)?;
+            self.settle_discrete(&level)?;
+            self.bring_settled(observer)?;
+            let report = self.report("a level of sets", &mut || observer.look())?;
+            if !self.answer_stages(test, &level, &report, &mut || observer.look())? && report.stages_left == 0 {
+                observer.progress(size, 1.0, 1.0)?;
+                return Ok(report);
+            }
+            // The kernels that waited for the answers did nothing and have to run again, on an unchanged graph.
+            at = self.resume_stages(&report)?;
+            observer.progress(size, 0.999 * report.stage_begun as f64 / (all + 1) as f64, 1.0)?;
+        }
+    }
+
+    /// What a level of sets begins with.
+    pub(in crate::engine::cuda) fn begin_stages(
+        &mut self,
+        test: &Discrete,
+        size: usize,
+        widest: usize,
+    ) -> Result<Level> {
         self.args.size = size as u64;
         self.send_binomials(size, widest)?;
         self.args.slot = self.engine.held.device(Buffer::Slots)?;
@@ -173,58 +259,99 @@ impl CudaSearch<'_, '_> {
         // `bring_settled` copies what is there now while the level runs.
         self.engine.held.card.copies_follow()?;
         let stages = stages(subsets::binomial(from, size).unwrap_or(u64::MAX), longest);
-        let last = stages.len() as u64 + 1;
-        let mut at = 0;
-        loop {
-            for (i, stage) in stages.iter().enumerate().skip(at).take(STAGES_TOGETHER) {
-                args.stage = i as u64 + 1;
-                args.a.second = stage.second;
-                args.a.first_rank = stage.from;
-                args.a.end_rank = stage.to;
-                // SAFETY: the arguments are those of `prepare`, with scratch and shared memory for as many blocks; `dis_items`
-                // has a number for each of its 32 warps.
-                unsafe {
-                    self.engine.held.card.launch(Kernel::dis_items.on((1, 1), 1024, 8 * 32), &args)?;
-                    self.engine.held.card.launch(kernel.on((blocks, 1), threads, shared), &args)?;
-                }
-            }
-            args.stage = last;
-            // SAFETY: the arguments are those of `prepare`.
-            unsafe {
-                self.engine.held.card.launch(Kernel::dis_close.on((1, 1), WARP, 0), &args)?;
-                self.settle_discrete(&args)?;
-            }
-            self.bring_settled(observer)?;
-            let report = self.report("a level of sets", &mut || observer.look())?;
-            let questions = asked::bring(self.engine, &args, report.asked)?;
-            if !questions.is_empty() {
-                let answers = asked::answer(test, &questions, &self.engine.held.pool, &mut || observer.look())?;
-                let mut told = args;
-                told.a.count = answers.len() as u64;
-                told.a.answers = self.engine.held.device(Buffer::Batch)?.cast();
-                self.engine.held.upload(told.a.answers, &answers)?;
-                // SAFETY: the arguments are those of `prepare`, with an answer to each record.
-                unsafe { self.launch_discrete(Kernel::dis_answer, self.blocks_for(told.a.count), &told)? };
-            }
-            if report.stages_left == 0 && questions.is_empty() {
-                observer.progress(size, 1.0, 1.0)?;
-                return Ok(report);
-            }
-            // The kernels that waited for the answers did nothing and have to run again, on an unchanged graph.
-            self.put_report(Report { asked: 0, clock_start: 0, ends: 0, widest: 0, ..report })?;
-            observer.progress(size, 0.999 * report.stage_begun as f64 / last as f64, 1.0)?;
-            at = (report.stage_begun as usize).saturating_sub(1);
-        }
+        Ok(Level { args, kernel, blocks, threads, shared, stages })
     }
 
-    /// Turns slots into answers, once all stages are done and nothing is left to the CPU.
-    ///
-    /// # Safety
-    /// That of [`Self::launch_discrete`].
-    unsafe fn settle_discrete(&mut self, args: &DiscreteArgs) -> Result<()> {
-        self.launch_discrete(Kernel::dis_settle, self.blocks_for(self.ends), args)?;
-        self.launch(Kernel::removal, self.blocks_for(self.ends / 64))?;
-        self.by_row(Kernel::degrees)
+    /// Puts some of a level's stages on the stream, from number `at` of these on, and then their end. The report counts stages from
+    /// the first of these.
+    fn launch_stages(&mut self, level: &mut Level, of: Range<usize>, at: usize) -> Result<()> {
+        let Level { args, kernel, blocks, threads, shared, .. } = level;
+        for (i, stage) in level.stages[of.clone()].iter().enumerate().skip(at).take(STAGES_TOGETHER) {
+            args.stage = i as u64 + 1;
+            args.a.second = stage.second;
+            args.a.first_rank = stage.from;
+            args.a.end_rank = stage.to;
+            // SAFETY: the arguments are those of `prepare`, with scratch and shared memory for as many blocks; `dis_items`
+            // has a number for each of its 32 warps.
+            unsafe {
+                self.engine.held.card.launch(Kernel::dis_items.on((1, 1), 1024, 8 * 32), args)?;
+                self.engine.held.card.launch(kernel.on((*blocks, 1), *threads, *shared), args)?;
+            }
+        }
+        args.stage = of.len() as u64 + 1;
+        // SAFETY: the arguments are those of `prepare`.
+        unsafe { self.engine.held.card.launch(Kernel::dis_close.on((1, 1), WARP, 0), args) }
+    }
+
+    /// Has the CPU answer what the card left to it; whether there was anything.
+    fn answer_stages(
+        &mut self,
+        test: &Discrete,
+        level: &Level,
+        report: &Report,
+        look: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<bool> {
+        let questions = asked::bring(self.engine, &level.args, report.asked)?;
+        if questions.is_empty() {
+            return Ok(false);
+        }
+        let answers = asked::answer(test, &questions, &self.engine.held.pool, look)?;
+        let mut told = level.args;
+        told.a.count = answers.len() as u64;
+        told.a.answers = self.engine.held.device(Buffer::Batch)?.cast();
+        self.engine.held.upload(told.a.answers, &answers)?;
+        // SAFETY: the arguments are those of `prepare`, with an answer to each record.
+        unsafe { self.launch_discrete(Kernel::dis_answer, self.blocks_for(told.a.count), &told)? };
+        Ok(true)
+    }
+
+    /// Goes on behind a report; the number of the stage to be launched next.
+    fn resume_stages(&mut self, report: &Report) -> Result<usize> {
+        self.put_report(Report { asked: 0, clock_start: 0, ends: 0, widest: 0, ..*report })?;
+        Ok((report.stage_begun as usize).saturating_sub(1))
+    }
+
+    /// Puts one side of some rows on the stream.
+    pub(in crate::engine::cuda) fn begin_rows(
+        &mut self,
+        level: &mut Level,
+        second: u64,
+        rows: Range<usize>,
+    ) -> Result<()> {
+        self.reset_report(0)?;
+        (level.args.a.first_row, level.args.a.end_row) = (rows.start as u64, rows.end as u64);
+        let of_side = level.side(second);
+        self.launch_stages(level, of_side, 0)?;
+        self.ask_report()
+    }
+
+    /// Goes on with what [`Self::begin_rows`] began, where the report says that it is not done; whether it is.
+    pub(in crate::engine::cuda) fn go_on_rows(
+        &mut self,
+        test: &Discrete,
+        level: &mut Level,
+        second: u64,
+        report: &Report,
+        look: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<bool> {
+        if !self.answer_stages(test, level, report, look)? && report.stages_left == 0 {
+            return Ok(true);
+        }
+        let at = self.resume_stages(report)?;
+        let of_side = level.side(second);
+        self.launch_stages(level, of_side, at)?;
+        self.ask_report()?;
+        Ok(false)
+    }
+
+    /// Puts on the stream what turns slots into answers, once all stages are done and nothing is left to the CPU.
+    pub(in crate::engine::cuda) fn settle_discrete(&mut self, level: &Level) -> Result<()> {
+        // SAFETY: the arguments are those of `prepare`.
+        unsafe {
+            self.launch_discrete(Kernel::dis_settle, self.blocks_for(self.ends), &level.args)?;
+            self.launch(Kernel::removal, self.blocks_for(self.ends / 64))?;
+            self.by_row(Kernel::degrees)
+        }
     }
 }
 

@@ -14,20 +14,26 @@ use crate::engine::cuda::search::CudaSearch;
 use crate::engine::cuda::SearchStrategy;
 use crate::observer::Observer;
 use crate::{Error, Result};
-use source::Gaussian;
+use source::{Gaussian, Peer};
 
 impl CudaSearch<'_, '_> {
-    /// Level 0, up to the lower triangle of the graph.
+    /// Level 0, up to the lower triangle of the graph; `peer`: another card that has the correlations.
     pub(in crate::engine::cuda) fn gauss_marginal(
         &mut self,
         gauss: &Gaussian,
+        peer: Option<&Peer>,
         observer: &mut dyn Observer,
     ) -> Result<()> {
-        self.refuse_few(gauss, observer)?;
-        self.engine.make_correlations(gauss, &mut |share| observer.preparing(share))?;
+        if peer.is_none() {
+            self.refuse_few(gauss, observer)?;
+            self.engine.make_correlations(gauss, &mut |share| observer.preparing(share))?;
+        }
         self.allocate()?;
         self.set_rules(&gauss.test, 0);
-        self.args.c = self.engine.place_correlations(gauss)?;
+        self.args.c = match peer {
+            Some(peer) => self.engine.copy_correlations(gauss, peer)?,
+            None => self.engine.place_correlations(gauss)?,
+        };
         self.reset_report(0)?;
         // SAFETY: `allocate` has set what this uses, but for the correlations, which are set above.
         unsafe { self.launch(Kernel::marginal, self.blocks_for(self.args.p * self.args.words)) }
@@ -49,7 +55,7 @@ impl CudaSearch<'_, '_> {
         }
     }
 
-    fn set_rules(&mut self, gauss: &FisherZ, size: usize) {
+    pub(in crate::engine::cuda) fn set_rules(&mut self, gauss: &FisherZ, size: usize) {
         rules::fill(&mut self.args, gauss, self.engine.alpha, self.options.na_delete, size);
     }
 

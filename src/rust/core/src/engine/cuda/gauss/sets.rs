@@ -1,5 +1,7 @@
 //! Levels of sets of the Gaussian test on the card, in launches short enough that a user can interrupt.
 
+use std::ops::Range;
+
 use crate::engine::cuda::arguments::{
     paper_doubles, settle_doubles, shared_doubles, wide_bytes, wide_doubles, Report, SearchArgs, DECIDING_THREADS,
     SPECIAL, WIDE_THREADS,
@@ -95,13 +97,7 @@ impl CudaSearch<'_, '_> {
         widest: usize,
         observer: &mut dyn Observer,
     ) -> Result<Report> {
-        self.send_binomials(size, widest)?;
-        self.args.slot = self.engine.held.device(Buffer::Slots)?;
-        self.args.twin = self.engine.held.device(Buffer::Twins)?;
-        // SAFETY: the lists are the level's, with as many slots and twins.
-        unsafe { self.by_row(Kernel::slots)? };
-        // `bring_settled` copies what is there now while the level runs.
-        self.engine.held.card.copies_follow()?;
+        self.begin_sets(size, widest)?;
         match self.engine.options.strategy {
             SearchStrategy::Shared => self.run_shared(size, widest, observer),
             SearchStrategy::Edge { beta, gamma } => {
@@ -116,6 +112,17 @@ impl CudaSearch<'_, '_> {
                 self.run_paper(Kernel::set, launches, size, observer)
             }
         }
+    }
+
+    /// What a level by slots begins with.
+    pub(in crate::engine::cuda) fn begin_sets(&mut self, size: usize, widest: usize) -> Result<()> {
+        self.send_binomials(size, widest)?;
+        self.args.slot = self.engine.held.device(Buffer::Slots)?;
+        self.args.twin = self.engine.held.device(Buffer::Twins)?;
+        // SAFETY: the lists are the level's, with as many slots and twins.
+        unsafe { self.by_row(Kernel::slots)? };
+        // `bring_settled` copies what is there now while the level runs.
+        self.engine.held.card.copies_follow()
     }
 
     /// Says which rows blocks run, see gauss/wide.cuh, and returns how many blocks there are, as many as run at a time, and the bytes of
@@ -144,9 +151,8 @@ impl CudaSearch<'_, '_> {
         Some((blocks as u32, bytes))
     }
 
-    /// Sets of two and more by our own strategy. The whole level is put on the stream at once; where a launch used up its time,
-    /// the launches after it did nothing and are repeated.
-    fn run_shared(&mut self, size: usize, widest: usize, observer: &mut dyn Observer) -> Result<Report> {
+    /// Puts our own strategy's launches of a side on the stream; `wide` is what [`Self::choose_wide`] says.
+    fn launch_side(&mut self, size: usize, wide: Option<(u32, u64)>, second: u64) -> Result<()> {
         const KERNELS: [[Kernel<SearchArgs>; 2]; SPECIAL as usize - 1] = [
             [Kernel::shared_2, Kernel::wide_2],
             [Kernel::shared_3, Kernel::wide_3],
@@ -157,26 +163,72 @@ impl CudaSearch<'_, '_> {
             [Kernel::shared_8, Kernel::wide_8],
         ];
         let [kernel, wide_kernel] = KERNELS.get(size - 2).copied().unwrap_or([Kernel::shared_any; 2]);
+        let mut args = self.args;
+        args.second = second;
+        let block = self.engine.working_memory(&mut args, shared_doubles(size as u64), DECIDING_THREADS)?;
+        let blocks = (self.engine.held.card.processors * 16).div_ceil(block.threads / WARP);
+        if let Some((blocks, bytes)) = wide {
+            let args = SearchArgs { warp_bytes: 8 * wide_doubles(size as u64), scratch: DevicePtr::NULL, ..args };
+            let launch = wide_kernel.on((blocks, 1), WIDE_THREADS, bytes);
+            // SAFETY: lists, slots and twins are the level's; `bytes` is a block's shared memory for what `args` says.
+            unsafe { self.engine.held.card.launch(launch, &args)? };
+        }
+        let launch = kernel.on((blocks, 1), block.threads, block.shared);
+        // SAFETY: lists, slots and twins are the level's; each of these warps has `shared_doubles` of working memory.
+        unsafe { self.engine.held.card.launch(launch, &args) }
+    }
+
+    /// Puts one side of some rows on the stream, by our own strategy; `widest` is the level's largest degree.
+    pub(in crate::engine::cuda) fn begin_side(
+        &mut self,
+        size: usize,
+        widest: usize,
+        second: u64,
+        rows: Range<usize>,
+    ) -> Result<()> {
+        // The second sides begin where the first are done.
+        let first = if second == 0 { 0 } else { u64::MAX };
+        self.put_report(Report { undefined: u64::MAX, next_first: first, wide_first: first, ..Report::default() })?;
+        let wide = self.choose_wide(size, widest);
+        (self.args.first_row, self.args.end_row) = (rows.start as u64, rows.end as u64);
+        // SAFETY: the lists are the level's, and there are binomials for their lengths.
+        unsafe { self.over_rows(Kernel::items)? };
+        self.launch_side(size, wide, second)?;
+        self.all_rows();
+        self.ask_report()
+    }
+
+    /// Goes on with what [`Self::begin_side`] began, where the report says that it is not done; whether it is.
+    pub(in crate::engine::cuda) fn go_on_side(
+        &mut self,
+        size: usize,
+        widest: usize,
+        second: u64,
+        report: &Report,
+    ) -> Result<bool> {
+        let (next, wide_next, open) = match second {
+            0 => (report.next_first, report.wide_first, report.wide_open),
+            _ => (report.next_second, report.wide_second, report.wide_open_second),
+        };
+        if next >= report.items && wide_next >= report.wide_items && open == 0 {
+            return Ok(true);
+        }
+        let wide = self.choose_wide(size, widest);
+        self.launch_side(size, wide, second)?;
+        self.ask_report()?;
+        Ok(false)
+    }
+
+    /// Sets of two and more by our own strategy. The whole level is put on the stream at once; where a launch used up its time,
+    /// the launches after it did nothing and are repeated.
+    fn run_shared(&mut self, size: usize, widest: usize, observer: &mut dyn Observer) -> Result<Report> {
         let wide = self.choose_wide(size, widest);
         // SAFETY: the lists are the level's, and there are binomials for their lengths.
         unsafe { self.over_rows(Kernel::items)? };
         let mut side = 0;
         loop {
-            let mut args = self.args;
-            let block = self.engine.working_memory(&mut args, shared_doubles(size as u64), DECIDING_THREADS)?;
-            let blocks = (self.engine.held.card.processors * 16).div_ceil(block.threads / WARP);
             for second in side..2 {
-                args.second = second;
-                if let Some((blocks, bytes)) = wide {
-                    let args =
-                        SearchArgs { warp_bytes: 8 * wide_doubles(size as u64), scratch: DevicePtr::NULL, ..args };
-                    let launch = wide_kernel.on((blocks, 1), WIDE_THREADS, bytes);
-                    // SAFETY: lists, slots and twins are the level's; `bytes` is a block's shared memory for what `args` says.
-                    unsafe { self.engine.held.card.launch(launch, &args)? };
-                }
-                let launch = kernel.on((blocks, 1), block.threads, block.shared);
-                // SAFETY: lists, slots and twins are the level's; each of these warps has `shared_doubles` of working memory.
-                unsafe { self.engine.held.card.launch(launch, &args)? };
+                self.launch_side(size, wide, second)?;
             }
             let report = self.settle(size, observer)?;
             let items = report.items + report.wide_items;
@@ -196,6 +248,13 @@ impl CudaSearch<'_, '_> {
 
     /// Turns slots into answers.
     fn settle(&mut self, size: usize, observer: &mut dyn Observer) -> Result<Report> {
+        self.launch_settle(size)?;
+        self.bring_settled(observer)?;
+        self.report("a level of sets", &mut || observer.look())
+    }
+
+    /// Puts on the stream what turns slots into answers.
+    pub(in crate::engine::cuda) fn launch_settle(&mut self, size: usize) -> Result<()> {
         let mut args = self.args;
         let warps = self.settling_warps();
         let block = self.engine.working_memory(&mut args, settle_doubles(size as u64), DECIDING_THREADS)?;
@@ -205,10 +264,8 @@ impl CudaSearch<'_, '_> {
         unsafe {
             self.engine.held.card.launch(launch, &args)?;
             self.launch(Kernel::removal, self.blocks_for(self.ends / 64))?;
-            self.by_row(Kernel::degrees)?;
+            self.by_row(Kernel::degrees)
         }
-        self.bring_settled(observer)?;
-        self.report("a level of sets", &mut || observer.look())
     }
 
     /// The launches of a level by a strategy of the papers. A row's sets are chosen from up to `sets_of` neighbours; `shape` is

@@ -1,5 +1,7 @@
 //! Level 1 of the Gaussian test on the card: rows with many neighbours by masks, those with fewer by columns, the others by lists.
 
+use std::ops::Range;
+
 use crate::ci::gauss::FisherZ;
 use crate::engine::cuda::arguments::{
     column_bytes, Report, SearchArgs, COLUMN_THREADS, DECIDING_THREADS, MASK_COLUMNS, MASK_GROUP, MASK_ROWS,
@@ -63,47 +65,109 @@ impl CudaSearch<'_, '_> {
 
     /// Level 1, after the lists of neighbours were made; `widest` is the largest degree.
     pub(super) fn run_singles(&mut self, widest: usize, observer: &mut dyn Observer) -> Result<Report> {
-        self.args.verdict = self.engine.held.device(Buffer::Verdicts)?;
-        let p = self.options.p;
-        let pieces = self.ends as f64 / self.engine.options.launch_share;
-        let tests = pieces * widest as f64;
-        let mut passes: Vec<Pass> = Vec::new();
-        if self.args.mask_ends <= self.ends {
-            // SAFETY: the lists are the level's.
-            unsafe { self.by_row(Kernel::mask_begin)? };
-            passes.push((pieces / 2.0 * p as f64 / MASKED_TESTS, MASK_ROWS as usize, |search, rows| {
-                search.launch_masks(rows)
-            }));
+        self.begin_singles()?;
+        let passes = self.passes(widest);
+        for (done, &pass) in passes.iter().enumerate() {
+            self.by_rows(pass, done as f64, passes.len() as f64, observer)?;
         }
+        self.all_rows();
+        // SAFETY: the lists are the level's, with as many verdicts.
+        unsafe { self.by_row(Kernel::settle_single)? };
+        self.log_singles()?;
+        // The card is busy: time to bring what is needed at the end.
+        self.bring_level_zero()?;
+        let report = self.end_singles(observer)?;
+        let p = self.options.p as f64;
+        observer.progress(1, p, p)?;
+        Ok(report)
+    }
+
+    /// What level 1 begins with.
+    pub(in crate::engine::cuda) fn begin_singles(&mut self) -> Result<()> {
+        self.args.verdict = self.engine.held.device(Buffer::Verdicts)?;
         if self.args.column_ends < u64::MAX {
             self.args.near = self.engine.held.device(Buffer::Near)?;
             // SAFETY: the lists are the level's, with as many elements of `near`.
             unsafe { self.by_row(Kernel::column_near)? };
+        }
+        Ok(())
+    }
+
+    /// The passes of level 1.
+    fn passes(&self, widest: usize) -> Vec<Pass> {
+        let pieces = self.ends as f64 / self.engine.options.launch_share;
+        let tests = pieces * widest as f64;
+        let mut passes: Vec<Pass> = Vec::new();
+        if self.args.mask_ends <= self.ends {
+            let launches = pieces / 2.0 * self.options.p as f64 / MASKED_TESTS;
+            passes.push((launches, MASK_ROWS as usize, |search, rows| search.launch_masks(rows)));
+        }
+        if self.args.column_ends < u64::MAX {
             passes.push((tests / COLUMN_TESTS, 1, |search, rows| search.launch_columns(Kernel::column_first, rows)));
             passes.push((tests / COLUMN_TESTS, 1, |search, rows| search.launch_columns(Kernel::column_second, rows)));
         }
         if self.args.mask_ends.min(self.args.column_ends) > 0 {
             passes.push((tests / LISTED_TESTS, 1, |search, rows| search.launch_lists(rows)));
         }
-        for (done, &pass) in passes.iter().enumerate() {
-            self.by_rows(pass, done as f64, passes.len() as f64, observer)?;
+        passes
+    }
+
+    /// In how many launches of each pass level 1 is run, about; `widest` is the largest degree.
+    pub(in crate::engine::cuda) fn launches_of_singles(&self, widest: usize) -> f64 {
+        self.passes(widest).iter().map(|pass| pass.0).sum()
+    }
+
+    /// Puts level 1 of the pairs on the stream whose smaller vertex is one of these, up to their p-values and verdicts.
+    pub(in crate::engine::cuda) fn launch_singles(&mut self, smaller: Range<usize>) -> Result<()> {
+        let p = self.options.p;
+        let rows = smaller.len();
+        let of_pairs = [smaller.start as u64, smaller.end as u64];
+        [self.args.first_row, self.args.end_row] = of_pairs;
+        [self.args.first_smaller, self.args.end_smaller] = of_pairs;
+        if self.args.mask_ends <= self.ends {
+            self.launch_masks(rows)?;
         }
+        if self.args.column_ends < u64::MAX {
+            // The blocks' vertices are the larger ones.
+            self.args.end_row = p as u64;
+            self.launch_columns(Kernel::column_first, p - smaller.start)?;
+            self.args.end_row = of_pairs[1];
+            self.launch_columns(Kernel::column_second, rows)?;
+        }
+        if self.args.mask_ends.min(self.args.column_ends) > 0 {
+            self.launch_lists(rows)?;
+        }
+        // SAFETY: the lists are the level's, with as many verdicts.
+        unsafe { self.by_row(Kernel::settle_single)? };
+        self.all_rows();
+        Ok(())
+    }
+
+    /// Once all verdicts are there: the log of separated pairs, and what is left of the graph.
+    pub(in crate::engine::cuda) fn log_singles(&mut self) -> Result<()> {
         // SAFETY: the lists are the level's, with as many verdicts; the log has room for a record of each pair.
         unsafe {
-            self.by_row(Kernel::settle_single)?;
+            self.by_row(Kernel::count_single)?;
             self.over_rows(Kernel::log_offsets)?;
             self.by_row(Kernel::log_single)?;
-            self.by_row(Kernel::degrees)?;
+            self.by_row(Kernel::degrees)
         }
-        // The card is busy: time to bring what is needed at the end.
+    }
+
+    /// Brings what level 0 has left, while the card is busy.
+    pub(in crate::engine::cuda) fn bring_level_zero(&mut self) -> Result<()> {
         self.empty = Some(self.bring_graph(self.args.empty)?);
         self.bring_ranks()?;
         self.p_max.mark_rest(&self.engine.held.pool, self.args.mark);
+        Ok(())
+    }
+
+    /// Waits for the end of level 1.
+    pub(in crate::engine::cuda) fn end_singles(&mut self, observer: &mut dyn Observer) -> Result<Report> {
         let report = self.report("level 1", &mut || observer.look())?;
-        let mut starts = vec![0u64; p + 1];
+        let mut starts = vec![0u64; self.options.p + 1];
         self.engine.held.fetch(self.args.first_record, &mut starts, "level 1")?;
         self.log.enter_singles(starts);
-        observer.progress(1, p as f64, p as f64)?;
         Ok(report)
     }
 
@@ -159,9 +223,11 @@ impl CudaSearch<'_, '_> {
         let tiles = Kernel::mask_tiles.on((MASK_GROUP * columns, groups), MASK_THREADS, in_tile);
         let shared = sums(DECIDING_THREADS);
         let rest = Kernel::mask_rest.on((rows as u32, self.parts(rows)), DECIDING_THREADS, shared);
+        let rows_at_all = self.blocks_for(rows as u64);
         // SAFETY: as in `launch_lists`; the first row is the first of a block of rows, and so many groups of such blocks, with so
         // many columns, are all tiles of the rows.
         unsafe {
+            self.launch(Kernel::mask_begin, rows_at_all)?;
             self.engine.held.card.launch(tiles, &self.args)?;
             self.engine.held.card.launch(rest, &self.args)
         }

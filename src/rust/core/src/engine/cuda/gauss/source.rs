@@ -1,8 +1,11 @@
 //! Where the correlations of a search come from: the caller's matrix, or data of which the card makes them.
 
+use std::sync::Arc;
+
 use crate::ci::gauss::{FisherZ, Gauss};
 use crate::engine::cpu::correlation::{Centred, Watch};
 use crate::engine::cuda::card::buffer::Buffer;
+use crate::engine::cuda::card::opened::Card;
 use crate::engine::cuda::gauss::correlation::make;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::CudaEngine;
@@ -24,6 +27,12 @@ pub(in crate::engine::cuda) enum Source<'a> {
     Matrix(&'a [f64]),
     /// Data of n rows whose columns are centred, n x p.
     Data(&'a [f64], usize),
+}
+
+/// A card that has the correlations, at this address.
+pub(in crate::engine::cuda) struct Peer {
+    card: Arc<Card>,
+    at: DevicePtr<f64>,
 }
 
 impl Gaussian<'_> {
@@ -50,6 +59,25 @@ impl<'a> CudaEngine<'a> {
             self.correlations = Some(at);
         }
         Ok(self.correlations.unwrap_or(DevicePtr::NULL))
+    }
+
+    /// Likewise, copied from a card that has them, once.
+    pub(in crate::engine::cuda) fn copy_correlations(
+        &mut self,
+        gauss: &Gaussian,
+        peer: &Peer,
+    ) -> Result<DevicePtr<f64>> {
+        if self.correlations.is_none() {
+            let at = self.held.device(Buffer::Data)?.cast();
+            self.held.copy_from(at, &peer.card, peer.at, gauss.p * gauss.p)?;
+            self.correlations = Some(at);
+        }
+        Ok(self.correlations.unwrap_or(DevicePtr::NULL))
+    }
+
+    /// This card as one that others copy the correlations from; none before it has them.
+    pub(in crate::engine::cuda) fn as_peer(&self) -> Option<Peer> {
+        self.correlations.map(|at| Peer { card: self.held.card.clone(), at })
     }
 
     /// The test on the host, for the few questions that are answered there; those of data are brought from the card, once.

@@ -96,7 +96,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
     }
 
     /// Whether level 1 is run with a warp a pair.
-    fn singles(&self) -> bool {
+    pub(in crate::engine::cuda) fn singles(&self) -> bool {
         matches!(self.engine.test, CudaTest::Gauss(_)) && self.engine.options.strategy == SearchStrategy::Shared
     }
 
@@ -197,11 +197,22 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         doing: &str,
         look: &mut dyn FnMut() -> Result<()>,
     ) -> Result<Report> {
+        self.ask_report()?;
+        self.engine.held.wait(doing, look)?;
+        self.read_report()
+    }
+
+    /// Has the report brought once the launches are done.
+    pub(in crate::engine::cuda) fn ask_report(&mut self) -> Result<()> {
         let reports = self.engine.held.memory().reports()?;
         // SAFETY: the buffer holds one, and pinned memory two; the second is read after the stream has come to rest.
-        unsafe { self.engine.held.card.download(self.args.report, reports.add(1), 1)? };
-        self.engine.held.wait(doing, look)?;
-        // SAFETY: as above.
+        unsafe { self.engine.held.card.download(self.args.report, reports.add(1), 1) }
+    }
+
+    /// The report that was asked for; the stream must have come to rest since.
+    pub(in crate::engine::cuda) fn read_report(&mut self) -> Result<Report> {
+        let reports = self.engine.held.memory().reports()?;
+        // SAFETY: pinned memory for two, of which any bits are a value.
         Ok(unsafe { *reports.add(1) })
     }
 
@@ -247,14 +258,31 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         self.args.mark = self.options.untested();
         self.args.level_warps = u64::from(engine.held.card.processors) * 16;
         self.args.budget = SLICE_NANOSECONDS;
+        self.all_rows();
         Ok(())
+    }
+
+    /// Has the kernels take all rows and all pairs.
+    pub(in crate::engine::cuda) fn all_rows(&mut self) {
+        (self.args.first_row, self.args.end_row) = (0, self.args.p);
+        (self.args.first_smaller, self.args.end_smaller) = (0, self.args.p);
     }
 
     fn run_marginal(&mut self, observer: &mut dyn Observer) -> Result<LevelReport> {
         match self.engine.test {
-            CudaTest::Gauss(gauss) => self.gauss_marginal(&gauss, observer)?,
+            CudaTest::Gauss(gauss) => self.gauss_marginal(&gauss, None, observer)?,
             CudaTest::Discrete(test) => self.discrete_marginal(&test, observer)?,
         }
+        self.complete_marginal()?;
+        let report = self.report("level 0", &mut || observer.look())?;
+        let level = self.end_marginal(&report)?;
+        let total = (self.options.p * (self.options.p - 1)) as f64 / 2.0;
+        observer.progress(0, total, total)?;
+        Ok(level)
+    }
+
+    /// Once level 0 has made the lower triangle of the graph: the upper one, and degrees.
+    pub(in crate::engine::cuda) fn complete_marginal(&mut self) -> Result<()> {
         for rows in [self.args.graph, self.args.empty] {
             let args = SearchArgs { graph: rows, ..self.args };
             let blocks = self.blocks_for(self.args.words * self.args.words);
@@ -262,9 +290,12 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
             unsafe { self.engine.held.card.launch(Kernel::mirror.on((blocks, 1), USUAL_THREADS, 0), &args)? };
         }
         // SAFETY: as above.
-        unsafe { self.by_row(Kernel::degrees)? };
-        let report = self.report("level 0", &mut || observer.look())?;
-        self.take_graph(&report);
+        unsafe { self.by_row(Kernel::degrees) }
+    }
+
+    /// Ends level 0, which has left this report.
+    pub(in crate::engine::cuda) fn end_marginal(&mut self, report: &Report) -> Result<LevelReport> {
+        self.take_graph(report);
         self.open_pairs()?;
         self.started = true;
         let mut level = LevelReport { tests: report.tests, exact_tests: 0, go_on: true };
@@ -273,8 +304,6 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
             level.tests += report.tests - report.removed;
             level.go_on = self.marginal_goes_on()?;
         }
-        let total = (self.options.p * (self.options.p - 1)) as f64 / 2.0;
-        observer.progress(0, total, total)?;
         Ok(level)
     }
 
@@ -300,12 +329,25 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         Ok(Adjacency::from_rows(p, self.engine.held.bring_all(from.cast(), p * p.div_ceil(64))?))
     }
 
+    /// The largest degree, where a level with sets of `size` has a pair to be tested.
+    pub(in crate::engine::cuda) fn widest_of(&self, size: usize) -> Option<usize> {
+        self.widest.map(|widest| widest.degree).filter(|&degree| degree > size)
+    }
+
     fn run_conditional(&mut self, size: usize, observer: &mut dyn Observer) -> Result<LevelReport> {
-        let fast = self.fast();
-        let Some(Widest { degree: widest, .. }) = self.widest.filter(|widest| widest.degree > size) else {
-            return Ok(LevelReport { go_on: fast, ..LevelReport::default() });
+        let Some(widest) = self.widest_of(size) else {
+            return Ok(LevelReport { go_on: self.fast(), ..LevelReport::default() });
         };
-        let singles = self.singles();
+        self.begin_level(size, widest)?;
+        let report = match self.engine.test {
+            CudaTest::Gauss(gauss) => self.gauss_level(&gauss.test, size, widest, observer)?,
+            CudaTest::Discrete(test) => self.discrete_level(&test, size, widest, observer)?,
+        };
+        self.end_level(size, &report)
+    }
+
+    /// Plans the memory of a level, and makes the lists of neighbours; `widest` is the largest degree.
+    pub(in crate::engine::cuda) fn begin_level(&mut self, size: usize, widest: usize) -> Result<()> {
         self.plan_level(size, widest)?;
         self.args.list = self.engine.held.device(Buffer::List)?;
         self.args.log = self.log.place(self.engine)?;
@@ -313,23 +355,23 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         // SAFETY: `allocate` has set what these use, but for the list, which is set above.
         unsafe {
             self.over_rows(Kernel::offsets)?;
-            self.by_row(Kernel::fill)?;
+            self.by_row(Kernel::fill)
         }
-        let report = match self.engine.test {
-            CudaTest::Gauss(gauss) => self.gauss_level(&gauss.test, size, widest, observer)?,
-            CudaTest::Discrete(test) => self.discrete_level(&test, size, widest, observer)?,
-        };
-        if size > 1 || !singles {
+    }
+
+    /// Ends a level, which has left this report.
+    pub(in crate::engine::cuda) fn end_level(&mut self, size: usize, report: &Report) -> Result<LevelReport> {
+        if size > 1 || !self.singles() {
             self.log.enter(size, report.logged);
         }
         if report.undefined != u64::MAX {
             return Err(self.undefined(report.undefined));
         }
-        self.take_graph(&report);
-        Ok(LevelReport { tests: report.tests, exact_tests: report.exact, go_on: fast || report.go_on != 0 })
+        self.take_graph(report);
+        Ok(LevelReport { tests: report.tests, exact_tests: report.exact, go_on: self.fast() || report.go_on != 0 })
     }
 
-    fn run_finish(&mut self, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
+    pub(in crate::engine::cuda) fn run_finish(&mut self, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
         if let CudaTest::Gauss(_) = self.engine.test {
             // SAFETY: `allocate` has set what this uses.
             unsafe { self.by_row(Kernel::raise_marginal)? };
