@@ -4,7 +4,9 @@
 #' whatever is chosen: the strategies serve the comparison with the papers they come from, and the limit of memory serves a
 #' card that is shared.
 #'
-#' @param device `"cuda"` for the first GPU, `"cuda:1"` for the second, and so on: see [pcgpu_devices()].
+#' @param device `"cuda"` for the first GPU, `"cuda:1"` for the second, and so on: see [pcgpu_devices()]; several such as
+#'   `c("cuda:0", "cuda:1")`, or `"cuda:all"`, work together, and `c("cpu", "cuda:all")` with the CPU. The strategies of the papers
+#'   are those of one GPU.
 #' @param strategy How the tests of a level are distributed over the GPU:
 #'   - `"shared"` (the default): this package's own; tests that share a conditioning set share its work;
 #'   - `"edge"`: cuPC-E of Zarebavani and others (2020), blocks of threads for some edges of a variable; for discrete
@@ -19,7 +21,7 @@
 #'   variable. `NULL` means 64 and 2, the paper's choice.
 #' @param block For `strategy = "parallel"`: the number of tests at a time, which is the paper's blocked version; `NULL` means
 #'   as many as there is memory for.
-#' @param memory The most memory of the card in bytes that a call may take; `NULL` means all that is free, for a
+#' @param memory The most memory of each card in bytes that a call may take; `NULL` means all that is free, for a
 #'   nearest-neighbour test 4 GiB of it beside the data, and more from some 20,000 observations on. What the driver keeps for a
 #'   kernel is not counted (for `"single"` and `"parallel"` about 1 GB).
 #' @return A list of class `pcgpu_device`, for the argument `device` of [pc()], [skeleton()], [orient()], [suff_gauss()] and,
@@ -46,7 +48,7 @@ cuda_device <- function(device = "cuda", strategy = c("shared", "edge", "set", "
                         gamma = NULL, theta = NULL, delta = NULL, block = NULL, memory = NULL) {
   card <- check_device(device)
   if (card$kind != "cuda" || length(card$options)) {
-    abort_argument("device", device, "give the name of a GPU, \"cuda\" or \"cuda:1\".")
+    abort_argument("device", device, "give the name of a GPU, \"cuda\" or \"cuda:1\", or several.")
   }
   strategy <- check_choice(strategy, c("shared", "edge", "set", "single", "parallel"), "strategy")
   options <- list(

@@ -27,26 +27,38 @@ check_device <- function(device) {
   if (inherits(device, "pcgpu_device")) {
     return(device)
   }
-  if (is.character(device) && length(device) == 1L && !is.na(device)) {
-    if (device %in% c("auto", "cpu")) {
-      return(new_device(device))
-    }
-    if (grepl("^cuda(:[0-9]{1,4})?$", device)) {
-      return(new_device("cuda", ordinal = card_number(device)))
+  if (identical(device, "auto") || identical(device, "cpu")) {
+    return(new_device(device))
+  }
+  if (is.character(device) && length(device) > 0L && !anyNA(device)) {
+    cpu <- device == "cpu"
+    if (all(cpu | grepl("^cuda(:[0-9]{1,4}|:all)?$", device)) && !all(cpu)) {
+      ordinals <- unlist(lapply(device[!cpu], card_numbers))
+      return(new_device("cuda", ordinal = unique(ordinals), cpu = any(cpu)))
     }
   }
   abort_argument("device", device, paste(
-    "give \"auto\", \"cpu\", \"cuda\" (the first GPU), \"cuda:1\" (the second; pcgpu_devices() lists them)",
-    "or a cuda_device()."
+    "give \"auto\", \"cpu\", \"cuda\" (the first GPU), \"cuda:1\" (the second; pcgpu_devices() lists them),",
+    "several such as c(\"cuda:0\", \"cuda:1\"), \"cuda:all\", c(\"cpu\", \"cuda:all\") or a cuda_device()."
   ))
 }
 
-new_device <- function(kind, ordinal = NULL, options = list()) {
-  structure(list(kind = kind, ordinal = ordinal, options = options), class = "pcgpu_device")
+# Of a GPU, or several: their numbers, from 0, and whether the CPU works with them.
+new_device <- function(kind, ordinal = NULL, options = list(), cpu = FALSE) {
+  structure(list(kind = kind, ordinal = ordinal, options = options, cpu = cpu), class = "pcgpu_device")
 }
 
-# "cuda:1" -> 1, "cuda" -> 0.
-card_number <- function(device) as.integer(sub("^cuda:?$", "0", sub("^cuda:([0-9]+)$", "\\1", device)))
+# "cuda:1" -> 1, "cuda" -> 0, "cuda:all" -> all there are.
+card_numbers <- function(device) {
+  if (device != "cuda:all") {
+    return(as.integer(sub("^cuda:?$", "0", sub("^cuda:([0-9]+)$", "\\1", device))))
+  }
+  cards <- pcgpu_devices()
+  if (nrow(cards) == 0L) {
+    abort_argument("device", device, sprintf("there is no GPU (%s): give device = \"cpu\" or \"auto\".", attr(cards, "reason")))
+  }
+  seq_len(nrow(cards)) - 1L
+}
 
 # Where a search or an orientation with a test of this kind runs: a device whose kind is "cpu" or "cuda". `automatic` says
 # that the user did not name the GPU, so that the CPU may take over. No GPU is touched here.
@@ -84,7 +96,10 @@ automatic_card <- function() {
 # The list that Rust's boundary reads (Machine::from_list in src/rust/src/machine.rs).
 engine_list <- function(device, threads) {
   c(
-    list(kind = device$kind, threads = as.integer(threads), threads_named = isTRUE(attr(threads, "named")), ordinal = device$ordinal),
+    list(
+      kind = device$kind, threads = as.integer(threads), threads_named = isTRUE(attr(threads, "named")),
+      ordinals = device$ordinal, cpu = isTRUE(device$cpu)
+    ),
     device$options
   )
 }
@@ -119,6 +134,18 @@ tell_fallback <- function(failure) {
 session <- new.env(parent = emptyenv())
 session$told <- list()
 
-device_name <- function(device) {
-  if (device$kind == "cuda") paste0("cuda:", device$ordinal) else device$kind
+# One line, for messages.
+device_name <- function(device) paste(device_names(device), collapse = " + ")
+
+device_names <- function(device) {
+  if (device$kind == "cuda") c(if (isTRUE(device$cpu)) "cpu", paste0("cuda:", device$ordinal)) else device$kind
+}
+
+# Says which machines of a team failed, if any did: `lost` has their names and the reasons.
+tell_lost <- function(lost) {
+  for (i in seq_along(lost$machine)) {
+    tell("lost", sprintf("%s failed, and others did its work: %s.", lost$machine[i], lost$reason[i]),
+      device = lost$machine[i], reason = lost$reason[i]
+    )
+  }
 }

@@ -65,12 +65,13 @@
 #' | | when | what to do |
 #' |:--|:--|:--|
 #' | `fallback` | `"auto"` cannot use the GPU that is there | see the message (once a reason) |
+#' | `lost` | one of several devices failed in a search, and others did its work | see the message |
 #' | `rows` | rows may be the variables | `t(x)`, if they are |
 #' | `codes` | whole numbers are taken as continuous | make factors of codes |
 #' | `assay` | the first of several assays is taken | `t(assay(x, name))` for another |
 #' | `cpdag` | Rgraphviz draws an invalid CPDAG | see [run_details()] |
 #'
-#' `fallback` has the field `reason`, `codes` has `columns`.
+#' `fallback` has the field `reason`, `lost` has `device` and `reason`, `codes` has `columns`.
 #'
 #' @keywords internal
 #' @import methods

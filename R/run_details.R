@@ -1,16 +1,26 @@
 # What pcalg's class has no slot for goes into an attribute of the call in the slot `call`: the slots stay pcalg's, and
 # all.equal() with a result of pcalg, validObject(), saveRDS() and pcalg's functions, which read the call as text, leave it
-# alone. Nothing in it depends on the number of threads or on the clock, so that two runs of one call are identical().
-with_details <- function(call, device, exact_tests, memory, valid_cpdag, orient) {
+# alone. Nothing in it depends on the number of threads or, but where several machines work together, on the clock, so that two runs of
+# one call are identical().
+with_details <- function(call, device, exact_tests, memory, valid_cpdag, orient, team = NULL) {
   attr(call, "pcgpu") <- c(
     list(device = device, exact_tests = exact_tests),
     # A skeleton is no CPDAG to begin with.
     if (length(valid_cpdag)) validity(valid_cpdag, orient),
     # On the CPU nothing is planned.
     if (length(memory)) list(memory = memory),
+    if (length(team$machine)) list(team = team_table(team)),
     list(version = package_version())
   )
   call
+}
+
+# Who did what, where several machines worked together: a row for each of them and each level.
+team_table <- function(team) {
+  data.frame(
+    level = as.integer(team$level), device = team$machine, shards = team$shards, bytes = team$bytes,
+    seconds = team$elapsed, busy = ifelse(team$elapsed > 0, pmin(team$busy / team$elapsed, 1), 0)
+  )
 }
 
 # What is known of a graph that was oriented as `orient` says (see check_orientation()).
@@ -32,7 +42,7 @@ validity <- function(valid_cpdag, orient) {
 #'
 #' @param x A result of [pc()], [skeleton()] or [orient()].
 #' @return A list, or `NULL` for a result of pcalg:
-#'   - `device`: where the search ran, `"cpu"` or `"cuda:0"` and so on;
+#'   - `device`: where the search ran, `"cpu"` or `"cuda:0"` and so on; several names where several worked together;
 #'   - `exact_tests`: how many tests were so near to the threshold, or had so nearly singular a matrix, that the quick form
 #'     of the test was not exact enough: pcalg's own formula decided them, or a bound of the error. The CPU and a GPU count them
 #'     differently;
@@ -40,7 +50,10 @@ validity <- function(valid_cpdag, orient) {
 #'     tests contradict each other, `u2pd = "relaxed"` may leave cycles or edges that no DAG has. `maj.rule = TRUE` mends about half of
 #'     such graphs, `u2pd = "retry"` some; `solve.confl = TRUE` marks the edges in conflict. Where the entry is `FALSE`, `advice` names
 #'     those that were not tried;
-#'   - `memory`: on a GPU, what the search planned to use of the card's memory, in bytes by use; it never uses more. Where the card
+#'   - `team`: where several machines worked together, a data frame with a row for each level and device: `shards`, how many pieces of the
+#'     level it did, `bytes`, how many were copied to it from the others between steps, `seconds`, how long the level took, and `busy`, for
+#'     which share of that time it worked;
+#'   - `memory`: on a GPU, what the search planned to use of the card's (of each card's) memory, in bytes by use; it never uses more. Where the card
 #'     has less, the search makes do with what its largest level needs, or ends with an error of class
 #'     `pcgpu_error_device_out_of_memory` that names the numbers;
 #'   - `version`: the version of this package.

@@ -25,7 +25,8 @@ search_on <- function(test, labels, options, orient, threads, device, verbose, p
   # Of the search alone, for inst/bench/large.R.
   session$search_seconds <- found$seconds
   warn_too_few(found$too_few, test)
-  call <- with_details(call, found$device, found$exact_tests, unlist(found$memory), found$valid_cpdag, orient)
+  tell_lost(found$lost)
+  call <- with_details(call, found$device, found$exact_tests, unlist(found$memory), found$valid_cpdag, orient, found$team)
   if (compact) {
     return(compact_result(labels, found, call, test, options, oriented = !is.null(orient)))
   }

@@ -11,6 +11,7 @@ use pcgpu_core::orient::ColliderRule;
 use pcgpu_core::pool::{default_threads, Pool};
 use pcgpu_core::search::worker::WorkerTest;
 use pcgpu_core::search::{skeleton, skeleton_one_by_one, Largest, Method, PairValues, Skeleton};
+use pcgpu_core::team::TeamReport;
 use pcgpu_core::Error;
 
 use crate::compact::{self, Flat};
@@ -97,6 +98,7 @@ fn search(call: &Call, test: &Test, options: &List, orient: &Robj, object: &Robj
         None => Largest::from(&mut left),
     };
     let mut memory = Vec::new();
+    let mut team = TeamReport::default();
     let callbacks = listener.callbacks.clone();
     let began = Instant::now();
     let found = match (worker, test) {
@@ -112,6 +114,7 @@ fn search(call: &Call, test: &Test, options: &List, orient: &Robj, object: &Robj
             }
             let found = skeleton(&mut *worker, &options, largest, &mut RObserver::new(token, told));
             memory = worker.memory_plan();
+            team = worker.team();
             found
         }
         (None, Test::Function(fun)) => {
@@ -155,7 +158,9 @@ fn search(call: &Call, test: &Test, options: &List, orient: &Robj, object: &Robj
         ("exact_tests", Robj::from(exact_tests as f64)),
         ("memory", output::named(memory.into_iter().map(|(name, bytes)| (name, Robj::from(bytes as f64))).collect())),
         ("too_few", Robj::from(too_few as f64)),
-        ("device", Robj::from(machine.name())),
+        ("device", Robj::from(machine.names())),
+        ("team", output::shares(&team)),
+        ("lost", output::lost(&team)),
     ]);
     Ok(output::named(result))
 }

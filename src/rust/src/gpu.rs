@@ -11,6 +11,7 @@ use pcgpu_core::engine::cuda::card::device::{self, DeviceInfo};
 use pcgpu_core::engine::cuda::gauss::correlation::correlation;
 use pcgpu_core::engine::cuda::knn::{KnnCudaEngine, KnnCudaOptions, KnnStrategy};
 use pcgpu_core::engine::cuda::selection::{CudaCounting, SelectionOptions};
+use pcgpu_core::engine::cuda::team::CudaTeam;
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, SearchStrategy};
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::worker::Worker;
@@ -20,10 +21,12 @@ use pcgpu_core::{Error, Result};
 use crate::failure::{Failure, Outcome};
 use crate::{input, output};
 
-/// A GPU and how to use it.
+/// A GPU, or several, and how to use them.
 pub struct Gpu {
-    /// Which, from 0.
-    pub ordinal: usize,
+    /// Which, from 0; at least one.
+    ordinals: Vec<usize>,
+    /// Whether the CPU works with them.
+    with_cpu: bool,
     memory_budget: Option<u64>,
     strategy: Dealing,
 }
@@ -36,15 +39,44 @@ enum Dealing {
 }
 
 impl Gpu {
-    /// Reads R's `list(kind = "cuda", ordinal, memory, strategy, ...)`, see `engine_list()` in R/device.R.
+    /// Reads R's `list(kind = "cuda", ordinals, cpu, memory, strategy, ...)`, see `engine_list()` in R/device.R.
     pub fn from_list(engine: &List) -> Outcome<Self> {
+        let ordinals = input::field(engine, "ordinals")?;
+        let ordinals = ordinals.as_integer_slice().filter(|ordinals| !ordinals.is_empty());
+        let wrong = || Failure::Input("internal: `ordinals` are not numbers of GPUs".into());
+        let ordinals = ordinals.ok_or_else(wrong)?.iter().map(|&ordinal| usize::try_from(ordinal).map_err(|_| wrong()));
         Ok(Gpu {
-            ordinal: input::count(&input::field(engine, "ordinal")?, "ordinal", 0)?,
+            ordinals: ordinals.collect::<Outcome<_>>()?,
+            with_cpu: input::flag(&input::field(engine, "cpu")?, "cpu")?,
             strategy: strategy(engine)?,
             memory_budget: match input::optional(engine, "memory") {
                 None => None,
                 Some(bytes) => Some(input::number(&bytes, "memory")?.max(0.0) as u64),
             },
+        })
+    }
+
+    /// Their names as R knows them.
+    pub fn names(&self) -> Vec<String> {
+        let cpu = self.with_cpu.then(|| "cpu".into());
+        cpu.into_iter().chain(self.card_names()).collect()
+    }
+
+    fn card_names(&self) -> Vec<String> {
+        self.ordinals.iter().map(|ordinal| format!("cuda:{ordinal}")).collect()
+    }
+
+    /// A worker on the card, or one for all cards: `make` makes that of one.
+    fn worker<'a>(
+        &self,
+        options: CudaOptions,
+        pool: &Pool,
+        make: impl Fn(CudaOptions) -> Result<CudaEngine<'a>>,
+    ) -> Outcome<Box<dyn Worker + 'a>> {
+        let on = |ordinal| Ok(make(CudaOptions { ordinal, ..options })?.with_pool(pool.clone()));
+        Ok(match self.ordinals[..] {
+            [ordinal] => Box::new(on(ordinal)?),
+            _ => Box::new(CudaTeam::new(&self.card_names(), |at| on(self.ordinals[at]))?),
         })
     }
 
@@ -59,8 +91,7 @@ impl Gpu {
                 ));
             }
         };
-        let (ordinal, memory_budget) = (self.ordinal, self.memory_budget);
-        Ok(CudaOptions { ordinal, strategy, memory_budget, ..CudaOptions::default() })
+        Ok(CudaOptions { strategy, memory_budget: self.memory_budget, ..CudaOptions::default() })
     }
 
     fn knn_options(&self) -> Outcome<KnnCudaOptions> {
@@ -74,17 +105,17 @@ impl Gpu {
                 ));
             }
         };
-        Ok(KnnCudaOptions { ordinal: self.ordinal, strategy, memory_budget: self.memory_budget })
+        Ok(KnnCudaOptions { ordinal: self.ordinals[0], strategy, memory_budget: self.memory_budget })
     }
 
     /// The worker for a Gaussian test at this level.
     pub fn gauss<'a>(&self, gauss: Gauss<'a>, alpha: f64, pool: Pool) -> Outcome<Box<dyn Worker + 'a>> {
-        Ok(Box::new(CudaEngine::new(gauss, alpha, self.options()?)?.with_pool(pool)))
+        self.worker(self.options()?, &pool, |options| CudaEngine::new(gauss, alpha, options))
     }
 
     /// The worker for a test of discrete variables.
     pub fn discrete<'a>(&self, test: Discrete<'a>, alpha: f64, pool: Pool) -> Outcome<Box<dyn Worker + 'a>> {
-        Ok(Box::new(CudaEngine::discrete(test, alpha, self.options()?)?.with_pool(pool)))
+        self.worker(self.options()?, &pool, |options| CudaEngine::discrete(test, alpha, options))
     }
 
     /// The worker for the nearest-neighbour test.
@@ -99,7 +130,7 @@ impl Gpu {
         logs: &'a CountLogs,
         pool: Pool,
     ) -> Outcome<Box<dyn Counting + 'a>> {
-        let Gpu { ordinal, memory_budget, .. } = *self;
+        let (ordinal, memory_budget) = (self.ordinals[0], self.memory_budget);
         let options = SelectionOptions { ordinal, memory_budget, ..SelectionOptions::default() };
         Ok(Box::new(CudaCounting::new(samples, logs, 0..samples.p(), options)?.with_pool(pool)))
     }
@@ -112,12 +143,12 @@ impl Gpu {
         alpha: f64,
         pool: Pool,
     ) -> Outcome<Box<dyn Worker + 'a>> {
-        Ok(Box::new(CudaEngine::of_data(test, x, alpha, self.options()?)?.with_pool(pool)))
+        self.worker(self.options()?, &pool, |options| CudaEngine::of_data(test, x, alpha, options))
     }
 
     /// The correlations of the columns of x into `cells`, p x p.
     pub fn correlation(&self, x: &Centred, pool: &Pool, cells: &mut [f64], watch: &mut Watch) -> Result<()> {
-        correlation(x, self.ordinal, self.memory_budget, pool, cells, watch)
+        correlation(x, self.ordinals[0], self.memory_budget, pool, cells, watch)
     }
 }
 

@@ -23,7 +23,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Reads R's `list(kind, threads, threads_named, ordinal, strategy, ...)`, see `engine_list()` in R/device.R.
+    /// Reads R's `list(kind, threads, threads_named, ordinals, cpu, strategy, ...)`, see `engine_list()` in R/device.R.
     pub fn from_list(engine: &List) -> Outcome<Self> {
         let threads = input::count(&input::field(engine, "threads")?, "threads", 1)?;
         let named = input::flag(&input::field(engine, "threads_named")?, "threads_named")?;
@@ -76,8 +76,8 @@ impl Machine {
         }
     }
 
-    /// Its name as R knows it: "cpu", "cuda:0".
-    pub fn name(&self) -> String {
-        self.gpu.as_ref().map_or_else(|| "cpu".into(), |gpu| format!("cuda:{}", gpu.ordinal))
+    /// Its names as R knows them: "cpu", "cuda:0"; those of machines that work together.
+    pub fn names(&self) -> Vec<String> {
+        self.gpu.as_ref().map_or_else(|| vec!["cpu".into()], Gpu::names)
     }
 }

@@ -14,9 +14,7 @@ use pcgpu_core::{DeviceError, DeviceKind, Error, Result};
 use crate::failure::Outcome;
 
 /// A GPU, of which there is none.
-pub struct Gpu {
-    pub ordinal: usize,
-}
+pub struct Gpu;
 
 fn none<T>() -> Result<T> {
     Err(Error::Device(DeviceError {
@@ -29,6 +27,10 @@ fn none<T>() -> Result<T> {
 impl Gpu {
     pub fn from_list(_engine: &List) -> Outcome<Self> {
         Ok(none()?)
+    }
+
+    pub fn names(&self) -> Vec<String> {
+        Vec::new()
     }
 
     pub fn gauss<'a>(&self, _gauss: Gauss<'a>, _alpha: f64, _pool: Pool) -> Outcome<Box<dyn Worker + 'a>> {

@@ -7,6 +7,7 @@ use extendr_ffi::{
 };
 use pcgpu_core::graph::SepSets;
 use pcgpu_core::memory::{self, Use};
+use pcgpu_core::team::{Lost, Share, TeamReport};
 use pcgpu_core::Error;
 
 use crate::failure::{Failure, Outcome};
@@ -158,6 +159,25 @@ pub fn fill_sepsets(token: &Token, object: &Robj, sets: &SepSets) -> Outcome<()>
         object.get()
     })?;
     Ok(())
+}
+
+/// What machines did that worked together, as parallel vectors.
+pub fn shares(team: &TeamReport) -> Robj {
+    let numbers = |number: &dyn Fn(&Share) -> f64| Robj::from(team.shares.iter().map(number).collect::<Vec<f64>>());
+    named(vec![
+        ("machine", Robj::from(team.shares.iter().map(|share| share.machine.clone()).collect::<Vec<String>>())),
+        ("level", numbers(&|share| share.level as f64)),
+        ("shards", numbers(&|share| share.shards as f64)),
+        ("bytes", numbers(&|share| share.bytes as f64)),
+        ("busy", numbers(&|share| share.busy)),
+        ("elapsed", numbers(&|share| share.elapsed)),
+    ])
+}
+
+/// Those of them that failed, and why.
+pub fn lost(team: &TeamReport) -> Robj {
+    let texts = |text: &dyn Fn(&Lost) -> String| Robj::from(team.lost.iter().map(text).collect::<Vec<String>>());
+    named(vec![("machine", texts(&|lost| lost.machine.clone())), ("reason", texts(&|lost| lost.reason.clone()))])
 }
 
 /// A named list.

@@ -115,6 +115,6 @@ pub fn run(
         ("relevance", Robj::from(found.relevance)),
         ("levels", Robj::from(levels)),
         ("classes", Robj::from(samples.classes() as i32)),
-        ("device", Robj::from(machine.name())),
+        ("device", Robj::from(machine.names())),
     ]))
 }

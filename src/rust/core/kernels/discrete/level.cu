@@ -12,7 +12,7 @@ extern "C" __global__ void dis_items(const __grid_constant__ Discrete d) {
     if (before + 1 != d.stage || !stage_is_done(a.report)) return;
     scan_rows(a.p, a.first_item, (u64*)memory, [&](u64 x) {
         u64 degree = a.offset[x + 1] - a.offset[x];
-        if (degree <= a.size || x < a.first_row || x >= a.end_row) return 0ull;
+        if (degree <= a.size || !is_counted(a, degree) || x < a.first_row || x >= a.end_row) return 0ull;
         u64 sets = choose(a, a.beta ? degree - 1 : degree, a.size), end = sets < a.end_rank ? sets : a.end_rank;
         if (end <= a.first_rank) return 0ull;
         bool open = false;

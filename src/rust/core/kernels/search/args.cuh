@@ -112,7 +112,7 @@ struct Args {
     const u32* pairs;     // x, y of each
     const u64* set_ends;  // where each set ends in `sets`
     const u32* sets;
-    double* answers;      // p of each; `rank_values`: of all pairs, x < y at y (y - 1) / 2 + x, or null; `raise`: those that p_max is raised to
+    double* answers;      // p of each; `rank_values`: of all pairs, x < y at y (y - 1) / 2 + x, or null; `raise_values`: those that p_max is raised to
     u64 count;            // number of questions, or of values
 };
 

@@ -31,7 +31,7 @@ extern "C" __global__ void pick(const __grid_constant__ Args a) {
 }
 
 // Raises p_max, from its start on, to another card's.
-extern "C" __global__ void raise(const __grid_constant__ Args a) {
+extern "C" __global__ void raise_values(const __grid_constant__ Args a) {
     for (u64 i : by_thread(a.count)) {
         if (a.answers[i] > a.p_max[i]) a.p_max[i] = a.answers[i];
     }
@@ -127,7 +127,7 @@ extern "C" __global__ void items(const __grid_constant__ Args a) {
     auto degree_of = [&](u64 x) { return a.offset[x + 1] - a.offset[x]; };
     auto takes_part = [&](u64 x, bool wide) {
         u64 d = degree_of(x);
-        return d > a.size && (d >= a.wide_degree) == wide && x >= a.first_row && x < a.end_row;
+        return d > a.size && is_counted(a, d) && (d >= a.wide_degree) == wide && x >= a.first_row && x < a.end_row;
     };
     auto total_of = [&](bool wide) {
         u64 own = 0;

@@ -5,6 +5,10 @@
 // n over k, saturating; k must be at most the size of the level.
 __device__ __forceinline__ u64 choose(const Args& a, u64 n, u64 k) { return a.binomial[k * a.binomial_stride + n]; }
 
+// Whether there are binomials for a row of d neighbours: rows with more than all rows that have a pair to be tested have none, and need
+// none.
+__device__ __forceinline__ bool is_counted(const Args& a, u64 d) { return d + 2 <= a.binomial_stride; }
+
 // The next member of a subset that lacks k members, from {from, .., n-1}; `rank` is what is left of the subset's rank. Of the
 // C(n-from, k) ways to go on, C(n-from, k) - C(n-m, k) have their first member below m.
 __device__ __forceinline__ u32 unrank_member(const Args& a, u32 n, u32 k, u32 from, u64& rank) {

@@ -33,4 +33,6 @@ mod orient_random;
 mod selection_cuda;
 mod selection_golden;
 mod selection_properties;
+#[cfg(all(feature = "cuda", target_os = "linux"))]
+mod team_cuda;
 mod toys;

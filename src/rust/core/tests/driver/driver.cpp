@@ -376,6 +376,9 @@ static std::map<address, Block> blocks;
 static std::map<void*, size_t> pinned;
 static size_t used[16], most_used[16];
 static int resets, launches;
+// By card: the number of the launch that it fails at (0: none), and whether it has.
+static size_t fails_at[16];
+static bool lost[16];
 static thread_local int current;
 
 struct Event;
@@ -428,6 +431,12 @@ size_t emulated_most_used(int card) {
     return most;
 }
 
+// For tests: has a card fail at its launch of this number from now on, until its context is reset.
+void emulated_lose(int card, size_t launch) {
+    Locked locked(lock);
+    fails_at[card] = launch;
+}
+
 int cuInit(unsigned) { return part_is("no_device") ? NO_DEVICE : OK; }
 int cuDriverGetVersion(int* version) {
     *version = part_is("old_driver") ? 11080 : 12040;
@@ -459,8 +468,9 @@ int cuDevicePrimaryCtxRetain(void** context, int device) {
     return part_is("busy") ? UNAVAILABLE : part_is("full") ? OUT_OF_MEMORY : OK;
 }
 int cuDevicePrimaryCtxRelease_v2(int) { return OK; }
-int cuDevicePrimaryCtxReset_v2(int) {
+int cuDevicePrimaryCtxReset_v2(int card) {
     resets++;
+    lost[card] = false;
     return OK;
 }
 int cuCtxSetCurrent(void* context) {
@@ -550,10 +560,12 @@ int cuStreamCreate(void** stream, unsigned) {
 }
 int cuStreamSynchronize(void* stream) {
     Locked locked(lock);
+    if (lost[current]) return LAUNCH_FAILED;
     return ((Stream*)stream)->finish();
 }
 int cuStreamQuery(void* stream) {
     Locked locked(lock);
+    if (lost[current]) return LAUNCH_FAILED;
     auto* queue = (Stream*)stream;
     queue->step();
     return queue->failed ? queue->failed : queue->work.empty() ? OK : NOT_READY;
@@ -621,6 +633,8 @@ int cuLaunchKernel(void* function, unsigned gx, unsigned gy, unsigned gz, unsign
     Locked locked(lock);
     // A failed launch spoils its context: what follows fails too, until that is reset.
     if (part_is("launch") && ++launches > 1 && !resets) return LAUNCH_FAILED;
+    if (fails_at[current] && --fails_at[current] == 0) lost[current] = true;
+    if (lost[current]) return LAUNCH_FAILED;
     if (gz != 1 || by != 1 || bz != 1 || bx == 0 || bx > 1024 || gx == 0 || gy == 0 || gy > 65535 || bytes > 65536) return INVALID;
     auto* kernel = (emulated::Entry*)function;
     std::vector<char> args((const char*)parameters[0], (const char*)parameters[0] + kernel->args);

@@ -424,7 +424,7 @@ pub(super) struct SearchArgs {
     /// where each set ends in `sets`
     pub set_ends: DevicePtr<u64>,
     pub sets: DevicePtr<u32>,
-    /// p of each; `rank_values`: of all pairs, x < y at y (y - 1) / 2 + x, or null; `raise`: those that p_max is raised to
+    /// p of each; `rank_values`: of all pairs, x < y at y (y - 1) / 2 + x, or null; `raise_values`: those that p_max is raised to
     pub answers: DevicePtr<f64>,
     /// number of questions, or of values
     pub count: u64,

@@ -2,7 +2,7 @@
 //! NVIDIA GPU.
 //!
 //! * [`card`]: what every test needs of a card: device, memory, plan, copies, compiled kernels.
-//! * `search`: PC-stable, with the graph and all answers on the card until the end.
+//! * `search`: PC-stable, with the graph and all answers on the card until the end. [`team`]: on several cards.
 //! * [`gauss`], `discrete`: the levels of a search and arbitrary questions, for the Gaussian test and for discrete variables;
 //!   `questions`: how a batch of questions is launched; [`gauss::correlation`] makes the correlation matrix of data.
 //! * [`knn`]: the nearest-neighbour test. [`selection`]: the counts of a feature selection.
@@ -19,6 +19,7 @@ mod pointer;
 mod questions;
 mod search;
 pub mod selection;
+pub mod team;
 
 use crate::ci::discrete::Discrete;
 use crate::ci::gauss::{FisherZ, Gauss};
@@ -85,7 +86,8 @@ pub struct CudaOptions {
     /// In place of a density: sets of one variable of 64 rows with so many neighbours in all are run by columns, and from the second
     /// number on by masks. For tests.
     pub level_one_ends: Option<[u64; 2]>,
-    /// How large launches of level 1 are, 1 being some hundredths of a second. For tests, in which they else never are several.
+    /// How large launches of level 1 are, and the shards of a team, 1 being some hundredths of a second. For tests, in which they else
+    /// never are several.
     pub launch_share: f64,
     /// Rows with so many neighbours are run by blocks, in single precision first, where the strategy is ours and sets have two
     /// members or more. None: as many as it pays for.
@@ -214,6 +216,13 @@ impl<'a> CudaEngine<'a> {
         self
     }
 
+    /// Lets this card read another's memory.
+    fn reach(&self, other: &CudaEngine) -> Result<()> {
+        self.held.card.bind()?;
+        self.held.card.reach(&other.held.card);
+        Ok(())
+    }
+
     /// The largest plan of the card's memory so far.
     pub fn plan(&self) -> &MemoryPlan {
         self.held.largest_plan()
@@ -326,6 +335,6 @@ impl Worker for CudaEngine<'_> {
 
 impl Alone for CudaEngine<'_> {
     fn begin<'s>(&'s mut self, options: &'s Options, largest: Largest<'s>) -> Result<Box<dyn Levels + 's>> {
-        Ok(Box::new(search::CudaSearch::new(self, options, largest)?))
+        Ok(Box::new(search::CudaSearch::new(self, options, largest)))
     }
 }

@@ -86,7 +86,7 @@ macro_rules! modules {
 }
 
 modules! {
-    "search/graph" SearchArgs: mirror pick raise rank_words rank_rows rank_values degrees offsets log_offsets items fill removal;
+    "search/graph" SearchArgs: mirror pick raise_values rank_words rank_rows rank_values degrees offsets log_offsets items fill removal;
     "gauss/marginal" SearchArgs: marginal raise_marginal;
     "gauss/single" SearchArgs: single settle_single count_single log_single;
     "gauss/columns" SearchArgs: column_near column_first column_second;

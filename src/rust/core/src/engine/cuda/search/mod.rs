@@ -2,7 +2,7 @@
 //! levels a few numbers come back.
 
 mod log;
-mod p_max;
+pub(in crate::engine::cuda) mod p_max;
 
 use crate::engine::cuda::arguments::{Report, SearchArgs, SLOT_BYTES, VERTEX_BITS, WIDE_REST};
 use crate::engine::cuda::card::buffer::Buffer;
@@ -46,6 +46,8 @@ pub(in crate::engine::cuda) struct CudaSearch<'s, 'a> {
     pub(in crate::engine::cuda) binomials: Vec<u64>,
     pub(in crate::engine::cuda) log: Log,
     started: bool,
+    /// Bytes for p-values of other cards, that level 1 of the Gaussian test needs.
+    pub(in crate::engine::cuda) share_p_max: u64,
 }
 
 fn bits_of(graph: &Adjacency) -> Result<Vec<u64>> {
@@ -79,16 +81,22 @@ fn plan_ends(plan: &mut MemoryPlan, ends: u64, singles: bool) {
 }
 
 impl<'s, 'a> CudaSearch<'s, 'a> {
-    pub fn new(engine: &'s mut CudaEngine<'a>, options: &'s Options, largest: Largest<'s>) -> Result<Self> {
+    pub fn new(engine: &'s mut CudaEngine<'a>, options: &'s Options, largest: Largest<'s>) -> Self {
+        let p_max = PMax::new(largest, options.p);
+        Self::with_p_max(engine, options, p_max)
+    }
+
+    /// With the p-values there.
+    pub fn with_p_max(engine: &'s mut CudaEngine<'a>, options: &'s Options, p_max: PMax<'s>) -> Self {
         let p = options.p;
         let all = (p * (p - 1)) as u64;
         let ends = if options.fixed_gaps.is_some() { 2 * options.start().edge_count() as u64 } else { all };
         let args = SearchArgs { p: p as u64, words: 2 * p.div_ceil(64) as u64, ..SearchArgs::default() };
         let binomials = Vec::new();
         let log = Log::default();
-        let p_max = PMax::new(largest, p);
         let (empty, widest, started) = (None, None, false);
-        Ok(CudaSearch { engine, options, p_max, empty, args, ends, widest, binomials, log, started })
+        let share_p_max = 0;
+        CudaSearch { engine, options, p_max, empty, args, ends, widest, binomials, log, started, share_p_max }
     }
 
     pub(in crate::engine::cuda) fn fast(&self) -> bool {
@@ -134,6 +142,8 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
                 self.engine.held.plan.set(Buffer::Scratch, scratch);
                 self.engine.held.plan.set(Buffer::Near, 0);
                 if singles {
+                    let shared = self.share_p_max.min(self.engine.held.plan.of(Buffer::PMax));
+                    self.engine.held.plan.set(Buffer::Batch, shared);
                     self.plan_singles(&gauss.test, widest)?;
                 }
                 self.engine.held.commit()
@@ -371,6 +381,18 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         Ok(LevelReport { tests: report.tests, exact_tests: report.exact, go_on: self.fast() || report.go_on != 0 })
     }
 
+    /// Whether level 0 has run.
+    pub(in crate::engine::cuda) fn has_begun(&self) -> bool {
+        self.started
+    }
+
+    /// The answer where no level has run.
+    pub(in crate::engine::cuda) fn finish_unbegun(&mut self) -> Result<(Adjacency, SepSets)> {
+        let start = self.options.start();
+        self.p_max.fill(self.options, &start)?;
+        Ok((start, SepSets::new(self.options.p, self.options.empty_side())))
+    }
+
     pub(in crate::engine::cuda) fn run_finish(&mut self, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
         if let CudaTest::Gauss(_) = self.engine.test {
             // SAFETY: `allocate` has set what this uses.
@@ -415,9 +437,7 @@ impl Levels for CudaSearch<'_, '_> {
 
     fn finish(mut self: Box<Self>, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
         if !self.started {
-            let start = self.options.start();
-            self.p_max.fill(self.options, &start)?;
-            return Ok((start, SepSets::new(self.options.p, self.options.empty_side())));
+            return self.finish_unbegun();
         }
         self.watched(|search| search.run_finish(observer))
     }

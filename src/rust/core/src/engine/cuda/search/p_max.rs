@@ -22,6 +22,7 @@ use crate::Result;
 /// A search's p-values, and how much of a p x p matrix is filled.
 pub(in crate::engine::cuda) struct PMax<'s> {
     largest: Largest<'s>,
+    of_left: bool,
     p: usize,
     /// Whether the lower triangle and the diagonal have been written.
     marked: bool,
@@ -47,12 +48,18 @@ impl<'s> PMax<'s> {
         if let Largest::Square(values) = &mut largest {
             prefer_large_pages(values);
         }
-        PMax { largest, p, marked: false, ranked: None, open: None }
+        let of_left = matches!(largest, Largest::Left(_));
+        PMax { largest, of_left, p, marked: false, ranked: None, open: None }
+    }
+
+    /// Those of a card that another one's search works like: they stay there. `of_left`: see [`PMax::is_of_left`].
+    pub fn of_follower(of_left: bool, p: usize) -> Self {
+        PMax { largest: Largest::Square(&mut []), of_left, p, marked: true, ranked: None, open: None }
     }
 
     /// Whether only the values of the pairs that level 0 leaves are wanted.
     pub fn is_of_left(&self) -> bool {
-        matches!(self.largest, Largest::Left(_))
+        self.of_left
     }
 
     /// Writes the mark of no test everywhere; `graph` is there at the end.

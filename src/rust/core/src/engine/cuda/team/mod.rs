@@ -1,0 +1,149 @@
+//! Several cards as one worker, for the Gaussian test and tests of discrete variables.
+//!
+//! * `share`: shards handed out to machines that work at the same time. * `search`: PC-stable.
+
+mod search;
+mod share;
+
+use super::search::p_max::PMax;
+use super::search::CudaSearch;
+use super::{CudaEngine, SearchStrategy};
+use crate::ci::Batch;
+use crate::observer::Observer;
+use crate::pool::Pool;
+use crate::search::book::Book;
+use crate::search::levels::Levels;
+use crate::search::shards::Work;
+use crate::search::worker::{Alone, Column, Marginals, Worker};
+use crate::search::{Largest, Options};
+use crate::team::TeamReport;
+use crate::{Error, Result};
+use search::TeamSearch;
+
+/// Several cards, each with the same test. They answer as one does: graph, separating sets, counts and p-values.
+pub struct CudaTeam<'a> {
+    engines: Vec<CudaEngine<'a>>,
+    names: Vec<String>,
+    /// Names of cards that failed, once that was told.
+    gone: Vec<String>,
+    report: TeamReport,
+}
+
+impl<'a> CudaTeam<'a> {
+    /// Has each of `makers` make an engine, all for the same test; `names` are those of their cards. A card that cannot be opened is
+    /// left out, see [`Worker::team`].
+    ///
+    /// # Errors
+    /// Where none can be opened, the last one's; any other error than [`Error::Device`]; [`Error::Argument`] for a strategy of the papers,
+    /// which are those of one GPU.
+    pub fn new(names: &[String], make: impl Fn(usize) -> Result<CudaEngine<'a>>) -> Result<Self> {
+        let mut team =
+            CudaTeam { engines: Vec::new(), names: Vec::new(), gone: Vec::new(), report: TeamReport::default() };
+        let mut last = None;
+        for (number, name) in names.iter().enumerate() {
+            match make(number) {
+                Ok(engine) if engine.options.strategy != SearchStrategy::Shared => {
+                    return Err(Error::Argument {
+                        argument: "strategy",
+                        value: format!("{:?} on {} GPUs", engine.options.strategy, names.len()),
+                        mend: "it runs on one GPU: give one, or strategy = \"shared\"".into(),
+                    });
+                }
+                Ok(engine) => {
+                    for other in &team.engines {
+                        engine.reach(other)?;
+                        other.reach(&engine)?;
+                    }
+                    team.engines.push(engine);
+                    team.names.push(name.clone());
+                }
+                Err(Error::Device(device)) => {
+                    let reason = device.message.clone();
+                    team.report.lost.push(crate::team::Lost { machine: name.clone(), reason });
+                    last = Some(Error::Device(device));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        match (team.engines.is_empty(), last) {
+            (true, Some(error)) => Err(error),
+            (true, None) => {
+                Err(Error::Argument { argument: "device", value: "no GPU".into(), mend: "name at least one".into() })
+            }
+            _ => Ok(team),
+        }
+    }
+
+    /// The first card that is left.
+    fn first(&mut self) -> &mut CudaEngine<'a> {
+        let first = self.left().iter().position(|left| *left).unwrap_or(0);
+        &mut self.engines[first]
+    }
+
+    /// By card, whether it is left.
+    fn left(&self) -> Vec<bool> {
+        let failed = |name: &String| self.report.lost.iter().any(|lost| lost.machine == *name);
+        self.names.iter().map(|name| !failed(name) && !self.gone.contains(name)).collect()
+    }
+}
+
+impl Worker for CudaTeam<'_> {
+    fn pool(&self) -> &Pool {
+        self.engines[0].pool()
+    }
+
+    fn shard_tests(&self) -> u64 {
+        self.engines[0].shard_tests()
+    }
+
+    fn marginal(&mut self, level: &Marginals, columns: Vec<Column>, observer: &mut dyn Observer) -> Result<()> {
+        self.first().marginal(level, columns, observer)
+    }
+
+    fn answer(&mut self, work: &Work, book: &Book, observer: &mut dyn Observer) -> Result<()> {
+        self.first().answer(work, book, observer)
+    }
+
+    fn p_values(&mut self, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>> {
+        self.first().p_values(batch, observer)
+    }
+
+    /// That of each card: they are the same.
+    fn memory_plan(&self) -> Vec<(&'static str, u64)> {
+        self.engines[0].memory_plan()
+    }
+
+    fn team(&mut self) -> TeamReport {
+        let report = std::mem::take(&mut self.report);
+        self.gone.extend(report.lost.iter().map(|lost| lost.machine.clone()));
+        report
+    }
+
+    fn alone(&mut self) -> Option<&mut dyn Alone> {
+        Some(self)
+    }
+}
+
+impl Alone for CudaTeam<'_> {
+    fn begin<'s>(&'s mut self, options: &'s Options, largest: Largest<'s>) -> Result<Box<dyn Levels + 's>> {
+        let left = self.left();
+        let p_max = PMax::new(largest, options.p);
+        let of_left = p_max.is_of_left();
+        let mut wanted = Some(p_max);
+        let engines = self.engines.iter_mut().zip(&self.names).zip(left).filter(|(_, left)| *left);
+        let searches: Vec<(String, CudaSearch)> = engines
+            .map(|((engine, name), _)| {
+                let p_max = wanted.take().unwrap_or_else(|| PMax::of_follower(of_left, options.p));
+                (name.clone(), CudaSearch::with_p_max(engine, options, p_max))
+            })
+            .collect();
+        if searches.is_empty() {
+            return Err(Error::Argument {
+                argument: "device",
+                value: self.names.join(", "),
+                mend: "all of these GPUs failed before: name others, or give device = \"cpu\"".into(),
+            });
+        }
+        Ok(Box::new(TeamSearch::new(searches.into_iter(), options, &mut self.report)))
+    }
+}

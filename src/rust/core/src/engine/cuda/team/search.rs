@@ -1,0 +1,556 @@
+//! PC-stable on several cards, each of which keeps graph, answers and log of its own, and all the same: a level's rows are shared out,
+//! and what a card has found for its rows is copied to the others before the next step. Whichever card fails, the others know all that
+//! was known.
+
+use std::ops::Range;
+use std::time::Instant;
+
+use super::share::{cut, share_out, Machine, Seat, Shard};
+use crate::engine::cuda::arguments::{Report, SearchArgs, MASK_ROWS, SLOT_BYTES};
+use crate::engine::cuda::card::buffer::Buffer;
+use crate::engine::cuda::card::held::Holds;
+use crate::engine::cuda::card::kernels::Kernel;
+use crate::engine::cuda::discrete::Level;
+use crate::engine::cuda::pointer::DevicePtr;
+use crate::engine::cuda::search::p_max::PMax;
+use crate::engine::cuda::search::CudaSearch;
+use crate::engine::cuda::CudaTest;
+use crate::graph::{subsets, Adjacency, SepSets};
+use crate::observer::Observer;
+use crate::search::levels::{LevelReport, Levels, Widest};
+use crate::search::Options;
+use crate::team::TeamReport;
+use crate::{Error, Result};
+
+/// Shards of a step for each card: more even out what rows really cost, fewer have longer rows.
+const SHARDS_A_CARD: usize = 8;
+
+/// Tests in a shard of the Gaussian test, at least: what a card does in about as long as beginning a shard takes.
+const LEAST_TESTS: f64 = 5e7;
+
+/// Likewise samples times tests, of discrete variables.
+const LEAST_COUNTS: f64 = 5e8;
+
+/// Bytes of p-values that a card takes over from another at a time.
+const P_MAX_BYTES: u64 = 256 << 20;
+
+/// What rows are run of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    /// Level 0 of discrete variables; the rows are the larger vertices.
+    Pairs,
+    /// Level 1 of the Gaussian test; the rows are the smaller vertices.
+    Singles,
+    /// A side of a level by slots: 0 or 1.
+    Side(u64),
+}
+
+/// A card with its search.
+pub(super) struct Member<'s, 'a> {
+    search: CudaSearch<'s, 'a>,
+    step: Step,
+    /// The size of the level's sets, and the largest degree.
+    size: usize,
+    widest: usize,
+    /// Of discrete variables, the level under way.
+    level: Option<Level>,
+}
+
+impl<'s, 'a> Member<'s, 'a> {
+    pub fn new(search: CudaSearch<'s, 'a>) -> Self {
+        Member { search, step: Step::Singles, size: 0, widest: 0, level: None }
+    }
+
+    fn run<T>(&mut self, run: impl FnOnce(&mut CudaSearch<'s, 'a>) -> Result<T>) -> Result<T> {
+        self.search.watched(run)
+    }
+
+    /// Begins a level of sets.
+    fn begin_level(&mut self, size: usize, widest: usize) -> Result<()> {
+        (self.size, self.widest) = (size, widest);
+        let level = self.search.watched(|search| {
+            search.begin_level(size, widest)?;
+            match search.engine.test {
+                CudaTest::Gauss(gauss) => {
+                    search.set_rules(&gauss.test, size);
+                    if size == 1 && search.singles() {
+                        search.begin_singles()
+                    } else {
+                        search.begin_sets(size, widest)
+                    }?;
+                    Ok(None)
+                }
+                CudaTest::Discrete(test) => search.begin_stages(&test, size, widest).map(Some),
+            }
+        })?;
+        self.level = level;
+        Ok(())
+    }
+}
+
+impl Machine for Member<'_, '_> {
+    fn begin(&mut self, rows: &Range<usize>) -> Result<()> {
+        let Member { search, step, size, widest, level } = self;
+        let rows = rows.clone();
+        search.watched(|search| match (*step, level.as_mut()) {
+            (Step::Pairs, Some(level)) => {
+                search.launch_pairs(level, rows)?;
+                search.ask_report()
+            }
+            (Step::Side(second), Some(level)) => search.begin_rows(level, second, rows),
+            (Step::Side(second), None) => search.begin_side(*size, *widest, second, rows),
+            (Step::Pairs | Step::Singles, _) => search.launch_singles(rows),
+        })
+    }
+
+    fn is_done(&mut self, look: &mut dyn FnMut() -> Result<()>) -> Result<bool> {
+        let Member { search, step, size, widest, level } = self;
+        search.watched(|search| {
+            if !search.engine.held.card.is_idle("a level")? {
+                return Ok(false);
+            }
+            if *step == Step::Singles {
+                return Ok(true);
+            }
+            let report = search.read_report()?;
+            match (*step, level.as_mut(), search.engine.test) {
+                (Step::Pairs, Some(level), CudaTest::Discrete(test)) => {
+                    let done = search.go_on_pairs(&test, level, &report, look)?;
+                    if !done {
+                        search.ask_report()?;
+                    }
+                    Ok(done)
+                }
+                (Step::Side(second), Some(level), CudaTest::Discrete(test)) => {
+                    search.go_on_rows(&test, level, second, &report, look)
+                }
+                (Step::Side(second), ..) => search.go_on_side(*size, *widest, second, &report),
+                _ => Ok(true),
+            }
+        })
+    }
+}
+
+/// A search on several cards.
+pub(super) struct TeamSearch<'s, 'a> {
+    seats: Vec<Seat<Member<'s, 'a>>>,
+    options: &'s Options,
+    /// The card that brings what the host wants: the first that is left.
+    lead: usize,
+    report: &'s mut TeamReport,
+    /// The last error of a card.
+    error: Option<Error>,
+}
+
+impl<'s, 'a> TeamSearch<'s, 'a> {
+    /// The first search is given what the caller wants.
+    pub fn new(
+        searches: impl Iterator<Item = (String, CudaSearch<'s, 'a>)>,
+        options: &'s Options,
+        report: &'s mut TeamReport,
+    ) -> Self {
+        let seats: Vec<_> = searches.map(|(name, search)| Seat::new(Member::new(search), name)).collect();
+        TeamSearch { seats, options, lead: 0, report, error: None }
+    }
+
+    fn leader(&self) -> &CudaSearch<'s, 'a> {
+        &self.seats[self.lead].machine.search
+    }
+
+    fn leading(&mut self) -> &mut CudaSearch<'s, 'a> {
+        &mut self.seats[self.lead].machine.search
+    }
+
+    /// How many cards are left.
+    fn left(&self) -> usize {
+        self.seats.iter().filter(|seat| !seat.is_lost).count()
+    }
+
+    /// Notes that a card failed; the next takes its place where it led.
+    fn lose(&mut self, number: usize, error: Error) -> Result<()> {
+        self.error = Some(self.seats[number].lose(error, &mut self.report.lost)?);
+        self.follow()
+    }
+
+    /// Has a card lead that is left.
+    fn follow(&mut self) -> Result<()> {
+        let Some(next) = self.seats.iter().position(|seat| !seat.is_lost) else {
+            return Err(self.error.take().unwrap_or(Error::Interrupted));
+        };
+        if next != self.lead {
+            let wanted = {
+                let search = self.leading();
+                let follower = PMax::of_follower(search.p_max.is_of_left(), search.options.p);
+                std::mem::replace(&mut search.p_max, follower)
+            };
+            self.lead = next;
+            self.leading().p_max = wanted;
+        }
+        Ok(())
+    }
+
+    /// Calls `run` for every card that is left, in turn.
+    fn each(&mut self, mut run: impl FnMut(&mut Member<'s, 'a>) -> Result<()>) -> Result<()> {
+        for number in 0..self.seats.len() {
+            if !self.seats[number].is_lost {
+                if let Err(error) = run(&mut self.seats[number].machine) {
+                    self.lose(number, error)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Has the cards do the shards of a step, and copies what each has found to the others. `parts` of `all` of a level are done.
+    fn share(
+        &mut self,
+        step: Step,
+        shards: &[Shard],
+        copy: &dyn Fn(&CudaSearch, &Range<usize>) -> Part,
+        [done, all]: [f64; 2],
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        let level = self.seats[self.lead].machine.size;
+        self.seats.iter_mut().for_each(|seat| seat.machine.step = step);
+        let mut open = shards.to_vec();
+        while !open.is_empty() {
+            let mut look = |share: f64| observer.progress(level, (done + share.min(1.0)) * 0.999, all);
+            let before = self.report.lost.len();
+            let owners = share_out(&mut self.seats, &open, &mut self.report.lost, &mut look);
+            let owners = owners.inspect_err(|error| self.error = Some(error.clone()))?;
+            if self.report.lost.len() > before {
+                self.follow()?;
+            }
+            self.exchange(&open, &owners, copy, observer)?;
+            if step == Step::Singles {
+                self.raise_p_max(observer)?;
+            }
+            // What a card found that has failed meanwhile may not have reached all others.
+            let again = open.into_iter().zip(owners).filter(|(_, owner)| self.seats[*owner].is_lost);
+            open = again.map(|(shard, _)| shard).collect();
+        }
+        Ok(())
+    }
+
+    /// Copies what each card has found for its shards to all others.
+    fn exchange(
+        &mut self,
+        shards: &[Shard],
+        owners: &[usize],
+        copy: &dyn Fn(&CudaSearch, &Range<usize>) -> Part,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        let of: Vec<(usize, Part)> = shards
+            .iter()
+            .zip(owners)
+            .map(|(shard, &owner)| (owner, copy(&self.seats[owner].machine.search, &shard.rows)))
+            .collect();
+        let cards: Vec<_> = self.seats.iter().map(|seat| seat.machine.search.engine.held.card.clone()).collect();
+        for number in 0..self.seats.len() {
+            if self.seats[number].is_lost {
+                continue;
+            }
+            let mut bytes = 0;
+            let outcome = self.seats[number].machine.run(|search| {
+                for ((owner, part), shard) in of.iter().zip(shards).filter(|((owner, _), _)| *owner != number) {
+                    let own = copy(search, &shard.rows);
+                    search.engine.held.copy_from(own.at, &cards[*owner], part.at, part.bytes)?;
+                    bytes += part.bytes as u64;
+                }
+                search.engine.held.wait("copying from another GPU", &mut || observer.look())
+            });
+            self.seats[number].bytes += bytes;
+            if let Err(error) = outcome {
+                self.blame(number, error)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A copy to a card failed: the fault may be with any of them.
+    fn blame(&mut self, number: usize, error: Error) -> Result<()> {
+        for other in 0..self.seats.len() {
+            if other != number && !self.seats[other].is_lost {
+                if let Err(error) = self.seats[other].machine.run(|search| search.engine.held.synchronize("copying")) {
+                    self.lose(other, error)?;
+                }
+            }
+        }
+        self.lose(number, error)
+    }
+
+    /// Raises every card's p-values to those of the others, each of which has found those of its pairs.
+    fn raise_p_max(&mut self, observer: &mut dyn Observer) -> Result<()> {
+        let cards: Vec<_> = self.seats.iter().map(|seat| seat.machine.search.engine.held.card.clone()).collect();
+        for source in 0..self.seats.len() {
+            if self.seats[source].is_lost {
+                continue;
+            }
+            let from = self.seats[source].machine.search.args.p_max;
+            for number in 0..self.seats.len() {
+                if number == source || self.seats[number].is_lost {
+                    continue;
+                }
+                let mut bytes = 0;
+                let outcome = self.seats[number].machine.run(|search| {
+                    let count = search.engine.held.plan.of(Buffer::PMax) / 8;
+                    let room = search.engine.held.plan.of(Buffer::Batch) / 8;
+                    let pieces = search.engine.held.device(Buffer::Batch)?.cast();
+                    for first in (0..count).step_by(room.max(1) as usize) {
+                        let some = room.min(count - first);
+                        search.engine.held.copy_from(pieces, &cards[source], from.offset(first), some as usize)?;
+                        let args = SearchArgs {
+                            answers: pieces,
+                            p_max: search.args.p_max.offset(first),
+                            count: some,
+                            ..search.args
+                        };
+                        let blocks = search.blocks_for(some / 32 + 1);
+                        // SAFETY: so many values are at both places.
+                        unsafe { search.engine.held.card.launch(Kernel::raise_values.on((blocks, 1), 256, 0), &args)? };
+                        bytes += 8 * some;
+                    }
+                    search.engine.held.wait("copying from another GPU", &mut || observer.look())
+                });
+                self.seats[number].bytes += bytes;
+                if let Err(error) = outcome {
+                    self.blame(number, error)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// How many shards a step of this cost is cut into, of which each is at least `least`.
+    fn shard_count(&self, total: f64, least: f64) -> usize {
+        let least = least * self.leader().engine.options.launch_share;
+        ((total / least) as usize).clamp(1, SHARDS_A_CARD * self.left())
+    }
+
+    /// Enters what each card did at a level that began at this time.
+    fn enter_shares(&mut self, level: usize, began: Instant) {
+        for seat in &mut self.seats {
+            let share = seat.share(level, began.elapsed());
+            self.report.enter(share);
+        }
+    }
+
+    fn run_marginal(&mut self, observer: &mut dyn Observer) -> Result<LevelReport> {
+        let mut peer = None;
+        let p = self.options.p;
+        self.each(|member| {
+            let level = member.run(|search| {
+                match search.engine.test {
+                    CudaTest::Gauss(gauss) => {
+                        search.gauss_marginal(&gauss, peer.as_ref(), observer)?;
+                        if peer.is_none() {
+                            // Others copy from it.
+                            search.engine.held.wait("level 0", &mut || observer.look())?;
+                            peer = search.engine.as_peer();
+                        }
+                        Ok(None)
+                    }
+                    CudaTest::Discrete(test) => search.begin_pairs(&test).map(Some),
+                }
+            })?;
+            (member.level, member.size) = (level, 0);
+            Ok(())
+        })?;
+        if let CudaTest::Discrete(test) = self.leader().engine.test {
+            let costs: Vec<f64> = (0..p).map(|y| (y * test.data().n()) as f64).collect();
+            let count = self.shard_count(costs.iter().sum(), LEAST_COUNTS);
+            // A column y of packed p-values begins with number y (y - 1) / 2.
+            let triangle = |y: usize| (y * y.saturating_sub(1) / 2) as u64;
+            let part = |search: &CudaSearch, rows: &Range<usize>| {
+                let (first, end) = (triangle(rows.start), triangle(rows.end));
+                Part { at: search.args.p_max.offset(first).cast(), bytes: 8 * (end - first) as usize }
+            };
+            self.share(Step::Pairs, &cut(&costs, count, 1), &part, [0.0, 1.0], observer)?;
+            self.each(|member| {
+                let level = member.level.take();
+                member.run(|search| level.map_or(Ok(()), |level| search.end_pairs(&level)))
+            })?;
+        }
+        self.each(|member| {
+            member.run(|search| {
+                search.complete_marginal()?;
+                search.ask_report()
+            })
+        })?;
+        let mut found = LevelReport::default();
+        self.each(|member| {
+            found = member.run(|search| {
+                search.engine.held.wait("level 0", &mut || observer.look())?;
+                let report = search.read_report()?;
+                search.end_marginal(&report)
+            })?;
+            Ok(())
+        })?;
+        let total = (p * (p - 1)) as f64 / 2.0;
+        observer.progress(0, total, total)?;
+        Ok(found)
+    }
+
+    /// Where the lists of neighbours start.
+    fn offsets(&mut self) -> Result<Vec<u64>> {
+        loop {
+            let p = self.options.p;
+            let lead = self.lead;
+            let found = self.seats[lead].machine.run(|search| {
+                let mut offsets = vec![0; p + 1];
+                search.engine.held.fetch(search.args.offset, &mut offsets, "a level")?;
+                Ok(offsets)
+            });
+            match found {
+                Ok(offsets) => return Ok(offsets),
+                Err(error) => self.lose(lead, error)?,
+            }
+        }
+    }
+
+    fn run_conditional(&mut self, size: usize, observer: &mut dyn Observer) -> Result<LevelReport> {
+        let Some(widest) = self.leader().widest_of(size) else {
+            return Ok(LevelReport { go_on: self.leader().fast(), ..LevelReport::default() });
+        };
+        let singles = size == 1 && self.leader().singles();
+        self.each(|member| {
+            if singles {
+                member.search.share_p_max = P_MAX_BYTES;
+            }
+            member.begin_level(size, widest)
+        })?;
+        let offsets = self.offsets()?;
+        let degree = |row: usize| offsets[row + 1] - offsets[row];
+        let between = |rows: &Range<usize>| (offsets[rows.start], offsets[rows.end] - offsets[rows.start]);
+        let p = self.options.p;
+        if singles {
+            let cost = |x: usize| (degree(x) as f64).powi(2) * (p - x) as f64 / p as f64;
+            let costs: Vec<f64> = (0..p).map(cost).collect();
+            // Two launches of each pass at a time.
+            let launches = (self.leader().launches_of_singles(widest) / 2.0).min(1e6) as usize;
+            let count = self.shard_count(costs.iter().sum(), LEAST_TESTS).max(launches);
+            let part = |search: &CudaSearch, rows: &Range<usize>| {
+                let (first, entries) = between(rows);
+                Part { at: search.args.verdict.offset(first).cast(), bytes: 4 * entries as usize }
+            };
+            self.share(Step::Singles, &cut(&costs, count, MASK_ROWS as usize), &part, [0.0, 1.0], observer)?;
+            return self.end_singles(observer);
+        }
+        let discrete = match self.leader().engine.test {
+            CudaTest::Discrete(test) => Some(test.data().n()),
+            CudaTest::Gauss(_) => None,
+        };
+        let cost = |row: usize| {
+            let degree = degree(row) as usize;
+            let sets = if degree > size { subsets::binomial(degree, size).unwrap_or(u64::MAX) } else { 0 };
+            sets as f64 * degree as f64 * discrete.unwrap_or(1) as f64
+        };
+        let costs: Vec<f64> = (0..p).map(cost).collect();
+        let least = if discrete.is_some() { LEAST_COUNTS } else { LEAST_TESTS };
+        let count = self.shard_count(costs.iter().sum(), least);
+        let part = |search: &CudaSearch, rows: &Range<usize>| {
+            let (first, entries) = between(rows);
+            Part { at: search.args.slot.offset(SLOT_BYTES * first), bytes: (SLOT_BYTES * entries) as usize }
+        };
+        let shards = cut(&costs, count, 1);
+        for second in 0..2 {
+            self.share(Step::Side(second), &shards, &part, [second as f64, 2.0], observer)?;
+        }
+        self.end_sets(size, observer)
+    }
+
+    /// Ends level 1 of the Gaussian test, of which all cards have all verdicts, and each its own counts.
+    fn end_singles(&mut self, observer: &mut dyn Observer) -> Result<LevelReport> {
+        self.each(|member| member.run(|search| search.log_singles()))?;
+        let lead = self.lead;
+        if let Err(error) = self.seats[lead].machine.run(|search| search.bring_level_zero()) {
+            self.lose(lead, error)?;
+        }
+        let mut all = LevelReport::default();
+        self.each(|member| {
+            let found = member.run(|search| {
+                let report = search.end_singles(observer)?;
+                search.end_level(1, &report)
+            })?;
+            all.tests += found.tests;
+            all.exact_tests += found.exact_tests;
+            all.go_on |= found.go_on;
+            Ok(())
+        })?;
+        observer.progress(1, 1.0, 1.0)?;
+        Ok(all)
+    }
+
+    /// Ends a level by slots, of which all cards have all.
+    fn end_sets(&mut self, size: usize, observer: &mut dyn Observer) -> Result<LevelReport> {
+        self.each(|member| {
+            let level = member.level.take();
+            member.run(|search| {
+                search.reset_report(0)?;
+                match &level {
+                    Some(level) => search.settle_discrete(level)?,
+                    None => search.launch_settle(size)?,
+                }
+                search.ask_report()
+            })
+        })?;
+        let lead = self.lead;
+        if let Err(error) = self.seats[lead].machine.run(|search| search.bring_settled(observer)) {
+            self.lose(lead, error)?;
+        }
+        let mut found = LevelReport::default();
+        self.each(|member| {
+            found = member.run(|search| {
+                search.engine.held.wait("a level of sets", &mut || observer.look())?;
+                let report: Report = search.read_report()?;
+                search.end_level(size, &report)
+            })?;
+            Ok(())
+        })?;
+        observer.progress(size, 1.0, 1.0)?;
+        Ok(found)
+    }
+}
+
+/// What a card has found for a shard: bytes in its memory.
+struct Part {
+    at: DevicePtr<u8>,
+    bytes: usize,
+}
+
+impl Levels for TeamSearch<'_, '_> {
+    fn edge_count(&self) -> usize {
+        self.leader().edge_count()
+    }
+
+    fn widest(&self) -> Option<Widest> {
+        self.leader().widest()
+    }
+
+    fn marginal(&mut self, observer: &mut dyn Observer) -> Result<LevelReport> {
+        let began = Instant::now();
+        let found = self.run_marginal(observer);
+        self.enter_shares(0, began);
+        found
+    }
+
+    fn conditional(&mut self, size: usize, observer: &mut dyn Observer) -> Result<LevelReport> {
+        let began = Instant::now();
+        let found = self.run_conditional(size, observer);
+        self.enter_shares(size, began);
+        found
+    }
+
+    fn finish(mut self: Box<Self>, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
+        if !self.leader().has_begun() {
+            return self.leading().finish_unbegun();
+        }
+        loop {
+            let lead = self.lead;
+            match self.seats[lead].machine.run(|search| search.run_finish(observer)) {
+                Err(error) => self.lose(lead, error)?,
+                found => return found,
+            }
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! Several cards answer as one does, to the last bit, and so do those that are left where some fail. A card may be in a team twice.
+
+use std::ffi::{c_char, c_int, c_void};
+use std::process::Command;
+
+use crate::driver::driver;
+use crate::gauss_cuda::reading;
+use crate::support::cuda::{emulated, sets, StopAt};
+use crate::support::discrete::{self, RULES};
+use crate::support::golden::cases;
+use crate::support::problems::{dense_problem, problem, Random};
+use pcgpu_core::ci::discrete::{Discrete, Rule, Statistic};
+use pcgpu_core::ci::gauss::Gauss;
+use pcgpu_core::engine::cuda::card::device;
+use pcgpu_core::engine::cuda::team::CudaTeam;
+use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, SearchStrategy};
+use pcgpu_core::engine::LevelOne;
+use pcgpu_core::matrix::by_column;
+use pcgpu_core::observer::{Observer, Unobserved};
+use pcgpu_core::search::worker::Worker;
+use pcgpu_core::search::{skeleton, Method, Options, PairValues, Skeleton};
+use pcgpu_core::team::TeamReport;
+use pcgpu_core::{Error, Result};
+
+/// An answer as text, with the bits of its p-values, and what the team says.
+type Outcome = (Result<String>, TeamReport);
+
+fn text(found: &Skeleton, p_values: impl Iterator<Item = f64>) -> String {
+    let bits: Vec<u64> = p_values.map(f64::to_bits).collect();
+    format!("{:?} {:?} {} {:?} {bits:?}", found.graph, found.tests, found.max_order, sets(found))
+}
+
+fn searched(worker: &mut dyn Worker, options: &Options, compact: bool, observer: &mut dyn Observer) -> Outcome {
+    let p = options.p;
+    let found = if compact {
+        let mut left = PairValues::default();
+        skeleton(worker, options, &mut left, observer).map(|found| {
+            let pairs = (0..p).flat_map(|x| (0..p).map(move |y| (x, y)));
+            text(&found, pairs.filter_map(|(x, y)| left.get(x, y)))
+        })
+    } else {
+        let mut p_max = vec![0.25; p * p];
+        skeleton(worker, options, &mut p_max, observer).map(|found| text(&found, p_max.iter().copied()))
+    };
+    (found, worker.team())
+}
+
+/// Where two answers begin to differ.
+fn difference(a: &Result<String>, b: &Result<String>) -> String {
+    let [a, b] = [a, b].map(|found| format!("{found:?}"));
+    let at = a.bytes().zip(b.bytes()).position(|(a, b)| a != b).unwrap_or(0);
+    let part = |text: &str| text.chars().skip(at.saturating_sub(100)).take(200).collect::<String>();
+    format!("\n{}\n{}", part(&a), part(&b))
+}
+
+/// The cards of the teams: one of them several times, and each once.
+fn teams() -> Vec<Vec<usize>> {
+    let count = device::devices().unwrap().len();
+    let mut teams = vec![vec![0, 0], vec![0, 0, 0]];
+    if count > 1 {
+        teams.push((0..count).collect());
+    }
+    teams
+}
+
+fn team<'a>(cards: &[usize], make: impl Fn(usize) -> Result<CudaEngine<'a>>) -> Result<CudaTeam<'a>> {
+    let names: Vec<String> = cards.iter().enumerate().map(|(at, card)| format!("cuda:{card} as {at}")).collect();
+    CudaTeam::new(&names, |at| make(cards[at]))
+}
+
+/// Compares all teams with one card; `make(card, share)` makes an engine whose shards are so large.
+fn compare<'a>(label: &str, options: &Options, make: impl Fn(usize, f64) -> Result<CudaEngine<'a>>) -> u64 {
+    let mut shards = 0;
+    for compact in [false, true] {
+        let one = searched(&mut make(0, 1.0).unwrap(), options, compact, &mut Unobserved).0;
+        for cards in teams() {
+            let mut team = team(&cards, |card| make(card, 1e-9)).unwrap();
+            let (found, report) = searched(&mut team, options, compact, &mut Unobserved);
+            assert!(found == one, "{label} on {cards:?}, compact {compact}: {}", difference(&found, &one));
+            assert_eq!(report.lost, []);
+            let idle = report.shares.iter().filter(|share| share.level > 0 && share.shards == 0).count();
+            shards += (report.shares.len() - idle) as u64;
+            // Once more on what the first left.
+            let (again, _) = searched(&mut team, options, compact, &mut Unobserved);
+            assert!(again == one, "{label} on {cards:?} again");
+        }
+    }
+    shards
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn gaussian_searches() {
+    let mut shares = 0;
+    for case in cases("gauss-") {
+        let c = case.correlations();
+        for (method, _) in case.answers().into_iter().filter(|(method, _)| *method != Method::Original) {
+            let gauss = Gauss::new(by_column(&c, case.p()).unwrap(), case.n(), reading(method)).unwrap();
+            let options = case.options(method);
+            shares += compare(&case.name, &options, |ordinal, launch_share| {
+                CudaEngine::new(gauss, options.alpha, CudaOptions { ordinal, launch_share, ..CudaOptions::default() })
+            });
+        }
+    }
+    assert!(shares > 300, "{shares}");
+    for number in 0..if emulated() { 30 } else { 100 } {
+        let problem = problem(number);
+        let reading = reading(problem.options.method);
+        let gauss = Gauss::new(by_column(&problem.c, problem.options.p).unwrap(), problem.n, reading).unwrap();
+        for wide_from in [None, Some(0)] {
+            compare(&format!("problem {number}"), &problem.options, |ordinal, launch_share| {
+                let cuda = CudaOptions { ordinal, launch_share, wide_from, ..CudaOptions::default() };
+                CudaEngine::new(gauss, problem.options.alpha, cuda)
+            });
+        }
+    }
+}
+
+/// Level 1 by lists, columns and masks, and where they meet.
+#[test]
+#[ignore = "needs a GPU"]
+fn dense_searches() {
+    for number in 0..if emulated() { 6 } else { 40 } {
+        let dense = dense_problem(number);
+        let options = Options { m_max: 2.0, ..dense.options.clone() };
+        let gauss = Gauss::new(by_column(&dense.c, options.p).unwrap(), dense.n, reading(options.method)).unwrap();
+        for level_one in [LevelOne::ByDensity, LevelOne::Lists, LevelOne::Columns, LevelOne::Masks] {
+            compare(&format!("dense {number} {level_one:?}"), &options, |ordinal, launch_share| {
+                let cuda = CudaOptions { ordinal, launch_share, level_one, ..CudaOptions::default() };
+                CudaEngine::new(gauss, options.alpha, cuda)
+            });
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn discrete_searches() {
+    for case in cases("dis-").iter().chain(&cases("bin-")) {
+        let data = case.coded();
+        let test = Discrete::new(&data, Statistic::G2, Rule::Pcalg { adapt: case.json["adaptDF"].as_bool().unwrap() });
+        for (method, _) in case.answers().into_iter().filter(|(method, _)| *method != Method::Original) {
+            let options = case.options(method);
+            compare(&case.name, &options, |ordinal, launch_share| {
+                CudaEngine::discrete(
+                    test,
+                    options.alpha,
+                    CudaOptions { ordinal, launch_share, ..CudaOptions::default() },
+                )
+            });
+        }
+    }
+    for number in 0..if emulated() { 20 } else { 80 } {
+        let mut random = Random(number * 977 + 5);
+        let p = 3 + random.below(10);
+        let missing = if random.uniform() < 0.3 { 0.03 } else { 0.0 };
+        let data = discrete::problem(&mut random, p, 500, missing).coded();
+        let test = Discrete::new(&data, [Statistic::G2, Statistic::X2][random.below(2)], RULES[random.below(4)]);
+        let method = [Method::Stable, Method::StableFast][random.below(2)];
+        let options = Options { method, ..Options::new(p, [0.01, 0.2][random.below(2)]) };
+        compare(&format!("discrete {number}"), &options, |ordinal, launch_share| {
+            CudaEngine::discrete(test, options.alpha, CudaOptions { ordinal, launch_share, ..CudaOptions::default() })
+        });
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn what_a_team_cannot_do_is_refused() {
+    let c = [1.0, 0.5, 0.4, 0.5, 1.0, 0.3, 0.4, 0.3, 1.0];
+    let options = Options { method: Method::Stable, ..Options::new(3, 0.05) };
+    let gauss = Gauss::new(by_column(&c, 3).unwrap(), 50.0, reading(options.method)).unwrap();
+    let of = |cards: &[usize], strategy| {
+        team(cards, |ordinal| CudaEngine::new(gauss, 0.05, CudaOptions { ordinal, strategy, ..CudaOptions::default() }))
+    };
+    let set = SearchStrategy::Set { theta: 64, delta: 2 };
+    for outcome in [of(&[0, 0], set), of(&[0, 999], SearchStrategy::Shared), of(&[], SearchStrategy::Shared)] {
+        assert!(matches!(outcome.map(drop), Err(Error::Argument { .. })));
+    }
+    // No level at all, and a stop in each.
+    let mut one = of(&[0, 0], SearchStrategy::Shared).unwrap();
+    let none = Options { m_max: -1.0, ..options.clone() };
+    assert!(searched(&mut one, &none, false, &mut Unobserved).0.is_ok());
+    for level in [0, 1] {
+        let mut stop = StopAt(level, None);
+        let (found, report) = searched(&mut one, &options, false, &mut stop);
+        assert_eq!(found, Err(Error::Interrupted), "level {level}");
+        assert_eq!(report.lost, []);
+    }
+    assert!(searched(&mut one, &options, false, &mut Unobserved).0.is_ok());
+}
+
+const HERE: &str = "PCGPU_LOSE_CARDS";
+
+#[test]
+fn cards_that_fail_are_made_up_for() {
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "team_cuda::lost", "--nocapture"])
+        .env(HERE, "1")
+        .env("FAKE_CUDA_CARDS", "3")
+        .env("LD_LIBRARY_PATH", driver())
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
+    assert!(text.matches(" lost, answered").count() > 60, "{text}");
+}
+
+/// Has a card fail at its launch of this number.
+fn lose(card: c_int, launch: usize) {
+    extern "C" {
+        fn dlopen(name: *const c_char, flags: c_int) -> *mut c_void;
+        fn dlsym(library: *mut c_void, name: *const c_char) -> *mut c_void;
+    }
+    const LAZY: c_int = 1;
+    // SAFETY: the driver is loaded, and has a function of this name and type.
+    unsafe {
+        let found = dlsym(dlopen(c"libcuda.so.1".as_ptr(), LAZY), c"emulated_lose".as_ptr());
+        assert!(!found.is_null(), "the driver is not the tests' own");
+        std::mem::transmute::<*mut c_void, extern "C" fn(c_int, usize)>(found)(card, launch);
+    }
+}
+
+/// Runs in the process with the driver; says nothing elsewhere.
+#[test]
+fn lost() {
+    if std::env::var_os(HERE).is_none() {
+        return;
+    }
+    let dense = dense_problem(3);
+    let options = Options { m_max: 3.0, ..dense.options.clone() };
+    let gauss = Gauss::new(by_column(&dense.c, options.p).unwrap(), dense.n, reading(options.method)).unwrap();
+    let mut random = Random(7);
+    let data = discrete::problem(&mut random, 9, 500, 0.0).coded();
+    let test = Discrete::new(&data, Statistic::G2, Rule::Pcalg { adapt: true });
+    let of_codes = Options { method: Method::StableFast, ..Options::new(9, 0.2) };
+    for compact in [false, true] {
+        without_some("gauss", &options, compact, |ordinal| {
+            CudaEngine::new(gauss, options.alpha, CudaOptions { ordinal, launch_share: 1e-9, ..CudaOptions::default() })
+        });
+        without_some("discrete", &of_codes, compact, |ordinal| {
+            let cuda = CudaOptions { ordinal, launch_share: 1e-9, ..CudaOptions::default() };
+            CudaEngine::discrete(test, of_codes.alpha, cuda)
+        });
+    }
+}
+
+fn without_some<'a>(label: &str, options: &Options, compact: bool, make: impl Fn(usize) -> Result<CudaEngine<'a>>) {
+    let one = searched(&mut make(0).unwrap(), options, compact, &mut Unobserved).0;
+    assert!(one.is_ok());
+    for fail in [vec![0], vec![1], vec![2], vec![0, 1], vec![0, 2]] {
+        for launch in [1, 3, 6, 10, 15, 25, 40, 60] {
+            let mut team = team(&[0, 1, 2], &make).unwrap();
+            for &card in &fail {
+                lose(card, launch + card as usize);
+            }
+            let (found, report) = searched(&mut team, options, compact, &mut Unobserved);
+            assert!(found == one, "{label}, {fail:?} at launch {launch}: {:?}", report.lost);
+            println!("{label}: {:?} lost, answered", report.lost);
+            for lost in &report.lost {
+                assert!(fail.iter().any(|card| lost.machine.starts_with(&format!("cuda:{card}"))), "{lost:?}");
+                assert!(lost.reason.contains("CUDA_ERROR_LAUNCH_FAILED"), "{lost:?}");
+            }
+            fail.iter().for_each(|&card| lose(card, 0));
+        }
+    }
+    // None left.
+    let mut team = team(&[0, 1, 2], &make).unwrap();
+    (0..3).for_each(|card| lose(card, 9));
+    let (found, report) = searched(&mut team, options, compact, &mut Unobserved);
+    assert!(matches!(found, Err(Error::Device(_))) && report.lost.len() == 3, "{found:?}");
+    (0..3).for_each(|card| lose(card, 0));
+    assert_eq!(searched(&mut make(0).unwrap(), options, compact, &mut Unobserved).0, one);
+}
