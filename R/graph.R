@@ -15,8 +15,7 @@ graph_from_edges <- function(labels, edges, weights = NULL, one = 1L, symmetric 
   if (sum(counts) == 0L) {
     return(methods::new("graphNEL", nodes = labels))
   }
-  # Not new("graphNEL", nodes = labels), whose checks take longer than all that follows.
-  graph <- methods::new("graphNEL")
+  graph <- empty_graph()
   graph@nodes <- labels
   graph@edgeL <- structure(lapply(edges, function(to) list(edges = to)), names = unname(labels))
   graph@edgeData@defaults <- list(weight = one)
@@ -41,6 +40,12 @@ graph_from_edges <- function(labels, edges, weights = NULL, one = 1L, symmetric 
     graph@edgeData@data <- structure(records[match(weight, values)], names = paste(labels[from], labels[to], sep = "|"))
   }
   graph
+}
+
+# A graph without nodes, made once: R's checks of a new one take longer than all that makes a graph of a few edges.
+empty_graph <- function() {
+  if (is.null(session$empty_graph)) session$empty_graph <- methods::new("graphNEL")
+  session$empty_graph
 }
 
 # The graph of a `u2pd = "rand"` or "retry" search whose v-structures fit no DAG: pcalg then takes a way that leaves

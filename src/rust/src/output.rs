@@ -108,17 +108,17 @@ unsafe fn make_sepsets(sets: &SepSets) -> SEXP {
     for x in 0..p {
         let row = Rf_allocVector(SEXPTYPE::VECSXP, p as isize);
         SET_VECTOR_ELT(outer, x as isize, row);
-        for y in sets.empty_in_row(x) {
+        sets.empty_in_row(x).for_each(|y| unsafe {
             SET_VECTOR_ELT(row, y as isize, empty);
-        }
-        for (y, set) in sets.listed(x) {
+        });
+        sets.each_listed(x, |y, set| unsafe {
             let entry = match *set {
                 [] => empty,
                 [v] => single(v),
                 _ => integers(set.iter().copied()),
             };
             SET_VECTOR_ELT(row, y as isize, entry);
-        }
+        });
     }
     Rf_unprotect(2);
     outer

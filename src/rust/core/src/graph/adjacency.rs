@@ -228,6 +228,17 @@ impl Adjacency {
     }
 }
 
+/// The bit of each place of a word, for loops over all of them.
+pub(crate) const BITS: [u64; 64] = {
+    let mut bits = [0; 64];
+    let mut i = 0;
+    while i < bits.len() {
+        bits[i] = 1 << i;
+        i += 1;
+    }
+    bits
+};
+
 /// The vertices of word `w` of a row.
 pub(crate) fn bits(w: usize, word: u64) -> impl Iterator<Item = u32> {
     let mut rest = word;

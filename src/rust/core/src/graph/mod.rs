@@ -5,7 +5,7 @@ mod ranked;
 mod sepsets;
 pub mod subsets;
 
-pub(crate) use adjacency::bits;
 pub use adjacency::Adjacency;
+pub(crate) use adjacency::{bits, BITS};
 pub use ranked::Ranked;
 pub use sepsets::{SepSetLog, SepSets, Separations, Side, Singles};

@@ -52,6 +52,54 @@ pub struct Singles {
 }
 
 impl Singles {
+    /// Of parts in any order, on p vertices.
+    fn of(p: usize, parts: Vec<Separations>, pool: &Pool) -> Result<Self> {
+        let count = parts.iter().map(|part| part.pairs.len()).sum();
+        if count == 0 {
+            return Ok(Singles::default());
+        }
+        let mut starts = memory::zeros::<u64>(p + 1, Use::Sets)?;
+        for part in &parts {
+            part.pairs.iter().for_each(|&[x, _]| starts[x as usize + 1] += 1);
+        }
+        for x in 0..p {
+            starts[x + 1] += starts[x];
+        }
+        let mut records = memory::zeros(count, Use::Sets)?;
+        // Each thread takes some rows, of about as many entries, and looks for them in all parts.
+        let each = count.div_ceil((count / MANY).clamp(1, pool.threads())) as u64;
+        let (mut rest, mut first) = (&mut records[..], 0);
+        let mut shares = Vec::new();
+        while first < p {
+            let end = starts.partition_point(|&start| start < starts[first] + each).clamp(first + 1, p);
+            let (share, behind) = std::mem::take(&mut rest).split_at_mut((starts[end] - starts[first]) as usize);
+            rest = behind;
+            shares.push((first, &starts[first..=end], share));
+            first = end;
+        }
+        pool.each_of(shares, |_, (first, starts, share): (usize, &[u64], &mut [[u32; 2]])| {
+            let place = |start: u64| (start - starts[0]) as usize;
+            let mut next: Vec<usize> = starts.iter().map(|&start| place(start)).collect();
+            for Separations { pairs, members, .. } in &parts {
+                for (&[x, y], &member) in pairs.iter().zip(members) {
+                    let row = (x as usize).wrapping_sub(first);
+                    if row < starts.len() - 1 {
+                        share[next[row]] = [y, member];
+                        next[row] += 1;
+                    }
+                }
+            }
+            for row in starts.windows(2) {
+                let row = &mut share[place(row[0])..place(row[1])];
+                if !row.is_sorted_by_key(|[y, _]| *y) {
+                    // Stable, for its speed on the few ascending runs that a search leaves.
+                    row.sort_by_key(|[y, _]| *y);
+                }
+            }
+        });
+        Ok(Singles { starts, records })
+    }
+
     fn row(&self, x: usize) -> &[[u32; 2]] {
         match self.starts.get(x..x + 2) {
             Some(&[from, to]) => &self.records[from as usize..to as usize],
@@ -137,9 +185,15 @@ impl SepSetLog {
 
     /// The sets, ready to be asked.
     pub fn finish(self, pool: &Pool) -> Result<SepSets> {
-        let SepSetLog { mut sets, found } = self;
+        let SepSetLog { mut sets, mut found } = self;
         // What was dropped for want of memory must not be missed below.
         memory::check()?;
+        if sets.singles.starts.is_empty() {
+            // Nearly all of them.
+            let (singles, others) = found.into_iter().partition(|part| part.size == 1);
+            found = others;
+            sets.singles = Singles::of(sets.p(), singles, pool)?;
+        }
         let mut counts = memory::zeros::<u32>(sets.p(), Use::Sets)?;
         for &[x, _] in found.iter().flat_map(|part| &part.pairs) {
             counts[x as usize] += 1;
@@ -291,7 +345,13 @@ impl SepSets {
 
     /// The y of the empty sets of level 0 that are kept in row x, where no other set has taken their place since.
     pub fn empty_in_row(&self, x: usize) -> impl Iterator<Item = u32> + '_ {
-        self.empty.neighbours(x).filter(move |&y| self.is_side_of_empty(x, y as usize))
+        self.empty.neighbours_between(
+            x,
+            match self.empty_side {
+                Side::Smaller => x + 1..self.p(),
+                Side::Larger => 0..x,
+            },
+        )
     }
 
     /// The entries of row x but for the empty sets of level 0, `(y, set)`, in ascending y.
@@ -304,6 +364,15 @@ impl SepSets {
             let single = singles.next_if(|head| head.0 == y);
             listed.next_if(|head| head.0 == y).or(single)
         })
+    }
+
+    /// [`SepSets::listed`] for a function: quicker, as most sets have one member and most rows no others.
+    pub fn each_listed(&self, x: usize, mut tell: impl FnMut(u32, &[u32])) {
+        if self.rows[x].is_empty() {
+            self.singles.row(x).iter().for_each(|record| tell(record[0], &record[1..]));
+        } else {
+            self.listed(x).for_each(|(y, set)| tell(y, set));
+        }
     }
 
     /// The entries of row x, `(y, set)`, in ascending y.

@@ -254,7 +254,7 @@ macro_rules! numbers {
         $(impl private::Sealed for $number {} impl Number for $number {})*
     };
 }
-numbers!(u8, u16, u32, u64, i32, i64, f64);
+numbers!(u8, u16, u32, u64, i32, i64, f64, [u32; 2]);
 
 /// `len` zeros, which the system makes as they are touched.
 pub fn zeros<T: Number>(len: usize, why: Use) -> Result<Vec<T>> {

@@ -68,7 +68,13 @@ impl<'a> Book<'a> {
     }
 
     fn entering(&self) -> Entering<'a> {
-        Entering { work: self.work, options: self.options, cells: self.cells, row_sets: (u32::MAX, 0) }
+        Entering {
+            work: self.work,
+            options: self.options,
+            cells: self.cells,
+            row_sets: (u32::MAX, 0),
+            raises: Vec::new(),
+        }
     }
 
     /// Whether sets are read that separate or have no answer.
@@ -83,6 +89,7 @@ impl<'a> Book<'a> {
         founds.sort_unstable_by_key(|&(shard, _)| shard);
         let mut founds: Vec<Found> = founds.into_iter().map(|(_, found)| found).collect();
         founds.push(merge(self.pieces.into_inner().unwrap_or_default(), &mut entering));
+        entering.flush();
         founds
     }
 
@@ -131,6 +138,7 @@ impl Page<'_, '_> {
 
     /// Ends the shard.
     pub fn close(mut self) {
+        self.entering.flush();
         if self.part.is_whole() {
             if let Ok(mut founds) = self.book.founds.lock() {
                 founds.push((self.shard, self.found));
@@ -163,9 +171,30 @@ struct Entering<'a> {
     cells: Option<Cells<'a>>,
     /// A row, and the number of sets of each of its pairs.
     row_sets: (u32, u64),
+    /// Largest p-values that are to be raised.
+    raises: Vec<(u32, u32, f64)>,
 }
 
+/// So many p-values are entered together: their cells come from memory side by side, and not each when its pair is decided.
+const RAISED_TOGETHER: usize = 128;
+
 impl Entering<'_> {
+    /// Enters the p-values that wait for it.
+    fn flush(&mut self) {
+        if let Some(cells) = self.cells {
+            self.raises.iter().for_each(|&(x, y, p)| cells.raise(x as usize, y as usize, p));
+        }
+        self.raises.clear();
+    }
+
+    #[inline]
+    fn raise(&mut self, x: u32, y: u32, p: f64) {
+        if self.raises.len() == RAISED_TOGETHER {
+            self.flush();
+        }
+        self.raises.push((x, y, p));
+    }
+
     /// The other vertex of the pair, and the number of its sets.
     #[inline]
     fn pair(&mut self, row: u32, at: usize) -> (u32, u64) {
@@ -182,18 +211,18 @@ impl Entering<'_> {
     /// Enters the verdict on all sets of a side.
     #[inline]
     fn enter(&mut self, row: u32, outcome: &Answer, found: &mut Found) {
-        let Some(cells) = self.cells else {
+        if self.cells.is_none() {
             found.exact_tests += outcome.exact_tests;
             memory::push_noted(&mut found.verdicts, (outcome.at, outcome.verdict), Use::Level);
             return;
-        };
+        }
         let (other, all) = self.pair(row, outcome.at);
         found.tests += outcome.verdict.visited(all);
         found.exact_tests += outcome.exact_tests;
         match outcome.verdict {
-            Verdict::Dependent { p, .. } => cells.raise(row as usize, other as usize, p),
+            Verdict::Dependent { p, .. } => self.raise(row, other, p),
             Verdict::Independent { p, .. } => {
-                cells.raise(row as usize, other as usize, p);
+                self.raise(row, other, p);
                 let [x, y] = self.options.kept_under(row, other);
                 found.separations.push(x, y, outcome.set);
             }

@@ -14,19 +14,21 @@ pub struct Neighbours {
 impl Neighbours {
     /// Freezes a graph.
     pub fn of(graph: Adjacency) -> Self {
-        let mut lists = Vec::with_capacity(2 * graph.edge_count());
+        let mut lists = vec![0; 2 * graph.edge_count()];
         let mut starts = Vec::with_capacity(graph.p() + 1);
         starts.push(0);
+        let mut end = 0;
         for x in 0..graph.p() {
             for (w, &word) in graph.row(x).iter().enumerate() {
                 let mut rest = word;
-                // There may be a million: written without an iterator's state.
+                // There may be a million: written without an iterator's or a vector's state.
                 while rest != 0 {
-                    lists.push(w as u32 * 64 + rest.trailing_zeros());
+                    lists[end] = w as u32 * 64 + rest.trailing_zeros();
+                    end += 1;
                     rest &= rest - 1;
                 }
             }
-            starts.push(lists.len());
+            starts.push(end);
         }
         Neighbours { graph: Some(graph), ..Self::checked(lists, starts) }
     }

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use super::{Method, Options};
-use crate::graph::Adjacency;
+use crate::graph::{Adjacency, BITS};
 
 /// The bits of word w of row y that stand for vertices below y.
 pub(super) fn below(y: usize, w: usize) -> u64 {
@@ -106,7 +106,7 @@ impl Column<'_> {
     #[inline]
     pub fn close(mut self, level: &Marginals) {
         let (y, p) = (self.y, level.options.p);
-        let fast = level.options.method == Method::StableFast;
+        let (fast, alpha) = (level.options.method == Method::StableFast, level.options.alpha);
         let p_values = match &mut self.p_values {
             Values::Lent(p_values) => &mut **p_values,
             Values::Spare(p_values) => p_values,
@@ -116,16 +116,28 @@ impl Column<'_> {
             if pairs == 0 {
                 continue;
             }
-            for (bit, cell) in p_values[w * 64..(w * 64 + 64).min(p)].iter_mut().enumerate() {
+            let cells = &mut p_values[w * 64..(w * 64 + 64).min(p)];
+            let (mut separated, mut kept, mut missing) = (0, 0, 0);
+            // Without a branch, and without what only a NaN asks for: there may be a million.
+            for (&p, &bit) in cells.iter().zip(&BITS) {
+                separated |= if p >= alpha { bit } else { 0 };
+                kept |= if p < alpha { bit } else { 0 };
+                missing |= if p.is_nan() { bit } else { 0 };
+            }
+            missing &= pairs;
+            while missing != 0 {
+                let cell = &mut cells[missing.trailing_zeros() as usize];
+                let bit = missing & missing.wrapping_neg();
+                missing ^= bit;
                 let pair = settled(level.options, *cell);
-                self.separated[w] |= u64::from(pair.is_separated) << bit;
-                self.kept[w] |= u64::from(pair.is_kept) << bit;
-                if !fast && cell.is_nan() && pairs >> bit & 1 == 1 {
+                separated |= if pair.is_separated { bit } else { 0 };
+                kept |= if pair.is_kept { bit } else { 0 };
+                if !fast {
                     *cell = pair.p;
                 }
             }
-            self.separated[w] &= pairs;
-            self.kept[w] &= pairs;
+            self.separated[w] = separated & pairs;
+            self.kept[w] = kept & pairs;
         }
         if let (Values::Spare(used), Ok(mut spare)) = (self.p_values, level.spare.lock()) {
             spare.push(used);

@@ -256,8 +256,10 @@ impl<'a> Work<'a> {
     /// The lanes of a row whose other vertex lies in a range.
     pub fn lanes_between(&self, row: usize, others: &Range<u32>) -> Range<usize> {
         let (list, places) = (self.neighbours.list(row), self.lanes.of(row));
-        let before = |end: u32| places.partition_point(|&place| list[place as usize] < end);
-        before(others.start)..before(others.end)
+        let before = |places: &[u32], end: u32| places.partition_point(|&place| list[place as usize] < end);
+        let first = before(places, others.start);
+        let most = others.len().min(places.len() - first);
+        first..first + before(&places[first..first + most], others.end)
     }
 
     /// What a shard asks, pair by pair: the index that its outcome is entered at, the side, and which of the side's ranks. For workers

@@ -43,14 +43,21 @@ impl Stable<'_> {
         let tile = |y: u32| y as usize / rows;
         let mut sides = Vec::new();
         for first in (0..p).step_by(rows) {
-            let rows = first..p.min(first + rows);
-            for from in (0..rows.end).step_by(others) {
-                for y in rows.clone().filter(|&y| neighbours.degree(y) > size) {
-                    let mut others = left.neighbours_between(y, from..y.min(from + others)).peekable();
-                    let Some(&least) = others.peek() else { continue };
+            let end = p.min(first + rows);
+            // By row: what is left of its pairs.
+            let below = |y: usize| left.neighbours(y).take_while(move |&x| (x as usize) < y).peekable();
+            let mut rest: Vec<_> =
+                (first..end).filter(|&y| neighbours.degree(y) > size).map(|y| (y, below(y))).collect();
+            rest.retain_mut(|(_, others)| others.peek().is_some());
+            for from in (0..if rest.is_empty() { 0 } else { end }).step_by(others) {
+                let is_in = |&other: &u32| (other as usize) < from + others;
+                for (y, others) in &mut rest {
+                    let y = *y;
+                    let Some(least) = others.next_if(is_in) else { continue };
                     let list = neighbours.list(y);
                     let mut place = neighbours.place(y, least as usize);
-                    for other in others {
+                    let mut next = Some(least);
+                    while let Some(other) = next {
                         while list[place as usize] < other {
                             place += 1;
                         }
@@ -61,6 +68,7 @@ impl Stable<'_> {
                             let order = CandidateOrder::CommonLast;
                             memory::push(&mut sides, PairSide { row, other, place, order, count }, Use::Level)?;
                         }
+                        next = others.next_if(is_in);
                     }
                 }
             }

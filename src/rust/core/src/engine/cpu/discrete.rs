@@ -295,7 +295,7 @@ impl Kernel for DiscreteKernel<'_> {
             let mut told = |lane: &Lane, p: f64| {
                 let verdict =
                     Verdict::Independent { rank: subsets::rank_without(d, positions, lane.place as usize), p };
-                out(&Answer { at: lane.index, verdict, set, exact_tests: 0 });
+                out(&Answer { at: row.first + lane.index, verdict, set, exact_tests: 0 });
             };
             // Too few samples for the table are known without one.
             counted.clear();
@@ -334,7 +334,7 @@ impl Kernel for DiscreteKernel<'_> {
                 subsets::unrank(d, rank, positions);
                 verdict = Verdict::Dependent { rank: subsets::rank_without(d, positions, lane.place as usize), p };
             }
-            out(&Answer { at: lane.index, verdict, set: &[], exact_tests: 0 });
+            out(&Answer { at: row.first + lane.index, verdict, set: &[], exact_tests: 0 });
         }
     }
 

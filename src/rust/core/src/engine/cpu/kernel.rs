@@ -52,13 +52,13 @@ pub trait Kernel: Sync {
         self.marginal(y, pairs, alpha, column, signal)
     }
 
-    /// Decides pairs of one row whose candidates stand in ascending order, and calls `out` with the outcome of each, `at` its
-    /// index into [`RowView::places`]. May return
+    /// Decides pairs of one row whose candidates stand in ascending order, and calls `out` with the outcome of each, by its index among
+    /// all lanes of the row: [`RowView::first`] and the index into [`RowView::places`]. May return
     /// early, without some outcomes, once the signal says so; otherwise the outcomes depend on the row and the data alone.
     fn row(&self, row: &RowView, scratch: &mut Self::Scratch, signal: &Signal, out: &mut dyn FnMut(&Answer));
 
     /// Decides all sets of the lanes of some rows whose other vertex lies in a range, row by row as [`Kernel::row`] or in any order;
-    /// `out` hears of each with its row, and its index among the row's lanes.
+    /// `out` hears of each with its row.
     fn tile(
         &self,
         work: &Work,
@@ -85,10 +85,7 @@ pub trait Kernel: Sync {
         if lanes.is_empty() || signal.stop_requested() {
             return;
         }
-        let view = RowView::new(work, row, lanes.clone());
-        self.row(&view, scratch, signal, &mut |outcome| {
-            out(row as u32, &Answer { at: lanes.start + outcome.at, ..*outcome });
-        });
+        self.row(&RowView::new(work, row, lanes), scratch, signal, &mut |answer| out(row as u32, answer));
     }
 
     /// Decides all sets of some sides, by their index, as [`Kernel::walk`] or several at once; `out` hears of each with the number of
@@ -142,6 +139,8 @@ pub struct RowView<'a> {
     pub row: u32,
     /// By lane: where the other vertex stands in the row's list. Ascending.
     pub places: &'a [u32],
+    /// Number of lanes of the row before these.
+    pub first: usize,
     /// The frozen neighbourhoods.
     pub neighbours: &'a Neighbours,
     /// Size of the conditioning sets.
@@ -161,6 +160,7 @@ impl<'a> RowView<'a> {
     pub fn new(work: &'a Work, row: usize, lanes: Range<usize>) -> Self {
         RowView {
             row: row as u32,
+            first: lanes.start,
             places: &work.lanes.of(row)[lanes],
             neighbours: work.neighbours,
             size: work.size,

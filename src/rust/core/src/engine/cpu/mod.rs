@@ -104,9 +104,7 @@ impl<K: Kernel> Worker for CpuEngine<K> {
                     let found = work.limits(*limits..*limits + lanes.len());
                     let view =
                         RowView { sets: sets.clone(), found: Some(found), ..RowView::new(work, *row, lanes.clone()) };
-                    kernel.row(&view, scratch, &signal, &mut |outcome| {
-                        page.enter(*row as u32, &Answer { at: lanes.start + outcome.at, ..*outcome });
-                    });
+                    kernel.row(&view, scratch, &signal, &mut |outcome| page.enter(*row as u32, outcome));
                 }
                 Part::Sides(sides) => {
                     let mut set = Vec::new();

@@ -4,13 +4,12 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::coarse::{self, Band, Coarse, Threshold, BLOCK};
-use super::quad::BITS;
 use super::rules::{Rules, Single};
 use super::scan::{between, fold, Least, Scan, Tests};
 use crate::engine::cpu::kernel::Signal;
 use crate::engine::cpu::simd::Task;
 use crate::engine::LevelOne;
-use crate::graph::Adjacency;
+use crate::graph::{Adjacency, BITS};
 use crate::search::level::{Neighbours, Verdict};
 
 /// A vertex is taken so where at least one in so many of all variables is its neighbour: below, lists are quicker.
@@ -372,7 +371,11 @@ impl Rows<'_> {
                     }
                     continue;
                 }
-                Single::Separates(p) => Verdict::Independent { rank: self.rank(z), p },
+                Single::Separates { q, condition } => {
+                    let p = rules.p_of_square(q, condition, x, y, &[z as u32]);
+                    Verdict::Independent { rank: self.rank(z), p }
+                }
+                Single::SeparatesExactly(p) => Verdict::Independent { rank: self.rank(z), p },
                 Single::Undefined(reason) => Verdict::Undefined { rank: self.rank(z), reason },
             };
             found.decided.member = Some(z as u32);

@@ -28,14 +28,13 @@ use super::simd;
 use crate::ci::gauss::{trusted_above, Cutoff, Gauss, Undefined};
 use crate::ci::pcurve::PCurve;
 use crate::engine::LevelOne;
-use crate::graph::Adjacency;
+use crate::graph::{Adjacency, BITS};
 use crate::pool::Stop;
 use crate::search::answer::Answer;
 use crate::search::level::{CandidateOrder, Neighbours, Verdict};
 use crate::search::shards::Work;
 use coarse::Coarse;
 use dense::{Decided, Pair, Pairs};
-use quad::BITS;
 use rows::Row;
 use rules::Rules;
 
@@ -134,7 +133,7 @@ impl Kernel for GaussKernel<'_> {
             let places = (row.sets.start as usize, (row.sets.end as usize).min(list.len()));
             let pair = |(at, &place): (usize, &u32)| {
                 let limit = row.found.map(|found| &found[at]);
-                Pair { at, x, y: list[place as usize] as usize, places, without_common: false, limit }
+                Pair { at: row.first + at, x, y: list[place as usize] as usize, places, without_common: false, limit }
             };
             let pairs: Vec<Pair> = row.places.iter().enumerate().map(pair).collect();
             return self.by_masks(&rules, row.neighbours, &pairs, scratch, signal, &mut |_, answer| out(answer));

@@ -10,17 +10,6 @@ use std::arch::x86_64::{
 use crate::engine::cpu::simd::Avx2;
 use crate::engine::cpu::simd::Plain;
 
-/// The bit of each lane.
-pub(super) const BITS: [u64; 64] = {
-    let mut bits = [0; 64];
-    let mut i = 0;
-    while i < bits.len() {
-        bits[i] = 1 << i;
-        i += 1;
-    }
-    bits
-};
-
 /// Four doubles in memory.
 pub(super) type Four = [f64; 4];
 

@@ -23,8 +23,10 @@ pub(super) enum Single {
     Depends(f64),
     /// Dependent by the exact formula; p.
     DependsExactly(f64),
-    /// It separates; p.
-    Separates(f64),
+    /// It separates for certain; what [`Rules::p_of_square`] makes p of.
+    Separates { q: f64, condition: f64 },
+    /// It separates by the exact formula; p.
+    SeparatesExactly(f64),
     /// It has no answer; why.
     Undefined(&'static str),
 }
@@ -41,13 +43,13 @@ impl Rules<'_> {
         let condition = left_x.min(left_y);
         let trusted = condition > self.trusted_above;
         if trusted & (q < self.cutoff.independent_below) {
-            (Single::Separates(self.p_of_square(q, condition, x, y, &[k])), false)
+            (Single::Separates { q, condition }, false)
         } else if trusted & (q > self.cutoff.dependent_above) {
             (Single::Depends(q), false)
         } else {
             let found = match self.exactly(x, y, &[k]) {
                 Err(reason) => Single::Undefined(reason),
-                Ok((p, true)) => Single::Separates(p),
+                Ok((p, true)) => Single::SeparatesExactly(p),
                 Ok((p, false)) => Single::DependsExactly(p),
             };
             (found, true)
@@ -56,7 +58,7 @@ impl Rules<'_> {
 
     /// p of a test whose squared partial correlation says that it separates; `condition` is its smallest pivot times the
     /// smaller variance that is left.
-    #[inline]
+    #[inline(always)]
     pub fn p_of_square(&self, q: f64, condition: f64, x: usize, y: usize, set: &[u32]) -> f64 {
         if condition < WELL_CONDITIONED {
             // The decision is safe, but not the digits.

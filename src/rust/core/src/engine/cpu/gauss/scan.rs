@@ -145,8 +145,9 @@ pub(super) fn between<S: Scan>(
     found & tests.words[w]
 }
 
+/// Has the memory fetched into the cache.
 #[inline(always)]
-fn fetch(at: &f64) {
+pub(super) fn fetch(at: &f64) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: it may be read.
     unsafe {

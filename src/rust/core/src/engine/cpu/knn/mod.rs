@@ -172,7 +172,7 @@ impl Kernel for KnnKernel<'_> {
                 if separates {
                     let rank = subsets::rank_without(d, &positions, lane.place as usize);
                     let verdict = Verdict::Independent { rank, p };
-                    out(&Answer { at: lane.index, verdict, set: &set, exact_tests: 0 });
+                    out(&Answer { at: row.first + lane.index, verdict, set: &set, exact_tests: 0 });
                 } else if lane.largest.is_none_or(|(largest, _)| p > largest) {
                     lane.largest = Some((p, rank));
                 }
@@ -192,7 +192,7 @@ impl Kernel for KnnKernel<'_> {
                 subsets::unrank(d, rank, &mut positions);
                 verdict = Verdict::Dependent { rank: subsets::rank_without(d, &positions, lane.place as usize), p };
             }
-            out(&Answer { at: lane.index, verdict, set: &[], exact_tests: 0 });
+            out(&Answer { at: row.first + lane.index, verdict, set: &[], exact_tests: 0 });
         }
         (scratch.positions, scratch.set, scratch.lanes) = (positions, set, lanes);
     }

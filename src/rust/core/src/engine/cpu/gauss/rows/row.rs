@@ -29,6 +29,6 @@ impl<'a> Row<'a> {
 
     /// Tells what the set says of a lane, by its index into [`RowView::places`].
     pub fn tell(&mut self, at: usize, verdict: Verdict, exact_tests: u64) {
-        (self.out)(&Answer { at, verdict, set: self.set, exact_tests });
+        (self.out)(&Answer { at: self.view.first + at, verdict, set: self.set, exact_tests });
     }
 }

@@ -2,14 +2,20 @@
 
 use std::ops::Range;
 
-use super::super::quad::BITS;
 use super::super::rules::Single;
+use super::super::scan::fetch;
 use super::row::Row;
+use crate::ci::gauss::Gauss;
 use crate::engine::cpu::kernel::{RowView, Signal};
+use crate::graph::BITS;
 use crate::search::level::Verdict;
 
 /// Where this few lanes are left, they are walked one by one, with the candidates side by side.
 const FEW: usize = 12;
+
+/// Candidates side by side: at first few, as most pairs fall to one of their first sets.
+const FIRST: usize = 16;
+const BLOCK: usize = 64;
 
 /// Sets of one candidate.
 #[derive(Default)]
@@ -23,11 +29,25 @@ pub(super) struct Singles {
     suspect: Vec<u64>,
     /// Which are to be looked at.
     suspects: Vec<u32>,
-    /// By candidate: its correlation with x, and what it leaves of the variance of x.
+    /// By candidate, of the first ones: its correlation with x, and what it leaves of the variance of x.
     of_x: Vec<f64>,
     left_x: Vec<f64>,
     /// By index into [`RowView::places`]: number of tests by the exact formula.
     exact_tests: Vec<u64>,
+    separated: Vec<Separated>,
+}
+
+/// A lane that one candidate separates for certain, with what its p is made of: these wait for each other, so that a machine computes
+/// several side by side.
+struct Separated {
+    lane: usize,
+    place: usize,
+    k: u32,
+    rank: u64,
+    q: f64,
+    condition: f64,
+    p: f64,
+    exact_tests: u64,
 }
 
 /// What is known of a lane whose sets are walked by themselves.
@@ -44,7 +64,7 @@ impl Singles {
         let cx = rules.gauss.column(row.x());
         let above = rules.cutoff.dependent_above;
         assert!(view.neighbours.p() <= cx.len(), "a graph on more vertices than the test has");
-        self.start(view, list, cx);
+        self.start(view, rules.gauss);
         let (start, end) = (view.sets.start as usize, view.sets.end as usize);
         let mut n = view.places.len();
         let mut at = start;
@@ -59,6 +79,7 @@ impl Singles {
                 // as asserted above. Checks here would cost a third of level 1.
                 *value = unsafe { *ck.get_unchecked(y as usize) };
             }
+            self.reach(at + 1, list, cx);
             let (of_x, left_x) = (self.of_x[at], self.left_x[at]);
             let (least, trusted) = (above * left_x, rules.trusted_above);
             let mut any = 0u64;
@@ -78,10 +99,27 @@ impl Singles {
         for i in 0..n {
             self.walk(row, self.lane[i] as usize, at);
         }
+        self.tell_separated(row);
+    }
+
+    /// Tells of the lanes that are separated for certain.
+    #[inline(always)]
+    fn tell_separated(&mut self, row: &mut Row) {
+        let (rules, list, x) = (row.rules, row.list(), row.x());
+        for of in &mut self.separated {
+            of.p = rules.p_of_square(of.q, of.condition, x, list[of.place] as usize, &[of.k]);
+        }
+        for &Separated { lane, k, rank, p, exact_tests, .. } in &self.separated {
+            row.set.clear();
+            row.set.push(k);
+            row.tell(lane, Verdict::Independent { rank, p }, exact_tests);
+        }
     }
 
     #[inline(always)]
-    fn start(&mut self, row: &RowView, list: &[u32], cx: &[f64]) {
+    fn start(&mut self, row: &RowView, gauss: &Gauss) {
+        let x = row.row as usize;
+        let (list, cx) = (row.neighbours.list(x), gauss.column(x));
         self.lane.clear();
         self.lane.extend(0..row.places.len() as u32);
         self.other.clear();
@@ -93,9 +131,21 @@ impl Singles {
         self.with_candidate.resize(row.places.len().max(self.with_candidate.len()), 0.0);
         self.suspect.resize(row.places.len().max(self.suspect.len()), 0);
         self.of_x.clear();
-        self.of_x.extend(list.iter().map(|&k| cx[k as usize]));
         self.left_x.clear();
-        self.left_x.extend(self.of_x.iter().map(|r| 1.0 - r * r));
+        self.separated.clear();
+        // Their correlations with x stand once more where a test asks for them.
+        self.other.iter().for_each(|&y| fetch(&gauss.column(y as usize)[x]));
+    }
+
+    /// Lays out what is needed of the first candidates, up to one, and a block more: of a long list few are ever asked.
+    #[inline(always)]
+    fn reach(&mut self, end: usize, list: &[u32], cx: &[f64]) {
+        let from = self.of_x.len();
+        if from < end {
+            let more = &list[from..list.len().min(end + BLOCK)];
+            self.of_x.extend(more.iter().map(|&k| cx[k as usize]));
+            self.left_x.extend(self.of_x[from..].iter().map(|r| 1.0 - r * r));
+        }
     }
 
     /// Looks at the lanes marked by `suspect`, and closes up those that stay; returns their number.
@@ -138,7 +188,12 @@ impl Singles {
         self.exact_tests[lane] += u64::from(exactly);
         let verdict = match found {
             Single::Depends(_) | Single::DependsExactly(_) => return false,
-            Single::Separates(p) => Verdict::Independent { rank, p },
+            Single::Separates { q, condition } => {
+                let exact_tests = self.exact_tests[lane];
+                self.separated.push(Separated { lane, place, k, rank, q, condition, p: 0.0, exact_tests });
+                return true;
+            }
+            Single::SeparatesExactly(p) => Verdict::Independent { rank, p },
             Single::Undefined(reason) => Verdict::Undefined { rank, reason },
         };
         row.set.clear();
@@ -189,20 +244,21 @@ impl Singles {
         walked: &mut Walked,
         signal: &Signal,
     ) -> bool {
-        const BLOCK: usize = 64;
         let (rules, list, x) = (row.rules, row.list(), row.x());
         let place = row.view.places[lane] as usize;
         let y = list[place] as usize;
-        let cy = rules.gauss.column(y);
+        let (cx, cy) = (rules.gauss.column(x), rules.gauss.column(y));
         let with_x = rules.gauss.correlation(x, y);
         let mut r_y = [0.0; BLOCK];
         let Range { start: mut from, end: to } = part;
+        let mut width = FIRST;
         while from < to {
             let own = |at: usize| (at - usize::from(at > place)) as u64;
             if signal.leave_at(own(from)) {
                 break;
             }
-            let n = (to - from).min(BLOCK);
+            let n = (to - from).min(width);
+            self.reach(from + n, list, cx);
             for (value, &k) in r_y[..n].iter_mut().zip(&list[from..from + n]) {
                 debug_assert!((k as usize) < cy.len());
                 // SAFETY: as in `run`.
@@ -245,6 +301,7 @@ impl Singles {
                 }
             }
             from += n;
+            width = BLOCK;
         }
         false
     }
