@@ -96,37 +96,6 @@ note_after_pcalg <- function() {
   }, where = hidden)
 }
 
-# What pcalg asks a result for says of one that is compact how to make it a pcAlgo or a graph: pcalg's generic function for results, and
-# those of the package graph that its functions call first.
-refuse_after_pcalg <- function() {
-  homes <- c(getGraph = "pcalg", ugraph = "graph", subGraph = "graph", nodes = "graph", numNodes = "graph", numEdges = "graph", isDirected = "graph")
-  for (name in names(homes)) {
-    home <- asNamespace(homes[[name]])
-    refuse <- methods::getGeneric(name, where = home)@.Data
-    body(refuse) <- quote(refuse_compact())
-    environment(refuse) <- topenv()
-    at <- if (name == "subGraph") c("ANY", "pcCompact") else "pcCompact"
-    # While this package loads the class is not to be found by its name, and setMethod() would say so.
-    suppressMessages(methods::setMethod(name, at, refuse, where = new.env(parent = home)))
-  }
-}
-
-refuse_compact <- function() {
-  abort("argument",
-    "`x` is an object of class pcCompact: where pcalg wants one of class pcAlgo give as_pcalg(x), and as(x, \"graphNEL\") where it wants a graph.",
-    argument = "x", value = "pcCompact", mend = "give as_pcalg(x) or as(x, \"graphNEL\")"
-  )
-}
-
-# Is this called by a function of pcalg? They take as(x, "matrix") for that of a graph, of which the coding of results is the transpose.
-asked_by_pcalg <- function() {
-  if (!isNamespaceLoaded("pcalg")) {
-    return(FALSE)
-  }
-  theirs <- asNamespace("pcalg")
-  any(vapply(seq_len(sys.nframe()), function(frame) identical(environment(sys.function(frame)), theirs), NA))
-}
-
 after_pcalg <- function(...) {
   plot_after_pcalg()
   note_after_pcalg()

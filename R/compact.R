@@ -18,16 +18,20 @@
 #'
 #' | function | give |
 #' |:--|:--|
-#' | `show()`, `summary()`, `plot()`, `graph::edges()`, `igraph::as.igraph()` | `x` |
-#' | pcalg: `ida()`, `idaFast()`, `jointIda()`, `dsep()`, `shd()`, `compareGraphs()`, `dag2cpdag()`, `pdag2dag()`, `addBgKnowledge()`, `plotSG()` | `as(x, "graphNEL")` |
-#' | pcalg: `gac()`, `adjustment()`, `possDe()`, `pdag2allDags()`, `isValidGraph()` | `as(x, "amat")` |
-#' | pcalg: `getGraph()`, `iplotPC()`, `showEdgeList()`, `udag2pdag()`, `udag2pdagRelaxed()`, `udag2pdagSpecial()`, `udag2pag()`, `pc.cons.intern()`, slots such as `x@graph` | `as_pcalg(x)` |
+#' | `show()`, `summary()`, `plot()`, `as.matrix()`, `graph::edges()`, `igraph::as.igraph()` | `x` |
+#' | pcalg: `ida()`, `idaFast()`, `jointIda()`, `optAdjSet()`, `dsep()`, `dsepTest()`, `shd()`, `compareGraphs()`, `dag2cpdag()`, `dag2essgraph()`, `pdag2dag()`, `addBgKnowledge()`, `plotSG()`, `getGraph()`, `iplotPC()`, `showAmat()`, `wgtMatrix()`, `trueCov()`, `rmvDAG()`, `opt.target()`, `causalEffect()`, `dag2pag()`, `pdsep()` | `as(x, "graphNEL")` |
+#' | pcalg: `gac()`, `adjustment()`, `possDe()`, `possAn()`, `pdag2allDags()`, `isValidGraph()`, `amat2dag()`, `pcalg2dagitty()`, `find.unsh.triple()` | `as(x, "amat")` |
+#' | pcalg: `backdoor()`; with the marks of a PAG, which a skeleton's ones are: `udag2pag()`, `udag2apag()`, `visibleEdge()`, `possibleDe()`, `searchAM()`, `qreach()`, `pag2magAM()` and others of that kind | `as(x, "matrix")` |
+#' | pcalg: `showEdgeList()`, `udag2pdag()`, `udag2pdagRelaxed()`, `udag2pdagSpecial()`, `pc.cons.intern()`, slots such as `x@graph` | `as_pcalg(x)` |
 #' | graph, RBGL, Rgraphviz, bnlearn's `as.bn()` | `as(x, "graphNEL")` |
 #' | igraph | [as_igraph()], or `igraph::as.igraph()`, of `x` |
 #' | Matrix | `as(x, "dgCMatrix")` |
 #'
-#' Those of pcalg that ask for a graph, its nodes, edges or weights say so in an error of class `pcgpu_error_argument`. A slot that there is not
-#' (`x@graph`) is R's own error.
+#' Given `x` itself, these functions of pcalg end in an error of class `pcgpu_error_argument` that names what to give; so do `nodes()`, `numNodes()`,
+#' `numEdges()`, `isDirected()`, `ugraph()` and `subGraph()` of the package graph, and R's `[`, `[[`, `$`, `t()`, comparisons and
+#' arithmetic. A slot that there is not (`x@graph`) is R's own error, as R has no methods for that. `udag2pdag()`, `udag2pdagRelaxed()`,
+#' `udag2pdagSpecial()` and `pc.cons.intern()` begin with one; `shd()`, `rmvDAG()`, `opt.target()`, `dsepTest()` and `dsepAMTest()` ask for a class,
+#' and stop in errors of their own. Under [use_in_pcalg()] these, too, say what to give.
 #'
 #' @slot call The call; [run_details()] reads what else it holds.
 #' @slot labels Names of the p variables.
@@ -203,7 +207,8 @@ conversions <- function(ns) {
   suppressMessages(methods::setMethod("edges", "pcAlgo", function(object, which) edges_of_pcalg(object), where = ns))
   set("pcAlgo", function(from) as_pcalg(from))
   set("matrix", function(from) {
-    if (asked_by_pcalg()) refuse_compact()
+    # Functions of pcalg take it for that of a graph, of which the coding of results is the transpose.
+    if (is_asked_by_pcalg()) refuse_compact()
     structure(compact_matrix(from), type = "amat.cpdag")
   })
   set("amat", function(from) structure(compact_matrix(from), class = "amat", type = "cpdag"))

@@ -50,6 +50,20 @@ check_kept_data <- function(data, p = NCOL(data)) {
   NextMethod()
 }
 
+# A list of what is asked for, `C` made where it is.
+#' @exportS3Method "[" pcgpu_gauss_data
+`[.pcgpu_gauss_data` <- function(x, i) {
+  if (missing(i)) {
+    return(x)
+  }
+  part <- unclass(x)[i]
+  for (at in which(i == "C")) {
+    part[[at]] <- x[["C"]]
+    names(part)[at] <- "C"
+  }
+  part
+}
+
 #' @exportS3Method "[<-" pcgpu_gauss_data
 `[<-.pcgpu_gauss_data` <- function(x, i, value) {
   for (at in seq_along(i)) x[[i[[at]]]] <- value[[at]]

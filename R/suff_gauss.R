@@ -33,7 +33,7 @@
 #'   columns, and `n`, which may be replaced. A search gives the answer that it gives with the correlations that `suff_gauss()` makes on the
 #'   same device, to the last bit. `$C` makes them on the CPU when it is first asked for, and keeps them with the object from then on: so functions
 #'   that read `suffStat$C`, pcalg's among them, take the object as they take the list (but for pcalg's own `"stable.fast"`, which wants
-#'   `list(C = suff$C, n = suff$n)`). Only `$C` and `[["C"]]` make them: `names()` and [with()] do not know of `C`.
+#'   `list(C = suff$C, n = suff$n)`). Only `$C`, `[["C"]]` and `["C"]` make them: `names()` and [with()] do not know of `C`.
 #' @references
 #' N. Harris and M. Drton (2013). PC algorithm for nonparanormal graphical models. *Journal of Machine Learning
 #' Research* 14, 3365-3383.

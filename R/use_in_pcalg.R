@@ -9,6 +9,10 @@
 #' pcalg holds for these calls too. `fci()` and `rfci()` hand on their own `numCores`, which is 1 unless they are given another. pcalg's
 #' functions get a `pcAlgo` for any number of variables, where [pc()] itself gives a [pcCompact][pcCompact-class] beyond 20,000.
 #'
+#' Some of pcalg's functions look at the class or the slots of what they are given, and would end on a `pcCompact` in an error that does not help:
+#' `udag2pdag()`, `udag2pdagRelaxed()`, `udag2pdagSpecial()`, `pc.cons.intern()`, `shd()`, `rmvDAG()`, `opt.target()`, `dsepTest()`, `dsepAMTest()`,
+#' `beta.special()` and `beta.special.pcObj()`. They remain pcalg's, but name the conversion first.
+#'
 #' @param on `TRUE` to use this package's functions, `FALSE` to go back to pcalg's.
 #' @return Invisibly, whether they were in use before.
 #' @examplesIf requireNamespace("pcalg", quietly = TRUE)
@@ -27,12 +31,13 @@ use_in_pcalg <- function(on = TRUE) {
   }
   was_on <- identical(getExportedValue("pcalg", "pc"), pc)
   if (on != was_on) {
-    ours <- mget(replaced_in_pcalg, envir = topenv())
     if (on) {
-      session$pcalg <- mget(replaced_in_pcalg, envir = asNamespace("pcalg"))
-      replace_functions(session$pcalg, ours)
+      checked <- names(guarded_in_pcalg)
+      session$pcalg <- mget(c(replaced_in_pcalg, checked), envir = asNamespace("pcalg"))
+      session$in_pcalg <- c(mget(replaced_in_pcalg, envir = topenv()), sapply(checked, guarded, simplify = FALSE))
+      replace_functions(session$pcalg, session$in_pcalg)
     } else {
-      replace_functions(ours, session$pcalg)
+      replace_functions(session$in_pcalg, session$pcalg)
     }
   }
   invisible(was_on)

@@ -11,6 +11,7 @@
   }
   plot_without_rgraphviz()
   conversions(topenv())
+  refuse_as_graph()
 }
 
 .onAttach <- function(libname, pkgname) {

@@ -158,6 +158,13 @@ test_that("it is printed, saved and read, and only n can be changed", {
   expect_identical(s$n, 49)
   expect_s3_class(s, "pcgpu_gauss_data")
   expect_null(s$more)
+  C <- s$C
+  expect_identical(s["C"], list(C = C))
+  expect_identical(s[c("C", "n")], list(C = C, n = 49))
+  expect_identical(s["n"]["n"], list(n = 49))
+  expect_identical(s[], s)
+  expect_identical(names(s[1:2]), c("data", "n"))
+  expect_false(has_made(kept(x)["data"]))
   expect_output(utils::str(s), "data")
 })
 

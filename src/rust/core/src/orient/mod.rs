@@ -177,7 +177,7 @@ fn relaxed(
     poll: &Poll,
 ) -> Result<Marks> {
     let ambiguous = match options.collider_rule {
-        ColliderRule::Standard => Ambiguous::new(options.ambiguous.iter().copied()),
+        ColliderRule::Standard => Ambiguous::new(skeleton.p(), options.ambiguous.iter().copied(), poll)?,
         rule => {
             let Some(test) = test else {
                 return Err(refuse("indepTest", "missing", "`conservative` and `maj.rule` need the test"));

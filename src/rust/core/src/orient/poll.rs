@@ -11,7 +11,7 @@ pub type Tell<'a> = &'a dyn Fn(&Event) -> Result<()>;
 pub(super) struct Poll<'a> {
     wants_to_stop: Option<&'a dyn Fn() -> bool>,
     tell: Option<Tell<'a>>,
-    steps: Cell<u32>,
+    steps: Cell<u64>,
 }
 
 impl<'a> Poll<'a> {
@@ -37,10 +37,16 @@ impl<'a> Poll<'a> {
 
     /// One step of work (a vertex, an edge, a question).
     pub fn step(&self) -> Result<()> {
-        let steps = self.steps.get().wrapping_add(1);
+        self.looked_up(0)
+    }
+
+    /// One step of work in which so many things are looked up.
+    pub fn looked_up(&self, many: usize) -> Result<()> {
+        let before = self.steps.get();
+        let steps = before.wrapping_add(1 + many as u64 / 64);
         self.steps.set(steps);
         memory::check()?;
-        if steps % 4096 == 0 && self.wants_to_stop.is_some_and(|ask| ask()) {
+        if steps / 4096 != before / 4096 && self.wants_to_stop.is_some_and(|ask| ask()) {
             return Err(Error::Interrupted);
         }
         Ok(())
@@ -62,5 +68,9 @@ mod tests {
         let done = (0..100_000).take_while(|_| poll.step().is_ok()).count();
         assert_eq!((done, asked.get()), (8191, 2));
         assert_eq!(Poll::silent().step(), Ok(()));
+        // A row of 64,000 counts a thousand.
+        asked.set(0);
+        let poll = Poll::new(Some(&stop_at_second), None);
+        assert_eq!((0..100).take_while(|_| poll.looked_up(64_000).is_ok()).count(), 8);
     }
 }

@@ -2,11 +2,12 @@
 
 use super::event::Event;
 use super::poll::Poll;
+use super::triples::other_ends;
 use crate::ci::{Batch, CiTest};
 use crate::graph::Adjacency;
 use crate::memory::{self, Use};
 use crate::{Error, Result};
-use std::collections::HashMap;
+use std::ops::Range;
 
 /// What the tests said about one triple a - b - c.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,53 +21,12 @@ pub(super) struct Census {
 /// The largest number of neighbours of which all subsets can be numbered.
 const MOST_NEIGHBOURS: usize = 62;
 
-/// The tests of a and c of triples given every subset of a's and then of c's neighbours.
-///
-/// A test with `batch_size() == 1`, or one that is followed, is asked one question at a time, in pcalg's order, repetitions
-/// included. Any other test is taken to be a function of its arguments: pcalg asks the same of a pair again for each of its
-/// middle vertices, and again of c's side what it asked of a's; here each question is asked once, before the first triple is
-/// judged, and counted as often as pcalg would.
-pub(super) struct Censuses<'a> {
-    skeleton: &'a Adjacency,
-    alpha: f64,
-    test: &'a mut dyn CiTest,
-    poll: &'a Poll<'a>,
-    known: Option<Vec<Census>>,
-}
-
-impl<'a> Censuses<'a> {
-    pub fn new(
-        triples: &[[u32; 3]],
-        skeleton: &'a Adjacency,
-        alpha: f64,
-        test: &'a mut dyn CiTest,
-        poll: &'a Poll,
-    ) -> Result<Self> {
-        refuse_too_many(triples, skeleton)?;
-        let known = match test.batch_size() > 1 && !poll.is_followed() {
-            true => Some(ask_in_batches(triples, skeleton, alpha, test, poll)?),
-            false => None,
-        };
-        Ok(Censuses { skeleton, alpha, test, poll, known })
-    }
-
-    /// That of the triple with this number, each once and in order.
-    pub fn of(&mut self, number: usize, triple: [u32; 3]) -> Result<Census> {
-        match &self.known {
-            Some(known) => Ok(known[number]),
-            None => ask_in_turn(triple, self.skeleton, self.alpha, self.test, self.poll),
-        }
-    }
-}
-
-fn refuse_too_many(triples: &[[u32; 3]], skeleton: &Adjacency) -> Result<()> {
-    let mut ends = memory::space(2 * triples.len(), Use::Orientation)?;
-    ends.extend(triples.iter().flat_map(|&[a, _, c]| [a, c]));
-    ends.sort_unstable();
-    ends.dedup();
-    for v in ends {
-        let neighbours = skeleton.degree(v as usize);
-        if neighbours > MOST_NEIGHBOURS {
+/// Refuses a graph in which an end of an unshielded triple has too many neighbours.
+pub(super) fn refuse_too_many(skeleton: &Adjacency, poll: &Poll) -> Result<()> {
+    for v in 0..skeleton.p() {
+        poll.step()?;
+        let neighbours = skeleton.degree(v);
+        if neighbours > MOST_NEIGHBOURS && other_ends(skeleton, v, poll)?.next().is_some() {
             return Err(Error::Argument {
                 argument: "conservative",
                 value: format!("TRUE (or `maj.rule`) and variable {} has {neighbours} neighbours", v + 1),
@@ -93,7 +53,8 @@ fn subset(candidates: &[u32], mask: u64, into: &mut Vec<u32>) {
     into.extend(candidates.iter().enumerate().filter(|(bit, _)| mask >> bit & 1 == 1).map(|(_, &v)| v));
 }
 
-fn ask_in_turn(
+/// Asks what pcalg asks of one triple, in its order.
+pub(super) fn ask_in_turn(
     [a, b, c]: [u32; 3],
     skeleton: &Adjacency,
     alpha: f64,
@@ -118,113 +79,214 @@ fn ask_in_turn(
     Ok(census)
 }
 
-/// The censuses of all triples with the same ends.
+/// The triples with the same ends.
 struct Pair {
+    ends: [u32; 2],
     separating: u64,
-    /// The common neighbours, ascending, and how many separating sets contain each.
+    /// Its common neighbours, a range of `Asker::middles`.
+    middles: Range<usize>,
+}
+
+/// So many triples are asked about before those are judged.
+const BLOCK: usize = 1 << 18;
+
+/// Asks a test in batches, each question of a pair once, block by block of pairs.
+pub(super) struct Asker<'a> {
+    skeleton: &'a Adjacency,
+    alpha: f64,
+    test: &'a mut dyn CiTest,
+    poll: &'a Poll<'a>,
+    /// The number of triples that ends a block.
+    pub most: usize,
+    /// The pairs of this block.
+    pairs: Vec<Pair>,
+    /// The common neighbours of these pairs, ascending for each, and how many separating sets contain each.
     middles: Vec<(u32, u64)>,
-}
-
-impl Pair {
-    fn count(&mut self, s: &[u32], times: u64) {
-        self.separating += times;
-        for v in s {
-            if let Ok(at) = self.middles.binary_search_by_key(v, |&(b, _)| b) {
-                self.middles[at].1 += times;
-            }
-        }
-    }
-}
-
-/// Questions on their way to the test, each with its pair and how often pcalg would ask it.
-struct Pending {
+    /// Questions on their way to the test, each with its pair and how often pcalg would ask it.
     batch: Batch,
     of: Vec<(usize, u64)>,
+    failed: Option<Failure>,
 }
 
-impl Pending {
-    fn ask(&mut self, pairs: &mut [Pair], alpha: f64, test: &mut dyn CiTest) -> Result<()> {
-        if self.batch.is_empty() {
-            return Ok(());
-        }
-        let answers = test.p_values(&self.batch)?;
-        for ((p, (x, y, s)), &(pair, times)) in answers.into_iter().zip(self.batch.iter()).zip(&self.of) {
-            if is_independent(p, alpha, x, y, s)? {
-                pairs[pair].count(s, times);
+/// A question without an answer. pcalg comes to pairs by their smallest middle vertex and stops at the first such question: from
+/// one failure on, only pairs that it comes to earlier are asked about.
+struct Failure {
+    middle: u32,
+    error: Error,
+}
+
+impl<'a> Asker<'a> {
+    pub fn new(skeleton: &'a Adjacency, alpha: f64, test: &'a mut dyn CiTest, poll: &'a Poll) -> Self {
+        let (pairs, middles, batch, of) = (Vec::new(), Vec::new(), Batch::new(), Vec::new());
+        Asker { skeleton, alpha, test, poll, most: BLOCK, pairs, middles, batch, of, failed: None }
+    }
+
+    /// Calls `judge` with each pair of ends [a, c], a < c, ascending: the number of their separating sets, and their common
+    /// neighbours b, ascending, each with the number of these sets that contain it.
+    pub fn each_pair(&mut self, mut judge: impl FnMut([u32; 2], u64, &[(u32, u64)]) -> Result<()>) -> Result<()> {
+        for a in 0..self.skeleton.p() {
+            for c in other_ends(self.skeleton, a, self.poll)?.filter(|&c| c as usize > a) {
+                self.ask_about(a, c as usize)?;
+                if self.middles.len() >= self.most {
+                    self.finish_block(&mut judge)?;
+                }
             }
         }
-        self.batch.clear();
-        self.of.clear();
+        self.finish_block(&mut judge)?;
+        self.failed.take().map_or(Ok(()), |failure| Err(failure.error))
+    }
+
+    fn finish_block(&mut self, judge: &mut impl FnMut([u32; 2], u64, &[(u32, u64)]) -> Result<()>) -> Result<()> {
+        self.send()?;
+        if self.failed.is_none() {
+            for pair in &self.pairs {
+                let middles = &self.middles[pair.middles.clone()];
+                self.poll.looked_up(middles.len())?;
+                judge(pair.ends, pair.separating, middles)?;
+            }
+        }
+        self.pairs.clear();
+        self.middles.clear();
         Ok(())
     }
-}
 
-fn ask_in_batches(
-    triples: &[[u32; 3]],
-    skeleton: &Adjacency,
-    alpha: f64,
-    test: &mut dyn CiTest,
-    poll: &Poll,
-) -> Result<Vec<Census>> {
-    let full = test.batch_size();
-    let mut pending = Pending { batch: Batch::new(), of: Vec::new() };
-    let mut pairs = Vec::new();
-    // A table of twice as many entries as there can be, while it grows.
-    let entry = size_of::<((u32, u32), usize)>();
-    memory::room(triples.len().saturating_mul(2 * entry + 2 * size_of::<Pair>()), Use::Orientation)?;
-    let mut known = HashMap::new();
-    let mut s = Vec::new();
-    for &[a, _, c] in triples {
-        if known.contains_key(&(a, c)) {
-            continue;
+    fn ask_about(&mut self, a: usize, c: usize) -> Result<()> {
+        let skeleton = self.skeleton;
+        let from = self.middles.len();
+        for b in skeleton.neighbours(a).filter(|&v| skeleton.has(v as usize, c)) {
+            memory::push(&mut self.middles, (b, 0), Use::Orientation)?;
         }
-        let pair = pairs.len();
-        known.insert((a, c), pair);
-        let (a, c) = (a as usize, c as usize);
-        let middles = skeleton.neighbours(a).filter(|&v| skeleton.has(v as usize, c)).map(|v| (v, 0)).collect();
-        pairs.push(Pair { separating: 0, middles });
+        let pair = self.pairs.len();
+        let middles = from..self.middles.len();
+        memory::push(&mut self.pairs, Pair { ends: [a as u32, c as u32], separating: 0, middles }, Use::Orientation)?;
+        if !self.is_before_failure(self.first_middle(pair)) {
+            return self.poll.step();
+        }
+        let mut s = Vec::new();
         for (side, other) in [(a, c), (c, a)] {
             let candidates: Vec<u32> = skeleton.neighbours(side).collect();
             let common = candidates.iter().enumerate().filter(|(_, &v)| skeleton.has(v as usize, other));
             let common = common.fold(0u64, |mask, (bit, _)| mask | 1 << bit);
             for mask in 0..1u64 << candidates.len() {
-                poll.step()?;
+                self.poll.step()?;
                 let in_both = mask & !common == 0;
                 if in_both && side == c {
                     continue;
                 }
                 subset(&candidates, mask, &mut s);
-                pending.batch.push(a, c, &s);
-                pending.of.push((pair, if in_both { 2 } else { 1 }));
-                if pending.batch.len() >= full {
-                    pending.ask(&mut pairs, alpha, test)?;
+                self.batch.push(a, c, &s);
+                self.of.push((pair, if in_both { 2 } else { 1 }));
+                if self.batch.len() >= self.test.batch_size() {
+                    self.send()?;
                 }
             }
         }
+        Ok(())
     }
-    pending.ask(&mut pairs, alpha, test)?;
-    let census = |&[a, b, c]: &[u32; 3]| {
-        let pair: &Pair = &pairs[known[&(a, c)]];
-        let with_b = pair.middles.binary_search_by_key(&b, |&(v, _)| v).map_or(0, |at| pair.middles[at].1);
-        Census { separating: pair.separating, with_b }
-    };
-    memory::collected(triples.iter().map(census), Use::Orientation)
+
+    /// Asks what waits, and counts.
+    fn send(&mut self) -> Result<()> {
+        let mut batch = std::mem::take(&mut self.batch);
+        let mut of = std::mem::take(&mut self.of);
+        while !batch.is_empty() {
+            match self.test.p_values(&batch) {
+                Ok(answers) => {
+                    for ((p, (x, y, s)), &(pair, times)) in answers.into_iter().zip(batch.iter()).zip(&of) {
+                        match is_independent(p, self.alpha, x, y, s) {
+                            Ok(true) => self.count(pair, s, times),
+                            Ok(false) => {}
+                            Err(error) => self.fail(pair, error),
+                        }
+                    }
+                    break;
+                }
+                Err(Error::Numeric { x, y, s, reason }) => {
+                    let of_these = |pair: &Pair| pair.ends == [x as u32, y as u32];
+                    let at = self.pairs.iter().position(of_these);
+                    let error = Error::Numeric { x, y, s, reason };
+                    let Some(at) = at else { return Err(error) };
+                    self.fail(at, error);
+                    // Which the answers of the batch are is not known then.
+                    let all = (std::mem::take(&mut batch), std::mem::take(&mut of));
+                    for ((x, y, s), &question) in all.0.iter().zip(&all.1) {
+                        if self.is_before_failure(self.first_middle(question.0)) {
+                            batch.push(x, y, s);
+                            of.push(question);
+                        }
+                    }
+                }
+                Err(other) => return Err(other),
+            }
+        }
+        batch.clear();
+        of.clear();
+        (self.batch, self.of) = (batch, of);
+        Ok(())
+    }
+
+    fn count(&mut self, pair: usize, s: &[u32], times: u64) {
+        let pair = &mut self.pairs[pair];
+        pair.separating += times;
+        let middles = &mut self.middles[pair.middles.clone()];
+        for v in s {
+            if let Ok(at) = middles.binary_search_by_key(v, |&(b, _)| b) {
+                middles[at].1 += times;
+            }
+        }
+    }
+
+    fn first_middle(&self, pair: usize) -> u32 {
+        self.middles[self.pairs[pair].middles.start].0
+    }
+
+    fn is_before_failure(&self, middle: u32) -> bool {
+        self.failed.as_ref().is_none_or(|failure| middle < failure.middle)
+    }
+
+    fn fail(&mut self, pair: usize, error: Error) {
+        let middle = self.first_middle(pair);
+        if self.is_before_failure(middle) {
+            self.failed = Some(Failure { middle, error });
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::triples::unshielded;
+    use super::super::triples::each_unshielded;
     use super::*;
 
-    fn censuses(
-        triples: &[[u32; 3]],
-        skeleton: &Adjacency,
-        alpha: f64,
-        test: &mut dyn CiTest,
-        poll: &Poll,
-    ) -> Result<Vec<Census>> {
-        let mut censuses = Censuses::new(triples, skeleton, alpha, test, poll)?;
-        triples.iter().enumerate().map(|(number, &triple)| censuses.of(number, triple)).collect()
+    fn unshielded(skeleton: &Adjacency) -> Vec<[u32; 3]> {
+        let mut triples = Vec::new();
+        let push = |triple| {
+            triples.push(triple);
+            Ok(())
+        };
+        each_unshielded(skeleton, &Poll::silent(), push).unwrap();
+        triples
+    }
+
+    /// By triple, in pcalg's order.
+    fn in_turn(skeleton: &Adjacency, alpha: f64, test: &mut dyn CiTest) -> Result<Vec<Census>> {
+        let poll = Poll::silent();
+        unshielded(skeleton).into_iter().map(|triple| ask_in_turn(triple, skeleton, alpha, test, &poll)).collect()
+    }
+
+    /// The same, by blocks of pairs.
+    fn in_blocks(most: usize, skeleton: &Adjacency, alpha: f64, test: &mut dyn CiTest) -> Result<Vec<Census>> {
+        let mut found = Vec::new();
+        let poll = Poll::silent();
+        let mut asker = Asker::new(skeleton, alpha, test, &poll);
+        asker.most = most;
+        asker.each_pair(|[a, c], separating, middles| {
+            found.extend(middles.iter().map(|&(b, with_b)| ([b, a, c], Census { separating, with_b })));
+            Ok(())
+        })?;
+        assert!(found.is_sorted_by_key(|([b, a, c], _)| [*a, *c, *b]));
+        found.sort_by_key(|(triple, _)| *triple);
+        let triples: Vec<_> = found.iter().map(|&([b, a, c], _)| [a, b, c]).collect();
+        assert_eq!(triples, unshielded(skeleton));
+        Ok(found.into_iter().map(|(_, census)| census).collect())
     }
 
     struct Recorder {
@@ -252,42 +314,95 @@ mod tests {
     fn one_question_at_a_time_is_pcalgs_order() {
         let mut test = Recorder { batch_size: 1, asked: Vec::new() };
         let lists: [&[u32]; 4] = [&[1, 2], &[3], &[], &[]];
-        censuses(&[[0, 1, 3]], &Adjacency::from_lists(&lists), 0.5, &mut test, &Poll::silent()).unwrap();
+        ask_in_turn([0, 1, 3], &Adjacency::from_lists(&lists), 0.5, &mut test, &Poll::silent()).unwrap();
         let sets: Vec<_> = test.asked.iter().map(|(_, _, s)| s.as_slice()).collect();
         assert_eq!(sets, [&[][..], &[1], &[2], &[1, 2], &[], &[1]]);
     }
 
     #[test]
-    fn batches_count_what_single_questions_count() {
-        let graph = graph();
-        let triples = unshielded(&graph).unwrap();
-        let mut single = Recorder { batch_size: 1, asked: Vec::new() };
-        let expected = censuses(&triples, &graph, 0.5, &mut single, &Poll::silent()).unwrap();
-        for batch_size in [2, 5, 1000] {
-            let mut test = Recorder { batch_size, asked: Vec::new() };
-            assert_eq!(censuses(&triples, &graph, 0.5, &mut test, &Poll::silent()).unwrap(), expected);
-            let asked = test.asked.len();
-            test.asked.sort();
-            test.asked.dedup();
-            assert!(asked == test.asked.len() && asked < single.asked.len());
+    fn batches_and_blocks_count_what_single_questions_count() {
+        for seed in 0..40 {
+            let graph = if seed == 0 { graph() } else { random_graph(seed) };
+            let mut single = Recorder { batch_size: 1, asked: Vec::new() };
+            let expected = in_turn(&graph, 0.5, &mut single).unwrap();
+            for (most, batch_size) in [(1, 2), (3, 5), (40, 1000), (usize::MAX, 7), (usize::MAX, 1000)] {
+                let mut test = Recorder { batch_size, asked: Vec::new() };
+                assert_eq!(in_blocks(most, &graph, 0.5, &mut test).unwrap(), expected, "{seed} {most}");
+                let asked = test.asked.len();
+                test.asked.sort();
+                test.asked.dedup();
+                assert!(asked == test.asked.len() && (asked < single.asked.len() || asked == 0));
+            }
+        }
+    }
+
+    fn random_graph(seed: u64) -> Adjacency {
+        let mut state = seed;
+        let mut graph = Adjacency::empty(9);
+        for (x, y) in (0..9).flat_map(|y| (0..y).map(move |x| (x, y))) {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            if state >> 60 < 2 + seed % 8 {
+                graph.insert(x, y);
+            }
+        }
+        graph
+    }
+
+    /// Has no answer to some of the questions: NaN, or an error that names the first of the batch.
+    struct Missing {
+        batch_size: usize,
+        salt: usize,
+        raises: bool,
+    }
+
+    impl CiTest for Missing {
+        fn p_value(&mut self, x: usize, y: usize, s: &[u32]) -> Result<f64> {
+            let mix = s.iter().fold(x + 9 * y + self.salt, |h, &v| (h * 37 + v as usize) % 1009);
+            if mix % 11 > 0 {
+                return Ok((mix % 10) as f64 / 10.0);
+            }
+            let reason =
+                "missing value where TRUE/FALSE needed; the conservative and the majority rule need every p-value";
+            if self.raises {
+                Err(Error::Numeric { x, y, s: s.to_vec(), reason })
+            } else {
+                Ok(f64::NAN)
+            }
+        }
+        fn batch_size(&self) -> usize {
+            self.batch_size
         }
     }
 
     #[test]
-    fn a_missing_p_value_and_a_hub_are_errors() {
-        struct Missing;
-        impl CiTest for Missing {
-            fn p_value(&mut self, _: usize, _: usize, _: &[u32]) -> Result<f64> {
-                Ok(f64::NAN)
+    fn the_question_without_an_answer_is_the_one_at_which_pcalg_stops() {
+        let mut failed = 0;
+        for seed in 1..60 {
+            let graph = random_graph(seed);
+            let salt = seed as usize;
+            let expected = in_turn(&graph, 0.5, &mut Missing { batch_size: 1, salt, raises: false });
+            failed += usize::from(expected.is_err());
+            for (most, batch_size) in [(1, 2), (5, 3), (usize::MAX, 4), (usize::MAX, 1000)] {
+                for raises in [false, true] {
+                    let found = in_blocks(most, &graph, 0.5, &mut Missing { batch_size, salt, raises });
+                    assert_eq!(found, expected, "{seed} {most} {batch_size} {raises}");
+                }
             }
         }
-        let found = censuses(&[[0, 2, 1]], &graph(), 0.5, &mut Missing, &Poll::silent());
+        assert!((10..59).contains(&failed), "{failed}");
+    }
+
+    #[test]
+    fn a_missing_p_value_and_a_hub_are_errors() {
+        let mut missing = Missing { batch_size: 1, salt: 2, raises: false };
+        let found = ask_in_turn([0, 2, 1], &graph(), 0.5, &mut missing, &Poll::silent());
         assert!(matches!(found, Err(Error::Numeric { x: 0, y: 1, .. })));
         // 0 has 63 neighbours, one of them with a neighbour of its own: 0 is an end of a triple.
         let mut star = Adjacency::empty(65);
         (1..64).for_each(|leaf| star.insert(0, leaf));
+        assert_eq!(refuse_too_many(&star, &Poll::silent()), Ok(()));
         star.insert(63, 64);
-        let found = censuses(&unshielded(&star).unwrap(), &star, 0.5, &mut Missing, &Poll::silent());
+        let found = refuse_too_many(&star, &Poll::silent());
         assert!(matches!(found, Err(Error::Argument { argument: "conservative", .. })));
     }
 }

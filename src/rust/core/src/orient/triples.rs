@@ -1,44 +1,92 @@
 //! Unshielded triples a - b - c (a and c not adjacent), and sets of them.
 
+use super::poll::Poll;
 use crate::graph::Adjacency;
 use crate::memory::{self, Use};
 use crate::Result;
 
 /// Triples that the conservative and the majority rule found ambiguous: pcalg's `unfVect`. The ends are unordered, as
 /// pcalg looks for (a, b, c) and for (c, b, a).
-#[derive(Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Ambiguous {
-    /// (b, smaller end, larger end), sorted.
-    triples: Vec<[u32; 3]>,
+    /// Where each b has its first pair of ends, and the number of all pairs; empty where there are none.
+    starts: Vec<u64>,
+    /// (smaller end, larger end), ascending for each b.
+    ends: Vec<[u32; 2]>,
 }
 
 impl Ambiguous {
-    pub fn new(triples: impl IntoIterator<Item = [u32; 3]>) -> Self {
-        let mut triples: Vec<_> = triples.into_iter().map(|[a, b, c]| [b, a.min(c), a.max(c)]).collect();
+    /// Of p vertices, in any order, repetitions included.
+    pub fn new(p: usize, triples: impl IntoIterator<Item = [u32; 3]>, poll: &Poll) -> Result<Self> {
+        let mut triples: Vec<_> = triples.into_iter().map(|[a, b, c]| [a.min(c), b, a.max(c)]).collect();
         triples.sort_unstable();
         triples.dedup();
-        Ambiguous { triples }
+        Self::of_ascending(p, &triples, poll)
+    }
+
+    /// Of triples [a, b, c] with a < c, of which those with the same b are different and ascend by a, then c.
+    pub fn of_ascending(p: usize, triples: &[[u32; 3]], poll: &Poll) -> Result<Self> {
+        if triples.is_empty() {
+            return Ok(Ambiguous::default());
+        }
+        let mut starts = memory::zeros::<u64>(p + 1, Use::Orientation)?;
+        for part in triples.chunks(64) {
+            poll.step()?;
+            for &[_, b, _] in part {
+                starts[b as usize + 1] += 1;
+            }
+        }
+        for b in 0..p {
+            starts[b + 1] += starts[b];
+        }
+        let mut next = memory::copied(&starts, Use::Orientation)?;
+        let mut ends = memory::space(triples.len(), Use::Orientation)?;
+        ends.resize(triples.len(), [0; 2]);
+        for part in triples.chunks(64) {
+            poll.step()?;
+            for &[a, b, c] in part {
+                let at = &mut next[b as usize];
+                ends[*at as usize] = [a, c];
+                *at += 1;
+            }
+        }
+        Ok(Ambiguous { starts, ends })
     }
 
     /// Whether a - b - c is one of them.
     pub fn contains(&self, a: usize, b: usize, c: usize) -> bool {
-        !self.triples.is_empty() && self.triples.binary_search(&[b as u32, a.min(c) as u32, a.max(c) as u32]).is_ok()
+        match self.starts.get(b..b + 2) {
+            Some(&[from, to]) => {
+                let ends = &self.ends[from as usize..to as usize];
+                ends.binary_search(&[a.min(c) as u32, a.max(c) as u32]).is_ok()
+            }
+            _ => false,
+        }
     }
 }
 
-/// All unshielded triples [a, b, c] with a < c, in pcalg's order: b, then a, then c ascending.
-pub(super) fn unshielded(skeleton: &Adjacency) -> Result<Vec<[u32; 3]>> {
-    let mut triples = Vec::new();
+/// Calls `found` with each unshielded triple [a, b, c] with a < c, in pcalg's order: b, then a, then c ascending.
+pub(super) fn each_unshielded(
+    skeleton: &Adjacency,
+    poll: &Poll,
+    mut found: impl FnMut([u32; 3]) -> Result<()>,
+) -> Result<()> {
     for b in 0..skeleton.p() {
         let around: Vec<u32> = skeleton.neighbours(b).collect();
         for (at, &a) in around.iter().enumerate() {
-            let open = around[at + 1..].iter().filter(|&&c| !skeleton.has(a as usize, c as usize));
-            for &c in open {
-                memory::push(&mut triples, [a, b as u32, c], Use::Orientation)?;
+            poll.looked_up(around.len() - at)?;
+            for &c in around[at + 1..].iter().filter(|&&c| !skeleton.has(a as usize, c as usize)) {
+                found([a, b as u32, c])?;
             }
         }
     }
-    Ok(triples)
+    Ok(())
+}
+
+/// The vertices at distance two of `x`: the other ends of the unshielded triples that it is an end of, ascending.
+pub(super) fn other_ends<'a>(skeleton: &'a Adjacency, x: usize, poll: &Poll) -> Result<impl Iterator<Item = u32> + 'a> {
+    poll.looked_up(skeleton.degree(x) * skeleton.row(x).len())?;
+    Ok(skeleton.at_distance_two(x))
 }
 
 #[cfg(test)]
@@ -48,8 +96,17 @@ mod tests {
     #[test]
     fn triples_come_in_pcalgs_order_and_ends_are_unordered() {
         let lists: [&[u32]; 4] = [&[1], &[2, 3], &[3], &[]];
-        assert_eq!(unshielded(&Adjacency::from_lists(&lists)).unwrap(), [[0, 1, 2], [0, 1, 3]]);
-        let ambiguous = Ambiguous::new([[3, 1, 0]]);
+        let mut triples = Vec::new();
+        let graph = Adjacency::from_lists(&lists);
+        each_unshielded(&graph, &Poll::silent(), |triple| {
+            triples.push(triple);
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(triples, [[0, 1, 2], [0, 1, 3]]);
+        let ambiguous = Ambiguous::new(6, [[3, 1, 0], [0, 1, 3], [2, 0, 5]], &Poll::silent()).unwrap();
         assert!(ambiguous.contains(0, 1, 3) && ambiguous.contains(3, 1, 0) && !ambiguous.contains(0, 1, 2));
+        assert!(ambiguous.contains(5, 0, 2) && !ambiguous.contains(2, 5, 0) && ambiguous.ends.len() == 2);
+        assert!(!Ambiguous::default().contains(0, 1, 2));
     }
 }

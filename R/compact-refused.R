@@ -1,0 +1,168 @@
+# What other packages' functions, and R's own operations, say of a compact result: the conversion that they want.
+
+# What to give to pcalg's functions in place of a compact result.
+wanted_by_pcalg <- list(
+  list(
+    wants = "a result of class pcAlgo", give = "as_pcalg(x)",
+    functions = c("udag2pdag", "udag2pdagRelaxed", "udag2pdagSpecial", "pc.cons.intern", "showEdgeList", "beta.special", "beta.special.pcObj")
+  ),
+  list(
+    wants = "a graph", give = "as(x, \"graphNEL\")",
+    functions = c(
+      "getGraph", "iplotPC", "showAmat", "ida", "idaFast", "jointIda", "optAdjSet", "causalEffect", "dsep", "dsepTest", "shd", "compareGraphs",
+      "dag2cpdag", "dag2essgraph", "pdag2dag", "addBgKnowledge", "plotSG", "wgtMatrix", "trueCov", "rmvDAG", "opt.target", "dag2pag",
+      "pdsep"
+    )
+  ),
+  list(
+    wants = "an adjacency matrix", give = "as(x, \"amat\")",
+    functions = c(
+      "gac", "adjustment", "possDe", "possAn", "isValidGraph", "pdag2allDags", "allDags", "amat2dag", "pcalg2dagitty", "find.unsh.triple"
+    )
+  ),
+  # For this one goes on to as(amat, "graphNEL"), which there is not for the class "amat".
+  list(wants = "an adjacency matrix", give = "as(x, \"matrix\")", functions = "backdoor"),
+  list(
+    wants = "an adjacency matrix with the marks of a PAG", give = "as(x, \"matrix\")",
+    functions = c(
+      "searchAM", "possibleDe", "visibleEdge", "legal.path", "dreach", "qreach", "dsepAM", "dsepAMTest", "pag2anc", "pag2conf", "pag2edge",
+      "pag2magAM", "plotAG", "udag2pag", "udag2apag", "rfci.vStruc"
+    )
+  )
+)
+
+# Those of pcalg's functions that ask for the class or the slots of a result, which no method can answer, and the arguments that may be
+# one: use_in_pcalg() has them checked first.
+guarded_in_pcalg <- list(
+  udag2pdag = "gInput", udag2pdagRelaxed = "gInput", udag2pdagSpecial = "gInput", pc.cons.intern = "sk", beta.special = c("myDAG", "pcObj"),
+  beta.special.pcObj = "pcObj", shd = c("g1", "g2"), rmvDAG = "dag", opt.target = "essgraph", dsepTest = "suffStat$g",
+  dsepAMTest = "suffStat$g"
+)
+
+# pcalg's function of this name, with the check.
+guarded <- function(name) {
+  fun <- get(name, envir = asNamespace("pcalg"))
+  checks <- lapply(guarded_in_pcalg[[name]], function(given) {
+    given <- str2lang(given)
+    bquote(if (!missing(.(as.name(all.vars(given))))) .(refuse_if_compact)(.(given)))
+  })
+  body(fun) <- as.call(c(as.name("{"), checks, body(fun)))
+  fun
+}
+
+refuse_if_compact <- function(x) if (is_compact(x)) refuse_compact()
+
+# The number of the outermost frame that runs a function of pcalg, or NULL.
+frame_of_pcalg <- function() {
+  if (!isNamespaceLoaded("pcalg")) {
+    return(NULL)
+  }
+  theirs <- asNamespace("pcalg")
+  for (frame in seq_len(sys.nframe())) {
+    if (identical(environment(sys.function(frame)), theirs)) {
+      return(frame)
+    }
+  }
+  NULL
+}
+
+# Is it a function of pcalg that calls, by functions of R at most? Debuggers and the like, which look at the calls on the stack, are answered.
+is_asked_by_pcalg <- function() {
+  if (!isNamespaceLoaded("pcalg")) {
+    return(FALSE)
+  }
+  for (frame in rev(seq_len(sys.nframe()))) {
+    home <- environmentName(topenv(environment(sys.function(frame))))
+    if (!home %in% c("pcgpu", "base", "methods")) {
+      return(home == "pcalg")
+    }
+  }
+  FALSE
+}
+
+# The name of one of pcalg's functions, or NULL.
+name_in_pcalg <- function(fun) {
+  listed <- unlist(lapply(wanted_by_pcalg, `[[`, "functions"))
+  Find(function(name) identical(fun, get0(name, envir = asNamespace("pcalg"))), listed)
+}
+
+# `by`: who asks, where it is not pcalg.
+refuse_compact <- function(by = "this") {
+  frame <- frame_of_pcalg()
+  name <- if (!is.null(frame)) name_in_pcalg(sys.function(frame))
+  if (!is.null(name)) {
+    wanted <- Find(function(wanted) name %in% wanted$functions, wanted_by_pcalg)
+    mend <- paste("give", wanted$give)
+    said <- sprintf("%s() of pcalg wants %s: %s.", name, wanted$wants, mend)
+  } else if (by == "this") {
+    mend <- "give as_pcalg(x), as(x, \"graphNEL\") or as(x, \"amat\")"
+    said <- sprintf("this wants a result of class pcAlgo, a graph or an adjacency matrix: %s.", mend)
+  } else {
+    mend <- "give as(x, \"graphNEL\")"
+    said <- sprintf("%s wants a graph: %s.", by, mend)
+  }
+  abort("argument", paste("`x` is an object of class pcCompact, and", said),
+    argument = "x", value = "pcCompact", mend = mend, call = if (!is.null(frame)) sys.call(frame) else user_call()
+  )
+}
+
+# Generic functions of the package graph, which pcalg's functions call first, too.
+refuse_as_graph <- function() {
+  for (name in c("ugraph", "nodes", "numNodes", "numEdges", "isDirected")) refuse_in(name, "graph", "pcCompact")
+  refuse_in("subGraph", "graph", c("ANY", "pcCompact"))
+}
+
+# pcalg's generic function for results.
+refuse_after_pcalg <- function() refuse_in("getGraph", "pcalg", "pcCompact")
+
+refuse_in <- function(name, package, signature) {
+  home <- asNamespace(package)
+  refuse <- methods::getGeneric(name, where = home)@.Data
+  body(refuse) <- bquote(refuse_compact(.(sprintf("%s() of %s", name, package))))
+  environment(refuse) <- topenv()
+  # While this package loads the class is not to be found by its name, and setMethod() would say so.
+  suppressMessages(methods::setMethod(name, signature, refuse, where = new.env(parent = home)))
+}
+
+# R's operations on matrices, with which others of pcalg's functions begin. These have no answer:
+
+#' @exportS3Method "[" pcCompact
+`[.pcCompact` <- function(x, ...) refuse_compact()
+
+#' @exportS3Method "[[" pcCompact
+`[[.pcCompact` <- function(x, ...) refuse_compact()
+
+#' @exportS3Method "$" pcCompact
+`$.pcCompact` <- function(x, name) refuse_compact()
+
+#' @exportS3Method Ops pcCompact
+Ops.pcCompact <- function(e1, e2) refuse_compact()
+
+#' @exportS3Method Summary pcCompact
+Summary.pcCompact <- function(..., na.rm) refuse_compact()
+
+#' @exportS3Method t pcCompact
+t.pcCompact <- function(x) refuse_compact()
+
+#' @exportS3Method as.vector pcCompact
+as.vector.pcCompact <- function(x, mode) refuse_compact()
+
+# These have one, and pcalg would go on with it.
+
+#' @exportS3Method is.matrix pcCompact
+is.matrix.pcCompact <- function(x) {
+  if (is_asked_by_pcalg()) refuse_compact()
+  FALSE
+}
+
+#' @exportS3Method is.numeric pcCompact
+is.numeric.pcCompact <- is.matrix.pcCompact
+
+#' @exportS3Method dim pcCompact
+dim.pcCompact <- function(x) {
+  if (is_asked_by_pcalg()) refuse_compact()
+  NULL
+}
+
+#' @exportS3Method as.matrix pcCompact
+as.matrix.pcCompact <- function(x, ...) methods::as(x, "matrix")
