@@ -4,7 +4,8 @@
 //! tests by k, permutations, size of S and n, each by every strategy. `tests k`, `tests permutations`, `tests sets` and `tests n`
 //! repeat one of them.
 //! `cargo run --release -p pcgpu-core --example knn_cuda -- search DATA.csv[.gz] K PERMUTATIONS K_PERM ALPHA` runs the skeleton
-//! phase on a table of numbers, samples in rows, with a header or without; `search synthetic:P:N` on a sparse graph.
+//! phase on a table of numbers, samples in rows, with a header or without; `search synthetic:P:N` on a sparse graph. Words `cards=0,1`
+//! and `cpu` after that run it on several machines as well, in turn with the first card alone, and print the ratio of the shortest times.
 
 mod support;
 
@@ -13,15 +14,21 @@ use std::time::Instant;
 use pcgpu_core::ci::knn::random::{philox, Key};
 use pcgpu_core::ci::knn::{Estimator, Knn, Settings, Transform};
 use pcgpu_core::ci::Batch;
-use pcgpu_core::engine::cpu::KnnKernel;
+use pcgpu_core::engine::cpu::{CpuEngine, KnnKernel};
+use pcgpu_core::engine::crew::Crew;
 use pcgpu_core::engine::cuda::knn::{KnnCudaEngine, KnnCudaOptions, KnnStrategy};
+use pcgpu_core::graph::Adjacency;
 use pcgpu_core::matrix::by_column;
-use pcgpu_core::observer::Unobserved;
-use pcgpu_core::pool::default_threads;
+use pcgpu_core::observer::{Observer, Unobserved};
+use pcgpu_core::pool::{default_threads, Pool};
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::search::{skeleton, Options};
+use pcgpu_core::team::TeamReport;
 use pcgpu_core::Result;
 use support::{table, Failure, Levels};
+
+/// Searches on one card and on several, each.
+const REPEATS: usize = 5;
 
 fn settings(k: usize, permutations: usize, k_perm: usize) -> Settings {
     Settings {
@@ -122,26 +129,111 @@ fn time(n: usize, size: usize, k: usize, permutations: usize, tests: usize, cpu:
     Ok(())
 }
 
-fn search(n: usize, p: usize, data: &[f64], settings: Settings, alpha: f64) -> Result<()> {
+/// A search: its graph, its counts, its p-values, and the seconds that it took.
+type Found = (Adjacency, Vec<u64>, Vec<f64>, f64);
+
+fn timed(worker: &mut dyn Worker, options: &Options, began: Instant, observer: &mut dyn Observer) -> Result<Found> {
+    let mut p_max = vec![0.0; options.p * options.p];
+    let found = skeleton(worker, options, &mut p_max, observer)?;
+    Ok((found.graph, found.tests, p_max, began.elapsed().as_secs_f64()))
+}
+
+/// Where a search runs: on the first of these cards, and on all of them, with the CPU or without.
+struct Machines {
+    cards: Vec<usize>,
+    cpu: bool,
+}
+
+impl Machines {
+    fn crew<'a>(&self, knn: &'a Knn) -> Result<Crew<'a>> {
+        let pool = Pool::at_most(default_threads());
+        let mut crew = Crew::new(pool.clone());
+        for &ordinal in &self.cards {
+            let engine = KnnCudaEngine::new(knn, KnnCudaOptions { ordinal, ..KnnCudaOptions::default() })?;
+            crew = crew.with(format!("cuda:{ordinal}"), engine);
+        }
+        Ok(if self.cpu { crew.with("cpu", CpuEngine::new(KnnKernel::new(knn), pool)) } else { crew })
+    }
+
+    fn is_one(&self) -> bool {
+        self.cards.len() == 1 && !self.cpu
+    }
+}
+
+fn search(n: usize, p: usize, data: &[f64], settings: Settings, alpha: f64, machines: &Machines) -> Result<()> {
     let knn = Knn::new(by_column(data, p)?, &vec![false; p], settings)?;
     let options = Options::new(p, alpha);
-    let mut p_max = vec![0.0; p * p];
-    let began = Instant::now();
-    let mut engine = KnnCudaEngine::new(&knn, KnnCudaOptions::default())?;
-    let found = skeleton(&mut engine, &options, &mut p_max, &mut Levels(began))?;
-    println!(
-        "{p} x {n}, k {}, {} permutations, alpha {alpha}: {:.2} s, {} edges, tests {:?}",
-        settings.k,
-        settings.permutations,
-        began.elapsed().as_secs_f64(),
-        found.graph.edge_count(),
-        found.tests
-    );
+    let first = KnnCudaOptions { ordinal: machines.cards[0], ..KnnCudaOptions::default() };
+    let (mut alone, mut together) = (Vec::new(), Vec::new());
+    for repeat in 0..if machines.is_one() { 1 } else { REPEATS } {
+        let began = Instant::now();
+        let mut engine = KnnCudaEngine::new(&knn, first)?;
+        let one = if repeat == 0 {
+            timed(&mut engine, &options, began, &mut Levels(began))?
+        } else {
+            timed(&mut engine, &options, began, &mut Unobserved)?
+        };
+        drop(engine);
+        if repeat == 0 {
+            println!(
+                "{p} x {n}, k {}, {} permutations, alpha {alpha}: {:.2} s, {} edges, tests {:?}",
+                settings.k,
+                settings.permutations,
+                one.3,
+                one.0.edge_count(),
+                one.1
+            );
+        }
+        alone.push(one.3);
+        if machines.is_one() {
+            continue;
+        }
+        let began = Instant::now();
+        let mut crew = machines.crew(&knn)?;
+        let all = timed(&mut crew, &options, began, &mut Unobserved)?;
+        together.push(all.3);
+        if (&all.0, &all.1, &all.2) != (&one.0, &one.1, &one.2) {
+            println!("DIFFERENT");
+        }
+        if repeat + 1 == REPEATS {
+            let TeamReport { shares, lost } = crew.team();
+            for share in shares {
+                println!(
+                    "level {} {:8} {:5} shards {:9.3} MB busy {:.3} of {:.3} s",
+                    share.level,
+                    share.machine,
+                    share.shards,
+                    share.bytes as f64 / 1e6,
+                    share.busy,
+                    share.elapsed
+                );
+            }
+            lost.iter().for_each(|lost| println!("{} was lost: {}", lost.machine, lost.reason));
+        }
+    }
+    if !machines.is_one() {
+        let least = |times: &[f64]| times.iter().copied().fold(f64::INFINITY, f64::min);
+        let (one, all) = (least(&alone), least(&together));
+        println!("cuda:{} alone {alone:.3?} s", first.ordinal);
+        println!("cards {:?}{} {together:.3?} s", machines.cards, if machines.cpu { " and the CPU" } else { "" });
+        println!("shortest {one:.3} and {all:.3} s: {:.2} times as fast", one / all);
+    }
     Ok(())
 }
 
 fn main() -> std::result::Result<(), Failure> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let mut machines = Machines { cards: vec![0], cpu: false };
+    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    arguments.retain(|argument| {
+        if let Some(cards) = argument.strip_prefix("cards=") {
+            machines.cards = cards.split(',').filter_map(|card| card.parse().ok()).collect();
+        }
+        machines.cpu |= argument == "cpu";
+        argument != "cpu" && !argument.starts_with("cards=")
+    });
+    if machines.cards.is_empty() {
+        return Err("cards= names no card".into());
+    }
     let number = |at: usize, default: f64| arguments.get(at).and_then(|a| a.parse().ok()).unwrap_or(default);
     match arguments.first().map(String::as_str) {
         Some("search") => {
@@ -151,12 +243,12 @@ fn main() -> std::result::Result<(), Failure> {
             if let Some(shape) = file.strip_prefix("synthetic:") {
                 let mut shape = shape.split(':').map(|part| part.parse().unwrap_or(100));
                 let (p, n) = (shape.next().unwrap_or(100), shape.next().unwrap_or(1000));
-                return Ok(search(n, p, &sparse(p, n), settings, alpha)?);
+                return Ok(search(n, p, &sparse(p, n), settings, alpha, &machines)?);
             }
             let rows = table(file)?;
             let p = rows.first().map_or(0, Vec::len);
             let data: Vec<f64> = (0..p).flat_map(|column| rows.iter().map(move |row| row[column])).collect();
-            Ok(search(rows.len(), p, &data, settings, alpha)?)
+            Ok(search(rows.len(), p, &data, settings, alpha, &machines)?)
         }
         _ => {
             let part = arguments.get(1).map_or("", String::as_str);

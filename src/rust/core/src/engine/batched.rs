@@ -3,6 +3,11 @@
 //! A level is asked in rounds. Each round takes the next few sets, in rank order, of every pair that is not decided, enough to
 //! fill a batch. Answers of a pair after the first set that separates are dropped, so that results and counts are those of asking
 //! one question after another.
+//!
+//! A machine that answers one batch after the other is an [`Asker`]. Several may be a [`Desk`] (`crew`), which is given a second
+//! round, of other pairs, while the first is answered.
+
+use std::collections::VecDeque;
 
 use crate::ci::Batch;
 use crate::memory::{self, Use};
@@ -16,7 +21,7 @@ use crate::{Error, Result};
 
 /// What a machine says of a question.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Reply {
+pub enum Reply {
     /// The p-value; NaN where there is none.
     P(f64),
     /// pcalg stops with an error at this test; the reason.
@@ -24,20 +29,93 @@ pub(crate) enum Reply {
 }
 
 /// Answers questions.
-pub(crate) trait Asker {
+pub trait Asker {
     /// Number of questions that keep the machine busy, at least 1.
     fn batch(&self) -> usize;
 
     /// The replies, in the order of the batch. Calls `watch` with the share that is done, at least ten times a second.
+    ///
+    /// # Errors
+    /// What `watch` returns; [`Error::Device`] where the machine fails, [`Error::Memory`].
     fn ask(&mut self, batch: &Batch, watch: &mut dyn FnMut(f64) -> Result<()>) -> Result<Vec<Reply>>;
+
+    /// Bytes that were copied to the machine and from it so far.
+    fn moved(&self) -> u64 {
+        0
+    }
+
+    /// The bytes of device memory that it has planned, by use.
+    fn planned(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
 }
+
+/// Has batches answered.
+pub(super) trait Desk {
+    /// Number of questions that keep all machines behind it busy, at least 1.
+    fn batch(&self) -> usize;
+
+    /// Rounds that it is given ahead of the answers: 1 where nobody would begin with a second.
+    fn ahead(&self) -> usize;
+
+    /// Takes a batch in.
+    fn give(&mut self, batch: Batch) -> Result<()>;
+
+    /// The replies to the first batch that was given and not taken back, in its order. `watch` gets the number of questions that
+    /// are answered of all these batches.
+    fn take(&mut self, watch: &mut dyn FnMut(f64) -> Result<()>) -> Result<Vec<Reply>>;
+}
+
+/// One machine, which answers when it is waited for.
+struct One<'a> {
+    asker: &'a mut dyn Asker,
+    given: VecDeque<Batch>,
+}
+
+impl<'a> One<'a> {
+    fn new(asker: &'a mut dyn Asker) -> Self {
+        One { asker, given: VecDeque::new() }
+    }
+}
+
+impl Desk for One<'_> {
+    fn batch(&self) -> usize {
+        self.asker.batch()
+    }
+
+    fn ahead(&self) -> usize {
+        1
+    }
+
+    fn give(&mut self, batch: Batch) -> Result<()> {
+        self.given.push_back(batch);
+        Ok(())
+    }
+
+    fn take(&mut self, watch: &mut dyn FnMut(f64) -> Result<()>) -> Result<Vec<Reply>> {
+        let batch = self.given.pop_front().unwrap_or_default();
+        let cost = batch.len() as f64;
+        self.asker.ask(&batch, &mut |share| watch(share * cost))
+    }
+}
+
+/// A shard of whole pairs: rounds ask the more of each the fewer are left.
+pub const SHARD_TESTS: u64 = u64::MAX;
 
 /// The p-values of a batch, in its order.
 ///
 /// # Errors
 /// [`Error::Numeric`] for the first question without an answer, and what the asker returns.
-pub(crate) fn p_values(asker: &mut dyn Asker, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>> {
+pub fn p_values(asker: &mut dyn Asker, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>> {
     let replies = asker.ask(batch, &mut |_| observer.look())?;
+    values(replies, batch)
+}
+
+/// The numbers of replies.
+///
+/// # Errors
+/// [`Error::Numeric`] for the first question without an answer.
+pub(super) fn values(replies: Vec<Reply>, batch: &Batch) -> Result<Vec<f64>> {
     let mut values = memory::space(batch.len(), Use::Level)?;
     for (reply, (x, y, s)) in replies.into_iter().zip(batch.iter()) {
         match reply {
@@ -48,35 +126,70 @@ pub(crate) fn p_values(asker: &mut dyn Asker, batch: &Batch, observer: &mut dyn 
     Ok(values)
 }
 
-/// A shard of whole pairs: rounds ask the more of each the fewer are left.
-pub(crate) const SHARD_TESTS: u64 = u64::MAX;
-
 /// Level 0, for a worker that is an asker.
-pub(crate) fn marginal(
+///
+/// # Errors
+/// [`Error::Numeric`] for a pair without an answer, and what the asker and the observer return.
+pub fn marginal(
     asker: &mut dyn Asker,
     level: &Marginals,
     columns: Vec<Column>,
     observer: &mut dyn Observer,
 ) -> Result<()> {
+    marginal_at(&mut One::new(asker), level, columns, observer)
+}
+
+/// The shards of a level, for a worker that is an asker.
+///
+/// # Errors
+/// What the asker and the observer return.
+pub fn answer(asker: &mut dyn Asker, work: &Work, book: &Book, observer: &mut dyn Observer) -> Result<()> {
+    answer_at(&mut One::new(asker), work, book, observer)
+}
+
+/// Some columns of level 0, whose pairs are asked together.
+struct Group<'c> {
+    columns: Vec<Column<'c>>,
+    pairs: Vec<(usize, usize)>,
+    batches: usize,
+}
+
+/// [`marginal`] for a desk.
+pub(super) fn marginal_at(
+    desk: &mut dyn Desk,
+    level: &Marginals,
+    columns: Vec<Column>,
+    observer: &mut dyn Observer,
+) -> Result<()> {
     let total = level.pairs().edge_count() as f64;
-    let most = (4 * asker.batch()).max(1);
+    let most = (4 * desk.batch()).max(1);
     let mut done = 0.0;
     let mut columns = columns.into_iter().peekable();
-    while columns.peek().is_some() {
-        // As many columns as fill a batch.
-        let (mut some, mut pairs) = (Vec::new(), Vec::new());
-        while let Some(column) = columns.next_if(|_| pairs.len() < most) {
-            let y = column.y();
-            pairs.extend(level.pairs().neighbours(y).map(|x| x as usize).filter(|&x| x < y).map(|x| (x, y)));
-            some.push(column);
+    let mut groups: VecDeque<Group> = VecDeque::new();
+    loop {
+        while groups.len() < desk.ahead() && columns.peek().is_some() {
+            // As many columns as fill a batch.
+            let mut group = Group { columns: Vec::new(), pairs: Vec::new(), batches: 0 };
+            while let Some(column) = columns.next_if(|_| group.pairs.len() < most) {
+                let y = column.y();
+                let before = level.pairs().neighbours(y).map(|x| x as usize).filter(|&x| x < y);
+                group.pairs.extend(before.map(|x| (x, y)));
+                group.columns.push(column);
+            }
+            for part in group.pairs.chunks(most) {
+                let mut batch = Batch::with_space(part.len(), 0)?;
+                part.iter().for_each(|&(x, y)| batch.push(x, y, &[]));
+                desk.give(batch)?;
+                group.batches += 1;
+            }
+            groups.push_back(group);
         }
+        let Some(Group { columns: some, pairs, batches }) = groups.pop_front() else { break };
         let mut answers = memory::space(pairs.len(), Use::Level)?;
-        for part in pairs.chunks(most) {
-            let mut batch = Batch::new();
-            part.iter().for_each(|&(x, y)| batch.push(x, y, &[]));
-            let cost = batch.len() as f64;
-            answers.extend(asker.ask(&batch, &mut |share| observer.progress(0, done + share * cost, total))?);
-            done += cost;
+        for _ in 0..batches {
+            let replies = desk.take(&mut |answered| observer.progress(0, done + answered, total))?;
+            done += replies.len() as f64;
+            answers.extend(replies);
         }
         let mut answers = pairs.iter().zip(answers).peekable();
         for mut column in some {
@@ -100,17 +213,23 @@ struct Open {
     /// The index that its outcome is entered at.
     at: usize,
     side: PairSide,
-    /// The next rank to ask, and where the shard's end; `next` is `u64::MAX` once the pair is decided.
+    /// The next rank to ask, and where the shard's end.
     next: u64,
     end: u64,
     /// The largest p so far.
     largest: Verdict,
 }
 
-/// The shards of a level, for a worker that is an asker.
-pub(crate) fn answer(asker: &mut dyn Asker, work: &Work, book: &Book, observer: &mut dyn Observer) -> Result<()> {
+/// Pairs of which the next sets, as many of each, are being asked.
+struct Round {
+    pairs: Vec<Open>,
+    each: u64,
+}
+
+/// [`answer`] for a desk.
+pub(super) fn answer_at(desk: &mut dyn Desk, work: &Work, book: &Book, observer: &mut dyn Observer) -> Result<()> {
     let mut pages: Vec<Page> = (0..work.shards.len()).map(|shard| book.open(shard)).collect();
-    let mut open: Vec<Open> = Vec::new();
+    let mut open: VecDeque<Open> = VecDeque::new();
     for (shard, part) in work.shards.iter().enumerate() {
         let pairs = work.pairs_of(part);
         memory::room((open.len() + pairs.len()).saturating_mul(2 * size_of::<Open>()), Use::Level)?;
@@ -122,22 +241,29 @@ pub(crate) fn answer(asker: &mut dyn Asker, work: &Work, book: &Book, observer: 
     let total = work.cost();
     let mut done = 0.0;
     let mut set = Vec::new();
-    while !open.is_empty() {
-        // The fewer pairs are left, the more sets of each are asked.
-        let each = (asker.batch() / open.len()).max(1) as u64;
-        let mut batch = Batch::new();
-        // Many more questions at once gain nothing, and delay the first answers.
-        let asked = open.len().min(4 * asker.batch());
-        for Open { side, next, end, .. } in &open[..asked] {
-            for rank in *next..(*end).min(next + each) {
-                side.set_into(work.neighbours, work.size, rank, &mut set);
-                batch.push(side.row as usize, side.other as usize, &set);
+    let mut rounds: VecDeque<Round> = VecDeque::new();
+    loop {
+        while rounds.len() < desk.ahead() && !open.is_empty() {
+            let left = open.len() + rounds.iter().map(|round| round.pairs.len()).sum::<usize>();
+            // The fewer pairs are left, the more sets of each are asked.
+            let each = (desk.batch() / left).max(1) as u64;
+            // Many more questions at once gain nothing, and delay the first answers.
+            let asked = open.len().min(4 * desk.batch()).min(left.div_ceil(desk.ahead()));
+            let mut batch = Batch::new();
+            for Open { side, next, end, .. } in open.range(..asked) {
+                for rank in *next..(*end).min(next + each) {
+                    side.set_into(work.neighbours, work.size, rank, &mut set);
+                    batch.push(side.row as usize, side.other as usize, &set);
+                }
             }
+            desk.give(batch)?;
+            // Pairs that were not asked come first in the next round.
+            rounds.push_back(Round { pairs: open.drain(..asked).collect(), each });
         }
-        let cost = batch.len() as f64;
-        let answers = asker.ask(&batch, &mut |share| observer.progress(work.size, done + share * cost, total))?;
+        let Some(Round { pairs, each }) = rounds.pop_front() else { break };
+        let answers = desk.take(&mut |answered| observer.progress(work.size, done + answered, total))?;
         let mut answers = answers.into_iter();
-        for pair in &mut open[..asked] {
+        for mut pair in pairs {
             let until = pair.end.min(pair.next + each);
             let mut ends = None;
             for rank in pair.next..until {
@@ -153,21 +279,19 @@ pub(crate) fn answer(asker: &mut dyn Asker, work: &Work, book: &Book, observer: 
             }
             done += (until - pair.next) as f64;
             pair.next = until;
-            if ends.is_some() || until == pair.end {
-                done += (pair.end - until) as f64;
-                pair.next = u64::MAX;
-                let verdict = ends.unwrap_or(pair.largest);
-                set.clear();
-                if book.wants_sets() && ends.is_some() {
-                    pair.side.set_into(work.neighbours, work.size, verdict.rank(), &mut set);
-                }
-                let outcome = Answer { at: pair.at, verdict, set: &set, exact_tests: 0 };
-                pages[pair.shard].enter(pair.side.row, &outcome);
+            if ends.is_none() && until < pair.end {
+                open.push_back(pair);
+                continue;
             }
+            done += (pair.end - until) as f64;
+            let verdict = ends.unwrap_or(pair.largest);
+            set.clear();
+            if book.wants_sets() && ends.is_some() {
+                pair.side.set_into(work.neighbours, work.size, verdict.rank(), &mut set);
+            }
+            let outcome = Answer { at: pair.at, verdict, set: &set, exact_tests: 0 };
+            pages[pair.shard].enter(pair.side.row, &outcome);
         }
-        // Pairs that were not asked come first in the next round.
-        open.rotate_left(asked);
-        open.retain(|pair| pair.next != u64::MAX);
     }
     pages.into_iter().for_each(Page::close);
     Ok(())

@@ -1,8 +1,8 @@
 //! Workers: machines that answer the shards of a search, each with a test on it. They are the only place that schedules.
 
-#[cfg(all(feature = "cuda", not(target_os = "macos")))]
-mod batched;
+pub mod batched;
 pub mod cpu;
+pub mod crew;
 #[cfg(all(feature = "cuda", not(target_os = "macos")))]
 pub mod cuda;
 mod level_one;

@@ -1,14 +1,18 @@
 //! The nearest-neighbour test on a GPU against the CPU engine: the same to the last bit.
 
-use std::time::Instant;
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
-use crate::support::cuda::emulated;
+use crate::support::cuda::{emulated, sets, Slowed};
 use crate::support::mixed::{settings, Made};
 use pcgpu_core::ci::knn::{EarlyStop, Estimator, Knn, Settings, Transform};
 use pcgpu_core::ci::Batch;
 use pcgpu_core::engine::cpu::{CpuEngine, KnnKernel};
+use pcgpu_core::engine::crew::Crew;
+use pcgpu_core::engine::cuda::card::device;
 use pcgpu_core::engine::cuda::knn::{KnnCudaEngine, KnnCudaOptions, KnnStrategy};
 use pcgpu_core::observer::{Observer, Unobserved};
+use pcgpu_core::pool::Pool;
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::search::{skeleton, Method, Options};
 use pcgpu_core::{DeviceKind, Error, Result};
@@ -199,4 +203,78 @@ fn a_long_batch_can_be_interrupted() {
         let found = KnnCudaEngine::new(&small, KnnCudaOptions::default()).unwrap().p_values(&batch, &mut Unobserved);
         assert_eq!(found.unwrap(), [small.test(0, 1, &[2]).p]);
     }
+}
+
+/// A crew of these cards, by their number and budget, and of the CPU where it has threads.
+fn crew<'a>(knn: &'a Knn, cards: &[(usize, Option<u64>)], threads: usize) -> Crew<'a> {
+    let mut crew = Crew::new(Pool::new(threads.max(1)));
+    for &(ordinal, memory_budget) in cards {
+        let options = KnnCudaOptions { ordinal, memory_budget, ..KnnCudaOptions::default() };
+        let engine = KnnCudaEngine::new(knn, options).unwrap();
+        crew = crew.with(format!("cuda:{ordinal}"), Slowed(engine, Duration::ZERO));
+    }
+    let pause = Duration::from_millis(if emulated() { 5 } else { 0 });
+    match threads {
+        0 => crew,
+        _ => crew.with("cpu", Slowed(CpuEngine::new(KnnKernel::new(knn), threads), pause)),
+    }
+}
+
+/// Searches with crews of `cards`, alone and beside the CPU, and compares with the CPU engine.
+fn crews_are_the_cpu(cards: &[(usize, Option<u64>)], lost: usize) {
+    let mut shards: BTreeMap<String, u64> = BTreeMap::new();
+    for (seed, estimator, p) in [(1, Estimator::FrenzelPompe, 9), (2, Estimator::MesnerShalizi, 8)] {
+        let made = Made::new(seed, if emulated() { 60 } else { 300 }, p, estimator != Estimator::FrenzelPompe, false);
+        let early_stop = (seed == 2).then_some(EarlyStop { alpha: 0.7, error: 0.05 });
+        let knn = made.knn(Settings { early_stop, ..settings(estimator, 5, if emulated() { 20 } else { 100 }) });
+        for method in [Method::Stable, Method::StableFast, Method::Original] {
+            let options = Options { method, ..Options::new(p, 0.7) };
+            let mut wanted = vec![0.0; p * p];
+            let mut cpu = CpuEngine::with_shards(KnnKernel::new(&knn), 3, 8);
+            let plain = skeleton(&mut cpu, &options, &mut wanted, &mut Unobserved).unwrap();
+            let p_values = cpu.p_values(&questions(), &mut Unobserved).unwrap();
+            assert!(plain.tests.len() > 1 && plain.graph.edge_count() > 0);
+            for threads in if lost < cards.len() { vec![0, 1, 2] } else { vec![1, 2] } {
+                let label = format!("{estimator:?} {method:?}: {cards:?}, {threads} threads");
+                let mut crew = crew(&knn, cards, threads);
+                let mut p_max = vec![0.0; p * p];
+                let found = skeleton(&mut crew, &options, &mut p_max, &mut Unobserved).unwrap();
+                assert_eq!((&found.graph, &found.tests), (&plain.graph, &plain.tests), "{label}");
+                assert_eq!(p_max, wanted, "{label}");
+                assert_eq!(sets(&found), sets(&plain), "{label}");
+                assert_eq!(crew.p_values(&questions(), &mut Unobserved).unwrap(), p_values, "{label}");
+                let report = crew.team();
+                assert_eq!(report.lost.len(), lost, "{label}: {report:?}");
+                for share in report.shares {
+                    // What a card did it was sent, and told.
+                    let copied = share.machine != "cpu" && share.shards > 0;
+                    assert!(share.bytes > 0 || !copied, "{label}: {share:?}");
+                    *shards.entry(share.machine).or_default() += share.shards;
+                }
+            }
+        }
+    }
+    assert_eq!(shards.values().filter(|&&count| count > 0).count(), cards.len() + 1 - lost, "{shards:?}");
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn crews_of_a_card_and_the_cpu_are_the_cpu() {
+    crews_are_the_cpu(&[(0, None)], 0);
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn a_card_that_fails_leaves_its_work_to_the_others() {
+    crews_are_the_cpu(&[(0, Some(1000))], 1);
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn crews_of_two_cards_are_the_cpu() {
+    if device::devices().unwrap().len() < 2 {
+        return println!("skipped: this machine has one card");
+    }
+    crews_are_the_cpu(&[(0, None), (1, None)], 0);
+    crews_are_the_cpu(&[(0, Some(8 << 20)), (1, Some(1000))], 1);
 }

@@ -6,6 +6,9 @@
 mod support;
 
 mod compact;
+mod crew;
+#[cfg(all(feature = "cuda", not(target_os = "macos")))]
+mod crew_cuda;
 #[cfg(all(feature = "cuda", not(target_os = "macos")))]
 mod discrete_cuda;
 mod discrete_golden;

@@ -1,5 +1,6 @@
 //! The CPU engine: work on threads, kernels in SIMD.
 
+mod asked;
 pub mod codes;
 mod discrete;
 mod gauss;

@@ -291,6 +291,14 @@ impl Asker for CudaEngine<'_> {
             CudaTest::Discrete(test) => discrete::asked::replies(engine, &test, batch, watch),
         })
     }
+
+    fn moved(&self) -> u64 {
+        self.held.moved()
+    }
+
+    fn planned(&self) -> Vec<(&'static str, u64)> {
+        self.plan().parts()
+    }
 }
 
 /// Alone it takes whole levels, which is quicker. Shards are asked in batches, for orders of visiting that need them.
@@ -325,7 +333,7 @@ impl Worker for CudaEngine<'_> {
     }
 
     fn memory_plan(&self) -> Vec<(&'static str, u64)> {
-        self.plan().parts()
+        self.planned()
     }
 
     fn alone(&mut self) -> Option<&mut dyn Alone> {

@@ -1,8 +1,9 @@
 //! Shared by the tests of the CUDA engine.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use pcgpu_core::ci::Batch;
+use pcgpu_core::engine::batched::{Asker, Reply};
 use pcgpu_core::engine::cuda::card::device;
 use pcgpu_core::observer::Observer;
 use pcgpu_core::pool::Pool;
@@ -59,6 +60,25 @@ impl<W: Worker> Worker for Shardwise<W> {
 
     fn p_values(&mut self, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>> {
         self.0.p_values(batch, observer)
+    }
+}
+
+/// A machine that takes few questions at a time, so that a crew's work is cut up, and pauses as long for each: an emulated card is slow.
+pub struct Slowed<A>(pub A, pub Duration);
+
+impl<A: Asker> Asker for Slowed<A> {
+    fn batch(&self) -> usize {
+        32
+    }
+
+    fn ask(&mut self, batch: &Batch, watch: &mut dyn FnMut(f64) -> Result<()>) -> Result<Vec<Reply>> {
+        let replies = self.0.ask(batch, watch)?;
+        std::thread::sleep(self.1 * batch.len() as u32);
+        Ok(replies)
+    }
+
+    fn moved(&self) -> u64 {
+        self.0.moved()
     }
 }
 

@@ -1,5 +1,6 @@
 //! A card while something runs on it: its memory, waiting for it, and what to do after a failure.
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -39,6 +40,8 @@ pub(in crate::engine::cuda) struct Held {
     failed: bool,
     /// When the caller was last asked whether to stop.
     looked: Instant,
+    /// Bytes that were copied to the card and from it.
+    moved: Cell<u64>,
 }
 
 impl Held {
@@ -61,6 +64,7 @@ impl Held {
             short: false,
             failed: false,
             looked,
+            moved: Cell::new(0),
         })
     }
 
@@ -97,13 +101,19 @@ impl Held {
         Ok(DevicePtr::at(self.memory().device(what, bytes)?))
     }
 
-    /// Checks the place of a copy of `count` elements.
+    /// Bytes that were copied to the card and from it since it was opened.
+    pub fn moved(&self) -> u64 {
+        self.moved.get()
+    }
+
+    /// Checks the place of a copy of `count` elements, and counts its bytes.
     ///
     /// # Panics
     /// Where they are not all in one piece of the device memory that this run was given: the copy would go beyond it.
     pub(super) fn check<T>(&self, at: DevicePtr<T>, count: usize) {
         let within = self.memory.as_ref().is_some_and(|memory| memory.has(at, count));
         assert!(within, "{count} elements at {at:?} are not in the memory of this run");
+        self.moved.set(self.moved.get() + (count * size_of::<T>()) as u64);
     }
 
     /// Copies `from` to the device, once what was put on the stream before is done; `from` may change on return.

@@ -123,6 +123,14 @@ impl Asker for KnnCudaEngine<'_> {
     fn ask(&mut self, batch: &Batch, watch: &mut dyn FnMut(f64) -> Result<()>) -> Result<Vec<Reply>> {
         Ok(self.run(batch, watch)?.iter().map(|outcome| Reply::P(outcome.p)).collect())
     }
+
+    fn moved(&self) -> u64 {
+        self.held.moved()
+    }
+
+    fn planned(&self) -> Vec<(&'static str, u64)> {
+        self.held.largest_plan().parts()
+    }
 }
 
 impl Worker for KnnCudaEngine<'_> {
@@ -147,6 +155,6 @@ impl Worker for KnnCudaEngine<'_> {
     }
 
     fn memory_plan(&self) -> Vec<(&'static str, u64)> {
-        self.held.largest_plan().parts()
+        self.planned()
     }
 }
