@@ -33,4 +33,5 @@ mod orient_random;
 mod selection_cuda;
 mod selection_golden;
 mod selection_properties;
+mod selection_shards;
 mod toys;

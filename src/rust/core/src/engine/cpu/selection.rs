@@ -14,7 +14,7 @@ use crate::observer::Observer;
 use crate::pool::{Pool, Stop};
 use crate::selection::discretise::{discretise, Column, Discretise, Flaw};
 use crate::selection::{
-    CountLogs, Counting, FeatureCodes, FeatureColumn, Joint, Partner, Samples, SparseVariable, Sums,
+    CountLogs, Counting, FeatureCodes, FeatureColumn, Joint, Member, Partner, Samples, SparseVariable, Sums,
 };
 use crate::{Error, Result};
 
@@ -133,6 +133,19 @@ impl Counting for CpuCounting<'_> {
         };
         self.pool.run(tasks, inline, |_| each as f64, &mut |done| observer.progress(0, done, total), work)
     }
+
+    fn narrow(&mut self, count: usize) {
+        self.range.end = self.range.end.min(self.range.start + count);
+    }
+}
+
+/// The CPU as one of several machines that select together.
+pub fn member<'a>(samples: &'a Samples, logs: &'a CountLogs, pool: Pool) -> Member<'a> {
+    let speed = pool.threads() as f64;
+    let make = move |range| -> Result<Box<dyn Counting + Send + 'a>> {
+        Ok(Box::new(CpuCounting::new(samples, logs, range, pool.clone())))
+    };
+    Member { name: "cpu".into(), speed, make: Box::new(make) }
 }
 
 /// Working memory of a thread.
