@@ -12,11 +12,13 @@
 //! * [`Selector`]: the scores of a shard, and the best of them, a [`Choice`]. The choice is the largest of all shards'.
 //! * [`Machines`]: one machine, or several that select together ([`Shards`]).
 //! * [`discretise`]: from numbers to codes.
+//! * [`Resampling`]: samples drawn from samples, for ensembles of selections.
 
 mod count_logs;
 mod counting;
 mod criterion;
 pub mod discretise;
+mod resample;
 mod samples;
 mod select;
 mod selector;
@@ -25,6 +27,7 @@ mod shards;
 pub use count_logs::CountLogs;
 pub use counting::{Counting, Joint, Partner, Sums};
 pub use criterion::Criterion;
+pub use resample::{Resampling, Run, Runner};
 pub use samples::{FeatureCodes, FeatureColumn, Samples, SparseVariable};
 pub use select::{select, Machines, Selection};
 pub use selector::{Choice, Problem, Selector};

@@ -33,5 +33,6 @@ mod orient_random;
 mod selection_cuda;
 mod selection_golden;
 mod selection_properties;
+mod selection_replicates;
 mod selection_shards;
 mod toys;

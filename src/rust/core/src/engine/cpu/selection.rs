@@ -14,7 +14,8 @@ use crate::observer::Observer;
 use crate::pool::{Pool, Stop};
 use crate::selection::discretise::{discretise, Column, Discretise, Flaw};
 use crate::selection::{
-    CountLogs, Counting, FeatureCodes, FeatureColumn, Joint, Member, Partner, Samples, SparseVariable, Sums,
+    select, CountLogs, Counting, FeatureCodes, FeatureColumn, Joint, Member, Partner, Run, Runner, Samples,
+    SparseVariable, Sums,
 };
 use crate::{Error, Result};
 
@@ -349,6 +350,16 @@ impl Totals {
             with_class: self.sums.with_class + change(&self.of_three, &self.threes),
         }
     }
+}
+
+/// The CPU as a machine that runs whole selections.
+pub fn runner<'a>(pool: Pool) -> Runner<'a> {
+    let threads = pool.clone();
+    let run: Run = Box::new(move |samples, logs, criterion, k, observer| {
+        let mut counting = CpuCounting::new(samples, logs, 0..samples.p(), threads.clone());
+        Ok((select(samples, logs, &mut counting, criterion, k, observer)?, 0))
+    });
+    Runner { name: "cpu".into(), pool, run }
 }
 
 /// Makes the columns of features, and then that of the class, discrete on threads.

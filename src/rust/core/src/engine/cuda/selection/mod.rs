@@ -24,7 +24,7 @@ use crate::engine::cuda::card::transfer::threads_for;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::observer::Observer;
 use crate::pool::{default_threads, Pool};
-use crate::selection::{CountLogs, Counting, FeatureCodes, Member, Partner, Samples, Sums};
+use crate::selection::{select, CountLogs, Counting, FeatureCodes, Member, Partner, Run, Runner, Samples, Sums};
 use crate::Result;
 
 /// How the work is divided between CPU and GPU. All strategies give the same answer.
@@ -378,6 +378,18 @@ pub fn member<'a>(samples: &'a Samples, logs: &'a CountLogs, options: SelectionO
         Ok(Box::new(counting))
     };
     Member { name: format!("cuda:{}", options.ordinal), speed: SPEED, make: Box::new(make) }
+}
+
+/// A card as a machine that runs whole selections; these threads of the CPU help.
+pub fn runner<'a>(options: SelectionOptions, pool: Pool) -> Runner<'a> {
+    let threads = pool.clone();
+    let run: Run = Box::new(move |samples, logs, criterion, k, observer| {
+        let counting = CudaCounting::new(samples, logs, 0..samples.p(), options)?;
+        let mut counting = counting.with_pool(threads.clone());
+        let selection = select(samples, logs, &mut counting, criterion, k, observer)?;
+        Ok((selection, counting.bytes()))
+    });
+    Runner { name: format!("cuda:{}", options.ordinal), pool, run }
 }
 
 /// Bytes from the codes of one feature to those of the next, a multiple of 16, as kernels read 16 bytes at a time.
