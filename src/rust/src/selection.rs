@@ -1,13 +1,16 @@
 //! Feature selection from R.
 
 use extendr_api::prelude::*;
-use pcgpu_core::engine::cpu::selection::encode;
+use pcgpu_core::engine::cpu::selection::{encode, CpuCounting};
+use pcgpu_core::engine::replicates::{on_machines, on_threads, Replicates};
 use pcgpu_core::memory::{self, Use};
 use pcgpu_core::observer::Observer;
 use pcgpu_core::selection::discretise::{Bins, Column, Discretise};
-use pcgpu_core::selection::{select, CountLogs, Criterion, Samples};
+use pcgpu_core::selection::{select, CountLogs, Criterion, Resampling, Run, Runner, Samples, Selector};
+use pcgpu_core::Error;
 
 use crate::failure::{Failure, Outcome};
+use crate::gpu::Gpu;
 use crate::machine::Machine;
 use crate::token::Token;
 use crate::{input, output};
@@ -73,7 +76,7 @@ fn column_of(column: &Robj) -> Option<Column<'_>> {
     column.as_real_slice().map(Column::Doubles).or_else(|| column.as_integer_slice().map(Column::Integers))
 }
 
-/// Selects: `options` has `n`, `k`, `criterion`, `discretise`, `bins` and `kept_levels`, `y` is a vector of n.
+/// Selects: `options` has `n`, `k`, `criterion`, `discretise`, `bins`, `kept_levels` and perhaps `ensemble`, `y` is a vector of n.
 pub fn run(
     x: &List,
     y: &Robj,
@@ -104,6 +107,13 @@ pub fn run(
     // Two tables by count.
     memory::room(24 * n, Use::Features)?;
     let logs = CountLogs::new(n);
+    if let Some(ensemble) = input::optional(options, "ensemble") {
+        let found = of_ensemble(&samples, criterion, k, &input::list(&ensemble, "ensemble")?, machine, observer);
+        return found.map_err(|failure| match failure {
+            Failure::Core(error) => token.explain(error),
+            other => other,
+        });
+    }
     let mut counting = machine.counting(&samples, &logs)?;
     let found =
         select(&samples, &logs, &mut *counting, criterion, k, observer).map_err(|error| token.explain(error))?;
@@ -117,4 +127,88 @@ pub fn run(
         ("classes", Robj::from(samples.classes() as i32)),
         ("device", Robj::from(machine.name())),
     ]))
+}
+
+/// As R/selection_ensemble.R has it.
+const MOST_REPLICATES: usize = 100_000;
+
+/// Reads `seed`, `size` and `replace` of the list that `check_ensemble()` in R/selection_ensemble.R makes, for n rows.
+fn resampling(ensemble: &List, n: usize) -> Outcome<Resampling> {
+    let size = input::count(&input::field(ensemble, "size")?, "size", 1)?;
+    if size > n {
+        return Err(Failure::Input(format!("internal: samples of {size} of {n} rows")));
+    }
+    let seed = input::count(&input::field(ensemble, "seed")?, "seed", 0)? as u64;
+    Ok(Resampling { seed, size, replace: input::flag(&input::field(ensemble, "replace")?, "replace")? })
+}
+
+/// The rows of a replicate of n, from 1.
+pub fn rows(n: usize, ensemble: &List, replicate: usize, draw: usize) -> Outcome<Robj> {
+    let rows = resampling(ensemble, n)?.rows(n, (replicate - 1) as u32, draw as u32)?;
+    Ok(Robj::from(rows.into_iter().map(|row| row as i32 + 1).collect::<Vec<i32>>()))
+}
+
+/// The selections of an ensemble, replicate by replicate, and what is known of all features from all rows.
+fn of_ensemble(
+    samples: &Samples,
+    criterion: Criterion,
+    k: usize,
+    ensemble: &List,
+    machine: &Machine,
+    observer: &mut dyn Observer,
+) -> Outcome<Robj> {
+    let count = input::count(&input::field(ensemble, "replicates")?, "replicates", 1)?.min(MOST_REPLICATES);
+    let (logs, p) = (CountLogs::new(samples.n()), samples.p());
+    let mut relevance = Selector::new(samples, &logs, criterion, 0..p);
+    relevance
+        .prepare(&mut CpuCounting::new(samples, &logs, 0..p, machine.pool.clone()), &mut Looking(&mut *observer))?;
+    memory::check()?;
+    let of = Replicates { samples, resampling: resampling(ensemble, samples.n())?, count, criterion, k };
+    let found = match &machine.gpu {
+        None => on_threads(of, &machine.pool, observer)?,
+        Some(gpu) => on_machines(of, vec![runner(machine, gpu)], observer)?.0,
+    };
+    let selections = || found.iter().map(|replicate| &replicate.selection);
+    let index: Vec<i32> = selections().flat_map(|found| found.index.iter().map(|&f| f as i32 + 1)).collect();
+    let score: Vec<f64> = selections().flat_map(|found| found.score.iter().copied()).collect();
+    let draws: Vec<i32> = found.iter().map(|replicate| replicate.draw as i32).collect();
+    let relevance: Vec<f64> = (0..p).map(|f| logs.bits(i128::from(relevance.choice(f).relevance), 1)).collect();
+    let levels: Vec<i32> = (0..p).map(|f| samples.levels(f) as i32).collect();
+    Ok(output::named(vec![
+        ("index", Robj::from(index)),
+        ("score", Robj::from(score)),
+        ("draw", Robj::from(draws)),
+        ("relevance", Robj::from(relevance)),
+        ("levels", Robj::from(levels)),
+        ("classes", Robj::from(samples.classes() as i32)),
+        ("device", Robj::from(machine.name())),
+    ]))
+}
+
+/// A GPU as a machine that runs whole selections.
+fn runner<'a>(machine: &'a Machine, gpu: &'a Gpu) -> Runner<'a> {
+    let run: Run = Box::new(|samples, logs, criterion, k, observer| {
+        let counting = gpu.counting(samples, logs, machine.pool.clone());
+        // On this thread there is no R to say anything else.
+        let mut counting = counting.map_err(|failure| match failure {
+            Failure::Core(error) => error,
+            _ => Error::Interrupted,
+        })?;
+        let selection = select(samples, logs, &mut *counting, criterion, k, observer)?;
+        Ok((selection, counting.bytes()))
+    });
+    Runner { name: machine.name(), pool: machine.pool.clone(), run }
+}
+
+/// Looks whether to stop, and reports nothing: what is followed is too short a part of the whole.
+struct Looking<'a>(&'a mut dyn Observer);
+
+impl Observer for Looking<'_> {
+    fn progress(&mut self, _level: usize, _done: f64, _total: f64) -> pcgpu_core::Result<()> {
+        self.0.look()
+    }
+
+    fn look(&mut self) -> pcgpu_core::Result<()> {
+        self.0.look()
+    }
 }

@@ -5,13 +5,14 @@ use crate::support::cuda::emulated;
 use crate::support::golden::cases;
 use crate::support::selection::{follow, recorded, simulated, sparse_and_dense};
 use crate::support::ways::ways;
-use pcgpu_core::engine::cpu::selection::{member as cpu_member, CpuCounting};
+use pcgpu_core::engine::cpu::selection::{member as cpu_member, runner as cpu_runner, CpuCounting};
 use pcgpu_core::engine::cuda::card::device;
-use pcgpu_core::engine::cuda::selection::{member, CudaCounting, SelectionOptions, SelectionStrategy};
+use pcgpu_core::engine::cuda::selection::{member, runner, CudaCounting, SelectionOptions, SelectionStrategy};
+use pcgpu_core::engine::replicates::{on_machines, on_threads, Replicates};
 use pcgpu_core::observer::{Observer, Unobserved};
 use pcgpu_core::pool::Pool;
 use pcgpu_core::selection::{
-    select, CountLogs, Counting, Criterion, Joint, Machines, Member, Partner, Samples, Shards, Sums,
+    select, CountLogs, Counting, Criterion, Joint, Machines, Member, Partner, Resampling, Runner, Samples, Shards, Sums,
 };
 use pcgpu_core::{DeviceError, DeviceKind, Error, Result};
 
@@ -263,4 +264,30 @@ fn a_card_without_memory_leaves_its_features_to_the_cpu() {
     assert!(lost.len() == 1 && lost[0].machine == "cuda:0", "{lost:?}");
     let mut cpu = CpuCounting::new(&samples, &logs, 0..50, 2);
     assert_eq!(found, select(&samples, &logs, &mut cpu, Criterion::Jmi, 5, &mut Unobserved).unwrap());
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn ensembles_on_cards_and_cpu_are_those_of_the_cpu() {
+    let cards = device::devices().unwrap().len();
+    for (n, p) in [(90, 200), (1300, 40)] {
+        let samples = simulated(n, p, 20, 3, 13);
+        for (replace, size) in [(true, n), (false, n / 2)] {
+            let resampling = Resampling { seed: 6, size, replace };
+            let (count, k) = if emulated() { (5, 3) } else { (20, 10) };
+            let of = Replicates { samples: &samples, resampling, count, criterion: Criterion::Jmi, k };
+            let expected = on_threads(of, &Pool::new(2), &mut Unobserved).unwrap();
+            let card = |ordinal| runner(SelectionOptions { ordinal, ..SelectionOptions::default() }, Pool::new(2));
+            let teams: [Vec<Runner>; 3] = [
+                vec![card(0)],
+                (0..cards.max(2)).map(|at| card(at % cards)).collect(),
+                vec![cpu_runner(Pool::new(2)), card(cards - 1)],
+            ];
+            for team in teams {
+                let (found, report) = on_machines(of, team, &mut Unobserved).unwrap();
+                assert_eq!(found, expected);
+                assert!(report.lost.is_empty(), "{report:?}");
+            }
+        }
+    }
 }
