@@ -23,6 +23,9 @@ const WORTH: f64 = 0.9;
 /// ... and all steps that are left save this many times what the move costs.
 const MARGIN: f64 = 2.0;
 
+/// Steps that took less in all, in seconds, do not tell how fast a machine is.
+const SURE: f64 = 2e-3;
+
 /// A machine for which fewer features are left than this gets none: what a step costs it is not their counts.
 const FEWEST: usize = 8;
 
@@ -276,7 +279,8 @@ impl<'p, 's> Chief<'p, 's> {
 
     /// Moves features from slow machines to fast ones, where that pays within the `left` steps.
     fn cut_again(&mut self, left: usize, observer: &mut dyn Observer) -> Result<()> {
-        if self.measured == 0 {
+        let longest = self.posts.iter().map(|post| post.measured).fold(0.0, f64::max);
+        if self.measured == 0 || longest < SURE {
             return Ok(());
         }
         let at_work = |post: &Post| post.features > 0 && post.measured > 0.0;
@@ -287,8 +291,7 @@ impl<'p, 's> Chief<'p, 's> {
             }
         }
         let total: usize = self.posts.iter().map(|post| post.features).sum();
-        let steps = self.measured as f64;
-        let now = self.posts.iter().map(|post| post.measured / steps).fold(0.0, f64::max);
+        let now = longest / self.measured as f64;
         let then = total as f64 / speeds.iter().sum::<f64>();
         let mut wanted = apportion(total, &speeds);
         for (speed, &count) in speeds.iter_mut().zip(&wanted) {
