@@ -17,7 +17,8 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use pcgpu_core::ci::discrete::{Coded, Codes, Variable};
-use pcgpu_core::engine::cpu::selection::{member as cpu_member, CpuCounting};
+use pcgpu_core::engine::cpu::selection::CpuCounting;
+use pcgpu_core::engine::cpu::together::member as cpu_member;
 use pcgpu_core::engine::cuda::selection::{member, CudaCounting, SelectionOptions, SelectionStrategy};
 use pcgpu_core::observer::Unobserved;
 use pcgpu_core::pool::{default_threads, Pool};

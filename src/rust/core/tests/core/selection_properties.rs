@@ -1,7 +1,8 @@
 //! Feature selection on the CPU: the definitions, any number of threads and shards.
 
 use crate::support::selection::{samples_of, score_by_definition, simulated, sparse_and_dense};
-use pcgpu_core::engine::cpu::selection::{encode, member, CpuCounting};
+use pcgpu_core::engine::cpu::selection::{encode, CpuCounting};
+use pcgpu_core::engine::cpu::together::member;
 use pcgpu_core::observer::{Observer, Unobserved};
 use pcgpu_core::pool::Pool;
 use pcgpu_core::selection::discretise::{Column, Discretise};

@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::support::selection::{samples_of, simulated, sparse_and_dense};
-use pcgpu_core::engine::cpu::selection::{runner, CpuCounting};
+use pcgpu_core::engine::cpu::selection::CpuCounting;
+use pcgpu_core::engine::cpu::together::runner;
 use pcgpu_core::engine::replicates::{on_machines, on_threads, Replicate, Replicates};
 use pcgpu_core::observer::{Observer, Unobserved};
 use pcgpu_core::pool::Pool;

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use crate::support::problems::Random;
 use crate::support::selection::simulated;
-use pcgpu_core::engine::cpu::selection::{member, CpuCounting};
+use pcgpu_core::engine::cpu::selection::CpuCounting;
+use pcgpu_core::engine::cpu::together::member;
 use pcgpu_core::observer::{Observer, Unobserved};
 use pcgpu_core::pool::Pool;
 use pcgpu_core::selection::{

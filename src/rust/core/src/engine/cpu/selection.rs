@@ -14,8 +14,7 @@ use crate::observer::Observer;
 use crate::pool::{Pool, Stop};
 use crate::selection::discretise::{discretise, Column, Discretise, Flaw};
 use crate::selection::{
-    select, CountLogs, Counting, FeatureCodes, FeatureColumn, Joint, Member, Partner, Run, Runner, Samples,
-    SparseVariable, Sums,
+    CountLogs, Counting, FeatureCodes, FeatureColumn, Joint, Partner, Samples, SparseVariable, Sums,
 };
 use crate::{Error, Result};
 
@@ -138,15 +137,6 @@ impl Counting for CpuCounting<'_> {
     fn narrow(&mut self, count: usize) {
         self.range.end = self.range.end.min(self.range.start + count);
     }
-}
-
-/// The CPU as one of several machines that select together.
-pub fn member<'a>(samples: &'a Samples, logs: &'a CountLogs, pool: Pool) -> Member<'a> {
-    let speed = pool.threads() as f64;
-    let make = move |range| -> Result<Box<dyn Counting + Send + 'a>> {
-        Ok(Box::new(CpuCounting::new(samples, logs, range, pool.clone())))
-    };
-    Member { name: "cpu".into(), speed, make: Box::new(make) }
 }
 
 /// Working memory of a thread.
@@ -350,16 +340,6 @@ impl Totals {
             with_class: self.sums.with_class + change(&self.of_three, &self.threes),
         }
     }
-}
-
-/// The CPU as a machine that runs whole selections.
-pub fn runner<'a>(pool: Pool) -> Runner<'a> {
-    let threads = pool.clone();
-    let run: Run = Box::new(move |samples, logs, criterion, k, observer| {
-        let mut counting = CpuCounting::new(samples, logs, 0..samples.p(), threads.clone());
-        Ok((select(samples, logs, &mut counting, criterion, k, observer)?, 0))
-    });
-    Runner { name: "cpu".into(), pool, run }
 }
 
 /// Makes the columns of features, and then that of the class, discrete on threads.
