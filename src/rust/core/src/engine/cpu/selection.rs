@@ -264,7 +264,8 @@ impl Groups {
         Groups { order, ends, rows }
     }
 
-    /// The sums of a candidate; `counts` are 0 before and after.
+    /// The sums of a candidate; `counts` are 0 before and after. A function of its own, as its loops have no registers to spare.
+    #[inline(never)]
     fn sums<C: Copy + Into<u32>>(
         &self,
         codes: &[C],
