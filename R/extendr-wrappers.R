@@ -56,6 +56,10 @@ rust_correlation <- function(x, n, options, engine, callbacks) .Call(wrap__rust_
 #' @noRd
 rust_select <- function(x, y, options, engine, progress) .Call(wrap__rust_select, x, y, options, engine, progress)
 
+#' The rows of a replicate of an ensemble.
+#' @noRd
+rust_ensemble_rows <- function(n, ensemble, replicate, draw) .Call(wrap__rust_ensemble_rows, n, ensemble, replicate, draw)
+
 #' The GPUs of this machine, as parallel vectors.
 #' @noRd
 rust_devices <- function() .Call(wrap__rust_devices)

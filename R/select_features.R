@@ -61,6 +61,8 @@
 #' @param device Where to run, as in [pc()]. `"auto"` takes a GPU where there is one and the data are large.
 #' @param numCores Number of threads; left out, all cores.
 #' @param progress Show a progress bar? As in [pc()].
+#' @param ensemble `NULL` to select once, from all rows; or select from each of many samples of the rows, and say how often each
+#'   feature is selected: a number of bootstrap samples, for instance 50, or a [selection_ensemble()].
 #' @return A list of class `pcgpu_selection`:
 #' \describe{
 #'   \item{`index`}{the selected columns, in the order of their selection;}
@@ -73,6 +75,17 @@
 #'   \item{`device`}{where it ran;}
 #'   \item{`call`}{the call.}
 #' }
+#' With an `ensemble` the features are those of its order, see [selection_ensemble()]; `score` is the mean of their scores when they were
+#' selected, `relevance` that in all rows, and there are
+#' \describe{
+#'   \item{`frequency`}{the share of the samples in which each of `index` was selected;}
+#'   \item{`rank`}{its mean place there;}
+#'   \item{`ensemble`}{a list: the arguments of [selection_ensemble()]; `size`, the number of rows of a sample; `index`, a matrix with a column
+#'     of selected features for each sample, in the order of their selection; `frequency`, that of all columns of `x`; `stability`, how
+#'     alike the selections are, 1 if they are the same and 0 if they are as alike as those by chance, with its 95 per cent
+#'     confidence interval (Nogueira and others 2018; the estimate is Kuncheva's index); `NA` for one sample, or where `k` is the
+#'     number of columns.}
+#' }
 #' It has a `print()`, a `plot()` and an `as.data.frame()` method. `x[, selected$index]` are the columns to go on with.
 #' @references
 #' W. G. Cochran (1954). Some methods for strengthening the common chi-squared tests. *Biometrics* 10(4), 417-451.
@@ -82,6 +95,11 @@
 #'
 #' J. Gonzalez-Dominguez, R. R. Exposito and V. Bolon-Canedo (2020). CUDA-JMI: acceleration of feature selection on
 #' heterogeneous systems. *Future Generation Computer Systems* 102, 426-436.
+#'
+#' L. I. Kuncheva (2007). A stability index for feature selection. *Artificial Intelligence and Applications (IASTED)*, 390-395.
+#'
+#' S. Nogueira, K. Sechidis and G. Brown (2018). On the stability of feature selection algorithms. *Journal of Machine Learning
+#' Research* 18(174), 1-54.
 #'
 #' H. H. Yang and J. Moody (1999). Data visualization and feature selection: new algorithms for nongaussian data. *Advances in
 #' Neural Information Processing Systems* 12, 687-693.
@@ -100,13 +118,16 @@
 #' amat <- as(fit@graph, "matrix")
 #' names(which(amat["y", ] + amat[, "y"] > 0))
 #'
+#' # How much of this rests on which rows there are: 20 bootstrap samples
+#' select_features(x[, 1:200], y, k = 6, bins = 5, discretize = "equal-frequency", ensemble = 20, numCores = 2)
+#'
 #' # Columns of any kind, and classes
 #' select_features(iris[1:4], iris$Species, k = 2, bins = 10, criterion = "mRMR", numCores = 2)
 #' @export
 select_features <- function(x, y, k, criterion = c(
                               "JMI", "MIM", "MIFS", "mRMR", "CMIM", "DISR", "CIFE", "ICAP", "CMI"
                             ), bins = NULL, discretize = c("equal-width", "equal-frequency", "none"),
-                            device = "auto", numCores, progress = NULL) {
+                            device = "auto", numCores, progress = NULL, ensemble = NULL) {
   call <- match.call()
   check_given(list(x = missing(x), y = missing(y), k = missing(k)), list(
     x = "give the features, a matrix or data frame with observations in rows.",
@@ -129,27 +150,51 @@ select_features <- function(x, y, k, criterion = c(
   kept_levels <- if (is.null(bins)) most_codes(n, if (is.factor(y)) nlevels(y)) else 0L
   bins <- bins %||% default_bins(n, if (is.factor(y)) nlevels(y))
   k <- check_k(k, p)
+  ensemble <- check_ensemble(ensemble, n)
   device <- choose_selection_device(device, as.double(n) * p * k)
   options <- list(
     n = n, k = k, criterion = criterion, discretise = discretize, bins = bins,
-    kept_levels = kept_levels
+    kept_levels = kept_levels, ensemble = unclass(ensemble)
   )
-  bar <- progress_reporter(progress, label = function(level, edges) sprintf("Selecting %d features", k))
+  times <- if (!is.null(ensemble)) sprintf(" from each of %d samples", ensemble$replicates) else ""
+  bar <- progress_reporter(progress, label = function(level, edges) sprintf("Selecting %d features%s", k, times))
   on.exit(bar$close())
   found <- check_rust(on_device(device, threads, function(engine) {
     rust_select(features, y, options, engine, bar$report)
   }))
+  if (!is.null(ensemble)) {
+    found <- of_ensemble(found, ensemble, p)
+  }
+  tell_lost(found$lost)
   names <- if (is.null(colnames(x))) as.character(found$index) else colnames(x)[found$index]
   cut <- rep(discretize != "none", length(found$index))
   if (features$kind == "columns") cut <- cut & !vapply(features$x[found$index], is.factor, NA)
   by_row <- found$levels == n
   warn_unique(names[by_row], fewer_bins = any(cut[by_row]) && n > 2L)
   warn_sparse(found$levels, found$classes, n, cut)
-  structure(class = "pcgpu_selection", list(
-    index = found$index, names = names, score = found$score, relevance = found$relevance, levels = found$levels,
-    criterion = criterion, bins = bins, discretize = discretize,
-    features = p, observations = n, classes = found$classes, device = found$device, call = call
+  structure(class = "pcgpu_selection", c(
+    list(index = found$index, names = names, score = found$score, relevance = found$relevance, levels = found$levels),
+    found[c("frequency", "rank")[!is.null(ensemble)]],
+    list(
+      criterion = criterion, bins = bins, discretize = discretize,
+      features = p, observations = n, classes = found$classes, device = found$device
+    ),
+    found["ensemble"[!is.null(ensemble)]], list(call = call)
   ))
+}
+
+# What Rust says of an ensemble, as of one selection.
+of_ensemble <- function(found, ensemble, p) {
+  index <- matrix(found$index, ncol = ensemble$replicates)
+  together <- aggregate_selections(index, found$score, p, ensemble$aggregate)
+  ensemble <- c(unclass(ensemble), list(
+    draw = found$draw, index = index, frequency = together$all, stability = selection_stability(index, p)
+  ))
+  list(
+    index = together$index, score = together$score, relevance = found$relevance[together$index],
+    levels = found$levels[together$index], frequency = together$frequency, rank = together$rank,
+    classes = found$classes, device = found$device, ensemble = ensemble
+  )
 }
 
 check_bins <- function(bins) {
@@ -313,6 +358,9 @@ print.pcgpu_selection <- function(x, n = 10L, ...) {
   number <- function(count) format(count, big.mark = ",", trim = TRUE)
   cat(sprintf("%s of %s features by %s (%s observations, %s classes)\n", number(length(x$index)), number(x$features),
     x$criterion, number(x$observations), number(x$classes)))
+  if (!is.null(x$ensemble)) {
+    cat(ensemble_text(x$ensemble), "\n", sep = "")
+  }
   shown <- utils::head(as.data.frame(x), n)
   print(format(shown, digits = 4L), right = TRUE, ...)
   left <- length(x$index) - nrow(shown)
@@ -324,9 +372,10 @@ print.pcgpu_selection <- function(x, n = 10L, ...) {
 
 #' @exportS3Method as.data.frame pcgpu_selection
 as.data.frame.pcgpu_selection <- function(x, ...) {
-  data.frame(
+  frame <- data.frame(
     index = x$index, name = x$names, score = x$score, relevance = x$relevance, levels = x$levels, stringsAsFactors = FALSE
   )
+  if (is.null(x$ensemble)) frame else cbind(frame[1:2], frequency = x$frequency, rank = x$rank, frame[3:5])
 }
 
 #' @exportS3Method plot pcgpu_selection
@@ -336,19 +385,26 @@ plot.pcgpu_selection <- function(x, main = NULL, ...) {
   old <- graphics::par(mar = c(if (few) 7 else 4.5, 4.5, if (is.null(main)) 1 else 3, 1))
   on.exit(graphics::par(old))
   unit <- if (x$criterion == "DISR") "" else " (bits)"
-  graphics::plot(seq_len(k), x$score,
-    type = "h", lwd = if (few) 4 else 1, col = node_look$border, ylim = range(0, x$score, x$relevance),
-    xaxt = if (few) "n" else "s", xlab = if (few) "" else "Order of selection", ylab = paste0(x$criterion, unit),
+  single <- is.null(x$ensemble)
+  height <- if (single) x$score else x$frequency
+  graphics::plot(seq_len(k), height,
+    type = "h", lwd = if (few) 4 else 1, col = node_look$border, ylim = if (single) range(0, height, x$relevance) else c(0, 1),
+    xaxt = if (few) "n" else "s", xlab = if (few) "" else if (single) "Order of selection" else "Order",
+    ylab = if (single) paste0(x$criterion, unit) else sprintf("Share of %d samples", x$ensemble$replicates),
     main = main %||% "", ...
   )
-  graphics::points(seq_len(k), x$relevance, pch = 21, bg = "white", col = "#C0392B")
+  if (single) {
+    graphics::points(seq_len(k), x$relevance, pch = 21, bg = "white", col = "#C0392B")
+  }
   graphics::abline(h = 0, col = "#7A7A7A")
   if (few) {
     graphics::axis(1, at = seq_len(k), labels = x$names, las = 2, cex.axis = 0.8)
   }
-  graphics::legend("topright",
-    legend = c("score when selected", "I(f; y)"), lty = c(1, NA), lwd = c(4, NA), pch = c(NA, 21),
-    col = c(node_look$border, "#C0392B"), bty = "n"
-  )
+  if (single) {
+    graphics::legend("topright",
+      legend = c("score when selected", "I(f; y)"), lty = c(1, NA), lwd = c(4, NA), pch = c(NA, 21),
+      col = c(node_look$border, "#C0392B"), bty = "n"
+    )
+  }
   invisible(x)
 }

@@ -160,14 +160,19 @@ targets <- list(
                     list(kind = "columns", x = unname(lapply(as.data.frame(x), pick(c(factor, as.double))))))),
       y = pick(list(factor(sample.int(2, n, TRUE)), runif(n))),
       options = list(n = n, k = pick(1:3), criterion = pick(c("JMI", "MIM", "CMI", "DISR", "CMIM", "mRMR")), bins = pick(c(2L, 64L)),
-                     discretise = pick(c("equal-width", "equal-frequency", "none"))),
+                     discretise = pick(c("equal-width", "equal-frequency", "none")),
+                     ensemble = pick(list(NULL, list(replicates = 3L, size = n, replace = TRUE, seed = 1)))),
       engine = random_engine(), progress = pick(list(NULL, function(...) NULL, function(...) stop("no %s")))
     )
   },
   select_features = function(p) list(
     x = random_discrete(p)$dm, y = sample.int(2, 5, TRUE), k = pick(1:2), criterion = "JMI", bins = pick(c(2, 64)),
-    discretize = "none", numCores = 2
+    discretize = "none", numCores = 2, ensemble = pick(list(NULL, 2, pcgpu::selection_ensemble(3, 0.5, seed = 1)))
   ),
+  rust_ensemble_rows = function(p) list(
+    n = 9, ensemble = list(replicates = 3L, size = 4L, replace = pick(c(TRUE, FALSE)), seed = 1), replicate = 2, draw = 0
+  ),
+  selection_ensemble = function(p) list(replicates = 3, fraction = 0.5, replace = pick(c(TRUE, FALSE)), aggregate = "mean-rank", seed = 1),
   rust_knn_test = function(p) list(test = random_knn_test(p), x = 1, y = 2, engine = list(kind = "cpu", threads = 2L, threads_named = TRUE)),
   mixedCItest = function(p) list(x = 1, y = 2, S = seq_len(p)[-(1:2)], suffStat = random_knn(p)),
   suff_knn = function(p) list(data = as.data.frame(random_knn(p)$data), k = 2, k_perm = 2, permutations = 3, seed = 1),

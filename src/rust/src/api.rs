@@ -158,7 +158,7 @@ fn search(call: &Call, test: &Test, options: &List, orient: &Robj, object: &Robj
         ("exact_tests", Robj::from(exact_tests as f64)),
         ("memory", output::named(memory.into_iter().map(|(name, bytes)| (name, Robj::from(bytes as f64))).collect())),
         ("too_few", Robj::from(too_few as f64)),
-        ("device", Robj::from(machine.names())),
+        ("device", Robj::from(machine.names(matches!(test, Test::Knn(_))))),
         ("team", output::shares(&team)),
         ("lost", output::lost(&team)),
     ]);
@@ -400,6 +400,16 @@ fn rust_select(x: Robj, y: Robj, options: Robj, engine: Robj, progress: Robj) ->
     })
 }
 
+/// The rows of a replicate of an ensemble.
+/// @noRd
+#[extendr]
+fn rust_ensemble_rows(n: Robj, ensemble: Robj, replicate: Robj, draw: Robj) -> Robj {
+    respond(|_| {
+        let (n, replicate) = (input::count(&n, "n", 1)?, input::count(&replicate, "replicate", 1)?);
+        selection::rows(n, &input::list(&ensemble, "ensemble")?, replicate, input::count(&draw, "draw", 0)?)
+    })
+}
+
 /// The GPUs of this machine, as parallel vectors.
 /// @noRd
 #[extendr]
@@ -459,6 +469,7 @@ extendr_module! {
     fn rust_summary;
     fn rust_correlation;
     fn rust_select;
+    fn rust_ensemble_rows;
     fn rust_devices;
     fn rust_may_have_gpu;
     fn rust_release;

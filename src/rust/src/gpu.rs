@@ -6,16 +6,18 @@ use pcgpu_core::ci::discrete::Discrete;
 use pcgpu_core::ci::gauss::{FisherZ, Gauss};
 use pcgpu_core::ci::knn::Knn;
 use pcgpu_core::engine::cpu::correlation::{Centred, Watch};
+use pcgpu_core::engine::cpu::{CpuEngine, KnnKernel};
+use pcgpu_core::engine::crew::Crew;
 use pcgpu_core::engine::cuda::card::about;
 use pcgpu_core::engine::cuda::card::device::{self, DeviceInfo};
 use pcgpu_core::engine::cuda::gauss::correlation::correlation;
 use pcgpu_core::engine::cuda::knn::{KnnCudaEngine, KnnCudaOptions, KnnStrategy};
-use pcgpu_core::engine::cuda::selection::{CudaCounting, SelectionOptions};
+use pcgpu_core::engine::cuda::selection::{self, CudaCounting, SelectionOptions};
 use pcgpu_core::engine::cuda::team::CudaTeam;
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, SearchStrategy};
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::worker::Worker;
-use pcgpu_core::selection::{CountLogs, Counting, Samples};
+use pcgpu_core::selection::{CountLogs, Counting, Member, Runner, Samples};
 use pcgpu_core::{Error, Result};
 
 use crate::failure::{Failure, Outcome};
@@ -56,10 +58,16 @@ impl Gpu {
         })
     }
 
-    /// Their names as R knows them.
-    pub fn names(&self) -> Vec<String> {
-        let cpu = self.with_cpu.then(|| "cpu".into());
+    /// Their names as R knows them; `all`: that of the CPU, too, where it works with them.
+    pub fn names(&self, all: bool) -> Vec<String> {
+        let cpu = (all && self.with_cpu).then(|| "cpu".into());
         cpu.into_iter().chain(self.card_names()).collect()
+    }
+
+    /// Whether the CPU works with them where it can: on nearest-neighbour tests and feature selections. Of other tests a card does in a
+    /// launch what takes the CPU seconds.
+    pub fn with_cpu(&self) -> bool {
+        self.with_cpu
     }
 
     fn card_names(&self) -> Vec<String> {
@@ -120,7 +128,25 @@ impl Gpu {
 
     /// The worker for the nearest-neighbour test.
     pub fn knn<'a>(&self, knn: &'a Knn, pool: Pool) -> Outcome<Box<dyn Worker + 'a>> {
-        Ok(Box::new(KnnCudaEngine::new(knn, self.knn_options()?)?.with_pool(pool)))
+        let options = self.knn_options()?;
+        let on = |&ordinal: &usize| {
+            Ok(KnnCudaEngine::new(knn, KnnCudaOptions { ordinal, ..options })?.with_pool(pool.clone()))
+        };
+        if self.names(true).len() == 1 {
+            return Ok(Box::new(on(&self.ordinals[0])?));
+        }
+        let mut crew = Crew::new(pool.clone());
+        if self.with_cpu {
+            crew = crew.with("cpu", CpuEngine::new(KnnKernel::new(knn), pool.clone()));
+        }
+        for (ordinal, name) in self.ordinals.iter().zip(self.card_names()) {
+            crew = match on(ordinal) {
+                Ok(engine) => crew.with(name, engine),
+                Err(Failure::Core(Error::Device(error))) => crew.without(name, error),
+                Err(failure) => return Err(failure),
+            };
+        }
+        Ok(Box::new(crew))
     }
 
     /// The machine that counts for a feature selection.
@@ -130,9 +156,24 @@ impl Gpu {
         logs: &'a CountLogs,
         pool: Pool,
     ) -> Outcome<Box<dyn Counting + 'a>> {
-        let (ordinal, memory_budget) = (self.ordinals[0], self.memory_budget);
-        let options = SelectionOptions { ordinal, memory_budget, ..SelectionOptions::default() };
+        let options = self.selection_options(self.ordinals[0]);
         Ok(Box::new(CudaCounting::new(samples, logs, 0..samples.p(), options)?.with_pool(pool)))
+    }
+
+    fn selection_options(&self, ordinal: usize) -> SelectionOptions {
+        SelectionOptions { ordinal, memory_budget: self.memory_budget, ..SelectionOptions::default() }
+    }
+
+    /// The cards as machines that select features together.
+    pub fn members<'a>(&self, samples: &'a Samples, logs: &'a CountLogs, pool: &Pool) -> Vec<Member<'a>> {
+        let of = |&ordinal| selection::member(samples, logs, self.selection_options(ordinal), pool.clone());
+        self.ordinals.iter().map(of).collect()
+    }
+
+    /// The cards as machines that run whole selections.
+    pub fn runners<'a>(&self, pool: &Pool) -> Vec<Runner<'a>> {
+        let of = |&ordinal| selection::runner(self.selection_options(ordinal), pool.clone());
+        self.ordinals.iter().map(of).collect()
     }
 
     /// The worker for a Gaussian test at this level with the correlations of these columns, each less its mean.

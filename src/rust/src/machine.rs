@@ -5,10 +5,10 @@ use pcgpu_core::ci::discrete::Discrete;
 use pcgpu_core::ci::gauss::Gauss;
 use pcgpu_core::ci::knn::Knn;
 use pcgpu_core::engine::cpu::selection::CpuCounting;
-use pcgpu_core::engine::cpu::{CpuEngine, DiscreteKernel, GaussKernel, KnnKernel};
+use pcgpu_core::engine::cpu::{together, CpuEngine, DiscreteKernel, GaussKernel, KnnKernel};
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::worker::Worker;
-use pcgpu_core::selection::{CountLogs, Counting, Samples};
+use pcgpu_core::selection::{CountLogs, Counting, Member, Runner, Samples};
 
 use crate::failure::{Failure, Outcome};
 use crate::gpu::Gpu;
@@ -76,8 +76,21 @@ impl Machine {
         }
     }
 
-    /// Its names as R knows them: "cpu", "cuda:0"; those of machines that work together.
-    pub fn names(&self) -> Vec<String> {
-        self.gpu.as_ref().map_or_else(|| vec!["cpu".into()], Gpu::names)
+    /// The machines of a feature selection, where several work together.
+    pub fn members<'a>(&self, samples: &'a Samples, logs: &'a CountLogs) -> Option<Vec<Member<'a>>> {
+        let gpu = self.gpu.as_ref().filter(|gpu| gpu.names(true).len() > 1)?;
+        let cpu = gpu.with_cpu().then(|| together::member(samples, logs, self.pool.clone()));
+        Some(cpu.into_iter().chain(gpu.members(samples, logs, &self.pool)).collect())
+    }
+
+    /// The machines of an ensemble of feature selections.
+    pub fn runners<'a>(&self) -> Vec<Runner<'a>> {
+        let cpu = self.gpu.as_ref().is_none_or(Gpu::with_cpu).then(|| together::runner(self.pool.clone()));
+        cpu.into_iter().chain(self.gpu.iter().flat_map(|gpu| gpu.runners(&self.pool))).collect()
+    }
+
+    /// Its names as R knows them: "cpu", "cuda:0". `all`: also that of the CPU where it can work with GPUs.
+    pub fn names(&self, all: bool) -> Vec<String> {
+        self.gpu.as_ref().map_or_else(|| vec!["cpu".into()], |gpu| gpu.names(all))
     }
 }

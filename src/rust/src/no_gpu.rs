@@ -8,7 +8,7 @@ use pcgpu_core::ci::knn::Knn;
 use pcgpu_core::engine::cpu::correlation::{Centred, Watch};
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::worker::Worker;
-use pcgpu_core::selection::{CountLogs, Counting, Samples};
+use pcgpu_core::selection::{CountLogs, Counting, Member, Runner, Samples};
 use pcgpu_core::{DeviceError, DeviceKind, Error, Result};
 
 use crate::failure::Outcome;
@@ -29,7 +29,19 @@ impl Gpu {
         Ok(none()?)
     }
 
-    pub fn names(&self) -> Vec<String> {
+    pub fn names(&self, _all: bool) -> Vec<String> {
+        Vec::new()
+    }
+
+    pub fn with_cpu(&self) -> bool {
+        false
+    }
+
+    pub fn members<'a>(&self, _samples: &'a Samples, _logs: &'a CountLogs, _pool: &Pool) -> Vec<Member<'a>> {
+        Vec::new()
+    }
+
+    pub fn runners<'a>(&self, _pool: &Pool) -> Vec<Runner<'a>> {
         Vec::new()
     }
 

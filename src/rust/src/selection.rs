@@ -1,11 +1,13 @@
 //! Feature selection from R.
 
 use extendr_api::prelude::*;
-use pcgpu_core::engine::cpu::selection::encode;
+use pcgpu_core::engine::cpu::selection::{encode, CpuCounting};
+use pcgpu_core::engine::replicates::{on_machines, on_threads, Replicates};
 use pcgpu_core::memory::{self, Use};
 use pcgpu_core::observer::Observer;
 use pcgpu_core::selection::discretise::{Bins, Column, Discretise};
-use pcgpu_core::selection::{select, CountLogs, Criterion, Samples};
+use pcgpu_core::selection::{select, CountLogs, Criterion, Machines, Resampling, Samples, Selector, Shards};
+use pcgpu_core::team::TeamReport;
 
 use crate::failure::{Failure, Outcome};
 use crate::machine::Machine;
@@ -73,7 +75,7 @@ fn column_of(column: &Robj) -> Option<Column<'_>> {
     column.as_real_slice().map(Column::Doubles).or_else(|| column.as_integer_slice().map(Column::Integers))
 }
 
-/// Selects: `options` has `n`, `k`, `criterion`, `discretise`, `bins` and `kept_levels`, `y` is a vector of n.
+/// Selects: `options` has `n`, `k`, `criterion`, `discretise`, `bins`, `kept_levels` and perhaps `ensemble`, `y` is a vector of n.
 pub fn run(
     x: &List,
     y: &Robj,
@@ -104,9 +106,24 @@ pub fn run(
     // Two tables by count.
     memory::room(24 * n, Use::Features)?;
     let logs = CountLogs::new(n);
-    let mut counting = machine.counting(&samples, &logs)?;
-    let found =
-        select(&samples, &logs, &mut *counting, criterion, k, observer).map_err(|error| token.explain(error))?;
+    if let Some(ensemble) = input::optional(options, "ensemble") {
+        let found = of_ensemble(&samples, criterion, k, &input::list(&ensemble, "ensemble")?, machine, observer);
+        return found.map_err(|failure| match failure {
+            Failure::Core(error) => token.explain(error),
+            other => other,
+        });
+    }
+    let (found, team) = match machine.members(&samples, &logs) {
+        None => {
+            let mut counting = machine.counting(&samples, &logs)?;
+            (select(&samples, &logs, &mut *counting, criterion, k, observer), TeamReport::default())
+        }
+        Some(members) => {
+            let mut shards = Shards::new(members)?;
+            (select(&samples, &logs, &mut shards, criterion, k, observer), shards.report())
+        }
+    };
+    let found = found.map_err(|error| token.explain(error))?;
     let shifted: Vec<i32> = found.index.iter().map(|&f| f as i32 + 1).collect();
     let levels: Vec<i32> = found.index.iter().map(|&f| samples.levels(f) as i32).collect();
     Ok(output::named(vec![
@@ -115,6 +132,79 @@ pub fn run(
         ("relevance", Robj::from(found.relevance)),
         ("levels", Robj::from(levels)),
         ("classes", Robj::from(samples.classes() as i32)),
-        ("device", Robj::from(machine.names())),
+        ("device", Robj::from(machine.names(true))),
+        ("team", output::shares(&team)),
+        ("lost", output::lost(&team)),
     ]))
+}
+
+/// As R/selection_ensemble.R has it.
+const MOST_REPLICATES: usize = 100_000;
+
+/// Reads `seed`, `size` and `replace` of the list that `check_ensemble()` in R/selection_ensemble.R makes, for n rows.
+fn resampling(ensemble: &List, n: usize) -> Outcome<Resampling> {
+    let size = input::count(&input::field(ensemble, "size")?, "size", 1)?;
+    if size > n {
+        return Err(Failure::Input(format!("internal: samples of {size} of {n} rows")));
+    }
+    let seed = input::count(&input::field(ensemble, "seed")?, "seed", 0)? as u64;
+    Ok(Resampling { seed, size, replace: input::flag(&input::field(ensemble, "replace")?, "replace")? })
+}
+
+/// The rows of a replicate of n, from 1.
+pub fn rows(n: usize, ensemble: &List, replicate: usize, draw: usize) -> Outcome<Robj> {
+    let rows = resampling(ensemble, n)?.rows(n, (replicate - 1) as u32, draw as u32)?;
+    Ok(Robj::from(rows.into_iter().map(|row| row as i32 + 1).collect::<Vec<i32>>()))
+}
+
+/// The selections of an ensemble, replicate by replicate, and what is known of all features from all rows.
+fn of_ensemble(
+    samples: &Samples,
+    criterion: Criterion,
+    k: usize,
+    ensemble: &List,
+    machine: &Machine,
+    observer: &mut dyn Observer,
+) -> Outcome<Robj> {
+    let count = input::count(&input::field(ensemble, "replicates")?, "replicates", 1)?.min(MOST_REPLICATES);
+    let (logs, p) = (CountLogs::new(samples.n()), samples.p());
+    let mut relevance = Selector::new(samples, &logs, criterion, 0..p);
+    relevance
+        .prepare(&mut CpuCounting::new(samples, &logs, 0..p, machine.pool.clone()), &mut Looking(&mut *observer))?;
+    memory::check()?;
+    let of = Replicates { samples, resampling: resampling(ensemble, samples.n())?, count, criterion, k };
+    let (found, team) = match machine.gpu {
+        None => (on_threads(of, &machine.pool, observer)?, TeamReport::default()),
+        Some(_) => on_machines(of, machine.runners(), observer)?,
+    };
+    let selections = || found.iter().map(|replicate| &replicate.selection);
+    let index: Vec<i32> = selections().flat_map(|found| found.index.iter().map(|&f| f as i32 + 1)).collect();
+    let score: Vec<f64> = selections().flat_map(|found| found.score.iter().copied()).collect();
+    let draws: Vec<i32> = found.iter().map(|replicate| replicate.draw as i32).collect();
+    let relevance: Vec<f64> = (0..p).map(|f| logs.bits(i128::from(relevance.choice(f).relevance), 1)).collect();
+    let levels: Vec<i32> = (0..p).map(|f| samples.levels(f) as i32).collect();
+    Ok(output::named(vec![
+        ("index", Robj::from(index)),
+        ("score", Robj::from(score)),
+        ("draw", Robj::from(draws)),
+        ("relevance", Robj::from(relevance)),
+        ("levels", Robj::from(levels)),
+        ("classes", Robj::from(samples.classes() as i32)),
+        ("device", Robj::from(machine.names(true))),
+        ("team", output::shares(&team)),
+        ("lost", output::lost(&team)),
+    ]))
+}
+
+/// Looks whether to stop, and reports nothing: what is followed is too short a part of the whole.
+struct Looking<'a>(&'a mut dyn Observer);
+
+impl Observer for Looking<'_> {
+    fn progress(&mut self, _level: usize, _done: f64, _total: f64) -> pcgpu_core::Result<()> {
+        self.0.look()
+    }
+
+    fn look(&mut self) -> pcgpu_core::Result<()> {
+        self.0.look()
+    }
 }

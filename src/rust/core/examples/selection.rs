@@ -2,26 +2,28 @@
 //!
 //! ```text
 //! cargo run --release --example selection -- FEATURES SAMPLES CLASSES BINS K [density=1] [repeats=5] [joined=THREADS]
-//!     [cpu=THREADS] [criterion=JMI] [stepwise=1] [shared=BYTES] [shards=1]
+//!     [cpu=THREADS] [criterion=JMI] [stepwise=1] [shared=BYTES] [cards=0,1] [beside=1] [gpu=1]
 //! cargo run --release --example selection -- --check-small
 //! ```
 //!
 //! A value is 0 with probability 1 - density, else one of BINS levels; every tenth feature depends on the class. The floor is
 //! the time to read the codes of all features once for each selected one at 4.8 TB/s, the bandwidth of an H200. `joined` adds
-//! CUDA-JMI's own scheme, `cpu` the CPU engine. --check-small compares all ways to count on small data, for compute-sanitizer.
+//! CUDA-JMI's own scheme, `cpu` the CPU engine, `cards` these GPUs together, `beside=1` these and the CPU's threads. --check-small compares all ways to count on small data, for compute-sanitizer.
 
 #[path = "../tests/core/support/ways.rs"]
 mod ways;
 
-use std::ops::Range;
 use std::process::ExitCode;
 use std::time::Instant;
 
 use pcgpu_core::ci::discrete::{Coded, Codes, Variable};
 use pcgpu_core::engine::cpu::selection::CpuCounting;
-use pcgpu_core::engine::cuda::selection::{CudaCounting, SelectionOptions, SelectionStrategy};
-use pcgpu_core::observer::{Observer, Unobserved};
-use pcgpu_core::selection::{select, CountLogs, Counting, Criterion, Machines, Samples, Selection, Selector, Shards};
+use pcgpu_core::engine::cpu::together::member as cpu_member;
+use pcgpu_core::engine::cuda::selection::{member, CudaCounting, SelectionOptions, SelectionStrategy};
+use pcgpu_core::observer::Unobserved;
+use pcgpu_core::pool::{default_threads, Pool};
+use pcgpu_core::selection::{select, CountLogs, Counting, Criterion, Machines, Member, Samples, Selection, Shards};
+use pcgpu_core::team::TeamReport;
 use pcgpu_core::Result;
 use ways::ways;
 
@@ -83,25 +85,6 @@ fn simulate(p: usize, n: usize, classes: u32, bins: u32, density: f64) -> Result
     Samples::new(Coded::of_variables(n, variables)?)
 }
 
-/// Machines, and the seconds that they took.
-struct Timed<'a, M: ?Sized> {
-    machines: &'a mut M,
-    seconds: f64,
-}
-
-impl<M: Machines + ?Sized> Machines for Timed<'_, M> {
-    fn shards(&self, p: usize) -> Vec<Range<usize>> {
-        self.machines.shards(p)
-    }
-
-    fn prepare(&mut self, shards: &mut [Selector], observer: &mut dyn Observer) -> Result<()> {
-        let begun = Instant::now();
-        let outcome = self.machines.prepare(shards, observer);
-        self.seconds += begun.elapsed().as_secs_f64();
-        outcome
-    }
-}
-
 struct Case<'a> {
     samples: &'a Samples,
     logs: &'a CountLogs,
@@ -110,30 +93,45 @@ struct Case<'a> {
 }
 
 impl Case<'_> {
-    /// Selects one feature, which copies the data, then all `repeats` times; prints the seconds, and how many of them passed in
-    /// counting and scoring.
+    /// Selects one feature, which copies the data, then all `repeats` times; prints the seconds, and who of several machines worked
+    /// how long.
     fn time(&self, name: &str, machines: &mut impl Machines, repeats: usize) -> Result<Selection> {
         let begun = Instant::now();
         select(self.samples, self.logs, machines, self.criterion, 1, &mut Unobserved)?;
         let first = begun.elapsed().as_secs_f64();
+        show(&machines.report());
         let mut seconds = Vec::new();
         let mut selection = Selection::default();
         for _ in 0..repeats.max(1) {
             let begun = Instant::now();
-            let mut timed = Timed { machines: &mut *machines, seconds: 0.0 };
-            selection = select(self.samples, self.logs, &mut timed, self.criterion, self.k, &mut Unobserved)?;
-            seconds.push((begun.elapsed().as_secs_f64(), timed.seconds));
+            selection = select(self.samples, self.logs, machines, self.criterion, self.k, &mut Unobserved)?;
+            seconds.push(begun.elapsed().as_secs_f64());
+            show(&machines.report());
         }
-        seconds.sort_by(|a, b| a.0.total_cmp(&b.0));
+        seconds.sort_by(f64::total_cmp);
         println!(
-            "{name}: {:.4} / {:.4} s (min / median of {}), counting and scoring {:.4} s; first feature, with the copying of the data, {first:.3} s",
-            seconds[0].0,
-            seconds[seconds.len() / 2].0,
+            "{name}: {:.4} / {:.4} s (min / median of {}); first feature, with the copying of the data, {first:.3} s",
+            seconds[0],
+            seconds[seconds.len() / 2],
             seconds.len(),
-            seconds[0].1
         );
         Ok(selection)
     }
+}
+
+/// Who of several machines did what.
+fn show(report: &TeamReport) {
+    for share in &report.shares {
+        println!(
+            "    {}: {} counts, busy {:.4} of {:.4} s, {:.1} MB",
+            share.machine,
+            share.shards,
+            share.busy,
+            share.elapsed,
+            share.bytes as f64 / 1e6
+        );
+    }
+    report.lost.iter().for_each(|lost| println!("    lost {}: {}", lost.machine, lost.reason));
 }
 
 fn check_small() -> Result<bool> {
@@ -189,9 +187,18 @@ fn run(arguments: &[String]) -> Result<bool> {
     };
     let mut answers = Vec::new();
     if number("gpu", 1.0) > 0.0 {
-        let shards = number("shards", 1.0) as usize;
-        let maker = |range| CudaCounting::new(&samples, &logs, range, options);
-        answers.push(case.time("GPU, resident", &mut Shards::new(p, vec![maker; shards])?, repeats)?);
+        answers.push(case.time("GPU, resident", &mut CudaCounting::new(&samples, &logs, 0..p, options)?, repeats)?);
+    }
+    if let Some(cards) = option("cards") {
+        let pool = Pool::at_most(default_threads());
+        let card = |ordinal| member(&samples, &logs, SelectionOptions { ordinal, ..options }, pool.clone());
+        let mut members: Vec<Member> = cards.split(',').filter_map(|card| card.parse().ok()).map(card).collect();
+        answers.push(case.time(&format!("GPUs {cards}"), &mut Shards::new(members)?, repeats)?);
+        if number("beside", 0.0) > 0.0 {
+            members = cards.split(',').filter_map(|card| card.parse().ok()).map(card).collect();
+            members.push(cpu_member(&samples, &logs, pool.clone()));
+            answers.push(case.time(&format!("CPU and GPUs {cards}"), &mut Shards::new(members)?, repeats)?);
+        }
     }
     let joined = number("joined", 0.0) as usize;
     if joined > 0 {

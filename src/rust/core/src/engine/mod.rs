@@ -6,5 +6,6 @@ pub mod crew;
 #[cfg(all(feature = "cuda", not(target_os = "macos")))]
 pub mod cuda;
 mod level_one;
+pub mod replicates;
 
 pub use level_one::LevelOne;

@@ -43,6 +43,14 @@ pub trait Counting {
     /// Writes the sums of the features of the range; `skip` and `sums` have one element a feature. Sums with `skip` true are left
     /// as they are.
     fn count(&mut self, partner: Partner, skip: &[bool], sums: &mut [Sums], observer: &mut dyn Observer) -> Result<()>;
+
+    /// Leaves the range with its first `count` features only: other machines have the others from now on.
+    fn narrow(&mut self, count: usize);
+
+    /// Bytes that were copied to the machine and from it so far; none where it reads the caller's memory.
+    fn bytes(&self) -> u64 {
+        0
+    }
 }
 
 impl Joint {

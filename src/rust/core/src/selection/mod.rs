@@ -10,19 +10,25 @@
 //! * [`Counting`]: what an engine does, those sums for all candidates and one [`Partner`]. A machine has a range of features
 //!   (a shard) and never sees another's.
 //! * [`Selector`]: the scores of a shard, and the best of them, a [`Choice`]. The choice is the largest of all shards'.
+//! * [`Machines`]: one machine, or several that select together ([`Shards`]).
 //! * [`discretise`]: from numbers to codes.
+//! * [`Resampling`]: samples drawn from samples, for ensembles of selections.
 
 mod count_logs;
 mod counting;
 mod criterion;
 pub mod discretise;
+mod resample;
 mod samples;
+mod select;
 mod selector;
 mod shards;
 
 pub use count_logs::CountLogs;
 pub use counting::{Counting, Joint, Partner, Sums};
 pub use criterion::Criterion;
+pub use resample::{Resampling, Run, Runner};
 pub use samples::{FeatureCodes, FeatureColumn, Samples, SparseVariable};
-pub use selector::{select, Choice, Selection, Selector};
-pub use shards::{Machines, Shards};
+pub use select::{select, Machines, Selection};
+pub use selector::{Choice, Problem, Selector};
+pub use shards::{Maker, Member, Shards};

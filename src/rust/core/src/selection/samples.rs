@@ -66,6 +66,11 @@ impl Samples {
     /// # Errors
     /// Those of [`Samples::new`].
     pub fn of_columns(n: usize, features: Vec<FeatureColumn>, class: Variable) -> Result<Self> {
+        Samples::drawn(n, features, class)?.checked()
+    }
+
+    /// Likewise of samples that were drawn from others: perhaps of one class, or of no more than there are classes.
+    pub(super) fn drawn(n: usize, features: Vec<FeatureColumn>, class: Variable) -> Result<Self> {
         let (mut dense, mut sparse, mut places) = (Vec::new(), Vec::new(), Vec::with_capacity(features.len()));
         for feature in features {
             match feature {
@@ -80,7 +85,7 @@ impl Samples {
             }
         }
         dense.push(class);
-        Samples { coded: Coded::of_variables(n, dense)?, sparse, places }.checked()
+        Ok(Samples { coded: Coded::of_variables(n, dense)?, sparse, places })
     }
 
     fn checked(self) -> Result<Self> {

@@ -1,66 +1,12 @@
-//! Greedy forward selection.
+//! The scores of a shard, a range of the features, and the best of them.
 
 use std::cmp::Ordering;
 use std::ops::Range;
 
 use super::criterion::{Pair, SHARE_BITS};
-use super::{CountLogs, Counting, Criterion, Joint, Machines, Partner, Samples, Sums};
-use crate::memory::{self, Use};
+use super::{CountLogs, Counting, Criterion, Joint, Partner, Samples, Sums};
 use crate::observer::Observer;
-use crate::{Error, Result};
-
-/// Selected features in the order of their selection.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Selection {
-    /// The features, from 0.
-    pub index: Vec<usize>,
-    /// Their scores when they were selected: in bits, but for [`Criterion::Disr`], whose scores are sums of shares from the
-    /// second feature on.
-    pub score: Vec<f64>,
-    /// I(f; y) in bits.
-    pub relevance: Vec<f64>,
-}
-
-/// Selects k features. `logs` must be those of the samples' number, and the machines must have these samples.
-///
-/// # Errors
-/// [`Error::Argument`] where k is not from 1 to p, and what the machines and the observer return.
-pub fn select(
-    samples: &Samples,
-    logs: &CountLogs,
-    machines: &mut (impl Machines + ?Sized),
-    criterion: Criterion,
-    k: usize,
-    observer: &mut dyn Observer,
-) -> Result<Selection> {
-    if k == 0 || k > samples.p() {
-        return Err(Error::Argument {
-            argument: "k",
-            value: k.to_string(),
-            mend: format!("give a whole number from 1 to {}, the number of features", samples.p()),
-        });
-    }
-    let shards = machines.shards(samples.p());
-    // By feature: two pairs of sums, a relevance, a key while it is made anew, a flag; by sample and shard: a few numbers.
-    memory::room(96 * samples.p() + 16 * samples.n() * shards.len(), Use::Features)?;
-    let mut selectors: Vec<Selector> =
-        shards.into_iter().map(|range| Selector::new(samples, logs, criterion, range)).collect();
-    // The marginal tables and those of every selected feature but the last.
-    let steps = if criterion.looks_at_pairs() { k } else { 1 };
-    let mut selection = Selection::default();
-    for step in 0..k {
-        let mut within = Step { observer: &mut *observer, step, steps };
-        machines.prepare(&mut selectors, &mut within)?;
-        memory::check()?;
-        let Some(best) = selectors.iter().filter_map(Selector::best).max() else { break };
-        selection.index.push(best.feature);
-        selection.score.push(selectors[0].score_of(best.key));
-        selection.relevance.push(logs.bits(i128::from(best.relevance), 1));
-        selectors.iter_mut().for_each(|selector| selector.take(&best));
-    }
-    observer.progress(0, steps as f64, steps as f64)?;
-    Ok(selection)
-}
+use crate::Result;
 
 /// The best feature of a shard, and what the other shards need of it if it is selected: plain data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,34 +63,34 @@ impl Choice {
     }
 }
 
-/// The progress of one step as that of the whole.
-struct Step<'a> {
-    observer: &'a mut dyn Observer,
-    step: usize,
-    steps: usize,
-}
-
-impl Observer for Step<'_> {
-    fn progress(&mut self, _level: usize, done: f64, total: f64) -> Result<()> {
-        // Short of the whole until the end: observers take the whole for the end.
-        let share = if total > 0.0 { (done / total).min(1.0 - 1e-9) } else { 0.0 };
-        self.observer.progress(0, (self.step as f64 + share).min(self.steps as f64), self.steps as f64)
-    }
-
-    fn look(&mut self) -> Result<()> {
-        self.observer.look()
-    }
-}
-
 /// The key of a selected feature, to which terms may be added and which stays the least.
 const TAKEN: i128 = i128::MIN / 2;
+
+/// What is to be selected from, and how.
+#[derive(Clone, Copy, Debug)]
+pub struct Problem<'a> {
+    /// The data.
+    pub samples: &'a Samples,
+    /// Those of the number of samples.
+    pub logs: &'a CountLogs,
+    /// The criterion.
+    pub criterion: Criterion,
+}
+
+impl Problem<'_> {
+    /// The score that a key stands for once `selected` features are.
+    pub(super) fn score(&self, key: i128, selected: usize) -> f64 {
+        if self.criterion == Criterion::Disr && selected > 0 {
+            return libm::scalbn(key as f64, -(SHARE_BITS as i32));
+        }
+        self.logs.bits(key, self.criterion.terms(selected))
+    }
+}
 
 /// A shard of a selection that is under way, a range of features: [`Selector::prepare`], [`Selector::best`], [`Selector::take`] of
 /// what is best in all shards, and again.
 pub struct Selector<'a> {
-    samples: &'a Samples,
-    logs: &'a CountLogs,
-    criterion: Criterion,
+    problem: Problem<'a>,
     range: Range<usize>,
     /// By place in the range: the sums of its tables with nothing.
     marginal: Vec<Sums>,
@@ -161,6 +107,8 @@ pub struct Selector<'a> {
     sums: Vec<Sums>,
     /// Sum of t over the classes.
     class: i64,
+    /// Whether the next choice can be made.
+    ready: bool,
 }
 
 impl<'a> Selector<'a> {
@@ -168,9 +116,7 @@ impl<'a> Selector<'a> {
     pub fn new(samples: &'a Samples, logs: &'a CountLogs, criterion: Criterion, range: Range<usize>) -> Self {
         let class = Joint::of_variable(samples, samples.class());
         Selector {
-            samples,
-            logs,
-            criterion,
+            problem: Problem { samples, logs, criterion },
             marginal: Vec::new(),
             relevance: Vec::new(),
             keys: vec![0; range.len()],
@@ -181,47 +127,86 @@ impl<'a> Selector<'a> {
             sums: vec![Sums::default(); range.len()],
             class: sum_of(logs, &class),
             range,
+            ready: false,
         }
     }
 
-    /// Counts what the next choice needs and has not been counted. Called once before each choice.
+    /// Its features.
+    pub fn range(&self) -> Range<usize> {
+        self.range.clone()
+    }
+
+    /// Counts what the next choice needs and has not been counted. Where it fails, nothing has changed: another machine may count.
     ///
     /// # Errors
     /// What the machine and the observer return.
     pub fn prepare(&mut self, counting: &mut (impl Counting + ?Sized), observer: &mut dyn Observer) -> Result<()> {
-        let Some(last) = self.last else {
-            counting.count(Partner::Nothing, &self.taken, &mut self.sums, observer)?;
-            self.marginal.clone_from(&self.sums);
-            let rest = self.logs.of_all() - self.class;
-            self.relevance = self.sums.iter().map(|of_f| rest - of_f.pair + of_f.with_class).collect();
-            self.keys = self.relevance.iter().map(|&relevance| i128::from(relevance)).collect();
-            return Ok(());
-        };
-        if self.selected == self.samples.p() || !self.criterion.looks_at_pairs() {
+        if self.ready {
             return Ok(());
         }
-        if let Some(mut joint) = self.joint.take() {
-            joint.refine(self.samples, last.feature);
-            counting.count(Partner::Joint(&joint), &self.taken, &mut self.sums, observer)?;
-            let set = sum_of(self.logs, &joint);
-            let mut with_class = joint.clone();
-            with_class.refine(self.samples, self.samples.class());
-            let set_class = sum_of(self.logs, &with_class);
-            for ((key, of_f), _) in self.keys.iter_mut().zip(&self.sums).zip(&self.taken).filter(|(_, taken)| !**taken)
-            {
-                // n I(f; y | S) = n (H(f, S) + H(S, y) - H(S) - H(f, S, y)).
-                *key = i128::from(set - set_class - of_f.pair + of_f.with_class);
-            }
-            self.joint = Some(joint);
-            return Ok(());
+        match self.last {
+            None => self.prepare_first(counting, observer)?,
+            Some(_) if self.selected == self.problem.samples.p() || !self.problem.criterion.looks_at_pairs() => {}
+            Some(last) => match self.joint.take() {
+                Some(mut joint) => {
+                    // A second time, after a failure, changes nothing.
+                    joint.refine(self.problem.samples, last.feature);
+                    let outcome = self.prepare_given(&joint, counting, observer);
+                    self.joint = Some(joint);
+                    outcome?;
+                }
+                None => self.prepare_pairs(&last, counting, observer)?,
+            },
         }
+        self.ready = true;
+        Ok(())
+    }
+
+    /// Relevances.
+    fn prepare_first(&mut self, counting: &mut (impl Counting + ?Sized), observer: &mut dyn Observer) -> Result<()> {
+        counting.count(Partner::Nothing, &self.taken, &mut self.sums, observer)?;
+        self.marginal.clone_from(&self.sums);
+        let rest = self.problem.logs.of_all() - self.class;
+        self.relevance = self.sums.iter().map(|of_f| rest - of_f.pair + of_f.with_class).collect();
+        self.keys = self.relevance.iter().map(|&relevance| i128::from(relevance)).collect();
+        Ok(())
+    }
+
+    /// Given all that is selected, as one variable.
+    fn prepare_given(
+        &mut self,
+        joint: &Joint,
+        counting: &mut (impl Counting + ?Sized),
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        let Problem { samples, logs, .. } = self.problem;
+        counting.count(Partner::Joint(joint), &self.taken, &mut self.sums, observer)?;
+        let set = sum_of(logs, joint);
+        let mut with_class = joint.clone();
+        with_class.refine(samples, samples.class());
+        let set_class = sum_of(logs, &with_class);
+        for ((key, of_f), _) in self.keys.iter_mut().zip(&self.sums).zip(&self.taken).filter(|(_, taken)| !**taken) {
+            // n I(f; y | S) = n (H(f, S) + H(S, y) - H(S) - H(f, S, y)).
+            *key = i128::from(set - set_class - of_f.pair + of_f.with_class);
+        }
+        Ok(())
+    }
+
+    /// With the pairs of the candidates and the feature selected last.
+    fn prepare_pairs(
+        &mut self,
+        last: &Choice,
+        counting: &mut (impl Counting + ?Sized),
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        let Problem { logs, criterion, .. } = self.problem;
         counting.count(Partner::Feature(last.feature), &self.taken, &mut self.sums, observer)?;
         // Before the first pair the keys are relevances.
-        if let (1, Some(start)) = (self.selected, self.criterion.start()) {
+        if let (1, Some(start)) = (self.selected, criterion.start()) {
             self.keys.iter_mut().filter(|key| **key != TAKEN).for_each(|key| *key = start);
         }
         // n H(X) = t(n) - sum over X.
-        let (all, class, of_s) = (self.logs.of_all(), self.class, last.marginal);
+        let (all, class, of_s) = (logs.of_all(), self.class, last.marginal);
         let features = self.sums.iter().zip(&self.marginal).zip(&self.relevance);
         let pairs = features.map(|((&Sums { pair, with_class }, of_f), &relevance)| Pair {
             relevance,
@@ -231,21 +216,35 @@ impl<'a> Selector<'a> {
             joint: all - pair - class + with_class,
             entropy: all - with_class,
         });
-        self.criterion.add(&mut self.keys, pairs);
+        criterion.add(&mut self.keys, pairs);
         Ok(())
+    }
+
+    /// Gives away the features from place `at` of the range on, for another machine to go on with.
+    pub(super) fn split_off(&mut self, at: usize) -> Self {
+        let mid = self.range.start + at;
+        let range = mid..std::mem::replace(&mut self.range.end, mid);
+        // Before the first choice there are no marginal sums.
+        let known = at.min(self.marginal.len());
+        Selector {
+            problem: self.problem,
+            range,
+            marginal: self.marginal.split_off(known),
+            relevance: self.relevance.split_off(known),
+            keys: self.keys.split_off(at),
+            taken: self.taken.split_off(at),
+            last: self.last,
+            selected: self.selected,
+            joint: self.joint.clone(),
+            sums: self.sums.split_off(at),
+            class: self.class,
+            ready: self.ready,
+        }
     }
 
     /// The score of a feature of the range that is not selected, once [`Selector::prepare`] has run.
     pub fn score(&self, f: usize) -> f64 {
-        self.score_of(self.keys[f - self.range.start])
-    }
-
-    /// The score that a key stands for.
-    fn score_of(&self, key: i128) -> f64 {
-        if self.criterion == Criterion::Disr && self.selected > 0 {
-            return libm::scalbn(key as f64, -(SHARE_BITS as i32));
-        }
-        self.logs.bits(key, self.criterion.terms(self.selected))
+        self.problem.score(self.keys[f - self.range.start], self.selected)
     }
 
     /// The sums of the last [`Selector::prepare`], by place in the range; those of selected features are out of date.
@@ -279,6 +278,7 @@ impl<'a> Selector<'a> {
         }
         self.selected += 1;
         self.last = Some(*choice);
+        self.ready = false;
     }
 }
 

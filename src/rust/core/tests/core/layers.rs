@@ -14,7 +14,7 @@ const LAYERS: [(&str, &[&str]); 12] = [
     ("graph", &["memory", "pool"]),
     ("ci", &["memory", "matrix", "pool"]),
     ("search", &["memory", "observer", "team", "pool", "graph", "ci"]),
-    ("selection", &["memory", "observer", "team", "ci"]),
+    ("selection", &["memory", "observer", "team", "pool", "ci"]),
     ("orient", &["memory", "graph", "ci"]),
     ("engine", &["memory", "observer", "team", "matrix", "pool", "graph", "ci", "search", "selection", "error"]),
 ];

@@ -36,6 +36,8 @@ mod orient_random;
 mod selection_cuda;
 mod selection_golden;
 mod selection_properties;
+mod selection_replicates;
+mod selection_shards;
 #[cfg(all(feature = "cuda", target_os = "linux"))]
 mod team_cuda;
 mod toys;

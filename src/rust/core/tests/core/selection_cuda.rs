@@ -6,9 +6,15 @@ use crate::support::golden::cases;
 use crate::support::selection::{follow, recorded, simulated, sparse_and_dense};
 use crate::support::ways::ways;
 use pcgpu_core::engine::cpu::selection::CpuCounting;
-use pcgpu_core::engine::cuda::selection::{CudaCounting, SelectionOptions, SelectionStrategy};
+use pcgpu_core::engine::cpu::together::{member as cpu_member, runner as cpu_runner};
+use pcgpu_core::engine::cuda::card::device;
+use pcgpu_core::engine::cuda::selection::{member, runner, CudaCounting, SelectionOptions, SelectionStrategy};
+use pcgpu_core::engine::replicates::{on_machines, on_threads, Replicates};
 use pcgpu_core::observer::{Observer, Unobserved};
-use pcgpu_core::selection::{select, CountLogs, Counting, Criterion, Joint, Partner, Samples, Shards, Sums};
+use pcgpu_core::pool::Pool;
+use pcgpu_core::selection::{
+    select, CountLogs, Counting, Criterion, Joint, Machines, Member, Partner, Resampling, Runner, Samples, Shards, Sums,
+};
 use pcgpu_core::{DeviceError, DeviceKind, Error, Result};
 
 #[test]
@@ -103,8 +109,8 @@ fn selections_and_scores_are_those_of_the_cpu() {
                     assert_eq!(found, expected, "{criterion:?}, {n} x {p}, {options:?}");
                 }
             }
-            let maker = |range| CudaCounting::new(&samples, &logs, range, SelectionOptions::default());
-            let mut shards = Shards::new(p, vec![maker; 3]).unwrap();
+            let members = (0..3).map(|_| member(&samples, &logs, SelectionOptions::default(), Pool::new(2)));
+            let mut shards = Shards::new(members.collect()).unwrap();
             assert_eq!(select(&samples, &logs, &mut shards, criterion, k, &mut Unobserved).unwrap(), expected);
         }
     }
@@ -177,4 +183,112 @@ fn a_selection_that_is_stopped_leaves_the_card_in_order() {
     let mut cpu = CpuCounting::new(&samples, &logs, 0..200, 2);
     let expected = select(&samples, &logs, &mut cpu, Criterion::Jmi, 5, &mut Unobserved).unwrap();
     assert_eq!(select(&samples, &logs, &mut counting, Criterion::Jmi, 5, &mut Unobserved).unwrap(), expected);
+}
+
+/// A card whose narrowing, and what it counts after it, the tests ask for.
+fn narrowed(samples: &Samples, logs: &CountLogs, options: SelectionOptions, kept: usize) -> Vec<Sums> {
+    let p = samples.p();
+    let mut counting = CudaCounting::new(samples, logs, 0..p, options).unwrap();
+    let mut sums = vec![Sums::default(); p];
+    let skip: Vec<bool> = (0..p).map(|f| f % 7 == 2).collect();
+    counting.count(Partner::Nothing, &skip, &mut sums, &mut Unobserved).unwrap();
+    counting.narrow(kept);
+    let mut sums = vec![Sums::default(); kept];
+    // A partner that it had and has no more.
+    counting.count(Partner::Feature(p - 1), &skip[..kept], &mut sums, &mut Unobserved).unwrap();
+    assert!(counting.bytes() > 0);
+    sums
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn a_card_that_gives_features_away_counts_the_others() {
+    for (n, p) in [(90, 60), (1500, 24)] {
+        let samples = simulated(n, p, 40, 3, 21);
+        let logs = CountLogs::new(n);
+        for options in ways() {
+            for kept in [1, p / 3, p - 1] {
+                let mut cpu = CpuCounting::new(&samples, &logs, 0..p, 2);
+                cpu.narrow(kept);
+                let skip: Vec<bool> = (0..kept).map(|f| f % 7 == 2).collect();
+                let mut wanted = vec![Sums::default(); kept];
+                cpu.count(Partner::Feature(p - 1), &skip, &mut wanted, &mut Unobserved).unwrap();
+                assert_eq!(narrowed(&samples, &logs, options, kept), wanted, "{options:?}, {kept} of {p}");
+            }
+        }
+    }
+}
+
+/// All cards there are, twice the same where there is one, and the CPU or not.
+fn teams<'a>(samples: &'a Samples, logs: &'a CountLogs) -> Vec<Vec<Member<'a>>> {
+    let cards = device::devices().unwrap().len();
+    let card =
+        |ordinal| member(samples, logs, SelectionOptions { ordinal, ..SelectionOptions::default() }, Pool::new(2));
+    let cpu = || cpu_member(samples, logs, Pool::new(2));
+    // A card that is taken to be slow gets more features later.
+    let slow = || Member { speed: 1.0, ..card(0) };
+    vec![(0..cards.max(2)).map(|at| card(at % cards)).collect(), vec![cpu(), card(cards - 1)], vec![cpu(), slow()]]
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn teams_of_cards_and_cpu_have_the_answer_of_one() {
+    for (n, p, levels) in [(97, 300, 64), (1300, 60, 8)] {
+        let samples = simulated(n, p, levels, 3, 12);
+        let logs = CountLogs::new(n);
+        for criterion in [Criterion::Jmi, Criterion::Cmi, Criterion::Mim] {
+            let k = if emulated() { 9 } else { 50 };
+            let mut cpu = CpuCounting::new(&samples, &logs, 0..p, 2);
+            let expected = select(&samples, &logs, &mut cpu, criterion, k, &mut Unobserved).unwrap();
+            for members in teams(&samples, &logs) {
+                let mut shards = Shards::new(members).unwrap();
+                for _ in 0..2 {
+                    let found = select(&samples, &logs, &mut shards, criterion, k, &mut Unobserved).unwrap();
+                    assert_eq!(found, expected);
+                    assert!(shards.report().lost.is_empty());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn a_card_without_memory_leaves_its_features_to_the_cpu() {
+    let samples = simulated(500, 50, 64, 3, 2);
+    let logs = CountLogs::new(500);
+    let small = SelectionOptions { memory_budget: Some(10_000), ..SelectionOptions::default() };
+    let members = vec![cpu_member(&samples, &logs, Pool::new(2)), member(&samples, &logs, small, Pool::new(2))];
+    let mut shards = Shards::new(members).unwrap();
+    let found = select(&samples, &logs, &mut shards, Criterion::Jmi, 5, &mut Unobserved).unwrap();
+    let lost = shards.report().lost;
+    assert!(lost.len() == 1 && lost[0].machine == "cuda:0", "{lost:?}");
+    let mut cpu = CpuCounting::new(&samples, &logs, 0..50, 2);
+    assert_eq!(found, select(&samples, &logs, &mut cpu, Criterion::Jmi, 5, &mut Unobserved).unwrap());
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn ensembles_on_cards_and_cpu_are_those_of_the_cpu() {
+    let cards = device::devices().unwrap().len();
+    for (n, p) in [(90, 200), (1300, 40)] {
+        let samples = simulated(n, p, 20, 3, 13);
+        for (replace, size) in [(true, n), (false, n / 2)] {
+            let resampling = Resampling { seed: 6, size, replace };
+            let (count, k) = if emulated() { (5, 3) } else { (20, 10) };
+            let of = Replicates { samples: &samples, resampling, count, criterion: Criterion::Jmi, k };
+            let expected = on_threads(of, &Pool::new(2), &mut Unobserved).unwrap();
+            let card = |ordinal| runner(SelectionOptions { ordinal, ..SelectionOptions::default() }, Pool::new(2));
+            let teams: [Vec<Runner>; 3] = [
+                vec![card(0)],
+                (0..cards.max(2)).map(|at| card(at % cards)).collect(),
+                vec![cpu_runner(Pool::new(2)), card(cards - 1)],
+            ];
+            for team in teams {
+                let (found, report) = on_machines(of, team, &mut Unobserved).unwrap();
+                assert_eq!(found, expected);
+                assert!(report.lost.is_empty(), "{report:?}");
+            }
+        }
+    }
 }

@@ -2,7 +2,9 @@
 
 use crate::support::selection::{samples_of, score_by_definition, simulated, sparse_and_dense};
 use pcgpu_core::engine::cpu::selection::{encode, CpuCounting};
+use pcgpu_core::engine::cpu::together::member;
 use pcgpu_core::observer::{Observer, Unobserved};
+use pcgpu_core::pool::Pool;
 use pcgpu_core::selection::discretise::{Column, Discretise};
 use pcgpu_core::selection::{
     select, CountLogs, Counting, Criterion, Machines, Partner, Samples, Selector, Shards, Sums,
@@ -72,8 +74,8 @@ fn threads_and_shards_change_nothing() {
             assert_eq!(selections(&samples, &logs, 12, &mut counting), expected);
         }
         for shards in [1, 2, 5] {
-            let maker = |range| Ok(CpuCounting::new(&samples, &logs, range, 1));
-            let mut counting = Shards::new(p, vec![maker; shards]).unwrap();
+            let members = (0..shards).map(|at| member(&samples, &logs, Pool::new(1 + at % 2)));
+            let mut counting = Shards::new(members.collect()).unwrap();
             assert_eq!(selections(&samples, &logs, 12, &mut counting), expected);
         }
     }
@@ -83,11 +85,11 @@ fn threads_and_shards_change_nothing() {
 fn more_shards_than_features_and_none() {
     let samples = simulated(40, 3, 3, 2, 1);
     let logs = CountLogs::new(40);
-    let maker = |range| Ok(CpuCounting::new(&samples, &logs, range, 1));
-    let mut counting = Shards::new(3, vec![maker; 8]).unwrap();
+    let members = (0..8).map(|_| member(&samples, &logs, Pool::new(1)));
+    let mut counting = Shards::new(members.collect()).unwrap();
     let all = select(&samples, &logs, &mut counting, Criterion::Jmi, 3, &mut Unobserved).unwrap();
     assert_eq!(all.index.len(), 3);
-    assert!(Shards::new(3, vec![maker; 0]).is_err());
+    assert!(Shards::new(Vec::new()).is_err());
 }
 
 #[test]

@@ -55,12 +55,13 @@ fn difference(a: &Result<String>, b: &Result<String>) -> String {
 
 /// The cards of the teams: one of them several times, and each once.
 fn teams() -> Vec<Vec<usize>> {
-    let count = device::devices().unwrap().len();
-    let mut teams = vec![vec![0, 0], vec![0, 0, 0]];
-    if count > 1 {
-        teams.push((0..count).collect());
+    let all: Vec<usize> = (0..device::devices().unwrap().len()).collect();
+    match (emulated(), all.len()) {
+        (true, 1) => vec![vec![0, 0]],
+        (true, _) => vec![all],
+        (false, 1) => vec![vec![0, 0], vec![0, 0, 0]],
+        (false, _) => vec![vec![0, 0], all],
     }
-    teams
 }
 
 fn team<'a>(cards: &[usize], make: impl Fn(usize) -> Result<CudaEngine<'a>>) -> Result<CudaTeam<'a>> {
@@ -81,6 +82,9 @@ fn compare<'a>(label: &str, options: &Options, make: impl Fn(usize, f64) -> Resu
             let idle = report.shares.iter().filter(|share| share.level > 0 && share.shards == 0).count();
             shards += (report.shares.len() - idle) as u64;
             // Once more on what the first left.
+            if emulated() && compact {
+                continue;
+            }
             let (again, _) = searched(&mut team, options, compact, &mut Unobserved);
             assert!(again == one, "{label} on {cards:?} again");
         }
@@ -102,8 +106,8 @@ fn gaussian_searches() {
             });
         }
     }
-    assert!(shares > 300, "{shares}");
-    for number in 0..if emulated() { 30 } else { 100 } {
+    assert!(shares > 100, "{shares}");
+    for number in 0..if emulated() { 10 } else { 100 } {
         let problem = problem(number);
         let reading = reading(problem.options.method);
         let gauss = Gauss::new(by_column(&problem.c, problem.options.p).unwrap(), problem.n, reading).unwrap();
@@ -120,7 +124,7 @@ fn gaussian_searches() {
 #[test]
 #[ignore = "needs a GPU"]
 fn dense_searches() {
-    for number in 0..if emulated() { 6 } else { 40 } {
+    for number in 0..if emulated() { 3 } else { 40 } {
         let dense = dense_problem(number);
         let options = Options { m_max: 2.0, ..dense.options.clone() };
         let gauss = Gauss::new(by_column(&dense.c, options.p).unwrap(), dense.n, reading(options.method)).unwrap();
@@ -150,7 +154,7 @@ fn discrete_searches() {
             });
         }
     }
-    for number in 0..if emulated() { 20 } else { 80 } {
+    for number in 0..if emulated() { 8 } else { 80 } {
         let mut random = Random(number * 977 + 5);
         let p = 3 + random.below(10);
         let missing = if random.uniform() < 0.3 { 0.03 } else { 0.0 };
@@ -203,7 +207,7 @@ fn cards_that_fail_are_made_up_for() {
         .unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
-    assert!(text.matches(" lost, answered").count() > 60, "{text}");
+    assert!(text.matches(" lost, answered").count() == 120, "{text}");
 }
 
 /// Has a card fail at its launch of this number.
@@ -249,7 +253,7 @@ fn without_some<'a>(label: &str, options: &Options, compact: bool, make: impl Fn
     let one = searched(&mut make(0).unwrap(), options, compact, &mut Unobserved).0;
     assert!(one.is_ok());
     for fail in [vec![0], vec![1], vec![2], vec![0, 1], vec![0, 2]] {
-        for launch in [1, 3, 6, 10, 15, 25, 40, 60] {
+        for launch in [1, 6, 10, 15, 25, 40] {
             let mut team = team(&[0, 1, 2], &make).unwrap();
             for &card in &fail {
                 lose(card, launch + card as usize);
@@ -270,5 +274,6 @@ fn without_some<'a>(label: &str, options: &Options, compact: bool, make: impl Fn
     let (found, report) = searched(&mut team, options, compact, &mut Unobserved);
     assert!(matches!(found, Err(Error::Device(_))) && report.lost.len() == 3, "{found:?}");
     (0..3).for_each(|card| lose(card, 0));
+    drop(team);
     assert_eq!(searched(&mut make(0).unwrap(), options, compact, &mut Unobserved).0, one);
 }

@@ -23,6 +23,8 @@ pub enum Purpose {
     Plain = 2,
     /// The order of equal values.
     Ties = 3,
+    /// The rows of a replicate of samples.
+    Rows = 4,
 }
 
 /// The key of a stream of random numbers.

@@ -9,6 +9,7 @@ mod knn;
 mod numbers;
 pub mod selection;
 mod simd;
+pub mod together;
 
 pub use discrete::DiscreteKernel;
 pub use gauss::{correlation, GaussKernel};

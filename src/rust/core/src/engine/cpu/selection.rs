@@ -133,6 +133,10 @@ impl Counting for CpuCounting<'_> {
         };
         self.pool.run(tasks, inline, |_| each as f64, &mut |done| observer.progress(0, done, total), work)
     }
+
+    fn narrow(&mut self, count: usize) {
+        self.range.end = self.range.end.min(self.range.start + count);
+    }
 }
 
 /// Working memory of a thread.
@@ -260,7 +264,8 @@ impl Groups {
         Groups { order, ends, rows }
     }
 
-    /// The sums of a candidate; `counts` are 0 before and after.
+    /// The sums of a candidate; `counts` are 0 before and after. A function of its own, as its loops have no registers to spare.
+    #[inline(never)]
     fn sums<C: Copy + Into<u32>>(
         &self,
         codes: &[C],

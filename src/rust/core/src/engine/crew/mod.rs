@@ -72,6 +72,13 @@ impl<'a> Crew<'a> {
         self
     }
 
+    /// Without a machine that could not be had, and why: it counts as one that failed.
+    pub fn without(mut self, name: impl Into<String>, error: DeviceError) -> Self {
+        self.report.lost.push(Lost { machine: name.into(), reason: error.message.clone() });
+        self.failure = Some(error);
+        self
+    }
+
     /// The bytes of device memory that each member has planned, by its name and by use.
     pub fn memory_plans(&self) -> Vec<(String, Vec<(&'static str, u64)>)> {
         self.members.iter().map(|member| (member.name.clone(), member.asker.planned())).collect()

@@ -24,7 +24,7 @@ use crate::engine::cuda::card::transfer::threads_for;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::observer::Observer;
 use crate::pool::{default_threads, Pool};
-use crate::selection::{CountLogs, Counting, FeatureCodes, Partner, Samples, Sums};
+use crate::selection::{select, CountLogs, Counting, FeatureCodes, Member, Partner, Run, Runner, Samples, Sums};
 use crate::Result;
 
 /// How the work is divided between CPU and GPU. All strategies give the same answer.
@@ -103,6 +103,10 @@ pub struct CudaCounting<'a> {
     partner: DevicePtr<u8>,
     /// Whether the data are on the card.
     ready: bool,
+    /// Whether `features` are there, as they stand.
+    listed: bool,
+    /// Bytes copied to the card and from it.
+    bytes: u64,
 }
 
 impl<'a> CudaCounting<'a> {
@@ -132,6 +136,8 @@ impl<'a> CudaCounting<'a> {
             most_rows: (2 * samples.n()).max(256),
             partner: DevicePtr::NULL,
             ready: false,
+            listed: false,
+            bytes: 0,
         };
         counting.watched(CudaCounting::reserve)?;
         Ok(counting)
@@ -215,26 +221,31 @@ impl<'a> CudaCounting<'a> {
 
     /// Copies the data to the card, once.
     fn upload(&mut self, observer: &mut dyn Observer) -> Result<()> {
-        if self.ready {
+        if self.listed {
             return Ok(());
         }
         let n = self.samples.n();
-        let classes = self.samples.codes(self.samples.class()).to_vec(n);
-        self.held.upload(self.args.classes, &classes)?;
-        self.held.upload(self.args.logs, self.logs.table())?;
-        self.held.upload(self.args.steps, self.logs.steps())?;
-        if self.options.strategy == SelectionStrategy::Resident {
-            self.upload_codes(observer)?;
+        let resident = self.options.strategy == SelectionStrategy::Resident;
+        if !self.ready {
+            let classes = self.samples.codes(self.samples.class()).to_vec(n);
+            self.held.upload(self.args.classes, &classes)?;
+            self.held.upload(self.args.logs, self.logs.table())?;
+            self.held.upload(self.args.steps, self.logs.steps())?;
+            self.bytes += (2 + 8 + 8) * n as u64;
+            if resident {
+                self.upload_codes(observer)?;
+            }
         }
         self.held.upload(self.args.features, &self.features)?;
-        if self.options.strategy == SelectionStrategy::Resident && n >= MODES_FROM {
+        self.bytes += size_of_val(&self.features[..]) as u64;
+        if resident && n >= MODES_FROM {
             let args = SelectionArgs { count: self.features.len() as u64, shared_counters: MODE_LEVELS, ..self.args };
             let blocks = self.features.len().clamp(1, 65_535) as u32;
             // SAFETY: the arguments are the selection's; shared memory has the counters that `shared_counters` says.
             unsafe { self.held.card.launch(Kernel::modes.on((blocks, 1), 256, 4 * MODE_LEVELS), &args)? };
         }
         self.wait("copying the data", observer, 0.0, 1.0)?;
-        self.ready = true;
+        (self.ready, self.listed) = (true, true);
         Ok(())
     }
 
@@ -276,6 +287,7 @@ impl<'a> CudaCounting<'a> {
                 let filled = std::slice::from_raw_parts(pinned.add(turn * half), bytes);
                 self.held.upload_pinned(self.args.data.offset(start), filled)?;
             }
+            self.bytes += bytes as u64;
             if turn == 1 {
                 self.held.synchronize("copying the data")?;
             }
@@ -296,6 +308,7 @@ impl<'a> CudaCounting<'a> {
         // SAFETY: they fit, and pinned memory is aligned to pages; whatever bits are there are numbers.
         let brought = unsafe { std::slice::from_raw_parts_mut(pinned, sums.len()) };
         self.held.fetch(self.args.sums, brought, "copying the counts")?;
+        self.bytes += size_of_val(brought) as u64;
         for ((sums, found), skip) in sums
             .chunks_mut(FEATURES_TOGETHER)
             .zip(brought.chunks(FEATURES_TOGETHER))
@@ -332,6 +345,52 @@ impl Counting for CudaCounting<'_> {
             }
         })
     }
+
+    fn narrow(&mut self, count: usize) {
+        // The codes stay where they are on the card; the list of features is copied anew, with those that are left out.
+        self.range.end = self.range.end.min(self.range.start + count);
+        self.features.retain(|feature| (feature.place as usize) < count);
+        self.slots.truncate(count);
+        for (index, feature) in self.features.iter().enumerate() {
+            self.slots[feature.place as usize].0 = index;
+        }
+        self.left_out = vec![false; self.slots.len()];
+        self.listed = false;
+    }
+
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+/// How fast a card is, as a guess, beside one thread of the CPU. On the shapes of inst/bench/RESULTS.md an H200 takes a seventh to a
+/// hundredth of the time of 16 threads, the less the more there is to count. Of these the CPU gets too few features rather than too
+/// many: it takes more at no cost, while a card has to be sent them, and counts for them apart.
+const SPEED: f64 = 2048.0;
+
+/// A card as one of several machines that select together; these threads of the CPU help.
+pub fn member<'a>(samples: &'a Samples, logs: &'a CountLogs, options: SelectionOptions, pool: Pool) -> Member<'a> {
+    let mut budget = options.memory_budget;
+    let make = move |range| -> Result<Box<dyn Counting + Send + 'a>> {
+        let options = SelectionOptions { memory_budget: budget, ..options };
+        let counting = CudaCounting::new(samples, logs, range, options)?.with_pool(pool.clone());
+        // Features that it gets later have what is left.
+        budget = budget.map(|bytes| bytes.saturating_sub(counting.plan().total()));
+        Ok(Box::new(counting))
+    };
+    Member { name: format!("cuda:{}", options.ordinal), speed: SPEED, make: Box::new(make) }
+}
+
+/// A card as a machine that runs whole selections; these threads of the CPU help.
+pub fn runner<'a>(options: SelectionOptions, pool: Pool) -> Runner<'a> {
+    let threads = pool.clone();
+    let run: Run = Box::new(move |samples, logs, criterion, k, observer| {
+        let counting = CudaCounting::new(samples, logs, 0..samples.p(), options)?;
+        let mut counting = counting.with_pool(threads.clone());
+        let selection = select(samples, logs, &mut counting, criterion, k, observer)?;
+        Ok((selection, counting.bytes()))
+    });
+    Runner { name: format!("cuda:{}", options.ordinal), pool, run }
 }
 
 /// Bytes from the codes of one feature to those of the next, a multiple of 16, as kernels read 16 bytes at a time.

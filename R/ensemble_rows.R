@@ -1,0 +1,28 @@
+#' The rows of a sample of an ensemble
+#'
+#' The rows from which one of the selections of `select_features(ensemble = )` was made; `setdiff(seq_len(n), rows)` are those
+#' that were left out of it, on which models of the selected features can be tested.
+#'
+#' @param x A result of `select_features(ensemble = )`.
+#' @param replicate Number of the sample.
+#' @return Numbers of rows, in ascending order; a row that was drawn more than once is there as often.
+#' @seealso [selection_ensemble()]
+#' @examples
+#' set.seed(1)
+#' x <- matrix(sample(0:2, 3000, TRUE), 100)
+#' y <- x[, 1] > 1
+#' selected <- select_features(x, y, 3, ensemble = 10, numCores = 2)
+#' table(ensemble_rows(selected, 1))
+#' @export
+ensemble_rows <- function(x, replicate) {
+  check_given(list(x = missing(x), replicate = missing(replicate)), list(
+    x = "give a result of select_features(ensemble = ).", replicate = "give the number of a sample."
+  ))
+  if (!inherits(x, "pcgpu_selection") || is.null(x$ensemble)) {
+    abort_argument("x", x, "give a result of select_features(ensemble = ).",
+      is = if (inherits(x, "pcgpu_selection")) "a selection from all rows" else describe(x)
+    )
+  }
+  replicate <- check_whole(replicate, "replicate", 1, x$ensemble$replicates)
+  check_rust(rust_ensemble_rows(x$observations, x$ensemble, replicate, x$ensemble$draw[replicate]))
+}

@@ -1,0 +1,143 @@
+#' Ensembles of feature selections
+#'
+#' How [select_features()] repeats a selection on samples of the rows, and what it makes of them. `select_features(ensemble = 50)` is
+#' `select_features(ensemble = selection_ensemble(50))`.
+#'
+#' Greedy selections from few observations depend on which observations these are: a few rows more or less give other features. An ensemble
+#' selects `k` features from each of many samples of the rows, and says of each feature how often it was among them (Saeys and others
+#' 2008, Abeel and others 2010). What is selected in most samples can be relied on more than what one selection happens to find;
+#' how often is also what stability selection (Meinshausen and Buehlmann 2010) looks at, which draws half of the rows without
+#' replacement: `selection_ensemble(100, replace = FALSE)`.
+#'
+#' Columns and classes are made discrete once, from all rows: the levels are the same in each sample, and so are default `bins`. A sample is then
+#' rows of these levels, of which some may be missing: a column can be constant there, and classes can be missing. A sample
+#' with one class alone, of which nothing can be learnt, is drawn again. [ensemble_rows()] says which rows a sample has:
+#' they depend on the seed and on the number of the sample, not on `numCores` or `device`.
+#'
+#' @param replicates Number of samples, from 1 to 100,000.
+#' @param fraction Number of rows of each, as a share of all, above 0; `NULL` means 1 with replacement and one half without.
+#' @param replace Draw rows with replacement (the bootstrap)?
+#' @param aggregate How the selections become one order of features:
+#'   - `"frequency"` (the default): by the number of samples in which a feature is selected; of equal ones by its mean place
+#'     among the selected;
+#'   - `"mean-rank"`: by its mean place in all samples, one place behind the last where it is not selected.
+#' @param seed A whole number from 0 to 2147483647 that the samples depend on, or `NULL` to draw one from R's random numbers:
+#'   `set.seed()` makes a run repeatable.
+#' @return An object of class `pcgpu_ensemble` for the argument `ensemble` of [select_features()].
+#' @references
+#' T. Abeel, T. Helleputte, Y. Van de Peer, P. Dupont and Y. Saeys (2010). Robust biomarker identification for cancer diagnosis with ensemble
+#' feature selection methods. *Bioinformatics* 26(3), 392-398.
+#'
+#' N. Meinshausen and P. Buehlmann (2010). Stability selection. *Journal of the Royal Statistical Society, Series B* 72(4), 417-473.
+#'
+#' Y. Saeys, T. Abeel and Y. Van de Peer (2008). Robust feature selection using ensemble feature selection techniques. *Machine
+#' Learning and Knowledge Discovery in Databases (ECML PKDD)*, 313-325.
+#' @examples
+#' set.seed(1)
+#' x <- matrix(rnorm(200 * 100), 200)
+#' y <- x[, 10] + x[, 20] + rnorm(200) > 0
+#' half <- selection_ensemble(30, replace = FALSE)
+#' select_features(x, y, 5, ensemble = half, numCores = 2)
+#' @export
+selection_ensemble <- function(replicates = 50, fraction = NULL, replace = TRUE,
+                               aggregate = c("frequency", "mean-rank"), seed = NULL) {
+  if (!is_number(replicates) || replicates < 1 || replicates > 1e5 || replicates != floor(replicates)) {
+    abort_argument("replicates", replicates, "give a whole number from 1 to 100000.")
+  }
+  replace <- check_flag(replace, "replace")
+  if (is.null(fraction)) {
+    fraction <- if (replace) 1 else 0.5
+  }
+  if (!is_number(fraction) || fraction <= 0 || fraction > 1 || (fraction == 1 && !replace)) {
+    abort_argument("fraction", fraction, paste("give a number above 0", if (replace) {
+      "and at most 1."
+    } else {
+      "and below 1: without replacement, all rows are the same sample each time."
+    }))
+  }
+  structure(class = "pcgpu_ensemble", list(
+    replicates = as.integer(replicates), fraction = as.double(fraction), replace = replace,
+    aggregate = check_choice(aggregate, c("frequency", "mean-rank"), "aggregate"),
+    seed = if (!is.null(seed)) check_whole(seed, "seed", 0, .Machine$integer.max)
+  ))
+}
+
+# The argument `ensemble`, checked: NULL, or a list as of selection_ensemble() with a seed, and the number of rows of a sample.
+check_ensemble <- function(ensemble, n) {
+  if (is.null(ensemble)) {
+    return(NULL)
+  }
+  if (!inherits(ensemble, "pcgpu_ensemble")) {
+    if (!is_number(ensemble) || ensemble < 1 || ensemble > 1e5 || ensemble != floor(ensemble)) {
+      abort_argument("ensemble", ensemble, paste(
+        "give the number of samples, a whole number from 1 to 100000, a selection_ensemble(),",
+        "or NULL to select once, from all rows."
+      ))
+    }
+    ensemble <- selection_ensemble(ensemble)
+  }
+  ensemble$size <- as.integer(max(1, round(ensemble$fraction * n)))
+  if (ensemble$size < 2L) {
+    abort_argument("ensemble", ensemble, "give a larger `fraction`.",
+      has = sprintf("fraction = %s, which of %d rows is %d", format(ensemble$fraction), n, ensemble$size)
+    )
+  }
+  ensemble$seed <- as.double(ensemble$seed %||% sample.int(.Machine$integer.max, 1L))
+  ensemble
+}
+
+# What the selections of an ensemble make together: `index` and `score` have a column for each, of k of p features in order.
+aggregate_selections <- function(index, score, p, how) {
+  k <- nrow(index)
+  replicates <- ncol(index)
+  count <- tabulate(index, p)
+  place <- sum_by(row(index), index, p)
+  order <- switch(how,
+    "frequency" = order(-count, place / count),
+    "mean-rank" = order(place + (replicates - count) * (k + 1), -count)
+  )
+  # Those that were never selected have no place, and come last.
+  best <- order[seq_len(k)]
+  list(
+    index = best, score = (sum_by(score, index, p) / count)[best],
+    frequency = count[best] / replicates, rank = (place / count)[best],
+    all = count / replicates
+  )
+}
+
+sum_by <- function(values, index, p) {
+  sums <- numeric(p)
+  found <- rowsum(as.double(values), as.integer(index))
+  sums[as.integer(rownames(found))] <- found
+  sums
+}
+
+# How alike the selections of an ensemble are, with a confidence interval: Nogueira, Sechidis and Brown (2018), definition 4 and
+# corollary 9, of selections of k features each; the estimate is then Kuncheva's (2007) index.
+selection_stability <- function(index, p, level = 0.95) {
+  k <- nrow(index)
+  replicates <- ncol(index)
+  if (replicates < 2L || k == p) {
+    return(c(estimate = NA_real_, lower = NA_real_, upper = NA_real_))
+  }
+  share <- tabulate(index, p) / replicates
+  chance <- k / p * (1 - k / p)
+  estimate <- 1 - mean(replicates / (replicates - 1) * share * (1 - share)) / chance
+  # What is left of the paper's phi_i where each selection has k features: all else is the same for every i.
+  of_each <- colMeans(matrix(share[index], k)) * k / p / chance
+  error <- sqrt(4 / replicates^2 * sum((of_each - mean(of_each))^2))
+  z <- stats::qnorm(1 - (1 - level) / 2)
+  c(estimate = estimate, lower = max(-1, estimate - z * error), upper = min(1, estimate + z * error))
+}
+
+# "ensemble of 50 bootstrap samples of 500 rows (...)".
+ensemble_text <- function(ensemble) {
+  number <- function(count) format(count, big.mark = ",", trim = TRUE)
+  stability <- ensemble$stability
+  kind <- if (ensemble$replace) "bootstrap samples" else "samples without replacement"
+  said <- sprintf("ensemble of %s %s of %s rows", number(ensemble$replicates), kind, number(ensemble$size))
+  if (is.na(stability[["estimate"]])) {
+    return(said)
+  }
+  sprintf("%s; stability %.2f (95%% interval %.2f to %.2f)", said, stability[["estimate"]], stability[["lower"]], stability[["upper"]])
+}

@@ -1,0 +1,230 @@
+//! Several machines that select together: the answer of one, whoever has which features, is slow or fails.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::support::problems::Random;
+use crate::support::selection::simulated;
+use pcgpu_core::engine::cpu::selection::CpuCounting;
+use pcgpu_core::engine::cpu::together::member;
+use pcgpu_core::observer::{Observer, Unobserved};
+use pcgpu_core::pool::Pool;
+use pcgpu_core::selection::{
+    select, CountLogs, Counting, Criterion, Machines, Member, Partner, Samples, Selection, Shards, Sums,
+};
+use pcgpu_core::{DeviceError, DeviceKind, Error, Result};
+
+fn broken() -> Error {
+    Error::Device(DeviceError {
+        kind: DeviceKind::Failed,
+        message: "the fake is broken".into(),
+        mend: "no mend".into(),
+    })
+}
+
+/// How a machine behaves.
+#[derive(Clone, Copy, Debug, Default)]
+struct Manner {
+    /// Time that a feature takes.
+    a_feature: Duration,
+    /// Counts that it makes before it fails; none: it does not.
+    counts: Option<usize>,
+    /// Whether it cannot be made.
+    absent: bool,
+}
+
+/// Counts as the CPU does, in its manner.
+struct Fake<'a> {
+    counting: CpuCounting<'a>,
+    manner: Manner,
+    /// Counts of all that was made for this machine.
+    counted: &'a AtomicUsize,
+}
+
+impl Counting for Fake<'_> {
+    fn count(&mut self, partner: Partner, skip: &[bool], sums: &mut [Sums], observer: &mut dyn Observer) -> Result<()> {
+        if self.manner.counts.is_some_and(|counts| self.counted.fetch_add(1, Ordering::Relaxed) >= counts) {
+            // What it wrote before it failed is of no use.
+            sums.iter_mut().step_by(2).for_each(|sum| *sum = Sums { pair: -5, with_class: 7 });
+            return Err(broken());
+        }
+        for done in 0..skip.iter().filter(|skip| !**skip).count() {
+            std::thread::sleep(self.manner.a_feature);
+            observer.progress(0, done as f64, skip.len() as f64)?;
+        }
+        self.counting.count(partner, skip, sums, observer)
+    }
+
+    fn narrow(&mut self, count: usize) {
+        self.counting.narrow(count);
+    }
+
+    fn bytes(&self) -> u64 {
+        8
+    }
+}
+
+struct Team<'a> {
+    samples: &'a Samples,
+    logs: &'a CountLogs,
+    counted: Vec<AtomicUsize>,
+}
+
+impl<'a> Team<'a> {
+    fn new(samples: &'a Samples, logs: &'a CountLogs) -> Self {
+        Team { samples, logs, counted: (0..8).map(|_| AtomicUsize::new(0)).collect() }
+    }
+
+    fn of(&'a self, manners: &[(f64, Manner)]) -> Shards<'a> {
+        let members = manners.iter().zip(&self.counted).enumerate().map(|(at, (&(speed, manner), counted))| {
+            counted.store(0, Ordering::Relaxed);
+            let make = move |range: Range<usize>| -> Result<Box<dyn Counting + Send + 'a>> {
+                if manner.absent {
+                    return Err(broken());
+                }
+                let counting = CpuCounting::new(self.samples, self.logs, range, 1);
+                Ok(Box::new(Fake { counting, manner, counted }))
+            };
+            Member { name: format!("fake:{at}"), speed, make: Box::new(make) }
+        });
+        Shards::new(members.collect()).unwrap()
+    }
+
+    fn alone(&self, criterion: Criterion, k: usize) -> Selection {
+        let mut cpu = CpuCounting::new(self.samples, self.logs, 0..self.samples.p(), 1);
+        select(self.samples, self.logs, &mut cpu, criterion, k, &mut Unobserved).unwrap()
+    }
+
+    fn together(&self, shards: &mut Shards, criterion: Criterion, k: usize) -> Result<Selection> {
+        select(self.samples, self.logs, shards, criterion, k, &mut Unobserved)
+    }
+}
+
+#[test]
+fn whoever_fails_and_whenever_the_answer_is_that_of_one_machine() {
+    let mut random = Random(17);
+    let mut failures = 0;
+    for round in 0..60 {
+        let (n, p) = (40 + random.below(60), 1 + random.below(if round % 4 == 0 { 4 } else { 60 }));
+        let samples = simulated(n, p, 2 + random.below(6) as u32, 2 + random.below(3) as u32, round);
+        let logs = CountLogs::new(n);
+        let team = Team::new(&samples, &logs);
+        let machines = 1 + random.below(5);
+        let mut manners = Vec::new();
+        for at in 0..machines {
+            let counts = (at > 0 && random.below(2) == 0).then(|| random.below(12));
+            let manner = Manner { counts, absent: at > 0 && random.below(6) == 0, ..Manner::default() };
+            manners.push((0.1 + random.below(50) as f64, manner));
+        }
+        let k = 1 + random.below(p);
+        for criterion in Criterion::ALL {
+            let mut shards = team.of(&manners);
+            let wanted = team.alone(criterion, k);
+            // The second selection has the machines that are left, and their features.
+            for _ in 0..2 {
+                let found = team.together(&mut shards, criterion, k).unwrap();
+                assert_eq!(found, wanted, "round {round}, {criterion:?}, {manners:?}");
+                let report = shards.report();
+                assert!(report.shares.len() == machines && report.shares.iter().all(|share| share.level == 0));
+                assert!(report.lost.iter().all(|lost| lost.machine != "fake:0" && lost.reason.contains("broken")));
+                failures += report.lost.len();
+            }
+        }
+    }
+    assert!(failures > 300, "{failures}");
+}
+
+#[test]
+fn none_left_is_the_error_of_the_last() {
+    let samples = simulated(60, 30, 4, 2, 5);
+    let logs = CountLogs::new(60);
+    let team = Team::new(&samples, &logs);
+    let fails = |counts| (1.0, Manner { counts: Some(counts), ..Manner::default() });
+    let mut shards = team.of(&[fails(2), fails(0), fails(5)]);
+    assert_eq!(team.together(&mut shards, Criterion::Jmi, 20), Err(broken()));
+    assert_eq!(shards.report().lost.len(), 3);
+    // They stay lost.
+    assert_eq!(team.together(&mut shards, Criterion::Jmi, 20), Err(broken()));
+    assert!(Shards::new(Vec::new()).is_err());
+}
+
+#[test]
+fn an_error_of_the_caller_is_no_loss() {
+    let samples = simulated(60, 30, 4, 2, 5);
+    let logs = CountLogs::new(60);
+    let refused = || Error::Argument { argument: "strategy", value: "x".into(), mend: "y".into() };
+    let make = move |_: Range<usize>| -> Result<Box<dyn Counting + Send>> { Err(refused()) };
+    let bad = Member { name: "bad".into(), speed: 1.0, make: Box::new(make) };
+    let mut shards = Shards::new(vec![member(&samples, &logs, Pool::new(1)), bad]).unwrap();
+    let found = select(&samples, &logs, &mut shards, Criterion::Jmi, 3, &mut Unobserved);
+    assert_eq!(found, Err(refused()));
+    assert!(shards.report().lost.is_empty());
+}
+
+#[test]
+fn features_move_from_a_slow_machine_to_a_fast_one() {
+    let samples = simulated(50, 120, 4, 2, 3);
+    let logs = CountLogs::new(50);
+    let team = Team::new(&samples, &logs);
+    let slow = Manner { a_feature: Duration::from_micros(300), ..Manner::default() };
+    for criterion in [Criterion::Jmi, Criterion::Cmi] {
+        let began = Instant::now();
+        let mut shards = team.of(&[(1.0, slow), (1.0, Manner::default())]);
+        let found = team.together(&mut shards, criterion, 40).unwrap();
+        let took = began.elapsed();
+        assert_eq!(found, team.alone(criterion, 40));
+        // 60 features at 300 us or more, 40 times, is 0.7 s; two steps, and next to nothing for the others, is 0.04 s.
+        assert!(took < Duration::from_millis(400), "{took:?}");
+        let report = shards.report();
+        assert_eq!(report.shares.iter().map(|share| share.bytes).collect::<Vec<u64>>().len(), 2);
+        assert!(report.shares[0].busy < 0.5 * report.shares[0].elapsed.max(0.2), "{report:?}");
+        assert!(report.lost.is_empty());
+        // Machines of equal speed keep what they have.
+        let mut shards = team.of(&[(1.0, slow), (1.0, slow)]);
+        team.together(&mut shards, criterion, 8).unwrap();
+        assert_eq!(shards.report().shares.iter().map(|share| share.shards).collect::<Vec<u64>>(), [8, 8]);
+    }
+}
+
+struct StopAfter(Instant, Duration);
+
+impl Observer for StopAfter {
+    fn progress(&mut self, _: usize, done: f64, total: f64) -> Result<()> {
+        assert!(done <= total);
+        if self.0.elapsed() > self.1 {
+            return Err(Error::Interrupted);
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn a_stop_is_heard_by_all_and_the_next_selection_is_whole() {
+    let samples = simulated(50, 90, 4, 2, 4);
+    let logs = CountLogs::new(50);
+    let team = Team::new(&samples, &logs);
+    let slow = |micros| (1.0, Manner { a_feature: Duration::from_micros(micros), ..Manner::default() });
+    let mut shards = team.of(&[slow(5_000), slow(20_000), slow(0)]);
+    let began = Instant::now();
+    let mut stopper = StopAfter(began, Duration::from_millis(100));
+    let stopped = select(&samples, &logs, &mut shards, Criterion::Jmi, 90, &mut stopper);
+    assert_eq!(stopped, Err(Error::Interrupted));
+    assert!(began.elapsed() < Duration::from_millis(500), "{:?}", began.elapsed());
+    assert!(shards.report().lost.is_empty());
+    assert_eq!(team.together(&mut shards, Criterion::Jmi, 2).unwrap(), team.alone(Criterion::Jmi, 2));
+}
+
+#[test]
+fn a_panic_of_a_machine_reaches_the_caller() {
+    let samples = simulated(50, 20, 4, 2, 4);
+    let logs = CountLogs::new(50);
+    let make = |_: Range<usize>| -> Result<Box<dyn Counting + Send>> { panic!("a bug") };
+    let bad = Member { name: "bad".into(), speed: 1.0, make: Box::new(make) };
+    let mut shards = Shards::new(vec![bad, member(&samples, &logs, Pool::new(1))]).unwrap();
+    let run = std::panic::AssertUnwindSafe(|| {
+        let _ = select(&samples, &logs, &mut shards, Criterion::Jmi, 3, &mut Unobserved);
+    });
+    let panic = std::panic::catch_unwind(run).unwrap_err();
+    assert_eq!(panic.downcast_ref::<&str>(), Some(&"a bug"));
+}
