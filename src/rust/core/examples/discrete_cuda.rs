@@ -5,7 +5,8 @@
 //! FILE: a header, then a row of level codes 0, 1, ... for each sample (.gz too). `random:p:n:levels:seed` stands for uniform
 //! independent variables, of which every third is mostly a copy of the one before. `circle:p:n:levels:degree` stands for such
 //! data where each variable is tested only with its `degree` neighbours on a circle and no test separates: degree - 1 tests of an
-//! edge from each side at level 1, the last. The strategies are shared and edge:beta:gamma. An argument "no" after m.max leaves
+//! edge from each side at level 1, the last. The strategies are shared and edge:beta:gamma; cards:0+1 times several cards
+//! and the first of them in turn. An argument "no" after m.max leaves
 //! the CPU engine out.
 
 mod support;
@@ -14,11 +15,15 @@ use std::time::Instant;
 
 use pcgpu_core::ci::discrete::{Coded, Discrete, Rule, Statistic};
 use pcgpu_core::engine::cpu::{CpuEngine, DiscreteKernel};
+use pcgpu_core::engine::cuda::team::CudaTeam;
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, SearchStrategy};
 use pcgpu_core::graph::Adjacency;
 use pcgpu_core::matrix::by_column;
+use pcgpu_core::observer::Unobserved;
 use pcgpu_core::pool::default_threads;
+use pcgpu_core::search::worker::Worker;
 use pcgpu_core::search::{skeleton, Options, Skeleton};
+use pcgpu_core::team::Share;
 use support::{compare, text, Clock, Failure};
 
 /// The codes, column by column, and the number of samples.
@@ -76,6 +81,39 @@ fn gaps(p: usize, degree: usize) -> Adjacency {
     gaps
 }
 
+/// Times several cards and the first of them in turn.
+fn together(test: Discrete, options: &Options, ordinals: &[usize], repeats: usize) -> Result<(), Failure> {
+    let names: Vec<String> = ordinals.iter().map(|ordinal| format!("cuda:{ordinal}")).collect();
+    let on = |ordinal| CudaEngine::discrete(test, options.alpha, CudaOptions { ordinal, ..CudaOptions::default() });
+    let run = |worker: &mut dyn Worker| -> Result<(f64, u64), Failure> {
+        let mut p_max = vec![0.0; options.p * options.p];
+        let start = Instant::now();
+        let found = skeleton(worker, options, &mut p_max, &mut Unobserved)?;
+        let seconds = start.elapsed().as_secs_f64();
+        for Share { machine, level, shards, busy, elapsed, .. } in worker.team().shares {
+            println!(
+                "  level {level}: {machine} did {shards} shards, {:.0} % of {elapsed:.4} s",
+                100.0 * busy / elapsed
+            );
+        }
+        Ok((seconds, digest(&found)))
+    };
+    let [mut one, mut all] = [f64::INFINITY; 2];
+    for repeat in 0..=repeats {
+        let (of_one, digest) = run(&mut on(ordinals[0])?)?;
+        let (of_all, same) = run(&mut CudaTeam::new(&names, |at| on(ordinals[at]))?)?;
+        if digest != same {
+            return Err("one card and several differ".into());
+        }
+        // The first opens the cards.
+        if repeat > 0 {
+            (one, all) = (one.min(of_one), all.min(of_all));
+        }
+    }
+    println!("{}: {one:.4} s, {}: {all:.4} s, ratio {:.3}", names[0], names.join(" + "), one / all);
+    Ok(())
+}
+
 fn main() -> Result<(), Failure> {
     let args: Vec<String> = std::env::args().collect();
     let argument = |i: usize, default: &str| args.get(i).cloned().unwrap_or(default.to_string());
@@ -126,7 +164,12 @@ fn main() -> Result<(), Failure> {
         println!("{} edges, tests {:?}, digest {:x}", cpu.graph.edge_count(), cpu.tests, digest(cpu));
     }
 
-    for repeat in 0..argument(5, "5").parse::<usize>()? {
+    let repeats: usize = argument(5, "5").parse()?;
+    if let ["cards", ordinals] = argument(4, "").split(':').collect::<Vec<_>>()[..] {
+        let ordinals = ordinals.split('+').map(str::parse).collect::<Result<Vec<usize>, _>>()?;
+        return together(test, &options, &ordinals, repeats);
+    }
+    for repeat in 0..repeats {
         let mut p_max = vec![0.0; p * p];
         let start = Instant::now();
         let cuda = CudaOptions { strategy, ..CudaOptions::default() };

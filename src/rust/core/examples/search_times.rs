@@ -1,7 +1,7 @@
 //! Times the search alone, from a correlation matrix in memory to graph, separating sets and p-values in memory:
 //!
 //! ```text
-//! search_times MATRIX.bin|sim:P,N,DEGREE,SEED|dense:P,N,LOAD,SEED ALPHA METHOD REPEATS cpu|cuda[:N] [shared|lists|columns|masks|blocks=D|edge|set] [LAST]
+//! search_times MATRIX.bin|sim:P,N,DEGREE,SEED|dense:P,N,LOAD,SEED ALPHA METHOD REPEATS cpu|cuda[:N[+N...]] [shared|lists|columns|masks|blocks=D|edge|set] [LAST [compact]]
 //! search_times --check-small
 //! ```
 //!
@@ -9,7 +9,9 @@
 //! `pcgpu,name,alpha,device strategy,p,n,edges,last level,first s,minimum s,median s,repeats`; the first call, which opens the
 //! device, is not among the repeats. `sim` is a sparse linear Gaussian model, `dense` like expression data: ten global factors of
 //! mean weight LOAD, modules, noise. Four words stand for `shared` with a part of it forced: `lists`, `columns` and `masks` for level 1 run so
-//! throughout, `blocks=D` for further levels of rows with D neighbours or more run by blocks. LAST is the last level (`m.max`). `--check-small` compares the
+//! throughout, `blocks=D` for further levels of rows with D neighbours or more run by blocks. LAST is the last level (`m.max`), 99 for none; `compact` keeps no p-values of
+//! the pairs that level 0 removes. Of several cards, `cuda:0+1`, the first is timed in turn with all, the ratio of the shortest times is printed,
+//! and what each did. `--check-small` compares the
 //! GPU with the CPU on small problems, for compute-sanitizer.
 
 mod support;
@@ -19,13 +21,16 @@ use std::time::Instant;
 use pcgpu_core::ci::gauss::{Gauss, Reading};
 use pcgpu_core::engine::cpu::correlation::{self, Kind, Rows};
 use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel, Numbers};
+use pcgpu_core::engine::cuda::card::device;
+use pcgpu_core::engine::cuda::team::CudaTeam;
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, SearchStrategy};
 use pcgpu_core::engine::LevelOne;
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::Unobserved;
 use pcgpu_core::pool::{default_threads, Pool};
 use pcgpu_core::search::worker::Worker;
-use pcgpu_core::search::{skeleton, Method, Options, Skeleton};
+use pcgpu_core::search::{skeleton, Largest, Method, Options, PairValues, Skeleton};
+use pcgpu_core::team::Share;
 use support::{correlation, correlations, Failure};
 
 /// A correlation matrix, column by column.
@@ -130,9 +135,11 @@ fn engine<'a>(
         let kernel = GaussKernel::new(gauss, alpha).with_level_one(level_one);
         return Ok(Box::new(CpuEngine::new(kernel, default_threads())));
     }
-    let ordinal = match device.strip_prefix("cuda") {
-        Some("") => 0,
-        Some(number) => number.trim_start_matches(':').parse()?,
+    let ordinals = match device.strip_prefix("cuda") {
+        Some("") => vec![0],
+        Some(numbers) => {
+            numbers.trim_start_matches(':').split('+').map(str::parse).collect::<Result<Vec<usize>, _>>()?
+        }
         None => return Err(format!("there is no device `{device}`").into()),
     };
     let wide_from = strategy.strip_prefix("blocks=").map(str::parse).transpose()?;
@@ -143,11 +150,21 @@ fn engine<'a>(
         "set" => SearchStrategy::Set { theta: 64, delta: 2 },
         other => return Err(format!("there is no strategy `{other}`").into()),
     };
-    Ok(Box::new(CudaEngine::new(
-        gauss,
-        alpha,
-        CudaOptions { ordinal, strategy, level_one, wide_from, ..CudaOptions::default() },
-    )?))
+    // Of a team, shards so small that all cards have some, where that is what is checked.
+    let launch_share = if is_small(problem) { 1e-9 } else { 1.0 };
+    let options = CudaOptions { strategy, level_one, wide_from, launch_share, ..CudaOptions::default() };
+    let on = |ordinal| CudaEngine::new(gauss, alpha, CudaOptions { ordinal, ..options });
+    if let [ordinal] = ordinals[..] {
+        return Ok(Box::new(on(ordinal)?));
+    }
+    let names: Vec<String> =
+        ordinals.iter().enumerate().map(|(at, ordinal)| format!("cuda:{ordinal} as {at}")).collect();
+    Ok(Box::new(CudaTeam::new(&names, |at| on(ordinals[at]))?))
+}
+
+/// Whether it is one of those of `--check-small`.
+fn is_small(problem: &Problem) -> bool {
+    problem.p < 200
 }
 
 fn search(
@@ -157,14 +174,25 @@ fn search(
     device: &str,
     strategy: &str,
     last: Option<usize>,
-    p_max: &mut [f64],
+    largest: Largest,
 ) -> Result<Skeleton, Failure> {
     let mut options = Options { method, ..Options::new(problem.p, alpha) };
     if let Some(last) = last {
         options.m_max = last as f64;
     }
     let mut engine = engine(problem, alpha, method, device, strategy)?;
-    Ok(skeleton(&mut *engine, &options, p_max, &mut Unobserved)?)
+    let found = skeleton(&mut *engine, &options, largest, &mut Unobserved)?;
+    let team = engine.team();
+    for Share { machine, level, shards, bytes, busy, elapsed } in team.shares {
+        eprintln!(
+            "# level {level}: {machine} did {shards} shards, {:.0} % of {elapsed:.4} s, was copied {bytes} bytes",
+            100.0 * busy / elapsed
+        );
+    }
+    if let Some(lost) = team.lost.first() {
+        return Err(format!("{} failed: {}", lost.machine, lost.reason).into());
+    }
+    Ok(found)
 }
 
 fn check_small() -> Result<(), Failure> {
@@ -174,17 +202,22 @@ fn check_small() -> Result<(), Failure> {
         let cells = problem.p * problem.p;
         let (mut ours, mut theirs) = (vec![0.0; cells], vec![0.0; cells]);
         for method in [Method::Stable, Method::StableFast] {
-            let cpu = search(problem, 0.05, method, "cpu", "", None, &mut theirs)?;
-            for strategy in ["shared", "columns", "masks", "blocks=0", "edge", "set"] {
-                let gpu = search(problem, 0.05, method, "cuda", strategy, None, &mut ours)?;
+            let cpu = search(problem, 0.05, method, "cpu", "", None, Largest::from(&mut theirs))?;
+            let alone = ["shared", "columns", "masks", "blocks=0", "edge", "set"].map(|strategy| ("cuda", strategy));
+            let several = if device::devices()?.len() > 1 { "cuda:0+1" } else { "cuda:0+0" };
+            let together = ["shared", "columns", "masks", "blocks=0"].map(|strategy| (several, strategy));
+            for (device, strategy) in alone.into_iter().chain(together) {
+                let gpu = search(problem, 0.05, method, device, strategy, None, Largest::from(&mut ours))?;
                 let sets = |s: &Skeleton| -> Vec<Vec<(usize, Vec<u32>)>> {
                     (0..problem.p).map(|x| s.sepsets.row(x).map(|(y, s)| (y as usize, s.to_vec())).collect()).collect()
                 };
                 let same = gpu.graph == cpu.graph && gpu.tests == cpu.tests && sets(&gpu) == sets(&cpu);
                 if !same {
-                    return Err(
-                        format!("p = {}, {method:?}, {strategy}: the GPU differs from the CPU", problem.p).into()
-                    );
+                    return Err(format!(
+                        "p = {}, {method:?}, {device} {strategy}: the GPU differs from the CPU",
+                        problem.p
+                    )
+                    .into());
                 }
             }
         }
@@ -199,10 +232,11 @@ fn main() -> Result<(), Failure> {
     if words[..] == ["--check-small"] {
         return check_small();
     }
-    let ([source, alpha, method, repeats, device], strategy, last) = match words[..] {
-        [a, b, c, d, e] => ([a, b, c, d, e], "shared", None),
-        [a, b, c, d, e, strategy] => ([a, b, c, d, e], strategy, None),
-        [a, b, c, d, e, strategy, last] => ([a, b, c, d, e], strategy, Some(last.parse()?)),
+    let ([source, alpha, method, repeats, device], strategy, last, compact) = match words[..] {
+        [a, b, c, d, e] => ([a, b, c, d, e], "shared", None, false),
+        [a, b, c, d, e, strategy] => ([a, b, c, d, e], strategy, None, false),
+        [a, b, c, d, e, strategy, last] => ([a, b, c, d, e], strategy, Some(last.parse()?), false),
+        [a, b, c, d, e, strategy, last, "compact"] => ([a, b, c, d, e], strategy, Some(last.parse()?), true),
         _ => return Err("arguments: SOURCE ALPHA METHOD REPEATS DEVICE [STRATEGY [LAST]]".into()),
     };
     let (alpha, repeats): (f64, usize) = (alpha.parse()?, repeats.parse()?);
@@ -212,13 +246,27 @@ fn main() -> Result<(), Failure> {
         other => return Err(format!("there is no method `{other}` here").into()),
     };
     let problem = read(source)?;
-    let mut p_max = vec![0.0; problem.p * problem.p];
-    let mut seconds = Vec::new();
-    let mut found = None;
-    for _ in 0..=repeats {
+    let mut p_max = vec![0.0; if compact { 0 } else { problem.p * problem.p }];
+    let mut time = |device: &str| -> Result<(f64, Skeleton), Failure> {
+        let mut left = PairValues::default();
+        let largest = if compact { Largest::from(&mut left) } else { Largest::from(&mut p_max) };
         let start = Instant::now();
-        found = Some(search(&problem, alpha, method, device, strategy, last, &mut p_max)?);
-        seconds.push(start.elapsed().as_secs_f64());
+        let found = search(&problem, alpha, method, device, strategy, last, largest)?;
+        Ok((start.elapsed().as_secs_f64(), found))
+    };
+    let (mut seconds, mut found) = (Vec::new(), None);
+    let (mut alone, one) = (f64::INFINITY, device.split('+').next().unwrap_or(device));
+    for repeat in 0..=repeats {
+        let (second, skeleton) = time(device)?;
+        seconds.push(second);
+        if one != device {
+            let (second, of_one) = time(one)?;
+            if (&of_one.graph, &of_one.tests) != (&skeleton.graph, &skeleton.tests) {
+                return Err(format!("{one} and {device} differ").into());
+            }
+            alone = if repeat == 0 { alone } else { alone.min(second) };
+        }
+        found = Some(skeleton);
     }
     let first = seconds.remove(0);
     seconds.sort_by(f64::total_cmp);
@@ -234,6 +282,9 @@ fn main() -> Result<(), Failure> {
             at(0),
             at(seconds.len() / 2),
         );
+        if one != device {
+            println!("ratio,{},{one} {alone:.6},{device} {:.6},{:.3}", problem.name, at(0), alone / at(0));
+        }
         eprintln!("# tests by level: {tests:?}");
     }
     Ok(())

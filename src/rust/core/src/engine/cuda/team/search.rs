@@ -282,7 +282,7 @@ impl<'s, 'a> TeamSearch<'s, 'a> {
     /// Raises every card's p-values to those of the others, each of which has found those of its pairs.
     fn raise_p_max(&mut self, observer: &mut dyn Observer) -> Result<()> {
         let cards: Vec<_> = self.seats.iter().map(|seat| seat.machine.search.engine.held.card.clone()).collect();
-        for source in 0..self.seats.len() {
+        for (source, card) in cards.iter().enumerate() {
             if self.seats[source].is_lost {
                 continue;
             }
@@ -298,7 +298,7 @@ impl<'s, 'a> TeamSearch<'s, 'a> {
                     let pieces = search.engine.held.device(Buffer::Batch)?.cast();
                     for first in (0..count).step_by(room.max(1) as usize) {
                         let some = room.min(count - first);
-                        search.engine.held.copy_from(pieces, &cards[source], from.offset(first), some as usize)?;
+                        search.engine.held.copy_from(pieces, card, from.offset(first), some as usize)?;
                         let args = SearchArgs {
                             answers: pieces,
                             p_max: search.args.p_max.offset(first),

@@ -159,6 +159,9 @@ mod tests {
     use std::cell::RefCell;
     use std::rc::Rc;
 
+    /// Who did which rows, in order.
+    type Did = Rc<RefCell<Vec<(usize, Range<usize>)>>>;
+
     /// A machine that takes so many questions for a shard, and fails at one.
     struct Fake {
         number: usize,
@@ -166,7 +169,7 @@ mod tests {
         waited: u32,
         fails_at: Option<usize>,
         begun: usize,
-        done: Rc<RefCell<Vec<(usize, Range<usize>)>>>,
+        done: Did,
         rows: Range<usize>,
     }
 
@@ -191,10 +194,7 @@ mod tests {
         }
     }
 
-    fn team(
-        patience: &[u32],
-        fails_at: &[Option<usize>],
-    ) -> (Vec<Seat<Fake>>, Rc<RefCell<Vec<(usize, Range<usize>)>>>) {
+    fn team(patience: &[u32], fails_at: &[Option<usize>]) -> (Vec<Seat<Fake>>, Did) {
         let done = Rc::new(RefCell::new(Vec::new()));
         let fake = |(number, (&patience, &fails_at))| {
             let done = done.clone();
