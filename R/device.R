@@ -14,6 +14,11 @@ auto_counts <- 1e9
 # many, and two cores 2 s (see RESULTS.md).
 auto_neighbours <- 1e10
 
+# From where on device = "auto" takes all GPUs, where there are several: by the same measures. Measured on two H200 (see RESULTS.md).
+auto_team_variables <- 20000L
+auto_team_counts <- 1e12
+auto_team_neighbours <- 2e11
+
 # The same for select_features(), in counts (rows times columns times k). Measured on an H200 beside 16 cores (the example `select`,
 # see inst/bench/RESULTS.md): 1e9 take the cores 0.2 s, as long as the first use of a GPU by a process.
 auto_selection_counts <- 1e9
@@ -61,8 +66,8 @@ card_numbers <- function(device) {
 }
 
 # Where a search or an orientation with a test of this kind runs: a device whose kind is "cpu" or "cuda". `automatic` says
-# that the user did not name the GPU, so that the CPU may take over. No GPU is touched here.
-choose_device <- function(device, kind, method, pays) {
+# that the user did not name the GPU, so that the CPU may take over. No GPU is touched here, but to count them where `several` of them pay.
+choose_device <- function(device, kind, method, pays, several = FALSE) {
   if (device$kind == "cuda") {
     if (kind == "function") {
       abort_argument("device", device_name(device), paste(
@@ -73,7 +78,7 @@ choose_device <- function(device, kind, method, pays) {
     device$automatic <- FALSE
     return(device)
   }
-  if (device$kind == "auto" && pays && method != "original") automatic_card() else new_device("cpu")
+  if (device$kind == "auto" && pays && method != "original") automatic_card(several) else new_device("cpu")
 }
 
 # Whether a GPU is worth its first use for a search among p variables with a native test.
@@ -87,8 +92,20 @@ gpu_pays <- function(test, p) {
   )
 }
 
-automatic_card <- function() {
-  device <- new_device("cuda", ordinal = 0L)
+# Whether several GPUs are worth it, where there are several.
+gpus_pay <- function(test, p) {
+  pairs <- p * (p - 1) / 2
+  switch(test$kind,
+    gauss = p >= auto_team_variables,
+    discrete = length(test$dm) / test$p * pairs >= auto_team_counts,
+    knn = (length(test$data) / test$p)^2 * (test$permutations + 1) * pairs >= auto_team_neighbours,
+    FALSE
+  )
+}
+
+automatic_card <- function(several = FALSE) {
+  count <- if (several) nrow(pcgpu_devices()) else 1L
+  device <- new_device("cuda", ordinal = seq_len(max(count, 1L)) - 1L)
   device$automatic <- TRUE
   device
 }

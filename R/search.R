@@ -3,7 +3,7 @@
 # orient: NULL for the skeleton alone, or what check_orientation() made. `call` is the user's call for the slot. `compact`: see
 # wants_compact().
 run_search <- function(test, labels, options, orient, threads, device, verbose, progress, call, compact) {
-  device <- choose_device(device, test$kind, options$method, gpu_pays(test, options$p))
+  device <- choose_device(device, test$kind, options$method, gpu_pays(test, options$p), gpus_pay(test, options$p))
   searched <- function() search_on(test, labels, options, orient, threads, device, verbose, progress, call, compact)
   if (compact) searched() else with_room_for_pcalgo(searched())
 }

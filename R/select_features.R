@@ -58,7 +58,8 @@
 #'   - `"equal-width"` (the default): `bins` intervals of equal width from the smallest to the largest value of the column;
 #'   - `"equal-frequency"`: intervals with about equally many observations; equal values stay together;
 #'   - `"none"`: every value is a level. The columns of `x` must then be whole numbers.
-#' @param device Where to run, as in [pc()]. `"auto"` takes a GPU where there is one and the data are large.
+#' @param device Where to run, as in [pc()]. `"auto"` takes a GPU where there is one and the data are large. Several, such as
+#'   `c("cuda:0", "cuda:1")` or `c("cpu", "cuda")`, each count for a part of the features, by their speed.
 #' @param numCores Number of threads; left out, all cores.
 #' @param progress Show a progress bar? As in [pc()].
 #' @param ensemble `NULL` to select once, from all rows; or select from each of many samples of the rows, and say how often each

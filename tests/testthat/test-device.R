@@ -9,6 +9,44 @@ test_that("names of GPUs are read", {
   expect_identical(pcgpu:::device_name(pcgpu:::check_device("cuda:3")), "cuda:3")
 })
 
+test_that("several devices are read", {
+  several <- pcgpu:::check_device(c("cuda:1", "cuda", "cuda:1", "cpu"))
+  expect_identical(several$ordinal, c(1L, 0L))
+  expect_true(several$cpu)
+  expect_identical(pcgpu:::device_name(several), "cpu + cuda:1 + cuda:0")
+  expect_identical(pcgpu:::engine_list(several, 2)$ordinals, c(1L, 0L))
+  expect_output(print(cuda_device(c("cuda:0", "cuda:1"), memory = 1e9)), "cuda:0 [+] cuda:1")
+  for (bad in list(c("cpu", "auto"), c("cpu", "cpu"), c("cuda", NA), character(), c("cuda:0", "cuda:x"), list("cuda"))) {
+    expect_error(pcgpu:::check_device(bad), "`device`.*cuda:all", class = "pcgpu_error_argument")
+  }
+  if (nrow(pcgpu_devices()) == 0) {
+    expect_error(pcgpu:::check_device("cuda:all"), "there is no GPU", class = "pcgpu_error_argument")
+  } else {
+    expect_identical(length(pcgpu:::check_device("cuda:all")$ordinal), nrow(pcgpu_devices()))
+  }
+})
+
+test_that("who did what of a search is told", {
+  team <- list(machine = c("cuda:0", "cuda:1"), level = c(1, 1), shards = c(3, 2), bytes = c(8, 0), busy = c(1, 0), elapsed = c(2, 0))
+  call <- pcgpu:::with_details(quote(pc()), c("cuda:0", "cuda:1"), 0, NULL, NULL, NULL, team)
+  found <- attr(call, "pcgpu")$team
+  expect_identical(found$device, c("cuda:0", "cuda:1"))
+  expect_identical(found$busy, c(0.5, 0))
+  expect_message(pcgpu:::tell_lost(list(machine = "cuda:1", reason = "it fell out")), "cuda:1 failed.*it fell out",
+    class = "pcgpu_message_lost"
+  )
+  expect_silent(pcgpu:::tell_lost(list(machine = character(), reason = character())))
+})
+
+test_that("several GPUs pay from a certain amount of work on", {
+  pays <- pcgpu:::gpus_pay
+  expect_true(pays(list(kind = "gauss"), pcgpu:::auto_team_variables))
+  expect_false(pays(list(kind = "gauss"), pcgpu:::auto_team_variables - 1))
+  expect_false(pays(list(kind = "discrete", dm = matrix(0L, 10, 100), p = 100), 100))
+  expect_false(pays(list(kind = "knn", data = matrix(0, 10, 11), p = 11, permutations = 99), 11))
+  expect_false(pays(list(kind = "function"), 1e5))
+})
+
 test_that("the automatic choice is a GPU for many variables and a native test, and the CPU otherwise", {
   expect_identical(chosen("auto")$kind, "cuda")
   expect_true(chosen("auto")$automatic)

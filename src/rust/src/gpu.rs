@@ -137,7 +137,8 @@ impl Gpu {
         }
         let mut crew = Crew::new(pool.clone());
         if self.with_cpu {
-            crew = crew.with("cpu", CpuEngine::new(KnnKernel::new(knn), pool.clone()));
+            let threads = Crew::threads_beside(&pool, self.ordinals.len());
+            crew = crew.with("cpu", CpuEngine::new(KnnKernel::new(knn), threads));
         }
         for (ordinal, name) in self.ordinals.iter().zip(self.card_names()) {
             crew = match on(ordinal) {

@@ -152,7 +152,11 @@ impl Machines {
             let engine = KnnCudaEngine::new(knn, KnnCudaOptions { ordinal, ..KnnCudaOptions::default() })?;
             crew = crew.with(format!("cuda:{ordinal}"), engine);
         }
-        Ok(if self.cpu { crew.with("cpu", CpuEngine::new(KnnKernel::new(knn), pool)) } else { crew })
+        Ok(if self.cpu {
+            crew.with("cpu", CpuEngine::new(KnnKernel::new(knn), Crew::threads_beside(&pool, self.cards.len())))
+        } else {
+            crew
+        })
     }
 
     fn is_one(&self) -> bool {

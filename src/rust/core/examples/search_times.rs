@@ -26,12 +26,11 @@ use pcgpu_core::engine::cuda::team::CudaTeam;
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, SearchStrategy};
 use pcgpu_core::engine::LevelOne;
 use pcgpu_core::matrix::by_column;
-use pcgpu_core::observer::Unobserved;
 use pcgpu_core::pool::{default_threads, Pool};
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::search::{skeleton, Largest, Method, Options, PairValues, Skeleton};
 use pcgpu_core::team::Share;
-use support::{correlation, correlations, Failure};
+use support::{correlation, correlations, Clock, Failure};
 
 /// A correlation matrix, column by column.
 struct Problem {
@@ -181,7 +180,9 @@ fn search(
         options.m_max = last as f64;
     }
     let mut engine = engine(problem, alpha, method, device, strategy)?;
-    let found = skeleton(&mut *engine, &options, largest, &mut Unobserved)?;
+    let mut clock = Clock::new(Instant::now());
+    let found = skeleton(&mut *engine, &options, largest, &mut clock)?;
+    eprintln!("# {device}: {}", clock.report());
     let team = engine.team();
     for Share { machine, level, shards, bytes, busy, elapsed } in team.shares {
         eprintln!(

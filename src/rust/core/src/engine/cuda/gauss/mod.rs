@@ -14,26 +14,35 @@ use crate::engine::cuda::search::CudaSearch;
 use crate::engine::cuda::SearchStrategy;
 use crate::observer::Observer;
 use crate::{Error, Result};
-use source::{Gaussian, Peer};
+use source::Gaussian;
 
 impl CudaSearch<'_, '_> {
-    /// Level 0, up to the lower triangle of the graph; `peer`: another card that has the correlations.
+    /// Level 0, up to the lower triangle of the graph.
     pub(in crate::engine::cuda) fn gauss_marginal(
         &mut self,
         gauss: &Gaussian,
-        peer: Option<&Peer>,
         observer: &mut dyn Observer,
     ) -> Result<()> {
-        if peer.is_none() {
-            self.refuse_few(gauss, observer)?;
-            self.engine.make_correlations(gauss, &mut |share| observer.preparing(share))?;
-        }
+        self.prepare_marginal(gauss, observer)?;
         self.allocate()?;
+        self.engine.place_correlations(gauss)?;
+        self.launch_marginal(gauss)
+    }
+
+    /// What comes before anything is planned for the search: correlations of data, on the card.
+    pub(in crate::engine::cuda) fn prepare_marginal(
+        &mut self,
+        gauss: &Gaussian,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        self.refuse_few(gauss, observer)?;
+        self.engine.make_correlations(gauss, &mut |share| observer.preparing(share))
+    }
+
+    /// Puts level 0 on the stream, up to the lower triangle of the graph; the correlations are in place.
+    pub(in crate::engine::cuda) fn launch_marginal(&mut self, gauss: &Gaussian) -> Result<()> {
         self.set_rules(&gauss.test, 0);
-        self.args.c = match peer {
-            Some(peer) => self.engine.copy_correlations(gauss, peer)?,
-            None => self.engine.place_correlations(gauss)?,
-        };
+        self.args.c = self.engine.place_correlations(gauss)?;
         self.reset_report(0)?;
         // SAFETY: `allocate` has set what this uses, but for the correlations, which are set above.
         unsafe { self.launch(Kernel::marginal, self.blocks_for(self.args.p * self.args.words)) }

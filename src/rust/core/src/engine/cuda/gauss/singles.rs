@@ -112,9 +112,18 @@ impl CudaSearch<'_, '_> {
         passes
     }
 
-    /// In how many launches of each pass level 1 is run, about; `widest` is the largest degree.
-    pub(in crate::engine::cuda) fn launches_of_singles(&self, widest: usize) -> f64 {
-        self.passes(widest).iter().map(|pass| pass.0).sum()
+    /// How many launches the pairs of a row take at level 1, about; `offsets`: where the lists of neighbours start.
+    pub(in crate::engine::cuda) fn cost_of_singles(&self, row: usize, offsets: &[u64]) -> f64 {
+        let (p, rows) = (self.options.p, MASK_ROWS as usize);
+        let (first, degree) = (row / rows * rows, (offsets[row + 1] - offsets[row]) as f64);
+        let ends = offsets[p.min(first + rows)] - offsets[first];
+        if ends >= self.args.mask_ends {
+            degree * p as f64 / MASKED_TESTS
+        } else if ends >= self.args.column_ends {
+            2.0 * degree * degree / COLUMN_TESTS
+        } else {
+            degree * degree / LISTED_TESTS
+        }
     }
 
     /// Puts level 1 of the pairs on the stream whose smaller vertex is one of these, up to their p-values and verdicts.

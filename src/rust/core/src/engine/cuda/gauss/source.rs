@@ -1,5 +1,6 @@
 //! Where the correlations of a search come from: the caller's matrix, or data of which the card makes them.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::ci::gauss::{FisherZ, Gauss};
@@ -29,7 +30,7 @@ pub(in crate::engine::cuda) enum Source<'a> {
     Data(&'a [f64], usize),
 }
 
-/// A card that has the correlations, at this address.
+/// A card that has correlations, at this address.
 pub(in crate::engine::cuda) struct Peer {
     card: Arc<Card>,
     at: DevicePtr<f64>,
@@ -61,23 +62,42 @@ impl<'a> CudaEngine<'a> {
         Ok(self.correlations.unwrap_or(DevicePtr::NULL))
     }
 
-    /// Likewise, copied from a card that has them, once.
-    pub(in crate::engine::cuda) fn copy_correlations(
-        &mut self,
-        gauss: &Gaussian,
-        peer: &Peer,
-    ) -> Result<DevicePtr<f64>> {
-        if self.correlations.is_none() {
-            let at = self.held.device(Buffer::Data)?.cast();
-            self.held.copy_from(at, &peer.card, peer.at, gauss.p * gauss.p)?;
-            self.correlations = Some(at);
-        }
-        Ok(self.correlations.unwrap_or(DevicePtr::NULL))
+    /// Whether the correlations are in place on the card.
+    pub(in crate::engine::cuda) fn has_correlations(&self) -> bool {
+        self.correlations.is_some()
     }
 
-    /// This card as one that others copy the correlations from; none before it has them.
-    pub(in crate::engine::cuda) fn as_peer(&self) -> Option<Peer> {
-        self.correlations.map(|at| Peer { card: self.held.card.clone(), at })
+    /// Copies a range of the cells of a matrix to the card, where others copy the rest; `is_all`: then all are there.
+    pub(in crate::engine::cuda) fn place_part(
+        &mut self,
+        gauss: &Gaussian,
+        cells: Range<usize>,
+        is_all: bool,
+    ) -> Result<()> {
+        let at: DevicePtr<f64> = self.held.device(Buffer::Data)?.cast();
+        if let Source::Matrix(matrix) = gauss.source {
+            self.held.send(at.offset(cells.start as u64), &matrix[cells])?;
+        }
+        if is_all {
+            self.correlations = Some(at);
+        }
+        Ok(())
+    }
+
+    /// Copies a range of the cells from another card, where they are.
+    pub(in crate::engine::cuda) fn copy_part(&mut self, peer: &Peer, cells: Range<usize>) -> Result<()> {
+        let at: DevicePtr<f64> = self.held.device(Buffer::Data)?.cast();
+        let (to, from) = (at.offset(cells.start as u64), peer.at.offset(cells.start as u64));
+        self.held.copy_from(to, &peer.card, from, cells.len())
+    }
+
+    /// This card as one that others copy correlations from, or parts of them, where it has them.
+    pub(in crate::engine::cuda) fn as_peer(&mut self) -> Result<Peer> {
+        let at = match self.correlations {
+            Some(at) => at,
+            None => self.held.device(Buffer::Data)?.cast(),
+        };
+        Ok(Peer { card: self.held.card.clone(), at })
     }
 
     /// The test on the host, for the few questions that are answered there; those of data are brought from the card, once.

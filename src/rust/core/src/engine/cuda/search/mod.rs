@@ -280,7 +280,7 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
 
     fn run_marginal(&mut self, observer: &mut dyn Observer) -> Result<LevelReport> {
         match self.engine.test {
-            CudaTest::Gauss(gauss) => self.gauss_marginal(&gauss, None, observer)?,
+            CudaTest::Gauss(gauss) => self.gauss_marginal(&gauss, observer)?,
             CudaTest::Discrete(test) => self.discrete_marginal(&test, observer)?,
         }
         self.complete_marginal()?;

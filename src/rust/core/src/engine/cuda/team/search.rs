@@ -3,7 +3,7 @@
 //! was known.
 
 use std::ops::Range;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::share::{cut, share_out, Machine, Seat, Shard};
 use crate::engine::cuda::arguments::{Report, SearchArgs, MASK_ROWS, SLOT_BYTES};
@@ -11,6 +11,7 @@ use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::held::Holds;
 use crate::engine::cuda::card::kernels::Kernel;
 use crate::engine::cuda::discrete::Level;
+use crate::engine::cuda::gauss::source::{Gaussian, Source};
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::search::p_max::PMax;
 use crate::engine::cuda::search::CudaSearch;
@@ -25,7 +26,11 @@ use crate::{Error, Result};
 /// Shards of a step for each card: more even out what rows really cost, fewer have longer rows.
 const SHARDS_A_CARD: usize = 8;
 
-/// Tests in a shard of the Gaussian test, at least: what a card does in about as long as beginning a shard takes.
+/// Launches that a shard of level 1 of the Gaussian test takes, at least and at most: one is 0.1 s, or less where most pairs end early.
+const LEAST_LAUNCH: f64 = 0.02;
+const MOST_LAUNCHES: f64 = 2.0;
+
+/// Tests in a shard of further levels of the Gaussian test, at least: what a card does in about as long as beginning a shard takes.
 const LEAST_TESTS: f64 = 5e7;
 
 /// Likewise samples times tests, of discrete variables.
@@ -201,6 +206,38 @@ impl<'s, 'a> TeamSearch<'s, 'a> {
         Ok(())
     }
 
+    /// Calls `run` for every card that is left, each on a thread of its own; the calling thread follows.
+    fn at_once(
+        &mut self,
+        observer: &mut dyn Observer,
+        run: impl Fn(usize, &mut Member<'s, 'a>) -> Result<()> + Sync,
+    ) -> Result<()> {
+        let mut looked = Ok(());
+        let outcomes: Vec<(usize, Result<()>)> = std::thread::scope(|scope| {
+            let left = self.seats.iter_mut().enumerate().filter(|(_, seat)| !seat.is_lost);
+            let run = &run;
+            let running: Vec<_> =
+                left.map(|(number, seat)| (number, scope.spawn(move || run(number, &mut seat.machine)))).collect();
+            while running.iter().any(|(_, thread)| !thread.is_finished()) {
+                if looked.is_ok() {
+                    looked = observer.look();
+                }
+                std::thread::sleep(Duration::from_micros(100));
+            }
+            let join = |thread: std::thread::ScopedJoinHandle<Result<()>>| {
+                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            };
+            running.into_iter().map(|(number, thread)| (number, join(thread))).collect()
+        });
+        looked?;
+        for (number, outcome) in outcomes {
+            if let Err(error) = outcome {
+                self.lose(number, error)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Has the cards do the shards of a step, and copies what each has found to the others. `parts` of `all` of a level are done.
     fn share(
         &mut self,
@@ -335,28 +372,74 @@ impl<'s, 'a> TeamSearch<'s, 'a> {
         }
     }
 
-    fn run_marginal(&mut self, observer: &mut dyn Observer) -> Result<LevelReport> {
-        let mut peer = None;
-        let p = self.options.p;
-        self.each(|member| {
-            let level = member.run(|search| {
-                match search.engine.test {
-                    CudaTest::Gauss(gauss) => {
-                        search.gauss_marginal(&gauss, peer.as_ref(), observer)?;
-                        if peer.is_none() {
-                            // Others copy from it.
-                            search.engine.held.wait("level 0", &mut || observer.look())?;
-                            peer = search.engine.as_peer();
-                        }
-                        Ok(None)
-                    }
-                    CudaTest::Discrete(test) => search.begin_pairs(&test).map(Some),
+    /// Has every card allocate what a search needs, and brings the correlations there: those of a matrix in as many parts as there are
+    /// cards, each of which takes the others' from them; those of data from the card that has made them.
+    fn place_correlations(&mut self, gauss: &Gaussian, observer: &mut dyn Observer) -> Result<()> {
+        loop {
+            let lead = self.lead;
+            match self.seats[lead].machine.run(|search| search.prepare_marginal(gauss, observer)) {
+                Err(error) => self.lose(lead, error)?,
+                Ok(()) => break,
+            }
+        }
+        let (cells, count) = (gauss.p * gauss.p, self.seats.len());
+        let part = |number: usize| {
+            cells / count * number..if number + 1 == count { cells } else { cells / count * (number + 1) }
+        };
+        let made = matches!(gauss.source, Source::Data(..));
+        self.at_once(observer, |number, member| {
+            member.run(|search| {
+                search.allocate()?;
+                if !made && !search.engine.has_correlations() {
+                    search.engine.place_part(gauss, part(number), false)?;
                 }
-            })?;
-            (member.level, member.size) = (level, 0);
-            Ok(())
+                search.engine.held.synchronize("copying to the GPU")
+            })
         })?;
+        let mut peers = Vec::new();
+        for seat in &mut self.seats {
+            peers.push(if seat.is_lost { None } else { Some(seat.machine.run(|search| search.engine.as_peer())?) });
+        }
+        for number in 0..count {
+            let lead = self.lead;
+            if self.seats[number].is_lost || self.seats[number].machine.search.engine.has_correlations() {
+                continue;
+            }
+            let mut bytes = 0;
+            let outcome = self.seats[number].machine.run(|search| {
+                for (owner, peer) in peers.iter().enumerate().filter(|(owner, _)| *owner != number) {
+                    // What a card that failed was to bring each of the others brings itself.
+                    match (peer, made) {
+                        (Some(peer), true) if owner == lead => search.engine.copy_part(peer, 0..cells)?,
+                        (_, true) => continue,
+                        (Some(peer), false) => search.engine.copy_part(peer, part(owner))?,
+                        (None, false) => search.engine.place_part(gauss, part(owner), false)?,
+                    }
+                    bytes += 8 * if made { cells } else { part(owner).len() } as u64;
+                }
+                search.engine.held.wait("copying from another GPU", &mut || observer.look())?;
+                search.engine.place_part(gauss, 0..0, true)
+            });
+            self.seats[number].bytes += bytes;
+            if let Err(error) = outcome {
+                self.blame(number, error)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn run_marginal(&mut self, observer: &mut dyn Observer) -> Result<LevelReport> {
+        let p = self.options.p;
+        self.seats.iter_mut().for_each(|seat| seat.machine.size = 0);
+        if let CudaTest::Gauss(gauss) = self.leader().engine.test {
+            self.place_correlations(&gauss, observer)?;
+            self.each(|member| member.run(|search| search.launch_marginal(&gauss)))?;
+        }
         if let CudaTest::Discrete(test) = self.leader().engine.test {
+            self.at_once(observer, |_, member| {
+                member.level = Some(member.run(|search| search.begin_pairs(&test))?);
+                Ok(())
+            })?;
             let costs: Vec<f64> = (0..p).map(|y| (y * test.data().n()) as f64).collect();
             let count = self.shard_count(costs.iter().sum(), LEAST_COUNTS);
             // A column y of packed p-values begins with number y (y - 1) / 2.
@@ -424,11 +507,11 @@ impl<'s, 'a> TeamSearch<'s, 'a> {
         let between = |rows: &Range<usize>| (offsets[rows.start], offsets[rows.end] - offsets[rows.start]);
         let p = self.options.p;
         if singles {
-            let cost = |x: usize| (degree(x) as f64).powi(2) * (p - x) as f64 / p as f64;
+            // Of a row, its pairs with larger vertices, about.
+            let cost = |x: usize| self.leader().cost_of_singles(x, &offsets) * (p - x) as f64 / p as f64;
             let costs: Vec<f64> = (0..p).map(cost).collect();
-            // Two launches of each pass at a time.
-            let launches = (self.leader().launches_of_singles(widest) / 2.0).min(1e6) as usize;
-            let count = self.shard_count(costs.iter().sum(), LEAST_TESTS).max(launches);
+            let total: f64 = costs.iter().sum();
+            let count = self.shard_count(total, LEAST_LAUNCH).max((total / MOST_LAUNCHES) as usize);
             let part = |search: &CudaSearch, rows: &Range<usize>| {
                 let (first, entries) = between(rows);
                 Part { at: search.args.verdict.offset(first).cast(), bytes: 4 * entries as usize }
