@@ -126,7 +126,9 @@ fn gaussian_searches() {
 fn dense_searches() {
     for number in 0..if emulated() { 3 } else { 40 } {
         let dense = dense_problem(number);
-        let options = Options { m_max: 2.0, ..dense.options.clone() };
+        // Level 2 of many neighbours takes an emulated card minutes.
+        let m_max = if emulated() { 1.0 } else { 2.0 };
+        let options = Options { m_max, ..dense.options.clone() };
         let gauss = Gauss::new(by_column(&dense.c, options.p).unwrap(), dense.n, reading(options.method)).unwrap();
         for level_one in [LevelOne::ByDensity, LevelOne::Lists, LevelOne::Columns, LevelOne::Masks] {
             compare(&format!("dense {number} {level_one:?}"), &options, |ordinal, launch_share| {
@@ -207,7 +209,7 @@ fn cards_that_fail_are_made_up_for() {
         .unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
-    assert!(text.matches(" lost, answered").count() == 120, "{text}");
+    assert!(text.matches(" lost, answered").count() == 72, "{text}");
 }
 
 /// Has a card fail at its launch of this number.
@@ -232,7 +234,7 @@ fn lost() {
         return;
     }
     let dense = dense_problem(3);
-    let options = Options { m_max: 3.0, ..dense.options.clone() };
+    let options = Options { m_max: 2.0, ..dense.options.clone() };
     let gauss = Gauss::new(by_column(&dense.c, options.p).unwrap(), dense.n, reading(options.method)).unwrap();
     let mut random = Random(7);
     let data = discrete::problem(&mut random, 9, 500, 0.0).coded();
@@ -252,8 +254,8 @@ fn lost() {
 fn without_some<'a>(label: &str, options: &Options, compact: bool, make: impl Fn(usize) -> Result<CudaEngine<'a>>) {
     let one = searched(&mut make(0).unwrap(), options, compact, &mut Unobserved).0;
     assert!(one.is_ok());
-    for fail in [vec![0], vec![1], vec![2], vec![0, 1], vec![0, 2]] {
-        for launch in [1, 6, 10, 15, 25, 40] {
+    for fail in [vec![0], vec![2], vec![0, 1]] {
+        for launch in [1, 7, 11, 15, 19, 30] {
             let mut team = team(&[0, 1, 2], &make).unwrap();
             for &card in &fail {
                 lose(card, launch + card as usize);

@@ -2,6 +2,7 @@
 //! and what a card has found for its rows is copied to the others before the next step. Whichever card fails, the others know all that
 //! was known.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
@@ -59,11 +60,15 @@ pub(super) struct Member<'s, 'a> {
     widest: usize,
     /// Of discrete variables, the level under way.
     level: Option<Level>,
+    /// The rows of the shard under way, and by the first row of a shard what was counted in it, at level 1 of the Gaussian test.
+    rows: Range<usize>,
+    counted: HashMap<usize, LevelReport>,
 }
 
 impl<'s, 'a> Member<'s, 'a> {
     pub fn new(search: CudaSearch<'s, 'a>) -> Self {
-        Member { search, step: Step::Singles, size: 0, widest: 0, level: None }
+        let counted = HashMap::new();
+        Member { search, step: Step::Singles, size: 0, widest: 0, level: None, rows: 0..0, counted }
     }
 
     fn run<T>(&mut self, run: impl FnOnce(&mut CudaSearch<'s, 'a>) -> Result<T>) -> Result<T> {
@@ -95,7 +100,8 @@ impl<'s, 'a> Member<'s, 'a> {
 
 impl Machine for Member<'_, '_> {
     fn begin(&mut self, rows: &Range<usize>) -> Result<()> {
-        let Member { search, step, size, widest, level } = self;
+        self.rows = rows.clone();
+        let Member { search, step, size, widest, level, .. } = self;
         let rows = rows.clone();
         search.watched(|search| match (*step, level.as_mut()) {
             (Step::Pairs, Some(level)) => {
@@ -104,20 +110,26 @@ impl Machine for Member<'_, '_> {
             }
             (Step::Side(second), Some(level)) => search.begin_rows(level, second, rows),
             (Step::Side(second), None) => search.begin_side(*size, *widest, second, rows),
-            (Step::Pairs | Step::Singles, _) => search.launch_singles(rows),
+            (Step::Pairs | Step::Singles, _) => {
+                search.reset_report(0)?;
+                search.launch_singles(rows)?;
+                search.ask_report()
+            }
         })
     }
 
     fn is_done(&mut self, look: &mut dyn FnMut() -> Result<()>) -> Result<bool> {
-        let Member { search, step, size, widest, level } = self;
+        let Member { search, step, size, widest, level, rows, counted } = self;
         search.watched(|search| {
             if !search.engine.held.card.is_idle("a level")? {
                 return Ok(false);
             }
+            let report = search.read_report()?;
             if *step == Step::Singles {
+                let (tests, exact_tests, go_on) = (report.tests, report.exact, report.go_on != 0);
+                counted.insert(rows.start, LevelReport { tests, exact_tests, go_on });
                 return Ok(true);
             }
-            let report = search.read_report()?;
             match (*step, level.as_mut(), search.engine.test) {
                 (Step::Pairs, Some(level), CudaTest::Discrete(test)) => {
                     let done = search.go_on_pairs(&test, level, &report, look)?;
@@ -238,7 +250,8 @@ impl<'s, 'a> TeamSearch<'s, 'a> {
         Ok(())
     }
 
-    /// Has the cards do the shards of a step, and copies what each has found to the others. `parts` of `all` of a level are done.
+    /// Has the cards do the shards of a step, and copies what each has found to the others; what was counted in the shards of level 1 of
+    /// the Gaussian test. `done` of `all` of a level are done before.
     fn share(
         &mut self,
         step: Step,
@@ -246,8 +259,9 @@ impl<'s, 'a> TeamSearch<'s, 'a> {
         copy: &dyn Fn(&CudaSearch, &Range<usize>) -> Part,
         [done, all]: [f64; 2],
         observer: &mut dyn Observer,
-    ) -> Result<()> {
+    ) -> Result<LevelReport> {
         let level = self.seats[self.lead].machine.size;
+        let mut all_counted = LevelReport::default();
         self.seats.iter_mut().for_each(|seat| seat.machine.step = step);
         let mut open = shards.to_vec();
         while !open.is_empty() {
@@ -263,10 +277,19 @@ impl<'s, 'a> TeamSearch<'s, 'a> {
                 self.raise_p_max(observer)?;
             }
             // What a card found that has failed meanwhile may not have reached all others.
-            let again = open.into_iter().zip(owners).filter(|(_, owner)| self.seats[*owner].is_lost);
-            open = again.map(|(shard, _)| shard).collect();
+            let mut again = Vec::new();
+            for (shard, owner) in open.into_iter().zip(owners) {
+                if self.seats[owner].is_lost {
+                    again.push(shard);
+                } else if let Some(counted) = self.seats[owner].machine.counted.get(&shard.rows.start) {
+                    all_counted.tests += counted.tests;
+                    all_counted.exact_tests += counted.exact_tests;
+                    all_counted.go_on |= counted.go_on;
+                }
+            }
+            open = again;
         }
-        Ok(())
+        Ok(all_counted)
     }
 
     /// Copies what each card has found for its shards to all others.
@@ -516,8 +539,9 @@ impl<'s, 'a> TeamSearch<'s, 'a> {
                 let (first, entries) = between(rows);
                 Part { at: search.args.verdict.offset(first).cast(), bytes: 4 * entries as usize }
             };
-            self.share(Step::Singles, &cut(&costs, count, MASK_ROWS as usize), &part, [0.0, 1.0], observer)?;
-            return self.end_singles(observer);
+            let shards = cut(&costs, count, MASK_ROWS as usize);
+            let counted = self.share(Step::Singles, &shards, &part, [0.0, 1.0], observer)?;
+            return self.end_singles(counted, observer);
         }
         let discrete = match self.leader().engine.test {
             CudaTest::Discrete(test) => Some(test.data().n()),
@@ -542,26 +566,26 @@ impl<'s, 'a> TeamSearch<'s, 'a> {
         self.end_sets(size, observer)
     }
 
-    /// Ends level 1 of the Gaussian test, of which all cards have all verdicts, and each its own counts.
-    fn end_singles(&mut self, observer: &mut dyn Observer) -> Result<LevelReport> {
-        self.each(|member| member.run(|search| search.log_singles()))?;
+    /// Ends level 1 of the Gaussian test, of which all cards have all verdicts.
+    fn end_singles(&mut self, counted: LevelReport, observer: &mut dyn Observer) -> Result<LevelReport> {
+        self.each(|member| {
+            member.run(|search| {
+                search.reset_report(0)?;
+                search.log_singles()
+            })
+        })?;
         let lead = self.lead;
         if let Err(error) = self.seats[lead].machine.run(|search| search.bring_level_zero()) {
             self.lose(lead, error)?;
         }
-        let mut all = LevelReport::default();
         self.each(|member| {
-            let found = member.run(|search| {
+            member.run(|search| {
                 let report = search.end_singles(observer)?;
-                search.end_level(1, &report)
-            })?;
-            all.tests += found.tests;
-            all.exact_tests += found.exact_tests;
-            all.go_on |= found.go_on;
-            Ok(())
+                search.end_level(1, &report).map(drop)
+            })
         })?;
         observer.progress(1, 1.0, 1.0)?;
-        Ok(all)
+        Ok(LevelReport { go_on: counted.go_on || self.leader().fast(), ..counted })
     }
 
     /// Ends a level by slots, of which all cards have all.
