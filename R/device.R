@@ -53,6 +53,11 @@ new_device <- function(kind, ordinal = NULL, options = list(), cpu = FALSE) {
   structure(list(kind = kind, ordinal = ordinal, options = options, cpu = cpu), class = "pcgpu_device")
 }
 
+# The numbers of the GPUs that the kernels run on.
+usable_cards <- function(cards = pcgpu_devices()) {
+  which(numeric_version(cards$compute_capability) >= "7.5") - 1L
+}
+
 # "cuda:1" -> 1, "cuda" -> 0, "cuda:all" -> all there are.
 card_numbers <- function(device) {
   if (device != "cuda:all") {
@@ -104,8 +109,8 @@ gpus_pay <- function(test, p) {
 }
 
 automatic_card <- function(several = FALSE) {
-  count <- if (several) nrow(pcgpu_devices()) else 1L
-  device <- new_device("cuda", ordinal = seq_len(max(count, 1L)) - 1L)
+  ordinals <- if (several) usable_cards() else 0L
+  device <- new_device("cuda", ordinal = if (length(ordinals)) ordinals else 0L)
   device$automatic <- TRUE
   device
 }

@@ -45,7 +45,7 @@ validity <- function(valid_cpdag, orient) {
 #'   - `device`: where the search ran, `"cpu"` or `"cuda:0"` and so on; several names where several worked together;
 #'   - `exact_tests`: how many tests were so near to the threshold, or had so nearly singular a matrix, that the quick form
 #'     of the test was not exact enough: pcalg's own formula decided them, or a bound of the error. The CPU and a GPU count them
-#'     differently;
+#'     differently, and where a GPU of several fails, its tests may be counted twice;
 #'   - `valid_cpdag`: whether the graph is a valid CPDAG, the equivalence class of some DAG; a skeleton has no such entry. Where
 #'     tests contradict each other, `u2pd = "relaxed"` may leave cycles or edges that no DAG has. `maj.rule = TRUE` mends about half of
 #'     such graphs, `u2pd = "retry"` some; `solve.confl = TRUE` marks the edges in conflict. Where the entry is `FALSE`, `advice` names

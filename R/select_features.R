@@ -163,10 +163,10 @@ select_features <- function(x, y, k, criterion = c(
   found <- check_rust(on_device(device, threads, function(engine) {
     rust_select(features, y, options, engine, bar$report)
   }))
+  tell_lost(found$lost)
   if (!is.null(ensemble)) {
     found <- of_ensemble(found, ensemble, p)
   }
-  tell_lost(found$lost)
   names <- if (is.null(colnames(x))) as.character(found$index) else colnames(x)[found$index]
   cut <- rep(discretize != "none", length(found$index))
   if (features$kind == "columns") cut <- cut & !vapply(features$x[found$index], is.factor, NA)

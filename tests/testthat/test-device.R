@@ -38,6 +38,12 @@ test_that("who did what of a search is told", {
   expect_silent(pcgpu:::tell_lost(list(machine = character(), reason = character())))
 })
 
+test_that("GPUs that are too old are not chosen", {
+  cards <- data.frame(compute_capability = c("7.0", "9.0", "10.0", "7.5"))
+  expect_identical(pcgpu:::usable_cards(cards), c(1L, 2L, 3L) + 0L)
+  expect_length(pcgpu:::usable_cards(cards[0, , drop = FALSE]), 0)
+})
+
 test_that("several GPUs pay from a certain amount of work on", {
   pays <- pcgpu:::gpus_pay
   expect_true(pays(list(kind = "gauss"), pcgpu:::auto_team_variables))

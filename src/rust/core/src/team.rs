@@ -1,5 +1,7 @@
 //! What machines that work together say of it: who did how much, and who was lost.
 
+use crate::Error;
+
 /// What a machine did at a level.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Share {
@@ -24,6 +26,18 @@ pub struct Lost {
     pub machine: String,
     /// Why.
     pub reason: String,
+}
+
+impl Lost {
+    /// A machine that failed with this error.
+    pub fn by(machine: impl Into<String>, error: &Error) -> Self {
+        // What to do about it is not the caller's to do: others go on.
+        let reason = match error {
+            Error::Device(device) => device.message.clone(),
+            other => other.to_string(),
+        };
+        Lost { machine: machine.into(), reason }
+    }
 }
 
 /// What a team of machines says of a run; nothing where one machine did all.

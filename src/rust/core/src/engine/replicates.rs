@@ -304,8 +304,7 @@ fn serve(at: usize, mut runner: Runner, board: &Board, queue: &Mutex<Queue>) {
             Err(error) => {
                 let mut queued = lock();
                 if let Error::Device(_) = error {
-                    let machine = runner.name.clone();
-                    queued.report.lost.push(Lost { machine, reason: error.to_string() });
+                    queued.report.lost.push(Lost::by(runner.name.clone(), &error));
                 } else {
                     board.stop.store(true, Ordering::Relaxed);
                 }

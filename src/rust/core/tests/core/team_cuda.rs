@@ -10,7 +10,7 @@ use crate::support::discrete::{self, RULES};
 use crate::support::golden::cases;
 use crate::support::problems::{dense_problem, problem, Random};
 use pcgpu_core::ci::discrete::{Discrete, Rule, Statistic};
-use pcgpu_core::ci::gauss::Gauss;
+use pcgpu_core::ci::gauss::{FisherZ, Gauss};
 use pcgpu_core::engine::cuda::card::device;
 use pcgpu_core::engine::cuda::team::CudaTeam;
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, SearchStrategy};
@@ -209,7 +209,7 @@ fn cards_that_fail_are_made_up_for() {
         .unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
-    assert!(text.matches(" lost, answered").count() == 72, "{text}");
+    assert!(text.matches(" lost, answered").count() == 108, "{text}");
 }
 
 /// Has a card fail at its launch of this number.
@@ -240,28 +240,38 @@ fn lost() {
     let data = discrete::problem(&mut random, 9, 500, 0.0).coded();
     let test = Discrete::new(&data, Statistic::G2, Rule::Pcalg { adapt: true });
     let of_codes = Options { method: Method::StableFast, ..Options::new(9, 0.2) };
-    for compact in [false, true] {
-        without_some("gauss", &options, compact, |ordinal| {
-            CudaEngine::new(gauss, options.alpha, CudaOptions { ordinal, launch_share: 1e-9, ..CudaOptions::default() })
-        });
-        without_some("discrete", &of_codes, compact, |ordinal| {
-            let cuda = CudaOptions { ordinal, launch_share: 1e-9, ..CudaOptions::default() };
-            CudaEngine::discrete(test, of_codes.alpha, cuda)
-        });
+    let on = |ordinal| CudaOptions { ordinal, launch_share: 1e-9, ..CudaOptions::default() };
+    without_some("gauss", &options, |ordinal| CudaEngine::new(gauss, options.alpha, on(ordinal)));
+    without_some("discrete", &of_codes, |ordinal| CudaEngine::discrete(test, of_codes.alpha, on(ordinal)));
+    // Correlations that one card makes of data.
+    let mut x: Vec<f64> = (0..40 * 30).map(|_| random.normal()).collect();
+    for v in 1..40 {
+        (0..30).for_each(|row| x[v * 30 + row] += 0.6 * x[(v / 2) * 30 + row]);
     }
+    for column in x.chunks_mut(30) {
+        let mean = column.iter().sum::<f64>() / 30.0;
+        column.iter_mut().for_each(|value| *value -= mean);
+    }
+    let of_data = Options { method: Method::Stable, ..Options::new(40, 0.05) };
+    let fisher = FisherZ::new(30.0, reading(of_data.method)).unwrap();
+    let x = by_column(&x, 40).unwrap();
+    without_some("data", &of_data, |ordinal| CudaEngine::of_data(fisher, x, of_data.alpha, on(ordinal)));
 }
 
-fn without_some<'a>(label: &str, options: &Options, compact: bool, make: impl Fn(usize) -> Result<CudaEngine<'a>>) {
-    let one = searched(&mut make(0).unwrap(), options, compact, &mut Unobserved).0;
-    assert!(one.is_ok());
+fn without_some<'a>(label: &str, options: &Options, make: impl Fn(usize) -> Result<CudaEngine<'a>>) {
+    let [square, left] =
+        [false, true].map(|compact| searched(&mut make(0).unwrap(), options, compact, &mut Unobserved).0);
+    assert!(square.is_ok() && left.is_ok());
     for fail in [vec![0], vec![2], vec![0, 1]] {
-        for launch in [1, 7, 11, 15, 19, 30] {
+        for launch in [1, 2, 4, 7, 9, 11, 13, 15, 17, 19, 22, 30] {
+            let compact = launch % 2 == 0;
+            let one = if compact { &left } else { &square };
             let mut team = team(&[0, 1, 2], &make).unwrap();
             for &card in &fail {
                 lose(card, launch + card as usize);
             }
             let (found, report) = searched(&mut team, options, compact, &mut Unobserved);
-            assert!(found == one, "{label}, {fail:?} at launch {launch}: {:?}", report.lost);
+            assert!(found == *one, "{label}, {fail:?} at launch {launch}: {:?}", report.lost);
             println!("{label}: {:?} lost, answered", report.lost);
             for lost in &report.lost {
                 assert!(fail.iter().any(|card| lost.machine.starts_with(&format!("cuda:{card}"))), "{lost:?}");
@@ -273,9 +283,9 @@ fn without_some<'a>(label: &str, options: &Options, compact: bool, make: impl Fn
     // None left.
     let mut team = team(&[0, 1, 2], &make).unwrap();
     (0..3).for_each(|card| lose(card, 9));
-    let (found, report) = searched(&mut team, options, compact, &mut Unobserved);
+    let (found, report) = searched(&mut team, options, false, &mut Unobserved);
     assert!(matches!(found, Err(Error::Device(_))) && report.lost.len() == 3, "{found:?}");
     (0..3).for_each(|card| lose(card, 0));
     drop(team);
-    assert_eq!(searched(&mut make(0).unwrap(), options, compact, &mut Unobserved).0, one);
+    assert_eq!(searched(&mut make(0).unwrap(), options, false, &mut Unobserved).0, square);
 }

@@ -541,8 +541,9 @@ int cuMemcpyDtoHAsync_v2(void* to, address from, size_t bytes, void* stream) {
     ((Stream*)stream)->work.push_back([=] { return memcpy(to, (void*)from, bytes), OK; });
     return OK;
 }
-int cuMemcpyPeerAsync(address to, void*, address from, void*, size_t bytes, void* stream) {
+int cuMemcpyPeerAsync(address to, void* to_context, address from, void* from_context, size_t bytes, void* stream) {
     Locked locked(lock);
+    if (lost[(int)(uintptr_t)to_context - 1] || lost[(int)(uintptr_t)from_context - 1]) return LAUNCH_FAILED;
     if (!is_device(to, bytes) || !is_device(from, bytes)) return INVALID;
     ((Stream*)stream)->work.push_back([=] { return memmove((void*)to, (void*)from, bytes), OK; });
     return OK;

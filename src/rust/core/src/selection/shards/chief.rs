@@ -195,8 +195,7 @@ impl<'p, 's> Chief<'p, 's> {
             Answer::Given(features) => self.spare.extend(features),
             Answer::Failed(error @ Error::Device(_), features) if self.failure.is_none() => {
                 if !post.lost {
-                    let machine = post.name.clone();
-                    self.lost.push(Lost { machine, reason: error.to_string() });
+                    self.lost.push(Lost::by(post.name.clone(), &error));
                 }
                 (post.lost, post.features, post.best) = (true, 0, None);
                 self.fresh = true;

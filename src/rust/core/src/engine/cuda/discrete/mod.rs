@@ -182,6 +182,8 @@ impl CudaSearch<'_, '_> {
             self.engine.held.upload(self.args.p_max.offset(high * (high - 1) / 2 + low), &[p])?;
         }
         if report.stage_next >= report.stage_items {
+            // Other cards may copy what is there.
+            self.engine.held.wait("level 0", look)?;
             return Ok(true);
         }
         self.put_report(Report { asked: 0, clock_start: 0, ..*report })?;

@@ -1,12 +1,10 @@
 //! Where the correlations of a search come from: the caller's matrix, or data of which the card makes them.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use crate::ci::gauss::{FisherZ, Gauss};
 use crate::engine::cpu::correlation::{Centred, Watch};
 use crate::engine::cuda::card::buffer::Buffer;
-use crate::engine::cuda::card::opened::Card;
 use crate::engine::cuda::gauss::correlation::make;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::CudaEngine;
@@ -28,12 +26,6 @@ pub(in crate::engine::cuda) enum Source<'a> {
     Matrix(&'a [f64]),
     /// Data of n rows whose columns are centred, n x p.
     Data(&'a [f64], usize),
-}
-
-/// A card that has correlations, at this address.
-pub(in crate::engine::cuda) struct Peer {
-    card: Arc<Card>,
-    at: DevicePtr<f64>,
 }
 
 impl Gaussian<'_> {
@@ -84,20 +76,12 @@ impl<'a> CudaEngine<'a> {
         Ok(())
     }
 
-    /// Copies a range of the cells from another card, where they are.
-    pub(in crate::engine::cuda) fn copy_part(&mut self, peer: &Peer, cells: Range<usize>) -> Result<()> {
-        let at: DevicePtr<f64> = self.held.device(Buffer::Data)?.cast();
-        let (to, from) = (at.offset(cells.start as u64), peer.at.offset(cells.start as u64));
-        self.held.copy_from(to, &peer.card, from, cells.len())
-    }
-
-    /// This card as one that others copy correlations from, or parts of them, where it has them.
-    pub(in crate::engine::cuda) fn as_peer(&mut self) -> Result<Peer> {
-        let at = match self.correlations {
-            Some(at) => at,
-            None => self.held.device(Buffer::Data)?.cast(),
-        };
-        Ok(Peer { card: self.held.card.clone(), at })
+    /// Where the correlations are on the card, or are to be.
+    pub(in crate::engine::cuda) fn place_of_correlations(&mut self) -> Result<DevicePtr<f64>> {
+        match self.correlations {
+            Some(at) => Ok(at),
+            None => Ok(self.held.device(Buffer::Data)?.cast()),
+        }
     }
 
     /// The test on the host, for the few questions that are answered there; those of data are brought from the card, once.

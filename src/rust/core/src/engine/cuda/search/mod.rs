@@ -141,10 +141,14 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
                 let scratch = if singles { 0 } else { self.scratch_of_sets(size, widest) };
                 self.engine.held.plan.set(Buffer::Scratch, scratch);
                 self.engine.held.plan.set(Buffer::Near, 0);
+                self.engine.held.plan.set(Buffer::Batch, 0);
                 if singles {
-                    let shared = self.share_p_max.min(self.engine.held.plan.of(Buffer::PMax));
-                    self.engine.held.plan.set(Buffer::Batch, shared);
                     self.plan_singles(&gauss.test, widest)?;
+                    if self.share_p_max > 0 {
+                        let wanted = self.share_p_max.min(self.engine.held.plan.of(Buffer::PMax));
+                        let room = self.engine.held.room(&[])?.max(1 << 20);
+                        self.engine.held.plan.set(Buffer::Batch, wanted.min(room));
+                    }
                 }
                 self.engine.held.commit()
             }

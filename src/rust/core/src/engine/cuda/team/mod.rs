@@ -16,7 +16,7 @@ use crate::search::levels::Levels;
 use crate::search::shards::Work;
 use crate::search::worker::{Alone, Column, Marginals, Worker};
 use crate::search::{Largest, Options};
-use crate::team::TeamReport;
+use crate::team::{Lost, TeamReport};
 use crate::{Error, Result};
 use search::TeamSearch;
 
@@ -51,16 +51,15 @@ impl<'a> CudaTeam<'a> {
                 }
                 Ok(engine) => {
                     for other in &team.engines {
-                        engine.reach(other)?;
-                        other.reach(&engine)?;
+                        // Where a card does not reach another, copies go by way of the host.
+                        let _ = engine.reach(other).and_then(|()| other.reach(&engine));
                     }
                     team.engines.push(engine);
                     team.names.push(name.clone());
                 }
-                Err(Error::Device(device)) => {
-                    let reason = device.message.clone();
-                    team.report.lost.push(crate::team::Lost { machine: name.clone(), reason });
-                    last = Some(Error::Device(device));
+                Err(error @ Error::Device(_)) => {
+                    team.report.lost.push(Lost::by(name.clone(), &error));
+                    last = Some(error);
                 }
                 Err(error) => return Err(error),
             }
@@ -105,12 +104,22 @@ impl Worker for CudaTeam<'_> {
     }
 
     fn p_values(&mut self, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>> {
-        self.first().p_values(batch, observer)
+        loop {
+            let left = self.left();
+            let Some(at) = left.iter().position(|left| *left) else { return self.first().p_values(batch, observer) };
+            match self.engines[at].p_values(batch, observer) {
+                Err(error @ Error::Device(_)) if left.iter().filter(|left| **left).count() > 1 => {
+                    self.report.lost.push(Lost::by(self.names[at].clone(), &error));
+                }
+                found => return found,
+            }
+        }
     }
 
     /// That of each card: they are the same.
     fn memory_plan(&self) -> Vec<(&'static str, u64)> {
-        self.engines[0].memory_plan()
+        let first = self.left().iter().position(|left| *left).unwrap_or(0);
+        self.engines[first].memory_plan()
     }
 
     fn team(&mut self) -> TeamReport {

@@ -79,8 +79,10 @@ impl<M> Seat<M> {
 
     /// Notes that the machine failed. Any other error is the run's.
     pub fn lose(&mut self, error: Error, lost: &mut Vec<Lost>) -> Result<Error> {
-        let Error::Device(device) = &error else { return Err(error) };
-        lost.push(Lost { machine: self.name.clone(), reason: device.message.clone() });
+        if !matches!(error, Error::Device(_)) {
+            return Err(error);
+        }
+        lost.push(Lost::by(self.name.clone(), &error));
         self.is_lost = true;
         Ok(error)
     }
