@@ -1,7 +1,11 @@
 //! Several cards as one worker, for the Gaussian test and tests of discrete variables.
 //!
-//! * `share`: shards handed out to machines that work at the same time. * `search`: PC-stable.
+//! * `share`: shards handed out to machines that work at the same time.
+//! * `member`: a card with its search; `cards`: which are left, and who leads; `copies`: what they copy from one another; `search`: PC-stable.
 
+mod cards;
+mod copies;
+mod member;
 mod search;
 mod share;
 
@@ -18,7 +22,7 @@ use crate::search::worker::{Alone, Column, Marginals, Worker};
 use crate::search::{Largest, Options};
 use crate::team::{Lost, TeamReport};
 use crate::{Error, Result};
-use search::TeamSearch;
+use cards::TeamSearch;
 
 /// Several cards, each with the same test. They answer as one does: graph, separating sets, counts and p-values.
 pub struct CudaTeam<'a> {
