@@ -14,9 +14,10 @@ auto_counts <- 1e9
 # many, and two cores 2 s (see RESULTS.md).
 auto_neighbours <- 1e10
 
-# From where on device = "auto" takes all GPUs, where there are several: by the same measures. Measured on two H200 (see RESULTS.md).
-auto_team_variables <- 20000L
-auto_team_counts <- 1e12
+# From where on device = "auto" takes all GPUs, where there are several: by the same measures. Measured on two H200 (see RESULTS.md): from
+# here on the second saves about what its first use costs (0.4 s).
+auto_team_variables <- 40000L
+auto_team_counts <- 2e12
 auto_team_neighbours <- 2e11
 
 # The same for select_features(), in counts (rows times columns times k). Measured on an H200 beside 16 cores (the example `select`,
