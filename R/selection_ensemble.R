@@ -91,7 +91,7 @@ aggregate_selections <- function(index, score, p, how) {
   k <- nrow(index)
   replicates <- ncol(index)
   count <- tabulate(index, p)
-  place <- sum_by(row(index), index, p)
+  place <- sum_at(row(index), index, p)
   order <- switch(how,
     "frequency" = order(-count, place / count),
     "mean-rank" = order(place + (replicates - count) * (k + 1), -count)
@@ -99,13 +99,13 @@ aggregate_selections <- function(index, score, p, how) {
   # Those that were never selected have no place, and come last.
   best <- order[seq_len(k)]
   list(
-    index = best, score = (sum_by(score, index, p) / count)[best],
+    index = best, score = (sum_at(score, index, p) / count)[best],
     frequency = count[best] / replicates, rank = (place / count)[best],
     all = count / replicates
   )
 }
 
-sum_by <- function(values, index, p) {
+sum_at <- function(values, index, p) {
   sums <- numeric(p)
   found <- rowsum(as.double(values), as.integer(index))
   sums[as.integer(rownames(found))] <- found

@@ -5,7 +5,7 @@ test_that("a GPU and how to use it are put together", {
   expect_identical(device$options, list(strategy = "edge", beta = 4L, gamma = 16L, memory = 1e9))
   expect_identical(cuda_device()$options, list(strategy = "shared"))
   expect_identical(pcgpu:::engine_list(cuda_device(strategy = "set", delta = 3), 2L),
-    list(kind = "cuda", threads = 2L, threads_named = FALSE, ordinal = 0L, strategy = "set", delta = 3L)
+    list(kind = "cuda", threads = 2L, threads_named = FALSE, ordinals = 0L, cpu = FALSE, strategy = "set", delta = 3L)
   )
 })
 
