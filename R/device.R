@@ -88,23 +88,18 @@ choose_device <- function(device, kind, method, pays, several = FALSE) {
 }
 
 # Whether a GPU is worth its first use for a search among p variables with a native test.
-gpu_pays <- function(test, p) {
-  pairs <- p * (p - 1) / 2
-  switch(test$kind,
-    gauss = p >= auto_variables,
-    discrete = length(test$dm) / test$p * pairs >= auto_counts,
-    knn = (length(test$data) / test$p)^2 * (test$permutations + 1) * pairs >= auto_neighbours,
-    FALSE
-  )
-}
+gpu_pays <- function(test, p) has_work(test, p, auto_variables, auto_counts, auto_neighbours)
 
 # Whether several GPUs are worth it, where there are several.
-gpus_pay <- function(test, p) {
+gpus_pay <- function(test, p) has_work(test, p, auto_team_variables, auto_team_counts, auto_team_neighbours)
+
+# Whether a search has at least so much work, by the measure of its test.
+has_work <- function(test, p, variables, counts, neighbours) {
   pairs <- p * (p - 1) / 2
   switch(test$kind,
-    gauss = p >= auto_team_variables,
-    discrete = length(test$dm) / test$p * pairs >= auto_team_counts,
-    knn = (length(test$data) / test$p)^2 * (test$permutations + 1) * pairs >= auto_team_neighbours,
+    gauss = p >= variables,
+    discrete = length(test$dm) / test$p * pairs >= counts,
+    knn = (length(test$data) / test$p)^2 * (test$permutations + 1) * pairs >= neighbours,
     FALSE
   )
 }

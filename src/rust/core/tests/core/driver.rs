@@ -1,6 +1,7 @@
 //! The errors where driver, card or launch fails. A driver of our own (../driver/driver.cpp) plays each part, in a process of its
 //! own, as a process loads one driver.
 
+use std::ffi::{c_char, c_int, c_void, CStr};
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::OnceLock;
@@ -27,6 +28,19 @@ pub fn driver() -> &'static PathBuf {
         assert!(made.unwrap().success(), "the driver does not compile");
         folder
     })
+}
+
+/// A function that the tests' own driver has beside NVIDIA's, in a process that has loaded it.
+pub fn own_function(name: &CStr) -> *mut c_void {
+    extern "C" {
+        fn dlopen(name: *const c_char, flags: c_int) -> *mut c_void;
+        fn dlsym(library: *mut c_void, name: *const c_char) -> *mut c_void;
+    }
+    const LAZY: c_int = 1;
+    // SAFETY: the library is loaded already, and both names end with a zero.
+    let found = unsafe { dlsym(dlopen(c"libcuda.so.1".as_ptr(), LAZY), name.as_ptr()) };
+    assert!(!found.is_null(), "the driver is not the tests' own");
+    found
 }
 
 fn search() -> Result<()> {

@@ -1,10 +1,10 @@
 //! What runs on a card allocates no more than it planned. Measured on an emulated card (../driver/driver.cpp), which knows the
 //! most that was allocated at a time, and in a process of its own, as a process loads one driver.
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{c_int, c_void};
 use std::process::Command;
 
-use crate::driver::driver;
+use crate::driver::{driver, own_function};
 use crate::support::cuda::sets;
 use crate::support::discrete;
 use crate::support::mixed::{settings, Made};
@@ -61,17 +61,9 @@ fn measured() {
 
 /// The most bytes that were allocated on the card at a time since the last call.
 fn most_used() -> u64 {
-    extern "C" {
-        fn dlopen(name: *const c_char, flags: c_int) -> *mut c_void;
-        fn dlsym(library: *mut c_void, name: *const c_char) -> *mut c_void;
-    }
-    const LAZY: c_int = 1;
-    // SAFETY: the driver is loaded, and has a function of this name and type.
-    unsafe {
-        let found = dlsym(dlopen(c"libcuda.so.1".as_ptr(), LAZY), c"emulated_most_used".as_ptr());
-        assert!(!found.is_null(), "the driver is not the tests' own");
-        std::mem::transmute::<*mut c_void, extern "C" fn(c_int) -> usize>(found)(0) as u64
-    }
+    let found = own_function(c"emulated_most_used");
+    // SAFETY: the driver has a function of this name and type.
+    unsafe { std::mem::transmute::<*mut c_void, extern "C" fn(c_int) -> usize>(found)(0) as u64 }
 }
 
 /// Bytes planned, and the answer as text.

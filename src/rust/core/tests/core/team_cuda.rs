@@ -1,9 +1,9 @@
 //! Several cards answer as one does, to the last bit, and so do those that are left where some fail. A card may be in a team twice.
 
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{c_int, c_void};
 use std::process::Command;
 
-use crate::driver::driver;
+use crate::driver::{driver, own_function};
 use crate::gauss_cuda::reading;
 use crate::support::cuda::{emulated, sets, StopAt};
 use crate::support::discrete::{self, RULES};
@@ -214,17 +214,9 @@ fn cards_that_fail_are_made_up_for() {
 
 /// Has a card fail at its launch of this number.
 fn lose(card: c_int, launch: usize) {
-    extern "C" {
-        fn dlopen(name: *const c_char, flags: c_int) -> *mut c_void;
-        fn dlsym(library: *mut c_void, name: *const c_char) -> *mut c_void;
-    }
-    const LAZY: c_int = 1;
-    // SAFETY: the driver is loaded, and has a function of this name and type.
-    unsafe {
-        let found = dlsym(dlopen(c"libcuda.so.1".as_ptr(), LAZY), c"emulated_lose".as_ptr());
-        assert!(!found.is_null(), "the driver is not the tests' own");
-        std::mem::transmute::<*mut c_void, extern "C" fn(c_int, usize)>(found)(card, launch);
-    }
+    let found = own_function(c"emulated_lose");
+    // SAFETY: the driver has a function of this name and type.
+    unsafe { std::mem::transmute::<*mut c_void, extern "C" fn(c_int, usize)>(found)(card, launch) };
 }
 
 /// Runs in the process with the driver; says nothing elsewhere.

@@ -14,6 +14,7 @@ use crate::engine::cuda::SearchStrategy;
 use crate::graph::subsets;
 use crate::observer::Observer;
 use crate::Result;
+use asked::CpuTest;
 use counting::{Scratch, Tables};
 
 /// Ranks of the first stage, and the factor from one stage to the next: most pairs are separated by one of their first sets, and
@@ -167,6 +168,22 @@ impl CudaSearch<'_, '_> {
         }
     }
 
+    /// The tests that the card left to the CPU, and their p-values.
+    fn answered(
+        &mut self,
+        test: &Discrete,
+        level: &Level,
+        report: &Report,
+        look: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<(Vec<CpuTest>, Vec<f64>)> {
+        let questions = asked::bring(self.engine, &level.args, report.asked)?;
+        if questions.is_empty() {
+            return Ok(Default::default());
+        }
+        let answers = asked::answer(test, &questions, &self.engine.held.pool, look)?;
+        Ok((questions, answers))
+    }
+
     /// Has the CPU answer what the card left to it; whether that was all, else goes on.
     pub(in crate::engine::cuda) fn go_on_pairs(
         &mut self,
@@ -175,8 +192,7 @@ impl CudaSearch<'_, '_> {
         report: &Report,
         look: &mut dyn FnMut() -> Result<()>,
     ) -> Result<bool> {
-        let questions = asked::bring(self.engine, &level.args, report.asked)?;
-        let answers = asked::answer(test, &questions, &self.engine.held.pool, look)?;
+        let (questions, answers) = self.answered(test, level, report, look)?;
         for (question, p) in questions.iter().zip(answers) {
             let (low, high) = (question.x.min(question.y) as u64, question.x.max(question.y) as u64);
             self.engine.held.upload(self.args.p_max.offset(high * (high - 1) / 2 + low), &[p])?;
@@ -293,11 +309,10 @@ impl CudaSearch<'_, '_> {
         report: &Report,
         look: &mut dyn FnMut() -> Result<()>,
     ) -> Result<bool> {
-        let questions = asked::bring(self.engine, &level.args, report.asked)?;
-        if questions.is_empty() {
+        let (_, answers) = self.answered(test, level, report, look)?;
+        if answers.is_empty() {
             return Ok(false);
         }
-        let answers = asked::answer(test, &questions, &self.engine.held.pool, look)?;
         let mut told = level.args;
         told.a.count = answers.len() as u64;
         told.a.answers = self.engine.held.device(Buffer::Batch)?.cast();

@@ -34,7 +34,7 @@ pub struct CudaTeam<'a> {
 }
 
 impl<'a> CudaTeam<'a> {
-    /// Has each of `makers` make an engine, all for the same test; `names` are those of their cards. A card that cannot be opened is
+    /// Of the engines that `make` makes by number, all for the same test; `names` are those of their cards. A card that cannot be opened is
     /// left out, see [`Worker::team`].
     ///
     /// # Errors
@@ -78,9 +78,8 @@ impl<'a> CudaTeam<'a> {
     }
 
     /// The first card that is left.
-    fn first(&mut self) -> &mut CudaEngine<'a> {
-        let first = self.left().iter().position(|left| *left).unwrap_or(0);
-        &mut self.engines[first]
+    fn first(&self) -> usize {
+        self.left().iter().position(|left| *left).unwrap_or(0)
     }
 
     /// By card, whether it is left.
@@ -100,20 +99,21 @@ impl Worker for CudaTeam<'_> {
     }
 
     fn marginal(&mut self, level: &Marginals, columns: Vec<Column>, observer: &mut dyn Observer) -> Result<()> {
-        self.first().marginal(level, columns, observer)
+        let first = self.first();
+        self.engines[first].marginal(level, columns, observer)
     }
 
     fn answer(&mut self, work: &Work, book: &Book, observer: &mut dyn Observer) -> Result<()> {
-        self.first().answer(work, book, observer)
+        let first = self.first();
+        self.engines[first].answer(work, book, observer)
     }
 
     fn p_values(&mut self, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>> {
         loop {
-            let left = self.left();
-            let Some(at) = left.iter().position(|left| *left) else { return self.first().p_values(batch, observer) };
-            match self.engines[at].p_values(batch, observer) {
-                Err(error @ Error::Device(_)) if left.iter().filter(|left| **left).count() > 1 => {
-                    self.report.lost.push(Lost::by(self.names[at].clone(), &error));
+            let (first, left) = (self.first(), self.left().into_iter().filter(|left| *left).count());
+            match self.engines[first].p_values(batch, observer) {
+                Err(error @ Error::Device(_)) if left > 1 => {
+                    self.report.lost.push(Lost::by(self.names[first].clone(), &error));
                 }
                 found => return found,
             }
@@ -122,8 +122,7 @@ impl Worker for CudaTeam<'_> {
 
     /// That of each card: they are the same.
     fn memory_plan(&self) -> Vec<(&'static str, u64)> {
-        let first = self.left().iter().position(|left| *left).unwrap_or(0);
-        self.engines[first].memory_plan()
+        self.engines[self.first()].memory_plan()
     }
 
     fn team(&mut self) -> TeamReport {
