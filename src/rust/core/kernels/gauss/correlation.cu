@@ -11,7 +11,17 @@ struct Correlation {
     double* x;        // n x p, column by column; becomes the centred and scaled columns
     double* c;        // p x p
     double* squares;  // p sums of squares
-    u64 first_tile;   // the first tile of this launch, as `tile_at` numbers them
+    u64 first_tile;   // the first tile of this launch, as `tile_at` numbers them; of a panel, tile of columns; the first block of columns
+    // Parts of the matrix: a panel of rows, or blocks along the diagonal.
+    const double* left;   // n x rows, centred and scaled
+    u64 first_row;        // number of the first of them among all
+    u64 rows;
+    u64 first_column;     // number of the first column of x among all
+    u64 columns;          // columns of x
+    u64 pitch;            // numbers of a row of c
+    u64 width;            // columns of a block
+    const u32* ids;       // by block: which columns of x it has
+    const u32* vertices;  // and their numbers among all
 };
 
 constexpr int TILE = 64;      // host: columns of a tile
@@ -68,27 +78,28 @@ __device__ void tile_at(u64 t, u64* row, u64* column) {
     *column = j;
 }
 
-// A block takes a tile: c becomes the inner products, on both sides of the diagonal.
-extern "C" __global__ void __launch_bounds__(CORRELATION_THREADS) cor_product(const Correlation a) {
-    extern __shared__ double shared[];
-    double* left = shared;
-    double* right = shared + PRODUCT_BYTES / 2 / sizeof(double);
-    u64 row, column;
-    tile_at(a.first_tile + blockIdx.x, &row, &column);
-    row *= TILE;
-    column *= TILE;
+// The inner products of a block's 64 columns to the left with 64 to the right, of n rows; `left(v, k)` is row k of the v-th, 0 where there is
+// none. Thread t gets those of the columns `down` + i SIDE and `across` + j SIDE.
+struct Place {
+    u32 across, down;
+};
+template <typename Left, typename Right>
+__device__ __forceinline__ Place products(u64 n, Left left_of, Right right_of, double (&sum)[EACH][EACH]) {
+    extern __shared__ double memory[];
+    double* left = memory;
+    double* right = memory + PRODUCT_BYTES / 2 / sizeof(double);
     // A lane's neighbours to one side read the same `left`, those to the other the same `right`: for each of both a warp then takes one
     // pass over shared memory, where 16 doubles side by side would take two and hold up the multiplications.
     static_assert(SIDE == 16);
     u32 t = threadIdx.x;
     u32 across = (t & 1) | (t >> 1 & 6) | (t >> 3 & 8), down = (t >> 1 & 1) | (t >> 3 & 6) | (t >> 4 & 8);
-    double sum[EACH][EACH] = {}, portion[EACH][EACH] = {};
-    for (u64 at = 0; at < a.n; at += DEPTH) {
+    double portion[EACH][EACH] = {};
+    for (u64 at = 0; at < n; at += DEPTH) {
         u32 k = threadIdx.x % DEPTH;
         for (u32 v = threadIdx.x / DEPTH; v < TILE; v += SIDE * SIDE / DEPTH) {
-            bool inside = at + k < a.n;
-            left[k * PITCH + v] = inside && row + v < a.p ? a.x[(row + v) * a.n + at + k] : 0.0;
-            right[k * PITCH + v] = inside && column + v < a.p ? a.x[(column + v) * a.n + at + k] : 0.0;
+            bool inside = at + k < n;
+            left[k * PITCH + v] = inside ? left_of(v, at + k) : 0.0;
+            right[k * PITCH + v] = inside ? right_of(v, at + k) : 0.0;
         }
         __syncthreads();
         for (int k = 0; k < DEPTH; k++) {
@@ -99,7 +110,7 @@ extern "C" __global__ void __launch_bounds__(CORRELATION_THREADS) cor_product(co
                 for (int j = 0; j < EACH; j++) portion[i][j] = fma(u[i], v[j], portion[i][j]);
         }
         __syncthreads();
-        if ((at + DEPTH) % PORTION == 0 || at + DEPTH >= a.n) {
+        if ((at + DEPTH) % PORTION == 0 || at + DEPTH >= n) {
             for (int i = 0; i < EACH; i++) {
                 for (int j = 0; j < EACH; j++) {
                     sum[i][j] += portion[i][j];
@@ -108,9 +119,29 @@ extern "C" __global__ void __launch_bounds__(CORRELATION_THREADS) cor_product(co
             }
         }
     }
+    return {across, down};
+}
+
+// The correlation of two columns x and y. Two columns that are equal up to a sign or a power of two have one sum of squares s; the root of
+// s * s is s, so that they come out as exactly 1 or -1. Others are clamped, as rounding may take them past that. As in R a NaN stays
+// one, and the diagonal is 1 whatever the column.
+__device__ __forceinline__ double ratio(u64 x, u64 y, double product, double square, double other) {
+    double r = product / sqrt(square * other);
+    return x == y ? 1.0 : r > 1.0 ? 1.0 : r < -1.0 ? -1.0 : r;
+}
+
+// A block takes a tile: c becomes the inner products, on both sides of the diagonal.
+extern "C" __global__ void __launch_bounds__(CORRELATION_THREADS) cor_product(const Correlation a) {
+    u64 row, column;
+    tile_at(a.first_tile + blockIdx.x, &row, &column);
+    row *= TILE;
+    column *= TILE;
+    double sum[EACH][EACH] = {};
+    auto of = [&](u64 first) { return [&a, first](u32 v, u64 k) { return first + v < a.p ? a.x[(first + v) * a.n + k] : 0.0; }; };
+    const Place at = products(a.n, of(row), of(column), sum);
     for (int i = 0; i < EACH; i++) {
         for (int j = 0; j < EACH; j++) {
-            u64 x = row + down + i * SIDE, y = column + across + j * SIDE;
+            u64 x = row + at.down + i * SIDE, y = column + at.across + j * SIDE;
             if (x < a.p && y < a.p) {
                 a.c[x * a.p + y] = sum[i][j];
                 a.c[y * a.p + x] = sum[i][j];
@@ -123,13 +154,69 @@ extern "C" __global__ void cor_squares(const Correlation a) {
     for (u64 x : by_thread(a.p)) a.squares[x] = a.c[x * a.p + x];
 }
 
-// c becomes the correlations. Two columns that are equal up to a sign or a power of two have one sum of squares s; the root of
-// s * s is s, so that they come out as exactly 1 or -1. Others are clamped, as rounding may take them past that.
+// c becomes the correlations.
 extern "C" __global__ void cor_finish(const Correlation a) {
     for (u64 at : by_thread(a.p * a.p)) {
         u64 x = at / a.p, y = at % a.p;
-        double r = a.c[at] / sqrt(a.squares[x] * a.squares[y]);
-        // As in R: a NaN stays one, and the diagonal is 1 whatever the column.
-        a.c[at] = x == y ? 1.0 : r > 1.0 ? 1.0 : r < -1.0 ? -1.0 : r;
+        a.c[at] = ratio(x, y, a.c[at], a.squares[x], a.squares[y]);
+    }
+}
+
+// The sums of squares of the columns of x, the first of which is `first_column` of all; a block takes a tile of the diagonal.
+extern "C" __global__ void __launch_bounds__(CORRELATION_THREADS) cor_norms(const Correlation a) {
+    const u64 first = (u64)blockIdx.x * TILE;
+    double sum[EACH][EACH] = {};
+    auto of = [&](u32 v, u64 k) { return first + v < a.columns ? a.x[(first + v) * a.n + k] : 0.0; };
+    const Place at = products(a.n, of, of, sum);
+    for (int i = 0; i < EACH; i++) {
+        for (int j = 0; j < EACH; j++) {
+            u64 x = first + at.down + i * SIDE, y = first + at.across + j * SIDE;
+            if (x == y && x < a.columns) a.squares[a.first_column + x] = sum[i][j];
+        }
+    }
+}
+
+// Some rows of the correlations, those of the columns `left`, the first of which is `first_row` of all, with the columns of x: c has them in
+// rows of `pitch`, from column `first_column` on. A block takes a tile: block (tiles of columns, tiles of rows).
+extern "C" __global__ void __launch_bounds__(CORRELATION_THREADS) cor_panel(const Correlation a) {
+    const u64 row = (u64)blockIdx.y * TILE, column = (a.first_tile + blockIdx.x) * TILE;
+    double sum[EACH][EACH] = {};
+    const Place at = products(
+        a.n, [&](u32 v, u64 k) { return row + v < a.rows ? a.left[(row + v) * a.n + k] : 0.0; },
+        [&](u32 v, u64 k) { return column + v < a.columns ? a.x[(column + v) * a.n + k] : 0.0; }, sum
+    );
+    for (int i = 0; i < EACH; i++) {
+        for (int j = 0; j < EACH; j++) {
+            u64 x = row + at.down + i * SIDE, y = column + at.across + j * SIDE;
+            if (x >= a.rows || y >= a.columns) continue;
+            u64 one = a.first_row + x, other = a.first_column + y;
+            a.c[x * a.pitch + other] = ratio(one, other, sum[i][j], a.squares[one], a.squares[other]);
+        }
+    }
+}
+
+// The correlations of blocks of columns with each other: block b has the columns of x that `ids` says at b `width` and on (NO_COLUMN: none),
+// whose sums of squares are those of `vertices`; c has the blocks along the diagonal of a matrix of rows of `width`. A block of threads takes a tile: block
+// (blocks, tiles of one).
+constexpr u32 NO_COLUMN = 0xffffffff;    // host: in place of a column
+extern "C" __global__ void __launch_bounds__(CORRELATION_THREADS) cor_blocks(const Correlation a) {
+    const u64 first = (a.first_tile + blockIdx.x) * a.width, tiles = div_ceil(a.width, (u64)TILE);
+    const u64 row = blockIdx.y / tiles * TILE, column = blockIdx.y % tiles * TILE;
+    double sum[EACH][EACH] = {};
+    auto id = [&](u64 v) { return v < a.width ? a.ids[first + v] : NO_COLUMN; };
+    auto of = [&](u64 from) {
+        return [&, from](u32 v, u64 k) {
+            u32 column = id(from + v);
+            return column != NO_COLUMN ? a.x[column * a.n + k] : 0.0;
+        };
+    };
+    const Place at = products(a.n, of(row), of(column), sum);
+    for (int i = 0; i < EACH; i++) {
+        for (int j = 0; j < EACH; j++) {
+            u64 x = row + at.down + i * SIDE, y = column + at.across + j * SIDE;
+            if (x >= a.width || y >= a.width || id(x) == NO_COLUMN || id(y) == NO_COLUMN) continue;
+            u32 one = a.vertices[first + x], other = a.vertices[first + y];
+            a.c[(first + x) * a.width + first + y] = ratio(one, other, sum[i][j], a.squares[one], a.squares[other]);
+        }
     }
 }

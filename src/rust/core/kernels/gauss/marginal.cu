@@ -4,14 +4,14 @@
 
 extern "C" __global__ void marginal(const __grid_constant__ Args a) {
     make_graph(a, [&](u64 y, u64 x, double* p) {
-        double r = a.c[y * a.p + x];
+        double r = correlation(a, (u32)x, (u32)y);
         if (isnan(r) && a.fast) {
             // pcalg's C++ removes the edge, leaves no separating set and keeps the NaN.
             if (p) *p = r;
             return Marginal{false, false};
         }
         bool separates = judge(a, r).separates;
-        if (p) *p = separates ? p_of_correlation(a, r, a.scale) : 0.0;
+        if (p) *p = separates || a.keeps_marginal ? p_of_correlation(a, r, a.scale) : 0.0;
         return Marginal{separates, !separates};
     });
 }
@@ -27,7 +27,7 @@ extern "C" __global__ void raise_marginal(const __grid_constant__ Args a) {
                 u64 y = w * 32 + __ffs(word) - 1;
                 word &= word - 1;
                 if (y <= x) continue;
-                double p = p_of_correlation(a, a.c[y * a.p + x], a.scale_marginal);
+                double p = p_of_correlation(a, correlation(a, (u32)x, (u32)y), a.scale_marginal);
                 double* cell = packed(a, (u32)x, (u32)y);
                 if (p > *cell) *cell = p;
             }

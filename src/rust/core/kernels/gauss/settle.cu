@@ -14,6 +14,7 @@ struct Settling {
     double* work;
     u32* set;
     u64 exact_tests;
+    bool missing;    // whether the last test that ended a side has no answer
 
     __device__ __forceinline__ u64 rank_of_stop(const GaussSlot& slot) const { return slot.stop >> 1; }
 
@@ -38,7 +39,8 @@ struct Settling {
         // Which tests before it the exact formula decided depends on timing: only the test that separates is counted.
         exact_tests += slot.stop & 1;
         Exact found = exact(a, side.row, side.other, members, (u32)a.size, work);
-        if (lane_id() == 0 && found.missing && !a.fast) atomicMin(&a.report->undefined, side.row * a.p + side.other);
+        missing = found.missing && !a.fast;
+        if (lane_id() == 0 && missing) atomicMin(&a.report->undefined, side.row * a.p + side.other);
         return p_of_correlation(a, found.missing ? 0.0 : found.r, a.scale);
     }
 };
@@ -46,7 +48,37 @@ struct Settling {
 extern "C" __global__ void settle(const __grid_constant__ Args a) {
     if (!level_is_done(a.report)) return;
     double* work = working_memory(a);
-    Settling test{a, work, (u32*)(work + exact_doubles(a.size)), 0};
+    Settling test{a, work, (u32*)(work + exact_doubles(a.size)), 0, false};
     settle_pairs(a, slots_of(a), test);
+    if (lane_id() == 0 && test.exact_tests) atomicAdd(&a.report->exact, test.exact_tests);
+}
+
+// Settles one side, `second`, of the pairs of some rows, whose vertices have numbers of their own (engine/cuda/gauss/blocks). By list entry: `verdict`
+// says what was found, `values` is the p, and `log` has the set that separates, `size` numbers.
+constexpr u32 SIDE_NOTHING = 0;      // host: there was nothing to be asked
+constexpr u32 SIDE_KEEPS = 1;        // host: no set separates
+constexpr u32 SIDE_SEPARATES = 2;    // one does
+constexpr u32 SIDE_MISSING = 3;      // host: a test has no answer
+extern "C" __global__ void settle_sides(const __grid_constant__ Args a) {
+    double* work = working_memory(a);
+    Settling test{a, work, (u32*)(work + exact_doubles(a.size)), 0, false};
+    u64 tests = 0;
+    bool go_on = false;
+    for (u64 e : by_warp(a.offset[a.p])) {
+        u32 x = row_of(a.offset, a.p, e), verdict = SIDE_NOTHING;
+        double p = a.mark;
+        if (takes_part(a, slots_of(a), x, e)) {
+            auto room = [&] { return a.log + e * a.size; };
+            Settled found = settle_side(a, slots_of(a), test, side_of(a, x, a.list[e]), e, a.second != 0, room, p, tests, go_on);
+            if (found == Settled::KEEPS) verdict = SIDE_KEEPS;
+            if (found == Settled::SEPARATES) verdict = test.missing ? SIDE_MISSING : SIDE_SEPARATES;
+        }
+        if (lane_id() == 0) {
+            a.verdict[e] = verdict;
+            a.values[e] = p;
+        }
+        __syncwarp();
+    }
+    report_settled(a, tests, go_on);
     if (lane_id() == 0 && test.exact_tests) atomicAdd(&a.report->exact, test.exact_tests);
 }

@@ -118,8 +118,8 @@ __device__ __forceinline__ void item(
     if (!__any_sync(FULL, active && rank < limit)) return;
 
     const u32 y = list[place < d ? place : 0];
-    const double* cx = a.c + (u64)x * a.p;
-    const double* cy = a.c + (u64)y * a.p;
+    const double* cx = a.c + (u64)x * a.pitch;
+    const double* cy = a.c + (u64)y * a.pitch;
     double xy = cx[y], yy = cy[y], xx = cx[x];
     if (WIDE) {
         double* own = work.best + 3 * WARP + lane;
@@ -207,7 +207,7 @@ __device__ __forceinline__ void item(
             }
             if (j < fresh || !sound) continue;
             u32 pivot = list[work.places[j]];
-            const double* cp = a.c + (u64)pivot * a.p;
+            const double* cp = a.c + (u64)pivot * a.pitch;
             double left = cp[pivot], with_x = cp[x];
             double* own = work.factor + j * l;
             // Forward substitution of the pivot, lanes over the remaining rows.
@@ -362,7 +362,7 @@ __device__ __forceinline__ void item(
             if (sound) {
                 u32 at = base + lane;
                 u32 s = list[at < d ? at : d - 1];
-                const double* cs = a.c + (u64)s * a.p;
+                const double* cs = a.c + (u64)s * a.pitch;
                 double with_x = cs[x], left = cs[s];
 #pragma unroll
                 for (u32 m = 0; m < pivots; m++) {
@@ -403,7 +403,7 @@ __device__ __forceinline__ void item(
                 for (u32 any = warp_join(asked, [](u32 s, u32 t) { return s | t; }); any && !done; any &= any - 1) {
                     u32 i = __ffs(any) - 1;
                     bool wanted = asked >> i & 1;
-                    test(base + i, base, wanted, wanted ? a.c[(u64)list[base + i] * a.p + y] : 0.0);
+                    test(base + i, base, wanted, wanted ? a.c[(u64)list[base + i] * a.pitch + y] : 0.0);
                 }
             } else {
                 for (u32 s = from; s < to && !done; s++) {
@@ -412,7 +412,7 @@ __device__ __forceinline__ void item(
                         bool ahead = active && rank + (s - first) < limit;
 #pragma unroll
                         for (u32 i = 0; i < AHEAD; i++) {
-                            if (ahead && s + i < to) work.ahead[i * WARP + lane] = a.c[(u64)list[s + i] * a.p + y];
+                            if (ahead && s + i < to) work.ahead[i * WARP + lane] = a.c[(u64)list[s + i] * a.pitch + y];
                         }
                     }
                     test(s, base, true, work.ahead[(s - from) % AHEAD * WARP + lane]);

@@ -66,8 +66,7 @@ template <bool ASCENDING> __device__ __forceinline__ bool test_single(
 // is that side.
 __device__ __forceinline__ u32 run(const Args& a, const Side& s, const u32* first_row, Found& f) {
     u32 lane = lane_id();
-    const double* row = a.c + (u64)s.row * a.p;
-    const double* other = a.c + (u64)s.other * a.p;
+    const double *row = correlations_of(a, s.row), *other = correlations_of(a, s.other);
     double xy = row[s.other];
     // The next candidates' correlations are fetched one step ahead, and the candidates themselves two; not before the first 32
     // are decided, as half of the pairs end there.

@@ -1,6 +1,7 @@
 // The Gaussian test by pcalg's formulae, operation by operation as in ci/gauss.rs, so that r is the CPU's bit for bit. The
 // compiler must fuse nothing (-fmad=false); what may be fused says fma().
 #pragma once
+#include "gauss/panels.cuh"
 #include "search/args.cuh"
 
 constexpr u32 DECIDING_THREADS = 128;    // host: threads of a block of kernels that decide tests, at most
@@ -12,7 +13,17 @@ constexpr double EPSILON = 2.220446049250313e-16;
 // From this squared partial correlation on, the matrix of x, y and S may be near singular though that of S is not.
 constexpr double COLLINEAR = 1.0 - 1e-5;
 
-__device__ __forceinline__ double correlation(const Args& a, u32 x, u32 y) { return a.c[(u64)y * a.p + x]; }
+// A vertex's correlations with all others.
+__device__ __forceinline__ const double* correlations_of(const Args& a, u32 y) {
+    if constexpr (PANELS) y -= y < (u32)a.split ? (u32)a.low_shift : (u32)a.high_shift;
+    return a.c + y * a.pitch;
+}
+
+__device__ __forceinline__ double correlation(const Args& a, u32 x, u32 y) { return correlations_of(a, y)[x]; }
+
+// Likewise where y is known to be the smaller or the larger vertex of a pair of the launch.
+__device__ __forceinline__ double with_smaller(const Args& a, u32 x, u32 y) { return a.c[(y - (PANELS ? (u32)a.low_shift : 0)) * a.pitch + x]; }
+__device__ __forceinline__ double with_larger(const Args& a, u32 x, u32 y) { return a.c[(y - (PANELS ? (u32)a.high_shift : 0)) * a.pitch + x]; }
 
 // p of a correlation; `scale` is sqrt(n - |S| - 3).
 __device__ __forceinline__ double p_of_correlation(const Args& a, double r, double scale) {
@@ -51,7 +62,18 @@ __device__ __forceinline__ Exact judge_missing(const Args& a) {
 
 // One conditioning variable: pcalg's recursion.
 __device__ __forceinline__ Exact exact_single(const Args& a, u32 x, u32 y, u32 k) {
-    double xy = correlation(a, x, y), xk = correlation(a, x, k), yk = correlation(a, y, k);
+    double xy, xk, yk;
+    if constexpr (PANELS) {
+        // Those of k may not be there. The matrix is symmetric, and so is what is made of x and y.
+        const u32 low = x < y ? x : y, high = x < y ? y : x;
+        xy = with_larger(a, low, high);
+        xk = with_smaller(a, k, low);
+        yk = with_larger(a, k, high);
+    } else {
+        xy = correlation(a, x, y);
+        xk = correlation(a, x, k);
+        yk = correlation(a, y, k);
+    }
     if (a.fast && (isnan(xy) || isnan(xk) || isnan(yk))) return judge_missing(a);
     return judge(a, (xy - xk * yk) / sqrt((1.0 - yk * yk) * (1.0 - xk * xk)));
 }

@@ -94,7 +94,7 @@ template <int L> __device__ __forceinline__ void decide_wide(const Args& a) {
         const u32 place = block.places[lane], y = list[place < d ? place : 0];
         for (u32 i = warp; i < depth; i += warps) {
             bool there = columns.first + i < columns.end;
-            values[i * WARP + lane] = there ? (float)a.c[(u64)list[columns.first + i] * a.p + y] : 0.0f;
+            values[i * WARP + lane] = there ? (float)a.c[(u64)list[columns.first + i] * a.pitch + y] : 0.0f;
         }
         if (columns.masked) {
             u32* common = masks_of(a, values);

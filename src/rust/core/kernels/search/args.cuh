@@ -49,10 +49,15 @@ constexpr u32 VERTEX_BITS = 21;    // host: bits of a vertex in `Report::widest`
 struct Args {
     u64 p;
     u64 words;            // 32-bit words of a bit row, an even number
-    const double* c;      // correlations, p x p
+    const double* c;      // correlations, rows of `pitch`
+    u64 pitch;            // p, or the width of blocks (engine/cuda/gauss/blocks)
+    u64 split;            // kernels of panels (gauss/panels.cuh): the correlations of vertices before this are `low_shift` rows earlier, those
+    u64 low_shift;        // of the others `high_shift`
+    u64 high_shift;
     u32* graph;           // bit rows, p x words
     const u32* start;     // bit rows of the pairs that may be adjacent at all; null: all of them
     const u32* fixed;     // bit rows of the pairs that are never tested; null: none
+    u32* left_graph;      // kernels of panels: bit rows of the next level's graph
     u32* empty;           // bit rows of the pairs that the empty set separates
     double* p_max;        // of all pairs, x < y at y (y - 1) / 2 + x; of those of `left`, in their order; null: level 0 keeps none
     u64* left;            // bit rows, p x words / 2, of the pairs that level 0 left and p_max is of; null: it is of all
@@ -84,6 +89,9 @@ struct Args {
     u64 end_row;
     u64 first_smaller;    // sets of one, by columns, first sides: the smaller vertices of this launch's pairs, first_smaller to end_smaller - 1
     u64 end_smaller;
+    u64 first_larger;     // kernels of panels: the larger vertices of this launch's pairs, first_larger to end_larger - 1
+    u64 end_larger;
+    double* values;       // sides that are settled one by one: p, by list entry
     u64 second;           // 0: sets of the smaller vertex's neighbours, 1: of the larger one's
     u64 budget;           // nanoseconds after which a launch takes no more work
     u64 level_warps;      // about how many warps share the work of a level
@@ -106,6 +114,7 @@ struct Args {
     double scale_marginal;  // sqrt(n - 3)
     double mark;          // p of a pair that is not tested
     u64 fast;             // pcalg's "stable.fast": its reading of degenerate cases and its order of the second side
+    u64 keeps_marginal;   // level 0 writes p of all pairs, of which the others are raised at the end
     u64 nan_separates;    // an undefined correlation separates
     u64 missing_separates;  // a missing correlation separates ("stable.fast": NAdelete)
     // A batch of questions; `pick` takes pairs and answers alone.
@@ -160,6 +169,6 @@ __device__ __forceinline__ u64 twin_of(const Args& a, u32 x, u32 y) {
 }
 
 // Removes y from the bit row of x.
-__device__ __forceinline__ void remove_neighbour(const Args& a, u32 x, u32 y) {
-    atomicAnd(&a.graph[x * a.words + (y >> 5)], ~(1u << (y & 31)));
+__device__ __forceinline__ void remove_neighbour(const Args& a, u32* rows, u32 x, u32 y) {
+    atomicAnd(&rows[x * a.words + (y >> 5)], ~(1u << (y & 31)));
 }

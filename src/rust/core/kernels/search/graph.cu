@@ -166,10 +166,11 @@ extern "C" __global__ void items(const __grid_constant__ Args a) {
     }
 }
 
-// Writes the neighbour lists; a warp takes a row.
+// Writes the neighbour lists of rows first_row to end_row - 1; a warp takes a row.
 extern "C" __global__ void fill(const __grid_constant__ Args a) {
     u32 lane = lane_id();
-    for (u64 x : by_warp(a.p)) {
+    for (u64 i : by_warp(a.end_row - a.first_row)) {
+        const u64 x = a.first_row + i;
         u64 at = a.offset[x];
         for (u64 base = 0; base < a.words; base += WARP) {
             u64 w = base + lane;
@@ -191,7 +192,7 @@ extern "C" __global__ void removal(const __grid_constant__ Args a) {
     u64 step = 2 + a.size;
     for (u64 i : by_thread(a.report->logged)) {
         u32 x = a.log[i * step], y = a.log[i * step + 1];
-        remove_neighbour(a, x, y);
-        remove_neighbour(a, y, x);
+        remove_neighbour(a, a.graph, x, y);
+        remove_neighbour(a, a.graph, y, x);
     }
 }

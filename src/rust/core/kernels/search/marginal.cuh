@@ -7,13 +7,15 @@ struct Marginal {
     bool separates, depends;
 };
 
-// Makes the lower triangle of the graph, and `mark`s p_max of the pairs that are not tested. A warp takes a row y and 32 vertices
+// Makes the lower triangle of the graph, rows first_row to end_row - 1, and `mark`s p_max of the pairs that are not tested. A warp takes a row y and 32 vertices
 // x below it; its ballot is the word of the bit row. `judge(y, x, p_max)` judges a pair that is tested, and may write its p, but
 // where `p_max` is null.
 template <class Judge> __device__ __forceinline__ void make_graph(const Args& a, Judge judge) {
     const u32 lane = lane_id();
     u64 tested_count = 0, removed_count = 0;
-    for (u64 at : by_warp(a.p * a.words)) {
+    const u64 first = a.first_row * a.words;
+    for (u64 i : by_warp((a.end_row - a.first_row) * a.words)) {
+        const u64 at = first + i;
         u64 y = at / a.words, w = at % a.words, x = 32 * w + lane;
         if (32 * w > y) {
             if (lane == 0) a.empty[at] = 0;

@@ -25,11 +25,59 @@ template <class Slot> __device__ __forceinline__ void clear_slots(const Args& a,
     }
 }
 
-// Turns the slots into counts, largest p-values and the log of separated pairs; a warp takes a pair. The test says what a slot
-// holds:
+// What the sets of a side say: nothing, where it has none; that none separates; that one does.
+enum class Settled { NOTHING, KEEPS, SEPARATES };
+
+// Settles the side of entry `at`, `second` or first: raises p, or has it become that of the set that separates, whose members are written to
+// the `size` numbers that `room()` gives. The whole warp calls it. The test says what a slot holds:
 //   rank_of_stop(slot)            the rank of the set that separates
 //   raised(p, slot, side)         p, or the largest p of the side's tests where that is larger: none of them separates
 //   separated(slot, side, set)    p of the test that separates
+template <class Slot, class Test, class Room>
+__device__ __forceinline__ Settled settle_side(
+    const Args& a, const Slot* slots, Test& test, const Side& side, u64 at, bool second, Room room, double& p, u64& tests, bool& go_on
+) {
+    const u32 lane = lane_id(), l = (u32)a.size;
+    if (side.d - 1 < l) return Settled::NOTHING;
+    const bool by_common = second && a.fast;
+    u64 all = choose(a, side.d - 1, l);
+    if (by_common) all -= choose(a, common_neighbours(a, side.row, side.other), l);
+    go_on |= side.d - 1 > l;
+    if (all == 0) return Settled::NOTHING;
+    const Slot slot = slots[at];
+    if (slot.stop == NEVER) {
+        tests += all;
+        p = test.raised(p, slot, side);
+        return Settled::KEEPS;
+    }
+    u32* set = room();
+    u64 rank = test.rank_of_stop(slot);
+    if (lane == 0) unrank(a, by_common ? side.d - 1 : side.d, l, rank, set);
+    __syncwarp();
+    // The members' places are turned into the members.
+    const u32 own = (u32)(at - a.offset[side.row]);
+    if (!by_common) rank = rank_without(a, side.d, l, set, own);
+    __syncwarp();
+    tests += rank + 1;
+    for (u32 i = 0; i < l; i++) {
+        u32 v = by_common ? common_last_candidate(a, side.list, side.d, own, set[i]) : side.list[set[i]];
+        __syncwarp();
+        if (lane == 0) set[i] = v;
+    }
+    __syncwarp();
+    p = test.separated(slot, side, set);
+    return Settled::SEPARATES;
+}
+
+// Adds up what a warp has settled.
+__device__ __forceinline__ void report_settled(const Args& a, u64 tests, bool go_on) {
+    if (lane_id() == 0) {
+        if (tests) atomicAdd(&a.report->tests, tests);
+        if (go_on) a.report->go_on = 1;
+    }
+}
+
+// Turns the slots into counts, largest p-values and the log of separated pairs; a warp takes a pair.
 template <class Slot, class Test>
 __device__ __forceinline__ void settle_pairs(const Args& a, const Slot* slots, Test& test) {
     const u32 lane = lane_id(), l = (u32)a.size;
@@ -39,46 +87,21 @@ __device__ __forceinline__ void settle_pairs(const Args& a, const Slot* slots, T
         u32 x = row_of(a.offset, a.p, e), y = a.list[e];
         if (y < x || !is_tested(a, x, y)) continue;
         double p = a.mark;
-        bool separated = false;
-        for (u32 second = 0; second < 2 && !separated; second++) {
+        Settled found = Settled::NOTHING;
+        for (u32 second = 0; second < 2 && found != Settled::SEPARATES; second++) {
             const Side side = side_of(a, second ? y : x, second ? x : y);
-            if (side.d - 1 < l) continue;
-            const bool by_common = second && a.fast;
-            const u64 at = second ? a.twin[e] : e;
-            u64 all = choose(a, side.d - 1, l);
-            if (by_common) all -= choose(a, common_neighbours(a, x, y), l);
-            go_on |= side.d - 1 > l;
-            if (all == 0) continue;
-            const Slot slot = slots[at];
-            if (slot.stop == NEVER) {
-                tests += all;
-                p = test.raised(p, slot, side);
-                continue;
-            }
-            separated = true;
-            u64 to = 0;
-            if (lane == 0) to = atomicAdd(&a.report->logged, 1ull);
-            u32 *record = a.log + __shfl_sync(FULL, to, 0) * (2 + l), *set = record + 2;
-            u64 rank = test.rank_of_stop(slot);
-            if (lane == 0) {
-                const bool larger = a.fast && side.row < side.other;
-                record[0] = larger ? side.other : side.row;
-                record[1] = larger ? side.row : side.other;
-                unrank(a, by_common ? side.d - 1 : side.d, l, rank, set);
-            }
-            __syncwarp();
-            // The members' places are turned into the members.
-            const u32 own = (u32)(at - a.offset[side.row]);
-            if (!by_common) rank = rank_without(a, side.d, l, set, own);
-            __syncwarp();
-            tests += rank + 1;
-            for (u32 i = 0; i < l; i++) {
-                u32 v = by_common ? common_last_candidate(a, side.list, side.d, own, set[i]) : side.list[set[i]];
-                __syncwarp();
-                if (lane == 0) set[i] = v;
-            }
-            __syncwarp();
-            p = test.separated(slot, side, set);
+            auto room = [&] {
+                u64 to = 0;
+                if (lane == 0) to = atomicAdd(&a.report->logged, 1ull);
+                u32* record = a.log + __shfl_sync(FULL, to, 0) * (2 + l);
+                if (lane == 0) {
+                    const bool larger = a.fast && side.row < side.other;
+                    record[0] = larger ? side.other : side.row;
+                    record[1] = larger ? side.row : side.other;
+                }
+                return record + 2;
+            };
+            found = settle_side(a, slots, test, side, second ? a.twin[e] : e, second != 0, room, p, tests, go_on);
         }
         if (lane == 0) {
             double* cell = packed(a, x, y);
@@ -86,8 +109,5 @@ __device__ __forceinline__ void settle_pairs(const Args& a, const Slot* slots, T
         }
         __syncwarp();
     }
-    if (lane == 0) {
-        if (tests) atomicAdd(&a.report->tests, tests);
-        if (go_on) a.report->go_on = 1;
-    }
+    report_settled(a, tests, go_on);
 }

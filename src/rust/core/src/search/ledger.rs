@@ -2,7 +2,7 @@
 
 use super::book::{Book, Found, Undefined};
 use super::largest::Largest;
-use super::levels::{LevelReport, Widest};
+use super::levels::{widest_of, LevelReport, Widest};
 use super::marginals::{below, settled, Column, Marginals, Values};
 use super::progress::LevelProgress;
 use super::shards::Work;
@@ -98,17 +98,7 @@ impl<'s> Ledger<'s> {
 
     /// A vertex with the most neighbours, of those that have a pair to be tested.
     pub fn widest(&self) -> Option<Widest> {
-        let tested = self.options.testable(&self.graph);
-        let mut widest: Option<Widest> = None;
-        for x in 0..self.options.p {
-            let degree = self.graph.degree(x);
-            if widest.is_none_or(|known| degree > known.degree) {
-                if let Some(y) = tested.neighbours(x).next() {
-                    widest = Some(Widest { x, y: y as usize, degree });
-                }
-            }
-        }
-        widest
+        widest_of(self.options, &self.graph)
     }
 
     /// Level 0, by a worker: all pairs at once. Returns the graph as it was, and how many of the pairs that were tested are left.

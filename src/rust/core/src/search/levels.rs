@@ -2,6 +2,7 @@
 
 use crate::graph::{Adjacency, SepSets};
 use crate::observer::Observer;
+use crate::search::Options;
 use crate::Result;
 
 /// The levels of a search, in an order of visiting of its own. They are run in order, each once, beginning with
@@ -43,6 +44,21 @@ pub struct Widest {
     pub y: usize,
     /// Its number of neighbours.
     pub degree: usize,
+}
+
+/// A vertex of a graph with the most neighbours, of those that have a pair to be tested.
+pub(crate) fn widest_of(options: &Options, graph: &Adjacency) -> Option<Widest> {
+    let tested = options.testable(graph);
+    let mut widest: Option<Widest> = None;
+    for x in 0..options.p {
+        let degree = graph.degree(x);
+        if widest.is_none_or(|known| degree > known.degree) {
+            if let Some(y) = tested.neighbours(x).next() {
+                widest = Some(Widest { x, y: y as usize, degree });
+            }
+        }
+    }
+    widest
 }
 
 /// The counts of a level.

@@ -199,7 +199,7 @@ impl Options {
 
     /// The entry of pcalg's `sepset` that keeps a set from the neighbours of `row`: the C++ keeps every set under the larger vertex.
     #[inline]
-    fn kept_under(&self, row: u32, other: u32) -> [u32; 2] {
+    pub(crate) fn kept_under(&self, row: u32, other: u32) -> [u32; 2] {
         if self.method == Method::StableFast {
             [row.max(other), row.min(other)]
         } else {

@@ -5,6 +5,8 @@
 
 mod support;
 
+#[cfg(feature = "cuda")]
+mod blocks_cuda;
 mod compact;
 mod crew;
 #[cfg(all(feature = "cuda", not(target_os = "macos")))]

@@ -9,7 +9,8 @@
 #define __global__
 #define __device__
 #define __host__
-#define __forceinline__ inline
+// What a file compiles in its own way (kernels/gauss/panels.cuh) must not be taken for what another does.
+#define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__ __attribute__((noinline))
 #define __grid_constant__
 #define __constant__ static const

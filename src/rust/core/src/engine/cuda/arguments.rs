@@ -29,8 +29,11 @@ pub(super) const G2: u64 = 0;
 /// `X2` of kernels/discrete/test.cuh: number of the statistic.
 pub(super) const X2: u64 = 1;
 
-/// `COLUMN_THREADS` of kernels/gauss/columns.cu: threads of a block of column_first and column_second.
+/// `COLUMN_THREADS` of kernels/gauss/columns.cuh: threads of a block of column_first and column_second.
 pub(super) const COLUMN_THREADS: u32 = 1024;
+
+/// `PANEL_THREADS` of kernels/gauss/columns.cuh: likewise in panels, which take more registers.
+pub(super) const PANEL_THREADS: u32 = 512;
 
 /// `TILE` of kernels/gauss/correlation.cu: columns of a tile.
 pub(super) const TILE: u32 = 64;
@@ -41,17 +44,29 @@ pub(super) const CORRELATION_THREADS: u32 = 256;
 /// `PRODUCT_BYTES` of kernels/gauss/correlation.cu: bytes of shared memory of a block of `cor_product`.
 pub(super) const PRODUCT_BYTES: u64 = 16640;
 
-/// `MASK_COLUMNS` of kernels/gauss/masks.cu: columns of a block of mask_tiles.
+/// `NO_COLUMN` of kernels/gauss/correlation.cu: in place of a column.
+pub(super) const NO_COLUMN: u32 = 0xffffffff;
+
+/// `MASK_COLUMNS` of kernels/gauss/masks.cuh: columns of a block of mask_tiles.
 pub(super) const MASK_COLUMNS: u32 = 32;
 
-/// `MASK_THREADS` of kernels/gauss/masks.cu: threads of a block of mask_tiles.
+/// `MASK_THREADS` of kernels/gauss/masks.cuh: threads of a block of mask_tiles.
 pub(super) const MASK_THREADS: u32 = 256;
 
-/// `MASK_GROUP` of kernels/gauss/masks.cu: blocks of rows that run beside each other, as they read the same columns.
+/// `MASK_GROUP` of kernels/gauss/masks.cuh: blocks of rows that run beside each other, as they read the same columns.
 pub(super) const MASK_GROUP: u32 = 8;
 
-/// `TILE_BYTES` of kernels/gauss/masks.cu: bytes of a block's tile.
+/// `TILE_BYTES` of kernels/gauss/masks.cuh: bytes of a block's tile.
 pub(super) const TILE_BYTES: u32 = 62480;
+
+/// `SIDE_NOTHING` of kernels/gauss/settle.cu: there was nothing to be asked.
+pub(super) const SIDE_NOTHING: u32 = 0;
+
+/// `SIDE_KEEPS` of kernels/gauss/settle.cu: no set separates.
+pub(super) const SIDE_KEEPS: u32 = 1;
+
+/// `SIDE_MISSING` of kernels/gauss/settle.cu: a test has no answer.
+pub(super) const SIDE_MISSING: u32 = 3;
 
 /// `SPECIAL` of kernels/gauss/shared.cuh: the largest sets that have a kernel of their own, which keeps Cholesky rows in registers.
 pub(super) const SPECIAL: u32 = 8;
@@ -134,7 +149,7 @@ pub(super) const fn coarse_floats(l: u64) -> u64 {
     u64::div_ceil(l + 2, 4) * 4
 }
 
-/// `column_bytes` of kernels/gauss/columns.cu.
+/// `column_bytes` of kernels/gauss/columns.cuh.
 ///
 /// Bytes of shared memory of a block: three numbers a warp, the next neighbour to be taken, and a number for each variable.
 pub(super) const fn column_bytes(p: u64) -> u64 {
@@ -307,14 +322,23 @@ pub(super) struct SearchArgs {
     pub p: u64,
     /// 32-bit words of a bit row, an even number
     pub words: u64,
-    /// correlations, p x p
+    /// correlations, rows of `pitch`
     pub c: DevicePtr<f64>,
+    /// p, or the width of blocks (engine/cuda/gauss/blocks)
+    pub pitch: u64,
+    /// kernels of panels (gauss/panels.cuh): the correlations of vertices before this are `low_shift` rows earlier, those
+    pub split: u64,
+    /// of the others `high_shift`
+    pub low_shift: u64,
+    pub high_shift: u64,
     /// bit rows, p x words
     pub graph: DevicePtr<u32>,
     /// bit rows of the pairs that may be adjacent at all; null: all of them
     pub start: DevicePtr<u32>,
     /// bit rows of the pairs that are never tested; null: none
     pub fixed: DevicePtr<u32>,
+    /// kernels of panels: bit rows of the next level's graph
+    pub left_graph: DevicePtr<u32>,
     /// bit rows of the pairs that the empty set separates
     pub empty: DevicePtr<u32>,
     /// of all pairs, x < y at y (y - 1) / 2 + x; of those of `left`, in their order; null: level 0 keeps none
@@ -373,6 +397,11 @@ pub(super) struct SearchArgs {
     /// sets of one, by columns, first sides: the smaller vertices of this launch's pairs, first_smaller to end_smaller - 1
     pub first_smaller: u64,
     pub end_smaller: u64,
+    /// kernels of panels: the larger vertices of this launch's pairs, first_larger to end_larger - 1
+    pub first_larger: u64,
+    pub end_larger: u64,
+    /// sides that are settled one by one: p, by list entry
+    pub values: DevicePtr<f64>,
     /// 0: sets of the smaller vertex's neighbours, 1: of the larger one's
     pub second: u64,
     /// nanoseconds after which a launch takes no more work
@@ -415,6 +444,8 @@ pub(super) struct SearchArgs {
     pub mark: f64,
     /// pcalg's "stable.fast": its reading of degenerate cases and its order of the second side
     pub fast: u64,
+    /// level 0 writes p of all pairs, of which the others are raised at the end
+    pub keeps_marginal: u64,
     /// an undefined correlation separates
     pub nan_separates: u64,
     /// a missing correlation separates ("stable.fast": NAdelete)
@@ -565,8 +596,25 @@ pub(super) struct CorrelationArgs {
     pub c: DevicePtr<f64>,
     /// p sums of squares
     pub squares: DevicePtr<f64>,
-    /// the first tile of this launch, as `tile_at` numbers them
+    /// the first tile of this launch, as `tile_at` numbers them; of a panel, tile of columns; the first block of columns
     pub first_tile: u64,
+    /// n x rows, centred and scaled
+    pub left: DevicePtr<f64>,
+    /// number of the first of them among all
+    pub first_row: u64,
+    pub rows: u64,
+    /// number of the first column of x among all
+    pub first_column: u64,
+    /// columns of x
+    pub columns: u64,
+    /// numbers of a row of c
+    pub pitch: u64,
+    /// columns of a block
+    pub width: u64,
+    /// by block: which columns of x it has
+    pub ids: DevicePtr<u32>,
+    /// and their numbers among all
+    pub vertices: DevicePtr<u32>,
 }
 
 /// `Selection` of kernels/selection/counts.cuh.

@@ -44,6 +44,7 @@ use card::kernels::WARP;
 use card::plan::MemoryPlan;
 use discrete::counting::{data_bytes, Coding};
 use discrete::Counted;
+use gauss::blocks::fallback::Fallback;
 use gauss::source::{Gaussian, Source};
 use ndarray::ArrayView2;
 use pointer::DevicePtr;
@@ -83,6 +84,9 @@ pub struct CudaOptions {
     pub memory_budget: Option<u64>,
     /// How sets of one variable are run where the strategy is ours.
     pub level_one: LevelOne,
+    /// Rows of the correlation matrix that the Gaussian search has on the card at a time: it then goes by blocks of so many, rounded up to 64,
+    /// whatever memory there is. None: by blocks where memory does not suffice, as large as it allows.
+    pub block: Option<usize>,
     /// In place of a density: sets of one variable of 64 rows with so many neighbours in all are run by columns, and from the second
     /// number on by masks. For tests.
     pub level_one_ends: Option<[u64; 2]>,
@@ -101,6 +105,7 @@ impl Default for CudaOptions {
             strategy: SearchStrategy::Shared,
             memory_budget: None,
             level_one: LevelOne::ByDensity,
+            block: None,
             level_one_ends: None,
             launch_share: 1.0,
             wide_from: None,
@@ -343,6 +348,11 @@ impl Worker for CudaEngine<'_> {
 
 impl Alone for CudaEngine<'_> {
     fn begin<'s>(&'s mut self, options: &'s Options, largest: Largest<'s>) -> Result<Box<dyn Levels + 's>> {
-        Ok(Box::new(search::CudaSearch::new(self, options, largest)))
+        let test = self.test;
+        let search = search::CudaSearch::new(self, options, largest);
+        Ok(match test {
+            CudaTest::Gauss(gauss) => Box::new(Fallback::new(search, gauss)),
+            CudaTest::Discrete(_) => Box::new(search),
+        })
     }
 }

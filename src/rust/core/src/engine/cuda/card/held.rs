@@ -26,6 +26,8 @@ pub(in crate::engine::cuda) struct Held {
     memory: Option<Memory>,
     /// Whether a copy from pinned memory may be under way on the stream.
     sending: bool,
+    /// Whether copies from pinned memory go beside the stream.
+    is_beside: bool,
     /// Bytes of the card that may be used; none: what is free.
     budget: Option<u64>,
     /// The memory that what runs next needs.
@@ -57,6 +59,7 @@ impl Held {
             pool,
             memory: Some(memory),
             sending: false,
+            is_beside: false,
             budget,
             plan,
             all,
@@ -131,7 +134,25 @@ impl Held {
     pub unsafe fn upload_pinned<T: Copy>(&mut self, to: DevicePtr<T>, from: &[T]) -> Result<()> {
         self.check(to, from.len());
         self.sending = true;
-        self.card.upload(to, from)
+        if self.is_beside {
+            self.card.upload_beside(to, from)
+        } else {
+            self.card.upload(to, from)
+        }
+    }
+
+    /// Has what `run` copies to the card from pinned memory go beside what is on the stream, which must leave those places alone, and waits
+    /// for it.
+    pub fn beside<T>(&mut self, run: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        if self.sending {
+            self.synchronize("copying to the GPU")?;
+        }
+        self.is_beside = true;
+        let outcome = run(self);
+        self.is_beside = false;
+        self.card.end_copies()?;
+        self.sending = false;
+        outcome
     }
 
     /// Copies from another card, which has come to rest, once what was put on this one's stream before is done. What is copied may not
@@ -159,7 +180,9 @@ impl Held {
     /// Pinned memory of at least `bytes`, that which was given before if it is large enough. No copy is under way from there;
     /// [`Held::bring`] leaves none under way to there.
     pub fn pinned(&mut self, bytes: usize) -> Result<*mut u8> {
-        if self.sending {
+        if self.sending && self.is_beside {
+            self.card.end_copies()?;
+        } else if self.sending {
             self.synchronize("copying to the GPU")?;
         }
         // SAFETY: the stream has come to rest since the last copy from there.

@@ -91,6 +91,9 @@ modules! {
     "gauss/single" SearchArgs: single settle_single count_single log_single;
     "gauss/columns" SearchArgs: column_near column_first column_second;
     "gauss/masks" SearchArgs: mask_begin mask_tiles mask_rest;
+    "gauss/panel_lists" SearchArgs: panel_single panel_values;
+    "gauss/panel_columns" SearchArgs: panel_column_near panel_column_first panel_column_second;
+    "gauss/panel_masks" SearchArgs: panel_mask_begin panel_mask_tiles panel_mask_rest;
     "gauss/shared_2" SearchArgs: shared_2;
     "gauss/shared_3" SearchArgs: shared_3;
     "gauss/shared_4" SearchArgs: shared_4;
@@ -107,7 +110,7 @@ modules! {
     "gauss/wide_7" SearchArgs: wide_7;
     "gauss/wide_8" SearchArgs: wide_8;
     "gauss/papers" SearchArgs: edge set;
-    "gauss/settle" SearchArgs: slots settle;
+    "gauss/settle" SearchArgs: slots settle settle_sides;
     "gauss/batch" SearchArgs: batch;
     "discrete/marginal" DiscreteArgs: dis_planes dis_begin dis_marginal dis_removal;
     "discrete/level" DiscreteArgs: dis_items dis_close dis_count dis_planes_count dis_edge;
@@ -118,7 +121,7 @@ modules! {
         knn_shared_more knn_slots_0 knn_slots_1 knn_slots_2 knn_slots_3 knn_slots_more;
     "knn/double" KnnArgs: knn_neighbours_d knn_permute_d knn_sums_d2 knn_sums_d8 knn_sums_d16 knn_sums_d32 knn_sums_d0
         knn_paper_d;
-    "gauss/correlation" CorrelationArgs: cor_centre cor_product cor_squares cor_finish;
+    "gauss/correlation" CorrelationArgs: cor_centre cor_product cor_squares cor_finish cor_norms cor_panel cor_blocks;
     "selection/step" SelectionArgs: count_8 count_16 count_32 join_16 join_32 total_16 total_32 modes;
     "selection/large" SelectionArgs: slices_16 slices_32 count_device;
 }

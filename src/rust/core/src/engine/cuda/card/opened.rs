@@ -179,6 +179,14 @@ impl Card {
         result::memcpy_htod_async(to.address(), from, self.stream).map_err(|e| failure("copying to the GPU", e))
     }
 
+    /// Likewise from pinned memory, beside what is on the stream, which must leave the place alone.
+    ///
+    /// # Safety
+    /// That of [`Card::upload`]; `from` must not be written or freed before [`Card::end_copies`].
+    pub unsafe fn upload_beside<T: Copy>(&self, to: DevicePtr<T>, from: &[T]) -> Result<()> {
+        result::memcpy_htod_async(to.address(), from, self.copies).map_err(|e| failure("copying to the GPU", e))
+    }
+
     /// Lets this card read another's memory by itself, where the machine can do so; copies from it else go by way of the host.
     pub fn reach(&self, other: &Card) {
         if self.device != other.device {
@@ -251,7 +259,7 @@ impl Card {
         self.copy_back(from, to, count, self.copies)
     }
 
-    /// Waits for [`Card::download_beside`].
+    /// Waits for [`Card::download_beside`] and [`Card::upload_beside`].
     pub fn end_copies(&self) -> Result<()> {
         // SAFETY: the stream lives as long as the card.
         unsafe { result::stream::synchronize(self.copies) }.map_err(|e| failure("copying from the GPU", e))

@@ -66,7 +66,7 @@ fn run(
     values: &mut Vec<f64>,
 ) -> Result<()> {
     let count = questions.count();
-    let mut args = SearchArgs { p: gauss.p as u64, c, ..SearchArgs::default() };
+    let mut args = SearchArgs { p: gauss.p as u64, pitch: gauss.p as u64, c, ..SearchArgs::default() };
     rules::fill(&mut args, &gauss.test, engine.alpha, true, 0);
     engine.send_questions(&mut args, questions)?;
     let warps = (count as u32).min(engine.held.card.processors * 32);

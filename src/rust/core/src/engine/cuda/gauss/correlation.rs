@@ -60,7 +60,7 @@ pub(super) fn make(held: &mut Held, x: &Centred, watch: &mut Watch) -> Result<De
         x: held.device(Buffer::Columns)?,
         c: held.device(Buffer::Data)?.cast(),
         squares: held.device(Buffer::Batch)?.cast(),
-        first_tile: 0,
+        ..CorrelationArgs::default()
     };
     // On the stream: any other copy might still be under way when the first kernel starts.
     held.send_with(args.x.cast(), 8 * n * p, |offset, piece| {

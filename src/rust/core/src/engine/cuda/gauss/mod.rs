@@ -1,6 +1,7 @@
 //! The Gaussian test's level 0 on the card, and the rules that all its levels take.
 
 pub(super) mod batch;
+pub(super) mod blocks;
 pub mod correlation;
 mod rules;
 pub(super) mod sets;

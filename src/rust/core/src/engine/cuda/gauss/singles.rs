@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::ci::gauss::FisherZ;
 use crate::engine::cuda::arguments::{
     column_bytes, Report, SearchArgs, COLUMN_THREADS, DECIDING_THREADS, MASK_COLUMNS, MASK_GROUP, MASK_ROWS,
-    MASK_THREADS, TILE_BYTES,
+    MASK_THREADS, PANEL_THREADS, TILE_BYTES,
 };
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::kernels::{Kernel, WARP};
@@ -15,19 +15,43 @@ use crate::observer::Observer;
 use crate::Result;
 
 /// Tests of a launch by lists, at most: about 0.1 s.
-const LISTED_TESTS: f64 = 2e10;
+pub(super) const LISTED_TESTS: f64 = 2e10;
 
 /// Tests of a launch by masks if no pair were separated: about 0.1 s, as most are early.
-const MASKED_TESTS: f64 = 2e11;
+pub(super) const MASKED_TESTS: f64 = 2e11;
 
 /// Tests of a launch by columns if no pair were separated: about 0.1 s.
-const COLUMN_TESTS: f64 = 1e11;
+pub(super) const COLUMN_TESTS: f64 = 1e11;
 
 /// Rows are taken by masks where at least one in so many of all variables is a neighbour: below, columns or lists are quicker.
 const ONE_IN: u64 = 3;
 
 /// Likewise by columns.
 const COLUMN_ONE_IN: u64 = 100;
+
+/// The kernels of level 1, on all correlations or in panels.
+pub(super) struct Ways {
+    list: Kernel<SearchArgs>,
+    columns: [Kernel<SearchArgs>; 2],
+    /// Threads of a block of these.
+    threads: u32,
+    masks: [Kernel<SearchArgs>; 3],
+}
+
+const WAYS: Ways = Ways {
+    list: Kernel::single,
+    columns: [Kernel::column_first, Kernel::column_second],
+    threads: COLUMN_THREADS,
+    masks: [Kernel::mask_begin, Kernel::mask_tiles, Kernel::mask_rest],
+};
+
+/// See kernels/gauss/panels.cuh.
+pub(super) const PANEL_WAYS: Ways = Ways {
+    list: Kernel::panel_single,
+    columns: [Kernel::panel_column_first, Kernel::panel_column_second],
+    threads: PANEL_THREADS,
+    masks: [Kernel::panel_mask_begin, Kernel::panel_mask_tiles, Kernel::panel_mask_rest],
+};
 
 /// A pass over all rows: in about how many launches, the rows in blocks of how many, and how so many rows are launched.
 type Pass = (f64, usize, fn(&CudaSearch, usize) -> Result<()>);
@@ -36,31 +60,41 @@ impl CudaSearch<'_, '_> {
     /// Says which blocks of [`MASK_ROWS`] rows are taken by masks and which by columns, and plans the memory of these; `widest` is the
     /// largest degree.
     pub(in crate::engine::cuda) fn plan_singles(&mut self, gauss: &FisherZ, widest: usize) -> Result<()> {
-        let p = self.args.p;
-        let least = |one_in: u64| u64::from(MASK_ROWS) * LevelOne::fewest(p, one_in);
-        let (columns, masks) = match self.engine.options.level_one {
-            _ if !(gauss.cutoff(self.engine.alpha, 1).dependent_above < LevelOne::LARGEST_LIMIT) => {
-                (u64::MAX, u64::MAX)
-            }
-            LevelOne::Lists => (u64::MAX, u64::MAX),
-            LevelOne::Columns => (0, u64::MAX),
-            LevelOne::Masks => (u64::MAX, 0),
-            LevelOne::ByDensity => match self.engine.options.level_one_ends {
-                None => (least(COLUMN_ONE_IN), least(ONE_IN)),
-                Some([columns, masks]) => (columns, masks),
-            },
-        };
+        let [columns, masks] = self.level_one_ends(gauss);
         let near = size_of::<[u32; 2]>() as u64 * self.ends;
-        let some = u64::from(MASK_ROWS) * widest as u64 >= columns;
-        // The kernels count the tests of a warp in 32 bits.
-        let fits = p < 1 << 16 && column_bytes(p) <= u64::from(self.engine.held.card.shared_limit);
-        let serves = some && fits && self.engine.held.room(&[])? >= near;
+        let serves = self.columns_serve(columns, widest) && self.engine.held.room(&[])? >= near;
         self.args.mask_ends = masks;
         self.args.column_ends = if serves { columns } else { u64::MAX };
         if serves {
             self.engine.held.plan.set(Buffer::Near, near);
         }
         Ok(())
+    }
+
+    /// Whether there are rows to be taken by columns, if these are all that have so many neighbours, and a block can hold a column.
+    pub(in crate::engine::cuda) fn columns_serve(&self, columns: u64, widest: usize) -> bool {
+        let p = self.args.p;
+        let some = u64::from(MASK_ROWS) * widest as u64 >= columns;
+        // The kernels count the tests of a warp in 32 bits.
+        some && p < 1 << 16 && column_bytes(p) <= u64::from(self.engine.held.card.shared_limit)
+    }
+
+    /// From how many neighbours on, in all, a block of [`MASK_ROWS`] rows is taken by columns, and by masks.
+    pub(in crate::engine::cuda) fn level_one_ends(&self, gauss: &FisherZ) -> [u64; 2] {
+        let p = self.args.p;
+        let least = |one_in: u64| u64::from(MASK_ROWS) * LevelOne::fewest(p, one_in);
+        match self.engine.options.level_one {
+            _ if !(gauss.cutoff(self.engine.alpha, 1).dependent_above < LevelOne::LARGEST_LIMIT) => {
+                [u64::MAX, u64::MAX]
+            }
+            LevelOne::Lists => [u64::MAX, u64::MAX],
+            LevelOne::Columns => [0, u64::MAX],
+            LevelOne::Masks => [u64::MAX, 0],
+            LevelOne::ByDensity => match self.engine.options.level_one_ends {
+                None => [least(COLUMN_ONE_IN), least(ONE_IN)],
+                Some(ends) => ends,
+            },
+        }
     }
 
     /// Level 1, after the lists of neighbours were made; `widest` is the largest degree.
@@ -100,14 +134,16 @@ impl CudaSearch<'_, '_> {
         let mut passes: Vec<Pass> = Vec::new();
         if self.args.mask_ends <= self.ends {
             let launches = pieces / 2.0 * self.options.p as f64 / MASKED_TESTS;
-            passes.push((launches, MASK_ROWS as usize, |search, rows| search.launch_masks(rows)));
+            passes.push((launches, MASK_ROWS as usize, |search, rows| {
+                search.launch_masks(&WAYS, rows, search.options.p)
+            }));
         }
         if self.args.column_ends < u64::MAX {
-            passes.push((tests / COLUMN_TESTS, 1, |search, rows| search.launch_columns(Kernel::column_first, rows)));
-            passes.push((tests / COLUMN_TESTS, 1, |search, rows| search.launch_columns(Kernel::column_second, rows)));
+            passes.push((tests / COLUMN_TESTS, 1, |search, rows| search.launch_columns(&WAYS, 0, rows)));
+            passes.push((tests / COLUMN_TESTS, 1, |search, rows| search.launch_columns(&WAYS, 1, rows)));
         }
         if self.args.mask_ends.min(self.args.column_ends) > 0 {
-            passes.push((tests / LISTED_TESTS, 1, |search, rows| search.launch_lists(rows)));
+            passes.push((tests / LISTED_TESTS, 1, |search, rows| search.launch_lists(&WAYS, rows)));
         }
         passes
     }
@@ -134,17 +170,17 @@ impl CudaSearch<'_, '_> {
         [self.args.first_row, self.args.end_row] = of_pairs;
         [self.args.first_smaller, self.args.end_smaller] = of_pairs;
         if self.args.mask_ends <= self.ends {
-            self.launch_masks(rows)?;
+            self.launch_masks(&WAYS, rows, p)?;
         }
         if self.args.column_ends < u64::MAX {
             // The blocks' vertices are the larger ones.
             self.args.end_row = p as u64;
-            self.launch_columns(Kernel::column_first, p - smaller.start)?;
+            self.launch_columns(&WAYS, 0, p - smaller.start)?;
             self.args.end_row = of_pairs[1];
-            self.launch_columns(Kernel::column_second, rows)?;
+            self.launch_columns(&WAYS, 1, rows)?;
         }
         if self.args.mask_ends.min(self.args.column_ends) > 0 {
-            self.launch_lists(rows)?;
+            self.launch_lists(&WAYS, rows)?;
         }
         // SAFETY: the lists are the level's, with as many verdicts.
         unsafe { self.by_row(Kernel::settle_single)? };
@@ -209,34 +245,35 @@ impl CudaSearch<'_, '_> {
     }
 
     /// Rows whose pairs take a warp each.
-    fn launch_lists(&self, rows: usize) -> Result<()> {
+    pub(super) fn launch_lists(&self, ways: &Ways, rows: usize) -> Result<()> {
         let shared = 3 * 8 * u64::from(DECIDING_THREADS / WARP);
-        let launch = Kernel::single.on((rows as u32, self.parts(rows)), DECIDING_THREADS, shared);
+        let launch = ways.list.on((rows as u32, self.parts(rows)), DECIDING_THREADS, shared);
         // SAFETY: the lists are the level's, with as many verdicts; `shared` is three numbers a warp, as the kernel has them.
         unsafe { self.engine.held.card.launch(launch, &self.args) }
     }
 
     /// One side of the rows whose pairs are taken with a column in shared memory, a block each.
-    fn launch_columns(&self, kernel: Kernel<SearchArgs>, rows: usize) -> Result<()> {
-        let launch = kernel.on((rows as u32, 1), COLUMN_THREADS, column_bytes(self.args.p));
+    pub(super) fn launch_columns(&self, ways: &Ways, side: usize, rows: usize) -> Result<()> {
+        let launch = ways.columns[side].on((rows as u32, 1), ways.threads, column_bytes(self.args.p));
         // SAFETY: the lists are the level's, with as many verdicts and elements of `near`; a block has shared memory for a column.
         unsafe { self.engine.held.card.launch(launch, &self.args) }
     }
 
-    /// Rows whose pairs are taken in tiles, and then a warp each what tiles leave.
-    fn launch_masks(&self, rows: usize) -> Result<()> {
-        let columns = self.options.p.div_ceil(MASK_COLUMNS as usize) as u32;
+    /// Rows whose pairs with so many larger vertices are taken in tiles, and then a warp each what tiles leave.
+    pub(super) fn launch_masks(&self, ways: &Ways, rows: usize, larger: usize) -> Result<()> {
+        let [begin, tiles, rest] = ways.masks;
+        let columns = larger.div_ceil(MASK_COLUMNS as usize) as u32;
         let groups = rows.div_ceil((MASK_ROWS * MASK_GROUP) as usize) as u32;
         let sums = |threads: u32| 3 * 8 * u64::from(threads / WARP);
         let in_tile = u64::from(TILE_BYTES) + sums(MASK_THREADS);
-        let tiles = Kernel::mask_tiles.on((MASK_GROUP * columns, groups), MASK_THREADS, in_tile);
+        let tiles = tiles.on((MASK_GROUP * columns, groups), MASK_THREADS, in_tile);
         let shared = sums(DECIDING_THREADS);
-        let rest = Kernel::mask_rest.on((rows as u32, self.parts(rows)), DECIDING_THREADS, shared);
+        let rest = rest.on((rows as u32, self.parts(rows)), DECIDING_THREADS, shared);
         let rows_at_all = self.blocks_for(rows as u64);
         // SAFETY: as in `launch_lists`; the first row is the first of a block of rows, and so many groups of such blocks, with so
         // many columns, are all tiles of the rows.
         unsafe {
-            self.launch(Kernel::mask_begin, rows_at_all)?;
+            self.launch(begin, rows_at_all)?;
             self.engine.held.card.launch(tiles, &self.args)?;
             self.engine.held.card.launch(rest, &self.args)
         }

@@ -91,12 +91,18 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         let p = options.p;
         let all = (p * (p - 1)) as u64;
         let ends = if options.fixed_gaps.is_some() { 2 * options.start().edge_count() as u64 } else { all };
-        let args = SearchArgs { p: p as u64, words: 2 * p.div_ceil(64) as u64, ..SearchArgs::default() };
+        let args =
+            SearchArgs { p: p as u64, pitch: p as u64, words: 2 * p.div_ceil(64) as u64, ..SearchArgs::default() };
         let binomials = Vec::new();
         let log = Log::default();
         let (empty, widest, started) = (None, None, false);
         let share_p_max = 0;
         CudaSearch { engine, options, p_max, empty, args, ends, widest, binomials, log, started, share_p_max }
+    }
+
+    /// What it was made of.
+    pub(in crate::engine::cuda) fn into_parts(self) -> (&'s mut CudaEngine<'a>, &'s Options, Largest<'s>) {
+        (self.engine, self.options, self.p_max.into_largest())
     }
 
     pub(in crate::engine::cuda) fn fast(&self) -> bool {
@@ -108,9 +114,8 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         matches!(self.engine.test, CudaTest::Gauss(_)) && self.engine.options.strategy == SearchStrategy::Shared
     }
 
-    /// Plans the memory that does not depend on the graph.
-    fn plan_variables(&mut self) {
-        let data = self.engine.data_bytes();
+    /// Plans the memory that does not depend on the graph; `data`: bytes of the data.
+    pub(in crate::engine::cuda) fn plan_variables(&mut self, data: u64) {
         let masks = [self.options.fixed_gaps.is_some(), self.options.fixed_edges.is_some()];
         // This replaces the plan of an earlier search with this engine.
         let mut plan = plan_of_variables(self.args.p, data, masks);
@@ -240,11 +245,16 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
 
     /// Allocates the memory that does not depend on the graph, and sets the arguments that stay.
     pub(in crate::engine::cuda) fn allocate(&mut self) -> Result<()> {
-        self.plan_variables();
+        self.plan_variables(self.engine.data_bytes());
         match self.engine.test {
             CudaTest::Gauss(_) => self.engine.held.commit()?,
             CudaTest::Discrete(test) => self.plan_counting(&test, 0)?,
         }
+        self.set_places()
+    }
+
+    /// Sets the arguments that stay, once what [`Self::plan_variables`] has planned is committed.
+    pub(in crate::engine::cuda) fn set_places(&mut self) -> Result<()> {
         let engine = &mut *self.engine;
         self.args.graph = engine.held.device(Buffer::Graph)?;
         self.args.empty = engine.held.device(Buffer::Empty)?;

@@ -1,0 +1,214 @@
+//! Rows whose vertices have numbers of their own: a block for each, of itself and its neighbours in ascending order.
+//!
+//! Block b has the numbers from b w on, w a multiple of 32 that is at least the number of its vertices. Correlations, and bits of graphs, stand
+//! in rows of w numbers, so that cell (i, j) of a block is found at (b w + i) w + b w + j: the blocks stand one after the other,
+//! w (w + 1) cells apart, and nothing is between them. So kernels that take a matrix of all vertices take blocks as well.
+
+use crate::engine::cuda::arguments::NO_COLUMN;
+use crate::graph::Adjacency;
+use crate::pool::Pool;
+
+/// Bits of a word of the card's graphs.
+const BITS: usize = 32;
+
+/// The width of a block for so many vertices: few widths, as blocks of different ones are run one after the other.
+pub(super) fn width_of(vertices: usize) -> usize {
+    let step = (vertices / 8).max(1).next_power_of_two().max(BITS);
+    vertices.next_multiple_of(step)
+}
+
+/// Cells that a block takes.
+pub(super) fn cells_of(width: usize) -> usize {
+    width * (width + 1)
+}
+
+/// Words of bits that a block takes.
+pub(super) fn words_of(width: usize) -> usize {
+    width / BITS * (width + 1)
+}
+
+/// Some rows, in blocks of one width.
+pub(super) struct Local {
+    pub width: usize,
+    pub rows: Vec<u32>,
+    /// Vertices of the blocks, `width` each; [`NO_COLUMN`] after the last.
+    pub vertices: Vec<u32>,
+    /// The row's own place in its block.
+    own: Vec<u32>,
+    /// By row: where its neighbours start, in `list`; and their number.
+    pub starts: Vec<usize>,
+}
+
+impl Local {
+    pub fn new(graph: &Adjacency, rows: Vec<u32>, width: usize) -> Self {
+        let mut vertices = vec![NO_COLUMN; rows.len() * width];
+        let (mut own, mut starts) = (Vec::with_capacity(rows.len()), vec![0]);
+        for (&x, block) in rows.iter().zip(vertices.chunks_exact_mut(width)) {
+            let mut count = 0;
+            let mut place = None;
+            for y in graph.neighbours(x as usize) {
+                if y > x && place.is_none() {
+                    place = Some(count);
+                    block[count] = x;
+                    count += 1;
+                }
+                block[count] = y;
+                count += 1;
+            }
+            let place = place.unwrap_or_else(|| {
+                block[count] = x;
+                count += 1;
+                count - 1
+            });
+            own.push(place as u32);
+            starts.push(starts[starts.len() - 1] + count - 1);
+        }
+        Local { width, rows, vertices, own, starts }
+    }
+
+    /// Number of neighbours of all rows.
+    pub fn entries(&self) -> usize {
+        self.starts[self.rows.len()]
+    }
+
+    /// Numbers of vertices.
+    pub fn count(&self) -> usize {
+        self.rows.len() * self.width
+    }
+
+    /// The vertices of a block.
+    pub fn block(&self, row: usize) -> &[u32] {
+        let vertices = &self.vertices[row * self.width..][..self.width];
+        &vertices[..self.starts[row + 1] - self.starts[row] + 1]
+    }
+
+    /// The neighbours of a row, as vertices.
+    pub fn neighbours(&self, row: usize) -> impl Iterator<Item = u32> + '_ {
+        let own = self.own[row] as usize;
+        self.block(row).iter().enumerate().filter(move |(place, _)| *place != own).map(|(_, &y)| y)
+    }
+
+    /// Their lists by number, and where those of each number start: only the rows have one.
+    pub fn lists(&self) -> (Vec<u64>, Vec<u32>) {
+        let mut offsets = Vec::with_capacity(self.count() + 1);
+        let mut list = Vec::with_capacity(self.entries());
+        for row in 0..self.rows.len() {
+            let (start, end) = (self.starts[row] as u64, self.starts[row + 1] as u64);
+            let own = self.own[row] as usize;
+            offsets.extend(std::iter::repeat_n(start, own + 1));
+            offsets.extend(std::iter::repeat_n(end, self.width - own - 1));
+            let first = (row * self.width) as u32;
+            list.extend((0..self.block(row).len()).filter(|&place| place != own).map(|place| first + place as u32));
+        }
+        offsets.push(self.entries() as u64);
+        (offsets, list)
+    }
+
+    /// Cells from `from` on of the blocks of a matrix whose cell (i, j), of two vertices, is `cell(i, j)`.
+    pub fn fill(&self, cell: impl Fn(usize, usize) -> f64, from: usize, to: &mut [f64]) {
+        let (width, each) = (self.width, cells_of(self.width));
+        let (mut at, mut done) = (from, 0);
+        while done < to.len() {
+            let (row, within) = (at / each, at % each);
+            let (i, j) = (within / width, within % width);
+            let some = (width - j).min(each - within).min(to.len() - done);
+            let own = &mut to[done..done + some];
+            let block = self.block(row);
+            own.fill(0.0);
+            if let Some(&x) = block.get(i) {
+                for (place, cell_of) in (j..block.len()).zip(own) {
+                    *cell_of = cell(x as usize, block[place] as usize);
+                }
+            }
+            at += some;
+            done += some;
+        }
+    }
+
+    /// The bits of a graph among the vertices of each block.
+    pub fn bits(&self, graph: &Adjacency, pool: &Pool) -> Vec<u32> {
+        let (words, each) = (self.width / BITS, words_of(self.width));
+        let mut bits = vec![0u32; each * self.rows.len()];
+        pool.each_of(bits.chunks_mut(each).collect(), |row, bits: &mut [u32]| {
+            let block = self.block(row);
+            for (i, &x) in block.iter().enumerate() {
+                for (j, &y) in block.iter().enumerate() {
+                    if graph.has(x as usize, y as usize) {
+                        bits[i * words + j / BITS] |= 1 << (j % BITS);
+                    }
+                }
+            }
+        });
+        bits
+    }
+
+    /// The vertices of all blocks, each once, in ascending order.
+    pub fn all_vertices(&self) -> Vec<u32> {
+        let mut all: Vec<u32> = self.vertices.iter().copied().filter(|&v| v != NO_COLUMN).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn graph() -> Adjacency {
+        let mut graph = Adjacency::empty(100);
+        for x in 0..100usize {
+            for y in x + 1..100 {
+                if (x * 7 + y * 13) % (2 + x % 5) == 0 {
+                    graph.insert(x, y);
+                }
+            }
+        }
+        graph
+    }
+
+    #[test]
+    fn blocks_are_found_as_a_matrix_of_all_is() {
+        let graph = graph();
+        let cell = |i: usize, j: usize| (1000 * i + j) as f64;
+        for rows in [vec![0u32, 1, 50, 99], vec![7], (0..100).collect()] {
+            let most = rows.iter().map(|&x| graph.degree(x as usize) + 1).max().unwrap();
+            let width = width_of(most);
+            let local = Local::new(&graph, rows.clone(), width);
+            let (offsets, list) = local.lists();
+            assert_eq!((offsets.len(), list.len()), (local.count() + 1, local.entries()));
+            let all = cells_of(width) * rows.len();
+            let mut cells = vec![f64::NAN; all];
+            for (part, to) in cells.chunks_mut(37).enumerate() {
+                local.fill(cell, part * 37, to);
+            }
+            let bits = local.bits(&graph, &Pool::none());
+            let words = width / BITS;
+            for (row, &x) in rows.iter().enumerate() {
+                let x = x as usize;
+                let number = row * width + local.own[row] as usize;
+                let own = &list[offsets[number] as usize..offsets[number + 1] as usize];
+                let vertices: Vec<u32> = own.iter().map(|&v| local.vertices[v as usize]).collect();
+                assert_eq!(vertices, graph.neighbours(x).collect::<Vec<_>>());
+                assert_eq!(vertices, local.neighbours(row).collect::<Vec<_>>());
+                assert!(own.iter().all(|&v| (v as usize > number) == (local.vertices[v as usize] as usize > x)));
+                for &i in own.iter().chain([&(number as u32)]) {
+                    for &j in own {
+                        let (a, b) = (local.vertices[i as usize] as usize, local.vertices[j as usize] as usize);
+                        assert_eq!(cells[i as usize * width + j as usize], cell(a, b));
+                        let word = bits[i as usize * words + j as usize / BITS];
+                        assert_eq!(word >> (j % 32) & 1 == 1, graph.has(a, b), "{x} {a} {b}");
+                    }
+                }
+            }
+            assert!((0..local.count()).all(|v| offsets[v] <= offsets[v + 1]));
+        }
+    }
+
+    #[test]
+    fn widths_are_few_and_hold_their_vertices() {
+        let widths: std::collections::BTreeSet<usize> = (2..20_000).map(width_of).collect();
+        assert!(widths.len() < 100 && widths.iter().all(|width| width % BITS == 0));
+        assert!((2..20_000).all(|n| width_of(n) >= n && width_of(n) <= n + n / 4 + BITS));
+    }
+}

@@ -1,0 +1,90 @@
+//! Level 0 by panels: some rows of the correlations at a time, each up to its own column.
+
+use super::rows::{Panel, STEP};
+use super::BlockSearch;
+use crate::engine::cuda::card::buffer::Buffer;
+use crate::engine::cuda::card::held::Held;
+use crate::engine::cuda::card::kernels::Kernel;
+use crate::error::DeviceError;
+use crate::observer::Observer;
+use crate::search::levels::LevelReport;
+use crate::{Error, Result};
+
+/// The error that `needed` bytes are too many, though no more than `what` would be on the card.
+pub(super) fn too_little(held: &mut Held, needed: u64, what: &str) -> Error {
+    match held.too_little(needed) {
+        Error::Device(e) => Error::Device(DeviceError { message: format!("{}: {what}", e.message), ..e }),
+        other => other,
+    }
+}
+
+impl BlockSearch<'_, '_> {
+    pub(super) fn run_marginal(&mut self, observer: &mut dyn Observer) -> Result<LevelReport> {
+        let (gauss, p, square) = (self.gauss, self.gauss.p, self.answer.is_square());
+        self.search.refuse_few(&gauss, observer)?;
+        // The uses that are not known yet get what is left.
+        self.search.plan_variables(0);
+        self.search.engine.held.plan.set(Buffer::PMax, 0);
+        let room = self.search.engine.held.room(&[])?;
+        let wished = self.wished_rows();
+        let held = &mut self.search.engine.held;
+        self.rows.plan(held, &gauss, room);
+        let row = 8 * p as u64 * if square { 2 } else { 1 };
+        let room = held.room(&[])?;
+        let most = wished.unwrap_or(p).min(self.rows.most_rows(p));
+        let rows = ((room / row) as usize / STEP * STEP).min(most.next_multiple_of(STEP));
+        if rows == 0 && room < row * p.min(STEP) as u64 {
+            let needed = held.plan.total() + row * p.min(STEP) as u64;
+            return Err(too_little(held, needed, "that is for the graph, and for 64 rows of the correlations"));
+        }
+        let rows = rows.max(STEP).min(p);
+        held.plan.set(Buffer::Data, 8 * (rows * p) as u64);
+        held.plan.set(Buffer::PMax, if square { 8 * (rows * p) as u64 } else { 0 });
+        held.commit()?;
+        self.search.set_places()?;
+        let held = &mut self.search.engine.held;
+        self.rows.begin(held, &gauss, &mut || observer.look())?;
+        self.search.set_rules(&gauss.test, 0);
+        self.search.reset_report(0)?;
+        self.search.args.keeps_marginal = 1;
+        let triangle = |y: usize| y * y.saturating_sub(1) / 2;
+        let total = (p * (p - 1)) as f64 / 2.0;
+        for first in (0..p).step_by(rows) {
+            let end = p.min(first + rows);
+            let held = &mut self.search.engine.held;
+            let at = held.device(Buffer::Data)?.cast();
+            let panel = Panel { rows: first..end, pitch: end, at };
+            self.rows.make(held, &gauss, &panel, &mut || observer.look())?;
+            self.search.args.c = at.before((first * end) as u64);
+            self.search.args.pitch = end as u64;
+            let values = if square { Some(self.search.engine.held.device(Buffer::PMax)?) } else { None };
+            self.search.args.p_max = values.map_or_else(Default::default, |at| at.before(triangle(first) as u64));
+            (self.search.args.first_row, self.search.args.end_row) = (first as u64, end as u64);
+            // SAFETY: the graph's places are set, and the kernel looks at these rows alone, up to their own column, of which correlations
+            // and p-values have room for all.
+            unsafe {
+                let blocks = self.search.blocks_for((end - first) as u64 * self.search.args.words);
+                self.search.launch(Kernel::marginal, blocks)?;
+            }
+            if let Some(at) = values {
+                self.search.engine.held.card.copies_follow()?;
+                let packed = self.search.engine.held.bring_all(at, triangle(end) - triangle(first))?;
+                self.answer.enter_marginal(&self.search.engine.held.pool, first..end, &packed);
+            }
+            self.search.engine.held.wait("level 0", &mut || observer.look())?;
+            observer.progress(0, triangle(end) as f64 * 0.999, total)?;
+        }
+        self.search.args.keeps_marginal = 0;
+        self.search.args.pitch = p as u64;
+        self.search.all_rows();
+        self.search.complete_marginal()?;
+        let report = self.search.report("level 0", &mut || observer.look())?;
+        let level = self.search.end_marginal(&report)?;
+        let graph = self.search.bring_graph(self.search.args.graph)?;
+        let empty = self.search.bring_graph(self.search.args.empty)?;
+        self.answer.begin(&graph, empty)?;
+        self.take_graph(graph);
+        observer.progress(0, total, total)?;
+        Ok(level)
+    }
+}

@@ -1,0 +1,369 @@
+//! Levels of two and more: rows in blocks of their neighbours, as many as fit at a time. The first sides of all rows, then the second ones of
+//! pairs that are left.
+
+use std::collections::BTreeMap;
+
+use super::local::{cells_of, width_of, words_of, Local};
+use super::marginal::too_little;
+use super::BlockSearch;
+use crate::ci::gauss::{Undefined, MISSING};
+use crate::engine::cuda::arguments::{
+    settle_doubles, DECIDING_THREADS, NO_COLUMN, SIDE_KEEPS, SIDE_MISSING, SIDE_NOTHING, SLOT_BYTES,
+};
+use crate::engine::cuda::card::buffer::Buffer;
+use crate::engine::cuda::card::kernels::{Kernel, WARP};
+use crate::engine::cuda::card::plan::aligned;
+use crate::engine::cuda::gauss::source::Source;
+use crate::engine::cuda::pointer::DevicePtr;
+use crate::graph::Separations;
+use crate::observer::Observer;
+use crate::search::levels::LevelReport;
+use crate::{Error, Result};
+
+/// Numbers of vertices in a batch, at most: some kernels go through them by one block.
+const MOST_NUMBERS: usize = 1 << 20;
+
+/// What the kernels ask of the first side of a pair: slots behind those of the batch, in which nothing separates, and in which something does.
+const OPEN: [u64; 6] = [u64::MAX; 6];
+const CLOSED: [u64; 6] = [0; 6];
+
+/// Where what a batch needs is, in bytes from its start.
+struct Places {
+    cells: u64,
+    bits: u64,
+    fixed: u64,
+    offset: u64,
+    first_item: u64,
+    first_wide: u64,
+    list: u64,
+    twin: u64,
+    slot: u64,
+    verdict: u64,
+    values: u64,
+    sets: u64,
+    ids: u64,
+    vertices: u64,
+    end: u64,
+}
+
+/// What a level is: the size of its sets, the most neighbours of a row, which side, and whether edges are fixed.
+#[derive(Clone, Copy)]
+struct Level {
+    size: usize,
+    widest: usize,
+    second: bool,
+    has_fixed: bool,
+    of_data: bool,
+}
+
+impl Places {
+    /// Of `rows` blocks of `width` with so many neighbours in all.
+    fn new(rows: usize, width: usize, entries: usize, level: Level) -> Self {
+        let mut end = 0;
+        let mut next = |bytes: usize| {
+            let at = end;
+            end += aligned(bytes.max(1));
+            at
+        };
+        let numbers = rows * width;
+        let bits = 4 * rows * words_of(width);
+        Places {
+            cells: next(8 * rows * cells_of(width)),
+            bits: next(bits),
+            fixed: next(if level.has_fixed { bits } else { 0 }),
+            offset: next(8 * (numbers + 1)),
+            first_item: next(8 * (numbers + 1)),
+            first_wide: next(8 * (numbers + 1)),
+            list: next(4 * entries),
+            twin: next(4 * entries),
+            slot: next(SLOT_BYTES as usize * (entries + 2)),
+            verdict: next(4 * entries),
+            values: next(8 * entries),
+            sets: next(4 * level.size * entries),
+            ids: next(if level.of_data { 4 * numbers } else { 0 }),
+            vertices: next(if level.of_data { 4 * numbers } else { 0 }),
+            end,
+        }
+    }
+}
+
+/// What sides have found.
+#[derive(Default)]
+struct Sides {
+    tests: u64,
+    exact_tests: u64,
+    go_on: bool,
+    found: Vec<Separations>,
+    /// The pairs (row, other) that a test without an answer ended, with its set.
+    missing: Option<([u32; 2], Vec<u32>)>,
+}
+
+impl BlockSearch<'_, '_> {
+    /// A level of sets of `size`; `widest` is the largest degree.
+    pub(super) fn run_packed(
+        &mut self,
+        size: usize,
+        widest: usize,
+        observer: &mut dyn Observer,
+    ) -> Result<LevelReport> {
+        self.search.set_rules(&self.gauss.test, size);
+        let mut all = Sides::default();
+        let mut removed: Vec<[u32; 2]> = Vec::new();
+        for second in [false, true] {
+            let level = Level {
+                size,
+                widest,
+                second,
+                has_fixed: self.search.options.fixed_edges.is_some(),
+                of_data: matches!(self.gauss.source, Source::Data(..)),
+            };
+            let batches = self.batches(level, &removed)?;
+            let count = batches.len() as f64;
+            for (done, batch) in batches.into_iter().enumerate() {
+                let share = (f64::from(u8::from(second)) + done as f64 / count) / 2.0;
+                self.run_batch(batch, level, &removed, &mut all, share, observer)?;
+            }
+            let pairs = all.found.iter().flat_map(|found| &found.pairs);
+            removed = pairs.map(|&[x, y]| [x.min(y), x.max(y)]).collect();
+            removed.sort_unstable();
+        }
+        if let Some(([x, y], s)) = all.missing {
+            let Undefined(reason) = MISSING;
+            return Err(Error::Numeric { x: x as usize, y: y as usize, s, reason });
+        }
+        let mut graph = self.graph.clone();
+        graph.remove_all(&removed);
+        all.found.into_iter().for_each(|found| self.answer.separate(found));
+        self.take_graph(graph);
+        observer.progress(size, 1.0, 1.0)?;
+        let go_on = self.fast() || all.go_on;
+        Ok(LevelReport { tests: all.tests, exact_tests: all.exact_tests, go_on })
+    }
+
+    /// The rows that have a pair on this side, in batches that fit; plans and commits what the largest takes.
+    fn batches(&mut self, level: Level, removed: &[[u32; 2]]) -> Result<Vec<(Vec<u32>, usize)>> {
+        let (p, options) = (self.gauss.p, self.search.options);
+        let mut by_width: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
+        let tested = options.testable(&self.graph);
+        for x in 0..p {
+            let degree = self.graph.degree(x);
+            let takes = |y: u32| {
+                let y = y as usize;
+                if level.second {
+                    y < x && removed.binary_search(&[y as u32, x as u32]).is_err()
+                } else {
+                    y > x
+                }
+            };
+            if degree > level.size && degree <= level.widest && tested.neighbours(x).any(takes) {
+                by_width.entry(width_of(degree + 1)).or_default().push(x as u32);
+            }
+        }
+        self.search.ends = 1 << 24;
+        let binomials = self.search.binomial_count(level.size, level.widest);
+        let scratch = self.search.scratch_of_sets(level.size, level.widest);
+        let held = &mut self.search.engine.held;
+        // The card's graph is not needed any more: what is left of it is known here.
+        held.plan.keep_only(&[Buffer::Report.into(), Buffer::Columns.into(), Buffer::Batch.into()]);
+        held.plan.set(Buffer::Binomials, 8 * binomials);
+        held.plan.set(Buffer::Scratch, scratch);
+        let room = held.room(&[])?;
+        let most_gathered = self.rows.most_gathered(p);
+        let mut batches = Vec::new();
+        let mut largest = 0;
+        for (width, rows) in by_width {
+            let mut rest = &rows[..];
+            while !rest.is_empty() {
+                let (mut count, mut entries, mut bytes) = (0, 0, 0);
+                for &x in rest {
+                    let degree = self.graph.degree(x as usize);
+                    let with = Places::new(count + 1, width, entries + degree, level).end;
+                    let is_much = (count + 1) * width > MOST_NUMBERS || entries + count + degree + 1 > most_gathered;
+                    if (with > room || is_much) && count > 0 {
+                        break;
+                    }
+                    if with > room || degree + 1 > most_gathered {
+                        let needed = held.plan.total() + with;
+                        let what = format!(
+                            "that is for variable {} with its {degree} neighbours alone, at level {}",
+                            x + 1,
+                            level.size
+                        );
+                        return Err(too_little(held, needed, &what));
+                    }
+                    (count, entries, bytes) = (count + 1, entries + degree, with);
+                }
+                largest = largest.max(bytes);
+                batches.push((rest[..count].to_vec(), width));
+                rest = &rest[count..];
+            }
+        }
+        held.plan.set(Buffer::Data, largest);
+        held.commit()?;
+        self.search.send_binomials(level.size, level.widest)?;
+        Ok(batches)
+    }
+
+    fn run_batch(
+        &mut self,
+        (rows, width): (Vec<u32>, usize),
+        level: Level,
+        removed: &[[u32; 2]],
+        all: &mut Sides,
+        share: f64,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        let local = Local::new(&self.graph, rows, width);
+        let entries = local.entries();
+        self.place_batch(&local, level, removed, observer)?;
+        let second = u64::from(level.second);
+        self.search.ends = entries as u64;
+        self.search.begin_side(level.size, level.widest, second, 0..local.count())?;
+        loop {
+            self.search.engine.held.wait("a level of sets", &mut || observer.look())?;
+            let report = self.search.read_report()?;
+            observer.progress(level.size, share * 0.999, 1.0)?;
+            if self.search.go_on_side(level.size, level.widest, second, &report)? {
+                break;
+            }
+        }
+        let mut args = self.search.args;
+        args.second = second;
+        let doubles = settle_doubles(level.size as u64);
+        let block = self.search.engine.working_memory(&mut args, doubles, DECIDING_THREADS)?;
+        let warps = (entries as u32).min(self.search.engine.held.card.processors * 32);
+        let launch = Kernel::settle_sides.on((warps.div_ceil(block.threads / WARP), 1), block.threads, block.shared);
+        // SAFETY: lists, slots, twins and what is found by entry are the batch's; each warp has `settle_doubles` of working memory.
+        unsafe { self.search.engine.held.card.launch(launch, &args)? };
+        let report = self.search.report("a level of sets", &mut || observer.look())?;
+        all.tests += report.tests;
+        all.exact_tests += report.exact;
+        all.go_on |= report.go_on != 0;
+        let held = &mut self.search.engine.held;
+        held.card.copies_follow()?;
+        let verdicts: Vec<u32> = held.bring_all(args.verdict, entries)?;
+        let values: Vec<f64> = held.bring_all(args.values, entries)?;
+        let sets: Vec<u32> = held.bring_all(args.log, entries * level.size)?;
+        let mut found = Separations::of_size(level.size);
+        let mut members = vec![0; level.size];
+        for (row, &x) in local.rows.iter().enumerate() {
+            for (e, y) in (local.starts[row]..).zip(local.neighbours(row)) {
+                if verdicts[e] == SIDE_NOTHING {
+                    continue;
+                }
+                self.answer.raise(x as usize, y as usize, values[e]);
+                if verdicts[e] == SIDE_KEEPS {
+                    continue;
+                }
+                for (member, &number) in members.iter_mut().zip(&sets[e * level.size..]) {
+                    *member = local.vertices[number as usize];
+                }
+                if verdicts[e] == SIDE_MISSING && all.missing.as_ref().is_none_or(|(pair, _)| [x, y] < *pair) {
+                    all.missing = Some(([x, y], members.clone()));
+                }
+                let [under, with] = self.search.options.kept_under(x, y);
+                found.push(under, with, &members);
+            }
+        }
+        all.found.push(found);
+        Ok(())
+    }
+
+    /// Brings what a batch needs to the card.
+    fn place_batch(
+        &mut self,
+        local: &Local,
+        level: Level,
+        removed: &[[u32; 2]],
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        let (gauss, width, entries) = (self.gauss, local.width, local.entries());
+        let places = Places::new(local.rows.len(), width, entries, level);
+        let held = &mut self.search.engine.held;
+        let base: DevicePtr<u8> = held.device(Buffer::Data)?;
+        let args = &mut self.search.args;
+        (args.p, args.pitch, args.words) = (local.count() as u64, width as u64, width as u64 / 32);
+        args.c = base.carve(places.cells);
+        args.graph = base.carve(places.bits);
+        args.fixed = if level.has_fixed { base.carve(places.fixed) } else { DevicePtr::NULL };
+        args.offset = base.carve(places.offset);
+        args.first_item = base.carve(places.first_item);
+        args.first_wide = base.carve(places.first_wide);
+        args.list = base.carve(places.list);
+        args.twin = base.carve(places.twin);
+        args.slot = base.carve(places.slot);
+        args.verdict = base.carve(places.verdict);
+        args.values = base.carve(places.values);
+        args.log = base.carve(places.sets);
+        let args = self.search.args;
+        self.search.all_rows();
+        let held = &mut self.search.engine.held;
+        let (offsets, list) = local.lists();
+        held.upload(args.offset, &offsets)?;
+        held.upload(args.list, &list)?;
+        // SAFETY: the lists are there, with as many slots and twins.
+        unsafe { self.search.by_row(Kernel::slots)? };
+        let held = &mut self.search.engine.held;
+        let behind = args.slot.offset(SLOT_BYTES * entries as u64).cast::<u64>();
+        held.upload(behind, &[OPEN, CLOSED].concat())?;
+        if level.second {
+            let twins = twins(local, removed);
+            held.upload(args.twin, &twins)?;
+            if self.search.args.fast != 0 {
+                let bits = local.bits(&self.graph, &held.pool);
+                held.upload(args.graph, &bits)?;
+            }
+        }
+        if let (true, Some(fixed)) = (level.has_fixed, &self.search.options.fixed_edges) {
+            let bits = local.bits(fixed, &held.pool);
+            held.upload(args.fixed, &bits)?;
+        }
+        let cells = local.rows.len() * cells_of(width);
+        match gauss.source {
+            Source::Matrix(matrix) => held.send_with(args.c.cast(), 8 * cells, |offset, piece| {
+                // SAFETY: any bits are doubles. Pieces begin at multiples of 8 bytes, in pinned memory that does, too.
+                let (_, values, _) = unsafe { piece.align_to_mut::<f64>() };
+                local.fill(|x, y| matrix[x * gauss.p + y], offset / 8, values);
+            }),
+            Source::Data(..) => {
+                let (ids, vertices) = (base.carve(places.ids), base.carve(places.vertices));
+                let used = local.all_vertices();
+                let is_gathered = self.rows.gather(held, &gauss, &used)?;
+                let place = |v: u32| used.binary_search(&v).map_or(NO_COLUMN, |at| at as u32);
+                let columns: Vec<u32> =
+                    local.vertices.iter().map(|&v| if is_gathered { place(v) } else { v }).collect();
+                held.upload(ids, &columns)?;
+                held.upload(vertices, &local.vertices)?;
+                let shape = [local.rows.len(), width];
+                self.rows.make_blocks(held, &gauss, [ids, vertices], shape, args.c, &mut || observer.look())
+            }
+        }
+    }
+}
+
+/// By entry: the slot behind the batch's that says whether the second side of its pair is asked.
+fn twins(local: &Local, removed: &[[u32; 2]]) -> Vec<u32> {
+    let open = local.entries() as u32;
+    let mut twins = Vec::with_capacity(local.entries());
+    for (row, &x) in local.rows.iter().enumerate() {
+        let is_open = |y: u32| y < x && removed.binary_search(&[y, x]).is_err();
+        twins.extend(local.neighbours(row).map(|y| if is_open(y) { open } else { open + 1 }));
+    }
+    twins
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_batch_takes_grows_with_it() {
+        let level = Level { size: 2, widest: 40, second: false, has_fixed: true, of_data: true };
+        let mut last = 0;
+        for rows in 1..50 {
+            let places = Places::new(rows, 64, 40 * rows, level);
+            assert!(places.end > last && places.vertices < places.end && places.cells == 0);
+            last = places.end;
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! Rows of the correlation matrix on the card.
+
+use std::ops::Range;
+
+use crate::engine::cpu::correlation::Centred;
+use crate::engine::cuda::arguments::{CorrelationArgs, CORRELATION_THREADS, PRODUCT_BYTES, TILE};
+use crate::engine::cuda::card::buffer::Buffer;
+use crate::engine::cuda::card::held::Held;
+use crate::engine::cuda::card::kernels::{Kernel, WARP};
+use crate::engine::cuda::gauss::source::{Gaussian, Source};
+use crate::engine::cuda::pointer::DevicePtr;
+use crate::Result;
+
+/// Panels have a multiple of so many rows: what level 1 takes together.
+pub(super) const STEP: usize = crate::engine::cuda::arguments::MASK_ROWS as usize;
+
+/// Multiplications in a launch, see `correlation`.
+const SLICE_PRODUCTS: u64 = 200_000_000_000;
+
+/// The columns of data on the card: all, or as many as there is room for at a time, beside those of a panel's rows.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Rows {
+    /// Where the sums of squares of all columns are; null: the correlations come from a matrix.
+    squares: DevicePtr<f64>,
+    /// Where columns are: of all, or of the rows of a panel.
+    columns: DevicePtr<f64>,
+    /// Columns that there is room for, at first those of a panel's rows.
+    room: usize,
+    all_there: bool,
+}
+
+/// Some rows of the matrix, and where they shall be: in rows of `pitch`, up to that column.
+#[derive(Clone, Debug)]
+pub(super) struct Panel {
+    pub rows: Range<usize>,
+    pub pitch: usize,
+    pub at: DevicePtr<f64>,
+}
+
+type Look<'l> = dyn FnMut() -> Result<()> + 'l;
+
+impl Rows {
+    /// Plans the memory for data, of which a search has `room` bytes in all: all columns where they take no more than a third of it.
+    pub fn plan(&mut self, held: &mut Held, gauss: &Gaussian, room: u64) {
+        let Source::Data(_, n) = gauss.source else { return };
+        let column = 8 * n as u64;
+        let fits = (room / 3 / column) as usize;
+        self.all_there = fits >= gauss.p;
+        // Else the columns of a panel's rows, and tiles of the others.
+        self.room = if self.all_there { gauss.p } else { fits.max(4 * STEP) / (2 * STEP) * (2 * STEP) };
+        held.plan.set(Buffer::Columns, column * self.room as u64);
+        held.plan.set(Buffer::Batch, 8 * gauss.p as u64);
+    }
+
+    /// Rows that a panel may have at most, as its columns have to be there.
+    pub fn most_rows(&self, p: usize) -> usize {
+        if self.squares.is_null() || self.all_there {
+            p
+        } else {
+            self.room / 2
+        }
+    }
+
+    /// Copies what fits of the data, and makes the sums of squares, once the plan is committed.
+    pub fn begin(&mut self, held: &mut Held, gauss: &Gaussian, look: &mut Look) -> Result<()> {
+        let Source::Data(x, n) = gauss.source else { return Ok(()) };
+        self.squares = held.device(Buffer::Batch)?.cast();
+        self.columns = held.device(Buffer::Columns)?;
+        for first in (0..gauss.p).step_by(self.room) {
+            let some = first..gauss.p.min(first + self.room);
+            let args = CorrelationArgs { first_column: first as u64, ..self.send(held, x, n, some.clone(), 0)? };
+            let tiles = some.len().div_ceil(TILE as usize) as u32;
+            // SAFETY: the columns are there, and room for the sums of squares of all.
+            unsafe {
+                held.card.launch(Kernel::cor_norms.on((tiles, 1), CORRELATION_THREADS, PRODUCT_BYTES), &args)?;
+            }
+            held.wait("the correlations", look)?;
+        }
+        Ok(())
+    }
+
+    /// Copies columns to the card, `place` columns from the start on, and centres them there.
+    fn send(&self, held: &mut Held, x: &[f64], n: usize, some: Range<usize>, place: usize) -> Result<CorrelationArgs> {
+        let at = self.columns.offset((n * place) as u64);
+        let cells = Centred::of_cells(&x[some.start * n..some.end * n], n);
+        held.send_with(at.cast(), 8 * n * some.len(), |offset, piece| {
+            // SAFETY: any bits are doubles. Pieces begin at multiples of 8 bytes, in pinned memory that does, too.
+            let (_, values, _) = unsafe { piece.align_to_mut() };
+            cells.fill(offset / 8, values);
+        })?;
+        let args = CorrelationArgs {
+            n: n as u64,
+            p: some.len() as u64,
+            columns: some.len() as u64,
+            x: at,
+            squares: self.squares,
+            ..CorrelationArgs::default()
+        };
+        let shared = u64::from(CORRELATION_THREADS / WARP) * 8;
+        let launch = Kernel::cor_centre.on((some.len().min(65_535) as u32, 1), CORRELATION_THREADS, shared);
+        // SAFETY: so many columns are there.
+        unsafe { held.card.launch(launch, &args)? };
+        Ok(args)
+    }
+
+    /// Puts the rows of a panel on the stream; of data, waits for them.
+    pub fn make(&self, held: &mut Held, gauss: &Gaussian, panel: &Panel, look: &mut Look) -> Result<()> {
+        let Panel { rows, pitch, at } = panel.clone();
+        let p = gauss.p;
+        let (x, n) = match gauss.source {
+            Source::Matrix(cells) if pitch == p => return held.send(at, &cells[rows.start * p..rows.end * p]),
+            Source::Matrix(cells) => {
+                return held.send_with(at.cast(), 8 * rows.len() * pitch, |offset, piece| {
+                    // SAFETY: as in `send`.
+                    let (_, values, _) = unsafe { piece.align_to_mut::<f64>() };
+                    copy_rows(cells, p, pitch, rows.start, offset / 8, values);
+                });
+            }
+            Source::Data(x, n) => (x, n),
+        };
+        let mut args = CorrelationArgs {
+            n: n as u64,
+            c: at,
+            squares: self.squares,
+            first_row: rows.start as u64,
+            rows: rows.len() as u64,
+            pitch: pitch as u64,
+            ..CorrelationArgs::default()
+        };
+        if self.all_there {
+            args.left = self.columns.offset((n * rows.start) as u64);
+            (args.x, args.columns) = (self.columns, pitch as u64);
+            return product(held, args, look);
+        }
+        self.send(held, x, n, rows.clone(), 0)?;
+        args.left = self.columns;
+        let tile = self.room - self.room / 2;
+        for first in (0..pitch).step_by(tile) {
+            let some = first..pitch.min(first + tile);
+            let sent = self.send(held, x, n, some.clone(), self.room / 2)?;
+            let part = CorrelationArgs { x: sent.x, columns: sent.columns, first_column: first as u64, ..args };
+            product(held, part, look)?;
+        }
+        Ok(())
+    }
+
+    /// Has the columns of these vertices on the card, where there are no more than there is room for: how many columns come before
+    /// those that `make_blocks` numbers; none: all columns are there, and numbered as the vertices.
+    pub fn gather(&self, held: &mut Held, gauss: &Gaussian, vertices: &[u32]) -> Result<bool> {
+        let Source::Data(x, n) = gauss.source else { return Ok(false) };
+        if self.all_there {
+            return Ok(false);
+        }
+        let at = self.columns;
+        let cells = Centred::of_cells(x, n);
+        held.send_with(at.cast(), 8 * n * vertices.len(), |offset, piece| {
+            // SAFETY: as in `send`.
+            let (_, values, _) = unsafe { piece.align_to_mut::<f64>() };
+            let mut from = offset / 8;
+            let mut rest = values;
+            while !rest.is_empty() {
+                let (column, row) = (from / n, from % n);
+                let some = rest.len().min(n - row);
+                let (own, later) = rest.split_at_mut(some);
+                cells.fill(vertices[column] as usize * n + row, own);
+                rest = later;
+                from += some;
+            }
+        })?;
+        let args = CorrelationArgs { n: n as u64, p: vertices.len() as u64, x: at, ..CorrelationArgs::default() };
+        let shared = u64::from(CORRELATION_THREADS / WARP) * 8;
+        let launch = Kernel::cor_centre.on((vertices.len().min(65_535) as u32, 1), CORRELATION_THREADS, shared);
+        // SAFETY: so many columns are there.
+        unsafe { held.card.launch(launch, &args)? };
+        Ok(true)
+    }
+
+    /// Columns that `gather` may bring at a time.
+    pub fn most_gathered(&self, p: usize) -> usize {
+        if self.squares.is_null() || self.all_there {
+            p
+        } else {
+            self.room
+        }
+    }
+
+    /// Makes `count` blocks of `width` columns each with each other, see `cor_blocks`, and waits for them.
+    pub fn make_blocks(
+        &self,
+        held: &mut Held,
+        gauss: &Gaussian,
+        [ids, vertices]: [DevicePtr<u32>; 2],
+        [count, width]: [usize; 2],
+        at: DevicePtr<f64>,
+        look: &mut Look,
+    ) -> Result<()> {
+        let Source::Data(_, n) = gauss.source else { return Ok(()) };
+        let tiles = (width as u64).div_ceil(u64::from(TILE));
+        let mut args = CorrelationArgs {
+            n: n as u64,
+            x: self.columns,
+            c: at,
+            squares: self.squares,
+            width: width as u64,
+            ids,
+            vertices,
+            ..CorrelationArgs::default()
+        };
+        let slice = (SLICE_PRODUCTS / (n as u64 * tiles * tiles * u64::from(TILE * TILE))).clamp(1, 1 << 30) as usize;
+        for first in (0..count).step_by(slice) {
+            args.first_tile = first as u64;
+            let blocks = slice.min(count - first) as u32;
+            let launch = Kernel::cor_blocks.on((blocks, (tiles * tiles) as u32), CORRELATION_THREADS, PRODUCT_BYTES);
+            // SAFETY: the columns that `ids` says are there, and room for `count` blocks.
+            unsafe { held.card.launch(launch, &args)? };
+            held.wait("the correlations", look)?;
+        }
+        Ok(())
+    }
+}
+
+/// Copies what stands in rows of `pitch` from cell `from` on, of the rows from `first` of the matrix on.
+fn copy_rows(cells: &[f64], p: usize, pitch: usize, first: usize, mut from: usize, mut to: &mut [f64]) {
+    while !to.is_empty() {
+        let (row, column) = (from / pitch, from % pitch);
+        let some = to.len().min(pitch - column);
+        let (own, later) = to.split_at_mut(some);
+        let start = (first + row) * p + column;
+        own.copy_from_slice(&cells[start..start + some]);
+        to = later;
+        from += some;
+    }
+}
+
+/// The correlations of a panel's columns with others, in launches that a user can interrupt.
+fn product(held: &mut Held, mut args: CorrelationArgs, look: &mut Look) -> Result<()> {
+    let tile = u64::from(TILE);
+    let (across, down) = (args.columns.div_ceil(tile), args.rows.div_ceil(tile));
+    let slice = (SLICE_PRODUCTS / (args.n * down * tile * tile)).clamp(1, 1 << 20);
+    while args.first_tile < across {
+        let some = slice.min(across - args.first_tile);
+        let launch = Kernel::cor_panel.on((some as u32, down as u32), CORRELATION_THREADS, PRODUCT_BYTES);
+        // SAFETY: both sets of columns are there, with all sums of squares, and room for the rows.
+        unsafe { held.card.launch(launch, &args)? };
+        args.first_tile += some;
+        held.wait("the correlations", look)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_rows_are_copied_whatever_the_pieces() {
+        let (p, pitch, first) = (7, 5, 2);
+        let cells: Vec<f64> = (0..p * p).map(|i| i as f64).collect();
+        let want: Vec<f64> = (first..6).flat_map(|row| (0..pitch).map(move |c| (row * p + c) as f64)).collect();
+        for size in 1..want.len() {
+            let mut found = vec![0.0; want.len()];
+            for (piece, to) in found.chunks_mut(size).enumerate() {
+                copy_rows(&cells, p, pitch, first, piece * size, to);
+            }
+            assert_eq!(found, want);
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! The Gaussian search within little memory answers as with all correlations on the card, to the last bit, or says what it needs.
+
+use crate::gauss_cuda::reading;
+use crate::support::cuda::{emulated, sets, StopAt};
+use crate::support::golden::cases;
+use crate::support::problems::{correlation_matrix, dense_problem, problem, samples, Random};
+use pcgpu_core::ci::gauss::{FisherZ, Gauss};
+use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions};
+use pcgpu_core::engine::LevelOne;
+use pcgpu_core::graph::Adjacency;
+use pcgpu_core::matrix::by_column;
+use pcgpu_core::observer::{Observer, Unobserved};
+use pcgpu_core::search::worker::Worker;
+use pcgpu_core::search::{skeleton, Method, Options, PairValues, Skeleton};
+use pcgpu_core::{DeviceKind, Error, Result};
+
+fn text(found: &Skeleton, p_values: impl Iterator<Item = f64>) -> String {
+    let bits: Vec<u64> = p_values.map(f64::to_bits).collect();
+    let head = format!("{:?} {} {:?}", found.tests, found.max_order, sets(found));
+    format!("{head} {:?} {bits:?}", found.graph)
+}
+
+fn searched(worker: &mut dyn Worker, options: &Options, compact: bool, observer: &mut dyn Observer) -> Result<String> {
+    let p = options.p;
+    if compact {
+        let mut left = PairValues::default();
+        let found = skeleton(worker, options, &mut left, observer)?;
+        let pairs = (0..p).flat_map(|x| (0..p).map(move |y| (x, y)));
+        Ok(text(&found, pairs.filter_map(|(x, y)| left.get(x, y))))
+    } else {
+        let mut p_max = vec![0.25; p * p];
+        let found = skeleton(worker, options, &mut p_max, observer)?;
+        Ok(text(&found, p_max.iter().copied()))
+    }
+}
+
+fn planned(worker: &dyn Worker) -> u64 {
+    worker.memory_plan().iter().map(|(_, bytes)| bytes).sum()
+}
+
+/// Where two answers begin to differ.
+fn difference(a: &Result<String>, b: &Result<String>) -> String {
+    let [a, b] = [a, b].map(|found| format!("{found:?}"));
+    let at = a.bytes().zip(b.bytes()).position(|(a, b)| a != b).unwrap_or(0);
+    let part = |text: &str| text.chars().skip(at.saturating_sub(100)).take(200).collect::<String>();
+    format!("\n{}\n{}", part(&a), part(&b))
+}
+
+/// Compares blocks of any rows, and budgets down to the smallest, with all memory; returns how many budgets sufficed.
+fn compare<'a>(
+    label: &str,
+    options: &Options,
+    make: impl Fn(CudaOptions) -> Result<CudaEngine<'a>>,
+    ways: &[CudaOptions],
+) -> usize {
+    let mut sufficed = 0;
+    for compact in [false, true] {
+        let mut whole = make(CudaOptions::default()).unwrap();
+        let one = searched(&mut whole, options, compact, &mut Unobserved);
+        let all = planned(&whole);
+        drop(whole);
+        for way in ways {
+            let blocks = CudaOptions { block: Some(1), launch_share: 1e-9, ..*way };
+            let found = searched(&mut make(blocks).unwrap(), options, compact, &mut Unobserved);
+            assert!(found == one, "{label}, {way:?}, compact {compact}: {}", difference(&found, &one));
+            let mut budget = all;
+            loop {
+                budget = budget * 3 / 4;
+                let mut engine = make(CudaOptions { memory_budget: Some(budget), ..*way }).unwrap();
+                let found = searched(&mut engine, options, compact, &mut Unobserved);
+                if let Err(Error::Device(e)) = &found {
+                    assert_eq!(e.kind, DeviceKind::OutOfMemory, "{label}: {e:?}");
+                    assert!(e.message.contains(&budget.to_string()), "{e:?}");
+                    break;
+                }
+                assert!(found == one, "{label}, {budget} bytes, compact {compact}: {}", difference(&found, &one));
+                assert!(planned(&engine) <= budget);
+                sufficed += 1;
+            }
+        }
+    }
+    sufficed
+}
+
+fn ways() -> Vec<CudaOptions> {
+    let way = |level_one, wide_from| CudaOptions { level_one, wide_from, ..CudaOptions::default() };
+    vec![way(LevelOne::ByDensity, None), way(LevelOne::Columns, Some(0)), way(LevelOne::Masks, Some(u64::MAX))]
+}
+
+fn is_symmetric(c: &[f64], p: usize) -> bool {
+    let same = |a: f64, b: f64| a == b || (a.is_nan() && b.is_nan());
+    (0..p * p).all(|at| same(c[at], c[at % p * p + at / p]))
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn golden_cases() {
+    let (mut compared, mut sufficed) = (0, 0);
+    for case in cases("gauss-") {
+        let c = case.correlations();
+        if !is_symmetric(&c, case.p()) {
+            continue;
+        }
+        for (method, answer) in case.answers().into_iter().filter(|(method, _)| *method != Method::Original) {
+            let gauss = Gauss::new(by_column(&c, case.p()).unwrap(), case.n(), reading(method)).unwrap();
+            let options = case.options(method);
+            sufficed += compare(&case.name, &options, |cuda| CudaEngine::new(gauss, options.alpha, cuda), &ways()[..1]);
+            let mut p_max = vec![0.25; options.p * options.p];
+            let cuda = CudaOptions { block: Some(2048), ..CudaOptions::default() };
+            let mut engine = CudaEngine::new(gauss, options.alpha, cuda).unwrap();
+            let found = skeleton(&mut engine, &options, &mut p_max, &mut Unobserved).unwrap();
+            case.check(&format!("{method:?} by blocks"), answer, &found, &p_max);
+            compared += 1;
+        }
+    }
+    assert!(compared > 30 && sufficed > 10, "{compared} {sufficed}");
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn random_problems() {
+    for number in 0..if emulated() { 40 } else { 300 } {
+        let problem = problem(number);
+        let options = &problem.options;
+        if options.method == Method::Original || !is_symmetric(&problem.c, options.p) {
+            continue;
+        }
+        let gauss = Gauss::new(by_column(&problem.c, options.p).unwrap(), problem.n, reading(options.method)).unwrap();
+        let ways = ways();
+        let ways = if number % 3 == 0 { &ways[..] } else { &ways[..1] };
+        compare(&format!("problem {number}"), options, |cuda| CudaEngine::new(gauss, options.alpha, cuda), ways);
+    }
+}
+
+/// Several panels, some of which pass while others stay.
+#[test]
+#[ignore = "needs a GPU"]
+fn dense_problems() {
+    let mut sufficed = 0;
+    for number in 0..if emulated() { 3 } else { 40 } {
+        let dense = dense_problem(number);
+        // Level 2 of many neighbours takes an emulated card minutes.
+        let options = Options { m_max: if emulated() { 1.0 } else { 2.0 }, ..dense.options.clone() };
+        let gauss = Gauss::new(by_column(&dense.c, options.p).unwrap(), dense.n, reading(options.method)).unwrap();
+        let make = |cuda| CudaEngine::new(gauss, options.alpha, cuda);
+        compare(&format!("dense {number}"), &options, make, &ways());
+    }
+    assert!(sufficed > 5, "{sufficed}");
+}
+
+/// Of data the card makes the correlations that it needs, whether or not it holds the data.
+#[test]
+#[ignore = "needs a GPU"]
+fn data() {
+    let mut sufficed = 0;
+    for (p, n, density, m_max) in [(150, 40, 0.02, 4.0), (230, 300, 0.01, f64::INFINITY)] {
+        let mut x: Vec<f64> = Vec::new();
+        for column in samples(&mut Random(p as u64), p, n, density, 0.05) {
+            let mean = column.iter().sum::<f64>() / n as f64;
+            x.extend(column.iter().map(|value| value - mean));
+        }
+        let mut gaps = Adjacency::empty(p);
+        (0..p - 1).filter(|x| x % 3 == 0).for_each(|x| gaps.insert(x, x + 1));
+        let mut fixed = Adjacency::empty(p);
+        (0..p - 2).filter(|x| x % 5 == 0).for_each(|x| fixed.insert(x, x + 2));
+        for method in [Method::Stable, Method::StableFast] {
+            for known in [false, true] {
+                let base = Options { method, m_max, ..Options::new(p, 0.01) };
+                let options = match known {
+                    true => Options { fixed_gaps: Some(gaps.clone()), fixed_edges: Some(fixed.clone()), ..base },
+                    false => base,
+                };
+                let test = FisherZ::new(n as f64, reading(method)).unwrap();
+                let make = |cuda| CudaEngine::of_data(test, by_column(&x, p).unwrap(), 0.01, cuda);
+                sufficed += compare(&format!("data {p} {method:?} {known}"), &options, make, &ways()[..1]);
+            }
+        }
+    }
+    assert!(sufficed > 4, "{sufficed}");
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn a_search_by_blocks_can_be_stopped_and_an_odd_matrix_is_refused() {
+    let dense = dense_problem(1);
+    let options = Options { m_max: 1.0, ..dense.options.clone() };
+    let gauss = Gauss::new(by_column(&dense.c, options.p).unwrap(), dense.n, reading(options.method)).unwrap();
+    let cuda = CudaOptions { block: Some(64), launch_share: 1e-9, ..CudaOptions::default() };
+    for level in [0, 1] {
+        let mut engine = CudaEngine::new(gauss, options.alpha, cuda).unwrap();
+        let found = searched(&mut engine, &options, false, &mut StopAt(level, None));
+        assert_eq!(found, Err(Error::Interrupted), "{level}");
+    }
+    let mut odd = correlation_matrix(&samples(&mut Random(5), 6, 50, 0.5, 0.0));
+    odd[1] = f64::from_bits(odd[1].to_bits() + 1);
+    assert!(!is_symmetric(&odd, 6));
+    let options = Options::new(6, 0.05);
+    let gauss = Gauss::new(by_column(&odd, 6).unwrap(), 50.0, reading(Method::Stable)).unwrap();
+    let found = searched(&mut CudaEngine::new(gauss, 0.05, cuda).unwrap(), &options, false, &mut Unobserved);
+    assert!(
+        matches!(&found, Err(Error::Argument { argument: "suffStat", value, .. }) if value.contains("C[")),
+        "{found:?}"
+    );
+    assert!(searched(
+        &mut CudaEngine::new(gauss, 0.05, CudaOptions::default()).unwrap(),
+        &options,
+        false,
+        &mut Unobserved
+    )
+    .is_ok());
+}
