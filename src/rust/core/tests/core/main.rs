@@ -5,6 +5,8 @@
 
 mod support;
 
+#[cfg(all(feature = "cuda", target_os = "linux"))]
+mod cards;
 mod compact;
 mod crew;
 #[cfg(all(feature = "cuda", not(target_os = "macos")))]
@@ -41,3 +43,5 @@ mod selection_shards;
 #[cfg(all(feature = "cuda", target_os = "linux"))]
 mod team_cuda;
 mod toys;
+#[cfg(all(feature = "cuda", target_os = "linux"))]
+mod unified_cuda;

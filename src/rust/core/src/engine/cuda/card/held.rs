@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 
 use super::buffer::{Buffer, BufferId};
 use super::driver::guarded;
-use super::memory::Memory;
+use super::memory::{most_kept, Memory};
 use super::opened::Card;
-use super::plan::{limit, out_of_memory, MemoryPlan};
+use super::plan::{limit, out_of_memory, MemoryPlan, Room};
+use super::unified::MemoryKind;
 use crate::engine::cuda::pointer::{DevicePtr, Plain};
 use crate::error::{DeviceError, DeviceKind};
 use crate::pool::Pool;
@@ -24,6 +25,7 @@ pub(in crate::engine::cuda) struct Held {
     /// Threads of the CPU that help.
     pub pool: Pool,
     memory: Option<Memory>,
+    kind: MemoryKind,
     /// Whether a copy from pinned memory may be under way on the stream.
     sending: bool,
     /// Bytes of the card that may be used; none: what is free.
@@ -45,10 +47,10 @@ pub(in crate::engine::cuda) struct Held {
 }
 
 impl Held {
-    /// The card with this number, opened at the first call of a process, of which `budget` bytes may be used.
-    pub fn open(ordinal: usize, pool: Pool, budget: Option<u64>) -> Result<Self> {
+    /// The card with this number, opened at the first call of a process, of which `budget` bytes may be used, of this kind.
+    pub fn open(ordinal: usize, pool: Pool, kind: MemoryKind, budget: Option<u64>) -> Result<Self> {
         let card = Card::open(ordinal)?;
-        let mut memory = card.take_memory();
+        let mut memory = card.take_memory(kind)?;
         memory.begin();
         let (plan, all, largest) = Default::default();
         let looked = Instant::now();
@@ -56,6 +58,7 @@ impl Held {
             card,
             pool,
             memory: Some(memory),
+            kind,
             sending: false,
             budget,
             plan,
@@ -76,7 +79,13 @@ impl Held {
     pub fn commit(&mut self) -> Result<()> {
         let available = self.available()?;
         self.plan.check(available, self.budget)?;
-        let (plan, limit, exactly) = (self.plan.clone(), limit(available, self.budget), self.budget.is_some());
+        // What nobody uses makes room for what somebody does.
+        let kept = self.card.kept_memory();
+        if kept > 0 && self.plan.total() > limit(Room::from(available.card.saturating_sub(kept)), self.budget) {
+            self.card.drop_memory();
+        }
+        let (plan, exactly) = (self.plan.clone(), self.budget.is_some());
+        let limit = limit(available.on_card(), self.budget);
         // Memory that one level needs and another does not is kept between levels where there is room for all of it.
         self.all = self.all.or(&plan);
         if self.all.total() <= limit {
@@ -98,7 +107,13 @@ impl Held {
         let what = BufferId::from(what);
         let bytes = self.plan.of(what);
         debug_assert!(bytes > 0, "{what:?} is not planned");
-        Ok(DevicePtr::at(self.memory().device(what, bytes)?))
+        let mut at = self.memory().device(what, bytes);
+        let short = |e: &Error| matches!(e, Error::Device(e) if e.kind == DeviceKind::OutOfMemory);
+        if at.as_ref().is_err_and(short) && self.card.kept_memory() > 0 {
+            self.card.drop_memory();
+            at = self.memory().device(what, bytes);
+        }
+        Ok(DevicePtr::at(at?))
     }
 
     /// Bytes that were copied to the card and from it since it was opened.
@@ -116,9 +131,17 @@ impl Held {
         self.moved.set(self.moved.get() + (count * size_of::<T>()) as u64);
     }
 
+    /// Likewise of a copy to the card.
+    fn check_filled<T>(&self, at: DevicePtr<T>, count: usize) {
+        self.check(at, count);
+        if let Some(memory) = &self.memory {
+            memory.fills(at.address());
+        }
+    }
+
     /// Copies `from` to the device, once what was put on the stream before is done; `from` may change on return.
     pub fn upload<T: Copy>(&self, to: DevicePtr<T>, from: &[T]) -> Result<()> {
-        self.check(to, from.len());
+        self.check_filled(to, from.len());
         // SAFETY: there is room, as checked. Only who has made a slice of pinned memory could hand it to this, and
         // `Held::upload_pinned` is for that.
         unsafe { self.card.upload(to, from) }
@@ -129,7 +152,7 @@ impl Held {
     /// # Safety
     /// `from` must not be written before the stream is synchronised. It is not freed before: see [`Held::pinned`].
     pub unsafe fn upload_pinned<T: Copy>(&mut self, to: DevicePtr<T>, from: &[T]) -> Result<()> {
-        self.check(to, from.len());
+        self.check_filled(to, from.len());
         self.sending = true;
         self.card.upload(to, from)
     }
@@ -143,9 +166,14 @@ impl Held {
         from: DevicePtr<T>,
         count: usize,
     ) -> Result<()> {
-        self.check(to, count);
+        self.check_filled(to, count);
         // SAFETY: there is room, as checked; the other card's member has that many there, as both hold the same, and waits.
-        unsafe { self.card.copy_from(to, other, from, count) }
+        unsafe {
+            match self.kind {
+                MemoryKind::Device => self.card.copy_from(to, other, from, count),
+                MemoryKind::Unified { .. } => self.card.copy_unified(to, from, count),
+            }
+        }
     }
 
     /// Copies from the device, once what was put on the stream before is done, and waits for it.
@@ -169,8 +197,14 @@ impl Held {
     /// Waits until all that was put on the stream is done.
     pub fn synchronize(&mut self, doing: &str) -> Result<()> {
         self.card.synchronize(doing)?;
-        self.sending = false;
+        self.rested();
         Ok(())
+    }
+
+    /// Notes that the stream has come to rest.
+    fn rested(&mut self) {
+        self.sending = false;
+        self.memory().settle();
     }
 
     /// The largest plan so far: what ran was allocated no more.
@@ -181,12 +215,18 @@ impl Held {
     /// Bytes that may be planned for these uses, beside what is planned for all others.
     pub fn room(&mut self, uses: &[BufferId]) -> Result<u64> {
         let others = self.plan.total() - uses.iter().map(|&what| self.plan.of(what)).sum::<u64>();
-        Ok(limit(self.available()?, self.budget).saturating_sub(others))
+        let available = self.available()?;
+        let room = |free: Room| limit(free, self.budget).saturating_sub(others);
+        // Who may choose should not fill the host, too: unified memory beyond the card is for what must be. A quarter of the card can do
+        // with pages that come and go.
+        Ok(room(available.on_card()).max(room(available).min(self.card.total_memory / 4)))
     }
 
-    /// Bytes of the card that are free or held here.
-    fn available(&mut self) -> Result<u64> {
-        Ok(self.card.memory_info()?.0 + self.memory().held())
+    /// What is free, held here, or kept for later calls.
+    fn available(&mut self) -> Result<Room> {
+        let card = self.card.free_memory()? + self.memory().held() + self.card.kept_memory();
+        // Pages of unified memory that are on the host are held, and are not the card's.
+        Ok(Room { card: card.min(self.card.total_memory), host: self.kind.of_host() })
     }
 
     /// The error that says that `needed` bytes are too many, with the bytes there are.
@@ -208,7 +248,7 @@ impl Held {
             }
             std::thread::sleep(Duration::from_micros(50));
         }
-        self.sending = false;
+        self.rested();
         if self.looked.elapsed() <= WATCH {
             return Ok(());
         }
@@ -245,7 +285,7 @@ impl Drop for Held {
             }
             // SAFETY: the stream has come to rest.
             unsafe {
-                if memory.is_modest() && !self.short {
+                if memory.is_modest(most_kept(self.card.total_memory)) && !self.short {
                     self.card.keep_memory(memory);
                 } else {
                     memory.free();
