@@ -31,8 +31,9 @@
 #' The answer is the same. What moves is slow, by a factor that depends on the data; use it for problems that exceed the card's
 #' memory by little, on a machine of your own: a GPU whose memory is asked for several times over can slow down or hang a machine for
 #' all who use it. What fits the card stays on it: there it costs the time to allocate. How much may
-#' be taken is what is free on the card and available on the host, but 1 GiB. Each of several GPUs has a copy of its own of what
-#' it works on, which belongs on it, and counts on its part of the host's memory: two GPUs do not hold larger problems than one.
+#' be taken is what is free on the card and available on the host, but 1 GiB. Each of several GPUs has memory of its own,
+#' which belongs on it, and counts on its part of the host's: for a search each needs room for all, for a selection of features
+#' for its part of them.
 #'
 #' The driver must let host and kernels use such memory at a time: on Linux most do, on Windows and in virtual machines few or none;
 #' the column `unified` of [pcgpu_devices()] says so. Runs that exceed a card's memory were not measured by the authors.

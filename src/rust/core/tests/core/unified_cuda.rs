@@ -184,8 +184,10 @@ fn nearest_neighbours() {
         let knn = made.knn(settings(estimator, 5, if emulated() { 5 } else { 40 }));
         let options = Options::new(6, 0.6);
         for strategy in [KnnStrategy::Shared, KnnStrategy::Single, KnnStrategy::Parallel { block: 3 }] {
-            let engine =
-                |memory| KnnCudaEngine::new(&knn, KnnCudaOptions { strategy, memory, ..KnnCudaOptions::default() });
+            let engine = |memory| {
+                let (ordinal, memory_budget) = (0, Some(64 << 20));
+                KnnCudaEngine::new(&knn, KnnCudaOptions { ordinal, strategy, memory, memory_budget })
+            };
             compare(&format!("{estimator:?} {strategy:?}"), |memory| searched(&mut engine(memory)?, &options));
             if strategy == KnnStrategy::Shared {
                 compare(&format!("{estimator:?} by a crew"), |memory| {

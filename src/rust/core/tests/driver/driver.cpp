@@ -3,8 +3,9 @@
 // a host that reads too early finds what was there before; memory begins as rubbish and ends at a page that nobody may touch.
 //
 // FAKE_CUDA names a part to play: what goes wrong, or "none"; "machine_code": it loads machine code (and runs the same), but no PTX,
-// where it else is a driver that refuses all machine code; "no_managed": its cards have no unified memory. FAKE_CUDA_CARDS, FAKE_CUDA_MEMORY and FAKE_CUDA_SHARED are the number of
-// cards (1), their bytes (8 GiB) and bytes of shared memory of a block (64 KiB).
+// where it else is a driver that refuses all machine code; "no_managed": its cards have no unified memory. FAKE_CUDA_CARDS,
+// FAKE_CUDA_MEMORY and FAKE_CUDA_SHARED are the number of cards (1), their bytes (8 GiB) and bytes of shared memory of a block
+// (64 KiB); of these FAKE_CUDA_TAKEN (0) are another process's, though they are said to be free.
 #include <sys/mman.h>
 #include <time.h>
 
@@ -435,7 +436,7 @@ static int allocate(address* at, size_t bytes, bool bounded) {
     // Another process has taken what was said to be free.
     if (part_is("taken") && used[current] + bytes > 1000) return OUT_OF_MEMORY;
     if (bytes == 0) return INVALID;
-    if (bounded && used[current] + bytes > card_memory()) return OUT_OF_MEMORY;
+    if (bounded && used[current] + bytes + number("FAKE_CUDA_TAKEN", 0) > card_memory()) return OUT_OF_MEMORY;
     const size_t PAGE = 4096;
     size_t rounded = (bytes + 255) / 256 * 256, inner = (rounded + PAGE - 1) / PAGE * PAGE, mapped = inner + 2 * PAGE;
     char* from = (char*)mmap(nullptr, mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

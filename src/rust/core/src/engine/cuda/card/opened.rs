@@ -299,7 +299,7 @@ impl Card {
                 return Err(error(
                     DeviceKind::NoUnified,
                     "the GPU, or its driver here, has no unified memory that host and kernels use at a time",
-                    "leave out memory = \"unified\" (column `unified` of pcgpu_devices() says which GPU has it; on Windows none)",
+                    "leave out memory = \"unified\" (column `unified` of pcgpu_devices() says which GPU has it)",
                 ));
             }
         };
