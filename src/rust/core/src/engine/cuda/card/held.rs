@@ -25,6 +25,7 @@ pub(in crate::engine::cuda) struct Held {
     /// Threads of the CPU that help.
     pub pool: Pool,
     memory: Option<Memory>,
+    /// Which memory that is.
     kind: MemoryKind,
     /// Whether a copy from pinned memory may be under way on the stream.
     sending: bool,
