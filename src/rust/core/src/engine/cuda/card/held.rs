@@ -78,13 +78,13 @@ impl Held {
 
     /// Ends planning: refuses the plan where the card is too small for it, else makes room for it.
     pub fn commit(&mut self) -> Result<()> {
-        let available = self.available()?;
-        self.plan.check(available, self.budget)?;
+        let mut available = self.available()?;
         // What nobody uses makes room for what somebody does.
-        let kept = self.card.kept_memory();
-        if kept > 0 && self.plan.total() > limit(Room::from(available.card.saturating_sub(kept)), self.budget) {
+        if self.plan.total() > limit(available.on_card(), self.budget) && self.card.kept_memory() > 0 {
             self.card.drop_memory();
+            available = self.available()?;
         }
+        self.plan.check(available, self.budget)?;
         let (plan, exactly) = (self.plan.clone(), self.budget.is_some());
         let limit = limit(available.on_card(), self.budget);
         // Memory that one level needs and another does not is kept between levels where there is room for all of it.
@@ -223,9 +223,9 @@ impl Held {
         Ok(room(available.on_card()).max(room(available).min(self.card.total_memory / 4)))
     }
 
-    /// What is free, held here, or kept for later calls.
+    /// What is free or held here.
     fn available(&mut self) -> Result<Room> {
-        let card = self.card.free_memory()? + self.memory().held() + self.card.kept_memory();
+        let card = self.card.free_memory()? + self.memory().held();
         // Pages of unified memory that are on the host are held, and are not the card's.
         Ok(Room { card: card.min(self.card.total_memory), host: self.kind.of_host() })
     }
