@@ -23,7 +23,25 @@
 #'   as many as there is memory for.
 #' @param memory The most memory of each card in bytes that a call may take; `NULL` means all that is free, for a
 #'   nearest-neighbour test 4 GiB of it beside the data, and more from some 20,000 observations on. What the driver keeps for a
-#'   kernel is not counted (for `"single"` and `"parallel"` about 1 GB).
+#'   kernel is not counted (for `"single"` and `"parallel"` about 1 GB). `"unified"`: memory that a card shares with the host, for
+#'   problems a little larger than the card; see below.
+#' @section Unified memory:
+#' Where a call ends in an error of class `pcgpu_error_device_out_of_memory` and no larger card is there, `memory = "unified"` may let it
+#' run: what does not fit the card lies in the host's memory, and pages of it come to the card when a kernel needs them, others leaving.
+#' The answer is the same. What moves is slow, by a factor that depends on the data; use it for problems that exceed the card's
+#' memory by little, on a machine of your own: a GPU whose memory is asked for several times over can slow down or hang a machine for
+#' all who use it. What fits the card stays on it: there it costs the time to allocate. How much may
+#' be taken is what is free on the card and available on the host, but 1 GiB. Each of several GPUs has memory of its own,
+#' which belongs on it, and counts on its part of the host's: for a search each needs room for all, for a selection of features
+#' for its part of them.
+#'
+#' The driver must let host and kernels use such memory at a time: on Linux most do, on Windows and in virtual machines few or none;
+#' the column `unified` of [pcgpu_devices()] says so. Runs that exceed a card's memory were not measured by the authors.
+#'
+#' @section Memory between calls:
+#' A GPU's memory is kept for the next call of the R process, as allocating takes long: up to 8 GiB, or a quarter of a card that has more than 32 GiB.
+#' Calls that need it for something else get it; for other programs `unloadNamespace("pcgpu")` gives it back, with all else that the
+#' process has on GPUs.
 #' @return A list of class `pcgpu_device`, for the argument `device` of [pc()], [skeleton()], [orient()], [suff_gauss()] and,
 #'   without a strategy, [select_features()].
 #' @references
@@ -76,11 +94,11 @@ check_shape <- function(value, argument, of, strategy, most = 256) {
 }
 
 check_memory <- function(memory) {
-  if (is.null(memory)) {
-    return(NULL)
+  if (is.null(memory) || identical(memory, "unified")) {
+    return(memory)
   }
   if (!is_number(memory) || memory < 1) {
-    abort_argument("memory", memory, "give a number of bytes, for instance 4e9, or NULL for all that is free.")
+    abort_argument("memory", memory, "give a number of bytes, for instance 4e9, \"unified\", or NULL for all that is free.")
   }
   as.double(memory)
 }

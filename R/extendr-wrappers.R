@@ -60,9 +60,9 @@ rust_select <- function(x, y, options, engine, progress) .Call(wrap__rust_select
 #' @noRd
 rust_ensemble_rows <- function(n, ensemble, replicate, draw) .Call(wrap__rust_ensemble_rows, n, ensemble, replicate, draw)
 
-#' The GPUs of this machine, as parallel vectors.
+#' The GPUs of this machine, as parallel vectors; `free`: with the free memory of all.
 #' @noRd
-rust_devices <- function() .Call(wrap__rust_devices)
+rust_devices <- function(free) .Call(wrap__rust_devices, free)
 
 #' Whether a GPU may be had.
 #' @noRd

@@ -35,6 +35,7 @@
 #' | `device_old_driver` | the driver is older than CUDA 12.0 | update it |
 #' | `device_no_device` | the driver finds no GPU | see `pcgpu_devices()` |
 #' | `device_old_device` | below compute capability 7.5 | another GPU |
+#' | `device_no_unified` | the GPU has no unified memory | leave out `memory = "unified"` |
 #' | `device_busy` | another process has the GPU | wait, or another GPU |
 #' | `device_out_of_memory` | too little memory on the GPU | see the message |
 #' | `device_forked` | this process was forked | `parallel::makePSOCKcluster()` |

@@ -20,7 +20,7 @@ pcgpu_info <- function() {
     threads = as.integer(resolve_threads()),
     cuda = nzchar(rust$kernels),
     kernels = rust$kernels,
-    devices = pcgpu_devices(),
+    devices = pcgpu_devices(free = TRUE),
     R = as.character(getRversion()),
     os = utils::osVersion,
     platform = R.version$platform,
@@ -54,8 +54,9 @@ device_lines <- function(devices) {
   if (nrow(devices) == 0L) {
     return(paste0("GPU:      none (", attr(devices, "reason"), ")\n"))
   }
+  free <- ifelse(is.na(devices$memory_free), "", paste(gibibytes(devices$memory_free), "of "))
   paste0(sprintf(
-    "GPU:      %s, %s, compute capability %s, %s of %s free, driver for CUDA %s\n", devices$device, devices$name,
-    devices$compute_capability, gibibytes(devices$memory_free), gibibytes(devices$memory_total), devices$driver
+    "GPU:      %s, %s, compute capability %s, %s%s%s, driver for CUDA %s\n", devices$device, devices$name,
+    devices$compute_capability, free, gibibytes(devices$memory_total), ifelse(nzchar(free), " free", ""), devices$driver
   ), collapse = "")
 }

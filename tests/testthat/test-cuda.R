@@ -215,3 +215,30 @@ test_that("select_features() on the GPU has the CPU's answer to the last bit", {
     select_features(data$x, data$y, 3, device = cuda_device(memory = 1000)), class = "pcgpu_error_device_out_of_memory"
   )
 })
+
+test_that("unified memory changes no answer", {
+  skip_without_gpu()
+  skip_if_not(all(pcgpu_devices()$unified), "a GPU without unified memory")
+  set.seed(5)
+  x <- simulate(60, 80)
+  stat <- suff_gauss(x)
+  codes <- suff_discrete(as.data.frame(lapply(1:9, function(v) factor(sample(3, 500, TRUE)))))
+  neighbours <- suff_knn(matrix(rnorm(50 * 6), 50), permutations = 20, seed = 1)
+  y <- factor(x[, 3] > 0)
+  for (name in list("cuda", "cuda:all")) {
+    unified <- cuda_device(name, memory = "unified")
+    expect_same_answer(
+      pc(stat, gaussCItest, 0.05, p = 60, device = unified), pc(stat, gaussCItest, 0.05, p = 60, device = "cpu"), name
+    )
+    expect_same_answer(
+      skeleton(codes, disCItest, 0.3, p = 9, device = unified), skeleton(codes, disCItest, 0.3, p = 9, device = "cpu"), name
+    )
+    expect_same_answer(
+      skeleton(neighbours, cmiKnnCItest, 0.3, p = 6, device = unified),
+      skeleton(neighbours, cmiKnnCItest, 0.3, p = 6, device = "cpu"), name
+    )
+    choose <- function(device) select_features(x, y, 5, device = device)[c("index", "score")]
+    expect_identical(choose(unified), choose("cpu"))
+  }
+  expect_identical(suff_gauss(x, device = cuda_device(memory = "unified")), suff_gauss(x, device = "cuda"))
+})

@@ -14,6 +14,13 @@ test_that("the nearest-neighbour tests have strategies of their own", {
   expect_identical(cuda_device(strategy = "single")$options, list(strategy = "single"))
 })
 
+test_that("unified memory is asked for by name", {
+  device <- cuda_device(c("cuda:0", "cuda:1"), memory = "unified")
+  expect_identical(device$options, list(strategy = "shared", memory = "unified"))
+  expect_identical(pcgpu:::engine_list(device, 1L)$memory, "unified")
+  expect_output(print(device), "memory +unified")
+})
+
 test_that("it prints", {
   shown <- capture.output(print(cuda_device("cuda:1", strategy = "set", memory = 4e9)))
   expect_match(shown, "^pcgpu device: cuda:1", all = FALSE)
@@ -34,7 +41,8 @@ test_that("what makes no sense is refused by name", {
   refused("block", strategy = "single", block = 2)
   for (block in list(0, 1e6, NA, 1.5)) refused("block", strategy = "parallel", block = block)
   for (delta in list(0, -1, 1.5, NA, "2", c(1, 2), 5000)) refused("delta", strategy = "set", delta = delta)
-  for (memory in list(0, -1, NA, "4 GB", c(1, 2))) refused("memory", memory = memory)
+  for (memory in list(0, -1, NA, "4 GB", c(1, 2), "Unified", c("unified", "unified"))) refused("memory", memory = memory)
+  expect_error(cuda_device(memory = "device"), '"unified"', fixed = TRUE)
 })
 
 test_that("it is taken as `device`", {

@@ -410,11 +410,11 @@ fn rust_ensemble_rows(n: Robj, ensemble: Robj, replicate: Robj, draw: Robj) -> R
     })
 }
 
-/// The GPUs of this machine, as parallel vectors.
+/// The GPUs of this machine, as parallel vectors; `free`: with the free memory of all.
 /// @noRd
 #[extendr]
-fn rust_devices() -> Robj {
-    respond(|_| gpu::devices())
+fn rust_devices(free: Robj) -> Robj {
+    respond(|_| gpu::devices(input::flag(&free, "free")?))
 }
 
 /// Whether a GPU may be had.

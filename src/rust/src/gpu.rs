@@ -10,6 +10,7 @@ use pcgpu_core::engine::cpu::{CpuEngine, KnnKernel};
 use pcgpu_core::engine::crew::Crew;
 use pcgpu_core::engine::cuda::card::about;
 use pcgpu_core::engine::cuda::card::device::{self, DeviceInfo};
+use pcgpu_core::engine::cuda::card::unified::MemoryKind;
 use pcgpu_core::engine::cuda::gauss::correlation::correlation;
 use pcgpu_core::engine::cuda::knn::{KnnCudaEngine, KnnCudaOptions, KnnStrategy};
 use pcgpu_core::engine::cuda::selection::{self, CudaCounting, SelectionOptions};
@@ -29,6 +30,8 @@ pub struct Gpu {
     ordinals: Vec<usize>,
     /// Whether the CPU works with them.
     with_cpu: bool,
+    memory: MemoryKind,
+    /// Most bytes of each card.
     memory_budget: Option<u64>,
     strategy: Dealing,
 }
@@ -47,15 +50,16 @@ impl Gpu {
         let ordinals = ordinals.as_integer_slice().filter(|ordinals| !ordinals.is_empty());
         let wrong = || Failure::Input("internal: `ordinals` are not numbers of GPUs".into());
         let ordinals = ordinals.ok_or_else(wrong)?.iter().map(|&ordinal| usize::try_from(ordinal).map_err(|_| wrong()));
-        Ok(Gpu {
-            ordinals: ordinals.collect::<Outcome<_>>()?,
-            with_cpu: input::flag(&input::field(engine, "cpu")?, "cpu")?,
-            strategy: strategy(engine)?,
-            memory_budget: match input::optional(engine, "memory") {
-                None => None,
-                Some(bytes) => Some(input::number(&bytes, "memory")?.max(0.0) as u64),
-            },
-        })
+        let ordinals = ordinals.collect::<Outcome<Vec<usize>>>()?;
+        let (memory, memory_budget) = match input::optional(engine, "memory") {
+            None => (MemoryKind::Device, None),
+            Some(kind) if kind.as_str() == Some("unified") => {
+                (MemoryKind::Unified { cards: ordinals.len() as u32 }, None)
+            }
+            Some(bytes) => (MemoryKind::Device, Some(input::number(&bytes, "memory")?.max(0.0) as u64)),
+        };
+        let with_cpu = input::flag(&input::field(engine, "cpu")?, "cpu")?;
+        Ok(Gpu { ordinals, with_cpu, memory, memory_budget, strategy: strategy(engine)? })
     }
 
     /// Their names as R knows them; `all`: that of the CPU, too, where it works with them.
@@ -99,7 +103,8 @@ impl Gpu {
                 ));
             }
         };
-        Ok(CudaOptions { strategy, memory_budget: self.memory_budget, ..CudaOptions::default() })
+        let (memory, memory_budget) = (self.memory, self.memory_budget);
+        Ok(CudaOptions { strategy, memory, memory_budget, ..CudaOptions::default() })
     }
 
     fn knn_options(&self) -> Outcome<KnnCudaOptions> {
@@ -113,7 +118,8 @@ impl Gpu {
                 ));
             }
         };
-        Ok(KnnCudaOptions { ordinal: self.ordinals[0], strategy, memory_budget: self.memory_budget })
+        let (memory, memory_budget) = (self.memory, self.memory_budget);
+        Ok(KnnCudaOptions { ordinal: self.ordinals[0], strategy, memory, memory_budget })
     }
 
     /// The worker for a Gaussian test at this level.
@@ -162,7 +168,8 @@ impl Gpu {
     }
 
     fn selection_options(&self, ordinal: usize) -> SelectionOptions {
-        SelectionOptions { ordinal, memory_budget: self.memory_budget, ..SelectionOptions::default() }
+        let (memory, memory_budget) = (self.memory, self.memory_budget);
+        SelectionOptions { ordinal, memory, memory_budget, ..SelectionOptions::default() }
     }
 
     /// The cards as machines that select features together.
@@ -190,7 +197,7 @@ impl Gpu {
 
     /// The correlations of the columns of x into `cells`, p x p.
     pub fn correlation(&self, x: &Centred, pool: &Pool, cells: &mut [f64], watch: &mut Watch) -> Result<()> {
-        correlation(x, self.ordinals[0], self.memory_budget, pool, cells, watch)
+        correlation(x, self.ordinals[0], self.memory, self.memory_budget, pool, cells, watch)
     }
 }
 
@@ -215,18 +222,29 @@ fn strategy(engine: &List) -> Outcome<Dealing> {
     })
 }
 
-/// The GPUs of this machine, as parallel vectors.
-pub fn devices() -> Outcome<Robj> {
-    let cards = device::devices()?;
+/// The GPUs of this machine, as parallel vectors; `all`: with the free memory also of those that this process does not use.
+pub fn devices(all: bool) -> Outcome<Robj> {
+    let cards = device::devices(all)?;
     let texts = |text: &dyn Fn(&DeviceInfo) -> String| Robj::from(cards.iter().map(text).collect::<Vec<String>>());
     let numbers = |number: &dyn Fn(&DeviceInfo) -> f64| Robj::from(cards.iter().map(number).collect::<Vec<f64>>());
+    let flags = |flag: &dyn Fn(&DeviceInfo) -> bool| Robj::from(cards.iter().map(flag).collect::<Vec<bool>>());
+    let name = |ordinal: &usize| format!("cuda:{ordinal}");
     Ok(output::named(vec![
         ("ordinal", numbers(&|card| card.ordinal as f64)),
         ("name", texts(&|card| card.name.clone())),
         ("memory_total", numbers(&|card| card.total_memory as f64)),
-        ("memory_free", numbers(&|card| card.free_memory as f64)),
+        (
+            "memory_free",
+            Robj::from(cards.iter().map(|card| card.free_memory.map(|bytes| bytes as f64)).collect::<Vec<_>>()),
+        ),
         ("compute_capability", texts(&|card| format!("{}.{}", card.compute_capability.0, card.compute_capability.1))),
         ("driver", texts(&|card| format!("{}.{}", card.driver_version / 1000, card.driver_version % 1000 / 10))),
+        ("multiprocessors", numbers(&|card| f64::from(card.processors))),
+        ("unified", flags(&|card| card.unified)),
+        ("peers", texts(&|card| card.peers.iter().map(name).collect::<Vec<_>>().join(" "))),
+        ("ecc", flags(&|card| card.ecc)),
+        ("pci", texts(&|card| card.pci.clone())),
+        ("uuid", texts(&|card| card.uuid.clone())),
     ]))
 }
 

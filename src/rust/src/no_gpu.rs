@@ -81,7 +81,7 @@ impl Gpu {
     }
 }
 
-pub fn devices() -> Outcome<Robj> {
+pub fn devices(_all: bool) -> Outcome<Robj> {
     Ok(none()?)
 }
 

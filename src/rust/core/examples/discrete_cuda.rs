@@ -7,12 +7,15 @@
 //! data where each variable is tested only with its `degree` neighbours on a circle and no test separates: degree - 1 tests of an
 //! edge from each side at level 1, the last. The strategies are shared and edge:beta:gamma; cards:0+1 times several cards
 //! and the first of them in turn. An argument "no" after m.max leaves
-//! the CPU engine out.
+//! the CPU engine out. The words `unified` and `memory=BYTES`, anywhere, run it in unified memory and in so much of a card's memory.
 
+#[path = "support/card.rs"]
+mod card;
 mod support;
 
 use std::time::Instant;
 
+use card::CardMemory;
 use pcgpu_core::ci::discrete::{Coded, Discrete, Rule, Statistic};
 use pcgpu_core::engine::cpu::{CpuEngine, DiscreteKernel};
 use pcgpu_core::engine::cuda::team::CudaTeam;
@@ -82,9 +85,15 @@ fn gaps(p: usize, degree: usize) -> Adjacency {
 }
 
 /// Times several cards and the first of them in turn.
-fn together(test: Discrete, options: &Options, ordinals: &[usize], repeats: usize) -> Result<(), Failure> {
+fn together(
+    test: Discrete,
+    options: &Options,
+    cuda: CudaOptions,
+    ordinals: &[usize],
+    repeats: usize,
+) -> Result<(), Failure> {
     let names: Vec<String> = ordinals.iter().map(|ordinal| format!("cuda:{ordinal}")).collect();
-    let on = |ordinal| CudaEngine::discrete(test, options.alpha, CudaOptions { ordinal, ..CudaOptions::default() });
+    let on = |ordinal| CudaEngine::discrete(test, options.alpha, CudaOptions { ordinal, ..cuda });
     let run = |worker: &mut dyn Worker| -> Result<(f64, u64), Failure> {
         let mut p_max = vec![0.0; options.p * options.p];
         let start = Instant::now();
@@ -115,7 +124,9 @@ fn together(test: Discrete, options: &Options, ordinals: &[usize], repeats: usiz
 }
 
 fn main() -> Result<(), Failure> {
-    let args: Vec<String> = std::env::args().collect();
+    let mut args: Vec<String> = std::env::args().collect();
+    let cards = args.iter().find(|word| word.starts_with("cards:")).map_or(1, |word| word.split('+').count());
+    let CardMemory { memory, memory_budget } = CardMemory::take(&mut args, cards)?;
     let argument = |i: usize, default: &str| args.get(i).cloned().unwrap_or(default.to_string());
     let path = argument(1, "");
     let mut circle = None;
@@ -165,14 +176,14 @@ fn main() -> Result<(), Failure> {
     }
 
     let repeats: usize = argument(5, "5").parse()?;
+    let cuda = CudaOptions { strategy, memory, memory_budget, ..CudaOptions::default() };
     if let ["cards", ordinals] = argument(4, "").split(':').collect::<Vec<_>>()[..] {
         let ordinals = ordinals.split('+').map(str::parse).collect::<Result<Vec<usize>, _>>()?;
-        return together(test, &options, &ordinals, repeats);
+        return together(test, &options, cuda, &ordinals, repeats);
     }
     for repeat in 0..repeats {
         let mut p_max = vec![0.0; p * p];
         let start = Instant::now();
-        let cuda = CudaOptions { strategy, ..CudaOptions::default() };
         let mut engine = CudaEngine::discrete(test, options.alpha, cuda)?;
         let mut clock = Clock::new(start);
         let found = skeleton(&mut engine, &options, &mut p_max, &mut clock)?;

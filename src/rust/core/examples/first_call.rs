@@ -17,6 +17,7 @@ use pcgpu_core::ci::gauss::{Gauss, Reading};
 use pcgpu_core::ci::knn::{Estimator, Knn, Settings, Transform};
 use pcgpu_core::engine::cpu::correlation::Centred;
 use pcgpu_core::engine::cuda::card::device;
+use pcgpu_core::engine::cuda::card::unified::MemoryKind;
 use pcgpu_core::engine::cuda::gauss::correlation;
 use pcgpu_core::engine::cuda::knn::{KnnCudaEngine, KnnCudaOptions};
 use pcgpu_core::engine::cuda::selection::{CudaCounting, SelectionOptions};
@@ -127,7 +128,7 @@ fn call(test: &str, columns: &[Vec<f64>]) -> Result<Box<dyn Fn() -> Result<(), F
         "correlation" => Box::new(move || {
             let mut c = vec![0.0; p * p];
             let (x, pool) = (Centred::of_cells(&x, n), Pool::at_most(default_threads()));
-            Ok(correlation::correlation(&x, 0, None, &pool, &mut c, &mut |_| Ok(()))?)
+            Ok(correlation::correlation(&x, 0, MemoryKind::Device, None, &pool, &mut c, &mut |_| Ok(()))?)
         }),
         other => return Err(format!("there is no test `{other}` here").into()),
     })
@@ -148,7 +149,7 @@ fn child(part: &str, test: &str, p: usize) -> Result<(), Failure> {
         return Ok(());
     }
     let small = call(test, &columns[..p.min(12)])?;
-    let driver = timed(|| Ok(device::devices()?))?;
+    let driver = timed(|| Ok(device::devices(false)?))?;
     let (card, second) = (timed(&small)?, timed(&small)?);
     println!("driver {driver}  card {card}  small {second}  large {}  second {}", timed(&large)?, timed(&large)?);
     Ok(())

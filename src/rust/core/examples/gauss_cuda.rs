@@ -34,7 +34,7 @@ fn main() -> Result<(), Failure> {
     let (c, p, n) = correlations(file)?;
     let options = Options { method, ..Options::new(p, alpha.parse()?) };
     let gauss = Gauss::new(by_column(&c, p)?, n as f64, reading)?;
-    println!("{file} {method:?} alpha {alpha} {strategy:?}, {:?}", device::devices()?.first());
+    println!("{file} {method:?} alpha {alpha} {strategy:?}, {:?}", device::devices(false)?.first());
 
     let start = Instant::now();
     let mut p_cpu = vec![0.0; p * p];

@@ -5,12 +5,16 @@
 //! repeat one of them.
 //! `cargo run --release -p pcgpu-core --example knn_cuda -- search DATA.csv[.gz] K PERMUTATIONS K_PERM ALPHA` runs the skeleton
 //! phase on a table of numbers, samples in rows, with a header or without; `search synthetic:P:N` on a sparse graph. Words `cards=0,1`
-//! and `cpu` after that run it on several machines as well, in turn with the first card alone, and print the ratio of the shortest times.
+//! and `cpu` after that run it on several machines as well, in turn with the first card alone, and print the ratio of the shortest times;
+//! `unified` runs it in unified memory, `memory=BYTES` in so much of a card's memory.
 
+#[path = "support/card.rs"]
+mod card;
 mod support;
 
 use std::time::Instant;
 
+use card::CardMemory;
 use pcgpu_core::ci::knn::random::{philox, Key};
 use pcgpu_core::ci::knn::{Estimator, Knn, Settings, Transform};
 use pcgpu_core::ci::Batch;
@@ -142,14 +146,20 @@ fn timed(worker: &mut dyn Worker, options: &Options, began: Instant, observer: &
 struct Machines {
     cards: Vec<usize>,
     cpu: bool,
+    memory: CardMemory,
 }
 
 impl Machines {
+    fn options(&self, ordinal: usize) -> KnnCudaOptions {
+        let CardMemory { memory, memory_budget } = self.memory;
+        KnnCudaOptions { ordinal, memory, memory_budget, ..KnnCudaOptions::default() }
+    }
+
     fn crew<'a>(&self, knn: &'a Knn) -> Result<Crew<'a>> {
         let pool = Pool::at_most(default_threads());
         let mut crew = Crew::new(pool.clone());
         for &ordinal in &self.cards {
-            let engine = KnnCudaEngine::new(knn, KnnCudaOptions { ordinal, ..KnnCudaOptions::default() })?;
+            let engine = KnnCudaEngine::new(knn, self.options(ordinal))?;
             crew = crew.with(format!("cuda:{ordinal}"), engine);
         }
         Ok(if self.cpu {
@@ -167,7 +177,7 @@ impl Machines {
 fn search(n: usize, p: usize, data: &[f64], settings: Settings, alpha: f64, machines: &Machines) -> Result<()> {
     let knn = Knn::new(by_column(data, p)?, &vec![false; p], settings)?;
     let options = Options::new(p, alpha);
-    let first = KnnCudaOptions { ordinal: machines.cards[0], ..KnnCudaOptions::default() };
+    let first = machines.options(machines.cards[0]);
     let (mut alone, mut together) = (Vec::new(), Vec::new());
     for repeat in 0..if machines.is_one() { 1 } else { REPEATS } {
         let began = Instant::now();
@@ -226,8 +236,10 @@ fn search(n: usize, p: usize, data: &[f64], settings: Settings, alpha: f64, mach
 }
 
 fn main() -> std::result::Result<(), Failure> {
-    let mut machines = Machines { cards: vec![0], cpu: false };
     let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    let cards = arguments.iter().find(|word| word.starts_with("cards=")).map_or(1, |word| word.split(',').count());
+    let memory = CardMemory::take(&mut arguments, cards)?;
+    let mut machines = Machines { cards: vec![0], cpu: false, memory };
     arguments.retain(|argument| {
         if let Some(cards) = argument.strip_prefix("cards=") {
             machines.cards = cards.split(',').filter_map(|card| card.parse().ok()).collect();

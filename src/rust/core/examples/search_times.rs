@@ -11,17 +11,21 @@
 //! mean weight LOAD, modules, noise. Four words stand for `shared` with a part of it forced: `lists`, `columns` and `masks` for level 1 run so
 //! throughout, `blocks=D` for further levels of rows with D neighbours or more run by blocks. LAST is the last level (`m.max`), 99 for none; `compact` keeps no p-values of
 //! the pairs that level 0 removes. Of several cards, `cuda:0+1`, the first is timed in turn with all, the ratio of the shortest times is printed,
-//! and what each did. `--check-small` compares the
+//! and what each did. The words `unified` and `memory=BYTES`, anywhere, run it in unified memory and in so much of a card's memory. `--check-small` compares the
 //! GPU with the CPU on small problems, for compute-sanitizer.
 
+#[path = "support/card.rs"]
+mod card;
 mod support;
 
 use std::time::Instant;
 
+use card::CardMemory;
 use pcgpu_core::ci::gauss::{Gauss, Reading};
 use pcgpu_core::engine::cpu::correlation::{self, Kind, Rows};
 use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel, Numbers};
 use pcgpu_core::engine::cuda::card::device;
+use pcgpu_core::engine::cuda::card::unified::MemoryKind;
 use pcgpu_core::engine::cuda::team::CudaTeam;
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, SearchStrategy};
 use pcgpu_core::engine::LevelOne;
@@ -115,13 +119,21 @@ fn read(source: &str) -> Result<Problem, Failure> {
     Ok(Problem { name, c, p, n: n as f64 })
 }
 
+/// A machine and how to run on it, in the program's words.
+#[derive(Clone, Copy)]
+struct Machine<'a> {
+    device: &'a str,
+    strategy: &'a str,
+    memory: CardMemory,
+}
+
 fn engine<'a>(
     problem: &'a Problem,
     alpha: f64,
     method: Method,
-    device: &str,
-    strategy: &str,
+    machine: Machine,
 ) -> Result<Box<dyn Worker + 'a>, Failure> {
+    let Machine { device, strategy, memory: CardMemory { memory, memory_budget } } = machine;
     let reading = if method == Method::StableFast { Reading::StableFast } else { Reading::GaussCItest };
     let gauss = Gauss::new(by_column(&problem.c, problem.p)?, problem.n, reading)?;
     let level_one = match strategy {
@@ -151,7 +163,8 @@ fn engine<'a>(
     };
     // Of a team, shards so small that all cards have some, where that is what is checked.
     let launch_share = if is_small(problem) { 1e-9 } else { 1.0 };
-    let options = CudaOptions { strategy, level_one, wide_from, launch_share, ..CudaOptions::default() };
+    let options =
+        CudaOptions { strategy, level_one, wide_from, launch_share, memory, memory_budget, ..CudaOptions::default() };
     let on = |ordinal| CudaEngine::new(gauss, alpha, CudaOptions { ordinal, ..options });
     if let [ordinal] = ordinals[..] {
         return Ok(Box::new(on(ordinal)?));
@@ -170,8 +183,7 @@ fn search(
     problem: &Problem,
     alpha: f64,
     method: Method,
-    device: &str,
-    strategy: &str,
+    machine: Machine,
     last: Option<usize>,
     largest: Largest,
 ) -> Result<Skeleton, Failure> {
@@ -179,7 +191,7 @@ fn search(
     if let Some(last) = last {
         options.m_max = last as f64;
     }
-    let mut engine = engine(problem, alpha, method, device, strategy)?;
+    let (mut engine, device) = (engine(problem, alpha, method, machine)?, machine.device);
     let mut clock = Clock::new(Instant::now());
     let found = skeleton(&mut *engine, &options, largest, &mut clock)?;
     eprintln!("# {device}: {}", clock.report());
@@ -199,24 +211,34 @@ fn search(
 fn check_small() -> Result<(), Failure> {
     let problems =
         [(12, 40, 3.0), (40, 60, 5.0), (70, 200, 8.0), (130, 50, 3.0)].map(|(p, n, d)| simulated("sim", p, n, d, 7));
+    let cards = device::devices(false)?;
     for problem in &problems {
         let cells = problem.p * problem.p;
         let (mut ours, mut theirs) = (vec![0.0; cells], vec![0.0; cells]);
         for method in [Method::Stable, Method::StableFast] {
-            let cpu = search(problem, 0.05, method, "cpu", "", None, Largest::from(&mut theirs))?;
-            let alone = ["shared", "columns", "masks", "blocks=0", "edge", "set"].map(|strategy| ("cuda", strategy));
-            let several = if device::devices()?.len() > 1 { "cuda:0+1" } else { "cuda:0+0" };
-            let together = ["shared", "columns", "masks", "blocks=0"].map(|strategy| (several, strategy));
-            for (device, strategy) in alone.into_iter().chain(together) {
-                let gpu = search(problem, 0.05, method, device, strategy, None, Largest::from(&mut ours))?;
+            let on = |device, strategy, memory| Machine {
+                device,
+                strategy,
+                memory: CardMemory { memory, memory_budget: None },
+            };
+            let own = MemoryKind::Device;
+            let cpu = search(problem, 0.05, method, on("cpu", "", own), None, Largest::from(&mut theirs))?;
+            let alone = ["shared", "columns", "masks", "blocks=0", "edge", "set"].map(|way| on("cuda", way, own));
+            let several = if cards.len() > 1 { "cuda:0+1" } else { "cuda:0+0" };
+            let together = ["shared", "columns", "masks", "blocks=0"].map(|way| on(several, way, own));
+            let unified = MemoryKind::Unified { cards: 2 };
+            let unified = ["shared", "masks"].map(|way| [on("cuda", way, unified), on(several, way, unified)]);
+            let unified = unified.into_iter().flatten().filter(|_| cards[0].unified);
+            for machine in alone.into_iter().chain(together).chain(unified) {
+                let gpu = search(problem, 0.05, method, machine, None, Largest::from(&mut ours))?;
                 let sets = |s: &Skeleton| -> Vec<Vec<(usize, Vec<u32>)>> {
                     (0..problem.p).map(|x| s.sepsets.row(x).map(|(y, s)| (y as usize, s.to_vec())).collect()).collect()
                 };
                 let same = gpu.graph == cpu.graph && gpu.tests == cpu.tests && sets(&gpu) == sets(&cpu);
                 if !same {
                     return Err(format!(
-                        "p = {}, {method:?}, {device} {strategy}: the GPU differs from the CPU",
-                        problem.p
+                        "p = {}, {method:?}, {} {}: the GPU differs from the CPU",
+                        problem.p, machine.device, machine.strategy
                     )
                     .into());
                 }
@@ -228,7 +250,9 @@ fn check_small() -> Result<(), Failure> {
 }
 
 fn main() -> Result<(), Failure> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    let cards = arguments.iter().find(|word| word.starts_with("cuda")).map_or(1, |word| word.split('+').count());
+    let memory = CardMemory::take(&mut arguments, cards)?;
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     if words[..] == ["--check-small"] {
         return check_small();
@@ -252,7 +276,7 @@ fn main() -> Result<(), Failure> {
         let mut left = PairValues::default();
         let largest = if compact { Largest::from(&mut left) } else { Largest::from(&mut p_max) };
         let start = Instant::now();
-        let found = search(&problem, alpha, method, device, strategy, last, largest)?;
+        let found = search(&problem, alpha, method, Machine { device, strategy, memory }, last, largest)?;
         Ok((start.elapsed().as_secs_f64(), found))
     };
     let (mut seconds, mut found) = (Vec::new(), None);

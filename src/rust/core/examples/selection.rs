@@ -3,19 +3,24 @@
 //! ```text
 //! cargo run --release --example selection -- FEATURES SAMPLES CLASSES BINS K [density=1] [repeats=5] [joined=THREADS]
 //!     [cpu=THREADS] [criterion=JMI] [stepwise=1] [shared=BYTES] [cards=0,1] [beside=1] [gpu=1]
+//!     [unified] [memory=BYTES]
 //! cargo run --release --example selection -- --check-small
 //! ```
 //!
 //! A value is 0 with probability 1 - density, else one of BINS levels; every tenth feature depends on the class. The floor is
 //! the time to read the codes of all features once for each selected one at 4.8 TB/s, the bandwidth of an H200. `joined` adds
-//! CUDA-JMI's own scheme, `cpu` the CPU engine, `cards` these GPUs together, `beside=1` these and the CPU's threads. --check-small compares all ways to count on small data, for compute-sanitizer.
+//! CUDA-JMI's own scheme, `cpu` the CPU engine, `cards` these GPUs together, `beside=1` these and the CPU's threads; `unified` runs
+//! in unified memory, `memory=BYTES` in so much of a card's memory. --check-small compares all ways to count on small data, for compute-sanitizer.
 
+#[path = "support/card.rs"]
+mod card;
 #[path = "../tests/core/support/ways.rs"]
 mod ways;
 
 use std::process::ExitCode;
 use std::time::Instant;
 
+use card::CardMemory;
 use pcgpu_core::ci::discrete::{Coded, Codes, Variable};
 use pcgpu_core::engine::cpu::selection::CpuCounting;
 use pcgpu_core::engine::cpu::together::member as cpu_member;
@@ -157,7 +162,7 @@ fn check_small() -> Result<bool> {
     Ok(same)
 }
 
-fn run(arguments: &[String]) -> Result<bool> {
+fn run(arguments: &[String], card: CardMemory) -> Result<bool> {
     if arguments.iter().any(|a| a == "--check-small") {
         return check_small();
     }
@@ -182,6 +187,8 @@ fn run(arguments: &[String]) -> Result<bool> {
     println!("floor: {:.4} s", (p * n * k * width) as f64 / BANDWIDTH);
     let options = SelectionOptions {
         stepwise_from: number("stepwise", 1.0),
+        memory: card.memory,
+        memory_budget: card.memory_budget,
         shared_bytes: option("shared").and_then(|bytes| bytes.parse().ok()).unwrap_or(u64::MAX),
         ..SelectionOptions::default()
     };
@@ -222,8 +229,10 @@ fn run(arguments: &[String]) -> Result<bool> {
 }
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    match run(&arguments) {
+    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    let cards = arguments.iter().find(|word| word.starts_with("cards=")).map_or(1, |word| word.split(',').count());
+    let ran = CardMemory::take(&mut arguments, cards).and_then(|card| Ok(run(&arguments, card)?));
+    match ran {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {

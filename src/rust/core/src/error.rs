@@ -84,6 +84,8 @@ pub enum DeviceKind {
     NoDevice,
     /// The GPU is too old for our kernels.
     OldDevice,
+    /// The GPU, or its driver, has no unified memory.
+    NoUnified,
     /// Another process has the GPU to itself.
     Busy,
     /// The GPU, or the memory that the caller allows, is too small.
@@ -95,7 +97,7 @@ pub enum DeviceKind {
 }
 
 impl DeviceKind {
-    /// A short name, as R's condition classes have it: `no_driver`, `old_driver`, `no_device`, `old_device`, `busy`,
+    /// A short name, as R's condition classes have it: `no_driver`, `old_driver`, `no_device`, `old_device`, `no_unified`, `busy`,
     /// `out_of_memory`, `forked`, `failed`.
     pub fn name(self) -> &'static str {
         match self {
@@ -103,6 +105,7 @@ impl DeviceKind {
             DeviceKind::OldDriver => "old_driver",
             DeviceKind::NoDevice => "no_device",
             DeviceKind::OldDevice => "old_device",
+            DeviceKind::NoUnified => "no_unified",
             DeviceKind::Busy => "busy",
             DeviceKind::OutOfMemory => "out_of_memory",
             DeviceKind::Forked => "forked",

@@ -28,7 +28,7 @@ fn search(worker: &mut dyn Worker, options: &Options) -> Found {
 
 /// Compares crews of one, two and three engines, on two cards where there are two, with each other and with the CPU.
 fn compare<'a>(label: &str, options: &Options, cpu: &Found, engine: impl Fn(usize) -> CudaEngine<'a>) {
-    let cards = device::devices().unwrap().len();
+    let cards = device::devices(false).unwrap().len();
     let mut first: Option<Found> = None;
     for members in 1..4 {
         let mut crew = Crew::new(Pool::new(2));

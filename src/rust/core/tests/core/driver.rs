@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 
 use pcgpu_core::ci::gauss::{Gauss, Reading};
 use pcgpu_core::engine::cuda::card::device;
+use pcgpu_core::engine::cuda::card::unified::MemoryKind;
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions};
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::Unobserved;
@@ -30,6 +31,19 @@ pub fn driver() -> &'static PathBuf {
     })
 }
 
+/// Runs one test of this program in a process with that driver, and `environment`; what it printed.
+pub fn with_driver(test: &str, environment: &[(&str, &str)]) -> String {
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", test, "--nocapture"])
+        .envs(environment.iter().copied())
+        .env("LD_LIBRARY_PATH", driver())
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{test} {environment:?}: {text}\n{}", String::from_utf8_lossy(&output.stderr));
+    text
+}
+
 /// A function that the tests' own driver has beside NVIDIA's, in a process that has loaded it.
 pub fn own_function(name: &CStr) -> *mut c_void {
     extern "C" {
@@ -43,11 +57,11 @@ pub fn own_function(name: &CStr) -> *mut c_void {
     found
 }
 
-fn search() -> Result<()> {
+fn search(memory: MemoryKind) -> Result<()> {
     let c = [1.0, 0.5, 0.4, 0.5, 1.0, 0.3, 0.4, 0.3, 1.0];
     let gauss = Gauss::new(by_column(&c, 3)?, 50.0, Reading::GaussCItest)?;
     let options = Options { method: Method::Stable, ..Options::new(3, 0.05) };
-    let mut engine = CudaEngine::new(gauss, options.alpha, CudaOptions::default())?;
+    let mut engine = CudaEngine::new(gauss, options.alpha, CudaOptions { memory, ..CudaOptions::default() })?;
     skeleton(&mut engine, &options, &mut [0.0; 9], &mut Unobserved).map(drop)
 }
 
@@ -63,23 +77,17 @@ fn told<T>(outcome: Result<T>) -> String {
 #[test]
 fn played() {
     if std::env::var_os(PART).is_some() {
-        println!("listing {}", told(device::devices()));
-        println!("first {}", told(search()));
-        println!("second {}", told(search()));
+        println!("listing {}", told(device::devices(false)));
+        println!("first {}", told(search(MemoryKind::Device)));
+        println!("second {}", told(search(MemoryKind::Device)));
+        println!("unified {}", told(search(MemoryKind::Unified { cards: 1 })));
     }
 }
 
-/// The outcomes of listing the cards, of a search and of another, with the driver that plays `part`.
-fn play(part: &str) -> [String; 3] {
-    let output = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "driver::played", "--nocapture"])
-        .env(PART, part)
-        .env("LD_LIBRARY_PATH", driver())
-        .output()
-        .unwrap();
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success(), "{part}: {text}\n{}", String::from_utf8_lossy(&output.stderr));
-    ["listing ", "first ", "second "].map(|name| {
+/// The outcomes of listing the cards, of a search, of another, and of one in unified memory, with the driver that plays `part`.
+fn play(part: &str) -> [String; 4] {
+    let text = with_driver("driver::played", &[(PART, part)]);
+    ["listing ", "first ", "second ", "unified "].map(|name| {
         // The harness begins the first line itself.
         let line = text.lines().find_map(|line| line.split_once(name)).unwrap_or_else(|| panic!("{part}: {text}"));
         line.1.to_string()
@@ -88,13 +96,13 @@ fn play(part: &str) -> [String; 3] {
 
 #[test]
 fn a_driver_that_works_is_used() {
-    assert_eq!(play("none"), ["fine", "fine", "fine"]);
+    assert_eq!(play("none"), ["fine"; 4]);
 }
 
 /// The driver of the test above takes PTX alone.
 #[test]
 fn machine_code_is_loaded_where_the_driver_takes_it() {
-    assert_eq!(play("machine_code"), ["fine", "fine", "fine"]);
+    assert_eq!(play("machine_code"), ["fine"; 4]);
 }
 
 #[test]
@@ -108,12 +116,20 @@ fn what_fails_is_named_with_what_to_do() {
         ("old_ptx", "old_driver", "CUDA 12.0", "525"),
         ("taken", "out_of_memory", "bytes", "end other programs"),
     ] {
-        let [_, first, second] = play(part);
-        for told in [&first, &second] {
+        let [_, rest @ ..] = play(part);
+        for told in &rest {
             let known = told.starts_with(&format!("{kind}: ")) && told.contains(message) && told.contains(mend);
             assert!(known, "{part}: {told}");
         }
     }
+}
+
+/// Only what asks for it is refused.
+#[test]
+fn a_card_without_unified_memory_is_named() {
+    let [listing, first, second, unified] = play("no_managed");
+    assert_eq!([listing, first, second], ["fine"; 3]);
+    assert!(unified.starts_with("no_unified: ") && unified.contains("leave out memory = \"unified\""), "{unified}");
 }
 
 #[test]
@@ -127,7 +143,7 @@ fn cards_are_listed_as_far_as_can_be() {
 
 #[test]
 fn after_a_failed_launch_the_next_search_works() {
-    let [_, first, second] = play("launch");
+    let [_, first, second, unified] = play("launch");
     assert!(first.starts_with("failed: ") && first.contains("CUDA_ERROR_LAUNCH_FAILED"), "{first}");
-    assert_eq!(second, "fine");
+    assert_eq!([second, unified], ["fine"; 2]);
 }

@@ -375,14 +375,14 @@ fn numbers_that_make_no_block_and_cards_that_are_not_there_are_refused() {
         assert!(matches!(refused, Some(Error::Argument { argument: "strategy", .. })), "{refused:?}");
     }
     let refused = CudaEngine::new(gauss, 0.05, CudaOptions { ordinal: 99, ..CudaOptions::default() }).err();
-    if device::devices().is_ok_and(|cards| !cards.is_empty()) {
+    if device::devices(false).is_ok_and(|cards| !cards.is_empty()) {
         assert!(matches!(refused, Some(Error::Argument { argument: "device", .. })), "{refused:?}");
     } else {
         // Every machine without a GPU says which of the three it lacks, and what to do.
         let Some(Error::Device(e)) = refused else { panic!("{refused:?}") };
         let kinds = [DeviceKind::NoDriver, DeviceKind::NoDevice, DeviceKind::OldDriver];
         assert!(kinds.contains(&e.kind) && e.mend.contains("device = \"cpu\""), "{e:?}");
-        assert_eq!(device::devices().err(), Some(Error::Device(e)));
+        assert_eq!(device::devices(false).err(), Some(Error::Device(e)));
         device::release();
     }
 }

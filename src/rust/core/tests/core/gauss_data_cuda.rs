@@ -7,6 +7,7 @@ use pcgpu_core::ci::gauss::{FisherZ, Gauss, Reading};
 use pcgpu_core::ci::Batch;
 use pcgpu_core::engine::cpu::correlation::{centred, of_centred, Centred, Kind, Rows};
 use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel, Numbers};
+use pcgpu_core::engine::cuda::card::unified::MemoryKind;
 use pcgpu_core::engine::cuda::gauss::correlation::correlation;
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions};
 use pcgpu_core::matrix::by_column;
@@ -41,7 +42,7 @@ fn searches_of_data_are_those_of_the_cards_correlations() {
         let mut c = vec![0.0; p * p];
         let pool = Pool::new(2);
         let mut shares = Vec::new();
-        correlation(&Centred::of_cells(&x, n), 0, None, &pool, &mut c, &mut |share| {
+        correlation(&Centred::of_cells(&x, n), 0, MemoryKind::Device, None, &pool, &mut c, &mut |share| {
             shares.push(share);
             Ok(())
         })

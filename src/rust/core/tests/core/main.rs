@@ -7,6 +7,8 @@ mod support;
 
 #[cfg(feature = "cuda")]
 mod blocks_cuda;
+#[cfg(all(feature = "cuda", target_os = "linux"))]
+mod cards;
 mod compact;
 mod crew;
 #[cfg(all(feature = "cuda", not(target_os = "macos")))]
@@ -43,3 +45,5 @@ mod selection_shards;
 #[cfg(all(feature = "cuda", target_os = "linux"))]
 mod team_cuda;
 mod toys;
+#[cfg(all(feature = "cuda", target_os = "linux"))]
+mod unified_cuda;

@@ -17,6 +17,7 @@ use pcgpu_core::ci::knn::{Estimator, Transform};
 use pcgpu_core::ci::Batch;
 use pcgpu_core::engine::cpu::correlation::Centred;
 use pcgpu_core::engine::cuda::card::device;
+use pcgpu_core::engine::cuda::card::unified::MemoryKind;
 use pcgpu_core::engine::cuda::gauss::correlation::correlation;
 use pcgpu_core::engine::cuda::knn::{KnnCudaEngine, KnnCudaOptions, KnnStrategy};
 use pcgpu_core::engine::cuda::selection::{CudaCounting, SelectionOptions};
@@ -233,7 +234,7 @@ fn correlations() {
     let x: Vec<f64> = (0..n * p).map(|_| random.normal()).collect();
     measure("correlations", |budget| {
         let mut c = vec![0.0; p * p];
-        correlation(&Centred::of_cells(&x, n), 0, budget, &Pool::new(2), &mut c, &mut |_| Ok(()))?;
+        correlation(&Centred::of_cells(&x, n), 0, MemoryKind::Device, budget, &Pool::new(2), &mut c, &mut |_| Ok(()))?;
         // Data, matrix, and a number a column, each rounded up to what a piece of memory takes.
         Ok((8 * (n * p + p * p + p) as u64, format!("{c:?}")))
     });

@@ -221,7 +221,7 @@ fn a_card_that_gives_features_away_counts_the_others() {
 
 /// All cards there are, twice the same where there is one, and the CPU or not.
 fn teams<'a>(samples: &'a Samples, logs: &'a CountLogs) -> Vec<Vec<Member<'a>>> {
-    let cards = device::devices().unwrap().len();
+    let cards = device::devices(false).unwrap().len();
     let card =
         |ordinal| member(samples, logs, SelectionOptions { ordinal, ..SelectionOptions::default() }, Pool::new(2));
     let cpu = || cpu_member(samples, logs, Pool::new(2));
@@ -270,7 +270,7 @@ fn a_card_without_memory_leaves_its_features_to_the_cpu() {
 #[test]
 #[ignore = "needs a GPU"]
 fn ensembles_on_cards_and_cpu_are_those_of_the_cpu() {
-    let cards = device::devices().unwrap().len();
+    let cards = device::devices(false).unwrap().len();
     for (n, p) in [(90, 200), (1300, 40)] {
         let samples = simulated(n, p, 20, 3, 13);
         for (replace, size) in [(true, n), (false, n / 2)] {

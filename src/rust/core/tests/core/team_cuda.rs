@@ -55,7 +55,7 @@ fn difference(a: &Result<String>, b: &Result<String>) -> String {
 
 /// The cards of the teams: one of them several times, and each once.
 fn teams() -> Vec<Vec<usize>> {
-    let all: Vec<usize> = (0..device::devices().unwrap().len()).collect();
+    let all: Vec<usize> = (0..device::devices(false).unwrap().len()).collect();
     match (emulated(), all.len()) {
         (true, 1) => vec![vec![0, 0]],
         (true, _) => vec![all],

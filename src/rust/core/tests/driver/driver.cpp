@@ -3,8 +3,9 @@
 // a host that reads too early finds what was there before; memory begins as rubbish and ends at a page that nobody may touch.
 //
 // FAKE_CUDA names a part to play: what goes wrong, or "none"; "machine_code": it loads machine code (and runs the same), but no PTX,
-// where it else is a driver that refuses all machine code. FAKE_CUDA_CARDS, FAKE_CUDA_MEMORY and FAKE_CUDA_SHARED are the number of
-// cards (1), their bytes (8 GiB) and bytes of shared memory of a block (64 KiB).
+// where it else is a driver that refuses all machine code; "no_managed": its cards have no unified memory. FAKE_CUDA_CARDS,
+// FAKE_CUDA_MEMORY and FAKE_CUDA_SHARED are the number of cards (1), their bytes (8 GiB) and bytes of shared memory of a block
+// (64 KiB); of these FAKE_CUDA_TAKEN (0) are another process's, though they are said to be free.
 #include <sys/mman.h>
 #include <time.h>
 
@@ -370,12 +371,18 @@ struct Block {
     int card;
     size_t bytes, mapped;
     char* from;
+    // Of unified memory.
+    bool managed;
 };
 
 static std::map<address, Block> blocks;
 static std::map<void*, size_t> pinned;
 static size_t used[16], most_used[16];
 static int resets, launches;
+// By card: how many contexts were asked for and are held; bytes of unified memory that were allocated, said to belong on the card,
+// said to be only read, and brought there.
+static int asked_contexts[16], contexts[16];
+static size_t managed[16][4];
 // By card: the number of the launch that it fails at (0: none), and whether it has.
 static size_t fails_at[16];
 static bool lost[16];
@@ -421,6 +428,28 @@ static bool is_device(address at, size_t bytes) {
     return at + bytes <= next->first + next->second.bytes;
 }
 
+// The card's block that has this; it must be there.
+static const Block& block_of(address at) { return std::prev(blocks.upper_bound(at))->second; }
+
+// A block for the current card, whose bytes are counted, and must fit if `bounded`.
+static int allocate(address* at, size_t bytes, bool bounded) {
+    // Another process has taken what was said to be free.
+    if (part_is("taken") && used[current] + bytes > 1000) return OUT_OF_MEMORY;
+    if (bytes == 0) return INVALID;
+    if (bounded && used[current] + bytes + number("FAKE_CUDA_TAKEN", 0) > card_memory()) return OUT_OF_MEMORY;
+    const size_t PAGE = 4096;
+    size_t rounded = (bytes + 255) / 256 * 256, inner = (rounded + PAGE - 1) / PAGE * PAGE, mapped = inner + 2 * PAGE;
+    char* from = (char*)mmap(nullptr, mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (from == MAP_FAILED || mprotect(from + PAGE, inner, PROT_READ | PROT_WRITE)) return OUT_OF_MEMORY;
+    *at = (address)(from + PAGE + inner - rounded);
+    // Much memory is left as the system gives it: writing it would take longer than the test.
+    memset((void*)*at, 0xAB, std::min(rounded, (size_t)64 << 20));
+    blocks[*at] = {current, bytes, mapped, from, !bounded};
+    used[current] += bytes;
+    most_used[current] = std::max(most_used[current], used[current]);
+    return OK;
+}
+
 extern "C" {
 
 // For tests: the most bytes that a card had allocated at a time, since this was asked for last.
@@ -429,6 +458,19 @@ size_t emulated_most_used(int card) {
     size_t most = most_used[card];
     most_used[card] = used[card];
     return most;
+}
+
+// For tests: bytes of a card's unified memory that were allocated (0), said to belong on the card (1), said to be only read and not
+// since to be written (2), and brought there (3), so far.
+size_t emulated_managed(int card, int what) {
+    Locked locked(lock);
+    return managed[card][what];
+}
+
+// For tests: how often a context was asked for on a card.
+int emulated_contexts(int card) {
+    Locked locked(lock);
+    return asked_contexts[card];
 }
 
 // For tests: has a card fail at its launch of this number from now on, until its context is reset.
@@ -459,15 +501,46 @@ int cuDeviceTotalMem_v2(size_t* bytes, int) {
     return OK;
 }
 int cuDeviceGetAttribute(int* value, int attribute, int) {
-    // Multiprocessors, shared memory of a block, compute capability.
-    *value = attribute == 16 ? 2 : attribute == 97 ? (int)number("FAKE_CUDA_SHARED", 65536) : attribute == 75 ? (part_is("old_device") ? 6 : 8) : 0;
+    // Multiprocessors, shared memory of a block, compute capability, unified memory while kernels run.
+    *value = attribute == 16   ? 2
+             : attribute == 97 ? (int)number("FAKE_CUDA_SHARED", 65536)
+             : attribute == 75 ? (part_is("old_device") ? 6 : 8)
+             : attribute == 89 ? !part_is("no_managed")
+                               : 0;
+    return OK;
+}
+int cuDeviceGetPCIBusId(char* text, int length, int device) {
+    snprintf(text, length, "0000:%02X:00.0", device + 0x1A);
+    return OK;
+}
+int cuDeviceGetUuid_v2(unsigned char* uuid, int device) {
+    for (int i = 0; i < 16; i++) uuid[i] = (unsigned char)(device + 0xA0 + i);
+    return OK;
+}
+// The first card reads the second's memory, and not the other way round.
+int cuDeviceCanAccessPeer(int* can, int device, int other) {
+    *can = device == 0 && other == 1;
+    return OK;
+}
+int cuDevicePrimaryCtxGetState(int device, unsigned* flags, int* active) {
+    Locked locked(lock);
+    *flags = 0;
+    *active = contexts[device] > 0;
     return OK;
 }
 int cuDevicePrimaryCtxRetain(void** context, int device) {
+    Locked locked(lock);
+    asked_contexts[device]++;
     *context = (void*)(uintptr_t)(device + 1);
-    return part_is("busy") ? UNAVAILABLE : part_is("full") ? OUT_OF_MEMORY : OK;
+    int code = part_is("busy") ? UNAVAILABLE : part_is("full") ? OUT_OF_MEMORY : OK;
+    if (!code) contexts[device]++;
+    return code;
 }
-int cuDevicePrimaryCtxRelease_v2(int) { return OK; }
+int cuDevicePrimaryCtxRelease_v2(int device) {
+    Locked locked(lock);
+    contexts[device]--;
+    return OK;
+}
 int cuDevicePrimaryCtxReset_v2(int card) {
     resets++;
     lost[card] = false;
@@ -485,19 +558,34 @@ int cuMemGetInfo_v2(size_t* free, size_t* total) {
 }
 int cuMemAlloc_v2(address* at, size_t bytes) {
     Locked locked(lock);
-    // Another process has taken what was said to be free.
-    if (part_is("taken") && used[current] + bytes > 1000) return OUT_OF_MEMORY;
-    if (bytes == 0 || used[current] + bytes > card_memory()) return bytes ? OUT_OF_MEMORY : INVALID;
-    const size_t PAGE = 4096;
-    size_t rounded = (bytes + 255) / 256 * 256, inner = (rounded + PAGE - 1) / PAGE * PAGE, mapped = inner + 2 * PAGE;
-    char* from = (char*)mmap(nullptr, mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (from == MAP_FAILED || mprotect(from + PAGE, inner, PROT_READ | PROT_WRITE)) return OUT_OF_MEMORY;
-    *at = (address)(from + PAGE + inner - rounded);
-    // Much memory is left as the system gives it: writing it would take longer than the test.
-    memset((void*)*at, 0xAB, std::min(rounded, (size_t)64 << 20));
-    blocks[*at] = {current, bytes, mapped, from};
-    used[current] += bytes;
-    most_used[current] = std::max(most_used[current], used[current]);
+    return allocate(at, bytes, true);
+}
+// Unified memory: as the card's own, but that it may be more than the card has.
+int cuMemAllocManaged(address* at, size_t bytes, unsigned flags) {
+    Locked locked(lock);
+    if (part_is("no_managed") || flags != 1) return INVALID;
+    int code = allocate(at, bytes, false);
+    if (!code) managed[current][0] += bytes;
+    return code;
+}
+// What may be advised, and brought, is a whole block of unified memory of the current card.
+static bool is_managed(address at, size_t bytes, int device) {
+    auto block = blocks.find(at);
+    return block != blocks.end() && block->second.managed && block->second.bytes == bytes && block->second.card == device && device == current;
+}
+int cuMemAdvise(address at, size_t bytes, int advice, int device) {
+    Locked locked(lock);
+    enum { READ_MOSTLY = 1, NOT_READ_MOSTLY, PREFERRED };
+    if (!is_managed(at, bytes, device)) return INVALID;
+    if (advice == READ_MOSTLY) managed[device][2] += bytes;
+    if (advice == NOT_READ_MOSTLY) managed[device][2] -= bytes;
+    if (advice == PREFERRED) managed[device][1] += bytes;
+    return OK;
+}
+int cuMemPrefetchAsync(address at, size_t bytes, int device, void* stream) {
+    Locked locked(lock);
+    if (!is_managed(at, bytes, device) || !stream) return INVALID;
+    managed[device][3] += bytes;
     return OK;
 }
 int cuMemFree_v2(address at) {
@@ -545,6 +633,16 @@ int cuMemcpyPeerAsync(address to, void* to_context, address from, void* from_con
     Locked locked(lock);
     if (lost[(int)(uintptr_t)to_context - 1] || lost[(int)(uintptr_t)from_context - 1]) return LAUNCH_FAILED;
     if (!is_device(to, bytes) || !is_device(from, bytes)) return INVALID;
+    ((Stream*)stream)->work.push_back([=] { return memmove((void*)to, (void*)from, bytes), OK; });
+    return OK;
+}
+// Within unified memory, also of several cards; else within one card's.
+int cuMemcpyDtoDAsync_v2(address to, address from, size_t bytes, void* stream) {
+    Locked locked(lock);
+    if (!is_device(to, bytes) || !is_device(from, bytes)) return INVALID;
+    const Block &source = block_of(from), &target = block_of(to);
+    if (source.card != target.card && !(source.managed && target.managed)) return INVALID;
+    if (lost[source.card] || lost[target.card]) return LAUNCH_FAILED;
     ((Stream*)stream)->work.push_back([=] { return memmove((void*)to, (void*)from, bytes), OK; });
     return OK;
 }

@@ -42,6 +42,7 @@ use card::buffer::Buffer;
 use card::held::{Held, Holds};
 use card::kernels::WARP;
 use card::plan::MemoryPlan;
+use card::unified::MemoryKind;
 use discrete::counting::{data_bytes, Coding};
 use discrete::Counted;
 use gauss::blocks::fallback::Fallback;
@@ -80,7 +81,9 @@ pub struct CudaOptions {
     pub ordinal: usize,
     /// How to hand out the tests.
     pub strategy: SearchStrategy,
-    /// Most bytes of device memory that a search may use; none: what is free.
+    /// Which memory it takes.
+    pub memory: MemoryKind,
+    /// Most bytes of it that a search may use; none: what is free.
     pub memory_budget: Option<u64>,
     /// How sets of one variable are run where the strategy is ours.
     pub level_one: LevelOne,
@@ -103,6 +106,7 @@ impl Default for CudaOptions {
         CudaOptions {
             ordinal: 0,
             strategy: SearchStrategy::Shared,
+            memory: MemoryKind::Device,
             memory_budget: None,
             level_one: LevelOne::ByDensity,
             block: None,
@@ -210,7 +214,8 @@ impl<'a> CudaEngine<'a> {
 
     fn open(test: CudaTest<'a>, alpha: f64, options: CudaOptions) -> Result<Self> {
         options.check()?;
-        let held = Held::open(options.ordinal, Pool::at_most(default_threads()), options.memory_budget)?;
+        let pool = Pool::at_most(default_threads());
+        let held = Held::open(options.ordinal, pool, options.memory, options.memory_budget)?;
         let (correlations, coding, counted) = Default::default();
         Ok(CudaEngine { test, alpha, options, held, correlations, brought: Vec::new(), coding, counted })
     }

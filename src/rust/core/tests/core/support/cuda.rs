@@ -16,7 +16,7 @@ use pcgpu_core::{Error, Result};
 /// Whether the card is the tests' emulated one (../../driver), some 10,000 times slower than a real card: tests repeat less on
 /// it.
 pub fn emulated() -> bool {
-    device::devices().is_ok_and(|cards| cards.iter().any(|card| card.name == "Emulated"))
+    device::devices(false).is_ok_and(|cards| cards.iter().any(|card| card.name == "Emulated"))
 }
 
 pub fn sets(skeleton: &Skeleton) -> Vec<(usize, u32, Vec<u32>)> {

@@ -96,6 +96,11 @@ buffers! {
 }
 
 impl BufferId {
+    /// Whether it is copied to the card, or made there, once for a run, and then only read.
+    pub fn is_read(self) -> bool {
+        matches!(self, BufferId::Data | BufferId::Codes | BufferId::KnnData)
+    }
+
     /// Whether its contents outlast a level, so that it must stay in place when a level makes room.
     pub fn lasts(self) -> bool {
         use BufferId::*;

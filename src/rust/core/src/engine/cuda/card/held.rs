@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 
 use super::buffer::{Buffer, BufferId};
 use super::driver::guarded;
-use super::memory::Memory;
+use super::memory::{most_kept, Memory};
 use super::opened::Card;
-use super::plan::{limit, out_of_memory, MemoryPlan};
+use super::plan::{limit, out_of_memory, MemoryPlan, Room};
+use super::unified::MemoryKind;
 use crate::engine::cuda::pointer::{DevicePtr, Plain};
 use crate::error::{DeviceError, DeviceKind};
 use crate::pool::Pool;
@@ -24,6 +25,8 @@ pub(in crate::engine::cuda) struct Held {
     /// Threads of the CPU that help.
     pub pool: Pool,
     memory: Option<Memory>,
+    /// Which memory that is.
+    kind: MemoryKind,
     /// Whether a copy from pinned memory may be under way on the stream.
     sending: bool,
     /// Whether copies from pinned memory go beside the stream.
@@ -47,10 +50,10 @@ pub(in crate::engine::cuda) struct Held {
 }
 
 impl Held {
-    /// The card with this number, opened at the first call of a process, of which `budget` bytes may be used.
-    pub fn open(ordinal: usize, pool: Pool, budget: Option<u64>) -> Result<Self> {
+    /// The card with this number, opened at the first call of a process, of which `budget` bytes may be used, of this kind.
+    pub fn open(ordinal: usize, pool: Pool, kind: MemoryKind, budget: Option<u64>) -> Result<Self> {
         let card = Card::open(ordinal)?;
-        let mut memory = card.take_memory();
+        let mut memory = card.take_memory(kind)?;
         memory.begin();
         let (plan, all, largest) = Default::default();
         let looked = Instant::now();
@@ -58,6 +61,7 @@ impl Held {
             card,
             pool,
             memory: Some(memory),
+            kind,
             sending: false,
             is_beside: false,
             budget,
@@ -77,9 +81,15 @@ impl Held {
 
     /// Ends planning: refuses the plan where the card is too small for it, else makes room for it.
     pub fn commit(&mut self) -> Result<()> {
-        let available = self.available()?;
+        let mut available = self.available()?;
+        // What nobody uses makes room for what somebody does.
+        if self.plan.total() > limit(available.on_card(), self.budget) && self.card.kept_memory() > 0 {
+            self.card.drop_memory();
+            available = self.available()?;
+        }
         self.plan.check(available, self.budget)?;
-        let (plan, limit, exactly) = (self.plan.clone(), limit(available, self.budget), self.budget.is_some());
+        let (plan, exactly) = (self.plan.clone(), self.budget.is_some());
+        let limit = limit(available.on_card(), self.budget);
         // Memory that one level needs and another does not is kept between levels where there is room for all of it.
         self.all = self.all.or(&plan);
         if self.all.total() <= limit {
@@ -101,7 +111,13 @@ impl Held {
         let what = BufferId::from(what);
         let bytes = self.plan.of(what);
         debug_assert!(bytes > 0, "{what:?} is not planned");
-        Ok(DevicePtr::at(self.memory().device(what, bytes)?))
+        let mut at = self.memory().device(what, bytes);
+        let short = |e: &Error| matches!(e, Error::Device(e) if e.kind == DeviceKind::OutOfMemory);
+        if at.as_ref().is_err_and(short) && self.card.kept_memory() > 0 {
+            self.card.drop_memory();
+            at = self.memory().device(what, bytes);
+        }
+        Ok(DevicePtr::at(at?))
     }
 
     /// Bytes that were copied to the card and from it since it was opened.
@@ -119,9 +135,17 @@ impl Held {
         self.moved.set(self.moved.get() + (count * size_of::<T>()) as u64);
     }
 
+    /// Likewise of a copy to the card.
+    fn check_filled<T>(&self, at: DevicePtr<T>, count: usize) {
+        self.check(at, count);
+        if let Some(memory) = &self.memory {
+            memory.fills(at.address());
+        }
+    }
+
     /// Copies `from` to the device, once what was put on the stream before is done; `from` may change on return.
     pub fn upload<T: Copy>(&self, to: DevicePtr<T>, from: &[T]) -> Result<()> {
-        self.check(to, from.len());
+        self.check_filled(to, from.len());
         // SAFETY: there is room, as checked. Only who has made a slice of pinned memory could hand it to this, and
         // `Held::upload_pinned` is for that.
         unsafe { self.card.upload(to, from) }
@@ -132,7 +156,7 @@ impl Held {
     /// # Safety
     /// `from` must not be written before the stream is synchronised. It is not freed before: see [`Held::pinned`].
     pub unsafe fn upload_pinned<T: Copy>(&mut self, to: DevicePtr<T>, from: &[T]) -> Result<()> {
-        self.check(to, from.len());
+        self.check_filled(to, from.len());
         self.sending = true;
         if self.is_beside {
             self.card.upload_beside(to, from)
@@ -164,9 +188,14 @@ impl Held {
         from: DevicePtr<T>,
         count: usize,
     ) -> Result<()> {
-        self.check(to, count);
+        self.check_filled(to, count);
         // SAFETY: there is room, as checked; the other card's member has that many there, as both hold the same, and waits.
-        unsafe { self.card.copy_from(to, other, from, count) }
+        unsafe {
+            match self.kind {
+                MemoryKind::Device => self.card.copy_from(to, other, from, count),
+                MemoryKind::Unified { .. } => self.card.copy_unified(to, from, count),
+            }
+        }
     }
 
     /// Copies from the device, once what was put on the stream before is done, and waits for it.
@@ -192,8 +221,14 @@ impl Held {
     /// Waits until all that was put on the stream is done.
     pub fn synchronize(&mut self, doing: &str) -> Result<()> {
         self.card.synchronize(doing)?;
-        self.sending = false;
+        self.rested();
         Ok(())
+    }
+
+    /// Notes that the stream has come to rest.
+    fn rested(&mut self) {
+        self.sending = false;
+        self.memory().settle();
     }
 
     /// The largest plan so far: what ran was allocated no more.
@@ -204,12 +239,18 @@ impl Held {
     /// Bytes that may be planned for these uses, beside what is planned for all others.
     pub fn room(&mut self, uses: &[BufferId]) -> Result<u64> {
         let others = self.plan.total() - uses.iter().map(|&what| self.plan.of(what)).sum::<u64>();
-        Ok(limit(self.available()?, self.budget).saturating_sub(others))
+        let available = self.available()?;
+        let room = |free: Room| limit(free, self.budget).saturating_sub(others);
+        // Who may choose should not fill the host, too: unified memory beyond the card is for what must be. A quarter of the card can do
+        // with pages that come and go.
+        Ok(room(available.on_card()).max(room(available).min(self.card.total_memory / 4)))
     }
 
-    /// Bytes of the card that are free or held here.
-    fn available(&mut self) -> Result<u64> {
-        Ok(self.card.memory_info()?.0 + self.memory().held())
+    /// What is free or held here.
+    fn available(&mut self) -> Result<Room> {
+        let card = self.card.free_memory()? + self.memory().held();
+        // Pages of unified memory that are on the host are held, and are not the card's.
+        Ok(Room { card: card.min(self.card.total_memory), host: self.kind.of_host() })
     }
 
     /// The error that says that `needed` bytes are too many, with the bytes there are.
@@ -231,7 +272,7 @@ impl Held {
             }
             std::thread::sleep(Duration::from_micros(50));
         }
-        self.sending = false;
+        self.rested();
         if self.looked.elapsed() <= WATCH {
             return Ok(());
         }
@@ -268,7 +309,7 @@ impl Drop for Held {
             }
             // SAFETY: the stream has come to rest.
             unsafe {
-                if memory.is_modest() && !self.short {
+                if memory.is_modest(most_kept(self.card.total_memory)) && !self.short {
                     self.card.keep_memory(memory);
                 } else {
                     memory.free();

@@ -1,11 +1,14 @@
 //! Memory on a card and pinned memory on the host. Both are kept from call to call, as allocating them takes long.
 
+use std::cell::Cell;
+
 use cudarc::driver::result;
 use cudarc::driver::sys;
 
 use super::buffer::{BufferId, BUFFERS};
 use super::driver::failure;
-use super::plan::{out_of_memory, MemoryPlan};
+use super::plan::{out_of_memory, MemoryPlan, Room};
+use super::unified::Home;
 use crate::engine::cuda::arguments::Report;
 use crate::engine::cuda::pointer::{DevicePtr, Plain};
 use crate::Result;
@@ -13,8 +16,15 @@ use crate::Result;
 // SAFETY: whole numbers of 8 bytes, with no padding between them.
 unsafe impl Plain for Report {}
 
-/// Most bytes of device memory that are kept for the next call.
+/// Bytes of device memory that are kept for the next call on any card.
 const KEPT: u64 = 8 << 30;
+
+/// Most bytes of device memory that are kept for the next call on a card with `total` bytes: on a large one a quarter. To allocate anew
+/// what a dense search of 20,000 variables needs, more than 8 GB, takes an H200 a fifth of the search. Calls of this process get back
+/// what is in their way, other programs do not: to these three quarters stay.
+pub(super) fn most_kept(total: u64) -> u64 {
+    KEPT.max(total / 4)
+}
 
 /// Most bytes of pinned host memory that are kept.
 const KEPT_PINNED: usize = 256 << 20;
@@ -26,6 +36,10 @@ const SPARE: u64 = 16 << 20;
 #[derive(Default)]
 pub(in crate::engine::cuda) struct Memory {
     device: [Piece; BUFFERS],
+    /// Where it belongs, if it is unified memory.
+    home: Option<Home>,
+    /// Whether a piece that is otherwise only read is being filled.
+    filling: Cell<bool>,
     pinned: Option<(*mut u8, usize)>,
     reports: Option<*mut Report>,
 }
@@ -37,6 +51,8 @@ struct Piece {
     bytes: u64,
     /// Whether the current run was given it.
     given: bool,
+    /// Whether the driver was told that it is only read.
+    only_read: bool,
 }
 
 impl Piece {
@@ -54,6 +70,15 @@ impl Piece {
 unsafe impl Send for Memory {}
 
 impl Memory {
+    /// None yet, of the card's own or of unified memory.
+    pub fn new(home: Option<Home>) -> Self {
+        Memory { home, ..Memory::default() }
+    }
+
+    pub fn is_unified(&self) -> bool {
+        self.home.is_some()
+    }
+
     /// Begins a new run: all pieces are free to be given or freed.
     pub fn begin(&mut self) {
         self.device.iter_mut().for_each(|piece| piece.given = false);
@@ -88,21 +113,61 @@ impl Memory {
 
     /// The address of at least `bytes` for this use; the contents are undefined where the piece was too small before.
     pub fn device(&mut self, what: BufferId, bytes: u64) -> Result<sys::CUdeviceptr> {
+        let home = self.home;
         let piece = &mut self.device[what as usize];
         if piece.bytes < bytes {
             piece.free();
             // SAFETY: freed by `Piece::free`.
-            match unsafe { result::malloc_sync(bytes as usize) } {
-                Ok(at) => *piece = Piece { at, bytes, given: true },
+            let allocated = match home {
+                None => unsafe { result::malloc_sync(bytes as usize) },
+                Some(home) => unsafe { home.allocate(bytes) },
+            };
+            match allocated {
+                Ok(at) => *piece = Piece { at, bytes, ..Piece::default() },
                 Err(e) if e.0 == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY => {
-                    let free = result::mem_get_info().map_or(0, |(free, _)| free as u64);
-                    return Err(out_of_memory(bytes, free, None));
+                    let card = result::mem_get_info().map_or(0, |(free, _)| free as u64);
+                    return Err(out_of_memory(bytes, Room::from(card), None));
                 }
                 Err(e) => return Err(failure("allocating memory", e)),
             }
         }
+        if let Some(home) = home.filter(|_| !piece.given) {
+            // SAFETY: allocated there above, now or for an earlier run.
+            unsafe {
+                if piece.only_read {
+                    home.only_read(piece.at, piece.bytes, false);
+                    piece.only_read = false;
+                }
+                home.bring(piece.at, piece.bytes);
+            }
+        }
         piece.given = true;
         Ok(piece.at)
+    }
+
+    /// Notes that something is copied to `at`.
+    pub fn fills(&self, at: sys::CUdeviceptr) {
+        let within = |what: &BufferId| {
+            let piece = &self.device[*what as usize];
+            what.is_read() && at >= piece.at && at - piece.at < piece.bytes
+        };
+        if self.home.is_some() && BufferId::ALL.iter().any(within) {
+            self.filling.set(true);
+        }
+    }
+
+    /// Says of unified memory that is only read that it is, once it holds what it is to hold: at the second call since something was
+    /// copied there. To be called when the stream has come to rest.
+    pub fn settle(&mut self) {
+        let Some(home) = self.home.filter(|_| !self.filling.replace(false)) else { return };
+        for what in BufferId::ALL.iter().filter(|what| what.is_read()) {
+            let piece = &mut self.device[*what as usize];
+            if piece.given && !piece.only_read {
+                // SAFETY: allocated there by `device`.
+                unsafe { home.only_read(piece.at, piece.bytes, true) };
+                piece.only_read = true;
+            }
+        }
     }
 
     /// Whether `count` elements from an address on are in one piece that the current run was given.
@@ -150,9 +215,9 @@ impl Memory {
         Ok(at.cast())
     }
 
-    /// Whether this is small enough to be kept for the next call.
-    pub fn is_modest(&self) -> bool {
-        self.held() <= KEPT && self.pinned.is_none_or(|(_, size)| size <= KEPT_PINNED)
+    /// Whether this is small enough to be kept for the next call, where `most` bytes of device memory are.
+    pub fn is_modest(&self, most: u64) -> bool {
+        self.held() <= most && self.pinned.is_none_or(|(_, size)| size <= KEPT_PINNED)
     }
 
     /// Frees it all. The context must be bound to the thread, or nothing is freed.
@@ -177,11 +242,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn large_cards_keep_more() {
+        assert_eq!([6, 24, 32, 80, 144].map(|gigabytes| most_kept(gigabytes << 30) >> 30), [8, 8, 8, 20, 36]);
+        let mut memory = Memory::default();
+        memory.device[0] = Piece { at: 1000, bytes: 9 << 30, ..Piece::default() };
+        assert!(memory.is_modest(most_kept(80 << 30)) && !memory.is_modest(most_kept(24 << 30)));
+    }
+
+    #[test]
     fn copies_stay_in_one_piece_that_was_given() {
         let mut memory = Memory::default();
-        memory.device[0] = Piece { at: 1000, bytes: 80, given: true };
-        memory.device[1] = Piece { at: 1080, bytes: 80, given: true };
-        memory.device[2] = Piece { at: 2000, bytes: 80, given: false };
+        memory.device[0] = Piece { at: 1000, bytes: 80, given: true, ..Piece::default() };
+        memory.device[1] = Piece { at: 1080, bytes: 80, given: true, ..Piece::default() };
+        memory.device[2] = Piece { at: 2000, bytes: 80, ..Piece::default() };
         let at = |address| DevicePtr::<f64>::at(address);
         assert!(memory.has(at(1000), 10) && memory.has(at(1072), 1) && memory.has(at(1080), 10));
         assert!(!memory.has(at(1000), 11) && !memory.has(at(1079), 1) && !memory.has(at(992), 1));

@@ -1,7 +1,8 @@
 //! What every test needs of a card. Each module uses those above it alone.
 //!
 //! * `driver`: NVIDIA's driver and its errors.
-//! * `buffer`: what memory is used for; [`plan`]: the bytes that a run needs of it; `memory`: the memory itself.
+//! * `buffer`: what memory is used for; [`plan`]: the bytes that a run needs of it; [`unified`]: memory of host and card; `memory`:
+//!   the memory itself.
 //! * `image`: machine code and PTX, unpacked; `kernels`: the loaded kernels. [`about`]: their PTX version.
 //! * `opened`: a card that this process has opened. [`device`]: the cards of this machine.
 //! * `held`: a card while something runs on it; `transfer`: copies to and from it.
@@ -17,3 +18,4 @@ pub(super) mod memory;
 pub(super) mod opened;
 pub mod plan;
 pub(super) mod transfer;
+pub mod unified;

@@ -12,6 +12,7 @@ use cudarc::driver::sys;
 use super::driver::{attribute, capability, count, driver_process, error, failure, guarded, start, USE_CPU};
 use super::kernels::{Kernels, Launch};
 use super::memory::Memory;
+use super::unified::{Home, MemoryKind};
 use crate::engine::cuda::pointer::{DevicePtr, Plain};
 use crate::error::DeviceKind;
 use crate::{Error, Result};
@@ -54,6 +55,10 @@ pub(in crate::engine::cuda) struct Card {
     pub processors: u32,
     /// Dynamic shared memory in bytes that a block may ask for.
     pub shared_limit: u32,
+    /// Bytes of its memory.
+    pub total_memory: u64,
+    /// Whether unified memory works on it: pages that move while kernels run.
+    unified: bool,
     kernels: Kernels,
     /// Memory that earlier searches left for the next; an engine takes it for as long as it lives.
     memory: Mutex<Vec<Memory>>,
@@ -125,6 +130,9 @@ impl Card {
             processors: attribute(device, Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?.max(1) as u32,
             shared_limit: attribute(device, Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?.max(0)
                 as u32,
+            // SAFETY: the device came from `cuDeviceGet`.
+            total_memory: unsafe { result::device::total_mem(device) }.map_err(opening)? as u64,
+            unified: attribute(device, Attribute::CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS)? != 0,
             kernels,
             memory: Mutex::default(),
             lost: AtomicBool::new(false),
@@ -144,10 +152,9 @@ impl Card {
         driver_process() == std::process::id()
     }
 
-    /// Free and total memory in bytes.
-    pub fn memory_info(&self) -> Result<(u64, u64)> {
-        let (free, total) = result::mem_get_info().map_err(|e| failure("asking for free memory", e))?;
-        Ok((free as u64, total as u64))
+    /// Bytes of its memory that nobody has.
+    pub fn free_memory(&self) -> Result<u64> {
+        result::mem_get_info().map(|(free, _)| free as u64).map_err(|e| failure("asking for free memory", e))
     }
 
     /// Puts a kernel on the stream, with its arguments; nothing, where the grid has no blocks.
@@ -209,6 +216,16 @@ impl Card {
     ) -> Result<()> {
         let (to, from, bytes) = (to.address(), from.address(), count * size_of::<T>());
         result::memcpy_peer_async(self.context, to, other.context, from, bytes, self.stream)
+            .map_err(|e| failure("copying from another GPU", e))
+    }
+
+    /// Copies from another card's unified memory, or elsewhere in this one's, once what was put on the stream before is done. The
+    /// driver knows where its pages are.
+    ///
+    /// # Safety
+    /// That of [`Card::copy_from`], where all is unified memory.
+    pub unsafe fn copy_unified<T: Plain>(&self, to: DevicePtr<T>, from: DevicePtr<T>, count: usize) -> Result<()> {
+        result::memcpy_dtod_async(to.address(), from.address(), count * size_of::<T>(), self.stream)
             .map_err(|e| failure("copying from another GPU", e))
     }
 
@@ -281,10 +298,34 @@ impl Card {
         }
     }
 
-    /// Memory for a search: what an earlier one left, or none yet.
-    pub fn take_memory(self: &Arc<Self>) -> Memory {
+    /// Memory for a search: what an earlier one left, or none yet. What is of the other kind is freed.
+    pub fn take_memory(&self, kind: MemoryKind) -> Result<Memory> {
+        let home = match kind {
+            MemoryKind::Device => None,
+            MemoryKind::Unified { .. } if self.unified => Some(Home { device: self.device, stream: self.stream }),
+            MemoryKind::Unified { .. } => {
+                return Err(error(
+                    DeviceKind::NoUnified,
+                    "the GPU, or its driver here, has no unified memory that host and kernels use at a time",
+                    "leave out memory = \"unified\" (column `unified` of pcgpu_devices() says which GPU has it)",
+                ));
+            }
+        };
         let kept = self.memory.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        kept.unwrap_or_default()
+        Ok(match kept {
+            Some(memory) if memory.is_unified() == home.is_some() => memory,
+            Some(other) => {
+                // SAFETY: nothing was at work in it when it was kept, and nobody has taken it since.
+                unsafe { other.free() };
+                Memory::new(home)
+            }
+            None => Memory::new(home),
+        })
+    }
+
+    /// Bytes of device memory that are kept for later calls.
+    pub fn kept_memory(&self) -> u64 {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner).iter().map(Memory::held).sum()
     }
 
     /// Keeps the memory of a search that ended well for the next. One is kept; where there is one, this is freed.

@@ -74,8 +74,9 @@ impl MemoryPlan {
         self.bytes.iter().sum()
     }
 
-    /// Refuses a plan that the card cannot hold: `free` bytes are free or held by us already.
-    pub(in crate::engine::cuda) fn check(&self, free: u64, budget: Option<u64>) -> Result<()> {
+    /// Refuses a plan that there is no room for.
+    pub(in crate::engine::cuda) fn check(&self, free: impl Into<Room>, budget: Option<u64>) -> Result<()> {
+        let free = free.into();
         if self.total() > limit(free, budget) {
             return Err(out_of_memory(self.total(), free, budget));
         }
@@ -83,19 +84,45 @@ impl MemoryPlan {
     }
 }
 
-/// Bytes that a plan may have where `free` are free or held by us already.
-pub(in crate::engine::cuda) fn limit(free: u64, budget: Option<u64>) -> u64 {
-    budget.unwrap_or(u64::MAX).min(free.saturating_sub(RESERVE))
+/// Bytes that are free or held by us already.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::engine::cuda) struct Room {
+    /// On the card.
+    pub card: u64,
+    /// On the host, for pages of unified memory.
+    pub host: u64,
 }
 
-/// The error that `needed` bytes are too many for a card with `free` bytes free or held by us, or for the budget.
-pub(in crate::engine::cuda) fn out_of_memory(needed: u64, free: u64, budget: Option<u64>) -> Error {
+impl From<u64> for Room {
+    fn from(card: u64) -> Self {
+        Room { card, host: 0 }
+    }
+}
+
+impl Room {
+    /// That of the card alone.
+    pub fn on_card(self) -> Room {
+        Room { host: 0, ..self }
+    }
+}
+
+/// Bytes that a plan may have where so many are free.
+pub(in crate::engine::cuda) fn limit(free: Room, budget: Option<u64>) -> u64 {
+    budget.unwrap_or(u64::MAX).min(free.card.saturating_sub(RESERVE) + free.host)
+}
+
+/// The error that `needed` bytes are too many for what is free, or for the budget.
+pub(in crate::engine::cuda) fn out_of_memory(needed: u64, free: Room, budget: Option<u64>) -> Error {
     let allowed = budget.map_or(String::new(), |b| format!(", and {} were allowed", Bytes(b)));
-    let (needed, free, kept) = (Bytes(needed), Bytes(free), Bytes(RESERVE));
+    let host = match free.host {
+        0 => String::new(),
+        host => format!(", and pages of it may take {} of the host's memory", Bytes(host)),
+    };
+    let (needed, free, kept) = (Bytes(needed), Bytes(free.card), Bytes(RESERVE));
     error(
         DeviceKind::OutOfMemory,
         format!(
-            "{needed} of GPU memory are needed; {free} are free, of which {kept} stay with the driver{allowed}"
+            "{needed} of GPU memory are needed; {free} are free, of which {kept} stay with the driver{host}{allowed}"
         ),
         "end other programs on the GPU, choose a larger one (see pcgpu_devices()), use a smaller alpha, or give device = \"cpu\"",
     )
@@ -145,6 +172,12 @@ mod tests {
         assert!(e.message.contains("8128256") && e.message.contains("1.0 MB (1000000 bytes)"), "{e:?}");
         assert!(plan.check(RESERVE + plan.total() - 1, None).is_err());
         assert!(plan.check(RESERVE + plan.total(), None).is_ok());
+        let with_host = |host| Room { card: RESERVE + 1_000_000, host };
+        assert!(plan.check(with_host(plan.total() - 1_000_000), None).is_ok());
+        assert!(plan.check(with_host(plan.total() - 1_000_000), Some(plan.total() - 1)).is_err());
+        let refused = plan.check(with_host(2_000_000), None);
+        let Err(Error::Device(e)) = refused else { panic!("{refused:?}") };
+        assert!(e.message.contains("2.0 MB (2000000 bytes) of the host's memory"), "{e:?}");
         let text = plan.to_string();
         assert!(text.contains("data") && text.contains("8.0 MB"), "{text}");
     }

@@ -9,6 +9,7 @@ use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::held::{Held, Holds};
 use crate::engine::cuda::card::kernels::{Kernel, WARP};
 use crate::engine::cuda::card::plan::MemoryPlan;
+use crate::engine::cuda::card::unified::MemoryKind;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::pool::Pool;
 use crate::{Error, Result};
@@ -18,7 +19,7 @@ const SLICE_PRODUCTS: u64 = 200_000_000_000;
 
 /// Writes the correlations of columns that are centred to `c` (p x p): those of R's `cor(x)` to 1e-12, with ones on the diagonal
 /// and all between -1 and 1. A constant column has NaN with the others. Two equal columns have exactly 1. `ordinal` is the card's
-/// number, from 0; `budget` the most bytes of device memory to use, none: what is free. `watch` is called about every 0.2 ms while
+/// number, from 0; `memory` the kind of memory to use, `budget` the most bytes of it, none: what is free. `watch` is called about every 0.2 ms while
 /// the card multiplies.
 ///
 /// # Errors
@@ -27,6 +28,7 @@ const SLICE_PRODUCTS: u64 = 200_000_000_000;
 pub fn correlation(
     x: &Centred,
     ordinal: usize,
+    memory: MemoryKind,
     budget: Option<u64>,
     pool: &Pool,
     c: &mut [f64],
@@ -40,7 +42,7 @@ pub fn correlation(
             mend: "give at least one row and one column, and as much room for the result as it needs".into(),
         });
     }
-    Held::open(ordinal, pool.clone(), budget)?.watched(|held| {
+    Held::open(ordinal, pool.clone(), memory, budget)?.watched(|held| {
         let from = make(held, x, watch)?;
         held.bring_into(from, c, &mut || watch(1.0))
     })
@@ -105,7 +107,7 @@ mod tests {
         for (data, n, cells) in [(6, 3, 3), (6, 3, 9), (5, 6, 1), (0, 0, 4), (0, 3, 0)] {
             let (x, mut c) = (vec![1.0; data], vec![0.0; cells]);
             let x = Centred::of_cells(&x, n);
-            let refused = correlation(&x, 0, None, &Pool::none(), &mut c, &mut |_| Ok(()));
+            let refused = correlation(&x, 0, MemoryKind::Device, None, &Pool::none(), &mut c, &mut |_| Ok(()));
             assert!(matches!(refused, Err(Error::Argument { argument: "x", .. })), "{refused:?}");
         }
     }

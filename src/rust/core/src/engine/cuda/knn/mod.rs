@@ -15,6 +15,7 @@ use crate::ci::Batch;
 use crate::engine::batched::{self, Asker, Reply};
 use crate::engine::cuda::arguments::LISTED;
 use crate::engine::cuda::card::held::{Held, Holds};
+use crate::engine::cuda::card::unified::MemoryKind;
 use crate::observer::Observer;
 use crate::pool::{default_threads, Pool};
 use crate::search::book::Book;
@@ -47,14 +48,16 @@ pub struct KnnCudaOptions {
     pub ordinal: usize,
     /// How to hand out the tests.
     pub strategy: KnnStrategy,
-    /// Most bytes of device memory to use, beside what the driver keeps for a kernel (about 1 GB for the paper's). None: of what
+    /// Which memory it takes.
+    pub memory: MemoryKind,
+    /// Most bytes of it to use, beside what the driver keeps for a kernel (about 1 GB for the paper's). None: of what
     /// is free, 4 GiB more than the least that is needed, and still more from about 23,000 samples on.
     pub memory_budget: Option<u64>,
 }
 
 impl Default for KnnCudaOptions {
     fn default() -> Self {
-        KnnCudaOptions { ordinal: 0, strategy: KnnStrategy::Shared, memory_budget: None }
+        KnnCudaOptions { ordinal: 0, strategy: KnnStrategy::Shared, memory: MemoryKind::Device, memory_budget: None }
     }
 }
 
@@ -84,7 +87,7 @@ impl<'a> KnnCudaEngine<'a> {
         Ok(KnnCudaEngine {
             knn,
             options,
-            held: Held::open(options.ordinal, Pool::at_most(default_threads()), options.memory_budget)?,
+            held: Held::open(options.ordinal, Pool::at_most(default_threads()), options.memory, options.memory_budget)?,
             data: None,
         })
     }

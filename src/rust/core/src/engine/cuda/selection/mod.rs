@@ -21,6 +21,7 @@ use crate::engine::cuda::card::held::{Held, Holds};
 use crate::engine::cuda::card::kernels::{Kernel, WARP};
 use crate::engine::cuda::card::plan::MemoryPlan;
 use crate::engine::cuda::card::transfer::threads_for;
+use crate::engine::cuda::card::unified::MemoryKind;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::observer::Observer;
 use crate::pool::{default_threads, Pool};
@@ -47,7 +48,9 @@ pub struct SelectionOptions {
     pub ordinal: usize,
     /// How to divide the work.
     pub strategy: SelectionStrategy,
-    /// Most bytes of device memory to use; none: what is free.
+    /// Which memory it takes.
+    pub memory: MemoryKind,
+    /// Most bytes of it to use; none: what is free.
     pub memory_budget: Option<u64>,
     /// Most bytes of shared memory for the tables of a block; the card has a limit of its own. Tables stand there where they
     /// fit, else are made there slice by slice, else stand in device memory. This changes only the time.
@@ -62,6 +65,7 @@ impl Default for SelectionOptions {
         SelectionOptions {
             ordinal: 0,
             strategy: SelectionStrategy::Resident,
+            memory: MemoryKind::Device,
             memory_budget: None,
             shared_bytes: u64::MAX,
             stepwise_from: 1.0,
@@ -122,7 +126,8 @@ impl<'a> CudaCounting<'a> {
         range: Range<usize>,
         options: SelectionOptions,
     ) -> Result<Self> {
-        let held = Held::open(options.ordinal, Pool::at_most(default_threads()), options.memory_budget)?;
+        let pool = Pool::at_most(default_threads());
+        let held = Held::open(options.ordinal, pool, options.memory, options.memory_budget)?;
         let mut counting = CudaCounting {
             samples,
             logs,

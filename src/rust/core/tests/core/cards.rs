@@ -1,0 +1,114 @@
+//! What is said of the cards of a machine, and what a process keeps on one, with emulated cards (../driver/driver.cpp), in processes of
+//! their own.
+
+use std::ffi::{c_int, c_void};
+
+use crate::driver::{own_function, with_driver};
+use crate::gauss_cuda::on_cpu;
+use crate::support::cuda::same;
+use crate::support::problems::{correlations, Random};
+use pcgpu_core::ci::gauss::{Gauss, Reading};
+use pcgpu_core::engine::cuda::card::device;
+use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions};
+use pcgpu_core::matrix::by_column;
+use pcgpu_core::observer::Unobserved;
+use pcgpu_core::search::{skeleton, Options};
+
+const LISTED: &str = "PCGPU_LIST_CARDS";
+const KEPT: &str = "PCGPU_KEEP_MEMORY";
+
+/// How often a context was asked for on each of two cards.
+fn contexts() -> [c_int; 2] {
+    let found = own_function(c"emulated_contexts");
+    // SAFETY: the driver has a function of this name and type.
+    let asked = unsafe { std::mem::transmute::<*mut c_void, extern "C" fn(c_int) -> c_int>(found) };
+    [0, 1].map(|card| asked(card))
+}
+
+/// The correlations of 60 variables.
+fn data() -> Vec<f64> {
+    correlations(&mut Random(7), 60, 100, 0.2)
+}
+
+#[test]
+fn cards_are_described_without_opening_them() {
+    with_driver("cards::described", &[(LISTED, "1"), ("FAKE_CUDA_CARDS", "2")]);
+}
+
+/// Runs in the process with the driver; says nothing elsewhere.
+#[test]
+fn described() {
+    if std::env::var_os(LISTED).is_none() {
+        return;
+    }
+    let cards = device::devices(false).unwrap();
+    assert_eq!(contexts(), [0, 0]);
+    assert_eq!(cards.len(), 2);
+    for (at, card) in cards.iter().enumerate() {
+        assert_eq!((card.ordinal, card.total_memory, card.free_memory), (at, 8 << 30, None));
+        assert_eq!((card.compute_capability, card.driver_version, card.processors), ((8, 0), 12_040, 2));
+        assert!(card.unified && !card.ecc && card.name == "Emulated");
+    }
+    assert_eq!([&cards[0].pci, &cards[1].pci], ["0000:1a:00.0", "0000:1b:00.0"]);
+    assert_eq!(cards[0].uuid, "a0a1a2a3-a4a5-a6a7-a8a9-aaabacadaeaf");
+    assert_eq!([&cards[0].peers, &cards[1].peers], [&vec![1], &vec![]]);
+    // The free memory of a card that the process has opened, and of the other where it is asked for.
+    let c = data();
+    let gauss = Gauss::new(by_column(&c, 60).unwrap(), 100.0, Reading::GaussCItest).unwrap();
+    let mut engine = CudaEngine::new(gauss, 0.05, CudaOptions { ordinal: 1, ..CudaOptions::default() }).unwrap();
+    skeleton(&mut engine, &Options::new(60, 0.05), &mut vec![0.0; 3600], &mut Unobserved).unwrap();
+    let free = |all| device::devices(all).unwrap().iter().map(|card| card.free_memory).collect::<Vec<_>>();
+    let some = free(false);
+    assert!(some[0].is_none() && some[1].is_some_and(|bytes| bytes < 8 << 30), "{some:?}");
+    assert_eq!(contexts()[0], 0);
+    let all = free(true);
+    assert_eq!(all, [Some(8 << 30), some[1]]);
+    // What was opened for that is closed again.
+    assert_eq!((contexts()[0], free(false)), (1, some));
+}
+
+/// Room for one search and a half.
+const ROOM: u64 = 160_000;
+
+/// A card with so much room beside what stays with the driver, and one whose allocations fail, though all of it is said to be free.
+#[test]
+fn kept_memory_is_given_back_to_who_needs_it() {
+    let (small, taken) = ((256 << 20) + ROOM, (8 << 30) - ROOM);
+    for (name, bytes) in [("FAKE_CUDA_MEMORY", small), ("FAKE_CUDA_TAKEN", taken)] {
+        with_driver("cards::kept", &[(KEPT, "1"), (name, &bytes.to_string())]);
+    }
+}
+
+/// Runs in the process with the driver; says nothing elsewhere.
+#[test]
+fn kept() {
+    if std::env::var_os(KEPT).is_none() {
+        return;
+    }
+    let c = data();
+    let gauss = Gauss::new(by_column(&c, 60).unwrap(), 100.0, Reading::GaussCItest).unwrap();
+    let options = Options::new(60, 0.05);
+    let cpu = on_cpu(gauss, &options).unwrap();
+    let free = || device::devices(false).unwrap()[0].free_memory.unwrap();
+    let open = || CudaEngine::new(gauss, 0.05, CudaOptions::default()).unwrap();
+    let search = |engine: &mut CudaEngine| {
+        let mut p_max = vec![0.0; 3600];
+        let found = skeleton(engine, &options, &mut p_max, &mut Unobserved).unwrap();
+        same("on what is left", &(found, p_max), &cpu);
+        engine.plan().total()
+    };
+    // The first has nothing yet when the second leaves all it had.
+    let (mut first, mut second) = (open(), open());
+    let empty = free();
+    let planned = search(&mut second);
+    assert!(planned < ROOM && 2 * planned > ROOM, "{planned}");
+    let while_second = free();
+    drop(second);
+    assert_eq!(free(), while_second, "nothing is kept");
+    assert_eq!(search(&mut first), planned);
+    assert!(free() == while_second && free() < empty);
+    // And a search that finds memory of its size takes that.
+    drop(first);
+    search(&mut open());
+    assert_eq!(free(), while_second);
+}
