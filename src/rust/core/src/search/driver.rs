@@ -42,6 +42,16 @@ pub fn skeleton<'l>(
     Ok(found)
 }
 
+/// "stable" or "stable.fast" by the shards of a worker, with graph and answers on the host: for a worker that takes whole levels where
+/// they fit its machine, and shards where they do not.
+pub(crate) fn by_shards<'s>(
+    worker: Box<dyn Worker + 's>,
+    options: &'s Options,
+    largest: Largest<'s>,
+) -> Box<dyn Levels + 's> {
+    ordered(Stable { worker }, options, largest)
+}
+
 /// Runs the skeleton phase with one question at a time, in the very order in which pcalg asks: for tests that only the caller can
 /// run, such as an R function, which may have side effects or draw random numbers. Arguments as [`skeleton`] with a test in place
 /// of a worker.

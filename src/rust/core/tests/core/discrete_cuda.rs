@@ -190,6 +190,64 @@ fn tables_that_shared_memory_does_not_hold() {
     }
 }
 
+/// The budgets at which a search runs, from what it plans with all memory, halved until one is refused, which names numbers: each has the
+/// answer of all memory to the last bit and plans no more than its budget. The smallest of them, and what all memory plans.
+fn budgets(label: &str, test: Discrete, options: &Options, strategy: SearchStrategy) -> [u64; 2] {
+    let searched = |memory_budget| -> Result<(Skeleton, Vec<f64>, u64)> {
+        let mut p_max = vec![0.25; options.p * options.p];
+        let cuda = CudaOptions { memory_budget, ..with(strategy) };
+        let mut engine = CudaEngine::discrete(test, options.alpha, cuda)?;
+        let found = skeleton(&mut engine, options, &mut p_max, &mut Unobserved)?;
+        let planned = engine.memory_plan().iter().map(|(_, bytes)| bytes).sum();
+        Ok((found, p_max, planned))
+    };
+    let (whole, p_max, planned) = searched(None).unwrap();
+    let whole = (whole, p_max);
+    let mut budget = planned;
+    loop {
+        let label = format!("{label} {strategy:?}, {budget} of {planned} bytes");
+        match searched(Some(budget)) {
+            Ok((found, p_max, planned)) => {
+                assert!(planned <= budget, "{label}: {planned} planned");
+                same(&label, &(found, p_max.clone()), &whole);
+                let differ = p_max.iter().zip(&whole.1).filter(|(a, b)| a.to_bits() != b.to_bits()).count();
+                // A row that is asked question by question is not added up as by the threads of "edge".
+                assert!(differ == 0 || strategy != SearchStrategy::Shared, "{label}: {differ} p-values differ");
+            }
+            Err(Error::Device(e)) if e.kind == DeviceKind::OutOfMemory => {
+                assert!(e.message.contains(&format!("{budget} bytes")), "{e:?}");
+                return [2 * budget, planned];
+            }
+            Err(e) => panic!("{label}: {e:?}"),
+        }
+        budget /= 2;
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn every_budget_has_the_answer_of_all_memory() {
+    for number in 0..24 {
+        let mut random = Random(number * 31 + 7);
+        let p = [5, 12, 30][number as usize % 3];
+        let n = [60, 300, 1200][random.below(3)];
+        let missing = if random.uniform() < 0.3 { 0.03 } else { 0.0 };
+        let data = problem(&mut random, p, n, missing).coded();
+        let test = Discrete::new(&data, [Statistic::G2, Statistic::X2][random.below(2)], RULES[random.below(4)]);
+        let method = [Method::Stable, Method::StableFast][number as usize / 3 % 2];
+        let mut options = Options { method, m_max: 3.0, ..Options::new(p, [0.01, 0.1, 0.4][random.below(3)]) };
+        if random.uniform() < 0.3 {
+            options.fixed_gaps = Some(some_pairs(&mut random, p, 0.2));
+        }
+        if random.uniform() < 0.3 {
+            options.fixed_edges = Some(some_pairs(&mut random, p, 0.2));
+        }
+        let strategy = STRATEGIES[if random.uniform() < 0.3 { 1 } else { 0 }];
+        let [least, planned] = budgets(&format!("problem {number} {method:?}"), test, &options, strategy);
+        println!("{number}: p {p}, n {n}, {strategy:?}: {planned} bytes, {least} suffice");
+    }
+}
+
 fn two_parents(n: usize, p: usize, seed: u64) -> Problem {
     problem(&mut Random(seed), p, n, 0.0)
 }

@@ -4,7 +4,7 @@
 //! * [`card`]: what every test needs of a card: device, memory, plan, copies, compiled kernels.
 //! * `search`: PC-stable, with the graph and all answers on the card until the end. [`team`]: on several cards.
 //! * [`gauss`], `discrete`: the levels of a search and arbitrary questions, for the Gaussian test and for discrete variables;
-//!   `questions`: how a batch of questions is launched; [`gauss::correlation`] makes the correlation matrix of data.
+//!   `questions`: how a batch of questions is launched, `cut`: how it is cut where not all columns fit; [`gauss::correlation`] makes the correlation matrix of data.
 //! * [`knn`]: the nearest-neighbour test. [`selection`]: the counts of a feature selection.
 //! * `arguments`: structs, constants and sizes that host and kernels share; `pointer`: addresses in device memory. The kernels' sources
 //!   are in kernels/.
@@ -12,6 +12,7 @@
 #[rustfmt::skip]
 mod arguments;
 pub mod card;
+mod cut;
 mod discrete;
 pub mod gauss;
 pub mod knn;
@@ -343,6 +344,9 @@ impl Worker for CudaEngine<'_> {
 
 impl Alone for CudaEngine<'_> {
     fn begin<'s>(&'s mut self, options: &'s Options, largest: Largest<'s>) -> Result<Box<dyn Levels + 's>> {
-        Ok(Box::new(search::CudaSearch::new(self, options, largest)))
+        match self.test {
+            CudaTest::Gauss(_) => Ok(Box::new(search::CudaSearch::new(self, options, largest))),
+            CudaTest::Discrete(test) => Ok(Box::new(discrete::parts::Search::new(self, test, options, largest))),
+        }
     }
 }

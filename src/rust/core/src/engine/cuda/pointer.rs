@@ -30,6 +30,11 @@ impl<T> DevicePtr<T> {
         DevicePtr::at(self.0 + elements * size_of::<T>() as u64)
     }
 
+    /// The address so many elements before, where nothing of ours may be: of what is only ever reached further on.
+    pub fn before(self, elements: u64) -> Self {
+        DevicePtr::at(self.0.wrapping_sub(elements * size_of::<T>() as u64))
+    }
+
     /// The same address, of other elements.
     pub fn cast<U>(self) -> DevicePtr<U> {
         DevicePtr::at(self.0)

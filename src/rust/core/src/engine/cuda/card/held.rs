@@ -72,6 +72,18 @@ impl Held {
         self.memory.get_or_insert_with(Memory::default)
     }
 
+    /// Whether the card has room for what is planned.
+    pub fn fits(&mut self) -> Result<bool> {
+        let available = self.available()?;
+        Ok(self.plan.check(available, self.budget).is_ok())
+    }
+
+    /// Begins anew with an empty plan: nothing on the card is needed any more. Nothing may run.
+    pub fn restart(&mut self) {
+        self.memory().begin();
+        self.plan = MemoryPlan::default();
+    }
+
     /// Ends planning: refuses the plan where the card is too small for it, else makes room for it.
     pub fn commit(&mut self) -> Result<()> {
         let available = self.available()?;

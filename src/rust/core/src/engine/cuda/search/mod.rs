@@ -24,7 +24,7 @@ use p_max::PMax;
 pub(in crate::engine::cuda) const USUAL_THREADS: u32 = 256;
 
 /// Nanoseconds after which a launch takes no more work; with the work it then finishes, it takes less than 0.1 s.
-const SLICE_NANOSECONDS: u64 = 50_000_000;
+pub(in crate::engine::cuda) const SLICE_NANOSECONDS: u64 = 50_000_000;
 
 /// The kernels report vertices in so many bits. The correlations of so many variables would take 32 TiB.
 const MOST_VARIABLES: usize = 1 << VERTEX_BITS;

@@ -57,6 +57,11 @@ impl<'s> PMax<'s> {
         PMax { largest: Largest::Square(&mut []), of_left, p, marked: true, ranked: None, open: None }
     }
 
+    /// Where the values go, of a search that is given up.
+    pub fn into_largest(self) -> Largest<'s> {
+        self.largest
+    }
+
     /// Whether only the values of the pairs that level 0 leaves are wanted.
     pub fn is_of_left(&self) -> bool {
         self.of_left
