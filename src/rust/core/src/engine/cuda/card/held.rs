@@ -178,6 +178,15 @@ impl Held {
         unsafe { self.memory().pinned(bytes) }
     }
 
+    /// Likewise, but a copy from there may be under way: its part must not be written before the stream has come to rest.
+    pub fn pinned_beside(&mut self, bytes: usize) -> Result<*mut u8> {
+        if !self.memory().has_pinned(bytes) {
+            return self.pinned(bytes);
+        }
+        // SAFETY: nothing is freed, as it is large enough; the caller writes no part that is being copied.
+        unsafe { self.memory().pinned(bytes) }
+    }
+
     /// Waits until all that was put on the stream is done.
     pub fn synchronize(&mut self, doing: &str) -> Result<()> {
         self.card.synchronize(doing)?;
