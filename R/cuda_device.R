@@ -23,7 +23,10 @@
 #'   as many as there is memory for.
 #' @param memory The most memory of each card in bytes that a call may take; `NULL` means all that is free, for a
 #'   nearest-neighbour test 4 GiB of it beside the data, and more from some 20,000 observations on. What the driver keeps for a
-#'   kernel is not counted (for `"single"` and `"parallel"` about 1 GB).
+#'   kernel is not counted (for `"single"` and `"parallel"` about 1 GB). Where not all fits, tests of discrete variables and by nearest
+#'   neighbours and feature selection run with a part of the data on the card at a time, more slowly the smaller it is; the answer is the
+#'   same. An error says how much is needed where even one test, or one feature, does not fit. Several GPUs each take a discrete search as
+#'   a whole, or refuse it.
 #' @return A list of class `pcgpu_device`, for the argument `device` of [pc()], [skeleton()], [orient()], [suff_gauss()] and,
 #'   without a strategy, [select_features()].
 #' @references

@@ -2,13 +2,14 @@
 //!
 //! ```text
 //! cargo run --release --example selection -- FEATURES SAMPLES CLASSES BINS K [density=1] [repeats=5] [joined=THREADS]
-//!     [cpu=THREADS] [criterion=JMI] [stepwise=1] [shared=BYTES] [cards=0,1] [beside=1] [gpu=1]
+//!     [cpu=THREADS] [criterion=JMI] [stepwise=1] [shared=BYTES] [cards=0,1] [beside=1] [gpu=1] [memory=BYTES]
 //! cargo run --release --example selection -- --check-small
 //! ```
 //!
 //! A value is 0 with probability 1 - density, else one of BINS levels; every tenth feature depends on the class. The floor is
 //! the time to read the codes of all features once for each selected one at 4.8 TB/s, the bandwidth of an H200. `joined` adds
-//! CUDA-JMI's own scheme, `cpu` the CPU engine, `cards` these GPUs together, `beside=1` these and the CPU's threads. --check-small compares all ways to count on small data, for compute-sanitizer.
+//! CUDA-JMI's own scheme, `cpu` the CPU engine, `cards` these GPUs together, `beside=1` these and the CPU's threads, `memory` the
+//! first GPU with this budget, or with a share such as 1/8 of what it plans with all memory. --check-small compares all ways to count on small data, for compute-sanitizer.
 
 #[path = "../tests/core/support/ways.rs"]
 mod ways;
@@ -188,6 +189,16 @@ fn run(arguments: &[String]) -> Result<bool> {
     let mut answers = Vec::new();
     if number("gpu", 1.0) > 0.0 {
         answers.push(case.time("GPU, resident", &mut CudaCounting::new(&samples, &logs, 0..p, options)?, repeats)?);
+    }
+    if let Some(memory) = option("memory") {
+        let planned = CudaCounting::new(&samples, &logs, 0..p, options)?.plan().total();
+        let bytes = match memory.split_once('/') {
+            Some((_, share)) => planned / share.parse::<u64>().unwrap_or(8).max(1),
+            None => memory.parse::<f64>().map_or(planned, |bytes| bytes as u64),
+        };
+        let within = SelectionOptions { memory_budget: Some(bytes), ..options };
+        let mut counting = CudaCounting::new(&samples, &logs, 0..p, within)?;
+        answers.push(case.time(&format!("GPU, {bytes} of {planned} bytes"), &mut counting, repeats)?);
     }
     if let Some(cards) = option("cards") {
         let pool = Pool::at_most(default_threads());

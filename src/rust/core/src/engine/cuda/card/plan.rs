@@ -82,13 +82,16 @@ pub(in crate::engine::cuda) fn limit(free: u64, budget: Option<u64>) -> u64 {
 /// The error that `needed` bytes are too many for a card with `free` bytes free or held by us, or for the budget.
 pub(in crate::engine::cuda) fn out_of_memory(needed: u64, free: u64, budget: Option<u64>) -> Error {
     let allowed = budget.map_or(String::new(), |b| format!(", and {} were allowed", Bytes(b)));
+    let more = if budget.is_some() { "allow more by cuda_device(memory = ), " } else { "" };
     let (needed, free, kept) = (Bytes(needed), Bytes(free), Bytes(RESERVE));
     error(
         DeviceKind::OutOfMemory,
         format!(
             "{needed} of GPU memory are needed; {free} are free, of which {kept} stay with the driver{allowed}"
         ),
-        "end other programs on the GPU, choose a larger one (see pcgpu_devices()), use a smaller alpha, or give device = \"cpu\"",
+        format!(
+            "{more}end other programs on the GPU, choose a larger one (see pcgpu_devices()), use a smaller alpha, or give device = \"cpu\""
+        ),
     )
 }
 

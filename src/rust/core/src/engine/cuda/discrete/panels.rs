@@ -91,12 +91,12 @@ impl InParts<'_, '_> {
         let most = all + 8 * triangle(p) as u64 + rounded;
         let mut search = self.search();
         let piece = search.plan_piece(&test, 0, 0, [least, most])?;
-        // A column takes more than four times the bytes of a p-value: where two thirds hold columns, one holds a row's.
-        let panels = match (piece - rounded) / 3 {
-            third if all <= 2 * third => vec![0..p],
+        // A column takes more than four times the bytes of a p-value: where four fifths hold columns, one holds a row's.
+        let panels = match (piece - rounded) / 5 {
+            fifth if all <= 4 * fifth => panels(&test, u64::MAX),
             // Panels of two could take too much where columns are unequal.
-            third if widest > third => (0..p).map(|v| v..v + 1).collect(),
-            third => panels(&test, third),
+            fifth if widest > 2 * fifth => (0..p).map(|v| v..v + 1).collect(),
+            fifth => panels(&test, 2 * fifth),
         };
         let total = (p * p) as f64;
         let mut done = 0.0;

@@ -46,12 +46,23 @@ impl<'s, 'a> Search<'s, 'a> {
         Search { test, options, whole, parts: None, levels: 0 }
     }
 
-    /// Goes on in parts. The levels before are run again: how many edges they leave, and with it what a level takes, was not known.
-    fn give_up(&mut self, observer: &mut dyn Observer) -> Result<()> {
-        let Some(CudaSearch { engine, p_max, .. }) = self.whole.take() else { return Ok(()) };
+    /// Goes on in parts, from what the levels before have found. Where there is no room to gather even that, or it `is_gone`, they are run
+    /// again.
+    fn give_up(&mut self, is_gone: bool, observer: &mut dyn Observer) -> Result<()> {
+        let Some(mut whole) = self.whole.take() else { return Ok(()) };
+        let found = match self.levels {
+            0 => None,
+            _ if is_gone => None,
+            _ => match whole.watched(|whole| whole.hand_over(observer)) {
+                found if is_too_large(&found) => None,
+                found => Some(found?),
+            },
+        };
+        let again = if found.is_some() { 0 } else { self.levels };
+        let CudaSearch { engine, p_max, .. } = whole;
         let worker = Box::new(InParts { engine, test: self.test, options: self.options });
-        let mut parts = by_shards(worker, self.options, p_max.into_largest());
-        for before in 0..self.levels {
+        let mut parts = by_shards(worker, self.options, p_max.into_largest(), found);
+        for before in 0..again {
             level(&mut *parts, before, observer)?;
         }
         self.parts = Some(parts);
@@ -65,7 +76,7 @@ impl<'s, 'a> Search<'s, 'a> {
                 self.levels = size + 1;
                 return report;
             }
-            self.give_up(observer)?;
+            self.give_up(false, observer)?;
         }
         match &mut self.parts {
             Some(parts) => level(&mut **parts, size, observer),
@@ -119,7 +130,7 @@ impl Levels for Search<'_, '_> {
             if !is_too_large(&found) {
                 return found;
             }
-            self.give_up(observer)?;
+            self.give_up(true, observer)?;
         }
         match self.parts {
             Some(parts) => parts.finish(observer),
@@ -146,7 +157,7 @@ impl<'a> InParts<'_, 'a> {
 }
 
 /// Shares of the memory that counting gets, the first at which the rest suffices: many blocks at a time, or one.
-const COUNTING_SHARES: [u64; 4] = [4, 8, 32, u64::MAX];
+const COUNTING_SHARES: [u64; 4] = [2, 8, 32, u64::MAX];
 
 impl CudaSearch<'_, '_> {
     /// Plans and commits counting for sets of `size` in rows with up to `widest` neighbours, and beside it one piece of memory, of
