@@ -80,7 +80,7 @@ pub struct CudaOptions {
     pub ordinal: usize,
     /// How to hand out the tests.
     pub strategy: SearchStrategy,
-    /// Most bytes of device memory that a search may use; none: what is free.
+    /// Most bytes of device memory that a search may use; none: what is free. A discrete search that takes more runs in parts.
     pub memory_budget: Option<u64>,
     /// How sets of one variable are run where the strategy is ours.
     pub level_one: LevelOne,

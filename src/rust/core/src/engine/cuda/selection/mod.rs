@@ -1,7 +1,7 @@
 //! Feature selection on a GPU: the counts of a range of features.
 //!
 //! The codes of the features are copied to the card once, a byte each (two where a feature has more than 256 levels), and
-//! stay there. A step sends the number of the feature selected last, and gets two sums for each candidate. As on the CPU these
+//! stay there where they fit. A step sends the number of the feature selected last, and gets two sums for each candidate. As on the CPU these
 //! are sums of whole numbers, so that scores and choices are the CPU's to the last bit.
 //!
 //! * `counts`: the launches of a step.
