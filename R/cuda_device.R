@@ -23,8 +23,10 @@
 #'   as many as there is memory for.
 #' @param memory The most memory of each card in bytes that a call may take; `NULL` means all that is free, for a
 #'   nearest-neighbour test 4 GiB of it beside the data, and more from some 20,000 observations on. What the driver keeps for a
-#'   kernel is not counted (for `"single"` and `"parallel"` about 1 GB). `"unified"`: memory that a card shares with the host, for
-#'   problems a little larger than the card; see below.
+#'   kernel is not counted (for `"single"` and `"parallel"` about 1 GB). Where not all fits, tests of discrete variables and by nearest
+#'   neighbours and feature selection run with a part of the data on the card at a time, more slowly the smaller it is; the answer is the
+#'   same. An error says how much is needed where even one test, or one feature, does not fit. Several GPUs each take a discrete search as
+#'   a whole, or refuse it. `"unified"`: memory that a card shares with the host, for problems a little larger than the card; see below.
 #' @section Unified memory:
 #' Where a call ends in an error of class `pcgpu_error_device_out_of_memory` and no larger card is there, `memory = "unified"` may let it
 #' run: what does not fit the card lies in the host's memory, and pages of it come to the card when a kernel needs them, others leaving.

@@ -7,7 +7,8 @@
 //! data where each variable is tested only with its `degree` neighbours on a circle and no test separates: degree - 1 tests of an
 //! edge from each side at level 1, the last. The strategies are shared and edge:beta:gamma; cards:0+1 times several cards
 //! and the first of them in turn. An argument "no" after m.max leaves
-//! the CPU engine out. The words `unified` and `memory=BYTES`, anywhere, run it in unified memory and in so much of a card's memory.
+//! the CPU engine out. `memory=BYTES`, or `memory=1/8` of what a run with all memory plans, times that budget beside all memory, in turn;
+//! the word `unified` runs all in unified memory.
 
 #[path = "support/card.rs"]
 mod card;
@@ -15,7 +16,7 @@ mod support;
 
 use std::time::Instant;
 
-use card::CardMemory;
+use card::take_unified;
 use pcgpu_core::ci::discrete::{Coded, Discrete, Rule, Statistic};
 use pcgpu_core::engine::cpu::{CpuEngine, DiscreteKernel};
 use pcgpu_core::engine::cuda::team::CudaTeam;
@@ -27,7 +28,7 @@ use pcgpu_core::pool::default_threads;
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::search::{skeleton, Options, Skeleton};
 use pcgpu_core::team::Share;
-use support::{compare, text, Clock, Failure};
+use support::{budget, compare, take_memory, text, Clock, Failure};
 
 /// The codes, column by column, and the number of samples.
 fn read(path: &str) -> Result<(Vec<i32>, usize), Failure> {
@@ -123,10 +124,43 @@ fn together(
     Ok(())
 }
 
+/// Times a budget and all memory in turn.
+fn within(test: Discrete, options: &Options, cuda: CudaOptions, memory: &str, repeats: usize) -> Result<(), Failure> {
+    let run = |memory_budget| -> Result<(f64, u64, u64, String), Failure> {
+        let mut p_max = vec![0.0; options.p * options.p];
+        let start = Instant::now();
+        let cuda = CudaOptions { memory_budget, ..cuda };
+        let mut engine = CudaEngine::discrete(test, options.alpha, cuda)?;
+        let mut clock = Clock::new(start);
+        let found = skeleton(&mut engine, options, &mut p_max, &mut clock)?;
+        let seconds = start.elapsed().as_secs_f64();
+        let bits = p_max.iter().fold(digest(&found), |hash, p| (hash ^ p.to_bits()).wrapping_mul(0x0100_0000_01b3));
+        Ok((seconds, bits, engine.plan().total(), clock.report()))
+    };
+    let [mut all, mut less] = [f64::INFINITY; 2];
+    for repeat in 0..=repeats {
+        let (seconds, digest, planned, levels) = run(None)?;
+        let bytes = budget(memory, planned)?;
+        let (of_less, same, plan, levels_of_less) = run(Some(bytes))?;
+        if repeat == 0 {
+            println!("all memory: {planned} bytes planned; {levels}");
+            println!("{bytes} bytes: {plan} planned; {levels_of_less}");
+        } else {
+            (all, less) = (all.min(seconds), less.min(of_less));
+        }
+        if digest != same {
+            return Err("the budget changes the answer".into());
+        }
+    }
+    println!("all memory {all:.4} s, {memory} {less:.4} s, ratio {:.3}", less / all);
+    Ok(())
+}
+
 fn main() -> Result<(), Failure> {
     let mut args: Vec<String> = std::env::args().collect();
     let cards = args.iter().find(|word| word.starts_with("cards:")).map_or(1, |word| word.split('+').count());
-    let CardMemory { memory, memory_budget } = CardMemory::take(&mut args, cards)?;
+    let kind = take_unified(&mut args, cards);
+    let memory = take_memory(&mut args);
     let argument = |i: usize, default: &str| args.get(i).cloned().unwrap_or(default.to_string());
     let path = argument(1, "");
     let mut circle = None;
@@ -176,10 +210,13 @@ fn main() -> Result<(), Failure> {
     }
 
     let repeats: usize = argument(5, "5").parse()?;
-    let cuda = CudaOptions { strategy, memory, memory_budget, ..CudaOptions::default() };
+    let cuda = CudaOptions { strategy, memory: kind, ..CudaOptions::default() };
     if let ["cards", ordinals] = argument(4, "").split(':').collect::<Vec<_>>()[..] {
         let ordinals = ordinals.split('+').map(str::parse).collect::<Result<Vec<usize>, _>>()?;
         return together(test, &options, cuda, &ordinals, repeats);
+    }
+    if let Some(memory) = memory {
+        return within(test, &options, cuda, &memory, repeats);
     }
     for repeat in 0..repeats {
         let mut p_max = vec![0.0; p * p];

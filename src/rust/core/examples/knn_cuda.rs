@@ -5,8 +5,9 @@
 //! repeat one of them.
 //! `cargo run --release -p pcgpu-core --example knn_cuda -- search DATA.csv[.gz] K PERMUTATIONS K_PERM ALPHA` runs the skeleton
 //! phase on a table of numbers, samples in rows, with a header or without; `search synthetic:P:N` on a sparse graph. Words `cards=0,1`
-//! and `cpu` after that run it on several machines as well, in turn with the first card alone, and print the ratio of the shortest times;
-//! `unified` runs it in unified memory, `memory=BYTES` in so much of a card's memory.
+//! and `cpu` after that run it on several machines as well, in turn with the first card alone, and print the ratio of the shortest times.
+//! `memory=BYTES`, or `memory=1/8` of what that plans with all memory, runs it on the first card with this budget, likewise.
+//! `unified` runs it in unified memory.
 
 #[path = "support/card.rs"]
 mod card;
@@ -14,12 +15,13 @@ mod support;
 
 use std::time::Instant;
 
-use card::CardMemory;
+use card::take_unified;
 use pcgpu_core::ci::knn::random::{philox, Key};
 use pcgpu_core::ci::knn::{Estimator, Knn, Settings, Transform};
 use pcgpu_core::ci::Batch;
 use pcgpu_core::engine::cpu::{CpuEngine, KnnKernel};
 use pcgpu_core::engine::crew::Crew;
+use pcgpu_core::engine::cuda::card::unified::MemoryKind;
 use pcgpu_core::engine::cuda::knn::{KnnCudaEngine, KnnCudaOptions, KnnStrategy};
 use pcgpu_core::graph::Adjacency;
 use pcgpu_core::matrix::by_column;
@@ -29,7 +31,7 @@ use pcgpu_core::search::worker::Worker;
 use pcgpu_core::search::{skeleton, Options};
 use pcgpu_core::team::TeamReport;
 use pcgpu_core::Result;
-use support::{table, Failure, Levels};
+use support::{budget, table, take_memory, Failure, Levels};
 
 /// Searches on one card and on several, each.
 const REPEATS: usize = 5;
@@ -146,20 +148,27 @@ fn timed(worker: &mut dyn Worker, options: &Options, began: Instant, observer: &
 struct Machines {
     cards: Vec<usize>,
     cpu: bool,
-    memory: CardMemory,
+    memory: Option<String>,
+    kind: MemoryKind,
 }
 
 impl Machines {
-    fn options(&self, ordinal: usize) -> KnnCudaOptions {
-        let CardMemory { memory, memory_budget } = self.memory;
-        KnnCudaOptions { ordinal, memory, memory_budget, ..KnnCudaOptions::default() }
+    /// What the first card's budget is called, if it has one.
+    fn name(&self) -> String {
+        let of_cpu = if self.cpu { " and the CPU" } else { "" };
+        let within = self.memory.as_ref().map_or(String::new(), |memory| format!(" with {memory} of the memory"));
+        format!("cards {:?}{of_cpu}{within}", self.cards)
     }
 
-    fn crew<'a>(&self, knn: &'a Knn) -> Result<Crew<'a>> {
+    fn options(&self, ordinal: usize, memory_budget: Option<u64>) -> KnnCudaOptions {
+        KnnCudaOptions { ordinal, memory: self.kind, memory_budget, ..KnnCudaOptions::default() }
+    }
+
+    fn crew<'a>(&self, knn: &'a Knn, memory_budget: Option<u64>) -> Result<Crew<'a>> {
         let pool = Pool::at_most(default_threads());
         let mut crew = Crew::new(pool.clone());
         for &ordinal in &self.cards {
-            let engine = KnnCudaEngine::new(knn, self.options(ordinal))?;
+            let engine = KnnCudaEngine::new(knn, self.options(ordinal, memory_budget))?;
             crew = crew.with(format!("cuda:{ordinal}"), engine);
         }
         Ok(if self.cpu {
@@ -170,14 +179,21 @@ impl Machines {
     }
 
     fn is_one(&self) -> bool {
-        self.cards.len() == 1 && !self.cpu
+        self.cards.len() == 1 && !self.cpu && self.memory.is_none()
     }
 }
 
-fn search(n: usize, p: usize, data: &[f64], settings: Settings, alpha: f64, machines: &Machines) -> Result<()> {
+fn search(
+    n: usize,
+    p: usize,
+    data: &[f64],
+    settings: Settings,
+    alpha: f64,
+    machines: &Machines,
+) -> std::result::Result<(), Failure> {
     let knn = Knn::new(by_column(data, p)?, &vec![false; p], settings)?;
     let options = Options::new(p, alpha);
-    let first = machines.options(machines.cards[0]);
+    let first = machines.options(machines.cards[0], None);
     let (mut alone, mut together) = (Vec::new(), Vec::new());
     for repeat in 0..if machines.is_one() { 1 } else { REPEATS } {
         let began = Instant::now();
@@ -187,6 +203,8 @@ fn search(n: usize, p: usize, data: &[f64], settings: Settings, alpha: f64, mach
         } else {
             timed(&mut engine, &options, began, &mut Unobserved)?
         };
+        let planned = engine.memory_plan().iter().map(|(_, bytes)| bytes).sum();
+        let bytes = machines.memory.as_ref().map(|memory| budget(memory, planned)).transpose()?;
         drop(engine);
         if repeat == 0 {
             println!(
@@ -203,7 +221,7 @@ fn search(n: usize, p: usize, data: &[f64], settings: Settings, alpha: f64, mach
             continue;
         }
         let began = Instant::now();
-        let mut crew = machines.crew(&knn)?;
+        let mut crew = machines.crew(&knn, bytes)?;
         let all = timed(&mut crew, &options, began, &mut Unobserved)?;
         together.push(all.3);
         if (&all.0, &all.1, &all.2) != (&one.0, &one.1, &one.2) {
@@ -229,7 +247,7 @@ fn search(n: usize, p: usize, data: &[f64], settings: Settings, alpha: f64, mach
         let least = |times: &[f64]| times.iter().copied().fold(f64::INFINITY, f64::min);
         let (one, all) = (least(&alone), least(&together));
         println!("cuda:{} alone {alone:.3?} s", first.ordinal);
-        println!("cards {:?}{} {together:.3?} s", machines.cards, if machines.cpu { " and the CPU" } else { "" });
+        println!("{} {together:.3?} s", machines.name());
         println!("shortest {one:.3} and {all:.3} s: {:.2} times as fast", one / all);
     }
     Ok(())
@@ -238,8 +256,8 @@ fn search(n: usize, p: usize, data: &[f64], settings: Settings, alpha: f64, mach
 fn main() -> std::result::Result<(), Failure> {
     let mut arguments: Vec<String> = std::env::args().skip(1).collect();
     let cards = arguments.iter().find(|word| word.starts_with("cards=")).map_or(1, |word| word.split(',').count());
-    let memory = CardMemory::take(&mut arguments, cards)?;
-    let mut machines = Machines { cards: vec![0], cpu: false, memory };
+    let kind = take_unified(&mut arguments, cards);
+    let mut machines = Machines { cards: vec![0], cpu: false, memory: take_memory(&mut arguments), kind };
     arguments.retain(|argument| {
         if let Some(cards) = argument.strip_prefix("cards=") {
             machines.cards = cards.split(',').filter_map(|card| card.parse().ok()).collect();
@@ -259,12 +277,12 @@ fn main() -> std::result::Result<(), Failure> {
             if let Some(shape) = file.strip_prefix("synthetic:") {
                 let mut shape = shape.split(':').map(|part| part.parse().unwrap_or(100));
                 let (p, n) = (shape.next().unwrap_or(100), shape.next().unwrap_or(1000));
-                return Ok(search(n, p, &sparse(p, n), settings, alpha, &machines)?);
+                return search(n, p, &sparse(p, n), settings, alpha, &machines);
             }
             let rows = table(file)?;
             let p = rows.first().map_or(0, Vec::len);
             let data: Vec<f64> = (0..p).flat_map(|column| rows.iter().map(move |row| row[column])).collect();
-            Ok(search(rows.len(), p, &data, settings, alpha, &machines)?)
+            search(rows.len(), p, &data, settings, alpha, &machines)
         }
         _ => {
             let part = arguments.get(1).map_or("", String::as_str);

@@ -11,7 +11,8 @@
 //! mean weight LOAD, modules, noise. Four words stand for `shared` with a part of it forced: `lists`, `columns` and `masks` for level 1 run so
 //! throughout, `blocks=D` for further levels of rows with D neighbours or more run by blocks. LAST is the last level (`m.max`), 99 for none; `compact` keeps no p-values of
 //! the pairs that level 0 removes. Of several cards, `cuda:0+1`, the first is timed in turn with all, the ratio of the shortest times is printed,
-//! and what each did. The words `unified` and `memory=BYTES`, anywhere, run it in unified memory and in so much of a card's memory. `--check-small` compares the
+//! and what each did. The words, anywhere: `unified` runs it in unified memory; `memory=BYTES`, `memory=1/8` of what a run with all memory plans, or `block=ROWS`
+//! of the correlations at a time, time it so and with all memory in turn. `--check-small` compares the
 //! GPU with the CPU on small problems, for compute-sanitizer.
 
 #[path = "support/card.rs"]
@@ -20,7 +21,7 @@ mod support;
 
 use std::time::Instant;
 
-use card::CardMemory;
+use card::take_unified;
 use pcgpu_core::ci::gauss::{Gauss, Reading};
 use pcgpu_core::engine::cpu::correlation::{self, Kind, Rows};
 use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel, Numbers};
@@ -34,7 +35,7 @@ use pcgpu_core::pool::{default_threads, Pool};
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::search::{skeleton, Largest, Method, Options, PairValues, Skeleton};
 use pcgpu_core::team::Share;
-use support::{correlation, correlations, Clock, Failure};
+use support::{budget, correlation, correlations, take_memory, Clock, Failure};
 
 /// A correlation matrix, column by column.
 struct Problem {
@@ -124,7 +125,15 @@ fn read(source: &str) -> Result<Problem, Failure> {
 struct Machine<'a> {
     device: &'a str,
     strategy: &'a str,
-    memory: CardMemory,
+    memory: MemoryKind,
+    within: Within,
+}
+
+/// How much of the card's memory may be taken, and how many rows of the correlations.
+#[derive(Clone, Copy, Default)]
+struct Within {
+    budget: Option<u64>,
+    block: Option<usize>,
 }
 
 fn engine<'a>(
@@ -133,7 +142,7 @@ fn engine<'a>(
     method: Method,
     machine: Machine,
 ) -> Result<Box<dyn Worker + 'a>, Failure> {
-    let Machine { device, strategy, memory: CardMemory { memory, memory_budget } } = machine;
+    let Machine { device, strategy, memory, within } = machine;
     let reading = if method == Method::StableFast { Reading::StableFast } else { Reading::GaussCItest };
     let gauss = Gauss::new(by_column(&problem.c, problem.p)?, problem.n, reading)?;
     let level_one = match strategy {
@@ -163,8 +172,8 @@ fn engine<'a>(
     };
     // Of a team, shards so small that all cards have some, where that is what is checked.
     let launch_share = if is_small(problem) { 1e-9 } else { 1.0 };
-    let options =
-        CudaOptions { strategy, level_one, wide_from, launch_share, memory, memory_budget, ..CudaOptions::default() };
+    let options = CudaOptions { strategy, level_one, wide_from, launch_share, memory, ..CudaOptions::default() };
+    let options = CudaOptions { memory_budget: within.budget, block: within.block, ..options };
     let on = |ordinal| CudaEngine::new(gauss, alpha, CudaOptions { ordinal, ..options });
     if let [ordinal] = ordinals[..] {
         return Ok(Box::new(on(ordinal)?));
@@ -186,7 +195,7 @@ fn search(
     machine: Machine,
     last: Option<usize>,
     largest: Largest,
-) -> Result<Skeleton, Failure> {
+) -> Result<(Skeleton, u64), Failure> {
     let mut options = Options { method, ..Options::new(problem.p, alpha) };
     if let Some(last) = last {
         options.m_max = last as f64;
@@ -195,6 +204,7 @@ fn search(
     let mut clock = Clock::new(Instant::now());
     let found = skeleton(&mut *engine, &options, largest, &mut clock)?;
     eprintln!("# {device}: {}", clock.report());
+    let planned = engine.memory_plan().iter().map(|(_, bytes)| bytes).sum();
     let team = engine.team();
     for Share { machine, level, shards, bytes, busy, elapsed } in team.shares {
         eprintln!(
@@ -205,7 +215,7 @@ fn search(
     if let Some(lost) = team.lost.first() {
         return Err(format!("{} failed: {}", lost.machine, lost.reason).into());
     }
-    Ok(found)
+    Ok((found, planned))
 }
 
 fn check_small() -> Result<(), Failure> {
@@ -216,21 +226,19 @@ fn check_small() -> Result<(), Failure> {
         let cells = problem.p * problem.p;
         let (mut ours, mut theirs) = (vec![0.0; cells], vec![0.0; cells]);
         for method in [Method::Stable, Method::StableFast] {
-            let on = |device, strategy, memory| Machine {
-                device,
-                strategy,
-                memory: CardMemory { memory, memory_budget: None },
-            };
+            let on = |device, strategy, memory| Machine { device, strategy, memory, within: Within::default() };
             let own = MemoryKind::Device;
-            let cpu = search(problem, 0.05, method, on("cpu", "", own), None, Largest::from(&mut theirs))?;
+            let (cpu, _) = search(problem, 0.05, method, on("cpu", "", own), None, Largest::from(&mut theirs))?;
             let alone = ["shared", "columns", "masks", "blocks=0", "edge", "set"].map(|way| on("cuda", way, own));
             let several = if cards.len() > 1 { "cuda:0+1" } else { "cuda:0+0" };
             let together = ["shared", "columns", "masks", "blocks=0"].map(|way| on(several, way, own));
             let unified = MemoryKind::Unified { cards: 2 };
             let unified = ["shared", "masks"].map(|way| [on("cuda", way, unified), on(several, way, unified)]);
             let unified = unified.into_iter().flatten().filter(|_| cards[0].unified);
-            for machine in alone.into_iter().chain(together).chain(unified) {
-                let gpu = search(problem, 0.05, method, machine, None, Largest::from(&mut ours))?;
+            let within = Within { budget: None, block: Some(64) };
+            let blocks = ["lists", "columns", "masks"].map(|way| Machine { within, ..on("cuda", way, own) });
+            for machine in alone.into_iter().chain(together).chain(unified).chain(blocks) {
+                let (gpu, _) = search(problem, 0.05, method, machine, None, Largest::from(&mut ours))?;
                 let sets = |s: &Skeleton| -> Vec<Vec<(usize, Vec<u32>)>> {
                     (0..problem.p).map(|x| s.sepsets.row(x).map(|(y, s)| (y as usize, s.to_vec())).collect()).collect()
                 };
@@ -249,10 +257,17 @@ fn check_small() -> Result<(), Failure> {
     Ok(())
 }
 
+/// Takes `block=ROWS` out.
+fn take_block(words: &mut Vec<String>) -> Result<Option<usize>, Failure> {
+    let Some(at) = words.iter().position(|word| word.starts_with("block=")) else { return Ok(None) };
+    Ok(Some(words.remove(at).trim_start_matches("block=").parse()?))
+}
+
 fn main() -> Result<(), Failure> {
     let mut arguments: Vec<String> = std::env::args().skip(1).collect();
     let cards = arguments.iter().find(|word| word.starts_with("cuda")).map_or(1, |word| word.split('+').count());
-    let memory = CardMemory::take(&mut arguments, cards)?;
+    let memory = take_unified(&mut arguments, cards);
+    let (budget_word, block) = (take_memory(&mut arguments), take_block(&mut arguments)?);
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     if words[..] == ["--check-small"] {
         return check_small();
@@ -272,20 +287,28 @@ fn main() -> Result<(), Failure> {
     };
     let problem = read(source)?;
     let mut p_max = vec![0.0; if compact { 0 } else { problem.p * problem.p }];
-    let mut time = |device: &str| -> Result<(f64, Skeleton), Failure> {
+    let mut time = |device: &str, within: Within| -> Result<(f64, Skeleton, u64), Failure> {
         let mut left = PairValues::default();
         let largest = if compact { Largest::from(&mut left) } else { Largest::from(&mut p_max) };
         let start = Instant::now();
-        let found = search(&problem, alpha, method, Machine { device, strategy, memory }, last, largest)?;
-        Ok((start.elapsed().as_secs_f64(), found))
+        let machine = Machine { device, strategy, memory, within };
+        let (found, planned) = search(&problem, alpha, method, machine, last, largest)?;
+        Ok((start.elapsed().as_secs_f64(), found, planned))
     };
     let (mut seconds, mut found) = (Vec::new(), None);
     let (mut alone, one) = (f64::INFINITY, device.split('+').next().unwrap_or(device));
+    let mut within = Within { budget: None, block };
+    if let Some(word) = &budget_word {
+        let (_, _, planned) = time(one, Within::default())?;
+        within.budget = Some(budget(word, planned)?);
+        println!("all memory: {planned} bytes planned, budget {:?}", within.budget);
+    }
+    let is_less = budget_word.is_some() || block.is_some();
     for repeat in 0..=repeats {
-        let (second, skeleton) = time(device)?;
+        let (second, skeleton, _) = time(device, within)?;
         seconds.push(second);
-        if one != device {
-            let (second, of_one) = time(one)?;
+        if one != device || is_less {
+            let (second, of_one, _) = time(one, Within::default())?;
             if (&of_one.graph, &of_one.tests) != (&skeleton.graph, &skeleton.tests) {
                 return Err(format!("{one} and {device} differ").into());
             }
@@ -307,7 +330,7 @@ fn main() -> Result<(), Failure> {
             at(0),
             at(seconds.len() / 2),
         );
-        if one != device {
+        if one != device || is_less {
             println!("ratio,{},{one} {alone:.6},{device} {:.6},{:.3}", problem.name, at(0), alone / at(0));
         }
         eprintln!("# tests by level: {tests:?}");

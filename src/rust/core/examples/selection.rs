@@ -9,8 +9,8 @@
 //!
 //! A value is 0 with probability 1 - density, else one of BINS levels; every tenth feature depends on the class. The floor is
 //! the time to read the codes of all features once for each selected one at 4.8 TB/s, the bandwidth of an H200. `joined` adds
-//! CUDA-JMI's own scheme, `cpu` the CPU engine, `cards` these GPUs together, `beside=1` these and the CPU's threads; `unified` runs
-//! in unified memory, `memory=BYTES` in so much of a card's memory. --check-small compares all ways to count on small data, for compute-sanitizer.
+//! CUDA-JMI's own scheme, `cpu` the CPU engine, `cards` these GPUs together, `beside=1` these and the CPU's threads, `memory` the
+//! first GPU with this budget, or with a share such as 1/8 of what it plans with all memory; `unified` runs in unified memory. --check-small compares all ways to count on small data, for compute-sanitizer.
 
 #[path = "support/card.rs"]
 mod card;
@@ -20,10 +20,11 @@ mod ways;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use card::CardMemory;
+use card::take_unified;
 use pcgpu_core::ci::discrete::{Coded, Codes, Variable};
 use pcgpu_core::engine::cpu::selection::CpuCounting;
 use pcgpu_core::engine::cpu::together::member as cpu_member;
+use pcgpu_core::engine::cuda::card::unified::MemoryKind;
 use pcgpu_core::engine::cuda::selection::{member, CudaCounting, SelectionOptions, SelectionStrategy};
 use pcgpu_core::observer::Unobserved;
 use pcgpu_core::pool::{default_threads, Pool};
@@ -162,7 +163,7 @@ fn check_small() -> Result<bool> {
     Ok(same)
 }
 
-fn run(arguments: &[String], card: CardMemory) -> Result<bool> {
+fn run(arguments: &[String], memory: MemoryKind) -> Result<bool> {
     if arguments.iter().any(|a| a == "--check-small") {
         return check_small();
     }
@@ -187,14 +188,23 @@ fn run(arguments: &[String], card: CardMemory) -> Result<bool> {
     println!("floor: {:.4} s", (p * n * k * width) as f64 / BANDWIDTH);
     let options = SelectionOptions {
         stepwise_from: number("stepwise", 1.0),
-        memory: card.memory,
-        memory_budget: card.memory_budget,
+        memory,
         shared_bytes: option("shared").and_then(|bytes| bytes.parse().ok()).unwrap_or(u64::MAX),
         ..SelectionOptions::default()
     };
     let mut answers = Vec::new();
     if number("gpu", 1.0) > 0.0 {
         answers.push(case.time("GPU, resident", &mut CudaCounting::new(&samples, &logs, 0..p, options)?, repeats)?);
+    }
+    if let Some(memory) = option("memory") {
+        let planned = CudaCounting::new(&samples, &logs, 0..p, options)?.plan().total();
+        let bytes = match memory.split_once('/') {
+            Some((_, share)) => planned / share.parse::<u64>().unwrap_or(8).max(1),
+            None => memory.parse::<f64>().map_or(planned, |bytes| bytes as u64),
+        };
+        let within = SelectionOptions { memory_budget: Some(bytes), ..options };
+        let mut counting = CudaCounting::new(&samples, &logs, 0..p, within)?;
+        answers.push(case.time(&format!("GPU, {bytes} of {planned} bytes"), &mut counting, repeats)?);
     }
     if let Some(cards) = option("cards") {
         let pool = Pool::at_most(default_threads());
@@ -231,7 +241,8 @@ fn run(arguments: &[String], card: CardMemory) -> Result<bool> {
 fn main() -> ExitCode {
     let mut arguments: Vec<String> = std::env::args().skip(1).collect();
     let cards = arguments.iter().find(|word| word.starts_with("cards=")).map_or(1, |word| word.split(',').count());
-    let ran = CardMemory::take(&mut arguments, cards).and_then(|card| Ok(run(&arguments, card)?));
+    let memory = take_unified(&mut arguments, cards);
+    let ran = run(&arguments, memory);
     match ran {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,

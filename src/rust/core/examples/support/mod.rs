@@ -124,3 +124,17 @@ pub fn compare(found: &Skeleton, p_max: &[f64], wanted: &Skeleton, p_wanted: &[f
         found.tests, wanted.tests
     ))
 }
+
+/// Takes `memory=BYTES` or `memory=1/8` out of arguments, if it is there.
+pub fn take_memory(arguments: &mut Vec<String>) -> Option<String> {
+    let at = arguments.iter().position(|argument| argument.starts_with("memory="))?;
+    arguments.remove(at).strip_prefix("memory=").map(str::to_string)
+}
+
+/// A budget of memory: bytes, or a share of what a run with all memory plans.
+pub fn budget(text: &str, planned: u64) -> Result<u64, Failure> {
+    match text.split_once('/') {
+        Some((over, under)) => Ok(planned * over.parse::<u64>()? / under.parse::<u64>()?.max(1)),
+        None => Ok(text.parse::<f64>()? as u64),
+    }
+}

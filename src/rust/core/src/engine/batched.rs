@@ -208,14 +208,14 @@ pub(super) fn marginal_at(
 }
 
 /// A pair that is not decided.
-struct Open {
-    shard: usize,
+pub(super) struct Open {
+    pub shard: usize,
     /// The index that its outcome is entered at.
-    at: usize,
-    side: PairSide,
+    pub at: usize,
+    pub side: PairSide,
     /// The next rank to ask, and where the shard's end.
     next: u64,
-    end: u64,
+    pub end: u64,
     /// The largest p so far.
     largest: Verdict,
 }
@@ -229,6 +229,14 @@ struct Round {
 /// [`answer`] for a desk.
 pub(super) fn answer_at(desk: &mut dyn Desk, work: &Work, book: &Book, observer: &mut dyn Observer) -> Result<()> {
     let mut pages: Vec<Page> = (0..work.shards.len()).map(|shard| book.open(shard)).collect();
+    let open = open_pairs(work)?;
+    answer_some(desk, work, book, &mut pages, open, observer)?;
+    pages.into_iter().for_each(Page::close);
+    Ok(())
+}
+
+/// All pairs of a level that have sets, shard by shard.
+pub(super) fn open_pairs(work: &Work) -> Result<VecDeque<Open>> {
     let mut open: VecDeque<Open> = VecDeque::new();
     for (shard, part) in work.shards.iter().enumerate() {
         let pairs = work.pairs_of(part);
@@ -238,6 +246,29 @@ pub(super) fn answer_at(desk: &mut dyn Desk, work: &Work, book: &Book, observer:
             Open { shard, at, side, next: ranks.start, end: ranks.end, largest }
         }));
     }
+    Ok(open)
+}
+
+/// [`answer`] for one machine and some of the pairs; `pages` are those of all shards.
+pub(super) fn answer_open(
+    asker: &mut dyn Asker,
+    work: &Work,
+    book: &Book,
+    pages: &mut [Page],
+    open: VecDeque<Open>,
+    observer: &mut dyn Observer,
+) -> Result<()> {
+    answer_some(&mut One::new(asker), work, book, pages, open, observer)
+}
+
+fn answer_some(
+    desk: &mut dyn Desk,
+    work: &Work,
+    book: &Book,
+    pages: &mut [Page],
+    mut open: VecDeque<Open>,
+    observer: &mut dyn Observer,
+) -> Result<()> {
     let total = work.cost();
     let mut done = 0.0;
     let mut set = Vec::new();
@@ -293,7 +324,6 @@ pub(super) fn answer_at(desk: &mut dyn Desk, work: &Work, book: &Book, observer:
             pages[pair.shard].enter(pair.side.row, &outcome);
         }
     }
-    pages.into_iter().for_each(Page::close);
     Ok(())
 }
 

@@ -2,15 +2,17 @@
 
 use super::cells::symmetrise;
 use super::largest::Largest;
+use super::ledger::Ledger;
 use super::level::count_sets;
 use super::levels::{Levels, Widest};
 use super::one_by_one::OneByOne;
-use super::order::ordered;
+use super::order::{ordered, with_ledger};
 use super::original::Original;
 use super::stable::Stable;
 use super::worker::Worker;
 use super::{Method, Options, Skeleton};
 use crate::ci::CiTest;
+use crate::graph::{Adjacency, SepSetLog};
 use crate::observer::Observer;
 use crate::pool::Pool;
 use crate::Result;
@@ -40,6 +42,22 @@ pub fn skeleton<'l>(
     };
     finish(options, &mut largest, &pool);
     Ok(found)
+}
+
+/// "stable" or "stable.fast" by the shards of a worker, with graph and answers on the host: for a worker that takes whole levels where
+/// they fit its machine, and shards where they do not. `found`: the graph and the separating sets that levels left which have run elsewhere,
+/// whose p-values `largest` then has.
+pub(crate) fn by_shards<'s>(
+    worker: Box<dyn Worker + 's>,
+    options: &'s Options,
+    largest: Largest<'s>,
+    found: Option<(Adjacency, SepSetLog)>,
+) -> Box<dyn Levels + 's> {
+    let ledger = match found {
+        Some((graph, sepsets)) => Ledger::of_found(options, largest, graph, sepsets),
+        None => Ledger::new(options, largest),
+    };
+    with_ledger(Stable { worker }, ledger)
 }
 
 /// Runs the skeleton phase with one question at a time, in the very order in which pcalg asks: for tests that only the caller can

@@ -37,6 +37,12 @@ impl<'s> Ledger<'s> {
         Ledger { options, graph, tested, largest, sepsets, is_filled: false, floor: options.untested() }
     }
 
+    /// Goes on from what levels have found elsewhere, level 0 at least; `largest` has the p-values.
+    pub fn of_found(options: &'s Options, largest: Largest<'s>, graph: Adjacency, sepsets: SepSetLog) -> Self {
+        let tested = options.testable(&options.start());
+        Ledger { options, graph, tested, largest, sepsets, is_filled: true, floor: 0.0 }
+    }
+
     pub fn fast(&self) -> bool {
         self.options.method == Method::StableFast
     }

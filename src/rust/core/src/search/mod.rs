@@ -33,6 +33,7 @@ pub mod wire;
 pub mod worker;
 
 pub(crate) use cells::symmetrise;
+pub(crate) use driver::by_shards;
 pub use driver::{skeleton, skeleton_one_by_one};
 pub use largest::{Largest, PairValues};
 

@@ -1,5 +1,7 @@
 //! "stable" and "stable.fast" on a worker: every pair of a level is decided on the graph as the level found it.
 
+use std::ops::DerefMut;
+
 use super::lanes::Lanes;
 use super::ledger::Ledger;
 use super::level::{count_sets, CandidateOrder, Neighbours, PairSide};
@@ -21,11 +23,12 @@ const TILE_OTHERS: usize = 32;
 const WAVE_SIDES: usize = 1 << 16;
 
 /// The order, on a worker.
-pub(super) struct Stable<'w> {
-    pub worker: &'w mut dyn Worker,
+pub(super) struct Stable<W> {
+    /// Borrowed, or in a box.
+    pub worker: W,
 }
 
-impl Stable<'_> {
+impl<'w, W: DerefMut<Target = dyn Worker + 'w>> Stable<W> {
     /// Second sides of "stable.fast", whose order of candidates is the pair's own, of the pairs that are left.
     fn second_sides(
         &mut self,
@@ -82,16 +85,16 @@ impl Stable<'_> {
             rest = behind;
             memory::room(Work::bytes(wave.len()), Use::Level)?;
             let work = Work::of_sides(size, neighbours, wave.to_vec(), ledger.options, self.worker.shard_tests())?;
-            ledger.decide(self.worker, &work, report, progress)?;
+            ledger.decide(&mut *self.worker, &work, report, progress)?;
         }
         Ok(())
     }
 }
 
-impl Order for Stable<'_> {
+impl<'w, W: DerefMut<Target = dyn Worker + 'w>> Order for Stable<W> {
     fn marginal(&mut self, ledger: &mut Ledger, observer: &mut dyn Observer) -> Result<LevelReport> {
         let tests = ledger.tested.edge_count() as u64;
-        let (start, left) = ledger.marginal(self.worker, observer)?;
+        let (start, left) = ledger.marginal(&mut *self.worker, observer)?;
         let Ledger { graph, tested, .. } = &*ledger;
         let mut report = LevelReport { tests, exact_tests: 0, go_on: true };
         if ledger.fast() {
@@ -125,7 +128,7 @@ impl Order for Stable<'_> {
         report.go_on |= (0..p).any(|x| candidates(x) > size && lanes.any(x));
         let (shard_tests, threads) = (self.worker.shard_tests(), self.worker.pool().threads());
         let work = Work::of_lanes(size, &neighbours, lanes, options, shard_tests, threads)?;
-        ledger.decide(self.worker, &work, &mut report, &mut progress)?;
+        ledger.decide(&mut *self.worker, &work, &mut report, &mut progress)?;
 
         let left = options.testable(&ledger.graph);
         let is_second = |y: usize| left.neighbours(y).next().is_some_and(|x| (x as usize) < y);
@@ -135,13 +138,13 @@ impl Order for Stable<'_> {
         } else {
             let lanes = Lanes::of_second_in(&neighbours, size, &left);
             let work = Work::of_lanes(size, &neighbours, lanes, options, shard_tests, threads)?;
-            ledger.decide(self.worker, &work, &mut report, &mut progress)?;
+            ledger.decide(&mut *self.worker, &work, &mut report, &mut progress)?;
         }
         progress.finish()?;
         Ok(report)
     }
 
-    fn finish(self, ledger: Ledger, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
-        ledger.complete(self.worker, observer)
+    fn finish(mut self, ledger: Ledger, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
+        ledger.complete(&mut *self.worker, observer)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::support::cuda::{same, Shardwise, StopAt};
+use crate::support::cuda::{same, sets, Shardwise, StopAt};
 use crate::support::discrete::{problem, Problem, RULES};
 use crate::support::golden::cases;
 use crate::support::problems::Random;
@@ -14,7 +14,7 @@ use pcgpu_core::graph::Adjacency;
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::Unobserved;
 use pcgpu_core::search::worker::Worker;
-use pcgpu_core::search::{skeleton, Method, Options, Skeleton};
+use pcgpu_core::search::{skeleton, Method, Options, PairValues, Skeleton};
 use pcgpu_core::{DeviceKind, Error, Result};
 
 const STRATEGIES: [SearchStrategy; 3] =
@@ -187,6 +187,88 @@ fn tables_that_shared_memory_does_not_hold() {
                 same(&format!("large {seed} {statistic:?} {rule:?}"), &cuda, &cpu);
             }
         }
+    }
+}
+
+/// The p-values of the pairs that level 0 leaves, at budgets between those at which a search runs as a whole and in parts: it begins as a whole and
+/// goes on in parts.
+#[test]
+#[ignore = "needs a GPU"]
+fn a_search_that_outgrows_the_card_goes_on_in_parts() {
+    let (p, n) = (40, 80);
+    let data = problem(&mut Random(77), p, n, 0.0).coded();
+    let test = Discrete::new(&data, Statistic::G2, Rule::Bnlearn { adapt: true });
+    for method in [Method::Stable, Method::StableFast] {
+        let options = Options { method, m_max: 2.0, ..Options::new(p, 0.6) };
+        let searched = |memory_budget| -> Result<String> {
+            let mut left = PairValues::default();
+            let cuda = CudaOptions { memory_budget, ..CudaOptions::default() };
+            let mut engine = CudaEngine::discrete(test, options.alpha, cuda)?;
+            let found = skeleton(&mut engine, &options, &mut left, &mut Unobserved)?;
+            Ok(format!("{:?} {:?} {:?} {left:?}", found.graph, found.tests, sets(&found)))
+        };
+        let whole = searched(None).unwrap();
+        for budget in (500_000..900_000).step_by(80_000) {
+            assert_eq!(searched(Some(budget)).unwrap(), whole, "{budget} bytes");
+        }
+    }
+}
+
+/// The budgets at which a search runs, from what it plans with all memory, halved until one is refused, which names numbers: each has the
+/// answer of all memory to the last bit and plans no more than its budget. The smallest of them, and what all memory plans.
+fn budgets(label: &str, test: Discrete, options: &Options, strategy: SearchStrategy) -> [u64; 2] {
+    let searched = |memory_budget| -> Result<(Skeleton, Vec<f64>, u64)> {
+        let mut p_max = vec![0.25; options.p * options.p];
+        let cuda = CudaOptions { memory_budget, ..with(strategy) };
+        let mut engine = CudaEngine::discrete(test, options.alpha, cuda)?;
+        let found = skeleton(&mut engine, options, &mut p_max, &mut Unobserved)?;
+        let planned = engine.memory_plan().iter().map(|(_, bytes)| bytes).sum();
+        Ok((found, p_max, planned))
+    };
+    let (whole, p_max, planned) = searched(None).unwrap();
+    let whole = (whole, p_max);
+    let mut budget = planned;
+    loop {
+        let label = format!("{label} {strategy:?}, {budget} of {planned} bytes");
+        match searched(Some(budget)) {
+            Ok((found, p_max, planned)) => {
+                assert!(planned <= budget, "{label}: {planned} planned");
+                same(&label, &(found, p_max.clone()), &whole);
+                let differ = p_max.iter().zip(&whole.1).filter(|(a, b)| a.to_bits() != b.to_bits()).count();
+                // A row that is asked question by question is not added up as by the threads of "edge".
+                assert!(differ == 0 || strategy != SearchStrategy::Shared, "{label}: {differ} p-values differ");
+            }
+            Err(Error::Device(e)) if e.kind == DeviceKind::OutOfMemory => {
+                assert!(e.message.contains(&format!("{budget} bytes")), "{e:?}");
+                return [2 * budget, planned];
+            }
+            Err(e) => panic!("{label}: {e:?}"),
+        }
+        budget /= 2;
+    }
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn every_budget_has_the_answer_of_all_memory() {
+    for number in 0..13 {
+        let mut random = Random(number * 31 + 7);
+        let p = [5, 12, 30][number as usize % 3];
+        let n = [60, 300, 1200][random.below(3)];
+        let missing = if random.uniform() < 0.3 { 0.03 } else { 0.0 };
+        let data = problem(&mut random, p, n, missing).coded();
+        let test = Discrete::new(&data, [Statistic::G2, Statistic::X2][random.below(2)], RULES[random.below(4)]);
+        let method = [Method::Stable, Method::StableFast][number as usize / 3 % 2];
+        let mut options = Options { method, m_max: 3.0, ..Options::new(p, [0.01, 0.1, 0.4][random.below(3)]) };
+        if random.uniform() < 0.3 {
+            options.fixed_gaps = Some(some_pairs(&mut random, p, 0.2));
+        }
+        if random.uniform() < 0.3 {
+            options.fixed_edges = Some(some_pairs(&mut random, p, 0.2));
+        }
+        let strategy = STRATEGIES[if random.uniform() < 0.3 { 1 } else { 0 }];
+        let [least, planned] = budgets(&format!("problem {number} {method:?}"), test, &options, strategy);
+        println!("{number}: p {p}, n {n}, {strategy:?}: {planned} bytes, {least} suffice");
     }
 }
 

@@ -104,6 +104,49 @@ fn skeletons_are_the_cpus_five_times_over() {
     }
 }
 
+/// The outcomes of questions and searches at budgets from what all memory plans, halved until one is refused: those of all memory.
+#[test]
+#[ignore = "needs a GPU"]
+fn every_budget_has_the_answer_of_all_memory() {
+    for (n, p, estimator, transform, strategy) in [
+        (40, 7, Estimator::FrenzelPompe, Transform::Ranks, STRATEGIES[0]),
+        (30, 6, Estimator::MesnerShalizi, Transform::Ranks, STRATEGIES[0]),
+        (30, 6, Estimator::FrenzelPompe, Transform::Standardize, STRATEGIES[0]),
+        (30, 6, Estimator::Gao, Transform::Ranks, STRATEGIES[2]),
+    ] {
+        let made = Made::new(n as u64, n, p, estimator != Estimator::FrenzelPompe, false);
+        let knn = made.knn(Settings { transform, ..settings(estimator, 3, 6) });
+        let searched = |memory_budget| -> Result<(String, u64)> {
+            let mut engine = KnnCudaEngine::new(&knn, KnnCudaOptions { memory_budget, ..with(strategy) })?;
+            let mut found = String::new();
+            if p > 6 {
+                let mut p_max = vec![0.0; p * p];
+                let options = Options { m_max: 2.0, ..Options::new(p, 0.3) };
+                let searched = skeleton(&mut engine, &options, &mut p_max, &mut Unobserved)?;
+                found = format!("{:?} {:?} {p_max:?}", searched.tests, sets(&searched));
+            }
+            let outcomes = engine.outcomes(&questions(), &mut Unobserved)?;
+            Ok((format!("{found} {outcomes:?}"), engine.memory_plan().iter().map(|(_, bytes)| bytes).sum()))
+        };
+        let (whole, planned) = searched(None).unwrap();
+        let mut budget = planned;
+        loop {
+            let label = format!("{n} x {p}, {estimator:?}, {transform:?}, {strategy:?}: {budget} of {planned} bytes");
+            match searched(Some(budget)) {
+                Ok((found, planned)) => assert!(found == whole && planned <= budget, "{label}: {planned} planned"),
+                Err(Error::Device(e)) if e.kind == DeviceKind::OutOfMemory => {
+                    assert!(e.message.contains(&format!("{budget} bytes")), "{e:?}");
+                    println!("{label} are refused");
+                    break;
+                }
+                Err(e) => panic!("{label}: {e:?}"),
+            }
+            // What a budget leaves out at first is room for more tests at a time.
+            budget /= if budget > 1 << 20 { 16 } else { 2 };
+        }
+    }
+}
+
 #[test]
 #[ignore = "needs a GPU"]
 fn memory_stays_within_its_budget_and_changes_nothing() {

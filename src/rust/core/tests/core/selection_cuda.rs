@@ -150,6 +150,47 @@ fn sums_of_skipped_features_are_left_alone() {
     }
 }
 
+/// Sums, a selection, and sums after features were given away, at budgets from what all memory plans, lowered until one is refused.
+#[test]
+#[ignore = "needs a GPU"]
+fn every_budget_has_the_answer_of_all_memory() {
+    for (n, p, levels, classes, some) in
+        [(97, 80, 64, 2, &[0, 3, 5, 8][..]), (1040, 12, 300, 10, &[0]), (1040, 24, 3, 4, &[0, 7])]
+    {
+        let samples = simulated(n, p, levels, classes, 5);
+        let logs = CountLogs::new(n);
+        for options in some.iter().map(|&way: &usize| ways()[way]) {
+            let counted = |memory_budget| -> Result<(String, u64)> {
+                let options = SelectionOptions { memory_budget, ..options };
+                let mut counting = CudaCounting::new(&samples, &logs, 0..p, options)?;
+                let sums = sums(&samples, &mut counting)?;
+                let chosen = select(&samples, &logs, &mut counting, Criterion::Jmi, 4, &mut Unobserved)?;
+                let mut left = vec![Sums::default(); p / 3];
+                counting.narrow(p / 3);
+                counting.count(Partner::Feature(p - 2), &vec![false; p / 3], &mut left, &mut Unobserved)?;
+                Ok((format!("{sums:?} {chosen:?} {left:?}"), counting.plan().total()))
+            };
+            let (whole, planned) = counted(None).unwrap();
+            let mut budget = planned - 1;
+            let mut smaller = 0;
+            loop {
+                let label = format!("{n} x {p}, {levels} levels, {options:?}: {budget} of {planned} bytes");
+                match counted(Some(budget)) {
+                    Ok((found, planned)) => assert!(found == whole && planned <= budget, "{label}: {planned} planned"),
+                    Err(Error::Device(e)) if e.kind == DeviceKind::OutOfMemory => {
+                        assert!(e.message.contains(&format!("{budget} bytes")), "{e:?}");
+                        println!("{label} are refused");
+                        break;
+                    }
+                    Err(e) => panic!("{label}: {e:?}"),
+                }
+                (budget, smaller) = (budget / 3 * 2, smaller + 1);
+            }
+            assert!(smaller > 0 || !matches!(options.strategy, SelectionStrategy::Resident));
+        }
+    }
+}
+
 #[test]
 #[ignore = "needs a GPU"]
 fn too_little_memory_and_a_card_that_is_not_there_are_errors() {

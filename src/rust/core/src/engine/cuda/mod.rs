@@ -4,7 +4,7 @@
 //! * [`card`]: what every test needs of a card: device, memory, plan, copies, compiled kernels.
 //! * `search`: PC-stable, with the graph and all answers on the card until the end. [`team`]: on several cards.
 //! * [`gauss`], `discrete`: the levels of a search and arbitrary questions, for the Gaussian test and for discrete variables;
-//!   `questions`: how a batch of questions is launched; [`gauss::correlation`] makes the correlation matrix of data.
+//!   `questions`: how a batch of questions is launched, `cut`: how it is cut where not all columns fit; [`gauss::correlation`] makes the correlation matrix of data.
 //! * [`knn`]: the nearest-neighbour test. [`selection`]: the counts of a feature selection.
 //! * `arguments`: structs, constants and sizes that host and kernels share; `pointer`: addresses in device memory. The kernels' sources
 //!   are in kernels/.
@@ -12,6 +12,7 @@
 #[rustfmt::skip]
 mod arguments;
 pub mod card;
+mod cut;
 mod discrete;
 pub mod gauss;
 pub mod knn;
@@ -83,7 +84,7 @@ pub struct CudaOptions {
     pub strategy: SearchStrategy,
     /// Which memory it takes.
     pub memory: MemoryKind,
-    /// Most bytes of it that a search may use; none: what is free.
+    /// Most bytes of it that a search may use; none: what is free. One that takes more runs in parts.
     pub memory_budget: Option<u64>,
     /// How sets of one variable are run where the strategy is ours.
     pub level_one: LevelOne,
@@ -353,11 +354,11 @@ impl Worker for CudaEngine<'_> {
 
 impl Alone for CudaEngine<'_> {
     fn begin<'s>(&'s mut self, options: &'s Options, largest: Largest<'s>) -> Result<Box<dyn Levels + 's>> {
-        let test = self.test;
-        let search = search::CudaSearch::new(self, options, largest);
-        Ok(match test {
-            CudaTest::Gauss(gauss) => Box::new(Fallback::new(search, gauss)),
-            CudaTest::Discrete(_) => Box::new(search),
-        })
+        match self.test {
+            CudaTest::Gauss(gauss) => {
+                Ok(Box::new(Fallback::new(search::CudaSearch::new(self, options, largest), gauss)))
+            }
+            CudaTest::Discrete(test) => Ok(Box::new(discrete::parts::Search::new(self, test, options, largest))),
+        }
     }
 }

@@ -30,7 +30,7 @@ impl<T> DevicePtr<T> {
         DevicePtr::at(self.0 + elements * size_of::<T>() as u64)
     }
 
-    /// The address so many elements before, which may be none's: kernels go to it from there.
+    /// The address so many elements before, where nothing of ours may be: of what is only ever reached further on.
     pub fn before(self, elements: u64) -> Self {
         DevicePtr::at(self.0.wrapping_sub(elements.wrapping_mul(size_of::<T>() as u64)))
     }

@@ -79,6 +79,18 @@ impl Held {
         self.memory.get_or_insert_with(Memory::default)
     }
 
+    /// Whether the card has room for what is planned.
+    pub fn fits(&mut self) -> Result<bool> {
+        let available = self.available()?;
+        Ok(self.plan.check(available, self.budget).is_ok())
+    }
+
+    /// Begins anew with an empty plan: nothing on the card is needed any more. Nothing may run.
+    pub fn restart(&mut self) {
+        self.memory().begin();
+        self.plan = MemoryPlan::default();
+    }
+
     /// Ends planning: refuses the plan where the card is too small for it, else makes room for it.
     pub fn commit(&mut self) -> Result<()> {
         let mut available = self.available()?;
@@ -215,6 +227,15 @@ impl Held {
             self.synchronize("copying to the GPU")?;
         }
         // SAFETY: the stream has come to rest since the last copy from there.
+        unsafe { self.memory().pinned(bytes) }
+    }
+
+    /// Likewise, but a copy from there may be under way: its part must not be written before the stream has come to rest.
+    pub fn pinned_beside(&mut self, bytes: usize) -> Result<*mut u8> {
+        if !self.memory().has_pinned(bytes) {
+            return self.pinned(bytes);
+        }
+        // SAFETY: nothing is freed, as it is large enough; the caller writes no part that is being copied.
         unsafe { self.memory().pinned(bytes) }
     }
 

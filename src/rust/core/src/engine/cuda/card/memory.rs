@@ -203,6 +203,11 @@ impl Memory {
         Ok(at.cast())
     }
 
+    /// Whether there are so many bytes of pinned memory.
+    pub fn has_pinned(&self, bytes: usize) -> bool {
+        self.pinned.is_some_and(|(_, size)| size >= bytes)
+    }
+
     /// Pinned memory for two reports: one to be sent and one to be received.
     pub fn reports(&mut self) -> Result<*mut Report> {
         if let Some(at) = self.reports {

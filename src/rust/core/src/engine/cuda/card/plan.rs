@@ -114,6 +114,7 @@ pub(in crate::engine::cuda) fn limit(free: Room, budget: Option<u64>) -> u64 {
 /// The error that `needed` bytes are too many for what is free, or for the budget.
 pub(in crate::engine::cuda) fn out_of_memory(needed: u64, free: Room, budget: Option<u64>) -> Error {
     let allowed = budget.map_or(String::new(), |b| format!(", and {} were allowed", Bytes(b)));
+    let more = if budget.is_some() { "allow more by cuda_device(memory = ), " } else { "" };
     let host = match free.host {
         0 => String::new(),
         host => format!(", and pages of it may take {} of the host's memory", Bytes(host)),
@@ -124,7 +125,9 @@ pub(in crate::engine::cuda) fn out_of_memory(needed: u64, free: Room, budget: Op
         format!(
             "{needed} of GPU memory are needed; {free} are free, of which {kept} stay with the driver{host}{allowed}"
         ),
-        "end other programs on the GPU, choose a larger one (see pcgpu_devices()), use a smaller alpha, or give device = \"cpu\"",
+        format!(
+            "{more}end other programs on the GPU, choose a larger one (see pcgpu_devices()), use a smaller alpha, or give device = \"cpu\""
+        ),
     )
 }
 

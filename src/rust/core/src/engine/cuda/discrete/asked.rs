@@ -4,13 +4,14 @@
 use crate::engine::cuda::arguments::{DiscreteArgs, ASKED_WORDS, COUNTING_THREADS};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::counting;
+use super::counting::{self, Scratch, Tables, BESIDE_COLUMNS};
 use crate::ci::discrete::{Counter, Discrete, Margins};
 use crate::ci::Batch;
 use crate::engine::batched::Reply;
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::kernels::Kernel;
 use crate::engine::cuda::card::plan::MemoryPlan;
+use crate::engine::cuda::cut::by_columns;
 use crate::engine::cuda::questions::{each_launch, launched_bytes};
 use crate::engine::cuda::CudaEngine;
 use crate::memory;
@@ -26,6 +27,15 @@ pub(in crate::engine::cuda) struct CpuTest {
     pub y: usize,
     /// The set, in the order of the side's candidates.
     pub set: Vec<u32>,
+}
+
+impl CpuTest {
+    /// Has it of the variables that the card has as 0, 1, ...
+    pub fn name(&mut self, variables: &[u32]) {
+        let name = |v: u32| variables[v as usize];
+        (self.x, self.y) = (name(self.x as u32) as usize, name(self.y as u32) as usize);
+        self.set.iter_mut().for_each(|member| *member = name(*member));
+    }
 }
 
 /// Brings the first `count` records that kernels noted, in words: x, y, slot (2), key (2), members.
@@ -79,6 +89,32 @@ pub(in crate::engine::cuda) fn answer(
 /// Samples times questions of a launch, at most: less than 0.1 s.
 const QUESTION_SAMPLES: u64 = 1 << 32;
 
+/// Shares of the memory that questions and scratch get each where not all columns fit, the first at which the rest suffices.
+const SHARES: [u64; 3] = [8, 64, u64::MAX];
+
+/// How a batch is run: questions of a launch at most, shared memory and scratch of its blocks, and members of its largest set.
+struct Plan {
+    most: usize,
+    tables: Tables,
+    scratch: Scratch,
+    widest: usize,
+}
+
+/// Plans a batch's questions and its scratch, of `room` bytes at most or the least that is needed.
+fn plan(engine: &mut CudaEngine, test: &Discrete, batch: &Batch, most: usize, room: Option<u64>) -> Result<Plan> {
+    let widest = batch.iter().map(|(_, _, s)| s.len()).max().unwrap_or(0);
+    let tables = counting::tables(widest as u64, engine.held.card.shared_limit);
+    engine.held.plan.set(Buffer::Batch, launched_bytes(batch, most));
+    engine.held.plan.set(Buffer::Asked, counting::asked_bytes(widest, 1));
+    let room = match room {
+        Some(room) => room,
+        None => engine.scratch_room(test, &[], 0)?,
+    };
+    let scratch = counting::scratch(test, widest, tables.area, engine.held.card.processors, room);
+    engine.held.plan.set(Buffer::Scratch, scratch.bytes * u64::from(scratch.blocks));
+    Ok(Plan { most, tables, scratch, widest })
+}
+
 /// The replies, in the order of the batch; plans the card's memory. `watch` is told the share that is done.
 pub(in crate::engine::cuda) fn replies(
     engine: &mut CudaEngine,
@@ -86,20 +122,81 @@ pub(in crate::engine::cuda) fn replies(
     batch: &Batch,
     watch: &mut dyn FnMut(f64) -> Result<()>,
 ) -> Result<Vec<Reply>> {
-    let widest = batch.iter().map(|(_, _, s)| s.len()).max().unwrap_or(0);
-    let tables = counting::tables(widest as u64, engine.held.card.shared_limit);
     let most = (QUESTION_SAMPLES / test.data().n() as u64).clamp(1, 1 << 20) as usize;
-    let asked = counting::asked_bytes(widest, 0);
+    if engine.coding.is_none() {
+        engine.held.restart();
+    }
     engine.held.plan = MemoryPlan::default();
     engine.held.plan.set(Buffer::Data, counting::data_bytes(test));
-    engine.held.plan.set(Buffer::Batch, launched_bytes(batch, most));
-    engine.held.plan.set(Buffer::Asked, asked);
-    let room = engine.scratch_room(test, &[], 0)?;
-    let scratch = counting::scratch(test, widest, tables.area, engine.held.card.processors, room);
-    engine.held.plan.set(Buffer::Scratch, scratch.bytes * u64::from(scratch.blocks));
-    engine.held.commit()?;
+    let planned = plan(engine, test, batch, most, None)?;
+    let values = if engine.held.fits()? {
+        engine.held.commit()?;
+        run(engine, test, batch, batch, &planned, watch)?
+    } else {
+        in_groups(engine, test, batch, watch)?
+    };
+    Ok(values.into_iter().map(Reply::P).collect())
+}
+
+/// The p-values where the columns do not all fit: of some questions at a time, which have most columns in common.
+fn in_groups(
+    engine: &mut CudaEngine,
+    test: &Discrete,
+    batch: &Batch,
+    watch: &mut dyn FnMut(f64) -> Result<()>,
+) -> Result<Vec<f64>> {
+    let bytes: Vec<u64> = (0..test.data().p()).map(|v| counting::column_bytes(test, v)).collect();
+    let mut needed = 0;
+    for share in SHARES {
+        engine.coding = None;
+        engine.held.restart();
+        let limit = engine.held.room(&[])?;
+        // As many questions as their share has room for; one takes 256 bytes for each of its parts.
+        let widest = batch.iter().map(|(_, _, s)| s.len()).max().unwrap_or(0) as u64;
+        let most = (limit / share / (24 + 4 * widest)).clamp(1, 1 << 20) as usize;
+        let planned = plan(engine, test, batch, most, Some(limit / share))?;
+        let others = engine.held.plan.total() + BESIDE_COLUMNS;
+        let room = limit.saturating_sub(others);
+        let groups = match by_columns(batch, bytes.len(), |v| bytes[v], room) {
+            Ok(groups) => groups,
+            Err(columns) => {
+                needed = others + columns;
+                continue;
+            }
+        };
+        engine.held.plan.set(Buffer::Data, room + BESIDE_COLUMNS);
+        engine.held.commit()?;
+        let mut values: Vec<f64> = memory::zeros(batch.len(), memory::Use::Level)?;
+        let mut done = 0;
+        for group in &groups {
+            let coding = engine.upload_columns(test, &group.variables)?;
+            engine.coding = Some(coding);
+            let mut within =
+                |part: f64| watch((done as f64 + part * group.questions.len() as f64) / batch.len() as f64);
+            let found = run(engine, test, &group.numbered(batch), &group.named(batch), &planned, &mut within);
+            engine.coding = None;
+            for (&at, value) in group.questions.iter().zip(found?) {
+                values[at] = value;
+            }
+            done += group.questions.len();
+        }
+        return Ok(values);
+    }
+    Err(engine.held.too_little(needed))
+}
+
+/// The p-values of a batch, in its order, as planned. `named`: the same questions, of the variables as the CPU numbers them.
+fn run(
+    engine: &mut CudaEngine,
+    test: &Discrete,
+    batch: &Batch,
+    named: &Batch,
+    planned: &Plan,
+    watch: &mut dyn FnMut(f64) -> Result<()>,
+) -> Result<Vec<f64>> {
+    let Plan { most, tables, scratch, widest } = *planned;
     let mut args = engine.discrete_args(test)?;
-    engine.place(&mut args, widest, tables, &scratch)?;
+    engine.place(&mut args, widest, tables, &scratch, 1)?;
     let mut values = memory::space(batch.len(), memory::Use::Level)?;
     each_launch(batch, most, watch, |questions, watch| {
         let done = values.len();
@@ -113,7 +210,7 @@ pub(in crate::engine::cuda) fn replies(
         engine.held.fetch(args.a.answers, &mut values[done..], "a batch of tests")?;
         let left: Vec<usize> = (done..values.len()).filter(|&at| values[at] < 0.0).collect();
         let test_of = |&at: &usize| {
-            let (x, y, set) = batch.get(at);
+            let (x, y, set) = named.get(at);
             CpuTest { x, y, set: set.to_vec() }
         };
         let for_cpu: Vec<CpuTest> = left.iter().map(test_of).collect();
@@ -123,5 +220,5 @@ pub(in crate::engine::cuda) fn replies(
         }
         Ok(())
     })?;
-    Ok(values.into_iter().map(Reply::P).collect())
+    Ok(values)
 }

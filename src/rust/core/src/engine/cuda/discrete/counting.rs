@@ -25,7 +25,7 @@ const SCRATCH_SHARE: f64 = 0.9;
 const SCRATCH: u64 = 512 << 20;
 
 /// Once there are this many questions for the CPU, blocks take no more work; those at work may add some.
-const ASKED: u64 = 1 << 14;
+pub(in crate::engine::cuda) const ASKED: u64 = 1 << 14;
 
 /// The addresses of codes and planes on the card: see [`DiscreteArgs`].
 #[derive(Clone, Copy, Debug)]
@@ -37,27 +37,33 @@ pub(in crate::engine::cuda) struct Coding {
     plane: DevicePtr<u64>,
 }
 
-/// By variable, the byte where its codes start, plus 1 where a code takes two bytes; and the bytes of all codes.
-fn columns(test: &Discrete) -> (Vec<u64>, u64) {
+/// All variables of a test.
+pub(in crate::engine::cuda) fn all_variables(test: &Discrete) -> Vec<u32> {
+    (0..test.data().p() as u32).collect()
+}
+
+/// By variable of these, the byte where its codes start, plus 1 where a code takes two bytes; and the bytes of all codes.
+fn columns(test: &Discrete, variables: &[u32]) -> (Vec<u64>, u64) {
     let data = test.data();
     let padded = data.n().next_multiple_of(SAMPLES_AT_A_TIME as usize) as u64;
     let mut at = 0;
-    let column = |v: usize| {
+    let column = |&v: &u32| {
         let start = at;
-        let wide = matches!(data.codes(v), Codes::Words(_));
+        let wide = matches!(data.codes(v as usize), Codes::Words(_));
         at += padded << u32::from(wide);
         start + u64::from(wide)
     };
-    let starts: Vec<u64> = (0..data.p()).map(column).collect();
+    let starts: Vec<u64> = variables.iter().map(column).collect();
     (starts, at)
 }
 
-/// By variable, the element where its planes start, `u64::MAX` where it has none; the elements of all planes, and of one.
-fn planes(test: &Discrete) -> (Vec<u64>, u64, u64) {
+/// By variable of these, the element where its planes start, `u64::MAX` where it has none; the elements of all planes, and of one.
+fn planes(test: &Discrete, variables: &[u32]) -> (Vec<u64>, u64, u64) {
     let data = test.data();
     let size = data.n().div_ceil(PLANE_SAMPLES as usize) as u64;
     let mut at = 0;
-    let start = |v: usize| {
+    let start = |&v: &u32| {
+        let v = v as usize;
         if data.levels(v) > PLANE_LEVELS {
             return u64::MAX;
         }
@@ -70,7 +76,7 @@ fn planes(test: &Discrete) -> (Vec<u64>, u64, u64) {
         }
         start
     };
-    let starts = (0..data.p()).map(start).collect();
+    let starts = variables.iter().map(start).collect();
     (starts, at, size)
 }
 
@@ -82,7 +88,19 @@ pub(in crate::engine::cuda) fn mostly_binary(test: &Discrete) -> bool {
 
 /// Bytes of the codes, planes, offsets and numbers of levels on the card.
 pub(in crate::engine::cuda) fn data_bytes(test: &Discrete) -> u64 {
-    columns(test).1 + 16 * planes(test).1 + 20 * test.data().p() as u64 + 1024
+    let all = all_variables(test);
+    columns(test, &all).1 + 16 * planes(test, &all).1 + 20 * test.data().p() as u64 + BESIDE_COLUMNS
+}
+
+/// Bytes that columns take beside what each of them takes: what rounds up their parts.
+pub(in crate::engine::cuda) const BESIDE_COLUMNS: u64 = 1024;
+
+/// Bytes of the codes, planes, offsets and number of levels of a variable on the card, at most.
+pub(in crate::engine::cuda) fn column_bytes(test: &Discrete, v: usize) -> u64 {
+    let (data, v) = (test.data(), [v as u32]);
+    let of_planes = data.n().div_ceil(PLANE_SAMPLES as usize) * data.levels(v[0] as usize);
+    let of_planes = if data.levels(v[0] as usize) > PLANE_LEVELS { 0 } else { 16 * of_planes as u64 };
+    columns(test, &v).1 + of_planes + 20
 }
 
 /// Cells of the largest table, with its margins, that sets of `size` may need: (a + 1)(b + 1) Π s over the largest numbers of
@@ -167,11 +185,18 @@ impl CudaEngine<'_> {
         if let Some(coding) = self.coding {
             return Ok(coding);
         }
+        let coding = self.upload_columns(test, &all_variables(test))?;
+        self.coding = Some(coding);
+        Ok(coding)
+    }
+
+    /// Copies the codes of these variables to the card, which the kernels then number from 0.
+    pub(in crate::engine::cuda) fn upload_columns(&mut self, test: &Discrete, variables: &[u32]) -> Result<Coding> {
         let data = test.data();
-        let (starts, bytes) = columns(test);
-        let p = data.p() as u64;
+        let (starts, bytes) = columns(test, variables);
+        let p = variables.len() as u64;
         let codes = self.held.device(Buffer::Data)?;
-        let (plane_starts, elements, plane_size) = planes(test);
+        let (plane_starts, elements, plane_size) = planes(test, variables);
         let planes = codes.carve(bytes.next_multiple_of(256));
         let column: DevicePtr<u64> = planes.carve((16 * elements).next_multiple_of(256));
         let plane = column.offset(p);
@@ -184,7 +209,7 @@ impl CudaEngine<'_> {
             let mut rest = piece;
             while !rest.is_empty() {
                 let start = (starts[v] & !1) as usize;
-                let own: &[u8] = match data.codes(v) {
+                let own: &[u8] = match data.codes(variables[v] as usize) {
                     Codes::Bytes(codes) => codes,
                     Codes::Words(codes) => bytes_of(codes),
                 };
@@ -200,7 +225,7 @@ impl CudaEngine<'_> {
             }
         })?;
         self.held.upload(column, &starts)?;
-        let numbers: Vec<u32> = (0..data.p()).map(|v| data.levels(v) as u32).collect();
+        let numbers: Vec<u32> = variables.iter().map(|&v| data.levels(v as usize) as u32).collect();
         self.held.upload(levels, &numbers)?;
         self.held.upload(plane, &plane_starts)?;
         let args = DiscreteArgs {
@@ -217,9 +242,7 @@ impl CudaEngine<'_> {
         let launch = Kernel::dis_planes.on((self.held.card.processors * 8, 1), 256, 0);
         // SAFETY: the addresses are those of codes, starts, levels and planes of p variables, laid out as planned; they stay.
         unsafe { self.held.card.launch(launch, &args)? };
-        let coding = Coding { codes, column, levels, planes, plane };
-        self.coding = Some(coding);
-        Ok(coding)
+        Ok(Coding { codes, column, levels, planes, plane })
     }
 
     /// The arguments that all kernels of a discrete test share.
@@ -266,6 +289,7 @@ impl CudaEngine<'_> {
         widest: usize,
         tables: Tables,
         scratch: &Scratch,
+        asked_most: u64,
     ) -> Result<()> {
         args.largest_set = widest as u64;
         args.area = tables.area;
@@ -277,19 +301,24 @@ impl CudaEngine<'_> {
             _ => self.held.device(Buffer::Scratch)?,
         };
         args.asked = self.held.device(Buffer::Asked)?;
-        args.asked_most = ASKED;
+        args.asked_most = asked_most;
         Ok(())
     }
 }
 
-/// Bytes for questions to the CPU about sets of `size`: [`ASKED`], and what `users`, blocks or threads at work, may add.
-pub(in crate::engine::cuda) fn asked_bytes(size: usize, users: u64) -> u64 {
-    4 * (ASKED_WORDS + size as u64) * (ASKED + MOST_OTHERS * users)
+/// Questions to the CPU that there is room for: `most`, and what `users`, blocks or threads at work, may add.
+pub(in crate::engine::cuda) fn questions(most: u64, users: u64) -> u64 {
+    most + MOST_OTHERS * users
+}
+
+/// Bytes for as many questions to the CPU about sets of `size`.
+pub(in crate::engine::cuda) fn asked_bytes(size: usize, questions: u64) -> u64 {
+    4 * (ASKED_WORDS + size as u64) * questions
 }
 
 /// Bytes for the answers to as many questions.
-pub(in crate::engine::cuda) fn answered_bytes(users: u64) -> u64 {
-    8 * (ASKED + MOST_OTHERS * users)
+pub(in crate::engine::cuda) fn answered_bytes(questions: u64) -> u64 {
+    8 * questions
 }
 
 fn bytes_of(codes: &[u16]) -> &[u8] {
@@ -313,9 +342,9 @@ mod tests {
     #[test]
     fn columns_are_padded_and_say_how_wide_they_are() {
         let data = coded(20, &[2, 255, 256, 3]);
-        assert_eq!(columns(&test(&data)), (vec![0, 32, 64 + 1, 128], 160));
+        assert_eq!(columns(&test(&data), &[0, 1, 2, 3]), (vec![0, 32, 64 + 1, 128], 160));
         // 20 samples are one element of a plane.
-        assert_eq!(planes(&test(&data)), (vec![0, u64::MAX, u64::MAX, 2], 5, 1));
+        assert_eq!(planes(&test(&data), &[0, 1, 2, 3]), (vec![0, u64::MAX, u64::MAX, 2], 5, 1));
     }
 
     #[test]

@@ -2,6 +2,9 @@
 
 pub(super) mod asked;
 pub(super) mod counting;
+mod panels;
+pub(super) mod parts;
+mod rows;
 
 use std::ops::Range;
 
@@ -60,6 +63,18 @@ pub(in crate::engine::cuda) struct Counted {
     /// Threads of a block, and its bytes of shared memory.
     threads: u32,
     shared: u64,
+    /// Parts of a block that ask the CPU by themselves.
+    askers: u64,
+    /// Questions to the CPU from which on blocks take no more work.
+    asked_most: u64,
+}
+
+/// The kernel of a level of sets, edges and tests of its blocks, and its stages.
+struct Way {
+    beta: u64,
+    gamma: u64,
+    kernel: Kernel<DiscreteArgs>,
+    stages: Vec<Stage>,
 }
 
 /// A level under way: what its kernels are launched with, and its stages; level 0 has none.
@@ -70,6 +85,8 @@ pub(in crate::engine::cuda) struct Level {
     threads: u32,
     shared: u64,
     stages: Vec<Stage>,
+    /// The variables that the card has as 0, 1, ...; none: it has all.
+    variables: Vec<u32>,
 }
 
 impl Level {
@@ -92,30 +109,43 @@ impl CudaSearch<'_, '_> {
         let tables = counting::tables(size as u64, limit);
         let most_users =
             u64::from(processors) * if self.engine.options.strategy == SearchStrategy::Shared { 8 } else { 2048 };
-        let of_questions = counting::asked_bytes(size, most_users) + counting::answered_bytes(most_users);
+        let most = counting::questions(counting::ASKED, most_users);
+        let of_questions = counting::asked_bytes(size, most) + counting::answered_bytes(most);
         let room =
             self.engine.scratch_room(test, &[BufferId::Scratch, BufferId::Asked, BufferId::Batch], of_questions)?;
-        let (scratch, threads, each, shared) = match self.engine.options.strategy {
+        self.set_counting(self.counted(test, size, tables, room));
+        self.engine.held.commit()
+    }
+
+    /// How sets of `size` are counted, with `room` bytes for scratch.
+    fn counted(&self, test: &Discrete, size: usize, tables: Tables, room: u64) -> Counted {
+        let processors = self.engine.held.card.processors;
+        let (scratch, threads, askers, shared) = match self.engine.options.strategy {
             SearchStrategy::Edge { beta, gamma } if size > 0 => {
                 let threads = (beta * gamma).next_multiple_of(WARP);
                 (counting::scratch_of_threads(test, size, threads, processors, room), threads, threads, 16)
             }
             _ => (counting::scratch(test, size, tables.area, processors, room), COUNTING_THREADS, 1, tables.bytes),
         };
-        let users = u64::from(scratch.blocks) * u64::from(each);
+        Counted { size, tables, scratch, threads, shared, askers: u64::from(askers), asked_most: counting::ASKED }
+    }
+
+    /// Plans what counting takes.
+    fn set_counting(&mut self, counted: Counted) {
+        let Counted { size, scratch, askers, asked_most, .. } = counted;
+        let questions = counting::questions(asked_most, u64::from(scratch.blocks) * askers);
         let plan = &mut self.engine.held.plan;
         plan.set(Buffer::Scratch, scratch.bytes * u64::from(scratch.blocks));
-        plan.set(Buffer::Asked, counting::asked_bytes(size, users));
-        plan.set(Buffer::Batch, counting::answered_bytes(users));
-        self.engine.counted = Counted { size, tables, scratch, threads, shared };
-        self.engine.held.commit()
+        plan.set(Buffer::Asked, counting::asked_bytes(size, questions));
+        plan.set(Buffer::Batch, counting::answered_bytes(questions));
+        self.engine.counted = counted;
     }
 
     /// The arguments of the level's launches, with the memory that was planned.
     fn prepare(&mut self, test: &Discrete) -> Result<(DiscreteArgs, Counted)> {
         let mut args = self.engine.discrete_args(test)?;
         let counted = self.engine.counted;
-        self.engine.place(&mut args, counted.size, counted.tables, &counted.scratch)?;
+        self.engine.place(&mut args, counted.size, counted.tables, &counted.scratch, counted.asked_most)?;
         Ok((args, counted))
     }
 
@@ -148,12 +178,20 @@ impl CudaSearch<'_, '_> {
         let (mut args, Counted { threads, shared, scratch: Scratch { blocks, .. }, .. }) = self.prepare(test)?;
         args.tile = (p * p / (4 * u64::from(blocks))).clamp(2, args.tile);
         args.a = SearchArgs { scratch: args.a.scratch, ..self.args };
-        Ok(Level { args, kernel: Kernel::dis_marginal, blocks, threads, shared, stages: Vec::new() })
+        Ok(Level {
+            args,
+            kernel: Kernel::dis_marginal,
+            blocks,
+            threads,
+            shared,
+            stages: Vec::new(),
+            variables: Vec::new(),
+        })
     }
 
     /// Puts on the stream what tests the pairs whose larger vertex is one of these.
     pub(in crate::engine::cuda) fn launch_pairs(&mut self, level: &mut Level, larger: Range<usize>) -> Result<()> {
-        let tiles = (self.options.p as u64).div_ceil(level.args.tile);
+        let tiles = level.args.a.p.div_ceil(level.args.tile);
         let (stage_next, stage_items) = (larger.start as u64 * tiles, larger.end as u64 * tiles);
         self.put_report(Report { undefined: u64::MAX, stage_next, stage_items, ..Report::default() })?;
         self.relaunch_pairs(level, stage_items - stage_next)
@@ -180,7 +218,15 @@ impl CudaSearch<'_, '_> {
         if questions.is_empty() {
             return Ok(Default::default());
         }
-        let answers = asked::answer(test, &questions, &self.engine.held.pool, look)?;
+        let mut named;
+        let for_cpu = if level.variables.is_empty() {
+            &questions
+        } else {
+            named = questions.clone();
+            named.iter_mut().for_each(|question| question.name(&level.variables));
+            &named
+        };
+        let answers = asked::answer(test, for_cpu, &self.engine.held.pool, look)?;
         Ok((questions, answers))
     }
 
@@ -262,22 +308,27 @@ impl CudaSearch<'_, '_> {
         self.args.slot = self.engine.held.device(Buffer::Slots)?;
         self.args.twin = self.engine.held.device(Buffer::Twins)?;
         let (mut args, Counted { threads, shared, scratch: Scratch { blocks, .. }, .. }) = self.prepare(test)?;
-        let (beta, gamma, kernel, from, longest) = match self.engine.options.strategy {
-            SearchStrategy::Edge { beta, gamma } => {
-                let longest = (STAGE_SAMPLES / args.n).max(1) * u64::from(gamma);
-                (u64::from(beta), u64::from(gamma), Kernel::dis_edge, widest - 1, longest)
-            }
-            _ if counting::mostly_binary(test) => (0, 0, Kernel::dis_planes_count, widest, u64::MAX),
-            _ => (0, 0, Kernel::dis_count, widest, u64::MAX),
-        };
+        let Way { beta, gamma, kernel, stages } = self.way(test, size, widest);
         args.tile = (2 * self.ends / u64::from(blocks)).next_power_of_two().clamp(4, args.tile);
         args.a = SearchArgs { scratch: args.a.scratch, beta, gamma, ..self.args };
         // SAFETY: the arguments are those of `prepare`.
         unsafe { self.launch_discrete(Kernel::dis_slots, self.blocks_for(self.args.p), &args)? };
         // `bring_settled` copies what is there now while the level runs.
         self.engine.held.card.copies_follow()?;
-        let stages = stages(subsets::binomial(from, size).unwrap_or(u64::MAX), longest);
-        Ok(Level { args, kernel, blocks, threads, shared, stages })
+        Ok(Level { args, kernel, blocks, threads, shared, stages, variables: Vec::new() })
+    }
+
+    /// How the sets of rows with up to `widest` neighbours are run.
+    fn way(&self, test: &Discrete, size: usize, widest: usize) -> Way {
+        let (beta, gamma, kernel, from, longest) = match self.engine.options.strategy {
+            SearchStrategy::Edge { beta, gamma } => {
+                let longest = (STAGE_SAMPLES / test.data().n() as u64).max(1) * u64::from(gamma);
+                (u64::from(beta), u64::from(gamma), Kernel::dis_edge, widest - 1, longest)
+            }
+            _ if counting::mostly_binary(test) => (0, 0, Kernel::dis_planes_count, widest, u64::MAX),
+            _ => (0, 0, Kernel::dis_count, widest, u64::MAX),
+        };
+        Way { beta, gamma, kernel, stages: stages(subsets::binomial(from, size).unwrap_or(u64::MAX), longest) }
     }
 
     /// Puts some of a level's stages on the stream, from number `at` of these on, and then their end. The report counts stages from

@@ -35,45 +35,102 @@ impl Data {
     }
 }
 
-/// Copies columns and terms to the card, once, and plans the rest of its memory.
-pub fn upload_data(engine: &mut KnnCudaEngine) -> Result<Data> {
-    if let Some(data) = engine.data {
-        return Ok(data);
-    }
-    let knn = engine.knn;
-    let (columns, terms, settings) = (knn.columns(), knn.terms(), knn.settings());
-    let (n, p) = (columns.n(), columns.p());
-    let shape = Shape {
-        n,
+/// The shape of `p` of the columns on the engine's card.
+fn shape_of(engine: &KnnCudaEngine, p: usize) -> Shape {
+    let (knn, card) = (engine.knn, &engine.held.card);
+    let (columns, settings) = (knn.columns(), knn.settings());
+    Shape {
+        n: columns.n(),
         p,
         whole: matches!(columns.values(), Values::Whole(_)),
         k: settings.k,
         k_perm: settings.k_perm,
         permutations: knn.decision().permutations(),
         strategy: engine.options.strategy,
-        processors: engine.held.card.processors,
-        shared_limit: u64::from(engine.held.card.shared_limit),
-    };
+        processors: card.processors,
+        shared_limit: u64::from(card.shared_limit),
+    }
+}
+
+/// All columns on the card, where there is room for tests of sets with up to `dims` members beside them: copies columns and terms to the
+/// card, once, and plans the rest of its memory.
+pub fn whole_data(engine: &mut KnnCudaEngine, dims: usize) -> Result<Option<Data>> {
+    let has_room = |plan: &BlockPlan| plan.planes == 0 || dims <= plan.planes;
+    if let Some(data) = engine.data {
+        return Ok(Some(data).filter(|data| has_room(&data.plan)));
+    }
+    engine.held.restart();
+    let p = engine.knn.columns().p();
+    let shape = shape_of(engine, p);
     let within = engine.held.room(&[])?;
-    let least = BlockPlan::new(&shape, 0).total();
+    let least = BlockPlan::new(&shape, 1, 0).total();
     let usual = (USUAL_BUDGET + least).max(64 * shape.plane_bytes());
-    let plan = BlockPlan::new(&shape, if engine.options.memory_budget.is_none() { within.min(usual) } else { within });
+    let most = if engine.options.memory_budget.is_none() { within.min(usual) } else { within };
+    let plan = BlockPlan::new(&shape, 1, most);
+    if plan.total() > within || !has_room(&plan) {
+        return Ok(None);
+    }
+    let variables: Vec<u32> = (0..p as u32).collect();
+    commit(engine, &plan)?;
+    let data = upload_data(engine, shape, plan, &variables)?;
+    engine.data = Some(data);
+    Ok(Some(data))
+}
+
+/// Plans memory for some of the columns at a time, with which sets of up to `dims` members are tested, where not all fit; columns get up to
+/// half of it.
+pub fn plan_part(engine: &mut KnnCudaEngine, dims: usize) -> Result<(Shape, BlockPlan)> {
+    engine.data = None;
+    engine.held.restart();
+    let within = engine.held.room(&[])?;
+    let fewest = shape_of(engine, dims + 2);
+    let least = BlockPlan::new(&fewest, dims, 0).total();
+    if least > within {
+        return Err(engine.held.too_little(least));
+    }
+    let fits = |&p: &usize| shape_of(engine, p).data() <= within / 2;
+    let columns: Vec<usize> = (dims + 2..=engine.knn.columns().p()).collect();
+    let shape = shape_of(engine, columns[columns.partition_point(fits).max(1) - 1]);
+    let plan = BlockPlan::new(&shape, dims, within);
+    let (shape, plan) =
+        if plan.total() <= within { (shape, plan) } else { (fewest, BlockPlan::new(&fewest, dims, within)) };
+    commit(engine, &plan)?;
+    Ok((shape, plan))
+}
+
+fn commit(engine: &mut KnnCudaEngine, plan: &BlockPlan) -> Result<()> {
     for (what, bytes) in plan.list() {
         engine.held.plan.set(what, bytes);
     }
-    engine.held.commit()?;
+    engine.held.commit()
+}
+
+/// Copies the columns of these variables, numbered from 0, and terms to the card, into memory that is planned for as many or more.
+pub fn upload_data(engine: &mut KnnCudaEngine, shape: Shape, plan: BlockPlan, variables: &[u32]) -> Result<Data> {
+    let knn = engine.knn;
+    let (columns, terms, settings) = (knn.columns(), knn.terms(), knn.settings());
+    let (n, p) = (columns.n(), variables.len());
     let cell = shape.cell();
     let values = engine.held.device(Buffer::KnnData)?;
     let caps: DevicePtr<u8> = values.carve(aligned(n * p * cell));
     let own: DevicePtr<i64> = caps.carve(aligned(p * cell));
     let joint: DevicePtr<i64> = own.carve(aligned(8 * (n + 1)));
-    let cap = |column: usize| if columns.discrete()[column] { columns.mismatch() } else { f64::INFINITY };
+    let named = |column: usize| variables[column] as usize;
+    let cap = |column: usize| if columns.discrete()[named(column)] { columns.mismatch() } else { f64::INFINITY };
     // Codes are stretched until two levels differ by more than the mismatch, rounding included: kernels cut the distance there.
-    let scale = |column: usize| if columns.discrete()[column] { 2.0 * columns.mismatch() } else { 1.0 };
+    let scale = |column: usize| if columns.discrete()[named(column)] { 2.0 * columns.mismatch() } else { 1.0 };
     memory::room(20 * n * p, memory::Use::Samples)?;
+    let whole = match columns.values() {
+        Values::Whole(all) => gathered(all, n, variables),
+        Values::Real(_) => Vec::new(),
+    };
     let scaled: Vec<f64> = match columns.values() {
-        Values::Whole(whole) => whole.iter().enumerate().map(|(at, &v)| f64::from(v) * scale(at / n)).collect(),
-        Values::Real(real) => real.iter().enumerate().map(|(at, &v)| v * scale(at / n)).collect(),
+        Values::Whole(_) => whole.iter().enumerate().map(|(at, &v)| f64::from(v) * scale(at / n)).collect(),
+        Values::Real(all) => {
+            let mut own = gathered(all, n, variables);
+            own.iter_mut().enumerate().for_each(|(at, v)| *v *= scale(at / n));
+            own
+        }
     };
     let held = &engine.held;
     if cell == 4 {
@@ -101,21 +158,24 @@ pub fn upload_data(engine: &mut KnnCudaEngine) -> Result<Data> {
         plane_bytes: shape.plane_bytes(),
         ..KnnArgs::default()
     };
-    if let (Form::Planes, Values::Whole(whole)) = (shape.form(), columns.values()) {
-        let orders = Orders::of(whole, n);
+    if shape.form() == Form::Planes {
+        let orders = Orders::of(&whole, n);
         args.whole = joint.carve(aligned(8 * (n + 1)));
         args.sorted = args.whole.carve(aligned(2 * n * p));
         args.places = args.sorted.carve(aligned(2 * n * p));
         args.below = args.places.carve(aligned(2 * n * p));
         args.plain = u64::from(orders.plain);
-        held.upload(args.whole, whole)?;
+        held.upload(args.whole, &whole)?;
         held.upload(args.sorted, &orders.orders)?;
         held.upload(args.places, &orders.places)?;
         held.upload(args.below, &orders.below)?;
     }
-    let data = Data { args, shape, plan };
-    engine.data = Some(data);
-    Ok(data)
+    Ok(Data { args, shape, plan })
+}
+
+/// These columns of `all`, of n values each.
+fn gathered<T: Copy>(all: &[T], n: usize, variables: &[u32]) -> Vec<T> {
+    variables.iter().flat_map(|&v| &all[v as usize * n..][..n]).copied().collect()
 }
 
 /// The order of samples by each column, whose values are whole numbers below n.

@@ -3,7 +3,7 @@
 //! Questions come in batches (`batched` makes them from a level). `run` has the card find the neighbours in each set,
 //! draw the permutations of each test and sum the terms of each permutation; the sums are whole numbers, and the CPU makes p
 //! from them.
-//! `data`: columns on the card; `plan`: memory and launches; `kernels`: arguments; the sources are in kernels/knn/.
+//! `data`: columns on the card, all of them or, where these do not fit, those of a group of questions; `plan`: memory and launches; `kernels`: arguments; the sources are in kernels/knn/.
 
 mod data;
 mod kernels;

@@ -261,12 +261,14 @@ pub struct BlockPlan {
 }
 
 impl BlockPlan {
-    /// As many tests at once as `limit` bytes have room for; one test with one permutation where there is no room for more.
-    pub fn new(shape: &Shape, limit: u64) -> BlockPlan {
+    /// As many tests, of sets with up to `dims` members, at once as `limit` bytes have room for; one test with one permutation where
+    /// there is no room for more.
+    pub fn new(shape: &Shape, dims: usize, limit: u64) -> BlockPlan {
         let all = shape.permutations + 1;
         let by_planes = shape.form() == Form::Planes;
         let needs_slots = by_planes && !shape.in_shared();
-        let least = BlockPlan::of(shape, 1, 1, WARPS, usize::from(by_planes), usize::from(needs_slots)).total();
+        let fewest = if by_planes { dims.max(1) } else { 0 };
+        let least = BlockPlan::of(shape, 1, 1, WARPS, fewest, usize::from(needs_slots)).total();
         // Rows, slots and planes get at most a quarter each of the bytes beyond the least; tests get the rest.
         let quarter = limit.saturating_sub(least) / 4;
         let busy =
@@ -275,7 +277,7 @@ impl BlockPlan {
         let row_warps = (WARPS + quarter / a_warp / WARPS * WARPS).min(busy.next_multiple_of(WARPS));
         let more_planes = (quarter / shape.plane_bytes()) as usize;
         let slots = if needs_slots { BUSY_PLACES.div_ceil(shape.n).min(1 + more_planes) } else { 0 };
-        let planes = if by_planes { PLANES.min(1 + more_planes) } else { 0 };
+        let planes = if by_planes { PLANES.max(fewest).min(fewest + more_planes) } else { 0 };
         let of = |tests, permutations| BlockPlan::of(shape, tests, permutations, row_warps, planes, slots);
         let mut permutations = MOST_PERMUTATIONS.min(all);
         while of(1, permutations).total() > limit && permutations > 1 {
@@ -374,7 +376,7 @@ impl Shape {
     }
 
     /// Bytes of the columns, in all forms that kernels read, and of the terms: as `upload_data` lays them out.
-    fn data(&self) -> u64 {
+    pub fn data(&self) -> u64 {
         let Shape { n, p, .. } = *self;
         let words = if self.form() == Form::Planes { 3 * aligned(2 * n * p) + aligned(2 * (n + 1) * p) } else { 0 };
         aligned(n * p * self.cell()) + aligned(p * self.cell()) + 2 * aligned(8 * (n + 1)) + words
@@ -395,11 +397,11 @@ mod tests {
             for whole in [true, false] {
                 for limit in [6 << 20, 16 << 20, 64 << 20, 1 << 30, 8 << 30, 100 << 30] {
                     let shape = Shape { k_perm, ..shape(n, whole, KnnStrategy::Shared) };
-                    let plan = BlockPlan::new(&shape, limit);
+                    let plan = BlockPlan::new(&shape, 1, limit);
                     let of = |tests, permutations| {
                         BlockPlan::of(&shape, tests, permutations, plan.row_warps, plan.planes.min(PLANES), plan.slots)
                     };
-                    let least = BlockPlan::new(&shape, 0).total();
+                    let least = BlockPlan::new(&shape, 1, 0).total();
                     assert!(plan.total() <= limit.max(least), "{shape:?} {limit}: {plan:?}");
                     let more = of(plan.tests + 1, plan.permutations);
                     let by_time = ((plan.tests + 1) * plan.permutations * n) as u64 > SLICE_STEPS;
@@ -411,16 +413,16 @@ mod tests {
 
     #[test]
     fn strategies_have_their_blocks() {
-        assert_eq!(BlockPlan::new(&shape(100, true, KnnStrategy::Single), 1 << 30).tests, 1);
-        assert_eq!(BlockPlan::new(&shape(100, true, KnnStrategy::Parallel { block: 3 }), 1 << 30).tests, 3);
-        assert!(BlockPlan::new(&shape(100, true, KnnStrategy::Parallel { block: 0 }), 1 << 30).tests > 1000);
+        assert_eq!(BlockPlan::new(&shape(100, true, KnnStrategy::Single), 1, 1 << 30).tests, 1);
+        assert_eq!(BlockPlan::new(&shape(100, true, KnnStrategy::Parallel { block: 3 }), 1, 1 << 30).tests, 3);
+        assert!(BlockPlan::new(&shape(100, true, KnnStrategy::Parallel { block: 0 }), 1, 1 << 30).tests > 1000);
     }
 
     #[test]
     fn launches_of_warps_are_short_and_fill_the_card() {
         for n in [60, 1000, 10_000, 60_000] {
             let shape = shape(n, false, KnnStrategy::Shared);
-            let plan = BlockPlan::new(&shape, 4 << 30);
+            let plan = BlockPlan::new(&shape, 1, 4 << 30);
             let samples = shape.samples_a_warp(plan.tests, plan.permutations, plan.row_warps);
             let blocks = shape.slice_blocks(plan.permutations, samples, plan.row_warps);
             let pairs = blocks * WARPS * samples * (n * plan.permutations) as u64;

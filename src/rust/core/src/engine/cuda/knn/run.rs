@@ -3,7 +3,7 @@
 use crate::engine::cuda::arguments::{KnnArgs, KNN_THREADS, NO_SET, PAPER_THREADS, SLOT_THREADS};
 use std::collections::{HashMap, HashSet};
 
-use super::data::{upload_data, Data};
+use super::data::{plan_part, upload_data, whole_data, Data};
 use super::kernels::{planes_kernel, warps_kernel};
 use super::plan::{BlockPlan, Form};
 use super::KnnCudaEngine;
@@ -12,6 +12,7 @@ use crate::ci::Batch;
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::kernels::{Kernel, Launch, WARP};
 use crate::engine::cuda::card::plan::aligned;
+use crate::engine::cuda::cut::by_columns;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::memory;
 use crate::Result;
@@ -38,36 +39,79 @@ struct OpenTest {
     count: usize,
 }
 
+/// The sets of tests.
+#[derive(Default)]
+struct Sets {
+    /// Members, ascending, as the card numbers the variables.
+    members: Vec<Vec<u32>>,
+    keys: Vec<[u32; 2]>,
+    /// The columns that order samples.
+    guides: Vec<u32>,
+}
+
 /// The outcomes of the tests of a batch, in its order. `watch` gets the share that is done, and its error ends the run.
 pub(super) fn outcomes(
     engine: &mut KnnCudaEngine,
     batch: &Batch,
     watch: &mut dyn FnMut(f64) -> Result<()>,
 ) -> Result<Vec<Outcome>> {
-    let knn = engine.knn;
-    let data = upload_data(engine)?;
     let widest = batch.iter().map(|(_, _, s)| s.len()).max().unwrap_or(0);
     let each = size_of::<Outcome>() + size_of::<OpenTest>() + 2 * (size_of::<(Vec<u32>, u32)>() + 4 * widest + 16);
     memory::room(each * batch.len(), memory::Use::Level)?;
+    if let Some(data) = whole_data(engine, widest)? {
+        return outcomes_of(engine, &data, batch, batch, watch);
+    }
+    let (shape, plan) = plan_part(engine, widest)?;
+    let Ok(groups) = by_columns(batch, engine.knn.columns().p(), |_| 1, shape.p as u64) else { return Ok(Vec::new()) };
+    let mut outcomes = vec![Outcome::CERTAIN; batch.len()];
+    let mut done = 0;
+    for group in groups {
+        let data = upload_data(engine, shape, plan, &group.variables)?;
+        let count = group.questions.len();
+        let mut within = |share: f64| watch((done as f64 + share * count as f64) / batch.len() as f64);
+        let (own, named) = (group.numbered(batch), group.named(batch));
+        for (&at, outcome) in group.questions.iter().zip(outcomes_of(engine, &data, &own, &named, &mut within)?) {
+            outcomes[at] = outcome;
+        }
+        done += count;
+    }
+    Ok(outcomes)
+}
+
+/// The outcomes with these data on the card. `named`: the same tests, of the variables as the CPU numbers them.
+fn outcomes_of(
+    engine: &mut KnnCudaEngine,
+    data: &Data,
+    batch: &Batch,
+    named: &Batch,
+    watch: &mut dyn FnMut(f64) -> Result<()>,
+) -> Result<Vec<Outcome>> {
+    let knn = engine.knn;
     let mut outcomes = vec![Outcome::CERTAIN; batch.len()];
     let mut tests: Vec<OpenTest> = Vec::with_capacity(batch.len());
-    let mut sets: Vec<Vec<u32>> = Vec::new();
+    let mut sets = Sets::default();
     let mut known: HashMap<Vec<u32>, u32> = HashMap::new();
-    for (at, (x, y, s)) in batch.iter().enumerate().filter(|(_, (x, y, _))| !knn.constant(*x, *y)) {
-        let mut sorted = s.to_vec();
+    let all = batch.iter().zip(named.iter()).enumerate();
+    for (at, ((x, y, s), (of_x, of_y, of_s))) in all.filter(|(_, (_, (x, y, _)))| !knn.constant(*x, *y)) {
+        let mut sorted = of_s.to_vec();
         sorted.sort_unstable();
         let set = if s.is_empty() {
             NO_SET
         } else {
             *known.entry(sorted).or_insert_with_key(|sorted| {
-                sets.push(sorted.clone());
-                sets.len() as u32 - 1
+                let guide = guide_of(sorted, knn.columns().discrete());
+                let mut members = s.to_vec();
+                members.sort_unstable();
+                // Both number the members in the same order.
+                sets.guides.push(members[guide]);
+                sets.members.push(members);
+                sets.keys.push(knn.set_key(sorted).0);
+                sets.keys.len() as u32 - 1
             })
         };
-        let (x, y) = (x.min(y), x.max(y));
-        let key = knn.key(x, y, s).0;
-        let (x, y, dims) = (x as u32, y as u32, s.len() as u32);
-        let guide = if s.is_empty() { y } else { guide_of(&sets[set as usize], knn.columns().discrete()) };
+        let key = knn.key(of_x.min(of_y), of_x.max(of_y), of_s).0;
+        let (x, y, dims) = (x.min(y) as u32, x.max(y) as u32, s.len() as u32);
+        let guide = if s.is_empty() { y } else { sets.guides[set as usize] };
         tests.push(OpenTest { at, x, y, set, guide, dims, planes: 0, key, own: 0, drawn: 0, count: 0 });
     }
     // Tests with the same set stand together, so that its neighbours are looked for once.
@@ -76,13 +120,13 @@ pub(super) fn outcomes(
     let mut done = 0;
     let mut tests = tests.into_iter();
     while let Some(first) = tests.as_slice().first() {
-        let size = block_size(tests.as_slice(), &sets, &data.plan);
+        let size = block_size(tests.as_slice(), &sets.members, &data.plan);
         if size == 0 {
             let needed = data.plan.total() + u64::from(first.dims) * data.shape.plane_bytes();
             return Err(engine.held.too_little(needed));
         }
         let block: Vec<OpenTest> = tests.by_ref().take(size).collect();
-        run_block(engine, &data, &sets, block, &mut outcomes, &mut |share| {
+        run_block(engine, data, &sets, block, &mut outcomes, &mut |share| {
             watch((done as f64 + share * size as f64) / all as f64)
         })?;
         done += size;
@@ -90,9 +134,9 @@ pub(super) fn outcomes(
     Ok(outcomes)
 }
 
-/// The column of a set that orders samples best: a continuous one, if there is one.
-fn guide_of(set: &[u32], discrete: &[bool]) -> u32 {
-    *set.iter().find(|&&column| !discrete[column as usize]).unwrap_or(&set[0])
+/// Which column of a set orders samples best: a continuous one, if there is one.
+fn guide_of(set: &[u32], discrete: &[bool]) -> usize {
+    set.iter().position(|&column| !discrete[column as usize]).unwrap_or(0)
 }
 
 /// The columns that a test has planes of: y, and S but for the guide.
@@ -125,7 +169,7 @@ fn block_size(tests: &[OpenTest], sets: &[Vec<u32>], plan: &BlockPlan) -> usize 
 fn run_block(
     engine: &mut KnnCudaEngine,
     data: &Data,
-    sets: &[Vec<u32>],
+    sets: &Sets,
     mut tests: Vec<OpenTest>,
     outcomes: &mut [Outcome],
     watch: &mut dyn FnMut(f64) -> Result<()>,
@@ -135,7 +179,7 @@ fn run_block(
     let decision = knn.decision();
     let mut args = data.args;
     if data.shape.form() == Form::Planes {
-        make_planes(engine, data, sets, &mut tests, &mut args, &mut || watch(0.0))?;
+        make_planes(engine, data, &sets.members, &mut tests, &mut args, &mut || watch(0.0))?;
     }
     find_neighbours(engine, data, sets, &mut tests, &mut args, &mut || watch(0.0))?;
     let all = decision.permutations() + 1;
@@ -211,7 +255,7 @@ fn make_planes(
 fn find_neighbours(
     engine: &mut KnnCudaEngine,
     data: &Data,
-    sets: &[Vec<u32>],
+    sets: &Sets,
     tests: &mut [OpenTest],
     args: &mut KnnArgs,
     look: &mut dyn FnMut() -> Result<()>,
@@ -221,10 +265,9 @@ fn find_neighbours(
     for test in tests.iter_mut().filter(|test| test.set != NO_SET) {
         if test.set != last {
             last = test.set;
-            let set = &sets[last as usize];
-            members.extend_from_slice(set);
+            members.extend_from_slice(&sets.members[last as usize]);
             starts.push(members.len() as u32);
-            keys.push(engine.knn.set_key(set).0);
+            keys.push(sets.keys[last as usize]);
         }
         test.set = keys.len() as u32 - 1;
     }

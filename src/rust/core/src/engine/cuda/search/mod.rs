@@ -5,7 +5,7 @@ mod log;
 pub(in crate::engine::cuda) mod p_max;
 
 use crate::engine::cuda::arguments::{Report, SearchArgs, SLOT_BYTES, VERTEX_BITS, WIDE_REST};
-use crate::engine::cuda::card::buffer::Buffer;
+use crate::engine::cuda::card::buffer::{Buffer, BufferId};
 use crate::engine::cuda::card::held::{Held, Holds};
 use crate::engine::cuda::card::kernels::{Kernel, WARP};
 use crate::engine::cuda::card::plan::MemoryPlan;
@@ -24,7 +24,7 @@ use p_max::PMax;
 pub(in crate::engine::cuda) const USUAL_THREADS: u32 = 256;
 
 /// Nanoseconds after which a launch takes no more work; with the work it then finishes, it takes less than 0.1 s.
-const SLICE_NANOSECONDS: u64 = 50_000_000;
+pub(in crate::engine::cuda) const SLICE_NANOSECONDS: u64 = 50_000_000;
 
 /// The kernels report vertices in so many bits. The correlations of so many variables would take 32 TiB.
 const MOST_VARIABLES: usize = 1 << VERTEX_BITS;
@@ -408,6 +408,12 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
     }
 
     pub(in crate::engine::cuda) fn run_finish(&mut self, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
+        let (graph, sepsets) = self.bring_found(observer)?;
+        Ok((graph, sepsets.finish(&self.engine.held.pool)?))
+    }
+
+    /// Brings what the levels have found.
+    fn bring_found(&mut self, observer: &mut dyn Observer) -> Result<(Adjacency, SepSetLog)> {
         if let CudaTest::Gauss(_) = self.engine.test {
             // SAFETY: `allocate` has set what this uses.
             unsafe { self.by_row(Kernel::raise_marginal)? };
@@ -422,7 +428,16 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         sepsets.set_empty(empty);
         std::mem::take(&mut self.log).bring_into(self.engine, &mut sepsets)?;
         self.bring_p_values(observer)?;
-        Ok((graph, sepsets.finish(&self.engine.held.pool)?))
+        Ok((graph, sepsets))
+    }
+
+    /// Likewise where the plan of the level that is next does not fit: nothing of that is there.
+    pub(in crate::engine::cuda) fn hand_over(&mut self, observer: &mut dyn Observer) -> Result<(Adjacency, SepSetLog)> {
+        plan_ends(&mut self.engine.held.plan, 0, false);
+        for what in [BufferId::Scratch, BufferId::Asked, BufferId::Batch, BufferId::Binomials] {
+            self.engine.held.plan.set(what, 0);
+        }
+        self.bring_found(observer)
     }
 }
 

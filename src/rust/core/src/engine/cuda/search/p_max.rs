@@ -57,7 +57,7 @@ impl<'s> PMax<'s> {
         PMax { largest: Largest::Square(&mut []), of_left, p, marked: true, ranked: None, open: None }
     }
 
-    /// Where they were to go.
+    /// Where the values go, of a search that is given up.
     pub fn into_largest(self) -> Largest<'s> {
         self.largest
     }

@@ -81,7 +81,17 @@ impl CudaCounting<'_> {
                 self.form(&rows, device)?;
                 formed = Some(device);
             }
-            self.count_range(part.start, part.len(), place, all, observer)?;
+            let staying = part.start..part.end.min(self.staying());
+            if !staying.is_empty() {
+                self.count_range(staying.start, staying.len(), place, all, observer)?;
+            }
+            for streamed in self.streamed.parts.clone() {
+                let own = streamed.start.max(part.start)..streamed.end.min(part.end);
+                if !own.is_empty() {
+                    self.stream(&streamed, observer, own.start as f64 / all as f64)?;
+                    self.count_range(own.start, own.len(), place, all, observer)?;
+                }
+            }
         }
         self.bring_sums(skip, sums)
     }
@@ -145,7 +155,7 @@ impl CudaCounting<'_> {
                 return Ok(Rows::Formed { levels: 1 });
             }
             Partner::Feature(g) if data.levels(g) * self.samples.classes() <= self.most_rows => {
-                let (wide, own) = (data.levels(g) > 256, self.range.contains(&g));
+                let (wide, own) = (data.levels(g) > 256, self.range.contains(&g) && self.stays(g - self.range.start));
                 self.args.partner_wide = wide.into();
                 self.args.partner = if own {
                     self.args.data.offset(self.features[self.slots[g - self.range.start].0].at)
@@ -272,6 +282,12 @@ impl CudaCounting<'_> {
     /// Plans and allocates tables of `bytes` bytes in device memory, at most `count`: how many blocks get one, and the address.
     fn tables(&mut self, bytes: u64, count: usize) -> Result<(u32, DevicePtr<u32>)> {
         let room = self.held.room(&[BufferId::Scratch])?;
+        if room < bytes {
+            // For as many blocks as the card has processors, but of what there is half at most.
+            let wanted = bytes * u64::from(self.held.card.processors).min(count as u64);
+            self.of_tables = wanted.min((room + self.held.plan.of(Buffer::Codes)) / 2).max(bytes);
+            return Err(self.held.too_little(self.held.plan.total() - self.held.plan.of(Buffer::Scratch) + bytes));
+        }
         let most = (TABLES.min(room) / bytes).clamp(1, u64::from(2 * self.held.card.processors)).min(count as u64);
         if self.held.plan.of(Buffer::Scratch) != most * bytes {
             self.held.plan.set(Buffer::Scratch, most * bytes);

@@ -27,10 +27,10 @@ const MOST_STATES: usize = 65_535;
 const NEVER_STEPWISE: u64 = 1 << 30;
 
 impl CudaCounting<'_> {
-    /// Bytes of the joint states of a batch.
-    pub(super) fn batch_bytes(&self) -> usize {
+    /// Bytes of the joint states of a batch, of which two have `room` bytes.
+    pub(super) fn batch_within(&self, room: u64) -> usize {
         let each = stride(self.samples.n(), true) as usize;
-        each * (BATCH / each).clamp(1, self.range.len().max(1))
+        each * (BATCH.min((room / 2) as usize) / each).clamp(1, self.range.len().max(1))
     }
 
     /// A step whose joint states `threads` threads of the CPU form.
@@ -61,7 +61,7 @@ impl CudaCounting<'_> {
         self.args.stepwise = NEVER_STEPWISE;
         let candidates: Vec<usize> = (0..skip.len()).filter(|&place| !skip[place]).collect();
         let each = stride(n, true) as usize;
-        let bytes = self.batch_bytes();
+        let bytes = self.batch_bytes;
         let pinned = self.held.pinned(2 * bytes)?;
         let data = self.held.device(Buffer::Codes)?;
         let pool = Pool::at_most(threads);

@@ -1,16 +1,18 @@
 //! Feature selection on a GPU: the counts of a range of features.
 //!
 //! The codes of the features are copied to the card once, a byte each (two where a feature has more than 256 levels), and
-//! stay there. A step sends the number of the feature selected last, and gets two sums for each candidate. As on the CPU these
+//! stay there where they fit. A step sends the number of the feature selected last, and gets two sums for each candidate. As on the CPU these
 //! are sums of whole numbers, so that scores and choices are the CPU's to the last bit.
 //!
 //! * `counts`: the launches of a step.
+//! * `parts`: which codes stay on the card and which are copied for each step, where not all fit.
 //! * `joined`: the scheme of CUDA-JMI, in which the CPU forms the joint states.
 //! * `kernels`: the kernels' arguments and the sizes of their tables.
 
 mod counts;
 mod joined;
 mod kernels;
+mod parts;
 
 use crate::engine::cuda::arguments::{Feature, SelectionArgs, NO_MODE};
 use std::ops::Range;
@@ -105,6 +107,12 @@ pub struct CudaCounting<'a> {
     most_rows: usize,
     /// Address for the codes of a partner that is not in the range.
     partner: DevicePtr<u8>,
+    /// The codes that are copied for each step.
+    streamed: parts::Streamed,
+    /// Bytes that are kept free for tables.
+    of_tables: u64,
+    /// Bytes of the joint states of a batch.
+    batch_bytes: usize,
     /// Whether the data are on the card.
     ready: bool,
     /// Whether `features` are there, as they stand.
@@ -140,6 +148,9 @@ impl<'a> CudaCounting<'a> {
             left_out: Vec::new(),
             most_rows: (2 * samples.n()).max(256),
             partner: DevicePtr::NULL,
+            streamed: parts::Streamed::default(),
+            of_tables: 0,
+            batch_bytes: 0,
             ready: false,
             listed: false,
             bytes: 0,
@@ -176,10 +187,6 @@ impl<'a> CudaCounting<'a> {
             self.features.push(Feature { at, levels, wide: wide.into(), mode: NO_MODE, place: place as u32 });
             at += stride(n, wide);
         }
-        let codes = match self.options.strategy {
-            SelectionStrategy::Resident => at,
-            SelectionStrategy::Joined { .. } => 2 * self.batch_bytes() as u64,
-        };
         let rows = self.most_rows as u64;
         let sizes = [
             size_of_val(&self.features[..]) as u64,
@@ -199,9 +206,12 @@ impl<'a> CudaCounting<'a> {
             *offset = total;
             total += size.next_multiple_of(256);
         }
-        self.held.plan.set(Buffer::Codes, codes.max(1));
+        self.held.restart();
         self.held.plan.set(Buffer::Selection, total);
+        let codes = self.place_codes(at)?;
+        self.held.plan.set(Buffer::Codes, codes.max(1));
         self.held.commit()?;
+        (self.ready, self.listed) = (false, false);
         let base = self.held.device(Buffer::Selection)?;
         let [features, rows, groups, starts, totals, logs, steps, classes, sums, partner] = offsets;
         self.args = SelectionArgs {
@@ -244,49 +254,44 @@ impl<'a> CudaCounting<'a> {
         self.held.upload(self.args.features, &self.features)?;
         self.bytes += size_of_val(&self.features[..]) as u64;
         if resident && n >= MODES_FROM {
-            let args = SelectionArgs { count: self.features.len() as u64, shared_counters: MODE_LEVELS, ..self.args };
-            let blocks = self.features.len().clamp(1, 65_535) as u32;
-            // SAFETY: the arguments are the selection's; shared memory has the counters that `shared_counters` says.
-            unsafe { self.held.card.launch(Kernel::modes.on((blocks, 1), 256, 4 * MODE_LEVELS), &args)? };
+            self.find_modes(0..self.staying())?;
+            for part in self.streamed.parts.clone() {
+                self.stream(&part, observer, 0.0)?;
+                self.find_modes(part)?;
+            }
         }
         self.wait("copying the data", observer, 0.0, 1.0)?;
         (self.ready, self.listed) = (true, true);
         Ok(())
     }
 
-    /// Copies the codes by way of pinned memory, which several threads fill.
+    /// Has the card look for the modes of features whose codes are there.
+    fn find_modes(&mut self, part: Range<usize>) -> Result<()> {
+        let (features, count) = (self.args.features.offset(part.start as u64), part.len() as u64);
+        let args = SelectionArgs { features, count, shared_counters: MODE_LEVELS, ..self.args };
+        let blocks = part.len().clamp(1, 65_535) as u32;
+        // SAFETY: the arguments are the selection's; shared memory has the counters that `shared_counters` says.
+        unsafe { self.held.card.launch(Kernel::modes.on((blocks, 1), 256, 4 * MODE_LEVELS), &args) }
+    }
+
+    /// Copies the codes that stay on the card by way of pinned memory, which several threads fill.
     fn upload_codes(&mut self, observer: &mut dyn Observer) -> Result<()> {
-        let data = self.samples;
-        let (n, first) = (self.samples.n(), self.range.start);
+        let n = self.samples.n();
         let half = (STAGED_CODES / 2).max(stride(n, true) as usize);
         let pinned = self.held.pinned(2 * half)?;
         let (mut from, mut turn) = (0, 0);
-        while from < self.features.len() {
+        let staying = self.staying();
+        while from < staying {
             observer.look()?;
             let start = self.features[from].at;
             let end = |f: &Feature| (f.at - start + stride(n, f.wide > 0)) as usize;
-            let count = self.features[from..].partition_point(|f| end(f) <= half);
+            let count = self.features[from..staying].partition_point(|f| end(f) <= half);
             let part = &self.features[from..from + count];
             let bytes = end(&part[count - 1]);
             // SAFETY: a half holds `half` bytes, and the copy from it before is done: the stream was synchronised before its
             // turn came again.
             let buffer = unsafe { std::slice::from_raw_parts_mut(pinned.add(turn * half), bytes) };
-            let each = count.div_ceil(threads_for(&self.held.pool, bytes / 4));
-            let mut parts = Vec::new();
-            let mut rest = buffer;
-            for some in part.chunks(each) {
-                let length = some.iter().map(|f| stride(n, f.wide > 0) as usize).sum();
-                let (own, later) = std::mem::take(&mut rest).split_at_mut(length);
-                rest = later;
-                parts.push((some, own));
-            }
-            self.held.pool.each_of(parts, |_, (some, mut own): (&[Feature], &mut [u8])| {
-                for f in some {
-                    let (to, next) = own.split_at_mut(stride(n, f.wide > 0) as usize);
-                    write_codes(data.codes(first + f.place as usize), f.wide > 0, to);
-                    own = next;
-                }
-            });
+            self.write_all(part, buffer);
             // SAFETY: as above; this half is written again after the next synchronisation.
             unsafe {
                 let filled = std::slice::from_raw_parts(pinned.add(turn * half), bytes);
@@ -300,6 +305,27 @@ impl<'a> CudaCounting<'a> {
             from += count;
         }
         self.held.synchronize("copying the data")
+    }
+
+    /// Writes the codes of features, one after the other, on several threads.
+    fn write_all(&self, part: &[Feature], buffer: &mut [u8]) {
+        let (data, n, first) = (self.samples, self.samples.n(), self.range.start);
+        let each = part.len().div_ceil(threads_for(&self.held.pool, buffer.len() / 4));
+        let mut parts = Vec::new();
+        let mut rest = buffer;
+        for some in part.chunks(each.max(1)) {
+            let length = some.iter().map(|f| stride(n, f.wide > 0) as usize).sum();
+            let (own, later) = std::mem::take(&mut rest).split_at_mut(length);
+            rest = later;
+            parts.push((some, own));
+        }
+        self.held.pool.each_of(parts, |_, (some, mut own): (&[Feature], &mut [u8])| {
+            for f in some {
+                let (to, next) = own.split_at_mut(stride(n, f.wide > 0) as usize);
+                write_codes(data.codes(first + f.place as usize), f.wide > 0, to);
+                own = next;
+            }
+        });
     }
 
     /// Waits for the stream, and now and then reports `done` of `total` to the observer, which may stop the run.
@@ -342,13 +368,23 @@ impl Counting for CudaCounting<'_> {
         if sums.is_empty() {
             return Ok(());
         }
-        self.watched(|counting| {
-            counting.upload(observer)?;
-            match counting.options.strategy {
-                SelectionStrategy::Resident => counting.count_resident(partner, skip, sums, observer),
-                SelectionStrategy::Joined { threads } => counting.count_joined(threads, partner, skip, sums, observer),
+        loop {
+            let kept = self.of_tables;
+            let counted = self.watched(|counting| {
+                counting.upload(observer)?;
+                match counting.options.strategy {
+                    SelectionStrategy::Resident => counting.count_resident(partner, skip, sums, observer),
+                    SelectionStrategy::Joined { threads } => {
+                        counting.count_joined(threads, partner, skip, sums, observer)
+                    }
+                }
+            });
+            if counted.is_ok() || self.of_tables == kept {
+                return counted;
             }
-        })
+            // Fewer codes stay on the card, so that tables have room.
+            self.watched(CudaCounting::reserve)?;
+        }
     }
 
     fn narrow(&mut self, count: usize) {
@@ -359,6 +395,7 @@ impl Counting for CudaCounting<'_> {
         for (index, feature) in self.features.iter().enumerate() {
             self.slots[feature.place as usize].0 = index;
         }
+        self.cut_streamed();
         self.left_out = vec![false; self.slots.len()];
         self.listed = false;
     }

@@ -1,0 +1,120 @@
+//! Where a card cannot hold all columns of the data: batches of questions, cut into groups whose columns fit together.
+
+use crate::ci::Batch;
+
+/// Questions that are answered with the same columns on the card.
+pub(super) struct Group {
+    /// The variables, ascending: the card numbers them from 0.
+    pub variables: Vec<u32>,
+    /// Places of the questions in the batch.
+    pub questions: Vec<usize>,
+}
+
+impl Group {
+    /// The questions, of the variables as the card numbers them; the order of sets is kept.
+    pub fn numbered(&self, batch: &Batch) -> Batch {
+        let number = |v: u32| self.variables.binary_search(&v).unwrap_or(0);
+        let mut own = Batch::new();
+        let mut set = Vec::new();
+        for &at in &self.questions {
+            let (x, y, s) = batch.get(at);
+            set.clear();
+            set.extend(s.iter().map(|&v| number(v) as u32));
+            own.push(number(x as u32), number(y as u32), &set);
+        }
+        own
+    }
+
+    /// The questions as they are.
+    pub fn named(&self, batch: &Batch) -> Batch {
+        let mut own = Batch::new();
+        for &at in &self.questions {
+            let (x, y, s) = batch.get(at);
+            own.push(x, y, s);
+        }
+        own
+    }
+}
+
+/// The groups of a batch about `p` variables, each question in one of them: the columns of a group, of `bytes(v)` each, take at most
+/// `room` bytes. Where those of a single question take more: how many.
+pub(super) fn by_columns(batch: &Batch, p: usize, bytes: impl Fn(usize) -> u64, room: u64) -> Result<Vec<Group>, u64> {
+    let widest = batch.iter().map(|(_, _, s)| s.len() + 2).max().unwrap_or(2) as u64;
+    let all: u64 = (0..p).map(&bytes).sum();
+    // Questions stand by the blocks of variables that theirs are in; those of `widest` blocks fit together, about.
+    let block = (room * p as u64 / all.max(1) / widest).max(1);
+    let key = |at: usize| {
+        let (x, y, s) = batch.get(at);
+        let mut blocks: Vec<u32> =
+            [x as u32, y as u32].iter().chain(s).map(|&v| (u64::from(v) / block) as u32).collect();
+        blocks.sort_unstable_by(|a, b| b.cmp(a));
+        blocks.dedup();
+        blocks
+    };
+    let mut order: Vec<usize> = (0..batch.len()).collect();
+    order.sort_by_cached_key(|&at| key(at));
+    let mut groups: Vec<Group> = Vec::new();
+    // By variable: the last group that has it, from 1.
+    let mut of = vec![0; p];
+    let mut held = 0;
+    for at in order {
+        let (x, y, s) = batch.get(at);
+        let members = || [x as u32, y as u32].into_iter().chain(s.iter().copied());
+        let mut more: u64 = members().filter(|&v| of[v as usize] != groups.len()).map(|v| bytes(v as usize)).sum();
+        if groups.is_empty() || held + more > room {
+            more = members().map(|v| bytes(v as usize)).sum();
+            if more > room {
+                return Err(more);
+            }
+            held = 0;
+            groups.push(Group { variables: Vec::new(), questions: Vec::new() });
+        }
+        held += more;
+        let number = groups.len();
+        if let Some(group) = groups.last_mut() {
+            group.questions.push(at);
+            for v in members() {
+                if std::mem::replace(&mut of[v as usize], number) != number {
+                    group.variables.push(v);
+                }
+            }
+        }
+    }
+    groups.iter_mut().for_each(|group| group.variables.sort_unstable());
+    Ok(groups)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_have_every_question_once_and_fit() {
+        let p = 40;
+        let mut batch = Batch::new();
+        for y in 0..p {
+            (0..y).for_each(|x| batch.push(x, y, &[]));
+            batch.push(y, (y + 7) % p, &[((y + 3) % p) as u32, ((y + 19) % p) as u32]);
+        }
+        let bytes = |v: usize| 10 + v as u64 % 3;
+        for room in [48, 100, 250, 10_000] {
+            let groups = by_columns(&batch, p, bytes, room).unwrap_or_default();
+            let mut asked: Vec<usize> = groups.iter().flat_map(|group| group.questions.clone()).collect();
+            asked.sort_unstable();
+            assert!(asked.iter().copied().eq(0..batch.len()), "{room}");
+            for group in &groups {
+                assert!(group.variables.iter().map(|&v| bytes(v as usize)).sum::<u64>() <= room);
+                let own = group.numbered(&batch);
+                for (&at, (x, y, s)) in group.questions.iter().zip(own.iter()) {
+                    let name = |v: usize| group.variables[v] as usize;
+                    let set: Vec<u32> = s.iter().map(|&v| name(v as usize) as u32).collect();
+                    assert_eq!((name(x), name(y), &set[..]), batch.get(at));
+                }
+            }
+            // With room for a quarter of the columns, pairs are asked by blocks, and not column by column.
+            assert!(room != 100 || groups.len() < 300, "{}", groups.len());
+            assert!(room != 10_000 || groups.len() == 1);
+        }
+        assert!(by_columns(&batch, p, bytes, 30).is_err());
+    }
+}
