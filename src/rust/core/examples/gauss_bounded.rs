@@ -110,7 +110,7 @@ fn main() -> Result<(), Failure> {
     // By share, and 0 for the whole matrix: the shortest time, and that of each level.
     let mut best: Vec<(f64, Vec<f64>)> = vec![(f64::INFINITY, Vec::new()); shares.len() + 1];
     let mut wanted: Option<Skeleton> = None;
-    for _ in 0..3 {
+    for _ in 0..repeats() {
         for (at, best) in best.iter_mut().enumerate() {
             let began = Instant::now();
             let (found, levels) = if at == 0 {
@@ -146,4 +146,9 @@ fn main() -> Result<(), Failure> {
         println!("{} edges, tests {:?}", wanted.graph.edge_count(), wanted.tests);
     }
     Ok(())
+}
+
+/// How many times each is run.
+fn repeats() -> usize {
+    std::env::var("REPEATS").ok().and_then(|text| text.parse().ok()).unwrap_or(3)
 }

@@ -17,6 +17,9 @@ use crate::Result;
 /// Values of columns that are gathered at a time, 2 MiB, but at least [`BLOCK`] columns.
 const GATHERED: usize = 1 << 18;
 
+/// Rows of a tile, which stays in the cache with [`BLOCK`] columns.
+const TILE: usize = 256;
+
 /// Columns that have been centred, n x p, of which correlations are made.
 pub struct Tiles<'a> {
     cells: &'a [f64],
@@ -171,18 +174,35 @@ impl<'a> Tiles<'a> {
         pool: &Pool,
         look: &mut dyn FnMut() -> Result<()>,
     ) -> Result<()> {
-        let width = columns.len().div_ceil(pool.threads()).clamp(1, BLOCK);
-        let blocks: Vec<Mutex<&mut [f64]>> =
-            out[..columns.len() * self.p].chunks_mut(width * self.p).map(Mutex::new).collect();
-        let work = |gathered: &mut Gathered, task: usize, stop: &Stop| {
-            let Ok(mut out) = blocks[task].lock() else { return };
-            let right = Pick::Row { first: columns.start + task * width, count: out.len() / self.p };
-            for from in rows.clone().step_by(AT_ONCE).take_while(|_| !stop.requested()) {
-                let left = Pick::Row { first: from, count: AT_ONCE.min(rows.end - from) };
-                self.tile(left, right, &mut out[from..], self.p, gathered);
+        // Each task has some rows of all columns: those are prepared for the product once for a block of columns.
+        let height = (rows.len().div_ceil(8 * pool.threads())).clamp(BLOCK, AT_ONCE);
+        let mut tasks: Vec<Mutex<Vec<&mut [f64]>>> = Vec::new();
+        tasks.resize_with(rows.len().div_ceil(height), Mutex::default);
+        for column in out.chunks_mut(self.p).take(columns.len()) {
+            for (part, task) in column[rows.clone()].chunks_mut(height).zip(&mut tasks) {
+                if let Ok(task) = task.get_mut() {
+                    memory::push(task, part, Use::Correlations)?;
+                }
+            }
+        }
+        let work = |(gathered, tile): &mut (Gathered, Vec<f64>), task: usize, stop: &Stop| {
+            let Ok(mut parts) = tasks[task].lock() else { return };
+            if !memory::grow(tile, TILE * BLOCK, 0.0, Use::Correlations) {
+                return;
+            }
+            let first = rows.start + task * height;
+            for (right, parts) in columns.clone().step_by(BLOCK).zip(parts.chunks_mut(BLOCK)) {
+                let right = Pick::Row { first: right, count: parts.len() };
+                for from in (0..parts[0].len()).step_by(TILE).take_while(|_| !stop.requested()) {
+                    let count = TILE.min(parts[0].len() - from);
+                    self.tile(Pick::Row { first: first + from, count }, right, tile, TILE, gathered);
+                    for (part, tile) in parts.iter_mut().zip(tile.chunks(TILE)) {
+                        part[from..from + count].copy_from_slice(&tile[..count]);
+                    }
+                }
             }
         };
-        pool.run(blocks.len(), false, |_| 1.0, &mut |_| look(), work)
+        pool.run(tasks.len(), false, |_| 1.0, &mut |_| look(), work)
     }
 
     /// Writes the correlations of the variables `of` with all of `with` to `out`, where the columns of `of` begin `stride` apart; on this
@@ -266,7 +286,7 @@ mod tests {
             }
             let (mut gathered, stop) = (Gathered::default(), Stop::default());
             for step in [1, 2, 5].into_iter().filter(|step| p > 4 * step || *step == 1) {
-                let some: Vec<u32> = (0..p as u32).filter(|v| (v * 31 + 7) % step == 0).rev().collect();
+                let some: Vec<u32> = (0..p as u32).filter(|&v| (v as usize * 31 + 7) % step == 0).rev().collect();
                 let d = some.len();
                 let mut out = vec![7.0; d * d];
                 tiles.among(&some, &mut out, &mut gathered, &stop);
