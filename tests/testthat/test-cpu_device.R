@@ -87,7 +87,7 @@ test_that("a bound that no row fits into is refused with numbers", {
   e <- expect_error(pc(suff, gaussCItest, 0.05, p = 40, device = cpu_device(memory = 639)), class = "pcgpu_error_argument")
   expect_identical(e$argument, "memory")
   expect_match(conditionMessage(e), "640 bytes")
-  e <- expect_error(pc(suff, gaussCItest, 1e-4, p = 40, device = cpu_device(memory = 640)), "at level 2", class = "pcgpu_error_argument")
+  e <- expect_error(pc(suff, gaussCItest, 0.05, p = 40, device = cpu_device(memory = 640)), "at level 2", class = "pcgpu_error_argument")
   needed <- as.numeric(sub(".*take ([0-9]+) bytes.*", "\\1", conditionMessage(e)))
   expect_true(needed > 640 && needed <= 8 * 40^2)
 })

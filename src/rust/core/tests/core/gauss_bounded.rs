@@ -283,8 +283,9 @@ fn what_has_no_room_is_refused_before_it_is_computed() {
     let common: Vec<f64> = (0..n).map(|i| (i as f64 * 0.7).sin()).collect();
     columns.iter_mut().for_each(|column| column.iter_mut().zip(&common).for_each(|(v, u)| *v += 3.0 * u));
     let data = Data::of(&columns);
-    let options = Options::new(p, 0.001);
-    let refused = data.bounded(n as f64, &options, 1, 16 * p as u64 - 1).err();
+    // Of so many observations that level 1 separates nothing.
+    let (observations, options) = (4000.0, Options::new(p, 0.001));
+    let refused = data.bounded(observations, &options, 1, 16 * p as u64 - 1).err();
     let Some(Error::Argument { argument: "memory", value, mend }) = refused else { panic!("{refused:?}") };
     assert_eq!((value.as_str(), mend.contains("800 bytes")), ("799 bytes", true), "{mend}");
     struct Levels(usize);
@@ -295,13 +296,13 @@ fn what_has_no_room_is_refused_before_it_is_computed() {
         }
     }
     let mut levels = Levels(0);
-    let mut engine = data.bounded(n as f64, &options, 1, 16 * p as u64).unwrap();
+    let mut engine = data.bounded(observations, &options, 1, 16 * p as u64).unwrap();
     let refused = skeleton(&mut engine, &options, &mut vec![0.0; p * p], &mut levels).err();
     assert!(matches!(&refused, Some(Error::Argument { mend, .. }) if mend.contains("level 2")), "{refused:?}");
     assert_eq!(levels.0, 1);
     // Where the bound is what there is, it is memory that is short.
     let bound = Bound { bytes: 10, is_named: false };
-    let test = FisherZ::new(n as f64, Reading::GaussCItest).unwrap();
+    let test = FisherZ::new(observations, Reading::GaussCItest).unwrap();
     let refused = GaussOfData::new(test, by_column(&data.cells, p).unwrap(), 0.05, 1, bound).err();
     assert!(matches!(refused, Some(Error::Memory { .. })), "{refused:?}");
 }
