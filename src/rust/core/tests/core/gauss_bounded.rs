@@ -64,15 +64,16 @@ impl Data {
 }
 
 /// Everything that a search gives, p-values as bits.
-type Answer = Result<(Vec<u64>, Vec<(usize, u32, Vec<u32>)>, Vec<u64>, i32, u64, Vec<u64>)>;
+type Parts = (Vec<u64>, Sets, Vec<u64>, i32, u64, Vec<u64>);
+type Sets = Vec<(usize, u32, Vec<u32>)>;
 
-fn search(worker: &mut dyn Worker, options: &Options) -> Answer {
+fn search(worker: &mut dyn Worker, options: &Options) -> Result<Parts> {
     let mut p_max = vec![0.25; options.p * options.p];
     let found = skeleton(worker, options, &mut p_max, &mut Unobserved)?;
     Ok(parts(&found, p_max.iter().map(|p| p.to_bits()).collect()))
 }
 
-fn parts(found: &Skeleton, p_max: Vec<u64>) -> (Vec<u64>, Vec<(usize, u32, Vec<u32>)>, Vec<u64>, i32, u64, Vec<u64>) {
+fn parts(found: &Skeleton, p_max: Vec<u64>) -> Parts {
     let p = found.graph.p();
     let sets = (0..p).flat_map(|x| found.sepsets.row(x).map(move |(y, s)| (x, y, s.to_vec())).collect::<Vec<_>>());
     let graph = (0..p).flat_map(|x| found.graph.row(x).to_vec()).collect();

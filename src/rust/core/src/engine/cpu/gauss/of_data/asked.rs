@@ -64,8 +64,8 @@ pub(super) fn p_values(
         return Err(engine.bound.refuses(bytes(widest), why));
     }
     // Of every thread, where that is possible.
-    let share = engine.bound.bytes as usize / engine.pool.threads() / size_of::<f64>();
-    let parts = cut(batch, share.isqrt().clamp(2, VARIABLES))?;
+    let share = engine.bound.bytes / (engine.pool.threads() * size_of::<f64>()) as u64;
+    let parts = cut(batch, ((share as f64).sqrt() as usize).clamp(2, VARIABLES))?;
     let mut values: Vec<f64> = memory::zeros(batch.len(), Use::Level)?;
     let mut slots: Vec<Mutex<&mut [f64]>> = memory::space(parts.len(), Use::Level)?;
     let mut rest = &mut values[..];
