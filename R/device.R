@@ -45,7 +45,7 @@ check_device <- function(device) {
   }
   abort_argument("device", device, paste(
     "give \"auto\", \"cpu\", \"cuda\" (the first GPU), \"cuda:1\" (the second; pcgpu_devices() lists them),",
-    "several such as c(\"cuda:0\", \"cuda:1\"), \"cuda:all\", c(\"cpu\", \"cuda:all\") or a cuda_device()."
+    "several such as c(\"cuda:0\", \"cuda:1\"), \"cuda:all\", c(\"cpu\", \"cuda:all\"), a cuda_device() or a cpu_device()."
   ))
 }
 
@@ -84,7 +84,10 @@ choose_device <- function(device, kind, method, pays, several = FALSE) {
     device$automatic <- FALSE
     return(device)
   }
-  if (device$kind == "auto" && pays && method != "original") automatic_card(several) else new_device("cpu")
+  if (device$kind == "cpu") {
+    return(device)
+  }
+  if (pays && method != "original") automatic_card(several) else new_device("cpu")
 }
 
 # Whether a GPU is worth its first use for a search among p variables with a native test.

@@ -96,7 +96,7 @@
 #'     method `"original"` runs on a GPU only if that is named (its tests are asked in batches; the CPU is quicker with the Gaussian test).
 #'     When a GPU is there and cannot be used, a message of class `pcgpu_message_fallback` says why, once a session for
 #'     each reason.
-#'   - `"cpu"`: on the CPU.
+#'   - `"cpu"`: on the CPU; a [cpu_device()] bounds the memory for correlations there.
 #'   - `c("cuda:0", "cuda:1")`, `"cuda:all"`: on several GPUs of this machine together. The rows of a level are shared out, dearest first, to
 #'     whichever is free, so that GPUs of unequal speed end together; each holds the data and what was found, and if one fails, the others do its
 #'     work and a message of class `pcgpu_message_lost` says so. It pays for searches of some tenths of a second and more on one. With `"cpu"`

@@ -7,7 +7,7 @@ with_details <- function(call, device, exact_tests, memory, valid_cpdag, orient,
     list(device = device, exact_tests = exact_tests),
     # A skeleton is no CPDAG to begin with.
     if (length(valid_cpdag)) validity(valid_cpdag, orient),
-    # On the CPU nothing is planned.
+    # On the CPU nothing is planned, but where correlations have a bound.
     if (length(memory)) list(memory = memory),
     if (length(team$machine)) list(team = team_table(team)),
     list(version = package_version())
@@ -55,7 +55,8 @@ validity <- function(valid_cpdag, orient) {
 #'     which share of that time it worked;
 #'   - `memory`: on a GPU, what the search planned to use of the card's (of each card's) memory, in bytes by use; it never uses more. Where the card
 #'     has less, the search makes do with what its largest level needs, or ends with an error of class
-#'     `pcgpu_error_device_out_of_memory` that names the numbers;
+#'     `pcgpu_error_device_out_of_memory` that names the numbers. On the CPU only where correlations had a bound, see [cpu_device()]: the `bound`, and
+#'     the most bytes of correlations at `level_0`, `level_1` and the `further_levels`;
 #'   - `version`: the version of this package.
 #' @examples
 #' x <- matrix(rnorm(500), 100, 5)

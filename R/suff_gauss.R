@@ -21,7 +21,7 @@
 #'   one and the matrix is large. With `keep = "data"` none are worked out here.
 #' @param keep What the sufficient statistic holds: `"correlations"` (the default), or `"data"`, of which [pc()], [skeleton()] and [orient()]
 #'   make the correlations where they search, and give them up when they end. For many variables: the correlations of 55,572 take 24.7 GB,
-#'   3,189 observations of them 1.4 GB. On a GPU the correlations then never leave it. Not for Kendall's correlations, nor for pairwise ones of
+#'   3,189 observations of them 1.4 GB. On the CPU a [cpu_device()] bounds what they may take. On a GPU the correlations then never leave it. Not for Kendall's correlations, nor for pairwise ones of
 #'   data with missing values.
 #' @param progress Show a progress bar where the correlations take more than a second? As in [pc()].
 #' @return A list of `C`, a p x p correlation matrix equal to `cor(x, use = use, method = method)` to 1e-12, with the column names as
@@ -68,6 +68,7 @@ suff_gauss <- function(x, use = c(
   if (nrow(x) == 0L) check_usable(x, 0L)
   threads <- resolve_threads()
   device <- if (keep == "data") new_device("cpu") else correlation_device(device, x, method)
+  check_room(device, ncol(x))
   bar <- progress_reporter(progress)
   on.exit(bar$close())
   in_rust <- method == "pearson" || method == "spearman" && device$kind == "cpu"
@@ -153,6 +154,16 @@ correlation_device <- function(device, x, method) {
   pays <- method == "pearson" && nrow(x) * ncol(x) * (ncol(x) - 1) / 2 >= auto_products
   # Without one, data are not copied for it.
   if (pays && rust_may_have_gpu()) automatic_card() else new_device("cpu")
+}
+
+# Correlations that are kept have to fit into the memory of a cpu_device().
+check_room <- function(device, p) {
+  memory <- if (device$kind == "cpu") device$options$memory
+  if (!is.null(memory) && 8 * p^2 > memory) {
+    abort_argument("device", device, sprintf(
+      "the correlations of %d variables take %.0f bytes: give as much, or keep = \"data\".", p, 8 * p^2
+    ), has = sprintf("memory = %.0f", memory))
+  }
 }
 
 # The CPU, for what a GPU does not do: it makes one product of data with themselves, Pearson's correlations of one set of rows.

@@ -5,10 +5,11 @@ use pcgpu_core::ci::discrete::Discrete;
 use pcgpu_core::ci::gauss::Gauss;
 use pcgpu_core::ci::knn::Knn;
 use pcgpu_core::engine::cpu::selection::CpuCounting;
-use pcgpu_core::engine::cpu::{together, CpuEngine, DiscreteKernel, GaussKernel, KnnKernel};
+use pcgpu_core::engine::cpu::{together, Bound, CpuEngine, DiscreteKernel, GaussKernel, KnnKernel};
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::selection::{CountLogs, Counting, Member, Runner, Samples};
+use pcgpu_core::{Error, Result};
 
 use crate::failure::{Failure, Outcome};
 use crate::gpu::Gpu;
@@ -20,6 +21,8 @@ pub struct Machine {
     pub pool: Pool,
     /// The GPU; none: the threads do all.
     pub gpu: Option<Gpu>,
+    /// The most bytes of the host that correlations of data may take, where there is no GPU; none: what there is.
+    memory: Option<u64>,
 }
 
 impl Machine {
@@ -33,7 +36,26 @@ impl Machine {
             "cuda" => Some(Gpu::from_list(engine)?),
             other => return Err(Failure::Input(format!("internal: there is no engine `{other}`"))),
         };
-        Ok(Machine { pool, gpu })
+        let memory = match input::optional(engine, "memory").filter(|_| gpu.is_none()) {
+            None => None,
+            Some(bytes) => Some(input::number(&bytes, "memory")?.max(0.0) as u64),
+        };
+        Ok(Machine { pool, gpu, memory })
+    }
+
+    /// The bound for correlations of p variables that are to be made of data on the CPU, where they are not to be made all at once. `fits`: tries
+    /// to.
+    pub fn bound(&self, p: usize, fits: impl FnOnce() -> Result<()>) -> Result<Option<Bound>> {
+        match self.memory {
+            Some(bytes) if Bound::of_all(p) > bytes => Ok(Some(Bound { bytes, is_named: true })),
+            _ => match fits() {
+                Err(Error::Memory { bytes, available, .. }) => {
+                    let bytes = available.unwrap_or(bytes) / 2;
+                    Ok(Some(Bound { bytes, is_named: false }))
+                }
+                made => made.map(|()| None),
+            },
+        }
     }
 
     /// The worker for a Gaussian test at this level.

@@ -5,6 +5,7 @@ use std::cell::OnceCell;
 use extendr_api::prelude::*;
 use pcgpu_core::ci::gauss::{FisherZ, Gauss, Reading};
 use pcgpu_core::engine::cpu::correlation::{of_centred, Centred};
+use pcgpu_core::engine::cpu::GaussOfData;
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::memory::{self, Use};
 use pcgpu_core::observer::Observer;
@@ -89,7 +90,15 @@ impl Test {
                     return Ok(Some(gpu.gauss_of_data(FisherZ::new(*n, reading)?, x, alpha, pool.clone())?));
                 }
                 if made.get().is_none() {
-                    let mut c = memory::zeros(p * p, Use::Correlations)?;
+                    let mut c = Vec::new();
+                    let bound = machine.bound(p, || {
+                        c = memory::zeros(p * p, Use::Correlations)?;
+                        Ok(())
+                    })?;
+                    if let Some(bound) = bound {
+                        let test = FisherZ::new(*n, reading)?;
+                        return Ok(Some(Box::new(GaussOfData::new(test, x, alpha, pool.clone(), bound)?)));
+                    }
                     let x = Centred::of_cells(cells, x.nrows());
                     of_centred(&x, pool, &mut c, &mut |share| observer.preparing(share))
                         .map_err(|error| observer.token.explain(error))?;

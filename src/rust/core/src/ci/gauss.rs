@@ -47,6 +47,8 @@ pub struct Gauss<'a> {
     /// By column: loops go along columns, and a view of them would fix the lifetime of all that holds a test.
     c: &'a [f64],
     p: usize,
+    /// Where a variable's column stands among those of `c`; empty where all do, in order.
+    places: &'a [u32],
     /// The test by itself.
     pub test: FisherZ,
 }
@@ -221,7 +223,21 @@ impl<'a> Gauss<'a> {
                 mend: format!("a {p} x {p} correlation matrix is needed"),
             });
         };
-        Ok(Gauss { c, p, test: FisherZ::new(n, reading)? })
+        Ok(Gauss { c, p, places: &[], test: FisherZ::new(n, reading)? })
+    }
+
+    /// The test on a part of a symmetric correlation matrix of p variables: `c` holds columns of p cells each; `places`, of p numbers,
+    /// says by variable which of them is its own, or is empty where `c` is whole. Tests given one variable at most may be asked of variables
+    /// that have a column, others of those whose matrix is whole.
+    pub fn of_part(c: &'a [f64], p: usize, places: &'a [u32], test: FisherZ) -> Self {
+        assert!(places.len() == p || (places.is_empty() && c.len() == p * p), "a column for each variable");
+        Gauss { c, p, places, test }
+    }
+
+    /// Whether every variable has its column.
+    #[inline(always)]
+    pub(crate) fn is_whole(&self) -> bool {
+        self.places.is_empty()
     }
 
     /// Number of variables.
@@ -229,21 +245,41 @@ impl<'a> Gauss<'a> {
         self.p
     }
 
-    /// The correlation matrix, p x p, column by column.
+    /// The correlation matrix, p x p, column by column, where it is whole.
     pub fn matrix(&self) -> &'a [f64] {
         self.c
     }
 
-    /// `C[x, y]`.
+    /// `C[x, y]`; y has a column.
     #[inline(always)]
     pub fn correlation(&self, x: usize, y: usize) -> f64 {
-        self.c[y * self.p + x]
+        self.c[self.place(y) * self.p + x]
+    }
+
+    /// `C[x, k]`; x has a column.
+    #[inline(always)]
+    pub(crate) fn with(&self, x: usize, k: usize) -> f64 {
+        if self.is_whole() {
+            self.c[k * self.p + x]
+        } else {
+            self.column(x)[k]
+        }
     }
 
     /// Column y of C, which is also its row.
     #[inline(always)]
     pub fn column(&self, y: usize) -> &'a [f64] {
-        &self.c[y * self.p..(y + 1) * self.p]
+        let at = self.place(y);
+        &self.c[at * self.p..(at + 1) * self.p]
+    }
+
+    #[inline(always)]
+    fn place(&self, y: usize) -> usize {
+        if self.is_whole() {
+            y
+        } else {
+            self.places[y] as usize
+        }
     }
 
     /// p-value of "x and y independent given s", by pcalg's formulae. NaN only under [`Reading::StableFast`].
@@ -252,7 +288,7 @@ impl<'a> Gauss<'a> {
             [] => Some(self.correlation(x, y)),
             [k] => {
                 let k = *k as usize;
-                let (xy, xk, yk) = (self.correlation(x, y), self.correlation(x, k), self.correlation(y, k));
+                let (xy, xk, yk) = (self.correlation(x, y), self.with(x, k), self.with(y, k));
                 let missing = self.reading == Reading::StableFast && (xy.is_nan() || xk.is_nan() || yk.is_nan());
                 (!missing).then(|| (xy - xk * yk) / ((1.0 - yk * yk) * (1.0 - xk * xk)).sqrt())
             }

@@ -61,6 +61,13 @@ impl Neighbours {
         Self::checked(lists, starts)
     }
 
+    /// Of p vertices, of which one has all others as neighbours, and these have none; without bit rows.
+    pub(crate) fn of_star(p: usize, centre: usize) -> Self {
+        let lists = (0..p as u32).filter(|&v| v as usize != centre).collect();
+        let starts = (0..=p).map(|x| if x <= centre { 0 } else { p - 1 }).collect();
+        Self::checked(lists, starts)
+    }
+
     /// Of lists, each ascending, without bit rows.
     pub(super) fn of_lists(lists: &[Vec<u32>]) -> Self {
         let ends = lists.iter().scan(0, |end, list| {

@@ -19,7 +19,7 @@ use crate::Result;
 const TILE_ROWS: usize = 32;
 const TILE_OTHERS: usize = 32;
 
-/// Sides of "stable.fast"'s own order that are laid out at once.
+/// Sides of a tile at most, and so of "stable.fast"'s own order that any worker takes at once.
 const WAVE_SIDES: usize = 1 << 16;
 
 /// The order, on a worker.
@@ -80,7 +80,7 @@ impl<'w, W: DerefMut<Target = dyn Worker + 'w>> Stable<W> {
         while !rest.is_empty() {
             // Whole tiles, so that of tests without an answer the first row's is met first.
             let ends = |&at: &usize| at == rest.len() || tile(rest[at].row) != tile(rest[at - 1].row);
-            let most = rest.len().min(WAVE_SIDES);
+            let most = rest.len().min(self.worker.sides_at_once());
             let (wave, behind) = rest.split_at((1..=most).rev().find(ends).unwrap_or(most));
             rest = behind;
             memory::room(Work::bytes(wave.len()), Use::Level)?;

@@ -23,6 +23,11 @@ pub trait Worker {
     /// Tests in a shard, about.
     fn shard_tests(&self) -> u64;
 
+    /// Sides that are laid out at once where a level has many, about.
+    fn sides_at_once(&self) -> usize {
+        1 << 16
+    }
+
     /// Level 0: the p-value of every pair x < y of `level`, given nothing, column by column. A column is [opened](Column::open),
     /// filled and [closed](Column::close), on any thread and in any order.
     fn marginal(&mut self, level: &Marginals, columns: Vec<Column>, observer: &mut dyn Observer) -> Result<()>;

@@ -19,6 +19,7 @@ mod discrete_golden;
 mod discrete_properties;
 #[cfg(all(feature = "cuda", target_os = "linux"))]
 mod driver;
+mod gauss_bounded;
 #[cfg(all(feature = "cuda", not(target_os = "macos")))]
 mod gauss_cuda;
 #[cfg(all(feature = "cuda", not(target_os = "macos")))]

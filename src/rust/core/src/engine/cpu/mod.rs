@@ -12,7 +12,7 @@ mod simd;
 pub mod together;
 
 pub use discrete::DiscreteKernel;
-pub use gauss::{correlation, GaussKernel};
+pub use gauss::{correlation, Bound, GaussKernel, GaussOfData};
 pub use kernel::{Kernel, RowView, SideView, Signal};
 pub use knn::KnnKernel;
 pub use numbers::Numbers;
@@ -62,66 +62,15 @@ impl<K: Kernel> Worker for CpuEngine<K> {
     fn marginal(&mut self, level: &Marginals, columns: Vec<Column>, observer: &mut dyn Observer) -> Result<()> {
         let p = columns.len();
         let total = (p * (p + 1)) as f64 / 2.0;
-        let inline = total < self.kernel.inline_tests();
-        let columns: Vec<Mutex<Option<Column>>> = columns.into_iter().map(|column| Mutex::new(Some(column))).collect();
-        let kernel = &self.kernel;
-        // Of the columns where pcalg stops with an error, the first.
-        let failed: Mutex<Option<(usize, usize, &'static str)>> = Mutex::new(None);
-        // The longest columns first.
-        let cost = |task: usize| (p - task) as f64;
-        self.pool.run(p, inline, cost, &mut |done| observer.progress(0, done, total), |_: &mut (), task, stop| {
-            let Some(mut column) = columns[p - 1 - task].lock().ok().and_then(|mut slot| slot.take()) else { return };
-            let y = column.y();
-            let run = if level.keeps() { K::marginal } else { K::settle_marginal };
-            match run(kernel, y, level.pairs(), level.alpha(), column.open(level), &Signal::of(stop)) {
-                Ok(()) => column.close(level),
-                Err((x, reason)) => {
-                    if let Ok(mut slot) = failed.lock() {
-                        if slot.is_none_or(|(_, first, _)| y < first) {
-                            *slot = Some((x, y, reason));
-                        }
-                    }
-                }
-            }
-        })?;
-        match failed.into_inner().unwrap_or(None) {
-            None => Ok(()),
-            Some((x, y, reason)) => Err(Error::Numeric { x, y, s: Vec::new(), reason }),
-        }
+        fill_columns(&self.kernel, &self.pool, level, 0, columns, &mut |done| observer.progress(0, done, total))
     }
 
     fn answer(&mut self, work: &Work, book: &Book, observer: &mut dyn Observer) -> Result<()> {
         let kernel = &self.kernel;
         let total = work.cost();
         let run = |scratch: &mut K::Scratch, shard: usize, stop: &Stop| {
-            let signal = Signal::of(stop);
             let mut page = book.open(shard);
-            match &work.shards[shard].part {
-                Part::Tile { rows, others } => {
-                    kernel.tile(work, rows.clone(), others, scratch, &signal, &mut |row, outcome| {
-                        page.enter(row, outcome);
-                    });
-                }
-                Part::Lanes { row, lanes, sets, limits } => {
-                    let found = work.limits(*limits..*limits + lanes.len());
-                    let view =
-                        RowView { sets: sets.clone(), found: Some(found), ..RowView::new(work, *row, lanes.clone()) };
-                    kernel.row(&view, scratch, &signal, &mut |outcome| page.enter(*row as u32, outcome));
-                }
-                Part::Sides(sides) => {
-                    let mut set = Vec::new();
-                    kernel.sides(work, sides.clone(), scratch, stop, &mut |at, verdict, exact_tests| {
-                        enter_side(&mut page, work, book, at, verdict, exact_tests, &mut set);
-                    });
-                }
-                Part::Ranks { side: at, ranks, limit } => {
-                    let limit = &work.limits(*limit..*limit + 1)[0];
-                    let signal = Signal::new(stop, limit);
-                    let view = SideView::new(work, &work.sides[*at], ranks.clone());
-                    let verdict = kernel.walk(&view, scratch, &signal);
-                    enter_side(&mut page, work, book, *at, verdict, signal.exact_tests(), &mut Vec::new());
-                }
-            }
+            run_part(kernel, work, book, &work.shards[shard].part, &mut page, scratch, stop);
             page.close();
         };
         self.pool.run(
@@ -168,6 +117,82 @@ impl<K: Kernel> Worker for CpuEngine<K> {
                 let (x, y, s) = batch.get(at);
                 Err(Error::Numeric { x, y, s: s.to_vec(), reason })
             }
+        }
+    }
+}
+
+/// Fills the columns of level 0 from that of the variable `first` on; `told` hears of the pairs that are done.
+fn fill_columns<K: Kernel>(
+    kernel: &K,
+    pool: &Pool,
+    level: &Marginals,
+    first: usize,
+    columns: Vec<Column>,
+    told: &mut dyn FnMut(f64) -> Result<()>,
+) -> Result<()> {
+    let end = first + columns.len();
+    let total = (columns.len() * (first + end + 1)) as f64 / 2.0;
+    let columns: Vec<Mutex<Option<Column>>> = columns.into_iter().map(|column| Mutex::new(Some(column))).collect();
+    // Of the columns where pcalg stops with an error, the first.
+    let failed: Mutex<Option<(usize, usize, &'static str)>> = Mutex::new(None);
+    // The longest columns first.
+    let cost = |task: usize| (end - task) as f64;
+    pool.run(columns.len(), total < kernel.inline_tests(), cost, told, |_: &mut (), task, stop| {
+        let of_task = &columns[columns.len() - 1 - task];
+        let Some(mut column) = of_task.lock().ok().and_then(|mut slot| slot.take()) else { return };
+        let y = column.y();
+        let run = if level.keeps() { K::marginal } else { K::settle_marginal };
+        match run(kernel, y, level.pairs(), level.alpha(), column.open(level), &Signal::of(stop)) {
+            Ok(()) => column.close(level),
+            Err((x, reason)) => {
+                if let Ok(mut slot) = failed.lock() {
+                    if slot.is_none_or(|(_, first, _)| y < first) {
+                        *slot = Some((x, y, reason));
+                    }
+                }
+            }
+        }
+    })?;
+    match failed.into_inner().unwrap_or(None) {
+        None => Ok(()),
+        Some((x, y, reason)) => Err(Error::Numeric { x, y, s: Vec::new(), reason }),
+    }
+}
+
+/// Decides a part of the work, and enters it.
+fn run_part<K: Kernel>(
+    kernel: &K,
+    work: &Work,
+    book: &Book,
+    part: &Part,
+    page: &mut Page,
+    scratch: &mut K::Scratch,
+    stop: &Stop,
+) {
+    let signal = Signal::of(stop);
+    match part {
+        Part::Tile { rows, others } => {
+            kernel.tile(work, rows.clone(), others, scratch, &signal, &mut |row, outcome| {
+                page.enter(row, outcome);
+            });
+        }
+        Part::Lanes { row, lanes, sets, limits } => {
+            let found = work.limits(*limits..*limits + lanes.len());
+            let view = RowView { sets: sets.clone(), found: Some(found), ..RowView::new(work, *row, lanes.clone()) };
+            kernel.row(&view, scratch, &signal, &mut |outcome| page.enter(*row as u32, outcome));
+        }
+        Part::Sides(sides) => {
+            let mut set = Vec::new();
+            kernel.sides(work, sides.clone(), scratch, stop, &mut |at, verdict, exact_tests| {
+                enter_side(page, work, book, at, verdict, exact_tests, &mut set);
+            });
+        }
+        Part::Ranks { side: at, ranks, limit } => {
+            let limit = &work.limits(*limit..*limit + 1)[0];
+            let signal = Signal::new(stop, limit);
+            let view = SideView::new(work, &work.sides[*at], ranks.clone());
+            let verdict = kernel.walk(&view, scratch, &signal);
+            enter_side(page, work, book, *at, verdict, signal.exact_tests(), &mut Vec::new());
         }
     }
 }

@@ -94,11 +94,26 @@ impl Coarse {
         Coarse { rows: std::iter::repeat_with(OnceLock::new).take(p).collect(), fits: OnceLock::new() }
     }
 
+    /// Of p variables, of which a caller keeps some rows at a time, if there is memory for them.
+    pub fn of_some(p: usize, fits: bool) -> Self {
+        Coarse { fits: OnceLock::from(fits), ..Coarse::new(p) }
+    }
+
+    /// Gives the rows of these variables up.
+    pub fn forget(&mut self, of: std::ops::Range<usize>) {
+        self.rows[of].iter_mut().for_each(|row| _ = row.take());
+    }
+
+    /// Bytes of a row.
+    pub fn row_bytes(p: usize) -> usize {
+        p.div_ceil(BLOCK) * size_of::<Block>()
+    }
+
     /// Whether there is memory for all rows. It changes no answer.
     pub fn fits(&self) -> bool {
         *self.fits.get_or_init(|| {
             let p = self.rows.len();
-            let bytes = p * p.div_ceil(BLOCK) * size_of::<Block>();
+            let bytes = p * Self::row_bytes(p);
             memory::available().is_none_or(|free| free / 4 > bytes as u64)
         })
     }

@@ -133,17 +133,22 @@ fn doubtful(rules: &Rules, x: usize, y: usize, w: usize, threshold: f64) -> u64 
 /// Whether sets of one neighbour of x are taken so.
 pub(super) fn takes(rules: &Rules, coarse: &Coarse, level_one: LevelOne, neighbours: &Neighbours, x: usize) -> bool {
     rules.size == 1
-        && match level_one {
-            LevelOne::ByDensity => {
-                neighbours.p() >= LEAST_VARIABLES
-                    && neighbours.degree(x) as u64 >= LevelOne::fewest(neighbours.p() as u64, ONE_IN)
-            }
-            LevelOne::Lists | LevelOne::Columns => false,
-            LevelOne::Masks => true,
-        }
+        && takes_row(level_one, neighbours, x)
         && rules.cutoff.dependent_above < LevelOne::LARGEST_LIMIT
-        && neighbours.graph().is_some()
         && coarse.fits()
+}
+
+/// Whether x has enough neighbours.
+pub(super) fn takes_row(level_one: LevelOne, neighbours: &Neighbours, x: usize) -> bool {
+    let by_number = match level_one {
+        LevelOne::ByDensity => {
+            neighbours.p() >= LEAST_VARIABLES
+                && neighbours.degree(x) as u64 >= LevelOne::fewest(neighbours.p() as u64, ONE_IN)
+        }
+        LevelOne::Lists | LevelOne::Columns => false,
+        LevelOne::Masks => true,
+    };
+    by_number && neighbours.graph().is_some()
 }
 
 /// Of so many other vertices, of p variables, what is read stays in the cache beside one row.
@@ -340,9 +345,15 @@ impl Rows<'_> {
     /// Has what double precision needs of z fetched.
     #[inline(always)]
     fn fetch<S: Scan>(&self, simd: S, z: usize) {
-        let column = self.rules.gauss.column(z);
-        simd.fetch(&column[self.pair.x]);
-        simd.fetch(&column[self.pair.y]);
+        let Rows { rules, pair, .. } = self;
+        if rules.gauss.is_whole() {
+            let column = rules.gauss.column(z);
+            simd.fetch(&column[pair.x]);
+            simd.fetch(&column[pair.y]);
+        } else {
+            simd.fetch(&rules.gauss.column(pair.x)[z]);
+            simd.fetch(&rules.gauss.column(pair.y)[z]);
+        }
     }
 
     /// Asks double precision for the suspects of a word, in order; `true` when that decides the pair.

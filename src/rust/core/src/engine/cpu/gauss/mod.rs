@@ -14,19 +14,20 @@ mod coarse;
 pub mod correlation;
 mod dense;
 mod judge;
+mod of_data;
 mod quad;
 mod rows;
 mod rules;
 mod scan;
+mod thresholds;
 mod walk;
 
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::Arc;
 
 use super::kernel::{Kernel, RowView, SideView, Signal};
 use super::simd;
-use crate::ci::gauss::{trusted_above, Cutoff, Gauss, Undefined};
-use crate::ci::pcurve::PCurve;
+use crate::ci::gauss::{trusted_above, Gauss, Undefined};
 use crate::engine::LevelOne;
 use crate::graph::{Adjacency, BITS};
 use crate::pool::Stop;
@@ -37,60 +38,29 @@ use coarse::Coarse;
 use dense::{Decided, Pair, Pairs};
 use rows::Row;
 use rules::Rules;
+use thresholds::Thresholds;
+
+pub use of_data::{Bound, GaussOfData};
 
 /// The Gaussian test in the form that the CPU engine runs.
 pub struct GaussKernel<'a> {
     gauss: Gauss<'a>,
-    alpha: f64,
-    /// By level, made when a level first needs them.
-    cutoffs: Vec<OnceLock<Cutoff>>,
-    /// For the levels that separate most pairs; none where it does not pay or cannot be made.
-    curves: [OnceLock<Option<PCurve>>; CURVES],
+    thresholds: Arc<Thresholds>,
     /// For vertices with many neighbours.
     coarse: Coarse,
     level_one: LevelOne,
 }
 
-/// Levels that have a [`PCurve`].
-const CURVES: usize = 2;
-
-/// Number of variables from which laying out a curve costs less than it saves. The choice must not depend on anything that a
-/// schedule could change, as it shows in the last digits of pMax.
-const CURVES_FROM: usize = 200;
-
 impl<'a> GaussKernel<'a> {
     /// The kernel of a test at a significance level.
     pub fn new(gauss: Gauss<'a>, alpha: f64) -> Self {
-        let cutoffs = std::iter::repeat_with(OnceLock::new).take(gauss.p()).collect();
-        let coarse = Coarse::new(gauss.p());
-        GaussKernel {
-            gauss,
-            alpha,
-            cutoffs,
-            curves: [const { OnceLock::new() }; CURVES],
-            coarse,
-            level_one: LevelOne::default(),
-        }
+        let thresholds = Arc::new(Thresholds::new(gauss.test, gauss.p(), alpha));
+        GaussKernel { gauss, thresholds, coarse: Coarse::new(gauss.p()), level_one: LevelOne::default() }
     }
 
     /// With sets of one variable run so.
     pub fn with_level_one(self, level_one: LevelOne) -> Self {
         GaussKernel { level_one, ..self }
-    }
-
-    fn cutoff(&self, size: usize) -> Cutoff {
-        *self.cutoffs[size].get_or_init(|| self.gauss.cutoff(self.alpha, size))
-    }
-
-    fn curve(&self, size: usize) -> Option<&PCurve> {
-        if self.gauss.p() < CURVES_FROM {
-            return None;
-        }
-        let curve = self.curves.get(size)?.get_or_init(|| {
-            let end = self.cutoff(size).dependent_above.sqrt();
-            (end < 1.0).then(|| PCurve::new(end, |r| self.gauss.p_of_correlation(r, size))).flatten()
-        });
-        curve.as_ref()
     }
 }
 
@@ -120,7 +90,7 @@ impl Kernel for GaussKernel<'_> {
         column: &mut [f64],
         _signal: &Signal,
     ) -> Result<(), (usize, &'static str)> {
-        let below = self.cutoff(0).independent_below;
+        let below = self.thresholds.cutoff(0).independent_below;
         // Where nothing is dependent, pcalg may stop with an error.
         self.fill_column::<false>(y, pairs, alpha, column, if below.is_finite() { below } else { 0.0 })
     }
@@ -236,10 +206,10 @@ impl<'a> GaussKernel<'a> {
         column: &mut [f64],
         independent_below: f64,
     ) -> Result<(), (usize, &'static str)> {
-        assert_eq!(alpha, self.alpha, "the kernel was made for another alpha");
+        assert_eq!(alpha, self.thresholds.alpha, "the kernel was made for another alpha");
         let correlations = self.gauss.column(y);
-        let dependent_above = self.cutoff(0).dependent_above;
-        let curve = self.curve(0);
+        let dependent_above = self.thresholds.cutoff(0).dependent_above;
+        let curve = self.thresholds.curve(0);
         for (w, &word) in pairs.row(y).iter().enumerate().take(y / 64 + 1) {
             let below = if w == y / 64 { (1 << (y % 64)) - 1 } else { !0u64 };
             let asked = word & below;
@@ -298,12 +268,12 @@ impl<'a> GaussKernel<'a> {
     }
 
     fn rules(&'a self, alpha: f64, size: usize, na_delete: bool) -> Rules<'a> {
-        assert_eq!(alpha, self.alpha, "the kernel was made for another alpha");
+        assert_eq!(alpha, self.thresholds.alpha, "the kernel was made for another alpha");
         Rules {
             gauss: &self.gauss,
-            cutoff: self.cutoff(size),
+            cutoff: self.thresholds.cutoff(size),
             trusted_above: trusted_above(size),
-            curve: self.curve(size),
+            curve: self.thresholds.curve(size),
             size,
             alpha,
             na_delete,

@@ -35,7 +35,7 @@ impl Rules<'_> {
     /// The test of x and y given k, and whether the exact formula decided it.
     #[inline(always)]
     pub fn single(&self, x: usize, y: usize, k: u32) -> (Single, bool) {
-        let of = |x| self.gauss.correlation(x, k as usize);
+        let of = |x| self.gauss.with(x, k as usize);
         let (of_x, of_y) = (of(x), of(y));
         let (left_x, left_y) = (1.0 - of_x * of_x, 1.0 - of_y * of_y);
         let covariance = self.gauss.correlation(x, y) - of_x * of_y;

@@ -9,8 +9,10 @@ mod columns;
 mod pairwise;
 mod product;
 mod ranks;
+mod tiles;
 
 pub use columns::{summaries, Centred, Summary};
+pub use tiles::{Gathered, Tiles};
 
 use std::sync::Mutex;
 

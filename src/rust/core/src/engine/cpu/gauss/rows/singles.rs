@@ -68,7 +68,9 @@ impl Singles {
         let (start, end) = (view.sets.start as usize, view.sets.end as usize);
         let mut n = view.places.len();
         let mut at = start;
-        while at < end && n > FEW {
+        // The candidates side by side need the columns of lanes alone, which may be all that there is.
+        let few = if rules.gauss.is_whole() { FEW } else { usize::MAX };
+        while at < end && n > few {
             if at % 64 == 0 && row.signal.stop_requested() {
                 return;
             }

@@ -1,0 +1,36 @@
+#' The CPU and how much memory it may take
+#'
+#' `device = "cpu"` runs on the CPU; an object made here also bounds the memory for correlations that a search makes of data. The answer is the
+#' same, to the last bit.
+#'
+#' @details
+#' A Gaussian search whose sufficient statistic holds data, see `keep` of [suff_gauss()], makes the correlations of all variables first: 8 bytes
+#' for each cell of a p x p matrix, 80 GB of 100,000 variables, and as much again in single precision where level 1 is dense. Where that is more
+#' than `memory`, it makes those that it asks for and forgets them: at level 0 some columns at a time; at level 1 those of some
+#' rows with all variables, or of one row's pairs with its neighbours; at further levels those of each row among its neighbours. They may
+#' be made several times, which is what the smaller memory costs. It
+#' never takes less time, so give what there is.
+#'
+#' `memory` counts correlations, in both precisions, those of all threads together. It does not count the data, the result with the graph and the
+#' p-values, the lists of a level's pairs, and working memory of the threads: some 5 MB each for making correlations, and up to some 50 MB for deciding rows
+#' of hundreds of neighbours. The least that is accepted is two columns of correlations, 16 p bytes. From level 2 on it has to hold
+#' the correlations of the row with the most neighbours, 8 (d + 1)^2 bytes of d neighbours; where it does not, the search ends before the level, in an error
+#' of class `pcgpu_error_argument` that names the row and the bytes.
+#'
+#' Without `memory`, a search makes all correlations where there is memory for them, and goes the other way by itself, with half of what there is,
+#' where not. Correlations that are given, `suffStat = list(C = , n = )`, are there already: `memory` changes nothing. Nor does it for
+#' tests of discrete variables, nearest-neighbour tests and R functions, which hold the data alone beside the result.
+#'
+#' @param memory The most memory in bytes that correlations may take; `NULL` means what there is.
+#' @return A list of class `pcgpu_device`, for the argument `device` of [pc()], [skeleton()], [orient()], [suff_gauss()] and [select_features()].
+#' @seealso [cuda_device()] for GPUs; [run_details()], which says what was held.
+#' @examples
+#' x <- matrix(rnorm(20000), 100, 200)
+#' suff <- suff_gauss(x, keep = "data")
+#' fit <- pc(suff, gaussCItest, alpha = 0.01, p = 200, numCores = 2, device = cpu_device(memory = 1e5))
+#' run_details(fit)$memory
+#' @export
+cpu_device <- function(memory = NULL) {
+  memory <- check_memory(memory)
+  new_device("cpu", options = if (is.null(memory)) list() else list(memory = memory))
+}

@@ -1,0 +1,140 @@
+//! What one row asks for: a problem of its own, among the row and its neighbours.
+
+use super::super::correlation::{Gathered, Tiles};
+use super::super::{Coarse, GaussKernel};
+use super::GaussOfData;
+use crate::ci::gauss::Gauss;
+use crate::engine::LevelOne;
+use crate::graph::Adjacency;
+use crate::memory::{self, Use};
+use crate::pool::Stop;
+use crate::search::level::{Neighbours, PairSide};
+
+/// A row and its neighbours, numbered anew in their order, so that sets have the ranks that they had; and correlations among them.
+#[derive(Default)]
+pub(super) struct Problem {
+    /// The variables.
+    pub members: Vec<u32>,
+    /// Where the row stands among them.
+    pub at: u32,
+    pub neighbours: Option<Neighbours>,
+    /// Those that have a column, by their new numbers, and by variable which; none: all do.
+    with_column: Vec<u32>,
+    places: Vec<u32>,
+    pub c: Vec<f64>,
+}
+
+/// Which correlations a row needs.
+pub(super) enum Wanted<'w> {
+    /// All among it and its neighbours.
+    All,
+    /// Those of its lanes, by their places in its list, with all of these: sets have one variable.
+    Lanes(&'w [u32]),
+}
+
+impl Problem {
+    /// Lays out the row's problem, without its correlations. `by_graph`: candidates stand by who is whose neighbour.
+    pub fn lay_out(&mut self, of: &Neighbours, row: usize, wanted: &Wanted, by_graph: bool) {
+        let list = of.list(row);
+        self.at = of.place(row, row);
+        self.members.clear();
+        self.members.extend_from_slice(&list[..self.at as usize]);
+        self.members.push(row as u32);
+        self.members.extend_from_slice(&list[self.at as usize..]);
+        let d = self.members.len();
+        self.neighbours = Some(match of.graph().filter(|_| by_graph) {
+            None => Neighbours::of_star(d, self.at as usize),
+            Some(graph) => {
+                let mut small = Adjacency::empty(d);
+                for (v, &of_v) in self.members.iter().enumerate() {
+                    for (u, &of_u) in self.members[..v].iter().enumerate() {
+                        if graph.has(of_u as usize, of_v as usize) {
+                            small.insert(u, v);
+                        }
+                    }
+                }
+                Neighbours::of(small)
+            }
+        });
+        self.with_column.clear();
+        self.places.clear();
+        if let Wanted::Lanes(places) = wanted {
+            self.with_column.push(self.at);
+            let at = self.at;
+            self.with_column.extend(places.iter().map(|&place| number(at, place)));
+            self.places.resize(d, u32::MAX);
+            for (i, &v) in self.with_column.iter().enumerate() {
+                self.places[v as usize] = i as u32;
+            }
+        }
+    }
+
+    /// A side of the row as one of the problem.
+    pub fn side(&self, side: &PairSide) -> PairSide {
+        PairSide { row: self.at, other: number(self.at, side.place), ..*side }
+    }
+
+    /// Bytes of the correlations of a row with so many neighbours, `lanes` of them asked for.
+    pub fn bytes(neighbours: usize, lanes: Option<usize>) -> usize {
+        let d = neighbours + 1;
+        size_of::<f64>() * d * lanes.map_or(d, |lanes| lanes + 1)
+    }
+
+    fn cells(&self) -> usize {
+        self.members.len() * if self.is_whole() { self.members.len() } else { self.with_column.len() }
+    }
+
+    /// Space for the correlations; false where there is none.
+    pub fn reserve(&mut self) -> bool {
+        let cells = self.cells();
+        self.c.truncate(cells);
+        memory::grow(&mut self.c, cells, 0.0, Use::Correlations)
+    }
+
+    /// Makes the correlations; of the candidates those up to the number `end`, and the row. False where there is no space for them.
+    pub fn make(&mut self, tiles: &Tiles, end: usize, gathered: &mut Gathered, stop: &Stop) -> bool {
+        let d = self.members.len();
+        if !self.reserve() {
+            return false;
+        }
+        if self.is_whole() {
+            tiles.among(&self.members, &mut self.c, gathered, stop);
+            return true;
+        }
+        let of: Vec<u32> = self.with_column.iter().map(|&v| self.members[v as usize]).collect();
+        tiles.between(&self.members, &of[..1], &mut self.c, d, gathered, stop);
+        let (row, lanes) = self.c.split_at_mut(d);
+        tiles.between(&self.members[..end.min(d)], &of[1..], lanes, d, gathered, stop);
+        for (column, &lane) in lanes.chunks_exact_mut(d).zip(&self.with_column[1..]) {
+            column[self.at as usize] = row[lane as usize];
+            column[lane as usize] = 1.0;
+        }
+        true
+    }
+
+    /// Whether all variables have a column.
+    pub fn is_whole(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    /// The kernel that decides the row.
+    pub fn kernel<'p>(&'p self, engine: &GaussOfData) -> GaussKernel<'p> {
+        GaussKernel {
+            gauss: Gauss::of_part(&self.c, self.members.len(), &self.places, engine.test),
+            thresholds: engine.thresholds.clone(),
+            coarse: Coarse::new(0),
+            level_one: LevelOne::Lists,
+        }
+    }
+
+    /// A set of the problem as variables.
+    pub fn named(&self, set: &[u32], out: &mut Vec<u32>) {
+        out.clear();
+        out.extend(set.iter().map(|&v| self.members[v as usize]));
+    }
+}
+
+/// The new number of the neighbour at a place of the list of the row that stands `at` one.
+fn number(at: u32, place: u32) -> u32 {
+    place + u32::from(place >= at)
+}
