@@ -21,7 +21,7 @@
 #' where not. Correlations that are given, `suffStat = list(C = , n = )`, are there already: `memory` changes nothing. Nor does it for
 #' tests of discrete variables, nearest-neighbour tests and R functions, which hold the data alone beside the result.
 #'
-#' @param memory The most memory in bytes that correlations may take; `NULL` means what there is.
+#' @param memory The most memory that correlations may take, in bytes or as text such as `"4 GB"`; `NULL` means what there is.
 #' @return A list of class `pcgpu_device`, for the argument `device` of [pc()], [skeleton()], [orient()], [suff_gauss()] and [select_features()].
 #' @seealso [cuda_device()] for GPUs; [run_details()], which says what was held.
 #' @examples
@@ -31,6 +31,6 @@
 #' run_details(fit)$memory
 #' @export
 cpu_device <- function(memory = NULL) {
-  memory <- check_memory(memory)
+  memory <- check_memory(memory, unified = FALSE)
   new_device("cpu", options = if (is.null(memory)) list() else list(memory = memory))
 }

@@ -20,13 +20,15 @@
 #' @param theta,delta For `strategy = "set"`: the number of conditioning sets of a block, and the number of blocks for a
 #'   variable. `NULL` means 64 and 2, the paper's choice.
 #' @param block For `strategy = "parallel"`: the number of tests at a time, which is the paper's blocked version; `NULL` means
-#'   as many as there is memory for.
-#' @param memory The most memory of each card in bytes that a call may take; `NULL` means all that is free, for a
+#'   as many as there is memory for. For `strategy = "shared"` and the Gaussian test: the number of rows of the correlation matrix, from
+#'   64, that the card has at a time at levels 0 and 1, which then run by blocks whatever memory there is (the dissertation of C. Hagedorn
+#'   (2023), chapter 5, takes 2048); `NULL` means by blocks where not all fits, as large as memory allows.
+#' @param memory The most memory of each card that a call may take, in bytes or as text such as `"2 GB"` or `"500 MiB"`; `NULL` means all that is free, for a
 #'   nearest-neighbour test 4 GiB of it beside the data, and more from some 20,000 observations on. What the driver keeps for a
-#'   kernel is not counted (for `"single"` and `"parallel"` about 1 GB). Where not all fits, tests of discrete variables and by nearest
-#'   neighbours and feature selection run with a part of the data on the card at a time, more slowly the smaller it is; the answer is the
-#'   same. An error says how much is needed where even one test, or one feature, does not fit. Several GPUs each take a discrete search as
-#'   a whole, or refuse it. `"unified"`: memory that a card shares with the host, for problems a little larger than the card; see below.
+#'   kernel is not counted (for `"single"` and `"parallel"` about 1 GB). Where not all fits, all tests, correlations and
+#'   feature selection run with a part of the data on the card at a time, more slowly the smaller it is; the answer is the
+#'   same. An error says how much is needed where even one test, or one feature, does not fit, or for the Gaussian test the graph (p^2 / 4
+#'   bytes) with some rows of the correlations, or a variable with its neighbours. Several GPUs each take a Gaussian or discrete search as a whole, or refuse it. `"unified"`: memory that a card shares with the host, for problems a little larger than the card; see below.
 #' @section Unified memory:
 #' Where a call ends in an error of class `pcgpu_error_device_out_of_memory` and no larger card is there, `memory = "unified"` may let it
 #' run: what does not fit the card lies in the host's memory, and pages of it come to the card when a kernel needs them, others leaving.
@@ -75,7 +77,7 @@ cuda_device <- function(device = "cuda", strategy = c("shared", "edge", "set", "
     strategy = strategy,
     beta = check_shape(beta, "beta", "edge", strategy), gamma = check_shape(gamma, "gamma", "edge", strategy),
     theta = check_shape(theta, "theta", "set", strategy), delta = check_shape(delta, "delta", "set", strategy),
-    block = check_shape(block, "block", "parallel", strategy, 65535), memory = check_memory(memory)
+    block = check_block(block, strategy), memory = check_memory(memory)
   )
   card$options <- options[lengths(options) > 0L]
   card
@@ -95,14 +97,40 @@ check_shape <- function(value, argument, of, strategy, most = 256) {
   as.integer(value)
 }
 
-check_memory <- function(memory) {
-  if (is.null(memory) || identical(memory, "unified")) {
+# Tests at a time for "parallel", rows of the correlations for "shared".
+check_block <- function(block, strategy) {
+  if (is.null(block) || strategy != "shared") {
+    return(check_shape(block, "block", "parallel", strategy, 65535))
+  }
+  if (!is_number(block) || block < 64 || block > 1e6 || block != floor(block)) {
+    abort_argument("block", block, "give a whole number of rows from 64 to 1000000, or strategy = \"parallel\" for tests at a time.")
+  }
+  as.integer(block)
+}
+
+# Bytes, as a number or as text such as "2 GB"; `unified`: whether "unified" may be given as well.
+check_memory <- function(memory, unified = TRUE) {
+  if (is.null(memory) || (unified && identical(memory, "unified"))) {
     return(memory)
   }
-  if (!is_number(memory) || memory < 1) {
-    abort_argument("memory", memory, "give a number of bytes, for instance 4e9, \"unified\", or NULL for all that is free.")
+  bytes <- if (is.character(memory) && length(memory) == 1L) bytes_of(memory) else memory
+  if (!is_number(bytes) || bytes < 1) {
+    abort_argument("memory", memory, paste0(
+      "give a number of bytes, for instance 4e9, or text such as \"4 GB\" or \"500 MiB\", ",
+      if (unified) "\"unified\", ", "or NULL for all that is free."
+    ))
   }
-  as.double(memory)
+  as.double(bytes)
+}
+
+# "2 GB" -> 2e9; NA where the text is no such thing.
+bytes_of <- function(text) {
+  parts <- regmatches(text, regexec("^ *([0-9]+(?:\\.[0-9]+)?(?:[eE][0-9]+)?) *([kKMGT]i?)?[bB]? *$", text, perl = TRUE))[[1L]]
+  if (length(parts) != 3L) {
+    return(NA_real_)
+  }
+  base <- if (endsWith(parts[3L], "i")) 1024 else 1000
+  as.double(parts[2L]) * base^(match(toupper(substr(parts[3L], 1L, 1L)), c("", "K", "M", "G", "T")) - 1L)
 }
 
 #' @exportS3Method print pcgpu_device

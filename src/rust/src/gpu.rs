@@ -34,6 +34,8 @@ pub struct Gpu {
     /// Most bytes of each card.
     memory_budget: Option<u64>,
     strategy: Dealing,
+    /// Rows of the correlations at a time, of the Gaussian test.
+    block: Option<usize>,
 }
 
 /// The strategies of all tests on a GPU.
@@ -59,7 +61,12 @@ impl Gpu {
             Some(bytes) => (MemoryKind::Device, Some(input::number(&bytes, "memory")?.max(0.0) as u64)),
         };
         let with_cpu = input::flag(&input::field(engine, "cpu")?, "cpu")?;
-        Ok(Gpu { ordinals, with_cpu, memory, memory_budget, strategy: strategy(engine)? })
+        let strategy = strategy(engine)?;
+        let block = match (&strategy, input::optional(engine, "block")) {
+            (Dealing::Shared, Some(rows)) => Some(input::count(&rows, "block", 1)? as usize),
+            _ => None,
+        };
+        Ok(Gpu { ordinals, with_cpu, memory, memory_budget, strategy, block })
     }
 
     /// Their names as R knows them; `all`: that of the CPU, too, where it works with them.
@@ -104,7 +111,7 @@ impl Gpu {
             }
         };
         let (memory, memory_budget) = (self.memory, self.memory_budget);
-        Ok(CudaOptions { strategy, memory, memory_budget, ..CudaOptions::default() })
+        Ok(CudaOptions { strategy, memory, memory_budget, block: self.block, ..CudaOptions::default() })
     }
 
     fn knn_options(&self) -> Outcome<KnnCudaOptions> {
