@@ -5,11 +5,16 @@ use crate::support::cuda::{emulated, sets, StopAt};
 use crate::support::golden::cases;
 use crate::support::problems::{correlation_matrix, dense_problem, problem, samples, Random};
 use pcgpu_core::ci::gauss::{FisherZ, Gauss};
+use pcgpu_core::ci::Batch;
+use pcgpu_core::engine::cpu::correlation::Centred;
+use pcgpu_core::engine::cuda::card::unified::MemoryKind;
+use pcgpu_core::engine::cuda::gauss::correlation::correlation;
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions};
 use pcgpu_core::engine::LevelOne;
 use pcgpu_core::graph::Adjacency;
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::{Observer, Unobserved};
+use pcgpu_core::pool::Pool;
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::search::{skeleton, Method, Options, PairValues, Skeleton};
 use pcgpu_core::{DeviceKind, Error, Result};
@@ -177,6 +182,54 @@ fn data() {
         }
     }
     assert!(sufficed > 4, "{sufficed}");
+}
+
+/// Correlations by rows, questions by groups of variables, and orders of visiting that need shards.
+#[test]
+#[ignore = "needs a GPU"]
+fn correlations_and_questions() {
+    let (p, n) = (200, 90);
+    let mut x: Vec<f64> = Vec::new();
+    for column in samples(&mut Random(11), p, n, 0.02, 0.05) {
+        let mean = column.iter().sum::<f64>() / n as f64;
+        x.extend(column.iter().map(|value| value - mean));
+    }
+    let pool = Pool::new(2);
+    let made = |budget| {
+        let mut c = vec![0.0; p * p];
+        correlation(&Centred::of_cells(&x, n), 0, MemoryKind::Device, budget, &pool, &mut c, &mut |_| Ok(()))
+            .map(|()| c)
+    };
+    let c = made(None).unwrap();
+    let all = (8 * p * (p + n + 1)) as u64;
+    let budgets: Vec<u64> = (1..8).map(|part| all * part / 8).collect();
+    let sufficed = budgets.iter().filter(|&&budget| made(Some(budget)).is_ok_and(|found| found == c)).count();
+    let failed = budgets.iter().filter(|&&budget| made(Some(budget)).is_err()).count();
+    assert!(sufficed > 2 && sufficed + failed == 7, "{sufficed} {failed}");
+
+    let mut batch = Batch::new();
+    let mut random = Random(3);
+    for _ in 0..if emulated() { 100 } else { 500 } {
+        let mut vertices: Vec<u32> = (0..p as u32).collect();
+        let size = random.below(5);
+        (0..size + 2).for_each(|i| vertices.swap(i, i + random.below(p - i)));
+        batch.push(vertices[0] as usize, vertices[1] as usize, &vertices[2..size + 2]);
+    }
+    let test = FisherZ::new(n as f64, reading(Method::Stable)).unwrap();
+    let gauss = Gauss::new(by_column(&c, p).unwrap(), n as f64, reading(Method::Stable)).unwrap();
+    let of_data = |cuda| CudaEngine::of_data(test, by_column(&x, p).unwrap(), 0.05, cuda).unwrap();
+    let of_matrix = |cuda| CudaEngine::new(gauss, 0.05, cuda).unwrap();
+    let asked = |engine: &mut CudaEngine| engine.p_values(&batch, &mut Unobserved);
+    let bits = |p: Vec<f64>| p.into_iter().map(f64::to_bits).collect::<Vec<u64>>();
+    let want = bits(asked(&mut of_matrix(CudaOptions::default())).unwrap());
+    assert_eq!(bits(asked(&mut of_data(CudaOptions::default())).unwrap()), want);
+    for part in [2, 12] {
+        let cuda = CudaOptions { memory_budget: Some(all / part), ..CudaOptions::default() };
+        assert_eq!(bits(asked(&mut of_data(cuda)).unwrap()), want, "data, 1/{part}");
+        assert_eq!(bits(asked(&mut of_matrix(cuda)).unwrap()), want, "matrix, 1/{part}");
+    }
+    let none = CudaOptions { memory_budget: Some(500), ..CudaOptions::default() };
+    assert!(matches!(asked(&mut of_matrix(none)), Err(Error::Device(e)) if e.kind == DeviceKind::OutOfMemory));
 }
 
 #[test]

@@ -10,7 +10,9 @@ use crate::engine::cuda::card::held::{Held, Holds};
 use crate::engine::cuda::card::kernels::{Kernel, WARP};
 use crate::engine::cuda::card::plan::MemoryPlan;
 use crate::engine::cuda::card::unified::MemoryKind;
+use crate::engine::cuda::gauss::blocks::rows::{Cells, Panel, Rows, STEP};
 use crate::engine::cuda::pointer::DevicePtr;
+use crate::error::{DeviceError, DeviceKind};
 use crate::pool::Pool;
 use crate::{Error, Result};
 
@@ -42,10 +44,36 @@ pub fn correlation(
             mend: "give at least one row and one column, and as much room for the result as it needs".into(),
         });
     }
-    Held::open(ordinal, pool.clone(), memory, budget)?.watched(|held| {
-        let from = make(held, x, watch)?;
-        held.bring_into(from, c, &mut || watch(1.0))
+    Held::open(ordinal, pool.clone(), memory, budget)?.watched(|held| match make(held, x, watch) {
+        Ok(from) => held.bring_into(from, c, &mut || watch(1.0)),
+        Err(Error::Device(DeviceError { kind: DeviceKind::OutOfMemory, .. })) => by_rows(held, x, c, watch),
+        Err(error) => Err(error),
     })
+}
+
+/// Likewise some rows of `c` at a time, with as many of the columns on the card as fit.
+pub(super) fn by_rows(held: &mut Held, x: &Centred, c: &mut [f64], watch: &mut Watch) -> Result<()> {
+    let p = x.p();
+    let (cells, mut all) = (Cells::Data(x), Rows::default());
+    held.plan = MemoryPlan::default();
+    let room = held.room(&[])?;
+    all.plan(held, cells, p, room);
+    let row = 8 * p as u64;
+    let rows = (held.room(&[])? / row) as usize / STEP * STEP;
+    let rows = rows.clamp(STEP, all.most_rows(p).max(STEP)).min(p);
+    held.plan.set(Buffer::Data, row * rows as u64);
+    held.commit()?;
+    all.begin(held, cells, p, &mut || watch(0.0))?;
+    let at = held.device(Buffer::Data)?.cast();
+    for (part, to) in c.chunks_mut(rows * p).enumerate() {
+        let first = part * rows;
+        let share = first as f64 / p as f64;
+        let panel = Panel { rows: first..first + to.len() / p, pitch: p, at };
+        all.make(held, cells, p, &panel, &mut || watch(share))?;
+        held.card.copies_follow()?;
+        held.bring_into(at, to, &mut || watch(share))?;
+    }
+    watch(1.0)
 }
 
 /// Makes them in [`Buffer::Data`], where they stay. The plan is then that of this, and the next need not have room for the data.

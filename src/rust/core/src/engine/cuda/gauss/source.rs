@@ -5,12 +5,13 @@ use std::ops::Range;
 use crate::ci::gauss::{FisherZ, Gauss};
 use crate::engine::cpu::correlation::{Centred, Watch};
 use crate::engine::cuda::card::buffer::Buffer;
-use crate::engine::cuda::gauss::correlation::make;
+use crate::engine::cuda::gauss::correlation::{by_rows, make};
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::CudaEngine;
+use crate::error::{DeviceError, DeviceKind};
 use crate::matrix::by_column;
 use crate::memory::{self, Use};
-use crate::Result;
+use crate::{Error, Result};
 
 /// The Gaussian test of p variables, and what its correlations are made of.
 #[derive(Clone, Copy, Debug)]
@@ -92,12 +93,20 @@ impl<'a> CudaEngine<'a> {
     ) -> Result<Gauss<'s>> {
         let cells = match gauss.source {
             Source::Matrix(matrix) => matrix,
-            Source::Data(..) => {
+            Source::Data(x, n) => {
                 if self.brought.is_empty() {
-                    self.make_correlations(gauss, watch)?;
-                    let from = self.place_correlations(gauss)?;
+                    let made = self.make_correlations(gauss, watch);
                     let mut cells = memory::zeros(gauss.p * gauss.p, Use::Correlations)?;
-                    self.held.bring_into(from, &mut cells, &mut || watch(1.0))?;
+                    match made {
+                        Err(Error::Device(DeviceError { kind: DeviceKind::OutOfMemory, .. })) => {
+                            by_rows(&mut self.held, &Centred::of_cells(x, n), &mut cells, watch)?;
+                        }
+                        made => {
+                            made?;
+                            let from = self.place_correlations(gauss)?;
+                            self.held.bring_into(from, &mut cells, &mut || watch(1.0))?;
+                        }
+                    }
                     self.brought = cells;
                 }
                 &self.brought

@@ -1,6 +1,6 @@
 //! Level 0 by panels: some rows of the correlations at a time, each up to its own column.
 
-use super::rows::{Panel, STEP};
+use super::rows::{Cells, Panel, STEP};
 use super::BlockSearch;
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::held::Held;
@@ -28,7 +28,8 @@ impl BlockSearch<'_, '_> {
         let room = self.search.engine.held.room(&[])?;
         let wished = self.wished_rows();
         let held = &mut self.search.engine.held;
-        self.rows.plan(held, &gauss, room);
+        let cells = Cells::of(&gauss, &self.data);
+        self.rows.plan(held, cells, p, room);
         let row = 8 * p as u64 * if square { 2 } else { 1 };
         let room = held.room(&[])?;
         let most = wished.unwrap_or(p).min(self.rows.most_rows(p));
@@ -43,7 +44,7 @@ impl BlockSearch<'_, '_> {
         held.commit()?;
         self.search.set_places()?;
         let held = &mut self.search.engine.held;
-        self.rows.begin(held, &gauss, &mut || observer.look())?;
+        self.rows.begin(held, cells, p, &mut || observer.look())?;
         self.search.set_rules(&gauss.test, 0);
         self.search.reset_report(0)?;
         self.search.args.keeps_marginal = 1;
@@ -54,7 +55,7 @@ impl BlockSearch<'_, '_> {
             let held = &mut self.search.engine.held;
             let at = held.device(Buffer::Data)?.cast();
             let panel = Panel { rows: first..end, pitch: end, at };
-            self.rows.make(held, &gauss, &panel, &mut || observer.look())?;
+            self.rows.make(held, cells, p, &panel, &mut || observer.look())?;
             self.search.args.c = at.before((first * end) as u64);
             self.search.args.pitch = end as u64;
             let values = if square { Some(self.search.engine.held.device(Buffer::PMax)?) } else { None };

@@ -14,9 +14,10 @@ mod local;
 mod marginal;
 mod packed;
 mod panels;
-mod rows;
+pub(super) mod rows;
 
 use super::source::{Gaussian, Source};
+use crate::engine::cpu::correlation::Centred;
 use crate::engine::cuda::card::held::{Held, Holds};
 use crate::engine::cuda::search::p_max::PMax;
 use crate::engine::cuda::search::CudaSearch;
@@ -34,6 +35,8 @@ pub(in crate::engine::cuda) struct BlockSearch<'s, 'a> {
     /// The card, its graph, and what kernels are launched with. It keeps no p-values.
     search: CudaSearch<'s, 'a>,
     gauss: Gaussian<'a>,
+    /// The columns of data, where correlations are made of these.
+    data: Option<Centred<'a>>,
     rows: Rows,
     answer: Answer<'s>,
     /// After a level.
@@ -52,7 +55,12 @@ impl<'s, 'a> BlockSearch<'s, 'a> {
         engine.correlations = None;
         let search = CudaSearch::with_p_max(engine, options, PMax::of_follower(false, options.p));
         let graph = options.start();
-        BlockSearch { search, gauss, rows: Rows::default(), answer: Answer::new(options, largest), graph, widest: None }
+        let data = match gauss.source {
+            Source::Data(x, n) => Some(Centred::of_cells(x, n)),
+            Source::Matrix(_) => None,
+        };
+        let answer = Answer::new(options, largest);
+        BlockSearch { search, gauss, data, rows: Rows::default(), answer, graph, widest: None }
     }
 
     /// The number of rows that panels have where the caller says so, in whole blocks.

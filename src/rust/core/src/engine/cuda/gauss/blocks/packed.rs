@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::local::{cells_of, width_of, words_of, Local};
 use super::marginal::too_little;
+use super::rows::Cells;
 use super::BlockSearch;
 use crate::ci::gauss::{Undefined, MISSING};
 use crate::engine::cuda::arguments::{
@@ -318,24 +319,25 @@ impl BlockSearch<'_, '_> {
             let bits = local.bits(fixed, &held.pool);
             held.upload(args.fixed, &bits)?;
         }
-        let cells = local.rows.len() * cells_of(width);
-        match gauss.source {
-            Source::Matrix(matrix) => held.send_with(args.c.cast(), 8 * cells, |offset, piece| {
+        let count = local.rows.len() * cells_of(width);
+        let cells = Cells::of(&gauss, &self.data);
+        match cells {
+            Cells::Matrix(matrix) => held.send_with(args.c.cast(), 8 * count, |offset, piece| {
                 // SAFETY: any bits are doubles. Pieces begin at multiples of 8 bytes, in pinned memory that does, too.
                 let (_, values, _) = unsafe { piece.align_to_mut::<f64>() };
                 local.fill(|x, y| matrix[x * gauss.p + y], offset / 8, values);
             }),
-            Source::Data(..) => {
+            Cells::Data(_) => {
                 let (ids, vertices) = (base.carve(places.ids), base.carve(places.vertices));
                 let used = local.all_vertices();
-                let is_gathered = self.rows.gather(held, &gauss, &used)?;
+                let is_gathered = self.rows.gather(held, cells, &used)?;
                 let place = |v: u32| used.binary_search(&v).map_or(NO_COLUMN, |at| at as u32);
                 let columns: Vec<u32> =
                     local.vertices.iter().map(|&v| if is_gathered { place(v) } else { v }).collect();
                 held.upload(ids, &columns)?;
                 held.upload(vertices, &local.vertices)?;
                 let shape = [local.rows.len(), width];
-                self.rows.make_blocks(held, &gauss, [ids, vertices], shape, args.c, &mut || observer.look())
+                self.rows.make_blocks(held, cells, [ids, vertices], shape, args.c, &mut || observer.look())
             }
         }
     }

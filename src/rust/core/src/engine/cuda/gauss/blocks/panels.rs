@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::answer::Found;
 use super::marginal::too_little;
-use super::rows::{Panel, STEP};
+use super::rows::{Cells, Panel, STEP};
 use super::BlockSearch;
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::kernels::Kernel;
@@ -251,6 +251,7 @@ impl BlockSearch<'_, '_> {
         observer: &mut dyn Observer,
     ) -> Result<()> {
         let (p, gauss, near) = (self.gauss.p, self.gauss, *near);
+        let cells = Cells::of(&gauss, &self.data);
         let held = &mut self.search.engine.held;
         let at: DevicePtr<f64> = held.device(Buffer::Data)?.cast();
         self.search.args.c = at;
@@ -264,7 +265,7 @@ impl BlockSearch<'_, '_> {
         self.search.args.split = rows.end as u64;
         self.search.args.low_shift = rows.start as u64;
         self.search.args.high_shift = rows.start as u64;
-        self.rows.make(held, &gauss, &Panel { rows: rows.clone(), pitch: p, at }, &mut || observer.look())?;
+        self.rows.make(held, cells, p, &Panel { rows: rows.clone(), pitch: p, at }, &mut || observer.look())?;
         held.wait("copying to the GPU", &mut || observer.look())?;
         // Lists that pass may begin where the last row ends.
         self.fill_lists(rows, cut.room.ends - Ends::within(&ends.all, rows), ends)?;
@@ -325,8 +326,9 @@ impl BlockSearch<'_, '_> {
                 let (row, _) = place(turn);
                 let at = self.search.args.c.offset(row * p as u64);
                 let panel = Panel { rows: panel.clone(), pitch: p, at };
+                let cells = Cells::of(&gauss, &self.data);
                 let held = &mut self.search.engine.held;
-                held.beside(|held| self.rows.make(held, &gauss, &panel, &mut || observer.look()))?;
+                held.beside(|held| self.rows.make(held, cells, p, &panel, &mut || observer.look()))?;
             }
             self.search.engine.held.wait("level 1", &mut || observer.look())?;
             let share = (end - rows.start) as f64 / rows.len() as f64;

@@ -12,14 +12,14 @@ use crate::engine::cuda::pointer::DevicePtr;
 use crate::Result;
 
 /// Panels have a multiple of so many rows: what level 1 takes together.
-pub(super) const STEP: usize = crate::engine::cuda::arguments::MASK_ROWS as usize;
+pub(in crate::engine::cuda::gauss) const STEP: usize = crate::engine::cuda::arguments::MASK_ROWS as usize;
 
 /// Multiplications in a launch, see `correlation`.
 const SLICE_PRODUCTS: u64 = 200_000_000_000;
 
 /// The columns of data on the card: all, or as many as there is room for at a time, beside those of a panel's rows.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Rows {
+pub(in crate::engine::cuda::gauss) struct Rows {
     /// Where the sums of squares of all columns are; null: the correlations come from a matrix.
     squares: DevicePtr<f64>,
     /// Where columns are: of all, or of the rows of a panel.
@@ -31,7 +31,7 @@ pub(super) struct Rows {
 
 /// Some rows of the matrix, and where they shall be: in rows of `pitch`, up to that column.
 #[derive(Clone, Debug)]
-pub(super) struct Panel {
+pub(in crate::engine::cuda::gauss) struct Panel {
     pub rows: Range<usize>,
     pub pitch: usize,
     pub at: DevicePtr<f64>,
@@ -39,17 +39,36 @@ pub(super) struct Panel {
 
 type Look<'l> = dyn FnMut() -> Result<()> + 'l;
 
+/// What correlations of p variables are made of.
+#[derive(Clone, Copy)]
+pub(in crate::engine::cuda::gauss) enum Cells<'c> {
+    /// The correlations themselves, p x p.
+    Matrix(&'c [f64]),
+    /// Columns of data.
+    Data(&'c Centred<'c>),
+}
+
+impl<'c> Cells<'c> {
+    /// Those of a test; `data`: its columns, where it has them.
+    pub fn of(gauss: &Gaussian<'c>, data: &'c Option<Centred<'c>>) -> Self {
+        match (gauss.source, data) {
+            (Source::Data(..), Some(data)) => Cells::Data(data),
+            (Source::Data(cells, _), None) | (Source::Matrix(cells), _) => Cells::Matrix(cells),
+        }
+    }
+}
+
 impl Rows {
     /// Plans the memory for data, of which a search has `room` bytes in all: all columns where they take no more than a third of it.
-    pub fn plan(&mut self, held: &mut Held, gauss: &Gaussian, room: u64) {
-        let Source::Data(_, n) = gauss.source else { return };
-        let column = 8 * n as u64;
+    pub fn plan(&mut self, held: &mut Held, cells: Cells, p: usize, room: u64) {
+        let Cells::Data(x) = cells else { return };
+        let column = 8 * x.n() as u64;
         let fits = (room / 3 / column) as usize;
-        self.all_there = fits >= gauss.p;
+        self.all_there = fits >= p;
         // Else the columns of a panel's rows, and tiles of the others.
-        self.room = if self.all_there { gauss.p } else { fits.max(4 * STEP) / (2 * STEP) * (2 * STEP) };
+        self.room = if self.all_there { p } else { fits.max(2 * STEP) / (2 * STEP) * (2 * STEP) };
         held.plan.set(Buffer::Columns, column * self.room as u64);
-        held.plan.set(Buffer::Batch, 8 * gauss.p as u64);
+        held.plan.set(Buffer::Batch, 8 * p as u64);
     }
 
     /// Rows that a panel may have at most, as its columns have to be there.
@@ -62,13 +81,13 @@ impl Rows {
     }
 
     /// Copies what fits of the data, and makes the sums of squares, once the plan is committed.
-    pub fn begin(&mut self, held: &mut Held, gauss: &Gaussian, look: &mut Look) -> Result<()> {
-        let Source::Data(x, n) = gauss.source else { return Ok(()) };
+    pub fn begin(&mut self, held: &mut Held, cells: Cells, p: usize, look: &mut Look) -> Result<()> {
+        let Cells::Data(x) = cells else { return Ok(()) };
         self.squares = held.device(Buffer::Batch)?.cast();
         self.columns = held.device(Buffer::Columns)?;
-        for first in (0..gauss.p).step_by(self.room) {
-            let some = first..gauss.p.min(first + self.room);
-            let args = CorrelationArgs { first_column: first as u64, ..self.send(held, x, n, some.clone(), 0)? };
+        for first in (0..p).step_by(self.room) {
+            let some = first..p.min(first + self.room);
+            let args = CorrelationArgs { first_column: first as u64, ..self.send(held, x, some.clone(), 0)? };
             let tiles = some.len().div_ceil(TILE as usize) as u32;
             // SAFETY: the columns are there, and room for the sums of squares of all.
             unsafe {
@@ -80,13 +99,13 @@ impl Rows {
     }
 
     /// Copies columns to the card, `place` columns from the start on, and centres them there.
-    fn send(&self, held: &mut Held, x: &[f64], n: usize, some: Range<usize>, place: usize) -> Result<CorrelationArgs> {
+    fn send(&self, held: &mut Held, x: &Centred, some: Range<usize>, place: usize) -> Result<CorrelationArgs> {
+        let n = x.n();
         let at = self.columns.offset((n * place) as u64);
-        let cells = Centred::of_cells(&x[some.start * n..some.end * n], n);
         held.send_with(at.cast(), 8 * n * some.len(), |offset, piece| {
             // SAFETY: any bits are doubles. Pieces begin at multiples of 8 bytes, in pinned memory that does, too.
             let (_, values, _) = unsafe { piece.align_to_mut() };
-            cells.fill(offset / 8, values);
+            x.fill(some.start * n + offset / 8, values);
         })?;
         let args = CorrelationArgs {
             n: n as u64,
@@ -104,20 +123,20 @@ impl Rows {
     }
 
     /// Puts the rows of a panel on the stream; of data, waits for them.
-    pub fn make(&self, held: &mut Held, gauss: &Gaussian, panel: &Panel, look: &mut Look) -> Result<()> {
+    pub fn make(&self, held: &mut Held, cells: Cells, p: usize, panel: &Panel, look: &mut Look) -> Result<()> {
         let Panel { rows, pitch, at } = panel.clone();
-        let p = gauss.p;
-        let (x, n) = match gauss.source {
-            Source::Matrix(cells) if pitch == p => return held.send(at, &cells[rows.start * p..rows.end * p]),
-            Source::Matrix(cells) => {
+        let x = match cells {
+            Cells::Matrix(cells) if pitch == p => return held.send(at, &cells[rows.start * p..rows.end * p]),
+            Cells::Matrix(cells) => {
                 return held.send_with(at.cast(), 8 * rows.len() * pitch, |offset, piece| {
                     // SAFETY: as in `send`.
                     let (_, values, _) = unsafe { piece.align_to_mut::<f64>() };
                     copy_rows(cells, p, pitch, rows.start, offset / 8, values);
                 });
             }
-            Source::Data(x, n) => (x, n),
+            Cells::Data(x) => x,
         };
+        let n = x.n();
         let mut args = CorrelationArgs {
             n: n as u64,
             c: at,
@@ -132,27 +151,25 @@ impl Rows {
             (args.x, args.columns) = (self.columns, pitch as u64);
             return product(held, args, look);
         }
-        self.send(held, x, n, rows.clone(), 0)?;
+        self.send(held, x, rows.clone(), 0)?;
         args.left = self.columns;
         let tile = self.room - self.room / 2;
         for first in (0..pitch).step_by(tile) {
             let some = first..pitch.min(first + tile);
-            let sent = self.send(held, x, n, some.clone(), self.room / 2)?;
+            let sent = self.send(held, x, some.clone(), self.room / 2)?;
             let part = CorrelationArgs { x: sent.x, columns: sent.columns, first_column: first as u64, ..args };
             product(held, part, look)?;
         }
         Ok(())
     }
 
-    /// Has the columns of these vertices on the card, where there are no more than there is room for: how many columns come before
-    /// those that `make_blocks` numbers; none: all columns are there, and numbered as the vertices.
-    pub fn gather(&self, held: &mut Held, gauss: &Gaussian, vertices: &[u32]) -> Result<bool> {
-        let Source::Data(x, n) = gauss.source else { return Ok(false) };
+    /// Brings the columns of these vertices, no more than there is room for, one after the other; false where all columns are there.
+    pub fn gather(&self, held: &mut Held, cells: Cells, vertices: &[u32]) -> Result<bool> {
+        let Cells::Data(x) = cells else { return Ok(false) };
         if self.all_there {
             return Ok(false);
         }
-        let at = self.columns;
-        let cells = Centred::of_cells(x, n);
+        let (at, n) = (self.columns, x.n());
         held.send_with(at.cast(), 8 * n * vertices.len(), |offset, piece| {
             // SAFETY: as in `send`.
             let (_, values, _) = unsafe { piece.align_to_mut::<f64>() };
@@ -162,7 +179,7 @@ impl Rows {
                 let (column, row) = (from / n, from % n);
                 let some = rest.len().min(n - row);
                 let (own, later) = rest.split_at_mut(some);
-                cells.fill(vertices[column] as usize * n + row, own);
+                x.fill(vertices[column] as usize * n + row, own);
                 rest = later;
                 from += some;
             }
@@ -188,13 +205,14 @@ impl Rows {
     pub fn make_blocks(
         &self,
         held: &mut Held,
-        gauss: &Gaussian,
+        cells: Cells,
         [ids, vertices]: [DevicePtr<u32>; 2],
         [count, width]: [usize; 2],
         at: DevicePtr<f64>,
         look: &mut Look,
     ) -> Result<()> {
-        let Source::Data(_, n) = gauss.source else { return Ok(()) };
+        let Cells::Data(x) = cells else { return Ok(()) };
+        let n = x.n();
         let tiles = (width as u64).div_ceil(u64::from(TILE));
         let mut args = CorrelationArgs {
             n: n as u64,
