@@ -132,6 +132,15 @@ impl Held {
         Ok(DevicePtr::at(at?))
     }
 
+    /// Frees what there is for these uses, and plans nothing for them, once what was put on the stream is done.
+    pub fn let_go(&mut self, uses: &[BufferId]) -> Result<()> {
+        self.synchronize("what ran")?;
+        uses.iter().for_each(|&what| self.plan.set(what, 0));
+        // SAFETY: the stream has come to rest.
+        unsafe { self.memory().let_go(uses) };
+        Ok(())
+    }
+
     /// Bytes that were copied to the card and from it since it was opened.
     pub fn moved(&self) -> u64 {
         self.moved.get()

@@ -104,11 +104,20 @@ impl Memory {
             let free =
                 BufferId::ALL.iter().copied().filter(|what| !(what.lasts() && self.device[*what as usize].given));
             let largest = free.max_by_key(|&what| surplus(what, &self.device[what as usize]));
-            match largest.map(|what| &mut self.device[what as usize]) {
-                Some(piece) if piece.bytes > 0 => piece.free(),
+            match largest {
+                // What is planned to stay helps nobody by being allocated anew.
+                Some(what) if surplus(what, &self.device[what as usize]) > 0 => self.device[what as usize].free(),
                 _ => break,
             }
         }
+    }
+
+    /// Frees what there is for these uses.
+    ///
+    /// # Safety
+    /// Nothing may run on it.
+    pub unsafe fn let_go(&mut self, uses: &[BufferId]) {
+        uses.iter().for_each(|&what| self.device[what as usize].free());
     }
 
     /// The address of at least `bytes` for this use; the contents are undefined where the piece was too small before.

@@ -48,15 +48,6 @@ impl MemoryPlan {
         self.bytes[what.into() as usize]
     }
 
-    /// Plans nothing for other uses than these.
-    pub(in crate::engine::cuda) fn keep_only(&mut self, uses: &[BufferId]) {
-        for (what, bytes) in BufferId::ALL.iter().zip(&mut self.bytes) {
-            if !uses.contains(what) {
-                *bytes = 0;
-            }
-        }
-    }
-
     /// Bytes by part, under the names that `run_details()` shows.
     pub fn parts(&self) -> Vec<(&'static str, u64)> {
         let mut parts: Vec<(&'static str, u64)> = Vec::new();

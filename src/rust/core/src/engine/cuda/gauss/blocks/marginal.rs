@@ -2,9 +2,10 @@
 
 use super::rows::{Cells, Panel, STEP};
 use super::BlockSearch;
-use crate::engine::cuda::card::buffer::Buffer;
+use crate::engine::cuda::card::buffer::{Buffer, BufferId};
 use crate::engine::cuda::card::held::Held;
 use crate::engine::cuda::card::kernels::Kernel;
+use crate::engine::cuda::card::plan::MemoryPlan;
 use crate::error::DeviceError;
 use crate::observer::Observer;
 use crate::search::levels::LevelReport;
@@ -22,6 +23,10 @@ impl BlockSearch<'_, '_> {
     pub(super) fn run_marginal(&mut self, observer: &mut dyn Observer) -> Result<LevelReport> {
         let (gauss, p, square) = (self.gauss, self.gauss.p, self.answer.is_square());
         self.search.refuse_few(&gauss, observer)?;
+        // What was there before blocks were needed.
+        let held = &mut self.search.engine.held;
+        held.plan = MemoryPlan::default();
+        held.let_go(BufferId::ALL)?;
         // The uses that are not known yet get what is left.
         self.search.plan_variables(0);
         self.search.engine.held.plan.set(Buffer::PMax, 0);

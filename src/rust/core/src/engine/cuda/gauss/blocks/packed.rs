@@ -11,7 +11,7 @@ use crate::ci::gauss::{Undefined, MISSING};
 use crate::engine::cuda::arguments::{
     settle_doubles, DECIDING_THREADS, NO_COLUMN, SIDE_KEEPS, SIDE_MISSING, SIDE_NOTHING, SLOT_BYTES,
 };
-use crate::engine::cuda::card::buffer::Buffer;
+use crate::engine::cuda::card::buffer::{Buffer, BufferId};
 use crate::engine::cuda::card::kernels::{Kernel, WARP};
 use crate::engine::cuda::card::plan::aligned;
 use crate::engine::cuda::gauss::source::Source;
@@ -165,7 +165,9 @@ impl BlockSearch<'_, '_> {
         let scratch = self.search.scratch_of_sets(level.size, level.widest);
         let held = &mut self.search.engine.held;
         // The card's graph is not needed any more: what is left of it is known here.
-        held.plan.keep_only(&[Buffer::Report.into(), Buffer::Columns.into(), Buffer::Batch.into()]);
+        let kept = [Buffer::Report.into(), Buffer::Columns.into(), Buffer::Batch.into()];
+        let others: Vec<BufferId> = BufferId::ALL.iter().copied().filter(|what| !kept.contains(what)).collect();
+        held.let_go(&others)?;
         held.plan.set(Buffer::Binomials, 8 * binomials);
         held.plan.set(Buffer::Scratch, scratch);
         let room = held.room(&[])?;

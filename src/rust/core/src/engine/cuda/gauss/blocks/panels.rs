@@ -9,6 +9,7 @@ use super::marginal::too_little;
 use super::rows::{Cells, Panel, STEP};
 use super::BlockSearch;
 use crate::engine::cuda::card::buffer::Buffer;
+use crate::engine::cuda::card::held::Held;
 use crate::engine::cuda::card::kernels::Kernel;
 use crate::engine::cuda::gauss::singles::{COLUMN_TESTS, LISTED_TESTS, MASKED_TESTS, PANEL_WAYS};
 use crate::engine::cuda::pointer::DevicePtr;
@@ -194,7 +195,7 @@ impl BlockSearch<'_, '_> {
             Buffer::PMax.into(),
             Buffer::Log.into(),
         ];
-        uses.iter().for_each(|&what| held.plan.set(what, 0));
+        held.let_go(&uses)?;
         held.plan.set(Buffer::Ranks, 8 * p as u64 + 4 * (p * p.div_ceil(64)) as u64);
         let room = held.room(&[])?;
         let found = match cut(ends, p, room, most, near) {
@@ -328,7 +329,12 @@ impl BlockSearch<'_, '_> {
                 let panel = Panel { rows: panel.clone(), pitch: p, at };
                 let cells = Cells::of(&gauss, &self.data);
                 let held = &mut self.search.engine.held;
-                held.beside(|held| self.rows.make(held, cells, p, &panel, &mut || observer.look()))?;
+                let mut bring = |held: &mut Held| self.rows.make(held, cells, p, &panel, &mut || observer.look());
+                match cells {
+                    Cells::Matrix(_) => held.beside(bring)?,
+                    // Kernels make them.
+                    Cells::Data(_) => bring(held)?,
+                }
             }
             self.search.engine.held.wait("level 1", &mut || observer.look())?;
             let share = (end - rows.start) as f64 / rows.len() as f64;

@@ -20,11 +20,11 @@ const SLICE_PRODUCTS: u64 = 200_000_000_000;
 /// The columns of data on the card: all, or as many as there is room for at a time, beside those of a panel's rows.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::engine::cuda::gauss) struct Rows {
-    /// Where the sums of squares of all columns are; null: the correlations come from a matrix.
+    /// Where the sums of squares of all columns are.
     squares: DevicePtr<f64>,
     /// Where columns are: of all, or of the rows of a panel.
     columns: DevicePtr<f64>,
-    /// Columns that there is room for, at first those of a panel's rows.
+    /// Columns that there is room for; 0: the correlations come from a matrix.
     room: usize,
     all_there: bool,
 }
@@ -73,7 +73,7 @@ impl Rows {
 
     /// Rows that a panel may have at most, as its columns have to be there.
     pub fn most_rows(&self, p: usize) -> usize {
-        if self.squares.is_null() || self.all_there {
+        if self.room == 0 || self.all_there {
             p
         } else {
             self.room / 2
@@ -194,7 +194,7 @@ impl Rows {
 
     /// Columns that `gather` may bring at a time.
     pub fn most_gathered(&self, p: usize) -> usize {
-        if self.squares.is_null() || self.all_there {
+        if self.room == 0 || self.all_there {
             p
         } else {
             self.room
