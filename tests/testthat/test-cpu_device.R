@@ -21,8 +21,17 @@ test_that("a bound of memory for the CPU is put together", {
   expect_identical(pcgpu:::choose_device(device, "gauss", "stable", TRUE), device)
 })
 
+test_that("memory is bytes or text", {
+  bytes <- function(memory) cpu_device(memory)$options$memory
+  expect_identical(bytes("4 GB"), 4e9)
+  expect_identical(bytes("1.5GiB"), 1.5 * 2^30)
+  expect_identical(bytes(" 16 kB "), 16000)
+  expect_identical(bytes("2e6"), 2e6)
+  expect_identical(bytes("1T"), 1e12)
+})
+
 test_that("what is no number of bytes is refused by name", {
-  for (memory in list(0, -1, NA, "4 GB", c(1, 2), TRUE)) {
+  for (memory in list(0, -1, NA, "4 XB", "GB", "unified", c(1, 2), TRUE)) {
     e <- expect_error(cpu_device(memory), class = "pcgpu_error_argument")
     expect_identical(e$argument, "memory")
   }

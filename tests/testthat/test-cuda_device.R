@@ -39,9 +39,11 @@ test_that("what makes no sense is refused by name", {
   refused("theta", strategy = "edge", theta = 2)
   refused("gamma", strategy = "set", gamma = 2)
   refused("block", strategy = "single", block = 2)
+  for (block in list(0, 63, 2e6, NA, 64.5, "64")) refused("block", block = block)
+  expect_identical(cuda_device(block = 2048)$options$block, 2048L)
   for (block in list(0, 1e6, NA, 1.5)) refused("block", strategy = "parallel", block = block)
   for (delta in list(0, -1, 1.5, NA, "2", c(1, 2), 5000)) refused("delta", strategy = "set", delta = delta)
-  for (memory in list(0, -1, NA, "4 GB", c(1, 2), "Unified", c("unified", "unified"))) refused("memory", memory = memory)
+  for (memory in list(0, -1, NA, "4 XB", c(1, 2), "Unified", c("unified", "unified"))) refused("memory", memory = memory)
   expect_error(cuda_device(memory = "device"), '"unified"', fixed = TRUE)
 })
 

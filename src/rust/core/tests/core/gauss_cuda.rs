@@ -305,7 +305,7 @@ fn memory_that_does_not_suffice_is_named_and_the_next_search_works() {
     let options = Options::new(p, 0.05);
     let gauss = Gauss::new(by_column(&c, p).unwrap(), 100.0, Reading::GaussCItest).unwrap();
     let cpu = on_cpu(gauss, &options).unwrap();
-    for budget in [1_000, 25_000, 60_000] {
+    for budget in [500, 1_000, 4_000] {
         let cuda = CudaOptions { memory_budget: Some(budget), ..CudaOptions::default() };
         let Err(Error::Device(e)) = on_cuda(gauss, &options, cuda) else { panic!("{budget} bytes sufficed") };
         assert_eq!(e.kind, DeviceKind::OutOfMemory);

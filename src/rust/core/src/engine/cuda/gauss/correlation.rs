@@ -10,7 +10,7 @@ use crate::engine::cuda::card::held::{Held, Holds};
 use crate::engine::cuda::card::kernels::{Kernel, WARP};
 use crate::engine::cuda::card::plan::MemoryPlan;
 use crate::engine::cuda::card::unified::MemoryKind;
-use crate::engine::cuda::gauss::blocks::rows::{Cells, Panel, Rows, STEP};
+use crate::engine::cuda::gauss::rows::{Cells, Panel, Rows, STEP};
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::error::{DeviceError, DeviceKind};
 use crate::pool::Pool;

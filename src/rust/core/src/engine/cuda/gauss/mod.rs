@@ -3,6 +3,7 @@
 pub(super) mod batch;
 pub(super) mod blocks;
 pub mod correlation;
+mod rows;
 mod rules;
 pub(super) mod sets;
 mod singles;

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use crate::engine::cuda::card::transfer::each_column;
-use crate::graph::{Adjacency, Ranked, SepSetLog, SepSets, Separations};
+use crate::engine::cuda::card::transfer::{each_column, prefer_large_pages};
+use crate::graph::{Adjacency, Ranked, SepSetLog, SepSets, Separations, Singles};
 use crate::memory;
 use crate::pool::Pool;
 use crate::search::{Largest, Options};
@@ -22,22 +22,21 @@ pub(super) struct Answer<'s> {
     ranked: Option<Ranked>,
     values: Vec<f64>,
     has_values: bool,
+    /// What level 1 found for the pairs of the graph that it began with, row by row.
+    singles: Option<Singly>,
 }
 
-/// What level 1 found for the pairs x < y of rows of its graph, row by row.
-pub(super) struct Found<'f> {
-    pub rows: Range<usize>,
-    /// Where each row's first pair stands, and the number of all.
-    pub starts: &'f [u64],
-    pub values: &'f [f64],
-    /// None: the level did not run.
-    pub verdicts: &'f [u32],
+/// Verdicts of level 1, of the pairs x < y of its graph in order of x, then y; and where each row's first stands.
+struct Singly {
+    graph: Adjacency,
+    starts: Vec<u64>,
+    verdicts: Vec<u32>,
 }
 
 impl<'s> Answer<'s> {
     pub fn new(options: &'s Options, largest: Largest<'s>) -> Self {
         let sepsets = SepSetLog::new(options.p, options.empty_side());
-        Answer { options, largest, sepsets, ranked: None, values: Vec::new(), has_values: false }
+        Answer { options, largest, sepsets, ranked: None, values: Vec::new(), has_values: false, singles: None }
     }
 
     /// Whether the p-values of all pairs are wanted.
@@ -83,45 +82,46 @@ impl<'s> Answer<'s> {
         Ok(())
     }
 
-    /// Enters what level 1 has found for some rows of the graph that it began with.
-    pub fn enter_panel(&mut self, pool: &Pool, graph: &Adjacency, found: &Found) {
-        let Found { rows, starts, values, verdicts } = found;
-        let first = starts[0];
-        let place = |x: usize| (starts[x - rows.start] - first) as usize;
-        match &mut self.largest {
-            Largest::Square(cells) => {
-                scatter(pool, cells, self.options.p, graph, found);
-            }
-            Largest::Left(_) => {
-                if let Some(ranked) = &self.ranked {
-                    let at = ranked.first_of(rows.start);
-                    self.values[at..at + values.len()].copy_from_slice(values);
-                }
-            }
+    /// Level 1 begins with this graph, whose rows have their first pairs x < y at `starts`.
+    pub fn begin_singles(&mut self, graph: &Adjacency, starts: &[u64]) -> Result<()> {
+        let count = starts.last().copied().unwrap_or(0) as usize;
+        let mut verdicts = memory::zeros(count, memory::Use::Level)?;
+        prefer_large_pages(&mut verdicts);
+        self.singles = Some(Singly { graph: graph.clone(), starts: starts.to_vec(), verdicts });
+        Ok(())
+    }
+
+    /// Where the verdicts of these pairs go.
+    pub fn verdicts(&mut self, pairs: Range<usize>) -> &mut [u32] {
+        match &mut self.singles {
+            Some(singles) => &mut singles.verdicts[pairs],
+            None => &mut [],
         }
+    }
+
+    /// Where the p-values of these pairs of the graph that level 0 left go, in that order; none where all pairs' are wanted.
+    pub fn left_values(&mut self, pairs: Range<usize>) -> Option<&mut [f64]> {
         self.has_values = true;
-        if verdicts.is_empty() {
-            return;
+        if self.is_square() {
+            return None;
         }
-        let options = self.options;
-        let threads = pool.threads().clamp(1, verdicts.len() / (1 << 16) + 1);
-        let bounds: Vec<Range<usize>> = cut(rows, starts, threads);
-        let mut parts: Vec<Separations> = vec![Separations::of_size(1); bounds.len()];
-        pool.each_of(
-            bounds.into_iter().zip(&mut parts).collect(),
-            |_, (some, part): (Range<usize>, &mut Separations)| {
-                for x in some {
-                    for (y, &verdict) in graph.neighbours_above(x).zip(&verdicts[place(x)..]) {
-                        if verdict < UNTESTED {
-                            let (row, other) = if verdict & SECOND != 0 { (y, x as u32) } else { (x as u32, y) };
-                            let [under, with] = options.kept_under(row, other);
-                            part.push(under, with, &[verdict & !SECOND]);
-                        }
-                    }
-                }
-            },
-        );
-        parts.into_iter().filter(|part| !part.pairs.is_empty()).for_each(|part| self.sepsets.extend(part));
+        Some(&mut self.values[pairs])
+    }
+
+    /// Enters the p-values of the pairs x < y of some rows of a graph, whose first stand at `starts`, where all pairs' are wanted.
+    pub fn enter_rows(&mut self, pool: &Pool, graph: &Adjacency, rows: &Range<usize>, starts: &[u64], values: &[f64]) {
+        let p = self.options.p;
+        if let Largest::Square(cells) = &mut self.largest {
+            let first = rows.start;
+            let threads = pool.threads().clamp(1, values.len() / (1 << 16) + 1);
+            let each = (p - first).div_ceil(4 * threads).max(1);
+            let parts: Vec<(usize, &mut [f64])> =
+                cells[first * p..].chunks_mut(each * p).enumerate().map(|(i, part)| (first + i * each, part)).collect();
+            pool.each_of(parts, |_, (from, part): (usize, &mut [f64])| {
+                let columns = from..from + part.len() / p;
+                each_pair(graph, rows, starts, &columns, |x, y, at| part[(y - from) * p + x] = values[at]);
+            });
+        }
     }
 
     /// Raises p of a pair that level 0 left.
@@ -151,7 +151,10 @@ impl<'s> Answer<'s> {
         Ok((graph, SepSets::new(self.options.p, self.options.empty_side())))
     }
 
-    pub fn finish(self, graph: Adjacency, pool: &Pool) -> Result<(Adjacency, SepSets)> {
+    pub fn finish(mut self, graph: Adjacency, pool: &Pool) -> Result<(Adjacency, SepSets)> {
+        if let Some(singles) = self.singles.take() {
+            self.sepsets.set_singles(singles.sets(self.options, pool)?);
+        }
         if let (Largest::Left(left), Some(ranked)) = (self.largest, self.ranked) {
             left.enter(ranked, self.values);
         }
@@ -159,61 +162,129 @@ impl<'s> Answer<'s> {
     }
 }
 
-/// Rows in so many parts, of about as many pairs each.
-fn cut(rows: &Range<usize>, starts: &[u64], parts: usize) -> Vec<Range<usize>> {
-    let (first, all) = (starts[0], starts[rows.len()] - starts[0]);
-    let mut cuts = vec![rows.start];
-    for part in 1..parts as u64 {
-        let goal = first + all * part / parts as u64;
-        let row = rows.start + starts.partition_point(|&start| start < goal).min(rows.len());
-        if row > cuts[cuts.len() - 1] && row < rows.end {
-            cuts.push(row);
+/// Calls `take(x, y, number)` for the pairs x < y of rows of a graph with y among `columns`, ascending in x for each y; they are numbered as
+/// `starts` says, from 0 at the first row.
+fn each_pair(
+    graph: &Adjacency,
+    rows: &Range<usize>,
+    starts: &[u64],
+    columns: &Range<usize>,
+    mut take: impl FnMut(usize, usize, usize),
+) {
+    for x in rows.clone() {
+        let low = columns.start.max(x + 1);
+        if low >= columns.end {
+            continue;
+        }
+        let before = count_between(graph.row(x), x + 1, low);
+        let first = (starts[x - rows.start] - starts[0]) as usize + before;
+        for (at, y) in (first..).zip(graph.neighbours_between(x, low..columns.end)) {
+            take(x, y as usize, at);
         }
     }
-    cuts.push(rows.end);
-    cuts.windows(2).map(|cut| cut[0]..cut[1]).collect()
 }
 
-/// Rows whose cells of a column are written one after the other, as they share lines of memory.
-const TOGETHER: usize = 64;
+/// Number of bits from `from` to `to` - 1.
+fn count_between(words: &[u64], from: usize, to: usize) -> usize {
+    let up_to = |end: usize| (words[end / 64] & ((1 << (end % 64)) - 1)).count_ones() as usize;
+    if from >= to {
+        return 0;
+    }
+    let whole: usize = words[from / 64..to / 64].iter().map(|word| word.count_ones() as usize).sum();
+    // `to` is at most the number of vertices, so that there is a word for it, or all words are whole.
+    whole + if to / 64 < words.len() { up_to(to) } else { 0 } - up_to(from)
+}
 
-/// Writes the values of rows to the columns of a matrix.
-fn scatter(pool: &Pool, cells: &mut [f64], p: usize, graph: &Adjacency, found: &Found) {
-    let Found { rows, starts, values, .. } = found;
-    let threads = pool.threads().clamp(1, values.len() / (1 << 16) + 1);
-    let first = rows.start;
-    let each = (p - first).div_ceil(4 * threads).max(1);
-    let parts: Vec<(usize, &mut [f64])> =
-        cells[first * p..].chunks_mut(each * p).enumerate().map(|(i, part)| (first + i * each, part)).collect();
-    pool.each_of(parts, |_, (from, part): (usize, &mut [f64])| {
-        let columns = from..from + part.len() / p;
-        for together in rows.clone().step_by(TOGETHER) {
-            for x in together..rows.end.min(together + TOGETHER) {
-                let low = columns.start.max(x + 1);
-                if low >= columns.end {
-                    continue;
+impl Singly {
+    /// The separating sets, by the vertex that they are kept under.
+    fn sets(&self, options: &Options, pool: &Pool) -> Result<Singles> {
+        let p = options.p;
+        let kept = |x: usize, y: usize, verdict: u32| {
+            let (row, other) = if verdict & SECOND != 0 { (y, x) } else { (x, y) };
+            options.kept_under(row as u32, other as u32)[0] as usize
+        };
+        let parts = 4 * pool.threads().clamp(1, self.verdicts.len() / (1 << 16) + 1);
+        let each = p.div_ceil(parts).max(1);
+        let mut counts = memory::zeros::<u32>(p, memory::Use::Sets)?;
+        let owned = |columns: &Range<usize>, own: bool, mut tell: Box<dyn FnMut(usize, usize, u32) + '_>| {
+            // Pairs that are kept under the smaller vertex are those of a row, the others those of a column.
+            if own {
+                for x in columns.clone() {
+                    let first = self.starts[x] as usize;
+                    for (y, &verdict) in self.graph.neighbours_above(x).zip(&self.verdicts[first..]) {
+                        let y = y as usize;
+                        if verdict < UNTESTED && kept(x, y, verdict) == x {
+                            tell(x, y, verdict);
+                        }
+                    }
                 }
-                let before = graph.neighbours_between(x, x + 1..low).count();
-                let at = (starts[x - rows.start] - starts[0]) as usize + before;
-                for (y, value) in graph.neighbours_between(x, low..columns.end).zip(&values[at..]) {
-                    part[(y as usize - from) * p + x] = *value;
-                }
+            } else {
+                each_pair(&self.graph, &(0..p), &self.starts, columns, |x, y, at| {
+                    let verdict = self.verdicts[at];
+                    if verdict < UNTESTED && kept(x, y, verdict) == y {
+                        tell(y, x, verdict);
+                    }
+                });
             }
+        };
+        pool.each_of(counts.chunks_mut(each).collect(), |part, counts: &mut [u32]| {
+            let columns = part * each..part * each + counts.len();
+            let count = std::cell::RefCell::new(counts);
+            for own in [false, true] {
+                owned(&columns, own, Box::new(|v, _, _| count.borrow_mut()[v - columns.start] += 1));
+            }
+        });
+        let mut starts = memory::zeros::<u64>(p + 1, memory::Use::Sets)?;
+        for v in 0..p {
+            starts[v + 1] = starts[v] + u64::from(counts[v]);
         }
-    });
+        let mut records: Vec<[u32; 2]> = memory::zeros(starts[p] as usize, memory::Use::Sets)?;
+        prefer_large_pages(&mut records);
+        let mut shares = Vec::new();
+        let mut rest = &mut records[..];
+        for first in (0..p).step_by(each) {
+            let end = p.min(first + each);
+            let (share, behind) = std::mem::take(&mut rest).split_at_mut((starts[end] - starts[first]) as usize);
+            rest = behind;
+            shares.push((first..end, share));
+        }
+        pool.each_of(shares, |_, (columns, share): (Range<usize>, &mut [[u32; 2]])| {
+            let base = starts[columns.start];
+            let next: Vec<usize> = starts[columns.clone()].iter().map(|start| (start - base) as usize).collect();
+            let state = std::cell::RefCell::new((next, share));
+            // Smaller ones first, then larger ones: ascending.
+            for own in [false, true] {
+                owned(
+                    &columns,
+                    own,
+                    Box::new(|v, other, verdict| {
+                        let (next, share) = &mut *state.borrow_mut();
+                        let at = &mut next[v - columns.start];
+                        share[*at] = [other as u32, verdict & !SECOND];
+                        *at += 1;
+                    }),
+                );
+            }
+        });
+        Ok(Singles { starts, records })
+    }
 }
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn rows_are_cut_without_gaps() {
-        let starts = [5u64, 5, 9, 30, 31, 31, 40];
-        for parts in 1..9 {
-            let cuts = cut(&(10..16), &starts, parts);
-            assert!(cuts.first().unwrap().start == 10 && cuts.last().unwrap().end == 16);
-            assert!(cuts.windows(2).all(|two| two[0].end == two[1].start) && cuts.iter().all(|cut| !cut.is_empty()));
+    fn bits_are_counted_between_any_two() {
+        let words = [0xdead_beef_1234_5678u64, u64::MAX, 0x8000_0000_0000_0001];
+        let is_set = |bit: usize| words[bit / 64] >> (bit % 64) & 1 == 1;
+        for from in 0..192 {
+            for to in from..=192 {
+                assert_eq!(
+                    count_between(&words, from, to),
+                    (from..to).filter(|&bit| is_set(bit)).count(),
+                    "{from} {to}"
+                );
+            }
         }
     }
 }

@@ -1,11 +1,11 @@
 //! Level 0 by panels: some rows of the correlations at a time, each up to its own column.
 
-use super::rows::{Cells, Panel, STEP};
-use super::BlockSearch;
+use super::{cells_of, BlockSearch};
 use crate::engine::cuda::card::buffer::{Buffer, BufferId};
 use crate::engine::cuda::card::held::Held;
 use crate::engine::cuda::card::kernels::Kernel;
 use crate::engine::cuda::card::plan::MemoryPlan;
+use crate::engine::cuda::gauss::rows::{Panel, STEP};
 use crate::error::DeviceError;
 use crate::observer::Observer;
 use crate::search::levels::LevelReport;
@@ -33,7 +33,7 @@ impl BlockSearch<'_, '_> {
         let room = self.search.engine.held.room(&[])?;
         let wished = self.wished_rows();
         let held = &mut self.search.engine.held;
-        let cells = Cells::of(&gauss, &self.data);
+        let cells = cells_of(&gauss, &self.data);
         self.rows.plan(held, cells, p, room);
         let row = 8 * p as u64 * if square { 2 } else { 1 };
         let room = held.room(&[])?;

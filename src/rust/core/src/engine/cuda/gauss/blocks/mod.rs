@@ -1,6 +1,5 @@
 //! The Gaussian search within less memory than all correlations take: the dissertation's algorithms 16 and 17, and past them.
 //!
-//! * `rows`: rows of the correlation matrix on the card, copied from the host's or made of data that may be there in parts as well.
 //! * `marginal`: level 0 by panels of rows. `panels`: level 1 by pairs of panels: a pair needs the rows of its two vertices alone.
 //! * `packed`, `local`: from level 2 on a row needs the correlations of its neighbours alone: such small matrices, of as many rows as fit.
 //! * `answer`: what is found, on the host. The card has the graph of levels 0 and 1, as bits.
@@ -14,8 +13,8 @@ mod local;
 mod marginal;
 mod packed;
 mod panels;
-pub(super) mod rows;
 
+use super::rows::{Cells, Rows, STEP};
 use super::source::{Gaussian, Source};
 use crate::engine::cpu::correlation::Centred;
 use crate::engine::cuda::card::held::{Held, Holds};
@@ -28,7 +27,14 @@ use crate::search::levels::{widest_of, LevelReport, Levels, Widest};
 use crate::search::{Largest, Options};
 use crate::{Error, Result};
 use answer::Answer;
-use rows::Rows;
+
+/// What a test's correlations are made of; `data`: its columns, where it has them.
+fn cells_of<'c>(gauss: &Gaussian<'c>, data: &'c Option<Centred<'c>>) -> Cells<'c> {
+    match (gauss.source, data) {
+        (Source::Data(..), Some(data)) => Cells::Data(data),
+        (Source::Data(cells, _), None) | (Source::Matrix(cells), _) => Cells::Matrix(cells),
+    }
+}
 
 /// A search by blocks.
 pub(in crate::engine::cuda) struct BlockSearch<'s, 'a> {
@@ -65,7 +71,7 @@ impl<'s, 'a> BlockSearch<'s, 'a> {
 
     /// The number of rows that panels have where the caller says so, in whole blocks.
     fn wished_rows(&self) -> Option<usize> {
-        self.search.engine.options.block.map(|rows| rows.max(1).next_multiple_of(rows::STEP))
+        self.search.engine.options.block.map(|rows| rows.max(1).next_multiple_of(STEP))
     }
 
     fn fast(&self) -> bool {

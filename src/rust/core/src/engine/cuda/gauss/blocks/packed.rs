@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 
 use super::local::{cells_of, width_of, words_of, Local};
 use super::marginal::too_little;
-use super::rows::Cells;
-use super::BlockSearch;
+use super::{cells_of as data_of, BlockSearch};
 use crate::ci::gauss::{Undefined, MISSING};
 use crate::engine::cuda::arguments::{
     settle_doubles, DECIDING_THREADS, NO_COLUMN, SIDE_KEEPS, SIDE_MISSING, SIDE_NOTHING, SLOT_BYTES,
@@ -14,6 +13,7 @@ use crate::engine::cuda::arguments::{
 use crate::engine::cuda::card::buffer::{Buffer, BufferId};
 use crate::engine::cuda::card::kernels::{Kernel, WARP};
 use crate::engine::cuda::card::plan::aligned;
+use crate::engine::cuda::gauss::rows::Cells;
 use crate::engine::cuda::gauss::source::Source;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::graph::Separations;
@@ -322,7 +322,7 @@ impl BlockSearch<'_, '_> {
             held.upload(args.fixed, &bits)?;
         }
         let count = local.rows.len() * cells_of(width);
-        let cells = Cells::of(&gauss, &self.data);
+        let cells = data_of(&gauss, &self.data);
         match cells {
             Cells::Matrix(matrix) => held.send_with(args.c.cast(), 8 * count, |offset, piece| {
                 // SAFETY: any bits are doubles. Pieces begin at multiples of 8 bytes, in pinned memory that does, too.

@@ -4,13 +4,13 @@
 
 use std::ops::Range;
 
-use super::answer::Found;
 use super::marginal::too_little;
-use super::rows::{Cells, Panel, STEP};
-use super::BlockSearch;
+use super::{cells_of, BlockSearch};
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::held::Held;
 use crate::engine::cuda::card::kernels::Kernel;
+use crate::engine::cuda::card::transfer::threads_for;
+use crate::engine::cuda::gauss::rows::{Cells, Panel, STEP};
 use crate::engine::cuda::gauss::singles::{COLUMN_TESTS, LISTED_TESTS, MASKED_TESTS, PANEL_WAYS};
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::search::USUAL_THREADS;
@@ -152,6 +152,7 @@ impl BlockSearch<'_, '_> {
         let (from, card, count) = (self.search.args.graph, held.card.clone(), p * self.search.args.words as usize);
         held.copy_from(self.search.args.empty, &card, from, count)?;
         self.search.args.left_graph = self.search.args.empty;
+        self.answer.begin_singles(&self.graph, &ends.larger)?;
         self.search.reset_report(0)?;
         let total = *ends.larger.last().unwrap_or(&0) as f64;
         let mut done = 0.0;
@@ -252,7 +253,7 @@ impl BlockSearch<'_, '_> {
         observer: &mut dyn Observer,
     ) -> Result<()> {
         let (p, gauss, near) = (self.gauss.p, self.gauss, *near);
-        let cells = Cells::of(&gauss, &self.data);
+        let cells = cells_of(&gauss, &self.data);
         let held = &mut self.search.engine.held;
         let at: DevicePtr<f64> = held.device(Buffer::Data)?.cast();
         self.search.args.c = at;
@@ -327,7 +328,7 @@ impl BlockSearch<'_, '_> {
                 let (row, _) = place(turn);
                 let at = self.search.args.c.offset(row * p as u64);
                 let panel = Panel { rows: panel.clone(), pitch: p, at };
-                let cells = Cells::of(&gauss, &self.data);
+                let cells = cells_of(&gauss, &self.data);
                 let held = &mut self.search.engine.held;
                 let mut bring = |held: &mut Held| self.rows.make(held, cells, p, &panel, &mut || observer.look());
                 match cells {
@@ -388,14 +389,34 @@ impl BlockSearch<'_, '_> {
             search.engine.held.card.launch(launch, &search.args)?;
         }
         search.all_rows();
-        search.engine.held.card.copies_follow()?;
         let held = &mut search.engine.held;
-        let at = held.device(Buffer::PMax)?;
-        let values = held.bring_all(at, count)?;
-        let verdicts = if ran { held.bring_all(search.args.log, count)? } else { Vec::new() };
         held.wait("level 1", &mut || observer.look())?;
-        let found = Found { rows: rows.clone(), starts: &starts, values: &values, verdicts: &verdicts };
-        self.answer.enter_panel(&held.pool, &self.graph, &found);
+        let at = held.device(Buffer::PMax)?;
+        let pairs = ends.larger[rows.start] as usize..ends.larger[rows.end] as usize;
+        match self.answer.left_values(pairs.clone()) {
+            Some(values) => held.bring_into(at, values, &mut || observer.look())?,
+            None => {
+                let values = held.bring_all(at, count)?;
+                self.answer.enter_rows(&held.pool, &self.graph, rows, &starts, &values);
+            }
+        }
+        if ran {
+            let pool = held.pool.clone();
+            let to = self.answer.verdicts(pairs);
+            held.bring(
+                search.args.log,
+                count,
+                |end| end,
+                |first, piece| {
+                    let part = piece.len().div_ceil(threads_for(&pool, piece.len() / 2)).max(1);
+                    let to = &mut to[first..first + piece.len()];
+                    pool.each_of(to.chunks_mut(part).zip(piece.chunks(part)).collect(), |_, (to, from)| {
+                        to.copy_from_slice(from)
+                    });
+                    observer.look()
+                },
+            )?;
+        }
         observer.look()
     }
 

@@ -7,19 +7,18 @@ use crate::engine::cuda::arguments::{CorrelationArgs, CORRELATION_THREADS, PRODU
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::held::Held;
 use crate::engine::cuda::card::kernels::{Kernel, WARP};
-use crate::engine::cuda::gauss::source::{Gaussian, Source};
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::Result;
 
 /// Panels have a multiple of so many rows: what level 1 takes together.
-pub(in crate::engine::cuda::gauss) const STEP: usize = crate::engine::cuda::arguments::MASK_ROWS as usize;
+pub(super) const STEP: usize = crate::engine::cuda::arguments::MASK_ROWS as usize;
 
 /// Multiplications in a launch, see `correlation`.
 const SLICE_PRODUCTS: u64 = 200_000_000_000;
 
 /// The columns of data on the card: all, or as many as there is room for at a time, beside those of a panel's rows.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::engine::cuda::gauss) struct Rows {
+pub(super) struct Rows {
     /// Where the sums of squares of all columns are.
     squares: DevicePtr<f64>,
     /// Where columns are: of all, or of the rows of a panel.
@@ -31,7 +30,7 @@ pub(in crate::engine::cuda::gauss) struct Rows {
 
 /// Some rows of the matrix, and where they shall be: in rows of `pitch`, up to that column.
 #[derive(Clone, Debug)]
-pub(in crate::engine::cuda::gauss) struct Panel {
+pub(super) struct Panel {
     pub rows: Range<usize>,
     pub pitch: usize,
     pub at: DevicePtr<f64>,
@@ -41,21 +40,11 @@ type Look<'l> = dyn FnMut() -> Result<()> + 'l;
 
 /// What correlations of p variables are made of.
 #[derive(Clone, Copy)]
-pub(in crate::engine::cuda::gauss) enum Cells<'c> {
+pub(super) enum Cells<'c> {
     /// The correlations themselves, p x p.
     Matrix(&'c [f64]),
     /// Columns of data.
     Data(&'c Centred<'c>),
-}
-
-impl<'c> Cells<'c> {
-    /// Those of a test; `data`: its columns, where it has them.
-    pub fn of(gauss: &Gaussian<'c>, data: &'c Option<Centred<'c>>) -> Self {
-        match (gauss.source, data) {
-            (Source::Data(..), Some(data)) => Cells::Data(data),
-            (Source::Data(cells, _), None) | (Source::Matrix(cells), _) => Cells::Matrix(cells),
-        }
-    }
 }
 
 impl Rows {
