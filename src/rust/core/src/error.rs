@@ -114,6 +114,13 @@ impl DeviceKind {
     }
 }
 
+impl Error {
+    /// Whether a GPU, or the memory of it that the caller allows, is too small: in parts there may be room.
+    pub fn is_short_of_device_memory(&self) -> bool {
+        matches!(self, Error::Device(DeviceError { kind: DeviceKind::OutOfMemory, .. }))
+    }
+}
+
 /// Result of the core.
 pub type Result<T> = std::result::Result<T, Error>;
 

@@ -22,8 +22,8 @@ __device__ __forceinline__ bool takes_lists(const Args& a, u64 block) {
 
 // Values of `Args::verdict`; any other is the member that separated on the first side, and p_max holds r.
 constexpr u32 KEPT = 0xffffffffu;       // tested, not separated; p_max holds r where |r| is smallest
-constexpr u32 UNTESTED = 0xfffffffeu;   // no side was visited
-constexpr u32 SECOND = 0x80000000u;     // bit: separated on the second side; the other bits are the member, and p_max holds r
+constexpr u32 UNTESTED = 0xfffffffe;   // host: no side was visited
+constexpr u32 SECOND = 0x80000000;     // host: bit of a verdict: separated on the second side; the other bits are the member, and p_max holds r
 constexpr u32 PENDING = 0x40000000u;    // bit, between kernels: the first side does not separate, the second is not visited
 
 // What a lane knows of a side.

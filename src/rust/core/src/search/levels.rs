@@ -30,6 +30,14 @@ pub trait Levels {
     /// Level `size`, at least 1.
     fn conditional(&mut self, size: usize, observer: &mut dyn Observer) -> Result<LevelReport>;
 
+    /// Level `size`, 0 or more.
+    fn level(&mut self, size: usize, observer: &mut dyn Observer) -> Result<LevelReport> {
+        match size {
+            0 => self.marginal(observer),
+            _ => self.conditional(size, observer),
+        }
+    }
+
     /// Completes the largest p-values: where no test was made, the mark of [`Options::untested`]. Of a p x p matrix the lower triangle
     /// and the diagonal hold the mark, too.
     fn finish(self: Box<Self>, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)>;

@@ -74,6 +74,12 @@ pub(super) const SPECIAL: u32 = 8;
 /// `MASK_ROWS` of kernels/gauss/single.cuh: rows that are taken together, by lists, columns or masks.
 pub(super) const MASK_ROWS: u32 = 64;
 
+/// `UNTESTED` of kernels/gauss/single.cuh: no side was visited.
+pub(super) const UNTESTED: u32 = 0xfffffffe;
+
+/// `SECOND` of kernels/gauss/single.cuh: bit of a verdict: separated on the second side; the other bits are the member, and p_max holds r.
+pub(super) const SECOND: u32 = 0x80000000;
+
 /// `DECIDING_THREADS` of kernels/gauss/test.cuh: threads of a block of kernels that decide tests, at most.
 pub(super) const DECIDING_THREADS: u32 = 128;
 

@@ -46,7 +46,6 @@ use card::plan::MemoryPlan;
 use card::unified::MemoryKind;
 use discrete::counting::{data_bytes, Coding};
 use discrete::Counted;
-use gauss::blocks::fallback::Fallback;
 use gauss::source::{Gaussian, Source};
 use ndarray::ArrayView2;
 use pointer::DevicePtr;
@@ -355,10 +354,8 @@ impl Worker for CudaEngine<'_> {
 impl Alone for CudaEngine<'_> {
     fn begin<'s>(&'s mut self, options: &'s Options, largest: Largest<'s>) -> Result<Box<dyn Levels + 's>> {
         match self.test {
-            CudaTest::Gauss(gauss) => {
-                Ok(Box::new(Fallback::new(search::CudaSearch::new(self, options, largest), gauss)))
-            }
-            CudaTest::Discrete(test) => Ok(Box::new(discrete::parts::Search::new(self, test, options, largest))),
+            CudaTest::Gauss(gauss) => Ok(gauss::blocks::begin(self, gauss, options, largest)),
+            CudaTest::Discrete(test) => Ok(discrete::parts::begin(self, test, options, largest)),
         }
     }
 }

@@ -124,8 +124,7 @@ impl Held {
         let bytes = self.plan.of(what);
         debug_assert!(bytes > 0, "{what:?} is not planned");
         let mut at = self.memory().device(what, bytes);
-        let short = |e: &Error| matches!(e, Error::Device(e) if e.kind == DeviceKind::OutOfMemory);
-        if at.as_ref().is_err_and(short) && self.card.kept_memory() > 0 {
+        if at.as_ref().is_err_and(Error::is_short_of_device_memory) && self.card.kept_memory() > 0 {
             self.card.drop_memory();
             at = self.memory().device(what, bytes);
         }
@@ -316,7 +315,7 @@ impl Held {
         match &outcome {
             Ok(_) => (),
             Err(Error::Device(DeviceError { kind: DeviceKind::Failed, .. })) => self.failed = true,
-            Err(Error::Device(DeviceError { kind: DeviceKind::OutOfMemory, .. })) => {
+            Err(error) if error.is_short_of_device_memory() => {
                 self.short = true;
                 self.failed |= self.card.synchronize("ending what ran").is_err();
             }

@@ -9,16 +9,12 @@ use crate::ci::discrete::Discrete;
 use crate::engine::cuda::arguments::SearchArgs;
 use crate::engine::cuda::card::kernels::Kernel;
 use crate::engine::cuda::pointer::DevicePtr;
+use crate::engine::cuda::search::p_max::triangle;
 use crate::engine::cuda::search::CudaSearch;
 use crate::memory::{self, Use};
 use crate::observer::Observer;
 use crate::search::worker::{Column, Marginals};
 use crate::Result;
-
-/// Pairs x < y of y's below `y`.
-fn triangle(y: usize) -> usize {
-    y * y.saturating_sub(1) / 2
-}
 
 /// Panels of consecutive variables, the columns of each of about `room` bytes.
 fn panels(test: &Discrete, room: u64) -> Vec<Range<usize>> {

@@ -12,131 +12,52 @@ use crate::engine::batched::{self, Asker, Reply};
 use crate::engine::cuda::arguments::{DiscreteArgs, Report, SearchArgs};
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::held::Holds;
+use crate::engine::cuda::search::fallback::{Fallback, GivenUp, Parts};
 use crate::engine::cuda::search::p_max::PMax;
 use crate::engine::cuda::search::{CudaSearch, SLICE_NANOSECONDS};
 use crate::engine::cuda::CudaEngine;
-use crate::error::{DeviceError, DeviceKind};
-use crate::graph::{Adjacency, SepSets};
 use crate::observer::Observer;
 use crate::pool::Pool;
 use crate::search::book::{Book, Page};
 use crate::search::by_shards;
-use crate::search::levels::{LevelReport, Levels, Widest};
+use crate::search::levels::Levels;
 use crate::search::shards::Work;
 use crate::search::worker::{Column, Marginals, Worker};
 use crate::search::{Largest, Options};
-use crate::{Error, Result};
+use crate::Result;
 
-/// A search on the card as a whole, or, from when it does not fit on, in parts.
-pub(in crate::engine::cuda) struct Search<'s, 'a> {
+/// A search on the card as a whole, or in parts where it does not fit.
+pub(in crate::engine::cuda) fn begin<'s, 'a>(
+    engine: &'s mut CudaEngine<'a>,
     test: Discrete<'a>,
     options: &'s Options,
-    whole: Option<CudaSearch<'s, 'a>>,
-    parts: Option<Box<dyn Levels + 's>>,
-    /// Levels that have run.
-    levels: usize,
+    largest: Largest<'s>,
+) -> Box<dyn Levels + 's> {
+    if engine.coding.is_none() {
+        engine.held.restart();
+    }
+    let whole = CudaSearch::new(engine, options, largest);
+    Box::new(Fallback::new(whole, move |given_up, observer| go_over(given_up, test, observer)))
 }
 
-impl<'s, 'a> Search<'s, 'a> {
-    pub fn new(engine: &'s mut CudaEngine<'a>, test: Discrete<'a>, options: &'s Options, largest: Largest<'s>) -> Self {
-        if engine.coding.is_none() {
-            engine.held.restart();
-        }
-        let whole = Some(CudaSearch::new(engine, options, largest));
-        Search { test, options, whole, parts: None, levels: 0 }
-    }
-
-    /// Goes on in parts, from what the levels before have found. Where there is no room to gather even that, or it `is_gone`, they are run
-    /// again.
-    fn give_up(&mut self, is_gone: bool, observer: &mut dyn Observer) -> Result<()> {
-        let Some(mut whole) = self.whole.take() else { return Ok(()) };
-        let found = match self.levels {
-            0 => None,
-            _ if is_gone => None,
-            _ => match whole.watched(|whole| whole.hand_over(observer)) {
-                found if is_too_large(&found) => None,
-                found => Some(found?),
-            },
-        };
-        let again = if found.is_some() { 0 } else { self.levels };
-        let CudaSearch { engine, p_max, .. } = whole;
-        let worker = Box::new(InParts { engine, test: self.test, options: self.options });
-        let mut parts = by_shards(worker, self.options, p_max.into_largest(), found);
-        for before in 0..again {
-            level(&mut *parts, before, observer)?;
-        }
-        self.parts = Some(parts);
-        Ok(())
-    }
-
-    fn run(&mut self, size: usize, observer: &mut dyn Observer) -> Result<LevelReport> {
-        if let Some(whole) = &mut self.whole {
-            let report = level(whole, size, observer);
-            if !is_too_large(&report) {
-                self.levels = size + 1;
-                return report;
-            }
-            self.give_up(false, observer)?;
-        }
-        match &mut self.parts {
-            Some(parts) => level(&mut **parts, size, observer),
-            None => Ok(LevelReport::default()),
-        }
-    }
-}
-
-/// Whether the card has too little memory.
-pub(super) fn is_too_large<T>(outcome: &Result<T>) -> bool {
-    matches!(outcome, Err(Error::Device(DeviceError { kind: DeviceKind::OutOfMemory, .. })))
-}
-
-/// A level of a search.
-fn level(search: &mut dyn Levels, size: usize, observer: &mut dyn Observer) -> Result<LevelReport> {
-    match size {
-        0 => search.marginal(observer),
-        _ => search.conditional(size, observer),
-    }
-}
-
-impl Levels for Search<'_, '_> {
-    fn edge_count(&self) -> usize {
-        match (&self.whole, &self.parts) {
-            (Some(whole), _) => whole.edge_count(),
-            (None, parts) => parts.as_ref().map_or(0, |parts| parts.edge_count()),
-        }
-    }
-
-    fn widest(&self) -> Option<Widest> {
-        match (&self.whole, &self.parts) {
-            (Some(whole), _) => whole.widest(),
-            (None, parts) => parts.as_ref().and_then(|parts| parts.widest()),
-        }
-    }
-
-    fn marginal(&mut self, observer: &mut dyn Observer) -> Result<LevelReport> {
-        self.run(0, observer)
-    }
-
-    fn conditional(&mut self, size: usize, observer: &mut dyn Observer) -> Result<LevelReport> {
-        self.run(size, observer)
-    }
-
-    fn finish(mut self: Box<Self>, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
-        if let Some(whole) = &mut self.whole {
-            if !whole.has_begun() {
-                return whole.finish_unbegun();
-            }
-            let found = whole.watched(|whole| whole.run_finish(observer));
-            if !is_too_large(&found) {
-                return found;
-            }
-            self.give_up(true, observer)?;
-        }
-        match self.parts {
-            Some(parts) => parts.finish(observer),
-            None => Ok((self.options.start(), SepSets::new(self.options.p, self.options.empty_side()))),
-        }
-    }
+/// Goes on in parts, from what the levels before have found. Where there is no room to gather even that, they are to run again.
+pub(in crate::engine::cuda) fn go_over<'s, 'a>(
+    given_up: GivenUp<CudaSearch<'s, 'a>>,
+    test: Discrete<'a>,
+    observer: &mut dyn Observer,
+) -> Result<Parts<'s>> {
+    let GivenUp { search: mut whole, levels, is_whole } = given_up;
+    let found = match is_whole && levels > 0 {
+        true => match whole.watched(|whole| whole.hand_over(observer)) {
+            Err(error) if error.is_short_of_device_memory() => None,
+            found => Some(found?),
+        },
+        false => None,
+    };
+    let again = if found.is_some() { 0 } else { levels };
+    let (engine, options, largest) = whole.into_parts();
+    let worker = Box::new(InParts { engine, test, options });
+    Ok(Parts { search: by_shards(worker, options, largest, found), again })
 }
 
 /// A card that answers shards with a part of the columns at a time, and questions to the last digit as a search as a whole does.

@@ -143,10 +143,10 @@ impl InParts<'_, '_> {
         let widest = rows.iter().map(|row| neighbours.degree(row_of(row))).max().unwrap_or(0);
         let mut search = self.search();
         let piece = search.plan_piece(&test, size, widest, range);
-        if super::parts::is_too_large(&piece) {
-            return Ok(open.into());
-        }
-        let piece = piece?;
+        let piece = match piece {
+            Err(error) if error.is_short_of_device_memory() => return Ok(open.into()),
+            piece => piece?,
+        };
 
         let second = u64::from(side.other < side.row);
         let total = work.cost();

@@ -19,9 +19,8 @@ use crate::engine::cuda::cut::by_columns;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::questions::{each_launch, launched_bytes, Questions};
 use crate::engine::cuda::CudaEngine;
-use crate::error::{DeviceError, DeviceKind};
 use crate::memory;
-use crate::{Error, Result};
+use crate::Result;
 
 /// Replies that a thread of the CPU makes at a time.
 const PART: usize = 1 << 12;
@@ -39,7 +38,7 @@ pub(in crate::engine::cuda) fn replies(
     let widest = batch.iter().map(|(_, _, s)| s.len()).max().unwrap_or(0) as u64;
     let warps = (batch.len() as u32).min(engine.held.card.processors * 32);
     let values = match whole(engine, gauss, batch, [widest, u64::from(warps)], watch) {
-        Err(Error::Device(DeviceError { kind: DeviceKind::OutOfMemory, .. })) => {
+        Err(error) if error.is_short_of_device_memory() => {
             by_groups(engine, gauss, batch, [widest, u64::from(warps)], watch)?
         }
         found => found?,

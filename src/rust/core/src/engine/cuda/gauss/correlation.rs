@@ -12,7 +12,6 @@ use crate::engine::cuda::card::plan::MemoryPlan;
 use crate::engine::cuda::card::unified::MemoryKind;
 use crate::engine::cuda::gauss::rows::{Cells, Panel, Rows, STEP};
 use crate::engine::cuda::pointer::DevicePtr;
-use crate::error::{DeviceError, DeviceKind};
 use crate::pool::Pool;
 use crate::{Error, Result};
 
@@ -46,7 +45,7 @@ pub fn correlation(
     }
     Held::open(ordinal, pool.clone(), memory, budget)?.watched(|held| match make(held, x, watch) {
         Ok(from) => held.bring_into(from, c, &mut || watch(1.0)),
-        Err(Error::Device(DeviceError { kind: DeviceKind::OutOfMemory, .. })) => by_rows(held, x, c, watch),
+        Err(error) if error.is_short_of_device_memory() => by_rows(held, x, c, watch),
         Err(error) => Err(error),
     })
 }

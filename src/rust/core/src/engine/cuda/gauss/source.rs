@@ -8,10 +8,9 @@ use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::gauss::correlation::{by_rows, make};
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::CudaEngine;
-use crate::error::{DeviceError, DeviceKind};
 use crate::matrix::by_column;
 use crate::memory::{self, Use};
-use crate::{Error, Result};
+use crate::Result;
 
 /// The Gaussian test of p variables, and what its correlations are made of.
 #[derive(Clone, Copy, Debug)]
@@ -98,7 +97,7 @@ impl<'a> CudaEngine<'a> {
                     let made = self.make_correlations(gauss, watch);
                     let mut cells = memory::zeros(gauss.p * gauss.p, Use::Correlations)?;
                     match made {
-                        Err(Error::Device(DeviceError { kind: DeviceKind::OutOfMemory, .. })) => {
+                        Err(error) if error.is_short_of_device_memory() => {
                             by_rows(&mut self.held, &Centred::of_cells(x, n), &mut cells, watch)?;
                         }
                         made => {

@@ -1,6 +1,7 @@
 //! PC-stable on the card: the graph, the separating sets and the largest p-values stay there until they are final. Between
 //! levels a few numbers come back.
 
+pub(in crate::engine::cuda) mod fallback;
 mod log;
 pub(in crate::engine::cuda) mod p_max;
 
@@ -17,6 +18,7 @@ use crate::observer::Observer;
 use crate::search::levels::{LevelReport, Levels, Widest};
 use crate::search::{Largest, Method, Options};
 use crate::Result;
+use fallback::Whole;
 use log::Log;
 use p_max::PMax;
 
@@ -465,6 +467,12 @@ impl Levels for CudaSearch<'_, '_> {
     }
 
     fn finish(mut self: Box<Self>, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
+        self.end(observer)
+    }
+}
+
+impl Whole for CudaSearch<'_, '_> {
+    fn end(&mut self, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
         if !self.started {
             return self.finish_unbegun();
         }

@@ -6,7 +6,10 @@
 //! For the pairs that level 0 leaves the card numbers them as [`Ranked`] does. The Gaussian test then keeps one for each of them from
 //! there on, in that order; the discrete test needs all pairs' at level 0, and gathers those that are wanted at the end.
 
+use std::ops::Range;
+
 use crate::engine::cuda::card::buffer::Buffer;
+use crate::engine::cuda::card::held::Held;
 use crate::engine::cuda::card::kernels::Kernel;
 use crate::engine::cuda::card::transfer::{each_column, prefer_large_pages};
 use crate::engine::cuda::pointer::DevicePtr;
@@ -33,7 +36,7 @@ pub(in crate::engine::cuda) struct PMax<'s> {
 }
 
 /// Number of pairs x < y of the columns before column `y`.
-fn triangle(y: usize) -> usize {
+pub(in crate::engine::cuda) fn triangle(y: usize) -> usize {
     y * y.saturating_sub(1) / 2
 }
 
@@ -41,6 +44,47 @@ fn triangle(y: usize) -> usize {
 fn column_at(end: usize) -> usize {
     let guess = ((2.0 * end as f64 + 0.25).sqrt() + 0.5) as usize;
     (guess.saturating_sub(2)..=guess + 2).rev().find(|&y| triangle(y) <= end).unwrap_or(0)
+}
+
+/// Brings the values of the pairs x < y of columns y, packed column by column from address `at` on the card, to the `values` of these columns of
+/// a matrix with p rows; the rest of each column gets the mark, if there is one.
+pub(in crate::engine::cuda) fn bring_columns(
+    held: &mut Held,
+    at: DevicePtr<f64>,
+    columns: Range<usize>,
+    p: usize,
+    (values, mark): (&mut [f64], Option<f64>),
+    look: &mut dyn FnMut() -> Result<()>,
+) -> Result<()> {
+    let pool = held.pool.clone();
+    let (first, before) = (columns.start, triangle(columns.start));
+    let mut filled = first;
+    let spread = |start: usize, packed: &[f64]| {
+        // A piece ends with a column.
+        let last = column_at(before + start + packed.len());
+        each_column(
+            &pool,
+            &mut values[(filled - first) * p..(last - first) * p],
+            p,
+            filled,
+            |y| if mark.is_none() { triangle(y) } else { y * p },
+            |y, column| {
+                let from = triangle(y) - before - start;
+                column[..y].copy_from_slice(&packed[from..from + y]);
+                if let Some(mark) = mark {
+                    column[y..].fill(mark);
+                }
+            },
+        );
+        filled = last;
+        look()
+    };
+    held.bring(at, triangle(columns.end) - before, |end| triangle(column_at(before + end)) - before, spread)?;
+    if let Some(mark) = mark {
+        // The first column has no pair.
+        values[(filled - first) * p..].fill(mark);
+    }
+    Ok(())
 }
 
 impl<'s> PMax<'s> {
@@ -101,32 +145,9 @@ impl<'s> PMax<'s> {
         open: Vec<[u32; 2]>,
         observer: &mut dyn Observer,
     ) -> Result<()> {
-        let (p, marked, pool) = (self.p, self.marked, engine.held.pool.clone());
+        let (p, mark_now) = (self.p, (!self.marked).then_some(mark));
         let Largest::Square(values) = &mut self.largest else { return Ok(()) };
-        let mut filled = 0;
-        let spread = |start: usize, packed: &[f64]| {
-            // A piece ends with a column.
-            let last = column_at(start + packed.len());
-            each_column(
-                &pool,
-                &mut values[filled * p..last * p],
-                p,
-                filled,
-                |y| if marked { triangle(y) } else { y * p },
-                |y, column| {
-                    let from = triangle(y) - start;
-                    column[..y].copy_from_slice(&packed[from..from + y]);
-                    if !marked {
-                        column[y..].fill(mark);
-                    }
-                },
-            );
-            filled = last;
-            observer.look()
-        };
-        engine.held.bring(at, triangle(p), |end| triangle(column_at(end)), spread)?;
-        // With fewer than two variables nothing is copied.
-        values[filled * p..].fill(mark);
+        bring_columns(&mut engine.held, at, 0..p, p, (values, mark_now), &mut || observer.look())?;
         self.marked = true;
         self.open = Some(open);
         Ok(())

@@ -41,6 +41,13 @@ impl<'s, 'a> TeamSearch<'s, 'a> {
         &mut self.seats[self.lead].machine.search
     }
 
+    /// The search of the card that leads, which goes on by itself: it is not lost.
+    pub fn into_leader(mut self) -> CudaSearch<'s, 'a> {
+        let seat = self.seats.swap_remove(self.lead);
+        self.report.lost.retain(|lost| lost.machine != seat.name);
+        seat.machine.search
+    }
+
     /// How many cards are left.
     pub fn left(&self) -> usize {
         self.seats.iter().filter(|seat| !seat.is_lost).count()

@@ -9,9 +9,12 @@ mod member;
 mod search;
 mod share;
 
+use super::discrete::parts;
+use super::gauss::blocks;
+use super::search::fallback::{Fallback, GivenUp};
 use super::search::p_max::PMax;
 use super::search::CudaSearch;
-use super::{CudaEngine, SearchStrategy};
+use super::{CudaEngine, CudaTest, SearchStrategy};
 use crate::ci::Batch;
 use crate::observer::Observer;
 use crate::pool::Pool;
@@ -156,6 +159,16 @@ impl Alone for CudaTeam<'_> {
                 mend: "all of these GPUs failed before: name others, or give device = \"cpu\"".into(),
             });
         }
-        Ok(Box::new(TeamSearch::new(searches.into_iter(), options, &mut self.report)))
+        let team = TeamSearch::new(searches.into_iter(), options, &mut self.report);
+        Ok(Box::new(Fallback::new(team, |given_up, observer| {
+            // The correlations, or the codes, of all variables fit no card: one goes on in parts.
+            let (search, levels) = (given_up.search.into_leader(), given_up.levels);
+            let test = search.engine.test;
+            let given_up = GivenUp { search, levels, is_whole: false };
+            match test {
+                CudaTest::Gauss(gauss) => Ok(blocks::go_over(given_up, gauss)),
+                CudaTest::Discrete(test) => parts::go_over(given_up, test, observer),
+            }
+        })))
     }
 }

@@ -10,6 +10,8 @@ use super::copies::{Part, PIECE};
 use super::member::Step;
 use super::share::{cut, share_out, Shard};
 use crate::engine::cuda::arguments::{Report, MASK_ROWS, SLOT_BYTES};
+use crate::engine::cuda::search::fallback::Whole;
+use crate::engine::cuda::search::p_max::triangle;
 use crate::engine::cuda::search::CudaSearch;
 use crate::engine::cuda::CudaTest;
 use crate::graph::{subsets, Adjacency, SepSets};
@@ -101,10 +103,8 @@ impl TeamSearch<'_, '_> {
             })?;
             let costs: Vec<f64> = (0..p).map(|y| (y * test.data().n()) as f64).collect();
             let count = self.shard_count(costs.iter().sum(), LEAST_COUNTS);
-            // A column y of packed p-values begins with number y (y - 1) / 2.
-            let triangle = |y: usize| (y * y.saturating_sub(1) / 2) as u64;
             let part = |search: &CudaSearch, rows: &Range<usize>| {
-                let (first, end) = (triangle(rows.start), triangle(rows.end));
+                let (first, end) = (triangle(rows.start) as u64, triangle(rows.end) as u64);
                 Part { at: search.args.p_max.offset(first).cast(), bytes: 8 * (end - first) as usize }
             };
             self.share(Step::Pairs, &cut(&costs, count, 1), &part, [0.0, 1.0], observer)?;
@@ -281,6 +281,12 @@ impl Levels for TeamSearch<'_, '_> {
     }
 
     fn finish(mut self: Box<Self>, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
+        self.end(observer)
+    }
+}
+
+impl Whole for TeamSearch<'_, '_> {
+    fn end(&mut self, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
         if !self.leader().has_begun() {
             return self.leading().finish_unbegun();
         }

@@ -2,16 +2,13 @@
 
 use std::ops::Range;
 
-use crate::engine::cuda::card::transfer::{each_column, prefer_large_pages};
+use crate::engine::cuda::arguments::{SECOND, UNTESTED};
+use crate::engine::cuda::card::transfer::prefer_large_pages;
 use crate::graph::{Adjacency, Ranked, SepSetLog, SepSets, Separations, Singles};
 use crate::memory;
 use crate::pool::Pool;
 use crate::search::{Largest, Options};
 use crate::Result;
-
-/// Bits of a verdict of level 1, see kernels/gauss/single.cuh.
-const UNTESTED: u32 = 0xffff_fffe;
-const SECOND: u32 = 0x8000_0000;
 
 /// The largest p-values and the separating sets.
 pub(super) struct Answer<'s> {
@@ -49,25 +46,12 @@ impl<'s> Answer<'s> {
         !self.is_square() && !self.has_values
     }
 
-    /// Enters p of the pairs of columns y from `first` on of level 0, packed.
-    pub fn enter_marginal(&mut self, pool: &Pool, columns: Range<usize>, packed: &[f64]) {
+    /// Columns y of the p x p matrix of p-values, and the mark of no test, where all pairs' are wanted.
+    pub fn columns(&mut self, columns: Range<usize>) -> Option<(&mut [f64], f64)> {
         let (p, mark) = (self.options.p, self.options.untested());
-        let triangle = |y: usize| y * y.saturating_sub(1) / 2;
-        let start = triangle(columns.start);
-        if let Largest::Square(values) = &mut self.largest {
-            let cells = &mut values[columns.start * p..columns.end * p];
-            each_column(
-                pool,
-                cells,
-                p,
-                columns.start,
-                |y| y * p,
-                |y, column| {
-                    let from = triangle(y) - start;
-                    column[..y].copy_from_slice(&packed[from..from + y]);
-                    column[y..].fill(mark);
-                },
-            );
+        match &mut self.largest {
+            Largest::Square(values) => Some((&mut values[columns.start * p..columns.end * p], mark)),
+            Largest::Left(_) => None,
         }
     }
 
@@ -176,7 +160,7 @@ fn each_pair(
         if low >= columns.end {
             continue;
         }
-        let before = count_between(graph.row(x), x + 1, low);
+        let before = graph.degree_between(x, x + 1..low);
         let first = (starts[x - rows.start] - starts[0]) as usize + before;
         for (at, y) in (first..).zip(graph.neighbours_between(x, low..columns.end)) {
             take(x, y as usize, at);
@@ -184,55 +168,40 @@ fn each_pair(
     }
 }
 
-/// Number of bits from `from` to `to` - 1.
-fn count_between(words: &[u64], from: usize, to: usize) -> usize {
-    let up_to = |end: usize| (words[end / 64] & ((1 << (end % 64)) - 1)).count_ones() as usize;
-    if from >= to {
-        return 0;
-    }
-    let whole: usize = words[from / 64..to / 64].iter().map(|word| word.count_ones() as usize).sum();
-    // `to` is at most the number of vertices, so that there is a word for it, or all words are whole.
-    whole + if to / 64 < words.len() { up_to(to) } else { 0 } - up_to(from)
-}
-
 impl Singly {
-    /// The separating sets, by the vertex that they are kept under.
-    fn sets(&self, options: &Options, pool: &Pool) -> Result<Singles> {
-        let p = options.p;
+    /// Calls `take(vertex, other, verdict)` for the separated pairs that are kept under these vertices: of each, ascending.
+    fn each_kept(&self, options: &Options, vertices: &Range<usize>, mut take: impl FnMut(usize, usize, u32)) {
         let kept = |x: usize, y: usize, verdict: u32| {
             let (row, other) = if verdict & SECOND != 0 { (y, x) } else { (x, y) };
             options.kept_under(row as u32, other as u32)[0] as usize
         };
+        // Smaller ones first, which are those of a column; then larger ones, those of a row.
+        each_pair(&self.graph, &(0..options.p), &self.starts, vertices, |x, y, at| {
+            let verdict = self.verdicts[at];
+            if verdict < UNTESTED && kept(x, y, verdict) == y {
+                take(y, x, verdict);
+            }
+        });
+        for x in vertices.clone() {
+            let first = self.starts[x] as usize;
+            for (y, &verdict) in self.graph.neighbours_above(x).zip(&self.verdicts[first..]) {
+                let y = y as usize;
+                if verdict < UNTESTED && kept(x, y, verdict) == x {
+                    take(x, y, verdict);
+                }
+            }
+        }
+    }
+
+    /// The separating sets, by the vertex that they are kept under.
+    fn sets(&self, options: &Options, pool: &Pool) -> Result<Singles> {
+        let p = options.p;
         let parts = 4 * pool.threads().clamp(1, self.verdicts.len() / (1 << 16) + 1);
         let each = p.div_ceil(parts).max(1);
         let mut counts = memory::zeros::<u32>(p, memory::Use::Sets)?;
-        let owned = |columns: &Range<usize>, own: bool, mut tell: Box<dyn FnMut(usize, usize, u32) + '_>| {
-            // Pairs that are kept under the smaller vertex are those of a row, the others those of a column.
-            if own {
-                for x in columns.clone() {
-                    let first = self.starts[x] as usize;
-                    for (y, &verdict) in self.graph.neighbours_above(x).zip(&self.verdicts[first..]) {
-                        let y = y as usize;
-                        if verdict < UNTESTED && kept(x, y, verdict) == x {
-                            tell(x, y, verdict);
-                        }
-                    }
-                }
-            } else {
-                each_pair(&self.graph, &(0..p), &self.starts, columns, |x, y, at| {
-                    let verdict = self.verdicts[at];
-                    if verdict < UNTESTED && kept(x, y, verdict) == y {
-                        tell(y, x, verdict);
-                    }
-                });
-            }
-        };
         pool.each_of(counts.chunks_mut(each).collect(), |part, counts: &mut [u32]| {
-            let columns = part * each..part * each + counts.len();
-            let count = std::cell::RefCell::new(counts);
-            for own in [false, true] {
-                owned(&columns, own, Box::new(|v, _, _| count.borrow_mut()[v - columns.start] += 1));
-            }
+            let vertices = part * each..part * each + counts.len();
+            self.each_kept(options, &vertices, |v, _, _| counts[v - vertices.start] += 1);
         });
         let mut starts = memory::zeros::<u64>(p + 1, memory::Use::Sets)?;
         for v in 0..p {
@@ -248,43 +217,15 @@ impl Singly {
             rest = behind;
             shares.push((first..end, share));
         }
-        pool.each_of(shares, |_, (columns, share): (Range<usize>, &mut [[u32; 2]])| {
-            let base = starts[columns.start];
-            let next: Vec<usize> = starts[columns.clone()].iter().map(|start| (start - base) as usize).collect();
-            let state = std::cell::RefCell::new((next, share));
-            // Smaller ones first, then larger ones: ascending.
-            for own in [false, true] {
-                owned(
-                    &columns,
-                    own,
-                    Box::new(|v, other, verdict| {
-                        let (next, share) = &mut *state.borrow_mut();
-                        let at = &mut next[v - columns.start];
-                        share[*at] = [other as u32, verdict & !SECOND];
-                        *at += 1;
-                    }),
-                );
-            }
+        pool.each_of(shares, |_, (vertices, share): (Range<usize>, &mut [[u32; 2]])| {
+            let base = starts[vertices.start];
+            let mut next: Vec<usize> = starts[vertices.clone()].iter().map(|start| (start - base) as usize).collect();
+            self.each_kept(options, &vertices, |v, other, verdict| {
+                let at = &mut next[v - vertices.start];
+                share[*at] = [other as u32, verdict & !SECOND];
+                *at += 1;
+            });
         });
         Ok(Singles { starts, records })
-    }
-}
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bits_are_counted_between_any_two() {
-        let words = [0xdead_beef_1234_5678u64, u64::MAX, 0x8000_0000_0000_0001];
-        let is_set = |bit: usize| words[bit / 64] >> (bit % 64) & 1 == 1;
-        for from in 0..192 {
-            for to in from..=192 {
-                assert_eq!(
-                    count_between(&words, from, to),
-                    (from..to).filter(|&bit| is_set(bit)).count(),
-                    "{from} {to}"
-                );
-            }
-        }
     }
 }

@@ -6,6 +6,7 @@ use crate::engine::cuda::card::held::Held;
 use crate::engine::cuda::card::kernels::Kernel;
 use crate::engine::cuda::card::plan::MemoryPlan;
 use crate::engine::cuda::gauss::rows::{Panel, STEP};
+use crate::engine::cuda::search::p_max::{bring_columns, triangle};
 use crate::error::DeviceError;
 use crate::observer::Observer;
 use crate::search::levels::LevelReport;
@@ -53,7 +54,6 @@ impl BlockSearch<'_, '_> {
         self.search.set_rules(&gauss.test, 0);
         self.search.reset_report(0)?;
         self.search.args.keeps_marginal = 1;
-        let triangle = |y: usize| y * y.saturating_sub(1) / 2;
         let total = (p * (p - 1)) as f64 / 2.0;
         for first in (0..p).step_by(rows) {
             let end = p.min(first + rows);
@@ -74,8 +74,10 @@ impl BlockSearch<'_, '_> {
             }
             if let Some(at) = values {
                 self.search.engine.held.card.copies_follow()?;
-                let packed = self.search.engine.held.bring_all(at, triangle(end) - triangle(first))?;
-                self.answer.enter_marginal(&self.search.engine.held.pool, first..end, &packed);
+                if let Some((values, mark)) = self.answer.columns(first..end) {
+                    let held = &mut self.search.engine.held;
+                    bring_columns(held, at, first..end, p, (values, Some(mark)), &mut || observer.look())?;
+                }
             }
             self.search.engine.held.wait("level 0", &mut || observer.look())?;
             observer.progress(0, triangle(end) as f64 * 0.999, total)?;

@@ -4,11 +4,10 @@
 //! * `packed`, `local`: from level 2 on a row needs the correlations of its neighbours alone: such small matrices, of as many rows as fit.
 //! * `answer`: what is found, on the host. The card has the graph of levels 0 and 1, as bits.
 //!
-//! Answers are those of [`CudaSearch`] to the last bit: the same kernels decide. `fallback` begins there, and comes here where memory does
-//! not suffice.
+//! Answers are those of [`CudaSearch`] to the last bit: the same kernels decide. A search begins there, and comes here where memory does not
+//! suffice.
 
 mod answer;
-pub(in crate::engine::cuda) mod fallback;
 mod local;
 mod marginal;
 mod packed;
@@ -18,9 +17,10 @@ use super::rows::{Cells, Rows, STEP};
 use super::source::{Gaussian, Source};
 use crate::engine::cpu::correlation::Centred;
 use crate::engine::cuda::card::held::{Held, Holds};
+use crate::engine::cuda::search::fallback::{Fallback, GivenUp, Parts};
 use crate::engine::cuda::search::p_max::PMax;
 use crate::engine::cuda::search::CudaSearch;
-use crate::engine::cuda::CudaEngine;
+use crate::engine::cuda::{CudaEngine, SearchStrategy};
 use crate::graph::{Adjacency, SepSets};
 use crate::observer::Observer;
 use crate::search::levels::{widest_of, LevelReport, Levels, Widest};
@@ -34,6 +34,34 @@ fn cells_of<'c>(gauss: &Gaussian<'c>, data: &'c Option<Centred<'c>>) -> Cells<'c
         (Source::Data(..), Some(data)) => Cells::Data(data),
         (Source::Data(cells, _), None) | (Source::Matrix(cells), _) => Cells::Matrix(cells),
     }
+}
+
+/// A search with all correlations on the card, or by blocks where these do not fit or the caller says so.
+pub(in crate::engine::cuda) fn begin<'s, 'a>(
+    engine: &'s mut CudaEngine<'a>,
+    gauss: Gaussian<'a>,
+    options: &'s Options,
+    largest: Largest<'s>,
+) -> Box<dyn Levels + 's> {
+    match (engine.options.strategy, engine.options.block) {
+        (SearchStrategy::Shared, Some(_)) => Box::new(BlockSearch::new(engine, options, gauss, largest)),
+        (SearchStrategy::Shared, None) => {
+            Box::new(Fallback::new(CudaSearch::new(engine, options, largest), move |given_up, _| {
+                Ok(go_over(given_up, gauss))
+            }))
+        }
+        // Those of the papers have all correlations on the card.
+        _ => Box::new(CudaSearch::new(engine, options, largest)),
+    }
+}
+
+/// Goes on by blocks, from the first level on.
+pub(in crate::engine::cuda) fn go_over<'s, 'a>(
+    given_up: GivenUp<CudaSearch<'s, 'a>>,
+    gauss: Gaussian<'a>,
+) -> Parts<'s> {
+    let (engine, options, largest) = given_up.search.into_parts();
+    Parts { search: Box::new(BlockSearch::new(engine, options, gauss, largest)), again: given_up.levels }
 }
 
 /// A search by blocks.

@@ -33,11 +33,8 @@ impl Ends {
         let p = graph.p();
         let (mut all, mut larger) = (vec![0; p + 1], vec![0; p + 1]);
         for x in 0..p {
-            let (words, own) = (graph.row(x), x / 64);
-            let count = |words: &[u64]| words.iter().map(|word| u64::from(word.count_ones())).sum::<u64>();
-            let above = count(&words[own + 1..]) + u64::from((words[own] & (!1 << (x % 64))).count_ones());
-            all[x + 1] = all[x] + count(words);
-            larger[x + 1] = larger[x] + above;
+            all[x + 1] = all[x] + graph.degree(x) as u64;
+            larger[x + 1] = larger[x] + graph.degree_between(x, x + 1..p) as u64;
         }
         Ends { all, larger }
     }
