@@ -8,7 +8,6 @@
 #include "gauss/single.cuh"
 
 constexpr u32 COLUMN_THREADS = 1024;    // host: threads of a block of column_first and column_second
-constexpr u32 PANEL_THREADS = 512;      // host: likewise in panels, which take more registers
 
 // An element of `Args::near`.
 struct Near {
@@ -110,7 +109,7 @@ __device__ __forceinline__ u32 walk(const Args& a, const Side& s, const float* c
 // The block's vertex is first_row + blockIdx.x.
 template <bool SECOND_SIDE> __device__ __forceinline__ void by_columns(const Args& a) {
     extern __shared__ u64 sums[];
-    constexpr u32 THREADS = PANELS ? PANEL_THREADS : COLUMN_THREADS, WARPS = THREADS / WARP;
+    constexpr u32 THREADS = COLUMN_THREADS, WARPS = THREADS / WARP;
     u32& taken = *(u32*)(sums + 3 * WARPS);
     float* column = (float*)(sums + 3 * WARPS + 1);
     const u32 lane = lane_id(), p = (u32)a.p, own = (u32)a.first_row + blockIdx.x;
@@ -182,5 +181,5 @@ template <bool SECOND_SIDE> __device__ __forceinline__ void by_columns(const Arg
     report_singles(a, sums, tests, exact_tests, go_on);
 }
 
-extern "C" __global__ void __launch_bounds__(PANELS ? PANEL_THREADS : COLUMN_THREADS, 1) KERNEL(column_first)(const __grid_constant__ Args a) { by_columns<false>(a); }
-extern "C" __global__ void __launch_bounds__(PANELS ? PANEL_THREADS : COLUMN_THREADS, 1) KERNEL(column_second)(const __grid_constant__ Args a) { by_columns<true>(a); }
+extern "C" __global__ void __launch_bounds__(COLUMN_THREADS, 1) KERNEL(column_first)(const __grid_constant__ Args a) { by_columns<false>(a); }
+extern "C" __global__ void __launch_bounds__(COLUMN_THREADS, 1) KERNEL(column_second)(const __grid_constant__ Args a) { by_columns<true>(a); }

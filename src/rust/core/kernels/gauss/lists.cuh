@@ -15,10 +15,9 @@ extern "C" __global__ void __launch_bounds__(DECIDING_THREADS, PANELS ? 5 : 6) K
         u64 offset = a.offset[x];
         const u32* list = a.list + offset;
         u32 d = (u32)(a.offset[x + 1] - offset);
-        u32 first = vertices_before(list, d, (u32)(PANELS && x < a.first_larger ? a.first_larger : x));
-        u32 end = PANELS ? vertices_before(list, d, (u32)a.end_larger) : d;
-        for (u32 place = first + blockIdx.y * warps + warp; place < end; place += gridDim.y * warps) {
-            u32 y = list[place];
+        const Range larger = larger_of(a, (u32)x);
+        for (u64 e = larger.from + blockIdx.y * warps + warp; e < larger.to; e += gridDim.y * warps) {
+            u32 place = (u32)(e - offset), y = a.list[e];
             if (!is_tested(a, (u32)x, y)) {
                 if (lane == 0) a.verdict[offset + place] = UNTESTED;
                 continue;

@@ -37,7 +37,7 @@ __device__ __forceinline__ u32 members_up_to(const u32* row, u32 z) {
 }
 
 // What a tile of pairs keeps in shared memory.
-constexpr u32 TILE_BYTES = 4 * MASK_COLUMNS * MASK_DEPTH + 14 * MASK_COLUMNS * MASK_ROWS + 4 * (4 * MASK_ROWS + 4);    // host: bytes of a block's tile
+constexpr u32 TILE_BYTES = 4 * MASK_COLUMNS * MASK_DEPTH + 14 * MASK_COLUMNS * MASK_ROWS + 4 * (4 * MASK_ROWS + 6);    // host: bytes of a block's tile
 struct Tile {
     float of_y[MASK_COLUMNS][MASK_DEPTH];
     float xy[MASK_ROWS][MASK_COLUMNS];
@@ -51,6 +51,8 @@ struct Tile {
     u32 columns;              // columns that have such a pair
     u32 left;                 // such pairs
     u32 next;                 // the next row that a warp takes
+    u32 few;                  // with no more pairs left, the tile is left to `mask_rest`
+    u32 go_on;                // whether a side with more than one candidate was visited
     u32 unused;
 };
 static_assert(sizeof(Tile) == TILE_BYTES && TILE_BYTES % 8 == 0);
@@ -68,6 +70,7 @@ extern "C" __global__ void KERNEL(mask_begin)(const __grid_constant__ Args a) {
         const u32 x = (u32)(a.first_row + i);
         if (!takes_masks(a, x / MASK_ROWS)) continue;
         const u64 end = a.offset[x + 1];
+        const Range larger = larger_of(a, x);
         float best = -1.0f;
         u32 of = x, strong[STRONG];
         for (u64 e = a.offset[x] + lane; e < end; e += WARP) {
@@ -84,9 +87,8 @@ extern "C" __global__ void KERNEL(mask_begin)(const __grid_constant__ Args a) {
             strong[k] = __shfl_sync(FULL, best < 0.0f ? x : of, owner);
             if (lane == owner) best = -1.0f;
         }
-        for (u64 e = a.offset[x] + lane; e < end; e += WARP) {
+        for (u64 e = larger.from + lane; e < larger.to; e += WARP) {
             const u32 y = a.list[e];
-            if (y < x || (PANELS && (y < a.first_larger || y >= a.end_larger))) continue;
             const float xy = (float)with_larger(a, x, y);
             float q = 1e30f;
 #pragma unroll
@@ -128,7 +130,7 @@ __device__ __forceinline__ u32 look(const Args& a, u32 x, u32 y, u32 first, u32 
         words &= words - 1;
         u32 z = 32 * w + lane, word = row[w];
         bool asked = word >> lane & 1 && z != y, suspect = false, separates = false;
-        if (asked) separates = test_single<true>(a, x, y, z, xy, with_smaller(a, z, x), with_larger(a, z, y), f, suspect);
+        if (asked) separates = test_single<true, true>(a, x, y, z, xy, with_smaller(a, z, x), with_larger(a, z, y), f, suspect);
         u32 hits = __ballot_sync(FULL, separates), suspects = __ballot_sync(FULL, suspect);
         u32 up_to = hits ? FULL >> (32 - __ffs(hits)) : FULL;
         f.exact_tests += __popc(suspects & up_to);
@@ -143,7 +145,7 @@ __device__ __forceinline__ u32 look(const Args& a, u32 x, u32 y, u32 first, u32 
 }
 
 // Shared memory of a block: the tile, and three numbers a warp. Block (MASK_GROUP * column tiles, groups of row blocks), from row block first_row / MASK_ROWS on.
-extern "C" __global__ void __launch_bounds__(MASK_THREADS, PANELS ? 2 : 3) KERNEL(mask_tiles)(const __grid_constant__ Args a) {
+extern "C" __global__ void __launch_bounds__(MASK_THREADS, 3) KERNEL(mask_tiles)(const __grid_constant__ Args a) {
     extern __shared__ u64 sums[];
     // Behind three numbers a warp, which are a multiple of 16 bytes.
     Tile& t = *(Tile*)(sums + 3 * MASK_THREADS / WARP);
@@ -151,14 +153,20 @@ extern "C" __global__ void __launch_bounds__(MASK_THREADS, PANELS ? 2 : 3) KERNE
     constexpr u32 WARPS = MASK_THREADS / WARP, EACH = MASK_DEPTH / WARP;
     u32 p = (u32)a.p;
     u64 block = a.first_row / MASK_ROWS + (u64)blockIdx.y * MASK_GROUP + blockIdx.x % MASK_GROUP;
-    u32 x0 = (u32)block * MASK_ROWS, y0 = (PANELS ? (u32)a.first_larger : 0) + blockIdx.x / MASK_GROUP * MASK_COLUMNS;
+    // In panels, several blocks share the rows of a tile where tiles are few.
+    const u32 shares = PANELS ? (u32)a.shares : 1, unit = blockIdx.x / MASK_GROUP;
+    u32 x0 = (u32)block * MASK_ROWS, y0 = (PANELS ? (u32)a.first_larger : 0) + unit / shares * MASK_COLUMNS;
     if (block * MASK_ROWS >= a.end_row || y0 >= (PANELS ? a.end_larger : p) || y0 + MASK_COLUMNS <= x0 + 1 || !takes_masks(a, block)) return;
     const float limit = covering(a.above);
-    u64 tests = 0, exact_tests = 0;
-    bool go_on = false;
+    u32 tests = 0, exact_tests = 0;    // of this warp: of no more pairs than a tile has
+    if (threadIdx.x == 0) {
+        t.few = MASK_FEW / shares;
+        t.go_on = 0;
+    }
+    __syncthreads();
     for (u32 i = warp; i < MASK_ROWS; i += WARPS) {
         u32 x = x0 + i, y = y0 + lane, open = 0, place = 0;
-        if (x < p) {
+        if (x < p && i % shares == unit % shares) {
             u64 offset = a.offset[x];
             u32 d = (u32)(a.offset[x + 1] - offset);
             place = vertices_before(a.list + offset, d, y0);
@@ -168,7 +176,7 @@ extern "C" __global__ void __launch_bounds__(MASK_THREADS, PANELS ? 2 : 3) KERNE
             t.low[i][lane] = tested ? *(const float*)verdict : 1e30f;
             if (pair && !tested) *verdict = UNTESTED;
             open = __ballot_sync(FULL, tested);
-            go_on |= open && d > 2;
+            if (open && d > 2) t.go_on = 1;
             t.xy[i][lane] = tested ? (float)with_larger(a, x, y) : 0.0f;
             t.second[i][lane] = 1e30f;
             t.depth[i][lane] = NO_DEPTH;
@@ -198,7 +206,7 @@ extern "C" __global__ void __launch_bounds__(MASK_THREADS, PANELS ? 2 : 3) KERNE
             }
         }
         __syncthreads();
-        if (t.left <= (z0 ? MASK_FEW : 0)) break;
+        if (t.left <= (z0 ? t.few : 0)) break;
         for (u32 j = warp; j < MASK_COLUMNS; j += WARPS) {
             if (!(t.columns >> j & 1)) continue;
             u32 y = y0 + j;
@@ -275,7 +283,7 @@ extern "C" __global__ void __launch_bounds__(MASK_THREADS, PANELS ? 2 : 3) KERNE
                         if (lane == 0) {
                             u32 place = t.place[i] + __popc(a.graph[x * a.words + (y0 >> 5)] & ((1u << j) - 1));
                             a.verdict[a.offset[x] + place] = found;
-                            *packed(a, x, y) = separating(a, x, y, found);
+                            *packed(a, x, y) = separating<true>(a, x, y, found);
                             t.open[i] = open;
                         }
                         continue;
@@ -317,7 +325,7 @@ extern "C" __global__ void __launch_bounds__(MASK_THREADS, PANELS ? 2 : 3) KERNE
         u32 says = whole ? WHOLE | (done < p ? done : p) : t.depth[i][lane];
         a.verdict[a.offset[x] + t.place[i] + lanes_before(word)] = PENDING | says;
     }
-    report_singles(a, sums, tests, exact_tests, go_on);
+    report_singles(a, sums, tests, exact_tests, t.go_on != 0);
 }
 
 // What is known of a pair after a walk over all z.
@@ -423,9 +431,9 @@ extern "C" __global__ void __launch_bounds__(DECIDING_THREADS, PANELS ? 4 : 5) K
         u32 x = (u32)row;
         u64 offset = a.offset[x];
         u32 d = (u32)(a.offset[x + 1] - offset);
-        for (u32 place = blockIdx.y * warps + warp; place < d; place += gridDim.y * warps) {
-            u32 y = a.list[offset + place];
-            if (y < x || (PANELS && (y < a.first_larger || y >= a.end_larger))) continue;
+        const Range larger = larger_of(a, x);
+        for (u64 e = larger.from + blockIdx.y * warps + warp; e < larger.to; e += gridDim.y * warps) {
+            u32 place = (u32)(e - offset), y = a.list[e];
             u32 verdict = a.verdict[offset + place];
             if (verdict >= UNTESTED || !(verdict & PENDING)) continue;
             Found none{1.0, 0.0, FULL, 2.0, 0, 0};

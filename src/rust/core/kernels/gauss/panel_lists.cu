@@ -29,3 +29,15 @@ extern "C" __global__ void panel_values(const __grid_constant__ Args a) {
         }
     }
 }
+
+// Reports a pair of rows first_row to end_row - 1 with larger vertices first_larger to end_larger - 1 whose correlation differs from that of the
+// pair the other way round.
+extern "C" __global__ void panel_symmetry(const __grid_constant__ Args a) {
+    const u64 rows = a.end_row - a.first_row;
+    for (u64 i : by_warp(rows * div_ceil(a.end_larger - a.first_larger, WARP))) {
+        const u32 x = (u32)(a.first_row + i % rows), y = (u32)(a.first_larger + i / rows * WARP + lane_id());
+        if (y <= x || y >= a.end_larger) continue;
+        const double one = with_smaller(a, y, x), other = with_larger(a, x, y);
+        if (one != other && !(isnan(one) && isnan(other))) atomicMin(&a.report->undefined, x * a.p + y);
+    }
+}

@@ -1,4 +1,5 @@
-// The slots of a level of sets, before it and after it.
+// The slots of a level of sets, before it and after it; level 1 of one side.
+#include "gauss/single.cuh"
 #include "gauss/slots.cuh"
 
 extern "C" __global__ void slots(const __grid_constant__ Args a) {
@@ -81,4 +82,38 @@ extern "C" __global__ void settle_sides(const __grid_constant__ Args a) {
     }
     report_settled(a, tests, go_on);
     if (lane_id() == 0 && test.exact_tests) atomicAdd(&a.report->exact, test.exact_tests);
+}
+
+// Tests one side, `second`, of the pairs of such rows given one variable, as `single` does; what is found is written as by `settle_sides`.
+extern "C" __global__ void __launch_bounds__(DECIDING_THREADS, 5) side_single(const __grid_constant__ Args a) {
+    extern __shared__ u64 sums[];
+    const u32 lane = lane_id();
+    u64 tests = 0, exact_tests = 0;
+    bool go_on = false;
+    for (u64 e : by_warp(a.offset[a.p])) {
+        const u32 x = row_of(a.offset, a.p, e), y = a.list[e];
+        u32 verdict = SIDE_NOTHING;
+        double r = 3.0;
+        if (takes_part(a, slots_of(a), x, e)) {
+            const Side side = side_of(a, x, y);
+            go_on |= side.d > 2;
+            Found f{1.0, 0.0, FULL, 2.0, 0, 0};
+            const u32 found = run(a, side, a.second ? a.graph + (u64)y * a.words : nullptr, f);
+            tests += f.tests;
+            exact_tests += f.exact_tests;
+            if (found != KEPT) {
+                verdict = SIDE_SEPARATES;
+                r = separating(a, x, y, found);
+                if (lane == 0) a.log[e] = found;
+            } else {
+                r = smallest(a, x, y, f);
+                if (r <= 1.5) verdict = SIDE_KEEPS;
+            }
+        }
+        if (lane == 0) {
+            a.verdict[e] = verdict;
+            a.values[e] = verdict == SIDE_NOTHING ? a.mark : p_of_correlation(a, r, a.scale);
+        }
+    }
+    report_singles(a, sums, tests, exact_tests, go_on);
 }

@@ -20,6 +20,16 @@ __device__ __forceinline__ bool takes_lists(const Args& a, u64 block) {
     return ends < a.column_ends && ends < a.mask_ends;
 }
 
+// The entries of the lists that are the pairs of x with larger vertices; in panels, with those of the launch.
+struct Range { u64 from, to; };
+__device__ __forceinline__ Range larger_of(const Args& a, u32 x) {
+    const u64 offset = a.offset[x], end = a.offset[x + 1];
+    const u32* list = a.list + offset;
+    const u32 d = (u32)(end - offset);
+    const u32 first = PANELS && x < a.first_larger ? (u32)a.first_larger : x;
+    return {offset + vertices_before(list, d, first), PANELS ? offset + vertices_before(list, d, (u32)a.end_larger) : end};
+}
+
 // Values of `Args::verdict`; any other is the member that separated on the first side, and p_max holds r.
 constexpr u32 KEPT = 0xffffffffu;       // tested, not separated; p_max holds r where |r| is smallest
 constexpr u32 UNTESTED = 0xfffffffe;   // host: no side was visited
@@ -35,8 +45,8 @@ struct Found {
 };
 
 // The test of (x, y) given v: whether v separates. If not, `f` takes note. `suspect`: the exact formula decided. `xy`, `u` and `w` are
-// the correlations of x and y, x and v, y and v. ASCENDING: a lane's v come so.
-template <bool ASCENDING> __device__ __forceinline__ bool test_single(
+// the correlations of x and y, x and v, y and v. ASCENDING: a lane's v come so. ORDERED: as for `exact_single`.
+template <bool ASCENDING, bool ORDERED = false> __device__ __forceinline__ bool test_single(
     const Args& a, u32 x, u32 y, u32 v, double xy, double u, double w, Found& f, bool& suspect
 ) {
     double num = fma(-u, w, xy), x_left = fma(-u, u, 1.0), y_left = fma(-w, w, 1.0);
@@ -54,7 +64,7 @@ template <bool ASCENDING> __device__ __forceinline__ bool test_single(
         }
     }
     if (suspect) {
-        Exact e = exact_single(a, x, y, v);
+        Exact e = exact_single<ORDERED>(a, x, y, v);
         separates = e.separates;
         // All correlations beyond the cut have the same p, and 1 is beyond it.
         if (!separates && !e.missing) f.exact = fmin(f.exact, fmin(fabs(e.r), 1.0));
@@ -129,8 +139,8 @@ __device__ __forceinline__ double smallest(const Args& a, u32 row, u32 other, Fo
 }
 
 // r of the pair that v separates, as p is made of it.
-__device__ __forceinline__ double separating(const Args& a, u32 row, u32 other, u32 v) {
-    Exact e = exact_single(a, row, other, v);
+template <bool ORDERED = false> __device__ __forceinline__ double separating(const Args& a, u32 row, u32 other, u32 v) {
+    Exact e = exact_single<ORDERED>(a, row, other, v);
     // All correlations beyond the cut have the same p, and 1 is beyond it.
     return e.missing ? 0.0 : fmax(-1.0, fmin(e.r, 1.0));
 }

@@ -15,15 +15,14 @@ constexpr double COLLINEAR = 1.0 - 1e-5;
 
 // A vertex's correlations with all others.
 __device__ __forceinline__ const double* correlations_of(const Args& a, u32 y) {
-    if constexpr (PANELS) y -= y < (u32)a.split ? (u32)a.low_shift : (u32)a.high_shift;
-    return a.c + y * a.pitch;
+    return (PANELS && y >= (u32)a.split ? a.c_larger : a.c) + y * a.pitch;
 }
 
 __device__ __forceinline__ double correlation(const Args& a, u32 x, u32 y) { return correlations_of(a, y)[x]; }
 
 // Likewise where y is known to be the smaller or the larger vertex of a pair of the launch.
-__device__ __forceinline__ double with_smaller(const Args& a, u32 x, u32 y) { return a.c[(y - (PANELS ? (u32)a.low_shift : 0)) * a.pitch + x]; }
-__device__ __forceinline__ double with_larger(const Args& a, u32 x, u32 y) { return a.c[(y - (PANELS ? (u32)a.high_shift : 0)) * a.pitch + x]; }
+__device__ __forceinline__ double with_smaller(const Args& a, u32 x, u32 y) { return a.c[y * a.pitch + x]; }
+__device__ __forceinline__ double with_larger(const Args& a, u32 x, u32 y) { return (PANELS ? a.c_larger : a.c)[y * a.pitch + x]; }
 
 // p of a correlation; `scale` is sqrt(n - |S| - 3).
 __device__ __forceinline__ double p_of_correlation(const Args& a, double r, double scale) {
@@ -60,15 +59,18 @@ __device__ __forceinline__ Exact judge_missing(const Args& a) {
     return {nan(""), a.fast ? a.missing_separates != 0 : true, true};
 }
 
-// One conditioning variable: pcalg's recursion.
-__device__ __forceinline__ Exact exact_single(const Args& a, u32 x, u32 y, u32 k) {
+// One conditioning variable: pcalg's recursion. ORDERED: x is known to be the smaller vertex of its pair.
+template <bool ORDERED = false> __device__ __forceinline__ Exact exact_single(const Args& a, u32 x, u32 y, u32 k) {
     double xy, xk, yk;
-    if constexpr (PANELS) {
-        // Those of k may not be there. The matrix is symmetric, and so is what is made of x and y.
-        const u32 low = x < y ? x : y, high = x < y ? y : x;
-        xy = with_larger(a, low, high);
-        xk = with_smaller(a, k, low);
-        yk = with_larger(a, k, high);
+    if constexpr (PANELS && ORDERED) {
+        xy = with_smaller(a, y, x);
+        xk = with_smaller(a, k, x);
+        yk = with_larger(a, k, y);
+    } else if constexpr (PANELS) {
+        // Those of k may not be there. The matrix is symmetric.
+        xy = correlation(a, y, x);
+        xk = correlation(a, k, x);
+        yk = correlation(a, k, y);
     } else {
         xy = correlation(a, x, y);
         xk = correlation(a, x, k);

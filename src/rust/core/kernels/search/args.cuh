@@ -11,7 +11,7 @@ struct Report {
     u64 ends;         // twice the number of edges
     u64 widest;       // of the vertex x of largest degree with a pair (x, y) to test: its degree, last vertex - x, y, of VERTEX_BITS each
     u64 go_on;        // whether a side was visited that has more candidates than the sets have members
-    u64 undefined;    // smallest x * p + y of a pair that met a test without an answer
+    u64 undefined;    // smallest x * p + y of a pair that met a test without an answer; of panel_symmetry, of one whose two correlations differ
     u64 logged;       // records in the log of this level
     // Strategy "shared" of the Gaussian test, which runs a level in two sides:
     u64 items;        // items of work on each side
@@ -51,9 +51,9 @@ struct Args {
     u64 words;            // 32-bit words of a bit row, an even number
     const double* c;      // correlations, rows of `pitch`
     u64 pitch;            // p, or the width of blocks (engine/cuda/gauss/blocks)
-    u64 split;            // kernels of panels (gauss/panels.cuh): the correlations of vertices before this are `low_shift` rows earlier, those
-    u64 low_shift;        // of the others `high_shift`
-    u64 high_shift;
+    const double* c_larger;    // kernels of panels (gauss/panels.cuh): likewise, from `split` on; `c` is up to there
+    u64 split;            // the first vertex that no pair of the launch has for its smaller one
+    u64 shares;           // blocks that share a tile of panel_mask_tiles
     u32* graph;           // bit rows, p x words
     const u32* start;     // bit rows of the pairs that may be adjacent at all; null: all of them
     const u32* fixed;     // bit rows of the pairs that are never tested; null: none

@@ -81,6 +81,11 @@ impl Ranked {
         (self.start[x] + self.place(x, x) as i64) as usize
     }
 
+    /// The number of x's first edge to y or a vertex after it, x < y, or of the next row's where it has none.
+    pub fn first_from(&self, x: usize, y: usize) -> usize {
+        (self.start[x] + self.place(x, y) as i64) as usize
+    }
+
     /// The larger neighbours of x, ascending: its edges from [`Ranked::first_of`] on.
     pub fn larger(&self, x: usize) -> impl Iterator<Item = u32> + '_ {
         self.graph.neighbours_above(x)
@@ -108,6 +113,9 @@ mod tests {
             let mut next = 0;
             for x in 0..p {
                 assert_eq!(ranked.first_of(x), next);
+                for y in x + 1..p {
+                    assert_eq!(ranked.first_from(x, y), next + ranked.larger(x).filter(|&z| (z as usize) < y).count());
+                }
                 for y in ranked.larger(x) {
                     assert!(graph.has(x, y as usize) && y as usize > x);
                     assert_eq!((ranked.number(x, y as usize), ranked.number(y as usize, x)), (next, next));

@@ -104,7 +104,7 @@ impl<'s> Ledger<'s> {
 
     /// A vertex with the most neighbours, of those that have a pair to be tested.
     pub fn widest(&self) -> Option<Widest> {
-        widest_of(self.options, &self.graph)
+        widest_of(self.options, &self.graph, |x| self.graph.degree(x))
     }
 
     /// Level 0, by a worker: all pairs at once. Returns the graph as it was, and how many of the pairs that were tested are left.

@@ -54,14 +54,13 @@ pub struct Widest {
     pub degree: usize,
 }
 
-/// A vertex of a graph with the most neighbours, of those that have a pair to be tested.
-pub(crate) fn widest_of(options: &Options, graph: &Adjacency) -> Option<Widest> {
-    let tested = options.testable(graph);
+/// A vertex of a graph with the most neighbours, of those that have a pair to be tested; `degree` says how many a vertex has.
+pub(crate) fn widest_of(options: &Options, graph: &Adjacency, degree: impl Fn(usize) -> usize) -> Option<Widest> {
     let mut widest: Option<Widest> = None;
     for x in 0..options.p {
-        let degree = graph.degree(x);
+        let degree = degree(x);
         if widest.is_none_or(|known| degree > known.degree) {
-            if let Some(y) = tested.neighbours(x).next() {
+            if let Some(y) = graph.neighbours(x).find(|&y| !options.is_fixed(x, y as usize)) {
                 widest = Some(Widest { x, y: y as usize, degree });
             }
         }

@@ -32,9 +32,6 @@ pub(super) const X2: u64 = 1;
 /// `COLUMN_THREADS` of kernels/gauss/columns.cuh: threads of a block of column_first and column_second.
 pub(super) const COLUMN_THREADS: u32 = 1024;
 
-/// `PANEL_THREADS` of kernels/gauss/columns.cuh: likewise in panels, which take more registers.
-pub(super) const PANEL_THREADS: u32 = 512;
-
 /// `TILE` of kernels/gauss/correlation.cu: columns of a tile.
 pub(super) const TILE: u32 = 64;
 
@@ -57,7 +54,7 @@ pub(super) const MASK_THREADS: u32 = 256;
 pub(super) const MASK_GROUP: u32 = 8;
 
 /// `TILE_BYTES` of kernels/gauss/masks.cuh: bytes of a block's tile.
-pub(super) const TILE_BYTES: u32 = 62480;
+pub(super) const TILE_BYTES: u32 = 62488;
 
 /// `SIDE_NOTHING` of kernels/gauss/settle.cu: there was nothing to be asked.
 pub(super) const SIDE_NOTHING: u32 = 0;
@@ -287,7 +284,7 @@ pub(super) struct Report {
     pub widest: u64,
     /// whether a side was visited that has more candidates than the sets have members
     pub go_on: u64,
-    /// smallest x * p + y of a pair that met a test without an answer
+    /// smallest x * p + y of a pair that met a test without an answer; of panel_symmetry, of one whose two correlations differ
     pub undefined: u64,
     /// records in the log of this level
     pub logged: u64,
@@ -332,11 +329,12 @@ pub(super) struct SearchArgs {
     pub c: DevicePtr<f64>,
     /// p, or the width of blocks (engine/cuda/gauss/blocks)
     pub pitch: u64,
-    /// kernels of panels (gauss/panels.cuh): the correlations of vertices before this are `low_shift` rows earlier, those
+    /// kernels of panels (gauss/panels.cuh): likewise, from `split` on; `c` is up to there
+    pub c_larger: DevicePtr<f64>,
+    /// the first vertex that no pair of the launch has for its smaller one
     pub split: u64,
-    /// of the others `high_shift`
-    pub low_shift: u64,
-    pub high_shift: u64,
+    /// blocks that share a tile of panel_mask_tiles
+    pub shares: u64,
     /// bit rows, p x words
     pub graph: DevicePtr<u32>,
     /// bit rows of the pairs that may be adjacent at all; null: all of them

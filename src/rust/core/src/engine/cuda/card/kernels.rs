@@ -91,7 +91,7 @@ modules! {
     "gauss/single" SearchArgs: single settle_single count_single log_single;
     "gauss/columns" SearchArgs: column_near column_first column_second;
     "gauss/masks" SearchArgs: mask_begin mask_tiles mask_rest;
-    "gauss/panel_lists" SearchArgs: panel_single panel_values;
+    "gauss/panel_lists" SearchArgs: panel_single panel_symmetry panel_values;
     "gauss/panel_columns" SearchArgs: panel_column_near panel_column_first panel_column_second;
     "gauss/panel_masks" SearchArgs: panel_mask_begin panel_mask_tiles panel_mask_rest;
     "gauss/shared_2" SearchArgs: shared_2;
@@ -110,7 +110,7 @@ modules! {
     "gauss/wide_7" SearchArgs: wide_7;
     "gauss/wide_8" SearchArgs: wide_8;
     "gauss/papers" SearchArgs: edge set;
-    "gauss/settle" SearchArgs: slots settle settle_sides;
+    "gauss/settle" SearchArgs: slots settle settle_sides side_single;
     "gauss/batch" SearchArgs: batch;
     "discrete/marginal" DiscreteArgs: dis_planes dis_begin dis_marginal dis_removal;
     "discrete/level" DiscreteArgs: dis_items dis_close dis_count dis_planes_count dis_edge;

@@ -150,6 +150,20 @@ impl Held {
         Ok(())
     }
 
+    /// Likewise `count` numbers: `fill(first, piece)` makes those from number `first` on.
+    pub(in crate::engine::cuda) fn send_numbers_with(
+        &mut self,
+        to: DevicePtr<f64>,
+        count: usize,
+        fill: impl Fn(usize, &mut [f64]) + Sync,
+    ) -> Result<()> {
+        self.send_with(to.cast(), 8 * count, |offset, piece| {
+            // SAFETY: any bits are doubles. Pieces begin at multiples of 8 bytes, in pinned memory that does, too.
+            let (_, numbers, _) = unsafe { piece.align_to_mut() };
+            fill(offset / 8, numbers);
+        })
+    }
+
     /// Copies `count` elements from the card, in pieces: `take(offset, piece)` gets each in turn while the next is under way. A
     /// piece ends at `cut(end)`, where `end` is the largest end that there is room for.
     ///

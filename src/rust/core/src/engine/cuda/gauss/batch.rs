@@ -3,14 +3,14 @@
 //! The card computes correlations, bit for bit the CPU's, and the CPU makes p-values of them, so that no verdict rests on a card's
 //! logarithm.
 
+use super::rows::{Cells, Panel, Rows};
 use super::rules;
 use super::source::{Gaussian, Source};
 use crate::ci::gauss::Undefined;
 use crate::ci::Batch;
 use crate::engine::batched::Reply;
-use crate::engine::cuda::arguments::{
-    exact_doubles, CorrelationArgs, SearchArgs, CORRELATION_THREADS, PRODUCT_BYTES, TILE,
-};
+use crate::engine::cpu::correlation::Centred;
+use crate::engine::cuda::arguments::{exact_doubles, SearchArgs};
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::held::Held;
 use crate::engine::cuda::card::kernels::{Kernel, WARP};
@@ -115,13 +115,9 @@ fn by_groups(
         let own = group.numbered(batch);
         let m = group.variables.len();
         let at_once = (room / 2 / (32 + 4 * widest + 16)).max(1) as usize;
-        let held = &mut engine.held;
-        held.plan.set(Buffer::Data, (8 * m * m) as u64);
-        held.plan.set(Buffer::Columns, 8 * of_data * m as u64);
-        held.plan.set(Buffer::Ranks, if of_data > 0 { 8 * m as u64 } else { 0 });
-        held.plan.set(Buffer::Batch, launched_bytes(&own, at_once).max(8));
-        held.commit()?;
-        let c = place(held, gauss, &group.variables, &mut || watch(done as f64 / batch.len() as f64))?;
+        let launched = launched_bytes(&own, at_once).max(8);
+        let mut look = || watch(done as f64 / batch.len() as f64);
+        let c = place(&mut engine.held, gauss, &group.variables, launched, &mut look)?;
         let part = Gaussian { p: m, ..*gauss };
         let mut found = memory::space(own.len(), memory::Use::Level)?;
         each_launch(&own, at_once, &mut |_| watch(done as f64 / batch.len() as f64), |questions, _| {
@@ -135,61 +131,42 @@ fn by_groups(
     Ok(values)
 }
 
-/// Has the correlations of these variables with each other on the card.
+/// Has the correlations of these variables with each other on the card, beside room for questions of so many bytes.
 fn place(
     held: &mut Held,
     gauss: &Gaussian,
     variables: &[u32],
+    launched: u64,
     look: &mut dyn FnMut() -> Result<()>,
 ) -> Result<DevicePtr<f64>> {
     let m = variables.len();
-    let at: DevicePtr<f64> = held.device(Buffer::Data)?.cast();
-    match gauss.source {
+    let mut rows = Rows::default();
+    let gathered: Vec<f64>;
+    let columns: Centred;
+    let cells = match gauss.source {
         Source::Matrix(cells) => {
             let row = |&x: &u32| variables.iter().map(move |&y| cells[x as usize * gauss.p + y as usize]);
-            let part: Vec<f64> = variables.iter().flat_map(row).collect();
-            held.upload(at, &part)?;
+            gathered = variables.iter().flat_map(row).collect();
+            Cells::Matrix(&gathered)
         }
         Source::Data(cells, n) => {
-            let columns: Vec<f64> =
-                variables.iter().flat_map(|&v| &cells[v as usize * n..(v as usize + 1) * n]).copied().collect();
-            of_columns(held, &columns, [n, m], at, look)?;
+            let column = |&v: &u32| &cells[v as usize * n..(v as usize + 1) * n];
+            gathered = variables.iter().flat_map(column).copied().collect();
+            columns = Centred::of_cells(&gathered, n);
+            Cells::Data(&columns)
         }
-    }
+    };
+    held.plan.set(Buffer::Data, (8 * m * m) as u64);
+    // The columns of a group fit.
+    rows.plan(held, cells, m, u64::MAX);
+    // The sums of squares are not needed any more when questions come.
+    held.plan.raise(Buffer::Batch, launched);
+    held.commit()?;
+    rows.begin(held, cells, m, look)?;
+    let at = held.device(Buffer::Data)?.cast();
+    rows.make(held, cells, m, &Panel { rows: 0..m, pitch: m, at }, look)?;
+    held.wait("the correlations", look)?;
     Ok(at)
-}
-
-/// The correlations of m centred columns of n rows, at a place for m x m.
-fn of_columns(
-    held: &mut Held,
-    columns: &[f64],
-    [n, m]: [usize; 2],
-    at: DevicePtr<f64>,
-    look: &mut dyn FnMut() -> Result<()>,
-) -> Result<()> {
-    let x = held.device(Buffer::Columns)?;
-    held.send(x, columns)?;
-    let args = CorrelationArgs {
-        n: n as u64,
-        p: m as u64,
-        x,
-        c: at,
-        squares: held.device(Buffer::Ranks)?.cast(),
-        left: x,
-        rows: m as u64,
-        columns: m as u64,
-        pitch: m as u64,
-        ..CorrelationArgs::default()
-    };
-    let tiles = m.div_ceil(TILE as usize) as u32;
-    let launch = |kernel: Kernel<CorrelationArgs>, blocks: (u32, u32), shared: u64| {
-        // SAFETY: the columns are there, with room for their sums of squares and for all correlations.
-        unsafe { held.card.launch(kernel.on(blocks, CORRELATION_THREADS, shared), &args) }
-    };
-    launch(Kernel::cor_centre, (m.min(65_535) as u32, 1), u64::from(CORRELATION_THREADS / WARP) * 8)?;
-    launch(Kernel::cor_norms, (tiles, 1), PRODUCT_BYTES)?;
-    launch(Kernel::cor_panel, (tiles, tiles), PRODUCT_BYTES)?;
-    held.wait("the correlations", look)
 }
 
 fn run(

@@ -1,22 +1,19 @@
 //! The correlation matrix of a data matrix, on the GPU.
 
-use crate::engine::cpu::correlation::{Centred, Watch};
-use crate::engine::cuda::arguments::{CorrelationArgs, CORRELATION_THREADS, PRODUCT_BYTES, TILE};
 use std::thread::sleep;
 use std::time::Duration;
 
+use crate::engine::cpu::correlation::{Centred, Watch};
+use crate::engine::cuda::arguments::{CorrelationArgs, CORRELATION_THREADS, PRODUCT_BYTES, TILE};
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::held::{Held, Holds};
-use crate::engine::cuda::card::kernels::{Kernel, WARP};
+use crate::engine::cuda::card::kernels::Kernel;
 use crate::engine::cuda::card::plan::MemoryPlan;
 use crate::engine::cuda::card::unified::MemoryKind;
-use crate::engine::cuda::gauss::rows::{Cells, Panel, Rows, STEP};
+use crate::engine::cuda::gauss::rows::{centre, Cells, Panel, Rows, SLICE_PRODUCTS, STEP};
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::pool::Pool;
 use crate::{Error, Result};
-
-/// Multiplications in a launch: some hundredths of a second, so that a user can interrupt.
-const SLICE_PRODUCTS: u64 = 200_000_000_000;
 
 /// Writes the correlations of columns that are centred to `c` (p x p): those of R's `cor(x)` to 1e-12, with ones on the diagonal
 /// and all between -1 and 1. A constant column has NaN with the others. Two equal columns have exactly 1. `ordinal` is the card's
@@ -92,11 +89,9 @@ pub(super) fn make(held: &mut Held, x: &Centred, watch: &mut Watch) -> Result<De
         ..CorrelationArgs::default()
     };
     // On the stream: any other copy might still be under way when the first kernel starts.
-    held.send_with(args.x.cast(), 8 * n * p, |offset, piece| {
-        // SAFETY: any bits are doubles. Pieces begin at multiples of 8 bytes, in pinned memory that does, too.
-        let (_, cells, _) = unsafe { piece.align_to_mut() };
-        x.fill(offset / 8, cells);
-    })?;
+    held.send_numbers_with(args.x, n * p, |from, numbers| x.fill(from, numbers))?;
+    // SAFETY: the columns are there.
+    unsafe { centre(held, &args)? };
     let card = held.card.clone();
     let launch = |kernel: Kernel<CorrelationArgs>, blocks: u32, shared: u64, args: &CorrelationArgs| {
         // SAFETY: the addresses are those of n x p, p x p and p doubles, planned above; the last launch is waited for. All
@@ -104,7 +99,6 @@ pub(super) fn make(held: &mut Held, x: &Centred, watch: &mut Watch) -> Result<De
         unsafe { card.launch(kernel.on((blocks, 1), CORRELATION_THREADS, shared), args) }
     };
     let grid = |items: usize| items.div_ceil(CORRELATION_THREADS as usize).clamp(1, 65_535) as u32;
-    launch(Kernel::cor_centre, p.min(65_535) as u32, u64::from(CORRELATION_THREADS / WARP) * 8, &args)?;
     let tiles = p.div_ceil(TILE as usize) as u64;
     let tiles = tiles * (tiles + 1) / 2;
     let slice = (SLICE_PRODUCTS / (n as u64 * u64::from(TILE * TILE))).clamp(1, 1 << 30);

@@ -13,8 +13,8 @@ use crate::Result;
 /// Panels have a multiple of so many rows: what level 1 takes together.
 pub(super) const STEP: usize = crate::engine::cuda::arguments::MASK_ROWS as usize;
 
-/// Multiplications in a launch, see `correlation`.
-const SLICE_PRODUCTS: u64 = 200_000_000_000;
+/// Multiplications in a launch: some hundredths of a second, so that a user can interrupt.
+pub(super) const SLICE_PRODUCTS: u64 = 200_000_000_000;
 
 /// The columns of data on the card: all, or as many as there is room for at a time, beside those of a panel's rows.
 #[derive(Clone, Copy, Debug, Default)]
@@ -91,11 +91,7 @@ impl Rows {
     fn send(&self, held: &mut Held, x: &Centred, some: Range<usize>, place: usize) -> Result<CorrelationArgs> {
         let n = x.n();
         let at = self.columns.offset((n * place) as u64);
-        held.send_with(at.cast(), 8 * n * some.len(), |offset, piece| {
-            // SAFETY: any bits are doubles. Pieces begin at multiples of 8 bytes, in pinned memory that does, too.
-            let (_, values, _) = unsafe { piece.align_to_mut() };
-            x.fill(some.start * n + offset / 8, values);
-        })?;
+        held.send_numbers_with(at, n * some.len(), |from, numbers| x.fill(some.start * n + from, numbers))?;
         let args = CorrelationArgs {
             n: n as u64,
             p: some.len() as u64,
@@ -104,10 +100,8 @@ impl Rows {
             squares: self.squares,
             ..CorrelationArgs::default()
         };
-        let shared = u64::from(CORRELATION_THREADS / WARP) * 8;
-        let launch = Kernel::cor_centre.on((some.len().min(65_535) as u32, 1), CORRELATION_THREADS, shared);
         // SAFETY: so many columns are there.
-        unsafe { held.card.launch(launch, &args)? };
+        unsafe { centre(held, &args)? };
         Ok(args)
     }
 
@@ -117,11 +111,8 @@ impl Rows {
         let x = match cells {
             Cells::Matrix(cells) if pitch == p => return held.send(at, &cells[rows.start * p..rows.end * p]),
             Cells::Matrix(cells) => {
-                return held.send_with(at.cast(), 8 * rows.len() * pitch, |offset, piece| {
-                    // SAFETY: as in `send`.
-                    let (_, values, _) = unsafe { piece.align_to_mut::<f64>() };
-                    copy_rows(cells, p, pitch, rows.start, offset / 8, values);
-                });
+                let copy = |from: usize, numbers: &mut [f64]| copy_rows(cells, p, pitch, rows.start, from, numbers);
+                return held.send_numbers_with(at, rows.len() * pitch, copy);
             }
             Cells::Data(x) => x,
         };
@@ -159,11 +150,7 @@ impl Rows {
             return Ok(false);
         }
         let (at, n) = (self.columns, x.n());
-        held.send_with(at.cast(), 8 * n * vertices.len(), |offset, piece| {
-            // SAFETY: as in `send`.
-            let (_, values, _) = unsafe { piece.align_to_mut::<f64>() };
-            let mut from = offset / 8;
-            let mut rest = values;
+        held.send_numbers_with(at, n * vertices.len(), |mut from, mut rest| {
             while !rest.is_empty() {
                 let (column, row) = (from / n, from % n);
                 let some = rest.len().min(n - row);
@@ -174,10 +161,8 @@ impl Rows {
             }
         })?;
         let args = CorrelationArgs { n: n as u64, p: vertices.len() as u64, x: at, ..CorrelationArgs::default() };
-        let shared = u64::from(CORRELATION_THREADS / WARP) * 8;
-        let launch = Kernel::cor_centre.on((vertices.len().min(65_535) as u32, 1), CORRELATION_THREADS, shared);
         // SAFETY: so many columns are there.
-        unsafe { held.card.launch(launch, &args)? };
+        unsafe { centre(held, &args)? };
         Ok(true)
     }
 
@@ -224,6 +209,15 @@ impl Rows {
         }
         Ok(())
     }
+}
+
+/// Centres columns on the card.
+///
+/// # Safety
+/// `args.x` must have `args.p` columns of `args.n` numbers.
+pub(super) unsafe fn centre(held: &Held, args: &CorrelationArgs) -> Result<()> {
+    let shared = u64::from(CORRELATION_THREADS / WARP) * 8;
+    held.card.launch(Kernel::cor_centre.on((args.p.min(65_535) as u32, 1), CORRELATION_THREADS, shared), args)
 }
 
 /// Copies what stands in rows of `pitch` from cell `from` on, of the rows from `first` of the matrix on.

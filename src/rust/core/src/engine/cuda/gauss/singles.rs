@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::ci::gauss::FisherZ;
 use crate::engine::cuda::arguments::{
     column_bytes, Report, SearchArgs, COLUMN_THREADS, DECIDING_THREADS, MASK_COLUMNS, MASK_GROUP, MASK_ROWS,
-    MASK_THREADS, PANEL_THREADS, TILE_BYTES,
+    MASK_THREADS, TILE_BYTES,
 };
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::kernels::{Kernel, WARP};
@@ -29,28 +29,33 @@ const ONE_IN: u64 = 3;
 /// Likewise by columns.
 const COLUMN_ONE_IN: u64 = 100;
 
+/// Tiles of masks that a multiprocessor has at a time, with some that wait: fewer leave it idle.
+const TILES_TOGETHER: u32 = 6;
+
+/// Blocks that share a tile, at most: each reads the columns of the larger vertices by itself.
+const MOST_SHARES: u32 = 4;
+
 /// The kernels of level 1, on all correlations or in panels.
 pub(super) struct Ways {
     list: Kernel<SearchArgs>,
     columns: [Kernel<SearchArgs>; 2],
-    /// Threads of a block of these.
-    threads: u32,
     masks: [Kernel<SearchArgs>; 3],
+    are_panels: bool,
 }
 
 const WAYS: Ways = Ways {
     list: Kernel::single,
     columns: [Kernel::column_first, Kernel::column_second],
-    threads: COLUMN_THREADS,
     masks: [Kernel::mask_begin, Kernel::mask_tiles, Kernel::mask_rest],
+    are_panels: false,
 };
 
 /// See kernels/gauss/panels.cuh.
 pub(super) const PANEL_WAYS: Ways = Ways {
     list: Kernel::panel_single,
     columns: [Kernel::panel_column_first, Kernel::panel_column_second],
-    threads: PANEL_THREADS,
     masks: [Kernel::panel_mask_begin, Kernel::panel_mask_tiles, Kernel::panel_mask_rest],
+    are_panels: true,
 };
 
 /// A pass over all rows: in about how many launches, the rows in blocks of how many, and how so many rows are launched.
@@ -254,7 +259,7 @@ impl CudaSearch<'_, '_> {
 
     /// One side of the rows whose pairs are taken with a column in shared memory, a block each.
     pub(super) fn launch_columns(&self, ways: &Ways, side: usize, rows: usize) -> Result<()> {
-        let launch = ways.columns[side].on((rows as u32, 1), ways.threads, column_bytes(self.args.p));
+        let launch = ways.columns[side].on((rows as u32, 1), COLUMN_THREADS, column_bytes(self.args.p));
         // SAFETY: the lists are the level's, with as many verdicts and elements of `near`; a block has shared memory for a column.
         unsafe { self.engine.held.card.launch(launch, &self.args) }
     }
@@ -266,7 +271,11 @@ impl CudaSearch<'_, '_> {
         let groups = rows.div_ceil((MASK_ROWS * MASK_GROUP) as usize) as u32;
         let sums = |threads: u32| 3 * 8 * u64::from(threads / WARP);
         let in_tile = u64::from(TILE_BYTES) + sums(MASK_THREADS);
-        let tiles = tiles.on((MASK_GROUP * columns, groups), MASK_THREADS, in_tile);
+        // Where tiles are few, as in panels, several blocks share one: `mask_tiles` takes all of it by one.
+        let shares = (self.engine.held.card.processors * TILES_TOGETHER).div_ceil(columns * groups * MASK_GROUP);
+        let shares = if ways.are_panels { shares.clamp(1, MOST_SHARES) } else { 1 };
+        let args = SearchArgs { shares: u64::from(shares), ..self.args };
+        let tiles = tiles.on((MASK_GROUP * columns * shares, groups), MASK_THREADS, in_tile);
         let shared = sums(DECIDING_THREADS);
         let rest = rest.on((rows as u32, self.parts(rows)), DECIDING_THREADS, shared);
         let rows_at_all = self.blocks_for(rows as u64);
@@ -274,7 +283,7 @@ impl CudaSearch<'_, '_> {
         // many columns, are all tiles of the rows.
         unsafe {
             self.launch(begin, rows_at_all)?;
-            self.engine.held.card.launch(tiles, &self.args)?;
+            self.engine.held.card.launch(tiles, &args)?;
             self.engine.held.card.launch(rest, &self.args)
         }
     }

@@ -15,25 +15,18 @@ pub(super) struct Answer<'s> {
     options: &'s Options,
     largest: Largest<'s>,
     sepsets: SepSetLog,
-    /// Where only the pairs that level 0 leaves are wanted, once it has run: their numbers, and their values once level 1 has.
+    /// The pairs that level 0 leaves, by number, once it has run.
     ranked: Option<Ranked>,
+    /// By number, once level 1 has run: their values where only these are wanted, and its verdicts where it ran in panels.
     values: Vec<f64>,
     has_values: bool,
-    /// What level 1 found for the pairs of the graph that it began with, row by row.
-    singles: Option<Singly>,
-}
-
-/// Verdicts of level 1, of the pairs x < y of its graph in order of x, then y; and where each row's first stands.
-struct Singly {
-    graph: Adjacency,
-    starts: Vec<u64>,
     verdicts: Vec<u32>,
 }
 
 impl<'s> Answer<'s> {
     pub fn new(options: &'s Options, largest: Largest<'s>) -> Self {
         let sepsets = SepSetLog::new(options.p, options.empty_side());
-        Answer { options, largest, sepsets, ranked: None, values: Vec::new(), has_values: false, singles: None }
+        Answer { options, largest, sepsets, ranked: None, values: Vec::new(), has_values: false, verdicts: Vec::new() }
     }
 
     /// Whether the p-values of all pairs are wanted.
@@ -58,32 +51,28 @@ impl<'s> Answer<'s> {
     /// Level 0 has left this graph, and the empty set separates these pairs.
     pub fn begin(&mut self, graph: &Adjacency, empty: Adjacency) -> Result<()> {
         self.sepsets.set_empty(empty);
+        let ranked = Ranked::new(graph.clone())?;
         if !self.is_square() {
-            let ranked = Ranked::new(graph.clone())?;
             self.values = memory::zeros(ranked.len(), memory::Use::Pairs)?;
-            self.ranked = Some(ranked);
         }
+        self.ranked = Some(ranked);
         Ok(())
     }
 
-    /// Level 1 begins with this graph, whose rows have their first pairs x < y at `starts`.
-    pub fn begin_singles(&mut self, graph: &Adjacency, starts: &[u64]) -> Result<()> {
-        let count = starts.last().copied().unwrap_or(0) as usize;
-        let mut verdicts = memory::zeros(count, memory::Use::Level)?;
-        prefer_large_pages(&mut verdicts);
-        self.singles = Some(Singly { graph: graph.clone(), starts: starts.to_vec(), verdicts });
+    /// Level 1 begins in panels.
+    pub fn begin_singles(&mut self) -> Result<()> {
+        let count = self.ranked.as_ref().map_or(0, Ranked::len);
+        self.verdicts = memory::zeros(count, memory::Use::Level)?;
+        prefer_large_pages(&mut self.verdicts);
         Ok(())
     }
 
-    /// Where the verdicts of these pairs go.
+    /// Where the verdicts of these pairs of the graph that level 0 left go.
     pub fn verdicts(&mut self, pairs: Range<usize>) -> &mut [u32] {
-        match &mut self.singles {
-            Some(singles) => &mut singles.verdicts[pairs],
-            None => &mut [],
-        }
+        &mut self.verdicts[pairs]
     }
 
-    /// Where the p-values of these pairs of the graph that level 0 left go, in that order; none where all pairs' are wanted.
+    /// Where the p-values of these pairs go; none where all pairs' are wanted.
     pub fn left_values(&mut self, pairs: Range<usize>) -> Option<&mut [f64]> {
         self.has_values = true;
         if self.is_square() {
@@ -92,18 +81,18 @@ impl<'s> Answer<'s> {
         Some(&mut self.values[pairs])
     }
 
-    /// Enters the p-values of the pairs x < y of some rows of a graph, whose first stand at `starts`, where all pairs' are wanted.
-    pub fn enter_rows(&mut self, pool: &Pool, graph: &Adjacency, rows: &Range<usize>, starts: &[u64], values: &[f64]) {
+    /// Enters the p-values of the pairs x < y of some rows x, in their order, where all pairs' are wanted.
+    pub fn enter_rows(&mut self, pool: &Pool, rows: &Range<usize>, values: &[f64]) {
         let p = self.options.p;
-        if let Largest::Square(cells) = &mut self.largest {
-            let first = rows.start;
+        if let (Largest::Square(cells), Some(ranked)) = (&mut self.largest, &self.ranked) {
+            let (first, before) = (rows.start, ranked.first_of(rows.start));
             let threads = pool.threads().clamp(1, values.len() / (1 << 16) + 1);
             let each = (p - first).div_ceil(4 * threads).max(1);
             let parts: Vec<(usize, &mut [f64])> =
                 cells[first * p..].chunks_mut(each * p).enumerate().map(|(i, part)| (first + i * each, part)).collect();
             pool.each_of(parts, |_, (from, part): (usize, &mut [f64])| {
                 let columns = from..from + part.len() / p;
-                each_pair(graph, rows, starts, &columns, |x, y, at| part[(y - from) * p + x] = values[at]);
+                each_pair(ranked, rows, &columns, |x, y, at| part[(y - from) * p + x] = values[at - before]);
             });
         }
     }
@@ -136,8 +125,9 @@ impl<'s> Answer<'s> {
     }
 
     pub fn finish(mut self, graph: Adjacency, pool: &Pool) -> Result<(Adjacency, SepSets)> {
-        if let Some(singles) = self.singles.take() {
-            self.sepsets.set_singles(singles.sets(self.options, pool)?);
+        if let (false, Some(ranked)) = (self.verdicts.is_empty(), &self.ranked) {
+            let verdicts = std::mem::take(&mut self.verdicts);
+            self.sepsets.set_singles(Singly { ranked, verdicts }.sets(self.options, pool)?);
         }
         if let (Largest::Left(left), Some(ranked)) = (self.largest, self.ranked) {
             left.enter(ranked, self.values);
@@ -146,29 +136,24 @@ impl<'s> Answer<'s> {
     }
 }
 
-/// Calls `take(x, y, number)` for the pairs x < y of rows of a graph with y among `columns`, ascending in x for each y; they are numbered as
-/// `starts` says, from 0 at the first row.
-fn each_pair(
-    graph: &Adjacency,
-    rows: &Range<usize>,
-    starts: &[u64],
-    columns: &Range<usize>,
-    mut take: impl FnMut(usize, usize, usize),
-) {
-    for x in rows.clone() {
+/// Calls `take(x, y, number)` for the pairs x < y of rows of a graph with y among `columns`, ascending in x for each y.
+fn each_pair(ranked: &Ranked, rows: &Range<usize>, columns: &Range<usize>, mut take: impl FnMut(usize, usize, usize)) {
+    for x in rows.start..rows.end.min(columns.end.saturating_sub(1)) {
         let low = columns.start.max(x + 1);
-        if low >= columns.end {
-            continue;
-        }
-        let before = graph.degree_between(x, x + 1..low);
-        let first = (starts[x - rows.start] - starts[0]) as usize + before;
-        for (at, y) in (first..).zip(graph.neighbours_between(x, low..columns.end)) {
+        let first = ranked.first_from(x, low);
+        for (at, y) in (first..).zip(ranked.graph().neighbours_between(x, low..columns.end)) {
             take(x, y as usize, at);
         }
     }
 }
 
-impl Singly {
+/// Verdicts of level 1, by the numbers of its pairs.
+struct Singly<'r> {
+    ranked: &'r Ranked,
+    verdicts: Vec<u32>,
+}
+
+impl Singly<'_> {
     /// Calls `take(vertex, other, verdict)` for the separated pairs that are kept under these vertices: of each, ascending.
     fn each_kept(&self, options: &Options, vertices: &Range<usize>, mut take: impl FnMut(usize, usize, u32)) {
         let kept = |x: usize, y: usize, verdict: u32| {
@@ -176,15 +161,14 @@ impl Singly {
             options.kept_under(row as u32, other as u32)[0] as usize
         };
         // Smaller ones first, which are those of a column; then larger ones, those of a row.
-        each_pair(&self.graph, &(0..options.p), &self.starts, vertices, |x, y, at| {
+        each_pair(self.ranked, &(0..options.p), vertices, |x, y, at| {
             let verdict = self.verdicts[at];
             if verdict < UNTESTED && kept(x, y, verdict) == y {
                 take(y, x, verdict);
             }
         });
         for x in vertices.clone() {
-            let first = self.starts[x] as usize;
-            for (y, &verdict) in self.graph.neighbours_above(x).zip(&self.verdicts[first..]) {
+            for (y, &verdict) in self.ranked.larger(x).zip(&self.verdicts[self.ranked.first_of(x)..]) {
                 let y = y as usize;
                 if verdict < UNTESTED && kept(x, y, verdict) == x {
                     take(x, y, verdict);

@@ -17,6 +17,8 @@ use super::rows::{Cells, Rows, STEP};
 use super::source::{Gaussian, Source};
 use crate::engine::cpu::correlation::Centred;
 use crate::engine::cuda::card::held::{Held, Holds};
+use crate::engine::cuda::card::plan::MemoryPlan;
+use crate::engine::cuda::card::transfer::threads_for;
 use crate::engine::cuda::search::fallback::{Fallback, GivenUp, Parts};
 use crate::engine::cuda::search::p_max::PMax;
 use crate::engine::cuda::search::CudaSearch;
@@ -46,13 +48,57 @@ pub(in crate::engine::cuda) fn begin<'s, 'a>(
     match (engine.options.strategy, engine.options.block) {
         (SearchStrategy::Shared, Some(_)) => Box::new(BlockSearch::new(engine, options, gauss, largest)),
         (SearchStrategy::Shared, None) => {
-            Box::new(Fallback::new(CudaSearch::new(engine, options, largest), move |given_up, _| {
-                Ok(go_over(given_up, gauss))
-            }))
+            let mut whole = CudaSearch::new(engine, options, largest);
+            if whole.watched(|whole| is_too_much(whole, &gauss)).unwrap_or(false) {
+                return go_over(GivenUp { search: whole, levels: 0, is_whole: false }, gauss).search;
+            }
+            Box::new(Fallback::new(whole, move |given_up, _| Ok(go_over(given_up, gauss))))
         }
         // Those of the papers have all correlations on the card.
         _ => Box::new(CudaSearch::new(engine, options, largest)),
     }
+}
+
+/// Bytes of lists, verdicts, p-values and separating sets of a neighbour at level 1, beside all correlations.
+const BYTES_OF_NEIGHBOUR: f64 = 20.0;
+
+/// Pairs that are looked at, and what their correlations may cost where they are made of data, in multiplications.
+const LOOKED_AT: usize = 2000;
+const MOST_PRODUCTS: usize = 1 << 23;
+
+/// Whether level 1 is going to want more memory than there is beside all correlations: what it wants is known once level 0 has run, which
+/// would be in vain. Some pairs say how many neighbours there may be.
+fn is_too_much(search: &mut CudaSearch, gauss: &Gaussian) -> Result<bool> {
+    search.plan_variables(gauss.bytes());
+    let (p, room) = (gauss.p, search.engine.held.room(&[])? as f64);
+    search.engine.held.plan = MemoryPlan::default();
+    let all = BYTES_OF_NEIGHBOUR * (p * p) as f64;
+    if room >= all || room == 0.0 || p < LOOKED_AT {
+        return Ok(false);
+    }
+    if matches!(gauss.source, Source::Data(_, n) if n * LOOKED_AT > MOST_PRODUCTS) {
+        return Ok(false);
+    }
+    let alpha = search.engine.alpha;
+    let mut random = 1u64;
+    let mut draw = || {
+        random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (random >> 33) as usize % p
+    };
+    let dependent = (0..LOOKED_AT).filter(|_| {
+        let (x, y) = (draw(), draw());
+        let r = match gauss.source {
+            Source::Matrix(cells) => cells[x * p + y],
+            Source::Data(cells, n) => {
+                let column = |v: usize| &cells[v * n..][..n];
+                let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+                let [x, y] = [column(x), column(y)];
+                product(x, y) / (product(x, x) * product(y, y)).sqrt()
+            }
+        };
+        x != y && gauss.test.p_of_correlation(r, 0) < alpha
+    });
+    Ok(dependent.count() as f64 / LOOKED_AT as f64 * all > room)
 }
 
 /// Goes on by blocks, from the first level on.
@@ -108,8 +154,16 @@ impl<'s, 'a> BlockSearch<'s, 'a> {
 
     /// The level is over, and has left this graph.
     fn take_graph(&mut self, graph: Adjacency) {
-        self.widest = widest_of(self.search.options, &graph);
-        self.search.ends = 2 * graph.edge_count() as u64;
+        let pool = &self.search.engine.held.pool;
+        let mut degrees = vec![0; graph.p()];
+        let part = graph.p().div_ceil(4 * threads_for(pool, graph.p() * graph.p() / 64)).max(1);
+        pool.each_of(degrees.chunks_mut(part).collect(), |number, degrees: &mut [usize]| {
+            for (x, degree) in (number * part..).zip(degrees) {
+                *degree = graph.degree(x);
+            }
+        });
+        self.widest = widest_of(self.search.options, &graph, |x| degrees[x]);
+        self.search.ends = degrees.iter().sum::<usize>() as u64;
         self.graph = graph;
     }
 }
@@ -130,7 +184,6 @@ impl Levels for BlockSearch<'_, '_> {
     }
 
     fn marginal(&mut self, observer: &mut dyn Observer) -> Result<LevelReport> {
-        self.check_symmetry()?;
         self.watched(|blocks| blocks.run_marginal(observer))
     }
 
@@ -159,42 +212,18 @@ impl Levels for BlockSearch<'_, '_> {
 }
 
 impl BlockSearch<'_, '_> {
-    /// Refuses a matrix that is symmetric but for rounding: of a pair only the rows of its two vertices are looked at.
-    fn check_symmetry(&self) -> Result<()> {
-        let Source::Matrix(cells) = self.gauss.source else { return Ok(()) };
-        let p = self.gauss.p;
-        const TILE: usize = 64;
-        let differs = std::sync::atomic::AtomicUsize::new(usize::MAX);
-        let tiles = p.div_ceil(TILE);
-        self.search.engine.held.pool.each(tiles, |tile| {
-            for first in 0..=tile {
-                for x in tile * TILE..p.min((tile + 1) * TILE) {
-                    for y in first * TILE..x.min((first + 1) * TILE) {
-                        let (one, other) = (cells[x * p + y], cells[y * p + x]);
-                        if one != other && !(one.is_nan() && other.is_nan()) {
-                            differs.store(x * p + y, std::sync::atomic::Ordering::Relaxed);
-                        }
-                    }
-                }
-            }
-        });
-        match differs.into_inner() {
-            usize::MAX => Ok(()),
-            at => {
-                let (x, y) = (at / p, at % p);
-                Err(Error::Argument {
-                    argument: "suffStat",
-                    value: format!(
-                        "with C[{0}, {1}] = {2:e} and C[{1}, {0}] = {3:e}",
-                        x + 1,
-                        y + 1,
-                        cells[y * p + x],
-                        cells[x * p + y]
-                    ),
-                    mend: "where the GPU's memory does not hold C, C must be symmetric to the last digit: give (C + t(C)) / 2"
-                        .into(),
-                })
-            }
+    /// The error that the correlations of the pair x * p + y differ, as only the rows of a pair's two vertices are looked at.
+    fn differing(&self, key: u64) -> Error {
+        let (x, y) = (key as usize / self.gauss.p, key as usize % self.gauss.p);
+        let cell = |x: usize, y: usize| match self.gauss.source {
+            Source::Matrix(cells) => cells[x * self.gauss.p + y],
+            Source::Data(..) => f64::NAN,
+        };
+        Error::Argument {
+            argument: "suffStat",
+            value: format!("with C[{0}, {1}] = {2:e} and C[{1}, {0}] = {3:e}", x + 1, y + 1, cell(y, x), cell(x, y)),
+            mend: "where the GPU's memory does not hold C, C must be symmetric to the last digit: give (C + t(C)) / 2"
+                .into(),
         }
     }
 }

@@ -8,7 +8,7 @@ use super::marginal::too_little;
 use super::{cells_of as data_of, BlockSearch};
 use crate::ci::gauss::{Undefined, MISSING};
 use crate::engine::cuda::arguments::{
-    settle_doubles, DECIDING_THREADS, NO_COLUMN, SIDE_KEEPS, SIDE_MISSING, SIDE_NOTHING, SLOT_BYTES,
+    settle_doubles, Report, SearchArgs, DECIDING_THREADS, NO_COLUMN, SIDE_KEEPS, SIDE_MISSING, SIDE_NOTHING, SLOT_BYTES,
 };
 use crate::engine::cuda::card::buffer::{Buffer, BufferId};
 use crate::engine::cuda::card::kernels::{Kernel, WARP};
@@ -16,7 +16,7 @@ use crate::engine::cuda::card::plan::aligned;
 use crate::engine::cuda::gauss::rows::Cells;
 use crate::engine::cuda::gauss::source::Source;
 use crate::engine::cuda::pointer::DevicePtr;
-use crate::graph::Separations;
+use crate::graph::{Adjacency, Separations};
 use crate::observer::Observer;
 use crate::search::levels::LevelReport;
 use crate::{Error, Result};
@@ -109,7 +109,8 @@ impl BlockSearch<'_, '_> {
     ) -> Result<LevelReport> {
         self.search.set_rules(&self.gauss.test, size);
         let mut all = Sides::default();
-        let mut removed: Vec<[u32; 2]> = Vec::new();
+        // Without the pairs that are separated so far.
+        let mut left = self.graph.clone();
         for second in [false, true] {
             let level = Level {
                 size,
@@ -118,31 +119,27 @@ impl BlockSearch<'_, '_> {
                 has_fixed: self.search.options.fixed_edges.is_some(),
                 of_data: matches!(self.gauss.source, Source::Data(..)),
             };
-            let batches = self.batches(level, &removed)?;
+            let batches = self.batches(level, &left)?;
             let count = batches.len() as f64;
             for (done, batch) in batches.into_iter().enumerate() {
                 let share = (f64::from(u8::from(second)) + done as f64 / count) / 2.0;
-                self.run_batch(batch, level, &removed, &mut all, share, observer)?;
+                self.run_batch(batch, level, &left, &mut all, share, observer)?;
             }
-            let pairs = all.found.iter().flat_map(|found| &found.pairs);
-            removed = pairs.map(|&[x, y]| [x.min(y), x.max(y)]).collect();
-            removed.sort_unstable();
+            all.found.iter().for_each(|found| left.remove_all(&found.pairs));
         }
         if let Some(([x, y], s)) = all.missing {
             let Undefined(reason) = MISSING;
             return Err(Error::Numeric { x: x as usize, y: y as usize, s, reason });
         }
-        let mut graph = self.graph.clone();
-        graph.remove_all(&removed);
         all.found.into_iter().for_each(|found| self.answer.separate(found));
-        self.take_graph(graph);
+        self.take_graph(left);
         observer.progress(size, 1.0, 1.0)?;
         let go_on = self.fast() || all.go_on;
         Ok(LevelReport { tests: all.tests, exact_tests: all.exact_tests, go_on })
     }
 
     /// The rows that have a pair on this side, in batches that fit; plans and commits what the largest takes.
-    fn batches(&mut self, level: Level, removed: &[[u32; 2]]) -> Result<Vec<(Vec<u32>, usize)>> {
+    fn batches(&mut self, level: Level, left: &Adjacency) -> Result<Vec<(Vec<u32>, usize)>> {
         let (p, options) = (self.gauss.p, self.search.options);
         let mut by_width: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
         let tested = options.testable(&self.graph);
@@ -151,7 +148,7 @@ impl BlockSearch<'_, '_> {
             let takes = |y: u32| {
                 let y = y as usize;
                 if level.second {
-                    y < x && removed.binary_search(&[y as u32, x as u32]).is_err()
+                    y < x && left.has(x, y)
                 } else {
                     y > x
                 }
@@ -211,34 +208,22 @@ impl BlockSearch<'_, '_> {
         &mut self,
         (rows, width): (Vec<u32>, usize),
         level: Level,
-        removed: &[[u32; 2]],
+        left: &Adjacency,
         all: &mut Sides,
         share: f64,
         observer: &mut dyn Observer,
     ) -> Result<()> {
         let local = Local::new(&self.graph, rows, width);
         let entries = local.entries();
-        self.place_batch(&local, level, removed, observer)?;
-        let second = u64::from(level.second);
+        self.place_batch(&local, level, left, observer)?;
         self.search.ends = entries as u64;
-        self.search.begin_side(level.size, level.widest, second, 0..local.count())?;
-        loop {
-            self.search.engine.held.wait("a level of sets", &mut || observer.look())?;
-            let report = self.search.read_report()?;
-            observer.progress(level.size, share * 0.999, 1.0)?;
-            if self.search.go_on_side(level.size, level.widest, second, &report)? {
-                break;
-            }
-        }
+        observer.progress(level.size, share * 0.999, 1.0)?;
         let mut args = self.search.args;
-        args.second = second;
-        let doubles = settle_doubles(level.size as u64);
-        let block = self.search.engine.working_memory(&mut args, doubles, DECIDING_THREADS)?;
-        let warps = (entries as u32).min(self.search.engine.held.card.processors * 32);
-        let launch = Kernel::settle_sides.on((warps.div_ceil(block.threads / WARP), 1), block.threads, block.shared);
-        // SAFETY: lists, slots, twins and what is found by entry are the batch's; each warp has `settle_doubles` of working memory.
-        unsafe { self.search.engine.held.card.launch(launch, &args)? };
-        let report = self.search.report("a level of sets", &mut || observer.look())?;
+        args.second = u64::from(level.second);
+        let report = match level.size {
+            1 => self.run_side_of_singles(&args, entries, observer)?,
+            _ => self.run_side_of_sets(level, &mut args, local.count(), observer)?,
+        };
         all.tests += report.tests;
         all.exact_tests += report.exact;
         all.go_on |= report.go_on != 0;
@@ -272,12 +257,54 @@ impl BlockSearch<'_, '_> {
         Ok(())
     }
 
+    /// Tests a side of a batch given one variable.
+    fn run_side_of_singles(
+        &mut self,
+        args: &SearchArgs,
+        entries: usize,
+        observer: &mut dyn Observer,
+    ) -> Result<Report> {
+        self.search.reset_report(0)?;
+        let warps = (entries as u32).min(self.search.engine.held.card.processors * 32);
+        let in_block = DECIDING_THREADS / WARP;
+        let launch =
+            Kernel::side_single.on((warps.div_ceil(in_block), 1), DECIDING_THREADS, 3 * 8 * u64::from(in_block));
+        // SAFETY: lists, slots, twins and what is found by entry are the batch's; a warp has three numbers of shared memory.
+        unsafe { self.search.engine.held.card.launch(launch, args)? };
+        self.search.report("level 1", &mut || observer.look())
+    }
+
+    /// Likewise given sets, of which `count` numbers of vertices are.
+    fn run_side_of_sets(
+        &mut self,
+        level: Level,
+        args: &mut SearchArgs,
+        count: usize,
+        observer: &mut dyn Observer,
+    ) -> Result<Report> {
+        self.search.begin_side(level.size, level.widest, args.second, 0..count)?;
+        loop {
+            self.search.engine.held.wait("a level of sets", &mut || observer.look())?;
+            let report = self.search.read_report()?;
+            if self.search.go_on_side(level.size, level.widest, args.second, &report)? {
+                break;
+            }
+        }
+        let doubles = settle_doubles(level.size as u64);
+        let block = self.search.engine.working_memory(args, doubles, DECIDING_THREADS)?;
+        let warps = (self.search.ends as u32).min(self.search.engine.held.card.processors * 32);
+        let launch = Kernel::settle_sides.on((warps.div_ceil(block.threads / WARP), 1), block.threads, block.shared);
+        // SAFETY: lists, slots, twins and what is found by entry are the batch's; each warp has `settle_doubles` of working memory.
+        unsafe { self.search.engine.held.card.launch(launch, args)? };
+        self.search.report("a level of sets", &mut || observer.look())
+    }
+
     /// Brings what a batch needs to the card.
     fn place_batch(
         &mut self,
         local: &Local,
         level: Level,
-        removed: &[[u32; 2]],
+        left: &Adjacency,
         observer: &mut dyn Observer,
     ) -> Result<()> {
         let (gauss, width, entries) = (self.gauss, local.width, local.entries());
@@ -310,9 +337,9 @@ impl BlockSearch<'_, '_> {
         let behind = args.slot.offset(SLOT_BYTES * entries as u64).cast::<u64>();
         held.upload(behind, &[OPEN, CLOSED].concat())?;
         if level.second {
-            let twins = twins(local, removed);
+            let twins = twins(local, left);
             held.upload(args.twin, &twins)?;
-            if self.search.args.fast != 0 {
+            if self.search.args.fast != 0 || level.size == 1 {
                 let bits = local.bits(&self.graph, &held.pool);
                 held.upload(args.graph, &bits)?;
             }
@@ -324,10 +351,8 @@ impl BlockSearch<'_, '_> {
         let count = local.rows.len() * cells_of(width);
         let cells = data_of(&gauss, &self.data);
         match cells {
-            Cells::Matrix(matrix) => held.send_with(args.c.cast(), 8 * count, |offset, piece| {
-                // SAFETY: any bits are doubles. Pieces begin at multiples of 8 bytes, in pinned memory that does, too.
-                let (_, values, _) = unsafe { piece.align_to_mut::<f64>() };
-                local.fill(|x, y| matrix[x * gauss.p + y], offset / 8, values);
+            Cells::Matrix(matrix) => held.send_numbers_with(DevicePtr::at(args.c.address()), count, |from, numbers| {
+                local.fill(|x, y| matrix[x * gauss.p + y], from, numbers);
             }),
             Cells::Data(_) => {
                 let (ids, vertices) = (base.carve(places.ids), base.carve(places.vertices));
@@ -346,11 +371,11 @@ impl BlockSearch<'_, '_> {
 }
 
 /// By entry: the slot behind the batch's that says whether the second side of its pair is asked.
-fn twins(local: &Local, removed: &[[u32; 2]]) -> Vec<u32> {
+fn twins(local: &Local, left: &Adjacency) -> Vec<u32> {
     let open = local.entries() as u32;
     let mut twins = Vec::with_capacity(local.entries());
     for (row, &x) in local.rows.iter().enumerate() {
-        let is_open = |y: u32| y < x && removed.binary_search(&[y, x]).is_err();
+        let is_open = |y: u32| y < x && left.has(x as usize, y as usize);
         twins.extend(local.neighbours(row).map(|y| if is_open(y) { open } else { open + 1 }));
     }
     twins

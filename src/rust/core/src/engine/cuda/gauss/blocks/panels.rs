@@ -5,10 +5,10 @@
 use std::ops::Range;
 
 use super::marginal::too_little;
-use super::{cells_of, BlockSearch};
+use super::{cells_of, local, BlockSearch};
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::held::Held;
-use crate::engine::cuda::card::kernels::Kernel;
+use crate::engine::cuda::card::kernels::{Kernel, WARP};
 use crate::engine::cuda::card::transfer::threads_for;
 use crate::engine::cuda::gauss::rows::{Cells, Panel, STEP};
 use crate::engine::cuda::gauss::singles::{COLUMN_TESTS, LISTED_TESTS, MASKED_TESTS, PANEL_WAYS};
@@ -16,6 +16,7 @@ use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::search::USUAL_THREADS;
 use crate::graph::Adjacency;
 use crate::observer::Observer;
+use crate::pool::Pool;
 use crate::search::levels::LevelReport;
 use crate::Result;
 
@@ -29,12 +30,19 @@ struct Ends {
 }
 
 impl Ends {
-    fn of(graph: &Adjacency) -> Self {
+    fn of(graph: &Adjacency, pool: &Pool) -> Self {
         let p = graph.p();
+        let mut counts = vec![[0, 0]; p];
+        let part = p.div_ceil(4 * threads_for(pool, p * p / 64)).max(1);
+        pool.each_of(counts.chunks_mut(part).collect(), |number, counts: &mut [[u64; 2]]| {
+            for (x, count) in (number * part..).zip(counts) {
+                *count = [graph.degree(x) as u64, graph.degree_between(x, x + 1..p) as u64];
+            }
+        });
         let (mut all, mut larger) = (vec![0; p + 1], vec![0; p + 1]);
-        for x in 0..p {
-            all[x + 1] = all[x] + graph.degree(x) as u64;
-            larger[x + 1] = larger[x] + graph.degree_between(x, x + 1..p) as u64;
+        for (x, [own, above]) in counts.into_iter().enumerate() {
+            all[x + 1] = all[x] + own;
+            larger[x + 1] = larger[x] + above;
         }
         Ends { all, larger }
     }
@@ -58,6 +66,22 @@ struct Cut {
     stay: Vec<Range<usize>>,
     pass: Vec<Range<usize>>,
     room: Room,
+}
+
+/// What a pair of panels costs beside the cells that pass, in cells: a fifth of a millisecond.
+const CELLS_OF_PAIR: u64 = 1 << 19;
+
+impl Cut {
+    /// The cells of correlations, p a row, that are brought or made for the panels, and what all pairs of them cost.
+    fn cells(&self, p: usize) -> u64 {
+        let of_staying = |rows: &Range<usize>| {
+            let pass = self.pass.iter().filter(|pass| pass.end > rows.end);
+            let (count, passing) =
+                pass.fold((1, 0), |(n, sum), pass| (n + 1, sum + pass.end - pass.start.max(rows.end)));
+            (p * (rows.len() + passing)) as u64 + count * CELLS_OF_PAIR
+        };
+        self.stay.iter().map(of_staying).sum()
+    }
 }
 
 /// The most rows, neighbours, and larger ones that a panel has that stays; rows and neighbours of one that passes.
@@ -135,10 +159,15 @@ impl BlockSearch<'_, '_> {
     pub(super) fn run_panels(&mut self, widest: usize, observer: &mut dyn Observer) -> Result<LevelReport> {
         let (gauss, p) = (self.gauss, self.gauss.p);
         self.search.set_rules(&gauss.test, 1);
-        let ends = Ends::of(&self.graph);
+        let ends = Ends::of(&self.graph, &self.search.engine.held.pool);
         let [columns, masks] = self.search.level_one_ends(&gauss.test);
         let near = self.search.columns_serve(columns, widest);
-        let cut = self.plan_panels(&ends, near)?;
+        let cut = match self.plan_panels(&ends, near) {
+            Ok(cut) if self.wished_rows().is_none() && self.cells_of_packed(&ends) < cut.cells(p) => {
+                return self.run_packed_singles(widest, observer);
+            }
+            cut => cut?,
+        };
         let level = Level { cut, ends, near, widest };
         let (cut, ends) = (&level.cut, &level.ends);
         self.search.args.mask_ends = masks;
@@ -149,7 +178,7 @@ impl BlockSearch<'_, '_> {
         let (from, card, count) = (self.search.args.graph, held.card.clone(), p * self.search.args.words as usize);
         held.copy_from(self.search.args.empty, &card, from, count)?;
         self.search.args.left_graph = self.search.args.empty;
-        self.answer.begin_singles(&self.graph, &ends.larger)?;
+        self.answer.begin_singles()?;
         self.search.reset_report(0)?;
         let total = *ends.larger.last().unwrap_or(&0) as f64;
         let mut done = 0.0;
@@ -218,6 +247,22 @@ impl BlockSearch<'_, '_> {
         Ok(found)
     }
 
+    /// How many cells of correlations small matrices of each row's neighbours have, which are made once for each side; a compact result wants the
+    /// p-values of level 0, too, for which all pass once.
+    fn cells_of_packed(&self, ends: &Ends) -> u64 {
+        let degrees = ends.all.windows(2).map(|pair| (pair[1] - pair[0]) as usize).filter(|&degree| degree > 1);
+        let cells: u64 = degrees.map(|degree| local::cells_of(local::width_of(degree + 1)) as u64).sum();
+        2 * cells + if self.answer.wants_values() { (self.gauss.p * self.gauss.p) as u64 } else { 0 }
+    }
+
+    /// Level 1 where small matrices of each row's neighbours take fewer cells than the panels that would pass.
+    fn run_packed_singles(&mut self, widest: usize, observer: &mut dyn Observer) -> Result<LevelReport> {
+        if self.answer.wants_values() {
+            self.bring_values(observer)?;
+        }
+        self.run_packed(1, widest, observer)
+    }
+
     /// Has the kernels number the pairs x < y of the graph, by which their p-values are kept.
     fn number_pairs(&mut self) -> Result<()> {
         let p = self.gauss.p as u64;
@@ -253,7 +298,8 @@ impl BlockSearch<'_, '_> {
         let cells = cells_of(&gauss, &self.data);
         let held = &mut self.search.engine.held;
         let at: DevicePtr<f64> = held.device(Buffer::Data)?.cast();
-        self.search.args.c = at;
+        self.search.args.c = at.before((rows.start * p) as u64);
+        self.search.args.split = rows.end as u64;
         self.search.args.pitch = p as u64;
         self.search.args.list = held.device(Buffer::List)?;
         self.search.args.p_max = held.device(Buffer::PMax)?.before(ends.larger[rows.start]);
@@ -261,9 +307,6 @@ impl BlockSearch<'_, '_> {
         if near {
             self.search.args.near = held.device(Buffer::Near)?;
         }
-        self.search.args.split = rows.end as u64;
-        self.search.args.low_shift = rows.start as u64;
-        self.search.args.high_shift = rows.start as u64;
         self.rows.make(held, cells, p, &Panel { rows: rows.clone(), pitch: p, at }, &mut || observer.look())?;
         held.wait("copying to the GPU", &mut || observer.look())?;
         // Lists that pass may begin where the last row ends.
@@ -291,18 +334,25 @@ impl BlockSearch<'_, '_> {
             let slot = (turn % 2) as u64;
             (cut.room.rows + slot * cut.room.passing_rows, cut.room.ends + slot * cut.room.passing_ends)
         };
+        let base: DevicePtr<f64> = self.search.engine.held.device(Buffer::Data)?.cast();
         if turn > 0 {
             let (row, list) = place(turn - 1);
-            self.search.args.high_shift = (larger.start as u64).wrapping_sub(row);
+            self.search.args.c_larger = base.offset(row * p as u64).before((larger.start * p) as u64);
             self.fill_lists(larger, list, ends)?;
             if near {
                 // SAFETY: as for those that stay.
                 unsafe { self.search.launch(Kernel::panel_column_near, self.search.blocks_for(larger.len() as u64))? };
             }
         } else {
-            self.search.args.high_shift = self.search.args.low_shift;
+            self.search.args.c_larger = self.search.args.c;
         }
         (self.search.args.first_larger, self.search.args.end_larger) = (larger.start as u64, larger.end as u64);
+        if let Cells::Matrix(_) = cells_of(&gauss, &self.data) {
+            let tasks = (rows.len() * larger.len().div_ceil(WARP as usize)) as u64;
+            (self.search.args.first_row, self.search.args.end_row) = (rows.start as u64, rows.end as u64);
+            // SAFETY: the correlations of these rows are there.
+            unsafe { self.search.launch(Kernel::panel_symmetry, self.search.blocks_for(tasks))? };
+        }
         let pairs = Ends::within(&ends.all, rows) as f64 * larger.len() as f64 / p as f64;
         let args = &self.search.args;
         let mut launches = 0.0;
@@ -323,7 +373,7 @@ impl BlockSearch<'_, '_> {
             self.launch_rows(first..end, larger)?;
             if let Some((turn, panel)) = next.take() {
                 let (row, _) = place(turn);
-                let at = self.search.args.c.offset(row * p as u64);
+                let at = base.offset(row * p as u64);
                 let panel = Panel { rows: panel.clone(), pitch: p, at };
                 let cells = cells_of(&gauss, &self.data);
                 let held = &mut self.search.engine.held;
@@ -386,15 +436,18 @@ impl BlockSearch<'_, '_> {
             search.engine.held.card.launch(launch, &search.args)?;
         }
         search.all_rows();
+        let report = search.report("level 1", &mut || observer.look())?;
+        if report.undefined != u64::MAX {
+            return Err(self.differing(report.undefined));
+        }
         let held = &mut search.engine.held;
-        held.wait("level 1", &mut || observer.look())?;
         let at = held.device(Buffer::PMax)?;
         let pairs = ends.larger[rows.start] as usize..ends.larger[rows.end] as usize;
         match self.answer.left_values(pairs.clone()) {
             Some(values) => held.bring_into(at, values, &mut || observer.look())?,
             None => {
                 let values = held.bring_all(at, count)?;
-                self.answer.enter_rows(&held.pool, &self.graph, rows, &starts, &values);
+                self.answer.enter_rows(&held.pool, rows, &values);
             }
         }
         if ran {
@@ -419,7 +472,7 @@ impl BlockSearch<'_, '_> {
 
     /// The p-values of the pairs that level 0 left, where level 1 has not run.
     pub(super) fn bring_values(&mut self, observer: &mut dyn Observer) -> Result<()> {
-        let ends = Ends::of(&self.graph);
+        let ends = Ends::of(&self.graph, &self.search.engine.held.pool);
         self.search.set_rules(&self.gauss.test, 0);
         let cut = self.plan_panels(&ends, false)?;
         let level = Level { cut, ends, near: false, widest: 0 };
@@ -455,7 +508,7 @@ mod tests {
     fn every_pair_is_in_one_pair_of_panels_that_fit() {
         for (p, one_in) in [(65, 1), (300, 2), (700, 50), (130, 1000)] {
             let graph = graph(p, one_in);
-            let ends = Ends::of(&graph);
+            let ends = Ends::of(&graph, &Pool::none());
             for near in [false, true] {
                 for room in (0..24).map(|k| 200_000u64 << k >> (k / 2)) {
                     let Some(cut) = cut(&ends, p, room, p, near) else { continue };
