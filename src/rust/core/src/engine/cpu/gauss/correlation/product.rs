@@ -96,7 +96,7 @@ impl<S> Task<S> for Correlate<'_> {
     fn run(self, _simd: S) {
         let Correlate { of: Moments { rests, variances, n }, cells, rest, variance } = self;
         // Mostly [`ratio`] has nothing to tell apart, and several are made at once.
-        let is_plain = |product: f64| (product >= f64::MIN_POSITIVE) & (product <= f64::MAX);
+        let is_plain = |product: f64| (f64::MIN_POSITIVE..=f64::MAX).contains(&product);
         let plain = variance > 0.0 && variances.iter().fold(true, |all, of| all & is_plain(of * variance));
         let cells = cells.iter_mut().zip(rests).zip(variances).map(|((cell, of_rest), of)| {
             *cell -= of_rest * rest / n;
