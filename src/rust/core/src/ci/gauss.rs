@@ -16,6 +16,9 @@ use crate::{shown, Error, Result};
 /// Partial correlations are cut here (pcalg's `cut.at`).
 pub const CUT: f64 = 0.9999999;
 
+/// The matrix of so many variables has its place where the test is run.
+const FEW: usize = 8;
+
 /// Whose reading of degenerate cases to follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
@@ -300,17 +303,29 @@ impl<'a> Gauss<'a> {
     /// -P_xy / sqrt(P_xx P_yy) with P the pseudo-inverse of C[(x, y, S), (x, y, S)]; `None` when that holds a NaN.
     fn partial_correlation(&self, x: usize, y: usize, s: &[u32]) -> Option<f64> {
         let k = s.len() + 2;
-        let vertex = |i: usize| match i {
-            0 => x,
-            1 => y,
-            _ => s[i - 2] as usize,
+        let (mut few, mut many) = ([0.0; FEW * FEW], Vec::new());
+        let m = if k <= FEW {
+            &mut few[..k * k]
+        } else {
+            many.resize(k * k, 0.0);
+            &mut many[..]
         };
-        let of = |(row, col): (usize, usize)| self.correlation(vertex(row), vertex(col));
-        let m = Array2::from_shape_fn((k, k), of);
-        if m.iter().any(|v| v.is_nan()) {
+        let mut missing = false;
+        for (col, cells) in m.chunks_exact_mut(k).enumerate() {
+            let column = self.column(if col < 2 { [x, y][col] } else { s[col - 2] as usize });
+            let (pair, set) = cells.split_at_mut(2);
+            pair.copy_from_slice(&[column[x], column[y]]);
+            set.iter_mut().zip(s).for_each(|(cell, &v)| *cell = column[v as usize]);
+            missing |= cells.iter().fold(false, |missing, r| missing | r.is_nan());
+        }
+        if missing {
             return None;
         }
-        Some(partial::by_elimination(m.clone()).unwrap_or_else(|| partial::by_pseudoinverse(m)))
+        partial::by_elimination(m, k).or_else(|| {
+            let vertex = |i: usize| if i < 2 { [x, y][i] } else { s[i - 2] as usize };
+            let of = |(row, col): (usize, usize)| self.correlation(vertex(row), vertex(col));
+            Some(partial::by_pseudoinverse(Array2::from_shape_fn((k, k), of)))
+        })
     }
 }
 

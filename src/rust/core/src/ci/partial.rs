@@ -5,27 +5,29 @@ use ndarray::{Array2, ArrayView1, ArrayViewMut2, Axis};
 /// A pivot above this keeps the inverse far from pcalg's rank decision at about 1e-15.
 const SAFE_PIVOT: f64 = 1e-6;
 
-/// Schur complement of the last k-2 variables; `None` when a pivot is too small to stand for pcalg's pseudo-inverse.
-pub(super) fn by_elimination(mut m: Array2<f64>) -> Option<f64> {
-    for pivot in (2..m.ncols()).rev() {
-        let d = m[[pivot, pivot]];
+/// Schur complement of the last k-2 of k variables in `m`, k x k and kept by column; `None` when a pivot is too small to stand for
+/// pcalg's pseudo-inverse.
+pub(super) fn by_elimination(m: &mut [f64], k: usize) -> Option<f64> {
+    // The two triangles of a matrix of data may differ in the last digits: the row of the last variable is taken in place of its column,
+    // and of the others the upper triangle alone.
+    for col in 0..k - 1 {
+        m[(k - 1) * k + col] = m[col * k + k - 1];
+    }
+    for pivot in (2..k).rev() {
+        let (before, of_pivot) = m.split_at_mut(pivot * k);
+        let d = of_pivot[pivot];
         if !(d > SAFE_PIVOT) {
             return None;
         }
-        for col in 0..pivot {
-            let factor = m[[pivot, col]] / d;
-            for row in 0..=col {
-                m[[row, col]] -= factor * m[[pivot, row]];
-            }
-        }
-        // Keep the lower triangle in step with the upper one: the next pivot's row is read from it.
-        for col in 0..pivot {
-            for row in col + 1..pivot {
-                m[[row, col]] = m[[col, row]];
+        let of_pivot = &of_pivot[..pivot];
+        for (col, column) in before.chunks_exact_mut(k).enumerate() {
+            let factor = of_pivot[col] / d;
+            for (cell, of_row) in column[..=col].iter_mut().zip(of_pivot) {
+                *cell -= factor * of_row;
             }
         }
     }
-    let (xx, xy, yy) = (m[[0, 0]], m[[0, 1]], m[[1, 1]]);
+    let (xx, xy, yy) = (m[0], m[k], m[k + 1]);
     if !(xx > SAFE_PIVOT && yy > SAFE_PIVOT && xx * yy - xy * xy > SAFE_PIVOT * xx * yy) {
         return None;
     }
@@ -97,7 +99,7 @@ mod tests {
         let k = 6;
         let rho: f64 = 0.6;
         let m = Array2::from_shape_fn((k, k), |(row, col)| rho.powi(row.abs_diff(col) as i32));
-        let by_elimination = by_elimination(m.clone()).unwrap();
+        let by_elimination = by_elimination(&mut m.clone().into_raw_vec_and_offset().0, k).unwrap();
         let by_pseudoinverse = by_pseudoinverse(m);
         assert!((by_elimination - by_pseudoinverse).abs() < 1e-14);
         // x = 0 and y = 1 given 2..6 of an AR(1): P is tridiagonal with P00 = 1, P11 = 1 + rho², P01 = -rho (times a constant).

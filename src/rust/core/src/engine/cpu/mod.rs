@@ -3,6 +3,7 @@
 mod asked;
 pub mod codes;
 mod discrete;
+mod failed;
 mod gauss;
 mod kernel;
 mod knn;
@@ -29,7 +30,8 @@ use crate::search::book::{Book, Page};
 use crate::search::level::Verdict;
 use crate::search::shards::{Part, Work};
 use crate::search::worker::{Column, Marginals, Worker};
-use crate::{Error, Result};
+use crate::Result;
+use failed::Failed;
 
 /// The CPU engine for a test that has a kernel.
 pub struct CpuEngine<K> {
@@ -88,7 +90,7 @@ impl<K: Kernel> Worker for CpuEngine<K> {
         let mut values = memory::zeros(batch.len(), Use::Level)?;
         memory::room(blocks * size_of::<Mutex<Option<&mut [f64]>>>(), Use::Level)?;
         let slots: Vec<Mutex<Option<&mut [f64]>>> = values.chunks_mut(at_once).map(|c| Mutex::new(Some(c))).collect();
-        let failed: Mutex<Option<(usize, &'static str)>> = Mutex::new(None);
+        let failed = Failed::none();
         let kernel = &self.kernel;
         let work = |scratch: &mut K::Scratch, block: usize, stop: &Stop| {
             let Some(out) = slots[block].lock().ok().and_then(|mut slot| slot.take()) else { return };
@@ -97,27 +99,15 @@ impl<K: Kernel> Worker for CpuEngine<K> {
                 let (x, y, s) = batch.get(at);
                 match kernel.p_value(x, y, s, scratch, &Signal::of(stop)) {
                     Ok(p) => *value = p,
-                    Err(reason) => {
-                        if let Ok(mut slot) = failed.lock() {
-                            if slot.is_none_or(|(first, _)| at < first) {
-                                *slot = Some((at, reason));
-                            }
-                        }
-                        return;
-                    }
+                    Err(reason) => return failed.note(at, reason),
                 }
             }
         };
         let inline = (batch.len() as f64) < self.kernel.inline_tests() / 5.0;
         self.pool.run(blocks, inline, |_| at_once as f64, &mut |_| observer.look(), work)?;
         drop(slots);
-        match failed.into_inner().unwrap_or(None) {
-            None => Ok(values),
-            Some((at, reason)) => {
-                let (x, y, s) = batch.get(at);
-                Err(Error::Numeric { x, y, s: s.to_vec(), reason })
-            }
-        }
+        failed.check(|at| batch.get(at))?;
+        Ok(values)
     }
 }
 
@@ -134,7 +124,7 @@ fn fill_columns<K: Kernel>(
     let total = (columns.len() * (first + end + 1)) as f64 / 2.0;
     let columns: Vec<Mutex<Option<Column>>> = columns.into_iter().map(|column| Mutex::new(Some(column))).collect();
     // Of the columns where pcalg stops with an error, the first.
-    let failed: Mutex<Option<(usize, usize, &'static str)>> = Mutex::new(None);
+    let failed = Failed::none();
     // The longest columns first.
     let cost = |task: usize| (end - task) as f64;
     pool.run(columns.len(), total < kernel.inline_tests(), cost, told, |_: &mut (), task, stop| {
@@ -144,19 +134,10 @@ fn fill_columns<K: Kernel>(
         let run = if level.keeps() { K::marginal } else { K::settle_marginal };
         match run(kernel, y, level.pairs(), level.alpha(), column.open(level), &Signal::of(stop)) {
             Ok(()) => column.close(level),
-            Err((x, reason)) => {
-                if let Ok(mut slot) = failed.lock() {
-                    if slot.is_none_or(|(_, first, _)| y < first) {
-                        *slot = Some((x, y, reason));
-                    }
-                }
-            }
+            Err((x, reason)) => failed.note((y, x), reason),
         }
     })?;
-    match failed.into_inner().unwrap_or(None) {
-        None => Ok(()),
-        Some((x, y, reason)) => Err(Error::Numeric { x, y, s: Vec::new(), reason }),
-    }
+    failed.check(|(y, x)| (x, y, &[]))
 }
 
 /// Decides a part of the work, and enters it.

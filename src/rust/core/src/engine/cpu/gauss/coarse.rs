@@ -9,6 +9,7 @@
 use std::sync::OnceLock;
 
 use crate::ci::gauss::Gauss;
+use crate::engine::cpu::simd::{self, Task};
 use crate::memory::{self, Use};
 
 /// The rounding of single precision.
@@ -132,8 +133,24 @@ impl Row {
             Use::Level.fails(size_of::<Block>() * column.len().div_ceil(BLOCK));
             return Row::default();
         };
+        let least = simd::run(Blocks { column, blocks: &mut blocks });
+        Row { blocks: blocks.into_boxed_slice(), largest: 1.0 / least }
+    }
+}
+
+/// Appends the blocks of a column; the least 1 - r² that single precision serves.
+struct Blocks<'a> {
+    column: &'a [f64],
+    blocks: &'a mut Vec<Block>,
+}
+
+impl<S> Task<S> for Blocks<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn run(self, _simd: S) -> f64 {
         let mut least = [1f64; BLOCK];
-        blocks.extend(column.chunks(BLOCK).map(|part| {
+        for part in self.column.chunks(BLOCK) {
             let mut block = Block { r: [0.0; BLOCK], b: [0.0; BLOCK] };
             let to = block.r.iter_mut().zip(&mut block.b);
             for (((to, b), least), &r) in to.zip(&mut least).zip(part) {
@@ -143,9 +160,8 @@ impl Row {
                 *b = if serves { 1.0 / (left as f32).sqrt() } else { 0.0 };
                 *least = if serves && left < *least { left } else { *least };
             }
-            block
-        }));
-        let least = least.into_iter().fold(1.0, f64::min);
-        Row { blocks: blocks.into_boxed_slice(), largest: 1.0 / least }
+            self.blocks.push(block);
+        }
+        least.into_iter().fold(1.0, f64::min)
     }
 }

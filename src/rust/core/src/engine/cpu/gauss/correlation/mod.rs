@@ -23,7 +23,7 @@ use crate::search::symmetrise;
 use crate::Result;
 use columns::{rows_that_count, summarise, Of};
 use pairwise::pairwise;
-use product::{multiply, ratio};
+use product::{multiply, Moments};
 use ranks::ranks;
 
 /// Rows that are centred together.
@@ -215,9 +215,8 @@ fn upper(x: &Centred, pool: &Pool, c: &mut [f64], watch: &mut Watch) -> Result<(
     let variances: Vec<f64> = (0..p).map(|x| c[x * p + x] - rests[x] * rests[x] / n as f64).collect();
     pool.each_of(c.chunks_mut(BLOCK * p).collect(), |block, cells| {
         for (y, column) in (block * BLOCK..).zip(cells.chunks_mut(p)) {
-            for (x, cell) in column[..y].iter_mut().enumerate() {
-                *cell = ratio(*cell - rests[x] * rests[y] / n as f64, variances[x], variances[y]);
-            }
+            let before = Moments { rests: &rests[..y], variances: &variances[..y], n: n as f64 };
+            before.correlate(&mut column[..y], rests[y], variances[y]);
         }
     });
     Ok(())

@@ -1,4 +1,6 @@
-//! Products of columns.
+//! Products of columns, and the correlations that they make.
+
+use crate::engine::cpu::simd::{self, Task};
 
 /// Columns of as many values each, `stride` apart.
 #[derive(Clone, Copy)]
@@ -61,4 +63,72 @@ pub(super) fn ratio(covariance: f64, of_x: f64, of_y: f64) -> f64 {
     let product = of_x * of_y;
     let root = if product.is_normal() { product.sqrt() } else { of_x.sqrt() * of_y.sqrt() };
     (covariance / root).clamp(-1.0, 1.0)
+}
+
+/// What correlations of columns are made of, beside their products: the sums that are left once their means, which are rounded, are
+/// taken away; and their sums of squares less what these explain.
+#[derive(Clone, Copy)]
+pub(super) struct Moments<'a> {
+    pub rests: &'a [f64],
+    pub variances: &'a [f64],
+    /// Number of rows.
+    pub n: f64,
+}
+
+impl Moments<'_> {
+    /// Makes correlations, in their place, of the products of these columns with one that has such a rest and variance.
+    pub fn correlate(self, products: &mut [f64], rest: f64, variance: f64) {
+        simd::run(Correlate { of: self, cells: products, rest, variance });
+    }
+}
+
+struct Correlate<'a> {
+    of: Moments<'a>,
+    cells: &'a mut [f64],
+    rest: f64,
+    variance: f64,
+}
+
+impl<S> Task<S> for Correlate<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, _simd: S) {
+        let Correlate { of: Moments { rests, variances, n }, cells, rest, variance } = self;
+        // Mostly [`ratio`] has nothing to tell apart, and several are made at once.
+        let is_plain = |product: f64| (f64::MIN_POSITIVE..=f64::MAX).contains(&product);
+        let plain = variance > 0.0 && variances.iter().fold(true, |all, of| all & is_plain(of * variance));
+        let cells = cells.iter_mut().zip(rests).zip(variances).map(|((cell, of_rest), of)| {
+            *cell -= of_rest * rest / n;
+            (cell, *of)
+        });
+        if plain {
+            cells.for_each(|(cell, of)| *cell = (*cell / (of * variance).sqrt()).clamp(-1.0, 1.0));
+        } else {
+            cells.for_each(|(cell, of)| *cell = ratio(*cell, of, variance));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn correlations_made_at_once_are_those_made_one_by_one() {
+        let ordinary = [3.5, 1e-3, 7e8, 2.0, 0.125, 11.0, 1e-9, 5.0, 6.0];
+        let strange = [3.5, 0.0, 1e300, f64::NAN, 1e-300, -1.0, 1e-310, f64::INFINITY, 2.0];
+        for variances in [ordinary, strange] {
+            for variance in [2.0, 1e-20, 1e200, 0.0, -1.0, f64::NAN] {
+                let rests = [0.0, 1e-3, -2.0, 5.0, 0.1, 0.2, 0.3, -0.4, 7.0];
+                let products = [1.0, 2e-3, -3e5, f64::NAN, 0.0, 1e9, -1e-9, 0.5, 0.7];
+                let mut cells = products;
+                Moments { rests: &rests, variances: &variances, n: 7.0 }.correlate(&mut cells, 0.3, variance);
+                for (i, cell) in cells.into_iter().enumerate() {
+                    let wanted = ratio(products[i] - rests[i] * 0.3 / 7.0, variances[i], variance);
+                    assert_eq!(cell.to_bits(), wanted.to_bits(), "{variance}, {i}: {cell}, {wanted}");
+                }
+            }
+        }
+    }
 }

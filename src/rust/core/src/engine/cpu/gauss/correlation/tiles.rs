@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use super::columns::Centred;
-use super::product::{multiply_columns, ratio, Columns};
+use super::product::{multiply_columns, Columns, Moments};
 use super::{AT_ONCE, BLOCK, NARROW, SEGMENT};
 use crate::memory::{self, Use};
 use crate::pool::{Pool, Stop};
@@ -17,8 +17,8 @@ use crate::Result;
 /// Values of columns that are gathered at a time, 2 MiB, but at least [`BLOCK`] columns.
 const GATHERED: usize = 1 << 18;
 
-/// Rows of a tile, which stays in the cache with [`BLOCK`] columns.
-const TILE: usize = 256;
+/// Rows and columns of a tile, which stays in the cache.
+const TILE: [usize; 2] = [256, 128];
 
 /// Columns that have been centred, n x p, of which correlations are made.
 pub struct Tiles<'a> {
@@ -36,6 +36,8 @@ pub struct Gathered {
     left: Vec<f64>,
     right: Vec<f64>,
     segment: Vec<f64>,
+    rests: Vec<f64>,
+    variances: Vec<f64>,
 }
 
 /// Some of the columns.
@@ -130,7 +132,7 @@ impl<'a> Tiles<'a> {
     /// Writes the product of `left[i]` and `right[j]` to `out[j * stride + i]`; nothing of use where memory has run out.
     fn products(&self, left: Pick, right: Pick, out: &mut [f64], stride: usize, gathered: &mut Gathered) {
         let (m, narrow) = (left.count(), self.p <= NARROW);
-        let Gathered { left: of_left, right: of_right, segment } = gathered;
+        let Gathered { left: of_left, right: of_right, segment, .. } = gathered;
         for rows in self.segments() {
             let Some(left) = self.columns(left, &rows, of_left) else { return };
             let Some(right) = self.columns(right, &rows, of_right) else { return };
@@ -154,13 +156,33 @@ impl<'a> Tiles<'a> {
     /// Writes the correlation of `left[i]` and `right[j]` to `out[j * stride + i]`.
     fn tile(&self, left: Pick, right: Pick, out: &mut [f64], stride: usize, gathered: &mut Gathered) {
         self.products(left, right, out, stride, gathered);
-        let n = self.n as f64;
+        let Gathered { rests, variances, .. } = gathered;
+        let (count, n) = (left.count(), self.n as f64);
+        let moments = match left {
+            Pick::Row { first, count } => {
+                let of = first..first + count;
+                Moments { rests: &self.rests[of.clone()], variances: &self.variances[of], n }
+            }
+            Pick::List(list) => {
+                for (to, of) in [(&mut *rests, &self.rests), (&mut *variances, &self.variances)] {
+                    to.clear();
+                    if !memory::prepare(to, count, Use::Correlations) {
+                        return;
+                    }
+                    to.extend(list.iter().map(|&j| of[j as usize]));
+                }
+                Moments { rests, variances, n }
+            }
+        };
         for (j, out) in out.chunks_mut(stride).enumerate().take(right.count()) {
-            let y = right.at(j);
-            let (rest, variance) = (self.rests[y], self.variances[y]);
-            for (i, cell) in out[..left.count()].iter_mut().enumerate() {
-                let x = left.at(i);
-                *cell = if x == y { 1.0 } else { ratio(*cell - self.rests[x] * rest / n, self.variances[x], variance) };
+            let (y, out) = (right.at(j), &mut out[..count]);
+            moments.correlate(out, self.rests[y], self.variances[y]);
+            match left {
+                Pick::Row { first, .. } => out.get_mut(y.wrapping_sub(first)).into_iter().for_each(|cell| *cell = 1.0),
+                Pick::List(list) => {
+                    let same = out.iter_mut().zip(list).filter(|(_, &x)| x as usize == y);
+                    same.for_each(|(cell, _)| *cell = 1.0);
+                }
             }
         }
     }
@@ -187,16 +209,17 @@ impl<'a> Tiles<'a> {
         }
         let work = |(gathered, tile): &mut (Gathered, Vec<f64>), task: usize, stop: &Stop| {
             let Ok(mut parts) = tasks[task].lock() else { return };
-            if !memory::grow(tile, TILE * BLOCK, 0.0, Use::Correlations) {
+            let [step, width] = TILE;
+            if !memory::grow(tile, step * width, 0.0, Use::Correlations) {
                 return;
             }
             let first = rows.start + task * height;
-            for (right, parts) in columns.clone().step_by(BLOCK).zip(parts.chunks_mut(BLOCK)) {
+            for (right, parts) in columns.clone().step_by(width).zip(parts.chunks_mut(width)) {
                 let right = Pick::Row { first: right, count: parts.len() };
-                for from in (0..parts[0].len()).step_by(TILE).take_while(|_| !stop.requested()) {
-                    let count = TILE.min(parts[0].len() - from);
-                    self.tile(Pick::Row { first: first + from, count }, right, tile, TILE, gathered);
-                    for (part, tile) in parts.iter_mut().zip(tile.chunks(TILE)) {
+                for from in (0..parts[0].len()).step_by(step).take_while(|_| !stop.requested()) {
+                    let count = step.min(parts[0].len() - from);
+                    self.tile(Pick::Row { first: first + from, count }, right, tile, step, gathered);
+                    for (part, tile) in parts.iter_mut().zip(tile.chunks(step)) {
                         part[from..from + count].copy_from_slice(&tile[..count]);
                     }
                 }
@@ -222,6 +245,11 @@ impl<'a> Tiles<'a> {
                 self.tile(Pick::List(left), Pick::List(right), &mut out[at * at_once..], stride, gathered);
             }
         }
+    }
+
+    /// How many times [`Tiles::between`] gathers the values of `with` for so many others.
+    pub fn gatherings(of: usize) -> usize {
+        of.div_ceil(BLOCK)
     }
 
     /// Writes the correlations of variables among themselves, d x d, to `out`, as [`Tiles::between`].

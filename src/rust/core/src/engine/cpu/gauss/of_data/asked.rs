@@ -7,10 +7,11 @@ use super::super::correlation::{Gathered, Tiles};
 use super::GaussOfData;
 use crate::ci::gauss::{Gauss, Undefined};
 use crate::ci::Batch;
+use crate::engine::cpu::failed::Failed;
 use crate::memory::{self, Use};
 use crate::observer::Observer;
 use crate::pool::Stop;
-use crate::{Error, Result};
+use crate::Result;
 
 /// Questions whose variables are this many or fewer are answered together.
 const VARIABLES: usize = 48;
@@ -74,7 +75,7 @@ pub(super) fn p_values(
         slots.push(Mutex::new(own));
         rest = behind;
     }
-    let failed: Mutex<Option<(usize, &'static str)>> = Mutex::new(None);
+    let failed = Failed::none();
     let work = |thread: &mut Thread, part: usize, stop: &Stop| {
         let Ok(mut out) = slots[part].lock() else { return };
         let Thread { variables, c, gathered, set } = thread;
@@ -101,25 +102,13 @@ pub(super) fn p_values(
             set.extend(s.iter().map(|&v| number(v)));
             match gauss.p_value(number(x as u32) as usize, number(y as u32) as usize, set) {
                 Ok(p) => *value = p,
-                Err(Undefined(reason)) => {
-                    if let Ok(mut slot) = failed.lock() {
-                        if slot.is_none_or(|(first, _)| at < first) {
-                            *slot = Some((at, reason));
-                        }
-                    }
-                    return;
-                }
+                Err(Undefined(reason)) => return failed.note(at, reason),
             }
         }
     };
     let inline = batch.len() < 64;
     engine.pool.run(parts.len(), inline, |part| parts[part].len() as f64, &mut |_| observer.look(), work)?;
     drop(slots);
-    match failed.into_inner().unwrap_or(None) {
-        None => Ok(values),
-        Some((at, reason)) => {
-            let (x, y, s) = batch.get(at);
-            Err(Error::Numeric { x, y, s: s.to_vec(), reason })
-        }
-    }
+    failed.check(|at| batch.get(at))?;
+    Ok(values)
 }

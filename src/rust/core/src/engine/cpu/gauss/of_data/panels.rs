@@ -17,7 +17,7 @@ use crate::search::shards::{Part, Work};
 use crate::Result;
 
 /// Columns of other vertices that are held at most: the more are held of the rows, the fewer times the others are made.
-const OTHERS: usize = 256;
+const OTHERS: usize = 64;
 
 /// How a level is run by blocks.
 pub(super) struct Panels {
@@ -50,7 +50,7 @@ impl Panels {
         if held < 2.min(p) {
             return None;
         }
-        let others = if held == p { 0 } else { (held / 4).clamp(1, OTHERS) };
+        let others = if held == p { 0 } else { (held / 8).clamp(1, OTHERS) };
         let mut panels =
             Panels { rows: held - others, others, with_coarse: takes_coarse, boxes, bytes: held * column, cost: 0.0 };
         let cells: usize = panels
@@ -88,9 +88,10 @@ impl Panels {
         (first..end).step_by(self.rows).map(|from| from..end.min(from + self.rows)).collect()
     }
 
-    /// The others that shards with some of these rows ask for.
+    /// The others that shards with some of these rows ask for; of none an empty range.
     fn others_asked(&self, rows: &Range<usize>) -> Range<usize> {
-        let others = || self.boxes.iter().filter(|[of, _]| meet(of, rows)).map(|[_, others]| others);
+        let asked = self.boxes.iter().filter(|[of, others]| meet(of, rows) && !others.is_empty());
+        let others = || asked.clone().map(|[_, others]| others);
         let start = others().map(|others| others.start).min().unwrap_or(0);
         start..others().map(|others| others.end).max().unwrap_or(0)
     }

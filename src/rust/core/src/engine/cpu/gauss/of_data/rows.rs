@@ -26,6 +26,9 @@ use crate::Result;
 /// others of the lanes that are left.
 const FIRST: usize = 32;
 
+/// Gathering the values of a variable takes as long as so many correlations with it.
+const GATHERED: usize = 32;
+
 /// The work of a level by rows.
 pub(super) struct Rows {
     /// Shards with the same rows, which stand together, or one shard of sides.
@@ -33,7 +36,7 @@ pub(super) struct Rows {
     /// By row: the bytes of its correlations, 0 where it is not asked for; whether threads share it.
     bytes: Vec<usize>,
     is_shared: Vec<bool>,
-    /// Cells that are made, about.
+    /// What is made, about, in cells of columns that need not be gathered.
     cost: f64,
 }
 
@@ -106,12 +109,13 @@ impl Rows {
             bytes[row] = Problem::bytes(degree, single.then_some(asked[row]));
             is_shared[row] |= bytes[row] as u64 > share;
             let part = if single && degree > 2 * FIRST && work.sides.is_empty() { 0.5 } else { 1.0 };
-            cost += part * (bytes[row] / size_of::<f64>()) as f64;
+            let lanes = if single { asked[row] } else { degree } + 1;
+            cost += part * ((degree + 1) * (lanes + GATHERED * Tiles::gatherings(lanes))) as f64;
         }
         Rows { groups, bytes, is_shared, cost }
     }
 
-    /// Cells that are made, about.
+    /// What is made, about, in cells of columns that need not be gathered.
     pub fn cost(&self) -> f64 {
         self.cost
     }
