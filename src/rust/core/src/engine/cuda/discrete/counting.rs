@@ -12,7 +12,7 @@ use crate::engine::cuda::CudaEngine;
 use crate::Result;
 
 /// Variables with at most this many levels have bit planes on the card, which take at most half as many bytes as their codes.
-const PLANE_LEVELS: usize = 4;
+pub(super) const PLANE_LEVELS: usize = 4;
 
 /// Tables of up to this many cells are counted by planes: measured, see inst/bench/RESULTS.md.
 const PLANE_CELLS: u64 = 32;
@@ -30,11 +30,11 @@ pub(in crate::engine::cuda) const ASKED: u64 = 1 << 14;
 /// The addresses of codes and planes on the card: see [`DiscreteArgs`].
 #[derive(Clone, Copy, Debug)]
 pub(in crate::engine::cuda) struct Coding {
-    codes: DevicePtr<u8>,
-    column: DevicePtr<u64>,
-    levels: DevicePtr<u32>,
-    planes: DevicePtr<[u32; 4]>,
-    plane: DevicePtr<u64>,
+    pub codes: DevicePtr<u8>,
+    pub column: DevicePtr<u64>,
+    pub levels: DevicePtr<u32>,
+    pub planes: DevicePtr<[u32; 4]>,
+    pub plane: DevicePtr<u64>,
 }
 
 /// All variables of a test.
@@ -245,14 +245,20 @@ impl CudaEngine<'_> {
         Ok(Coding { codes, column, levels, planes, plane })
     }
 
-    /// The arguments that all kernels of a discrete test share.
+    /// The arguments that all kernels of a discrete test share, with the codes of all variables.
     pub(in crate::engine::cuda) fn discrete_args(&mut self, test: &Discrete) -> Result<DiscreteArgs> {
-        let Coding { codes, column, levels, planes, plane } = self.upload_codes(test)?;
+        let coding = self.upload_codes(test)?;
+        Ok(self.args_with(test, coding))
+    }
+
+    /// The arguments that all kernels of a discrete test share, with these codes.
+    pub(super) fn args_with(&self, test: &Discrete, coding: Coding) -> DiscreteArgs {
+        let Coding { codes, column, levels, planes, plane } = coding;
         let (bnlearn, adapt) = match test.rule() {
             Rule::Pcalg { adapt } => (false, adapt),
             Rule::Bnlearn { adapt } => (true, adapt),
         };
-        Ok(DiscreteArgs {
+        DiscreteArgs {
             codes,
             column,
             levels,
@@ -268,7 +274,7 @@ impl CudaEngine<'_> {
             adapt: u64::from(adapt),
             tile: MOST_OTHERS,
             ..DiscreteArgs::default()
-        })
+        }
     }
 
     /// Bytes that scratch may take: beside the plan less its bytes for `uses`, and beside `beside` bytes.
