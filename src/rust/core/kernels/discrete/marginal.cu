@@ -26,19 +26,37 @@ template <u32 BITS> __device__ __forceinline__ uint4 unpacked(const u8* from) {
     return found;
 }
 
-// Makes codes from packed ones, which it reads in the host's memory: a thread takes SAMPLES_AT_A_TIME samples of a variable.
+// Makes codes and bit planes from packed codes, which it reads in the host's memory: a thread takes SAMPLES_AT_A_TIME samples of a variable. Without
+// d.codes it makes no codes, and no planes of variables that d.plane has none of.
 extern "C" __global__ void dis_unpack(const __grid_constant__ Discrete d) {
-    const u64 pieces = (d.n + SAMPLES_AT_A_TIME - 1) / SAMPLES_AT_A_TIME;
+    const u64 pieces = d.plane_size * (PLANE_SAMPLES / SAMPLES_AT_A_TIME), known = (d.n + SAMPLES_AT_A_TIME - 1) / SAMPLES_AT_A_TIME;
     for (u64 at : by_thread(d.a.p * pieces)) {
         const u64 v = at / pieces, k = at % pieces, packed = d.packed[v];
         const u8* from = (const u8*)(packed & ~15ull);
-        uint4* to = (uint4*)(d.codes + (d.column[v] & ~1ull));
-        switch (packed & 15) {
-            case 0: to[k] = unpacked<1>(from + 2 * k); break;
-            case 1: to[k] = unpacked<2>(from + 4 * k); break;
-            case 2: to[k] = unpacked<4>(from + 8 * k); break;
-            case 3: to[k] = ((const uint4*)from)[k]; break;
-            default: to[2 * k] = ((const uint4*)from)[2 * k], to[2 * k + 1] = ((const uint4*)from)[2 * k + 1];
+        uint4 found{0, 0, 0, 0};
+        if (k < known) {
+            uint4* to = (uint4*)(d.codes + (d.column[v] & ~1ull));
+            switch (packed & 15) {
+                case 0: found = unpacked<1>(from + 2 * k); break;
+                case 1: found = unpacked<2>(from + 4 * k); break;
+                case 2: found = unpacked<4>(from + 8 * k); break;
+                case 3: found = ((const uint4*)from)[k]; break;
+                default:
+                    to[2 * k] = ((const uint4*)from)[2 * k];
+                    to[2 * k + 1] = ((const uint4*)from)[2 * k + 1];
+                    continue;
+            }
+            if (d.codes) to[k] = found;
+        }
+        if (d.plane[v] == NEVER) continue;
+        const u64 first = SAMPLES_AT_A_TIME * k, samples = first < d.n ? d.n - first : 0;
+        const u32 codes[4] = {found.x, found.y, found.z, found.w}, levels = levels_of(d, (u32)v);
+        for (u32 level = 0; level < levels; level++) {
+            u32 bits = 0;
+#pragma unroll
+            for (u32 j = 0; j < SAMPLES_AT_A_TIME; j++) bits |= (u32)((codes[j / 4] >> 8 * (j % 4) & 0xff) == level) << j;
+            if (samples < SAMPLES_AT_A_TIME) bits &= (1u << samples) - 1;
+            ((u16*)(d.planes + d.plane[v] + level * d.plane_size))[k] = (u16)bits;
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Columns of some variables on a card that cannot hold all. The host has the codes of all variables packed, in pinned memory that the card
 //! reads by itself; there they become the codes and planes that the kernels count with, in places of one size each.
 
-use super::counting::{Coding, BESIDE_COLUMNS, PLANE_LEVELS};
+use super::counting::{Coding, BESIDE_COLUMNS, PLANE_CELLS, PLANE_LEVELS};
 use crate::ci::discrete::{Codes, Discrete};
 use crate::engine::cuda::arguments::{DiscreteArgs, SearchArgs, PLANE_SAMPLES, SAMPLES_AT_A_TIME};
 use crate::engine::cuda::card::kernels::Kernel;
@@ -68,40 +68,75 @@ fn pack(test: &Discrete, v: usize, to: &mut [u8]) {
 /// Where the packed codes are, by variable: an address of the host, plus the binary logarithm of a code's bits.
 pub(in crate::engine::cuda) struct Packed(Vec<u64>);
 
-/// Places on the card for columns, all as large as the largest column.
-#[derive(Clone, Copy)]
-pub(super) struct Places {
-    at: DevicePtr<u8>,
-    bytes: u64,
+/// What the card has of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Parts {
+    pub codes: bool,
+    pub planes: bool,
 }
 
-impl Places {
-    /// Places for the columns of these variables, from `at` on.
-    pub fn new(at: DevicePtr<u8>, test: &Discrete, variables: impl IntoIterator<Item = u32>) -> Self {
-        let bytes = variables.into_iter().map(|v| place_bytes(test, v as usize)).max().unwrap_or(0);
-        Places { at, bytes }
+// Else tables of variables with planes would be counted by codes at level 0.
+const _: () = assert!((PLANE_LEVELS * PLANE_LEVELS) as u64 <= PLANE_CELLS);
+
+impl Parts {
+    /// What level 0 counts with: planes alone, where all variables have them.
+    pub fn of_pairs(test: &Discrete) -> Self {
+        Parts { codes: (0..test.data().p()).any(|v| !has_planes(test, v)), planes: true }
     }
 
-    /// What follows so many of them.
-    pub fn after<T>(&self, count: u64) -> DevicePtr<T> {
-        self.at.carve((count * self.bytes).next_multiple_of(256))
+    /// What levels of sets and questions count with; `by_planes`: the kernel counts small tables by planes.
+    pub fn of_sets(by_planes: bool) -> Self {
+        Parts { codes: true, planes: by_planes }
+    }
+
+    /// Bytes of a variable's column.
+    pub fn bytes(self, test: &Discrete, v: usize) -> u64 {
+        let planes = if self.planes && has_planes(test, v) { test.data().levels(v) as u64 } else { 0 };
+        self.code_bytes(test, v) + 16 * planes * plane_size(test)
+    }
+
+    fn code_bytes(self, test: &Discrete, v: usize) -> u64 {
+        let padded = test.data().n().next_multiple_of(SAMPLES_AT_A_TIME as usize) as u64;
+        if self.codes {
+            padded << u32::from(is_wide(test, v))
+        } else {
+            0
+        }
     }
 }
 
-/// Bytes of a column's codes and planes on the card.
-pub(super) fn place_bytes(test: &Discrete, v: usize) -> u64 {
-    let planes = if test.data().levels(v) > PLANE_LEVELS { 0 } else { test.data().levels(v) as u64 };
-    code_bytes(test, v) + 16 * planes * plane_size(test)
+fn is_wide(test: &Discrete, v: usize) -> bool {
+    matches!(test.data().codes(v), Codes::Words(_))
 }
 
-fn code_bytes(test: &Discrete, v: usize) -> u64 {
-    let padded = test.data().n().next_multiple_of(SAMPLES_AT_A_TIME as usize) as u64;
-    padded << u32::from(matches!(test.data().codes(v), Codes::Words(_)))
+fn has_planes(test: &Discrete, v: usize) -> bool {
+    test.data().levels(v) <= PLANE_LEVELS && !is_wide(test, v)
 }
 
 /// Elements of a plane.
 fn plane_size(test: &Discrete) -> u64 {
     test.data().n().div_ceil(PLANE_SAMPLES as usize) as u64
+}
+
+/// Places on the card for columns, all as large as the largest column.
+#[derive(Clone, Copy)]
+pub(super) struct Places {
+    pub at: DevicePtr<u8>,
+    /// Bytes of a place.
+    pub bytes: u64,
+    pub parts: Parts,
+}
+
+impl Places {
+    /// What follows so many of them.
+    pub fn after<T>(&self, count: u64) -> DevicePtr<T> {
+        self.at.carve((count * self.bytes).next_multiple_of(256))
+    }
+
+    /// As many places as planes can be in: the kernels count their elements in 32 bits.
+    pub fn most(bytes: u64) -> u64 {
+        (16 << 32) / bytes.max(1)
+    }
 }
 
 /// Bytes of a table of so many columns, and as many to be filled.
@@ -131,29 +166,21 @@ impl Table {
 
     /// What is to be copied to the card.
     pub fn words(&self, test: &Discrete, places: &Places, Packed(packed): &Packed) -> Vec<u64> {
-        let data = test.data();
+        let Places { bytes, parts, .. } = *places;
         let mut words = Vec::with_capacity(4 * self.entries.len());
-        let place = |place: u32| u64::from(place) * places.bytes;
-        words.extend(
-            self.entries
-                .iter()
-                .map(|&(v, at)| place(at) + u64::from(matches!(data.codes(v as usize), Codes::Words(_)))),
-        );
-        words.extend(self.entries.iter().map(|&(v, at)| {
-            let element = (place(at) + code_bytes(test, v as usize)) / 16;
-            // The kernels count elements in 32 bits.
-            let has_none = data.levels(v as usize) > PLANE_LEVELS || (place(at + 1) / 16) >> 32 != 0;
-            if has_none {
-                u64::MAX
-            } else {
-                element
+        let column = |&(v, at): &(u32, u32)| u64::from(at) * bytes + u64::from(is_wide(test, v as usize));
+        let plane = |&(v, at): &(u32, u32)| {
+            let is_there = parts.planes && has_planes(test, v as usize) && u64::from(at) < Places::most(bytes);
+            match is_there {
+                true => (u64::from(at) * bytes + parts.code_bytes(test, v as usize)) / 16,
+                false => u64::MAX,
             }
-        }));
-        words.extend(self.entries.iter().map(|&(v, _)| packed[v as usize]));
-        let levels = |pair: &[(u32, u32)]| {
-            pair.iter().rev().fold(0, |word, &(v, _)| word << 32 | data.levels(v as usize) as u64)
         };
-        words.extend(self.entries.chunks(2).map(levels));
+        words.extend(self.entries.iter().map(column));
+        words.extend(self.entries.iter().map(plane));
+        words.extend(self.entries.iter().map(|&(v, _)| packed[v as usize]));
+        let level = |&(v, _): &(u32, u32)| test.data().levels(v as usize) as u64;
+        words.extend(self.entries.chunks(2).map(|two| level(&two[0]) | two.get(1).map_or(0, level) << 32));
         words
     }
 
@@ -174,7 +201,7 @@ impl Table {
         }
         let args = DiscreteArgs {
             a: SearchArgs { p: fresh.len() as u64, ..SearchArgs::default() },
-            codes: coding.codes,
+            codes: if places.parts.codes { coding.codes } else { DevicePtr::NULL },
             column: coding.column.offset(first),
             levels: coding.levels.offset(first),
             planes: coding.planes,
@@ -184,14 +211,9 @@ impl Table {
             n: test.data().n() as u64,
             ..DiscreteArgs::default()
         };
-        let blocks = (engine.held.card.processors * 8, 1);
+        let launch = Kernel::dis_unpack.on((engine.held.card.processors * 8, 1), 256, 0);
         // SAFETY: the table has as many entries, with places that hold such columns, and packed codes that stay (`Held::lasting`).
-        unsafe {
-            engine.held.card.launch(Kernel::dis_unpack.on(blocks, 256, 0), &args)?;
-            if fresh.iter().any(|&(v, _)| test.data().levels(v as usize) <= PLANE_LEVELS) {
-                engine.held.card.launch(Kernel::dis_planes.on(blocks, 256, 0), &args)?;
-            }
-        }
+        unsafe { engine.held.card.launch(launch, &args)? };
         engine.held.note_moved(fresh.iter().map(|&(v, _)| packed_bytes(test, v as usize)).sum());
         Ok(coding)
     }

@@ -15,7 +15,7 @@ use crate::Result;
 pub(super) const PLANE_LEVELS: usize = 4;
 
 /// Tables of up to this many cells are counted by planes: measured, see inst/bench/RESULTS.md.
-const PLANE_CELLS: u64 = 32;
+pub(super) const PLANE_CELLS: u64 = 32;
 
 /// Cells of a table in scratch, at most: larger ones are left to the CPU, which takes only the cells that occur.
 const MOST_CELLS: u64 = 4 << 20;
@@ -94,14 +94,6 @@ pub(in crate::engine::cuda) fn data_bytes(test: &Discrete) -> u64 {
 
 /// Bytes that columns take beside what each of them takes: what rounds up their parts.
 pub(in crate::engine::cuda) const BESIDE_COLUMNS: u64 = 1024;
-
-/// Bytes of the codes, planes, offsets and number of levels of a variable on the card, at most.
-pub(in crate::engine::cuda) fn column_bytes(test: &Discrete, v: usize) -> u64 {
-    let (data, v) = (test.data(), [v as u32]);
-    let of_planes = data.n().div_ceil(PLANE_SAMPLES as usize) * data.levels(v[0] as usize);
-    let of_planes = if data.levels(v[0] as usize) > PLANE_LEVELS { 0 } else { 16 * of_planes as u64 };
-    columns(test, &v).1 + of_planes + 20
-}
 
 /// Cells of the largest table, with its margins, that sets of `size` may need: (a + 1)(b + 1) Π s over the largest numbers of
 /// levels.

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::columns::{place_bytes, table_bytes, Places, Table};
+use super::columns::{table_bytes, Parts, Places, Table};
 use super::parts::InParts;
 use super::{Counted, Level};
 use crate::ci::discrete::Discrete;
@@ -86,6 +86,35 @@ impl Cut {
         }
     }
 
+    /// With as many columns of `column` bytes, `most` at most, as there is room for in so many bytes beside p-values: those of a tile twice, or a
+    /// fifth of the bytes, which then holds two rows, as a column takes more than four times their bytes.
+    fn within(p: usize, most: usize, column: u64, bytes: u64) -> Self {
+        let fits = |held: usize| {
+            let cut = Cut::new(p, held);
+            let of_tile = triangle(cut.held()) - triangle(cut.held() - cut.stay);
+            held as u64 * column + (16 * of_tile as u64).min(bytes / 5) <= bytes
+        };
+        let (mut least, mut most) = (2.min(most), most);
+        while least < most {
+            let middle = (least + most).div_ceil(2);
+            if fits(middle) {
+                least = middle;
+            } else {
+                most = middle - 1;
+            }
+        }
+        Cut::new(p, least)
+    }
+
+    /// Columns on the card at a time.
+    fn held(self) -> usize {
+        if self.stay == self.p {
+            self.p
+        } else {
+            self.stay + self.pass
+        }
+    }
+
     /// The panels that stay, one after the other.
     fn panels(self) -> impl Iterator<Item = Range<usize>> {
         (0..self.p).step_by(self.stay).map(move |start| start..self.p.min(start + self.stay))
@@ -151,7 +180,8 @@ impl InParts<'_, '_> {
         let test = self.test;
         let p = test.data().p();
         let pool = self.engine.held.pool.clone();
-        let place = (0..p).map(|v| place_bytes(&test, v)).max().unwrap_or(0);
+        let parts = Parts::of_pairs(&test);
+        let place = (0..p).map(|v| parts.bytes(&test, v)).max().unwrap_or(0);
         // A column with its entries in the table; what rounds up the parts of a piece. A p-value of two rows goes with each column.
         let column = place + table_bytes(1) - table_bytes(0);
         let rounded = table_bytes(0) + 3 * 256;
@@ -159,11 +189,11 @@ impl InParts<'_, '_> {
         let most = p as u64 * (column + 16) + 16 * triangle(p) as u64 + rounded;
         let mut search = self.search();
         let piece = search.plan_piece(&test, 0, 0, [least, most])?;
-        // A column takes more than four times the bytes of its two p-values: where four fifths hold columns, one holds two rows.
-        let held = ((piece - rounded) / 5 * 4 / column).clamp(2, p.max(2) as u64);
-        let cut = Cut::new(p, held as usize);
+        let most = Places::most(place).min(p as u64) as usize;
+        let cut = Cut::within(p, most, column, piece - rounded);
+        let held = cut.held() as u64;
         let at = search.engine.held.device(Buffer::Data)?;
-        let places = Places::new(at, &test, 0..p as u32);
+        let places = Places { at, bytes: place, parts };
         let table: DevicePtr<u64> = places.after(held);
         let values = table.carve(table_bytes(held).next_multiple_of(256));
         let room = ((at.address() + piece - values.address()) / 16) as usize;

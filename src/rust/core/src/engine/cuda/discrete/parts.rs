@@ -1,8 +1,8 @@
 //! Searches for which the card has too little memory to hold data, graph and answers at once: graph and answers are on the host, and
 //! the card gets the columns of some variables at a time, with what their tests need.
 //!
-//! `panels`: level 0, by pairs of panels of columns; `rows`: levels of sets, by rows with their neighbours' columns. A row for which that
-//! is too much is asked question by question (`asked`).
+//! `columns`: how they get there; `panels`: level 0, by pairs of panels of columns; `rows`: levels of sets, by rows with their neighbours'
+//! columns, `shelf`: in which order. A row for which that is too much is asked question by question (`asked`).
 
 use super::columns::{Places, Table};
 use super::counting::{self, Coding};
@@ -255,6 +255,10 @@ impl Worker for InParts<'_, '_> {
         let test = self.test;
         self.engine
             .watched(|engine| InParts { engine, test, options: self.options }.run_marginal(level, columns, observer))
+    }
+
+    fn is_exact(&self) -> bool {
+        true
     }
 
     fn answer(&mut self, work: &Work, book: &Book, observer: &mut dyn Observer) -> Result<()> {

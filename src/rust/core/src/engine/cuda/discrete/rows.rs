@@ -4,7 +4,8 @@
 
 use std::collections::VecDeque;
 
-use super::columns::{place_bytes, table_bytes, Places, Table};
+use super::columns::{table_bytes, Parts, Places, Table};
+use super::counting;
 use super::parts::InParts;
 use super::shelf::{Chosen, Shelf};
 use super::{Level, Way};
@@ -14,6 +15,7 @@ use crate::engine::cuda::arguments::SLOT_BYTES;
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::search::CudaSearch;
+use crate::engine::cuda::SearchStrategy;
 use crate::graph::subsets;
 use crate::memory::{self, Use};
 use crate::observer::Observer;
@@ -211,7 +213,9 @@ impl InParts<'_, '_> {
         needs.iter().for_each(|&v| is_near[v as usize] = true);
         let near = || (0..p as u32).filter(|&v| is_near[v as usize]);
         let by_common = side.order == CandidateOrder::CommonLast;
-        let place = near().map(|v| place_bytes(&test, v as usize)).max().unwrap_or(0);
+        let is_shared = self.engine.options.strategy == SearchStrategy::Shared;
+        let parts = Parts::of_sets(is_shared && counting::mostly_binary(&test));
+        let place = near().map(|v| parts.bytes(&test, v as usize)).max().unwrap_or(0);
         let (count, widest) = (near().count() as u64, rows.iter().map(degree).max().unwrap_or(0));
         let cut = Cut { by_common, place, count, entries, widest };
         let least = rows.iter().map(degree).min().unwrap_or(0);
@@ -222,7 +226,7 @@ impl InParts<'_, '_> {
         }
         let held = cut.held(piece?);
         let at: DevicePtr<u8> = search.engine.held.device(Buffer::Data)?;
-        let places = Places::new(at, &test, near());
+        let places = Places { at, bytes: place, parts };
         let area = |turn: u64| places.after::<u64>(held).carve(turn % 2 * cut.area(held));
 
         let mut of_rows = Vec::with_capacity(rows.len());
