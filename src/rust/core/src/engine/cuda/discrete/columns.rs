@@ -33,7 +33,7 @@ fn log_bits(test: &Discrete, v: usize) -> u64 {
 /// Bytes of a variable's codes when packed.
 fn packed_bytes(test: &Discrete, v: usize) -> u64 {
     let padded = test.data().n().next_multiple_of(SAMPLES_AT_A_TIME as usize) as u64;
-    padded / 8 << log_bits(test, v)
+    (padded / 8) << log_bits(test, v)
 }
 
 /// Eight codes of `BITS` each, a byte each before, side by side.
