@@ -43,6 +43,7 @@ struct Discrete {
     u64 largest_set;        // members of the largest set
     u32* asked;             // records for the CPU: x, y, slot (2 words), key (2 words), members
     u64 asked_most;         // blocks take no more work once there are this many records
+    const u64* packed;      // by variable: where its packed codes are in the host's memory, a multiple of 16; plus the binary logarithm of a code's bits
 };
 
 __device__ __forceinline__ u32 levels_of(const Discrete& d, u32 v) { return d.levels[v]; }

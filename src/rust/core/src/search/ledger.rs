@@ -175,6 +175,9 @@ impl<'s> Ledger<'s> {
         if !self.is_filled {
             return self.finish(worker.pool());
         }
+        if worker.is_exact() && matches!(self.largest, Largest::Square(_)) {
+            return self.finish(worker.pool());
+        }
         let mut batch = Batch::with_space(self.graph.edge_count(), 0)?;
         for x in 0..self.options.p {
             for y in self.graph.neighbours(x).filter(|&y| y as usize > x && self.tested.has(x, y as usize)) {

@@ -172,7 +172,7 @@ impl Options {
         rest
     }
 
-    fn is_fixed(&self, x: usize, y: usize) -> bool {
+    pub(crate) fn is_fixed(&self, x: usize, y: usize) -> bool {
         self.fixed_edges.as_ref().is_some_and(|g| g.has(x, y))
     }
 

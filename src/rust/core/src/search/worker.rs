@@ -32,6 +32,11 @@ pub trait Worker {
     /// filled and [closed](Column::close), on any thread and in any order.
     fn marginal(&mut self, level: &Marginals, columns: Vec<Column>, observer: &mut dyn Observer) -> Result<()>;
 
+    /// Whether [`Worker::marginal`] writes p itself also where it may write less.
+    fn is_exact(&self) -> bool {
+        false
+    }
+
     /// Decides all shards of `work`, on any threads and in any order, and enters their outcomes in `book`.
     fn answer(&mut self, work: &Work, book: &Book, observer: &mut dyn Observer) -> Result<()>;
 

@@ -8,6 +8,7 @@ use crate::support::golden::cases;
 use crate::support::problems::Random;
 use pcgpu_core::ci::discrete::{Coded, Discrete, Rule, Statistic};
 use pcgpu_core::ci::Batch;
+use pcgpu_core::engine::batched::Asker;
 use pcgpu_core::engine::cpu::{CpuEngine, DiscreteKernel};
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, SearchStrategy};
 use pcgpu_core::graph::Adjacency;
@@ -269,6 +270,60 @@ fn every_budget_has_the_answer_of_all_memory() {
         let strategy = STRATEGIES[if random.uniform() < 0.3 { 1 } else { 0 }];
         let [least, planned] = budgets(&format!("problem {number} {method:?}"), test, &options, strategy);
         println!("{number}: p {p}, n {n}, {strategy:?}: {planned} bytes, {least} suffice");
+    }
+}
+
+/// Codes are packed by 1, 2, 4, 8 and 16 bits; a missing value may take one more.
+#[test]
+#[ignore = "needs a GPU"]
+fn codes_of_any_width_are_read_packed() {
+    let (n, levels) = (300, [2, 2, 3, 4, 4, 5, 15, 16, 200, 255, 256, 300]);
+    let mut random = Random(9);
+    for missing in [0.0, 0.02] {
+        let mut codes: Vec<i32> = Vec::new();
+        for &levels in &levels {
+            for _ in 0..n {
+                codes.push(if random.uniform() < missing { i32::MIN } else { random.below(levels as usize) as i32 });
+            }
+        }
+        let data = Coded::new(by_column(&codes, levels.len()).unwrap(), &levels, true).unwrap();
+        let test = Discrete::new(&data, Statistic::X2, Rule::Bnlearn { adapt: false });
+        let options = Options { m_max: 1.0, ..Options::new(levels.len(), 0.3) };
+        let [least, planned] = budgets(&format!("missing {missing}"), test, &options, SearchStrategy::Shared);
+        assert!(2 * least <= planned, "{least} of {planned} bytes");
+    }
+}
+
+/// Level 0 with room for the columns of some variables: those of the rows stay while others pass. What is copied and read by the card is counted;
+/// with the rows' columns once more for each panel that passes it would be more than twice as much.
+#[test]
+#[ignore = "needs a GPU"]
+fn columns_of_rows_stay_while_others_pass() {
+    let (p, n) = (48, 20_000);
+    let mut random = Random(5);
+    for missing in [0.0, 0.01] {
+        let code = |random: &mut Random| match random.uniform() < missing {
+            true => i32::MIN,
+            false => random.below(3) as i32,
+        };
+        let codes: Vec<i32> = (0..n * p).map(|_| code(&mut random)).collect();
+        let data = Coded::new(by_column(&codes, p).unwrap(), &vec![3; p], true).unwrap();
+        let test = Discrete::new(&data, Statistic::X2, Rule::Bnlearn { adapt: false });
+        let options = Options { m_max: 0.0, ..Options::new(p, 0.05) };
+        let searched = |memory_budget| {
+            let mut p_max = vec![0.25; p * p];
+            let cuda = CudaOptions { memory_budget, ..CudaOptions::default() };
+            let mut engine = CudaEngine::discrete(test, options.alpha, cuda).unwrap();
+            let found = skeleton(&mut engine, &options, &mut p_max, &mut Unobserved).unwrap();
+            (sets(&found), p_max, Asker::moved(&engine))
+        };
+        let (whole, p_max, _) = searched(None);
+        let (found, same, moved) = searched(Some(200_000));
+        assert!(found == whole && same == p_max, "the budget changes the answer");
+        // Three levels take two bits of a sample, as do three and a missing value.
+        let column = n as u64 / 4;
+        println!("{moved} bytes, as of {} columns", moved / column);
+        assert!(moved > p as u64 * column && moved < 240 * column, "{moved} bytes moved");
     }
 }
 

@@ -512,6 +512,8 @@ pub(super) struct DiscreteArgs {
     pub asked: DevicePtr<u32>,
     /// blocks take no more work once there are this many records
     pub asked_most: u64,
+    /// by variable: where its packed codes are in the host's memory, a multiple of 16; plus the binary logarithm of a code's bits
+    pub packed: DevicePtr<u64>,
 }
 
 /// `KnnArgs` of kernels/knn/test.cuh.

@@ -44,6 +44,7 @@ use card::held::{Held, Holds};
 use card::kernels::WARP;
 use card::plan::MemoryPlan;
 use card::unified::MemoryKind;
+use discrete::columns::Packed;
 use discrete::counting::{data_bytes, Coding};
 use discrete::Counted;
 use gauss::source::{Gaussian, Source};
@@ -165,6 +166,8 @@ pub struct CudaEngine<'a> {
     brought: Vec<f64>,
     /// Where the level codes are on the card.
     coding: Option<Coding>,
+    /// The codes of all variables as the card reads them in the host's memory, where it does not hold all.
+    packed: Option<Packed>,
     /// How the tests of the level are counted (discrete variables).
     counted: Counted,
 }
@@ -216,8 +219,8 @@ impl<'a> CudaEngine<'a> {
         options.check()?;
         let pool = Pool::at_most(default_threads());
         let held = Held::open(options.ordinal, pool, options.memory, options.memory_budget)?;
-        let (correlations, coding, counted) = Default::default();
-        Ok(CudaEngine { test, alpha, options, held, correlations, brought: Vec::new(), coding, counted })
+        let (correlations, coding, packed, counted) = Default::default();
+        Ok(CudaEngine { test, alpha, options, held, correlations, brought: Vec::new(), coding, packed, counted })
     }
 
     /// Lets these threads of the CPU help.

@@ -145,6 +145,11 @@ impl Held {
         self.moved.get()
     }
 
+    /// Counts bytes that kernels read in the host's memory.
+    pub fn note_moved(&self, bytes: u64) {
+        self.moved.set(self.moved.get() + bytes);
+    }
+
     /// Checks the place of a copy of `count` elements, and counts its bytes.
     ///
     /// # Panics
@@ -245,6 +250,11 @@ impl Held {
         }
         // SAFETY: nothing is freed, as it is large enough; the caller writes no part that is being copied.
         unsafe { self.memory().pinned(bytes) }
+    }
+
+    /// Pinned memory of `bytes` that kernels may read by its address on the host, and that stays as long as this does: to be called once.
+    pub fn lasting(&mut self, bytes: usize) -> Result<*mut u8> {
+        self.memory().lasting(bytes)
     }
 
     /// Waits until all that was put on the stream is done.

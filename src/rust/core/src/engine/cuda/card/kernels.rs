@@ -112,7 +112,7 @@ modules! {
     "gauss/papers" SearchArgs: edge set;
     "gauss/settle" SearchArgs: slots settle settle_sides side_single;
     "gauss/batch" SearchArgs: batch;
-    "discrete/marginal" DiscreteArgs: dis_planes dis_begin dis_marginal dis_removal;
+    "discrete/marginal" DiscreteArgs: dis_unpack dis_planes dis_begin dis_marginal dis_removal;
     "discrete/level" DiscreteArgs: dis_items dis_close dis_count dis_planes_count dis_edge;
     "discrete/settle" DiscreteArgs: dis_slots dis_answer dis_settle;
     "discrete/batch" DiscreteArgs: dis_batch;

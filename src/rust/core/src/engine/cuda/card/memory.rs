@@ -32,7 +32,7 @@ const KEPT_PINNED: usize = 256 << 20;
 /// A kept piece serves a smaller need where it is at most twice as large plus this many bytes.
 const SPARE: u64 = 16 << 20;
 
-/// Device memory by use, and one pinned buffer.
+/// Device memory by use, and pinned memory.
 #[derive(Default)]
 pub(in crate::engine::cuda) struct Memory {
     device: [Piece; BUFFERS],
@@ -41,6 +41,8 @@ pub(in crate::engine::cuda) struct Memory {
     /// Whether a piece that is otherwise only read is being filled.
     filling: Cell<bool>,
     pinned: Option<(*mut u8, usize)>,
+    /// Pinned memory that kernels read.
+    lasting: Option<(*mut u8, usize)>,
     reports: Option<*mut Report>,
 }
 
@@ -212,6 +214,22 @@ impl Memory {
         Ok(at.cast())
     }
 
+    /// Pinned memory of at least `bytes`, which this gives no more before it ends. Addresses of the host and of the card are of one space, so
+    /// that kernels can read it.
+    pub fn lasting(&mut self, bytes: usize) -> Result<*mut u8> {
+        if let Some((at, _)) = self.lasting.filter(|&(_, size)| size >= bytes) {
+            return Ok(at);
+        }
+        if let Some((at, _)) = self.lasting.take() {
+            // SAFETY: allocated below. It was of an earlier owner of this, whose kernels were waited for.
+            let _ = unsafe { result::free_host(at.cast()) };
+        }
+        // SAFETY: freed above or in `free`.
+        let at = unsafe { result::malloc_host(bytes.max(1), 0) }.map_err(|e| failure("allocating pinned memory", e))?;
+        self.lasting = Some((at.cast(), bytes));
+        Ok(at.cast())
+    }
+
     /// Whether there are so many bytes of pinned memory.
     pub fn has_pinned(&self, bytes: usize) -> bool {
         self.pinned.is_some_and(|(_, size)| size >= bytes)
@@ -231,7 +249,8 @@ impl Memory {
 
     /// Whether this is small enough to be kept for the next call, where `most` bytes of device memory are.
     pub fn is_modest(&self, most: u64) -> bool {
-        self.held() <= most && self.pinned.is_none_or(|(_, size)| size <= KEPT_PINNED)
+        let pinned = [self.pinned, self.lasting].iter().flatten().map(|(_, size)| size).sum::<usize>();
+        self.held() <= most && pinned <= KEPT_PINNED
     }
 
     /// Frees it all. The context must be bound to the thread, or nothing is freed.
@@ -244,8 +263,8 @@ impl Memory {
             // SAFETY: allocated in `reports`, freed once.
             let _ = unsafe { result::free_host(at.cast()) };
         }
-        if let Some((at, _)) = self.pinned {
-            // SAFETY: allocated in `pinned`, freed once.
+        for (at, _) in [self.pinned, self.lasting].into_iter().flatten() {
+            // SAFETY: allocated in `pinned` and `lasting`, freed once.
             let _ = unsafe { result::free_host(at.cast()) };
         }
     }

@@ -4,7 +4,8 @@
 use crate::engine::cuda::arguments::{DiscreteArgs, ASKED_WORDS, COUNTING_THREADS};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::counting::{self, Scratch, Tables, BESIDE_COLUMNS};
+use super::columns::{table_bytes, Parts, Places, Table};
+use super::counting::{self, Scratch, Tables};
 use crate::ci::discrete::{Counter, Discrete, Margins};
 use crate::ci::Batch;
 use crate::engine::batched::Reply;
@@ -145,7 +146,10 @@ fn in_groups(
     batch: &Batch,
     watch: &mut dyn FnMut(f64) -> Result<()>,
 ) -> Result<Vec<f64>> {
-    let bytes: Vec<u64> = (0..test.data().p()).map(|v| counting::column_bytes(test, v)).collect();
+    let p = test.data().p();
+    let parts = Parts::of_sets(false);
+    let bytes = (0..p).map(|v| parts.bytes(test, v)).max().unwrap_or(0);
+    let column = bytes + table_bytes(1) - table_bytes(0);
     let mut needed = 0;
     for share in SHARES {
         engine.coding = None;
@@ -155,22 +159,27 @@ fn in_groups(
         let widest = batch.iter().map(|(_, _, s)| s.len()).max().unwrap_or(0) as u64;
         let most = (limit / share / (24 + 4 * widest)).clamp(1, 1 << 20) as usize;
         let planned = plan(engine, test, batch, most, Some(limit / share))?;
-        let others = engine.held.plan.total() + BESIDE_COLUMNS;
+        let others = engine.held.plan.total() + table_bytes(0) + 2 * 256;
         let room = limit.saturating_sub(others);
-        let groups = match by_columns(batch, bytes.len(), |v| bytes[v], room) {
+        let groups = match by_columns(batch, p, |_| column, room) {
             Ok(groups) => groups,
             Err(columns) => {
                 needed = others + columns;
                 continue;
             }
         };
-        engine.held.plan.set(Buffer::Data, room + BESIDE_COLUMNS);
+        engine.held.plan.set(Buffer::Data, limit - engine.held.plan.total());
         engine.held.commit()?;
         let mut values: Vec<f64> = memory::zeros(batch.len(), memory::Use::Level)?;
         let mut done = 0;
         for group in &groups {
-            let coding = engine.upload_columns(test, &group.variables)?;
-            engine.coding = Some(coding);
+            let placed: Vec<(u32, u32)> = group.variables.iter().copied().zip(0..).collect();
+            let places = Places { at: engine.held.device(Buffer::Data)?, bytes, parts };
+            let table = Table::new([], &placed);
+            let words = table.words(test, &places, engine.pack(test)?);
+            let at = places.after(placed.len() as u64);
+            engine.held.upload(at, &words)?;
+            engine.coding = Some(table.fill(engine, test, &places, at)?);
             let mut within =
                 |part: f64| watch((done as f64 + part * group.questions.len() as f64) / batch.len() as f64);
             let found = run(engine, test, &group.numbered(batch), &group.named(batch), &planned, &mut within);

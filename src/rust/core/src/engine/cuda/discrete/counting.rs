@@ -12,10 +12,10 @@ use crate::engine::cuda::CudaEngine;
 use crate::Result;
 
 /// Variables with at most this many levels have bit planes on the card, which take at most half as many bytes as their codes.
-const PLANE_LEVELS: usize = 4;
+pub(super) const PLANE_LEVELS: usize = 4;
 
 /// Tables of up to this many cells are counted by planes: measured, see inst/bench/RESULTS.md.
-const PLANE_CELLS: u64 = 32;
+pub(super) const PLANE_CELLS: u64 = 32;
 
 /// Cells of a table in scratch, at most: larger ones are left to the CPU, which takes only the cells that occur.
 const MOST_CELLS: u64 = 4 << 20;
@@ -30,11 +30,11 @@ pub(in crate::engine::cuda) const ASKED: u64 = 1 << 14;
 /// The addresses of codes and planes on the card: see [`DiscreteArgs`].
 #[derive(Clone, Copy, Debug)]
 pub(in crate::engine::cuda) struct Coding {
-    codes: DevicePtr<u8>,
-    column: DevicePtr<u64>,
-    levels: DevicePtr<u32>,
-    planes: DevicePtr<[u32; 4]>,
-    plane: DevicePtr<u64>,
+    pub codes: DevicePtr<u8>,
+    pub column: DevicePtr<u64>,
+    pub levels: DevicePtr<u32>,
+    pub planes: DevicePtr<[u32; 4]>,
+    pub plane: DevicePtr<u64>,
 }
 
 /// All variables of a test.
@@ -94,14 +94,6 @@ pub(in crate::engine::cuda) fn data_bytes(test: &Discrete) -> u64 {
 
 /// Bytes that columns take beside what each of them takes: what rounds up their parts.
 pub(in crate::engine::cuda) const BESIDE_COLUMNS: u64 = 1024;
-
-/// Bytes of the codes, planes, offsets and number of levels of a variable on the card, at most.
-pub(in crate::engine::cuda) fn column_bytes(test: &Discrete, v: usize) -> u64 {
-    let (data, v) = (test.data(), [v as u32]);
-    let of_planes = data.n().div_ceil(PLANE_SAMPLES as usize) * data.levels(v[0] as usize);
-    let of_planes = if data.levels(v[0] as usize) > PLANE_LEVELS { 0 } else { 16 * of_planes as u64 };
-    columns(test, &v).1 + of_planes + 20
-}
 
 /// Cells of the largest table, with its margins, that sets of `size` may need: (a + 1)(b + 1) Π s over the largest numbers of
 /// levels.
@@ -245,14 +237,20 @@ impl CudaEngine<'_> {
         Ok(Coding { codes, column, levels, planes, plane })
     }
 
-    /// The arguments that all kernels of a discrete test share.
+    /// The arguments that all kernels of a discrete test share, with the codes of all variables.
     pub(in crate::engine::cuda) fn discrete_args(&mut self, test: &Discrete) -> Result<DiscreteArgs> {
-        let Coding { codes, column, levels, planes, plane } = self.upload_codes(test)?;
+        let coding = self.upload_codes(test)?;
+        Ok(self.args_with(test, coding))
+    }
+
+    /// The arguments that all kernels of a discrete test share, with these codes.
+    pub(super) fn args_with(&self, test: &Discrete, coding: Coding) -> DiscreteArgs {
+        let Coding { codes, column, levels, planes, plane } = coding;
         let (bnlearn, adapt) = match test.rule() {
             Rule::Pcalg { adapt } => (false, adapt),
             Rule::Bnlearn { adapt } => (true, adapt),
         };
-        Ok(DiscreteArgs {
+        DiscreteArgs {
             codes,
             column,
             levels,
@@ -268,7 +266,7 @@ impl CudaEngine<'_> {
             adapt: u64::from(adapt),
             tile: MOST_OTHERS,
             ..DiscreteArgs::default()
-        })
+        }
     }
 
     /// Bytes that scratch may take: beside the plan less its bytes for `uses`, and beside `beside` bytes.

@@ -1,10 +1,12 @@
 //! Levels of discrete variables on the card, in stages short enough to be interrupted.
 
 pub(super) mod asked;
+pub(super) mod columns;
 pub(super) mod counting;
 mod panels;
 pub(super) mod parts;
 mod rows;
+mod shelf;
 
 use std::ops::Range;
 
@@ -143,7 +145,12 @@ impl CudaSearch<'_, '_> {
 
     /// The arguments of the level's launches, with the memory that was planned.
     fn prepare(&mut self, test: &Discrete) -> Result<(DiscreteArgs, Counted)> {
-        let mut args = self.engine.discrete_args(test)?;
+        let args = self.engine.discrete_args(test)?;
+        self.prepare_with(args)
+    }
+
+    /// Likewise with the codes that these arguments have.
+    fn prepare_with(&mut self, mut args: DiscreteArgs) -> Result<(DiscreteArgs, Counted)> {
         let counted = self.engine.counted;
         self.engine.place(&mut args, counted.size, counted.tables, &counted.scratch, counted.asked_most)?;
         Ok((args, counted))

@@ -1,59 +1,35 @@
-//! Level 0 in parts: the pairs of two panels of columns at a time, with room for the p-values of some rows.
+//! Level 0 in parts: the columns of a panel of rows stay on the card while panels with the smaller vertices pass. The p-values of what has
+//! run are brought while the next kernel runs.
 
 use std::ops::Range;
 
-use super::counting;
-use super::parts::{bytes_of, InParts};
-use super::Level;
+use super::columns::{table_bytes, Parts, Places, Table};
+use super::parts::InParts;
+use super::{Counted, Level};
 use crate::ci::discrete::Discrete;
-use crate::engine::cuda::arguments::SearchArgs;
+use crate::engine::cuda::arguments::{DiscreteArgs, SearchArgs};
+use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::kernels::Kernel;
+use crate::engine::cuda::card::transfer::threads_for;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::search::p_max::triangle;
 use crate::engine::cuda::search::CudaSearch;
 use crate::memory::{self, Use};
 use crate::observer::Observer;
+use crate::pool::Pool;
 use crate::search::worker::{Column, Marginals};
 use crate::Result;
 
-/// Panels of consecutive variables, the columns of each of about `room` bytes.
-fn panels(test: &Discrete, room: u64) -> Vec<Range<usize>> {
-    let mut found: Vec<Range<usize>> = Vec::new();
-    let mut held = 0;
-    for v in 0..test.data().p() {
-        let bytes = counting::column_bytes(test, v);
-        match found.last_mut() {
-            Some(panel) if held + bytes <= room => {
-                panel.end = v + 1;
-                held += bytes;
-            }
-            _ => {
-                found.push(v..v + 1);
-                held = bytes;
-            }
-        }
-    }
-    found
-}
-
 /// Two panels on the card, the rows those of the second, which may be the first.
-struct Tile<'t> {
-    x: &'t Range<usize>,
-    y: &'t Range<usize>,
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Tile {
+    x: Range<usize>,
+    y: Range<usize>,
 }
 
-impl Tile<'_> {
+impl Tile {
     fn is_diagonal(&self) -> bool {
         self.x == self.y
-    }
-
-    fn variables(&self) -> Vec<u32> {
-        let numbers = |panel: &Range<usize>| panel.start as u32..panel.end as u32;
-        if self.is_diagonal() {
-            numbers(self.y).collect()
-        } else {
-            numbers(self.x).chain(numbers(self.y)).collect()
-        }
     }
 
     /// The number on the card of the first row.
@@ -64,6 +40,129 @@ impl Tile<'_> {
             self.x.len()
         }
     }
+
+    /// Pairs of a vertex of the one and of the other panel, in either order.
+    fn pairs(&self) -> usize {
+        self.x.len() * self.y.len() * if self.is_diagonal() { 1 } else { 2 }
+    }
+}
+
+/// Rows of a tile, by their numbers on the card, for which there is room at a time.
+struct Step {
+    tile: Tile,
+    rows: Range<usize>,
+}
+
+impl Step {
+    /// How many p-values its rows have there, in a triangle that begins with the first vertex on the card.
+    fn count(&self) -> usize {
+        self.end_of(self.rows.end)
+    }
+
+    fn end_of(&self, row: usize) -> usize {
+        triangle(row) - triangle(self.rows.start)
+    }
+}
+
+/// How p variables are cut: columns of a panel that stays, a multiple of those of one that passes.
+#[derive(Clone, Copy)]
+struct Cut {
+    p: usize,
+    stay: usize,
+    pass: usize,
+}
+
+impl Cut {
+    /// With so many columns on the card at a time, two at least where p is more.
+    fn new(p: usize, held: usize) -> Self {
+        let pass = (held / 3).max(1);
+        match held {
+            _ if held >= p => Cut { p, stay: p, pass: p },
+            _ => Cut { p, stay: (held - pass) / pass * pass, pass },
+        }
+    }
+
+    /// With as many columns of `column` bytes, `most` at most, as there is room for in so many bytes beside p-values: those of a tile twice, or a
+    /// fifth of the bytes, which then holds two rows, as a column takes more than four times their bytes.
+    fn within(p: usize, most: usize, column: u64, bytes: u64) -> Self {
+        let fits = |held: usize| {
+            let cut = Cut::new(p, held);
+            let of_tile = triangle(cut.held()) - triangle(cut.held() - cut.stay);
+            held as u64 * column + (16 * of_tile as u64).min(bytes / 5) <= bytes
+        };
+        let (mut least, mut most) = (2.min(most), most);
+        while least < most {
+            let middle = (least + most).div_ceil(2);
+            if fits(middle) {
+                least = middle;
+            } else {
+                most = middle - 1;
+            }
+        }
+        Cut::new(p, least)
+    }
+
+    /// Columns on the card at a time.
+    fn held(self) -> usize {
+        if self.stay == self.p {
+            self.p
+        } else {
+            self.stay + self.pass
+        }
+    }
+
+    /// The panels that stay, one after the other.
+    fn panels(self) -> impl Iterator<Item = Range<usize>> {
+        (0..self.p).step_by(self.stay).map(move |start| start..self.p.min(start + self.stay))
+    }
+
+    /// The tiles of each panel that stays: itself, then with those that pass, in one direction and back, so that the last may be used again.
+    fn tiles(self) -> impl Iterator<Item = Tile> {
+        self.panels().enumerate().flat_map(move |(turn, y)| {
+            let count = y.start / self.pass;
+            let x = move |i: usize| {
+                let i = if turn % 2 == 0 { count - 1 - i } else { i };
+                i * self.pass..(i + 1) * self.pass
+            };
+            let own = Tile { x: y.clone(), y: y.clone() };
+            std::iter::once(own).chain((0..count).map(move |i| Tile { x: x(i), y: y.clone() }))
+        })
+    }
+
+    /// What is run at a time, where there is room for so many p-values.
+    fn steps(self, room: usize) -> impl Iterator<Item = Step> {
+        self.tiles().flat_map(move |tile| {
+            let (mut from, end) = (tile.first(), tile.first() + tile.y.len());
+            std::iter::from_fn(move || {
+                let fits = |to: &usize| triangle(*to) - triangle(from) <= room;
+                let to = (from + 1..end + 1).rev().find(fits).unwrap_or(from + 1);
+                let rows = std::mem::replace(&mut from, to)..to;
+                (rows.start < end).then(|| Step { tile: tile.clone(), rows })
+            })
+        })
+    }
+}
+
+/// What is on the card.
+struct OnCard {
+    cut: Cut,
+    places: Places,
+    /// Where the tables of columns are, and the p-values of two steps, of `room` each, which take turns.
+    table: DevicePtr<u64>,
+    values: DevicePtr<f64>,
+    room: usize,
+    steps: u64,
+    /// The panels whose columns are there, and what kernels are launched with for them.
+    tile: Option<(Tile, DiscreteArgs, Counted)>,
+    /// The panel that passed last.
+    passed: Range<usize>,
+}
+
+/// A step on the stream.
+struct Launched {
+    step: Step,
+    level: Level,
+    values: DevicePtr<f64>,
 }
 
 impl InParts<'_, '_> {
@@ -76,97 +175,180 @@ impl InParts<'_, '_> {
     ) -> Result<()> {
         let test = self.test;
         let p = test.data().p();
-        let mut largest: Vec<u64> = (0..p).map(|v| counting::column_bytes(&test, v)).collect();
-        let all: u64 = largest.iter().sum();
-        largest.sort_unstable_by(|a, b| b.cmp(a));
-        let widest = largest[0];
-        largest.truncate(2);
-        // What rounds up the parts of a piece; two columns, and the p-values of a row.
-        let rounded = bytes_of(&test, &[]) + 256;
-        let least = largest.iter().sum::<u64>() + 16 + rounded;
-        let most = all + 8 * triangle(p) as u64 + rounded;
+        let pool = self.engine.held.pool.clone();
+        let parts = Parts::of_pairs(&test);
+        let place = (0..p).map(|v| parts.bytes(&test, v)).max().unwrap_or(0);
+        // A column with its entries in the table; what rounds up the parts of a piece. A p-value of two rows goes with each column.
+        let column = place + table_bytes(1) - table_bytes(0);
+        let rounded = table_bytes(0) + 3 * 256;
+        let least = 2 * (column + 16) + rounded;
+        let most = p as u64 * (column + 16) + 16 * triangle(p) as u64 + rounded;
         let mut search = self.search();
         let piece = search.plan_piece(&test, 0, 0, [least, most])?;
-        // A column takes more than four times the bytes of a p-value: where four fifths hold columns, one holds a row's.
-        let panels = match (piece - rounded) / 5 {
-            fifth if all <= 4 * fifth => panels(&test, u64::MAX),
-            // Panels of two could take too much where columns are unequal.
-            fifth if widest > 2 * fifth => (0..p).map(|v| v..v + 1).collect(),
-            fifth => panels(&test, 2 * fifth),
-        };
+        let most = Places::most(place).min(p as u64) as usize;
+        let cut = Cut::within(p, most, column, piece - rounded);
+        let held = cut.held() as u64;
+        let at = search.engine.held.device(Buffer::Data)?;
+        let places = Places { at, bytes: place, parts };
+        let table: DevicePtr<u64> = places.after(held);
+        let values = table.carve(table_bytes(held).next_multiple_of(256));
+        let room = ((at.address() + piece - values.address()) / 16) as usize;
+        let mut card = OnCard { cut, places, table, values, room, steps: 0, tile: None, passed: 0..0 };
+
+        let is_complete = level.pairs().edge_count() == triangle(p);
         let total = (p * p) as f64;
         let mut done = 0.0;
         let mut columns = columns.into_iter();
-        for y in &panels {
+        let mut steps = cut.steps(room);
+        let mut next = steps.next().map(|step| search.launch_step(&test, &mut card, step)).transpose()?;
+        for y in cut.panels() {
             memory::room(8 * p * y.len(), Use::Pairs)?;
             let mut some: Vec<Column> = columns.by_ref().take(y.len()).collect();
-            let mut cells: Vec<&mut [f64]> = some.iter_mut().map(|column| column.open(level)).collect();
-            for x in panels.iter().take_while(|x| x.start <= y.start) {
-                let tile = Tile { x, y };
-                search.run_tile(&test, &tile, piece, level, &mut cells, &mut |share| {
-                    observer.progress(0, 0.999 * (done + share * (x.len() * y.len()) as f64).min(total), total)
-                })?;
-                done += (x.len() * y.len() * if tile.is_diagonal() { 1 } else { 2 }) as f64;
+            let is_much = threads_for(&pool, p * y.len()) > 1;
+            let mut cells: Vec<&mut [f64]> = some.iter().map(|_| Default::default()).collect();
+            let opened = some.iter_mut().zip(&mut cells).collect();
+            each(&pool, is_much, opened, |(column, cells): (&mut Column, &mut &mut [f64])| *cells = column.open(level));
+            while let Some(ran) = next.take_if(|next| next.step.tile.y == y) {
+                let share = ran.step.tile.pairs() as f64 * ran.step.rows.len() as f64 / y.len() as f64;
+                search.end_step(&test, &ran, &mut || observer.progress(0, 0.999 * done, total))?;
+                next = steps.next().map(|step| search.launch_step(&test, &mut card, step)).transpose()?;
+                search.enter_step(&ran, is_complete, level, &mut cells)?;
+                done += share;
             }
             drop(cells);
-            some.into_iter().for_each(|column| column.close(level));
+            each(&pool, is_much, some, |column: Column| column.close(level));
         }
         observer.progress(0, total, total)
     }
 }
 
+/// Does work on all of these, on the threads of the pool where that is much.
+fn each<T: Send>(pool: &Pool, is_much: bool, parts: Vec<T>, work: impl Fn(T) + Sync) {
+    if is_much {
+        pool.each_of(parts, |_, part| work(part));
+    } else {
+        parts.into_iter().for_each(work);
+    }
+}
+
 impl CudaSearch<'_, '_> {
-    /// Tests the pairs of two panels, and enters their p-values in the columns of the second.
-    fn run_tile(
-        &mut self,
-        test: &Discrete,
-        tile: &Tile,
-        piece: u64,
-        level: &Marginals,
-        cells: &mut [&mut [f64]],
-        watch: &mut dyn FnMut(f64) -> Result<()>,
-    ) -> Result<()> {
-        let (variables, first) = (tile.variables(), tile.first());
-        let (mut args, counted, taken) = self.take_columns(test, &variables)?;
-        let blocks = counted.scratch.blocks;
-        // Rows run over the vertices of the first panel; a few more of the second are no harm.
-        let others = (if tile.is_diagonal() { variables.len() } else { first }) as u64;
-        args.tile = (others * tile.y.len() as u64 / (4 * u64::from(blocks))).clamp(2, args.tile);
-        let values: DevicePtr<f64> = args.codes.carve(taken);
-        let room = ((piece - taken) / 8) as usize;
-        args.a = SearchArgs { p: others, ..args.a };
-        let (kernel, threads, shared) = (Kernel::dis_marginal, counted.threads, counted.shared);
-        let mut launched = Level { args, kernel, blocks, threads, shared, stages: Vec::new(), variables };
-        let is_complete = level.pairs().edge_count() == triangle(level.pairs().p());
-        let end = first + tile.y.len();
-        let mut from = first;
-        while from < end {
-            let to = (from + 1..end + 1).rev().find(|&to| triangle(to) - triangle(from) <= room).unwrap_or(from + 1);
-            self.args.p_max = values.before(triangle(from) as u64);
-            launched.args.a.p_max = self.args.p_max;
-            self.launch_pairs(&mut launched, from..to)?;
-            let share = (from - first) as f64 / tile.y.len() as f64;
-            loop {
-                let report = self.report("level 0", &mut || watch(share))?;
-                if self.go_on_pairs(test, &launched, &report, &mut || watch(share))? {
-                    break;
-                }
-            }
-            let found: Vec<f64> = self.engine.held.bring_all(values, triangle(to) - triangle(from))?;
-            for row in from..to {
-                let own = &found[triangle(row) - triangle(from)..][..if tile.is_diagonal() { row } else { first }];
-                let column = &mut cells[row - first];
-                if is_complete {
-                    column[tile.x.start..][..own.len()].copy_from_slice(own);
-                    continue;
-                }
-                let y = tile.y.start + row - first;
-                for x in level.pairs().neighbours(y).map(|x| x as usize).filter(|x| tile.x.contains(x) && *x < y) {
-                    column[x] = own[x - tile.x.start];
-                }
-            }
-            from = to;
+    /// Has the columns of a tile made on the card, those that are not there.
+    fn place_tile(&mut self, test: &Discrete, card: &mut OnCard, tile: &Tile) -> Result<(DiscreteArgs, Counted)> {
+        let entry = |panel: &Range<usize>, place: usize| {
+            panel.clone().zip(place..).map(|(v, place)| (v as u32, place as u32)).collect::<Vec<_>>()
+        };
+        let (x, y) = (entry(&tile.x, card.cut.stay), entry(&tile.y, 0));
+        let table = match tile.is_diagonal() {
+            true => Table::new(y.iter().copied(), &y),
+            false if card.passed == tile.x => Table::new(x.into_iter().chain(y), &[]),
+            false => Table::new(x.iter().copied().chain(y), &x),
+        };
+        if !tile.is_diagonal() {
+            card.passed = tile.x.clone();
         }
-        Ok(())
+        let coding = self.send_table(test, &table, (&card.places, card.table), &[])?;
+        // Rows run over the vertices of the first panel; a few more of the second are no harm.
+        let others = tile.x.len() as u64;
+        let (mut args, counted) = self.with_columns(test, coding, others)?;
+        args.tile = (others * tile.y.len() as u64 / (4 * u64::from(counted.scratch.blocks))).clamp(2, args.tile);
+        card.tile = Some((tile.clone(), args, counted));
+        Ok((args, counted))
+    }
+
+    /// Puts on the stream what tests the pairs of a step.
+    fn launch_step(&mut self, test: &Discrete, card: &mut OnCard, step: Step) -> Result<Launched> {
+        let (args, counted) = match &card.tile {
+            Some((tile, args, counted)) if *tile == step.tile => (*args, *counted),
+            _ => self.place_tile(test, card, &step.tile)?,
+        };
+        let values = card.values.offset(card.steps % 2 * card.room as u64);
+        card.steps += 1;
+        self.args.p_max = values.before(triangle(step.rows.start) as u64);
+        let args = DiscreteArgs { a: SearchArgs { p_max: self.args.p_max, ..args.a }, ..args };
+        let Counted { threads, shared, .. } = counted;
+        let numbers = |panel: &Range<usize>| panel.start as u32..panel.end as u32;
+        let mut variables: Vec<u32> = numbers(&step.tile.x).collect();
+        if !step.tile.is_diagonal() {
+            variables.extend(numbers(&step.tile.y));
+        }
+        let (kernel, blocks) = (Kernel::dis_marginal, counted.scratch.blocks);
+        let mut level = Level { args, kernel, blocks, threads, shared, stages: Vec::new(), variables };
+        self.launch_pairs(&mut level, step.rows.clone())?;
+        Ok(Launched { step, level, values })
+    }
+
+    /// Waits for a step, and has the CPU answer what is left to it.
+    fn end_step(&mut self, test: &Discrete, ran: &Launched, look: &mut dyn FnMut() -> Result<()>) -> Result<()> {
+        loop {
+            let report = self.report("level 0", look)?;
+            if self.go_on_pairs(test, &ran.level, &report, look)? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Enters the p-values of a step that has run in the columns of its tile's rows, while the next may run. `all`: all pairs are tested.
+    fn enter_step(&mut self, ran: &Launched, all: bool, level: &Marginals, cells: &mut [&mut [f64]]) -> Result<()> {
+        let Launched { step, values, .. } = ran;
+        let Tile { x, y } = &step.tile;
+        let (first, pool) = (step.tile.first(), self.engine.held.pool.clone());
+        let mut from = step.rows.start;
+        let last_within = |end: usize| step.rows.clone().rev().map(|row| step.end_of(row)).find(|&at| at <= end);
+        let cut = |end| last_within(end).unwrap_or(end);
+        self.engine.held.bring(*values, step.count(), cut, |at, piece| {
+            let to = (from..=step.rows.end).rev().find(|&row| step.end_of(row) <= at + piece.len()).unwrap_or(from);
+            let rows = (from..to).zip(&mut cells[from - first..to - first]).collect();
+            let enter = |(row, column): (usize, &mut &mut [f64])| {
+                let own = &piece[step.end_of(row) - at..][..if step.tile.is_diagonal() { row } else { first }];
+                if all {
+                    column[x.start..][..own.len()].copy_from_slice(own);
+                    return;
+                }
+                let y = y.start + row - first;
+                for other in
+                    level.pairs().neighbours(y).map(|x| x as usize).filter(|other| x.contains(other) && *other < y)
+                {
+                    column[other] = own[other - x.start];
+                }
+            };
+            each(&pool, threads_for(&pool, piece.len()) > 1, rows, enter);
+            from = to;
+            Ok(())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_pair_is_in_one_step_and_panels_that_pass_are_few() {
+        for (p, held) in [(2, 2), (3, 2), (7, 3), (20, 4), (100, 5), (100, 33), (100, 99), (100, 100), (1, 2)] {
+            let cut = Cut::new(p, held);
+            assert!(cut.stay + cut.pass <= held || cut.stay == p, "{p} {held}");
+            let mut seen = vec![0; p * p];
+            let mut copied = 0;
+            let mut passed = 0..0;
+            for tile in cut.tiles() {
+                if tile.is_diagonal() {
+                    copied += tile.y.len();
+                } else if std::mem::replace(&mut passed, tile.x.clone()) != tile.x {
+                    copied += tile.x.len();
+                }
+            }
+            assert!(copied <= p + p * p / (2 * cut.stay), "{p} {held}: {copied} columns");
+            for room in [p, 3 * p] {
+                for Step { tile, rows } in cut.steps(room) {
+                    assert!(!rows.is_empty() && triangle(rows.end) - triangle(rows.start) <= room);
+                    for row in rows {
+                        let y = tile.y.start + row - tile.first();
+                        tile.x.clone().filter(|x| *x < y).for_each(|x| seen[y * p + x] += 1);
+                    }
+                }
+            }
+            let expected = |at: usize| if at % p < at / p { 2 } else { 0 };
+            assert!((0..p * p).all(|at| seen[at] == expected(at)), "{p} {held}");
+        }
     }
 }

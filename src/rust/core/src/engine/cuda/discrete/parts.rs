@@ -1,10 +1,11 @@
 //! Searches for which the card has too little memory to hold data, graph and answers at once: graph and answers are on the host, and
 //! the card gets the columns of some variables at a time, with what their tests need.
 //!
-//! `panels`: level 0, by pairs of panels of columns; `rows`: levels of sets, by rows with their neighbours' columns. A row for which that
-//! is too much is asked question by question (`asked`).
+//! `columns`: how they get there; `panels`: level 0, by pairs of panels of columns; `rows`: levels of sets, by rows with their neighbours'
+//! columns, `shelf`: in which order. A row for which that is too much is asked question by question (`asked`).
 
-use super::counting::{self, BESIDE_COLUMNS};
+use super::columns::{Places, Table};
+use super::counting::{self, Coding};
 use super::Counted;
 use crate::ci::discrete::Discrete;
 use crate::ci::Batch;
@@ -12,6 +13,7 @@ use crate::engine::batched::{self, Asker, Reply};
 use crate::engine::cuda::arguments::{DiscreteArgs, Report, SearchArgs};
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::held::Holds;
+use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::search::fallback::{Fallback, GivenUp, Parts};
 use crate::engine::cuda::search::p_max::PMax;
 use crate::engine::cuda::search::{CudaSearch, SLICE_NANOSECONDS};
@@ -130,23 +132,35 @@ impl CudaSearch<'_, '_> {
         self.set_counting(counted);
     }
 
-    /// Copies the columns of these variables to the piece; what kernels are launched with, the search's arguments included, and how many
-    /// bytes of the piece the columns take.
-    pub(super) fn take_columns(&mut self, test: &Discrete, variables: &[u32]) -> Result<(DiscreteArgs, Counted, u64)> {
-        let coding = self.engine.upload_columns(test, variables)?;
-        self.engine.coding = Some(coding);
-        let prepared = self.prepare(test);
-        self.engine.coding = None;
-        let (mut args, counted) = prepared?;
-        args.a = SearchArgs { scratch: args.a.scratch, p: variables.len() as u64, ..self.args };
-        Ok((args, counted, bytes_of(test, variables)))
+    /// Copies a table of columns to the card, with `more` behind it, and has those columns made that are not there. Nothing may run
+    /// that reads what was in their places.
+    pub(super) fn send_table(
+        &mut self,
+        test: &Discrete,
+        table: &Table,
+        (places, at): (&Places, DevicePtr<u64>),
+        more: &[u64],
+    ) -> Result<Coding> {
+        let mut words = table.words(test, places, self.engine.pack(test)?);
+        if !more.is_empty() {
+            words.resize(table.bytes() as usize / 8, 0);
+            words.extend_from_slice(more);
+        }
+        self.engine.held.upload(at, &words)?;
+        table.fill(self.engine, test, places, at)
     }
-}
 
-/// Bytes that the columns of these variables take, rounded up to where something else may begin.
-pub(super) fn bytes_of(test: &Discrete, variables: &[u32]) -> u64 {
-    let all: u64 = variables.iter().map(|&v| counting::column_bytes(test, v as usize)).sum();
-    (all + BESIDE_COLUMNS).next_multiple_of(256)
+    /// What kernels are launched with, the search's arguments included, of so many variables with these columns.
+    pub(super) fn with_columns(
+        &mut self,
+        test: &Discrete,
+        coding: Coding,
+        count: u64,
+    ) -> Result<(DiscreteArgs, Counted)> {
+        let (mut args, counted) = self.prepare_with(self.engine.args_with(test, coding))?;
+        args.a = SearchArgs { scratch: args.a.scratch, p: count, ..self.args };
+        Ok((args, counted))
+    }
 }
 
 impl Worker for InParts<'_, '_> {
@@ -162,6 +176,10 @@ impl Worker for InParts<'_, '_> {
         let test = self.test;
         self.engine
             .watched(|engine| InParts { engine, test, options: self.options }.run_marginal(level, columns, observer))
+    }
+
+    fn is_exact(&self) -> bool {
+        true
     }
 
     fn answer(&mut self, work: &Work, book: &Book, observer: &mut dyn Observer) -> Result<()> {

@@ -1,16 +1,21 @@
-//! Levels of sets in parts: some rows at a time, with the columns of their neighbours. On the card these variables are numbered from 0, in
-//! their order, and only the rows have lists, so that the kernels of a search as a whole run them.
+//! Levels of sets in parts: some rows at a time, with the columns of their neighbours, of which those stay that the next rows need, too. On the
+//! card these variables are numbered from 0, in their order, and only the rows have lists, so that the kernels of a search as a whole run
+//! them. While some rows run, the host takes what those before have found, and prepares the next.
 
 use std::collections::VecDeque;
 
-use super::counting::{self, BESIDE_COLUMNS};
+use super::columns::{table_bytes, Parts, Places, Table};
+use super::counting;
 use super::parts::InParts;
+use super::shelf::{Chosen, Shelf};
 use super::{Level, Way};
 use crate::ci::discrete::Discrete;
 use crate::engine::batched::Open;
 use crate::engine::cuda::arguments::SLOT_BYTES;
+use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::search::CudaSearch;
+use crate::engine::cuda::SearchStrategy;
 use crate::graph::subsets;
 use crate::memory::{self, Use};
 use crate::observer::Observer;
@@ -41,74 +46,141 @@ fn row_of(pairs: Row) -> usize {
     pairs[0].side.row as usize
 }
 
-/// The variables of some rows and of their neighbours.
-struct Near<'n> {
-    neighbours: &'n Neighbours,
-    by_common: bool,
-    /// By variable: the bytes of its columns, and its number among those, from 1; 0: it is none of them.
-    bytes: Vec<u64>,
-    numbers: Vec<u32>,
-    variables: Vec<u32>,
-    /// Bytes of their columns, and neighbours of the rows.
-    columns: u64,
-    entries: u64,
+/// What a batch of rows has on the card beside its columns: bytes of slots, twins, lists, offsets, the graph's bits and items, each rounded up,
+/// for lists of so many `entries` of the rows, of `count` variables.
+fn sizes(by_common: bool, count: u64, entries: u64) -> [u64; 6] {
+    let sizes = [
+        SLOT_BYTES * (entries + 1),
+        4 * entries,
+        4 * entries,
+        8 * (count + 1),
+        if by_common { 8 * count * count.div_ceil(64) } else { 0 },
+        8 * (count + 1),
+    ];
+    sizes.map(|size| size.next_multiple_of(256))
 }
 
-impl Near<'_> {
-    /// Forgets all rows, and takes these.
-    fn set<'o>(&mut self, rows: impl IntoIterator<Item = Row<'o>>) {
-        self.variables.iter().for_each(|&v| self.numbers[v as usize] = 0);
-        self.variables.clear();
-        (self.columns, self.entries) = (0, 0);
-        rows.into_iter().for_each(|row| self.add(row));
+/// How a level's rows are cut.
+struct Cut {
+    by_common: bool,
+    /// Bytes of a place for a column.
+    place: u64,
+    /// Variables that the rows need, their neighbours in all, and the most of a row.
+    count: u64,
+    entries: u64,
+    widest: u64,
+}
+
+impl Cut {
+    /// Neighbours in all of the rows of a batch with `held` columns that there is room for.
+    fn entries(&self, held: u64) -> u64 {
+        (self.entries * held).div_ceil(self.count).max(self.widest.min(held - 1))
     }
 
-    fn add(&mut self, pairs: Row) {
-        let row = row_of(pairs);
-        for &v in std::iter::once(&(row as u32)).chain(self.neighbours.list(row)) {
-            if std::mem::replace(&mut self.numbers[v as usize], 1) == 0 {
-                self.columns += self.bytes[v as usize];
-                self.variables.push(v);
+    /// Bytes of what one batch has beside its columns, of which a card has two.
+    fn area(&self, held: u64) -> u64 {
+        table_bytes(held).next_multiple_of(256) + sizes(self.by_common, held, self.entries(held)).iter().sum::<u64>()
+    }
+
+    /// Bytes in all with `held` columns.
+    fn total(&self, held: u64) -> u64 {
+        (held * self.place).next_multiple_of(256) + 2 * self.area(held)
+    }
+
+    /// Columns that so many bytes hold.
+    fn held(&self, bytes: u64) -> u64 {
+        let (mut least, mut most) = (0, self.count);
+        while least < most {
+            let middle = (least + most).div_ceil(2);
+            if self.total(middle) <= bytes {
+                least = middle;
+            } else {
+                most = middle - 1;
             }
         }
-        self.entries += self.neighbours.degree(row) as u64;
+        least
     }
+}
 
-    /// Bytes that they take on the card.
-    fn needs(&self) -> u64 {
-        let [.., end] = self.places();
-        self.columns + 2 * BESIDE_COLUMNS + end
+/// Rows that run together, ready to be copied to the card.
+struct Batch<'o> {
+    rows: Vec<Row<'o>>,
+    variables: Vec<u32>,
+    table: Table,
+    /// Neighbours of the rows, in all and of the widest.
+    entries: usize,
+    widest: usize,
+    /// What is behind the table, and where its parts end.
+    words: Vec<u64>,
+    ends: [u64; 6],
+}
+
+/// A batch on the stream, and where its slots are.
+struct Launched<'o> {
+    batch: Batch<'o>,
+    level: Level,
+    slots: DevicePtr<Slot>,
+}
+
+/// Writes numbers of 4 bytes to words from byte `at` on.
+fn write(words: &mut [u64], at: u64, numbers: impl Iterator<Item = u32>) {
+    for (at, number) in (at as usize / 4..).zip(numbers) {
+        words[at / 2] |= u64::from(number) << (32 * (at % 2));
     }
+}
 
-    /// Numbers the variables in their order.
-    fn number(&mut self) {
-        self.variables.sort_unstable();
-        for (number, &v) in (1..).zip(&self.variables) {
-            self.numbers[v as usize] = number;
-        }
-    }
-
-    /// A variable's number, from 0.
-    fn of(&self, v: u32) -> u32 {
-        self.numbers[v as usize] - 1
-    }
-
-    /// Where twins, lists, offsets, items and the graph's bits begin on the card, in bytes from the slots, and where these end.
-    fn places(&self) -> [u64; 6] {
-        let (count, entries) = (self.variables.len() as u64, self.entries);
-        let sizes = [
-            SLOT_BYTES * (entries + 1),
-            4 * entries,
-            4 * entries,
-            8 * (count + 1),
-            8 * (count + 1),
-            if self.by_common { 8 * count * count.div_ceil(64) } else { 0 },
-        ];
+impl<'o> Batch<'o> {
+    /// `numbers`: 0 for each variable, and so on return.
+    fn new(chosen: Chosen, all: &[Row<'o>], neighbours: &Neighbours, by_common: bool, numbers: &mut [u32]) -> Self {
+        let rows: Vec<Row> = chosen.rows.iter().map(|&row| all[row]).collect();
+        let variables: Vec<u32> = chosen.variables.iter().map(|&(v, _)| v).collect();
+        let degrees = || rows.iter().map(|row| neighbours.degree(row_of(row)));
+        let (entries, widest) = (degrees().sum::<usize>(), degrees().max().unwrap_or(0));
         let mut end = 0;
-        sizes.map(|size| {
-            end += size.next_multiple_of(256);
+        let ends = sizes(by_common, variables.len() as u64, entries as u64).map(|size| {
+            end += size;
             end
-        })
+        });
+        let [twins, lists, offsets, graph, items, _] = ends;
+        (1..).zip(&variables).for_each(|(number, &v)| numbers[v as usize] = number);
+        // Items are written by the card alone.
+        let mut words = vec![0; items as usize / 8];
+        let mut set = |at: usize, slot: &Slot| words[at * WORDS..][..WORDS].copy_from_slice(slot);
+        let mut first = 0;
+        for row in &rows {
+            let degree = neighbours.degree(row_of(row));
+            (first..first + degree).for_each(|at| set(at, &CLOSED));
+            row.iter().for_each(|pair| set(first + pair.side.place as usize, &OPEN));
+            first += degree;
+        }
+        // The twin of all: a first side that separates nothing.
+        set(entries, &OPEN);
+        write(&mut words, twins, std::iter::repeat_n(entries as u32, entries));
+        let lists_of = rows.iter().flat_map(|row| neighbours.list(row_of(row)));
+        write(&mut words, lists, lists_of.map(|&v| numbers[v as usize] - 1));
+        let mut rest = rows.iter().map(|row| row_of(row)).peekable();
+        let mut first = 0;
+        for (at, &v) in (offsets as usize / 8..).zip(&variables) {
+            words[at] = first;
+            if rest.next_if_eq(&(v as usize)).is_some() {
+                first += neighbours.degree(v as usize) as u64;
+            }
+        }
+        words[offsets as usize / 8 + variables.len()] = first;
+        if by_common {
+            let width = variables.len().div_ceil(64);
+            let bits = words[graph as usize / 8..].chunks_exact_mut(width.max(1));
+            for (row, &v) in bits.zip(&variables) {
+                for &other in neighbours.list(v as usize) {
+                    if let Some(number) = (numbers[other as usize] as usize).checked_sub(1) {
+                        row[number / 64] |= 1 << (number % 64);
+                    }
+                }
+            }
+        }
+        variables.iter().for_each(|&v| numbers[v as usize] = 0);
+        let table = Table::new(chosen.variables, &chosen.fresh);
+        Batch { rows, variables, table, entries, widest, words, ends }
     }
 }
 
@@ -126,64 +198,86 @@ impl InParts<'_, '_> {
         let mut open: Vec<Open> = open.into();
         open.sort_unstable_by_key(|pair| (pair.side.row, pair.side.place));
         let Some(side) = open.first().map(|pair| pair.side) else { return Ok(VecDeque::new()) };
-        let rows: Vec<Row> = open.chunk_by(|a, b| a.side.row == b.side.row).collect();
+        let mut rows: Vec<Row> = open.chunk_by(|a, b| a.side.row == b.side.row).collect();
         let p = test.data().p();
-        memory::room(12 * p + 16 * rows.len(), Use::Level)?;
-        let bytes = (0..p).map(|v| counting::column_bytes(&test, v)).collect();
+        let degree = |row: &Row| neighbours.degree(row_of(row)) as u64;
+        let entries: u64 = rows.iter().map(degree).sum();
+        // The rows with their neighbours, here and by neighbour; and what is kept by row and by variable.
+        memory::room(8 * entries as usize + 64 * (rows.len() + p), Use::Level)?;
+        let mut is_near = vec![false; p];
+        let mut needs: Vec<u32> = Vec::with_capacity(entries as usize + rows.len());
+        for row in &rows {
+            needs.push(row_of(row) as u32);
+            needs.extend_from_slice(neighbours.list(row_of(row)));
+        }
+        needs.iter().for_each(|&v| is_near[v as usize] = true);
+        let near = || (0..p as u32).filter(|&v| is_near[v as usize]);
         let by_common = side.order == CandidateOrder::CommonLast;
-        let (numbers, variables) = (vec![0; p], Vec::new());
-        let mut near = Near { neighbours, by_common, bytes, numbers, variables, columns: 0, entries: 0 };
-        let mut needs_of = |row: &Row| {
-            near.set([*row]);
-            near.needs()
-        };
-        let needs: Vec<u64> = rows.iter().map(&mut needs_of).collect();
-        near.set(rows.iter().copied());
-        let range = [needs.iter().copied().min().unwrap_or(0), near.needs()];
-        let widest = rows.iter().map(|row| neighbours.degree(row_of(row))).max().unwrap_or(0);
+        let is_shared = self.engine.options.strategy == SearchStrategy::Shared;
+        let parts = Parts::of_sets(is_shared && counting::mostly_binary(&test));
+        let place = near().map(|v| parts.bytes(&test, v as usize)).max().unwrap_or(0);
+        let (count, widest) = (near().count() as u64, rows.iter().map(degree).max().unwrap_or(0));
+        let cut = Cut { by_common, place, count, entries, widest };
+        let least = rows.iter().map(degree).min().unwrap_or(0);
         let mut search = self.search();
-        let piece = search.plan_piece(&test, size, widest, range);
-        let piece = match piece {
+        let piece = search.plan_piece(&test, size, widest as usize, [cut.total(least + 1), cut.total(count)]);
+        let held = match piece {
             Err(error) if error.is_short_of_device_memory() => return Ok(open.into()),
-            piece => piece?,
+            piece => cut.held(piece?),
         };
+        let at: DevicePtr<u8> = search.engine.held.device(Buffer::Data)?;
+        let places = Places { at, bytes: place, parts };
+        let area = |turn: u64| places.after::<u64>(held).carve(turn % 2 * cut.area(held));
 
+        let mut of_rows = Vec::with_capacity(rows.len());
+        let mut rest = &needs[..];
+        rows.retain(|row| {
+            let (own, others) = rest.split_at(neighbours.degree(row_of(row)) + 1);
+            rest = others;
+            let fits = own.len() as u64 <= held;
+            of_rows.extend(fits.then_some(own));
+            fits
+        });
+        let run: Vec<u32> = rows.iter().map(|row| row_of(row) as u32).collect();
+        let mut shelf = Shelf::new(held as usize, p, of_rows);
+        let mut numbers = vec![0; p];
+        let mut turn = 0;
+        let mut next_batch = || {
+            let room = sizes(by_common, held, cut.entries(held)).iter().sum::<u64>();
+            let chosen = shelf.next(|count, sum| {
+                let entries = (sum as u64).saturating_sub(1);
+                count as u64 <= held && sizes(by_common, count as u64, entries).iter().sum::<u64>() <= room
+            });
+            chosen.map(|chosen| Batch::new(chosen, &rows, neighbours, by_common, &mut numbers))
+        };
         let second = u64::from(side.other < side.row);
         let total = work.cost();
         let mut done = 0.0;
-        let mut next = 0;
-        while next < rows.len() {
-            let mut some: Vec<Row> = Vec::new();
-            near.set([]);
-            while next < rows.len()
-                && (needs[next] > piece || {
-                    near.add(rows[next]);
-                    near.needs() <= piece
-                })
-            {
-                if needs[next] <= piece {
-                    some.push(rows[next]);
+        let mut before: Option<Launched> = None;
+        let mut next = next_batch();
+        while next.is_some() || before.is_some() {
+            let mut running = match next.take() {
+                Some(batch) => Some(search.launch_batch(&test, batch, (&places, area(turn)), second)?),
+                None => None,
+            };
+            turn += 1;
+            if let Some(Launched { batch, slots, .. }) = before.take() {
+                let slots: Vec<Slot> = search.engine.held.bring_all(slots, batch.entries)?;
+                let mut slots = &slots[..];
+                for row in batch.rows {
+                    let (own, others) = slots.split_at(neighbours.degree(row_of(row)));
+                    enter(work, book, pages, row, own);
+                    done += row.iter().map(|pair| pair.end as f64).sum::<f64>();
+                    slots = others;
                 }
-                next += 1;
             }
-            if some.is_empty() {
-                continue;
+            if let Some(running) = &mut running {
+                next = next_batch();
+                search.end_batch(&test, running, second, &mut || observer.progress(size, done, total))?;
             }
-            near.set(some.iter().copied());
-            near.number();
-            let slots = search.run_rows(&test, &near, &some, second, &mut || observer.progress(size, done, total))?;
-            let mut slots = &slots[..];
-            for row in some {
-                let (own, others) = slots.split_at(neighbours.degree(row_of(row)));
-                enter(work, book, pages, row, own);
-                done += row.iter().map(|pair| pair.end as f64).sum::<f64>();
-                slots = others;
-            }
+            before = running;
         }
-        let is_left: Vec<bool> = needs.iter().map(|&need| need > piece).collect();
-        let left_of = rows.iter().zip(is_left).filter(|(_, left)| *left).map(|(row, _)| row_of(row) as u32);
-        let left_of: Vec<u32> = left_of.collect();
-        open.retain(|pair| left_of.binary_search(&pair.side.row).is_ok());
+        open.retain(|pair| run.binary_search(&pair.side.row).is_err());
         Ok(open.into())
     }
 }
@@ -219,82 +313,52 @@ fn enter(work: &Work, book: &Book, pages: &mut [Page], row: Row, slots: &[Slot])
 }
 
 impl CudaSearch<'_, '_> {
-    /// Runs the pairs of some rows; the slots of all of the rows' neighbours, row after row.
-    fn run_rows(
+    /// Puts on the stream what decides the pairs of a batch, with its columns in these places and all else at `at`.
+    fn launch_batch<'o>(
         &mut self,
         test: &Discrete,
-        near: &Near,
-        rows: &[Row],
+        batch: Batch<'o>,
+        (places, at): (&Places, DevicePtr<u64>),
         second: u64,
-        look: &mut dyn FnMut() -> Result<()>,
-    ) -> Result<Vec<Slot>> {
+    ) -> Result<Launched<'o>> {
         let size = self.args.size as usize;
-        let (mut args, counted, taken) = self.take_columns(test, &near.variables)?;
-        let slot: DevicePtr<Slot> = args.codes.carve(taken);
-        let [twin, list, offset, items, graph, _] = near.places();
-        let widest = rows.iter().map(|row| near.neighbours.degree(row_of(row))).max().unwrap_or(0);
-        let Way { beta, gamma, kernel, stages } = self.way(test, size, widest);
-        args.tile = (2 * near.entries / u64::from(counted.scratch.blocks)).next_power_of_two().clamp(4, args.tile);
+        let count = batch.variables.len();
+        let coding = self.send_table(test, &batch.table, (places, at), &batch.words)?;
+        let (mut args, counted) = self.with_columns(test, coding, count as u64)?;
+        let slots: DevicePtr<Slot> = at.carve(batch.table.bytes());
+        let [twins, lists, offsets, graph, items, _] = batch.ends;
+        let Way { beta, gamma, kernel, stages } = self.way(test, size, batch.widest);
+        let tiles = 2 * batch.entries as u64 / u64::from(counted.scratch.blocks);
+        args.tile = tiles.next_power_of_two().clamp(4, args.tile);
         args.a.beta = beta;
         args.a.gamma = gamma;
-        args.a.slot = slot.cast();
-        args.a.twin = slot.carve(twin);
-        args.a.list = slot.carve(list);
-        args.a.offset = slot.carve(offset);
-        args.a.first_item = slot.carve(items);
-        if near.by_common {
-            args.a.graph = slot.carve(graph);
-            args.a.words = 2 * near.variables.len().div_ceil(64) as u64;
-            self.engine.held.upload(args.a.graph.cast(), &bits(near))?;
-        }
-
-        let entries = near.entries as usize;
-        let mut slots = vec![CLOSED; entries];
-        let mut neighbours = Vec::with_capacity(entries);
-        let mut offsets = Vec::with_capacity(near.variables.len() + 1);
-        for row in rows {
-            let number = near.of(row_of(row) as u32) as usize;
-            offsets.resize(number + 1, neighbours.len() as u64);
-            for pair in *row {
-                slots[neighbours.len() + pair.side.place as usize] = OPEN;
-            }
-            neighbours.extend(near.neighbours.list(row_of(row)).iter().map(|&v| near.of(v)));
-        }
-        offsets.resize(near.variables.len() + 1, entries as u64);
-        // The twin of all: a first side that separates nothing.
-        slots.push(OPEN);
-        let held = &self.engine.held;
-        held.upload(slot, &slots)?;
-        held.upload(args.a.twin, &vec![entries as u32; entries])?;
-        held.upload(args.a.list, &neighbours)?;
-        held.upload(args.a.offset, &offsets)?;
-
+        args.a.slot = slots.cast();
+        args.a.twin = slots.carve(twins);
+        args.a.list = slots.carve(lists);
+        args.a.offset = slots.carve(offsets);
+        args.a.graph = slots.carve(graph);
+        args.a.words = 2 * count.div_ceil(64) as u64;
+        args.a.first_item = slots.carve(items);
         let (blocks, threads, shared) = (counted.scratch.blocks, counted.threads, counted.shared);
-        let mut level = Level { args, kernel, blocks, threads, shared, stages, variables: near.variables.clone() };
-        self.begin_rows(&mut level, second, 0..near.variables.len())?;
+        let mut level = Level { args, kernel, blocks, threads, shared, stages, variables: batch.variables.clone() };
+        self.begin_rows(&mut level, second, 0..count)?;
+        Ok(Launched { batch, level, slots })
+    }
+
+    /// Waits for a batch, and has the CPU answer what is left to it.
+    fn end_batch(
+        &mut self,
+        test: &Discrete,
+        Launched { level, .. }: &mut Launched,
+        second: u64,
+        look: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<()> {
         loop {
             self.engine.held.wait("a level of sets", look)?;
             let report = self.read_report()?;
-            if self.go_on_rows(test, &mut level, second, &report, look)? {
-                break;
-            }
-        }
-        slots.truncate(entries);
-        self.engine.held.fetch(slot, &mut slots, "a level of sets")?;
-        Ok(slots)
-    }
-}
-
-/// The graph among the variables: rows of whole words of 64 bits.
-fn bits(near: &Near) -> Vec<u64> {
-    let words = near.variables.len().div_ceil(64);
-    let mut bits = vec![0; near.variables.len() * words];
-    for (row, &v) in bits.chunks_exact_mut(words).zip(&near.variables) {
-        for &other in near.neighbours.list(v as usize) {
-            if let Some(number) = (near.numbers[other as usize] as usize).checked_sub(1) {
-                row[number / 64] |= 1 << (number % 64);
+            if self.go_on_rows(test, level, second, &report, look)? {
+                return Ok(());
             }
         }
     }
-    bits
 }

@@ -166,10 +166,10 @@ impl Rows {
         Ok(true)
     }
 
-    /// Columns that `gather` may bring at a time.
-    pub fn most_gathered(&self, p: usize) -> usize {
+    /// Columns that `gather` may bring at a time; no end of them where none has to be brought.
+    pub fn most_gathered(&self) -> usize {
         if self.room == 0 || self.all_there {
-            p
+            usize::MAX
         } else {
             self.room
         }

@@ -142,7 +142,6 @@ impl BlockSearch<'_, '_> {
     fn batches(&mut self, level: Level, left: &Adjacency) -> Result<Vec<(Vec<u32>, usize)>> {
         let (p, options) = (self.gauss.p, self.search.options);
         let mut by_width: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
-        let tested = options.testable(&self.graph);
         for x in 0..p {
             let degree = self.graph.degree(x);
             let takes = |y: u32| {
@@ -153,7 +152,7 @@ impl BlockSearch<'_, '_> {
                     y > x
                 }
             };
-            if degree > level.size && degree <= level.widest && tested.neighbours(x).any(takes) {
+            if degree > level.size && degree <= level.widest && self.graph.neighbours(x).any(|y| takes(y) && !options.is_fixed(x, y as usize)) {
                 by_width.entry(width_of(degree + 1)).or_default().push(x as u32);
             }
         }
@@ -168,7 +167,7 @@ impl BlockSearch<'_, '_> {
         held.plan.set(Buffer::Binomials, 8 * binomials);
         held.plan.set(Buffer::Scratch, scratch);
         let room = held.room(&[])?;
-        let most_gathered = self.rows.most_gathered(p);
+        let most_gathered = self.rows.most_gathered();
         let mut batches = Vec::new();
         let mut largest = 0;
         for (width, rows) in by_width {

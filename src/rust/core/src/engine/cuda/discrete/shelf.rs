@@ -1,0 +1,215 @@
+//! Which columns a card holds, and which rows are run next: those of which it lacks the fewest.
+
+const NONE: u32 = u32::MAX;
+
+/// Lists of numbers from 0 to some end, each number in one list or in none.
+struct Lists {
+    first: Vec<u32>,
+    next: Vec<u32>,
+    previous: Vec<u32>,
+}
+
+impl Lists {
+    fn new(lists: usize, numbers: usize) -> Self {
+        Lists { first: vec![NONE; lists], next: vec![NONE; numbers], previous: vec![NONE; numbers] }
+    }
+
+    fn put(&mut self, list: u32, number: u32) {
+        let first = std::mem::replace(&mut self.first[list as usize], number);
+        self.next[number as usize] = first;
+        self.previous[number as usize] = NONE;
+        if first != NONE {
+            self.previous[first as usize] = number;
+        }
+    }
+
+    fn take(&mut self, list: u32, number: u32) {
+        let (next, previous) = (self.next[number as usize], self.previous[number as usize]);
+        match previous {
+            NONE => self.first[list as usize] = next,
+            _ => self.next[previous as usize] = next,
+        }
+        if next != NONE {
+            self.previous[next as usize] = previous;
+        }
+    }
+}
+
+/// The places for columns on a card, and rows that are still to be run.
+pub(super) struct Shelf<'r> {
+    /// By row: the variables whose columns it needs.
+    needs: Vec<&'r [u32]>,
+    /// By variable: the rows that need its column, from `first[v]` on.
+    first: Vec<usize>,
+    needed_by: Vec<u32>,
+    /// By variable: the place of its column, and the batch that it was last needed in.
+    place: Vec<u32>,
+    batch: Vec<u32>,
+    /// By place: the variable.
+    held: Vec<u32>,
+    /// Where the next column goes, unless this batch needs the one that is there.
+    hand: usize,
+    number: u32,
+    /// By row: how many of its columns are not there; NONE: it has been given. By that number: the rows.
+    missing: Vec<u32>,
+    rows: Lists,
+}
+
+/// Rows that run together.
+#[derive(Default)]
+pub(super) struct Chosen {
+    /// Their numbers, ascending.
+    pub rows: Vec<usize>,
+    /// The variables that they need, ascending, with their places.
+    pub variables: Vec<(u32, u32)>,
+    /// Those whose columns are not there yet.
+    pub fresh: Vec<(u32, u32)>,
+}
+
+impl<'r> Shelf<'r> {
+    /// With no column in any of the `places`, of `p` variables. No row needs more than there are places.
+    pub fn new(places: usize, p: usize, needs: Vec<&'r [u32]>) -> Self {
+        let mut first = vec![0; p + 1];
+        needs.iter().flat_map(|needs| needs.iter()).for_each(|&v| first[v as usize + 1] += 1);
+        (0..p).for_each(|v| first[v + 1] += first[v]);
+        let mut at = first.clone();
+        let mut needed_by = vec![0; first[p]];
+        for (row, needs) in needs.iter().enumerate() {
+            for &v in *needs {
+                needed_by[at[v as usize]] = row as u32;
+                at[v as usize] += 1;
+            }
+        }
+        let missing: Vec<u32> = needs.iter().map(|needs| needs.len() as u32).collect();
+        let most = missing.iter().max().map_or(0, |&most| most as usize);
+        let mut rows = Lists::new(most + 1, needs.len());
+        missing.iter().enumerate().rev().for_each(|(row, &missing)| rows.put(missing, row as u32));
+        let (place, batch, held) = (vec![NONE; p], vec![0; p], vec![NONE; places]);
+        Shelf { needs, first, needed_by, place, batch, held, hand: 0, number: 0, missing, rows }
+    }
+
+    /// The next rows, such that `fits` says yes to the number of variables that they need and to the sum of how many each needs.
+    pub fn next(&mut self, fits: impl Fn(usize, usize) -> bool) -> Option<Chosen> {
+        self.number += 1;
+        let mut chosen = Chosen::default();
+        let mut variables: Vec<u32> = Vec::new();
+        let mut sum = 0;
+        while let Some(&row) = self.rows.first.iter().find(|&&row| row != NONE) {
+            let needs = self.needs[row as usize];
+            let more = needs.iter().filter(|&&v| self.batch[v as usize] != self.number).count();
+            sum += needs.len();
+            if !chosen.rows.is_empty() && !fits(variables.len() + more, sum) {
+                break;
+            }
+            self.rows.take(self.missing[row as usize], row);
+            self.missing[row as usize] = NONE;
+            chosen.rows.push(row as usize);
+            for &v in needs {
+                if std::mem::replace(&mut self.batch[v as usize], self.number) != self.number {
+                    variables.push(v);
+                }
+            }
+            for &v in needs {
+                if self.place[v as usize] == NONE {
+                    chosen.fresh.push((v, self.take_in(v)));
+                }
+            }
+        }
+        if chosen.rows.is_empty() {
+            return None;
+        }
+        variables.sort_unstable();
+        chosen.variables = variables.into_iter().map(|v| (v, self.place[v as usize])).collect();
+        chosen.rows.sort_unstable();
+        Some(chosen)
+    }
+
+    /// Gives a column a place, that of one that this batch does not need.
+    fn take_in(&mut self, v: u32) -> u32 {
+        loop {
+            let at = self.hand;
+            self.hand = (at + 1) % self.held.len();
+            let old = self.held[at];
+            if old != NONE && self.batch[old as usize] == self.number {
+                continue;
+            }
+            if old != NONE {
+                self.place[old as usize] = NONE;
+                self.changes(old, 1);
+            }
+            self.held[at] = v;
+            self.place[v as usize] = at as u32;
+            self.changes(v, -1);
+            return at as u32;
+        }
+    }
+
+    /// Notes of the rows that need a column that they lack one more or one less.
+    fn changes(&mut self, v: u32, by: i32) {
+        for at in self.first[v as usize]..self.first[v as usize + 1] {
+            let row = self.needed_by[at];
+            let missing = self.missing[row as usize];
+            if missing != NONE {
+                self.rows.take(missing, row);
+                self.missing[row as usize] = missing.wrapping_add_signed(by);
+                self.rows.put(self.missing[row as usize], row);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Random sets of `degree` of `p` variables.
+    fn random(p: usize, degree: usize) -> Vec<Vec<u32>> {
+        let mut state = 7u64;
+        let mut below = move |end: usize| {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (state >> 33) as usize % end
+        };
+        let row = |row: usize| {
+            let mut needs = vec![row as u32];
+            while needs.len() <= degree {
+                let v = below(p) as u32;
+                if !needs.contains(&v) {
+                    needs.push(v);
+                }
+            }
+            needs
+        };
+        (0..p).map(row).collect()
+    }
+
+    #[test]
+    fn every_row_is_given_once_with_its_columns_in_place() {
+        let (p, degree) = (300, 8);
+        let needs = random(p, degree);
+        let all = needs.iter().map(Vec::len).sum::<usize>();
+        for places in [degree + 1, 30, 60, 150, p] {
+            let mut shelf = Shelf::new(places, p, needs.iter().map(|needs| &needs[..]).collect());
+            let mut held = vec![NONE; places];
+            let mut given = vec![0; p];
+            let mut copied = 0;
+            while let Some(chosen) = shelf.next(|count, sum| count <= places && sum <= 40 * places) {
+                chosen.fresh.iter().for_each(|&(v, at)| held[at as usize] = v);
+                copied += chosen.fresh.len();
+                assert!(chosen.variables.len() <= places && chosen.variables.is_sorted());
+                assert!(chosen.variables.iter().all(|&(v, at)| held[at as usize] == v));
+                for row in chosen.rows {
+                    given[row] += 1;
+                    assert!(needs[row].iter().all(|&v| chosen.variables.iter().any(|&(own, _)| own == v)));
+                }
+            }
+            assert!(given.iter().all(|&times| times == 1), "{places}");
+            // Each column once where all stay; with a fifth of them, not much more than half of what rows need.
+            let most = match places {
+                _ if places == p => p,
+                60.. => all * 6 / 10,
+                _ => all,
+            };
+            assert!(copied <= most, "{places}: {copied} of {all}");
+        }
+    }
+}
