@@ -1,9 +1,10 @@
 //! The Gaussian search within little memory answers as with all correlations on the card, to the last bit, or says what it needs.
 
 use crate::gauss_cuda::reading;
-use crate::support::cuda::{emulated, sets, StopAt};
+use crate::support::answer::{planned, same_outcome, searched};
+use crate::support::cuda::{emulated, StopAt};
 use crate::support::golden::cases;
-use crate::support::problems::{correlation_matrix, dense_problem, problem, samples, Random};
+use crate::support::problems::{correlation_matrix, dense_problem, less_means, problem, samples, Random};
 use pcgpu_core::ci::gauss::{FisherZ, Gauss};
 use pcgpu_core::ci::Batch;
 use pcgpu_core::engine::cpu::correlation::Centred;
@@ -13,43 +14,11 @@ use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions};
 use pcgpu_core::engine::LevelOne;
 use pcgpu_core::graph::Adjacency;
 use pcgpu_core::matrix::by_column;
-use pcgpu_core::observer::{Observer, Unobserved};
+use pcgpu_core::observer::Unobserved;
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::worker::Worker;
-use pcgpu_core::search::{skeleton, Method, Options, PairValues, Skeleton};
+use pcgpu_core::search::{skeleton, Method, Options};
 use pcgpu_core::{DeviceKind, Error, Result};
-
-fn text(found: &Skeleton, p_values: impl Iterator<Item = f64>) -> String {
-    let bits: Vec<u64> = p_values.map(f64::to_bits).collect();
-    let head = format!("{:?} {} {:?}", found.tests, found.max_order, sets(found));
-    format!("{head} {:?} {bits:?}", found.graph)
-}
-
-fn searched(worker: &mut dyn Worker, options: &Options, compact: bool, observer: &mut dyn Observer) -> Result<String> {
-    let p = options.p;
-    if compact {
-        let mut left = PairValues::default();
-        let found = skeleton(worker, options, &mut left, observer)?;
-        let pairs = (0..p).flat_map(|x| (0..p).map(move |y| (x, y)));
-        Ok(text(&found, pairs.filter_map(|(x, y)| left.get(x, y))))
-    } else {
-        let mut p_max = vec![0.25; p * p];
-        let found = skeleton(worker, options, &mut p_max, observer)?;
-        Ok(text(&found, p_max.iter().copied()))
-    }
-}
-
-fn planned(worker: &dyn Worker) -> u64 {
-    worker.memory_plan().iter().map(|(_, bytes)| bytes).sum()
-}
-
-/// Where two answers begin to differ.
-fn difference(a: &Result<String>, b: &Result<String>) -> String {
-    let [a, b] = [a, b].map(|found| format!("{found:?}"));
-    let at = a.bytes().zip(b.bytes()).position(|(a, b)| a != b).unwrap_or(0);
-    let part = |text: &str| text.chars().skip(at.saturating_sub(100)).take(200).collect::<String>();
-    format!("\n{}\n{}", part(&a), part(&b))
-}
 
 /// Compares blocks of any rows, and budgets down to the smallest, with all memory; returns how many budgets sufficed.
 fn compare<'a>(
@@ -67,7 +36,7 @@ fn compare<'a>(
         for way in ways {
             let blocks = CudaOptions { block: Some(1), launch_share: 1e-9, ..*way };
             let found = searched(&mut make(blocks).unwrap(), options, compact, &mut Unobserved);
-            assert!(found == one, "{label}, {way:?}, compact {compact}: {}", difference(&found, &one));
+            same_outcome(format!("{label}, {way:?}, compact {compact}"), &found, &one);
             let mut budget = all;
             loop {
                 budget = budget * 3 / 4;
@@ -78,7 +47,7 @@ fn compare<'a>(
                     assert!(e.message.contains(&budget.to_string()), "{e:?}");
                     break;
                 }
-                assert!(found == one, "{label}, {budget} bytes, compact {compact}: {}", difference(&found, &one));
+                same_outcome(format!("{label}, {budget} bytes, compact {compact}"), &found, &one);
                 assert!(planned(&engine) <= budget);
                 sufficed += 1;
             }
@@ -159,11 +128,7 @@ fn dense_problems() {
 fn data() {
     let mut sufficed = 0;
     for (p, n, density, m_max) in [(150, 40, 0.02, 4.0), (230, 300, 0.01, f64::INFINITY)] {
-        let mut x: Vec<f64> = Vec::new();
-        for column in samples(&mut Random(p as u64), p, n, density, 0.05) {
-            let mean = column.iter().sum::<f64>() / n as f64;
-            x.extend(column.iter().map(|value| value - mean));
-        }
+        let x = less_means(&samples(&mut Random(p as u64), p, n, density, 0.05));
         let mut gaps = Adjacency::empty(p);
         (0..p - 1).filter(|x| x % 3 == 0).for_each(|x| gaps.insert(x, x + 1));
         let mut fixed = Adjacency::empty(p);
@@ -189,11 +154,7 @@ fn data() {
 #[ignore = "needs a GPU"]
 fn correlations_and_questions() {
     let (p, n) = (200, 90);
-    let mut x: Vec<f64> = Vec::new();
-    for column in samples(&mut Random(11), p, n, 0.02, 0.05) {
-        let mean = column.iter().sum::<f64>() / n as f64;
-        x.extend(column.iter().map(|value| value - mean));
-    }
+    let x = less_means(&samples(&mut Random(11), p, n, 0.02, 0.05));
     let pool = Pool::new(2);
     let made = |budget| {
         let mut c = vec![0.0; p * p];

@@ -13,15 +13,12 @@ use pcgpu_core::search::worker::{Column, Marginals, Worker};
 use pcgpu_core::search::Skeleton;
 use pcgpu_core::{Error, Result};
 
+pub use super::answer::sets;
+
 /// Whether the card is the tests' emulated one (../../driver), some 10,000 times slower than a real card: tests repeat less on
 /// it.
 pub fn emulated() -> bool {
     device::devices(false).is_ok_and(|cards| cards.iter().any(|card| card.name == "Emulated"))
-}
-
-pub fn sets(skeleton: &Skeleton) -> Vec<(usize, u32, Vec<u32>)> {
-    let rows = 0..skeleton.graph.p();
-    rows.flat_map(|x| skeleton.sepsets.row(x).map(move |(y, s)| (x, y, s.to_vec())).collect::<Vec<_>>()).collect()
 }
 
 /// Compares two answers, p-values to 1e-9 down to 1e-300: what the engines promise.
