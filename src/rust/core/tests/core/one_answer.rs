@@ -257,7 +257,7 @@ pub fn problems(size: Size) -> Vec<Problem> {
 fn gaussian(size: Size) -> Vec<Problem> {
     let mut all = Vec::new();
     for case in cases("gauss-") {
-        if case.p() > if size == Size::Few { 12 } else { 150 } {
+        if case.p() > if size == Size::Few { 12 } else { 40 } {
             continue;
         }
         for (method, _) in case.answers() {
@@ -266,9 +266,10 @@ fn gaussian(size: Size) -> Vec<Problem> {
         }
     }
     let random =
-        (0..if size == Size::Few { 9 } else { 60 }).map(|number| (format!("problem {number}"), problem(number)));
-    let dense =
-        (0..if size == Size::Few { 0 } else { 4 }).map(|number| (format!("dense {number}"), dense_problem(number)));
+        (0..if size == Size::Few { 9 } else { 18 }).map(|number| (format!("problem {number}"), problem(number)));
+    // The last is the smallest.
+    let dense = if size == Size::Few { 3..4 } else { 1..4 };
+    let dense = dense.map(|number| (format!("dense {number}"), dense_problem(number)));
     for (name, problem) in random.chain(dense) {
         all.push(Problem::search(name, Test::Gauss { c: problem.c, n: problem.n }, problem.options));
     }
@@ -315,13 +316,13 @@ fn discrete_tests(size: Size) -> Vec<Problem> {
             all.push(Problem::search(&case.name, test, case.options(method)));
         }
     }
-    for number in 0..if size == Size::Few { 8 } else { 48 } {
+    for number in 0..if size == Size::Few { 6 } else { 12 } {
         let mut random = Random(number * 977 + 5);
         let p = 3 + random.below(if size == Size::Few { 5 } else { 10 });
         let missing = if random.uniform() < 0.3 { 0.03 } else { 0.0 };
         let data = discrete::problem(&mut random, p, if size == Size::Few { 100 } else { 500 }, missing).coded();
-        let (statistic, rule) = ([Statistic::G2, Statistic::X2][number as usize % 2], RULES[number as usize / 2 % 4]);
-        let options = Options { method: METHODS[random.below(3)], ..Options::new(p, [0.01, 0.2][random.below(2)]) };
+        let (statistic, rule) = ([Statistic::G2, Statistic::X2][number as usize / 3 % 2], RULES[number as usize % 4]);
+        let options = Options { method: METHODS[number as usize % 3], ..Options::new(p, [0.01, 0.2][random.below(2)]) };
         all.push(Problem::search(format!("discrete {number}"), Test::Discrete { data, statistic, rule }, options));
     }
     let columns = sachs(if size == Size::Few { 8 } else { 1 });
