@@ -1,8 +1,8 @@
 //! The Gaussian search within little memory answers as with all correlations on the card, to the last bit, or says what it needs.
 
 use crate::gauss_cuda::reading;
-use crate::support::answer::{planned, same_outcome, searched};
-use crate::support::cuda::{emulated, StopAt};
+use crate::support::answer::searched;
+use crate::support::cuda::{emulated, planned, same_outcome, StopAt};
 use crate::support::problems::{correlation_matrix, dense_problem, less_means, problem, samples, Random};
 use pcgpu_core::ci::gauss::{FisherZ, Gauss};
 use pcgpu_core::ci::Batch;

@@ -6,7 +6,8 @@ use std::fmt::Debug;
 use std::process::Command;
 
 use crate::driver::{driver, own_function};
-use crate::support::answer::{self, planned, Answer};
+use crate::support::answer::{self, Answer};
+use crate::support::cuda::planned;
 use crate::support::discrete;
 use crate::support::mixed::{settings, Made};
 use crate::support::problems::{correlation_matrix, samples, Random};

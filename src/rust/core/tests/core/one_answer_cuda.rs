@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use crate::one_answer::{budgets, gauss, problems, reading, Found, Problem, Size, Task, Test, Wanted};
-use crate::support::answer::{planned, searched, Answer, Digits};
-use crate::support::cuda::{emulated, Slowed};
+use crate::support::answer::{searched, Answer, Digits};
+use crate::support::cuda::{emulated, planned, Slowed};
 use pcgpu_core::ci::discrete::Discrete;
 use pcgpu_core::ci::gauss::FisherZ;
 use pcgpu_core::ci::knn::Knn;

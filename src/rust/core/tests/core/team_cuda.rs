@@ -5,8 +5,8 @@ use std::process::Command;
 
 use crate::driver::{driver, own_function};
 use crate::gauss_cuda::reading;
-use crate::support::answer::{self, same_outcome, Answer};
-use crate::support::cuda::{emulated, StopAt};
+use crate::support::answer::{self, Answer};
+use crate::support::cuda::{emulated, same_outcome, StopAt};
 use crate::support::discrete::{self, RULES};
 use crate::support::golden::cases;
 use crate::support::problems::{dense_problem, problem, Random};
@@ -73,7 +73,7 @@ fn compare<'a>(label: &str, options: &Options, make: impl Fn(usize, f64) -> Resu
 #[ignore = "needs a GPU"]
 fn gaussian_searches() {
     let mut shares = 0;
-    for case in cases("gauss-").into_iter().filter(|case| case.p() <= 100 || !emulated()) {
+    for case in cases("gauss-").into_iter().filter(|case| case.p() <= 60 || !emulated()) {
         let c = case.correlations();
         for (method, _) in case.answers().into_iter().filter(|(method, _)| *method != Method::Original) {
             let gauss = Gauss::new(by_column(&c, case.p()).unwrap(), case.n(), reading(method)).unwrap();
@@ -83,7 +83,7 @@ fn gaussian_searches() {
             });
         }
     }
-    assert!(shares > 100, "{shares}");
+    assert!(shares > if emulated() { 50 } else { 100 }, "{shares}");
     for number in 0..if emulated() { 10 } else { 100 } {
         let problem = problem(number);
         let reading = reading(problem.options.method);
@@ -108,7 +108,9 @@ fn dense_searches() {
         let m_max = if emulated() { 1.0 } else { 2.0 };
         let options = Options { m_max, ..dense.options.clone() };
         let gauss = Gauss::new(by_column(&dense.c, options.p).unwrap(), dense.n, reading(options.method)).unwrap();
-        for level_one in [LevelOne::ByDensity, LevelOne::Lists, LevelOne::Columns, LevelOne::Masks] {
+        // What goes by density is one of the others.
+        let ways = [LevelOne::ByDensity, LevelOne::Lists, LevelOne::Columns, LevelOne::Masks];
+        for level_one in ways.into_iter().skip(usize::from(emulated())) {
             compare(&format!("dense {number} {level_one:?}"), &options, |ordinal, launch_share| {
                 let cuda = CudaOptions { ordinal, launch_share, level_one, ..CudaOptions::default() };
                 CudaEngine::new(gauss, options.alpha, cuda)

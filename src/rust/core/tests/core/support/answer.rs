@@ -1,6 +1,6 @@
 //! Whole answers of searches, compared field by field.
 
-use std::fmt::{Display, Write};
+use std::fmt::Write;
 
 use pcgpu_core::graph::Adjacency;
 use pcgpu_core::observer::Observer;
@@ -115,21 +115,4 @@ pub fn searched(
     let mut p_max = vec![0.25; p * p];
     let found = skeleton(worker, options, &mut p_max, observer)?;
     Ok(Answer::new(&found, p_max.into_iter().map(Some).collect()))
-}
-
-/// Bytes of device memory that a worker has planned.
-pub fn planned(worker: &dyn Worker) -> u64 {
-    worker.memory_plan().iter().map(|(_, bytes)| bytes).sum()
-}
-
-/// Two outcomes are the same to the last bit, errors included.
-#[track_caller]
-pub fn same_outcome(label: impl Display, found: &Result<Answer>, wanted: &Result<Answer>) {
-    match (found, wanted) {
-        (Ok(found), Ok(wanted)) => {
-            let difference = found.difference(wanted, Digits::All);
-            assert!(difference.is_none(), "{label}: {}", difference.unwrap_or_default());
-        }
-        (found, wanted) => assert_eq!(found.as_ref().err(), wanted.as_ref().err(), "{label}"),
-    }
 }
