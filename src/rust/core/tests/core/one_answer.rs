@@ -433,7 +433,8 @@ fn cpu_answers_that_differ_are_told_apart() {
     let problem = gaussian(Size::Few).into_iter().find(|problem| problem.name.starts_with("sachs")).unwrap();
     let Ok(Found::Search(answer)) = problem.on_cpu(1, 1 << 16, false) else { panic!("{}", problem.name) };
     let bits = |p: Option<f64>, more| p.map(|p| f64::from_bits(p.to_bits() + more));
-    let changes: [(&str, &dyn Fn(&mut Answer)); 6] = [
+    type Change<'c> = (&'c str, &'c dyn Fn(&mut Answer));
+    let changes: [Change; 6] = [
         ("edge at [0, 1]", &|of| match of.graph.has(0, 1) {
             true => of.graph.remove(0, 1),
             false => of.graph.insert(0, 1),
