@@ -73,7 +73,7 @@ fn compare<'a>(label: &str, options: &Options, make: impl Fn(usize, f64) -> Resu
 #[ignore = "needs a GPU"]
 fn gaussian_searches() {
     let mut shares = 0;
-    for case in cases("gauss-").into_iter().filter(|case| case.p() <= 60 || !emulated()) {
+    for case in cases("gauss-").into_iter().filter(|case| case.p() <= 40 || !emulated()) {
         let c = case.correlations();
         for (method, _) in case.answers().into_iter().filter(|(method, _)| *method != Method::Original) {
             let gauss = Gauss::new(by_column(&c, case.p()).unwrap(), case.n(), reading(method)).unwrap();
