@@ -6,9 +6,10 @@
 #   gpu-check.sh [--only PART,...] [--out FOLDER] [--limit PART=SECONDS]...
 #
 # Parts, with what they take at most in seconds:
-#   rust-tests 240   the core's tests, among them those of the CUDA engine
+#   rust-tests 400   the core's tests, among them those of the CUDA engine
 #   r-tests    220   tests/testthat with the GPU tests switched on
 #   sanitize   200   compute-sanitizer's four tools on small searches and selections, where it is there
+#   sanitize-machines 400   the same tools on teams, blocks, budgets and unified memory, where it is there
 #   profile     50   Nsight Compute on the kernels of a search, where it is there
 #   bench      300   times on this GPU and CPU, with a comparison of the answers
 #   first      150   first calls of a process, with an empty cache of compiled kernels
@@ -24,8 +25,8 @@ set -uo pipefail
 bundle=$(cd "$(dirname "$0")" && pwd)
 home=/opt/pcgpu-check
 out=${OUT:-./gpu-report}
-parts="rust-tests r-tests sanitize profile bench first selection neighbours versus"
-declare -A limit=([rust-tests]=240 [r-tests]=220 [sanitize]=200 [profile]=50 [bench]=300 [first]=150 [selection]=40 [neighbours]=240 [versus]=550)
+parts="rust-tests r-tests sanitize sanitize-machines profile bench first selection neighbours versus"
+declare -A limit=([rust-tests]=400 [r-tests]=220 [sanitize]=200 [sanitize-machines]=400 [profile]=50 [bench]=300 [first]=150 [selection]=40 [neighbours]=240 [versus]=550)
 only=$parts
 
 usage() {
@@ -143,27 +144,52 @@ r_tests() {
   tell ""
 }
 
-sanitize() {
+has_sanitizer() {
   if ! command -v compute-sanitizer >/dev/null 2>&1; then
     tell "compute-sanitizer is not on this machine: not run."
     tell ""
-    return
+    return 1
   fi
-  local tool status program
-  tell "| tool | program | outcome | summary |"
-  tell "|---|---|---|---|"
+  tell "| tool | program | outcome | seconds | summary |"
+  tell "|---|---|---|---|---|"
+}
+
+# A program, with its arguments, under one of the tools.
+sanitized() {
+  local tool=$1 status begun=$SECONDS
+  shift
+  echo "== $tool $*" >>"$log"
+  within compute-sanitizer --tool "$tool" --error-exitcode 9 "$home/bin/$1" "${@:2}"
+  status=$?
+  tell "| $tool | $* | $(outcome $status) | $((SECONDS - begun)) | $(grep -E '=+ (ERROR|RACECHECK) SUMMARY' "$log" | tail -n 1 | tr -d '=') |"
+  if [ $status != 0 ]; then failures=$((failures + 1)); fi
+}
+
+sanitize() {
+  local tool program
+  has_sanitizer || return
   for tool in memcheck racecheck synccheck initcheck; do
     # The Gaussian test's searches, feature selection, and of the other tests those that use all kernels.
     for program in "search_times --check-small" "selection --check-small" "tests/core --ignored discrete_cuda::questions_of" \
       "tests/core --ignored discrete_cuda::little" "tests/core --ignored knn_cuda::memory_stays"; do
-      echo "== $tool $program" >>"$log"
       # shellcheck disable=SC2086
-      within compute-sanitizer --tool "$tool" --error-exitcode 9 "$home"/bin/$program
-      status=$?
-      tell "| $tool | $program | $(outcome $status) | $(grep -E '=+ (ERROR|RACECHECK) SUMMARY' "$log" | tail -n 1 | tr -d '=') |"
-      if [ $status != 0 ]; then failures=$((failures + 1)); fi
+      sanitized "$tool" $program
     done
   done
+  tell ""
+}
+
+# Every machine that has a card, on the problems of an emulated one: memcheck on all, the others on some, each within 100 s.
+sanitize_machines() {
+  local tool end=$deadline
+  has_sanitizer || return
+  export PCGPU_TEST_LITTLE=1
+  for tool in memcheck racecheck synccheck initcheck; do
+    deadline=$((SECONDS + 100 < end ? SECONDS + 100 : end))
+    if [ "$tool" != memcheck ]; then export PCGPU_TEST_PROBLEMS="gauss-p8,dense 3,data 23,dis-p6,neighbours Gao,simulated Jmi"; fi
+    sanitized "$tool" tests/core --ignored one_answer_cuda
+  done
+  unset PCGPU_TEST_LITTLE PCGPU_TEST_PROBLEMS
   tell ""
 }
 

@@ -87,6 +87,9 @@ fn compare(label: &str, c: &[f64], n: f64, options: &Options, strategies: &[Sear
 fn golden_cases() {
     let mut compared = 0;
     for case in cases("gauss-") {
+        if case.p() > 100 && emulated() {
+            continue;
+        }
         let c = case.correlations();
         for (method, answer) in case.answers() {
             let options = case.options(method);
@@ -114,14 +117,15 @@ fn golden_cases() {
             }
         }
     }
-    assert!(compared >= if emulated() { 150 } else { 200 }, "only {compared} comparisons");
+    assert!(compared >= if emulated() { 130 } else { 200 }, "only {compared} comparisons");
 }
 
 #[test]
 #[ignore = "needs a GPU"]
 fn random_problems() {
     let mut compared = 0;
-    for number in 0..300 {
+    let numbers = if emulated() { 120 } else { 300 };
+    for number in 0..numbers {
         let problem = problem(number);
         if problem.options.method == Method::Original {
             continue;
@@ -129,7 +133,7 @@ fn random_problems() {
         compare(&format!("problem {number}"), &problem.c, problem.n, &problem.options, &STRATEGIES, 1);
         compared += 1;
     }
-    assert_eq!(compared, 200);
+    assert_eq!(compared, numbers / 3 * 2);
 }
 
 /// All three orders of visiting, errors included.
@@ -216,7 +220,7 @@ fn one_factor(p: usize) -> Vec<f64> {
 #[ignore = "needs a GPU"]
 fn levels_beyond_the_specialised_ones() {
     // 170 million tests where p is 19.
-    let p = if emulated() { 13 } else { 19 };
+    let p = if emulated() { 11 } else { 19 };
     let c = one_factor(p);
     for method in [Method::Stable, Method::StableFast] {
         let options = Options { method, ..Options::new(p, 0.01) };
@@ -225,8 +229,9 @@ fn levels_beyond_the_specialised_ones() {
         let (skeleton, _) = on_cuda(gauss, &options, CudaOptions::default()).unwrap();
         assert!(skeleton.tests.len() >= p - 2, "levels to {}", skeleton.tests.len() - 1);
     }
-    let options = Options { m_max: 10.0, ..Options::new(12, 0.01) };
-    compare("one factor", &one_factor(12), 100_000.0, &options, &STRATEGIES, 1);
+    let p = p.min(12);
+    let options = Options { m_max: 10.0, ..Options::new(p, 0.01) };
+    compare("one factor", &one_factor(p), 100_000.0, &options, &STRATEGIES, 1);
 }
 
 #[test]

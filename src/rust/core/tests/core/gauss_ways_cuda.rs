@@ -41,7 +41,8 @@ fn the_ways_of_level_one_agree() {
 #[ignore = "needs a GPU"]
 fn the_ways_of_level_one_meet() {
     let mut mixed = 0;
-    for number in if emulated() { 0..16 } else { 0..60 } {
+    // Of three blocks of rows and of two; on a card more.
+    for number in (0..60).filter(|number| [1, 6, 9, 10].contains(number) || !emulated()) {
         let dense = dense_problem(number);
         let reading = reading(dense.options.method);
         let gauss = Gauss::new(by_column(&dense.c, dense.options.p).unwrap(), dense.n, reading).unwrap();
@@ -83,7 +84,7 @@ fn same_bits(label: &str, a: &(Skeleton, Vec<f64>), b: &(Skeleton, Vec<f64>)) {
 #[ignore = "needs a GPU"]
 fn blocks_and_warps_agree() {
     let mut compared = 0;
-    for number in 0..if emulated() { 12 } else { 40 } {
+    for number in (0..40).filter(|number| [3, 4, 7, 10].contains(number) || !emulated()) {
         let dense = dense_problem(number);
         let (p, label) = (dense.options.p, format!("problem {number}"));
         // Exact tests of copies take a CPU long.
@@ -103,7 +104,7 @@ fn blocks_and_warps_agree() {
             }
         }
     }
-    assert!(compared >= if emulated() { 3 } else { 10 }, "only {compared} comparisons");
+    assert!(compared >= if emulated() { 2 } else { 10 }, "only {compared} comparisons");
     if emulated() {
         return;
     }

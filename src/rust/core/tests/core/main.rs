@@ -5,7 +5,7 @@
 
 mod support;
 
-#[cfg(feature = "cuda")]
+#[cfg(all(feature = "cuda", not(target_os = "macos")))]
 mod blocks_cuda;
 #[cfg(all(feature = "cuda", target_os = "linux"))]
 mod cards;
@@ -35,6 +35,9 @@ mod knn_properties;
 mod layers;
 #[cfg(all(feature = "cuda", target_os = "linux"))]
 mod memory_cuda;
+mod one_answer;
+#[cfg(all(feature = "cuda", not(target_os = "macos")))]
+mod one_answer_cuda;
 mod orient_golden;
 mod orient_random;
 #[cfg(all(feature = "cuda", not(target_os = "macos")))]

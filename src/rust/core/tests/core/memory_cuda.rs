@@ -2,10 +2,12 @@
 //! most that was allocated at a time, and in a process of its own, as a process loads one driver.
 
 use std::ffi::{c_int, c_void};
+use std::fmt::Debug;
 use std::process::Command;
 
 use crate::driver::{driver, own_function};
-use crate::support::cuda::sets;
+use crate::support::answer::{self, Answer};
+use crate::support::cuda::planned;
 use crate::support::discrete;
 use crate::support::mixed::{settings, Made};
 use crate::support::problems::{correlation_matrix, samples, Random};
@@ -27,7 +29,7 @@ use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::Unobserved;
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::worker::Worker;
-use pcgpu_core::search::{skeleton, Method, Options, PairValues};
+use pcgpu_core::search::{Method, Options};
 use pcgpu_core::selection::{select, CountLogs, Criterion};
 use pcgpu_core::{DeviceKind, Error, Result};
 
@@ -67,12 +69,12 @@ fn most_used() -> u64 {
     unsafe { std::mem::transmute::<*mut c_void, extern "C" fn(c_int) -> usize>(found)(0) as u64 }
 }
 
-/// Bytes planned, and the answer as text.
-type Outcome = Result<(u64, String)>;
+/// Bytes planned, and the answer.
+type Outcome<A> = Result<(u64, A)>;
 
 /// Calls `run` with all memory and with a budget of what that planned: the answers must be the same, and neither may take more
 /// than planned, nor of a part of that where less does. A budget of 500 bytes must be refused.
-fn measure(label: &str, run: impl Fn(Option<u64>) -> Outcome) {
+fn measure<A: PartialEq + Debug>(label: &str, run: impl Fn(Option<u64>) -> Outcome<A>) {
     device::release();
     most_used();
     let (planned, answer) = run(None).unwrap();
@@ -109,24 +111,14 @@ fn measure(label: &str, run: impl Fn(Option<u64>) -> Outcome) {
     }
 }
 
-fn searched(engine: &mut dyn Worker, options: &Options) -> Outcome {
-    let mut p_max = vec![0.0; options.p * options.p];
-    let found = skeleton(engine, options, &mut p_max, &mut Unobserved)?;
-    let planned = engine.memory_plan().iter().map(|(_, bytes)| bytes).sum();
-    Ok((planned, format!("{:?} {:?} {p_max:?}", found.tests, sets(&found))))
+fn searched(engine: &mut dyn Worker, options: &Options, compact: bool) -> Outcome<Answer> {
+    let found = answer::searched(engine, options, compact, &mut Unobserved)?;
+    Ok((planned(engine), found))
 }
 
-/// The same of the p-values that level 0 leaves.
-fn searched_compactly(engine: &mut dyn Worker, options: &Options) -> Outcome {
-    let mut left = PairValues::default();
-    let found = skeleton(engine, options, &mut left, &mut Unobserved)?;
-    let planned = engine.memory_plan().iter().map(|(_, bytes)| bytes).sum();
-    Ok((planned, format!("{:?} {:?} {left:?}", found.tests, sets(&found))))
-}
-
-fn asked(engine: &mut dyn Worker, batch: &Batch) -> Outcome {
+fn asked(engine: &mut dyn Worker, batch: &Batch) -> Outcome<Vec<f64>> {
     let answers = engine.p_values(batch, &mut Unobserved)?;
-    Ok((engine.memory_plan().iter().map(|(_, bytes)| bytes).sum(), format!("{answers:?}")))
+    Ok((planned(engine), answers))
 }
 
 fn questions(count: usize, p: usize, sizes: usize) -> Batch {
@@ -168,7 +160,7 @@ fn gauss() {
                 measure(&format!("{name} {method:?} {strategy:?}"), |budget| {
                     let options = &options;
                     let cuda = CudaOptions { strategy, memory_budget: budget, ..CudaOptions::default() };
-                    searched(&mut CudaEngine::new(gauss, options.alpha, cuda)?, options)
+                    searched(&mut CudaEngine::new(gauss, options.alpha, cuda)?, options, false)
                 });
             }
         }
@@ -177,7 +169,7 @@ fn gauss() {
     let gauss = Gauss::new(by_column(&c, 60).unwrap(), 400.0, Reading::GaussCItest).unwrap();
     measure("compact", |budget| {
         let cuda = CudaOptions { memory_budget: budget, ..CudaOptions::default() };
-        searched_compactly(&mut CudaEngine::new(gauss, 0.05, cuda)?, &Options::new(60, 0.05))
+        searched(&mut CudaEngine::new(gauss, 0.05, cuda)?, &Options::new(60, 0.05), true)
     });
     let batch = questions(300, 60, 40);
     measure("questions", |budget| {
@@ -195,7 +187,7 @@ fn discrete() {
             for strategy in [SearchStrategy::Shared, SearchStrategy::Edge { beta: 2, gamma: 32 }] {
                 measure(&format!("discrete {p} {method:?} {strategy:?}"), |budget| {
                     let cuda = CudaOptions { strategy, memory_budget: budget, ..CudaOptions::default() };
-                    searched(&mut CudaEngine::discrete(test, options.alpha, cuda)?, &options)
+                    searched(&mut CudaEngine::discrete(test, options.alpha, cuda)?, &options, false)
                 });
             }
         }
@@ -235,7 +227,7 @@ fn selection() {
                 let options = SelectionOptions { memory_budget, ..options };
                 let mut counting = CudaCounting::new(&samples, &logs, 0..p, options)?;
                 let found = select(&samples, &logs, &mut counting, Criterion::Jmi, 4, &mut Unobserved)?;
-                Ok((counting.plan().total(), format!("{found:?}")))
+                Ok((counting.plan().total(), found))
             });
         }
     }
@@ -249,14 +241,14 @@ fn correlations() {
         let mut c = vec![0.0; p * p];
         correlation(&Centred::of_cells(&x, n), 0, MemoryKind::Device, budget, &Pool::new(2), &mut c, &mut |_| Ok(()))?;
         // Data, matrix, and a number a column, each rounded up to what a piece of memory takes.
-        Ok((8 * (n * p + p * p + p) as u64, format!("{c:?}")))
+        Ok((8 * (n * p + p * p + p) as u64, c))
     });
     for method in [Method::Stable, Method::StableFast, Method::Original] {
         measure(&format!("search of data {method:?}"), |budget| {
             let cuda = CudaOptions { memory_budget: budget, ..CudaOptions::default() };
             let test = FisherZ::new(n as f64, Reading::GaussCItest)?;
             let options = Options { method, m_max: 1.0, ..Options::new(p, 0.01) };
-            searched(&mut CudaEngine::of_data(test, by_column(&x, p)?, 0.01, cuda)?, &options)
+            searched(&mut CudaEngine::of_data(test, by_column(&x, p)?, 0.01, cuda)?, &options, false)
         });
     }
 }

@@ -2,10 +2,12 @@
 //! more than it has can hang the machine.
 
 use std::ffi::{c_int, c_void};
+use std::fmt::Debug;
 
 use crate::driver::{own_function, with_driver};
 use crate::gauss_cuda::{on_cpu, reading};
-use crate::support::cuda::{emulated, same, sets, Shardwise};
+use crate::support::answer::{self, Answer};
+use crate::support::cuda::{emulated, same, Shardwise};
 use crate::support::discrete::{self, RULES};
 use crate::support::golden::cases;
 use crate::support::mixed::{settings, Made};
@@ -29,14 +31,14 @@ use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::Unobserved;
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::worker::Worker;
-use pcgpu_core::search::{skeleton, Method, Options, PairValues};
+use pcgpu_core::search::{skeleton, Method, Options};
 use pcgpu_core::selection::{select, CountLogs, Criterion, Shards};
 use pcgpu_core::{DeviceKind, Error, Result};
 
 const UNIFIED: MemoryKind = MemoryKind::Unified { cards: 1 };
 
 /// Compares the answers in both kinds of memory, in turn, so that each finds what the other kept.
-fn compare(label: &str, answer: impl Fn(MemoryKind) -> Result<String>) {
+fn compare<A: PartialEq + Debug>(label: &str, answer: impl Fn(MemoryKind) -> Result<A>) {
     let own = answer(MemoryKind::Device);
     assert!(own.is_ok(), "{label}: {own:?}");
     for repeat in 0..2 {
@@ -47,12 +49,8 @@ fn compare(label: &str, answer: impl Fn(MemoryKind) -> Result<String>) {
     }
 }
 
-/// An answer as text, with the bits of its p-values.
-fn searched(worker: &mut dyn Worker, options: &Options) -> Result<String> {
-    let mut p_max = vec![0.25; options.p * options.p];
-    let found = skeleton(worker, options, &mut p_max, &mut Unobserved)?;
-    let bits: Vec<u64> = p_max.iter().map(|p| p.to_bits()).collect();
-    Ok(format!("{:?} {:?} {} {:?} {bits:?}", found.graph, found.tests, found.max_order, sets(&found)))
+fn searched(worker: &mut dyn Worker, options: &Options) -> Result<Answer> {
+    answer::searched(worker, options, false, &mut Unobserved)
 }
 
 /// The same card twice.
@@ -124,7 +122,7 @@ fn correlations_and_searches_of_data() {
     compare("correlations", |memory| {
         let mut c = vec![0.0; p * p];
         correlation(&Centred::of_cells(&x, n), 0, memory, None, &Pool::new(2), &mut c, &mut |_| Ok(()))?;
-        Ok(format!("{c:?}"))
+        Ok(c)
     });
     let fisher = FisherZ::new(n as f64, Reading::GaussCItest).unwrap();
     for method in [Method::Stable, Method::Original] {
@@ -136,11 +134,7 @@ fn correlations_and_searches_of_data() {
         compare(&format!("data {method:?}"), |memory| searched(&mut engine(memory)?, &options));
         if method == Method::Stable {
             compare("data by a team", |memory| searched(&mut team(|| engine(memory))?, &options));
-            compare("compactly", |memory| {
-                let mut left = PairValues::default();
-                let found = skeleton(&mut engine(memory)?, &options, &mut left, &mut Unobserved)?;
-                Ok(format!("{:?} {left:?}", sets(&found)))
-            });
+            compare("compactly", |memory| answer::searched(&mut engine(memory)?, &options, true, &mut Unobserved));
         }
     }
 }
@@ -208,14 +202,14 @@ fn selections() {
         for (way, options) in ways().into_iter().enumerate() {
             compare(&format!("selection {n} x {p} way {way}"), |memory| {
                 let mut counting = CudaCounting::new(&samples, &logs, 0..p, SelectionOptions { memory, ..options })?;
-                Ok(format!("{:?}", select(&samples, &logs, &mut counting, Criterion::Jmi, 4, &mut Unobserved)?))
+                select(&samples, &logs, &mut counting, Criterion::Jmi, 4, &mut Unobserved)
             });
         }
         compare(&format!("selection {n} x {p} by shards"), |memory| {
             let options = SelectionOptions { memory, ..SelectionOptions::default() };
             let members = (0..2).map(|_| member(&samples, &logs, options, Pool::new(2)));
             let mut shards = Shards::new(members.collect())?;
-            Ok(format!("{:?}", select(&samples, &logs, &mut shards, Criterion::Jmi, 4, &mut Unobserved)?))
+            select(&samples, &logs, &mut shards, Criterion::Jmi, 4, &mut Unobserved)
         });
     }
 }

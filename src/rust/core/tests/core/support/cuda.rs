@@ -1,5 +1,6 @@
 //! Shared by the tests of the CUDA engine.
 
+use std::fmt::Display;
 use std::time::{Duration, Instant};
 
 use pcgpu_core::ci::Batch;
@@ -13,15 +14,34 @@ use pcgpu_core::search::worker::{Column, Marginals, Worker};
 use pcgpu_core::search::Skeleton;
 use pcgpu_core::{Error, Result};
 
+pub use super::answer::sets;
+use super::answer::{Answer, Digits};
+
+/// Says that a card is to be taken for an emulated one: under a sanitizer it is about as slow.
+const LITTLE: &str = "PCGPU_TEST_LITTLE";
+
 /// Whether the card is the tests' emulated one (../../driver), some 10,000 times slower than a real card: tests repeat less on
 /// it.
 pub fn emulated() -> bool {
-    device::devices(false).is_ok_and(|cards| cards.iter().any(|card| card.name == "Emulated"))
+    std::env::var_os(LITTLE).is_some()
+        || device::devices(false).is_ok_and(|cards| cards.iter().any(|card| card.name == "Emulated"))
 }
 
-pub fn sets(skeleton: &Skeleton) -> Vec<(usize, u32, Vec<u32>)> {
-    let rows = 0..skeleton.graph.p();
-    rows.flat_map(|x| skeleton.sepsets.row(x).map(move |(y, s)| (x, y, s.to_vec())).collect::<Vec<_>>()).collect()
+/// Bytes of device memory that a worker has planned.
+pub fn planned(worker: &dyn Worker) -> u64 {
+    worker.memory_plan().iter().map(|(_, bytes)| bytes).sum()
+}
+
+/// Two outcomes are the same to the last bit, errors included.
+#[track_caller]
+pub fn same_outcome(label: impl Display, found: &Result<Answer>, wanted: &Result<Answer>) {
+    match (found, wanted) {
+        (Ok(found), Ok(wanted)) => {
+            let difference = found.difference(wanted, Digits::All);
+            assert!(difference.is_none(), "{label}: {}", difference.unwrap_or_default());
+        }
+        (found, wanted) => assert_eq!(found.as_ref().err(), wanted.as_ref().err(), "{label}"),
+    }
 }
 
 /// Compares two answers, p-values to 1e-9 down to 1e-300: what the engines promise.

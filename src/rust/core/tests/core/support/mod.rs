@@ -1,5 +1,6 @@
 //! What the tests share: recorded answers, random problems, plain reference implementations.
 
+pub mod answer;
 #[cfg(all(feature = "cuda", not(target_os = "macos")))]
 pub mod cuda;
 pub mod discrete;

@@ -86,6 +86,15 @@ pub fn correlation_matrix(columns: &[Vec<f64>]) -> Vec<f64> {
     c
 }
 
+/// Columns, each less its mean, one after the other.
+pub fn less_means(columns: &[Vec<f64>]) -> Vec<f64> {
+    let less_mean = |column: &Vec<f64>| {
+        let mean = column.iter().sum::<f64>() / column.len() as f64;
+        column.iter().map(|value| value - mean).collect::<Vec<f64>>()
+    };
+    columns.iter().flat_map(less_mean).collect()
+}
+
 /// A problem: correlations, sample size, options.
 pub struct Problem {
     pub c: Vec<f64>,

@@ -1,0 +1,458 @@
+//! One answer of every test, whatever the machine. `problems` are the lines of a table, machines its columns: those of the CPU are here, those
+//! with cards in one_answer_cuda.rs. What is recorded of a problem is compared in the tests of its kind (`*_golden`, `*_cuda`).
+
+use std::fmt::Display;
+
+use crate::support::answer::{searched, Answer, Digits};
+use crate::support::discrete::{self, RULES};
+use crate::support::golden::{cases, number};
+use crate::support::mixed::{settings, Made};
+use crate::support::problems::{correlation_matrix, dense_problem, less_means, problem, samples, Random};
+use crate::support::selection::{recorded, simulated, sparse_and_dense};
+use pcgpu_core::ci::discrete::{Coded, Discrete, Rule, Statistic};
+use pcgpu_core::ci::gauss::{FisherZ, Gauss, Reading};
+use pcgpu_core::ci::knn::{Estimator, Knn};
+use pcgpu_core::engine::cpu::correlation::{of_centred, Centred};
+use pcgpu_core::engine::cpu::selection::{encode, CpuCounting};
+use pcgpu_core::engine::cpu::{Bound, CpuEngine, DiscreteKernel, GaussKernel, GaussOfData, KnnKernel};
+use pcgpu_core::matrix::by_column;
+use pcgpu_core::observer::Unobserved;
+use pcgpu_core::pool::Pool;
+use pcgpu_core::search::{Method, Options};
+use pcgpu_core::selection::discretise::{Bins, Column, Discretise};
+use pcgpu_core::selection::{select, CountLogs, Criterion, Samples, Selection};
+use pcgpu_core::{Error, Result};
+
+/// A test of independence, with its data.
+pub enum Test {
+    /// Of these correlations.
+    Gauss {
+        c: Vec<f64>,
+        n: f64,
+    },
+    /// Of columns less their means, n x p.
+    GaussOfData {
+        cells: Vec<f64>,
+        n: usize,
+    },
+    Discrete {
+        data: Coded,
+        statistic: Statistic,
+        rule: Rule,
+    },
+    Knn(Box<Knn>),
+}
+
+/// What machines are to do.
+pub enum Task {
+    Search(Test, Options),
+    Selection { samples: Samples, logs: CountLogs, criterion: Criterion, k: usize },
+}
+
+pub struct Problem {
+    pub name: String,
+    pub task: Task,
+}
+
+/// What a machine found.
+#[derive(Clone, Debug)]
+pub enum Found {
+    Search(Answer),
+    Selection(Selection),
+}
+
+impl Found {
+    fn difference(&self, wanted: &Found, digits: Digits) -> Option<String> {
+        match (self, wanted) {
+            (Found::Search(found), Found::Search(wanted)) => found.difference(wanted, digits),
+            (Found::Selection(found), Found::Selection(wanted)) => {
+                let step = |of: &Selection, at: usize| Some((*of.index.get(at)?, *of.score.get(at)?, of.relevance[at]));
+                let steps = found.index.len().max(wanted.index.len());
+                let at = (0..steps).find(|&at| step(found, at) != step(wanted, at))?;
+                Some(format!("choice {at} is {:?}, not {:?}", step(found, at), step(wanted, at)))
+            }
+            _ => Some("of another kind".into()),
+        }
+    }
+
+    /// What a compact result keeps of it.
+    fn left(&self) -> Self {
+        match self {
+            Found::Search(found) => Found::Search(found.left()),
+            Found::Selection(found) => Found::Selection(found.clone()),
+        }
+    }
+}
+
+/// What a problem's answer is compared with: that of one machine, as a square and as a compact result.
+pub struct Wanted {
+    square: Result<Found>,
+    left: Result<Found>,
+}
+
+impl Wanted {
+    pub fn new(square: Result<Found>) -> Self {
+        Wanted { left: square.as_ref().map(Found::left).map_err(Error::clone), square }
+    }
+
+    /// Whether there is an answer, and not an error that every machine must give.
+    pub fn is_answer(&self) -> bool {
+        self.square.is_ok()
+    }
+
+    /// Panics with problem, machine and first difference where an outcome is another.
+    #[track_caller]
+    pub fn compare(&self, label: impl Display, compact: bool, found: &Result<Found>, digits: Digits) {
+        match (found, if compact { &self.left } else { &self.square }) {
+            (Ok(found), Ok(wanted)) => {
+                let difference = found.difference(wanted, digits);
+                assert!(difference.is_none(), "{label}, compact {compact}: {}", difference.unwrap_or_default());
+            }
+            (found, wanted) => {
+                assert_eq!(found.as_ref().err(), wanted.as_ref().err(), "{label}, compact {compact}");
+            }
+        }
+    }
+}
+
+pub fn reading(method: Method) -> Reading {
+    match method {
+        Method::StableFast => Reading::StableFast,
+        _ => Reading::GaussCItest,
+    }
+}
+
+pub fn gauss<'a>(c: &'a [f64], n: f64, options: &Options) -> Result<Gauss<'a>> {
+    Gauss::new(by_column(c, options.p)?, n, reading(options.method))
+}
+
+impl Problem {
+    fn search(name: impl Into<String>, test: Test, options: Options) -> Self {
+        let name = format!("{} {:?}", name.into(), options.method);
+        Problem { name, task: Task::Search(test, options) }
+    }
+
+    fn selection(name: impl Into<String>, samples: Samples, criterion: Criterion, k: usize) -> Self {
+        let (name, logs) = (format!("{} {criterion:?}", name.into()), CountLogs::new(samples.n()));
+        Problem { name, task: Task::Selection { samples, logs, criterion, k } }
+    }
+
+    /// Whether compact results are others: those of a selection are not.
+    pub fn results(&self) -> &'static [bool] {
+        match self.task {
+            Task::Search(..) => &[false, true],
+            Task::Selection { .. } => &[false],
+        }
+    }
+
+    /// On so many threads, which take so many tests at a time.
+    pub fn on_cpu(&self, threads: usize, shard_tests: u64, compact: bool) -> Result<Found> {
+        let pool = Pool::new(threads);
+        let (test, options) = match &self.task {
+            Task::Search(test, options) => (test, options),
+            Task::Selection { samples, logs, criterion, k } => {
+                let mut counting = CpuCounting::new(samples, logs, 0..samples.p(), pool);
+                return select(samples, logs, &mut counting, *criterion, *k, &mut Unobserved).map(Found::Selection);
+            }
+        };
+        let of_matrix = |c: &[f64], n| {
+            let kernel = GaussKernel::new(gauss(c, n, options)?, options.alpha);
+            let mut engine = CpuEngine::with_shards(kernel, pool.clone(), shard_tests);
+            searched(&mut engine, options, compact, &mut Unobserved)
+        };
+        let found = match test {
+            Test::Gauss { c, n } => of_matrix(c, *n),
+            Test::GaussOfData { cells, n } => {
+                let mut c = vec![0.0; options.p * options.p];
+                of_centred(&Centred::of_cells(cells, *n), &pool, &mut c, &mut |_| Ok(()))?;
+                of_matrix(&c, *n as f64)
+            }
+            Test::Discrete { data, statistic, rule } => {
+                let kernel = DiscreteKernel::new(Discrete::new(data, *statistic, *rule));
+                let mut engine = CpuEngine::with_shards(kernel, pool, shard_tests);
+                searched(&mut engine, options, compact, &mut Unobserved)
+            }
+            Test::Knn(knn) => {
+                let mut engine = CpuEngine::with_shards(KnnKernel::new(knn), pool, shard_tests);
+                searched(&mut engine, options, compact, &mut Unobserved)
+            }
+        };
+        found.map(Found::Search)
+    }
+
+    /// Within so many bytes of correlations, where the CPU has a bound of its memory.
+    fn bounded(&self, threads: usize, bytes: u64, compact: bool) -> Option<Result<Found>> {
+        let Task::Search(Test::GaussOfData { cells, n }, options) = &self.task else { return None };
+        let test = FisherZ::new(*n as f64, reading(options.method)).unwrap();
+        let bound = Bound { bytes, is_named: true };
+        let engine = GaussOfData::new(test, by_column(cells, options.p).unwrap(), options.alpha, threads, bound);
+        Some(engine.and_then(|mut engine| searched(&mut engine, options, compact, &mut Unobserved).map(Found::Search)))
+    }
+}
+
+/// Halves a budget until it is refused, and lowers it from the last that was not by eighths: which of a half, a quarter and an eighth suffice, and
+/// the least that did. `suffices` must look at the answer.
+pub fn budgets(all: u64, mut suffices: impl FnMut(u64) -> bool) -> Vec<u64> {
+    let (mut some, mut least) = (Vec::new(), all);
+    while least > 1 && suffices(least / 2) {
+        least /= 2;
+        some.push(least);
+    }
+    let step = least / 8;
+    while step > 0 && suffices(least - step) {
+        least -= step;
+    }
+    some.truncate(3);
+    if !some.contains(&least) && least < all {
+        some.push(least);
+    }
+    some
+}
+
+/// Threads of the CPU, and how many tests they take at a time.
+const THREADS: [(usize, u64); 3] = [(1, 1 << 16), (2, 64), (4, 8)];
+
+const SACHS: &str = include_str!("../../../../../inst/extdata/sachs.csv");
+
+/// The measured proteins (inst/extdata/README.md), column by column, every `step`th of the cells.
+fn sachs(step: usize) -> Vec<Vec<f64>> {
+    let rows: Vec<Vec<f64>> = SACHS
+        .lines()
+        .skip(1)
+        .step_by(step)
+        .map(|line| line.split(',').map(|cell| cell.parse().unwrap()).collect())
+        .collect();
+    (0..rows[0].len()).map(|column| rows.iter().map(|row| row[column]).collect()).collect()
+}
+
+/// Their thirds as levels.
+fn thirds(columns: &[Vec<f64>]) -> Vec<i32> {
+    let third = |column: &Vec<f64>| {
+        let mut sorted = column.clone();
+        sorted.sort_by(f64::total_cmp);
+        let [first, second] = [1, 2].map(|k| sorted[k * sorted.len() / 3]);
+        column.iter().map(|v| i32::from(*v >= first) + i32::from(*v >= second)).collect::<Vec<i32>>()
+    };
+    columns.iter().flat_map(third).collect()
+}
+
+const METHODS: [Method; 3] = [Method::Stable, Method::StableFast, Method::Original];
+
+/// How many problems there are to be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Size {
+    All,
+    /// Of each kind some, that an emulated card takes no minutes for.
+    Few,
+}
+
+/// Recorded, random and measured data for each test.
+pub fn problems(size: Size) -> Vec<Problem> {
+    [gaussian(size), of_data(size), discrete_tests(size), neighbours(size), selections(size)]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn gaussian(size: Size) -> Vec<Problem> {
+    let mut all = Vec::new();
+    for case in cases("gauss-") {
+        if case.p() > if size == Size::Few { 12 } else { 40 } {
+            continue;
+        }
+        for (method, _) in case.answers() {
+            let test = Test::Gauss { c: case.correlations(), n: case.n() };
+            all.push(Problem::search(&case.name, test, case.options(method)));
+        }
+    }
+    let random =
+        (0..if size == Size::Few { 9 } else { 18 }).map(|number| (format!("problem {number}"), problem(number)));
+    // The last is the smallest.
+    let dense = if size == Size::Few { 3..4 } else { 1..4 };
+    let dense = dense.map(|number| (format!("dense {number}"), dense_problem(number)));
+    for (name, problem) in random.chain(dense) {
+        all.push(Problem::search(name, Test::Gauss { c: problem.c, n: problem.n }, problem.options));
+    }
+    let columns = sachs(1);
+    for method in METHODS {
+        let test = Test::Gauss { c: correlation_matrix(&columns), n: columns[0].len() as f64 };
+        all.push(Problem::search("sachs", test, Options { method, ..Options::new(columns.len(), 0.01) }));
+    }
+    // An unequal pair of correlations is a matter of one_answer's machines no more than of the CPU's: blocks refuse it (`blocks_cuda`).
+    all.retain(|problem| match &problem.task {
+        Task::Search(Test::Gauss { c, .. }, options) => {
+            let p = options.p;
+            (0..p * p).all(|at| c[at] == c[at % p * p + at / p] || c[at].is_nan())
+        }
+        _ => true,
+    });
+    all
+}
+
+fn of_data(size: Size) -> Vec<Problem> {
+    let mut all = Vec::new();
+    let shapes = [(23, 300, 0.1, 0.05), (90, 60, 0.03, 0.05), (70, 40, 0.1, 0.01), (260, 80, 0.004, 0.01)];
+    let shapes = &shapes[..if size == Size::Few { 1 } else { 4 }];
+    let random = shapes.iter().map(|&(p, n, density, alpha)| {
+        (format!("data {p} x {n}"), samples(&mut Random(p as u64), p, n, density, 0.0), alpha)
+    });
+    for (name, columns, alpha) in random.chain([("data sachs".into(), sachs(1), 0.01)]) {
+        for method in METHODS {
+            let options = Options { method, m_max: 4.0, ..Options::new(columns.len(), alpha) };
+            let test = Test::GaussOfData { cells: less_means(&columns), n: columns[0].len() };
+            all.push(Problem::search(&name, test, options));
+        }
+    }
+    all
+}
+
+fn discrete_tests(size: Size) -> Vec<Problem> {
+    let mut all = Vec::new();
+    let recorded = cases("dis-").into_iter().chain(cases("bin-")).filter(|case| case.p() <= 8 || size == Size::All);
+    for case in recorded {
+        let rule = Rule::Pcalg { adapt: case.json["adaptDF"].as_bool().unwrap() };
+        for (method, _) in case.answers() {
+            let test = Test::Discrete { data: case.coded(), statistic: Statistic::G2, rule };
+            all.push(Problem::search(&case.name, test, case.options(method)));
+        }
+    }
+    for number in 0..if size == Size::Few { 6 } else { 12 } {
+        let mut random = Random(number * 977 + 5);
+        let p = 3 + random.below(if size == Size::Few { 5 } else { 10 });
+        let missing = if random.uniform() < 0.3 { 0.03 } else { 0.0 };
+        let data = discrete::problem(&mut random, p, if size == Size::Few { 100 } else { 500 }, missing).coded();
+        let (statistic, rule) = ([Statistic::G2, Statistic::X2][number as usize / 3 % 2], RULES[number as usize % 4]);
+        let options = Options { method: METHODS[number as usize % 3], ..Options::new(p, [0.01, 0.2][random.below(2)]) };
+        all.push(Problem::search(format!("discrete {number}"), Test::Discrete { data, statistic, rule }, options));
+    }
+    let columns = sachs(if size == Size::Few { 8 } else { 1 });
+    for (method, statistic) in METHODS.into_iter().zip([Statistic::G2, Statistic::X2, Statistic::G2]) {
+        let codes = thirds(&columns);
+        let p = columns.len();
+        let data = Coded::new(by_column(&codes, p).unwrap(), &vec![3; p], false).unwrap();
+        let test = Test::Discrete { data, statistic, rule: Rule::Bnlearn { adapt: false } };
+        all.push(Problem::search("discrete sachs", test, Options { method, ..Options::new(p, 0.01) }));
+    }
+    all
+}
+
+fn neighbours(size: Size) -> Vec<Problem> {
+    let mut all = Vec::new();
+    let (n, permutations) = if size == Size::Few { (30, 5) } else { (80, 20) };
+    let mut add = |name: String, made: Made, estimator, alpha| {
+        for method in METHODS {
+            let options = Options { method, m_max: 3.0, ..Options::new(made.discrete.len(), alpha) };
+            all.push(Problem::search(
+                &name,
+                Test::Knn(Box::new(made.knn(settings(estimator, 4, permutations)))),
+                options,
+            ));
+        }
+    };
+    for (seed, estimator, p) in
+        [(1, Estimator::FrenzelPompe, 6), (2, Estimator::MesnerShalizi, 5), (3, Estimator::Gao, 4)]
+    {
+        let made = Made::new(seed, n, p, estimator != Estimator::FrenzelPompe, false);
+        add(format!("neighbours {estimator:?}"), made, estimator, 0.6);
+    }
+    // The recorded estimates are of single tests: here their data are searched.
+    for file in cases("cmiknn-cont-S2") {
+        let rows = file.json["cases"][0]["data"].as_array().unwrap();
+        let data = (0..4).flat_map(|column| rows.iter().take(n).map(move |row| number(&row[column]))).collect();
+        add(format!("neighbours {}", file.name), Made { data, discrete: vec![false; 4] }, Estimator::FrenzelPompe, 0.3);
+    }
+    let columns: Vec<Vec<f64>> = sachs(853 / n).into_iter().take(5).collect();
+    let made = Made { data: columns.concat(), discrete: vec![false; 5] };
+    add("neighbours sachs".into(), made, Estimator::FrenzelPompe, 0.05);
+    all
+}
+
+fn selections(size: Size) -> Vec<Problem> {
+    let mut all = Vec::new();
+    // Measured (lung_small, colon, glioma) and simulated data.
+    let recordings = if size == Size::Few { cases("jmi-lung") } else { cases("jmi-") };
+    for case in recordings.iter().filter(|case| case.json["p"].as_u64() <= Some(2000)) {
+        all.push(Problem::selection(
+            &case.name,
+            recorded(case),
+            Criterion::Jmi,
+            if size == Size::Few { 4 } else { 12 },
+        ));
+    }
+    for criterion in Criterion::ALL {
+        let random = simulated(if size == Size::Few { 60 } else { 900 }, 40, 9, 3, 5);
+        all.push(Problem::selection("simulated", random, criterion, 6));
+        let [sparse, _] = sparse_and_dense(if size == Size::Few { 80 } else { 1200 }, 30, 1);
+        all.push(Problem::selection("sparse", sparse, criterion, 6));
+    }
+    let columns = sachs(1);
+    let features: Vec<Column> = columns[1..].iter().map(|column| Column::Doubles(column)).collect();
+    let codes = thirds(&columns[..1]);
+    let bins = Discretise::EqualFrequency(Bins { count: 4, kept_levels: 3 });
+    let samples = encode(columns[0].len(), &features, Column::Integers(&codes), bins, 2, &mut Unobserved).unwrap();
+    all.push(Problem::selection("selection sachs", samples, Criterion::Mrmr, 5));
+    all
+}
+
+/// On threads, and within bounds of memory down to the smallest.
+#[test]
+fn cpu_machines_have_one_answer() {
+    let (mut compared, mut bounds) = (0, 0);
+    for problem in problems(Size::All) {
+        let wanted = Wanted::new(problem.on_cpu(1, 1 << 16, false));
+        for (threads, shard_tests) in THREADS {
+            for repeat in 0..2 {
+                for &compact in problem.results() {
+                    let found = problem.on_cpu(threads, shard_tests, compact);
+                    let label = format!("{} on {threads} threads, repeat {repeat}", problem.name);
+                    wanted.compare(label, compact, &found, Digits::All);
+                    compared += 1;
+                }
+            }
+        }
+        let Task::Search(Test::GaussOfData { .. }, options) = &problem.task else { continue };
+        for (compact, (threads, _)) in problem.results().iter().cycle().zip(THREADS) {
+            let suffice = budgets(Bound::of_all(options.p), |bytes| {
+                let found = problem.bounded(threads, bytes, *compact).unwrap();
+                if matches!(found, Err(Error::Argument { argument: "memory", .. })) {
+                    return false;
+                }
+                let label = format!("{} on {threads} threads, {bytes} bytes of correlations", problem.name);
+                wanted.compare(label, *compact, &found, Digits::All);
+                true
+            });
+            bounds += suffice.len();
+        }
+    }
+    assert!(compared > 1500 && bounds > 50, "{compared} comparisons, {bounds} bounds");
+}
+
+/// One wrong bit anywhere is told, with its place.
+#[test]
+fn cpu_answers_that_differ_are_told_apart() {
+    let problem = gaussian(Size::Few).into_iter().find(|problem| problem.name.starts_with("sachs")).unwrap();
+    let Ok(Found::Search(answer)) = problem.on_cpu(1, 1 << 16, false) else { panic!("{}", problem.name) };
+    let bits = |p: Option<f64>, more| p.map(|p| f64::from_bits(p.to_bits() + more));
+    type Change<'c> = (&'c str, &'c dyn Fn(&mut Answer));
+    let changes: [Change; 6] = [
+        ("edge at [0, 1]", &|of| match of.graph.has(0, 1) {
+            true => of.graph.remove(0, 1),
+            false => of.graph.insert(0, 1),
+        }),
+        ("counts", &|of| of.tests[1] += 1),
+        ("max.ord", &|of| of.max_order += 1),
+        ("separating set", &|of| of.sets[3].2.push(7)),
+        ("pMax[5, 0]", &|of| of.p_max[5] = bits(of.p_max[5], 1)),
+        ("not kept", &|of| of.p_max[5] = None),
+    ];
+    for (named, change) in changes {
+        let mut other = answer.clone();
+        change(&mut other);
+        let told = other.difference(&answer, Digits::All).unwrap();
+        assert!(told.contains(named), "{named}: {told}");
+    }
+    assert_eq!(answer.difference(&answer, Digits::All), None);
+    let mut near = answer.clone();
+    near.p_max[5] = bits(near.p_max[5], 1);
+    assert_eq!(near.difference(&answer, Digits::Nine), None);
+}

@@ -1,0 +1,238 @@
+//! The machines of one_answer.rs that have cards: one and two, beside the CPU, by blocks, in unified memory, within budgets down to the smallest.
+
+use std::time::{Duration, Instant};
+
+use crate::one_answer::{budgets, gauss, problems, reading, Found, Problem, Size, Task, Test, Wanted};
+use crate::support::answer::{searched, Answer, Digits};
+use crate::support::cuda::{emulated, planned, Slowed};
+use pcgpu_core::ci::discrete::Discrete;
+use pcgpu_core::ci::gauss::FisherZ;
+use pcgpu_core::ci::knn::Knn;
+use pcgpu_core::engine::cpu::together::member as cpu_member;
+use pcgpu_core::engine::cpu::{CpuEngine, KnnKernel};
+use pcgpu_core::engine::crew::Crew;
+use pcgpu_core::engine::cuda::card::device;
+use pcgpu_core::engine::cuda::card::unified::MemoryKind;
+use pcgpu_core::engine::cuda::knn::{KnnCudaEngine, KnnCudaOptions};
+use pcgpu_core::engine::cuda::selection::{member, CudaCounting, SelectionOptions};
+use pcgpu_core::engine::cuda::team::CudaTeam;
+use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions};
+use pcgpu_core::matrix::by_column;
+use pcgpu_core::observer::Unobserved;
+use pcgpu_core::pool::Pool;
+use pcgpu_core::search::worker::Worker;
+use pcgpu_core::search::Options;
+use pcgpu_core::selection::{select, CountLogs, Criterion, Samples, Selection, Shards};
+use pcgpu_core::{DeviceKind, Error, Result};
+
+/// Cards, and how they run.
+#[derive(Clone, Debug)]
+struct Cards {
+    ordinals: Vec<usize>,
+    with_cpu: bool,
+    memory: MemoryKind,
+    budget: Option<u64>,
+    block: Option<usize>,
+}
+
+/// One card with all its memory, with which the others are compared.
+const ONE: Cards =
+    Cards { ordinals: Vec::new(), with_cpu: false, memory: MemoryKind::Device, budget: None, block: None };
+
+/// The columns of the table: one card is among them, for its own repeats.
+fn machines() -> Vec<Cards> {
+    let cards = device::devices(false).unwrap();
+    // A card may be in a team twice.
+    let two = || if cards.len() > 1 { vec![0, 1] } else { vec![0, 0] };
+    let mut all = vec![
+        ONE,
+        Cards { block: Some(64), ..ONE },
+        Cards { ordinals: two(), ..ONE },
+        Cards { with_cpu: true, ..ONE },
+        Cards { ordinals: two(), with_cpu: true, ..ONE },
+    ];
+    if cards.iter().all(|card| card.unified) {
+        all.push(Cards { memory: MemoryKind::Unified { cards: 1 }, ..ONE });
+        all.push(Cards { ordinals: two(), memory: MemoryKind::Unified { cards: 2 }, ..ONE });
+    }
+    all
+}
+
+/// An answer, and bytes planned.
+type Outcome<A> = Result<(A, u64)>;
+
+impl Cards {
+    /// Whether it is a machine of its own for this problem.
+    fn serves(&self, problem: &Problem) -> bool {
+        let [gauss, with_cpu] = match &problem.task {
+            Task::Search(Test::Gauss { .. } | Test::GaussOfData { .. }, _) => [true, false],
+            Task::Search(Test::Discrete { .. }, _) => [false, false],
+            Task::Search(Test::Knn(_), _) | Task::Selection { .. } => [false, true],
+        };
+        (gauss || self.block.is_none()) && (with_cpu || !self.with_cpu)
+    }
+
+    fn ordinals(&self) -> &[usize] {
+        if self.ordinals.is_empty() {
+            &[0]
+        } else {
+            &self.ordinals
+        }
+    }
+
+    fn is_alone(&self) -> bool {
+        self.ordinals().len() == 1 && !self.with_cpu
+    }
+
+    fn solve(&self, problem: &Problem, compact: bool) -> Outcome<Found> {
+        match &problem.task {
+            Task::Search(Test::Knn(knn), options) => self.neighbours(knn, options, compact).map(of_search),
+            Task::Search(test, options) => self.search(test, options, compact).map(of_search),
+            Task::Selection { samples, logs, criterion, k } => {
+                self.select(samples, logs, *criterion, *k).map(|(found, planned)| (Found::Selection(found), planned))
+            }
+        }
+    }
+
+    fn search(&self, test: &Test, options: &Options, compact: bool) -> Outcome<Answer> {
+        let make = |ordinal| {
+            // Blocks and teams with several launches each.
+            let launch_share = if self.is_alone() && self.block.is_none() { 1.0 } else { 1e-9 };
+            let (memory, memory_budget, block) = (self.memory, self.budget, self.block);
+            let cuda = CudaOptions { ordinal, memory, memory_budget, block, launch_share, ..CudaOptions::default() };
+            match test {
+                Test::Gauss { c, n } => CudaEngine::new(gauss(c, *n, options)?, options.alpha, cuda),
+                Test::GaussOfData { cells, n } => {
+                    let test = FisherZ::new(*n as f64, reading(options.method))?;
+                    CudaEngine::of_data(test, by_column(cells, options.p)?, options.alpha, cuda)
+                }
+                Test::Discrete { data, statistic, rule } => {
+                    CudaEngine::discrete(Discrete::new(data, *statistic, *rule), options.alpha, cuda)
+                }
+                Test::Knn(_) => panic!("another engine's"),
+            }
+        };
+        if self.is_alone() {
+            return on(&mut make(0)?, options, compact);
+        }
+        let names: Vec<String> = (0..self.ordinals().len()).map(|at| format!("card {at}")).collect();
+        on(&mut CudaTeam::new(&names, |at| make(self.ordinals()[at]))?, options, compact)
+    }
+
+    fn neighbours(&self, knn: &Knn, options: &Options, compact: bool) -> Outcome<Answer> {
+        // Without a budget it plans gigabytes, to ask more at a time.
+        let memory_budget = self.budget.or(Some(64 << 20));
+        let make = |ordinal| {
+            let memory = self.memory;
+            KnnCudaEngine::new(knn, KnnCudaOptions { ordinal, memory, memory_budget, ..KnnCudaOptions::default() })
+        };
+        if self.is_alone() {
+            return on(&mut make(0)?, options, compact);
+        }
+        let mut crew = Crew::new(Pool::new(2));
+        if self.with_cpu {
+            crew = crew.with("cpu", Slowed(CpuEngine::new(KnnKernel::new(knn), 1), Duration::ZERO));
+        }
+        for &ordinal in self.ordinals() {
+            crew = crew.with(format!("cuda:{ordinal}"), Slowed(make(ordinal)?, Duration::ZERO));
+        }
+        on(&mut crew, options, compact)
+    }
+
+    fn select(&self, samples: &Samples, logs: &CountLogs, criterion: Criterion, k: usize) -> Outcome<Selection> {
+        let options = |ordinal| {
+            let (memory, memory_budget) = (self.memory, self.budget);
+            SelectionOptions { ordinal, memory, memory_budget, ..SelectionOptions::default() }
+        };
+        if self.is_alone() {
+            let mut counting = CudaCounting::new(samples, logs, 0..samples.p(), options(0))?;
+            let found = select(samples, logs, &mut counting, criterion, k, &mut Unobserved)?;
+            return Ok((found, counting.plan().total()));
+        }
+        let cpu = self.with_cpu.then(|| cpu_member(samples, logs, Pool::new(1)));
+        let cards = self.ordinals().iter().map(|&ordinal| member(samples, logs, options(ordinal), Pool::new(1)));
+        let mut shards = Shards::new(cpu.into_iter().chain(cards).collect())?;
+        Ok((select(samples, logs, &mut shards, criterion, k, &mut Unobserved)?, 0))
+    }
+}
+
+fn on(worker: &mut dyn Worker, options: &Options, compact: bool) -> Outcome<Answer> {
+    let found = searched(worker, options, compact, &mut Unobserved)?;
+    let team = worker.team();
+    assert!(team.lost.is_empty(), "{:?}", team.lost);
+    Ok((found, planned(worker)))
+}
+
+fn of_search((found, planned): (Answer, u64)) -> (Found, u64) {
+    (Found::Search(found), planned)
+}
+
+/// Once on an emulated card, unless this says otherwise.
+const REPEATS: &str = "PCGPU_TEST_REPEATS";
+
+/// Of problems whose names have one of these, between commas, alone.
+const PROBLEMS: &str = "PCGPU_TEST_PROBLEMS";
+
+#[test]
+#[ignore = "needs a GPU"]
+fn machines_with_cards_have_one_answer() {
+    let size = if emulated() { Size::Few } else { Size::All };
+    let repeats = std::env::var(REPEATS).map_or(if emulated() { 1 } else { 5 }, |number| number.parse().unwrap());
+    let machines = machines();
+    let (mut runs, mut sufficed) = (0, 0);
+    let named = std::env::var(PROBLEMS).ok();
+    let is_named = |of: &Problem| named.as_ref().is_none_or(|all| all.split(',').any(|name| of.name.contains(name)));
+    for (number, problem) in problems(size).iter().filter(|problem| is_named(problem)).enumerate() {
+        let began = Instant::now();
+        // Log and exp are not the CPU's: where p-values hang on them, they are the CPU's to nine digits.
+        let digits = match problem.task {
+            Task::Search(Test::Knn(_), _) | Task::Selection { .. } => Digits::All,
+            _ => Digits::Nine,
+        };
+        let one = ONE.solve(problem, false);
+        let planned = one.as_ref().map_or(0, |(_, planned)| *planned);
+        let one = one.map(|(found, _)| found);
+        Wanted::new(problem.on_cpu(1, 1 << 16, false)).compare(
+            format!("{} on one card beside the CPU", problem.name),
+            false,
+            &one,
+            digits,
+        );
+        let wanted = Wanted::new(one);
+        let mut compare = |machine: &Cards, compact, repeat: usize| {
+            let found = machine.solve(problem, compact);
+            if let (Err(Error::Device(e)), Some(budget)) = (&found, machine.budget) {
+                assert_eq!(e.kind, DeviceKind::OutOfMemory, "{}, {machine:?}: {e:?}", problem.name);
+                assert!(e.message.contains(&format!("{budget} bytes")), "{}, {machine:?}: {e:?}", problem.name);
+                return false;
+            }
+            let within = found.as_ref().map_or(0, |(_, planned)| *planned);
+            assert!(within <= machine.budget.unwrap_or(u64::MAX), "{}: {within} bytes, {machine:?}", problem.name);
+            let label = format!("{} on {machine:?}, repeat {repeat}", problem.name);
+            wanted.compare(label, compact, &found.map(|(found, _)| found), Digits::All);
+            runs += 1;
+            true
+        };
+        for machine in machines.iter().filter(|machine| machine.serves(problem)) {
+            for (repeat, &compact) in (0..repeats).flat_map(|repeat| problem.results().iter().map(move |c| (repeat, c)))
+            {
+                compare(machine, compact, repeat);
+            }
+        }
+        if !wanted.is_answer() {
+            continue;
+        }
+        let budget_of = |budget| Cards { budget: Some(budget), ..ONE };
+        // Compact results of every second problem.
+        let compact = problem.results()[number % problem.results().len()];
+        let suffice = budgets(planned.min(1 << 24), |budget| compare(&budget_of(budget), compact, 0));
+        for (&budget, repeat) in suffice.iter().flat_map(|budget| (1..repeats).map(move |repeat| (budget, repeat))) {
+            assert!(compare(&budget_of(budget), compact, repeat), "{}: {budget} bytes once", problem.name);
+        }
+        sufficed += suffice.len();
+        println!("{}: {:.2} s", problem.name, began.elapsed().as_secs_f64());
+    }
+    println!("{runs} runs, {sufficed} budgets");
+    assert!(named.is_some() || (runs > 500 && sufficed > 100));
+    assert!(runs > 0, "no problem has such a name");
+}
