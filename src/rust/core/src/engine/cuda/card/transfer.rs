@@ -111,8 +111,18 @@ impl Held {
         bytes: usize,
         fill: impl Fn(usize, &mut [u8]) + Sync,
     ) -> Result<()> {
+        let threads = threads_for(&self.pool, bytes / 8);
+        self.send_by(threads, to, bytes, fill)
+    }
+
+    fn send_by(
+        &mut self,
+        threads: usize,
+        to: DevicePtr<u8>,
+        bytes: usize,
+        fill: impl Fn(usize, &mut [u8]) + Sync,
+    ) -> Result<()> {
         let pool = self.pool.clone();
-        let threads = threads_for(&pool, bytes / 8);
         for block in (0..bytes).step_by(STAGED) {
             let size = STAGED.min(bytes - block);
             let pinned = &Pinned(self.pinned(size)?);
@@ -150,14 +160,16 @@ impl Held {
         Ok(())
     }
 
-    /// Likewise `count` numbers: `fill(first, piece)` makes those from number `first` on.
+    /// Likewise `count` numbers: `fill(first, piece)` makes those from number `first` on, each in about as long as `effort` numbers are copied.
     pub(in crate::engine::cuda) fn send_numbers_with(
         &mut self,
         to: DevicePtr<f64>,
         count: usize,
+        effort: usize,
         fill: impl Fn(usize, &mut [f64]) + Sync,
     ) -> Result<()> {
-        self.send_with(to.cast(), 8 * count, |offset, piece| {
+        let threads = threads_for(&self.pool, count * effort);
+        self.send_by(threads, to.cast(), 8 * count, |offset, piece| {
             // SAFETY: any bits are doubles. Pieces begin at multiples of 8 bytes, in pinned memory that does, too.
             let (_, numbers, _) = unsafe { piece.align_to_mut() };
             fill(offset / 8, numbers);

@@ -91,7 +91,7 @@ impl Rows {
     fn send(&self, held: &mut Held, x: &Centred, some: Range<usize>, place: usize) -> Result<CorrelationArgs> {
         let n = x.n();
         let at = self.columns.offset((n * place) as u64);
-        held.send_numbers_with(at, n * some.len(), |from, numbers| x.fill(some.start * n + from, numbers))?;
+        held.send_numbers_with(at, n * some.len(), 1, |from, numbers| x.fill(some.start * n + from, numbers))?;
         let args = CorrelationArgs {
             n: n as u64,
             p: some.len() as u64,
@@ -112,7 +112,7 @@ impl Rows {
             Cells::Matrix(cells) if pitch == p => return held.send(at, &cells[rows.start * p..rows.end * p]),
             Cells::Matrix(cells) => {
                 let copy = |from: usize, numbers: &mut [f64]| copy_rows(cells, p, pitch, rows.start, from, numbers);
-                return held.send_numbers_with(at, rows.len() * pitch, copy);
+                return held.send_numbers_with(at, rows.len() * pitch, 1, copy);
             }
             Cells::Data(x) => x,
         };
@@ -150,7 +150,7 @@ impl Rows {
             return Ok(false);
         }
         let (at, n) = (self.columns, x.n());
-        held.send_numbers_with(at, n * vertices.len(), |mut from, mut rest| {
+        held.send_numbers_with(at, n * vertices.len(), 1, |mut from, mut rest| {
             while !rest.is_empty() {
                 let (column, row) = (from / n, from % n);
                 let some = rest.len().min(n - row);

@@ -15,13 +15,13 @@ use crate::observer::Observer;
 use crate::Result;
 
 /// Tests of a launch by lists, at most: about 0.1 s.
-pub(super) const LISTED_TESTS: f64 = 2e10;
+const LISTED_TESTS: f64 = 2e10;
 
 /// Tests of a launch by masks if no pair were separated: about 0.1 s, as most are early.
-pub(super) const MASKED_TESTS: f64 = 2e11;
+const MASKED_TESTS: f64 = 2e11;
 
 /// Tests of a launch by columns if no pair were separated: about 0.1 s.
-pub(super) const COLUMN_TESTS: f64 = 1e11;
+const COLUMN_TESTS: f64 = 1e11;
 
 /// Rows are taken by masks where at least one in so many of all variables is a neighbour: below, columns or lists are quicker.
 const ONE_IN: u64 = 3;

@@ -24,6 +24,9 @@ use crate::{Error, Result};
 /// Numbers of vertices in a batch, at most: some kernels go through them by one block.
 const MOST_NUMBERS: usize = 1 << 20;
 
+/// How many numbers are copied in about the time that one is gathered from a matrix.
+const GATHERING: usize = 8;
+
 /// What the kernels ask of the first side of a pair: slots behind those of the batch, in which nothing separates, and in which something does.
 const OPEN: [u64; 6] = [u64::MAX; 6];
 const CLOSED: [u64; 6] = [0; 6];
@@ -152,7 +155,10 @@ impl BlockSearch<'_, '_> {
                     y > x
                 }
             };
-            if degree > level.size && degree <= level.widest && self.graph.neighbours(x).any(|y| takes(y) && !options.is_fixed(x, y as usize)) {
+            if degree > level.size
+                && degree <= level.widest
+                && self.graph.neighbours(x).any(|y| takes(y) && !options.is_fixed(x, y as usize))
+            {
                 by_width.entry(width_of(degree + 1)).or_default().push(x as u32);
             }
         }
@@ -350,9 +356,11 @@ impl BlockSearch<'_, '_> {
         let count = local.rows.len() * cells_of(width);
         let cells = data_of(&gauss, &self.data);
         match cells {
-            Cells::Matrix(matrix) => held.send_numbers_with(DevicePtr::at(args.c.address()), count, |from, numbers| {
-                local.fill(|x, y| matrix[x * gauss.p + y], from, numbers);
-            }),
+            Cells::Matrix(matrix) => {
+                held.send_numbers_with(DevicePtr::at(args.c.address()), count, GATHERING, |from, numbers| {
+                    local.fill(|x, y| matrix[x * gauss.p + y], from, numbers);
+                })
+            }
             Cells::Data(_) => {
                 let (ids, vertices) = (base.carve(places.ids), base.carve(places.vertices));
                 let used = local.all_vertices();

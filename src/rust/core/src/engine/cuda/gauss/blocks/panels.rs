@@ -11,7 +11,7 @@ use crate::engine::cuda::card::held::Held;
 use crate::engine::cuda::card::kernels::{Kernel, WARP};
 use crate::engine::cuda::card::transfer::threads_for;
 use crate::engine::cuda::gauss::rows::{Cells, Panel, STEP};
-use crate::engine::cuda::gauss::singles::{COLUMN_TESTS, LISTED_TESTS, MASKED_TESTS, PANEL_WAYS};
+use crate::engine::cuda::gauss::singles::PANEL_WAYS;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::search::USUAL_THREADS;
 use crate::graph::Adjacency;
@@ -47,17 +47,22 @@ impl Ends {
         Ends { all, larger }
     }
 
+    /// Whether a block of rows that are taken together has so many neighbours.
+    fn has_between(&self, range: Range<u64>) -> bool {
+        let p = self.all.len() - 1;
+        (0..p).step_by(STEP).any(|first| range.contains(&Self::within(&self.all, &(first..p.min(first + STEP)))))
+    }
+
     fn within(ends: &[u64], rows: &Range<usize>) -> u64 {
         ends[rows.end] - ends[rows.start]
     }
 }
 
-/// How level 1 is cut, of a graph with these neighbours; `near`: with correlations by neighbour, for columns; `widest`: the largest degree.
+/// How level 1 is cut, of a graph with these neighbours; `near`: with correlations by neighbour, for columns.
 struct Level {
     cut: Cut,
     ends: Ends,
     near: bool,
-    widest: usize,
 }
 
 /// The panels of a level.
@@ -161,14 +166,14 @@ impl BlockSearch<'_, '_> {
         self.search.set_rules(&gauss.test, 1);
         let ends = Ends::of(&self.graph, &self.search.engine.held.pool);
         let [columns, masks] = self.search.level_one_ends(&gauss.test);
-        let near = self.search.columns_serve(columns, widest);
+        let near = self.search.columns_serve(columns, widest) && ends.has_between(columns..masks);
         let cut = match self.plan_panels(&ends, near) {
             Ok(cut) if self.wished_rows().is_none() && self.cells_of_packed(&ends) < cut.cells(p) => {
                 return self.run_packed_singles(widest, observer);
             }
             cut => cut?,
         };
-        let level = Level { cut, ends, near, widest };
+        let level = Level { cut, ends, near };
         let (cut, ends) = (&level.cut, &level.ends);
         self.search.args.mask_ends = masks;
         self.search.args.column_ends = if near { columns } else { u64::MAX };
@@ -291,7 +296,7 @@ impl BlockSearch<'_, '_> {
     fn place_staying(
         &mut self,
         rows: &Range<usize>,
-        Level { cut, ends, near, .. }: &Level,
+        Level { cut, ends, near }: &Level,
         observer: &mut dyn Observer,
     ) -> Result<()> {
         let (p, gauss, near) = (self.gauss.p, self.gauss, *near);
@@ -324,11 +329,11 @@ impl BlockSearch<'_, '_> {
         [rows, larger]: [&Range<usize>; 2],
         turn: usize,
         next: Option<(usize, &Range<usize>)>,
-        Level { cut, ends, near, widest }: &Level,
+        Level { cut, ends, near }: &Level,
         [before, part]: [f64; 2],
         observer: &mut dyn Observer,
     ) -> Result<()> {
-        let (p, gauss, near, widest) = (self.gauss.p, self.gauss, *near, *widest);
+        let (p, gauss, near) = (self.gauss.p, self.gauss, *near);
         // The rows of the correlations where a passing panel starts, and its lists.
         let place = |turn: usize| {
             let slot = (turn % 2) as u64;
@@ -353,18 +358,8 @@ impl BlockSearch<'_, '_> {
             // SAFETY: the correlations of these rows are there.
             unsafe { self.search.launch(Kernel::panel_symmetry, self.search.blocks_for(tasks))? };
         }
-        let pairs = Ends::within(&ends.all, rows) as f64 * larger.len() as f64 / p as f64;
-        let args = &self.search.args;
-        let mut launches = 0.0;
-        if args.mask_ends <= self.search.ends {
-            launches += pairs * p as f64 / MASKED_TESTS;
-        }
-        if args.column_ends < u64::MAX {
-            launches += 2.0 * pairs * widest as f64 / COLUMN_TESTS;
-        }
-        if args.mask_ends.min(args.column_ends) > 0 {
-            launches += 2.0 * pairs * widest as f64 / LISTED_TESTS;
-        }
+        let cost: f64 = rows.clone().map(|x| self.search.cost_of_singles(x, &ends.all)).sum();
+        let launches = cost * larger.len() as f64 / p as f64;
         let launches = (launches / self.search.engine.options.launch_share).ceil().max(1.0) as usize;
         let each = rows.len().div_ceil(launches).next_multiple_of(STEP);
         let mut next = next;
@@ -475,7 +470,7 @@ impl BlockSearch<'_, '_> {
         let ends = Ends::of(&self.graph, &self.search.engine.held.pool);
         self.search.set_rules(&self.gauss.test, 0);
         let cut = self.plan_panels(&ends, false)?;
-        let level = Level { cut, ends, near: false, widest: 0 };
+        let level = Level { cut, ends, near: false };
         self.number_pairs()?;
         for rows in &level.cut.stay {
             self.place_staying(rows, &level, observer)?;
