@@ -28,7 +28,7 @@
 #'   kernel is not counted (for `"single"` and `"parallel"` about 1 GB). Where not all fits, all tests, correlations and
 #'   feature selection run with a part of the data on the card at a time, more slowly the smaller it is; the answer is the
 #'   same. An error says how much is needed where even one test, or one feature, does not fit, or for the Gaussian test the graph (p^2 / 4
-#'   bytes) with some rows of the correlations, or a variable with its neighbours. Several GPUs each take a Gaussian or discrete search as a whole, or refuse it. `"unified"`: memory that a card shares with the host, for problems a little larger than the card; see below.
+#'   bytes) with some rows of the correlations, or a variable with its neighbours. Several GPUs each take a Gaussian or discrete search as a whole; where it fits none, one of them runs it in parts, and a message says so. `"unified"`: memory that a card shares with the host, for problems a little larger than the card; see below.
 #' @section Unified memory:
 #' Where a call ends in an error of class `pcgpu_error_device_out_of_memory` and no larger card is there, `memory = "unified"` may let it
 #' run: what does not fit the card lies in the host's memory, and pages of it come to the card when a kernel needs them, others leaving.

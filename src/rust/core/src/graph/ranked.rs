@@ -2,10 +2,14 @@
 
 use super::Adjacency;
 use crate::memory::{self, Use};
+use crate::pool::Pool;
 use crate::Result;
 
 /// Words of a row that are counted as one.
 const BLOCK: usize = 8;
+
+/// Fewer blocks than this are counted sooner by one thread than by several.
+const FEW: usize = 1 << 14;
 
 /// A graph whose edges x - y, x < y, are numbered in ascending order of x, then y.
 #[derive(Clone, Debug)]
@@ -19,11 +23,11 @@ pub struct Ranked {
 }
 
 impl Ranked {
-    /// Numbers the edges of a graph.
+    /// Numbers the edges of a graph, with the help of these threads.
     ///
     /// # Errors
     /// [`Error::Memory`](crate::Error::Memory).
-    pub fn new(graph: Adjacency) -> Result<Self> {
+    pub fn new(graph: Adjacency, pool: &Pool) -> Result<Self> {
         let p = graph.p();
         let blocks = p.div_ceil(64).div_ceil(BLOCK);
         let mut ranked = Ranked {
@@ -32,15 +36,22 @@ impl Ranked {
             len: 0,
             graph,
         };
-        for x in 0..p {
-            let mut neighbours = 0;
-            for (before, words) in ranked.before[x * blocks..].iter_mut().zip(ranked.graph.row(x).chunks(BLOCK)) {
-                *before = neighbours;
-                neighbours += words.iter().map(|word| word.count_ones()).sum::<u32>();
+        let mut degrees: Vec<u32> = memory::zeros(p, Use::Pairs)?;
+        let each = p.div_ceil(4 * pool.threads().clamp(1, p * blocks / FEW + 1)).max(1);
+        let parts = ranked.before.chunks_mut((each * blocks).max(1)).zip(degrees.chunks_mut(each)).collect();
+        let graph = &ranked.graph;
+        pool.each_of(parts, |part, (before, degrees): (&mut [u32], &mut [u32])| {
+            for (i, (before, degree)) in before.chunks_mut(blocks).zip(degrees).enumerate() {
+                for (before, words) in before.iter_mut().zip(graph.row(part * each + i).chunks(BLOCK)) {
+                    *before = *degree;
+                    *degree += words.iter().map(|word| word.count_ones()).sum::<u32>();
+                }
             }
+        });
+        for (x, degree) in degrees.into_iter().enumerate() {
             let smaller = ranked.place(x, x);
             ranked.start[x] = ranked.len as i64 - smaller as i64;
-            ranked.len += neighbours as usize - smaller;
+            ranked.len += degree as usize - smaller;
         }
         Ok(ranked)
     }
@@ -109,7 +120,7 @@ mod tests {
                     }
                 }
             }
-            let ranked = Ranked::new(graph.clone()).unwrap();
+            let ranked = Ranked::new(graph.clone(), &Pool::new(3)).unwrap();
             let mut next = 0;
             for x in 0..p {
                 assert_eq!(ranked.first_of(x), next);

@@ -4,6 +4,7 @@ use super::cells::Cells;
 use super::Options;
 use crate::graph::{Adjacency, Ranked};
 use crate::memory::{self, Use};
+use crate::pool::Pool;
 use crate::Result;
 
 /// Where the largest p-values go. `&mut` of p x p doubles and `&mut` of [`PairValues`] both become one.
@@ -46,7 +47,7 @@ impl PairValues {
     /// Level 0 has left these pairs. Those of `tested` begin with `floor`, others with the mark of no test.
     pub(crate) fn open(&mut self, options: &Options, left: &Adjacency, tested: &Adjacency, floor: f64) -> Result<()> {
         memory::room(Adjacency::bytes(options.p), Use::Pairs)?;
-        let pairs = Ranked::new(left.clone())?;
+        let pairs = Ranked::new(left.clone(), &Pool::none())?;
         self.values = memory::zeros(pairs.len(), Use::Pairs)?;
         if floor != 0.0 {
             self.values.fill(floor);

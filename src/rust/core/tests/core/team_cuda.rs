@@ -6,10 +6,10 @@ use std::process::Command;
 use crate::driver::{driver, own_function};
 use crate::gauss_cuda::reading;
 use crate::support::answer::{self, Answer};
-use crate::support::cuda::{emulated, same_outcome, StopAt};
+use crate::support::cuda::{emulated, planned, same_outcome, StopAt};
 use crate::support::discrete::{self, RULES};
 use crate::support::golden::cases;
-use crate::support::problems::{dense_problem, problem, Random};
+use crate::support::problems::{correlation_matrix, dense_problem, problem, samples, Random};
 use pcgpu_core::ci::discrete::{Discrete, Rule, Statistic};
 use pcgpu_core::ci::gauss::{FisherZ, Gauss};
 use pcgpu_core::engine::cuda::card::device;
@@ -174,6 +174,39 @@ fn what_a_team_cannot_do_is_refused() {
         assert_eq!(report.lost, []);
     }
     assert!(searched(&mut one, &options, false, &mut Unobserved).0.is_ok());
+}
+
+/// A search that fits no card goes on in parts on one of them.
+#[test]
+#[ignore = "needs a GPU"]
+fn a_search_that_no_card_holds_goes_on_in_parts_on_one() {
+    let mut random = Random(3);
+    let c = correlation_matrix(&samples(&mut random, 300, 60, 0.02, 0.0));
+    let options = Options { method: Method::StableFast, ..Options::new(300, 0.01) };
+    let gauss = Gauss::new(by_column(&c, 300).unwrap(), 60.0, reading(options.method)).unwrap();
+    let data = discrete::problem(&mut Random(7), 30, 4000, 0.0).coded();
+    let test = Discrete::new(&data, Statistic::G2, Rule::Pcalg { adapt: true });
+    let of_codes = Options { method: Method::StableFast, m_max: 1.0, ..Options::new(30, 0.2) };
+    let gaussian = |cuda| CudaEngine::new(gauss, options.alpha, cuda);
+    let coded = |cuda| CudaEngine::discrete(test, of_codes.alpha, cuda);
+    in_parts("gauss", &options, gaussian);
+    in_parts("discrete", &of_codes, coded);
+}
+
+fn in_parts<'a>(label: &str, options: &Options, make: impl Fn(CudaOptions) -> Result<CudaEngine<'a>>) {
+    for compact in [false, true] {
+        let mut whole = make(CudaOptions::default()).unwrap();
+        let one = searched(&mut whole, options, compact, &mut Unobserved).0;
+        let memory_budget = Some(planned(&whole) / 2);
+        drop(whole);
+        let mut team =
+            team(&[0, 0], |ordinal| make(CudaOptions { ordinal, memory_budget, ..CudaOptions::default() })).unwrap();
+        let (found, report) = searched(&mut team, options, compact, &mut Unobserved);
+        same_outcome(format!("{label}, compact {compact}"), &found, &one);
+        // The other is told to have too little.
+        assert_eq!(report.lost.len(), 1, "{:?}", report.lost);
+        assert!(report.lost[0].reason.contains("bytes"), "{:?}", report.lost);
+    }
 }
 
 const HERE: &str = "PCGPU_LOSE_CARDS";

@@ -223,7 +223,7 @@ impl CudaSearch<'_, '_> {
         if self.p_max.is_of_left() && self.p_max.ranked.is_none() {
             let ranks = self.engine.held.device(Buffer::Ranks)?;
             let graph = self.bring_graph(ranks.offset(self.args.p).cast())?;
-            self.p_max.ranked = Some(Ranked::new(graph)?);
+            self.p_max.ranked = Some(Ranked::new(graph, &self.engine.held.pool)?);
         }
         Ok(())
     }

@@ -49,9 +49,9 @@ impl<'s> Answer<'s> {
     }
 
     /// Level 0 has left this graph, and the empty set separates these pairs.
-    pub fn begin(&mut self, graph: &Adjacency, empty: Adjacency) -> Result<()> {
+    pub fn begin(&mut self, pool: &Pool, graph: &Adjacency, empty: Adjacency) -> Result<()> {
         self.sepsets.set_empty(empty);
-        let ranked = Ranked::new(graph.clone())?;
+        let ranked = Ranked::new(graph.clone(), pool)?;
         if !self.is_square() {
             self.values = memory::zeros(ranked.len(), memory::Use::Pairs)?;
         }

@@ -90,7 +90,7 @@ impl BlockSearch<'_, '_> {
         let level = self.search.end_marginal(&report)?;
         let graph = self.search.bring_graph(self.search.args.graph)?;
         let empty = self.search.bring_graph(self.search.args.empty)?;
-        self.answer.begin(&graph, empty)?;
+        self.answer.begin(&self.search.engine.held.pool, &graph, empty)?;
         self.take_graph(graph);
         observer.progress(0, total, total)?;
         Ok(level)

@@ -1,13 +1,15 @@
 //! The Gaussian search within less memory than all correlations take: the dissertation's algorithms 16 and 17, and past them.
 //!
-//! * `marginal`: level 0 by panels of rows. `panels`: level 1 by pairs of panels: a pair needs the rows of its two vertices alone.
-//! * `packed`, `local`: from level 2 on a row needs the correlations of its neighbours alone: such small matrices, of as many rows as fit.
+//! * `marginal`: level 0 by panels of rows. `panels`, `cut`: level 1 by pairs of panels: a pair needs the rows of its two vertices alone.
+//! * `packed`, `local`: a side of a pair needs the correlations of its row's neighbours alone: such small matrices, of as many rows as fit, from
+//!   level 2 on, and at level 1 where they are smaller than the panels that would pass.
 //! * `answer`: what is found, on the host. The card has the graph of levels 0 and 1, as bits.
 //!
 //! Answers are those of [`CudaSearch`] to the last bit: the same kernels decide. A search begins there, and comes here where memory does not
 //! suffice.
 
 mod answer;
+mod cut;
 mod local;
 mod marginal;
 mod packed;

@@ -1,5 +1,5 @@
-//! Levels of two and more: rows in blocks of their neighbours, as many as fit at a time. The first sides of all rows, then the second ones of
-//! pairs that are left.
+//! Levels of two and more, and level 1 where neighbours are few: rows in blocks of their neighbours, as many as fit at a time. The first sides
+//! of all rows, then the second ones of pairs that are left.
 
 use std::collections::BTreeMap;
 

@@ -4,6 +4,7 @@
 
 use std::ops::Range;
 
+use super::cut::{cut, Cut, Ends, Room};
 use super::marginal::too_little;
 use super::{cells_of, local, BlockSearch};
 use crate::engine::cuda::card::buffer::Buffer;
@@ -14,149 +15,15 @@ use crate::engine::cuda::gauss::rows::{Cells, Panel, STEP};
 use crate::engine::cuda::gauss::singles::PANEL_WAYS;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::search::USUAL_THREADS;
-use crate::graph::Adjacency;
 use crate::observer::Observer;
-use crate::pool::Pool;
 use crate::search::levels::LevelReport;
 use crate::Result;
-
-/// Of the memory for panels, the part of the one that stays, in eighths; each of two that pass gets an eighth.
-const STAYS: u64 = 6;
-
-/// How many neighbours come before each row, and how many larger ones: p + 1 numbers.
-struct Ends {
-    all: Vec<u64>,
-    larger: Vec<u64>,
-}
-
-impl Ends {
-    fn of(graph: &Adjacency, pool: &Pool) -> Self {
-        let p = graph.p();
-        let mut counts = vec![[0, 0]; p];
-        let part = p.div_ceil(4 * threads_for(pool, p * p / 64)).max(1);
-        pool.each_of(counts.chunks_mut(part).collect(), |number, counts: &mut [[u64; 2]]| {
-            for (x, count) in (number * part..).zip(counts) {
-                *count = [graph.degree(x) as u64, graph.degree_between(x, x + 1..p) as u64];
-            }
-        });
-        let (mut all, mut larger) = (vec![0; p + 1], vec![0; p + 1]);
-        for (x, [own, above]) in counts.into_iter().enumerate() {
-            all[x + 1] = all[x] + own;
-            larger[x + 1] = larger[x] + above;
-        }
-        Ends { all, larger }
-    }
-
-    /// Whether a block of rows that are taken together has so many neighbours.
-    fn has_between(&self, range: Range<u64>) -> bool {
-        let p = self.all.len() - 1;
-        (0..p).step_by(STEP).any(|first| range.contains(&Self::within(&self.all, &(first..p.min(first + STEP)))))
-    }
-
-    fn within(ends: &[u64], rows: &Range<usize>) -> u64 {
-        ends[rows.end] - ends[rows.start]
-    }
-}
 
 /// How level 1 is cut, of a graph with these neighbours; `near`: with correlations by neighbour, for columns.
 struct Level {
     cut: Cut,
     ends: Ends,
     near: bool,
-}
-
-/// The panels of a level.
-struct Cut {
-    /// The panels that stay, and those that pass, of which the part beyond the staying one's rows counts; the latter may be none.
-    stay: Vec<Range<usize>>,
-    pass: Vec<Range<usize>>,
-    room: Room,
-}
-
-/// What a pair of panels costs beside the cells that pass, in cells: a fifth of a millisecond.
-const CELLS_OF_PAIR: u64 = 1 << 19;
-
-impl Cut {
-    /// The cells of correlations, p a row, that are brought or made for the panels, and what all pairs of them cost.
-    fn cells(&self, p: usize) -> u64 {
-        let of_staying = |rows: &Range<usize>| {
-            let pass = self.pass.iter().filter(|pass| pass.end > rows.end);
-            let (count, passing) =
-                pass.fold((1, 0), |(n, sum), pass| (n + 1, sum + pass.end - pass.start.max(rows.end)));
-            (p * (rows.len() + passing)) as u64 + count * CELLS_OF_PAIR
-        };
-        self.stay.iter().map(of_staying).sum()
-    }
-}
-
-/// The most rows, neighbours, and larger ones that a panel has that stays; rows and neighbours of one that passes.
-#[derive(Clone, Copy, Debug, Default)]
-struct Room {
-    rows: u64,
-    ends: u64,
-    larger: u64,
-    passing_rows: u64,
-    passing_ends: u64,
-}
-
-impl Room {
-    /// Bytes of the uses of memory, with p columns; `near`: with correlations by neighbour.
-    fn uses(&self, p: u64, near: bool) -> [u64; 6] {
-        let ends = self.ends + 2 * self.passing_ends;
-        [
-            8 * p * (self.rows + 2 * self.passing_rows),
-            4 * ends,
-            if near { 8 * ends } else { 0 },
-            4 * self.ends,
-            8 * self.larger,
-            4 * self.larger,
-        ]
-    }
-}
-
-/// Panels whose cost is at most `share`, or of [`STEP`] rows.
-fn panels(p: usize, share: u64, most: usize, cost: impl Fn(&Range<usize>) -> u64) -> Vec<Range<usize>> {
-    let mut panels = Vec::new();
-    let mut first = 0;
-    while first < p {
-        let mut end = p.min(first + STEP);
-        while end < p && end - first + STEP <= most && cost(&(first..p.min(end + STEP))) <= share {
-            end = p.min(end + STEP);
-        }
-        panels.push(first..end);
-        first = end;
-    }
-    panels
-}
-
-/// Cuts the level so that it takes no more than `room` bytes, with panels of at most `most` rows; none where that cannot be.
-fn cut(ends: &Ends, p: usize, room: u64, most: usize, near: bool) -> Option<Cut> {
-    let each = if near { 12 } else { 4 };
-    let stays = |rows: &Range<usize>| {
-        8 * (p * rows.len()) as u64 + (each + 4) * Ends::within(&ends.all, rows) + 12 * Ends::within(&ends.larger, rows)
-    };
-    let passes = |rows: &Range<usize>| 8 * (p * rows.len()) as u64 + each * Ends::within(&ends.all, rows);
-    let mut share = room / 8;
-    while share > 0 {
-        let whole = most >= p && stays(&(0..p)) <= room;
-        let stay = if whole { std::iter::once(0..p).collect() } else { panels(p, STAYS * share, most, stays) };
-        let pass = if stay.len() == 1 { Vec::new() } else { panels(p, share, most, passes) };
-        let most_of =
-            |panels: &[Range<usize>], of: &dyn Fn(&Range<usize>) -> u64| panels.iter().map(of).max().unwrap_or(0);
-        let found = Room {
-            rows: most_of(&stay, &|rows| rows.len() as u64),
-            ends: most_of(&stay, &|rows| Ends::within(&ends.all, rows)),
-            larger: most_of(&stay, &|rows| Ends::within(&ends.larger, rows)),
-            passing_rows: most_of(&pass, &|rows| rows.len() as u64),
-            passing_ends: most_of(&pass, &|rows| Ends::within(&ends.all, rows)),
-        };
-        // Panels with the most rows and with the most neighbours may be different ones.
-        if found.uses(p as u64, near).iter().map(|bytes| bytes.max(&256).next_multiple_of(256)).sum::<u64>() <= room {
-            return Some(Cut { stay, pass, room: found });
-        }
-        share = share * 7 / 8;
-    }
-    None
 }
 
 impl BlockSearch<'_, '_> {
@@ -167,9 +34,15 @@ impl BlockSearch<'_, '_> {
         let ends = Ends::of(&self.graph, &self.search.engine.held.pool);
         let [columns, masks] = self.search.level_one_ends(&gauss.test);
         let near = self.search.columns_serve(columns, widest) && ends.has_between(columns..masks);
-        let cut = match self.plan_panels(&ends, near) {
+        let cut = match self.plan_panels(&ends, Some(near)) {
             Ok(cut) if self.wished_rows().is_none() && self.cells_of_packed(&ends) < cut.cells(p) => {
                 return self.run_packed_singles(widest, observer);
+            }
+            Err(short) if self.wished_rows().is_none() && short.is_short_of_device_memory() => {
+                return match self.run_packed_singles(widest, observer) {
+                    Err(error) if error.is_short_of_device_memory() => Err(short),
+                    found => found,
+                };
             }
             cut => cut?,
         };
@@ -214,8 +87,8 @@ impl BlockSearch<'_, '_> {
         Ok(LevelReport { tests: report.tests, exact_tests: report.exact, go_on })
     }
 
-    /// Plans and commits the memory of level 1.
-    fn plan_panels(&mut self, ends: &Ends, near: bool) -> Result<Cut> {
+    /// Plans and commits the memory of level 1; `near`: whether it takes correlations by neighbour, none: no panels pass.
+    fn plan_panels(&mut self, ends: &Ends, near: Option<bool>) -> Result<Cut> {
         let p = self.gauss.p;
         let most = self.wished_rows().unwrap_or(p).min(self.rows.most_rows(p)).max(STEP);
         let held = &mut self.search.engine.held;
@@ -234,18 +107,22 @@ impl BlockSearch<'_, '_> {
             Some(found) => found,
             None => {
                 let rows = 0..p.min(STEP);
-                let least = Room { rows: STEP as u64, passing_rows: STEP as u64, ..Room::default() };
+                let passing_rows = if near.is_some() { STEP as u64 } else { 0 };
+                let least = Room { rows: STEP as u64, passing_rows, ..Room::default() };
                 let needed = held.plan.total()
-                    + least.uses(p as u64, near).iter().sum::<u64>()
+                    + least.uses(p as u64, near == Some(true)).iter().sum::<u64>()
                     + 28 * Ends::within(&ends.all, &rows);
                 return Err(too_little(
                     held,
                     needed,
-                    "that is for the graph, and for three times 64 rows of the correlations",
+                    match near {
+                        Some(_) => "that is for the graph, and for three times 64 rows of the correlations",
+                        None => "that is for the graph, and for 64 rows of the correlations",
+                    },
                 ));
             }
         };
-        for (what, bytes) in uses.into_iter().zip(found.room.uses(p as u64, near)) {
+        for (what, bytes) in uses.into_iter().zip(found.room.uses(p as u64, near == Some(true))) {
             held.plan.set(what, bytes);
         }
         held.commit()?;
@@ -469,7 +346,7 @@ impl BlockSearch<'_, '_> {
     pub(super) fn bring_values(&mut self, observer: &mut dyn Observer) -> Result<()> {
         let ends = Ends::of(&self.graph, &self.search.engine.held.pool);
         self.search.set_rules(&self.gauss.test, 0);
-        let cut = self.plan_panels(&ends, false)?;
+        let cut = self.plan_panels(&ends, None)?;
         let level = Level { cut, ends, near: false };
         self.number_pairs()?;
         for rows in &level.cut.stay {
@@ -478,52 +355,5 @@ impl BlockSearch<'_, '_> {
             self.end_staying(rows, &level.ends, observer)?;
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn graph(p: usize, one_in: u64) -> Adjacency {
-        let mut graph = Adjacency::empty(p);
-        let mut random = 5u64;
-        for x in 0..p {
-            for y in x + 1..p {
-                random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-                if (random >> 33) % one_in == 0 {
-                    graph.insert(x, y);
-                }
-            }
-        }
-        graph
-    }
-
-    #[test]
-    fn every_pair_is_in_one_pair_of_panels_that_fit() {
-        for (p, one_in) in [(65, 1), (300, 2), (700, 50), (130, 1000)] {
-            let graph = graph(p, one_in);
-            let ends = Ends::of(&graph, &Pool::none());
-            for near in [false, true] {
-                for room in (0..24).map(|k| 200_000u64 << k >> (k / 2)) {
-                    let Some(cut) = cut(&ends, p, room, p, near) else { continue };
-                    assert!(cut.room.uses(p as u64, near).iter().sum::<u64>() <= room);
-                    let mut seen = 0;
-                    for rows in &cut.stay {
-                        assert!(rows.start % STEP == 0 && rows.len() as u64 <= cut.room.rows);
-                        assert!(Ends::within(&ends.all, rows) <= cut.room.ends);
-                        seen += rows.len() * (rows.len() - 1) / 2;
-                        for pass in &cut.pass {
-                            assert!(pass.start % STEP == 0 && pass.len() as u64 <= cut.room.passing_rows);
-                            seen += rows.len() * (pass.start.max(rows.end)..pass.end).len();
-                        }
-                    }
-                    assert_eq!(seen, p * (p - 1) / 2, "{p} {room}");
-                }
-                assert!(cut(&ends, p, 1000, p, near).is_none());
-            }
-            assert_eq!(ends.all[p] as usize, 2 * graph.edge_count());
-            assert_eq!(ends.larger[p] as usize, graph.edge_count());
-        }
     }
 }
