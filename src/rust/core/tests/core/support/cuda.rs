@@ -11,6 +11,7 @@ use pcgpu_core::search::book::Book;
 use pcgpu_core::search::shards::Work;
 use pcgpu_core::search::worker::{Column, Marginals, Worker};
 use pcgpu_core::search::Skeleton;
+use pcgpu_core::team::Moved;
 use pcgpu_core::{Error, Result};
 
 /// Whether the card is the tests' emulated one (../../driver), some 10,000 times slower than a real card: tests repeat less on
@@ -77,7 +78,7 @@ impl<A: Asker> Asker for Slowed<A> {
         Ok(replies)
     }
 
-    fn moved(&self) -> u64 {
+    fn moved(&self) -> Moved {
         self.0.moved()
     }
 }

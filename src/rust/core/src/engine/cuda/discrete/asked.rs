@@ -169,6 +169,7 @@ fn in_groups(
         let mut values: Vec<f64> = memory::zeros(batch.len(), memory::Use::Level)?;
         let mut done = 0;
         for group in &groups {
+            engine.held.piece(group.variables.len());
             let coding = engine.upload_columns(test, &group.variables)?;
             engine.coding = Some(coding);
             let mut within =

@@ -126,6 +126,7 @@ impl Levels for Search<'_, '_> {
             if !whole.has_begun() {
                 return whole.finish_unbegun();
             }
+            whole.engine.held.begin(None);
             let found = whole.watched(|whole| whole.run_finish(observer));
             if !is_too_large(&found) {
                 return found;
@@ -212,6 +213,7 @@ impl CudaSearch<'_, '_> {
     /// Copies the columns of these variables to the piece; what kernels are launched with, the search's arguments included, and how many
     /// bytes of the piece the columns take.
     pub(super) fn take_columns(&mut self, test: &Discrete, variables: &[u32]) -> Result<(DiscreteArgs, Counted, u64)> {
+        self.engine.held.piece(variables.len());
         let coding = self.engine.upload_columns(test, variables)?;
         self.engine.coding = Some(coding);
         let prepared = self.prepare(test);
@@ -239,11 +241,13 @@ impl Worker for InParts<'_, '_> {
 
     fn marginal(&mut self, level: &Marginals, columns: Vec<Column>, observer: &mut dyn Observer) -> Result<()> {
         let test = self.test;
+        self.engine.held.begin(Some(0));
         self.engine
             .watched(|engine| InParts { engine, test, options: self.options }.run_marginal(level, columns, observer))
     }
 
     fn answer(&mut self, work: &Work, book: &Book, observer: &mut dyn Observer) -> Result<()> {
+        self.engine.held.begin(Some(work.size));
         let mut pages: Vec<Page> = (0..work.shards.len()).map(|shard| book.open(shard)).collect();
         let open = batched::open_pairs(work)?;
         let (test, options) = (self.test, self.options);
