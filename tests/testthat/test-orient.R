@@ -67,11 +67,10 @@ test_that("the random ways follow set.seed() and the others draw nothing", {
 
 test_that("a GPU that fails in orient() or suff_gauss(), and that another stands in for, is told", {
   lost <- list(machine = "cuda:1", reason = "it fell out")
-  losing <- function(run) function(...) utils::modifyList(run(...), list(lost = lost))
-  local_mocked_bindings(
-    rust_orient = losing(pcgpu:::rust_orient), rust_orient_compact = losing(pcgpu:::rust_orient_compact),
-    rust_correlation = losing(pcgpu:::rust_correlation), .package = "pcgpu"
-  )
+  own <- mget(c("rust_orient", "rust_orient_compact", "rust_correlation"), asNamespace("pcgpu"))
+  put <- function(functions) Map(function(name, value) utils::assignInNamespace(name, value, "pcgpu"), names(functions), functions)
+  on.exit(put(own))
+  put(lapply(own, function(run) function(...) utils::modifyList(run(...), list(lost = lost))))
   s <- suff()
   for (result in c("pcAlgo", "compact")) {
     skel <- skeleton(s, gaussCItest, 0.05, p = 8, result = result)
