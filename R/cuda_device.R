@@ -83,29 +83,29 @@ cuda_device <- function(device = "cuda", strategy = c("shared", "edge", "set", "
   card
 }
 
-# A number of threads or blocks, which only one of the strategies has.
-check_shape <- function(value, argument, of, strategy, most = 256) {
+# A number of threads, blocks, tests or rows, which only some of the strategies have, `of`; `mend`: what else may be meant.
+check_shape <- function(value, argument, of, strategy, least = 1, most = 256, mend = "") {
   if (is.null(value)) {
     return(NULL)
   }
-  if (strategy != of) {
-    abort_argument(argument, value, sprintf("leave it out, or give strategy = \"%s\", which it belongs to.", of))
+  if (!strategy %in% of) {
+    abort_argument(argument, value, sprintf(
+      "leave it out, or give strategy = %s, which it belongs to.", paste(dQuote(of, FALSE), collapse = " or ")
+    ))
   }
-  if (!is_number(value) || value < 1 || value > most || value != floor(value)) {
-    abort_argument(argument, value, sprintf("give a whole number from 1 to %.0f.", most))
+  if (!is_number(value) || value < least || value > most || value != floor(value)) {
+    abort_argument(argument, value, sprintf("give a whole number from %.0f to %.0f%s.", least, most, mend))
   }
   as.integer(value)
 }
 
-# Tests at a time for "parallel", rows of the correlations for "shared".
+# Rows of the correlations for "shared", tests at a time for "parallel".
 check_block <- function(block, strategy) {
-  if (is.null(block) || strategy != "shared") {
-    return(check_shape(block, "block", "parallel", strategy, 65535))
-  }
-  if (!is_number(block) || block < 64 || block > 1e6 || block != floor(block)) {
-    abort_argument("block", block, "give a whole number of rows from 64 to 1000000, or strategy = \"parallel\" for tests at a time.")
-  }
-  as.integer(block)
+  rows <- strategy == "shared"
+  check_shape(block, "block", c("shared", "parallel"), strategy,
+    least = if (rows) 64 else 1, most = if (rows) 1e6 else 65535,
+    mend = if (rows) ", of rows, or strategy = \"parallel\" for tests at a time" else ""
+  )
 }
 
 # Bytes, as a number or as text such as "2 GB"; `unified`: whether "unified" may be given as well.

@@ -7,7 +7,8 @@
 #' @param skel An object of class `pcAlgo` with an undirected graph and its separating sets, or a [pcCompact][pcCompact-class].
 #' @param suffStat,indepTest,alpha As in [pc()]. Only needed with `conservative` or `maj.rule`, which make further
 #'   tests: give what made the skeleton.
-#' @param device As in [pc()]. Only the tests of `conservative` and `maj.rule` can run on a GPU.
+#' @param device As in [pc()]. Only the tests of `conservative` and `maj.rule` can run on a GPU: of several on the first,
+#'   and where that fails on the next, with a message of class `pcgpu_message_lost`; nearest-neighbour tests on all.
 #' @return `skel` with its `graph` oriented; with `conservative` or `maj.rule` also with the separating sets that the
 #'   rule leaves. The slot `call` stays that of the skeleton.
 #' @inherit pc references
@@ -62,6 +63,7 @@ orient <- function(skel, u2pd = c("relaxed", "rand", "retry"),
     }
   })
   found <- check_rust(found)
+  tell_lost(found$lost)
   if (compact) {
     skel <- as_oriented(skel, found)
   } else {

@@ -101,7 +101,9 @@
 #'     whichever is free, so that GPUs of unequal speed end together; each holds the data and what was found, and if one fails, the others do its
 #'     work and a message of class `pcgpu_message_lost` says so. It pays for searches of some tenths of a second and more on one. With `"cpu"`
 #'     among them, as in `c("cpu", "cuda:all")`, the CPU takes its share of nearest-neighbour tests; of other tests a GPU does in a moment what the CPU
-#'     takes seconds for, and the CPU does what it does in any case. `run_details()` says who did what. `"auto"` takes all GPUs for large data;
+#'     takes seconds for, and the CPU does what it does in any case. `run_details()` says who did what. `"auto"` takes all GPUs for large data. The method `"original"`, and the questions
+#'     of `conservative` and `maj.rule`, run on the first of them alone, but for nearest-neighbour tests, which all share; where it fails, the next answers such questions,
+#'     and a search by `"original"` ends with the error;
 #'   - `"cuda"`, `"cuda:1"`, ...: on the first, second, ... NVIDIA GPU. Errors are of class `pcgpu_error_device`; see
 #'     [pcgpu-package]. Only the driver is needed, of CUDA 12.0 or newer.
 #'   - a [cuda_device()], which also chooses how.

@@ -66,7 +66,7 @@
 #' | | when | what to do |
 #' |:--|:--|:--|
 #' | `fallback` | `"auto"` cannot use the GPU that is there | see the message (once a reason) |
-#' | `lost` | one of several devices failed in a search, and others did its work | see the message |
+#' | `lost` | one of several devices failed, and others did its work | see the message |
 #' | `rows` | rows may be the variables | `t(x)`, if they are |
 #' | `codes` | whole numbers are taken as continuous | make factors of codes |
 #' | `assay` | the first of several assays is taken | `t(assay(x, name))` for another |

@@ -2,25 +2,37 @@
 # all.equal() with a result of pcalg, validObject(), saveRDS() and pcalg's functions, which read the call as text, leave it
 # alone. Nothing in it depends on the number of threads or, but where several machines work together, on the clock, so that two runs of
 # one call are identical().
-with_details <- function(call, device, exact_tests, memory, valid_cpdag, orient, team = NULL) {
+with_details <- function(call, device, exact_tests, memory, valid_cpdag, orient, team) {
   attr(call, "pcgpu") <- c(
     list(device = device, exact_tests = exact_tests),
     # A skeleton is no CPDAG to begin with.
     if (length(valid_cpdag)) validity(valid_cpdag, orient),
     # On the CPU nothing is planned, but where correlations have a bound.
     if (length(memory)) list(memory = memory),
-    if (length(team$machine)) list(team = team_table(team)),
+    work_of(team, device),
     list(version = package_version())
   )
   call
 }
 
-# Who did what, where several machines worked together: a row for each of them and each level.
-team_table <- function(team) {
-  data.frame(
-    level = as.integer(team$level), device = team$machine, shards = team$shards, bytes = team$bytes,
+# Who did what: of one GPU `levels`, a row for each level; of several machines `team`, a row for each level and machine.
+work_of <- function(team, device) {
+  if (length(team$machine) == 0L) {
+    return(NULL)
+  }
+  level <- as.integer(team$level)
+  if (length(device) == 1L) {
+    return(list(levels = data.frame(
+      level = level, shards = team$shards, variables = ifelse(team$rows > 0, team$rows, NA_real_),
+      bytes_to = team$to, bytes_from = team$from
+    )))
+  }
+  # The answer comes at the end, whichever was told of first.
+  order <- order(is.na(level))
+  list(team = data.frame(
+    level = level, device = team$machine, shards = team$shards, bytes_to = team$to, bytes_from = team$from,
     seconds = team$elapsed, busy = ifelse(team$elapsed > 0, pmin(team$busy / team$elapsed, 1), 0)
-  )
+  )[order, ])
 }
 
 # What is known of a graph that was oriented as `orient` says (see check_orientation()).
@@ -40,18 +52,23 @@ validity <- function(valid_cpdag, orient) {
 #' The class `pcAlgo` is pcalg's and has no place for the device that a search ran on. It is kept with the call, in the slot
 #' `call`, and read here.
 #'
-#' @param x A result of [pc()], [skeleton()] or [orient()].
-#' @return A list, or `NULL` for a result of pcalg:
+#' @param x A result of [pc()], [skeleton()], [orient()] or [select_features()].
+#' @return A list of class `pcgpu_details`, which prints as a summary, or `NULL` for a result of pcalg:
 #'   - `device`: where the search ran, `"cpu"` or `"cuda:0"` and so on; several names where several worked together;
 #'   - `exact_tests`: how many tests were so near to the threshold, or had so nearly singular a matrix, that the quick form
 #'     of the test was not exact enough: pcalg's own formula decided them, or a bound of the error. The CPU and a GPU count them
-#'     differently, and where a GPU of several fails, its tests may be counted twice;
+#'     differently;
 #'   - `valid_cpdag`: whether the graph is a valid CPDAG, the equivalence class of some DAG; a skeleton has no such entry. Where
 #'     tests contradict each other, `u2pd = "relaxed"` may leave cycles or edges that no DAG has. `maj.rule = TRUE` mends about half of
 #'     such graphs, `u2pd = "retry"` some; `solve.confl = TRUE` marks the edges in conflict. Where the entry is `FALSE`, `advice` names
 #'     those that were not tried;
+#'   - `levels`: on one GPU, a data frame with a row for each level, and a last one, of level `NA`, for the answer that comes back: `bytes_to` and
+#'     `bytes_from`, how many bytes were copied to the card and from it; `shards`, in how many pieces the level ran for want of memory, else 1;
+#'     `variables`, where it ran in pieces, how many variables the largest of them had on the card. Of a Gaussian search by blocks pieces are
+#'     panels of that many rows of the correlations at levels 0 and 1 (at level 1 those that stay while the others pass), and then batches of rows with their neighbours; of
+#'     discrete and nearest-neighbour tests groups of columns, of [select_features()] the features that are copied for each step. What [orient()], or the orientation in [pc()], asks is not counted;
 #'   - `team`: where several machines worked together, a data frame with a row for each level and device: `shards`, how many pieces of the
-#'     level it did, `bytes`, how many were copied to it from the others between steps, `seconds`, how long the level took, and `busy`, for
+#'     level it did, `bytes_to` and `bytes_from`, how many bytes were copied to it, from the host or from other GPUs, and from it to the host, `seconds`, how long the level took, and `busy`, for
 #'     which share of that time it worked;
 #'   - `memory`: on a GPU, what the search planned to use of the card's (of each card's) memory, in bytes by use; it never uses more. Where the card
 #'     has less, the search makes do with what its largest level needs, or ends with an error of class
@@ -63,8 +80,65 @@ validity <- function(valid_cpdag, orient) {
 #' run_details(pc(suff_gauss(x), gaussCItest, alpha = 0.01, p = 5, numCores = 2))
 #' @export
 run_details <- function(x) {
-  if (!is_compact(x)) check_result(x)
-  attr(attr(x, "call"), "pcgpu")
+  if (inherits(x, "pcgpu_selection")) {
+    details <- attr(x$call, "pcgpu")
+  } else {
+    if (!is_compact(x)) check_result(x)
+    details <- attr(attr(x, "call"), "pcgpu")
+  }
+  if (!is.null(details)) structure(details, class = "pcgpu_details")
+}
+
+#' @exportS3Method print pcgpu_details
+print.pcgpu_details <- function(x, ...) {
+  say <- function(...) cat(strwrap(paste0(...), exdent = 2L), sep = "\n")
+  say("pcgpu ", x$version, " on ", paste(x$device, collapse = " + "))
+  if (!is.null(x$exact_tests)) {
+    say("Tests that the quick form did not decide: ", format(x$exact_tests, big.mark = ",", scientific = FALSE))
+  }
+  if (!is.null(x$valid_cpdag)) {
+    advice <- if (length(x$advice)) paste0("; not tried: ", paste(x$advice, collapse = ", "))
+    say("A valid CPDAG: ", if (x$valid_cpdag) "yes" else "no", advice)
+  }
+  if (length(x$memory)) {
+    parts <- sort(x$memory, decreasing = TRUE)
+    on_gpu <- any(startsWith(x$device, "cuda"))
+    parts <- paste(gsub("_", " ", names(parts)), in_bytes(parts), collapse = ", ")
+    say(if (on_gpu) paste0("Planned of a GPU's memory: ", in_bytes(sum(x$memory)), " (", parts, ")") else paste0("Correlations: ", parts))
+  }
+  if (!is.null(x$levels)) {
+    print_table(list(
+      level = level_names(x$levels$level), pieces = format_count(x$levels$shards, is.na(x$levels$level)),
+      variables = format_count(x$levels$variables, is.na(x$levels$variables)),
+      "to the GPU" = in_bytes(x$levels$bytes_to), "from it" = in_bytes(x$levels$bytes_from)
+    ))
+  }
+  if (!is.null(x$team)) {
+    print_table(list(
+      level = level_names(x$team$level), device = x$team$device, shards = format_count(x$team$shards, is.na(x$team$level)),
+      "to it" = in_bytes(x$team$bytes_to), "from it" = in_bytes(x$team$bytes_from),
+      seconds = ifelse(is.na(x$team$level), "", sprintf("%.3f", x$team$seconds)),
+      busy = ifelse(is.na(x$team$level), "", sprintf("%.0f %%", 100 * x$team$busy))
+    ))
+  }
+  invisible(x)
+}
+
+level_names <- function(level) ifelse(is.na(level), "answer", as.character(level))
+
+format_count <- function(count, without) ifelse(without, "", formatC(count, format = "d", big.mark = ","))
+
+# 1234567 -> "1.23 MB".
+in_bytes <- function(bytes) {
+  power <- pmin(pmax(floor(log10(pmax(bytes, 1)) / 3), 0), 4)
+  number <- ifelse(power == 0, sprintf("%.0f", bytes), formatC(bytes / 1000^power, digits = 3L, format = "g", flag = "#"))
+  paste(sub("\\.$", "", number), c("B", "kB", "MB", "GB", "TB")[power + 1])
+}
+
+# Columns of text under their names, to the right but for the first.
+print_table <- function(columns) {
+  columns <- Map(function(name, cells) format(c(name, cells), justify = "right"), names(columns), columns)
+  writeLines(paste0("  ", do.call(paste, c(unname(columns), sep = "  "))))
 }
 
 # Not packageVersion(), which reads a file: a tenth of a small call.

@@ -164,6 +164,7 @@ select_features <- function(x, y, k, criterion = c(
     rust_select(features, y, options, engine, bar$report)
   }))
   tell_lost(found$lost)
+  attr(call, "pcgpu") <- c(list(device = found$device), work_of(found$team, found$device), list(version = package_version()))
   if (!is.null(ensemble)) {
     found <- of_ensemble(found, ensemble, p)
   }

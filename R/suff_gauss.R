@@ -18,7 +18,8 @@
 #'   the first; rank correlations are in use for data with heavy tails (Harris and Drton 2013).
 #' @param device Where to work out the correlations: `"cpu"` (on all cores, see [pcgpu-package]; Kendall's by [stats::cor()]), `"cuda"`, `"cuda:1"` or a
 #'   [cuda_device()] (only Pearson's, and no pairwise ones of data with missing values), or `"auto"`, a GPU where there is
-#'   one and the matrix is large. With `keep = "data"` none are worked out here.
+#'   one and the matrix is large. Of several GPUs, such as `c("cuda:0", "cuda:1")`, the first works them out; where it fails, the next does,
+#'   and a message of class `pcgpu_message_lost` says so. With `keep = "data"` none are worked out here.
 #' @param keep What the sufficient statistic holds: `"correlations"` (the default), or `"data"`, of which [pc()], [skeleton()] and [orient()]
 #'   make the correlations where they search, and give them up when they end. For many variables: the correlations of 55,572 take 24.7 GB,
 #'   3,189 observations of them 1.4 GB. On the CPU a [cpu_device()] bounds what they may take. On a GPU the correlations then never leave it. Not for Kendall's correlations, nor for pairwise ones of
@@ -138,9 +139,11 @@ summarise_columns <- function(x, complete, threads) {
 # These, and C or, with keep = "data", the data ready to be correlated; neither where a column has no correlations.
 correlate <- function(x, rows, method, device, threads, keep = "correlations", bar = list()) {
   options <- list(kind = method, rows = rows, names = colnames(x), keep = keep)
-  check_rust(on_device(device, threads, function(engine) {
+  found <- check_rust(on_device(device, threads, function(engine) {
     rust_correlation(as_columns(x), nrow(x), options, engine, list(progress = bar$report))
   }))
+  tell_lost(found$lost)
+  found
 }
 
 # A matrix, or the columns of a data frame, as Rust reads them.

@@ -27,11 +27,23 @@ test_that("several devices are read", {
 })
 
 test_that("who did what of a search is told", {
-  team <- list(machine = c("cuda:0", "cuda:1"), level = c(1, 1), shards = c(3, 2), bytes = c(8, 0), busy = c(1, 0), elapsed = c(2, 0))
-  call <- pcgpu:::with_details(quote(pc()), c("cuda:0", "cuda:1"), 0, NULL, NULL, NULL, team)
+  team <- list(
+    machine = c("cuda:0", "cuda:0", "cuda:1"), level = c(1, NA, 1), shards = c(3, 0, 2), rows = c(0, 0, 0), to = c(8e6, 0, 1e6),
+    from = c(0, 1234, 5), busy = c(1, 0, 0), elapsed = c(2, 0, 0)
+  )
+  call <- pcgpu:::with_details(quote(pc()), c("cuda:0", "cuda:1"), 1e5, NULL, NULL, NULL, team)
   found <- attr(call, "pcgpu")$team
-  expect_identical(found$device, c("cuda:0", "cuda:1"))
-  expect_identical(found$busy, c(0.5, 0))
+  expect_identical(found$device, c("cuda:0", "cuda:1", "cuda:0"))
+  expect_identical(found$level, c(1L, 1L, NA))
+  expect_identical(found$bytes_to, c(8e6, 1e6, 0))
+  expect_identical(found$busy, c(0.5, 0, 0))
+  fit <- small_fit()
+  fit@call <- call
+  said <- capture.output(print(run_details(fit)))
+  expect_match(said, "on cuda:0 + cuda:1", fixed = TRUE, all = FALSE)
+  expect_match(said, "100,000", fixed = TRUE, all = FALSE)
+  expect_match(said, "^ +1 +cuda:0 +3 +8.00 MB +0 B +2.000 +50 %$", all = FALSE)
+  expect_match(said, "^ *answer +cuda:0 +0 B +1.23 kB *$", all = FALSE)
   expect_message(pcgpu:::tell_lost(list(machine = "cuda:1", reason = "it fell out")), "cuda:1 failed.*it fell out",
     class = "pcgpu_message_lost"
   )

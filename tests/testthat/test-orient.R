@@ -64,3 +64,20 @@ test_that("the random ways follow set.seed() and the others draw nothing", {
   pc(s, gaussCItest, 0.2, p = 14)
   expect_identical(.Random.seed, before)
 })
+
+test_that("a GPU that fails in orient() or suff_gauss(), and that another stands in for, is told", {
+  lost <- list(machine = "cuda:1", reason = "it fell out")
+  own <- mget(c("rust_orient", "rust_orient_compact", "rust_correlation"), asNamespace("pcgpu"))
+  put <- function(functions) Map(function(name, value) utils::assignInNamespace(name, value, "pcgpu"), names(functions), functions)
+  on.exit(put(own))
+  put(lapply(own, function(run) function(...) utils::modifyList(run(...), list(lost = lost))))
+  s <- suff()
+  for (result in c("pcAlgo", "compact")) {
+    skel <- skeleton(s, gaussCItest, 0.05, p = 8, result = result)
+    expect_message(
+      orient(skel, conservative = TRUE, suffStat = s, indepTest = gaussCItest, alpha = 0.05), "cuda:1 failed.*it fell out",
+      class = "pcgpu_message_lost"
+    )
+  }
+  expect_message(suff_gauss(simulate(5, 30)), "cuda:1 failed.*it fell out", class = "pcgpu_message_lost")
+})

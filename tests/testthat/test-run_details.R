@@ -7,6 +7,28 @@ test_that("the device and the number of exact tests are reported", {
   expect_named(told, c("device", "exact_tests", "valid_cpdag", "version"))
 })
 
+test_that("details print as a summary", {
+  said <- capture.output(print(run_details(small_fit())))
+  expect_identical(said, c(
+    paste("pcgpu", packageVersion("pcgpu"), "on cpu"), "Tests that the quick form did not decide: 0", "A valid CPDAG: yes"
+  ))
+  fit <- small_fit()
+  attr(fit@call, "pcgpu") <- pcgpu:::validity(FALSE, pcgpu:::check_orientation("relaxed", FALSE, TRUE, FALSE))
+  expect_output(print(run_details(fit)), "A valid CPDAG: no; not tried: solve.confl = TRUE", fixed = TRUE)
+  kept <- suff_gauss(simulate(60, 40), keep = "data")
+  bounded <- skeleton(kept, gaussCItest, 0.05, p = 60, device = cpu_device(memory = 20000))
+  expect_output(print(run_details(bounded)), "Correlations: .*level 0 [0-9.]+ kB")
+})
+
+test_that("a selection of features has details, too", {
+  set.seed(1)
+  x <- matrix(rnorm(400), 40)
+  found <- select_features(x, factor(x[, 2] > 0), 3, device = "cpu")
+  expect_s3_class(run_details(found), "pcgpu_details")
+  expect_named(run_details(found), c("device", "version"))
+  expect_identical(run_details(found)$device, "cpu")
+})
+
 test_that("two equal columns make exact tests", {
   x <- simulate(6, 100)
   fit <- pc(suff_gauss(cbind(x, twin = x[, 1])), gaussCItest, 0.05, p = 7)
@@ -16,7 +38,7 @@ test_that("two equal columns make exact tests", {
 test_that("details survive orient(), saveRDS() and validObject()", {
   skel <- skeleton(suff(), gaussCItest, 0.05, p = 8)
   details <- run_details(orient(skel))
-  expect_identical(details[names(run_details(skel))], run_details(skel))
+  expect_identical(unclass(details)[names(run_details(skel))], unclass(run_details(skel)))
   expect_true(details$valid_cpdag)
   expect_true(validObject(orient(skel)))
   file <- tempfile(fileext = ".rds")

@@ -136,7 +136,16 @@ fn search(call: &Call, test: &Test, options: &List, orient: &Robj, object: &Robj
     };
     let pdag = match &orient {
         None => None,
-        Some(orient) => Some(oriented(call, &found.graph, &mut found.sepsets, orient, Some(test), options.alpha)?),
+        Some(orient) => {
+            let (pdag, lost) = oriented(call, &found.graph, &mut found.sepsets, orient, Some(test), options.alpha)?;
+            // One that the search has lost is tried again.
+            for lost in lost {
+                if team.lost.iter().all(|known| known.machine != lost.machine) {
+                    team.lost.push(lost);
+                }
+            }
+            Some(pdag)
+        }
     };
     let mut result = match (&p_max, &pdag) {
         (Some(_), None) => skeleton_lists(token, &found.graph)?,
@@ -160,7 +169,7 @@ fn search(call: &Call, test: &Test, options: &List, orient: &Robj, object: &Robj
         ("too_few", Robj::from(too_few as f64)),
         ("device", Robj::from(machine.names(matches!(test, Test::Knn(_))))),
         ("team", output::shares(&team)),
-        ("lost", output::lost(&team)),
+        ("lost", output::lost(&team.lost)),
     ]);
     Ok(output::named(result))
 }
@@ -194,8 +203,9 @@ fn rust_orient(skeleton: Robj, orient: Robj, test: Robj, alpha: Robj, engine: Ro
         let call = Call::new(&engine, &callbacks, token)?;
         let test = call.test(&test)?;
         let alpha = input::number(&alpha, "alpha")?;
-        let pdag = oriented(&call, &graph, &mut sepsets, &options, test.as_ref(), alpha)?;
+        let (pdag, lost) = oriented(&call, &graph, &mut sepsets, &options, test.as_ref(), alpha)?;
         let mut result = graph_lists(token, &pdag)?;
+        result.push(("lost", output::lost(&lost)));
         // The standard rule reads the separating sets and leaves them alone.
         if options.collider_rule != ColliderRule::Standard {
             result.push(("sepset", output::sepsets(token, &sepsets)?));
@@ -215,9 +225,11 @@ fn rust_orient_compact(skeleton: Robj, orient: Robj, test: Robj, alpha: Robj, en
         let test = call.test(&test)?;
         let graph = skeleton.graph()?;
         let mut sepsets = skeleton.sepsets(&graph)?;
-        let pdag = oriented(&call, &graph, &mut sepsets, &options, test.as_ref(), input::number(&alpha, "alpha")?)?;
+        let alpha = input::number(&alpha, "alpha")?;
+        let (pdag, lost) = oriented(&call, &graph, &mut sepsets, &options, test.as_ref(), alpha)?;
         let pool = &call.machine.pool;
         let mut result = judged(&pdag).to_vec();
+        result.push(("lost", output::lost(&lost)));
         result.push(("mark", skeleton.marks(token, pool, &graph, &pdag)?));
         if options.collider_rule != ColliderRule::Standard {
             result.push(("sets", compact::sets(token, pool, &sepsets, skeleton.removed()?)?));

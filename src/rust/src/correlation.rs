@@ -42,7 +42,7 @@ struct Made {
     matrix: Option<(&'static str, Robj, [Robj; 2])>,
 }
 
-/// `list(least, largest, missing, n, C)`: as [`summary`], and the correlations of the columns of x, which has n rows, with the names as
+/// `list(least, largest, missing, n, lost, C)`: as [`summary`], which GPUs failed, and the correlations of the columns of x, which has n rows, with the names as
 /// dimnames; NULL where there are none for a column. In place of C with `keep = "data"`: `data`, the columns less their means, and
 /// `varies`, which of them vary to the precision of a double. From `options = list(kind, rows, names, keep)`; of such data, `kind =
 /// "centred"` gives `list(n, C)` with the C that there would have been.
@@ -93,15 +93,19 @@ fn correlations(columns: &[Numbers], kind: Option<Kind>, rows: Rows, names: Robj
             matrix: Some(("C", c, [names.clone(), names])),
         });
     };
+    let mut lost = Vec::new();
     let found = match &machine.gpu {
         None => correlation(columns, kind, rows, &machine.pool, cells, watch),
         Some(gpu) => centred(columns, kind, rows, &machine.pool, watch, |x, watch| {
-            gpu.correlation(x, &machine.pool, cells, watch)
+            lost = gpu.correlation(x, &machine.pool, cells, watch)?;
+            Ok(())
         }),
     };
     let found = found.map_err(|error| token.explain(error))?;
     let matrix = found.is_done.then(|| ("C", c, [names.clone(), names]));
-    Ok(Made { about: summary_list(&found.summaries, found.rows), matrix })
+    let mut about = summary_list(&found.summaries, found.rows);
+    about.push(("lost", output::lost(&lost)));
+    Ok(Made { about, matrix })
 }
 
 fn data(columns: &[Numbers], kind: Kind, rows: Rows, names: Robj, call: &Call) -> Outcome<Made> {

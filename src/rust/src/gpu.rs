@@ -19,6 +19,7 @@ use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, SearchStrategy};
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::selection::{CountLogs, Counting, Member, Runner, Samples};
+use pcgpu_core::team::Lost;
 use pcgpu_core::{Error, Result};
 
 use crate::failure::{Failure, Outcome};
@@ -202,9 +203,18 @@ impl Gpu {
         self.worker(self.options()?, &pool, |options| CudaEngine::of_data(test, x, alpha, options))
     }
 
-    /// The correlations of the columns of x into `cells`, p x p.
-    pub fn correlation(&self, x: &Centred, pool: &Pool, cells: &mut [f64], watch: &mut Watch) -> Result<()> {
-        correlation(x, self.ordinals[0], self.memory, self.memory_budget, pool, cells, watch)
+    /// The correlations of the columns of x into `cells`, p x p, on the first card that can; those before it, which failed.
+    pub fn correlation(&self, x: &Centred, pool: &Pool, cells: &mut [f64], watch: &mut Watch) -> Result<Vec<Lost>> {
+        let mut lost = Vec::new();
+        loop {
+            let ordinal = self.ordinals[lost.len()];
+            match correlation(x, ordinal, self.memory, self.memory_budget, pool, cells, watch) {
+                Err(error @ Error::Device(_)) if lost.len() + 1 < self.ordinals.len() => {
+                    lost.push(Lost::by(format!("cuda:{ordinal}"), &error));
+                }
+                found => return found.map(|()| lost),
+            }
+        }
     }
 }
 

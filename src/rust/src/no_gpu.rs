@@ -9,6 +9,7 @@ use pcgpu_core::engine::cpu::correlation::{Centred, Watch};
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::selection::{CountLogs, Counting, Member, Runner, Samples};
+use pcgpu_core::team::Lost;
 use pcgpu_core::{DeviceError, DeviceKind, Error, Result};
 
 use crate::failure::Outcome;
@@ -76,7 +77,7 @@ impl Gpu {
         Ok(none()?)
     }
 
-    pub fn correlation(&self, _x: &Centred, _pool: &Pool, _cells: &mut [f64], _watch: &mut Watch) -> Result<()> {
+    pub fn correlation(&self, _x: &Centred, _pool: &Pool, _cells: &mut [f64], _watch: &mut Watch) -> Result<Vec<Lost>> {
         none()
     }
 }

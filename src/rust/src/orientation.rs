@@ -7,6 +7,7 @@ use pcgpu_core::graph::{Adjacency, SepSets};
 use pcgpu_core::memory::{self, Use};
 use pcgpu_core::orient::{self, ColliderRule, Pdag};
 use pcgpu_core::search::worker::WorkerTest;
+use pcgpu_core::team::Lost;
 use pcgpu_core::Error;
 
 use crate::api::Call;
@@ -42,7 +43,7 @@ pub fn orientation(orient: &List) -> Outcome<orient::Options<'static>> {
     })
 }
 
-/// Orients with the tests and random numbers of the call.
+/// Orients with the tests and random numbers of the call; the machines that failed meanwhile.
 pub fn oriented(
     call: &Call,
     graph: &Adjacency,
@@ -50,7 +51,7 @@ pub fn oriented(
     options: &orient::Options,
     test: Option<&Test>,
     alpha: f64,
-) -> Outcome<Pdag> {
+) -> Outcome<(Pdag, Vec<Lost>)> {
     let Call { machine, listener, token } = call;
     let permutation = listener.permutation.clone();
     let mut draw = |k: usize| match &permutation {
@@ -69,19 +70,21 @@ pub fn oriented(
     let mut run = |test: Option<&mut dyn CiTest>| {
         orient::orient(graph, sepsets, options, alpha, test, &mut draw).map_err(|error| token.explain(error))
     };
-    let Some(test) = test else { return run(None) };
+    let Some(test) = test else { return Ok((run(None)?, Vec::new())) };
     if let Test::Function(fun) = test {
-        return run(Some(&mut RTest { fun: fun.clone(), token }));
+        return Ok((run(Some(&mut RTest { fun: fun.clone(), token }))?, Vec::new()));
     }
     if options.collider_rule == ColliderRule::Standard {
-        return run(None);
+        return Ok((run(None)?, Vec::new()));
     }
     // The conservative and the majority rule ask pcalg's R function, whatever ran the skeleton.
     match test.worker(graph.p(), Reading::GaussCItest, alpha, machine, &mut call.observer())? {
         Some(mut worker) => {
-            run(Some(&mut WorkerTest { worker: &mut *worker, observer: &mut RObserver::silent(token) }))
+            let test = &mut WorkerTest { worker: &mut *worker, observer: &mut RObserver::silent(token) };
+            let pdag = run(Some(test))?;
+            Ok((pdag, worker.team().lost))
         }
-        None => run(None),
+        None => Ok((run(None)?, Vec::new())),
     }
 }
 

@@ -161,22 +161,30 @@ pub fn fill_sepsets(token: &Token, object: &Robj, sets: &SepSets) -> Outcome<()>
     Ok(())
 }
 
-/// What machines did that worked together, as parallel vectors.
+/// What machines did, as parallel vectors; NULL where none says anything.
 pub fn shares(team: &TeamReport) -> Robj {
+    if team.shares.is_empty() {
+        return ().into();
+    }
     let numbers = |number: &dyn Fn(&Share) -> f64| Robj::from(team.shares.iter().map(number).collect::<Vec<f64>>());
     named(vec![
         ("machine", Robj::from(team.shares.iter().map(|share| share.machine.clone()).collect::<Vec<String>>())),
-        ("level", numbers(&|share| share.level as f64)),
+        (
+            "level",
+            Robj::from(team.shares.iter().map(|share| share.level.map(|level| level as f64)).collect::<Vec<_>>()),
+        ),
         ("shards", numbers(&|share| share.shards as f64)),
-        ("bytes", numbers(&|share| share.bytes as f64)),
+        ("rows", numbers(&|share| share.rows as f64)),
+        ("to", numbers(&|share| share.moved.to as f64)),
+        ("from", numbers(&|share| share.moved.from as f64)),
         ("busy", numbers(&|share| share.busy)),
         ("elapsed", numbers(&|share| share.elapsed)),
     ])
 }
 
-/// Those of them that failed, and why.
-pub fn lost(team: &TeamReport) -> Robj {
-    let texts = |text: &dyn Fn(&Lost) -> String| Robj::from(team.lost.iter().map(text).collect::<Vec<String>>());
+/// Those that failed, and why.
+pub fn lost(lost: &[Lost]) -> Robj {
+    let texts = |text: &dyn Fn(&Lost) -> String| Robj::from(lost.iter().map(text).collect::<Vec<String>>());
     named(vec![("machine", texts(&|lost| lost.machine.clone())), ("reason", texts(&|lost| lost.reason.clone()))])
 }
 

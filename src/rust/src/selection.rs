@@ -116,7 +116,7 @@ pub fn run(
     let (found, team) = match machine.members(&samples, &logs) {
         None => {
             let mut counting = machine.counting(&samples, &logs)?;
-            (select(&samples, &logs, &mut *counting, criterion, k, observer), TeamReport::default())
+            (select(&samples, &logs, &mut *counting, criterion, k, observer), counting.report())
         }
         Some(members) => {
             let mut shards = Shards::new(members)?;
@@ -134,7 +134,7 @@ pub fn run(
         ("classes", Robj::from(samples.classes() as i32)),
         ("device", Robj::from(machine.names(true))),
         ("team", output::shares(&team)),
-        ("lost", output::lost(&team)),
+        ("lost", output::lost(&team.lost)),
     ]))
 }
 
@@ -192,7 +192,7 @@ fn of_ensemble(
         ("classes", Robj::from(samples.classes() as i32)),
         ("device", Robj::from(machine.names(true))),
         ("team", output::shares(&team)),
-        ("lost", output::lost(&team)),
+        ("lost", output::lost(&team.lost)),
     ]))
 }
 

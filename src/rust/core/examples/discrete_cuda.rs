@@ -101,6 +101,8 @@ fn together(
         let found = skeleton(worker, options, &mut p_max, &mut Unobserved)?;
         let seconds = start.elapsed().as_secs_f64();
         for Share { machine, level, shards, busy, elapsed, .. } in worker.team().shares {
+            // Of a card alone no time is taken, nor of the answer.
+            let (Some(level), true) = (level, elapsed > 0.0) else { continue };
             println!(
                 "  level {level}: {machine} did {shards} shards, {:.0} % of {elapsed:.4} s",
                 100.0 * busy / elapsed

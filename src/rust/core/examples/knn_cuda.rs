@@ -232,10 +232,10 @@ fn search(
             for share in shares {
                 println!(
                     "level {} {:8} {:5} shards {:9.3} MB busy {:.3} of {:.3} s",
-                    share.level,
+                    share.level.unwrap_or(0),
                     share.machine,
                     share.shards,
-                    share.bytes as f64 / 1e6,
+                    (share.moved.to + share.moved.from) as f64 / 1e6,
                     share.busy,
                     share.elapsed
                 );

@@ -206,11 +206,14 @@ fn search(
     eprintln!("# {device}: {}", clock.report());
     let planned = engine.memory_plan().iter().map(|(_, bytes)| bytes).sum();
     let team = engine.team();
-    for Share { machine, level, shards, bytes, busy, elapsed } in team.shares {
-        eprintln!(
-            "# level {level}: {machine} did {shards} shards, {:.0} % of {elapsed:.4} s, was copied {bytes} bytes",
-            100.0 * busy / elapsed
-        );
+    for Share { machine, level, shards, rows, moved, busy, elapsed } in team.shares {
+        let level = level.map_or("the answer".into(), |level| format!("level {level}"));
+        // Of a card alone no time is taken.
+        let busy =
+            if elapsed > 0.0 { format!("{:.0} % of {elapsed:.4} s, ", 100.0 * busy / elapsed) } else { String::new() };
+        let rows = if rows > 0 { format!("of up to {rows} variables, ") } else { String::new() };
+        let copied = format!("{} bytes copied to it, {} from it", moved.to, moved.from);
+        eprintln!("# {level}: {machine} did {shards} shards, {rows}{busy}{copied}");
     }
     if let Some(lost) = team.lost.first() {
         return Err(format!("{} failed: {}", lost.machine, lost.reason).into());

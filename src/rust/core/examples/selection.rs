@@ -134,7 +134,7 @@ fn show(report: &TeamReport) {
             share.shards,
             share.busy,
             share.elapsed,
-            share.bytes as f64 / 1e6
+            (share.moved.to + share.moved.from) as f64 / 1e6
         );
     }
     report.lost.iter().for_each(|lost| println!("    lost {}: {}", lost.machine, lost.reason));

@@ -1,21 +1,56 @@
-//! What machines that work together say of it: who did how much, and who was lost.
+//! What machines say of their work: who did how much, what was copied, and who was lost.
+
+use std::ops::{AddAssign, Sub};
 
 use crate::Error;
 
+/// Bytes that were copied to a machine, from the host or from other machines, and from it to the host.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Moved {
+    /// To it.
+    pub to: u64,
+    /// From it.
+    pub from: u64,
+}
+
+impl Moved {
+    /// The larger of each: of two counts since one beginning, the later.
+    pub fn max(self, other: Moved) -> Moved {
+        Moved { to: self.to.max(other.to), from: self.from.max(other.from) }
+    }
+}
+
+impl AddAssign for Moved {
+    fn add_assign(&mut self, more: Moved) {
+        self.to += more.to;
+        self.from += more.from;
+    }
+}
+
+impl Sub for Moved {
+    type Output = Moved;
+
+    fn sub(self, before: Moved) -> Moved {
+        Moved { to: self.to - before.to, from: self.from - before.from }
+    }
+}
+
 /// What a machine did at a level.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Share {
     /// Its name, as R knows it: "cpu", "cuda:0".
     pub machine: String,
-    /// The level; of a feature selection 0.
-    pub level: usize,
+    /// The level; of a feature selection 0; none: the answer, which is brought once all levels have run.
+    pub level: Option<usize>,
     /// The shards that it did.
     pub shards: u64,
-    /// Bytes that were copied to it, from the host or from other machines, and from it.
-    pub bytes: u64,
-    /// Seconds that it worked.
+    /// Where these are cut for want of memory, the most variables of one: rows of correlations, rows with their neighbours, columns of data. Else 0.
+    pub rows: u64,
+    /// What was copied.
+    pub moved: Moved,
+    /// Seconds that it worked, and that the level took; of a machine that works alone neither is taken.
     pub busy: f64,
-    /// Seconds that the level took.
+    /// See `busy`.
     pub elapsed: f64,
 }
 
@@ -40,7 +75,7 @@ impl Lost {
     }
 }
 
-/// What a team of machines says of a run; nothing where one machine did all.
+/// What machines say of a run; nothing of the CPU alone.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TeamReport {
     /// Level by level.
@@ -56,7 +91,8 @@ impl TeamReport {
         match known {
             Some(known) => {
                 known.shards += share.shards;
-                known.bytes += share.bytes;
+                known.rows = known.rows.max(share.rows);
+                known.moved += share.moved;
                 known.busy += share.busy;
                 known.elapsed += share.elapsed;
             }
@@ -73,9 +109,10 @@ mod tests {
     fn shares_of_a_level_are_added_up() {
         let share = |machine: &str, level| Share {
             machine: machine.into(),
-            level,
+            level: Some(level),
             shards: 2,
-            bytes: 8,
+            rows: 64,
+            moved: Moved { to: 8, from: 1 },
             busy: 0.5,
             elapsed: 1.0,
         };
@@ -84,6 +121,9 @@ mod tests {
             report.enter(share);
         }
         assert_eq!(report.shares.len(), 3);
-        assert_eq!(report.shares[0], Share { shards: 4, bytes: 16, busy: 1.0, elapsed: 2.0, ..share("cpu", 0) });
+        assert_eq!(
+            report.shares[0],
+            Share { shards: 4, moved: Moved { to: 16, from: 2 }, busy: 1.0, elapsed: 2.0, ..share("cpu", 0) }
+        );
     }
 }

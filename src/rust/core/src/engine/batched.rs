@@ -17,6 +17,7 @@ use crate::search::book::{Book, Page};
 use crate::search::level::{PairSide, Verdict};
 use crate::search::shards::Work;
 use crate::search::worker::{Column, Marginals};
+use crate::team::Moved;
 use crate::{Error, Result};
 
 /// What a machine says of a question.
@@ -39,9 +40,9 @@ pub trait Asker {
     /// What `watch` returns; [`Error::Device`] where the machine fails, [`Error::Memory`].
     fn ask(&mut self, batch: &Batch, watch: &mut dyn FnMut(f64) -> Result<()>) -> Result<Vec<Reply>>;
 
-    /// Bytes that were copied to the machine and from it so far.
-    fn moved(&self) -> u64 {
-        0
+    /// What was copied to the machine and from it so far.
+    fn moved(&self) -> Moved {
+        Moved::default()
     }
 
     /// The bytes of device memory that it has planned, by use.

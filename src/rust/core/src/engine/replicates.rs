@@ -260,7 +260,7 @@ pub fn on_machines(
 fn serve(at: usize, mut runner: Runner, board: &Board, queue: &Mutex<Queue>) {
     let lock = || queue.lock().unwrap_or_else(PoisonError::into_inner);
     let began = Instant::now();
-    let mut share = Share { machine: runner.name.clone(), level: 0, shards: 0, bytes: 0, busy: 0.0, elapsed: 0.0 };
+    let mut share = Share { machine: runner.name.clone(), level: Some(0), ..Share::default() };
     while !board.stop.load(Ordering::Relaxed) && !memory::is_short() {
         let mut queued = lock();
         let replicate = if queued.next < board.of.count {
@@ -287,10 +287,10 @@ fn serve(at: usize, mut runner: Runner, board: &Board, queue: &Mutex<Queue>) {
         let worked = Instant::now();
         let ended = || board.stop.load(Ordering::Relaxed) || board.is_done(replicate);
         let mut follow = Follow { share: &board.shares[replicate], ended: &ended };
-        let (pool, run, bytes) = (&runner.pool, &mut runner.run, &mut share.bytes);
+        let (pool, run, moved) = (&runner.pool, &mut runner.run, &mut share.moved);
         let answer = board.run(replicate, pool, &mut |samples, logs| {
             let (selection, copied) = run(samples, logs, board.of.criterion, board.of.k, &mut follow)?;
-            *bytes += copied;
+            *moved += copied;
             Ok(selection)
         });
         share.busy += worked.elapsed().as_secs_f64();

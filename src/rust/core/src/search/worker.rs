@@ -48,7 +48,7 @@ pub trait Worker {
         Vec::new()
     }
 
-    /// Who did what since this was asked last, where several machines are this worker.
+    /// Who did what since this was asked last, where several machines are this worker, or a card.
     fn team(&mut self) -> TeamReport {
         TeamReport::default()
     }

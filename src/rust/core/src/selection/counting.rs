@@ -2,6 +2,7 @@
 
 use super::Samples;
 use crate::observer::Observer;
+use crate::team::{Moved, TeamReport};
 use crate::Result;
 
 /// The sums of t(c) = c log₂ c, in the fixed point of [`CountLogs`](super::CountLogs), over the tables of a candidate f, a
@@ -47,9 +48,14 @@ pub trait Counting {
     /// Leaves the range with its first `count` features only: other machines have the others from now on.
     fn narrow(&mut self, count: usize);
 
-    /// Bytes that were copied to the machine and from it so far; none where it reads the caller's memory.
-    fn bytes(&self) -> u64 {
-        0
+    /// What was copied to the machine and from it so far; nothing where it reads the caller's memory.
+    fn moved(&self) -> Moved {
+        Moved::default()
+    }
+
+    /// The same, with the pieces that features were counted in, since this was asked last; nothing of the CPU.
+    fn report(&mut self) -> TeamReport {
+        TeamReport::default()
     }
 }
 

@@ -6,6 +6,7 @@ use crate::ci::knn::random::{below, philox, Key, Purpose};
 use crate::memory::{self, Use};
 use crate::observer::Observer;
 use crate::pool::Pool;
+use crate::team::Moved;
 use crate::{Error, Result};
 
 /// How often the rows of a replicate are drawn again where they have one class only, of which nothing can be learnt.
@@ -163,7 +164,7 @@ impl Samples {
 
 /// Selects features from samples on a machine; returns the bytes that were copied to it and from it, too.
 pub type Run<'a> =
-    Box<dyn FnMut(&Samples, &CountLogs, Criterion, usize, &mut dyn Observer) -> Result<(Selection, u64)> + Send + 'a>;
+    Box<dyn FnMut(&Samples, &CountLogs, Criterion, usize, &mut dyn Observer) -> Result<(Selection, Moved)> + Send + 'a>;
 
 /// A machine that runs whole selections beside others.
 pub struct Runner<'a> {

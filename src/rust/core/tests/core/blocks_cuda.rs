@@ -17,7 +17,24 @@ use pcgpu_core::observer::Unobserved;
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::search::{Method, Options};
+use pcgpu_core::team::TeamReport;
 use pcgpu_core::{DeviceKind, Error, Result};
+
+/// The card says how levels were cut into panels of 64 rows and batches, and that something was copied for each.
+fn check_cut(report: &TeamReport, options: &Options) {
+    let of_level = |level| report.shares.iter().find(|share| share.level == Some(level));
+    let Some(first) = of_level(0).filter(|_| options.m_max >= 0.0) else { return };
+    let (panels, rows) = (options.p.div_ceil(64) as u64, options.p.min(64) as u64);
+    assert_eq!((first.shards, first.rows), (panels, rows), "{report:?}");
+    // Of panels, the first has at least 2 of its rows' correlations.
+    assert!(first.moved.to >= 16 && first.moved.from > 0, "{report:?}");
+    for level in 1.. {
+        let Some(share) = of_level(level) else { break };
+        assert!(share.shards > 0 && (level > 1 || share.rows <= 64), "{report:?}");
+        assert!(share.moved.to > 0 && share.moved.from > 0, "{report:?}");
+    }
+    assert!(report.shares.iter().all(|share| share.machine == "cuda:0" && share.busy == 0.0));
+}
 
 /// Compares blocks of any rows, and budgets down to the smallest, with all memory, as a compact result or not; returns how many budgets sufficed.
 fn compare<'a>(
@@ -34,7 +51,9 @@ fn compare<'a>(
     drop(whole);
     for way in ways {
         let blocks = CudaOptions { block: Some(1), launch_share: 1e-9, ..*way };
-        let found = searched(&mut make(blocks).unwrap(), options, compact, &mut Unobserved);
+        let mut engine = make(blocks).unwrap();
+        let found = searched(&mut engine, options, compact, &mut Unobserved);
+        check_cut(&engine.team(), options);
         same_outcome(format!("{label}, {way:?}, compact {compact}"), &found, &one);
         let mut budget = all;
         loop {

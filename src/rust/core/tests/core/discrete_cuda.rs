@@ -315,14 +315,13 @@ fn columns_of_rows_stay_while_others_pass() {
             let cuda = CudaOptions { memory_budget, ..CudaOptions::default() };
             let mut engine = CudaEngine::discrete(test, options.alpha, cuda).unwrap();
             let found = skeleton(&mut engine, &options, &mut p_max, &mut Unobserved).unwrap();
-            (sets(&found), p_max, Asker::moved(&engine))
+            (sets(&found), p_max, Asker::moved(&engine).to)
         };
         let (whole, p_max, _) = searched(None);
         let (found, same, moved) = searched(Some(200_000));
         assert!(found == whole && same == p_max, "the budget changes the answer");
         // Three levels take two bits of a sample, as do three and a missing value.
         let column = n as u64 / 4;
-        println!("{moved} bytes, as of {} columns", moved / column);
         assert!(moved > p as u64 * column && moved < 240 * column, "{moved} bytes moved");
     }
 }

@@ -302,7 +302,7 @@ fn crews_are_the_cpu(cards: &[(usize, Option<u64>)], lost: usize) {
                 for share in report.shares {
                     // What a card did it was sent, and told.
                     let copied = share.machine != "cpu" && share.shards > 0;
-                    assert!(share.bytes > 0 || !copied, "{label}: {share:?}");
+                    assert!((share.moved.to > 0 && share.moved.from > 0) || !copied, "{label}: {share:?}");
                     *shards.entry(share.machine).or_default() += share.shards;
                 }
             }

@@ -238,7 +238,8 @@ fn narrowed(samples: &Samples, logs: &CountLogs, options: SelectionOptions, kept
     let mut sums = vec![Sums::default(); kept];
     // A partner that it had and has no more.
     counting.count(Partner::Feature(p - 1), &skip[..kept], &mut sums, &mut Unobserved).unwrap();
-    assert!(counting.bytes() > 0);
+    let moved = counting.moved();
+    assert!(moved.to as usize > 18 * samples.n() && moved.from > 0, "{moved:?}");
     sums
 }
 

@@ -13,6 +13,7 @@ use pcgpu_core::pool::Pool;
 use pcgpu_core::selection::{
     select, CountLogs, Counting, Criterion, Machines, Member, Partner, Samples, Selection, Shards, Sums,
 };
+use pcgpu_core::team::{Moved, Share};
 use pcgpu_core::{DeviceError, DeviceKind, Error, Result};
 
 fn broken() -> Error {
@@ -60,8 +61,8 @@ impl Counting for Fake<'_> {
         self.counting.narrow(count);
     }
 
-    fn bytes(&self) -> u64 {
-        8
+    fn moved(&self) -> Moved {
+        Moved { to: 8, from: 1 }
     }
 }
 
@@ -126,7 +127,7 @@ fn whoever_fails_and_whenever_the_answer_is_that_of_one_machine() {
                 let found = team.together(&mut shards, criterion, k).unwrap();
                 assert_eq!(found, wanted, "round {round}, {criterion:?}, {manners:?}");
                 let report = shards.report();
-                assert!(report.shares.len() == machines && report.shares.iter().all(|share| share.level == 0));
+                assert!(report.shares.len() == machines && report.shares.iter().all(|share| share.level == Some(0)));
                 assert!(report.lost.iter().all(|lost| lost.machine != "fake:0" && lost.reason.contains("broken")));
                 failures += report.lost.len();
             }
@@ -177,7 +178,9 @@ fn features_move_from_a_slow_machine_to_a_fast_one() {
         // 60 features at 300 us or more, 40 times, is 0.7 s; two steps, and next to nothing for the others, is 0.04 s.
         assert!(took < Duration::from_millis(400), "{took:?}");
         let report = shards.report();
-        assert_eq!(report.shares.iter().map(|share| share.bytes).collect::<Vec<u64>>().len(), 2);
+        // A machine that was given features has more than one piece of them.
+        let copied = |share: &Share| share.moved.from > 0 && share.moved.to == 8 * share.moved.from;
+        assert!(report.shares.len() == 2 && report.shares.iter().all(copied), "{report:?}");
         assert!(report.shares[0].busy < 0.5 * report.shares[0].elapsed.max(0.2), "{report:?}");
         assert!(report.lost.is_empty());
         // Machines of equal speed keep what they have; other programs may make one of them slow for a while.

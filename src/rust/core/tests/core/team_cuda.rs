@@ -1,17 +1,18 @@
 //! Several cards answer as one does, to the last bit, and so do those that are left where some fail. A card may be in a team twice.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::{c_int, c_void, CStr};
 use std::process::Command;
 
 use crate::driver::{driver, own_function};
 use crate::gauss_cuda::reading;
-use crate::support::answer::{self, Answer};
+use crate::support::answer::{self, sets, Answer};
 use crate::support::cuda::{emulated, planned, same_outcome, StopAt};
 use crate::support::discrete::{self, RULES};
 use crate::support::golden::cases;
 use crate::support::problems::{correlation_matrix, dense_problem, problem, samples, Random};
 use pcgpu_core::ci::discrete::{Discrete, Rule, Statistic};
 use pcgpu_core::ci::gauss::{FisherZ, Gauss};
+use pcgpu_core::ci::Batch;
 use pcgpu_core::engine::cuda::card::device;
 use pcgpu_core::engine::cuda::team::CudaTeam;
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, SearchStrategy};
@@ -19,8 +20,8 @@ use pcgpu_core::engine::LevelOne;
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::{Observer, Unobserved};
 use pcgpu_core::search::worker::Worker;
-use pcgpu_core::search::{Method, Options};
-use pcgpu_core::team::TeamReport;
+use pcgpu_core::search::{skeleton, Method, Options};
+use pcgpu_core::team::{Share, TeamReport};
 use pcgpu_core::{Error, Result};
 
 /// An answer, and what the team says.
@@ -46,6 +47,13 @@ fn team<'a>(cards: &[usize], make: impl Fn(usize) -> Result<CudaEngine<'a>>) -> 
     CudaTeam::new(&names, |at| make(cards[at]))
 }
 
+/// Every card was given the data, and one has brought the answer.
+fn check_copies(report: &TeamReport, cards: usize) {
+    let of_level = |level| report.shares.iter().filter(move |share| share.level == level);
+    assert!(of_level(Some(0)).count() == cards && of_level(Some(0)).all(|share| share.moved.to > 0), "{report:?}");
+    assert!(of_level(None).count() == 1 && of_level(None).all(|share| share.moved.from > 0), "{report:?}");
+}
+
 /// Compares all teams with one card; `make(card, share)` makes an engine whose shards are so large.
 fn compare<'a>(label: &str, options: &Options, make: impl Fn(usize, f64) -> Result<CudaEngine<'a>>) -> u64 {
     let mut shards = 0;
@@ -56,8 +64,9 @@ fn compare<'a>(label: &str, options: &Options, make: impl Fn(usize, f64) -> Resu
             let (found, report) = searched(&mut team, options, compact, &mut Unobserved);
             same_outcome(format!("{label} on {cards:?}, compact {compact}"), &found, &one);
             assert_eq!(report.lost, []);
-            let idle = report.shares.iter().filter(|share| share.level > 0 && share.shards == 0).count();
-            shards += (report.shares.len() - idle) as u64;
+            let worked = |share: &&Share| share.level == Some(0) || share.shards > 0;
+            shards += report.shares.iter().filter(worked).count() as u64;
+            check_copies(&report, cards.len());
             // Once more on what the first left.
             if emulated() && compact {
                 continue;
@@ -227,9 +236,14 @@ fn cards_that_fail_are_made_up_for() {
 
 /// Has a card fail at its launch of this number.
 fn lose(card: c_int, launch: usize) {
-    let found = own_function(c"emulated_lose");
-    // SAFETY: the driver has a function of this name and type.
-    unsafe { std::mem::transmute::<*mut c_void, extern "C" fn(c_int, usize)>(found)(card, launch) };
+    fail(c"emulated_lose", card, launch);
+}
+
+/// Has a card fail at an event of this number, of the kind that the driver's function counts.
+fn fail(function: &CStr, card: c_int, number: usize) {
+    let found = own_function(function);
+    // SAFETY: the driver has functions of these names, of this type.
+    unsafe { std::mem::transmute::<*mut c_void, extern "C" fn(c_int, usize)>(found)(card, number) };
 }
 
 /// Runs in the process with the driver; says nothing elsewhere.
@@ -238,6 +252,7 @@ fn lost() {
     if std::env::var_os(HERE).is_none() {
         return;
     }
+    without_one_that_gives();
     let dense = dense_problem(3);
     let options = Options { m_max: 2.0, ..dense.options.clone() };
     let gauss = Gauss::new(by_column(&dense.c, options.p).unwrap(), dense.n, reading(options.method)).unwrap();
@@ -261,6 +276,50 @@ fn lost() {
     let fisher = FisherZ::new(30.0, reading(of_data.method)).unwrap();
     let x = by_column(&x, 40).unwrap();
     without_some("data", &of_data, |ordinal| CudaEngine::of_data(fisher, x, of_data.alpha, on(ordinal)));
+    let mut batch = Batch::new();
+    (1..dense.options.p).for_each(|y| batch.push(0, y, &[]));
+    let asked = |team: &mut CudaTeam| {
+        let values = team.p_values(&batch, &mut Unobserved).unwrap();
+        (values, team.team().lost.into_iter().map(|lost| lost.machine).collect::<Vec<String>>())
+    };
+    let (values, none) = asked(&mut team(&[0, 1], |ordinal| CudaEngine::new(gauss, 0.05, on(ordinal))).unwrap());
+    let mut team = team(&[0, 1], |ordinal| CudaEngine::new(gauss, 0.05, on(ordinal))).unwrap();
+    lose(0, 1);
+    assert_eq!(asked(&mut team), (values.clone(), vec!["cuda:0 as 0".to_string()]));
+    lose(0, 0);
+    assert_eq!(asked(&mut team), (values, none));
+}
+
+/// A card that fails while others copy what it has found: its rows are done once more, and what they have of them already is not counted
+/// twice.
+fn without_one_that_gives() {
+    // Some columns nearly equal others, so that the exact formula decides many tests.
+    let columns = samples(&mut Random(21), 24, 300, 0.35, 0.2);
+    let (c, p) = (correlation_matrix(&columns), columns.len());
+    let options = Options { method: Method::Stable, m_max: 3.0, ..Options::new(p, 0.05) };
+    let gauss = Gauss::new(by_column(&c, p).unwrap(), 300.0, reading(options.method)).unwrap();
+    let on = |ordinal| CudaOptions { ordinal, launch_share: 1e-9, ..CudaOptions::default() };
+    let search = |copy: usize| {
+        let mut team = team(&[0, 1, 2], |ordinal| CudaEngine::new(gauss, options.alpha, on(ordinal))).unwrap();
+        fail(c"emulated_lose_giving", 1, copy);
+        let mut p_max = vec![0.0; p * p];
+        let found = skeleton(&mut team, &options, &mut p_max, &mut Unobserved).unwrap();
+        fail(c"emulated_lose_giving", 1, 0);
+        (found, p_max, team.team().lost.len())
+    };
+    let (whole, p_max, none) = search(0);
+    assert!(whole.exact_tests > 0 && none == 0, "{}", whole.exact_tests);
+    let mut lost = 0;
+    for copy in 1.. {
+        let (found, values, failed) = search(copy);
+        assert!(sets(&found) == sets(&whole) && found.tests == whole.tests && values == p_max, "copy {copy}");
+        assert_eq!(found.exact_tests, whole.exact_tests, "copy {copy}");
+        if failed == 0 {
+            break;
+        }
+        lost += failed;
+    }
+    assert!(lost > 4, "{lost}");
 }
 
 fn without_some<'a>(label: &str, options: &Options, make: impl Fn(usize) -> Result<CudaEngine<'a>>) {

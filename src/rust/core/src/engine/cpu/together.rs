@@ -3,6 +3,7 @@
 use super::selection::CpuCounting;
 use crate::pool::Pool;
 use crate::selection::{select, CountLogs, Counting, Member, Run, Runner, Samples};
+use crate::team::Moved;
 use crate::Result;
 
 /// The CPU as one of several machines that select together.
@@ -19,7 +20,7 @@ pub fn runner<'a>(pool: Pool) -> Runner<'a> {
     let threads = pool.clone();
     let run: Run = Box::new(move |samples, logs, criterion, k, observer| {
         let mut counting = CpuCounting::new(samples, logs, 0..samples.p(), threads.clone());
-        Ok((select(samples, logs, &mut counting, criterion, k, observer)?, 0))
+        Ok((select(samples, logs, &mut counting, criterion, k, observer)?, Moved::default()))
     });
     Runner { name: "cpu".into(), pool, run }
 }

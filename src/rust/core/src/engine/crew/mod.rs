@@ -133,10 +133,11 @@ impl<'a> Crew<'a> {
         let all: f64 = busy.values().sum();
         for (number, did) in did.iter().enumerate().filter(|(number, did)| self.working[*number] || !did.is_empty()) {
             for (&level, &of_level) in &busy {
-                let Did { shards, bytes, seconds } = did.get(&level).copied().unwrap_or_default();
+                let Did { shards, moved, seconds } = did.get(&level).copied().unwrap_or_default();
                 let machine = self.members[number].name.clone();
                 let elapsed = if busy.len() == 1 { elapsed } else { elapsed * of_level / all.max(1e-9) };
-                self.report.enter(Share { machine, level, shards, bytes, busy: seconds, elapsed });
+                let share = Share { machine, level: Some(level), shards, moved, busy: seconds, elapsed, rows: 0 };
+                self.report.enter(share);
             }
         }
     }
@@ -275,9 +276,9 @@ impl Room {
                 assert_eq!(replies.len(), piece.places.len(), "a reply to each question");
                 Ok(replies)
             }));
-            let (seconds, bytes) = (began.elapsed().as_secs_f64(), asker.moved() - before);
+            let (seconds, moved) = (began.elapsed().as_secs_f64(), asker.moved() - before);
             let mut state = self.locked();
-            state.queue.spent(member, piece.size, bytes, seconds);
+            state.queue.spent(member, piece.size, moved, seconds);
             match outcome {
                 Ok(Ok(replies)) => {
                     for other in state.queue.done(member, replies) {

@@ -10,6 +10,7 @@ use super::pace::{piece, Pace};
 use crate::ci::Batch;
 use crate::engine::batched::Reply;
 use crate::memory::{self, Use};
+use crate::team::Moved;
 use crate::Result;
 
 /// A member with nothing to do takes on what another has in hand where it would be done so much sooner: `IDLE` and half as long
@@ -119,7 +120,7 @@ struct Hand {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Did {
     pub shards: u64,
-    pub bytes: u64,
+    pub moved: Moved,
     pub seconds: f64,
 }
 
@@ -265,9 +266,9 @@ impl Queue {
     }
 
     /// Notes what a member did in vain, or before it failed.
-    pub fn spent(&mut self, member: usize, size: usize, bytes: u64, seconds: f64) {
+    pub fn spent(&mut self, member: usize, size: usize, moved: Moved, seconds: f64) {
         let did = self.did[member].entry(size).or_default();
-        did.bytes += bytes;
+        did.moved += moved;
         did.seconds += seconds;
     }
 

@@ -38,6 +38,7 @@ use crate::search::shards::Work;
 use crate::search::worker::{Alone, Column, Marginals, Worker};
 use crate::search::Largest;
 use crate::search::Options;
+use crate::team::{Moved, TeamReport};
 use crate::{Error, Result};
 use card::buffer::Buffer;
 use card::held::{Held, Holds};
@@ -299,13 +300,14 @@ impl Asker for CudaEngine<'_> {
         if batch.is_empty() {
             return Ok(Vec::new());
         }
+        self.held.begin(batch.iter().next().map(|(_, _, s)| s.len()));
         self.watched(|engine| match engine.test {
             CudaTest::Gauss(gauss) => gauss::batch::replies(engine, &gauss, batch, watch),
             CudaTest::Discrete(test) => discrete::asked::replies(engine, &test, batch, watch),
         })
     }
 
-    fn moved(&self) -> u64 {
+    fn moved(&self) -> Moved {
         self.held.moved()
     }
 
@@ -328,6 +330,7 @@ impl Worker for CudaEngine<'_> {
         match self.test {
             CudaTest::Gauss(gauss) => {
                 let (alpha, pool) = (self.alpha, self.held.pool.clone());
+                self.held.begin(Some(0));
                 // Once to have them brought.
                 self.watched(|engine| engine.on_host(&gauss, &mut |share| observer.preparing(share)).map(drop))?;
                 let gauss = self.on_host(&gauss, &mut |_| Ok(()))?;
@@ -347,6 +350,10 @@ impl Worker for CudaEngine<'_> {
 
     fn memory_plan(&self) -> Vec<(&'static str, u64)> {
         self.planned()
+    }
+
+    fn team(&mut self) -> TeamReport {
+        self.held.report(self.options.ordinal)
     }
 
     fn alone(&mut self) -> Option<&mut dyn Alone> {

@@ -11,7 +11,7 @@ use crate::memory;
 use crate::observer::Observer;
 use crate::selection::select::{steps, Step};
 use crate::selection::selector::{Choice, Problem, Selector};
-use crate::team::Lost;
+use crate::team::{Lost, Moved};
 use crate::{Error, Result};
 
 /// Time between two looks of the calling thread.
@@ -32,7 +32,7 @@ const FEWEST: usize = 8;
 /// What a machine tells the calling thread.
 pub(super) enum Told<'p> {
     /// By the machine with this number: see [`Machine::serve`].
-    Answer { from: usize, answer: Answer<'p>, seconds: f64, bytes: u64 },
+    Answer { from: usize, answer: Answer<'p>, seconds: f64, moved: Moved },
     /// A bug: its thread has ended.
     Panic(Box<dyn Any + Send>),
 }
@@ -50,7 +50,7 @@ pub(super) struct Post<'p> {
     waiting: usize,
     best: Option<Choice>,
     pub counts: u64,
-    pub bytes: u64,
+    pub moved: Moved,
     /// Seconds that it worked, in all and in the steps that are measured.
     pub busy: f64,
     measured: f64,
@@ -71,7 +71,7 @@ impl<'p> Post<'p> {
             waiting: 0,
             best: None,
             counts: 0,
-            bytes: 0,
+            moved: Moved::default(),
             busy: 0.0,
             measured: 0.0,
             step: 0.0,
@@ -160,7 +160,7 @@ impl<'p, 's> Chief<'p, 's> {
     fn collect(&mut self, observer: &mut dyn Observer) -> Result<()> {
         while self.posts.iter().any(|post| post.waiting > 0) {
             match self.told.recv_timeout(WATCH) {
-                Ok(Told::Answer { from, answer, seconds, bytes }) => self.enter(from, answer, seconds, bytes),
+                Ok(Told::Answer { from, answer, seconds, moved }) => self.enter(from, answer, seconds, moved),
                 Ok(Told::Panic(panic)) => {
                     self.panic = Some(panic);
                     self.end(Error::Interrupted);
@@ -181,12 +181,12 @@ impl<'p, 's> Chief<'p, 's> {
         }
     }
 
-    fn enter(&mut self, from: usize, answer: Answer<'p>, seconds: f64, bytes: u64) {
+    fn enter(&mut self, from: usize, answer: Answer<'p>, seconds: f64, moved: Moved) {
         let post = &mut self.posts[from];
         post.waiting -= 1;
         post.busy += seconds;
         post.step += seconds;
-        post.bytes = post.bytes.max(bytes);
+        post.moved = post.moved.max(moved);
         match answer {
             Answer::Best(best) => {
                 post.best = best;

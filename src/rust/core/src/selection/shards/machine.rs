@@ -9,6 +9,7 @@ use super::Member;
 use crate::observer::Observer;
 use crate::selection::selector::{Choice, Problem, Selector};
 use crate::selection::Counting;
+use crate::team::Moved;
 use crate::{Error, Result};
 
 /// What a machine is to do.
@@ -108,14 +109,14 @@ impl<'a> Machine<'a> {
     }
 
     /// Does what is ordered, until there are no more orders: each order has one answer, with the seconds that it took, the counts that
-    /// were made, and all bytes that were copied since the beginning.
+    /// were made, and all that was copied since the beginning.
     pub fn serve<'p>(
         &mut self,
         mut selectors: Vec<Selector<'p>>,
         orders: Receiver<Order<'p>>,
         stop: &AtomicBool,
         progress: &Progress,
-        answer: &mut dyn FnMut(Answer<'p>, f64, u64),
+        answer: &mut dyn FnMut(Answer<'p>, f64, Moved),
     ) {
         for order in orders {
             let began = Instant::now();
@@ -135,11 +136,11 @@ impl<'a> Machine<'a> {
                 }
                 Order::Give(count) => {
                     let given = self.give(&mut selectors, count);
-                    answer(Answer::Given(given), began.elapsed().as_secs_f64(), self.bytes());
+                    answer(Answer::Given(given), began.elapsed().as_secs_f64(), self.moved());
                     continue;
                 }
             };
-            let bytes = self.bytes();
+            let moved = self.moved();
             let done = match outcome {
                 Ok(()) => Answer::Best(selectors.iter().filter_map(Selector::best).max()),
                 Err(error) => {
@@ -149,7 +150,7 @@ impl<'a> Machine<'a> {
                     Answer::Failed(error, std::mem::take(&mut selectors))
                 }
             };
-            answer(done, began.elapsed().as_secs_f64(), bytes);
+            answer(done, began.elapsed().as_secs_f64(), moved);
         }
     }
 
@@ -197,7 +198,9 @@ impl<'a> Machine<'a> {
         given
     }
 
-    fn bytes(&self) -> u64 {
-        self.pieces.iter().filter_map(|piece| piece.counting.as_ref()).map(|counting| counting.bytes()).sum()
+    fn moved(&self) -> Moved {
+        let mut all = Moved::default();
+        self.pieces.iter().filter_map(|piece| piece.counting.as_ref()).for_each(|counting| all += counting.moved());
+        all
     }
 }

@@ -107,9 +107,9 @@ impl Machines for Shards<'_> {
                 let (tell, stop, progress) = (tell.clone(), &stop, &progress[at]);
                 let selectors = machine.selectors(problem);
                 let body = move || {
-                    let mut answer = |answer, seconds, bytes| {
+                    let mut answer = |answer, seconds, moved| {
                         // Nobody listens once the selection has ended.
-                        let _ = tell.send(Told::Answer { from: at, answer, seconds, bytes });
+                        let _ = tell.send(Told::Answer { from: at, answer, seconds, moved });
                     };
                     let served = AssertUnwindSafe(|| machine.serve(selectors, orders, stop, progress, &mut answer));
                     if let Err(panic) = catch_unwind(served) {
@@ -126,8 +126,8 @@ impl Machines for Shards<'_> {
             outcome = chief.choose(k, observer, chosen);
             let elapsed = began.elapsed().as_secs_f64();
             for post in &chief.posts {
-                let (machine, shards, bytes, busy) = (post.name.clone(), post.counts, post.bytes, post.busy);
-                report.enter(Share { machine, level: 0, shards, bytes, busy, elapsed });
+                let (machine, shards, moved, busy) = (post.name.clone(), post.counts, post.moved, post.busy);
+                report.enter(Share { machine, level: Some(0), shards, moved, busy, elapsed, rows: 0 });
             }
             report.lost.append(&mut chief.lost);
         });

@@ -12,6 +12,7 @@ use pcgpu_core::search::book::Book;
 use pcgpu_core::search::shards::Work;
 use pcgpu_core::search::worker::{Column, Marginals, Worker};
 use pcgpu_core::search::Skeleton;
+use pcgpu_core::team::Moved;
 use pcgpu_core::{Error, Result};
 
 pub use super::answer::sets;
@@ -97,7 +98,7 @@ impl<A: Asker> Asker for Slowed<A> {
         Ok(replies)
     }
 
-    fn moved(&self) -> u64 {
+    fn moved(&self) -> Moved {
         self.0.moved()
     }
 }

@@ -1,9 +1,9 @@
 //! A card while something runs on it: its memory, waiting for it, and what to do after a failure.
 
-use std::cell::Cell;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::account::Accounts;
 use super::buffer::{Buffer, BufferId};
 use super::driver::guarded;
 use super::memory::{most_kept, Memory};
@@ -13,6 +13,7 @@ use super::unified::MemoryKind;
 use crate::engine::cuda::pointer::{DevicePtr, Plain};
 use crate::error::{DeviceError, DeviceKind};
 use crate::pool::Pool;
+use crate::team::{Moved, Share, TeamReport};
 use crate::{Error, Result};
 
 /// Time between two questions of the calling thread whether to stop.
@@ -45,8 +46,8 @@ pub(in crate::engine::cuda) struct Held {
     failed: bool,
     /// When the caller was last asked whether to stop.
     looked: Instant,
-    /// Bytes that were copied to the card and from it.
-    moved: Cell<u64>,
+    /// What was copied to the card and from it.
+    account: Accounts,
 }
 
 impl Held {
@@ -71,7 +72,7 @@ impl Held {
             short: false,
             failed: false,
             looked,
-            moved: Cell::new(0),
+            account: Accounts::default(),
         })
     }
 
@@ -140,27 +141,60 @@ impl Held {
         Ok(())
     }
 
-    /// Bytes that were copied to the card and from it since it was opened.
-    pub fn moved(&self) -> u64 {
-        self.moved.get()
+    /// What was copied to the card and from it since it was opened.
+    pub fn moved(&self) -> Moved {
+        self.account.borrow().all()
+    }
+
+    /// What is copied from now on belongs to this level; none: to the answer, once all levels have run.
+    pub fn begin(&self, level: Option<usize>) {
+        self.account.borrow_mut().begin(level);
+    }
+
+    /// Notes that a level runs in pieces, for want of memory, and that this one has so many variables.
+    pub fn piece(&self, variables: usize) {
+        self.account.borrow_mut().piece(variables as u64);
+    }
+
+    /// By level, what was copied, and in how many pieces it ran, since this was asked last.
+    pub fn shares(&self, machine: &str) -> Vec<Share> {
+        self.account.borrow_mut().take(machine)
+    }
+
+    /// The same as what one card says of itself.
+    pub fn report(&self, ordinal: usize) -> TeamReport {
+        let mut report = TeamReport::default();
+        self.shares(&format!("cuda:{ordinal}")).into_iter().for_each(|share| report.enter(share));
+        report
     }
 
     /// Counts bytes that kernels read in the host's memory.
     pub fn note_moved(&self, bytes: u64) {
-        self.moved.set(self.moved.get() + bytes);
+        self.account.borrow_mut().moved(Moved { to: bytes, from: 0 });
     }
 
-    /// Checks the place of a copy of `count` elements, and counts its bytes.
+    /// Checks the place of a copy of `count` elements.
     ///
     /// # Panics
     /// Where they are not all in one piece of the device memory that this run was given: the copy would go beyond it.
-    pub(super) fn check<T>(&self, at: DevicePtr<T>, count: usize) {
+    fn check<T>(&self, at: DevicePtr<T>, count: usize) {
         let within = self.memory.as_ref().is_some_and(|memory| memory.has(at, count));
         assert!(within, "{count} elements at {at:?} are not in the memory of this run");
-        self.moved.set(self.moved.get() + (count * size_of::<T>()) as u64);
+    }
+
+    /// Likewise of a copy from the card; counts its bytes.
+    pub(super) fn check_read<T>(&self, at: DevicePtr<T>, count: usize) {
+        self.check(at, count);
+        self.account.borrow_mut().moved(Moved { to: 0, from: (count * size_of::<T>()) as u64 });
     }
 
     /// Likewise of a copy to the card.
+    fn check_sent<T>(&self, at: DevicePtr<T>, count: usize) {
+        self.check_filled(at, count);
+        self.account.borrow_mut().moved(Moved { to: (count * size_of::<T>()) as u64, from: 0 });
+    }
+
+    /// Checks a place that is filled.
     fn check_filled<T>(&self, at: DevicePtr<T>, count: usize) {
         self.check(at, count);
         if let Some(memory) = &self.memory {
@@ -170,7 +204,7 @@ impl Held {
 
     /// Copies `from` to the device, once what was put on the stream before is done; `from` may change on return.
     pub fn upload<T: Copy>(&self, to: DevicePtr<T>, from: &[T]) -> Result<()> {
-        self.check_filled(to, from.len());
+        self.check_sent(to, from.len());
         // SAFETY: there is room, as checked. Only who has made a slice of pinned memory could hand it to this, and
         // `Held::upload_pinned` is for that.
         unsafe { self.card.upload(to, from) }
@@ -181,7 +215,7 @@ impl Held {
     /// # Safety
     /// `from` must not be written before the stream is synchronised. It is not freed before: see [`Held::pinned`].
     pub unsafe fn upload_pinned<T: Copy>(&mut self, to: DevicePtr<T>, from: &[T]) -> Result<()> {
-        self.check_filled(to, from.len());
+        self.check_sent(to, from.len());
         self.sending = true;
         if self.is_beside {
             self.card.upload_beside(to, from)
@@ -204,7 +238,7 @@ impl Held {
         outcome
     }
 
-    /// Copies from another card, which has come to rest, once what was put on this one's stream before is done. What is copied may not
+    /// Copies from another card (or within this one), which has come to rest, once what was put on this one's stream before is done. What is copied may not
     /// change before this one has come to rest, too.
     pub fn copy_from<T: Plain>(
         &mut self,
@@ -213,7 +247,10 @@ impl Held {
         from: DevicePtr<T>,
         count: usize,
     ) -> Result<()> {
-        self.check_filled(to, count);
+        match std::ptr::eq(other, &*self.card) {
+            true => self.check_filled(to, count),
+            false => self.check_sent(to, count),
+        }
         // SAFETY: there is room, as checked; the other card's member has that many there, as both hold the same, and waits.
         unsafe {
             match self.kind {
@@ -225,7 +262,7 @@ impl Held {
 
     /// Copies from the device, once what was put on the stream before is done, and waits for it.
     pub fn fetch<T: Plain>(&mut self, from: DevicePtr<T>, to: &mut [T], doing: &str) -> Result<()> {
-        self.check(from, to.len());
+        self.check_read(from, to.len());
         // SAFETY: as many elements are there, as checked, and `to` is not given back before the stream is synchronised.
         unsafe { self.card.download(from, to.as_mut_ptr(), to.len())? };
         self.synchronize(doing)

@@ -5,9 +5,10 @@
 //!   the memory itself.
 //! * `image`: machine code and PTX, unpacked; `kernels`: the loaded kernels. [`about`]: their PTX version.
 //! * `opened`: a card that this process has opened. [`device`]: the cards of this machine.
-//! * `held`: a card while something runs on it; `transfer`: copies to and from it.
+//! * `account`: what was copied, level by level. `held`: a card while something runs on it; `transfer`: copies to and from it.
 
 pub mod about;
+mod account;
 pub(super) mod buffer;
 pub mod device;
 pub(super) mod driver;

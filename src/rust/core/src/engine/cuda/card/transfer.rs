@@ -191,7 +191,7 @@ impl Held {
         if count == 0 {
             return Ok(());
         }
-        self.check(from, count);
+        self.check_read(from, count);
         let room = count.min(PIECE / size_of::<T>());
         let pinned = self.pinned(2 * room * size_of::<T>())?.cast::<T>();
         let end_of = |start: usize| if count - start <= room { count } else { cut(start + room) };

@@ -173,6 +173,7 @@ fn in_groups(
         let mut values: Vec<f64> = memory::zeros(batch.len(), memory::Use::Level)?;
         let mut done = 0;
         for group in &groups {
+            engine.held.piece(group.variables.len());
             let placed: Vec<(u32, u32)> = group.variables.iter().copied().zip(0..).collect();
             let places = Places { at: engine.held.device(Buffer::Data)?, bytes, parts };
             let table = Table::new([], &placed);

@@ -157,6 +157,7 @@ impl CudaSearch<'_, '_> {
         coding: Coding,
         count: u64,
     ) -> Result<(DiscreteArgs, Counted)> {
+        self.engine.held.piece(count as usize);
         let (mut args, counted) = self.prepare_with(self.engine.args_with(test, coding))?;
         args.a = SearchArgs { scratch: args.a.scratch, p: count, ..self.args };
         Ok((args, counted))
@@ -174,6 +175,7 @@ impl Worker for InParts<'_, '_> {
 
     fn marginal(&mut self, level: &Marginals, columns: Vec<Column>, observer: &mut dyn Observer) -> Result<()> {
         let test = self.test;
+        self.engine.held.begin(Some(0));
         self.engine
             .watched(|engine| InParts { engine, test, options: self.options }.run_marginal(level, columns, observer))
     }
@@ -183,6 +185,7 @@ impl Worker for InParts<'_, '_> {
     }
 
     fn answer(&mut self, work: &Work, book: &Book, observer: &mut dyn Observer) -> Result<()> {
+        self.engine.held.begin(Some(work.size));
         let mut pages: Vec<Page> = (0..work.shards.len()).map(|shard| book.open(shard)).collect();
         let open = batched::open_pairs(work)?;
         let (test, options) = (self.test, self.options);

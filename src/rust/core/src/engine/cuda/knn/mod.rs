@@ -21,6 +21,7 @@ use crate::pool::{default_threads, Pool};
 use crate::search::book::Book;
 use crate::search::shards::Work;
 use crate::search::worker::{Column, Marginals, Worker};
+use crate::team::{Moved, TeamReport};
 use crate::{Error, Result};
 
 /// How tests are handed out on the GPU. All strategies give the same answer.
@@ -107,6 +108,7 @@ impl<'a> KnnCudaEngine<'a> {
     }
 
     fn run(&mut self, batch: &Batch, watch: &mut dyn FnMut(f64) -> Result<()>) -> Result<Vec<Outcome>> {
+        self.held.begin(batch.iter().next().map(|(_, _, s)| s.len()));
         self.watched(|engine| run::outcomes(engine, batch, watch))
     }
 }
@@ -127,7 +129,7 @@ impl Asker for KnnCudaEngine<'_> {
         Ok(self.run(batch, watch)?.iter().map(|outcome| Reply::P(outcome.p)).collect())
     }
 
-    fn moved(&self) -> u64 {
+    fn moved(&self) -> Moved {
         self.held.moved()
     }
 
@@ -159,5 +161,9 @@ impl Worker for KnnCudaEngine<'_> {
 
     fn memory_plan(&self) -> Vec<(&'static str, u64)> {
         self.planned()
+    }
+
+    fn team(&mut self) -> TeamReport {
+        self.held.report(self.options.ordinal)
     }
 }

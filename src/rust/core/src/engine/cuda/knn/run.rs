@@ -66,6 +66,7 @@ pub(super) fn outcomes(
     let mut outcomes = vec![Outcome::CERTAIN; batch.len()];
     let mut done = 0;
     for group in groups {
+        engine.held.piece(group.variables.len());
         let data = upload_data(engine, shape, plan, &group.variables)?;
         let count = group.questions.len();
         let mut within = |share: f64| watch((done as f64 + share * count as f64) / batch.len() as f64);

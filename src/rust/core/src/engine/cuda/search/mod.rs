@@ -459,10 +459,12 @@ impl Levels for CudaSearch<'_, '_> {
     }
 
     fn marginal(&mut self, observer: &mut dyn Observer) -> Result<LevelReport> {
+        self.engine.held.begin(Some(0));
         self.watched(|search| search.run_marginal(observer))
     }
 
     fn conditional(&mut self, size: usize, observer: &mut dyn Observer) -> Result<LevelReport> {
+        self.engine.held.begin(Some(size));
         self.watched(|search| search.run_conditional(size, observer))
     }
 
@@ -476,6 +478,7 @@ impl Whole for CudaSearch<'_, '_> {
         if !self.started {
             return self.finish_unbegun();
         }
+        self.engine.held.begin(None);
         self.watched(|search| search.run_finish(observer))
     }
 }

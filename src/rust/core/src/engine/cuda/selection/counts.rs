@@ -163,7 +163,6 @@ impl CudaCounting<'_> {
                     let mut codes = vec![0; stride(self.samples.n(), wide) as usize];
                     write_codes(data.codes(g), wide, &mut codes);
                     self.held.upload(self.partner, &codes)?;
-                    self.bytes += codes.len() as u64;
                     self.partner
                 };
                 return Ok(Rows::Formed { levels: data.levels(g) as u64 });
@@ -212,8 +211,6 @@ impl CudaCounting<'_> {
                 upload(self.args.groups, groups)?;
                 self.held.upload(self.args.starts, starts)?;
                 self.held.upload(self.args.totals, totals)?;
-                let width = if device { 8 } else { 4 };
-                self.bytes += (width * rows.codes.len() + 4 * (starts.len() + totals.len())) as u64;
             }
         }
         Ok(())

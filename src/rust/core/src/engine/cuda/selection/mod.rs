@@ -28,6 +28,7 @@ use crate::engine::cuda::pointer::DevicePtr;
 use crate::observer::Observer;
 use crate::pool::{default_threads, Pool};
 use crate::selection::{select, CountLogs, Counting, FeatureCodes, Member, Partner, Run, Runner, Samples, Sums};
+use crate::team::{Moved, TeamReport};
 use crate::Result;
 
 /// How the work is divided between CPU and GPU. All strategies give the same answer.
@@ -117,8 +118,6 @@ pub struct CudaCounting<'a> {
     ready: bool,
     /// Whether `features` are there, as they stand.
     listed: bool,
-    /// Bytes copied to the card and from it.
-    bytes: u64,
 }
 
 impl<'a> CudaCounting<'a> {
@@ -136,6 +135,7 @@ impl<'a> CudaCounting<'a> {
     ) -> Result<Self> {
         let pool = Pool::at_most(default_threads());
         let held = Held::open(options.ordinal, pool, options.memory, options.memory_budget)?;
+        held.begin(Some(0));
         let mut counting = CudaCounting {
             samples,
             logs,
@@ -153,7 +153,6 @@ impl<'a> CudaCounting<'a> {
             batch_bytes: 0,
             ready: false,
             listed: false,
-            bytes: 0,
         };
         counting.watched(CudaCounting::reserve)?;
         Ok(counting)
@@ -246,13 +245,11 @@ impl<'a> CudaCounting<'a> {
             self.held.upload(self.args.classes, &classes)?;
             self.held.upload(self.args.logs, self.logs.table())?;
             self.held.upload(self.args.steps, self.logs.steps())?;
-            self.bytes += (2 + 8 + 8) * n as u64;
             if resident {
                 self.upload_codes(observer)?;
             }
         }
         self.held.upload(self.args.features, &self.features)?;
-        self.bytes += size_of_val(&self.features[..]) as u64;
         if resident && n >= MODES_FROM {
             self.find_modes(0..self.staying())?;
             for part in self.streamed.parts.clone() {
@@ -297,7 +294,6 @@ impl<'a> CudaCounting<'a> {
                 let filled = std::slice::from_raw_parts(pinned.add(turn * half), bytes);
                 self.held.upload_pinned(self.args.data.offset(start), filled)?;
             }
-            self.bytes += bytes as u64;
             if turn == 1 {
                 self.held.synchronize("copying the data")?;
             }
@@ -339,7 +335,6 @@ impl<'a> CudaCounting<'a> {
         // SAFETY: they fit, and pinned memory is aligned to pages; whatever bits are there are numbers.
         let brought = unsafe { std::slice::from_raw_parts_mut(pinned, sums.len()) };
         self.held.fetch(self.args.sums, brought, "copying the counts")?;
-        self.bytes += size_of_val(brought) as u64;
         for ((sums, found), skip) in sums
             .chunks_mut(FEATURES_TOGETHER)
             .zip(brought.chunks(FEATURES_TOGETHER))
@@ -400,8 +395,12 @@ impl Counting for CudaCounting<'_> {
         self.listed = false;
     }
 
-    fn bytes(&self) -> u64 {
-        self.bytes
+    fn moved(&self) -> Moved {
+        self.held.moved()
+    }
+
+    fn report(&mut self) -> TeamReport {
+        self.held.report(self.options.ordinal)
     }
 }
 
@@ -430,7 +429,7 @@ pub fn runner<'a>(options: SelectionOptions, pool: Pool) -> Runner<'a> {
         let counting = CudaCounting::new(samples, logs, 0..samples.p(), options)?;
         let mut counting = counting.with_pool(threads.clone());
         let selection = select(samples, logs, &mut counting, criterion, k, observer)?;
-        Ok((selection, counting.bytes()))
+        Ok((selection, counting.moved()))
     });
     Runner { name: format!("cuda:{}", options.ordinal), pool, run }
 }

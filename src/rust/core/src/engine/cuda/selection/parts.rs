@@ -97,6 +97,7 @@ impl CudaCounting<'_> {
 
     /// Copies the codes of a part. The CPU writes them to pinned memory while the card still counts the part before.
     pub(super) fn stream(&mut self, part: &Range<usize>, observer: &mut dyn Observer, done: f64) -> Result<()> {
+        self.held.piece(part.len());
         let half = self.streamed.bytes as usize;
         let bytes = (self.end_of(part.end - 1) - self.streamed.at) as usize;
         let pinned = self.held.pinned_beside(2 * half)?;
@@ -106,7 +107,6 @@ impl CudaCounting<'_> {
         self.wait("counting", observer, done, 1.0)?;
         // SAFETY: written above, and written again after the part between has waited for the stream.
         unsafe { self.held.upload_pinned(self.args.data.offset(self.streamed.at), filled)? };
-        self.bytes += bytes as u64;
         self.streamed.turn = 1 - self.streamed.turn;
         Ok(())
     }

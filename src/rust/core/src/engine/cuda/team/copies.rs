@@ -6,13 +6,14 @@ use std::sync::Arc;
 use super::cards::TeamSearch;
 use super::member::Member;
 use super::share::{Seat, Shard};
-use crate::engine::cuda::arguments::SearchArgs;
+use crate::engine::cuda::arguments::{SearchArgs, SLOT_BYTES};
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::kernels::Kernel;
 use crate::engine::cuda::card::opened::Card;
 use crate::engine::cuda::gauss::source::{Gaussian, Source};
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::search::CudaSearch;
+use crate::engine::cuda::CudaTest;
 use crate::observer::Observer;
 use crate::{Error, Result};
 
@@ -23,7 +24,6 @@ pub(super) const PIECE: usize = 256 << 20;
 /// Copies between cards, of which the card is waited for now and then, so that the caller is asked whether to stop.
 #[derive(Default)]
 struct Copied {
-    bytes: u64,
     since: usize,
 }
 
@@ -45,15 +45,14 @@ impl Copied {
                 self.end(search, observer)?;
             }
         }
-        self.bytes += bytes as u64;
         Ok(())
     }
 
-    /// Waits for them; how many bytes they were.
-    fn end(&mut self, search: &mut CudaSearch, observer: &mut dyn Observer) -> Result<u64> {
+    /// Waits for them.
+    fn end(&mut self, search: &mut CudaSearch, observer: &mut dyn Observer) -> Result<()> {
         search.engine.held.wait("copying from another GPU", &mut || observer.look())?;
         self.since = 0;
-        Ok(self.bytes)
+        Ok(())
     }
 }
 
@@ -61,6 +60,28 @@ impl Copied {
 pub(super) struct Part {
     pub at: DevicePtr<u8>,
     pub bytes: usize,
+}
+
+/// Has a card forget how many tests of a side the exact formula has decided.
+fn forget_counts(search: &mut CudaSearch, rows: &Range<usize>, second: u64) -> Result<()> {
+    let held = &mut search.engine.held;
+    let mut ends = vec![0; rows.len() + 1];
+    held.fetch(search.args.offset.offset(rows.start as u64), &mut ends, "a level")?;
+    let (first, end) = (ends[0], ends[rows.len()]);
+    let mut list = vec![0; (end - first) as usize];
+    held.fetch(search.args.list.offset(first), &mut list, "a level")?;
+    let at = search.args.slot.offset(SLOT_BYTES * first).cast::<[u32; SLOT_BYTES as usize / 4]>();
+    let mut slots = vec![[0; SLOT_BYTES as usize / 4]; list.len()];
+    held.fetch(at, &mut slots, "a level")?;
+    for (row, bounds) in rows.clone().zip(ends.windows(2)) {
+        for entry in (bounds[0] - first) as usize..(bounds[1] - first) as usize {
+            if (list[entry] as usize > row) == (second == 0) {
+                // The last member of GaussSlot, see kernels/gauss/slots.cuh.
+                slots[entry][SLOT_BYTES as usize / 4 - 1] = 0;
+            }
+        }
+    }
+    held.upload(at, &slots)
 }
 
 impl<'s, 'a> TeamSearch<'s, 'a> {
@@ -90,21 +111,29 @@ impl<'s, 'a> TeamSearch<'s, 'a> {
         Ok(())
     }
 
+    /// What is counted of these rows' sides is to be counted again: a card may have copied it from one that has failed since. All else that a
+    /// slot has are minima, to which the same is added.
+    pub(super) fn forget_counts(&mut self, shards: &[Shard], second: u64) -> Result<()> {
+        if let CudaTest::Discrete(_) = self.leader().engine.test {
+            return Ok(());
+        }
+        self.each(|member| {
+            member.run(|search| shards.iter().try_for_each(|shard| forget_counts(search, &shard.rows, second)))
+        })
+    }
+
     /// Calls `run` for a card, if it is left, which copies from the others that are left. Where one of these is found to have failed, it is
-    /// called once more, without that one. It returns how many bytes were copied.
+    /// called once more, without that one.
     fn copying(
         &mut self,
         number: usize,
-        mut run: impl FnMut(&mut CudaSearch<'s, 'a>, &[Option<Arc<Card>>]) -> Result<u64>,
+        mut run: impl FnMut(&mut CudaSearch<'s, 'a>, &[Option<Arc<Card>>]) -> Result<()>,
     ) -> Result<()> {
         while !self.seats[number].is_lost {
             let card = |seat: &Seat<Member>| (!seat.is_lost).then(|| seat.machine.search.engine.held.card.clone());
             let cards: Vec<Option<Arc<Card>>> = self.seats.iter().map(card).collect();
             match self.seats[number].machine.run(|search| run(search, &cards)) {
-                Ok(bytes) => {
-                    self.seats[number].bytes += bytes;
-                    break;
-                }
+                Ok(()) => break,
                 Err(error) => self.blame(number, error)?,
             }
         }
@@ -151,7 +180,6 @@ impl<'s, 'a> TeamSearch<'s, 'a> {
         let count = self.seats.len();
         let from: Vec<DevicePtr<f64>> = self.seats.iter().map(|seat| seat.machine.search.args.p_max).collect();
         self.copying(lead, |search, cards| {
-            let mut bytes = 0;
             let all = search.engine.held.plan.of(Buffer::PMax) / 8;
             let room = search.engine.held.plan.of(Buffer::Batch) / 8;
             let pieces = search.engine.held.device(Buffer::Batch)?.cast();
@@ -166,14 +194,13 @@ impl<'s, 'a> TeamSearch<'s, 'a> {
                     // SAFETY: so many values are at both places.
                     unsafe { search.engine.held.card.launch(Kernel::raise_values.on((blocks, 1), 256, 0), &args)? };
                     search.engine.held.wait("copying from another GPU", &mut || observer.look())?;
-                    bytes += 8 * some;
                 }
             }
-            Ok(bytes)
+            Ok(())
         })?;
         for number in (0..count).filter(|number| *number != lead) {
             self.copying(number, |search, cards| {
-                let Some(card) = &cards[lead] else { return Ok(0) };
+                let Some(card) = &cards[lead] else { return Ok(()) };
                 let mut copied = Copied::default();
                 let bytes = search.engine.held.plan.of(Buffer::PMax) as usize;
                 let own = search.args.p_max.cast();
@@ -225,7 +252,7 @@ impl<'s, 'a> TeamSearch<'s, 'a> {
             self.copying(number, |search, cards| {
                 let mut copied = Copied::default();
                 if search.engine.has_correlations() {
-                    return Ok(0);
+                    return Ok(());
                 }
                 let own = search.engine.place_of_correlations()?;
                 for owner in (0..count).filter(|owner| *owner != number && (!made || *owner == lead)) {
@@ -237,12 +264,11 @@ impl<'s, 'a> TeamSearch<'s, 'a> {
                         }
                         // What a card that failed was to bring each of the others brings itself.
                         None if !made => search.engine.place_part(gauss, range, false)?,
-                        None => return Ok(0),
+                        None => return Ok(()),
                     }
                 }
-                let bytes = copied.end(search, observer)?;
-                search.engine.place_part(gauss, 0..0, true)?;
-                Ok(bytes)
+                copied.end(search, observer)?;
+                search.engine.place_part(gauss, 0..0, true)
             })?;
         }
         // Without the card that had made them, from the start: there is one less.

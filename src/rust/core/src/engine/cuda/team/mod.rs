@@ -23,7 +23,7 @@ use crate::search::levels::Levels;
 use crate::search::shards::Work;
 use crate::search::worker::{Alone, Column, Marginals, Worker};
 use crate::search::{Largest, Options};
-use crate::team::{Lost, TeamReport};
+use crate::team::{Lost, Moved, Share, TeamReport};
 use crate::{Error, Result};
 use cards::TeamSearch;
 
@@ -129,7 +129,12 @@ impl Worker for CudaTeam<'_> {
     }
 
     fn team(&mut self) -> TeamReport {
-        let report = std::mem::take(&mut self.report);
+        let mut report = std::mem::take(&mut self.report);
+        for (engine, name) in self.engines.iter().zip(&self.names) {
+            // Shards are counted as they are handed out.
+            let copied = engine.held.shares(name).into_iter().map(|share| Share { shards: 0, ..share });
+            copied.filter(|share| share.moved != Moved::default()).for_each(|share| report.enter(share));
+        }
         self.gone.extend(report.lost.iter().map(|lost| lost.machine.clone()));
         report
     }

@@ -70,6 +70,9 @@ impl TeamSearch<'_, '_> {
                     all_counted.go_on |= counted.go_on;
                 }
             }
+            if let (Step::Side(second), false) = (step, again.is_empty()) {
+                self.forget_counts(&again, second)?;
+            }
             open = again;
         }
         Ok(all_counted)
@@ -79,6 +82,11 @@ impl TeamSearch<'_, '_> {
     fn shard_count(&self, total: f64, least: f64) -> usize {
         let least = least * self.leader().engine.options.launch_share;
         ((total / least) as usize).clamp(1, SHARDS_A_CARD * self.left())
+    }
+
+    /// What is copied from now on belongs to this level, see [`Held::begin`](crate::engine::cuda::card::held::Held::begin).
+    fn begin(&mut self, level: Option<usize>) {
+        self.seats.iter().for_each(|seat| seat.machine.search.engine.held.begin(level));
     }
 
     /// Enters what each card did at a level that began at this time.
@@ -268,6 +276,7 @@ impl Levels for TeamSearch<'_, '_> {
 
     fn marginal(&mut self, observer: &mut dyn Observer) -> Result<LevelReport> {
         let began = Instant::now();
+        self.begin(Some(0));
         let found = self.run_marginal(observer);
         self.enter_shares(0, began);
         found
@@ -275,6 +284,7 @@ impl Levels for TeamSearch<'_, '_> {
 
     fn conditional(&mut self, size: usize, observer: &mut dyn Observer) -> Result<LevelReport> {
         let began = Instant::now();
+        self.begin(Some(size));
         let found = self.run_conditional(size, observer);
         self.enter_shares(size, began);
         found
@@ -290,6 +300,7 @@ impl Whole for TeamSearch<'_, '_> {
         if !self.leader().has_begun() {
             return self.leading().finish_unbegun();
         }
+        self.begin(None);
         loop {
             let lead = self.lead;
             match self.seats[lead].machine.run(|search| search.run_finish(observer)) {

@@ -55,25 +55,24 @@ pub(super) struct Seat<M> {
     /// What it has done since [`Seat::share`].
     shards: u64,
     busy: Duration,
-    pub bytes: u64,
 }
 
 impl<M> Seat<M> {
     pub fn new(machine: M, name: String) -> Self {
-        Seat { machine, name, is_lost: false, shards: 0, busy: Duration::ZERO, bytes: 0 }
+        Seat { machine, name, is_lost: false, shards: 0, busy: Duration::ZERO }
     }
 
     /// What it did at a level that took `elapsed`; begins to count anew.
     pub fn share(&mut self, level: usize, elapsed: Duration) -> Share {
         let share = Share {
             machine: self.name.clone(),
-            level,
+            level: Some(level),
             shards: self.shards,
-            bytes: self.bytes,
             busy: self.busy.as_secs_f64(),
             elapsed: elapsed.as_secs_f64(),
+            ..Share::default()
         };
-        (self.shards, self.busy, self.bytes) = (0, Duration::ZERO, 0);
+        (self.shards, self.busy) = (0, Duration::ZERO);
         share
     }
 

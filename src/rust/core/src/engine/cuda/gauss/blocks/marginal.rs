@@ -59,6 +59,7 @@ impl BlockSearch<'_, '_> {
             let end = p.min(first + rows);
             let held = &mut self.search.engine.held;
             let at = held.device(Buffer::Data)?.cast();
+            held.piece(end - first);
             let panel = Panel { rows: first..end, pitch: end, at };
             self.rows.make(held, cells, p, &panel, &mut || observer.look())?;
             self.search.args.c = at.before((first * end) as u64);

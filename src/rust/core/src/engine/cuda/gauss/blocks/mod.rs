@@ -186,6 +186,7 @@ impl Levels for BlockSearch<'_, '_> {
     }
 
     fn marginal(&mut self, observer: &mut dyn Observer) -> Result<LevelReport> {
+        self.search.engine.held.begin(Some(0));
         self.watched(|blocks| blocks.run_marginal(observer))
     }
 
@@ -193,6 +194,7 @@ impl Levels for BlockSearch<'_, '_> {
         let Some(widest) = self.widest.map(|widest| widest.degree).filter(|&degree| degree > size) else {
             return Ok(LevelReport { go_on: self.fast(), ..LevelReport::default() });
         };
+        self.search.engine.held.begin(Some(size));
         self.watched(|blocks| match size {
             1 => blocks.run_panels(widest, observer),
             _ => blocks.run_packed(size, widest, observer),
@@ -204,6 +206,7 @@ impl Levels for BlockSearch<'_, '_> {
             let BlockSearch { answer, graph, .. } = *self;
             return answer.finish_unbegun(graph);
         }
+        self.search.engine.held.begin(None);
         if self.answer.wants_values() {
             // Level 1 did not run.
             self.watched(|blocks| blocks.bring_values(observer))?;

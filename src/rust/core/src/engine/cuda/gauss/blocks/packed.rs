@@ -218,6 +218,7 @@ impl BlockSearch<'_, '_> {
         share: f64,
         observer: &mut dyn Observer,
     ) -> Result<()> {
+        self.search.engine.held.piece(rows.len());
         let local = Local::new(&self.graph, rows, width);
         let entries = local.entries();
         self.place_batch(&local, level, left, observer)?;

@@ -61,6 +61,7 @@ impl BlockSearch<'_, '_> {
         let total = *ends.larger.last().unwrap_or(&0) as f64;
         let mut done = 0.0;
         for rows in &cut.stay {
+            self.search.engine.held.piece(rows.len());
             self.place_staying(rows, &level, observer)?;
             let pass: Vec<Range<usize>> = cut
                 .pass
