@@ -131,9 +131,11 @@ impl Worker for CudaTeam<'_> {
     fn team(&mut self) -> TeamReport {
         let mut report = std::mem::take(&mut self.report);
         for (engine, name) in self.engines.iter().zip(&self.names) {
-            // Shards are counted as they are handed out.
-            let copied = engine.held.shares(name).into_iter().map(|share| Share { shards: 0, ..share });
-            copied.filter(|share| share.moved != Moved::default()).for_each(|share| report.enter(share));
+            for share in engine.held.shares(name).into_iter().filter(|share| share.moved != Moved::default()) {
+                // Shards that are handed out are counted there; of what one card answers alone nothing else is known.
+                let known = report.shares.iter().any(|known| known.machine == *name && known.level == share.level);
+                report.enter(Share { shards: if known { 0 } else { share.shards }, ..share });
+            }
         }
         self.gone.extend(report.lost.iter().map(|lost| lost.machine.clone()));
         report
