@@ -58,7 +58,9 @@ fn compare<'a>(
         let mut budget = all;
         loop {
             budget = budget / 4 * 3;
-            let mut engine = make(CudaOptions { memory_budget: Some(budget), ..*way }).unwrap();
+            // By turns level 1 may go as it is cheaper, or has to go by panels.
+            let block = (budget % 2 == 0).then_some(1 << 20);
+            let mut engine = make(CudaOptions { memory_budget: Some(budget), block, ..*way }).unwrap();
             let found = searched(&mut engine, options, compact, &mut Unobserved);
             if let Err(Error::Device(e)) = &found {
                 assert_eq!(e.kind, DeviceKind::OutOfMemory, "{label}: {e:?}");
@@ -202,7 +204,8 @@ fn a_search_by_blocks_can_be_stopped_and_an_odd_matrix_is_refused() {
         assert_eq!(found, Err(Error::Interrupted), "{level}");
     }
     let mut odd = correlation_matrix(&samples(&mut Random(5), 6, 50, 0.5, 0.0));
-    odd[1] = f64::from_bits(odd[1].to_bits() + 1);
+    // Of a pair that level 0 leaves.
+    odd[4] = f64::from_bits(odd[4].to_bits() + 1);
     assert!(!is_symmetric(&odd, 6));
     let options = Options::new(6, 0.05);
     let gauss = Gauss::new(by_column(&odd, 6).unwrap(), 50.0, reading(Method::Stable)).unwrap();
@@ -211,6 +214,10 @@ fn a_search_by_blocks_can_be_stopped_and_an_odd_matrix_is_refused() {
         matches!(&found, Err(Error::Argument { argument: "suffStat", value, .. }) if value.contains("C[")),
         "{found:?}"
     );
+    // Where level 1 does not run, level 0's p-values are brought.
+    let none = Options { m_max: 0.0, ..options.clone() };
+    let found = searched(&mut CudaEngine::new(gauss, 0.05, cuda).unwrap(), &none, true, &mut Unobserved);
+    assert!(matches!(&found, Err(Error::Argument { argument: "suffStat", .. })), "{found:?}");
     assert!(searched(
         &mut CudaEngine::new(gauss, 0.05, CudaOptions::default()).unwrap(),
         &options,
@@ -218,4 +225,38 @@ fn a_search_by_blocks_can_be_stopped_and_an_odd_matrix_is_refused() {
         &mut Unobserved
     )
     .is_ok());
+}
+
+/// A variable with many neighbours among others with few: the matrix of its neighbours would be larger than panels are.
+#[test]
+#[ignore = "needs a GPU"]
+fn a_hub_goes_by_panels_where_its_neighbours_do_not_fit() {
+    let (p, n) = (400, 60);
+    let mut random = Random(2);
+    let hub: Vec<f64> = (0..n).map(|_| random.normal()).collect();
+    let mut columns = vec![hub.clone()];
+    columns.extend((1..p).map(|_| hub.iter().map(|v| v + 2.0 * random.normal()).collect::<Vec<f64>>()));
+    let c = correlation_matrix(&columns);
+    let mut options = Options { method: Method::StableFast, m_max: 1.0, ..Options::new(p, 0.01) };
+    let mut gaps = Adjacency::complete(p);
+    (1..p).for_each(|y| gaps.remove(0, y));
+    options.fixed_gaps = Some(gaps);
+    let gauss = Gauss::new(by_column(&c, p).unwrap(), n as f64, reading(options.method)).unwrap();
+    for compact in [false, true] {
+        let one = searched(
+            &mut CudaEngine::new(gauss, 0.01, CudaOptions::default()).unwrap(),
+            &options,
+            compact,
+            &mut Unobserved,
+        );
+        for budget in [1_500_000, 1_200_000, 1_000_000, 800_000] {
+            let within = CudaOptions { memory_budget: Some(budget), ..CudaOptions::default() };
+            let panels = CudaOptions { block: Some(1 << 20), ..within };
+            for cuda in [within, panels] {
+                let found =
+                    searched(&mut CudaEngine::new(gauss, 0.01, cuda).unwrap(), &options, compact, &mut Unobserved);
+                same_outcome(format!("{budget} bytes, compact {compact}, {:?}", cuda.block), &found, &one);
+            }
+        }
+    }
 }

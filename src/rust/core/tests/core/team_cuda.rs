@@ -217,6 +217,17 @@ fn in_parts<'a>(label: &str, options: &Options, make: impl Fn(CudaOptions) -> Re
         // The other is told to have too little.
         assert_eq!(report.lost.len(), 1, "{:?}", report.lost);
         assert!(report.lost[0].reason.contains("bytes"), "{:?}", report.lost);
+        // The card with more memory goes on, whichever was asked first.
+        for order in [[1, 0], [0, 1]] {
+            let mut of_both = CudaTeam::new(&["cuda:0 as 0".into(), "cuda:0 as 1".into()], |at| {
+                let memory_budget = if order[at] == 1 { memory_budget } else { Some(6) };
+                make(CudaOptions { memory_budget, ..CudaOptions::default() })
+            })
+            .unwrap();
+            let (found, report) = searched(&mut of_both, options, compact, &mut Unobserved);
+            same_outcome(format!("{label}, compact {compact}, {order:?}"), &found, &one);
+            assert!(report.lost.len() == 1 && report.lost[0].reason.contains("6 bytes"), "{:?}", report.lost);
+        }
     }
 }
 

@@ -112,7 +112,7 @@ impl Held {
         fill: impl Fn(usize, &mut [u8]) + Sync,
     ) -> Result<()> {
         let threads = threads_for(&self.pool, bytes / 8);
-        self.send_by(threads, to, bytes, fill)
+        self.send_by(threads, to, bytes, fill, &mut || Ok(()))
     }
 
     fn send_by(
@@ -121,9 +121,13 @@ impl Held {
         to: DevicePtr<u8>,
         bytes: usize,
         fill: impl Fn(usize, &mut [u8]) + Sync,
+        look: &mut dyn FnMut() -> Result<()>,
     ) -> Result<()> {
         let pool = self.pool.clone();
         for block in (0..bytes).step_by(STAGED) {
+            if block > 0 {
+                look()?;
+            }
             let size = STAGED.min(bytes - block);
             let pinned = &Pinned(self.pinned(size)?);
             let pieces: Vec<AtomicBool> = (0..size.div_ceil(SENT)).map(|_| AtomicBool::new(false)).collect();
@@ -160,20 +164,23 @@ impl Held {
         Ok(())
     }
 
-    /// Likewise `count` numbers: `fill(first, piece)` makes those from number `first` on, each in about as long as `effort` numbers are copied.
+    /// Likewise `count` numbers: `fill(first, piece)` makes those from number `first` on, each in about as long as `effort` numbers are copied. `look` may
+    /// end it.
     pub(in crate::engine::cuda) fn send_numbers_with(
         &mut self,
         to: DevicePtr<f64>,
         count: usize,
         effort: usize,
         fill: impl Fn(usize, &mut [f64]) + Sync,
+        look: &mut dyn FnMut() -> Result<()>,
     ) -> Result<()> {
         let threads = threads_for(&self.pool, count * effort);
-        self.send_by(threads, to.cast(), 8 * count, |offset, piece| {
+        let fill_bytes = |offset: usize, piece: &mut [u8]| {
             // SAFETY: any bits are doubles. Pieces begin at multiples of 8 bytes, in pinned memory that does, too.
             let (_, numbers, _) = unsafe { piece.align_to_mut() };
             fill(offset / 8, numbers);
-        })
+        };
+        self.send_by(threads, to.cast(), 8 * count, fill_bytes, look)
     }
 
     /// Copies `count` elements from the card, in pieces: `take(offset, piece)` gets each in turn while the next is under way. A

@@ -89,7 +89,7 @@ pub(super) fn make(held: &mut Held, x: &Centred, watch: &mut Watch) -> Result<De
         ..CorrelationArgs::default()
     };
     // On the stream: any other copy might still be under way when the first kernel starts.
-    held.send_numbers_with(args.x, n * p, 1, |from, numbers| x.fill(from, numbers))?;
+    held.send_numbers_with(args.x, n * p, 1, |from, numbers| x.fill(from, numbers), &mut || watch(0.0))?;
     // SAFETY: the columns are there.
     unsafe { centre(held, &args)? };
     let card = held.card.clone();

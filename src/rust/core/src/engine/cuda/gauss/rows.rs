@@ -76,7 +76,7 @@ impl Rows {
         self.columns = held.device(Buffer::Columns)?;
         for first in (0..p).step_by(self.room) {
             let some = first..p.min(first + self.room);
-            let args = CorrelationArgs { first_column: first as u64, ..self.send(held, x, some.clone(), 0)? };
+            let args = CorrelationArgs { first_column: first as u64, ..self.send(held, x, some.clone(), 0, look)? };
             let tiles = some.len().div_ceil(TILE as usize) as u32;
             // SAFETY: the columns are there, and room for the sums of squares of all.
             unsafe {
@@ -88,10 +88,17 @@ impl Rows {
     }
 
     /// Copies columns to the card, `place` columns from the start on, and centres them there.
-    fn send(&self, held: &mut Held, x: &Centred, some: Range<usize>, place: usize) -> Result<CorrelationArgs> {
+    fn send(
+        &self,
+        held: &mut Held,
+        x: &Centred,
+        some: Range<usize>,
+        place: usize,
+        look: &mut Look,
+    ) -> Result<CorrelationArgs> {
         let n = x.n();
         let at = self.columns.offset((n * place) as u64);
-        held.send_numbers_with(at, n * some.len(), 1, |from, numbers| x.fill(some.start * n + from, numbers))?;
+        held.send_numbers_with(at, n * some.len(), 1, |from, numbers| x.fill(some.start * n + from, numbers), look)?;
         let args = CorrelationArgs {
             n: n as u64,
             p: some.len() as u64,
@@ -109,10 +116,9 @@ impl Rows {
     pub fn make(&self, held: &mut Held, cells: Cells, p: usize, panel: &Panel, look: &mut Look) -> Result<()> {
         let Panel { rows, pitch, at } = panel.clone();
         let x = match cells {
-            Cells::Matrix(cells) if pitch == p => return held.send(at, &cells[rows.start * p..rows.end * p]),
             Cells::Matrix(cells) => {
                 let copy = |from: usize, numbers: &mut [f64]| copy_rows(cells, p, pitch, rows.start, from, numbers);
-                return held.send_numbers_with(at, rows.len() * pitch, 1, copy);
+                return held.send_numbers_with(at, rows.len() * pitch, 1, copy, look);
             }
             Cells::Data(x) => x,
         };
@@ -131,12 +137,12 @@ impl Rows {
             (args.x, args.columns) = (self.columns, pitch as u64);
             return product(held, args, look);
         }
-        self.send(held, x, rows.clone(), 0)?;
+        self.send(held, x, rows.clone(), 0, look)?;
         args.left = self.columns;
         let tile = self.room - self.room / 2;
         for first in (0..pitch).step_by(tile) {
             let some = first..pitch.min(first + tile);
-            let sent = self.send(held, x, some.clone(), self.room / 2)?;
+            let sent = self.send(held, x, some.clone(), self.room / 2, look)?;
             let part = CorrelationArgs { x: sent.x, columns: sent.columns, first_column: first as u64, ..args };
             product(held, part, look)?;
         }
@@ -144,13 +150,13 @@ impl Rows {
     }
 
     /// Brings the columns of these vertices, no more than there is room for, one after the other; false where all columns are there.
-    pub fn gather(&self, held: &mut Held, cells: Cells, vertices: &[u32]) -> Result<bool> {
+    pub fn gather(&self, held: &mut Held, cells: Cells, vertices: &[u32], look: &mut Look) -> Result<bool> {
         let Cells::Data(x) = cells else { return Ok(false) };
         if self.all_there {
             return Ok(false);
         }
         let (at, n) = (self.columns, x.n());
-        held.send_numbers_with(at, n * vertices.len(), 1, |mut from, mut rest| {
+        let fill = |mut from: usize, mut rest: &mut [f64]| {
             while !rest.is_empty() {
                 let (column, row) = (from / n, from % n);
                 let some = rest.len().min(n - row);
@@ -159,7 +165,8 @@ impl Rows {
                 rest = later;
                 from += some;
             }
-        })?;
+        };
+        held.send_numbers_with(at, n * vertices.len(), 1, fill, look)?;
         let args = CorrelationArgs { n: n as u64, p: vertices.len() as u64, x: at, ..CorrelationArgs::default() };
         // SAFETY: so many columns are there.
         unsafe { centre(held, &args)? };

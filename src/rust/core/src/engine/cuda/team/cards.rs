@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::member::Member;
 use super::share::Seat;
+use crate::engine::cuda::card::plan::MemoryPlan;
 use crate::engine::cuda::search::p_max::PMax;
 use crate::engine::cuda::search::CudaSearch;
 use crate::observer::Observer;
@@ -41,11 +42,27 @@ impl<'s, 'a> TeamSearch<'s, 'a> {
         &mut self.seats[self.lead].machine.search
     }
 
-    /// The search of the card that leads, which goes on by itself: it is not lost.
-    pub fn into_leader(mut self) -> CudaSearch<'s, 'a> {
-        let seat = self.seats.swap_remove(self.lead);
+    /// Of the cards that had too little memory, the search of the one with the most, which goes on by itself: it is not lost.
+    pub fn into_roomiest(mut self) -> CudaSearch<'s, 'a> {
+        let room = |seat: &mut Seat<Member<'s, 'a>>| {
+            let found = seat.machine.run(|search| {
+                search.engine.held.plan = MemoryPlan::default();
+                search.engine.held.room(&[])
+            });
+            seat.short.as_ref().map_or(0, |_| 1 + found.unwrap_or(0))
+        };
+        let rooms: Vec<u64> = self.seats.iter_mut().map(room).collect();
+        let number = (0..rooms.len()).rev().max_by_key(|&number| rooms[number]).unwrap_or(0);
+        self.lead_by(number);
+        let seat = self.seats.swap_remove(number);
         self.report.lost.retain(|lost| lost.machine != seat.name);
         seat.machine.search
+    }
+
+    /// The error that ends the search once all cards are lost: that there is too little memory, where one can still be used.
+    pub fn ending(&self, last: Error) -> Error {
+        let is_over = self.seats.iter().all(|seat| seat.is_lost);
+        self.seats.iter().find_map(|seat| seat.short.clone()).filter(|_| is_over).unwrap_or(last)
     }
 
     /// How many cards are left.
@@ -62,8 +79,15 @@ impl<'s, 'a> TeamSearch<'s, 'a> {
     /// Has a card lead that is left.
     pub fn follow(&mut self) -> Result<()> {
         let Some(next) = self.seats.iter().position(|seat| !seat.is_lost) else {
-            return Err(self.error.take().unwrap_or(Error::Interrupted));
+            let last = self.error.take().unwrap_or(Error::Interrupted);
+            return Err(self.ending(last));
         };
+        self.lead_by(next);
+        Ok(())
+    }
+
+    /// Has a card bring what the host wants.
+    fn lead_by(&mut self, next: usize) {
         if next != self.lead {
             let wanted = {
                 let search = self.leading();
@@ -73,7 +97,6 @@ impl<'s, 'a> TeamSearch<'s, 'a> {
             self.lead = next;
             self.leading().p_max = wanted;
         }
-        Ok(())
     }
 
     /// Calls `run` for every card that is left, in turn.

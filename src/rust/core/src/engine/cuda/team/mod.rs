@@ -169,7 +169,7 @@ impl Alone for CudaTeam<'_> {
         let team = TeamSearch::new(searches.into_iter(), options, &mut self.report);
         Ok(Box::new(Fallback::new(team, |given_up, observer| {
             // The correlations, or the codes, of all variables fit no card: one goes on in parts.
-            let (search, levels) = (given_up.search.into_leader(), given_up.levels);
+            let (search, levels) = (given_up.search.into_roomiest(), given_up.levels);
             let test = search.engine.test;
             let given_up = GivenUp { search, levels, is_whole: false };
             match test {

@@ -51,7 +51,7 @@ impl TeamSearch<'_, '_> {
             let mut look = |share: f64| observer.progress(level, (done + share.min(1.0)) * 0.999, all);
             let before = self.report.lost.len();
             let owners = share_out(&mut self.seats, &open, &mut self.report.lost, &mut look);
-            let owners = owners.inspect_err(|error| self.error = Some(error.clone()))?;
+            let owners = owners.map_err(|last| self.ending(last))?;
             if self.report.lost.len() > before {
                 self.follow()?;
             }

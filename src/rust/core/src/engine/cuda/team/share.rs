@@ -52,6 +52,8 @@ pub(super) struct Seat<M> {
     pub name: String,
     /// Whether it failed, and is left alone from then on.
     pub is_lost: bool,
+    /// Why, where it had too little memory: it can still be used.
+    pub short: Option<Error>,
     /// What it has done since [`Seat::share`].
     shards: u64,
     busy: Duration,
@@ -59,7 +61,7 @@ pub(super) struct Seat<M> {
 
 impl<M> Seat<M> {
     pub fn new(machine: M, name: String) -> Self {
-        Seat { machine, name, is_lost: false, shards: 0, busy: Duration::ZERO }
+        Seat { machine, name, is_lost: false, short: None, shards: 0, busy: Duration::ZERO }
     }
 
     /// What it did at a level that took `elapsed`; begins to count anew.
@@ -83,6 +85,7 @@ impl<M> Seat<M> {
         }
         lost.push(Lost::by(self.name.clone(), &error));
         self.is_lost = true;
+        self.short = Some(&error).filter(|error| error.is_short_of_device_memory()).cloned();
         Ok(error)
     }
 }

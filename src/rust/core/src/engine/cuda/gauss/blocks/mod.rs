@@ -15,6 +15,8 @@ mod marginal;
 mod packed;
 mod panels;
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use super::rows::{Cells, Rows, STEP};
 use super::source::{Gaussian, Source};
 use crate::engine::cpu::correlation::Centred;
@@ -74,8 +76,9 @@ fn is_too_much(search: &mut CudaSearch, gauss: &Gaussian) -> Result<bool> {
     search.plan_variables(gauss.bytes());
     let (p, room) = (gauss.p, search.engine.held.room(&[])? as f64);
     search.engine.held.plan = MemoryPlan::default();
-    let all = BYTES_OF_NEIGHBOUR * (p * p) as f64;
-    if room >= all || room == 0.0 || p < LOOKED_AT {
+    // Fixed gaps leave fewer.
+    let all = BYTES_OF_NEIGHBOUR * search.ends as f64;
+    if room >= all || room == 0.0 || p < LOOKED_AT || !search.options.allows(1) {
         return Ok(false);
     }
     if matches!(gauss.source, Source::Data(_, n) if n * LOOKED_AT > MOST_PRODUCTS) {
@@ -217,6 +220,26 @@ impl Levels for BlockSearch<'_, '_> {
 }
 
 impl BlockSearch<'_, '_> {
+    /// Refuses a matrix in which the correlations of a pair of the graph differ.
+    fn check_pairs(&self) -> Result<()> {
+        let (p, Source::Matrix(cells)) = (self.gauss.p, self.gauss.source) else { return Ok(()) };
+        let (graph, odd) = (&self.graph, AtomicUsize::new(usize::MAX));
+        self.search.engine.held.pool.each(p.div_ceil(STEP), |part| {
+            for x in part * STEP..p.min((part + 1) * STEP) {
+                for y in graph.neighbours_above(x).map(|y| y as usize) {
+                    let (one, other) = (cells[x * p + y], cells[y * p + x]);
+                    if one != other && !(one.is_nan() && other.is_nan()) {
+                        odd.fetch_min(x * p + y, Ordering::Relaxed);
+                    }
+                }
+            }
+        });
+        match odd.into_inner() {
+            usize::MAX => Ok(()),
+            pair => Err(self.differing(pair as u64)),
+        }
+    }
+
     /// The error that the correlations of the pair x * p + y differ, as only the rows of a pair's two vertices are looked at.
     fn differing(&self, key: u64) -> Error {
         let (x, y) = (key as usize / self.gauss.p, key as usize % self.gauss.p);

@@ -50,6 +50,12 @@ struct Places {
     end: u64,
 }
 
+/// The uses of memory that levels by rows have no part in.
+fn not_kept() -> Vec<BufferId> {
+    let kept = [Buffer::Report.into(), Buffer::Columns.into(), Buffer::Batch.into()];
+    BufferId::ALL.iter().copied().filter(|what| !kept.contains(what)).collect()
+}
+
 /// What a level is: the size of its sets, the most neighbours of a row, which side, and whether edges are fixed.
 #[derive(Clone, Copy)]
 struct Level {
@@ -115,13 +121,7 @@ impl BlockSearch<'_, '_> {
         // Without the pairs that are separated so far.
         let mut left = self.graph.clone();
         for second in [false, true] {
-            let level = Level {
-                size,
-                widest,
-                second,
-                has_fixed: self.search.options.fixed_edges.is_some(),
-                of_data: matches!(self.gauss.source, Source::Data(..)),
-            };
+            let level = self.level(size, widest, second);
             let batches = self.batches(level, &left)?;
             let count = batches.len() as f64;
             for (done, batch) in batches.into_iter().enumerate() {
@@ -139,6 +139,18 @@ impl BlockSearch<'_, '_> {
         observer.progress(size, 1.0, 1.0)?;
         let go_on = self.fast() || all.go_on;
         Ok(LevelReport { tests: all.tests, exact_tests: all.exact_tests, go_on })
+    }
+
+    fn level(&self, size: usize, widest: usize, second: bool) -> Level {
+        let has_fixed = self.search.options.fixed_edges.is_some();
+        Level { size, widest, second, has_fixed, of_data: matches!(self.gauss.source, Source::Data(..)) }
+    }
+
+    /// Whether a row with so many neighbours has room at level 1, once all is let go that levels by rows do not need.
+    pub(super) fn has_room_for(&mut self, neighbours: usize) -> Result<bool> {
+        let needed = Places::new(1, width_of(neighbours + 1), neighbours, self.level(1, neighbours, false)).end as u64;
+        let room = self.search.engine.held.room(&not_kept())?;
+        Ok(needed <= room && neighbours < self.rows.most_gathered())
     }
 
     /// The rows that have a pair on this side, in batches that fit; plans and commits what the largest takes.
@@ -167,11 +179,10 @@ impl BlockSearch<'_, '_> {
         let scratch = self.search.scratch_of_sets(level.size, level.widest);
         let held = &mut self.search.engine.held;
         // The card's graph is not needed any more: what is left of it is known here.
-        let kept = [Buffer::Report.into(), Buffer::Columns.into(), Buffer::Batch.into()];
-        let others: Vec<BufferId> = BufferId::ALL.iter().copied().filter(|what| !kept.contains(what)).collect();
-        held.let_go(&others)?;
-        held.plan.set(Buffer::Binomials, 8 * binomials);
-        held.plan.set(Buffer::Scratch, scratch);
+        held.let_go(&not_kept())?;
+        let is_of_sets = level.size > 1;
+        held.plan.set(Buffer::Binomials, if is_of_sets { 8 * binomials } else { 0 });
+        held.plan.set(Buffer::Scratch, if is_of_sets { scratch } else { 0 });
         let room = held.room(&[])?;
         let most_gathered = self.rows.most_gathered();
         let mut batches = Vec::new();
@@ -205,7 +216,9 @@ impl BlockSearch<'_, '_> {
         }
         held.plan.set(Buffer::Data, largest);
         held.commit()?;
-        self.search.send_binomials(level.size, level.widest)?;
+        if is_of_sets {
+            self.search.send_binomials(level.size, level.widest)?;
+        }
         Ok(batches)
     }
 
@@ -358,14 +371,15 @@ impl BlockSearch<'_, '_> {
         let cells = data_of(&gauss, &self.data);
         match cells {
             Cells::Matrix(matrix) => {
-                held.send_numbers_with(DevicePtr::at(args.c.address()), count, GATHERING, |from, numbers| {
-                    local.fill(|x, y| matrix[x * gauss.p + y], from, numbers);
-                })
+                let gather =
+                    |from: usize, numbers: &mut [f64]| local.fill(|x, y| matrix[x * gauss.p + y], from, numbers);
+                let at = DevicePtr::at(args.c.address());
+                held.send_numbers_with(at, count, GATHERING, gather, &mut || observer.look())
             }
             Cells::Data(_) => {
                 let (ids, vertices) = (base.carve(places.ids), base.carve(places.vertices));
                 let used = local.all_vertices();
-                let is_gathered = self.rows.gather(held, cells, &used)?;
+                let is_gathered = self.rows.gather(held, cells, &used, &mut || observer.look())?;
                 let place = |v: u32| used.binary_search(&v).map_or(NO_COLUMN, |at| at as u32);
                 let columns: Vec<u32> =
                     local.vertices.iter().map(|&v| if is_gathered { place(v) } else { v }).collect();

@@ -35,7 +35,11 @@ impl BlockSearch<'_, '_> {
         let [columns, masks] = self.search.level_one_ends(&gauss.test);
         let near = self.search.columns_serve(columns, widest) && ends.has_between(columns..masks);
         let cut = match self.plan_panels(&ends, Some(near)) {
-            Ok(cut) if self.wished_rows().is_none() && self.cells_of_packed(&ends) < cut.cells(p) => {
+            Ok(cut)
+                if self.wished_rows().is_none()
+                    && self.cells_of_packed(&ends) < cut.cells(p)
+                    && self.has_room_for(widest)? =>
+            {
                 return self.run_packed_singles(widest, observer);
             }
             Err(short) if self.wished_rows().is_none() && short.is_short_of_device_memory() => {
@@ -345,6 +349,7 @@ impl BlockSearch<'_, '_> {
 
     /// The p-values of the pairs that level 0 left, where level 1 has not run.
     pub(super) fn bring_values(&mut self, observer: &mut dyn Observer) -> Result<()> {
+        self.check_pairs()?;
         let ends = Ends::of(&self.graph, &self.search.engine.held.pool);
         self.search.set_rules(&self.gauss.test, 0);
         let cut = self.plan_panels(&ends, None)?;
