@@ -88,7 +88,7 @@ fn is_symmetric(c: &[f64], p: usize) -> bool {
 #[test]
 #[ignore = "needs a GPU"]
 fn random_problems() {
-    for number in 0..if emulated() { 40 } else { 160 } {
+    for number in 0..if emulated() { 40 } else { 60 } {
         let problem = problem(number);
         let options = &problem.options;
         if options.method == Method::Original || !is_symmetric(&problem.c, options.p) {
@@ -108,7 +108,7 @@ fn random_problems() {
 fn dense_problems() {
     let mut sufficed = 0;
     // 191, 129 and 70 variables; on a card more.
-    for number in (0..40).filter(|number| [0, 1, 3].contains(number) || !emulated()) {
+    for number in (0..20).filter(|number| [0, 1, 3].contains(number) || !emulated()) {
         let dense = dense_problem(number);
         // Level 2 of many neighbours takes an emulated card minutes.
         let options = Options { m_max: if emulated() { 1.0 } else { 2.0 }, ..dense.options.clone() };

@@ -288,7 +288,7 @@ fn advised() {
 /// On an emulated card, which has too little for a search.
 #[test]
 fn what_a_card_cannot_hold_runs_in_unified_memory() {
-    let room = (256u64 << 20) + 500_000;
+    let room = (256u64 << 20) + 150_000;
     with_driver("unified_cuda::larger", &[(LARGER, "1"), ("FAKE_CUDA_MEMORY", &room.to_string())]);
 }
 
@@ -317,5 +317,5 @@ fn larger() {
     let (found, p_max, planned) = search(unified).unwrap();
     assert!(planned > 500_000, "{planned}");
     same("larger than the card", &(found, p_max), &on_cpu(gauss, &options).unwrap());
-    assert!(refused(CudaOptions { memory_budget: Some(400_000), ..unified }).contains("of the host's memory"));
+    assert!(refused(CudaOptions { memory_budget: Some(100_000), ..unified }).contains("of the host's memory"));
 }

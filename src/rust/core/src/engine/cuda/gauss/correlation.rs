@@ -42,7 +42,8 @@ pub fn correlation(
     }
     Held::open(ordinal, pool.clone(), memory, budget)?.watched(|held| match make(held, x, watch) {
         Ok(from) => held.bring_into(from, c, &mut || watch(1.0)),
-        Err(error) if error.is_short_of_device_memory() => by_rows(held, x, c, watch),
+        // Rows of all columns are less than the whole where they are some of many.
+        Err(error) if error.is_short_of_device_memory() && p > 2 * STEP => by_rows(held, x, c, watch),
         Err(error) => Err(error),
     })
 }
