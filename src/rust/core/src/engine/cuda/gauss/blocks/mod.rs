@@ -126,6 +126,7 @@ pub(in crate::engine::cuda) struct BlockSearch<'s, 'a> {
     answer: Answer<'s>,
     /// After a level.
     graph: Adjacency,
+    degrees: Vec<usize>,
     widest: Option<Widest>,
 }
 
@@ -145,7 +146,7 @@ impl<'s, 'a> BlockSearch<'s, 'a> {
             Source::Matrix(_) => None,
         };
         let answer = Answer::new(options, largest);
-        BlockSearch { search, gauss, data, rows: Rows::default(), answer, graph, widest: None }
+        BlockSearch { search, gauss, data, rows: Rows::default(), answer, graph, degrees: Vec::new(), widest: None }
     }
 
     /// The number of rows that panels have where the caller says so, in whole blocks.
@@ -169,6 +170,7 @@ impl<'s, 'a> BlockSearch<'s, 'a> {
         });
         self.widest = widest_of(self.search.options, &graph, |x| degrees[x]);
         self.search.ends = degrees.iter().sum::<usize>() as u64;
+        self.degrees = degrees;
         self.graph = graph;
     }
 }

@@ -97,6 +97,38 @@ impl Places {
     }
 }
 
+/// Pairs that the first sides of a level separate, by their larger vertex.
+#[derive(Default)]
+struct Removed {
+    starts: Vec<usize>,
+    /// The smaller vertices, ascending for each larger one.
+    smaller: Vec<u32>,
+}
+
+impl Removed {
+    fn new(p: usize, found: &[Separations]) -> Self {
+        let pairs = || found.iter().flat_map(|found| &found.pairs).map(|&[x, y]| (x.min(y), x.max(y) as usize));
+        let mut starts = vec![0; p + 1];
+        pairs().for_each(|(_, high)| starts[high + 1] += 1);
+        for v in 0..p {
+            starts[v + 1] += starts[v];
+        }
+        let (mut next, mut smaller) = (starts.clone(), vec![0; starts[p]]);
+        for (low, high) in pairs() {
+            smaller[next[high]] = low;
+            next[high] += 1;
+        }
+        starts.windows(2).for_each(|row| smaller[row[0]..row[1]].sort_unstable());
+        Removed { starts, smaller }
+    }
+
+    fn has(&self, low: u32, high: u32) -> bool {
+        let high = high as usize;
+        let row = if self.starts.is_empty() { 0..0 } else { self.starts[high]..self.starts[high + 1] };
+        self.smaller[row].binary_search(&low).is_ok()
+    }
+}
+
 /// What sides have found.
 #[derive(Default)]
 struct Sides {
@@ -118,24 +150,29 @@ impl BlockSearch<'_, '_> {
     ) -> Result<LevelReport> {
         self.search.set_rules(&self.gauss.test, size);
         let mut all = Sides::default();
-        // Without the pairs that are separated so far.
-        let mut left = self.graph.clone();
+        let mut removed = Removed::default();
         for second in [false, true] {
             let level = self.level(size, widest, second);
-            let batches = self.batches(level, &left)?;
+            let batches = self.batches(level, &removed)?;
             let count = batches.len() as f64;
             for (done, batch) in batches.into_iter().enumerate() {
                 let share = (f64::from(u8::from(second)) + done as f64 / count) / 2.0;
-                self.run_batch(batch, level, &left, &mut all, share, observer)?;
+                self.run_batch(batch, level, &removed, &mut all, share, observer)?;
             }
-            all.found.iter().for_each(|found| left.remove_all(&found.pairs));
+            if !second {
+                removed = Removed::new(self.gauss.p, &all.found);
+            }
         }
         if let Some(([x, y], s)) = all.missing {
             let Undefined(reason) = MISSING;
             return Err(Error::Numeric { x: x as usize, y: y as usize, s, reason });
         }
-        all.found.into_iter().for_each(|found| self.answer.separate(found));
-        self.take_graph(left);
+        let mut graph = std::mem::replace(&mut self.graph, Adjacency::empty(0));
+        for found in all.found {
+            graph.remove_all(&found.pairs);
+            self.answer.separate(found);
+        }
+        self.take_graph(graph);
         observer.progress(size, 1.0, 1.0)?;
         let go_on = self.fast() || all.go_on;
         Ok(LevelReport { tests: all.tests, exact_tests: all.exact_tests, go_on })
@@ -154,17 +191,16 @@ impl BlockSearch<'_, '_> {
     }
 
     /// The rows that have a pair on this side, in batches that fit; plans and commits what the largest takes.
-    fn batches(&mut self, level: Level, left: &Adjacency) -> Result<Vec<(Vec<u32>, usize)>> {
+    fn batches(&mut self, level: Level, removed: &Removed) -> Result<Vec<(Vec<u32>, usize)>> {
         let (p, options) = (self.gauss.p, self.search.options);
         let mut by_width: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
         for x in 0..p {
-            let degree = self.graph.degree(x);
+            let degree = self.degrees[x];
             let takes = |y: u32| {
-                let y = y as usize;
                 if level.second {
-                    y < x && left.has(x, y)
+                    (y as usize) < x && !removed.has(y, x as u32)
                 } else {
-                    y > x
+                    y as usize > x
                 }
             };
             if degree > level.size
@@ -192,7 +228,7 @@ impl BlockSearch<'_, '_> {
             while !rest.is_empty() {
                 let (mut count, mut entries, mut bytes) = (0, 0, 0);
                 for &x in rest {
-                    let degree = self.graph.degree(x as usize);
+                    let degree = self.degrees[x as usize];
                     let with = Places::new(count + 1, width, entries + degree, level).end;
                     let is_much = (count + 1) * width > MOST_NUMBERS || entries + count + degree + 1 > most_gathered;
                     if (with > room || is_much) && count > 0 {
@@ -226,7 +262,7 @@ impl BlockSearch<'_, '_> {
         &mut self,
         (rows, width): (Vec<u32>, usize),
         level: Level,
-        left: &Adjacency,
+        removed: &Removed,
         all: &mut Sides,
         share: f64,
         observer: &mut dyn Observer,
@@ -234,7 +270,7 @@ impl BlockSearch<'_, '_> {
         self.search.engine.held.piece(rows.len());
         let local = Local::new(&self.graph, rows, width);
         let entries = local.entries();
-        self.place_batch(&local, level, left, observer)?;
+        self.place_batch(&local, level, removed, observer)?;
         self.search.ends = entries as u64;
         observer.progress(level.size, share * 0.999, 1.0)?;
         let mut args = self.search.args;
@@ -323,7 +359,7 @@ impl BlockSearch<'_, '_> {
         &mut self,
         local: &Local,
         level: Level,
-        left: &Adjacency,
+        removed: &Removed,
         observer: &mut dyn Observer,
     ) -> Result<()> {
         let (gauss, width, entries) = (self.gauss, local.width, local.entries());
@@ -356,7 +392,7 @@ impl BlockSearch<'_, '_> {
         let behind = args.slot.offset(SLOT_BYTES * entries as u64).cast::<u64>();
         held.upload(behind, &[OPEN, CLOSED].concat())?;
         if level.second {
-            let twins = twins(local, left);
+            let twins = twins(local, removed);
             held.upload(args.twin, &twins)?;
             if self.search.args.fast != 0 || level.size == 1 {
                 let bits = local.bits(&self.graph, &held.pool);
@@ -393,11 +429,11 @@ impl BlockSearch<'_, '_> {
 }
 
 /// By entry: the slot behind the batch's that says whether the second side of its pair is asked.
-fn twins(local: &Local, left: &Adjacency) -> Vec<u32> {
+fn twins(local: &Local, removed: &Removed) -> Vec<u32> {
     let open = local.entries() as u32;
     let mut twins = Vec::with_capacity(local.entries());
     for (row, &x) in local.rows.iter().enumerate() {
-        let is_open = |y: u32| y < x && left.has(x as usize, y as usize);
+        let is_open = |y: u32| y < x && !removed.has(y, x);
         twins.extend(local.neighbours(row).map(|y| if is_open(y) { open } else { open + 1 }));
     }
     twins

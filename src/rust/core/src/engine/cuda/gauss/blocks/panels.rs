@@ -13,11 +13,15 @@ use crate::engine::cuda::card::kernels::{Kernel, WARP};
 use crate::engine::cuda::card::transfer::threads_for;
 use crate::engine::cuda::gauss::rows::{Cells, Panel, STEP};
 use crate::engine::cuda::gauss::singles::PANEL_WAYS;
+use crate::engine::cuda::gauss::source::Source;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::search::USUAL_THREADS;
 use crate::observer::Observer;
 use crate::search::levels::LevelReport;
 use crate::Result;
+
+/// How many cells pass in the time that one is gathered from a matrix on the host.
+const EFFORT_OF_GATHERED: u64 = 4;
 
 /// How level 1 is cut, of a graph with these neighbours; `near`: with correlations by neighbour, for columns.
 struct Level {
@@ -139,7 +143,8 @@ impl BlockSearch<'_, '_> {
     fn cells_of_packed(&self, ends: &Ends) -> u64 {
         let degrees = ends.all.windows(2).map(|pair| (pair[1] - pair[0]) as usize).filter(|&degree| degree > 1);
         let cells: u64 = degrees.map(|degree| local::cells_of(local::width_of(degree + 1)) as u64).sum();
-        2 * cells + if self.answer.wants_values() { (self.gauss.p * self.gauss.p) as u64 } else { 0 }
+        let effort = if let Source::Matrix(_) = self.gauss.source { EFFORT_OF_GATHERED } else { 1 };
+        2 * effort * cells + if self.answer.wants_values() { (self.gauss.p * self.gauss.p) as u64 } else { 0 }
     }
 
     /// Level 1 where small matrices of each row's neighbours take fewer cells than the panels that would pass.
