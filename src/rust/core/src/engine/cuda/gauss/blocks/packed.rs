@@ -185,7 +185,7 @@ impl BlockSearch<'_, '_> {
 
     /// Whether a row with so many neighbours has room at level 1, once all is let go that levels by rows do not need.
     pub(super) fn has_room_for(&mut self, neighbours: usize) -> Result<bool> {
-        let needed = Places::new(1, width_of(neighbours + 1), neighbours, self.level(1, neighbours, false)).end as u64;
+        let needed = Places::new(1, width_of(neighbours + 1), neighbours, self.level(1, neighbours, false)).end;
         let room = self.search.engine.held.room(&not_kept())?;
         Ok(needed <= room && neighbours < self.rows.most_gathered())
     }
