@@ -139,20 +139,6 @@ impl Adjacency {
         self.row(x).iter().map(|w| w.count_ones() as usize).sum()
     }
 
-    /// Number of neighbours of `x` from `range.start` up to `range.end` - 1, both at most the number of vertices.
-    pub fn degree_between(&self, x: usize, range: Range<usize>) -> usize {
-        let row = self.row(x);
-        let up_to = |end: usize| match row.get(end / 64) {
-            Some(word) => (word & ((1 << (end % 64)) - 1)).count_ones() as usize,
-            None => 0,
-        };
-        if range.start >= range.end {
-            return 0;
-        }
-        let whole = &row[range.start / 64..range.end / 64];
-        whole.iter().map(|word| word.count_ones() as usize).sum::<usize>() + up_to(range.end) - up_to(range.start)
-    }
-
     /// Number of edges.
     pub fn edge_count(&self) -> usize {
         self.bits.iter().map(|w| w.count_ones() as usize).sum::<usize>() / 2
@@ -309,23 +295,6 @@ mod tests {
                 Adjacency::from_lower(p, |y, w| if w == y / 64 { (1 << (y % 64)) - 1 } else { !0 } & 0x5555_5555);
             let bits = (0..p).flat_map(|x| graph.row(x).to_vec()).collect();
             assert_eq!(Adjacency::from_rows(p, bits), graph);
-        }
-    }
-
-    #[test]
-    fn neighbours_between_any_two_are_counted() {
-        for p in [3, 64, 150, 192] {
-            let lists: Vec<Vec<u32>> =
-                (0..p).map(|x| (0..p as u32).filter(|y| (x as u32 * 7 + y * 5) % 3 == 0).collect()).collect();
-            let graph = Adjacency::from_lists(&lists);
-            for x in [0, p / 2, p - 1] {
-                for from in 0..=p {
-                    for to in 0..=p {
-                        let found = graph.degree_between(x, from..to);
-                        assert_eq!(found, graph.neighbours(x).filter(|&y| (from..to).contains(&(y as usize))).count());
-                    }
-                }
-            }
         }
     }
 

@@ -89,10 +89,15 @@ impl Ranked {
 
     /// The number of x's first edge to a larger vertex, or of the next row's where it has none.
     pub fn first_of(&self, x: usize) -> usize {
-        (self.start[x] + self.place(x, x) as i64) as usize
+        self.first_from(x, x)
     }
 
-    /// The number of x's first edge to y or a vertex after it, x < y, or of the next row's where it has none.
+    /// [`Ranked::first_of`] of all vertices, and the number of edges.
+    pub fn firsts(&self) -> Vec<u64> {
+        (0..self.graph.p()).map(|x| self.first_of(x)).chain([self.len]).map(|number| number as u64).collect()
+    }
+
+    /// The number of x's first edge to y or a vertex after it, x <= y, or of the next row's where it has none.
     pub fn first_from(&self, x: usize, y: usize) -> usize {
         (self.start[x] + self.place(x, y) as i64) as usize
     }

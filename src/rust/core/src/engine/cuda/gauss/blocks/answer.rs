@@ -59,6 +59,11 @@ impl<'s> Answer<'s> {
         Ok(())
     }
 
+    /// Where the rows' pairs with larger vertices begin of the graph that level 0 left, and the number of all.
+    pub fn firsts(&self) -> Vec<u64> {
+        self.ranked.as_ref().map_or_else(|| vec![0; self.options.p + 1], Ranked::firsts)
+    }
+
     /// Level 1 begins in panels.
     pub fn begin_singles(&mut self) -> Result<()> {
         let count = self.ranked.as_ref().map_or(0, Ranked::len);

@@ -2,10 +2,7 @@
 
 use std::ops::Range;
 
-use crate::engine::cuda::card::transfer::threads_for;
 use crate::engine::cuda::gauss::rows::STEP;
-use crate::graph::Adjacency;
-use crate::pool::Pool;
 
 /// Of the memory for panels, the part of the one that stays, in eighths; each of two that pass gets an eighth.
 const STAYS: u64 = 6;
@@ -17,19 +14,11 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    pub fn of(graph: &Adjacency, pool: &Pool) -> Self {
-        let p = graph.p();
-        let mut counts = vec![[0, 0]; p];
-        let part = p.div_ceil(4 * threads_for(pool, p * p / 64)).max(1);
-        pool.each_of(counts.chunks_mut(part).collect(), |number, counts: &mut [[u64; 2]]| {
-            for (x, count) in (number * part..).zip(counts) {
-                *count = [graph.degree(x) as u64, graph.degree_between(x, x + 1..p) as u64];
-            }
-        });
-        let (mut all, mut larger) = (vec![0; p + 1], vec![0; p + 1]);
-        for (x, [own, above]) in counts.into_iter().enumerate() {
-            all[x + 1] = all[x] + own;
-            larger[x + 1] = larger[x] + above;
+    /// Of vertices with so many neighbours, whose pairs with larger ones are numbered from `larger` on.
+    pub fn new(degrees: &[usize], larger: Vec<u64>) -> Self {
+        let mut all = vec![0; degrees.len() + 1];
+        for (x, &degree) in degrees.iter().enumerate() {
+            all[x + 1] = all[x] + degree as u64;
         }
         Ends { all, larger }
     }
@@ -145,6 +134,8 @@ pub(super) fn cut(ends: &Ends, p: usize, room: u64, most: usize, near: Option<bo
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::{Adjacency, Ranked};
+    use crate::pool::Pool;
 
     fn graph(p: usize, one_in: u64) -> Adjacency {
         let mut graph = Adjacency::empty(p);
@@ -164,7 +155,8 @@ mod tests {
     fn every_pair_is_in_one_pair_of_panels_that_fit() {
         for (p, one_in) in [(65, 1), (300, 2), (700, 50), (130, 1000)] {
             let graph = graph(p, one_in);
-            let ends = Ends::of(&graph, &Pool::none());
+            let degrees: Vec<usize> = (0..p).map(|x| graph.degree(x)).collect();
+            let ends = Ends::new(&degrees, Ranked::new(graph.clone(), &Pool::none()).unwrap().firsts());
             for near in [false, true] {
                 for room in (0..24).map(|k| 200_000u64 << k >> (k / 2)) {
                     let Some(cut) = cut(&ends, p, room, p, Some(near)) else { continue };

@@ -49,18 +49,16 @@ pub(in crate::engine::cuda) fn begin<'s, 'a>(
     options: &'s Options,
     largest: Largest<'s>,
 ) -> Box<dyn Levels + 's> {
-    match (engine.options.strategy, engine.options.block) {
-        (SearchStrategy::Shared, Some(_)) => Box::new(BlockSearch::new(engine, options, gauss, largest)),
-        (SearchStrategy::Shared, None) => {
-            let mut whole = CudaSearch::new(engine, options, largest);
-            if whole.watched(|whole| is_too_much(whole, &gauss)).unwrap_or(false) {
-                return go_over(GivenUp { search: whole, levels: 0, is_whole: false }, gauss).search;
-            }
-            Box::new(Fallback::new(whole, move |given_up, _| Ok(go_over(given_up, gauss))))
-        }
+    let (strategy, block) = (engine.options.strategy, engine.options.block);
+    let mut whole = CudaSearch::new(engine, options, largest);
+    if strategy != SearchStrategy::Shared {
         // Those of the papers have all correlations on the card.
-        _ => Box::new(CudaSearch::new(engine, options, largest)),
+        return Box::new(whole);
     }
+    if block.is_some() || whole.watched(|whole| is_too_much(whole, &gauss)).unwrap_or(false) {
+        return Box::new(BlockSearch::new(whole, gauss));
+    }
+    Box::new(Fallback::new(whole, move |given_up, _| Ok(go_over(given_up, gauss))))
 }
 
 /// Bytes of lists, verdicts, p-values and separating sets of a neighbour at level 1, beside all correlations.
@@ -111,8 +109,7 @@ pub(in crate::engine::cuda) fn go_over<'s, 'a>(
     given_up: GivenUp<CudaSearch<'s, 'a>>,
     gauss: Gaussian<'a>,
 ) -> Parts<'s> {
-    let (engine, options, largest) = given_up.search.into_parts();
-    Parts { search: Box::new(BlockSearch::new(engine, options, gauss, largest)), again: given_up.levels }
+    Parts { search: Box::new(BlockSearch::new(given_up.search, gauss)), again: given_up.levels }
 }
 
 /// A search by blocks.
@@ -131,12 +128,9 @@ pub(in crate::engine::cuda) struct BlockSearch<'s, 'a> {
 }
 
 impl<'s, 'a> BlockSearch<'s, 'a> {
-    pub fn new(
-        engine: &'s mut CudaEngine<'a>,
-        options: &'s Options,
-        gauss: Gaussian<'a>,
-        largest: Largest<'s>,
-    ) -> Self {
+    /// In place of a search with all correlations on the card.
+    fn new(whole: CudaSearch<'s, 'a>, gauss: Gaussian<'a>) -> Self {
+        let (engine, options, largest) = whole.into_parts();
         // They are going to be elsewhere.
         engine.correlations = None;
         let search = CudaSearch::with_p_max(engine, options, PMax::of_follower(false, options.p));

@@ -35,13 +35,13 @@ impl BlockSearch<'_, '_> {
     pub(super) fn run_panels(&mut self, widest: usize, observer: &mut dyn Observer) -> Result<LevelReport> {
         let (gauss, p) = (self.gauss, self.gauss.p);
         self.search.set_rules(&gauss.test, 1);
-        let ends = Ends::of(&self.graph, &self.search.engine.held.pool);
+        let ends = Ends::new(&self.degrees, self.answer.firsts());
         let [columns, masks] = self.search.level_one_ends(&gauss.test);
         let near = self.search.columns_serve(columns, widest) && ends.has_between(columns..masks);
         let cut = match self.plan_panels(&ends, Some(near)) {
             Ok(cut)
                 if self.wished_rows().is_none()
-                    && self.cells_of_packed(&ends) < cut.cells(p)
+                    && self.cells_of_packed() < cut.cells(p)
                     && self.has_room_for(widest)? =>
             {
                 return self.run_packed_singles(widest, observer);
@@ -140,8 +140,8 @@ impl BlockSearch<'_, '_> {
 
     /// How many cells of correlations small matrices of each row's neighbours have, which are made once for each side; a compact result wants the
     /// p-values of level 0, too, for which all pass once.
-    fn cells_of_packed(&self, ends: &Ends) -> u64 {
-        let degrees = ends.all.windows(2).map(|pair| (pair[1] - pair[0]) as usize).filter(|&degree| degree > 1);
+    fn cells_of_packed(&self) -> u64 {
+        let degrees = self.degrees.iter().filter(|&&degree| degree > 1);
         let cells: u64 = degrees.map(|degree| local::cells_of(local::width_of(degree + 1)) as u64).sum();
         let effort = if let Source::Matrix(_) = self.gauss.source { EFFORT_OF_GATHERED } else { 1 };
         2 * effort * cells + if self.answer.wants_values() { (self.gauss.p * self.gauss.p) as u64 } else { 0 }
@@ -355,7 +355,7 @@ impl BlockSearch<'_, '_> {
     /// The p-values of the pairs that level 0 left, where level 1 has not run.
     pub(super) fn bring_values(&mut self, observer: &mut dyn Observer) -> Result<()> {
         self.check_pairs()?;
-        let ends = Ends::of(&self.graph, &self.search.engine.held.pool);
+        let ends = Ends::new(&self.degrees, self.answer.firsts());
         self.search.set_rules(&self.gauss.test, 0);
         let cut = self.plan_panels(&ends, None)?;
         let level = Level { cut, ends, near: false };
