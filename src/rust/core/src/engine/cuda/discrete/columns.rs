@@ -1,9 +1,9 @@
 //! Columns of some variables on a card that cannot hold all. The host has the codes of all variables packed, in pinned memory that the card
 //! reads by itself; there they become the codes and planes that the kernels count with, in places of one size each.
 
-use super::counting::{Coding, BESIDE_COLUMNS, PLANE_CELLS, PLANE_LEVELS};
+use super::counting::{has_planes, is_wide, padded, plane_size, Coding, BESIDE_COLUMNS, PLANE_CELLS, PLANE_LEVELS};
 use crate::ci::discrete::{Codes, Discrete};
-use crate::engine::cuda::arguments::{DiscreteArgs, SearchArgs, PLANE_SAMPLES, SAMPLES_AT_A_TIME};
+use crate::engine::cuda::arguments::{DiscreteArgs, SearchArgs};
 use crate::engine::cuda::card::kernels::Kernel;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::CudaEngine;
@@ -32,8 +32,7 @@ fn log_bits(test: &Discrete, v: usize) -> u64 {
 
 /// Bytes of a variable's codes when packed.
 fn packed_bytes(test: &Discrete, v: usize) -> u64 {
-    let padded = test.data().n().next_multiple_of(SAMPLES_AT_A_TIME as usize) as u64;
-    (padded / 8) << log_bits(test, v)
+    (padded(test) as u64 / 8) << log_bits(test, v)
 }
 
 /// Eight codes of `BITS` each, a byte each before, side by side.
@@ -96,26 +95,12 @@ impl Parts {
     }
 
     fn code_bytes(self, test: &Discrete, v: usize) -> u64 {
-        let padded = test.data().n().next_multiple_of(SAMPLES_AT_A_TIME as usize) as u64;
         if self.codes {
-            padded << u32::from(is_wide(test, v))
+            (padded(test) as u64) << u32::from(is_wide(test, v))
         } else {
             0
         }
     }
-}
-
-fn is_wide(test: &Discrete, v: usize) -> bool {
-    matches!(test.data().codes(v), Codes::Words(_))
-}
-
-fn has_planes(test: &Discrete, v: usize) -> bool {
-    test.data().levels(v) <= PLANE_LEVELS && !is_wide(test, v)
-}
-
-/// Elements of a plane.
-fn plane_size(test: &Discrete) -> u64 {
-    test.data().n().div_ceil(PLANE_SAMPLES as usize) as u64
 }
 
 /// Places on the card for columns, all as large as the largest column.

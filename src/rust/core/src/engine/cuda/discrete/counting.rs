@@ -37,38 +37,48 @@ pub(in crate::engine::cuda) struct Coding {
     pub plane: DevicePtr<u64>,
 }
 
-/// All variables of a test.
-pub(in crate::engine::cuda) fn all_variables(test: &Discrete) -> Vec<u32> {
-    (0..test.data().p() as u32).collect()
+/// Samples that a column has room for: those beyond the data's are not looked at.
+pub(super) fn padded(test: &Discrete) -> usize {
+    test.data().n().next_multiple_of(SAMPLES_AT_A_TIME as usize)
 }
 
-/// By variable of these, the byte where its codes start, plus 1 where a code takes two bytes; and the bytes of all codes.
-fn columns(test: &Discrete, variables: &[u32]) -> (Vec<u64>, u64) {
-    let data = test.data();
-    let padded = data.n().next_multiple_of(SAMPLES_AT_A_TIME as usize) as u64;
+/// Whether a variable's codes take two bytes.
+pub(super) fn is_wide(test: &Discrete, v: usize) -> bool {
+    matches!(test.data().codes(v), Codes::Words(_))
+}
+
+/// Whether a variable has bit planes, one a level.
+pub(super) fn has_planes(test: &Discrete, v: usize) -> bool {
+    test.data().levels(v) <= PLANE_LEVELS && !is_wide(test, v)
+}
+
+/// Elements of a plane.
+pub(super) fn plane_size(test: &Discrete) -> u64 {
+    test.data().n().div_ceil(PLANE_SAMPLES as usize) as u64
+}
+
+/// By variable, the byte where its codes start, plus 1 where a code takes two bytes; and the bytes of all codes.
+fn columns(test: &Discrete) -> (Vec<u64>, u64) {
     let mut at = 0;
-    let column = |&v: &u32| {
-        let start = at;
-        let wide = matches!(data.codes(v as usize), Codes::Words(_));
-        at += padded << u32::from(wide);
+    let column = |v: usize| {
+        let (start, wide) = (at, is_wide(test, v));
+        at += (padded(test) as u64) << u32::from(wide);
         start + u64::from(wide)
     };
-    let starts: Vec<u64> = variables.iter().map(column).collect();
+    let starts: Vec<u64> = (0..test.data().p()).map(column).collect();
     (starts, at)
 }
 
-/// By variable of these, the element where its planes start, `u64::MAX` where it has none; the elements of all planes, and of one.
-fn planes(test: &Discrete, variables: &[u32]) -> (Vec<u64>, u64, u64) {
-    let data = test.data();
-    let size = data.n().div_ceil(PLANE_SAMPLES as usize) as u64;
+/// By variable, the element where its planes start, `u64::MAX` where it has none; the elements of all planes, and of one.
+fn planes(test: &Discrete) -> (Vec<u64>, u64, u64) {
+    let size = plane_size(test);
     let mut at = 0;
-    let start = |&v: &u32| {
-        let v = v as usize;
-        if data.levels(v) > PLANE_LEVELS {
+    let start = |v: usize| {
+        if !has_planes(test, v) {
             return u64::MAX;
         }
         let start = at;
-        at += size * data.levels(v) as u64;
+        at += size * test.data().levels(v) as u64;
         // The kernels count elements in 32 bits.
         if at > u64::from(u32::MAX) {
             at = start;
@@ -76,7 +86,7 @@ fn planes(test: &Discrete, variables: &[u32]) -> (Vec<u64>, u64, u64) {
         }
         start
     };
-    let starts = variables.iter().map(start).collect();
+    let starts = (0..test.data().p()).map(start).collect();
     (starts, at, size)
 }
 
@@ -88,8 +98,7 @@ pub(in crate::engine::cuda) fn mostly_binary(test: &Discrete) -> bool {
 
 /// Bytes of the codes, planes, offsets and numbers of levels on the card.
 pub(in crate::engine::cuda) fn data_bytes(test: &Discrete) -> u64 {
-    let all = all_variables(test);
-    columns(test, &all).1 + 16 * planes(test, &all).1 + 20 * test.data().p() as u64 + BESIDE_COLUMNS
+    columns(test).1 + 16 * planes(test).1 + 20 * test.data().p() as u64 + BESIDE_COLUMNS
 }
 
 /// Bytes that columns take beside what each of them takes: what rounds up their parts.
@@ -177,23 +186,22 @@ impl CudaEngine<'_> {
         if let Some(coding) = self.coding {
             return Ok(coding);
         }
-        let coding = self.upload_columns(test, &all_variables(test))?;
+        let coding = self.upload_columns(test)?;
         self.coding = Some(coding);
         Ok(coding)
     }
 
-    /// Copies the codes of these variables to the card, which the kernels then number from 0.
-    pub(in crate::engine::cuda) fn upload_columns(&mut self, test: &Discrete, variables: &[u32]) -> Result<Coding> {
+    fn upload_columns(&mut self, test: &Discrete) -> Result<Coding> {
         let data = test.data();
-        let (starts, bytes) = columns(test, variables);
-        let p = variables.len() as u64;
+        let (starts, bytes) = columns(test);
+        let p = data.p() as u64;
         let codes = self.held.device(Buffer::Data)?;
-        let (plane_starts, elements, plane_size) = planes(test, variables);
+        let (plane_starts, elements, plane_size) = planes(test);
         let planes = codes.carve(bytes.next_multiple_of(256));
         let column: DevicePtr<u64> = planes.carve((16 * elements).next_multiple_of(256));
         let plane = column.offset(p);
         let levels = plane.offset(p).cast();
-        let padded = data.n().next_multiple_of(SAMPLES_AT_A_TIME as usize);
+        let padded = padded(test);
         // Pieces may begin and end anywhere in a column; padding is never read as a sample.
         self.held.send_with(codes, bytes as usize, |offset, piece| {
             let mut v = starts.partition_point(|&start| start <= (offset as u64 | 1)) - 1;
@@ -201,7 +209,7 @@ impl CudaEngine<'_> {
             let mut rest = piece;
             while !rest.is_empty() {
                 let start = (starts[v] & !1) as usize;
-                let own: &[u8] = match data.codes(variables[v] as usize) {
+                let own: &[u8] = match data.codes(v) {
                     Codes::Bytes(codes) => codes,
                     Codes::Words(codes) => bytes_of(codes),
                 };
@@ -217,7 +225,7 @@ impl CudaEngine<'_> {
             }
         })?;
         self.held.upload(column, &starts)?;
-        let numbers: Vec<u32> = variables.iter().map(|&v| data.levels(v as usize) as u32).collect();
+        let numbers: Vec<u32> = (0..data.p()).map(|v| data.levels(v) as u32).collect();
         self.held.upload(levels, &numbers)?;
         self.held.upload(plane, &plane_starts)?;
         let args = DiscreteArgs {
@@ -256,7 +264,7 @@ impl CudaEngine<'_> {
             levels,
             planes,
             plane,
-            plane_size: test.data().n().div_ceil(PLANE_SAMPLES as usize) as u64,
+            plane_size: plane_size(test),
             plane_cells: PLANE_CELLS,
             n: test.data().n() as u64,
             missing: u64::from(test.data().any_missing()),
@@ -340,9 +348,9 @@ mod tests {
     #[test]
     fn columns_are_padded_and_say_how_wide_they_are() {
         let data = coded(20, &[2, 255, 256, 3]);
-        assert_eq!(columns(&test(&data), &[0, 1, 2, 3]), (vec![0, 32, 64 + 1, 128], 160));
+        assert_eq!(columns(&test(&data)), (vec![0, 32, 64 + 1, 128], 160));
         // 20 samples are one element of a plane.
-        assert_eq!(planes(&test(&data), &[0, 1, 2, 3]), (vec![0, u64::MAX, u64::MAX, 2], 5, 1));
+        assert_eq!(planes(&test(&data)), (vec![0, u64::MAX, u64::MAX, 2], 5, 1));
     }
 
     #[test]
