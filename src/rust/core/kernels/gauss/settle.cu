@@ -55,7 +55,7 @@ extern "C" __global__ void settle(const __grid_constant__ Args a) {
 }
 
 // Settles one side, `second`, of the pairs of some rows, whose vertices have numbers of their own (engine/cuda/gauss/blocks). By list entry: `verdict`
-// says what was found, `values` is the p, and `log` has the set that separates, `size` numbers.
+// says what was found, `values` is the p, and `log` has the set that separates, `size` numbers, or zeros.
 constexpr u32 SIDE_NOTHING = 0;      // host: there was nothing to be asked
 constexpr u32 SIDE_KEEPS = 1;        // host: no set separates
 constexpr u32 SIDE_SEPARATES = 2;    // one does
@@ -73,6 +73,9 @@ extern "C" __global__ void settle_sides(const __grid_constant__ Args a) {
             Settled found = settle_side(a, slots_of(a), test, side_of(a, x, a.list[e]), e, a.second != 0, room, p, tests, go_on);
             if (found == Settled::KEEPS) verdict = SIDE_KEEPS;
             if (found == Settled::SEPARATES) verdict = test.missing ? SIDE_MISSING : SIDE_SEPARATES;
+        }
+        if (verdict < SIDE_SEPARATES) {
+            for (u32 i = lane_id(); i < (u32)a.size; i += WARP) a.log[e * a.size + i] = 0;
         }
         if (lane_id() == 0) {
             a.verdict[e] = verdict;
@@ -111,6 +114,7 @@ extern "C" __global__ void __launch_bounds__(DECIDING_THREADS, 5) side_single(co
             }
         }
         if (lane == 0) {
+            if (verdict < SIDE_SEPARATES) a.log[e] = 0;
             a.verdict[e] = verdict;
             a.values[e] = verdict == SIDE_NOTHING ? a.mark : p_of_correlation(a, r, a.scale);
         }

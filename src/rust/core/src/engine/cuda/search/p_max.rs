@@ -27,6 +27,8 @@ pub(in crate::engine::cuda) struct PMax<'s> {
     largest: Largest<'s>,
     of_left: bool,
     p: usize,
+    /// How many there are on the card.
+    values: u64,
     /// Whether the lower triangle and the diagonal have been written.
     marked: bool,
     /// Of the pairs that level 0 leaves, once they have been brought: their numbers.
@@ -93,12 +95,17 @@ impl<'s> PMax<'s> {
             prefer_large_pages(values);
         }
         let of_left = matches!(largest, Largest::Left(_));
-        PMax { largest, of_left, p, marked: false, ranked: None, open: None }
+        PMax { largest, of_left, p, values: triangle(p) as u64, marked: false, ranked: None, open: None }
     }
 
     /// Those of a card that another one's search works like: they stay there. `of_left`: see [`PMax::is_of_left`].
     pub fn of_follower(of_left: bool, p: usize) -> Self {
-        PMax { largest: Largest::Square(&mut []), of_left, p, marked: true, ranked: None, open: None }
+        PMax { marked: true, of_left, ..PMax::new(Largest::Square(&mut []), p) }
+    }
+
+    /// How many there are on the card: of all pairs, or once these are numbered of those that level 0 left.
+    pub fn values(&self) -> u64 {
+        self.values
     }
 
     /// Where the values go, of a search that is given up.
@@ -184,6 +191,7 @@ impl CudaSearch<'_, '_> {
         }
         let is_gauss = matches!(self.engine.test, CudaTest::Gauss(_));
         if is_gauss {
+            self.p_max.values = self.ends / 2;
             self.engine.held.plan.set(Buffer::PMax, 4 * self.ends.max(1));
             self.engine.held.commit()?;
         }

@@ -180,7 +180,7 @@ impl<'s, 'a> TeamSearch<'s, 'a> {
         let count = self.seats.len();
         let from: Vec<DevicePtr<f64>> = self.seats.iter().map(|seat| seat.machine.search.args.p_max).collect();
         self.copying(lead, |search, cards| {
-            let all = search.engine.held.plan.of(Buffer::PMax) / 8;
+            let all = search.p_max.values();
             let room = search.engine.held.plan.of(Buffer::Batch) / 8;
             let pieces = search.engine.held.device(Buffer::Batch)?.cast();
             for source in (0..count).filter(|source| *source != lead) {
@@ -202,7 +202,7 @@ impl<'s, 'a> TeamSearch<'s, 'a> {
             self.copying(number, |search, cards| {
                 let Some(card) = &cards[lead] else { return Ok(()) };
                 let mut copied = Copied::default();
-                let bytes = search.engine.held.plan.of(Buffer::PMax) as usize;
+                let bytes = 8 * search.p_max.values() as usize;
                 let own = search.args.p_max.cast();
                 copied.add(search, own, card, from[lead].cast(), bytes, observer)?;
                 copied.end(search, observer)
