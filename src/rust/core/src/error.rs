@@ -60,6 +60,13 @@ pub enum Error {
     },
     /// A GPU cannot be used, or failed.
     Device(DeviceError),
+    /// Workers of other processes cannot be used, or failed.
+    Cluster {
+        /// What happened, a sentence without its full stop.
+        message: String,
+        /// What to do about it.
+        mend: String,
+    },
 }
 
 /// What is wrong with a GPU.
@@ -189,7 +196,9 @@ impl fmt::Display for Error {
                 let had = had.map(|had| format!(", and this R process can get about {} more", size(had)));
                 write!(f, "not enough memory: {what} takes {}{}; {mend}", size(*bytes), had.unwrap_or_default())
             }
-            Error::Device(DeviceError { message, mend, .. }) => write!(f, "{message}: {mend}"),
+            Error::Device(DeviceError { message, mend, .. }) | Error::Cluster { message, mend } => {
+                write!(f, "{message}: {mend}")
+            }
         }
     }
 }

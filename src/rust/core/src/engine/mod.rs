@@ -1,6 +1,7 @@
 //! Workers: machines that answer the shards of a search, each with a test on it. They are the only place that schedules.
 
 pub mod batched;
+pub mod cluster;
 pub mod cpu;
 pub mod crew;
 #[cfg(all(feature = "cuda", not(target_os = "macos")))]

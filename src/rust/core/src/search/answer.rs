@@ -1,6 +1,7 @@
 //! What workers find: plain data.
 
 use super::level::Verdict;
+use crate::memory::{self, Use};
 
 /// What was found on one pair, by the sets of one shard.
 #[derive(Clone, Debug)]
@@ -60,6 +61,6 @@ impl Answers {
 
     /// Appends an answer.
     pub fn push(&mut self, row: u32, answer: &Answer) {
-        self.of_pairs.push(PairAnswer::new(row, answer));
+        memory::push_noted(&mut self.of_pairs, PairAnswer::new(row, answer), Use::Level);
     }
 }

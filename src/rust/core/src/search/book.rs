@@ -18,6 +18,8 @@ pub struct Book<'a> {
     cells: Option<Cells<'a>>,
     founds: Mutex<Vec<(usize, Found)>>,
     pieces: Mutex<Vec<Piece>>,
+    /// By shard, the answers as they came, where nothing else is made of them.
+    answers: Option<Mutex<Vec<Answers>>>,
 }
 
 /// What one shard found.
@@ -46,12 +48,24 @@ struct Piece {
 
 impl<'a> Book<'a> {
     pub(super) fn new(work: &'a Work, options: &'a Options, cells: Cells<'a>) -> Self {
-        Book { work, options, cells: Some(cells), founds: Mutex::default(), pieces: Mutex::default() }
+        Book { cells: Some(cells), ..Self::of_verdicts(work, options) }
     }
 
     /// A book that keeps the verdicts on sides as they are.
     pub(super) fn of_verdicts(work: &'a Work, options: &'a Options) -> Self {
-        Book { work, options, cells: None, founds: Mutex::default(), pieces: Mutex::default() }
+        Book { work, options, cells: None, founds: Mutex::default(), pieces: Mutex::default(), answers: None }
+    }
+
+    /// A book that keeps the answers as they come, without sets, for whoever asked from afar.
+    pub(crate) fn of_answers(work: &'a Work, options: &'a Options) -> Self {
+        Book { answers: Some(Mutex::default()), ..Self::of_verdicts(work, options) }
+    }
+
+    /// The answers of [`Book::of_answers`], by number of the shard.
+    pub(crate) fn into_answers(self) -> Vec<Answers> {
+        let mut answers = self.answers.and_then(|answers| answers.into_inner().ok()).unwrap_or_default();
+        answers.sort_unstable_by_key(|answers| answers.shard);
+        answers
     }
 
     /// Begins a shard, by its number.
@@ -63,6 +77,7 @@ impl<'a> Book<'a> {
             part,
             found: Found::of_size(self.work.size),
             pieces: Vec::new(),
+            answers: self.answers.as_ref().map(|_| Answers::of_shard(shard)),
             entering: self.entering(),
         }
     }
@@ -112,6 +127,7 @@ pub struct Page<'b, 'a> {
     part: &'b Part,
     found: Found,
     pieces: Vec<Piece>,
+    answers: Option<Answers>,
     entering: Entering<'a>,
 }
 
@@ -121,12 +137,20 @@ impl Page<'_, '_> {
     pub fn enter(&mut self, row: u32, outcome: &Answer) {
         let Answer { at, verdict, .. } = *outcome;
         let (limit, first_set) = match self.part {
-            Part::Tile { .. } | Part::Sides(_) => return self.entering.enter(row, outcome, &mut self.found),
+            Part::Tile { .. } | Part::Sides(_) => {
+                return match &mut self.answers {
+                    Some(answers) => answers.push(row, outcome),
+                    None => self.entering.enter(row, outcome, &mut self.found),
+                }
+            }
             Part::Lanes { lanes, sets, limits, .. } => (limits + at - lanes.start, sets.start),
             Part::Ranks { ranks, limit, .. } => (*limit, ranks.start),
         };
         if !matches!(verdict, Verdict::Dependent { .. }) {
             self.book.work.found(limit, verdict.rank());
+        }
+        if let Some(answers) = &mut self.answers {
+            return answers.push(row, outcome);
         }
         memory::push_noted(&mut self.pieces, Piece { first_set, of_pair: PairAnswer::new(row, outcome) }, Use::Level);
     }
@@ -139,7 +163,11 @@ impl Page<'_, '_> {
     /// Ends the shard.
     pub fn close(mut self) {
         self.entering.flush();
-        if self.part.is_whole() {
+        if let (Some(own), Some(all)) = (self.answers, &self.book.answers) {
+            if let Ok(mut all) = all.lock() {
+                memory::push_noted(&mut all, own, Use::Level);
+            }
+        } else if self.part.is_whole() {
             if let Ok(mut founds) = self.book.founds.lock() {
                 founds.push((self.shard, self.found));
             }

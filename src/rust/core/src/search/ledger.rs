@@ -142,6 +142,27 @@ impl<'s> Ledger<'s> {
         Ok((start, left))
     }
 
+    /// Level 0 once more, from the larger vertex: what is left is asked as (y, x).
+    pub fn marginal_from_larger(&mut self, worker: &mut dyn Worker, observer: &mut dyn Observer) -> Result<()> {
+        let mut batch = Batch::with_space(self.graph.edge_count(), 0)?;
+        for y in 0..self.options.p {
+            for x in self.graph.neighbours(y).take_while(|&x| (x as usize) < y) {
+                if self.tested.has(x as usize, y) {
+                    batch.push(y, x as usize, &[]);
+                }
+            }
+        }
+        let values = worker.p_values(&batch, observer)?;
+        for ((y, x, _), p) in batch.iter().zip(values) {
+            let p = self.options.read(p);
+            self.raise(x, y, p);
+            if p >= self.options.alpha {
+                self.separate(y, x, &[]);
+            }
+        }
+        Ok(())
+    }
+
     /// Has a worker decide work, and enters what it found: the pairs that no set separates stay in the graph.
     pub fn decide(
         &mut self,

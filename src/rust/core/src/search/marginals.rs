@@ -41,8 +41,13 @@ pub struct Marginals<'a> {
 
 impl<'a> Marginals<'a> {
     /// `keeps`: whether the p-values are kept.
-    pub(super) fn new(options: &'a Options, pairs: &'a Adjacency, keeps: bool) -> Self {
+    pub(crate) fn new(options: &'a Options, pairs: &'a Adjacency, keeps: bool) -> Self {
         Marginals { options, pairs, keeps, spare: Mutex::default() }
+    }
+
+    /// The search's.
+    pub(super) fn options(&self) -> &Options {
+        self.options
     }
 
     /// The pairs to be tested.

@@ -95,6 +95,9 @@ impl<'w, W: DerefMut<Target = dyn Worker + 'w>> Order for Stable<W> {
     fn marginal(&mut self, ledger: &mut Ledger, observer: &mut dyn Observer) -> Result<LevelReport> {
         let tests = ledger.tested.edge_count() as u64;
         let (start, left) = ledger.marginal(&mut *self.worker, observer)?;
+        if !ledger.fast() && self.worker.asks_both_sides() {
+            ledger.marginal_from_larger(&mut *self.worker, observer)?;
+        }
         let Ledger { graph, tested, .. } = &*ledger;
         let mut report = LevelReport { tests, exact_tests: 0, go_on: true };
         if ledger.fast() {
@@ -126,7 +129,7 @@ impl<'w, W: DerefMut<Target = dyn Worker + 'w>> Order for Stable<W> {
             Some(_) => Lanes::of_first_in(&neighbours, size, &tested),
         };
         report.go_on |= (0..p).any(|x| candidates(x) > size && lanes.any(x));
-        let (shard_tests, threads) = (self.worker.shard_tests(), self.worker.pool().threads());
+        let (shard_tests, threads) = (self.worker.shard_tests(), self.worker.hands());
         let work = Work::of_lanes(size, &neighbours, lanes, options, shard_tests, threads)?;
         ledger.decide(&mut *self.worker, &work, &mut report, &mut progress)?;
 

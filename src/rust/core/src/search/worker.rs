@@ -23,6 +23,16 @@ pub trait Worker {
     /// Tests in a shard, about.
     fn shard_tests(&self) -> u64;
 
+    /// Into how many hands the shards of a level go, at least 1.
+    fn hands(&self) -> usize {
+        self.pool().threads()
+    }
+
+    /// Whether p given nothing may depend on which vertex comes first, so that both are asked, as pcalg does.
+    fn asks_both_sides(&self) -> bool {
+        false
+    }
+
     /// Sides that are laid out at once where a level has many, about.
     fn sides_at_once(&self) -> usize {
         1 << 16

@@ -18,6 +18,7 @@ use pcgpu_core::engine::cpu::{Bound, CpuEngine, DiscreteKernel, GaussKernel, Gau
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::Unobserved;
 use pcgpu_core::pool::Pool;
+use pcgpu_core::search::worker::Worker;
 use pcgpu_core::search::{Method, Options};
 use pcgpu_core::selection::discretise::{Bins, Column, Discretise};
 use pcgpu_core::selection::{select, CountLogs, Criterion, Samples, Selection};
@@ -147,37 +148,45 @@ impl Problem {
 
     /// On so many threads, which take so many tests at a time.
     pub fn on_cpu(&self, threads: usize, shard_tests: u64, compact: bool) -> Result<Found> {
+        if let Task::Selection { samples, logs, criterion, k } = &self.task {
+            let mut counting = CpuCounting::new(samples, logs, 0..samples.p(), Pool::new(threads));
+            return select(samples, logs, &mut counting, *criterion, *k, &mut Unobserved).map(Found::Selection);
+        }
+        let mut found = Err(Error::Interrupted);
+        self.with_cpu(threads, shard_tests, &mut |worker, options| {
+            found = searched(worker, options, compact, &mut Unobserved);
+        })?;
+        found.map(Found::Search)
+    }
+
+    /// Hands a search's test on to `run` on so many threads.
+    pub fn with_cpu(
+        &self,
+        threads: usize,
+        shard_tests: u64,
+        run: &mut dyn FnMut(&mut dyn Worker, &Options),
+    ) -> Result<()> {
+        let Task::Search(test, options) = &self.task else { return Ok(()) };
         let pool = Pool::new(threads);
-        let (test, options) = match &self.task {
-            Task::Search(test, options) => (test, options),
-            Task::Selection { samples, logs, criterion, k } => {
-                let mut counting = CpuCounting::new(samples, logs, 0..samples.p(), pool);
-                return select(samples, logs, &mut counting, *criterion, *k, &mut Unobserved).map(Found::Selection);
-            }
-        };
-        let of_matrix = |c: &[f64], n| {
+        let mut of_matrix = |c: &[f64], n| {
             let kernel = GaussKernel::new(gauss(c, n, options)?, options.alpha);
-            let mut engine = CpuEngine::with_shards(kernel, pool.clone(), shard_tests);
-            searched(&mut engine, options, compact, &mut Unobserved)
+            run(&mut CpuEngine::with_shards(kernel, pool.clone(), shard_tests), options);
+            Ok(())
         };
-        let found = match test {
-            Test::Gauss { c, n } => of_matrix(c, *n),
+        match test {
+            Test::Gauss { c, n } => return of_matrix(c, *n),
             Test::GaussOfData { cells, n } => {
                 let mut c = vec![0.0; options.p * options.p];
                 of_centred(&Centred::of_cells(cells, *n), &pool, &mut c, &mut |_| Ok(()))?;
-                of_matrix(&c, *n as f64)
+                return of_matrix(&c, *n as f64);
             }
             Test::Discrete { data, statistic, rule } => {
                 let kernel = DiscreteKernel::new(Discrete::new(data, *statistic, *rule));
-                let mut engine = CpuEngine::with_shards(kernel, pool, shard_tests);
-                searched(&mut engine, options, compact, &mut Unobserved)
+                run(&mut CpuEngine::with_shards(kernel, pool, shard_tests), options);
             }
-            Test::Knn(knn) => {
-                let mut engine = CpuEngine::with_shards(KnnKernel::new(knn), pool, shard_tests);
-                searched(&mut engine, options, compact, &mut Unobserved)
-            }
-        };
-        found.map(Found::Search)
+            Test::Knn(knn) => run(&mut CpuEngine::with_shards(KnnKernel::new(knn), pool, shard_tests), options),
+        }
+        Ok(())
     }
 
     /// Within so many bytes of correlations, where the CPU has a bound of its memory.

@@ -1,6 +1,5 @@
 //! A new test and a new machine, as small as they can be: what each takes, and that the driver asks no more of them.
 
-use std::sync::Mutex;
 use std::time::Duration;
 
 use pcgpu_core::ci::{Batch, CiTest};
@@ -9,11 +8,13 @@ use pcgpu_core::observer::{Observer, Unobserved};
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::answer::{Answer, Answers};
 use pcgpu_core::search::book::Book;
-use pcgpu_core::search::level::{Neighbours, Verdict};
+use pcgpu_core::search::level::Verdict;
 use pcgpu_core::search::shards::{Shard, Work};
 use pcgpu_core::search::worker::{Column, Marginals, Worker};
 use pcgpu_core::search::{skeleton, skeleton_one_by_one, Method, Options, Skeleton};
 use pcgpu_core::{Error, Result};
+
+use crate::support::ranks::{self, with_ranks};
 
 /// A test that counts to three: x and y are independent given S where at least three of x, y and S, and of their sums with S, are
 /// multiples of three.
@@ -44,8 +45,6 @@ enum Manner {
     Orderly,
     /// The last shard first, on several threads, of which some are slow.
     OutOfOrder,
-    /// What a level is, its shards and the answers go over a wire.
-    Remote,
     /// It fails at a shard.
     Fails(usize),
 }
@@ -54,13 +53,11 @@ struct Toy {
     pool: Pool,
     shard_tests: u64,
     manner: Manner,
-    /// The frozen neighbourhoods that were sent last.
-    known: Option<Neighbours>,
 }
 
 impl Toy {
     fn new(manner: Manner, shard_tests: u64) -> Self {
-        Toy { pool: Pool::new(2), shard_tests, manner, known: None }
+        Toy { pool: Pool::new(2), shard_tests, manner }
     }
 }
 
@@ -133,25 +130,6 @@ impl Worker for Toy {
                     enter(number, &answers_of(work, &shards[number], number));
                 });
             }
-            Manner::Remote => {
-                let graph = work.neighbours.to_bytes(self.known.as_ref());
-                let pairs = work.to_bytes();
-                let sent: Vec<Vec<u8>> = shards.iter().map(Shard::to_bytes).collect();
-                // The other end of the wire: it knows the bytes, and what it was sent before.
-                let frozen = Neighbours::from_bytes(&graph, self.known.as_ref()).unwrap();
-                let there = Work::from_bytes(&pairs, &frozen).unwrap();
-                let came_back = Mutex::new(Vec::new());
-                self.pool.each(sent.len(), |task| {
-                    let shard = Shard::from_bytes(&sent[task]).filter(|shard| there.holds(shard)).unwrap();
-                    came_back.lock().unwrap().push(answers_of(&there, &shard, task).to_bytes());
-                });
-                self.known = Some(frozen.clone());
-                for bytes in came_back.into_inner().unwrap().iter().rev() {
-                    let answers = Answers::from_bytes(bytes).unwrap();
-                    assert!(work.accepts(&shards[answers.shard as usize], &answers));
-                    enter(answers.shard as usize, &answers);
-                }
-            }
             Manner::Fails(at) => {
                 for (number, shard) in shards.iter().enumerate() {
                     if number == at {
@@ -195,13 +173,21 @@ fn a_test_that_counts_to_three_runs_on_any_worker_in_any_order() {
             let skeleton_found = skeleton_one_by_one(&mut Three, &options, &mut p_max, &mut Unobserved).unwrap();
             let wanted = (skeleton_found, p_max);
             assert!(wanted.0.tests.len() > 3, "{:?}", wanted.0.tests);
-            for manner in [Manner::Orderly, Manner::OutOfOrder, Manner::Remote] {
+            for manner in [Manner::Orderly, Manner::OutOfOrder] {
                 for shard_tests in [1, 4, 100, 1 << 30] {
                     let mut p_max = vec![0.0; p * p];
                     let mut worker = Toy::new(manner, shard_tests);
                     let found = skeleton(&mut worker, &options, &mut p_max, &mut Unobserved).unwrap();
                     compare(&(found, p_max), &wanted, &format!("{method:?}, {manner:?}, {shard_tests}"));
                 }
+            }
+            for shard_tests in [1, 4, 100, 1 << 30] {
+                let make = |run: &mut dyn FnMut(&mut dyn Worker)| run(&mut Toy::new(Manner::OutOfOrder, shard_tests));
+                let mut p_max = vec![0.0; p * p];
+                let found = with_ranks(&[ranks::Manner::Sound; 3], make, |cluster| {
+                    skeleton(cluster, &options, &mut p_max, &mut Unobserved).unwrap()
+                });
+                compare(&(found, p_max), &wanted, &format!("{method:?}, ranks, {shard_tests}"));
             }
         }
     }

@@ -1,13 +1,13 @@
 //! The frozen neighbourhoods of a level, and its pairs.
 
 use std::collections::HashMap;
-use std::sync::atomic::AtomicU64;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{Reader, Writer};
 use crate::graph::{subsets, Adjacency};
-use crate::search::answer::Answers;
 use crate::search::lanes::Lanes;
-use crate::search::level::{CandidateOrder, Neighbours, PairSide, Verdict};
+use crate::search::level::{CandidateOrder, Neighbours, PairSide};
 use crate::search::shards::{Part, Shard, Work};
 
 /// How neighbourhoods are written.
@@ -112,69 +112,134 @@ fn is_within(graph: &Adjacency, other: &Adjacency) -> bool {
 }
 
 impl<'a> Work<'a> {
-    /// As bytes, without the neighbourhoods and the shards.
-    pub fn to_bytes(&self) -> Vec<u8> {
+    /// Some of the shards as bytes, with their pairs and what is known of their limits, without the neighbourhoods.
+    pub fn piece_to_bytes(&self, shards: Range<usize>) -> Vec<u8> {
+        let shards = &self.shards[shards];
         let mut bytes = Writer::default();
-        bytes.number(self.size as u64);
-        bytes.number(self.alpha.to_bits());
-        bytes.number(u64::from(self.na_delete));
-        bytes.number(self.limit_count() as u64);
-        bytes.number(self.sides.len() as u64);
-        for side in &self.sides {
-            bytes.vertex(side.row);
-            bytes.vertex(side.other);
-            bytes.vertex(u32::from(side.order == CandidateOrder::CommonLast));
-            bytes.number(side.count);
-        }
+        bytes.small(self.size as u64);
+        bytes.float(self.alpha);
+        bytes.0.push(u8::from(self.na_delete) | if self.sides.is_empty() { 0 } else { 2 });
         if self.sides.is_empty() {
-            (0..self.neighbours.p()).for_each(|row| bytes.vertices(self.lanes.of(row)));
+            self.write_rows(shards, &mut bytes);
+        } else {
+            self.write_sides(shards, &mut bytes);
         }
         bytes.0
     }
 
-    /// From bytes, without shards; `None` where they are not those of [`Work::to_bytes`] on these neighbourhoods.
-    pub fn from_bytes(bytes: &[u8], neighbours: &'a Neighbours) -> Option<Self> {
+    /// Rows with all of their lanes, as these are counted in shards; then the shards.
+    fn write_rows(&self, shards: &[Shard], bytes: &mut Writer) {
+        let mut rows: Vec<u32> = Vec::new();
+        let mut limits = Limits::default();
+        let mut starts = Vec::new();
+        for shard in shards {
+            match &shard.part {
+                Part::Tile { rows: of_tile, .. } => {
+                    let more = of_tile.clone().filter(|&row| self.lanes.any(row)).map(|row| row as u32);
+                    rows.extend(more);
+                    starts.push(0);
+                }
+                Part::Lanes { row, lanes, limits: from, .. } => {
+                    rows.push(*row as u32);
+                    starts.push(limits.place(*from..*from + lanes.len()));
+                }
+                Part::Sides(_) | Part::Ranks { .. } => starts.push(0),
+            }
+        }
+        rows.sort_unstable();
+        rows.dedup();
+        bytes.runs(&rows);
+        rows.iter().for_each(|&row| bytes.runs(self.lanes.of(row as usize)));
+        limits.write(self, bytes);
+        bytes.small(shards.len() as u64);
+        shards.iter().zip(starts).for_each(|(shard, start)| shard.write(start, bytes));
+    }
+
+    /// The sides of the shards, counted from the first of them; then the shards.
+    fn write_sides(&self, shards: &[Shard], bytes: &mut Writer) {
+        let of_shard = |shard: &Shard| match &shard.part {
+            Part::Sides(sides) => sides.clone(),
+            Part::Ranks { side, .. } => *side..side + 1,
+            Part::Tile { .. } | Part::Lanes { .. } => 0..0,
+        };
+        let first = shards.iter().map(|shard| of_shard(shard).start).min().unwrap_or(0);
+        let end = shards.iter().map(|shard| of_shard(shard).end).max().unwrap_or(first);
+        bytes.small((end - first) as u64);
+        for side in &self.sides[first..end] {
+            bytes.small(u64::from(side.row));
+            bytes.small(u64::from(side.other));
+            bytes.0.push(u8::from(side.order == CandidateOrder::CommonLast));
+            bytes.small(side.count);
+        }
+        let mut limits = Limits::default();
+        let mut moved = Vec::with_capacity(shards.len());
+        for shard in shards {
+            moved.push(match &shard.part {
+                Part::Ranks { side, ranks, limit } => {
+                    let part = Part::Ranks { side: side - first, ranks: ranks.clone(), limit: *limit };
+                    (Shard { part, cost: shard.cost }, limits.place(*limit..limit + 1))
+                }
+                _ => {
+                    let sides = of_shard(shard);
+                    (Shard { part: Part::Sides(sides.start - first..sides.end - first), cost: shard.cost }, 0)
+                }
+            });
+        }
+        limits.write(self, bytes);
+        bytes.small(shards.len() as u64);
+        moved.iter().for_each(|(shard, start)| shard.write(*start, bytes));
+    }
+
+    /// From bytes; `None` where they are not those of [`Work::piece_to_bytes`] on these neighbourhoods. Its shards have the order in which they
+    /// were sent.
+    pub fn piece_from_bytes(bytes: &[u8], neighbours: &'a Neighbours) -> Option<Self> {
         let mut bytes = Reader(bytes);
         let p = neighbours.p();
-        let (size, alpha) = (bytes.index()?, f64::from_bits(bytes.number()?));
-        let na_delete = [false, true].get(bytes.index()?).copied()?;
-        let limits = bytes.index()?;
+        let (size, alpha, form) = (bytes.small_index()?, bytes.float()?, bytes.take(1)?[0]);
+        if !(1..p).contains(&size) || form > 3 {
+            return None;
+        }
         let mut sides = Vec::new();
-        for _ in 0..bytes.count(20)? {
-            let (row, other, order, count) = (bytes.vertex()?, bytes.vertex()?, bytes.vertex()?, bytes.number()?);
-            let order = if order == 1 { CandidateOrder::CommonLast } else { CandidateOrder::Ascending };
-            let place = ((row as usize) < p).then(|| neighbours.place(row as usize, other as usize))?;
-            let list = neighbours.list(row as usize);
-            let mut all = subsets::binomial(list.len().checked_sub(1)?, size)?;
-            if order == CandidateOrder::CommonLast {
-                // Common neighbours are known from bit rows alone; sets of them are left out.
-                neighbours.graph()?;
-                all -= subsets::binomial(neighbours.common(row as usize, other as usize), size)?;
+        let mut lanes = Lanes::default();
+        if form & 2 == 0 {
+            let rows = bytes.runs(p)?;
+            let mut of_rows = vec![Vec::new(); p];
+            for row in rows {
+                of_rows[row as usize] = bytes.runs(neighbours.degree(row as usize))?;
             }
-            ((other as usize) < p && list.get(place as usize) == Some(&other) && count <= all).then_some(())?;
-            sides.push(PairSide { row, other, place, order, count });
+            lanes = Lanes::of_rows(of_rows);
+        } else {
+            let count = bytes.small_index()?;
+            for _ in 0..bytes.fits(count, 4)? {
+                sides.push(read_side(&mut bytes, neighbours, size)?);
+            }
         }
-        let mut rows = Vec::new();
-        for row in 0..if sides.is_empty() { p } else { 0 } {
-            let places = bytes.vertices()?;
-            let ends = places.last().is_none_or(|&place| (place as usize) < neighbours.degree(row));
-            (ends && places.windows(2).all(|two| two[0] < two[1])).then(|| rows.push(places))?;
+        let count = bytes.small_index()?;
+        let mut limits = Vec::new();
+        for _ in 0..bytes.fits(count, 1)? {
+            // Nothing found yet is 0.
+            limits.push(AtomicU64::new(bytes.small()?.wrapping_sub(1)));
         }
-        // Of each side one limit, or one of each lane.
-        let lanes: usize = rows.iter().map(Vec::len).sum();
-        let limits = (limits <= lanes.max(sides.len())).then(|| (0..limits).map(|_| AtomicU64::new(u64::MAX)))?;
-        let work = Work::of_parts(size, neighbours, (alpha, na_delete), Lanes::of_rows(rows), sides, limits.collect());
-        (bytes.0.is_empty() && (1..p).contains(&size)).then_some(work)
+        let mut work = Work::of_parts(size, neighbours, (alpha, form & 1 != 0), lanes, sides, limits);
+        let count = bytes.small_index()?;
+        for _ in 0..bytes.fits(count, 8)? {
+            let shard = Shard::read(&mut bytes)?;
+            work.holds(&shard).then_some(())?;
+            work.shards.push(shard);
+        }
+        bytes.end(work)
     }
 
     /// Whether a shard is one of this work's pairs.
-    pub fn holds(&self, shard: &Shard) -> bool {
+    fn holds(&self, shard: &Shard) -> bool {
         let p = self.neighbours.p();
+        let of_rows = self.sides.is_empty();
         match &shard.part {
-            Part::Tile { rows, .. } => rows.start <= rows.end && rows.end <= p && self.sides.is_empty(),
+            Part::Tile { rows, .. } => of_rows && rows.start <= rows.end && rows.end <= p,
             Part::Lanes { row, lanes, sets, limits } => {
                 let all = |row: usize| subsets::binomial(self.neighbours.degree(row), self.size);
-                *row < p
+                of_rows
+                    && *row < p
                     && lanes.start <= lanes.end
                     && lanes.end <= self.lanes.of(*row).len()
                     && sets.start <= sets.end
@@ -188,21 +253,49 @@ impl<'a> Work<'a> {
             }
         }
     }
+}
 
-    /// Whether answers are those of a shard that this work [holds](Work::holds): its pairs, ranks among theirs, sets of vertices.
-    /// Others must not be [entered](crate::search::book::Page::enter_all).
-    pub fn accepts(&self, shard: &Shard, answers: &Answers) -> bool {
-        let p = self.neighbours.p();
-        let of_shard = |(at, side, _): (usize, PairSide, _)| ((side.row, at), side.count);
-        let counts: HashMap<(u32, usize), u64> = self.pairs_of(shard).into_iter().map(of_shard).collect();
-        answers.of_pairs.iter().all(|answer| {
-            let is_set = answer.set.len() == self.size && answer.set.iter().all(|&member| (member as usize) < p);
-            match (counts.get(&(answer.row, answer.at)), answer.verdict) {
-                (Some(&count), Verdict::Dependent { rank, .. }) => rank <= count,
-                (Some(&count), verdict) => verdict.rank() < count && is_set,
-                (None, _) => false,
-            }
+/// A side that is one of these neighbourhoods, with no more sets than it can have.
+fn read_side(bytes: &mut Reader, neighbours: &Neighbours, size: usize) -> Option<PairSide> {
+    let p = neighbours.p();
+    let (row, other) = (u32::try_from(bytes.small()?).ok()?, u32::try_from(bytes.small()?).ok()?);
+    let order = if bytes.take(1)?[0] == 1 { CandidateOrder::CommonLast } else { CandidateOrder::Ascending };
+    let count = bytes.small()?;
+    let place = ((row as usize) < p).then(|| neighbours.place(row as usize, other as usize))?;
+    let list = neighbours.list(row as usize);
+    let mut all = subsets::binomial(list.len().checked_sub(1)?, size)?;
+    if order == CandidateOrder::CommonLast {
+        // Common neighbours are known from bit rows alone; sets of them are left out.
+        neighbours.graph()?;
+        all -= subsets::binomial(neighbours.common(row as usize, other as usize), size)?;
+    }
+    let is_side = (other as usize) < p && list.get(place as usize) == Some(&other) && count <= all;
+    is_side.then_some(PairSide { row, other, place, order, count })
+}
+
+/// The limits that go with some shards, and where each range of them lies among these.
+#[derive(Default)]
+struct Limits {
+    ranges: Vec<Range<usize>>,
+    places: HashMap<usize, usize>,
+    count: usize,
+}
+
+impl Limits {
+    /// Where this range lies; shards that share limits name the same one.
+    fn place(&mut self, range: Range<usize>) -> usize {
+        *self.places.entry(range.start).or_insert_with(|| {
+            self.count += range.len();
+            self.ranges.push(range.clone());
+            self.count - range.len()
         })
+    }
+
+    fn write(&self, work: &Work, bytes: &mut Writer) {
+        bytes.small(self.count as u64);
+        for limit in self.ranges.iter().flat_map(|range| work.limits(range.clone())) {
+            bytes.small(limit.load(Ordering::Relaxed).wrapping_add(1));
+        }
     }
 }
 
@@ -255,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn work_comes_back_and_strange_shards_are_seen() {
+    fn shards_come_back_with_their_pairs_and_limits() {
         let neighbours = Neighbours::of(graph(40, |x, y| (x + y) % 3 != 0));
         let options = Options { na_delete: false, ..Options::new(40, 0.03) };
         let lanes = Lanes::of_first(&neighbours, 2);
@@ -270,15 +363,45 @@ mod tests {
         let sides = (0..20).map(|row| side(row, [CandidateOrder::Ascending, CandidateOrder::CommonLast][row % 2]));
         let sides = Work::of_sides(2, &neighbours, sides.collect(), &options, 20).unwrap();
         for work in [rows, sides] {
-            let bytes = work.to_bytes();
-            let back = Work::from_bytes(&bytes, &neighbours).unwrap();
-            assert_eq!((back.size, back.alpha, back.na_delete), (2, 0.03, false));
-            assert_eq!(back.sides, work.sides);
-            (0..40).for_each(|row| assert_eq!(back.lanes.of(row), work.lanes.of(row)));
-            assert!(work.shards.len() > 10 && work.shards.iter().all(|shard| back.holds(shard)));
-            (0..bytes.len()).for_each(|cut| assert!(Work::from_bytes(&bytes[..cut], &neighbours).is_none()));
-            let few = Neighbours::of(Adjacency::empty(40));
-            assert!(Work::from_bytes(&bytes, &few).is_none());
+            assert!(work.shards.len() > 10 && work.limit_count() > 3);
+            work.found(2, 5);
+            for from in 0..work.shards.len() {
+                let shards = from..work.shards.len().min(from + 1 + from % 7);
+                let bytes = work.piece_to_bytes(shards.clone());
+                let back = Work::piece_from_bytes(&bytes, &neighbours).unwrap();
+                assert_eq!((back.size, back.alpha, back.na_delete), (2, 0.03, false));
+                assert_eq!(back.shards.len(), shards.len());
+                for (shard, known) in back.shards.iter().zip(&work.shards[shards]) {
+                    let of = |work: &Work, shard: &Shard| {
+                        work.pairs_of(shard).into_iter().map(|(_, side, ranks)| (side, ranks)).collect::<Vec<_>>()
+                    };
+                    assert_eq!(of(&back, shard), of(&work, known));
+                    let limits = |work: &Work, shard: &Shard| {
+                        let range = match &shard.part {
+                            Part::Lanes { lanes, limits, .. } => *limits..limits + lanes.len(),
+                            Part::Ranks { limit, .. } => *limit..limit + 1,
+                            _ => 0..0,
+                        };
+                        work.limits(range).iter().map(|limit| limit.load(Ordering::Relaxed)).collect::<Vec<_>>()
+                    };
+                    assert_eq!(limits(&back, shard), limits(&work, known));
+                }
+                (0..bytes.len()).for_each(|cut| assert!(Work::piece_from_bytes(&bytes[..cut], &neighbours).is_none()));
+                let few = Neighbours::of(Adjacency::empty(40));
+                assert!(Work::piece_from_bytes(&bytes, &few).is_none());
+            }
+        }
+    }
+
+    #[test]
+    fn shards_that_are_not_the_works_are_seen() {
+        let neighbours = Neighbours::of(graph(40, |x, y| (x + y) % 3 != 0));
+        let options = Options::new(40, 0.03);
+        let rows = Work::of_lanes(2, &neighbours, Lanes::of_first(&neighbours, 2), &options, 100, 3).unwrap();
+        let other = neighbours.list(0)[0];
+        let side = PairSide { row: 0, other, place: 0, order: CandidateOrder::Ascending, count: 90 };
+        let sides = Work::of_sides(2, &neighbours, vec![side; 20], &options, 20).unwrap();
+        for work in [rows, sides] {
             for part in [
                 Part::Tile { rows: 0..41, others: 0..3 },
                 Part::Lanes { row: 41, lanes: 0..1, sets: 0..1, limits: 0 },
@@ -288,7 +411,7 @@ mod tests {
                 Part::Ranks { side: 20, ranks: 0..0, limit: 0 },
                 Part::Ranks { side: 0, ranks: 0..1000, limit: 0 },
             ] {
-                assert!(!back.holds(&Shard { part, cost: 1.0 }));
+                assert!(!work.holds(&Shard { part, cost: 1.0 }));
             }
         }
     }

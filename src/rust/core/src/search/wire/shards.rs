@@ -4,132 +4,176 @@ use super::{Reader, Writer};
 use crate::ci::reason_of;
 use crate::search::answer::{Answers, PairAnswer};
 use crate::search::level::Verdict;
-use crate::search::shards::{Part, Shard};
+use crate::search::shards::{Part, Shard, Work};
+
+/// The kind of a verdict; `EXACT` where tests were decided by the exact formula.
+const INDEPENDENT: u8 = 0;
+const DEPENDENT: u8 = 1;
+const UNDEFINED: u8 = 2;
+const EXACT: u8 = 4;
 
 impl Answers {
-    /// As bytes.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = Writer::default();
-        bytes.number(self.shard);
-        bytes.number(self.of_pairs.len() as u64);
-        for PairAnswer { row, at, verdict, set, exact_tests } in &self.of_pairs {
-            let (kind, p, reason) = match *verdict {
-                Verdict::Independent { p, .. } => (0, p, ""),
-                Verdict::Dependent { p, .. } => (1, p, ""),
-                Verdict::Undefined { reason, .. } => (2, f64::NAN, reason),
-            };
-            bytes.vertex(*row);
-            for number in [*at as u64, kind, verdict.rank(), p.to_bits(), *exact_tests] {
-                bytes.number(number);
+    /// As bytes: of pairs in the order of [`Work::pairs_of`]; sets are known from ranks.
+    pub fn to_bytes(&self, work: &Work) -> Vec<u8> {
+        let mut bytes = Writer(Vec::with_capacity(16 * self.of_pairs.len() + 16));
+        bytes.small(self.of_pairs.len() as u64);
+        let of_rows = work.sides.is_empty();
+        let first = work.shards.get(self.shard as usize).map_or(0, Shard::first_side);
+        let key = |answer: &PairAnswer| (if of_rows { answer.row } else { 0 }, answer.at - first);
+        let mut order: Vec<&PairAnswer> = self.of_pairs.iter().collect();
+        if !order.is_sorted_by_key(|answer| key(answer)) {
+            order.sort_unstable_by_key(|answer| key(answer));
+        }
+        let mut last = (0, 0);
+        for answer in order {
+            let (row, at) = key(answer);
+            if of_rows {
+                bytes.small(u64::from(row - last.0));
             }
-            bytes.number(reason.len() as u64);
-            bytes.0.extend_from_slice(reason.as_bytes());
-            bytes.vertices(set);
+            bytes.small((at - if row == last.0 { last.1 } else { 0 }) as u64);
+            last = (row, at);
+            let (kind, reason) = match answer.verdict {
+                Verdict::Independent { .. } => (INDEPENDENT, None),
+                Verdict::Dependent { .. } => (DEPENDENT, None),
+                Verdict::Undefined { reason, .. } => (UNDEFINED, Some(reason)),
+            };
+            bytes.0.push(kind | if answer.exact_tests > 0 { EXACT } else { 0 });
+            bytes.small(answer.verdict.rank());
+            if answer.exact_tests > 0 {
+                bytes.small(answer.exact_tests);
+            }
+            match (answer.verdict, reason) {
+                (_, Some(reason)) => bytes.text(reason),
+                (Verdict::Independent { p, .. } | Verdict::Dependent { p, .. }, None) => bytes.float(p),
+                _ => {}
+            }
         }
         bytes.0
     }
 
-    /// From bytes; `None` where they are not those of [`Answers::to_bytes`].
-    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+    /// From bytes; `None` where they are not answers on the pairs of this shard of the work. `wants_sets`: works out the sets that separate
+    /// or have no answer.
+    pub fn from_bytes(bytes: &[u8], work: &Work, shard: usize, wants_sets: bool) -> Option<Self> {
         let mut bytes = Reader(bytes);
-        let mut answers = Answers { shard: bytes.number()?, of_pairs: Vec::new() };
-        for _ in 0..bytes.number()? {
-            let (row, at) = (bytes.vertex()?, bytes.index()?);
-            let (kind, rank, p, exact_tests) =
-                (bytes.number()?, bytes.number()?, f64::from_bits(bytes.number()?), bytes.number()?);
-            let length = bytes.index()?;
-            let reason = std::str::from_utf8(bytes.take(length)?).ok()?;
-            let verdict = match kind {
-                0 => Verdict::Independent { rank, p },
-                1 => Verdict::Dependent { rank, p },
-                2 => Verdict::Undefined { rank, reason: reason_of(reason) },
+        let mut answers = Answers::of_shard(shard);
+        let of_rows = work.sides.is_empty();
+        let shard = work.shards.get(shard)?;
+        let first = shard.first_side();
+        let mut pairs = work.pairs_of(shard).into_iter();
+        let count = bytes.small_index()?;
+        answers.of_pairs.reserve_exact(bytes.fits(count, 4)?);
+        let mut last = (0, 0);
+        for _ in 0..count {
+            let row = if of_rows { bytes.small()?.checked_add(last.0)? } else { 0 };
+            let at = bytes.small_index()?.checked_add(if row == last.0 { last.1 } else { 0 })?;
+            last = (row, at);
+            // The same order on both ends: nothing is searched for.
+            let is_it =
+                |side_row: u32, side_at: usize| side_at - first == at && (!of_rows || u64::from(side_row) == row);
+            let (at, side, _) = pairs.find(|(side_at, side, _)| is_it(side.row, *side_at))?;
+            let kind = bytes.take(1)?[0];
+            let rank = bytes.small()?;
+            let exact_tests = if kind & EXACT != 0 { bytes.small()? } else { 0 };
+            let verdict = match kind & !EXACT {
+                INDEPENDENT => Verdict::Independent { rank, p: bytes.float()? },
+                DEPENDENT => Verdict::Dependent { rank, p: bytes.float()? },
+                UNDEFINED => Verdict::Undefined { rank, reason: reason_of(bytes.text()?) },
                 _ => return None,
             };
-            answers.of_pairs.push(PairAnswer { row, at, verdict, set: bytes.vertices()?, exact_tests });
+            let mut set = Vec::new();
+            if matches!(verdict, Verdict::Dependent { .. }) {
+                (rank <= side.count).then_some(())?;
+            } else {
+                (rank < side.count).then_some(())?;
+                if wants_sets {
+                    side.set_into(work.neighbours, work.size, rank, &mut set);
+                }
+            }
+            answers.of_pairs.push(PairAnswer { row: side.row, at, verdict, set, exact_tests });
         }
-        bytes.0.is_empty().then_some(answers)
+        bytes.end(answers)
     }
 }
 
 impl Shard {
-    /// As bytes.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        let numbers = match &self.part {
-            Part::Tile { rows, others } => {
-                [0, rows.start as u64, rows.end as u64, u64::from(others.start), u64::from(others.end), 0, 0]
-            }
-            Part::Lanes { row, lanes, sets, limits } => {
-                [1, *row as u64, lanes.start as u64, lanes.end as u64, sets.start, sets.end, *limits as u64]
-            }
-            Part::Sides(sides) => [2, sides.start as u64, sides.end as u64, 0, 0, 0, 0],
-            Part::Ranks { side, ranks, limit } => [3, *side as u64, ranks.start, ranks.end, *limit as u64, 0, 0],
-        };
-        let mut bytes = Writer::default();
-        numbers.iter().for_each(|&number| bytes.number(number));
-        bytes.number(self.cost.to_bits());
-        bytes.0
+    /// The first of its sides, from which sides are counted: rows have a list of lanes each, on both ends, and sides are numbered anew.
+    fn first_side(&self) -> usize {
+        match &self.part {
+            Part::Tile { .. } | Part::Lanes { .. } => 0,
+            Part::Sides(sides) => sides.start,
+            Part::Ranks { side, .. } => *side,
+        }
     }
 
-    /// From bytes; `None` where they are not those of [`Shard::to_bytes`].
-    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let mut bytes = Reader(bytes);
-        let mut n = [0; 7];
-        for number in &mut n {
-            *number = bytes.number()?;
-        }
-        let cost = f64::from_bits(bytes.number()?);
-        let at = |number: u64| usize::try_from(number).ok();
-        let part = match n[0] {
-            0 => {
-                Part::Tile { rows: at(n[1])?..at(n[2])?, others: u32::try_from(n[3]).ok()?..u32::try_from(n[4]).ok()? }
+    /// As bytes; `limit` is where its limits start, of those that go with it.
+    pub(super) fn write(&self, limit: usize, bytes: &mut Writer) {
+        let (kind, numbers) = match &self.part {
+            Part::Tile { rows, others } => {
+                (0, [rows.start as u64, rows.end as u64, u64::from(others.start), u64::from(others.end)])
             }
-            1 => Part::Lanes { row: at(n[1])?, lanes: at(n[2])?..at(n[3])?, sets: n[4]..n[5], limits: at(n[6])? },
-            2 => Part::Sides(at(n[1])?..at(n[2])?),
-            3 => Part::Ranks { side: at(n[1])?, ranks: n[2]..n[3], limit: at(n[4])? },
+            Part::Lanes { row, lanes, sets, .. } => {
+                bytes.small(*row as u64);
+                (1, [lanes.start as u64, lanes.end as u64, sets.start, sets.end])
+            }
+            Part::Sides(sides) => (2, [sides.start as u64, sides.end as u64, 0, 0]),
+            Part::Ranks { side, ranks, .. } => (3, [*side as u64, ranks.start, ranks.end, 0]),
+        };
+        if !matches!(self.part, Part::Lanes { .. }) {
+            bytes.small(0);
+        }
+        bytes.0.push(kind);
+        numbers.iter().for_each(|&number| bytes.small(number));
+        bytes.small(limit as u64);
+        bytes.float(self.cost);
+    }
+
+    /// Likewise from bytes.
+    pub(super) fn read(bytes: &mut Reader) -> Option<Self> {
+        let row = bytes.small_index()?;
+        let kind = bytes.take(1)?[0];
+        let mut n = [0; 4];
+        for number in &mut n {
+            *number = bytes.small()?;
+        }
+        let limit = bytes.small_index()?;
+        let cost = bytes.float()?;
+        let at = |number: u64| usize::try_from(number).ok();
+        let vertex = |number: u64| u32::try_from(number).ok();
+        let part = match kind {
+            0 => Part::Tile { rows: at(n[0])?..at(n[1])?, others: vertex(n[2])?..vertex(n[3])? },
+            1 => Part::Lanes { row, lanes: at(n[0])?..at(n[1])?, sets: n[2]..n[3], limits: limit },
+            2 => Part::Sides(at(n[0])?..at(n[1])?),
+            3 => Part::Ranks { side: at(n[0])?, ranks: n[1]..n[2], limit },
             _ => return None,
         };
-        bytes.0.is_empty().then_some(Shard { part, cost })
+        Some(Shard { part, cost })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ci::gauss::{MISSING, TOO_FEW};
-    use crate::search::answer::Answer;
 
     #[test]
-    fn shards_and_answers_come_back_from_bytes() {
+    fn shards_come_back_from_bytes() {
         let parts = [
-            Part::Tile { rows: 3..35, others: 256..512 },
-            Part::Lanes { row: 7, lanes: 64..128, sets: 1 << 40..u64::MAX >> 1, limits: 9 },
-            Part::Sides(0..1),
-            Part::Ranks { side: 12, ranks: 5..6, limit: 4 },
+            (Part::Tile { rows: 3..35, others: 256..512 }, 0),
+            (Part::Lanes { row: 7, lanes: 64..128, sets: 1 << 40..u64::MAX >> 1, limits: 9 }, 9),
+            (Part::Sides(0..1), 0),
+            (Part::Ranks { side: 12, ranks: 5..6, limit: 4 }, 4),
         ];
-        for part in parts {
+        for (part, limit) in parts {
             let shard = Shard { part, cost: 1e300 };
-            let bytes = shard.to_bytes();
-            assert_eq!(Shard::from_bytes(&bytes), Some(shard));
-            (0..bytes.len()).for_each(|cut| assert_eq!(Shard::from_bytes(&bytes[..cut]), None));
+            let mut bytes = Writer::default();
+            shard.write(limit, &mut bytes);
+            let bytes = bytes.0;
+            let read = |bytes: &[u8]| {
+                let mut bytes = Reader(bytes);
+                let found = Shard::read(&mut bytes)?;
+                bytes.end(found)
+            };
+            assert_eq!(read(&bytes), Some(shard));
+            (0..bytes.len()).for_each(|cut| assert_eq!(read(&bytes[..cut]), None));
         }
-        let mut answers = Answers::of_shard(70_000);
-        let verdicts = [
-            Verdict::Independent { rank: u64::MAX >> 1, p: 5e-324 },
-            Verdict::Dependent { rank: 0, p: -1.0 },
-            Verdict::Undefined { rank: 3, reason: MISSING.0 },
-            Verdict::Undefined { rank: 4, reason: TOO_FEW.0 },
-        ];
-        for (at, verdict) in verdicts.into_iter().enumerate() {
-            answers.push(at as u32 + 1, &Answer { at, verdict, set: &[4, u32::MAX, 0][..at.min(3)], exact_tests: 8 });
-        }
-        let bytes = answers.to_bytes();
-        assert_eq!(Answers::from_bytes(&bytes), Some(answers));
-        (0..bytes.len()).for_each(|cut| assert_eq!(Answers::from_bytes(&bytes[..cut]), None));
-        // A reason of another version of this program.
-        let strange = Verdict::Undefined { rank: 0, reason: "the moon" };
-        let mut answers = Answers::of_shard(0);
-        answers.push(0, &Answer { at: 0, verdict: strange, set: &[], exact_tests: 0 });
-        let back = Answers::from_bytes(&answers.to_bytes()).unwrap();
-        assert!(matches!(back.of_pairs[0].verdict, Verdict::Undefined { reason: "the test has no answer", .. }));
     }
 }

@@ -8,6 +8,7 @@ pub mod golden;
 pub mod mixed;
 pub mod orient;
 pub mod problems;
+pub mod ranks;
 pub mod reference;
 pub mod selection;
 #[cfg(all(feature = "cuda", not(target_os = "macos")))]

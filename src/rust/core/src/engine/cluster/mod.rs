@@ -1,0 +1,335 @@
+//! Workers of other processes, on this machine or others, as one worker.
+//!
+//! Each rank has the data, and a worker of its own ([`rank`] answers there). What a level needs is sent as the graph, or what changed of
+//! it, once a rank, then piece by piece: columns of level 0, shards, questions. Pieces are cut as ranks take them, so that each works some
+//! tenths of a second ([`pace`]); each has two in hand, so that none waits for the wire ([`pieces`]). An answer depends on its piece alone, so
+//! that nothing depends on who gives it: a rank that is lost leaves its pieces to the others, and one that is slow is overtaken where nothing
+//! else is left to do. How bytes travel is a [`Link`]'s.
+
+mod errands;
+pub mod message;
+mod pace;
+mod pieces;
+pub mod rank;
+
+use std::time::{Duration, Instant};
+
+use crate::ci::Batch;
+use crate::observer::Observer;
+use crate::pool::Pool;
+use crate::search::book::Book;
+use crate::search::level::Neighbours;
+use crate::search::shards::Work;
+use crate::search::wire::envelope;
+use crate::search::worker::{Column, Marginals, Worker};
+use crate::team::{Lost, Moved, Share, TeamReport};
+use crate::{Error, Result};
+use errands::{Asking, Deciding, Errand, Settling};
+use message::{Hello, Reply, Request};
+use pace::Pace;
+use pieces::{Pieces, Turn};
+
+/// Time between two looks.
+const WATCH: Duration = Duration::from_millis(20);
+
+/// Pieces that a rank has in hand at most: one is on its way while it works on the other.
+const IN_HAND: usize = 2;
+
+/// What comes from the ranks.
+#[derive(Debug)]
+pub enum News {
+    /// A message of a rank.
+    Message(usize, Vec<u8>),
+    /// A rank is gone, and why.
+    Lost(usize, String),
+}
+
+/// Carries messages to ranks and from them.
+pub trait Link {
+    /// Sends a message to a rank, by number.
+    ///
+    /// # Errors
+    /// Those that end the call. A rank that cannot be reached is told of by [`Link::receive`].
+    fn send(&mut self, rank: usize, message: &[u8]) -> Result<()>;
+
+    /// What has come; waits for that no longer than this.
+    ///
+    /// # Errors
+    /// Those that end the call.
+    fn receive(&mut self, wait: Duration) -> Result<Vec<News>>;
+}
+
+/// A rank as the cluster knows it.
+struct Rank {
+    name: String,
+    hello: Hello,
+    pace: Pace,
+    /// The number of the graph that it has.
+    graph: Option<u64>,
+    is_lost: bool,
+    /// What it has not answered of errands that are done, as others were quicker: it gets nothing until it has.
+    owes: Vec<u64>,
+    moved: Moved,
+    busy: f64,
+    shards: u64,
+}
+
+/// The graph that ranks were sent last.
+struct Sent {
+    number: u64,
+    neighbours: Neighbours,
+    /// Its bytes for a rank that has the one before, and for any.
+    change: Option<Vec<u8>>,
+    whole: Option<Vec<u8>>,
+}
+
+/// Workers of other processes as one worker.
+pub struct Cluster<'a> {
+    link: Box<dyn Link + 'a>,
+    ranks: Vec<Rank>,
+    pool: Pool,
+    sent: Option<Sent>,
+    next_task: u64,
+    report: TeamReport,
+    why_lost: String,
+}
+
+impl<'a> Cluster<'a> {
+    /// Ranks with these names and first words, which `link` counts from 0; the pool is for what the driver does itself.
+    ///
+    /// # Errors
+    /// [`Error::Cluster`] where there is none, or one is of another version of this program.
+    pub fn new(link: Box<dyn Link + 'a>, ranks: Vec<(String, Vec<u8>)>, pool: Pool) -> Result<Self> {
+        let rank = |(name, hello): (String, Vec<u8>)| {
+            let hello = Hello::of_message(&hello).map_err(|refusal| refused(&name, &refusal))?;
+            let (pace, moved) = (Pace::default(), Moved::default());
+            Ok(Rank { name, hello, pace, graph: None, is_lost: false, owes: Vec::new(), moved, busy: 0.0, shards: 0 })
+        };
+        let ranks = ranks.into_iter().map(rank).collect::<Result<Vec<Rank>>>()?;
+        let why_lost = "it has no worker".into();
+        let cluster = Cluster { link, ranks, pool, sent: None, next_task: 0, report: TeamReport::default(), why_lost };
+        cluster.live().next().map(drop).ok_or_else(|| cluster.nobody())?;
+        Ok(cluster)
+    }
+
+    fn live(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.ranks.len()).filter(|&rank| !self.ranks[rank].is_lost)
+    }
+
+    fn nobody(&self) -> Error {
+        Error::Cluster {
+            message: format!("no worker of the cluster is left: {}", self.why_lost),
+            mend: "start the cluster again; a checkpoint keeps what was done".into(),
+        }
+    }
+
+    fn lose(&mut self, rank: usize, why: String, pieces: &mut Pieces) {
+        if std::mem::replace(&mut self.ranks[rank].is_lost, true) {
+            return;
+        }
+        pieces.lose(rank);
+        self.report.lost.push(Lost { machine: self.ranks[rank].name.clone(), reason: why.clone() });
+        self.why_lost = why;
+    }
+
+    fn send(&mut self, rank: usize, task: u64, request: &Request) -> Result<()> {
+        let message = envelope::seal(request.kind(), task, request.body());
+        self.ranks[rank].moved.to += message.len() as u64;
+        self.link.send(rank, &message)
+    }
+
+    /// The number of this graph, which becomes the one that ranks are sent.
+    fn number(&mut self, neighbours: &Neighbours) -> u64 {
+        let number = match &self.sent {
+            Some(sent) if is_same(&sent.neighbours, neighbours) => return sent.number,
+            Some(sent) => sent.number + 1,
+            None => 1,
+        };
+        let before = self.sent.take().map(|sent| sent.neighbours);
+        let whole = before.is_none().then(|| neighbours.to_bytes(None));
+        let change = before.map(|before| neighbours.to_bytes(Some(&before)));
+        self.sent = Some(Sent { number, neighbours: neighbours.clone(), change, whole });
+        number
+    }
+
+    /// Sends a rank the graph, unless it has it.
+    fn send_graph(&mut self, rank: usize) -> Result<()> {
+        let Some(sent) = &mut self.sent else { return Ok(()) };
+        let number = sent.number;
+        if self.ranks[rank].graph == Some(number) {
+            return Ok(());
+        }
+        let has_before = self.ranks[rank].graph.is_some_and(|has| has + 1 == number);
+        let bytes = match (&sent.change, has_before) {
+            (Some(change), true) => change,
+            _ => sent.whole.get_or_insert_with(|| sent.neighbours.to_bytes(None)),
+        };
+        let request = Request::graph(number, has_before, bytes);
+        self.ranks[rank].graph = Some(number);
+        self.send(rank, 0, &request)
+    }
+
+    /// Has the ranks do an errand. `level`: what it counts for.
+    fn run(&mut self, errand: &mut dyn Errand, level: Option<usize>, observer: &mut dyn Observer) -> Result<()> {
+        let began = Instant::now();
+        let mut pieces = Pieces::new(errand.costs(), self.ranks.len(), self.next_task);
+        for rank in &mut self.ranks {
+            (rank.moved, rank.busy, rank.shards) = (Moved::default(), 0.0, 0);
+        }
+        let outcome = self.follow(errand, &mut pieces, level, observer);
+        self.next_task = pieces.next_task();
+        for (number, rank) in self.ranks.iter_mut().enumerate() {
+            rank.owes.extend(pieces.held(number));
+        }
+        for rank in self.ranks.iter().filter(|rank| rank.shards > 0 || !rank.is_lost) {
+            let elapsed = began.elapsed().as_secs_f64();
+            let Rank { name, shards, moved, busy, .. } = rank;
+            let (machine, shards, moved, busy) = (name.clone(), *shards, *moved, *busy);
+            self.report.enter(Share { machine, level, shards, moved, busy, elapsed, rows: 0 });
+        }
+        outcome
+    }
+
+    fn follow(
+        &mut self,
+        errand: &mut dyn Errand,
+        pieces: &mut Pieces,
+        level: Option<usize>,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        while !pieces.is_done() {
+            if self.live().next().is_none() {
+                return Err(self.nobody());
+            }
+            let mut sent = false;
+            for rank in self.live().filter(|&rank| self.ranks[rank].owes.is_empty()).collect::<Vec<usize>>() {
+                while pieces.in_hand(rank) < IN_HAND {
+                    let Turn::Take { task, units } = pieces.turn(rank, &self.ranks[rank].pace) else { break };
+                    if errand.needs_graph() {
+                        self.send_graph(rank)?;
+                    }
+                    let number = self.sent.as_ref().map_or(0, |sent| sent.number);
+                    self.send(rank, task, &errand.request(number, units))?;
+                    sent = true;
+                }
+            }
+            for news in self.link.receive(if sent { Duration::ZERO } else { WATCH })? {
+                match news {
+                    News::Lost(rank, why) => self.lose(rank, why, pieces),
+                    News::Message(rank, message) => self.take(rank, &message, errand, pieces)?,
+                }
+            }
+            match level {
+                Some(level) => {
+                    observer.progress(level, pieces.done().min(pieces.total() * (1.0 - 1e-9)), pieces.total())?
+                }
+                None => observer.look()?,
+            }
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, rank: usize, message: &[u8], errand: &mut dyn Errand, pieces: &mut Pieces) -> Result<()> {
+        self.ranks[rank].moved.from += message.len() as u64;
+        let (task, reply) = match Reply::of_message(message) {
+            Ok(found) => found,
+            Err(refusal) => {
+                let why = refused(&self.ranks[rank].name, &refusal).to_string();
+                self.lose(rank, why, pieces);
+                return Ok(());
+            }
+        };
+        if self.ranks[rank].owes.contains(&task) {
+            self.ranks[rank].owes.retain(|&owed| owed != task);
+            return Ok(());
+        }
+        match reply {
+            Reply::Done { seconds, body } => {
+                self.ranks[rank].busy += seconds;
+                let Some((units, cost)) = pieces.answered(rank, task) else { return Ok(()) };
+                self.ranks[rank].pace.enter(cost, seconds);
+                self.ranks[rank].shards += units.len() as u64;
+                if errand.take(units.clone(), body)?.is_none() {
+                    pieces.again(units);
+                    self.lose(rank, "it gave an answer to something else than it was asked".into(), pieces);
+                }
+            }
+            // The caller has the reason, or it is the caller's data.
+            Reply::Failed(error @ (Error::Test { .. } | Error::Numeric { .. })) => {
+                if pieces.is_open(task) {
+                    return Err(error);
+                }
+            }
+            Reply::Failed(error) => {
+                let lost = Lost::by("", &error);
+                self.lose(rank, lost.reason, pieces);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether neighbourhoods are of one graph. Of rows alone it is not looked at: they are sent again.
+fn is_same(a: &Neighbours, b: &Neighbours) -> bool {
+    matches!((a.graph(), b.graph()), (Some(a), Some(b)) if a == b)
+}
+
+fn refused(name: &str, refusal: &envelope::Refusal) -> Error {
+    let ours = envelope::version();
+    let (message, mend) = match refusal {
+        envelope::Refusal::OtherVersion(theirs) => (
+            format!("worker {name} runs pcgpu {theirs}, and this is {ours}"),
+            "install the same version of pcgpu everywhere".into(),
+        ),
+        envelope::Refusal::Damaged => (
+            format!("worker {name} sent a damaged message"),
+            "see whether the connection, or the disk, is sound".into(),
+        ),
+    };
+    Error::Cluster { message, mend }
+}
+
+impl Worker for Cluster<'_> {
+    fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
+    fn shard_tests(&self) -> u64 {
+        self.live().map(|rank| self.ranks[rank].hello.shard_tests).min().unwrap_or(1)
+    }
+
+    fn hands(&self) -> usize {
+        self.live().map(|rank| self.ranks[rank].hello.hands).sum()
+    }
+
+    fn asks_both_sides(&self) -> bool {
+        self.live().any(|rank| self.ranks[rank].hello.asks_both_sides)
+    }
+
+    fn is_exact(&self) -> bool {
+        self.live().all(|rank| self.ranks[rank].hello.is_exact)
+    }
+
+    fn marginal(&mut self, level: &Marginals, columns: Vec<Column>, observer: &mut dyn Observer) -> Result<()> {
+        self.number(&Neighbours::of(level.pairs().clone()));
+        let is_exact = self.is_exact();
+        self.run(&mut Settling::new(level, columns, is_exact), Some(0), observer)?;
+        let total = level.pairs().edge_count() as f64;
+        observer.progress(0, total, total)
+    }
+
+    fn answer(&mut self, work: &Work, book: &Book, observer: &mut dyn Observer) -> Result<()> {
+        self.number(work.neighbours);
+        self.run(&mut Deciding::new(work, book), Some(work.size), observer)
+    }
+
+    fn p_values(&mut self, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>> {
+        let mut asking = Asking::new(batch);
+        self.run(&mut asking, None, observer)?;
+        asking.values()
+    }
+
+    fn team(&mut self) -> TeamReport {
+        std::mem::take(&mut self.report)
+    }
+}

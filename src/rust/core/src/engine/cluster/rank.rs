@@ -1,0 +1,120 @@
+//! The other end: a process that has the data, and answers what a driver asks.
+
+use std::time::Instant;
+
+use super::message::{done, failed, Asked, Hello};
+use crate::ci::Batch;
+use crate::observer::Observer;
+use crate::search::book::Book;
+use crate::search::level::Neighbours;
+use crate::search::shards::Work;
+use crate::search::wire::envelope::Refusal;
+use crate::search::wire::marginals::Columns;
+use crate::search::wire::Writer;
+use crate::search::worker::{Marginals, Worker};
+use crate::search::Options;
+use crate::{Error, Result};
+
+/// Tests in a shard at most: a rank takes several, and a driver waits for the last.
+const SHARD_TESTS: u64 = 1 << 16;
+
+/// What a rank knows of its driver's search.
+#[derive(Default)]
+pub struct Rank {
+    /// The graph, and its number.
+    graph: Option<(u64, Neighbours)>,
+}
+
+/// What a worker says of itself to a driver, as a message.
+pub fn hello(worker: &dyn Worker) -> Vec<u8> {
+    let hello = Hello {
+        shard_tests: worker.shard_tests().min(SHARD_TESTS),
+        hands: worker.hands(),
+        is_exact: worker.is_exact(),
+        asks_both_sides: worker.asks_both_sides(),
+    };
+    hello.to_message()
+}
+
+impl Rank {
+    /// Answers a message; `None` for one that wants no answer. What fails is told to the driver, but for a test of the caller's that did,
+    /// and for what comes from no driver of ours.
+    ///
+    /// # Errors
+    /// [`Error::Test`], [`Error::Interrupted`], [`Error::Cluster`].
+    pub fn answer(
+        &mut self,
+        worker: &mut dyn Worker,
+        message: &[u8],
+        observer: &mut dyn Observer,
+    ) -> Result<Option<Vec<u8>>> {
+        let began = Instant::now();
+        let (task, asked) = Asked::of_message(message).map_err(|refusal| refused(&refusal))?;
+        match self.find(worker, asked, observer) {
+            Ok(found) => Ok(found.map(|body| done(task, began.elapsed().as_secs_f64(), &body))),
+            Err(error @ (Error::Test { .. } | Error::Interrupted)) => Err(error),
+            Err(error) => Ok(Some(failed(task, &error))),
+        }
+    }
+
+    fn find(&mut self, worker: &mut dyn Worker, asked: Asked, observer: &mut dyn Observer) -> Result<Option<Vec<u8>>> {
+        match asked {
+            Asked::Graph { number, is_change, bytes } => {
+                let before = self.graph.take().filter(|(known, _)| is_change && known + 1 == number);
+                let graph = Neighbours::from_bytes(bytes, before.as_ref().map(|(_, graph)| graph));
+                self.graph = graph.map(|graph| (number, graph));
+                Ok(None)
+            }
+            Asked::Columns { number, is_exact, bytes } => {
+                let graph = self.graph(number)?;
+                let pairs = graph.graph().ok_or_else(strange)?;
+                let columns =
+                    Columns::from_bytes(bytes).filter(|columns| columns.options.p == graph.p()).ok_or_else(strange)?;
+                let level = Marginals::new(&columns.options, pairs, columns.keeps);
+                columns.found(&level, is_exact, |columns| worker.marginal(&level, columns, observer)).map(Some)
+            }
+            Asked::Shards { number, bytes } => {
+                let graph = self.graph(number)?;
+                let work = Work::piece_from_bytes(bytes, graph).ok_or_else(strange)?;
+                let options = Options::new(graph.p(), work.alpha);
+                let book = Book::of_answers(&work, &options);
+                worker.answer(&work, &book, observer)?;
+                crate::memory::check()?;
+                let answers = book.into_answers();
+                // Each shard has its answers.
+                if !answers.iter().map(|answers| answers.shard).eq(0..work.shards.len() as u64) {
+                    return Err(strange());
+                }
+                let mut bytes = Writer::default();
+                for answers in answers {
+                    let one = answers.to_bytes(&work);
+                    bytes.small(one.len() as u64);
+                    bytes.0.extend_from_slice(&one);
+                }
+                Ok(Some(bytes.0))
+            }
+            Asked::Questions { p, bytes } => {
+                let batch = Batch::from_bytes(bytes, p).ok_or_else(strange)?;
+                let mut bytes = Writer(Vec::with_capacity(8 * batch.len()));
+                worker.p_values(&batch, observer)?.into_iter().for_each(|p| bytes.float(p));
+                Ok(Some(bytes.0))
+            }
+        }
+    }
+
+    fn graph(&self, number: u64) -> Result<&Neighbours> {
+        self.graph.as_ref().filter(|(known, _)| *known == number).map(|(_, graph)| graph).ok_or_else(strange)
+    }
+}
+
+fn strange() -> Error {
+    Error::Cluster { message: "a message fits no search of this worker".into(), mend: "start the cluster again".into() }
+}
+
+fn refused(refusal: &Refusal) -> Error {
+    let message = match refusal {
+        Refusal::Damaged => "a message is damaged".into(),
+        Refusal::OtherVersion(version) => format!("a message is from pcgpu {version}"),
+    };
+    Error::Cluster { message, mend: "install the same version of pcgpu everywhere".into() }
+}

@@ -1,0 +1,76 @@
+//! Ranks of a cluster have the answer of one machine, whoever of them is slow, lost or wrong.
+
+use std::time::Duration;
+
+use crate::one_answer::{problems, Found, Problem, Size, Task, Wanted};
+use crate::support::answer::{searched, Digits};
+use crate::support::ranks::{with_ranks, Manner};
+use pcgpu_core::observer::Unobserved;
+use pcgpu_core::search::worker::Worker;
+use pcgpu_core::{Error, Result};
+
+fn on_ranks(problem: &Problem, manners: &[Manner], shard_tests: u64, compact: bool) -> Result<Found> {
+    let Task::Search(_, options) = &problem.task else { panic!("{} is no search", problem.name) };
+    // What a rank's worker is made of may be refused before there is one.
+    problem.with_cpu(1, shard_tests, &mut |_, _| {})?;
+    let make = |run: &mut dyn FnMut(&mut dyn Worker)| {
+        problem.with_cpu(2, shard_tests, &mut |worker, _| run(worker)).unwrap();
+    };
+    with_ranks(manners, make, |cluster| searched(cluster, options, compact, &mut Unobserved)).map(Found::Search)
+}
+
+fn searches(size: Size) -> impl Iterator<Item = Problem> {
+    problems(size).into_iter().filter(|problem| matches!(problem.task, Task::Search(..)))
+}
+
+#[test]
+fn ranks_have_the_answer_of_one_machine() {
+    let mut compared = 0;
+    for problem in searches(Size::All) {
+        let wanted = Wanted::new(problem.on_cpu(1, 1 << 16, false));
+        for (ranks, shard_tests) in [(1, 1 << 16), (2, 64), (4, 8)] {
+            for &compact in problem.results() {
+                let found = on_ranks(&problem, &vec![Manner::Sound; ranks], shard_tests, compact);
+                wanted.compare(format!("{} on {ranks} ranks", problem.name), compact, &found, Digits::All);
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 500, "{compared} comparisons");
+}
+
+#[test]
+fn ranks_that_are_slow_or_lost_change_nothing() {
+    let slow = Manner::Slow(Duration::from_millis(3));
+    let (mut compared, mut all) = (0, 0);
+    for (number, problem) in searches(Size::Few).enumerate() {
+        all += 1;
+        let wanted = Wanted::new(problem.on_cpu(1, 1 << 16, false));
+        // One that says nothing is waited for, so that few problems have such.
+        let silent = [Manner::Hangs(1), Manner::Repeats(1)][number / 16 % 2];
+        let manner =
+            if number % 16 == 0 { silent } else { [Manner::Dies(0), Manner::Dies(2), Manner::Damages(1)][number % 3] };
+        {
+            for manners in [vec![manner, Manner::Sound], vec![slow, manner, manner]] {
+                let compact = number % 2 == 0;
+                let found = on_ranks(&problem, &manners, 8, compact);
+                wanted.compare(format!("{} on {manners:?}", problem.name), compact, &found, Digits::All);
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > all, "{compared} comparisons of {all} problems");
+}
+
+#[test]
+fn without_a_rank_the_call_ends() {
+    let problem = searches(Size::Few).find(|problem| problem.on_cpu(1, 8, false).is_ok()).unwrap();
+    for manner in [Manner::Dies(1), Manner::Damages(2)] {
+        match on_ranks(&problem, &[manner, manner], 8, false) {
+            Err(Error::Cluster { message, .. }) => {
+                assert!(message.starts_with("no worker of the cluster is left: "), "{message}");
+            }
+            other => panic!("{manner:?}: {other:?}"),
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Ranks of a cluster on threads of this process, and what may go wrong with them.
+
+use std::sync::mpsc::{channel, Receiver, RecvTimeoutError, Sender};
+use std::time::Duration;
+
+use pcgpu_core::engine::cluster::rank::{hello, Rank};
+use pcgpu_core::engine::cluster::{Cluster, Link, News};
+use pcgpu_core::observer::Unobserved;
+use pcgpu_core::pool::Pool;
+use pcgpu_core::search::worker::Worker;
+use pcgpu_core::Result;
+
+/// How a rank behaves; numbers are answers that it gives before.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Manner {
+    Sound,
+    /// It waits before each answer.
+    Slow(Duration),
+    /// It is gone.
+    Dies(usize),
+    /// It says nothing more.
+    Hangs(usize),
+    /// A bit of its answers changes on the way.
+    Damages(usize),
+    /// It answers with what it said before.
+    Repeats(usize),
+}
+
+struct Threads {
+    to: Vec<Sender<Vec<u8>>>,
+    from: Receiver<News>,
+}
+
+impl Link for Threads {
+    fn send(&mut self, rank: usize, message: &[u8]) -> Result<()> {
+        // One that is gone has said so.
+        let _ = self.to[rank].send(message.to_vec());
+        Ok(())
+    }
+
+    fn receive(&mut self, wait: Duration) -> Result<Vec<News>> {
+        let mut all: Vec<News> = self.from.try_iter().collect();
+        if all.is_empty() {
+            match self.from.recv_timeout(wait) {
+                Ok(news) => all.push(news),
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
+            }
+        }
+        Ok(all)
+    }
+}
+
+fn serve(number: usize, manner: Manner, worker: &mut dyn Worker, from: &Receiver<Vec<u8>>, to: &Sender<News>) {
+    let mut rank = Rank::default();
+    let mut last: Option<Vec<u8>> = None;
+    let mut answers = 0;
+    for message in from {
+        let Some(mut answer) = rank.answer(worker, &message, &mut Unobserved).unwrap() else { continue };
+        match manner {
+            Manner::Slow(time) => std::thread::sleep(time),
+            Manner::Dies(after) if answers >= after => {
+                let _ = to.send(News::Lost(number, "it died".into()));
+                return;
+            }
+            Manner::Hangs(after) if answers >= after => continue,
+            Manner::Damages(after) if answers >= after => {
+                let at = answer.len() / 2;
+                answer[at] ^= 4;
+            }
+            Manner::Repeats(after) if answers >= after => {
+                if let Some(last) = &last {
+                    answer.clone_from(last);
+                }
+            }
+            _ => {}
+        }
+        answers += 1;
+        last = Some(answer.clone());
+        if to.send(News::Message(number, answer)).is_err() {
+            return;
+        }
+    }
+}
+
+/// Runs `run` on a cluster of ranks with these manners. `make` has a rank's worker made and handed on.
+pub fn with_ranks<T>(
+    manners: &[Manner],
+    make: impl Fn(&mut dyn FnMut(&mut dyn Worker)) + Sync,
+    run: impl FnOnce(&mut Cluster) -> T,
+) -> T {
+    std::thread::scope(|scope| {
+        let (news, from) = channel();
+        let (greet, greetings) = channel();
+        let mut to = Vec::new();
+        for (number, &manner) in manners.iter().enumerate() {
+            let (sender, receiver) = channel::<Vec<u8>>();
+            to.push(sender);
+            let (news, greet, make) = (news.clone(), greet.clone(), &make);
+            scope.spawn(move || {
+                make(&mut |worker| {
+                    greet.send((number, hello(worker))).unwrap();
+                    serve(number, manner, worker, &receiver, &news);
+                });
+            });
+        }
+        drop(greet);
+        let mut hellos: Vec<(usize, Vec<u8>)> = greetings.iter().take(manners.len()).collect();
+        hellos.sort_unstable();
+        let ranks = hellos.into_iter().map(|(number, hello)| (format!("rank {number}"), hello)).collect();
+        let mut cluster = Cluster::new(Box::new(Threads { to, from }), ranks, Pool::new(1)).unwrap();
+        run(&mut cluster)
+    })
+}
