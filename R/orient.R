@@ -23,13 +23,14 @@
 #' @export
 orient <- function(skel, u2pd = c("relaxed", "rand", "retry"),
                    conservative = FALSE, maj.rule = FALSE, solve.confl = FALSE,
-                   suffStat, indepTest, alpha, numCores, verbose = FALSE, device = "auto") {
+                   suffStat, indepTest, alpha, numCores, verbose = FALSE, device = "auto",
+                   cluster = NULL, parallel_tests = FALSE) {
   compact <- is_compact(skel)
   if (!compact) check_result(skel, "skel")
   orient <- check_orientation(u2pd, conservative, maj.rule, solve.confl)
   threads <- resolve_threads(if (!missing(numCores)) numCores)
   verbose <- check_verbose(verbose)
-  device <- check_device(device)
+  if (is.null(cluster)) device <- check_device(device)
   listed <- if (!compact) check_undirected(skel@graph)
   labels <- if (compact) compact_labels(skel) else listed$labels
   p <- length(labels)
@@ -52,9 +53,15 @@ orient <- function(skel, u2pd = c("relaxed", "rand", "retry"),
     list(permutation = function(k) sample.int(k)), printers(verbose, "stable", test$kind %||% "none", p)["event"]
   )
   sepset <- if (!compact) check_sepset(skel@sepset, p)
-  # The standard rule makes no tests, and so has nothing for a GPU to do.
-  device <- if (is.null(test)) new_device("cpu") else choose_device(device, test$kind, "stable", gpu_pays(test, p))
-  found <- on_device(device, threads, function(engine) {
+  # The standard rule makes no tests, and so has nothing for a GPU or a cluster to do.
+  workers <- if (!is.null(test)) choose_workers(cluster, parallel_tests, test, "stable", threads, verbose)
+  on <- if (!is.null(workers)) {
+    function(run) on_workers(workers, test, list(p = p, alpha = level, method = "stable"), device, threads, run)
+  } else {
+    device <- if (is.null(test)) new_device("cpu") else choose_device(device, test$kind, "stable", gpu_pays(test, p))
+    function(run) on_device(device, threads, run)
+  }
+  found <- on(function(engine) {
     if (compact) {
       rust_orient_compact(flat_parts(skel), orient, test, level %||% 0.5, engine, callbacks)
     } else {

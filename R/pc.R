@@ -162,7 +162,8 @@ pc <- function(suffStat, indepTest, alpha, labels, p,
                skel.method = c("stable", "original", "stable.fast"),
                conservative = FALSE, maj.rule = FALSE, solve.confl = FALSE,
                numCores, verbose = FALSE, device = "auto", progress = NULL,
-               result = c("auto", "pcAlgo", "compact")) {
+               result = c("auto", "pcAlgo", "compact"),
+               cluster = NULL, parallel_tests = FALSE) {
   call <- match.call()
   labels <- check_labels(labels, p, !missing(labels), !missing(p), tell = TRUE)
   check_search_given(missing(suffStat), missing(indepTest), missing(alpha))
@@ -171,8 +172,9 @@ pc <- function(suffStat, indepTest, alpha, labels, p,
   options <- check_search(method, alpha, fixedGaps, fixedEdges, NAdelete, m.max, labels, suffStat)
   threads <- resolve_threads(if (!missing(numCores)) numCores)
   verbose <- check_verbose(verbose)
-  device <- check_device(device)
+  if (is.null(cluster)) device <- check_device(device)
   compact <- wants_compact(result, length(labels), parent.frame())
   test <- ci_test(indepTest, suffStat, labels, options$alpha, threads)
-  run_search(test, labels, options, orient, threads, device, verbose, progress, call, compact)
+  workers <- choose_workers(cluster, parallel_tests, test, method, threads, verbose)
+  run_search(test, labels, options, orient, threads, device, verbose, progress, call, compact, workers)
 }

@@ -77,7 +77,7 @@ r_test <- function(indepTest, suffStat) {
       error = function(e) raise_test_error(e, x, y, S)
     )
   }
-  list(kind = "function", fun = fun)
+  list(kind = "function", fun = fun, given = indepTest)
 }
 
 # What a test returned, as a number. pcalg takes whatever compares with alpha, a difftime and a number as text among it.

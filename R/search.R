@@ -2,17 +2,23 @@
 
 # orient: NULL for the skeleton alone, or what check_orientation() made. `call` is the user's call for the slot. `compact`: see
 # wants_compact().
-run_search <- function(test, labels, options, orient, threads, device, verbose, progress, call, compact) {
-  device <- choose_device(device, test$kind, options$method, gpu_pays(test, options$p), gpus_pay(test, options$p))
-  searched <- function() search_on(test, labels, options, orient, threads, device, verbose, progress, call, compact)
+run_search <- function(test, labels, options, orient, threads, device, verbose, progress, call, compact, workers = NULL) {
+  on <- if (is.null(workers)) {
+    device <- choose_device(device, test$kind, options$method, gpu_pays(test, options$p), gpus_pay(test, options$p))
+    function(run) on_device(device, threads, run)
+  } else {
+    function(run) on_workers(workers, test, options, device, threads, run)
+  }
+  searched <- function() search_on(test, labels, options, orient, on, verbose, progress, call, compact)
   if (compact) searched() else with_room_for_pcalgo(searched())
 }
 
-search_on <- function(test, labels, options, orient, threads, device, verbose, progress, call, compact) {
+# on: calls a function with the machine as Rust wants it.
+search_on <- function(test, labels, options, orient, on, verbose, progress, call, compact) {
   bar <- progress_reporter(progress)
   on.exit(bar$close())
   result <- NULL
-  found <- on_device(device, threads, function(engine) {
+  found <- on(function(engine) {
     result <<- if (!compact) empty_result()
     callbacks <- c(
       list(progress = bar$report, permutation = function(k) sample.int(k)),

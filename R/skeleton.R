@@ -23,7 +23,8 @@ skeleton <- function(suffStat, indepTest, alpha, labels, p,
                      method = c("stable", "original", "stable.fast"), m.max = Inf,
                      fixedGaps = NULL, fixedEdges = NULL, NAdelete = TRUE,
                      numCores, verbose = FALSE, device = "auto", progress = NULL,
-                     result = c("auto", "pcAlgo", "compact")) {
+                     result = c("auto", "pcAlgo", "compact"),
+                     cluster = NULL, parallel_tests = FALSE) {
   call <- match.call()
   labels <- check_labels(labels, p, !missing(labels), !missing(p))
   check_search_given(missing(suffStat), missing(indepTest), missing(alpha))
@@ -31,8 +32,9 @@ skeleton <- function(suffStat, indepTest, alpha, labels, p,
   options <- check_search(method, alpha, fixedGaps, fixedEdges, NAdelete, m.max, labels, suffStat)
   threads <- resolve_threads(if (!missing(numCores)) numCores)
   verbose <- check_verbose(verbose)
-  device <- check_device(device)
+  if (is.null(cluster)) device <- check_device(device)
   compact <- wants_compact(result, length(labels), parent.frame())
   test <- ci_test(indepTest, suffStat, labels, options$alpha, threads)
-  run_search(test, labels, options, orient = NULL, threads, device, verbose, progress, call, compact)
+  workers <- choose_workers(cluster, parallel_tests, test, method, threads, verbose)
+  run_search(test, labels, options, orient = NULL, threads, device, verbose, progress, call, compact, workers)
 }

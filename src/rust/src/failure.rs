@@ -71,6 +71,9 @@ impl Failure {
                         ],
                     ),
                     Error::Interrupted => ("interrupt", Vec::new()),
+                    Error::Cluster { message, mend } => {
+                        ("cluster", vec![("what", Robj::from(message)), ("mend", Robj::from(mend))])
+                    }
                     Error::Argument { argument, value, mend } => (
                         "argument",
                         vec![

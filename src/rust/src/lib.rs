@@ -9,10 +9,11 @@
 //! * [`session`]: calls back into R: tests, progress, interrupts, random numbers. [`token`]: R's jumps out of
 //!   them, stopped and resumed.
 //! * [`orientation`]: how a skeleton is oriented.
-//! * [`machine`]: what a call runs on; [`gpu`]: one GPU.
+//! * [`machine`]: what a call runs on; [`gpu`]: one GPU; [`cluster`]: other processes.
 //! * [`input`], [`output`]: R objects to core types and back; [`compact`]: results as flat arrays.
 
 mod api;
+mod cluster;
 mod compact;
 mod correlation;
 mod discrete;

@@ -11,6 +11,7 @@ use pcgpu_core::search::worker::Worker;
 use pcgpu_core::selection::{CountLogs, Counting, Member, Runner, Samples};
 use pcgpu_core::{Error, Result};
 
+use crate::cluster::Ranks;
 use crate::failure::{Failure, Outcome};
 use crate::gpu::Gpu;
 use crate::input;
@@ -21,6 +22,8 @@ pub struct Machine {
     pub pool: Pool,
     /// The GPU; none: the threads do all.
     pub gpu: Option<Gpu>,
+    /// Workers of other processes, which then do all that a search asks.
+    pub ranks: Option<Ranks>,
     /// The most bytes of the host that correlations of data may take, where there is no GPU; none: what there is.
     memory: Option<u64>,
 }
@@ -40,7 +43,11 @@ impl Machine {
             None => None,
             Some(bytes) => Some(input::number(&bytes, "memory")?.max(0.0) as u64),
         };
-        Ok(Machine { pool, gpu, memory })
+        let ranks = match input::optional(engine, "cluster") {
+            Some(ranks) => Some(Ranks::from_list(&input::list(&ranks, "cluster")?)?),
+            None => None,
+        };
+        Ok(Machine { pool, gpu, ranks, memory })
     }
 
     /// The bound for correlations of p variables that are to be made of data on the CPU, where they are not to be made all at once. `fits`: tries
@@ -113,6 +120,10 @@ impl Machine {
 
     /// Its names as R knows them: "cpu", "cuda:0". `all`: also that of the CPU where it can work with GPUs.
     pub fn names(&self, all: bool) -> Vec<String> {
-        self.gpu.as_ref().map_or_else(|| vec!["cpu".into()], |gpu| gpu.names(all))
+        match (&self.ranks, &self.gpu) {
+            (Some(ranks), _) => ranks.names().to_vec(),
+            (None, Some(gpu)) => gpu.names(all),
+            (None, None) => vec!["cpu".into()],
+        }
     }
 }

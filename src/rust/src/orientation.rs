@@ -71,7 +71,7 @@ pub fn oriented(
         orient::orient(graph, sepsets, options, alpha, test, &mut draw).map_err(|error| token.explain(error))
     };
     let Some(test) = test else { return Ok((run(None)?, Vec::new())) };
-    if let Test::Function(fun) = test {
+    if let (Test::Function(fun), None) = (test, &machine.ranks) {
         return Ok((run(Some(&mut RTest { fun: fun.clone(), token }))?, Vec::new()));
     }
     if options.collider_rule == ColliderRule::Standard {

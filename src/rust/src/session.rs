@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use extendr_api::prelude::*;
 use extendr_ffi::{
     cetype_t, R_BaseEnv, R_NilValue, Rf_ScalarInteger, Rf_allocVector, Rf_cons, Rf_lcons, Rf_mkCharLenCE, Rf_protect,
-    Rf_unprotect, Rf_xlength, INTEGER, LOGICAL, REAL, SEXP, SEXPTYPE, TYPEOF,
+    Rf_unprotect, Rf_xlength, INTEGER, LOGICAL, RAW, REAL, SEXP, SEXPTYPE, TYPEOF,
 };
 use pcgpu_core::ci::CiTest;
 use pcgpu_core::observer::Observer;
@@ -30,6 +30,7 @@ enum Value<'a> {
     Real(f64),
     Set(&'a [u32]),
     Text(&'static str),
+    Bytes(&'a [u8]),
 }
 
 /// Calls an R function. `None` when R jumped. The value is unprotected: read it at once.
@@ -46,6 +47,11 @@ fn call(token: &Token, fun: &Robj, arguments: &[Value]) -> Option<SEXP> {
                         Rf_protect(Rf_mkCharLenCE(text.as_ptr().cast(), text.len() as c_int, cetype_t::CE_UTF8));
                     let vector = Rf_ScalarString(string);
                     Rf_unprotect(1);
+                    vector
+                }
+                Value::Bytes(bytes) => {
+                    let vector = Rf_allocVector(SEXPTYPE::RAWSXP, bytes.len() as isize);
+                    std::ptr::copy_nonoverlapping(bytes.as_ptr(), RAW(vector), bytes.len());
                     vector
                 }
                 Value::Set(s) => {
@@ -211,6 +217,18 @@ impl Observer for RObserver<'_> {
             None => Ok(()),
         }
     }
+}
+
+/// Calls R's `send(rank, message)`, ranks from 1.
+pub fn send(token: &Token, fun: &Robj, rank: usize, message: &[u8]) -> Result<()> {
+    call(token, fun, &[Value::Index(rank), Value::Bytes(message)]).map(|_| ()).ok_or(Error::Interrupted)
+}
+
+/// Calls R's `fun(number)`, for its value.
+pub fn ask(token: &Token, fun: &Robj, number: f64) -> Result<Robj> {
+    let value = call(token, fun, &[Value::Real(number)]).ok_or(Error::Interrupted)?;
+    // SAFETY: fresh from R; the Robj protects it.
+    Ok(unsafe { Robj::from_sexp(value) })
 }
 
 /// Hands an event of the orientation to R's `event(kind, vertices, p)`: the kind as text, vertices from 1.

@@ -66,9 +66,30 @@ impl Test {
         }
     }
 
-    /// The machine with this test of p variables on it; none for an R function. Correlations of data are made here on a CPU, and on
+    /// The machine with this test of p variables on it; none for an R function that is asked here. Correlations of data are made here on a CPU, and on
     /// a GPU when a search needs them.
     pub fn worker<'a>(
+        &'a self,
+        p: usize,
+        reading: Reading,
+        alpha: f64,
+        machine: &Machine,
+        observer: &mut RObserver<'a>,
+    ) -> Outcome<Option<Box<dyn Worker + 'a>>> {
+        // What follows a search of "stable.fast" asks otherwise than that.
+        let Some(ranks) = machine.ranks.as_ref().filter(|ranks| ranks.read_as(reading)) else {
+            return self.own_worker(p, reading, alpha, machine, observer);
+        };
+        // Correlations that are yet to be made are the ranks' alone.
+        let own = match self {
+            Test::GaussOfData { .. } => None,
+            _ => self.own_worker(p, reading, alpha, machine, observer)?,
+        };
+        ranks.worker(observer.token, machine.pool.clone(), own).map(Some)
+    }
+
+    /// Likewise of this process.
+    pub fn own_worker<'a>(
         &'a self,
         p: usize,
         reading: Reading,

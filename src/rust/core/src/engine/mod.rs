@@ -8,5 +8,6 @@ pub mod crew;
 pub mod cuda;
 mod level_one;
 pub mod replicates;
+pub mod sequential;
 
 pub use level_one::LevelOne;

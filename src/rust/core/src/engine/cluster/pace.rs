@@ -25,6 +25,11 @@ impl Pace {
         self.cost_a_second = Some(0.5 * (known + now));
     }
 
+    /// Work a second.
+    pub fn known(&self) -> Option<f64> {
+        self.cost_a_second
+    }
+
     /// The cost of a piece for this rank; none: not known, so that the first one is to be small.
     pub fn piece(&self) -> Option<f64> {
         self.cost_a_second.map(|pace| pace * PIECE)

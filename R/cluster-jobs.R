@@ -1,0 +1,263 @@
+# Workers that are jobs: of a batch system (batchtools) or of the plan of the package future. Each is started once for a search, and talks through
+# files in a folder that driver and jobs share; no port is opened. A message is written beside its place and then moved there, so that nobody reads half
+# of one. `rank_serve()` is what a job runs.
+
+# Seconds that a driver waits for its jobs to start, and a job for a word of its driver.
+job_patience <- function() getOption("pcgpu.cluster_wait", 600)
+
+# list(start, open, ...) as node_workers(). launch(i, folder) starts job i and returns a function that says whether it is still there.
+job_workers <- function(count, launch, end = function() NULL) {
+  folder <- NULL
+  alive <- list()
+  told <- 0
+  names <- character()
+  ranks <- integer()
+  sent <- read <- integer(count)
+  gone <- logical(count)
+
+  place <- function(rank, name) file.path(folder, ranks[rank], name)
+  # Jobs end by themselves where they hear nothing.
+  say_alive <- function() {
+    now <- as.double(Sys.time())
+    if (now - told > 5) {
+      told <<- now
+      put(now, file.path(folder, "alive"))
+      return(TRUE)
+    }
+    FALSE
+  }
+  wait_for <- function(files, what, partial = FALSE) {
+    until <- Sys.time() + job_patience()
+    repeat {
+      there <- file.exists(files)
+      if (all(there)) {
+        return(there)
+      }
+      say_alive()
+      up <- vapply(alive, function(is_there) is_there(), NA)
+      if (Sys.time() > until || !any(there | up)) {
+        if (partial && any(there)) {
+          return(there)
+        }
+        abort_cluster(
+          sprintf("%d of %d jobs have not %s within %g s", sum(!there), length(files), what, job_patience()),
+          paste(
+            "see what the batch system says of them, whether they see the folder", folder,
+            "(option pcgpu.cluster_folder), or wait longer (option pcgpu.cluster_wait)"
+          )
+        )
+      }
+      Sys.sleep(0.05)
+    }
+  }
+
+  list(
+    start = function(key) {
+      folder <<- file.path(normalizePath(getOption("pcgpu.cluster_folder", getwd())), paste0("pcgpu-", key))
+      if (!dir.create(folder)) {
+        abort_cluster(sprintf("the folder %s cannot be made", folder), "name one that the jobs see, too: options(pcgpu.cluster_folder = )")
+      }
+      say_alive()
+      for (i in seq_len(count)) dir.create(file.path(folder, i))
+      alive <<- lapply(seq_len(count), function(i) launch(i, folder))
+      there <- wait_for(file.path(folder, seq_len(count), "about"), "begun", partial = TRUE)
+      if (!all(there)) {
+        tell("cluster", sprintf("%d of %d jobs have begun; the others are not waited for.", sum(there), count), worker = which(!there))
+      }
+      ranks <<- which(there)
+      about <- check_about(lapply(file.path(folder, ranks, "about"), readRDS))
+      names <<- base::names(about)
+      about
+    },
+    open = function(key, setup, places) {
+      # The data, once for all.
+      put(list(key = key, setup = setup, places = stats::setNames(places, ranks)), file.path(folder, "setup"))
+      alive <<- alive[ranks]
+      wait_for(place(seq_along(ranks), "hello"), "read the data")
+      hellos <- lapply(place(seq_along(ranks), "hello"), readRDS)
+      for (i in which(!vapply(hellos, is.raw, NA))) {
+        abort_cluster(sprintf("%s cannot begin: %s", names[i], hellos[[i]]), "mend it there, or leave this worker out")
+      }
+      hellos
+    },
+    send = function(rank, message) {
+      sent[rank] <<- sent[rank] + 1L
+      put(message, place(rank, paste0("to-", sent[rank])))
+    },
+    receive = function(seconds) {
+      until <- Sys.time() + seconds
+      repeat {
+        found <- list()
+        for (rank in which(!gone[seq_along(ranks)])) {
+          file <- place(rank, paste0("from-", read[rank] + 1L))
+          if (file.exists(file)) {
+            read[rank] <<- read[rank] + 1L
+            value <- tryCatch(readRDS(file), error = function(e) paste("its answer cannot be read:", conditionMessage(e)))
+            unlink(file)
+            if (inherits(value, "pcgpu_rank_condition")) raise_rank_condition(value)
+            if (is.character(value)) gone[rank] <<- TRUE
+            found[[length(found) + 1L]] <- list(rank = rank, value = value)
+          }
+        }
+        if (say_alive()) {
+          for (rank in which(!gone[seq_along(ranks)])) {
+            if (!alive[[rank]]() && !file.exists(place(rank, paste0("from-", read[rank] + 1L)))) {
+              gone[rank] <<- TRUE
+              found[[length(found) + 1L]] <- list(rank = rank, value = "its job has ended")
+            }
+          }
+        }
+        if (length(found) || Sys.time() >= until) break
+        Sys.sleep(0.002)
+      }
+      list(ranks = vapply(found, function(one) one$rank, 0L), messages = lapply(found, function(one) one$value))
+    },
+    close = function(key) {
+      put("the driver has ended", file.path(folder, "stop"))
+      # Those that see it end, and then the folder goes.
+      until <- Sys.time() + 10
+      while (any(vapply(alive, function(is_there) is_there(), NA)) && Sys.time() < until) Sys.sleep(0.1)
+      end()
+      unlink(folder, recursive = TRUE)
+    },
+    end = function() if (!is.null(folder) && dir.exists(folder)) put("the driver has ended", file.path(folder, "stop"))
+  )
+}
+
+# Writes an object where others see it whole or not at all.
+put <- function(object, file) {
+  beside <- paste0(file, ".part")
+  saveRDS(object, beside, compress = FALSE)
+  if (!file.rename(beside, file)) {
+    abort_cluster(sprintf("%s cannot be written", file), "see whether there is room, and whether this user may write there")
+  }
+}
+
+# What job `i` runs: answers messages until its driver has ended.
+rank_serve <- function(folder, i) {
+  own <- function(name) file.path(folder, i, name)
+  heard <- list(at = NA, since = Sys.time())
+  # Waits for a file; FALSE once the driver has ended, or is silent.
+  wait_for <- function(file) {
+    pause <- 0.001
+    repeat {
+      if (file.exists(file)) {
+        return(TRUE)
+      }
+      if (file.exists(file.path(folder, "stop")) || !dir.exists(folder)) {
+        return(FALSE)
+      }
+      at <- file.mtime(file.path(folder, "alive"))
+      if (!identical(at, heard$at)) heard <<- list(at = at, since = Sys.time())
+      if (difftime(Sys.time(), heard$since, units = "secs") > job_patience()) {
+        return(FALSE)
+      }
+      Sys.sleep(pause)
+      pause <- min(2 * pause, 0.05)
+    }
+  }
+  put(rank_about(), own("about"))
+  if (!wait_for(file.path(folder, "setup"))) {
+    return(invisible())
+  }
+  begun <- readRDS(file.path(folder, "setup"))
+  place <- begun$places[[as.character(i)]]
+  if (is.null(place)) {
+    return(invisible())
+  }
+  put(tryCatch(rank_open(begun$key, begun$setup, place), error = conditionMessage), own("hello"))
+  read <- written <- 0L
+  while (wait_for(own(paste0("to-", read + 1L)))) {
+    read <- read + 1L
+    file <- own(paste0("to-", read))
+    answer <- tryCatch(rank_answer(begun$key, readRDS(file)), error = conditionMessage)
+    unlink(file)
+    if (!is.null(answer)) {
+      written <- written + 1L
+      put(answer, own(paste0("from-", written)))
+    }
+  }
+  rank_close(begun$key)
+}
+
+# Workers of the current plan of the package future.
+workers_of_plan <- function() {
+  need_package("future", "`cluster = \"future\"` needs the package future")
+  count <- getOption("pcgpu.cluster_workers", future::nbrOfWorkers())
+  if (inherits(future::plan(), "sequential") || !is.finite(count)) {
+    abort_argument("cluster", "future", paste(
+      "set a plan whose workers are processes, such as plan(multisession, workers = 4) or plan(batchtools_slurm),",
+      "and where it has no number of workers options(pcgpu.cluster_workers = )."
+    ), is = "\"future\", whose plan has no such workers,")
+  }
+  launch <- function(i, folder) {
+    serve <- bquote(get("rank_serve", envir = asNamespace("pcgpu"))(.(folder), .(i)))
+    job <- future::future(serve, substitute = FALSE, globals = FALSE, packages = "pcgpu", seed = NULL)
+    function() !future::resolved(job)
+  }
+  job_workers(as.integer(count), launch)
+}
+
+# Workers as a BiocParallelParam describes them.
+workers_of_param <- function(param) {
+  need_package("BiocParallel", "this `cluster` needs the package BiocParallel")
+  count <- BiocParallel::bpnworkers(param)
+  if (methods::is(param, "BatchtoolsParam")) {
+    return(workers_of_batchtools(param, count))
+  }
+  if (methods::is(param, "MulticoreParam") && .Platform$OS.type == "unix") {
+    return(new_workers(parallel::makeForkCluster, count))
+  }
+  if (methods::is(param, "SnowParam")) {
+    make <- if (identical(param$.clusterargs$type, "MPI")) snow_mpi else parallel::makePSOCKcluster
+    return(new_workers(make, BiocParallel::bpworkers(param)))
+  }
+  if (count <= 1L || methods::is(param, "SerialParam")) {
+    abort_argument("cluster", class(param)[1L], "leave `cluster` out: this param has no other worker.", is = "a param of one worker")
+  }
+  new_workers(parallel::makePSOCKcluster, count)
+}
+
+snow_mpi <- function(count) {
+  need_package("snow", "workers by MPI need the packages snow and Rmpi")
+  snow::makeMPIcluster(count)
+}
+
+# Jobs of a batch system, as the param has its template and resources.
+workers_of_batchtools <- function(param, count) {
+  need_package("batchtools", "a BatchtoolsParam needs the package batchtools")
+  registry <- NULL
+  of_system <- switch(param$cluster,
+    slurm = batchtools::makeClusterFunctionsSlurm, sge = batchtools::makeClusterFunctionsSGE,
+    lsf = batchtools::makeClusterFunctionsLSF, torque = batchtools::makeClusterFunctionsTORQUE,
+    openlava = batchtools::makeClusterFunctionsOpenLava,
+    multicore = , socket = function(template) batchtools::makeClusterFunctionsSocket(count),
+    abort_argument("cluster", param$cluster, "give a BatchtoolsParam for slurm, sge, lsf, torque, openlava, multicore or socket.",
+      is = sprintf("a BatchtoolsParam for \"%s\"", param$cluster)
+    )
+  )
+  launch <- function(i, folder) {
+    if (is.null(registry)) {
+      registry <<- batchtools::makeRegistry(file.path(folder, "registry"), conf.file = character(), packages = "pcgpu", make.default = FALSE)
+      registry$cluster.functions <<- of_system(template = param$template)
+      batchtools::batchMap(function(i, folder) get("rank_serve", envir = asNamespace("pcgpu"))(folder, i),
+        i = seq_len(count), more.args = list(folder = folder), reg = registry
+      )
+      suppressMessages(batchtools::submitJobs(resources = as.list(param$resources), reg = registry))
+    }
+    function() {
+      over <- c(
+        batchtools::findDone(i, reg = registry)$job.id, batchtools::findErrors(i, reg = registry)$job.id,
+        batchtools::findExpired(i, reg = registry)$job.id
+      )
+      length(over) == 0L
+    }
+  }
+  end <- function() {
+    if (!is.null(registry)) {
+      running <- batchtools::findOnSystem(reg = registry)
+      if (nrow(running)) suppressMessages(batchtools::killJobs(running, reg = registry))
+    }
+  }
+  job_workers(as.integer(count), launch, end)
+}

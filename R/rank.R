@@ -1,0 +1,72 @@
+# What the worker of a cluster runs: it has the data, and answers the driver's messages, which Rust reads.
+
+# What a worker says of itself.
+rank_about <- function() {
+  list(version = as.character(utils::packageVersion("pcgpu")), host = Sys.info()[["nodename"]], cores = rust_cores())
+}
+
+# Begins a search: the worker's first words, raw. `place`: which it is of the workers on its host, and of how many.
+rank_open <- function(key, setup, place) {
+  test <- setup$test
+  if (test$kind == "function") {
+    enter_world(setup$world)
+    test$fun <- with_own_stream(test$fun, setup$seed)
+  }
+  threads <- setup$threads %||% max(1L, rust_cores() %/% place[["of"]])
+  device <- rank_device(setup, place)
+  opened <- NULL
+  on_device(device, structure(as.integer(threads), named = TRUE), function(engine) {
+    opened <<- rust_rank_open(test, setup$p, setup$alpha, setup$method, engine)
+  })
+  opened <- check_rust(opened)
+  # One search at a time: what another has left goes.
+  session$ranks <- stats::setNames(list(opened$rank), key)
+  opened$hello
+}
+
+# Attaches packages and puts objects into the workspace, as the driver has them; a package that is not here is told of by the test that misses it.
+enter_world <- function(world) {
+  for (package in setdiff(world$packages, .packages())) {
+    suppressWarnings(suppressPackageStartupMessages(require(package, character.only = TRUE, quietly = TRUE)))
+  }
+  for (name in names(world$objects)) assign(name, world$objects[[name]], envir = globalenv())
+}
+
+# The machine of a worker. Workers on one host take its GPUs in turn, unless one is named.
+rank_device <- function(setup, place) {
+  wanted <- setup$device
+  device <- check_device(wanted)
+  test <- setup$test
+  device <- choose_device(device, test$kind, setup$method, gpu_pays(test, setup$p))
+  if (device$kind == "cuda" && place[["of"]] > 1L && (identical(wanted, "auto") || identical(wanted, "cuda"))) {
+    cards <- usable_cards()
+    if (length(cards)) device$ordinal <- cards[(place[["number"]] - 1L) %% length(cards) + 1L]
+  }
+  device
+}
+
+# Answers a message: raw, NULL where there is nothing to say, or the condition of a test that failed.
+rank_answer <- function(key, message) {
+  rank <- session$ranks[[key]]
+  if (is.null(rank)) {
+    stop("the worker does not know this search: it may have been started again", call. = FALSE)
+  }
+  tryCatch(check_rust(rust_rank_answer(rank, message)), pcgpu_error_test = function(e) {
+    structure(list(message = conditionMessage(e), class = class(e), x = e$x, y = e$y, S = e$S), class = "pcgpu_rank_condition")
+  })
+}
+
+rank_close <- function(key) {
+  session$ranks[[key]] <- NULL
+  invisible()
+}
+
+# A test that draws random numbers draws from a stream of its own, so that the answer depends on the seed alone, whoever asks and when.
+with_own_stream <- function(fun, seed) {
+  force(fun)
+  function(x, y, S) {
+    # R's code of "L'Ecuyer-CMRG" with "Inversion" and "Rejection", the defaults.
+    assign(".Random.seed", c(10407L, check_rust(rust_test_stream(seed, x, y, as.integer(S)))), envir = globalenv())
+    fun(x, y, S)
+  }
+}

@@ -1,0 +1,177 @@
+//! Workers of other R processes: how bytes travel between them is R's (R/cluster.R); here they become messages of the core. At the other end, an R
+//! process that answers as a [`Rank`].
+
+use std::mem::ManuallyDrop;
+use std::time::Duration;
+
+use extendr_api::prelude::*;
+use pcgpu_core::ci::gauss::Reading;
+use pcgpu_core::engine::cluster::rank::{self, Rank};
+use pcgpu_core::engine::cluster::{Cluster, Link, News};
+use pcgpu_core::engine::sequential::Sequential;
+use pcgpu_core::pool::Pool;
+use pcgpu_core::search::worker::Worker;
+use pcgpu_core::{Error, Result};
+
+use crate::failure::{Failure, Outcome};
+use crate::input;
+use crate::machine::Machine;
+use crate::session::{self, RObserver, RTest};
+use crate::test::Test;
+use crate::token::Token;
+
+/// Ranks that R has opened, and how to reach them.
+#[derive(Clone)]
+pub struct Ranks {
+    names: Vec<String>,
+    hellos: Vec<Vec<u8>>,
+    /// How they read tests, see [`Reading`].
+    fast: bool,
+    send: Robj,
+    receive: Robj,
+}
+
+impl Ranks {
+    /// From `list(names, hellos, fast, send, receive)`: `send(rank, raw)` and `receive(seconds)`, which returns `list(ranks, messages)`, where a
+    /// message is raw, or text where the rank is gone.
+    pub fn from_list(ranks: &List) -> Outcome<Self> {
+        let wrong = |what: &str| Failure::Input(format!("internal: `{what}` of the cluster"));
+        let function = |name| input::function(ranks, name)?.ok_or_else(|| wrong(name));
+        let names = input::field(ranks, "names")?.as_string_vector().ok_or_else(|| wrong("names"))?;
+        let hellos = input::list(&input::field(ranks, "hellos")?, "hellos")?;
+        let hello = |hello: Robj| hello.as_raw_slice().map(<[u8]>::to_vec).ok_or_else(|| wrong("hellos"));
+        let hellos = hellos.values().map(hello).collect::<Outcome<Vec<Vec<u8>>>>()?;
+        if names.len() != hellos.len() {
+            return Err(wrong("names"));
+        }
+        let fast = input::flag(&input::field(ranks, "fast")?, "fast")?;
+        Ok(Ranks { names, hellos, fast, send: function("send")?, receive: function("receive")? })
+    }
+
+    /// Whether they read tests so.
+    pub fn read_as(&self, reading: Reading) -> bool {
+        self.fast == matches!(reading, Reading::StableFast)
+    }
+
+    /// Their names.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// As one worker; the pool is for what this process does itself, by `own` where that is sooner done than sent.
+    pub fn worker<'a>(
+        &self,
+        token: &'a Token,
+        pool: Pool,
+        own: Option<Box<dyn Worker + 'a>>,
+    ) -> Outcome<Box<dyn Worker + 'a>> {
+        let ranks = self.names.iter().cloned().zip(self.hellos.iter().cloned()).collect();
+        let link = RLink { token, send: self.send.clone(), receive: self.receive.clone() };
+        let cluster = Cluster::new(Box::new(link), ranks, pool)?;
+        Ok(match own {
+            Some(own) => Box::new(cluster.with_own(own)),
+            None => Box::new(cluster),
+        })
+    }
+}
+
+/// R's connections.
+struct RLink<'a> {
+    token: &'a Token,
+    send: Robj,
+    receive: Robj,
+}
+
+impl Link for RLink<'_> {
+    fn send(&mut self, rank: usize, message: &[u8]) -> Result<()> {
+        session::send(self.token, &self.send, rank, message)
+    }
+
+    fn receive(&mut self, wait: Duration) -> Result<Vec<News>> {
+        let found = session::ask(self.token, &self.receive, wait.as_secs_f64())?;
+        let strange = || Error::Cluster {
+            message: "internal: what came from the workers cannot be read".into(),
+            mend: "please report it".into(),
+        };
+        let found = found.as_list().ok_or_else(strange)?;
+        let mut parts = found.values();
+        let (ranks, messages) = (parts.next().ok_or_else(strange)?, parts.next().ok_or_else(strange)?);
+        let (ranks, messages) =
+            (ranks.as_integer_slice().ok_or_else(strange)?, messages.as_list().ok_or_else(strange)?);
+        let news = |(&rank, message): (&i32, Robj)| {
+            let rank = usize::try_from(rank - 1).map_err(|_| strange())?;
+            match (message.as_raw_slice(), message.as_str()) {
+                (Some(bytes), _) => Ok(News::Message(rank, bytes.to_vec())),
+                (None, Some(why)) => Ok(News::Lost(rank, why.into())),
+                (None, None) => Err(strange()),
+            }
+        };
+        ranks.iter().zip(messages.values()).map(news).collect()
+    }
+}
+
+/// What a rank keeps from message to message.
+pub struct Held {
+    /// None: an R function, which is asked one question after the other. It borrows from `test`, and goes first.
+    worker: ManuallyDrop<Option<Box<dyn Worker>>>,
+    /// From a box.
+    test: *mut Test,
+    rank: Rank,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // SAFETY: neither is used again; the worker, which borrows from the test, goes before it.
+        unsafe {
+            ManuallyDrop::drop(&mut self.worker);
+            drop(Box::from_raw(self.test));
+        }
+    }
+}
+
+impl Held {
+    /// A rank with this test of p variables.
+    pub fn open(
+        test: Test,
+        p: usize,
+        reading: Reading,
+        alpha: f64,
+        machine: &Machine,
+        observer: &mut RObserver,
+    ) -> Outcome<Self> {
+        let test = Box::into_raw(Box::new(test));
+        let (worker, rank) = (ManuallyDrop::new(None), Rank::default());
+        let mut held = Held { worker, test, rank };
+        // SAFETY: the test stays where it is until `held` is dropped, and the worker before it.
+        let test: &'static Test = unsafe { &*test };
+        *held.worker = match test {
+            Test::Function(_) => None,
+            _ => test.own_worker(p, reading, alpha, machine, observer)?,
+        };
+        Ok(held)
+    }
+
+    /// What it says first.
+    pub fn hello(&self, token: &Token) -> Vec<u8> {
+        match &*self.worker {
+            Some(worker) => rank::hello(&**worker),
+            None => rank::hello(&Sequential::new(&mut RTest { fun: ().into(), token })),
+        }
+    }
+
+    /// Answers a message.
+    pub fn answer(&mut self, message: &[u8], token: &Token) -> Outcome<Option<Vec<u8>>> {
+        let Held { worker, rank, test } = self;
+        let mut observer = RObserver::silent(token);
+        // SAFETY: it is there as long as this is.
+        let answer = match (&mut **worker, unsafe { &**test }) {
+            (Some(worker), _) => rank.answer(&mut **worker, message, &mut observer),
+            (None, Test::Function(fun)) => {
+                let mut test = RTest { fun: fun.clone(), token };
+                rank.answer(&mut Sequential::new(&mut test), message, &mut observer)
+            }
+            (None, _) => Err(Error::Interrupted),
+        };
+        answer.map_err(|error| token.explain(error))
+    }
+}
