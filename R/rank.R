@@ -32,12 +32,13 @@ enter_world <- function(world) {
   for (name in names(world$objects)) assign(name, world$objects[[name]], envir = globalenv())
 }
 
-# The machine of a worker. Workers on one host take its GPUs in turn, unless one is named.
+# The machine of a worker. Workers on one host take its GPUs in turn, unless one is named. Pieces of a level of the Gaussian test are what a CPU does well; a
+# GPU takes them as questions, one by one.
 rank_device <- function(setup, place) {
   wanted <- setup$device
   device <- check_device(wanted)
   test <- setup$test
-  device <- choose_device(device, test$kind, setup$method, gpu_pays(test, setup$p))
+  device <- choose_device(device, test$kind, setup$method, test$kind != "gauss" && gpu_pays(test, setup$p))
   if (device$kind == "cuda" && place[["of"]] > 1L && (identical(wanted, "auto") || identical(wanted, "cuda"))) {
     cards <- usable_cards()
     if (length(cards)) device$ordinal <- cards[(place[["number"]] - 1L) %% length(cards) + 1L]
