@@ -64,25 +64,88 @@ choose_workers <- function(cluster, parallel_tests, test, method, threads, verbo
 
 # Calls `run(engine)`, which calls Rust, with the workers at its service. `device`: the user's own words, which each worker reads.
 on_workers <- function(workers, test, options, device, threads, run) {
-  on.exit(workers$end())
-  key <- new_key()
-  about <- workers$start(key)
-  places <- places_on_hosts(vapply(about, function(one) one$host, ""))
   setup <- list(
-    test = test, p = options$p, alpha = options$alpha, method = options$method, device = device,
+    what = "search", test = test, p = options$p, alpha = options$alpha, method = options$method, device = device,
     threads = if (isTRUE(attr(threads, "named"))) as.integer(threads),
     seed = if (test$kind == "function") sample.int(.Machine$integer.max, 1L),
     world = if (test$kind == "function") world_of(test$given)
   )
+  with_workers(workers, setup, function(names, hellos) {
+    run(c(
+      engine_list(new_device("cpu"), threads),
+      list(cluster = list(
+        names = names, hellos = hellos, fast = options$method == "stable.fast",
+        send = function(rank, message) workers$send(rank, message), receive = function(seconds) workers$receive(seconds)
+      ))
+    ))
+  })
+}
+
+# Opens the workers for a task, calls `run(names, hellos)`, and closes them, however it ends.
+with_workers <- function(workers, setup, run) {
+  on.exit(workers$end())
+  key <- new_key()
+  about <- workers$start(key)
+  places <- places_on_hosts(vapply(about, function(one) one$host, ""))
   hellos <- workers$open(key, setup, places)
   on.exit(workers$close(key), add = TRUE, after = FALSE)
-  run(c(
-    engine_list(new_device("cpu"), threads),
-    list(cluster = list(
-      names = names(about), hellos = hellos, fast = options$method == "stable.fast",
-      send = function(rank, message) workers$send(rank, message), receive = function(seconds) workers$receive(seconds)
-    ))
-  ))
+  run(names(about), hellos)
+}
+
+# Shares `count` replicates out, some at a time: whoever is free takes the next, the fewer the fewer are left; what a worker had that is lost, others
+# do. `take(range, found)` enters what a worker found of range[1] to range[2]. Returns list(device, team, lost).
+share_out <- function(workers, setup, count, take, report = NULL) {
+  began <- proc.time()[["elapsed"]]
+  with_workers(workers, setup, function(names, hellos) {
+    free <- rep(TRUE, length(names))
+    left <- rep(FALSE, length(names))
+    held <- vector("list", length(names))
+    since <- did <- busy <- numeric(length(names))
+    lost <- list(machine = character(), reason = character())
+    waiting <- list()
+    nxt <- 1L
+    done <- 0L
+    while (done < count) {
+      for (i in which(free & !left)) {
+        range <- if (length(waiting)) {
+          waiting[[1L]]
+        } else if (nxt <= count) {
+          c(nxt, min(count, nxt + max(1L, (count - nxt + 1L) %/% (3L * sum(!left))) - 1L))
+        }
+        if (is.null(range)) break
+        if (length(waiting)) waiting <- waiting[-1L] else nxt <- range[2L] + 1L
+        held[[i]] <- range
+        free[i] <- FALSE
+        since[i] <- proc.time()[["elapsed"]]
+        workers$send(i, range)
+      }
+      if (all(left)) {
+        abort_cluster(sprintf("no worker of the cluster is left: %s", lost$reason[length(lost$reason)]), "start the cluster again")
+      }
+      came <- workers$receive(0.1)
+      for (at in seq_along(came$ranks)) {
+        i <- came$ranks[at]
+        found <- came$messages[[at]]
+        if (is.character(found)) {
+          left[i] <- TRUE
+          lost$machine <- c(lost$machine, names[i])
+          lost$reason <- c(lost$reason, found)
+          if (!free[i]) waiting <- c(waiting, held[i])
+        } else {
+          take(held[[i]], found)
+          busy[i] <- busy[i] + proc.time()[["elapsed"]] - since[i]
+          did[i] <- did[i] + held[[i]][2L] - held[[i]][1L] + 1L
+          done <- done + held[[i]][2L] - held[[i]][1L] + 1L
+          free[i] <- TRUE
+        }
+      }
+      if (!is.null(report)) report(0, done, count, 0, 0)
+    }
+    elapsed <- proc.time()[["elapsed"]] - began
+    zero <- numeric(length(names))
+    team <- list(machine = names, level = rep(0L, length(names)), shards = did, to = zero, from = zero, rows = zero, busy = busy, elapsed = rep(elapsed, length(names)))
+    list(device = names, team = team, lost = lost)
+  })
 }
 
 # What an R function finds where it was defined, and a worker lacks: the packages that are attached here, and what it names of the user's workspace, with

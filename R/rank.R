@@ -5,23 +5,48 @@ rank_about <- function() {
   list(version = as.character(utils::packageVersion("pcgpu")), host = Sys.info()[["nodename"]], cores = rust_cores())
 }
 
-# Begins a search: the worker's first words, raw. `place`: which it is of the workers on its host, and of how many.
+# Begins a task: the worker's first words, raw. `place`: which it is of the workers on its host, and of how many.
 rank_open <- function(key, setup, place) {
+  opened <- switch(setup$what,
+    search = search_rank(setup, place),
+    # It answers what it is asked, in R.
+    selection = list(rank = selection_rank(setup, place), hello = raw())
+  )
+  # One at a time: what another has left goes.
+  session$ranks <- stats::setNames(list(opened$rank), key)
+  opened$hello
+}
+
+# A search: list(rank, hello).
+search_rank <- function(setup, place) {
   test <- setup$test
   if (test$kind == "function") {
     enter_world(setup$world)
     test$fun <- with_own_stream(test$fun, setup$seed)
   }
-  threads <- setup$threads %||% max(1L, rust_cores() %/% place[["of"]])
-  device <- rank_device(setup, place)
+  device <- check_device(setup$device)
+  device <- choose_device(device, test$kind, setup$method, test$kind != "gauss" && gpu_pays(test, setup$p))
   opened <- NULL
-  on_device(device, structure(as.integer(threads), named = TRUE), function(engine) {
+  on_device(rank_card(device, setup$device, place), rank_threads(setup, place), function(engine) {
     opened <<- rust_rank_open(test, setup$p, setup$alpha, setup$method, engine)
   })
-  opened <- check_rust(opened)
-  # One search at a time: what another has left goes.
-  session$ranks <- stats::setNames(list(opened$rank), key)
-  opened$hello
+  check_rust(opened)
+}
+
+# The threads that the user named, or a share of the host's cores.
+rank_threads <- function(setup, place) {
+  threads <- setup$threads %||% max(1L, rust_cores() %/% place[["of"]])
+  structure(as.integer(threads), named = TRUE)
+}
+
+# The GPU of a worker: those of a host in turn, unless the user named one. Pieces of a level of the Gaussian test are what a CPU does well; a GPU takes them as
+# questions, one by one, where it is named.
+rank_card <- function(device, wanted, place) {
+  if (device$kind == "cuda" && place[["of"]] > 1L && (identical(wanted, "auto") || identical(wanted, "cuda"))) {
+    cards <- usable_cards()
+    if (length(cards)) device$ordinal <- cards[(place[["number"]] - 1L) %% length(cards) + 1L]
+  }
+  device
 }
 
 # Attaches packages and puts objects into the workspace, as the driver has them; a package that is not here is told of by the test that misses it.
@@ -32,25 +57,14 @@ enter_world <- function(world) {
   for (name in names(world$objects)) assign(name, world$objects[[name]], envir = globalenv())
 }
 
-# The machine of a worker. Workers on one host take its GPUs in turn, unless one is named. Pieces of a level of the Gaussian test are what a CPU does well; a
-# GPU takes them as questions, one by one.
-rank_device <- function(setup, place) {
-  wanted <- setup$device
-  device <- check_device(wanted)
-  test <- setup$test
-  device <- choose_device(device, test$kind, setup$method, test$kind != "gauss" && gpu_pays(test, setup$p))
-  if (device$kind == "cuda" && place[["of"]] > 1L && (identical(wanted, "auto") || identical(wanted, "cuda"))) {
-    cards <- usable_cards()
-    if (length(cards)) device$ordinal <- cards[(place[["number"]] - 1L) %% length(cards) + 1L]
-  }
-  device
-}
-
 # Answers a message: raw, NULL where there is nothing to say, or the condition of a test that failed.
 rank_answer <- function(key, message) {
   rank <- session$ranks[[key]]
   if (is.null(rank)) {
     stop("the worker does not know this search: it may have been started again", call. = FALSE)
+  }
+  if (is.function(rank)) {
+    return(rank(message))
   }
   tryCatch(check_rust(rust_rank_answer(rank, message)), pcgpu_error_test = function(e) {
     structure(list(message = conditionMessage(e), class = class(e), x = e$x, y = e$y, S = e$S), class = "pcgpu_rank_condition")

@@ -128,7 +128,7 @@
 select_features <- function(x, y, k, criterion = c(
                               "JMI", "MIM", "MIFS", "mRMR", "CMIM", "DISR", "CIFE", "ICAP", "CMI"
                             ), bins = NULL, discretize = c("equal-width", "equal-frequency", "none"),
-                            device = "auto", numCores, progress = NULL, ensemble = NULL) {
+                            device = "auto", numCores, progress = NULL, ensemble = NULL, cluster = NULL) {
   call <- match.call()
   check_given(list(x = missing(x), y = missing(y), k = missing(k)), list(
     x = "give the features, a matrix or data frame with observations in rows.",
@@ -142,7 +142,7 @@ select_features <- function(x, y, k, criterion = c(
     bins <- check_bins(bins)
   }
   threads <- resolve_threads(if (!missing(numCores)) numCores)
-  device <- check_device(device)
+  if (is.null(cluster)) device <- check_device(device)
   x <- read_data(x, "x")
   features <- selection_features(x)
   n <- nrow(x)
@@ -152,7 +152,7 @@ select_features <- function(x, y, k, criterion = c(
   bins <- bins %||% default_bins(n, if (is.factor(y)) nlevels(y))
   k <- check_k(k, p)
   ensemble <- check_ensemble(ensemble, n)
-  device <- choose_selection_device(device, as.double(n) * p * k)
+  if (is.null(cluster)) device <- choose_selection_device(device, as.double(n) * p * k)
   options <- list(
     n = n, k = k, criterion = criterion, discretise = discretize, bins = bins,
     kept_levels = kept_levels, ensemble = unclass(ensemble)
@@ -160,9 +160,11 @@ select_features <- function(x, y, k, criterion = c(
   times <- if (!is.null(ensemble)) sprintf(" from each of %d samples", ensemble$replicates) else ""
   bar <- progress_reporter(progress, label = function(level, edges) sprintf("Selecting %d features%s", k, times))
   on.exit(bar$close())
-  found <- check_rust(on_device(device, threads, function(engine) {
-    rust_select(features, y, options, engine, bar$report)
-  }))
+  found <- if (is.null(cluster)) {
+    check_rust(on_device(device, threads, function(engine) rust_select(features, y, options, engine, bar$report)))
+  } else {
+    select_on_workers(cluster, list(x = features, y = y, options = options), device, threads, bar$report)
+  }
   tell_lost(found$lost)
   attr(call, "pcgpu") <- c(list(device = found$device), work_of(found$team, found$device), list(version = package_version()))
   if (!is.null(ensemble)) {
@@ -185,8 +187,50 @@ select_features <- function(x, y, k, criterion = c(
   ))
 }
 
+# The replicates of an ensemble on the workers of a cluster.
+select_on_workers <- function(cluster, task, device, threads, report) {
+  ensemble <- task$options$ensemble
+  if (is.null(ensemble)) {
+    abort_argument("cluster", cluster, paste(
+      "give an `ensemble`, whose replicates the workers share, or leave `cluster` out:",
+      "a single selection runs on the cores or GPUs of one machine."
+    ), is = "given without an `ensemble`")
+  }
+  workers <- resolve_cluster(cluster)
+  setup <- c(list(what = "selection", device = device, threads = if (isTRUE(attr(threads, "named"))) as.integer(threads)), task)
+  columns <- function(value) matrix(value, task$options$k, ensemble$replicates)
+  of_all <- list(index = columns(0L), score = columns(0), draw = integer(ensemble$replicates))
+  last <- NULL
+  team <- share_out(workers, setup, ensemble$replicates,
+    take = function(range, found) {
+      at <- seq.int(range[1L], range[2L])
+      of_all$index[, at] <<- found$index
+      of_all$score[, at] <<- found$score
+      of_all$draw[at] <<- found$draw
+      last <<- found
+    }, report = report
+  )
+  last[c("index", "score", "draw")] <- list(as.vector(of_all$index), as.vector(of_all$score), of_all$draw)
+  last[c("device", "team", "lost")] <- team[c("device", "team", "lost")]
+  last
+}
+
+# On a worker: what selects replicates range[1] to range[2].
+selection_rank <- function(setup, place) {
+  function(range) {
+    options <- setup$options
+    options$ensemble$first <- as.integer(range[1L] - 1L)
+    options$ensemble$replicates <- as.integer(range[2L] - range[1L] + 1L)
+    threads <- rank_threads(setup, place)
+    work <- as.double(options$n) * length(setup$x$x) / options$n * options$k
+    device <- rank_card(choose_selection_device(check_device(setup$device), work), setup$device, place)
+    check_rust(on_device(device, threads, function(engine) rust_select(setup$x, setup$y, options, engine, NULL)))
+  }
+}
+
 # What Rust says of an ensemble, as of one selection.
 of_ensemble <- function(found, ensemble, p) {
+  ensemble$first <- NULL
   index <- matrix(found$index, ncol = ensemble$replicates)
   together <- aggregate_selections(index, found$score, p, ensemble$aggregate)
   ensemble <- c(unclass(ensemble), list(

@@ -82,6 +82,8 @@ check_ensemble <- function(ensemble, n) {
       has = sprintf("fraction = %s, which of %d rows is %d", format(ensemble$fraction), n, ensemble$size)
     )
   }
+  # Of replicates that are shared out, where some begin.
+  ensemble$first <- 0L
   ensemble$seed <- as.double(ensemble$seed %||% sample.int(.Machine$integer.max, 1L))
   ensemble
 }

@@ -172,7 +172,8 @@ fn of_ensemble(
     relevance
         .prepare(&mut CpuCounting::new(samples, &logs, 0..p, machine.pool.clone()), &mut Looking(&mut *observer))?;
     memory::check()?;
-    let of = Replicates { samples, resampling: resampling(ensemble, samples.n())?, count, criterion, k };
+    let first = input::count(&input::field(ensemble, "first")?, "first", 0)?;
+    let of = Replicates { samples, resampling: resampling(ensemble, samples.n())?, first, count, criterion, k };
     let (found, team) = match machine.gpu {
         None => (on_threads(of, &machine.pool, observer)?, TeamReport::default()),
         Some(_) => on_machines(of, machine.runners(), observer)?,

@@ -34,6 +34,8 @@ pub struct Replicates<'a> {
     pub samples: &'a Samples,
     /// How.
     pub resampling: Resampling,
+    /// The number of the first replicate, from 0: others may be selected elsewhere.
+    pub first: usize,
     /// Number of replicates.
     pub count: usize,
     /// By which each selects ...
@@ -90,7 +92,7 @@ impl<'a> Board<'a> {
         pool: &Pool,
         run: &mut dyn FnMut(&Samples, &CountLogs) -> Result<Selection>,
     ) -> Result<Replicate> {
-        let (rows, draw) = self.of.resampling.draw(self.of.samples, replicate as u32)?;
+        let (rows, draw) = self.of.resampling.draw(self.of.samples, (self.of.first + replicate) as u32)?;
         let samples = self.of.samples.of_rows(&rows, pool)?;
         drop(rows);
         Ok(Replicate { selection: run(&samples, &self.logs)?, draw })

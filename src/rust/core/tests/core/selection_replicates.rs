@@ -44,7 +44,7 @@ fn replicates_are_the_selections_from_their_rows() {
             (Criterion::Disr, false, n),
         ] {
             let resampling = Resampling { seed: 3, size, replace };
-            let of = Replicates { samples: &samples, resampling, count, criterion, k: p.min(8) };
+            let of = Replicates { samples: &samples, resampling, first: 0, count, criterion, k: p.min(8) };
             let wanted = wanted(&of);
             for threads in [1, 2, 3] {
                 assert_eq!(on_threads(of, &Pool::new(threads), &mut Unobserved).unwrap(), wanted, "{of:?}");
@@ -61,7 +61,7 @@ fn sparse_features_are_drawn_as_dense_ones() {
     for replace in [true, false] {
         let resampling = Resampling { seed: 8, size: 500, replace };
         let [a, b] = [&sparse, &dense].map(|samples| {
-            let of = Replicates { samples, resampling, count: 4, criterion: Criterion::Jmi, k: 12 };
+            let of = Replicates { samples, resampling, first: 0, count: 4, criterion: Criterion::Jmi, k: 12 };
             on_threads(of, &Pool::new(2), &mut Unobserved).unwrap()
         });
         assert_eq!(a, b);
@@ -76,9 +76,12 @@ fn draws_of_one_class_are_drawn_again_and_missing_classes_are_not() {
     let column = |step: i32| (0..n).map(|i| i * step % 7 % 3).collect::<Vec<i32>>();
     let samples = samples_of(n as usize, &[column(1), column(3), column(5), class]);
     let resampling = Resampling { seed: 1, size: n as usize, replace: true };
-    let of = Replicates { samples: &samples, resampling, count: 60, criterion: Criterion::Jmi, k: 2 };
+    let of = Replicates { samples: &samples, resampling, first: 0, count: 60, criterion: Criterion::Jmi, k: 2 };
     let found = on_threads(of, &Pool::new(2), &mut Unobserved).unwrap();
     assert_eq!(found, wanted(&of));
+    // Shared out, some of them.
+    let some = Replicates { first: 7, count: 9, ..of };
+    assert_eq!(on_threads(some, &Pool::new(2), &mut Unobserved).unwrap(), found[7..16]);
     let again = found.iter().filter(|replicate| replicate.draw > 0).count();
     assert!((2..20).contains(&again), "{again}");
     // Three classes, of which one is rare: draws without it stand.
@@ -123,7 +126,7 @@ fn fake<'a>(name: &str, pause: Duration, fails: usize, begun: &'a AtomicUsize) -
 fn machines_that_fail_or_are_slow_leave_their_replicates_to_others() {
     let samples = simulated(80, 40, 4, 2, 6);
     let resampling = Resampling { seed: 4, size: 80, replace: true };
-    let of = Replicates { samples: &samples, resampling, count: 12, criterion: Criterion::Jmi, k: 6 };
+    let of = Replicates { samples: &samples, resampling, first: 0, count: 12, criterion: Criterion::Jmi, k: 6 };
     let wanted = wanted(&of);
     let begun = [(); 3].map(|()| AtomicUsize::new(0));
     let second = Duration::from_secs(30);
@@ -166,7 +169,7 @@ impl Observer for Stopper {
 fn a_stop_is_heard_within_a_replicate() {
     let samples = simulated(3000, 200, 60, 5, 6);
     let resampling = Resampling { seed: 4, size: 3000, replace: true };
-    let of = Replicates { samples: &samples, resampling, count: 400, criterion: Criterion::Cmi, k: 200 };
+    let of = Replicates { samples: &samples, resampling, first: 0, count: 400, criterion: Criterion::Cmi, k: 200 };
     for threads in [1, 2] {
         let started = Instant::now();
         let stopped = on_threads(of, &Pool::new(threads), &mut Stopper(started, 0.0));
