@@ -36,6 +36,9 @@ const WATCH: Duration = Duration::from_millis(20);
 /// Pieces that a rank has in hand at most: one is on its way while it works on the other.
 const IN_HAND: usize = 2;
 
+/// A message of more bytes is sent to a rank only while it has nothing to answer: it may be sending, and not read before that is read here.
+const SMALL: usize = 32 << 10;
+
 /// What a rank does in so many seconds is not sent: it takes as long to go there and back.
 const LITTLE: f64 = 0.05;
 
@@ -76,6 +79,8 @@ struct Rank {
     is_lost: bool,
     /// What it has not answered of errands that are done, as others were quicker: it gets nothing until it has.
     owes: Vec<u64>,
+    /// A task that is too large to be sent before it has answered, as a message.
+    ready: Option<(u64, Vec<u8>)>,
     moved: Moved,
     busy: f64,
     shards: u64,
@@ -112,7 +117,18 @@ impl<'a> Cluster<'a> {
         let rank = |(name, hello): (String, Vec<u8>)| {
             let hello = Hello::of_message(&hello).map_err(|refusal| refused(&name, &refusal))?;
             let (pace, moved) = (Pace::default(), Moved::default());
-            Ok(Rank { name, hello, pace, graph: None, is_lost: false, owes: Vec::new(), moved, busy: 0.0, shards: 0 })
+            Ok(Rank {
+                name,
+                hello,
+                pace,
+                graph: None,
+                is_lost: false,
+                owes: Vec::new(),
+                ready: None,
+                moved,
+                busy: 0.0,
+                shards: 0,
+            })
         };
         let ranks = ranks.into_iter().map(rank).collect::<Result<Vec<Rank>>>()?;
         let why_lost = "it has no worker".into();
@@ -152,14 +168,49 @@ impl<'a> Cluster<'a> {
             return;
         }
         pieces.lose(rank);
+        self.ranks[rank].ready = None;
         self.report.lost.push(Lost { machine: self.ranks[rank].name.clone(), reason: why.clone() });
         self.why_lost = why;
     }
 
-    fn send(&mut self, rank: usize, task: u64, request: &Request) -> Result<()> {
-        let message = envelope::seal(request.kind(), task, request.body());
+    fn send(&mut self, rank: usize, message: &[u8]) -> Result<()> {
         self.ranks[rank].moved.to += message.len() as u64;
-        self.link.send(rank, &message)
+        self.link.send(rank, message)
+    }
+
+    /// Gives a rank pieces, as many as it is to have in hand: whether any.
+    fn give(&mut self, rank: usize, errand: &dyn Errand, pieces: &mut Pieces) -> Result<bool> {
+        let mut has_sent = false;
+        loop {
+            // What it has to answer.
+            let open = pieces.in_hand(rank) - usize::from(self.ranks[rank].ready.is_some());
+            if let Some((task, message)) = self.ranks[rank].ready.take() {
+                if open > 0 {
+                    self.ranks[rank].ready = Some((task, message));
+                    return Ok(has_sent);
+                }
+                self.send(rank, &message)?;
+                has_sent = true;
+                continue;
+            }
+            let number = self.sent.as_ref().map_or(0, |sent| sent.number);
+            let lacks_graph = errand.needs_graph() && self.ranks[rank].graph != Some(number);
+            if open >= IN_HAND || open > 0 && lacks_graph {
+                return Ok(has_sent);
+            }
+            let Turn::Take { task, units } = pieces.turn(rank, &self.ranks[rank].pace) else { return Ok(has_sent) };
+            if lacks_graph {
+                self.send_graph(rank)?;
+            }
+            let request = errand.request(number, units);
+            let message = envelope::seal(request.kind(), task, request.body());
+            if open > 0 && message.len() > SMALL {
+                self.ranks[rank].ready = Some((task, message));
+            } else {
+                self.send(rank, &message)?;
+                has_sent = true;
+            }
+        }
     }
 
     /// The number of this graph, which becomes the one that ranks are sent.
@@ -190,7 +241,8 @@ impl<'a> Cluster<'a> {
         };
         let request = Request::graph(number, has_before, bytes);
         self.ranks[rank].graph = Some(number);
-        self.send(rank, 0, &request)
+        let message = envelope::seal(request.kind(), 0, request.body());
+        self.send(rank, &message)
     }
 
     /// Has the ranks do an errand. `level`: what it counts for.
@@ -203,7 +255,8 @@ impl<'a> Cluster<'a> {
         let outcome = self.follow(errand, &mut pieces, level, observer);
         self.next_task = pieces.next_task();
         for (number, rank) in self.ranks.iter_mut().enumerate() {
-            rank.owes.extend(pieces.held(number));
+            let unsent = rank.ready.take().map(|(task, _)| task);
+            rank.owes.extend(pieces.held(number).iter().filter(|&&task| Some(task) != unsent));
         }
         for rank in self.ranks.iter().filter(|rank| rank.shards > 0 || !rank.is_lost) {
             let elapsed = began.elapsed().as_secs_f64();
@@ -227,15 +280,7 @@ impl<'a> Cluster<'a> {
             }
             let mut sent = false;
             for rank in self.live().filter(|&rank| self.ranks[rank].owes.is_empty()).collect::<Vec<usize>>() {
-                while pieces.in_hand(rank) < IN_HAND {
-                    let Turn::Take { task, units } = pieces.turn(rank, &self.ranks[rank].pace) else { break };
-                    if errand.needs_graph() {
-                        self.send_graph(rank)?;
-                    }
-                    let number = self.sent.as_ref().map_or(0, |sent| sent.number);
-                    self.send(rank, task, &errand.request(number, units))?;
-                    sent = true;
-                }
+                sent |= self.give(rank, errand, pieces)?;
             }
             for news in self.link.receive(if sent { Duration::ZERO } else { WATCH })? {
                 match news {
