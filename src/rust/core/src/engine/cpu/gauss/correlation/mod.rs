@@ -9,6 +9,7 @@ mod columns;
 mod pairwise;
 mod product;
 mod ranks;
+pub mod running;
 mod tiles;
 
 pub use columns::{summaries, Centred, Summary};
