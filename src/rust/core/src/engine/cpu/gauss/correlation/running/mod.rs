@@ -19,7 +19,8 @@ use crate::engine::cpu::simd::{self, Task};
 use crate::memory::{self, Use};
 use crate::pool::{Pool, Stop};
 use crate::Result;
-use totals::{power_for, shape, times_power, Joint};
+pub(super) use totals::{power_for, times_power};
+use totals::{shape, Joint};
 
 /// Up to this many columns, threads take segments; beyond, they take blocks of columns of one segment after the other.
 const NARROW: usize = 512;

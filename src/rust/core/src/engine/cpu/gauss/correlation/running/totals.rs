@@ -52,7 +52,7 @@ pub(super) struct Joint {
 }
 
 /// 2 to this power, which may itself be beyond the range: in two steps.
-pub(super) fn times_power(value: f64, power: i32) -> f64 {
+pub(in super::super) fn times_power(value: f64, power: i32) -> f64 {
     if power == 0 {
         return value;
     }
@@ -61,7 +61,7 @@ pub(super) fn times_power(value: f64, power: i32) -> f64 {
 }
 
 /// The power of two that brings values up to this one where their squares, and sums of these, are doubles.
-pub(super) fn power_for(largest: f64) -> i32 {
+pub(in super::super) fn power_for(largest: f64) -> i32 {
     match (1e-100..=1e100).contains(&largest) || largest == 0.0 || !largest.is_finite() {
         true => 0,
         // Even, so that each half is exact.
