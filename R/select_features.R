@@ -143,7 +143,8 @@ select_features <- function(x, y, k, criterion = c(
   }
   threads <- resolve_threads(if (!missing(numCores)) numCores)
   device <- check_device(device)
-  x <- read_data(x, "x")
+  x <- read_data(x, "x", all = FALSE)
+  if (is_read_by_blocks(x)) x <- read_data(x, "x")
   features <- selection_features(x)
   n <- nrow(x)
   p <- ncol(x)
@@ -232,6 +233,11 @@ selection_features <- function(x) {
     refuse_shape(x)
     x <- methods::as(methods::as(methods::as(x, "CsparseMatrix"), "generalMatrix"), "dMatrix")
     return(list(kind = "sparse", p = x@p, i = x@i, x = x@x))
+  }
+  if (is_file(x)) {
+    check_content(x)
+    refuse_shape(x)
+    return(list(kind = "matrix", x = x))
   }
   if (is.data.frame(x)) {
     refuse_shape(x)

@@ -54,7 +54,7 @@
 suff_gauss <- function(x, use = c(
                          "everything", "all.obs", "complete.obs", "na.or.complete", "pairwise.complete.obs"
                        ), method = c("pearson", "spearman", "kendall"), device = "auto", keep = c("correlations", "data"),
-                       progress = NULL) {
+                       progress = NULL, file = NULL) {
   use <- check_choice(use, c("everything", "all.obs", "complete.obs", "na.or.complete", "pairwise.complete.obs"), "use")
   method <- check_choice(method, c("pearson", "spearman", "kendall"), "method")
   keep <- check_choice(keep, c("correlations", "data"), "keep")
@@ -65,33 +65,63 @@ suff_gauss <- function(x, use = c(
       "give keep = \"correlations\", or method = \"pearson\" or \"spearman\"."
     ))
   }
-  x <- check_data(x)
-  if (nrow(x) == 0L) check_usable(x, 0L)
-  threads <- resolve_threads()
-  device <- if (keep == "data") new_device("cpu") else correlation_device(device, x, method)
-  check_room(device, ncol(x))
+  file <- check_kept_file(file, keep)
   bar <- progress_reporter(progress)
   on.exit(bar$close())
+  if (inherits(x, "pcgpu_moments")) {
+    check_for_moments(use, method, keep, device)
+    check_room(device, length(x$mean))
+    return(suff_of_moments(list(x), x$names))
+  }
+  x <- if (is.function(x)) x else check_data(x)
+  if (is_read_by_blocks(x) && keep == "correlations") {
+    check_for_moments(use, method, keep, device)
+    if (!is.function(x)) check_room(device, ncol(x))
+    come <- run_blocks(x, use, bar)
+    return(suff_of_moments(come$state, come$names))
+  }
+  if (keep == "data" && !(is_file(x) || is.matrix(x) || is.data.frame(x))) {
+    if (is.null(file)) {
+      x <- in_memory(x, "x")
+    } else {
+      # Both parts of the work read all rows, and columns as a whole.
+      values <- tempfile("values", dirname(file), ".part")
+      on.exit(unlink(values), add = TRUE)
+      x <- write_file(refuse_function(x), values, NULL, bar)
+    }
+  }
+  if (is_file(x) && x$content == "centred") {
+    return(suff_of_centred(x, method, keep, device, bar))
+  }
+  if (nrow(x) == 0L) check_usable(x, 0L)
+  if (is_sparse(x) && (method == "kendall" || device$kind == "cuda")) x <- as.matrix(x)
+  threads <- resolve_threads()
+  device <- if (keep == "data") {
+    new_device("cpu")
+  } else if (is_sparse(x) && device$kind == "auto") {
+    new_device("cpu")
+  } else {
+    correlation_device(device, x, method)
+  }
+  check_room(device, ncol(x))
   in_rust <- method == "pearson" || method == "spearman" && device$kind == "cpu"
   look_at <- function(rows) {
-    if (in_rust) correlate(x, rows, method, device, threads, keep, bar) else summarise_columns(x, rows == "complete", threads)
+    if (is_sparse(x)) {
+      correlate_sparse(x, rows, method, threads, bar)
+    } else if (!is.null(file)) {
+      write_centred(x, rows, method, threads, bar, file)
+    } else if (in_rust) {
+      correlate(x, rows, method, device, threads, keep, bar)
+    } else {
+      summarise_columns(x, rows == "complete", threads)
+    }
   }
   found <- look_at("all")
-  infinite <- (found$least == -Inf | found$largest == Inf) & found$least <= found$largest
-  if (any(infinite)) {
-    abort_argument("x", x, "drop these rows or columns, or transform the data in another way.",
-      has = paste("infinite values in", column_names(x, infinite))
-    )
-  }
+  check_infinite(found, x)
   missing <- any(found$missing > 0)
   pairwise <- missing && use == "pairwise.complete.obs"
   if (missing) {
-    if (use %in% c("everything", "all.obs")) {
-      abort_argument("x", x, paste(
-        "drop or fill them in, or give use = \"complete.obs\" (rows without any)",
-        "or use = \"pairwise.complete.obs\" (rows without one in the two columns at hand)."
-      ), has = paste("missing values in", column_names(x, found$missing > 0)))
-    }
+    if (use %in% c("everything", "all.obs")) check_missing(found, x)
     if (any(found$missing == nrow(x))) check_usable(x, 0L)
     if (pairwise && keep == "data") {
       abort_argument("keep", keep, paste(
@@ -100,18 +130,14 @@ suff_gauss <- function(x, use = c(
       ))
     }
     if (pairwise && device$kind == "cuda") device <- instead_of_gpu(device)
+    if (pairwise && is_sparse(x)) x <- as.matrix(x)
     found <- look_at(if (pairwise) "pairwise" else "complete")
   }
   check_usable(x, found$n)
-  constant <- found$least >= found$largest
-  if (any(constant)) {
-    abort_argument("x", x, "drop these columns: a constant has no correlation.",
-      is = paste("constant in", column_names(x, constant))
-    )
-  }
+  check_constant(found, x)
   if (keep == "data") {
     if (!all(found$varies)) without_correlation(x, column_names(x, !found$varies))
-    return(new_kept(found$data, as.integer(found$n)))
+    return(new_kept(if (is.null(file)) found$data else new_file(found$file, file), as.integer(found$n)))
   }
   if (!in_rust) {
     if (device$kind == "cuda") instead_of_gpu(device)
@@ -127,6 +153,33 @@ check_usable <- function(x, n) {
   if (n < 4) {
     abort_argument("x", x, "a test of correlation takes at least 4 observations.",
       has = sprintf("%d usable rows", as.integer(n))
+    )
+  }
+}
+
+check_infinite <- function(found, x) {
+  infinite <- (found$least == -Inf | found$largest == Inf) & found$least <= found$largest
+  if (any(infinite)) {
+    abort_argument("x", x, "drop these rows or columns, or transform the data in another way.",
+      has = paste("infinite values in", column_names(x, infinite))
+    )
+  }
+}
+
+check_missing <- function(found, x, mend = paste(
+                            "drop or fill them in, or give use = \"complete.obs\" (rows without any)",
+                            "or use = \"pairwise.complete.obs\" (rows without one in the two columns at hand)."
+                          )) {
+  if (any(found$missing > 0)) {
+    abort_argument("x", x, mend, has = paste("missing values in", column_names(x, found$missing > 0)))
+  }
+}
+
+check_constant <- function(found, x) {
+  constant <- found$least >= found$largest
+  if (any(constant)) {
+    abort_argument("x", x, "drop these columns: a constant has no correlation.",
+      is = paste("constant in", column_names(x, constant))
     )
   }
 }
@@ -188,25 +241,44 @@ kendall <- function(x, columns, use, pairwise) {
   list(C = suppressWarnings(stats::cor(rescale(x, columns), use = use, method = "kendall")), n = n)
 }
 
+# A matrix, a data frame, or what R does not hold: see blocks.R.
 check_data <- function(x) {
-  x <- read_data(x, "x")
+  x <- read_data(x, "x", all = FALSE)
+  if (is_read_by_blocks(x) || is_sparse(x) || is_file(x)) {
+    check_reader(x, "x")
+    if (is_delayed(x) && !DelayedArray::type(x) %in% c("double", "integer")) {
+      abort_argument("x", x, "give one of numbers.", is = sprintf("a DelayedMatrix of type %s", DelayedArray::type(x)))
+    }
+  } else {
+    x <- check_table(x, "x")
+  }
+  check_several(x)
+  tell_if_turned(x, "x")
+  x
+}
+
+# An ordinary matrix of numbers, or a data frame of vectors of them.
+check_table <- function(x, argument) {
   if (isS4(x) && methods::is(x, "Matrix")) {
     x <- as.matrix(x)
   }
   if (!is.data.frame(x) && !is.matrix(x)) {
-    abort_argument("x", x, "give a numeric matrix or data frame, observations in rows.")
+    abort_argument(argument, x, "give a numeric matrix or data frame, observations in rows.")
   }
   numeric <- if (is.data.frame(x)) vapply(x, is.numeric, NA) else rep(is.numeric(x), ncol(x))
   if (!all(numeric)) {
-    abort_argument("x", x, "drop these columns, or make numbers of them.",
+    abort_argument(argument, x, "drop these columns, or make numbers of them.",
       is = paste("not numeric in", column_names(x, !numeric))
     )
   }
+  plain <- is.data.frame(x) && all(vapply(x, function(column) is.atomic(column) && is.null(dim(column)), NA))
+  if (plain) x else as.matrix(x)
+}
+
+check_several <- function(x) {
   if (ncol(x) < 2L) {
     abort_argument("x", x, "give at least two columns.")
   }
-  tell_if_turned(x, "x")
-  if (is.data.frame(x) && all(vapply(x, function(column) is.atomic(column) && is.null(dim(column)), NA))) x else as.matrix(x)
 }
 
 # Columns whose squares would leave the range of doubles, multiplied by a power of two, which changes no digit of a

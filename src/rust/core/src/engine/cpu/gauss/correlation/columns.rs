@@ -299,6 +299,47 @@ impl<'a> Centred<'a> {
         }
     }
 
+    /// Gives all of this n x p matrix, kept by column, to `put`: pieces of columns, and the number of their first cell, in any order and on any
+    /// threads. Returns which columns have a variance, to the precision of a double.
+    ///
+    /// # Errors
+    /// What `put` and `watch` return; [`Error::Memory`](crate::Error).
+    pub fn put(
+        &self,
+        pool: &Pool,
+        watch: &mut dyn FnMut(f64) -> Result<()>,
+        put: &(dyn Fn(usize, &[f64]) -> Result<()> + Sync),
+    ) -> Result<Vec<bool>> {
+        let mut varies = vec![false; self.p()];
+        let failed = Mutex::new(Ok(()));
+        let slots: Vec<Mutex<&mut bool>> = varies.iter_mut().map(Mutex::new).collect();
+        let work = |piece: &mut Vec<f64>, j: usize, stop: &Stop| {
+            if !memory::grow(piece, PIECE.min(self.n), 0.0, Use::Correlations) {
+                return;
+            }
+            let (mut sum, mut squares) = (0.0, 0.0);
+            for from in (0..self.n).step_by(PIECE).take_while(|_| !stop.requested()) {
+                let piece = &mut piece[..PIECE.min(self.n - from)];
+                sum += self.column(j, from..from + piece.len(), piece);
+                squares += piece.iter().map(|value| value * value).sum::<f64>();
+                if let Err(error) = put(j * self.n + from, piece) {
+                    _ = failed.lock().map(|mut failed| *failed = Err(error));
+                    return;
+                }
+            }
+            if let Ok(mut varies) = slots[j].lock() {
+                **varies = squares - sum * sum / self.n as f64 > 0.0;
+            }
+        };
+        let told = &mut |done: f64| {
+            failed.lock().map_or(Ok(()), |failed| failed.clone())?;
+            watch(done / self.p() as f64)
+        };
+        pool.run(self.p(), self.p() * self.n < SMALL, |_| 1.0, told, work)?;
+        drop(slots);
+        Ok(varies)
+    }
+
     /// All of this n x p matrix, kept by column; which columns have a variance, to the precision of a double.
     pub fn write(&self, cells: &mut [f64], pool: &Pool) -> Vec<bool> {
         let mut varies = vec![false; self.p()];
