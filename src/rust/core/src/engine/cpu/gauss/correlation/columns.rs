@@ -56,33 +56,53 @@ pub(super) struct Holding {
     least: [f64; LANES],
     largest: [f64; LANES],
     sum: [f64; LANES],
-    missing: usize,
+    missing: [u64; LANES],
 }
 
 impl Default for Holding {
     fn default() -> Self {
-        Holding { least: [f64::INFINITY; LANES], largest: [f64::NEG_INFINITY; LANES], sum: [0.0; LANES], missing: 0 }
+        let (least, largest) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES]);
+        Holding { least, largest, sum: [0.0; LANES], missing: [0; LANES] }
     }
 }
 
 impl Holding {
     #[inline(always)]
     pub(super) fn add(&mut self, values: &[f64]) {
-        for values in values.chunks(LANES) {
-            for (lane, &value) in values.iter().enumerate() {
-                self.missing += usize::from(value.is_nan());
-                self.least[lane] = if value < self.least[lane] { value } else { self.least[lane] };
-                self.largest[lane] = if value > self.largest[lane] { value } else { self.largest[lane] };
-                self.sum[lane] += if value.is_nan() { 0.0 } else { value };
+        // One after the other, as registers are few.
+        for values in values.chunks(64 * LANES) {
+            let whole = values.chunks_exact(LANES);
+            let rest = whole.remainder();
+            for values in whole.clone() {
+                (0..LANES).for_each(|lane| self.sum_up(lane, values[lane]));
+            }
+            for values in whole {
+                (0..LANES).for_each(|lane| self.widen(lane, values[lane]));
+            }
+            for (lane, &value) in rest.iter().enumerate() {
+                self.sum_up(lane, value);
+                self.widen(lane, value);
             }
         }
+    }
+
+    #[inline(always)]
+    fn sum_up(&mut self, lane: usize, value: f64) {
+        self.missing[lane] += u64::from(value.is_nan());
+        self.sum[lane] += if value.is_nan() { 0.0 } else { value };
+    }
+
+    #[inline(always)]
+    fn widen(&mut self, lane: usize, value: f64) {
+        self.least[lane] = if value < self.least[lane] { value } else { self.least[lane] };
+        self.largest[lane] = if value > self.largest[lane] { value } else { self.largest[lane] };
     }
 
     pub(super) fn summary(&self) -> Summary {
         Summary {
             least: self.least.into_iter().fold(f64::INFINITY, f64::min),
             largest: self.largest.into_iter().fold(f64::NEG_INFINITY, f64::max),
-            missing: self.missing,
+            missing: self.missing.iter().sum::<u64>() as usize,
             sum: self.sum.iter().sum(),
         }
     }

@@ -4,6 +4,7 @@
 //! joined with those before ([`Totals::join`]): so all digits of a deviation count, however large the mean, and any cut of the rows
 //! into blocks, on any number of threads, gives the same bits. One pass; correlations of `cor()` to 1e-12, not to the last bit.
 
+mod panels;
 mod totals;
 
 pub use totals::{Columns, Totals, Triangle};
@@ -12,13 +13,13 @@ use std::ops::Range;
 use std::sync::Mutex;
 
 use super::columns::{rows_that_count, summarise, Holding, Of, Summary};
-use super::product::multiply;
-use super::{Watch, AT_ONCE};
+use super::Watch;
 use crate::engine::cpu::numbers::{Numbers, SMALL};
 use crate::engine::cpu::simd::{self, Task};
 use crate::memory::{self, Use};
 use crate::pool::{Pool, Stop};
 use crate::Result;
+use panels::{multiply, panels, Row, WIDE};
 pub(super) use totals::{power_for, times_power};
 use totals::{shape, Joint};
 
@@ -43,6 +44,17 @@ pub struct Running {
     /// Rows that wait for a segment to be full: its columns, one after the other.
     waiting: Vec<f64>,
     waits: usize,
+    /// Working memory that is not in use.
+    spare: Mutex<Vec<Working>>,
+}
+
+/// Working memory for a segment.
+#[derive(Debug, Default)]
+struct Working {
+    /// The columns of a panel, one after the other.
+    columns: Vec<f64>,
+    /// Panels of a segment.
+    centred: Vec<Row>,
 }
 
 /// A segment's row numbers: how many wait, and which are in the block.
@@ -57,8 +69,8 @@ impl Segment {
     }
 }
 
-/// A column of a segment, centred in place.
-struct Centred {
+/// What is known of a column of a segment.
+struct Known {
     /// What the block's rows hold.
     of_block: Summary,
     of_all: Summary,
@@ -74,7 +86,7 @@ impl Running {
     /// [`Error::Memory`](crate::Error); so of all that follow.
     pub fn new(p: usize, complete: bool) -> Result<Self> {
         let waiting = memory::zeros(rows_of_segment(p) * p, Use::Correlations)?;
-        Ok(Running { complete, totals: Totals::none(p)?, waiting, waits: 0 })
+        Ok(Running { complete, totals: Totals::none(p)?, waiting, waits: 0, spare: Mutex::default() })
     }
 
     /// Number of columns.
@@ -138,15 +150,78 @@ impl Running {
         Ok(found)
     }
 
-    /// Centres column j of a segment, whose rows go to `out`.
-    fn centre(&self, block: &Block, segment: &Segment, j: usize, out: &mut [f64]) -> Centred {
-        let length = rows_of_segment(self.p());
-        out[..segment.waiting].copy_from_slice(&self.waiting[j * length..][..segment.waiting]);
-        let of_block = take(&block.columns[j], block.of, segment.rows.clone(), &mut out[segment.waiting..]);
-        // Not joined of the parts: the sum would depend on where they were cut.
-        let of_all = if segment.waiting > 0 { held(out) } else { of_block };
-        let (power, origin, mean) = simd::run(Centre { values: out, summary: &of_all });
-        Centred { of_block, of_all, power, origin, mean }
+    /// Centres the columns of a segment that are in a panel, and writes that to `out`. `columns` is working memory. Calls `enter` with
+    /// what is known of each column.
+    fn centre(
+        &self,
+        block: &Block,
+        segment: &Segment,
+        panel: usize,
+        columns: &mut [f64],
+        out: &mut [Row],
+        mut enter: impl FnMut(usize, &Known),
+    ) {
+        let (length, rows) = (rows_of_segment(self.p()), segment.len());
+        let of = panel * WIDE..self.p().min((panel + 1) * WIDE);
+        let mut known: [Option<Known>; WIDE] = Default::default();
+        let mut centres = [Centre { values: &[], origin: 0.0 }; WIDE];
+        let parts = of.clone().zip(columns.chunks_mut(rows)).zip(known.iter_mut().zip(&mut centres));
+        for ((j, column), (known, centre)) in parts {
+            let (values, of_block, of_all) = match (&block.columns[j], block.of, segment.waiting) {
+                (Numbers::Doubles(values), Of::All, 0) => {
+                    let values = &values[segment.rows.clone()];
+                    let of_all = held(values);
+                    (values, of_all, of_all)
+                }
+                (numbers, of, waiting) => {
+                    column[..waiting].copy_from_slice(&self.waiting[j * length..][..waiting]);
+                    let of_block = take(numbers, of, segment.rows.clone(), &mut column[waiting..]);
+                    // Not joined of the parts: the sum would depend on where they were cut.
+                    (&*column, of_block, if waiting > 0 { held(column) } else { of_block })
+                }
+            };
+            let power = power_for(of_all.least.abs().max(of_all.largest.abs()));
+            let origin = of_all.sum() / rows as f64;
+            *centre = Centre { values, origin };
+            *known = Some(Known { of_block, of_all, power, origin, mean: 0.0 });
+        }
+        for (centre, known) in centres.iter_mut().zip(&mut known) {
+            let Some(known) = known.as_mut().filter(|known| known.power != 0) else { continue };
+            let scaled = centre.values.iter().map(|value| times_power(*value, known.power));
+            known.origin = scaled.sum::<f64>() / rows as f64;
+        }
+        simd::run(Panel { centres: &centres, out });
+        for (l, (j, known)) in of.zip(&mut known).enumerate() {
+            let Some(known) = known else { continue };
+            if known.power != 0 {
+                let scaled = centres[l].values.iter().map(|value| times_power(*value, known.power) - known.origin);
+                out.iter_mut().zip(scaled).for_each(|(row, value)| row.0[l] = value);
+            }
+            let ends = [known.of_all.least, known.of_all.largest].map(|value| times_power(value, known.power));
+            let far = ends.map(|value| (value - known.origin).abs()).into_iter().fold(0.0, f64::max);
+            if known.origin.abs() > NEAR * far {
+                known.mean = out.iter().map(|row| row.0[l]).sum::<f64>() / rows as f64;
+                if known.mean.abs() > LEFT * far {
+                    out.iter_mut().for_each(|row| row.0[l] -= known.mean);
+                }
+            }
+            known.origin = times_power(known.origin, -known.power);
+            enter(j, known);
+        }
+    }
+
+    /// Working memory for a segment of so many rows; none where there is none to be had.
+    fn working(&self, rows: usize) -> Option<Working> {
+        let mut working = self.spare.lock().ok().and_then(|mut spare| spare.pop()).unwrap_or_default();
+        let fits = memory::grow(&mut working.columns, rows * WIDE, 0.0, Use::Correlations)
+            && memory::grow(&mut working.centred, rows * panels(self.p()), Row::default(), Use::Correlations);
+        fits.then_some(working)
+    }
+
+    fn give_back(&self, working: Working) {
+        if let Ok(mut spare) = self.spare.lock() {
+            spare.push(working);
+        }
     }
 
     /// Some segments at a time, each on a thread; their products are joined in order.
@@ -160,7 +235,8 @@ impl Running {
         watch: &mut Watch,
     ) -> Result<()> {
         let p = self.p();
-        let wave = (4 * pool.threads()).min(segments);
+        let of_memory = WAVE / (p * p * size_of::<f64>());
+        let wave = of_memory.clamp(4 * pool.threads(), 64 * pool.threads()).min(segments);
         let mut slots: Vec<Mutex<Slot>> = Vec::new();
         for _ in 0..wave {
             slots.push(Mutex::new(Slot { of_block: summaries_of_none(p)?, totals: Totals::none(p)? }));
@@ -168,23 +244,21 @@ impl Running {
         for first in (0..segments).step_by(wave.max(1)) {
             let count = wave.min(segments - first);
             let (this, view) = (&*self, &*block);
-            let work = |centred: &mut Vec<f64>, task: usize, _: &Stop| {
+            let work = |_: &mut (), task: usize, stop: &Stop| {
                 let Ok(mut slot) = slots[task].lock() else { return };
                 let segment = segment(first + task);
                 let rows = segment.len();
-                if !memory::grow(centred, rows * p, 0.0, Use::Correlations) {
-                    return;
-                }
-                for (j, column) in centred.chunks_mut(rows).take(p).enumerate() {
-                    let found = this.centre(view, &segment, j, column);
-                    slot.enter(j, &found);
+                let Some(mut working) = this.working(rows) else { return };
+                let centred = &mut working.centred[..rows * panels(p)];
+                for (panel, out) in centred.chunks_mut(rows).enumerate() {
+                    this.centre(view, &segment, panel, &mut working.columns, out, |j, known| slot.enter(j, known));
                 }
                 slot.totals.columns.n = rows as u64;
                 for (number, product) in slot.totals.products.blocks.iter_mut().enumerate() {
-                    let (columns, height) = shape(number, p);
-                    let right = &centred[columns.start * rows..columns.end * rows];
-                    multiply(&centred[..height * rows], right, rows, product, height, 0.0);
+                    product.fill(0.0);
+                    multiply(centred, rows, p, number, product, &|| stop.requested());
                 }
+                this.give_back(working);
             };
             let told = &mut |done: f64| watch((first as f64 + done) / segments as f64);
             pool.run(count, n * p < SMALL, |_| 1.0, told, work)?;
@@ -200,29 +274,33 @@ impl Running {
     /// One segment, by all threads.
     fn wide(&mut self, block: &mut Block, segment: &Segment, pool: &Pool, watch: &mut Watch) -> Result<()> {
         let (p, rows) = (self.p(), segment.len());
-        let mut centred = memory::zeros(rows * p, Use::Correlations)?;
+        let mut working = self.working(rows).ok_or_else(|| Use::Correlations.error(rows * p * size_of::<f64>()))?;
+        let centred = &mut working.centred[..rows * panels(p)];
         let mut slot = Slot { of_block: summaries_of_none(p)?, totals: Totals::none(0)? };
         slot.totals.columns = Columns::none(p)?;
         let shared = Mutex::new(&mut slot);
-        let columns: Vec<Mutex<&mut [f64]>> = centred.chunks_mut(rows).map(Mutex::new).collect();
+        let parts: Vec<Mutex<&mut [Row]>> = centred.chunks_mut(rows).map(Mutex::new).collect();
         let (this, view) = (&*self, &*block);
-        let centre = |_: &mut (), j: usize, _: &Stop| {
-            let Ok(mut column) = columns[j].lock() else { return };
-            let found = this.centre(view, segment, j, &mut column);
-            if let Ok(mut slot) = shared.lock() {
-                slot.enter(j, &found);
+        let centre = |columns: &mut Vec<f64>, panel: usize, _: &Stop| {
+            let Ok(mut out) = parts[panel].lock() else { return };
+            if memory::grow(columns, rows * WIDE, 0.0, Use::Correlations) {
+                this.centre(view, segment, panel, columns, &mut out, |j, known| {
+                    _ = shared.lock().map(|mut slot| slot.enter(j, known));
+                });
             }
         };
-        pool.run(p, false, |_| 1.0, &mut |_| watch(0.0), centre)?;
-        drop(columns);
+        pool.run(panels(p), false, |_| 1.0, &mut |_| watch(0.0), centre)?;
+        drop(parts);
         slot.totals.columns.n = rows as u64;
         block.note(&slot.of_block);
         let totals = &mut self.totals;
         let joint = totals.columns.join(&slot.totals.columns)?;
         totals.columns.widen(&slot.totals.columns);
         if let Some(by) = &joint.second {
-            for (column, by) in centred.chunks_mut(rows).zip(by) {
-                column.iter_mut().for_each(|value| *value *= by);
+            for (panel, by) in centred.chunks_mut(rows).zip(by.chunks(WIDE)) {
+                for row in panel {
+                    row.0.iter_mut().zip(by).for_each(|(value, by)| *value *= by);
+                }
             }
         }
         let count = totals.products.blocks.len();
@@ -238,16 +316,15 @@ impl Running {
                     Joint::scale(joint.first.as_ref(), y, cells);
                 }
             }
-            let right = &centred[columns.start * rows..columns.end * rows];
-            for from in (0..height).step_by(AT_ONCE).take_while(|_| !stop.requested()) {
-                let to = height.min(from + AT_ONCE);
-                multiply(&centred[from * rows..to * rows], right, rows, &mut product[from..], height, 1.0);
-                for (y, cells) in columns.clone().zip(product.chunks_mut(height)) {
-                    joint.add_apart(y, from, &mut cells[from..to]);
-                }
+            multiply(centred, rows, p, number, &mut product, &|| stop.requested());
+            for (y, cells) in columns.zip(product.chunks_mut(height)) {
+                joint.add_apart(y, &mut cells[..=y]);
             }
         };
-        pool.run(count, false, |task| (count - task) as f64, &mut |done| watch(done / total), work)
+        pool.run(count, false, |task| (count - task) as f64, &mut |done| watch(done / total), work)?;
+        drop(blocks);
+        self.give_back(working);
+        Ok(())
     }
 
     /// What is known of all rows.
@@ -291,7 +368,7 @@ struct Slot {
 }
 
 impl Slot {
-    fn enter(&mut self, j: usize, found: &Centred) {
+    fn enter(&mut self, j: usize, found: &Known) {
         let Slot { of_block, totals: Totals { columns, .. } } = self;
         of_block[j] = found.of_block;
         (columns.least[j], columns.largest[j]) = (found.of_all.least, found.of_all.largest);
@@ -336,50 +413,55 @@ impl<S> Task<S> for Hold<'_> {
     }
 }
 
-/// Centres values; returns their power of two, and the mean as an origin and what that, which is rounded, leaves.
-struct Centre<'a> {
-    values: &'a mut [f64],
-    summary: &'a Summary,
-}
+/// Where a mean is beyond so many times the largest distance from it, its rounding may matter: the mean that is left is found.
+const NEAR: f64 = 100.0;
 
-/// Where the mean that is left is beyond this share of the largest distance from it, it is taken away, too. It changes sums of squares of
-/// n values, which are at least the square of that distance, by n times the square of this.
+/// Where that is beyond this share of the distance, it is taken away, too. It changes sums of squares of n values, which are at least the
+/// square of that distance, by n times the square of this.
 const LEFT: f64 = 1e-10;
 
-impl<S> Task<S> for Centre<'_> {
-    type Output = (i32, f64, f64);
+/// Bytes of products that wait to be joined.
+const WAVE: usize = 1 << 26;
 
-    #[inline(always)]
-    fn run(self, _simd: S) -> (i32, f64, f64) {
-        let Centre { values, summary } = self;
-        let n = values.len() as f64;
-        let power = power_for(summary.least.abs().max(summary.largest.abs()));
-        let mut origin = summary.sum() / n;
-        if power != 0 {
-            values.iter_mut().for_each(|value| *value = times_power(*value, power));
-            origin = values.iter().sum::<f64>() / n;
-        }
-        let mean = less(values, origin) / n;
-        let far = |value: f64| (times_power(value, power) - origin).abs();
-        if mean.abs() > LEFT * far(summary.least).max(far(summary.largest)) {
-            less(values, mean);
-        }
-        (power, times_power(origin, -power), mean)
-    }
+/// A column, and what is taken from it.
+#[derive(Clone, Copy)]
+struct Centre<'a> {
+    /// None of a column that only fills a panel up.
+    values: &'a [f64],
+    origin: f64,
 }
 
-/// Takes a number from values; returns the sum of what is left.
-#[inline(always)]
-fn less(values: &mut [f64], number: f64) -> f64 {
-    const LANES: usize = 16;
-    let mut sum = [0.0; LANES];
-    for values in values.chunks_mut(LANES) {
-        for (value, sum) in values.iter_mut().zip(&mut sum) {
-            *value -= number;
-            *sum += *value;
+/// Writes columns side by side, each less its origin.
+struct Panel<'a> {
+    centres: &'a [Centre<'a>; WIDE],
+    out: &'a mut [Row],
+}
+
+impl<S> Task<S> for Panel<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self, _simd: S) {
+        let Panel { centres, out } = self;
+        for (number, rows) in out.chunks_mut(WIDE).enumerate() {
+            let from = number * WIDE;
+            for (l, Centre { values, origin }) in centres.iter().enumerate() {
+                if values.is_empty() {
+                    rows.iter_mut().for_each(|row| row.0[l] = 0.0);
+                    continue;
+                }
+                let values = &values[from..from + rows.len()];
+                match (<&[f64; WIDE]>::try_from(values), <&mut [Row; WIDE]>::try_from(&mut *rows)) {
+                    (Ok(values), Ok(rows)) => {
+                        for i in 0..WIDE {
+                            rows[i].0[l] = values[i] - origin;
+                        }
+                    }
+                    _ => rows.iter_mut().zip(values).for_each(|(row, value)| row.0[l] = value - origin),
+                }
+            }
         }
     }
-    sum.iter().sum()
 }
 
 #[cfg(test)]

@@ -167,11 +167,10 @@ impl Columns {
 
 impl Joint {
     /// Adds to column y of the products, from its top, what the distance of the means does; those of the second part are in there.
-    pub fn add_apart(&self, y: usize, first: usize, cells: &mut [f64]) {
+    pub fn add_apart(&self, y: usize, cells: &mut [f64]) {
         let of_y = self.apart[y];
         if self.weight > 0.0 && of_y != 0.0 {
-            let apart = &self.apart[first..first + cells.len()];
-            cells.iter_mut().zip(apart).for_each(|(cell, apart)| *cell += self.weight * (apart * of_y));
+            cells.iter_mut().zip(&self.apart).for_each(|(cell, apart)| *cell += self.weight * (apart * of_y));
         }
     }
 
@@ -270,7 +269,7 @@ impl Totals {
                         own.iter_mut().zip(theirs).for_each(|(cell, add)| *cell += add);
                     }
                 }
-                joint.add_apart(y, 0, own);
+                joint.add_apart(y, own);
             }
         });
         Ok(())
