@@ -38,9 +38,9 @@ check_reader <- function(x, argument) {
   }
 }
 
-# How many rows and columns a block has. by_rows: has it all columns? Otherwise it may have all rows. Whole chunks of the storage, where these
-# are known and fit.
-block_shape <- function(x, by_rows) {
+# How many rows and columns a block has. whole: what a block has all of, "rows" (all columns of some rows), "columns", or "neither". Whole chunks of
+# the storage, where these are known and fit.
+block_shape <- function(x, whole) {
   size <- as.double(dim(x))
   bytes <- if (is_delayed(x)) DelayedArray::getAutoBlockSize() else block_bytes
   chunk <- if (is_delayed(x)) DelayedArray::chunkdim(x)
@@ -50,21 +50,21 @@ block_shape <- function(x, by_rows) {
     if (count > chunk[along]) count <- count - count %% chunk[along]
     min(count, size[along])
   }
-  if (by_rows) {
+  if (whole == "rows") {
     return(c(fitting(1L, size[2L]), size[2L]))
   }
   columns <- fitting(2L, size[1L])
-  if (columns >= chunk[2L]) c(size[1L], columns) else c(fitting(1L, chunk[2L]), chunk[2L])
+  if (whole == "columns" || columns >= chunk[2L]) c(size[1L], columns) else c(fitting(1L, chunk[2L]), chunk[2L])
 }
 
 # Calls visit(block, row, column) with blocks of a matrix, ordinary matrices, and where they begin; each block's share of all is told to `bar`.
 # A function's blocks have all columns.
-each_block <- function(x, by_rows, bar, visit, argument = "x") {
+each_block <- function(x, whole, bar, visit, argument = "x") {
   if (is.function(x)) {
     return(each_block_of_function(x, visit, argument))
   }
   check_reader(x, argument)
-  shape <- block_shape(x, by_rows)
+  shape <- block_shape(x, whole)
   size <- dim(x)
   grid <- if (is_delayed(x)) DelayedArray::RegularArrayGrid(size, as.integer(shape))
   across <- ceiling(size / shape)

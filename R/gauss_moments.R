@@ -66,7 +66,7 @@ run_blocks <- function(x, use, bar) {
     if (!complete) check_missing(found, block, mend_of_blocks(use))
   }
   if (is_read_by_blocks(x) || is_sparse(x)) {
-    each_block(x, TRUE, bar, add)
+    each_block(x, "rows", bar, add)
   } else if (nrow(x) > 0L) {
     add(x, 0, 0)
   }
@@ -93,9 +93,9 @@ c.pcgpu_moments <- function(..., recursive = FALSE) {
 # Are they whole, and of the same variables?
 check_moments <- function(parts, argument = "...") {
   for (part in parts) {
-    p <- length(part$mean)
-    whole <- inherits(part, "pcgpu_moments") && is.list(part) && is_number(part$n) && is_number(part$left_out) && is.integer(part$power) &&
-      all(vapply(part[c("least", "largest", "missing", "origin", "mean", "products")], is.double, NA)) &&
+    p <- if (inherits(part, "pcgpu_moments") && is.list(part)) length(part$mean) else 0L
+    whole <- p > 0L && is.double(part$mean) && is_number(part$n) && is_number(part$left_out) && is.integer(part$power) &&
+      all(vapply(part[c("least", "largest", "missing", "origin", "products")], is.double, NA)) &&
       identical(unname(lengths(part[c("least", "largest", "missing", "power", "origin", "products")])), as.integer(c(p, p, p, p, p, p * (p + 1) / 2)))
     if (!whole) {
       abort_argument(argument, part, "give what gauss_moments() has made, as it is.")

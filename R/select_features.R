@@ -237,7 +237,7 @@ selection_features <- function(x) {
   if (is_file(x)) {
     check_content(x)
     refuse_shape(x)
-    return(list(kind = "matrix", x = x))
+    return(list(kind = "file", x = x))
   }
   if (is.data.frame(x)) {
     refuse_shape(x)

@@ -62,7 +62,7 @@ write_file <- function(x, path, nrow, bar) {
   }
   if (is.function(x)) {
     n <- check_rows_to_come(nrow)
-    each_block(x, TRUE, NULL, function(block, row, column) {
+    each_block(x, "rows", NULL, function(block, row, column) {
       if (is.null(file)) create(n, ncol(block), colnames(block))
       if (row + base::nrow(block) > n) refuse_rows(nrow, "more")
       put(block, row, column)
@@ -72,7 +72,7 @@ write_file <- function(x, path, nrow, bar) {
     if (written < n) refuse_rows(nrow, sprintf("%.0f", written))
   } else {
     create(base::nrow(x), ncol(x), colnames(x))
-    each_block(x, FALSE, bar, put)
+    each_block(x, "neither", bar, put)
   }
   engine <- engine_list(new_device("cpu"), resolve_threads())
   digest <- check_rust(rust_file_finish(file, engine))
