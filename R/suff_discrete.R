@@ -10,7 +10,8 @@
 #' @param x Observations in rows, variables in columns: a data frame or matrix of factors, logicals, characters or whole
 #'   numbers (also bit64's `integer64`). Cut other numbers into classes first, see [cut()]. Or a contingency table of at least
 #'   two dimensions, as [table()] and [xtabs()] make them: its counts stand for that many observations, and its dimensions are
-#'   the variables. A Bioconductor `ExpressionSet` or `SummarizedExperiment` is read with its samples as rows.
+#'   the variables. A Bioconductor `ExpressionSet` or `SummarizedExperiment` is read with its samples as rows. A sparse matrix, a
+#'   `DelayedMatrix` and a `big.matrix` are read a block of columns at a time, and a [pcgpu_file()] where it is; their codes go into R.
 #' @param na What to do about missing values: `"error"` (the default), or `"pairwise"`: every test leaves out the
 #'   observations that lack one of its own variables. NaN is missing, in factors of numbers and in tables, too; a level that [addNA()]
 #'   has made is a level.

@@ -3,11 +3,26 @@
 #' Makes `list(C = cor(x), n = nrow(x))` for [gaussCItest()], with checks of the data first; or, for many variables, an object that holds
 #' the data in its place.
 #'
+#' # Data that R does not hold
+#'
+#' - A **sparse matrix** of the package Matrix (of class `dgCMatrix`, or converted to it by Matrix) is not made dense: sums and products are over its entries, and
+#'   means are taken out at the end; columns with entries in most rows are centred first, some rows at a time. Pearson's and Spearman's correlations,
+#'   those of `cor()` to 1e-12. On a GPU that is named, and for pairwise correlations of data with missing values, it is made dense.
+#' - Bioconductor's **`DelayedMatrix`**, HDF5Array's among them, bigmemory's **`big.matrix`**, and a **function** that gives the next rows whenever it is called, and
+#'   `NULL` at the end, are read once, a block of rows at a time (100 MB, or `DelayedArray::getAutoBlockSize()`): see [gauss_moments()], which is for rows that
+#'   are in several places, too. Pearson's correlations on the CPU, those of `cor()` to 1e-12; no pairwise ones of data with missing values.
+#' - A **file** of [write_pcgpu_file()] is mapped into memory, and everything is as with the matrix that was written, to the last bit. So whatever needs columns
+#'   as a whole, rank and pairwise correlations among it, can be had of the others by way of a file.
+#'
+#' With `keep = "data"` and `file`, the data that searches make their correlations of are such a file, too, of which processes of one machine have one copy in
+#' memory. A function is written to a file first, as the number of its rows must be known.
+#'
 #' Two columns that are equal up to a linear map have correlation 1 or -1. They are allowed, and [pc()] answers as pcalg does, but each
 #' separates the other from all else, and which edges stay depends on rounding. Drop one of them.
 #'
-#' @param x A numeric matrix or data frame (also with bit64's `integer64`), observations in rows, variables in columns; or a
-#'   Bioconductor `ExpressionSet` or `SummarizedExperiment` (its first assay), whose samples are the observations.
+#' @param x A numeric matrix or data frame (also with bit64's `integer64`), observations in rows, variables in columns; a
+#'   Bioconductor `ExpressionSet` or `SummarizedExperiment` (its first assay), whose samples are the observations; or data that R does not hold, see
+#'   below: a sparse matrix, a `DelayedMatrix`, a `big.matrix`, a [pcgpu_file()], a function, or [gauss_moments()].
 #' @param use What to do about missing values, as in [stats::cor()]:
 #'   - `"everything"` (the default) and `"all.obs"`: an error when there are any;
 #'   - `"complete.obs"` and `"na.or.complete"`: only rows without one count, and `n` is their number;
@@ -25,13 +40,14 @@
 #'   3,189 observations of them 1.4 GB. On the CPU a [cpu_device()] bounds what they may take. On a GPU the correlations then never leave it. Not for Kendall's correlations, nor for pairwise ones of
 #'   data with missing values.
 #' @param progress Show a progress bar where the correlations take more than a second? As in [pc()].
+#' @param file With `keep = "data"`: the path of a file for the data, which is not there yet. The object then has the file in place of the data.
 #' @return A list of `C`, a p x p correlation matrix equal to `cor(x, use = use, method = method)` to 1e-12, with the column names as
 #'   dimnames, and `n`, the number of observations. The last digits of `C` are the same for any number of threads; they may differ
 #'   between kinds of processors, and on a GPU. Columns that are equal, up to their sign, have exactly 1 or -1. A search is
 #'   exact given `C`.
 #'
 #'   With `keep = "data"`, an object of class `pcgpu_gauss_data`: a list of `data`, the n x p matrix of the values (or their ranks) less the means of their
-#'   columns, and `n`, which may be replaced. A search gives the answer that it gives with the correlations that `suff_gauss()` makes on the
+#'   columns, or a [pcgpu_file()] of that, and `n`, which may be replaced. A search gives the answer that it gives with the correlations that `suff_gauss()` makes on the
 #'   same device, to the last bit. `$C` makes them on the CPU when it is first asked for, and keeps them with the object from then on: so functions
 #'   that read `suffStat$C`, pcalg's among them, take the object as they take the list (but for pcalg's own `"stable.fast"`, which wants
 #'   `list(C = suff$C, n = suff$n)`). Only `$C`, `[["C"]]` and `["C"]` make them: `names()` and [with()] do not know of `C`.
@@ -50,6 +66,20 @@
 #' suff <- suff_gauss(iris[1:4], keep = "data")
 #' suff
 #' pc(suff, gaussCItest, alpha = 0.01, labels = colnames(suff$data), numCores = 2)
+#'
+#' # Rows that come in parts
+#' parts <- split(iris[1:4], iris$Species)
+#' following <- local({
+#'   at <- 0
+#'   function() if (at < 3) parts[[at <<- at + 1]]
+#' })
+#' suff_gauss(following)$n
+#'
+#' # Data in a file, which several processes may share
+#' path <- tempfile(fileext = ".pcgpu")
+#' suff <- suff_gauss(iris[1:4], keep = "data", file = path)
+#' pc(suff, gaussCItest, alpha = 0.01, labels = colnames(suff$data), numCores = 2)
+#' unlink(path)
 #' @export
 suff_gauss <- function(x, use = c(
                          "everything", "all.obs", "complete.obs", "na.or.complete", "pairwise.complete.obs"

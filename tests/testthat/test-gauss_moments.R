@@ -105,13 +105,24 @@ test_that("blocks that do not fit together, and what moments cannot do, are refu
   expect_error(gauss_moments(x, use = "pairwise.complete.obs"), class = "pcgpu_error_argument")
 })
 
-test_that("Ctrl-C ends it within half a second", {
+test_that("Ctrl-C ends blocks, sparse matrices and files within half a second", {
   skip_on_cran()
   skip_on_os("windows")
   block <- matrix(stats::rnorm(4e6), 4000)
-  stopped <- press_in_time(function() suff_gauss(function() block))
-  expect_identical(stopped$outcome, "stopped")
-  expect_lt(stopped$took, 0.5)
-  stopped <- press_in_time(function() gauss_moments(rbind(block, block, block, block, block, block, block, block)))
-  if (!identical(stopped$outcome, "finished")) expect_identical(stopped$outcome, "stopped")
+  path <- path_for_test()
+  works <- list(
+    function() suff_gauss(function() block),
+    function() repeat write_pcgpu_file(block, path, overwrite = TRUE),
+    function() repeat gauss_moments(block)
+  )
+  if (requireNamespace("Matrix", quietly = TRUE)) {
+    sparse <- Matrix::rsparsematrix(20000, 3000, 0.1)
+    works <- c(works, function() repeat suff_gauss(sparse))
+  }
+  for (work in works) {
+    stopped <- press_in_time(work)
+    expect_identical(stopped$outcome, "stopped")
+    expect_lt(stopped$took, 0.5)
+  }
+  expect_identical(setdiff(list.files(dirname(path), all.files = TRUE, no.. = TRUE), basename(path)), character())
 })
