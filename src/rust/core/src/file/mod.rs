@@ -35,6 +35,7 @@ use memmap2::Mmap;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{FileError, FileKind};
+use crate::memory::Use;
 use crate::pool::{Pool, Stop};
 use crate::{Error, Result};
 use header::{Header, BLOCK, DATA};
@@ -64,6 +65,14 @@ fn refused(kind: FileKind, path: &Path, error: &std::io::Error) -> Error {
     failure(kind, path, format!("{message} ({error})"), mend)
 }
 
+/// Where a file finds no room among the process's addresses, that is no fault of the file's.
+fn unmapped(path: &Path, bytes: u64, error: &std::io::Error) -> Error {
+    match error.kind() {
+        std::io::ErrorKind::OutOfMemory => Use::File.error(bytes as usize),
+        _ => refused(FileKind::Unreadable, path, error),
+    }
+}
+
 fn failure(kind: FileKind, path: &Path, message: String, mend: &str) -> Error {
     Error::File(FileError { kind, path: path.display().to_string(), message, mend: mend.into() })
 }
@@ -87,7 +96,7 @@ impl DataFile {
         }
         // SAFETY: nobody of ours changes a file that has its name, and it may be read alone. Whoever else cuts it off ends this process by
         // a signal, as with any mapped file.
-        let map = unsafe { Mmap::map(&file) }.map_err(unread)?;
+        let map = unsafe { Mmap::map(&file) }.map_err(|error| unmapped(path, about.len(), &error))?;
         let header = Header::read(path, &map)?;
         let whole = header.bytes();
         if (map.len() as u64) < whole {

@@ -10,7 +10,7 @@ use memmap2::Mmap;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::header::{bytes_of_names, Content, Header, BLOCK, DATA};
-use super::{failure, refused, Digest};
+use super::{failure, refused, unmapped, Digest};
 use crate::error::FileKind;
 use crate::memory::{self, Use};
 use crate::pool::{Pool, Stop};
@@ -98,9 +98,9 @@ impl Writer {
         }
         let count = (8 * all).div_ceil(BLOCK as u64) as usize;
         let mut sums: Vec<u64> = memory::zeros(count, Use::Other)?;
-        let unread = |error: std::io::Error| self.refused(&error);
         // SAFETY: nobody knows of the file but this writer, which does not write while it is read.
-        let map = unsafe { Mmap::map(&self.file) }.map_err(unread)?;
+        let map = unsafe { Mmap::map(&self.file) };
+        let map = map.map_err(|error| unmapped(&self.path, self.header.bytes(), &error))?;
         let bytes = &map[DATA..self.header.sums.start as usize];
         let slots: Vec<Mutex<&mut u64>> = sums.iter_mut().map(Mutex::new).collect();
         let work = |_: &mut (), block: usize, _: &Stop| {
@@ -119,7 +119,9 @@ impl Writer {
         put(&self.header.text(), 0)?;
         put(&digest, self.header.text().len() as u64)?;
         let kept = self.file.set_permissions(PermissionsExt::from_mode(0o444));
-        kept.and_then(|()| self.file.sync_all()).and_then(|()| rename(&self.beside, &self.path)).map_err(unread)?;
+        kept.and_then(|()| self.file.sync_all())
+            .and_then(|()| rename(&self.beside, &self.path))
+            .map_err(|error| self.refused(&error))?;
         Ok(digest)
     }
 }
