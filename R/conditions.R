@@ -36,11 +36,14 @@ describe <- function(value) {
   if (is.function(value)) {
     return("a function")
   }
+  if (is_file(value)) {
+    return(sprintf("a data file of %d rows and %d columns", nrow(value), ncol(value)))
+  }
   if (is.data.frame(value)) {
     return(sprintf("a data frame of %d rows and %d columns", nrow(value), ncol(value)))
   }
   if (length(dim(value)) == 2L) {
-    return(sprintf("a %d x %d %s matrix", nrow(value), ncol(value), typeof(value)))
+    return(sprintf("a %d x %d %s matrix", nrow(value), ncol(value), if (isS4(value)) class(value)[1L] else typeof(value)))
   }
   if (isS4(value) || is.environment(value)) {
     return(paste("an object of class", class(value)[1L]))
@@ -85,9 +88,11 @@ check_rust <- function(result) {
   }
   fields <- failure[setdiff(names(failure), c("class", "message"))]
   # Quoted, or the call would be run once more.
-  kind <- if (is_device_failure(failure)) c(failure$class, "device") else failure$class
+  kind <- if (is_device_failure(failure)) c(failure$class, "device") else if (is_file_failure(failure)) c(failure$class, "file") else failure$class
   do.call(abort, c(list(kind, failure$message), fields, list(call = user_call())), quote = TRUE)
 }
+
+is_file_failure <- function(failure) startsWith(failure$class, "file_")
 
 # Runs what makes a result of class pcAlgo. Where R's own allocation fails, of a list or a string, that is an error as where ours does.
 # Not by a calling handler, which would find no memory either.
@@ -119,7 +124,7 @@ interrupt <- function() {
   invokeRestart("abort")
 }
 
-of_bioconductor <- c("Biobase", "Rgraphviz", "SummarizedExperiment")
+of_bioconductor <- c("Biobase", "DelayedArray", "Rgraphviz", "SummarizedExperiment")
 
 # For what needs a package that is only suggested. `what` says who needs it, "... of the package X".
 need_package <- function(package, what) {

@@ -93,3 +93,55 @@ rust_cores <- function() .Call(wrap__rust_cores)
 #' @noRd
 rust_info <- function() .Call(wrap__rust_info)
 
+#' The correlations of the columns of a sparse matrix of n rows.
+#' @noRd
+rust_sparse_correlation <- function(x, n, options, engine, callbacks) .Call(wrap__rust_sparse_correlation, x, n, options, engine, callbacks)
+
+#' The data ready to be correlated, in a file.
+#' @noRd
+rust_centred_file <- function(x, n, options, engine, callbacks) .Call(wrap__rust_centred_file, x, n, options, engine, callbacks)
+
+#' Moments of rows that are to come.
+#' @noRd
+rust_moments_begin <- function(p, complete) .Call(wrap__rust_moments_begin, p, complete)
+
+#' Adds a block of rows.
+#' @noRd
+rust_moments_add <- function(state, x, n, engine) .Call(wrap__rust_moments_add, state, x, n, engine)
+
+#' The moments of all rows that came.
+#' @noRd
+rust_moments_end <- function(state, engine) .Call(wrap__rust_moments_end, state, engine)
+
+#' Moments of several parts of the rows as one.
+#' @noRd
+rust_moments_join <- function(parts, engine) .Call(wrap__rust_moments_join, parts, engine)
+
+#' The correlations of rows that came, or of moments.
+#' @noRd
+rust_moments_correlations <- function(moments, names, engine) .Call(wrap__rust_moments_correlations, moments, names, engine)
+
+#' What a data file is.
+#' @noRd
+rust_file_look <- function(path, digest, verify, engine, callbacks) .Call(wrap__rust_file_look, path, digest, verify, engine, callbacks)
+
+#' A data file in the making.
+#' @noRd
+rust_file_create <- function(path, n, p, names) .Call(wrap__rust_file_create, path, n, p, names)
+
+#' Writes a block of it.
+#' @noRd
+rust_file_write <- function(file, x, row, column, rows) .Call(wrap__rust_file_write, file, x, row, column, rows)
+
+#' Gives it its name; returns its digest.
+#' @noRd
+rust_file_finish <- function(file, engine) .Call(wrap__rust_file_finish, file, engine)
+
+#' Gives it up.
+#' @noRd
+rust_file_give_up <- function(file) .Call(wrap__rust_file_give_up, file)
+
+#' Some rows and columns of a data file.
+#' @noRd
+rust_file_read <- function(file, rows, columns) .Call(wrap__rust_file_read, file, rows, columns)
+

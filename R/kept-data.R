@@ -1,4 +1,4 @@
-# What suff_gauss(keep = "data") gives: a list of `data`, n x p, each column less its mean, and `n`. `x$C` makes the correlations when
+# What suff_gauss(keep = "data") gives: a list of `data`, n x p, each column less its mean, a matrix or a file of such, and `n`. `x$C` makes the correlations when
 # they are first asked for, and keeps them in the environment `made`, which copies of the object share.
 
 new_kept <- function(data, n) {
@@ -8,16 +8,16 @@ new_kept <- function(data, n) {
 is_kept <- function(suffStat) inherits(suffStat, "pcgpu_gauss_data")
 
 # Correlations of some of the variables, or of all. Those of all have the bits of suff_gauss(device = "cpu")$C.
-correlations_of_kept <- function(x, columns = NULL, progress = FALSE) {
+correlations_of_kept <- function(x, columns = NULL, progress = FALSE, bar = progress_reporter(progress)) {
+  on.exit(bar$close())
   data <- check_kept_data(x$data)
   if (!is.null(columns)) data <- data[, columns, drop = FALSE]
-  bar <- progress_reporter(progress)
-  on.exit(bar$close())
   correlate(data, "all", "centred", new_device("cpu"), resolve_threads(), bar = bar)$C
 }
 
 check_kept_data <- function(data, p = NCOL(data)) {
-  if (!is.matrix(data) || !is.double(data) || is.object(data) || nrow(data) < 1L) {
+  in_file <- is_file(data) && data$content == "centred"
+  if (!in_file && (!is.matrix(data) || !is.double(data) || is.object(data) || nrow(data) < 1L)) {
     abort_argument("suffStat$data", data, "make the sufficient statistic anew, by suff_gauss(keep = \"data\").")
   }
   if (ncol(data) != p) {
@@ -81,8 +81,9 @@ print.pcgpu_gauss_data <- function(x, ...) {
   shown <- function(number) format(number, big.mark = ",", scientific = FALSE, trim = TRUE)
   cat(sprintf(
     "Gaussian data: %s observations of %s variables, each less its mean (%s)\n", shown(x$n), shown(ncol(x$data)),
-    format(structure(8 * length(x$data), class = "object_size"), units = "auto", standard = "SI")
+    format(structure(8 * prod(dim(x$data)), class = "object_size"), units = "auto", standard = "SI")
   ))
+  if (is_file(x$data)) cat(sprintf("in the file %s\n", x$data$path))
   cat("pc() makes the correlations where it searches; $C makes them here.\n")
   invisible(x)
 }

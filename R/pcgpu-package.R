@@ -40,11 +40,19 @@
 #' | `device_out_of_memory` | too little memory on the GPU | see the message |
 #' | `device_forked` | this process was forked | `parallel::makePSOCKcluster()` |
 #' | `device_failed` | the GPU or its driver failed | call again, or restart R |
+#' | `file_unreadable` | a data file is not there, or cannot be read | see the message |
+#' | `file_unwritable` | a data file cannot be written | another path, or room |
+#' | `file_foreign` | a file is no data file | one of [write_pcgpu_file()] |
+#' | `file_version` | a data file is of another version | write it anew |
+#' | `file_truncated` | the end of a data file is missing | copy it again |
+#' | `file_damaged` | what a data file holds is not what was written | write it anew |
+#' | `file_changed` | a data file is not the one that was meant | see the message |
 #'
 #' `argument` has the fields `argument`, `value` and `mend`; `test` has `x`, `y`, `S` (the test that failed) and `parent` (the original condition, whose
 #' classes it has, too); `level0` has `a` and `b`; `numeric` has `x`, `y`, `S`; `overflow` has `x`, `y`, `level` and `candidates`; `memory` has `bytes` (wanted; `NULL` where an allocation of R's own failed),
 #' `available` (what R can get; `NULL` where that is not known), `what` and `mend`; `package` has `package`; each error
-#' of a GPU has the class `pcgpu_error_device` too, and the fields `what` and `mend`. After any error the next call works.
+#' of a GPU has the class `pcgpu_error_device` too, and the fields `what` and `mend`; each of a data file the class `pcgpu_error_file` too, and the fields
+#' `path`, `what` and `mend`. After any error the next call works.
 #'
 #' **Warnings** have the class `pcgpu_warning`, and `pcgpu_warning_` followed by
 #'

@@ -1,8 +1,17 @@
 # What users give as data, as a data frame or matrix with observations in rows: the first thing that suff_gauss(),
 # suff_discrete(), suff_knn() and select_features() do.
 
-# counts: may a contingency table stand for the observations that it counts?
-read_data <- function(x, argument, counts = FALSE) {
+# counts: may a contingency table stand for the observations that it counts? all: is what R does not hold (see blocks.R) to be read as a whole?
+read_data <- function(x, argument, counts = FALSE, all = TRUE) {
+  x <- read_table(x, argument, counts)
+  if (all && (is_read_by_blocks(x) || is_sparse(x) || is_file(x))) {
+    check_reader(x, argument)
+    return(in_memory(x, argument))
+  }
+  x
+}
+
+read_table <- function(x, argument, counts) {
   if (inherits(x, "ftable")) {
     x <- as.table(x)
   }
@@ -15,7 +24,8 @@ read_data <- function(x, argument, counts = FALSE) {
   }
   if (methods::is(x, "SummarizedExperiment")) {
     need_package("SummarizedExperiment", sprintf("`%s` is read by the package SummarizedExperiment", argument))
-    return(t(as.matrix(first_assay(x, argument))))
+    assay <- first_assay(x, argument)
+    return(if (is_delayed(assay)) DelayedArray::t(assay) else if (is_sparse(assay)) Matrix::t(assay) else t(as.matrix(assay)))
   }
   x <- plain_integer64(x, argument)
   if (is.data.frame(x)) nan_to_na_in_columns(x) else x

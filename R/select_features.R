@@ -47,7 +47,8 @@
 #'
 #' @param x The features, observations in rows: a numeric, logical or character matrix, a data frame, or a matrix of the package
 #'   Matrix, of which sparse ones are read a column at a time; or a Bioconductor `ExpressionSet` or `SummarizedExperiment`, whose
-#'   samples are the observations. Numbers may be bit64's `integer64`.
+#'   samples are the observations; or a [pcgpu_file()], which is read where it is; a `DelayedMatrix` or `big.matrix`, of which a matrix is made. Numbers may be
+#'   bit64's `integer64`.
 #' @param y The target: a vector with a value for each row of `x`. Factors, characters and logicals are classes. So are numbers with
 #'   at most `bins` different values; where `bins` is left to its default, whole numbers with at most 10 (or n / 5, up to 64)
 #'   different values, of which each occurs twice on average. Other numbers are cut as the columns of `x` are.
@@ -143,7 +144,8 @@ select_features <- function(x, y, k, criterion = c(
   }
   threads <- resolve_threads(if (!missing(numCores)) numCores)
   if (is.null(cluster)) device <- check_device(device)
-  x <- read_data(x, "x")
+  x <- read_data(x, "x", all = FALSE)
+  if (is_read_by_blocks(x)) x <- read_data(x, "x")
   features <- selection_features(x)
   n <- nrow(x)
   p <- ncol(x)
@@ -276,6 +278,11 @@ selection_features <- function(x) {
     refuse_shape(x)
     x <- methods::as(methods::as(methods::as(x, "CsparseMatrix"), "generalMatrix"), "dMatrix")
     return(list(kind = "sparse", p = x@p, i = x@i, x = x@x))
+  }
+  if (is_file(x)) {
+    check_content(x)
+    refuse_shape(x)
+    return(list(kind = "file", x = x))
   }
   if (is.data.frame(x)) {
     refuse_shape(x)

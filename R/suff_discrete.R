@@ -10,7 +10,8 @@
 #' @param x Observations in rows, variables in columns: a data frame or matrix of factors, logicals, characters or whole
 #'   numbers (also bit64's `integer64`). Cut other numbers into classes first, see [cut()]. Or a contingency table of at least
 #'   two dimensions, as [table()] and [xtabs()] make them: its counts stand for that many observations, and its dimensions are
-#'   the variables. A Bioconductor `ExpressionSet` or `SummarizedExperiment` is read with its samples as rows.
+#'   the variables. A Bioconductor `ExpressionSet` or `SummarizedExperiment` is read with its samples as rows. A sparse matrix, a
+#'   `DelayedMatrix` and a `big.matrix` are read a block of columns at a time, and a [pcgpu_file()] where it is; their codes go into R.
 #' @param na What to do about missing values: `"error"` (the default), or `"pairwise"`: every test leaves out the
 #'   observations that lack one of its own variables. NaN is missing, in factors of numbers and in tables, too; a level that [addNA()]
 #'   has made is a level.
@@ -37,15 +38,17 @@
 suff_discrete <- function(x, na = c("error", "pairwise"), adaptDF = FALSE) {
   na <- check_choice(na, c("error", "pairwise"), "na")
   adaptDF <- check_flag(adaptDF, "adaptDF")
-  x <- read_data(x, "x", counts = TRUE)
-  if (!is.data.frame(x) && !(is.matrix(x) && is.atomic(x))) {
+  x <- read_data(x, "x", counts = TRUE, all = FALSE)
+  if (is.function(x)) x <- in_memory(x, "x")
+  by_blocks <- is_read_by_blocks(x) || is_sparse(x) || is_file(x)
+  if (!by_blocks && !is.data.frame(x) && !(is.matrix(x) && is.atomic(x))) {
     abort_argument("x", x, "give a data frame or matrix, observations in rows, or a contingency table.")
   }
   tell_if_turned(x, "x")
   if (ncol(x) < 2L || nrow(x) < 1L) {
     abort_argument("x", x, "give at least one row and two columns.")
   }
-  coded <- code_numbers(x) %||% code_factors(x)
+  coded <- if (by_blocks) code_blocks(x) else code_columns(x)
   missing <- coded$missing
   if (na == "error" && any(missing)) {
     abort_argument("x", x, paste(
@@ -66,12 +69,39 @@ suff_discrete <- function(x, na = c("error", "pairwise"), adaptDF = FALSE) {
   )
 }
 
+code_columns <- function(x) code_numbers(x) %||% code_factors(x)
+
+# The same a block of columns at a time, of what R does not hold.
+code_blocks <- function(x) {
+  if (is_file(x)) {
+    check_content(x)
+    # Rust reads it where it is.
+    coded <- code_numbers(x)
+    if (!is.null(coded)) {
+      return(coded)
+    }
+  }
+  names <- variable_names(x)
+  dm <- matrix(0L, nrow(x), ncol(x), dimnames = if (!is.null(names)) list(NULL, names))
+  levels <- list()
+  missing <- constant <- logical()
+  each_block(x, "columns", NULL, function(block, row, column) {
+    coded <- code_columns(block)
+    dm[, column + seq_len(ncol(block))] <<- coded$dm
+    levels <<- c(levels, unname(coded$levels))
+    missing <<- c(missing, unname(coded$missing))
+    constant <<- c(constant, unname(coded$constant))
+  })
+  list(dm = dm, levels = stats::setNames(levels, names), missing = missing, constant = constant)
+}
+
 # list(dm, levels, missing, constant) where all columns are factors or plain whole numbers that are not far apart, else NULL.
 code_numbers <- function(x) {
   is_plain <- function(column) is.numeric(column) && !is.object(column) && is.null(dim(column))
   is_coded <- function(column) is.factor(column) && is.integer(unclass(column)) && is.null(dim(column))
-  factors <- if (is.matrix(x)) rep(FALSE, ncol(x)) else unname(vapply(x, is_coded, NA))
-  if (!(if (is.matrix(x)) is.numeric(x) && !is.object(x) else all(factors | vapply(x, is_plain, NA)))) {
+  table <- is.data.frame(x)
+  factors <- if (table) unname(vapply(x, is_coded, NA)) else rep(FALSE, ncol(x))
+  if (!(if (table) all(factors | vapply(x, is_plain, NA)) else is_file(x) || is.numeric(x) && !is.object(x))) {
     return(NULL)
   }
   names <- if (any(factors)) names(x) else variable_names(x)
@@ -80,7 +110,7 @@ code_numbers <- function(x) {
     return(NULL)
   }
   levels <- lapply(seq_along(factors), function(j) {
-    column <- if (!is.matrix(x)) .subset2(x, j) else if (is.integer(x)) 0L else 0
+    column <- if (table) .subset2(x, j) else if (is.integer(x)) 0L else 0
     values <- found$values[[j]]
     levels(if (factors[j]) column else exact_factor(if (is.integer(column)) as.integer(values) else values))
   })

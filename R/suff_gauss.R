@@ -3,11 +3,26 @@
 #' Makes `list(C = cor(x), n = nrow(x))` for [gaussCItest()], with checks of the data first; or, for many variables, an object that holds
 #' the data in its place.
 #'
+#' # Data that R does not hold
+#'
+#' - A **sparse matrix** of the package Matrix (of class `dgCMatrix`, or converted to it by Matrix) is not made dense: sums and products are over its entries, and
+#'   means are taken out at the end; columns with entries in most rows are centred first, some rows at a time. Pearson's and Spearman's correlations,
+#'   those of `cor()` to 1e-12. On a GPU that is named, and for pairwise correlations of data with missing values, it is made dense.
+#' - Bioconductor's **`DelayedMatrix`**, HDF5Array's among them, bigmemory's **`big.matrix`**, and a **function** that gives the next rows whenever it is called, and
+#'   `NULL` at the end, are read once, a block of rows at a time (100 MB, or `DelayedArray::getAutoBlockSize()`): see [gauss_moments()], which is for rows that
+#'   are in several places, too. Pearson's correlations on the CPU, those of `cor()` to 1e-12; no pairwise ones of data with missing values.
+#' - A **file** of [write_pcgpu_file()] is mapped into memory, and everything is as with the matrix that was written, to the last bit. So whatever needs columns
+#'   as a whole, rank and pairwise correlations among it, can be had of the others by way of a file.
+#'
+#' With `keep = "data"` and `file`, the data that searches make their correlations of are such a file, too, of which processes of one machine have one copy in
+#' memory. A function is written to a file first, as the number of its rows must be known.
+#'
 #' Two columns that are equal up to a linear map have correlation 1 or -1. They are allowed, and [pc()] answers as pcalg does, but each
 #' separates the other from all else, and which edges stay depends on rounding. Drop one of them.
 #'
-#' @param x A numeric matrix or data frame (also with bit64's `integer64`), observations in rows, variables in columns; or a
-#'   Bioconductor `ExpressionSet` or `SummarizedExperiment` (its first assay), whose samples are the observations.
+#' @param x A numeric matrix or data frame (also with bit64's `integer64`), observations in rows, variables in columns; a
+#'   Bioconductor `ExpressionSet` or `SummarizedExperiment` (its first assay), whose samples are the observations; or data that R does not hold, see
+#'   below: a sparse matrix, a `DelayedMatrix`, a `big.matrix`, a [pcgpu_file()], a function, or [gauss_moments()].
 #' @param use What to do about missing values, as in [stats::cor()]:
 #'   - `"everything"` (the default) and `"all.obs"`: an error when there are any;
 #'   - `"complete.obs"` and `"na.or.complete"`: only rows without one count, and `n` is their number;
@@ -25,13 +40,14 @@
 #'   3,189 observations of them 1.4 GB. On the CPU a [cpu_device()] bounds what they may take. On a GPU the correlations then never leave it. Not for Kendall's correlations, nor for pairwise ones of
 #'   data with missing values.
 #' @param progress Show a progress bar where the correlations take more than a second? As in [pc()].
+#' @param file With `keep = "data"`: the path of a file for the data, which is not there yet. The object then has the file in place of the data.
 #' @return A list of `C`, a p x p correlation matrix equal to `cor(x, use = use, method = method)` to 1e-12, with the column names as
 #'   dimnames, and `n`, the number of observations. The last digits of `C` are the same for any number of threads; they may differ
 #'   between kinds of processors, and on a GPU. Columns that are equal, up to their sign, have exactly 1 or -1. A search is
 #'   exact given `C`.
 #'
 #'   With `keep = "data"`, an object of class `pcgpu_gauss_data`: a list of `data`, the n x p matrix of the values (or their ranks) less the means of their
-#'   columns, and `n`, which may be replaced. A search gives the answer that it gives with the correlations that `suff_gauss()` makes on the
+#'   columns, or a [pcgpu_file()] of that, and `n`, which may be replaced. A search gives the answer that it gives with the correlations that `suff_gauss()` makes on the
 #'   same device, to the last bit. `$C` makes them on the CPU when it is first asked for, and keeps them with the object from then on: so functions
 #'   that read `suffStat$C`, pcalg's among them, take the object as they take the list (but for pcalg's own `"stable.fast"`, which wants
 #'   `list(C = suff$C, n = suff$n)`). Only `$C`, `[["C"]]` and `["C"]` make them: `names()` and [with()] do not know of `C`.
@@ -50,11 +66,25 @@
 #' suff <- suff_gauss(iris[1:4], keep = "data")
 #' suff
 #' pc(suff, gaussCItest, alpha = 0.01, labels = colnames(suff$data), numCores = 2)
+#'
+#' # Rows that come in parts
+#' parts <- split(iris[1:4], iris$Species)
+#' following <- local({
+#'   at <- 0
+#'   function() if (at < 3) parts[[at <<- at + 1]]
+#' })
+#' suff_gauss(following)$n
+#'
+#' # Data in a file, which several processes may share
+#' path <- tempfile(fileext = ".pcgpu")
+#' suff <- suff_gauss(iris[1:4], keep = "data", file = path)
+#' pc(suff, gaussCItest, alpha = 0.01, labels = colnames(suff$data), numCores = 2)
+#' unlink(path)
 #' @export
 suff_gauss <- function(x, use = c(
                          "everything", "all.obs", "complete.obs", "na.or.complete", "pairwise.complete.obs"
                        ), method = c("pearson", "spearman", "kendall"), device = "auto", keep = c("correlations", "data"),
-                       progress = NULL) {
+                       progress = NULL, file = NULL) {
   use <- check_choice(use, c("everything", "all.obs", "complete.obs", "na.or.complete", "pairwise.complete.obs"), "use")
   method <- check_choice(method, c("pearson", "spearman", "kendall"), "method")
   keep <- check_choice(keep, c("correlations", "data"), "keep")
@@ -65,33 +95,63 @@ suff_gauss <- function(x, use = c(
       "give keep = \"correlations\", or method = \"pearson\" or \"spearman\"."
     ))
   }
-  x <- check_data(x)
-  if (nrow(x) == 0L) check_usable(x, 0L)
-  threads <- resolve_threads()
-  device <- if (keep == "data") new_device("cpu") else correlation_device(device, x, method)
-  check_room(device, ncol(x))
+  file <- check_kept_file(file, keep)
   bar <- progress_reporter(progress)
   on.exit(bar$close())
+  if (inherits(x, "pcgpu_moments")) {
+    check_for_moments(use, method, keep, device)
+    check_room(device, length(x$mean))
+    return(suff_of_moments(list(x), x$names))
+  }
+  x <- if (is.function(x)) x else check_data(x)
+  if (is_read_by_blocks(x) && keep == "correlations") {
+    check_for_moments(use, method, keep, device)
+    if (!is.function(x)) check_room(device, ncol(x))
+    come <- run_blocks(x, use, bar)
+    return(suff_of_moments(come$state, come$names))
+  }
+  if (keep == "data" && !(is_file(x) || is.matrix(x) || is.data.frame(x))) {
+    if (is.null(file)) {
+      x <- in_memory(x, "x")
+    } else {
+      # Both parts of the work read all rows, and columns as a whole.
+      values <- tempfile("values", dirname(file), ".part")
+      on.exit(unlink(values), add = TRUE)
+      x <- write_file(refuse_function(x), values, NULL, bar)
+    }
+  }
+  if (is_file(x) && x$content == "centred") {
+    return(suff_of_centred(x, method, keep, device, bar))
+  }
+  if (nrow(x) == 0L) check_usable(x, 0L)
+  if (is_sparse(x) && (method == "kendall" || device$kind == "cuda")) x <- as.matrix(x)
+  threads <- resolve_threads()
+  device <- if (keep == "data") {
+    new_device("cpu")
+  } else if (is_sparse(x) && device$kind == "auto") {
+    new_device("cpu")
+  } else {
+    correlation_device(device, x, method)
+  }
+  check_room(device, ncol(x))
   in_rust <- method == "pearson" || method == "spearman" && device$kind == "cpu"
   look_at <- function(rows) {
-    if (in_rust) correlate(x, rows, method, device, threads, keep, bar) else summarise_columns(x, rows == "complete", threads)
+    if (is_sparse(x)) {
+      correlate_sparse(x, rows, method, threads, bar)
+    } else if (!is.null(file)) {
+      write_centred(x, rows, method, threads, bar, file)
+    } else if (in_rust) {
+      correlate(x, rows, method, device, threads, keep, bar)
+    } else {
+      summarise_columns(x, rows == "complete", threads)
+    }
   }
   found <- look_at("all")
-  infinite <- (found$least == -Inf | found$largest == Inf) & found$least <= found$largest
-  if (any(infinite)) {
-    abort_argument("x", x, "drop these rows or columns, or transform the data in another way.",
-      has = paste("infinite values in", column_names(x, infinite))
-    )
-  }
+  check_infinite(found, x)
   missing <- any(found$missing > 0)
   pairwise <- missing && use == "pairwise.complete.obs"
   if (missing) {
-    if (use %in% c("everything", "all.obs")) {
-      abort_argument("x", x, paste(
-        "drop or fill them in, or give use = \"complete.obs\" (rows without any)",
-        "or use = \"pairwise.complete.obs\" (rows without one in the two columns at hand)."
-      ), has = paste("missing values in", column_names(x, found$missing > 0)))
-    }
+    if (use %in% c("everything", "all.obs")) check_missing(found, x)
     if (any(found$missing == nrow(x))) check_usable(x, 0L)
     if (pairwise && keep == "data") {
       abort_argument("keep", keep, paste(
@@ -100,18 +160,14 @@ suff_gauss <- function(x, use = c(
       ))
     }
     if (pairwise && device$kind == "cuda") device <- instead_of_gpu(device)
+    if (pairwise && is_sparse(x)) x <- as.matrix(x)
     found <- look_at(if (pairwise) "pairwise" else "complete")
   }
   check_usable(x, found$n)
-  constant <- found$least >= found$largest
-  if (any(constant)) {
-    abort_argument("x", x, "drop these columns: a constant has no correlation.",
-      is = paste("constant in", column_names(x, constant))
-    )
-  }
+  check_constant(found, x)
   if (keep == "data") {
     if (!all(found$varies)) without_correlation(x, column_names(x, !found$varies))
-    return(new_kept(found$data, as.integer(found$n)))
+    return(new_kept(if (is.null(file)) found$data else new_file(found$file, file), as.integer(found$n)))
   }
   if (!in_rust) {
     if (device$kind == "cuda") instead_of_gpu(device)
@@ -127,6 +183,33 @@ check_usable <- function(x, n) {
   if (n < 4) {
     abort_argument("x", x, "a test of correlation takes at least 4 observations.",
       has = sprintf("%d usable rows", as.integer(n))
+    )
+  }
+}
+
+check_infinite <- function(found, x) {
+  infinite <- (found$least == -Inf | found$largest == Inf) & found$least <= found$largest
+  if (any(infinite)) {
+    abort_argument("x", x, "drop these rows or columns, or transform the data in another way.",
+      has = paste("infinite values in", column_names(x, infinite))
+    )
+  }
+}
+
+check_missing <- function(found, x, mend = paste(
+                            "drop or fill them in, or give use = \"complete.obs\" (rows without any)",
+                            "or use = \"pairwise.complete.obs\" (rows without one in the two columns at hand)."
+                          )) {
+  if (any(found$missing > 0)) {
+    abort_argument("x", x, mend, has = paste("missing values in", column_names(x, found$missing > 0)))
+  }
+}
+
+check_constant <- function(found, x) {
+  constant <- found$least >= found$largest
+  if (any(constant)) {
+    abort_argument("x", x, "drop these columns: a constant has no correlation.",
+      is = paste("constant in", column_names(x, constant))
     )
   }
 }
@@ -188,25 +271,44 @@ kendall <- function(x, columns, use, pairwise) {
   list(C = suppressWarnings(stats::cor(rescale(x, columns), use = use, method = "kendall")), n = n)
 }
 
+# A matrix, a data frame, or what R does not hold: see blocks.R.
 check_data <- function(x) {
-  x <- read_data(x, "x")
+  x <- read_data(x, "x", all = FALSE)
+  if (is_read_by_blocks(x) || is_sparse(x) || is_file(x)) {
+    check_reader(x, "x")
+    if (is_delayed(x) && !DelayedArray::type(x) %in% c("double", "integer")) {
+      abort_argument("x", x, "give one of numbers.", is = sprintf("a DelayedMatrix of type %s", DelayedArray::type(x)))
+    }
+  } else {
+    x <- check_table(x, "x")
+  }
+  check_several(x)
+  tell_if_turned(x, "x")
+  x
+}
+
+# An ordinary matrix of numbers, or a data frame of vectors of them.
+check_table <- function(x, argument) {
   if (isS4(x) && methods::is(x, "Matrix")) {
     x <- as.matrix(x)
   }
   if (!is.data.frame(x) && !is.matrix(x)) {
-    abort_argument("x", x, "give a numeric matrix or data frame, observations in rows.")
+    abort_argument(argument, x, "give a numeric matrix or data frame, observations in rows.")
   }
   numeric <- if (is.data.frame(x)) vapply(x, is.numeric, NA) else rep(is.numeric(x), ncol(x))
   if (!all(numeric)) {
-    abort_argument("x", x, "drop these columns, or make numbers of them.",
+    abort_argument(argument, x, "drop these columns, or make numbers of them.",
       is = paste("not numeric in", column_names(x, !numeric))
     )
   }
+  plain <- is.data.frame(x) && all(vapply(x, function(column) is.atomic(column) && is.null(dim(column)), NA))
+  if (plain) x else as.matrix(x)
+}
+
+check_several <- function(x) {
   if (ncol(x) < 2L) {
     abort_argument("x", x, "give at least two columns.")
   }
-  tell_if_turned(x, "x")
-  if (is.data.frame(x) && all(vapply(x, function(column) is.atomic(column) && is.null(dim(column)), NA))) x else as.matrix(x)
 }
 
 # Columns whose squares would leave the range of doubles, multiplied by a power of two, which changes no digit of a

@@ -19,8 +19,8 @@
 #' random order, by the seed, where CMIknn adds noise. The other estimators, which are for mixed data, keep them equal.
 #'
 #' @param data A data frame or matrix, observations in rows, variables in columns: numbers (also bit64's `integer64`), factors,
-#'   logicals, characters; or a Bioconductor `ExpressionSet` or `SummarizedExperiment`, whose samples are the observations. No
-#'   missing values.
+#'   logicals, characters; or a Bioconductor `ExpressionSet` or `SummarizedExperiment`, whose samples are the observations; or what
+#'   [suff_gauss()] takes of data that R does not hold, but for functions, of which a matrix is made. No missing values.
 #' @param k Number of nearest neighbours of the estimate: a whole number from 1 to n - 1, or a share of n below 1.
 #' @param k_perm Number of nearest neighbours given S that an observation may take its value of x from in a permutation,
 #'   itself one of them: a whole number from 1 to n - 1.

@@ -69,6 +69,33 @@ memory_cases <- list(
     run = quote(suff_gauss(input)),
     mib = 10
   ),
+  moments = list(
+    make = quote(matrix(rnorm(3e6), ncol = 1000)),
+    run = quote(suff_gauss(c(gauss_moments(input), gauss_moments(input[1:500, ])))),
+    mib = c(2, 30, 400)
+  ),
+  narrow_moments = list(
+    make = quote(matrix(rnorm(2e6), ncol = 50)),
+    run = quote(suff_gauss(function() if (mib > 0) {
+      mib <<- -1
+      input
+    })),
+    mib = c(2, 10)
+  ),
+  sparse_gauss = list(
+    make = quote(Matrix::rsparsematrix(3000, 2000, 0.05)),
+    run = quote(suff_gauss(input)),
+    mib = c(2, 30, 400),
+    package = "Matrix"
+  ),
+  file = list(
+    make = quote(matrix(rnorm(3e6), ncol = 1000)),
+    run = quote({
+      path <- tempfile()
+      suff_gauss(write_pcgpu_file(input, path))
+    }),
+    mib = c(2, 60, 400)
+  ),
   suff_discrete = list(
     make = quote(matrix(sample(1:3, 2e6, TRUE), ncol = 40)),
     run = quote(suff_discrete(input)),
@@ -153,7 +180,7 @@ test_that("a call under a limit of memory ends in its answer or in an error", {
   }
   skip_if(long)
   expect_match(seen["neighbours 3000"], "error pcgpu_error_memory .*`k_perm`")
-  enough <- intersect(c("sparse 3000", "skeleton 700", "compact 700", "expanded 700", "original 400", "features 400"), names(seen))
+  enough <- intersect(c("sparse 3000", "skeleton 700", "compact 700", "expanded 700", "original 400", "features 400", "moments 400", "sparse_gauss 400", "file 400"), names(seen))
   expect_gte(length(enough), 3L)
   expect_match(seen[enough], "^answer")
   expect_match(seen[c("skeleton 20", "skeleton 60")], "error pcgpu_error_memory")

@@ -25,7 +25,7 @@ use crate::orientation::{graph_lists, judged, orientation, oriented, skeleton_li
 use crate::session::{Callbacks, RObserver, RTest};
 use crate::test::Test;
 use crate::token::{self, Token};
-use crate::{correlation, discrete, gpu, input, output, selection};
+use crate::{api_blocks, correlation, discrete, gpu, input, output, selection};
 
 /// R's callbacks: for reports, and for random numbers.
 pub struct Listener {
@@ -60,10 +60,15 @@ pub struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    fn new(engine: &Robj, callbacks: &Robj, token: &'a Token) -> Outcome<Self> {
+    pub fn new(engine: &Robj, callbacks: &Robj, token: &'a Token) -> Outcome<Self> {
         let callbacks = input::list(callbacks, "callbacks")?;
         let machine = Machine::from_list(&input::list(engine, "engine")?)?;
         Ok(Call { machine, listener: Listener::from_list(&callbacks)?, token })
+    }
+
+    /// One that calls nothing back.
+    pub fn silent(engine: &Robj, token: &'a Token) -> Outcome<Self> {
+        Call::new(engine, &List::new(0).into(), token)
     }
 
     /// A test, none of NULL.
@@ -529,6 +534,7 @@ extendr_module! {
     fn rust_codes;
     fn rust_summary;
     fn rust_correlation;
+    use api_blocks;
     fn rust_select;
     fn rust_ensemble_rows;
     fn rust_devices;

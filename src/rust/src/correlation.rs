@@ -1,12 +1,18 @@
 //! Correlations of data from R.
 
+use std::path::Path;
+
 use extendr_api::prelude::*;
-use pcgpu_core::engine::cpu::correlation::{centred, correlation, of_centred, summaries, Centred, Kind, Rows, Summary};
+use pcgpu_core::engine::cpu::correlation::{
+    centred, correlation, of_centred, of_sparse, summaries, Centred, Kind, Rows, Sparse, Summary,
+};
 use pcgpu_core::engine::cpu::Numbers;
+use pcgpu_core::file::{Content, DataFile, Writer};
 use pcgpu_core::memory::Use;
 use pcgpu_core::observer::Observer;
 
 use crate::api::Call;
+use crate::data_file;
 use crate::failure::{Failure, Outcome};
 use crate::machine::Machine;
 use crate::session::RObserver;
@@ -16,15 +22,15 @@ use crate::{input, output};
 /// `list(least, largest, missing, n)` of the columns of x, which has n rows; `complete`: of the rows without missing values, whose
 /// number is the last.
 pub fn summary(x: &Robj, n: usize, complete: bool, machine: &Machine, token: &Token) -> Outcome<Robj> {
-    let parts = input::parts(x);
-    let columns = input::columns(x, &parts, n)?;
+    let table = input::Table::new(x)?;
+    let columns = table.columns(n)?;
     let mut observer = RObserver::silent(token);
     let look = &mut || observer.look();
     let (found, n) = summaries(&columns, complete, &machine.pool, look).map_err(|error| token.explain(error))?;
     Ok(output::named(summary_list(&found, n)))
 }
 
-fn summary_list(found: &[Summary], n: usize) -> Vec<(&'static str, Robj)> {
+pub fn summary_list(found: &[Summary], n: usize) -> Vec<(&'static str, Robj)> {
     let numbers = |of: fn(&Summary) -> f64| Robj::from(found.iter().map(of).collect::<Vec<f64>>());
     vec![
         ("least", numbers(|column| column.least)),
@@ -47,6 +53,20 @@ struct Made {
 /// `varies`, which of them vary to the precision of a double. From `options = list(kind, rows, names, keep)`; of such data, `kind =
 /// "centred"` gives `list(n, C)` with the C that there would have been.
 pub fn matrix(x: &Robj, n: usize, options: &List, call: &Call) -> Outcome<Robj> {
+    let (kind, rows, names) = asked(options)?;
+    let table = input::Table::new(x)?;
+    let columns = table.columns(n)?;
+    let keep = input::text(&input::field(options, "keep")?, "keep")?;
+    let made = match (keep.as_str(), kind) {
+        ("correlations", _) => correlations(&columns, kind, rows, names, call)?,
+        ("data", Some(kind)) => data(&columns, kind, rows, names, call)?,
+        (other, _) => return Err(Failure::Input(format!("internal: `{other}` cannot be kept"))),
+    };
+    as_list(made)
+}
+
+/// What is asked for: which correlation, none where columns are centred; of which rows; with which names.
+fn asked(options: &List) -> Outcome<(Option<Kind>, Rows, Robj)> {
     let word = |name: &str| input::text(&input::field(options, name)?, name);
     let kind = match word("kind")?.as_str() {
         "pearson" => Some(Kind::Pearson),
@@ -60,14 +80,10 @@ pub fn matrix(x: &Robj, n: usize, options: &List, call: &Call) -> Outcome<Robj> 
         "pairwise" => Rows::Pairwise,
         other => return Err(Failure::Input(format!("internal: there are no rows `{other}`"))),
     };
-    let parts = input::parts(x);
-    let columns = input::columns(x, &parts, n)?;
-    let names: Robj = input::optional(options, "names").unwrap_or_default();
-    let made = match (word("keep")?.as_str(), kind) {
-        ("correlations", _) => correlations(&columns, kind, rows, names, call)?,
-        ("data", Some(kind)) => data(&columns, kind, rows, names, call)?,
-        (other, _) => return Err(Failure::Input(format!("internal: `{other}` cannot be kept"))),
-    };
+    Ok((kind, rows, input::optional(options, "names").unwrap_or_default()))
+}
+
+fn as_list(made: Made) -> Outcome<Robj> {
     let mut result = made.about;
     if let Some((name, mut matrix, names)) = made.matrix {
         if names.iter().any(|names| !names.is_null()) {
@@ -106,6 +122,58 @@ fn correlations(columns: &[Numbers], kind: Option<Kind>, rows: Rows, names: Robj
     let mut about = summary_list(&found.summaries, found.rows);
     about.push(("lost", output::lost(&lost)));
     Ok(Made { about, matrix })
+}
+
+/// [`matrix`] of a sparse matrix of n rows, `list(starts, rows, values)`.
+pub fn sparse_matrix(x: &List, n: usize, options: &List, call: &Call) -> Outcome<Robj> {
+    let Call { machine, token, .. } = call;
+    let wrong = || Failure::Input("internal: `x` has no slots of a sparse matrix".into());
+    let (starts, of_rows, values) = (input::field(x, "starts")?, input::field(x, "rows")?, input::field(x, "values")?);
+    let (starts, of_rows) =
+        (starts.as_integer_slice().ok_or_else(wrong)?, of_rows.as_integer_slice().ok_or_else(wrong)?);
+    let x = Sparse::new(n, starts, of_rows, values.as_real_slice().ok_or_else(wrong)?, &machine.pool)?;
+    let (Some(kind), rows @ (Rows::All | Rows::Complete), names) = asked(options)? else {
+        return Err(Failure::Input("internal: there are no such correlations of a sparse matrix".into()));
+    };
+    let p = starts.len() - 1;
+    let mut c = output::matrix(token, p, p, Use::Pairs)?;
+    let mut observer = call.observer();
+    let watch = &mut |share| observer.preparing(share);
+    let found = of_sparse(x, kind, rows, &machine.pool, output::cells(&mut c)?, watch);
+    let found = found.map_err(|error| token.explain(error))?;
+    let matrix = found.is_done.then(|| ("C", c, [names.clone(), names]));
+    as_list(Made { about: summary_list(&found.summaries, found.rows), matrix })
+}
+
+/// As [`matrix`] with `keep = "data"`, of which the data go to the file `options$path`, and in their place come the fields of the file.
+pub fn centred_file(x: &Robj, n: usize, options: &List, call: &Call) -> Outcome<Robj> {
+    let Call { machine, token, .. } = call;
+    let (Some(kind), rows, names) = asked(options)? else {
+        return Err(Failure::Input("internal: the columns are centred".into()));
+    };
+    let path = input::text(&input::field(options, "path")?, "path")?;
+    let table = input::Table::new(x)?;
+    let mut observer = call.observer();
+    let mut written = None;
+    let found = centred(&table.columns(n)?, kind, rows, &machine.pool, &mut |_| observer.look(), |x, watch| {
+        let names = data_file::names(&names);
+        let writer = Writer::create(Path::new(&path), Content::Centred, x.n(), x.p(), names.as_deref())?;
+        let varies = x.put(&machine.pool, watch, &|first, cells| writer.put(first, cells))?;
+        if varies.iter().all(|varies| *varies) {
+            writer.finish(&machine.pool, watch)?;
+        }
+        written = Some(varies);
+        Ok(())
+    });
+    let found = found.map_err(|error| token.explain(error))?;
+    let mut about = summary_list(&found.summaries, found.rows);
+    if let Some(varies) = written {
+        if varies.iter().all(|varies| *varies) {
+            about.push(("file", data_file::described(&DataFile::open(Path::new(&path), None)?, &path)));
+        }
+        about.push(("varies", Robj::from(varies)));
+    }
+    Ok(output::named(about))
 }
 
 fn data(columns: &[Numbers], kind: Kind, rows: Rows, names: Robj, call: &Call) -> Outcome<Made> {

@@ -138,8 +138,8 @@ pub fn codes(x: &Robj, n: usize, factors: &Robj, names: &Robj, machine: &Machine
     let factors =
         factors.as_logical_slice().map(|factors| factors.iter().map(|factor| factor.is_true()).collect::<Vec<_>>());
     let factors = factors.ok_or_else(|| Failure::Input("internal: `factors` are not logical".into()))?;
-    let parts = input::parts(x);
-    let columns = input::columns(x, &parts, n)?;
+    let table = input::Table::new(x)?;
+    let columns = table.columns(n)?;
     let mut dm = output::integer_matrix(token, n, columns.len())?;
     let cells = dm.as_integer_slice_mut().ok_or_else(|| Failure::Input("internal: no matrix of integers".into()))?;
     let mut observer = RObserver::silent(token);

@@ -61,6 +61,15 @@ impl Failure {
                             vec![("what", Robj::from(device.message)), ("mend", Robj::from(device.mend))],
                         );
                     }
+                    Error::File(file) => {
+                        let class = format!("file_{}", file.kind.name());
+                        let fields = vec![
+                            ("path", Robj::from(file.path)),
+                            ("what", Robj::from(file.message)),
+                            ("mend", Robj::from(file.mend)),
+                        ];
+                        return describe(&class, &message, fields);
+                    }
                     Error::Memory { bytes, available, what, mend } => (
                         "memory",
                         vec![

@@ -5,12 +5,14 @@ use extendr_api::prelude::*;
 use extendr_ffi::{Rf_xlength, INTEGER, REAL, SEXP, SEXPTYPE, TYPEOF, VECTOR_ELT};
 use ndarray::ArrayView2;
 use pcgpu_core::engine::cpu::Numbers;
+use pcgpu_core::file::DataFile;
 use pcgpu_core::graph::{Adjacency, SepSets, Side};
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::memory::{self, Use};
 use pcgpu_core::search::{Method, Options};
 use pcgpu_core::{shown, Error};
 
+use crate::data_file;
 use crate::failure::{Failure, Outcome};
 
 /// `list$name`.
@@ -70,27 +72,49 @@ pub fn text(value: &Robj, name: &str) -> Outcome<String> {
     value.as_str().map(str::to_owned).ok_or_else(|| Failure::Input(format!("internal: `{name}` is not one string")))
 }
 
-/// The columns of a matrix of n rows, or of a list of vectors; doubles or integers.
-pub fn columns<'a>(x: &'a Robj, parts: &'a [Robj], n: usize) -> Outcome<Vec<Numbers<'a>>> {
-    let wrong = || Failure::Input("internal: `x` is not a matrix or a list of numbers".into());
-    let of = |values: &'a Robj| {
-        let doubles = values.as_real_slice().map(|cells| cells.chunks_exact(n).map(Numbers::Doubles).collect());
-        let integers = || values.as_integer_slice().map(|cells| cells.chunks_exact(n).map(Numbers::Integers).collect());
-        doubles.or_else(integers).ok_or_else(wrong)
-    };
-    if parts.is_empty() {
-        return of(x);
+/// A table of numbers: a matrix, a list of vectors, or a data file.
+pub struct Table<'a> {
+    x: &'a Robj,
+    /// The vectors of a list; none otherwise.
+    parts: Vec<Robj>,
+    file: Option<DataFile>,
+}
+
+impl<'a> Table<'a> {
+    pub fn new(x: &'a Robj) -> Outcome<Self> {
+        let file = if x.inherits(data_file::CLASS) { Some(data_file::open(x)?) } else { None };
+        let parts = match &file {
+            Some(_) => Vec::new(),
+            None => x.as_list().map_or_else(Vec::new, |list| list.values().collect()),
+        };
+        Ok(Table { x, parts, file })
     }
-    let columns: Vec<Vec<Numbers>> = parts.iter().map(of).collect::<Outcome<_>>()?;
-    match columns.iter().all(|column| column.len() == 1) {
-        true => Ok(columns.concat()),
-        false => Err(wrong()),
+
+    /// Its columns of n rows; doubles or integers.
+    pub fn columns(&self, n: usize) -> Outcome<Vec<Numbers<'_>>> {
+        if let Some(file) = &self.file {
+            return Ok(file.cells().chunks_exact(n).map(Numbers::Doubles).collect());
+        }
+        if self.parts.is_empty() {
+            return cut(self.x, n);
+        }
+        let columns: Vec<Vec<Numbers>> = self.parts.iter().map(|part| cut(part, n)).collect::<Outcome<_>>()?;
+        match columns.iter().all(|column| column.len() == 1) {
+            true => Ok(columns.concat()),
+            false => Err(no_numbers()),
+        }
     }
 }
 
-/// The vectors of a list; none of a matrix.
-pub fn parts(x: &Robj) -> Vec<Robj> {
-    x.as_list().map_or_else(Vec::new, |list| list.values().collect())
+/// Numbers as columns of n rows.
+fn cut(values: &Robj, n: usize) -> Outcome<Vec<Numbers<'_>>> {
+    let doubles = values.as_real_slice().map(|cells| cells.chunks_exact(n).map(Numbers::Doubles).collect());
+    let integers = || values.as_integer_slice().map(|cells| cells.chunks_exact(n).map(Numbers::Integers).collect());
+    doubles.or_else(integers).ok_or_else(no_numbers)
+}
+
+fn no_numbers() -> Failure {
+    Failure::Input("internal: `x` is not a matrix or a list of numbers".into())
 }
 
 /// The cells of a p x p matrix as a matrix.

@@ -1,9 +1,10 @@
 //! The boundary between R and [`pcgpu_core`]: slices and scalars in, one list out.
 //!
-//! * [`api`]: the functions that R calls.
+//! * [`api`], [`api_blocks`]: the functions that R calls.
 //! * [`failure`]: what can go wrong, as a list that R turns into a classed condition.
 //! * [`test`]: the test of a search. [`discrete`]: discrete data and their tests.
 //! * [`correlation`]: correlations of data.
+//! * [`running`]: correlations of rows that come block by block. [`data_file`]: data in files that processes share.
 //! * [`knn`]: the nearest-neighbour test.
 //! * [`selection`]: feature selection.
 //! * [`session`]: calls back into R: tests, progress, interrupts, random numbers. [`token`]: R's jumps out of
@@ -13,9 +14,11 @@
 //! * [`input`], [`output`]: R objects to core types and back; [`compact`]: results as flat arrays.
 
 mod api;
+mod api_blocks;
 mod cluster;
 mod compact;
 mod correlation;
+mod data_file;
 mod discrete;
 mod failure;
 #[cfg_attr(not(all(feature = "cuda", not(target_os = "macos"))), path = "no_gpu.rs")]
@@ -26,6 +29,7 @@ mod machine;
 mod orientation;
 mod output;
 mod planes;
+mod running;
 mod selection;
 mod session;
 mod test;

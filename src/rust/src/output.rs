@@ -34,6 +34,13 @@ pub fn matrix(token: &Token, rows: usize, columns: usize, why: Use) -> Outcome<R
     allocate(token, || unsafe { Rf_allocMatrix(SEXPTYPE::REALSXP, rows as i32, columns as i32) })
 }
 
+/// An R vector of so many doubles to be filled in place.
+pub fn doubles(token: &Token, len: usize, why: Use) -> Outcome<Robj> {
+    memory::room(len.saturating_mul(8), why)?;
+    // SAFETY: on R's thread.
+    allocate(token, || unsafe { Rf_allocVector(SEXPTYPE::REALSXP, len as isize) })
+}
+
 /// An R matrix of rows x columns integers to be filled in place.
 pub fn integer_matrix(token: &Token, rows: usize, columns: usize) -> Outcome<Robj> {
     memory::room(rows.saturating_mul(columns).saturating_mul(4), Use::Codes)?;

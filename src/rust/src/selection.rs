@@ -3,6 +3,7 @@
 use extendr_api::prelude::*;
 use pcgpu_core::engine::cpu::selection::{encode, CpuCounting};
 use pcgpu_core::engine::replicates::{on_machines, on_threads, Replicates};
+use pcgpu_core::file::DataFile;
 use pcgpu_core::memory::{self, Use};
 use pcgpu_core::observer::Observer;
 use pcgpu_core::selection::discretise::{Bins, Column, Discretise};
@@ -12,12 +13,14 @@ use pcgpu_core::team::TeamReport;
 use crate::failure::{Failure, Outcome};
 use crate::machine::Machine;
 use crate::token::Token;
-use crate::{input, output};
+use crate::{data_file, input, output};
 
 /// The features as R has them.
 enum Features {
     /// A matrix of `n` rows, double or integer.
     Matrix(Robj, usize),
+    /// A data file.
+    File(DataFile),
     /// Vectors; factors are integers of that class.
     Columns(Vec<Robj>),
     /// The slots `p`, `i` and `x` of a dgCMatrix.
@@ -29,6 +32,7 @@ impl Features {
     fn from_list(x: &List, n: usize) -> Outcome<Self> {
         match input::text(&input::field(x, "kind")?, "kind")?.as_str() {
             "matrix" => Ok(Features::Matrix(input::field(x, "x")?, n)),
+            "file" => Ok(Features::File(data_file::open(&input::field(x, "x")?)?)),
             "columns" => Ok(Features::Columns(input::list(&input::field(x, "x")?, "x")?.values().collect())),
             "sparse" => Ok(Features::Sparse {
                 starts: input::field(x, "p")?,
@@ -51,6 +55,7 @@ impl Features {
                     Err(wrong("a matrix of numbers"))
                 }
             }
+            Features::File(file) => Ok(file.cells().chunks(file.n()).map(Column::Doubles).collect()),
             Features::Columns(columns) => {
                 columns.iter().map(|column| column_of(column).ok_or_else(|| wrong("a list of numbers"))).collect()
             }

@@ -6,12 +6,14 @@ use extendr_api::prelude::*;
 use pcgpu_core::ci::gauss::{FisherZ, Gauss, Reading};
 use pcgpu_core::engine::cpu::correlation::{of_centred, Centred};
 use pcgpu_core::engine::cpu::GaussOfData;
+use pcgpu_core::file::{Content, DataFile};
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::memory::{self, Use};
 use pcgpu_core::observer::Observer;
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::worker::Worker;
 
+use crate::data_file;
 use crate::discrete::DiscreteTest;
 use crate::failure::{Failure, Outcome};
 use crate::input;
@@ -32,6 +34,8 @@ pub enum Test {
     GaussOfData {
         /// The data, a column a variable, each less its mean.
         x: Robj,
+        /// The file that has them, where `x` names one.
+        file: Option<DataFile>,
         /// Number of observations.
         n: f64,
         /// The correlations, once the CPU has made them.
@@ -52,7 +56,13 @@ impl Test {
             "gauss" => {
                 let n = input::number(&input::field(test, "n")?, "n")?;
                 Ok(match input::optional(test, "data") {
-                    Some(x) => Test::GaussOfData { x, n, made: OnceCell::new() },
+                    Some(x) => {
+                        let file = if x.inherits(data_file::CLASS) { Some(data_file::open(&x)?) } else { None };
+                        if file.as_ref().is_some_and(|file| file.content() != Content::Centred) {
+                            return Err(Failure::Input("internal: the columns of the file have their means".into()));
+                        }
+                        Test::GaussOfData { x, file, n, made: OnceCell::new() }
+                    }
                     None => Test::Gauss { c: input::field(test, "C")?, n },
                 })
             }
@@ -103,8 +113,8 @@ impl Test {
         };
         Ok(match self {
             Test::Gauss { c, n } => Some(machine.gauss(Gauss::new(input::square(c, p, "C")?, *n, reading)?, alpha)?),
-            Test::GaussOfData { x, n, made } => {
-                let cells = x.as_real_slice().unwrap_or_default();
+            Test::GaussOfData { x, file, n, made } => {
+                let cells = file.as_ref().map_or_else(|| x.as_real_slice().unwrap_or_default(), DataFile::cells);
                 columns("data", if cells.len() >= p && cells.len() % p == 0 { p } else { 0 })?;
                 let (x, pool) = (by_column(cells, p)?, &machine.pool);
                 if let Some(gpu) = &machine.gpu {

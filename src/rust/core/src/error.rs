@@ -67,6 +67,55 @@ pub enum Error {
         /// What to do about it.
         mend: String,
     },
+    /// A data file cannot be used.
+    File(FileError),
+}
+
+/// What is wrong with a data file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileError {
+    /// The sort of failure, for a caller that acts on it.
+    pub kind: FileKind,
+    /// The file.
+    pub path: String,
+    /// What is wrong, a predicate of the file.
+    pub message: String,
+    /// What to do about it.
+    pub mend: String,
+}
+
+/// The sorts of failure of a data file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileKind {
+    /// The system does not let it be read, or it is not there.
+    Unreadable,
+    /// The system does not let it be written.
+    Unwritable,
+    /// It is no file of ours.
+    Foreign,
+    /// It is of another version.
+    Version,
+    /// Its end is missing.
+    Truncated,
+    /// What it holds is not what was written.
+    Damaged,
+    /// It is not the file that was meant.
+    Changed,
+}
+
+impl FileKind {
+    /// A short name, as R's condition classes have it: `unreadable`, `unwritable`, `foreign`, `version`, `truncated`, `damaged`, `changed`.
+    pub fn name(self) -> &'static str {
+        match self {
+            FileKind::Unreadable => "unreadable",
+            FileKind::Unwritable => "unwritable",
+            FileKind::Foreign => "foreign",
+            FileKind::Version => "version",
+            FileKind::Truncated => "truncated",
+            FileKind::Damaged => "damaged",
+            FileKind::Changed => "changed",
+        }
+    }
 }
 
 /// What is wrong with a GPU.
@@ -199,6 +248,7 @@ impl fmt::Display for Error {
             Error::Device(DeviceError { message, mend, .. }) | Error::Cluster { message, mend } => {
                 write!(f, "{message}: {mend}")
             }
+            Error::File(FileError { path, message, mend, .. }) => write!(f, "the file \"{path}\" {message}: {mend}"),
         }
     }
 }

@@ -5,6 +5,7 @@
 //! * [`memory`]: what is done where there is not enough. [`observer`]: how the caller follows a run.
 //! * [`team`]: what machines that work together say of it.
 //! * [`matrix`]: views of matrices by column. [`pool`]: the threads of a call.
+//! * [`file`]: data in a file that processes share.
 //! * [`graph`]: adjacency, neighbour lists, separating sets, subsets and their ranks.
 //! * [`ci`]: conditional independence tests as plain functions.
 //! * [`search`]: the skeleton phase, with every rule of pcalg. It knows neither the test nor the machine.
@@ -19,6 +20,7 @@
 pub mod ci;
 pub mod engine;
 mod error;
+pub mod file;
 pub mod graph;
 pub mod matrix;
 pub mod memory;
@@ -29,4 +31,4 @@ pub mod search;
 pub mod selection;
 pub mod team;
 
-pub use error::{shown, DeviceError, DeviceKind, Error, Result};
+pub use error::{shown, DeviceError, DeviceKind, Error, FileError, FileKind, Result};

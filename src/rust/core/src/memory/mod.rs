@@ -37,6 +37,8 @@ pub enum Use {
     Sets,
     /// Correlations of data.
     Correlations,
+    /// The addresses of a data file.
+    File,
     /// Discrete data.
     Codes,
     /// Tables of counts.
@@ -55,13 +57,14 @@ pub enum Use {
     Other,
 }
 
-const USES: [Use; 14] = [
+const USES: [Use; 15] = [
     Use::Pairs,
     Use::Square,
     Use::Level,
     Use::Threads,
     Use::Sets,
     Use::Correlations,
+    Use::File,
     Use::Codes,
     Use::Tables,
     Use::Samples,
@@ -82,6 +85,7 @@ impl Use {
             Use::Threads => "the working memory of the threads",
             Use::Sets => "the list of separating sets",
             Use::Correlations => "the correlations of the data, or the data less their means",
+            Use::File => "a data file, mapped into memory,",
             Use::Codes => "the data as codes of levels",
             Use::Tables => "a table of counts",
             Use::Samples => "the data of the nearest-neighbour test",
@@ -101,6 +105,7 @@ impl Use {
             Use::Level => "use a smaller `alpha` or `m.max`",
             Use::Threads => "use fewer threads (`numCores`) or a smaller `m.max`",
             Use::Sets => "use a smaller `alpha` or `m.max`, or leave variables out",
+            Use::File => "raise the limit of its addresses (`ulimit -v`)",
             Use::Correlations | Use::Codes => "leave variables or samples out",
             Use::Tables => "use fewer levels, fewer threads (`numCores`) or a smaller `m.max`",
             Use::Samples => "use fewer samples or variables",

@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// What each layer may know beside itself, the error and `shown`.
-const LAYERS: [(&str, &[&str]); 12] = [
+const LAYERS: [(&str, &[&str]); 13] = [
     ("error", &[]),
     ("memory", &[]),
     ("observer", &[]),
     ("team", &[]),
     ("matrix", &[]),
     ("pool", &["memory"]),
+    ("file", &["error", "memory", "pool"]),
     ("graph", &["memory", "pool"]),
     ("ci", &["memory", "matrix", "pool"]),
     ("search", &["memory", "observer", "team", "pool", "graph", "ci"]),

@@ -27,9 +27,84 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// Of no values.
+    pub(super) const NONE: Self = Summary { least: f64::INFINITY, largest: f64::NEG_INFINITY, missing: 0, sum: 0.0 };
+
+    /// Of these values and those of another.
+    pub(super) fn join(self, other: Self) -> Self {
+        Summary {
+            least: self.least.min(other.least),
+            largest: self.largest.max(other.largest),
+            missing: self.missing + other.missing,
+            sum: self.sum + other.sum,
+        }
+    }
+
+    /// The sum of the values that are there.
+    pub(super) fn sum(&self) -> f64 {
+        self.sum
+    }
+
     /// Whether there are finite values alone, and more than one.
     pub fn varies(&self) -> bool {
         self.least < self.largest && self.least.is_finite() && self.largest.is_finite()
+    }
+}
+
+/// A summary in the making: several of each side by side, as an addition waits for the one before.
+pub(super) struct Holding {
+    least: [f64; LANES],
+    largest: [f64; LANES],
+    sum: [f64; LANES],
+    missing: [u64; LANES],
+}
+
+impl Default for Holding {
+    fn default() -> Self {
+        let (least, largest) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES]);
+        Holding { least, largest, sum: [0.0; LANES], missing: [0; LANES] }
+    }
+}
+
+impl Holding {
+    #[inline(always)]
+    pub(super) fn add(&mut self, values: &[f64]) {
+        // One after the other, as registers are few.
+        for values in values.chunks(64 * LANES) {
+            let whole = values.chunks_exact(LANES);
+            let rest = whole.remainder();
+            for values in whole.clone() {
+                (0..LANES).for_each(|lane| self.sum_up(lane, values[lane]));
+            }
+            for values in whole {
+                (0..LANES).for_each(|lane| self.widen(lane, values[lane]));
+            }
+            for (lane, &value) in rest.iter().enumerate() {
+                self.sum_up(lane, value);
+                self.widen(lane, value);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn sum_up(&mut self, lane: usize, value: f64) {
+        self.missing[lane] += u64::from(value.is_nan());
+        self.sum[lane] += if value.is_nan() { 0.0 } else { value };
+    }
+
+    #[inline(always)]
+    fn widen(&mut self, lane: usize, value: f64) {
+        self.least[lane] = if value < self.least[lane] { value } else { self.least[lane] };
+        self.largest[lane] = if value > self.largest[lane] { value } else { self.largest[lane] };
+    }
+
+    pub(super) fn summary(&self) -> Summary {
+        Summary {
+            least: self.least.into_iter().fold(f64::INFINITY, f64::min),
+            largest: self.largest.into_iter().fold(f64::NEG_INFINITY, f64::max),
+            missing: self.missing.iter().sum::<u64>() as usize,
+            sum: self.sum.iter().sum(),
+        }
     }
 }
 
@@ -87,45 +162,20 @@ pub(super) fn summarise(
     look: &mut dyn FnMut() -> Result<()>,
 ) -> Result<Vec<Summary>> {
     let pieces = n.div_ceil(PIECE).max(1);
-    let none = Summary { least: f64::INFINITY, largest: f64::NEG_INFINITY, missing: 0, sum: 0.0 };
     let mut found = memory::space(columns.len() * pieces, Use::Correlations)?;
-    found.resize(columns.len() * pieces, none);
+    found.resize(columns.len() * pieces, Summary::NONE);
     let slots: Vec<Mutex<&mut Summary>> = found.iter_mut().map(Mutex::new).collect();
     let work = |_: &mut (), task: usize, _: &Stop| {
         let (column, piece) = (&columns[task / pieces], task % pieces);
-        // Several of each side by side, as an addition waits for the one before.
-        let (mut least, mut largest, mut sum) = ([f64::INFINITY; LANES], [f64::NEG_INFINITY; LANES], [0.0; LANES]);
-        let mut missing = 0;
-        column.read(of, piece * PIECE..n.min((piece + 1) * PIECE), |_, values| {
-            for values in values.chunks(LANES) {
-                for (lane, &value) in values.iter().enumerate() {
-                    missing += usize::from(value.is_nan());
-                    least[lane] = if value < least[lane] { value } else { least[lane] };
-                    largest[lane] = if value > largest[lane] { value } else { largest[lane] };
-                    sum[lane] += if value.is_nan() { 0.0 } else { value };
-                }
-            }
-        });
+        let mut held = Holding::default();
+        column.read(of, piece * PIECE..n.min((piece + 1) * PIECE), |_, values| held.add(values));
         if let Ok(mut slot) = slots[task].lock() {
-            **slot = Summary {
-                least: least.into_iter().fold(f64::INFINITY, f64::min),
-                largest: largest.into_iter().fold(f64::NEG_INFINITY, f64::max),
-                missing,
-                sum: sum.iter().sum(),
-            };
+            **slot = held.summary();
         }
     };
     pool.run(columns.len() * pieces, n * columns.len() < SMALL, |_| 1.0, &mut |_| look(), work)?;
     drop(slots);
-    let joined = |of_column: &[Summary]| {
-        of_column.iter().fold(none, |a, b| Summary {
-            least: a.least.min(b.least),
-            largest: a.largest.max(b.largest),
-            missing: a.missing + b.missing,
-            sum: a.sum + b.sum,
-        })
-    };
-    Ok(found.chunks(pieces).map(joined).collect())
+    Ok(found.chunks(pieces).map(|column| column.iter().fold(Summary::NONE, |a, b| a.join(*b))).collect())
 }
 
 /// All rows, or those without a missing value; their number.
@@ -267,6 +317,47 @@ impl<'a> Centred<'a> {
             at += part.len();
             cells = rest;
         }
+    }
+
+    /// Gives all of this n x p matrix, kept by column, to `put`: pieces of columns, and the number of their first cell, in any order and on any
+    /// threads. Returns which columns have a variance, to the precision of a double.
+    ///
+    /// # Errors
+    /// What `put` and `watch` return; [`Error::Memory`](crate::Error).
+    pub fn put(
+        &self,
+        pool: &Pool,
+        watch: &mut dyn FnMut(f64) -> Result<()>,
+        put: &(dyn Fn(usize, &[f64]) -> Result<()> + Sync),
+    ) -> Result<Vec<bool>> {
+        let mut varies = vec![false; self.p()];
+        let failed = Mutex::new(Ok(()));
+        let slots: Vec<Mutex<&mut bool>> = varies.iter_mut().map(Mutex::new).collect();
+        let work = |piece: &mut Vec<f64>, j: usize, stop: &Stop| {
+            if !memory::grow(piece, PIECE.min(self.n), 0.0, Use::Correlations) {
+                return;
+            }
+            let (mut sum, mut squares) = (0.0, 0.0);
+            for from in (0..self.n).step_by(PIECE).take_while(|_| !stop.requested()) {
+                let piece = &mut piece[..PIECE.min(self.n - from)];
+                sum += self.column(j, from..from + piece.len(), piece);
+                squares += piece.iter().map(|value| value * value).sum::<f64>();
+                if let Err(error) = put(j * self.n + from, piece) {
+                    _ = failed.lock().map(|mut failed| *failed = Err(error));
+                    return;
+                }
+            }
+            if let Ok(mut varies) = slots[j].lock() {
+                **varies = squares - sum * sum / self.n as f64 > 0.0;
+            }
+        };
+        let told = &mut |done: f64| {
+            failed.lock().map_or(Ok(()), |failed| failed.clone())?;
+            watch(done / self.p() as f64)
+        };
+        pool.run(self.p(), self.p() * self.n < SMALL, |_| 1.0, told, work)?;
+        drop(slots);
+        Ok(varies)
     }
 
     /// All of this n x p matrix, kept by column; which columns have a variance, to the precision of a double.

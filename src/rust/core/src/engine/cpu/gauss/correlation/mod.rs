@@ -9,9 +9,12 @@ mod columns;
 mod pairwise;
 mod product;
 mod ranks;
+pub mod running;
+mod sparse;
 mod tiles;
 
 pub use columns::{summaries, Centred, Summary};
+pub use sparse::{of_sparse, Sparse};
 pub use tiles::{Gathered, Tiles};
 
 use std::sync::Mutex;

@@ -53,6 +53,43 @@ pub(super) fn multiply_columns(
     }
 }
 
+/// Adds to `product`, whose columns are `stride` apart, the products of the first `left` columns with those of `right`; of `width` columns
+/// whose rows stand one after the other.
+pub(super) fn multiply_rows(
+    values: &[f64],
+    width: usize,
+    left: usize,
+    right: std::ops::Range<usize>,
+    product: &mut [f64],
+    stride: usize,
+) {
+    let n = right.len();
+    if n == 0 || left == 0 || values.is_empty() {
+        return;
+    }
+    let rows = values.len() / width;
+    assert!(left <= width && right.end <= width && product.len() >= (n - 1) * stride + left);
+    // SAFETY: both are read as `rows` rows of so many of `width` values, which there are; `product` has `left` values in each of n columns.
+    unsafe {
+        matrixmultiply::dgemm(
+            left,
+            rows,
+            n,
+            1.0,
+            values.as_ptr(),
+            1,
+            width as isize,
+            values[right.start..].as_ptr(),
+            width as isize,
+            1,
+            1.0,
+            product.as_mut_ptr(),
+            1,
+            stride as isize,
+        );
+    }
+}
+
 /// A correlation from a covariance and two variances, all times the same number. Equal columns, up to a sign or a power of two, have
 /// one sum of squares s; the root of s * s is s, so that they come out as exactly 1 or -1. Others are clamped.
 #[inline]

@@ -1,0 +1,129 @@
+# Data that R does not hold, or not as numbers in a row: Bioconductor's DelayedMatrix (HDF5Array among them), bigmemory's big.matrix, sparse
+# matrices of the package Matrix, a function that gives the next rows, and files (pcgpu_file.R). They are read a block at a time.
+
+# Bytes of a block, as doubles; for a DelayedMatrix DelayedArray::setAutoBlockSize() says how many.
+block_bytes <- 1e8
+
+is_delayed <- function(x) isS4(x) && methods::is(x, "DelayedMatrix")
+
+is_big_matrix <- function(x) isS4(x) && methods::is(x, "big.matrix")
+
+is_sparse <- function(x) isS4(x) && methods::is(x, "sparseMatrix")
+
+is_file <- function(x) inherits(x, "pcgpu_file")
+
+# Is it to be read by blocks, with R code of another package, or the user's?
+is_read_by_blocks <- function(x) is.function(x) || is_delayed(x) || is_big_matrix(x)
+
+# Makes an ordinary matrix of what is read by blocks, for those who need it all.
+in_memory <- function(x, argument) {
+  if (is.function(x)) {
+    abort_argument(argument, x, "give the data, or for suff_gauss() and gauss_moments() a function that returns the next rows.")
+  }
+  if (is_big_matrix(x)) {
+    return(read_part(x, NULL, NULL))
+  }
+  as.matrix(x)
+}
+
+# The packages that read it; asked before anything else is.
+check_reader <- function(x, argument) {
+  if (is_delayed(x)) need_package("DelayedArray", sprintf("`%s` is a DelayedMatrix, which the package DelayedArray reads", argument))
+  if (is_big_matrix(x)) {
+    need_package("bigmemory", sprintf("`%s` is a big.matrix, which the package bigmemory reads", argument))
+    # After a session was saved, the address is gone.
+    if (inherits(try(bigmemory::is.nil(x@address), silent = TRUE), "try-error") || bigmemory::is.nil(x@address)) {
+      abort_argument(argument, x, "attach it again, by bigmemory::attach.big.matrix().", is = "a big.matrix that is not there any more")
+    }
+  }
+}
+
+# How many rows and columns a block has. whole: what a block has all of, "rows" (all columns of some rows), "columns", or "neither". Whole chunks of
+# the storage, where these are known and fit.
+block_shape <- function(x, whole) {
+  size <- as.double(dim(x))
+  bytes <- if (is_delayed(x)) DelayedArray::getAutoBlockSize() else block_bytes
+  chunk <- if (is_delayed(x)) DelayedArray::chunkdim(x)
+  chunk <- pmin(as.double(chunk %||% c(1, 1)), size)
+  fitting <- function(along, across) {
+    count <- max(1, floor(bytes / (8 * across)))
+    if (count > chunk[along]) count <- count - count %% chunk[along]
+    min(count, size[along])
+  }
+  if (whole == "rows") {
+    return(c(fitting(1L, size[2L]), size[2L]))
+  }
+  columns <- fitting(2L, size[1L])
+  if (whole == "columns" || columns >= chunk[2L]) c(size[1L], columns) else c(fitting(1L, chunk[2L]), chunk[2L])
+}
+
+# Calls visit(block, row, column) with blocks of a matrix, ordinary matrices, and where they begin; each block's share of all is told to `bar`.
+# A function's blocks have all columns.
+each_block <- function(x, whole, bar, visit, argument = "x") {
+  if (is.function(x)) {
+    return(each_block_of_function(x, visit, argument))
+  }
+  check_reader(x, argument)
+  shape <- block_shape(x, whole)
+  size <- dim(x)
+  grid <- if (is_delayed(x)) DelayedArray::RegularArrayGrid(size, as.integer(shape))
+  across <- ceiling(size / shape)
+  for (number in seq_len(prod(across))) {
+    first <- c((number - 1) %% across[1L], (number - 1) %/% across[1L]) * shape
+    block <- if (is.null(grid)) {
+      last <- pmin(first + shape, size)
+      read_part(x, (first[1L] + 1):last[1L], (first[2L] + 1):last[2L])
+    } else {
+      DelayedArray::read_block(x, grid[[number]])
+    }
+    visit(plain_block(block, argument), first[1L], first[2L])
+    tell_share(bar, number / prod(across))
+  }
+}
+
+# Some rows and columns, or all (NULL), as an ordinary matrix.
+read_part <- function(x, rows, columns) {
+  rows <- rows %||% seq_len(nrow(x))
+  columns <- columns %||% seq_len(ncol(x))
+  # The methods of `[` are those of the class's package, which is loaded.
+  part <- if (length(rows) == nrow(x)) x[, columns, drop = FALSE] else if (length(columns) == ncol(x)) x[rows, , drop = FALSE] else {
+    x[rows, columns, drop = FALSE]
+  }
+  as.matrix(part)
+}
+
+# Until it gives NULL.
+each_block_of_function <- function(x, visit, argument) {
+  row <- 0
+  known <- NULL
+  while (!is.null(block <- x())) {
+    block <- plain_block(block, argument)
+    if (is.null(known)) known <- list(p = ncol(block), names = colnames(block))
+    if (ncol(block) != known$p || !identical(colnames(block), known$names)) {
+      abort_argument(argument, x, "each block must have the same columns in the same order.", has = sprintf(
+        "given a block of %d columns%s, after one of %d", ncol(block),
+        if (ncol(block) == known$p) " with other names" else "", known$p
+      ))
+    }
+    if (nrow(block) > 0L) visit(block, row, 0)
+    row <- row + nrow(block)
+  }
+}
+
+# A block as a matrix of numbers, or a data frame of such.
+plain_block <- function(block, argument) {
+  block <- plain_integer64(block, argument)
+  if (isS4(block) && methods::is(block, "Matrix")) block <- as.matrix(block)
+  check_table(block, argument)
+}
+
+tell_share <- function(bar, share) {
+  if (!is.null(bar$report)) bar$report(-1, share, 1, 0)
+}
+
+# Numbers by column, in the order of a dgCMatrix: list(starts, rows, values), to which Matrix's own functions convert.
+sparse_columns <- function(x) {
+  need_package("Matrix", "`x` is a sparse matrix, which the package Matrix reads")
+  x <- methods::as(methods::as(methods::as(x, "dMatrix"), "generalMatrix"), "CsparseMatrix")
+  list(starts = x@p, rows = x@i, values = x@x)
+}

@@ -1,0 +1,130 @@
+#' Data in a file that processes share
+#'
+#' Opens a file that [write_pcgpu_file()] or [suff_gauss()] has written. What stands in it does not go into R: processes map it into their memory, and
+#' those of one machine share it there. [suff_gauss()], [suff_discrete()], [gauss_moments()] and searches of kept data read it so; `[` and
+#' `as.matrix()` make ordinary matrices of a part or of all.
+#'
+#' The object has the file's path and its digest. It may be saved, or sent to other processes that see the file under the same path: whoever reads
+#' it compares the digest with that of the file, so that a file that was written anew is an error of class `pcgpu_error_file_changed`.
+#' Do not change or cut off such a file while a process has it: as with any mapped file, that ends the process.
+#'
+#' # Layout of the file
+#'
+#' All numbers are little-endian. After a page of 4,096 bytes come n x p doubles by column; then for each block of 1,048,576 bytes of them, of which the
+#' last may be shorter, a checksum of 8 bytes (XXH3, 64 bits); then for each column, where columns have names, the number of bytes of its name
+#' (4 bytes) and these, UTF-8. The first page has, in order of bytes:
+#'
+#' | at | bytes | |
+#' |--:|--:|:--|
+#' | 0 | 8 | `pcgpu`, and bytes 0, 13, 10 |
+#' | 8 | 4 | version of the layout: 1 |
+#' | 12 | 4 | content: 1, values as they were given, `NaN` where one is missing; 2, Gaussian data, each column less its mean |
+#' | 16 | 8 | n |
+#' | 24 | 8 | p |
+#' | 32 | 8 | where the doubles begin: 4,096 |
+#' | 40 | 8 | bytes of a block: 1,048,576 |
+#' | 48 | 8 | where the checksums begin |
+#' | 56 | 8 | where the names begin |
+#' | 64 | 8 | bytes of the names; 0 where there are none |
+#' | 72 | 8 | bytes of the file |
+#' | 80 | 16 | digest: of bytes 0 to 79, the checksums and the names (XXH3, 128 bits, its low half first) |
+#' | 96 | 4,000 | zeros |
+#'
+#' Checksums and digest tell damage, not malice: they are no cryptography.
+#'
+#' @param path The file's path.
+#' @param verify Compare all numbers with their checksums (`TRUE`), which reads them all? Header, names and checksums are checked either way.
+#' @param x A `pcgpu_file`.
+#' @param i,j Rows and columns, as of a matrix; columns also by name.
+#' @param drop As of a matrix.
+#' @param ... Not used.
+#' @return An object of class `pcgpu_file`, which has `dim()`, `colnames()`, `[`, `as.matrix()` and `print()`. A file that cannot be used is an error
+#'   of class `pcgpu_error_file`, see [pcgpu-package].
+#' @seealso [write_pcgpu_file()]
+#' @examples
+#' path <- tempfile(fileext = ".pcgpu")
+#' write_pcgpu_file(iris[1:4], path)
+#' x <- pcgpu_file(path)
+#' x
+#' x[1:3, "Sepal.Length"]
+#' suff <- suff_gauss(x)
+#' unlink(path)
+#' @export
+pcgpu_file <- function(path, verify = TRUE) {
+  if (is_file(path)) path <- path$path
+  check_path(path, "path")
+  open_file(path, NULL, check_flag(verify, "verify"))
+}
+
+check_path <- function(path, argument) {
+  if (!is.character(path) || length(path) != 1L || is.na(path) || !nzchar(path)) {
+    abort_argument(argument, path, "give the path of a file as one string.")
+  }
+}
+
+# A digest that is given must be the file's.
+open_file <- function(path, digest, verify) {
+  path <- path.expand(enc2utf8(path))
+  engine <- engine_list(new_device("cpu"), resolve_threads())
+  found <- check_rust(rust_file_look(path, digest, verify, engine, list()))
+  new_file(found, path)
+}
+
+new_file <- function(found, path) {
+  found$path <- normalizePath(path)
+  # Dimensions of R are integers.
+  if (found$n > .Machine$integer.max || found$p > .Machine$integer.max) {
+    abort_argument("path", path, "R's matrices have up to 2^31 - 1 rows and columns.", has = sprintf("%.0f x %.0f numbers", found$n, found$p))
+  }
+  structure(found, class = "pcgpu_file")
+}
+
+# What another process needs to open the file: list(path, digest); and what it calls with that.
+file_reference <- function(x) unclass(x)[c("path", "digest")]
+
+open_reference <- function(reference) open_file(reference$path, reference$digest, verify = FALSE)
+
+#' @exportS3Method dim pcgpu_file
+dim.pcgpu_file <- function(x) as.integer(c(.subset2(x, "n"), .subset2(x, "p")))
+
+#' @exportS3Method dimnames pcgpu_file
+dimnames.pcgpu_file <- function(x) {
+  names <- .subset2(x, "names")
+  if (!is.null(names)) list(NULL, names)
+}
+
+#' @rdname pcgpu_file
+#' @exportS3Method "[" pcgpu_file
+`[.pcgpu_file` <- function(x, i, j, ..., drop = TRUE) {
+  if (nargs() - (if (missing(drop)) 0L else 1L) < 3L) {
+    abort_argument("i", NULL, "give rows and columns, as in x[i, j].", is = "given without `j`")
+  }
+  rows <- if (!missing(i)) numbered(i, seq_len(nrow(x)), "i")
+  all <- stats::setNames(seq_len(ncol(x)), colnames(x))
+  columns <- unname(if (missing(j)) all else numbered(j, all, "j"))
+  part <- check_rust(rust_file_read(x, rows, columns))
+  if (!is.null(colnames(x))) colnames(part) <- colnames(x)[columns]
+  if (drop) drop(part) else part
+}
+
+# Places as numbers from 1.
+numbered <- function(at, all, argument) {
+  places <- if (is.character(at) && is.null(names(all))) NA else unname(all[at])
+  if (anyNA(places)) {
+    abort_argument(argument, at, sprintf("give places from 1 to %d%s.", length(all), if (!is.null(names(all))) ", or names" else ""))
+  }
+  places
+}
+
+#' @exportS3Method as.matrix pcgpu_file
+as.matrix.pcgpu_file <- function(x, ...) x[, , drop = FALSE]
+
+#' @exportS3Method print pcgpu_file
+print.pcgpu_file <- function(x, ...) {
+  size <- format(dim(x), big.mark = ",", trim = TRUE)
+  bytes <- format(structure(8 * prod(dim(x)), class = "object_size"), units = "auto", standard = "SI")
+  what <- switch(x$content, values = "", centred = ", each column less its mean")
+  cat(sprintf("%s observations of %s variables%s (%s)\n", size[1L], size[2L], what, bytes))
+  cat(sprintf("in the file %s\n", x$path))
+  invisible(x)
+}

@@ -1,0 +1,91 @@
+# What suff_gauss() does where R does not hold the data: of moments (gauss_moments.R), of a sparse matrix, and with a file for the data.
+
+# Rows that are read once have these correlations alone.
+check_for_moments <- function(use, method, keep, device) {
+  if (keep == "data") {
+    abort_argument("keep", keep, "moments are no data: give keep = \"correlations\", or the data.")
+  }
+  if (method != "pearson") {
+    abort_argument("method", method, paste(
+      "rank correlations take columns as a whole: write the data to a file, by write_pcgpu_file(), and give that,",
+      "or method = \"pearson\"."
+    ))
+  }
+  if (device$kind == "cuda") {
+    abort_argument("device", device_name(device), "rows that come block by block are multiplied on the CPU: give device = \"cpu\" or \"auto\".")
+  }
+}
+
+# What blocks say of missing values: pairwise correlations take all rows at once.
+mend_of_blocks <- function(use) {
+  if (use == "pairwise.complete.obs") {
+    paste(
+      "for pairwise correlations write the data to a file, by write_pcgpu_file(), and give that;",
+      "or give use = \"complete.obs\" (rows without any)."
+    )
+  } else {
+    "drop or fill them in, or give use = \"complete.obs\" (rows without any)."
+  }
+}
+
+# moments: what has come, in Rust, or a list of objects of class pcgpu_moments.
+suff_of_moments <- function(moments, names) {
+  if (is.list(moments)) check_moments(moments, "x")
+  found <- check_rust(rust_moments_correlations(moments, names, engine_list(new_device("cpu"), resolve_threads())))
+  x <- matrix(0, 0L, length(found$least), dimnames = if (!is.null(names)) list(NULL, names))
+  check_usable(x, found$n)
+  check_constant(found, x)
+  check_correlations(found$C, FALSE)
+  list(C = found$C, n = whole_number(found$n))
+}
+
+# An integer where it is one for R.
+whole_number <- function(n) if (n <= .Machine$integer.max) as.integer(n) else n
+
+# As correlate(), of the entries of a sparse matrix alone.
+correlate_sparse <- function(x, rows, method, threads, bar) {
+  options <- list(kind = method, rows = rows, names = colnames(x))
+  engine <- engine_list(new_device("cpu"), threads)
+  check_rust(rust_sparse_correlation(sparse_columns(x), as.double(nrow(x)), options, engine, list(progress = bar$report)))
+}
+
+# As correlate(keep = "data"), of which the data go to a file: `file` in place of `data`.
+write_centred <- function(x, rows, method, threads, bar, path) {
+  options <- list(kind = method, rows = rows, names = colnames(x), path = path)
+  engine <- engine_list(new_device("cpu"), threads)
+  check_rust(rust_centred_file(as_columns(x), as.double(nrow(x)), options, engine, list(progress = bar$report)))
+}
+
+# A path where the data are to be kept: a file that is there is in the way.
+check_kept_file <- function(file, keep) {
+  if (is.null(file)) {
+    return(NULL)
+  }
+  if (keep != "data") {
+    abort_argument("file", file, "the file is for the data: give keep = \"data\", too.")
+  }
+  check_new_path(file, "file", overwrite = FALSE)
+}
+
+refuse_function <- function(x) {
+  if (is.function(x)) {
+    abort_argument("x", x, "write the rows to a file first, by write_pcgpu_file(nrow = ), and give that.")
+  }
+  x
+}
+
+# A file of columns less their means is the data that are kept, whatever they were made of.
+suff_of_centred <- function(x, method, keep, device, bar) {
+  if (method != "pearson") {
+    abort_argument("method", method, "the file has columns less their means, of values or of ranks, and no values: give that of the values, or leave this out.")
+  }
+  kept <- new_kept(x, nrow(x))
+  check_usable(x, nrow(x))
+  if (keep == "data") {
+    return(kept)
+  }
+  check_room(device, ncol(x))
+  C <- correlations_of_kept(kept, bar = bar)
+  check_correlations(C, FALSE)
+  list(C = C, n = nrow(x))
+}

@@ -1,0 +1,91 @@
+#' Write data to a file that processes share
+#'
+#' Writes a table of numbers, block by block, to a file that maps into memory (see [pcgpu_file()] for its layout). Never more than a block of data that
+#' R does not hold, 100 MB, is in R at a time. The file appears under its name once it is whole.
+#'
+#' @param x Data with observations in rows: a numeric matrix or data frame; a sparse matrix of the package Matrix; a `DelayedMatrix` (HDF5Array's
+#'   among them), whose blocks are of `DelayedArray::getAutoBlockSize()` bytes; bigmemory's `big.matrix`; a `SummarizedExperiment` or
+#'   `ExpressionSet`, whose samples are the observations; a [pcgpu_file()]; or a function without arguments that gives the next
+#'   rows, a matrix or data frame, whenever it is called, and `NULL` at the end.
+#' @param path The file's path.
+#' @param overwrite Replace a file that is there? Processes that have the old one open keep it.
+#' @param nrow For a function the number of rows of all its blocks, which a file by column must know before.
+#' @param progress Show a progress bar? As in [pc()].
+#' @return The file, as [pcgpu_file()] gives it.
+#' @examples
+#' path <- tempfile(fileext = ".pcgpu")
+#' x <- write_pcgpu_file(iris[1:4], path)
+#' identical(as.matrix(x), as.matrix(iris[1:4]))
+#'
+#' # Rows that come in parts
+#' parts <- split(iris[1:4], iris$Species)
+#' following <- local({
+#'   at <- 0
+#'   function() if (at < 3) parts[[at <<- at + 1]]
+#' })
+#' x <- write_pcgpu_file(following, path, overwrite = TRUE, nrow = 150)
+#' dim(x)
+#' unlink(path)
+#' @export
+write_pcgpu_file <- function(x, path, overwrite = FALSE, nrow = NULL, progress = NULL) {
+  path <- check_new_path(path, "path", check_flag(overwrite, "overwrite"))
+  bar <- progress_reporter(progress, label = function(level, edges) "Writing")
+  on.exit(bar$close())
+  x <- if (is.function(x)) x else check_data(x)
+  write_file(x, path, nrow, bar)
+}
+
+# Not there yet, in a folder that is.
+check_new_path <- function(path, argument, overwrite) {
+  check_path(path, argument)
+  path <- path.expand(enc2utf8(path))
+  if (!dir.exists(dirname(path))) {
+    abort_argument(argument, path, "give a path in a folder that is there.", is = sprintf("%s, in a folder that is not there", dQuote(path, FALSE)))
+  }
+  if (file.exists(path) && (!overwrite || dir.exists(path))) {
+    abort_argument(argument, path, "give another path, or overwrite = TRUE.", is = sprintf("%s, which is there already", dQuote(path, FALSE)))
+  }
+  path
+}
+
+# x: what check_data() gives, or a function. bar: told the share that is written.
+write_file <- function(x, path, nrow, bar) {
+  file <- NULL
+  on.exit(if (!is.null(file)) rust_file_give_up(file))
+  written <- 0
+  create <- function(n, p, names) file <<- check_rust(rust_file_create(path, as.double(n), as.double(p), names))
+  put <- function(block, row, column) {
+    if (is.data.frame(block)) block <- as.matrix(block)
+    if (!is.double(block)) storage.mode(block) <- "double"
+    check_rust(rust_file_write(file, block, row, column, as.double(base::nrow(block))))
+    written <<- max(written, row + base::nrow(block))
+  }
+  if (is.function(x)) {
+    n <- check_rows_to_come(nrow)
+    each_block(x, "rows", NULL, function(block, row, column) {
+      if (is.null(file)) create(n, ncol(block), colnames(block))
+      if (row + base::nrow(block) > n) refuse_rows(nrow, "more")
+      put(block, row, column)
+      tell_share(bar, (row + base::nrow(block)) / n)
+    })
+    if (is.null(file)) check_usable(matrix(0, 0L, 1L), 0L)
+    if (written < n) refuse_rows(nrow, sprintf("%.0f", written))
+  } else {
+    create(base::nrow(x), ncol(x), colnames(x))
+    each_block(x, "neither", bar, put)
+  }
+  engine <- engine_list(new_device("cpu"), resolve_threads())
+  digest <- check_rust(rust_file_finish(file, engine))
+  open_file(path, digest, verify = FALSE)
+}
+
+check_rows_to_come <- function(nrow) {
+  if (!is_number(nrow) || nrow < 1 || nrow != trunc(nrow) || nrow > .Machine$integer.max) {
+    abort_argument("nrow", nrow, "for a function, give the number of rows that it will give in all.")
+  }
+  as.double(nrow)
+}
+
+refuse_rows <- function(nrow, rows) {
+  abort_argument("nrow", nrow, "give the number of rows of all blocks.", is = sprintf("%.0f, and the function gives %s rows", nrow, rows))
+}

@@ -1,0 +1,300 @@
+//! What is known of rows: by column mean, extremes and missing values, and the central sums of squares and products; and how two such
+//! are joined.
+//!
+//! With d the difference of the means of n_a and n_b rows, M the central sums of products (Chan, Golub and LeVeque 1983, "Algorithms for
+//! computing the sample variance", The American Statistician 37, 242-247):
+//!
+//! M_ab = M_a + M_b + d d' n_a n_b / (n_a + n_b)
+//!
+//! Means are kept less an origin near the data, so that a mean of 1e8 leaves a deviation of 1 all its digits, and times a power of two, so
+//! that squares stay doubles.
+
+use std::ops::Range;
+use std::sync::Mutex;
+
+use super::super::product::Moments;
+use super::super::BLOCK;
+use crate::memory::{self, Use};
+use crate::pool::{Pool, Stop};
+use crate::search::symmetrise;
+use crate::Result;
+
+/// What columns hold.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Columns {
+    /// Rows that count.
+    pub n: u64,
+    /// Rows that do not, as they miss a value.
+    pub left_out: u64,
+    /// The smallest value; infinite where there is none. So are the others by column.
+    pub least: Vec<f64>,
+    /// The largest value; -infinite where there is none.
+    pub largest: Vec<f64>,
+    /// Number of missing values, in all rows.
+    pub missing: Vec<u64>,
+    /// Means and products are those of values times 2 to this power.
+    pub power: Vec<i32>,
+    /// What is taken from values first, before that.
+    pub origin: Vec<f64>,
+    /// The mean of what is left, times the power.
+    pub mean: Vec<f64>,
+}
+
+/// How the products of two parts are joined, where rows are in both.
+pub(super) struct Joint {
+    /// What the products of each are multiplied with, by column; none: with 1.
+    pub first: Option<Vec<f64>>,
+    pub second: Option<Vec<f64>>,
+    /// Difference of the means.
+    apart: Vec<f64>,
+    /// n_a n_b / (n_a + n_b).
+    weight: f64,
+}
+
+/// 2 to this power, which may itself be beyond the range: in two steps.
+pub(in super::super) fn times_power(value: f64, power: i32) -> f64 {
+    if power == 0 {
+        return value;
+    }
+    let half = f64::from(power / 2).exp2();
+    value * half * f64::from(power - power / 2).exp2()
+}
+
+/// The power of two that brings values up to this one where their squares, and sums of these, are doubles.
+pub(in super::super) fn power_for(largest: f64) -> i32 {
+    match (1e-100..=1e100).contains(&largest) || largest == 0.0 || !largest.is_finite() {
+        true => 0,
+        // Even, so that each half is exact.
+        false => 2 * (-largest.log2() / 2.0).trunc() as i32,
+    }
+}
+
+impl Columns {
+    /// Of no rows.
+    pub(super) fn none(p: usize) -> Result<Self> {
+        let filled = |value: f64| -> Result<Vec<f64>> {
+            let mut values = memory::space(p, Use::Correlations)?;
+            values.resize(p, value);
+            Ok(values)
+        };
+        Ok(Columns {
+            n: 0,
+            left_out: 0,
+            least: filled(f64::INFINITY)?,
+            largest: filled(f64::NEG_INFINITY)?,
+            missing: memory::zeros(p, Use::Correlations)?,
+            power: memory::zeros(p, Use::Correlations)?,
+            origin: filled(0.0)?,
+            mean: filled(0.0)?,
+        })
+    }
+
+    /// Number of columns.
+    pub fn p(&self) -> usize {
+        self.mean.len()
+    }
+
+    /// The largest magnitude in a column, 0 where nothing is.
+    fn magnitude(&self, j: usize) -> f64 {
+        if self.least[j] > self.largest[j] {
+            0.0
+        } else {
+            self.least[j].abs().max(self.largest[j].abs())
+        }
+    }
+
+    /// Joins what is known of the columns, but for extremes and missing values, and says how products are.
+    pub(super) fn join(&mut self, other: &Columns) -> Result<Joint> {
+        let p = self.p();
+        let (a, b) = (self.n as f64, other.n as f64);
+        let mut joint = Joint {
+            first: None,
+            second: None,
+            apart: memory::zeros(p, Use::Correlations)?,
+            weight: if self.n == 0 || other.n == 0 { 0.0 } else { a / (a + b) * b },
+        };
+        for j in 0..p {
+            if self.n == 0 {
+                (self.power[j], self.origin[j], self.mean[j]) = (other.power[j], other.origin[j], other.mean[j]);
+                continue;
+            }
+            if other.n == 0 {
+                continue;
+            }
+            // The one that larger values need; zeros need none.
+            let (own, others) = (self.magnitude(j), other.magnitude(j));
+            let power = match (own, others) {
+                (0.0, _) => other.power[j],
+                (_, 0.0) => self.power[j],
+                _ => self.power[j].min(other.power[j]),
+            };
+            let scaled = |of: &mut Option<Vec<f64>>, own: i32, magnitude: f64| -> Result<f64> {
+                if own == power || magnitude == 0.0 {
+                    return Ok(1.0);
+                }
+                if of.is_none() {
+                    let mut ones = memory::space(p, Use::Correlations)?;
+                    ones.resize(p, 1.0);
+                    *of = Some(ones);
+                }
+                let factor = times_power(1.0, power - own);
+                if let Some(of) = of {
+                    of[j] = factor;
+                }
+                Ok(factor)
+            };
+            self.mean[j] *= scaled(&mut joint.first, self.power[j], own)?;
+            let mean = other.mean[j] * scaled(&mut joint.second, other.power[j], others)?;
+            self.power[j] = power;
+            let origins = times_power(other.origin[j], power) - times_power(self.origin[j], power);
+            let apart = origins + (mean - self.mean[j]);
+            joint.apart[j] = apart;
+            self.mean[j] += apart * (b / (a + b));
+        }
+        self.n += other.n;
+        Ok(joint)
+    }
+
+    /// Adds what `other` has of extremes and missing values.
+    pub(super) fn widen(&mut self, other: &Columns) {
+        for j in 0..self.p() {
+            self.least[j] = self.least[j].min(other.least[j]);
+            self.largest[j] = self.largest[j].max(other.largest[j]);
+            self.missing[j] += other.missing[j];
+        }
+    }
+}
+
+impl Joint {
+    /// Adds to column y of the products, from its top, what the distance of the means does; those of the second part are in there.
+    pub fn add_apart(&self, y: usize, cells: &mut [f64]) {
+        let of_y = self.apart[y];
+        if self.weight > 0.0 && of_y != 0.0 {
+            cells.iter_mut().zip(&self.apart).for_each(|(cell, apart)| *cell += self.weight * (apart * of_y));
+        }
+    }
+
+    /// Multiplies column y, from its top, with what is to be multiplied.
+    pub fn scale(by: Option<&Vec<f64>>, y: usize, cells: &mut [f64]) {
+        if let Some(by) = by {
+            cells.iter_mut().zip(by).for_each(|(cell, factor)| *cell = *cell * factor * by[y]);
+        }
+    }
+}
+
+/// The upper triangle of p x p, in blocks of columns: each has the rows from the top to its last column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Triangle {
+    p: usize,
+    pub(super) blocks: Vec<Vec<f64>>,
+}
+
+/// Columns of a block, and rows of it, which are the cells from one column to the next.
+pub(super) fn shape(block: usize, p: usize) -> (Range<usize>, usize) {
+    let to = p.min((block + 1) * BLOCK);
+    (block * BLOCK..to, to)
+}
+
+impl Triangle {
+    pub(super) fn zeros(p: usize) -> Result<Self> {
+        let mut blocks = memory::space(p.div_ceil(BLOCK), Use::Correlations)?;
+        for block in 0..p.div_ceil(BLOCK) {
+            let (columns, rows) = shape(block, p);
+            blocks.push(memory::zeros(columns.len() * rows, Use::Correlations)?);
+        }
+        Ok(Triangle { p, blocks })
+    }
+
+    /// Column y, from the top to the diagonal.
+    pub fn column(&self, y: usize) -> &[f64] {
+        let rows = shape(y / BLOCK, self.p).1;
+        let from = (y % BLOCK) * rows;
+        &self.blocks[y / BLOCK][from..=from + y]
+    }
+
+    fn column_mut(&mut self, y: usize) -> &mut [f64] {
+        let rows = shape(y / BLOCK, self.p).1;
+        let from = (y % BLOCK) * rows;
+        &mut self.blocks[y / BLOCK][from..=from + y]
+    }
+}
+
+/// What is known of rows, all that is needed for correlations, and to be joined with what is known of others.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Totals {
+    /// By column.
+    pub columns: Columns,
+    /// Sums of products of what is left of values once their means are taken away, times both powers.
+    pub products: Triangle,
+}
+
+impl Totals {
+    /// Of no rows of so many columns.
+    ///
+    /// # Errors
+    /// [`Error::Memory`](crate::Error); so of all that follow.
+    pub fn none(p: usize) -> Result<Self> {
+        Ok(Totals { columns: Columns::none(p)?, products: Triangle::zeros(p)? })
+    }
+
+    /// From parts that were taken from another: the upper triangle by column. None where lengths do not fit.
+    pub fn from_parts(columns: Columns, cells: &[f64]) -> Result<Option<Self>> {
+        let p = columns.p();
+        let lengths = [columns.least.len(), columns.largest.len(), columns.missing.len(), columns.power.len()];
+        if p == 0 || columns.origin.len() != p || lengths != [p; 4] || cells.len() != p * (p + 1) / 2 {
+            return Ok(None);
+        }
+        let mut products = Triangle::zeros(p)?;
+        for y in 0..p {
+            products.column_mut(y).copy_from_slice(&cells[y * (y + 1) / 2..][..=y]);
+        }
+        Ok(Some(Totals { columns, products }))
+    }
+
+    /// Joins with other rows of the same columns.
+    pub fn join(&mut self, other: &Totals, pool: &Pool) -> Result<()> {
+        let joint = self.columns.join(&other.columns)?;
+        self.columns.widen(&other.columns);
+        self.columns.left_out += other.columns.left_out;
+        let p = self.columns.p();
+        pool.each_of(self.products.blocks.iter_mut().zip(&other.products.blocks).collect(), |block, (own, theirs)| {
+            let (columns, rows) = shape(block, p);
+            for (y, (own, theirs)) in columns.zip(own.chunks_mut(rows).zip(theirs.chunks(rows))) {
+                let own = &mut own[..=y];
+                Joint::scale(joint.first.as_ref(), y, own);
+                match &joint.second {
+                    None => own.iter_mut().zip(theirs).for_each(|(cell, add)| *cell += add),
+                    Some(by) => {
+                        let theirs = theirs.iter().zip(by).map(|(add, factor)| add * factor * by[y]);
+                        own.iter_mut().zip(theirs).for_each(|(cell, add)| *cell += add);
+                    }
+                }
+                joint.add_apart(y, own);
+            }
+        });
+        Ok(())
+    }
+
+    /// Writes the correlations, p x p: symmetric, with ones on the diagonal and all between -1 and 1; NaN with a column that does
+    /// not vary.
+    pub fn correlations(&self, pool: &Pool, c: &mut [f64], look: &mut dyn FnMut() -> Result<()>) -> Result<()> {
+        let p = self.columns.p();
+        let rests = memory::zeros(p, Use::Correlations)?;
+        let mut variances = memory::space(p, Use::Correlations)?;
+        variances.extend((0..p).map(|y| self.products.column(y)[y]));
+        let n = self.columns.n as f64;
+        let blocks: Vec<Mutex<&mut [f64]>> = c.chunks_mut(BLOCK * p).map(Mutex::new).collect();
+        let work = |_: &mut (), block: usize, _: &Stop| {
+            let Ok(mut cells) = blocks[block].lock() else { return };
+            for (y, column) in (block * BLOCK..).zip(cells.chunks_mut(p)) {
+                column[..=y].copy_from_slice(self.products.column(y));
+                let before = Moments { rests: &rests[..y], variances: &variances[..y], n };
+                before.correlate(&mut column[..y], 0.0, variances[y]);
+            }
+        };
+        pool.run(blocks.len(), p < 256, |_| 1.0, &mut |_| look(), work)?;
+        drop(blocks);
+        symmetrise(c, p, pool);
+        Ok(())
+    }
+}

@@ -1,0 +1,210 @@
+//! A table of numbers in a file that maps into memory, for processes of a machine, or machines with a common file system, to share.
+//!
+//! All numbers are little-endian. In order of bytes:
+//!
+//! | at | bytes | what |
+//! |---|---|---|
+//! | 0 | 8 | `pcgpu`, 0, 13, 10 |
+//! | 8 | 4 | version: 1 |
+//! | 12 | 4 | what the numbers are, see [`Content`] |
+//! | 16 | 8 | n, the number of rows |
+//! | 24 | 8 | p, the number of columns |
+//! | 32 | 8 | 4,096: where the numbers begin, n x p doubles by column |
+//! | 40 | 8 | 1,048,576: bytes of a block of them; the last may be shorter |
+//! | 48 | 8 | where the checksums begin, a number of 8 bytes for each block (XXH3, 64 bits) |
+//! | 56 | 8 | where the names begin: for each column the number of its bytes (4 bytes) and these, UTF-8 |
+//! | 64 | 8 | bytes of the names, 0 where there are none |
+//! | 72 | 8 | bytes of the file |
+//! | 80 | 16 | digest: of bytes 0 to 79, the checksums and the names (XXH3, 128 bits) |
+//! | 96 | | zeros, up to 4,096 |
+//!
+//! A file appears under its name once it is whole, and is not changed from then on. The digest is that of all that is in it, and is
+//! checked whenever it is opened; the blocks are compared with their checksums where that is asked for. Neither is a secret: they tell damage, not
+//! malice.
+
+mod header;
+mod writing;
+
+pub use header::Content;
+pub use writing::Writer;
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use memmap2::Mmap;
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::error::{FileError, FileKind};
+use crate::memory::Use;
+use crate::pool::{Pool, Stop};
+use crate::{Error, Result};
+use header::{Header, BLOCK, DATA};
+
+/// Bytes of a digest.
+pub type Digest = [u8; 16];
+
+/// A data file, mapped.
+#[derive(Debug)]
+pub struct DataFile {
+    path: PathBuf,
+    map: Mmap,
+    header: Header,
+    names: Option<Vec<String>>,
+    digest: Digest,
+}
+
+/// How the error begins that the system has given.
+fn refused(kind: FileKind, path: &Path, error: &std::io::Error) -> Error {
+    let (message, mend) = match kind {
+        FileKind::Unwritable => ("cannot be written", "give another path, or make room there"),
+        _ => (
+            "cannot be read",
+            "give the path of a file that write_pcgpu_file() has written, and that this process may read",
+        ),
+    };
+    failure(kind, path, format!("{message} ({error})"), mend)
+}
+
+/// Where a file finds no room among the process's addresses, that is no fault of the file's.
+fn unmapped(path: &Path, bytes: u64, error: &std::io::Error) -> Error {
+    match error.kind() {
+        std::io::ErrorKind::OutOfMemory => Use::File.error(bytes as usize),
+        _ => refused(FileKind::Unreadable, path, error),
+    }
+}
+
+fn failure(kind: FileKind, path: &Path, message: String, mend: &str) -> Error {
+    Error::File(FileError { kind, path: path.display().to_string(), message, mend: mend.into() })
+}
+
+const ANEW: &str = "write it anew, by write_pcgpu_file()";
+
+impl DataFile {
+    /// Opens a file, and checks all of it but the numbers; `wanted`: the digest that it must have.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn open(path: &Path, wanted: Option<Digest>) -> Result<Self> {
+        let unread = |error: std::io::Error| refused(FileKind::Unreadable, path, &error);
+        let file = File::open(path).map_err(unread)?;
+        let about = file.metadata().map_err(unread)?;
+        if !about.is_file() {
+            return Err(failure(FileKind::Foreign, path, "is no file".into(), "give the path of a file"));
+        }
+        if about.len() == 0 {
+            return Err(failure(FileKind::Foreign, path, "is empty".into(), ANEW));
+        }
+        // SAFETY: nobody of ours changes a file that has its name, and it may be read alone. Whoever else cuts it off ends this process by
+        // a signal, as with any mapped file.
+        let map = unsafe { Mmap::map(&file) }.map_err(|error| unmapped(path, about.len(), &error))?;
+        let header = Header::read(path, &map)?;
+        let whole = header.bytes();
+        if (map.len() as u64) < whole {
+            let message = format!("has {} bytes of {whole}", map.len());
+            return Err(failure(
+                FileKind::Truncated,
+                path,
+                message,
+                "copy it again, or write it anew, by write_pcgpu_file()",
+            ));
+        }
+        let damaged = |what: &str| failure(FileKind::Damaged, path, what.into(), ANEW);
+        if map.len() as u64 > whole {
+            return Err(damaged("is damaged: it goes on after its end"));
+        }
+        let sums = header.sums.start as usize..header.sums.end as usize;
+        let digest = header.digest(&map[sums.start..]);
+        if digest[..] != map[header::AT_DIGEST..header::AT_DIGEST + digest.len()] {
+            return Err(damaged("is damaged: its header, its checksums or its names are not those that were written"));
+        }
+        let names = header.names_of(&map[sums.end..]).ok_or_else(|| damaged("is damaged: its names cannot be read"))?;
+        if let Some(wanted) = wanted.filter(|wanted| *wanted != digest) {
+            let message = format!("has the digest {}, not {}", shown(&digest), shown(&wanted));
+            let mend = "it was written anew since, or is another file: give that of the digest, or open it without";
+            return Err(failure(FileKind::Changed, path, message, mend));
+        }
+        Ok(DataFile { path: path.to_path_buf(), map, header, names, digest })
+    }
+
+    /// Compares all numbers with their checksums.
+    ///
+    /// # Errors
+    /// [`Error::File`] where a block is not what was written, and what `watch` returns.
+    pub fn verify(&self, pool: &Pool, watch: &mut dyn FnMut(f64) -> Result<()>) -> Result<()> {
+        let bytes = &self.map[DATA..self.header.sums.start as usize];
+        let sums = &self.map[self.header.sums.start as usize..self.header.sums.end as usize];
+        let count = bytes.len().div_ceil(BLOCK);
+        let wrong = std::sync::Mutex::new(None);
+        let work = |_: &mut (), block: usize, _: &Stop| {
+            let sum = xxh3_64(&bytes[block * BLOCK..bytes.len().min((block + 1) * BLOCK)]);
+            if sum.to_le_bytes()[..] != sums[block * 8..block * 8 + 8] {
+                if let Ok(mut wrong) = wrong.lock() {
+                    *wrong = Some(wrong.map_or(block, |other: usize| other.min(block)));
+                }
+            }
+        };
+        pool.run(count, bytes.len() < BLOCK, |_| 1.0, &mut |done| watch(done / count.max(1) as f64), work)?;
+        let Ok(Some(block)) = wrong.into_inner() else { return Ok(()) };
+        let column = |byte: usize| byte / 8 / self.n().max(1) + 1;
+        let last = (bytes.len().min((block + 1) * BLOCK) - 1).max(block * BLOCK);
+        let message = format!(
+            "is damaged: numbers of the columns {} to {} are not those that were written",
+            column(block * BLOCK),
+            column(last)
+        );
+        Err(failure(FileKind::Damaged, &self.path, message, ANEW))
+    }
+
+    /// Number of rows.
+    pub fn n(&self) -> usize {
+        self.header.n as usize
+    }
+
+    /// Number of columns.
+    pub fn p(&self) -> usize {
+        self.header.p as usize
+    }
+
+    /// What the numbers are.
+    pub fn content(&self) -> Content {
+        self.header.content
+    }
+
+    /// Names of the columns.
+    pub fn names(&self) -> Option<&[String]> {
+        self.names.as_deref()
+    }
+
+    /// The same for files of the same content alone.
+    pub fn digest(&self) -> Digest {
+        self.digest
+    }
+
+    /// The numbers, by column.
+    pub fn cells(&self) -> &[f64] {
+        let bytes = &self.map[DATA..self.header.sums.start as usize];
+        // SAFETY: a mapping begins on a page, and `DATA` is a multiple of 8; the header says, and is checked to fit, that n x p doubles are
+        // there, in this machine's order of bytes; any bits are a double.
+        unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast::<f64>(), bytes.len() / 8) }
+    }
+}
+
+/// A digest as text.
+pub fn shown(digest: &Digest) -> String {
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// And back; none where it is no digest.
+pub fn digest_of(text: &str) -> Option<Digest> {
+    let mut digest = [0; 16];
+    if text.len() != 32 || !text.is_ascii() {
+        return None;
+    }
+    for (byte, at) in digest.iter_mut().zip((0..32).step_by(2)) {
+        *byte = u8::from_str_radix(&text[at..at + 2], 16).ok()?;
+    }
+    Some(digest)
+}
+
+#[cfg(test)]
+mod tests;

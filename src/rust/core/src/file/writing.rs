@@ -1,0 +1,134 @@
+//! A data file in the making.
+
+use std::fs::{remove_file, rename, File, OpenOptions};
+use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Mutex;
+
+use memmap2::Mmap;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::header::{bytes_of_names, Content, Header, BLOCK, DATA};
+use super::{failure, refused, unmapped, Digest};
+use crate::error::FileKind;
+use crate::memory::{self, Use};
+use crate::pool::{Pool, Stop};
+use crate::{Error, Result};
+
+/// Writes a file under another name, which it gives up when it is done, or not to be done.
+#[derive(Debug)]
+pub struct Writer {
+    path: PathBuf,
+    beside: PathBuf,
+    file: File,
+    header: Header,
+    names: Vec<u8>,
+    /// Cells that were written.
+    written: AtomicU64,
+}
+
+/// Tells the writers of a process apart.
+static NUMBER: AtomicU64 = AtomicU64::new(0);
+
+impl Writer {
+    /// Begins a table of n x p with these names of columns.
+    ///
+    /// # Errors
+    /// [`Error::File`] where the system refuses; so of all that follow.
+    pub fn create(path: &Path, content: Content, n: usize, p: usize, names: Option<&[String]>) -> Result<Self> {
+        let names = bytes_of_names(names)?;
+        let header =
+            Header::new(content, n as u64, p as u64, names.len() as u64).filter(|_| cfg!(target_endian = "little"));
+        let header = header.ok_or_else(|| {
+            failure(FileKind::Unwritable, path, format!("cannot hold {n} x {p} numbers on this machine"), "write less")
+        })?;
+        let mut name = path.file_name().unwrap_or_default().to_os_string();
+        name.push(format!(".{}.{}.part", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed)));
+        let beside = path.with_file_name(name);
+        let made = OpenOptions::new().read(true).write(true).create_new(true).open(&beside);
+        let file = made.map_err(|error| refused(FileKind::Unwritable, path, &error))?;
+        let writer = Writer { path: path.to_path_buf(), beside, file, header, names, written: AtomicU64::new(0) };
+        writer.file.set_len(writer.header.bytes()).map_err(|error| writer.refused(&error))?;
+        Ok(writer)
+    }
+
+    fn refused(&self, error: &std::io::Error) -> Error {
+        refused(FileKind::Unwritable, &self.path, error)
+    }
+
+    /// Writes cells from this one on, counted by column.
+    pub fn put(&self, first: usize, cells: &[f64]) -> Result<()> {
+        let all = self.header.n * self.header.p;
+        let fits = (first as u64).checked_add(cells.len() as u64).is_some_and(|end| end <= all);
+        if !fits {
+            return Err(failure(
+                FileKind::Unwritable,
+                &self.path,
+                "has no such cells".into(),
+                "write within the table",
+            ));
+        }
+        // SAFETY: doubles are bytes, too, eight times as many.
+        let bytes = unsafe { std::slice::from_raw_parts(cells.as_ptr().cast::<u8>(), size_of_val(cells)) };
+        self.file.write_all_at(bytes, DATA as u64 + 8 * first as u64).map_err(|error| self.refused(&error))?;
+        self.written.fetch_add(cells.len() as u64, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Writes a block of the table, kept by column, whose first cell is that of this row and column.
+    pub fn put_block(&self, row: usize, column: usize, rows: usize, cells: &[f64]) -> Result<()> {
+        let n = self.header.n as usize;
+        if rows == n {
+            return self.put(column * n, cells);
+        }
+        if row + rows > n {
+            return self.put(usize::MAX, cells);
+        }
+        let columns = cells.chunks(rows.max(1));
+        columns.enumerate().try_for_each(|(j, cells)| self.put((column + j) * n + row, cells))
+    }
+
+    /// Adds checksums and header, and gives the file its name; returns its digest. Every cell must have been written once.
+    pub fn finish(self, pool: &Pool, watch: &mut dyn FnMut(f64) -> Result<()>) -> Result<Digest> {
+        let (all, written) = (self.header.n * self.header.p, self.written.load(Ordering::Relaxed));
+        if written != all {
+            let message = format!("was given {written} numbers of {all}");
+            return Err(failure(FileKind::Unwritable, &self.path, message, "give every block of the table once"));
+        }
+        let count = (8 * all).div_ceil(BLOCK as u64) as usize;
+        let mut sums: Vec<u64> = memory::zeros(count, Use::Other)?;
+        // SAFETY: nobody knows of the file but this writer, which does not write while it is read.
+        let map = unsafe { Mmap::map(&self.file) };
+        let map = map.map_err(|error| unmapped(&self.path, self.header.bytes(), &error))?;
+        let bytes = &map[DATA..self.header.sums.start as usize];
+        let slots: Vec<Mutex<&mut u64>> = sums.iter_mut().map(Mutex::new).collect();
+        let work = |_: &mut (), block: usize, _: &Stop| {
+            if let Ok(mut sum) = slots[block].lock() {
+                **sum = xxh3_64(&bytes[block * BLOCK..bytes.len().min((block + 1) * BLOCK)]);
+            }
+        };
+        pool.run(count, count < 2, |_| 1.0, &mut |done| watch(done / count.max(1) as f64), work)?;
+        drop(slots);
+        let mut rest: Vec<u8> = memory::space(8 * count + self.names.len(), Use::Other)?;
+        sums.iter().for_each(|sum| rest.extend(sum.to_le_bytes()));
+        rest.extend(&self.names);
+        let digest = self.header.digest(&rest);
+        let put = |bytes: &[u8], at: u64| self.file.write_all_at(bytes, at).map_err(|error| self.refused(&error));
+        put(&rest, self.header.sums.start)?;
+        put(&self.header.text(), 0)?;
+        put(&digest, self.header.text().len() as u64)?;
+        let kept = self.file.set_permissions(PermissionsExt::from_mode(0o444));
+        kept.and_then(|()| self.file.sync_all())
+            .and_then(|()| rename(&self.beside, &self.path))
+            .map_err(|error| self.refused(&error))?;
+        Ok(digest)
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        // Of a file that is done, the name is gone.
+        _ = remove_file(&self.beside);
+    }
+}

@@ -1,0 +1,140 @@
+//! Data files: written block by block, and opened where R names one.
+
+use std::path::Path;
+
+use extendr_api::prelude::*;
+use pcgpu_core::file::{self, Content, DataFile, Writer};
+use pcgpu_core::memory::Use;
+use pcgpu_core::observer::Observer;
+
+use crate::api::Call;
+use crate::failure::{Failure, Outcome};
+use crate::input;
+use crate::output;
+use crate::token::Token;
+
+/// R's class of a list that names a file.
+pub const CLASS: &str = "pcgpu_file";
+
+/// The file that `list(path, digest, ...)` names.
+pub fn open(x: &Robj) -> Outcome<DataFile> {
+    let x = input::list(x, "x")?;
+    let text = |name: &str| input::text(&input::field(&x, name)?, name);
+    let digest = file::digest_of(&text("digest")?);
+    let digest = digest.ok_or_else(|| Failure::Input("internal: `digest` is none".into()))?;
+    Ok(DataFile::open(Path::new(&text("path")?), Some(digest))?)
+}
+
+/// Names of columns, where there are some.
+pub fn names(names: &Robj) -> Option<Vec<String>> {
+    names.as_string_vector().filter(|names| !names.is_empty())
+}
+
+/// `list(path, digest, n, p, content, names)`.
+pub fn described(file: &DataFile, path: &str) -> Robj {
+    let content = match file.content() {
+        Content::Values => "values",
+        Content::Centred => "centred",
+    };
+    output::named(vec![
+        ("path", Robj::from(path)),
+        ("digest", Robj::from(file::shown(&file.digest()))),
+        ("n", Robj::from(file.n() as f64)),
+        ("p", Robj::from(file.p() as f64)),
+        ("content", Robj::from(content)),
+        ("names", file.names().map_or_else(|| ().into(), |names| Robj::from(names.to_vec()))),
+    ])
+}
+
+/// [`described`], of a file that has the digest, where one is given, and, where that is asked for, the numbers that were written.
+pub fn look(path: &Robj, digest: &Robj, verify: bool, call: &Call) -> Outcome<Robj> {
+    let path = input::text(path, "path")?;
+    let wanted = match digest.is_null() {
+        true => None,
+        false => match file::digest_of(&input::text(digest, "digest")?) {
+            None => return Err(Failure::Input("internal: `digest` is none".into())),
+            digest => digest,
+        },
+    };
+    let file = DataFile::open(Path::new(&path), wanted)?;
+    if verify {
+        let mut observer = call.observer();
+        let checked = file.verify(&call.machine.pool, &mut |share| observer.preparing(share));
+        checked.map_err(|error| call.token.explain(error))?;
+    }
+    Ok(described(&file, &path))
+}
+
+/// A file in the making.
+pub fn create(path: &Robj, n: usize, p: usize, column_names: &Robj) -> Outcome<Robj> {
+    let path = input::text(path, "path")?;
+    let names = names(column_names);
+    let writer = Writer::create(Path::new(&path), Content::Values, n, p, names.as_deref())?;
+    Ok(ExternalPtr::new(Some(writer)).into())
+}
+
+type Making = ExternalPtr<Option<Writer>>;
+
+/// The writer; none that was finished, or of another session.
+fn making(writer: &Robj) -> Outcome<Making> {
+    Making::try_from(writer.clone()).map_err(|_| Failure::Input("internal: `file` is not in the making".into()))
+}
+
+fn gone() -> Failure {
+    Failure::Input("internal: the file is finished".into())
+}
+
+/// Writes a block of so many rows, whose first cell is in this row and column, from 0.
+pub fn write(writer: &Robj, x: &Robj, row: usize, column: usize, rows: usize, token: &Token) -> Outcome<Robj> {
+    let making = making(writer)?;
+    let writer = making.as_ref().as_ref().ok_or_else(gone)?;
+    let cells = x.as_real_slice().ok_or_else(|| Failure::Input("internal: `x` is not a matrix of doubles".into()))?;
+    // A disk may be slow: pieces of columns, and a look between them.
+    let columns = (1 << 20) / rows.max(1) + 1;
+    for (at, cells) in cells.chunks(columns * rows.max(1)).enumerate() {
+        writer.put_block(row, column + at * columns, rows, cells)?;
+        if token.wants_to_stop() {
+            return Err(token.explain(pcgpu_core::Error::Interrupted));
+        }
+    }
+    Ok(().into())
+}
+
+/// Gives the file its name.
+pub fn finish(writer: &Robj, call: &Call) -> Outcome<Robj> {
+    let mut making = making(writer)?;
+    let writer = making.as_mut().take().ok_or_else(gone)?;
+    let mut observer = call.observer();
+    let digest = writer.finish(&call.machine.pool, &mut |_| observer.look());
+    Ok(Robj::from(file::shown(&digest.map_err(|error| call.token.explain(error))?)))
+}
+
+/// Gives up a file in the making.
+pub fn give_up(writer: &Robj) -> Outcome<Robj> {
+    *making(writer)?.as_mut() = None;
+    Ok(().into())
+}
+
+/// Some rows and columns, from 1, of a file.
+pub fn read(x: &Robj, rows: &Robj, columns: &Robj, token: &Token) -> Outcome<Robj> {
+    let file = open(x)?;
+    let rows = match rows.is_null() {
+        true => None,
+        false => Some(input::vertices(rows, file.n(), "rows")?),
+    };
+    let columns = input::vertices(columns, file.p(), "columns")?;
+    let height = rows.as_ref().map_or(file.n(), Vec::len);
+    let mut made = output::matrix(token, height, columns.len(), Use::Correlations)?;
+    let cells = output::cells(&mut made)?;
+    for (out, &j) in cells.chunks_mut(height.max(1)).zip(&columns) {
+        let column = &file.cells()[j as usize * file.n()..][..file.n()];
+        match &rows {
+            None => out.copy_from_slice(column),
+            Some(rows) => out.iter_mut().zip(rows).for_each(|(to, &row)| *to = column[row as usize]),
+        }
+        if token.wants_to_stop() {
+            return Err(token.explain(pcgpu_core::Error::Interrupted));
+        }
+    }
+    Ok(made)
+}

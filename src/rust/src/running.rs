@@ -1,0 +1,158 @@
+//! Correlations of rows that come block by block.
+
+use extendr_api::prelude::*;
+use pcgpu_core::engine::cpu::correlation::running::{Columns, Running, Totals};
+use pcgpu_core::memory::{self, Use};
+use pcgpu_core::observer::Observer;
+use pcgpu_core::pool::Pool;
+
+use crate::api::Call;
+use crate::correlation::summary_list;
+use crate::failure::{Failure, Outcome};
+use crate::input;
+use crate::output;
+use crate::token::Token;
+
+type Coming = ExternalPtr<Option<Running>>;
+
+/// Of p columns; `complete`: rows that miss a value are left out.
+pub fn begin(p: usize, complete: bool) -> Outcome<Robj> {
+    Ok(ExternalPtr::new(Some(Running::new(p, complete)?)).into())
+}
+
+/// What has come; after an error, and at the end, it is given up.
+fn coming(state: &Robj) -> Outcome<(Coming, Running)> {
+    let wrong = || Failure::Input("internal: `moments` have come to their end".into());
+    let mut state = Coming::try_from(state.clone()).map_err(|_| wrong())?;
+    let running = state.as_mut().take().ok_or_else(wrong)?;
+    Ok((state, running))
+}
+
+/// Adds a block of n rows. Returns `list(least, largest, missing, n)` of it.
+pub fn add(state: &Robj, x: &Robj, n: usize, call: &Call) -> Outcome<Robj> {
+    let (mut state, mut running) = coming(state)?;
+    let table = input::Table::new(x)?;
+    let columns = table.columns(n)?;
+    if columns.len() != running.p() {
+        let text = format!("internal: a block has {} columns in place of {}", columns.len(), running.p());
+        return Err(Failure::Input(text));
+    }
+    let mut observer = call.observer();
+    let found = running.add(&columns, &call.machine.pool, &mut |_| observer.look());
+    let found = found.map_err(|error| call.token.explain(error))?;
+    *state.as_mut() = Some(running);
+    Ok(output::named(summary_list(&found, n)))
+}
+
+fn totals_of(state: &Robj, call: &Call) -> Outcome<Totals> {
+    let (_, running) = coming(state)?;
+    let mut observer = call.observer();
+    running.totals(&call.machine.pool, &mut |_| observer.look()).map_err(|error| call.token.explain(error))
+}
+
+/// `list(n, left_out, least, largest, missing, power, origin, mean, products)`: all that is known of the rows.
+pub fn end(state: &Robj, call: &Call) -> Outcome<Robj> {
+    as_list(&totals_of(state, call)?, call.token)
+}
+
+fn as_list(totals: &Totals, token: &Token) -> Outcome<Robj> {
+    let of = &totals.columns;
+    let p = of.p();
+    let mut products = output::doubles(token, p * (p + 1) / 2, Use::Correlations)?;
+    let mut rest = output::cells(&mut products)?;
+    for y in 0..p {
+        let (column, others) = rest.split_at_mut(y + 1);
+        column.copy_from_slice(totals.products.column(y));
+        rest = others;
+    }
+    let mut list = about(of);
+    list.extend([
+        ("power", Robj::from(of.power.clone())),
+        ("origin", Robj::from(of.origin.clone())),
+        ("mean", Robj::from(of.mean.clone())),
+        ("products", products),
+    ]);
+    Ok(output::named(list))
+}
+
+fn about(of: &Columns) -> Vec<(&'static str, Robj)> {
+    vec![
+        ("n", Robj::from(of.n as f64)),
+        ("left_out", Robj::from(of.left_out as f64)),
+        ("least", Robj::from(of.least.clone())),
+        ("largest", Robj::from(of.largest.clone())),
+        ("missing", output::counts(&of.missing)),
+    ]
+}
+
+/// From what [`as_list`] has made.
+fn from_list(list: &List) -> Outcome<Totals> {
+    let wrong = || Failure::Input("internal: what is in `moments` does not fit together".into());
+    let field = |name: &str| input::field(list, name);
+    let numbers = |name: &str| -> Outcome<Vec<f64>> {
+        Ok(memory::copied(field(name)?.as_real_slice().ok_or_else(wrong)?, Use::Correlations)?)
+    };
+    let count = |value: f64| match value >= 0.0 && value <= 2f64.powi(53) {
+        true => Ok(value as u64),
+        false => Err(wrong()),
+    };
+    let one = |name: &str| count(input::number(&field(name)?, name)?);
+    let columns = Columns {
+        n: one("n")?,
+        left_out: one("left_out")?,
+        least: numbers("least")?,
+        largest: numbers("largest")?,
+        missing: numbers("missing")?.into_iter().map(count).collect::<Outcome<_>>()?,
+        power: memory::copied(field("power")?.as_integer_slice().ok_or_else(wrong)?, Use::Correlations)?,
+        origin: numbers("origin")?,
+        mean: numbers("mean")?,
+    };
+    let products = field("products")?;
+    Totals::from_parts(columns, products.as_real_slice().ok_or_else(wrong)?)?.ok_or_else(wrong)
+}
+
+/// Joins a list of such lists.
+fn joined(parts: &List, pool: &Pool, token: &Token) -> Outcome<Totals> {
+    let mut all: Option<Totals> = None;
+    for part in parts.values() {
+        let part = from_list(&input::list(&part, "moments")?)?;
+        all = Some(match all {
+            None => part,
+            Some(mut all) if all.columns.p() == part.columns.p() => {
+                all.join(&part, pool)?;
+                all
+            }
+            Some(_) => return Err(Failure::Input("internal: `moments` are of other numbers of columns".into())),
+        });
+        if token.wants_to_stop() {
+            return Err(token.explain(pcgpu_core::Error::Interrupted));
+        }
+    }
+    all.ok_or_else(|| Failure::Input("internal: there are no `moments`".into()))
+}
+
+/// A list of lists that [`end`] has made, as one.
+pub fn join(parts: &List, call: &Call) -> Outcome<Robj> {
+    as_list(&joined(parts, &call.machine.pool, call.token)?, call.token)
+}
+
+/// `list(n, left_out, least, largest, missing, C)` of what has come, or of a list of lists.
+pub fn correlations(moments: &Robj, names: &Robj, call: &Call) -> Outcome<Robj> {
+    let Call { machine, token, .. } = call;
+    let totals = match moments.as_list() {
+        Some(parts) => joined(&parts, &machine.pool, token)?,
+        None => totals_of(moments, call)?,
+    };
+    let p = totals.columns.p();
+    let mut c = output::matrix(token, p, p, Use::Pairs)?;
+    let mut observer = call.observer();
+    let made = totals.correlations(&machine.pool, output::cells(&mut c)?, &mut || observer.look());
+    made.map_err(|error| token.explain(error))?;
+    if !names.is_null() {
+        let fits = c.set_attrib("dimnames", List::from_values([names.clone(), names.clone()]));
+        fits.map_err(|_| Failure::Input("internal: `names` do not fit".into()))?;
+    }
+    let mut list = about(&totals.columns);
+    list.push(("C", c));
+    Ok(output::named(list))
+}

@@ -1,0 +1,41 @@
+# What suff_gauss() promises of correlations that are made block by block, beside cor().
+expect_near_cor <- function(suff, x, ..., n = nrow(x)) {
+  wanted <- stats::cor(as.matrix(x), ...)
+  expect_lte(max(abs(suff$C - wanted)), 1e-12)
+  expect_identical(dimnames(suff$C), dimnames(wanted))
+  expect_identical(suff$C, t(suff$C))
+  expect_true(all(diag(suff$C) == 1) && all(abs(suff$C) <= 1))
+  expect_identical(suff$n, n)
+}
+
+# A function that gives rows of x, `size` at a time in turn, and NULL at the end.
+following <- function(x, size) {
+  from <- 0
+  turn <- 0
+  function() {
+    if (from >= nrow(x)) {
+      return(NULL)
+    }
+    turn <<- turn %% length(size) + 1
+    rows <- seq_len(min(size[turn], nrow(x) - from)) + from
+    from <<- max(rows, from)
+    x[rows, , drop = FALSE]
+  }
+}
+
+# A path in a fresh folder, which is gone with the session.
+path_for_test <- function() {
+  folder <- tempfile("folder")
+  dir.create(folder)
+  file.path(folder, "data.pcgpu")
+}
+
+# Numbers as far apart as data get: large means, small deviations, and values near the ends of the range.
+hard_table <- function(n, p, seed = 1) {
+  x <- simulate(p, n, seed = seed)
+  x[, 1] <- 1e8 + x[, 1]
+  x[, 2] <- x[, 2] * 1e-150
+  x[, 3] <- x[, 3] * 1e150 + 1e152
+  x[, 4] <- x[, 4] + seq_len(n)
+  x
+}
