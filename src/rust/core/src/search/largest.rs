@@ -44,6 +44,17 @@ impl PairValues {
         *self = PairValues { pairs: Some(pairs), values, early: Vec::new() };
     }
 
+    /// Level 0 had left these pairs, with these values by number.
+    pub(super) fn restore(&mut self, left: Adjacency, values: Vec<f64>) -> Result<()> {
+        self.enter(Ranked::new(left, &Pool::none())?, values);
+        Ok(())
+    }
+
+    /// Before level 0 was over, tests had found this.
+    pub(super) fn restore_early(&mut self, early: Vec<([u32; 2], f64)>) {
+        *self = PairValues { early, ..PairValues::default() };
+    }
+
     /// Level 0 has left these pairs. Those of `tested` begin with `floor`, others with the mark of no test.
     pub(crate) fn open(&mut self, options: &Options, left: &Adjacency, tested: &Adjacency, floor: f64) -> Result<()> {
         memory::room(Adjacency::bytes(options.p), Use::Pairs)?;
@@ -73,6 +84,16 @@ impl PairValues {
     }
 }
 
+/// What of the largest p-values is known.
+pub(super) enum Known<'v> {
+    /// Nothing.
+    None,
+    /// All that are kept.
+    Cells(Cells<'v>),
+    /// Before level 0 is over, of a search that keeps those of the pairs that it leaves: what tests found.
+    Early(&'v [([u32; 2], f64)]),
+}
+
 impl Largest<'_> {
     /// The same, borrowed.
     pub fn again(&mut self) -> Largest<'_> {
@@ -89,6 +110,15 @@ impl Largest<'_> {
             Largest::Left(PairValues { pairs, values, .. }) => {
                 pairs.as_ref().map(|pairs| Cells::of_left(values, pairs))
             }
+        }
+    }
+
+    /// What is known, for a checkpoint; `filled`: something is.
+    pub(super) fn known(&mut self, p: usize, filled: bool) -> Known<'_> {
+        match self {
+            _ if !filled => Known::None,
+            Largest::Left(PairValues { pairs: None, early, .. }) => Known::Early(early),
+            largest => largest.cells(p).map_or(Known::None, Known::Cells),
         }
     }
 

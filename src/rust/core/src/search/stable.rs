@@ -2,12 +2,14 @@
 
 use std::ops::DerefMut;
 
+use super::checkpoint::Cut;
 use super::lanes::Lanes;
 use super::ledger::Ledger;
 use super::level::{count_sets, CandidateOrder, Neighbours, PairSide};
 use super::levels::LevelReport;
 use super::order::Order;
 use super::progress::LevelProgress;
+use super::saving::Step;
 use super::shards::Work;
 use super::worker::Worker;
 use crate::graph::{Adjacency, SepSets};
@@ -35,6 +37,7 @@ impl<'w, W: DerefMut<Target = dyn Worker + 'w>> Stable<W> {
         ledger: &mut Ledger,
         neighbours: &Neighbours,
         left: &Adjacency,
+        mut step: Step,
         size: usize,
         report: &mut LevelReport,
         progress: &mut LevelProgress,
@@ -76,18 +79,29 @@ impl<'w, W: DerefMut<Target = dyn Worker + 'w>> Stable<W> {
                 }
             }
         }
-        let mut rest = &sides[..];
-        while !rest.is_empty() {
+        while step.from < sides.len() {
+            let rest = &sides[step.from..];
             // Whole tiles, so that of tests without an answer the first row's is met first.
             let ends = |&at: &usize| at == rest.len() || tile(rest[at].row) != tile(rest[at - 1].row);
-            let most = rest.len().min(self.worker.sides_at_once());
-            let (wave, behind) = rest.split_at((1..=most).rev().find(ends).unwrap_or(most));
-            rest = behind;
+            let most = rest.len().min(step.cut.sides_at_once);
+            let wave = &rest[..(1..=most).rev().find(ends).unwrap_or(most)];
             memory::room(Work::bytes(wave.len()), Use::Level)?;
-            let work = Work::of_sides(size, neighbours, wave.to_vec(), ledger.options, self.worker.shard_tests())?;
-            ledger.decide(&mut *self.worker, &work, report, progress)?;
+            let next = Step::second(step.second.clone(), step.from + wave.len(), self.cut());
+            let mut work = Work::of_sides(size, neighbours, wave.to_vec(), ledger.options, step.cut.shard_tests)?;
+            ledger.decide(&mut *self.worker, &mut work, step, report, progress)?;
+            step = next;
         }
         Ok(())
+    }
+
+    /// How this worker's work is cut.
+    fn cut(&self) -> Cut {
+        let worker = &*self.worker;
+        Cut {
+            shard_tests: worker.shard_tests(),
+            threads: worker.pool().threads(),
+            sides_at_once: worker.sides_at_once(),
+        }
     }
 }
 
@@ -111,14 +125,18 @@ impl<'w, W: DerefMut<Target = dyn Worker + 'w>> Order for Stable<W> {
     }
 
     fn conditional(&mut self, ledger: &mut Ledger, size: usize, observer: &mut dyn Observer) -> Result<LevelReport> {
-        let Ledger { options, ref graph, .. } = *ledger;
-        let (p, fast) = (options.p, ledger.fast());
+        let (p, fast, keeps) = (ledger.options.p, ledger.fast(), observer.keeps());
+        let within = ledger.resumed();
+        let Ledger { options, .. } = *ledger;
+        let graph = ledger.start();
         // Neighbourhoods as bits and as lists, what is left, and by pair its place.
         memory::room(4 * Adjacency::bytes(p) + 12 * graph.edge_count() + 64 * p, Use::Level)?;
         let tested = options.testable(graph);
         let neighbours = Neighbours::of(graph.clone());
         let mut progress = LevelProgress::new(observer, size, graph, &tested);
-        let mut report = LevelReport { go_on: fast, ..LevelReport::default() };
+        let mut report = within.as_ref().map_or_else(LevelReport::default, |within| within.report);
+        report.go_on |= fast;
+        let mut step = Step::resumed(within).unwrap_or_else(|| Step::first(self.cut()));
         let candidates = |x: usize| neighbours.degree(x).saturating_sub(1);
 
         let lanes = match options.fixed_edges {
@@ -126,19 +144,22 @@ impl<'w, W: DerefMut<Target = dyn Worker + 'w>> Order for Stable<W> {
             Some(_) => Lanes::of_first_in(&neighbours, size, &tested),
         };
         report.go_on |= (0..p).any(|x| candidates(x) > size && lanes.any(x));
-        let (shard_tests, threads) = (self.worker.shard_tests(), self.worker.pool().threads());
-        let work = Work::of_lanes(size, &neighbours, lanes, options, shard_tests, threads)?;
-        ledger.decide(&mut *self.worker, &work, &mut report, &mut progress)?;
+        let by_row =
+            |lanes: Lanes, cut: Cut| Work::of_lanes(size, &neighbours, lanes, options, cut.shard_tests, cut.threads);
+        if step.second.is_none() {
+            let mut work = by_row(lanes, step.cut)?;
+            ledger.decide(&mut *self.worker, &mut work, step, &mut report, &mut progress)?;
+            step = Step::second(keeps.then(|| ledger.graph.clone()), 0, self.cut());
+        }
 
-        let left = options.testable(&ledger.graph);
+        let left = options.testable(step.second.as_ref().unwrap_or(&ledger.graph));
         let is_second = |y: usize| left.neighbours(y).next().is_some_and(|x| (x as usize) < y);
         report.go_on |= (0..p).any(|y| candidates(y) > size && is_second(y));
         if fast {
-            self.second_sides(ledger, &neighbours, &left, size, &mut report, &mut progress)?;
+            self.second_sides(ledger, &neighbours, &left, step, size, &mut report, &mut progress)?;
         } else {
-            let lanes = Lanes::of_second_in(&neighbours, size, &left);
-            let work = Work::of_lanes(size, &neighbours, lanes, options, shard_tests, threads)?;
-            ledger.decide(&mut *self.worker, &work, &mut report, &mut progress)?;
+            let mut work = by_row(Lanes::of_second_in(&neighbours, size, &left), step.cut)?;
+            ledger.decide(&mut *self.worker, &mut work, step, &mut report, &mut progress)?;
         }
         progress.finish()?;
         Ok(report)

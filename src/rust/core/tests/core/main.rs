@@ -9,6 +9,7 @@ mod support;
 mod blocks_cuda;
 #[cfg(all(feature = "cuda", target_os = "linux"))]
 mod cards;
+mod checkpoint;
 mod compact;
 mod crew;
 #[cfg(all(feature = "cuda", not(target_os = "macos")))]

@@ -9,56 +9,56 @@ mod level;
 mod shards;
 
 #[derive(Default)]
-struct Writer(Vec<u8>);
+pub(super) struct Writer(pub Vec<u8>);
 
 impl Writer {
-    fn number(&mut self, number: u64) {
+    pub fn number(&mut self, number: u64) {
         self.0.extend_from_slice(&number.to_le_bytes());
     }
 
-    fn vertex(&mut self, vertex: u32) {
+    pub fn vertex(&mut self, vertex: u32) {
         self.0.extend_from_slice(&vertex.to_le_bytes());
     }
 
-    fn vertices(&mut self, list: &[u32]) {
+    pub fn vertices(&mut self, list: &[u32]) {
         self.number(list.len() as u64);
         list.iter().for_each(|&vertex| self.vertex(vertex));
     }
 }
 
-struct Reader<'a>(&'a [u8]);
+pub(super) struct Reader<'a>(pub &'a [u8]);
 
 impl<'a> Reader<'a> {
-    fn take(&mut self, length: usize) -> Option<&'a [u8]> {
+    pub fn take(&mut self, length: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(length)?;
         self.0 = rest;
         Some(taken)
     }
 
-    fn number(&mut self) -> Option<u64> {
+    pub fn number(&mut self) -> Option<u64> {
         Some(u64::from_le_bytes(self.take(8)?.try_into().ok()?))
     }
 
-    fn index(&mut self) -> Option<usize> {
+    pub fn index(&mut self) -> Option<usize> {
         usize::try_from(self.number()?).ok()
     }
 
-    fn vertex(&mut self) -> Option<u32> {
+    pub fn vertex(&mut self) -> Option<u32> {
         Some(u32::from_le_bytes(self.take(4)?.try_into().ok()?))
     }
 
-    fn vertices(&mut self) -> Option<Vec<u32>> {
+    pub fn vertices(&mut self) -> Option<Vec<u32>> {
         let count = self.count(4)?;
         (0..count).map(|_| self.vertex()).collect()
     }
 
     /// A number of elements that take at least so many bytes each: no more than there can be.
-    fn fits(&self, count: usize, bytes: usize) -> Option<usize> {
+    pub fn fits(&self, count: usize, bytes: usize) -> Option<usize> {
         (count.saturating_mul(bytes) <= self.0.len()).then_some(count)
     }
 
     /// The length of a list, likewise.
-    fn count(&mut self, bytes: usize) -> Option<usize> {
+    pub fn count(&mut self, bytes: usize) -> Option<usize> {
         let count = self.index()?;
         self.fits(count, bytes)
     }

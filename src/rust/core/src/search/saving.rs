@@ -1,0 +1,108 @@
+//! A level that is kept while a worker is at it.
+
+use std::collections::BTreeMap;
+
+use super::checkpoint::{Cut, DoneShards, Part, Within};
+use super::shards::{Shard, Work};
+use crate::graph::{Adjacency, Separations};
+use crate::observer::Observer;
+use crate::{Error, Result};
+
+/// An observer of a worker that has what is done kept where that is due, from the calling thread. A search that is about to be given up is
+/// kept before the worker learns of that: what it enters afterwards may be half done.
+pub(super) struct Saving<'a> {
+    pub observer: &'a mut dyn Observer,
+    pub keep: &'a mut dyn FnMut(&mut dyn Observer) -> Result<()>,
+}
+
+impl Saving<'_> {
+    fn save(&mut self, told: Result<()>) -> Result<()> {
+        let ending = matches!(told, Err(Error::Interrupted | Error::TimeLimit { .. }));
+        if self.observer.is_due(ending) && (told.is_ok() || ending) {
+            (self.keep)(self.observer)?;
+        }
+        told
+    }
+}
+
+impl Observer for Saving<'_> {
+    fn preparing(&mut self, share: f64) -> Result<()> {
+        self.observer.preparing(share)
+    }
+
+    fn progress(&mut self, level: usize, done: f64, total: f64) -> Result<()> {
+        let told = self.observer.progress(level, done, total);
+        self.save(told)
+    }
+
+    fn look(&mut self) -> Result<()> {
+        let told = self.observer.look();
+        self.save(told)
+    }
+}
+
+/// Which work of a level a worker is at, and how it was cut.
+pub(super) struct Step {
+    /// The graph when second sides began, of a search that is kept; none: it is that of first sides.
+    pub second: Option<Adjacency>,
+    /// Of sides that are taken some at a time, which the first of these is.
+    pub from: usize,
+    pub cut: Cut,
+    /// What had been done of it in an earlier call.
+    done: Option<DoneShards>,
+}
+
+impl Step {
+    /// The work of first sides.
+    pub fn first(cut: Cut) -> Self {
+        Step { second: None, from: 0, cut, done: None }
+    }
+
+    /// That of second sides, from `from` on.
+    pub fn second(graph: Option<Adjacency>, from: usize, cut: Cut) -> Self {
+        Step { second: graph, from, cut, done: None }
+    }
+
+    /// Where an earlier call had come to.
+    pub fn resumed(within: Option<Within>) -> Option<Self> {
+        let Some(Within { part: Part::Shards(mut done), .. }) = within else { return None };
+        let (second, from, cut) = (done.second.take(), done.from, done.cut);
+        Some(Step { second, from, cut, done: Some(done) })
+    }
+
+    /// What is done of a work, which then no longer has these shards: they are handed over by number.
+    pub fn done_of(&mut self, work: &mut Work) -> (Option<DoneShards>, BTreeMap<usize, Shard>) {
+        let done = self.done.take();
+        let mut parts = BTreeMap::new();
+        // What is not this work's is not believed: it is done again.
+        let known = done.filter(|done| {
+            let all = done.numbers.iter().all(|&number| number < work.shards.len())
+                && done.numbers.windows(2).all(|two| two[0] < two[1]);
+            let is_piece = |shard: &Shard, found| !shard.part.is_whole() && work.accepts(shard, found);
+            let of_shard = |number: usize| work.shards.get(number).filter(|_| done.numbers.contains(&number));
+            let fits =
+                done.pieces.iter().all(|found| of_shard(found.shard as usize).is_some_and(|s| is_piece(s, found)));
+            all && fits && done.separations.size == work.size
+        });
+        if let Some(done) = &known {
+            done.numbers.iter().for_each(|&number| {
+                parts.insert(number, work.clear(number));
+            });
+        }
+        (known, parts)
+    }
+
+    /// Its place, with no shard done.
+    pub fn nothing_done(&self) -> DoneShards {
+        DoneShards {
+            second: self.second.clone(),
+            from: self.from,
+            cut: self.cut,
+            numbers: Vec::new(),
+            separations: Separations::default(),
+            tests: 0,
+            exact_tests: 0,
+            pieces: Vec::new(),
+        }
+    }
+}
