@@ -13,7 +13,6 @@ use super::stable::Stable;
 use super::worker::Worker;
 use super::{Method, Options, Skeleton};
 use crate::ci::CiTest;
-use crate::graph::{Adjacency, SepSetLog};
 use crate::observer::Observer;
 use crate::pool::Pool;
 use crate::Result;
@@ -78,17 +77,17 @@ fn begin<'o>(
 }
 
 /// "stable" or "stable.fast" by the shards of a worker, with graph and answers on the host: for a worker that takes whole levels where
-/// they fit its machine, and shards where they do not. `found`: the graph and the separating sets that levels left which have run elsewhere,
+/// they fit its machine, and shards where they do not. `found`: what levels left that have run elsewhere,
 /// whose p-values `largest` then has.
 pub(crate) fn by_shards<'s>(
     worker: Box<dyn Worker + 's>,
     options: &'s Options,
     largest: Largest<'s>,
-    found: Option<(Adjacency, SepSetLog)>,
+    found: Option<Found>,
 ) -> Box<dyn Levels + 's> {
     let mut ledger = Ledger::new(options, largest);
-    if let Some((graph, sepsets)) = found {
-        ledger.resume(Found { graph, sepsets, is_exact: false }, None);
+    if let Some(found) = found {
+        ledger.resume(found, None);
     }
     with_ledger(Stable { worker }, ledger)
 }

@@ -38,6 +38,12 @@ impl PairValues {
         self.pairs.as_ref().map(|pairs| pairs.graph().row(x))
     }
 
+    /// The pairs that level 0 left, and their values by number.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn parts(&self) -> Option<(&Ranked, &[f64])> {
+        self.pairs.as_ref().map(|pairs| (pairs, &self.values[..]))
+    }
+
     /// Level 0 has left these pairs, and their values, by number, are known.
     pub(crate) fn enter(&mut self, pairs: Ranked, values: Vec<f64>) {
         debug_assert_eq!(pairs.len(), values.len());
@@ -120,6 +126,12 @@ impl Largest<'_> {
             Largest::Left(PairValues { pairs: None, early, .. }) => Known::Early(early),
             largest => largest.cells(p).map_or(Known::None, Known::Cells),
         }
+    }
+
+    /// Raises the largest p-value of a pair that level 0 has left.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn raise_left(&mut self, x: usize, y: usize, p: f64, options: &Options) {
+        self.raise(x, y, p, options);
     }
 
     /// Raises the largest p-value of the pair, at any level.

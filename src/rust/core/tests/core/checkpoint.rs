@@ -23,10 +23,10 @@ use pcgpu_core::search::{skeleton_one_by_one_within, skeleton_within, Largest, M
 use pcgpu_core::{Error, Result};
 
 /// A file of this test alone, which goes with it.
-struct Place(PathBuf);
+pub struct Place(pub PathBuf);
 
 impl Place {
-    fn new() -> Self {
+    pub fn new() -> Self {
         static NUMBER: AtomicUsize = AtomicUsize::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         // In memory, where there is such a folder: thousands of files wait for a disk.
@@ -35,7 +35,7 @@ impl Place {
         Place(folder.join(format!("pcgpu-checkpoint-{}-{number}", std::process::id())))
     }
 
-    fn limits(&self, every: Duration) -> Limits {
+    pub fn limits(&self, every: Duration) -> Limits {
         let asked = vec![Asked::word("suffStat", "some")];
         Limits { checkpoint: Some(Checkpoint { every, ..Checkpoint::new(&self.0, asked) }), deadline: None }
     }
@@ -198,7 +198,7 @@ fn same(label: &str, found: &Result<Answer>, wanted: &Result<Answer>) {
 }
 
 #[track_caller]
-fn compare(label: &str, found: &Result<Answer>, wanted: &Result<Answer>, digits: Digits) {
+pub fn compare(label: &str, found: &Result<Answer>, wanted: &Result<Answer>, digits: Digits) {
     match (found, wanted) {
         (Ok(found), Ok(wanted)) => {
             let difference = found.difference(wanted, digits);
@@ -209,9 +209,9 @@ fn compare(label: &str, found: &Result<Answer>, wanted: &Result<Answer>, digits:
 }
 
 /// Collects every file that a search leaves.
-struct Collect<'f> {
-    file: &'f Path,
-    states: Vec<Vec<u8>>,
+pub struct Collect<'f> {
+    pub file: &'f Path,
+    pub states: Vec<Vec<u8>>,
 }
 
 impl Collect<'_> {
@@ -307,7 +307,7 @@ fn from_every_state_on_any_worker_finds_the_same() {
 
 /// From where a search went on.
 #[derive(Default)]
-struct Told(Option<(usize, bool)>);
+pub struct Told(pub Option<(usize, bool)>);
 
 impl Observer for Told {
     fn resumed(&mut self, levels: usize, within: bool) -> Result<()> {
@@ -317,12 +317,12 @@ impl Observer for Told {
 }
 
 /// Has the time pass at a level: as it begins, or after so many looks within it.
-struct Late {
-    level: usize,
-    looks: Option<usize>,
-    until: Instant,
-    now: usize,
-    stops: bool,
+pub struct Late {
+    pub level: usize,
+    pub looks: Option<usize>,
+    pub until: Instant,
+    pub now: usize,
+    pub stops: bool,
 }
 
 impl Late {

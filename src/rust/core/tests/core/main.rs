@@ -10,6 +10,8 @@ mod blocks_cuda;
 #[cfg(all(feature = "cuda", target_os = "linux"))]
 mod cards;
 mod checkpoint;
+#[cfg(all(feature = "cuda", not(target_os = "macos")))]
+mod checkpoint_cuda;
 mod compact;
 mod crew;
 #[cfg(all(feature = "cuda", not(target_os = "macos")))]

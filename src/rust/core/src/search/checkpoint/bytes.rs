@@ -260,7 +260,7 @@ fn counts_and_graph(bytes: &mut Reader, p: usize, options: &Options) -> Option<(
         .collect::<Option<Vec<_>>>()?;
     let found = (0..bytes.count(16)?).map(|_| bytes.separations(p)).collect::<Option<Vec<_>>>()?;
     let sepsets = SepSetLog::of_parts(empty, options.empty_side(), Singles { starts, records }, found);
-    Some((state, Some(Found { graph, sepsets, is_exact })))
+    Some((state, Some(Found { levels, graph, sepsets, is_exact })))
 }
 
 fn read_values(bytes: &mut Reader, options: &Options, largest: &mut Largest) -> Result<Option<()>> {

@@ -9,6 +9,8 @@ use crate::search::{Largest, Method, Options};
 /// What levels have found. The largest p-values are where the search leaves them.
 #[derive(Clone, Debug)]
 pub struct Found {
+    /// How many.
+    pub levels: usize,
     /// The edges that are left.
     pub graph: Adjacency,
     /// The separating sets.

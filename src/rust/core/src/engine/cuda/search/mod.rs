@@ -2,6 +2,7 @@
 //! levels a few numbers come back.
 
 pub(in crate::engine::cuda) mod fallback;
+mod kept;
 mod log;
 pub(in crate::engine::cuda) mod p_max;
 
@@ -15,6 +16,7 @@ use crate::engine::cuda::{CudaEngine, CudaTest, SearchStrategy};
 use crate::graph::{Adjacency, SepSetLog, SepSets};
 use crate::memory;
 use crate::observer::Observer;
+use crate::search::checkpoint::{self, Found, Within};
 use crate::search::levels::{LevelReport, Levels, Widest};
 use crate::search::{Largest, Method, Options};
 use crate::Result;
@@ -50,6 +52,10 @@ pub(in crate::engine::cuda) struct CudaSearch<'s, 'a> {
     started: bool,
     /// Bytes for p-values of other cards, that level 1 of the Gaussian test needs.
     pub(in crate::engine::cuda) share_p_max: u64,
+    /// Whether the host is to have what was found after each level, in case the next is given up.
+    pub(in crate::engine::cuda) is_kept: bool,
+    /// That; the p-values are where the search leaves them.
+    kept: Option<Found>,
 }
 
 fn bits_of(graph: &Adjacency) -> Result<Vec<u64>> {
@@ -99,7 +105,22 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         let log = Log::default();
         let (empty, widest, started) = (None, None, false);
         let share_p_max = 0;
-        CudaSearch { engine, options, p_max, empty, args, ends, widest, binomials, log, started, share_p_max }
+        let (is_kept, kept) = (false, None);
+        CudaSearch {
+            engine,
+            options,
+            p_max,
+            empty,
+            args,
+            ends,
+            widest,
+            binomials,
+            log,
+            started,
+            share_p_max,
+            is_kept,
+            kept,
+        }
     }
 
     /// What it was made of.
@@ -466,6 +487,28 @@ impl Levels for CudaSearch<'_, '_> {
     fn conditional(&mut self, size: usize, observer: &mut dyn Observer) -> Result<LevelReport> {
         self.engine.held.begin(Some(size));
         self.watched(|search| search.run_conditional(size, observer))
+    }
+
+    fn resume(&mut self, found: Found, _within: Option<Within>, observer: &mut dyn Observer) -> Result<()> {
+        self.is_kept = observer.keeps();
+        self.watched(|search| search.run_resume(found, observer))
+    }
+
+    fn keep(&mut self, observer: &mut dyn Observer) -> Result<()> {
+        self.is_kept = true;
+        self.engine.held.begin(None);
+        let levels = self.kept.as_ref().map_or(0, |found| found.levels) + 1;
+        let found = self.watched(|search| search.copy_found(levels, observer))?;
+        checkpoint::keep(&found, self.p_max.largest(), observer)?;
+        self.kept = Some(found);
+        Ok(())
+    }
+
+    fn give_up(mut self: Box<Self>, _observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
+        match self.kept.take() {
+            Some(found) => Ok((found.graph, found.sepsets.finish(&self.engine.held.pool)?)),
+            None => self.finish_unbegun(),
+        }
     }
 
     fn finish(mut self: Box<Self>, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
