@@ -19,14 +19,6 @@ parts <- function(fit) {
 # The same test as an R function.
 gaussCItest_in_r <- function(x, y, S, suffStat) gaussCItest(x, y, S, suffStat)
 
-# The title that the engine is given.
-drawn_title <- function(fit) {
-  title <- NULL
-  testthat::local_mocked_bindings(draw_base = function(listed, main, note, ...) title <<- main, .package = "pcgpu")
-  plot_cpdag(fit, engine = "base", main = "mine")
-  title
-}
-
 no_file <- function() tempfile("checkpoint", fileext = ".pcgpu")
 
 # Runs `search(file)` in a process of its own, which is killed after so many seconds.
@@ -162,12 +154,13 @@ test_that("a result that ended early says so wherever it is shown", {
       expect_output(show(fit), "Ended by the time limit after level 0: as with m.max = 0.", fixed = TRUE)
     }
     expect_output(print(run_details(fit)), "Ended by the time limit after level 0", fixed = TRUE)
-    drawn <- drawn_title(fit)
-    expect_identical(drawn, "mine\nEnded by the time limit after level 0: as with m.max = 0.")
+    texts <- drawn(plot_cpdag(fit, engine = "base", main = "mine"))$texts
+    title <- texts$label %in% c("mine", "Ended by the time limit after level 0: as with m.max = 0.")
+    expect_identical(c(sum(title), order(-texts$y[title])), c(2L, 1L, 2L))
     skel <- suppressWarnings(skeleton(small(), test, 0.2, p = 9, time_limit = 0.2, result = result))
     expect_output(print(orient(skel)), "Ended by the time limit after level 0", fixed = TRUE)
   }
-  expect_output(print(as_pcalg(fit, suffStat = small())), "Ended by the time limit", fixed = TRUE)
+  expect_output(print(as_pcalg(fit, suffStat = small(), indepTest = gaussCItest)), "Ended by the time limit", fixed = TRUE)
   expect_no_match(capture.output(print(pc(small(), gaussCItest, 0.2, p = 9, time_limit = 100))), "time limit after")
 })
 
