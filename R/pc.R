@@ -70,9 +70,9 @@
 #' another version of this package, or a damaged one is refused by an error of class `pcgpu_error_checkpoint` that says what differs. When the call has its answer
 #' the file is removed.
 #'
-#' Within a level, what is kept are the columns of level 0 that are done and the shards of further levels; of `"original"`, and of tests that
+#' Within a level, what is kept are the columns of level 0 that are done, and of further levels the pairs, or parts of their tests; of `"original"`, and of tests that
 #' are R functions, the visits that are done. A GPU that takes a Gaussian or a discrete search as a whole hands over after each level, and
-#' nearest-neighbour tests there when a level's last tests are done. An R function
+#' not within one; with a nearest-neighbour test it is given some rows of a level at a time (about 20 seconds of work), and hands over these. An R function
 #' is known by its code and `suffStat`, not by what its environment holds; a test that draws random numbers goes on with those of the
 #' new session. A `pcAlgo` is kept with a p-value for each pair of variables (1.6 GB of 20,000), a compact result without those of level 0. With `verbose` and a native test, levels
 #' alone are printed.

@@ -1,6 +1,7 @@
 //! A level that is kept while a worker is at it.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use super::checkpoint::{Cut, DoneShards, Part, Within};
 use super::shards::{Shard, Work};
@@ -45,29 +46,29 @@ impl Observer for Saving<'_> {
 pub(super) struct Step {
     /// The graph when second sides began, of a search that is kept; none: it is that of first sides.
     pub second: Option<Adjacency>,
-    /// Of sides that are taken some at a time, which the first of these is.
-    pub from: usize,
+    /// Which rows are taken, of all or some at a time; or of sides, the first of these.
+    pub rows: Range<usize>,
     pub cut: Cut,
     /// What had been done of it in an earlier call.
     done: Option<DoneShards>,
 }
 
 impl Step {
-    /// The work of first sides.
-    pub fn first(cut: Cut) -> Self {
-        Step { second: None, from: 0, cut, done: None }
+    /// The work of first sides, or of second ones, of these rows.
+    pub fn new(second: Option<Adjacency>, rows: Range<usize>, cut: Cut) -> Self {
+        Step { second, rows, cut, done: None }
     }
 
-    /// That of second sides, from `from` on.
-    pub fn second(graph: Option<Adjacency>, from: usize, cut: Cut) -> Self {
-        Step { second: graph, from, cut, done: None }
+    /// Whether it does not begin in the middle.
+    pub fn is_new(&self) -> bool {
+        self.done.is_none()
     }
 
     /// Where an earlier call had come to.
     pub fn resumed(within: Option<Within>) -> Option<Self> {
         let Some(Within { part: Part::Shards(mut done), .. }) = within else { return None };
-        let (second, from, cut) = (done.second.take(), done.from, done.cut);
-        Some(Step { second, from, cut, done: Some(done) })
+        let (second, rows, cut) = (done.second.take(), done.rows.clone(), done.cut);
+        Some(Step { second, rows, cut, done: Some(done) })
     }
 
     /// What is done of a work, which then no longer has these shards: they are handed over by number.
@@ -96,7 +97,7 @@ impl Step {
     pub fn nothing_done(&self) -> DoneShards {
         DoneShards {
             second: self.second.clone(),
-            from: self.from,
+            rows: self.rows.clone(),
             cut: self.cut,
             numbers: Vec::new(),
             separations: Separations::default(),

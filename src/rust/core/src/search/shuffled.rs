@@ -49,7 +49,7 @@ impl Shuffled<'_> {
         }
         let mut work = Work::of_sides(size, neighbours, sides, ledger.options, self.worker.shard_tests())?;
         let cut = Cut { shard_tests: self.worker.shard_tests(), threads: 1, sides_at_once: usize::MAX };
-        ledger.decide(self.worker, &mut work, Step::first(cut), report, progress)
+        ledger.decide(self.worker, &mut work, Step::new(None, 0..0, cut), report, progress)
     }
 }
 

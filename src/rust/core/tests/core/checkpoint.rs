@@ -1,11 +1,10 @@
 //! Searches that are kept, gone on with, and ended before their time: from every state that they leave, by other workers, in all orders of visiting.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::support::answer::{Answer, Digits};
+use crate::support::kept::{compare, same, Collect, Late, Place, Told};
 use crate::support::problems::problem;
 use pcgpu_core::ci::gauss::{Gauss, Reading};
 use pcgpu_core::ci::{Batch, CiTest};
@@ -14,7 +13,7 @@ use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::{Observer, Unobserved};
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::answer::Answer as Outcome;
-use pcgpu_core::search::book::Book;
+use pcgpu_core::search::book::{Book, Page};
 use pcgpu_core::search::checkpoint::{Asked, Checkpoint, Limits};
 use pcgpu_core::search::level::Verdict;
 use pcgpu_core::search::shards::Work;
@@ -22,36 +21,13 @@ use pcgpu_core::search::worker::{Column, Marginals, Worker};
 use pcgpu_core::search::{skeleton_one_by_one_within, skeleton_within, Largest, Method, Options, PairValues, Skeleton};
 use pcgpu_core::{Error, Result};
 
-/// A file of this test alone, which goes with it.
-pub struct Place(pub PathBuf);
-
-impl Place {
-    pub fn new() -> Self {
-        static NUMBER: AtomicUsize = AtomicUsize::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        // In memory, where there is such a folder: thousands of files wait for a disk.
-        let memory = PathBuf::from("/dev/shm");
-        let folder = if memory.is_dir() { memory } else { std::env::temp_dir() };
-        Place(folder.join(format!("pcgpu-checkpoint-{}-{number}", std::process::id())))
-    }
-
-    pub fn limits(&self, every: Duration) -> Limits {
-        let asked = vec![Asked::word("suffStat", "some")];
-        Limits { checkpoint: Some(Checkpoint { every, ..Checkpoint::new(&self.0, asked) }), deadline: None }
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
-    }
-}
-
 /// The Gaussian test, one after the other, with an observer that is asked after each column and each shard: shards from the last to the first.
 struct Steps<'a> {
     gauss: Gauss<'a>,
     shard_tests: u64,
     sides_at_once: usize,
+    /// Shards are closed together.
+    together: bool,
     pool: Pool,
 }
 
@@ -87,7 +63,12 @@ impl Worker for Steps<'_> {
         Ok(())
     }
 
+    fn is_gradual(&self) -> bool {
+        !self.together
+    }
+
     fn answer(&mut self, work: &Work, book: &Book, observer: &mut dyn Observer) -> Result<()> {
+        let mut pages = Vec::new();
         for (number, shard) in work.shards.iter().enumerate().rev() {
             let mut page = book.open(number);
             for (at, side, ranks) in work.pairs_of(shard) {
@@ -108,9 +89,14 @@ impl Worker for Steps<'_> {
                 }
                 page.enter(side.row, &Outcome { at, verdict, set: &set, exact_tests: 0 });
             }
-            page.close();
+            if self.together {
+                pages.push(page);
+            } else {
+                page.close();
+            }
             observer.progress(work.size, number as f64, work.cost())?;
         }
+        pages.into_iter().for_each(Page::close);
         Ok(())
     }
 
@@ -134,8 +120,17 @@ impl CiTest for OneByOne<'_> {
 /// Who runs a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Who {
-    Steps { shard_tests: u64, threads: usize, sides_at_once: usize },
-    Cpu { shard_tests: u64, threads: usize },
+    Steps {
+        shard_tests: u64,
+        threads: usize,
+        sides_at_once: usize,
+    },
+    /// Of whole pairs, as those who are asked in batches.
+    Together,
+    Cpu {
+        shard_tests: u64,
+        threads: usize,
+    },
     OneByOne,
 }
 
@@ -168,13 +163,19 @@ impl Task {
                 let mut test = OneByOne(self.gauss());
                 skeleton_one_by_one_within(&mut test, &self.options, largest, observer, limits)?
             }
+            Who::Together => {
+                let (gauss, pool, together) = (self.gauss(), Pool::new(1), true);
+                let mut worker = Steps { gauss, shard_tests: u64::MAX, sides_at_once: 1 << 16, together, pool };
+                skeleton_within(&mut worker, &self.options, largest, observer, limits)?
+            }
             Who::Cpu { shard_tests, threads } => {
                 let kernel = GaussKernel::new(self.gauss(), self.options.alpha);
                 let mut engine = CpuEngine::with_shards(kernel, threads, shard_tests);
                 skeleton_within(&mut engine, &self.options, largest, observer, limits)?
             }
             Who::Steps { shard_tests, threads, sides_at_once } => {
-                let mut worker = Steps { gauss: self.gauss(), shard_tests, sides_at_once, pool: Pool::new(threads) };
+                let (gauss, pool) = (self.gauss(), Pool::new(threads));
+                let mut worker = Steps { gauss, shard_tests, sides_at_once, together: false, pool };
                 skeleton_within(&mut worker, &self.options, largest, observer, limits)?
             }
         };
@@ -189,52 +190,6 @@ impl Task {
 
     fn plain(&self, who: Who, compact: bool) -> Result<Answer> {
         self.run(who, compact, &mut Unobserved, &Limits::default()).map(|(found, _)| found)
-    }
-}
-
-#[track_caller]
-fn same(label: &str, found: &Result<Answer>, wanted: &Result<Answer>) {
-    compare(label, found, wanted, Digits::All);
-}
-
-#[track_caller]
-pub fn compare(label: &str, found: &Result<Answer>, wanted: &Result<Answer>, digits: Digits) {
-    match (found, wanted) {
-        (Ok(found), Ok(wanted)) => {
-            let difference = found.difference(wanted, digits);
-            assert!(difference.is_none(), "{label}: {}", difference.unwrap_or_default());
-        }
-        (found, wanted) => assert_eq!(found.as_ref().err(), wanted.as_ref().err(), "{label}"),
-    }
-}
-
-/// Collects every file that a search leaves.
-pub struct Collect<'f> {
-    pub file: &'f Path,
-    pub states: Vec<Vec<u8>>,
-}
-
-impl Collect<'_> {
-    fn see(&mut self) -> Result<()> {
-        let now = fs::read(self.file).unwrap();
-        if self.states.last() != Some(&now) {
-            self.states.push(now);
-        }
-        Ok(())
-    }
-}
-
-impl Observer for Collect<'_> {
-    fn level(&mut self, _level: usize, _edges: usize) -> Result<()> {
-        self.see()
-    }
-
-    fn progress(&mut self, _level: usize, _done: f64, _total: f64) -> Result<()> {
-        self.see()
-    }
-
-    fn look(&mut self) -> Result<()> {
-        self.see()
     }
 }
 
@@ -272,8 +227,9 @@ fn from_every_state_on_any_worker_finds_the_same() {
     for (number, task) in tasks().iter().enumerate() {
         for (first, then) in [
             (STEPS[0], [STEPS[1], CPU[0]]),
-            (STEPS[1], [STEPS[0], STEPS[2]]),
+            (STEPS[1], [STEPS[0], Who::Together]),
             (CPU[0], CPU),
+            (Who::Together, [STEPS[1], Who::Together]),
             (Who::OneByOne, [Who::OneByOne; 2]),
         ] {
             let compact = number % 2 == 1;
@@ -305,64 +261,13 @@ fn from_every_state_on_any_worker_finds_the_same() {
     assert!(states > 1000 && within > 500);
 }
 
-/// From where a search went on.
-#[derive(Default)]
-pub struct Told(pub Option<(usize, bool)>);
-
-impl Observer for Told {
-    fn resumed(&mut self, levels: usize, within: bool) -> Result<()> {
-        self.0 = Some((levels, within));
-        Ok(())
-    }
-}
-
-/// Has the time pass at a level: as it begins, or after so many looks within it.
-pub struct Late {
-    pub level: usize,
-    pub looks: Option<usize>,
-    pub until: Instant,
-    pub now: usize,
-    pub stops: bool,
-}
-
-impl Late {
-    fn pass(&mut self) -> Result<()> {
-        if self.stops {
-            return Err(Error::Interrupted);
-        }
-        std::thread::sleep(self.until.saturating_duration_since(Instant::now()));
-        Ok(())
-    }
-}
-
-impl Observer for Late {
-    fn level(&mut self, level: usize, _edges: usize) -> Result<()> {
-        self.now = level;
-        if level == self.level && self.looks.is_none() {
-            return self.pass();
-        }
-        Ok(())
-    }
-
-    fn progress(&mut self, level: usize, _done: f64, _total: f64) -> Result<()> {
-        match (level == self.level, &mut self.looks) {
-            (true, Some(0)) => self.pass(),
-            (true, Some(looks)) => {
-                *looks -= 1;
-                Ok(())
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
 const SECONDS: f64 = 0.1;
 
 #[test]
 fn a_search_whose_time_is_over_has_the_answer_of_its_last_level() {
     let mut ended = 0;
     for (number, task) in tasks().iter().enumerate().filter(|(_, task)| task.options.m_max > 1.0).step_by(4) {
-        for who in [STEPS[0], STEPS[1], Who::OneByOne] {
+        for who in [STEPS[0], Who::Together, Who::OneByOne] {
             let compact = number % 2 == 0;
             let Ok(wanted) = task.plain(who, compact) else { continue };
             for level in 1..wanted.tests.len() {

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use crate::checkpoint::{compare, Collect, Late, Place, Told};
 use crate::one_answer::{gauss, problems, reading, Problem, Size, Task, Test};
 use crate::support::answer::{Answer, Digits};
+use crate::support::kept::{compare, Collect, Late, Place, Told};
 use pcgpu_core::ci::discrete::Discrete;
 use pcgpu_core::ci::gauss::FisherZ;
 use pcgpu_core::engine::cpu::correlation::{of_centred, Centred};
@@ -89,7 +89,7 @@ fn run(
 }
 
 /// Bytes of a card that a discrete search does not fit into as a whole.
-const BUDGET: u64 = 1 << 16;
+const BUDGET: u64 = 1 << 15;
 
 fn searches() -> Vec<(String, Test, Options)> {
     let mut deep = 0;

@@ -126,7 +126,8 @@ impl Writer {
                     self.graph(second, out)?;
                 }
                 let Cut { shard_tests, threads, sides_at_once } = done.cut;
-                let counts = [done.from as u64, shard_tests, threads as u64, sides_at_once as u64];
+                let counts =
+                    [done.rows.start as u64, done.rows.end as u64, shard_tests, threads as u64, sides_at_once as u64];
                 counts.into_iter().chain([done.tests, done.exact_tests]).for_each(|number| self.number(number));
                 let numbers: Vec<u64> = done.numbers.iter().map(|&number| number as u64).collect();
                 self.words(&numbers, out)?;
@@ -392,8 +393,8 @@ impl<'a> Reader<'a> {
             }
             SHARDS => {
                 let second = if self.flag()? { Some(self.graph(p)?) } else { None };
-                let (from, shard_tests, threads, sides_at_once) =
-                    (self.index()?, self.number()?, self.index()?, self.index()?);
+                let rows = self.index()?..self.index()?;
+                let (shard_tests, threads, sides_at_once) = (self.number()?, self.index()?, self.index()?);
                 let (tests, exact_tests) = (self.number()?, self.number()?);
                 let numbers = self.words()?.into_iter().map(|number| number as usize).collect();
                 let separations = self.separations(p)?;
@@ -404,7 +405,7 @@ impl<'a> Reader<'a> {
                 }
                 (threads > 0 && shard_tests > 0 && sides_at_once > 0).then_some(())?;
                 let cut = Cut { shard_tests, threads, sides_at_once };
-                Part::Shards(DoneShards { second, from, cut, numbers, separations, tests, exact_tests, pieces })
+                Part::Shards(DoneShards { second, rows, cut, numbers, separations, tests, exact_tests, pieces })
             }
             VISITS => Part::Visits { number: self.number()?, rank: self.number()? },
             _ => return None,

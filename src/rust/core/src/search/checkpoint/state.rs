@@ -1,5 +1,7 @@
 //! What a search knows after a level, or in the middle of one.
 
+use std::ops::Range;
+
 use crate::graph::{Adjacency, SepSetLog, Separations};
 use crate::search::answer::Answers;
 use crate::search::largest::Known;
@@ -107,8 +109,8 @@ pub(in crate::search) struct Cut {
 pub(in crate::search) struct DoneShards {
     /// The graph when second sides began; none: it is the work of first sides.
     pub second: Option<Adjacency>,
-    /// Of sides that are taken some at a time, which the first of these is.
-    pub from: usize,
+    /// Which rows are taken, of all or some at a time; or of sides, the first of these.
+    pub rows: Range<usize>,
     pub cut: Cut,
     /// Their numbers.
     pub numbers: Vec<usize>,

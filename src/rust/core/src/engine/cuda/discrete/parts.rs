@@ -188,6 +188,10 @@ impl Worker for InParts<'_, '_> {
         true
     }
 
+    fn is_gradual(&self) -> bool {
+        false
+    }
+
     fn answer(&mut self, work: &Work, book: &Book, observer: &mut dyn Observer) -> Result<()> {
         self.engine.held.begin(Some(work.size));
         let mut pages: Vec<Page> = (0..work.shards.len()).map(|shard| book.open(shard)).collect();

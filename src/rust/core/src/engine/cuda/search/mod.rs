@@ -2,21 +2,21 @@
 //! levels a few numbers come back.
 
 pub(in crate::engine::cuda) mod fallback;
-mod kept;
+mod found;
 mod log;
 pub(in crate::engine::cuda) mod p_max;
 
 use crate::engine::cuda::arguments::{Report, SearchArgs, SLOT_BYTES, VERTEX_BITS, WIDE_REST};
-use crate::engine::cuda::card::buffer::{Buffer, BufferId};
+use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::held::{Held, Holds};
 use crate::engine::cuda::card::kernels::{Kernel, WARP};
 use crate::engine::cuda::card::plan::MemoryPlan;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::{CudaEngine, CudaTest, SearchStrategy};
-use crate::graph::{Adjacency, SepSetLog, SepSets};
+use crate::graph::{Adjacency, SepSets};
 use crate::memory;
 use crate::observer::Observer;
-use crate::search::checkpoint::{self, Found, Within};
+use crate::search::checkpoint::{Found, Within};
 use crate::search::levels::{LevelReport, Levels, Widest};
 use crate::search::{Largest, Method, Options};
 use crate::Result;
@@ -422,46 +422,6 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
     pub(in crate::engine::cuda) fn has_begun(&self) -> bool {
         self.started
     }
-
-    /// The answer where no level has run.
-    pub(in crate::engine::cuda) fn finish_unbegun(&mut self) -> Result<(Adjacency, SepSets)> {
-        let start = self.options.start();
-        self.p_max.fill(self.options, &start)?;
-        Ok((start, SepSets::new(self.options.p, self.options.empty_side())))
-    }
-
-    pub(in crate::engine::cuda) fn run_finish(&mut self, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
-        let (graph, sepsets) = self.bring_found(observer)?;
-        Ok((graph, sepsets.finish(&self.engine.held.pool)?))
-    }
-
-    /// Brings what the levels have found.
-    fn bring_found(&mut self, observer: &mut dyn Observer) -> Result<(Adjacency, SepSetLog)> {
-        if let CudaTest::Gauss(_) = self.engine.test {
-            // SAFETY: `allocate` has set what this uses.
-            unsafe { self.by_row(Kernel::raise_marginal)? };
-        }
-        self.engine.held.card.copies_follow()?;
-        let graph = self.bring_graph(self.args.graph)?;
-        let empty = match self.empty.take() {
-            Some(empty) => empty,
-            None => self.bring_graph(self.args.empty)?,
-        };
-        let mut sepsets = SepSetLog::new(self.options.p, self.options.empty_side());
-        sepsets.set_empty(empty);
-        std::mem::take(&mut self.log).bring_into(self.engine, &mut sepsets)?;
-        self.bring_p_values(observer)?;
-        Ok((graph, sepsets))
-    }
-
-    /// Likewise where the plan of the level that is next does not fit: nothing of that is there.
-    pub(in crate::engine::cuda) fn hand_over(&mut self, observer: &mut dyn Observer) -> Result<(Adjacency, SepSetLog)> {
-        plan_ends(&mut self.engine.held.plan, 0, false);
-        for what in [BufferId::Scratch, BufferId::Asked, BufferId::Batch, BufferId::Binomials] {
-            self.engine.held.plan.set(what, 0);
-        }
-        self.bring_found(observer)
-    }
 }
 
 impl Holds for CudaSearch<'_, '_> {
@@ -495,20 +455,11 @@ impl Levels for CudaSearch<'_, '_> {
     }
 
     fn keep(&mut self, observer: &mut dyn Observer) -> Result<()> {
-        self.is_kept = true;
-        self.engine.held.begin(None);
-        let levels = self.kept.as_ref().map_or(0, |found| found.levels) + 1;
-        let found = self.watched(|search| search.copy_found(levels, observer))?;
-        checkpoint::keep(&found, self.p_max.largest(), observer)?;
-        self.kept = Some(found);
-        Ok(())
+        self.run_keep(observer)
     }
 
     fn give_up(mut self: Box<Self>, _observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
-        match self.kept.take() {
-            Some(found) => Ok((found.graph, found.sepsets.finish(&self.engine.held.pool)?)),
-            None => self.finish_unbegun(),
-        }
+        self.last_kept()
     }
 
     fn finish(mut self: Box<Self>, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {

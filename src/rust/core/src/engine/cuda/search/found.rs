@@ -1,13 +1,15 @@
-//! What a search on the card has found, copied to the host between levels, and put back on a card in a later call.
+//! What a search on the card has found: brought to the host at the end, or copied between levels; and put on a card in a later call.
 
-use super::{bits_of, CudaSearch};
+use super::{bits_of, plan_ends, CudaSearch};
 use crate::ci::Batch;
 use crate::engine::batched;
+use crate::engine::cuda::card::buffer::BufferId;
+use crate::engine::cuda::card::held::Holds;
 use crate::engine::cuda::card::kernels::Kernel;
 use crate::engine::cuda::CudaTest;
-use crate::graph::{Adjacency, SepSetLog};
+use crate::graph::{Adjacency, SepSetLog, SepSets};
 use crate::observer::Observer;
-use crate::search::checkpoint::Found;
+use crate::search::checkpoint::{self, Found};
 use crate::search::Largest;
 use crate::Result;
 
@@ -15,6 +17,65 @@ use crate::Result;
 const ASKED: usize = 1 << 20;
 
 impl<'s> CudaSearch<'s, '_> {
+    /// The answer where no level has run.
+    pub(in crate::engine::cuda) fn finish_unbegun(&mut self) -> Result<(Adjacency, SepSets)> {
+        let start = self.options.start();
+        self.p_max.fill(self.options, &start)?;
+        Ok((start, SepSets::new(self.options.p, self.options.empty_side())))
+    }
+
+    pub(in crate::engine::cuda) fn run_finish(&mut self, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
+        let (graph, sepsets) = self.bring_found(observer)?;
+        Ok((graph, sepsets.finish(&self.engine.held.pool)?))
+    }
+
+    /// Brings what the levels have found.
+    fn bring_found(&mut self, observer: &mut dyn Observer) -> Result<(Adjacency, SepSetLog)> {
+        if let CudaTest::Gauss(_) = self.engine.test {
+            // SAFETY: `allocate` has set what this uses.
+            unsafe { self.by_row(Kernel::raise_marginal)? };
+        }
+        self.engine.held.card.copies_follow()?;
+        let graph = self.bring_graph(self.args.graph)?;
+        let empty = match self.empty.take() {
+            Some(empty) => empty,
+            None => self.bring_graph(self.args.empty)?,
+        };
+        let mut sepsets = SepSetLog::new(self.options.p, self.options.empty_side());
+        sepsets.set_empty(empty);
+        std::mem::take(&mut self.log).bring_into(self.engine, &mut sepsets)?;
+        self.bring_p_values(observer)?;
+        Ok((graph, sepsets))
+    }
+
+    /// Likewise where the plan of the level that is next does not fit: nothing of that is there.
+    pub(in crate::engine::cuda) fn hand_over(&mut self, observer: &mut dyn Observer) -> Result<(Adjacency, SepSetLog)> {
+        plan_ends(&mut self.engine.held.plan, 0, false);
+        for what in [BufferId::Scratch, BufferId::Asked, BufferId::Batch, BufferId::Binomials] {
+            self.engine.held.plan.set(what, 0);
+        }
+        self.bring_found(observer)
+    }
+
+    /// Has what the last level has left kept.
+    pub(super) fn run_keep(&mut self, observer: &mut dyn Observer) -> Result<()> {
+        self.is_kept = true;
+        self.engine.held.begin(None);
+        let levels = self.kept.as_ref().map_or(0, |found| found.levels) + 1;
+        let found = self.watched(|search| search.copy_found(levels, observer))?;
+        checkpoint::keep(&found, self.p_max.largest(), observer)?;
+        self.kept = Some(found);
+        Ok(())
+    }
+
+    /// What was kept last.
+    pub(super) fn last_kept(&mut self) -> Result<(Adjacency, SepSets)> {
+        match self.kept.take() {
+            Some(found) => Ok((found.graph, found.sepsets.finish(&self.engine.held.pool)?)),
+            None => self.finish_unbegun(),
+        }
+    }
+
     /// Copies what so many levels have found. The p-values go where the search leaves them.
     pub(in crate::engine::cuda) fn copy_found(&mut self, levels: usize, observer: &mut dyn Observer) -> Result<Found> {
         if let CudaTest::Gauss(_) = self.engine.test {
