@@ -133,11 +133,9 @@ pub(super) fn run(
     state: Option<State>,
 ) -> Result<Skeleton> {
     let fast = options.method == Method::StableFast;
-    if let Some(State { levels, tests, exact_tests, go_on, found, within }) = state {
-        if let Some(found) = found {
-            *keeper.done() = State { levels, tests, exact_tests, go_on, found: None, within: None };
-            search.resume(found, within, keeper)?;
-        }
+    if let Some(State { levels, tests, exact_tests, go_on, found: Some(found), within }) = state {
+        *keeper.done() = State { levels, tests, exact_tests, go_on, found: None, within: None };
+        search.resume(found, within, keeper)?;
     }
     // "stable.fast" always runs level 0; the others run no level without an edge or beyond m.max.
     let runs = |size: usize, edges: usize| {

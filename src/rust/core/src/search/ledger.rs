@@ -257,7 +257,7 @@ impl<'s> Ledger<'s> {
             let view = View { graph, sepsets, is_exact: false, known: Known::None, within };
             observer.keep(&mut |out| write_view(&view, out))
         };
-        worker.marginal(&level, columns, &mut Saving { observer, keep: &mut keep })
+        worker.marginal(&level, columns, &mut Saving::new(observer, &mut keep))
     }
 
     /// Has a worker decide work, and enters what it found: the pairs that no set separates stay in the graph. `step`: which work of the
@@ -271,9 +271,8 @@ impl<'s> Ledger<'s> {
         progress: &mut LevelProgress,
     ) -> Result<()> {
         let Some(cells) = self.largest.cells(self.options.p) else { return Ok(()) };
-        let cost = work.cost();
         let (done, parts) = step.done_of(work);
-        progress.add(cost - work.cost());
+        progress.add(parts.values().map(|shard| shard.cost).sum());
         let mut book = Book::new(work, self.options, cells);
         if let Some(done) = done {
             book.restore(done, &parts);
@@ -289,7 +288,7 @@ impl<'s> Ledger<'s> {
                 let view = View { graph, sepsets, is_exact: false, known: Known::Cells(cells), within };
                 observer.keep(&mut |out| write_view(&view, out))
             };
-            worker.answer(work, &book, &mut Saving { observer: progress, keep: &mut keep })?;
+            worker.answer(work, &book, &mut Saving::new(progress, &mut keep))?;
         } else {
             worker.answer(work, &book, progress)?;
         }

@@ -12,14 +12,23 @@ use crate::{Error, Result};
 /// An observer of a worker that has what is done kept where that is due, from the calling thread. A search that is about to be given up is
 /// kept before the worker learns of that: what it enters afterwards may be half done.
 pub(super) struct Saving<'a> {
-    pub observer: &'a mut dyn Observer,
-    pub keep: &'a mut dyn FnMut(&mut dyn Observer) -> Result<()>,
+    observer: &'a mut dyn Observer,
+    keep: &'a mut dyn FnMut(&mut dyn Observer) -> Result<()>,
+    /// Whether the worker has been told to stop.
+    is_over: bool,
 }
 
-impl Saving<'_> {
+impl<'a> Saving<'a> {
+    /// For this observer, by what hands the state over.
+    pub fn new(observer: &'a mut dyn Observer, keep: &'a mut dyn FnMut(&mut dyn Observer) -> Result<()>) -> Self {
+        Saving { observer, keep, is_over: false }
+    }
+
     fn save(&mut self, told: Result<()>) -> Result<()> {
         let ending = matches!(told, Err(Error::Interrupted | Error::TimeLimit { .. }));
-        if self.observer.is_due(ending) && (told.is_ok() || ending) {
+        let may = !self.is_over && (told.is_ok() || ending);
+        self.is_over |= told.is_err();
+        if may && self.observer.is_due(ending) {
             (self.keep)(self.observer)?;
         }
         told

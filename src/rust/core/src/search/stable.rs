@@ -33,9 +33,9 @@ const TIME_OF_SOME: Duration = Duration::from_secs(20);
 /// How many are taken next, after so many, which began at this time.
 fn more_or_less(count: usize, began: Instant) -> usize {
     if began.elapsed() < TIME_OF_SOME {
-        2 * count
+        2 * count.max(1)
     } else {
-        count.div_ceil(2)
+        count.div_ceil(2).max(1)
     }
 }
 
@@ -50,8 +50,7 @@ impl<'w, W: DerefMut<Target = dyn Worker + 'w>> Stable<W> {
     fn second_sides(
         &mut self,
         ledger: &mut Ledger,
-        neighbours: &Neighbours,
-        left: &Adjacency,
+        (neighbours, left): (&Neighbours, &Adjacency),
         mut step: Step,
         size: usize,
         report: &mut LevelReport,
@@ -208,7 +207,7 @@ impl<'w, W: DerefMut<Target = dyn Worker + 'w>> Order for Stable<W> {
         let is_second = |y: usize| left.neighbours(y).next().is_some_and(|x| (x as usize) < y);
         report.go_on |= (0..p).any(|y| candidates(y) > size && is_second(y));
         if fast {
-            self.second_sides(ledger, &neighbours, &left, step, size, &mut report, &mut progress)?;
+            self.second_sides(ledger, (&neighbours, &left), step, size, &mut report, &mut progress)?;
         } else {
             let lanes = Lanes::of_second_in(&neighbours, size, &left);
             self.by_rows(ledger, (&neighbours, lanes), step, size, &mut report, &mut progress)?;

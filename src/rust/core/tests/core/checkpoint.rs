@@ -384,7 +384,8 @@ fn another_search_is_refused_by_what_differs() {
     let place = Place::new();
     task.run(STEPS[0], false, &mut Unobserved, &place.limits(Duration::ZERO)).unwrap();
     let file = fs::read(&place.0).unwrap();
-    let changes: [(&dyn Fn(&mut Options), &str); 5] = [
+    type Change<'c> = (&'c dyn Fn(&mut Options), &'c str);
+    let changes: [Change; 5] = [
         (&|options| options.alpha = 0.123, "`alpha` "),
         (&|options| options.na_delete = !options.na_delete, "`NAdelete` "),
         (&|options| options.method = Method::StableFast, "`method` stable in place of stable.fast"),
