@@ -120,11 +120,13 @@ test_that("when the time is over, the result is that of the last level", {
       expect_warning(ended <- run(checkpoint = file, time_limit = 0.3), class = "pcgpu_warning_time_limit")
       expect_warning(again <- suppressMessages(run(checkpoint = file, time_limit = 0.2)), class = "pcgpu_warning_time_limit")
       wait <- FALSE
-      bounded <- run(m.max = 1)
-      expect_identical(parts(ended), parts(bounded), info = paste(method, result))
-      expect_identical(parts(again), parts(bounded), info = paste(method, result))
-      details <- run_details(ended)
-      expect_identical(details[c("ended", "level")], list(ended = "time limit", level = 1L))
+      # Level 1, or level 0 on a busy machine.
+      for (fit in list(ended, again)) {
+        details <- run_details(fit)
+        expect_identical(details$ended, "time limit")
+        expect_lte(details$level, 1L)
+        expect_identical(parts(fit), parts(run(m.max = details$level)), info = paste(method, result))
+      }
       expect_true(file.exists(file))
       whole <- suppressMessages(run(checkpoint = file))
       expect_identical(parts(whole), parts(run()), info = paste(method, result))
@@ -136,20 +138,20 @@ test_that("when the time is over, the result is that of the last level", {
 
 test_that("a result that ended early says so wherever it is shown", {
   test <- function(x, y, S, suffStat) {
-    if (length(S) == 1) Sys.sleep(0.2)
+    if (length(S) == 1) Sys.sleep(0.6)
     gaussCItest(x, y, S, suffStat)
   }
   for (result in c("pcAlgo", "compact")) {
     warned <- NULL
     fit <- withCallingHandlers(
-      pc(small(), test, 0.2, p = 9, time_limit = 0.2, result = result),
+      pc(small(), test, 0.2, p = 9, time_limit = 0.6, result = result),
       pcgpu_warning_time_limit = function(w) {
         warned <<- w
         tryInvokeRestart("muffleWarning")
       }
     )
-    expect_match(conditionMessage(warned), "`time_limit` is 0.2: the search ended in level 1.*m.max = 0.*more time")
-    expect_identical(list(warned$level, warned$seconds), list(0L, 0.2))
+    expect_match(conditionMessage(warned), "`time_limit` is 0.6: the search ended in level 1.*m.max = 0.*more time")
+    expect_identical(list(warned$level, warned$seconds), list(0L, 0.6))
     for (show in list(print, methods::show, summary)) {
       expect_output(show(fit), "Ended by the time limit after level 0: as with m.max = 0.", fixed = TRUE)
     }
@@ -157,7 +159,7 @@ test_that("a result that ended early says so wherever it is shown", {
     texts <- drawn(plot_cpdag(fit, engine = "base", main = "mine"))$texts
     title <- texts$label %in% c("mine", "Ended by the time limit after level 0: as with m.max = 0.")
     expect_identical(c(sum(title), order(-texts$y[title])), c(2L, 1L, 2L))
-    skel <- suppressWarnings(skeleton(small(), test, 0.2, p = 9, time_limit = 0.2, result = result))
+    skel <- suppressWarnings(skeleton(small(), test, 0.2, p = 9, time_limit = 0.6, result = result))
     expect_output(print(orient(skel)), "Ended by the time limit after level 0", fixed = TRUE)
   }
   expect_output(print(as_pcalg(fit, suffStat = small(), indepTest = gaussCItest)), "Ended by the time limit", fixed = TRUE)
