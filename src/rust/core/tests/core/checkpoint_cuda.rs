@@ -8,7 +8,8 @@ use crate::support::kept::{compare, Collect, Late, Place, Told};
 use pcgpu_core::ci::discrete::Discrete;
 use pcgpu_core::ci::gauss::FisherZ;
 use pcgpu_core::engine::cpu::correlation::{of_centred, Centred};
-use pcgpu_core::engine::cpu::{CpuEngine, DiscreteKernel, GaussKernel};
+use pcgpu_core::engine::cpu::{CpuEngine, DiscreteKernel, GaussKernel, KnnKernel};
+use pcgpu_core::engine::cuda::knn::{KnnCudaEngine, KnnCudaOptions};
 use pcgpu_core::engine::cuda::team::CudaTeam;
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions};
 use pcgpu_core::matrix::by_column;
@@ -57,7 +58,7 @@ fn run(
             Test::Discrete { data, statistic, rule } => {
                 CudaEngine::discrete(Discrete::new(data, *statistic, *rule), alpha, cuda)
             }
-            Test::Knn(_) => panic!("it answers shards"),
+            Test::Knn(_) => panic!("another engine's"),
         }
     };
     let mut worker: Box<dyn Worker> = match (on, test) {
@@ -72,6 +73,11 @@ fn run(
         }
         (On::Cpu, Test::Discrete { data, statistic, rule }) => {
             Box::new(CpuEngine::with_shards(DiscreteKernel::new(Discrete::new(data, *statistic, *rule)), 2, 16))
+        }
+        (On::Cpu, Test::Knn(knn)) => Box::new(CpuEngine::with_shards(KnnKernel::new(knn), 2, 16)),
+        (_, Test::Knn(knn)) => {
+            let memory_budget = Some(64 << 20);
+            Box::new(KnnCudaEngine::new(knn, KnnCudaOptions { memory_budget, ..KnnCudaOptions::default() })?)
         }
         (On::Team, _) => Box::new(CudaTeam::new(&["one".into(), "two".into()], |_| card())?),
         _ => Box::new(card()?),
@@ -146,6 +152,35 @@ fn what_one_machine_keeps_another_goes_on_with() {
     }
     println!("{resumed} resumed, {refused} refused");
     assert!(resumed > 100);
+}
+
+/// These are answered in batches: some rows at a time.
+#[test]
+#[ignore = "needs a GPU"]
+fn nearest_neighbour_tests_are_kept_within_levels() {
+    let (mut resumed, mut within) = (0, 0);
+    let of = |problem: Problem| match problem.task {
+        Task::Search(test @ Test::Knn(_), options) => Some((problem.name, test, options)),
+        _ => None,
+    };
+    for (name, test, options) in problems(Size::Few).into_iter().filter_map(of).take(6) {
+        let wanted = run(&test, &options, On::Cpu, false, &mut Unobserved, &Limits::default()).map(|found| found.0);
+        let place = Place::new();
+        let mut collect = Collect { file: &place.0, states: Vec::new() };
+        let kept = run(&test, &options, On::Card, false, &mut collect, &place.limits(Duration::ZERO));
+        compare(&format!("{name}, kept"), &kept.map(|found| found.0), &wanted, Digits::All);
+        for (at, state) in collect.states.iter().enumerate().step_by(collect.states.len().div_ceil(6)) {
+            std::fs::write(&place.0, state).unwrap();
+            let mut told = Told::default();
+            let limits = place.limits(Duration::from_secs(1000));
+            let found = run(&test, &options, [On::Cpu, On::Card][at % 2], false, &mut told, &limits);
+            compare(&format!("{name} from {:?}", told.0), &found.map(|found| found.0), &wanted, Digits::All);
+            resumed += usize::from(told.0.is_some());
+            within += usize::from(told.0.is_some_and(|(levels, within)| levels > 0 && within));
+        }
+    }
+    println!("{resumed} resumed, {within} within a level of sets");
+    assert!(resumed > 10 && within > 3);
 }
 
 const SECONDS: f64 = 0.3;
