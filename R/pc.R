@@ -16,7 +16,7 @@
 #' # Differences from pcalg
 #'
 #' Arguments:
-#' - `device`, `progress` and `result` are ours. They come after pcalg's arguments.
+#' - `device`, `progress`, `result`, `checkpoint` and `time_limit` are ours. They come after pcalg's arguments.
 #' - Of more than 20,000 variables the result is of another class, [pcCompact][pcCompact-class], unless `result = "pcAlgo"`.
 #' - `numCores` left out means all cores (one in a forked process); in pcalg it means one. It works with every `skel.method`, without
 #'   pcalg's warning. `options(pcgpu.threads = )` and the environment variable `PCGPU_NUM_THREADS` set another default.
@@ -60,6 +60,28 @@
 #' called as pcalg calls it, once a test and in pcalg's order, on one thread. When it stops with an error, so does
 #' `pc()`, with a condition of class `pcgpu_error_test` that has the fields `x`, `y`, `S` and `parent` (the original condition) and
 #' inherits from the original's own classes.
+#'
+#' # Long searches
+#'
+#' With `checkpoint = "file"` the search writes what it knows to that file after each level, and every two minutes within one. The file is replaced as a
+#' whole, so that whatever happens one is there: a process that is killed loses what it did since. The same call, on any device, with any
+#' number of threads and with any `m.max` that allows the levels that have begun, goes on from it, with a message of class
+#' `pcgpu_message_resumed`, and gives the answer of a search that ran in one go, to the last bit on the same device. A file of other data or arguments, of
+#' another version of this package, or a damaged one is refused by an error of class `pcgpu_error_checkpoint` that says what differs. When the call has its answer
+#' the file is removed.
+#'
+#' Within a level, what is kept are the columns of level 0 that are done, and of further levels the pairs, or parts of their tests; of `"original"`, and of tests that
+#' are R functions, the visits that are done. A GPU that takes a Gaussian or a discrete search as a whole hands over after each level, and
+#' not within one; with a nearest-neighbour test it is given some rows of a level at a time (about 20 seconds of work), and hands over these. An R function
+#' is known by its code and `suffStat`, not by what its environment holds; a test that draws random numbers goes on with those of the
+#' new session. A `pcAlgo` is kept with a p-value for each pair of variables (1.6 GB of 20,000), a compact result without those of level 0. With `verbose` and a native test, levels
+#' alone are printed.
+#'
+#' With `time_limit` the result is that of the last level that was done, never of half of one: graph, separating sets, p-values
+#' and counts are those with `m.max` at that level, and `pc()` orients that graph. A warning of class `pcgpu_warning_time_limit` says so, and so do
+#' `print()`, `summary()`, `plot()` and [run_details()]. The search ends some tenths of a second later than asked for, where a test of one pair is slow after that test;
+#' the orientation comes on top. Where not even level 0 is done by then, the call ends with an error of class `pcgpu_error_time_limit`. With `checkpoint` the
+#' same call goes on, also within the level that was not done, as often as it is made.
 #'
 #' @param suffStat The sufficient statistic for `indepTest`; for [gaussCItest()] `list(C = , n = )`, a p x p
 #'   correlation matrix and the number of observations, as [suff_gauss()] makes it from data. `NA` in `C` is allowed;
@@ -113,6 +135,9 @@
 #'   [pcCompact][pcCompact-class], which holds what was found; `"auto"` (the default), `"pcAlgo"` up to 20,000 variables and
 #'   `"compact"` beyond, on any machine. Where memory does not suffice for a `pcAlgo`, the error, of class `pcgpu_error_memory`,
 #'   says so.
+#' @param checkpoint `NULL`, or the name of a file in which the search is kept, so that the same call goes on from it after a crash, a reboot or
+#'   Ctrl-C, see below; or `list(file = , every = )`, where `every` is the number of seconds between two files in the middle of a level (120).
+#' @param time_limit Seconds after which the search ends with what it knows, see below; `Inf` for no limit.
 #' @return With `result = "compact"`, and of more than 20,000 variables, an object of class [pcCompact][pcCompact-class]. Else an object of pcalg's S4 class `pcAlgo` (of a class with that name and those slots when pcalg is not
 #'   installed), with slots
 #'   - `graph`: a [graph::graphNEL-class] of p nodes. An edge i -> j alone is directed, edges in both directions are
@@ -162,7 +187,7 @@ pc <- function(suffStat, indepTest, alpha, labels, p,
                skel.method = c("stable", "original", "stable.fast"),
                conservative = FALSE, maj.rule = FALSE, solve.confl = FALSE,
                numCores, verbose = FALSE, device = "auto", progress = NULL,
-               result = c("auto", "pcAlgo", "compact"),
+               result = c("auto", "pcAlgo", "compact"), checkpoint = NULL, time_limit = Inf,
                cluster = NULL, parallel_tests = FALSE) {
   call <- match.call()
   labels <- check_labels(labels, p, !missing(labels), !missing(p), tell = TRUE)
@@ -170,11 +195,13 @@ pc <- function(suffStat, indepTest, alpha, labels, p,
   orient <- check_orientation(u2pd, conservative, maj.rule, solve.confl)
   method <- check_choice(skel.method, c("stable", "original", "stable.fast"), "skel.method")
   options <- check_search(method, alpha, fixedGaps, fixedEdges, NAdelete, m.max, labels, suffStat)
+  options$limits <- check_limits(checkpoint, time_limit)
   threads <- resolve_threads(if (!missing(numCores)) numCores)
   verbose <- check_verbose(verbose)
   if (is.null(cluster)) device <- check_device(device)
   compact <- wants_compact(result, length(labels), parent.frame())
   test <- ci_test(indepTest, suffStat, labels, options$alpha, threads)
+  test <- with_code(test, options$limits, indepTest, suffStat)
   workers <- choose_workers(cluster, parallel_tests, test, method, threads, verbose)
   run_search(test, labels, options, orient, threads, device, verbose, progress, call, compact, workers)
 }

@@ -27,6 +27,8 @@
 #' | `overflow` | a pair has more than 2^63 tests | smaller `m.max` or `alpha` |
 #' | `numeric` | a test has no p-value | see the message |
 #' | `memory` | R can get too little memory | see the message |
+#' | `checkpoint` | `checkpoint` is of another search, damaged, or cannot be written | see the message |
+#' | `time_limit` | not even level 0 was done by then | more seconds |
 #' | `package` | a suggested package is missing | install it |
 #' | `no_pcalg` | `use_in_pcalg()` without pcalg | install pcalg |
 #' | `internal` | a bug of this package | report it, with `pcgpu_info()` |
@@ -50,7 +52,8 @@
 #'
 #' `argument` has the fields `argument`, `value` and `mend`; `test` has `x`, `y`, `S` (the test that failed) and `parent` (the original condition, whose
 #' classes it has, too); `level0` has `a` and `b`; `numeric` has `x`, `y`, `S`; `overflow` has `x`, `y`, `level` and `candidates`; `memory` has `bytes` (wanted; `NULL` where an allocation of R's own failed),
-#' `available` (what R can get; `NULL` where that is not known), `what` and `mend`; `package` has `package`; each error
+#' `available` (what R can get; `NULL` where that is not known), `what` and `mend`; `package` has `package`; `checkpoint` has `reason` (`"arguments"`,
+#' `"version"`, `"damaged"`, `"other_file"`, `"read"` or `"write"`), `file`, `what` and `mend`; `time_limit` has `seconds`; each error
 #' of a GPU has the class `pcgpu_error_device` too, and the fields `what` and `mend`; each of a data file the class `pcgpu_error_file` too, and the fields
 #' `path`, `what` and `mend`. After any error the next call works.
 #'
@@ -66,8 +69,11 @@
 #' | `too_few` | too few observations for discrete tests | merge levels, smaller `m.max` |
 #' | `unique` | a feature has a level in every row | leave it out, fewer `bins` |
 #' | `sparse` | too few observations for so many levels | fewer `bins`, merge levels |
+#' | `time_limit` | the search ended before its time | see [run_details()] |
+#' | `checkpoint` | the last checkpoint could not be written | room on the disk |
 #'
-#' `names` has the field `argument`, `alpha` has `alpha`, `constant` and `unique` have `columns`, `too_few` has `count` (of edges), `sparse` has `cells`.
+#' `names` has the field `argument`, `alpha` has `alpha`, `constant` and `unique` have `columns`, `too_few` has `count` (of edges), `sparse` has `cells`, `time_limit` has `level` (the last that was done)
+#' and `seconds`, `checkpoint` has `file`.
 #'
 #' **Messages** have the class `pcgpu_message`, and `pcgpu_message_` followed by
 #'
@@ -75,12 +81,13 @@
 #' |:--|:--|:--|
 #' | `fallback` | `"auto"` cannot use the GPU that is there | see the message (once a reason) |
 #' | `lost` | one of several devices failed, and others did its work | see the message |
+#' | `resumed` | a search goes on from its `checkpoint` | nothing, or delete the file to begin anew |
 #' | `rows` | rows may be the variables | `t(x)`, if they are |
 #' | `codes` | whole numbers are taken as continuous | make factors of codes |
 #' | `assay` | the first of several assays is taken | `t(assay(x, name))` for another |
 #' | `cpdag` | Rgraphviz draws an invalid CPDAG | see [run_details()] |
 #'
-#' `fallback` has the field `reason`, `lost` has `device` and `reason`, `codes` has `columns`.
+#' `fallback` has the field `reason`, `resumed` has `file`, `level` (how many have run) and `within` (whether a part of the next has), `lost` has `device` and `reason`, `codes` has `columns`.
 #'
 #' @keywords internal
 #' @import methods

@@ -12,7 +12,7 @@
 #'   `as(x, "amat")` has it.
 #' @param engine `"auto"` takes Rgraphviz if it is installed, else igraph, else base graphics. An engine asked for by
 #'   name must be installed.
-#' @param main Title; `NULL` for none.
+#' @param main Title; `NULL` for none. A result of a search that its `time_limit` ended says so there, in a line of its own.
 #' @param labels Labels of the nodes, if others than their names.
 #' @param ... Passed on to the engine: to the `plot()` of Rgraphviz or of igraph, which takes `vertex.color` and the
 #'   like, one value or one a node (`vertex.color`, `vertex.frame.color` and `vertex.label.cex` do for `"base"`, too). For `"base"` and `"igraph"`: `node_fill` and `node_border`, one colour or one a node;
@@ -55,7 +55,12 @@ plot_cpdag <- function(x, engine = c("auto", "Rgraphviz", "igraph", "base"), mai
     there <- vapply(c("Rgraphviz", "igraph"), requireNamespace, NA, quietly = TRUE)
     engine <- c(c("Rgraphviz", "igraph")[there], "base")[1L]
   }
-  note <- if (is_result(x) || is_compact(x)) validity_note(x)
+  note <- NULL
+  if (is_result(x) || is_compact(x)) {
+    note <- validity_note(x)
+    ended <- ended_note(x)
+    if (!is.null(ended)) main <- paste(c(main, ended), collapse = "\n")
+  }
   if (engine == "Rgraphviz" && !is.null(note)) tell("cpdag", note)
   switch(engine,
     Rgraphviz = draw_rgraphviz(x, listed, main, ...),

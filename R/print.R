@@ -40,8 +40,7 @@ print_compact <- function(x) {
 methods::setMethod("show", "pcCompact", function(object) print_compact(object))
 
 print_note <- function(x) {
-  note <- validity_note(x)
-  if (!is.null(note)) cat(note, "\n", sep = "")
+  for (note in c(ended_note(x), validity_note(x))) cat(note, "\n", sep = "")
 }
 
 print_amat <- function(x, zero.print = ".", ...) {

@@ -2,9 +2,10 @@
 # all.equal() with a result of pcalg, validObject(), saveRDS() and pcalg's functions, which read the call as text, leave it
 # alone. Nothing in it depends on the number of threads or, but where several machines work together, on the clock, so that two runs of
 # one call are identical().
-with_details <- function(call, device, exact_tests, memory, valid_cpdag, orient, team) {
+with_details <- function(call, device, exact_tests, memory, valid_cpdag, orient, team, ended = NULL) {
   attr(call, "pcgpu") <- c(
     list(device = device, exact_tests = exact_tests),
+    ended_details(ended),
     # A skeleton is no CPDAG to begin with.
     if (length(valid_cpdag)) validity(valid_cpdag, orient),
     # On the CPU nothing is planned, but where correlations have a bound.
@@ -58,6 +59,8 @@ validity <- function(valid_cpdag, orient) {
 #'   - `exact_tests`: how many tests were so near to the threshold, or had so nearly singular a matrix, that the quick form
 #'     of the test was not exact enough: pcalg's own formula decided them, or a bound of the error. The CPU and a GPU count them
 #'     differently;
+#'   - `ended`: `"time limit"` where the search ended before its time, see `time_limit` in [pc()], and `level`, the last level that was done;
+#'     else neither is there;
 #'   - `valid_cpdag`: whether the graph is a valid CPDAG, the equivalence class of some DAG; a skeleton has no such entry. Where
 #'     tests contradict each other, `u2pd = "relaxed"` may leave cycles or edges that no DAG has. `maj.rule = TRUE` mends about half of
 #'     such graphs, `u2pd = "retry"` some; `solve.confl = TRUE` marks the edges in conflict. Where the entry is `FALSE`, `advice` names
@@ -96,6 +99,7 @@ print.pcgpu_details <- function(x, ...) {
   if (!is.null(x$exact_tests)) {
     say("Tests that the quick form did not decide: ", format(x$exact_tests, big.mark = ",", scientific = FALSE))
   }
+  if (!is.null(x$ended)) say("Ended by the ", x$ended, " after level ", x$level)
   if (!is.null(x$valid_cpdag)) {
     advice <- if (length(x$advice)) paste0("; not tried: ", paste(x$advice, collapse = ", "))
     say("A valid CPDAG: ", if (x$valid_cpdag) "yes" else "no", advice)

@@ -21,8 +21,8 @@ search_on <- function(test, labels, options, orient, on, verbose, progress, call
   found <- on(function(engine) {
     result <<- if (!compact) empty_result()
     callbacks <- c(
-      list(progress = bar$report, permutation = function(k) sample.int(k)),
-      printers(verbose, options$method, test$kind, options$p)
+      list(progress = bar$report, permutation = function(k) sample.int(k)), limit_callbacks(options$limits),
+      printers(verbose, options$method, test$kind, options$p, is.null(options$limits))
     )
     rust_search(test, options, orient, engine, callbacks, result)
   })
@@ -32,7 +32,10 @@ search_on <- function(test, labels, options, orient, on, verbose, progress, call
   session$search_seconds <- found$seconds
   warn_too_few(found$too_few, test)
   tell_lost(found$lost)
-  call <- with_details(call, found$device, found$exact_tests, unlist(found$memory), found$valid_cpdag, orient, found$team)
+  warn_limits(found, options$limits)
+  call <- with_details(
+    call, found$device, found$exact_tests, unlist(found$memory), found$valid_cpdag, orient, found$team, found$ended
+  )
   if (compact) {
     return(compact_result(labels, found, call, test, options, oriented = !is.null(orient)))
   }

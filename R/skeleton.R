@@ -5,6 +5,7 @@
 #'
 #' @inheritSection pc Differences from pcalg
 #' @inheritSection pc Tests of conditional independence
+#' @inheritSection pc Long searches
 #' @inheritParams pc
 #' @param method As `skel.method` in [pc()].
 #' @return An object of class `pcAlgo` or [pcCompact][pcCompact-class] as [pc()] returns it, whose graph is undirected.
@@ -23,18 +24,20 @@ skeleton <- function(suffStat, indepTest, alpha, labels, p,
                      method = c("stable", "original", "stable.fast"), m.max = Inf,
                      fixedGaps = NULL, fixedEdges = NULL, NAdelete = TRUE,
                      numCores, verbose = FALSE, device = "auto", progress = NULL,
-                     result = c("auto", "pcAlgo", "compact"),
+                     result = c("auto", "pcAlgo", "compact"), checkpoint = NULL, time_limit = Inf,
                      cluster = NULL, parallel_tests = FALSE) {
   call <- match.call()
   labels <- check_labels(labels, p, !missing(labels), !missing(p))
   check_search_given(missing(suffStat), missing(indepTest), missing(alpha))
   method <- check_choice(method, c("stable", "original", "stable.fast"), "method")
   options <- check_search(method, alpha, fixedGaps, fixedEdges, NAdelete, m.max, labels, suffStat)
+  options$limits <- check_limits(checkpoint, time_limit)
   threads <- resolve_threads(if (!missing(numCores)) numCores)
   verbose <- check_verbose(verbose)
   if (is.null(cluster)) device <- check_device(device)
   compact <- wants_compact(result, length(labels), parent.frame())
   test <- ci_test(indepTest, suffStat, labels, options$alpha, threads)
+  test <- with_code(test, options$limits, indepTest, suffStat)
   workers <- choose_workers(cluster, parallel_tests, test, method, threads, verbose)
   run_search(test, labels, options, orient = NULL, threads, device, verbose, progress, call, compact, workers)
 }

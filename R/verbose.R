@@ -5,12 +5,12 @@
 # the number of variables. Native tests are then run once more, one after the other.
 most_printed <- 50L
 
-# The callbacks of Rust that print (see Listener in src/rust/src/api.rs).
-printers <- function(verbose, method, kind, p) {
+# The callbacks of Rust that print (see Listener in src/rust/src/api.rs). `again`: native tests may be run once more.
+printers <- function(verbose, method, kind, p, again = TRUE) {
   if (verbose == 0L) {
     return(list())
   }
-  whole <- verbose > 1L || p <= most_printed || kind == "function"
+  whole <- kind == "function" || again && (verbose > 1L || p <= most_printed)
   c(
     list(level = level_printer(method)),
     if (whole) list(test = test_printer(method), event = print_event),

@@ -10,8 +10,11 @@ use pcgpu_core::engine::sequential::test_stream;
 use pcgpu_core::memory::{self, Use};
 use pcgpu_core::orient::ColliderRule;
 use pcgpu_core::pool::{default_threads, Pool};
+use pcgpu_core::search::checkpoint::Limits;
 use pcgpu_core::search::worker::WorkerTest;
-use pcgpu_core::search::{skeleton, skeleton_one_by_one, Largest, Method, PairValues, Skeleton};
+use pcgpu_core::search::{
+    skeleton_one_by_one, skeleton_one_by_one_within, skeleton_within, Largest, Method, PairValues, Skeleton,
+};
 use pcgpu_core::team::TeamReport;
 use pcgpu_core::Error;
 
@@ -25,7 +28,7 @@ use crate::orientation::{graph_lists, judged, orientation, oriented, skeleton_li
 use crate::session::{Callbacks, RObserver, RTest};
 use crate::test::Test;
 use crate::token::{self, Token};
-use crate::{api_blocks, correlation, discrete, gpu, input, output, selection};
+use crate::{api_blocks, correlation, discrete, gpu, input, limits, output, selection};
 
 /// R's callbacks: for reports, and for random numbers.
 pub struct Listener {
@@ -37,7 +40,7 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// From `list(progress, level, visit, test, event, permutation)`, each a function or NULL.
+    /// From `list(progress, level, visit, test, resumed, event, permutation)`, each a function or NULL.
     fn from_list(callbacks: &List) -> Outcome<Self> {
         Ok(Listener {
             callbacks: Callbacks {
@@ -45,6 +48,7 @@ impl Listener {
                 level: input::function(callbacks, "level")?,
                 visit: input::function(callbacks, "visit")?,
                 test: input::function(callbacks, "test")?,
+                resumed: input::function(callbacks, "resumed")?,
             },
             event: input::function(callbacks, "event")?,
             permutation: input::function(callbacks, "permutation")?,
@@ -86,9 +90,9 @@ impl<'a> Call<'a> {
     }
 }
 
-fn search(call: &Call, test: &Test, options: &List, orient: &Robj, object: &Robj) -> Outcome<Robj> {
+fn search(call: &Call, test: &Test, of: (&List, &Limits), orient: &Robj, object: &Robj) -> Outcome<Robj> {
     let Call { machine, listener, token } = call;
-    let options = input::options(options)?;
+    let (options, limits) = (input::options(of.0)?, of.1);
     let orient = if orient.is_null() { None } else { Some(orientation(&input::list(orient, "orient")?)?) };
     let p = options.p;
 
@@ -119,14 +123,14 @@ fn search(call: &Call, test: &Test, options: &List, orient: &Robj, object: &Robj
                     .map_err(|error| token.explain(error))?;
                 told = Callbacks { progress: told.progress, ..Callbacks::default() };
             }
-            let found = skeleton(&mut *worker, &options, largest, &mut RObserver::new(token, told));
+            let found = skeleton_within(&mut *worker, &options, largest, &mut RObserver::new(token, told), limits);
             memory = worker.memory_plan();
             team = worker.team();
             found
         }
         (None, Test::Function(fun)) => {
             let mut test = RTest { fun: fun.clone(), token };
-            skeleton_one_by_one(&mut test, &options, largest, &mut RObserver::new(token, callbacks))
+            skeleton_one_by_one_within(&mut test, &options, largest, &mut RObserver::new(token, callbacks), limits)
         }
         (None, _) => Err(Error::Interrupted),
     };
@@ -166,7 +170,7 @@ fn search(call: &Call, test: &Test, options: &List, orient: &Robj, object: &Robj
             result.push(("pMax", p_max));
         }
     }
-    let Skeleton { tests, max_order, exact_tests, .. } = found;
+    let Skeleton { tests, max_order, exact_tests, ended, unkept, .. } = found;
     result.extend([
         ("n_edgetests", output::counts(&tests)),
         ("max_ord", Robj::from(max_order)),
@@ -178,6 +182,7 @@ fn search(call: &Call, test: &Test, options: &List, orient: &Robj, object: &Robj
         ("team", output::shares(&team)),
         ("lost", output::lost(&team.lost)),
     ]);
+    result.extend(limits::end(limits, ended, unkept));
     Ok(output::named(result))
 }
 
@@ -188,9 +193,10 @@ fn search(call: &Call, test: &Test, options: &List, orient: &Robj, object: &Robj
 fn rust_search(test: Robj, options: Robj, orient: Robj, engine: Robj, callbacks: Robj, object: Robj) -> Robj {
     respond(|token| {
         let call = Call::new(&engine, &callbacks, token)?;
-        let test = Test::from_list(&input::list(&test, "test")?, &call.machine.pool)?;
-        let options = input::list(&options, "options")?;
-        search(&call, &test, &options, &orient, &object)
+        let (options, listed) = (input::list(&options, "options")?, input::list(&test, "test")?);
+        let limits = limits::limits(&options, &listed)?;
+        let test = Test::from_list(&listed, &call.machine.pool)?;
+        search(&call, &test, (&options, &limits), &orient, &object)
     })
 }
 

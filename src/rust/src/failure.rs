@@ -83,6 +83,16 @@ impl Failure {
                     Error::Cluster { message, mend } => {
                         ("cluster", vec![("what", Robj::from(message)), ("mend", Robj::from(mend))])
                     }
+                    Error::TimeLimit { seconds } => ("time_limit", vec![("seconds", Robj::from(seconds))]),
+                    Error::Checkpoint { kind, file, reason, mend } => (
+                        "checkpoint",
+                        vec![
+                            ("reason", Robj::from(kind)),
+                            ("file", Robj::from(file)),
+                            ("what", Robj::from(reason)),
+                            ("mend", Robj::from(mend)),
+                        ],
+                    ),
                     Error::Argument { argument, value, mend } => (
                         "argument",
                         vec![

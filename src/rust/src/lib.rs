@@ -10,6 +10,7 @@
 //! * [`session`]: calls back into R: tests, progress, interrupts, random numbers. [`token`]: R's jumps out of
 //!   them, stopped and resumed.
 //! * [`orientation`]: how a skeleton is oriented.
+//! * [`limits`]: when a search ends, and where it is kept.
 //! * [`machine`]: what a call runs on; [`gpu`]: one GPU; [`cluster`]: other processes.
 //! * [`input`], [`output`]: R objects to core types and back; [`compact`]: results as flat arrays.
 
@@ -25,6 +26,7 @@ mod failure;
 mod gpu;
 mod input;
 mod knn;
+mod limits;
 mod machine;
 mod orientation;
 mod output;

@@ -126,6 +126,8 @@ pub struct Callbacks {
     pub visit: Option<Robj>,
     /// `test(x, y, S, p)`.
     pub test: Option<Robj>,
+    /// `resumed(levels, within)`, where a search goes on from a checkpoint.
+    pub resumed: Option<Robj>,
 }
 
 /// Time between two reports.
@@ -205,6 +207,13 @@ impl Observer for RObserver<'_> {
     fn visiting(&mut self, number: usize, visits: usize) -> Result<()> {
         match &self.callbacks.visit {
             Some(fun) => self.tell(fun, &[Value::Real(number as f64), Value::Real(visits as f64)]),
+            None => Ok(()),
+        }
+    }
+
+    fn resumed(&mut self, levels: usize, within: bool) -> Result<()> {
+        match &self.callbacks.resumed {
+            Some(fun) => self.tell(fun, &[levels as f64, f64::from(u8::from(within))].map(Value::Real)),
             None => Ok(()),
         }
     }

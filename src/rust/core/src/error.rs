@@ -16,6 +16,22 @@ pub enum Error {
     },
     /// The caller asked to stop (Ctrl-C).
     Interrupted,
+    /// The time that the caller gave is over, and no level has run.
+    TimeLimit {
+        /// Seconds that were given.
+        seconds: f64,
+    },
+    /// A checkpoint cannot be gone on from, or not be written.
+    Checkpoint {
+        /// The sort of failure, for a caller that acts on it: `arguments`, `version`, `damaged`, `other_file`, `read`, `write`.
+        kind: &'static str,
+        /// Its file.
+        file: String,
+        /// What is wrong, a predicate of the file.
+        reason: String,
+        /// What to do about it.
+        mend: String,
+    },
     /// A test supplied by the caller failed; the caller holds the reason.
     Test {
         /// First variable, from 0.
@@ -223,6 +239,10 @@ impl fmt::Display for Error {
                 write!(f, "`{argument}` {is}{value}: {mend}")
             }
             Error::Interrupted => write!(f, "interrupted"),
+            Error::TimeLimit { seconds } => {
+                write!(f, "`time_limit` is {}: not even level 0 was done by then; give more seconds", shown(*seconds))
+            }
+            Error::Checkpoint { file, reason, mend, .. } => write!(f, "the checkpoint \"{file}\" {reason}: {mend}"),
             Error::Test { x, y, s } => write!(
                 f,
                 "the conditional independence test failed for x = {}, y = {}, S = {}",

@@ -1,6 +1,11 @@
 //! How the caller follows a run, and ends it.
 
+use std::io;
+
 use crate::Result;
+
+/// Writes what a search knows.
+pub type WriteState<'w> = dyn FnMut(&mut dyn io::Write) -> io::Result<()> + 'w;
 
 /// Follows a search from the caller's thread, and may end it.
 pub trait Observer {
@@ -32,6 +37,26 @@ pub trait Observer {
 
     /// A search that asks one question at a time has done the test (x, y | s), with this p-value.
     fn tested(&mut self, _x: usize, _y: usize, _s: &[u32], _p: f64) -> Result<()> {
+        Ok(())
+    }
+
+    /// A search goes on from what was kept of an earlier call: so many levels had run, and, `within`, a part of the next.
+    fn resumed(&mut self, _levels: usize, _within: bool) -> Result<()> {
+        Ok(())
+    }
+
+    /// Whether the search may have to go back to the end of the last level, or is to be kept on the way.
+    fn keeps(&self) -> bool {
+        false
+    }
+
+    /// Whether what is known in the middle of a level is to be kept now; `ending`: the search is about to be given up.
+    fn is_due(&self, _ending: bool) -> bool {
+        false
+    }
+
+    /// Keeps what `write` writes.
+    fn keep(&mut self, _write: &mut WriteState) -> Result<()> {
         Ok(())
     }
 }

@@ -152,6 +152,21 @@ impl SepSetLog {
         SepSetLog { sets: SepSets::new(p, empty_side), found: Vec::new() }
     }
 
+    /// From its [parts](SepSetLog::parts).
+    pub fn of_parts(empty: Adjacency, empty_side: Side, singles: Singles, found: Vec<Separations>) -> Self {
+        SepSetLog { sets: SepSets { singles, ..SepSets::of_empty(empty, empty_side) }, found }
+    }
+
+    /// The pairs that the empty set separates, the sets of one member that came as one block, and the others.
+    pub fn parts(&self) -> (&Adjacency, &Singles, &[Separations]) {
+        (&self.sets.empty, &self.sets.singles, &self.found)
+    }
+
+    /// Takes back the sets of so many members, which did not come as a block.
+    pub fn forget(&mut self, size: usize) {
+        self.found.retain(|found| found.size != size);
+    }
+
     /// Records that the empty set separates x and y.
     pub fn insert_empty(&mut self, x: usize, y: usize) {
         self.sets.insert_empty(x, y);

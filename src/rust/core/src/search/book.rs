@@ -1,11 +1,13 @@
 //! Where workers enter the outcomes of a level's shards.
 
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use super::answer::{Answer, Answers, PairAnswer};
 use super::cells::Cells;
+use super::checkpoint::DoneShards;
 use super::level::Verdict;
-use super::shards::{Part, Work};
+use super::shards::{Part, Shard, Work};
 use super::Options;
 use crate::graph::{subsets, Separations};
 use crate::memory::{self, Use};
@@ -16,14 +18,26 @@ pub struct Book<'a> {
     options: &'a Options,
     /// The largest p-values; none: verdicts are kept as they are, and change nothing.
     cells: Option<Cells<'a>>,
-    founds: Mutex<Vec<(usize, Found)>>,
-    pieces: Mutex<Vec<Piece>>,
+    founds: Mutex<Vec<(usize, ShardFound)>>,
+    pieces: Mutex<Pieces>,
+    /// Shards that had been done before.
+    restored: Vec<usize>,
     /// By shard, the answers as they came, where nothing else is made of them.
     answers: Option<Mutex<Vec<Answers>>>,
 }
 
+/// What was found of some sets of pairs, and the numbers of the shards that are closed.
+#[derive(Default)]
+struct Pieces {
+    list: Vec<Piece>,
+    closed: Vec<usize>,
+}
+
+/// In place of the number of a shard: of all that had been done before.
+const RESTORED: usize = usize::MAX;
+
 /// What one shard found.
-pub(super) struct Found {
+pub(super) struct ShardFound {
     pub separations: Separations,
     pub tests: u64,
     pub exact_tests: u64,
@@ -42,6 +56,7 @@ pub(super) struct Undefined {
 
 /// What a range of sets says about a pair whose sets are cut.
 struct Piece {
+    shard: usize,
     first_set: u64,
     of_pair: PairAnswer,
 }
@@ -53,7 +68,15 @@ impl<'a> Book<'a> {
 
     /// A book that keeps the verdicts on sides as they are.
     pub(super) fn of_verdicts(work: &'a Work, options: &'a Options) -> Self {
-        Book { work, options, cells: None, founds: Mutex::default(), pieces: Mutex::default(), answers: None }
+        Book {
+            work,
+            options,
+            cells: None,
+            founds: Mutex::default(),
+            pieces: Mutex::default(),
+            restored: Vec::new(),
+            answers: None,
+        }
     }
 
     /// A book that keeps the answers as they come, without sets, for whoever asked from afar.
@@ -68,14 +91,67 @@ impl<'a> Book<'a> {
         answers
     }
 
+    /// The shards that are closed, with what they found, but for those that ended at a test without an answer.
+    pub(super) fn done(&self, done: &mut DoneShards) {
+        done.separations.size = self.work.size;
+        done.numbers.clone_from(&self.restored);
+        if let Ok(founds) = self.founds.lock() {
+            for (shard, found) in founds.iter().filter(|(_, found)| found.undefined.is_none()) {
+                if *shard != RESTORED {
+                    done.numbers.push(*shard);
+                }
+                done.separations.pairs.extend_from_slice(&found.separations.pairs);
+                done.separations.members.extend_from_slice(&found.separations.members);
+                done.tests += found.tests;
+                done.exact_tests += found.exact_tests;
+            }
+        }
+        if let Ok(pieces) = self.pieces.lock() {
+            let mut by_shard: BTreeMap<usize, Answers> =
+                pieces.closed.iter().map(|&shard| (shard, Answers::of_shard(shard))).collect();
+            for Piece { shard, of_pair, .. } in &pieces.list {
+                if let Verdict::Undefined { .. } = of_pair.verdict {
+                    by_shard.remove(shard);
+                } else if let Some(answers) = by_shard.get_mut(shard) {
+                    answers.of_pairs.push(of_pair.clone());
+                }
+            }
+            done.numbers.extend(by_shard.keys());
+            done.pieces = by_shard.into_values().filter(|answers| !answers.of_pairs.is_empty()).collect();
+        }
+        // Shards that had been done are opened and closed once more, empty.
+        done.numbers.sort_unstable();
+        done.numbers.dedup();
+    }
+
+    /// Enters what shards had found that the work no longer has: their parts, by number.
+    pub(super) fn restore(&mut self, done: DoneShards, parts: &BTreeMap<usize, Shard>) {
+        let DoneShards { separations, tests, exact_tests, pieces, .. } = done;
+        for answers in pieces {
+            let number = answers.shard as usize;
+            let Some(shard) = parts.get(&number) else { continue };
+            let mut page = self.page(number, &shard.part);
+            page.enter_all(&answers);
+            page.close();
+        }
+        let found = ShardFound { separations, tests, exact_tests, ..ShardFound::of_size(self.work.size) };
+        if let Ok(mut founds) = self.founds.lock() {
+            founds.push((RESTORED, found));
+        }
+        self.restored = parts.keys().copied().collect();
+    }
+
     /// Begins a shard, by its number.
     pub fn open(&self, shard: usize) -> Page<'_, 'a> {
-        let part = &self.work.shards[shard].part;
+        self.page(shard, &self.work.shards[shard].part)
+    }
+
+    fn page<'b>(&'b self, shard: usize, part: &'b Part) -> Page<'b, 'a> {
         Page {
             book: self,
             shard,
             part,
-            found: Found::of_size(self.work.size),
+            found: ShardFound::of_size(self.work.size),
             pieces: Vec::new(),
             answers: self.answers.as_ref().map(|_| Answers::of_shard(shard)),
             entering: self.entering(),
@@ -98,12 +174,12 @@ impl<'a> Book<'a> {
     }
 
     /// What the shards found, by number of the shard, which leaves separating sets in order.
-    pub(super) fn close(self) -> Vec<Found> {
+    pub(super) fn close(self) -> Vec<ShardFound> {
         let mut entering = self.entering();
         let mut founds = self.founds.into_inner().unwrap_or_default();
         founds.sort_unstable_by_key(|&(shard, _)| shard);
-        let mut founds: Vec<Found> = founds.into_iter().map(|(_, found)| found).collect();
-        founds.push(merge(self.pieces.into_inner().unwrap_or_default(), &mut entering));
+        let mut founds: Vec<ShardFound> = founds.into_iter().map(|(_, found)| found).collect();
+        founds.push(merge(self.pieces.into_inner().unwrap_or_default().list, &mut entering));
         entering.flush();
         founds
     }
@@ -125,7 +201,7 @@ pub struct Page<'b, 'a> {
     book: &'b Book<'a>,
     shard: usize,
     part: &'b Part,
-    found: Found,
+    found: ShardFound,
     pieces: Vec<Piece>,
     answers: Option<Answers>,
     entering: Entering<'a>,
@@ -152,7 +228,11 @@ impl Page<'_, '_> {
         if let Some(answers) = &mut self.answers {
             return answers.push(row, outcome);
         }
-        memory::push_noted(&mut self.pieces, Piece { first_set, of_pair: PairAnswer::new(row, outcome) }, Use::Level);
+        memory::push_noted(
+            &mut self.pieces,
+            Piece { shard: self.shard, first_set, of_pair: PairAnswer::new(row, outcome) },
+            Use::Level,
+        );
     }
 
     /// Enters what came over a wire.
@@ -172,17 +252,19 @@ impl Page<'_, '_> {
                 founds.push((self.shard, self.found));
             }
         } else if let Ok(mut pieces) = self.book.pieces.lock() {
-            let len = pieces.len() + self.pieces.len();
-            if pieces.capacity() >= len || memory::prepare(&mut pieces, len + len / 2, Use::Level) {
-                pieces.append(&mut self.pieces);
+            let Pieces { list, closed } = &mut *pieces;
+            let len = list.len() + self.pieces.len();
+            if list.capacity() >= len || memory::prepare(list, len + len / 2, Use::Level) {
+                list.append(&mut self.pieces);
             }
+            memory::push_noted(closed, self.shard, Use::Level);
         }
     }
 }
 
-impl Found {
+impl ShardFound {
     fn of_size(size: usize) -> Self {
-        Found {
+        ShardFound {
             separations: Separations::of_size(size),
             tests: 0,
             exact_tests: 0,
@@ -238,7 +320,7 @@ impl Entering<'_> {
 
     /// Enters the verdict on all sets of a side.
     #[inline]
-    fn enter(&mut self, row: u32, outcome: &Answer, found: &mut Found) {
+    fn enter(&mut self, row: u32, outcome: &Answer, found: &mut ShardFound) {
         if self.cells.is_none() {
             found.exact_tests += outcome.exact_tests;
             memory::push_noted(&mut found.verdicts, (outcome.at, outcome.verdict), Use::Level);
@@ -265,8 +347,8 @@ impl Entering<'_> {
 }
 
 /// The verdicts on pairs whose sets are cut, from those on the pieces.
-fn merge(mut pieces: Vec<Piece>, entering: &mut Entering) -> Found {
-    let mut found = Found::of_size(entering.work.size);
+fn merge(mut pieces: Vec<Piece>, entering: &mut Entering) -> ShardFound {
+    let mut found = ShardFound::of_size(entering.work.size);
     pieces.sort_unstable_by_key(|piece| (piece.of_pair.row, piece.of_pair.at, piece.first_set));
     for pieces in pieces.chunk_by(|a, b| (a.of_pair.row, a.of_pair.at) == (b.of_pair.row, b.of_pair.at)) {
         let Some(Piece { of_pair: first, .. }) = pieces.first() else { continue };

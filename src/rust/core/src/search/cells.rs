@@ -42,13 +42,41 @@ impl<'a> Cells<'a> {
         Cells { bits: atomics(values), place: Place::Left(pairs) }
     }
 
+    /// Of which pairs; none: of all.
+    pub fn pairs(&self) -> Option<&'a Ranked> {
+        match self.place {
+            Place::Square(_) => None,
+            Place::Left(pairs) => Some(pairs),
+        }
+    }
+
+    /// The number with this place.
+    pub fn at(&self, place: usize) -> f64 {
+        f64::from_bits(self.bits[place].load(Ordering::Relaxed))
+    }
+
+    /// The largest p-value of the pair.
+    pub fn get(&self, x: usize, y: usize) -> f64 {
+        self.at(self.place_of(x, y))
+    }
+
+    /// Sets it.
+    pub fn set(&self, x: usize, y: usize, p: f64) {
+        self.bits[self.place_of(x, y)].store(p.to_bits(), Ordering::Relaxed);
+    }
+
+    #[inline(always)]
+    fn place_of(&self, x: usize, y: usize) -> usize {
+        match self.place {
+            Place::Square(p) => x.max(y) * p + x.min(y),
+            Place::Left(pairs) => pairs.number(x, y),
+        }
+    }
+
     /// Raises the largest p-value of the pair.
     #[inline(always)]
     pub fn raise(&self, x: usize, y: usize, p: f64) {
-        let cell = &self.bits[match self.place {
-            Place::Square(p) => x.max(y) * p + x.min(y),
-            Place::Left(pairs) => pairs.number(x, y),
-        }];
+        let cell = &self.bits[self.place_of(x, y)];
         // Not `f64::max`: an earlier NaN stays, as `pMax[x, y] < pval` is then no TRUE in pcalg's C++.
         if p > f64::from_bits(cell.load(Ordering::Relaxed)) {
             cell.store(p.to_bits(), Ordering::Relaxed);

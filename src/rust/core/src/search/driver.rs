@@ -1,10 +1,11 @@
 //! The skeleton phase: which levels are run, and pcalg's counts of them, for every order of visiting and any worker.
 
 use super::cells::symmetrise;
+use super::checkpoint::{Found, Keeper, Limits, State};
 use super::largest::Largest;
 use super::ledger::Ledger;
 use super::level::count_sets;
-use super::levels::{Levels, Widest};
+use super::levels::{LevelReport, Levels, Widest};
 use super::one_by_one::OneByOne;
 use super::order::{ordered, with_ledger};
 use super::original::Original;
@@ -12,7 +13,6 @@ use super::stable::Stable;
 use super::worker::Worker;
 use super::{Method, Options, Skeleton};
 use crate::ci::CiTest;
-use crate::graph::{Adjacency, SepSetLog};
 use crate::observer::Observer;
 use crate::pool::Pool;
 use crate::Result;
@@ -29,34 +29,66 @@ pub fn skeleton<'l>(
     largest: impl Into<Largest<'l>>,
     observer: &mut dyn Observer,
 ) -> Result<Skeleton> {
+    skeleton_within(worker, options, largest, observer, &Limits::default())
+}
+
+/// [`skeleton`] that may be kept, gone on with, and ended before its time, see [`Skeleton::ended`].
+///
+/// # Errors
+/// Those of [`skeleton`]; [`Error::Checkpoint`](crate::Error) for a file that is of another search or cannot be made;
+/// [`Error::TimeLimit`](crate::Error) where no level has run by then.
+pub fn skeleton_within<'l>(
+    worker: &mut dyn Worker,
+    options: &Options,
+    largest: impl Into<Largest<'l>>,
+    observer: &mut dyn Observer,
+    limits: &Limits,
+) -> Result<Skeleton> {
     let mut largest = largest.into();
-    options.check(&largest)?;
-    options.room_to_start()?;
+    let (mut keeper, state) = begin(options, &mut largest, observer, limits)?;
     let pool = worker.pool().clone();
     let found = match (worker.alone(), options.method) {
         (Some(alone), Method::Stable | Method::StableFast) => {
-            run(alone.begin(options, largest.again())?, options, observer)?
+            // What it knows between levels is on its machine.
+            let state = state.map(|state| state.rewound(&mut largest));
+            run(alone.begin(options, largest.again())?, options, &mut keeper, state)?
         }
-        (_, Method::Original) => run(ordered(Original { worker }, options, largest.again()), options, observer)?,
-        (None, _) => run(ordered(Stable { worker }, options, largest.again()), options, observer)?,
+        (_, Method::Original) => {
+            run(ordered(Original { worker }, options, largest.again()), options, &mut keeper, state)?
+        }
+        (None, _) => run(ordered(Stable { worker }, options, largest.again()), options, &mut keeper, state)?,
     };
     finish(options, &mut largest, &pool);
     Ok(found)
 }
 
+/// Checks the arguments, and reads what is known of the search.
+fn begin<'o>(
+    options: &Options,
+    largest: &mut Largest,
+    observer: &'o mut dyn Observer,
+    limits: &'o Limits,
+) -> Result<(Keeper<'o>, Option<State>)> {
+    options.check(largest)?;
+    options.room_to_start()?;
+    let mut keeper = Keeper::new(observer, limits, options, largest);
+    let state = keeper.open(options, largest)?;
+    Ok((keeper, state))
+}
+
 /// "stable" or "stable.fast" by the shards of a worker, with graph and answers on the host: for a worker that takes whole levels where
-/// they fit its machine, and shards where they do not. `found`: the graph and the separating sets that levels left which have run elsewhere,
+/// they fit its machine, and shards where they do not. `found`: what levels left that have run elsewhere,
 /// whose p-values `largest` then has.
 pub(crate) fn by_shards<'s>(
     worker: Box<dyn Worker + 's>,
     options: &'s Options,
     largest: Largest<'s>,
-    found: Option<(Adjacency, SepSetLog)>,
+    found: Option<Found>,
 ) -> Box<dyn Levels + 's> {
-    let ledger = match found {
-        Some((graph, sepsets)) => Ledger::of_found(options, largest, graph, sepsets),
-        None => Ledger::new(options, largest),
-    };
+    let mut ledger = Ledger::new(options, largest);
+    if let Some(found) = found {
+        ledger.resume(found, None);
+    }
     with_ledger(Stable { worker }, ledger)
 }
 
@@ -72,25 +104,39 @@ pub fn skeleton_one_by_one<'l>(
     largest: impl Into<Largest<'l>>,
     observer: &mut dyn Observer,
 ) -> Result<Skeleton> {
+    skeleton_one_by_one_within(test, options, largest, observer, &Limits::default())
+}
+
+/// [`skeleton_one_by_one`] within limits, as [`skeleton_within`].
+///
+/// # Errors
+/// Those of both.
+pub fn skeleton_one_by_one_within<'l>(
+    test: &mut dyn CiTest,
+    options: &Options,
+    largest: impl Into<Largest<'l>>,
+    observer: &mut dyn Observer,
+    limits: &Limits,
+) -> Result<Skeleton> {
     let mut largest = largest.into();
-    options.check(&largest)?;
-    options.room_to_start()?;
-    let found = run(ordered(OneByOne { test }, options, largest.again()), options, observer)?;
+    let (mut keeper, state) = begin(options, &mut largest, observer, limits)?;
+    let found = run(ordered(OneByOne::new(test), options, largest.again()), options, &mut keeper, state)?;
     finish(options, &mut largest, &Pool::none());
     Ok(found)
 }
 
-/// Runs the levels that pcalg runs.
+/// Runs the levels that pcalg runs, from a state on where there is one.
 pub(super) fn run(
     mut search: Box<dyn Levels + '_>,
     options: &Options,
-    observer: &mut dyn Observer,
+    keeper: &mut Keeper,
+    state: Option<State>,
 ) -> Result<Skeleton> {
     let fast = options.method == Method::StableFast;
-    let mut tests = Vec::new();
-    let mut exact_tests = 0;
-    let mut size = 0;
-    let mut go_on = true;
+    if let Some(State { levels, tests, exact_tests, go_on, found: Some(found), within }) = state {
+        *keeper.done() = State { levels, tests, exact_tests, go_on, found: None, within: None };
+        search.resume(found, within, keeper)?;
+    }
     // "stable.fast" always runs level 0; the others run no level without an edge or beyond m.max.
     let runs = |size: usize, edges: usize| {
         if fast {
@@ -99,37 +145,58 @@ pub(super) fn run(
             edges > 0 && options.allows(size)
         }
     };
-    while go_on && runs(size, search.edge_count()) {
-        observer.level(size, search.edge_count())?;
-        let report = if size == 0 {
-            search.marginal(observer)?
-        } else {
-            // Refuse what cannot be numbered, and see whether there is anything to do, before any work is done.
-            match search.widest().filter(|widest| widest.degree > size) {
-                // All of a row's neighbours: workers enumerate the sets of a row for all of its pairs at once.
-                Some(Widest { x, y, degree }) if search.numbers_sets() => {
-                    count_sets(x, y, degree, size)?;
-                }
-                // No pair has enough neighbours, and "stable.fast" does not count the level.
-                None if fast => break,
-                _ => {}
+    let mut ended = false;
+    while keeper.done().go_on && runs(keeper.done().levels, search.edge_count()) {
+        let size = keeper.done().levels;
+        let report = match level(&mut *search, size, fast, keeper) {
+            Ok(Some(report)) => report,
+            Ok(None) => break,
+            Err(error) if size > 0 && keeper.is_over(&error) => {
+                ended = true;
+                break;
             }
-            search.conditional(size, observer)?
+            Err(error) => return Err(error),
         };
-        tests.push(report.tests);
-        exact_tests += report.exact_tests;
+        let done = keeper.done();
+        done.tests.push(report.tests);
+        done.exact_tests += report.exact_tests;
         // "stable.fast" asks by itself whether a level has work.
-        go_on = fast || report.go_on;
-        size += 1;
+        done.go_on = fast || report.go_on;
+        done.levels += 1;
+        if keeper.keeps() {
+            search.keep(keeper)?;
+        }
     }
-    let (graph, sepsets) = search.finish(observer)?;
+    keeper.lift();
+    let (graph, sepsets) = if ended { search.give_up(keeper)? } else { search.finish(keeper)? };
+    let unkept = keeper.unwritten();
+    let State { levels, mut tests, exact_tests, .. } = keeper.done().clone();
     // pcalg's `max.ord` of "stable.fast" is one less than the last level, as its R code subtracts 1 twice; that of the others is -1
     // without a level, as their loop begins with 0.
-    let max_order = if fast { size as i32 - 2 } else { size as i32 - 1 };
+    let max_order = if fast { levels as i32 - 2 } else { levels as i32 - 1 };
     if tests.is_empty() {
         tests.push(0);
     }
-    Ok(Skeleton { graph, sepsets, tests, max_order, exact_tests })
+    Ok(Skeleton { graph, sepsets, tests, max_order, exact_tests, ended: ended.then_some(levels), unkept })
+}
+
+/// Runs a level; none where "stable.fast" has no pair for it.
+fn level(search: &mut dyn Levels, size: usize, fast: bool, keeper: &mut Keeper) -> Result<Option<LevelReport>> {
+    keeper.level(size, search.edge_count())?;
+    if size == 0 {
+        return search.marginal(keeper).map(Some);
+    }
+    // Refuse what cannot be numbered, and see whether there is anything to do, before any work is done.
+    match search.widest().filter(|widest| widest.degree > size) {
+        // All of a row's neighbours: workers enumerate the sets of a row for all of its pairs at once.
+        Some(Widest { x, y, degree }) if search.numbers_sets() => {
+            count_sets(x, y, degree, size)?;
+        }
+        // No pair has enough neighbours, and "stable.fast" does not count the level.
+        None if fast => return Ok(None),
+        _ => {}
+    }
+    search.conditional(size, keeper).map(Some)
 }
 
 /// The R methods report a symmetric pMax with ones on its diagonal, the C++ one the upper triangle alone.

@@ -45,6 +45,12 @@ impl Lanes {
         Self::of_rows((0..neighbours.p()).map(of_row))
     }
 
+    /// Those of some rows alone.
+    pub(super) fn among(&self, rows: &Range<usize>) -> Self {
+        let of_row = |row: usize| if rows.contains(&row) { self.of(row) } else { &[] };
+        Self::of_rows((0..self.of_row.len()).map(|row| of_row(row).iter().copied()))
+    }
+
     /// Row by row.
     pub(super) fn of_rows(rows: impl IntoIterator<Item = impl IntoIterator<Item = u32>>) -> Self {
         let mut lanes = Lanes::default();

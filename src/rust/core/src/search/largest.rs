@@ -38,10 +38,27 @@ impl PairValues {
         self.pairs.as_ref().map(|pairs| pairs.graph().row(x))
     }
 
+    /// The pairs that level 0 left, and their values by number.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn parts(&self) -> Option<(&Ranked, &[f64])> {
+        self.pairs.as_ref().map(|pairs| (pairs, &self.values[..]))
+    }
+
     /// Level 0 has left these pairs, and their values, by number, are known.
     pub(crate) fn enter(&mut self, pairs: Ranked, values: Vec<f64>) {
         debug_assert_eq!(pairs.len(), values.len());
         *self = PairValues { pairs: Some(pairs), values, early: Vec::new() };
+    }
+
+    /// Level 0 had left these pairs, with these values by number.
+    pub(super) fn restore(&mut self, left: Adjacency, values: Vec<f64>) -> Result<()> {
+        self.enter(Ranked::new(left, &Pool::none())?, values);
+        Ok(())
+    }
+
+    /// Before level 0 was over, tests had found this.
+    pub(super) fn restore_early(&mut self, early: Vec<([u32; 2], f64)>) {
+        *self = PairValues { early, ..PairValues::default() };
     }
 
     /// Level 0 has left these pairs. Those of `tested` begin with `floor`, others with the mark of no test.
@@ -73,6 +90,16 @@ impl PairValues {
     }
 }
 
+/// What of the largest p-values is known.
+pub(super) enum Known<'v> {
+    /// Nothing.
+    None,
+    /// All that are kept.
+    Cells(Cells<'v>),
+    /// Before level 0 is over, of a search that keeps those of the pairs that it leaves: what tests found.
+    Early(&'v [([u32; 2], f64)]),
+}
+
 impl Largest<'_> {
     /// The same, borrowed.
     pub fn again(&mut self) -> Largest<'_> {
@@ -90,6 +117,21 @@ impl Largest<'_> {
                 pairs.as_ref().map(|pairs| Cells::of_left(values, pairs))
             }
         }
+    }
+
+    /// What is known, for a checkpoint; `filled`: something is.
+    pub(super) fn known(&mut self, p: usize, filled: bool) -> Known<'_> {
+        match self {
+            _ if !filled => Known::None,
+            Largest::Left(PairValues { pairs: None, early, .. }) => Known::Early(early),
+            largest => largest.cells(p).map_or(Known::None, Known::Cells),
+        }
+    }
+
+    /// Raises the largest p-value of a pair that level 0 has left.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn raise_left(&mut self, x: usize, y: usize, p: f64, options: &Options) {
+        self.raise(x, y, p, options);
     }
 
     /// Raises the largest p-value of the pair, at any level.

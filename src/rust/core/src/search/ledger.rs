@@ -1,10 +1,12 @@
 //! What is known of every pair, and what an outcome changes in it: the rules that all orders of visiting share.
 
-use super::book::{Book, Found, Undefined};
-use super::largest::Largest;
+use super::book::{Book, ShardFound, Undefined};
+use super::checkpoint::{write_view, ClosedColumn, DoneColumn, Found, Mark, Part, View, Within};
+use super::largest::{Known, Largest};
 use super::levels::{widest_of, LevelReport, Widest};
-use super::marginals::{below, settled, Column, Marginals, Values};
+use super::marginals::{below, settled, Closed, Column, Marginals, Values};
 use super::progress::LevelProgress;
+use super::saving::{Saving, Step};
 use super::shards::Work;
 use super::worker::Worker;
 use super::{Method, Options};
@@ -27,6 +29,12 @@ pub(super) struct Ledger<'s> {
     is_filled: bool,
     /// What the largest p-value of a pair that was tested at level 0 and left is at least.
     floor: f64,
+    /// How the level that runs began, of a search that may have to take it back, or is kept within it.
+    mark: Option<Mark>,
+    /// The size of its sets.
+    level: usize,
+    /// What of the next level had run in an earlier call.
+    within: Option<Within>,
 }
 
 impl<'s> Ledger<'s> {
@@ -34,21 +42,79 @@ impl<'s> Ledger<'s> {
         let graph = options.start();
         let tested = options.testable(&graph);
         let sepsets = SepSetLog::new(options.p, options.empty_side());
-        Ledger { options, graph, tested, largest, sepsets, is_filled: false, floor: options.untested() }
+        let (mark, within) = (None, None);
+        Ledger {
+            options,
+            graph,
+            tested,
+            largest,
+            sepsets,
+            is_filled: false,
+            floor: options.untested(),
+            mark,
+            level: 0,
+            within,
+        }
     }
 
-    /// Goes on from what levels have found elsewhere, level 0 at least; `largest` has the p-values.
-    pub fn of_found(options: &'s Options, largest: Largest<'s>, graph: Adjacency, sepsets: SepSetLog) -> Self {
-        let tested = options.testable(&options.start());
-        Ledger { options, graph, tested, largest, sepsets, is_filled: true, floor: 0.0 }
+    /// Goes on from what was found elsewhere; `largest` has the p-values.
+    pub fn resume(&mut self, found: Found, within: Option<Within>) {
+        let Found { graph, sepsets, .. } = found;
+        (self.graph, self.sepsets) = (graph, sepsets);
+        // Columns of level 0 that are done come with their p-values.
+        self.is_filled = !matches!(&within, Some(Within { part: Part::Columns(_), .. }));
+        self.within = within;
+        self.mark = self.within.as_mut().and_then(|within| within.mark.take());
+    }
+
+    /// What of the level had run in an earlier call.
+    pub fn resumed(&mut self) -> Option<Within> {
+        self.within.take()
+    }
+
+    /// A level with sets of `size`, 0 or more, begins; `keeps`: it may have to be taken back, or is kept.
+    pub fn begin_level(&mut self, size: usize, keeps: bool) {
+        self.level = size;
+        if keeps && self.mark.is_none() {
+            self.mark = Some(Mark::new(&self.graph, if size > 0 { Some(&mut self.largest) } else { None }));
+        }
+    }
+
+    /// A level has ended.
+    pub fn end_level(&mut self) {
+        self.mark = None;
+    }
+
+    /// The graph that the level began with, or the next begins with.
+    pub fn start(&self) -> &Adjacency {
+        self.mark.as_ref().map_or(&self.graph, |mark| &mark.graph)
+    }
+
+    /// Takes the level back that has not ended.
+    pub fn rewind(&mut self) {
+        if let Some(mark) = self.mark.take() {
+            self.graph = mark.rewind(self.level, &mut self.sepsets, &mut self.largest);
+        }
+    }
+
+    /// Has what is known kept; `within`: where a level has begun, what was counted and what is done of it.
+    pub fn keep(&mut self, within: Option<(&LevelReport, &Part)>, observer: &mut dyn Observer) -> Result<()> {
+        memory::check()?;
+        let within = within.map(|(report, part)| (self.mark.as_ref(), report, part));
+        let known = self.largest.known(self.options.p, self.is_filled);
+        let view = View { graph: &self.graph, sepsets: &self.sepsets, is_exact: false, known, within };
+        observer.keep(&mut |out| write_view(&view, out))
     }
 
     pub fn fast(&self) -> bool {
         self.options.method == Method::StableFast
     }
 
-    /// Marks every pair as never tested.
+    /// Marks every pair as never tested, unless more is known.
     pub fn fill(&mut self) {
+        if self.is_filled {
+            return;
+        }
         if let Largest::Square(p_max) = &mut self.largest {
             p_max.fill(self.options.untested());
         }
@@ -104,7 +170,7 @@ impl<'s> Ledger<'s> {
 
     /// A vertex with the most neighbours, of those that have a pair to be tested.
     pub fn widest(&self) -> Option<Widest> {
-        widest_of(self.options, &self.graph, |x| self.graph.degree(x))
+        widest_of(self.options, self.start(), |x| self.start().degree(x))
     }
 
     /// Level 0, by a worker: all pairs at once. Returns the graph as it was, and how many of the pairs that were tested are left.
@@ -112,24 +178,23 @@ impl<'s> Ledger<'s> {
         let p = self.options.p;
         // Five graphs of bits, and what hands out the columns.
         memory::room(5 * Adjacency::bytes(p) + 256 * p, Use::Pairs)?;
+        let done = match self.resumed() {
+            Some(Within { part: Part::Columns(done), .. }) => done,
+            _ => Vec::new(),
+        };
         // Workers touch the columns first, and leave what they found as bits: there may be millions of pairs.
         let words = p.div_ceil(64);
         let mut separated = vec![0u64; p * words];
         let mut kept = vec![0u64; p * words];
-        let level = Marginals::new(self.options, &self.tested, matches!(self.largest, Largest::Square(_)));
-        let bits = separated.chunks_mut(words).zip(kept.chunks_mut(words));
-        let mut lent = match &mut self.largest {
-            Largest::Square(p_max) => Some(p_max.chunks_mut(p)),
-            Largest::Left(_) => None,
-        };
-        let mut column = |(y, (separated, kept))| {
-            let p_values =
-                lent.as_mut().and_then(|columns| columns.next()).map_or(Values::Spare(Vec::new()), Values::Lent);
-            Column { y, p_values, separated, kept }
-        };
-        let columns = bits.enumerate().map(&mut column).collect();
-        worker.marginal(&level, columns, observer)?;
-        drop(level);
+        self.run_columns(worker, observer, &mut separated, &mut kept, &done)?;
+        for DoneColumn { y, separated: was_separated, kept: was_kept, values } in done {
+            let of_column = y * words..y * words + was_kept.len();
+            separated[of_column.clone()].copy_from_slice(&was_separated);
+            kept[of_column].copy_from_slice(&was_kept);
+            if let Largest::Square(p_max) = &mut self.largest {
+                p_max[y * p..y * p + values.len()].copy_from_slice(&values);
+            }
+        }
         self.is_filled = true;
         self.floor = 0.0;
         let rest = Adjacency::from_lower(p, |y, w| {
@@ -163,17 +228,91 @@ impl<'s> Ledger<'s> {
         Ok(())
     }
 
-    /// Has a worker decide work, and enters what it found: the pairs that no set separates stay in the graph.
+    /// Has a worker fill the columns of level 0 but for those that are done.
+    fn run_columns(
+        &mut self,
+        worker: &mut dyn Worker,
+        observer: &mut dyn Observer,
+        separated: &mut [u64],
+        kept: &mut [u64],
+        done: &[DoneColumn],
+    ) -> Result<()> {
+        let (p, words) = (self.options.p, self.options.p.div_ceil(64));
+        let mut left = None;
+        if !done.is_empty() {
+            let mut pairs = self.tested.clone();
+            done.iter().for_each(|column| (0..column.y).for_each(|x| pairs.remove(x, column.y)));
+            left = Some(pairs);
+        }
+        let level = Marginals::new(
+            self.options,
+            left.as_ref().unwrap_or(&self.tested),
+            matches!(self.largest, Largest::Square(_)),
+        );
+        let closed = Closed::default();
+        let bits = separated.chunks_mut(words).zip(kept.chunks_mut(words));
+        let mut lent = match &mut self.largest {
+            Largest::Square(p_max) => Some(p_max.chunks_mut(p)),
+            Largest::Left(_) => None,
+        };
+        let told = observer.keeps().then_some(&closed);
+        let mut column = |(y, (separated, kept))| {
+            let p_values =
+                lent.as_mut().and_then(|columns| columns.next()).map_or(Values::Spare(Vec::new()), Values::Lent);
+            Column { y, p_values, separated, kept, closed: told }
+        };
+        let columns = bits.enumerate().map(&mut column).collect();
+        if told.is_none() {
+            return worker.marginal(&level, columns, observer);
+        }
+        let (graph, sepsets) = (&self.graph, &self.sepsets);
+        let mut keep = |observer: &mut dyn Observer| {
+            let is_new = |column: &&ClosedColumn| done.iter().all(|known| known.y != column.y);
+            let mut all = done.to_vec();
+            if let Ok(closed) = closed.lock() {
+                all.extend(closed.iter().filter(is_new).map(ClosedColumn::done));
+            }
+            memory::check()?;
+            let (report, part) = (LevelReport::default(), Part::Columns(all));
+            let within = Some((None, &report, &part));
+            let view = View { graph, sepsets, is_exact: false, known: Known::None, within };
+            observer.keep(&mut |out| write_view(&view, out))
+        };
+        worker.marginal(&level, columns, &mut Saving::new(observer, &mut keep))
+    }
+
+    /// Has a worker decide work, and enters what it found: the pairs that no set separates stay in the graph. `step`: which work of the
+    /// level it is.
     pub fn decide(
         &mut self,
         worker: &mut dyn Worker,
-        work: &Work,
+        work: &mut Work,
+        mut step: Step,
         report: &mut LevelReport,
         progress: &mut LevelProgress,
     ) -> Result<()> {
         let Some(cells) = self.largest.cells(self.options.p) else { return Ok(()) };
-        let book = Book::new(work, self.options, cells);
-        worker.answer(work, &book, progress)?;
+        let (done, parts) = step.done_of(work);
+        progress.add(parts.values().map(|shard| shard.cost).sum());
+        let mut book = Book::new(work, self.options, cells);
+        if let Some(done) = done {
+            book.restore(done, &parts);
+        }
+        if progress.keeps() {
+            let (graph, sepsets, mark, so_far) = (&self.graph, &self.sepsets, self.mark.as_ref(), *report);
+            let mut keep = |observer: &mut dyn Observer| {
+                let mut done = step.nothing_done();
+                book.done(&mut done);
+                memory::check()?;
+                let part = Part::Shards(done);
+                let within = Some((mark, &so_far, &part));
+                let view = View { graph, sepsets, is_exact: false, known: Known::Cells(cells), within };
+                observer.keep(&mut |out| write_view(&view, out))
+            };
+            worker.answer(work, &book, &mut Saving::new(progress, &mut keep))?;
+        } else {
+            worker.answer(work, &book, progress)?;
+        }
         progress.add(work.cost());
         let founds = book.close();
         memory::check()?;
@@ -181,7 +320,7 @@ impl<'s> Ledger<'s> {
         if let Some(Undefined { x, y, set, reason }) = undefined {
             return Err(Error::Numeric { x: *x as usize, y: *y as usize, s: set.clone(), reason });
         }
-        for Found { separations, tests, exact_tests, .. } in founds {
+        for ShardFound { separations, tests, exact_tests, .. } in founds {
             self.graph.remove_all(&separations.pairs);
             self.sepsets.extend(separations);
             report.tests += tests;

@@ -2,6 +2,8 @@
 
 use crate::graph::{Adjacency, SepSets};
 use crate::observer::Observer;
+use crate::search::checkpoint::{Found, Within};
+pub use crate::search::report::LevelReport;
 use crate::search::Options;
 use crate::Result;
 
@@ -38,6 +40,18 @@ pub trait Levels {
         }
     }
 
+    /// Before any level has run: takes the place of those that had run in an earlier call, and found this. The largest p-values are where
+    /// the search is to leave them. `within`: what of the next level had run; only orders of visiting on the host know what to do with that.
+    fn resume(&mut self, found: Found, within: Option<Within>, observer: &mut dyn Observer) -> Result<()>;
+
+    /// A level has ended, and the observer [keeps](Observer::keeps) the search: hands over what is known, from where [`Levels::give_up`] may
+    /// take it.
+    fn keep(&mut self, observer: &mut dyn Observer) -> Result<()>;
+
+    /// The answer of the levels that have ended, where an error has ended the last one, whose observer [keeps](Observer::keeps) the search. As
+    /// [`Levels::finish`].
+    fn give_up(self: Box<Self>, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)>;
+
     /// Completes the largest p-values: where no test was made, the mark of [`Options::untested`]. Of a p x p matrix the lower triangle
     /// and the diagonal hold the mark, too.
     fn finish(self: Box<Self>, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)>;
@@ -66,15 +80,4 @@ pub(crate) fn widest_of(options: &Options, graph: &Adjacency, degree: impl Fn(us
         }
     }
     widest
-}
-
-/// The counts of a level.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LevelReport {
-    /// Number of tests that pcalg performs.
-    pub tests: u64,
-    /// Number of tests that the exact formula decided.
-    pub exact_tests: u64,
-    /// Whether a side was visited that has more candidates than the level's size (pcalg's reason for another level).
-    pub go_on: bool,
 }

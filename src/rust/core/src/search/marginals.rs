@@ -2,6 +2,7 @@
 
 use std::sync::Mutex;
 
+use super::checkpoint::ClosedColumn;
 use super::{Method, Options};
 use crate::graph::{Adjacency, BITS};
 
@@ -75,12 +76,17 @@ pub(super) enum Values<'a> {
     Spare(Vec<f64>),
 }
 
+/// Columns that workers have closed, in any order.
+pub(super) type Closed<'a> = Mutex<Vec<ClosedColumn<'a>>>;
+
 /// A column of the p-values of level 0.
 pub struct Column<'a> {
     pub(super) y: usize,
     pub(super) p_values: Values<'a>,
     pub(super) separated: &'a mut [u64],
     pub(super) kept: &'a mut [u64],
+    /// Where it goes when it is closed; none: nobody wants to know.
+    pub(super) closed: Option<&'a Closed<'a>>,
 }
 
 impl Column<'_> {
@@ -144,8 +150,17 @@ impl Column<'_> {
             self.separated[w] = separated & pairs;
             self.kept[w] = kept & pairs;
         }
-        if let (Values::Spare(used), Ok(mut spare)) = (self.p_values, level.spare.lock()) {
-            spare.push(used);
+        let values = match self.p_values {
+            Values::Lent(p_values) => Some(&*p_values),
+            Values::Spare(used) => {
+                if let Ok(mut spare) = level.spare.lock() {
+                    spare.push(used);
+                }
+                None
+            }
+        };
+        if let Some(Ok(mut closed)) = self.closed.map(Mutex::lock) {
+            closed.push(ClosedColumn { y, separated: self.separated, kept: self.kept, values });
         }
     }
 }

@@ -9,11 +9,13 @@
 //! * Orders of visiting, each of them `order::Order`: `stable` ("stable", "stable.fast"), `original` ("original", whose
 //!   neighbourhoods shrink while it runs), `one_by_one` (all three for a test that is asked one question at a time in pcalg's order).
 //! * [`level`], [`lanes`], [`shards`]: the work of a level, and how it is cut.
+//! * [`checkpoint`]: how a search is kept, gone on with and bounded.
 //! * [`worker`]: what a machine offers; [`answer`]: what it finds; [`book`]: where it enters that; [`wire`]: shards and answers as bytes.
 
 pub mod answer;
 pub mod book;
 mod cells;
+pub mod checkpoint;
 mod driver;
 pub mod lanes;
 mod largest;
@@ -25,6 +27,8 @@ mod one_by_one;
 mod order;
 mod original;
 mod progress;
+mod report;
+mod saving;
 pub mod shards;
 #[cfg(test)]
 mod shuffled;
@@ -34,7 +38,7 @@ pub mod worker;
 
 pub(crate) use cells::symmetrise;
 pub(crate) use driver::by_shards;
-pub use driver::{skeleton, skeleton_one_by_one};
+pub use driver::{skeleton, skeleton_one_by_one, skeleton_one_by_one_within, skeleton_within};
 pub use largest::{Largest, PairValues};
 
 use crate::graph::{Adjacency, SepSets, Side};
@@ -94,6 +98,10 @@ pub struct Skeleton {
     pub max_order: i32,
     /// Tests that were decided by the exact formula because the quick one was too close or the set near singular.
     pub exact_tests: u64,
+    /// Where the time was over before all levels had run: in this level, of which nothing is here. All else is as with an `m_max` below it.
+    pub ended: Option<usize>,
+    /// Why the last state could not be [kept](checkpoint::Checkpoint), where it could not.
+    pub unkept: Option<Error>,
 }
 
 impl Options {

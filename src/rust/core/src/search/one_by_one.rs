@@ -1,6 +1,9 @@
 //! One question at a time, in the very order in which pcalg asks: for tests that only the caller can run, such as an R function,
 //! which may have side effects or draw random numbers.
 
+use std::cmp::Ordering;
+
+use super::checkpoint::{Part, Within};
 use super::ledger::Ledger;
 use super::level::{CandidateOrder, Neighbours, PairSide};
 use super::levels::LevelReport;
@@ -16,8 +19,21 @@ use crate::Result;
 
 /// The order, by a test.
 pub(super) struct OneByOne<'t> {
-    pub test: &'t mut dyn CiTest,
+    test: &'t mut dyn CiTest,
+    /// Where the level has come to, and what is counted, should it end early.
+    place: Place,
+    report: LevelReport,
 }
+
+/// How far the visits of a level have come: this one, and so many sets of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    number: u64,
+    rank: u64,
+}
+
+/// The sets of a visit that is over.
+const OVER: u64 = u64::MAX;
 
 /// A level under way, and what the observer is told of it.
 struct Visits<'a> {
@@ -26,7 +42,8 @@ struct Visits<'a> {
     /// Tests that are done or need not be done, and all.
     done: f64,
     total: f64,
-    report: LevelReport,
+    /// Up to here visits have been made in an earlier call.
+    from: Place,
 }
 
 impl Visits<'_> {
@@ -36,35 +53,90 @@ impl Visits<'_> {
         self.done = before + all;
     }
 
-    fn end(self) -> Result<LevelReport> {
-        self.observer.progress(self.level, self.total, self.total)?;
-        Ok(self.report)
+    fn end(self) -> Result<()> {
+        self.observer.progress(self.level, self.total, self.total)
     }
 }
 
-impl OneByOne<'_> {
+impl<'t> OneByOne<'t> {
+    /// By this test.
+    pub fn new(test: &'t mut dyn CiTest) -> Self {
+        OneByOne { test, place: Place::default(), report: LevelReport::default() }
+    }
+
     /// A level begins.
-    fn begin<'a>(ledger: &Ledger, level: usize, observer: &'a mut dyn Observer) -> Result<Visits<'a>> {
+    fn begin<'a>(&mut self, ledger: &mut Ledger, level: usize, observer: &'a mut dyn Observer) -> Result<Visits<'a>> {
+        let mut from = Place::default();
+        (self.place, self.report) = (from, LevelReport::default());
+        if let Some(Within { part: Part::Visits { number, rank }, report, .. }) = ledger.resumed() {
+            from = Place { number, rank };
+            self.report = report;
+        }
         // Frozen neighbourhoods, as bits and as lists.
-        let graph = &ledger.graph;
+        let graph = ledger.start();
         memory::room(3 * Adjacency::bytes(graph.p()) + 8 * graph.edge_count() + 8 * graph.p(), Use::Level)?;
         let mut sets = SetCounts::new(level);
         let tested = ledger.options.testable(graph);
         let one_side = if ledger.fast() && level == 0 { 0.5 } else { 1.0 };
         let total =
             one_side * (0..graph.p()).map(|x| tested.degree(x) as f64 * sets.of_row(graph.degree(x))).sum::<f64>();
-        Ok(Visits { observer, level, done: 0.0, total, report: LevelReport::default() })
+        Ok(Visits { observer, level, done: 0.0, total, from })
+    }
+
+    /// The next visit: how many of its sets have been asked in an earlier call; none: it was over then.
+    fn next_visit(&mut self, visits: &Visits) -> Option<u64> {
+        self.place = Place { number: self.place.number + 1, rank: 0 };
+        match self.place.number.cmp(&visits.from.number) {
+            Ordering::Less => return None,
+            Ordering::Equal => self.place.rank = visits.from.rank,
+            Ordering::Greater => {}
+        }
+        Some(self.place.rank).filter(|&rank| rank != OVER)
+    }
+
+    /// A set of the visit has been asked, or the visit is over: what is known is kept where that is due.
+    fn passed(&mut self, ledger: &mut Ledger, visits: &mut Visits, rank: u64) -> Result<()> {
+        self.place.rank = rank;
+        if visits.observer.is_due(false) {
+            self.keep(ledger, visits.observer)?;
+        }
+        Ok(())
+    }
+
+    fn keep(&self, ledger: &mut Ledger, observer: &mut dyn Observer) -> Result<()> {
+        let Place { number, rank } = self.place;
+        ledger.keep(Some((&self.report, &Part::Visits { number, rank })), observer)
+    }
+
+    /// Where a level has ended early all that was asked is kept.
+    fn run(
+        &mut self,
+        ledger: &mut Ledger,
+        size: usize,
+        observer: &mut dyn Observer,
+        level: fn(&mut Self, &mut Ledger, usize, &mut dyn Observer) -> Result<()>,
+    ) -> Result<LevelReport> {
+        let outcome = level(self, ledger, size, observer);
+        if outcome.is_err() && self.place != Place::default() && observer.is_due(true) {
+            self.keep(ledger, observer)?;
+        }
+        outcome.map(|()| self.report)
     }
 
     fn ask(&mut self, visits: &mut Visits, x: usize, y: usize, s: &[u32]) -> Result<f64> {
         let p = self.test.p_value(x, y, s)?;
         memory::check()?;
         visits.observer.tested(x, y, s, p)?;
-        visits.report.tests += 1;
         visits.done += 1.0;
-        let done = visits.done.min(visits.total * (1.0 - 1e-9));
-        visits.observer.progress(visits.level, done, visits.total)?;
         Ok(p)
+    }
+
+    /// What was asked has been entered: it counts, and the observer may end the search.
+    fn count(&mut self, ledger: &mut Ledger, visits: &mut Visits, rank: u64) -> Result<()> {
+        self.report.tests += 1;
+        self.passed(ledger, visits, rank)?;
+        let done = visits.done.min(visits.total * (1.0 - 1e-9));
+        visits.observer.progress(visits.level, done, visits.total)
     }
 
     /// Asks (x, y | S) for the subsets of the candidates whose first member stands before `first_below`, until one separates:
@@ -79,6 +151,9 @@ impl OneByOne<'_> {
         first_below: usize,
     ) -> Result<bool> {
         let mut positions: Vec<u32> = (0..visits.level as u32).collect();
+        if self.place.rank > 0 {
+            subsets::unrank(candidates.len(), self.place.rank, &mut positions);
+        }
         let mut set = vec![0; visits.level];
         loop {
             for (member, &at) in set.iter_mut().zip(&positions) {
@@ -87,22 +162,25 @@ impl OneByOne<'_> {
             let p = self.ask(visits, x, y, &set)?;
             let p = ledger.options.read(p);
             ledger.raise(x, y, p);
-            if p >= ledger.options.alpha {
+            let separates = p >= ledger.options.alpha;
+            if separates {
                 ledger.separate(x, y, &set);
-                return Ok(true);
             }
             let more = subsets::advance(candidates.len(), &mut positions);
-            if !more || positions.first().is_some_and(|&first| first as usize >= first_below) {
-                return Ok(false);
+            let is_last = !more || positions.first().is_some_and(|&first| first as usize >= first_below);
+            let next = if separates || is_last { OVER } else { self.place.rank + 1 };
+            self.count(ledger, visits, next)?;
+            if next == OVER {
+                return Ok(separates);
             }
         }
     }
 
     /// "stable" and "original": every ordered pair, by row.
-    fn by_row(&mut self, ledger: &mut Ledger, size: usize, observer: &mut dyn Observer) -> Result<LevelReport> {
-        let mut visits = Self::begin(ledger, size, observer)?;
+    fn by_row(&mut self, ledger: &mut Ledger, size: usize, observer: &mut dyn Observer) -> Result<()> {
+        let mut visits = self.begin(ledger, size, observer)?;
         let options = ledger.options;
-        let frozen = ledger.graph.clone();
+        let frozen = if size == 0 { options.start() } else { ledger.start().clone() };
         let (mut number, all) = (0, 2 * frozen.edge_count());
         for x in 0..options.p {
             for y in frozen.neighbours(x) {
@@ -113,7 +191,7 @@ impl OneByOne<'_> {
                     continue;
                 }
                 let before = visits.done;
-                if !ledger.graph.has(x, y) {
+                if self.next_visit(&visits).is_none() || !ledger.graph.has(x, y) {
                     visits.settle(before, frozen.degree(x) - 1);
                     continue;
                 }
@@ -122,7 +200,7 @@ impl OneByOne<'_> {
                 if candidates.len() < size {
                     continue;
                 }
-                visits.report.go_on |= candidates.len() > size;
+                self.report.go_on |= candidates.len() > size;
                 self.visit(ledger, &mut visits, x, y, &candidates, usize::MAX)?;
                 visits.settle(before, frozen.degree(x) - 1);
             }
@@ -131,13 +209,14 @@ impl OneByOne<'_> {
     }
 
     /// "stable.fast" at level 0: every pair once.
-    fn marginal_by_pair(&mut self, ledger: &mut Ledger, observer: &mut dyn Observer) -> Result<LevelReport> {
-        let mut visits = Self::begin(ledger, 0, observer)?;
+    fn marginal_by_pair(&mut self, ledger: &mut Ledger, _size: usize, observer: &mut dyn Observer) -> Result<()> {
+        let mut visits = self.begin(ledger, 0, observer)?;
         for x in 0..ledger.options.p {
             for y in x + 1..ledger.options.p {
-                if ledger.tested.has(x, y) {
+                if ledger.tested.has(x, y) && self.next_visit(&visits).is_some() {
                     let p = self.ask(&mut visits, x, y, &[])?;
                     ledger.settle_marginal(x, y, p);
+                    self.count(ledger, &mut visits, OVER)?;
                 }
             }
         }
@@ -146,9 +225,9 @@ impl OneByOne<'_> {
     }
 
     /// "stable.fast" at later levels: every pair once, its second side without the sets of common neighbours.
-    fn by_pair(&mut self, ledger: &mut Ledger, size: usize, observer: &mut dyn Observer) -> Result<LevelReport> {
-        let mut visits = Self::begin(ledger, size, observer)?;
-        let neighbours = Neighbours::of(ledger.graph.clone());
+    fn by_pair(&mut self, ledger: &mut Ledger, size: usize, observer: &mut dyn Observer) -> Result<()> {
+        let mut visits = self.begin(ledger, size, observer)?;
+        let neighbours = Neighbours::of(ledger.start().clone());
         let mut candidates = Vec::new();
         for x in 0..ledger.options.p {
             for &y in neighbours.list(x).iter().filter(|&&y| y as usize > x) {
@@ -158,13 +237,16 @@ impl OneByOne<'_> {
                     continue;
                 }
                 let before = visits.done;
+                // Of a pair that has been settled in an earlier call the graph says how.
                 let mut separated = false;
-                if dx > size {
+                if self.next_visit(&visits).is_none() {
+                    separated = !ledger.graph.has(x, y);
+                } else if dx > size {
                     side(x, y, CandidateOrder::Ascending).candidates(&neighbours, &mut candidates);
                     separated = self.visit(ledger, &mut visits, x, y, &candidates, usize::MAX)?;
                 }
                 let own = dy - 1 - neighbours.common(x, y);
-                if !separated && dy > size && own > 0 {
+                if self.next_visit(&visits).is_some() && !separated && dy > size && own > 0 {
                     side(y, x, CandidateOrder::CommonLast).candidates(&neighbours, &mut candidates);
                     self.visit(ledger, &mut visits, y, x, &candidates, own)?;
                 }
@@ -184,19 +266,13 @@ impl Order for OneByOne<'_> {
 
     fn marginal(&mut self, ledger: &mut Ledger, observer: &mut dyn Observer) -> Result<LevelReport> {
         ledger.fill();
-        if ledger.fast() {
-            self.marginal_by_pair(ledger, observer)
-        } else {
-            self.by_row(ledger, 0, observer)
-        }
+        let level = if ledger.fast() { Self::marginal_by_pair } else { Self::by_row };
+        self.run(ledger, 0, observer, level)
     }
 
     fn conditional(&mut self, ledger: &mut Ledger, size: usize, observer: &mut dyn Observer) -> Result<LevelReport> {
-        if ledger.fast() {
-            self.by_pair(ledger, size, observer)
-        } else {
-            self.by_row(ledger, size, observer)
-        }
+        let level = if ledger.fast() { Self::by_pair } else { Self::by_row };
+        self.run(ledger, size, observer, level)
     }
 
     fn finish(self, ledger: Ledger, _observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {

@@ -1,5 +1,6 @@
 //! An order of visiting, with a ledger for all that orders share.
 
+use super::checkpoint::{Found, Within};
 use super::largest::Largest;
 use super::ledger::Ledger;
 use super::levels::{LevelReport, Levels, Widest};
@@ -43,7 +44,7 @@ pub(super) fn with_ledger<'s>(order: impl Order + 's, ledger: Ledger<'s>) -> Box
 
 impl<O: Order> Levels for Ordered<'_, O> {
     fn edge_count(&self) -> usize {
-        self.ledger.graph.edge_count()
+        self.ledger.start().edge_count()
     }
 
     fn widest(&self) -> Option<Widest> {
@@ -55,13 +56,32 @@ impl<O: Order> Levels for Ordered<'_, O> {
     }
 
     fn marginal(&mut self, observer: &mut dyn Observer) -> Result<LevelReport> {
+        self.ledger.begin_level(0, observer.keeps());
         let report = self.order.marginal(&mut self.ledger, observer)?;
         self.ledger.open()?;
+        self.ledger.end_level();
         Ok(report)
     }
 
     fn conditional(&mut self, size: usize, observer: &mut dyn Observer) -> Result<LevelReport> {
-        self.order.conditional(&mut self.ledger, size, observer)
+        self.ledger.begin_level(size, observer.keeps());
+        let report = self.order.conditional(&mut self.ledger, size, observer)?;
+        self.ledger.end_level();
+        Ok(report)
+    }
+
+    fn resume(&mut self, found: Found, within: Option<Within>, _observer: &mut dyn Observer) -> Result<()> {
+        self.ledger.resume(found, within);
+        Ok(())
+    }
+
+    fn keep(&mut self, observer: &mut dyn Observer) -> Result<()> {
+        self.ledger.keep(None, observer)
+    }
+
+    fn give_up(mut self: Box<Self>, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
+        self.ledger.rewind();
+        self.finish(observer)
     }
 
     fn finish(self: Box<Self>, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {

@@ -6,7 +6,10 @@
 //! first set that separates stays the first if it does not meet R (only its rank shrinks), no set separates if none did,
 //! and the largest p stays if its set does not meet R. Otherwise, which is rare, the side is run again.
 
+use std::time::{Duration, Instant};
+
 use super::book::Book;
+use super::checkpoint::{Part, Within};
 use super::ledger::Ledger;
 use super::level::{count_sets, CandidateOrder, Neighbours, PairSide, Verdict};
 use super::levels::LevelReport;
@@ -23,15 +26,26 @@ use crate::{Error, Result};
 /// Tests decided ahead of time in one window, about.
 const WINDOW_TESTS: u64 = 1 << 20;
 
+/// Likewise in the first window of a search that is kept, between windows, and how long one may take for the next to be larger.
+const FIRST_WINDOW_TESTS: u64 = 1 << 10;
+const WINDOW_TIME: Duration = Duration::from_secs(1);
+
 /// The order, on a worker.
 pub(super) struct Original<'w> {
     pub worker: &'w mut dyn Worker,
 }
 
+/// How far the visits of a level have come.
+struct Visited {
+    /// The first that is not settled.
+    next: usize,
+    report: LevelReport,
+}
+
 impl Original<'_> {
     /// The visits of a level: every edge from both ends, by row.
     fn visits(ledger: &Ledger) -> Result<Vec<(u32, u32)>> {
-        let Ledger { options, graph, .. } = ledger;
+        let (options, graph) = (ledger.options, ledger.start());
         let edges = graph.edge_count();
         // The pairs that are tested, and the list of visits.
         memory::room(2 * Adjacency::bytes(options.p) + 2 * size_of::<(u32, u32)>() * edges, Use::Level)?;
@@ -88,17 +102,18 @@ impl Original<'_> {
         Ok((verdict, set, count))
     }
 
-    /// The next window of visits, from `next` on: the sides that are to be decided, and their rows.
+    /// The next window of visits, from `next` on, of so many tests: the sides that are to be decided, with their numbers, and their rows.
     fn window(
         graph: &Adjacency,
         visits: &[(u32, u32)],
         next: &mut usize,
         size: usize,
-    ) -> Result<(Vec<PairSide>, Vec<u32>)> {
-        let (mut sides, mut rows) = (Vec::new(), Vec::new());
+        tests: u64,
+    ) -> Result<(Vec<PairSide>, Vec<usize>, Vec<u32>)> {
+        let (mut sides, mut numbers, mut rows) = (Vec::new(), Vec::new(), Vec::new());
         let mut cost = 0u64;
         let mut degree_of_row = (u32::MAX, 0);
-        while *next < visits.len() && cost < WINDOW_TESTS {
+        while *next < visits.len() && cost < tests {
             let (row, other) = visits[*next];
             *next += 1;
             if !graph.has(row as usize, other as usize) {
@@ -116,8 +131,77 @@ impl Original<'_> {
             cost = cost.saturating_add(count);
             let side = PairSide { row, other, place: 0, order: CandidateOrder::Ascending, count };
             memory::push(&mut sides, side, Use::Level)?;
+            memory::push(&mut numbers, *next - 1, Use::Level)?;
         }
-        Ok((sides, rows))
+        Ok((sides, numbers, rows))
+    }
+
+    /// Makes the visits of a level that are left. Where it ends early, `visited` says how far the ledger has come.
+    fn visit_all(
+        &mut self,
+        ledger: &mut Ledger,
+        visits: &[(u32, u32)],
+        size: usize,
+        visited: &mut Visited,
+        progress: &mut LevelProgress,
+    ) -> Result<()> {
+        let mut tests = if progress.keeps() { FIRST_WINDOW_TESTS } else { WINDOW_TESTS };
+        let mut next = visited.next;
+        while next < visits.len() {
+            let began = Instant::now();
+            let (mut sides, numbers, rows) = Self::window(&ledger.graph, visits, &mut next, size, tests)?;
+            if sides.is_empty() {
+                continue;
+            }
+            // Their lists, which grow as they are made, and the window in shards with a verdict each.
+            let neighbours: usize = rows.iter().map(|&x| ledger.graph.degree(x as usize)).sum();
+            memory::room(8 * (ledger.graph.p() + neighbours) + Work::bytes(sides.len()), Use::Level)?;
+            let frozen = Neighbours::of_rows(&ledger.graph, &rows);
+            for side in &mut sides {
+                side.place = frozen.place(side.row as usize, side.other as usize);
+            }
+            let work = Work::of_sides(size, &frozen, sides, ledger.options, self.worker.shard_tests())?;
+            let (verdicts, exact_tests) = self.decide(ledger.options, &work, progress)?;
+            visited.report.exact_tests += exact_tests;
+            progress.add(work.cost());
+            for ((side, number), verdict) in work.sides.iter().zip(numbers).zip(verdicts) {
+                visited.next = number;
+                let (x, y) = (side.row as usize, side.other as usize);
+                if !ledger.graph.has(x, y) {
+                    continue;
+                }
+                let candidates = ledger.graph.degree(x) - 1;
+                if candidates < size {
+                    continue;
+                }
+                visited.report.go_on |= candidates > size;
+                let (verdict, set, count) = self.settle(ledger, progress, &frozen, size, side, verdict)?;
+                visited.report.tests += count;
+                memory::check()?;
+                match verdict {
+                    Verdict::Independent { p, .. } => {
+                        ledger.raise(x, y, p);
+                        ledger.separate(x, y, &set);
+                    }
+                    Verdict::Dependent { p, .. } => ledger.raise(x, y, p),
+                    Verdict::Undefined { reason, .. } => return Err(Error::Numeric { x, y, s: set, reason }),
+                }
+            }
+            visited.next = next;
+            if progress.is_due(false) {
+                visited.keep(ledger, progress)?;
+            }
+            if began.elapsed() < WINDOW_TIME {
+                tests = (2 * tests).min(WINDOW_TESTS);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Visited {
+    fn keep(&self, ledger: &mut Ledger, observer: &mut dyn Observer) -> Result<()> {
+        ledger.keep(Some((&self.report, &Part::Visits { number: self.next as u64, rank: 0 })), observer)
     }
 }
 
@@ -151,52 +235,22 @@ impl Order for Original<'_> {
     }
 
     fn conditional(&mut self, ledger: &mut Ledger, size: usize, observer: &mut dyn Observer) -> Result<LevelReport> {
+        let mut visited = Visited { next: 0, report: LevelReport::default() };
+        if let Some(Within { part: Part::Visits { number, .. }, report, .. }) = ledger.resumed() {
+            visited = Visited { next: number as usize, report };
+        }
         let visits = Self::visits(ledger)?;
-        let tested = ledger.options.testable(&ledger.graph);
-        let mut progress = LevelProgress::new(observer, size, &ledger.graph, &tested);
-        let mut report = LevelReport::default();
-        let mut next = 0;
-        while next < visits.len() {
-            let (mut sides, rows) = Self::window(&ledger.graph, &visits, &mut next, size)?;
-            if sides.is_empty() {
-                continue;
-            }
-            // Their lists, which grow as they are made, and the window in shards with a verdict each.
-            let neighbours: usize = rows.iter().map(|&x| ledger.graph.degree(x as usize)).sum();
-            memory::room(8 * (ledger.graph.p() + neighbours) + Work::bytes(sides.len()), Use::Level)?;
-            let frozen = Neighbours::of_rows(&ledger.graph, &rows);
-            for side in &mut sides {
-                side.place = frozen.place(side.row as usize, side.other as usize);
-            }
-            let work = Work::of_sides(size, &frozen, sides, ledger.options, self.worker.shard_tests())?;
-            let (verdicts, exact_tests) = self.decide(ledger.options, &work, &mut progress)?;
-            report.exact_tests += exact_tests;
-            progress.add(work.cost());
-            for (side, verdict) in work.sides.iter().zip(verdicts) {
-                let (x, y) = (side.row as usize, side.other as usize);
-                if !ledger.graph.has(x, y) {
-                    continue;
-                }
-                let candidates = ledger.graph.degree(x) - 1;
-                if candidates < size {
-                    continue;
-                }
-                report.go_on |= candidates > size;
-                let (verdict, set, count) = self.settle(ledger, &mut progress, &frozen, size, side, verdict)?;
-                report.tests += count;
-                memory::check()?;
-                match verdict {
-                    Verdict::Independent { p, .. } => {
-                        ledger.raise(x, y, p);
-                        ledger.separate(x, y, &set);
-                    }
-                    Verdict::Dependent { p, .. } => ledger.raise(x, y, p),
-                    Verdict::Undefined { reason, .. } => return Err(Error::Numeric { x, y, s: set, reason }),
-                }
+        let tested = ledger.options.testable(ledger.start());
+        let mut progress = LevelProgress::new(observer, size, ledger.start(), &tested);
+        let outcome = self.visit_all(ledger, &visits, size, &mut visited, &mut progress);
+        if let Err(Error::Interrupted | Error::TimeLimit { .. }) = outcome {
+            if progress.is_due(true) {
+                visited.keep(ledger, &mut progress)?;
             }
         }
+        outcome?;
         progress.finish()?;
-        Ok(report)
+        Ok(visited.report)
     }
 
     fn finish(self, ledger: Ledger, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {

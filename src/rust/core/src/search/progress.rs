@@ -1,7 +1,7 @@
 //! The progress of a level that is run in parts.
 
 use crate::graph::{subsets, Adjacency};
-use crate::observer::Observer;
+use crate::observer::{Observer, WriteState};
 use crate::Result;
 
 /// Numbers of conditioning sets by the number of neighbours, each computed once.
@@ -65,6 +65,18 @@ impl Observer for LevelProgress<'_> {
 
     fn look(&mut self) -> Result<()> {
         self.observer.look()
+    }
+
+    fn keeps(&self) -> bool {
+        self.observer.keeps()
+    }
+
+    fn is_due(&self, ending: bool) -> bool {
+        self.observer.is_due(ending)
+    }
+
+    fn keep(&mut self, write: &mut WriteState) -> Result<()> {
+        self.observer.keep(write)
     }
 }
 

@@ -238,6 +238,12 @@ impl<'a> Work<'a> {
         Ok(work)
     }
 
+    /// Leaves a shard without a pair; what it was.
+    pub(super) fn clear(&mut self, shard: usize) -> Shard {
+        let part = if self.sides.is_empty() { Part::Tile { rows: 0..0, others: 0..0 } } else { Part::Sides(0..0) };
+        std::mem::replace(&mut self.shards[shard], Shard { part, cost: 0.0 })
+    }
+
     /// Bytes that so many sides take with their shards and verdicts, about: a shard has several sides.
     pub(super) fn bytes(sides: usize) -> usize {
         sides.saturating_mul(2 * size_of::<PairSide>() + 3 * size_of::<Verdict>())

@@ -1,12 +1,14 @@
 //! A toy: an order that visits the pairs of a level at random. It shows what a new order of visiting takes: what it asks of a worker,
 //! level by level, and the ledger for the rest. As pairs of a level do not depend on one another, its answers are those of "stable".
 
+use super::checkpoint::{Cut, Keeper, Limits};
 use super::largest::Largest;
 use super::ledger::Ledger;
 use super::level::{count_sets, CandidateOrder, Neighbours, PairSide};
 use super::levels::LevelReport;
 use super::order::{ordered, Order};
 use super::progress::LevelProgress;
+use super::saving::Step;
 use super::shards::Work;
 use super::worker::Worker;
 use super::{driver, Options, Skeleton};
@@ -45,8 +47,9 @@ impl Shuffled<'_> {
                 sides.push(PairSide { row, other, place, order: CandidateOrder::Ascending, count });
             }
         }
-        let work = Work::of_sides(size, neighbours, sides, ledger.options, self.worker.shard_tests())?;
-        ledger.decide(self.worker, &work, report, progress)
+        let mut work = Work::of_sides(size, neighbours, sides, ledger.options, self.worker.shard_tests())?;
+        let cut = Cut { shard_tests: self.worker.shard_tests(), threads: 1, sides_at_once: usize::MAX };
+        ledger.decide(self.worker, &mut work, Step::new(None, 0..0, cut), report, progress)
     }
 }
 
@@ -80,8 +83,10 @@ impl Order for Shuffled<'_> {
 
 fn shuffled(worker: &mut dyn Worker, options: &Options, p_max: &mut [f64], random: u64) -> Result<Skeleton> {
     let pool = worker.pool().clone();
-    let found =
-        driver::run(ordered(Shuffled { worker, random }, options, Largest::Square(p_max)), options, &mut Unobserved)?;
+    let (limits, mut unobserved) = (Limits::default(), Unobserved);
+    let mut keeper = Keeper::new(&mut unobserved, &limits, options, &Largest::Square(&mut []));
+    let search = ordered(Shuffled { worker, random }, options, Largest::Square(p_max));
+    let found = driver::run(search, options, &mut keeper, None)?;
     driver::finish(options, &mut Largest::Square(p_max), &pool);
     Ok(found)
 }

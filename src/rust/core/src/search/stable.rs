@@ -1,13 +1,16 @@
 //! "stable" and "stable.fast" on a worker: every pair of a level is decided on the graph as the level found it.
 
-use std::ops::DerefMut;
+use std::ops::{DerefMut, Range};
+use std::time::{Duration, Instant};
 
+use super::checkpoint::Cut;
 use super::lanes::Lanes;
 use super::ledger::Ledger;
 use super::level::{count_sets, CandidateOrder, Neighbours, PairSide};
 use super::levels::LevelReport;
 use super::order::Order;
 use super::progress::LevelProgress;
+use super::saving::Step;
 use super::shards::Work;
 use super::worker::Worker;
 use crate::graph::{Adjacency, SepSets};
@@ -22,6 +25,20 @@ const TILE_OTHERS: usize = 32;
 /// Sides of a tile at most, and so of "stable.fast"'s own order that any worker takes at once.
 const WAVE_SIDES: usize = 1 << 16;
 
+/// Where rows or sides are taken some at a time, that a search can be kept between, these are the first, and more are taken next where that took
+/// less time.
+const FIRST_ONE_IN: usize = 64;
+const TIME_OF_SOME: Duration = Duration::from_secs(20);
+
+/// How many are taken next, after so many, which began at this time.
+fn more_or_less(count: usize, began: Instant) -> usize {
+    if began.elapsed() < TIME_OF_SOME {
+        2 * count.max(1)
+    } else {
+        count.div_ceil(2).max(1)
+    }
+}
+
 /// The order, on a worker.
 pub(super) struct Stable<W> {
     /// Borrowed, or in a box.
@@ -33,8 +50,8 @@ impl<'w, W: DerefMut<Target = dyn Worker + 'w>> Stable<W> {
     fn second_sides(
         &mut self,
         ledger: &mut Ledger,
-        neighbours: &Neighbours,
-        left: &Adjacency,
+        (neighbours, left): (&Neighbours, &Adjacency),
+        mut step: Step,
         size: usize,
         report: &mut LevelReport,
         progress: &mut LevelProgress,
@@ -76,18 +93,65 @@ impl<'w, W: DerefMut<Target = dyn Worker + 'w>> Stable<W> {
                 }
             }
         }
-        let mut rest = &sides[..];
-        while !rest.is_empty() {
+        let some = progress.keeps() && !self.worker.is_gradual();
+        if some && step.is_new() {
+            step.cut.sides_at_once = sides.len().div_ceil(FIRST_ONE_IN);
+        }
+        while step.rows.start < sides.len() {
+            let began = Instant::now();
+            let rest = &sides[step.rows.start..];
             // Whole tiles, so that of tests without an answer the first row's is met first.
             let ends = |&at: &usize| at == rest.len() || tile(rest[at].row) != tile(rest[at - 1].row);
-            let most = rest.len().min(self.worker.sides_at_once());
-            let (wave, behind) = rest.split_at((1..=most).rev().find(ends).unwrap_or(most));
-            rest = behind;
+            let most = rest.len().min(step.cut.sides_at_once);
+            let wave = &rest[..(1..=most).rev().find(ends).unwrap_or(most)];
             memory::room(Work::bytes(wave.len()), Use::Level)?;
-            let work = Work::of_sides(size, neighbours, wave.to_vec(), ledger.options, self.worker.shard_tests())?;
-            ledger.decide(&mut *self.worker, &work, report, progress)?;
+            let (count, cut) = (wave.len(), self.cut());
+            let mut next = Step::new(step.second.clone(), step.rows.start + count..0, cut);
+            let mut work = Work::of_sides(size, neighbours, wave.to_vec(), ledger.options, step.cut.shard_tests)?;
+            ledger.decide(&mut *self.worker, &mut work, step, report, progress)?;
+            if some {
+                next.cut.sides_at_once = more_or_less(count, began).min(cut.sides_at_once);
+            }
+            step = next;
         }
         Ok(())
+    }
+
+    /// Sides that a row's sets are tested of together, of all rows from the step's first on: all at once, or some at a time.
+    fn by_rows(
+        &mut self,
+        ledger: &mut Ledger,
+        (neighbours, lanes): (&Neighbours, Lanes),
+        mut step: Step,
+        size: usize,
+        report: &mut LevelReport,
+        progress: &mut LevelProgress,
+    ) -> Result<()> {
+        let p = neighbours.p();
+        let mut own = Some(lanes);
+        while step.rows.start < p {
+            let (began, rows) = (Instant::now(), step.rows.clone());
+            let lanes = if rows == (0..p) { own.take() } else { own.as_ref().map(|lanes| lanes.among(&rows)) };
+            let next = Step::new(step.second.clone(), rows.end..rows.end, self.cut());
+            let Cut { shard_tests, threads, .. } = step.cut;
+            let options = ledger.options;
+            let mut work = Work::of_lanes(size, neighbours, lanes.unwrap_or_default(), options, shard_tests, threads)?;
+            ledger.decide(&mut *self.worker, &mut work, step, report, progress)?;
+            step = next;
+            step.rows.end = p.min(rows.end + more_or_less(rows.len(), began));
+        }
+        Ok(())
+    }
+
+    /// The rows that are taken first of a level: all, unless the worker closes their shards together and the search is kept in between.
+    fn first_rows(&self, p: usize, keeps: bool) -> Range<usize> {
+        0..if keeps && !self.worker.is_gradual() { p.div_ceil(FIRST_ONE_IN) } else { p }
+    }
+
+    /// How this worker's work is cut.
+    fn cut(&self) -> Cut {
+        let worker = &*self.worker;
+        Cut { shard_tests: worker.shard_tests(), threads: worker.hands(), sides_at_once: worker.sides_at_once() }
     }
 }
 
@@ -114,14 +178,18 @@ impl<'w, W: DerefMut<Target = dyn Worker + 'w>> Order for Stable<W> {
     }
 
     fn conditional(&mut self, ledger: &mut Ledger, size: usize, observer: &mut dyn Observer) -> Result<LevelReport> {
-        let Ledger { options, ref graph, .. } = *ledger;
-        let (p, fast) = (options.p, ledger.fast());
+        let (p, fast, keeps) = (ledger.options.p, ledger.fast(), observer.keeps());
+        let within = ledger.resumed();
+        let Ledger { options, .. } = *ledger;
+        let graph = ledger.start();
         // Neighbourhoods as bits and as lists, what is left, and by pair its place.
         memory::room(4 * Adjacency::bytes(p) + 12 * graph.edge_count() + 64 * p, Use::Level)?;
         let tested = options.testable(graph);
         let neighbours = Neighbours::of(graph.clone());
         let mut progress = LevelProgress::new(observer, size, graph, &tested);
-        let mut report = LevelReport { go_on: fast, ..LevelReport::default() };
+        let mut report = within.as_ref().map_or_else(LevelReport::default, |within| within.report);
+        report.go_on |= fast;
+        let mut step = Step::resumed(within).unwrap_or_else(|| Step::new(None, self.first_rows(p, keeps), self.cut()));
         let candidates = |x: usize| neighbours.degree(x).saturating_sub(1);
 
         let lanes = match options.fixed_edges {
@@ -129,19 +197,19 @@ impl<'w, W: DerefMut<Target = dyn Worker + 'w>> Order for Stable<W> {
             Some(_) => Lanes::of_first_in(&neighbours, size, &tested),
         };
         report.go_on |= (0..p).any(|x| candidates(x) > size && lanes.any(x));
-        let (shard_tests, threads) = (self.worker.shard_tests(), self.worker.hands());
-        let work = Work::of_lanes(size, &neighbours, lanes, options, shard_tests, threads)?;
-        ledger.decide(&mut *self.worker, &work, &mut report, &mut progress)?;
+        if step.second.is_none() {
+            self.by_rows(ledger, (&neighbours, lanes), step, size, &mut report, &mut progress)?;
+            step = Step::new(keeps.then(|| ledger.graph.clone()), self.first_rows(p, keeps), self.cut());
+        }
 
-        let left = options.testable(&ledger.graph);
+        let left = options.testable(step.second.as_ref().unwrap_or(&ledger.graph));
         let is_second = |y: usize| left.neighbours(y).next().is_some_and(|x| (x as usize) < y);
         report.go_on |= (0..p).any(|y| candidates(y) > size && is_second(y));
         if fast {
-            self.second_sides(ledger, &neighbours, &left, size, &mut report, &mut progress)?;
+            self.second_sides(ledger, (&neighbours, &left), step, size, &mut report, &mut progress)?;
         } else {
             let lanes = Lanes::of_second_in(&neighbours, size, &left);
-            let work = Work::of_lanes(size, &neighbours, lanes, options, shard_tests, threads)?;
-            ledger.decide(&mut *self.worker, &work, &mut report, &mut progress)?;
+            self.by_rows(ledger, (&neighbours, lanes), step, size, &mut report, &mut progress)?;
         }
         progress.finish()?;
         Ok(report)

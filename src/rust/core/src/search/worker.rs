@@ -50,6 +50,12 @@ pub trait Worker {
     /// Decides all shards of `work`, on any threads and in any order, and enters their outcomes in `book`.
     fn answer(&mut self, work: &Work, book: &Book, observer: &mut dyn Observer) -> Result<()>;
 
+    /// Whether shards are closed one after the other, so that a search can be kept between them. A worker that closes them together is given
+    /// a few rows at a time where a search is kept.
+    fn is_gradual(&self) -> bool {
+        true
+    }
+
     /// p-values of arbitrary questions, in their order; NaN where there is none.
     fn p_values(&mut self, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>>;
 

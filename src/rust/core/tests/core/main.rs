@@ -9,6 +9,9 @@ mod support;
 mod blocks_cuda;
 #[cfg(all(feature = "cuda", target_os = "linux"))]
 mod cards;
+mod checkpoint;
+#[cfg(all(feature = "cuda", not(target_os = "macos")))]
+mod checkpoint_cuda;
 mod cluster;
 mod compact;
 mod crew;

@@ -210,9 +210,7 @@ mod tests {
         ] {
             assert_eq!(Reply::of_message(&failed(9, &error)), Ok((9, Reply::Failed(error))));
         }
-        let Ok((9, Reply::Failed(Error::Device(error)))) =
-            Reply::of_message(&failed(9, &Error::Interrupted)).map(|it| it)
-        else {
+        let Ok((9, Reply::Failed(Error::Device(error)))) = Reply::of_message(&failed(9, &Error::Interrupted)) else {
             panic!("no failure");
         };
         assert_eq!(error.message, "interrupted");

@@ -176,6 +176,10 @@ impl Worker for Crew<'_> {
         self.together(|desk| batched::marginal_at(desk, level, columns, observer))
     }
 
+    fn is_gradual(&self) -> bool {
+        false
+    }
+
     fn answer(&mut self, work: &Work, book: &Book, observer: &mut dyn Observer) -> Result<()> {
         self.together(|desk| batched::answer_at(desk, work, book, observer))
     }

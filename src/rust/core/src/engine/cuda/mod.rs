@@ -340,6 +340,10 @@ impl Worker for CudaEngine<'_> {
         }
     }
 
+    fn is_gradual(&self) -> bool {
+        false
+    }
+
     fn answer(&mut self, work: &Work, book: &Book, observer: &mut dyn Observer) -> Result<()> {
         batched::answer(self, work, book, observer)
     }

@@ -69,8 +69,13 @@ impl Columns {
         let mut kept = vec![0u64; words * count];
         let bits = separated.chunks_mut(words).zip(kept.chunks_mut(words));
         let columns = self.columns.clone().zip(p_values.chunks_mut(p)).zip(bits);
-        let column =
-            |((y, p_values), (separated, kept))| Column { y, p_values: Values::Lent(p_values), separated, kept };
+        let column = |((y, p_values), (separated, kept))| Column {
+            y,
+            p_values: Values::Lent(p_values),
+            separated,
+            kept,
+            closed: None,
+        };
         run(columns.map(column).collect())?;
         let mut bytes = Writer::default();
         for (at, y) in self.columns.clone().enumerate() {

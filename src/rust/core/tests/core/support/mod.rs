@@ -5,6 +5,7 @@ pub mod answer;
 pub mod cuda;
 pub mod discrete;
 pub mod golden;
+pub mod kept;
 pub mod mixed;
 pub mod orient;
 pub mod problems;

@@ -22,6 +22,7 @@ use crate::observer::Observer;
 use crate::pool::Pool;
 use crate::search::book::{Book, Page};
 use crate::search::by_shards;
+use crate::search::checkpoint::Found;
 use crate::search::levels::Levels;
 use crate::search::shards::Work;
 use crate::search::worker::{Column, Marginals, Worker};
@@ -52,7 +53,10 @@ pub(in crate::engine::cuda) fn go_over<'s, 'a>(
     let found = match is_whole && levels > 0 {
         true => match whole.watched(|whole| whole.hand_over(observer)) {
             Err(error) if error.is_short_of_device_memory() => None,
-            found => Some(found?),
+            found => {
+                let (graph, sepsets) = found?;
+                Some(Found { levels, graph, sepsets, is_exact: true })
+            }
         },
         false => None,
     };
@@ -182,6 +186,10 @@ impl Worker for InParts<'_, '_> {
 
     fn is_exact(&self) -> bool {
         true
+    }
+
+    fn is_gradual(&self) -> bool {
+        false
     }
 
     fn answer(&mut self, work: &Work, book: &Book, observer: &mut dyn Observer) -> Result<()> {

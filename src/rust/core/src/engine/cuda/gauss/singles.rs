@@ -206,7 +206,9 @@ impl CudaSearch<'_, '_> {
 
     /// Brings what level 0 has left, while the card is busy.
     pub(in crate::engine::cuda) fn bring_level_zero(&mut self) -> Result<()> {
-        self.empty = Some(self.bring_graph(self.args.empty)?);
+        if self.empty.is_none() {
+            self.empty = Some(self.bring_graph(self.args.empty)?);
+        }
         self.bring_ranks()?;
         self.p_max.mark_rest(&self.engine.held.pool, self.args.mark);
         Ok(())

@@ -151,6 +151,10 @@ impl Worker for KnnCudaEngine<'_> {
         batched::marginal(self, level, columns, observer)
     }
 
+    fn is_gradual(&self) -> bool {
+        false
+    }
+
     fn answer(&mut self, work: &Work, book: &Book, observer: &mut dyn Observer) -> Result<()> {
         batched::answer(self, work, book, observer)
     }

@@ -2,6 +2,7 @@
 
 use crate::graph::{Adjacency, SepSets};
 use crate::observer::Observer;
+use crate::search::checkpoint::{Found, Within};
 use crate::search::levels::{LevelReport, Levels, Widest};
 use crate::{Error, Result};
 
@@ -86,9 +87,14 @@ impl<'s, W: Whole> Fallback<'s, W> {
                 }
             }
         }
+        self.search()?.level(size, observer)
+    }
+
+    /// The search that runs.
+    fn search(&mut self) -> Result<&mut dyn Levels> {
         match &mut self.running {
-            Running::Whole(search, _) => search.level(size, observer),
-            Running::Parts(search) => search.level(size, observer),
+            Running::Whole(search, _) => Ok(search),
+            Running::Parts(search) => Ok(search.as_mut()),
             Running::Ended(error) => Err(error.clone()),
         }
     }
@@ -117,6 +123,37 @@ impl<W: Whole> Levels for Fallback<'_, W> {
 
     fn conditional(&mut self, size: usize, observer: &mut dyn Observer) -> Result<LevelReport> {
         self.run(size, observer)
+    }
+
+    fn resume(&mut self, found: Found, within: Option<Within>, observer: &mut dyn Observer) -> Result<()> {
+        if let Running::Whole(search, _) = &mut self.running {
+            match search.resume(found.clone(), None, observer) {
+                Err(error) if error.is_short_of_device_memory() => self.change(error, false, observer)?,
+                resumed => {
+                    self.levels = found.levels;
+                    return resumed;
+                }
+            }
+        }
+        self.search()?.resume(found, within, observer)
+    }
+
+    fn keep(&mut self, observer: &mut dyn Observer) -> Result<()> {
+        if let Running::Whole(search, _) = &mut self.running {
+            match search.keep(observer) {
+                Err(error) if error.is_short_of_device_memory() => self.change(error, false, observer)?,
+                kept => return kept,
+            }
+        }
+        self.search()?.keep(observer)
+    }
+
+    fn give_up(self: Box<Self>, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
+        match self.running {
+            Running::Whole(search, _) => Box::new(search).give_up(observer),
+            Running::Parts(search) => search.give_up(observer),
+            Running::Ended(error) => Err(error),
+        }
     }
 
     fn finish(mut self: Box<Self>, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {

@@ -88,6 +88,20 @@ impl Log {
         Ok(())
     }
 
+    /// A copy of all that was logged, between levels.
+    pub fn copy_into(&mut self, engine: &mut CudaEngine, sepsets: &mut SepSetLog) -> Result<()> {
+        self.drain(engine)?;
+        sepsets.set_singles(self.block.clone());
+        self.brought.iter().for_each(|found| sepsets.extend(found.clone()));
+        Ok(())
+    }
+
+    /// Begins with what was logged in an earlier call.
+    pub fn resume(&mut self, sepsets: &SepSetLog) {
+        let (_, singles, found) = sepsets.parts();
+        (self.block, self.brought) = (singles.clone(), found.to_vec());
+    }
+
     /// The set with which the last level entered a pair.
     pub fn last_set(&mut self, engine: &mut CudaEngine, pair: [u32; 2]) -> Result<Option<Vec<u32>>> {
         self.drain(engine)?;

@@ -2,19 +2,21 @@
 //! levels a few numbers come back.
 
 pub(in crate::engine::cuda) mod fallback;
+mod found;
 mod log;
 pub(in crate::engine::cuda) mod p_max;
 
 use crate::engine::cuda::arguments::{Report, SearchArgs, SLOT_BYTES, VERTEX_BITS, WIDE_REST};
-use crate::engine::cuda::card::buffer::{Buffer, BufferId};
+use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::held::{Held, Holds};
 use crate::engine::cuda::card::kernels::{Kernel, WARP};
 use crate::engine::cuda::card::plan::MemoryPlan;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::{CudaEngine, CudaTest, SearchStrategy};
-use crate::graph::{Adjacency, SepSetLog, SepSets};
+use crate::graph::{Adjacency, SepSets};
 use crate::memory;
 use crate::observer::Observer;
+use crate::search::checkpoint::{Found, Within};
 use crate::search::levels::{LevelReport, Levels, Widest};
 use crate::search::{Largest, Method, Options};
 use crate::Result;
@@ -50,6 +52,10 @@ pub(in crate::engine::cuda) struct CudaSearch<'s, 'a> {
     started: bool,
     /// Bytes for p-values of other cards, that level 1 of the Gaussian test needs.
     pub(in crate::engine::cuda) share_p_max: u64,
+    /// Whether the host is to have what was found after each level, in case the next is given up.
+    pub(in crate::engine::cuda) is_kept: bool,
+    /// That; the p-values are where the search leaves them.
+    kept: Option<Found>,
 }
 
 fn bits_of(graph: &Adjacency) -> Result<Vec<u64>> {
@@ -99,7 +105,22 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
         let log = Log::default();
         let (empty, widest, started) = (None, None, false);
         let share_p_max = 0;
-        CudaSearch { engine, options, p_max, empty, args, ends, widest, binomials, log, started, share_p_max }
+        let (is_kept, kept) = (false, None);
+        CudaSearch {
+            engine,
+            options,
+            p_max,
+            empty,
+            args,
+            ends,
+            widest,
+            binomials,
+            log,
+            started,
+            share_p_max,
+            is_kept,
+            kept,
+        }
     }
 
     /// What it was made of.
@@ -401,46 +422,6 @@ impl<'s, 'a> CudaSearch<'s, 'a> {
     pub(in crate::engine::cuda) fn has_begun(&self) -> bool {
         self.started
     }
-
-    /// The answer where no level has run.
-    pub(in crate::engine::cuda) fn finish_unbegun(&mut self) -> Result<(Adjacency, SepSets)> {
-        let start = self.options.start();
-        self.p_max.fill(self.options, &start)?;
-        Ok((start, SepSets::new(self.options.p, self.options.empty_side())))
-    }
-
-    pub(in crate::engine::cuda) fn run_finish(&mut self, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
-        let (graph, sepsets) = self.bring_found(observer)?;
-        Ok((graph, sepsets.finish(&self.engine.held.pool)?))
-    }
-
-    /// Brings what the levels have found.
-    fn bring_found(&mut self, observer: &mut dyn Observer) -> Result<(Adjacency, SepSetLog)> {
-        if let CudaTest::Gauss(_) = self.engine.test {
-            // SAFETY: `allocate` has set what this uses.
-            unsafe { self.by_row(Kernel::raise_marginal)? };
-        }
-        self.engine.held.card.copies_follow()?;
-        let graph = self.bring_graph(self.args.graph)?;
-        let empty = match self.empty.take() {
-            Some(empty) => empty,
-            None => self.bring_graph(self.args.empty)?,
-        };
-        let mut sepsets = SepSetLog::new(self.options.p, self.options.empty_side());
-        sepsets.set_empty(empty);
-        std::mem::take(&mut self.log).bring_into(self.engine, &mut sepsets)?;
-        self.bring_p_values(observer)?;
-        Ok((graph, sepsets))
-    }
-
-    /// Likewise where the plan of the level that is next does not fit: nothing of that is there.
-    pub(in crate::engine::cuda) fn hand_over(&mut self, observer: &mut dyn Observer) -> Result<(Adjacency, SepSetLog)> {
-        plan_ends(&mut self.engine.held.plan, 0, false);
-        for what in [BufferId::Scratch, BufferId::Asked, BufferId::Batch, BufferId::Binomials] {
-            self.engine.held.plan.set(what, 0);
-        }
-        self.bring_found(observer)
-    }
 }
 
 impl Holds for CudaSearch<'_, '_> {
@@ -466,6 +447,19 @@ impl Levels for CudaSearch<'_, '_> {
     fn conditional(&mut self, size: usize, observer: &mut dyn Observer) -> Result<LevelReport> {
         self.engine.held.begin(Some(size));
         self.watched(|search| search.run_conditional(size, observer))
+    }
+
+    fn resume(&mut self, found: Found, _within: Option<Within>, observer: &mut dyn Observer) -> Result<()> {
+        self.is_kept = observer.keeps();
+        self.watched(|search| search.run_resume(found, observer))
+    }
+
+    fn keep(&mut self, observer: &mut dyn Observer) -> Result<()> {
+        self.run_keep(observer)
+    }
+
+    fn give_up(mut self: Box<Self>, _observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
+        self.last_kept()
     }
 
     fn finish(mut self: Box<Self>, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {

@@ -37,6 +37,9 @@ pub(in crate::engine::cuda) struct PMax<'s> {
     open: Option<Vec<[u32; 2]>>,
 }
 
+/// Values that are put on the card together, about.
+const TOGETHER: usize = 1 << 20;
+
 /// Number of pairs x < y of the columns before column `y`.
 pub(in crate::engine::cuda) fn triangle(y: usize) -> usize {
     y * y.saturating_sub(1) / 2
@@ -108,6 +111,11 @@ impl<'s> PMax<'s> {
         self.values
     }
 
+    /// Where the values go.
+    pub fn largest(&mut self) -> &mut Largest<'s> {
+        &mut self.largest
+    }
+
     /// Where the values go, of a search that is given up.
     pub fn into_largest(self) -> Largest<'s> {
         self.largest
@@ -165,7 +173,8 @@ impl CudaSearch<'_, '_> {
     /// Brings, once, while the card runs the first level of slots, what that level began with: the adjacent pairs (`list` and
     /// `offset`), level 1's separating sets and all p-values.
     pub(in crate::engine::cuda) fn bring_settled(&mut self, observer: &mut dyn Observer) -> Result<()> {
-        if self.p_max.is_brought() {
+        // Of a search that is kept, what the level began with has been brought, and must stay as it is until the level has ended.
+        if self.p_max.is_brought() || self.is_kept {
             return Ok(());
         }
         if self.p_max.is_of_left() {
@@ -232,6 +241,40 @@ impl CudaSearch<'_, '_> {
             let ranks = self.engine.held.device(Buffer::Ranks)?;
             let graph = self.bring_graph(ranks.offset(self.args.p).cast())?;
             self.p_max.ranked = Some(Ranked::new(graph, &self.engine.held.pool)?);
+        }
+        Ok(())
+    }
+
+    /// Brings all p-values between levels, of a search that goes on.
+    pub(in crate::engine::cuda) fn copy_p_values(&mut self, observer: &mut dyn Observer) -> Result<()> {
+        self.bring_ranks()?;
+        let (args, ranked) = (self.args, self.p_max.ranked.clone());
+        self.p_max.open = None;
+        self.bring_p_values(observer)?;
+        (self.args, self.p_max.ranked, self.p_max.open) = (args, ranked, None);
+        Ok(())
+    }
+
+    /// Puts the p-values of an earlier call on the card, whose graph is the one that level 0 left where only the values of its pairs are kept.
+    pub(in crate::engine::cuda) fn put_p_values(&mut self, wanted: &Largest) -> Result<()> {
+        if let (CudaTest::Gauss(_), Largest::Left(left)) = (self.engine.test, wanted) {
+            let values = left.parts().map_or(&[][..], |(_, values)| values);
+            return self.engine.held.upload(self.args.p_max, values);
+        }
+        let p = self.options.p;
+        let of_column = |y: usize, packed: &mut Vec<f64>| match wanted {
+            Largest::Square(values) => packed.extend_from_slice(&values[y * p..y * p + y]),
+            Largest::Left(left) => packed.extend((0..y).map(|x| left.get(x, y).unwrap_or(0.0))),
+        };
+        let mut packed = Vec::new();
+        let mut first = 0;
+        for y in 0..p {
+            of_column(y, &mut packed);
+            if packed.len() >= TOGETHER || y + 1 == p {
+                self.engine.held.upload(self.args.p_max.offset(first), &packed)?;
+                first += packed.len() as u64;
+                packed.clear();
+            }
         }
         Ok(())
     }

@@ -8,6 +8,7 @@ use crate::engine::cuda::card::plan::MemoryPlan;
 use crate::engine::cuda::search::p_max::PMax;
 use crate::engine::cuda::search::CudaSearch;
 use crate::observer::Observer;
+use crate::search::checkpoint::Found;
 use crate::search::Options;
 use crate::team::TeamReport;
 use crate::{Error, Result};
@@ -21,6 +22,8 @@ pub(super) struct TeamSearch<'s, 'a> {
     pub report: &'s mut TeamReport,
     /// The last error of a card.
     pub error: Option<Error>,
+    /// What was found after the last level, of a search that is kept; the p-values are where it leaves them.
+    pub kept: Option<Found>,
 }
 
 impl<'s, 'a> TeamSearch<'s, 'a> {
@@ -31,7 +34,7 @@ impl<'s, 'a> TeamSearch<'s, 'a> {
         report: &'s mut TeamReport,
     ) -> Self {
         let seats: Vec<_> = searches.map(|(name, search)| Seat::new(Member::new(search), name)).collect();
-        TeamSearch { seats, options, lead: 0, report, error: None }
+        TeamSearch { seats, options, lead: 0, report, error: None, kept: None }
     }
 
     pub fn leader(&self) -> &CudaSearch<'s, 'a> {

@@ -106,6 +106,10 @@ impl Worker for CudaTeam<'_> {
         self.engines[first].marginal(level, columns, observer)
     }
 
+    fn is_gradual(&self) -> bool {
+        false
+    }
+
     fn answer(&mut self, work: &Work, book: &Book, observer: &mut dyn Observer) -> Result<()> {
         let first = self.first();
         self.engines[first].answer(work, book, observer)

@@ -16,7 +16,9 @@ use crate::engine::cuda::search::CudaSearch;
 use crate::engine::cuda::CudaTest;
 use crate::graph::{subsets, Adjacency, SepSets};
 use crate::observer::Observer;
+use crate::search::checkpoint::{self, Found, Within};
 use crate::search::levels::{LevelReport, Levels, Widest};
+use crate::search::Largest;
 use crate::Result;
 
 /// Shards of a step for each card: more even out what rows really cost, fewer have longer rows.
@@ -139,6 +141,26 @@ impl TeamSearch<'_, '_> {
         let total = (p * (p - 1)) as f64 / 2.0;
         observer.progress(0, total, total)?;
         Ok(found)
+    }
+
+    /// Has every card begin with what levels have found in an earlier call.
+    fn run_resume(&mut self, found: &Found, wanted: &mut Largest, observer: &mut dyn Observer) -> Result<()> {
+        let keeps = observer.keeps();
+        let mut is_complete = found.is_exact;
+        if let CudaTest::Gauss(gauss) = self.leader().engine.test {
+            self.place_correlations(&gauss, observer)?;
+        }
+        self.each(|member| {
+            member.run(|search| {
+                search.is_kept = keeps;
+                if !is_complete {
+                    search.complete(found, wanted, observer)?;
+                    is_complete = true;
+                }
+                search.begin_resumed(observer)?;
+                search.put_found(found, wanted, observer)
+            })
+        })
     }
 
     /// Where the lists of neighbours start.
@@ -288,6 +310,38 @@ impl Levels for TeamSearch<'_, '_> {
         let found = self.run_conditional(size, observer);
         self.enter_shares(size, began);
         found
+    }
+
+    fn resume(&mut self, found: Found, _within: Option<Within>, observer: &mut dyn Observer) -> Result<()> {
+        let mut wanted = std::mem::replace(self.leading().p_max.largest(), Largest::Square(&mut []));
+        let outcome = self.run_resume(&found, &mut wanted, observer);
+        *self.leading().p_max.largest() = wanted;
+        self.kept = Some(found);
+        outcome
+    }
+
+    fn keep(&mut self, observer: &mut dyn Observer) -> Result<()> {
+        self.begin(None);
+        self.seats.iter_mut().for_each(|seat| seat.machine.search.is_kept = true);
+        let levels = self.kept.as_ref().map_or(0, |found| found.levels) + 1;
+        loop {
+            let lead = self.lead;
+            match self.seats[lead].machine.run(|search| search.copy_found(levels, observer)) {
+                Err(error) => self.lose(lead, error)?,
+                Ok(found) => {
+                    checkpoint::keep(&found, self.leading().p_max.largest(), observer)?;
+                    self.kept = Some(found);
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    fn give_up(mut self: Box<Self>, _observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
+        match self.kept.take() {
+            Some(found) => Ok((found.graph, found.sepsets.finish(&self.leader().engine.held.pool)?)),
+            None => self.leading().finish_unbegun(),
+        }
     }
 
     fn finish(mut self: Box<Self>, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {

@@ -7,6 +7,7 @@ use crate::engine::cuda::card::transfer::prefer_large_pages;
 use crate::graph::{Adjacency, Ranked, SepSetLog, SepSets, Separations, Singles};
 use crate::memory;
 use crate::pool::Pool;
+use crate::search::checkpoint::Found;
 use crate::search::{Largest, Options};
 use crate::Result;
 
@@ -118,6 +119,40 @@ impl<'s> Answer<'s> {
     /// Enters separating sets of a level of sets.
     pub fn separate(&mut self, found: Separations) {
         self.sepsets.extend(found);
+    }
+
+    /// Where the p-values go.
+    pub fn largest(&mut self) -> &mut Largest<'s> {
+        &mut self.largest
+    }
+
+    /// What so many levels have found, which left this graph. Of the pairs that level 0 left the p-values go where they are wanted.
+    pub fn found(&mut self, levels: usize, graph: &Adjacency, pool: &Pool) -> Result<Found> {
+        let mut sepsets = self.sepsets.clone();
+        if let Some(ranked) = &self.ranked {
+            if !self.verdicts.is_empty() {
+                let singly = Singly { ranked, verdicts: std::mem::take(&mut self.verdicts) };
+                sepsets.set_singles(singly.sets(self.options, pool)?);
+                self.verdicts = singly.verdicts;
+            }
+            if let Largest::Left(left) = &mut self.largest {
+                left.enter(ranked.clone(), self.values.clone());
+            }
+        }
+        Ok(Found { levels, graph: graph.clone(), sepsets, is_exact: true })
+    }
+
+    /// Begins with what levels have found in an earlier call.
+    pub fn resume(&mut self, found: &Found, pool: &Pool) -> Result<()> {
+        self.sepsets = found.sepsets.clone();
+        if let Largest::Left(left) = &self.largest {
+            if let Some((ranked, values)) = left.parts() {
+                (self.ranked, self.values, self.has_values) = (Some(ranked.clone()), values.to_vec(), true);
+            }
+        } else if found.levels == 1 {
+            self.ranked = Some(Ranked::new(found.graph.clone(), pool)?);
+        }
+        Ok(())
     }
 
     /// The answer where no level has run.

@@ -21,10 +21,8 @@ pub(super) fn too_little(held: &mut Held, needed: u64, what: &str) -> Error {
 }
 
 impl BlockSearch<'_, '_> {
-    pub(super) fn run_marginal(&mut self, observer: &mut dyn Observer) -> Result<LevelReport> {
-        let (gauss, p, square) = (self.gauss, self.gauss.p, self.answer.is_square());
-        self.search.refuse_few(&gauss, observer)?;
-        // What was there before blocks were needed.
+    /// Plans what does not depend on the graph, in place of all that was there before blocks were needed.
+    pub(super) fn plan_card(&mut self) -> Result<()> {
         let held = &mut self.search.engine.held;
         held.plan = MemoryPlan::default();
         held.let_go(BufferId::ALL)?;
@@ -32,10 +30,25 @@ impl BlockSearch<'_, '_> {
         self.search.plan_variables(0);
         self.search.engine.held.plan.set(Buffer::PMax, 0);
         let room = self.search.engine.held.room(&[])?;
+        let held = &mut self.search.engine.held;
+        self.rows.plan(held, cells_of(&self.gauss, &self.data), self.gauss.p, room);
+        Ok(())
+    }
+
+    /// Has what is planned there, and sends what correlations are made of.
+    pub(super) fn begin_card(&mut self, observer: &mut dyn Observer) -> Result<()> {
+        self.search.engine.held.commit()?;
+        self.search.set_places()?;
+        let held = &mut self.search.engine.held;
+        self.rows.begin(held, cells_of(&self.gauss, &self.data), self.gauss.p, &mut || observer.look())
+    }
+
+    pub(super) fn run_marginal(&mut self, observer: &mut dyn Observer) -> Result<LevelReport> {
+        let (gauss, p, square) = (self.gauss, self.gauss.p, self.answer.is_square());
+        self.search.refuse_few(&gauss, observer)?;
+        self.plan_card()?;
         let wished = self.wished_rows();
         let held = &mut self.search.engine.held;
-        let cells = cells_of(&gauss, &self.data);
-        self.rows.plan(held, cells, p, room);
         let row = 8 * p as u64 * if square { 2 } else { 1 };
         let room = held.room(&[])?;
         let most = wished.unwrap_or(p).min(self.rows.most_rows(p));
@@ -47,10 +60,8 @@ impl BlockSearch<'_, '_> {
         let rows = rows.max(STEP).min(p);
         held.plan.set(Buffer::Data, 8 * (rows * p) as u64);
         held.plan.set(Buffer::PMax, if square { 8 * (rows * p) as u64 } else { 0 });
-        held.commit()?;
-        self.search.set_places()?;
-        let held = &mut self.search.engine.held;
-        self.rows.begin(held, cells, p, &mut || observer.look())?;
+        self.begin_card(observer)?;
+        let cells = cells_of(&gauss, &self.data);
         self.search.set_rules(&gauss.test, 0);
         self.search.reset_report(0)?;
         self.search.args.keeps_marginal = 1;

@@ -29,6 +29,7 @@ use crate::engine::cuda::search::CudaSearch;
 use crate::engine::cuda::{CudaEngine, SearchStrategy};
 use crate::graph::{Adjacency, SepSets};
 use crate::observer::Observer;
+use crate::search::checkpoint::{self, Found, Kept, Within};
 use crate::search::levels::{widest_of, LevelReport, Levels, Widest};
 use crate::search::{Largest, Options};
 use crate::{Error, Result};
@@ -61,6 +62,20 @@ pub(in crate::engine::cuda) fn begin<'s, 'a>(
     Box::new(Fallback::new(whole, move |given_up, _| Ok(go_over(given_up, gauss))))
 }
 
+/// p of a pair given nothing, by the host.
+fn p_value(gauss: &Gaussian, x: usize, y: usize) -> f64 {
+    let r = match gauss.source {
+        Source::Matrix(cells) => cells[x * gauss.p + y],
+        Source::Data(cells, n) => {
+            let column = |v: usize| &cells[v * n..][..n];
+            let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+            let [x, y] = [column(x), column(y)];
+            product(x, y) / (product(x, x) * product(y, y)).sqrt()
+        }
+    };
+    gauss.test.p_of_correlation(r, 0)
+}
+
 /// Bytes of lists, verdicts, p-values and separating sets of a neighbour at level 1, beside all correlations.
 const BYTES_OF_NEIGHBOUR: f64 = 20.0;
 
@@ -90,16 +105,7 @@ fn is_too_much(search: &mut CudaSearch, gauss: &Gaussian) -> Result<bool> {
     };
     let dependent = (0..LOOKED_AT).filter(|_| {
         let (x, y) = (draw(), draw());
-        let r = match gauss.source {
-            Source::Matrix(cells) => cells[x * p + y],
-            Source::Data(cells, n) => {
-                let column = |v: usize| &cells[v * n..][..n];
-                let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-                let [x, y] = [column(x), column(y)];
-                product(x, y) / (product(x, x) * product(y, y)).sqrt()
-            }
-        };
-        x != y && gauss.test.p_of_correlation(r, 0) < alpha
+        x != y && p_value(gauss, x, y) < alpha
     });
     Ok(dependent.count() as f64 / LOOKED_AT as f64 * all > room)
 }
@@ -125,6 +131,8 @@ pub(in crate::engine::cuda) struct BlockSearch<'s, 'a> {
     graph: Adjacency,
     degrees: Vec<usize>,
     widest: Option<Widest>,
+    /// What was found after the last level, of a search that is kept.
+    kept: Option<Kept>,
 }
 
 impl<'s, 'a> BlockSearch<'s, 'a> {
@@ -140,7 +148,17 @@ impl<'s, 'a> BlockSearch<'s, 'a> {
             Source::Matrix(_) => None,
         };
         let answer = Answer::new(options, largest);
-        BlockSearch { search, gauss, data, rows: Rows::default(), answer, graph, degrees: Vec::new(), widest: None }
+        BlockSearch {
+            search,
+            gauss,
+            data,
+            rows: Rows::default(),
+            answer,
+            graph,
+            degrees: Vec::new(),
+            widest: None,
+            kept: None,
+        }
     }
 
     /// The number of rows that panels have where the caller says so, in whole blocks.
@@ -166,6 +184,28 @@ impl<'s, 'a> BlockSearch<'s, 'a> {
         self.search.ends = degrees.iter().sum::<usize>() as u64;
         self.degrees = degrees;
         self.graph = graph;
+    }
+
+    fn run_resume(&mut self, found: Found, observer: &mut dyn Observer) -> Result<()> {
+        self.plan_card()?;
+        self.begin_card(observer)?;
+        self.search.put_graph(&found.graph, observer)?;
+        self.search.has_resumed();
+        self.answer.resume(&found, &self.search.engine.held.pool)?;
+        if !found.is_exact {
+            // The earlier call was to ask for these of the edges that are left.
+            let tested = self.search.options.testable(&found.graph);
+            for x in 0..self.gauss.p {
+                tested.neighbours_above(x).for_each(|y| {
+                    let y = y as usize;
+                    self.answer.raise(x, y, p_value(&self.gauss, x, y));
+                });
+                observer.look()?;
+            }
+        }
+        self.take_graph(found.graph.clone());
+        self.kept = Some(Kept::new(found, self.answer.largest()));
+        Ok(())
     }
 }
 
@@ -198,6 +238,33 @@ impl Levels for BlockSearch<'_, '_> {
             1 => blocks.run_panels(widest, observer),
             _ => blocks.run_packed(size, widest, observer),
         })
+    }
+
+    fn resume(&mut self, found: Found, _within: Option<Within>, observer: &mut dyn Observer) -> Result<()> {
+        self.watched(|blocks| blocks.run_resume(found, observer))
+    }
+
+    fn keep(&mut self, observer: &mut dyn Observer) -> Result<()> {
+        self.search.engine.held.begin(None);
+        if self.answer.wants_values() {
+            // Level 1 has not run.
+            self.watched(|blocks| blocks.bring_values(observer))?;
+        }
+        let levels = self.kept.as_ref().map_or(0, Kept::levels) + 1;
+        let found = self.answer.found(levels, &self.graph, &self.search.engine.held.pool)?;
+        checkpoint::keep(&found, self.answer.largest(), observer)?;
+        self.kept = Some(Kept::new(found, self.answer.largest()));
+        Ok(())
+    }
+
+    fn give_up(mut self: Box<Self>, _observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
+        match self.kept.take() {
+            Some(kept) => {
+                let found = kept.take(self.answer.largest());
+                Ok((found.graph, found.sepsets.finish(&self.search.engine.held.pool)?))
+            }
+            None => self.answer.finish_unbegun(self.graph),
+        }
     }
 
     fn finish(mut self: Box<Self>, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {

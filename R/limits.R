@@ -1,0 +1,107 @@
+# The arguments `checkpoint` and `time_limit` of pc() and skeleton(), and what is said of them.
+
+# Seconds between two files in the middle of a level.
+checkpoint_seconds <- 120
+
+# Both checked, as Rust reads them (`limits()` in src/rust/src/limits.rs); NULL where neither is given.
+check_limits <- function(checkpoint, time_limit) {
+  if (!is_number(time_limit) || time_limit <= 0) {
+    abort_argument("time_limit", time_limit, "give one number of seconds above 0, or Inf for no limit.")
+  }
+  kept <- check_checkpoint(checkpoint)
+  if (is.null(kept) && is.infinite(time_limit)) {
+    return(NULL)
+  }
+  c(kept, if (is.finite(time_limit)) list(seconds = as.double(time_limit)))
+}
+
+check_checkpoint <- function(checkpoint) {
+  mend <- "give the name of a file, or list(file = , every = ) with the seconds between two of them."
+  if (is.null(checkpoint)) {
+    return(NULL)
+  }
+  given <- if (is.list(checkpoint)) checkpoint else list(file = checkpoint)
+  unknown <- setdiff(names(given), c("file", "every"))
+  if (is.list(checkpoint) && (is.null(names(given)) || length(unknown))) {
+    abort_argument("checkpoint", checkpoint, mend)
+  }
+  file <- given$file
+  if (!is.character(file) || length(file) != 1L || is.na(file) || !nzchar(file)) {
+    abort_argument("checkpoint", checkpoint, mend)
+  }
+  every <- given$every %||% checkpoint_seconds
+  if (!is_number(every) || every < 0) {
+    abort_argument("checkpoint", checkpoint, mend, is = paste0("list(every = ", describe(every), ")"))
+  }
+  file <- path.expand(file)
+  if (dir.exists(file)) {
+    abort_argument("checkpoint", file, "give the name of a file.", is = paste(dQuote(file, FALSE), "(a folder)"))
+  }
+  # A test that is an R function may change the working directory.
+  list(file = enc2utf8(file.path(normalizePath(dirname(file), mustWork = FALSE), basename(file))), every = as.double(every))
+}
+
+# A search that is kept is known again by its test and data. Of an R function that is its code, without what its environment holds.
+with_code <- function(test, limits, indepTest, suffStat) {
+  if (!is.null(limits$file) && test$kind == "function") {
+    test$code <- code_of(indepTest)
+    # Version 2 writes 1:3 and c(1L, 2L, 3L) alike.
+    test$stat <- serialize(without_code(suffStat), NULL, version = 2L)
+  }
+  test
+}
+
+code_of <- function(fun) c(deparse(args(fun)), if (is.primitive(fun)) deparse(fun) else deparse(body(fun)))
+
+# Functions by their code, which is the same before and after R has compiled them, and of what has no value the class.
+without_code <- function(x) {
+  if (is.function(x)) {
+    return(code_of(x))
+  }
+  if (is.environment(x) || typeof(x) %in% c("externalptr", "weakref")) {
+    return(class(x))
+  }
+  if (is.list(x)) {
+    x[] <- lapply(unclass(x), without_code)
+  }
+  x
+}
+
+# Says from where a search goes on. `levels`: how many had run.
+tell_resumed <- function(file) {
+  force(file)
+  function(levels, within) {
+    from <- if (within) paste("within level", levels) else paste("after level", levels - 1)
+    tell("resumed", sprintf("pcgpu goes on %s, from the checkpoint %s.", from, dQuote(file, FALSE)),
+      file = file, level = as.integer(levels), within = within == 1
+    )
+  }
+}
+
+# The callbacks of a search within limits.
+limit_callbacks <- function(limits) if (!is.null(limits$file)) list(resumed = tell_resumed(limits$file))
+
+# Warns where the time was over, in level `ended`, and where the last checkpoint could not be written.
+warn_limits <- function(found, limits) {
+  if (!is.null(found$unkept)) {
+    warn("checkpoint", paste0(found$unkept, "; the search went on without it"), file = limits$file)
+  }
+  if (!is.null(found$ended)) {
+    goes_on <- if (is.null(limits$file)) "with more time there are more levels" else "the same call goes on from its checkpoint"
+    warn("time_limit", sprintf(
+      "`time_limit` is %s: the search ended in level %d, and the result is that of levels up to %d (as with m.max = %d); %s",
+      format(limits$seconds, digits = 7L), found$ended, found$ended - 1L, found$ended - 1L, goes_on
+    ), level = found$ended - 1L, seconds = limits$seconds)
+  }
+}
+
+# For run_details(): that the search ended before its time, and the last level.
+ended_details <- function(ended) if (!is.null(ended)) list(ended = "time limit", level = ended - 1L)
+
+# A line for print(), summary() and plot(); NULL for a search that came to its end.
+ended_note <- function(x) {
+  details <- run_details(x)
+  if (!is.null(details$ended)) {
+    sprintf("Ended by the time limit after level %d: as with m.max = %d.", details$level, details$level)
+  }
+}

@@ -1,0 +1,143 @@
+//! What the answer of a search depends on, by name, so that a checkpoint of another search is told.
+
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::graph::Adjacency;
+use crate::search::{Largest, Method, Options};
+use crate::shown;
+
+/// A digest under way: XXH3 of 128 bits, which finds what is different by mistake and is no secret.
+#[derive(Default)]
+pub struct Digest(Xxh3);
+
+impl Digest {
+    /// Takes bytes in.
+    pub fn bytes(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// Takes a number in, such as the length of what follows.
+    pub fn number(&mut self, number: u64) {
+        self.bytes(&number.to_le_bytes());
+    }
+
+    /// Takes numbers in, with their length.
+    pub fn doubles(&mut self, values: &[f64]) {
+        self.number(values.len() as u64);
+        let mut bytes = Vec::with_capacity(8 * values.len().min(CHUNK));
+        for chunk in values.chunks(CHUNK) {
+            bytes.clear();
+            chunk.iter().for_each(|value| bytes.extend_from_slice(&value.to_bits().to_le_bytes()));
+            self.bytes(&bytes);
+        }
+    }
+
+    /// The digest.
+    pub fn end(&self) -> u128 {
+        self.0.digest128()
+    }
+}
+
+/// Numbers that become bytes at a time.
+const CHUNK: usize = 1 << 12;
+
+/// An argument of a search.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// Its name as the R user knows it.
+    pub name: String,
+    /// Its value, where that is a word.
+    pub shown: String,
+    /// Digest of it.
+    pub digest: u128,
+}
+
+impl Asked {
+    /// One that a word says all of.
+    pub fn word(name: &str, shown: impl Into<String>) -> Self {
+        let shown = shown.into();
+        let mut digest = Digest::default();
+        digest.bytes(shown.as_bytes());
+        Asked { name: name.into(), shown, digest: digest.end() }
+    }
+
+    /// One with a digest.
+    pub fn digested(name: &str, digest: &Digest) -> Self {
+        Asked { name: name.into(), shown: String::new(), digest: digest.end() }
+    }
+
+    fn pairs(name: &str, graph: Option<&Adjacency>) -> Self {
+        let Some(graph) = graph else { return Asked::word(name, "NULL") };
+        let mut digest = Digest::default();
+        (0..graph.p()).flat_map(|x| graph.row(x)).for_each(|&word| digest.number(word));
+        Asked::digested(name, &digest)
+    }
+
+    /// What differs between this, of a file, and another, of a call, in words.
+    fn difference(&self, now: &Asked) -> Option<String> {
+        if self.digest == now.digest {
+            return None;
+        }
+        Some(match (self.shown.as_str(), now.shown.as_str()) {
+            ("", _) | (_, "") => format!("another `{}`", self.name),
+            (then, now) => format!("`{}` {then} in place of {now}", self.name),
+        })
+    }
+}
+
+/// All that the answer depends on. Not `m.max`: a level is the same whichever may follow.
+pub(super) fn all(options: &Options, largest: &Largest, of_test: &[Asked]) -> Vec<Asked> {
+    let method = match options.method {
+        Method::Stable => "stable",
+        Method::StableFast => "stable.fast",
+        Method::Original => "original",
+    };
+    let result = match largest {
+        Largest::Square(_) => "pcAlgo",
+        Largest::Left(_) => "compact",
+    };
+    // A number's text may stand for several.
+    let alpha = Asked { shown: shown(options.alpha), ..Asked::word("alpha", options.alpha.to_bits().to_string()) };
+    let mut all = vec![Asked::word("p", options.p.to_string())];
+    all.extend_from_slice(of_test);
+    all.extend([
+        alpha,
+        Asked::word("method", method),
+        Asked::pairs("fixedGaps", options.fixed_gaps.as_ref()),
+        Asked::pairs("fixedEdges", options.fixed_edges.as_ref()),
+        Asked::word("NAdelete", if options.na_delete { "TRUE" } else { "FALSE" }),
+        Asked::word("result", result),
+    ]);
+    all
+}
+
+/// What differs between a file's and a call's, in words; none: nothing does.
+pub(super) fn difference(of_file: &[Asked], of_call: &[Asked]) -> Option<String> {
+    let known = |name: &str| of_file.iter().find(|asked| asked.name == name);
+    let one = |now: &Asked| match known(&now.name) {
+        Some(then) => then.difference(now),
+        None => Some(format!("no `{}`", now.name)),
+    };
+    let all: Vec<String> = of_call.iter().filter_map(one).collect();
+    (!all.is_empty()).then(|| all.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_differs_is_named() {
+        let options = Options::new(5, 0.01);
+        let of = |options: &Options| all(options, &Largest::Square(&mut []), &[Asked::word("indepTest", "a")]);
+        assert_eq!(difference(&of(&options), &of(&options)), None);
+        let mut other = Options { method: Method::Original, ..Options::new(5, 0.01 + 1e-17) };
+        assert_eq!(
+            difference(&of(&options), &of(&other)).unwrap(),
+            "`alpha` 0.01 in place of 0.01, `method` stable in place of original"
+        );
+        other = Options { fixed_gaps: Some(Adjacency::empty(5)), ..options.clone() };
+        assert_eq!(difference(&of(&options), &of(&other)).unwrap(), "another `fixedGaps`");
+        assert_eq!(difference(&of(&options)[..3], &of(&options)).unwrap().matches("no `").count(), 5);
+    }
+}

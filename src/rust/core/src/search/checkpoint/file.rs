@@ -1,0 +1,142 @@
+//! The file of a checkpoint: `MAGIC`, the number of its form, a [head](super::bytes::head), a state, and XXH3 of 128 bits of all that.
+//!
+//! Whatever the form, the first and the last of these stand where they do here, so that any version tells its own from others, and what is damaged.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use xxhash_rust::xxh3::{xxh3_128, Xxh3};
+
+use super::asked::{self, Asked};
+use super::bytes::{head, read_head, read_state};
+use super::state::State;
+use crate::memory::{self, Use};
+use crate::search::wire::Reader;
+use crate::search::{Largest, Options};
+use crate::{shown, Error, Result};
+
+const MAGIC: &[u8; 8] = b"pcgpuCHK";
+const FORM: u64 = 1;
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Writes to a file, and keeps its digest.
+struct Digested<W> {
+    out: W,
+    digest: Xxh3,
+}
+
+impl<W: Write> Write for Digested<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.out.write(bytes)?;
+        self.digest.update(&bytes[..count]);
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// Where a file is written before it takes the other's place: always the same, so that a process that is killed leaves one at most.
+fn beside(file: &Path) -> PathBuf {
+    let mut name = file.as_os_str().to_os_string();
+    name.push(".part");
+    name.into()
+}
+
+/// Puts a file in the place of another that may be there, so that whoever is killed when leaves one of them, and whole.
+pub(super) fn write(
+    file: &Path,
+    asked: &[Asked],
+    done: &State,
+    state: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let part = beside(file);
+    let written = write_whole(&part, &head(VERSION, asked, done), state).and_then(|()| fs::rename(&part, file));
+    if written.is_err() {
+        let _ = fs::remove_file(&part);
+        return written;
+    }
+    // The new name must outlive a crash of the system, too. Where folders cannot be opened there is no way to ask for that.
+    #[cfg(unix)]
+    if let Ok(folder) = File::open(file.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."))) {
+        let _ = folder.sync_all();
+    }
+    Ok(())
+}
+
+fn write_whole(part: &Path, head: &[u8], state: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let out = BufWriter::with_capacity(1 << 18, File::create(part)?);
+    let mut out = Digested { out, digest: Xxh3::new() };
+    out.write_all(MAGIC)?;
+    out.write_all(&FORM.to_le_bytes())?;
+    out.write_all(head)?;
+    state(&mut out)?;
+    let digest = out.digest.digest128();
+    out.write_all(&digest.to_le_bytes())?;
+    out.out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
+}
+
+/// Removes a file, and what may lie beside it.
+pub(super) fn remove(file: &Path) {
+    for file in [file, &beside(file)] {
+        // It may not be there.
+        let _ = fs::remove_file(file);
+    }
+}
+
+/// The error of this sort.
+pub(super) fn failure(kind: &'static str, file: &Path, reason: impl Into<String>, mend: &str) -> Error {
+    Error::Checkpoint { kind, file: file.display().to_string(), reason: reason.into(), mend: mend.into() }
+}
+
+const ANOTHER: &str = "give another file, or delete this one to begin anew";
+
+/// The state that a file holds; its p-values go to `largest`. None where there is no file.
+pub(super) fn read(file: &Path, asked: &[Asked], options: &Options, largest: &mut Largest) -> Result<Option<State>> {
+    let unreadable = |error: io::Error| failure("read", file, format!("cannot be read ({error})"), ANOTHER);
+    let bytes = match fs::metadata(file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(unreadable(error)),
+        Ok(about) => {
+            memory::room(usize::try_from(about.len()).unwrap_or(usize::MAX), Use::Pairs)?;
+            fs::read(file).map_err(unreadable)?
+        }
+    };
+    let Some(rest) = bytes.strip_prefix(MAGIC) else {
+        return Err(failure(
+            "other_file",
+            file,
+            "is another file, not one of pcgpu's",
+            "give a file that is not there yet",
+        ));
+    };
+    let damaged = || failure("damaged", file, "is damaged", ANOTHER);
+    let (whole, digest) = bytes.split_at_checked(bytes.len().saturating_sub(16)).ok_or_else(damaged)?;
+    if whole.len() < MAGIC.len() || xxh3_128(whole).to_le_bytes() != digest {
+        return Err(damaged());
+    }
+    let mut rest = Reader(&rest[..rest.len() - 16]);
+    let of_version = |version: &str| {
+        let reason = format!("is of pcgpu {version}, and this is {VERSION}");
+        failure("version", file, reason, "go on with that version, or delete the file to begin anew")
+    };
+    if rest.number() != Some(FORM) {
+        return Err(of_version("of another version"));
+    }
+    let (version, of_file) = read_head(&mut rest).ok_or_else(damaged)?;
+    if version != VERSION {
+        return Err(of_version(&version));
+    }
+    if let Some(difference) = asked::difference(&of_file, asked) {
+        return Err(failure("arguments", file, format!("is of another search: {difference}"), ANOTHER));
+    }
+    let state = read_state(&mut rest, options, largest)?.ok_or_else(damaged)?;
+    if !state.is_allowed(options) {
+        let begun = state.levels + usize::from(state.within.is_some());
+        let reason = format!("has level {}, and `m.max` is {}", begun - 1, shown(options.m_max));
+        return Err(failure("arguments", file, reason, "give an `m.max` that is no smaller, or another file"));
+    }
+    Ok(Some(state))
+}

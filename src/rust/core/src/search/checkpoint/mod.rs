@@ -1,0 +1,102 @@
+//! Searches that are kept on the way, gone on with later, and ended when their time is over.
+//!
+//! * `state`: what a search knows after a level or in the middle of one; `bytes`: that as bytes; `file`: these in a file, which is replaced as a
+//!   whole.
+//! * `keeper`: the observer between driver and caller, which says when something is due and ends a search whose time is over.
+//! * `asked`: what the answer depends on; a file of other data or arguments is refused.
+//!
+//! At the end of a level the driver has the search hand over its state. In the middle of one, orders of visiting hand over what
+//! is decided: the columns of level 0, the shards of a work that is cut, or how far visits have come that are made one after the other.
+//! All that was raised of the largest p-values stays: to raise one again changes nothing.
+
+mod asked;
+mod bytes;
+mod file;
+mod keeper;
+mod state;
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+#[cfg(feature = "cuda")]
+use super::Largest;
+#[cfg(feature = "cuda")]
+use crate::observer::Observer;
+#[cfg(feature = "cuda")]
+use crate::Result;
+
+pub use asked::{Asked, Digest};
+pub(super) use bytes::write_view;
+pub(super) use keeper::Keeper;
+pub(super) use state::{ClosedColumn, Cut, DoneColumn, DoneShards, Mark, Part, State, View};
+pub use state::{Found, Within};
+
+/// Bounds of a search, and where it is kept.
+#[derive(Clone, Debug, Default)]
+pub struct Limits {
+    /// Where to keep it.
+    pub checkpoint: Option<Checkpoint>,
+    /// When to end it, and after how many seconds that is.
+    pub deadline: Option<(Instant, f64)>,
+}
+
+/// The file that a search is kept in, and gone on from where it is there.
+#[derive(Clone, Debug)]
+pub struct Checkpoint {
+    /// The file.
+    pub file: PathBuf,
+    /// Within a level it is written so often.
+    pub every: Duration,
+    /// What the answer depends on beside [`Options`](super::Options): the test and its data.
+    pub asked: Vec<Asked>,
+}
+
+impl Checkpoint {
+    /// Time between two files in the middle of a level, unless the caller wants another.
+    pub const EVERY: Duration = Duration::from_secs(120);
+
+    /// Kept in this file.
+    pub fn new(file: impl Into<PathBuf>, asked: Vec<Asked>) -> Self {
+        Checkpoint { file: file.into(), every: Self::EVERY, asked }
+    }
+
+    /// Removes the file: the call has its answer.
+    pub fn remove(&self) {
+        file::remove(&self.file);
+    }
+}
+
+/// What levels have found, of a search that changes p-values in place while it runs the next.
+#[cfg(feature = "cuda")]
+pub(crate) struct Kept {
+    found: Found,
+    mark: Mark,
+}
+
+#[cfg(feature = "cuda")]
+impl Kept {
+    /// After these levels.
+    pub fn new(found: Found, largest: &mut Largest) -> Self {
+        Kept { mark: Mark::new(&found.graph, Some(largest)), found }
+    }
+
+    /// How many.
+    pub fn levels(&self) -> usize {
+        self.found.levels
+    }
+
+    /// What was found, and the p-values as they were.
+    pub fn take(mut self, largest: &mut Largest) -> Found {
+        // Sets that were found since are not there.
+        self.found.graph = self.mark.rewind(usize::MAX, &mut self.found.sepsets, largest);
+        self.found
+    }
+}
+
+/// Has an observer keep what levels have found, for a search whose largest p-values these are.
+#[cfg(feature = "cuda")]
+pub(crate) fn keep(found: &Found, largest: &mut Largest, observer: &mut dyn Observer) -> Result<()> {
+    let Found { graph, sepsets, is_exact, .. } = found;
+    let view = View { graph, sepsets, is_exact: *is_exact, known: largest.known(graph.p(), true), within: None };
+    observer.keep(&mut |out| write_view(&view, out))
+}

@@ -1,0 +1,178 @@
+//! What a search knows after a level, or in the middle of one.
+
+use std::ops::Range;
+
+use crate::graph::{Adjacency, SepSetLog, Separations};
+use crate::search::answer::Answers;
+use crate::search::largest::Known;
+use crate::search::report::LevelReport;
+use crate::search::{Largest, Method, Options};
+
+/// What levels have found. The largest p-values are where the search leaves them.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// How many.
+    pub levels: usize,
+    /// The edges that are left.
+    pub graph: Adjacency,
+    /// The separating sets.
+    pub sepsets: SepSetLog,
+    /// Whether the largest p-values of the edges that are left are final, so that level 0's need not be asked for again.
+    pub is_exact: bool,
+}
+
+/// A search that is gone on with.
+#[derive(Clone, Debug)]
+pub(in crate::search) struct State {
+    /// Levels that have run, their tests, and what the driver knows of them.
+    pub levels: usize,
+    pub tests: Vec<u64>,
+    pub exact_tests: u64,
+    pub go_on: bool,
+    /// What they found; none where no level has run.
+    pub found: Option<Found>,
+    /// The next level, where it has begun.
+    pub within: Option<Within>,
+}
+
+/// A level as it began: what is needed to take it back.
+#[derive(Clone, Debug)]
+pub(in crate::search) struct Mark {
+    pub graph: Adjacency,
+    /// The largest p-values of the graph's edges, by row, where these are known.
+    pub values: Vec<f64>,
+}
+
+/// A level that has begun.
+#[derive(Clone, Debug)]
+pub struct Within {
+    /// How it began; none at level 0 by columns, of which nothing is entered before all are done.
+    pub(in crate::search) mark: Option<Mark>,
+    /// What was counted so far.
+    pub(in crate::search) report: LevelReport,
+    pub(in crate::search) part: Part,
+}
+
+/// What of a level is done.
+#[derive(Clone, Debug)]
+pub(in crate::search) enum Part {
+    /// Columns of level 0.
+    Columns(Vec<DoneColumn>),
+    /// Shards of a work.
+    Shards(DoneShards),
+    /// All visits before this one, and so many sets of it.
+    Visits { number: u64, rank: u64 },
+}
+
+/// A column of level 0 that is done.
+#[derive(Clone, Debug)]
+pub(in crate::search) struct DoneColumn {
+    pub y: usize,
+    pub separated: Vec<u64>,
+    pub kept: Vec<u64>,
+    /// Of the pairs (x, y), x < y, where they are kept.
+    pub values: Vec<f64>,
+}
+
+/// A column of level 0 that a worker has closed.
+pub(in crate::search) struct ClosedColumn<'a> {
+    pub y: usize,
+    pub separated: &'a [u64],
+    pub kept: &'a [u64],
+    /// Where they are kept.
+    pub values: Option<&'a [f64]>,
+}
+
+impl ClosedColumn<'_> {
+    /// A copy.
+    pub fn done(&self) -> DoneColumn {
+        let words = self.y / 64 + 1;
+        DoneColumn {
+            y: self.y,
+            separated: self.separated[..words].to_vec(),
+            kept: self.kept[..words].to_vec(),
+            values: self.values.map_or_else(Vec::new, |values| values[..self.y].to_vec()),
+        }
+    }
+}
+
+/// How a level's work is cut into shards: by the same numbers it is cut in the same way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::search) struct Cut {
+    pub shard_tests: u64,
+    pub threads: usize,
+    pub sides_at_once: usize,
+}
+
+/// Shards of a work that are done.
+#[derive(Clone, Debug)]
+pub(in crate::search) struct DoneShards {
+    /// The graph when second sides began; none: it is the work of first sides.
+    pub second: Option<Adjacency>,
+    /// Which rows are taken, of all or some at a time; or of sides, the first of these.
+    pub rows: Range<usize>,
+    pub cut: Cut,
+    /// Their numbers.
+    pub numbers: Vec<usize>,
+    /// What those of whole pairs found.
+    pub separations: Separations,
+    pub tests: u64,
+    pub exact_tests: u64,
+    /// What those of some sets of their pairs found.
+    pub pieces: Vec<Answers>,
+}
+
+/// A state as it is written.
+pub(in crate::search) struct View<'v> {
+    pub graph: &'v Adjacency,
+    pub sepsets: &'v SepSetLog,
+    pub is_exact: bool,
+    pub known: Known<'v>,
+    pub within: Option<(Option<&'v Mark>, &'v LevelReport, &'v Part)>,
+}
+
+impl Mark {
+    /// A level begins with this graph; none: nothing is known of p-values.
+    pub fn new(graph: &Adjacency, largest: Option<&mut Largest>) -> Self {
+        let mut values = Vec::new();
+        if let Some(cells) = largest.and_then(|largest| largest.cells(graph.p())) {
+            values.reserve_exact(graph.edge_count());
+            values.extend(edges(graph).map(|(x, y)| cells.get(x, y)));
+        }
+        Mark { graph: graph.clone(), values }
+    }
+
+    /// Takes the level back: the graph that it began with.
+    pub fn rewind(self, level: usize, sepsets: &mut SepSetLog, largest: &mut Largest) -> Adjacency {
+        if let Some(cells) = largest.cells(self.graph.p()) {
+            edges(&self.graph).zip(&self.values).for_each(|((x, y), &value)| cells.set(x, y, value));
+        }
+        // Those of a level have its number of members.
+        sepsets.forget(level);
+        self.graph
+    }
+}
+
+/// The edges x < y of a graph, by row.
+fn edges(graph: &Adjacency) -> impl Iterator<Item = (usize, usize)> + '_ {
+    (0..graph.p()).flat_map(|x| graph.neighbours_above(x).map(move |y| (x, y as usize)))
+}
+
+impl State {
+    /// Without the part of a level that was done.
+    pub fn rewound(mut self, largest: &mut Largest) -> Self {
+        if let (Some(within), Some(found)) = (self.within.take(), &mut self.found) {
+            match within.mark.filter(|_| self.levels > 0) {
+                Some(mark) => found.graph = mark.rewind(self.levels, &mut found.sepsets, largest),
+                None => self.found = None,
+            }
+        }
+        self
+    }
+
+    /// Whether these options allow the levels that have run or begun.
+    pub fn is_allowed(&self, options: &Options) -> bool {
+        let begun = self.levels + usize::from(self.within.is_some());
+        begun == 0 || options.allows(begun - 1) || (begun == 1 && options.method == Method::StableFast)
+    }
+}

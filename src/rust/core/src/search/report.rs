@@ -1,0 +1,12 @@
+//! The counts of a level.
+
+/// The counts of a level.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LevelReport {
+    /// Number of tests that pcalg performs.
+    pub tests: u64,
+    /// Number of tests that the exact formula decided.
+    pub exact_tests: u64,
+    /// Whether a side was visited that has more candidates than the level's size (pcalg's reason for another level).
+    pub go_on: bool,
+}

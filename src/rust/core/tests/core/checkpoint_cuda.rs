@@ -1,0 +1,225 @@
+//! Searches that are kept on cards and gone on with on others, on the CPU, and the other way round; and ended before their time.
+
+use std::time::{Duration, Instant};
+
+use crate::one_answer::{gauss, problems, reading, Problem, Size, Task, Test};
+use crate::support::answer::{Answer, Digits};
+use crate::support::kept::{compare, Collect, Late, Place, Told};
+use pcgpu_core::ci::discrete::Discrete;
+use pcgpu_core::ci::gauss::FisherZ;
+use pcgpu_core::engine::cpu::correlation::{of_centred, Centred};
+use pcgpu_core::engine::cpu::{CpuEngine, DiscreteKernel, GaussKernel, KnnKernel};
+use pcgpu_core::engine::cuda::knn::{KnnCudaEngine, KnnCudaOptions};
+use pcgpu_core::engine::cuda::team::CudaTeam;
+use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions};
+use pcgpu_core::matrix::by_column;
+use pcgpu_core::observer::{Observer, Unobserved};
+use pcgpu_core::pool::Pool;
+use pcgpu_core::search::checkpoint::Limits;
+use pcgpu_core::search::worker::Worker;
+use pcgpu_core::search::{skeleton_within, Largest, Method, Options, PairValues};
+use pcgpu_core::Result;
+
+/// Who runs a search.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum On {
+    Cpu,
+    Card,
+    /// By blocks, or with so little memory that a discrete search goes on in parts.
+    Parts,
+    Team,
+}
+
+const ALL: [On; 4] = [On::Cpu, On::Card, On::Parts, On::Team];
+
+fn run(
+    test: &Test,
+    options: &Options,
+    on: On,
+    compact: bool,
+    observer: &mut dyn Observer,
+    limits: &Limits,
+) -> Result<(Answer, Option<usize>)> {
+    let cells;
+    let alpha = options.alpha;
+    let card = || {
+        let mut cuda = CudaOptions { launch_share: 1e-9, ..CudaOptions::default() };
+        match (on, test) {
+            (On::Parts, Test::Discrete { .. }) => cuda.memory_budget = Some(BUDGET),
+            (On::Parts, _) => cuda.block = Some(64),
+            _ => {}
+        }
+        match test {
+            Test::Gauss { c, n } => CudaEngine::new(gauss(c, *n, options)?, alpha, cuda),
+            Test::GaussOfData { cells, n } => {
+                let test = FisherZ::new(*n as f64, reading(options.method))?;
+                CudaEngine::of_data(test, by_column(cells, options.p)?, alpha, cuda)
+            }
+            Test::Discrete { data, statistic, rule } => {
+                CudaEngine::discrete(Discrete::new(data, *statistic, *rule), alpha, cuda)
+            }
+            Test::Knn(_) => panic!("another engine's"),
+        }
+    };
+    let mut worker: Box<dyn Worker> = match (on, test) {
+        (On::Cpu, Test::Gauss { c, n }) => {
+            Box::new(CpuEngine::with_shards(GaussKernel::new(gauss(c, *n, options)?, alpha), 2, 16))
+        }
+        (On::Cpu, Test::GaussOfData { cells: data, n }) => {
+            let mut c = vec![0.0; options.p * options.p];
+            of_centred(&Centred::of_cells(data, *n), &Pool::new(1), &mut c, &mut |_| Ok(()))?;
+            cells = c;
+            Box::new(CpuEngine::with_shards(GaussKernel::new(gauss(&cells, *n as f64, options)?, alpha), 2, 16))
+        }
+        (On::Cpu, Test::Discrete { data, statistic, rule }) => {
+            Box::new(CpuEngine::with_shards(DiscreteKernel::new(Discrete::new(data, *statistic, *rule)), 2, 16))
+        }
+        (On::Cpu, Test::Knn(knn)) => Box::new(CpuEngine::with_shards(KnnKernel::new(knn), 2, 16)),
+        (_, Test::Knn(knn)) => {
+            let memory_budget = Some(64 << 20);
+            Box::new(KnnCudaEngine::new(knn, KnnCudaOptions { memory_budget, ..KnnCudaOptions::default() })?)
+        }
+        (On::Team, _) => Box::new(CudaTeam::new(&["one".into(), "two".into()], |_| card())?),
+        _ => Box::new(card()?),
+    };
+    let p = options.p;
+    let (mut left, mut p_max) = (PairValues::default(), vec![0.25; p * p]);
+    let largest: Largest = if compact { (&mut left).into() } else { (&mut p_max).into() };
+    let found = skeleton_within(&mut *worker, options, largest, observer, limits)?;
+    assert_eq!(found.unkept, None);
+    let values = match compact {
+        true => (0..p * p).map(|at| left.get(at % p, at / p).filter(|_| at % p < at / p)).collect(),
+        false => p_max.into_iter().map(Some).collect(),
+    };
+    Ok((Answer::new(&found, values), found.ended))
+}
+
+/// Bytes of a card that a discrete search does not fit into as a whole.
+const BUDGET: u64 = 1 << 15;
+
+fn searches() -> Vec<(String, Test, Options)> {
+    let mut deep = 0;
+    let wanted = |problem: Problem| match problem.task {
+        Task::Search(Test::Knn(_), _) | Task::Selection { .. } => None,
+        Task::Search(_, options) if options.method == Method::Original => None,
+        Task::Search(test, options) => {
+            let found = run(&test, &options, On::Cpu, false, &mut Unobserved, &Limits::default());
+            let levels = found.map_or(0, |(found, _)| found.tests.len());
+            // All that have several levels, and some others.
+            deep += usize::from(levels > 2);
+            (levels > 2 || levels > 0 && deep % 4 == 1).then_some((problem.name, test, options))
+        }
+    };
+    problems(Size::Few).into_iter().filter_map(wanted).collect()
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn what_one_machine_keeps_another_goes_on_with() {
+    let (mut resumed, mut refused) = (0, 0);
+    for (number, (name, test, options)) in searches().iter().enumerate() {
+        let began = Instant::now();
+        for (turn, on) in ALL.into_iter().enumerate() {
+            let compact = (number + turn) % 2 == 0;
+            let wanted = run(test, options, On::Cpu, compact, &mut Unobserved, &Limits::default()).map(|found| found.0);
+            let place = Place::new();
+            let limits = place.limits(Duration::from_secs(1000));
+            let mut collect = Collect { file: &place.0, states: Vec::new() };
+            let Ok((kept, _)) = run(test, options, on, compact, &mut collect, &limits) else {
+                // The budget.
+                assert_eq!(on, On::Parts, "{name}");
+                refused += 1;
+                continue;
+            };
+            compare(&format!("{name} on {on:?}, kept"), &Ok(kept), &wanted, Digits::Nine);
+            collect.states.push(std::fs::read(&place.0).unwrap());
+            collect.states.dedup();
+            for (at, state) in collect.states.iter().enumerate() {
+                let then = ALL[(at + number + turn) % 4];
+                std::fs::write(&place.0, state).unwrap();
+                let mut told = Told::default();
+                let Ok((found, _)) = run(test, options, then, compact, &mut told, &limits) else {
+                    assert_eq!(then, On::Parts, "{name}");
+                    refused += 1;
+                    continue;
+                };
+                let label = format!("{name}, compact {compact}, from {on:?} to {then:?} at {:?}", told.0);
+                compare(&label, &Ok(found), &wanted, Digits::Nine);
+                resumed += usize::from(told.0.is_some());
+            }
+        }
+        println!("{name}: {:.2} s", began.elapsed().as_secs_f64());
+    }
+    println!("{resumed} resumed, {refused} refused");
+    assert!(resumed > 100);
+}
+
+/// These are answered in batches: some rows at a time.
+#[test]
+#[ignore = "needs a GPU"]
+fn nearest_neighbour_tests_are_kept_within_levels() {
+    let (mut resumed, mut within) = (0, 0);
+    let of = |problem: Problem| match problem.task {
+        Task::Search(test @ Test::Knn(_), options) => Some((problem.name, test, options)),
+        _ => None,
+    };
+    for (name, test, options) in problems(Size::Few).into_iter().filter_map(of).take(6) {
+        let wanted = run(&test, &options, On::Cpu, false, &mut Unobserved, &Limits::default()).map(|found| found.0);
+        let place = Place::new();
+        let mut collect = Collect { file: &place.0, states: Vec::new() };
+        let kept = run(&test, &options, On::Card, false, &mut collect, &place.limits(Duration::ZERO));
+        compare(&format!("{name}, kept"), &kept.map(|found| found.0), &wanted, Digits::All);
+        for (at, state) in collect.states.iter().enumerate().step_by(collect.states.len().div_ceil(6)) {
+            std::fs::write(&place.0, state).unwrap();
+            let mut told = Told::default();
+            let limits = place.limits(Duration::from_secs(1000));
+            let found = run(&test, &options, [On::Cpu, On::Card][at % 2], false, &mut told, &limits);
+            compare(&format!("{name} from {:?}", told.0), &found.map(|found| found.0), &wanted, Digits::All);
+            resumed += usize::from(told.0.is_some());
+            within += usize::from(told.0.is_some_and(|(levels, within)| levels > 0 && within));
+        }
+    }
+    println!("{resumed} resumed, {within} within a level of sets");
+    assert!(resumed > 10 && within > 3);
+}
+
+const SECONDS: f64 = 0.3;
+
+#[test]
+#[ignore = "needs a GPU"]
+fn a_card_whose_time_is_over_has_the_answer_of_its_last_level() {
+    let mut ended = 0;
+    for (number, (name, test, options)) in searches().iter().enumerate().filter(|(_, (_, _, o))| o.m_max > 1.0) {
+        for (turn, on) in [On::Card, On::Parts, On::Team].into_iter().enumerate() {
+            let compact = (number + turn) % 2 == 0;
+            let Ok((whole, _)) = run(test, options, on, compact, &mut Unobserved, &Limits::default()) else { continue };
+            for level in 1..whole.tests.len() {
+                let bounded = Options { m_max: (level - 1) as f64, ..options.clone() };
+                let wanted = run(test, &bounded, on, compact, &mut Unobserved, &Limits::default()).map(|found| found.0);
+                // As it begins, and at the end of its work.
+                for looks in [None, Some(0)] {
+                    let place = Place::new();
+                    let mut limits = if number % 2 == 0 { place.limits(Duration::ZERO) } else { Limits::default() };
+                    // An emulated card takes its time for what comes before.
+                    let until = Instant::now() + Duration::from_secs_f64(SECONDS);
+                    limits.deadline = Some((until, SECONDS));
+                    let mut late = Late { level, looks, until, now: 0, stops: false };
+                    let found = run(test, options, on, compact, &mut late, &limits);
+                    let Ok((found, Some(at))) = found else { continue };
+                    if at < level {
+                        continue;
+                    }
+                    let label = format!("{name} on {on:?}, compact {compact}, level {level}, {looks:?}");
+                    assert_eq!(at, level, "{label}");
+                    compare(&label, &Ok(found), &wanted, Digits::All);
+                    ended += 1;
+                    limits.deadline = None;
+                    let found = run(test, options, on, compact, &mut Unobserved, &limits).map(|found| found.0);
+                    compare(&format!("{label}, to the end"), &found, &Ok(whole.clone()), Digits::Nine);
+                }
+            }
+        }
+    }
+    println!("{ended} ended");
+    assert!(ended > 20);
+}

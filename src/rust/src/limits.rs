@@ -1,0 +1,84 @@
+//! Bounds of a search and the file that it is kept in, as R names them.
+
+use std::time::{Duration, Instant};
+
+use extendr_api::prelude::*;
+use pcgpu_core::search::checkpoint::{Asked, Checkpoint, Digest, Limits};
+use pcgpu_core::Error;
+
+use crate::failure::Outcome;
+use crate::input;
+
+/// Parts of a test that say which it is; all others are its data.
+const OF_TEST: [&str; 3] = ["kind", "name", "code"];
+
+/// Reads R's `list(file, every, seconds)`, see `check_limits()` in R/limits.R, for a search by a test, `list(kind, ...)`, that begins now.
+pub fn limits(options: &List, test: &List) -> Outcome<Limits> {
+    let Some(limits) = input::optional(options, "limits") else { return Ok(Limits::default()) };
+    let limits = input::list(&limits, "limits")?;
+    let seconds = match input::optional(&limits, "seconds") {
+        None => None,
+        Some(seconds) => Some(input::number(&seconds, "seconds")?),
+    };
+    let deadline = |seconds: f64| {
+        let time = Duration::try_from_secs_f64(seconds).ok()?;
+        Some((Instant::now().checked_add(time)?, seconds))
+    };
+    let checkpoint = match input::optional(&limits, "file") {
+        None => None,
+        Some(file) => {
+            let every = input::number(&input::field(&limits, "every")?, "every")?;
+            let every = Duration::try_from_secs_f64(every).unwrap_or(Duration::MAX);
+            Some(Checkpoint { every, ..Checkpoint::new(input::text(&file, "file")?, asked(test)?) })
+        }
+    };
+    Ok(Limits { checkpoint, deadline: seconds.and_then(deadline) })
+}
+
+/// What a search says of its bounds: the level in which it ended before its time, and why its file is not what it should be. Where it has its
+/// answer the file goes.
+pub fn end(limits: &Limits, ended: Option<usize>, unkept: Option<Error>) -> [(&'static str, Robj); 2] {
+    if let (Some(checkpoint), None) = (&limits.checkpoint, ended) {
+        checkpoint.remove();
+    }
+    let level = ended.map_or_else(|| ().into(), |level| Robj::from(level as i32));
+    [("ended", level), ("unkept", unkept.map_or_else(|| ().into(), |error| Robj::from(error.to_string())))]
+}
+
+/// The test and its data, by digests.
+fn asked(test: &List) -> Outcome<Vec<Asked>> {
+    let (mut of_test, mut of_data) = (Digest::default(), Digest::default());
+    for (name, value) in test.iter() {
+        let digest = if OF_TEST.contains(&name) { &mut of_test } else { &mut of_data };
+        digest.bytes(name.as_bytes());
+        take(digest, &value);
+    }
+    let mut indep_test = Asked::digested("indepTest", &of_test);
+    indep_test.shown = input::text(&input::field(test, "name")?, "name")?;
+    Ok(vec![indep_test, Asked::digested("suffStat", &of_data)])
+}
+
+/// Takes what is in an R object into a digest: its values and those in it, not its attributes. A function has none: R hands over its code.
+fn take(digest: &mut Digest, value: &Robj) {
+    digest.number(value.rtype() as u64);
+    digest.number(value.len() as u64);
+    if let Some(values) = value.as_real_slice() {
+        digest.doubles(values);
+    } else if let Some(values) = value.as_integer_slice() {
+        values.iter().for_each(|value| digest.bytes(&value.to_le_bytes()));
+    } else if let Some(values) = value.as_logical_slice() {
+        values.iter().for_each(|value| digest.bytes(&[u8::from(value.is_true()) + 2 * u8::from(value.is_na())]));
+    } else if let Some(bytes) = value.as_raw_slice() {
+        digest.bytes(bytes);
+    } else if let Some(texts) = value.as_str_vector() {
+        texts.iter().for_each(|text| {
+            digest.number(text.len() as u64);
+            digest.bytes(text.as_bytes());
+        });
+    } else if let Some(list) = value.as_list() {
+        for (name, value) in list.iter() {
+            digest.bytes(name.as_bytes());
+            take(digest, &value);
+        }
+    }
+}

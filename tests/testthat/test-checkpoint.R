@@ -1,0 +1,265 @@
+# A Gaussian test that takes its time, as an R function.
+slowly <- function(seconds) {
+  force(seconds)
+  function(x, y, S, suffStat) {
+    Sys.sleep(seconds)
+    gaussCItest(x, y, S, suffStat)
+  }
+}
+
+small <- function(p = 9, seed = 4) suff(p = p, n = 150, degree = 4, seed = seed)
+
+parts <- function(fit) {
+  if (pcgpu:::is_compact(fit)) {
+    return(list(fit@edges, fit@sets, fit@gaps, fit@n.edgetests, fit@max.ord))
+  }
+  list(as(fit@graph, "matrix"), fit@sepset, fit@pMax, fit@n.edgetests, fit@max.ord)
+}
+
+# The same test as an R function.
+gaussCItest_in_r <- function(x, y, S, suffStat) gaussCItest(x, y, S, suffStat)
+
+no_file <- function() tempfile("checkpoint", fileext = ".pcgpu")
+
+# Runs `search(file)` in a process of its own, which is killed after so many seconds.
+killed_after <- function(seconds, search) {
+  child <- parallel::mcparallel(search(), silent = TRUE)
+  Sys.sleep(seconds)
+  tools::pskill(child$pid, tools::SIGKILL)
+  suppressWarnings(parallel::mccollect(child))
+}
+
+test_that("a call that comes to its end leaves no file, and gives its answer", {
+  for (method in c("stable", "stable.fast", "original")) {
+    for (result in c("pcAlgo", "compact")) {
+      file <- no_file()
+      run <- function(...) pc(small(), gaussCItest, 0.05, p = 9, skel.method = method, result = result, ...)
+      expect_silent(kept <- run(checkpoint = list(file = file, every = 0)))
+      expect_identical(parts(kept), parts(run()), info = paste(method, result))
+      expect_false(file.exists(file))
+      expect_identical(list.files(dirname(file), basename(file)), character())
+      expect_named(run_details(kept), names(run_details(run())))
+    }
+  }
+})
+
+test_that("a search that is killed at any moment goes on, and gives the same answer", {
+  skip_on_os("windows")
+  skip_on_cran()
+  set.seed(20)
+  s <- small()
+  # Less than the children need: some die early, some late.
+  test <- slowly(0.001)
+  by_function <- lapply(c("stable", "stable.fast", "original"), function(method) {
+    function(...) skeleton(s, test, 0.2, p = 9, method = method, ...)
+  })
+  x <- matrix(stats::rnorm(60 * 8), 60)
+  x[, 2:8] <- x[, 2:8] + x[, 1:7]^2
+  knn <- suff_knn(x, permutations = 30, seed = 1)
+  native <- lapply(c("stable", "stable.fast", "original"), function(method) {
+    function(...) skeleton(knn, cmiKnnCItest, 0.3, p = 8, method = method, numCores = 1, device = "cpu", ...)
+  })
+  searches <- rep(c(by_function, native), length.out = 20)
+  wanted <- lapply(searches[1:6], function(search) parts(search()))
+  resumed <- 0
+  for (i in seq_along(searches)) {
+    file <- no_file()
+    search <- function() searches[[i]](checkpoint = list(file = file, every = 0))
+    killed_after(stats::runif(1, 0.01, 0.25), search)
+    told <- NULL
+    found <- withCallingHandlers(search(), pcgpu_message_resumed = function(m) {
+      told <<- m
+      tryInvokeRestart("muffleMessage")
+    })
+    expect_identical(parts(found), wanted[[(i - 1) %% 6 + 1]], info = i)
+    expect_false(file.exists(file))
+    resumed <- resumed + !is.null(told)
+  }
+  # The others had not begun, or had come to their end.
+  expect_gte(resumed, 5)
+})
+
+test_that("it says from where it goes on", {
+  file <- no_file()
+  on.exit(unlink(file))
+  s <- small()
+  count <- 0
+  failing <- function(x, y, S, suffStat) {
+    count <<- count + 1
+    if (count == limit) stop("the machine is gone")
+    gaussCItest(x, y, S, suffStat)
+  }
+  limit <- 3
+  run <- function(...) skeleton(s, failing, 0.2, p = 9, checkpoint = file, ...)
+  expect_error(run(), class = "pcgpu_error_test")
+  limit <- 60
+  first <- expect_message(expect_error(run(), class = "pcgpu_error_test"), "within level 0", class = "pcgpu_message_resumed")
+  limit <- Inf
+  told <- tryCatch(run(), pcgpu_message_resumed = identity)
+  expect_identical(told$file, file.path(normalizePath(dirname(file)), basename(file)))
+  expect_identical(list(told$level, told$within), list(0L, TRUE))
+  expect_true(file.exists(file))
+  count <- 0
+  found <- suppressMessages(run())
+  expect_lt(count, sum(found@n.edgetests))
+  expect_identical(parts(found), parts(skeleton(s, gaussCItest_in_r, 0.2, p = 9)))
+})
+
+test_that("when the time is over, the result is that of the last level", {
+  s <- small()
+  for (method in c("stable", "stable.fast", "original")) {
+    for (result in c("pcAlgo", "compact")) {
+      file <- no_file()
+      # All time goes by at level 2.
+      test <- function(x, y, S, suffStat) {
+        if (wait && length(S) == 2) Sys.sleep(0.3)
+        gaussCItest(x, y, S, suffStat)
+      }
+      run <- function(...) pc(s, test, 0.2, p = 9, skel.method = method, result = result, ...)
+      wait <- TRUE
+      expect_warning(ended <- run(checkpoint = file, time_limit = 0.3), class = "pcgpu_warning_time_limit")
+      expect_warning(again <- suppressMessages(run(checkpoint = file, time_limit = 0.2)), class = "pcgpu_warning_time_limit")
+      wait <- FALSE
+      # Level 1, or level 0 on a busy machine.
+      for (fit in list(ended, again)) {
+        details <- run_details(fit)
+        expect_identical(details$ended, "time limit")
+        expect_lte(details$level, 1L)
+        expect_identical(parts(fit), parts(run(m.max = details$level)), info = paste(method, result))
+      }
+      expect_true(file.exists(file))
+      whole <- suppressMessages(run(checkpoint = file))
+      expect_identical(parts(whole), parts(run()), info = paste(method, result))
+      expect_null(run_details(whole)$ended)
+      expect_false(file.exists(file))
+    }
+  }
+})
+
+test_that("a result that ended early says so wherever it is shown", {
+  test <- function(x, y, S, suffStat) {
+    if (length(S) == 1) Sys.sleep(0.6)
+    gaussCItest(x, y, S, suffStat)
+  }
+  for (result in c("pcAlgo", "compact")) {
+    warned <- NULL
+    fit <- withCallingHandlers(
+      pc(small(), test, 0.2, p = 9, time_limit = 0.6, result = result),
+      pcgpu_warning_time_limit = function(w) {
+        warned <<- w
+        tryInvokeRestart("muffleWarning")
+      }
+    )
+    expect_match(conditionMessage(warned), "`time_limit` is 0.6: the search ended in level 1.*m.max = 0.*more time")
+    expect_identical(list(warned$level, warned$seconds), list(0L, 0.6))
+    for (show in list(print, methods::show, summary)) {
+      expect_output(show(fit), "Ended by the time limit after level 0: as with m.max = 0.", fixed = TRUE)
+    }
+    expect_output(print(run_details(fit)), "Ended by the time limit after level 0", fixed = TRUE)
+    texts <- drawn(plot_cpdag(fit, engine = "base", main = "mine"))$texts
+    title <- texts$label %in% c("mine", "Ended by the time limit after level 0: as with m.max = 0.")
+    expect_identical(c(sum(title), order(-texts$y[title])), c(2L, 1L, 2L))
+    skel <- suppressWarnings(skeleton(small(), test, 0.2, p = 9, time_limit = 0.6, result = result))
+    expect_output(print(orient(skel)), "Ended by the time limit after level 0", fixed = TRUE)
+  }
+  expect_output(print(as_pcalg(fit, suffStat = small(), indepTest = gaussCItest)), "Ended by the time limit", fixed = TRUE)
+  expect_no_match(capture.output(print(pc(small(), gaussCItest, 0.2, p = 9, time_limit = 100))), "time limit after")
+})
+
+test_that("without a whole level the time is an error", {
+  e <- expect_error(pc(small(), slowly(0.05), 0.2, p = 9, time_limit = 0.1), class = "pcgpu_error_time_limit")
+  expect_identical(e$seconds, 0.1)
+})
+
+test_that("Ctrl-C leaves the checkpoint", {
+  skip_on_os("windows")
+  file <- no_file()
+  on.exit(unlink(file))
+  s <- small()
+  run <- function(test) skeleton(s, test, 0.2, p = 9, checkpoint = file)
+  seconds <- 0.05
+  test <- function(x, y, S, suffStat) {
+    if (seconds > 0) Sys.sleep(seconds)
+    gaussCItest(x, y, S, suffStat)
+  }
+  stopped <- press_in_time(function() run(test))
+  expect_identical(stopped$outcome, "stopped")
+  expect_true(file.exists(file))
+  seconds <- 0
+  expect_message(found <- run(test), class = "pcgpu_message_resumed")
+  expect_identical(parts(found), parts(skeleton(s, test, 0.2, p = 9)))
+  # A native one, in the middle of a level.
+  large <- suff(p = 60, n = 1e5, degree = 45)
+  native <- function() skeleton(large, gaussCItest, 0.9999, p = 60, checkpoint = file, device = "cpu")
+  expect_identical(press_in_time(native)$outcome, "stopped")
+  told <- NULL
+  press_in_time(function() {
+    withCallingHandlers(native(), pcgpu_message_resumed = function(m) {
+      told <<- m
+      tryInvokeRestart("muffleMessage")
+    })
+  })
+  expect_true(told$within)
+})
+
+test_that("a file of another call is refused, and stays", {
+  file <- no_file()
+  on.exit(unlink(file))
+  s <- small()
+  base <- list(suffStat = s, indepTest = gaussCItest_in_r, alpha = 0.05, p = 9, checkpoint = file)
+  run <- function(...) do.call(skeleton, utils::modifyList(base, list(...)))
+  stopping <- function(x, y, S, suffStat) if (length(S) == 1) stop("now") else gaussCItest(x, y, S, suffStat)
+  expect_error(run(indepTest = stopping), class = "pcgpu_error_test")
+  bytes <- readBin(file, "raw", file.size(file))
+  refused <- function(..., reason = "arguments", says) {
+    e <- expect_error(run(...), class = "pcgpu_error_checkpoint")
+    expect_identical(e$reason, reason)
+    expect_match(conditionMessage(e), says)
+    expect_identical(readBin(file, "raw", 1e6), bytes)
+  }
+  refused(says = "another `indepTest`")
+  refused(indepTest = stopping, alpha = 0.01, says = "`alpha` 0.05 in place of 0.01")
+  refused(indepTest = stopping, suffStat = small(seed = 5), says = "another `suffStat`")
+  refused(indepTest = gaussCItest, says = "another `indepTest`, another `suffStat`")
+  refused(indepTest = stopping, method = "original", says = "`method` stable in place of original")
+  refused(indepTest = stopping, NAdelete = FALSE, says = "`NAdelete` TRUE in place of FALSE")
+  refused(indepTest = stopping, result = "compact", says = "`result` pcAlgo in place of compact")
+  gaps <- matrix(FALSE, 9, 9)
+  gaps[1, 2] <- gaps[2, 1] <- TRUE
+  refused(indepTest = stopping, fixedGaps = gaps, says = "another `fixedGaps`")
+  refused(indepTest = stopping, fixedEdges = gaps, says = "another `fixedEdges`")
+  refused(indepTest = stopping, m.max = 0, says = "has level 1, and `m.max` is 0")
+  # Not what the answer does not depend on.
+  expect_error(suppressMessages(run(indepTest = stopping, numCores = 1, progress = FALSE, m.max = 5)), class = "pcgpu_error_test")
+  bytes <- bytes[-length(bytes)]
+  writeBin(bytes, file)
+  refused(indepTest = stopping, reason = "damaged", says = "is damaged")
+  bytes <- charToRaw("my thesis")
+  writeBin(bytes, file)
+  refused(indepTest = stopping, reason = "other_file", says = "not one of pcgpu's")
+})
+
+test_that("a function is known again once R has compiled it, and data by their values", {
+  test <- function(x, y, S, suffStat) suffStat$p(x, y)
+  suff <- function(n) list(p = function(x, y) x / y, n = n)
+  coded <- function(suffStat) pcgpu:::with_code(list(kind = "function"), list(file = "a"), test, suffStat)
+  before <- coded(suff(1:3))
+  for (i in 1:5) test(1, 2, NULL, suff(1))
+  expect_identical(coded(suff(c(1L, 2L, 3L))), before)
+  expect_false(identical(coded(suff(1:4)), before))
+  expect_named(pcgpu:::with_code(list(kind = "function"), NULL, test, suff(1)), "kind")
+})
+
+test_that("wrong arguments are named", {
+  run <- function(...) skeleton(small(), gaussCItest, 0.05, p = 9, ...)
+  for (wrong in list(1, character(), NA_character_, "", list("a"), list(file = "a", evry = 1), list(file = "a", every = -1), list(every = 1), tempdir())) {
+    e <- expect_error(run(checkpoint = wrong), class = "pcgpu_error_argument")
+    expect_identical(e$argument, "checkpoint")
+  }
+  for (wrong in list(0, -1, NA, "a", NULL, c(1, 2))) {
+    e <- expect_error(run(time_limit = wrong), class = "pcgpu_error_argument")
+    expect_identical(e$argument, "time_limit")
+  }
+  e <- expect_error(run(checkpoint = file.path(tempdir(), "none", "a")), class = "pcgpu_error_checkpoint")
+  expect_identical(e$reason, "write")
+})
