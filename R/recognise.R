@@ -68,6 +68,9 @@ discrete_test <- function(indepTest) {
 # An R function as a test. What it signals (warnings, messages, interrupts) takes its usual course: Rust lets R's jumps
 # pass. An error is raised again as one that says which test it was.
 r_test <- function(indepTest, suffStat) {
+  # A worker of a cluster gets values, and not how they are made.
+  force(indepTest)
+  force(suffStat)
   fun <- function(x, y, S) {
     withCallingHandlers(
       {
