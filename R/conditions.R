@@ -119,7 +119,7 @@ interrupt <- function() {
   invokeRestart("abort")
 }
 
-of_bioconductor <- c("Biobase", "Rgraphviz", "SummarizedExperiment")
+of_bioconductor <- c("Biobase", "BiocParallel", "Rgraphviz", "SummarizedExperiment")
 
 # For what needs a package that is only suggested. `what` says who needs it, "... of the package X".
 need_package <- function(package, what) {
