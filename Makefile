@@ -5,7 +5,7 @@ SHELL := bash
 MINUTES ?= 1
 BENCH ?=
 
-.PHONY: help demo test check lint document bench gpu-bundle valgrind fuzz vendor deps install clean
+.PHONY: help demo test check cluster-check lint document bench gpu-bundle valgrind fuzz vendor deps install clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -23,6 +23,10 @@ test: ## every test: Rust, R, lint, generated files, R CMD check
 check: ## R CMD build and R CMD check, tests included
 	@tools/install-deps test
 	@tools/check
+
+cluster-check: ## searches on workers: sockets, MPI, BiocParallel, future, a real Slurm (as root, on Debian)
+	@tools/install-deps test
+	@tools/cluster-check
 
 lint: ## cargo fmt and clippy
 	@tools/lint

@@ -5,10 +5,14 @@
 # Seconds that a driver waits for its jobs to start, and a job for a word of its driver.
 job_patience <- function() getOption("pcgpu.cluster_wait", 600)
 
-# list(start, open, ...) as node_workers(). launch(i, folder) starts job i and returns a function that says whether it is still there.
+# Seconds between two looks whether jobs are still there: a batch system is asked each time.
+job_look <- 2
+
+# list(start, open, ...) as node_workers(). launch(folder) starts jobs 1 to `count` and returns a function that says of some whether they are still
+# there; end() leaves nothing of them behind.
 job_workers <- function(count, launch, end = function() NULL) {
   folder <- NULL
-  alive <- list()
+  still_there <- function(jobs) logical(length(jobs))
   told <- 0
   names <- character()
   ranks <- integer()
@@ -26,16 +30,22 @@ job_workers <- function(count, launch, end = function() NULL) {
     }
     FALSE
   }
-  wait_for <- function(files, what, partial = FALSE) {
+  wait_for <- function(files, jobs, what, partial = FALSE) {
     until <- Sys.time() + job_patience()
+    look <- Sys.time() + job_look
+    up <- TRUE
     repeat {
       there <- file.exists(files)
       if (all(there)) {
         return(there)
       }
       say_alive()
-      up <- vapply(alive, function(is_there) is_there(), NA)
-      if (Sys.time() > until || !any(there | up)) {
+      if (Sys.time() > look) {
+        up <- still_there(jobs)
+        look <- Sys.time() + job_look
+      }
+      # Where nobody is still to come, or all are wanted and one is gone.
+      if (Sys.time() > until || all(there | !up) || !partial && any(!there & !up)) {
         if (partial && any(there)) {
           return(there)
         }
@@ -59,8 +69,8 @@ job_workers <- function(count, launch, end = function() NULL) {
       }
       say_alive()
       for (i in seq_len(count)) dir.create(file.path(folder, i))
-      alive <<- lapply(seq_len(count), function(i) launch(i, folder))
-      there <- wait_for(file.path(folder, seq_len(count), "about"), "begun", partial = TRUE)
+      still_there <<- launch(folder)
+      there <- wait_for(file.path(folder, seq_len(count), "about"), seq_len(count), "begun", partial = TRUE)
       if (!all(there)) {
         tell("cluster", sprintf("%d of %d jobs have begun; the others are not waited for.", sum(there), count), worker = which(!there))
       }
@@ -72,8 +82,7 @@ job_workers <- function(count, launch, end = function() NULL) {
     open = function(key, setup, places) {
       # The data, once for all.
       put(list(key = key, setup = setup, places = stats::setNames(places, ranks)), file.path(folder, "setup"))
-      alive <<- alive[ranks]
-      wait_for(place(seq_along(ranks), "hello"), "read the data")
+      wait_for(place(seq_along(ranks), "hello"), ranks, "read the data")
       hellos <- lapply(place(seq_along(ranks), "hello"), readRDS)
       for (i in which(!vapply(hellos, is.raw, NA))) {
         abort_cluster(sprintf("%s cannot begin: %s", names[i], hellos[[i]]), "mend it there, or leave this worker out")
@@ -100,8 +109,9 @@ job_workers <- function(count, launch, end = function() NULL) {
           }
         }
         if (say_alive()) {
-          for (rank in which(!gone[seq_along(ranks)])) {
-            if (!alive[[rank]]() && !file.exists(place(rank, paste0("from-", read[rank] + 1L)))) {
+          open <- which(!gone[seq_along(ranks)])
+          for (rank in open[!still_there(ranks[open])]) {
+            if (!file.exists(place(rank, paste0("from-", read[rank] + 1L)))) {
               gone[rank] <<- TRUE
               found[[length(found) + 1L]] <- list(rank = rank, value = "its job has ended")
             }
@@ -112,15 +122,18 @@ job_workers <- function(count, launch, end = function() NULL) {
       }
       list(ranks = vapply(found, function(one) one$rank, 0L), messages = lapply(found, function(one) one$value))
     },
-    close = function(key) {
+    close = function(key) NULL,
+    end = function() {
+      if (is.null(folder) || !dir.exists(folder)) {
+        return()
+      }
       put("the driver has ended", file.path(folder, "stop"))
       # Those that see it end, and then the folder goes.
       until <- Sys.time() + 10
-      while (any(vapply(alive, function(is_there) is_there(), NA)) && Sys.time() < until) Sys.sleep(0.1)
+      while (any(still_there(seq_len(count))) && Sys.time() < until) Sys.sleep(0.5)
       end()
       unlink(folder, recursive = TRUE)
-    },
-    end = function() if (!is.null(folder) && dir.exists(folder)) put("the driver has ended", file.path(folder, "stop"))
+    }
   )
 }
 
@@ -156,6 +169,10 @@ rank_serve <- function(folder, i) {
       pause <- min(2 * pause, 0.05)
     }
   }
+  # The driver may be gone before the job has begun.
+  if (!dir.exists(own("."))) {
+    return(invisible())
+  }
   put(rank_about(), own("about"))
   if (!wait_for(file.path(folder, "setup"))) {
     return(invisible())
@@ -190,13 +207,21 @@ workers_of_plan <- function() {
       "and where it has no number of workers options(pcgpu.cluster_workers = )."
     ), is = "\"future\", whose plan has no such workers,")
   }
-  launch <- function(i, folder) {
-    serve <- bquote(get("rank_serve", envir = asNamespace("pcgpu"))(.(folder), .(i)))
-    job <- future::future(serve, substitute = FALSE, globals = FALSE, packages = "pcgpu", seed = NULL)
-    function() !future::resolved(job)
+  jobs <- list()
+  launch <- function(folder) {
+    for (i in seq_len(count)) {
+      serve <- bquote(get("rank_serve", envir = asNamespace("pcgpu"))(.(folder), .(i)))
+      jobs[[i]] <<- future::future(serve, substitute = FALSE, globals = FALSE, packages = "pcgpu", seed = NULL)
+    }
+    function(which) !vapply(jobs[which], is_over, NA)
   }
-  job_workers(as.integer(count), launch)
+  # A worker is free for others once the value of what it did is taken.
+  end <- function() for (job in jobs) if (is_over(job)) tryCatch(future::value(job), error = function(e) NULL)
+  job_workers(as.integer(count), launch, end)
 }
+
+# Whether a future has ended, well or not: one whose process was killed may say so by an error.
+is_over <- function(job) tryCatch(suppressWarnings(future::resolved(job)), error = function(e) TRUE)
 
 # Workers as a BiocParallelParam describes them.
 workers_of_param <- function(param) {
@@ -236,26 +261,22 @@ workers_of_batchtools <- function(param, count) {
       is = sprintf("a BatchtoolsParam for \"%s\"", param$cluster)
     )
   )
-  launch <- function(i, folder) {
-    if (is.null(registry)) {
-      registry <<- batchtools::makeRegistry(file.path(folder, "registry"), conf.file = character(), packages = "pcgpu", make.default = FALSE)
-      registry$cluster.functions <<- of_system(template = param$template)
-      batchtools::batchMap(function(i, folder) get("rank_serve", envir = asNamespace("pcgpu"))(folder, i),
-        i = seq_len(count), more.args = list(folder = folder), reg = registry
-      )
-      suppressMessages(batchtools::submitJobs(resources = as.list(param$resources), reg = registry))
-    }
-    function() {
-      over <- c(
-        batchtools::findDone(i, reg = registry)$job.id, batchtools::findErrors(i, reg = registry)$job.id,
-        batchtools::findExpired(i, reg = registry)$job.id
-      )
-      length(over) == 0L
-    }
+  launch <- function(folder) {
+    registry <<- suppressMessages(batchtools::makeRegistry(
+      file.path(folder, "registry"), conf.file = NA, packages = "pcgpu", make.default = FALSE
+    ))
+    registry$cluster.functions <<- of_system(template = param$template)
+    serve <- function(i, folder) get("rank_serve", envir = asNamespace("pcgpu"))(folder, i)
+    environment(serve) <- baseenv()
+    suppressMessages({
+      batchtools::batchMap(serve, i = seq_len(count), more.args = list(folder = folder), reg = registry)
+      batchtools::submitJobs(resources = as.list(param$resources), reg = registry)
+    })
+    function(which) suppressMessages(which %in% batchtools::findOnSystem(reg = registry)$job.id)
   }
   end <- function() {
     if (!is.null(registry)) {
-      running <- batchtools::findOnSystem(reg = registry)
+      running <- suppressMessages(batchtools::findOnSystem(reg = registry))
       if (nrow(running)) suppressMessages(batchtools::killJobs(running, reg = registry))
     }
   }

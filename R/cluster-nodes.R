@@ -1,6 +1,25 @@
 # Workers of a cluster object: parallel's and snow's (sockets, forks, MPI), and whatever has their methods. Each message is a call that the worker
 # evaluates, of a function of ours by name with bytes; its value is the answer.
 
+# What workers are sent as the function: it finds ours by its name there, so that a worker without this package says so, and code does not
+# travel with each message.
+call_by_name <- function(name, ...) get(name, envir = asNamespace("pcgpu"), mode = "function")(...)
+environment(call_by_name) <- baseenv()
+
+# A function that sends a node a call without waiting for its value. Rmpi's own collects R's garbage after each message, which takes longer than most pieces'
+# way.
+node_sender <- function(cluster) {
+  if (!inherits(cluster[[1L]], "MPInode")) {
+    send <- node_function("sendCall", cluster)
+    return(function(i, name, arguments, tag) send(cluster[[i]], call_by_name, c(name, arguments), tag = tag))
+  }
+  function(i, name, arguments, tag) {
+    node <- cluster[[i]]
+    data <- list(fun = call_by_name, args = c(name, arguments), return = TRUE, tag = tag)
+    Rmpi::mpi.send(serialize(list(type = "EXEC", data = data, tag = NULL), NULL), 4L, node$rank, node$SENDTAG, node$comm)
+  }
+}
+
 # parallel does not export what sends to one node without waiting; snow has its own for MPI.
 node_function <- function(name, cluster) {
   home <- if (inherits(cluster[[1L]], "MPInode")) "snow" else "parallel"
@@ -12,19 +31,19 @@ node_function <- function(name, cluster) {
 # workers to others; end() ends them where they are ours.
 node_workers <- function(cluster) {
   count <- length(cluster)
-  send_call <- node_function("sendCall", cluster)
+  send <- node_sender(cluster)
   reading <- node_reader(cluster)
   waiting <- integer(count)
   gone <- logical(count)
   key <- NULL
 
-  call_node <- function(i, fun, arguments) {
+  call_node <- function(i, name, arguments) {
     if (gone[i]) {
       return()
     }
     waiting[i] <<- waiting[i] + 1L
     failed <- tryCatch({
-      send_call(cluster[[i]], fun, arguments, tag = key)
+      send(i, name, arguments, key)
       NULL
     }, error = function(e) conditionMessage(e))
     if (!is.null(failed)) lose(i, failed)
@@ -54,8 +73,8 @@ node_workers <- function(cluster) {
     came
   }
   # Calls all and waits for all: a value each, text where it failed.
-  call_all <- function(fun, arguments) {
-    for (i in seq_len(count)) call_node(i, fun, arguments(i))
+  call_all <- function(name, arguments) {
+    for (i in seq_len(count)) call_node(i, name, arguments(i))
     values <- vector("list", count)
     while (any(waiting > 0L)) {
       for (one in arrived(1)) values[[one$rank]] <- text_of(one$value) %||% one$value
@@ -67,16 +86,16 @@ node_workers <- function(cluster) {
   list(
     start = function(new_key) {
       key <<- new_key
-      check_about(call_all(rank_about, function(i) list()))
+      check_about(call_all("rank_about", function(i) list()))
     },
     open = function(key, setup, places) {
-      hellos <- call_all(rank_open, function(i) list(key, setup, places[[i]]))
+      hellos <- call_all("rank_open", function(i) list(key, setup, places[[i]]))
       for (i in which(!vapply(hellos, is.raw, NA))) {
         abort_cluster(sprintf("worker %d cannot begin: %s", i, hellos[[i]]), "mend it there, or leave this worker out")
       }
       hellos
     },
-    send = function(rank, message) call_node(rank, rank_answer, list(key, message)),
+    send = function(rank, message) call_node(rank, "rank_answer", list(key, message)),
     receive = function(seconds) {
       # Whoever was lost while something was sent to it is told of now.
       came <- arrived(if (length(lost)) 0 else seconds)
@@ -91,7 +110,7 @@ node_workers <- function(cluster) {
       # Answers that are still to come would be taken for others' by whoever uses the cluster next.
       until <- Sys.time() + 10
       while (any(waiting > 0L) && Sys.time() < until) arrived(0.1)
-      for (i in which(waiting == 0L)) call_node(i, rank_close, list(key))
+      for (i in which(waiting == 0L)) call_node(i, "rank_close", list(key))
       until <- Sys.time() + 2
       while (any(waiting > 0L) && Sys.time() < until) arrived(0.1)
       late <- which(waiting > 0L & !gone)

@@ -124,7 +124,7 @@ interrupt <- function() {
   invokeRestart("abort")
 }
 
-of_bioconductor <- c("Biobase", "DelayedArray", "Rgraphviz", "SummarizedExperiment")
+of_bioconductor <- c("Biobase", "BiocParallel", "DelayedArray", "Rgraphviz", "SummarizedExperiment")
 
 # For what needs a package that is only suggested. `what` says who needs it, "... of the package X".
 need_package <- function(package, what) {

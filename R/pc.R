@@ -83,6 +83,33 @@
 #' the orientation comes on top. Where not even level 0 is done by then, the call ends with an error of class `pcgpu_error_time_limit`. With `checkpoint` the
 #' same call goes on, also within the level that was not done, as often as it is made.
 #'
+#' # On a cluster
+#'
+#' `cluster` takes
+#' - a cluster object of the package parallel or snow: sockets (`parallel::makeCluster()`, also over ssh), forks (`makeForkCluster()`), MPI
+#'   (`snow::makeMPIcluster()`, with Rmpi); it can be used for other things before and after;
+#' - a `BiocParallelParam`: of a `SnowParam` or a `MulticoreParam` workers are started for the call and end with it; of a `BatchtoolsParam` they are jobs of
+#'   its batch system (Slurm, SGE, LSF, Torque, OpenLava), with its template and resources;
+#' - `"future"`: the current `future::plan()`, such as `multisession` or `future.batchtools::batchtools_slurm`; `options(pcgpu.cluster_workers = )` says how many
+#'   workers where the plan has no number;
+#' - a number: so many processes on this machine, for the call.
+#'
+#' Every worker needs the same version of pcgpu, or is refused by name. The data are sent to a worker once, then what levels change of the graph. Each
+#' worker runs on its own machine's `device`; workers on one host share out its cores (`numCores`, where given, is of each worker) and take its GPUs in turn.
+#' Pieces of a level are handed out as workers finish. Where a worker dies, its piece goes to others, with a message of class `pcgpu_message_lost`; one that
+#' hangs is overtaken, and the call ends with an error of class `pcgpu_error_cluster` when none is left. `run_details(fit)$team` says who did what.
+#'
+#' Workers that are jobs (`BatchtoolsParam`, `"future"`) are started once a search and talk through files, with no port open, in a folder that is made in
+#' `options(pcgpu.cluster_folder = )`, by default the working folder, and removed at the end. Driver and jobs must see it under the same path, and be allowed to
+#' make, rename and remove files there. They wait for each other `options(pcgpu.cluster_wait = )` seconds, 600 by default; a search begins with those jobs that have
+#' begun by then.
+#'
+#' An `indepTest` that is an R function runs on workers, too, each test once and wherever: it must be a pure function. With it go `suffStat`, the packages that are
+#' attached here, and the objects of the workspace that it names. `parallel_tests = TRUE` does the same on `numCores` workers of this machine: forked where that
+#' is possible, so that nothing is copied. Where such a test draws random numbers, each test has a stream of its own (L'Ecuyer's MRG32k3a), which depends on x, y, S and a
+#' seed that is drawn from the session's: after `set.seed()` the answer is the same on any number of workers, though not that of one process without workers. Such tests are refused with
+#' method `"original"`, where what is asked depends on the last answer, and with `verbose`.
+#'
 #' @param suffStat The sufficient statistic for `indepTest`; for [gaussCItest()] `list(C = , n = )`, a p x p
 #'   correlation matrix and the number of observations, as [suff_gauss()] makes it from data. `NA` in `C` is allowed;
 #'   see `NAdelete`. Of many variables, what `suff_gauss(keep = "data")` gives takes less memory. For the tests of discrete variables see [disCItest()] and [suff_discrete()].
@@ -138,6 +165,9 @@
 #' @param checkpoint `NULL`, or the name of a file in which the search is kept, so that the same call goes on from it after a crash, a reboot or
 #'   Ctrl-C, see below; or `list(file = , every = )`, where `every` is the number of seconds between two files in the middle of a level (120).
 #' @param time_limit Seconds after which the search ends with what it knows, see below; `Inf` for no limit.
+#' @param cluster `NULL`, or workers of other processes, here or on other machines, which make the tests; the answer is the same, see *On a cluster*.
+#' @param parallel_tests With an `indepTest` that is an R function: run it on `numCores` workers of this machine? Say `TRUE` where it is a pure function, see
+#'   *On a cluster*.
 #' @return With `result = "compact"`, and of more than 20,000 variables, an object of class [pcCompact][pcCompact-class]. Else an object of pcalg's S4 class `pcAlgo` (of a class with that name and those slots when pcalg is not
 #'   installed), with slots
 #'   - `graph`: a [graph::graphNEL-class] of p nodes. An edge i -> j alone is directed, edges in both directions are

@@ -11,6 +11,7 @@
 #' - `options(pcgpu.threads = )` and the environment variable `PCGPU_NUM_THREADS`: number of threads when `numCores` is
 #'   left out. The argument comes first, then the option, then the variable, then all cores (one in a forked process).
 #' - `options(pcgpu.progress = )`: show a progress bar? Unset: in interactive sessions.
+#' - `options(pcgpu.cluster_folder = , pcgpu.cluster_wait = , pcgpu.cluster_workers = )`: of workers that are jobs, see *On a cluster* in [pc()].
 #'
 #' # Conditions
 #'
@@ -32,6 +33,7 @@
 #' | `package` | a suggested package is missing | install it |
 #' | `no_pcalg` | `use_in_pcalg()` without pcalg | install pcalg |
 #' | `internal` | a bug of this package | report it, with `pcgpu_info()` |
+#' | `cluster` | workers cannot be used, or none is left | see the message |
 #' | `device` | the GPU named cannot be used | one of these, or `device = "cpu"` |
 #' | `device_no_driver` | no NVIDIA driver | install it |
 #' | `device_old_driver` | the driver is older than CUDA 12.0 | update it |
@@ -53,7 +55,7 @@
 #' `argument` has the fields `argument`, `value` and `mend`; `test` has `x`, `y`, `S` (the test that failed) and `parent` (the original condition, whose
 #' classes it has, too); `level0` has `a` and `b`; `numeric` has `x`, `y`, `S`; `overflow` has `x`, `y`, `level` and `candidates`; `memory` has `bytes` (wanted; `NULL` where an allocation of R's own failed),
 #' `available` (what R can get; `NULL` where that is not known), `what` and `mend`; `package` has `package`; `checkpoint` has `reason` (`"arguments"`,
-#' `"version"`, `"damaged"`, `"other_file"`, `"read"` or `"write"`), `file`, `what` and `mend`; `time_limit` has `seconds`; each error
+#' `"version"`, `"damaged"`, `"other_file"`, `"read"` or `"write"`), `file`, `what` and `mend`; `time_limit` has `seconds`; `cluster` has `what` and `mend`; each error
 #' of a GPU has the class `pcgpu_error_device` too, and the fields `what` and `mend`; each of a data file the class `pcgpu_error_file` too, and the fields
 #' `path`, `what` and `mend`. After any error the next call works.
 #'
@@ -80,14 +82,15 @@
 #' | | when | what to do |
 #' |:--|:--|:--|
 #' | `fallback` | `"auto"` cannot use the GPU that is there | see the message (once a reason) |
-#' | `lost` | one of several devices failed, and others did its work | see the message |
+#' | `lost` | one of several devices, or a worker, failed, and others did its work | see the message |
+#' | `cluster` | workers have not begun, or are not done when the call ends | see the message |
 #' | `resumed` | a search goes on from its `checkpoint` | nothing, or delete the file to begin anew |
 #' | `rows` | rows may be the variables | `t(x)`, if they are |
 #' | `codes` | whole numbers are taken as continuous | make factors of codes |
 #' | `assay` | the first of several assays is taken | `t(assay(x, name))` for another |
 #' | `cpdag` | Rgraphviz draws an invalid CPDAG | see [run_details()] |
 #'
-#' `fallback` has the field `reason`, `resumed` has `file`, `level` (how many have run) and `within` (whether a part of the next has), `lost` has `device` and `reason`, `codes` has `columns`.
+#' `fallback` has the field `reason`, `resumed` has `file`, `level` (how many have run) and `within` (whether a part of the next has), `cluster` has `worker` (numbers), `lost` has `device` and `reason`, `codes` has `columns`.
 #'
 #' @keywords internal
 #' @import methods

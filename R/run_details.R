@@ -55,7 +55,7 @@ validity <- function(valid_cpdag, orient) {
 #'
 #' @param x A result of [pc()], [skeleton()], [orient()] or [select_features()].
 #' @return A list of class `pcgpu_details`, which prints as a summary, or `NULL` for a result of pcalg:
-#'   - `device`: where the search ran, `"cpu"` or `"cuda:0"` and so on; several names where several worked together;
+#'   - `device`: where the search ran, `"cpu"` or `"cuda:0"` and so on; several names where several worked together, `"worker 1 (host)"` and so on of a `cluster`;
 #'   - `exact_tests`: how many tests were so near to the threshold, or had so nearly singular a matrix, that the quick form
 #'     of the test was not exact enough: pcalg's own formula decided them, or a bound of the error. The CPU and a GPU count them
 #'     differently;
@@ -71,7 +71,7 @@ validity <- function(valid_cpdag, orient) {
 #'     panels of that many rows of the correlations at levels 0 and 1 (at level 1 those that stay while the others pass), and then batches of rows with their neighbours; of
 #'     discrete and nearest-neighbour tests groups of columns, of [select_features()] the features that are copied for each step. What [orient()], or the orientation in [pc()], asks is not counted;
 #'   - `team`: where several machines worked together, a data frame with a row for each level and device: `shards`, how many pieces of the
-#'     level it did, `bytes_to` and `bytes_from`, how many bytes were copied to it, from the host or from other GPUs, and from it to the host, `seconds`, how long the level took, and `busy`, for
+#'     level it did, `bytes_to` and `bytes_from`, how many bytes were copied to it, from the host or from other GPUs, and from it to the host, or sent to a worker and by it, `seconds`, how long the level took, and `busy`, for
 #'     which share of that time it worked;
 #'   - `memory`: on a GPU, what the search planned to use of the card's (of each card's) memory, in bytes by use; it never uses more. Where the card
 #'     has less, the search makes do with what its largest level needs, or ends with an error of class

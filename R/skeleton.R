@@ -6,6 +6,7 @@
 #' @inheritSection pc Differences from pcalg
 #' @inheritSection pc Tests of conditional independence
 #' @inheritSection pc Long searches
+#' @inheritSection pc On a cluster
 #' @inheritParams pc
 #' @param method As `skel.method` in [pc()].
 #' @return An object of class `pcAlgo` or [pcCompact][pcCompact-class] as [pc()] returns it, whose graph is undirected.

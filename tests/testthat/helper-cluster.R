@@ -1,0 +1,50 @@
+# Searches on workers of other processes: what their answers are compared by, and how a worker is taken away.
+
+# Two results to the last bit, but for the call, which says who worked.
+expect_identical_answer <- function(found, wanted, info = NULL) {
+  found@call <- wanted@call <- quote(pc())
+  expect_identical(found, wanted, info = info)
+}
+
+# gaussCItest(), which takes its time.
+slow_test <- function(x, y, S, suffStat) {
+  Sys.sleep(0.002)
+  gaussCItest(x, y, S, suffStat)
+}
+
+# As slow_test(), and says in a file that the search is in its middle.
+telling_test <- function(file, seconds = 0.01) {
+  force(file)
+  force(seconds)
+  function(x, y, S, suffStat) {
+    if (length(S) > 0 && !file.exists(file)) file.create(file)
+    Sys.sleep(seconds)
+    gaussCItest(x, y, S, suffStat)
+  }
+}
+
+# Workers that may be taken away, and their processes: those end with the frame that asks.
+doomed_workers <- function(count, env = parent.frame()) {
+  cluster <- parallel::makePSOCKcluster(count)
+  pids <- unlist(parallel::clusterCall(cluster, Sys.getpid))
+  end <- function() {
+    for (node in cluster) close(node$con)
+    tools::pskill(pids, tools::SIGKILL)
+  }
+  do.call(on.exit, list(bquote(.(end)()), add = TRUE), envir = env)
+  list(cluster = cluster, pids = pids)
+}
+
+# Runs code, and sends processes a signal once this file is there; what was lost is told of with the value.
+while_signalled <- function(pids, signal, file, code) {
+  system(sprintf(
+    "sh -c 'for i in $(seq 1200); do if [ -e %s ]; then kill -%s %s; exit; fi; sleep 0.05; done' >/dev/null 2>&1 &",
+    file, signal, paste(pids, collapse = " ")
+  ))
+  lost <- list()
+  value <- withCallingHandlers(code, pcgpu_message_lost = function(m) {
+    lost[[length(lost) + 1L]] <<- m
+    tryInvokeRestart("muffleMessage")
+  })
+  list(value = value, lost = lost)
+}

@@ -1,0 +1,195 @@
+# Two workers for the tests that leave them as they were.
+two <- parallel::makePSOCKcluster(2)
+
+test_that("workers give the answer of this process, whatever the method", {
+  s <- suff(p = 25, n = 300, degree = 5)
+  for (method in c("stable", "stable.fast", "original")) {
+    wanted <- pc(s, gaussCItest, 0.05, p = 25, skel.method = method)
+    expect_identical_answer(pc(s, gaussCItest, 0.05, p = 25, skel.method = method, cluster = two), wanted, info = method)
+    expect_identical_answer(pc(s, gaussCItest, 0.05, p = 25, skel.method = method, cluster = two[1]), wanted, info = method)
+  }
+  arguments <- list(s, gaussCItest, 0.05, p = 25, m.max = 2, fixedEdges = diag(25)[25:1, ] == 1)
+  expect_identical_answer(do.call(skeleton, c(arguments, cluster = list(two))), do.call(skeleton, arguments))
+})
+
+test_that("pcalg's recorded answers come from workers, too", {
+  for (name in c("gauss-p100", "gauss-p20-fixedEdges", "gauss-p12-NA-keep", "dis-p12-n5000", "bin-p10-n3000-adaptDF")) {
+    golden <- read_golden(name)
+    fit <- do.call(skeleton, c(golden_arguments(golden), method = "stable.fast", cluster = list(two)))
+    expect_skeleton(fit, golden, "stable.fast", name)
+  }
+})
+
+test_that("kept data, discrete data and nearest neighbours go to workers", {
+  x <- simulate(15, 400, degree = 3)
+  kept <- suff_gauss(x, keep = "data")
+  expect_identical_answer(pc(kept, gaussCItest, 0.05, p = 15, cluster = two), pc(kept, gaussCItest, 0.05, p = 15, device = "cpu"))
+  codes <- simulate_codes(12, 2000)
+  expect_identical_answer(pc(codes, disCItest, 0.05, p = 12, cluster = two), pc(codes, disCItest, 0.05, p = 12))
+  set.seed(1)
+  near <- suff_knn(simulate_nonlinear(120, 3), permutations = 50)
+  expect_identical_answer(pc(near, cmiKnnCItest, 0.05, p = 5, cluster = two), pc(near, cmiKnnCItest, 0.05, p = 5))
+})
+
+test_that("compact results and orientations that test are the same", {
+  s <- suff(p = 25, n = 300, degree = 4)
+  compact <- function(...) pc(s, gaussCItest, 0.05, p = 25, result = "compact", ...)
+  expect_identical_answer(compact(cluster = two), compact())
+  skel <- skeleton(s, gaussCItest, 0.05, p = 25)
+  for (rule in c("conservative", "maj.rule")) {
+    oriented <- function(...) {
+      do.call(orient, c(list(skel, suffStat = s, indepTest = gaussCItest, alpha = 0.05, ...), stats::setNames(TRUE, rule)))
+    }
+    expect_identical_answer(oriented(cluster = two), oriented(), info = rule)
+    whole <- function(...) do.call(pc, c(list(s, gaussCItest, 0.05, p = 25, ...), stats::setNames(TRUE, rule)))
+    expect_identical_answer(whole(cluster = two), whole(), info = rule)
+  }
+})
+
+test_that("a test that is an R function runs on workers, with what it names", {
+  s <- suff(p = 10, n = 300, degree = 3)
+  wanted <- pc(s, slow_test, 0.05, p = 10)
+  expect_identical_answer(pc(s, slow_test, 0.05, p = 10, cluster = two), wanted)
+  expect_identical_answer(pc(s, slow_test, 0.05, p = 10, parallel_tests = TRUE, numCores = 2), wanted)
+  cautious <- function(...) pc(s, slow_test, 0.05, p = 10, conservative = TRUE, ...)
+  expect_identical_answer(cautious(cluster = two), cautious())
+
+  assign("pcgpu_half", 0.5, envir = globalenv())
+  assign("pcgpu_halved", eval(quote(function(x) pcgpu_half * x), globalenv()), envir = globalenv())
+  on.exit(rm("pcgpu_half", "pcgpu_halved", envir = globalenv()))
+  test <- function(x, y, S, suffStat) pcgpu_halved(gaussCItest(x, y, S, suffStat))
+  environment(test) <- globalenv()
+  before <- search()
+  parallel::clusterCall(two, function() if ("package:pcgpu" %in% search()) detach("package:pcgpu"))
+  expect_identical_answer(pc(s, test, 0.05, p = 10, cluster = two), pc(s, test, 0.05, p = 10))
+  expect_identical(search(), before)
+})
+
+test_that("an R function that fails on a worker fails here as it would have", {
+  failing <- function(x, y, S, suffStat) {
+    if (x == 2 && length(S) == 1) stop(structure(class = c("of_the_user", "error", "condition"), list(message = "no!", call = NULL)))
+    0
+  }
+  here <- tryCatch(pc(NULL, failing, 0.05, p = 4), error = identity)
+  there <- tryCatch(pc(NULL, failing, 0.05, p = 4, cluster = two), error = identity)
+  expect_s3_class(there, "pcgpu_error_test")
+  expect_s3_class(there, "of_the_user")
+  expect_match(conditionMessage(there), "no!", fixed = TRUE)
+  expect_identical(class(there), class(here))
+  expect_identical(there$x, here$x)
+  expect_length(there$S, 1L)
+  expect_true(all(c(there$y, there$S) %in% c(1L, 3L, 4L)))
+  expect_identical(unlist(parallel::clusterEvalQ(two, 1 + 1)), c(2, 2))
+})
+
+test_that("random numbers of a test depend on the seed alone", {
+  tossing <- function(x, y, S, suffStat) stats::runif(1)
+  toss <- function(seed, ...) {
+    set.seed(seed)
+    skeleton(NULL, tossing, 0.6, p = 12, ...)
+  }
+  wanted <- toss(1, cluster = two)
+  expect_gt(sum(wanted@n.edgetests), 66)
+  expect_identical_answer(toss(1, cluster = two), wanted)
+  expect_identical_answer(toss(1, cluster = two[1]), wanted)
+  expect_identical_answer(toss(1, parallel_tests = TRUE, numCores = 2), wanted)
+  expect_false(identical(toss(2, cluster = two)@pMax, wanted@pMax))
+})
+
+test_that("the details name the workers, and two searches go one after the other", {
+  s <- suff(p = 25, n = 300, degree = 4)
+  fit <- pc(s, gaussCItest, 0.05, p = 25, cluster = two)
+  details <- run_details(fit)
+  expect_match(details$device, "^worker [12] \\(.+\\)$")
+  expect_setequal(details$team$device, details$device)
+  expect_true(all(details$team$bytes_to[details$team$level %in% 0L] > 0))
+  expect_match(paste(capture.output(print(details)), collapse = " "), "worker 1 .* \\+ worker 2 ")
+  expect_identical_answer(pc(s, gaussCItest, 0.05, p = 25, cluster = two), fit)
+  expect_identical(unlist(parallel::clusterEvalQ(two, length(pcgpu:::session$ranks))), c(0L, 0L))
+})
+
+test_that("Ctrl-C in the middle leaves the cluster usable", {
+  napping <- function(x, y, S, suffStat) {
+    Sys.sleep(0.02)
+    0
+  }
+  stopped <- press(function() pc(NULL, napping, 0.05, p = 20, cluster = two))
+  expect_identical(stopped$outcome, "stopped")
+  # Pieces that are under way end before: some tenths of a second each.
+  expect_lt(stopped$took, 5)
+  expect_identical(unlist(parallel::clusterEvalQ(two, 1 + 1)), c(2, 2))
+  s <- suff()
+  expect_identical_answer(pc(s, gaussCItest, 0.05, p = 8, cluster = two), pc(s, gaussCItest, 0.05, p = 8))
+})
+
+test_that("arguments that are no cluster, or do not go with one, are refused", {
+  s <- suff()
+  refused <- function(..., argument, says) {
+    e <- expect_error(pc(s, p = 8, alpha = 0.05, ...), class = "pcgpu_error_argument")
+    expect_identical(e$argument, argument)
+    expect_match(conditionMessage(e), says)
+  }
+  for (cluster in list("no cluster", list(), 0, 1.5, NA, c(1, 2))) {
+    refused(gaussCItest, cluster = cluster, argument = "cluster", says = "makeCluster")
+  }
+  refused(slow_test, cluster = two, skel.method = "original", argument = "cluster", says = "method")
+  refused(slow_test, cluster = two, verbose = TRUE, argument = "verbose", says = "verbose = FALSE")
+  refused(slow_test, parallel_tests = NA, argument = "parallel_tests", says = "TRUE or FALSE")
+  refused(slow_test, parallel_tests = TRUE, numCores = 2, skel.method = "original", argument = "parallel_tests", says = "method")
+})
+
+test_that("a worker of another version, or without the package, is refused by name", {
+  s <- suff()
+  parallel::clusterEvalQ(two[2], {
+    utils::assignInNamespace("rank_about", function() list(version = "0.0.9", host = "elsewhere", cores = 1L), "pcgpu")
+    NULL
+  })
+  e <- expect_error(pc(s, gaussCItest, 0.05, p = 8, cluster = two), class = "pcgpu_error_cluster")
+  expect_match(conditionMessage(e), "worker 2 (elsewhere) runs pcgpu 0.0.9", fixed = TRUE)
+  parallel::clusterEvalQ(two[2], {
+    utils::assignInNamespace("rank_about", function() stop("there is no package called 'pcgpu'"), "pcgpu")
+    NULL
+  })
+  e <- expect_error(pc(s, gaussCItest, 0.05, p = 8, cluster = two), class = "pcgpu_error_cluster")
+  expect_match(conditionMessage(e), "worker 2 .*no package called 'pcgpu'")
+  expect_identical(unlist(parallel::clusterEvalQ(two, 1 + 1)), c(2, 2))
+})
+
+parallel::stopCluster(two)
+
+test_that("the answer stays where a worker is killed, and a message names it", {
+  skip_on_os("windows")
+  s <- suff(p = 10, n = 300, degree = 4)
+  wanted <- pc(s, slow_test, 0.05, p = 10)
+  doomed <- doomed_workers(2)
+  middle <- tempfile()
+  found <- while_signalled(doomed$pids[1], "KILL", middle, pc(s, telling_test(middle), 0.05, p = 10, cluster = doomed$cluster))
+  expect_identical_answer(found$value, wanted)
+  expect_length(found$lost, 1L)
+  expect_match(found$lost[[1]]$device, "^worker 1 ")
+})
+
+test_that("a worker that hangs is overtaken, and told of", {
+  skip_on_os("windows")
+  s <- suff(p = 10, n = 300, degree = 4)
+  wanted <- pc(s, slow_test, 0.05, p = 10)
+  doomed <- doomed_workers(2)
+  middle <- tempfile()
+  expect_message(
+    found <- while_signalled(doomed$pids[2], "STOP", middle, pc(s, telling_test(middle), 0.05, p = 10, cluster = doomed$cluster)),
+    "worker 2 of the cluster still works", class = "pcgpu_message_cluster"
+  )
+  expect_identical_answer(found$value, wanted)
+})
+
+test_that("a call ends with an error where no worker is left", {
+  skip_on_os("windows")
+  s <- suff(p = 10, n = 300, degree = 4)
+  doomed <- doomed_workers(2)
+  middle <- tempfile()
+  expect_error(
+    while_signalled(doomed$pids, "KILL", middle, pc(s, telling_test(middle), 0.05, p = 10, cluster = doomed$cluster)),
+    "no worker of the cluster is left", class = "pcgpu_error_cluster"
+  )
+  expect_error(pc(s, gaussCItest, 0.05, p = 10, cluster = doomed$cluster), "cannot be used", class = "pcgpu_error_cluster")
+})

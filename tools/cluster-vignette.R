@@ -1,0 +1,41 @@
+# The job scripts of the vignette "On a cluster", run on Slurm as they are printed. Part of tools/cluster-check.R, which has check(), same() and `folder`.
+
+# Chunks whose label is a file's name, as files of that name.
+write_chunks <- function(vignette, into) {
+  lines <- readLines(vignette)
+  for (begin in grep("^```\\{(r|bash) [^ ,}]*\\.(R|sh|tmpl)\\}$", lines)) {
+    end <- begin + grep("^```$", lines[-seq_len(begin)])[1]
+    name <- sub("^```\\{(r|bash) (.*)\\}$", "\\2", lines[begin])
+    writeLines(lines[seq(begin + 1, end - 1)], file.path(into, name))
+  }
+}
+
+# Submits a script with arguments; waits for its end, and for what it saved.
+submitted <- function(script) {
+  here <- setwd(scripts)
+  on.exit(setwd(here))
+  unlink("fit.rds")
+  status <- system(paste("timeout 120 sbatch --wait", script), ignore.stdout = TRUE)
+  if (status != 0 || !file.exists("fit.rds")) {
+    logs <- list.files(pattern = "\\.log$")
+    stop("status ", status, ": ", paste(unlist(lapply(logs, readLines)), collapse = " | "))
+  }
+  readRDS("fit.rds")
+}
+
+scripts <- file.path(folder, "vignette")
+dir.create(scripts)
+write_chunks("vignettes/on-a-cluster.Rmd", scripts)
+cells <- log(read.csv(system.file("extdata", "sachs.csv", package = "pcgpu")))
+wanted <- pc(suff_gauss(cells), gaussCItest, alpha = 0.01, labels = names(cells))
+rank_test <- function(x, y, S, suffStat) {
+  rest <- function(v) if (length(S)) residuals(lm(suffStat[, v] ~ suffStat[, S])) else suffStat[, v]
+  cor.test(rest(x), rest(y), method = "spearman", exact = FALSE)$p.value
+}
+check("sockets.sh, by srun on two nodes", {
+  fit <- submitted("sockets.sh")
+  length(run_details(fit)$device) == 2L &&
+    same(fit, pc(as.matrix(cells), rank_test, alpha = 0.01, labels = names(cells)))
+})
+check("jobs.R, jobs of BiocParallel", same(submitted("driver.sh jobs.R"), wanted))
+check("future.R, jobs of future", same(submitted("driver.sh future.R"), wanted))
