@@ -16,6 +16,7 @@ pub mod answer;
 pub mod book;
 mod cells;
 pub mod checkpoint;
+pub(crate) mod columns;
 mod driver;
 pub mod lanes;
 mod largest;

@@ -8,7 +8,7 @@
 
 pub mod envelope;
 mod level;
-pub(crate) mod marginals;
+
 mod questions;
 mod shards;
 

@@ -14,8 +14,8 @@ use crate::Result;
 /// Entries that are in order of rows at a time, 192 MiB.
 const AT_ONCE: usize = 1 << 24;
 
-/// Entries of a part of them, which stays in the cache while columns pass.
-const PART: usize = 1 << 18;
+/// Entries of a part of them. A column of the products stays in the cache while a part passes: with so many, it is worth its way there.
+const PART: usize = 1 << 22;
 
 /// Some rows, by row.
 struct Part {
@@ -64,7 +64,7 @@ pub(super) fn products(view: &View, pool: &Pool, c: &mut [f64], watch: &mut Watc
                 rests[*rest] += part.full.iter().skip(k).step_by(d).sum::<f64>();
             }
         }
-        let width = (p / (8 * pool.threads())).clamp(8, 128);
+        let width = (p / (8 * pool.threads())).clamp(8, 256);
         let tasks: Vec<Mutex<&mut [f64]>> = c.chunks_mut(width * p).map(Mutex::new).collect();
         let count = tasks.len();
         let total = (count * (count + 1)) as f64 / 2.0;

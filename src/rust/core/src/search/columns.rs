@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Reader, Writer};
+use super::wire::{Reader, Writer};
 use crate::graph::Adjacency;
 use crate::search::marginals::{Column, Marginals, Values};
 use crate::search::{Method, Options};
