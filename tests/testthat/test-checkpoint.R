@@ -202,6 +202,19 @@ test_that("Ctrl-C leaves the checkpoint", {
   expect_true(told$within)
 })
 
+test_that("a file that can no longer be written costs a warning, not the answer", {
+  folder <- tempfile("gone")
+  dir.create(folder)
+  test <- function(x, y, S, suffStat) {
+    if (length(S) == 1) unlink(folder, recursive = TRUE)
+    gaussCItest(x, y, S, suffStat)
+  }
+  s <- small()
+  run <- function(...) skeleton(s, test, 0.2, p = 9, ...)
+  warned <- expect_warning(found <- run(checkpoint = file.path(folder, "a")), "cannot be written", class = "pcgpu_warning_checkpoint")
+  expect_identical(parts(found), parts(run()))
+})
+
 test_that("a file of another call is refused, and stays", {
   file <- no_file()
   on.exit(unlink(file))
