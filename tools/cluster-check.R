@@ -131,11 +131,11 @@ switch(part,
     cluster <- snow::makeMPIcluster(2)
     check_answers(cluster)
     check("usable afterwards", identical(unlist(snow::clusterCall(cluster, function() 1)), c(1, 1)))
-    snow::stopCluster(cluster)
-    # Not mpi.quit(), which waits for processes that are gone.
-    quit(status = 0)
+    # Open MPI 4.1 does not come back from snow::stopCluster().
+    check("nothing left behind", length(list.files(folder, "^pcgpu-")) == 0)
+    Rmpi::mpi.abort(0)
   },
-  snow = check_answers(BiocParallel::SnowParam(2)),
+  snow = check_answers(BiocParallel::SnowParam(2), which = setdiff(names(problems()), "recorded answers")),
   multicore = check_answers(BiocParallel::MulticoreParam(2)),
   batchtools = {
     param <- BiocParallel::BatchtoolsParam(2, cluster = "slurm", template = template)
