@@ -234,18 +234,17 @@ workers_of_param <- function(param) {
     return(new_workers(parallel::makeForkCluster, count))
   }
   if (methods::is(param, "SnowParam")) {
-    make <- if (identical(param$.clusterargs$type, "MPI")) snow_mpi else parallel::makePSOCKcluster
-    return(new_workers(make, BiocParallel::bpworkers(param)))
+    if (identical(param$.clusterargs$type, "MPI")) {
+      abort_argument("cluster", class(param)[1L], "give the cluster itself, snow::makeMPIcluster(): MPI's processes are not started and ended for each call.",
+        is = "a SnowParam of type \"MPI\""
+      )
+    }
+    return(new_workers(parallel::makePSOCKcluster, BiocParallel::bpworkers(param)))
   }
   if (count <= 1L || methods::is(param, "SerialParam")) {
     abort_argument("cluster", class(param)[1L], "leave `cluster` out: this param has no other worker.", is = "a param of one worker")
   }
   new_workers(parallel::makePSOCKcluster, count)
-}
-
-snow_mpi <- function(count) {
-  need_package("snow", "workers by MPI need the packages snow and Rmpi")
-  snow::makeMPIcluster(count)
 }
 
 # Jobs of a batch system, as the param has its template and resources.

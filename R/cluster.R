@@ -36,7 +36,10 @@ new_workers <- function(make, ...) {
   on.exit(options(before))
   cluster <- make(...)
   workers <- node_workers(cluster)
-  workers$end <- function() parallel::stopCluster(cluster)
+  workers$end <- function() {
+    # One by one, as one that has died cannot be told.
+    for (i in seq_along(cluster)) tryCatch(parallel::stopCluster(cluster[i]), error = function(e) close(cluster[[i]]$con))
+  }
   workers
 }
 

@@ -22,7 +22,7 @@ work_of <- function(team, device) {
     return(NULL)
   }
   level <- as.integer(team$level)
-  if (length(device) == 1L) {
+  if (length(device) == 1L && !startsWith(device, "worker ")) {
     return(list(levels = data.frame(
       level = level, shards = team$shards, variables = ifelse(team$rows > 0, team$rows, NA_real_),
       bytes_to = team$to, bytes_from = team$from
@@ -70,7 +70,7 @@ validity <- function(valid_cpdag, orient) {
 #'     `variables`, where it ran in pieces, how many variables the largest of them had on the card. Of a Gaussian search by blocks pieces are
 #'     panels of that many rows of the correlations at levels 0 and 1 (at level 1 those that stay while the others pass), and then batches of rows with their neighbours; of
 #'     discrete and nearest-neighbour tests groups of columns, of [select_features()] the features that are copied for each step. What [orient()], or the orientation in [pc()], asks is not counted;
-#'   - `team`: where several machines worked together, a data frame with a row for each level and device: `shards`, how many pieces of the
+#'   - `team`: where several machines worked together, or workers of a `cluster`, a data frame with a row for each level and device: `shards`, how many pieces of the
 #'     level it did, `bytes_to` and `bytes_from`, how many bytes were copied to it, from the host or from other GPUs, and from it to the host, or sent to a worker and by it, `seconds`, how long the level took, and `busy`, for
 #'     which share of that time it worked;
 #'   - `memory`: on a GPU, what the search planned to use of the card's (of each card's) memory, in bytes by use; it never uses more. Where the card

@@ -6,7 +6,8 @@ folder <- arguments[2]
 table <- arguments[3]
 suppressMessages(library(pcgpu))
 options(pcgpu.cluster_folder = folder, pcgpu.cluster_wait = 60, pcgpu.progress = FALSE)
-test_path <- function(...) file.path("tests/testthat", ...)
+root <- getwd()
+test_path <- function(...) file.path(root, "tests/testthat", ...)
 skip_if_not_installed <- function(...) NULL
 for (helper in c("data", "golden", "discrete", "knn")) source(test_path(sprintf("helper-%s.R", helper)))
 
@@ -68,7 +69,7 @@ check_answers <- function(cluster, words = "", which = names(all)) {
 
 # A worker is taken away in the middle of a search, by a shell command of its process id and job number, which its test writes down.
 check_loss <- function(cluster, what, command, message = "pcgpu_message_lost", seconds = 0.01) {
-  s <- suff(p = 12, n = 300, degree = 6)
+  s <- suff(p = 10, n = 300, degree = 4)
   file <- tempfile(tmpdir = folder)
   test <- function(x, y, S, suffStat) {
     if (length(S) > 0 && !file.exists(file)) {
@@ -79,12 +80,12 @@ check_loss <- function(cluster, what, command, message = "pcgpu_message_lost", s
     gaussCItest(x, y, S, suffStat)
   }
   environment(test) <- list2env(list(file = file, seconds = seconds), parent = globalenv())
-  wanted <- pc(s, slow_test, 0.05, p = 12)
+  wanted <- pc(s, slow_test, 0.05, p = 10)
   system(sprintf("(for i in $(seq 1200); do [ -e %s ] && break; sleep 0.05; done; read pid job <%s && %s) >/dev/null 2>&1 &", file, file, command))
   told <- character()
   check(what, withCallingHandlers(
     {
-      found <- pc(s, test, 0.05, p = 12, cluster = cluster)
+      found <- pc(s, test, 0.05, p = 10, cluster = cluster)
       if (!message %in% told) stop("no message of class ", message)
       same(found, wanted)
     },
@@ -131,11 +132,11 @@ switch(part,
     cluster <- snow::makeMPIcluster(2)
     check_answers(cluster)
     check("usable afterwards", identical(unlist(snow::clusterCall(cluster, function() 1)), c(1, 1)))
-    snow::stopCluster(cluster)
-    # Not mpi.quit(), which waits for processes that are gone.
-    quit(status = 0)
+    # Open MPI 4.1 does not come back from snow::stopCluster().
+    check("nothing left behind", length(list.files(folder, "^pcgpu-")) == 0)
+    Rmpi::mpi.abort(0)
   },
-  snow = check_answers(BiocParallel::SnowParam(2)),
+  snow = check_answers(BiocParallel::SnowParam(2), which = setdiff(names(problems()), "recorded answers")),
   multicore = check_answers(BiocParallel::MulticoreParam(2)),
   batchtools = {
     param <- BiocParallel::BatchtoolsParam(2, cluster = "slurm", template = template)

@@ -15,10 +15,14 @@ submitted <- function(script) {
   here <- setwd(scripts)
   on.exit(setwd(here))
   unlink("fit.rds")
-  status <- system(paste("timeout 120 sbatch --wait", script), ignore.stdout = TRUE)
-  if (status != 0 || !file.exists("fit.rds")) {
-    logs <- list.files(pattern = "\\.log$")
-    stop("status ", status, ": ", paste(unlist(lapply(logs, readLines)), collapse = " | "))
+  job <- system(paste("sbatch --parsable", script), intern = TRUE)
+  until <- Sys.time() + 90
+  while (length(suppressWarnings(system(paste("squeue --noheader --states=all --Format=State --jobs", job, "| grep -E 'PENDING|RUNNING|COMPLETING'"), intern = TRUE, ignore.stderr = TRUE))) > 0) {
+    if (Sys.time() > until) stop("job ", job, " does not end")
+    Sys.sleep(0.5)
+  }
+  if (!file.exists("fit.rds")) {
+    stop(paste(unlist(lapply(list.files(pattern = "\\.log$"), readLines)), collapse = " | "))
   }
   readRDS("fit.rds")
 }

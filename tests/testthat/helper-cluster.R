@@ -13,7 +13,7 @@ slow_test <- function(x, y, S, suffStat) {
 }
 
 # As slow_test(), and says in a file that the search is in its middle.
-telling_test <- function(file, seconds = 0.01) {
+telling_test <- function(file, seconds = 0.005) {
   force(file)
   force(seconds)
   function(x, y, S, suffStat) {

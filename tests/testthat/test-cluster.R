@@ -105,6 +105,9 @@ test_that("the details name the workers, and two searches go one after the other
   expect_true(all(details$team$bytes_to[details$team$level %in% 0L] > 0))
   expect_match(paste(capture.output(print(details)), collapse = " "), "worker 1 .* \\+ worker 2 ")
   expect_identical_answer(pc(s, gaussCItest, 0.05, p = 25, cluster = two), fit)
+  alone <- run_details(pc(s, gaussCItest, 0.05, p = 25, cluster = two[1]))
+  expect_identical(unique(alone$team$device), alone$device)
+  expect_null(alone$levels)
   expect_identical(unlist(parallel::clusterEvalQ(two, length(pcgpu:::session$ranks))), c(0L, 0L))
 })
 
@@ -167,6 +170,25 @@ test_that("the answer stays where a worker is killed, and a message names it", {
   expect_identical_answer(found$value, wanted)
   expect_length(found$lost, 1L)
   expect_match(found$lost[[1]]$device, "^worker 1 ")
+})
+
+test_that("workers of parallel_tests that die leave their work to others, and nothing behind", {
+  skip_on_os("windows")
+  s <- suff(p = 10, n = 300, degree = 4)
+  once <- tempfile()
+  # Only one process can make the folder.
+  deadly <- function(x, y, S, suffStat) {
+    if (length(S) > 0 && dir.create(once, showWarnings = FALSE)) tools::pskill(Sys.getpid(), tools::SIGKILL)
+    Sys.sleep(0.002)
+    gaussCItest(x, y, S, suffStat)
+  }
+  before <- nrow(showConnections())
+  expect_message(
+    found <- pc(s, deadly, 0.05, p = 10, parallel_tests = TRUE, numCores = 2), "^worker [12] .* failed", class = "pcgpu_message_lost"
+  )
+  expect_true(dir.exists(once))
+  expect_identical_answer(found, pc(s, slow_test, 0.05, p = 10))
+  expect_identical(nrow(showConnections()), before)
 })
 
 test_that("a worker that hangs is overtaken, and told of", {
