@@ -62,8 +62,24 @@ __device__ inline Strata sort_samples(const Discrete& d, const Bench& b, u32 x, 
             }
             b.stratum()[k] = left_out ? NOWHERE : hashed ? place_of(d, b.keys(), key) : (u32)key;
         }
-        range = hashed ? (double)d.hash : product;
+        range = product;
         __syncthreads();
+        if (hashed) {
+            // Places depend on who came first. A stratum's number is that of its first sample, so that sums are rounded in one order.
+            for (u64 i = threadIdx.x; i < d.hash; i += COUNTING_THREADS) b.count()[i] = NOWHERE;
+            __syncthreads();
+            for (u64 k = threadIdx.x; k < d.n; k += COUNTING_THREADS) {
+                u32 place = b.stratum()[k];
+                if (place != NOWHERE) atomicMin(&b.count()[place], (u32)k);
+            }
+            __syncthreads();
+            for (u64 k = threadIdx.x; k < d.n; k += COUNTING_THREADS) {
+                u32 place = b.stratum()[k];
+                if (place != NOWHERE) b.stratum()[k] = b.count()[place];
+            }
+            range = (double)d.n;
+            __syncthreads();
+        }
     } while (m < l);
     const u32 strata = (u32)range;
     for (u32 i = threadIdx.x; i < strata; i += COUNTING_THREADS) b.count()[i] = 0;
@@ -80,6 +96,22 @@ __device__ inline Strata sort_samples(const Discrete& d, const Bench& b, u32 x, 
     }
     __syncthreads();
     return Strata{strata, large};
+}
+
+// The numbers of a warp in ascending order, by lane (Batcher's bitonic sort).
+__device__ __forceinline__ u32 sorted_lanes(u32 number) {
+    const u32 lane = lane_id();
+    // Not unrolled: the callers have no registers to spare.
+#pragma unroll 1
+    for (u32 run = 2; run <= WARP; run *= 2) {
+#pragma unroll 1
+        for (u32 step = run / 2; step > 0; step /= 2) {
+            u32 other = __shfl_xor_sync(FULL, number, step);
+            bool ascends = (lane & run) == 0, is_lower = (lane & step) == 0;
+            number = (is_lower == ascends) == (number < other) ? number : other;
+        }
+    }
+    return number;
 }
 
 // A stratum of up to FEW samples, by a warp, a sample a lane: lanes match those with the same levels.
@@ -126,7 +158,9 @@ __device__ inline void count_by_strata(const Discrete& d, const Bench& b, u32 x,
         for (u32 left = __ballot_sync(FULL, size > 1 && size <= FEW); left; left &= left - 1) {
             u32 owner = __ffs(left) - 1;
             u32 from = __shfl_sync(FULL, start, owner), count = __shfl_sync(FULL, size, owner);
-            u32 sample = lane < count ? b.order()[from + lane] : 0;
+            // They lie as they came.
+            u32 sample = sorted_lanes(lane < count ? b.order()[from + lane] : NOWHERE);
+            if (lane >= count) sample = 0;
             u32 of_x = code_at(d, x, sample), of_y = code_at(d, y, sample);
             add_few(d, lane < count && of_y < ly, of_x, of_y, sums);
         }

@@ -386,6 +386,19 @@ fn questions_of_any_size() {
                 assert!((p - want).abs() <= 1e-11 * want + 1e-300, "{rule:?} {x}, {y} | {s:?}: {p:e}, {want:e}");
                 assert_eq!(*p >= 0.05, want >= 0.05);
             }
+            // Who asks beside it, and when, changes no bit.
+            for run in 0..3 {
+                let order: Vec<usize> = (0..batch.len()).map(|at| (at * 7 + run) % batch.len()).collect();
+                let mut other = Batch::new();
+                for &at in &order {
+                    let (x, y, s) = batch.get(at);
+                    other.push(x, y, s);
+                }
+                let again = cuda.p_values(&other, &mut Unobserved).unwrap();
+                for (&at, p) in order.iter().zip(again) {
+                    assert_eq!(p.to_bits(), ours[at].to_bits(), "{rule:?} {:?}: {p:e}, {:e}", batch.get(at), ours[at]);
+                }
+            }
             assert!(cuda.p_values(&Batch::new(), &mut Unobserved).unwrap().is_empty());
         }
     }
