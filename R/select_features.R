@@ -65,6 +65,8 @@
 #' @param progress Show a progress bar? As in [pc()].
 #' @param ensemble `NULL` to select once, from all rows; or select from each of many samples of the rows, and say how often each
 #'   feature is selected: a number of bootstrap samples, for instance 50, or a [selection_ensemble()].
+#' @param cluster `NULL`, or workers of other processes, here or on other machines, that share the samples of an `ensemble`, as in [pc()] (*On a cluster*
+#'   there); the answer is the same.
 #' @return A list of class `pcgpu_selection`:
 #' \describe{
 #'   \item{`index`}{the selected columns, in the order of their selection;}
