@@ -1,12 +1,14 @@
 //! What every message between processes is in: who speaks, which task it belongs to, how long it is, and a checksum.
 
+use xxhash_rust::xxh3::xxh3_64;
+
 use super::{Reader, Writer};
 
 /// What every message begins with.
 const MAGIC: &[u8; 6] = b"pcgpu\n";
 
 /// Changes whenever the messages do.
-const PROTOCOL: u64 = 1;
+const PROTOCOL: u64 = 2;
 
 /// Why a message is not taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,8 +33,8 @@ pub fn seal(kind: u8, task: u64, body: &[u8]) -> Vec<u8> {
     bytes.number(task);
     bytes.number(body.len() as u64);
     bytes.0.extend_from_slice(body);
-    let sum = crc32fast::hash(&bytes.0);
-    bytes.vertex(sum);
+    let sum = xxh3_64(&bytes.0);
+    bytes.number(sum);
     bytes.0
 }
 
@@ -42,9 +44,9 @@ pub fn seal(kind: u8, task: u64, body: &[u8]) -> Vec<u8> {
 /// [`Refusal`].
 pub fn open(message: &[u8]) -> Result<(u8, u64, &[u8]), Refusal> {
     let read = || {
-        let (said, sum) = message.split_at_checked(message.len().checked_sub(4)?)?;
+        let (said, sum) = message.split_at_checked(message.len().checked_sub(8)?)?;
         let mut bytes = Reader(said);
-        if bytes.take(MAGIC.len())? != MAGIC || crc32fast::hash(said).to_le_bytes() != sum {
+        if bytes.take(MAGIC.len())? != MAGIC || xxh3_64(said).to_le_bytes() != sum {
             return None;
         }
         let speaker = bytes.text()?;
@@ -79,8 +81,8 @@ mod tests {
         let mut bytes = Writer(MAGIC.to_vec());
         bytes.text("0.0.9 (messages 7)");
         bytes.0.push(1);
-        let sum = crc32fast::hash(&bytes.0);
-        bytes.vertex(sum);
+        let sum = xxh3_64(&bytes.0);
+        bytes.number(sum);
         assert_eq!(open(&bytes.0), Err(Refusal::OtherVersion("0.0.9 (messages 7)".into())));
     }
 }

@@ -29,8 +29,8 @@ impl<'s> CudaSearch<'s, '_> {
         Ok((graph, sepsets.finish(&self.engine.held.pool)?))
     }
 
-    /// Brings what the levels have found.
-    fn bring_found(&mut self, observer: &mut dyn Observer) -> Result<(Adjacency, SepSetLog)> {
+    /// Brings the graph, and the pairs that the empty set separates; the p-values of level 0 of what is left are raised by then.
+    fn bring_graphs(&mut self) -> Result<(Adjacency, Adjacency)> {
         if let CudaTest::Gauss(_) = self.engine.test {
             // SAFETY: `allocate` has set what this uses.
             unsafe { self.by_row(Kernel::raise_marginal)? };
@@ -41,6 +41,12 @@ impl<'s> CudaSearch<'s, '_> {
             Some(empty) => empty,
             None => self.bring_graph(self.args.empty)?,
         };
+        Ok((graph, empty))
+    }
+
+    /// Brings what the levels have found.
+    fn bring_found(&mut self, observer: &mut dyn Observer) -> Result<(Adjacency, SepSetLog)> {
+        let (graph, empty) = self.bring_graphs()?;
         let mut sepsets = SepSetLog::new(self.options.p, self.options.empty_side());
         sepsets.set_empty(empty);
         std::mem::take(&mut self.log).bring_into(self.engine, &mut sepsets)?;
@@ -78,16 +84,7 @@ impl<'s> CudaSearch<'s, '_> {
 
     /// Copies what so many levels have found. The p-values go where the search leaves them.
     pub(in crate::engine::cuda) fn copy_found(&mut self, levels: usize, observer: &mut dyn Observer) -> Result<Found> {
-        if let CudaTest::Gauss(_) = self.engine.test {
-            // SAFETY: `allocate` has set what this uses.
-            unsafe { self.by_row(Kernel::raise_marginal)? };
-        }
-        self.engine.held.card.copies_follow()?;
-        let graph = self.bring_graph(self.args.graph)?;
-        let empty = match self.empty.take() {
-            Some(empty) => empty,
-            None => self.bring_graph(self.args.empty)?,
-        };
+        let (graph, empty) = self.bring_graphs()?;
         self.empty = Some(empty.clone());
         let mut sepsets = SepSetLog::new(self.options.p, self.options.empty_side());
         sepsets.set_empty(empty);
