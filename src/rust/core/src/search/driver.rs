@@ -48,7 +48,8 @@ pub fn skeleton_within<'l>(
     let (mut keeper, state) = begin(options, &mut largest, observer, limits)?;
     let pool = worker.pool().clone();
     let found = match (worker.alone(), options.method) {
-        (Some(alone), Method::Stable | Method::StableFast) => {
+        // A machine that takes whole levels knows no tiers.
+        (Some(alone), Method::Stable | Method::StableFast) if options.tiers.is_none() => {
             // What it knows between levels is on its machine.
             let state = state.map(|state| state.rewound(&mut largest));
             run(alone.begin(options, largest.again())?, options, &mut keeper, state)?
@@ -56,7 +57,7 @@ pub fn skeleton_within<'l>(
         (_, Method::Original) => {
             run(ordered(Original { worker }, options, largest.again()), options, &mut keeper, state)?
         }
-        (None, _) => run(ordered(Stable { worker }, options, largest.again()), options, &mut keeper, state)?,
+        _ => run(ordered(Stable { worker }, options, largest.again()), options, &mut keeper, state)?,
     };
     finish(options, &mut largest, &pool);
     Ok(found)

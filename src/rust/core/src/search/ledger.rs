@@ -168,9 +168,17 @@ impl<'s> Ledger<'s> {
         }
     }
 
+    /// How many neighbours of x sets are chosen from for its pair with y, as the graph is now.
+    pub fn candidate_count(&self, x: usize, y: usize) -> usize {
+        self.options.without(self.options.candidate_count(&self.graph, x), x, y)
+    }
+
     /// A vertex with the most neighbours, of those that have a pair to be tested.
     pub fn widest(&self) -> Option<Widest> {
-        widest_of(self.options, self.start(), |x| self.start().degree(x))
+        let Ledger { options, .. } = *self;
+        // With tiers a neighbour may be no candidate, whose pair has all of them.
+        let outside = usize::from(options.tiers.is_some());
+        widest_of(options, self.start(), |x| options.candidate_count(self.start(), x) + outside)
     }
 
     /// Level 0, by a worker: all pairs at once. Returns the graph as it was, and how many of the pairs that were tested are left.

@@ -1,5 +1,6 @@
 //! The parts of a level of PC: frozen neighbourhoods, the sides of pairs, and the verdicts on sides.
 
+use super::Options;
 use crate::graph::{subsets, Adjacency};
 use crate::{Error, Result};
 
@@ -46,15 +47,16 @@ impl Neighbours {
         self.starts.len() - 1
     }
 
-    /// The neighbourhoods of a few rows alone (ascending, without repeats), for sides in ascending order of candidates.
-    pub fn of_rows(graph: &Adjacency, rows: &[u32]) -> Self {
+    /// The neighbours that sets are chosen from ([`Options::candidates`]) of some rows alone, ascending, for sides in ascending order of
+    /// candidates.
+    pub(super) fn of_rows(options: &Options, graph: &Adjacency, rows: impl IntoIterator<Item = usize>) -> Self {
         let mut lists = Vec::new();
         let mut starts = Vec::with_capacity(graph.p() + 1);
         starts.push(0);
-        let mut rows = rows.iter().peekable();
+        let mut rows = rows.into_iter().peekable();
         for x in 0..graph.p() {
-            if rows.next_if(|&&row| row as usize == x).is_some() {
-                lists.extend(graph.neighbours(x));
+            if rows.next_if_eq(&x).is_some() {
+                lists.extend(options.candidates(graph, x));
             }
             starts.push(lists.len());
         }
@@ -94,6 +96,16 @@ impl Neighbours {
         self.list(x).partition_point(|&v| (v as usize) < y) as u32
     }
 
+    /// Likewise, or [`PairSide::OUTSIDE`].
+    pub fn place_if_any(&self, x: usize, y: usize) -> u32 {
+        let place = self.place(x, y);
+        if self.list(x).get(place as usize) == Some(&(y as u32)) {
+            place
+        } else {
+            PairSide::OUTSIDE
+        }
+    }
+
     /// The graph, unless only rows were frozen.
     pub fn graph(&self) -> Option<&Adjacency> {
         self.graph.as_ref()
@@ -128,7 +140,7 @@ pub struct PairSide {
     pub row: u32,
     /// The other vertex of the pair.
     pub other: u32,
-    /// Where `other` stands in the row's list.
+    /// Where `other` stands in the row's list, or [`PairSide::OUTSIDE`].
     pub place: u32,
     /// How the candidates stand.
     pub order: CandidateOrder,
@@ -137,6 +149,19 @@ pub struct PairSide {
 }
 
 impl PairSide {
+    /// In place of a place: the other vertex is not in the row's list, as it is of a later tier.
+    pub const OUTSIDE: u32 = u32::MAX;
+
+    /// Whether it is.
+    pub fn is_outside(&self) -> bool {
+        self.place == PairSide::OUTSIDE
+    }
+
+    /// How many candidates a row with so many in its list has for this pair.
+    pub fn candidates_of(&self, list: usize) -> usize {
+        list.saturating_sub(usize::from(!self.is_outside()))
+    }
+
     /// Writes the candidates in their order.
     pub fn candidates(&self, neighbours: &Neighbours, out: &mut Vec<u32>) {
         out.clear();
@@ -159,7 +184,7 @@ impl PairSide {
         set.resize(size, 0);
         match (self.order, &neighbours.graph) {
             (CandidateOrder::Ascending, _) => {
-                subsets::unrank(list.len() - 1, rank, set);
+                subsets::unrank(self.candidates_of(list.len()), rank, set);
                 for member in set {
                     *member = list[*member as usize + usize::from(*member >= self.place)];
                 }

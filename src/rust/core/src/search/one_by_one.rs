@@ -8,7 +8,7 @@ use super::ledger::Ledger;
 use super::level::{CandidateOrder, Neighbours, PairSide};
 use super::levels::LevelReport;
 use super::order::Order;
-use super::progress::SetCounts;
+use super::progress::most_tests;
 use super::Method;
 use crate::ci::CiTest;
 use crate::graph::{subsets, Adjacency, SepSets};
@@ -75,11 +75,9 @@ impl<'t> OneByOne<'t> {
         // Frozen neighbourhoods, as bits and as lists.
         let graph = ledger.start();
         memory::room(3 * Adjacency::bytes(graph.p()) + 8 * graph.edge_count() + 8 * graph.p(), Use::Level)?;
-        let mut sets = SetCounts::new(level);
         let tested = ledger.options.testable(graph);
         let one_side = if ledger.fast() && level == 0 { 0.5 } else { 1.0 };
-        let total =
-            one_side * (0..graph.p()).map(|x| tested.degree(x) as f64 * sets.of_row(graph.degree(x))).sum::<f64>();
+        let total = one_side * most_tests(ledger.options, level, graph, &tested);
         Ok(Visits { observer, level, done: 0.0, total, from })
     }
 
@@ -183,6 +181,7 @@ impl<'t> OneByOne<'t> {
         let frozen = if size == 0 { options.start() } else { ledger.start().clone() };
         let (mut number, all) = (0, 2 * frozen.edge_count());
         for x in 0..options.p {
+            let all_of_row = options.candidate_count(&frozen, x);
             for y in frozen.neighbours(x) {
                 let y = y as usize;
                 number += 1;
@@ -191,18 +190,19 @@ impl<'t> OneByOne<'t> {
                     continue;
                 }
                 let before = visits.done;
+                let most = options.without(all_of_row, x, y);
                 if self.next_visit(&visits).is_none() || !ledger.graph.has(x, y) {
-                    visits.settle(before, frozen.degree(x) - 1);
+                    visits.settle(before, most);
                     continue;
                 }
                 let from = if options.method == Method::Stable { &frozen } else { &ledger.graph };
-                let candidates: Vec<u32> = from.neighbours(x).filter(|&v| v as usize != y).collect();
+                let candidates: Vec<u32> = options.candidates(from, x).filter(|&v| v as usize != y).collect();
                 if candidates.len() < size {
                     continue;
                 }
                 self.report.go_on |= candidates.len() > size;
                 self.visit(ledger, &mut visits, x, y, &candidates, usize::MAX)?;
-                visits.settle(before, frozen.degree(x) - 1);
+                visits.settle(before, most);
             }
         }
         visits.end()

@@ -77,12 +77,13 @@ impl Original<'_> {
         verdict: Verdict,
     ) -> Result<(Verdict, Vec<u32>, u64)> {
         let (x, y) = (side.row as usize, side.other as usize);
-        let now: Vec<u32> = ledger.graph.neighbours(x).filter(|&v| v != side.other).collect();
+        let now: Vec<u32> = ledger.options.candidates(&ledger.graph, x).filter(|&v| v != side.other).collect();
         let mut verdict = verdict;
         let mut set = side.set(neighbours, size, verdict.rank());
         if set.iter().any(|v| now.binary_search(v).is_err()) {
-            let fresh = Neighbours::of_rows(&ledger.graph, &[side.row]);
-            let now_side = PairSide { place: fresh.place(x, y), count: count_sets(x, y, now.len(), size)?, ..*side };
+            let fresh = Neighbours::of_rows(ledger.options, &ledger.graph, [x]);
+            let now_side =
+                PairSide { place: fresh.place_if_any(x, y), count: count_sets(x, y, now.len(), size)?, ..*side };
             let shard_tests = self.worker.shard_tests();
             let again = Work::of_sides(size, &fresh, vec![now_side], ledger.options, shard_tests)?;
             // The window has counted these tests already.
@@ -104,6 +105,7 @@ impl Original<'_> {
 
     /// The next window of visits, from `next` on, of so many tests: the sides that are to be decided, with their numbers, and their rows.
     fn window(
+        options: &Options,
         graph: &Adjacency,
         visits: &[(u32, u32)],
         next: &mut usize,
@@ -112,18 +114,18 @@ impl Original<'_> {
     ) -> Result<(Vec<PairSide>, Vec<usize>, Vec<u32>)> {
         let (mut sides, mut numbers, mut rows) = (Vec::new(), Vec::new(), Vec::new());
         let mut cost = 0u64;
-        let mut degree_of_row = (u32::MAX, 0);
+        let mut of_row = (u32::MAX, 0);
         while *next < visits.len() && cost < tests {
             let (row, other) = visits[*next];
             *next += 1;
             if !graph.has(row as usize, other as usize) {
                 continue;
             }
-            if degree_of_row.0 != row {
-                degree_of_row = (row, graph.degree(row as usize));
+            if of_row.0 != row {
+                of_row = (row, options.candidate_count(graph, row as usize));
                 rows.push(row);
             }
-            let candidates = degree_of_row.1 - 1;
+            let candidates = options.without(of_row.1, row as usize, other as usize);
             if candidates < size {
                 continue;
             }
@@ -149,16 +151,17 @@ impl Original<'_> {
         let mut next = visited.next;
         while next < visits.len() {
             let began = Instant::now();
-            let (mut sides, numbers, rows) = Self::window(&ledger.graph, visits, &mut next, size, tests)?;
+            let (mut sides, numbers, rows) =
+                Self::window(ledger.options, &ledger.graph, visits, &mut next, size, tests)?;
             if sides.is_empty() {
                 continue;
             }
             // Their lists, which grow as they are made, and the window in shards with a verdict each.
             let neighbours: usize = rows.iter().map(|&x| ledger.graph.degree(x as usize)).sum();
             memory::room(8 * (ledger.graph.p() + neighbours) + Work::bytes(sides.len()), Use::Level)?;
-            let frozen = Neighbours::of_rows(&ledger.graph, &rows);
+            let frozen = Neighbours::of_rows(ledger.options, &ledger.graph, rows.iter().map(|&row| row as usize));
             for side in &mut sides {
-                side.place = frozen.place(side.row as usize, side.other as usize);
+                side.place = frozen.place_if_any(side.row as usize, side.other as usize);
             }
             let work = Work::of_sides(size, &frozen, sides, ledger.options, self.worker.shard_tests())?;
             let (verdicts, exact_tests) = self.decide(ledger.options, &work, progress)?;
@@ -170,7 +173,7 @@ impl Original<'_> {
                 if !ledger.graph.has(x, y) {
                     continue;
                 }
-                let candidates = ledger.graph.degree(x) - 1;
+                let candidates = ledger.candidate_count(x, y);
                 if candidates < size {
                     continue;
                 }
@@ -214,8 +217,9 @@ impl Order for Original<'_> {
     fn marginal(&mut self, ledger: &mut Ledger, observer: &mut dyn Observer) -> Result<LevelReport> {
         let visits = Self::visits(ledger)?;
         let p = ledger.options.p;
-        let mut degree: Vec<usize> = (0..p).map(|x| ledger.graph.degree(x)).collect();
-        // No neighbourhood matters at level 0, but degrees shrink from visit to visit.
+        let options = ledger.options;
+        let mut candidates: Vec<usize> = (0..p).map(|x| options.candidate_count(&ledger.graph, x)).collect();
+        // No neighbourhood matters at level 0, but they shrink from visit to visit.
         ledger.marginal(self.worker, observer)?;
         let mut report = LevelReport::default();
         for (x, y) in visits {
@@ -225,10 +229,10 @@ impl Order for Original<'_> {
                 continue;
             }
             report.tests += 1;
-            report.go_on |= degree[x] > 1;
+            let without = [options.without(candidates[x], x, y), options.without(candidates[y], y, x)];
+            report.go_on |= without[0] > 0;
             if !is_left {
-                degree[x] -= 1;
-                degree[y] -= 1;
+                [candidates[x], candidates[y]] = without;
             }
         }
         Ok(report)
@@ -241,7 +245,7 @@ impl Order for Original<'_> {
         }
         let visits = Self::visits(ledger)?;
         let tested = ledger.options.testable(ledger.start());
-        let mut progress = LevelProgress::new(observer, size, ledger.start(), &tested);
+        let mut progress = LevelProgress::new(observer, ledger.options, size, ledger.start(), &tested);
         let outcome = self.visit_all(ledger, &visits, size, &mut visited, &mut progress);
         if let Err(Error::Interrupted | Error::TimeLimit { .. }) = outcome {
             if progress.is_due(true) {

@@ -1,5 +1,6 @@
 //! The progress of a level that is run in parts.
 
+use super::Options;
 use crate::graph::{subsets, Adjacency};
 use crate::observer::{Observer, WriteState};
 use crate::Result;
@@ -29,6 +30,19 @@ impl SetCounts {
     }
 }
 
+/// Number of tests of a level with conditioning sets of `size` on `graph`, for the pairs in `tested`, if none is left out.
+pub(super) fn most_tests(options: &Options, size: usize, graph: &Adjacency, tested: &Adjacency) -> f64 {
+    let mut sets = SetCounts::new(size);
+    let of_row = |x: usize| match options.tiers {
+        None => tested.degree(x) as f64 * sets.of_row(graph.degree(x)),
+        Some(_) => {
+            let candidates = options.candidate_count(graph, x);
+            tested.neighbours(x).map(|y| sets.of_row(options.without(candidates, x, y as usize) + 1)).sum()
+        }
+    };
+    (0..graph.p()).map(of_row).sum()
+}
+
 /// Reports the parts of a level as one whole. It counts tests that need not be run as done, so the total is known at once.
 pub(crate) struct LevelProgress<'a> {
     observer: &'a mut dyn Observer,
@@ -39,10 +53,14 @@ pub(crate) struct LevelProgress<'a> {
 
 impl<'a> LevelProgress<'a> {
     /// Of a level with conditioning sets of `size` on `graph`, for the pairs in `tested`.
-    pub fn new(observer: &'a mut dyn Observer, size: usize, graph: &Adjacency, tested: &Adjacency) -> Self {
-        let mut sets = SetCounts::new(size);
-        let total = (0..graph.p()).map(|x| tested.degree(x) as f64 * sets.of_row(graph.degree(x))).sum();
-        LevelProgress { observer, size, before: 0.0, total }
+    pub fn new(
+        observer: &'a mut dyn Observer,
+        options: &Options,
+        size: usize,
+        graph: &Adjacency,
+        tested: &Adjacency,
+    ) -> Self {
+        LevelProgress { observer, size, before: 0.0, total: most_tests(options, size, graph, tested) }
     }
 
     /// Counts a part as done.
@@ -97,7 +115,7 @@ mod tests {
     fn parts_add_up_and_only_the_end_is_the_whole() {
         let graph = Adjacency::complete(5);
         let mut record = Record(Vec::new());
-        let mut progress = LevelProgress::new(&mut record, 1, &graph, &graph);
+        let mut progress = LevelProgress::new(&mut record, &Options::new(5, 0.1), 1, &graph, &graph);
         progress.progress(1, 12.0, 30.0).unwrap();
         progress.add(30.0);
         progress.progress(1, 40.0, 30.0).unwrap();

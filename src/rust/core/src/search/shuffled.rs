@@ -63,7 +63,7 @@ impl Order for Shuffled<'_> {
     fn conditional(&mut self, ledger: &mut Ledger, size: usize, observer: &mut dyn Observer) -> Result<LevelReport> {
         let graph = ledger.graph.clone();
         let neighbours = Neighbours::of(graph.clone());
-        let mut progress = LevelProgress::new(observer, size, &graph, &graph);
+        let mut progress = LevelProgress::new(observer, ledger.options, size, &graph, &graph);
         let mut report = LevelReport::default();
         let pairs = (0..graph.p() as u32).flat_map(|x| graph.neighbours(x as usize).map(move |y| [x, y]));
         let first = pairs.filter(|[x, y]| x < y).collect();

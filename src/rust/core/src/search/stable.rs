@@ -13,6 +13,7 @@ use super::progress::LevelProgress;
 use super::saving::Step;
 use super::shards::Work;
 use super::worker::Worker;
+use super::Options;
 use crate::graph::{Adjacency, SepSets};
 use crate::memory::{self, Use};
 use crate::observer::Observer;
@@ -39,6 +40,38 @@ fn more_or_less(count: usize, began: Instant) -> usize {
     }
 }
 
+/// Sides that are decided one by one.
+struct Sides<'a> {
+    neighbours: &'a Neighbours,
+    list: Vec<PairSide>,
+    /// By which number a [step](Step) knows the first.
+    first: usize,
+    /// Those of so many rows that stand together are taken together.
+    rows: usize,
+}
+
+/// The sides of tested pairs, seen from the smaller vertex or from the larger, whose other vertex is of a later tier than the row.
+fn outside(
+    options: &Options,
+    neighbours: &Neighbours,
+    pairs: &Adjacency,
+    size: usize,
+    first: bool,
+) -> Result<Vec<PairSide>> {
+    let mut sides = Vec::new();
+    for x in (0..if options.tiers.is_some() { options.p } else { 0 }).filter(|&x| neighbours.degree(x) >= size) {
+        for other in pairs.neighbours(x) {
+            let y = other as usize;
+            if (x < y) == first && !options.may_condition(x, y) {
+                let count = count_sets(x, y, neighbours.degree(x), size)?;
+                let (row, place, order) = (x as u32, PairSide::OUTSIDE, CandidateOrder::Ascending);
+                memory::push(&mut sides, PairSide { row, other, place, order, count }, Use::Level)?;
+            }
+        }
+    }
+    Ok(sides)
+}
+
 /// The order, on a worker.
 pub(super) struct Stable<W> {
     /// Borrowed, or in a box.
@@ -51,7 +84,7 @@ impl<'w, W: DerefMut<Target = dyn Worker + 'w>> Stable<W> {
         &mut self,
         ledger: &mut Ledger,
         (neighbours, left): (&Neighbours, &Adjacency),
-        mut step: Step,
+        step: Step,
         size: usize,
         report: &mut LevelReport,
         progress: &mut LevelProgress,
@@ -60,7 +93,6 @@ impl<'w, W: DerefMut<Target = dyn Worker + 'w>> Stable<W> {
         // cache. No tile has more sides than a wave.
         let p = left.p();
         let (rows, others) = if size == 1 { ((WAVE_SIDES / p).clamp(1, TILE_ROWS), TILE_OTHERS) } else { (1, p) };
-        let tile = |y: u32| y as usize / rows;
         let mut sides = Vec::new();
         for first in (0..p).step_by(rows) {
             let end = p.min(first + rows);
@@ -93,13 +125,28 @@ impl<'w, W: DerefMut<Target = dyn Worker + 'w>> Stable<W> {
                 }
             }
         }
+        self.by_sides(ledger, &Sides { neighbours, list: sides, first: 0, rows }, step, size, report, progress)
+    }
+
+    /// Sides one by one, from the step's first on.
+    fn by_sides(
+        &mut self,
+        ledger: &mut Ledger,
+        sides: &Sides,
+        mut step: Step,
+        size: usize,
+        report: &mut LevelReport,
+        progress: &mut LevelProgress,
+    ) -> Result<()> {
+        let Sides { neighbours, list: ref sides, first, rows } = *sides;
+        let tile = |row: u32| row as usize / rows;
         let some = progress.keeps() && !self.worker.is_gradual();
         if some && step.is_new() {
             step.cut.sides_at_once = sides.len().div_ceil(FIRST_ONE_IN);
         }
-        while step.rows.start < sides.len() {
+        while step.rows.start < first + sides.len() {
             let began = Instant::now();
-            let rest = &sides[step.rows.start..];
+            let rest = &sides[step.rows.start - first..];
             // Whole tiles, so that of tests without an answer the first row's is met first.
             let ends = |&at: &usize| at == rest.len() || tile(rest[at].row) != tile(rest[at - 1].row);
             let most = rest.len().min(step.cut.sides_at_once);
@@ -117,7 +164,7 @@ impl<'w, W: DerefMut<Target = dyn Worker + 'w>> Stable<W> {
         Ok(())
     }
 
-    /// Sides that a row's sets are tested of together, of all rows from the step's first on: all at once, or some at a time.
+    /// Sides that a row's sets are tested of together, of all rows from the step's first on: all at once, or some at a time. What comes next.
     fn by_rows(
         &mut self,
         ledger: &mut Ledger,
@@ -126,7 +173,7 @@ impl<'w, W: DerefMut<Target = dyn Worker + 'w>> Stable<W> {
         size: usize,
         report: &mut LevelReport,
         progress: &mut LevelProgress,
-    ) -> Result<()> {
+    ) -> Result<Step> {
         let p = neighbours.p();
         let mut own = Some(lanes);
         while step.rows.start < p {
@@ -140,7 +187,25 @@ impl<'w, W: DerefMut<Target = dyn Worker + 'w>> Stable<W> {
             step = next;
             step.rows.end = p.min(rows.end + more_or_less(rows.len(), began));
         }
-        Ok(())
+        Ok(step)
+    }
+
+    /// The sides of a half of a level whose sets have one order for all pairs of a row: those of pairs whose other vertex is one of the row's
+    /// candidates, and, where there are tiers, those of which it is not.
+    fn half(
+        &mut self,
+        ledger: &mut Ledger,
+        (neighbours, lanes, outside): (&Neighbours, Lanes, Vec<PairSide>),
+        step: Step,
+        size: usize,
+        report: &mut LevelReport,
+        progress: &mut LevelProgress,
+    ) -> Result<()> {
+        let p = neighbours.p();
+        report.go_on |= (0..p).any(|x| neighbours.degree(x) > size + 1 && lanes.any(x));
+        report.go_on |= outside.iter().any(|side| neighbours.degree(side.row as usize) > size);
+        let step = self.by_rows(ledger, (neighbours, lanes), step, size, report, progress)?;
+        self.by_sides(ledger, &Sides { neighbours, list: outside, first: p, rows: 1 }, step, size, report, progress)
     }
 
     /// The rows that are taken first of a level: all, unless the worker closes their shards together and the search is kept in between.
@@ -169,9 +234,13 @@ impl<'w, W: DerefMut<Target = dyn Worker + 'w>> Order for Stable<W> {
         } else {
             // pcalg tests each pair from the smaller vertex, then, if it is still adjacent, from the larger.
             report.tests += left;
-            report.go_on = (0..start.p()).filter(|&x| start.degree(x) > 1).any(|x| {
-                let visited_first = tested.neighbours(x).any(|y| y as usize > x);
-                visited_first || graph.neighbours(x).any(|y| (y as usize) < x && tested.has(x, y as usize))
+            let options = ledger.options;
+            report.go_on = (0..start.p()).any(|x| {
+                let candidates = options.candidate_count(&start, x);
+                let has_more = |y: &u32| options.without(candidates, x, *y as usize) > 0;
+                let visited_first = tested.neighbours(x).filter(has_more).any(|y| y as usize > x);
+                visited_first
+                    || graph.neighbours(x).filter(has_more).any(|y| (y as usize) < x && tested.has(x, y as usize))
             });
         }
         Ok(report)
@@ -185,31 +254,34 @@ impl<'w, W: DerefMut<Target = dyn Worker + 'w>> Order for Stable<W> {
         // Neighbourhoods as bits and as lists, what is left, and by pair its place.
         memory::room(4 * Adjacency::bytes(p) + 12 * graph.edge_count() + 64 * p, Use::Level)?;
         let tested = options.testable(graph);
-        let neighbours = Neighbours::of(graph.clone());
-        let mut progress = LevelProgress::new(observer, size, graph, &tested);
+        let neighbours = match options.tiers {
+            None => Neighbours::of(graph.clone()),
+            Some(_) => Neighbours::of_rows(options, graph, 0..p),
+        };
+        let mut progress = LevelProgress::new(observer, options, size, graph, &tested);
         let mut report = within.as_ref().map_or_else(LevelReport::default, |within| within.report);
         report.go_on |= fast;
         let mut step = Step::resumed(within).unwrap_or_else(|| Step::new(None, self.first_rows(p, keeps), self.cut()));
-        let candidates = |x: usize| neighbours.degree(x).saturating_sub(1);
 
-        let lanes = match options.fixed_edges {
-            None => Lanes::of_first(&neighbours, size),
-            Some(_) => Lanes::of_first_in(&neighbours, size, &tested),
-        };
-        report.go_on |= (0..p).any(|x| candidates(x) > size && lanes.any(x));
         if step.second.is_none() {
-            self.by_rows(ledger, (&neighbours, lanes), step, size, &mut report, &mut progress)?;
+            let lanes = match (&options.fixed_edges, &options.tiers) {
+                (None, None) => Lanes::of_first(&neighbours, size),
+                _ => Lanes::of_first_in(&neighbours, size, &tested),
+            };
+            let outside = outside(options, &neighbours, &tested, size, true)?;
+            self.half(ledger, (&neighbours, lanes, outside), step, size, &mut report, &mut progress)?;
             step = Step::new(keeps.then(|| ledger.graph.clone()), self.first_rows(p, keeps), self.cut());
         }
 
         let left = options.testable(step.second.as_ref().unwrap_or(&ledger.graph));
-        let is_second = |y: usize| left.neighbours(y).next().is_some_and(|x| (x as usize) < y);
-        report.go_on |= (0..p).any(|y| candidates(y) > size && is_second(y));
         if fast {
+            let is_second = |y: usize| left.neighbours(y).next().is_some_and(|x| (x as usize) < y);
+            report.go_on |= (0..p).any(|y| neighbours.degree(y) > size + 1 && is_second(y));
             self.second_sides(ledger, (&neighbours, &left), step, size, &mut report, &mut progress)?;
         } else {
             let lanes = Lanes::of_second_in(&neighbours, size, &left);
-            self.by_rows(ledger, (&neighbours, lanes), step, size, &mut report, &mut progress)?;
+            let outside = outside(options, &neighbours, &left, size, false)?;
+            self.half(ledger, (&neighbours, lanes, outside), step, size, &mut report, &mut progress)?;
         }
         progress.finish()?;
         Ok(report)

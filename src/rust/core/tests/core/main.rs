@@ -36,6 +36,7 @@ mod gauss_ways_cuda;
 mod knn_cuda;
 mod knn_golden;
 mod knn_properties;
+mod knowledge_golden;
 mod layers;
 #[cfg(all(feature = "cuda", target_os = "linux"))]
 mod memory_cuda;

@@ -73,6 +73,13 @@ impl Asked {
         Asked::digested(name, &digest)
     }
 
+    fn tiers(tiers: Option<&[u32]>) -> Self {
+        let Some(tiers) = tiers else { return Asked::word("tiers", "NULL") };
+        let mut digest = Digest::default();
+        tiers.iter().for_each(|&tier| digest.number(u64::from(tier)));
+        Asked::digested("tiers", &digest)
+    }
+
     /// What differs between this, of a file, and another, of a call, in words.
     fn difference(&self, now: &Asked) -> Option<String> {
         if self.digest == now.digest {
@@ -105,6 +112,7 @@ pub(super) fn all(options: &Options, largest: &Largest, of_test: &[Asked]) -> Ve
         Asked::word("method", method),
         Asked::pairs("fixedGaps", options.fixed_gaps.as_ref()),
         Asked::pairs("fixedEdges", options.fixed_edges.as_ref()),
+        Asked::tiers(options.tiers.as_deref()),
         Asked::word("NAdelete", if options.na_delete { "TRUE" } else { "FALSE" }),
         Asked::word("result", result),
     ]);

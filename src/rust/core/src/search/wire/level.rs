@@ -16,6 +16,11 @@ const PAIRS: u64 = 1;
 const ROWS: u64 = 2;
 const REMOVED: u64 = 3;
 
+/// How the candidates of a side stand, and whether the other vertex is in the row's list.
+const ASCENDING: u8 = 0;
+const COMMON_LAST: u8 = 1;
+const OUTSIDE: u8 = 2;
+
 impl Neighbours {
     /// As bytes: whole, or, where that is shorter, as the pairs that are gone since `before`, which the receiver has.
     pub fn to_bytes(&self, before: Option<&Neighbours>) -> Vec<u8> {
@@ -168,7 +173,11 @@ impl<'a> Work<'a> {
         for side in &self.sides[first..end] {
             bytes.small(u64::from(side.row));
             bytes.small(u64::from(side.other));
-            bytes.0.push(u8::from(side.order == CandidateOrder::CommonLast));
+            bytes.0.push(match side.order {
+                CandidateOrder::CommonLast => COMMON_LAST,
+                CandidateOrder::Ascending if side.is_outside() => OUTSIDE,
+                CandidateOrder::Ascending => ASCENDING,
+            });
             bytes.small(side.count);
         }
         let mut limits = Limits::default();
@@ -259,18 +268,19 @@ impl<'a> Work<'a> {
 fn read_side(bytes: &mut Reader, neighbours: &Neighbours, size: usize) -> Option<PairSide> {
     let p = neighbours.p();
     let (row, other) = (u32::try_from(bytes.small()?).ok()?, u32::try_from(bytes.small()?).ok()?);
-    let order = if bytes.take(1)?[0] == 1 { CandidateOrder::CommonLast } else { CandidateOrder::Ascending };
+    let form = bytes.take(1)?[0];
+    let order = if form == COMMON_LAST { CandidateOrder::CommonLast } else { CandidateOrder::Ascending };
     let count = bytes.small()?;
-    let place = ((row as usize) < p).then(|| neighbours.place(row as usize, other as usize))?;
-    let list = neighbours.list(row as usize);
-    let mut all = subsets::binomial(list.len().checked_sub(1)?, size)?;
+    let place = ((row as usize) < p).then(|| neighbours.place_if_any(row as usize, other as usize))?;
+    let side = PairSide { row, other, place, order, count };
+    let mut all = subsets::binomial(side.candidates_of(neighbours.degree(row as usize)), size)?;
     if order == CandidateOrder::CommonLast {
         // Common neighbours are known from bit rows alone; sets of them are left out.
         neighbours.graph()?;
         all -= subsets::binomial(neighbours.common(row as usize, other as usize), size)?;
     }
-    let is_side = (other as usize) < p && list.get(place as usize) == Some(&other) && count <= all;
-    is_side.then_some(PairSide { row, other, place, order, count })
+    let is_side = (other as usize) < p && other != row && side.is_outside() == (form == OUTSIDE) && count <= all;
+    is_side.then_some(side)
 }
 
 /// The limits that go with some shards, and where each range of them lies among these.
@@ -322,7 +332,7 @@ mod tests {
         let dense = Neighbours::of(graph(p, |x, y| (x * 31 + y * 17) % 3 != 0));
         let less = Neighbours::of(graph(p, |x, y| (x * 31 + y * 17) % 3 != 0 && (x + y) % 40 != 0));
         let sparse = Neighbours::of(graph(p, |x, y| (x * 31 + y * 17) % 3 != 0 && (x + y) % 40 == 1));
-        let rows = Neighbours::of_rows(dense.graph().unwrap(), &[3, 70, 129]);
+        let rows = Neighbours::of_rows(&Options::new(dense.p(), 0.1), dense.graph().unwrap(), [3, 70, 129]);
         for (found, before, form) in [
             (&dense, None, BITS),
             (&less, Some(&dense), REMOVED),

@@ -17,7 +17,12 @@ pub struct Case {
 
 /// All cases whose name starts with `prefix`; panics when there are none.
 pub fn cases(prefix: &str) -> Vec<Case> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    cases_in("", prefix)
+}
+
+/// Likewise of a folder of tests/golden.
+pub fn cases_in(folder: &str, prefix: &str) -> Vec<Case> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(folder);
     let mut names: Vec<String> = std::fs::read_dir(&folder)
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
@@ -56,6 +61,12 @@ pub fn number(value: &Value) -> f64 {
         },
         other => panic!("not a number: {other}"),
     }
+}
+
+/// The ranks of numbers of which only the order counts.
+fn ranks(numbers: Vec<f64>) -> Vec<u32> {
+    let rank = |number: f64| numbers.iter().filter(|&&other| other < number).count() as u32;
+    numbers.iter().map(|&number| rank(number)).collect()
 }
 
 fn pairs(value: &Value, p: usize) -> Option<Adjacency> {
@@ -107,12 +118,19 @@ impl Case {
     }
 
     pub fn options(&self, method: Method) -> Options {
+        self.options_of(&self.json, method)
+    }
+
+    /// With the arguments of one of several calls of the case.
+    pub fn options_of(&self, call: &Value, method: Method) -> Options {
+        let tiers = call["tiers"].as_array().map(|tiers| tiers.iter().map(|tier| number(tier)).collect());
         Options {
             method,
-            na_delete: self.json["NAdelete"].as_bool().unwrap_or(true),
-            m_max: if self.json["m_max"].is_null() { f64::INFINITY } else { number(&self.json["m_max"]) },
-            fixed_gaps: pairs(&self.json["fixedGaps"], self.p()),
-            fixed_edges: pairs(&self.json["fixedEdges"], self.p()),
+            na_delete: call["NAdelete"].as_bool().unwrap_or(true),
+            m_max: if call["m_max"].is_null() { f64::INFINITY } else { number(&call["m_max"]) },
+            fixed_gaps: pairs(&call["fixedGaps"], self.p()),
+            fixed_edges: pairs(&call["fixedEdges"], self.p()),
+            tiers: tiers.map(ranks),
             ..Options::new(self.p(), number(&self.json["alpha"]))
         }
     }
@@ -164,7 +182,7 @@ impl Case {
                 || (ours - theirs).abs() <= 1e-9 * theirs.abs().max(1e-300);
             assert!(equal, "{label}: pMax[{}, {}] is {ours:e}, recorded {theirs:e}", x + 1, y + 1);
         };
-        match answer["pMax_form"].as_str().unwrap() {
+        match answer["pMax_form"].as_str().unwrap_or("triangle") {
             "matrix" => {
                 for (x, row) in answer["pMax"].as_array().unwrap().iter().enumerate() {
                     for (y, cell) in row.as_array().unwrap().iter().enumerate() {

@@ -158,7 +158,9 @@ fn singles(judge: &mut Judge, walker: &mut Walker) -> Option<Verdict> {
             singles_of(judge, &mut walker.block, |block, wanted| {
                 let before = place.saturating_sub(rank).min(wanted);
                 block[..before].copy_from_slice(&list[rank..rank + before]);
-                block[before..wanted].copy_from_slice(&list[rank + before + 1..rank + wanted + 1]);
+                if before < wanted {
+                    block[before..wanted].copy_from_slice(&list[rank + before + 1..rank + wanted + 1]);
+                }
                 rank += wanted;
             })
         }

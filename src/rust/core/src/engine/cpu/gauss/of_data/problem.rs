@@ -17,6 +17,8 @@ pub(super) struct Problem {
     pub members: Vec<u32>,
     /// Where the row stands among them.
     pub at: u32,
+    /// How many are the row or in its list; the others of pairs that are outside of it follow, ascending.
+    listed: usize,
     pub neighbours: Option<Neighbours>,
     /// Those that have a column, by their new numbers, and by variable which; none: all do.
     with_column: Vec<u32>,
@@ -28,20 +30,22 @@ pub(super) struct Problem {
 pub(super) enum Wanted<'w> {
     /// All among it and its neighbours.
     All,
-    /// Those of its lanes, by their places in its list, with all of these: sets have one variable.
+    /// Those of its lanes, by their places in its list (and, of others outside, behind it), with all of these: sets have one variable.
     Lanes(&'w [u32]),
 }
 
 impl Problem {
-    /// Lays out the row's problem, without its correlations. `by_graph`: candidates stand by who is whose neighbour.
-    pub fn lay_out(&mut self, of: &Neighbours, row: usize, wanted: &Wanted, by_graph: bool) {
+    /// Lays out the row's problem, without its correlations. `outside`: others of its pairs that are not in its list, ascending; `by_graph`:
+    /// candidates stand by who is whose neighbour.
+    pub fn lay_out(&mut self, of: &Neighbours, row: usize, wanted: &Wanted, outside: &[u32], by_graph: bool) {
         let list = of.list(row);
         self.at = of.place(row, row);
         self.members.clear();
         self.members.extend_from_slice(&list[..self.at as usize]);
         self.members.push(row as u32);
         self.members.extend_from_slice(&list[self.at as usize..]);
-        let d = self.members.len();
+        self.listed = self.members.len();
+        let d = self.listed;
         self.neighbours = Some(match of.graph().filter(|_| by_graph) {
             None => Neighbours::of_star(d, self.at as usize),
             Some(graph) => {
@@ -56,13 +60,14 @@ impl Problem {
                 Neighbours::of(small)
             }
         });
+        self.members.extend_from_slice(outside);
         self.with_column.clear();
         self.places.clear();
         if let Wanted::Lanes(places) = wanted {
             self.with_column.push(self.at);
             let at = self.at;
             self.with_column.extend(places.iter().map(|&place| number(at, place)));
-            self.places.resize(d, u32::MAX);
+            self.places.resize(self.members.len(), u32::MAX);
             for (i, &v) in self.with_column.iter().enumerate() {
                 self.places[v as usize] = i as u32;
             }
@@ -71,7 +76,11 @@ impl Problem {
 
     /// A side of the row as one of the problem.
     pub fn side(&self, side: &PairSide) -> PairSide {
-        PairSide { row: self.at, other: number(self.at, side.place), ..*side }
+        let other = match side.is_outside() {
+            false => number(self.at, side.place),
+            true => (self.listed + self.members[self.listed..].partition_point(|&member| member < side.other)) as u32,
+        };
+        PairSide { row: self.at, other, ..*side }
     }
 
     /// Bytes of the correlations of a row with so many neighbours, `lanes` of them asked for.

@@ -67,6 +67,7 @@ impl Rows {
         let mut is_shared = vec![false; p];
         // By row: how many of its pairs are asked, and the last shard that asks one.
         let mut asked = vec![0usize; p];
+        let mut outside = vec![0usize; p];
         let mut last = vec![usize::MAX; p];
         for (at, shard) in work.shards.iter().enumerate() {
             match &shard.part {
@@ -90,13 +91,16 @@ impl Rows {
                     for side in &work.sides[sides.clone()] {
                         let row = side.row as usize;
                         asked[row] += 1;
+                        outside[row] += usize::from(side.is_outside());
                         is_shared[row] |= work.size > 1 && last[row] != usize::MAX && last[row] != at;
                         last[row] = at;
                     }
                 }
                 Part::Ranks { side, .. } => {
                     let row = work.sides[*side].row as usize;
-                    asked[row] += usize::from(!is_shared[row] || last[row] != *side);
+                    let is_new = usize::from(!is_shared[row] || last[row] != *side);
+                    asked[row] += is_new;
+                    outside[row] += if work.sides[*side].is_outside() { is_new } else { 0 };
                     is_shared[row] = true;
                     last[row] = *side;
                 }
@@ -105,7 +109,7 @@ impl Rows {
         let share = engine.bound.bytes / engine.pool.threads() as u64;
         let (mut bytes, mut cost) = (vec![0; p], 0.0);
         for row in (0..p).filter(|&row| asked[row] > 0) {
-            let (degree, single) = (work.neighbours.degree(row), work.size == 1);
+            let (degree, single) = (work.neighbours.degree(row) + outside[row], work.size == 1);
             bytes[row] = Problem::bytes(degree, single.then_some(asked[row]));
             is_shared[row] |= bytes[row] as u64 > share;
             let part = if single && degree > 2 * FIRST && work.sides.is_empty() { 0.5 } else { 1.0 };
@@ -189,9 +193,8 @@ impl Rows {
         let mut page = book.open(shard);
         for of_row in some.chunk_by(|&a, &b| row_of(a) == row_of(b)).take_while(|_| !stop.requested()) {
             let Thread { problem, gathered, scratch, places, .. } = &mut *thread;
-            places.clear();
-            places.extend(of_row.iter().map(|&at| work.sides[at].place));
-            problem.lay_out(work.neighbours, row_of(of_row[0]), &level.wanted(places), level.by_graph());
+            let outside = level.places_of(of_row, places);
+            problem.lay_out(work.neighbours, row_of(of_row[0]), &level.wanted(places), &outside, level.by_graph());
             if !problem.make(tiles, usize::MAX, gathered, stop) {
                 break;
             }
@@ -237,17 +240,17 @@ impl Rows {
             let (mut problems, mut items, mut places) = (Vec::new(), Vec::new(), Vec::new());
             for of_row in batch.chunk_by(|a, b| a.0 == b.0) {
                 let row = of_row[0].0;
-                places.clear();
+                let mut outside = Vec::new();
                 if work.sides.is_empty() {
+                    places.clear();
                     places.extend_from_slice(work.lanes.of(row));
                 } else {
-                    let sides = of_row.iter().flat_map(|&(row, shard)| level.sides_of(shard, row));
-                    places.extend(sides.map(|at| work.sides[at].place));
-                    places.sort_unstable();
-                    places.dedup();
+                    let sides: Vec<usize> =
+                        of_row.iter().flat_map(|&(row, shard)| level.sides_of(shard, row)).collect();
+                    outside = level.places_of(&sides, &mut places);
                 }
                 let mut problem = Problem::default();
-                problem.lay_out(work.neighbours, row, &level.wanted(&places), level.by_graph());
+                problem.lay_out(work.neighbours, row, &level.wanted(&places), &outside, level.by_graph());
                 items.extend(of_row.iter().map(|&(row, shard)| (problems.len(), row, shard)));
                 memory::push(&mut problems, problem, Use::Level)?;
             }
@@ -286,6 +289,24 @@ impl Level<'_> {
         } else {
             Wanted::All
         }
+    }
+
+    /// Writes the places of the others of a row's sides, ascending: in its list or, of those outside of it, which it returns, behind it.
+    fn places_of(self, sides: &[usize], places: &mut Vec<u32>) -> Vec<u32> {
+        let (inside, outside): (Vec<usize>, Vec<usize>) =
+            sides.iter().partition(|&&at| !self.work.sides[at].is_outside());
+        places.clear();
+        places.extend(inside.iter().map(|&at| self.work.sides[at].place));
+        places.sort_unstable();
+        places.dedup();
+        let mut others: Vec<u32> = outside.iter().map(|&at| self.work.sides[at].other).collect();
+        others.sort_unstable();
+        others.dedup();
+        if let Some(&at) = outside.first() {
+            let listed = self.work.neighbours.degree(self.work.sides[at].row as usize) as u32;
+            places.extend(listed..listed + others.len() as u32);
+        }
+        others
     }
 
     /// The sides of a row in a shard.
@@ -410,7 +431,7 @@ impl Level<'_> {
         let Thread { problem, gathered, scratch, set, places, left } = thread;
         let of_row = work.lanes.of(row);
         if work.size > 1 {
-            problem.lay_out(work.neighbours, row, &Wanted::All, false);
+            problem.lay_out(work.neighbours, row, &Wanted::All, &[], false);
             if problem.make(tiles, usize::MAX, gathered, stop) {
                 self.row(problem, RowView::new(work, row, lanes), (scratch, set), stop, out);
             }
@@ -418,7 +439,7 @@ impl Level<'_> {
         }
         left.clear();
         if work.neighbours.degree(row) > 2 * FIRST {
-            problem.lay_out(work.neighbours, row, &Wanted::Lanes(&of_row[lanes.clone()]), false);
+            problem.lay_out(work.neighbours, row, &Wanted::Lanes(&of_row[lanes.clone()]), &[], false);
             if !problem.make(tiles, FIRST + 1, gathered, stop) {
                 return;
             }
@@ -436,7 +457,7 @@ impl Level<'_> {
         }
         places.clear();
         places.extend(left.iter().map(|&lane| of_row[lane]));
-        problem.lay_out(work.neighbours, row, &Wanted::Lanes(places), false);
+        problem.lay_out(work.neighbours, row, &Wanted::Lanes(places), &[], false);
         if problem.make(tiles, usize::MAX, gathered, stop) {
             let view = RowView { places, first: 0, ..RowView::new(work, row, 0..0) };
             self.row(problem, view, (scratch, set), stop, &mut |answer| {
