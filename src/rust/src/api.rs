@@ -91,8 +91,8 @@ impl<'a> Call<'a> {
 fn search(call: &Call, test: &Test, of: (&List, &Limits), orient: &Robj, object: &Robj) -> Outcome<Robj> {
     let Call { machine, listener, token } = call;
     let (options, limits) = (input::options(of.0)?, of.1);
-    let orient = if orient.is_null() { None } else { Some(orientation(&input::list(orient, "orient")?)?) };
     let p = options.p;
+    let orient = if orient.is_null() { None } else { Some(orientation(&input::list(orient, "orient")?, p)?) };
 
     // Checked, and the device opened, before a p x p result is asked of R.
     let reading = match options.method {
@@ -207,7 +207,7 @@ fn rust_orient(skeleton: Robj, orient: Robj, test: Robj, alpha: Robj, engine: Ro
         let part = |name: &str| input::list(&input::field(&skeleton, name)?, name);
         let p = input::count(&input::field(&skeleton, "p")?, "p", 1)?;
         let graph = input::graph(&part("edges")?, p)?;
-        let options = orientation(&input::list(&orient, "orient")?)?;
+        let options = orientation(&input::list(&orient, "orient")?, p)?;
         // The other rules change separating sets, and hand all of them back.
         let needed = (options.collider_rule == ColliderRule::Standard).then_some(&graph);
         let mut sepsets = input::sepsets(&part("sepset")?, p, needed)?;
@@ -231,10 +231,10 @@ fn rust_orient(skeleton: Robj, orient: Robj, test: Robj, alpha: Robj, engine: Ro
 fn rust_orient_compact(skeleton: Robj, orient: Robj, test: Robj, alpha: Robj, engine: Robj, callbacks: Robj) -> Robj {
     respond(|token| {
         let skeleton = Flat::from_list(&input::list(&skeleton, "skeleton")?)?;
-        let options = orientation(&input::list(&orient, "orient")?)?;
         let call = Call::new(&engine, &callbacks, token)?;
         let test = call.test(&test)?;
         let graph = skeleton.graph()?;
+        let options = orientation(&input::list(&orient, "orient")?, graph.p())?;
         let mut sepsets = skeleton.sepsets(&graph)?;
         let alpha = input::number(&alpha, "alpha")?;
         let (pdag, lost) = oriented(&call, &graph, &mut sepsets, &options, test.as_ref(), alpha)?;

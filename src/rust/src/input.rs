@@ -4,6 +4,7 @@
 use extendr_api::prelude::*;
 use extendr_ffi::{Rf_xlength, INTEGER, REAL, SEXP, SEXPTYPE, TYPEOF, VECTOR_ELT};
 use ndarray::ArrayView2;
+use pcgpu_core::background::Background;
 use pcgpu_core::engine::cpu::Numbers;
 use pcgpu_core::file::DataFile;
 use pcgpu_core::graph::{Adjacency, SepSets, Side};
@@ -156,7 +157,7 @@ pub fn options(list: &List) -> Outcome<Options> {
         "original" => Method::Original,
         other => return Err(Failure::Input(format!("internal: there is no method `{other}`"))),
     };
-    Ok(Options {
+    let mut options = Options {
         p,
         method,
         alpha: number(&field(list, "alpha")?, "alpha")?,
@@ -164,6 +165,37 @@ pub fn options(list: &List) -> Outcome<Options> {
         m_max: number(&field(list, "m_max")?, "m_max")?,
         fixed_gaps: pairs(list, "fixed_gaps", p)?,
         fixed_edges: pairs(list, "fixed_edges", p)?,
+        tiers: None,
+    };
+    background(&field(list, "knowledge")?, p)?.enter(&mut options);
+    Ok(options)
+}
+
+/// Background knowledge on p variables: `list(tiers, context_all, context_tier, forbidden, required)`, of which the last two are two columns of
+/// vertices; NULL: none.
+pub fn background(value: &Robj, p: usize) -> Outcome<Background> {
+    if value.is_null() {
+        return Ok(Background::default());
+    }
+    let all = list(value, "knowledge")?;
+    let of = |name: &str| vertices(&field(&all, name)?, p, name);
+    let arrows = |name: &str| {
+        let both = of(name)?;
+        let (from, to) = both.split_at(both.len() / 2);
+        Ok::<_, Failure>(from.iter().zip(to).map(|(&from, &to)| [from, to]).collect())
+    };
+    let tiers = field(&all, "tiers")?;
+    let tiers = match tiers.as_real_slice() {
+        None => None,
+        Some(tiers) if tiers.len() == p => Some(tiers.to_vec()),
+        Some(_) => return Err(Failure::Input("internal: `tiers` has not a number for each variable".into())),
+    };
+    Ok(Background {
+        tiers,
+        context_all: of("context_all")?,
+        context_tier: of("context_tier")?,
+        forbidden: arrows("forbidden")?,
+        required: arrows("required")?,
     })
 }
 

@@ -5,7 +5,7 @@ use pcgpu_core::ci::gauss::Reading;
 use pcgpu_core::ci::CiTest;
 use pcgpu_core::graph::{Adjacency, SepSets};
 use pcgpu_core::memory::{self, Use};
-use pcgpu_core::orient::{self, ColliderRule, Pdag};
+use pcgpu_core::orient::{self, Against, ColliderRule, Pdag};
 use pcgpu_core::search::worker::WorkerTest;
 use pcgpu_core::team::Lost;
 use pcgpu_core::Error;
@@ -17,8 +17,8 @@ use crate::test::Test;
 use crate::token::Token;
 use crate::{input, output};
 
-/// How to orient, as R names it.
-pub fn orientation(orient: &List) -> Outcome<orient::Options<'static>> {
+/// How to orient a graph of p variables, as R names it.
+pub fn orientation(orient: &List, p: usize) -> Outcome<orient::Options<'static>> {
     let method = match input::text(&input::field(orient, "u2pd")?, "u2pd")?.as_str() {
         "relaxed" => orient::Method::Relaxed,
         "rand" => orient::Method::Rand,
@@ -39,6 +39,7 @@ pub fn orientation(orient: &List) -> Outcome<orient::Options<'static>> {
         collider_rule,
         solve_conflicts: input::flag(&input::field(orient, "solve_confl")?, "solve_confl")?,
         version_unf: [version[0] as u8, version[1] as u8],
+        knowledge: input::background(&input::field(orient, "knowledge")?, p)?.knowledge(p),
         ..orient::Options::default()
     })
 }
@@ -117,9 +118,13 @@ pub fn graph_lists(token: &Token, pdag: &Pdag) -> Outcome<Vec<(&'static str, Rob
 }
 
 /// What is known of an orientation as a whole.
-pub fn judged(pdag: &Pdag) -> [(&'static str, Robj); 2] {
-    [("extendable", Robj::from(pdag.extendable())), ("valid_cpdag", Robj::from(pdag.is_valid()))]
+pub fn judged(pdag: &Pdag) -> [(&'static str, Robj); 3] {
+    let Against { count, triples } = pdag.against();
+    let triples: Vec<i32> = triples.iter().flatten().map(|&v| v as i32 + 1).collect();
+    let against = output::named(vec![("count", Robj::from(*count as f64)), ("triples", Robj::from(triples))]);
+    [("extendable", Robj::from(pdag.extendable())), ("valid_cpdag", Robj::from(pdag.is_valid())), ("against", against)]
 }
+
 /// A skeleton as lists, as [`graph_lists`].
 pub fn skeleton_lists(token: &Token, graph: &Adjacency) -> Outcome<Vec<(&'static str, Robj)>> {
     memory::room(16 * graph.edge_count() + 32 * graph.p(), Use::Pairs)?;

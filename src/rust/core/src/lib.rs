@@ -11,12 +11,14 @@
 //! * [`search`]: the skeleton phase, with every rule of pcalg. It knows neither the test nor the machine.
 //! * [`selection`]: feature selection by mutual information. It knows no machine either.
 //! * [`orient`]: from a skeleton and its separating sets to a CPDAG.
+//! * [`background`]: what a user knows before, for search and orientation.
 //! * [`engine`]: the workers: the only place that schedules. They answer the shards of a search, and count for a selection.
 //!
 //! Vertices are numbered from 0 throughout; the boundary to R shifts by one.
 #![warn(missing_docs)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
+pub mod background;
 pub mod ci;
 pub mod engine;
 mod error;

@@ -1,5 +1,6 @@
 //! Collider orientation: a - b - c with a and c not adjacent becomes a -> b <- c when b separates nothing.
 
+use super::knowledge::Knowledge;
 use super::marks::Marks;
 use super::poll::Poll;
 use super::triples::Ambiguous;
@@ -25,14 +26,20 @@ pub(super) fn orient_colliders(
     marks: &mut Marks,
     skeleton: &Adjacency,
     sepsets: &SepSets,
-    ambiguous: &Ambiguous,
+    (ambiguous, knowledge): (&Ambiguous, &Knowledge),
     dispute: Dispute,
     poll: &Poll,
 ) -> Result<Vec<usize>> {
     let mut turned = Vec::new();
     let mut points = Vec::new();
     for y in 0..skeleton.p() {
-        points_into(y, marks.neighbours(y), skeleton, sepsets, ambiguous, poll, &mut points)?;
+        let is_collider = |x: usize, z: usize| {
+            !skeleton.has(x, z)
+                && !sepsets.either_contains(x, z, y as u32)
+                && !ambiguous.contains(x, y, z)
+                && knowledge.leaves_open(x, y, z)
+        };
+        points_into(marks.neighbours(y), is_collider, poll, &mut points)?;
         for (out, _) in marks.slots(y).zip(&points).filter(|(_, &points)| points) {
             let into = marks.twin(out);
             match dispute {
@@ -50,13 +57,10 @@ pub(super) fn orient_colliders(
     Ok(turned)
 }
 
-/// Which of y's neighbours are an end of a collider at y.
+/// Which of a vertex' neighbours are an end of a collider there.
 fn points_into(
-    y: usize,
     around: &[u32],
-    skeleton: &Adjacency,
-    sepsets: &SepSets,
-    ambiguous: &Ambiguous,
+    is_collider: impl Fn(usize, usize) -> bool,
     poll: &Poll,
     points: &mut Vec<bool>,
 ) -> Result<()> {
@@ -66,11 +70,7 @@ fn points_into(
         poll.looked_up(around.len() - i)?;
         let x = x as usize;
         for (j, &z) in around.iter().enumerate().skip(i + 1) {
-            let z = z as usize;
-            if (points[i] && points[j]) || skeleton.has(x, z) {
-                continue;
-            }
-            if !sepsets.either_contains(x, z, y as u32) && !ambiguous.contains(x, y, z) {
+            if !(points[i] && points[j]) && is_collider(x, z as usize) {
                 points[i] = true;
                 points[j] = true;
             }
@@ -90,7 +90,15 @@ mod tests {
         let skeleton = Adjacency::from_lists(&lists);
         let mut marks = Marks::undirected(&skeleton);
         let sepsets = SepSets::new(4, Side::Smaller);
-        let turned = orient_colliders(&mut marks, &skeleton, &sepsets, ambiguous, dispute, &Poll::silent()).unwrap();
+        let turned = orient_colliders(
+            &mut marks,
+            &skeleton,
+            &sepsets,
+            (ambiguous, &Knowledge::default()),
+            dispute,
+            &Poll::silent(),
+        )
+        .unwrap();
         (marks, turned)
     }
 

@@ -1,6 +1,7 @@
 //! The conservative and the majority rule: pcalg's `pc.cons.intern` (Ramsey et al. 2006, Colombo and Maathuis 2014).
 
 use super::event::Event;
+use super::knowledge::Knowledge;
 use super::poll::Poll;
 use super::separations::{ask_in_turn, refuse_too_many, Asker, Census};
 use super::triples::{each_unshielded, Ambiguous};
@@ -38,21 +39,24 @@ enum Verdict {
 /// pcalg would. What one triple changes, others of the same ends alone see: they are judged in pcalg's order.
 pub(super) fn judge_triples(
     judge: Judge,
-    skeleton: &Adjacency,
+    (skeleton, knowledge): (&Adjacency, &Knowledge),
     sepsets: &mut SepSets,
     alpha: f64,
     test: &mut dyn CiTest,
     poll: &Poll,
 ) -> Result<Ambiguous> {
-    refuse_too_many(skeleton, poll)?;
+    refuse_too_many(skeleton, knowledge, poll)?;
     let mut ambiguous = Vec::new();
     if test.batch_size() > 1 && !poll.is_followed() {
-        judge_pairs(judge, sepsets, Asker::new(skeleton, alpha, test, poll), &mut ambiguous)?;
+        judge_pairs(judge, sepsets, Asker::new((skeleton, knowledge), alpha, test, poll), &mut ambiguous)?;
     } else {
         each_unshielded(skeleton, poll, |triple| {
-            let [a, _, c] = triple;
+            let [a, b, c] = triple;
+            if !knowledge.leaves_open(a as usize, b as usize, c as usize) {
+                return Ok(());
+            }
             poll.tell(&Event::Triple { triple, sepset: sepsets.get(a as usize, c as usize) })?;
-            let census = ask_in_turn(triple, skeleton, alpha, test, poll)?;
+            let census = ask_in_turn(triple, (skeleton, knowledge), alpha, test, poll)?;
             let mut sets = Sets::of([a, c], sepsets);
             let verdict = judge.triple(triple, census, &mut sets, &mut ambiguous)?;
             if verdict == Verdict::Ambiguous {
@@ -206,19 +210,20 @@ mod tests {
         let listed = |sets: &SepSets| -> Vec<Vec<(u32, Vec<u32>)>> {
             (0..sets.p()).map(|x| sets.row(x).map(|(y, set)| (y, set.to_vec())).collect()).collect()
         };
-        let poll = Poll::silent();
+        let (poll, knowledge) = (Poll::silent(), Knowledge::default());
         let (mut changed, mut disputed) = (0, 0);
         for seed in 0..60 {
             let (graph, sets) = random_problem(9, 2 + seed % 9, seed);
             let judge =
                 Judge { version_unf: [1 + (seed % 2) as u8, 1 + (seed / 2 % 2) as u8], majority: seed % 3 == 0 };
             let mut expected_sets = sets.clone();
-            let expected = judge_triples(judge, &graph, &mut expected_sets, 0.5, &mut Mixed(1), &poll).unwrap();
+            let expected =
+                judge_triples(judge, (&graph, &knowledge), &mut expected_sets, 0.5, &mut Mixed(1), &poll).unwrap();
             changed += usize::from(listed(&sets) != listed(&expected_sets));
             disputed += usize::from(expected != Ambiguous::default());
             for most in [1, 2, 10, usize::MAX] {
                 let mut test = Mixed(6);
-                let mut asker = Asker::new(&graph, 0.5, &mut test, &poll);
+                let mut asker = Asker::new((&graph, &knowledge), 0.5, &mut test, &poll);
                 asker.most = most;
                 let (mut found_sets, mut triples) = (sets.clone(), Vec::new());
                 judge_pairs(judge, &mut found_sets, asker, &mut triples).unwrap();
@@ -246,7 +251,8 @@ mod tests {
                 let judge = Judge { version_unf: [2, 1], majority: true };
                 let mut sets = SepSets::new(graph.p(), Side::Smaller);
                 let poll = Poll::new(Some(&stop), None);
-                judge_triples(judge, graph, &mut sets, 0.5, &mut Mixed(batch_size), &poll).map(|_| ())
+                judge_triples(judge, (graph, &Knowledge::default()), &mut sets, 0.5, &mut Mixed(batch_size), &poll)
+                    .map(|_| ())
             };
             assert_eq!(run(usize::MAX), Ok(()));
             assert!(asked.get() >= least, "{} {batch_size}", asked.get());

@@ -3,6 +3,7 @@
 use super::colliders::{orient_colliders, Dispute};
 use super::essential::essential_graph;
 use super::extension::extend;
+use super::knowledge::Knowledge;
 use super::marks::Marks;
 use super::poll::Poll;
 use super::rules::{Rules, Version};
@@ -81,12 +82,24 @@ pub(super) fn retry(
 
 fn colliders(skeleton: &Adjacency, sepsets: &SepSets, poll: &Poll) -> Result<(Marks, Vec<usize>)> {
     let mut marks = Marks::undirected(skeleton);
-    let turned = orient_colliders(&mut marks, skeleton, sepsets, &Ambiguous::default(), Dispute::Overwrite, poll)?;
+    let turned = orient_colliders(
+        &mut marks,
+        skeleton,
+        sepsets,
+        (&Ambiguous::default(), &Knowledge::default()),
+        Dispute::Overwrite,
+        poll,
+    )?;
     Ok((marks, turned))
 }
 
 fn complete(marks: &mut Marks, skeleton: &Adjacency, poll: &Poll) -> Result<()> {
-    let rules = Rules { skeleton, ambiguous: &Ambiguous::default(), version: Version::Extendable, enabled: [true; 3] };
+    let rules = Rules {
+        skeleton,
+        ambiguous: &Ambiguous::default(),
+        version: Version::Extendable,
+        enabled: [true, true, true, false],
+    };
     rules.apply(marks, poll)
 }
 

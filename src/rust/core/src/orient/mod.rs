@@ -8,7 +8,8 @@
 //! * `triples`, `separations`, `conservative`: the conservative and the majority rule (`pc.cons.intern`).
 //! * `extension`, `essential`, `extendable`: `pdag2dag`, `dag2cpdag`, and what needs them, `udag2pdag` and
 //!   `udag2pdagSpecial`.
-//! * `validity`: whether the answer is a CPDAG.
+//! * `knowledge`: arrows that cannot be.
+//! * `validity`: whether the answer is a CPDAG, or, with knowledge, has a DAG.
 //!
 //! The work is proportional to the edges and unshielded triples, not to p x p matrices.
 
@@ -18,6 +19,7 @@ mod essential;
 mod event;
 mod extendable;
 mod extension;
+mod knowledge;
 mod marks;
 mod pdag;
 mod planes;
@@ -28,7 +30,8 @@ mod triples;
 mod validity;
 
 pub use event::Event;
-pub use pdag::Pdag;
+pub use knowledge::Knowledge;
+pub use pdag::{Against, Pdag};
 pub use poll::Tell;
 
 use crate::ci::CiTest;
@@ -40,7 +43,7 @@ use conservative::{judge_triples, Judge};
 use marks::Marks;
 use poll::Poll;
 use rules::{Rules, Version};
-use triples::Ambiguous;
+use triples::{each_unshielded, Ambiguous};
 
 /// pcalg's `u2pd`: what to do when the colliders do not extend to a DAG.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +86,8 @@ pub struct Options<'a> {
     pub orient_colliders: bool,
     /// `rules` of `udag2pdagRelaxed`: which of rules 1 to 3 to apply. Only with [`Method::Relaxed`].
     pub rules: [bool; 3],
+    /// What is known of the directions of edges. Only with [`Method::Relaxed`].
+    pub knowledge: Knowledge,
     /// Asked now and then; true ends the call with [`Error::Interrupted`].
     pub wants_to_stop: Option<&'a dyn Fn() -> bool>,
     /// Called with each line that pcalg prints with `verbose = TRUE`, in its order; only with [`Method::Relaxed`], as pcalg is
@@ -100,6 +105,7 @@ impl Default for Options<'_> {
             ambiguous: Vec::new(),
             orient_colliders: true,
             rules: [true; 3],
+            knowledge: Knowledge::default(),
             wants_to_stop: None,
             tell: None,
         }
@@ -137,9 +143,40 @@ pub fn orient(
         Method::Rand => extendable::rand(skeleton, sepsets, permutation, &poll)?,
         Method::Retry => extendable::retry(skeleton, sepsets, permutation, &poll)?,
     };
-    let valid = validity::is_cpdag(&marks, skeleton, &poll)?;
+    let valid = match options.knowledge.is_some() {
+        false => validity::is_cpdag(&marks, skeleton, &poll)?,
+        true => validity::is_extendable(&marks, skeleton, &poll)?,
+    };
+    let against = spoken_against(skeleton, sepsets, options, &poll)?;
     memory::check()?;
-    Ok(Pdag::from_marks(&marks, extendable, valid))
+    Ok(Pdag::from_marks(&marks, extendable, valid).with_against(against))
+}
+
+/// So many triples that speak against knowledge are told of by name.
+const TOLD: usize = 1000;
+
+fn spoken_against(skeleton: &Adjacency, sepsets: &SepSets, options: &Options, poll: &Poll) -> Result<Against> {
+    let mut against = Against::default();
+    let Options { knowledge, collider_rule, .. } = options;
+    if !knowledge.is_some() || *collider_rule != ColliderRule::Standard || !options.orient_colliders {
+        return Ok(against);
+    }
+    each_unshielded(skeleton, poll, |[a, b, c]| {
+        let [x, y, z] = [a, b, c].map(|v| v as usize);
+        if knowledge.excludes(x, y, z) && !sepsets.either_contains(x, z, b) && !is_gap(sepsets, x, z) {
+            against.count += 1;
+            if against.triples.len() < TOLD {
+                against.triples.push([a, b, c]);
+            }
+        }
+        Ok(())
+    })?;
+    Ok(against)
+}
+
+/// Whether two vertices that are not adjacent have no separating set: no test has said so.
+fn is_gap(sepsets: &SepSets, x: usize, z: usize) -> bool {
+    sepsets.get(x, z).is_none() && sepsets.get(z, x).is_none()
 }
 
 fn refuse(argument: &'static str, value: impl Into<String>, mend: impl Into<String>) -> Error {
@@ -160,6 +197,9 @@ fn check(skeleton: &Adjacency, sepsets: &SepSets, options: &Options) -> Result<(
     if options.method != Method::Relaxed {
         if options.collider_rule != ColliderRule::Standard {
             return Err(refuse("u2pd", "not \"relaxed\"", "`conservative` and `maj.rule` need u2pd = \"relaxed\""));
+        }
+        if options.knowledge.is_some() {
+            return Err(refuse("u2pd", "not \"relaxed\"", "background knowledge needs u2pd = \"relaxed\""));
         }
         if options.solve_conflicts {
             return Err(refuse("u2pd", "not \"relaxed\"", "`solve.confl = TRUE` needs u2pd = \"relaxed\""));
@@ -183,7 +223,7 @@ fn relaxed(
                 return Err(refuse("indepTest", "missing", "`conservative` and `maj.rule` need the test"));
             };
             let judge = Judge { version_unf: options.version_unf, majority: rule == ColliderRule::Majority };
-            judge_triples(judge, skeleton, sepsets, alpha, test, poll)?
+            judge_triples(judge, (skeleton, &options.knowledge), sepsets, alpha, test, poll)?
         }
     };
     let (dispute, version) = if options.solve_conflicts {
@@ -193,9 +233,12 @@ fn relaxed(
     };
     let mut marks = Marks::undirected(skeleton);
     if options.orient_colliders {
-        orient_colliders(&mut marks, skeleton, sepsets, &ambiguous, dispute, poll)?;
+        orient_colliders(&mut marks, skeleton, sepsets, (&ambiguous, &options.knowledge), dispute, poll)?;
     }
-    let rules = Rules { skeleton, ambiguous: &ambiguous, version, enabled: options.rules };
+    options.knowledge.direct(&mut marks);
+    let [first, second, third] = options.rules;
+    let enabled = [first, second, third, options.knowledge.is_some()];
+    let rules = Rules { skeleton, ambiguous: &ambiguous, version, enabled };
     rules.apply(&mut marks, poll)?;
     Ok(marks)
 }

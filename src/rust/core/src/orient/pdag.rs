@@ -13,6 +13,16 @@ pub struct Pdag {
     mark: Vec<u8>,
     extendable: bool,
     valid: bool,
+    against: Against,
+}
+
+/// Where the separating sets suggest colliders a -> b <- c that knowledge excludes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Against {
+    /// How many.
+    pub count: u64,
+    /// The first [a, b, c] of them.
+    pub triples: Vec<[u32; 3]>,
 }
 
 impl Pdag {
@@ -30,7 +40,17 @@ impl Pdag {
             }
             start.push(to.len());
         }
-        Pdag { start, to, mark, extendable, valid }
+        Pdag { start, to, mark, extendable, valid, against: Against::default() }
+    }
+
+    /// With what speaks against knowledge.
+    pub(super) fn with_against(self, against: Against) -> Self {
+        Pdag { against, ..self }
+    }
+
+    /// What speaks against knowledge; only looked for where separating sets say what is a collider.
+    pub fn against(&self) -> &Against {
+        &self.against
     }
 
     /// False where "rand" or "retry" found no DAG with the colliders and took the CPDAG of another one.

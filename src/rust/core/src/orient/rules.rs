@@ -1,4 +1,4 @@
-//! Rules 1 to 3 (Meek 1995), repeated until nothing changes, with pcalg's order effects.
+//! Rules 1 to 3 and, with background knowledge, 4 (Meek 1995), repeated until nothing changes, with pcalg's order effects.
 //!
 //! pcalg sweeps the whole matrix for each rule of each round. Here a rule looks only where something happened since its
 //! last round. That is exact: an edge never becomes undirected again, so that a rule that had nothing to say about a
@@ -32,8 +32,8 @@ pub(super) struct Rules<'a> {
     pub skeleton: &'a Adjacency,
     pub ambiguous: &'a Ambiguous,
     pub version: Version,
-    /// Which of the three rules to apply.
-    pub enabled: [bool; 3],
+    /// Which of the four rules to apply.
+    pub enabled: [bool; 4],
 }
 
 /// The graph while the rules run.
@@ -45,7 +45,7 @@ struct Rounds<'a> {
     /// Every slot that was directed, in order of time.
     log: Vec<usize>,
     /// How much of the log each rule had seen when its last round started.
-    seen: [usize; 3],
+    seen: [usize; 4],
     /// Slots (a, b) of undirected edges by b, then a; pruned when a round starts.
     open: Vec<usize>,
     changed: bool,
@@ -58,7 +58,7 @@ impl Rules<'_> {
         let by_head = (0..marks.slot_count()).map(|slot| marks.twin(slot)).collect();
         let planes = Planes::new(marks)?;
         let mut rounds =
-            Rounds { rules: self, marks, planes, poll, log: directed, seen: [0; 3], open: by_head, changed: true };
+            Rounds { rules: self, marks, planes, poll, log: directed, seen: [0; 4], open: by_head, changed: true };
         while rounds.changed {
             rounds.changed = false;
             if self.enabled[0] {
@@ -69,6 +69,9 @@ impl Rules<'_> {
             }
             if self.enabled[2] {
                 rounds.rule3()?;
+            }
+            if self.enabled[3] {
+                rounds.rule4()?;
             }
         }
         Ok(())
@@ -151,6 +154,26 @@ impl Rounds<'_> {
             })?;
         }
         Ok(())
+    }
+
+    /// d -> c -> b with a - b, a - c, a - d, b and d apart, becomes a -> b: otherwise a cycle or a new collider. What pcalg prints has no line for it.
+    fn rule4(&mut self) -> Result<()> {
+        let due = self.log.len() > self.seen[3];
+        self.seen[3] = self.log.len();
+        if due {
+            self.each_open(|rounds, ab| {
+                let (a, b) = (rounds.marks.tail(ab), rounds.marks.head(ab));
+                rounds.is_square(a, b).then(Vec::new)
+            })?;
+        }
+        Ok(())
+    }
+
+    fn is_square(&self, a: usize, b: usize) -> bool {
+        self.shared([(a, Kin::Joined), (b, Kin::Parent)]).any(|c| {
+            self.shared([(a, Kin::Joined), (c, Kin::Parent)])
+                .any(|d| !self.rules.skeleton.has(d, b) && !self.rules.ambiguous.contains(b, a, d))
+        })
     }
 
     /// The events of rule 2: pcalg prints a line for every chain.

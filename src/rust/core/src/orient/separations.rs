@@ -1,6 +1,7 @@
 //! Which subsets of the neighbours separate the ends of an unshielded triple: the tests of `pc.cons.intern`.
 
 use super::event::Event;
+use super::knowledge::Knowledge;
 use super::poll::Poll;
 use super::triples::other_ends;
 use crate::ci::{Batch, CiTest};
@@ -22,10 +23,11 @@ pub(super) struct Census {
 const MOST_NEIGHBOURS: usize = 62;
 
 /// Refuses a graph in which an end of an unshielded triple has too many neighbours.
-pub(super) fn refuse_too_many(skeleton: &Adjacency, poll: &Poll) -> Result<()> {
+pub(super) fn refuse_too_many(skeleton: &Adjacency, knowledge: &Knowledge, poll: &Poll) -> Result<()> {
     for v in 0..skeleton.p() {
         poll.step()?;
-        let neighbours = skeleton.degree(v);
+        let neighbours =
+            if skeleton.degree(v) > MOST_NEIGHBOURS { knowledge.candidates(skeleton, v).count() } else { 0 };
         if neighbours > MOST_NEIGHBOURS && other_ends(skeleton, v, poll)?.next().is_some() {
             return Err(Error::Argument {
                 argument: "conservative",
@@ -56,7 +58,7 @@ fn subset(candidates: &[u32], mask: u64, into: &mut Vec<u32>) {
 /// Asks what pcalg asks of one triple, in its order.
 pub(super) fn ask_in_turn(
     [a, b, c]: [u32; 3],
-    skeleton: &Adjacency,
+    (skeleton, knowledge): (&Adjacency, &Knowledge),
     alpha: f64,
     test: &mut dyn CiTest,
     poll: &Poll,
@@ -64,7 +66,11 @@ pub(super) fn ask_in_turn(
     let mut census = Census::default();
     let mut s = Vec::new();
     for side in [a, c] {
-        let candidates: Vec<u32> = skeleton.neighbours(side as usize).collect();
+        let candidates: Vec<u32> = knowledge.candidates(skeleton, side as usize).collect();
+        // tpc asks nothing of a side without candidates.
+        if candidates.is_empty() {
+            continue;
+        }
         for mask in 0..1u64 << candidates.len() {
             poll.step()?;
             subset(&candidates, mask, &mut s);
@@ -93,6 +99,7 @@ const BLOCK: usize = 1 << 18;
 /// Asks a test in batches, each question of a pair once, block by block of pairs.
 pub(super) struct Asker<'a> {
     skeleton: &'a Adjacency,
+    knowledge: &'a Knowledge,
     alpha: f64,
     test: &'a mut dyn CiTest,
     poll: &'a Poll<'a>,
@@ -116,9 +123,14 @@ struct Failure {
 }
 
 impl<'a> Asker<'a> {
-    pub fn new(skeleton: &'a Adjacency, alpha: f64, test: &'a mut dyn CiTest, poll: &'a Poll) -> Self {
+    pub fn new(
+        (skeleton, knowledge): (&'a Adjacency, &'a Knowledge),
+        alpha: f64,
+        test: &'a mut dyn CiTest,
+        poll: &'a Poll,
+    ) -> Self {
         let (pairs, middles, batch, of) = (Vec::new(), Vec::new(), Batch::new(), Vec::new());
-        Asker { skeleton, alpha, test, poll, most: BLOCK, pairs, middles, batch, of, failed: None }
+        Asker { skeleton, knowledge, alpha, test, poll, most: BLOCK, pairs, middles, batch, of, failed: None }
     }
 
     /// Calls `judge` with each pair of ends [a, c], a < c, ascending: the number of their separating sets, and their common
@@ -151,10 +163,14 @@ impl<'a> Asker<'a> {
     }
 
     fn ask_about(&mut self, a: usize, c: usize) -> Result<()> {
-        let skeleton = self.skeleton;
+        let (skeleton, knowledge) = (self.skeleton, self.knowledge);
         let from = self.middles.len();
-        for b in skeleton.neighbours(a).filter(|&v| skeleton.has(v as usize, c)) {
+        let is_middle = |&v: &u32| skeleton.has(v as usize, c) && knowledge.leaves_open(a, v as usize, c);
+        for b in skeleton.neighbours(a).filter(is_middle) {
             memory::push(&mut self.middles, (b, 0), Use::Orientation)?;
+        }
+        if self.middles.len() == from {
+            return self.poll.step();
         }
         let pair = self.pairs.len();
         let middles = from..self.middles.len();
@@ -164,12 +180,17 @@ impl<'a> Asker<'a> {
         }
         let mut s = Vec::new();
         for (side, other) in [(a, c), (c, a)] {
-            let candidates: Vec<u32> = skeleton.neighbours(side).collect();
-            let common = candidates.iter().enumerate().filter(|(_, &v)| skeleton.has(v as usize, other));
+            let candidates: Vec<u32> = knowledge.candidates(skeleton, side).collect();
+            if candidates.is_empty() {
+                continue;
+            }
+            let has_two_sides = knowledge.candidates(skeleton, other).next().is_some();
+            let is_common = |v: usize| skeleton.has(v, other) && knowledge.may_condition(other, v);
+            let common = candidates.iter().enumerate().filter(|(_, &v)| is_common(v as usize));
             let common = common.fold(0u64, |mask, (bit, _)| mask | 1 << bit);
             for mask in 0..1u64 << candidates.len() {
                 self.poll.step()?;
-                let in_both = mask & !common == 0;
+                let in_both = has_two_sides && mask & !common == 0;
                 if in_both && side == c {
                     continue;
                 }
@@ -269,14 +290,18 @@ mod tests {
     /// By triple, in pcalg's order.
     fn in_turn(skeleton: &Adjacency, alpha: f64, test: &mut dyn CiTest) -> Result<Vec<Census>> {
         let poll = Poll::silent();
-        unshielded(skeleton).into_iter().map(|triple| ask_in_turn(triple, skeleton, alpha, test, &poll)).collect()
+        unshielded(skeleton)
+            .into_iter()
+            .map(|triple| ask_in_turn(triple, (skeleton, &Knowledge::default()), alpha, test, &poll))
+            .collect()
     }
 
     /// The same, by blocks of pairs.
     fn in_blocks(most: usize, skeleton: &Adjacency, alpha: f64, test: &mut dyn CiTest) -> Result<Vec<Census>> {
         let mut found = Vec::new();
         let poll = Poll::silent();
-        let mut asker = Asker::new(skeleton, alpha, test, &poll);
+        let knowledge = Knowledge::default();
+        let mut asker = Asker::new((skeleton, &knowledge), alpha, test, &poll);
         asker.most = most;
         asker.each_pair(|[a, c], separating, middles| {
             found.extend(middles.iter().map(|&(b, with_b)| ([b, a, c], Census { separating, with_b })));
@@ -314,7 +339,8 @@ mod tests {
     fn one_question_at_a_time_is_pcalgs_order() {
         let mut test = Recorder { batch_size: 1, asked: Vec::new() };
         let lists: [&[u32]; 4] = [&[1, 2], &[3], &[], &[]];
-        ask_in_turn([0, 1, 3], &Adjacency::from_lists(&lists), 0.5, &mut test, &Poll::silent()).unwrap();
+        let (graph, knowledge) = (Adjacency::from_lists(&lists), Knowledge::default());
+        ask_in_turn([0, 1, 3], (&graph, &knowledge), 0.5, &mut test, &Poll::silent()).unwrap();
         let sets: Vec<_> = test.asked.iter().map(|(_, _, s)| s.as_slice()).collect();
         assert_eq!(sets, [&[][..], &[1], &[2], &[1, 2], &[], &[1]]);
     }
@@ -395,14 +421,14 @@ mod tests {
     #[test]
     fn a_missing_p_value_and_a_hub_are_errors() {
         let mut missing = Missing { batch_size: 1, salt: 2, raises: false };
-        let found = ask_in_turn([0, 2, 1], &graph(), 0.5, &mut missing, &Poll::silent());
+        let found = ask_in_turn([0, 2, 1], (&graph(), &Knowledge::default()), 0.5, &mut missing, &Poll::silent());
         assert!(matches!(found, Err(Error::Numeric { x: 0, y: 1, .. })));
         // 0 has 63 neighbours, one of them with a neighbour of its own: 0 is an end of a triple.
         let mut star = Adjacency::empty(65);
         (1..64).for_each(|leaf| star.insert(0, leaf));
-        assert_eq!(refuse_too_many(&star, &Poll::silent()), Ok(()));
+        assert_eq!(refuse_too_many(&star, &Knowledge::default(), &Poll::silent()), Ok(()));
         star.insert(63, 64);
-        let found = refuse_too_many(&star, &Poll::silent());
+        let found = refuse_too_many(&star, &Knowledge::default(), &Poll::silent());
         assert!(matches!(found, Err(Error::Argument { argument: "conservative", .. })));
     }
 }

@@ -1,5 +1,6 @@
 //! Whether a partially directed graph is a CPDAG: the essential graph of some DAG.
 
+use super::extension;
 use super::marks::Marks;
 use super::poll::Poll;
 use crate::graph::Adjacency;
@@ -17,6 +18,12 @@ pub(super) fn is_cpdag(marks: &Marks, skeleton: &Adjacency, poll: &Poll) -> Resu
         && is_acyclic(marks, &component)
         && is_chordal(marks, poll)?
         && is_protected(marks, skeleton, poll)?)
+}
+
+/// Whether the undirected edges can be directed without a cycle and without a new collider: so an MPDAG's can.
+pub(super) fn is_extendable(marks: &Marks, skeleton: &Adjacency, poll: &Poll) -> Result<bool> {
+    let has_conflict = (0..marks.slot_count()).any(|slot| marks.mark(slot) == 2);
+    Ok(!has_conflict && extension::extend(marks, skeleton, true, poll)?.is_some())
 }
 
 /// For each vertex the smallest vertex that undirected paths join it with.

@@ -1,14 +1,89 @@
 //! tpc 1.0's recorded answers on tiers, on 1, 2 and 4 threads, one test at a time, and by other processes.
 
-use crate::support::golden::{cases_in, Case};
+use crate::support::golden::{cases_in, number, set, Case};
 use crate::support::ranks::{with_ranks, Manner};
+use pcgpu_core::background::Background;
 use pcgpu_core::ci::discrete::{Discrete, Rule, Statistic};
 use pcgpu_core::ci::gauss::{Gauss, Reading};
 use pcgpu_core::ci::CiTest;
 use pcgpu_core::engine::cpu::{CpuEngine, DiscreteKernel, GaussKernel, Kernel};
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::Unobserved;
-use pcgpu_core::search::{skeleton, skeleton_one_by_one, Method};
+use pcgpu_core::orient::{orient, ColliderRule, Options as Orientation, Pdag};
+use pcgpu_core::search::worker::WorkerTest;
+use pcgpu_core::search::{skeleton, skeleton_one_by_one, Method, Options};
+use serde_json::Value;
+
+fn vertices(value: &Value) -> Vec<u32> {
+    if value.is_null() {
+        Vec::new()
+    } else {
+        set(value)
+    }
+}
+
+fn arrows(value: &Value) -> Vec<[u32; 2]> {
+    let all = value.as_array().map_or(&[][..], |all| all);
+    all.iter().map(|arrow| [0, 1].map(|end| number(&arrow[end]) as u32 - 1)).collect()
+}
+
+/// What a call of `tpc()` knows.
+fn background(call: &Value) -> Background {
+    Background {
+        tiers: call["tiers"].as_array().map(|tiers| tiers.iter().map(number).collect()),
+        context_all: vertices(&call["context_all"]),
+        context_tier: vertices(&call["context_tier"]),
+        forbidden: arrows(&call["forbEdges"]),
+        required: Vec::new(),
+    }
+}
+
+/// The entries of the matrix, from 1.
+fn entries(pdag: &Pdag) -> Vec<[usize; 3]> {
+    let of = |i: usize| pdag.edges_from(i).map(move |(j, mark)| [i + 1, j as usize + 1, usize::from(mark)]);
+    (0..pdag.p()).flat_map(of).collect()
+}
+
+/// Compares the graphs of a case; how many calls it has.
+fn compare_oriented<K: Kernel>(case: &Case, kernel: impl Fn() -> K, test: &mut dyn CiTest) -> [usize; 2] {
+    let (mut compared, mut left_out) = (0, 0);
+    for call in case.json["tpc"].as_array().unwrap().iter().filter(|call| call["error"].is_null()) {
+        let background = background(call);
+        let mut options: Options = case.options_of(call, Method::Stable);
+        background.enter(&mut options);
+        let knowledge = background.knowledge(case.p());
+        // tpc tests an edge neither arrow of which can be, and deletes it in the end.
+        let is_given = |[x, y]: [u32; 2]| background.forbidden.contains(&[y, x]);
+        let bars = |[x, y]: [u32; 2]| knowledge.bars(y as usize, x as usize);
+        if background.forbidden.iter().any(|&arrow| !is_given(arrow) && bars(arrow)) {
+            left_out += 1;
+            continue;
+        }
+        let rule = if call["maj_rule"] == true { ColliderRule::Majority } else { ColliderRule::Conservative };
+        let how = Orientation { collider_rule: rule, solve_conflicts: true, knowledge, ..Orientation::default() };
+        let mut p_max = vec![0.0; case.p() * case.p()];
+        let wanted: Vec<[usize; 3]> = call["amat"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|entry| [0, 1, 2].map(|at| number(&entry[at]) as usize))
+            .collect();
+        let mut engine = CpuEngine::with_shards(kernel(), 2, 64);
+        let found = skeleton(&mut engine, &options, &mut p_max, &mut Unobserved).unwrap();
+        let label = format!("{} tpc {}", case.name, call["note"]);
+        case.check(&label, call, &found, &p_max);
+        let mut never = |_| panic!("nothing to draw");
+        let mut by = |test: &mut dyn CiTest| {
+            let mut sets = found.sepsets.clone();
+            let pdag = orient(&found.graph, &mut sets, &how, options.alpha, Some(test), &mut never).unwrap();
+            assert_eq!(entries(&pdag), wanted, "{label} {call:?}");
+        };
+        by(&mut WorkerTest { worker: &mut engine, observer: &mut Unobserved });
+        by(test);
+        compared += 1;
+    }
+    [compared, left_out]
+}
 
 /// Compares the skeletons of a case; how many calls it has.
 fn compare<K: Kernel>(case: &Case, kernel: impl Fn() -> K + Sync, test: &mut dyn CiTest) -> usize {
@@ -40,24 +115,27 @@ fn compare<K: Kernel>(case: &Case, kernel: impl Fn() -> K + Sync, test: &mut dyn
 
 #[test]
 fn tiers_of_the_gaussian_test() {
-    let mut compared = 0;
+    let (mut compared, mut oriented, mut left_out) = (0, 0, 0);
     for case in cases_in("knowledge", "tier-").iter().filter(|case| case.json["kind"] == "gauss") {
         let c = case.correlations();
         let gauss = Gauss::new(by_column(&c, case.p()).unwrap(), case.n(), Reading::GaussCItest).unwrap();
         let alpha = case.options(Method::Stable).alpha;
         compared += compare(case, || GaussKernel::new(gauss, alpha), &mut gauss.clone());
+        let [some, others] = compare_oriented(case, || GaussKernel::new(gauss, alpha), &mut gauss.clone());
+        (oriented, left_out) = (oriented + some, left_out + others);
     }
-    assert!(compared >= 100, "{compared}");
+    assert!(compared == 105 && oriented == 287 && left_out == 50, "{compared} {oriented} {left_out}");
 }
 
 #[test]
 fn tiers_of_discrete_tests() {
-    let mut compared = 0;
+    let (mut compared, mut oriented) = (0, 0);
     for case in cases_in("knowledge", "tier-").iter().filter(|case| case.json["kind"] == "dis") {
         let data = case.coded();
         let adapt = case.json["adaptDF"].as_bool().unwrap();
         let test = Discrete::new(&data, Statistic::G2, Rule::Pcalg { adapt });
         compared += compare(case, || DiscreteKernel::new(test), &mut test.clone());
+        oriented += compare_oriented(case, || DiscreteKernel::new(test), &mut test.clone())[0];
     }
-    assert!(compared >= 20, "{compared}");
+    assert!(compared >= 20 && oriented >= 40, "{compared} {oriented}");
 }

@@ -151,13 +151,11 @@ impl Case {
             .flat_map(|x| skeleton.graph.neighbours(x).map(move |y| (x, y as usize)))
             .filter(|(x, y)| x < y)
             .collect();
-        let recorded: Vec<(usize, usize)> = answer["edges"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|e| (number(&e[0]) as usize - 1, number(&e[1]) as usize - 1))
-            .collect();
-        assert_eq!(edges, recorded, "{label}: edges");
+        // Of some calls the oriented graph is recorded.
+        if let Some(recorded) = answer["edges"].as_array() {
+            let pair = |e: &Value| (number(&e[0]) as usize - 1, number(&e[1]) as usize - 1);
+            assert_eq!(edges, recorded.iter().map(pair).collect::<Vec<_>>(), "{label}: edges");
+        }
         assert_eq!(f64::from(skeleton.max_order), number(&answer["max_ord"]), "{label}: max.ord");
         let counts = match &answer["n_edgetests"] {
             Value::Array(list) => list.iter().map(|v| number(v) as u64).collect::<Vec<_>>(),

@@ -1,0 +1,232 @@
+# Background knowledge on directions: `tiers`, `forbidden`, `required`, `context.all`, `context.tier`, as Rust wants it (background.rs has the
+# rules), or NULL. `pairs`: which pairs are fixed gaps, or NULL.
+check_knowledge <- function(tiers, forbidden, required, context.all, context.tier, labels, pairs, method, u2pd) {
+  given <- !vapply(list(tiers, forbidden, required, context.all, context.tier), is.null, TRUE)
+  if (!any(given)) {
+    return(NULL)
+  }
+  argument <- c("tiers", "forbidden", "required", "context.all", "context.tier")[given][1L]
+  if (u2pd != "relaxed") {
+    abort_argument("u2pd", u2pd, sprintf("give u2pd = \"relaxed\", or leave out `%s`.", argument))
+  }
+  if (method == "stable.fast" && !is.null(tiers)) {
+    abort_argument("tiers", tiers, "take method \"stable\", which is as fast, or \"original\": pcalg's \"stable.fast\" has no order for tiers.",
+      is = "given with method \"stable.fast\""
+    )
+  }
+  knowledge <- list(
+    tiers = check_tiers(tiers, labels),
+    context_all = check_context(context.all, "context.all", labels),
+    context_tier = check_context(context.tier, "context.tier", labels),
+    forbidden = check_arrows(forbidden, "forbidden", labels),
+    required = check_arrows(required, "required", labels)
+  )
+  check_contexts(knowledge, labels)
+  check_required(knowledge, labels, pairs)
+  knowledge
+}
+
+# A number for each variable: of a vector by name or by position, or the place in a list of names.
+check_tiers <- function(tiers, labels) {
+  if (is.null(tiers)) {
+    return(NULL)
+  }
+  p <- length(labels)
+  mend <- paste(
+    "give a number for each variable, named or in their order, such as c(age = 1, diet = 2, weight = 3), or a list of their names,",
+    "the first tier first, such as list(\"age\", c(\"diet\", \"sport\"), \"weight\")."
+  )
+  if (is.list(tiers)) {
+    members <- lapply(tiers, which_variables, argument = "tiers", labels = labels, mend = mend)
+    tiers <- stats::setNames(rep(seq_along(members), lengths(members)), labels[unlist(members)])
+  }
+  if (is.ordered(tiers)) tiers <- stats::setNames(as.integer(tiers), names(tiers))
+  if (!is.numeric(tiers)) abort_argument("tiers", tiers, mend)
+  if (anyNA(tiers)) {
+    abort_argument("tiers", tiers, "give every variable a tier.", has = sprintf("NA at %d places", sum(is.na(tiers))))
+  }
+  if (!is.null(names(tiers))) {
+    repeated <- unique(names(tiers)[duplicated(names(tiers))])
+    if (length(repeated)) {
+      abort_argument("tiers", tiers, "put each variable into one tier.",
+        has = paste("more than once", enumerate(dQuote(repeated, FALSE)))
+      )
+    }
+    unknown <- setdiff(names(tiers), labels)
+    if (length(unknown)) {
+      abort_argument("tiers", tiers, "use the labels of the variables.",
+        has = paste("names that are no variable's,", enumerate(dQuote(unknown, FALSE)))
+      )
+    }
+    missing <- setdiff(labels, names(tiers))
+    if (length(missing)) {
+      abort_argument("tiers", tiers, "give every variable a tier.", has = paste("no tier for", enumerate(dQuote(missing, FALSE))))
+    }
+    tiers <- tiers[labels]
+  }
+  if (length(tiers) != p) {
+    abort_argument("tiers", tiers, sprintf("give a number for each of the %d variables.", p),
+      is = sprintf("of %d numbers", length(tiers))
+    )
+  }
+  as.double(tiers)
+}
+
+# Numbers of variables, of their names or numbers.
+which_variables <- function(which, argument, labels, mend) {
+  if (is.factor(which)) which <- as.character(which)
+  if (is.character(which)) {
+    at <- match(which, labels)
+    if (anyNA(at)) {
+      abort_argument(argument, which, "use the labels of the variables.",
+        has = paste("names that are no variable's,", enumerate(dQuote(unique(which[is.na(at)]), FALSE)))
+      )
+    }
+    return(at)
+  }
+  if (!is.numeric(which) || anyNA(which) || any(which != trunc(which) | which < 1 | which > length(labels))) {
+    abort_argument(argument, which, mend)
+  }
+  as.integer(which)
+}
+
+check_context <- function(context, argument, labels) {
+  if (is.null(context)) {
+    return(integer(0))
+  }
+  unique(which_variables(context, argument, labels, sprintf("give names of variables, or numbers from 1 to %d.", length(labels))))
+}
+
+# Two columns of variables, from and to: of a table, or of the cells of a p x p matrix that are TRUE.
+check_arrows <- function(arrows, argument, labels) {
+  if (is.null(arrows)) {
+    return(integer(0))
+  }
+  p <- length(labels)
+  mend <- sprintf(paste(
+    "give a table of two columns, from and to, of names or numbers of variables, such as data.frame(from = \"a\", to = \"b\"),",
+    "or a logical %d x %d matrix that is TRUE at [from, to]."
+  ), p, p)
+  if (isS4(arrows) && methods::is(arrows, "Matrix")) arrows <- as.matrix(arrows)
+  is_square <- is.matrix(arrows) && identical(dim(arrows), c(p, p)) && (is.logical(arrows) || is.numeric(arrows) && all(arrows %in% 0:1))
+  if (is_square) {
+    check_matrix_names(arrows, labels, argument)
+    if (anyNA(arrows)) abort_argument(argument, arrows, mend, has = sprintf("NA at %d places", sum(is.na(arrows))))
+    found <- which(arrows != 0, arr.ind = TRUE)
+    from <- unname(found[, 1L])
+    to <- unname(found[, 2L])
+  } else {
+    if (is.character(arrows) && is.null(dim(arrows)) && length(arrows) == 2L) arrows <- t(arrows)
+    if (length(dim(arrows)) != 2L || ncol(arrows) != 2L) abort_argument(argument, arrows, mend)
+    column <- function(at) which_variables(if (is.data.frame(arrows)) arrows[[at]] else arrows[, at], argument, labels, mend)
+    from <- column(1L)
+    to <- column(2L)
+  }
+  if (any(from == to)) {
+    abort_argument(argument, arrows, "leave out arrows from a variable to itself.",
+      has = paste("one of", dQuote(labels[from[from == to][1L]], FALSE))
+    )
+  }
+  kept <- !duplicated(cbind(from, to))
+  c(from[kept], to[kept])
+}
+
+# from and to of arrows as check_arrows() returns them.
+arrow_ends <- function(arrows) {
+  count <- length(arrows) / 2L
+  list(from = arrows[seq_len(count)], to = arrows[count + seq_len(count)])
+}
+
+check_contexts <- function(knowledge, labels) {
+  both <- intersect(knowledge$context_all, knowledge$context_tier)
+  if (length(both)) {
+    abort_argument("context.tier", labels[both], "leave a variable out of one of them.",
+      has = paste("what `context.all` has, too,", enumerate(dQuote(labels[both], FALSE)))
+    )
+  }
+  late <- if (!is.null(knowledge$tiers)) knowledge$context_all[knowledge$tiers[knowledge$context_all] > min(knowledge$tiers)]
+  if (length(late)) {
+    abort_argument("context.all", labels[late], "put them into the first tier, as causes of all others.",
+      has = paste("variables of a later tier,", enumerate(dQuote(labels[late], FALSE)))
+    )
+  }
+}
+
+# What is required must be possible, and say so by name where it is not.
+check_required <- function(knowledge, labels, pairs) {
+  required <- arrow_ends(knowledge$required)
+  if (!length(required$from)) {
+    return(invisible())
+  }
+  key <- function(arrows) paste(arrows$from, arrows$to)
+  named <- function(at) sprintf("%s -> %s", labels[required$from[at]], labels[required$to[at]])
+  refuse <- function(is_wrong, what, mend) {
+    if (any(is_wrong)) abort_argument("required", NULL, mend, has = paste(named(which(is_wrong)[1L]), what, sep = ", "))
+  }
+  reversed <- list(from = required$to, to = required$from)
+  refuse(key(required) %in% key(reversed), "and the reverse", "leave out one of the two.")
+  refuse(key(required) %in% key(arrow_ends(knowledge$forbidden)), "which `forbidden` has, too", "leave it out of one of them.")
+  if (!is.null(knowledge$tiers)) {
+    refuse(knowledge$tiers[required$from] > knowledge$tiers[required$to], "from a later tier to an earlier one",
+      "change `tiers`, or leave it out."
+    )
+  }
+  context <- c(knowledge$context_all, knowledge$context_tier)
+  refuse(required$to %in% context, "into a variable of the context, which has no cause", "leave it out, or the variable out of the context.")
+  if (length(knowledge$context_tier) && !is.null(knowledge$tiers)) {
+    refuse(required$from %in% knowledge$context_tier & knowledge$tiers[required$from] != knowledge$tiers[required$to],
+      "out of the tier of a `context.tier`", "leave it out, or the variable out of `context.tier`."
+    )
+  }
+  if (!is.null(pairs)) refuse(pairs[cbind(required$from, required$to)], "which `fixedGaps` has as a gap", "leave it out of one of them.")
+  cycle <- find_cycle(required, length(labels))
+  if (length(cycle)) {
+    abort_argument("required", NULL, "take one of these arrows out.",
+      has = paste("a cycle,", paste(labels[cycle], collapse = " -> "))
+    )
+  }
+}
+
+# The vertices of a cycle of arrows, the first one again at the end; none: NULL.
+find_cycle <- function(arrows, p) {
+  children <- split(arrows$to, factor(arrows$from, levels = seq_len(p)))
+  state <- integer(p)
+  for (start in unique(arrows$from)) {
+    path <- start
+    todo <- list(children[[start]])
+    state[start] <- 1L
+    while (length(path)) {
+      top <- length(path)
+      if (!length(todo[[top]])) {
+        state[path[top]] <- 2L
+        path <- path[-top]
+        todo <- todo[-top]
+        next
+      }
+      child <- todo[[top]][1L]
+      todo[[top]] <- todo[[top]][-1L]
+      if (state[child] == 1L) {
+        return(c(path[match(child, path):top], child))
+      }
+      if (state[child] == 0L) {
+        state[child] <- 1L
+        path <- c(path, child)
+        todo <- c(todo, list(children[[child]]))
+      }
+    }
+  }
+  NULL
+}
+
+# Says which v-structures the data suggest that knowledge excludes: [a, b, c] by column, a -> b <- c.
+tell_against <- function(against, labels) {
+  if (!length(against$triples)) {
+    return(invisible())
+  }
+  triples <- matrix(labels[against$triples], 3L)
+  shown <- sprintf("%s -> %s <- %s", triples[1L, ], triples[2L, ], triples[3L, ])
+  tell("knowledge", sprintf(
+    "The data speak against what is known at %s: the separating sets suggest %s, which knowledge excludes.",
+    if (against$count == 1) "one place" else sprintf("%.0f places", against$count), enumerate(shown, 3L)
+  ), triples = triples, count = against$count)
+}
