@@ -83,6 +83,8 @@ check_orientation <- function(u2pd, conservative, maj.rule, solve.confl) {
     rule = if (conservative) "conservative" else if (maj.rule) "majority" else "standard",
     solve_confl = solve.confl,
     # Which ambiguous triples pcalg's pc() counts; it has no argument for it.
-    version_unf = c(2L, 1L)
+    version_unf = c(2L, 1L),
+    # See check_knowledge().
+    knowledge = NULL
   )
 }

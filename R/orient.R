@@ -9,6 +9,8 @@
 #'   tests: give what made the skeleton.
 #' @param device As in [pc()]. Only the tests of `conservative` and `maj.rule` can run on a GPU: of several on the first,
 #'   and where that fails on the next, with a message of class `pcgpu_message_lost`; nearest-neighbour tests on all.
+#' @details What is known (`tiers` and so on) is that of the skeleton: the search has to have heard of it, too.
+#' @inheritSection pc Background knowledge
 #' @return `skel` with its `graph` oriented; with `conservative` or `maj.rule` also with the separating sets that the
 #'   rule leaves. The slot `call` stays that of the skeleton.
 #' @inherit pc references
@@ -24,7 +26,8 @@
 orient <- function(skel, u2pd = c("relaxed", "rand", "retry"),
                    conservative = FALSE, maj.rule = FALSE, solve.confl = FALSE,
                    suffStat, indepTest, alpha, numCores, verbose = FALSE, device = "auto",
-                   cluster = NULL, parallel_tests = FALSE) {
+                   cluster = NULL, parallel_tests = FALSE,
+                   tiers = NULL, forbidden = NULL, required = NULL, context.all = NULL, context.tier = NULL) {
   compact <- is_compact(skel)
   if (!compact) check_result(skel, "skel")
   orient <- check_orientation(u2pd, conservative, maj.rule, solve.confl)
@@ -34,6 +37,9 @@ orient <- function(skel, u2pd = c("relaxed", "rand", "retry"),
   listed <- if (!compact) check_undirected(skel@graph)
   labels <- if (compact) compact_labels(skel) else listed$labels
   p <- length(labels)
+  orient["knowledge"] <- list(check_knowledge(
+    tiers, forbidden, required, context.all, context.tier, labels, NULL, "stable", orient$u2pd
+  ))
   test <- NULL
   level <- NULL
   if (orient$rule != "standard") {
@@ -71,6 +77,7 @@ orient <- function(skel, u2pd = c("relaxed", "rand", "retry"),
   })
   found <- check_rust(found)
   tell_lost(found$lost)
+  tell_against(found$against, labels)
   if (compact) {
     skel <- as_oriented(skel, found)
   } else {

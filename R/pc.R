@@ -110,6 +110,24 @@
 #' seed that is drawn from the session's: after `set.seed()` the answer is the same on any number of workers, though not that of one process without workers. Such tests are refused with
 #' method `"original"`, where what is asked depends on the last answer, and with `verbose`.
 #'
+#' # Background knowledge
+#'
+#' With any of `tiers`, `forbidden`, `required`, `context.all` and `context.tier` the result is the maximally oriented graph (MPDAG) that has what is known: it is used
+#' in the search, for v-structures, and by the orientation rules 1 to 4 of Meek (1995). The rules are those of `tpc()` of the package tpc (Witte et al. 2022), whose graphs
+#' `pc(solve.confl = TRUE)` gives with `maj.rule = TRUE` or `conservative = TRUE`.
+#' - `tiers`: no arrow goes from a later tier to an earlier one, and sets for a pair that is seen from x have no member of a tier later than x's: what comes later
+#'   separates nothing. A pair is seen from both of its ends, each with its own tier. In v-structures a -> b <- c the tier of b is the later one of those of a and c. Not with `"stable.fast"`. On a GPU such a search is
+#'   asked in batches, so that `device = "auto"` takes the CPU.
+#' - `forbidden`: an arrow in both directions is a gap, and is not tested. One direction does not count in the search, and no v-structure has it. Where `tiers` or the context exclude the reverse,
+#'   the pair is a gap, too (`tpc()` tests it, and deletes the edge in the end).
+#' - `required`: the edge is there, is not tested, and has this direction.
+#' - `context.all`: these have an arrow to every variable but each other, and are in the first tier; `context.tier`: to those of their own tier, and nothing to do with others. Their
+#'   edges are not tested; they are in separating sets as any other variable.
+#'
+#' What contradicts itself is refused by name: a cycle of required arrows, one that is required and forbidden, or goes to an earlier tier. Where the data speak against what is known, that is where separating sets suggest
+#' a v-structure that it excludes, knowledge wins and a message of class `pcgpu_message_knowledge` says where (with `maj.rule` and `conservative` such triples are not tested). `run_details(fit)$valid_cpdag` then says
+#' whether the graph can be extended to a DAG without a cycle and without a further v-structure.
+#'
 #' @param suffStat The sufficient statistic for `indepTest`; for [gaussCItest()] `list(C = , n = )`, a p x p
 #'   correlation matrix and the number of observations, as [suff_gauss()] makes it from data. `NA` in `C` is allowed;
 #'   see `NAdelete`. Of many variables, what `suff_gauss(keep = "data")` gives takes less memory. For the tests of discrete variables see [disCItest()] and [suff_discrete()].
@@ -166,6 +184,12 @@
 #'   Ctrl-C, see below; or `list(file = , every = )`, where `every` is the number of seconds between two files in the middle of a level (120).
 #' @param time_limit Seconds after which the search ends with what it knows, see below; `Inf` for no limit.
 #' @param cluster `NULL`, or workers of other processes, here or on other machines, which make the tests; the answer is the same, see *On a cluster*.
+#' @param tiers `NULL`, or which variables come before which: a number for each (a vector with the variables' names, or in their order; an ordered
+#'   factor), or a list of their names, the first tier first. See *Background knowledge*.
+#' @param forbidden,required `NULL`, or arrows that cannot be there, or are: a table of two columns, from and to, of names or numbers of
+#'   variables (a data frame, or a matrix), or a logical p x p matrix that is `TRUE` at `[from, to]`.
+#' @param context.all,context.tier `NULL`, or names or numbers of variables that are known to cause all others, or the others of their own tier
+#'   alone, and that nothing causes, such as a treatment that was drawn by lot.
 #' @param parallel_tests With an `indepTest` that is an R function: run it on `numCores` workers of this machine? Say `TRUE` where it is a pure function, see
 #'   *On a cluster*.
 #' @return With `result = "compact"`, and of more than 20,000 variables, an object of class [pcCompact][pcCompact-class]. Else an object of pcalg's S4 class `pcAlgo` (of a class with that name and those slots when pcalg is not
@@ -192,6 +216,11 @@
 #' with the R package pcalg. *Journal of Statistical Software* 47(11), 1-26.
 #'
 #' P. Spirtes, C. Glymour and R. Scheines (2000). *Causation, Prediction, and Search*, 2nd edition. MIT Press.
+#' C. Meek (1995). Causal inference and causal explanation with background knowledge. *Proceedings of the Eleventh Conference on Uncertainty in Artificial
+#' Intelligence*, 403-410.
+#'
+#' J. Witte, R. Foraita and V. Didelez (2022). Multiple imputation and test-wise deletion for causal discovery with incomplete cohort data. *Statistics in
+#' Medicine* 41(23), 4716-4743 (tiers).
 #' @seealso [skeleton()] for the first half of the algorithm, [orient()] for the second.
 #' @examples
 #' # A chain and a v-structure: rain -> river <- melt, river -> flood
@@ -210,6 +239,12 @@
 #' as(fit@graph, "matrix") # [i, j] = 1: an edge from i to j
 #' fit@sepset[[1]][[2]]    # rain and melt are independent given nothing: integer(0)
 #' plot(fit)
+#'
+#' # With knowledge: it rains before the river rises, and the flood comes last
+#' pc(
+#'   suffStat = list(C = cor(x), n = nrow(x)), indepTest = gaussCItest, alpha = 0.01, labels = colnames(x), numCores = 2,
+#'   tiers = list(c("rain", "melt"), "river", "flood"), forbidden = data.frame(from = "rain", to = "flood")
+#' )
 #' @export
 pc <- function(suffStat, indepTest, alpha, labels, p,
                fixedGaps = NULL, fixedEdges = NULL, NAdelete = TRUE, m.max = Inf,
@@ -218,13 +253,18 @@ pc <- function(suffStat, indepTest, alpha, labels, p,
                conservative = FALSE, maj.rule = FALSE, solve.confl = FALSE,
                numCores, verbose = FALSE, device = "auto", progress = NULL,
                result = c("auto", "pcAlgo", "compact"), checkpoint = NULL, time_limit = Inf,
-               cluster = NULL, parallel_tests = FALSE) {
+               cluster = NULL, parallel_tests = FALSE,
+               tiers = NULL, forbidden = NULL, required = NULL, context.all = NULL, context.tier = NULL) {
   call <- match.call()
   labels <- check_labels(labels, p, !missing(labels), !missing(p), tell = TRUE)
   check_search_given(missing(suffStat), missing(indepTest), missing(alpha))
   orient <- check_orientation(u2pd, conservative, maj.rule, solve.confl)
   method <- check_choice(skel.method, c("stable", "original", "stable.fast"), "skel.method")
   options <- check_search(method, alpha, fixedGaps, fixedEdges, NAdelete, m.max, labels, suffStat)
+  knowledge <- check_knowledge(
+    tiers, forbidden, required, context.all, context.tier, labels, options$fixed_gaps, method, orient$u2pd
+  )
+  options["knowledge"] <- orient["knowledge"] <- list(knowledge)
   options$limits <- check_limits(checkpoint, time_limit)
   threads <- resolve_threads(if (!missing(numCores)) numCores)
   verbose <- check_verbose(verbose)

@@ -43,9 +43,12 @@ validity <- function(valid_cpdag, orient) {
     if (orient$rule == "conservative") "maj.rule = TRUE in place of conservative = TRUE",
     if (!orient$solve_confl) "solve.confl = TRUE",
     # The only one that goes with neither of the others, nor with the conservative rule.
-    if (orient$rule == "standard" && !orient$solve_confl && orient$u2pd == "relaxed") "u2pd = \"retry\""
+    if (orient$rule == "standard" && !orient$solve_confl && orient$u2pd == "relaxed" && is.null(orient$knowledge)) "u2pd = \"retry\""
   )
-  c(list(valid_cpdag = valid_cpdag), if (!valid_cpdag) list(advice = advice))
+  c(
+    list(valid_cpdag = valid_cpdag), if (!valid_cpdag) list(advice = advice),
+    if (!is.null(orient$knowledge)) list(knowledge = TRUE)
+  )
 }
 
 #' How a result was computed
@@ -102,7 +105,7 @@ print.pcgpu_details <- function(x, ...) {
   if (!is.null(x$ended)) say("Ended by the ", x$ended, " after level ", x$level)
   if (!is.null(x$valid_cpdag)) {
     advice <- if (length(x$advice)) paste0("; not tried: ", paste(x$advice, collapse = ", "))
-    say("A valid CPDAG: ", if (x$valid_cpdag) "yes" else "no", advice)
+    say("A valid ", kind_of_graph(x), ": ", if (x$valid_cpdag) "yes" else "no", advice)
   }
   if (length(x$memory)) {
     parts <- sort(x$memory, decreasing = TRUE)
@@ -148,6 +151,9 @@ print_table <- function(columns) {
 # Not packageVersion(), which reads a file: a tenth of a small call.
 package_version <- function() getNamespaceVersion("pcgpu")[["version"]]
 
+# With background knowledge more edges have a direction than in the CPDAG.
+kind_of_graph <- function(details) if (isTRUE(details$knowledge)) "MPDAG" else "CPDAG"
+
 # A line for print(), summary() and plot() where the graph is no CPDAG; NULL where all is well or nothing is known.
 validity_note <- function(x) {
   details <- run_details(x)
@@ -156,7 +162,9 @@ validity_note <- function(x) {
   }
   advice <- details$advice
   last <- length(advice)
-  paste0("Not a valid CPDAG: tests contradict each other.", if (last) {
+  paste0("Not a valid ", kind_of_graph(details), ": tests contradict each other", if (isTRUE(details$knowledge)) {
+    " or what is known"
+  }, ".", if (last) {
     paste0(" Try ", paste(c(paste(advice[-last], collapse = ", "), advice[last])[c(last > 1L, TRUE)], collapse = " or "), ".")
   })
 }

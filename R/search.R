@@ -4,7 +4,9 @@
 # wants_compact().
 run_search <- function(test, labels, options, orient, threads, device, verbose, progress, call, compact, workers = NULL) {
   on <- if (is.null(workers)) {
-    device <- choose_device(device, test$kind, options$method, gpu_pays(test, options$p), gpus_pay(test, options$p))
+    # With tiers tests are asked in batches, as with "original".
+    order <- if (is.null(options$knowledge$tiers)) options$method else "original"
+    device <- choose_device(device, test$kind, order, gpu_pays(test, options$p), gpus_pay(test, options$p))
     function(run) on_device(device, threads, run)
   } else {
     function(run) on_workers(workers, test, options, device, threads, run)
@@ -32,6 +34,7 @@ search_on <- function(test, labels, options, orient, on, verbose, progress, call
   session$search_seconds <- found$seconds
   warn_too_few(found$too_few, test)
   tell_lost(found$lost)
+  tell_against(found$against, labels)
   warn_limits(found, options$limits)
   call <- with_details(
     call, found$device, found$exact_tests, unlist(found$memory), found$valid_cpdag, orient, found$team, found$ended
@@ -80,7 +83,9 @@ check_search <- function(method, alpha, fixedGaps, fixedEdges, NAdelete, m.max, 
     fixed_gaps = check_pairs(fixedGaps, "fixedGaps", labels, others["suffStat"]),
     fixed_edges = check_pairs(fixedEdges, "fixedEdges", labels, others),
     na_delete = check_flag(NAdelete, "NAdelete"),
-    m_max = check_m_max(m.max)
+    m_max = check_m_max(m.max),
+    # See check_knowledge().
+    knowledge = NULL
   )
 }
 

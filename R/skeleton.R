@@ -7,6 +7,7 @@
 #' @inheritSection pc Tests of conditional independence
 #' @inheritSection pc Long searches
 #' @inheritSection pc On a cluster
+#' @inheritSection pc Background knowledge
 #' @inheritParams pc
 #' @param method As `skel.method` in [pc()].
 #' @return An object of class `pcAlgo` or [pcCompact][pcCompact-class] as [pc()] returns it, whose graph is undirected.
@@ -26,12 +27,16 @@ skeleton <- function(suffStat, indepTest, alpha, labels, p,
                      fixedGaps = NULL, fixedEdges = NULL, NAdelete = TRUE,
                      numCores, verbose = FALSE, device = "auto", progress = NULL,
                      result = c("auto", "pcAlgo", "compact"), checkpoint = NULL, time_limit = Inf,
-                     cluster = NULL, parallel_tests = FALSE) {
+                     cluster = NULL, parallel_tests = FALSE,
+                     tiers = NULL, forbidden = NULL, required = NULL, context.all = NULL, context.tier = NULL) {
   call <- match.call()
   labels <- check_labels(labels, p, !missing(labels), !missing(p))
   check_search_given(missing(suffStat), missing(indepTest), missing(alpha))
   method <- check_choice(method, c("stable", "original", "stable.fast"), "method")
   options <- check_search(method, alpha, fixedGaps, fixedEdges, NAdelete, m.max, labels, suffStat)
+  options["knowledge"] <- list(check_knowledge(
+    tiers, forbidden, required, context.all, context.tier, labels, options$fixed_gaps, method, "relaxed"
+  ))
   options$limits <- check_limits(checkpoint, time_limit)
   threads <- resolve_threads(if (!missing(numCores)) numCores)
   verbose <- check_verbose(verbose)
