@@ -1,0 +1,148 @@
+suffs <- function() {
+  s <- suff(p = 8, n = 500, degree = 3)
+  dimnames(s$C) <- NULL
+  s
+}
+fit <- function(...) suppressMessages(pc(suffs(), gaussCItest, 0.05, labels = letters[1:8], ...), "pcgpu_message_knowledge")
+
+bad <- function(argument, message, ...) {
+  e <- expect_error(fit(...), class = "pcgpu_error_argument")
+  expect_identical(e$argument, argument)
+  expect_match(conditionMessage(e), message, fixed = TRUE)
+}
+
+kinds <- function(fit) {
+  table <- edges(fit)
+  stats::setNames(as.character(table$kind), paste(table$from, table$to))
+}
+
+test_that("tiers are named, listed, ordered or by position, and all the same", {
+  tiers <- c(1, 1, 2, 2, 2, 3, 3, 3)
+  found <- fit(tiers = tiers)
+  same <- function(...) expect_identical_answer(fit(...), found)
+  same(tiers = 10 * tiers - 100)
+  same(tiers = rev(stats::setNames(tiers, letters[1:8])))
+  same(tiers = list(c("b", "a"), letters[3:5], 6:8))
+  same(tiers = factor(c("x", "x", "y", "y", "y", "z", "z", "z"), c("x", "y", "z"), ordered = TRUE))
+  for (i in seq_len(nrow(edges(found)))) {
+    edge <- edges(found)[i, ]
+    tier <- tiers[match(c(edge$from, edge$to), letters)]
+    if (tier[1] != tier[2]) expect_identical(c(as.character(edge$kind), tier[1] < tier[2]), c("-->", "TRUE"))
+  }
+  # No set has a member of a later tier than both ends.
+  for (x in 1:8) {
+    for (y in 1:8) {
+      for (v in found@sepset[[x]][[y]]) expect_lte(tiers[v], max(tiers[x], tiers[y]))
+    }
+  }
+  expect_false(identical(found@graph, fit()@graph))
+})
+
+test_that("one tier is no tier, and the parts of pc() are pc()", {
+  expect_identical_answer(fit(tiers = rep(7, 8)), fit(tiers = list(letters[1:8])))
+  expect_identical(fit(tiers = rep(7, 8))@sepset, fit()@sepset)
+  known <- list(tiers = c(1, 1, 2, 2, 2, 3, 3, 3), required = c("a", "h"), forbidden = data.frame(from = "c", to = "d"))
+  whole <- do.call(fit, known)
+  skel <- do.call(skeleton, c(list(suffs(), gaussCItest, 0.05, labels = letters[1:8]), known))
+  expect_identical(suppressMessages(do.call(orient, c(list(skel), known)))@graph, whole@graph)
+  compact <- do.call(fit, c(known, result = "compact"))
+  expect_identical(suppressWarnings(as_pcalg(compact))@graph, whole@graph)
+})
+
+test_that("threads, one test after the other, processes and methods have one answer", {
+  tiers <- c(3, 1, 2, 2, 1, 3, 1, 2)
+  for (method in c("stable", "original")) {
+    found <- fit(tiers = tiers, skel.method = method, maj.rule = TRUE, solve.confl = TRUE)
+    same <- function(...) {
+      expect_identical_answer(fit(..., tiers = tiers, skel.method = method, maj.rule = TRUE, solve.confl = TRUE), found)
+    }
+    same(numCores = 1)
+    same(result = "pcAlgo", device = cpu_device(memory = 3000))
+  }
+  function_of_ours <- function(x, y, S, suffStat) gaussCItest(x, y, S, suffStat)
+  found <- fit(tiers = tiers)
+  by_function <- pc(suffs(), function_of_ours, 0.05, labels = letters[1:8], tiers = tiers)
+  expect_equal(by_function@pMax, found@pMax)
+  expect_identical(by_function@graph, found@graph)
+  forked <- pc(suffs(), function_of_ours, 0.05, labels = letters[1:8], tiers = tiers, parallel_tests = TRUE, numCores = 2)
+  expect_identical_answer(forked, by_function)
+})
+
+test_that("what is forbidden is not there, what is required is", {
+  all <- kinds(fit())
+  expect_true("-->" %in% all || "---" %in% all)
+  pair <- strsplit(names(all)[1], " ")[[1]]
+  gap <- fit(forbidden = rbind(pair, rev(pair)))
+  expect_false(any(c(paste(pair, collapse = " "), paste(rev(pair), collapse = " ")) %in% names(kinds(gap))))
+  for (arrow in list(pair, rev(pair))) {
+    found <- fit(forbidden = t(arrow))
+    expect_identical(kinds(found)[[paste(rev(arrow), collapse = " ")]], "-->")
+    expect_identical(kinds(fit(required = data.frame(f = arrow[2], t = arrow[1])))[[paste(rev(arrow), collapse = " ")]], "-->")
+  }
+  m <- matrix(FALSE, 8, 8)
+  m[match(pair[1], letters), match(pair[2], letters)] <- TRUE
+  expect_identical(fit(forbidden = m)@graph, fit(forbidden = t(pair))@graph)
+  expect_identical(fit(forbidden = m + 0)@graph, fit(forbidden = t(match(pair, letters)))@graph)
+  skip_if_not_installed("Matrix")
+  expect_identical(fit(forbidden = Matrix::Matrix(m))@graph, fit(forbidden = m)@graph)
+})
+
+test_that("variables of the context cause all others, or those of their tier", {
+  tiers <- c(1, 1, 1, 2, 2, 2, 3, 3)
+  found <- fit(tiers = tiers, context.all = "a", context.tier = c("d", "g"))
+  m <- as(found@graph, "matrix")
+  expect_true(all(m["a", c("b", "c", "e", "f", "h")] == 1) && all(m[, "a"] == 0))
+  expect_true(all(m["a", c("d", "g")] == 0))
+  expect_true(all(m["d", c("e", "f")] == 1) && sum(m["d", ]) == 2 && sum(m[, "d"]) == 0)
+  expect_true(m["g", "h"] == 1 && sum(m["g", ]) == 1)
+})
+
+test_that("data that speak against what is known are told of", {
+  set.seed(1)
+  x <- rnorm(2000)
+  y <- rnorm(2000)
+  z <- x + y + rnorm(2000)
+  s <- suff_gauss(cbind(x, y, z))
+  run <- function(...) pc(s, gaussCItest, 0.01, labels = c("x", "y", "z"), ...)
+  e <- expect_message(found <- run(forbidden = c("x", "z")), "x -> z <- y", class = "pcgpu_message_knowledge", fixed = TRUE)
+  expect_identical(kinds(found)[["z x"]], "-->")
+  expect_no_message(run(tiers = c(1, 1, 2)), class = "pcgpu_message_knowledge")
+  expect_true(run_details(run(tiers = c(1, 1, 2)))$valid_cpdag)
+})
+
+test_that("what contradicts itself is refused by name", {
+  bad("required", "a -> b, and the reverse", required = rbind(c("a", "b"), c("b", "a")))
+  bad("required", "a -> b, which `forbidden` has, too", required = c("a", "b"), forbidden = c("a", "b"))
+  bad("required", "a cycle, a -> b -> c -> a", required = rbind(c("a", "b"), c("b", "c"), c("c", "a")))
+  bad("required", "h -> a, from a later tier", required = c("h", "a"), tiers = 1:8)
+  bad("required", "b -> a, into a variable of the context", required = c("b", "a"), context.all = "a")
+  gaps <- matrix(FALSE, 8, 8)
+  gaps[1, 2] <- gaps[2, 1] <- TRUE
+  bad("required", "a -> b, which `fixedGaps` has", required = c("a", "b"), fixedGaps = gaps)
+  bad("context.all", "variables of a later tier, \"h\"", context.all = "h", tiers = 1:8)
+  bad("context.tier", "what `context.all` has, too", context.all = "a", context.tier = "a")
+})
+
+test_that("wrong arguments are named with their mend", {
+  bad("tiers", "of 3 numbers", tiers = 1:3)
+  bad("tiers", "NA at 1 places", tiers = c(1:7, NA))
+  bad("tiers", "no tier for \"h\"", tiers = list(letters[1:4], letters[5:7]))
+  bad("tiers", "more than once \"a\"", tiers = list(letters[1:8], "a"))
+  bad("tiers", "names that are no variable's, \"z\"", tiers = list(letters[1:8], "z"))
+  bad("tiers", "give a number for each variable", tiers = letters[1:8])
+  bad("tiers", "given with method \"stable.fast\"", tiers = 1:8, skel.method = "stable.fast")
+  bad("u2pd", "leave out `tiers`", tiers = 1:8, u2pd = "retry")
+  bad("forbidden", "two columns", forbidden = "a")
+  bad("forbidden", "two columns", forbidden = matrix(1:9, 3))
+  bad("forbidden", "names that are no variable's, \"z\"", forbidden = c("a", "z"))
+  bad("required", "has one of \"a\"", required = c("a", "a"))
+  bad("required", "two columns", required = cbind(1, 9))
+  bad("context.all", "numbers from 1 to 8", context.all = 9)
+})
+
+test_that("a kept search knows whose tiers it had", {
+  file <- tempfile()
+  expect_error(fit(tiers = 1:8, checkpoint = file, time_limit = 1e-9), class = "pcgpu_error_time_limit")
+  skip_if(!file.exists(file))
+  expect_error(fit(tiers = 8:1, checkpoint = file), "another `tiers`", class = "pcgpu_error_checkpoint")
+})
