@@ -11,6 +11,7 @@ pub mod message;
 mod pace;
 mod pieces;
 pub mod rank;
+pub mod selection;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -41,6 +42,9 @@ const SMALL: usize = 32 << 10;
 
 /// What a rank does in so many seconds is not sent: it takes as long to go there and back.
 const LITTLE: f64 = 0.05;
+
+/// What to do where no rank is left of a search.
+const MEND: &str = "start the cluster again; a checkpoint keeps what was done";
 
 /// Numbers of tasks are those of one cluster alone, as a late answer is known by its number.
 static TASKS: AtomicU64 = AtomicU64::new(1);
@@ -135,7 +139,7 @@ impl<'a> Cluster<'a> {
         let (sent, own, next_task, report) =
             (None, None, TASKS.fetch_add(1 << 32, Ordering::Relaxed), TeamReport::default());
         let cluster = Cluster { link, ranks, pool, sent, own, next_task, report, why_lost };
-        cluster.live().next().map(drop).ok_or_else(|| cluster.nobody())?;
+        cluster.live().next().map(drop).ok_or_else(|| cluster.nobody(MEND))?;
         Ok(cluster)
     }
 
@@ -156,19 +160,22 @@ impl<'a> Cluster<'a> {
         (0..self.ranks.len()).filter(|&rank| !self.ranks[rank].is_lost)
     }
 
-    fn nobody(&self) -> Error {
-        Error::Cluster {
-            message: format!("no worker of the cluster is left: {}", self.why_lost),
-            mend: "start the cluster again; a checkpoint keeps what was done".into(),
-        }
+    fn nobody(&self, mend: &str) -> Error {
+        let message = format!("no worker of the cluster is left: {}", self.why_lost);
+        Error::Cluster { message, mend: mend.into() }
     }
 
     fn lose(&mut self, rank: usize, why: String, pieces: &mut Pieces) {
-        if std::mem::replace(&mut self.ranks[rank].is_lost, true) {
-            return;
+        if !self.ranks[rank].is_lost {
+            pieces.lose(rank);
+            self.ranks[rank].ready = None;
+            self.strike(rank, why);
         }
-        pieces.lose(rank);
-        self.ranks[rank].ready = None;
+    }
+
+    /// A rank is lost, and has nothing in hand.
+    fn strike(&mut self, rank: usize, why: String) {
+        self.ranks[rank].is_lost = true;
         self.report.lost.push(Lost { machine: self.ranks[rank].name.clone(), reason: why.clone() });
         self.why_lost = why;
     }
@@ -276,7 +283,7 @@ impl<'a> Cluster<'a> {
     ) -> Result<()> {
         while !pieces.is_done() {
             if self.live().next().is_none() {
-                return Err(self.nobody());
+                return Err(self.nobody(MEND));
             }
             let mut sent = false;
             for rank in self.live().filter(|&rank| self.ranks[rank].owes.is_empty()).collect::<Vec<usize>>() {

@@ -99,6 +99,7 @@ impl Rank {
                 worker.p_values(&batch, observer)?.into_iter().for_each(|p| bytes.float(p));
                 Ok(Some(bytes.0))
             }
+            Asked::Begin { .. } | Asked::Turn { .. } => Err(strange()),
         }
     }
 
@@ -107,11 +108,11 @@ impl Rank {
     }
 }
 
-fn strange() -> Error {
+pub(super) fn strange() -> Error {
     Error::Cluster { message: "a message fits no search of this worker".into(), mend: "start the cluster again".into() }
 }
 
-fn refused(refusal: &Refusal) -> Error {
+pub(super) fn refused(refusal: &Refusal) -> Error {
     let message = match refusal {
         Refusal::Damaged => "a message is damaged".into(),
         Refusal::OtherVersion(version) => format!("a message is from pcgpu {version}"),
