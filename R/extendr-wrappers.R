@@ -3,19 +3,6 @@
 #' @noRd
 rust_search <- function(test, options, orient, engine, callbacks, object) .Call(wrap__rust_search, test, options, orient, engine, callbacks, object)
 
-#' Begins a rank: `list(rank, hello)`, a pointer and its first words.
-#' @noRd
-rust_rank_open <- function(test, p, alpha, method, engine) .Call(wrap__rust_rank_open, test, p, alpha, method, engine)
-
-#' What a rank answers to a message; NULL to one that wants no answer.
-#' @noRd
-rust_rank_answer <- function(rank, message) .Call(wrap__rust_rank_answer, rank, message)
-
-#' The seed of a test's own stream of R's generator "L'Ecuyer-CMRG": six integers that depend on the seed of the search, the pair and the set, in
-#' whatever order they are given.
-#' @noRd
-rust_test_stream <- function(seed, x, y, s) .Call(wrap__rust_test_stream, seed, x, y, s)
-
 #' Orientation of a skeleton from anywhere, `list(p, edges, sepset)`.
 #' @noRd
 rust_orient <- function(skeleton, orient, test, alpha, engine, callbacks) .Call(wrap__rust_orient, skeleton, orient, test, alpha, engine, callbacks)
@@ -92,6 +79,23 @@ rust_cores <- function() .Call(wrap__rust_cores)
 #' What this build and machine are; takes some milliseconds.
 #' @noRd
 rust_info <- function() .Call(wrap__rust_info)
+
+#' Begins a rank: `list(rank, hello)`, a pointer and its first words.
+#' @noRd
+rust_rank_open <- function(test, p, alpha, method, engine) .Call(wrap__rust_rank_open, test, p, alpha, method, engine)
+
+#' Likewise one of a feature selection; `automatic`: a GPU that fails leaves its features to the CPU.
+#' @noRd
+rust_rank_of_features <- function(automatic, engine) .Call(wrap__rust_rank_of_features, automatic, engine)
+
+#' What a rank answers to a message; NULL to one that wants no answer.
+#' @noRd
+rust_rank_answer <- function(rank, message) .Call(wrap__rust_rank_answer, rank, message)
+
+#' The seed of a test's own stream of R's generator "L'Ecuyer-CMRG": six integers that depend on the seed of the search, the pair and the set, in
+#' whatever order they are given.
+#' @noRd
+rust_test_stream <- function(seed, x, y, s) .Call(wrap__rust_test_stream, seed, x, y, s)
 
 #' The correlations of the columns of a sparse matrix of n rows.
 #' @noRd

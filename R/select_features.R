@@ -145,7 +145,8 @@ select_features <- function(x, y, k, criterion = c(
     bins <- check_bins(bins)
   }
   threads <- resolve_threads(if (!missing(numCores)) numCores)
-  if (is.null(cluster)) device <- check_device(device)
+  source <- if (!is.null(cluster)) worker_source(cluster)
+  if (is.null(source)) device <- check_device(device)
   x <- read_data(x, "x", all = FALSE)
   if (is_read_by_blocks(x)) x <- read_data(x, "x")
   features <- selection_features(x)
@@ -156,7 +157,11 @@ select_features <- function(x, y, k, criterion = c(
   bins <- bins %||% default_bins(n, if (is.factor(y)) nlevels(y))
   k <- check_k(k, p)
   ensemble <- check_ensemble(ensemble, n)
-  if (is.null(cluster)) device <- choose_selection_device(device, as.double(n) * p * k)
+  if (!is.null(source) && is.null(ensemble) && !sharing_pays(device, criterion, n, p, k)) {
+    source <- NULL
+    device <- check_device(device)
+  }
+  if (is.null(source)) device <- choose_selection_device(device, as.double(n) * p * k)
   options <- list(
     n = n, k = k, criterion = criterion, discretise = discretize, bins = bins,
     kept_levels = kept_levels, ensemble = unclass(ensemble)
@@ -164,10 +169,12 @@ select_features <- function(x, y, k, criterion = c(
   times <- if (!is.null(ensemble)) sprintf(" from each of %d samples", ensemble$replicates) else ""
   bar <- progress_reporter(progress, label = function(level, edges) sprintf("Selecting %d features%s", k, times))
   on.exit(bar$close())
-  found <- if (is.null(cluster)) {
+  found <- if (is.null(source)) {
     check_rust(on_device(device, threads, function(engine) rust_select(features, y, options, engine, bar$report)))
+  } else if (is.null(ensemble)) {
+    select_on_ranks(source(), features, y, options, as.double(n) * p * k, device, threads, bar$report)
   } else {
-    select_on_workers(cluster, list(x = features, y = y, options = options), device, threads, bar$report)
+    select_on_workers(source(), list(x = features, y = y, options = options), device, threads, bar$report)
   }
   tell_lost(found$lost)
   attr(call, "pcgpu") <- c(list(device = found$device), work_of(found$team, found$device), list(version = package_version()))
@@ -191,16 +198,24 @@ select_features <- function(x, y, k, criterion = c(
   ))
 }
 
+# Whether workers of other processes are sooner done with a selection from all rows than this one. Where a device is named it is the workers': this machine
+# may have none.
+sharing_pays <- function(device, criterion, n, p, k) {
+  here <- identical(device, "auto") || identical(device, "cpu") || inherits(device, "pcgpu_device") && device$kind == "cpu"
+  !here || criterion != "MIM" && as.double(n) * p >= shared_cells && as.double(n) * p * k >= shared_counts
+}
+
+# One selection, each worker with a part of the features. `counts`: how much work it is.
+select_on_ranks <- function(workers, features, y, options, counts, device, threads, report) {
+  setup <- list(what = "features", counts = counts, device = device, threads = if (isTRUE(attr(threads, "named"))) as.integer(threads))
+  with_workers(workers, setup, function(names, hellos) {
+    check_rust(rust_select(features, y, options, engine_of_ranks(workers, names, hellos, threads), report))
+  })
+}
+
 # The replicates of an ensemble on the workers of a cluster.
-select_on_workers <- function(cluster, task, device, threads, report) {
+select_on_workers <- function(workers, task, device, threads, report) {
   ensemble <- task$options$ensemble
-  if (is.null(ensemble)) {
-    abort_argument("cluster", cluster, paste(
-      "give an `ensemble`, whose replicates the workers share, or leave `cluster` out:",
-      "a single selection runs on the cores or GPUs of one machine."
-    ), is = "given without an `ensemble`")
-  }
-  workers <- resolve_cluster(cluster)
   setup <- c(list(what = "selection", device = device, threads = if (isTRUE(attr(threads, "named"))) as.integer(threads)), task)
   columns <- function(value) matrix(value, task$options$k, ensemble$replicates)
   of_all <- list(index = columns(0L), score = columns(0), draw = integer(ensemble$replicates))

@@ -6,7 +6,6 @@ use extendr_api::prelude::*;
 use pcgpu_core::ci::correlations;
 use pcgpu_core::ci::gauss::{Gauss, Reading, Undefined};
 use pcgpu_core::engine::cpu::simd;
-use pcgpu_core::engine::sequential::test_stream;
 use pcgpu_core::memory::{self, Use};
 use pcgpu_core::orient::ColliderRule;
 use pcgpu_core::pool::{default_threads, Pool};
@@ -18,7 +17,6 @@ use pcgpu_core::search::{
 use pcgpu_core::team::TeamReport;
 use pcgpu_core::Error;
 
-use crate::cluster::Held;
 use crate::compact::{self, Flat};
 use crate::discrete::DiscreteTest;
 use crate::failure::{respond, Failure, Outcome};
@@ -28,7 +26,7 @@ use crate::orientation::{graph_lists, judged, orientation, oriented, skeleton_li
 use crate::session::{Callbacks, RObserver, RTest};
 use crate::test::Test;
 use crate::token::{self, Token};
-use crate::{api_blocks, correlation, discrete, gpu, input, limits, output, selection};
+use crate::{api_blocks, api_ranks, correlation, discrete, gpu, input, limits, output, selection};
 
 /// R's callbacks: for reports, and for random numbers.
 pub struct Listener {
@@ -197,50 +195,6 @@ fn rust_search(test: Robj, options: Robj, orient: Robj, engine: Robj, callbacks:
         let limits = limits::limits(&options, &listed)?;
         let test = Test::from_list(&listed, &call.machine.pool)?;
         search(&call, &test, (&options, &limits), &orient, &object)
-    })
-}
-
-/// Begins a rank: `list(rank, hello)`, a pointer and its first words.
-/// @noRd
-#[extendr]
-fn rust_rank_open(test: Robj, p: Robj, alpha: Robj, method: Robj, engine: Robj) -> Robj {
-    respond(|token| {
-        let machine = Machine::from_list(&input::list(&engine, "engine")?)?;
-        let test = Test::from_list(&input::list(&test, "test")?, &machine.pool)?;
-        let reading = match input::text(&method, "method")?.as_str() {
-            "stable.fast" => Reading::StableFast,
-            _ => Reading::GaussCItest,
-        };
-        let (p, alpha) = (input::count(&p, "p", 1)?, input::number(&alpha, "alpha")?);
-        let held = Held::open(test, p, reading, alpha, &machine, &mut RObserver::silent(token))?;
-        let hello = Raw::from_bytes(&held.hello(token)).into();
-        Ok(output::named(vec![("rank", ExternalPtr::new(held).into()), ("hello", hello)]))
-    })
-}
-
-/// What a rank answers to a message; NULL to one that wants no answer.
-/// @noRd
-#[extendr]
-fn rust_rank_answer(rank: Robj, message: Robj) -> Robj {
-    respond(|token| {
-        let wrong = |what: &str| Failure::Input(format!("internal: `{what}` is none"));
-        let mut held = ExternalPtr::<Held>::try_from(rank).map_err(|_| wrong("rank"))?;
-        let message = message.as_raw_slice().ok_or_else(|| wrong("message"))?;
-        let answer = held.answer(message, token)?;
-        Ok(answer.map_or_else(|| ().into(), |answer| Raw::from_bytes(&answer).into()))
-    })
-}
-
-/// The seed of a test's own stream of R's generator "L'Ecuyer-CMRG": six integers that depend on the seed of the search, the pair and the set, in
-/// whatever order they are given.
-/// @noRd
-#[extendr]
-fn rust_test_stream(seed: Robj, x: Robj, y: Robj, s: Robj) -> Robj {
-    respond(|_| {
-        let whole = |value: &Robj, name: &str| input::number(value, name).map(|number| number as u32);
-        let set = s.as_integer_slice().map_or_else(Vec::new, |set| set.iter().map(|&v| v as u32).collect());
-        let stream = test_stream(whole(&seed, "seed")?, whole(&x, "x")?, whole(&y, "y")?, &set);
-        Ok(Robj::from(stream.map(|word| word as i32).to_vec()))
     })
 }
 
@@ -525,9 +479,7 @@ fn rust_info() -> Robj {
 extendr_module! {
     mod pcgpu;
     fn rust_search;
-    fn rust_rank_open;
-    fn rust_rank_answer;
-    fn rust_test_stream;
+    use api_ranks;
     fn rust_orient;
     fn rust_orient_compact;
     fn rust_expand;

@@ -17,7 +17,10 @@ const LAYERS: [(&str, &[&str]); 13] = [
     ("search", &["memory", "observer", "team", "pool", "graph", "ci"]),
     ("selection", &["memory", "observer", "team", "pool", "ci"]),
     ("orient", &["memory", "graph", "ci"]),
-    ("engine", &["memory", "observer", "team", "matrix", "pool", "graph", "ci", "search", "selection", "error"]),
+    (
+        "engine",
+        &["memory", "observer", "team", "matrix", "pool", "file", "graph", "ci", "search", "selection", "error"],
+    ),
 ];
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {

@@ -279,6 +279,12 @@ mod tests {
         Samples::of_columns(n, features, variable(levels.len() - 1)).unwrap()
     }
 
+    fn read(bytes: &[u8], n: usize) -> Option<Given<'_>> {
+        let mut bytes = Reader(bytes);
+        let given = Given::read(&mut bytes, n)?;
+        bytes.end(given)
+    }
+
     #[test]
     fn columns_come_back_whatever_their_levels() {
         for n in [65, 600, 1001] {
@@ -287,14 +293,9 @@ mod tests {
             let mut bytes = Writer::default();
             Source::Samples(&known).write(0..known.p(), &mut bytes);
             let bytes = bytes.0;
-            let read = |bytes: &[u8]| {
-                let mut bytes = Reader(bytes);
-                let given = Given::read(&mut bytes, n)?;
-                bytes.end(given)
-            };
             let class = known.codes(known.class()).to_variable(3, n).unwrap();
             let pool = Pool::none();
-            let found = read(&bytes).unwrap().samples(&class, Lent::new(1), &pool, &mut Unobserved).unwrap();
+            let found = read(&bytes, n).unwrap().samples(&class, Lent::new(1), &pool, &mut Unobserved).unwrap();
             assert_eq!((found.n(), found.p(), found.classes()), (n, known.p(), 3));
             for v in 0..=known.p() {
                 assert_eq!(found.levels(v), known.levels(v));
@@ -308,7 +309,7 @@ mod tests {
                 let lent = read_variable(&mut Reader(&one.0), n).unwrap();
                 assert_eq!(FeatureCodes::Dense(lent.codes()).to_vec(n), known.codes(v).to_vec(n), "column {v}");
             }
-            (0..bytes.len()).step_by(7).for_each(|cut| assert!(read(&bytes[..cut]).is_none()));
+            (0..bytes.len()).step_by(7).for_each(|cut| assert!(read(&bytes[..cut], n).is_none()));
         }
         // A code that is no level, in its two bits, and a row that is none.
         assert!(read_column(&mut Reader(&[DENSE, 3, 0b1100]), 2).is_none());
