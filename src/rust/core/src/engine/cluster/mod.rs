@@ -20,9 +20,9 @@ use crate::ci::Batch;
 use crate::observer::Observer;
 use crate::pool::Pool;
 use crate::search::book::Book;
-use crate::search::level::Neighbours;
 use crate::search::shards::Work;
 use crate::search::wire::envelope;
+use crate::search::wire::graph::Frozen;
 use crate::search::worker::{Column, Marginals, Worker};
 use crate::team::{Lost, Moved, Share, TeamReport};
 use crate::{Error, Result};
@@ -93,7 +93,7 @@ struct Rank {
 /// The graph that ranks were sent last.
 struct Sent {
     number: u64,
-    neighbours: Neighbours,
+    graph: Frozen,
     /// Its bytes for a rank that has the one before, and for any.
     change: Option<Vec<u8>>,
     whole: Option<Vec<u8>>,
@@ -221,16 +221,16 @@ impl<'a> Cluster<'a> {
     }
 
     /// The number of this graph, which becomes the one that ranks are sent.
-    fn number(&mut self, neighbours: &Neighbours) -> u64 {
+    fn number(&mut self, graph: Frozen) -> u64 {
         let number = match &self.sent {
-            Some(sent) if is_same(&sent.neighbours, neighbours) => return sent.number,
+            Some(sent) if is_same(&sent.graph, &graph) => return sent.number,
             Some(sent) => sent.number + 1,
             None => 1,
         };
-        let before = self.sent.take().map(|sent| sent.neighbours);
-        let whole = before.is_none().then(|| neighbours.to_bytes(None));
-        let change = before.map(|before| neighbours.to_bytes(Some(&before)));
-        self.sent = Some(Sent { number, neighbours: neighbours.clone(), change, whole });
+        let before = self.sent.take().map(|sent| sent.graph);
+        let whole = before.is_none().then(|| graph.to_bytes(None));
+        let change = before.map(|before| graph.to_bytes(Some(&before)));
+        self.sent = Some(Sent { number, graph, change, whole });
         number
     }
 
@@ -244,7 +244,7 @@ impl<'a> Cluster<'a> {
         let has_before = self.ranks[rank].graph.is_some_and(|has| has + 1 == number);
         let bytes = match (&sent.change, has_before) {
             (Some(change), true) => change,
-            _ => sent.whole.get_or_insert_with(|| sent.neighbours.to_bytes(None)),
+            _ => sent.whole.get_or_insert_with(|| sent.graph.to_bytes(None)),
         };
         let request = Request::graph(number, has_before, bytes);
         self.ranks[rank].graph = Some(number);
@@ -346,7 +346,7 @@ impl<'a> Cluster<'a> {
 }
 
 /// Whether neighbourhoods are of one graph. Of rows alone it is not looked at: they are sent again.
-fn is_same(a: &Neighbours, b: &Neighbours) -> bool {
+fn is_same(a: &Frozen, b: &Frozen) -> bool {
     matches!((a.graph(), b.graph()), (Some(a), Some(b)) if a == b)
 }
 
@@ -387,7 +387,7 @@ impl Worker for Cluster<'_> {
     }
 
     fn marginal(&mut self, level: &Marginals, columns: Vec<Column>, observer: &mut dyn Observer) -> Result<()> {
-        self.number(&Neighbours::of(level.pairs().clone()));
+        self.number(Frozen::Graph(level.pairs().clone()));
         let is_exact = self.is_exact();
         self.run(&mut Settling::new(level, columns, is_exact), Some(0), observer)?;
         let total = level.pairs().edge_count() as f64;
@@ -398,7 +398,7 @@ impl Worker for Cluster<'_> {
         if let Some(own) = self.own_for(work.cost()) {
             return own.answer(work, book, observer);
         }
-        self.number(work.neighbours);
+        self.number(Frozen::of(work.neighbours));
         self.run(&mut Deciding::new(work, book), Some(work.size), observer)
     }
 
