@@ -45,6 +45,16 @@
 #' classes holds five observations on average; n / (5 c), or as many as there are bins. With a `bins` of your own every column of
 #' numbers is cut.
 #'
+#' # On a cluster
+#'
+#' Without an `ensemble` each worker of `cluster` has columns of its own, and says after each choice which of them is the best: a message each way for each of the `k`.
+#' It is sent the codes of its columns, once, and those of each column that is selected; of a [pcgpu_file()] the path, so that the workers read
+#' their columns themselves. Columns of a worker that dies or hangs go to the others, and some of a slow one to faster ones; the call ends with an error of class
+#' `pcgpu_error_cluster` when none is left. A worker uses one GPU at most.
+#'
+#' A choice costs some milliseconds beside its counts. It pays from about 1e7 values (rows times columns) and 3e8 of these times `k` on; smaller
+#' selections, and those by `"MIM"`, which counts each column once, are made in this process unless `device` names a GPU: `device` of the result says where.
+#'
 #' @param x The features, observations in rows: a numeric, logical or character matrix, a data frame, or a matrix of the package
 #'   Matrix, of which sparse ones are read a column at a time; or a Bioconductor `ExpressionSet` or `SummarizedExperiment`, whose
 #'   samples are the observations; or a [pcgpu_file()], which is read where it is; a `DelayedMatrix` or `big.matrix`, of which a matrix is made. Numbers may be
@@ -65,8 +75,8 @@
 #' @param progress Show a progress bar? As in [pc()].
 #' @param ensemble `NULL` to select once, from all rows; or select from each of many samples of the rows, and say how often each
 #'   feature is selected: a number of bootstrap samples, for instance 50, or a [selection_ensemble()].
-#' @param cluster `NULL`, or workers of other processes, here or on other machines, that share the samples of an `ensemble`, as in [pc()] (*On a cluster*
-#'   there); the answer is the same.
+#' @param cluster `NULL`, or workers of other processes, here or on other machines, as in [pc()] (*On a cluster* there); the answer is the same. They share the
+#'   samples of an `ensemble`, or else the columns of `x`, see *On a cluster* below.
 #' @return A list of class `pcgpu_selection`:
 #' \describe{
 #'   \item{`index`}{the selected columns, in the order of their selection;}
