@@ -63,7 +63,7 @@ if (arguments[1] == "functions") {
   source("inst/bench/data.R")
   cat("| shape | level | s of tests on one thread | bytes to the worker | bytes from it | ms beyond its work |\n|---|---|---|---|---|---|\n")
   for (shape in if (length(arguments) > 1) arguments[-1] else c("nci60", "dense:2000", "dense:4000", "knn:200")) {
-    p <- as.numeric(sub(".*:", "", shape))
+    p <- if (grepl(":", shape)) as.numeric(sub(".*:", "", shape))
     search <- if (startsWith(shape, "dense")) {
       stat <- suff_gauss(expression_like(p = p, n = 500, global = 0.3))
       function(cluster) skeleton(stat, gaussCItest, 0.01, p = p, m.max = 1, method = "stable.fast", result = "compact", cluster = cluster, numCores = 1, device = "cpu")

@@ -18,7 +18,7 @@ fn simulated(p: usize, of_thousand: u64) -> Adjacency {
         let z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb) >> 32
     };
-    let is_edge = |x: usize, y: usize| mixed(x as u64, y as u64) * 1000 >> 32 < of_thousand;
+    let is_edge = |x: usize, y: usize| (mixed(x as u64, y as u64) * 1000) >> 32 < of_thousand;
     Adjacency::from_lower(p, |y, w| {
         let last = y.min(64 * (w + 1));
         (64 * w..last.max(64 * w)).filter(|&x| is_edge(x, y)).fold(0, |word, x| word | 1 << (x % 64))

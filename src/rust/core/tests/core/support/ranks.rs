@@ -51,6 +51,9 @@ impl Link for Threads {
     }
 }
 
+/// Takes a rank's first words, and what it answers.
+type Serve<'a> = &'a mut dyn FnMut(Vec<u8>, Answer);
+
 /// What a rank answers to a message.
 type Answer<'a> = &'a mut dyn FnMut(&[u8]) -> Option<Vec<u8>>;
 
@@ -91,7 +94,7 @@ pub fn with_ranks<T>(
     make: impl Fn(&mut dyn FnMut(&mut dyn Worker)) + Sync,
     run: impl FnOnce(&mut Cluster) -> T,
 ) -> T {
-    let begin = |serve: &mut dyn FnMut(Vec<u8>, Answer)| {
+    let begin = |serve: Serve| {
         make(&mut |worker| {
             let mut rank = Rank::default();
             serve(hello(worker), &mut |message| rank.answer(worker, message, &mut Unobserved).unwrap());
@@ -102,7 +105,7 @@ pub fn with_ranks<T>(
 
 /// Likewise of ranks that select features, each on a machine that `make` makes.
 pub fn with_selecting_ranks<T>(manners: &[Manner], make: &Make, run: impl FnOnce(&mut Cluster) -> T) -> T {
-    let begin = |serve: &mut dyn FnMut(Vec<u8>, Answer)| {
+    let begin = |serve: Serve| {
         let mut rank = SelectionRank::new(make.clone(), Pool::new(1), 1);
         serve(rank.hello(), &mut |message| rank.answer(message, &mut Unobserved).unwrap());
     };
@@ -110,11 +113,7 @@ pub fn with_selecting_ranks<T>(manners: &[Manner], make: &Make, run: impl FnOnce
 }
 
 /// `begin` hands on a rank's first words, and what it answers.
-fn with<T>(
-    manners: &[Manner],
-    begin: &(dyn Fn(&mut dyn FnMut(Vec<u8>, Answer)) + Sync),
-    run: impl FnOnce(&mut Cluster) -> T,
-) -> T {
+fn with<T>(manners: &[Manner], begin: &(dyn Fn(Serve) + Sync), run: impl FnOnce(&mut Cluster) -> T) -> T {
     std::thread::scope(|scope| {
         let (news, from) = channel();
         let (greet, greetings) = channel();

@@ -140,7 +140,7 @@ impl Cluster<'_> {
             (rank.moved, rank.busy) = (Moved::default(), 0.0);
         }
         let hands = self.ranks.iter().map(|_| Hand::default()).collect();
-        let (choices, columns, spare) = (Vec::new(), Vec::new(), Vec::from([0..source.p()]));
+        let (choices, columns, spare) = (Vec::new(), Vec::new(), std::iter::once(0..source.p()).collect());
         let mut job = Job { source, criterion, number: self.task(), k, hands, choices, columns, spare, flaw: None };
         let mut selection = Selection::default();
         let mut levels = Vec::new();
