@@ -2,21 +2,21 @@
 # cluster-nodes.R has workers of a cluster object, cluster-jobs.R those that are jobs and talk through files; rank.R is what workers run.
 
 # The workers that `cluster =` names: NULL, or what opens and closes them, see node_workers() and job_workers().
-resolve_cluster <- function(cluster) {
-  if (is.null(cluster)) {
-    return(NULL)
-  }
+resolve_cluster <- function(cluster) if (!is.null(cluster)) worker_source(cluster)()
+
+# What makes them, once it is called: processes may be started for them.
+worker_source <- function(cluster) {
   if (inherits(cluster, "cluster")) {
-    return(node_workers(cluster))
+    return(function() node_workers(cluster))
   }
   if (methods::is(cluster, "BiocParallelParam")) {
-    return(workers_of_param(cluster))
+    return(function() workers_of_param(cluster))
   }
   if (identical(cluster, "future")) {
-    return(workers_of_plan())
+    return(workers_of_plan)
   }
   if (is.numeric(cluster) && length(cluster) == 1L && !is.na(cluster) && cluster >= 1 && cluster == floor(cluster)) {
-    return(new_workers(parallel::makePSOCKcluster, cluster))
+    return(function() new_workers(parallel::makePSOCKcluster, cluster))
   }
   abort_argument("cluster", cluster, paste(
     "give a cluster of the package parallel (makeCluster(), makePSOCKcluster(), snow, mirai), a BiocParallelParam,",
@@ -74,14 +74,19 @@ on_workers <- function(workers, test, options, device, threads, run) {
     world = if (test$kind == "function") world_of(test$given)
   )
   with_workers(workers, setup, function(names, hellos) {
-    run(c(
-      engine_list(new_device("cpu"), threads),
-      list(cluster = list(
-        names = names, hellos = hellos, fast = options$method == "stable.fast",
-        send = function(rank, message) workers$send(rank, message), receive = function(seconds) workers$receive(seconds)
-      ))
-    ))
+    run(engine_of_ranks(workers, names, hellos, threads, fast = options$method == "stable.fast"))
   })
+}
+
+# The list that Rust's boundary reads (Machine::from_list, Ranks::from_list): this process's threads, and workers that answer it.
+engine_of_ranks <- function(workers, names, hellos, threads, fast = FALSE) {
+  c(
+    engine_list(new_device("cpu"), threads),
+    list(cluster = list(
+      names = names, hellos = hellos, fast = fast,
+      send = function(rank, message) workers$send(rank, message), receive = function(seconds) workers$receive(seconds)
+    ))
+  )
 }
 
 # Opens the workers for a task, calls `run(names, hellos)`, and closes them, however it ends.

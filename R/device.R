@@ -24,6 +24,11 @@ auto_team_neighbours <- 2e11
 # see inst/bench/RESULTS.md): 1e9 take the cores 0.2 s, as long as the first use of a GPU by a process.
 auto_selection_counts <- 1e9
 
+# From where on the workers of `cluster =` share a selection from all rows, in rows times columns, and these times k. Measured with two workers on the
+# machine of the driver (inst/bench/cluster.R, see RESULTS.md): below, one process is as soon done with a turn as its messages are.
+shared_cells <- 1e7
+shared_counts <- 3e8
+
 # The same for suff_gauss(), in multiplications (observations times pairs of variables): for about so many, 16 cores take as long as
 # an H200 to which the data have to travel.
 auto_products <- 2e10

@@ -80,6 +80,23 @@ rust_cores <- function() .Call(wrap__rust_cores)
 #' @noRd
 rust_info <- function() .Call(wrap__rust_info)
 
+#' Begins a rank: `list(rank, hello)`, a pointer and its first words.
+#' @noRd
+rust_rank_open <- function(test, p, alpha, method, engine) .Call(wrap__rust_rank_open, test, p, alpha, method, engine)
+
+#' Likewise one of a feature selection; `automatic`: a GPU that fails leaves its features to the CPU.
+#' @noRd
+rust_rank_of_features <- function(automatic, engine) .Call(wrap__rust_rank_of_features, automatic, engine)
+
+#' What a rank answers to a message; NULL to one that wants no answer.
+#' @noRd
+rust_rank_answer <- function(rank, message) .Call(wrap__rust_rank_answer, rank, message)
+
+#' The seed of a test's own stream of R's generator "L'Ecuyer-CMRG": six integers that depend on the seed of the search, the pair and the set, in
+#' whatever order they are given.
+#' @noRd
+rust_test_stream <- function(seed, x, y, s) .Call(wrap__rust_test_stream, seed, x, y, s)
+
 #' The correlations of the columns of a sparse matrix of n rows.
 #' @noRd
 rust_sparse_correlation <- function(x, n, options, engine, callbacks) .Call(wrap__rust_sparse_correlation, x, n, options, engine, callbacks)
@@ -131,17 +148,4 @@ rust_file_give_up <- function(file) .Call(wrap__rust_file_give_up, file)
 #' Some rows and columns of a data file.
 #' @noRd
 rust_file_read <- function(file, rows, columns) .Call(wrap__rust_file_read, file, rows, columns)
-
-#' Begins a rank: `list(rank, hello)`, a pointer and its first words.
-#' @noRd
-rust_rank_open <- function(test, p, alpha, method, engine) .Call(wrap__rust_rank_open, test, p, alpha, method, engine)
-
-#' What a rank answers to a message; NULL to one that wants no answer.
-#' @noRd
-rust_rank_answer <- function(rank, message) .Call(wrap__rust_rank_answer, rank, message)
-
-#' The seed of a test's own stream of R's generator "L'Ecuyer-CMRG": six integers that depend on the seed of the search, the pair and the set, in
-#' whatever order they are given.
-#' @noRd
-rust_test_stream <- function(seed, x, y, s) .Call(wrap__rust_test_stream, seed, x, y, s)
 

@@ -9,6 +9,7 @@ rank_about <- function() {
 rank_open <- function(key, setup, place) {
   opened <- switch(setup$what,
     search = search_rank(setup, place),
+    features = features_rank(setup, place),
     # It answers what it is asked, in R.
     selection = list(rank = selection_rank(setup, place), hello = raw())
   )
@@ -31,6 +32,12 @@ search_rank <- function(setup, place) {
     opened <<- rust_rank_open(test, setup$p, setup$alpha, setup$method, engine)
   })
   check_rust(opened)
+}
+
+# A selection of features: list(rank, hello).
+features_rank <- function(setup, place) {
+  device <- rank_card(choose_selection_device(check_device(setup$device), setup$counts), setup$device, place)
+  check_rust(rust_rank_of_features(isTRUE(device$automatic), engine_list(device, rank_threads(setup, place))))
 }
 
 # The threads that the user named, or a share of the host's cores.

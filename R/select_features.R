@@ -45,6 +45,16 @@
 #' classes holds five observations on average; n / (5 c), or as many as there are bins. With a `bins` of your own every column of
 #' numbers is cut.
 #'
+#' # On a cluster
+#'
+#' Without an `ensemble` each worker of `cluster` has columns of its own, and says after each choice which of them is the best: a message each way for each of the `k`.
+#' It is sent the codes of its columns, once, and those of each column that is selected; of a [pcgpu_file()] the path, so that the workers read
+#' their columns themselves. Columns of a worker that dies or hangs go to the others, and some of a slow one to faster ones; the call ends with an error of class
+#' `pcgpu_error_cluster` when none is left. A worker uses one GPU at most.
+#'
+#' A choice costs some milliseconds beside its counts. It pays from about 1e7 values (rows times columns) and 3e8 of these times `k` on; smaller
+#' selections, and those by `"MIM"`, which counts each column once, are made in this process unless `device` names a GPU: `device` of the result says where.
+#'
 #' @param x The features, observations in rows: a numeric, logical or character matrix, a data frame, or a matrix of the package
 #'   Matrix, of which sparse ones are read a column at a time; or a Bioconductor `ExpressionSet` or `SummarizedExperiment`, whose
 #'   samples are the observations; or a [pcgpu_file()], which is read where it is; a `DelayedMatrix` or `big.matrix`, of which a matrix is made. Numbers may be
@@ -65,8 +75,8 @@
 #' @param progress Show a progress bar? As in [pc()].
 #' @param ensemble `NULL` to select once, from all rows; or select from each of many samples of the rows, and say how often each
 #'   feature is selected: a number of bootstrap samples, for instance 50, or a [selection_ensemble()].
-#' @param cluster `NULL`, or workers of other processes, here or on other machines, that share the samples of an `ensemble`, as in [pc()] (*On a cluster*
-#'   there); the answer is the same.
+#' @param cluster `NULL`, or workers of other processes, here or on other machines, as in [pc()] (*On a cluster* there); the answer is the same. They share the
+#'   samples of an `ensemble`, or else the columns of `x`, see *On a cluster* below.
 #' @return A list of class `pcgpu_selection`:
 #' \describe{
 #'   \item{`index`}{the selected columns, in the order of their selection;}
@@ -145,7 +155,8 @@ select_features <- function(x, y, k, criterion = c(
     bins <- check_bins(bins)
   }
   threads <- resolve_threads(if (!missing(numCores)) numCores)
-  if (is.null(cluster)) device <- check_device(device)
+  source <- if (!is.null(cluster)) worker_source(cluster)
+  if (is.null(source)) device <- check_device(device)
   x <- read_data(x, "x", all = FALSE)
   if (is_read_by_blocks(x)) x <- read_data(x, "x")
   features <- selection_features(x)
@@ -156,7 +167,11 @@ select_features <- function(x, y, k, criterion = c(
   bins <- bins %||% default_bins(n, if (is.factor(y)) nlevels(y))
   k <- check_k(k, p)
   ensemble <- check_ensemble(ensemble, n)
-  if (is.null(cluster)) device <- choose_selection_device(device, as.double(n) * p * k)
+  if (!is.null(source) && is.null(ensemble) && !sharing_pays(device, criterion, n, p, k)) {
+    source <- NULL
+    device <- check_device(device)
+  }
+  if (is.null(source)) device <- choose_selection_device(device, as.double(n) * p * k)
   options <- list(
     n = n, k = k, criterion = criterion, discretise = discretize, bins = bins,
     kept_levels = kept_levels, ensemble = unclass(ensemble)
@@ -164,10 +179,12 @@ select_features <- function(x, y, k, criterion = c(
   times <- if (!is.null(ensemble)) sprintf(" from each of %d samples", ensemble$replicates) else ""
   bar <- progress_reporter(progress, label = function(level, edges) sprintf("Selecting %d features%s", k, times))
   on.exit(bar$close())
-  found <- if (is.null(cluster)) {
+  found <- if (is.null(source)) {
     check_rust(on_device(device, threads, function(engine) rust_select(features, y, options, engine, bar$report)))
+  } else if (is.null(ensemble)) {
+    select_on_ranks(source(), features, y, options, as.double(n) * p * k, device, threads, bar$report)
   } else {
-    select_on_workers(cluster, list(x = features, y = y, options = options), device, threads, bar$report)
+    select_on_workers(source(), list(x = features, y = y, options = options), device, threads, bar$report)
   }
   tell_lost(found$lost)
   attr(call, "pcgpu") <- c(list(device = found$device), work_of(found$team, found$device), list(version = package_version()))
@@ -191,16 +208,24 @@ select_features <- function(x, y, k, criterion = c(
   ))
 }
 
+# Whether workers of other processes are sooner done with a selection from all rows than this one. Where a device is named it is the workers': this machine
+# may have none.
+sharing_pays <- function(device, criterion, n, p, k) {
+  here <- identical(device, "auto") || identical(device, "cpu") || inherits(device, "pcgpu_device") && device$kind == "cpu"
+  !here || criterion != "MIM" && as.double(n) * p >= shared_cells && as.double(n) * p * k >= shared_counts
+}
+
+# One selection, each worker with a part of the features. `counts`: how much work it is.
+select_on_ranks <- function(workers, features, y, options, counts, device, threads, report) {
+  setup <- list(what = "features", counts = counts, device = device, threads = if (isTRUE(attr(threads, "named"))) as.integer(threads))
+  with_workers(workers, setup, function(names, hellos) {
+    check_rust(rust_select(features, y, options, engine_of_ranks(workers, names, hellos, threads), report))
+  })
+}
+
 # The replicates of an ensemble on the workers of a cluster.
-select_on_workers <- function(cluster, task, device, threads, report) {
+select_on_workers <- function(workers, task, device, threads, report) {
   ensemble <- task$options$ensemble
-  if (is.null(ensemble)) {
-    abort_argument("cluster", cluster, paste(
-      "give an `ensemble`, whose replicates the workers share, or leave `cluster` out:",
-      "a single selection runs on the cores or GPUs of one machine."
-    ), is = "given without an `ensemble`")
-  }
-  workers <- resolve_cluster(cluster)
   setup <- c(list(what = "selection", device = device, threads = if (isTRUE(attr(threads, "named"))) as.integer(threads)), task)
   columns <- function(value) matrix(value, task$options$k, ensemble$replicates)
   of_all <- list(index = columns(0L), score = columns(0), draw = integer(ensemble$replicates))

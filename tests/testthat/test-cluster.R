@@ -141,6 +141,48 @@ test_that("arguments that are no cluster, or do not go with one, are refused", {
   refused(slow_test, parallel_tests = TRUE, numCores = 2, skel.method = "original", argument = "parallel_tests", says = "method")
 })
 
+test_that("workers share one selection, with the answer of this process", {
+  share_always()
+  set.seed(2)
+  x <- matrix(rnorm(120 * 60), 120, dimnames = list(NULL, paste0("v", 1:60)))
+  y <- x[, 3] + x[, 40] > rnorm(120)
+  sparse <- x * (abs(x) > 1.8)
+  frame <- data.frame(x[, 1:20], f = factor(sample(letters[1:3], 120, TRUE)))
+  file <- write_pcgpu_file(x, tempfile())
+  parts <- c("index", "names", "score", "relevance", "levels", "classes", "bins")
+  for (data in list(x, Matrix::Matrix(sparse, sparse = TRUE), frame, file)) {
+    for (criterion in c("JMI", "CMI", "DISR")) {
+      select <- function(...) select_features(data, y, 15, criterion, discretize = "equal-frequency", ...)
+      for (cluster in list(two, two[1])) {
+        found <- select(cluster = cluster)
+        expect_identical(found[parts], select()[parts], info = paste(class(data)[1], criterion))
+      }
+    }
+  }
+  details <- run_details(select_features(x, y, 15, cluster = two))
+  expect_match(details$device, "^worker [12] \\(.+\\)$")
+  # The codes of half of the columns, and those that were selected.
+  expect_true(all(details$team$bytes_to > 0 & details$team$bytes_to < 120 * 60))
+  x[7, 50] <- x[9, 20] <- NA
+  refused <- function(...) conditionMessage(expect_error(select_features(..., y = y, k = 3), class = "pcgpu_error_argument"))
+  for (data in list(x, write_pcgpu_file(x, tempfile()))) expect_identical(refused(data, cluster = two), refused(data))
+  expect_identical(unlist(parallel::clusterEvalQ(two, length(pcgpu:::session$ranks))), c(0L, 0L))
+})
+
+test_that("a selection that is sooner done than sent is made here, and no cluster is none", {
+  data <- list(x = matrix(rnorm(3000), 100), y = rep(0:1, 50))
+  # Of a number no process is started.
+  found <- select_features(data$x, data$y, 5, cluster = 1000)
+  expect_identical(found$device, "cpu")
+  expect_identical(found$index, select_features(data$x, data$y, 5)$index)
+  expect_true(sharing_pays("auto", "JMI", 1000, 1e5, 100))
+  expect_false(sharing_pays("cpu", "MIM", 1000, 1e5, 100))
+  # What the workers have this machine may lack.
+  expect_true(sharing_pays("cuda", "JMI", 10, 10, 10))
+  e <- expect_error(select_features(data$x, data$y, 5, cluster = "none"), class = "pcgpu_error_argument")
+  expect_identical(e$argument, "cluster")
+})
+
 test_that("a worker of another version, or without the package, is refused by name", {
   s <- suff()
   parallel::clusterEvalQ(two[2], {
@@ -159,6 +201,35 @@ test_that("a worker of another version, or without the package, is refused by na
 })
 
 parallel::stopCluster(two)
+
+test_that("a selection goes on where a worker is killed, and ends where none is left", {
+  skip_on_os("windows")
+  share_always()
+  set.seed(3)
+  x <- matrix(rnorm(100 * 80), 100)
+  y <- rep(0:1, 50)
+  doomed <- doomed_workers(2)
+  # Dies in the middle of its work.
+  dies_at <- function(cluster, message) {
+    parallel::clusterCall(cluster, eval, bquote({
+      count <- 0
+      answer <- utils::getFromNamespace("rank_answer", "pcgpu")
+      utils::assignInNamespace("rank_answer", function(...) {
+        count <<- count + 1
+        if (count == .(message)) tools::pskill(Sys.getpid(), tools::SIGKILL)
+        answer(...)
+      }, "pcgpu")
+    }))
+  }
+  dies_at(doomed$cluster[2], 9)
+  expect_message(
+    found <- select_features(x, y, 30, cluster = doomed$cluster), "^worker 2 .* failed", class = "pcgpu_message_lost"
+  )
+  parts <- c("index", "score", "relevance", "levels")
+  expect_identical(found[parts], select_features(x, y, 30)[parts])
+  dies_at(doomed$cluster[1], 5)
+  expect_error(select_features(x, y, 30, cluster = doomed$cluster[1]), "no worker of the cluster is left", class = "pcgpu_error_cluster")
+})
 
 test_that("the answer stays where a worker is killed, and a message names it", {
   skip_on_os("windows")

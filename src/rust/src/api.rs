@@ -26,7 +26,7 @@ use crate::orientation::{graph_lists, judged, orientation, oriented, skeleton_li
 use crate::session::{Callbacks, RObserver, RTest};
 use crate::test::Test;
 use crate::token::{self, Token};
-use crate::{api_blocks, api_cluster, correlation, discrete, gpu, input, limits, output, selection};
+use crate::{api_blocks, api_ranks, correlation, discrete, gpu, input, limits, output, selection};
 
 /// R's callbacks: for reports, and for random numbers.
 pub struct Listener {
@@ -479,6 +479,7 @@ fn rust_info() -> Robj {
 extendr_module! {
     mod pcgpu;
     fn rust_search;
+    use api_ranks;
     fn rust_orient;
     fn rust_orient_compact;
     fn rust_expand;
@@ -492,7 +493,6 @@ extendr_module! {
     fn rust_summary;
     fn rust_correlation;
     use api_blocks;
-    use api_cluster;
     fn rust_select;
     fn rust_ensemble_rows;
     fn rust_devices;

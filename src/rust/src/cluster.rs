@@ -7,6 +7,7 @@ use std::time::Duration;
 use extendr_api::prelude::*;
 use pcgpu_core::ci::gauss::Reading;
 use pcgpu_core::engine::cluster::rank::{self, Rank};
+use pcgpu_core::engine::cluster::selection::rank::SelectionRank;
 use pcgpu_core::engine::cluster::{Cluster, Link, News};
 use pcgpu_core::engine::sequential::Sequential;
 use pcgpu_core::pool::Pool;
@@ -58,6 +59,13 @@ impl Ranks {
         &self.names
     }
 
+    /// All of them together; the pool is for what this process does itself.
+    pub fn cluster<'a>(&self, token: &'a Token, pool: Pool) -> Outcome<Cluster<'a>> {
+        let ranks = self.names.iter().cloned().zip(self.hellos.iter().cloned()).collect();
+        let link = RLink { token, send: self.send.clone(), receive: self.receive.clone() };
+        Ok(Cluster::new(Box::new(link), ranks, pool)?)
+    }
+
     /// As one worker; the pool is for what this process does itself, by `own` where that is sooner done than sent.
     pub fn worker<'a>(
         &self,
@@ -65,9 +73,7 @@ impl Ranks {
         pool: Pool,
         own: Option<Box<dyn Worker + 'a>>,
     ) -> Outcome<Box<dyn Worker + 'a>> {
-        let ranks = self.names.iter().cloned().zip(self.hellos.iter().cloned()).collect();
-        let link = RLink { token, send: self.send.clone(), receive: self.receive.clone() };
-        let cluster = Cluster::new(Box::new(link), ranks, pool)?;
+        let cluster = self.cluster(token, pool)?;
         Ok(match own {
             Some(own) => Box::new(cluster.with_own(own)),
             None => Box::new(cluster),
@@ -111,7 +117,35 @@ impl Link for RLink<'_> {
 }
 
 /// What a rank keeps from message to message.
-pub struct Held {
+pub enum Held {
+    /// Of a search.
+    Search(Searching),
+    /// Of a selection of features.
+    Selection(SelectionRank),
+}
+
+impl Held {
+    /// What it says first.
+    pub fn hello(&self, token: &Token) -> Vec<u8> {
+        match self {
+            Held::Search(search) => search.hello(token),
+            Held::Selection(selection) => selection.hello(),
+        }
+    }
+
+    /// Answers a message.
+    pub fn answer(&mut self, message: &[u8], token: &Token) -> Outcome<Option<Vec<u8>>> {
+        let mut observer = RObserver::silent(token);
+        let answer = match self {
+            Held::Search(search) => search.answer(message, &mut observer, token),
+            Held::Selection(selection) => selection.answer(message, &mut observer),
+        };
+        answer.map_err(|error| token.explain(error))
+    }
+}
+
+/// A search of which this process is a rank.
+pub struct Searching {
     /// None: an R function, which is asked one question after the other. It borrows from `test`, and goes first.
     worker: ManuallyDrop<Option<Box<dyn Worker>>>,
     /// From a box.
@@ -119,7 +153,7 @@ pub struct Held {
     rank: Rank,
 }
 
-impl Drop for Held {
+impl Drop for Searching {
     fn drop(&mut self) {
         // SAFETY: neither is used again; the worker, which borrows from the test, goes before it.
         unsafe {
@@ -129,7 +163,7 @@ impl Drop for Held {
     }
 }
 
-impl Held {
+impl Searching {
     /// A rank with this test of p variables.
     pub fn open(
         test: Test,
@@ -141,7 +175,7 @@ impl Held {
     ) -> Outcome<Self> {
         let test = Box::into_raw(Box::new(test));
         let (worker, rank) = (ManuallyDrop::new(None), Rank::default());
-        let mut held = Held { worker, test, rank };
+        let mut held = Searching { worker, test, rank };
         // SAFETY: the test stays where it is until `held` is dropped, and the worker before it.
         let test: &'static Test = unsafe { &*test };
         *held.worker = match test {
@@ -151,27 +185,23 @@ impl Held {
         Ok(held)
     }
 
-    /// What it says first.
-    pub fn hello(&self, token: &Token) -> Vec<u8> {
+    fn hello(&self, token: &Token) -> Vec<u8> {
         match &*self.worker {
             Some(worker) => rank::hello(&**worker),
             None => rank::hello(&Sequential::new(&mut RTest { fun: ().into(), token })),
         }
     }
 
-    /// Answers a message.
-    pub fn answer(&mut self, message: &[u8], token: &Token) -> Outcome<Option<Vec<u8>>> {
-        let Held { worker, rank, test } = self;
-        let mut observer = RObserver::silent(token);
+    fn answer(&mut self, message: &[u8], observer: &mut RObserver, token: &Token) -> Result<Option<Vec<u8>>> {
+        let Searching { worker, rank, test } = self;
         // SAFETY: it is there as long as this is.
-        let answer = match (&mut **worker, unsafe { &**test }) {
-            (Some(worker), _) => rank.answer(&mut **worker, message, &mut observer),
+        match (&mut **worker, unsafe { &**test }) {
+            (Some(worker), _) => rank.answer(&mut **worker, message, observer),
             (None, Test::Function(fun)) => {
                 let mut test = RTest { fun: fun.clone(), token };
-                rank.answer(&mut Sequential::new(&mut test), message, &mut observer)
+                rank.answer(&mut Sequential::new(&mut test), message, observer)
             }
             (None, _) => Err(Error::Interrupted),
-        };
-        answer.map_err(|error| token.explain(error))
+        }
     }
 }

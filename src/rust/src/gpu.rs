@@ -47,6 +47,9 @@ enum Dealing {
 }
 
 impl Gpu {
+    /// How fast one is beside a thread of the CPU, for feature selections.
+    pub const SPEED: usize = selection::SPEED as usize;
+
     /// Reads R's `list(kind = "cuda", ordinals, cpu, memory, strategy, ...)`, see `engine_list()` in R/device.R.
     pub fn from_list(engine: &List) -> Outcome<Self> {
         let ordinals = input::field(engine, "ordinals")?;

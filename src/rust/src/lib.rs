@@ -1,6 +1,6 @@
 //! The boundary between R and [`pcgpu_core`]: slices and scalars in, one list out.
 //!
-//! * [`api`], [`api_blocks`], [`api_cluster`]: the functions that R calls.
+//! * [`api`], [`api_blocks`], [`api_ranks`]: the functions that R calls.
 //! * [`failure`]: what can go wrong, as a list that R turns into a classed condition.
 //! * [`test`]: the test of a search. [`discrete`]: discrete data and their tests.
 //! * [`correlation`]: correlations of data.
@@ -16,7 +16,7 @@
 
 mod api;
 mod api_blocks;
-mod api_cluster;
+mod api_ranks;
 mod cluster;
 mod compact;
 mod correlation;

@@ -1,9 +1,12 @@
 //! The machine that a call runs on, as R names it, and the workers for its tests.
 
+use std::sync::Arc;
+
 use extendr_api::prelude::*;
 use pcgpu_core::ci::discrete::Discrete;
 use pcgpu_core::ci::gauss::Gauss;
 use pcgpu_core::ci::knn::Knn;
+use pcgpu_core::engine::cluster::selection::rank::{on_threads, Make, SelectionRank};
 use pcgpu_core::engine::cpu::selection::CpuCounting;
 use pcgpu_core::engine::cpu::{together, Bound, CpuEngine, DiscreteKernel, GaussKernel, KnnKernel};
 use pcgpu_core::pool::Pool;
@@ -103,6 +106,21 @@ impl Machine {
             }
             Some(gpu) => gpu.knn(knn, self.pool.clone()),
         }
+    }
+
+    /// As a rank of a feature selection; it uses one GPU.
+    pub fn selection_rank(self, automatic: bool) -> SelectionRank {
+        let Machine { pool, gpu, .. } = self;
+        let on_cpu = on_threads(pool.clone());
+        let Some(gpu) = gpu else { return SelectionRank::new(on_cpu, pool.clone(), pool.threads()) };
+        let threads = pool.clone();
+        let make: Make = Arc::new(move |samples, logs| match gpu.counting(samples, logs, threads.clone()) {
+            Ok(counting) => Ok(counting),
+            Err(Failure::Core(Error::Device(_))) if automatic => on_cpu(samples, logs),
+            Err(Failure::Core(error)) => Err(error),
+            Err(_) => Err(Error::Interrupted),
+        });
+        SelectionRank::new(make, pool, Gpu::SPEED)
     }
 
     /// The machines of a feature selection, where several work together.

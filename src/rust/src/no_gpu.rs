@@ -26,6 +26,8 @@ fn none<T>() -> Result<T> {
 }
 
 impl Gpu {
+    pub const SPEED: usize = 1;
+
     pub fn from_list(_engine: &List) -> Outcome<Self> {
         Ok(none()?)
     }

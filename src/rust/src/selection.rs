@@ -1,13 +1,15 @@
 //! Feature selection from R.
 
 use extendr_api::prelude::*;
+use pcgpu_core::engine::cluster::selection::Source;
 use pcgpu_core::engine::cpu::selection::{encode, CpuCounting};
 use pcgpu_core::engine::replicates::{on_machines, on_threads, Replicates};
 use pcgpu_core::file::DataFile;
 use pcgpu_core::memory::{self, Use};
 use pcgpu_core::observer::Observer;
+use pcgpu_core::search::worker::Worker;
 use pcgpu_core::selection::discretise::{Bins, Column, Discretise};
-use pcgpu_core::selection::{select, CountLogs, Criterion, Machines, Resampling, Samples, Selector, Shards};
+use pcgpu_core::selection::{select, CountLogs, Criterion, Machines, Resampling, Samples, Selection, Selector, Shards};
 use pcgpu_core::team::TeamReport;
 
 use crate::failure::{Failure, Outcome};
@@ -105,12 +107,26 @@ pub fn run(
     let criterion = Criterion::from_name(&criterion)
         .ok_or_else(|| Failure::Input(format!("internal: there is no criterion `{criterion}`")))?;
     let features = Features::from_list(x, n)?;
+    let columns = features.columns()?;
     let class = column_of(y).ok_or_else(|| Failure::Input("internal: `y` is not a vector of numbers".into()))?;
-    let samples: Samples = encode(n, &features.columns()?, class, how, machine.pool.clone(), observer)
-        .map_err(|error| token.explain(error))?;
+    // Ranks read by themselves what lies in a file: here its first column alone is read, for the class.
+    let here = if named_file(x, machine)?.is_some() { &columns[..1] } else { &columns[..] };
+    let samples: Samples =
+        encode(n, here, class, how, machine.pool.clone(), observer).map_err(|error| token.explain(error))?;
     // Two tables by count.
     memory::room(24 * n, Use::Features)?;
     let logs = CountLogs::new(n);
+    if let Some(ranks) = &machine.ranks {
+        let path = named_file(x, machine)?;
+        let source = match (&features, &path) {
+            (Features::File(file), Some(path)) => Source::File { file, path, how, first: &samples },
+            _ => Source::Samples(&samples),
+        };
+        let mut cluster = ranks.cluster(token, machine.pool.clone())?;
+        let found = cluster.select(source, &logs, criterion, k, observer);
+        let (found, levels) = found.map_err(|error| token.explain(error))?;
+        return Ok(listed(found, levels, &samples, machine, &cluster.team()));
+    }
     if let Some(ensemble) = input::optional(options, "ensemble") {
         let found = of_ensemble(&samples, criterion, k, &input::list(&ensemble, "ensemble")?, machine, observer);
         return found.map_err(|failure| match failure {
@@ -129,18 +145,33 @@ pub fn run(
         }
     };
     let found = found.map_err(|error| token.explain(error))?;
+    let levels = found.index.iter().map(|&f| samples.levels(f)).collect();
+    Ok(listed(found, levels, &samples, machine, &team))
+}
+
+/// The path of the file that has the features, where ranks are to open it.
+fn named_file(x: &List, machine: &Machine) -> Outcome<Option<String>> {
+    if machine.ranks.is_none() || input::text(&input::field(x, "kind")?, "kind")? != "file" {
+        return Ok(None);
+    }
+    let file = input::list(&input::field(x, "x")?, "x")?;
+    input::text(&input::field(&file, "path")?, "path").map(Some)
+}
+
+/// A selection as R has it.
+fn listed(found: Selection, levels: Vec<usize>, samples: &Samples, machine: &Machine, team: &TeamReport) -> Robj {
     let shifted: Vec<i32> = found.index.iter().map(|&f| f as i32 + 1).collect();
-    let levels: Vec<i32> = found.index.iter().map(|&f| samples.levels(f) as i32).collect();
-    Ok(output::named(vec![
+    let levels: Vec<i32> = levels.into_iter().map(|levels| levels as i32).collect();
+    output::named(vec![
         ("index", Robj::from(shifted)),
         ("score", Robj::from(found.score)),
         ("relevance", Robj::from(found.relevance)),
         ("levels", Robj::from(levels)),
         ("classes", Robj::from(samples.classes() as i32)),
         ("device", Robj::from(machine.names(true))),
-        ("team", output::shares(&team)),
+        ("team", output::shares(team)),
         ("lost", output::lost(&team.lost)),
-    ]))
+    ])
 }
 
 /// As R/selection_ensemble.R has it.

@@ -85,7 +85,7 @@ pub(super) const SHARE_BITS: u32 = 60;
 
 impl Criterion {
     /// Whether anything is counted once something is selected.
-    pub(super) fn looks_at_pairs(self) -> bool {
+    pub(crate) fn looks_at_pairs(self) -> bool {
         self != Criterion::Mim
     }
 

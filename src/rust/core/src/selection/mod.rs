@@ -29,6 +29,8 @@ pub use counting::{Counting, Joint, Partner, Sums};
 pub use criterion::Criterion;
 pub use resample::{Resampling, Run, Runner};
 pub use samples::{FeatureCodes, FeatureColumn, Samples, SparseVariable};
+pub(crate) use select::Step;
 pub use select::{select, Machines, Selection};
 pub use selector::{Choice, Problem, Selector};
+pub(crate) use shards::apportion;
 pub use shards::{Maker, Member, Shards};

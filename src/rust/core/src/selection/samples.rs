@@ -1,6 +1,6 @@
 //! The data of a selection.
 
-use crate::ci::discrete::{Coded, Codes, Variable};
+use crate::ci::discrete::{Coded, Codes, Lent, Variable};
 use crate::{Error, Result};
 
 /// n samples of p discrete features and of a class.
@@ -109,6 +109,17 @@ impl Samples {
         Ok(self)
     }
 
+    /// With features of other machines, which come once they are selected, see [`Samples::lent`].
+    pub fn with_lent(mut self, lent: Lent) -> Self {
+        self.coded = self.coded.with_lent(lent);
+        self
+    }
+
+    /// The number of the feature that was put at this place of those of other machines.
+    pub fn lent(&self, at: usize) -> usize {
+        self.class() + 1 + at
+    }
+
     /// Number of samples.
     pub fn n(&self) -> usize {
         self.coded.n()
@@ -163,11 +174,28 @@ impl Samples {
 
     #[inline]
     fn place(&self, v: usize) -> Place {
-        self.places.get(v).copied().unwrap_or(Place::Dense(self.coded.p() as u32 - 1))
+        // The class is the last of the variables that have codes, and what is lent comes after it.
+        let after = || Place::Dense((self.coded.p() - 1 + v - self.class()) as u32);
+        self.places.get(v).copied().unwrap_or_else(after)
     }
 }
 
 impl FeatureCodes<'_> {
+    /// As a variable with a code for every sample.
+    ///
+    /// # Errors
+    /// [`Error::Memory`].
+    pub fn to_variable(&self, levels: u32, n: usize) -> Result<Variable> {
+        let codes = match self {
+            FeatureCodes::Dense(codes) => (*codes).clone(),
+            FeatureCodes::Sparse(_) if levels < 256 => {
+                Codes::Bytes(self.to_vec(n).into_iter().map(|code| code as u8).collect())
+            }
+            FeatureCodes::Sparse(_) => Codes::Words(self.to_vec(n)),
+        };
+        Variable::complete(levels, codes)
+    }
+
     /// The codes one a sample.
     pub fn to_vec(&self, n: usize) -> Vec<u16> {
         match self {

@@ -19,6 +19,14 @@ pub struct Selection {
     pub relevance: Vec<f64>,
 }
 
+impl Selection {
+    pub(crate) fn add(&mut self, problem: &Problem, choice: &Choice) {
+        self.score.push(problem.score(choice.key, self.index.len()));
+        self.index.push(choice.feature);
+        self.relevance.push(problem.logs.bits(i128::from(choice.relevance), 1));
+    }
+}
+
 /// One machine, or several that count at the same time, each for its features. The scores of a feature depend on no other
 /// candidate, and the feature to select is the best of all: the answer does not depend on who has which.
 pub trait Machines {
@@ -85,9 +93,7 @@ pub fn select(
     }
     let mut selection = Selection::default();
     machines.choose(problem, k, observer, &mut |choice| {
-        selection.score.push(problem.score(choice.key, selection.index.len()));
-        selection.index.push(choice.feature);
-        selection.relevance.push(problem.logs.bits(i128::from(choice.relevance), 1));
+        selection.add(problem, &choice);
     })?;
     let steps = steps(problem, k) as f64;
     observer.progress(0, steps, steps)?;
@@ -110,7 +116,7 @@ pub(super) fn room(problem: &Problem, shards: usize) -> Result<()> {
 }
 
 /// The progress of one step as that of the whole.
-pub(super) struct Step<'a> {
+pub(crate) struct Step<'a> {
     pub observer: &'a mut dyn Observer,
     pub step: usize,
     pub steps: usize,

@@ -79,7 +79,7 @@ pub struct Problem<'a> {
 
 impl Problem<'_> {
     /// The score that a key stands for once `selected` features are.
-    pub(super) fn score(&self, key: i128, selected: usize) -> f64 {
+    pub fn score(&self, key: i128, selected: usize) -> f64 {
         if self.criterion == Criterion::Disr && selected > 0 {
             return libm::scalbn(key as f64, -(SHARE_BITS as i32));
         }
@@ -146,7 +146,7 @@ impl<'a> Selector<'a> {
         }
         match self.last {
             None => self.prepare_first(counting, observer)?,
-            Some(_) if self.selected == self.problem.samples.p() || !self.problem.criterion.looks_at_pairs() => {}
+            Some(_) if self.taken.iter().all(|&taken| taken) || !self.problem.criterion.looks_at_pairs() => {}
             Some(last) => match self.joint.take() {
                 Some(mut joint) => {
                     // A second time, after a failure, changes nothing.
@@ -221,7 +221,7 @@ impl<'a> Selector<'a> {
     }
 
     /// Gives away the features from place `at` of the range on, for another machine to go on with.
-    pub(super) fn split_off(&mut self, at: usize) -> Self {
+    pub(crate) fn split_off(&mut self, at: usize) -> Self {
         let mid = self.range.start + at;
         let range = mid..std::mem::replace(&mut self.range.end, mid);
         // Before the first choice there are no marginal sums.

@@ -18,7 +18,10 @@ const LAYERS: [(&str, &[&str]); 14] = [
     ("selection", &["memory", "observer", "team", "pool", "ci"]),
     ("orient", &["memory", "graph", "ci"]),
     ("background", &["graph", "search", "orient"]),
-    ("engine", &["memory", "observer", "team", "matrix", "pool", "graph", "ci", "search", "selection", "error"]),
+    (
+        "engine",
+        &["memory", "observer", "team", "matrix", "pool", "file", "graph", "ci", "search", "selection", "error"],
+    ),
 ];
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {

@@ -45,6 +45,7 @@ mod one_answer;
 mod one_answer_cuda;
 mod orient_golden;
 mod orient_random;
+mod selection_cluster;
 #[cfg(all(feature = "cuda", not(target_os = "macos")))]
 mod selection_cuda;
 mod selection_golden;

@@ -2,6 +2,7 @@
 
 use ndarray::ArrayView2;
 
+use super::lent::Lent;
 use super::lines::{self, Line};
 use super::popcount::{self, Bits};
 use crate::matrix;
@@ -25,7 +26,7 @@ pub enum Codes {
 }
 
 impl Codes {
-    fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             Codes::Bytes(codes) => codes.len(),
             Codes::Words(codes) => codes.len(),
@@ -59,6 +60,8 @@ pub struct Variable {
 pub struct Coded {
     n: usize,
     variables: Vec<Variable>,
+    /// Numbered after these.
+    lent: Lent,
     any_missing: bool,
 }
 
@@ -90,7 +93,7 @@ impl Coded {
         let variables: Vec<Variable> = variables.collect::<Result<_>>()?;
         memory::check()?;
         let any_missing = variables.iter().any(|variable| variable.missing);
-        Ok(Coded { n, variables, any_missing })
+        Ok(Coded { n, variables, lent: Lent::default(), any_missing })
     }
 
     /// As [`Coded::new`], for codes as pcalg's users have them: without `declared` numbers of levels a variable has as many
@@ -142,7 +145,21 @@ impl Coded {
                 mend: "give as many values of each variable as there are samples, at least one".into(),
             });
         }
-        Ok(Coded { n, variables, any_missing: false })
+        Ok(Coded { n, variables, lent: Lent::default(), any_missing: false })
+    }
+
+    /// With further variables, of as many samples and without missing values, that come one by one: the first has the number p.
+    pub fn with_lent(mut self, lent: Lent) -> Self {
+        self.lent = lent;
+        self
+    }
+
+    #[inline]
+    fn variable(&self, v: usize) -> &Variable {
+        match self.variables.get(v) {
+            Some(variable) => variable,
+            None => self.lent.get(v - self.variables.len()),
+        }
     }
 
     /// Number of samples.
@@ -150,7 +167,7 @@ impl Coded {
         self.n
     }
 
-    /// Number of variables.
+    /// Number of variables, without those that are lent.
     pub fn p(&self) -> usize {
         self.variables.len()
     }
@@ -158,19 +175,19 @@ impl Coded {
     /// Number of levels of a variable.
     #[inline]
     pub fn levels(&self, v: usize) -> usize {
-        self.variables[v].levels as usize
+        self.variable(v).levels as usize
     }
 
     /// Codes of a variable.
     #[inline]
     pub fn codes(&self, v: usize) -> &Codes {
-        &self.variables[v].codes
+        &self.variable(v).codes
     }
 
     /// Whether a value of the variable is missing.
     #[inline]
     pub fn missing(&self, v: usize) -> bool {
-        self.variables[v].missing
+        self.variable(v).missing
     }
 
     /// Whether any value is missing.
@@ -186,20 +203,20 @@ impl Coded {
     /// Whether the variable has planes.
     #[inline]
     pub fn has_planes(&self, v: usize) -> bool {
-        !self.variables[v].planes.is_empty()
+        !self.variable(v).planes.is_empty()
     }
 
     /// The samples with a level, as bits.
     #[inline]
     pub fn plane(&self, v: usize, level: usize) -> &[u64] {
         let words = self.words();
-        &lines::words(&self.variables[v].planes)[level * words..(level + 1) * words]
+        &lines::words(&self.variable(v).planes)[level * words..(level + 1) * words]
     }
 
     /// By level: the number of samples that have it. Empty where there are no planes.
     #[inline]
     pub fn counts(&self, v: usize) -> &[u32] {
-        &self.variables[v].counts
+        &self.variable(v).counts
     }
 
     /// Product of the numbers of levels, as a float: it may be huge.
@@ -335,6 +352,21 @@ impl Variable {
     /// [`Variable::of_codes`] of codes that are known to lie in 0, ..., levels - 1.
     pub(crate) fn complete(levels: u32, codes: Codes) -> Result<Self> {
         Variable::of_checked(levels, codes, false)
+    }
+
+    /// Of no sample.
+    pub(super) fn none() -> Self {
+        Variable { levels: 1, codes: Codes::Bytes(Vec::new()), missing: false, planes: Vec::new(), counts: Vec::new() }
+    }
+
+    /// Number of levels.
+    pub fn levels(&self) -> u32 {
+        self.levels
+    }
+
+    /// Its codes.
+    pub fn codes(&self) -> &Codes {
+        &self.codes
     }
 
     fn of_checked(levels: u32, codes: Codes, missing: bool) -> Result<Self> {

@@ -8,6 +8,7 @@ mod bound;
 mod counter;
 mod data;
 mod joint;
+mod lent;
 mod lines;
 mod masks;
 mod popcount;
@@ -19,6 +20,7 @@ pub use bound::Bound;
 pub use counter::{Counter, Way};
 pub use data::{Coded, Codes, Variable, MOST_LEVELS};
 pub use joint::Joints;
+pub use lent::Lent;
 pub use store::Shared;
 pub use table::{Margins, Order, Statistic, Summary, Table};
 

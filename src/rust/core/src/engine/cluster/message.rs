@@ -12,9 +12,14 @@ const GRAPH: u8 = 1;
 const COLUMNS: u8 = 2;
 const SHARDS: u8 = 3;
 const QUESTIONS: u8 = 4;
+const BEGIN: u8 = 5;
+const TURN: u8 = 6;
 const HELLO: u8 = 16;
 const DONE: u8 = 17;
 const FAILED: u8 = 18;
+
+/// The argument that has the data of a selection.
+const DATA: &str = "x";
 
 /// What a driver asks of a rank.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,6 +38,10 @@ pub(super) enum Asked<'a> {
     Shards { number: u64, bytes: &'a [u8] },
     /// Questions on p variables.
     Questions { p: usize, bytes: &'a [u8] },
+    /// A feature selection with its number begins. It has no reply.
+    Begin { number: u64, bytes: &'a [u8] },
+    /// The next choice of this one.
+    Turn { number: u64, bytes: &'a [u8] },
 }
 
 impl Request<'_> {
@@ -59,6 +68,14 @@ impl Request<'_> {
         Request::new(QUESTIONS, &[p as u64], bytes)
     }
 
+    pub fn begin(number: u64, bytes: &[u8]) -> Request<'static> {
+        Request::new(BEGIN, &[number], bytes)
+    }
+
+    pub fn turn(number: u64, bytes: &[u8]) -> Request<'static> {
+        Request::new(TURN, &[number], bytes)
+    }
+
     pub fn kind(&self) -> u8 {
         self.kind
     }
@@ -80,6 +97,8 @@ impl<'a> Asked<'a> {
                 COLUMNS => Asked::Columns { number: first, is_exact: reader.small()? == 1, bytes: reader.0 },
                 SHARDS => Asked::Shards { number: first, bytes: reader.0 },
                 QUESTIONS => Asked::Questions { p: usize::try_from(first).ok()?, bytes: reader.0 },
+                BEGIN => Asked::Begin { number: first, bytes: reader.0 },
+                TURN => Asked::Turn { number: first, bytes: reader.0 },
                 _ => return None,
             };
             Some((task, asked))
@@ -153,6 +172,12 @@ pub(super) fn failed(task: u64, error: &Error) -> Vec<u8> {
             body.text(reason);
         }
         Error::Test { x, y, s } => question(&mut body, 2, *x, *y, s),
+        // Of the data that a rank has read by itself.
+        Error::Argument { argument: DATA, value, mend } => {
+            body.small(3);
+            body.text(value);
+            body.text(mend);
+        }
         other => {
             body.small(0);
             body.text(&other.to_string());
@@ -183,6 +208,10 @@ fn error_of(body: &mut Reader) -> Option<Error> {
         let (kind, mend) = (DeviceKind::Failed, String::new());
         return Some(Error::Device(DeviceError { kind, message: body.text()?.into(), mend }));
     }
+    if kind == 3 {
+        let (value, mend) = (body.text()?.into(), body.text()?.into());
+        return Some(Error::Argument { argument: DATA, value, mend });
+    }
     let (x, y, size) = (body.small_index()?, body.small_index()?, body.small_index()?);
     let mut s = Vec::new();
     for _ in 0..body.fits(size, 1)? {
@@ -207,6 +236,7 @@ mod tests {
         for error in [
             Error::Numeric { x: 3, y: 400, s: vec![1, 70_000], reason: ci::gauss::MISSING.0 },
             Error::Test { x: 0, y: 1, s: vec![] },
+            Error::Argument { argument: DATA, value: "has NA in row 3, column 70000".into(), mend: "drop it".into() },
         ] {
             assert_eq!(Reply::of_message(&failed(9, &error)), Ok((9, Reply::Failed(error))));
         }

@@ -11,6 +11,7 @@ pub mod message;
 mod pace;
 mod pieces;
 pub mod rank;
+pub mod selection;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -19,9 +20,9 @@ use crate::ci::Batch;
 use crate::observer::Observer;
 use crate::pool::Pool;
 use crate::search::book::Book;
-use crate::search::level::Neighbours;
 use crate::search::shards::Work;
 use crate::search::wire::envelope;
+use crate::search::wire::graph::Frozen;
 use crate::search::worker::{Column, Marginals, Worker};
 use crate::team::{Lost, Moved, Share, TeamReport};
 use crate::{Error, Result};
@@ -41,6 +42,9 @@ const SMALL: usize = 32 << 10;
 
 /// What a rank does in so many seconds is not sent: it takes as long to go there and back.
 const LITTLE: f64 = 0.05;
+
+/// What to do where no rank is left of a search.
+const MEND: &str = "start the cluster again; a checkpoint keeps what was done";
 
 /// Numbers of tasks are those of one cluster alone, as a late answer is known by its number.
 static TASKS: AtomicU64 = AtomicU64::new(1);
@@ -89,7 +93,7 @@ struct Rank {
 /// The graph that ranks were sent last.
 struct Sent {
     number: u64,
-    neighbours: Neighbours,
+    graph: Frozen,
     /// Its bytes for a rank that has the one before, and for any.
     change: Option<Vec<u8>>,
     whole: Option<Vec<u8>>,
@@ -135,7 +139,7 @@ impl<'a> Cluster<'a> {
         let (sent, own, next_task, report) =
             (None, None, TASKS.fetch_add(1 << 32, Ordering::Relaxed), TeamReport::default());
         let cluster = Cluster { link, ranks, pool, sent, own, next_task, report, why_lost };
-        cluster.live().next().map(drop).ok_or_else(|| cluster.nobody())?;
+        cluster.live().next().map(drop).ok_or_else(|| cluster.nobody(MEND))?;
         Ok(cluster)
     }
 
@@ -156,19 +160,22 @@ impl<'a> Cluster<'a> {
         (0..self.ranks.len()).filter(|&rank| !self.ranks[rank].is_lost)
     }
 
-    fn nobody(&self) -> Error {
-        Error::Cluster {
-            message: format!("no worker of the cluster is left: {}", self.why_lost),
-            mend: "start the cluster again; a checkpoint keeps what was done".into(),
-        }
+    fn nobody(&self, mend: &str) -> Error {
+        let message = format!("no worker of the cluster is left: {}", self.why_lost);
+        Error::Cluster { message, mend: mend.into() }
     }
 
     fn lose(&mut self, rank: usize, why: String, pieces: &mut Pieces) {
-        if std::mem::replace(&mut self.ranks[rank].is_lost, true) {
-            return;
+        if !self.ranks[rank].is_lost {
+            pieces.lose(rank);
+            self.ranks[rank].ready = None;
+            self.strike(rank, why);
         }
-        pieces.lose(rank);
-        self.ranks[rank].ready = None;
+    }
+
+    /// A rank is lost, and has nothing in hand.
+    fn strike(&mut self, rank: usize, why: String) {
+        self.ranks[rank].is_lost = true;
         self.report.lost.push(Lost { machine: self.ranks[rank].name.clone(), reason: why.clone() });
         self.why_lost = why;
     }
@@ -214,16 +221,16 @@ impl<'a> Cluster<'a> {
     }
 
     /// The number of this graph, which becomes the one that ranks are sent.
-    fn number(&mut self, neighbours: &Neighbours) -> u64 {
+    fn number(&mut self, graph: Frozen) -> u64 {
         let number = match &self.sent {
-            Some(sent) if is_same(&sent.neighbours, neighbours) => return sent.number,
+            Some(sent) if is_same(&sent.graph, &graph) => return sent.number,
             Some(sent) => sent.number + 1,
             None => 1,
         };
-        let before = self.sent.take().map(|sent| sent.neighbours);
-        let whole = before.is_none().then(|| neighbours.to_bytes(None));
-        let change = before.map(|before| neighbours.to_bytes(Some(&before)));
-        self.sent = Some(Sent { number, neighbours: neighbours.clone(), change, whole });
+        let before = self.sent.take().map(|sent| sent.graph);
+        let whole = before.is_none().then(|| graph.to_bytes(None));
+        let change = before.map(|before| graph.to_bytes(Some(&before)));
+        self.sent = Some(Sent { number, graph, change, whole });
         number
     }
 
@@ -237,7 +244,7 @@ impl<'a> Cluster<'a> {
         let has_before = self.ranks[rank].graph.is_some_and(|has| has + 1 == number);
         let bytes = match (&sent.change, has_before) {
             (Some(change), true) => change,
-            _ => sent.whole.get_or_insert_with(|| sent.neighbours.to_bytes(None)),
+            _ => sent.whole.get_or_insert_with(|| sent.graph.to_bytes(None)),
         };
         let request = Request::graph(number, has_before, bytes);
         self.ranks[rank].graph = Some(number);
@@ -276,7 +283,7 @@ impl<'a> Cluster<'a> {
     ) -> Result<()> {
         while !pieces.is_done() {
             if self.live().next().is_none() {
-                return Err(self.nobody());
+                return Err(self.nobody(MEND));
             }
             let mut sent = false;
             for rank in self.live().filter(|&rank| self.ranks[rank].owes.is_empty()).collect::<Vec<usize>>() {
@@ -339,7 +346,7 @@ impl<'a> Cluster<'a> {
 }
 
 /// Whether neighbourhoods are of one graph. Of rows alone it is not looked at: they are sent again.
-fn is_same(a: &Neighbours, b: &Neighbours) -> bool {
+fn is_same(a: &Frozen, b: &Frozen) -> bool {
     matches!((a.graph(), b.graph()), (Some(a), Some(b)) if a == b)
 }
 
@@ -380,7 +387,7 @@ impl Worker for Cluster<'_> {
     }
 
     fn marginal(&mut self, level: &Marginals, columns: Vec<Column>, observer: &mut dyn Observer) -> Result<()> {
-        self.number(&Neighbours::of(level.pairs().clone()));
+        self.number(Frozen::Graph(level.pairs().clone()));
         let is_exact = self.is_exact();
         self.run(&mut Settling::new(level, columns, is_exact), Some(0), observer)?;
         let total = level.pairs().edge_count() as f64;
@@ -391,7 +398,7 @@ impl Worker for Cluster<'_> {
         if let Some(own) = self.own_for(work.cost()) {
             return own.answer(work, book, observer);
         }
-        self.number(work.neighbours);
+        self.number(Frozen::of(work.neighbours));
         self.run(&mut Deciding::new(work, book), Some(work.size), observer)
     }
 

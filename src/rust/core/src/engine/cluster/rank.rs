@@ -10,6 +10,7 @@ use crate::search::columns::Columns;
 use crate::search::level::Neighbours;
 use crate::search::shards::Work;
 use crate::search::wire::envelope::Refusal;
+use crate::search::wire::graph::Frozen;
 use crate::search::wire::Writer;
 use crate::search::worker::{Marginals, Worker};
 use crate::search::Options;
@@ -21,8 +22,11 @@ const SHARD_TESTS: u64 = 1 << 16;
 /// What a rank knows of its driver's search.
 #[derive(Default)]
 pub struct Rank {
-    /// The graph, and its number.
-    graph: Option<(u64, Neighbours)>,
+    /// The number of the graph that it has.
+    number: u64,
+    graph: Option<Frozen>,
+    /// The lists of this graph, once a level asks for them.
+    neighbours: Option<Neighbours>,
 }
 
 /// What a worker says of itself to a driver, as a message.
@@ -60,21 +64,26 @@ impl Rank {
     fn find(&mut self, worker: &mut dyn Worker, asked: Asked, observer: &mut dyn Observer) -> Result<Option<Vec<u8>>> {
         match asked {
             Asked::Graph { number, is_change, bytes } => {
-                let before = self.graph.take().filter(|(known, _)| is_change && known + 1 == number);
-                let graph = Neighbours::from_bytes(bytes, before.as_ref().map(|(_, graph)| graph));
-                self.graph = graph.map(|graph| (number, graph));
+                let before = self.graph.take().filter(|_| is_change && self.number + 1 == number);
+                self.neighbours = None;
+                self.graph = Frozen::from_bytes(bytes, before.as_ref());
+                self.number = number;
                 Ok(None)
             }
             Asked::Columns { number, is_exact, bytes } => {
-                let graph = self.graph(number)?;
-                let pairs = graph.graph().ok_or_else(strange)?;
+                let pairs = self.graph(number)?.graph().ok_or_else(strange)?;
                 let columns =
-                    Columns::from_bytes(bytes).filter(|columns| columns.options.p == graph.p()).ok_or_else(strange)?;
+                    Columns::from_bytes(bytes).filter(|columns| columns.options.p == pairs.p()).ok_or_else(strange)?;
                 let level = Marginals::new(&columns.options, pairs, columns.keeps);
                 columns.found(&level, is_exact, |columns| worker.marginal(&level, columns, observer)).map(Some)
             }
             Asked::Shards { number, bytes } => {
-                let graph = self.graph(number)?;
+                self.graph(number)?;
+                let graph = match (&mut self.neighbours, &self.graph) {
+                    (Some(neighbours), _) => &*neighbours,
+                    (none, Some(graph)) => none.insert(graph.clone().into_neighbours()),
+                    (None, None) => return Err(strange()),
+                };
                 let work = Work::piece_from_bytes(bytes, graph).ok_or_else(strange)?;
                 let options = Options::new(graph.p(), work.alpha);
                 let book = Book::of_answers(&work, &options);
@@ -99,19 +108,20 @@ impl Rank {
                 worker.p_values(&batch, observer)?.into_iter().for_each(|p| bytes.float(p));
                 Ok(Some(bytes.0))
             }
+            Asked::Begin { .. } | Asked::Turn { .. } => Err(strange()),
         }
     }
 
-    fn graph(&self, number: u64) -> Result<&Neighbours> {
-        self.graph.as_ref().filter(|(known, _)| *known == number).map(|(_, graph)| graph).ok_or_else(strange)
+    fn graph(&self, number: u64) -> Result<&Frozen> {
+        self.graph.as_ref().filter(|_| self.number == number).ok_or_else(strange)
     }
 }
 
-fn strange() -> Error {
+pub(super) fn strange() -> Error {
     Error::Cluster { message: "a message fits no search of this worker".into(), mend: "start the cluster again".into() }
 }
 
-fn refused(refusal: &Refusal) -> Error {
+pub(super) fn refused(refusal: &Refusal) -> Error {
     let message = match refusal {
         Refusal::Damaged => "a message is damaged".into(),
         Refusal::OtherVersion(version) => format!("a message is from pcgpu {version}"),

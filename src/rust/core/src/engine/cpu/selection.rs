@@ -355,6 +355,22 @@ pub fn encode(
     pool: impl Into<Pool>,
     observer: &mut dyn Observer,
 ) -> Result<Samples> {
+    encode_from(0, n, features, class, how, &pool.into(), observer)
+}
+
+/// Likewise; the features have had `before` others before them, from which errors count.
+///
+/// # Errors
+/// Those of [`encode`].
+pub fn encode_from(
+    before: usize,
+    n: usize,
+    features: &[Column],
+    class: Column,
+    how: Discretise,
+    pool: &Pool,
+    observer: &mut dyn Observer,
+) -> Result<Samples> {
     let p = features.len();
     // By feature: a slot, the column in it, and its place.
     let each = 2 * (size_of::<Mutex<Option<FeatureColumn>>>() + size_of::<FeatureColumn>());
@@ -380,12 +396,12 @@ pub fn encode(
         }
     };
     let inline = (n as f64) * (p as f64) < INLINE;
-    pool.into().run(p + 1, inline, |_| 1.0, &mut |_| observer.look(), work)?;
+    pool.run(p + 1, inline, |_| 1.0, &mut |_| observer.look(), work)?;
     if let Some((at, flaw)) = flaw.into_inner().unwrap_or(None) {
         if let Flaw::Memory(bytes) = flaw {
             return Err(Use::Features.error(bytes));
         }
-        let (argument, column) = if at < p { ("x", at + 1) } else { ("y", 0) };
+        let (argument, column) = if at < p { ("x", before + at + 1) } else { ("y", 0) };
         let (value, mend) = flaw.describe(column);
         return Err(Error::Argument { argument, value, mend: mend.into() });
     }

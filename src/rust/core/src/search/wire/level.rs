@@ -1,120 +1,19 @@
-//! The frozen neighbourhoods of a level, and its pairs.
+//! The pairs of a level.
 
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{Reader, Writer};
-use crate::graph::{subsets, Adjacency};
+use crate::graph::subsets;
 use crate::search::lanes::Lanes;
 use crate::search::level::{CandidateOrder, Neighbours, PairSide};
 use crate::search::shards::{Part, Shard, Work};
-
-/// How neighbourhoods are written.
-const BITS: u64 = 0;
-const PAIRS: u64 = 1;
-const ROWS: u64 = 2;
-const REMOVED: u64 = 3;
 
 /// How the candidates of a side stand, and whether the other vertex is in the row's list.
 const ASCENDING: u8 = 0;
 const COMMON_LAST: u8 = 1;
 const OUTSIDE: u8 = 2;
-
-impl Neighbours {
-    /// As bytes: whole, or, where that is shorter, as the pairs that are gone since `before`, which the receiver has.
-    pub fn to_bytes(&self, before: Option<&Neighbours>) -> Vec<u8> {
-        let p = self.p();
-        let mut bytes = Writer::default();
-        bytes.number(p as u64);
-        let Some(graph) = self.graph() else {
-            bytes.number(ROWS);
-            (0..p).for_each(|x| bytes.vertices(self.list(x)));
-            return bytes.0;
-        };
-        let before = before.and_then(Neighbours::graph).filter(|before| before.p() == p);
-        let removed = before.map(|before| (before, before.edge_count().saturating_sub(graph.edge_count())));
-        let pairs_shorter = 8 * graph.edge_count() < Adjacency::bytes(p);
-        let whole = if pairs_shorter { 8 * graph.edge_count() } else { Adjacency::bytes(p) };
-        let larger = |of: &Adjacency, x: usize| of.neighbours(x).filter(|&y| y as usize > x).collect::<Vec<u32>>();
-        match removed {
-            Some((before, count)) if 8 * count < whole && is_within(graph, before) => {
-                bytes.number(REMOVED);
-                bytes.number(count as u64);
-                for x in 0..p {
-                    for y in larger(before, x).into_iter().filter(|&y| !graph.has(x, y as usize)) {
-                        bytes.vertex(x as u32);
-                        bytes.vertex(y);
-                    }
-                }
-            }
-            _ if pairs_shorter => {
-                bytes.number(PAIRS);
-                (0..p).for_each(|x| bytes.vertices(&larger(graph, x)));
-            }
-            _ => {
-                bytes.number(BITS);
-                (0..p).flat_map(|x| graph.row(x)).for_each(|&word| bytes.number(word));
-            }
-        }
-        bytes.0
-    }
-
-    /// From bytes; `before` as in [`Neighbours::to_bytes`]. `None` where they are not those of it.
-    pub fn from_bytes(bytes: &[u8], before: Option<&Neighbours>) -> Option<Neighbours> {
-        let mut bytes = Reader(bytes);
-        let p = bytes.index()?;
-        let form = bytes.number()?;
-        let pair = |x: usize, y: u32| (x < y as usize && (y as usize) < p).then_some((x, y as usize));
-        let found = match form {
-            BITS | PAIRS => {
-                let mut graph = Adjacency::empty(bytes.fits(p, 8 * if form == BITS { p.div_ceil(64) } else { 1 })?);
-                for x in 0..p {
-                    if form == PAIRS {
-                        for y in bytes.vertices()? {
-                            let (x, y) = pair(x, y)?;
-                            graph.insert(x, y);
-                        }
-                        continue;
-                    }
-                    for w in 0..p.div_ceil(64) {
-                        let mut word = bytes.number()?;
-                        while word != 0 {
-                            let y = w * 64 + word.trailing_zeros() as usize;
-                            word &= word - 1;
-                            // The other half says the same.
-                            if y > x {
-                                graph.insert(x, pair(x, y as u32)?.1);
-                            }
-                        }
-                    }
-                }
-                Neighbours::of(graph)
-            }
-            ROWS => {
-                let rows = (0..bytes.fits(p, 8)?).map(|_| bytes.vertices()).collect::<Option<Vec<_>>>()?;
-                let ascends = |row: &Vec<u32>| row.windows(2).all(|two| two[0] < two[1]);
-                let ends = |row: &Vec<u32>| row.last().is_none_or(|&y| (y as usize) < p);
-                rows.iter().all(|row| ascends(row) && ends(row)).then(|| Neighbours::of_lists(&rows))?
-            }
-            REMOVED => {
-                let mut graph = before.filter(|before| before.p() == p)?.graph()?.clone();
-                for _ in 0..bytes.count(8)? {
-                    let (x, y) = pair(bytes.vertex()? as usize, bytes.vertex()?)?;
-                    graph.remove(x, y);
-                }
-                Neighbours::of(graph)
-            }
-            _ => return None,
-        };
-        bytes.0.is_empty().then_some(found)
-    }
-}
-
-/// Whether every edge of a graph is one of another.
-fn is_within(graph: &Adjacency, other: &Adjacency) -> bool {
-    (0..graph.p()).all(|x| graph.row(x).iter().zip(other.row(x)).all(|(a, b)| a & !b == 0))
-}
 
 impl<'a> Work<'a> {
     /// Some of the shards as bytes, with their pairs and what is known of their limits, without the neighbourhoods.
@@ -312,49 +211,12 @@ impl Limits {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::Adjacency;
     use crate::search::Options;
 
     fn graph(p: u32, keeps: impl Fn(u32, u32) -> bool) -> Adjacency {
         let list = |x: u32| (0..p).filter(|&y| x != y && keeps(x.min(y), x.max(y))).collect();
         Adjacency::from_lists(&(0..p).map(list).collect::<Vec<Vec<u32>>>())
-    }
-
-    fn same(found: Option<Neighbours>, wanted: &Neighbours) {
-        let found = found.unwrap();
-        assert_eq!(found.graph(), wanted.graph());
-        assert_eq!(found.p(), wanted.p());
-        (0..found.p()).for_each(|x| assert_eq!(found.list(x), wanted.list(x)));
-    }
-
-    #[test]
-    fn neighbourhoods_come_back_whole_or_as_what_changed() {
-        let p = 130;
-        let dense = Neighbours::of(graph(p, |x, y| (x * 31 + y * 17) % 3 != 0));
-        let less = Neighbours::of(graph(p, |x, y| (x * 31 + y * 17) % 3 != 0 && (x + y) % 40 != 0));
-        let sparse = Neighbours::of(graph(p, |x, y| (x * 31 + y * 17) % 3 != 0 && (x + y) % 40 == 1));
-        let rows = Neighbours::of_rows(&Options::new(dense.p(), 0.1), dense.graph().unwrap(), [3, 70, 129]);
-        for (found, before, form) in [
-            (&dense, None, BITS),
-            (&less, Some(&dense), REMOVED),
-            (&sparse, Some(&dense), PAIRS),
-            // What grows is sent whole.
-            (&dense, Some(&less), BITS),
-            (&less, Some(&rows), BITS),
-            (&rows, Some(&dense), ROWS),
-            (&dense, Some(&dense), REMOVED),
-        ] {
-            let bytes = found.to_bytes(before);
-            assert_eq!(Reader(&bytes[8..]).number(), Some(form));
-            same(Neighbours::from_bytes(&bytes, before), found);
-            for cut in 0..bytes.len().min(300) {
-                assert!(Neighbours::from_bytes(&bytes[..cut], before).is_none());
-            }
-        }
-        assert!(Neighbours::from_bytes(&less.to_bytes(Some(&dense)), None).is_none());
-        // A vertex that is none.
-        let mut bytes = sparse.to_bytes(None);
-        bytes[24..28].fill(255);
-        assert!(Neighbours::from_bytes(&bytes, None).is_none());
     }
 
     #[test]

@@ -326,7 +326,7 @@ impl<'p, 's> Chief<'p, 's> {
 }
 
 /// Shares `total` out as the weights say, to the nearest whole number; weights are not negative, and not all 0.
-pub(super) fn apportion(total: usize, weights: &[f64]) -> Vec<usize> {
+pub(crate) fn apportion(total: usize, weights: &[f64]) -> Vec<usize> {
     let sum: f64 = weights.iter().sum();
     let last = weights.iter().rposition(|&weight| weight > 0.0);
     let (mut before, mut given) = (0.0, 0);

@@ -14,7 +14,8 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc;
 use std::time::Instant;
 
-use self::chief::{apportion, Chief, Post, Told};
+pub(crate) use self::chief::apportion;
+use self::chief::{Chief, Post, Told};
 use self::machine::{Machine, Progress};
 use super::select::{room, Machines};
 use super::selector::{Choice, Problem};

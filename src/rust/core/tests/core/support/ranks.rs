@@ -4,6 +4,7 @@ use std::sync::mpsc::{channel, Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
 use pcgpu_core::engine::cluster::rank::{hello, Rank};
+use pcgpu_core::engine::cluster::selection::rank::{Make, SelectionRank};
 use pcgpu_core::engine::cluster::{Cluster, Link, News};
 use pcgpu_core::observer::Unobserved;
 use pcgpu_core::pool::Pool;
@@ -50,12 +51,17 @@ impl Link for Threads {
     }
 }
 
-fn serve(number: usize, manner: Manner, worker: &mut dyn Worker, from: &Receiver<Vec<u8>>, to: &Sender<News>) {
-    let mut rank = Rank::default();
+/// Takes a rank's first words, and what it answers.
+type Serve<'a> = &'a mut dyn FnMut(Vec<u8>, Answer);
+
+/// What a rank answers to a message.
+type Answer<'a> = &'a mut dyn FnMut(&[u8]) -> Option<Vec<u8>>;
+
+fn serve(number: usize, manner: Manner, answer: Answer, from: &Receiver<Vec<u8>>, to: &Sender<News>) {
     let mut last: Option<Vec<u8>> = None;
     let mut answers = 0;
     for message in from {
-        let Some(mut answer) = rank.answer(worker, &message, &mut Unobserved).unwrap() else { continue };
+        let Some(mut answer) = answer(&message) else { continue };
         match manner {
             Manner::Slow(time) => std::thread::sleep(time),
             Manner::Dies(after) if answers >= after => {
@@ -88,6 +94,26 @@ pub fn with_ranks<T>(
     make: impl Fn(&mut dyn FnMut(&mut dyn Worker)) + Sync,
     run: impl FnOnce(&mut Cluster) -> T,
 ) -> T {
+    let begin = |serve: Serve| {
+        make(&mut |worker| {
+            let mut rank = Rank::default();
+            serve(hello(worker), &mut |message| rank.answer(worker, message, &mut Unobserved).unwrap());
+        });
+    };
+    with(manners, &begin, run)
+}
+
+/// Likewise of ranks that select features, each on a machine that `make` makes.
+pub fn with_selecting_ranks<T>(manners: &[Manner], make: &Make, run: impl FnOnce(&mut Cluster) -> T) -> T {
+    let begin = |serve: Serve| {
+        let mut rank = SelectionRank::new(make.clone(), Pool::new(1), 1);
+        serve(rank.hello(), &mut |message| rank.answer(message, &mut Unobserved).unwrap());
+    };
+    with(manners, &begin, run)
+}
+
+/// `begin` hands on a rank's first words, and what it answers.
+fn with<T>(manners: &[Manner], begin: &(dyn Fn(Serve) + Sync), run: impl FnOnce(&mut Cluster) -> T) -> T {
     std::thread::scope(|scope| {
         let (news, from) = channel();
         let (greet, greetings) = channel();
@@ -95,11 +121,11 @@ pub fn with_ranks<T>(
         for (number, &manner) in manners.iter().enumerate() {
             let (sender, receiver) = channel::<Vec<u8>>();
             to.push(sender);
-            let (news, greet, make) = (news.clone(), greet.clone(), &make);
+            let (news, greet) = (news.clone(), greet.clone());
             scope.spawn(move || {
-                make(&mut |worker| {
-                    greet.send((number, hello(worker))).unwrap();
-                    serve(number, manner, worker, &receiver, &news);
+                begin(&mut |hello, answer| {
+                    greet.send((number, hello)).unwrap();
+                    serve(number, manner, answer, &receiver, &news);
                 });
             });
         }

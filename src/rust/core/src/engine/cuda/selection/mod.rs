@@ -407,7 +407,7 @@ impl Counting for CudaCounting<'_> {
 /// How fast a card is, as a guess, beside one thread of the CPU. On the shapes of inst/bench/RESULTS.md an H200 takes a seventh to a
 /// hundredth of the time of 16 threads, the less the more there is to count. Of these the CPU gets too few features rather than too
 /// many: it takes more at no cost, while a card has to be sent them, and counts for them apart.
-const SPEED: f64 = 2048.0;
+pub const SPEED: f64 = 2048.0;
 
 /// A card as one of several machines that select together; these threads of the CPU help.
 pub fn member<'a>(samples: &'a Samples, logs: &'a CountLogs, options: SelectionOptions, pool: Pool) -> Member<'a> {

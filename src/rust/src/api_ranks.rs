@@ -1,10 +1,10 @@
-//! The functions that R calls in a process that works for another one.
+//! The functions that R calls on a worker of a cluster.
 
 use extendr_api::prelude::*;
 use pcgpu_core::ci::gauss::Reading;
 use pcgpu_core::engine::sequential::test_stream;
 
-use crate::cluster::Held;
+use crate::cluster::{Held, Searching};
 use crate::failure::{respond, Failure};
 use crate::machine::Machine;
 use crate::session::RObserver;
@@ -23,7 +23,19 @@ fn rust_rank_open(test: Robj, p: Robj, alpha: Robj, method: Robj, engine: Robj) 
             _ => Reading::GaussCItest,
         };
         let (p, alpha) = (input::count(&p, "p", 1)?, input::number(&alpha, "alpha")?);
-        let held = Held::open(test, p, reading, alpha, &machine, &mut RObserver::silent(token))?;
+        let held = Held::Search(Searching::open(test, p, reading, alpha, &machine, &mut RObserver::silent(token))?);
+        let hello = Raw::from_bytes(&held.hello(token)).into();
+        Ok(output::named(vec![("rank", ExternalPtr::new(held).into()), ("hello", hello)]))
+    })
+}
+
+/// Likewise one of a feature selection; `automatic`: a GPU that fails leaves its features to the CPU.
+/// @noRd
+#[extendr]
+fn rust_rank_of_features(automatic: Robj, engine: Robj) -> Robj {
+    respond(|token| {
+        let machine = Machine::from_list(&input::list(&engine, "engine")?)?;
+        let held = Held::Selection(machine.selection_rank(input::flag(&automatic, "automatic")?));
         let hello = Raw::from_bytes(&held.hello(token)).into();
         Ok(output::named(vec![("rank", ExternalPtr::new(held).into()), ("hello", hello)]))
     })
@@ -56,8 +68,9 @@ fn rust_test_stream(seed: Robj, x: Robj, y: Robj, s: Robj) -> Robj {
 }
 
 extendr_module! {
-    mod api_cluster;
+    mod api_ranks;
     fn rust_rank_open;
+    fn rust_rank_of_features;
     fn rust_rank_answer;
     fn rust_test_stream;
 }

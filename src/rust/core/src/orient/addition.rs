@@ -1,0 +1,78 @@
+//! Arrows that are known afterwards, added to a graph that has been oriented: pcalg's `addBgKnowledge` (Meek 1995; Perkovic, Kalisch and
+//! Maathuis 2017).
+
+use super::marks::Marks;
+use super::pdag::Pdag;
+use super::poll::Poll;
+use super::rules::{Rules, Version};
+use super::triples::Ambiguous;
+use super::validity;
+use crate::graph::Adjacency;
+use crate::memory::{self, Use};
+use crate::Result;
+
+/// A graph with arrows added, or why it cannot have them.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Addition {
+    /// The graph, oriented as far as rules 1 to 4 go.
+    Graph(Pdag),
+    /// The graph has marks of 2, a cycle, or no extension to a DAG without further colliders.
+    Invalid,
+    /// Rules 1 to 4 direct this edge [from, to] of the graph as it is: it has to be closed under them.
+    NotMaximal([u32; 2]),
+    /// The arrow of this number joins two vertices that are not adjacent.
+    NoEdge(usize),
+    /// The arrow of this number has the other direction, in the graph or by those before it.
+    Reversed(usize),
+}
+
+/// Adds arrows [from, to] in turn, each followed by rules 1 to 4, to a graph given by its skeleton and its own arrows; without any, applies the
+/// rules alone. `check`: look first whether the graph is valid.
+///
+/// # Errors
+/// [`Error::Interrupted`](crate::Error), [`Error::Memory`](crate::Error).
+pub fn add_arrows(
+    skeleton: &Adjacency,
+    directed: &[[u32; 2]],
+    arrows: &[[u32; 2]],
+    check: bool,
+    wants_to_stop: Option<&dyn Fn() -> bool>,
+) -> Result<Addition> {
+    memory::room(128 * skeleton.edge_count() + 256 * skeleton.p(), Use::Orientation)?;
+    let poll = Poll::new(wants_to_stop, None);
+    let mut marks = Marks::undirected(skeleton);
+    let slot = |marks: &Marks, [from, to]: [u32; 2]| marks.find(from as usize, to as usize);
+    for &arrow in directed {
+        let Some(at) = slot(&marks, arrow) else { return Ok(Addition::Invalid) };
+        if marks.is_reversed(at) {
+            marks.conflict(at);
+        } else {
+            marks.direct(at);
+        }
+    }
+    if check && !validity::is_extendable(&marks, skeleton, &poll)? {
+        return Ok(Addition::Invalid);
+    }
+    let rules = Rules { skeleton, ambiguous: &Ambiguous::default(), version: Version::Relaxed, enabled: [true; 4] };
+    let before = marks.clone();
+    let mut rounds = rules.begin(&mut marks, &poll)?;
+    rounds.run()?;
+    if !arrows.is_empty() {
+        let marks = rounds.marks();
+        let changed = (0..marks.slot_count()).find(|&at| marks.is_directed(at) && before.is_undirected(at));
+        if let Some(at) = changed {
+            return Ok(Addition::NotMaximal([marks.tail(at) as u32, marks.head(at) as u32]));
+        }
+    }
+    for (number, &arrow) in arrows.iter().enumerate() {
+        let Some(at) = slot(rounds.marks(), arrow) else { return Ok(Addition::NoEdge(number)) };
+        if rounds.marks().is_undirected(at) {
+            rounds.add(at)?;
+        } else if !rounds.marks().is_directed(at) {
+            return Ok(Addition::Reversed(number));
+        }
+    }
+    let valid = validity::is_extendable(&marks, skeleton, &poll)?;
+    memory::check()?;
+    Ok(Addition::Graph(Pdag::from_marks(&marks, true, valid)))
+}
