@@ -1,6 +1,6 @@
 //! From a skeleton and its separating sets to a CPDAG: every way of pcalg 2.7-12, to the letter, order effects included.
 //!
-//! [`orient`] is all there is to call. Inside, by concept:
+//! [`orient`] is what there is to call, and [`add_arrows`] for a graph from anywhere. Inside, by concept:
 //!
 //! * `marks`: the graph under orientation; `pdag`: the answer.
 //! * `poll`: whether the caller wants to stop, and what happens for those who read along (`event`).
@@ -8,11 +8,12 @@
 //! * `triples`, `separations`, `conservative`: the conservative and the majority rule (`pc.cons.intern`).
 //! * `extension`, `essential`, `extendable`: `pdag2dag`, `dag2cpdag`, and what needs them, `udag2pdag` and
 //!   `udag2pdagSpecial`.
-//! * `knowledge`: arrows that cannot be.
+//! * `knowledge`: arrows that cannot be; `addition`: arrows added to a graph that has been oriented.
 //! * `validity`: whether the answer is a CPDAG, or, with knowledge, has a DAG.
 //!
 //! The work is proportional to the edges and unshielded triples, not to p x p matrices.
 
+mod addition;
 mod colliders;
 mod conservative;
 mod essential;
@@ -29,6 +30,7 @@ mod separations;
 mod triples;
 mod validity;
 
+pub use addition::{add_arrows, Addition};
 pub use event::Event;
 pub use knowledge::Knowledge;
 pub use pdag::{Against, Pdag};

@@ -37,7 +37,7 @@ pub(super) struct Rules<'a> {
 }
 
 /// The graph while the rules run.
-struct Rounds<'a> {
+pub(super) struct Rounds<'a> {
     rules: &'a Rules<'a>,
     marks: &'a mut Marks,
     planes: Planes,
@@ -54,27 +54,15 @@ struct Rounds<'a> {
 impl Rules<'_> {
     /// Applies the enabled rules to `marks` until a round changes nothing.
     pub fn apply(&self, marks: &mut Marks, poll: &Poll) -> Result<()> {
+        self.begin(marks, poll)?.run()
+    }
+
+    /// Before the first round.
+    pub fn begin<'a>(&'a self, marks: &'a mut Marks, poll: &'a Poll) -> Result<Rounds<'a>> {
         let directed = (0..marks.slot_count()).filter(|&slot| marks.is_directed(slot)).collect();
         let by_head = (0..marks.slot_count()).map(|slot| marks.twin(slot)).collect();
         let planes = Planes::new(marks)?;
-        let mut rounds =
-            Rounds { rules: self, marks, planes, poll, log: directed, seen: [0; 4], open: by_head, changed: true };
-        while rounds.changed {
-            rounds.changed = false;
-            if self.enabled[0] {
-                rounds.rule1()?;
-            }
-            if self.enabled[1] {
-                rounds.rule2()?;
-            }
-            if self.enabled[2] {
-                rounds.rule3()?;
-            }
-            if self.enabled[3] {
-                rounds.rule4()?;
-            }
-        }
-        Ok(())
+        Ok(Rounds { rules: self, marks, planes, poll, log: directed, seen: [0; 4], open: by_head, changed: true })
     }
 }
 
@@ -84,6 +72,37 @@ fn numbers<const N: usize>(vertices: [usize; N]) -> [u32; N] {
 }
 
 impl Rounds<'_> {
+    /// Rounds until one changes nothing.
+    pub fn run(&mut self) -> Result<()> {
+        while self.changed {
+            self.changed = false;
+            if self.rules.enabled[0] {
+                self.rule1()?;
+            }
+            if self.rules.enabled[1] {
+                self.rule2()?;
+            }
+            if self.rules.enabled[2] {
+                self.rule3()?;
+            }
+            if self.rules.enabled[3] {
+                self.rule4()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The graph as it is now.
+    pub fn marks(&self) -> &Marks {
+        self.marks
+    }
+
+    /// Directs an edge that is undirected, and goes on until nothing changes.
+    pub fn add(&mut self, slot: usize) -> Result<()> {
+        self.direct(slot);
+        self.run()
+    }
+
     /// a -> b - c with a and c not adjacent becomes a -> b -> c: no new collider.
     fn rule1(&mut self) -> Result<()> {
         // pcalg looks at all directed edges again, and speaks again of those that it leaves alone.

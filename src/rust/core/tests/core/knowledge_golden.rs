@@ -7,9 +7,10 @@ use pcgpu_core::ci::discrete::{Discrete, Rule, Statistic};
 use pcgpu_core::ci::gauss::{Gauss, Reading};
 use pcgpu_core::ci::CiTest;
 use pcgpu_core::engine::cpu::{CpuEngine, DiscreteKernel, GaussKernel, Kernel};
+use pcgpu_core::graph::Adjacency;
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::Unobserved;
-use pcgpu_core::orient::{orient, ColliderRule, Options as Orientation, Pdag};
+use pcgpu_core::orient::{add_arrows, orient, Addition, ColliderRule, Options as Orientation, Pdag};
 use pcgpu_core::search::worker::WorkerTest;
 use pcgpu_core::search::{skeleton, skeleton_one_by_one, Method, Options};
 use serde_json::Value;
@@ -138,4 +139,42 @@ fn tiers_of_discrete_tests() {
         oriented += compare_oriented(case, || DiscreteKernel::new(test), &mut test.clone())[0];
     }
     assert!(compared >= 20 && oriented >= 40, "{compared} {oriented}");
+}
+
+/// pcalg's `addBgKnowledge()`: its matrices have a mark at [i, j] alone for i <- j.
+#[test]
+fn arrows_added_afterwards() {
+    let cases: Vec<Case> = ["bgk-", "manual-"].into_iter().flat_map(|prefix| cases_in("knowledge", prefix)).collect();
+    let mut compared = 0;
+    for case in &cases {
+        let runs = case.json["runs"].as_array().map_or(&[][..], |runs| runs);
+        let of_runs = runs.iter().flat_map(|run| run["bg"].as_array().unwrap());
+        let queries = case.json["queries"].as_array().map_or(&[][..], |queries| queries);
+        for query in queries.iter().chain(of_runs) {
+            let mut skeleton = Adjacency::empty(case.p());
+            let entries_of = |matrix: &Value| -> Vec<[u32; 2]> { arrows(matrix) };
+            let given = entries_of(&query["amat_in"]);
+            given.iter().for_each(|&[i, j]| skeleton.insert(i as usize, j as usize));
+            let one_way = given.iter().filter(|&&[i, j]| !given.contains(&[j, i]));
+            let directed: Vec<[u32; 2]> = one_way.map(|&[i, j]| [j, i]).collect();
+            let check = query["checkInput"] == true;
+            let found = add_arrows(&skeleton, &directed, &arrows(&query["arcs"]), check, None).unwrap();
+            let label = format!("{} {query}", case.name);
+            match (&found, query["reason"].as_str()) {
+                (Addition::Graph(pdag), None) => {
+                    let mut found: Vec<[u32; 2]> =
+                        entries(pdag).iter().map(|&[i, j, _]| [j as u32 - 1, i as u32 - 1]).collect();
+                    found.sort_unstable();
+                    assert_eq!(found, entries_of(&query["amat"]), "{label}");
+                }
+                (Addition::Invalid, Some("invalid_pdag"))
+                | (Addition::NotMaximal(_), Some("not_maximal"))
+                | (Addition::NoEdge(_), Some("no_edge"))
+                | (Addition::Reversed(_), Some("reversed")) => {}
+                other => panic!("{label}: {other:?}"),
+            }
+            compared += 1;
+        }
+    }
+    assert_eq!(compared, 333);
 }
