@@ -11,6 +11,10 @@ rust_orient <- function(skeleton, orient, test, alpha, engine, callbacks) .Call(
 #' @noRd
 rust_orient_compact <- function(skeleton, orient, test, alpha, engine, callbacks) .Call(wrap__rust_orient_compact, skeleton, orient, test, alpha, engine, callbacks)
 
+#' Knowledge added to a graph that has been oriented, as lists of where arcs go and their marks: the graph, or `list(kind, arrow)`, why it cannot have it.
+#' @noRd
+rust_add_knowledge <- function(edges, marks, knowledge, check) .Call(wrap__rust_add_knowledge, edges, marks, knowledge, check)
+
 #' The p x p parts of pcalg's class, of a result in flat arrays: `pMax`, and the slot `sepset` of `object`, which is fresh.
 #' `level0`: the p-values of level 0 as a p x p matrix, or NULL where they are not known.
 #' @noRd

@@ -146,3 +146,48 @@ test_that("a kept search knows whose tiers it had", {
   skip_if(!file.exists(file))
   expect_error(fit(tiers = 8:1, checkpoint = file), "another `tiers`", class = "pcgpu_error_checkpoint")
 })
+
+test_that("knowledge can be added afterwards, to results of every kind", {
+  chain <- matrix(0, 3, 3, dimnames = list(letters[1:3], letters[1:3]))
+  chain["a", "b"] <- chain["b", "a"] <- chain["b", "c"] <- chain["c", "b"] <- 1
+  found <- add_knowledge(chain, required = c("a", "b"))
+  expect_identical(which(found == 1), which(row(chain) == 1 & col(chain) == 2 | row(chain) == 2 & col(chain) == 3))
+  expect_identical(add_knowledge(chain, tiers = c(a = 1, b = 2, c = 2)), found)
+  expect_identical(add_knowledge(chain, forbidden = c("b", "a")), found)
+  expect_identical(add_knowledge(chain, context.all = "a"), found)
+  expect_identical(add_knowledge(structure(chain, type = "amat.cpdag"), required = c("a", "b")), structure(t(found), type = "amat.cpdag"))
+  graph <- as(chain, "graphNEL")
+  expect_identical(as(add_knowledge(graph, required = c("a", "b")), "matrix"), found)
+  whole <- pc(suffs(), gaussCItest, 0.001, labels = letters[1:8])
+  compact <- pc(suffs(), gaussCItest, 0.001, labels = letters[1:8], result = "compact")
+  open <- edges(whole)[edges(whole)$kind == "---", ]
+  skip_if(!nrow(open))
+  arrow <- c(open$to[1], open$from[1])
+  added <- add_knowledge(whole, required = arrow)
+  expect_identical(kinds(added)[[paste(arrow, collapse = " ")]], "-->")
+  expect_identical(kinds(add_knowledge(compact, required = arrow)), kinds(added))
+  skip_without_pcalg()
+  expect_identical(
+    as(added@graph, "matrix"), as(pcalg::addBgKnowledge(whole@graph, arrow[1], arrow[2], checkInput = TRUE), "matrix")
+  )
+})
+
+test_that("what a graph cannot have is refused by name", {
+  chain <- matrix(0, 3, 3, dimnames = list(letters[1:3], letters[1:3]))
+  chain["a", "b"] <- chain["b", "c"] <- 1
+  refused <- function(reason, message, ...) {
+    e <- expect_error(add_knowledge(chain, ...), class = "pcgpu_error_knowledge")
+    expect_identical(e$reason, reason)
+    expect_match(conditionMessage(e), message, fixed = TRUE)
+  }
+  refused("no_edge", "a -> c of `required`", required = c("a", "c"))
+  refused("reversed", "b -> a cannot", required = c("b", "a"))
+  refused("reversed", "b -> a cannot", forbidden = c("a", "b"))
+  refused("forbidden", "an edge a - b", forbidden = rbind(c("a", "b"), c("b", "a")))
+  chain["c", "a"] <- 1
+  refused("invalid", "has no DAG")
+  chain["c", "a"] <- 0
+  chain["c", "b"] <- 1
+  refused("not_maximal", "direct b -> c")
+  expect_identical(sum(add_knowledge(chain, check = FALSE)), 2)
+})

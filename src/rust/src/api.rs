@@ -22,7 +22,7 @@ use crate::discrete::DiscreteTest;
 use crate::failure::{respond, Failure, Outcome};
 use crate::knn::KnnTest;
 use crate::machine::Machine;
-use crate::orientation::{graph_lists, judged, orientation, oriented, skeleton_lists};
+use crate::orientation::{add_knowledge, graph_lists, judged, orientation, oriented, skeleton_lists};
 use crate::session::{Callbacks, RObserver, RTest};
 use crate::test::Test;
 use crate::token::{self, Token};
@@ -246,6 +246,15 @@ fn rust_orient_compact(skeleton: Robj, orient: Robj, test: Robj, alpha: Robj, en
             result.push(("sets", compact::sets(token, pool, &sepsets, skeleton.removed()?)?));
         }
         Ok(output::named(result))
+    })
+}
+
+/// Knowledge added to a graph that has been oriented, as lists of where arcs go and their marks: the graph, or `list(kind, arrow)`, why it cannot have it.
+/// @noRd
+#[extendr]
+fn rust_add_knowledge(edges: Robj, marks: Robj, knowledge: Robj, check: Robj) -> Robj {
+    respond(|token| {
+        add_knowledge(token, &input::list(&edges, "edges")?, &marks, &knowledge, input::flag(&check, "check")?)
     })
 }
 
@@ -482,6 +491,7 @@ extendr_module! {
     use api_ranks;
     fn rust_orient;
     fn rust_orient_compact;
+    fn rust_add_knowledge;
     fn rust_expand;
     fn rust_is_correlation;
     fn rust_fill_slots;

@@ -27,7 +27,8 @@ pub enum Addition {
 }
 
 /// Adds arrows [from, to] in turn, each followed by rules 1 to 4, to a graph given by its skeleton and its own arrows; without any, applies the
-/// rules alone. `check`: look first whether the graph is valid.
+/// rules alone. `check`: look first whether the graph is valid;
+/// pcalg's `checkInput`, for which a graph that is not closed under the rules is not.
 ///
 /// # Errors
 /// [`Error::Interrupted`](crate::Error), [`Error::Memory`](crate::Error).
@@ -57,7 +58,7 @@ pub fn add_arrows(
     let before = marks.clone();
     let mut rounds = rules.begin(&mut marks, &poll)?;
     rounds.run()?;
-    if !arrows.is_empty() {
+    if check || !arrows.is_empty() {
         let marks = rounds.marks();
         let changed = (0..marks.slot_count()).find(|&at| marks.is_directed(at) && before.is_undirected(at));
         if let Some(at) = changed {

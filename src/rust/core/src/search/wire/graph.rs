@@ -269,7 +269,8 @@ mod tests {
         let sparse = graph(p, |x, y| (x * 31 + y * 17) % 3 != 0 && (x + y) % 40 == 1);
         let most = graph(p, |x, y| (x * 31 + y * 17) % 50 != 0);
         let (all, none) = (graph(p, |_, _| true), graph(p, |_, _| false));
-        let rows = Frozen::Rows(Neighbours::of_rows(&Options::new(half.p(), 0.1), half.graph().unwrap(), [3, 70, 129]));
+        let rows =
+            Frozen::Rows(Neighbours::of_rows(&Options::new(p as usize, 0.1), half.graph().unwrap(), [3, 70, 129]));
         for (found, before, form) in [
             (&half, None, BITS),
             (&less, Some(&half), REMOVED),
