@@ -7,7 +7,6 @@ use pcgpu_core::ci::correlations;
 use pcgpu_core::ci::gauss::{Gauss, Reading, Undefined};
 use pcgpu_core::engine::cpu::simd;
 use pcgpu_core::memory::{self, Use};
-use pcgpu_core::orient::ColliderRule;
 use pcgpu_core::pool::{default_threads, Pool};
 use pcgpu_core::search::checkpoint::Limits;
 use pcgpu_core::search::worker::WorkerTest;
@@ -22,11 +21,11 @@ use crate::discrete::DiscreteTest;
 use crate::failure::{respond, Failure, Outcome};
 use crate::knn::KnnTest;
 use crate::machine::Machine;
-use crate::orientation::{add_knowledge, graph_lists, judged, orientation, oriented, skeleton_lists};
+use crate::orientation::{graph_lists, judged, orientation, oriented, skeleton_lists};
 use crate::session::{Callbacks, RObserver, RTest};
 use crate::test::Test;
 use crate::token::{self, Token};
-use crate::{api_blocks, api_ranks, correlation, discrete, gpu, input, limits, output, selection};
+use crate::{api_blocks, api_orientation, api_ranks, correlation, discrete, gpu, input, limits, output, selection};
 
 /// R's callbacks: for reports, and for random numbers.
 pub struct Listener {
@@ -74,7 +73,7 @@ impl<'a> Call<'a> {
     }
 
     /// A test, none of NULL.
-    fn test(&self, test: &Robj) -> Outcome<Option<Test>> {
+    pub fn test(&self, test: &Robj) -> Outcome<Option<Test>> {
         match test.is_null() {
             true => Ok(None),
             false => Test::from_list(&input::list(test, "test")?, &self.machine.pool).map(Some),
@@ -195,66 +194,6 @@ fn rust_search(test: Robj, options: Robj, orient: Robj, engine: Robj, callbacks:
         let limits = limits::limits(&options, &listed)?;
         let test = Test::from_list(&listed, &call.machine.pool)?;
         search(&call, &test, (&options, &limits), &orient, &object)
-    })
-}
-
-/// Orientation of a skeleton from anywhere, `list(p, edges, sepset)`.
-/// @noRd
-#[extendr]
-fn rust_orient(skeleton: Robj, orient: Robj, test: Robj, alpha: Robj, engine: Robj, callbacks: Robj) -> Robj {
-    respond(|token| {
-        let skeleton = input::list(&skeleton, "skeleton")?;
-        let part = |name: &str| input::list(&input::field(&skeleton, name)?, name);
-        let p = input::count(&input::field(&skeleton, "p")?, "p", 1)?;
-        let graph = input::graph(&part("edges")?, p)?;
-        let options = orientation(&input::list(&orient, "orient")?, p)?;
-        // The other rules change separating sets, and hand all of them back.
-        let needed = (options.collider_rule == ColliderRule::Standard).then_some(&graph);
-        let mut sepsets = input::sepsets(&part("sepset")?, p, needed)?;
-        let call = Call::new(&engine, &callbacks, token)?;
-        let test = call.test(&test)?;
-        let alpha = input::number(&alpha, "alpha")?;
-        let (pdag, lost) = oriented(&call, &graph, &mut sepsets, &options, test.as_ref(), alpha)?;
-        let mut result = graph_lists(token, &pdag)?;
-        result.push(("lost", output::lost(&lost)));
-        // The standard rule reads the separating sets and leaves them alone.
-        if options.collider_rule != ColliderRule::Standard {
-            result.push(("sepset", output::sepsets(token, &sepsets)?));
-        }
-        Ok(output::named(result))
-    })
-}
-
-/// Orientation of a skeleton in flat arrays; see [`Flat`].
-/// @noRd
-#[extendr]
-fn rust_orient_compact(skeleton: Robj, orient: Robj, test: Robj, alpha: Robj, engine: Robj, callbacks: Robj) -> Robj {
-    respond(|token| {
-        let skeleton = Flat::from_list(&input::list(&skeleton, "skeleton")?)?;
-        let call = Call::new(&engine, &callbacks, token)?;
-        let test = call.test(&test)?;
-        let graph = skeleton.graph()?;
-        let options = orientation(&input::list(&orient, "orient")?, graph.p())?;
-        let mut sepsets = skeleton.sepsets(&graph)?;
-        let alpha = input::number(&alpha, "alpha")?;
-        let (pdag, lost) = oriented(&call, &graph, &mut sepsets, &options, test.as_ref(), alpha)?;
-        let pool = &call.machine.pool;
-        let mut result = judged(&pdag).to_vec();
-        result.push(("lost", output::lost(&lost)));
-        result.push(("mark", skeleton.marks(token, pool, &graph, &pdag)?));
-        if options.collider_rule != ColliderRule::Standard {
-            result.push(("sets", compact::sets(token, pool, &sepsets, skeleton.removed()?)?));
-        }
-        Ok(output::named(result))
-    })
-}
-
-/// Knowledge added to a graph that has been oriented, as lists of where arcs go and their marks: the graph, or `list(kind, arrow)`, why it cannot have it.
-/// @noRd
-#[extendr]
-fn rust_add_knowledge(edges: Robj, marks: Robj, knowledge: Robj, check: Robj) -> Robj {
-    respond(|token| {
-        add_knowledge(token, &input::list(&edges, "edges")?, &marks, &knowledge, input::flag(&check, "check")?)
     })
 }
 
@@ -489,9 +428,7 @@ extendr_module! {
     mod pcgpu;
     fn rust_search;
     use api_ranks;
-    fn rust_orient;
-    fn rust_orient_compact;
-    fn rust_add_knowledge;
+    use api_orientation;
     fn rust_expand;
     fn rust_is_correlation;
     fn rust_fill_slots;

@@ -1,6 +1,6 @@
 //! The boundary between R and [`pcgpu_core`]: slices and scalars in, one list out.
 //!
-//! * [`api`], [`api_blocks`], [`api_ranks`]: the functions that R calls.
+//! * [`api`], [`api_blocks`], [`api_orientation`], [`api_ranks`]: the functions that R calls.
 //! * [`failure`]: what can go wrong, as a list that R turns into a classed condition.
 //! * [`test`]: the test of a search. [`discrete`]: discrete data and their tests.
 //! * [`correlation`]: correlations of data.
@@ -16,6 +16,7 @@
 
 mod api;
 mod api_blocks;
+mod api_orientation;
 mod api_ranks;
 mod cluster;
 mod compact;

@@ -245,6 +245,12 @@ fn thirds(columns: &[Vec<f64>]) -> Vec<i32> {
     columns.iter().flat_map(third).collect()
 }
 
+/// With tiers, of which the last variables are the first; "stable.fast" has none.
+fn tiered(options: &Options) -> Option<Options> {
+    let tiers = (0..options.p).map(|v| ((options.p - 1 - v) * 3 / options.p) as u32).collect();
+    (options.method != Method::StableFast).then(|| Options { tiers: Some(tiers), ..options.clone() })
+}
+
 const METHODS: [Method; 3] = [Method::Stable, Method::StableFast, Method::Original];
 
 /// How many problems there are to be.
@@ -284,8 +290,10 @@ fn gaussian(size: Size) -> Vec<Problem> {
     }
     let columns = sachs(1);
     for method in METHODS {
-        let test = Test::Gauss { c: correlation_matrix(&columns), n: columns[0].len() as f64 };
-        all.push(Problem::search("sachs", test, Options { method, ..Options::new(columns.len(), 0.01) }));
+        let test = || Test::Gauss { c: correlation_matrix(&columns), n: columns[0].len() as f64 };
+        let options = Options { method, ..Options::new(columns.len(), 0.01) };
+        all.extend(tiered(&options).map(|options| Problem::search("sachs in tiers", test(), options)));
+        all.push(Problem::search("sachs", test(), options));
     }
     // An unequal pair of correlations is a matter of one_answer's machines no more than of the CPU's: blocks refuse it (`blocks_cuda`).
     all.retain(|problem| match &problem.task {
@@ -308,8 +316,9 @@ fn of_data(size: Size) -> Vec<Problem> {
     for (name, columns, alpha) in random.chain([("data sachs".into(), sachs(1), 0.01)]) {
         for method in METHODS {
             let options = Options { method, m_max: 4.0, ..Options::new(columns.len(), alpha) };
-            let test = Test::GaussOfData { cells: less_means(&columns), n: columns[0].len() };
-            all.push(Problem::search(&name, test, options));
+            let test = || Test::GaussOfData { cells: less_means(&columns), n: columns[0].len() };
+            all.extend(tiered(&options).map(|options| Problem::search(format!("{name} in tiers"), test(), options)));
+            all.push(Problem::search(&name, test(), options));
         }
     }
     all
@@ -338,9 +347,13 @@ fn discrete_tests(size: Size) -> Vec<Problem> {
     for (method, statistic) in METHODS.into_iter().zip([Statistic::G2, Statistic::X2, Statistic::G2]) {
         let codes = thirds(&columns);
         let p = columns.len();
-        let data = Coded::new(by_column(&codes, p).unwrap(), &vec![3; p], false).unwrap();
-        let test = Test::Discrete { data, statistic, rule: Rule::Bnlearn { adapt: false } };
-        all.push(Problem::search("discrete sachs", test, Options { method, ..Options::new(p, 0.01) }));
+        let test = || {
+            let data = Coded::new(by_column(&codes, p).unwrap(), &vec![3; p], false).unwrap();
+            Test::Discrete { data, statistic, rule: Rule::Bnlearn { adapt: false } }
+        };
+        let options = Options { method, ..Options::new(p, 0.01) };
+        all.extend(tiered(&options).map(|options| Problem::search("discrete sachs in tiers", test(), options)));
+        all.push(Problem::search("discrete sachs", test(), options));
     }
     all
 }
@@ -351,11 +364,9 @@ fn neighbours(size: Size) -> Vec<Problem> {
     let mut add = |name: String, made: Made, estimator, alpha| {
         for method in METHODS {
             let options = Options { method, m_max: 3.0, ..Options::new(made.discrete.len(), alpha) };
-            all.push(Problem::search(
-                &name,
-                Test::Knn(Box::new(made.knn(settings(estimator, 4, permutations)))),
-                options,
-            ));
+            let test = || Test::Knn(Box::new(made.knn(settings(estimator, 4, permutations))));
+            all.extend(tiered(&options).map(|options| Problem::search(format!("{name} in tiers"), test(), options)));
+            all.push(Problem::search(&name, test(), options));
         }
     };
     for (seed, estimator, p) in

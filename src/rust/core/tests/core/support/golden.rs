@@ -123,7 +123,7 @@ impl Case {
 
     /// With the arguments of one of several calls of the case.
     pub fn options_of(&self, call: &Value, method: Method) -> Options {
-        let tiers = call["tiers"].as_array().map(|tiers| tiers.iter().map(|tier| number(tier)).collect());
+        let tiers = call["tiers"].as_array().map(|tiers| tiers.iter().map(number).collect());
         Options {
             method,
             na_delete: call["NAdelete"].as_bool().unwrap_or(true),

@@ -1,0 +1,77 @@
+//! The functions that R calls for the orientation of a graph.
+
+use extendr_api::prelude::*;
+use pcgpu_core::orient::ColliderRule;
+
+use crate::api::Call;
+use crate::compact::{self, Flat};
+use crate::failure::respond;
+use crate::orientation::{add_knowledge, graph_lists, judged, orientation, oriented};
+use crate::{input, output};
+
+/// Orientation of a skeleton from anywhere, `list(p, edges, sepset)`.
+/// @noRd
+#[extendr]
+fn rust_orient(skeleton: Robj, orient: Robj, test: Robj, alpha: Robj, engine: Robj, callbacks: Robj) -> Robj {
+    respond(|token| {
+        let skeleton = input::list(&skeleton, "skeleton")?;
+        let part = |name: &str| input::list(&input::field(&skeleton, name)?, name);
+        let p = input::count(&input::field(&skeleton, "p")?, "p", 1)?;
+        let graph = input::graph(&part("edges")?, p)?;
+        let options = orientation(&input::list(&orient, "orient")?, p)?;
+        // The other rules change separating sets, and hand all of them back.
+        let needed = (options.collider_rule == ColliderRule::Standard).then_some(&graph);
+        let mut sepsets = input::sepsets(&part("sepset")?, p, needed)?;
+        let call = Call::new(&engine, &callbacks, token)?;
+        let test = call.test(&test)?;
+        let alpha = input::number(&alpha, "alpha")?;
+        let (pdag, lost) = oriented(&call, &graph, &mut sepsets, &options, test.as_ref(), alpha)?;
+        let mut result = graph_lists(token, &pdag)?;
+        result.push(("lost", output::lost(&lost)));
+        // The standard rule reads the separating sets and leaves them alone.
+        if options.collider_rule != ColliderRule::Standard {
+            result.push(("sepset", output::sepsets(token, &sepsets)?));
+        }
+        Ok(output::named(result))
+    })
+}
+
+/// Orientation of a skeleton in flat arrays; see [`Flat`].
+/// @noRd
+#[extendr]
+fn rust_orient_compact(skeleton: Robj, orient: Robj, test: Robj, alpha: Robj, engine: Robj, callbacks: Robj) -> Robj {
+    respond(|token| {
+        let skeleton = Flat::from_list(&input::list(&skeleton, "skeleton")?)?;
+        let call = Call::new(&engine, &callbacks, token)?;
+        let test = call.test(&test)?;
+        let graph = skeleton.graph()?;
+        let options = orientation(&input::list(&orient, "orient")?, graph.p())?;
+        let mut sepsets = skeleton.sepsets(&graph)?;
+        let alpha = input::number(&alpha, "alpha")?;
+        let (pdag, lost) = oriented(&call, &graph, &mut sepsets, &options, test.as_ref(), alpha)?;
+        let pool = &call.machine.pool;
+        let mut result = judged(&pdag).to_vec();
+        result.push(("lost", output::lost(&lost)));
+        result.push(("mark", skeleton.marks(token, pool, &graph, &pdag)?));
+        if options.collider_rule != ColliderRule::Standard {
+            result.push(("sets", compact::sets(token, pool, &sepsets, skeleton.removed()?)?));
+        }
+        Ok(output::named(result))
+    })
+}
+
+/// Knowledge added to a graph that has been oriented, as lists of where arcs go and their marks: the graph, or `list(kind, arrow)`, why it cannot have it.
+/// @noRd
+#[extendr]
+fn rust_add_knowledge(edges: Robj, marks: Robj, knowledge: Robj, check: Robj) -> Robj {
+    respond(|token| {
+        add_knowledge(token, &input::list(&edges, "edges")?, &marks, &knowledge, input::flag(&check, "check")?)
+    })
+}
+
+extendr_module! {
+    mod api_orientation;
+    fn rust_orient;
+    fn rust_orient_compact;
+    fn rust_add_knowledge;
+}
