@@ -3,18 +3,6 @@
 #' @noRd
 rust_search <- function(test, options, orient, engine, callbacks, object) .Call(wrap__rust_search, test, options, orient, engine, callbacks, object)
 
-#' Orientation of a skeleton from anywhere, `list(p, edges, sepset)`.
-#' @noRd
-rust_orient <- function(skeleton, orient, test, alpha, engine, callbacks) .Call(wrap__rust_orient, skeleton, orient, test, alpha, engine, callbacks)
-
-#' Orientation of a skeleton in flat arrays; see [`Flat`].
-#' @noRd
-rust_orient_compact <- function(skeleton, orient, test, alpha, engine, callbacks) .Call(wrap__rust_orient_compact, skeleton, orient, test, alpha, engine, callbacks)
-
-#' Knowledge added to a graph that has been oriented, as lists of where arcs go and their marks: the graph, or `list(kind, arrow)`, why it cannot have it.
-#' @noRd
-rust_add_knowledge <- function(edges, marks, knowledge, check) .Call(wrap__rust_add_knowledge, edges, marks, knowledge, check)
-
 #' The p x p parts of pcalg's class, of a result in flat arrays: `pMax`, and the slot `sepset` of `object`, which is fresh.
 #' `level0`: the p-values of level 0 as a p x p matrix, or NULL where they are not known.
 #' @noRd
@@ -100,6 +88,18 @@ rust_rank_answer <- function(rank, message) .Call(wrap__rust_rank_answer, rank, 
 #' whatever order they are given.
 #' @noRd
 rust_test_stream <- function(seed, x, y, s) .Call(wrap__rust_test_stream, seed, x, y, s)
+
+#' Orientation of a skeleton from anywhere, `list(p, edges, sepset)`.
+#' @noRd
+rust_orient <- function(skeleton, orient, test, alpha, engine, callbacks) .Call(wrap__rust_orient, skeleton, orient, test, alpha, engine, callbacks)
+
+#' Orientation of a skeleton in flat arrays; see [`Flat`].
+#' @noRd
+rust_orient_compact <- function(skeleton, orient, test, alpha, engine, callbacks) .Call(wrap__rust_orient_compact, skeleton, orient, test, alpha, engine, callbacks)
+
+#' Knowledge added to a graph that has been oriented, as lists of where arcs go and their marks: the graph, or `list(kind, arrow)`, why it cannot have it.
+#' @noRd
+rust_add_knowledge <- function(edges, marks, knowledge, check) .Call(wrap__rust_add_knowledge, edges, marks, knowledge, check)
 
 #' The correlations of the columns of a sparse matrix of n rows.
 #' @noRd

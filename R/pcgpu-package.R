@@ -29,6 +29,7 @@
 #' | `numeric` | a test has no p-value | see the message |
 #' | `memory` | R can get too little memory | see the message |
 #' | `checkpoint` | `checkpoint` is of another search, damaged, or cannot be written | see the message |
+#' | `knowledge` | a graph cannot have what [add_knowledge()] is given | see the message |
 #' | `time_limit` | not even level 0 was done by then | more seconds |
 #' | `package` | a suggested package is missing | install it |
 #' | `no_pcalg` | `use_in_pcalg()` without pcalg | install pcalg |
@@ -55,7 +56,8 @@
 #' `argument` has the fields `argument`, `value` and `mend`; `test` has `x`, `y`, `S` (the test that failed) and `parent` (the original condition, whose
 #' classes it has, too); `level0` has `a` and `b`; `numeric` has `x`, `y`, `S`; `overflow` has `x`, `y`, `level` and `candidates`; `memory` has `bytes` (wanted; `NULL` where an allocation of R's own failed),
 #' `available` (what R can get; `NULL` where that is not known), `what` and `mend`; `package` has `package`; `checkpoint` has `reason` (`"arguments"`,
-#' `"version"`, `"damaged"`, `"other_file"`, `"read"` or `"write"`), `file`, `what` and `mend`; `time_limit` has `seconds`; `cluster` has `what` and `mend`; each error
+#' `"version"`, `"damaged"`, `"other_file"`, `"read"` or `"write"`), `file`, `what` and `mend`; `time_limit` has `seconds`; `knowledge` has `reason` (`"no_edge"`, `"reversed"`, `"forbidden"`, `"not_maximal"` or `"invalid"`) and `arrow`;
+#' `cluster` has `what` and `mend`; each error
 #' of a GPU has the class `pcgpu_error_device` too, and the fields `what` and `mend`; each of a data file the class `pcgpu_error_file` too, and the fields
 #' `path`, `what` and `mend`. After any error the next call works.
 #'
@@ -84,13 +86,14 @@
 #' | `fallback` | `"auto"` cannot use the GPU that is there | see the message (once a reason) |
 #' | `lost` | one of several devices, or a worker, failed, and others did its work | see the message |
 #' | `cluster` | workers have not begun, or are not done when the call ends | see the message |
+#' | `knowledge` | the data speak against what is known | look at `tiers`, `forbidden`, `required` |
 #' | `resumed` | a search goes on from its `checkpoint` | nothing, or delete the file to begin anew |
 #' | `rows` | rows may be the variables | `t(x)`, if they are |
 #' | `codes` | whole numbers are taken as continuous | make factors of codes |
 #' | `assay` | the first of several assays is taken | `t(assay(x, name))` for another |
 #' | `cpdag` | Rgraphviz draws an invalid CPDAG | see [run_details()] |
 #'
-#' `fallback` has the field `reason`, `resumed` has `file`, `level` (how many have run) and `within` (whether a part of the next has), `cluster` has `worker` (numbers), `lost` has `device` and `reason`, `codes` has `columns`.
+#' `fallback` has the field `reason`, `knowledge` has `triples` (a, b, c of a -> b <- c, by column) and `count`, `resumed` has `file`, `level` (how many have run) and `within` (whether a part of the next has), `cluster` has `worker` (numbers), `lost` has `device` and `reason`, `codes` has `columns`.
 #'
 #' @keywords internal
 #' @import methods
