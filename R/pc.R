@@ -28,6 +28,7 @@
 #'   mend.
 #' - Labels that differ from the names of the data in another way than by order are taken by position, as in pcalg, with a warning of class
 #'   `pcgpu_warning_names`. `alpha` outside (0, 1) is taken as in pcalg, with a warning of class `pcgpu_warning_alpha`.
+#' - Left out here alone: `labels` and `p` where `suffStat` has a matrix with a column for each variable, and `indepTest` where `suffStat` is data.
 #' - Accepted here alone: `fixedGaps` and `fixedEdges` whose row names are not their column names, such as with names on one
 #'   side; `suffStat` of a discrete test without `adaptDF` (it is then `FALSE`), or with `na = "pairwise"`; what
 #'   `suff_gauss(keep = "data")` gives (to pcalg's functions it is a list of C and n, see [suff_gauss()]).
@@ -128,13 +129,15 @@
 #' a v-structure that it excludes, knowledge wins and a message of class `pcgpu_message_knowledge` says where (with `maj.rule` and `conservative` such triples are not tested). `run_details(fit)$valid_cpdag` then says
 #' whether the graph can be extended to a DAG without a cycle and without a further v-structure.
 #'
-#' @param suffStat The sufficient statistic for `indepTest`; for [gaussCItest()] `list(C = , n = )`, a p x p
+#' @param suffStat The sufficient statistic for `indepTest`, or, without `indepTest`, data: a data frame, a matrix, a table, an `ExpressionSet`, a `SummarizedExperiment` or a
+#'   `SingleCellExperiment` (samples in columns there), or what else [suff_gauss()] reads. All numbers are then tested by [gaussCItest()], all factors, logicals and characters by [disCItest()], as a
+#'   message of class `pcgpu_message_test` says. For [gaussCItest()] `list(C = , n = )`, a p x p
 #'   correlation matrix and the number of observations, as [suff_gauss()] makes it from data. `NA` in `C` is allowed;
 #'   see `NAdelete`. Of many variables, what `suff_gauss(keep = "data")` gives takes less memory. For the tests of discrete variables see [disCItest()] and [suff_discrete()].
 #' @param indepTest A function `(x, y, S, suffStat)` that returns the p-value of the test whether the variables with
 #'   numbers `x` and `y` are independent given those with numbers `S`.
 #' @param alpha Significance level of each test, between 0 and 1. An edge falls when p >= alpha. Numbers outside (0, 1) get a warning.
-#' @param labels Names of the variables, a character vector of length p, in the order of the data: not empty, all different, without `"|"`.
+#' @param labels Names of the variables; left out, with `p`, those of the data or of `suffStat`, or their numbers. A character vector of length p, in the order of the data: not empty, all different, without `"|"`.
 #' @param p Number of variables; may take the place of `labels`, which are then `"1"`, ..., `"p"`.
 #' @param fixedGaps `NULL` or a symmetric logical p x p matrix: where it is `TRUE` there is no edge, and no test.
 #' @param fixedEdges `NULL` or a symmetric logical p x p matrix: where it is `TRUE` the edge stays, and is not tested. A
@@ -256,6 +259,17 @@ pc <- function(suffStat, indepTest, alpha, labels, p,
                cluster = NULL, parallel_tests = FALSE,
                tiers = NULL, forbidden = NULL, required = NULL, context.all = NULL, context.tier = NULL) {
   call <- match.call()
+  if (!missing(suffStat) && missing(indepTest)) {
+    of_data <- test_of_data(suffStat)
+    if (!is.null(of_data)) {
+      suffStat <- of_data$suffStat
+      indepTest <- of_data$indepTest
+    }
+  }
+  if (!missing(suffStat) && missing(labels) && missing(p)) {
+    own <- labels_of_suff(suffStat)
+    if (!is.null(own)) labels <- own
+  }
   labels <- check_labels(labels, p, !missing(labels), !missing(p), tell = TRUE)
   check_search_given(missing(suffStat), missing(indepTest), missing(alpha))
   orient <- check_orientation(u2pd, conservative, maj.rule, solve.confl)

@@ -6,7 +6,7 @@ bad <- function(argument, message, ...) {
 }
 
 test_that("labels or p are needed, and must agree, in pcalg's words", {
-  bad("labels", "need to specify 'labels' or 'p'")
+  bad("labels", "need to specify 'labels' or 'p'", suffStat = list())
   bad("p", "'p' is not needed when 'labels' is specified, and must match length(labels)",
     labels = paste0("v", 1:8), p = 7
   )
