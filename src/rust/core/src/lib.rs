@@ -11,6 +11,7 @@
 //! * [`search`]: the skeleton phase, with every rule of pcalg. It knows neither the test nor the machine.
 //! * [`selection`]: feature selection by mutual information. It knows no machine either.
 //! * [`orient`]: from a skeleton and its separating sets to a CPDAG.
+//! * [`effects`]: the causal effects that a CPDAG and covariances allow.
 //! * [`engine`]: the workers: the only place that schedules. They answer the shards of a search, and count for a selection.
 //!
 //! Vertices are numbered from 0 throughout; the boundary to R shifts by one.
@@ -18,6 +19,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
 pub mod ci;
+pub mod effects;
 pub mod engine;
 mod error;
 pub mod file;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// What each layer may know beside itself, the error and `shown`.
-const LAYERS: [(&str, &[&str]); 13] = [
+const LAYERS: [(&str, &[&str]); 14] = [
     ("error", &[]),
     ("memory", &[]),
     ("observer", &[]),
@@ -17,6 +17,7 @@ const LAYERS: [(&str, &[&str]); 13] = [
     ("search", &["memory", "observer", "team", "pool", "graph", "ci"]),
     ("selection", &["memory", "observer", "team", "pool", "ci"]),
     ("orient", &["memory", "graph", "ci"]),
+    ("effects", &["memory", "observer", "matrix", "pool", "graph"]),
     ("engine", &["memory", "observer", "team", "matrix", "pool", "graph", "ci", "search", "selection", "error"]),
 ];
 
