@@ -145,3 +145,15 @@ rust_rank_answer <- function(rank, message) .Call(wrap__rust_rank_answer, rank, 
 #' @noRd
 rust_test_stream <- function(seed, x, y, s) .Call(wrap__rust_test_stream, seed, x, y, s)
 
+#' The effects of each x on each y: `list(columns, values, own, valid)`, or `list(smallest, valid)`.
+#' @noRd
+rust_effects <- function(edges, asked, mcov, engine, callbacks) .Call(wrap__rust_effects, edges, asked, mcov, engine, callbacks)
+
+#' The effects of all x together on each y: `list(columns, values, valid)`.
+#' @noRd
+rust_joint_effects <- function(edges, asked, mcov, engine, callbacks) .Call(wrap__rust_joint_effects, edges, asked, mcov, engine, callbacks)
+
+#' What is said of each pair: `list(smallest, median, count)`.
+#' @noRd
+rust_effects_table <- function(found, rows) .Call(wrap__rust_effects_table, found, rows)
+

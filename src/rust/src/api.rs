@@ -26,7 +26,7 @@ use crate::orientation::{graph_lists, judged, orientation, oriented, skeleton_li
 use crate::session::{Callbacks, RObserver, RTest};
 use crate::test::Test;
 use crate::token::{self, Token};
-use crate::{api_blocks, api_cluster, correlation, discrete, gpu, input, limits, output, selection};
+use crate::{api_blocks, api_cluster, api_effects, correlation, discrete, gpu, input, limits, output, selection};
 
 /// R's callbacks: for reports, and for random numbers.
 pub struct Listener {
@@ -493,6 +493,7 @@ extendr_module! {
     fn rust_correlation;
     use api_blocks;
     use api_cluster;
+    use api_effects;
     fn rust_select;
     fn rust_ensemble_rows;
     fn rust_devices;
