@@ -45,7 +45,7 @@
 #' @param keep `"all"` effects, or `"smallest"`: only the smallest absolute value of each pair, 8 bytes, for many variables or many graphs.
 #' @param numCores Number of threads; left out, all cores. The answer does not depend on it.
 #' @param progress Show a progress bar? As in [pc()].
-#' @return An object of class `pcgpu_effects`, with methods `print()`, `summary()`, `length()` (the number of pairs) and
+#' @return An object of class `pcgpu_effects`, with methods `print()`, `summary()` and
 #' \describe{
 #'   \item{`e[x, y]`}{the possible effects of one pair, as `ida(x, y)` gives them;}
 #'   \item{`e[x, ]`}{a matrix with a row for each y and a column for each way to direct the edges at x, as `idaFast()` gives it;}
@@ -116,8 +116,8 @@ causal_effects <- function(fit, data = NULL, x = NULL, y = NULL, method = c("loc
     method = method, type = type, x = x, y = y, y_notparent = y.notparent, smallest = keep == "smallest", technique = technique
   )
   run <- if (joint) rust_joint_effects else rust_effects
-  found <- check_rust(run(graph$edges, asked, mcov, engine_list(new_device("cpu"), threads), bar["report"] |> stats::setNames("progress")))
-  if (!found$valid) tell_invalid(type)
+  found <- check_rust(run(graph$edges, asked, mcov, engine_list(new_device("cpu"), threads), list(progress = bar$report)))
+  if (!found$valid) tell_invalid(type, method)
   common <- list(x = x, y = y, labels = labels, method = method, type = type, valid = found$valid, call = call)
   if (joint) {
     effects <- array(found$values, c(length(x), found$columns, length(y)), list(labels[x], NULL, labels[y]))
@@ -138,9 +138,10 @@ refuse_combination <- function(method, y.notparent, joint, keep) {
   }
 }
 
-tell_invalid <- function(type) {
+tell_invalid <- function(type, method) {
   what <- if (type == "cpdag") "CPDAG" else "maximally oriented PDAG"
-  tell("graph", sprintf("the graph is not a valid %s: effects go by what is near each x, see \"Invalid graphs\" in ?causal_effects.", what), type = type)
+  so <- if (method == "local") "effects go by what is near each x" else "it is taken as it is"
+  tell("graph", sprintf("the graph is not a valid %s: %s (see \"Invalid graphs\" in ?causal_effects).", what, so), type = type)
 }
 
 # Evaluates, and lets an error about `x` be one about this argument.

@@ -29,8 +29,8 @@ one_effect <- function(chosen, of, labels, argument) {
   x$values[start + row + rows * (seq_len(x$columns[at]) - 1)]
 }
 
-#' @export
-length.pcgpu_effects <- function(x) as.double(length(x$x)) * length(x$y) - length(intersect(x$x, x$y))
+# Pairs of different variables.
+count_pairs <- function(x) as.double(length(x$x)) * length(x$y) - length(intersect(x$x, x$y))
 
 #' @exportS3Method as.data.frame pcgpu_effects
 as.data.frame.pcgpu_effects <- function(x, row.names = NULL, optional = FALSE, ..., n = Inf) {
@@ -67,7 +67,9 @@ ranked_pairs <- function(smallest, x, y, n) {
       return(utils::head(chosen[order(-smallest[chosen])], n))
     }
   }
-  utils::head(order(-smallest, na.last = TRUE), min(n, length(smallest))) |> setdiff(self) |> utils::head(n)
+  # Pairs with themselves come after all but NA.
+  ranked <- order(-smallest, na.last = TRUE)
+  utils::head(ranked[!ranked %in% self], n)
 }
 
 #' @exportS3Method print pcgpu_effects
@@ -77,7 +79,7 @@ print.pcgpu_effects <- function(x, n = 10L, ...) {
     if (x$valid) "" else sprintf(" (the graph is no valid %s)", toupper(x$type))))
   shown <- as.data.frame(x, n = n)
   print(format(shown, digits = 4L), right = TRUE, ...)
-  left <- length(x) - nrow(shown)
+  left <- count_pairs(x) - nrow(shown)
   if (left > 0) {
     cat(sprintf("... and %s more pairs, by their smallest absolute effect\n", number(left)))
   }
