@@ -7,12 +7,10 @@ golden_graph <- function(golden, which) {
 
 # null is NA; what pcalg's rounding leaves of 0 has no digits.
 recorded <- function(values) vapply(values, function(value) if (is.null(value)) NA_real_ else as.numeric(value), 0)
-expect_effects <- function(found, want, info) {
+same_effects <- function(found, want) {
   found <- sort(found, na.last = TRUE)
   want <- sort(want, na.last = TRUE)
-  expect_identical(length(found), length(want), info = info)
-  expect_identical(is.na(found), is.na(want), info = info)
-  expect_true(all(abs(found - want) <= 1e-10 * abs(want) + 1e-14, na.rm = TRUE), info = info)
+  identical(is.na(found), is.na(want)) && all(abs(found - want) <= 1e-10 * abs(want) + 1e-14, na.rm = TRUE)
 }
 quietly <- function(expr) withCallingHandlers(expr, pcgpu_message_graph = function(m) tryInvokeRestart("muffleMessage"))
 
@@ -41,7 +39,8 @@ test_that("effects are those that pcalg's ida() gave", {
       ))
       info <- paste(name, case$graph, case$method, case$type)
       if (case$graph == case$type) expect_identical(found$valid, golden$valid[[case$graph]], info = info)
-      for (row in case$effects) expect_effects(found[row[[1]], row[[2]]], recorded(row[-(1:2)]), info)
+      same <- vapply(case$effects, function(row) same_effects(found[row[[1]], row[[2]]], recorded(row[-(1:2)])), NA)
+      expect_true(length(same) > 0 && all(same), info = info)
     }
   }
 })
@@ -60,10 +59,9 @@ test_that("the matrix of one x is that of idaFast(), and joint effects those of 
       found <- quietly(causal_effects(golden_graph(golden, case$graph),
         mcov = mcov, x = recorded(case$x), y = recorded(case$y), type = case$type, joint = TRUE, technique = case$technique
       ))
-      for (at in seq_along(case$y)) {
-        want <- do.call(rbind, lapply(case$effects[[at]], recorded))
-        expect_equal(columns(unname(found[, case$y[[at]]])), columns(want), tolerance = 1e-9, info = name)
-      }
+      ours <- lapply(case$y, function(y) columns(unname(found[, y])))
+      theirs <- lapply(case$effects, function(effects) columns(do.call(rbind, lapply(effects, recorded))))
+      expect_equal(ours, theirs, tolerance = 1e-10, info = name)
     }
   }
 })
@@ -71,17 +69,17 @@ test_that("the matrix of one x is that of idaFast(), and joint effects those of 
 test_that("effects are those of pcalg as it is installed", {
   skip_without_pcalg()
   x <- chain()
-  m <- chain_graph()
-  graph <- as(m, "graphNEL")
+  # pcalg's optimal method wants numbers as labels.
+  graph <- as(unname(chain_graph()), "graphNEL")
   for (method in c("local", "optimal", "global")) {
     found <- causal_effects(graph, x, method = method)
     for (from in 1:5) for (to in setdiff(1:5, from)) {
       want <- pcalg::ida(from, to, cov(x), graph, method = method)
-      expect_effects(found[from, to], unlist(want), paste(method, from, to))
+      expect_true(same_effects(found[from, to], unlist(want)), info = paste(method, from, to))
     }
   }
-  joint <- causal_effects(graph, x, x = c("a", "d"), y = "f", joint = TRUE, method = "optimal")
-  expect_equal(unname(joint[, "f"]), unname(pcalg::ida(c(1, 3), 5, cov(x), graph, method = "optimal")))
+  joint <- causal_effects(graph, x, x = c(1, 3), y = 5, joint = TRUE, method = "optimal")
+  expect_equal(unname(joint[, 5]), unname(pcalg::ida(c(1, 3), 5, cov(x), graph, method = "optimal")))
 })
 
 test_that("a regression on x and its parents is what a single effect is", {
