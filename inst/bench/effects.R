@@ -92,7 +92,7 @@ large <- function(p) {
   tell("local, type = \"pdag\"", function() effects(type = "pdag"))
   tell("optimal", function() effects(method = "optimal"))
   tell("local, keep = \"smallest\"", function() effects(keep = "smallest"))
-  tell("as.data.frame(n = 1000) of \"local\"", function() as.data.frame(found, n = 1000))
+  invisible(tell("as.data.frame(n = 1000) of \"local\"", function() as.data.frame(found, n = 1000)))
 }
 
 tell_origin("effects.R")
