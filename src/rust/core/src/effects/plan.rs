@@ -60,6 +60,14 @@ impl OfX {
     }
 }
 
+/// What a thread keeps from one x to the next.
+#[derive(Default)]
+struct Scratch {
+    closure: Option<Closure>,
+    /// The effects of an x.
+    all: Vec<f64>,
+}
+
 /// Which sets the graph allows, and so how many effects there are. The effects of x on all y asked for are a matrix with a row for each y and a
 /// column for each set; of pairs whose effects are not its row ([`Own`]) they are kept beside it.
 pub struct Plan {
@@ -234,7 +242,7 @@ impl Plan {
         let fits = values.len() == sizes().sum::<usize>() && own.len() == own_sizes().sum::<usize>();
         let cells = self.cells(cov, fits)?;
         let parts: Vec<_> = cut(values, sizes()).into_iter().zip(cut(own, own_sizes())).map(Mutex::new).collect();
-        self.each(pool, observer, |task, closure| {
+        self.each(pool, observer, |task, Scratch { closure, .. }| {
             if let Ok(mut parts) = parts[task].lock() {
                 let (values, own) = &mut *parts;
                 self.fill(task, cov, cells, closure, values);
@@ -257,15 +265,16 @@ impl Plan {
         let rows = self.asked.y.len();
         let cells = self.cells(cov, smallest.len() == self.of.len() * rows)?;
         let parts: Vec<_> = cut(smallest, self.of.iter().map(|_| rows)).into_iter().map(Mutex::new).collect();
-        self.each(pool, observer, |task, closure| {
+        self.each(pool, observer, |task, Scratch { closure, all }| {
             let of = &self.of[task];
             let Ok(mut part) = parts[task].lock() else { return };
-            let mut all: Vec<f64> = Vec::new();
             let mut beside = vec![0.0; of.own.iter().map(Own::count).sum()];
-            if !memory::grow(&mut all, of.columns() * rows, 0.0, Use::Pairs) {
+            let size = of.columns() * rows;
+            if !memory::grow(all, size, 0.0, Use::Pairs) {
                 return;
             }
-            self.fill(task, cov, cells, closure, &mut all);
+            let all = &mut all[..size];
+            self.fill(task, cov, cells, closure, all);
             self.fill_own(task, cov, &mut beside);
             part.fill(f64::INFINITY);
             for column in all.chunks_exact(rows.max(1)) {
@@ -290,12 +299,7 @@ impl Plan {
         })
     }
 
-    fn each(
-        &self,
-        pool: &Pool,
-        observer: &mut dyn Observer,
-        work: impl Fn(usize, &mut Option<Closure>) + Sync,
-    ) -> Result<()> {
+    fn each(&self, pool: &Pool, observer: &mut dyn Observer, work: impl Fn(usize, &mut Scratch) + Sync) -> Result<()> {
         let total = self.of.len() as f64;
         pool.run(
             self.of.len(),
@@ -305,7 +309,7 @@ impl Plan {
                 observer.look()?;
                 observer.progress(0, done, total)
             },
-            |closure: &mut Option<Closure>, task, _| work(task, closure),
+            |scratch: &mut Scratch, task, _| work(task, scratch),
         )
     }
 
