@@ -153,3 +153,15 @@ rust_file_give_up <- function(file) .Call(wrap__rust_file_give_up, file)
 #' @noRd
 rust_file_read <- function(file, rows, columns) .Call(wrap__rust_file_read, file, rows, columns)
 
+#' The effects of each x on each y: `list(columns, values, own, valid)`, or `list(smallest, valid)`.
+#' @noRd
+rust_effects <- function(edges, asked, mcov, engine, callbacks) .Call(wrap__rust_effects, edges, asked, mcov, engine, callbacks)
+
+#' The effects of all x together on each y: `list(columns, values, valid)`.
+#' @noRd
+rust_joint_effects <- function(edges, asked, mcov, engine, callbacks) .Call(wrap__rust_joint_effects, edges, asked, mcov, engine, callbacks)
+
+#' What is said of each pair: `list(smallest, median, count)`.
+#' @noRd
+rust_effects_table <- function(found, rows) .Call(wrap__rust_effects_table, found, rows)
+

@@ -25,7 +25,9 @@ use crate::orientation::{graph_lists, judged, orientation, oriented, skeleton_li
 use crate::session::{Callbacks, RObserver, RTest};
 use crate::test::Test;
 use crate::token::{self, Token};
-use crate::{api_blocks, api_orientation, api_ranks, correlation, discrete, gpu, input, limits, output, selection};
+use crate::{
+    api_blocks, api_effects, api_orientation, api_ranks, correlation, discrete, gpu, input, limits, output, selection,
+};
 
 /// R's callbacks: for reports, and for random numbers.
 pub struct Listener {
@@ -440,6 +442,7 @@ extendr_module! {
     fn rust_summary;
     fn rust_correlation;
     use api_blocks;
+    use api_effects;
     fn rust_select;
     fn rust_ensemble_rows;
     fn rust_devices;

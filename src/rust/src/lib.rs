@@ -1,12 +1,13 @@
 //! The boundary between R and [`pcgpu_core`]: slices and scalars in, one list out.
 //!
-//! * [`api`], [`api_blocks`], [`api_orientation`], [`api_ranks`]: the functions that R calls.
+//! * [`api`], [`api_blocks`], [`api_effects`], [`api_orientation`], [`api_ranks`]: the functions that R calls.
 //! * [`failure`]: what can go wrong, as a list that R turns into a classed condition.
 //! * [`test`]: the test of a search. [`discrete`]: discrete data and their tests.
 //! * [`correlation`]: correlations of data.
 //! * [`running`]: correlations of rows that come block by block. [`data_file`]: data in files that processes share.
 //! * [`knn`]: the nearest-neighbour test.
 //! * [`selection`]: feature selection.
+//! * [`effects`]: causal effects.
 //! * [`session`]: calls back into R: tests, progress, interrupts, random numbers. [`token`]: R's jumps out of
 //!   them, stopped and resumed.
 //! * [`orientation`]: how a skeleton is oriented.
@@ -16,6 +17,7 @@
 
 mod api;
 mod api_blocks;
+mod api_effects;
 mod api_orientation;
 mod api_ranks;
 mod cluster;
@@ -23,6 +25,7 @@ mod compact;
 mod correlation;
 mod data_file;
 mod discrete;
+mod effects;
 mod failure;
 #[cfg_attr(not(all(feature = "cuda", not(target_os = "macos"))), path = "no_gpu.rs")]
 mod gpu;

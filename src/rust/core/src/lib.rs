@@ -12,6 +12,7 @@
 //! * [`selection`]: feature selection by mutual information. It knows no machine either.
 //! * [`orient`]: from a skeleton and its separating sets to a CPDAG.
 //! * [`background`]: what a user knows before, for search and orientation.
+//! * [`effects`]: the causal effects that a CPDAG and covariances allow.
 //! * [`engine`]: the workers: the only place that schedules. They answer the shards of a search, and count for a selection.
 //!
 //! Vertices are numbered from 0 throughout; the boundary to R shifts by one.
@@ -20,6 +21,7 @@
 
 pub mod background;
 pub mod ci;
+pub mod effects;
 pub mod engine;
 mod error;
 pub mod file;

@@ -3,7 +3,7 @@
 use super::extension;
 use super::marks::Marks;
 use super::poll::Poll;
-use crate::graph::Adjacency;
+use crate::graph::{self, Adjacency};
 use crate::Result;
 
 /// Whether the graph is the CPDAG of a DAG, by the characterisation of Andersson, Madigan and Perlman (1997), theorem 4.1:
@@ -88,44 +88,11 @@ fn is_acyclic(marks: &Marks, component: &[usize]) -> bool {
     taken == (0..p).filter(|&c| component[c] == c).count()
 }
 
-/// Whether the undirected edges form chordal graphs: maximum cardinality search (Tarjan and Yannakakis 1984).
+/// Whether the undirected edges form chordal graphs.
 fn is_chordal(marks: &Marks, poll: &Poll) -> Result<bool> {
-    let p = marks.p();
     let around = |u: usize| marks.slots(u).filter(|&slot| marks.is_undirected(slot)).map(|slot| marks.head(slot));
-    let mut weight = vec![0usize; p];
-    let mut place = vec![usize::MAX; p];
-    // Vertices by their number of neighbours taken; stale entries are passed over.
-    let mut by_weight: Vec<Vec<usize>> = vec![(0..p).rev().collect()];
-    let mut order = Vec::with_capacity(p);
-    while let Some(last) = by_weight.last_mut() {
-        let Some(u) = last.pop() else {
-            by_weight.pop();
-            continue;
-        };
-        if place[u] != usize::MAX || weight[u] + 1 != by_weight.len() {
-            continue;
-        }
-        poll.step()?;
-        place[u] = order.len();
-        order.push(u);
-        for v in around(u).filter(|&v| place[v] == usize::MAX) {
-            weight[v] += 1;
-            if by_weight.len() <= weight[v] {
-                by_weight.push(Vec::new());
-            }
-            by_weight[weight[v]].push(v);
-        }
-    }
-    // Every vertex's earlier neighbours must be a clique: enough that all but the last are neighbours of the last.
-    for &u in &order {
-        poll.step()?;
-        let earlier = || around(u).filter(|&v| place[v] < place[u]);
-        let Some(last) = earlier().max_by_key(|&v| place[v]) else { continue };
-        if !earlier().all(|v| v == last || marks.find(v, last).is_some_and(|slot| marks.is_undirected(slot))) {
-            return Ok(false);
-        }
-    }
-    Ok(true)
+    let adjacent = |u: usize, v: usize| marks.find(u, v).is_some_and(|slot| marks.is_undirected(slot));
+    graph::is_chordal(marks.p(), around, adjacent, || poll.step())
 }
 
 /// Whether every arrow a -> b is strongly protected: the graph has, for some c, c -> a with c and b apart; c -> b with c and

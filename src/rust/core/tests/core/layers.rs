@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// What each layer may know beside itself, the error and `shown`.
-const LAYERS: [(&str, &[&str]); 14] = [
+const LAYERS: [(&str, &[&str]); 15] = [
     ("error", &[]),
     ("memory", &[]),
     ("observer", &[]),
@@ -18,6 +18,7 @@ const LAYERS: [(&str, &[&str]); 14] = [
     ("selection", &["memory", "observer", "team", "pool", "ci"]),
     ("orient", &["memory", "graph", "ci"]),
     ("background", &["graph", "search", "orient"]),
+    ("effects", &["memory", "observer", "matrix", "pool", "graph"]),
     (
         "engine",
         &["memory", "observer", "team", "matrix", "pool", "file", "graph", "ci", "search", "selection", "error"],

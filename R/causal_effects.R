@@ -1,0 +1,240 @@
+#' Causal effects that a CPDAG allows
+#'
+#' Estimates total causal effects from observational data and a graph that [pc()] learnt, by IDA ("intervention calculus when the DAG is
+#' absent"; Maathuis, Kalisch and Buehlmann 2009): of each x on each y, all pairs at once. A CPDAG stands for several DAGs, and so a pair has several
+#' possible effects, one for each way to direct the edges at x. Their smallest absolute value bounds the size of the
+#' effect from below, and ranks candidates for experiments. The numbers are those of pcalg's `ida()`, `idaFast()` and `jointIda()`.
+#'
+#' The effect of x on y is by how much the mean of y changes where x is set to a value one unit larger, if variables depend on each
+#' other linearly, their errors are Gaussian and independent (no hidden common causes), and the graph is right. Where x has the parents S, it is the
+#' coefficient of x in the regression of y on x and S, and 0 where y is in S.
+#'
+#' # Methods
+#'
+#' - `"local"`: a set S for each way to direct the undirected edges at x that makes no new v-structure (`type = "cpdag"`), or that background knowledge
+#'   allows by Meek's rules (`type = "pdag"`; Perkovic, Kalisch and Maathuis 2017).
+#' - `"optimal"`: likewise, but with the adjustment set of the smallest asymptotic variance, which goes by the whole graph and by y (Witte and others 2020, Henckel and others
+#'   2022). Effects on what does not come after x are exactly 0. It needs a valid graph.
+#' - `"global"`: the parents of x in each DAG, as often as they occur. For small graphs: up to 100,000 DAGs.
+#'
+#' With `joint = TRUE` all of `x` are set at once, and an effect is that of one of them where the others are held (Nandy, Maathuis and Richardson 2017): by
+#' recursive regressions (`technique = "RRC"`) or modified Cholesky decompositions (`"MCD"`) over joint sets of parents, or with `method = "optimal"` by
+#' joint adjustment sets, which may not exist (`NA`). With `type = "cpdag"` a joint set of parents occurs once for each DAG of the undirected
+#' components of `x`, if these have up to 12 variables; with `"pdag"`, pcalg's default, once.
+#'
+#' # Invalid graphs
+#'
+#' Real data often give a graph that no DAG has as its CPDAG. A message of class `pcgpu_message_graph` says so, as pcalg does. `"local"` with
+#' `type = "cpdag"` looks near x only, and goes on; effects are `NA` where no way to direct the edges at x is left. With `type = "pdag"` they are `NA` wherever x
+#' has undirected edges. `"optimal"`, and joint interventions with `type = "pdag"`, end in an error (pcalg's do for most pairs); `pc(u2pd = "retry")` gives a valid
+#' graph. An edge in conflict (`solve.confl = TRUE`) counts as undirected.
+#'
+#' # Differences from pcalg
+#'
+#' `ida()` of several y drops `y.notparent`; here it holds for all. With `method = "optimal"` each y has an adjustment set of its own, where pcalg's takes one for all y of a
+#' call. pcalg's Meek's rule 4 does not ask whether two of its vertices are adjacent; ours does. Its `"optimal"` and `jointIda()` stop where variables have names that are no numbers. Where pcalg stops because covariances are singular, effects are
+#' `NA`. Pairs of a variable with itself are left out of tables.
+#'
+#' @param fit The graph: a result of [pc()] or of pcalg, a [graph::graphNEL-class], or an adjacency matrix, pcalg's `amat` among them.
+#' @param data The data: a numeric matrix or data frame, observations in rows, whose covariances are used; or a sufficient statistic `list(C, n)`, as [suff_gauss()] makes it,
+#'   whose correlations are: effects are then in standard deviations. Columns are matched with the variables of `fit` by name where they have the same names.
+#' @param x,y Names or numbers of the variables that are set, and of those that effects are wanted on; all by default.
+#' @param method,type,joint,technique See below. `type`: whether the graph is a CPDAG, or has background knowledge besides.
+#' @param y.notparent As in pcalg's `ida()`: take y for no parent or neighbour of x? Only for `method = "local"`.
+#' @param mcov In place of `data`: the covariance or correlation matrix of the variables.
+#' @param keep `"all"` effects, or `"smallest"`: only the smallest absolute value of each pair, 8 bytes, for many variables or many graphs.
+#' @param numCores Number of threads; left out, all cores. The answer does not depend on it.
+#' @param progress Show a progress bar? As in [pc()].
+#' @return An object of class `pcgpu_effects`, with methods `print()`, `summary()` and
+#' \describe{
+#'   \item{`e[x, y]`}{the possible effects of one pair, as `ida(x, y)` gives them;}
+#'   \item{`e[x, ]`}{a matrix with a row for each y and a column for each way to direct the edges at x, as `idaFast()` gives it;}
+#'   \item{`as.data.frame(e, n = Inf)`}{a row for each pair, or the first `n`, by decreasing `smallest`: names `x` and `y`, `smallest`, the smallest absolute
+#'     value of its effects, their `median`, and their `number`.}
+#' }
+#' It is a list of `x`, `y` (numbers of variables), `labels`, `method`, `type`, `valid` (whether the graph is what `type` says), `call`, and flat parts: `values` holds, one after the
+#' other, the matrices of `e[x, ]`, and `columns` how many columns each has; `own` holds pairs whose effects are not that row (where y is a sure parent of x, which is one 0, and with
+#' `y.notparent`). With `keep = "smallest"` there is `smallest` in place of these, a matrix with a row for each y and a column for each x.
+#'
+#' With `joint = TRUE`, an object of class `pcgpu_joint_effects`: `effects` is an array, the x by the joint sets by the y; `e[, y]` the matrix of one y, as `jointIda()` gives it.
+#' @references
+#' M. H. Maathuis, M. Kalisch and P. Buehlmann (2009). Estimating high-dimensional intervention effects from observational data. *Annals of
+#' Statistics* 37, 3133-3164.
+#'
+#' P. Nandy, M. H. Maathuis and T. S. Richardson (2017). Estimating the effect of joint interventions from observational data in sparse
+#' high-dimensional settings. *Annals of Statistics* 45, 647-674.
+#'
+#' E. Perkovic, M. Kalisch and M. H. Maathuis (2017). Interpreting and using CPDAGs with background knowledge. *UAI*.
+#'
+#' J. Witte, L. Henckel, M. H. Maathuis and V. Didelez (2020). On efficient adjustment in causal graphs. *Journal of Machine Learning
+#' Research* 21(246), 1-45.
+#'
+#' L. Henckel, E. Perkovic and M. H. Maathuis (2022). Graphical criteria for efficient total effect estimation via adjustment in causal
+#' linear models. *Journal of the Royal Statistical Society B* 84, 579-599.
+#' @examples
+#' set.seed(1)
+#' n <- 500
+#' a <- rnorm(n)
+#' b <- 0.8 * a + rnorm(n)
+#' d <- rnorm(n)
+#' e <- 0.7 * b + 0.6 * d + rnorm(n)
+#' f <- 0.9 * e + rnorm(n)
+#' x <- cbind(a, b, d, e, f)
+#' fit <- pc(suff_gauss(x), gaussCItest, alpha = 0.01, labels = colnames(x), numCores = 2)
+#' effects <- causal_effects(fit, x, numCores = 2)
+#' effects
+#' effects["b", "f"]
+#' effects["a", ]
+#' head(as.data.frame(effects))
+#'
+#' causal_effects(fit, x, x = "b", y = "f", method = "optimal")["b", "f"]
+#'
+#' # What b and d do at once
+#' causal_effects(fit, x, x = c("b", "d"), joint = TRUE)[, "f"]
+#' @export
+causal_effects <- function(fit, data = NULL, x = NULL, y = NULL, method = c("local", "optimal", "global"), type = c("cpdag", "pdag"),
+                           y.notparent = FALSE, joint = FALSE, technique = c("RRC", "MCD"), mcov = NULL, keep = c("all", "smallest"),
+                           numCores, progress = NULL) {
+  call <- match.call()
+  check_given(list(fit = missing(fit)), list(fit = "give a result of pc()."))
+  method <- check_choice(method, c("local", "optimal", "global"), "method")
+  type <- check_choice(type, c("cpdag", "pdag"), "type")
+  technique <- check_choice(technique, c("RRC", "MCD"), "technique")
+  keep <- check_choice(keep, c("all", "smallest"), "keep")
+  y.notparent <- check_flag(y.notparent, "y.notparent")
+  joint <- check_flag(joint, "joint")
+  refuse_combination(method, y.notparent, joint, keep)
+  threads <- resolve_threads(if (!missing(numCores)) numCores)
+  graph <- about("fit", edges_of(fit))
+  labels <- graph$labels
+  x <- check_variables(x, labels, "x")
+  y <- check_variables(y, labels, "y")
+  mcov <- effects_covariance(data, mcov, labels)
+  bar <- progress_reporter(progress, label = function(level, edges) "Effects")
+  on.exit(bar$close())
+  asked <- list(
+    method = method, type = type, x = x, y = y, y_notparent = y.notparent, smallest = keep == "smallest", technique = technique
+  )
+  run <- if (joint) rust_joint_effects else rust_effects
+  found <- check_rust(run(graph$edges, asked, mcov, engine_list(new_device("cpu"), threads), list(progress = bar$report)))
+  if (!found$valid) tell_invalid(type, method)
+  common <- list(x = x, y = y, labels = labels, method = method, type = type, valid = found$valid, call = call)
+  if (joint) {
+    effects <- array(found$values, c(length(x), found$columns, length(y)), list(labels[x], NULL, labels[y]))
+    return(structure(c(list(effects = effects), common, list(technique = if (method == "local") technique)), class = "pcgpu_joint_effects"))
+  }
+  structure(c(found[setdiff(names(found), "valid")], common), class = "pcgpu_effects")
+}
+
+refuse_combination <- function(method, y.notparent, joint, keep) {
+  if (y.notparent && (method != "local" || joint)) {
+    abort_argument("y.notparent", y.notparent, "only single interventions with method = \"local\" have it.")
+  }
+  if (joint && method == "global") {
+    abort_argument("method", method, "joint interventions have \"local\" and \"optimal\".")
+  }
+  if (joint && keep == "smallest") {
+    abort_argument("keep", keep, "joint interventions keep all effects: leave it out.")
+  }
+}
+
+tell_invalid <- function(type, method) {
+  what <- if (type == "cpdag") "CPDAG" else "maximally oriented PDAG"
+  so <- if (method == "local") "effects go by what is near each x" else "it is taken as it is"
+  tell("graph", sprintf("the graph is not a valid %s: %s (see \"Invalid graphs\" in ?causal_effects).", what, so), type = type)
+}
+
+# Evaluates, and lets an error about `x` be one about this argument.
+about <- function(argument, value) {
+  tryCatch(value, pcgpu_error_argument = function(e) {
+    if (!identical(e$argument, "x")) stop(e)
+    abort("argument", sub("`x`", paste0("`", argument, "`"), conditionMessage(e), fixed = TRUE),
+      argument = argument, value = e$value, mend = e$mend
+    )
+  })
+}
+
+# Names or numbers of variables as numbers.
+check_variables <- function(chosen, labels, argument) {
+  p <- length(labels)
+  if (is.null(chosen)) {
+    return(seq_len(p))
+  }
+  if (is.factor(chosen)) chosen <- as.character(chosen)
+  if (is.character(chosen)) {
+    at <- match(chosen, labels)
+    if (anyNA(at)) {
+      abort_argument(argument, chosen, "give names of variables of `fit`, or their numbers.",
+        has = sprintf("%s, which `fit` does not have", enumerate(dQuote(chosen[is.na(at)], FALSE)))
+      )
+    }
+  } else {
+    if (!is.numeric(chosen) || anyNA(chosen) || any(chosen < 1 | chosen > p | chosen != floor(chosen))) {
+      abort_argument(argument, chosen, sprintf("give names of variables of `fit`, or numbers from 1 to %d.", p))
+    }
+    at <- as.integer(chosen)
+  }
+  if (length(at) == 0L || anyDuplicated(at)) {
+    abort_argument(argument, chosen, "give each variable once, and at least one.")
+  }
+  at
+}
+
+# The covariances of the variables, in the order of `labels`.
+effects_covariance <- function(data, mcov, labels) {
+  if (is.null(data) == is.null(mcov)) {
+    abort_argument("data", data, "give either the data or, as `mcov`, their covariances.",
+      is = if (is.null(data)) "missing, and so is `mcov`" else "given, and so is `mcov`"
+    )
+  }
+  if (!is.null(mcov)) {
+    return(check_covariance(mcov, labels, "mcov"))
+  }
+  if (is_kept(data) || is.list(data) && !is.data.frame(data) && !is.null(data$C)) {
+    return(check_covariance(data$C, labels, "data$C"))
+  }
+  data <- read_data(data, "data")
+  if (is.matrix(data) && is.numeric(data) && nrow(data) == ncol(data) && isSymmetric(unname(data))) {
+    abort_argument("data", data, "give covariances as `mcov`, and data as `data`.", is = "a symmetric matrix, which looks like covariances")
+  }
+  data <- in_order_of(data, labels, "data", data[, labels, drop = FALSE])
+  C <- about("data", suff_gauss(data))$C
+  s <- vapply(seq_len(ncol(data)), function(j) stats::sd(data[, j]), 0)
+  unname(C) * s * rep(s, each = length(s))
+}
+
+# Columns by name where the names are those of the variables and more; `sorted` is taken then. As many as variables otherwise.
+in_order_of <- function(data, labels, argument, sorted) {
+  names <- colnames(data)
+  if (!is.null(names) && all(labels %in% names)) {
+    return(if (identical(names, labels)) data else sorted)
+  }
+  if (length(dim(data)) != 2L || ncol(data) != length(labels)) {
+    abort_argument(argument, data, sprintf("give the %d variables of `fit`.", length(labels)))
+  }
+  check_own_names(names, labels, argument)
+  data
+}
+
+check_covariance <- function(C, labels, argument) {
+  p <- length(labels)
+  if (!is.matrix(C) || !is.numeric(C) || nrow(C) != ncol(C)) {
+    abort_argument(argument, C, sprintf("give the %d x %d covariance matrix of the variables of `fit`.", p, p))
+  }
+  if (!is.null(rownames(C)) && !is.null(colnames(C)) && !identical(rownames(C), colnames(C))) {
+    abort_argument(argument, C, "give rows and columns the same names in the same order.", has = "other names of rows than of columns")
+  }
+  C <- in_order_of(C, labels, argument, C[labels, labels])
+  C <- unname(C)
+  storage.mode(C) <- "double"
+  # The first says it quickly, nearly always.
+  if (!identical(C, t(C)) && !isSymmetric(C, tol = 1e-10)) {
+    abort_argument(argument, C, "covariances are symmetric: give cov(data), or the data as `data`.", is = "not symmetric")
+  }
+  if (!all(diag(C) > 0 & is.finite(diag(C)))) {
+    abort_argument(argument, C, "drop constant variables from the data and from `fit`.",
+      has = sprintf("a variance that is no positive number at place %d", which(!(diag(C) > 0 & is.finite(diag(C))))[1L])
+    )
+  }
+  C
+}

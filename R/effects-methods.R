@@ -1,0 +1,141 @@
+# What is done with results of causal_effects().
+
+one_effect <- function(chosen, of, labels, argument) {
+  at <- match(check_variables(chosen, labels, argument), of)
+  if (length(at) != 1L || is.na(at)) {
+    abort_argument(argument, chosen, sprintf("give one of the variables that were `%s`.", argument))
+  }
+  at
+}
+
+#' @export
+`[.pcgpu_effects` <- function(x, i, j) {
+  if (!is.null(x$smallest)) {
+    abort_argument("x", NULL, "the effects themselves need keep = \"all\".", is = "a result of keep = \"smallest\"")
+  }
+  if (missing(i)) abort_argument("i", NULL, "give one x: `effects[x, y]` or `effects[x, ]`.", is = "missing")
+  at <- one_effect(i, x$x, x$labels, "x")
+  rows <- length(x$y)
+  start <- rows * sum(as.double(x$columns[seq_len(at - 1L)]))
+  if (missing(j)) {
+    values <- x$values[start + seq_len(rows * x$columns[at])]
+    return(matrix(values, rows, dimnames = list(x$labels[x$y], NULL)))
+  }
+  row <- one_effect(j, x$y, x$labels, "y")
+  own <- which(x$own$x == at & x$own$y == row)
+  if (length(own)) {
+    return(x$own$values[sum(x$own$count[seq_len(own - 1L)]) + seq_len(x$own$count[own])])
+  }
+  x$values[start + row + rows * (seq_len(x$columns[at]) - 1)]
+}
+
+# Pairs of different variables.
+count_pairs <- function(x) as.double(length(x$x)) * length(x$y) - length(intersect(x$x, x$y))
+
+#' @exportS3Method as.data.frame pcgpu_effects
+as.data.frame.pcgpu_effects <- function(x, row.names = NULL, optional = FALSE, ..., n = Inf) {
+  if (!is_number(n) || n < 0) {
+    abort_argument("n", n, "give a number of rows, or Inf for all pairs.")
+  }
+  rows <- length(x$y)
+  told <- if (is.null(x$smallest)) check_rust(rust_effects_table(unclass(x), rows)) else list(smallest = as.vector(x$smallest))
+  chosen <- ranked_pairs(told$smallest, x$x, x$y, n)
+  frame <- data.frame(
+    x = x$labels[x$x[(chosen - 1) %/% rows + 1]], y = x$labels[x$y[(chosen - 1) %% rows + 1]], smallest = told$smallest[chosen],
+    stringsAsFactors = FALSE
+  )
+  if (is.null(x$smallest)) {
+    frame$median <- told$median[chosen]
+    frame$number <- as.integer(told$count[chosen])
+  }
+  frame
+}
+
+# Places of the n largest, pairs of a variable with itself left out, NA last.
+ranked_pairs <- function(smallest, x, y, n) {
+  self <- match(x, y)
+  self <- (seq_along(x) - 1) * length(y) + self
+  self <- self[!is.na(self)]
+  pairs <- length(smallest) - length(self)
+  smallest[self] <- -Inf
+  if (n < pairs) {
+    # Only what reaches the n-th largest is put in order.
+    known <- smallest[!is.na(smallest)]
+    if (n < length(known)) {
+      least <- if (n < 1) Inf else -sort(-known, partial = n)[n]
+      chosen <- which(smallest >= least)
+      return(utils::head(chosen[order(-smallest[chosen])], n))
+    }
+  }
+  # Pairs with themselves come after all but NA.
+  ranked <- order(-smallest, na.last = TRUE)
+  utils::head(ranked[!ranked %in% self], n)
+}
+
+#' @exportS3Method print pcgpu_effects
+print.pcgpu_effects <- function(x, n = 10L, ...) {
+  number <- function(count) format(count, big.mark = ",", trim = TRUE, scientific = FALSE)
+  cat(sprintf("Possible effects of %s on %s variables, method \"%s\"%s\n", number(length(x$x)), number(length(x$y)), x$method,
+    if (x$valid) "" else sprintf(" (the graph is no valid %s)", toupper(x$type))))
+  shown <- as.data.frame(x, n = n)
+  print(format(shown, digits = 4L), right = TRUE, ...)
+  left <- count_pairs(x) - nrow(shown)
+  if (left > 0) {
+    cat(sprintf("... and %s more pairs, by their smallest absolute effect\n", number(left)))
+  }
+  invisible(x)
+}
+
+#' @exportS3Method summary pcgpu_effects
+summary.pcgpu_effects <- function(object, n = 20L, ...) {
+  told <- as.data.frame(object)
+  structure(class = "summary.pcgpu_effects", list(
+    pairs = nrow(told), effects = if (!is.null(told$number)) sum(as.double(told$number)), several = sum(told$number > 1),
+    zero = sum(told$smallest == 0, na.rm = TRUE), missing = sum(is.na(told$smallest)),
+    quantiles = stats::quantile(told$smallest, c(0.5, 0.9, 0.99, 1), na.rm = TRUE), largest = utils::head(told, n),
+    method = object$method, type = object$type, valid = object$valid
+  ))
+}
+
+#' @exportS3Method print summary.pcgpu_effects
+print.summary.pcgpu_effects <- function(x, ...) {
+  number <- function(count) format(count, big.mark = ",", trim = TRUE, scientific = FALSE)
+  cat(sprintf("Method \"%s\" on a %s%s\n", x$method, toupper(x$type), if (x$valid) "" else ", which is not valid"))
+  cat(sprintf("%s pairs", number(x$pairs)))
+  if (!is.null(x$effects)) cat(sprintf(", %s effects; %s pairs have several", number(x$effects), number(x$several)))
+  cat(sprintf("\nSmallest absolute effect: 0 for %s pairs, NA for %s\n", number(x$zero), number(x$missing)))
+  print(x$quantiles, digits = 4L)
+  print(format(x$largest, digits = 4L), right = TRUE)
+  invisible(x)
+}
+
+#' @export
+`[.pcgpu_joint_effects` <- function(x, i, j) {
+  if (missing(j)) abort_argument("j", NULL, "give one y: `effects[, y]` or `effects[x, y]`.", is = "missing")
+  of_y <- x$effects[, , one_effect(j, x$y, x$labels, "y")]
+  of_y <- matrix(of_y, length(x$x), dimnames = list(x$labels[x$x], NULL))
+  if (missing(i)) of_y else unname(of_y[one_effect(i, x$x, x$labels, "x"), ])
+}
+
+#' @exportS3Method as.data.frame pcgpu_joint_effects
+as.data.frame.pcgpu_joint_effects <- function(x, row.names = NULL, optional = FALSE, ...) {
+  told <- apply(x$effects, c(1L, 3L), function(effects) c(min(abs(effects)), stats::median(effects)))
+  frame <- data.frame(
+    x = rep(x$labels[x$x], length(x$y)), y = rep(x$labels[x$y], each = length(x$x)),
+    smallest = as.vector(told[1L, , ]), median = as.vector(told[2L, , ]), number = dim(x$effects)[2L], stringsAsFactors = FALSE
+  )
+  frame <- frame[frame$x != frame$y, ]
+  frame <- frame[order(-frame$smallest), ]
+  rownames(frame) <- NULL
+  frame
+}
+
+#' @exportS3Method print pcgpu_joint_effects
+print.pcgpu_joint_effects <- function(x, n = 10L, ...) {
+  cat(sprintf("Joint effects of %s, %d joint sets of parents, %s\n", enumerate(x$labels[x$x]), dim(x$effects)[2L],
+    if (is.null(x$technique)) "optimal adjustment" else x$technique))
+  told <- as.data.frame(x)
+  print(format(utils::head(told, n), digits = 4L), right = TRUE, ...)
+  if (nrow(told) > n) cat(sprintf("... and %d more, by their smallest absolute effect\n", nrow(told) - n))
+  invisible(x)
+}

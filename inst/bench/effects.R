@@ -1,0 +1,100 @@
+# Times causal_effects() beside pcalg's ida(), idaFast() and jointIda(), in one run, and all pairs of many variables. Prints Markdown tables.
+#
+#   Rscript effects.R [peer] [large] [--p=200] [--large=5000] [--n=500] [--neighbours=2.5] [--threads=2] [--repeats=5]
+#
+# Data of a random DAG with so many neighbours a vertex on average, weights from 0.3 to 1; the graph is that of pc(u2pd = "retry"), which is valid.
+# `peer`: pcalg is timed once for all x (idaFast), for some pairs (ida) and for some joint interventions (jointIda), and its answers are compared.
+here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
+source(file.path(here, "program.R"))
+library(pcgpu)
+parts <- operands()
+if (!length(parts)) parts <- c("peer", "large")
+threads <- as.integer(option("threads", "2"))
+repeats <- as.integer(option("repeats", "5"))
+n <- as.integer(option("n", "500"))
+neighbours <- as.double(option("neighbours", "2.5"))
+options(pcgpu.threads = threads)
+
+simulated <- function(p) {
+  set.seed(1)
+  pairs <- sample(p * (p - 1) / 2, round(p * neighbours / 2))
+  to <- ceiling((1 + sqrt(1 + 8 * pairs)) / 2)
+  from <- pairs - (to - 1) * (to - 2) / 2
+  weight <- stats::runif(length(pairs), 0.3, 1)
+  x <- matrix(stats::rnorm(n * p), n, dimnames = list(NULL, as.character(seq_len(p))))
+  for (j in unique(sort(to))) x[, j] <- x[, j] + x[, from[to == j], drop = FALSE] %*% weight[to == j]
+  suff <- suff_gauss(x)
+  fit <- pc(suff, gaussCItest, alpha = if (p > 1000) 1e-4 else 0.01, labels = colnames(x), u2pd = "retry")
+  list(x = x, suff = suff, fit = fit, mcov = stats::cov(x))
+}
+
+# Largest difference relative to the larger of the effect and 1e-6; the order of sets is free.
+apart <- function(ours, theirs) {
+  if (length(ours) != length(theirs)) return(Inf)
+  ours <- sort(ours)
+  theirs <- sort(theirs)
+  max(0, abs(ours - theirs) / pmax(abs(theirs), 1e-6))
+}
+silently <- function(value) suppressMessages({
+  utils::capture.output(made <- value)
+  made
+})
+
+peer <- function(p) {
+  of <- simulated(p)
+  graph <- of$fit@graph
+  fresh <- function(...) silently(causal_effects(of$fit, mcov = of$mcov, ...))
+  set.seed(2)
+  some <- cbind(sample(p, 6L), sample(p, 6L))
+  some <- some[some[, 1L] != some[, 2L], , drop = FALSE]
+  cat(sprintf("\np = %d, n = %d, %s edges\n\n", p, n, number(sum(lengths(graph::edges(graph))))))
+  cat(head_text("what", "pcalg s (1 run)", "causal_effects() s, min / median", "what it does", "times faster (by min), each for what it does", "largest relative difference"))
+  tell <- function(what, theirs, ours, does, factor, difference) {
+    cat(row_text(what, number(theirs), spread(ours), does, number(factor * theirs / min(ours)), format(difference, digits = 2L)))
+  }
+  all <- timed(function() fresh(), repeats)
+  fast <- seconds_of(function() lapply(seq_len(p), function(x) silently(pcalg::idaFast(x, seq_len(p)[-x], of$mcov, graph))))
+  difference <- max(vapply(seq_len(p), function(x) {
+    max(vapply(seq_len(p)[-x], function(y) apart(all$value[x, ][as.character(y), ], fast$value[[x]][as.character(y), ]), 0))
+  }, 0))
+  tell("idaFast(), every x", fast$seconds, all$seconds, "all pairs", 1, difference)
+  for (method in c("local", "optimal")) {
+    of_method <- timed(function() fresh(method = method), repeats)
+    theirs <- seconds_of(function() {
+      apply(some, 1L, function(pair) silently(pcalg::ida(pair[1L], pair[2L], of$mcov, graph, method = method)), simplify = FALSE)
+    })
+    difference <- max(mapply(function(pair, value) apart(of_method$value[pair[1L], pair[2L]], unlist(value)),
+      split(some, seq_len(nrow(some))), theirs$value))
+    a_pair <- theirs$seconds / nrow(some)
+    tell(sprintf("ida(method = \"%s\"), a pair (mean of %d)", method, nrow(some)), a_pair, of_method$seconds, "all pairs", p * (p - 1), difference)
+  }
+  xs <- order(-lengths(graph::edges(graph)))[1:2]
+  ys <- setdiff(seq_len(p), xs)
+  for (technique in c("RRC", "MCD")) {
+    ours <- timed(function() fresh(x = xs, y = ys, joint = TRUE, technique = technique, type = "pdag"), repeats)
+    theirs <- seconds_of(function() silently(pcalg::jointIda(xs, ys, of$mcov, graph, technique = technique, type = "pdag")))
+    difference <- max(mapply(function(y, value) apart(ours$value[, y], value), ys, theirs$value))
+    tell(sprintf("jointIda(), two x on all y, %s", technique), theirs$seconds, ours$seconds, "the same", 1, difference)
+  }
+}
+
+large <- function(p) {
+  of <- simulated(p)
+  effects <- function(...) silently(causal_effects(of$fit, of$suff, ...))
+  cat(sprintf("\nAll pairs, p = %s, n = %d, %s arcs\n\n", format(p, big.mark = ","), n, number(sum(lengths(graph::edges(of$fit@graph))))))
+  cat(head_text("what", "s, min / median", "MB of the result"))
+  tell <- function(what, call) {
+    found <- timed(call, repeats)
+    cat(row_text(what, spread(found$seconds), number(as.double(utils::object.size(found$value)) / 2^20)))
+    found$value
+  }
+  found <- tell("local", function() effects())
+  tell("local, type = \"pdag\"", function() effects(type = "pdag"))
+  tell("optimal", function() effects(method = "optimal"))
+  tell("local, keep = \"smallest\"", function() effects(keep = "smallest"))
+  invisible(tell("as.data.frame(n = 1000) of \"local\"", function() as.data.frame(found, n = 1000)))
+}
+
+tell_origin("effects.R")
+if ("peer" %in% parts) peer(as.integer(option("p", "200")))
+if ("large" %in% parts) large(as.integer(option("large", "5000")))

@@ -1,0 +1,161 @@
+//! Orientations and all that follows from them: Meek's rules 1 to 4 (Meek 1995), which are complete for background knowledge.
+//!
+//! An edge that is directed is looked at once by each rule, as each of its arrows. Where the graph is a maximally oriented PDAG
+//! the result does not depend on the order. pcalg's `applyOrientationRules()` leaves out that rule 4 wants a and d adjacent, which
+//! can matter only before rule 1 has had its turn.
+
+use super::pdag::Pdag;
+
+/// A graph that is oriented edge by edge, and may go back.
+pub(super) struct Closure {
+    pub graph: Pdag,
+    /// Slots in the order in which they were directed.
+    log: Vec<usize>,
+}
+
+impl Closure {
+    pub fn new(graph: Pdag) -> Self {
+        Closure { graph, log: Vec::new() }
+    }
+
+    /// What [`Closure::back`] goes back to.
+    pub fn mark(&self) -> usize {
+        self.log.len()
+    }
+
+    /// Undoes all since the mark.
+    pub fn back(&mut self, mark: usize) {
+        for slot in self.log.drain(mark..) {
+            self.graph.undirect(slot);
+        }
+    }
+
+    /// Makes u -> v and what follows. False where it is v -> u already.
+    pub fn orient(&mut self, slot: usize) -> bool {
+        if self.graph.is_undirected(slot) {
+            let from = self.log.len();
+            self.set(slot);
+            self.follow(from);
+            return true;
+        }
+        self.graph.is_directed(slot)
+    }
+
+    /// Applies the rules to all directed edges; whether anything was directed by that.
+    pub fn complete(&mut self) -> bool {
+        let before = self.log.len();
+        for slot in self.graph.directed() {
+            self.apply(slot);
+        }
+        self.follow(before);
+        self.log.len() > before
+    }
+
+    fn set(&mut self, slot: usize) {
+        if self.graph.is_undirected(slot) {
+            self.graph.direct(slot);
+            self.log.push(slot);
+        }
+    }
+
+    fn follow(&mut self, from: usize) {
+        let mut at = from;
+        while at < self.log.len() {
+            self.apply(self.log[at]);
+            at += 1;
+        }
+    }
+
+    /// All that the rules say of a -> b.
+    fn apply(&mut self, slot: usize) {
+        let (a, b) = (self.graph.tail(slot), self.graph.head(slot));
+        for near in self.graph.slots(b) {
+            let c = self.graph.head(near);
+            if c == a {
+                continue;
+            }
+            let apart = !self.graph.adjacent(a, c);
+            if self.graph.is_undirected(near) {
+                if apart {
+                    // Rule 1: a -> b - c, a and c apart.
+                    self.set(near);
+                } else if self.graph.points(c, a) {
+                    // Rule 2: c -> a -> b, c - b.
+                    self.set(self.graph.twin(near));
+                }
+            } else if self.graph.is_directed(near) {
+                if let Some(ac) = self.graph.find(a, c) {
+                    // Rule 2: a -> b -> c, a - c.
+                    self.set(ac);
+                } else {
+                    // Rule 4 with a -> b -> c, a and c apart: x - c, x - a, x and b adjacent.
+                    self.rule4(a, b, c);
+                }
+            } else if apart {
+                // Rule 3: a -> b <- c, a and c apart; x - a, x - c, x - b.
+                self.rule3(a, b, c);
+            }
+        }
+        // Rule 4 with c -> a -> b, c and b apart.
+        for near in self.graph.slots(a) {
+            let c = self.graph.head(near);
+            if self.graph.is_reversed(near) && c != b && !self.graph.adjacent(c, b) {
+                self.rule4(c, a, b);
+            }
+        }
+    }
+
+    fn rule3(&mut self, a: usize, b: usize, c: usize) {
+        for near in self.graph.slots(b) {
+            let x = self.graph.head(near);
+            if self.graph.is_undirected(near) && self.graph.joins(x, a) && self.graph.joins(x, c) {
+                self.set(self.graph.twin(near));
+            }
+        }
+    }
+
+    /// c -> d -> b, c and b apart: x -> b where x - b, x - c, x and d adjacent.
+    fn rule4(&mut self, c: usize, d: usize, b: usize) {
+        for near in self.graph.slots(b) {
+            let x = self.graph.head(near);
+            if self.graph.is_undirected(near) && self.graph.joins(x, c) && self.graph.adjacent(x, d) {
+                self.set(self.graph.twin(near));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn closed(lists: &[&[u32]]) -> Pdag {
+        let mut closure = Closure::new(Pdag::new(lists).unwrap());
+        closure.complete();
+        closure.graph
+    }
+
+    #[test]
+    fn each_rule() {
+        assert!(closed(&[&[1], &[2], &[1]]).points(1, 2));
+        assert!(closed(&[&[1, 2], &[2], &[0]]).points(0, 2));
+        // 0 - 1, 0 - 2, 0 - 3; 1 -> 3 <- 2.
+        assert!(closed(&[&[1, 2, 3], &[0, 3], &[0, 3], &[0]]).points(0, 3));
+        // x = 0: 0 - 1, 0 - 2, 0 - 3; 2 -> 3 -> 1; 1 and 2 apart.
+        let graph = closed(&[&[1, 2, 3], &[0], &[0, 3], &[0, 1]]);
+        assert!(graph.points(0, 1) && graph.joins(0, 2) && graph.joins(0, 3));
+    }
+
+    #[test]
+    fn it_goes_back() {
+        let lists: [&[u32]; 4] = [&[1], &[0, 2], &[1, 3], &[2]];
+        let mut closure = Closure::new(Pdag::new(&lists).unwrap());
+        let mark = closure.mark();
+        let slot = closure.graph.find(0, 1).unwrap();
+        assert!(closure.orient(slot) && closure.graph.points(2, 3));
+        let against = closure.graph.find(3, 2).unwrap();
+        assert!(!closure.orient(against));
+        closure.back(mark);
+        assert!(closure.graph.joins(0, 1) && closure.graph.joins(2, 3));
+    }
+}

@@ -1,0 +1,149 @@
+//! All DAGs that a partially directed graph stands for: no cycle, and no v-structure that the graph does not have.
+
+use std::collections::HashMap;
+
+use super::closure::Closure;
+use super::pdag::Pdag;
+use super::validity::has_cycle;
+use crate::{Error, Result};
+
+/// More DAGs than this are refused.
+const MOST: usize = 100_000;
+
+fn too_many() -> Error {
+    Error::Argument {
+        argument: "fit",
+        value: format!("a graph that stands for more than {MOST} DAGs"),
+        mend: "give method = \"local\" or \"optimal\", which do not list them".into(),
+    }
+}
+
+/// Calls `visit` with each DAG; the vertices that `at` names are those whose undirected edges are to be directed.
+///
+/// In a maximally oriented PDAG every undirected edge can go either way (Meek 1995). In other graphs some tries end nowhere, and
+/// what is left is judged by the definition.
+pub(super) fn each(closure: &mut Closure, at: &[usize], visit: &mut dyn FnMut(&Pdag)) -> Result<()> {
+    let was = closure.graph.clone();
+    let mut left = MOST;
+    branch(closure, &was, at, visit, &mut left)
+}
+
+fn branch(
+    closure: &mut Closure,
+    was: &Pdag,
+    at: &[usize],
+    visit: &mut dyn FnMut(&Pdag),
+    left: &mut usize,
+) -> Result<()> {
+    let graph = &closure.graph;
+    // The vertices before that of the first undirected edge have none left.
+    let next = at
+        .iter()
+        .enumerate()
+        .find_map(|(place, &u)| graph.slots(u).find(|&slot| graph.is_undirected(slot)).map(|slot| (place, slot)));
+    let Some((place, slot)) = next else {
+        if extends(graph, was) {
+            *left = left.checked_sub(1).ok_or_else(too_many)?;
+            visit(graph);
+        }
+        return Ok(());
+    };
+    for slot in [slot, closure.graph.twin(slot)] {
+        let mark = closure.mark();
+        closure.orient(slot);
+        branch(closure, was, &at[place..], visit, left)?;
+        closure.back(mark);
+    }
+    Ok(())
+}
+
+/// Whether the graph has no directed cycle and no v-structure with an edge that `was` had undirected.
+fn extends(graph: &Pdag, was: &Pdag) -> bool {
+    let is_new = |slot: usize| graph.is_reversed(slot) && was.is_undirected(slot);
+    let collides = |b: usize| {
+        let apart = |a: usize| graph.parents(b).any(|c| c != a && !graph.adjacent(a, c));
+        graph.slots(b).any(|slot| is_new(slot) && apart(graph.head(slot)))
+    };
+    !(0..graph.p()).any(collides) && !has_cycle(graph, false)
+}
+
+/// Sets, and how often each occurs.
+type Counted = Vec<(Vec<u32>, usize)>;
+
+/// Of each vertex the sets of parents that it has in some DAG, and in how many.
+pub(super) fn parent_sets(graph: &Pdag, valid: bool) -> Result<Vec<Counted>> {
+    let p = graph.p();
+    let (of, count) = graph.components();
+    let mut members = vec![Vec::new(); if valid { count } else { 1 }];
+    // The undirected components of a valid graph are directed independently of each other.
+    (0..p).for_each(|u| members[if valid { of[u] } else { 0 }].push(u));
+    let mut closure = Closure::new(graph.clone());
+    let mut sets = vec![HashMap::<Vec<u32>, usize>::new(); p];
+    let mut dags = Vec::with_capacity(members.len());
+    for at in &members {
+        let mut here = 0;
+        let lone = at.len() == 1;
+        let mut note = |dag: &Pdag| {
+            here += 1;
+            for &u in at {
+                *sets[u].entry(dag.parents(u).map(|v| v as u32).collect()).or_default() += 1;
+            }
+        };
+        if lone {
+            note(graph);
+        } else {
+            each(&mut closure, at, &mut note)?;
+        }
+        dags.push(here);
+    }
+    let all = dags.iter().try_fold(1usize, |all, &here| all.checked_mul(here).filter(|&all| all <= MOST));
+    let all = all.ok_or_else(too_many)?;
+    if all == 0 {
+        return Err(Error::Argument {
+            argument: "fit",
+            value: "a graph that no DAG extends".into(),
+            mend: "give method = \"local\", or a valid CPDAG".into(),
+        });
+    }
+    let times = |u: usize| all / dags[if valid { of[u] } else { 0 }];
+    let listed = |(u, sets): (usize, HashMap<Vec<u32>, usize>)| {
+        let mut sets: Vec<_> = sets.into_iter().map(|(set, count)| (set, count * times(u))).collect();
+        sets.sort_unstable_by(|a, b| (a.0.len(), &a.0).cmp(&(b.0.len(), &b.0)));
+        sets
+    };
+    Ok(sets.into_iter().enumerate().map(listed).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counted(lists: &[&[u32]], valid: bool) -> Vec<Vec<(Vec<u32>, usize)>> {
+        parent_sets(&Pdag::new(lists).unwrap(), valid).unwrap()
+    }
+
+    #[test]
+    fn dags_of_small_graphs() {
+        // A path of three: 1 -> 0 - ..., three DAGs.
+        let path: [&[u32]; 3] = [&[1], &[0, 2], &[1]];
+        assert_eq!(counted(&path, true)[0], [(vec![], 1), (vec![1], 2)]);
+        assert_eq!(counted(&path, true), counted(&path, false));
+        // With an undirected edge besides: six.
+        let more: [&[u32]; 5] = [&[1], &[0, 2], &[1], &[4], &[3]];
+        assert_eq!(counted(&more, true)[1], [(vec![], 2), (vec![0], 2), (vec![2], 2)]);
+        assert_eq!(counted(&more, true), counted(&more, false));
+    }
+
+    #[test]
+    fn a_graph_that_nothing_extends_is_refused() {
+        let square: [&[u32]; 4] = [&[1, 3], &[0, 2], &[1, 3], &[0, 2]];
+        let found = parent_sets(&Pdag::new(&square).unwrap(), false);
+        assert!(matches!(found, Err(Error::Argument { argument: "fit", .. })));
+    }
+
+    #[test]
+    fn too_many_dags_are_refused() {
+        let lists: Vec<Vec<u32>> = (0..40u32).map(|i| vec![i ^ 1]).collect();
+        assert!(parent_sets(&Pdag::new(&lists).unwrap(), true).is_err());
+    }
+}

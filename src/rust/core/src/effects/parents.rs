@@ -1,0 +1,181 @@
+//! The sets that may be the parents of one or several vertices.
+//!
+//! In a CPDAG the local criterion of Maathuis, Kalisch and Buehlmann (2009) says which: with S oriented into x and the rest of x's
+//! undirected edges out of it, no new v-structure has x or one of these edges in it. In a PDAG with background knowledge Meek's
+//! rules say it, as in Perkovic, Kalisch and Maathuis (2017).
+
+use super::closure::Closure;
+use super::pdag::Pdag;
+use crate::{Error, Result};
+
+/// More sets for one vertex than this are refused.
+const MOST: usize = 1 << 20;
+
+fn too_many(x: usize) -> Error {
+    Error::Argument {
+        argument: "fit",
+        value: format!("a graph that allows variable {} more than {MOST} sets of parents", x + 1),
+        mend: "leave that variable out of `x`, or use a graph with fewer undirected edges".into(),
+    }
+}
+
+/// The sets for x by the local criterion, in pcalg's order: by size, then lexicographic in what is added to the sure parents, which
+/// come first. `without` is taken for no neighbour of x.
+pub(super) fn local(graph: &Pdag, x: usize, without: Option<usize>) -> Result<Vec<Vec<u32>>> {
+    let sure: Vec<usize> = graph.parents(x).filter(|&v| Some(v) != without).collect();
+    let siblings: Vec<usize> = graph.siblings(x).filter(|&v| Some(v) != without).collect();
+    // Into x may point what is adjacent to all sure parents; out of x may not what has a parent that is not adjacent to x.
+    let may_enter: Vec<bool> = siblings.iter().map(|&s| sure.iter().all(|&parent| graph.adjacent(parent, s))).collect();
+    let must_enter: Vec<bool> = siblings
+        .iter()
+        .map(|&s| graph.parents(s).any(|grandparent| grandparent != x && !graph.adjacent(x, grandparent)))
+        .collect();
+    let mut found = Vec::new();
+    let mut chosen = Vec::new();
+    cliques(graph, &siblings, &may_enter, &must_enter, &mut chosen, 0, &mut found).map_err(|()| too_many(x))?;
+    Ok(in_order(&sure, &siblings, found))
+}
+
+/// Adds to `found` each clique of `may_enter` that begins with `chosen` and has all of `must_enter`: places in `siblings`.
+fn cliques(
+    graph: &Pdag,
+    siblings: &[usize],
+    may_enter: &[bool],
+    must_enter: &[bool],
+    chosen: &mut Vec<usize>,
+    from: usize,
+    found: &mut Vec<Vec<usize>>,
+) -> std::result::Result<(), ()> {
+    if !must_enter[from..].iter().any(|&must| must) {
+        if found.len() == MOST {
+            return Err(());
+        }
+        found.push(chosen.clone());
+    }
+    for next in from..siblings.len() {
+        if may_enter[next] && chosen.iter().all(|&at| graph.adjacent(siblings[at], siblings[next])) {
+            chosen.push(next);
+            cliques(graph, siblings, may_enter, must_enter, chosen, next + 1, found)?;
+            chosen.pop();
+        }
+        if must_enter[next] {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn in_order(sure: &[usize], siblings: &[usize], mut found: Vec<Vec<usize>>) -> Vec<Vec<u32>> {
+    found.sort_unstable_by(|a, b| (a.len(), a).cmp(&(b.len(), b)));
+    let of = |set: Vec<usize>| {
+        sure.iter().copied().chain(set.into_iter().map(|at| siblings[at])).map(|v| v as u32).collect()
+    };
+    found.into_iter().map(of).collect()
+}
+
+/// One way to direct all undirected edges at `xs`.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Orientation {
+    /// The slots, each as it is to point.
+    pub slots: Vec<usize>,
+    /// Which of the edges, by vertex of `xs` and then by neighbour, point into `xs`.
+    into: Vec<usize>,
+}
+
+/// All ways to direct the undirected edges at `xs` that a valid maximally oriented PDAG allows, in pcalg's order: by the number of edges
+/// into `xs`, then by which. One without slots where there are no such edges. `without` keeps its edges out of this.
+///
+/// Each such edge may go either way as long as Meek's rules have not directed it (Meek 1995), so that nothing is tried in vain.
+pub(super) fn orientations(closure: &mut Closure, xs: &[usize], without: Option<usize>) -> Result<Vec<Orientation>> {
+    let mut edges = Vec::new();
+    for &x in xs {
+        let slots = closure.graph.slots(x).filter(|&slot| closure.graph.is_undirected(slot));
+        edges.extend(slots.filter(|&slot| Some(closure.graph.head(slot)) != without));
+    }
+    let mut found = Vec::new();
+    let mut now = Orientation { slots: Vec::new(), into: Vec::new() };
+    directed(closure, &edges, 0, &mut now, &mut found).map_err(|()| too_many(xs[0]))?;
+    found.sort_unstable_by(|a, b| (a.into.len(), &a.into).cmp(&(b.into.len(), &b.into)));
+    Ok(found)
+}
+
+fn directed(
+    closure: &mut Closure,
+    edges: &[usize],
+    at: usize,
+    now: &mut Orientation,
+    found: &mut Vec<Orientation>,
+) -> std::result::Result<(), ()> {
+    let Some(&out) = edges.get(at) else {
+        if found.len() == MOST {
+            return Err(());
+        }
+        found.push(now.clone());
+        return Ok(());
+    };
+    let into = closure.graph.twin(out);
+    for (slot, enters) in [(out, false), (into, true)] {
+        let mark = closure.mark();
+        if closure.orient(slot) {
+            now.slots.push(slot);
+            if enters {
+                now.into.push(at);
+            }
+            directed(closure, edges, at + 1, now, found)?;
+            if enters {
+                now.into.pop();
+            }
+            now.slots.pop();
+        }
+        closure.back(mark);
+    }
+    Ok(())
+}
+
+/// What points to x, one of `xs`, where an orientation is made: the sure parents, then the others.
+pub(super) fn parents_with(graph: &Pdag, x: usize, orientation: &Orientation) -> Vec<u32> {
+    let into = orientation.into.iter().map(|&at| orientation.slots[at]).filter(|&slot| graph.head(slot) == x);
+    graph.parents(x).chain(into.map(|slot| graph.tail(slot))).map(|v| v as u32).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn local_sets_of_a_fork_and_a_triangle() {
+        // 0 - 1, 0 - 2 with 1 and 2 apart: both at once would be a new v-structure.
+        let fork = Pdag::new(&[&[1, 2][..], &[0], &[0]]).unwrap();
+        assert_eq!(local(&fork, 0, None).unwrap(), [vec![], vec![1], vec![2]]);
+        assert_eq!(local(&fork, 0, Some(1)).unwrap(), [vec![], vec![2]]);
+        let triangle = Pdag::new(&[&[1, 2][..], &[0, 2], &[0, 1]]).unwrap();
+        assert_eq!(local(&triangle, 0, None).unwrap(), [vec![], vec![1], vec![2], vec![1, 2]]);
+        // 2 -> 1 - 0, 2 and 0 apart: 0 -> 1 would be a new v-structure.
+        let flag = Pdag::new(&[&[1][..], &[0], &[1]]).unwrap();
+        assert_eq!(local(&flag, 0, None).unwrap(), [vec![1]]);
+        assert_eq!(local(&flag, 1, None).unwrap(), [vec![2]]);
+        // 3 -> 0 - 1 and 2 -> 1 besides: nothing is allowed at 0.
+        let both = Pdag::new(&[&[1][..], &[0], &[1], &[0]]).unwrap();
+        assert!(local(&both, 0, None).unwrap().is_empty());
+    }
+
+    #[test]
+    fn orientations_agree_with_the_local_criterion_on_a_cpdag() {
+        let lists: [&[u32]; 5] = [&[1, 2], &[0, 2, 3], &[0, 1, 3], &[1, 2, 4], &[3]];
+        let graph = Pdag::new(&lists).unwrap();
+        let mut closure = Closure::new(graph.clone());
+        for x in 0..5 {
+            let ways = orientations(&mut closure, &[x], None).unwrap();
+            let sets: Vec<_> = ways.iter().map(|way| parents_with(&graph, x, way)).collect();
+            assert_eq!(sets, local(&graph, x, None).unwrap(), "{x}");
+        }
+    }
+
+    #[test]
+    fn too_many_sets_are_refused() {
+        let p = 23;
+        let lists: Vec<Vec<u32>> = (0..p).map(|i| (0..p).filter(|&j| j != i).collect()).collect();
+        let graph = Pdag::new(&lists).unwrap();
+        assert!(matches!(local(&graph, 0, None), Err(Error::Argument { argument: "fit", .. })));
+    }
+}

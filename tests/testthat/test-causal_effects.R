@@ -1,0 +1,214 @@
+golden_graph <- function(golden, which) {
+  p <- golden$p
+  m <- matrix(0, p, p)
+  for (pair in golden$graphs[[which]]) m[pair[[1]], pair[[2]]] <- 1
+  m
+}
+
+# null is NA; what pcalg's rounding leaves of 0 has no digits.
+recorded <- function(values) vapply(values, function(value) if (is.null(value)) NA_real_ else as.numeric(value), 0)
+same_effects <- function(found, want) {
+  found <- sort(found, na.last = TRUE)
+  want <- sort(want, na.last = TRUE)
+  identical(is.na(found), is.na(want)) && all(abs(found - want) <= 1e-10 * abs(want) + 1e-14, na.rm = TRUE)
+}
+quietly <- function(expr) withCallingHandlers(expr, pcgpu_message_graph = function(m) tryInvokeRestart("muffleMessage"))
+
+chain <- function(n = 300) {
+  set.seed(3)
+  a <- rnorm(n)
+  b <- 0.8 * a + rnorm(n)
+  d <- rnorm(n)
+  e <- 0.7 * b + 0.6 * d + rnorm(n)
+  cbind(a, b, d, e, f = 0.9 * e + 3 * rnorm(n))
+}
+# a - b -> e <- d, e -> f
+chain_graph <- function() {
+  m <- matrix(0, 5, 5, dimnames = list(c("a", "b", "d", "e", "f"), c("a", "b", "d", "e", "f")))
+  m[cbind(c(1, 2, 2, 3, 4), c(2, 1, 4, 4, 5))] <- 1
+  m
+}
+
+test_that("effects are those that pcalg's ida() gave", {
+  for (name in golden_names("ida")) {
+    golden <- read_golden(name)
+    mcov <- matrix_of(golden$mcov)
+    for (case in golden$ida) {
+      found <- quietly(causal_effects(golden_graph(golden, case$graph),
+        mcov = mcov, method = case$method, type = case$type, y.notparent = case$y.notparent
+      ))
+      info <- paste(name, case$graph, case$method, case$type)
+      if (case$graph == case$type) expect_identical(found$valid, golden$valid[[case$graph]], info = info)
+      same <- vapply(case$effects, function(row) same_effects(found[row[[1]], row[[2]]], recorded(row[-(1:2)])), NA)
+      expect_true(length(same) > 0 && all(same), info = info)
+    }
+  }
+})
+
+test_that("the matrix of one x is that of idaFast(), and joint effects those of jointIda()", {
+  columns <- function(m) m[, do.call(order, as.data.frame(round(t(m), 9))), drop = FALSE]
+  for (name in golden_names("ida")) {
+    golden <- read_golden(name)
+    mcov <- matrix_of(golden$mcov)
+    for (case in golden$idaFast) {
+      y <- recorded(case$y)
+      found <- quietly(causal_effects(golden_graph(golden, "cpdag"), mcov = mcov, x = case$x, y = y))
+      expect_equal(unname(found[case$x, ]), do.call(rbind, lapply(case$effects, recorded)), tolerance = 1e-10, info = name)
+    }
+    for (case in golden$jointIda) {
+      found <- quietly(causal_effects(golden_graph(golden, case$graph),
+        mcov = mcov, x = recorded(case$x), y = recorded(case$y), type = case$type, joint = TRUE, technique = case$technique
+      ))
+      ours <- lapply(case$y, function(y) columns(unname(found[, y])))
+      theirs <- lapply(case$effects, function(effects) columns(do.call(rbind, lapply(effects, recorded))))
+      expect_equal(ours, theirs, tolerance = 1e-10, info = name)
+    }
+  }
+})
+
+test_that("effects are those of pcalg as it is installed", {
+  skip_without_pcalg()
+  x <- chain()
+  # pcalg's optimal method wants numbers as labels.
+  graph <- as(unname(chain_graph()), "graphNEL")
+  for (method in c("local", "optimal", "global")) {
+    found <- causal_effects(graph, x, method = method)
+    for (from in 1:5) for (to in setdiff(1:5, from)) {
+      want <- pcalg::ida(from, to, cov(x), graph, method = method)
+      expect_true(same_effects(found[from, to], unlist(want)), info = paste(method, from, to))
+    }
+  }
+  joint <- causal_effects(graph, x, x = c(1, 3), y = 5, joint = TRUE, method = "optimal")
+  expect_equal(unname(joint[, 5]), unname(pcalg::ida(c(1, 3), 5, cov(x), graph, method = "optimal")))
+})
+
+test_that("a regression on x and its parents is what a single effect is", {
+  x <- chain()
+  found <- causal_effects(chain_graph(), x)
+  data <- as.data.frame(x)
+  expect_equal(found["e", "f"], unname(coef(lm(f ~ e + b + d, data))["e"]))
+  expect_equal(found["a", "f"], unname(c(coef(lm(f ~ a, data))["a"], coef(lm(f ~ a + b, data))["a"])))
+  expect_identical(found["e", "b"], 0)
+  expect_identical(found["a", "b"][2], 0)
+  expect_equal(found["a", ]["f", ], found["a", "f"])
+})
+
+test_that("fits of all classes, adjacency matrices and all forms of data give the same", {
+  x <- chain()
+  fit <- pc(suff_gauss(x), gaussCItest, 0.01, labels = colnames(x))
+  whole <- causal_effects(fit, x)
+  parts <- setdiff(names(whole), "call")
+  same <- function(other) expect_equal(unclass(other)[parts], unclass(whole)[parts])
+  same(causal_effects(fit@graph, x))
+  same(causal_effects(pc(suff_gauss(x), gaussCItest, 0.01, labels = colnames(x), result = "compact"), x))
+  same(causal_effects(as(fit, "amat"), x))
+  same(causal_effects(fit, as.data.frame(x)))
+  same(causal_effects(fit, mcov = cov(x)))
+  # By name, with columns besides.
+  same(causal_effects(fit, cbind(more = 1:300, x[, 5:1])))
+  same(causal_effects(fit, mcov = cov(x[, 5:1])))
+  same(causal_effects(fit, x, numCores = 1))
+  scaled <- causal_effects(fit, suff_gauss(x))
+  expect_equal(scaled["b", "e"], whole["b", "e"] * sd(x[, "b"]) / sd(x[, "e"]))
+  expect_equal(causal_effects(fit, suff_gauss(x, keep = "data"))["b", "e"], scaled["b", "e"])
+})
+
+test_that("the table ranks pairs by their smallest absolute effect", {
+  x <- chain()
+  found <- causal_effects(chain_graph(), x)
+  table <- as.data.frame(found)
+  expect_identical(nrow(table), 20L)
+  expect_false(any(table$x == table$y))
+  expect_false(is.unsorted(-table$smallest))
+  for (row in seq_len(20)) {
+    effects <- found[table$x[row], table$y[row]]
+    expect_identical(table$number[row], length(effects))
+    expect_equal(c(table$smallest[row], table$median[row]), c(min(abs(effects)), median(effects)))
+  }
+  expect_identical(as.data.frame(found, n = 7), utils::head(table, 7))
+  expect_identical(nrow(as.data.frame(found, n = 0)), 0L)
+  small <- causal_effects(chain_graph(), x, keep = "smallest")
+  expect_equal(as.data.frame(small), table[1:3])
+  expect_error(small["a", "b"], class = "pcgpu_error_argument")
+  some <- causal_effects(chain_graph(), x, x = c("b", "a"), y = c("f", "b"))
+  expect_identical(nrow(as.data.frame(some)), 3L)
+  expect_equal(some["a", "f"], found["a", "f"])
+})
+
+test_that("it prints and summarises", {
+  x <- chain()
+  found <- causal_effects(chain_graph(), x)
+  expect_output(print(found, n = 3), "Possible effects of 5 on 5 variables.*and 17 more pairs")
+  expect_output(print(summary(found)), "20 pairs, .* effects; .* pairs have several")
+  joint <- causal_effects(chain_graph(), x, x = c("a", "d"), joint = TRUE)
+  expect_output(print(joint), "Joint effects of a, d, 2 joint sets of parents, RRC")
+  expect_identical(dim(joint[, "f"]), c(2L, 2L))
+  expect_identical(joint["d", "f"], unname(joint[, "f"]["d", ]))
+})
+
+test_that("invalid graphs are told of, and give NA where nothing is allowed", {
+  # 3 -> 1 - 2 <- 4: either way is a new v-structure.
+  m <- matrix(0, 4, 4)
+  m[cbind(c(1, 2, 3, 4), c(2, 1, 1, 2))] <- 1
+  mcov <- diag(4) + 0.3
+  expect_message(found <- causal_effects(m, mcov = mcov), class = "pcgpu_message_graph")
+  expect_false(found$valid)
+  expect_identical(found[1, 4], NA_real_)
+  expect_identical(found[1, 3], 0)
+  expect_true(anyNA(as.data.frame(found)$smallest))
+  expect_identical(quietly(causal_effects(m, mcov = mcov, type = "pdag"))[1, 4], NA_real_)
+  expect_error(causal_effects(m, mcov = mcov, method = "optimal"), class = "pcgpu_error_argument")
+  expect_error(causal_effects(m, mcov = mcov, method = "global"), "no DAG extends")
+  expect_error(causal_effects(m, mcov = mcov, x = 1:2, type = "pdag", joint = TRUE), class = "pcgpu_error_argument")
+})
+
+test_that("singular and missing covariances give NA where they matter", {
+  x <- chain()
+  mcov <- cov(cbind(x[, 1:3], e = x[, "b"], f = x[, "f"]))
+  found <- causal_effects(chain_graph(), mcov = mcov)
+  expect_identical(found["e", "f"], NA_real_)
+  expect_false(anyNA(found["b", "f"]))
+  holes <- cov(x)
+  holes["d", "f"] <- holes["f", "d"] <- NA
+  found <- causal_effects(chain_graph(), mcov = holes)
+  expect_identical(found["d", "f"], NA_real_)
+  expect_false(anyNA(found["a", "f"]))
+})
+
+test_that("wrong arguments are named", {
+  x <- chain()
+  m <- chain_graph()
+  refused <- function(argument, ...) {
+    error <- expect_error(causal_effects(...), class = "pcgpu_error_argument")
+    expect_identical(error$argument, argument)
+  }
+  refused("fit")
+  refused("fit", "graph", x)
+  refused("fit", matrix(1, 2, 3), x)
+  refused("data", m)
+  refused("data", m, x, mcov = cov(x))
+  refused("data", m, x[, 1:3])
+  refused("data", m, cov(x))
+  refused("data", m, replace(x, 3, NA))
+  refused("mcov", m, mcov = x)
+  refused("mcov", m, mcov = cov(x) * upper.tri(cov(x), TRUE))
+  refused("mcov", m, mcov = cov(x)[1:3, 1:3])
+  refused("mcov", m, mcov = cov(x) * 0)
+  refused("x", m, x, x = "z")
+  refused("x", m, x, x = 6)
+  refused("x", m, x, x = c(1, 1))
+  refused("y", m, x, y = character())
+  refused("y", m, x, y = 1.5)
+  refused("method", m, x, method = "best")
+  refused("type", m, x, type = "dag")
+  refused("keep", m, x, keep = "none")
+  refused("y.notparent", m, x, y.notparent = TRUE, method = "optimal")
+  refused("method", m, x, joint = TRUE, method = "global")
+  refused("keep", m, x, joint = TRUE, keep = "smallest")
+  refused("joint", m, x, joint = NA)
+  refused("fit", structure(m, type = "pag"), x)
+  found <- causal_effects(m, x, y = c("e", "f"))
+  expect_error(found["a", "b"], class = "pcgpu_error_argument")
+  expect_error(found[, "e"], class = "pcgpu_error_argument")
+  expect_error(as.data.frame(found, n = -1), class = "pcgpu_error_argument")
+})
