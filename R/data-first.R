@@ -23,13 +23,17 @@ test_of_data <- function(x) {
       sum(!numeric), enumerate(names(x)[!numeric], 3L)
     ))
   }
+  mend <- paste(
+    "fill them in, or say what to do about them yourself, such as suff_gauss(data, use = \"complete.obs\") as `suffStat`, with",
+    "indepTest = gaussCItest, or suff_discrete(data, na = \"pairwise\") with disCItest."
+  )
+  if ((is.data.frame(x) || is_matrix) && anyNA(x)) {
+    abort_argument("suffStat", x, mend, is = "data with missing values")
+  }
   if (all(numeric)) {
     suff <- suff_gauss(x)
     if (anyNA(suff$C)) {
-      abort_argument("suffStat", x, paste(
-        "fill missing values in, or say what to do about them and about constant columns yourself:",
-        "suff_gauss(data, use = \"complete.obs\") as `suffStat`, with indepTest = gaussCItest."
-      ), is = "data with missing values, or with columns whose values are all the same")
+      abort_argument("suffStat", x, mend, is = "data with missing values, or with columns that are constant")
     }
     tell("test", sprintf("All %d columns are numbers: gaussCItest(), partial correlations.", ncol(suff$C)), indepTest = "gaussCItest")
     return(list(suffStat = suff, indepTest = gaussCItest))

@@ -6,7 +6,9 @@ bad <- function(argument, message, ...) {
 }
 
 test_that("labels or p are needed, and must agree, in pcalg's words", {
-  bad("labels", "need to specify 'labels' or 'p'", suffStat = list())
+  # Where nothing says how many variables there are.
+  e <- expect_error(skeleton(list(), function(x, y, S, suffStat) 1, 0.05), "need to specify 'labels' or 'p'", class = "pcgpu_error_argument")
+  expect_identical(e$argument, "labels")
   bad("p", "'p' is not needed when 'labels' is specified, and must match length(labels)",
     labels = paste0("v", 1:8), p = 7
   )

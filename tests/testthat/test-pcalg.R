@@ -158,7 +158,10 @@ test_that("arguments, their order and defaults are pcalg's, ours come after", {
   for (name in c("pc", "skeleton")) {
     theirs <- formals(getExportedValue("pcalg", name))
     ours <- formals(get(name, asNamespace("pcgpu")))
-    expect_identical(names(ours), c(names(theirs), "device", "progress", "result"))
+    expect_identical(names(ours), c(
+      names(theirs), "device", "progress", "result", "checkpoint", "time_limit", "cluster", "parallel_tests",
+      "tiers", "forbidden", "required", "context.all", "context.tier"
+    ))
     same <- setdiff(names(theirs), "numCores")
     expect_identical(as.list(ours)[same], as.list(theirs)[same])
   }
@@ -171,7 +174,7 @@ test_that("messages of errors are in ours word for word", {
   lopsided <- matrix(FALSE, 8, 8)
   lopsided[1, 2] <- TRUE
   calls <- list(
-    list(), list(p = 8, labels = letters[1:3]), list(p = 8, u2pd = "foo"), list(p = 8, skel.method = "foo"),
+    list(p = 8, labels = letters[1:3]), list(p = 8, u2pd = "foo"), list(p = 8, skel.method = "foo"),
     list(p = 8, fixedGaps = none), list(p = 8, fixedEdges = none), list(p = 8, fixedGaps = lopsided),
     list(p = 8, fixedEdges = lopsided), list(p = 8, conservative = TRUE, maj.rule = TRUE),
     list(p = 8, u2pd = "rand", conservative = TRUE), list(p = 8, u2pd = "retry", solve.confl = TRUE)

@@ -1,0 +1,60 @@
+numbers_of <- function() {
+  set.seed(3)
+  x <- data.frame(a = rnorm(200), b = rnorm(200))
+  x$c <- x$a + x$b + rnorm(200)
+  x
+}
+
+levels_of <- function() {
+  set.seed(3)
+  a <- sample(c("u", "v"), 500, TRUE)
+  data.frame(a = factor(a), b = ifelse(runif(500) < 0.8, a, "w"), c = runif(500) < 0.5)
+}
+
+test_that("data are tested by their columns, and a message says how", {
+  x <- numbers_of()
+  wanted <- pc(suff_gauss(x), gaussCItest, 0.01, labels = names(x))
+  for (data in list(x, as.matrix(x))) {
+    m <- expect_message(found <- pc(data, alpha = 0.01), "All 3 columns are numbers: gaussCItest", class = "pcgpu_message_test")
+    expect_identical_answer(found, wanted)
+  }
+  y <- levels_of()
+  expect_message(found <- pc(y, alpha = 0.01), "All 3 columns have levels: disCItest", class = "pcgpu_message_test")
+  expect_identical_answer(found, pc(suff_discrete(y), disCItest, 0.01, labels = names(y)))
+  expect_identical_answer(suppressMessages(pc(as.matrix(y), alpha = 0.01)), found)
+  expect_identical(suppressMessages(skeleton(x, alpha = 0.01))@graph, skeleton(suff_gauss(x), gaussCItest, 0.01, p = 3, labels = names(x))@graph)
+  expect_s4_class(suppressMessages(pc(Titanic, alpha = 0.01)), "pcAlgo")
+})
+
+test_that("genes are in rows of Bioconductor's containers", {
+  skip_if_not_installed("SummarizedExperiment")
+  x <- as.matrix(numbers_of())
+  se <- SummarizedExperiment::SummarizedExperiment(list(counts = t(x)))
+  expect_identical_answer(suppressMessages(pc(se, alpha = 0.01)), suppressMessages(pc(x, alpha = 0.01)))
+})
+
+test_that("what is mixed, or has missing values, is refused with a way out", {
+  bad <- function(x, message) {
+    e <- expect_error(pc(x, alpha = 0.01), class = "pcgpu_error_argument")
+    expect_identical(e$argument, "suffStat")
+    expect_match(conditionMessage(e), message, fixed = TRUE)
+  }
+  x <- numbers_of()
+  bad(cbind(x, d = "w"), "numbers in 3 columns (a, b, c) and levels in 1 (d): name a test")
+  bad(x[1], "at least two variables")
+  bad(x[0, ], "at least two variables")
+  x$a[7] <- NA
+  bad(x, "missing values")
+  expect_error(pc(list(), alpha = 0.01, p = 3), "indepTest", class = "pcgpu_error_argument")
+})
+
+test_that("labels are those of the sufficient statistic, or numbers", {
+  x <- numbers_of()
+  s <- suff_gauss(x)
+  expect_identical(pc(s, gaussCItest, 0.01)@graph, pc(s, gaussCItest, 0.01, labels = names(x))@graph)
+  expect_identical(graph::nodes(pc(list(C = unname(s$C), n = s$n), gaussCItest, 0.01)@graph), c("1", "2", "3"))
+  d <- suff_discrete(levels_of())
+  expect_identical(graph::nodes(pc(d, disCItest, 0.01)@graph), c("a", "b", "c"))
+  kept <- suff_gauss(x, keep = "data")
+  expect_identical(pc(kept, gaussCItest, 0.01)@graph, pc(s, gaussCItest, 0.01)@graph)
+})
