@@ -230,7 +230,8 @@ fn from_every_state_on_any_worker_finds_the_same() {
             (STEPS[1], [STEPS[0], Who::Together]),
             (CPU[0], CPU),
             (Who::Together, [STEPS[1], Who::Together]),
-            (Who::OneByOne, [Who::OneByOne; 2]),
+            (Who::OneByOne, [Who::OneByOne, STEPS[1]]),
+            (STEPS[0], [Who::OneByOne, STEPS[0]]),
         ] {
             let compact = number % 2 == 1;
             let place = Place::new();

@@ -17,7 +17,7 @@ use crate::search::{Largest, Options};
 use crate::{shown, Error, Result};
 
 const MAGIC: &[u8; 8] = b"pcgpuCHK";
-const FORM: u64 = 1;
+const FORM: u64 = 2;
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Writes to a file, and keeps its digest.
