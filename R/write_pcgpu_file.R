@@ -1,7 +1,7 @@
 #' Write data to a file that processes share
 #'
 #' Writes a table of numbers, block by block, to a file that maps into memory (see [pcgpu_file()] for its layout). Never more than a block of data that
-#' R does not hold, 100 MB, is in R at a time. The file appears under its name once it is whole.
+#' R does not hold, 100 MB, is in R at a time. The file appears under its name once it is whole, for reading alone, by those whom the umask allows that.
 #'
 #' @param x Data with observations in rows: a numeric matrix or data frame; a sparse matrix of the package Matrix; a `DelayedMatrix` (HDF5Array's
 #'   among them), whose blocks are of `DelayedArray::getAutoBlockSize()` bytes; bigmemory's `big.matrix`; a `SummarizedExperiment` or

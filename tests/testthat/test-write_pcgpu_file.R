@@ -33,6 +33,19 @@ test_that("blocks of a function are written as they come", {
   expect_identical(as.matrix(write_pcgpu_file(file, path_for_test())), as.matrix(file))
 })
 
+test_that("a file may be read by those whom the umask allows", {
+  skip_on_os("windows")
+  path <- tempfile()
+  on.exit(unlink(path))
+  before <- Sys.umask("077")
+  on.exit(Sys.umask(before), add = TRUE)
+  write_pcgpu_file(iris[1:4], path)
+  expect_identical(format(file.mode(path)), "400")
+  Sys.umask("027")
+  write_pcgpu_file(iris[1:4], path, overwrite = TRUE)
+  expect_identical(format(file.mode(path)), "440")
+})
+
 test_that("a file that cannot be written is refused, and leaves nothing", {
   x <- simulate(4, 100)
   folder <- tempfile()
