@@ -53,7 +53,10 @@ write_file <- function(x, path, nrow, bar) {
   file <- NULL
   on.exit(if (!is.null(file)) rust_file_give_up(file))
   written <- 0
-  create <- function(n, p, names) file <<- check_rust(rust_file_create(path, as.double(n), as.double(p), names))
+  create <- function(n, p, names) {
+    if (n < 1 || p < 1) abort_argument("x", x, "give at least one row and one column.", has = sprintf("%.0f rows and %.0f columns", n, p))
+    file <<- check_rust(rust_file_create(path, as.double(n), as.double(p), names))
+  }
   put <- function(block, row, column) {
     if (is.data.frame(block)) block <- as.matrix(block)
     if (!is.double(block)) storage.mode(block) <- "double"

@@ -60,6 +60,10 @@ test_that("a file that cannot be written is refused, and leaves nothing", {
   for (nrow in list(99, 101, 0, NULL, NA, 1.5, "a", 1e10)) refused(following(x, 9), path, nrow = nrow, argument = "nrow")
   refused(function() NULL, path, nrow = 9, argument = "x")
   refused(iris, path, argument = "x")
+  refused(x[0, ], path, argument = "x")
+  refused(x[, 0], path, argument = "x")
+  at <- 0
+  refused(function() if ((at <<- at + 1) < 9) x[, 0], path, nrow = 100, argument = "x")
   refused(1:9, path, argument = "x")
   refused(x, file.path(folder, "no", "a"), argument = "path")
   refused(x, 5, argument = "path")
