@@ -94,7 +94,7 @@ c.pcgpu_moments <- function(..., recursive = FALSE) {
 check_moments <- function(parts, argument = "...") {
   for (part in parts) {
     p <- if (inherits(part, "pcgpu_moments") && is.list(part)) length(part$mean) else 0L
-    whole <- p > 0L && is.double(part$mean) && is_number(part$n) && is_number(part$left_out) && is.integer(part$power) &&
+    whole <- p > 0L && is.double(part$mean) && is_number(part$n) && is_number(part$left_out) && are_counts(unlist(part[c("n", "left_out", "missing")])) && is.integer(part$power) &&
       all(vapply(part[c("least", "largest", "missing", "origin", "products")], is.double, NA)) &&
       identical(unname(lengths(part[c("least", "largest", "missing", "power", "origin", "products")])), as.integer(c(p, p, p, p, p, p * (p + 1) / 2)))
     if (!whole) {
@@ -105,6 +105,9 @@ check_moments <- function(parts, argument = "...") {
     }
   }
 }
+
+# Doubles that hold whole numbers to the last digit.
+are_counts <- function(x) is.numeric(x) && !anyNA(x) && all(x >= 0 & x <= 2^53 & x == trunc(x))
 
 #' @exportS3Method print pcgpu_moments
 print.pcgpu_moments <- function(x, ...) {

@@ -22,7 +22,7 @@ check_checkpoint <- function(checkpoint) {
   }
   given <- if (is.list(checkpoint)) checkpoint else list(file = checkpoint)
   unknown <- setdiff(names(given), c("file", "every"))
-  if (is.list(checkpoint) && (is.null(names(given)) || length(unknown))) {
+  if (is.list(checkpoint) && (is.null(names(given)) || length(unknown) || anyDuplicated(names(given)))) {
     abort_argument("checkpoint", checkpoint, mend)
   }
   file <- given$file
@@ -53,7 +53,8 @@ with_code <- function(test, limits, indepTest, suffStat) {
 
 code_of <- function(fun) c(deparse(args(fun)), if (is.primitive(fun)) deparse(fun) else deparse(body(fun)))
 
-# Functions by their code, which is the same before and after R has compiled them, and of what has no value the class.
+# Functions by their code, which is the same before and after R has compiled them, and of what has no value the class. Methods for a list's class
+# are not asked: it may hold here what they do not allow.
 without_code <- function(x) {
   if (is.function(x)) {
     return(code_of(x))
@@ -62,7 +63,9 @@ without_code <- function(x) {
     return(class(x))
   }
   if (is.list(x)) {
-    x[] <- lapply(unclass(x), without_code)
+    about <- attributes(x)
+    x <- lapply(unclass(x), without_code)
+    attributes(x) <- about
   }
   x
 }

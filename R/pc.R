@@ -69,11 +69,13 @@
 #' number of threads and with any `m.max` that allows the levels that have begun, goes on from it, with a message of class
 #' `pcgpu_message_resumed`, and gives the answer of a search that ran in one go, to the last bit on the same device. A file of other data or arguments, of
 #' another version of this package, or a damaged one is refused by an error of class `pcgpu_error_checkpoint` that says what differs. When the call has its answer
-#' the file is removed.
+#' the file is removed. Give each search a file of its own: of two that run at once with the same one, each puts its own, whole, in the place of the other's.
+#' A process that is killed while it writes leaves a file beside it, with `.part` at the end of its name, which is removed with the checkpoint if it is ten minutes old.
 #'
 #' Within a level, what is kept are the columns of level 0 that are done, and of further levels the pairs, or parts of their tests; of `"original"`, and of tests that
 #' are R functions, the visits that are done. A GPU that takes a Gaussian or a discrete search as a whole hands over after each level, and
-#' not within one; with a nearest-neighbour test it is given some rows of a level at a time (about 20 seconds of work), and hands over these. An R function
+#' not within one; with a nearest-neighbour test it is given some rows of a level at a time (about 20 seconds of work), and hands over these. A level that is gone on with in
+#' another way (a test that is an R function by workers, and before without, or the other way round; on a GPU that takes whole levels) begins again. An R function
 #' is known by its code and `suffStat`, not by what its environment holds; a test that draws random numbers goes on with those of the
 #' new session. A `pcAlgo` is kept with a p-value for each pair of variables (1.6 GB of 20,000), a compact result without those of level 0. With `verbose` and a native test, levels
 #' alone are printed.

@@ -1,7 +1,7 @@
 #' Write data to a file that processes share
 #'
 #' Writes a table of numbers, block by block, to a file that maps into memory (see [pcgpu_file()] for its layout). Never more than a block of data that
-#' R does not hold, 100 MB, is in R at a time. The file appears under its name once it is whole.
+#' R does not hold, 100 MB, is in R at a time. The file appears under its name once it is whole, for reading alone, by those whom the umask allows that.
 #'
 #' @param x Data with observations in rows: a numeric matrix or data frame; a sparse matrix of the package Matrix; a `DelayedMatrix` (HDF5Array's
 #'   among them), whose blocks are of `DelayedArray::getAutoBlockSize()` bytes; bigmemory's `big.matrix`; a `SummarizedExperiment` or
@@ -53,7 +53,10 @@ write_file <- function(x, path, nrow, bar) {
   file <- NULL
   on.exit(if (!is.null(file)) rust_file_give_up(file))
   written <- 0
-  create <- function(n, p, names) file <<- check_rust(rust_file_create(path, as.double(n), as.double(p), names))
+  create <- function(n, p, names) {
+    if (n < 1 || p < 1) abort_argument("x", x, "give at least one row and one column.", has = sprintf("%.0f rows and %.0f columns", n, p))
+    file <<- check_rust(rust_file_create(path, as.double(n), as.double(p), names))
+  }
   put <- function(block, row, column) {
     if (is.data.frame(block)) block <- as.matrix(block)
     if (!is.double(block)) storage.mode(block) <- "double"

@@ -263,9 +263,52 @@ test_that("a function is known again once R has compiled it, and data by their v
   expect_named(pcgpu:::with_code(list(kind = "function"), NULL, test, suff(1)), "kind")
 })
 
+test_that("lists of any class are known by their values", {
+  coded <- function(suffStat) pcgpu:::with_code(list(kind = "function"), list(file = "a"), sin, suffStat)$stat
+  time <- as.POSIXlt("2020-01-02", tz = "UTC")
+  table <- structure(list(a = 1, f = list(sin)), class = "data.frame", row.names = 1L)
+  strange <- structure(list(a = 1, f = sin), class = "nobody")
+  expect_silent(known <- lapply(list(list(time), table, strange), coded))
+  expect_identical(lapply(list(list(time), table, strange), coded), known)
+  expect_false(identical(coded(list(time + 1)), known[[1]]))
+  table$a <- 2
+  strange$f <- cos
+  expect_false(identical(coded(table), known[[2]]))
+  expect_false(identical(coded(strange), known[[3]]))
+})
+
+test_that("a level that workers have begun, or this process alone, comes to the same end the other way", {
+  flag <- tempfile()
+  file <- no_file()
+  on.exit(unlink(c(flag, file)))
+  workers <- parallel::makePSOCKcluster(2)
+  on.exit(parallel::stopCluster(workers), add = TRUE)
+  test <- function(x, y, S, suffStat) {
+    if (length(S) > 0 && all(c(x, y) > 6) && file.exists(flag)) stop("now")
+    gaussCItest(x, y, S, suffStat)
+  }
+  s <- small()
+  within <- 0
+  for (shape in list(c("stable", "compact"), c("stable.fast", "pcAlgo"))) {
+    run <- function(...) suppressWarnings(skeleton(s, test, 0.2, p = 9, method = shape[1], result = shape[2], ...))
+    wanted <- parts(run())
+    for (cluster in list(NULL, workers)) {
+      file.create(flag)
+      expect_error(run(cluster = cluster, checkpoint = list(file = file, every = 0)), "now")
+      unlink(flag)
+      other <- if (is.null(cluster)) workers
+      told <- expect_message(found <- run(cluster = other, checkpoint = file), class = "pcgpu_message_resumed")
+      expect_identical(told$level, 1L)
+      within <- within + told$within
+      expect_identical(parts(found), wanted, info = shape)
+    }
+  }
+  expect_gt(within, 2)
+})
+
 test_that("wrong arguments are named", {
   run <- function(...) skeleton(small(), gaussCItest, 0.05, p = 9, ...)
-  for (wrong in list(1, character(), NA_character_, "", list("a"), list(file = "a", evry = 1), list(file = "a", every = -1), list(every = 1), tempdir())) {
+  for (wrong in list(1, character(), NA_character_, "", list("a"), list(file = "a", evry = 1), list(file = "a", every = -1), list(file = "a", file = "b"), list(every = 1), tempdir())) {
     e <- expect_error(run(checkpoint = wrong), class = "pcgpu_error_argument")
     expect_identical(e$argument, "checkpoint")
   }

@@ -53,6 +53,7 @@ test_that("a test that is an R function runs on workers, with what it names", {
   expect_identical_answer(pc(s, slow_test, 0.05, p = 10, parallel_tests = TRUE, numCores = 2), wanted)
   cautious <- function(...) pc(s, slow_test, 0.05, p = 10, conservative = TRUE, ...)
   expect_identical_answer(cautious(cluster = two), cautious())
+  expect_identical_answer(cautious(skel.method = "stable.fast", cluster = two), cautious(skel.method = "stable.fast"))
 
   assign("pcgpu_half", 0.5, envir = globalenv())
   assign("pcgpu_halved", eval(quote(function(x) pcgpu_half * x), globalenv()), envir = globalenv())

@@ -33,6 +33,19 @@ test_that("blocks of a function are written as they come", {
   expect_identical(as.matrix(write_pcgpu_file(file, path_for_test())), as.matrix(file))
 })
 
+test_that("a file may be read by those whom the umask allows", {
+  skip_on_os("windows")
+  path <- tempfile()
+  on.exit(unlink(path))
+  before <- Sys.umask("077")
+  on.exit(Sys.umask(before), add = TRUE)
+  write_pcgpu_file(iris[1:4], path)
+  expect_identical(format(file.mode(path)), "400")
+  Sys.umask("027")
+  write_pcgpu_file(iris[1:4], path, overwrite = TRUE)
+  expect_identical(format(file.mode(path)), "440")
+})
+
 test_that("a file that cannot be written is refused, and leaves nothing", {
   x <- simulate(4, 100)
   folder <- tempfile()
@@ -47,6 +60,10 @@ test_that("a file that cannot be written is refused, and leaves nothing", {
   for (nrow in list(99, 101, 0, NULL, NA, 1.5, "a", 1e10)) refused(following(x, 9), path, nrow = nrow, argument = "nrow")
   refused(function() NULL, path, nrow = 9, argument = "x")
   refused(iris, path, argument = "x")
+  refused(x[0, ], path, argument = "x")
+  refused(x[, 0], path, argument = "x")
+  at <- 0
+  refused(function() if ((at <<- at + 1) < 9) x[, 0], path, nrow = 100, argument = "x")
   refused(1:9, path, argument = "x")
   refused(x, file.path(folder, "no", "a"), argument = "path")
   refused(x, 5, argument = "path")

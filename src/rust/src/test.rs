@@ -13,6 +13,7 @@ use pcgpu_core::observer::Observer;
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::worker::Worker;
 
+use crate::cluster::Ranks;
 use crate::data_file;
 use crate::discrete::DiscreteTest;
 use crate::failure::{Failure, Outcome};
@@ -86,8 +87,9 @@ impl Test {
         machine: &Machine,
         observer: &mut RObserver<'a>,
     ) -> Outcome<Option<Box<dyn Worker + 'a>>> {
-        // What follows a search of "stable.fast" asks otherwise than that.
-        let Some(ranks) = machine.ranks.as_ref().filter(|ranks| ranks.read_as(reading)) else {
+        // What follows a search of "stable.fast" asks otherwise than that, but for an R function, which has one reading.
+        let asks = |ranks: &&Ranks| matches!(self, Test::Function(_)) || ranks.read_as(reading);
+        let Some(ranks) = machine.ranks.as_ref().filter(asks) else {
             return self.own_worker(p, reading, alpha, machine, observer);
         };
         // Correlations that are yet to be made are the ranks' alone.

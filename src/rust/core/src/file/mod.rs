@@ -86,11 +86,12 @@ impl DataFile {
     /// [`Error::File`].
     pub fn open(path: &Path, wanted: Option<Digest>) -> Result<Self> {
         let unread = |error: std::io::Error| refused(FileKind::Unreadable, path, &error);
-        let file = File::open(path).map_err(unread)?;
-        let about = file.metadata().map_err(unread)?;
-        if !about.is_file() {
+        // To open a pipe would wait for its writer.
+        if !std::fs::metadata(path).map_err(unread)?.is_file() {
             return Err(failure(FileKind::Foreign, path, "is no file".into(), "give the path of a file"));
         }
+        let file = File::open(path).map_err(unread)?;
+        let about = file.metadata().map_err(unread)?;
         if about.len() == 0 {
             return Err(failure(FileKind::Foreign, path, "is empty".into(), ANEW));
         }

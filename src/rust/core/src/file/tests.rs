@@ -174,3 +174,37 @@ fn a_file_that_is_not_done_is_not_there() {
     assert!(Writer::create(&path, Content::Values, 1 << 40, 1 << 40, None).is_err());
     assert_eq!(left(), 0);
 }
+
+#[cfg(unix)]
+#[test]
+fn a_file_is_read_by_those_whom_the_mask_allows_and_written_by_nobody() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new("mode");
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    // What a new file of this process has, and of one with a mask of its own.
+    write(folder.at("any"), "").unwrap();
+    made(&folder.at("a"), 2, 2);
+    assert_eq!(mode(&folder.at("a")), mode(&folder.at("any")) & !0o222);
+    if let Ok(path) = std::env::var("PCGPU_TEST_PRIVATE") {
+        made(Path::new(&path), 2, 2);
+        return;
+    }
+    let path = folder.at("private");
+    let again = std::env::current_exe().unwrap();
+    let command = "umask 077; exec \"$0\" --exact file::tests::a_file_is_read_by_those_whom_the_mask_allows_and_written_by_nobody";
+    let run =
+        std::process::Command::new("sh").args(["-c", command]).arg(again).env("PCGPU_TEST_PRIVATE", &path).output();
+    assert!(run.unwrap().status.success());
+    assert_eq!(mode(&path), 0o400);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_refused_without_waiting_for_its_writer() {
+    let folder = Folder::new("pipe");
+    let path = folder.at("a");
+    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    let (tell, told) = std::sync::mpsc::channel();
+    std::thread::spawn(move || tell.send(kind(DataFile::open(&path, None))));
+    assert_eq!(told.recv_timeout(std::time::Duration::from_secs(20)), Ok(FileKind::Foreign));
+}

@@ -1,6 +1,6 @@
 //! A data file in the making.
 
-use std::fs::{remove_file, rename, File, OpenOptions};
+use std::fs::{remove_file, rename, File, Metadata, OpenOptions};
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -118,7 +118,9 @@ impl Writer {
         put(&rest, self.header.sums.start)?;
         put(&self.header.text(), 0)?;
         put(&digest, self.header.text().len() as u64)?;
-        let kept = self.file.set_permissions(PermissionsExt::from_mode(0o444));
+        // Nobody writes to it any more; who may read it is for the process's umask to say.
+        let mode = |about: Metadata| PermissionsExt::from_mode(about.permissions().mode() & 0o777 & !0o222);
+        let kept = self.file.metadata().and_then(|about| self.file.set_permissions(mode(about)));
         kept.and_then(|()| self.file.sync_all())
             .and_then(|()| rename(&self.beside, &self.path))
             .map_err(|error| self.refused(&error))?;

@@ -27,6 +27,8 @@ pub(super) struct Ledger<'s> {
     sepsets: SepSetLog,
     /// Whether every cell of a p x p matrix has been written.
     is_filled: bool,
+    /// Whether all p-values of level 0 have been entered: workers may leave those aside that separate nothing.
+    is_exact: bool,
     /// What the largest p-value of a pair that was tested at level 0 and left is at least.
     floor: f64,
     /// How the level that runs began, of a search that may have to take it back, or is kept within it.
@@ -50,6 +52,7 @@ impl<'s> Ledger<'s> {
             largest,
             sepsets,
             is_filled: false,
+            is_exact: false,
             floor: options.untested(),
             mark,
             level: 0,
@@ -59,8 +62,8 @@ impl<'s> Ledger<'s> {
 
     /// Goes on from what was found elsewhere; `largest` has the p-values.
     pub fn resume(&mut self, found: Found, within: Option<Within>) {
-        let Found { graph, sepsets, .. } = found;
-        (self.graph, self.sepsets) = (graph, sepsets);
+        let Found { graph, sepsets, is_exact, .. } = found;
+        (self.graph, self.sepsets, self.is_exact) = (graph, sepsets, is_exact);
         // Columns of level 0 that are done come with their p-values.
         self.is_filled = !matches!(&within, Some(Within { part: Part::Columns(_), .. }));
         self.within = within;
@@ -72,9 +75,14 @@ impl<'s> Ledger<'s> {
         self.within.take()
     }
 
-    /// A level with sets of `size`, 0 or more, begins; `keeps`: it may have to be taken back, or is kept.
-    pub fn begin_level(&mut self, size: usize, keeps: bool) {
+    /// A level with sets of `size`, 0 or more, begins; `keeps`: it may have to be taken back, or is kept. What of it had run in an earlier call
+    /// is taken back where nobody goes on from it.
+    pub fn begin_level(&mut self, size: usize, keeps: bool, goes_on_from: impl FnOnce(&Part) -> bool) {
         self.level = size;
+        if self.within.as_ref().is_some_and(|within| !goes_on_from(&within.part)) {
+            self.within = None;
+            self.rewind();
+        }
         if keeps && self.mark.is_none() {
             self.mark = Some(Mark::new(&self.graph, if size > 0 { Some(&mut self.largest) } else { None }));
         }
@@ -102,7 +110,7 @@ impl<'s> Ledger<'s> {
         memory::check()?;
         let within = within.map(|(report, part)| (self.mark.as_ref(), report, part));
         let known = self.largest.known(self.options.p, self.is_filled);
-        let view = View { graph: &self.graph, sepsets: &self.sepsets, is_exact: false, known, within };
+        let view = View { graph: &self.graph, sepsets: &self.sepsets, is_exact: self.is_exact, known, within };
         observer.keep(&mut |out| write_view(&view, out))
     }
 
@@ -110,8 +118,14 @@ impl<'s> Ledger<'s> {
         self.options.method == Method::StableFast
     }
 
+    /// Level 0 begins, whose p-values are entered one by one: marks every pair as never tested, unless more is known.
+    pub fn fill_exactly(&mut self) {
+        self.fill();
+        self.is_exact = true;
+    }
+
     /// Marks every pair as never tested, unless more is known.
-    pub fn fill(&mut self) {
+    fn fill(&mut self) {
         if self.is_filled {
             return;
         }
@@ -190,6 +204,9 @@ impl<'s> Ledger<'s> {
             Some(Within { part: Part::Columns(done), .. }) => done,
             _ => Vec::new(),
         };
+        // Columns that are done may be another worker's.
+        let is_exact = worker.is_exact() && matches!(self.largest, Largest::Square(_));
+        self.is_exact = is_exact && (done.is_empty() || self.is_exact);
         // Workers touch the columns first, and leave what they found as bits: there may be millions of pairs.
         let words = p.div_ceil(64);
         let mut separated = vec![0u64; p * words];
@@ -273,7 +290,7 @@ impl<'s> Ledger<'s> {
         if told.is_none() {
             return worker.marginal(&level, columns, observer);
         }
-        let (graph, sepsets) = (&self.graph, &self.sepsets);
+        let (graph, sepsets, is_exact) = (&self.graph, &self.sepsets, self.is_exact);
         let mut keep = |observer: &mut dyn Observer| {
             let is_new = |column: &&ClosedColumn| done.iter().all(|known| known.y != column.y);
             let mut all = done.to_vec();
@@ -283,7 +300,7 @@ impl<'s> Ledger<'s> {
             memory::check()?;
             let (report, part) = (LevelReport::default(), Part::Columns(all));
             let within = Some((None, &report, &part));
-            let view = View { graph, sepsets, is_exact: false, known: Known::None, within };
+            let view = View { graph, sepsets, is_exact, known: Known::None, within };
             observer.keep(&mut |out| write_view(&view, out))
         };
         worker.marginal(&level, columns, &mut Saving::new(observer, &mut keep))
@@ -308,13 +325,14 @@ impl<'s> Ledger<'s> {
         }
         if progress.keeps() {
             let (graph, sepsets, mark, so_far) = (&self.graph, &self.sepsets, self.mark.as_ref(), *report);
+            let is_exact = self.is_exact;
             let mut keep = |observer: &mut dyn Observer| {
                 let mut done = step.nothing_done();
                 book.done(&mut done);
                 memory::check()?;
                 let part = Part::Shards(done);
                 let within = Some((mark, &so_far, &part));
-                let view = View { graph, sepsets, is_exact: false, known: Known::Cells(cells), within };
+                let view = View { graph, sepsets, is_exact, known: Known::Cells(cells), within };
                 observer.keep(&mut |out| write_view(&view, out))
             };
             worker.answer(work, &book, &mut Saving::new(progress, &mut keep))?;
@@ -339,12 +357,19 @@ impl<'s> Ledger<'s> {
 
     /// Completes the p-values, and hands graph and separating sets over. Workers leave the marginal p-values below alpha aside, as
     /// nearly all of them are outdone at a later level: asks for those of the pairs that are still there.
-    pub fn complete(mut self, worker: &mut dyn Worker, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
-        if !self.is_filled {
-            return self.finish(worker.pool());
-        }
-        if worker.is_exact() && matches!(self.largest, Largest::Square(_)) {
-            return self.finish(worker.pool());
+    pub fn complete(self, worker: &mut dyn Worker, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
+        let pool = worker.pool().clone();
+        self.complete_by(&pool, &mut |batch| worker.p_values(batch, observer))
+    }
+
+    /// Likewise by whom these are asked of.
+    pub fn complete_by(
+        mut self,
+        pool: &Pool,
+        ask: &mut dyn FnMut(&Batch) -> Result<Vec<f64>>,
+    ) -> Result<(Adjacency, SepSets)> {
+        if !self.is_filled || self.is_exact {
+            return self.finish(pool);
         }
         let mut batch = Batch::with_space(self.graph.edge_count(), 0)?;
         for x in 0..self.options.p {
@@ -352,13 +377,13 @@ impl<'s> Ledger<'s> {
                 batch.push(x, y as usize, &[]);
             }
         }
-        let values = worker.p_values(&batch, observer)?;
+        let values = ask(&batch)?;
         if let Some(cells) = self.largest.cells(self.options.p) {
             for ((x, y, _), p) in batch.iter().zip(values) {
                 cells.raise(x, y, p);
             }
         }
-        self.finish(worker.pool())
+        self.finish(pool)
     }
 
     /// Hands graph and separating sets over; without a level no pair was tested.

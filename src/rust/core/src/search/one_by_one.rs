@@ -3,14 +3,14 @@
 
 use std::cmp::Ordering;
 
-use super::checkpoint::{Part, Within};
+use super::checkpoint::{Part, Within, OVER};
 use super::ledger::Ledger;
 use super::level::{CandidateOrder, Neighbours, PairSide};
 use super::levels::LevelReport;
 use super::order::Order;
 use super::progress::most_tests;
 use super::Method;
-use crate::ci::CiTest;
+use crate::ci::{Batch, CiTest};
 use crate::graph::{subsets, Adjacency, SepSets};
 use crate::memory::{self, Use};
 use crate::observer::Observer;
@@ -31,9 +31,6 @@ struct Place {
     number: u64,
     rank: u64,
 }
-
-/// The sets of a visit that is over.
-const OVER: u64 = u64::MAX;
 
 /// A level under way, and what the observer is told of it.
 struct Visits<'a> {
@@ -260,12 +257,16 @@ impl<'t> OneByOne<'t> {
 }
 
 impl Order for OneByOne<'_> {
+    fn goes_on_from(&self, _size: usize, part: &Part) -> bool {
+        matches!(part, Part::Visits { .. })
+    }
+
     fn numbers_sets(&self) -> bool {
         false
     }
 
     fn marginal(&mut self, ledger: &mut Ledger, observer: &mut dyn Observer) -> Result<LevelReport> {
-        ledger.fill();
+        ledger.fill_exactly();
         let level = if ledger.fast() { Self::marginal_by_pair } else { Self::by_row };
         self.run(ledger, 0, observer, level)
     }
@@ -276,7 +277,9 @@ impl Order for OneByOne<'_> {
     }
 
     fn finish(self, ledger: Ledger, _observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
-        ledger.finish(&Pool::none())
+        // Level 0 may have been a worker's.
+        let mut ask = |batch: &Batch| batch.iter().map(|(x, y, s)| self.test.p_value(x, y, s)).collect();
+        ledger.complete_by(&Pool::none(), &mut ask)
     }
 }
 

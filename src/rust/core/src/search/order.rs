@@ -1,6 +1,6 @@
 //! An order of visiting, with a ledger for all that orders share.
 
-use super::checkpoint::{Found, Within};
+use super::checkpoint::{Found, Part, Within};
 use super::largest::Largest;
 use super::ledger::Ledger;
 use super::levels::{LevelReport, Levels, Widest};
@@ -15,6 +15,9 @@ pub(super) trait Order {
     fn numbers_sets(&self) -> bool {
         true
     }
+
+    /// Whether it can go on from this part of the level with sets of `size`, 0 or more: another order may have left it.
+    fn goes_on_from(&self, size: usize, part: &Part) -> bool;
 
     /// Level 0.
     fn marginal(&mut self, ledger: &mut Ledger, observer: &mut dyn Observer) -> Result<LevelReport>;
@@ -56,7 +59,7 @@ impl<O: Order> Levels for Ordered<'_, O> {
     }
 
     fn marginal(&mut self, observer: &mut dyn Observer) -> Result<LevelReport> {
-        self.ledger.begin_level(0, observer.keeps());
+        self.ledger.begin_level(0, observer.keeps(), |part| self.order.goes_on_from(0, part));
         let report = self.order.marginal(&mut self.ledger, observer)?;
         self.ledger.open()?;
         self.ledger.end_level();
@@ -64,7 +67,7 @@ impl<O: Order> Levels for Ordered<'_, O> {
     }
 
     fn conditional(&mut self, size: usize, observer: &mut dyn Observer) -> Result<LevelReport> {
-        self.ledger.begin_level(size, observer.keeps());
+        self.ledger.begin_level(size, observer.keeps(), |part| self.order.goes_on_from(size, part));
         let report = self.order.conditional(&mut self.ledger, size, observer)?;
         self.ledger.end_level();
         Ok(report)

@@ -9,7 +9,7 @@
 use std::time::{Duration, Instant};
 
 use super::book::Book;
-use super::checkpoint::{Part, Within};
+use super::checkpoint::{Part, Within, OVER};
 use super::ledger::Ledger;
 use super::level::{count_sets, CandidateOrder, Neighbours, PairSide, Verdict};
 use super::levels::LevelReport;
@@ -204,11 +204,15 @@ impl Original<'_> {
 
 impl Visited {
     fn keep(&self, ledger: &mut Ledger, observer: &mut dyn Observer) -> Result<()> {
-        ledger.keep(Some((&self.report, &Part::Visits { number: self.next as u64, rank: 0 })), observer)
+        ledger.keep(Some((&self.report, &Part::Visits { number: self.next as u64, rank: OVER })), observer)
     }
 }
 
 impl Order for Original<'_> {
+    fn goes_on_from(&self, size: usize, part: &Part) -> bool {
+        matches!((size, part), (0, Part::Columns(_)) | (1.., Part::Visits { .. }))
+    }
+
     fn numbers_sets(&self) -> bool {
         // Neighbourhoods shrink: a window numbers those of its own sides.
         false
@@ -240,8 +244,14 @@ impl Order for Original<'_> {
 
     fn conditional(&mut self, ledger: &mut Ledger, size: usize, observer: &mut dyn Observer) -> Result<LevelReport> {
         let mut visited = Visited { next: 0, report: LevelReport::default() };
-        if let Some(Within { part: Part::Visits { number, .. }, report, .. }) = ledger.resumed() {
-            visited = Visited { next: number as usize, report };
+        if let Some(Within { part: Part::Visits { number, rank }, mut report, .. }) = ledger.resumed() {
+            let mut next = number as usize;
+            if rank != OVER {
+                // A visit that one question at a time has not ended is made again, and counts once.
+                next = next.saturating_sub(1);
+                report.tests = report.tests.saturating_sub(rank);
+            }
+            visited = Visited { next, report };
         }
         let visits = Self::visits(ledger)?;
         let tested = ledger.options.testable(ledger.start());

@@ -1,7 +1,7 @@
 //! A toy: an order that visits the pairs of a level at random. It shows what a new order of visiting takes: what it asks of a worker,
 //! level by level, and the ledger for the rest. As pairs of a level do not depend on one another, its answers are those of "stable".
 
-use super::checkpoint::{Cut, Keeper, Limits};
+use super::checkpoint::{Cut, Keeper, Limits, Part};
 use super::largest::Largest;
 use super::ledger::Ledger;
 use super::level::{count_sets, CandidateOrder, Neighbours, PairSide};
@@ -54,6 +54,10 @@ impl Shuffled<'_> {
 }
 
 impl Order for Shuffled<'_> {
+    fn goes_on_from(&self, _size: usize, _part: &Part) -> bool {
+        false
+    }
+
     fn marginal(&mut self, ledger: &mut Ledger, observer: &mut dyn Observer) -> Result<LevelReport> {
         let tests = ledger.tested.edge_count() as u64;
         let (_, left) = ledger.marginal(self.worker, observer)?;

@@ -3,7 +3,7 @@
 use std::ops::{DerefMut, Range};
 use std::time::{Duration, Instant};
 
-use super::checkpoint::Cut;
+use super::checkpoint::{Cut, Part};
 use super::lanes::Lanes;
 use super::ledger::Ledger;
 use super::level::{count_sets, CandidateOrder, Neighbours, PairSide};
@@ -221,6 +221,10 @@ impl<'w, W: DerefMut<Target = dyn Worker + 'w>> Stable<W> {
 }
 
 impl<'w, W: DerefMut<Target = dyn Worker + 'w>> Order for Stable<W> {
+    fn goes_on_from(&self, size: usize, part: &Part) -> bool {
+        matches!((size, part), (0, Part::Columns(_)) | (1.., Part::Shards(_)))
+    }
+
     fn marginal(&mut self, ledger: &mut Ledger, observer: &mut dyn Observer) -> Result<LevelReport> {
         let tests = ledger.tested.edge_count() as u64;
         let (start, left) = ledger.marginal(&mut *self.worker, observer)?;

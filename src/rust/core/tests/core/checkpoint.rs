@@ -230,7 +230,8 @@ fn from_every_state_on_any_worker_finds_the_same() {
             (STEPS[1], [STEPS[0], Who::Together]),
             (CPU[0], CPU),
             (Who::Together, [STEPS[1], Who::Together]),
-            (Who::OneByOne, [Who::OneByOne; 2]),
+            (Who::OneByOne, [Who::OneByOne, STEPS[1]]),
+            (STEPS[0], [Who::OneByOne, STEPS[0]]),
         ] {
             let compact = number % 2 == 1;
             let place = Place::new();
@@ -424,4 +425,30 @@ fn a_file_that_cannot_be_made_is_told_at_once() {
     let limits = Limits { checkpoint: Some(Checkpoint::new("/nowhere/at/all", Vec::new())), deadline: None };
     let found = task.run(STEPS[0], false, &mut Unobserved, &limits);
     assert!(matches!(found, Err(Error::Checkpoint { kind: "write", .. })), "{found:?}");
+}
+
+#[test]
+fn what_is_no_file_is_refused() {
+    let limits = Limits { checkpoint: Some(Checkpoint::new("/dev/null", Vec::new())), deadline: None };
+    let found = deep().run(STEPS[0], false, &mut Unobserved, &limits);
+    assert!(matches!(found, Err(Error::Checkpoint { kind: "other_file", .. })), "{found:?}");
+}
+
+#[test]
+fn two_searches_at_once_with_one_file_each_write_it_whole() {
+    let task = &deep();
+    let wanted = task.plain(STEPS[0], false);
+    for _ in 0..5 {
+        let place = Place::new();
+        let limits = place.limits(Duration::ZERO);
+        std::thread::scope(|scope| {
+            let run = || task.run(STEPS[0], false, &mut Unobserved, &limits).map(|(found, _)| found);
+            let both: Vec<_> = (0..4).map(|_| scope.spawn(run)).collect();
+            both.into_iter().for_each(|one| same("at once", &one.join().unwrap(), &wanted));
+        });
+        let folder = place.0.parent().unwrap();
+        let name = place.0.file_name().unwrap().to_str().unwrap();
+        let left = fs::read_dir(folder).unwrap().flatten().map(|entry| entry.file_name().into_string().unwrap());
+        assert_eq!(left.filter(|other| other.starts_with(&format!("{name}."))).count(), 0);
+    }
 }

@@ -146,6 +146,6 @@ mod tests {
         );
         other = Options { fixed_gaps: Some(Adjacency::empty(5)), ..options.clone() };
         assert_eq!(difference(&of(&options), &of(&other)).unwrap(), "another `fixedGaps`");
-        assert_eq!(difference(&of(&options)[..3], &of(&options)).unwrap().matches("no `").count(), 5);
+        assert_eq!(difference(&of(&options)[..3], &of(&options)).unwrap().matches("no `").count(), 6);
     }
 }

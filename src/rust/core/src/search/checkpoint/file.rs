@@ -2,9 +2,12 @@
 //!
 //! Whatever the form, the first and the last of these stand where they do here, so that any version tells its own from others, and what is damaged.
 
+use std::collections::hash_map::RandomState;
 use std::fs::{self, File};
+use std::hash::{BuildHasher, Hasher};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use xxhash_rust::xxh3::{xxh3_128, Xxh3};
 
@@ -17,7 +20,7 @@ use crate::search::{Largest, Options};
 use crate::{shown, Error, Result};
 
 const MAGIC: &[u8; 8] = b"pcgpuCHK";
-const FORM: u64 = 1;
+const FORM: u64 = 2;
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Writes to a file, and keeps its digest.
@@ -38,11 +41,36 @@ impl<W: Write> Write for Digested<W> {
     }
 }
 
-/// Where a file is written before it takes the other's place: always the same, so that a process that is killed leaves one at most.
+/// Where a file is written before it takes the other's place: a name that no other process has, of this machine or another.
 fn beside(file: &Path) -> PathBuf {
     let mut name = file.as_os_str().to_os_string();
-    name.push(".part");
+    name.push(format!(".{:016x}{PART}", RandomState::new().build_hasher().finish()));
     name.into()
+}
+
+const PART: &str = ".part";
+
+/// Whoever is alive writes to a file in the making more often than that.
+const LEFT: Duration = Duration::from_secs(600);
+
+/// Removes what processes have left that were killed while they wrote.
+fn sweep(file: &Path) {
+    let Some(name) = file.file_name().map(|name| [name.as_encoded_bytes(), b"."].concat()) else { return };
+    for entry in fs::read_dir(folder_of(file)).into_iter().flatten().flatten() {
+        let digits = |bytes: &[u8]| bytes.len() == 16 && bytes.iter().all(u8::is_ascii_hexdigit);
+        let other = entry.file_name();
+        let middle =
+            other.as_encoded_bytes().strip_prefix(&name[..]).and_then(|rest| rest.strip_suffix(PART.as_bytes()));
+        let age = || entry.metadata().and_then(|about| about.modified()).ok()?.elapsed().ok();
+        if middle.is_some_and(digits) && age().is_some_and(|age| age > LEFT) {
+            // Another process may do the same.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+fn folder_of(file: &Path) -> &Path {
+    file.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."))
 }
 
 /// Puts a file in the place of another that may be there, so that whoever is killed when leaves one of them, and whole.
@@ -60,14 +88,14 @@ pub(super) fn write(
     }
     // The new name must outlive a crash of the system, too. Where folders cannot be opened there is no way to ask for that.
     #[cfg(unix)]
-    if let Ok(folder) = File::open(file.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."))) {
+    if let Ok(folder) = File::open(folder_of(file)) {
         let _ = folder.sync_all();
     }
     Ok(())
 }
 
 fn write_whole(part: &Path, head: &[u8], state: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    let out = BufWriter::with_capacity(1 << 18, File::create(part)?);
+    let out = BufWriter::with_capacity(1 << 18, File::create_new(part)?);
     let mut out = Digested { out, digest: Xxh3::new() };
     out.write_all(MAGIC)?;
     out.write_all(&FORM.to_le_bytes())?;
@@ -80,10 +108,9 @@ fn write_whole(part: &Path, head: &[u8], state: &mut dyn FnMut(&mut dyn Write) -
 
 /// Removes a file, and what may lie beside it.
 pub(super) fn remove(file: &Path) {
-    for file in [file, &beside(file)] {
-        // It may not be there.
-        let _ = fs::remove_file(file);
-    }
+    // It may not be there.
+    let _ = fs::remove_file(file);
+    sweep(file);
 }
 
 /// The error of this sort.
@@ -99,6 +126,10 @@ pub(super) fn read(file: &Path, asked: &[Asked], options: &Options, largest: &mu
     let bytes = match fs::metadata(file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(unreadable(error)),
+        // To open a pipe would wait for its writer.
+        Ok(about) if !about.is_file() => {
+            return Err(failure("other_file", file, "is no file", "give a file that is not there yet"));
+        }
         Ok(about) => {
             memory::room(usize::try_from(about.len()).unwrap_or(usize::MAX), Use::Pairs)?;
             fs::read(file).map_err(unreadable)?
@@ -139,4 +170,28 @@ pub(super) fn read(file: &Path, asked: &[Asked], options: &Options, largest: &mu
         return Err(failure("arguments", file, reason, "give an `m.max` that is no smaller, or another file"));
     }
     Ok(Some(state))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::SystemTime;
+
+    #[test]
+    fn what_a_killed_process_has_left_goes_some_minutes_later() {
+        let folder = std::env::temp_dir().join(format!("pcgpu-sweep-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let file = folder.join("a");
+        let hour = Duration::from_secs(3600);
+        let [old, new] = [beside(&file), beside(&file)];
+        let others = ["a", "a.part", "a.b.part", "b.0123456789abcdef.part"].map(|name| folder.join(name));
+        for (path, age) in others.iter().map(|path| (path, hour)).chain([(&old, hour), (&new, Duration::ZERO)]) {
+            File::create(path).unwrap().set_modified(SystemTime::now() - age).unwrap();
+        }
+        sweep(&file);
+        assert!(!old.exists() && new.exists() && others.iter().all(|path| path.exists()));
+        remove(&file);
+        assert!(!file.exists() && new.exists());
+        fs::remove_dir_all(&folder).unwrap();
+    }
 }

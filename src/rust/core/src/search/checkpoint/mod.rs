@@ -28,7 +28,7 @@ use crate::Result;
 pub use asked::{Asked, Digest};
 pub(super) use bytes::write_view;
 pub(super) use keeper::Keeper;
-pub(super) use state::{ClosedColumn, Cut, DoneColumn, DoneShards, Mark, Part, State, View};
+pub(super) use state::{ClosedColumn, Cut, DoneColumn, DoneShards, Mark, Part, State, View, OVER};
 pub use state::{Found, Within};
 
 /// Bounds of a search, and where it is kept.

@@ -60,9 +60,12 @@ pub(in crate::search) enum Part {
     Columns(Vec<DoneColumn>),
     /// Shards of a work.
     Shards(DoneShards),
-    /// All visits before this one, and so many sets of it.
+    /// All visits before this one, of which the first is 1, and so many sets of it, or [`OVER`].
     Visits { number: u64, rank: u64 },
 }
+
+/// The sets of a visit that is over.
+pub(in crate::search) const OVER: u64 = u64::MAX;
 
 /// A column of level 0 that is done.
 #[derive(Clone, Debug)]
