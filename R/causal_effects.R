@@ -39,7 +39,8 @@
 #' @param data The data: a numeric matrix or data frame, observations in rows, whose covariances are used; or a sufficient statistic `list(C, n)`, as [suff_gauss()] makes it,
 #'   whose correlations are: effects are then in standard deviations. Columns are matched with the variables of `fit` by name where they have the same names.
 #' @param x,y Names or numbers of the variables that are set, and of those that effects are wanted on; all by default.
-#' @param method,type,joint,technique See below. `type`: whether the graph is a CPDAG, or has background knowledge besides.
+#' @param method,type,joint,technique See below. `type`: whether the graph is a CPDAG, or has background knowledge besides; left out, what [pc()] says
+#'   of `fit`, else `"cpdag"`.
 #' @param y.notparent As in pcalg's `ida()`: take y for no parent or neighbour of x? Only for `method = "local"`.
 #' @param mcov In place of `data`: the covariance or correlation matrix of the variables.
 #' @param keep `"all"` effects, or `"smallest"`: only the smallest absolute value of each pair, 8 bytes, for many variables or many graphs.
@@ -98,6 +99,7 @@ causal_effects <- function(fit, data = NULL, x = NULL, y = NULL, method = c("loc
   call <- match.call()
   check_given(list(fit = missing(fit)), list(fit = "give a result of pc()."))
   method <- check_choice(method, c("local", "optimal", "global"), "method")
+  if (missing(type) && (is_result(fit) || is_compact(fit)) && isTRUE(run_details(fit)$knowledge)) type <- "pdag"
   type <- check_choice(type, c("cpdag", "pdag"), "type")
   technique <- check_choice(technique, c("RRC", "MCD"), "technique")
   keep <- check_choice(keep, c("all", "smallest"), "keep")

@@ -191,3 +191,13 @@ test_that("what a graph cannot have is refused by name", {
   refused("not_maximal", "direct b -> c")
   expect_identical(sum(add_knowledge(chain, check = FALSE)), 2)
 })
+
+test_that("effects know that a graph has background knowledge", {
+  known <- fit(tiers = c(1, 1, 2, 2, 2, 3, 3, 3))
+  compact <- fit(tiers = c(1, 1, 2, 2, 2, 3, 3, 3), result = "compact")
+  effects <- function(fit, ...) suppressMessages(causal_effects(fit, mcov = suffs()$C, ...))
+  expect_identical(effects(known)$type, "pdag")
+  expect_identical(effects(compact)$type, "pdag")
+  expect_identical(effects(known, type = "cpdag")$type, "cpdag")
+  expect_identical(effects(fit())$type, "cpdag")
+})
