@@ -75,9 +75,9 @@ job_workers <- function(count, launch, end = function() NULL) {
         tell("cluster", sprintf("%d of %d jobs have begun; the others are not waited for.", sum(there), count), worker = which(!there))
       }
       ranks <<- which(there)
-      about <- check_about(lapply(file.path(folder, ranks, "about"), readRDS))
-      names <<- base::names(about)
-      about
+      about <- lapply(file.path(folder, ranks, "about"), readRDS)
+      names <<- check_about(about, ranks)
+      stats::setNames(about, names)
     },
     open = function(key, setup, places) {
       # The data, once for all.
@@ -87,7 +87,7 @@ job_workers <- function(count, launch, end = function() NULL) {
       for (i in which(!vapply(hellos, is.raw, NA))) {
         abort_cluster(sprintf("%s cannot begin: %s", names[i], hellos[[i]]), "mend it there, or leave this worker out")
       }
-      hellos
+      stats::setNames(hellos, names)
     },
     send = function(rank, message) {
       sent[rank] <<- sent[rank] + 1L
@@ -103,7 +103,6 @@ job_workers <- function(count, launch, end = function() NULL) {
             read[rank] <<- read[rank] + 1L
             value <- tryCatch(readRDS(file), error = function(e) paste("its answer cannot be read:", conditionMessage(e)))
             unlink(file)
-            if (inherits(value, "pcgpu_rank_condition")) raise_rank_condition(value)
             if (is.character(value)) gone[rank] <<- TRUE
             found[[length(found) + 1L]] <- list(rank = rank, value = value)
           }
@@ -122,7 +121,7 @@ job_workers <- function(count, launch, end = function() NULL) {
       }
       list(ranks = vapply(found, function(one) one$rank, 0L), messages = lapply(found, function(one) one$value))
     },
-    close = function(key) NULL,
+    close = function(finished) NULL,
     end = function() {
       if (is.null(folder) || !dir.exists(folder)) {
         return()

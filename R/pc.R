@@ -97,7 +97,13 @@
 #' Every worker needs the same version of pcgpu, or is refused by name. The data are sent to a worker once, then what levels change of the graph. Each
 #' worker runs on its own machine's `device`; workers on one host share out its cores (`numCores`, where given, is of each worker) and take its GPUs in turn.
 #' Pieces of a level are handed out as workers finish. Where a worker dies, its piece goes to others, with a message of class `pcgpu_message_lost`; one that
-#' hangs is overtaken, and the call ends with an error of class `pcgpu_error_cluster` when none is left. `run_details(fit)$team` says who did what.
+#' hangs is overtaken, and the call ends with an error of class `pcgpu_error_cluster` when none is left. `run_details(fit)$team` says who did what. One that is dead
+#' or silent in the beginning is left out, with the same message.
+#'
+#' After Ctrl-C, workers that were started for the call end at once. Those of a cluster object finish what they have in hand, some tenths of a second unless single tests take longer;
+#' the call waits for that, a minute at most, or until Ctrl-C is pressed again. A worker that is still at work then, or some seconds after a call that
+#' did without it, would give its late answers to whoever uses the cluster next: its connection is closed, so that this is an error instead, and a message of class
+#' `pcgpu_message_cluster` names it (MPI has no connection to close: leave such a cluster alone until it is done).
 #'
 #' Workers that are jobs (`BatchtoolsParam`, `"future"`) are started once a search and talk through files, with no port open, in a folder that is made in
 #' `options(pcgpu.cluster_folder = )`, by default the working folder, and removed at the end. Driver and jobs must see it under the same path, and be allowed to

@@ -2,7 +2,7 @@
 
 # What a worker says of itself.
 rank_about <- function() {
-  list(version = as.character(utils::packageVersion("pcgpu")), host = Sys.info()[["nodename"]], cores = rust_cores())
+  list(version = as.character(utils::packageVersion("pcgpu")), host = Sys.info()[["nodename"]], cores = rust_cores(), pid = Sys.getpid())
 }
 
 # Begins a task: the worker's first words, raw. `place`: which it is of the workers on its host, and of how many.

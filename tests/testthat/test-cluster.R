@@ -125,6 +125,28 @@ test_that("Ctrl-C in the middle leaves the cluster usable", {
   expect_identical_answer(pc(s, gaussCItest, 0.05, p = 8, cluster = two), pc(s, gaussCItest, 0.05, p = 8))
 })
 
+test_that("late answers are nobody else's, and an interrupted worker answers", {
+  s <- suff()
+  wanted <- pc(s, gaussCItest, 0.05, p = 8)
+  late <- parallel::makePSOCKcluster(1)
+  on.exit(parallel::stopCluster(late))
+  # Somebody went away without his answers.
+  send <- utils::getFromNamespace("sendCall", "parallel")
+  send(late[[1]], identity, list("not ours"), tag = NULL)
+  send(late[[1]], call_by_name, list("rank_about"), tag = "pcgpu 0")
+  expect_identical_answer(pc(s, gaussCItest, 0.05, p = 8, cluster = late), wanted)
+  expect_identical(parallel::clusterEvalQ(late, 42), list(42))
+  skip_on_os("windows")
+  once <- tempfile()
+  presses <- function(x, y, S, suffStat) {
+    if (dir.create(once, showWarnings = FALSE)) tools::pskill(Sys.getpid(), tools::SIGINT)
+    Sys.sleep(0.01)
+    gaussCItest(x, y, S, suffStat)
+  }
+  expect_error(pc(s, presses, 0.05, p = 8, cluster = late), "no worker .* left: it was interrupted", class = "pcgpu_error_cluster")
+  expect_identical(parallel::clusterEvalQ(late, 42), list(42))
+})
+
 test_that("arguments that are no cluster, or do not go with one, are refused", {
   s <- suff()
   refused <- function(..., argument, says) {
@@ -132,9 +154,10 @@ test_that("arguments that are no cluster, or do not go with one, are refused", {
     expect_identical(e$argument, argument)
     expect_match(conditionMessage(e), says)
   }
-  for (cluster in list("no cluster", list(), 0, 1.5, NA, c(1, 2))) {
+  for (cluster in list("no cluster", list(), 0, 1.5, NA, Inf, c(1, 2))) {
     refused(gaussCItest, cluster = cluster, argument = "cluster", says = "makeCluster")
   }
+  refused(gaussCItest, cluster = two[0], argument = "cluster", says = "no workers: give one")
   refused(slow_test, cluster = two, skel.method = "original", argument = "cluster", says = "method")
   refused(slow_test, cluster = two, verbose = TRUE, argument = "verbose", says = "verbose = FALSE")
   refused(slow_test, parallel_tests = NA, argument = "parallel_tests", says = "TRUE or FALSE")
@@ -231,6 +254,25 @@ test_that("a selection goes on where a worker is killed, and ends where none is 
   expect_error(select_features(x, y, 30, cluster = doomed$cluster[1]), "no worker of the cluster is left", class = "pcgpu_error_cluster")
 })
 
+test_that("samples of a worker that hangs are done by others", {
+  skip_on_os("windows")
+  set.seed(3)
+  x <- matrix(rnorm(60 * 20), 60)
+  y <- rep(0:1, 30)
+  be_quick(0.3)
+  doomed <- doomed_workers(2)
+  parallel::clusterCall(doomed$cluster[2], eval, quote({
+    utils::assignInNamespace("rank_answer", function(...) tools::pskill(Sys.getpid(), tools::SIGSTOP), "pcgpu")
+  }))
+  select <- function(...) {
+    set.seed(4)
+    select_features(x, y, 3, ensemble = 30, ...)
+  }
+  expect_message(found <- select(cluster = doomed$cluster), "worker 2 .*closed", class = "pcgpu_message_cluster")
+  parts <- c("index", "score", "frequency", "rank", "ensemble")
+  expect_identical(found[parts], select()[parts])
+})
+
 test_that("the answer stays where a worker is killed, and a message names it", {
   skip_on_os("windows")
   s <- suff(p = 10, n = 300, degree = 4)
@@ -267,12 +309,40 @@ test_that("a worker that hangs is overtaken, and told of", {
   s <- suff(p = 10, n = 300, degree = 4)
   wanted <- pc(s, slow_test, 0.05, p = 10)
   doomed <- doomed_workers(2)
+  be_quick(0.5)
   middle <- tempfile()
   expect_message(
     found <- while_signalled(doomed$pids[2], "STOP", middle, pc(s, telling_test(middle), 0.05, p = 10, cluster = doomed$cluster)),
-    "worker 2 of the cluster still works", class = "pcgpu_message_cluster"
+    "Still at work on what they were given: worker 2 .*closed", class = "pcgpu_message_cluster"
   )
   expect_identical_answer(found$value, wanted)
+  # Nobody gets its late answers.
+  tools::pskill(doomed$pids[2], tools::SIGCONT)
+  expect_error(parallel::clusterEvalQ(doomed$cluster, 42), "connection")
+  expect_message(again <- pc(s, slow_test, 0.05, p = 10, cluster = doomed$cluster), "^worker 2 .* closed", class = "pcgpu_message_lost")
+  expect_identical_answer(again, wanted)
+})
+
+test_that("a worker that hangs, or is gone, from the beginning is left out", {
+  skip_on_os("windows")
+  s <- suff(p = 10, n = 300, degree = 4)
+  wanted <- pc(s, gaussCItest, 0.05, p = 10)
+  be_quick(0.3, "first_words")
+  doomed <- doomed_workers(3)
+  tools::pskill(doomed$pids[1], tools::SIGSTOP)
+  tools::pskill(doomed$pids[2], tools::SIGKILL)
+  lost <- list()
+  found <- withCallingHandlers(pc(s, gaussCItest, 0.05, p = 10, cluster = doomed$cluster), pcgpu_message_lost = function(m) {
+    lost[[length(lost) + 1L]] <<- m
+    tryInvokeRestart("muffleMessage")
+  })
+  expect_identical_answer(found, wanted)
+  expect_setequal(sub(" \\(.*", "", vapply(lost, function(m) m$device, "")), c("worker 1", "worker 2"))
+  expect_match(conditionMessage(Filter(function(m) grepl("worker 1", m$device), lost)[[1]]), "has not answered within .* closed")
+  closed <- parallel::makePSOCKcluster(1)
+  parallel::stopCluster(closed)
+  e <- expect_error(pc(s, gaussCItest, 0.05, p = 10, cluster = closed), class = "pcgpu_error_cluster")
+  expect_match(conditionMessage(e), "no worker .* left: its connection is closed: start the cluster again")
 })
 
 test_that("a call ends with an error where no worker is left", {
@@ -284,5 +354,5 @@ test_that("a call ends with an error where no worker is left", {
     while_signalled(doomed$pids, "KILL", middle, pc(s, telling_test(middle), 0.05, p = 10, cluster = doomed$cluster)),
     "no worker of the cluster is left", class = "pcgpu_error_cluster"
   )
-  expect_error(pc(s, gaussCItest, 0.05, p = 10, cluster = doomed$cluster), "cannot be used", class = "pcgpu_error_cluster")
+  expect_error(pc(s, gaussCItest, 0.05, p = 10, cluster = doomed$cluster), "no worker of the cluster is left", class = "pcgpu_error_cluster")
 })
