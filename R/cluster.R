@@ -30,9 +30,14 @@ local_workers <- function(count) {
   new_workers(if (can_fork) parallel::makeForkCluster else parallel::makePSOCKcluster, count)
 }
 
+# Messages are small, and not to wait for more to be sent with them: 40 ms where the other end confirms them late. Set at both ends; forks inherit it.
+no_delay <- "options(socketOptions = 'no-delay')"
+
 # A cluster that is ours, and ends with the call.
 new_workers <- function(make, ...) {
-  cluster <- make(...)
+  before <- options(socketOptions = "no-delay")
+  on.exit(options(before))
+  cluster <- with_own_libraries(if (identical(make, parallel::makePSOCKcluster)) make(..., rscript_args = c("-e", shQuote(no_delay))) else make(...))
   workers <- node_workers(cluster, own = TRUE)
   workers$end <- function() {
     busy <- workers$busy()
@@ -42,6 +47,14 @@ new_workers <- function(make, ...) {
     if (length(busy)) tools::pskill(busy, tools::SIGKILL)
   }
   workers
+}
+
+# Processes of this machine that are started meanwhile look for packages where this one does.
+with_own_libraries <- function(start) {
+  before <- Sys.getenv("R_LIBS", NA)
+  Sys.setenv(R_LIBS = paste(.libPaths(), collapse = .Platform$path.sep))
+  on.exit(if (is.na(before)) Sys.unsetenv("R_LIBS") else Sys.setenv(R_LIBS = before))
+  start
 }
 
 # Whether a search goes to workers of other processes, and to which: those of `cluster`, or as many of its own as there are threads. Stops
@@ -68,31 +81,45 @@ choose_workers <- function(cluster, parallel_tests, test, method, threads, verbo
 
 # Calls `run(engine)`, which calls Rust, with the workers at its service. `device`: the user's own words, which each worker reads.
 on_workers <- function(workers, test, options, device, threads, run) {
+  is_function <- test$kind == "function"
   setup <- list(
     what = "search", test = test, p = options$p, alpha = options$alpha, method = options$method, device = device,
     threads = if (isTRUE(attr(threads, "named"))) as.integer(threads),
-    seed = if (test$kind == "function") sample.int(.Machine$integer.max, 1L),
-    world = if (test$kind == "function") world_of(test$given)
+    seed = if (is_function) next_seed(),
+    world = if (is_function) world_of(test$given)
   )
+  # However it ends.
+  ear <- new_ear()
+  on.exit(ear$sound())
   with_workers(workers, setup, function(names, hellos) {
-    run(engine_of_ranks(workers, names, hellos, threads, fast = options$method == "stable.fast"))
+    run(engine_of_ranks(workers, names, hellos, threads, fast = options$method == "stable.fast", hear = ear$hear))
   })
 }
 
+# A seed that depends on the session's, which stays as it is: it goes on where a test has drawn, see new_ear().
+next_seed <- function() {
+  restore <- random_state()
+  on.exit(restore())
+  sample.int(.Machine$integer.max, 1L)
+}
+
 # The list that Rust's boundary reads (Machine::from_list, Ranks::from_list): this process's threads, and workers that answer it.
-engine_of_ranks <- function(workers, names, hellos, threads, fast = FALSE) {
+engine_of_ranks <- function(workers, names, hellos, threads, fast = FALSE, hear = function(said) NULL) {
   c(
     engine_list(new_device("cpu"), threads),
     list(cluster = list(
       names = names, hellos = hellos, fast = fast,
-      send = function(rank, message) workers$send(rank, message), receive = function(seconds) attended(workers$receive(seconds))
+      send = function(rank, message) workers$send(rank, message), receive = function(seconds) attended(workers$receive(seconds), hear)
     ))
   )
 }
 
-# What came, but for a test that failed, which is raised.
-attended <- function(came) {
-  for (message in came$messages) if (inherits(message, "pcgpu_rank_condition")) raise_rank_condition(message)
+# What came: what tests said is heard, and one that failed is raised.
+attended <- function(came, hear) {
+  for (message in came$messages) {
+    hear(attr(message, "said"))
+    if (inherits(message, "pcgpu_rank_condition")) raise_rank_condition(message)
+  }
   came
 }
 
@@ -246,6 +273,6 @@ abort_cluster <- function(what, mend) abort("cluster", paste0(what, ": ", mend, 
 raise_rank_condition <- function(condition) {
   stop(structure(
     class = condition$class,
-    list(message = condition$message, call = user_call(), x = condition$x, y = condition$y, S = condition$S)
+    list(message = condition$message, call = user_call(), x = condition$x, y = condition$y, S = condition$S, parent = condition$parent)
   ))
 }

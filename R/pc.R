@@ -113,8 +113,12 @@
 #' An `indepTest` that is an R function runs on workers, too, each test once and wherever: it must be a pure function. With it go `suffStat`, the packages that are
 #' attached here, and the objects of the workspace that it names. `parallel_tests = TRUE` does the same on `numCores` workers of this machine: forked where that
 #' is possible, so that nothing is copied. Where such a test draws random numbers, each test has a stream of its own (L'Ecuyer's MRG32k3a), which depends on x, y, S and a
-#' seed that is drawn from the session's: after `set.seed()` the answer is the same on any number of workers, though not that of one process without workers. Such tests are refused with
-#' method `"original"`, where what is asked depends on the last answer, and with `verbose`.
+#' seed that is drawn from the session's, which go on only where a test drew: after `set.seed()` the answer is the same on any number of workers, though not that of one process without workers. Such tests are refused with
+#' method `"original"`, where what is asked depends on the last answer, and with `verbose`. Warnings and messages of the test come at the end of the call, each that is
+#' different once (50 at most), with how often it was given. In the end workers have the random numbers, objects and attached packages that they had.
+#'
+#' Workers that are started for a call send small messages at once. For a cluster of sockets of your own say so when you make it, or some messages take 40 ms:
+#' `parallel::makePSOCKcluster(4, rscript_args = c("-e", shQuote("options(socketOptions = 'no-delay')")))`, after `options(socketOptions = "no-delay")` here.
 #'
 #' # Background knowledge
 #'

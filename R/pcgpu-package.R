@@ -73,9 +73,10 @@
 #' | `sparse` | too few observations for so many levels | fewer `bins`, merge levels |
 #' | `time_limit` | the search ended before its time | see [run_details()] |
 #' | `checkpoint` | the last checkpoint could not be written | room on the disk |
+#' | `test` | `indepTest` gave this warning on workers of a `cluster` | see the message |
 #'
 #' `names` has the field `argument`, `alpha` has `alpha`, `constant` and `unique` have `columns`, `too_few` has `count` (of edges), `sparse` has `cells`, `time_limit` has `level` (the last that was done)
-#' and `seconds`, `checkpoint` has `file`.
+#' and `seconds`, `checkpoint` has `file`, `test` has `count` (how often) and the classes of the original.
 #'
 #' **Messages** have the class `pcgpu_message`, and `pcgpu_message_` followed by
 #'
@@ -84,13 +85,14 @@
 #' | `fallback` | `"auto"` cannot use the GPU that is there | see the message (once a reason) |
 #' | `lost` | one of several devices, or a worker, failed, and others did its work | see the message |
 #' | `cluster` | workers have not begun, or are not done when the call ends | see the message |
+#' | `test` | `indepTest` gave this message on workers of a `cluster` | see the message |
 #' | `resumed` | a search goes on from its `checkpoint` | nothing, or delete the file to begin anew |
 #' | `rows` | rows may be the variables | `t(x)`, if they are |
 #' | `codes` | whole numbers are taken as continuous | make factors of codes |
 #' | `assay` | the first of several assays is taken | `t(assay(x, name))` for another |
 #' | `cpdag` | Rgraphviz draws an invalid CPDAG | see [run_details()] |
 #'
-#' `fallback` has the field `reason`, `resumed` has `file`, `level` (how many have run) and `within` (whether a part of the next has), `cluster` has `worker` (numbers), `lost` has `device` and `reason`, `codes` has `columns`.
+#' `fallback` has the field `reason`, `resumed` has `file`, `level` (how many have run) and `within` (whether a part of the next has), `cluster` has `worker` (numbers), `lost` has `device` and `reason`, `test` has `count` and the classes of the original, `codes` has `columns`.
 #'
 #' @keywords internal
 #' @import methods

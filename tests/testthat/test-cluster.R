@@ -77,6 +77,7 @@ test_that("an R function that fails on a worker fails here as it would have", {
   expect_match(conditionMessage(there), "no!", fixed = TRUE)
   expect_identical(class(there), class(here))
   expect_identical(there$x, here$x)
+  expect_s3_class(there$parent, "of_the_user")
   expect_length(there$S, 1L)
   expect_true(all(c(there$y, there$S) %in% c(1L, 3L, 4L)))
   expect_identical(unlist(parallel::clusterEvalQ(two, 1 + 1)), c(2, 2))
@@ -94,6 +95,64 @@ test_that("random numbers of a test depend on the seed alone", {
   expect_identical_answer(toss(1, cluster = two[1]), wanted)
   expect_identical_answer(toss(1, parallel_tests = TRUE, numCores = 2), wanted)
   expect_false(identical(toss(2, cluster = two)@pMax, wanted@pMax))
+})
+
+test_that("workers and the session are left as they were", {
+  s <- suff()
+  assign("pcgpu_helper", 1, envir = globalenv())
+  on.exit(rm("pcgpu_helper", envir = globalenv()))
+  test <- eval(quote(function(x, y, S, suffStat) pcgpu_helper * pcgpu::gaussCItest(x, y, S, suffStat)), globalenv())
+  parallel::clusterCall(two, eval, quote(pcgpu_helper <- 99), globalenv())
+  state <- function() parallel::clusterCall(two, eval, quote(list(search(), .Random.seed, pcgpu_helper, RNGkind())), globalenv())
+  parallel::clusterSetRNGStream(two, 1)
+  before <- state()
+  set.seed(5)
+  seed <- .Random.seed
+  pc(s, test, 0.05, p = 8, cluster = two)
+  expect_identical(state(), before)
+  expect_identical(.Random.seed, seed)
+  # The session's go on where a test draws.
+  tossing <- function(x, y, S, suffStat) stats::runif(1)
+  skeleton(NULL, tossing, 0.6, p = 4, cluster = two)
+  expect_false(identical(.Random.seed, seed))
+  expect_identical(state(), before)
+  parallel::clusterCall(two, rm, list = c(".Random.seed", "pcgpu_helper"), envir = globalenv())
+  pc(s, test, 0.05, p = 8, cluster = two)
+  left <- parallel::clusterCall(two, function() c(ls(globalenv(), all.names = TRUE), RNGkind()[1]))
+  for (one in left) expect_false(any(c(".Random.seed", "pcgpu_helper") %in% one))
+})
+
+test_that("warnings and messages of a test come from workers, each once with its count", {
+  s <- suff()
+  speaking <- function(x, y, S, suffStat) {
+    if (length(S) == 0) {
+      warning(structure(class = c("of_the_user", "warning", "condition"), list(message = "careful: 5% left", call = NULL)))
+      message("hello")
+    }
+    gaussCItest(x, y, S, suffStat)
+  }
+  heard <- list()
+  fit <- withCallingHandlers(pc(s, speaking, 0.05, p = 8, cluster = two), condition = function(c) {
+    if (inherits(c, c("warning", "message"))) {
+      heard[[length(heard) + 1L]] <<- c
+      tryInvokeRestart(if (inherits(c, "warning")) "muffleWarning" else "muffleMessage")
+    }
+  })
+  expect_length(heard, 2L)
+  for (one in heard) expect_gte(one$count, 28)
+  expect_match(conditionMessage(heard[[1]]), "careful: 5% left (`indepTest` on workers, ", fixed = TRUE)
+  expect_s3_class(heard[[1]], c("pcgpu_warning_test", "pcgpu_warning", "of_the_user", "warning"), exact = FALSE)
+  expect_s3_class(heard[[2]], "pcgpu_message_test")
+})
+
+test_that("processes that are started for a call find packages where this one does", {
+  with_own_libraries(libs <- Sys.getenv("R_LIBS"))
+  expect_identical(strsplit(libs, .Platform$path.sep)[[1]], .libPaths())
+  cluster <- NULL
+  workers <- new_workers(function(...) cluster <<- parallel::makePSOCKcluster(...), 1, rscript_args = c("-e", shQuote(no_delay)))
+  on.exit(workers$end())
+  expect_identical(parallel::clusterEvalQ(cluster, getOption("socketOptions")), list("no-delay"))
+  expect_identical(parallel::clusterEvalQ(cluster, .libPaths()), list(.libPaths()))
 })
 
 test_that("the details name the workers, and two searches go one after the other", {
