@@ -155,6 +155,30 @@ test_that("processes that are started for a call find packages where this one do
   expect_identical(parallel::clusterEvalQ(cluster, .libPaths()), list(.libPaths()))
 })
 
+test_that("a folder of jobs that cannot be used, or written, is an error that says so, and is removed", {
+  one <- function(launch, ...) job_workers(1L, launch, ...)
+  set <- function(...) {
+    before <- options(...)
+    do.call(on.exit, list(bquote(options(.(before))), add = TRUE), envir = parent.frame())
+  }
+  set(pcgpu.cluster_folder = 5)
+  expect_error(one(NULL)$start("a"), "cluster_folder = \\)` is 5: name one", class = "pcgpu_error_argument")
+  options(pcgpu.cluster_folder = tempfile())
+  expect_no_warning(expect_error(one(NULL)$start("a"), "name one that is there", class = "pcgpu_error_argument"))
+  within <- tempfile()
+  dir.create(within)
+  options(pcgpu.cluster_folder = within)
+  set(pcgpu.cluster_wait = "a")
+  expect_error(one(NULL)$start("a"), "cluster_wait.*seconds", class = "pcgpu_error_argument")
+  options(pcgpu.cluster_wait = 60)
+  gone <- one(function(folder) function(which) logical(length(which)), why = function(folder, jobs) "no pcgpu here")
+  # At the second look.
+  e <- expect_error(gone$start("a"), "1 of 1 jobs ended before they had begun (no pcgpu here)", fixed = TRUE, class = "pcgpu_error_cluster")
+  gone$end()
+  expect_length(list.files(within), 0L)
+  expect_no_warning(expect_error(put(1, file.path(within, "none", "file")), "cannot be written .*cluster_folder", class = "pcgpu_error_cluster"))
+})
+
 test_that("the details name the workers, and two searches go one after the other", {
   s <- suff(p = 25, n = 300, degree = 4)
   fit <- pc(s, gaussCItest, 0.05, p = 25, cluster = two)
