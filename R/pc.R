@@ -107,7 +107,7 @@
 #'
 #' Workers that are jobs (`BatchtoolsParam`, `"future"`) are started once a search and talk through files, with no port open, in a folder that is made in
 #' `options(pcgpu.cluster_folder = )`, by default the working folder, and removed at the end. Driver and jobs must see it under the same path, and be allowed to
-#' make, rename and remove files there. They wait for each other `options(pcgpu.cluster_wait = )` seconds, 600 by default; a search begins with those jobs that have
+#' make, rename and remove files there (on NFS, attribute caches delay what one sees of the other). They wait for each other `options(pcgpu.cluster_wait = )` seconds, 600 by default; a search begins with those jobs that have
 #' begun by then.
 #'
 #' An `indepTest` that is an R function runs on workers, too, each test once and wherever: it must be a pure function. With it go `suffStat`, the packages that are
