@@ -3,14 +3,34 @@
 # of one. `rank_serve()` is what a job runs.
 
 # Seconds that a driver waits for its jobs to start, and a job for a word of its driver.
-job_patience <- function() getOption("pcgpu.cluster_wait", 600)
+job_patience <- function() {
+  seconds <- getOption("pcgpu.cluster_wait", 600)
+  if (!is_number(seconds) || seconds <= 0) {
+    abort_argument("options(pcgpu.cluster_wait = )", seconds, "give a number of seconds above 0.")
+  }
+  seconds
+}
+
+# Where driver and jobs meet.
+job_folder <- function(key) {
+  within <- getOption("pcgpu.cluster_folder", getwd())
+  mend <- "name one that is there, that you may write in, and that the jobs see, too."
+  if (!is.character(within) || length(within) != 1L || is.na(within) || !dir.exists(within)) {
+    abort_argument("options(pcgpu.cluster_folder = )", within, mend)
+  }
+  folder <- file.path(normalizePath(within), paste0("pcgpu-", key))
+  if (!dir.create(folder, showWarnings = FALSE)) {
+    abort_cluster(sprintf("the folder %s cannot be made", folder), paste("options(pcgpu.cluster_folder = ):", sub("[.]$", "", mend)))
+  }
+  folder
+}
 
 # Seconds between two looks whether jobs are still there: a batch system is asked each time.
 job_look <- 2
 
 # list(start, open, ...) as node_workers(). launch(folder) starts jobs 1 to `count` and returns a function that says of some whether they are still
-# there; end() leaves nothing of them behind.
-job_workers <- function(count, launch, end = function() NULL) {
+# there; why(folder, jobs) is what is known of why some ended; end() leaves nothing of them behind.
+job_workers <- function(count, launch, end = function() NULL, why = function(folder, jobs) "") {
   folder <- NULL
   still_there <- function(jobs) logical(length(jobs))
   told <- 0
@@ -49,6 +69,13 @@ job_workers <- function(count, launch, end = function() NULL) {
         if (partial && any(there)) {
           return(there)
         }
+        if (Sys.time() <= until) {
+          said <- why(folder, jobs[!there & !up])
+          abort_cluster(
+            sprintf("%d of %d jobs ended before they had %s%s", sum(!there & !up), length(files), what, if (nzchar(said)) paste0(" (", said, ")") else ""),
+            "mend what ended them; pcgpu must be where jobs look for packages"
+          )
+        }
         abort_cluster(
           sprintf("%d of %d jobs have not %s within %g s", sum(!there), length(files), what, job_patience()),
           paste(
@@ -63,10 +90,8 @@ job_workers <- function(count, launch, end = function() NULL) {
 
   list(
     start = function(key) {
-      folder <<- file.path(normalizePath(getOption("pcgpu.cluster_folder", getwd())), paste0("pcgpu-", key))
-      if (!dir.create(folder)) {
-        abort_cluster(sprintf("the folder %s cannot be made", folder), "name one that the jobs see, too: options(pcgpu.cluster_folder = )")
-      }
+      job_patience()
+      folder <<- job_folder(key)
       say_alive()
       for (i in seq_len(count)) dir.create(file.path(folder, i))
       still_there <<- launch(folder)
@@ -75,9 +100,9 @@ job_workers <- function(count, launch, end = function() NULL) {
         tell("cluster", sprintf("%d of %d jobs have begun; the others are not waited for.", sum(there), count), worker = which(!there))
       }
       ranks <<- which(there)
-      about <- check_about(lapply(file.path(folder, ranks, "about"), readRDS))
-      names <<- base::names(about)
-      about
+      about <- lapply(file.path(folder, ranks, "about"), readRDS)
+      names <<- check_about(about, ranks)
+      stats::setNames(about, names)
     },
     open = function(key, setup, places) {
       # The data, once for all.
@@ -87,7 +112,7 @@ job_workers <- function(count, launch, end = function() NULL) {
       for (i in which(!vapply(hellos, is.raw, NA))) {
         abort_cluster(sprintf("%s cannot begin: %s", names[i], hellos[[i]]), "mend it there, or leave this worker out")
       }
-      hellos
+      stats::setNames(hellos, names)
     },
     send = function(rank, message) {
       sent[rank] <<- sent[rank] + 1L
@@ -103,7 +128,6 @@ job_workers <- function(count, launch, end = function() NULL) {
             read[rank] <<- read[rank] + 1L
             value <- tryCatch(readRDS(file), error = function(e) paste("its answer cannot be read:", conditionMessage(e)))
             unlink(file)
-            if (inherits(value, "pcgpu_rank_condition")) raise_rank_condition(value)
             if (is.character(value)) gone[rank] <<- TRUE
             found[[length(found) + 1L]] <- list(rank = rank, value = value)
           }
@@ -122,17 +146,18 @@ job_workers <- function(count, launch, end = function() NULL) {
       }
       list(ranks = vapply(found, function(one) one$rank, 0L), messages = lapply(found, function(one) one$value))
     },
-    close = function(key) NULL,
+    close = function(finished) NULL,
     end = function() {
       if (is.null(folder) || !dir.exists(folder)) {
         return()
       }
-      put("the driver has ended", file.path(folder, "stop"))
-      # Those that see it end, and then the folder goes.
-      until <- Sys.time() + 10
-      while (any(still_there(seq_len(count))) && Sys.time() < until) Sys.sleep(0.5)
+      on.exit(unlink(folder, recursive = TRUE))
+      # Takes no room on the disk. Those that see it end, and then the folder goes, which others see.
+      if (suppressWarnings(file.create(file.path(folder, "stop")))) {
+        until <- Sys.time() + 10
+        while (any(still_there(seq_len(count))) && Sys.time() < until) Sys.sleep(0.1)
+      }
       end()
-      unlink(folder, recursive = TRUE)
     }
   )
 }
@@ -140,10 +165,19 @@ job_workers <- function(count, launch, end = function() NULL) {
 # Writes an object where others see it whole or not at all.
 put <- function(object, file) {
   beside <- paste0(file, ".part")
-  saveRDS(object, beside, compress = FALSE)
-  if (!file.rename(beside, file)) {
-    abort_cluster(sprintf("%s cannot be written", file), "see whether there is room, and whether this user may write there")
+  failed <- function(why) {
+    unlink(beside)
+    abort_cluster(
+      sprintf("%s cannot be written (%s)", file, why),
+      "make room there, see whether this user may write there, or name another folder: options(pcgpu.cluster_folder = )"
+    )
   }
+  # A full disk may show when a file is closed, as a warning.
+  tryCatch(
+    saveRDS(object, beside, compress = FALSE),
+    error = function(e) failed(conditionMessage(e)), warning = function(w) failed(conditionMessage(w))
+  )
+  if (!suppressWarnings(file.rename(beside, file))) failed("it cannot be renamed")
 }
 
 # What job `i` runs: answers messages until its driver has ended.
@@ -205,19 +239,38 @@ workers_of_plan <- function() {
     abort_argument("cluster", "future", paste(
       "set a plan whose workers are processes, such as plan(multisession, workers = 4) or plan(batchtools_slurm),",
       "and where it has no number of workers options(pcgpu.cluster_workers = )."
-    ), is = "\"future\", whose plan has no such workers,")
+    ), is = "\"future\", whose plan has no such workers")
   }
   jobs <- list()
   launch <- function(folder) {
+    # Workers of the plan that are busy with something else are not waited for without end.
+    before <- options(future.wait.timeout = job_patience())
+    on.exit(options(before))
     for (i in seq_len(count)) {
-      serve <- bquote(get("rank_serve", envir = asNamespace("pcgpu"))(.(folder), .(i)))
-      jobs[[i]] <<- future::future(serve, substitute = FALSE, globals = FALSE, packages = "pcgpu", seed = NULL)
+      # Ctrl-C in a terminal reaches jobs of this machine, too: they end, and the plan has its worker back.
+      serve <- bquote(tryCatch(get("rank_serve", envir = asNamespace("pcgpu"))(.(folder), .(i)), interrupt = function(e) NULL))
+      jobs[[i]] <<- tryCatch(
+        future::future(serve, substitute = FALSE, globals = FALSE, packages = "pcgpu", seed = NULL),
+        error = function(e) {
+          abort_cluster(
+            sprintf("job %d of the plan cannot be started (%s)", i, conditionMessage(e)),
+            "see whether the plan's workers are free and alive, or set the plan again, future::plan()"
+          )
+        }
+      )
     }
     function(which) !vapply(jobs[which], is_over, NA)
   }
   # A worker is free for others once the value of what it did is taken.
   end <- function() for (job in jobs) if (is_over(job)) tryCatch(future::value(job), error = function(e) NULL)
-  job_workers(as.integer(count), launch, end)
+  why <- function(folder, which) {
+    said <- lapply(jobs[which], function(job) tryCatch({
+      future::value(job)
+      NULL
+    }, error = conditionMessage))
+    toString(unique(unlist(said)))
+  }
+  job_workers(as.integer(count), launch, end, why)
 }
 
 # Whether a future has ended, well or not: one whose process was killed may say so by an error.
@@ -269,7 +322,7 @@ workers_of_batchtools <- function(param, count) {
     environment(serve) <- baseenv()
     suppressMessages({
       batchtools::batchMap(serve, i = seq_len(count), more.args = list(folder = folder), reg = registry)
-      batchtools::submitJobs(resources = as.list(param$resources), reg = registry)
+      with_own_libraries(batchtools::submitJobs(resources = as.list(param$resources), reg = registry))
     })
     function(which) suppressMessages(which %in% batchtools::findOnSystem(reg = registry)$job.id)
   }
@@ -279,5 +332,13 @@ workers_of_batchtools <- function(param, count) {
       if (nrow(running)) suppressMessages(batchtools::killJobs(running, reg = registry))
     }
   }
-  job_workers(as.integer(count), launch, end)
+  # The end of a log.
+  why <- function(folder, which) {
+    logs <- list.files(file.path(folder, "registry", "logs"), full.names = TRUE)
+    if (!length(logs)) {
+      return("")
+    }
+    paste(trimws(utils::tail(readLines(logs[1L], warn = FALSE), 3L)), collapse = " ")
+  }
+  job_workers(as.integer(count), launch, end, why)
 }

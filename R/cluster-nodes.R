@@ -2,9 +2,19 @@
 # evaluates, of a function of ours by name with bytes; its value is the answer.
 
 # What workers are sent as the function: it finds ours by its name there, so that a worker without this package says so, and code does not
-# travel with each message.
-call_by_name <- function(name, ...) get(name, envir = asNamespace("pcgpu"), mode = "function")(...)
+# travel with each message. Ctrl-C in a terminal reaches the workers of this machine, too: one that is interrupted says so, as whoever waits for its answer
+# would wait for ever.
+call_by_name <- function(name, ...) {
+  tryCatch(get(name, envir = asNamespace("pcgpu"), mode = "function")(...), interrupt = function(e) "it was interrupted")
+}
 environment(call_by_name) <- baseenv()
+
+# Seconds. A worker that is the last to say its first words gets at least so long, or `slower` times as long as the others took.
+first_words <- 30
+slower <- 3
+# One that has been overtaken gets so long at the end of a call, or twice as long as any answer took; and so long at the most, or where a call ends early.
+grace <- 5
+most_grace <- 60
 
 # A function that sends a node a call without waiting for its value. Rmpi's own collects R's garbage after each message, which takes longer than most pieces'
 # way.
@@ -26,103 +36,213 @@ node_function <- function(name, cluster) {
   get(name, envir = asNamespace(home), mode = "function")
 }
 
-# list(start, open, send, receive, close, end): start(key) asks who they are; open(key, setup, places) hands the data over and returns their
-# first words; send(rank, raw); receive(seconds) returns list(ranks, messages), where text says why a rank is gone; close(key) leaves the
-# workers to others; end() ends them where they are ours.
-node_workers <- function(cluster) {
+# list(start, open, send, receive, close, end, busy): start(key) asks who they are; open(key, setup, places) hands the data over and returns their
+# first words, by their names; send(rank, raw); receive(seconds) returns list(ranks, messages), where text says why a rank is gone; close(finished) leaves
+# the workers to others; end() ends them where they are ours. Ranks are those nodes that were there in the beginning. `own`: they end with the call, so that nobody waits.
+#
+# Each call has a tag of its own, and a node answers in order: an answer settles all calls before it, also one whose answer never came, and what has another
+# tag is an answer to somebody else. Nobody but us reads tags, though, so that a node that still owes an answer in the end is cut off.
+node_workers <- function(cluster, own = FALSE) {
+  if (!length(cluster)) abort_argument("cluster", cluster, "give one with a worker at least.", is = "a cluster of no workers")
   count <- length(cluster)
   send <- node_sender(cluster)
   reading <- node_reader(cluster)
-  waiting <- integer(count)
-  gone <- logical(count)
+  owed <- vector("list", count)
+  since <- numeric(count)
+  slowest <- 0
+  why <- rep(NA_character_, count)
+  untold <- ranks <- integer()
+  names <- worker_names(vapply(cluster, node_host, ""))
+  pids <- rep(NA_integer_, count)
   key <- NULL
 
+  now <- function() proc.time()[["elapsed"]]
+  gone <- function() !is.na(why)
+  late <- function() which(lengths(owed) > 0L & !gone())
+  lose <- function(i, reason) {
+    if (is.na(why[i])) {
+      why[i] <<- reason
+      owed[i] <<- list(NULL)
+      untold <<- c(untold, i)
+    }
+  }
+  failed <- function(text) paste("the connection to it failed:", trimws(text))
   call_node <- function(i, name, arguments) {
-    if (gone[i]) {
+    if (!is.na(why[i])) {
       return()
     }
-    waiting[i] <<- waiting[i] + 1L
-    failed <- tryCatch({
-      send(i, name, arguments, key)
+    tag <- new_tag()
+    if (!length(owed[[i]])) since[i] <<- now()
+    owed[[i]] <<- c(owed[[i]], tag)
+    error <- tryCatch({
+      send(i, name, arguments, tag)
       NULL
-    }, error = function(e) conditionMessage(e))
-    if (!is.null(failed)) lose(i, failed)
+    }, error = conditionMessage)
+    if (!is.null(error)) lose(i, failed(error))
   }
-  lost <- list()
-  lose <- function(i, why) {
-    if (!gone[i]) {
-      gone[i] <<- TRUE
-      waiting[i] <<- 0L
-      lost[[length(lost) + 1L]] <<- list(rank = i, value = paste("the connection to it failed:", trimws(why)))
-    }
-  }
-  # What has come, as list(rank, value); values that nobody waits for any more are dropped.
+  # What has come, as list(node, value).
   arrived <- function(seconds) {
-    came <- if (any(waiting > 0L)) reading(seconds, waiting > 0L & !gone) else list()
-    for (one in came) {
+    found <- list()
+    for (one in if (length(late())) reading(seconds, lengths(owed) > 0L & !gone())) {
+      i <- one$rank
       if (inherits(one$value, "pcgpu_gone")) {
-        lose(one$rank, one$value$why)
-      } else {
-        waiting[one$rank] <<- waiting[one$rank] - 1L
+        lose(i, failed(one$value$why))
+        next
+      }
+      tag <- if (is.list(one$value)) one$value$tag
+      at <- if (is.character(tag)) match(tag[1L], owed[[i]]) else NA
+      if (!is.na(at)) {
+        slowest <<- max(slowest, now() - since[i])
+        since[i] <<- now()
+        owed[i] <<- list(owed[[i]][-seq_len(at)])
+        found[[length(found) + 1L]] <- list(node = i, value = one$value$value)
       }
     }
-    came <- Filter(function(one) !inherits(one$value, "pcgpu_gone") && identical(one$value$tag, key), came)
-    came <- lapply(came, function(one) list(rank = one$rank, value = one$value$value))
-    came <- c(lost, came)
-    lost <<- list()
-    came
+    found
   }
-  # Calls all and waits for all: a value each, text where it failed.
-  call_all <- function(name, arguments) {
-    for (i in seq_len(count)) call_node(i, name, arguments(i))
+  # Closes the connections of nodes: who uses the cluster next gets an error instead of answers to us. Whether that can be done.
+  cut_off <- function(nodes) {
+    can <- all(vapply(cluster[nodes], is_socket_node, NA))
+    if (can) for (node in cluster[nodes]) retire(node$con)
+    can
+  }
+  # Calls nodes and waits for them: a value each, text where it failed there; one that does not answer in time is lost.
+  call_all <- function(nodes, name, arguments) {
+    for (i in nodes) call_node(i, name, arguments(i))
     values <- vector("list", count)
-    while (any(waiting > 0L)) {
-      for (one in arrived(1)) values[[one$rank]] <- text_of(one$value) %||% one$value
+    began <- last <- now()
+    while (length(late())) {
+      for (one in arrived(0.2)) {
+        values[one$node] <- list(text_of(one$value) %||% one$value)
+        last <- now()
+      }
+      answered <- !vapply(values, is.null, NA)
+      patience <- if (any(answered)) min(job_patience(), max(first_words, slower * (last - began))) else job_patience()
+      if (now() - began > patience) {
+        for (i in late()) {
+          closed <- cut_off(i)
+          lose(i, sprintf("it has not answered within %g s%s", round(patience, 1), if (closed) ", and its connection is closed" else ""))
+        }
+      }
     }
-    for (one in arrived(0)) values[[one$rank]] <- one$value
     values
   }
+  # Goes on with those that are there, and says who is not.
+  go_on <- function() {
+    ranks <<- which(!gone())
+    if (!length(ranks)) {
+      abort_cluster(sprintf("no worker of the cluster is left: %s", why[count]), "start the cluster again")
+    }
+    tell_lost(list(machine = names[untold], reason = why[untold]))
+    untold <<- integer()
+  }
 
+  for (i in seq_len(count)) if (!is_open(cluster[[i]])) lose(i, "its connection is closed")
   list(
     start = function(new_key) {
       key <<- new_key
-      check_about(call_all("rank_about", function(i) list()))
+      about <- call_all(which(!gone()), "rank_about", function(i) list())
+      there <- which(!gone())
+      names[there] <<- check_about(about[there], there)
+      pids[there] <<- vapply(about[there], function(one) as.integer(one$pid), 0L)
+      go_on()
+      stats::setNames(about[ranks], names[ranks])
     },
     open = function(key, setup, places) {
-      hellos <- call_all("rank_open", function(i) list(key, setup, places[[i]]))
-      for (i in which(!vapply(hellos, is.raw, NA))) {
-        abort_cluster(sprintf("worker %d cannot begin: %s", i, hellos[[i]]), "mend it there, or leave this worker out")
+      hellos <- call_all(ranks, "rank_open", function(i) list(key, setup, places[[match(i, ranks)]]))
+      for (i in which(!gone())) {
+        if (!is.raw(hellos[[i]])) abort_cluster(sprintf("%s cannot begin: %s", names[i], hellos[[i]]), "mend it there, or leave this worker out")
       }
-      hellos
+      go_on()
+      # What came before loaded packages and read the data.
+      slowest <<- 0
+      stats::setNames(hellos[ranks], names[ranks])
     },
-    send = function(rank, message) call_node(rank, "rank_answer", list(key, message)),
+    send = function(rank, message) call_node(ranks[rank], "rank_answer", list(key, message)),
     receive = function(seconds) {
       # Whoever was lost while something was sent to it is told of now.
-      came <- arrived(if (length(lost)) 0 else seconds)
-      for (one in came) if (inherits(one$value, "pcgpu_rank_condition")) raise_rank_condition(one$value)
-      came <- Filter(function(one) !is.null(one$value), came)
+      came <- Filter(function(one) !is.null(one$value), arrived(if (length(untold)) 0 else seconds))
+      came <- c(lapply(untold, function(i) list(node = i, value = why[i])), came)
+      untold <<- integer()
       list(
-        ranks = vapply(came, function(one) as.integer(one$rank), 0L),
+        ranks = match(vapply(came, function(one) one$node, 0L), ranks),
         messages = lapply(came, function(one) text_of(one$value) %||% one$value)
       )
     },
-    close = function(key) {
-      # Answers that are still to come would be taken for others' by whoever uses the cluster next.
-      until <- Sys.time() + 10
-      while (any(waiting > 0L) && Sys.time() < until) arrived(0.1)
-      for (i in which(waiting == 0L)) call_node(i, "rank_close", list(key))
-      until <- Sys.time() + 2
-      while (any(waiting > 0L) && Sys.time() < until) arrived(0.1)
-      late <- which(waiting > 0L & !gone)
-      if (length(late)) {
-        tell("cluster", sprintf(
-          "%s of the cluster still works on what it was given: do not use the cluster before it is done, or start it again.",
-          paste("worker", late, collapse = ", ")
-        ), worker = late)
+    close = function(finished) {
+      if (own || is.null(key)) {
+        return()
       }
+      for (i in which(!gone())) call_node(i, "rank_close", list(key))
+      began <- now()
+      patience <- if (finished) min(most_grace, max(grace, 2 * slowest)) else most_grace
+      told <- pressed <- FALSE
+      tryCatch(
+        while (length(late()) && now() - began < patience) {
+          arrived(0.1)
+          if (!told && now() - began > 2 && length(late())) {
+            told <- TRUE
+            tell("cluster", sprintf(
+              "Waiting up to %g s for what is still at work on its last piece: %s (Ctrl-C: do not wait).", ceiling(patience), toString(names[late()])
+            ), worker = late())
+          }
+        },
+        interrupt = function(e) pressed <<- TRUE
+      )
+      if (length(slow <- late())) {
+        tell("cluster", sprintf(
+          "Still at work on what they were given: %s. %s", toString(names[slow]),
+          if (cut_off(slow)) {
+            "Their connections are closed, so that nobody takes late answers for others: start them again."
+          } else {
+            "Do not use the cluster before they are done, or start it again."
+          }
+        ), worker = slow)
+      }
+      if (pressed && finished) interrupt()
     },
-    end = function() NULL
+    end = function() NULL,
+    # Processes of this machine that are at work.
+    busy = function() pids[intersect(late(), which(vapply(cluster, node_host, "") == "localhost" & !is.na(pids)))]
   )
+}
+
+# No call of this session has the same.
+new_tag <- function() {
+  session$calls <- (session$calls %||% 0) + 1
+  sprintf("pcgpu %.0f", session$calls)
+}
+
+is_socket_node <- function(node) inherits(node, c("SOCKnode", "SOCK0node"))
+
+# Where a node was started, as whoever did wrote it.
+node_host <- function(node) {
+  host <- if (is.list(node) || is.environment(node)) node$host
+  if (is.character(host) && length(host) == 1L) host else "?"
+}
+
+# Whether its connection is there, and not another that has its number now.
+is_open <- function(node) {
+  if (!is_socket_node(node)) {
+    return(TRUE)
+  }
+  found <- tryCatch(getConnection(as.integer(node$con)), error = function(e) NULL)
+  !is.null(found) && identical(attr(found, "conn_id"), attr(node$con, "conn_id"))
+}
+
+# Closes a connection. R knows connections by their numbers, and gives the lowest that is free: this one's is kept, or whoever has it in a cluster would
+# write to what is opened next.
+retire <- function(con) {
+  number <- as.integer(con)
+  close(con)
+  others <- list()
+  repeat {
+    one <- rawConnection(raw())
+    if (as.integer(one) >= number) break
+    others <- c(others, list(one))
+  }
+  for (other in others) close(other)
+  session$retired <- c(session$retired, list(one))
 }
 
 # The text of an error that a worker's call ended with.
@@ -142,7 +262,7 @@ node_reader <- function(cluster) {
       structure(list(why = conditionMessage(e)), class = "pcgpu_gone")
     }))
   }
-  if (all(vapply(cluster, inherits, NA, c("SOCKnode", "SOCK0node")))) {
+  if (all(vapply(cluster, is_socket_node, NA))) {
     connections <- lapply(cluster, function(node) node$con)
     return(function(seconds, open) {
       open <- which(open)

@@ -15,7 +15,7 @@ worker_source <- function(cluster) {
   if (identical(cluster, "future")) {
     return(workers_of_plan)
   }
-  if (is.numeric(cluster) && length(cluster) == 1L && !is.na(cluster) && cluster >= 1 && cluster == floor(cluster)) {
+  if (is.numeric(cluster) && length(cluster) == 1L && is.finite(cluster) && cluster >= 1 && cluster == floor(cluster)) {
     return(function() new_workers(parallel::makePSOCKcluster, cluster))
   }
   abort_argument("cluster", cluster, paste(
@@ -30,17 +30,31 @@ local_workers <- function(count) {
   new_workers(if (can_fork) parallel::makeForkCluster else parallel::makePSOCKcluster, count)
 }
 
-# A cluster that is ours, and ends with the call. Messages are small, and not to wait for more to be sent with them.
+# Messages are small, and not to wait for more to be sent with them: 40 ms where the other end confirms them late. Set at both ends; forks inherit it.
+no_delay <- "options(socketOptions = 'no-delay')"
+
+# A cluster that is ours, and ends with the call.
 new_workers <- function(make, ...) {
   before <- options(socketOptions = "no-delay")
   on.exit(options(before))
-  cluster <- make(...)
-  workers <- node_workers(cluster)
+  cluster <- with_own_libraries(if (identical(make, parallel::makePSOCKcluster)) make(..., rscript_args = c("-e", shQuote(no_delay))) else make(...))
+  workers <- node_workers(cluster, own = TRUE)
   workers$end <- function() {
+    busy <- workers$busy()
     # One by one, as one that has died cannot be told.
     for (i in seq_along(cluster)) tryCatch(parallel::stopCluster(cluster[i]), error = function(e) close(cluster[[i]]$con))
+    # The others end by themselves.
+    if (length(busy)) tools::pskill(busy, tools::SIGKILL)
   }
   workers
+}
+
+# Processes of this machine that are started meanwhile look for packages where this one does.
+with_own_libraries <- function(start) {
+  before <- Sys.getenv("R_LIBS", NA)
+  Sys.setenv(R_LIBS = paste(.libPaths(), collapse = .Platform$path.sep))
+  on.exit(if (is.na(before)) Sys.unsetenv("R_LIBS") else Sys.setenv(R_LIBS = before))
+  start
 }
 
 # Whether a search goes to workers of other processes, and to which: those of `cluster`, or as many of its own as there are threads. Stops
@@ -67,64 +81,110 @@ choose_workers <- function(cluster, parallel_tests, test, method, threads, verbo
 
 # Calls `run(engine)`, which calls Rust, with the workers at its service. `device`: the user's own words, which each worker reads.
 on_workers <- function(workers, test, options, device, threads, run) {
+  is_function <- test$kind == "function"
   setup <- list(
     what = "search", test = test, p = options$p, alpha = options$alpha, method = options$method, device = device,
     threads = if (isTRUE(attr(threads, "named"))) as.integer(threads),
-    seed = if (test$kind == "function") sample.int(.Machine$integer.max, 1L),
-    world = if (test$kind == "function") world_of(test$given)
+    seed = if (is_function) next_seed(),
+    world = if (is_function) world_of(test$given)
   )
+  # However it ends.
+  ear <- new_ear()
+  on.exit(ear$sound())
   with_workers(workers, setup, function(names, hellos) {
-    run(engine_of_ranks(workers, names, hellos, threads, fast = options$method == "stable.fast"))
+    run(engine_of_ranks(workers, names, hellos, threads, fast = options$method == "stable.fast", hear = ear$hear))
   })
 }
 
+# A seed that depends on the session's, which stays as it is: it goes on where a test has drawn, see new_ear().
+next_seed <- function() {
+  restore <- random_state()
+  on.exit(restore())
+  sample.int(.Machine$integer.max, 1L)
+}
+
 # The list that Rust's boundary reads (Machine::from_list, Ranks::from_list): this process's threads, and workers that answer it.
-engine_of_ranks <- function(workers, names, hellos, threads, fast = FALSE) {
+engine_of_ranks <- function(workers, names, hellos, threads, fast = FALSE, hear = function(said) NULL) {
   c(
     engine_list(new_device("cpu"), threads),
     list(cluster = list(
       names = names, hellos = hellos, fast = fast,
-      send = function(rank, message) workers$send(rank, message), receive = function(seconds) workers$receive(seconds)
+      send = function(rank, message) workers$send(rank, message), receive = function(seconds) attended(workers$receive(seconds), hear)
     ))
   )
+}
+
+# What came: what tests said is heard, and one that failed is raised.
+attended <- function(came, hear) {
+  for (message in came$messages) {
+    hear(attr(message, "said"))
+    if (inherits(message, "pcgpu_rank_condition")) raise_rank_condition(message)
+  }
+  came
 }
 
 # Opens the workers for a task, calls `run(names, hellos)`, and closes them, however it ends.
 with_workers <- function(workers, setup, run) {
   on.exit(workers$end())
+  finished <- FALSE
+  on.exit(workers$close(finished), add = TRUE, after = FALSE)
   key <- new_key()
   about <- workers$start(key)
   places <- places_on_hosts(vapply(about, function(one) one$host, ""))
   hellos <- workers$open(key, setup, places)
-  on.exit(workers$close(key), add = TRUE, after = FALSE)
-  run(names(about), hellos)
+  found <- run(names(hellos), hellos)
+  # Rust returns where it was interrupted, too.
+  finished <- is.null(found$error)
+  found
 }
 
-# Shares `count` replicates out, some at a time: whoever is free takes the next, the fewer the fewer are left; what a worker had that is lost, others
-# do. `take(range, found)` enters what a worker found of range[1] to range[2]. Returns list(device, team, lost).
+# Seconds that a worker may have a piece longer than others would, before they do it, too.
+patience_of_pieces <- 1
+
+# Shares `count` replicates out, some at a time: whoever is free takes the next, the fewer the fewer are left; what a worker had that is lost, or far too
+# slow where nothing else is left to do, others do. `take(range, found)` enters what a worker found of range[1] to range[2]. Returns list(device, team, lost).
 share_out <- function(workers, setup, count, take, report = NULL) {
   began <- proc.time()[["elapsed"]]
   with_workers(workers, setup, function(names, hellos) {
-    free <- rep(TRUE, length(names))
-    left <- rep(FALSE, length(names))
+    now <- function() proc.time()[["elapsed"]]
+    # By worker: what it has in hand, since when, and whether it has been given up, so that others do the same.
     held <- vector("list", length(names))
+    left <- late <- logical(length(names))
     since <- did <- busy <- numeric(length(names))
     lost <- list(machine = character(), reason = character())
-    waiting <- list()
-    nxt <- 1L
-    done <- 0L
-    while (done < count) {
-      for (i in which(free & !left)) {
-        range <- if (length(waiting)) {
-          waiting[[1L]]
-        } else if (nxt <= count) {
-          c(nxt, min(count, nxt + max(1L, (count - nxt + 1L) %/% (3L * sum(!left))) - 1L))
+    # By replicate: whether it is there, and in how many hands.
+    have <- logical(count)
+    hands <- integer(count)
+    size <- function(range) range[2L] - range[1L] + 1L
+    drop <- function(i) {
+      at <- seq.int(held[[i]][1L], held[[i]][2L])
+      if (!late[i]) hands[at] <<- hands[at] - 1L
+    }
+    # The next for a worker that is free; NULL where all are in good hands.
+    next_range <- function() {
+      open <- which(!have & hands == 0L)
+      if (!length(open) && any(did > 0)) {
+        expected <- sum(busy) / sum(did) * vapply(held, function(range) if (is.null(range)) Inf else size(range), 0)
+        for (i in which(!late & !left & now() - since > patience_of_pieces + 3 * expected)) {
+          drop(i)
+          late[i] <<- TRUE
         }
+        open <- which(!have & hands == 0L)
+      }
+      if (!length(open)) {
+        return(NULL)
+      }
+      run <- open[open - open[1L] == seq_along(open) - 1L]
+      c(run[1L], run[min(length(run), max(1L, length(open) %/% (3L * sum(!left & !late))))])
+    }
+    while (!all(have)) {
+      for (i in which(lengths(held) == 0L & !left)) {
+        range <- next_range()
         if (is.null(range)) break
-        if (length(waiting)) waiting <- waiting[-1L] else nxt <- range[2L] + 1L
+        at <- seq.int(range[1L], range[2L])
+        hands[at] <- hands[at] + 1L
         held[[i]] <- range
-        free[i] <- FALSE
-        since[i] <- proc.time()[["elapsed"]]
+        since[i] <- now()
         workers$send(i, range)
       }
       if (all(left)) {
@@ -138,16 +198,17 @@ share_out <- function(workers, setup, count, take, report = NULL) {
           left[i] <- TRUE
           lost$machine <- c(lost$machine, names[i])
           lost$reason <- c(lost$reason, found)
-          if (!free[i]) waiting <- c(waiting, held[i])
         } else {
           take(held[[i]], found)
-          busy[i] <- busy[i] + proc.time()[["elapsed"]] - since[i]
-          did[i] <- did[i] + held[[i]][2L] - held[[i]][1L] + 1L
-          done <- done + held[[i]][2L] - held[[i]][1L] + 1L
-          free[i] <- TRUE
+          have[seq.int(held[[i]][1L], held[[i]][2L])] <- TRUE
+          busy[i] <- busy[i] + now() - since[i]
+          did[i] <- did[i] + size(held[[i]])
         }
+        if (!is.null(held[[i]])) drop(i)
+        held[i] <- list(NULL)
+        late[i] <- FALSE
       }
-      if (!is.null(report)) report(0, done, count, 0, 0)
+      if (!is.null(report)) report(0, sum(have), count, 0, 0)
     }
     elapsed <- proc.time()[["elapsed"]] - began
     zero <- numeric(length(names))
@@ -188,23 +249,22 @@ places_on_hosts <- function(hosts) {
 }
 
 # "worker 2 (node07)".
-worker_names <- function(hosts) sprintf("worker %d (%s)", seq_along(hosts), hosts)
+worker_names <- function(hosts, numbers = seq_along(hosts)) sprintf("worker %d (%s)", numbers, hosts)
 
-# What workers said of themselves: stops where one has no pcgpu, or another.
-check_about <- function(about) {
-  hosts <- vapply(about, function(one) if (is.list(one)) one$host else "?", "")
-  names(about) <- worker_names(hosts)
-  for (name in names(about)) {
-    one <- about[[name]]
+# The names of workers with these numbers, by what they said of themselves: stops where one has no pcgpu, or another.
+check_about <- function(about, numbers) {
+  names <- worker_names(vapply(about, function(one) if (is.list(one)) one$host else "?", ""), numbers)
+  for (i in seq_along(about)) {
+    one <- about[[i]]
     if (!is.list(one)) {
-      abort_cluster(sprintf("%s cannot be used: %s", name, one), "install pcgpu where the worker looks for packages")
+      abort_cluster(sprintf("%s cannot be used: %s", names[i], one), "install pcgpu where the worker looks for packages")
     }
     ours <- as.character(utils::packageVersion("pcgpu"))
     if (one$version != ours) {
-      abort_cluster(sprintf("%s runs pcgpu %s, and this is %s", name, one$version, ours), "install the same version everywhere")
+      abort_cluster(sprintf("%s runs pcgpu %s, and this is %s", names[i], one$version, ours), "install the same version everywhere")
     }
   }
-  about
+  names
 }
 
 abort_cluster <- function(what, mend) abort("cluster", paste0(what, ": ", mend, "."), what = what, mend = mend)
@@ -213,6 +273,6 @@ abort_cluster <- function(what, mend) abort("cluster", paste0(what, ": ", mend, 
 raise_rank_condition <- function(condition) {
   stop(structure(
     class = condition$class,
-    list(message = condition$message, call = user_call(), x = condition$x, y = condition$y, S = condition$S)
+    list(message = condition$message, call = user_call(), x = condition$x, y = condition$y, S = condition$S, parent = condition$parent)
   ))
 }

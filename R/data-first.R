@@ -35,11 +35,11 @@ test_of_data <- function(x) {
     if (anyNA(suff$C)) {
       abort_argument("suffStat", x, mend, is = "data with missing values, or with columns that are constant")
     }
-    tell("test", sprintf("All %d columns are numbers: gaussCItest(), partial correlations.", ncol(suff$C)), indepTest = "gaussCItest")
+    tell("data", sprintf("All %d columns are numbers: gaussCItest(), partial correlations.", ncol(suff$C)), indepTest = "gaussCItest")
     return(list(suffStat = suff, indepTest = gaussCItest))
   }
   suff <- suff_discrete(x)
-  tell("test", sprintf("All %d columns have levels: disCItest(), G-squared.", ncol(suff$dm)), indepTest = "disCItest")
+  tell("data", sprintf("All %d columns have levels: disCItest(), G-squared.", ncol(suff$dm)), indepTest = "disCItest")
   list(suffStat = suff, indepTest = disCItest)
 }
 

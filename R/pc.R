@@ -100,18 +100,28 @@
 #' Every worker needs the same version of pcgpu, or is refused by name. The data are sent to a worker once, then what levels change of the graph. Each
 #' worker runs on its own machine's `device`; workers on one host share out its cores (`numCores`, where given, is of each worker) and take its GPUs in turn.
 #' Pieces of a level are handed out as workers finish. Where a worker dies, its piece goes to others, with a message of class `pcgpu_message_lost`; one that
-#' hangs is overtaken, and the call ends with an error of class `pcgpu_error_cluster` when none is left. `run_details(fit)$team` says who did what.
+#' hangs is overtaken, and the call ends with an error of class `pcgpu_error_cluster` when none is left. `run_details(fit)$team` says who did what. One that is dead
+#' or silent in the beginning is left out, with the same message.
+#'
+#' After Ctrl-C, workers that were started for the call end at once. Those of a cluster object finish what they have in hand, some tenths of a second unless single tests take longer;
+#' the call waits for that, a minute at most, or until Ctrl-C is pressed again. A worker that is still at work then, or some seconds after a call that
+#' did without it, would give its late answers to whoever uses the cluster next: its connection is closed, so that this is an error instead, and a message of class
+#' `pcgpu_message_cluster` names it (MPI has no connection to close: leave such a cluster alone until it is done).
 #'
 #' Workers that are jobs (`BatchtoolsParam`, `"future"`) are started once a search and talk through files, with no port open, in a folder that is made in
 #' `options(pcgpu.cluster_folder = )`, by default the working folder, and removed at the end. Driver and jobs must see it under the same path, and be allowed to
-#' make, rename and remove files there. They wait for each other `options(pcgpu.cluster_wait = )` seconds, 600 by default; a search begins with those jobs that have
+#' make, rename and remove files there (on NFS, attribute caches delay what one sees of the other). They wait for each other `options(pcgpu.cluster_wait = )` seconds, 600 by default; a search begins with those jobs that have
 #' begun by then.
 #'
 #' An `indepTest` that is an R function runs on workers, too, each test once and wherever: it must be a pure function. With it go `suffStat`, the packages that are
 #' attached here, and the objects of the workspace that it names. `parallel_tests = TRUE` does the same on `numCores` workers of this machine: forked where that
 #' is possible, so that nothing is copied. Where such a test draws random numbers, each test has a stream of its own (L'Ecuyer's MRG32k3a), which depends on x, y, S and a
-#' seed that is drawn from the session's: after `set.seed()` the answer is the same on any number of workers, though not that of one process without workers. Such tests are refused with
-#' method `"original"`, where what is asked depends on the last answer, and with `verbose`.
+#' seed that is drawn from the session's, which go on only where a test drew: after `set.seed()` the answer is the same on any number of workers, though not that of one process without workers. Such tests are refused with
+#' method `"original"`, where what is asked depends on the last answer, and with `verbose`. Warnings and messages of the test come at the end of the call, each that is
+#' different once (50 at most), with how often it was given. In the end workers have the random numbers, objects and attached packages that they had.
+#'
+#' Workers that are started for a call send small messages at once. For a cluster of sockets of your own say so when you make it, or some messages take 40 ms:
+#' `parallel::makePSOCKcluster(4, rscript_args = c("-e", shQuote("options(socketOptions = 'no-delay')")))`, after `options(socketOptions = "no-delay")` here.
 #'
 #' # Background knowledge
 #'
@@ -133,7 +143,7 @@
 #'
 #' @param suffStat The sufficient statistic for `indepTest`, or, without `indepTest`, data: a data frame, a matrix, a table, an `ExpressionSet`, a `SummarizedExperiment` or a
 #'   `SingleCellExperiment` (samples in columns there), or what else [suff_gauss()] reads. All numbers are then tested by [gaussCItest()], all factors, logicals and characters by [disCItest()], as a
-#'   message of class `pcgpu_message_test` says. For [gaussCItest()] `list(C = , n = )`, a p x p
+#'   message of class `pcgpu_message_data` says. For [gaussCItest()] `list(C = , n = )`, a p x p
 #'   correlation matrix and the number of observations, as [suff_gauss()] makes it from data. `NA` in `C` is allowed;
 #'   see `NAdelete`. Of many variables, what `suff_gauss(keep = "data")` gives takes less memory. For the tests of discrete variables see [disCItest()] and [suff_discrete()].
 #' @param indepTest A function `(x, y, S, suffStat)` that returns the p-value of the test whether the variables with

@@ -75,9 +75,10 @@
 #' | `sparse` | too few observations for so many levels | fewer `bins`, merge levels |
 #' | `time_limit` | the search ended before its time | see [run_details()] |
 #' | `checkpoint` | the last checkpoint could not be written | room on the disk |
+#' | `test` | `indepTest` gave this warning on workers of a `cluster` | see the message |
 #'
 #' `names` has the field `argument`, `alpha` has `alpha`, `constant` and `unique` have `columns`, `too_few` has `count` (of edges), `sparse` has `cells`, `time_limit` has `level` (the last that was done)
-#' and `seconds`, `checkpoint` has `file`.
+#' and `seconds`, `checkpoint` has `file`, `test` has `count` (how often) and the classes of the original.
 #'
 #' **Messages** have the class `pcgpu_message`, and `pcgpu_message_` followed by
 #'
@@ -87,6 +88,8 @@
 #' | `lost` | one of several devices, or a worker, failed, and others did its work | see the message |
 #' | `cluster` | workers have not begun, or are not done when the call ends | see the message |
 #' | `knowledge` | the data speak against what is known | look at `tiers`, `forbidden`, `required` |
+#' | `test` | `indepTest` gave this message on workers of a `cluster` | see the message |
+#' | `data` | data were given in place of `suffStat`, and this is their test | name `indepTest` for another |
 #' | `resumed` | a search goes on from its `checkpoint` | nothing, or delete the file to begin anew |
 #' | `rows` | rows may be the variables | `t(x)`, if they are |
 #' | `codes` | whole numbers are taken as continuous | make factors of codes |
@@ -94,7 +97,7 @@
 #' | `cpdag` | Rgraphviz draws an invalid CPDAG | see [run_details()] |
 #' | `graph` | the graph of [causal_effects()] is not what `type` says | see there |
 #'
-#' `fallback` has the field `reason`, `knowledge` has `triples` (a, b, c of a -> b <- c, by column) and `count`, `resumed` has `file`, `level` (how many have run) and `within` (whether a part of the next has), `cluster` has `worker` (numbers), `lost` has `device` and `reason`, `codes` has `columns`, `graph` has `type`.
+#' `fallback` has the field `reason`, `knowledge` has `triples` (a, b, c of a -> b <- c, by column) and `count`, `resumed` has `file`, `level` (how many have run) and `within` (whether a part of the next has), `cluster` has `worker` (numbers), `lost` has `device` and `reason`, `test` has `count` and the classes of the original, `data` has `indepTest` (its name), `codes` has `columns`, `graph` has `type`.
 #'
 #' @keywords internal
 #' @import methods

@@ -2,11 +2,12 @@
 
 # What a worker says of itself.
 rank_about <- function() {
-  list(version = as.character(utils::packageVersion("pcgpu")), host = Sys.info()[["nodename"]], cores = rust_cores())
+  list(version = as.character(utils::packageVersion("pcgpu")), host = Sys.info()[["nodename"]], cores = rust_cores(), pid = Sys.getpid())
 }
 
 # Begins a task: the worker's first words, raw. `place`: which it is of the workers on its host, and of how many.
 rank_open <- function(key, setup, place) {
+  leave_world()
   opened <- switch(setup$what,
     search = search_rank(setup, place),
     features = features_rank(setup, place),
@@ -22,7 +23,7 @@ rank_open <- function(key, setup, place) {
 search_rank <- function(setup, place) {
   test <- setup$test
   if (test$kind == "function") {
-    enter_world(setup$world)
+    session$leave <- enter_world(setup$world)
     test$fun <- with_own_stream(test$fun, setup$seed)
   }
   device <- check_device(setup$device)
@@ -56,12 +57,29 @@ rank_card <- function(device, wanted, place) {
   device
 }
 
-# Attaches packages and puts objects into the workspace, as the driver has them; a package that is not here is told of by the test that misses it.
+# Attaches packages and puts objects into the workspace, as the driver has them; a package that is not here is told of by the test that misses it. Returns
+# what leaves all as it was, random numbers too.
 enter_world <- function(world) {
+  back <- random_state()
+  attached <- search()
+  objects <- as.character(names(world$objects))
+  had <- mget(objects[vapply(objects, exists, NA, envir = globalenv(), inherits = FALSE)], envir = globalenv())
   for (package in setdiff(world$packages, .packages())) {
     suppressWarnings(suppressPackageStartupMessages(require(package, character.only = TRUE, quietly = TRUE)))
   }
-  for (name in names(world$objects)) assign(name, world$objects[[name]], envir = globalenv())
+  for (name in objects) assign(name, world$objects[[name]], envir = globalenv())
+  function() {
+    rm(list = intersect(objects, ls(globalenv(), all.names = TRUE)), envir = globalenv())
+    for (name in names(had)) assign(name, had[[name]], envir = globalenv())
+    for (place in setdiff(grep("^package:", search(), value = TRUE), attached)) try(detach(place, character.only = TRUE), silent = TRUE)
+    back()
+  }
+}
+
+leave_world <- function() {
+  leave <- session$leave
+  session$leave <- session$said <- session$drew <- NULL
+  if (!is.null(leave)) leave()
 }
 
 # Answers a message: raw, NULL where there is nothing to say, or the condition of a test that failed.
@@ -73,13 +91,14 @@ rank_answer <- function(key, message) {
   if (is.function(rank)) {
     return(rank(message))
   }
-  tryCatch(check_rust(rust_rank_answer(rank, message)), pcgpu_error_test = function(e) {
-    structure(list(message = conditionMessage(e), class = class(e), x = e$x, y = e$y, S = e$S), class = "pcgpu_rank_condition")
-  })
+  with_said(tryCatch(check_rust(rust_rank_answer(rank, message)), pcgpu_error_test = function(e) {
+    structure(list(message = conditionMessage(e), class = class(e), x = e$x, y = e$y, S = e$S, parent = e$parent), class = "pcgpu_rank_condition")
+  }))
 }
 
 rank_close <- function(key) {
   session$ranks[[key]] <- NULL
+  leave_world()
   invisible()
 }
 
@@ -88,7 +107,10 @@ with_own_stream <- function(fun, seed) {
   force(fun)
   function(x, y, S) {
     # R's code of "L'Ecuyer-CMRG" with "Inversion" and "Rejection", the defaults.
-    assign(".Random.seed", c(10407L, check_rust(rust_test_stream(seed, x, y, as.integer(S)))), envir = globalenv())
-    fun(x, y, S)
+    stream <- c(10407L, check_rust(rust_test_stream(seed, x, y, as.integer(S))))
+    assign(".Random.seed", stream, envir = globalenv())
+    p <- noting(fun(x, y, S))
+    if (!identical(get0(".Random.seed", globalenv(), inherits = FALSE), stream)) session$drew <- TRUE
+    p
   }
 }

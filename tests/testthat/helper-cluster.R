@@ -26,6 +26,7 @@ telling_test <- function(file, seconds = 0.005) {
 # Workers that may be taken away, and their processes: those end with the frame that asks.
 doomed_workers <- function(count, env = parent.frame()) {
   cluster <- parallel::makePSOCKcluster(count)
+  parallel::clusterCall(cluster, loadNamespace, "pcgpu")
   pids <- unlist(parallel::clusterCall(cluster, Sys.getpid))
   end <- function() {
     for (node in cluster) close(node$con)
@@ -58,4 +59,12 @@ share_always <- function(env = parent.frame()) {
   }
   enter(0, 0)
   do.call(on.exit, list(bquote(.(enter)(.(before[1]), .(before[2]))), add = TRUE), envir = env)
+}
+
+# Until the frame that asks ends, nobody waits longer for a worker that does not answer.
+be_quick <- function(seconds, constants = c("grace", "patience_of_pieces"), env = parent.frame()) {
+  before <- mget(constants, asNamespace("pcgpu"))
+  enter <- function(values) for (name in constants) utils::assignInNamespace(name, values[[name]], "pcgpu")
+  enter(stats::setNames(rep(list(seconds), length(constants)), constants))
+  do.call(on.exit, list(bquote(.(enter)(.(before))), add = TRUE), envir = env)
 }

@@ -78,6 +78,7 @@ test_that("an R function that fails on a worker fails here as it would have", {
   expect_match(conditionMessage(there), "no!", fixed = TRUE)
   expect_identical(class(there), class(here))
   expect_identical(there$x, here$x)
+  expect_s3_class(there$parent, "of_the_user")
   expect_length(there$S, 1L)
   expect_true(all(c(there$y, there$S) %in% c(1L, 3L, 4L)))
   expect_identical(unlist(parallel::clusterEvalQ(two, 1 + 1)), c(2, 2))
@@ -95,6 +96,88 @@ test_that("random numbers of a test depend on the seed alone", {
   expect_identical_answer(toss(1, cluster = two[1]), wanted)
   expect_identical_answer(toss(1, parallel_tests = TRUE, numCores = 2), wanted)
   expect_false(identical(toss(2, cluster = two)@pMax, wanted@pMax))
+})
+
+test_that("workers and the session are left as they were", {
+  s <- suff()
+  assign("pcgpu_helper", 1, envir = globalenv())
+  on.exit(rm("pcgpu_helper", envir = globalenv()))
+  test <- eval(quote(function(x, y, S, suffStat) pcgpu_helper * pcgpu::gaussCItest(x, y, S, suffStat)), globalenv())
+  parallel::clusterCall(two, eval, quote(pcgpu_helper <- 99), globalenv())
+  state <- function() parallel::clusterCall(two, eval, quote(list(search(), .Random.seed, pcgpu_helper, RNGkind())), globalenv())
+  parallel::clusterSetRNGStream(two, 1)
+  before <- state()
+  set.seed(5)
+  seed <- .Random.seed
+  pc(s, test, 0.05, p = 8, cluster = two)
+  expect_identical(state(), before)
+  expect_identical(.Random.seed, seed)
+  # The session's go on where a test draws.
+  tossing <- function(x, y, S, suffStat) stats::runif(1)
+  skeleton(NULL, tossing, 0.6, p = 4, cluster = two)
+  expect_false(identical(.Random.seed, seed))
+  expect_identical(state(), before)
+  parallel::clusterCall(two, rm, list = c(".Random.seed", "pcgpu_helper"), envir = globalenv())
+  pc(s, test, 0.05, p = 8, cluster = two)
+  left <- parallel::clusterCall(two, function() c(ls(globalenv(), all.names = TRUE), RNGkind()[1]))
+  for (one in left) expect_false(any(c(".Random.seed", "pcgpu_helper") %in% one))
+})
+
+test_that("warnings and messages of a test come from workers, each once with its count", {
+  s <- suff()
+  speaking <- function(x, y, S, suffStat) {
+    if (length(S) == 0) {
+      warning(structure(class = c("of_the_user", "warning", "condition"), list(message = "careful: 5% left", call = NULL)))
+      message("hello")
+    }
+    gaussCItest(x, y, S, suffStat)
+  }
+  heard <- list()
+  fit <- withCallingHandlers(pc(s, speaking, 0.05, p = 8, cluster = two), condition = function(c) {
+    if (inherits(c, c("warning", "message"))) {
+      heard[[length(heard) + 1L]] <<- c
+      tryInvokeRestart(if (inherits(c, "warning")) "muffleWarning" else "muffleMessage")
+    }
+  })
+  expect_length(heard, 2L)
+  for (one in heard) expect_gte(one$count, 28)
+  expect_match(conditionMessage(heard[[1]]), "careful: 5% left (`indepTest` on workers, ", fixed = TRUE)
+  expect_s3_class(heard[[1]], c("pcgpu_warning_test", "pcgpu_warning", "of_the_user", "warning"), exact = FALSE)
+  expect_s3_class(heard[[2]], "pcgpu_message_test")
+})
+
+test_that("processes that are started for a call find packages where this one does", {
+  with_own_libraries(libs <- Sys.getenv("R_LIBS"))
+  expect_identical(strsplit(libs, .Platform$path.sep)[[1]], .libPaths())
+  cluster <- NULL
+  workers <- new_workers(function(...) cluster <<- parallel::makePSOCKcluster(...), 1, rscript_args = c("-e", shQuote(no_delay)))
+  on.exit(workers$end())
+  expect_identical(parallel::clusterEvalQ(cluster, getOption("socketOptions")), list("no-delay"))
+  expect_identical(parallel::clusterEvalQ(cluster, .libPaths()), list(.libPaths()))
+})
+
+test_that("a folder of jobs that cannot be used, or written, is an error that says so, and is removed", {
+  one <- function(launch, ...) job_workers(1L, launch, ...)
+  set <- function(...) {
+    before <- options(...)
+    do.call(on.exit, list(bquote(options(.(before))), add = TRUE), envir = parent.frame())
+  }
+  set(pcgpu.cluster_folder = 5)
+  expect_error(one(NULL)$start("a"), "cluster_folder = \\)` is 5: name one", class = "pcgpu_error_argument")
+  options(pcgpu.cluster_folder = tempfile())
+  expect_no_warning(expect_error(one(NULL)$start("a"), "name one that is there", class = "pcgpu_error_argument"))
+  within <- tempfile()
+  dir.create(within)
+  options(pcgpu.cluster_folder = within)
+  set(pcgpu.cluster_wait = "a")
+  expect_error(one(NULL)$start("a"), "cluster_wait.*seconds", class = "pcgpu_error_argument")
+  options(pcgpu.cluster_wait = 60)
+  gone <- one(function(folder) function(which) logical(length(which)), why = function(folder, jobs) "no pcgpu here")
+  # At the second look.
+  e <- expect_error(gone$start("a"), "1 of 1 jobs ended before they had begun (no pcgpu here)", fixed = TRUE, class = "pcgpu_error_cluster")
+  gone$end()
+  expect_length(list.files(within), 0L)
+  expect_no_warning(expect_error(put(1, file.path(within, "none", "file")), "cannot be written .*cluster_folder", class = "pcgpu_error_cluster"))
 })
 
 test_that("the details name the workers, and two searches go one after the other", {
@@ -126,6 +209,28 @@ test_that("Ctrl-C in the middle leaves the cluster usable", {
   expect_identical_answer(pc(s, gaussCItest, 0.05, p = 8, cluster = two), pc(s, gaussCItest, 0.05, p = 8))
 })
 
+test_that("late answers are nobody else's, and an interrupted worker answers", {
+  s <- suff()
+  wanted <- pc(s, gaussCItest, 0.05, p = 8)
+  late <- parallel::makePSOCKcluster(1)
+  on.exit(parallel::stopCluster(late))
+  # Somebody went away without his answers.
+  send <- utils::getFromNamespace("sendCall", "parallel")
+  send(late[[1]], identity, list("not ours"), tag = NULL)
+  send(late[[1]], call_by_name, list("rank_about"), tag = "pcgpu 0")
+  expect_identical_answer(pc(s, gaussCItest, 0.05, p = 8, cluster = late), wanted)
+  expect_identical(parallel::clusterEvalQ(late, 42), list(42))
+  skip_on_os("windows")
+  once <- tempfile()
+  presses <- function(x, y, S, suffStat) {
+    if (dir.create(once, showWarnings = FALSE)) tools::pskill(Sys.getpid(), tools::SIGINT)
+    Sys.sleep(0.01)
+    gaussCItest(x, y, S, suffStat)
+  }
+  expect_error(pc(s, presses, 0.05, p = 8, cluster = late), "no worker .* left: it was interrupted", class = "pcgpu_error_cluster")
+  expect_identical(parallel::clusterEvalQ(late, 42), list(42))
+})
+
 test_that("arguments that are no cluster, or do not go with one, are refused", {
   s <- suff()
   refused <- function(..., argument, says) {
@@ -133,9 +238,10 @@ test_that("arguments that are no cluster, or do not go with one, are refused", {
     expect_identical(e$argument, argument)
     expect_match(conditionMessage(e), says)
   }
-  for (cluster in list("no cluster", list(), 0, 1.5, NA, c(1, 2))) {
+  for (cluster in list("no cluster", list(), 0, 1.5, NA, Inf, c(1, 2))) {
     refused(gaussCItest, cluster = cluster, argument = "cluster", says = "makeCluster")
   }
+  refused(gaussCItest, cluster = two[0], argument = "cluster", says = "no workers: give one")
   refused(slow_test, cluster = two, skel.method = "original", argument = "cluster", says = "method")
   refused(slow_test, cluster = two, verbose = TRUE, argument = "verbose", says = "verbose = FALSE")
   refused(slow_test, parallel_tests = NA, argument = "parallel_tests", says = "TRUE or FALSE")
@@ -232,6 +338,25 @@ test_that("a selection goes on where a worker is killed, and ends where none is 
   expect_error(select_features(x, y, 30, cluster = doomed$cluster[1]), "no worker of the cluster is left", class = "pcgpu_error_cluster")
 })
 
+test_that("samples of a worker that hangs are done by others", {
+  skip_on_os("windows")
+  set.seed(3)
+  x <- matrix(rnorm(60 * 20), 60)
+  y <- rep(0:1, 30)
+  be_quick(0.3)
+  doomed <- doomed_workers(2)
+  parallel::clusterCall(doomed$cluster[2], eval, quote({
+    utils::assignInNamespace("rank_answer", function(...) tools::pskill(Sys.getpid(), tools::SIGSTOP), "pcgpu")
+  }))
+  select <- function(...) {
+    set.seed(4)
+    select_features(x, y, 3, ensemble = 30, ...)
+  }
+  expect_message(found <- select(cluster = doomed$cluster), "worker 2 .*closed", class = "pcgpu_message_cluster")
+  parts <- c("index", "score", "frequency", "rank", "ensemble")
+  expect_identical(found[parts], select()[parts])
+})
+
 test_that("the answer stays where a worker is killed, and a message names it", {
   skip_on_os("windows")
   s <- suff(p = 10, n = 300, degree = 4)
@@ -268,12 +393,40 @@ test_that("a worker that hangs is overtaken, and told of", {
   s <- suff(p = 10, n = 300, degree = 4)
   wanted <- pc(s, slow_test, 0.05, p = 10)
   doomed <- doomed_workers(2)
+  be_quick(0.5)
   middle <- tempfile()
   expect_message(
     found <- while_signalled(doomed$pids[2], "STOP", middle, pc(s, telling_test(middle), 0.05, p = 10, cluster = doomed$cluster)),
-    "worker 2 of the cluster still works", class = "pcgpu_message_cluster"
+    "Still at work on what they were given: worker 2 .*closed", class = "pcgpu_message_cluster"
   )
   expect_identical_answer(found$value, wanted)
+  # Nobody gets its late answers.
+  tools::pskill(doomed$pids[2], tools::SIGCONT)
+  expect_error(parallel::clusterEvalQ(doomed$cluster, 42), "connection")
+  expect_message(again <- pc(s, slow_test, 0.05, p = 10, cluster = doomed$cluster), "^worker 2 .* closed", class = "pcgpu_message_lost")
+  expect_identical_answer(again, wanted)
+})
+
+test_that("a worker that hangs, or is gone, from the beginning is left out", {
+  skip_on_os("windows")
+  s <- suff(p = 10, n = 300, degree = 4)
+  wanted <- pc(s, gaussCItest, 0.05, p = 10)
+  be_quick(0.3, "first_words")
+  doomed <- doomed_workers(3)
+  tools::pskill(doomed$pids[1], tools::SIGSTOP)
+  tools::pskill(doomed$pids[2], tools::SIGKILL)
+  lost <- list()
+  found <- withCallingHandlers(pc(s, gaussCItest, 0.05, p = 10, cluster = doomed$cluster), pcgpu_message_lost = function(m) {
+    lost[[length(lost) + 1L]] <<- m
+    tryInvokeRestart("muffleMessage")
+  })
+  expect_identical_answer(found, wanted)
+  expect_setequal(sub(" \\(.*", "", vapply(lost, function(m) m$device, "")), c("worker 1", "worker 2"))
+  expect_match(conditionMessage(Filter(function(m) grepl("worker 1", m$device), lost)[[1]]), "has not answered within .* closed")
+  closed <- parallel::makePSOCKcluster(1)
+  parallel::stopCluster(closed)
+  e <- expect_error(pc(s, gaussCItest, 0.05, p = 10, cluster = closed), class = "pcgpu_error_cluster")
+  expect_match(conditionMessage(e), "no worker .* left: its connection is closed: start the cluster again")
 })
 
 test_that("a call ends with an error where no worker is left", {
@@ -285,5 +438,5 @@ test_that("a call ends with an error where no worker is left", {
     while_signalled(doomed$pids, "KILL", middle, pc(s, telling_test(middle), 0.05, p = 10, cluster = doomed$cluster)),
     "no worker of the cluster is left", class = "pcgpu_error_cluster"
   )
-  expect_error(pc(s, gaussCItest, 0.05, p = 10, cluster = doomed$cluster), "cannot be used", class = "pcgpu_error_cluster")
+  expect_error(pc(s, gaussCItest, 0.05, p = 10, cluster = doomed$cluster), "no worker of the cluster is left", class = "pcgpu_error_cluster")
 })

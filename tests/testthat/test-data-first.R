@@ -15,11 +15,11 @@ test_that("data are tested by their columns, and a message says how", {
   x <- numbers_of()
   wanted <- pc(suff_gauss(x), gaussCItest, 0.01, labels = names(x))
   for (data in list(x, as.matrix(x))) {
-    m <- expect_message(found <- pc(data, alpha = 0.01), "All 3 columns are numbers: gaussCItest", class = "pcgpu_message_test")
+    m <- expect_message(found <- pc(data, alpha = 0.01), "All 3 columns are numbers: gaussCItest", class = "pcgpu_message_data")
     expect_identical_answer(found, wanted)
   }
   y <- levels_of()
-  expect_message(found <- pc(y, alpha = 0.01), "All 3 columns have levels: disCItest", class = "pcgpu_message_test")
+  expect_message(found <- pc(y, alpha = 0.01), "All 3 columns have levels: disCItest", class = "pcgpu_message_data")
   expect_identical_answer(found, pc(suff_discrete(y), disCItest, 0.01, labels = names(y)))
   expect_identical_answer(suppressMessages(pc(as.matrix(y), alpha = 0.01)), found)
   expect_identical(suppressMessages(skeleton(x, alpha = 0.01))@graph, skeleton(suff_gauss(x), gaussCItest, 0.01, p = 3, labels = names(x))@graph)
