@@ -32,7 +32,7 @@
 #' # Differences from pcalg
 #'
 #' `ida()` of several y drops `y.notparent`; here it holds for all. With `method = "optimal"` each y has an adjustment set of its own, where pcalg's takes one for all y of a
-#' call. pcalg's Meek's rule 4 does not ask whether two of its vertices are adjacent; ours does. Its `"optimal"` and `jointIda()` stop where variables have names that are no numbers. Where pcalg stops because covariances are singular, effects are
+#' call. pcalg's Meek's rule 4 does not ask whether two of its vertices are adjacent; ours does. Its `"optimal"` may stop where variables have names that are no numbers. Where pcalg stops because covariances are singular, effects are
 #' `NA`. Pairs of a variable with itself are left out of tables.
 #'
 #' @param fit The graph: a result of [pc()] or of pcalg, a [graph::graphNEL-class], or an adjacency matrix, pcalg's `amat` among them.
