@@ -63,7 +63,7 @@ test_that("numCores is kept: no more threads than that are there while a search 
     seen <- 0L
     pcgpu:::rust_search(
       list(kind = "gauss", C = s$C, n = s$n),
-      list(p = 60L, method = "stable", alpha = 0.2, fixed_gaps = NULL, fixed_edges = NULL, na_delete = TRUE, m_max = 3), NULL,
+      list(p = 60L, method = "stable", alpha = 0.2, fixed_gaps = NULL, fixed_edges = NULL, na_delete = TRUE, m_max = 3, knowledge = NULL), NULL,
       list(kind = "cpu", threads = threads, threads_named = TRUE),
       list(level = function(...) {
         # A thread has its name once it runs.
