@@ -95,10 +95,10 @@ random_test <- function(p) {
   )))
 }
 
-random_orient <- function() {
+random_orient <- function(p) {
   if (runif(1) < 0.2) return(NULL)
   list(u2pd = pick(c("relaxed", "rand", "retry")), rule = pick(c("standard", "conservative", "majority")),
-       solve_confl = runif(1) < 0.5, version_unf = pick(list(c(2L, 1L), c(1L, 1L), c(2L, 2L))))
+       solve_confl = runif(1) < 0.5, version_unf = pick(list(c(2L, 1L), c(1L, 1L), c(2L, 2L))), knowledge = random_knowledge(p))
 }
 
 random_engine <- function() {
@@ -126,6 +126,20 @@ random_skeleton <- function(p) {
   )
 }
 
+random_knowledge <- function(p) {
+  if (runif(1) < 0.6) {
+    return(NULL)
+  }
+  arrows <- function() {
+    from <- sample.int(p, sample.int(4, 1) - 1, TRUE)
+    c(from, from %% p + 1L)
+  }
+  list(
+    tiers = if (runif(1) < 0.5) as.double(sample.int(3, p, TRUE)), context_all = if (runif(1) < 0.2) 1L else integer(0),
+    context_tier = if (runif(1) < 0.2) 2L else integer(0), forbidden = arrows(), required = arrows()
+  )
+}
+
 # Well-formed arguments of each function that takes something from outside.
 targets <- list(
   rust_search = function(p) list(
@@ -133,17 +147,20 @@ targets <- list(
     options = list(
       p = as.integer(p), method = pick(c("stable", "stable.fast", "original")), alpha = pick(c(0.01, 0.5)),
       fixed_gaps = if (runif(1) < 0.3) matrix(FALSE, p, p), fixed_edges = if (runif(1) < 0.3) matrix(FALSE, p, p),
-      na_delete = runif(1) < 0.5, m_max = pick(c(Inf, 0, 2))
+      na_delete = runif(1) < 0.5, m_max = pick(c(Inf, 0, 2)), knowledge = random_knowledge(p)
     ),
-    orient = random_orient(), engine = random_engine(), callbacks = random_callbacks(),
+    orient = random_orient(p), engine = random_engine(), callbacks = random_callbacks(),
     object = pcgpu:::empty_result()
   ),
   rust_fill_slots = function(p) list(
     object = pcgpu:::empty_result(), slots = list(pMax = diag(p), sepset = list(1L), n.edgetests = 1:2)
   ),
   rust_orient = function(p) list(
-    skeleton = c(random_skeleton(p), p = as.integer(p)), orient = random_orient(),
+    skeleton = c(random_skeleton(p), p = as.integer(p)), orient = random_orient(p),
     test = if (runif(1) < 0.8) random_test(p), alpha = 0.05, engine = random_engine(), callbacks = random_callbacks()
+  ),
+  rust_add_knowledge = function(p) list(
+    edges = random_skeleton(p)$edges, marks = NULL, knowledge = random_knowledge(p), check = runif(1) < 0.5
   ),
   rust_gauss_p_value = function(p) list(
     x = sample.int(p + 1, 1), y = sample.int(p + 1, 1), S = sample.int(p + 1, sample.int(p + 1, 1) - 1),
