@@ -1,5 +1,15 @@
 # Data in place of a sufficient statistic, where no test is named: pc(data, alpha = 0.01).
 
+# Of a call of pc() or skeleton(), whose frame this is: the arguments that are missing and follow from the data.
+fill_in_from_data <- function(frame, no_suff, no_test, no_labels) {
+  if (no_suff) {
+    return(invisible())
+  }
+  if (no_test) list2env(as.list(test_of_data(frame$suffStat)), frame)
+  own <- if (no_labels) labels_of_suff(frame$suffStat)
+  if (!is.null(own)) frame$labels <- own
+}
+
 # list(suffStat, indepTest) for data, the test by the kinds of their columns, which a message names; NULL for what is no data.
 test_of_data <- function(x) {
   is_matrix <- is.matrix(x) && is.atomic(x)

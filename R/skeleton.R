@@ -30,17 +30,7 @@ skeleton <- function(suffStat, indepTest, alpha, labels, p,
                      cluster = NULL, parallel_tests = FALSE,
                      tiers = NULL, forbidden = NULL, required = NULL, context.all = NULL, context.tier = NULL) {
   call <- match.call()
-  if (!missing(suffStat) && missing(indepTest)) {
-    of_data <- test_of_data(suffStat)
-    if (!is.null(of_data)) {
-      suffStat <- of_data$suffStat
-      indepTest <- of_data$indepTest
-    }
-  }
-  if (!missing(suffStat) && missing(labels) && missing(p)) {
-    own <- labels_of_suff(suffStat)
-    if (!is.null(own)) labels <- own
-  }
+  fill_in_from_data(environment(), missing(suffStat), missing(indepTest), missing(labels) && missing(p))
   labels <- check_labels(labels, p, !missing(labels), !missing(p))
   check_search_given(missing(suffStat), missing(indepTest), missing(alpha))
   method <- check_choice(method, c("stable", "original", "stable.fast"), "method")
