@@ -7,7 +7,7 @@ use ndarray::ArrayView2;
 use pcgpu_core::background::Background;
 use pcgpu_core::engine::cpu::Numbers;
 use pcgpu_core::file::DataFile;
-use pcgpu_core::graph::{Adjacency, SepSets, Side};
+use pcgpu_core::graph::{Adjacency, SepSets, Side, Tiers};
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::memory::{self, Use};
 use pcgpu_core::search::{Method, Options};
@@ -165,7 +165,7 @@ pub fn options(list: &List) -> Outcome<Options> {
         m_max: number(&field(list, "m_max")?, "m_max")?,
         fixed_gaps: pairs(list, "fixed_gaps", p)?,
         fixed_edges: pairs(list, "fixed_edges", p)?,
-        tiers: None,
+        tiers: Tiers::default(),
     };
     background(&field(list, "knowledge")?, p)?.enter(&mut options);
     Ok(options)
@@ -186,8 +186,8 @@ pub fn background(value: &Robj, p: usize) -> Outcome<Background> {
     };
     let tiers = field(&all, "tiers")?;
     let tiers = match tiers.as_real_slice() {
-        None => None,
-        Some(tiers) if tiers.len() == p => Some(tiers.to_vec()),
+        None => Tiers::default(),
+        Some(tiers) if tiers.len() == p => Tiers::of(tiers),
         Some(_) => return Err(Failure::Input("internal: `tiers` has not a number for each variable".into())),
     };
     Ok(Background {

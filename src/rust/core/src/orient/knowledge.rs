@@ -1,41 +1,37 @@
 //! What is known of the directions of edges before any data: tiers, variables of the context, arrows that cannot be.
 
 use super::marks::Marks;
-use crate::graph::Adjacency;
+use crate::graph::Tiers;
 
 /// Arrows that cannot be, and what follows for colliders and for the sets of their tests: the rules of `tpc()` (Witte et al. 2022). Nothing is
 /// known by default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Knowledge {
-    /// By vertex its tier, of which only the order counts: no arrow goes to an earlier one. Empty: one tier.
-    tiers: Vec<u32>,
+    /// No arrow goes to an earlier tier.
+    pub(super) tiers: Tiers,
     /// By vertex whether it is of the context: no arrow goes into it. Empty: none is.
     context: Vec<bool>,
     /// Other arrows [from, to] that cannot be, ascending.
     barred: Vec<[u32; 2]>,
-    is_some: bool,
 }
 
 impl Knowledge {
-    /// Of p vertices. `tiers`: p numbers, or none; `context`: vertices that no arrow goes into; `barred`: arrows [from, to] that cannot be.
-    pub fn new(p: usize, tiers: Option<Vec<u32>>, context: &[u32], mut barred: Vec<[u32; 2]>) -> Self {
+    /// Of p vertices. `context`: vertices that no arrow goes into; `barred`: arrows [from, to] that cannot be.
+    pub fn new(p: usize, tiers: Tiers, context: &[u32], mut barred: Vec<[u32; 2]>) -> Self {
         barred.sort_unstable();
         barred.dedup();
         let mut of_context = vec![false; if context.is_empty() { 0 } else { p }];
         context.iter().for_each(|&v| of_context[v as usize] = true);
-        Knowledge { tiers: tiers.unwrap_or_default(), context: of_context, barred, is_some: true }
+        Knowledge { tiers, context: of_context, barred }
     }
 
-    /// Whether anything is known, if only that edges have one direction in the end (rule 4 is then applied).
+    /// Whether anything is known: rule 4 is then applied.
     pub fn is_some(&self) -> bool {
-        self.is_some
+        *self != Knowledge::default()
     }
 
-    fn tier(&self, v: usize) -> u32 {
-        self.tiers.get(v).copied().unwrap_or(0)
-    }
-
-    fn is_context(&self, v: usize) -> bool {
+    /// Whether no arrow goes into v.
+    pub fn is_context(&self, v: usize) -> bool {
         self.context.get(v).copied().unwrap_or(false)
     }
 
@@ -45,12 +41,13 @@ impl Knowledge {
 
     /// Whether from -> to cannot be.
     pub fn bars(&self, from: usize, to: usize) -> bool {
-        self.tier(from) > self.tier(to) || self.is_context(to) || self.is_barred(from, to)
+        !self.tiers.may_condition(to, from) || self.is_context(to) || self.is_barred(from, to)
     }
 
     /// Whether data decide if a - b - c is a collider: knowledge neither excludes that, nor says it already.
     pub(super) fn leaves_open(&self, a: usize, b: usize, c: usize) -> bool {
-        self.tier(b) == self.tier(a).max(self.tier(c))
+        let tier = |v| self.tiers.of_vertex(v);
+        tier(b) == tier(a).max(tier(c))
             && ![a, b, c].iter().any(|&v| self.is_context(v))
             && !self.is_barred(a, b)
             && !self.is_barred(c, b)
@@ -61,19 +58,9 @@ impl Knowledge {
         self.bars(a, b) || self.bars(c, b)
     }
 
-    /// The neighbours of x that are in sets of tests of pairs of x.
-    pub(super) fn candidates<'a>(&'a self, skeleton: &'a Adjacency, x: usize) -> impl Iterator<Item = u32> + 'a {
-        skeleton.neighbours(x).filter(move |&v| self.may_condition(x, v as usize))
-    }
-
-    /// Whether v may be in them: it is of no later tier.
-    pub(super) fn may_condition(&self, x: usize, v: usize) -> bool {
-        self.tier(v) <= self.tier(x)
-    }
-
     /// Directs every edge one of whose arrows cannot be, whatever it was.
     pub(super) fn direct(&self, marks: &mut Marks) {
-        for u in (0..marks.p()).filter(|_| self.is_some) {
+        for u in (0..marks.p()).filter(|_| self.is_some()) {
             for slot in marks.slots(u) {
                 if self.bars(marks.head(slot), u) {
                     marks.direct(slot);

@@ -27,7 +27,7 @@ pub(super) fn refuse_too_many(skeleton: &Adjacency, knowledge: &Knowledge, poll:
     for v in 0..skeleton.p() {
         poll.step()?;
         let neighbours =
-            if skeleton.degree(v) > MOST_NEIGHBOURS { knowledge.candidates(skeleton, v).count() } else { 0 };
+            if skeleton.degree(v) > MOST_NEIGHBOURS { knowledge.tiers.candidates(skeleton, v).count() } else { 0 };
         if neighbours > MOST_NEIGHBOURS && other_ends(skeleton, v, poll)?.next().is_some() {
             return Err(Error::Argument {
                 argument: "conservative",
@@ -66,7 +66,7 @@ pub(super) fn ask_in_turn(
     let mut census = Census::default();
     let mut s = Vec::new();
     for side in [a, c] {
-        let candidates: Vec<u32> = knowledge.candidates(skeleton, side as usize).collect();
+        let candidates: Vec<u32> = knowledge.tiers.candidates(skeleton, side as usize).collect();
         // tpc asks nothing of a side without candidates.
         if candidates.is_empty() {
             continue;
@@ -180,12 +180,12 @@ impl<'a> Asker<'a> {
         }
         let mut s = Vec::new();
         for (side, other) in [(a, c), (c, a)] {
-            let candidates: Vec<u32> = knowledge.candidates(skeleton, side).collect();
+            let candidates: Vec<u32> = knowledge.tiers.candidates(skeleton, side).collect();
             if candidates.is_empty() {
                 continue;
             }
-            let has_two_sides = knowledge.candidates(skeleton, other).next().is_some();
-            let is_common = |v: usize| skeleton.has(v, other) && knowledge.may_condition(other, v);
+            let has_two_sides = knowledge.tiers.candidates(skeleton, other).next().is_some();
+            let is_common = |v: usize| skeleton.has(v, other) && knowledge.tiers.may_condition(other, v);
             let common = candidates.iter().enumerate().filter(|(_, &v)| is_common(v as usize));
             let common = common.fold(0u64, |mask, (bit, _)| mask | 1 << bit);
             for mask in 0..1u64 << candidates.len() {

@@ -191,7 +191,7 @@ impl<'s> Ledger<'s> {
     pub fn widest(&self) -> Option<Widest> {
         let Ledger { options, .. } = *self;
         // With tiers a neighbour may be no candidate, whose pair has all of them.
-        let outside = usize::from(options.tiers.is_some());
+        let outside = usize::from(!options.tiers.is_none());
         widest_of(options, self.start(), |x| options.candidate_count(self.start(), x) + outside)
     }
 

@@ -1,7 +1,6 @@
 //! The parts of a level of PC: frozen neighbourhoods, the sides of pairs, and the verdicts on sides.
 
-use super::Options;
-use crate::graph::{subsets, Adjacency};
+use crate::graph::{subsets, Adjacency, Tiers};
 use crate::{Error, Result};
 
 /// Neighbour lists frozen for a level, and the bit rows they came from.
@@ -47,16 +46,16 @@ impl Neighbours {
         self.starts.len() - 1
     }
 
-    /// The neighbours that sets are chosen from ([`Options::candidates`]) of some rows alone, ascending, for sides in ascending order of
+    /// The neighbours that sets are chosen from ([`Tiers::candidates`]) of some rows alone, ascending, for sides in ascending order of
     /// candidates.
-    pub(super) fn of_rows(options: &Options, graph: &Adjacency, rows: impl IntoIterator<Item = usize>) -> Self {
+    pub(super) fn of_rows(tiers: &Tiers, graph: &Adjacency, rows: impl IntoIterator<Item = usize>) -> Self {
         let mut lists = Vec::new();
         let mut starts = Vec::with_capacity(graph.p() + 1);
         starts.push(0);
         let mut rows = rows.into_iter().peekable();
         for x in 0..graph.p() {
             if rows.next_if_eq(&x).is_some() {
-                lists.extend(options.candidates(graph, x));
+                lists.extend(tiers.candidates(graph, x));
             }
             starts.push(lists.len());
         }

@@ -42,7 +42,7 @@ pub(crate) use driver::by_shards;
 pub use driver::{skeleton, skeleton_one_by_one, skeleton_one_by_one_within, skeleton_within};
 pub use largest::{Largest, PairValues};
 
-use crate::graph::{Adjacency, SepSets, Side};
+use crate::graph::{Adjacency, SepSets, Side, Tiers};
 use crate::memory::{self, Use};
 use crate::{Error, Result};
 
@@ -84,9 +84,8 @@ pub struct Options {
     pub fixed_gaps: Option<Adjacency>,
     /// Pairs that are never tested and stay.
     pub fixed_edges: Option<Adjacency>,
-    /// By variable its tier, of which only the order counts: sets for a pair seen from x have no member of a later tier than x's (tpc's
-    /// sequential `tskeleton()`, Witte et al. 2022). Not with [`Method::StableFast`]. None: one tier.
-    pub tiers: Option<Vec<u32>>,
+    /// Which sets a pair is given, see [`Tiers::may_condition`]. Not with [`Method::StableFast`].
+    pub tiers: Tiers,
 }
 
 /// A skeleton and the counts of its search. The largest p-values are where the caller wanted them.
@@ -119,7 +118,7 @@ impl Options {
             m_max: f64::INFINITY,
             fixed_gaps: None,
             fixed_edges: None,
-            tiers: None,
+            tiers: Tiers::default(),
         }
     }
 
@@ -140,10 +139,11 @@ impl Options {
                 });
             }
         }
-        if let Some(tiers) = &self.tiers {
+        if !self.tiers.is_none() {
+            let of = self.tiers.ranks().len();
             let refused = |value: String, mend: String| Err(Error::Argument { argument: "tiers", value, mend });
-            if tiers.len() != self.p {
-                return refused(format!("of {} variables", tiers.len()), format!("{} are needed", self.p));
+            if of != self.p {
+                return refused(format!("of {of} variables"), format!("{} are needed", self.p));
             }
             if self.method == Method::StableFast {
                 let mend = "take skel.method = \"stable\", which is as fast, or \"original\"".into();
@@ -199,29 +199,18 @@ impl Options {
         self.fixed_edges.as_ref().is_some_and(|g| g.has(x, y))
     }
 
-    /// Whether v may be in the sets of a pair that is seen from x.
-    #[inline]
-    pub(crate) fn may_condition(&self, x: usize, v: usize) -> bool {
-        self.tiers.as_ref().is_none_or(|tiers| tiers[v] <= tiers[x])
-    }
-
-    /// The neighbours of x that sets are chosen from, ascending.
-    pub(crate) fn candidates<'g>(&'g self, graph: &'g Adjacency, x: usize) -> impl Iterator<Item = u32> + 'g {
-        graph.neighbours(x).filter(move |&v| self.may_condition(x, v as usize))
-    }
-
     /// How many neighbours of x sets are chosen from.
     pub(crate) fn candidate_count(&self, graph: &Adjacency, x: usize) -> usize {
-        match self.tiers {
-            None => graph.degree(x),
-            Some(_) => self.candidates(graph, x).count(),
+        match self.tiers.is_none() {
+            true => graph.degree(x),
+            false => self.tiers.candidates(graph, x).count(),
         }
     }
 
-    /// Of a vertex with so many [candidates](Options::candidates), those for the pair with its neighbour y.
+    /// Of a vertex with so many [candidates](Tiers::candidates), those for the pair with its neighbour y.
     #[inline]
     pub(crate) fn without(&self, candidates: usize, x: usize, y: usize) -> usize {
-        candidates.saturating_sub(usize::from(self.may_condition(x, y)))
+        candidates.saturating_sub(usize::from(self.tiers.may_condition(x, y)))
     }
 
     /// The largest level that may run: pcalg's "stable.fast" truncates m.max and reads a negative one as no limit.

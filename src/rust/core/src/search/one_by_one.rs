@@ -193,7 +193,7 @@ impl<'t> OneByOne<'t> {
                     continue;
                 }
                 let from = if options.method == Method::Stable { &frozen } else { &ledger.graph };
-                let candidates: Vec<u32> = options.candidates(from, x).filter(|&v| v as usize != y).collect();
+                let candidates: Vec<u32> = options.tiers.candidates(from, x).filter(|&v| v as usize != y).collect();
                 if candidates.len() < size {
                     continue;
                 }

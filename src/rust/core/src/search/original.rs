@@ -77,11 +77,11 @@ impl Original<'_> {
         verdict: Verdict,
     ) -> Result<(Verdict, Vec<u32>, u64)> {
         let (x, y) = (side.row as usize, side.other as usize);
-        let now: Vec<u32> = ledger.options.candidates(&ledger.graph, x).filter(|&v| v != side.other).collect();
+        let now: Vec<u32> = ledger.options.tiers.candidates(&ledger.graph, x).filter(|&v| v != side.other).collect();
         let mut verdict = verdict;
         let mut set = side.set(neighbours, size, verdict.rank());
         if set.iter().any(|v| now.binary_search(v).is_err()) {
-            let fresh = Neighbours::of_rows(ledger.options, &ledger.graph, [x]);
+            let fresh = Neighbours::of_rows(&ledger.options.tiers, &ledger.graph, [x]);
             let now_side =
                 PairSide { place: fresh.place_if_any(x, y), count: count_sets(x, y, now.len(), size)?, ..*side };
             let shard_tests = self.worker.shard_tests();
@@ -159,7 +159,8 @@ impl Original<'_> {
             // Their lists, which grow as they are made, and the window in shards with a verdict each.
             let neighbours: usize = rows.iter().map(|&x| ledger.graph.degree(x as usize)).sum();
             memory::room(8 * (ledger.graph.p() + neighbours) + Work::bytes(sides.len()), Use::Level)?;
-            let frozen = Neighbours::of_rows(ledger.options, &ledger.graph, rows.iter().map(|&row| row as usize));
+            let frozen =
+                Neighbours::of_rows(&ledger.options.tiers, &ledger.graph, rows.iter().map(|&row| row as usize));
             for side in &mut sides {
                 side.place = frozen.place_if_any(side.row as usize, side.other as usize);
             }

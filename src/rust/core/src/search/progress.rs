@@ -33,9 +33,9 @@ impl SetCounts {
 /// Number of tests of a level with conditioning sets of `size` on `graph`, for the pairs in `tested`, if none is left out.
 pub(super) fn most_tests(options: &Options, size: usize, graph: &Adjacency, tested: &Adjacency) -> f64 {
     let mut sets = SetCounts::new(size);
-    let of_row = |x: usize| match options.tiers {
-        None => tested.degree(x) as f64 * sets.of_row(graph.degree(x)),
-        Some(_) => {
+    let of_row = |x: usize| match options.tiers.is_none() {
+        true => tested.degree(x) as f64 * sets.of_row(graph.degree(x)),
+        false => {
             let candidates = options.candidate_count(graph, x);
             tested.neighbours(x).map(|y| sets.of_row(options.without(candidates, x, y as usize) + 1)).sum()
         }

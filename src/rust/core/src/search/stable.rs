@@ -59,10 +59,10 @@ fn outside(
     first: bool,
 ) -> Result<Vec<PairSide>> {
     let mut sides = Vec::new();
-    for x in (0..if options.tiers.is_some() { options.p } else { 0 }).filter(|&x| neighbours.degree(x) >= size) {
+    for x in (0..if options.tiers.is_none() { 0 } else { options.p }).filter(|&x| neighbours.degree(x) >= size) {
         for other in pairs.neighbours(x) {
             let y = other as usize;
-            if (x < y) == first && !options.may_condition(x, y) {
+            if (x < y) == first && !options.tiers.may_condition(x, y) {
                 let count = count_sets(x, y, neighbours.degree(x), size)?;
                 let (row, place, order) = (x as u32, PairSide::OUTSIDE, CandidateOrder::Ascending);
                 memory::push(&mut sides, PairSide { row, other, place, order, count }, Use::Level)?;
@@ -258,9 +258,9 @@ impl<'w, W: DerefMut<Target = dyn Worker + 'w>> Order for Stable<W> {
         // Neighbourhoods as bits and as lists, what is left, and by pair its place.
         memory::room(4 * Adjacency::bytes(p) + 12 * graph.edge_count() + 64 * p, Use::Level)?;
         let tested = options.testable(graph);
-        let neighbours = match options.tiers {
-            None => Neighbours::of(graph.clone()),
-            Some(_) => Neighbours::of_rows(options, graph, 0..p),
+        let neighbours = match options.tiers.is_none() {
+            true => Neighbours::of(graph.clone()),
+            false => Neighbours::of_rows(&options.tiers, graph, 0..p),
         };
         let mut progress = LevelProgress::new(observer, options, size, graph, &tested);
         let mut report = within.as_ref().map_or_else(LevelReport::default, |within| within.report);
@@ -268,8 +268,8 @@ impl<'w, W: DerefMut<Target = dyn Worker + 'w>> Order for Stable<W> {
         let mut step = Step::resumed(within).unwrap_or_else(|| Step::new(None, self.first_rows(p, keeps), self.cut()));
 
         if step.second.is_none() {
-            let lanes = match (&options.fixed_edges, &options.tiers) {
-                (None, None) => Lanes::of_first(&neighbours, size),
+            let lanes = match options.fixed_edges {
+                None if options.tiers.is_none() => Lanes::of_first(&neighbours, size),
                 _ => Lanes::of_first_in(&neighbours, size, &tested),
             };
             let outside = outside(options, &neighbours, &tested, size, true)?;

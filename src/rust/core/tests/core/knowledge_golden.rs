@@ -1,6 +1,6 @@
 //! tpc 1.0's recorded answers on tiers, on 1, 2 and 4 threads, one test at a time, and by other processes.
 
-use crate::support::golden::{cases_in, number, set, Case};
+use crate::support::golden::{cases_in, number, set, tiers, Case};
 use crate::support::ranks::{with_ranks, Manner};
 use pcgpu_core::background::Background;
 use pcgpu_core::ci::discrete::{Discrete, Rule, Statistic};
@@ -31,7 +31,7 @@ fn arrows(value: &Value) -> Vec<[u32; 2]> {
 /// What a call of `tpc()` knows.
 fn background(call: &Value) -> Background {
     Background {
-        tiers: call["tiers"].as_array().map(|tiers| tiers.iter().map(number).collect()),
+        tiers: tiers(call),
         context_all: vertices(&call["context_all"]),
         context_tier: vertices(&call["context_tier"]),
         forbidden: arrows(&call["forbEdges"]),

@@ -15,6 +15,7 @@ use pcgpu_core::ci::knn::{Estimator, Knn};
 use pcgpu_core::engine::cpu::correlation::{of_centred, Centred};
 use pcgpu_core::engine::cpu::selection::{encode, CpuCounting};
 use pcgpu_core::engine::cpu::{Bound, CpuEngine, DiscreteKernel, GaussKernel, GaussOfData, KnnKernel};
+use pcgpu_core::graph::Tiers;
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::Unobserved;
 use pcgpu_core::pool::Pool;
@@ -247,8 +248,8 @@ fn thirds(columns: &[Vec<f64>]) -> Vec<i32> {
 
 /// With tiers, of which the last variables are the first; "stable.fast" has none.
 fn tiered(options: &Options) -> Option<Options> {
-    let tiers = (0..options.p).map(|v| ((options.p - 1 - v) * 3 / options.p) as u32).collect();
-    (options.method != Method::StableFast).then(|| Options { tiers: Some(tiers), ..options.clone() })
+    let tiers: Vec<f64> = (0..options.p).map(|v| ((options.p - 1 - v) * 3 / options.p) as f64).collect();
+    (options.method != Method::StableFast).then(|| Options { tiers: Tiers::of(&tiers), ..options.clone() })
 }
 
 const METHODS: [Method; 3] = [Method::Stable, Method::StableFast, Method::Original];

@@ -2,7 +2,7 @@
 
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::graph::Adjacency;
+use crate::graph::{Adjacency, Tiers};
 use crate::search::{Largest, Method, Options};
 use crate::shown;
 
@@ -73,10 +73,12 @@ impl Asked {
         Asked::digested(name, &digest)
     }
 
-    fn tiers(tiers: Option<&[u32]>) -> Self {
-        let Some(tiers) = tiers else { return Asked::word("tiers", "NULL") };
+    fn tiers(tiers: &Tiers) -> Self {
+        if tiers.is_none() {
+            return Asked::word("tiers", "NULL");
+        }
         let mut digest = Digest::default();
-        tiers.iter().for_each(|&tier| digest.number(u64::from(tier)));
+        tiers.ranks().iter().for_each(|&tier| digest.number(u64::from(tier)));
         Asked::digested("tiers", &digest)
     }
 
@@ -112,7 +114,7 @@ pub(super) fn all(options: &Options, largest: &Largest, of_test: &[Asked]) -> Ve
         Asked::word("method", method),
         Asked::pairs("fixedGaps", options.fixed_gaps.as_ref()),
         Asked::pairs("fixedEdges", options.fixed_edges.as_ref()),
-        Asked::tiers(options.tiers.as_deref()),
+        Asked::tiers(&options.tiers),
         Asked::word("NAdelete", if options.na_delete { "TRUE" } else { "FALSE" }),
         Asked::word("result", result),
     ]);

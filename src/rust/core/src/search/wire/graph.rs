@@ -233,7 +233,7 @@ fn is_within(graph: &Adjacency, other: &Adjacency) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::Options;
+    use crate::graph::Tiers;
 
     fn graph(p: u32, keeps: impl Fn(u32, u32) -> bool) -> Frozen {
         let list = |x: u32| (0..p).filter(|&y| x != y && keeps(x.min(y), x.max(y))).collect();
@@ -269,8 +269,7 @@ mod tests {
         let sparse = graph(p, |x, y| (x * 31 + y * 17) % 3 != 0 && (x + y) % 40 == 1);
         let most = graph(p, |x, y| (x * 31 + y * 17) % 50 != 0);
         let (all, none) = (graph(p, |_, _| true), graph(p, |_, _| false));
-        let rows =
-            Frozen::Rows(Neighbours::of_rows(&Options::new(p as usize, 0.1), half.graph().unwrap(), [3, 70, 129]));
+        let rows = Frozen::Rows(Neighbours::of_rows(&Tiers::default(), half.graph().unwrap(), [3, 70, 129]));
         for (found, before, form) in [
             (&half, None, BITS),
             (&less, Some(&half), REMOVED),

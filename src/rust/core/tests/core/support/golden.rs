@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::PathBuf;
 
 use pcgpu_core::ci::discrete::Coded;
-use pcgpu_core::graph::Adjacency;
+use pcgpu_core::graph::{Adjacency, Tiers};
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::search::{Method, Options, Skeleton};
 use serde_json::Value;
@@ -63,10 +63,10 @@ pub fn number(value: &Value) -> f64 {
     }
 }
 
-/// The ranks of numbers of which only the order counts.
-fn ranks(numbers: Vec<f64>) -> Vec<u32> {
-    let rank = |number: f64| numbers.iter().filter(|&&other| other < number).count() as u32;
-    numbers.iter().map(|&number| rank(number)).collect()
+/// The tiers of a call.
+pub fn tiers(call: &Value) -> Tiers {
+    let numbers = call["tiers"].as_array().map(|tiers| tiers.iter().map(number).collect::<Vec<f64>>());
+    numbers.map_or_else(Tiers::default, |numbers| Tiers::of(&numbers))
 }
 
 fn pairs(value: &Value, p: usize) -> Option<Adjacency> {
@@ -123,14 +123,13 @@ impl Case {
 
     /// With the arguments of one of several calls of the case.
     pub fn options_of(&self, call: &Value, method: Method) -> Options {
-        let tiers = call["tiers"].as_array().map(|tiers| tiers.iter().map(number).collect());
         Options {
             method,
             na_delete: call["NAdelete"].as_bool().unwrap_or(true),
             m_max: if call["m_max"].is_null() { f64::INFINITY } else { number(&call["m_max"]) },
             fixed_gaps: pairs(&call["fixedGaps"], self.p()),
             fixed_edges: pairs(&call["fixedEdges"], self.p()),
-            tiers: tiers.map(ranks),
+            tiers: tiers(call),
             ..Options::new(self.p(), number(&self.json["alpha"]))
         }
     }
