@@ -2,16 +2,24 @@
 
 # Of a call of pc() or skeleton(), whose frame this is: the arguments that are missing and follow from the data.
 fill_in_from_data <- function(frame, no_suff, no_test, no_labels) {
+  na <- check_choice(frame$na, c("error", "testwise"), "na")
   if (no_suff) {
     return(invisible())
   }
-  if (no_test) list2env(as.list(test_of_data(frame$suffStat)), frame)
+  if (no_test) {
+    list2env(as.list(test_of_data(frame$suffStat, na)), frame)
+  } else if (na != "error") {
+    abort_argument("na", na, "leave it out, or leave `indepTest` out: na = chooses the test of data; gaussCItwd, disCItwd and mixCItwd leave rows out test by test.")
+  }
   own <- if (no_labels) labels_of_suff(frame$suffStat)
   if (!is.null(own)) frame$labels <- own
 }
 
 # list(suffStat, indepTest) for data, the test by the kinds of their columns, which a message names; NULL for what is no data.
-test_of_data <- function(x) {
+test_of_data <- function(x, na = "error") {
+  if (is_completed(x)) {
+    return(test_of_completed(x))
+  }
   is_matrix <- is.matrix(x) && is.atomic(x)
   if (!is.data.frame(x) && !is_matrix && !inherits(x, "table") && !is_container(x)) {
     return(NULL)
@@ -19,26 +27,23 @@ test_of_data <- function(x) {
   if (ncol(x) < 2L || nrow(x) < 1L) {
     abort_argument("suffStat", x, "give observations in rows and at least two variables in columns.")
   }
-  numeric <- if (inherits(x, "table")) {
-    FALSE
-  } else if (is.data.frame(x)) {
-    vapply(x, function(column) is.numeric(column) || inherits(column, "integer64"), NA)
-  } else {
-    !is_matrix || is.numeric(x)
-  }
-  if (any(numeric) && !all(numeric)) {
-    abort_argument("suffStat", x, paste(
-      "name a test: indepTest = mixedCItest with suff_knn(data) for mixed columns, or cut() the numbers for chi2CItest."
-    ), has = sprintf("numbers in %d columns (%s) and levels in %d (%s)", sum(numeric), enumerate(names(x)[numeric], 3L),
-      sum(!numeric), enumerate(names(x)[!numeric], 3L)
-    ))
+  numeric <- numeric_columns(x)
+  share <- if (is.data.frame(x) || is_matrix) mean(vapply(seq_len(ncol(x)), function(j) mean(is.na(x[, j])), 0)) else 0
+  if (share > 0 && na == "testwise") {
+    return(test_with_holes(x, numeric, share))
   }
   mend <- paste(
-    "fill them in, or say what to do about them yourself, such as suff_gauss(data, use = \"complete.obs\") as `suffStat`, with",
-    "indepTest = gaussCItest, or suff_discrete(data, na = \"pairwise\") with disCItest."
+    "give na = \"testwise\" (each test leaves out the rows that lack one of its variables), or fill them in several times and give the list of",
+    "completed data sets, or what mice() returns; see ?gaussCItwd for what each assumes."
   )
-  if ((is.data.frame(x) || is_matrix) && anyNA(x)) {
-    abort_argument("suffStat", x, mend, is = "data with missing values")
+  if (share > 0) {
+    abort_argument("suffStat", x, mend, is = sprintf("data with missing values (%s)", percent(share)))
+  }
+  if (any(numeric) && !all(numeric)) {
+    tell("data", sprintf(
+      "%d columns are numbers and %d have levels: mixCItest(), conditional Gaussian likelihood ratio.", sum(numeric), sum(!numeric)
+    ), indepTest = "mixCItest")
+    return(list(suffStat = x, indepTest = mixCItest))
   }
   if (all(numeric)) {
     suff <- suff_gauss(x)
@@ -53,6 +58,49 @@ test_of_data <- function(x) {
   list(suffStat = suff, indepTest = disCItest)
 }
 
+# By column: is it one of numbers?
+numeric_columns <- function(x) {
+  if (inherits(x, "table")) {
+    FALSE
+  } else if (is.data.frame(x)) {
+    vapply(x, function(column) is.numeric(column) && !is.factor(column) || inherits(column, "integer64"), NA)
+  } else {
+    !is.matrix(x) || is.numeric(x)
+  }
+}
+
+percent <- function(share) sprintf("%s %% of the values", format(100 * share, digits = 2L))
+
+test_with_holes <- function(x, numeric, share) {
+  name <- name_by_kinds(numeric, "gaussCItwd", "disCItwd", "mixCItwd")
+  tell("data", sprintf(
+    "%s, and %s are missing: %s(), on the rows that have all values of a test.", kinds_of(numeric, ncol(x)), percent(share), name
+  ), indepTest = name)
+  list(suffStat = x, indepTest = get(name))
+}
+
+test_of_completed <- function(x) {
+  sets <- completed_sets(x, mixed_tests$mixMItest)
+  numeric <- numeric_columns(sets[[1L]])
+  name <- name_by_kinds(numeric, "gaussMItest", "disMItest", "mixMItest")
+  tell("data", sprintf(
+    "%d completed data sets. %s: %s(), pooled over them.", length(sets), kinds_of(numeric, ncol(sets[[1L]])), name
+  ), indepTest = name)
+  list(suffStat = sets, indepTest = get(name))
+}
+
+name_by_kinds <- function(numeric, numbers, levels, both) if (all(numeric)) numbers else if (!any(numeric)) levels else both
+
+kinds_of <- function(numeric, p) {
+  if (all(numeric)) {
+    sprintf("All %d columns are numbers", p)
+  } else if (!any(numeric)) {
+    sprintf("All %d columns have levels", p)
+  } else {
+    sprintf("%d columns are numbers and %d have levels", sum(numeric), sum(!numeric))
+  }
+}
+
 # Bioconductor's containers, sparse and file-backed matrices: numbers, whose kind is not looked at.
 is_container <- function(x) {
   methods::is(x, "ExpressionSet") || methods::is(x, "SummarizedExperiment") || is_sparse(x) || is_delayed(x) || is_file(x) ||
@@ -61,7 +109,14 @@ is_container <- function(x) {
 
 # The names of the variables of a sufficient statistic, or their numbers; NULL where it does not say how many there are.
 labels_of_suff <- function(suffStat) {
-  if (!is.list(suffStat) || is.data.frame(suffStat)) {
+  if (inherits(suffStat, "mids")) suffStat <- suffStat$data
+  if (is.list(suffStat) && !is.data.frame(suffStat) && !is_kept(suffStat) && (is_completed(suffStat) || !is.null(known_correlations(suffStat)))) {
+    suffStat <- suffStat[[1L]]
+  }
+  if (is.data.frame(suffStat) || is.matrix(suffStat)) {
+    return(if (ncol(suffStat) >= 2L) own_names(suffStat, ncol(suffStat)) %||% as.character(seq_len(ncol(suffStat))))
+  }
+  if (!is.list(suffStat)) {
     return(NULL)
   }
   for (field in if (is_kept(suffStat)) "data" else c("C", "dm", "data")) {

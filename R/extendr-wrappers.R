@@ -24,10 +24,6 @@ rust_gauss_p_value <- function(x, y, s, c, n) .Call(wrap__rust_gauss_p_value, x,
 #' @noRd
 rust_discrete_test <- function(test) .Call(wrap__rust_discrete_test, test)
 
-#' One nearest-neighbour test of the columns x and y of its data given all others.
-#' @noRd
-rust_knn_test <- function(test, x, y, engine) .Call(wrap__rust_knn_test, test, x, y, engine)
-
 #' Resumes a jump of R that was stopped on its way through Rust.
 #' @noRd
 rust_continue_unwind <- function(token) .Call(wrap__rust_continue_unwind, token)
@@ -100,6 +96,14 @@ rust_orient_compact <- function(skeleton, orient, test, alpha, engine, callbacks
 #' Knowledge added to a graph that has been oriented, as lists of where arcs go and their marks: the graph, or `list(kind, arrow)`, why it cannot have it.
 #' @noRd
 rust_add_knowledge <- function(edges, marks, knowledge, check) .Call(wrap__rust_add_knowledge, edges, marks, knowledge, check)
+
+#' One nearest-neighbour test of the columns x and y of its data given all others.
+#' @noRd
+rust_knn_test <- function(test, x, y, engine) .Call(wrap__rust_knn_test, test, x, y, engine)
+
+#' p of a test of numbers and levels, of the first two of its variables given all others.
+#' @noRd
+rust_mixed_test <- function(test) .Call(wrap__rust_mixed_test, test)
 
 #' The correlations of the columns of a sparse matrix of n rows.
 #' @noRd

@@ -142,8 +142,8 @@
 #' whether the graph can be extended to a DAG without a cycle and without a further v-structure.
 #'
 #' @param suffStat The sufficient statistic for `indepTest`, or, without `indepTest`, data: a data frame, a matrix, a table, an `ExpressionSet`, a `SummarizedExperiment` or a
-#'   `SingleCellExperiment` (samples in columns there), or what else [suff_gauss()] reads. All numbers are then tested by [gaussCItest()], all factors, logicals and characters by [disCItest()], as a
-#'   message of class `pcgpu_message_data` says. For [gaussCItest()] `list(C = , n = )`, a p x p
+#'   `SingleCellExperiment` (samples in columns there), or what else [suff_gauss()] reads. All numbers are then tested by [gaussCItest()], all factors, logicals and characters by [disCItest()], both by
+#'   [mixCItest()], as a message of class `pcgpu_message_data` says. For missing values see `na`; a list of data sets that were completed several times, or what `mice()` returns, is tested by [gaussMItest()] and its like. For [gaussCItest()] `list(C = , n = )`, a p x p
 #'   correlation matrix and the number of observations, as [suff_gauss()] makes it from data. `NA` in `C` is allowed;
 #'   see `NAdelete`. Of many variables, what `suff_gauss(keep = "data")` gives takes less memory. For the tests of discrete variables see [disCItest()] and [suff_discrete()].
 #' @param indepTest A function `(x, y, S, suffStat)` that returns the p-value of the test whether the variables with
@@ -205,6 +205,8 @@
 #'   variables (a data frame, or a matrix), or a logical p x p matrix that is `TRUE` at `[from, to]`.
 #' @param context.all,context.tier `NULL`, or names or numbers of variables that are known to cause all others, or the others of their own tier
 #'   alone, and that nothing causes, such as a treatment that was drawn by lot.
+#' @param na Without `indepTest`, of data with missing values: `"error"`, or `"testwise"`, by which each test takes the rows that have all its variables ([gaussCItwd()],
+#'   [disCItwd()], [mixCItwd()]; see there for what that assumes).
 #' @param parallel_tests With an `indepTest` that is an R function: run it on `numCores` workers of this machine? Say `TRUE` where it is a pure function, see
 #'   *On a cluster*.
 #' @return With `result = "compact"`, and of more than 20,000 variables, an object of class [pcCompact][pcCompact-class]. Else an object of pcalg's S4 class `pcAlgo` (of a class with that name and those slots when pcalg is not
@@ -269,7 +271,8 @@ pc <- function(suffStat, indepTest, alpha, labels, p,
                numCores, verbose = FALSE, device = "auto", progress = NULL,
                result = c("auto", "pcAlgo", "compact"), checkpoint = NULL, time_limit = Inf,
                cluster = NULL, parallel_tests = FALSE,
-               tiers = NULL, forbidden = NULL, required = NULL, context.all = NULL, context.tier = NULL) {
+               tiers = NULL, forbidden = NULL, required = NULL, context.all = NULL, context.tier = NULL,
+               na = c("error", "testwise")) {
   call <- match.call()
   fill_in_from_data(environment(), missing(suffStat), missing(indepTest), missing(labels) && missing(p))
   labels <- check_labels(labels, p, !missing(labels), !missing(p), tell = TRUE)

@@ -10,9 +10,10 @@ ci_test <- function(indepTest, suffStat, labels, alpha = NULL, threads = 1L) {
 
 # Of this package's tests, and pcalg's of the same name; "" for any other function.
 test_name <- function(indepTest) {
-  known <- c("gaussCItest", "disCItest", "binCItest", "chi2CItest", "cmiKnnCItest", "mixedCItest")
+  known <- c("gaussCItest", "disCItest", "binCItest", "chi2CItest", "cmiKnnCItest", "mixedCItest", names(mixed_tests))
   is_it <- vapply(known, function(name) {
-    identical(indepTest, get(name)) || name %in% replaced_in_pcalg && is_pcalgs(indepTest, name)
+    identical(indepTest, get(name)) || name %in% replaced_in_pcalg && is_pcalgs(indepTest, name) ||
+      name %in% names(mixed_tests) && is_micds(indepTest, name)
   }, NA)
   c(known[is_it], "")[1L]
 }
@@ -35,7 +36,27 @@ recognised_test <- function(indepTest, suffStat, labels, alpha, threads) {
   if (!is.null(knn)) {
     return(check_suff_knn(suffStat, labels, knn, alpha))
   }
+  mixed <- mixed_test(indepTest)
+  if (!is.null(mixed)) {
+    return(check_suff_mixed(suffStat, labels, mixed))
+  }
   r_test(indepTest, suffStat)
+}
+
+# The definition of a test of numbers and levels (see check-suff-mixed.R), or NULL for any other function.
+mixed_test <- function(indepTest) {
+  for (name in names(mixed_tests)) {
+    if (identical(indepTest, get(name)) || is_micds(indepTest, name)) {
+      return(mixed_tests[[name]])
+    }
+  }
+  if (is_micds(indepTest, "gaussCItestMI")) mixed_tests$gaussMItest
+}
+
+# Is it the function of that name of the package micd?
+is_micds <- function(fun, name) {
+  isNamespaceLoaded("micd") && exists(name, envir = asNamespace("micd"), inherits = FALSE) &&
+    identical(fun, get(name, envir = asNamespace("micd"), inherits = FALSE))
 }
 
 # The definition of a nearest-neighbour test (see check-suff-knn.R), or NULL for any other function.

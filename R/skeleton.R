@@ -28,7 +28,8 @@ skeleton <- function(suffStat, indepTest, alpha, labels, p,
                      numCores, verbose = FALSE, device = "auto", progress = NULL,
                      result = c("auto", "pcAlgo", "compact"), checkpoint = NULL, time_limit = Inf,
                      cluster = NULL, parallel_tests = FALSE,
-                     tiers = NULL, forbidden = NULL, required = NULL, context.all = NULL, context.tier = NULL) {
+                     tiers = NULL, forbidden = NULL, required = NULL, context.all = NULL, context.tier = NULL,
+                     na = c("error", "testwise")) {
   call <- match.call()
   fill_in_from_data(environment(), missing(suffStat), missing(indepTest), missing(labels) && missing(p))
   labels <- check_labels(labels, p, !missing(labels), !missing(p))

@@ -19,14 +19,14 @@ use pcgpu_core::Error;
 use crate::compact::{self, Flat};
 use crate::discrete::DiscreteTest;
 use crate::failure::{respond, Failure, Outcome};
-use crate::knn::KnnTest;
 use crate::machine::Machine;
 use crate::orientation::{graph_lists, judged, orientation, oriented, skeleton_lists};
 use crate::session::{Callbacks, RObserver, RTest};
 use crate::test::Test;
 use crate::token::{self, Token};
 use crate::{
-    api_blocks, api_effects, api_orientation, api_ranks, correlation, discrete, gpu, input, limits, output, selection,
+    api_blocks, api_effects, api_orientation, api_ranks, api_tests, correlation, discrete, gpu, input, limits, output,
+    selection,
 };
 
 /// R's callbacks: for reports, and for random numbers.
@@ -293,35 +293,6 @@ fn rust_discrete_test(test: Robj) -> Robj {
     })
 }
 
-/// One nearest-neighbour test of the columns x and y of its data given all others.
-/// @noRd
-#[extendr]
-fn rust_knn_test(test: Robj, x: Robj, y: Robj, engine: Robj) -> Robj {
-    respond(|token| {
-        let test = KnnTest::from_list(&input::list(&test, "test")?)?;
-        let column = |value: &Robj, name: &str| match input::vertices(value, test.p(), name)?[..] {
-            [v] => Ok(v),
-            _ => Err(Failure::Input(format!("internal: `{name}` is not one column"))),
-        };
-        let (x, y) = (column(&x, "x")?, column(&y, "y")?);
-        if x == y {
-            return Err(Failure::Input("internal: `x` and `y` are one column".into()));
-        }
-        let given: Vec<u32> = (0..test.p() as u32).filter(|&column| column != x && column != y).collect();
-        let machine = Machine::from_list(&input::list(&engine, "engine")?)?;
-        let mut observer = RObserver::silent(token);
-        let outcome = test
-            .outcome(x as usize, y as usize, &given, &machine.pool, &mut observer)
-            .map_err(|error| token.explain(error))?;
-        Ok(output::named(vec![
-            ("estimate", Robj::from(outcome.estimate)),
-            ("p", Robj::from(outcome.p)),
-            ("drawn", Robj::from(outcome.drawn as f64)),
-            ("count", Robj::from(outcome.count as f64)),
-        ]))
-    })
-}
-
 /// Resumes a jump of R that was stopped on its way through Rust.
 /// @noRd
 #[extendr]
@@ -436,7 +407,7 @@ extendr_module! {
     fn rust_fill_slots;
     fn rust_gauss_p_value;
     fn rust_discrete_test;
-    fn rust_knn_test;
+    use api_tests;
     fn rust_continue_unwind;
     fn rust_codes;
     fn rust_summary;

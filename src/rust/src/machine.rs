@@ -6,9 +6,10 @@ use extendr_api::prelude::*;
 use pcgpu_core::ci::discrete::Discrete;
 use pcgpu_core::ci::gauss::Gauss;
 use pcgpu_core::ci::knn::Knn;
+use pcgpu_core::ci::mixed::Mixed;
 use pcgpu_core::engine::cluster::selection::rank::{on_threads, Make, SelectionRank};
 use pcgpu_core::engine::cpu::selection::CpuCounting;
-use pcgpu_core::engine::cpu::{together, Bound, CpuEngine, DiscreteKernel, GaussKernel, KnnKernel};
+use pcgpu_core::engine::cpu::{together, Bound, CpuEngine, DiscreteKernel, GaussKernel, KnnKernel, MixedKernel};
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::selection::{CountLogs, Counting, Member, Runner, Samples};
@@ -106,6 +107,13 @@ impl Machine {
             }
             Some(gpu) => gpu.knn(knn, self.pool.clone()),
         }
+    }
+
+    /// The worker for a test of numbers and levels.
+    pub fn mixed<'a>(&self, test: Arc<Mixed<'a>>) -> Outcome<Box<dyn Worker + 'a>> {
+        let kernel = MixedKernel::new(test);
+        let shard_tests = kernel.shard_tests();
+        Ok(Box::new(CpuEngine::with_shards(kernel, self.pool.clone(), shard_tests)))
     }
 
     /// As a rank of a feature selection; it uses one GPU.

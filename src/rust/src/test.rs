@@ -20,6 +20,7 @@ use crate::failure::{Failure, Outcome};
 use crate::input;
 use crate::knn::KnnTest;
 use crate::machine::Machine;
+use crate::mixed::MixedTest;
 use crate::session::RObserver;
 
 /// A test as R names it.
@@ -46,6 +47,8 @@ pub enum Test {
     Discrete(Box<DiscreteTest>),
     /// The nearest-neighbour test.
     Knn(Box<KnnTest>),
+    /// A test of numbers and levels, or of data with holes.
+    Mixed(Box<MixedTest>),
     /// An R function.
     Function(Robj),
 }
@@ -69,6 +72,7 @@ impl Test {
             }
             "discrete" => Ok(Test::Discrete(Box::new(DiscreteTest::from_list(test, pool)?))),
             "knn" => Ok(Test::Knn(Box::new(KnnTest::from_list(test)?))),
+            "mixed" => Ok(Test::Mixed(Box::new(MixedTest::from_list(test)?))),
             "function" => match input::function(test, "fun")? {
                 Some(fun) => Ok(Test::Function(fun)),
                 None => Err(Failure::Input("internal: `fun` is missing".into())),
@@ -147,6 +151,14 @@ impl Test {
             Test::Knn(test) => {
                 columns("data", test.p())?;
                 Some(machine.knn(test.test())?)
+            }
+            Test::Mixed(test) => {
+                columns("data", test.p())?;
+                let made = test.test(&machine.pool, &mut |share| observer.preparing(share));
+                Some(machine.mixed(made.map_err(|failure| match failure {
+                    Failure::Core(error) => observer.token.explain(error).into(),
+                    failure => failure,
+                })?)?)
             }
             Test::Function(_) => None,
         })

@@ -6,8 +6,10 @@ pub mod correlations;
 pub mod discrete;
 pub mod gauss;
 pub mod knn;
+pub mod mixed;
 mod partial;
 pub mod pcurve;
+mod tails;
 
 pub use batch::Batch;
 

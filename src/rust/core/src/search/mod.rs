@@ -59,7 +59,7 @@ pub enum Method {
 
 /// p as pcalg reads that of a test from level 1 on, and of its R methods at level 0: without an answer, `NAdelete` decides.
 #[inline]
-fn read(p: f64, na_delete: bool) -> f64 {
+pub(crate) fn read(p: f64, na_delete: bool) -> f64 {
     if p.is_nan() {
         f64::from(u8::from(na_delete))
     } else {

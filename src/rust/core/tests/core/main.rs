@@ -41,6 +41,7 @@ mod knowledge_golden;
 mod layers;
 #[cfg(all(feature = "cuda", target_os = "linux"))]
 mod memory_cuda;
+mod mixed_golden;
 mod one_answer;
 #[cfg(all(feature = "cuda", not(target_os = "macos")))]
 mod one_answer_cuda;

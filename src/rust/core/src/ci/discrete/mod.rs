@@ -48,6 +48,14 @@ pub enum Rule {
     },
 }
 
+/// [`Rule::Pcalg`]'s degrees of freedom where empty cells lower the `full` ones: of a table with `levels` cells in each of the `strata` of
+/// `size` variables, of which `occupied` are not empty.
+pub(crate) fn adapted_df(full: f64, levels: f64, strata: f64, size: usize, occupied: f64) -> f64 {
+    let empty = levels * strata - occupied;
+    let absent = 4.0 * ((size as f64).exp2() - strata);
+    (full - (empty + absent)).max(1.0)
+}
+
 /// A test of discrete variables.
 #[derive(Clone, Copy, Debug)]
 pub struct Discrete<'a> {
@@ -127,10 +135,8 @@ impl<'a> Discrete<'a> {
         let full = self.full_df(x, y, s);
         let df = match self.rule {
             Rule::Pcalg { adapt: true } if !s.is_empty() => {
-                let (levels, strata) = (self.data.levels(x) * self.data.levels(y), self.data.domain(s));
-                let empty = levels as f64 * strata - table.occupied as f64;
-                let absent = 4.0 * ((s.len() as f64).exp2() - strata);
-                (full - (empty + absent)).max(1.0)
+                let levels = self.data.levels(x) * self.data.levels(y);
+                adapted_df(full, levels as f64, self.data.domain(s), s.len(), table.occupied as f64)
             }
             Rule::Bnlearn { adapt: true } => table.adjusted_df as f64,
             _ => full,

@@ -6,6 +6,7 @@ pub mod cuda;
 pub mod discrete;
 pub mod golden;
 pub mod kept;
+pub mod micd;
 pub mod mixed;
 pub mod orient;
 pub mod problems;

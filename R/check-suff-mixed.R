@@ -1,0 +1,214 @@
+# Data as the tests of numbers and levels, and of data with holes, take them: as Rust wants them.
+
+# holes: what is done about missing values, see the core's `Holes`. kinds: which columns the test takes. The rest: the core's `Rules`.
+mixed_tests <- list(
+  gaussCItwd = list(name = "gaussCItwd", holes = "testwise", kinds = "numbers", adapt = FALSE, ask_for_rows = FALSE, constant_is_missing = TRUE),
+  disCItwd = list(name = "disCItwd", holes = "testwise", kinds = "levels", adapt = FALSE, ask_for_rows = FALSE, constant_is_missing = TRUE),
+  mixCItwd = list(name = "mixCItwd", holes = "testwise", kinds = "any", adapt = TRUE, ask_for_rows = TRUE, constant_is_missing = FALSE),
+  mixCItest = list(name = "mixCItest", holes = "none", kinds = "any", adapt = TRUE, ask_for_rows = TRUE, constant_is_missing = FALSE),
+  gaussMItest = list(name = "gaussMItest", holes = "imputed", kinds = "numbers", adapt = FALSE, ask_for_rows = FALSE, constant_is_missing = FALSE),
+  disMItest = list(name = "disMItest", holes = "imputed", kinds = "levels", adapt = FALSE, ask_for_rows = FALSE, constant_is_missing = FALSE),
+  mixMItest = list(name = "mixMItest", holes = "imputed", kinds = "any", adapt = FALSE, ask_for_rows = FALSE, constant_is_missing = FALSE)
+)
+
+check_suff_mixed <- function(suffStat, labels, test) {
+  data <- mixed_data(suffStat, test)
+  if (data$p != length(labels)) {
+    abort_argument("suffStat", suffStat, sprintf(
+      "give a column for each variable; `labels` or `p` say that there are %d.", length(labels)
+    ), is = sprintf("data of %d variables", data$p))
+  }
+  check_own_names(data$names, labels, "suffStat")
+  mixed_for_rust(data, seq_len(data$p), test)
+}
+
+# What a test needs of its suffStat: list(p, n, names, adapt) and `sets`, a list of data sets of one shape (matrices of doubles, or lists of columns), or
+# `correlations`, a list of matrices.
+mixed_data <- function(suffStat, test) {
+  if (test$holes == "imputed") {
+    known <- if (test$kinds == "numbers") known_correlations(suffStat)
+    if (!is.null(known)) {
+      return(known)
+    }
+    sets <- completed_sets(suffStat, test)
+  } else {
+    sets <- list(suffStat)
+  }
+  adapt <- test$adapt
+  if (test$name == "disCItwd" && is.list(suffStat) && !is.data.frame(suffStat) && !is.null(suffStat$dm)) {
+    adapt <- if (is.null(suffStat$adaptDF)) FALSE else check_flag(suffStat$adaptDF, "suffStat$adaptDF")
+    sets <- list(suffStat$dm)
+  }
+  sets <- lapply(sets, check_set, test)
+  first <- sets[[1L]]
+  alike <- function(set) identical(dim(set), dim(first)) && identical(colnames(set), colnames(first))
+  if (!all(vapply(sets, alike, NA))) {
+    abort_argument("suffStat", suffStat, "give completed data sets that differ in the values that were missing alone.", is = "data sets of other shapes or names")
+  }
+  list(p = ncol(first), n = nrow(first), names = colnames(first), adapt = adapt, sets = sets)
+}
+
+# list(C_1, ..., C_M, n), as micd's getSuff() makes it; NULL for anything else.
+known_correlations <- function(suffStat) {
+  m <- length(suffStat) - 1L
+  if (!is.list(suffStat) || is.data.frame(suffStat) || m < 1L || !is_number(suffStat[[m + 1L]])) {
+    return(NULL)
+  }
+  matrices <- unname(suffStat[seq_len(m)])
+  first <- matrices[[1L]]
+  fits <- function(C) is.matrix(C) && is.numeric(C) && nrow(C) == ncol(C) && identical(dim(C), dim(first))
+  if (!all(vapply(matrices, fits, NA)) || ncol(first) < 2L) {
+    return(NULL)
+  }
+  check_enough_sets(m, suffStat)
+  n <- suffStat[[m + 1L]]
+  if (n < 1) abort_argument("suffStat[[M + 1]]", n, "give the number of observations, at least 1.")
+  matrices <- lapply(matrices, function(C) {
+    storage.mode(C) <- "double"
+    C
+  })
+  list(p = ncol(first), n = n, names = colnames(first), correlations = matrices)
+}
+
+is_completed <- function(x) {
+  inherits(x, "mids") ||
+    is.list(x) && !is.data.frame(x) && length(x) > 0L && all(vapply(x, function(set) is.data.frame(set) || is.matrix(set), NA))
+}
+
+# A list of data sets.
+completed_sets <- function(suffStat, test) {
+  # micd's gaussCItestMI() has its data sets there.
+  inner <- if (is.list(suffStat) && !is.data.frame(suffStat) && !inherits(suffStat, "mids")) suffStat$data
+  if (is.list(inner) && is_completed(inner)) suffStat <- inner
+  if (inherits(suffStat, "mids")) {
+    need_package("mice", "`suffStat` is of mice's class mids, which the package mice reads")
+    suffStat <- mice::complete(suffStat, action = "all")
+  }
+  if (!is_completed(suffStat)) {
+    abort_argument("suffStat", suffStat, sprintf(
+      "%s needs completed data sets: a list of data frames%s, or what mice() returns.", test$name,
+      if (test$kinds == "numbers") " or matrices" else ""
+    ))
+  }
+  check_enough_sets(length(suffStat), suffStat)
+  unname(unclass(suffStat))
+}
+
+# From one data set nothing is known of the uncertainty that its holes bring.
+check_enough_sets <- function(m, suffStat) {
+  if (m < 2L) {
+    abort_argument("suffStat", suffStat, "give at least two completed data sets; five to twenty are common.", is = "one data set")
+  }
+}
+
+# A data set as a data frame or, where all are numbers, a matrix of doubles.
+check_set <- function(x, test) {
+  want <- sprintf("%s needs a data frame%s, observations in rows.", test$name, if (test$kinds == "any") "" else " or matrix")
+  is_matrix <- is.matrix(x) && is.atomic(x)
+  if (!is.data.frame(x) && !is_matrix || NCOL(x) < 2L || NROW(x) < 1L) {
+    abort_argument("suffStat", x, want)
+  }
+  x <- read_data(x, "suffStat")
+  if (is.matrix(x)) {
+    if (test$kinds == "levels") {
+      return(as.data.frame(x, stringsAsFactors = TRUE))
+    }
+    if (!is.numeric(x) && !is.logical(x)) abort_argument("suffStat", x, want)
+    storage.mode(x) <- "double"
+    refuse_infinite(x, colSums(is.infinite(x)) > 0)
+    refuse_missing(x, if (test$holes != "testwise") colSums(is.na(x)) > 0, test)
+    return(x)
+  }
+  is_known <- vapply(x, function(column) is.atomic(column) && length(dim(column)) < 2L && !is.complex(column) && !is.raw(column), NA)
+  if (!all(is_known)) {
+    abort_argument("suffStat", x, "give columns of numbers, factors, logicals or characters.",
+      has = paste("other columns:", enumerate(names(x)[!is_known], 3L))
+    )
+  }
+  numbers <- vapply(x, is_number_column, NA)
+  if (test$kinds == "numbers" && !all(numbers)) {
+    abort_argument("suffStat", x, sprintf("give %s.", if (test$holes == "imputed") "mixMItest" else "mixCItwd"),
+      has = paste("columns that are no numbers:", enumerate(names(x)[!numbers], 3L))
+    )
+  }
+  refuse_infinite(x, vapply(x, function(column) is.numeric(column) && any(is.infinite(column)), NA))
+  refuse_missing(x, if (test$holes != "testwise") vapply(x, anyNA, NA), test)
+  x
+}
+
+is_number_column <- function(column) is.numeric(column) && !is.factor(column)
+
+refuse_infinite <- function(x, infinite) {
+  if (any(infinite)) {
+    abort_argument("suffStat", x, "drop the rows or fill the values in.", is = paste("infinite values in", column_names(x, infinite)))
+  }
+}
+
+refuse_missing <- function(x, missing, test) {
+  if (any(missing)) {
+    testwise <- switch(test$kinds, numbers = "gaussCItwd", levels = "disCItwd", "mixCItwd")
+    abort_argument("suffStat", x, sprintf("give data without holes, or %s, whose tests leave out the rows that lack one of their variables.", testwise),
+      is = paste("missing values in", column_names(x, missing))
+    )
+  }
+}
+
+# The columns `at`.
+mixed_for_rust <- function(data, at, test) {
+  base <- list(kind = "mixed", p = length(at), n = data$n)
+  if (!is.null(data$correlations)) {
+    whole <- identical(at, seq_len(data$p))
+    return(c(base, list(correlations = if (whole) data$correlations else lapply(data$correlations, function(C) C[at, at, drop = FALSE]))))
+  }
+  base <- c(base, test[c("holes", "ask_for_rows", "constant_is_missing")], list(adapt = data$adapt, sets = length(data$sets)))
+  first <- data$sets[[1L]]
+  if (is.matrix(first) && length(data$sets) == 1L) {
+    return(c(base, list(matrix = if (identical(at, seq_len(data$p))) first else first[, at, drop = FALSE])))
+  }
+  column <- function(j) {
+    of <- function(set) if (is.matrix(set)) set[, j] else set[[j]]
+    versions <- lapply(data$sets, of)
+    # A column without holes is the same in all data sets, and stands once.
+    if (all(vapply(versions[-1L], identical, NA, versions[[1L]]))) versions <- versions[1L]
+    if (test$kinds != "levels" && all(vapply(versions, is_number_column, NA))) {
+      list(levels = 0L, versions = lapply(versions, plain_numbers))
+    } else {
+      level_codes(versions, j)
+    }
+  }
+  c(base, list(columns = lapply(at, column)))
+}
+
+plain_numbers <- function(column) {
+  if (is.integer(column)) as.integer(column) else as.double(column)
+}
+
+# Levels as codes 1, 2, ...: those that factors declare, of other columns those that occur in any version.
+level_codes <- function(versions, j) {
+  versions <- lapply(versions, nan_to_na)
+  levels <- if (all(vapply(versions, is.factor, NA))) {
+    Reduce(union, lapply(versions, levels))
+  } else {
+    sort(unique(unlist(lapply(versions, unique))))
+  }
+  if (length(levels) > 65535L) {
+    abort_argument("suffStat", versions[[1L]], "group levels, or drop the column.", is = sprintf("data with %d levels in column %d", length(levels), j))
+  }
+  codes <- function(column) if (is.factor(column) && identical(levels(column), levels)) as.integer(column) else match(as.character(column), as.character(levels))
+  list(levels = max(length(levels), 1L), versions = lapply(versions, codes))
+}
+
+# One test as a function of R.
+mixed_p_value <- function(x, y, S, suffStat, test) {
+  data <- mixed_data(suffStat, test)
+  columns <- matrix(0, 0L, data$p, dimnames = if (!is.null(data$names)) list(NULL, data$names))
+  x <- check_position(x, columns, "x", 1L)
+  y <- check_position(y, columns, "y", 1L)
+  S <- check_position(S, columns, "S")
+  if (x == y || x %in% S || y %in% S || anyDuplicated(S)) {
+    abort_argument("S", S, "x, y and the members of S must be different variables.")
+  }
+  # The search asks (x, y) with x < y.
+  p <- check_rust(rust_mixed_test(mixed_for_rust(data, c(min(x, y), max(x, y), S), test)))
+  if (is.nan(p)) NA_real_ else p
+}

@@ -1,0 +1,5 @@
+#' @rdname gaussCItwd
+#' @export
+disCItwd <- function(x, y, S = NULL, suffStat) {
+  mixed_p_value(x, y, S, suffStat, mixed_tests$disCItwd)
+}

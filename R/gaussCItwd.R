@@ -1,0 +1,50 @@
+#' Tests of data with missing values: test-wise deletion
+#'
+#' Each test takes the rows that have values in all of its own variables x, y and S: `gaussCItwd()` of numbers, `disCItwd()` of levels, `mixCItwd()` of both. They have the names of micd's
+#' functions and give their p-values, except where micd is wrong (see below). [pc()] and [skeleton()] recognise either and run them natively; `pc(data, alpha = 0.01, na = "testwise")` chooses
+#' among them.
+#'
+#' - `gaussCItwd()`: [gaussCItest()] on the correlations of these rows. `NA` where a variable is constant in them.
+#' - `disCItwd()`: \eqn{G^2}{G^2} as in [disCItest()], with the levels that occur in these rows; no number of rows is too few. `NA` where x or y is constant in them; a
+#'   constant member of S is left out.
+#' - `mixCItwd()`: [mixCItest()] on these rows.
+#'
+#' With fewer than two such rows the answer is `NA`, which `NAdelete` of [pc()] reads.
+#'
+#' # What it assumes
+#'
+#' Test-wise deletion is right where values are missing completely at random, and also where whether they are missing depends on members of x and S alone, or of y and S: the conditional
+#' distribution is then the same in the rows that are left (Witte et al. 2022). It is wrong where whether a value is missing depends on both x and y given S, and where it depends on what is missing itself. With
+#' values missing at random given variables outside of the test, multiple imputation ([gaussMItest()]) is right, if the model of the imputation is.
+#'
+#' Rows that are complete in *all* variables are few where there are many variables. A matrix of *pairwise* correlations (`cor(use = "pairwise.complete.obs")`) mixes other rows in each of its entries: it
+#' need not be positive definite, there is no one n, and a partial correlation made of it tests nothing that any rows show. These tests count n, levels and degrees of freedom test by test.
+#'
+#' # Where the answer is not micd's
+#'
+#' - `gaussCItwd()` of micd stops with an error where one row is left: here `NA`.
+#' - micd's `disCItwd()` looks for constants in columns 1 and 2 of the data, whatever x and y are: where column 1 is constant, each of its tests is `NA`. It stops where x, y or a member of S is constant in
+#'   the rows that are left, and where no code is 0; and where a middle level is lost it leaves out rows with higher levels. Here constants are looked for in x and y, and
+#'   levels are those that occur.
+#' - For `mixCItwd()` see [mixCItest()].
+#'
+#' @param x,y Numbers of the two variables (columns of the data), or their names.
+#' @param S Vector of the numbers or names of the conditioning variables; may be empty or `NULL`.
+#' @param suffStat The data, observations in rows, with `NA`: a matrix or data frame of numbers; a data frame of factors, logicals or characters, or `list(dm = , adaptDF = )`, a matrix of
+#'   codes and whether empty cells lower the degrees of freedom (see [disCItest()]; `FALSE` where left out); a data frame of numbers and levels.
+#' @return The p-value, one number between 0 and 1, or `NA`.
+#' @references
+#' J. Witte, R. Foraita and V. Didelez (2022). Multiple imputation and test-wise deletion for causal discovery with incomplete cohort data. *Statistics in
+#' Medicine* 41(23), 4716-4743.
+#'
+#' R. Foraita, J. Friemel, K. Günther, T. Behrens, J. Bullerdiek, R. Nimzyk, W. Ahrens and V. Didelez (2020). Causal discovery of gene regulation with incomplete data. *Journal of
+#' the Royal Statistical Society A* 183(4), 1747-1775.
+#' @seealso [gaussMItest()] for multiple imputation.
+#' @examples
+#' air <- airquality[1:4] # Ozone and Solar.R have missing values
+#' gaussCItwd("Ozone", "Wind", "Temp", air)
+#' pc(air, alpha = 0.05, na = "testwise", numCores = 2)
+#' @export
+gaussCItwd <- function(x, y, S = NULL, suffStat) {
+  mixed_p_value(x, y, S, suffStat, mixed_tests$gaussCItwd)
+}

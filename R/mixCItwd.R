@@ -1,0 +1,5 @@
+#' @rdname gaussCItwd
+#' @export
+mixCItwd <- function(x, y, S = NULL, suffStat) {
+  mixed_p_value(x, y, S, suffStat, mixed_tests$mixCItwd)
+}

@@ -1,0 +1,76 @@
+//! Tests of levels alone.
+
+use super::cells::{domain, Asked, Cells, Index};
+use super::data::Frame;
+use super::{pooled, Holes, Mixed, Work};
+use crate::ci::chi_squared::upper_tail;
+use crate::ci::discrete::adapted_df;
+
+/// p of the first two factors of `work` given the others; `whole`: all rows count.
+pub(super) fn p(test: &Mixed, frame: &Frame, whole: bool, work: &mut Work) -> f64 {
+    let Some(domain) = domain(frame, &work.factors) else { return 1.0 };
+    let occurring = |factor: u32| u64::from(frame.variables[factor as usize].occurring.max(1));
+    let (x, y) = (occurring(work.factors[0]), occurring(work.factors[1]));
+    let sets = if test.holes == Holes::Imputed { frame.sets() } else { 1 };
+    work.all.resize_with(sets.max(work.all.len()), Default::default);
+    for set in 0..sets {
+        let rows = (!whole).then_some(&work.rows[..]);
+        let asked = Asked { frame, set, rows, factors: &work.factors, numbers: &[] };
+        work.all[set].fill(&asked, domain, &mut work.filling);
+    }
+    if test.holes == Holes::Imputed {
+        let declared = |factor: u32| f64::from(frame.variables[factor as usize].levels);
+        let (of_pair, of_s) = work.factors.split_at(2);
+        let strata: f64 = of_s.iter().map(|&factor| declared(factor)).product();
+        let df = ((declared(of_pair[0]) - 1.0) * (declared(of_pair[1]) - 1.0) * strata).max(1.0);
+        let means = pooled::g_squared(&work.all[..sets], x, y);
+        return pooled::of_likelihoods(means.own, means.shared, df, sets as f64).p;
+    }
+    let cells = &work.all[0];
+    let seen = seen(cells, work.factors.iter().map(|&factor| occurring(factor)));
+    if seen[0] < 2 || seen[1] < 2 {
+        return f64::NAN;
+    }
+    // Factors of S that are constant in these rows say nothing.
+    let strata: f64 = seen[2..].iter().map(|&levels| levels as f64).product();
+    let size = seen[2..].iter().filter(|&&levels| levels > 1).count();
+    let pair = seen[0] as f64 * seen[1] as f64;
+    let full = (seen[0] as f64 - 1.0) * (seen[1] as f64 - 1.0) * strata;
+    if test.rules.ask_for_rows && cells.rows() < 10.0 * full {
+        return 1.0;
+    }
+    let occupied = cells.keys.len() as f64;
+    let df = if test.rules.adapt && size > 0 { adapted_df(full, pair, strata, size, occupied) } else { full };
+    upper_tail(g_squared(cells, x, y, &mut work.filling.index), df)
+}
+
+/// How many levels of each factor occur.
+fn seen(cells: &Cells, levels: impl Iterator<Item = u64>) -> Vec<usize> {
+    let mut stride = 1;
+    let mut marks = Vec::new();
+    levels
+        .map(|levels| {
+            marks.clear();
+            marks.resize(levels as usize, false);
+            cells.keys.iter().for_each(|key| marks[(key / stride % levels) as usize] = true);
+            stride *= levels;
+            marks.iter().filter(|&&mark| mark).count()
+        })
+        .collect()
+}
+
+/// G² of cells of keys (s, y, x) with `x` and `y` levels: 2 Σ o ln(o n_s / (n_xs n_ys)).
+fn g_squared(cells: &Cells, x: u64, y: u64, index: &mut Index) -> f64 {
+    let [mut xs, mut ys, mut strata] = [Cells::default(), Cells::default(), Cells::default()];
+    let stratum = |key: u64| key / (x * y);
+    let with_x = |key: u64| stratum(key) * x + key % x;
+    let with_y = |key: u64| key / x;
+    cells.collapse(cells.domain / y, with_x, index, &mut xs);
+    let of_x: Vec<f64> = cells.keys.iter().map(|&key| xs.counts[index.place(with_x(key))]).collect();
+    cells.collapse(cells.domain / x, with_y, index, &mut ys);
+    let of_y: Vec<f64> = cells.keys.iter().map(|&key| ys.counts[index.place(with_y(key))]).collect();
+    cells.collapse(cells.domain / (x * y), stratum, index, &mut strata);
+    let of_s = cells.keys.iter().map(|&key| strata.counts[index.place(stratum(key))]);
+    let terms = cells.counts.iter().zip(of_s).zip(of_x.iter().zip(&of_y));
+    2.0 * terms.map(|((o, s), (x, y))| o * (o * s / (x * y)).ln()).sum::<f64>()
+}

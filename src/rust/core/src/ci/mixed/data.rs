@@ -1,0 +1,222 @@
+//! Variables that are numbers or levels, with holes, or completed several times over.
+
+use crate::memory::{self, Use};
+use crate::{Error, Result};
+
+/// A variable as the caller has it.
+#[derive(Clone, Debug)]
+pub struct Given<'a> {
+    /// Its number of declared levels, whether they occur or not; 0 for a variable of numbers.
+    pub levels: u32,
+    /// Its values: one version, or where it was completed several times as many as there are completed data sets.
+    pub versions: Vec<Values<'a>>,
+}
+
+/// n values of a variable.
+#[derive(Clone, Copy, Debug)]
+pub enum Values<'a> {
+    /// Numbers; NaN is missing.
+    Numbers(&'a [f64]),
+    /// Whole numbers; R's NA is missing.
+    Whole(&'a [i32]),
+    /// The codes 1, ..., `levels`; R's NA is missing.
+    Codes(&'a [i32]),
+}
+
+/// R's NA of whole numbers.
+const NA: i32 = i32::MIN;
+
+/// The values of one version.
+#[derive(Clone, Debug)]
+pub(super) enum Cells {
+    /// Numbers less the mean of those that the first version has; 0 where missing.
+    Numbers(Vec<f64>),
+    /// Codes 0, 1, ... of the levels that occur in any version, in their order; 0 where missing.
+    Codes(Vec<u16>),
+}
+
+/// One variable.
+#[derive(Clone, Debug)]
+pub(super) struct Variable {
+    /// Declared levels; 0: numbers.
+    pub levels: u32,
+    /// Levels that occur in any version.
+    pub occurring: u32,
+    /// A bit a row that has a value, 64 to a word; empty where all have.
+    present: Vec<u64>,
+    versions: Vec<Cells>,
+}
+
+/// n observations of p variables, each a number or a level.
+#[derive(Clone, Debug)]
+pub struct Frame {
+    n: usize,
+    sets: usize,
+    pub(super) variables: Vec<Variable>,
+}
+
+fn wrong(value: String, mend: &str) -> Error {
+    Error::Argument { argument: "suffStat", value, mend: mend.into() }
+}
+
+impl Frame {
+    /// Of variables with `n` values in each version, in `sets` data sets: a variable has as many versions, or one that all share.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] for no row, versions of other lengths or numbers, and codes that are no level; [`Error::Memory`].
+    pub fn new(n: usize, sets: usize, given: &[Given]) -> Result<Self> {
+        if n == 0 || n > u32::MAX as usize || sets == 0 {
+            return Err(wrong(format!("{n} rows"), "give data with at least one row"));
+        }
+        let mut variables = memory::space(given.len(), Use::Samples)?;
+        for (at, variable) in given.iter().enumerate() {
+            let alike = variable.versions.iter().all(|values| values.len() == n);
+            if !alike || !(variable.versions.len() == 1 || variable.versions.len() == sets) {
+                return Err(wrong(
+                    format!("data sets of other shapes in column {}", at + 1),
+                    "give data sets of one shape",
+                ));
+            }
+            let bytes = n * if variable.levels == 0 { size_of::<f64>() } else { size_of::<u16>() };
+            memory::room(bytes * variable.versions.len() + n / 8, Use::Samples)?;
+            variables.push(Variable::new(at, n, variable)?);
+        }
+        Ok(Frame { n, sets, variables })
+    }
+
+    /// Number of rows.
+    pub fn n(&self) -> usize {
+        self.n
+    }
+
+    /// Number of variables.
+    pub fn p(&self) -> usize {
+        self.variables.len()
+    }
+
+    /// Number of data sets: 1 where nothing was completed.
+    pub fn sets(&self) -> usize {
+        self.sets
+    }
+
+    /// Whether a variable is one of numbers.
+    pub fn is_number(&self, variable: usize) -> bool {
+        self.variables[variable].levels == 0
+    }
+
+    /// Whether any value is missing.
+    pub fn any_missing(&self) -> bool {
+        self.variables.iter().any(|variable| !variable.present.is_empty())
+    }
+
+    /// The numbers of a variable in a data set, less a constant that is the same in all sets, and 0 where missing.
+    ///
+    /// # Panics
+    /// Where it is one of levels.
+    pub fn numbers(&self, variable: usize, set: usize) -> &[f64] {
+        match self.version(variable, set) {
+            Cells::Numbers(values) => values,
+            Cells::Codes(_) => panic!("levels for numbers"),
+        }
+    }
+
+    pub(super) fn codes(&self, variable: usize, set: usize) -> &[u16] {
+        match self.version(variable, set) {
+            Cells::Codes(codes) => codes,
+            Cells::Numbers(_) => panic!("numbers for levels"),
+        }
+    }
+
+    fn version(&self, variable: usize, set: usize) -> &Cells {
+        let versions = &self.variables[variable].versions;
+        &versions[if versions.len() == 1 { 0 } else { set }]
+    }
+
+    /// Writes which rows have values in all of these variables, a bit each; whether all have, in which case nothing is written.
+    pub(super) fn complete(&self, of: impl Iterator<Item = usize>, rows: &mut Vec<u64>) -> bool {
+        rows.clear();
+        for variable in of {
+            let present = &self.variables[variable].present;
+            if present.is_empty() {
+            } else if rows.is_empty() {
+                rows.extend_from_slice(present);
+            } else {
+                rows.iter_mut().zip(present).for_each(|(word, of)| *word &= of);
+            }
+        }
+        rows.is_empty()
+    }
+}
+
+impl Values<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Values::Numbers(values) => values.len(),
+            Values::Whole(values) | Values::Codes(values) => values.len(),
+        }
+    }
+
+    fn number(&self, row: usize) -> f64 {
+        match self {
+            Values::Numbers(values) => values[row],
+            Values::Whole(values) | Values::Codes(values) if values[row] == NA => f64::NAN,
+            Values::Whole(values) | Values::Codes(values) => f64::from(values[row]),
+        }
+    }
+}
+
+impl Variable {
+    fn new(at: usize, n: usize, given: &Given) -> Result<Self> {
+        let mut present = vec![u64::MAX; n.div_ceil(64)];
+        if n % 64 > 0 {
+            present[n / 64] = (1 << (n % 64)) - 1;
+        }
+        let mut complete = true;
+        for values in &given.versions {
+            for row in (0..n).filter(|&row| values.number(row).is_nan()) {
+                present[row / 64] &= !(1 << (row % 64));
+                complete = false;
+            }
+        }
+        if complete {
+            present = Vec::new();
+        }
+        if given.levels == 0 {
+            let versions = numbers(n, &given.versions);
+            return Ok(Variable { levels: 0, occurring: 0, present, versions });
+        }
+        let levels = given.levels as usize;
+        let mut places = vec![u16::MAX; levels];
+        for values in &given.versions {
+            for code in (0..n).map(|row| values.number(row)).filter(|code| !code.is_nan()) {
+                if !(code >= 1.0 && code <= levels as f64) || levels > usize::from(u16::MAX) {
+                    let value = format!("level {code} of {levels} in column {}", at + 1);
+                    return Err(wrong(value, "give factors of at most 65,535 levels"));
+                }
+                places[code as usize - 1] = 0;
+            }
+        }
+        let mut occurring = 0;
+        for place in places.iter_mut().filter(|place| **place == 0) {
+            *place = occurring;
+            occurring += 1;
+        }
+        let code = |code: f64| if code.is_nan() { 0 } else { places[code as usize - 1] };
+        let coded = |values: &Values| Cells::Codes((0..n).map(|row| code(values.number(row))).collect());
+        let versions = given.versions.iter().map(coded).collect();
+        Ok(Variable { levels: given.levels, occurring: u32::from(occurring), present, versions })
+    }
+}
+
+fn numbers(n: usize, versions: &[Values]) -> Vec<Cells> {
+    let (mut sum, mut count) = (0.0, 0.0);
+    for value in (0..n).map(|row| versions[0].number(row)).filter(|value| !value.is_nan()) {
+        sum += value;
+        count += 1.0;
+    }
+    // Any constant will do, as long as no digits are lost to it.
+    let mean = if count > 0.0 { sum / count } else { 0.0 };
+    let centred = |value: f64| if value.is_nan() { 0.0 } else { value - mean };
+    let of = |values: &Values| Cells::Numbers((0..n).map(|row| centred(values.number(row))).collect());
+    versions.iter().map(of).collect()
+}

@@ -1,0 +1,305 @@
+//! Tests of variables that may be numbers or levels, on all rows, on the rows that have all values of a test, or on completed data sets.
+//!
+//! These are the tests of R. Foraita and J. Witte's package micd (1.1.1). By the kinds of x, y and S a test is
+//! * of numbers alone: Fisher's z of the partial correlation, pooled over completed data sets by Rubin's rules;
+//! * of levels alone: G², pooled as a likelihood ratio;
+//! * of both: the likelihood ratio 2 (L(xyS) - L(yS) - L(xS) + L(S)) of conditional Gaussian distributions ([`likelihood`]).
+//!
+//! Where holes are left out test by test, each test has its own rows, numbers of levels and degrees of freedom.
+
+mod cells;
+mod counts;
+mod data;
+mod likelihood;
+mod moments;
+mod pooled;
+
+pub use data::{Frame, Given, Values};
+pub use moments::Sums;
+
+use super::chi_squared::upper_tail;
+use crate::{Error, Result};
+use cells::{domain, Asked, Cells, Filling};
+use likelihood::{parameters, Normal, Part};
+use moments::Moments;
+use pooled::{Averages, Means};
+
+/// What is done about holes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holes {
+    /// There are none.
+    None,
+    /// Each test takes the rows that have all its values.
+    TestWise,
+    /// They were filled in several times, and tests pool the data sets.
+    Imputed,
+}
+
+/// What a test does besides; micd's tests differ in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rules {
+    /// Do empty cells lower the degrees of freedom of G², see [`Rule::Pcalg`](super::discrete::Rule::Pcalg)?
+    pub adapt: bool,
+    /// Is p = 1 where there are fewer than ten rows for each degree of freedom of G²?
+    pub ask_for_rows: bool,
+    /// Has a test no answer (NaN) where x, y or a member of S is a number that is constant in its rows? Else p is 1.
+    pub constant_is_missing: bool,
+}
+
+/// A test on data.
+#[derive(Clone, Debug)]
+pub struct Mixed<'a> {
+    frame: Option<Frame>,
+    holes: Holes,
+    rules: Rules,
+    n: f64,
+    p: usize,
+    /// Sums of products, or correlations, of the variables of numbers, one of each data set.
+    sums: Vec<Sums<'a>>,
+}
+
+/// Working memory of a thread.
+#[derive(Debug, Default)]
+pub struct Work {
+    rows: Vec<u64>,
+    factors: Vec<u32>,
+    numbers: Vec<u32>,
+    filling: Filling,
+    moments: Moments,
+    /// By data set: the cells of x, y and S, and of three of its parts.
+    cells: Vec<[Cells; 4]>,
+    all: Vec<Cells>,
+    normals: [Normal; 2],
+    averages: Averages,
+}
+
+/// A test's variables by kind, x and y first where they are.
+struct Kinds {
+    x_is_number: bool,
+    y_is_number: bool,
+}
+
+impl<'a> Mixed<'a> {
+    /// A test on data.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] where `holes` is not what the data have.
+    pub fn new(frame: Frame, holes: Holes, rules: Rules) -> Result<Self> {
+        let wrong = |value: &str, mend: &str| {
+            Err(Error::Argument { argument: "suffStat", value: value.into(), mend: mend.into() })
+        };
+        if frame.any_missing() && holes != Holes::TestWise {
+            return wrong(
+                "data with missing values",
+                "complete them, or leave rows out test by test: na = \"testwise\"",
+            );
+        }
+        let (n, p) = (frame.n() as f64, frame.p());
+        Ok(Mixed { frame: Some(frame), holes, rules, n, p, sums: Vec::new() })
+    }
+
+    /// The pooled test of correlation matrices, p x p, of completed data sets of n rows.
+    pub fn of_correlations(matrices: Vec<&'a [f64]>, p: usize, n: f64) -> Self {
+        let rules = Rules { adapt: false, ask_for_rows: false, constant_is_missing: false };
+        let sums = matrices.into_iter().map(|c| Sums::correlations(c.into(), (0..p as u32).collect())).collect();
+        Mixed { frame: None, holes: Holes::Imputed, rules, n, p, sums }
+    }
+
+    /// With sums of products of the variables of numbers, one of each data set, which make tests of numbers alone quicker.
+    pub fn with_sums(mut self, sums: Vec<Sums<'a>>) -> Self {
+        self.sums = sums;
+        self
+    }
+
+    /// Number of variables.
+    pub fn p(&self) -> usize {
+        self.p
+    }
+
+    /// Number of rows.
+    pub fn n(&self) -> f64 {
+        self.n
+    }
+
+    /// The data; none where there are correlations alone.
+    pub fn frame(&self) -> Option<&Frame> {
+        self.frame.as_ref()
+    }
+
+    /// What is done about holes.
+    pub fn holes(&self) -> Holes {
+        self.holes
+    }
+
+    fn is_number(&self, variable: usize) -> bool {
+        self.frame.as_ref().is_none_or(|frame| frame.is_number(variable))
+    }
+
+    /// p of (x, y) given S; NaN where there is no answer. The same for (y, x).
+    pub fn p_value(&self, x: usize, y: usize, s: &[u32], work: &mut Work) -> f64 {
+        let (x, y) = (x.min(y), x.max(y));
+        let kinds = Kinds { x_is_number: self.is_number(x), y_is_number: self.is_number(y) };
+        let all = || [x as u32, y as u32].into_iter().chain(s.iter().copied());
+        work.factors.clear();
+        work.factors.extend(all().filter(|&variable| !self.is_number(variable as usize)));
+        work.numbers.clear();
+        work.numbers.extend(all().filter(|&variable| self.is_number(variable as usize)));
+        let whole = match (&self.frame, self.holes) {
+            (Some(frame), Holes::TestWise) => frame.complete(all().map(|variable| variable as usize), &mut work.rows),
+            _ => true,
+        };
+        if self.holes == Holes::TestWise {
+            let rows = if whole { self.n } else { work.rows.iter().map(|word| f64::from(word.count_ones())).sum() };
+            if rows < 2.0 {
+                return f64::NAN;
+            }
+        }
+        match &self.frame {
+            _ if work.factors.is_empty() => self.of_numbers(s.len(), whole, work),
+            Some(frame) if work.numbers.is_empty() => counts::p(self, frame, whole, work),
+            Some(frame) => self.of_both(frame, &kinds, s, whole, work),
+            None => f64::NAN,
+        }
+    }
+
+    /// The test of numbers alone.
+    fn of_numbers(&self, size: usize, whole: bool, work: &mut Work) -> f64 {
+        let Work { rows, numbers, moments, .. } = work;
+        let rows = (!whole).then_some(&rows[..]);
+        if self.holes == Holes::Imputed {
+            let sets = self.frame.as_ref().map_or(self.sums.len(), Frame::sets);
+            let r: Vec<f64> = (0..sets).map(|set| self.partial(set, None, numbers, moments).0).collect();
+            return pooled::of_correlations(r.iter().copied(), self.n, size);
+        }
+        let (r, n) = self.partial(0, rows, numbers, moments);
+        if r.is_nan() && self.rules.constant_is_missing {
+            return f64::NAN;
+        }
+        moments::fisher_z(r, n, size)
+    }
+
+    /// The partial correlation of the first two of some numbers given the others, and of how many rows; NaN where one is constant.
+    fn partial(&self, set: usize, rows: Option<&[u64]>, numbers: &[u32], moments: &mut Moments) -> (f64, f64) {
+        moments.partial(self.frame.as_ref(), self.sums.get(set), set, rows, numbers, self.n)
+    }
+
+    /// The test of numbers and levels.
+    fn of_both(&self, frame: &Frame, kinds: &Kinds, s: &[u32], whole: bool, work: &mut Work) -> f64 {
+        let Some(domain) = domain(frame, &work.factors) else { return 1.0 };
+        let level = |is_number: bool, at: usize| match is_number {
+            true => 1,
+            false => u64::from(frame.variables[work.factors[at] as usize].occurring.max(1)),
+        };
+        let lx = level(kinds.x_is_number, 0);
+        let ly = level(kinds.y_is_number, usize::from(!kinds.x_is_number));
+        let sets = if self.holes == Holes::Imputed { frame.sets() } else { 1 };
+        work.cells.resize_with(sets.max(work.cells.len()), Default::default);
+        work.all.resize_with(sets.max(work.all.len()), Default::default);
+        for set in 0..sets {
+            let rows = (!whole).then_some(&work.rows[..]);
+            let asked = Asked { frame, set, rows, factors: &work.factors, numbers: &work.numbers };
+            let [xys, ys, xs, only_s] = &mut work.cells[set];
+            xys.fill(&asked, domain, &mut work.filling);
+            let index = &mut work.filling.index;
+            xys.collapse(domain / lx, |key| key / lx, index, ys);
+            xys.collapse(domain / ly, |key| key / (lx * ly) * lx + key % lx, index, xs);
+            ys.collapse(domain / (lx * ly), |key| key / ly, index, only_s);
+            only_s.collapse(1, |_| 0, index, &mut work.all[set]);
+        }
+        // Which numbers and factors each part has: x and y come first where they are of the kind.
+        let (nx, ny) = (usize::from(kinds.x_is_number), usize::from(kinds.y_is_number));
+        let kept = match kept(&work.all[..sets], nx + ny, &mut work.normals[0]) {
+            Ok(kept) => kept,
+            Err(p) => return p,
+        };
+        let numbers: Vec<usize> = (0..nx + ny).chain(kept).collect();
+        let without_y: Vec<usize> = numbers.iter().copied().filter(|&at| ny == 0 || at != nx).collect();
+        let of_part = [&numbers[..], &numbers[nx..], &without_y[..], &numbers[nx + ny..]];
+        let declared =
+            |of: &[u32]| of.iter().map(|&factor| f64::from(frame.variables[factor as usize].levels)).product();
+        let of_s: f64 = declared(&work.factors[2 - nx - ny..]);
+        let (of_x, of_y): (f64, f64) = (
+            if nx == 1 { 1.0 } else { declared(&work.factors[..1]) },
+            if ny == 1 { 1.0 } else { declared(&work.factors[1 - nx..2 - nx]) },
+        );
+        let levels = [of_x * of_y * of_s, of_y * of_s, of_x * of_s, of_s];
+        let s_factors = work.factors.len() - (2 - nx - ny);
+        let any_factor = [true, ny == 0 || s_factors > 0, nx == 0 || s_factors > 0, s_factors > 0];
+        let df: Vec<f64> = (0..4).map(|at| parameters(levels[at], of_part[at].len())).collect();
+        // micd counts one parameter of an empty S.
+        let of_s = if s.is_empty() { 1.0 } else { df[3] };
+        let df = (df[0] - df[1] - df[2] + of_s).max(1.0);
+        let part = |set: usize, at: usize| Part {
+            cells: &work.cells[set][at],
+            numbers: of_part[at],
+            any_factor: any_factor[at],
+        };
+        let [normal, of_all] = &mut work.normals;
+        let parts = if s.is_empty() { 3 } else { 4 };
+        if self.holes != Holes::Imputed {
+            let mut l = |at: usize| part(0, at).log_likelihood(&work.all[0].products, normal, of_all);
+            let mut ratio = l(0) - l(1) - l(2);
+            if parts == 4 {
+                ratio += l(3);
+            }
+            return match upper_tail(2.0 * ratio, df) {
+                p if p.is_nan() => 1.0,
+                p => p,
+            };
+        }
+        let mut ratio = Means::default();
+        for (at, sign) in [2.0, -2.0, -2.0, 2.0].into_iter().enumerate().take(parts) {
+            let of_sets: Vec<(Part, &[f64])> =
+                (0..sets).map(|set| (part(set, at), &work.all[set].products[..])).collect();
+            let found = pooled::means(&of_sets, normal, &mut work.averages);
+            ratio.own += sign * found.own;
+            ratio.shared += sign * found.shared;
+        }
+        match ratio.own {
+            own if own.is_nan() => f64::NAN,
+            f64::NEG_INFINITY => 1.0,
+            f64::INFINITY => 0.0,
+            own => match pooled::of_likelihoods(own, ratio.shared, df, sets as f64) {
+                pooled if pooled.rise.is_nan() => 0.0,
+                pooled => pooled.p,
+            },
+        }
+    }
+}
+
+/// Which numbers of S the others of S do not determine, where the first `of_pair` of all are x and y; or p, where S determines x or y (1), or S
+/// and x determine y (0). What rounding leaves of such a likelihood ratio is no answer. `all`: a cell of all rows, of each data set.
+fn kept(all: &[Cells], of_pair: usize, normal: &mut Normal) -> std::result::Result<Vec<usize>, f64> {
+    let k = all[0].k;
+    let mut is_free = |numbers: &[usize]| {
+        all.iter().any(|cells| {
+            let part = Part { cells, numbers, any_factor: false };
+            normal.of(part.covariance(&cells.products, cells.rows()), numbers.len())
+        })
+    };
+    let mut order: Vec<usize> = (of_pair..k).chain(0..of_pair).collect();
+    if is_free(&order) {
+        order.truncate(k - of_pair);
+        return Ok(order);
+    }
+    let mut kept = Vec::new();
+    for number in of_pair..k {
+        kept.push(number);
+        if !is_free(&kept) {
+            kept.pop();
+        }
+    }
+    for number in 0..of_pair {
+        kept.push(number);
+        if !is_free(&kept) {
+            return Err(1.0);
+        }
+        kept.pop();
+    }
+    kept.extend(0..of_pair);
+    if !is_free(&kept) {
+        return Err(0.0);
+    }
+    kept.truncate(kept.len() - of_pair);
+    Ok(kept)
+}

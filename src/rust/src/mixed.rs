@@ -1,0 +1,146 @@
+//! Tests of numbers and levels, with holes or without, from R.
+
+use std::cell::{OnceCell, RefCell};
+use std::sync::Arc;
+
+use extendr_api::prelude::*;
+use pcgpu_core::ci::mixed::{Frame, Given, Holes, Mixed, Rules, Values};
+use pcgpu_core::engine::cpu::with_sums;
+use pcgpu_core::matrix::{self, by_column};
+use pcgpu_core::pool::Pool;
+use pcgpu_core::Result;
+
+use crate::failure::{Failure, Outcome};
+use crate::input;
+
+/// The test with its data.
+pub struct MixedTest {
+    p: usize,
+    of: Of,
+}
+
+enum Of {
+    /// Data, and the test once it is ready for a search.
+    Frame { data: RefCell<Option<Mixed<'static>>>, made: OnceCell<Arc<Mixed<'static>>> },
+    /// Correlation matrices, p x p, of data sets of n rows.
+    Correlations { c: Vec<Robj>, n: f64 },
+}
+
+fn internal(what: &str) -> Failure {
+    Failure::Input(format!("internal: {what}"))
+}
+
+impl MixedTest {
+    /// From `list(p, n, holes, adapt, ask_for_rows, constant_is_missing, ...)`, with one of `correlations`, a list of p x p matrices; `matrix`, of
+    /// doubles, n x p; and `columns`, a list of `list(levels, versions)`: the number of declared levels (0: numbers), and a list of vectors,
+    /// doubles, integers, or the codes of a factor. `sets` is the number of completed data sets, 1 where nothing was completed.
+    pub fn from_list(test: &List) -> Outcome<Self> {
+        let flag = |name: &str| input::flag(&input::field(test, name)?, name);
+        let p = input::count(&input::field(test, "p")?, "p", 1)?;
+        let n = input::count(&input::field(test, "n")?, "n", 1)?;
+        if let Some(matrices) = input::optional(test, "correlations") {
+            let c: Vec<Robj> = input::list(&matrices, "correlations")?.values().collect();
+            for c in &c {
+                input::square(c, p, "correlations")?;
+            }
+            return Ok(MixedTest { p, of: Of::Correlations { c, n: n as f64 } });
+        }
+        let holes = match input::text(&input::field(test, "holes")?, "holes")?.as_str() {
+            "none" => Holes::None,
+            "testwise" => Holes::TestWise,
+            "imputed" => Holes::Imputed,
+            other => return Err(internal(&format!("there is no treatment `{other}`"))),
+        };
+        let rules = Rules {
+            adapt: flag("adapt")?,
+            ask_for_rows: flag("ask_for_rows")?,
+            constant_is_missing: flag("constant_is_missing")?,
+        };
+        let sets = input::count(&input::field(test, "sets")?, "sets", 1)?;
+        let frame = match input::optional(test, "matrix") {
+            Some(x) => of_matrix(&x, n, p)?,
+            None => of_columns(&input::list(&input::field(test, "columns")?, "columns")?, n, sets)?,
+        };
+        if frame.p() != p {
+            return Err(internal(&format!("data of {} columns for {p} variables", frame.p())));
+        }
+        let data = RefCell::new(Some(Mixed::new(frame, holes, rules)?));
+        Ok(MixedTest { p, of: Of::Frame { data, made: OnceCell::new() } })
+    }
+
+    /// Number of variables.
+    pub fn p(&self) -> usize {
+        self.p
+    }
+
+    /// The test, made ready for a search the first time; `told` hears of the share that is done.
+    pub fn test(&self, pool: &Pool, told: &mut dyn FnMut(f64) -> Result<()>) -> Outcome<Arc<Mixed<'_>>> {
+        match &self.of {
+            Of::Correlations { c, n } => {
+                let cells = |c| input::square(c, self.p, "correlations").map(|c| matrix::cells(c).unwrap_or_default());
+                let c = c.iter().map(cells).collect::<Outcome<Vec<&[f64]>>>()?;
+                Ok(Arc::new(Mixed::of_correlations(c, self.p, *n)))
+            }
+            Of::Frame { data, made } => {
+                if let Some(test) = data.borrow_mut().take() {
+                    let _ = made.set(Arc::new(with_sums(test, pool, told)?));
+                }
+                made.get().cloned().ok_or_else(|| internal("the data could not be read"))
+            }
+        }
+    }
+
+    /// One test, of the first two variables given all others; NaN where there is no answer.
+    pub fn p_value(&self) -> Outcome<f64> {
+        let given: Vec<u32> = (2..self.p as u32).collect();
+        let test;
+        let data;
+        let test = match &self.of {
+            Of::Frame { data: of, .. } => {
+                data = of.borrow();
+                data.as_ref()
+            }
+            Of::Correlations { .. } => {
+                test = self.test(&Pool::none(), &mut |_| Ok(()))?;
+                Some(&*test)
+            }
+        };
+        Ok(test.map_or(f64::NAN, |test| test.p_value(0, 1, &given, &mut Default::default())))
+    }
+}
+
+fn of_matrix(x: &Robj, n: usize, p: usize) -> Outcome<Frame> {
+    let cells = x.as_real_slice().filter(|cells| cells.len() == n * p);
+    let x = by_column(cells.ok_or_else(|| internal("`matrix` is not n x p doubles"))?, p)?;
+    let column = |values| Given { levels: 0, versions: vec![Values::Numbers(values)] };
+    Ok(Frame::new(n, 1, &matrix::columns(x).map(column).collect::<Vec<_>>())?)
+}
+
+fn of_columns(columns: &List, n: usize, sets: usize) -> Outcome<Frame> {
+    let mut parts = Vec::with_capacity(columns.len());
+    for column in columns.values() {
+        let column = input::list(&column, "columns")?;
+        let levels = input::count(&input::field(&column, "levels")?, "levels", 0)? as u32;
+        parts.push((levels, input::list(&input::field(&column, "versions")?, "versions")?));
+    }
+    let held: Vec<(u32, Vec<Robj>)> =
+        parts.iter().map(|(levels, versions)| (*levels, versions.values().collect())).collect();
+    let mut given = Vec::with_capacity(held.len());
+    for (levels, versions) in &held {
+        let mut of = Vec::with_capacity(versions.len());
+        for version in versions {
+            of.push(values(*levels, version)?);
+        }
+        given.push(Given { levels: *levels, versions: of });
+    }
+    Ok(Frame::new(n, sets, &given)?)
+}
+
+fn values(levels: u32, of: &Robj) -> Outcome<Values<'_>> {
+    match (of.as_real_slice(), of.as_integer_slice()) {
+        (Some(values), _) if levels == 0 => Ok(Values::Numbers(values)),
+        (_, Some(values)) if levels == 0 => Ok(Values::Whole(values)),
+        (_, Some(codes)) => Ok(Values::Codes(codes)),
+        _ => Err(internal("a column is neither numbers nor codes")),
+    }
+}
