@@ -12,40 +12,52 @@ mixed_tests <- list(
 )
 
 check_suff_mixed <- function(suffStat, labels, test) {
-  data <- mixed_data(suffStat, test)
+  data <- checked_sets(mixed_sets(suffStat, test), suffStat, test)
   if (data$p != length(labels)) {
     abort_argument("suffStat", suffStat, sprintf(
       "give a column for each variable; `labels` or `p` say that there are %d.", length(labels)
     ), is = sprintf("data of %d variables", data$p))
   }
   check_own_names(data$names, labels, "suffStat")
-  mixed_for_rust(data, seq_len(data$p), test)
+  mixed_for_rust(data, test)
 }
 
-# What a test needs of its suffStat: list(p, n, names, adapt) and `sets`, a list of data sets of one shape (matrices of doubles, or lists of columns), or
-# `correlations`, a list of matrices.
-mixed_data <- function(suffStat, test) {
+# What a test's suffStat holds: list(adapt, sets), data frames or matrices, or list(n, correlations), matrices.
+mixed_sets <- function(suffStat, test) {
   if (test$holes == "imputed") {
     known <- if (test$kinds == "numbers") known_correlations(suffStat)
     if (!is.null(known)) {
+      check_enough_sets(length(known$correlations), suffStat)
       return(known)
     }
-    sets <- completed_sets(suffStat, test)
-  } else {
-    sets <- list(suffStat)
+    return(list(adapt = test$adapt, sets = completed_sets(suffStat, test)))
   }
   adapt <- test$adapt
   if (test$name == "disCItwd" && is.list(suffStat) && !is.data.frame(suffStat) && !is.null(suffStat$dm)) {
     adapt <- if (is.null(suffStat$adaptDF)) FALSE else check_flag(suffStat$adaptDF, "suffStat$adaptDF")
-    sets <- list(suffStat$dm)
+    suffStat <- suffStat$dm
   }
-  sets <- lapply(sets, check_set, test)
-  first <- sets[[1L]]
+  if (!is.data.frame(suffStat) && !(is.matrix(suffStat) && is.atomic(suffStat)) || NCOL(suffStat) < 2L || NROW(suffStat) < 1L) {
+    abort_argument("suffStat", suffStat, sprintf(
+      "%s needs a data frame%s, observations in rows and two columns at least.", test$name, if (test$kinds == "any") "" else " or matrix"
+    ))
+  }
+  list(adapt = adapt, sets = list(suffStat))
+}
+
+# The same, values looked at, with p, n, and names: sets of one shape, each a data frame or a matrix of doubles.
+checked_sets <- function(data, suffStat, test) {
+  if (!is.null(data$correlations)) {
+    first <- data$correlations[[1L]]
+    return(c(data, list(p = ncol(first), names = colnames(first))))
+  }
+  data$sets <- lapply(data$sets, check_set, test)
+  first <- data$sets[[1L]]
   alike <- function(set) identical(dim(set), dim(first)) && identical(colnames(set), colnames(first))
-  if (!all(vapply(sets, alike, NA))) {
+  if (!all(vapply(data$sets, alike, NA))) {
     abort_argument("suffStat", suffStat, "give completed data sets that differ in the values that were missing alone.", is = "data sets of other shapes or names")
   }
-  list(p = ncol(first), n = nrow(first), names = colnames(first), adapt = adapt, sets = sets)
+  c(data, list(p = ncol(first), n = nrow(first), names = colnames(first)))
 }
 
 # list(C_1, ..., C_M, n), as micd's getSuff() makes it; NULL for anything else.
@@ -60,14 +72,13 @@ known_correlations <- function(suffStat) {
   if (!all(vapply(matrices, fits, NA)) || ncol(first) < 2L) {
     return(NULL)
   }
-  check_enough_sets(m, suffStat)
   n <- suffStat[[m + 1L]]
   if (n < 1) abort_argument("suffStat[[M + 1]]", n, "give the number of observations, at least 1.")
   matrices <- lapply(matrices, function(C) {
     storage.mode(C) <- "double"
     C
   })
-  list(p = ncol(first), n = n, names = colnames(first), correlations = matrices)
+  list(n = n, correlations = matrices)
 }
 
 is_completed <- function(x) {
@@ -103,17 +114,12 @@ check_enough_sets <- function(m, suffStat) {
 
 # A data set as a data frame or, where all are numbers, a matrix of doubles.
 check_set <- function(x, test) {
-  want <- sprintf("%s needs a data frame%s, observations in rows.", test$name, if (test$kinds == "any") "" else " or matrix")
-  is_matrix <- is.matrix(x) && is.atomic(x)
-  if (!is.data.frame(x) && !is_matrix || NCOL(x) < 2L || NROW(x) < 1L) {
-    abort_argument("suffStat", x, want)
-  }
   x <- read_data(x, "suffStat")
   if (is.matrix(x)) {
     if (test$kinds == "levels") {
       return(as.data.frame(x, stringsAsFactors = TRUE))
     }
-    if (!is.numeric(x) && !is.logical(x)) abort_argument("suffStat", x, want)
+    if (!is.numeric(x) && !is.logical(x)) abort_argument("suffStat", x, "give a matrix of numbers, or a data frame.")
     storage.mode(x) <- "double"
     refuse_infinite(x, colSums(is.infinite(x)) > 0)
     refuse_missing(x, if (test$holes != "testwise") colSums(is.na(x)) > 0, test)
@@ -153,17 +159,15 @@ refuse_missing <- function(x, missing, test) {
   }
 }
 
-# The columns `at`.
-mixed_for_rust <- function(data, at, test) {
-  base <- list(kind = "mixed", p = length(at), n = data$n)
+mixed_for_rust <- function(data, test) {
+  base <- list(kind = "mixed", p = data$p, n = data$n)
   if (!is.null(data$correlations)) {
-    whole <- identical(at, seq_len(data$p))
-    return(c(base, list(correlations = if (whole) data$correlations else lapply(data$correlations, function(C) C[at, at, drop = FALSE]))))
+    return(c(base, data["correlations"]))
   }
   base <- c(base, test[c("holes", "ask_for_rows", "constant_is_missing")], list(adapt = data$adapt, sets = length(data$sets)))
   first <- data$sets[[1L]]
   if (is.matrix(first) && length(data$sets) == 1L) {
-    return(c(base, list(matrix = if (identical(at, seq_len(data$p))) first else first[, at, drop = FALSE])))
+    return(c(base, list(matrix = first)))
   }
   column <- function(j) {
     of <- function(set) if (is.matrix(set)) set[, j] else set[[j]]
@@ -176,7 +180,7 @@ mixed_for_rust <- function(data, at, test) {
       level_codes(versions, j)
     }
   }
-  c(base, list(columns = lapply(at, column)))
+  c(base, list(columns = lapply(seq_len(data$p), column)))
 }
 
 plain_numbers <- function(column) {
@@ -198,17 +202,23 @@ level_codes <- function(versions, j) {
   list(levels = max(length(levels), 1L), versions = lapply(versions, codes))
 }
 
-# One test as a function of R.
+# One test as a function of R. Its own columns alone are looked at.
 mixed_p_value <- function(x, y, S, suffStat, test) {
-  data <- mixed_data(suffStat, test)
-  columns <- matrix(0, 0L, data$p, dimnames = if (!is.null(data$names)) list(NULL, data$names))
-  x <- check_position(x, columns, "x", 1L)
-  y <- check_position(y, columns, "y", 1L)
-  S <- check_position(S, columns, "S")
+  data <- mixed_sets(suffStat, test)
+  first <- (data$correlations %||% data$sets)[[1L]]
+  x <- check_position(x, first, "x", 1L)
+  y <- check_position(y, first, "y", 1L)
+  S <- check_position(S, first, "S")
   if (x == y || x %in% S || y %in% S || anyDuplicated(S)) {
     abort_argument("S", S, "x, y and the members of S must be different variables.")
   }
-  # The search asks (x, y) with x < y.
-  p <- check_rust(rust_mixed_test(mixed_for_rust(data, c(min(x, y), max(x, y), S), test)))
+  # A search asks (x, y) with x < y.
+  at <- c(min(x, y), max(x, y), S)
+  if (is.null(data$correlations)) {
+    data$sets <- lapply(data$sets, function(set) if (ncol(set) >= max(at)) set[, at, drop = FALSE] else set)
+  } else {
+    data$correlations <- lapply(data$correlations, function(C) C[at, at, drop = FALSE])
+  }
+  p <- check_rust(rust_mixed_test(mixed_for_rust(checked_sets(data, suffStat, test), test)))
   if (is.nan(p)) NA_real_ else p
 }

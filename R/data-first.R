@@ -110,7 +110,7 @@ is_container <- function(x) {
 # The names of the variables of a sufficient statistic, or their numbers; NULL where it does not say how many there are.
 labels_of_suff <- function(suffStat) {
   if (inherits(suffStat, "mids")) suffStat <- suffStat$data
-  if (is.list(suffStat) && !is.data.frame(suffStat) && !is_kept(suffStat) && (is_completed(suffStat) || !is.null(known_correlations(suffStat)))) {
+  if (is.list(suffStat) && !is.data.frame(suffStat) && !is_kept(suffStat) && (is_completed(suffStat) || length(suffStat) > 2L && !is.null(known_correlations(suffStat)))) {
     suffStat <- suffStat[[1L]]
   }
   if (is.data.frame(suffStat) || is.matrix(suffStat)) {

@@ -1,0 +1,182 @@
+# p-values are those of micd 1.1.1 with Rfast 2.1.5.1; the core's tests (mixed_golden.rs) hold 28 recorded data sets.
+
+some_data <- function() {
+  set.seed(11)
+  n <- 300
+  x <- data.frame(a = rnorm(n), f = factor(sample(c("u", "v", "w"), n, TRUE), levels = c("u", "v", "w", "never")))
+  x$b <- x$a + (x$f == "u") + rnorm(n)
+  x$g <- x$b + rnorm(n) > 0
+  x$c <- rnorm(n)
+  x$h <- ifelse(runif(n) < 0.7, as.character(x$f), "w")
+  x
+}
+
+with_holes <- function(x, share = 0.05) {
+  set.seed(12)
+  for (j in seq_along(x)[-1L]) x[[j]][sample(nrow(x), share * nrow(x))] <- NA
+  x
+}
+
+completed <- function(x, m = 3L) {
+  set.seed(13)
+  fill <- function(column) {
+    holes <- is.na(column)
+    column[holes] <- sample(column[!holes], sum(holes), TRUE)
+    column
+  }
+  lapply(seq_len(m), function(i) {
+    x[] <- lapply(x, fill)
+    x
+  })
+}
+
+# Of the formula, by lm() and so on: x a number, y levels, S a number.
+by_hand <- function(x, y, s) {
+  normal <- function(z, sigma) -nrow(z) / 2 * (ncol(z) * log(2 * pi) + log(det(sigma)) + ncol(z))
+  ml <- function(z) stats::cov(z) * (nrow(z) - 1) / nrow(z)
+  L <- function(numbers, by) {
+    if (is.null(by)) return(normal(numbers, ml(numbers)))
+    sum(vapply(split.data.frame(numbers, by, drop = TRUE), function(z) nrow(z) * log(nrow(z) / nrow(numbers)) + normal(z, ml(z)), 0))
+  }
+  xs <- cbind(x, s)
+  ratio <- 2 * (L(xs, y) - L(cbind(s), y) - L(xs, NULL) + L(cbind(s), NULL))
+  parameters <- function(k, f) f * (k * (k + 1) / 2 + k) + f
+  f <- nlevels(y)
+  pchisq(ratio, parameters(2, f) - parameters(1, f) - parameters(2, 1) + parameters(1, 1), lower.tail = FALSE)
+}
+
+test_that("mixCItest is the likelihood ratio of its help", {
+  x <- some_data()
+  expect_equal(mixCItest("c", "f", "a", x), by_hand(x$c, x$f, x$a), tolerance = 1e-9)
+  expect_equal(mixCItest("b", "f", "a", x), by_hand(x$b, x$f, x$a), tolerance = 1e-9)
+  # Numbers alone, levels alone.
+  expect_equal(mixCItest(1, 5, 3, x), gaussCItest(1, 3, 2, list(C = cor(x[c(1, 3, 5)]), n = 300)), tolerance = 1e-9)
+  suff <- list(dm = data.matrix(data.frame(f = droplevels(x$f), g = x$g, h = factor(x$h))) - c(rep(1, 300), rep(0, 300), rep(1, 300)), adaptDF = TRUE)
+  expect_equal(mixCItest("f", "g", "h", x), disCItest(1, 2, 3, suff), tolerance = 1e-9)
+  expect_identical(mixCItest("f", "b", c("a", "g"), x), mixCItest("b", "f", c("a", "g"), x))
+})
+
+test_that("test-wise deletion is the test on the rows that are complete", {
+  x <- with_holes(some_data())
+  rows <- function(...) x[stats::complete.cases(x[c(...)]), ]
+  expect_equal(mixCItwd("b", "f", "a", x), mixCItest("b", "f", "a", rows("a", "b", "f")), tolerance = 1e-12)
+  z <- rows("a", "b", "c")
+  expect_equal(gaussCItwd(1, 2, 3, x[c("a", "c", "b")]), gaussCItest(1, 2, 3, list(C = cor(z[c("a", "c", "b")]), n = nrow(z))), tolerance = 1e-12)
+  z <- droplevels(rows("f", "g"))
+  codes <- cbind(as.integer(z$f) - 1L, as.integer(z$g))
+  expect_equal(disCItwd("f", "g", NULL, x[c("f", "g")]), disCItest(1, 2, NULL, list(dm = codes)), tolerance = 1e-12)
+  # One row, or none, is left.
+  y <- data.frame(a = c(1, NA, 3, NA), b = c(NA, 2, 3, NA))
+  expect_identical(gaussCItwd(1, 2, NULL, y), NA_real_)
+  expect_identical(mixCItwd(1, 2, NULL, y), NA_real_)
+})
+
+gaussian_partial <- function(C) {
+  P <- solve(C)
+  -P[1, 3] / sqrt(P[1, 1] * P[3, 3])
+}
+
+test_that("pooled tests follow Rubin's rules", {
+  sets <- completed(with_holes(some_data()), 4L)
+  numbers <- lapply(sets, `[`, c("a", "b", "c"))
+  z <- vapply(numbers, function(d) atanh(gaussian_partial(cor(d))), 0)
+  W <- 1 / (300 - 1 - 3)
+  B <- stats::var(z)
+  df <- 3 * (1 + W / B * 4 / 5)^2
+  wanted <- 2 * pt(-abs(mean(z)) / sqrt(W + 1.25 * B), df)
+  expect_equal(gaussMItest("a", "c", "b", numbers), wanted, tolerance = 1e-9)
+  expect_equal(mixMItest("a", "c", "b", sets), wanted, tolerance = 1e-9)
+  # As micd's getSuff() has it.
+  known <- c(lapply(numbers, cor), 300)
+  expect_equal(gaussMItest("a", "c", "b", known), wanted, tolerance = 1e-9)
+  expect_true(mixMItest("b", "f", "a", sets) < 1e-4 && mixMItest("c", "f", "a", sets) > 0.01)
+  expect_true(disMItest("f", "h", NULL, lapply(sets, `[`, c("f", "h"))) < 1e-10)
+})
+
+test_that("searches of data frames choose the test, and ask what its function answers", {
+  x <- some_data()
+  y <- with_holes(x)
+  sets <- completed(y)
+  cases <- list(
+    list(x, "error", mixCItest, "4 have levels: mixCItest|3 have levels: mixCItest"),
+    list(y, "testwise", mixCItwd, "mixCItwd"),
+    list(y[c("a", "b", "c")], "testwise", gaussCItwd, "gaussCItwd"),
+    list(y[c("f", "g", "h")], "testwise", disCItwd, "disCItwd"),
+    list(sets, "error", mixMItest, "3 completed data sets"),
+    list(lapply(sets, `[`, c("a", "b", "c")), "error", gaussMItest, "gaussMItest"),
+    list(lapply(sets, `[`, c("f", "g", "h")), "error", disMItest, "disMItest")
+  )
+  for (case in cases) {
+    expect_message(found <- pc(case[[1]], alpha = 0.05, na = case[[2]], numCores = 2), case[[4]], class = "pcgpu_message_data")
+    labels <- names(if (is.data.frame(case[[1]])) case[[1]] else case[[1]][[1]])
+    expect_identical(graph::nodes(found@graph), labels)
+    native <- pc(case[[1]], case[[3]], 0.05, labels = labels, numCores = 1)
+    expect_identical_answer(found, native)
+    as_function <- pc(case[[1]], function(x, y, S, suffStat) case[[3]](x, y, S, suffStat), 0.05, labels = labels)
+    expect_identical(native@graph, as_function@graph)
+    expect_identical(native@n.edgetests, as_function@n.edgetests)
+    expect_equal(native@pMax, as_function@pMax, tolerance = 1e-9)
+    expect_identical(native@sepset, as_function@sepset)
+    expect_match(run_details(native)$test %||% "mix", ".")
+  }
+})
+
+test_that("rules of colliders, methods, tiers and other processes are those of any test", {
+  y <- with_holes(some_data())
+  f <- function(...) pc(y, mixCItwd, 0.05, numCores = 2, ...)
+  g <- function(...) pc(y, function(x, y, S, suffStat) mixCItwd(x, y, S, suffStat), 0.05, ...)
+  for (more in list(list(maj.rule = TRUE), list(conservative = TRUE), list(skel.method = "original"), list(tiers = c(1, 1, 2, 3, 2, 1)))) {
+    expect_identical(do.call(f, more)@graph, do.call(g, more)@graph)
+  }
+  skip_on_cran()
+  expect_identical_answer(suppressMessages(pc(y, mixCItwd, 0.05, cluster = 2)), f())
+})
+
+test_that("kept searches go on", {
+  y <- with_holes(some_data())
+  file <- tempfile()
+  fit <- pc(y, mixCItwd, 0.05, checkpoint = file, m.max = 0)
+  expect_identical_answer(suppressMessages(pc(y, mixCItwd, 0.05, checkpoint = tempfile())), pc(y, mixCItwd, 0.05))
+})
+
+test_that("what S determines is left out", {
+  x <- some_data()
+  x$copy <- 2 * x$a
+  expect_equal(mixCItest("c", "f", c("a", "copy"), x), mixCItest("c", "f", "a", x), tolerance = 1e-9)
+  expect_identical(mixCItest("f", "copy", "a", x), 1)
+  expect_identical(mixCItest("copy", "a", "f", x), 0)
+  x$one <- 1
+  expect_identical(mixCItest("one", "f", NULL, x), 1)
+  expect_equal(mixCItest("c", "f", c("a", "one"), x), mixCItest("c", "f", "a", x), tolerance = 1e-9)
+})
+
+test_that("what does not fit is refused by name", {
+  x <- some_data()
+  y <- with_holes(x)
+  bad <- function(expr, message, argument = "suffStat") {
+    e <- expect_error(expr, class = "pcgpu_error_argument")
+    expect_identical(e$argument, argument)
+    expect_match(conditionMessage(e), message, fixed = TRUE)
+  }
+  bad(pc(y, alpha = 0.05), "na = \"testwise\"")
+  bad(pc(y, mixCItest, 0.05), "missing values in columns")
+  bad(pc(y, gaussCItwd, 0.05), "columns that are no numbers: f, g, h")
+  bad(pc(lapply(1:2, function(i) y), alpha = 0.05), "missing values in columns")
+  bad(pc(list(x), alpha = 0.05), "at least two completed data sets")
+  bad(pc(list(x, x[-1, ]), alpha = 0.05), "other shapes")
+  bad(pc(list(x, x), gaussMItest, 0.05), "no numbers")
+  bad(pc(transform(x, a = Inf), alpha = 0.05), "infinite values in column \"a\"")
+  bad(pc(x, mixCItest, 0.05, na = "testwise"), "leave it out", "na")
+  bad(pc(x, alpha = 0.05, na = "pairwise"), "testwise", "na")
+  bad(mixCItest(1, 1, NULL, x), "different variables", "S")
+  bad(mixCItest(1, 9, NULL, x), "number of one variable", "y")
+  bad(mixCItest(1, 2, NULL, x["a"]), "needs a data frame")
+  z <- x
+  z$list <- as.list(seq_len(300))
+  bad(pc(z, mixCItest, 0.05), "other columns: list")
+  skip_if_not_installed("mice")
+  y$h <- factor(y$h)
+  imputed <- mice::mice(y, m = 2, maxit = 1, printFlag = FALSE, seed = 1, method = "sample")
+  expect_message(fit <- pc(imputed, alpha = 0.05), "2 completed data sets", class = "pcgpu_message_data")
+  expect_identical(graph::nodes(fit@graph), names(y))
+})
