@@ -59,7 +59,7 @@ pub(super) struct Asked<'a> {
     pub set: usize,
     /// A bit a row; none: all.
     pub rows: Option<&'a [u64]>,
-    /// The factors, x or y first where they are.
+    /// The factors, x and y first where they are, then those of S in descending order.
     pub factors: &'a [u32],
     /// The variables of numbers.
     pub numbers: &'a [u32],
@@ -75,11 +75,16 @@ pub(super) fn domain(frame: &Frame, factors: &[u32]) -> Option<u64> {
 #[derive(Debug, Default)]
 pub(super) struct Filling {
     rows: Vec<u32>,
+    /// Of some rows.
     keys: Vec<u64>,
-    places: Vec<u32>,
     values: Vec<f64>,
+    /// Of all.
+    places: Vec<u32>,
     pub index: Index,
 }
+
+/// Rows that are looked at together: what is known of them stays near.
+const TOGETHER: usize = 512;
 
 /// Cells in the order in which they are met.
 #[derive(Clone, Debug, Default)]
@@ -110,75 +115,95 @@ impl Cells {
 
     /// Counts rows, and sums up their numbers. `domain`: of the factors.
     pub fn fill(&mut self, asked: &Asked, domain: u64, filling: &mut Filling) {
-        let Filling { rows, keys, places, values, index } = filling;
+        let Filling { rows, keys, values, places, index } = filling;
         let (frame, k) = (asked.frame, asked.numbers.len());
         rows.clear();
-        let count = match asked.rows {
-            None => frame.n(),
-            Some(words) => {
-                set_bits(words, rows);
-                rows.len()
-            }
-        };
-        keys.clear();
-        keys.resize(count, 0);
-        let mut stride = 1;
-        for &factor in asked.factors {
-            let codes = frame.codes(factor as usize, asked.set);
-            let add = |(key, code): (&mut u64, u16)| *key += stride * u64::from(code);
-            match asked.rows {
-                None => keys.iter_mut().zip(codes.iter().copied()).for_each(add),
-                Some(_) => keys.iter_mut().zip(rows.iter().map(|&row| codes[row as usize])).for_each(add),
-            }
-            stride *= u64::from(frame.variables[factor as usize].occurring.max(1));
-        }
+        let some = asked.rows.map(|words| {
+            set_bits(words, rows);
+            &rows[..]
+        });
+        let count = some.map_or(frame.n(), <[u32]>::len);
         index.clear(domain);
         self.domain = domain;
         self.k = k;
         self.counts.clear();
+        self.means.clear();
         places.clear();
-        for &key in keys.iter() {
-            let place = index.place(key);
-            if place == self.counts.len() {
-                self.counts.push(0.0);
+        for from in (0..count).step_by(TOGETHER) {
+            let range = from..count.min(from + TOGETHER);
+            keys.clear();
+            keys.resize(range.len(), 0);
+            let mut stride = 1;
+            for &factor in asked.factors {
+                let codes = frame.codes(factor as usize, asked.set);
+                let add = |(key, code): (&mut u64, u16)| *key += stride * u64::from(code);
+                match some {
+                    None => keys.iter_mut().zip(codes[range.clone()].iter().copied()).for_each(add),
+                    Some(rows) => {
+                        keys.iter_mut().zip(rows[range.clone()].iter().map(|&row| codes[row as usize])).for_each(add);
+                    }
+                }
+                stride *= u64::from(frame.variables[factor as usize].occurring.max(1));
             }
-            self.counts[place] += 1.0;
-            places.push(place as u32);
+            for &key in keys.iter() {
+                let place = index.place(key);
+                if place == self.counts.len() {
+                    self.counts.push(0.0);
+                    self.means.resize(self.means.len() + k, 0.0);
+                }
+                self.counts[place] += 1.0;
+                places.push(place as u32);
+            }
+            let places = &places[range.clone()];
+            for (at, &number) in asked.numbers.iter().enumerate() {
+                let column = frame.numbers(number as usize, asked.set);
+                let sums = &mut self.means[at..];
+                let add = |(&place, value): (&u32, f64)| sums[place as usize * k] += value;
+                match some {
+                    None => places.iter().zip(column[range.clone()].iter().copied()).for_each(add),
+                    Some(rows) => {
+                        places.iter().zip(rows[range.clone()].iter().map(|&row| column[row as usize])).for_each(add)
+                    }
+                }
+            }
         }
         self.keys.clear();
         self.keys.extend_from_slice(&index.keys);
-        let cells = self.keys.len();
-        self.means.clear();
-        self.means.resize(cells * k, 0.0);
         self.products.clear();
-        self.products.resize(cells * triangle(k), 0.0);
+        self.products.resize(self.keys.len() * triangle(k), 0.0);
         if k == 0 {
             return;
-        }
-        // Row by row, so that a cell's sums are met together.
-        values.clear();
-        values.resize(count * k, 0.0);
-        for (at, &number) in asked.numbers.iter().enumerate() {
-            let column = frame.numbers(number as usize, asked.set);
-            let out = values[at..].iter_mut().step_by(k);
-            match asked.rows {
-                None => out.zip(column).for_each(|(cell, &value)| *cell = value),
-                Some(_) => out.zip(rows.iter()).for_each(|(cell, &row)| *cell = column[row as usize]),
-            }
-        }
-        for (row, &place) in values.chunks_exact(k).zip(places.iter()) {
-            let sums = &mut self.means[place as usize * k..][..k];
-            sums.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
         }
         for (sums, &count) in self.means.chunks_exact_mut(k).zip(&self.counts) {
             sums.iter_mut().for_each(|sum| *sum /= count);
         }
-        for (row, &place) in values.chunks_exact_mut(k).zip(places.iter()) {
-            let means = &self.means[place as usize * k..][..k];
-            row.iter_mut().zip(means).for_each(|(value, mean)| *value -= mean);
-            let mut products = self.products[place as usize * triangle(k)..][..triangle(k)].iter_mut();
-            for (col, &of_col) in row.iter().enumerate() {
-                row[..=col].iter().zip(&mut products).for_each(|(&of_row, sum)| *sum += of_row * of_col);
+        for from in (0..count).step_by(TOGETHER) {
+            let range = from..count.min(from + TOGETHER);
+            // By variable: the deviations of these rows.
+            values.clear();
+            for (at, &number) in asked.numbers.iter().enumerate() {
+                let column = frame.numbers(number as usize, asked.set);
+                let means = &self.means[at..];
+                let apart = |(&place, value): (&u32, f64)| value - means[place as usize * k];
+                let places = places[range.clone()].iter();
+                match some {
+                    None => values.extend(places.zip(column[range.clone()].iter().copied()).map(apart)),
+                    Some(rows) => values
+                        .extend(places.zip(rows[range.clone()].iter().map(|&row| column[row as usize])).map(apart)),
+                }
+            }
+            let (t, many) = (triangle(k), range.len());
+            let places = &places[range];
+            let mut at = 0;
+            for col in 0..k {
+                for row in 0..=col {
+                    let (of_row, of_col) = (&values[row * many..][..many], &values[col * many..][..many]);
+                    let products = &mut self.products[at..];
+                    for ((&place, a), b) in places.iter().zip(of_row).zip(of_col) {
+                        products[place as usize * t] += a * b;
+                    }
+                    at += 1;
+                }
             }
         }
     }

@@ -4,7 +4,7 @@ use super::cells::{domain, Asked, Cells, Index};
 use super::data::Frame;
 use super::{pooled, Holes, Mixed, Work};
 use crate::ci::chi_squared::upper_tail;
-use crate::ci::discrete::adapted_df;
+use crate::ci::discrete::{adapted_df, Counter, Table};
 
 /// p of the first two factors of `work` given the others; `whole`: all rows count.
 pub(super) fn p(test: &Mixed, frame: &Frame, whole: bool, work: &mut Work) -> f64 {
@@ -13,10 +13,14 @@ pub(super) fn p(test: &Mixed, frame: &Frame, whole: bool, work: &mut Work) -> f6
     let (x, y) = (occurring(work.factors[0]), occurring(work.factors[1]));
     let sets = if test.holes == Holes::Imputed { frame.sets() } else { 1 };
     work.all.resize_with(sets.max(work.all.len()), Default::default);
+    work.counters.resize_with(sets.max(work.counters.len()), Counter::default);
     for set in 0..sets {
-        let rows = (!whole).then_some(&work.rows[..]);
-        let asked = Asked { frame, set, rows, factors: &work.factors, numbers: &[] };
-        work.all[set].fill(&asked, domain, &mut work.filling);
+        let counter = &mut work.counters[set];
+        if !count(frame, set, &work.factors, domain, counter, &mut work.others, &mut work.all[set]) {
+            let rows = (!whole).then_some(&work.rows[..]);
+            let asked = Asked { frame, set, rows, factors: &work.factors, numbers: &[] };
+            work.all[set].fill(&asked, domain, &mut work.filling);
+        }
     }
     if test.holes == Holes::Imputed {
         let declared = |factor: u32| f64::from(frame.variables[factor as usize].levels);
@@ -42,6 +46,39 @@ pub(super) fn p(test: &Mixed, frame: &Frame, whole: bool, work: &mut Work) -> f6
     let occupied = cells.keys.len() as f64;
     let df = if test.rules.adapt && size > 0 { adapted_df(full, pair, strata, size, occupied) } else { full };
     upper_tail(g_squared(cells, x, y, &mut work.filling.index), df)
+}
+
+/// Counts all rows that have these factors, the first of which are x and y, by the engine of the tests of discrete variables; whether it had a place for
+/// each cell that there may be.
+fn count(
+    frame: &Frame,
+    set: usize,
+    factors: &[u32],
+    domain: u64,
+    counter: &mut Counter,
+    given: &mut Vec<u32>,
+    out: &mut Cells,
+) -> bool {
+    let place = |factor: &u32| frame.among_levels[*factor as usize];
+    given.clear();
+    given.extend(factors[2..].iter().rev().map(place));
+    out.keys.clear();
+    out.counts.clear();
+    (out.domain, out.k) = (domain, 0);
+    let mut is_whole = false;
+    counter.count(&frame.coded[set], place(&factors[0]), given, &[place(&factors[1])], &mut |_, table| {
+        // Strata stand in lexicographic order, the last of S being the digit that changes first, as in keys.
+        let Table::Dense { counts, lx, ly } = *table else { return };
+        is_whole = counts.len() as u64 == domain;
+        for (stratum, cells) in counts.chunks_exact(lx * ly).enumerate().filter(|_| is_whole) {
+            for (at, &count) in cells.iter().enumerate().filter(|(_, &count)| count > 0) {
+                let (x, y) = (at / ly, at % ly);
+                out.keys.push(((stratum * ly + y) * lx + x) as u64);
+                out.counts.push(f64::from(count));
+            }
+        }
+    });
+    is_whole
 }
 
 /// How many levels of each factor occur.

@@ -1,5 +1,7 @@
 //! Variables that are numbers or levels, with holes, or completed several times over.
 
+use crate::ci::discrete::Coded;
+use crate::matrix::by_column;
 use crate::memory::{self, Use};
 use crate::{Error, Result};
 
@@ -53,6 +55,10 @@ pub struct Frame {
     n: usize,
     sets: usize,
     pub(super) variables: Vec<Variable>,
+    /// By data set: the variables of levels, in their order, to be counted.
+    pub(super) coded: Vec<Coded>,
+    /// By variable: which of those it is.
+    pub(super) among_levels: Vec<u32>,
 }
 
 fn wrong(value: String, mend: &str) -> Error {
@@ -81,7 +87,32 @@ impl Frame {
             memory::room(bytes * variable.versions.len() + n / 8, Use::Samples)?;
             variables.push(Variable::new(at, n, variable)?);
         }
-        Ok(Frame { n, sets, variables })
+        let mut frame = Frame { n, sets, variables, coded: Vec::new(), among_levels: Vec::new() };
+        frame.code()?;
+        Ok(frame)
+    }
+
+    /// Lays the levels out for counting.
+    fn code(&mut self) -> Result<()> {
+        let mut levels = Vec::new();
+        for variable in &self.variables {
+            self.among_levels.push(levels.len() as u32);
+            levels.extend((variable.levels > 0).then_some(variable.occurring.max(1)));
+        }
+        if levels.is_empty() {
+            return Ok(());
+        }
+        for set in 0..self.sets {
+            let mut codes: Vec<i32> = memory::space(self.n * levels.len(), Use::Codes)?;
+            for at in (0..self.p()).filter(|&at| !self.is_number(at)) {
+                let present = &self.variables[at].present;
+                let has = |row: usize| present.is_empty() || present[row / 64] >> (row % 64) & 1 == 1;
+                let of = self.codes(at, set).iter().enumerate();
+                codes.extend(of.map(|(row, &code)| if has(row) { i32::from(code) } else { NA }));
+            }
+            self.coded.push(Coded::new(by_column(&codes, levels.len())?, &levels, true)?);
+        }
+        Ok(())
     }
 
     /// Number of rows.

@@ -18,6 +18,7 @@ pub use data::{Frame, Given, Values};
 pub use moments::Sums;
 
 use super::chi_squared::upper_tail;
+use super::discrete::Counter;
 use crate::{Error, Result};
 use cells::{domain, Asked, Cells, Filling};
 use likelihood::{parameters, Normal, Part};
@@ -58,9 +59,10 @@ pub struct Mixed<'a> {
     sums: Vec<Sums<'a>>,
 }
 
-/// Working memory of a thread.
+/// Working memory of a thread, for one test.
 #[derive(Debug, Default)]
 pub struct Work {
+    set: Vec<u32>,
     rows: Vec<u64>,
     factors: Vec<u32>,
     numbers: Vec<u32>,
@@ -69,6 +71,8 @@ pub struct Work {
     /// By data set: the cells of x, y and S, and of three of its parts.
     cells: Vec<[Cells; 4]>,
     all: Vec<Cells>,
+    counters: Vec<Counter>,
+    others: Vec<u32>,
     normals: [Normal; 2],
     averages: Averages,
 }
@@ -139,9 +143,21 @@ impl<'a> Mixed<'a> {
     pub fn p_value(&self, x: usize, y: usize, s: &[u32], work: &mut Work) -> f64 {
         let (x, y) = (x.min(y), x.max(y));
         let kinds = Kinds { x_is_number: self.is_number(x), y_is_number: self.is_number(y) };
-        let all = || [x as u32, y as u32].into_iter().chain(s.iter().copied());
+        let mut set = std::mem::take(&mut work.set);
+        set.clear();
+        set.extend_from_slice(s);
+        set.sort_unstable();
+        let p = self.p_of_sorted(&kinds, x as u32, y as u32, &set, work);
+        work.set = set;
+        p
+    }
+
+    /// For x < y, and S in ascending order.
+    fn p_of_sorted(&self, kinds: &Kinds, x: u32, y: u32, s: &[u32], work: &mut Work) -> f64 {
+        let all = || [x, y].into_iter().chain(s.iter().copied());
+        let factors = [x, y].into_iter().chain(s.iter().rev().copied());
         work.factors.clear();
-        work.factors.extend(all().filter(|&variable| !self.is_number(variable as usize)));
+        work.factors.extend(factors.filter(|&variable| !self.is_number(variable as usize)));
         work.numbers.clear();
         work.numbers.extend(all().filter(|&variable| self.is_number(variable as usize)));
         let whole = match (&self.frame, self.holes) {
@@ -157,7 +173,7 @@ impl<'a> Mixed<'a> {
         match &self.frame {
             _ if work.factors.is_empty() => self.of_numbers(s.len(), whole, work),
             Some(frame) if work.numbers.is_empty() => counts::p(self, frame, whole, work),
-            Some(frame) => self.of_both(frame, &kinds, s, whole, work),
+            Some(frame) => self.of_both(frame, kinds, s, whole, work),
             None => f64::NAN,
         }
     }
