@@ -125,7 +125,9 @@ check_set <- function(x, test) {
     refuse_missing(x, if (test$holes != "testwise") colSums(is.na(x)) > 0, test)
     return(x)
   }
-  is_known <- vapply(x, function(column) is.atomic(column) && length(dim(column)) < 2L && !is.complex(column) && !is.raw(column), NA)
+  is_known <- vapply(x, function(column) {
+    (is.numeric(column) || is.factor(column) || is.logical(column) || is.character(column)) && length(dim(column)) < 2L
+  }, NA)
   if (!all(is_known)) {
     abort_argument("suffStat", x, "give columns of numbers, factors, logicals or characters.",
       has = paste("other columns:", enumerate(names(x)[!is_known], 3L))

@@ -40,9 +40,7 @@ test_of_data <- function(x, na = "error") {
     abort_argument("suffStat", x, mend, is = sprintf("data with missing values (%s)", percent(share)))
   }
   if (any(numeric) && !all(numeric)) {
-    tell("data", sprintf(
-      "%d columns are numbers and %d have levels: mixCItest(), conditional Gaussian likelihood ratio.", sum(numeric), sum(!numeric)
-    ), indepTest = "mixCItest")
+    tell("data", sprintf("%s: mixCItest(), conditional Gaussian likelihood ratio.", kinds_of(numeric, ncol(x))), indepTest = "mixCItest")
     return(list(suffStat = x, indepTest = mixCItest))
   }
   if (all(numeric)) {
@@ -97,7 +95,7 @@ kinds_of <- function(numeric, p) {
   } else if (!any(numeric)) {
     sprintf("All %d columns have levels", p)
   } else {
-    sprintf("%d columns are numbers and %d have levels", sum(numeric), sum(!numeric))
+    sprintf("Numbers in %d of the %d columns, levels in %d", sum(numeric), p, sum(!numeric))
   }
 }
 

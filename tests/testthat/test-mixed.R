@@ -98,7 +98,7 @@ test_that("searches of data frames choose the test, and ask what its function an
   y <- with_holes(x)
   sets <- completed(y)
   cases <- list(
-    list(x, "error", mixCItest, "4 have levels: mixCItest|3 have levels: mixCItest"),
+    list(x, "error", mixCItest, "Numbers in 3 of the 6 columns, levels in 3: mixCItest"),
     list(y, "testwise", mixCItwd, "mixCItwd"),
     list(y[c("a", "b", "c")], "testwise", gaussCItwd, "gaussCItwd"),
     list(y[c("f", "g", "h")], "testwise", disCItwd, "disCItwd"),
@@ -150,6 +150,18 @@ test_that("what S determines is left out", {
   expect_equal(mixCItest("c", "f", c("a", "one"), x), mixCItest("c", "f", "a", x), tolerance = 1e-9)
 })
 
+test_that("sizes of numbers do not matter", {
+  x <- some_data()
+  wanted <- pc(x, mixCItest, 0.05)
+  for (scale in c(1e-200, 1e200)) {
+    y <- x
+    for (j in c("a", "b", "c")) y[[j]] <- y[[j]] * scale
+    expect_equal(pc(y, mixCItest, 0.05)@pMax, wanted@pMax, tolerance = 1e-6)
+  }
+  y <- transform(x, a = a + 1e9, b = b + 1e9)
+  expect_equal(pc(y, mixCItest, 0.05)@pMax, wanted@pMax, tolerance = 1e-4)
+})
+
 test_that("what does not fit is refused by name", {
   x <- some_data()
   y <- with_holes(x)
@@ -172,11 +184,12 @@ test_that("what does not fit is refused by name", {
   bad(mixCItest(1, 9, NULL, x), "number of one variable", "y")
   bad(mixCItest(1, 2, NULL, x["a"]), "needs a data frame")
   z <- x
+  bad(pc(data.frame(a = Sys.Date() + 1:20, b = rnorm(20)), alpha = 0.05), "other columns: a")
   z$list <- as.list(seq_len(300))
   bad(pc(z, mixCItest, 0.05), "other columns: list")
   skip_if_not_installed("mice")
   y$h <- factor(y$h)
-  imputed <- mice::mice(y, m = 2, maxit = 1, printFlag = FALSE, seed = 1, method = "sample")
+  imputed <- suppressWarnings(mice::mice(y, m = 2, maxit = 1, printFlag = FALSE, seed = 1, method = "sample"))
   expect_message(fit <- pc(imputed, alpha = 0.05), "2 completed data sets", class = "pcgpu_message_data")
   expect_identical(graph::nodes(fit@graph), names(y))
 })

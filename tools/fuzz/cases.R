@@ -84,7 +84,32 @@ random_knn_test <- function(p) {
     list(estimator = pick(c("mesner-shalizi", "gao", "frenzel-pompe"))))
 }
 
+# Numbers, and levels, some of them missing or completed.
+random_mixed <- function(p) {
+  n <- pick(c(1, 2, 9, 60))
+  x <- as.data.frame(lapply(seq_len(p), function(j) if (runif(1) < 0.5) rnorm(n) else factor(sample.int(3, n, TRUE), levels = seq_len(pick(3:5)))))
+  names(x) <- paste0("v", seq_len(p))
+  if (runif(1) < 0.5 && p > 0) x[sample.int(n, 1), sample.int(p, 1)] <- NA
+  if (runif(1) < 0.2 && p > 0) x[[1]] <- pick(list(rep(1, n), rep(1e300, n), c(1e-320, rnorm(n - 1)), rep(Inf, n)))
+  x
+}
+
+random_mixed_test <- function(p) {
+  n <- pick(c(1, 2, 9, 60))
+  base <- list(kind = "mixed", p = as.integer(p), n = n, ask_for_rows = runif(1) < 0.5, constant_is_missing = runif(1) < 0.5, adapt = runif(1) < 0.5)
+  if (runif(1) < 0.2) return(c(base, list(correlations = lapply(seq_len(pick(1:3)), function(i) random_correlation(p)))))
+  if (runif(1) < 0.2) return(c(base, list(holes = "testwise", sets = 1, matrix = matrix(ifelse(runif(n * p) < 0.1, NA, rnorm(n * p)), n, p))))
+  sets <- pick(1:3)
+  column <- function(j) {
+    versions <- pick(c(1, sets))
+    if (runif(1) < 0.5) list(levels = 0L, versions = lapply(seq_len(versions), function(i) rnorm(n)))
+    else list(levels = pick(3:4), versions = lapply(seq_len(versions), function(i) sample.int(3, n, TRUE)))
+  }
+  c(base, list(holes = pick(c("none", "testwise", "imputed")), sets = sets, columns = lapply(seq_len(p), column)))
+}
+
 random_test <- function(p) {
+  if (runif(1) < 0.2) return(random_mixed_test(p))
   if (runif(1) < 0.2) return(random_knn_test(p))
   if (runif(1) < 0.4) return(random_discrete_test(p))
   if (runif(1) < 0.2) list(kind = "gauss", data = matrix(rnorm(pick(c(1, 4, 30)) * p), ncol = p), n = pick(c(1, 3, 20, 100)))
@@ -191,6 +216,14 @@ targets <- list(
   ),
   selection_ensemble = function(p) list(replicates = 3, fraction = 0.5, replace = pick(c(TRUE, FALSE)), aggregate = "mean-rank", seed = 1),
   rust_knn_test = function(p) list(test = random_knn_test(p), x = 1, y = 2, engine = list(kind = "cpu", threads = 2L, threads_named = TRUE)),
+  rust_mixed_test = function(p) list(test = random_mixed_test(p)),
+  mixCItest = function(p) list(x = 1, y = 2, S = seq_len(p)[-(1:2)], suffStat = random_mixed(p)),
+  mixCItwd = function(p) list(x = 1, y = 2, S = seq_len(p)[-(1:2)], suffStat = random_mixed(p)),
+  mixMItest = function(p) list(x = 1, y = 2, S = seq_len(p)[-(1:2)], suffStat = lapply(1:3, function(i) random_mixed(p))),
+  gaussCItwd = function(p) list(x = 1, y = 2, S = seq_len(p)[-(1:2)], suffStat = matrix(ifelse(runif(9 * p) < 0.2, NA, rnorm(9 * p)), 9, p)),
+  disCItwd = function(p) list(x = 1, y = 2, S = seq_len(p)[-(1:2)], suffStat = random_discrete(p)),
+  gaussMItest = function(p) list(x = 1, y = 2, S = seq_len(p)[-(1:2)], suffStat = c(lapply(1:3, function(i) random_correlation(p)), 30)),
+  disMItest = function(p) list(x = 1, y = 2, S = seq_len(p)[-(1:2)], suffStat = lapply(1:2, function(i) as.data.frame(random_discrete(p)$dm))),
   mixedCItest = function(p) list(x = 1, y = 2, S = seq_len(p)[-(1:2)], suffStat = random_knn(p)),
   suff_knn = function(p) list(data = as.data.frame(random_knn(p)$data), k = 2, k_perm = 2, permutations = 3, seed = 1),
   disCItest = function(p) list(x = 1, y = 2, S = seq_len(p)[-(1:2)], suffStat = random_discrete(p)),
@@ -207,7 +240,8 @@ targets <- list(
     pick(list(
       list(suffStat = list(C = random_correlation(p), n = 30), indepTest = pcgpu::gaussCItest),
       list(suffStat = random_discrete(p), indepTest = pick(list(pcgpu::disCItest, pcgpu::chi2CItest))),
-      list(suffStat = random_knn(p), indepTest = pick(list(pcgpu::cmiKnnCItest, pcgpu::mixedCItest)))
+      list(suffStat = random_knn(p), indepTest = pick(list(pcgpu::cmiKnnCItest, pcgpu::mixedCItest))),
+      list(suffStat = random_mixed(p), indepTest = pick(list(pcgpu::mixCItest, pcgpu::mixCItwd)))
     )), alpha = 0.05,
     list(labels = paste0("v", seq_len(p)), method = pick(c("stable", "stable.fast", "original")), m.max = 2, numCores = 2)
   ),
@@ -221,7 +255,7 @@ targets <- list(
 )
 
 # How often each is tried; the others once.
-often <- c(rust_search = 6, rust_orient = 4, rust_gauss_p_value = 2, rust_discrete_test = 3, rust_knn_test = 3, pc = 2, skeleton = 2)
+often <- c(rust_search = 6, rust_orient = 4, rust_gauss_p_value = 2, rust_discrete_test = 3, rust_knn_test = 3, rust_mixed_test = 4, pc = 2, skeleton = 2)
 
 make_case <- function(number) {
   set.seed(number)

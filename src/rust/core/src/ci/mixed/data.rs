@@ -246,8 +246,15 @@ fn numbers(n: usize, versions: &[Values]) -> Vec<Cells> {
         count += 1.0;
     }
     // Any constant will do, as long as no digits are lost to it.
-    let mean = if count > 0.0 { sum / count } else { 0.0 };
-    let centred = |value: f64| if value.is_nan() { 0.0 } else { value - mean };
+    let mean = if count > 0.0 && f64::is_finite(sum) { sum / count } else { 0.0 };
+    // Their squares are to be numbers, too; a power of 2 takes no digits.
+    let largest = (0..n).map(|row| (versions[0].number(row) - mean).abs()).fold(0.0, f64::max);
+    let scale = match largest {
+        0.0 => 1.0,
+        largest if (1e-100..1e100).contains(&largest) => 1.0,
+        largest => (-largest.log2().round().clamp(-1000.0, 1000.0)).exp2(),
+    };
+    let centred = |value: f64| if value.is_nan() { 0.0 } else { (value - mean) * scale };
     let of = |values: &Values| Cells::Numbers((0..n).map(|row| centred(values.number(row))).collect());
     versions.iter().map(of).collect()
 }
