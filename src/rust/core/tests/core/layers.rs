@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// What each layer may know beside itself, the error and `shown`.
-const LAYERS: [(&str, &[&str]); 15] = [
+const LAYERS: [(&str, &[&str]); 16] = [
     ("error", &[]),
     ("memory", &[]),
     ("observer", &[]),
@@ -23,6 +23,7 @@ const LAYERS: [(&str, &[&str]); 15] = [
         "engine",
         &["memory", "observer", "team", "matrix", "pool", "file", "graph", "ci", "search", "selection", "error"],
     ),
+    ("stability", &["memory", "observer", "matrix", "pool", "graph", "ci", "search", "selection", "orient", "engine"]),
 ];
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
