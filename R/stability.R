@@ -35,7 +35,7 @@
 #' the same arguments, but that:
 #' - a column of numbers that is constant in the rows is uncorrelated with all others (and so has no edge), where [suff_gauss()] would refuse it;
 #' - factors keep levels that do not occur in the rows: degrees of freedom are those of all declared levels;
-#' - `u2pd = "rand"` and `"retry"` draw random numbers of the sample's own.
+#' - `u2pd = "rand"` and `"retry"` draw random numbers of the sample's own (and `fit` some that depend on the seed).
 #'
 #' A bootstrap sample has about 63 % of the rows, some more than once. Repeated rows make sets of more variables than different rows singular, which tests take as `pc()` does. Tests find
 #' more of weak edges in repeated rows than in as many different ones (about twice the rate of false edges at the same `alpha`): subsamples do not have that. Nearest-neighbour tests, whose distances would be 0, take subsamples alone.
@@ -111,7 +111,7 @@ stability <- function(data, indepTest, alpha, ..., replicates = 100, how = c("bo
   threads <- resolve_threads(if (!missing(numCores)) numCores)
   workers <- if (!is.null(cluster)) worker_source(cluster)
   if (is.null(workers)) device <- check_device(device)
-  fit <- fit_all_rows(source, alpha, given, if (is.null(workers)) device else "auto", threads)
+  fit <- fit_all_rows(source, alpha, given, if (is.null(workers)) device else "auto", threads, resampled$seed)
   problem <- resampling_problem(source, alpha, given, fit, threads)
   bar <- progress_reporter(progress, label = function(level, edges) sprintf("Searching %.0f samples", replicates))
   on.exit(bar$close())
@@ -175,9 +175,19 @@ check_resampling <- function(how, size, seed, source, replicates) {
   )
 }
 
-# `run_details()` of what is made here goes by `fit`; its call names no data.
-fit_all_rows <- function(source, alpha, given, device, threads) {
-  arguments <- c(list(suffStat = source$whole(), indepTest = source$indepTest, alpha = alpha), given, list(device = device, progress = FALSE))
+# pc() on all rows; random numbers that it draws depend on the seed, too. Its call names no data.
+fit_all_rows <- function(source, alpha, given, device, threads, seed) {
+  restore <- random_state()
+  on.exit(restore())
+  stream_of(seed, 0, 0L, 0L, integer())
+  indepTest <- source$indepTest
+  if (is.null(source$suffStat) && !nzchar(test_name(indepTest))) {
+    indepTest <- function(x, y, S, suffStat) {
+      stream_of(seed, 0, x, y, S)
+      source$indepTest(x, y, S, suffStat)
+    }
+  }
+  arguments <- c(list(suffStat = source$whole(), indepTest = indepTest, alpha = alpha), given, list(device = device, progress = FALSE))
   if (isTRUE(attr(threads, "named"))) arguments$numCores <- as.integer(threads)
   names <- stats::setNames(lapply(names(arguments), as.name), names(arguments))
   eval(as.call(c(list(quote(pc)), names)), list2env(arguments, parent = environment()))

@@ -70,7 +70,7 @@ impl Replicates<'_> {
     /// How many are run side by side on so many threads.
     fn beside(&self, threads: usize) -> usize {
         let (p, size) = (self.source.p(), self.resampling.size);
-        if threads == 1 || memory::threads_with_room(threads, self.source.bytes(size)) < threads {
+        if memory::threads_with_room(threads, self.source.bytes(size)) < threads {
             0
         } else if size * p < ALONE && p * p < ALONE {
             self.count
