@@ -169,6 +169,10 @@ rust_effects_table <- function(found, rows) .Call(wrap__rust_effects_table, foun
 #' @noRd
 rust_stability <- function(test, options, orient, resampled, engine, callbacks) .Call(wrap__rust_stability, test, options, orient, resampled, engine, callbacks)
 
+#' What replicates say of causal effects.
+#' @noRd
+rust_stable_effects <- function(test, options, orient, resampled, effects, engine, callbacks) .Call(wrap__rust_stable_effects, test, options, orient, resampled, effects, engine, callbacks)
+
 #' Whether the graph of p vertices with these pairs, and the arrows among them, is a CPDAG; with knowledge, whether it has a DAG. All are vectors
 #' of vertices: x before all y, tails before all heads.
 #' @noRd

@@ -40,15 +40,31 @@ add_counts <- function(sums, more) {
   sums
 }
 
-# On a worker: what counts the edges of samples range[1] to range[2].
+# As bound_effects(), column by column.
+bounds_on_workers <- function(workers, problem, resampled, device, threads, report) {
+  setup <- list(
+    what = "stability", problem = problem, resampled = resampled, device = device, threads = if (isTRUE(attr(threads, "named"))) as.integer(threads)
+  )
+  bounds <- matrix(0, length(problem$effects$x) * length(problem$effects$y), resampled$replicates)
+  team <- share_out(workers, setup, resampled$replicates,
+    take = function(range, found) {
+      if (inherits(found, "pcgpu_rank_failed")) stop(found$condition)
+      bounds[, seq.int(range[1L], range[2L])] <<- found$bounds
+    }, report = report
+  )
+  c(list(bounds = bounds), team[c("device", "team", "lost")])
+}
+
+# On a worker: what counts the edges of samples range[1] to range[2], or bounds their effects.
 stability_rank <- function(setup, place) {
   if (!is.null(setup$problem$world)) session$leave <- enter_world(setup$problem$world)
   function(range) {
     resampled <- setup$resampled
     resampled$first <- as.integer(range[1L] - 1L)
     resampled$replicates <- as.integer(range[2L] - range[1L] + 1L)
-    device <- rank_card(check_device(setup$device), setup$device, place)
-    tryCatch(count_edges(setup$problem, resampled, device, rank_threads(setup, place)), pcgpu_error = function(e) {
+    card <- function(device) rank_card(device, setup$device, place)
+    run <- if (is.null(setup$problem$effects)) count_edges else bound_effects
+    tryCatch(run(setup$problem, resampled, check_device(setup$device), rank_threads(setup, place), card = card), pcgpu_error = function(e) {
       structure(list(condition = e), class = "pcgpu_rank_failed")
     })
   }

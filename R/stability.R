@@ -211,8 +211,8 @@ resampling_problem <- function(source, alpha, given, fit, threads) {
   c(asked, list(test = test, labels = labels, world = world_of(source$given)))
 }
 
-# The counts of the samples from `resampled$first` on, on this machine.
-count_edges <- function(problem, resampled, device, threads, report = NULL) {
+# The counts of the samples from `resampled$first` on, on this machine. `card`: of several processes, which GPU this one takes.
+count_edges <- function(problem, resampled, device, threads, report = NULL, card = identity) {
   test <- problem$test
   each <- test$kind == "each"
   if (each) {
@@ -224,7 +224,7 @@ count_edges <- function(problem, resampled, device, threads, report = NULL) {
   order <- if (is.null(problem$options$knowledge$tiers)) problem$options$method else "original"
   pays <- !each && gpu_pays(test, problem$options$p)
   device <- choose_device(device, if (each) "function" else test$kind, order, pays, !each && gpus_pay(test, problem$options$p))
-  check_rust(on_device(device, threads, function(engine) {
+  check_rust(on_device(card(device), threads, function(engine) {
     rust_stability(test, problem$options, problem$orient, resampled, engine, list(progress = report))
   }))
 }

@@ -19,7 +19,8 @@ counts_by_hand <- function(found, suff_of, test, ...) {
   p <- length(found$labels)
   counts <- array(0L, c(p, p, 4))
   for (b in seq_len(found$replicates)) {
-    fit <- suppressWarnings(pc(suff_of(stability_rows(found, b)), test, found$alpha, labels = found$labels, numCores = 1, ...))
+    rows <- suff_of(stability_rows(found, b))
+    fit <- suppressMessages(suppressWarnings(pc(rows, test, found$alpha, labels = found$labels, numCores = 1, ...)))
     m <- methods::as(fit@graph, "matrix")
     for (y in 2:p) {
       for (x in seq_len(y - 1)) {

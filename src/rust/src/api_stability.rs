@@ -18,6 +18,27 @@ fn rust_stability(test: Robj, options: Robj, orient: Robj, resampled: Robj, engi
     })
 }
 
+/// What replicates say of causal effects.
+/// @noRd
+#[extendr]
+fn rust_stable_effects(
+    test: Robj,
+    options: Robj,
+    orient: Robj,
+    resampled: Robj,
+    effects: Robj,
+    engine: Robj,
+    callbacks: Robj,
+) -> Robj {
+    respond(|token| {
+        let call = Call::new(&engine, &callbacks, token)?;
+        let list = |value: &Robj, name| input::list(value, name);
+        let (test, options, orient) = (list(&test, "test")?, list(&options, "options")?, list(&orient, "orient")?);
+        let (resampled, effects) = (list(&resampled, "resampled")?, list(&effects, "effects")?);
+        stability::bounds(&test, &options, &orient, &resampled, &effects, &call)
+    })
+}
+
 /// Whether the graph of p vertices with these pairs, and the arrows among them, is a CPDAG; with knowledge, whether it has a DAG. All are vectors
 /// of vertices: x before all y, tails before all heads.
 /// @noRd
@@ -32,5 +53,6 @@ fn rust_is_valid_graph(p: Robj, pairs: Robj, arrows: Robj, known: Robj) -> Robj 
 extendr_module! {
     mod api_stability;
     fn rust_stability;
+    fn rust_stable_effects;
     fn rust_is_valid_graph;
 }

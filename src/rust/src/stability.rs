@@ -8,10 +8,10 @@ use pcgpu_core::graph::Adjacency;
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::memory::{self, Use};
 use pcgpu_core::observer::Observer;
+use pcgpu_core::pool::Pool;
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::search::{Method, Options};
-use pcgpu_core::selection::Resampling;
-use pcgpu_core::stability::{run, Counts, Drawn, Edge, Machine, Replicates, Search, Source};
+use pcgpu_core::stability::{lower_bounds, run, Counts, Drawn, Edge, Machine, Replicates, Search, Source};
 use pcgpu_core::{orient, Error, Result};
 
 use crate::api::Call;
@@ -35,16 +35,8 @@ struct Asked {
 /// as of a search, with the data; or `list(kind = "each", make)`, where `make(b)` is the test of replicate b, from 1. `resampled`: `list(seed, size,
 /// replace, n, first, replicates)`.
 pub fn counts(test: &List, options: &List, orient: &List, resampled: &List, call: &Call) -> Outcome<Robj> {
-    let options = input::options(options)?;
-    let fixed = fixed(&options);
-    let seed = input::count(&input::field(resampled, "seed")?, "seed", 0)? as u64;
-    let orientation = orientation(orient, options.p)?;
-    let asked = Asked {
-        search: Search::new(options, &orientation, seed),
-        resampling: resampled.clone(),
-        first: input::count(&input::field(resampled, "first")?, "first", 0)?,
-        count: input::count(&input::field(resampled, "replicates")?, "replicates", 1)?.min(MOST_REPLICATES),
-    };
+    let asked = Asked::from_list(options, orient, resampled)?;
+    let fixed = fixed(asked.search.options());
     let counts = match input::text(&input::field(test, "kind")?, "kind")?.as_str() {
         "each" => of_made(test, &asked, call)?,
         "knn" => {
@@ -84,18 +76,74 @@ fn fixed(options: &Options) -> [(&'static str, Robj); 2] {
     [("tested", Robj::from(tested as f64)), ("kept", Robj::from(kept as f64))]
 }
 
+impl Asked {
+    fn from_list(options: &List, orient: &List, resampled: &List) -> Outcome<Self> {
+        let options = input::options(options)?;
+        let seed = input::count(&input::field(resampled, "seed")?, "seed", 0)? as u64;
+        let orientation = orientation(orient, options.p)?;
+        Ok(Asked {
+            search: Search::new(options, &orientation, seed),
+            resampling: resampled.clone(),
+            first: input::count(&input::field(resampled, "first")?, "first", 0)?,
+            count: input::count(&input::field(resampled, "replicates")?, "replicates", 1)?.min(MOST_REPLICATES),
+        })
+    }
+
+    fn of<'a>(self, source: Source<'a>) -> Outcome<Replicates<'a>> {
+        let Asked { search, resampling: listed, first, count } = self;
+        if source.p() != search.options().p {
+            return Err(Failure::Input(format!(
+                "internal: {} columns for {} variables",
+                source.p(),
+                search.options().p
+            )));
+        }
+        let resampling = resampling(&listed, source.n())?;
+        Ok(Replicates { source, resampling, first, count, search })
+    }
+}
+
+/// Runs replicates on the machine of a call.
+fn on_machine<T>(
+    of: &Replicates,
+    call: &Call,
+    run: impl FnOnce((&Pool, Option<&dyn Machine>), &mut dyn Observer) -> Result<T>,
+) -> Outcome<T> {
+    let card = Card { call, method: of.search.options().method, alpha: of.search.options().alpha };
+    let machine: Option<&dyn Machine> = if call.machine.gpu.is_some() { Some(&card) } else { None };
+    let found = run((&call.machine.pool, machine), &mut call.observer());
+    found.map_err(|error| call.token.explain(error))
+}
+
 /// Of data that are here.
 fn of_source(source: Source, asked: Asked, call: &Call) -> Outcome<Counts> {
-    let Asked { search, resampling: listed, first, count } = asked;
-    if source.p() != search.options().p {
-        return Err(Failure::Input(format!("internal: {} columns for {} variables", source.p(), search.options().p)));
-    }
-    let resampling: Resampling = resampling(&listed, source.n())?;
-    let card = Card { call, method: search.options().method, alpha: search.options().alpha };
-    let machine: Option<&dyn Machine> = if call.machine.gpu.is_some() { Some(&card) } else { None };
-    let of = Replicates { source, resampling, first, count, search };
-    let found = run(&of, &call.machine.pool, machine, &mut call.observer());
-    found.map_err(|error| call.token.explain(error))
+    let of = asked.of(source)?;
+    on_machine(&of, call, |(pool, machine), observer| run(&of, pool, machine, observer))
+}
+
+/// `list(bounds, device)`: of the Gaussian test, the smallest absolute effect of each x on each y, a row for each y of each x, in turn, and a column for each
+/// replicate. `asked`: as of effects; with `standardised`: in standard deviations?
+pub fn bounds(
+    test: &List,
+    options: &List,
+    orient: &List,
+    resampled: &List,
+    effects: &List,
+    call: &Call,
+) -> Outcome<Robj> {
+    let asked = Asked::from_list(options, orient, resampled)?;
+    let p = asked.search.options().p;
+    let standardised = input::flag(&input::field(effects, "standardised")?, "standardised")?;
+    let effects = crate::effects::asked(effects, p)?;
+    let Test::GaussOfData { x, file, .. } = Test::from_list(test, &call.machine.pool)? else {
+        return Err(Failure::Input("internal: the test has no data".into()));
+    };
+    let cells = file.as_ref().map_or_else(|| x.as_real_slice().unwrap_or_default(), DataFile::cells);
+    let of = asked.of(Source::Gauss(by_column(cells, p)?))?;
+    let mut bounds = output::matrix(call.token, effects.x.len() * effects.y.len(), of.count, Use::Pairs)?;
+    let into = output::cells(&mut bounds)?;
+    on_machine(&of, call, |machine, observer| lower_bounds(&of, &effects, standardised, into, machine, observer))?;
+    Ok(output::named(vec![("bounds", bounds), ("device", Robj::from(call.machine.names(false)))]))
 }
 
 /// A GPU.

@@ -110,8 +110,8 @@ mod tests {
         assert_eq!(judged(&[]), [true, true]);
         assert_eq!(judged(&[[0, 1], [2, 1]]), [true, true]);
         assert_eq!(judged(&[[0, 1], [1, 2]]), [false, true]);
-        // A collider that follows of none; an arrow both ways; one that is no edge.
-        assert_eq!(judged(&[[0, 1]]), [false, false]);
+        assert_eq!(judged(&[[0, 1]]), [false, true]);
+        // An arrow both ways; one that is no edge.
         assert_eq!(judged(&[[0, 1], [1, 0]]), [false, false]);
         assert_eq!(judged(&[[0, 2]]), [false, false]);
     }

@@ -4,7 +4,8 @@
 //! * [`Search`]: what is done with each: skeleton and orientation.
 //! * [`Counts`]: what has been found of each pair. A replicate's graph is counted and dropped, so that memory goes by the pairs that were
 //!   adjacent at least once.
-//! * [`run`]: replicates on threads, or one after the other on a machine.
+//! * [`run`], [`each()`]: replicates on threads, or one after the other on a machine.
+//! * [`lower_bounds`]: what each says of causal effects.
 //!
 //! What a replicate draws depends on the seed and its number alone ([`Resampling`](crate::selection::Resampling)), and counts are sums: the answer
 //! is one, whoever runs what and when.
@@ -15,10 +16,12 @@
 
 mod counts;
 mod drawn;
+mod effects;
 mod run;
 mod search;
 
 pub use counts::{Counts, Edge};
 pub use drawn::{Drawn, Source};
-pub use run::{run, Machine, Replicates};
+pub use effects::lower_bounds;
+pub use run::{each, run, Machine, Replicates, Searched, Take};
 pub use search::Search;

@@ -12,6 +12,7 @@ use super::drawn::{Drawn, Source};
 use super::search::Search;
 use crate::memory;
 use crate::observer::Observer;
+use crate::orient::Pdag;
 use crate::pool::{Pool, Stop};
 use crate::search::worker::Worker;
 use crate::selection::Resampling;
@@ -19,6 +20,23 @@ use crate::{Error, Result};
 
 /// Below this many cells of a replicate's data, or pairs of its variables, its search is too short for several threads.
 const ALONE: usize = 100_000;
+
+/// What a replicate has come to.
+pub struct Searched<'f> {
+    /// Its place among those that are run, from 0.
+    pub place: usize,
+    /// The rows that it has drawn.
+    pub rows: &'f [u32],
+    /// Its data.
+    pub drawn: &'f Drawn,
+    /// Its graph.
+    pub graph: &'f Pdag,
+    /// Threads for what is made of it.
+    pub pool: &'f Pool,
+}
+
+/// Takes what a replicate has come to, on any thread.
+pub type Take<'t> = dyn Fn(Searched, &mut dyn Observer) -> Result<()> + Sync + 't;
 
 /// Which replicates of which data.
 #[derive(Clone, Debug)]
@@ -45,26 +63,26 @@ pub trait Machine {
 }
 
 impl Replicates<'_> {
-    /// One replicate, entered in `counts`; none of `machine`: on the threads.
+    /// One replicate, which `take` takes; none of `machine`: on the threads.
     fn run(
         &self,
-        replicate: usize,
+        place: usize,
         pool: &Pool,
         machine: Option<&dyn Machine>,
-        counts: &Mutex<Counts>,
+        take: &Take,
         observer: &mut dyn Observer,
     ) -> Result<()> {
-        let number = self.first + replicate;
+        let number = self.first + place;
         let rows = self.resampling.rows(self.source.n(), number as u32, 0)?;
         let drawn = self.source.draw(&rows, pool, &mut || observer.look())?;
-        drop(rows);
         let mut worker = match machine {
             Some(machine) => machine.worker(&drawn)?,
             None => drawn.worker(self.search.options(), pool)?,
         };
         let graph = self.search.graph(&mut *worker, number, observer)?;
+        drop(worker);
         observer.look()?;
-        counts.lock().unwrap_or_else(PoisonError::into_inner).enter(&graph, drawn.constant())
+        take(Searched { place, rows: &rows, drawn: &drawn, graph: &graph, pool }, observer)
     }
 
     /// How many are run side by side on so many threads.
@@ -87,6 +105,23 @@ impl Replicates<'_> {
 /// returns; its progress is in replicates.
 pub fn run(of: &Replicates, pool: &Pool, machine: Option<&dyn Machine>, observer: &mut dyn Observer) -> Result<Counts> {
     let counts = Mutex::new(Counts::default());
+    each(of, pool, machine, observer, &|found, _| {
+        counts.lock().unwrap_or_else(PoisonError::into_inner).enter(found.graph, found.drawn.constant())
+    })?;
+    Ok(counts.into_inner().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Runs replicates, and has `take` take what each has come to.
+///
+/// # Errors
+/// Those of [`run`], and what `take` returns.
+pub fn each(
+    of: &Replicates,
+    pool: &Pool,
+    machine: Option<&dyn Machine>,
+    observer: &mut dyn Observer,
+    take: &Take,
+) -> Result<()> {
     let done = AtomicUsize::new(0);
     let beside = if machine.is_some() { 0 } else { of.beside(pool.threads()) };
     let none = Pool::none();
@@ -106,7 +141,7 @@ pub fn run(of: &Replicates, pool: &Pool, machine: Option<&dyn Machine>, observer
         if is_off(replicate) {
             return;
         }
-        match of.run(replicate, &none, None, &counts, &mut Beside(stop)) {
+        match of.run(replicate, &none, None, take, &mut Beside(stop)) {
             Ok(()) => _ = done.fetch_add(1, Ordering::Relaxed),
             Err(Error::Interrupted) if stop.requested() => {}
             Err(error) => fails(replicate, error),
@@ -123,15 +158,14 @@ pub fn run(of: &Replicates, pool: &Pool, machine: Option<&dyn Machine>, observer
             break;
         }
         told(observer)?;
-        of.run(replicate, pool, machine, &counts, &mut Looking(observer))?;
+        of.run(replicate, pool, machine, take, &mut Looking(observer))?;
         done.fetch_add(1, Ordering::Relaxed);
     }
     memory::check()?;
     if let Some((_, error)) = failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
         return Err(error);
     }
-    observer.progress(0, total, total)?;
-    Ok(counts.into_inner().unwrap_or_else(PoisonError::into_inner))
+    observer.progress(0, total, total)
 }
 
 /// Follows a replicate that is not on the calling thread.

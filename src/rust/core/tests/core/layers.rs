@@ -23,7 +23,10 @@ const LAYERS: [(&str, &[&str]); 16] = [
         "engine",
         &["memory", "observer", "team", "matrix", "pool", "file", "graph", "ci", "search", "selection", "error"],
     ),
-    ("stability", &["memory", "observer", "matrix", "pool", "graph", "ci", "search", "selection", "orient", "engine"]),
+    (
+        "stability",
+        &["memory", "observer", "matrix", "pool", "graph", "ci", "search", "selection", "orient", "effects", "engine"],
+    ),
 ];
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {

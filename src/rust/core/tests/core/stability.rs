@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use pcgpu_core::ci::discrete::{Coded, Discrete, Rule, Statistic};
 use pcgpu_core::ci::gauss::{Gauss, Reading};
 use pcgpu_core::ci::knn::{Estimator, Knn, Settings, Transform};
-use pcgpu_core::engine::cpu::correlation::{correlation, Kind, Rows};
+use pcgpu_core::effects::{self, Asked, Kind, Plan};
+use pcgpu_core::engine::cpu::correlation::{self, correlation, Rows};
 use pcgpu_core::engine::cpu::{CpuEngine, DiscreteKernel, GaussKernel, KnnKernel, Numbers};
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::{Observer, Unobserved};
@@ -14,7 +15,7 @@ use pcgpu_core::pool::Pool;
 use pcgpu_core::search::worker::{Worker, WorkerTest};
 use pcgpu_core::search::{skeleton, Options, PairValues};
 use pcgpu_core::selection::Resampling;
-use pcgpu_core::stability::{run, Counts, Drawn, Edge, Machine, Replicates, Search, Source};
+use pcgpu_core::stability::{lower_bounds, run, Counts, Drawn, Edge, Machine, Replicates, Search, Source};
 use pcgpu_core::{Error, Result};
 
 /// A chain with colliders, n x p, by column; the last column has one value that differs.
@@ -114,7 +115,14 @@ fn gaussian_replicates_are_searches_of_their_rows() {
             let has_constant = !rows.contains(&3);
             let left = p - usize::from(has_constant);
             let mut few = vec![0.0; left * left];
-            let all = correlation(&columns[..left], Kind::Pearson, Rows::All, &Pool::none(), &mut few, &mut |_| Ok(()));
+            let all = correlation(
+                &columns[..left],
+                correlation::Kind::Pearson,
+                Rows::All,
+                &Pool::none(),
+                &mut few,
+                &mut |_| Ok(()),
+            );
             assert!(all.unwrap().is_done);
             few.chunks(left).zip(c.chunks_mut(p)).for_each(|(few, column)| column[..left].copy_from_slice(few));
             c[p * p - 1] = 1.0;
@@ -197,6 +205,54 @@ fn of<'a>(x: &'a [f64], p: usize, method: orient::Method, count: usize) -> Repli
     let source = Source::Gauss(by_column(x, p).unwrap());
     let search = Search::new(Options::new(p, 0.1), &oriented, 11);
     Replicates { source, resampling: resampling(x.len() / p, true), first: 0, count, search }
+}
+
+#[test]
+fn lower_bounds_are_those_of_each_graph_and_its_rows() {
+    let (n, p) = (60, 12);
+    let x = data(n, p);
+    let of = of(&x, p, orient::Method::Relaxed, 15);
+    let asked = Asked {
+        method: effects::Method::Local,
+        kind: Kind::Cpdag,
+        x: vec![4, 1, 11],
+        y: vec![2, 5],
+        y_not_parent: false,
+    };
+    for standardised in [true, false] {
+        let mut wanted = Vec::new();
+        for replicate in 0..15 {
+            let rows = of.resampling.rows(n, replicate, 0).unwrap();
+            let drawn = of.source.draw(&rows, &Pool::none(), &mut || Ok(())).unwrap();
+            let mut worker = drawn.worker(of.search.options(), &Pool::none()).unwrap();
+            let pdag = graph(&mut *worker, of.search.options(), &orient::Options::default());
+            let lists: Vec<Vec<u32>> = (0..p).map(|i| pdag.edges_from(i).map(|(j, _)| j).collect()).collect();
+            let Drawn::Gauss { c, .. } = &drawn else { panic!("correlations") };
+            let spread: Vec<f64> = x
+                .chunks(n)
+                .map(|column| {
+                    let values: Vec<f64> = rows.iter().map(|&row| column[row as usize]).collect();
+                    let mean = values.iter().sum::<f64>() / n as f64;
+                    (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (n as f64 - 1.0)).sqrt()
+                })
+                .collect();
+            let scale = |at: usize| if standardised { 1.0 } else { spread[at / p] * spread[at % p] };
+            let covariances: Vec<f64> = c.iter().enumerate().map(|(at, r)| r * scale(at)).collect();
+            let plan = Plan::new(&lists, asked.clone(), &Pool::none(), &mut Unobserved).unwrap();
+            let mut part = vec![0.0; 6];
+            let covariances = by_column(&covariances, p).unwrap();
+            plan.smallest(covariances, &mut part, &Pool::none(), &mut Unobserved).unwrap();
+            wanted.extend(part.into_iter().map(|bound| if bound.is_nan() { 0.0 } else { bound }));
+        }
+        assert!(wanted.iter().filter(|&&bound| bound > 0.1).count() > 10, "{wanted:?}");
+        for threads in [1, 4] {
+            let mut bounds = vec![7.0; 6 * 15];
+            let pool = Pool::new(threads);
+            lower_bounds(&of, &asked, standardised, &mut bounds, (&pool, None), &mut Unobserved).unwrap();
+            assert!(bounds.iter().zip(&wanted).all(|(a, b)| (a - b).abs() <= 1e-12 * b.abs()), "{bounds:?} {wanted:?}");
+        }
+    }
+    assert!(lower_bounds(&of, &asked, true, &mut [0.0; 5], (&Pool::none(), None), &mut Unobserved).is_err());
 }
 
 struct OnThreads(Pool);

@@ -11,7 +11,7 @@ impl Coded {
     /// [`Error::Memory`](crate::Error), and those of [`Coded::of_variables`] where there is no row.
     pub fn of_rows(&self, rows: &[u32]) -> Result<Self> {
         let mut variables = memory::space(self.p(), Use::Codes)?;
-        for v in 0..self.p() {
+        for v in (0..self.p()).filter(|_| !rows.is_empty()) {
             let levels = self.levels(v) as u32;
             let codes = match self.codes(v) {
                 Codes::Bytes(codes) => Codes::Bytes(drawn(codes, rows)?),
