@@ -192,6 +192,6 @@ plot.pcgpu_cstar <- function(x, n = 20L, main = NULL, ...) {
   graphics::segments(0, seq_len(n), 1, seq_len(n), col = "#E4E4E4")
   for (k in rev(seq_along(x$q))) graphics::points(x$frequency[top, k], seq_len(n), pch = 21, bg = colours[k], col = node_look$border)
   graphics::axis(2, at = seq_len(n), labels = names, las = 1, cex.axis = 0.8)
-  graphics::legend("bottomleft", legend = paste("q =", in_words(x$q)), pch = 21, pt.bg = colours, col = node_look$border, bg = "white", cex = 0.85)
+  graphics::legend("bottomright", legend = paste("q =", in_words(x$q)), pch = 21, pt.bg = colours, col = node_look$border, bg = "white", cex = 0.85)
   invisible(x)
 }

@@ -1,7 +1,7 @@
 # What stability() draws rows of: data, or a sufficient statistic that holds them.
 
-# list(indepTest, n, labels, whole, suffStat, rows): `whole()` is the sufficient statistic of all rows. `suffStat` is one that Rust draws rows of; without it
-# `rows(which)` makes that of some rows, and `given` is the user's function that does so, or is the test. `labels`: where pc() does not know them.
+# list(indepTest, n, p, labels, whole, suffStat, rows): `whole()` is the sufficient statistic of all rows. `suffStat` is one that Rust draws rows of; without it
+# `rows(which)` makes that of some rows, and `given` is the user's function that does so, or is the test. `labels`: where pc() does not know them; `p`: where it does.
 resampling_source <- function(data, indepTest, make) {
   if (!is.null(make)) {
     return(made_source(data, indepTest, make))
@@ -39,7 +39,8 @@ resampling_source <- function(data, indepTest, make) {
 }
 
 native_source <- function(indepTest, suffStat, n) {
-  list(indepTest = indepTest, n = n, whole = function() suffStat, suffStat = suffStat)
+  p <- ncol(if (is.null(discrete_test(indepTest))) suffStat$data else suffStat$dm)
+  list(indepTest = indepTest, n = n, p = p, whole = function() suffStat, suffStat = suffStat)
 }
 
 made_source <- function(data, indepTest, make) {

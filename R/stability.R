@@ -68,7 +68,7 @@
 #'   \item{`fit`}{the edge in the graph of all rows: `"-->"`, `"<--"`, `"---"`, `"<->"`, or `""` for none;}
 #'   \item{`kept`}{is it in the averaged graph?}
 #' }
-#' It is a list of `counts` (a data frame of numbers of variables x < y and counts), `fit` (the result of `pc()` on all rows), `labels`, `replicates`, `how`, `size`, `n`, `seed`, `q` (the mean number of edges that were tested), `tested` (P),
+#' It is a list of `counts` (a data frame of numbers of variables x < y and counts), `fit` (the result of `pc()` on all rows; of more than 1,000 variables of class [pcCompact][pcCompact-class]), `labels`, `replicates`, `how`, `size`, `n`, `seed`, `q` (the mean number of edges that were tested), `tested` (P),
 #' `valid` (how many samples' graphs are valid), `constants` (how many samples had constant columns), `threshold`, `average` (what is kept, and whether the graph is valid), `device`, `call`.
 #' @seealso [averaged_cpdag()], [stability_bound()], [stability_rows()]; [select_features()] with `ensemble` for the selection of features.
 #' @references
@@ -133,6 +133,9 @@ stability <- function(data, indepTest, alpha, ..., replicates = 100, how = c("bo
   with_average(result, wanted)
 }
 
+# Of more variables, the graph of all rows is a compact result.
+most_whole_fit <- 1000L
+
 # Arguments of pc() that are arguments of stability() itself, or have no sense for many searches.
 own_of_stability <- c(
   "suffStat", "indepTest", "alpha", "numCores", "device", "progress", "cluster", "verbose", "result", "checkpoint", "time_limit", "parallel_tests"
@@ -189,6 +192,8 @@ fit_all_rows <- function(source, alpha, given, device, threads, seed) {
   }
   arguments <- c(list(suffStat = source$whole(), indepTest = indepTest, alpha = alpha), given, list(device = device, progress = FALSE))
   if (isTRUE(attr(threads, "named"))) arguments$numCores <- as.integer(threads)
+  # p x p p-values of one search are not what is asked for.
+  if (isTRUE(source$p > most_whole_fit)) arguments$result <- "compact"
   names <- stats::setNames(lapply(names(arguments), as.name), names(arguments))
   eval(as.call(c(list(quote(pc)), names)), list2env(arguments, parent = environment()))
 }

@@ -324,3 +324,14 @@ test_that("it is printed, summed up and drawn, also where there is nothing", {
   grDevices::dev.off()
   expect_error(plot(found, "table"), class = "pcgpu_error_argument")
 })
+
+test_that("a progress bar changes nothing, and Ctrl-C stops within half a second", {
+  x <- stability_data()
+  capture.output(with <- stability(x, gaussCItest, 0.05, replicates = 25, seed = 4, progress = TRUE), type = "message")
+  expect_identical(with$counts, stability(x, gaussCItest, 0.05, replicates = 25, seed = 4, progress = FALSE)$counts)
+  skip_on_cran()
+  skip_on_os("windows")
+  stopped <- press_in_time(function() stability(x, gaussCItest, 0.05, replicates = 1e5, seed = 4, numCores = 2))
+  expect_identical(stopped$outcome, "stopped")
+  expect_lt(stopped$took, 0.5)
+})

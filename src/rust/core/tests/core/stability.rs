@@ -306,6 +306,13 @@ fn observers_see_replicates_and_may_stop() {
         let stopped = run(&many, &Pool::new(threads), None, &mut Impatient(3, Vec::new()));
         assert_eq!(stopped.unwrap_err(), Error::Interrupted);
     }
+    // Searches that would take hours stop in the middle: nothing is removed.
+    let first = x[..400].to_vec();
+    let alike: Vec<f64> = x.iter().zip(first.iter().cycle()).map(|(cell, one)| 0.3 * cell + one).collect();
+    let mut endless = of(&alike, 40, orient::Method::Relaxed, 4);
+    endless.search = Search::new(Options::new(40, 1.0), &orient::Options::default(), 11);
+    let stopped = run(&endless, &Pool::new(2), None, &mut Impatient(10, Vec::new()));
+    assert_eq!(stopped.unwrap_err(), Error::Interrupted);
 }
 
 #[test]
