@@ -142,8 +142,9 @@ with_workers <- function(workers, setup, run) {
 patience_of_pieces <- 1
 
 # Shares `count` replicates out, some at a time: whoever is free takes the next, the fewer the fewer are left; what a worker had that is lost, or far too
-# slow where nothing else is left to do, others do. `take(range, found)` enters what a worker found of range[1] to range[2]. Returns list(device, team, lost).
-share_out <- function(workers, setup, count, take, report = NULL) {
+# slow where nothing else is left to do, others do. `take(range, found)` enters what a worker found of range[1] to range[2]; with `once` no replicate comes twice, so that
+# what is found can be summed up. Returns list(device, team, lost).
+share_out <- function(workers, setup, count, take, report = NULL, once = FALSE) {
   began <- proc.time()[["elapsed"]]
   with_workers(workers, setup, function(names, hellos) {
     now <- function() proc.time()[["elapsed"]]
@@ -199,8 +200,12 @@ share_out <- function(workers, setup, count, take, report = NULL) {
           lost$machine <- c(lost$machine, names[i])
           lost$reason <- c(lost$reason, found)
         } else {
-          take(held[[i]], found)
-          have[seq.int(held[[i]][1L], held[[i]][2L])] <- TRUE
+          these <- seq.int(held[[i]][1L], held[[i]][2L])
+          # Of one that was slow, others may have done a part, and are at the rest.
+          if (!once || !any(have[these])) {
+            take(held[[i]], found)
+            have[these] <- TRUE
+          }
           busy[i] <- busy[i] + now() - since[i]
           did[i] <- did[i] + size(held[[i]])
         }
@@ -218,8 +223,11 @@ share_out <- function(workers, setup, count, take, report = NULL) {
 }
 
 # What an R function finds where it was defined, and a worker lacks: the packages that are attached here, and what it names of the user's workspace, with
-# what that names in turn.
-world_of <- function(fun) {
+# what that names in turn. NULL where there is no function.
+world_of <- function(funs) {
+  if (!length(funs)) {
+    return(NULL)
+  }
   found <- list()
   seek <- function(fun) {
     if (!is.function(fun) || is.primitive(fun) || !identical(topenv(environment(fun)), globalenv())) {
@@ -233,7 +241,7 @@ world_of <- function(fun) {
       }
     }
   }
-  seek(fun)
+  for (fun in if (is.function(funs)) list(funs) else funs) seek(fun)
   list(packages = rev(.packages()), objects = found)
 }
 

@@ -15,7 +15,8 @@ edge_look <- function(colour = NULL) {
   )
 }
 
-draw_base <- function(listed, main, note = NULL, cex = NULL, node_fill = NULL, node_border = NULL, edge_colour = NULL, ...) {
+# edge_width: NULL, or a function of the two ends of edges, by what to multiply the width of a line.
+draw_base <- function(listed, main, note = NULL, cex = NULL, node_fill = NULL, node_border = NULL, edge_colour = NULL, ..., edge_width = NULL) {
   # As igraph names them: a script that gives these draws with either engine.
   given <- list(...)
   node_fill <- node_fill %||% given[["vertex.color"]] %||% node_look$fill
@@ -37,6 +38,7 @@ draw_base <- function(listed, main, note = NULL, cex = NULL, node_fill = NULL, n
   on.exit(graphics::par(old))
   new_page(main, note)
   place <- place_on_page(listed, cex)
+  place$width <- if (is.null(edge_width)) 1 else edge_width(place$edges$from, place$edges$to)
   graphics::par(usr = c(0, place$page[1L], 0, place$page[2L]))
   draw_edges(place, kinds)
   draw_nodes(place$xy, place$size, place$radius, fill, border, place$line)
@@ -264,12 +266,12 @@ draw_edges <- function(place, kinds) {
   first <- start + unit * box_reach(unit, place$size[edges$from, , drop = FALSE], place$radius)
   last <- end - unit * box_reach(unit, place$size[edges$to, , drop = FALSE], place$radius)
   # A head takes at most half of a short edge.
-  head <- pmin(place$head, 0.5 * pmax(rowSums((last - first) * unit), 0))
+  head <- pmin(place$head * sqrt(pmax(place$width, 1)), 0.5 * pmax(rowSums((last - first) * unit), 0))
   # Lines stop inside the heads, whose tips would otherwise be blunt.
   line_first <- first + unit * ifelse(look$heads == 3, 0.8 * head, 0)
   line_last <- last - unit * ifelse(look$heads >= 2, 0.8 * head, 0)
   graphics::segments(line_first[, 1L], line_first[, 2L], line_last[, 1L], line_last[, 2L],
-    col = look$colour, lty = look$lty, lwd = 1.4 * place$line
+    col = look$colour, lty = look$lty, lwd = 1.4 * place$line * place$width
   )
   draw_heads(last, unit, look$colour, head, look$heads >= 2)
   draw_heads(first, -unit, look$colour, head, look$heads == 3)

@@ -169,3 +169,16 @@ rust_joint_effects <- function(edges, asked, mcov, engine, callbacks) .Call(wrap
 #' @noRd
 rust_effects_table <- function(found, rows) .Call(wrap__rust_effects_table, found, rows)
 
+#' How often replicates have each edge.
+#' @noRd
+rust_stability <- function(test, options, orient, resampled, engine, callbacks) .Call(wrap__rust_stability, test, options, orient, resampled, engine, callbacks)
+
+#' What replicates say of causal effects.
+#' @noRd
+rust_stable_effects <- function(test, options, orient, resampled, effects, engine, callbacks) .Call(wrap__rust_stable_effects, test, options, orient, resampled, effects, engine, callbacks)
+
+#' Whether the graph of p vertices with these pairs, and the arrows among them, is a CPDAG; with knowledge, whether it has a DAG. All are vectors
+#' of vertices: x before all y, tails before all heads.
+#' @noRd
+rust_is_valid_graph <- function(p, pairs, arrows, known) .Call(wrap__rust_is_valid_graph, p, pairs, arrows, known)
+

@@ -277,13 +277,10 @@ pc <- function(suffStat, indepTest, alpha, labels, p,
   fill_in_from_data(environment(), missing(suffStat), missing(indepTest), missing(labels) && missing(p))
   labels <- check_labels(labels, p, !missing(labels), !missing(p), tell = TRUE)
   check_search_given(missing(suffStat), missing(indepTest), missing(alpha))
-  orient <- check_orientation(u2pd, conservative, maj.rule, solve.confl)
-  method <- check_choice(skel.method, c("stable", "original", "stable.fast"), "skel.method")
-  options <- check_search(method, alpha, fixedGaps, fixedEdges, NAdelete, m.max, labels, suffStat)
-  knowledge <- check_knowledge(
-    tiers, forbidden, required, context.all, context.tier, labels, options$fixed_gaps, method, orient$u2pd
-  )
-  options["knowledge"] <- orient["knowledge"] <- list(knowledge)
+  asked <- check_pc(environment(), labels)
+  options <- asked$options
+  orient <- asked$orient
+  method <- options$method
   options$limits <- check_limits(checkpoint, time_limit)
   threads <- resolve_threads(if (!missing(numCores)) numCores)
   verbose <- check_verbose(verbose)
@@ -293,4 +290,18 @@ pc <- function(suffStat, indepTest, alpha, labels, p,
   test <- with_code(test, options$limits, indepTest, suffStat)
   workers <- choose_workers(cluster, parallel_tests, test, method, threads, verbose)
   run_search(test, labels, options, orient, threads, device, verbose, progress, call, compact, workers)
+}
+
+# The arguments of pc(), in its frame or one like it, as Rust wants them: list(options, orient).
+check_pc <- function(frame, labels) {
+  orient <- check_orientation(frame$u2pd, frame$conservative, frame$maj.rule, frame$solve.confl)
+  method <- check_choice(frame$skel.method, c("stable", "original", "stable.fast"), "skel.method")
+  options <- check_search(
+    method, frame$alpha, frame$fixedGaps, frame$fixedEdges, frame$NAdelete, frame$m.max, labels, frame$suffStat
+  )
+  knowledge <- check_knowledge(
+    frame$tiers, frame$forbidden, frame$required, frame$context.all, frame$context.tier, labels, options$fixed_gaps, method, orient$u2pd
+  )
+  options["knowledge"] <- orient["knowledge"] <- list(knowledge)
+  list(options = options, orient = orient)
 }

@@ -12,7 +12,8 @@ rank_open <- function(key, setup, place) {
     search = search_rank(setup, place),
     features = features_rank(setup, place),
     # It answers what it is asked, in R.
-    selection = list(rank = selection_rank(setup, place), hello = raw())
+    selection = list(rank = selection_rank(setup, place), hello = raw()),
+    stability = list(rank = stability_rank(setup, place), hello = raw())
   )
   # One at a time: what another has left goes.
   session$ranks <- stats::setNames(list(opened$rank), key)

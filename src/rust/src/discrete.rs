@@ -71,6 +71,11 @@ impl DiscreteTest {
         Discrete::new(&self.data, self.statistic, self.rule)
     }
 
+    /// The data, and what is made of them.
+    pub fn parts(&self) -> (&Coded, Statistic, Rule) {
+        (&self.data, self.statistic, self.rule)
+    }
+
     /// Number of variables.
     pub fn p(&self) -> usize {
         self.data.p()

@@ -25,7 +25,7 @@ fn lists(edges: &List) -> Outcome<Vec<Vec<u32>>> {
 }
 
 /// From `list(method, type, x, y, y_notparent)`.
-fn asked(asked: &List, p: usize) -> Outcome<Asked> {
+pub fn asked(asked: &List, p: usize) -> Outcome<Asked> {
     let text = |name: &str| input::text(&input::field(asked, name)?, name);
     let unknown = |name: &str, value: &str| Failure::Input(format!("internal: there is no {name} `{value}`"));
     Ok(Asked {

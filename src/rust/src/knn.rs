@@ -1,6 +1,7 @@
 //! The nearest-neighbour test from R.
 
 use extendr_api::prelude::*;
+use ndarray::ArrayView2;
 use pcgpu_core::ci::knn::{EarlyStop, Estimator, Knn, Outcome, Settings, Transform};
 use pcgpu_core::engine::cpu::KnnKernel;
 use pcgpu_core::matrix::by_column;
@@ -15,7 +16,18 @@ pub struct KnnTest {
     knn: Knn,
 }
 
-impl KnnTest {
+/// What the test is made of.
+pub struct KnnData {
+    data: Robj,
+    p: usize,
+    /// Which columns are discrete.
+    pub discrete: Vec<bool>,
+    /// Their numbers.
+    pub names: Vec<u32>,
+    pub settings: Settings,
+}
+
+impl KnnData {
     /// From `list(data, p, discrete, names, k, k_perm, permutations, estimator, transform, add_one, seed, alpha, error)`: a
     /// matrix of doubles with p columns, which of them are discrete, their numbers (ascending, from 1), and what
     /// [`Settings`] wants; `alpha` is NULL where all permutations are drawn.
@@ -54,10 +66,6 @@ impl KnnTest {
         };
         let p = count("p", 1)?;
         let data = input::field(test, "data")?;
-        let data = data
-            .as_real_slice()
-            .and_then(|data| by_column(data, p).ok().filter(|data| !data.is_empty()))
-            .ok_or_else(|| Failure::Input(format!("internal: `data` is not a matrix of doubles with {p} columns")))?;
         let discrete = input::field(test, "discrete")?;
         let discrete: Vec<bool> = discrete
             .as_logical_slice()
@@ -70,7 +78,25 @@ impl KnnTest {
         if names.len() != p || names.windows(2).any(|pair| pair[0] >= pair[1]) {
             return Err(Failure::Input(format!("internal: `names` is not {p} ascending numbers")));
         }
-        Ok(KnnTest { knn: Knn::of_columns(data, &discrete, &names, settings)? })
+        let made = KnnData { data, p, discrete, names, settings };
+        made.view()?;
+        Ok(made)
+    }
+
+    /// The data.
+    pub fn view(&self) -> Answer<ArrayView2<'_, f64>> {
+        let data = self.data.as_real_slice().and_then(|data| by_column(data, self.p).ok());
+        let wrong = || format!("internal: `data` is not a matrix of doubles with {} columns", self.p);
+        data.filter(|data| !data.is_empty()).ok_or_else(|| Failure::Input(wrong()))
+    }
+}
+
+impl KnnTest {
+    /// From what [`KnnData::from_list`] reads.
+    pub fn from_list(test: &List) -> Answer<Self> {
+        let of = KnnData::from_list(test)?;
+        let KnnData { discrete, names, settings, .. } = &of;
+        Ok(KnnTest { knn: Knn::of_columns(of.view()?, discrete, names, *settings)? })
     }
 
     /// Number of variables.

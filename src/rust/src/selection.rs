@@ -175,10 +175,10 @@ fn listed(found: Selection, levels: Vec<usize>, samples: &Samples, machine: &Mac
 }
 
 /// As R/selection_ensemble.R has it.
-const MOST_REPLICATES: usize = 100_000;
+pub const MOST_REPLICATES: usize = 100_000;
 
 /// Reads `seed`, `size` and `replace` of the list that `check_ensemble()` in R/selection_ensemble.R makes, for n rows.
-fn resampling(ensemble: &List, n: usize) -> Outcome<Resampling> {
+pub fn resampling(ensemble: &List, n: usize) -> Outcome<Resampling> {
     let size = input::count(&input::field(ensemble, "size")?, "size", 1)?;
     if size > n {
         return Err(Failure::Input(format!("internal: samples of {size} of {n} rows")));

@@ -156,7 +156,7 @@ impl Test {
                 columns("data", test.p())?;
                 let made = test.test(&machine.pool, &mut |share| observer.preparing(share));
                 Some(machine.mixed(made.map_err(|failure| match failure {
-                    Failure::Core(error) => observer.token.explain(error).into(),
+                    Failure::Core(error) => observer.token.explain(error),
                     failure => failure,
                 })?)?)
             }

@@ -14,6 +14,7 @@
 //! * [`background`]: what a user knows before, for search and orientation.
 //! * [`effects`]: the causal effects that a CPDAG and covariances allow.
 //! * [`engine`]: the workers: the only place that schedules. They answer the shards of a search, and count for a selection.
+//! * [`stability`]: searches on resampled data, and how often each edge is found.
 //!
 //! Vertices are numbered from 0 throughout; the boundary to R shifts by one.
 #![warn(missing_docs)]
@@ -33,6 +34,7 @@ pub mod orient;
 pub mod pool;
 pub mod search;
 pub mod selection;
+pub mod stability;
 pub mod team;
 
 pub use error::{shown, DeviceError, DeviceKind, Error, FileError, FileKind, Result};

@@ -26,6 +26,35 @@ pub enum Addition {
     Reversed(usize),
 }
 
+/// The skeleton with these arrows, one in both directions as a conflict; none where vertices of one are not adjacent.
+fn with_arrows(skeleton: &Adjacency, directed: &[[u32; 2]]) -> Option<Marks> {
+    let mut marks = Marks::undirected(skeleton);
+    for &[from, to] in directed {
+        let at = marks.find(from as usize, to as usize)?;
+        if marks.is_reversed(at) {
+            marks.conflict(at);
+        } else {
+            marks.direct(at);
+        }
+    }
+    Some(marks)
+}
+
+/// Whether a graph given by its skeleton and its arrows [from, to] is a CPDAG; `known`: with background knowledge, whether it can be extended to
+/// a DAG without further colliders.
+///
+/// # Errors
+/// [`Error::Memory`](crate::Error).
+pub fn is_valid(skeleton: &Adjacency, directed: &[[u32; 2]], known: bool) -> Result<bool> {
+    memory::room(128 * skeleton.edge_count() + 256 * skeleton.p(), Use::Orientation)?;
+    let poll = Poll::new(None, None);
+    match with_arrows(skeleton, directed) {
+        None => Ok(false),
+        Some(marks) if known => validity::is_extendable(&marks, skeleton, &poll),
+        Some(marks) => validity::is_cpdag(&marks, skeleton, &poll),
+    }
+}
+
 /// Adds arrows [from, to] in turn, each followed by rules 1 to 4, to a graph given by its skeleton and its own arrows; without any, applies the
 /// rules alone. `check`: look first whether the graph is valid;
 /// pcalg's `checkInput`, for which a graph that is not closed under the rules is not.
@@ -41,16 +70,8 @@ pub fn add_arrows(
 ) -> Result<Addition> {
     memory::room(128 * skeleton.edge_count() + 256 * skeleton.p(), Use::Orientation)?;
     let poll = Poll::new(wants_to_stop, None);
-    let mut marks = Marks::undirected(skeleton);
+    let Some(mut marks) = with_arrows(skeleton, directed) else { return Ok(Addition::Invalid) };
     let slot = |marks: &Marks, [from, to]: [u32; 2]| marks.find(from as usize, to as usize);
-    for &arrow in directed {
-        let Some(at) = slot(&marks, arrow) else { return Ok(Addition::Invalid) };
-        if marks.is_reversed(at) {
-            marks.conflict(at);
-        } else {
-            marks.direct(at);
-        }
-    }
     if check && !validity::is_extendable(&marks, skeleton, &poll)? {
         return Ok(Addition::Invalid);
     }
@@ -76,4 +97,22 @@ pub fn add_arrows(
     let valid = validity::is_extendable(&marks, skeleton, &poll)?;
     memory::check()?;
     Ok(Addition::Graph(Pdag::from_marks(&marks, true, valid)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn graphs_are_judged_by_what_they_are_to_be() {
+        let path = Adjacency::from_lists(&[&[1][..], &[2], &[]]);
+        let judged = |directed: &[[u32; 2]]| [false, true].map(|known| is_valid(&path, directed, known).unwrap());
+        assert_eq!(judged(&[]), [true, true]);
+        assert_eq!(judged(&[[0, 1], [2, 1]]), [true, true]);
+        assert_eq!(judged(&[[0, 1], [1, 2]]), [false, true]);
+        assert_eq!(judged(&[[0, 1]]), [false, true]);
+        // An arrow both ways; one that is no edge.
+        assert_eq!(judged(&[[0, 1], [1, 0]]), [false, false]);
+        assert_eq!(judged(&[[0, 2]]), [false, false]);
+    }
 }

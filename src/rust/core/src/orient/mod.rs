@@ -30,7 +30,7 @@ mod separations;
 mod triples;
 mod validity;
 
-pub use addition::{add_arrows, Addition};
+pub use addition::{add_arrows, is_valid, Addition};
 pub use event::Event;
 pub use knowledge::Knowledge;
 pub use pdag::{Against, Pdag};

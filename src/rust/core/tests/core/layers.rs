@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// What each layer may know beside itself, the error and `shown`.
-const LAYERS: [(&str, &[&str]); 15] = [
+const LAYERS: [(&str, &[&str]); 16] = [
     ("error", &[]),
     ("memory", &[]),
     ("observer", &[]),
@@ -22,6 +22,10 @@ const LAYERS: [(&str, &[&str]); 15] = [
     (
         "engine",
         &["memory", "observer", "team", "matrix", "pool", "file", "graph", "ci", "search", "selection", "error"],
+    ),
+    (
+        "stability",
+        &["memory", "observer", "matrix", "pool", "graph", "ci", "search", "selection", "orient", "effects", "engine"],
     ),
 ];
 

@@ -54,6 +54,7 @@ mod selection_golden;
 mod selection_properties;
 mod selection_replicates;
 mod selection_shards;
+mod stability;
 #[cfg(all(feature = "cuda", target_os = "linux"))]
 mod team_cuda;
 mod toys;

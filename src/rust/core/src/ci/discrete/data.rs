@@ -131,7 +131,7 @@ impl Coded {
         Coded::of_columns(codes, read.len(), read.into_iter().flatten().map(|column| column.variable))
     }
 
-    /// Takes variables without missing values.
+    /// Takes variables.
     ///
     /// # Errors
     ///
@@ -145,7 +145,8 @@ impl Coded {
                 mend: "give as many values of each variable as there are samples, at least one".into(),
             });
         }
-        Ok(Coded { n, variables, lent: Lent::default(), any_missing: false })
+        let any_missing = variables.iter().any(|variable| variable.missing);
+        Ok(Coded { n, variables, lent: Lent::default(), any_missing })
     }
 
     /// With further variables, of as many samples and without missing values, that come one by one: the first has the number p.
@@ -369,7 +370,7 @@ impl Variable {
         &self.codes
     }
 
-    fn of_checked(levels: u32, codes: Codes, missing: bool) -> Result<Self> {
+    pub(super) fn of_checked(levels: u32, codes: Codes, missing: bool) -> Result<Self> {
         let (planes, n) = (planes(levels, &codes)?, codes.len());
         let mut counts = vec![0; if planes.is_empty() { 0 } else { levels as usize }];
         for (plane, count) in lines::words(&planes).chunks_exact(words_of(n).max(1)).zip(&mut counts) {

@@ -12,6 +12,7 @@ mod lent;
 mod lines;
 mod masks;
 mod popcount;
+mod resampled;
 mod store;
 mod strata;
 mod table;

@@ -25,6 +25,8 @@ pub enum Purpose {
     Ties = 3,
     /// The rows of a replicate of samples.
     Rows = 4,
+    /// A permutation that the orientation of a replicate's graph asks for.
+    Orientation = 5,
 }
 
 /// The key of a stream of random numbers.

@@ -1,0 +1,33 @@
+#' The averaged graph of resampled searches
+#'
+#' The edges whose strength reaches a threshold, each with the mark that most of the samples that have it give it; see [stability()].
+#'
+#' @param x A result of [stability()].
+#' @param threshold,false_edges As in [stability()]; without either, those of `x`.
+#' @return A [graph::graphNEL-class] with the variables as nodes, as the slot `graph` of a result of [pc()]: [plot_cpdag()], [as_igraph()], [edges()][edges] of the package graph and [causal_effects()]
+#'   take it. `averaged_cpdag(x)@graphData$valid` says whether it is a CPDAG (with background knowledge: whether it can be extended to a DAG without further v-structures).
+#' @seealso [stability()], [stability_bound()]
+#' @examples
+#' set.seed(1)
+#' x <- matrix(rnorm(1000), 200, 5, dimnames = list(NULL, letters[1:5]))
+#' x[, 3] <- x[, 1] + x[, 2] + rnorm(200)
+#' found <- stability(x, gaussCItest, alpha = 0.05, replicates = 30, numCores = 2)
+#' averaged_cpdag(found)
+#' plot_cpdag(averaged_cpdag(found, threshold = 0.9))
+#' @export
+averaged_cpdag <- function(x, threshold = NULL, false_edges = NULL) {
+  check_stability(x)
+  if (!is.null(threshold) || !is.null(false_edges)) {
+    x <- with_average(x, check_wanted(threshold, false_edges, list(halves = is_halves(x))))
+  }
+  listed <- averaged_lists(x)
+  graph <- graph_from_edges(listed$labels, listed$edges, listed$weights, one = 1)
+  graph@graphData$valid <- x$average$valid
+  graph
+}
+
+check_stability <- function(x) {
+  if (!inherits(x, "pcgpu_stability")) {
+    abort_argument("x", x, "give a result of stability().")
+  }
+}

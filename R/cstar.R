@@ -1,0 +1,197 @@
+#' Causal stability ranking
+#'
+#' Ranks pairs of variables by how stable a strong causal effect of one on the other is (CStaR; Stekhoven and others 2012): the lower bounds of [causal_effects()] (IDA) are found in many samples of half of the rows, and pairs are
+#' ranked by how often they are among the top ones. For choosing experiments among many candidates: a cause that is strong in most samples is a better bet than one that is strong in the graph of all rows.
+#'
+#' In each sample [pc()] learns a CPDAG, and each pair's possible effects have a smallest absolute value, their lower bound. For a number q, a pair is selected in a sample if its bound is among the q largest, and above 0; its share of samples
+#' is \eqn{\Pi(q)}. Pairs are ranked by their share for each q, equal ones by their mean rank; the *summary rank* is the median of these ranks. By Meinshausen and Buehlmann (2010), among those of all P pairs whose share reaches
+#' \eqn{\Pi > 1/2} the expected number of false ones is at most \eqn{q^2 / ((2 \Pi - 1) P)}; divided by P that is the per-comparison error rate (PCER), of which the largest over all q is told. A pair with a share of at most one half for some q has no bound (1).
+#'
+#' Samples are those of [stability()] with `how = "subsample"`: they depend on the seed alone, and columns that are constant in one have no effect there. What is kept of a sample is a number for each pair: 8 bytes for each pair and sample in all.
+#'
+#' @param data The data: a numeric matrix or data frame, observations in rows, or what else [suff_gauss()] reads; or the result of `suff_gauss(keep = "data")`.
+#' @param alpha As in [pc()]; the test is [gaussCItest()].
+#' @param x,y Names or numbers of the variables that may be causes, and of those that effects are wanted on; all by default. A pair of a variable with itself is none.
+#' @param ... Further arguments of [pc()], by name, as in [stability()].
+#' @param q Numbers of pairs that are selected in each sample, whole numbers from 1 to the number of pairs; `NULL` means 1, 2, 5 and 10 % of the pairs.
+#' @param standardize Measure effects in standard deviations, so that variables of different units can be compared? Otherwise an effect is the change in y per unit of x.
+#' @param replicates,size,seed,cluster,device,numCores,progress As in [stability()]. The bounds on errors are for samples of half of the rows, and are left out (`NA`) with another `size`.
+#' @return An object of class `pcgpu_cstar`, with methods `print()`, `plot()` (the share of the top pairs for each q) and `as.data.frame(c, n = Inf)`, a row for each pair, or the first `n`, by summary rank, then median effect:
+#' \describe{
+#'   \item{`x`, `y`}{names of the variables;}
+#'   \item{`rank`}{the summary rank;}
+#'   \item{`frequency`}{the median of the shares over q;}
+#'   \item{`effect`}{the median of the lower bounds over samples;}
+#'   \item{`all_rows`}{the lower bound in the graph of all rows;}
+#'   \item{`pcer`}{the largest bound on the per-comparison error rate.}
+#' }
+#' It is a list of `pairs` (a data frame as above with numbers of variables in place of names, in the order of `x`, then `y`), `frequency` (the shares, a row for each pair and a column for each q), `q`, `labels`, `fit` (the result of `pc()` on all rows),
+#' `replicates`, `how`, `size`, `n`, `seed`, `alpha`, `standardize`, `device` and `call`.
+#' @seealso [causal_effects()] for the effects themselves, [stability()] for the edges.
+#' @references
+#' D. J. Stekhoven, I. Moraes, G. Sveinbjoernsson, L. Hennig, M. H. Maathuis and P. Buehlmann (2012). Causal stability ranking. *Bioinformatics* 28(21), 2819-2823.
+#'
+#' N. Meinshausen and P. Buehlmann (2010). Stability selection. *Journal of the Royal Statistical Society, Series B* 72(4), 417-473.
+#' @examples
+#' set.seed(1)
+#' x <- matrix(rnorm(100 * 20), 100, dimnames = list(NULL, paste0("gene", 1:20)))
+#' growth <- x[, 3] - 0.8 * x[, 7] + rnorm(100)
+#' ranked <- cstar(cbind(x, growth), alpha = 0.05, y = "growth", replicates = 50, numCores = 2)
+#' ranked
+#' plot(ranked)
+#' @export
+cstar <- function(data, alpha, x = NULL, y = NULL, ..., q = NULL, standardize = FALSE, replicates = 100, size = NULL, seed = NULL,
+                  cluster = NULL, device = "auto", numCores, progress = NULL) {
+  call <- match.call()
+  check_given(list(data = missing(data), alpha = missing(alpha)), list(
+    data = "give the observations, in rows.", alpha = "give the significance level, for instance alpha = 0.01."
+  ))
+  given <- check_pc_given(list(...))
+  replicates <- check_whole(replicates, "replicates", 1, 1e5)
+  standardize <- check_flag(standardize, "standardize")
+  source <- resampling_source(data, gaussCItest, NULL)
+  resampled <- check_resampling("subsample", size, seed, source, replicates)
+  threads <- resolve_threads(if (!missing(numCores)) numCores)
+  workers <- if (!is.null(cluster)) worker_source(cluster)
+  if (is.null(workers)) device <- check_device(device)
+  fit <- fit_all_rows(source, alpha, given, if (is.null(workers)) device else "auto", threads, resampled$seed)
+  problem <- resampling_problem(source, alpha, given, fit, threads)
+  labels <- problem$labels
+  x <- check_variables(x, labels, "x")
+  y <- check_variables(y, labels, "y")
+  pairs <- data.frame(x = rep(x, each = length(y)), y = rep(y, length(x)))
+  others <- pairs$x != pairs$y
+  if (!any(others)) abort_argument("y", y, "give a variable that is not `x`.")
+  q <- check_tops(q, sum(others))
+  problem$effects <- list(
+    method = "local", type = if (is.null(problem$options$knowledge)) "cpdag" else "pdag", x = x, y = y, y_notparent = FALSE, standardised = standardize
+  )
+  bar <- progress_reporter(progress, label = function(level, edges) sprintf("Searching %.0f samples", replicates))
+  on.exit(bar$close())
+  found <- if (is.null(workers)) {
+    bound_effects(problem, resampled, device, threads, bar$report)
+  } else {
+    bounds_on_workers(workers(), problem, resampled, device, threads, bar$report)
+  }
+  bar$close()
+  tell_lost(found$lost)
+  attr(call, "pcgpu") <- c(list(device = found$device), work_of(found$team, found$device), list(version = package_version()))
+  shares <- top_shares(found$bounds, others, q)
+  pairs <- pairs[others, ]
+  rownames(pairs) <- NULL
+  ranks <- apply(-shares, 2L, rank)
+  pairs$rank <- apply(matrix(ranks, nrow(pairs)), 1L, stats::median)
+  pairs$frequency <- apply(shares, 1L, stats::median)
+  pairs$effect <- apply(found$bounds, 1L, stats::median)[others]
+  pairs$all_rows <- bounds_of_all(source, fit, problem$effects, standardize, threads)[others]
+  pairs$pcer <- if (resampled$halves) largest_error(shares, q) else NA_real_
+  structure(class = "pcgpu_cstar", list(
+    pairs = pairs, frequency = shares, q = q, labels = labels, fit = fit, replicates = resampled$replicates, how = "subsample",
+    size = resampled$size, n = source$n, seed = resampled$seed, alpha = problem$options$alpha, standardize = standardize, device = found$device, call = call
+  ))
+}
+
+# How many pairs are selected in each sample.
+check_tops <- function(q, pairs) {
+  if (is.null(q)) {
+    return(unique(pmax(1, round(c(0.01, 0.02, 0.05, 0.1) * pairs))))
+  }
+  if (!is.numeric(q) || !length(q) || anyNA(q) || any(q < 1 | q > pairs | q != floor(q)) || anyDuplicated(q)) {
+    abort_argument("q", q, sprintf("give different whole numbers from 1 to %s, the number of pairs.", in_words(pairs)))
+  }
+  sort(as.double(q))
+}
+
+# On this machine: list(bounds, device), the lower bounds with a row for each pair and a column for each sample.
+bound_effects <- function(problem, resampled, device, threads, report = NULL, card = identity) {
+  test <- problem$test
+  order <- if (is.null(problem$options$knowledge$tiers)) problem$options$method else "original"
+  device <- choose_device(device, test$kind, order, gpu_pays(test, problem$options$p), gpus_pay(test, problem$options$p))
+  check_rust(on_device(card(device), threads, function(engine) {
+    rust_stable_effects(test, problem$options, problem$orient, resampled, problem$effects, engine, list(progress = report))
+  }))
+}
+
+# The lower bounds in the graph of all rows, in the same order.
+bounds_of_all <- function(source, fit, asked, standardize, threads) {
+  data <- source$suffStat
+  C <- unname(data$C)
+  if (!standardize) {
+    centred <- check_kept_data(data$data)
+    s <- vapply(seq_len(ncol(centred)), function(j) sqrt(sum(centred[, j]^2) / (data$n - 1)), 0)
+    C <- C * s * rep(s, each = length(s))
+  }
+  asked <- c(asked, list(smallest = TRUE))
+  found <- check_rust(rust_effects(edges_of(fit)$edges, asked, C, engine_list(new_device("cpu"), threads), list()))
+  bounds <- as.vector(found$smallest)
+  bounds[is.na(bounds)] <- 0
+  bounds
+}
+
+# By pair and q: the share of samples in which its bound is among the q largest, and above 0. Of equal bounds the first come first.
+top_shares <- function(bounds, others, q) {
+  of_pair <- which(others)
+  counts <- matrix(0, length(of_pair), length(q))
+  for (b in seq_len(ncol(bounds))) {
+    column <- bounds[of_pair, b]
+    top <- utils::head(order(-column), max(q))
+    top <- top[column[top] > 0]
+    for (k in seq_along(q)) {
+      at <- utils::head(top, q[k])
+      counts[at, k] <- counts[at, k] + 1
+    }
+  }
+  counts / ncol(bounds)
+}
+
+# Meinshausen and Buehlmann's bound on the share of the pairs that are false, the largest over q; 1 where there is none.
+largest_error <- function(shares, q) {
+  P <- nrow(shares)
+  of_q <- vapply(seq_along(q), function(k) {
+    share <- shares[, k]
+    ifelse(share > 0.5, pmin(1, q[k]^2 / ((2 * share - 1) * P^2)), 1)
+  }, numeric(P))
+  apply(matrix(of_q, P), 1L, max)
+}
+
+#' @exportS3Method as.data.frame pcgpu_cstar
+as.data.frame.pcgpu_cstar <- function(x, row.names = NULL, optional = FALSE, ..., n = Inf) {
+  frame <- x$pairs[utils::head(order(x$pairs$rank, -x$pairs$effect), n), ]
+  frame$x <- x$labels[frame$x]
+  frame$y <- x$labels[frame$y]
+  rownames(frame) <- NULL
+  frame
+}
+
+#' @exportS3Method print pcgpu_cstar
+print.pcgpu_cstar <- function(x, n = 10L, ...) {
+  cat(sprintf(
+    "Causal stability ranking of %s: %s of %s of %s rows, %s variables, alpha = %s; top q = %s\n", counted(nrow(x$pairs), "pair"), counted(x$replicates, "sample"),
+    in_words(x$size), in_words(x$n), in_words(length(x$labels)), format(x$alpha), paste(in_words(x$q), collapse = ", ")
+  ))
+  cat(sprintf("Effects are in %s\n", if (x$standardize) "standard deviations" else "units of the data"))
+  print(format(as.data.frame(x, n = n), digits = 3L), right = TRUE, row.names = FALSE, ...)
+  if (nrow(x$pairs) > n) cat(sprintf("... and %s more pairs\n", in_words(nrow(x$pairs) - n)))
+  invisible(x)
+}
+
+#' @exportS3Method plot pcgpu_cstar
+plot.pcgpu_cstar <- function(x, n = 20L, main = NULL, ...) {
+  n <- min(n, nrow(x$pairs))
+  top <- utils::head(order(x$pairs$rank, -x$pairs$effect), n)
+  several <- length(unique(x$pairs$y)) > 1L
+  names <- x$labels[x$pairs$x[top]]
+  if (several) names <- paste(names, x$labels[x$pairs$y[top]], sep = " on ")
+  old <- graphics::par(mar = c(4.5, 2 + 0.55 * max(nchar(names)), if (is.null(main)) 1 else 3, 1))
+  on.exit(graphics::par(old))
+  colours <- grDevices::hcl.colors(max(2L, length(x$q)), "Blues 3")[seq_along(x$q)]
+  graphics::plot(0, 0,
+    type = "n", xlim = c(0, 1), ylim = c(n + 0.5, 0.5), yaxt = "n", xlab = sprintf("Share of %s samples", in_words(x$replicates)), ylab = "", main = main %||% "", ...
+  )
+  graphics::abline(v = 0.5, lty = 2, col = "#C0392B")
+  graphics::segments(0, seq_len(n), 1, seq_len(n), col = "#E4E4E4")
+  for (k in rev(seq_along(x$q))) graphics::points(x$frequency[top, k], seq_len(n), pch = 21, bg = colours[k], col = node_look$border)
+  graphics::axis(2, at = seq_len(n), labels = names, las = 1, cex.axis = 0.8)
+  graphics::legend("bottomright", legend = paste("q =", in_words(x$q)), pch = 21, pt.bg = colours, col = node_look$border, bg = "white", cex = 0.85)
+  invisible(x)
+}

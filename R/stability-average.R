@@ -1,0 +1,115 @@
+# Which edges the averaged graph of a pcgpu_stability has, and with which marks.
+
+# What says so, checked: list(threshold) or list(false_edges); list() for the default.
+check_wanted <- function(threshold, false_edges, of) {
+  if (!is.null(threshold) && !is.null(false_edges)) {
+    abort_argument("false_edges", false_edges, "give `threshold` or `false_edges`: one follows from the other.", is = "given, and so is `threshold`")
+  }
+  if (!is.null(threshold)) {
+    if (!is_number(threshold) || threshold <= 0 || threshold > 1) {
+      abort_argument("threshold", threshold, "give the least strength of an edge, a number above 0 and at most 1, or NULL.")
+    }
+    return(list(threshold = as.double(threshold)))
+  }
+  if (is.null(false_edges)) {
+    return(list())
+  }
+  if (!of$halves) {
+    abort_argument("false_edges", false_edges, "the bound is for samples of half of the rows: give how = \"subsample\" and no `size`, or a `threshold`.")
+  }
+  list(false_edges = check_positive(false_edges, "false_edges", "the bound on the expected number of false edges"))
+}
+
+check_positive <- function(x, argument, what) {
+  if (!is_number(x) || !is.finite(x) || x <= 0) {
+    abort_argument(argument, x, sprintf("give %s, a number above 0.", what))
+  }
+  as.double(x)
+}
+
+is_halves <- function(x) x$how == "subsample" && x$size == x$n %/% 2L
+
+# The object with the threshold that is wanted, and the graph that it makes.
+with_average <- function(x, wanted) {
+  strength <- strengths(x)
+  halves <- is_halves(x)
+  x$threshold <- if (!is.null(wanted$threshold)) {
+    list(value = wanted$threshold, rule = "given", strict = FALSE)
+  } else if (!is.null(wanted$false_edges)) {
+    list(value = threshold_for(x, wanted$false_edges), rule = "false_edges", strict = FALSE)
+  } else if (halves) {
+    list(value = 0.75, rule = "halves", strict = FALSE)
+  } else {
+    list(value = max(0, strength[strength <= 0.5]), rule = "significance", strict = TRUE)
+  }
+  value <- x$threshold$value
+  # In counts, so that a share such as 0.7 of 10 is reached by 7.
+  least <- value * x$replicates
+  kept <- if (x$threshold$strict) strength > value else strength * x$replicates >= least - 1e-9 * x$replicates
+  bound <- if (halves && value > 0.5 && x$tested > 0) stability_bound(x$q, x$tested, threshold = value)$false_edges else NA_real_
+  marks <- voted(x$counts)
+  x$average <- list(kept = kept, mark = marks, false_edges = bound)
+  x$average$valid <- is_valid_average(x)
+  x
+}
+
+strengths <- function(x) rowSums(x$counts[3:6]) / x$replicates
+
+# The threshold with which the bound is so many false edges.
+threshold_for <- function(x, false_edges) {
+  if (x$q <= 0 || x$tested <= 0) {
+    return(1)
+  }
+  value <- (x$q^2 / (false_edges * x$tested) + 1) / 2
+  if (value > 1) {
+    abort_argument("false_edges", false_edges, sprintf(
+      "samples have %s edges of %s pairs on average, with which the bound is at least %s: give more, or a smaller `alpha`, for %s edges at most.",
+      format(x$q, digits = 3L), format(x$tested, big.mark = ","), format(x$q^2 / x$tested, digits = 3L),
+      format(floor(10 * sqrt(false_edges * x$tested)) / 10)
+    ))
+  }
+  value
+}
+
+# The mark that most samples with the edge give it: 1 x -> y, 2 x <- y, 3 x - y, 4 x <-> y. Of equals: no direction.
+voted <- function(counts) {
+  marks <- as.matrix(counts[3:6])
+  if (!nrow(marks)) {
+    return(integer())
+  }
+  most <- do.call(pmax, as.data.frame(marks))
+  ties <- rowSums(marks == most) > 1L
+  ifelse(ties, 3L, max.col(marks, "first"))
+}
+
+# The kept edges: from, to, mark "directed", "undirected" or "conflict", and strength.
+averaged_edges <- function(x) {
+  kept <- which(x$average$kept)
+  mark <- x$average$mark[kept]
+  turned <- mark == 2L
+  a <- x$counts$x[kept]
+  b <- x$counts$y[kept]
+  data.frame(
+    from = as.integer(ifelse(turned, b, a)), to = as.integer(ifelse(turned, a, b)), kind = c("directed", "directed", "undirected", "conflict")[mark],
+    strength = strengths(x)[kept], stringsAsFactors = FALSE
+  )
+}
+
+is_valid_average <- function(x) {
+  edges <- averaged_edges(x)
+  arrows <- edges[edges$kind == "directed", ]
+  !any(edges$kind == "conflict") &&
+    check_rust(rust_is_valid_graph(length(x$labels), c(edges$from, edges$to), c(arrows$from, arrows$to), x$knowledge))
+}
+
+# Labels, neighbour lists and weights, as edges_of() of a graph.
+averaged_lists <- function(x) {
+  edges <- averaged_edges(x)
+  both <- edges$kind != "directed"
+  from <- c(edges$from, edges$to[both])
+  to <- c(edges$to, edges$from[both])
+  weight <- ifelse(c(edges$kind, edges$kind[both]) == "conflict", 2, 1)
+  by <- order(from, to)
+  by_tail <- function(values) unname(split(values[by], factor(from[by], seq_along(x$labels))))
+  list(labels = x$labels, edges = by_tail(to), weights = if (!all(weight == 1)) by_tail(weight))
+}

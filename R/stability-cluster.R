@@ -1,0 +1,71 @@
+# The samples of stability() on the workers of a cluster.
+
+# As count_edges(), summed up.
+count_on_workers <- function(workers, problem, resampled, device, threads, report) {
+  setup <- list(
+    what = "stability", problem = problem, resampled = resampled, device = device, threads = if (isTRUE(attr(threads, "named"))) as.integer(threads)
+  )
+  sums <- NULL
+  team <- share_out(workers, setup, resampled$replicates,
+    take = function(range, found) {
+      if (inherits(found, "pcgpu_rank_failed")) stop(found$condition)
+      sums <<- add_counts(sums, found)
+    }, report = report, once = TRUE
+  )
+  sums[c("device", "team", "lost")] <- team[c("device", "team", "lost")]
+  sums
+}
+
+add_counts <- function(sums, more) {
+  if (is.null(sums)) {
+    return(more)
+  }
+  columns <- c("forward", "backward", "undirected", "bidirected")
+  x <- c(sums$x, more$x)
+  y <- c(sums$y, more$y)
+  # Both are below 2^31, so that the key is exact up to 2^22 variables and more.
+  key <- x * 2^26 + y
+  pairs <- sort(unique(key))
+  at <- match(key, pairs)
+  first <- match(pairs, key)
+  sums$x <- x[first]
+  sums$y <- y[first]
+  for (column in columns) {
+    together <- numeric(length(pairs))
+    both <- rowsum(c(sums[[column]], more[[column]]), at)
+    together[as.integer(rownames(both))] <- both
+    sums[[column]] <- as.integer(together)
+  }
+  for (count in c("replicates", "valid", "constants")) sums[[count]] <- sums[[count]] + more[[count]]
+  sums
+}
+
+# As bound_effects(), column by column.
+bounds_on_workers <- function(workers, problem, resampled, device, threads, report) {
+  setup <- list(
+    what = "stability", problem = problem, resampled = resampled, device = device, threads = if (isTRUE(attr(threads, "named"))) as.integer(threads)
+  )
+  bounds <- matrix(0, length(problem$effects$x) * length(problem$effects$y), resampled$replicates)
+  team <- share_out(workers, setup, resampled$replicates,
+    take = function(range, found) {
+      if (inherits(found, "pcgpu_rank_failed")) stop(found$condition)
+      bounds[, seq.int(range[1L], range[2L])] <<- found$bounds
+    }, report = report
+  )
+  c(list(bounds = bounds), team[c("device", "team", "lost")])
+}
+
+# On a worker: what counts the edges of samples range[1] to range[2], or bounds their effects.
+stability_rank <- function(setup, place) {
+  if (!is.null(setup$problem$world)) session$leave <- enter_world(setup$problem$world)
+  function(range) {
+    resampled <- setup$resampled
+    resampled$first <- as.integer(range[1L] - 1L)
+    resampled$replicates <- as.integer(range[2L] - range[1L] + 1L)
+    card <- function(device) rank_card(device, setup$device, place)
+    run <- if (is.null(setup$problem$effects)) count_edges else bound_effects
+    tryCatch(run(setup$problem, resampled, check_device(setup$device), rank_threads(setup, place), card = card), pcgpu_error = function(e) {
+      structure(list(condition = e), class = "pcgpu_rank_failed")
+    })
+  }
+}

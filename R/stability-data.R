@@ -1,0 +1,136 @@
+# What stability() draws rows of: data, or a sufficient statistic that holds them.
+
+# list(indepTest, n, p, labels, whole, suffStat, rows): `whole()` is the sufficient statistic of all rows. `suffStat` is one that Rust draws rows of; without it
+# `rows(which)` makes that of some rows, and `given` is the user's function that does so, or is the test. `labels`: where pc() does not know them; `p`: where it does.
+resampling_source <- function(data, indepTest, make) {
+  if (!is.null(make)) {
+    return(made_source(data, indepTest, make))
+  }
+  is_data <- is.data.frame(data) || is.matrix(data) && is.atomic(data) || inherits(data, "table") || is_container(data)
+  if (is.null(indepTest)) {
+    if (!is_data) {
+      abort_argument("indepTest", indepTest, "give the test, for instance gaussCItest.", is = "missing")
+    }
+    found <- about("data", about_suff(test_of_data(data)))
+    indepTest <- found$indepTest
+    if (!is_gauss_test(indepTest)) data <- found$suffStat
+  }
+  if (!is.function(indepTest)) {
+    abort_argument("indepTest", indepTest, "give a function(x, y, S, suffStat) that returns a p-value, for instance gaussCItest (without quotes).")
+  }
+  if (is_gauss_test(indepTest)) {
+    suff <- if (is_data) about("data", suff_gauss(data, keep = "data", progress = FALSE)) else data
+    if (!is_kept(suff)) refuse_without_data(data, "suff_gauss(data, keep = \"data\")")
+    return(native_source(indepTest, suff, nrow(suff$data)))
+  }
+  if (!is.null(discrete_test(indepTest))) {
+    suff <- if (is_data && !is_kept_list(data, "dm")) about("data", suff_discrete(data)) else data
+    if (!is_kept_list(suff, "dm")) refuse_without_data(data, "suff_discrete(data)")
+    return(native_source(indepTest, suff, nrow(suff$dm)))
+  }
+  if (!is.null(knn_test(indepTest))) {
+    suff <- if (is_data) suff_knn(data) else data
+    if (!is_kept_list(suff, "data")) refuse_without_data(data, "suff_knn(data)")
+    return(native_source(indepTest, suff, nrow(suff$data)))
+  }
+  n <- rows_of_suff(data)
+  if (is.null(n)) refuse_without_data(data, "a list with the data")
+  list(indepTest = indepTest, n = n, labels = labels_of_table(data), whole = function() data, given = list(indepTest), rows = function(rows) resampled_suff(data, rows, n))
+}
+
+native_source <- function(indepTest, suffStat, n) {
+  p <- ncol(if (is.null(discrete_test(indepTest))) suffStat$data else suffStat$dm)
+  list(indepTest = indepTest, n = n, p = p, whole = function() suffStat, suffStat = suffStat)
+}
+
+made_source <- function(data, indepTest, make) {
+  if (!is.function(make)) {
+    abort_argument("make", make, "give a function that makes a sufficient statistic from rows of `data`.")
+  }
+  if (!is.function(indepTest)) {
+    abort_argument("indepTest", indepTest, "with `make`, name the test, for instance gaussCItest.", is = if (is.null(indepTest)) "missing" else describe(indepTest))
+  }
+  n <- rows_of_suff(data)
+  if (is.null(n)) refuse_without_data(data, "a data frame or a matrix")
+  force(data)
+  list(indepTest = indepTest, n = n, labels = labels_of_table(data), whole = function() make(data), given = list(make, indepTest), rows = function(rows) make(resampled_suff(data, rows, n)))
+}
+
+is_kept_list <- function(suffStat, field) is.list(suffStat) && !is.data.frame(suffStat) && length(dim(suffStat[[field]])) == 2L
+
+refuse_without_data <- function(data, instead) {
+  abort_argument("data", data, sprintf("samples are drawn of the rows of data: give the observations, or %s.", instead),
+    is = if (is.list(data) && !is.data.frame(data)) "a list without the data" else describe(data)
+  )
+}
+
+# An error about `suffStat` or `x` of what is data here.
+about_suff <- function(value) {
+  tryCatch(value, pcgpu_error_argument = function(e) {
+    if (!identical(e$argument, "suffStat")) stop(e)
+    abort("argument", sub("`suffStat`", "`data`", conditionMessage(e), fixed = TRUE), argument = "data", value = e$value, mend = e$mend)
+  })
+}
+
+labels_of_table <- function(data) if (has_rows(data)) own_names(data, ncol(data)) %||% as.character(seq_len(ncol(data)))
+
+has_rows <- function(x) length(dim(x)) == 2L
+
+# How many rows the data in a sufficient statistic have: those of its first table that is no square of correlations. NULL: it holds none.
+rows_of_suff <- function(suffStat) {
+  if (has_rows(suffStat)) {
+    return(nrow(suffStat))
+  }
+  if (!is.list(suffStat)) {
+    return(NULL)
+  }
+  tables <- suffStat[vapply(suffStat, has_rows, NA) & !names_or_none(suffStat) %in% "C"]
+  rows <- unique(vapply(tables, nrow, 0L))
+  if (length(rows) == 1L) rows
+}
+
+names_or_none <- function(x) names(x) %||% rep("", length(x))
+
+# The same of some of its rows.
+resampled_suff <- function(suffStat, rows, n) {
+  if (has_rows(suffStat)) {
+    return(suffStat[rows, , drop = FALSE])
+  }
+  tables <- which(vapply(suffStat, has_rows, NA) & !names_or_none(suffStat) %in% "C")
+  suffStat[tables] <- lapply(suffStat[tables], function(table) table[rows, , drop = FALSE])
+  if (identical(as.double(suffStat[["n"]]), as.double(n))) suffStat[["n"]] <- length(rows)
+  suffStat
+}
+
+# The test as Rust wants it; where R makes that of each sample, `of(resampled)` is the function that does.
+replicate_test <- function(source, labels, alpha, threads) {
+  if (!is.null(source$suffStat)) {
+    return(ci_test(source$indepTest, source$suffStat, labels, alpha, threads))
+  }
+  indepTest <- source$indepTest
+  rows_of <- source$rows
+  list(kind = "each", of = function(resampled) {
+    function(replicate) {
+      rows <- check_rust(rust_ensemble_rows(resampled$n, resampled, replicate, 0L))
+      # What random numbers `make` draws depends on the sample alone, too.
+      stream_of(resampled$seed, replicate, 0L, 0L, integer())
+      test <- ci_test(indepTest, rows_of(rows), labels, alpha, threads)
+      if (test$kind == "function") test$fun <- with_stream_of(test$fun, resampled$seed, replicate)
+      test
+    }
+  })
+}
+
+with_stream_of <- function(fun, seed, replicate) {
+  force(fun)
+  function(x, y, S) {
+    stream_of(seed, replicate, x, y, S)
+    fun(x, y, S)
+  }
+}
+
+# R's random numbers go on from here: "L'Ecuyer-CMRG" with "Inversion" and "Rejection", the defaults.
+stream_of <- function(seed, replicate, x, y, S) {
+  of_sample <- (seed + 2654435 * replicate) %% .Machine$integer.max
+  assign(".Random.seed", c(10407L, check_rust(rust_test_stream(of_sample, x, y, as.integer(S)))), envir = globalenv())
+}

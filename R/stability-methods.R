@@ -1,0 +1,164 @@
+# What is done with a result of stability().
+
+#' @exportS3Method as.data.frame pcgpu_stability
+as.data.frame.pcgpu_stability <- function(x, row.names = NULL, optional = FALSE, ..., n = Inf) {
+  counts <- x$counts
+  strength <- strengths(x)
+  half <- (counts$undirected + counts$bidirected) / 2
+  turned <- counts$backward > counts$forward
+  by <- utils::head(order(-strength, counts$x, counts$y), n)
+  pick <- function(usual, other) ifelse(turned, other, usual)[by]
+  data.frame(
+    from = x$labels[pick(counts$x, counts$y)], to = x$labels[pick(counts$y, counts$x)], strength = strength[by],
+    direction = ((pmax(counts$forward, counts$backward) + half) / rowSums(counts[3:6]))[by],
+    forward = pick(counts$forward, counts$backward), backward = pick(counts$backward, counts$forward),
+    undirected = counts$undirected[by], bidirected = counts$bidirected[by], fit = edges_in_fit(x, counts, turned)[by],
+    kept = x$average$kept[by], stringsAsFactors = FALSE
+  )
+}
+
+# By pair: its edge in the graph of all rows, as seen from x, or from y where it is `turned`.
+edges_in_fit <- function(x, counts, turned) {
+  edges <- table_of_fit(x)
+  at <- match(paste(counts$x, counts$y), paste(pmin(edges$from, edges$to), pmax(edges$from, edges$to)))
+  kind <- edges$kind[at]
+  ahead <- (edges$from[at] == counts$x) != turned
+  ifelse(is.na(at), "", ifelse(kind == "directed", ifelse(ahead, "-->", "<--"), ifelse(kind == "undirected", "---", "<->")))
+}
+
+table_of_fit <- function(x) {
+  if (is_compact(x$fit)) {
+    return(compact_edges(x$fit))
+  }
+  listed <- edges_of(x$fit)
+  edge_table(listed$edges, listed$weights)
+}
+
+#' @exportS3Method print pcgpu_stability
+print.pcgpu_stability <- function(x, n = 10L, ...) {
+  for (line in stability_lines(x)) cat(line, "\n", sep = "")
+  shown <- as.data.frame(x, n = n)
+  if (nrow(shown)) {
+    print(format(shown[c("from", "to", "strength", "direction", "fit", "kept")], digits = 3L), right = TRUE, row.names = FALSE, ...)
+    left <- nrow(x$counts) - nrow(shown)
+    if (left > 0L) cat(sprintf("... and %s more pairs\n", in_words(left)))
+  }
+  invisible(x)
+}
+
+in_words <- function(count) format(count, big.mark = ",", trim = TRUE, scientific = FALSE)
+
+counted <- function(count, one, many = paste0(one, "s")) paste(in_words(count), if (count == 1) one else many)
+
+stability_lines <- function(x) {
+  p <- length(x$labels)
+  kind <- if (x$how == "bootstrap") c("bootstrap sample", "bootstrap samples") else c("sample without replacement", "samples without replacement")
+  edges <- averaged_edges(x)
+  c(
+    sprintf(
+      "Stability of edges: %s of %s of %s rows, %s variables%s, alpha = %s", counted(x$replicates, kind[1L], kind[2L]), in_words(x$size), in_words(x$n), in_words(p),
+      if (nzchar(x$test)) paste0(", ", x$test) else "", format(x$alpha)
+    ),
+    sprintf(
+      "%s of %s pairs are adjacent at least once; a sample has %s edges on average, all rows have %s",
+      in_words(nrow(x$counts)), in_words(p * (p - 1) / 2), format(sum(x$counts[3:6]) / x$replicates, digits = 3L), in_words(nrow(table_of_fit(x)))
+    ),
+    paste0(threshold_text(x), sprintf(
+      ": %s kept, %s directed", counted(nrow(edges), "edge is", "edges are"), in_words(sum(edges$kind == "directed"))
+    )),
+    bound_text(x),
+    if (!x$average$valid) average_note(x),
+    if (x$constants > 0) sprintf("%s had constant columns, which have no edge there", counted(x$constants, "sample"))
+  )
+}
+
+threshold_text <- function(x) {
+  value <- format(x$threshold$value, digits = 3L)
+  switch(x$threshold$rule,
+    significance = sprintf("Strength above %s (significance threshold of Scutari and Nagarajan 2013)", value),
+    halves = sprintf("Strength of at least %s (default of stability selection)", value),
+    false_edges = sprintf("Strength of at least %s (for the bound on false edges)", value),
+    given = sprintf("Strength of at least %s", value)
+  )
+}
+
+bound_text <- function(x) {
+  if (!is.na(x$average$false_edges)) {
+    sprintf(
+      "Expected number of false edges among them: at most %s (Meinshausen and Buehlmann 2010; q = %s of %s pairs)",
+      format(x$average$false_edges, digits = 3L), format(x$q, digits = 3L), in_words(x$tested)
+    )
+  }
+}
+
+average_note <- function(x) {
+  sprintf("The averaged graph is not a valid %s: its marks are votes, edge by edge.", if (x$knowledge) "MPDAG" else "CPDAG")
+}
+
+#' @exportS3Method summary pcgpu_stability
+summary.pcgpu_stability <- function(object, ...) {
+  strength <- strengths(object)
+  kept <- object$average$kept
+  by_strength <- table(cut(strength, seq(0, 1, 0.1)))
+  in_fit <- edges_in_fit(object, object$counts, logical(length(strength))) != ""
+  structure(class = "summary.pcgpu_stability", list(
+    lines = stability_lines(object), by_strength = by_strength,
+    fit = c(both = sum(kept & in_fit), average = sum(kept & !in_fit), fit = nrow(table_of_fit(object)) - sum(kept & in_fit)),
+    valid = c(valid = object$valid, replicates = object$replicates), seed = object$seed
+  ))
+}
+
+#' @exportS3Method print summary.pcgpu_stability
+print.summary.pcgpu_stability <- function(x, ...) {
+  for (line in x$lines) cat(line, "\n", sep = "")
+  cat(sprintf(
+    "Of the kept edges, %s also in the graph of all rows and %s not; %s there alone\n",
+    counted(x$fit[["both"]], "is", "are"), counted(x$fit[["average"]], "is", "are"), counted(x$fit[["fit"]], "edge is", "edges are")
+  ))
+  cat(sprintf("Graphs of %s of %s samples are valid; seed %.0f\n", in_words(x$valid[["valid"]]), in_words(x$valid[["replicates"]]), x$seed))
+  cat("Pairs by strength:\n")
+  print(x$by_strength, ...)
+  invisible(x)
+}
+
+#' @exportS3Method plot pcgpu_stability
+plot.pcgpu_stability <- function(x, which = c("strength", "graph"), main = NULL, ...) {
+  which <- check_choice(which, c("strength", "graph"), "which")
+  if (which == "graph") plot_average(x, main, ...) else plot_strength(x, main, ...)
+  invisible(x)
+}
+
+plot_strength <- function(x, main, ...) {
+  frame <- as.data.frame(x)
+  if (!nrow(frame)) {
+    graphics::plot.new()
+    graphics::title(main = main %||% "")
+    graphics::text(0.5, 0.5, "No pair is adjacent in any sample")
+    return(invisible())
+  }
+  old <- graphics::par(mar = c(4.5, 4.5, if (is.null(main)) 1 else 3, 1))
+  on.exit(graphics::par(old))
+  rank <- seq_len(nrow(frame))
+  colour <- ifelse(frame$kept, node_look$border, "#A9B4BF")
+  graphics::plot(rank, frame$strength,
+    type = "n", xlim = c(min(0.5, nrow(frame)), nrow(frame) + 0.5), ylim = c(0, 1), xlab = "Pairs by strength", ylab = sprintf("Share of %s samples", in_words(x$replicates)),
+    main = main %||% "", las = 1, ...
+  )
+  graphics::abline(h = x$threshold$value, lty = 2, col = "#C0392B")
+  in_fit <- frame$fit != ""
+  graphics::points(rank, frame$strength, pch = ifelse(in_fit, 19, 1), cex = if (nrow(frame) > 200L) 0.5 else 0.8, col = colour)
+  graphics::legend("topright",
+    legend = c("in the graph of all rows", "not in it", if (x$threshold$strict) "kept above" else "kept from"), pch = c(19, 1, NA), lty = c(NA, NA, 2),
+    col = c(node_look$border, node_look$border, "#C0392B"), bty = "n", cex = 0.85
+  )
+}
+
+plot_average <- function(x, main, ...) {
+  given <- list(...)
+  edges <- averaged_edges(x)
+  # Edges as draw_base() has them, of pairs by tail.
+  strength <- function(from, to) edges$strength[match(paste(pmin(from, to), pmax(from, to)), paste(pmin(edges$from, edges$to), pmax(edges$from, edges$to)))]
+  listed <- averaged_lists(x)
+  note <- if (!x$average$valid) average_note(x)
+  do.call(draw_base, c(list(listed, main, note, edge_width = function(from, to) 0.3 + 1.5 * strength(from, to)), given))
+}

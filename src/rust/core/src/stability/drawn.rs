@@ -1,0 +1,171 @@
+//! The data that replicates draw of, and what one has drawn.
+
+use ndarray::ArrayView2;
+
+use crate::ci::discrete::{Coded, Discrete, Rule, Statistic};
+use crate::ci::gauss::{Gauss, Reading};
+use crate::ci::knn::{Knn, Settings};
+use crate::engine::cpu::correlation::{correlation, Kind, Rows};
+use crate::engine::cpu::{CpuEngine, DiscreteKernel, GaussKernel, KnnKernel, Numbers};
+use crate::matrix::{self, by_column};
+use crate::memory::{self, Use};
+use crate::pool::Pool;
+use crate::search::worker::Worker;
+use crate::search::{Method, Options};
+use crate::{Error, Result};
+
+/// Data of which rows are drawn, with the test that is made of them.
+#[derive(Clone, Debug)]
+pub enum Source<'a> {
+    /// Numbers without missing values, a column a variable, and the Gaussian test on their correlations.
+    Gauss(ArrayView2<'a, f64>),
+    /// Codes, and a test of them.
+    Discrete(&'a Coded, Statistic, Rule),
+    /// Columns, which of them are discrete, their numbers (see [`Knn::of_columns`]), and the nearest-neighbour test.
+    Knn(ArrayView2<'a, f64>, &'a [bool], &'a [u32], Settings),
+}
+
+/// What a replicate's tests are asked of.
+pub enum Drawn {
+    /// Correlations, p x p.
+    Gauss {
+        /// By column.
+        c: Vec<f64>,
+        /// Number of variables.
+        p: usize,
+        /// Number of rows that were drawn.
+        n: f64,
+        /// Whether a column has no variance: it is then uncorrelated with all others.
+        constant: bool,
+    },
+    /// Codes, and a test of them.
+    Discrete(Coded, Statistic, Rule),
+    /// The nearest-neighbour test.
+    Knn(Box<Knn>),
+}
+
+impl Source<'_> {
+    /// Number of variables.
+    pub fn p(&self) -> usize {
+        match self {
+            Source::Gauss(x) => x.ncols(),
+            Source::Discrete(data, ..) => data.p(),
+            Source::Knn(x, ..) => x.ncols(),
+        }
+    }
+
+    /// Number of rows.
+    pub fn n(&self) -> usize {
+        match self {
+            Source::Gauss(x) => x.nrows(),
+            Source::Discrete(data, ..) => data.n(),
+            Source::Knn(x, ..) => x.nrows(),
+        }
+    }
+
+    /// About how many bytes a replicate of so many rows takes, with its search.
+    pub fn bytes(&self, rows: usize) -> usize {
+        let (p, cells) = (self.p(), rows.saturating_mul(self.p()));
+        // Of each pair the graph, what a level asks, and correlations in both precisions.
+        let pairs = p.saturating_mul(p);
+        match self {
+            Source::Gauss(_) => (8 * cells).saturating_add(pairs.saturating_mul(24)),
+            Source::Discrete(..) => (4 * cells).saturating_add(pairs.saturating_mul(2)),
+            Source::Knn(..) => (48 * cells).saturating_add(pairs.saturating_mul(2)),
+        }
+    }
+
+    /// These rows, with repetitions. The answer does not depend on the threads.
+    ///
+    /// # Errors
+    /// [`Error::Memory`], what `look` returns, and those of [`Knn::of_columns`].
+    pub fn draw(&self, rows: &[u32], pool: &Pool, look: &mut dyn FnMut() -> Result<()>) -> Result<Drawn> {
+        match self {
+            Source::Gauss(x) => correlations(&gathered(*x, rows, Use::Correlations)?, x.ncols(), pool, look),
+            Source::Discrete(data, statistic, rule) => Ok(Drawn::Discrete(data.of_rows(rows)?, *statistic, *rule)),
+            Source::Knn(x, discrete, names, settings) => {
+                let cells = gathered(*x, rows, Use::Samples)?;
+                Ok(Drawn::Knn(Box::new(Knn::of_columns(by_column(&cells, x.ncols())?, discrete, names, *settings)?)))
+            }
+        }
+    }
+}
+
+/// Rows of a matrix, column by column.
+fn gathered(x: ArrayView2<f64>, rows: &[u32], what: Use) -> Result<Vec<f64>> {
+    let mut cells = memory::space(rows.len() * x.ncols(), what)?;
+    for column in matrix::columns(x) {
+        cells.extend(rows.iter().map(|&row| column[row as usize]));
+    }
+    Ok(cells)
+}
+
+/// Correlations of data; 0 with a column that has no variance.
+fn correlations(cells: &[f64], p: usize, pool: &Pool, look: &mut dyn FnMut() -> Result<()>) -> Result<Drawn> {
+    let n = cells.len() / p.max(1);
+    let varies = |column: &[f64]| column.iter().any(|value| *value != column[0]);
+    let columns: Vec<&[f64]> = cells.chunks_exact(n.max(1)).collect();
+    let varying: Vec<usize> = (0..p).filter(|&j| varies(columns[j])).collect();
+    let numbers: Vec<Numbers> = varying.iter().map(|&j| Numbers::Doubles(columns[j])).collect();
+    let mut c = memory::zeros(varying.len() * varying.len(), Use::Correlations)?;
+    if !varying.is_empty() {
+        correlation(&numbers, Kind::Pearson, Rows::All, pool, &mut c, &mut |_| look())?;
+    }
+    let mut constant = varying.len() < p;
+    if constant {
+        let few = std::mem::replace(&mut c, memory::zeros(p * p, Use::Correlations)?);
+        for (&y, column) in varying.iter().zip(few.chunks_exact(varying.len().max(1))) {
+            varying.iter().zip(column).for_each(|(&x, &r)| c[y * p + x] = r);
+        }
+    }
+    // Of a column that varies by less than the precision of a double there are none either.
+    for (y, column) in c.chunks_exact_mut(p).enumerate() {
+        constant |= column.iter().any(|r| r.is_nan());
+        column.iter_mut().filter(|r| r.is_nan()).for_each(|r| *r = 0.0);
+        column[y] = 1.0;
+    }
+    Ok(Drawn::Gauss { c, p, n: n as f64, constant })
+}
+
+impl Drawn {
+    /// Whether a column of numbers has no variance. Of codes, one level is as good as several.
+    pub fn constant(&self) -> bool {
+        matches!(self, Drawn::Gauss { constant: true, .. })
+    }
+
+    /// The Gaussian test, where it is that.
+    ///
+    /// # Errors
+    /// Those of [`Gauss::new`].
+    pub fn gauss(&self, method: Method) -> Result<Option<Gauss<'_>>> {
+        let Drawn::Gauss { c, p, n, .. } = self else { return Ok(None) };
+        let reading = match method {
+            Method::StableFast => Reading::StableFast,
+            Method::Stable | Method::Original => Reading::GaussCItest,
+        };
+        Gauss::new(by_column(c, *p)?, *n, reading).map(Some)
+    }
+
+    /// The worker for a search on these threads.
+    ///
+    /// # Errors
+    /// Those of [`Drawn::gauss`].
+    pub fn worker<'d>(&'d self, options: &Options, pool: &Pool) -> Result<Box<dyn Worker + 'd>> {
+        Ok(match self {
+            Drawn::Gauss { .. } => {
+                let Some(gauss) = self.gauss(options.method)? else { return Err(Error::Interrupted) };
+                Box::new(CpuEngine::new(GaussKernel::new(gauss, options.alpha), pool.clone()))
+            }
+            Drawn::Discrete(data, statistic, rule) => {
+                let kernel = DiscreteKernel::new(Discrete::new(data, *statistic, *rule));
+                let shard_tests = kernel.shard_tests();
+                Box::new(CpuEngine::with_shards(kernel, pool.clone(), shard_tests))
+            }
+            Drawn::Knn(knn) => {
+                let kernel = KnnKernel::new(knn);
+                let shard_tests = kernel.shard_tests();
+                Box::new(CpuEngine::with_shards(kernel, pool.clone(), shard_tests))
+            }
+        })
+    }
+}

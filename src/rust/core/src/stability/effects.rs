@@ -1,0 +1,62 @@
+//! What the graph and the data of each replicate say of causal effects: the lower bounds that a causal stability ranking ranks (D. J. Stekhoven, I.
+//! Moraes, G. Sveinbjoernsson, L. Hennig, M. H. Maathuis, P. Buehlmann 2012. Causal stability ranking. *Bioinformatics* 28, 2819-2823).
+
+use std::sync::{Mutex, PoisonError};
+
+use super::drawn::{Drawn, Source};
+use super::run::{each, Machine, Replicates};
+use crate::effects::{Asked, Plan};
+use crate::matrix::{self, by_column};
+use crate::memory::{self, Use};
+use crate::observer::Observer;
+use crate::pool::Pool;
+use crate::{Error, Result};
+
+/// Of each replicate, the smallest absolute value of the possible effects of each x on each y: a row for each y, a column for each x, replicate after
+/// replicate. 0 where there is none, as of a column without variance. Data are those of the Gaussian test; `standardised`: effects in standard
+/// deviations of the replicate's columns, else in the units of the data.
+///
+/// # Errors
+/// Those of [`run`](super::run) and [`Plan::new`]; [`Error::Argument`] for other data, and where `bounds` has another size.
+pub fn lower_bounds(
+    of: &Replicates,
+    asked: &Asked,
+    standardised: bool,
+    bounds: &mut [f64],
+    (pool, machine): (&Pool, Option<&dyn Machine>),
+    observer: &mut dyn Observer,
+) -> Result<()> {
+    let pairs = asked.x.len() * asked.y.len();
+    let refuse = |argument, mend: &str| Error::Argument { argument, value: "other".into(), mend: mend.into() };
+    let Source::Gauss(data) = of.source else { return Err(refuse("data", "effects are those of numbers")) };
+    if bounds.len() != pairs * of.count {
+        return Err(refuse("bounds", "give a place for each pair and replicate"));
+    }
+    let parts: Vec<Mutex<&mut [f64]>> = bounds.chunks_mut(pairs.max(1)).map(Mutex::new).collect();
+    each(of, pool, machine, observer, &|found, observer| {
+        let Drawn::Gauss { c, p, .. } = found.drawn else { return Ok(()) };
+        let lists: Vec<Vec<u32>> = (0..*p).map(|i| found.graph.edges_from(i).map(|(j, _)| j).collect()).collect();
+        let plan = Plan::new(&lists, asked.clone(), found.pool, observer)?;
+        let mut part = parts[found.place].lock().unwrap_or_else(PoisonError::into_inner);
+        if standardised {
+            plan.smallest(by_column(c, *p)?, &mut part, found.pool, observer)?;
+        } else {
+            let spread: Vec<f64> = matrix::columns(data).map(|column| deviation(column, found.rows)).collect();
+            let mut covariances = memory::copied(c, Use::Correlations)?;
+            for (column, s) in covariances.chunks_exact_mut(*p).zip(&spread) {
+                column.iter_mut().zip(&spread).for_each(|(cell, other)| *cell *= s * other);
+            }
+            plan.smallest(by_column(&covariances, *p)?, &mut part, found.pool, observer)?;
+        }
+        part.iter_mut().filter(|bound| bound.is_nan()).for_each(|bound| *bound = 0.0);
+        Ok(())
+    })
+}
+
+/// The standard deviation of some of the values.
+fn deviation(column: &[f64], rows: &[u32]) -> f64 {
+    let values = || rows.iter().map(|&row| column[row as usize]);
+    let n = rows.len() as f64;
+    let mean = values().sum::<f64>() / n;
+    (values().map(|value| (value - mean) * (value - mean)).sum::<f64>() / (n - 1.0)).sqrt()
+}

@@ -1,0 +1,240 @@
+//! The stability of edges from R.
+
+use extendr_api::prelude::*;
+use pcgpu_core::ci::discrete::Discrete;
+use pcgpu_core::ci::gauss::Reading;
+use pcgpu_core::file::DataFile;
+use pcgpu_core::graph::Adjacency;
+use pcgpu_core::matrix::by_column;
+use pcgpu_core::memory::{self, Use};
+use pcgpu_core::observer::Observer;
+use pcgpu_core::pool::Pool;
+use pcgpu_core::search::worker::Worker;
+use pcgpu_core::search::{Method, Options};
+use pcgpu_core::stability::{lower_bounds, run, Counts, Drawn, Edge, Machine, Replicates, Search, Source};
+use pcgpu_core::{orient, Error, Result};
+
+use crate::api::Call;
+use crate::failure::{Failure, Outcome};
+use crate::knn::KnnData;
+use crate::orientation::orientation;
+use crate::selection::{resampling, MOST_REPLICATES};
+use crate::session::{self, RTest};
+use crate::test::Test;
+use crate::{input, output};
+
+/// What replicates are asked for.
+struct Asked {
+    search: Search,
+    resampling: List,
+    first: usize,
+    count: usize,
+}
+
+/// `list(x, y, forward, backward, undirected, bidirected, replicates, valid, constants, device)`: how often each pair x < y was adjacent, by mark. `test`:
+/// as of a search, with the data; or `list(kind = "each", make)`, where `make(b)` is the test of replicate b, from 1. `resampled`: `list(seed, size,
+/// replace, n, first, replicates)`.
+pub fn counts(test: &List, options: &List, orient: &List, resampled: &List, call: &Call) -> Outcome<Robj> {
+    let asked = Asked::from_list(options, orient, resampled)?;
+    let fixed = fixed(asked.search.options());
+    let counts = match input::text(&input::field(test, "kind")?, "kind")?.as_str() {
+        "each" => of_made(test, &asked, call)?,
+        "knn" => {
+            let of = KnnData::from_list(test)?;
+            of_source(Source::Knn(of.view()?, &of.discrete, &of.names, of.settings), asked, call)?
+        }
+        _ => match Test::from_list(test, &call.machine.pool)? {
+            Test::Discrete(test) => {
+                let (data, statistic, rule) = test.parts();
+                of_source(Source::Discrete(data, statistic, rule), asked, call)?
+            }
+            Test::GaussOfData { x, file, .. } => {
+                let cells = file.as_ref().map_or_else(|| x.as_real_slice().unwrap_or_default(), DataFile::cells);
+                of_source(Source::Gauss(by_column(cells, asked.search.options().p)?), asked, call)?
+            }
+            _ => return Err(Failure::Input("internal: the test has no data".into())),
+        },
+    };
+    let mut found = listed(&counts, call)?;
+    found.extend(fixed);
+    Ok(output::named(found))
+}
+
+/// `tested`: the number of pairs that tests decide; `kept`: of those that are edges without a test.
+fn fixed(options: &Options) -> [(&'static str, Robj); 2] {
+    let p = options.p;
+    let has = |pairs: &Option<Adjacency>, x: usize, y: usize| pairs.as_ref().is_some_and(|pairs| pairs.has(x, y));
+    let any = |pairs: &Option<Adjacency>| pairs.as_ref().map_or(0, Adjacency::edge_count);
+    let (gaps, edges) = (&options.fixed_gaps, &options.fixed_edges);
+    let both: usize = match (any(gaps), any(edges)) {
+        (0, _) | (_, 0) => 0,
+        _ => (0..p).map(|x| (0..x).filter(|&y| has(gaps, x, y) && has(edges, x, y)).count()).sum(),
+    };
+    let tested = p * (p - 1) / 2 + both - any(gaps) - any(edges);
+    // A pair in both is an edge with "stable.fast" alone.
+    let kept = any(edges) - if options.method == Method::StableFast { 0 } else { both };
+    [("tested", Robj::from(tested as f64)), ("kept", Robj::from(kept as f64))]
+}
+
+impl Asked {
+    fn from_list(options: &List, orient: &List, resampled: &List) -> Outcome<Self> {
+        let options = input::options(options)?;
+        let seed = input::count(&input::field(resampled, "seed")?, "seed", 0)? as u64;
+        let orientation = orientation(orient, options.p)?;
+        Ok(Asked {
+            search: Search::new(options, &orientation, seed),
+            resampling: resampled.clone(),
+            first: input::count(&input::field(resampled, "first")?, "first", 0)?,
+            count: input::count(&input::field(resampled, "replicates")?, "replicates", 1)?.min(MOST_REPLICATES),
+        })
+    }
+
+    fn of<'a>(self, source: Source<'a>) -> Outcome<Replicates<'a>> {
+        let Asked { search, resampling: listed, first, count } = self;
+        if source.p() != search.options().p {
+            return Err(Failure::Input(format!(
+                "internal: {} columns for {} variables",
+                source.p(),
+                search.options().p
+            )));
+        }
+        let resampling = resampling(&listed, source.n())?;
+        Ok(Replicates { source, resampling, first, count, search })
+    }
+}
+
+/// Runs replicates on the machine of a call.
+fn on_machine<T>(
+    of: &Replicates,
+    call: &Call,
+    run: impl FnOnce((&Pool, Option<&dyn Machine>), &mut dyn Observer) -> Result<T>,
+) -> Outcome<T> {
+    let card = Card { call, method: of.search.options().method, alpha: of.search.options().alpha };
+    let machine: Option<&dyn Machine> = if call.machine.gpu.is_some() { Some(&card) } else { None };
+    let found = run((&call.machine.pool, machine), &mut call.observer());
+    found.map_err(|error| call.token.explain(error))
+}
+
+/// Of data that are here.
+fn of_source(source: Source, asked: Asked, call: &Call) -> Outcome<Counts> {
+    let of = asked.of(source)?;
+    on_machine(&of, call, |(pool, machine), observer| run(&of, pool, machine, observer))
+}
+
+/// `list(bounds, device)`: of the Gaussian test, the smallest absolute effect of each x on each y, a row for each y of each x, in turn, and a column for each
+/// replicate. `asked`: as of effects; with `standardised`: in standard deviations?
+pub fn bounds(
+    test: &List,
+    options: &List,
+    orient: &List,
+    resampled: &List,
+    effects: &List,
+    call: &Call,
+) -> Outcome<Robj> {
+    let asked = Asked::from_list(options, orient, resampled)?;
+    let p = asked.search.options().p;
+    let standardised = input::flag(&input::field(effects, "standardised")?, "standardised")?;
+    let effects = crate::effects::asked(effects, p)?;
+    let Test::GaussOfData { x, file, .. } = Test::from_list(test, &call.machine.pool)? else {
+        return Err(Failure::Input("internal: the test has no data".into()));
+    };
+    let cells = file.as_ref().map_or_else(|| x.as_real_slice().unwrap_or_default(), DataFile::cells);
+    let of = asked.of(Source::Gauss(by_column(cells, p)?))?;
+    let mut bounds = output::matrix(call.token, effects.x.len() * effects.y.len(), of.count, Use::Pairs)?;
+    let into = output::cells(&mut bounds)?;
+    on_machine(&of, call, |machine, observer| lower_bounds(&of, &effects, standardised, into, machine, observer))?;
+    Ok(output::named(vec![("bounds", bounds), ("device", Robj::from(call.machine.names(false)))]))
+}
+
+/// A GPU.
+struct Card<'c> {
+    call: &'c Call<'c>,
+    method: Method,
+    alpha: f64,
+}
+
+impl Machine for Card<'_> {
+    fn worker<'d>(&self, drawn: &'d Drawn) -> Result<Box<dyn Worker + 'd>> {
+        let machine = &self.call.machine;
+        let made = match drawn {
+            Drawn::Gauss { .. } => match drawn.gauss(self.method)? {
+                Some(gauss) => machine.gauss(gauss, self.alpha),
+                None => Err(Failure::Core(Error::Interrupted)),
+            },
+            Drawn::Discrete(data, statistic, rule) => {
+                machine.discrete(Discrete::new(data, *statistic, *rule), self.alpha)
+            }
+            Drawn::Knn(knn) => machine.knn(knn),
+        };
+        made.map_err(|failure| match failure {
+            Failure::Core(error) => error,
+            _ => Error::Interrupted,
+        })
+    }
+}
+
+/// Of tests that R makes, one replicate after the other.
+fn of_made(test: &List, asked: &Asked, call: &Call) -> Outcome<Counts> {
+    let Call { machine, token, .. } = call;
+    let make = input::function(test, "make")?;
+    let make = make.ok_or_else(|| Failure::Input("internal: `make` is missing".into()))?;
+    let options = asked.search.options();
+    let reading = match options.method {
+        Method::StableFast => Reading::StableFast,
+        Method::Stable | Method::Original => Reading::GaussCItest,
+    };
+    let mut counts = Counts::default();
+    let mut observer = call.observer();
+    let total = asked.count as f64;
+    for replicate in asked.first..asked.first + asked.count {
+        let explain = |error| token.explain(error);
+        observer.progress(0, (replicate - asked.first) as f64, total).map_err(explain)?;
+        let made = session::ask(token, &make, (replicate + 1) as f64).map_err(explain)?;
+        let test = Test::from_list(&input::list(&made, "test")?, &machine.pool)?;
+        let mut quiet = session::RObserver::silent(token);
+        let graph = match (test.worker(options.p, reading, options.alpha, machine, &mut quiet)?, &test) {
+            (Some(mut worker), _) => asked.search.graph(&mut *worker, replicate, &mut quiet),
+            (None, Test::Function(fun)) => {
+                let mut test = RTest { fun: fun.clone(), token };
+                asked.search.graph_one_by_one(&mut test, replicate, &mut quiet, &|| token.wants_to_stop())
+            }
+            (None, _) => Err(Error::Interrupted),
+        };
+        counts.enter(&graph.map_err(explain)?, false)?;
+    }
+    observer.progress(0, total, total).map_err(|error| token.explain(error))?;
+    Ok(counts)
+}
+
+fn listed(counts: &Counts, call: &Call) -> Outcome<Vec<(&'static str, Robj)>> {
+    let edges = counts.edges()?;
+    let vertex = |at: usize| Robj::from(edges.iter().map(|(pair, _)| pair[at] as i32 + 1).collect::<Vec<i32>>());
+    let count = |of: fn(&Edge) -> u32| Robj::from(edges.iter().map(|(_, edge)| of(edge) as i32).collect::<Vec<i32>>());
+    Ok(vec![
+        ("x", vertex(0)),
+        ("y", vertex(1)),
+        ("forward", count(|edge| edge.forward)),
+        ("backward", count(|edge| edge.backward)),
+        ("undirected", count(|edge| edge.undirected)),
+        ("bidirected", count(|edge| edge.bidirected)),
+        ("replicates", Robj::from(counts.replicates() as i32)),
+        ("valid", Robj::from(counts.valid() as i32)),
+        ("constants", Robj::from(counts.with_constants() as i32)),
+        ("device", Robj::from(call.machine.names(false))),
+    ])
+}
+
+/// Whether a graph is a CPDAG, or with knowledge has a DAG.
+pub fn is_valid(p: usize, pairs: &Robj, arrows: &Robj, known: bool) -> Outcome<bool> {
+    let halves = |value: &Robj, name: &str| {
+        let both = input::vertices(value, p, name)?;
+        let (from, to) = both.split_at(both.len() / 2);
+        Ok::<_, Failure>(from.iter().zip(to).map(|(&from, &to)| [from, to]).collect::<Vec<[u32; 2]>>())
+    };
+    memory::room(Adjacency::bytes(p), Use::Pairs)?;
+    let mut skeleton = Adjacency::empty(p);
+    for [x, y] in halves(pairs, "pairs")?.into_iter().filter(|[x, y]| x != y) {
+        skeleton.insert(x as usize, y as usize);
+    }
+    Ok(orient::is_valid(&skeleton, &halves(arrows, "arrows")?, known)?)
+}
