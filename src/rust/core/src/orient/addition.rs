@@ -1,13 +1,10 @@
 //! Arrows that are known afterwards, added to a graph that has been oriented: pcalg's `addBgKnowledge` (Meek 1995; Perkovic, Kalisch and
 //! Maathuis 2017).
 
-use super::marks::Marks;
+use super::extension;
 use super::pdag::Pdag;
 use super::poll::Poll;
-use super::rules::{Rules, Version};
-use super::triples::Ambiguous;
-use super::validity;
-use crate::graph::Adjacency;
+use crate::graph::{Adjacency, Closure, Marks};
 use crate::memory::{self, Use};
 use crate::Result;
 
@@ -51,29 +48,24 @@ pub fn add_arrows(
             marks.direct(at);
         }
     }
-    if check && !validity::is_extendable(&marks, skeleton, &poll)? {
+    if check && !extension::is_extendable(&marks, skeleton, &poll)? {
         return Ok(Addition::Invalid);
     }
-    let rules = Rules { skeleton, ambiguous: &Ambiguous::default(), version: Version::Relaxed, enabled: [true; 4] };
-    let before = marks.clone();
-    let mut rounds = rules.begin(&mut marks, &poll)?;
-    rounds.run()?;
+    let mut closure = Closure::new(marks);
+    closure.complete();
     if check || !arrows.is_empty() {
-        let marks = rounds.marks();
-        let changed = (0..marks.slot_count()).find(|&at| marks.is_directed(at) && before.is_undirected(at));
-        if let Some(at) = changed {
-            return Ok(Addition::NotMaximal([marks.tail(at) as u32, marks.head(at) as u32]));
+        if let Some(&at) = closure.since(0).iter().min() {
+            return Ok(Addition::NotMaximal([closure.graph.tail(at) as u32, closure.graph.head(at) as u32]));
         }
     }
     for (number, &arrow) in arrows.iter().enumerate() {
-        let Some(at) = slot(rounds.marks(), arrow) else { return Ok(Addition::NoEdge(number)) };
-        if rounds.marks().is_undirected(at) {
-            rounds.add(at)?;
-        } else if !rounds.marks().is_directed(at) {
+        poll.step()?;
+        let Some(at) = slot(&closure.graph, arrow) else { return Ok(Addition::NoEdge(number)) };
+        if !closure.orient(at) {
             return Ok(Addition::Reversed(number));
         }
     }
-    let valid = validity::is_extendable(&marks, skeleton, &poll)?;
+    let valid = extension::is_extendable(&closure.graph, skeleton, &poll)?;
     memory::check()?;
-    Ok(Addition::Graph(Pdag::from_marks(&marks, true, valid)))
+    Ok(Addition::Graph(Pdag::from_marks(&closure.graph, true, valid)))
 }

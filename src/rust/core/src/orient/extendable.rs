@@ -4,11 +4,10 @@ use super::colliders::{orient_colliders, Dispute};
 use super::essential::essential_graph;
 use super::extension::extend;
 use super::knowledge::Knowledge;
-use super::marks::Marks;
 use super::poll::Poll;
 use super::rules::{Rules, Version};
 use super::triples::Ambiguous;
-use crate::graph::{Adjacency, SepSets};
+use crate::graph::{Adjacency, Marks, SepSets};
 use crate::{Error, Result};
 
 /// How many times `"retry"` turns disputed edges round before it gives up: pcalg's `n.max`.

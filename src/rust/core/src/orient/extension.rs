@@ -1,8 +1,7 @@
 //! Consistent extension of a partially directed graph to a DAG (Dor and Tarsi 1992): pcalg's `pdag2dag`.
 
-use super::marks::Marks;
 use super::poll::Poll;
-use crate::graph::Adjacency;
+use crate::graph::{Adjacency, Marks};
 use crate::Result;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -65,6 +64,12 @@ pub(super) fn extend(
         }
     }
     Ok(Some(dag))
+}
+
+/// Whether the undirected edges can be directed without a cycle and without a new collider: so an MPDAG's can.
+pub(super) fn is_extendable(marks: &Marks, skeleton: &Adjacency, poll: &Poll) -> Result<bool> {
+    let has_conflict = (0..marks.slot_count()).any(|slot| marks.mark(slot) == 2);
+    Ok(!has_conflict && extend(marks, skeleton, true, poll)?.is_some())
 }
 
 struct Peeling<'a> {
