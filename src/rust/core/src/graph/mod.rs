@@ -1,10 +1,11 @@
 //! Graphs as the search needs them: adjacency, separating sets, subsets and their ranks; and with directed edges: `marks`, `closure` (Meek's
-//! rules), `cpdag`.
+//! rules), `cpdag`, `essential` (pcalg's `dag2cpdag`).
 
 mod adjacency;
 mod chordal;
 mod closure;
 mod cpdag;
+mod essential;
 mod marks;
 mod ranked;
 mod sepsets;
@@ -16,6 +17,7 @@ pub(crate) use adjacency::{bits, BITS};
 pub(crate) use chordal::is_chordal;
 pub(crate) use closure::Closure;
 pub(crate) use cpdag::{components_are_chordal, has_cycle, is_cpdag};
+pub(crate) use essential::{essential_graph, topological_order};
 pub(crate) use marks::Marks;
 pub use ranked::Ranked;
 pub use sepsets::{SepSetLog, SepSets, Separations, Side, Singles};

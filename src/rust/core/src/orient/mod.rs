@@ -6,7 +6,7 @@
 //! * `poll`: whether the caller wants to stop, and what happens for those who read along (`event`).
 //! * `colliders`, `rules`: collider orientation and rules 1-3 (`udag2pdagRelaxed`).
 //! * `triples`, `separations`, `conservative`: the conservative and the majority rule (`pc.cons.intern`).
-//! * `extension`, `essential`, `extendable`: `pdag2dag`, `dag2cpdag`, and what needs them, `udag2pdag` and
+//! * `extension`, `extendable`: `pdag2dag`, and what needs it, `udag2pdag` and
 //!   `udag2pdagSpecial`.
 //! * `knowledge`: arrows that cannot be; `addition`: arrows added to a graph that has been oriented.
 //!
@@ -17,7 +17,6 @@
 mod addition;
 mod colliders;
 mod conservative;
-mod essential;
 mod event;
 mod extendable;
 mod extension;
@@ -28,6 +27,8 @@ mod poll;
 mod rules;
 mod separations;
 mod triples;
+
+pub(crate) use extension::dag_of;
 
 pub use addition::{add_arrows, Addition};
 pub use event::Event;

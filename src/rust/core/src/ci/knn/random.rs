@@ -25,6 +25,10 @@ pub enum Purpose {
     Ties = 3,
     /// The rows of a replicate of samples.
     Rows = 4,
+    /// Random graphs and data.
+    Simulation = 5,
+    /// Which questions are asked.
+    Questions = 6,
 }
 
 /// The key of a stream of random numbers.
