@@ -26,7 +26,8 @@ use crate::session::{Callbacks, RObserver, RTest};
 use crate::test::Test;
 use crate::token::{self, Token};
 use crate::{
-    api_blocks, api_effects, api_orientation, api_ranks, correlation, discrete, gpu, input, limits, output, selection,
+    api_assessment, api_blocks, api_effects, api_orientation, api_ranks, correlation, discrete, gpu, input, limits,
+    output, selection,
 };
 
 /// R's callbacks: for reports, and for random numbers.
@@ -441,6 +442,7 @@ extendr_module! {
     fn rust_codes;
     fn rust_summary;
     fn rust_correlation;
+    use api_assessment;
     use api_blocks;
     use api_effects;
     fn rust_select;

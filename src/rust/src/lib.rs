@@ -1,13 +1,13 @@
 //! The boundary between R and [`pcgpu_core`]: slices and scalars in, one list out.
 //!
-//! * [`api`], [`api_blocks`], [`api_effects`], [`api_orientation`], [`api_ranks`]: the functions that R calls.
+//! * [`api`], [`api_assessment`], [`api_blocks`], [`api_effects`], [`api_orientation`], [`api_ranks`]: the functions that R calls.
 //! * [`failure`]: what can go wrong, as a list that R turns into a classed condition.
 //! * [`test`]: the test of a search. [`discrete`]: discrete data and their tests.
 //! * [`correlation`]: correlations of data.
 //! * [`running`]: correlations of rows that come block by block. [`data_file`]: data in files that processes share.
 //! * [`knn`]: the nearest-neighbour test.
 //! * [`selection`]: feature selection.
-//! * [`effects`]: causal effects.
+//! * [`effects`]: causal effects. [`assessment`]: how far graphs can be trusted. [`simulation`]: random graphs and data.
 //! * [`session`]: calls back into R: tests, progress, interrupts, random numbers. [`token`]: R's jumps out of
 //!   them, stopped and resumed.
 //! * [`orientation`]: how a skeleton is oriented.
@@ -16,10 +16,12 @@
 //! * [`input`], [`output`]: R objects to core types and back; [`compact`]: results as flat arrays.
 
 mod api;
+mod api_assessment;
 mod api_blocks;
 mod api_effects;
 mod api_orientation;
 mod api_ranks;
+mod assessment;
 mod cluster;
 mod compact;
 mod correlation;
@@ -39,6 +41,7 @@ mod planes;
 mod running;
 mod selection;
 mod session;
+mod simulation;
 mod test;
 mod token;
 

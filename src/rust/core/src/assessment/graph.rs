@@ -15,7 +15,7 @@ impl Graph {
     pub fn from_lists<L: AsRef<[u32]>>(argument: &'static str, lists: &[L], conflicts: &[[u32; 2]]) -> Result<Self> {
         let mut marks = Marks::from_lists(argument, lists)?;
         for &[from, to] in conflicts {
-            if let Some(slot) = marks.find(from as usize, to as usize) {
+            if let Some(slot) = marks.find(from as usize, to as usize).filter(|&slot| marks.is_undirected(slot)) {
                 marks.conflict(slot);
             }
         }
