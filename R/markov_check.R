@@ -21,7 +21,7 @@
 #' `print()` has, for the independences, the share with p below `alpha`, which should be about `alpha`, and the p-values of Kolmogorov and Smirnov's and of Anderson and Darling's test that the
 #' p-values are uniform: small values speak against the graph (or the test's assumptions); Anderson and Darling's sees more at the ends. Both take the p-values for independent of each other. They are not, where they
 #' come of the same rows, and so with `data` each question is asked on one of `resamples` random halves of the rows. With many questions the smallest deviation is significant: look at
-#' the share and the plot, too. p-values of discrete tests are uniform for large samples only.
+#' the share and the plot, too. p-values of discrete tests are uniform for large samples only, and those of [disCItest()] are 1 where it has too few observations to test.
 #'
 #' Data that the graph was learnt from make it look better than it is: the search has tested some of these independences, and kept what passed. Learn on some rows, and check on others.
 #'

@@ -18,11 +18,6 @@ impl Closure {
         Closure { graph, log: Vec::new() }
     }
 
-    /// The slots that were directed since the mark.
-    pub fn since(&self, mark: usize) -> &[usize] {
-        &self.log[mark..]
-    }
-
     /// What [`Closure::back`] goes back to.
     pub fn mark(&self) -> usize {
         self.log.len()

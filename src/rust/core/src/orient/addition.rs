@@ -4,6 +4,8 @@
 use super::extension;
 use super::pdag::Pdag;
 use super::poll::Poll;
+use super::rules::{Rules, Version};
+use super::triples::Ambiguous;
 use crate::graph::{Adjacency, Closure, Marks};
 use crate::memory::{self, Use};
 use crate::Result;
@@ -51,13 +53,17 @@ pub fn add_arrows(
     if check && !extension::is_extendable(&marks, skeleton, &poll)? {
         return Ok(Addition::Invalid);
     }
-    let mut closure = Closure::new(marks);
-    closure.complete();
+    // In pcalg's order, which shows where no DAG extends the graph.
+    let before = marks.clone();
+    let rules = Rules { skeleton, ambiguous: &Ambiguous::default(), version: Version::Relaxed, enabled: [true; 4] };
+    rules.apply(&mut marks, &poll)?;
     if check || !arrows.is_empty() {
-        if let Some(&at) = closure.since(0).iter().min() {
-            return Ok(Addition::NotMaximal([closure.graph.tail(at) as u32, closure.graph.head(at) as u32]));
+        let changed = (0..marks.slot_count()).find(|&at| marks.is_directed(at) && before.is_undirected(at));
+        if let Some(at) = changed {
+            return Ok(Addition::NotMaximal([marks.tail(at) as u32, marks.head(at) as u32]));
         }
     }
+    let mut closure = Closure::new(marks);
     for (number, &arrow) in arrows.iter().enumerate() {
         poll.step()?;
         let Some(at) = slot(&closure.graph, arrow) else { return Ok(Addition::NoEdge(number)) };

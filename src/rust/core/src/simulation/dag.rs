@@ -108,13 +108,18 @@ fn attached(p: usize, each: f64, order: &[u32], draws: &mut Draws) -> Vec<[u32; 
     // Every vertex once, and once more for each of its edges.
     let mut ends: Vec<u32> = Vec::new();
     let mut chosen: Vec<u32> = Vec::new();
+    // By vertex the last that chose it.
+    let mut by: Vec<usize> = vec![usize::MAX; p];
     for v in 0..p {
         let more = usize::from(draws.uniform() < each.fract());
         let count = (each as usize + more).min(v);
         chosen.clear();
+        if count == v {
+            chosen.extend(0..v as u32);
+        }
         while chosen.len() < count {
             let u = ends[draws.below(ends.len())];
-            if !chosen.contains(&u) {
+            if std::mem::replace(&mut by[u as usize], v) != v {
                 chosen.push(u);
             }
         }
@@ -175,7 +180,9 @@ mod tests {
 
     #[test]
     fn small_and_full_graphs() {
-        assert_eq!(random_dag(&shape(1, Model::Independent, 1.0), 1).unwrap(), Dag::default());
+        for neighbours in [0.0, 1.0] {
+            assert_eq!(random_dag(&shape(1, Model::Independent, neighbours), 1).unwrap(), Dag::default());
+        }
         assert_eq!(random_dag(&shape(9, Model::Independent, 8.0), 1).unwrap().from.len(), 36);
         assert_eq!(random_dag(&shape(9, Model::Power, 100.0), 1).unwrap().from.len(), 36);
     }

@@ -105,6 +105,11 @@ pub fn random_data(
     if cells.len() != n * p || n == 0 {
         return Err(Error::Argument { argument: "n", value: n.to_string(), mend: "give a number from 1".into() });
     }
+    let [least, most] = sample.levels;
+    if least == 0 || most < least {
+        let mend = "give the smallest and the largest number of levels".into();
+        return Err(Error::Argument { argument: "levels", value: format!("from {least} to {most}"), mend });
+    }
     memory::room(24 * dag.from.len() + 64 * p, Use::Samples)?;
     let parents = Parents::new(p, dag)?;
     let levels: Vec<usize> = (0..p).map(|v| levels_of(v, sample, seed)).collect();

@@ -88,7 +88,8 @@ impl Draws {
         if probability >= 1.0 {
             return (0..count).for_each(hit);
         }
-        if probability <= 0.0 {
+        // Not a number for the pairs of one vertex.
+        if !(probability > 0.0) {
             return;
         }
         let mut at = -1.0;
