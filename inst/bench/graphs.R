@@ -3,7 +3,7 @@
 #
 #   Rscript graphs.R [peer] [large] [--p=1000] [--large=50000] [--search=20000] [--n=500] [--neighbours=3] [--threads=2] [--repeats=5]
 #
-# `peer`: pcalg's call is timed once or as often as a tenth of a second takes; answers are compared where both have the same task. `large`: of `--large`
+# `peer`: answers are compared where both have the same task. `large`: of `--large`
 # variables, and a compact search of `--search` ones.
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
 source(file.path(here, "program.R"))
@@ -56,10 +56,12 @@ peer <- function(p) {
 
 large <- function(p, search) {
   cat(sprintf("\np = %s, n = %d, %s neighbours a variable\n\n", number(p), n, number(neighbours)))
-  cat(head_text("what", "s (min / median)"))
-  tell <- function(what, call, repeats. = repeats) {
-    found <- timed(call, repeats., 60)
-    cat(row_text(what, spread(found$seconds)))
+  columns <- head_text("what", "s (min / median)", "CPU s (all threads, of one call)")
+  cat(columns)
+  tell <- function(what, call) {
+    found <- timed(call, repeats, 20)
+    cpu <- system.time(call())
+    cat(row_text(what, spread(found$seconds), number(sum(cpu[c("user.self", "sys.self")]))))
     invisible(found$value)
   }
   for (model in c("er", "power", "layers")) dag <- tell(sprintf("random_dag(model = \"%s\")", model), function() random_dag(p, neighbours, model, seed = 1))
@@ -76,7 +78,7 @@ large <- function(p, search) {
   suff <- suff_gauss(x)
   fit <- pc(suff, gaussCItest, alpha = 1e-4, labels = colnames(x), result = "compact", u2pd = "retry")
   cat(sprintf("\np = %s, a compact result of %s edges\n\n", number(search), number(length(fit@edges$to))))
-  cat(head_text("what", "s (min / median)"))
+  cat(columns)
   tell("q_values()", function() q_values(fit))
   tell("compare_graphs()", function() compare_graphs(fit, dag))
   tell("markov_check(), 10,000 independences, all rows", function() markov_check(fit, suffStat = suff, indepTest = gaussCItest, seed = 1))

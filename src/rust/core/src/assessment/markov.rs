@@ -183,7 +183,7 @@ fn chosen_pairs(
     let mut at = 0;
     while pairs.len() < most as usize {
         let both = word(seed, at, 0);
-        let bounded = |word: u64| ((word & u64::from(u32::MAX)) * p as u64 >> 32) as u32;
+        let bounded = |word: u64| (((word & u64::from(u32::MAX)) * p as u64) >> 32) as u32;
         let (a, b) = (bounded(both), bounded(both >> 32));
         at += 1;
         let (u, v) = (a.min(b), a.max(b));

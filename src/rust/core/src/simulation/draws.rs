@@ -89,7 +89,7 @@ impl Draws {
             return (0..count).for_each(hit);
         }
         // Not a number for the pairs of one vertex.
-        if !(probability > 0.0) {
+        if probability.is_nan() || probability <= 0.0 {
             return;
         }
         let mut at = -1.0;
