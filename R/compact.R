@@ -200,11 +200,12 @@ sparse_matrix <- function(x) {
   )
 }
 
-# Conversions of a compact result, and the edges of the other class. Some of these classes are defined later, by pcalg and by Matrix,
+# Conversions of a compact result and of a table of edges, and the edges of the other class. Some of these classes are defined later, by pcalg and by Matrix,
 # and R would say so in a message.
 conversions <- function(ns) {
   set <- function(to, convert) suppressMessages(methods::setAs("pcCompact", to, convert, where = ns))
   suppressMessages(methods::setMethod("edges", "pcAlgo", function(object, which) edges_of_pcalg(object), where = ns))
+  suppressMessages(methods::setAs("pcgpu_graph", "graphNEL", function(from) graphnel_of_table(from), where = ns))
   set("pcAlgo", function(from) as_pcalg(from))
   set("matrix", function(from) {
     # Functions of pcalg take it for that of a graph, of which the coding of results is the transpose.

@@ -43,6 +43,15 @@ edges_of <- function(x) {
   if (is_result(x)) {
     return(edges_of(attr(x, "graph")))
   }
+  if (inherits(x, "pcgpu_graph")) {
+    return(edges_of_table(x$labels, x$from, x$to, x$directed))
+  }
+  if (inherits(x, "bn")) {
+    return(edges_of_bnlearn(x))
+  }
+  if (inherits(x, "igraph")) {
+    return(edges_of_igraph(x))
+  }
   if (methods::is(x, "graph")) {
     listed <- edges_of_graph(x)
     if (anyNA(unlist(listed$weights, use.names = FALSE))) {
@@ -54,6 +63,28 @@ edges_of <- function(x) {
     return(edges_of_matrix(x))
   }
   abort_argument("x", x, "give a result of pc() or skeleton(), a graph, or an adjacency matrix.")
+}
+
+# bnlearn has an arc each way of an undirected edge.
+edges_of_bnlearn <- function(x) {
+  labels <- names(x$nodes)
+  from <- match(x$arcs[, 1L], labels)
+  to <- match(x$arcs[, 2L], labels)
+  edges_of_table(labels, from, to, rep.int(TRUE, length(from)))
+}
+
+# A graph as as_igraph() makes it, or any other.
+edges_of_igraph <- function(x) {
+  need_package("igraph", "the graph is one of the package igraph")
+  arcs <- igraph::as_edgelist(x, names = FALSE)
+  labels <- igraph::vertex_attr(x, "name") %||% as.character(seq_len(igraph::vcount(x)))
+  marks <- igraph::edge_attr(x, "mark")
+  if (igraph::is_directed(x) && !is.null(marks) && any(marks == 2)) {
+    by <- order(arcs[, 1L], arcs[, 2L])
+    rows <- factor(arcs[by, 1L], seq_along(labels))
+    return(list(labels = labels, edges = unname(split(as.integer(arcs[by, 2L]), rows)), weights = unname(split(as.double(marks[by]), rows))))
+  }
+  edges_of_table(as.character(labels), as.integer(arcs[, 1L]), as.integer(arcs[, 2L]), rep.int(igraph::is_directed(x), nrow(arcs)))
 }
 
 # An adjacency matrix as as(graph, "matrix") has it, [i, j] != 0 for i -> j, or as pcalg's "amat" codes a CPDAG, which

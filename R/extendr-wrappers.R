@@ -105,6 +105,34 @@ rust_knn_test <- function(test, x, y, engine) .Call(wrap__rust_knn_test, test, x
 #' @noRd
 rust_mixed_test <- function(test) .Call(wrap__rust_mixed_test, test)
 
+#' A random DAG: `list(from, to, weight)`.
+#' @noRd
+rust_random_dag <- function(shape, seed) .Call(wrap__rust_random_dag, shape, seed)
+
+#' Data of a DAG: `list(x, levels)`.
+#' @noRd
+rust_random_data <- function(dag, sample, seed, engine) .Call(wrap__rust_random_data, dag, sample, seed, engine)
+
+#' The CPDAG of a DAG by edges: `list(from, to, directed)`; NULL for what is no DAG.
+#' @noRd
+rust_cpdag <- function(edges) .Call(wrap__rust_cpdag, edges)
+
+#' Counts of estimated graphs beside the true one, a vector each.
+#' @noRd
+rust_compare <- function(estimates, truth, as_cpdags) .Call(wrap__rust_compare, estimates, truth, as_cpdags)
+
+#' q-values of some p-values among others: `list(q, count)`.
+#' @noRd
+rust_q_values <- function(of, values, p, count, by) .Call(wrap__rust_q_values, of, values, p, count, by)
+
+#' Questions that a graph implies the answers of: `list(x, y, start, members, all, extends)`.
+#' @noRd
+rust_implied <- function(edges, marks, asked) .Call(wrap__rust_implied, edges, marks, asked)
+
+#' p-values of the chosen of such questions about p variables.
+#' @noRd
+rust_p_values <- function(test, p, asked, chosen, alpha, engine, callbacks) .Call(wrap__rust_p_values, test, p, asked, chosen, alpha, engine, callbacks)
+
 #' The correlations of the columns of a sparse matrix of n rows.
 #' @noRd
 rust_sparse_correlation <- function(x, n, options, engine, callbacks) .Call(wrap__rust_sparse_correlation, x, n, options, engine, callbacks)

@@ -95,7 +95,7 @@
 #' | `codes` | whole numbers are taken as continuous | make factors of codes |
 #' | `assay` | the first of several assays is taken | `t(assay(x, name))` for another |
 #' | `cpdag` | Rgraphviz draws an invalid CPDAG | see [run_details()] |
-#' | `graph` | the graph of [causal_effects()] is not what `type` says | see there |
+#' | `graph` | the graph of [causal_effects()] is not what `type` says, or no DAG extends that of [markov_check()] | see there |
 #'
 #' `fallback` has the field `reason`, `knowledge` has `triples` (a, b, c of a -> b <- c, by column) and `count`, `resumed` has `file`, `level` (how many have run) and `within` (whether a part of the next has), `cluster` has `worker` (numbers), `lost` has `device` and `reason`, `test` has `count` and the classes of the original, `data` has `indepTest` (its name), `codes` has `columns`, `graph` has `type`.
 #'

@@ -165,6 +165,16 @@ random_knowledge <- function(p) {
   )
 }
 
+random_arrows <- function(p) {
+  chosen <- which(upper.tri(diag(p)) & runif(p * p) < 0.4, arr.ind = TRUE)
+  list(p = as.integer(p), from = chosen[, 1L], to = chosen[, 2L], weight = rep(0.5, nrow(chosen)))
+}
+
+random_questions <- function(p) {
+  x <- sample.int(p, 3, TRUE)
+  list(x = x, y = x %% p + 1L, start = c(0, 0, 1, 1), members = sample.int(p, 1))
+}
+
 # Well-formed arguments of each function that takes something from outside.
 targets <- list(
   rust_search = function(p) list(
@@ -186,6 +196,37 @@ targets <- list(
   ),
   rust_add_knowledge = function(p) list(
     edges = random_skeleton(p)$edges, marks = NULL, knowledge = random_knowledge(p), check = runif(1) < 0.5
+  ),
+  rust_random_dag = function(p) list(
+    shape = list(p = as.integer(p), model = pick(c("er", "power", "layers")), layers = 2, neighbours = 2, weights = c(0.3, 1), signs = TRUE), seed = 1
+  ),
+  rust_random_data = function(p) list(
+    dag = random_arrows(p),
+    sample = list(
+      n = 5, kind = pick(c("gaussian", "nonlinear", "discrete", "mixed")), levels = c(2, 4), share = 0.5, strength = 1, standardise = FALSE,
+      missing = pick(c(0, 0.3)), mechanism = pick(c("MCAR", "MAR"))
+    ), seed = 1, engine = random_engine()
+  ),
+  rust_cpdag = function(p) list(edges = random_skeleton(p)$edges),
+  rust_compare = function(p) list(
+    estimates = list(random_skeleton(p), random_skeleton(p)), truth = random_skeleton(p), as_cpdags = runif(1) < 0.5
+  ),
+  rust_q_values = function(p) list(of = runif(3), values = matrix(runif(p * p), p, p), p = p, count = 10, by = runif(1) < 0.5),
+  rust_implied = function(p) list(
+    edges = random_skeleton(p)$edges, marks = NULL, asked = list(what = pick(c("parents", "blanket", "edges")), most = pick(c(1, 100)), seed = 1)
+  ),
+  rust_p_values = function(p) list(
+    test = random_test(p), p = as.integer(p), asked = random_questions(p), chosen = 1:3, alpha = 0.05, engine = random_engine(),
+    callbacks = random_callbacks()
+  ),
+  random_dag = function(p) list(p = p, neighbours = 1, model = "er", weights = c(0.3, 1), seed = 1),
+  random_data = function(p) list(
+    dag = pcgpu::random_dag(max(p, 1), 0, seed = 1), n = 5, kind = pick(c("gaussian", "nonlinear", "discrete", "mixed")), levels = c(2, 3), missing = 0.2,
+    mechanism = pick(c("MCAR", "MAR")), seed = 1
+  ),
+  compare_graphs = function(p) list(estimated = diag(p), true = matrix(0, p, p)),
+  markov_check = function(p) list(
+    fit = matrix(0, p, p), data = matrix(rnorm(30 * p), 30), indepTest = pcgpu::gaussCItest, given = pick(c("parents", "blanket")), resamples = pick(0:2)
   ),
   rust_gauss_p_value = function(p) list(
     x = sample.int(p + 1, 1), y = sample.int(p + 1, 1), S = sample.int(p + 1, sample.int(p + 1, 1) - 1),

@@ -25,8 +25,8 @@ use crate::session::{Callbacks, RObserver, RTest};
 use crate::test::Test;
 use crate::token::{self, Token};
 use crate::{
-    api_blocks, api_effects, api_orientation, api_ranks, api_stability, api_tests, correlation, discrete, gpu, input,
-    limits, output, selection,
+    api_assessment, api_blocks, api_effects, api_orientation, api_ranks, api_stability, api_tests, correlation,
+    discrete, gpu, input, limits, output, selection,
 };
 
 /// R's callbacks: for reports, and for random numbers.
@@ -412,6 +412,7 @@ extendr_module! {
     fn rust_codes;
     fn rust_summary;
     fn rust_correlation;
+    use api_assessment;
     use api_blocks;
     use api_effects;
     use api_stability;

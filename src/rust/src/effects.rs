@@ -2,26 +2,17 @@
 
 use extendr_api::prelude::*;
 use pcgpu_core::effects::{describe, Asked, Kind, Method, Own, Pairs, Plan, Technique, Together};
-use pcgpu_core::memory::{self, Use};
+use pcgpu_core::memory::Use;
 
 use crate::api::Call;
+use crate::compact::na;
 use crate::failure::{Failure, Outcome};
 use crate::token::Token;
 use crate::{input, output};
 
 /// NaN as R's NA.
-fn with_na(values: &mut [f64]) {
-    let na = f64::from_bits(0x7FF0_0000_0000_07A2);
-    values.iter_mut().filter(|value| value.is_nan()).for_each(|value| *value = na);
-}
-
-fn lists(edges: &List) -> Outcome<Vec<Vec<u32>>> {
-    let mut lists = memory::space(edges.len(), Use::Pairs)?;
-    for value in edges.values() {
-        lists.push(input::vertices(&value, edges.len(), "edges")?);
-        memory::check()?;
-    }
-    Ok(lists)
+pub fn with_na(values: &mut [f64]) {
+    values.iter_mut().filter(|value| value.is_nan()).for_each(|value| *value = na());
 }
 
 /// From `list(method, type, x, y, y_notparent)`.
@@ -48,7 +39,7 @@ pub fn asked(asked: &List, p: usize) -> Outcome<Asked> {
 
 /// Effects of single interventions; with `smallest` only the smallest absolute value of each pair.
 pub fn single(edges: &List, options: &List, mcov: &Robj, call: &Call) -> Outcome<Robj> {
-    let (lists, token, pool) = (lists(edges)?, call.token, &call.machine.pool);
+    let (lists, token, pool) = (input::vertex_lists(edges)?, call.token, &call.machine.pool);
     let cov = input::square(mcov, lists.len(), "mcov")?;
     let asked = asked(options, lists.len())?;
     let rows = asked.y.len();
@@ -87,7 +78,7 @@ pub fn single(edges: &List, options: &List, mcov: &Robj, call: &Call) -> Outcome
 
 /// Effects of joint interventions.
 pub fn joint(edges: &List, options: &List, mcov: &Robj, call: &Call) -> Outcome<Robj> {
-    let (lists, token, pool) = (lists(edges)?, call.token, &call.machine.pool);
+    let (lists, token, pool) = (input::vertex_lists(edges)?, call.token, &call.machine.pool);
     let cov = input::square(mcov, lists.len(), "mcov")?;
     let asked = asked(options, lists.len())?;
     let technique = match input::text(&input::field(options, "technique")?, "technique")?.as_str() {

@@ -227,16 +227,22 @@ pub fn vertices(value: &Robj, p: usize, name: &str) -> Outcome<Vec<u32>> {
     Ok(numbers)
 }
 
+/// Of each vertex a list of others.
+pub fn vertex_lists(edges: &List) -> Outcome<Vec<Vec<u32>>> {
+    let mut lists = memory::space(edges.len(), Use::Pairs)?;
+    for value in edges.values() {
+        lists.push(vertices(&value, edges.len(), "edges")?);
+        memory::check()?;
+    }
+    Ok(lists)
+}
+
 /// Neighbour lists as a graph.
 pub fn graph(edges: &List, p: usize) -> Outcome<Adjacency> {
     if edges.len() != p {
         return Err(Failure::Input(format!("internal: `edges` has {} entries for {p} vertices", edges.len())));
     }
-    let mut lists = memory::space(p, Use::Pairs)?;
-    for value in edges.values() {
-        lists.push(vertices(&value, p, "edges")?);
-        memory::check()?;
-    }
+    let lists = vertex_lists(edges)?;
     memory::room(Adjacency::bytes(p), Use::Pairs)?;
     Ok(Adjacency::from_lists(&lists))
 }

@@ -1,13 +1,15 @@
 //! The boundary between R and [`pcgpu_core`]: slices and scalars in, one list out.
 //!
-//! * [`api`], [`api_blocks`], [`api_effects`], [`api_orientation`], [`api_ranks`], [`api_stability`], [`api_tests`]: the functions that R calls.
+//! * [`api`], [`api_assessment`], [`api_blocks`], [`api_effects`], [`api_orientation`], [`api_ranks`], [`api_stability`], [`api_tests`]: the
+//!   functions that R calls.
 //! * [`failure`]: what can go wrong, as a list that R turns into a classed condition.
 //! * [`test`]: the test of a search. [`discrete`]: discrete data and their tests.
 //! * [`correlation`]: correlations of data.
 //! * [`running`]: correlations of rows that come block by block. [`data_file`]: data in files that processes share.
 //! * [`knn`]: the nearest-neighbour test. [`mixed`]: tests of numbers and levels, and of data with holes.
 //! * [`selection`]: feature selection.
-//! * [`effects`]: causal effects. [`stability`]: how often resampled data have an edge.
+//! * [`effects`]: causal effects. [`assessment`]: how far graphs can be trusted. [`simulation`]: random graphs and data.
+//! * [`stability`]: how often resampled data have an edge.
 //! * [`session`]: calls back into R: tests, progress, interrupts, random numbers. [`token`]: R's jumps out of
 //!   them, stopped and resumed.
 //! * [`orientation`]: how a skeleton is oriented.
@@ -16,12 +18,14 @@
 //! * [`input`], [`output`]: R objects to core types and back; [`compact`]: results as flat arrays.
 
 mod api;
+mod api_assessment;
 mod api_blocks;
 mod api_effects;
 mod api_orientation;
 mod api_ranks;
 mod api_stability;
 mod api_tests;
+mod assessment;
 mod cluster;
 mod compact;
 mod correlation;
@@ -42,6 +46,7 @@ mod planes;
 mod running;
 mod selection;
 mod session;
+mod simulation;
 mod stability;
 mod test;
 mod token;

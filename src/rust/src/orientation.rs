@@ -92,10 +92,7 @@ pub fn oriented(
 /// Adds what is known to a graph: `edges` are p vectors of the j with an arc i -> j, `marks` likewise their marks, or NULL where all are 1.
 pub fn add_knowledge(token: &Token, edges: &List, marks: &Robj, knowledge: &Robj, check: bool) -> Outcome<Robj> {
     let p = edges.len();
-    let mut arcs = Vec::with_capacity(p);
-    for to in edges.values() {
-        arcs.push(input::vertices(&to, p, "edges")?);
-    }
+    let arcs = input::vertex_lists(edges)?;
     let skeleton = Adjacency::from_lists(&arcs);
     let background = input::background(knowledge, p)?;
     let known = background.knowledge(p);

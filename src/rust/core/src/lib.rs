@@ -12,6 +12,8 @@
 //! * [`selection`]: feature selection by mutual information. It knows no machine either.
 //! * [`orient`]: from a skeleton and its separating sets to a CPDAG.
 //! * [`background`]: what a user knows before, for search and orientation.
+//! * [`simulation`]: random DAGs, and data of them.
+//! * [`assessment`]: how far a graph can be trusted: false discoveries, what it implies of data, what sets it apart from another.
 //! * [`effects`]: the causal effects that a CPDAG and covariances allow.
 //! * [`engine`]: the workers: the only place that schedules. They answer the shards of a search, and count for a selection.
 //! * [`stability`]: searches on resampled data, and how often each edge is found.
@@ -20,6 +22,7 @@
 #![warn(missing_docs)]
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))]
 
+pub mod assessment;
 pub mod background;
 pub mod ci;
 pub mod effects;
@@ -34,6 +37,7 @@ pub mod orient;
 pub mod pool;
 pub mod search;
 pub mod selection;
+pub mod simulation;
 pub mod stability;
 pub mod team;
 

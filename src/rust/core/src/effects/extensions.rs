@@ -2,9 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::closure::Closure;
-use super::pdag::Pdag;
-use super::validity::has_cycle;
+use crate::graph::{has_cycle, Closure, Marks};
 use crate::{Error, Result};
 
 /// More DAGs than this are refused.
@@ -22,7 +20,7 @@ fn too_many() -> Error {
 ///
 /// In a maximally oriented PDAG every undirected edge can go either way (Meek 1995). In other graphs some tries end nowhere, and
 /// what is left is judged by the definition.
-pub(super) fn each(closure: &mut Closure, at: &[usize], visit: &mut dyn FnMut(&Pdag)) -> Result<()> {
+pub(super) fn each(closure: &mut Closure, at: &[usize], visit: &mut dyn FnMut(&Marks)) -> Result<()> {
     let was = closure.graph.clone();
     let mut left = MOST;
     branch(closure, &was, at, visit, &mut left)
@@ -30,9 +28,9 @@ pub(super) fn each(closure: &mut Closure, at: &[usize], visit: &mut dyn FnMut(&P
 
 fn branch(
     closure: &mut Closure,
-    was: &Pdag,
+    was: &Marks,
     at: &[usize],
-    visit: &mut dyn FnMut(&Pdag),
+    visit: &mut dyn FnMut(&Marks),
     left: &mut usize,
 ) -> Result<()> {
     let graph = &closure.graph;
@@ -58,7 +56,7 @@ fn branch(
 }
 
 /// Whether the graph has no directed cycle and no v-structure with an edge that `was` had undirected.
-fn extends(graph: &Pdag, was: &Pdag) -> bool {
+fn extends(graph: &Marks, was: &Marks) -> bool {
     let is_new = |slot: usize| graph.is_reversed(slot) && was.is_undirected(slot);
     let collides = |b: usize| {
         let apart = |a: usize| graph.parents(b).any(|c| c != a && !graph.adjacent(a, c));
@@ -71,7 +69,7 @@ fn extends(graph: &Pdag, was: &Pdag) -> bool {
 type Counted = Vec<(Vec<u32>, usize)>;
 
 /// Of each vertex the sets of parents that it has in some DAG, and in how many.
-pub(super) fn parent_sets(graph: &Pdag, valid: bool) -> Result<Vec<Counted>> {
+pub(super) fn parent_sets(graph: &Marks, valid: bool) -> Result<Vec<Counted>> {
     let p = graph.p();
     let (of, count) = graph.components();
     let mut members = vec![Vec::new(); if valid { count } else { 1 }];
@@ -83,7 +81,7 @@ pub(super) fn parent_sets(graph: &Pdag, valid: bool) -> Result<Vec<Counted>> {
     for at in &members {
         let mut here = 0;
         let lone = at.len() == 1;
-        let mut note = |dag: &Pdag| {
+        let mut note = |dag: &Marks| {
             here += 1;
             for &u in at {
                 *sets[u].entry(dag.parents(u).map(|v| v as u32).collect()).or_default() += 1;
@@ -119,7 +117,7 @@ mod tests {
     use super::*;
 
     fn counted(lists: &[&[u32]], valid: bool) -> Vec<Vec<(Vec<u32>, usize)>> {
-        parent_sets(&Pdag::new(lists).unwrap(), valid).unwrap()
+        parent_sets(&Marks::from_lists("fit", lists).unwrap(), valid).unwrap()
     }
 
     #[test]
@@ -137,13 +135,13 @@ mod tests {
     #[test]
     fn a_graph_that_nothing_extends_is_refused() {
         let square: [&[u32]; 4] = [&[1, 3], &[0, 2], &[1, 3], &[0, 2]];
-        let found = parent_sets(&Pdag::new(&square).unwrap(), false);
+        let found = parent_sets(&Marks::from_lists("fit", &square).unwrap(), false);
         assert!(matches!(found, Err(Error::Argument { argument: "fit", .. })));
     }
 
     #[test]
     fn too_many_dags_are_refused() {
         let lists: Vec<Vec<u32>> = (0..40u32).map(|i| vec![i ^ 1]).collect();
-        assert!(parent_sets(&Pdag::new(&lists).unwrap(), true).is_err());
+        assert!(parent_sets(&Marks::from_lists("fit", &lists).unwrap(), true).is_err());
     }
 }

@@ -3,12 +3,10 @@
 
 use ndarray::ArrayView2;
 
-use super::closure::Closure;
 use super::extensions;
 use super::parents::{orientations, parents_with};
-use super::pdag::Pdag;
 use super::regression::weights;
-use crate::graph::is_chordal;
+use crate::graph::{is_chordal, Closure, Marks};
 use crate::{Error, Result};
 
 /// Components of up to so many vertices have all their DAGs listed, as in pcalg.
@@ -20,19 +18,19 @@ const MOST: usize = 1 << 20;
 /// The parents of each of the xs, for one way to direct the edges.
 pub(super) type Joint = Vec<Vec<u32>>;
 
-fn parents(graph: &Pdag, u: usize) -> Vec<u32> {
+fn parents(graph: &Marks, u: usize) -> Vec<u32> {
     graph.parents(u).map(|v| v as u32).collect()
 }
 
 /// The joint sets that Meek's rules allow in a valid PDAG.
-pub(super) fn sets_of_pdag(graph: &Pdag, xs: &[usize]) -> Result<Vec<Joint>> {
+pub(super) fn sets_of_pdag(graph: &Marks, xs: &[usize]) -> Result<Vec<Joint>> {
     let ways = orientations(&mut Closure::new(graph.clone()), xs, None)?;
     Ok(ways.iter().map(|way| xs.iter().map(|&x| parents_with(graph, x, way)).collect()).collect())
 }
 
 /// The joint sets of a CPDAG by its undirected components: of each that has some of the xs one set for each of its DAGs, sets as often as
 /// they occur, or, where it is larger or not chordal, all combinations of what each x allows by itself.
-pub(super) fn sets_of_cpdag(graph: &Pdag, xs: &[usize]) -> Result<Vec<Joint>> {
+pub(super) fn sets_of_cpdag(graph: &Marks, xs: &[usize]) -> Result<Vec<Joint>> {
     let (of, _) = graph.components();
     let mut all: Vec<Joint> = vec![xs.iter().map(|&x| parents(graph, x)).collect()];
     let mut done: Vec<usize> = Vec::new();
@@ -75,11 +73,11 @@ fn here_of(added: &Added) -> impl Iterator<Item = (&usize, &Vec<u32>)> {
     added.0.iter().zip(&added.1)
 }
 
-fn of_component(graph: &Pdag, xs: &[usize], members: &[usize], here: &[usize]) -> Result<Vec<Added>> {
+fn of_component(graph: &Marks, xs: &[usize], members: &[usize], here: &[usize]) -> Result<Vec<Added>> {
     // The component alone, its vertices by their places.
     let place = |v: usize| members.binary_search(&v).ok().map(|at| at as u32);
     let lists: Vec<Vec<u32>> = members.iter().map(|&u| graph.siblings(u).filter_map(place).collect()).collect();
-    let alone = Pdag::new(&lists)?;
+    let alone = Marks::from_lists("fit", &lists)?;
     let inside: Vec<usize> = here.iter().filter_map(|&at| place(xs[at])).map(|at| at as usize).collect();
     let outside = |set: Vec<u32>| set.into_iter().map(|at| members[at as usize] as u32).collect::<Vec<u32>>();
     let listed = members.len() <= LISTED
@@ -271,7 +269,7 @@ mod tests {
 
     #[test]
     fn joint_sets_of_a_path() {
-        let path = Pdag::new(&[&[1][..], &[0, 2], &[1]]).unwrap();
+        let path = Marks::from_lists("fit", &[&[1][..], &[0, 2], &[1]]).unwrap();
         // 0 -> 1 -> 2, 0 <- 1 -> 2, 0 <- 1 <- 2, as DAGs and as sets.
         let mut dags = sets_of_cpdag(&path, &[0, 2]).unwrap();
         dags.sort();

@@ -5,7 +5,7 @@
 //! (Maathuis, Kalisch and Buehlmann 2009). Answers are those of pcalg 2.7-12: [`Plan`] its `ida()` and `idaFast()`, [`Together`]
 //! its `jointIda()` (Nandy, Maathuis and Richardson 2017), [`Method::Optimal`] also that of `ida()` for several x.
 //!
-//! * `pdag`: the graph. `closure`: directing edges, and what follows. `validity`: whether the graph is what it is said to be.
+//! * `validity`: whether the graph is what it is said to be.
 //! * `parents`: sets of parents, by the local criterion and by Meek's rules (Perkovic, Kalisch and Maathuis 2017). `extensions`: all DAGs.
 //! * `regression`: small systems. `optimal`: optimal adjustment sets (Henckel, Perkovic and Maathuis 2022; Witte, Henckel, Maathuis and
 //!   Didelez 2020). `joint`: several x at once.
@@ -25,12 +25,10 @@
 //!   models. *JRSS B* 84, 579-599.
 //! * C. Meek (1995). Causal inference and causal explanation with background knowledge. *UAI*.
 
-mod closure;
 mod extensions;
 mod joint;
 mod optimal;
 mod parents;
-mod pdag;
 mod plan;
 mod regression;
 mod table;

@@ -8,13 +8,13 @@ use std::collections::HashMap;
 
 use ndarray::ArrayView2;
 
-use super::pdag::Pdag;
 use super::regression;
+use crate::graph::Marks;
 
 /// Vertices that possibly directed paths of definite status from `from` reach, `from` first, or where it can be reached from if not
 /// `forward`; none of `avoid` but `from` itself. As pcalg's `possDe()` and `possAn()`: a vertex is reached once, by the first such path,
 /// and goes on from there where the next vertex is not adjacent to the one before, or the edge is directed.
-fn reached(graph: &Pdag, from: usize, avoid: &[u32], forward: bool) -> Vec<u32> {
+fn reached(graph: &Marks, from: usize, avoid: &[u32], forward: bool) -> Vec<u32> {
     let mut queue = vec![from as u32];
     let mut before = vec![from];
     let mut seen = std::collections::HashSet::from([from]);
@@ -39,7 +39,7 @@ fn reached(graph: &Pdag, from: usize, avoid: &[u32], forward: bool) -> Vec<u32> 
 
 /// What is found of x, or the xs, in one graph.
 pub(super) struct Adjustment<'a> {
-    graph: &'a Pdag,
+    graph: &'a Marks,
     xs: &'a [u32],
     /// Whether a vertex may be a descendant.
     descends: Vec<bool>,
@@ -60,7 +60,7 @@ pub(super) enum Set {
 }
 
 impl<'a> Adjustment<'a> {
-    pub fn new(graph: &'a Pdag, xs: &'a [u32]) -> Self {
+    pub fn new(graph: &'a Marks, xs: &'a [u32]) -> Self {
         let mut descends = vec![false; graph.p()];
         for &x in xs {
             reached(graph, x as usize, &[], true).into_iter().for_each(|v| descends[v as usize] = true);
@@ -129,14 +129,14 @@ mod tests {
     fn the_set_is_what_its_definition_says() {
         // 0 -> 1 -> 2; 3 -> 1; 4 -> 0, 4 -> 2; 5 apart.
         let lists: [&[u32]; 6] = [&[1], &[2], &[], &[1], &[0, 2], &[]];
-        let graph = Pdag::new(&lists).unwrap();
+        let graph = Marks::from_lists("fit", &lists).unwrap();
         let mut adjustment = Adjustment::new(&graph, &[0]);
         assert_eq!(adjustment.set(2), Set::Of(vec![3, 4]));
         assert_eq!(adjustment.set(1), Set::Of(vec![3]));
         assert_eq!((adjustment.set(4), adjustment.set(5)), (Set::NoEffect, Set::NoEffect));
         // Of 0 and 2 at once on what follows 1 alone: 2 comes after 1.
         let lists: [&[u32]; 4] = [&[1], &[2, 3], &[3], &[]];
-        let graph = Pdag::new(&lists).unwrap();
+        let graph = Marks::from_lists("fit", &lists).unwrap();
         let mut joint = Adjustment::new(&graph, &[0, 2]);
         assert_eq!(joint.set(3), Set::None);
         assert_eq!(joint.set(1), Set::None);

@@ -4,8 +4,7 @@
 //! undirected edges out of it, no new v-structure has x or one of these edges in it. In a PDAG with background knowledge Meek's
 //! rules say it, as in Perkovic, Kalisch and Maathuis (2017).
 
-use super::closure::Closure;
-use super::pdag::Pdag;
+use crate::graph::{Closure, Marks};
 use crate::{Error, Result};
 
 /// More sets for one vertex than this are refused.
@@ -21,7 +20,7 @@ fn too_many(x: usize) -> Error {
 
 /// The sets for x by the local criterion, in pcalg's order: by size, then lexicographic in what is added to the sure parents, which
 /// come first. `without` is taken for no neighbour of x.
-pub(super) fn local(graph: &Pdag, x: usize, without: Option<usize>) -> Result<Vec<Vec<u32>>> {
+pub(super) fn local(graph: &Marks, x: usize, without: Option<usize>) -> Result<Vec<Vec<u32>>> {
     let sure: Vec<usize> = graph.parents(x).filter(|&v| Some(v) != without).collect();
     let siblings: Vec<usize> = graph.siblings(x).filter(|&v| Some(v) != without).collect();
     // Into x may point what is adjacent to all sure parents; out of x may not what has a parent that is not adjacent to x.
@@ -38,7 +37,7 @@ pub(super) fn local(graph: &Pdag, x: usize, without: Option<usize>) -> Result<Ve
 
 /// Adds to `found` each clique of `may_enter` that begins with `chosen` and has all of `must_enter`: places in `siblings`.
 fn cliques(
-    graph: &Pdag,
+    graph: &Marks,
     siblings: &[usize],
     may_enter: &[bool],
     must_enter: &[bool],
@@ -133,7 +132,7 @@ fn directed(
 }
 
 /// What points to x, one of `xs`, where an orientation is made: the sure parents, then the others.
-pub(super) fn parents_with(graph: &Pdag, x: usize, orientation: &Orientation) -> Vec<u32> {
+pub(super) fn parents_with(graph: &Marks, x: usize, orientation: &Orientation) -> Vec<u32> {
     let into = orientation.into.iter().map(|&at| orientation.slots[at]).filter(|&slot| graph.head(slot) == x);
     graph.parents(x).chain(into.map(|slot| graph.tail(slot))).map(|v| v as u32).collect()
 }
@@ -145,24 +144,24 @@ mod tests {
     #[test]
     fn local_sets_of_a_fork_and_a_triangle() {
         // 0 - 1, 0 - 2 with 1 and 2 apart: both at once would be a new v-structure.
-        let fork = Pdag::new(&[&[1, 2][..], &[0], &[0]]).unwrap();
+        let fork = Marks::from_lists("fit", &[&[1, 2][..], &[0], &[0]]).unwrap();
         assert_eq!(local(&fork, 0, None).unwrap(), [vec![], vec![1], vec![2]]);
         assert_eq!(local(&fork, 0, Some(1)).unwrap(), [vec![], vec![2]]);
-        let triangle = Pdag::new(&[&[1, 2][..], &[0, 2], &[0, 1]]).unwrap();
+        let triangle = Marks::from_lists("fit", &[&[1, 2][..], &[0, 2], &[0, 1]]).unwrap();
         assert_eq!(local(&triangle, 0, None).unwrap(), [vec![], vec![1], vec![2], vec![1, 2]]);
         // 2 -> 1 - 0, 2 and 0 apart: 0 -> 1 would be a new v-structure.
-        let flag = Pdag::new(&[&[1][..], &[0], &[1]]).unwrap();
+        let flag = Marks::from_lists("fit", &[&[1][..], &[0], &[1]]).unwrap();
         assert_eq!(local(&flag, 0, None).unwrap(), [vec![1]]);
         assert_eq!(local(&flag, 1, None).unwrap(), [vec![2]]);
         // 3 -> 0 - 1 and 2 -> 1 besides: nothing is allowed at 0.
-        let both = Pdag::new(&[&[1][..], &[0], &[1], &[0]]).unwrap();
+        let both = Marks::from_lists("fit", &[&[1][..], &[0], &[1], &[0]]).unwrap();
         assert!(local(&both, 0, None).unwrap().is_empty());
     }
 
     #[test]
     fn orientations_agree_with_the_local_criterion_on_a_cpdag() {
         let lists: [&[u32]; 5] = [&[1, 2], &[0, 2, 3], &[0, 1, 3], &[1, 2, 4], &[3]];
-        let graph = Pdag::new(&lists).unwrap();
+        let graph = Marks::from_lists("fit", &lists).unwrap();
         let mut closure = Closure::new(graph.clone());
         for x in 0..5 {
             let ways = orientations(&mut closure, &[x], None).unwrap();
@@ -175,7 +174,7 @@ mod tests {
     fn too_many_sets_are_refused() {
         let p = 23;
         let lists: Vec<Vec<u32>> = (0..p).map(|i| (0..p).filter(|&j| j != i).collect()).collect();
-        let graph = Pdag::new(&lists).unwrap();
+        let graph = Marks::from_lists("fit", &lists).unwrap();
         assert!(matches!(local(&graph, 0, None), Err(Error::Argument { argument: "fit", .. })));
     }
 }

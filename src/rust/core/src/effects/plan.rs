@@ -4,12 +4,11 @@ use std::sync::{Mutex, OnceLock};
 
 use ndarray::ArrayView2;
 
-use super::closure::Closure;
 use super::optimal::Adjustment;
 use super::parents::{local, orientations, parents_with};
-use super::pdag::Pdag;
 use super::regression::weights;
 use super::{extensions, validity, Asked, Kind, Method};
+use crate::graph::{is_cpdag, Closure, Marks};
 use crate::memory::{self, Use};
 use crate::observer::Observer;
 use crate::pool::Pool;
@@ -71,7 +70,7 @@ struct Scratch {
 /// Which sets the graph allows, and so how many effects there are. The effects of x on all y asked for are a matrix with a row for each y and a
 /// column for each set; of pairs whose effects are not its row ([`Own`]) they are kept beside it.
 pub struct Plan {
-    graph: Pdag,
+    graph: Marks,
     asked: Asked,
     /// Whether y are all vertices in their order.
     all_y: bool,
@@ -87,7 +86,7 @@ impl Plan {
     /// DAG extends, or too many, with [`Method::Global`]; for an x with more than a million sets; for `y_not_parent` with another method than
     /// local. What `observer` returns.
     pub fn new<L: AsRef<[u32]>>(lists: &[L], asked: Asked, pool: &Pool, observer: &mut dyn Observer) -> Result<Plan> {
-        let graph = Pdag::new(lists)?;
+        let graph = Marks::from_lists("fit", lists)?;
         let p = graph.p();
         for (argument, vertices) in [("x", &asked.x), ("y", &asked.y)] {
             if vertices.iter().any(|&v| v as usize >= p) {
@@ -104,7 +103,7 @@ impl Plan {
         }
         let is_pdag = validity::is_pdag(&graph)?;
         let valid = match asked.kind {
-            Kind::Cpdag => validity::is_cpdag(&graph)?,
+            Kind::Cpdag => is_cpdag(&graph, || Ok(()))?,
             Kind::Pdag => is_pdag,
         };
         let mut plan = Plan { all_y: asked.y.iter().copied().eq(0..p as u32), graph, asked, valid, of: Vec::new() };

@@ -4,13 +4,12 @@ use std::sync::Mutex;
 
 use ndarray::ArrayView2;
 
-use super::closure::Closure;
 use super::joint::{mcd, sets_of_cpdag, sets_of_pdag, Joint, Rrc};
 use super::optimal::Adjustment;
 use super::parents::{orientations, Orientation};
-use super::pdag::Pdag;
 use super::plan::no_pdag;
 use super::{validity, Asked, Kind, Method};
+use crate::graph::{is_cpdag, Closure, Marks};
 use crate::observer::Observer;
 use crate::pool::Pool;
 use crate::{Error, Result};
@@ -31,7 +30,7 @@ enum Sets {
 
 /// Which joint sets the graph allows the variables of [`Asked::x`].
 pub struct Together {
-    graph: Pdag,
+    graph: Marks,
     asked: Asked,
     technique: Technique,
     valid: bool,
@@ -46,7 +45,7 @@ impl Together {
     /// [`Error::Argument`] for what is no graph, for [`Method::Global`], for a graph that is no maximally oriented PDAG where Meek's rules
     /// are to direct edges, for too many sets.
     pub fn new<L: AsRef<[u32]>>(lists: &[L], asked: Asked, technique: Technique) -> Result<Together> {
-        let graph = Pdag::new(lists)?;
+        let graph = Marks::from_lists("fit", lists)?;
         let p = graph.p();
         if asked.x.is_empty() || asked.x.iter().chain(&asked.y).any(|&v| v as usize >= p) {
             let (value, mend) = ("no vertices of the graph".into(), format!("it has {p}"));
@@ -55,7 +54,7 @@ impl Together {
         let xs: Vec<usize> = asked.x.iter().map(|&x| x as usize).collect();
         let is_pdag = validity::is_pdag(&graph)?;
         let valid = match asked.kind {
-            Kind::Cpdag => validity::is_cpdag(&graph)?,
+            Kind::Cpdag => is_cpdag(&graph, || Ok(()))?,
             Kind::Pdag => is_pdag,
         };
         let to_direct = xs.iter().any(|&x| graph.siblings(x).next().is_some());

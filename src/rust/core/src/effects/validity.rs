@@ -1,40 +1,25 @@
-//! Whether a graph is what its type says, as pcalg's `isValidGraph()` judges.
+//! Whether a graph with background knowledge is a PDAG, as pcalg's `isValidGraph()` judges.
 
-use super::closure::Closure;
-use super::pdag::Pdag;
-use crate::graph;
+use crate::graph::{components_are_chordal, has_cycle, Closure, Marks};
 use crate::Result;
-
-/// Whether the graph is a CPDAG: what its v-structures and Meek's rules make of its skeleton, without a cycle along an arrow, its
-/// undirected components chordal.
-pub(super) fn is_cpdag(graph: &Pdag) -> Result<bool> {
-    Ok(is_maximal(graph)
-        && !has_cycle(graph, true)
-        && is_chordal(graph)?
-        && same_marks(&corresponding_cpdag(graph), graph))
-}
 
 /// Whether the graph is a maximally oriented PDAG: it has the arrows of the CPDAG of its v-structures and perhaps more, none of
 /// which makes a directed cycle, and Meek's rules add nothing; and that CPDAG is one.
-pub(super) fn is_pdag(graph: &Pdag) -> Result<bool> {
+pub(super) fn is_pdag(graph: &Marks) -> Result<bool> {
     if !is_maximal(graph) || has_cycle(graph, false) {
         return Ok(false);
     }
     let cpdag = corresponding_cpdag(graph);
     let kept = (0..graph.slot_count()).all(|slot| !cpdag.is_directed(slot) || graph.is_directed(slot));
-    Ok(kept && is_chordal(&cpdag)?)
+    Ok(kept && components_are_chordal(&cpdag, || Ok(()))?)
 }
 
-fn is_maximal(graph: &Pdag) -> bool {
+fn is_maximal(graph: &Marks) -> bool {
     !Closure::new(graph.clone()).complete()
 }
 
-fn same_marks(one: &Pdag, other: &Pdag) -> bool {
-    (0..one.slot_count()).all(|slot| one.is_open(slot) == other.is_open(slot))
-}
-
 /// The skeleton with the graph's v-structures, and what follows.
-fn corresponding_cpdag(graph: &Pdag) -> Pdag {
+fn corresponding_cpdag(graph: &Marks) -> Marks {
     let mut pattern = graph.clone();
     (0..pattern.slot_count()).for_each(|slot| pattern.undirect(slot));
     for b in 0..graph.p() {
@@ -50,44 +35,14 @@ fn corresponding_cpdag(graph: &Pdag) -> Pdag {
     closure.graph
 }
 
-/// Whether some path along arrows, or along undirected edges as well where `partially`, comes back to its start and follows an
-/// arrow.
-pub(super) fn has_cycle(graph: &Pdag, partially: bool) -> bool {
-    let p = graph.p();
-    let (of, count) = if partially { graph.components() } else { ((0..p).collect(), p) };
-    let mut members = vec![Vec::new(); count];
-    let mut arriving = vec![0usize; count];
-    for u in 0..p {
-        members[of[u]].push(u);
-        arriving[of[u]] += graph.parents(u).count();
-    }
-    let mut free: Vec<usize> = (0..count).filter(|&c| arriving[c] == 0).collect();
-    let mut taken = 0;
-    while let Some(c) = free.pop() {
-        taken += 1;
-        for &u in &members[c] {
-            for v in graph.children(u) {
-                arriving[of[v]] -= 1;
-                if arriving[of[v]] == 0 {
-                    free.push(of[v]);
-                }
-            }
-        }
-    }
-    taken < count
-}
-
-fn is_chordal(graph: &Pdag) -> Result<bool> {
-    graph::is_chordal(graph.p(), |u| graph.siblings(u), |u, v| graph.joins(u, v), || Ok(()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::is_cpdag;
 
     fn judged(lists: &[&[u32]]) -> [bool; 2] {
-        let graph = Pdag::new(lists).unwrap();
-        [is_cpdag(&graph).unwrap(), is_pdag(&graph).unwrap()]
+        let graph = Marks::from_lists("fit", lists).unwrap();
+        [is_cpdag(&graph, || Ok(())).unwrap(), is_pdag(&graph).unwrap()]
     }
 
     #[test]

@@ -1,7 +1,12 @@
-//! Graphs as the search needs them: adjacency, separating sets, subsets and their ranks.
+//! Graphs as the search needs them: adjacency, separating sets, subsets and their ranks; and with directed edges: `marks`, `closure` (Meek's
+//! rules), `cpdag`, `essential` (pcalg's `dag2cpdag`).
 
 mod adjacency;
 mod chordal;
+mod closure;
+mod cpdag;
+mod essential;
+mod marks;
 mod ranked;
 mod sepsets;
 pub mod subsets;
@@ -10,6 +15,10 @@ mod tiers;
 pub use adjacency::Adjacency;
 pub(crate) use adjacency::{bits, BITS};
 pub(crate) use chordal::is_chordal;
+pub(crate) use closure::Closure;
+pub(crate) use cpdag::{components_are_chordal, has_cycle, is_cpdag};
+pub(crate) use essential::{essential_graph, topological_order};
+pub(crate) use marks::Marks;
 pub use ranked::Ranked;
 pub use sepsets::{SepSetLog, SepSets, Separations, Side, Singles};
 pub use tiers::Tiers;

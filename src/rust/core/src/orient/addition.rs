@@ -1,13 +1,12 @@
 //! Arrows that are known afterwards, added to a graph that has been oriented: pcalg's `addBgKnowledge` (Meek 1995; Perkovic, Kalisch and
 //! Maathuis 2017).
 
-use super::marks::Marks;
+use super::extension;
 use super::pdag::Pdag;
 use super::poll::Poll;
 use super::rules::{Rules, Version};
 use super::triples::Ambiguous;
-use super::validity;
-use crate::graph::Adjacency;
+use crate::graph::{is_cpdag, Adjacency, Closure, Marks};
 use crate::memory::{self, Use};
 use crate::Result;
 
@@ -50,8 +49,8 @@ pub fn is_valid(skeleton: &Adjacency, directed: &[[u32; 2]], known: bool) -> Res
     let poll = Poll::new(None, None);
     match with_arrows(skeleton, directed) {
         None => Ok(false),
-        Some(marks) if known => validity::is_extendable(&marks, skeleton, &poll),
-        Some(marks) => validity::is_cpdag(&marks, skeleton, &poll),
+        Some(marks) if known => extension::is_extendable(&marks, skeleton, &poll),
+        Some(marks) => is_cpdag(&marks, || poll.step()),
     }
 }
 
@@ -72,31 +71,30 @@ pub fn add_arrows(
     let poll = Poll::new(wants_to_stop, None);
     let Some(mut marks) = with_arrows(skeleton, directed) else { return Ok(Addition::Invalid) };
     let slot = |marks: &Marks, [from, to]: [u32; 2]| marks.find(from as usize, to as usize);
-    if check && !validity::is_extendable(&marks, skeleton, &poll)? {
+    if check && !extension::is_extendable(&marks, skeleton, &poll)? {
         return Ok(Addition::Invalid);
     }
-    let rules = Rules { skeleton, ambiguous: &Ambiguous::default(), version: Version::Relaxed, enabled: [true; 4] };
+    // In pcalg's order, which shows where no DAG extends the graph.
     let before = marks.clone();
-    let mut rounds = rules.begin(&mut marks, &poll)?;
-    rounds.run()?;
+    let rules = Rules { skeleton, ambiguous: &Ambiguous::default(), version: Version::Relaxed, enabled: [true; 4] };
+    rules.apply(&mut marks, &poll)?;
     if check || !arrows.is_empty() {
-        let marks = rounds.marks();
         let changed = (0..marks.slot_count()).find(|&at| marks.is_directed(at) && before.is_undirected(at));
         if let Some(at) = changed {
             return Ok(Addition::NotMaximal([marks.tail(at) as u32, marks.head(at) as u32]));
         }
     }
+    let mut closure = Closure::new(marks);
     for (number, &arrow) in arrows.iter().enumerate() {
-        let Some(at) = slot(rounds.marks(), arrow) else { return Ok(Addition::NoEdge(number)) };
-        if rounds.marks().is_undirected(at) {
-            rounds.add(at)?;
-        } else if !rounds.marks().is_directed(at) {
+        poll.step()?;
+        let Some(at) = slot(&closure.graph, arrow) else { return Ok(Addition::NoEdge(number)) };
+        if !closure.orient(at) {
             return Ok(Addition::Reversed(number));
         }
     }
-    let valid = validity::is_extendable(&marks, skeleton, &poll)?;
+    let valid = extension::is_extendable(&closure.graph, skeleton, &poll)?;
     memory::check()?;
-    Ok(Addition::Graph(Pdag::from_marks(&marks, true, valid)))
+    Ok(Addition::Graph(Pdag::from_marks(&closure.graph, true, valid)))
 }
 
 #[cfg(test)]

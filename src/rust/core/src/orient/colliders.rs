@@ -1,10 +1,9 @@
 //! Collider orientation: a - b - c with a and c not adjacent becomes a -> b <- c when b separates nothing.
 
 use super::knowledge::Knowledge;
-use super::marks::Marks;
 use super::poll::Poll;
 use super::triples::Ambiguous;
-use crate::graph::{Adjacency, SepSets};
+use crate::graph::{Adjacency, Marks, SepSets};
 use crate::Result;
 
 /// What to do with an edge that an earlier collider has directed the other way.

@@ -1,14 +1,12 @@
 //! `u2pd = "rand"` and `"retry"`: a CPDAG that a DAG can extend, by chance if it must be.
 
 use super::colliders::{orient_colliders, Dispute};
-use super::essential::essential_graph;
 use super::extension::extend;
 use super::knowledge::Knowledge;
-use super::marks::Marks;
 use super::poll::Poll;
 use super::rules::{Rules, Version};
 use super::triples::Ambiguous;
-use crate::graph::{Adjacency, SepSets};
+use crate::graph::{essential_graph, Adjacency, Marks, SepSets};
 use crate::{Error, Result};
 
 /// How many times `"retry"` turns disputed edges round before it gives up: pcalg's `n.max`.
@@ -31,7 +29,7 @@ pub(super) fn rand(
         complete(&mut marks, skeleton, poll)?;
     } else {
         direct_at_random(&mut marks, permutation)?;
-        essential_graph(&mut marks, skeleton, poll)?;
+        essential_graph(&mut marks, || poll.step())?;
     }
     Ok((marks, extends))
 }
@@ -76,7 +74,7 @@ pub(super) fn retry(
         Some(dag) => marks = dag,
         None => direct_at_random(&mut marks, permutation)?,
     }
-    essential_graph(&mut marks, skeleton, poll)?;
+    essential_graph(&mut marks, || poll.step())?;
     Ok((marks, false))
 }
 

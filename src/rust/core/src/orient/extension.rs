@@ -1,8 +1,8 @@
 //! Consistent extension of a partially directed graph to a DAG (Dor and Tarsi 1992): pcalg's `pdag2dag`.
 
-use super::marks::Marks;
 use super::poll::Poll;
-use crate::graph::Adjacency;
+use crate::graph::{Adjacency, Marks};
+use crate::memory::{self, Use};
 use crate::Result;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -67,6 +67,31 @@ pub(super) fn extend(
     Ok(Some(dag))
 }
 
+/// Whether the undirected edges can be directed without a cycle and without a new collider: so an MPDAG's can.
+pub(super) fn is_extendable(marks: &Marks, skeleton: &Adjacency, poll: &Poll) -> Result<bool> {
+    let has_conflict = (0..marks.slot_count()).any(|slot| marks.mark(slot) == 2);
+    Ok(!has_conflict && extend(marks, skeleton, true, poll)?.is_some())
+}
+
+/// A DAG for a graph: one that extends it, or, where it has none, one with further colliders; `None` where arrows make a cycle. An edge
+/// in conflict counts as undirected. Says whether it extends the graph.
+pub(crate) fn dag_of(marks: &Marks, wants_to_stop: Option<&dyn Fn() -> bool>) -> Result<Option<(Marks, bool)>> {
+    let mut marks = marks.clone();
+    (0..marks.slot_count())
+        .filter(|&slot| marks.mark(slot) == 2)
+        .collect::<Vec<_>>()
+        .into_iter()
+        .for_each(|slot| marks.undirect(slot));
+    memory::room(Adjacency::bytes(marks.p()), Use::Pairs)?;
+    let mut skeleton = Adjacency::empty(marks.p());
+    (0..marks.slot_count()).for_each(|slot| skeleton.insert(marks.tail(slot), marks.head(slot)));
+    let poll = Poll::new(wants_to_stop, None);
+    if let Some(dag) = extend(&marks, &skeleton, true, &poll)? {
+        return Ok(Some((dag, true)));
+    }
+    Ok(extend(&marks, &skeleton, false, &poll)?.map(|dag| (dag, false)))
+}
+
 struct Peeling<'a> {
     marks: &'a Marks,
     skeleton: &'a Adjacency,
@@ -93,6 +118,7 @@ impl Peeling<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graph::{essential_graph, is_cpdag};
 
     fn graph(edges: &[(u32, u32)], p: usize) -> (Adjacency, Marks) {
         let mut skeleton = Adjacency::empty(p);
@@ -127,5 +153,72 @@ mod tests {
             marks.direct(marks.find(u, v).unwrap());
         }
         assert!(extend(&marks, &skeleton, false, &Poll::silent()).unwrap().is_none());
+    }
+
+    /// By the definition: some DAG extends the graph, and the graph is that DAG's essential graph.
+    fn by_definition(marks: &Marks, skeleton: &Adjacency) -> bool {
+        let poll = Poll::silent();
+        if (0..marks.slot_count()).any(|slot| marks.mark(slot) == 2) {
+            return false;
+        }
+        let Some(mut dag) = extend(marks, skeleton, true, &poll).unwrap() else { return false };
+        essential_graph(&mut dag, || Ok(())).unwrap();
+        (0..marks.slot_count()).all(|slot| dag.mark(slot) == marks.mark(slot))
+    }
+
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, limit: u64) -> u64 {
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (self.0 >> 33) % limit
+        }
+    }
+
+    #[test]
+    fn a_cpdag_is_what_the_definition_says() {
+        let mut random = Random(7);
+        let mut seen = [0; 2];
+        for round in 0..20_000 {
+            let p = 2 + random.below(6) as usize;
+            let mut skeleton = Adjacency::empty(p);
+            for v in 1..p {
+                for u in 0..v {
+                    if random.below(10) < 5 {
+                        skeleton.insert(u, v);
+                    }
+                }
+            }
+            let mut marks = Marks::undirected(&skeleton);
+            for u in 0..p {
+                for slot in marks.slots(u).filter(|&slot| marks.head(slot) > u).collect::<Vec<_>>() {
+                    match (round % 3, random.below(6)) {
+                        // The CPDAG of a DAG, then perhaps an edge changed.
+                        (0 | 1, _) => marks.direct(slot),
+                        (_, 0 | 1) => marks.direct(slot),
+                        (_, 2) => marks.direct(marks.twin(slot)),
+                        _ => {}
+                    }
+                }
+            }
+            if round % 3 < 2 {
+                essential_graph(&mut marks, || Ok(())).unwrap();
+                assert!(is_cpdag(&marks, || Ok(())).unwrap(), "round {round}");
+            }
+            if round % 3 == 1 && marks.slot_count() > 0 {
+                let slot = random.below(marks.slot_count() as u64) as usize;
+                if marks.is_undirected(slot) {
+                    marks.direct(slot);
+                } else if random.below(2) == 0 && marks.is_directed(slot) {
+                    marks.undirect(slot);
+                } else {
+                    marks.conflict(slot);
+                }
+            }
+            let want = by_definition(&marks, &skeleton);
+            assert_eq!(is_cpdag(&marks, || Ok(())).unwrap(), want, "round {round}");
+            seen[usize::from(want)] += 1;
+        }
+        assert!(seen[0] > 4000 && seen[1] > 7000, "{seen:?}");
     }
 }

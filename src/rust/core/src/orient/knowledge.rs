@@ -1,7 +1,6 @@
 //! What is known of the directions of edges before any data: tiers, variables of the context, arrows that cannot be.
 
-use super::marks::Marks;
-use crate::graph::Tiers;
+use crate::graph::{Marks, Tiers};
 
 /// Arrows that cannot be, and what follows for colliders and for the sets of their tests: the rules of `tpc()` (Witte et al. 2022). Nothing is
 /// known by default.

@@ -2,33 +2,33 @@
 //!
 //! [`orient`] is what there is to call, and [`add_arrows`] for a graph from anywhere. Inside, by concept:
 //!
-//! * `marks`: the graph under orientation; `pdag`: the answer.
+//! * `pdag`: the answer; the graph under orientation is `graph::Marks`.
 //! * `poll`: whether the caller wants to stop, and what happens for those who read along (`event`).
 //! * `colliders`, `rules`: collider orientation and rules 1-3 (`udag2pdagRelaxed`).
 //! * `triples`, `separations`, `conservative`: the conservative and the majority rule (`pc.cons.intern`).
-//! * `extension`, `essential`, `extendable`: `pdag2dag`, `dag2cpdag`, and what needs them, `udag2pdag` and
+//! * `extension`, `extendable`: `pdag2dag`, and what needs it, `udag2pdag` and
 //!   `udag2pdagSpecial`.
 //! * `knowledge`: arrows that cannot be; `addition`: arrows added to a graph that has been oriented.
-//! * `validity`: whether the answer is a CPDAG, or, with knowledge, has a DAG.
+//!
+//! Whether the answer is a CPDAG says `graph::is_cpdag`; whether it has a DAG, with knowledge, `extension`.
 //!
 //! The work is proportional to the edges and unshielded triples, not to p x p matrices.
 
 mod addition;
 mod colliders;
 mod conservative;
-mod essential;
 mod event;
 mod extendable;
 mod extension;
 mod knowledge;
-mod marks;
 mod pdag;
 mod planes;
 mod poll;
 mod rules;
 mod separations;
 mod triples;
-mod validity;
+
+pub(crate) use extension::dag_of;
 
 pub use addition::{add_arrows, is_valid, Addition};
 pub use event::Event;
@@ -37,12 +37,11 @@ pub use pdag::{Against, Pdag};
 pub use poll::Tell;
 
 use crate::ci::CiTest;
-use crate::graph::{Adjacency, SepSets};
+use crate::graph::{is_cpdag, Adjacency, Marks, SepSets};
 use crate::memory::{self, Use};
 use crate::{Error, Result};
 use colliders::{orient_colliders, Dispute};
 use conservative::{judge_triples, Judge};
-use marks::Marks;
 use poll::Poll;
 use rules::{Rules, Version};
 use triples::{each_unshielded, Ambiguous};
@@ -146,8 +145,8 @@ pub fn orient(
         Method::Retry => extendable::retry(skeleton, sepsets, permutation, &poll)?,
     };
     let valid = match options.knowledge.is_some() {
-        false => validity::is_cpdag(&marks, skeleton, &poll)?,
-        true => validity::is_extendable(&marks, skeleton, &poll)?,
+        false => is_cpdag(&marks, || poll.step())?,
+        true => extension::is_extendable(&marks, skeleton, &poll)?,
     };
     let against = spoken_against(skeleton, sepsets, options, &poll)?;
     memory::check()?;

@@ -1,6 +1,6 @@
 //! The answer: a partially directed graph as sparse rows with marks.
 
-use super::marks::Marks;
+use crate::graph::Marks;
 
 /// A partially directed graph in pcalg's coding of `as(graph, "matrix")`, without the zeros.
 ///

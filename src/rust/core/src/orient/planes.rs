@@ -3,8 +3,7 @@
 //! In a dense graph a relation is kept as bit rows, a bit a vertex, so that a word at a time is asked; in others, whose rows would be
 //! nearly empty, the slots of the vertex with fewer neighbours are.
 
-use super::marks::Marks;
-use crate::graph::{bits, Adjacency};
+use crate::graph::{bits, Adjacency, Marks};
 use crate::memory::{self, Use};
 use crate::Result;
 

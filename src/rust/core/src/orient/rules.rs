@@ -3,14 +3,14 @@
 //! pcalg sweeps the whole matrix for each rule of each round. Here a rule looks only where something happened since its
 //! last round. That is exact: an edge never becomes undirected again, so that a rule that had nothing to say about a
 //! place has nothing to say about it until an edge there is newly directed. Within a round the order is pcalg's: the
-//! edges that held when the rule started, by their second vertex and then by their first (`which(arr.ind = TRUE)`).
+//! edges that held when the rule started, by their second vertex and then by their first (`which(arr.ind = TRUE)`). The order matters:
+//! colliders of data may contradict each other, so that the graph is none that a DAG extends. `graph::Closure` has the rules for those that are.
 
 use super::event::Event;
-use super::marks::Marks;
 use super::planes::{Kin, Planes};
 use super::poll::Poll;
 use super::triples::Ambiguous;
-use crate::graph::Adjacency;
+use crate::graph::{Adjacency, Marks};
 use crate::memory::{self, Use};
 use crate::Result;
 
@@ -37,7 +37,7 @@ pub(super) struct Rules<'a> {
 }
 
 /// The graph while the rules run.
-pub(super) struct Rounds<'a> {
+struct Rounds<'a> {
     rules: &'a Rules<'a>,
     marks: &'a mut Marks,
     planes: Planes,
@@ -54,15 +54,10 @@ pub(super) struct Rounds<'a> {
 impl Rules<'_> {
     /// Applies the enabled rules to `marks` until a round changes nothing.
     pub fn apply(&self, marks: &mut Marks, poll: &Poll) -> Result<()> {
-        self.begin(marks, poll)?.run()
-    }
-
-    /// Before the first round.
-    pub fn begin<'a>(&'a self, marks: &'a mut Marks, poll: &'a Poll) -> Result<Rounds<'a>> {
         let directed = (0..marks.slot_count()).filter(|&slot| marks.is_directed(slot)).collect();
         let by_head = (0..marks.slot_count()).map(|slot| marks.twin(slot)).collect();
         let planes = Planes::new(marks)?;
-        Ok(Rounds { rules: self, marks, planes, poll, log: directed, seen: [0; 4], open: by_head, changed: true })
+        Rounds { rules: self, marks, planes, poll, log: directed, seen: [0; 4], open: by_head, changed: true }.run()
     }
 }
 
@@ -73,7 +68,7 @@ fn numbers<const N: usize>(vertices: [usize; N]) -> [u32; N] {
 
 impl Rounds<'_> {
     /// Rounds until one changes nothing.
-    pub fn run(&mut self) -> Result<()> {
+    fn run(&mut self) -> Result<()> {
         while self.changed {
             self.changed = false;
             if self.rules.enabled[0] {
@@ -90,17 +85,6 @@ impl Rounds<'_> {
             }
         }
         Ok(())
-    }
-
-    /// The graph as it is now.
-    pub fn marks(&self) -> &Marks {
-        self.marks
-    }
-
-    /// Directs an edge that is undirected, and goes on until nothing changes.
-    pub fn add(&mut self, slot: usize) -> Result<()> {
-        self.direct(slot);
-        self.run()
     }
 
     /// a -> b - c with a and c not adjacent becomes a -> b -> c: no new collider.

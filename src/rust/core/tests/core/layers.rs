@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// What each layer may know beside itself, the error and `shown`.
-const LAYERS: [(&str, &[&str]); 16] = [
+const LAYERS: [(&str, &[&str]); 18] = [
     ("error", &[]),
     ("memory", &[]),
     ("observer", &[]),
@@ -19,6 +19,8 @@ const LAYERS: [(&str, &[&str]); 16] = [
     ("orient", &["memory", "graph", "ci"]),
     ("background", &["graph", "search", "orient"]),
     ("effects", &["memory", "observer", "matrix", "pool", "graph"]),
+    ("simulation", &["memory", "observer", "pool", "graph", "ci"]),
+    ("assessment", &["memory", "graph", "ci", "orient"]),
     (
         "engine",
         &["memory", "observer", "team", "matrix", "pool", "file", "graph", "ci", "search", "selection", "error"],

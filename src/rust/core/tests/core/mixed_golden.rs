@@ -63,7 +63,7 @@ fn pair(value: &Value) -> (usize, usize) {
 fn compare(found: &Answer, recorded: &Value, info: &str) {
     let p = found.graph.p();
     let edges = recorded["edges"].as_array().unwrap();
-    assert_eq!(found.graph.edge_count() as usize, edges.len(), "{info}");
+    assert_eq!(found.graph.edge_count(), edges.len(), "{info}");
     for edge in edges {
         assert!(found.graph.has(number(&edge[0]) as usize - 1, number(&edge[1]) as usize - 1), "{info}: {edge}");
     }

@@ -27,6 +27,10 @@ pub enum Purpose {
     Rows = 4,
     /// A permutation that the orientation of a replicate's graph asks for.
     Orientation = 5,
+    /// Random graphs and data.
+    Simulation = 6,
+    /// Which questions are asked.
+    Questions = 7,
 }
 
 /// The key of a stream of random numbers.

@@ -1,20 +1,20 @@
 //! Orientations and all that follows from them: Meek's rules 1 to 4 (Meek 1995), which are complete for background knowledge.
 //!
 //! An edge that is directed is looked at once by each rule, as each of its arrows. Where the graph is a maximally oriented PDAG
-//! the result does not depend on the order. pcalg's `applyOrientationRules()` leaves out that rule 4 wants a and d adjacent, which
+//! the result does not depend on the order; `orient::rules` has them in pcalg's order, for graphs that are none. pcalg's `applyOrientationRules()` leaves out that rule 4 wants a and d adjacent, which
 //! can matter only before rule 1 has had its turn.
 
-use super::pdag::Pdag;
+use super::marks::Marks;
 
 /// A graph that is oriented edge by edge, and may go back.
-pub(super) struct Closure {
-    pub graph: Pdag,
+pub(crate) struct Closure {
+    pub graph: Marks,
     /// Slots in the order in which they were directed.
     log: Vec<usize>,
 }
 
 impl Closure {
-    pub fn new(graph: Pdag) -> Self {
+    pub fn new(graph: Marks) -> Self {
         Closure { graph, log: Vec::new() }
     }
 
@@ -44,9 +44,8 @@ impl Closure {
     /// Applies the rules to all directed edges; whether anything was directed by that.
     pub fn complete(&mut self) -> bool {
         let before = self.log.len();
-        for slot in self.graph.directed() {
-            self.apply(slot);
-        }
+        let directed: Vec<usize> = (0..self.graph.slot_count()).filter(|&slot| self.graph.is_directed(slot)).collect();
+        directed.into_iter().for_each(|slot| self.apply(slot));
         self.follow(before);
         self.log.len() > before
     }
@@ -91,7 +90,7 @@ impl Closure {
                     // Rule 4 with a -> b -> c, a and c apart: x - c, x - a, x and b adjacent.
                     self.rule4(a, b, c);
                 }
-            } else if apart {
+            } else if apart && self.graph.is_reversed(near) {
                 // Rule 3: a -> b <- c, a and c apart; x - a, x - c, x - b.
                 self.rule3(a, b, c);
             }
@@ -129,8 +128,8 @@ impl Closure {
 mod tests {
     use super::*;
 
-    fn closed(lists: &[&[u32]]) -> Pdag {
-        let mut closure = Closure::new(Pdag::new(lists).unwrap());
+    fn closed(lists: &[&[u32]]) -> Marks {
+        let mut closure = Closure::new(Marks::from_lists("fit", lists).unwrap());
         closure.complete();
         closure.graph
     }
@@ -149,7 +148,7 @@ mod tests {
     #[test]
     fn it_goes_back() {
         let lists: [&[u32]; 4] = [&[1], &[0, 2], &[1, 3], &[2]];
-        let mut closure = Closure::new(Pdag::new(&lists).unwrap());
+        let mut closure = Closure::new(Marks::from_lists("fit", &lists).unwrap());
         let mark = closure.mark();
         let slot = closure.graph.find(0, 1).unwrap();
         assert!(closure.orient(slot) && closure.graph.points(2, 3));

@@ -1,0 +1,21 @@
+#' The CPDAG of a DAG
+#'
+#' The graph of the Markov equivalence class of a DAG, with an arrow where all DAGs of the class have it and an undirected edge elsewhere (Chickering 1995): what
+#' [pc()] finds of data without limit. `pcalg::dag2cpdag()` gives the same, from p x p matrices.
+#'
+#' @param dag A DAG of [random_dag()]; or a [graph::graphNEL-class], an adjacency matrix, an igraph graph, or a DAG of bnlearn.
+#' @return An object of class `pcgpu_graph`, see [random_dag()].
+#' @references
+#' D. M. Chickering (1995). A transformational characterization of equivalent Bayesian network structures. *UAI*, 87-98.
+#' @examples
+#' cpdag_of(random_dag(10, seed = 1))
+#' @export
+cpdag_of <- function(dag) {
+  check_given(list(dag = missing(dag)), list(dag = "give a DAG, such as that of random_dag()."))
+  listed <- about("dag", edges_of(dag))
+  found <- check_rust(rust_cpdag(listed$edges))
+  if (is.null(found)) {
+    abort_argument("dag", dag, "give a graph whose edges are all directed and make no cycle.", is = "no DAG")
+  }
+  new_graph(listed$labels, found$from, found$to, found$directed)
+}

@@ -1,0 +1,273 @@
+#' Do data agree with what a graph implies?
+#'
+#' Tests independences that a graph implies, and dependences, on data: a Markov checker as Tetrad's. If the graph is right, the p-values of the independences are uniform between 0 and 1;
+#' if it lacks edges or has wrong arrows, there are too many small ones. It needs no true graph.
+#'
+#' # What is tested
+#'
+#' A CPDAG stands for DAGs that imply the same independences; one of them is taken. In it,
+#'
+#' - `given = "parents"` asks for each x, and each y before it in an order in which parents come first and that is no parent, if x and y are independent given the parents of x: the ordered
+#'   local Markov condition, from which all independences of the graph follow;
+#' - `given = "blanket"` asks if x and y are independent given the Markov blanket of x (its parents, its children and their parents), for each y outside; of a pair, x is the one with the smaller blanket.
+#'
+#' Each pair that is not adjacent (or outside the blankets) is asked once; of more than `tests` pairs, so many are drawn at random. Beside them, of each edge x -> y a *dependence* is tested that faithfulness implies:
+#' y and x given the other parents of y. Its p-values should be small; a large share of edges that the data do not see says that the graph has edges too many, or that the test has little power.
+#'
+#' Where no DAG extends the graph (real data often give such a CPDAG), one with further v-structures is taken, and a message of class `pcgpu_message_graph` says so. Edges in conflict count as undirected.
+#'
+#' # Uniformity
+#'
+#' `print()` has, for the independences, the share with p below `alpha`, which should be about `alpha`, and the p-values of Kolmogorov and Smirnov's and of Anderson and Darling's test that the
+#' p-values are uniform: small values speak against the graph (or the test's assumptions); Anderson and Darling's sees more at the ends. Both take the p-values for independent of each other. They are not, where they
+#' come of the same rows, and so with `data` each question is asked on one of `resamples` random halves of the rows. With many questions the smallest deviation is significant: look at
+#' the share and the plot, too. p-values of discrete tests are uniform for large samples only, and those of [disCItest()] are 1 where it has too few observations to test.
+#'
+#' Data that the graph was learnt from make it look better than it is: the search has tested some of these independences, and kept what passed. Learn on some rows, and check on others.
+#'
+#' @param fit The graph: a result of [pc()] or of pcalg, of either class, or any graph that [compare_graphs()] takes.
+#' @param data The data, observations in rows: a matrix, a data frame, or what else [pc()] takes in place of a sufficient statistic.
+#' @param indepTest The test; left out, it follows from the columns of `data`, as in [pc()].
+#' @param suffStat In place of `data`: a sufficient statistic, of which all questions are asked. With `data`: a function that makes one of some rows of them; left out, [suff_gauss()],
+#'   [suff_discrete()] or [suff_knn()], as `indepTest` wants it.
+#' @param given See below.
+#' @param tests The most independences that are tested, and the most dependences.
+#' @param resamples Number of random samples of the rows over which the questions are shared out; 0: all are asked of all rows.
+#' @param share The share of the rows that a sample has, drawn without replacement.
+#' @param alpha The level at which p-values are counted as dependence.
+#' @param seed As in [random_dag()].
+#' @param numCores,device As in [pc()].
+#' @param x An object of class `pcgpu_markov`.
+#' @param ... Passed on to `print()` of a data frame, or to `hist()`.
+#' @return An object of class `pcgpu_markov`: a list with `summary`, a data frame with a row each for independences and dependences (`tests`, those `answered`, the share `below` `alpha`, and for
+#'   independences `ks` and `ad`, p-values of the two tests of uniformity); `available`, how many of each there are in all; and what the
+#'   call was. `as.data.frame()` has a row for each question: `x`, `y`, `given` (names, separated by commas), `implied` (`"independence"` or
+#'   `"dependence"`) and `p`, `NA` where a test has no answer. `plot()` draws a histogram and a Q-Q plot of the p-values of independences.
+#' @references
+#' J. D. Ramsey, B. Andrews and P. Spirtes (2024). Choosing DAG models using Markov and minimal edge count in the absence of ground truth. *arXiv:2409.20187*.
+#'
+#' G. Marsaglia and J. Marsaglia (2004). Evaluating the Anderson-Darling distribution. *Journal of Statistical Software* 9(2).
+#'
+#' S. L. Lauritzen, A. P. Dawid, B. N. Larsen and H.-G. Leimer (1990). Independence properties of directed Markov fields. *Networks* 20, 491-505.
+#' @seealso [q_values()], [compare_graphs()]
+#' @examples
+#' dag <- random_dag(15, neighbours = 2, seed = 4)
+#' x <- random_data(dag, 2000, seed = 4, numCores = 2)
+#' suff <- suff_gauss(x[1:1000, ])
+#' fit <- pc(suff, gaussCItest, alpha = 0.01, labels = colnames(x), u2pd = "retry", numCores = 2)
+#' markov_check(fit, x[1001:2000, ], gaussCItest, seed = 1, numCores = 2)
+#'
+#' # A graph without edges
+#' markov_check(random_dag(15, 0), x, gaussCItest, seed = 1, numCores = 2)
+#' @export
+markov_check <- function(fit, data = NULL, indepTest = NULL, suffStat = NULL, given = c("parents", "blanket"), tests = 10000, resamples = 10,
+                         share = 0.5, alpha = 0.05, seed = NULL, numCores, device = "auto") {
+  check_given(list(fit = missing(fit)), list(fit = "give a result of pc(), or another graph."))
+  graph <- about("fit", edges_of(fit))
+  given <- check_choice(given, c("parents", "blanket"), "given")
+  tests <- check_whole(tests, "tests", 1, 1e8)
+  resamples <- check_whole(resamples, "resamples", 0, 1e4)
+  if (!is_number(share) || share <= 0 || share > 1) {
+    abort_argument("share", share, "give the share of the rows that a sample has, above 0 and at most 1.")
+  }
+  alpha <- check_alpha(alpha)
+  seed <- check_seed(seed)
+  threads <- resolve_threads(if (!missing(numCores)) numCores)
+  device <- check_device(device)
+  stats <- statistics_of(data, indepTest, suffStat, graph$labels, resamples, share, seed)
+  asked <- lapply(c(independence = given, dependence = "edges"), function(what) {
+    check_rust(rust_implied(graph$edges, graph$weights, list(what = what, most = tests, seed = seed)))
+  })
+  if (!asked$independence$extends) {
+    tell("graph", "no DAG extends the graph: one with further v-structures is checked (see ?markov_check).", type = "cpdag")
+  }
+  for (implied in names(asked)) asked[[implied]]$p <- rep.int(NA_real_, length(asked[[implied]]$x))
+  for (number in seq_len(stats$count)) {
+    made <- stats$make(number)
+    test <- ci_test(made$indepTest, made$suffStat, graph$labels, alpha, threads)
+    on <- choose_device(device, test$kind, "stable", gpu_pays(test, length(graph$labels)))
+    for (implied in names(asked)) {
+      of <- asked[[implied]]
+      chosen <- seq_along(of$x)[(seq_along(of$x) - 1L) %% stats$count + 1L == number]
+      asked[[implied]]$p[chosen] <- check_rust(on_device(on, threads, function(engine) {
+        rust_p_values(test, length(graph$labels), of, chosen, alpha, engine, list())
+      }))
+    }
+  }
+  structure(class = "pcgpu_markov", list(
+    summary = summary_of_markov(asked, alpha), available = vapply(asked, function(of) of$all, 0), given = given, alpha = alpha,
+    resamples = if (stats$is_data) resamples else 0, share = share, extends = asked$independence$extends, labels = graph$labels,
+    questions = lapply(asked, function(of) of[c("x", "y", "start", "members", "p")]), call = match.call()
+  ))
+}
+
+# How many statistics there are, whether they are made of data, and make(number), list(suffStat, indepTest).
+statistics_of <- function(data, indepTest, suffStat, labels, resamples, share, seed) {
+  makes <- is.function(suffStat)
+  if (is.null(data)) {
+    if (is.null(suffStat) || makes) {
+      abort_argument("data", data, "give the data, or a sufficient statistic as `suffStat`.", is = "missing")
+    }
+    if (is.null(indepTest)) {
+      abort_argument("indepTest", NULL, "give the test that `suffStat` is for.", is = "missing")
+    }
+    return(list(count = 1L, is_data = FALSE, make = function(number) list(suffStat = suffStat, indepTest = indepTest)))
+  }
+  if (!is.null(suffStat) && !makes) {
+    abort_argument("suffStat", suffStat, "with `data`, give a function that makes the statistic of some rows, such as suff_gauss; or leave out one of the two.")
+  }
+  if (makes && is.null(indepTest)) {
+    abort_argument("indepTest", NULL, "give the test that `suffStat` makes statistics for.", is = "missing")
+  }
+  if (length(dim(data)) != 2L) {
+    abort_argument("data", data, "give observations in rows and variables in columns.")
+  }
+  data <- in_columns_of(read_data(data, "data"), labels)
+  n <- nrow(data)
+  size <- max(1, floor(share * n))
+  make <- if (makes) {
+    function(rows) list(suffStat = suffStat(rows), indepTest = indepTest)
+  } else if (is.null(indepTest)) {
+    test_and_statistic
+  } else {
+    maker <- statistic_maker(indepTest)
+    function(rows) list(suffStat = maker(rows), indepTest = indepTest)
+  }
+  told <- FALSE
+  list(count = max(1L, as.integer(resamples)), is_data = TRUE, make = function(number) {
+    rows <- if (resamples > 0) check_rust(rust_ensemble_rows(n, list(size = size, seed = seed, replace = FALSE), number, 0))
+    # What is said of the columns is said once.
+    made <- withCallingHandlers(make(if (is.null(rows)) data else data[rows, , drop = FALSE]), pcgpu_message = function(m) {
+      if (told) tryInvokeRestart("muffleMessage")
+    })
+    told <<- TRUE
+    made
+  })
+}
+
+test_and_statistic <- function(rows) {
+  test_of_data(rows) %||% abort_argument("data", rows, "name the test as `indepTest`, and give a function that makes its sufficient statistic as `suffStat`.")
+}
+
+# What makes the statistic of a test of this package.
+statistic_maker <- function(indepTest) {
+  switch(if (is.function(indepTest)) test_name(indepTest) else "",
+    gaussCItest = suff_gauss, disCItest = , binCItest = , chi2CItest = suff_discrete, cmiKnnCItest = , mixedCItest = suff_knn,
+    abort_argument("suffStat", NULL, "give a function that makes the sufficient statistic of `indepTest` of some rows of `data`.", is = "missing")
+  )
+}
+
+# Columns in the order of the variables, by name where there are names.
+in_columns_of <- function(data, labels) {
+  names <- colnames(data)
+  if (!is.null(names) && all(labels %in% names)) {
+    return(if (identical(names, labels)) data else data[, labels, drop = FALSE])
+  }
+  if (ncol(data) != length(labels)) {
+    abort_argument("data", data, sprintf("give the %d variables of `fit`.", length(labels)))
+  }
+  check_own_names(names, labels, "data")
+  data
+}
+
+summary_of_markov <- function(asked, alpha) {
+  rows <- lapply(asked, function(of) {
+    p <- of$p[!is.na(of$p)]
+    data.frame(tests = length(of$p), answered = length(p), below = if (length(p)) mean(p < alpha) else NA_real_)
+  })
+  table <- data.frame(implied = names(asked), do.call(rbind, rows), row.names = NULL, stringsAsFactors = FALSE)
+  p <- asked$independence$p
+  table$ks <- c(ks_uniform(p[!is.na(p)]), NA)
+  table$ad <- c(ad_uniform(p[!is.na(p)]), NA)
+  table
+}
+
+# p-value of Kolmogorov and Smirnov's test. Ties are no news: some tests have few p-values.
+ks_uniform <- function(p) {
+  if (length(p)) suppressWarnings(stats::ks.test(p, "punif")$p.value) else NA_real_
+}
+
+# p-value of Anderson and Darling's test, by the approximation of Marsaglia and Marsaglia (2004), right to some 1e-6.
+ad_uniform <- function(p) {
+  n <- length(p)
+  if (n == 0L) {
+    return(NA_real_)
+  }
+  # A p-value of 0 or 1 would be the only one that counts.
+  p <- sort(pmin(pmax(p, 1e-300), 1 - 1e-16))
+  i <- seq_len(n)
+  z <- -n - sum((2 * i - 1) / n * (log(p) + log1p(-rev(p))))
+  max(0, min(1, 1 - ad_cdf(z, n)))
+}
+
+ad_cdf <- function(z, n) {
+  if (z <= 0) {
+    return(0)
+  }
+  polynomial <- function(x, coefficients) Reduce(function(sum, coefficient) sum * x + coefficient, rev(coefficients))
+  limit <- if (z < 2) {
+    exp(-1.2337141 / z) / sqrt(z) * polynomial(z, c(2.00012, 0.247105, -0.0649821, 0.0347962, -0.0116720, 0.00168691))
+  } else {
+    exp(-exp(polynomial(z, c(1.0776, -2.30695, 0.43424, -0.082433, 0.008056, -0.0003146))))
+  }
+  crossing <- 0.01265 + 0.1757 / n
+  error <- if (limit > 0.8) {
+    polynomial(limit, c(-130.2137, 745.2337, -1705.091, 1950.646, -1116.360, 255.7844)) / n
+  } else if (limit < crossing) {
+    t <- limit / crossing
+    sqrt(t) * (1 - t) * (49 * t - 102) * (0.0037 / n^3 + 0.00078 / n^2 + 0.00006 / n)
+  } else {
+    t <- (limit - crossing) / (0.8 - crossing)
+    polynomial(t, c(-0.00022633, 6.54034, -14.6538, 14.458, -8.259, 1.91864)) * (0.04213 / n + 0.01365 / n^2)
+  }
+  limit + error
+}
+
+#' @exportS3Method as.data.frame pcgpu_markov
+as.data.frame.pcgpu_markov <- function(x, row.names = NULL, optional = FALSE, ...) {
+  rows <- lapply(names(x$questions), function(implied) {
+    of <- x$questions[[implied]]
+    sets <- split(x$labels[of$members], factor(rep.int(seq_along(of$x), diff(of$start)), seq_along(of$x)))
+    data.frame(
+      x = x$labels[of$x], y = x$labels[of$y], given = vapply(unname(sets), paste, "", collapse = ", "), implied = rep.int(implied, length(of$x)), p = of$p,
+      stringsAsFactors = FALSE
+    )
+  })
+  do.call(rbind, rows)
+}
+
+#' @rdname markov_check
+#' @exportS3Method print pcgpu_markov
+print.pcgpu_markov <- function(x, ...) {
+  number <- function(count) format(count, big.mark = ",", trim = TRUE, scientific = FALSE)
+  cat(sprintf("Markov check: independences given %s, dependences of edges given the other parents\n", if (x$given == "parents") "parents" else "Markov blankets"))
+  if (x$resamples > 0) cat(sprintf("on %s random samples of %s %% of the rows\n", number(x$resamples), format(100 * x$share)))
+  if (!x$extends) cat("No DAG extends the graph: one with further v-structures was checked.\n")
+  shown <- data.frame(
+    implied = c("independence", "dependence"), available = number(x$available), tests = number(x$summary$tests), answered = number(x$summary$answered),
+    below = format(x$summary$below, digits = 3L), ks = format.pval(x$summary$ks, 3L, 1e-16), ad = format.pval(x$summary$ad, 3L, 1e-7), stringsAsFactors = FALSE
+  )
+  shown[2L, c("ks", "ad")] <- ""
+  names(shown)[5:7] <- c(sprintf("p < %s", format(x$alpha)), "KS p", "AD p")
+  print(shown, row.names = FALSE, right = TRUE, ...)
+  invisible(x)
+}
+
+#' @rdname markov_check
+#' @exportS3Method plot pcgpu_markov
+plot.pcgpu_markov <- function(x, ...) {
+  p <- x$questions$independence$p
+  p <- sort(p[!is.na(p)])
+  if (!length(p)) {
+    abort_argument("x", x, "there is nothing to draw.", has = "no independence whose test has an answer")
+  }
+  old <- graphics::par(mfrow = c(1L, 2L))
+  on.exit(graphics::par(old))
+  graphics::hist(p, breaks = seq(0, 1, 0.05), freq = FALSE, xlim = c(0, 1), main = "Implied independences", xlab = "p", ...)
+  graphics::abline(h = 1, lty = 2L)
+  # All of many points would only make a large file.
+  at <- unique(round(seq(1, length(p), length.out = min(length(p), 2000L))))
+  graphics::plot(((seq_along(p) - 0.5) / length(p))[at], p[at], xlim = c(0, 1), ylim = c(0, 1), pch = 20L, cex = 0.6, xlab = "uniform", ylab = "p", main = "Q-Q")
+  graphics::abline(0, 1, lty = 2L)
+  invisible(x)
+}

@@ -1,0 +1,59 @@
+# The class pcgpu_graph: a graph as a table of its edges, which costs what it holds. Edges by head, then tail, where all are directed.
+
+methods::setOldClass("pcgpu_graph")
+
+new_graph <- function(labels, from, to, directed, weight = NULL) {
+  structure(list(labels = labels, from = from, to = to, directed = directed, weight = weight), class = "pcgpu_graph")
+}
+
+# Labels, neighbour lists and weights, as edges_of().
+edges_of_table <- function(labels, from, to, directed) {
+  both <- which(!directed)
+  tail <- c(from, to[both])
+  head <- c(to, from[both])
+  by <- order(tail, head, method = "radix")
+  rows <- structure(as.integer(tail[by]), levels = as.character(seq_along(labels)), class = "factor")
+  list(labels = labels, edges = unname(split(as.integer(head[by]), rows)), weights = NULL)
+}
+
+#' @exportS3Method as.data.frame pcgpu_graph
+as.data.frame.pcgpu_graph <- function(x, row.names = NULL, optional = FALSE, ...) {
+  frame <- data.frame(
+    from = x$labels[x$from], to = x$labels[x$to], kind = ifelse(x$directed, "-->", "---"), stringsAsFactors = FALSE
+  )
+  frame$weight <- x$weight
+  frame
+}
+
+#' @exportS3Method as.matrix pcgpu_graph
+as.matrix.pcgpu_graph <- function(x, ...) {
+  m <- matrix(0, length(x$labels), length(x$labels), dimnames = list(x$labels, x$labels))
+  m[cbind(x$from, x$to)] <- 1
+  both <- !x$directed
+  m[cbind(x$to[both], x$from[both])] <- 1
+  m
+}
+
+# With the weights of a DAG, as pcalg's randomDAG() has them.
+graphnel_of_table <- function(x) {
+  listed <- edges_of_table(x$labels, x$from, x$to, x$directed)
+  weights <- NULL
+  if (!is.null(x$weight)) {
+    by <- order(x$from, x$to, method = "radix")
+    weights <- unname(split(x$weight[by], factor(x$from[by], seq_along(x$labels))))
+  }
+  graph_from_edges(x$labels, listed$edges, weights, one = 1)
+}
+
+#' @exportS3Method print pcgpu_graph
+print.pcgpu_graph <- function(x, n = 10L, ...) {
+  number <- function(count) format(count, big.mark = ",", trim = TRUE, scientific = FALSE)
+  edges <- length(x$from)
+  cat(sprintf("A %s of %s variables and %s edges%s\n", if (!is.null(x$weight)) "DAG" else "CPDAG", number(length(x$labels)), number(edges),
+    if (all(x$directed)) "" else sprintf(", %s of them directed", number(sum(x$directed)))))
+  shown <- seq_len(min(n, edges))
+  part <- new_graph(x$labels, x$from[shown], x$to[shown], x$directed[shown], x$weight[shown])
+  if (edges) print(as.data.frame(part), digits = 3L, row.names = FALSE, ...)
+  if (edges > n) cat(sprintf("... and %s more\n", number(edges - n)))
+  invisible(x)
+}

@@ -1,0 +1,81 @@
+#' False discovery rates of edges
+#'
+#' Adjusts the p-values of the edges of a result for the number of pairs: the q-value of an edge is the false discovery rate at which it is among those that are kept. `alpha` of
+#' [pc()] bounds the errors of each single test; among thousands of edges that says little of how many are wrong.
+#'
+#' The p-value of a pair is that of [p_value()]: for an edge the largest of all its tests, for a pair without an edge that of the set that separated it. An edge x - y is absent from
+#' the true graph if x and y are independent given at least one of the sets that they were tested with; the largest p-value is a valid one for that hypothesis, whichever set it is (a
+#' union of hypotheses; Strobl, Spirtes and Visweswaran 2019, Li and Wang 2009). Adjusted are the p-values of all pairs that were tested, p (p - 1) / 2 but for
+#' `fixedGaps`, `fixedEdges` and what background knowledge decides.
+#'
+#' - `"BH"` (Benjamini and Hochberg 1995) controls the false discovery rate of independent or positively dependent p-values. Those of a search share data; in simulations
+#'   it is nevertheless kept (Li and Wang 2009).
+#' - `"BY"` (Benjamini and Yekutieli 2001) does so under any dependence, and is about `log(p (p - 1) / 2)` times as strict.
+#'
+#' # What is controlled, and what not
+#'
+#' The expected share of edges that are not in the true graph among those with q up to a bound, if (1) p-values are right, (2) for every pair that is not
+#' adjacent in truth, one of the sets tested separates it: no true edge beside it was lost before (no error of the second kind), there are no hidden common causes, and `m.max` was
+#' no limit. The rate says nothing of edges that are missed, and nothing of directions.
+#' A search drops an edge as soon as p is `alpha` or more. To keep a rate of 5 %, search with an `alpha` that leaves more than that, such as 0.05 to 0.2, and keep what has q up to 0.05: a smaller `alpha` loses
+#' edges that would pass, and conditioning on too few neighbours may leave others.
+#'
+#' A result of class [pcCompact][pcCompact-class] does not hold the p-values of pairs that level 0 removed. They are at least `alpha`, and
+#' count as 1 here: q-values below `alpha` are exact all the same, and larger ones upper bounds.
+#'
+#' @param fit A result of [pc()] or [skeleton()], of either class, or of pcalg.
+#' @param method `"BH"` or `"BY"`.
+#' @return A data frame with a row for each edge, by increasing q: `from`, `to`, `kind` as in [edges()][edges,pcCompact-method], `p` and `q`; `NA` for edges that were
+#'   not tested (`fixedEdges`). The attribute `tests` is the number of pairs that were.
+#' @references
+#' Y. Benjamini and Y. Hochberg (1995). Controlling the false discovery rate: a practical and powerful approach to multiple testing. *JRSS B* 57, 289-300.
+#'
+#' Y. Benjamini and D. Yekutieli (2001). The control of the false discovery rate in multiple testing under dependency. *Annals of Statistics* 29, 1165-1188.
+#'
+#' J. Li and Z. J. Wang (2009). Controlling the false discovery rate of the association/causality structure learned with the PC algorithm. *JMLR* 10, 475-514.
+#'
+#' E. V. Strobl, P. L. Spirtes and S. Visweswaran (2019). Estimating and controlling the false discovery rate of the PC algorithm using edge-specific p-values.
+#' *ACM Transactions on Intelligent Systems and Technology* 10(5), 46.
+#' @seealso [p_value()], [markov_check()]
+#' @examples
+#' dag <- random_dag(20, neighbours = 2, seed = 1)
+#' x <- random_data(dag, 300, seed = 1, numCores = 2)
+#' fit <- pc(suff_gauss(x), gaussCItest, alpha = 0.1, labels = colnames(x), numCores = 2)
+#' found <- q_values(fit)
+#' found
+#' subset(found, q <= 0.05)
+#' @export
+q_values <- function(fit, method = c("BH", "BY")) {
+  check_given(list(fit = missing(fit)), list(fit = "give a result of pc()."))
+  compact <- is_compact(fit)
+  if (!compact) check_result(fit, "fit")
+  method <- check_choice(method, c("BH", "BY"), "method")
+  found <- if (compact) named_edges(compact_edges(fit), fit@labels) else edges_of_pcalg(fit)
+  # Negative: no test was made. One without an answer counts as p = 1.
+  p <- ifelse(is.na(found$p), 1, found$p)
+  tested <- p >= 0
+  known <- if (compact) tests_of_compact(fit) else tests_of_matrix(attr(fit, "pMax"))
+  adjusted <- check_rust(rust_q_values(p[tested], known$p, known$variables, known$count, method == "BY"))
+  found$q <- NA_real_
+  found$q[tested] <- adjusted$q
+  found <- found[order(found$q, found$p), ]
+  rownames(found) <- NULL
+  structure(found, tests = adjusted$count, method = method)
+}
+
+# A p x p matrix, whose upper triangle counts.
+tests_of_matrix <- function(pMax) {
+  if (!is.double(pMax)) storage.mode(pMax) <- "double"
+  list(p = pMax, variables = ncol(pMax), count = 0)
+}
+
+# p-values that a compact result holds, each pair once, and the number of all.
+tests_of_compact <- function(x) {
+  p <- length(x@labels)
+  from <- row_numbers(x@sets)
+  key <- pmin(from, x@sets$to) * as.double(p) + pmax(from, x@sets$to)
+  set_p <- p_at(x@sets)
+  set_p <- set_p[!is.na(set_p) & !duplicated(key)]
+  values <- c(p_at(x@edges), set_p, p_at(x@gaps))
+  list(p = values, variables = 0, count = p * (p - 1) / 2 - sum(values < 0, na.rm = TRUE))
+}

@@ -1,0 +1,116 @@
+#' Random data of a DAG
+#'
+#' Draws observations of the variables of a DAG, each from its parents: numbers, levels, or both, with missing values if wanted. What is drawn depends on the seed
+#' alone, not on threads.
+#'
+#' # Models
+#'
+#' With \eqn{w_{uv}}{w[u,v]} the weight of the arrow u -> v times `strength`, \eqn{e_v}{e[v]} independent standard normal, and \eqn{z_u}{z[u]} a variable less its
+#' mean over its standard deviation in the sample:
+#'
+#' - `"gaussian"`: \eqn{x_v = \sum_u w_{uv} x_u + e_v}{x[v] = sum_u w[u,v] x[u] + e[v]}, the sum over the parents of v; `pcalg::rmvDAG()` has this model.
+#' - `"nonlinear"`: \eqn{x_v = \sum_u w_{uv} f_{uv}(z_u) + e_v}{x[v] = sum_u w[u,v] f[u,v](z[u]) + e[v]}, where f is one of
+#'   \eqn{\tanh(2z)}{tanh(2z)}, \eqn{\sin(2z)}{sin(2z)}, \eqn{(z^2 - 1) / \sqrt 2}{(z^2 - 1)/sqrt(2)} and \eqn{\exp(-z^2)}{exp(-z^2)}, drawn for each edge.
+#' - `"discrete"`: levels by a multinomial logit,
+#'   \eqn{P(x_v = k) \propto \exp(a_{vk} + \sum_u 2 w_{uv} b_{uv}(x_u, k))}{P(x[v] = k) proportional to exp(a[v,k] + sum_u 2 w[u,v] b[u,v](x[u], k))}, with
+#'   \eqn{a_{vk}}{a[v,k]} normal with standard deviation 1/2 and b standard normal, drawn for each arrow and pair of levels.
+#' - `"mixed"`: each variable has levels with probability `discrete`. In a variable of numbers, a parent of numbers adds \eqn{w_{uv} z_u}{w[u,v] z[u]}, one with levels
+#'   \eqn{w_{uv} b_{uv}(x_u)}{w[u,v] b[u,v](x[u])}; in the logit of level k, one of numbers adds \eqn{2 w_{uv} b_{uv}(k) z_u}{2 w[u,v] b[u,v](k) z[u]}, one with levels as above.
+#'
+#' In the Gaussian model variances grow along the causal order, which some methods exploit (Reisach, Seiler and Weichwald 2021); with `standardise = TRUE` each variable is given mean 0 and
+#' standard deviation 1 before others are made of it.
+#'
+#' # Missing values
+#'
+#' - `"MCAR"`, missing completely at random: each cell with probability `missing`.
+#' - `"MAR"`, missing at random: half of the variables (a random half) are complete. In each other one the log odds of a missing cell are a constant plus twice \eqn{z_u}{z[u]}, u a
+#'   complete neighbour in the graph, or where there is none some other complete variable (levels count as 1, 2, ...); the constant is such that a share `missing` of the variable's cells is.
+#'
+#' @param dag A DAG of [random_dag()]; or a [graph::graphNEL-class], an adjacency matrix, an igraph graph, or a DAG of bnlearn: the weights of a graph of the package graph and the
+#'   numbers of a matrix are those of its arrows, and 1 where there are none.
+#' @param n Number of observations.
+#' @param kind See below.
+#' @param levels The smallest and the largest number of levels of a variable, which is drawn between them; or one number for all.
+#' @param discrete With `kind = "mixed"`: the probability that a variable has levels.
+#' @param strength A factor of all weights.
+#' @param standardise Give variables of numbers mean 0 and standard deviation 1 as they are made?
+#' @param missing The share of cells that are missing.
+#' @param mechanism See below.
+#' @param seed As in [random_dag()].
+#' @param numCores Number of threads; left out, all cores.
+#' @return A numeric matrix (`"gaussian"`, `"nonlinear"`), or a data frame of factors (`"discrete"`), or of factors and numbers (`"mixed"`), with the names of the variables.
+#' @references
+#' A. G. Reisach, C. Seiler and S. Weichwald (2021). Beware of the simulated DAG! Causal discovery benchmarks may be easy to game. *NeurIPS*.
+#'
+#' J. K. Salmon, M. A. Moraes, R. O. Dror and D. E. Shaw (2011). Parallel random numbers: as easy as 1, 2, 3. *SC11*.
+#' @seealso [random_dag()], [compare_graphs()]
+#' @examples
+#' dag <- random_dag(8, neighbours = 2, seed = 1)
+#' x <- random_data(dag, 1000, seed = 1, numCores = 2)
+#' fit <- pc(suff_gauss(x), gaussCItest, alpha = 0.01, labels = colnames(x), numCores = 2)
+#' compare_graphs(fit, dag)
+#'
+#' summary(random_data(dag, 100, "mixed", missing = 0.1, mechanism = "MAR", seed = 1, numCores = 2))
+#' @export
+random_data <- function(dag, n, kind = c("gaussian", "nonlinear", "discrete", "mixed"), levels = c(2, 4), discrete = 0.5, strength = 1,
+                        standardise = FALSE, missing = 0, mechanism = c("MCAR", "MAR"), seed = NULL, numCores) {
+  check_given(list(dag = base::missing(dag), n = base::missing(n)), list(dag = "give a DAG, such as that of random_dag().", n = "give a number of observations."))
+  arrows <- arrows_of(dag)
+  n <- check_whole(n, "n", 1, .Machine$integer.max)
+  kind <- check_choice(kind, c("gaussian", "nonlinear", "discrete", "mixed"), "kind")
+  if (!is.numeric(levels) || !length(levels) %in% 1:2 || anyNA(levels) || any(levels != trunc(levels) | levels < 2 | levels > 1000) || is.unsorted(levels)) {
+    abort_argument("levels", levels, "give the smallest and the largest number of levels, whole numbers from 2 to 1000, such as c(2, 4).")
+  }
+  share <- check_share(discrete, "discrete", "give the probability that a variable has levels, from 0 to 1.", 1)
+  if (!is_number(strength) || !is.finite(strength)) {
+    abort_argument("strength", strength, "give a number by which weights are multiplied, such as 1.")
+  }
+  sample <- list(
+    n = n, kind = kind, levels = as.double(range(levels)), share = share, strength = as.double(strength),
+    standardise = check_flag(standardise, "standardise"),
+    missing = check_share(missing, "missing", "give the share of cells that are missing, from 0 to 0.99.", 0.99),
+    mechanism = check_choice(mechanism, c("MCAR", "MAR"), "mechanism")
+  )
+  threads <- resolve_threads(if (!base::missing(numCores)) numCores)
+  found <- check_rust(rust_random_data(arrows, sample, check_seed(seed), engine_list(new_device("cpu"), threads)))
+  x <- found$x
+  if (kind %in% c("gaussian", "nonlinear")) {
+    colnames(x) <- arrows$labels
+    return(x)
+  }
+  columns <- lapply(seq_along(found$levels), function(j) {
+    if (found$levels[j] == 0L) {
+      return(x[, j])
+    }
+    structure(as.integer(x[, j]), levels = as.character(seq_len(found$levels[j])), class = "factor")
+  })
+  structure(columns, names = arrows$labels, row.names = .set_row_names(as.integer(n)), class = "data.frame")
+}
+
+check_share <- function(share, argument, mend, most) {
+  if (!is_number(share) || share < 0 || share > most) {
+    abort_argument(argument, share, mend)
+  }
+  as.double(share)
+}
+
+# The arrows of a DAG by head, with weights: list(p, labels, from, to, weight).
+arrows_of <- function(dag) {
+  if (inherits(dag, "pcgpu_graph")) {
+    table <- list(labels = dag$labels, from = dag$from, to = dag$to, weight = dag$weight %||% rep.int(1, length(dag$from)))
+    is_dag <- all(dag$directed)
+  } else {
+    listed <- about("dag", edges_of(dag))
+    table <- list(labels = listed$labels, from = rep.int(seq_along(listed$edges), lengths(listed$edges)), to = as.integer(unlist(listed$edges, use.names = FALSE)))
+    table$weight <- if (is.null(listed$weights)) rep.int(1, length(table$to)) else as.double(unlist(listed$weights, use.names = FALSE))
+    p <- length(table$labels)
+    is_dag <- !anyDuplicated(pmin(table$from, table$to) * as.double(p) + pmax(table$from, table$to))
+  }
+  if (!is_dag) {
+    abort_argument("dag", dag, "give a DAG: some edges of this graph have no direction.", is = "no DAG")
+  }
+  by <- order(table$to, table$from, method = "radix")
+  list(
+    p = length(table$labels), labels = table$labels, from = table$from[by], to = table$to[by], weight = as.double(table$weight[by])
+  )
+}

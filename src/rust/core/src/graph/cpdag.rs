@@ -1,0 +1,89 @@
+//! Whether a partially directed graph is a CPDAG: the essential graph of some DAG.
+
+use super::chordal::is_chordal;
+use super::marks::Marks;
+use crate::Result;
+
+/// Whether the graph is the CPDAG of a DAG, by the characterisation of Andersson, Madigan and Perlman (1997), theorem 4.1:
+/// it is a chain graph (no cycle of directed and undirected edges that follows an arrow), its undirected components are
+/// chordal, no a -> b - c has a and c apart, and every arrow is strongly protected.
+pub(crate) fn is_cpdag(marks: &Marks, mut step: impl FnMut() -> Result<()>) -> Result<bool> {
+    if (0..marks.slot_count()).any(|slot| marks.mark(slot) == 2) {
+        return Ok(false);
+    }
+    Ok(parents_are_shared(marks)
+        && !has_cycle(marks, true)
+        && components_are_chordal(marks, &mut step)?
+        && is_protected(marks, step)?)
+}
+
+/// No a -> b - c with a and c apart: where there is no cycle, the vertices of a component have the same parents. None of
+/// these lies in the component itself.
+fn parents_are_shared(marks: &Marks) -> bool {
+    let (component, count) = marks.components();
+    let mut first = vec![usize::MAX; count];
+    (0..marks.p()).all(|u| {
+        let own = component[u];
+        if first[own] == usize::MAX {
+            first[own] = u;
+        }
+        marks.parents(u).all(|a| component[a] != own)
+            && (first[own] == u || marks.parents(u).eq(marks.parents(first[own])))
+    })
+}
+
+/// Whether some path along arrows, or along undirected edges as well where `partially`, comes back to its start and follows an
+/// arrow.
+pub(crate) fn has_cycle(graph: &Marks, partially: bool) -> bool {
+    let p = graph.p();
+    let (of, count) = if partially { graph.components() } else { ((0..p).collect(), p) };
+    let mut members = vec![Vec::new(); count];
+    let mut arriving = vec![0usize; count];
+    for u in 0..p {
+        members[of[u]].push(u);
+        arriving[of[u]] += graph.parents(u).count();
+    }
+    let mut free: Vec<usize> = (0..count).filter(|&c| arriving[c] == 0).collect();
+    let mut taken = 0;
+    while let Some(c) = free.pop() {
+        taken += 1;
+        for &u in &members[c] {
+            for v in graph.children(u) {
+                arriving[of[v]] -= 1;
+                if arriving[of[v]] == 0 {
+                    free.push(of[v]);
+                }
+            }
+        }
+    }
+    taken < count
+}
+
+/// Whether the undirected edges form chordal graphs.
+pub(crate) fn components_are_chordal(marks: &Marks, step: impl FnMut() -> Result<()>) -> Result<bool> {
+    is_chordal(marks.p(), |u| marks.siblings(u), |u, v| marks.joins(u, v), step)
+}
+
+/// Whether every arrow a -> b is strongly protected: the graph has, for some c, c -> a with c and b apart; c -> b with c and
+/// a apart; a -> c -> b; or a - c1 -> b and a - c2 -> b with c1 and c2 apart.
+fn is_protected(marks: &Marks, mut step: impl FnMut() -> Result<()>) -> Result<bool> {
+    for b in 0..marks.p() {
+        for ba in marks.slots(b).filter(|&slot| marks.is_reversed(slot)) {
+            step()?;
+            let a = marks.head(ba);
+            let points_to_b = |c: usize| marks.points(c, b);
+            let protected = marks.parents(b).any(|c| c != a && !marks.adjacent(c, a))
+                || marks.parents(a).any(|c| !marks.adjacent(c, b))
+                || marks.children(a).any(points_to_b);
+            if protected {
+                continue;
+            }
+            let beside: Vec<usize> = marks.siblings(a).filter(|&c| points_to_b(c)).collect();
+            let apart = |(i, &c1): (usize, &usize)| beside[i + 1..].iter().any(|&c2| !marks.adjacent(c1, c2));
+            if !beside.iter().enumerate().any(apart) {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
+}

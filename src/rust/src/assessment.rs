@@ -1,0 +1,175 @@
+//! How far graphs can be trusted, from R.
+
+use extendr_api::prelude::*;
+use pcgpu_core::assessment::{
+    compare, dependences, independences, q_values, Comparison, Correction, Given, Graph, Implied,
+};
+use pcgpu_core::ci::gauss::Reading;
+use pcgpu_core::ci::{Batch, CiTest};
+use pcgpu_core::memory::{self, Use};
+use pcgpu_core::observer::Observer;
+use pcgpu_core::search::worker::WorkerTest;
+use pcgpu_core::Error;
+
+use crate::api::Call;
+use crate::compact::na;
+use crate::failure::{Failure, Outcome};
+use crate::session::{RObserver, RTest};
+use crate::test::Test;
+use crate::token::Token;
+use crate::{input, output};
+
+/// A graph of `edges`, p vectors of the j with an arc i -> j, and `marks`, likewise their marks, or NULL where all are 1.
+pub fn graph(argument: &'static str, edges: &Robj, marks: &Robj) -> Outcome<Graph> {
+    let lists = input::vertex_lists(&input::list(edges, "edges")?)?;
+    let mut conflicts = Vec::new();
+    if !marks.is_null() {
+        let marks = input::list(marks, "marks")?;
+        for ((from, to), marks) in lists.iter().enumerate().zip(marks.values()) {
+            let marks = marks.as_real_vector().unwrap_or_default();
+            let both = to.iter().zip(marks).filter(|(_, mark)| *mark == 2.0);
+            conflicts.extend(both.map(|(&to, _)| [from as u32, to]));
+        }
+    }
+    Ok(Graph::from_lists(argument, &lists, &conflicts)?)
+}
+
+fn stoppable(token: &Token) -> impl FnMut() -> pcgpu_core::Result<()> + '_ {
+    let mut observer = RObserver::silent(token);
+    move || observer.look()
+}
+
+/// The CPDAG of a DAG, by edges: `list(from, to, directed)`; NULL for what is no DAG.
+pub fn cpdag(edges: &Robj, token: &Token) -> Outcome<Robj> {
+    let graph = graph("dag", edges, &().into())?;
+    if !graph.is_dag() {
+        return Ok(().into());
+    }
+    let graph = graph.cpdag(stoppable(token)).map_err(|error| token.explain(error))?;
+    let (mut from, mut to, mut directed) = (Vec::new(), Vec::new(), Vec::new());
+    for ([u, v], ways) in graph.edges() {
+        let [u, v] = if ways[0] { [u, v] } else { [v, u] };
+        from.push(u as i32 + 1);
+        to.push(v as i32 + 1);
+        directed.push(ways[0] != ways[1]);
+    }
+    Ok(output::named(vec![("from", from.into()), ("to", to.into()), ("directed", directed.into())]))
+}
+
+/// Counts of each estimated graph beside the true one; graphs as `list(edges, weights)`. `as_cpdags`: DAGs count as their CPDAGs.
+pub fn compared(estimates: &List, truth: &List, as_cpdags: bool, token: &Token) -> Outcome<Robj> {
+    let read = |argument: &'static str, listed: &List| {
+        let weights = input::optional(listed, "weights").unwrap_or_else(|| ().into());
+        let graph = graph(argument, &input::field(listed, "edges")?, &weights)?;
+        match as_cpdags {
+            true => graph.cpdag(stoppable(token)).map_err(|error| token.explain(error)),
+            false => Ok(graph),
+        }
+    };
+    let truth = read("true", truth)?;
+    let mut rows = Vec::new();
+    for listed in estimates.values() {
+        let Comparison { edges, common, heads, heads_on_common, common_heads, reversed, distance } =
+            compare(&read("estimated", &input::list(&listed, "estimated")?)?, &truth);
+        let [on_estimated, on_truth] = heads_on_common;
+        let counts = [edges[0], edges[1], common, heads[0], heads[1], common_heads, on_estimated, on_truth];
+        let all = counts.into_iter().chain([reversed, distance]).map(|count| count as f64);
+        rows.push(Robj::from(all.collect::<Vec<f64>>()));
+    }
+    Ok(List::from_values(rows).into())
+}
+
+/// `list(q, count)`: the q-values of `of`, among `values`: a p x p matrix, whose upper triangle counts, or, where p is 0, `count` tests of which `values` are those
+/// that are known. Values below 0 are no tests.
+pub fn adjusted(of: &Robj, values: &Robj, p: usize, count: f64, correction: Correction) -> Outcome<Robj> {
+    let wrong = || Failure::Input("internal: p-values are not doubles".into());
+    let (of, values) = (of.as_real_slice().ok_or_else(wrong)?, values.as_real_slice().ok_or_else(wrong)?);
+    if values.len() < p.saturating_mul(p) {
+        return Err(wrong());
+    }
+    // One without an answer removes its pair as p = 1 does.
+    let tests = |value: &f64| Some(if value.is_nan() { 1.0 } else { *value }).filter(|&value| value >= 0.0);
+    let triangle = || (1..p).flat_map(|y| values[y * p..][..y].iter()).filter_map(tests);
+    memory::room(32 * of.len(), Use::Pairs)?;
+    let (found, count) = match p {
+        0 => (q_values(of, || values.iter().filter_map(tests), count as u64, correction), count),
+        _ => {
+            let count = triangle().count();
+            (q_values(of, triangle, count as u64, correction), count as f64)
+        }
+    };
+    Ok(output::named(vec![("q", found.into()), ("count", count.into())]))
+}
+
+/// Questions that a graph implies the answers of: `list(x, y, start, members, all, extends)`. `asked`: `list(what, most, seed)`.
+pub fn implied(edges: &Robj, marks: &Robj, asked: &List, token: &Token) -> Outcome<Robj> {
+    let graph = graph("fit", edges, marks)?;
+    let most = input::number(&input::field(asked, "most")?, "most")?.clamp(0.0, 1e9) as usize;
+    let seed = input::count(&input::field(asked, "seed")?, "seed", 0)? as u64;
+    let stop = || token.wants_to_stop();
+    let found = match input::text(&input::field(asked, "what")?, "what")?.as_str() {
+        "parents" => independences(&graph, Given::Parents, most, seed, Some(&stop)),
+        "blanket" => independences(&graph, Given::Blanket, most, seed, Some(&stop)),
+        "edges" => dependences(&graph, most, seed, Some(&stop)),
+        other => return Err(Failure::Input(format!("internal: there is nothing implied by `{other}`"))),
+    };
+    let Implied { questions, all, extends } = found.map_err(|error| token.explain(error))?;
+    let members: usize = questions.iter().map(|(_, _, s)| s.len()).sum();
+    memory::room(16 * questions.len() + 4 * members, Use::Level)?;
+    let (mut x, mut y, mut start, mut flat) = (Vec::new(), Vec::new(), vec![0.0], Vec::new());
+    for (a, b, s) in questions.iter() {
+        x.push(a as i32 + 1);
+        y.push(b as i32 + 1);
+        flat.extend(s.iter().map(|&v| v as i32 + 1));
+        start.push(flat.len() as f64);
+    }
+    Ok(output::named(vec![
+        ("x", x.into()),
+        ("y", y.into()),
+        ("start", start.into()),
+        ("members", flat.into()),
+        ("all", Robj::from(all as f64)),
+        ("extends", Robj::from(extends)),
+    ]))
+}
+
+/// So many questions go to a machine at a time.
+const AT_ONCE: usize = 1 << 14;
+
+/// p-values of the `chosen` of such questions about p variables, NA where a test has no answer.
+pub fn p_values(call: &Call, test: &Test, p: usize, asked: &List, chosen: &Robj, alpha: f64) -> Outcome<Robj> {
+    let of = |name: &str| input::vertices(&input::field(asked, name)?, p, name);
+    let (x, y, members) = (of("x")?, of("y")?, of("members")?);
+    let start = input::field(asked, "start")?;
+    let start = start.as_real_slice().unwrap_or_default();
+    let chosen = input::vertices(chosen, x.len(), "chosen")?;
+    let fits = start.len() == x.len() + 1 && y.len() == x.len();
+    if !fits || start.windows(2).any(|two| !(two[0] >= 0.0 && two[0] <= two[1] && two[1] <= members.len() as f64)) {
+        return Err(Failure::Input("internal: these are no questions".into()));
+    }
+    let mut found = memory::space(chosen.len(), Use::Level)?;
+    let mut ask = |test: &mut dyn CiTest| -> pcgpu_core::Result<()> {
+        let mut batch = Batch::new();
+        let mut observer = call.observer();
+        for part in chosen.chunks(AT_ONCE) {
+            batch.clear();
+            for &at in part {
+                let at = at as usize;
+                batch.push(x[at] as usize, y[at] as usize, &members[start[at] as usize..start[at + 1] as usize]);
+            }
+            found.extend(test.p_values(&batch)?.into_iter().map(|p| if p.is_nan() { na() } else { p }));
+            observer.progress(0, found.len() as f64, chosen.len() as f64)?;
+        }
+        Ok(())
+    };
+    let token = call.token;
+    let asked = match test.worker(p, Reading::GaussCItest, alpha, &call.machine, &mut call.observer())? {
+        Some(mut worker) => ask(&mut WorkerTest { worker: &mut *worker, observer: &mut RObserver::silent(token) }),
+        None => match test {
+            Test::Function(fun) => ask(&mut RTest { fun: fun.clone(), token }),
+            _ => Err(Error::Interrupted),
+        },
+    };
+    asked.map_err(|error| token.explain(error))?;
+    Ok(Robj::from(found))
+}

@@ -1,0 +1,101 @@
+check <- function(...) markov_check(..., numCores = 2)
+
+test_that("what is asked is what the graph implies", {
+  for (seed in 1:4) {
+    dag <- random_dag(12, 3, seed = seed)
+    m <- as.matrix(dag)
+    oracle <- function(x, y, S, suffStat) dsep_oracle(x, y, S, m)
+    for (graph in list(dag, cpdag_of(dag))) {
+      for (given in c("parents", "blanket")) {
+        found <- check(graph, suffStat = list(), indepTest = oracle, given = given, seed = 1)
+        table <- as.data.frame(found)
+        expect_identical(table$p, ifelse(table$implied == "independence", 1, 0), info = given)
+        if (given == "parents") expect_identical(sum(table$implied == "independence"), 66L - length(dag$from))
+      }
+    }
+  }
+})
+
+test_that("p-values are those of the test, on all rows or on samples", {
+  dag <- random_dag(10, 2, seed = 5)
+  x <- random_data(dag, 300, seed = 5)
+  suff <- suff_gauss(x)
+  found <- check(dag, suffStat = suff, indepTest = gaussCItest, seed = 2)
+  table <- as.data.frame(found)
+  sets <- strsplit(table$given, ", ", fixed = TRUE)
+  want <- mapply(function(a, b, S) gaussCItest(match(a, colnames(x)), match(b, colnames(x)), match(S, colnames(x)), suff), table$x, table$y, sets)
+  expect_equal(table$p, unname(want), tolerance = 1e-9)
+  expect_identical(as.data.frame(check(dag, x, gaussCItest, resamples = 0, seed = 2))$p, table$p)
+  expect_identical(check(dag, x, gaussCItest, seed = 2)$summary, check(dag, x, gaussCItest, suff_gauss, seed = 2)$summary)
+  expect_false(identical(as.data.frame(check(dag, x, gaussCItest, seed = 2))$p, table$p))
+  expect_equal(found$summary$below[1], mean(table$p[table$implied == "independence"] < 0.05))
+  expect_identical(as.data.frame(check(dag, x[, 10:1], gaussCItest, resamples = 0, seed = 2))$p, table$p)
+})
+
+test_that("the true graph passes, and a graph without some of its edges does not", {
+  dag <- random_dag(60, 3, seed = 6)
+  x <- random_data(dag, 2000, seed = 6)
+  true <- check(cpdag_of(dag), x, gaussCItest, resamples = 20, seed = 1)
+  expect_lt(abs(true$summary$below[1] - 0.05), 0.02)
+  expect_true(true$summary$ks[1] > 1e-3 && true$summary$ad[1] > 1e-3)
+  expect_gt(true$summary$below[2], 0.9)
+  m <- as.matrix(dag)
+  m[which(m > 0)[seq(1, sum(m), 4)]] <- 0
+  less <- check(m, x, gaussCItest, resamples = 20, seed = 1)
+  expect_true(less$summary$ks[1] < 1e-6 && less$summary$ad[1] < 1e-5)
+  # The share of dependences falls where there are edges too many.
+  more <- as.matrix(random_dag(60, 3, seed = 7))
+  expect_lt(check(more, x, gaussCItest, seed = 1)$summary$below[2], 0.5)
+  some <- check(dag, x, gaussCItest, tests = 50, seed = 1)
+  expect_identical(some$summary$tests, c(50L, 50L))
+  expect_output(print(some), "on 10 random samples of 50 % of the rows")
+  file <- tempfile(fileext = ".pdf")
+  on.exit(unlink(file))
+  grDevices::pdf(file)
+  plot(some)
+  grDevices::dev.off()
+  expect_gt(file.size(file), 1000)
+})
+
+test_that("tests of levels, of R, and named by the data run, too", {
+  dag <- random_dag(8, 2, seed = 9)
+  discrete <- random_data(dag, 2000, "discrete", levels = 2, seed = 9)
+  named <- check(dag, discrete, disCItest, seed = 1)
+  expect_message(guessed <- check(dag, discrete, seed = 1), class = "pcgpu_message_data")
+  expect_identical(named$summary, guessed$summary)
+  in_r <- check(dag, discrete, function(x, y, S, suffStat) disCItest(x, y, S, suffStat), suff_discrete, seed = 1)
+  expect_equal(in_r$summary, named$summary)
+})
+
+test_that("graphs without a DAG are told of or refused, and arguments are checked", {
+  square <- matrix(0, 4, 4)
+  square[cbind(c(1, 2, 3, 4, 2, 3, 4, 1), c(2, 3, 4, 1, 1, 2, 3, 4))] <- 1
+  x <- matrix(rnorm(200), 50)
+  expect_message(found <- check(square, x, gaussCItest), class = "pcgpu_message_graph")
+  expect_output(print(found), "No DAG extends")
+  bad <- function(argument, ...) expect_identical(expect_error(check(...), class = "pcgpu_error_argument")$argument, argument)
+  cycle <- matrix(0, 3, 3)
+  cycle[cbind(1:3, c(2, 3, 1))] <- 1
+  bad("fit", cycle, x[, 1:3], gaussCItest)
+  bad("fit")
+  bad("data", square)
+  bad("data", square, 1:4, gaussCItest)
+  bad("data", square, x[, 1:3], gaussCItest)
+  bad("indepTest", square, suffStat = list())
+  bad("indepTest", square, x, suffStat = suff_gauss)
+  bad("suffStat", square, x, gaussCItest, suffStat = list())
+  bad("suffStat", square, x, function(x, y, S, suffStat) 1)
+  bad("given", square, x, gaussCItest, given = "all")
+  bad("tests", square, x, gaussCItest, tests = 0)
+  bad("resamples", square, x, gaussCItest, resamples = -1)
+  bad("share", square, x, gaussCItest, share = 0)
+  bad("alpha", square, x, gaussCItest, alpha = "a")
+})
+
+test_that("Anderson and Darling's distribution has its known points", {
+  # Marsaglia and Marsaglia (2004); D'Agostino and Stephens (1986), table 4.2.
+  for (point in list(c(1.933, 0.9), c(2.492, 0.95), c(3.857, 0.99))) expect_equal(ad_cdf(point[1], 1e6), point[2], tolerance = 1e-3)
+  set.seed(3)
+  p <- replicate(400, ad_uniform(runif(30)))
+  expect_gt(stats::ks.test(p, "punif")$p.value, 1e-3)
+})

@@ -1,0 +1,52 @@
+test_that("a graph has the edges that were asked for, no cycle, and follows the seed", {
+  for (model in c("er", "power", "layers")) {
+    dag <- random_dag(200, 3, model, seed = 5)
+    expect_s3_class(dag, "pcgpu_graph")
+    expect_lt(abs(2 * length(dag$from) / 200 - 3), 0.5)
+    expect_true(all(dag$directed) && all(abs(dag$weight) >= 0.3 & abs(dag$weight) <= 1) && any(dag$weight < 0))
+    # Powers of the adjacency matrix of a DAG end.
+    m <- as.matrix(dag)
+    power <- m
+    for (step in 1:9) power <- (power %*% power > 0) + 0
+    expect_identical(sum(power), 0)
+    expect_identical(dag, random_dag(200, 3, model, seed = 5))
+    expect_false(identical(dag, random_dag(200, 3, model, seed = 6)))
+  }
+  set.seed(1)
+  one <- random_dag(20)
+  set.seed(1)
+  expect_identical(random_dag(20), one)
+  expect_identical(length(random_dag(6, prob = 1, seed = 1)$from), 15L)
+  expect_identical(length(random_dag(1, 0)$from), 0L)
+})
+
+test_that("it is converted", {
+  dag <- random_dag(12, 3, labels = letters[1:12], seed = 3)
+  table <- as.data.frame(dag)
+  expect_identical(nrow(table), length(dag$from))
+  m <- as.matrix(dag)
+  expect_true(all(m[cbind(table$from, table$to)] == 1) && sum(m) == nrow(table))
+  graph <- as(dag, "graphNEL")
+  expect_identical(as(graph, "matrix") != 0, m != 0)
+  expect_equal(as(graph, "matrix")[cbind(table$from, table$to)], table$weight)
+  cpdag <- cpdag_of(dag)
+  expect_identical(as(as(cpdag, "graphNEL"), "matrix"), as.matrix(cpdag))
+  expect_true(all((as.matrix(cpdag) + t(as.matrix(cpdag)) > 0) == (m + t(m) > 0)))
+  expect_output(print(dag), "A DAG of 12 variables")
+  expect_output(print(cpdag), "A CPDAG of 12 variables")
+  expect_identical(cpdag_of(m), cpdag)
+})
+
+test_that("arguments are checked", {
+  bad <- function(argument, ...) expect_identical(expect_error(random_dag(...), class = "pcgpu_error_argument")$argument, argument)
+  bad("p")
+  bad("p", 0)
+  bad("neighbours", 5, 5)
+  bad("model", 5, model = "tree")
+  bad("prob", 5, prob = 2)
+  bad("layers", 5, model = "layers", layers = 6)
+  bad("weights", 5, weights = c(1, 0.5))
+  bad("labels", 5, labels = letters[1:4])
+  bad("seed", 5, seed = -1)
+  expect_identical(expect_error(cpdag_of(matrix(1, 2, 2)), class = "pcgpu_error_argument")$argument, "dag")
+})
