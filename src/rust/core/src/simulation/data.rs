@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use super::dag::Dag;
 use super::draws::{Draws, Of};
 use super::missing::{self, Missing};
+use super::parents::{spread_of, Parents};
 use crate::memory::{self, Use};
 use crate::observer::Observer;
 use crate::pool::Pool;
@@ -39,53 +40,6 @@ pub struct Sample {
     pub standardise: bool,
     /// Which cells are taken out.
     pub missing: Missing,
-}
-
-/// Arrows by head, and an order in which parents come first.
-pub(super) struct Parents<'a> {
-    dag: &'a Dag,
-    start: Vec<usize>,
-    order: Vec<u32>,
-}
-
-impl<'a> Parents<'a> {
-    fn new(p: usize, dag: &'a Dag) -> Result<Self> {
-        let wrong =
-            |value: &str, mend: &str| Error::Argument { argument: "dag", value: value.into(), mend: mend.into() };
-        let vertices = dag.from.iter().chain(&dag.to);
-        let sorted = dag.to.is_sorted() && dag.to.len() == dag.from.len() && dag.to.len() == dag.weight.len();
-        if !sorted || vertices.into_iter().any(|&v| v as usize >= p) {
-            return Err(wrong("not a list of arrows by head", "give a DAG of random_dag()"));
-        }
-        let start: Vec<usize> = (0..=p).map(|v| dag.to.partition_point(|&to| (to as usize) < v)).collect();
-        let mut left: Vec<usize> = start.windows(2).map(|two| two[1] - two[0]).collect();
-        let mut children = vec![Vec::new(); p];
-        dag.from.iter().zip(&dag.to).for_each(|(&from, &to)| children[from as usize].push(to));
-        let mut order: Vec<u32> = (0..p as u32).filter(|&v| left[v as usize] == 0).collect();
-        let mut done = 0;
-        while done < order.len() {
-            for &v in &children[order[done] as usize] {
-                left[v as usize] -= 1;
-                if left[v as usize] == 0 {
-                    order.push(v);
-                }
-            }
-            done += 1;
-        }
-        match order.len() == p {
-            true => Ok(Parents { dag, start, order }),
-            false => Err(wrong("a graph whose arrows make a cycle", "give a DAG")),
-        }
-    }
-
-    /// The numbers of the arrows into v.
-    pub(super) fn of(&self, v: usize) -> std::ops::Range<usize> {
-        self.start[v]..self.start[v + 1]
-    }
-
-    pub(super) fn parent(&self, arrow: usize) -> usize {
-        self.dag.from[arrow] as usize
-    }
 }
 
 /// Draws data into `cells`, column by column, levels as 1, 2, ...: of each variable its number of levels, 0 for numbers. NaN is missing.
@@ -151,13 +105,6 @@ fn levels_of(v: usize, sample: &Sample, seed: u64) -> usize {
     } else {
         0
     }
-}
-
-/// Mean and standard deviation, 1 for a constant.
-pub(super) fn spread_of(column: &[f64]) -> (f64, f64) {
-    let mean = column.iter().sum::<f64>() / column.len() as f64;
-    let variance = column.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / column.len() as f64;
-    (mean, if variance > 0.0 { variance.sqrt() } else { 1.0 })
 }
 
 struct Maker<'a> {

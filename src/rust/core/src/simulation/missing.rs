@@ -1,7 +1,7 @@
 //! Cells taken out of data.
 
-use super::data::{spread_of, Parents};
 use super::draws::{Draws, Of};
+use super::parents::{spread_of, Parents};
 use crate::memory::{self, Use};
 use crate::observer::Observer;
 use crate::pool::Pool;
