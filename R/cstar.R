@@ -71,7 +71,8 @@ cstar <- function(data, alpha, x = NULL, y = NULL, ..., q = NULL, standardize = 
   found <- if (is.null(workers)) {
     bound_effects(problem, resampled, device, threads, bar$report)
   } else {
-    bounds_on_workers(workers(), problem, resampled, device, threads, bar$report)
+    opened <- workers()
+    bounds_on_workers(opened, problem, resampled, device, threads, bar$report)
   }
   bar$close()
   tell_lost(found$lost)

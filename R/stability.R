@@ -118,7 +118,8 @@ stability <- function(data, indepTest, alpha, ..., replicates = 100, how = c("bo
   found <- if (is.null(workers)) {
     count_edges(problem, resampled, device, threads, bar$report)
   } else {
-    count_on_workers(workers(), problem, resampled, device, threads, bar$report)
+    opened <- workers()
+    count_on_workers(opened, problem, resampled, device, threads, bar$report)
   }
   bar$close()
   tell_lost(found$lost)
