@@ -246,8 +246,11 @@ fn thirds(columns: &[Vec<f64>]) -> Vec<i32> {
     columns.iter().flat_map(third).collect()
 }
 
-/// With tiers, of which the last variables are the first; "stable.fast" has none.
-fn tiered(options: &Options) -> Option<Options> {
+/// With tiers, of which the last variables are the first; "stable.fast" has none. Few are of one method: cards are asked the same questions by each.
+fn tiered(size: Size, options: &Options) -> Option<Options> {
+    if size == Size::Few && options.method != Method::Stable {
+        return None;
+    }
     let tiers: Vec<f64> = (0..options.p).map(|v| ((options.p - 1 - v) * 3 / options.p) as f64).collect();
     (options.method != Method::StableFast).then(|| Options { tiers: Tiers::of(&tiers), ..options.clone() })
 }
@@ -293,7 +296,7 @@ fn gaussian(size: Size) -> Vec<Problem> {
     for method in METHODS {
         let test = || Test::Gauss { c: correlation_matrix(&columns), n: columns[0].len() as f64 };
         let options = Options { method, ..Options::new(columns.len(), 0.01) };
-        all.extend(tiered(&options).map(|options| Problem::search("sachs in tiers", test(), options)));
+        all.extend(tiered(size, &options).map(|options| Problem::search("sachs in tiers", test(), options)));
         all.push(Problem::search("sachs", test(), options));
     }
     // An unequal pair of correlations is a matter of one_answer's machines no more than of the CPU's: blocks refuse it (`blocks_cuda`).
@@ -318,7 +321,9 @@ fn of_data(size: Size) -> Vec<Problem> {
         for method in METHODS {
             let options = Options { method, m_max: 4.0, ..Options::new(columns.len(), alpha) };
             let test = || Test::GaussOfData { cells: less_means(&columns), n: columns[0].len() };
-            all.extend(tiered(&options).map(|options| Problem::search(format!("{name} in tiers"), test(), options)));
+            all.extend(
+                tiered(size, &options).map(|options| Problem::search(format!("{name} in tiers"), test(), options)),
+            );
             all.push(Problem::search(&name, test(), options));
         }
     }
@@ -353,7 +358,7 @@ fn discrete_tests(size: Size) -> Vec<Problem> {
             Test::Discrete { data, statistic, rule: Rule::Bnlearn { adapt: false } }
         };
         let options = Options { method, ..Options::new(p, 0.01) };
-        all.extend(tiered(&options).map(|options| Problem::search("discrete sachs in tiers", test(), options)));
+        all.extend(tiered(size, &options).map(|options| Problem::search("discrete sachs in tiers", test(), options)));
         all.push(Problem::search("discrete sachs", test(), options));
     }
     all
@@ -366,7 +371,9 @@ fn neighbours(size: Size) -> Vec<Problem> {
         for method in METHODS {
             let options = Options { method, m_max: 3.0, ..Options::new(made.discrete.len(), alpha) };
             let test = || Test::Knn(Box::new(made.knn(settings(estimator, 4, permutations))));
-            all.extend(tiered(&options).map(|options| Problem::search(format!("{name} in tiers"), test(), options)));
+            all.extend(
+                tiered(size, &options).map(|options| Problem::search(format!("{name} in tiers"), test(), options)),
+            );
             all.push(Problem::search(&name, test(), options));
         }
     };
