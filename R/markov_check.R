@@ -36,7 +36,7 @@
 #' @param share The share of the rows that a sample has, drawn without replacement.
 #' @param alpha The level at which p-values are counted as dependence.
 #' @param seed As in [random_dag()].
-#' @param numCores,device As in [pc()].
+#' @param numCores,device,na As in [pc()].
 #' @param x An object of class `pcgpu_markov`.
 #' @param ... Passed on to `print()` of a data frame, or to `hist()`.
 #' @return An object of class `pcgpu_markov`: a list with `summary`, a data frame with a row each for independences and dependences (`tests`, those `answered`, the share `below` `alpha`, and for
@@ -61,7 +61,7 @@
 #' markov_check(random_dag(15, 0), x, gaussCItest, seed = 1, numCores = 2)
 #' @export
 markov_check <- function(fit, data = NULL, indepTest = NULL, suffStat = NULL, given = c("parents", "blanket"), tests = 10000, resamples = 10,
-                         share = 0.5, alpha = 0.05, seed = NULL, numCores, device = "auto") {
+                         share = 0.5, alpha = 0.05, seed = NULL, numCores, device = "auto", na = c("error", "testwise")) {
   check_given(list(fit = missing(fit)), list(fit = "give a result of pc(), or another graph."))
   graph <- about("fit", edges_of(fit))
   given <- check_choice(given, c("parents", "blanket"), "given")
@@ -74,7 +74,8 @@ markov_check <- function(fit, data = NULL, indepTest = NULL, suffStat = NULL, gi
   seed <- check_seed(seed)
   threads <- resolve_threads(if (!missing(numCores)) numCores)
   device <- check_device(device)
-  stats <- statistics_of(data, indepTest, suffStat, graph$labels, resamples, share, seed)
+  na <- check_choice(na, c("error", "testwise"), "na")
+  stats <- statistics_of(data, indepTest, suffStat, graph$labels, resamples, share, seed, na)
   asked <- lapply(c(independence = given, dependence = "edges"), function(what) {
     check_rust(rust_implied(graph$edges, graph$weights, list(what = what, most = tests, seed = seed)))
   })
@@ -102,7 +103,7 @@ markov_check <- function(fit, data = NULL, indepTest = NULL, suffStat = NULL, gi
 }
 
 # How many statistics there are, whether they are made of data, and make(number), list(suffStat, indepTest).
-statistics_of <- function(data, indepTest, suffStat, labels, resamples, share, seed) {
+statistics_of <- function(data, indepTest, suffStat, labels, resamples, share, seed, na) {
   makes <- is.function(suffStat)
   if (is.null(data)) {
     if (is.null(suffStat) || makes) {
@@ -128,7 +129,7 @@ statistics_of <- function(data, indepTest, suffStat, labels, resamples, share, s
   make <- if (makes) {
     function(rows) list(suffStat = suffStat(rows), indepTest = indepTest)
   } else if (is.null(indepTest)) {
-    test_and_statistic
+    function(rows) test_and_statistic(rows, na)
   } else {
     maker <- statistic_maker(indepTest)
     function(rows) list(suffStat = maker(rows), indepTest = indepTest)
@@ -145,14 +146,15 @@ statistics_of <- function(data, indepTest, suffStat, labels, resamples, share, s
   })
 }
 
-test_and_statistic <- function(rows) {
-  test_of_data(rows) %||% abort_argument("data", rows, "name the test as `indepTest`, and give a function that makes its sufficient statistic as `suffStat`.")
+test_and_statistic <- function(rows, na) {
+  test_of_data(rows, na) %||% abort_argument("data", rows, "name the test as `indepTest`, and give a function that makes its sufficient statistic as `suffStat`.")
 }
 
 # What makes the statistic of a test of this package.
 statistic_maker <- function(indepTest) {
   switch(if (is.function(indepTest)) test_name(indepTest) else "",
     gaussCItest = suff_gauss, disCItest = , binCItest = , chi2CItest = suff_discrete, cmiKnnCItest = , mixedCItest = suff_knn,
+    gaussCItwd = , disCItwd = , mixCItwd = , mixCItest = identity,
     abort_argument("suffStat", NULL, "give a function that makes the sufficient statistic of `indepTest` of some rows of `data`.", is = "missing")
   )
 }

@@ -2,16 +2,16 @@
 
 # list(indepTest, n, p, labels, whole, suffStat, rows): `whole()` is the sufficient statistic of all rows. `suffStat` is one that Rust draws rows of; without it
 # `rows(which)` makes that of some rows, and `given` is the user's function that does so, or is the test. `labels`: where pc() does not know them; `p`: where it does.
-resampling_source <- function(data, indepTest, make) {
+resampling_source <- function(data, indepTest, make, na = "error") {
   if (!is.null(make)) {
     return(made_source(data, indepTest, make))
   }
-  is_data <- is.data.frame(data) || is.matrix(data) && is.atomic(data) || inherits(data, "table") || is_container(data)
+  is_data <- is.data.frame(data) || is.matrix(data) && is.atomic(data) || inherits(data, "table") || is_container(data) || is_completed(data)
   if (is.null(indepTest)) {
     if (!is_data) {
       abort_argument("indepTest", indepTest, "give the test, for instance gaussCItest.", is = "missing")
     }
-    found <- about("data", about_suff(test_of_data(data)))
+    found <- about("data", about_suff(test_of_data(data, na)))
     indepTest <- found$indepTest
     if (!is_gauss_test(indepTest)) data <- found$suffStat
   }
@@ -32,6 +32,12 @@ resampling_source <- function(data, indepTest, make) {
     suff <- if (is_data) suff_knn(data) else data
     if (!is_kept_list(suff, "data")) refuse_without_data(data, "suff_knn(data)")
     return(native_source(indepTest, suff, nrow(suff$data)))
+  }
+  mixed <- mixed_test(indepTest)
+  if (!is.null(mixed)) {
+    sets <- about("data", about_suff(mixed_sets(data, mixed)))$sets
+    if (is.null(sets)) refuse_without_data(data, "the completed data sets")
+    return(list(indepTest = indepTest, n = nrow(sets[[1L]]), p = ncol(sets[[1L]]), labels = own_names(sets[[1L]], ncol(sets[[1L]])), whole = function() data, suffStat = data))
   }
   n <- rows_of_suff(data)
   if (is.null(n)) refuse_without_data(data, "a list with the data")

@@ -48,7 +48,7 @@
 #'   taken for the data.
 #' @param indepTest,alpha As in [pc()]. Without `indepTest` the test follows from the columns.
 #' @param ... Further arguments of [pc()], by name: `labels`, `p`, `fixedGaps`, `fixedEdges`, `NAdelete`, `m.max`, `u2pd`, `skel.method`, `conservative`, `maj.rule`, `solve.confl`, `tiers`, `forbidden`, `required`,
-#'   `context.all`, `context.tier`.
+#'   `context.all`, `context.tier`, `na`.
 #' @param replicates Number of samples, from 1 to 100,000.
 #' @param how `"bootstrap"` (rows drawn with replacement) or `"subsample"` (without).
 #' @param size Number of rows of a sample; `NULL` means as many as there are, and half of them (rounded down) for subsamples.
@@ -104,7 +104,9 @@ stability <- function(data, indepTest, alpha, ..., replicates = 100, how = c("bo
   given <- check_pc_given(list(...))
   replicates <- check_whole(replicates, "replicates", 1, 1e5)
   how <- check_choice(how, c("bootstrap", "subsample"), "how")
-  source <- resampling_source(data, if (!missing(indepTest)) indepTest, make)
+  na <- check_choice(given$na %||% "error", c("error", "testwise"), "na")
+  given$na <- NULL
+  source <- resampling_source(data, if (!missing(indepTest)) indepTest, make, na)
   if (is.null(given$labels) && is.null(given$p)) given$labels <- source$labels
   resampled <- check_resampling(how, size, seed, source, replicates)
   wanted <- check_wanted(threshold, false_edges, resampled)

@@ -335,3 +335,25 @@ test_that("a progress bar changes nothing, and Ctrl-C stops within half a second
   expect_identical(stopped$outcome, "stopped")
   expect_lt(stopped$took, 0.5)
 })
+
+test_that("counts of numbers and levels, and of data with holes, are those of pc() on each sample's rows", {
+  x <- stability_data()
+  x$b <- cut(x$b, c(-Inf, -0.5, 0.5, 2, Inf))
+  x$f <- x$f > 0
+  of <- function(data) function(rows) data[rows, ]
+  mixed <- stability(x, alpha = 0.05, replicates = 15, seed = 4, numCores = 2)
+  expect_identical(mixed$test, "mixCItest")
+  expect_equal(mixed$counts, counts_by_hand(mixed, of(x), mixCItest))
+  for (j in seq_along(x)) x[[j]][seq(j, 120, 17)] <- NA
+  holes <- stability(x, alpha = 0.05, replicates = 15, seed = 4, na = "testwise", numCores = 2)
+  expect_identical(holes$test, "mixCItwd")
+  expect_equal(holes$counts, counts_by_hand(holes, of(x), mixCItwd))
+  numbers <- x[c("a", "d", "e", "g")]
+  gauss <- stability(numbers, gaussCItwd, 0.05, replicates = 15, seed = 4, how = "subsample", numCores = 1)
+  expect_equal(gauss$counts, counts_by_hand(gauss, of(numbers), gaussCItwd))
+  fill <- function(column) replace(column, is.na(column), column[!is.na(column)][seq_len(sum(is.na(column)))])
+  sets <- list(as.data.frame(lapply(x, fill)), as.data.frame(lapply(x, function(column) rev(fill(rev(column))))))
+  pooled <- suppressMessages(stability(sets, alpha = 0.05, replicates = 10, seed = 4))
+  expect_equal(pooled$counts, counts_by_hand(pooled, function(rows) lapply(sets, function(set) set[rows, ]), mixMItest))
+  expect_error(stability(c(lapply(sets, function(set) cor(set[c("a", "d", "e")])), 120), gaussMItest, 0.05), class = "pcgpu_error_argument")
+})

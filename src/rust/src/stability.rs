@@ -48,6 +48,10 @@ pub fn counts(test: &List, options: &List, orient: &List, resampled: &List, call
                 let (data, statistic, rule) = test.parts();
                 of_source(Source::Discrete(data, statistic, rule), asked, call)?
             }
+            Test::Mixed(test) => {
+                let test = test.test(&call.machine.pool, &mut |_| call.observer().look())?;
+                of_source(Source::Mixed(&test), asked, call)?
+            }
             Test::GaussOfData { x, file, .. } => {
                 let cells = file.as_ref().map_or_else(|| x.as_real_slice().unwrap_or_default(), DataFile::cells);
                 of_source(Source::Gauss(by_column(cells, asked.search.options().p)?), asked, call)?
@@ -165,6 +169,7 @@ impl Machine for Card<'_> {
                 machine.discrete(Discrete::new(data, *statistic, *rule), self.alpha)
             }
             Drawn::Knn(knn) => machine.knn(knn),
+            Drawn::Mixed(test) => machine.mixed(test.clone()),
         };
         made.map_err(|failure| match failure {
             Failure::Core(error) => error,

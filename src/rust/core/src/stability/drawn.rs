@@ -1,12 +1,15 @@
 //! The data that replicates draw of, and what one has drawn.
 
+use std::sync::Arc;
+
 use ndarray::ArrayView2;
 
 use crate::ci::discrete::{Coded, Discrete, Rule, Statistic};
 use crate::ci::gauss::{Gauss, Reading};
 use crate::ci::knn::{Knn, Settings};
+use crate::ci::mixed::{Frame, Mixed};
 use crate::engine::cpu::correlation::{correlation, Kind, Rows};
-use crate::engine::cpu::{CpuEngine, DiscreteKernel, GaussKernel, KnnKernel, Numbers};
+use crate::engine::cpu::{with_sums, CpuEngine, DiscreteKernel, GaussKernel, KnnKernel, MixedKernel, Numbers};
 use crate::matrix::{self, by_column};
 use crate::memory::{self, Use};
 use crate::pool::Pool;
@@ -23,6 +26,8 @@ pub enum Source<'a> {
     Discrete(&'a Coded, Statistic, Rule),
     /// Columns, which of them are discrete, their numbers (see [`Knn::of_columns`]), and the nearest-neighbour test.
     Knn(ArrayView2<'a, f64>, &'a [bool], &'a [u32], Settings),
+    /// Numbers and levels, or data with holes, and their test.
+    Mixed(&'a Mixed<'a>),
 }
 
 /// What a replicate's tests are asked of.
@@ -42,6 +47,8 @@ pub enum Drawn {
     Discrete(Coded, Statistic, Rule),
     /// The nearest-neighbour test.
     Knn(Box<Knn>),
+    /// A test of numbers and levels, or of data with holes.
+    Mixed(Arc<Mixed<'static>>),
 }
 
 impl Source<'_> {
@@ -51,6 +58,7 @@ impl Source<'_> {
             Source::Gauss(x) => x.ncols(),
             Source::Discrete(data, ..) => data.p(),
             Source::Knn(x, ..) => x.ncols(),
+            Source::Mixed(test) => test.p(),
         }
     }
 
@@ -60,6 +68,7 @@ impl Source<'_> {
             Source::Gauss(x) => x.nrows(),
             Source::Discrete(data, ..) => data.n(),
             Source::Knn(x, ..) => x.nrows(),
+            Source::Mixed(test) => test.n() as usize,
         }
     }
 
@@ -71,6 +80,10 @@ impl Source<'_> {
         match self {
             Source::Gauss(_) => (8 * cells).saturating_add(pairs.saturating_mul(24)),
             Source::Discrete(..) => (4 * cells).saturating_add(pairs.saturating_mul(2)),
+            Source::Mixed(test) => {
+                let sets = test.frame().map_or(1, Frame::sets);
+                (12 * cells).saturating_mul(sets).saturating_add(pairs.saturating_mul(2 + 8 * sets))
+            }
             Source::Knn(..) => (48 * cells).saturating_add(pairs.saturating_mul(2)),
         }
     }
@@ -83,6 +96,14 @@ impl Source<'_> {
         match self {
             Source::Gauss(x) => correlations(&gathered(*x, rows, Use::Correlations)?, x.ncols(), pool, look),
             Source::Discrete(data, statistic, rule) => Ok(Drawn::Discrete(data.of_rows(rows)?, *statistic, *rule)),
+            Source::Mixed(test) => match test.of_rows(rows)? {
+                Some(test) => Ok(Drawn::Mixed(Arc::new(with_sums(test, pool, &mut |_| look())?))),
+                None => Err(Error::Argument {
+                    argument: "data",
+                    value: "correlations".into(),
+                    mend: "give the data sets that they are of".into(),
+                }),
+            },
             Source::Knn(x, discrete, names, settings) => {
                 let cells = gathered(*x, rows, Use::Samples)?;
                 Ok(Drawn::Knn(Box::new(Knn::of_columns(by_column(&cells, x.ncols())?, discrete, names, *settings)?)))
@@ -158,6 +179,11 @@ impl Drawn {
             }
             Drawn::Discrete(data, statistic, rule) => {
                 let kernel = DiscreteKernel::new(Discrete::new(data, *statistic, *rule));
+                let shard_tests = kernel.shard_tests();
+                Box::new(CpuEngine::with_shards(kernel, pool.clone(), shard_tests))
+            }
+            Drawn::Mixed(test) => {
+                let kernel = MixedKernel::new(test.clone());
                 let shard_tests = kernel.shard_tests();
                 Box::new(CpuEngine::with_shards(kernel, pool.clone(), shard_tests))
             }

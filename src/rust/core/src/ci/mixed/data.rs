@@ -92,6 +92,23 @@ impl Frame {
         Ok(frame)
     }
 
+    /// These rows, with repetitions; levels that occur are those of all rows.
+    ///
+    /// # Errors
+    /// [`Error::Memory`].
+    pub fn of_rows(&self, rows: &[u32]) -> Result<Self> {
+        let mut variables = memory::space(self.p(), Use::Samples)?;
+        for variable in &self.variables {
+            let bytes = rows.len() * if variable.levels == 0 { size_of::<f64>() } else { size_of::<u16>() };
+            memory::room(bytes * variable.versions.len() + rows.len() / 8, Use::Samples)?;
+            variables.push(variable.of_rows(rows));
+        }
+        let mut frame =
+            Frame { n: rows.len(), sets: self.sets, variables, coded: Vec::new(), among_levels: Vec::new() };
+        frame.code()?;
+        Ok(frame)
+    }
+
     /// Lays the levels out for counting.
     fn code(&mut self) -> Result<()> {
         let mut levels = Vec::new();
@@ -105,10 +122,8 @@ impl Frame {
         for set in 0..self.sets {
             let mut codes: Vec<i32> = memory::space(self.n * levels.len(), Use::Codes)?;
             for at in (0..self.p()).filter(|&at| !self.is_number(at)) {
-                let present = &self.variables[at].present;
-                let has = |row: usize| present.is_empty() || present[row / 64] >> (row % 64) & 1 == 1;
-                let of = self.codes(at, set).iter().enumerate();
-                codes.extend(of.map(|(row, &code)| if has(row) { i32::from(code) } else { NA }));
+                let (of, variable) = (self.codes(at, set).iter().enumerate(), &self.variables[at]);
+                codes.extend(of.map(|(row, &code)| if variable.has(row) { i32::from(code) } else { NA }));
             }
             self.coded.push(Coded::new(by_column(&codes, levels.len())?, &levels, true)?);
         }
@@ -197,6 +212,36 @@ impl Values<'_> {
 }
 
 impl Variable {
+    /// Whether a row has a value.
+    fn has(&self, row: usize) -> bool {
+        self.present.is_empty() || self.present[row / 64] >> (row % 64) & 1 == 1
+    }
+
+    fn of_rows(&self, rows: &[u32]) -> Self {
+        let mut present = vec![0; if self.present.is_empty() { 0 } else { rows.len().div_ceil(64) }];
+        let mut count = 0.0;
+        for (at, _) in rows.iter().enumerate().filter(|(_, &row)| self.has(row as usize)) {
+            count += 1.0;
+            if let Some(word) = present.get_mut(at / 64) {
+                *word |= 1 << (at % 64);
+            }
+        }
+        let mut mean = None;
+        let drawn = |cells: &Cells| match cells {
+            Cells::Codes(codes) => Cells::Codes(rows.iter().map(|&row| codes[row as usize]).collect()),
+            Cells::Numbers(values) => {
+                let mut values: Vec<f64> = rows.iter().map(|&row| values[row as usize]).collect();
+                // That of the first version; a missing value is 0 before and after.
+                let mean = *mean.get_or_insert_with(|| values.iter().sum::<f64>() / f64::max(count, 1.0));
+                let places = values.iter_mut().zip(rows).filter(|(_, &row)| self.has(row as usize));
+                places.for_each(|(value, _)| *value -= mean);
+                Cells::Numbers(values)
+            }
+        };
+        let versions = self.versions.iter().map(drawn).collect();
+        Variable { levels: self.levels, occurring: self.occurring, present, versions }
+    }
+
     fn new(at: usize, n: usize, given: &Given) -> Result<Self> {
         let mut present = vec![u64::MAX; n.div_ceil(64)];
         if n % 64 > 0 {

@@ -115,6 +115,17 @@ impl<'a> Mixed<'a> {
         self
     }
 
+    /// The test on these rows of the data, with repetitions; none where there are correlations alone.
+    ///
+    /// # Errors
+    /// [`Error::Memory`].
+    pub fn of_rows(&self, rows: &[u32]) -> Result<Option<Mixed<'static>>> {
+        let Some(frame) = &self.frame else { return Ok(None) };
+        let (holes, rules) = (self.holes, self.rules);
+        let frame = Some(frame.of_rows(rows)?);
+        Ok(Some(Mixed { frame, holes, rules, n: rows.len() as f64, p: self.p, sums: Vec::new() }))
+    }
+
     /// Number of variables.
     pub fn p(&self) -> usize {
         self.p
