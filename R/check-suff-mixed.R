@@ -49,6 +49,11 @@ mixed_sets <- function(suffStat, test) {
 checked_sets <- function(data, suffStat, test) {
   if (!is.null(data$correlations)) {
     first <- data$correlations[[1L]]
+    for (C in data$correlations) check_cor_values(C, resolve_threads())
+    holes <- vapply(data$correlations, anyNA, NA)
+    if (any(holes)) {
+      abort_argument("suffStat", suffStat, "complete the data, and take the correlations of that.", is = sprintf("a list whose matrix %d has missing values", which(holes)[1L]))
+    }
     return(c(data, list(p = ncol(first), names = colnames(first))))
   }
   data$sets <- lapply(data$sets, check_set, test)
@@ -57,7 +62,19 @@ checked_sets <- function(data, suffStat, test) {
   if (!all(vapply(data$sets, alike, NA))) {
     abort_argument("suffStat", suffStat, "give completed data sets that differ in the values that were missing alone.", is = "data sets of other shapes or names")
   }
+  kinds <- lapply(data$sets, kinds_of_columns)
+  if (length(unique(kinds)) > 1L) {
+    apart <- Reduce(`|`, lapply(kinds[-1L], function(kind) kind != kinds[[1L]]))
+    abort_argument("suffStat", suffStat, "make the columns of all completed data sets of one class.",
+      is = sprintf("data sets that differ in the class of %s", column_names(first, apart))
+    )
+  }
   c(data, list(p = ncol(first), n = nrow(first), names = colnames(first)))
+}
+
+kinds_of_columns <- function(x) {
+  kind <- function(column) if (is.factor(column)) "factor" else if (is.numeric(column)) "number" else class(column)[1L]
+  if (is.matrix(x)) rep("number", ncol(x)) else unname(vapply(x, kind, ""))
 }
 
 # list(C_1, ..., C_M, n), as micd's getSuff() makes it; NULL for anything else.
@@ -83,7 +100,7 @@ known_correlations <- function(suffStat) {
 
 is_completed <- function(x) {
   inherits(x, "mids") ||
-    is.list(x) && !is.data.frame(x) && length(x) > 0L && all(vapply(x, function(set) is.data.frame(set) || is.matrix(set), NA))
+    is.list(x) && !is.data.frame(x) && length(x) > 0L && !any(c("C", "dm", "data") %in% names(x)) && all(vapply(x, function(set) is.data.frame(set) || is.matrix(set), NA))
 }
 
 # A list of data sets.
@@ -125,6 +142,8 @@ check_set <- function(x, test) {
     refuse_missing(x, if (test$holes != "testwise") colSums(is.na(x)) > 0, test)
     return(x)
   }
+  # What scale() returns.
+  x[] <- lapply(x, function(column) if (is.matrix(column) && is.numeric(column) && ncol(column) == 1L) as.vector(column) else column)
   is_known <- vapply(x, function(column) {
     (is.numeric(column) || is.factor(column) || is.logical(column) || is.character(column)) && length(dim(column)) < 2L
   }, NA)
@@ -154,6 +173,9 @@ refuse_infinite <- function(x, infinite) {
 
 refuse_missing <- function(x, missing, test) {
   if (any(missing)) {
+    if (test$holes == "imputed") {
+      abort_argument("suffStat", x, "fill all of them in.", is = paste("completed data sets with missing values left in", column_names(x, missing)))
+    }
     testwise <- switch(test$kinds, numbers = "gaussCItwd", levels = "disCItwd", "mixCItwd")
     abort_argument("suffStat", x, sprintf("give data without holes, or %s, whose tests leave out the rows that lack one of their variables.", testwise),
       is = paste("missing values in", column_names(x, missing))

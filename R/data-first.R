@@ -18,6 +18,7 @@ fill_in_from_data <- function(frame, no_suff, no_test, no_labels) {
 # list(suffStat, indepTest) for data, the test by the kinds of their columns, which a message names; NULL for what is no data.
 test_of_data <- function(x, na = "error") {
   if (is_completed(x)) {
+    if (na != "error") abort_argument("na", na, "leave it out: completed data sets have no holes.")
     return(test_of_completed(x))
   }
   is_matrix <- is.matrix(x) && is.atomic(x)
@@ -40,6 +41,7 @@ test_of_data <- function(x, na = "error") {
     abort_argument("suffStat", x, mend, is = sprintf("data with missing values (%s)", percent(share)))
   }
   if (any(numeric) && !all(numeric)) {
+    check_set(x, mixed_tests$mixCItest)
     tell("data", sprintf("%s: mixCItest(), conditional Gaussian likelihood ratio.", kinds_of(numeric, ncol(x))), indepTest = "mixCItest")
     return(list(suffStat = x, indepTest = mixCItest))
   }
@@ -71,6 +73,7 @@ percent <- function(share) sprintf("%s %% of the values", format(100 * share, di
 
 test_with_holes <- function(x, numeric, share) {
   name <- name_by_kinds(numeric, "gaussCItwd", "disCItwd", "mixCItwd")
+  check_set(x, mixed_tests[[name]])
   tell("data", sprintf(
     "%s, and %s are missing: %s(), on the rows that have all values of a test.", kinds_of(numeric, ncol(x)), percent(share), name
   ), indepTest = name)

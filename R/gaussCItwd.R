@@ -13,8 +13,8 @@
 #'
 #' # What it assumes
 #'
-#' Test-wise deletion is right where values are missing completely at random, and also where whether they are missing depends on members of x and S alone, or of y and S: the conditional
-#' distribution is then the same in the rows that are left (Witte et al. 2022). It is wrong where whether a value is missing depends on both x and y given S, and where it depends on what is missing itself. With
+#' Test-wise deletion is right where values are missing completely at random, and also where, given S, whether the values of a test are missing depends on x alone or on y alone (through itself or through its causes): among the
+#' rows that are left, x and y are then independent given S where they are so among all (Witte et al. 2022). It is wrong where, given S, it depends on both x and y: rows are then chosen by a common effect of the two. With
 #' values missing at random given variables outside of the test, multiple imputation ([gaussMItest()]) is right, if the model of the imputation is.
 #'
 #' Rows that are complete in *all* variables are few where there are many variables. A matrix of *pairwise* correlations (`cor(use = "pairwise.complete.obs")`) mixes other rows in each of its entries: it

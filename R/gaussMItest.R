@@ -17,6 +17,13 @@
 #' Values are missing at random: whether they are depends on what was observed; and the imputations come from a model that has the dependences that are looked for. Imputations
 #' that leave variables out, or bend relations into straight lines, hide or make edges. More data sets make less noise: with M = 2 the variance between them is hardly known.
 #'
+#' # Where the answer is not micd's
+#'
+#' - `mixMItest()`, a combination of levels that has no row in some of the data sets: micd averages its mean over the data sets with 0 for those, so that its answer depends on where the numbers have their origin. Here
+#'   the mean of the variable takes the place of 0, and the origin does not matter.
+#' - `mixMItest()`, numbers that determine one another: see [mixCItest()].
+#' - One data set alone is refused; micd answers `NA` to every test, by which [pc()] removes every edge. A constant column counts as uncorrelated given any S; micd stops with two and more in S.
+#'
 #' @inheritParams gaussCItwd
 #' @param suffStat The completed data sets: a list of at least two data frames of one shape that differ in the imputed values alone, or what `mice()` of the package mice returns. For `gaussMItest()` also a list of
 #'   M correlation matrices and, as its last element, the number of observations, as micd's `getSuff()` makes it.

@@ -18,6 +18,8 @@
 #'
 #' - Where numbers of S determine others of S, these are left out, of the degrees of freedom, too. Where S determines x or y, p is 1, and 0 where x and S determine y. micd's answers there hang
 #'   on the last bits of a determinant.
+#' - Where a number is constant within a combination of levels, or others determine it there, its variance is taken as 1e-12 of that over all rows: what it has of the likelihood then cancels, as it should, where it is the same in
+#'   two of the four parts. In micd it is infinite, and p 1 or what rounding makes of it.
 #' - Where a factor that is tested among factors is constant, there is no answer (`NA`; a constant member of S is left out). micd stops there.
 #'
 #' @param x,y Numbers of the two variables (columns of `suffStat`), or their names.

@@ -59,8 +59,13 @@ test_that("a search that is killed at any moment goes on, and gives the same ans
   native <- lapply(c("stable", "stable.fast", "original"), function(method) {
     function(...) skeleton(knn, cmiKnnCItest, 0.3, p = 8, method = method, numCores = 1, device = "cpu", ...)
   })
-  searches <- rep(c(by_function, native), length.out = 20)
-  wanted <- lapply(searches[1:6], function(search) parts(search()))
+  holes <- as.data.frame(x[rep(1:60, 200), ])
+  holes[1:2] <- lapply(holes[1:2], function(column) factor(cut(column, 3, labels = FALSE)))
+  holes[5, ] <- NA
+  mixed <- function(...) skeleton(holes, mixCItwd, 1e-9, m.max = 2, numCores = 1, ...)
+  each <- c(by_function, native, mixed)
+  searches <- rep(each, 3)
+  wanted <- lapply(each, function(search) parts(search()))
   resumed <- 0
   for (i in seq_along(searches)) {
     file <- no_file()
@@ -71,7 +76,7 @@ test_that("a search that is killed at any moment goes on, and gives the same ans
       told <<- m
       tryInvokeRestart("muffleMessage")
     })
-    expect_identical(parts(found), wanted[[(i - 1) %% 6 + 1]], info = i)
+    expect_identical(parts(found), wanted[[(i - 1) %% 7 + 1]], info = i)
     expect_false(file.exists(file))
     resumed <- resumed + !is.null(told)
   }

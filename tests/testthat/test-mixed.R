@@ -132,11 +132,39 @@ test_that("rules of colliders, methods, tiers and other processes are those of a
   expect_identical_answer(suppressMessages(pc(y, mixCItwd, 0.05, cluster = 2)), f())
 })
 
-test_that("kept searches go on", {
-  y <- with_holes(some_data())
-  file <- tempfile()
-  fit <- pc(y, mixCItwd, 0.05, checkpoint = file, m.max = 0)
-  expect_identical_answer(suppressMessages(pc(y, mixCItwd, 0.05, checkpoint = tempfile())), pc(y, mixCItwd, 0.05))
+test_that("numbers that are constant within levels lose no edge", {
+  set.seed(2)
+  g <- rep(c("untreated", "treated"), each = 200)
+  v <- sample(-20:20, 200, TRUE)
+  for (shift in c(0, 0.37, 100)) {
+    d <- data.frame(dose = c(rep(0, 200), v) + shift, g = factor(g))
+    d$y <- d$dose / 2 + rnorm(400)
+    d$z <- rnorm(400)
+    expect_lt(mixCItest("dose", "y", "g", d), 1e-100)
+    expect_gt(mixCItest("dose", "z", "g", d), 1e-4)
+    expect_lt(mixCItest("dose", "g", NULL, d), 1e-100)
+    moved <- d
+    moved$y[3] <- moved$y[3] + 0.1
+    expect_lt(mixMItest("dose", "y", "g", list(d, moved)), 1e-100)
+  }
+})
+
+test_that("functions answer what searches ask, where numbers determine one another, too", {
+  set.seed(1)
+  n <- 5000
+  x <- data.frame(a = rnorm(n), b = rnorm(n))
+  x$c <- x$a + x$b
+  x <- transform(x, e = a - 3 * b, y = a + rnorm(n), z = c + rnorm(n))
+  wanted <- skeleton(suff_gauss(x), gaussCItest, 0.01)
+  holes <- x
+  holes$y[7] <- NA
+  for (case in list(list(x, mixCItest), list(holes, gaussCItwd), list(list(x, x), gaussMItest))) {
+    native <- skeleton(case[[1]], case[[2]], 0.01, labels = names(x))
+    asked <- skeleton(case[[1]], function(x, y, S, suffStat) case[[2]](x, y, S, suffStat), 0.01, labels = names(x))
+    expect_identical(native@graph, asked@graph)
+    expect_identical(native@n.edgetests, asked@n.edgetests)
+    expect_identical(native@n.edgetests, wanted@n.edgetests)
+  }
 })
 
 test_that("what S determines is left out", {
@@ -173,10 +201,15 @@ test_that("what does not fit is refused by name", {
   bad(pc(y, alpha = 0.05), "na = \"testwise\"")
   bad(pc(y, mixCItest, 0.05), "missing values in columns")
   bad(pc(y, gaussCItwd, 0.05), "columns that are no numbers: f, g, h")
-  bad(pc(lapply(1:2, function(i) y), alpha = 0.05), "missing values in columns")
+  bad(pc(lapply(1:2, function(i) y), alpha = 0.05), "missing values left in columns")
   bad(pc(list(x), alpha = 0.05), "at least two completed data sets")
   bad(pc(list(x, x[-1, ]), alpha = 0.05), "other shapes")
   bad(pc(list(x, x), gaussMItest, 0.05), "no numbers")
+  bad(pc(list(x, transform(x, a = as.character(a))), alpha = 0.05), "differ in the class of column \"a\"")
+  bad(pc(list(x, x), alpha = 0.05, na = "testwise"), "leave it out", "na")
+  C <- cov(x[c("a", "b", "c")])
+  bad(gaussMItest(1, 2, NULL, list(5 * C, C, 100)), "cov2cor", "suffStat$C")
+  bad(pc(list(cor(x$a, x$b) + diag(2), diag(2), 100), gaussMItest, 0.05), "diagonal", "suffStat$C")
   bad(pc(transform(x, a = Inf), alpha = 0.05), "infinite values in column \"a\"")
   bad(pc(x, mixCItest, 0.05, na = "testwise"), "leave it out", "na")
   bad(pc(x, alpha = 0.05, na = "pairwise"), "testwise", "na")

@@ -37,14 +37,15 @@ impl MixedTest {
     pub fn from_list(test: &List) -> Outcome<Self> {
         let flag = |name: &str| input::flag(&input::field(test, name)?, name);
         let p = input::count(&input::field(test, "p")?, "p", 1)?;
-        let n = input::count(&input::field(test, "n")?, "n", 1)?;
         if let Some(matrices) = input::optional(test, "correlations") {
             let c: Vec<Robj> = input::list(&matrices, "correlations")?.values().collect();
             for c in &c {
                 input::square(c, p, "correlations")?;
             }
-            return Ok(MixedTest { p, of: Of::Correlations { c, n: n as f64 } });
+            let n = input::number(&input::field(test, "n")?, "n")?;
+            return Ok(MixedTest { p, of: Of::Correlations { c, n } });
         }
+        let n = input::count(&input::field(test, "n")?, "n", 1)?;
         let holes = match input::text(&input::field(test, "holes")?, "holes")?.as_str() {
             "none" => Holes::None,
             "testwise" => Holes::TestWise,

@@ -7,7 +7,7 @@ const SAFE_PIVOT: f64 = 1e-6;
 
 /// Schur complement of the last k-2 of k variables in `m`, k x k and kept by column; `None` when a pivot is too small to stand for
 /// pcalg's pseudo-inverse.
-pub(super) fn by_elimination(m: &mut [f64], k: usize) -> Option<f64> {
+pub(in crate::ci) fn by_elimination(m: &mut [f64], k: usize) -> Option<f64> {
     // The two triangles of a matrix of data may differ in the last digits: the row of the last variable is taken in place of its column,
     // and of the others the upper triangle alone.
     for col in 0..k - 1 {

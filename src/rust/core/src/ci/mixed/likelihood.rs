@@ -10,8 +10,9 @@ use super::cells::{triangle, Cells};
 /// Cells of no more rows than there are numbers and this many take the covariance of all rows.
 const FEW: f64 = 5.0;
 
-/// A pivot below this share of its variable's variance is rounding: the covariance is singular.
-const SINGULAR: f64 = 1e-12;
+/// A variance that is left given the numbers before is no less than this share of the variance over all rows. Less is rounding: a number that is
+/// constant in a cell, or that others determine, has then a large likelihood that cancels where it stands in two parts of a test.
+const LEAST: f64 = 1e-12;
 
 /// micd's stand-in for entries of a covariance that are 0.
 const TINY: f64 = 1e-10;
@@ -33,28 +34,36 @@ fn at(row: usize, col: usize) -> usize {
 }
 
 impl Normal {
-    /// Of a covariance, an upper triangle column by column, which is also the lower triangle by row. Whether it is positive definite.
-    pub fn of(&mut self, covariance: impl Iterator<Item = f64>, k: usize) -> bool {
+    /// Of a covariance, an upper triangle column by column, which is also the lower triangle by row. `variances`: of all rows. Whether none was
+    /// raised to the [`LEAST`].
+    pub fn of(
+        &mut self,
+        covariance: impl Iterator<Item = f64>,
+        variances: impl Iterator<Item = f64>,
+        k: usize,
+    ) -> bool {
         self.k = k;
         self.log_det = 0.0;
         self.factor.clear();
         self.factor.extend(covariance);
+        let mut is_definite = true;
         let l = &mut self.factor;
-        for i in 0..k {
+        for (i, variance) in (0..k).zip(variances) {
             for j in 0..=i {
                 let before: f64 = (0..j).map(|m| l[at(m, i)] * l[at(m, j)]).sum();
                 let left = l[at(j, i)] - before;
                 if i > j {
                     l[at(j, i)] = left / l[at(j, j)];
-                } else if left > SINGULAR * l[at(i, i)] {
-                    self.log_det += left.ln();
-                    l[at(i, i)] = left.sqrt();
-                } else {
-                    return false;
+                    continue;
                 }
+                let least = (LEAST * variance).max(f64::MIN_POSITIVE);
+                is_definite &= left > least;
+                let left = if left > least { left } else { least };
+                self.log_det += left.ln();
+                l[at(i, i)] = left.sqrt();
             }
         }
-        true
+        is_definite
     }
 
     /// Makes ready for [`Normal::trace`].
@@ -114,13 +123,17 @@ impl Part<'_> {
         (0..self.numbers.len()).flat_map(move |col| (0..=col).map(move |row| of(row, col) / rows))
     }
 
-    /// The largest log likelihood; infinite where numbers determine one another, so that densities have no bound. `all`: products of
-    /// all rows.
+    /// The variances of the numbers over all rows, of which `all` has the products.
+    pub fn variances<'s>(&'s self, all: &'s [f64], rows: f64) -> impl Iterator<Item = f64> + 's {
+        self.numbers.iter().map(move |&number| all[at(number, number)] / rows)
+    }
+
+    /// The largest log likelihood. `all`: products of all rows.
     pub fn log_likelihood(&self, all: &[f64], normal: &mut Normal, of_all: &mut Normal) -> f64 {
         let (k, n) = (self.numbers.len(), self.cells.rows());
         let t = triangle(self.cells.k);
         let mut sum = 0.0;
-        let mut all_is_ready = None;
+        let mut all_is_ready = false;
         for (cell, &count) in self.cells.counts.iter().enumerate() {
             if self.any_factor {
                 sum += count * (count / n).ln();
@@ -130,22 +143,16 @@ impl Part<'_> {
             }
             let products = &self.cells.products[cell * t..][..t];
             if !self.any_factor || count > k as f64 + FEW {
-                if !normal.of(self.covariance(products, count), k) {
-                    return f64::INFINITY;
-                }
+                normal.of(self.covariance(products, count), self.variances(all, n), k);
                 sum -= 0.5 * count * (normal.log_det() + k as f64);
                 continue;
             }
-            let is_definite = *all_is_ready.get_or_insert_with(|| {
-                let is_definite = of_all.of(self.covariance(all, n), k);
-                if is_definite {
-                    of_all.invert();
-                }
-                is_definite
-            });
-            if is_definite {
-                sum -= 0.5 * (count * of_all.log_det() + of_all.trace(self.products(products)));
+            if !all_is_ready {
+                of_all.of(self.covariance(all, n), self.variances(all, n), k);
+                of_all.invert();
+                all_is_ready = true;
             }
+            sum -= 0.5 * (count * of_all.log_det() + of_all.trace(self.products(products)));
         }
         sum
     }

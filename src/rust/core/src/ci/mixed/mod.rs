@@ -239,9 +239,11 @@ impl<'a> Mixed<'a> {
             Ok(kept) => kept,
             Err(p) => return p,
         };
-        let numbers: Vec<usize> = (0..nx + ny).chain(kept).collect();
-        let without_y: Vec<usize> = numbers.iter().copied().filter(|&at| ny == 0 || at != nx).collect();
-        let of_part = [&numbers[..], &numbers[nx..], &without_y[..], &numbers[nx + ny..]];
+        // S comes first, so that what is left of its variances is the same in all parts.
+        let of_s = kept.len();
+        let numbers: Vec<usize> = kept.into_iter().chain(0..nx + ny).collect();
+        let without_x: Vec<usize> = numbers.iter().copied().filter(|&at| nx == 0 || at != 0).collect();
+        let of_part = [&numbers[..], &without_x[..], &numbers[..of_s + nx], &numbers[..of_s]];
         let declared =
             |of: &[u32]| of.iter().map(|&factor| f64::from(frame.variables[factor as usize].levels)).product();
         let of_s: f64 = declared(&work.factors[2 - nx - ny..]);
@@ -270,6 +272,7 @@ impl<'a> Mixed<'a> {
                 ratio += l(3);
             }
             return match upper_tail(2.0 * ratio, df) {
+                // Numbers too large to be squared.
                 p if p.is_nan() => 1.0,
                 p => p,
             };
@@ -301,7 +304,8 @@ fn kept(all: &[Cells], of_pair: usize, normal: &mut Normal) -> std::result::Resu
     let mut is_free = |numbers: &[usize]| {
         all.iter().any(|cells| {
             let part = Part { cells, numbers, any_factor: false };
-            normal.of(part.covariance(&cells.products, cells.rows()), numbers.len())
+            let variances = part.variances(&cells.products, cells.rows());
+            normal.of(part.covariance(&cells.products, cells.rows()), variances, numbers.len())
         })
     };
     let mut order: Vec<usize> = (of_pair..k).chain(0..of_pair).collect();

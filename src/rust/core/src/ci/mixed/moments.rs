@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::cells::{set_bits, triangle};
 use super::data::Frame;
 use crate::ci::gauss::{FisherZ, Gauss, Reading};
+use crate::ci::partial;
 
 /// Sums of products of the variables of numbers over all rows, by which tests of numbers alone are quicker.
 #[derive(Clone, Debug)]
@@ -60,6 +61,37 @@ pub(super) struct Moments {
     products: Vec<f64>,
     /// k x k.
     correlations: Vec<f64>,
+    matrix: Vec<f64>,
+}
+
+/// A product, and where it is to be sharp what its rounding left out (T. J. Dekker 1971).
+fn product(sharp: bool, a: f64, b: f64) -> (f64, f64) {
+    if !sharp {
+        return (a * b, 0.0);
+    }
+    const SPLIT: f64 = 134_217_729.0;
+    let halves = |x: f64| {
+        let high = SPLIT * x - (SPLIT * x - x);
+        (high, x - high)
+    };
+    let ((a1, a2), (b1, b2)) = (halves(a), halves(b));
+    let whole = a * b;
+    (whole, a2 * b2 - (((whole - a1 * b1) - a2 * b1) - a1 * b2))
+}
+
+/// The sum of numbers; where it is to be sharp, with what rounding left out of them and of their sums (D. E. Knuth).
+fn sum(sharp: bool, terms: impl Iterator<Item = (f64, f64)>) -> f64 {
+    if !sharp {
+        return terms.map(|(term, _)| term).sum();
+    }
+    let (mut sum, mut rest) = (0.0, 0.0);
+    for (term, left_out) in terms {
+        let next: f64 = sum + term;
+        let part = next - sum;
+        rest += ((sum - (next - part)) + (term - part)) + left_out;
+        sum = next;
+    }
+    sum + rest
 }
 
 /// p of a partial correlation of n rows; an undefined one counts as 0.
@@ -81,15 +113,27 @@ impl Moments {
     ) -> (f64, f64) {
         let k = numbers.len();
         let count = rows.map_or(n, |rows| rows.iter().map(|word| f64::from(word.count_ones())).sum());
+        let mut is_sharp = false;
         match (frame, sums, rows) {
-            (_, Some(sums), None) => self.take(sums, numbers),
+            (_, Some(sums), None) => {
+                self.take(sums, numbers);
+                is_sharp = true;
+            }
             (Some(frame), Some(sums), Some(rows))
                 if 2.0 * count >= n && self.subtract(frame, sums, rows, numbers, n - count) => {}
-            (Some(frame), ..) => self.add_up(frame, set, rows, numbers),
+            (Some(frame), ..) => self.add_up(frame, set, rows, numbers, false),
             (None, ..) => return (f64::NAN, count),
         }
         if self.correlations.iter().any(|r| r.is_nan()) {
             return (f64::NAN, count);
+        }
+        if let (Some(frame), false) = (frame, is_sharp) {
+            // Where numbers nearly determine one another, the last digits decide: all ways are to have the same.
+            self.matrix.clear();
+            self.matrix.extend_from_slice(&self.correlations);
+            if k > 2 && partial::by_elimination(&mut self.matrix, k).is_none() {
+                self.add_up(frame, set, rows, numbers, true);
+            }
         }
         let Ok(test) = FisherZ::new(count.max(1.0), Reading::GaussCItest) else { return (f64::NAN, count) };
         let given: Vec<u32> = (2..k as u32).collect();
@@ -150,8 +194,8 @@ impl Moments {
         enough
     }
 
-    /// From the rows themselves.
-    fn add_up(&mut self, frame: &Frame, set: usize, rows: Option<&[u64]>, numbers: &[u32]) {
+    /// From the rows themselves; `sharp`: to the last digit but one, by sums of twice the precision (T. Ogita, S. M. Rump and S. Oishi 2005).
+    fn add_up(&mut self, frame: &Frame, set: usize, rows: Option<&[u64]>, numbers: &[u32], sharp: bool) {
         let k = numbers.len();
         self.rows.clear();
         match rows {
@@ -159,31 +203,29 @@ impl Moments {
             None => self.rows.extend(0..frame.n() as u32),
         }
         self.gather(frame, set, numbers);
-        self.sums.clear();
-        self.sums.resize(k, 0.0);
+        let count = self.rows.len() as f64;
         self.products.clear();
         self.products.resize(triangle(k), 0.0);
-        let count = self.rows.len() as f64;
-        for row in self.values.chunks_exact(k) {
-            self.sums.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
-        }
-        self.sums.iter_mut().for_each(|sum| *sum /= count);
-        let first: Vec<f64> = self.values.iter().take(k).copied().collect();
-        let mut varies = vec![false; k];
-        for row in self.values.chunks_exact_mut(k) {
-            varies
-                .iter_mut()
-                .zip(row.iter().zip(&first))
-                .for_each(|(varies, (value, first))| *varies |= value != first);
-            row.iter_mut().zip(&self.sums).for_each(|(value, mean)| *value -= mean);
-            let mut products = self.products.iter_mut();
-            for (col, &of_col) in row.iter().enumerate() {
-                row[..=col].iter().zip(&mut products).for_each(|(&of_row, sum)| *sum += of_row * of_col);
+        for at in 0..k {
+            let column = || self.values.iter().skip(at).step_by(k);
+            let first = column().next().copied().unwrap_or(0.0);
+            let varies = column().any(|value| *value != first);
+            let mean = sum(sharp, column().map(|&value| (value, 0.0))) / count;
+            // Of what is constant nothing is left, and no rounding of the mean either.
+            for value in self.values.iter_mut().skip(at).step_by(k) {
+                *value = if varies { *value - mean } else { 0.0 };
             }
         }
-        // A mean is rounded: what is left of equal values is not always 0.
-        for col in (0..k).filter(|&col| !varies[col]) {
-            self.products[triangle(col) + col] = 0.0;
+        self.sums.clear();
+        self.sums
+            .extend((0..k).map(|at| sum(sharp, self.values.iter().skip(at).step_by(k).map(|&value| (value, 0.0)))));
+        let mut place = 0;
+        for col in 0..k {
+            for row in 0..=col {
+                let products = self.values.chunks_exact(k).map(|values| product(sharp, values[row], values[col]));
+                self.products[place] = sum(sharp, products) - self.sums[row] * self.sums[col] / count;
+                place += 1;
+            }
         }
         self.scale(k);
     }

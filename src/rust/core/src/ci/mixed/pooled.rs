@@ -65,13 +65,14 @@ pub(super) struct Averages {
     means: Vec<f64>,
     covariances: Vec<f64>,
     covariance: Vec<f64>,
-    normals: Vec<Option<Normal>>,
+    normals: Vec<Normal>,
+    variances: Vec<f64>,
     apart: Vec<f64>,
 }
 
 /// The log likelihoods of a part, of which each data set has its cells and the products of all its rows.
 pub(super) fn means(parts: &[(Part, &[f64])], normal: &mut Normal, work: &mut Averages) -> Means {
-    let Averages { index, shares, means, covariances, covariance, normals, apart } = work;
+    let Averages { index, shares, means, covariances, covariance, normals, variances, apart } = work;
     let Some(&(first, _)) = parts.first() else { return Means::default() };
     let (k, sets) = (first.numbers.len(), parts.len() as f64);
     let t = triangle(k);
@@ -97,13 +98,10 @@ pub(super) fn means(parts: &[(Part, &[f64])], normal: &mut Normal, work: &mut Av
                 continue;
             }
             part.pooled_covariance(cell, all, covariance);
-            if normal.of(covariance.iter().copied(), k) {
-                normal.invert();
-                let trace = normal.trace(part.products(&part.cells.products[cell * triangle(part.cells.k)..]));
-                found.own -= 0.5 * (count * normal.log_det() + trace) / sets;
-            } else if !part.any_factor {
-                found.own = f64::INFINITY;
-            }
+            normal.of(covariance.iter().copied(), part.variances(all, n), k);
+            normal.invert();
+            let trace = normal.trace(part.products(&part.cells.products[cell * triangle(part.cells.k)..]));
+            found.own -= 0.5 * (count * normal.log_det() + trace) / sets;
             let of_cell = &part.cells.means[cell * part.cells.k..];
             let own = &mut means[place * k..][..k];
             own.iter_mut().zip(part.numbers).for_each(|(sum, &number)| *sum += of_cell[number] / sets);
@@ -111,21 +109,28 @@ pub(super) fn means(parts: &[(Part, &[f64])], normal: &mut Normal, work: &mut Av
             own.iter_mut().zip(covariance.iter()).for_each(|(sum, value)| *sum += value / sets);
         }
     }
-    normals.clear();
-    normals.extend(covariances.chunks_exact(t.max(1)).map(|covariance| {
-        let mut normal = Normal::default();
-        let is_definite = normal.of(covariance.iter().copied(), k);
-        is_definite.then(|| {
-            normal.invert();
-            normal
-        })
+    let places = shares.len();
+    normals.resize_with(places.max(normals.len()), Normal::default);
+    let of_all = |place: usize| parts.iter().map(move |(part, all)| (part.cells.rows(), *all, part.numbers[place]));
+    variances.clear();
+    variances.extend((0..k).map(|place| {
+        of_all(place).map(|(rows, all, number)| all[triangle(number) + number] / rows).sum::<f64>() / sets
     }));
+    if k > 0 {
+        for (normal, covariance) in normals.iter_mut().zip(covariances.chunks_exact(t)) {
+            normal.of(covariance.iter().copied(), variances.iter().copied(), k);
+            normal.invert();
+        }
+    }
     for (part, _) in parts {
         for cell in 0..part.cells.counts.len() {
             let count = part.cells.counts[cell];
             let place = index.place(part.cells.keys[cell]);
             found.shared += count * shares[place] / sets;
-            let Some(Some(normal)) = (k > 0).then(|| normals[place].as_ref()) else { continue };
+            if k == 0 {
+                continue;
+            }
+            let normal = &normals[place];
             let of_cell = &part.cells.means[cell * part.cells.k..];
             apart.clear();
             let middle = &means[place * k..][..k];
