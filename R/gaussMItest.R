@@ -27,7 +27,7 @@
 #' @inheritParams gaussCItwd
 #' @param suffStat The completed data sets: a list of at least two data frames of one shape that differ in the imputed values alone, or what `mice()` of the package mice returns. For `gaussMItest()` also a list of
 #'   M correlation matrices and, as its last element, the number of observations, as micd's `getSuff()` makes it.
-#' @return The p-value, one number between 0 and 1, or `NA` (`mixMItest()` where a likelihood has no bound).
+#' @return The p-value, one number between 0 and 1, or `NA`.
 #' @references
 #' X.-L. Meng and D. B. Rubin (1992). Performing likelihood ratio tests with multiply-imputed data sets. *Biometrika* 79(1), 103-111.
 #'
