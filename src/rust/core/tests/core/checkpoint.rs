@@ -9,6 +9,7 @@ use crate::support::problems::problem;
 use pcgpu_core::ci::gauss::{Gauss, Reading};
 use pcgpu_core::ci::{Batch, CiTest};
 use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel};
+use pcgpu_core::graph::Tiers;
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::{Observer, Unobserved};
 use pcgpu_core::pool::Pool;
@@ -194,8 +195,12 @@ impl Task {
 }
 
 fn tasks() -> Vec<Task> {
-    // Of all methods, with gaps, fixed edges, bounds, missing correlations and singular sets; a few with levels of sets of two and more.
-    (0..60).map(task).collect()
+    // Of all methods, with gaps, fixed edges, bounds, missing correlations and singular sets; a few with levels of sets of two and more, some in tiers.
+    let mut tasks: Vec<Task> = (0..60).map(task).collect();
+    for Task { options, .. } in tasks.iter_mut().step_by(3).filter(|task| task.options.method != Method::StableFast) {
+        options.tiers = Tiers::of(&(0..options.p).map(|v| (v * 7 % 3) as f64).collect::<Vec<_>>());
+    }
+    tasks
 }
 
 fn task(number: u64) -> Task {
