@@ -429,7 +429,8 @@ fn cpu_machines_have_one_answer() {
     for problem in problems(Size::All) {
         let wanted = Wanted::new(problem.on_cpu(1, 1 << 16, false));
         for (threads, shard_tests) in THREADS {
-            for repeat in 0..2 {
+            // What one thread does has no order of its own.
+            for repeat in 0..threads.min(2) {
                 for &compact in problem.results() {
                     let found = problem.on_cpu(threads, shard_tests, compact);
                     let label = format!("{} on {threads} threads, repeat {repeat}", problem.name);
