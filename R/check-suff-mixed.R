@@ -142,6 +142,14 @@ check_set <- function(x, test) {
     refuse_missing(x, if (test$holes != "testwise") colSums(is.na(x)) > 0, test)
     return(x)
   }
+  x <- check_classes(x, test)
+  refuse_infinite(x, vapply(x, function(column) is.numeric(column) && any(is.infinite(column)), NA))
+  refuse_missing(x, if (test$holes != "testwise") vapply(x, anyNA, NA), test)
+  x
+}
+
+# A data frame whose columns are of classes that the test takes.
+check_classes <- function(x, test) {
   # What scale() returns.
   x[] <- lapply(x, function(column) if (is.matrix(column) && is.numeric(column) && ncol(column) == 1L) as.vector(column) else column)
   is_known <- vapply(x, function(column) {
@@ -158,8 +166,6 @@ check_set <- function(x, test) {
       has = paste("columns that are no numbers:", enumerate(names(x)[!numbers], 3L))
     )
   }
-  refuse_infinite(x, vapply(x, function(column) is.numeric(column) && any(is.infinite(column)), NA))
-  refuse_missing(x, if (test$holes != "testwise") vapply(x, anyNA, NA), test)
   x
 }
 

@@ -29,7 +29,7 @@ test_of_data <- function(x, na = "error") {
     abort_argument("suffStat", x, "give observations in rows and at least two variables in columns.")
   }
   numeric <- numeric_columns(x)
-  share <- if (is.data.frame(x) || is_matrix) mean(vapply(seq_len(ncol(x)), function(j) mean(is.na(x[, j])), 0)) else 0
+  share <- if (is.data.frame(x) || is_matrix) share_missing(x) else 0
   if (share > 0 && na == "testwise") {
     return(test_with_holes(x, numeric, share))
   }
@@ -41,7 +41,7 @@ test_of_data <- function(x, na = "error") {
     abort_argument("suffStat", x, mend, is = sprintf("data with missing values (%s)", percent(share)))
   }
   if (any(numeric) && !all(numeric)) {
-    check_set(x, mixed_tests$mixCItest)
+    check_classes(x, mixed_tests$mixCItest)
     tell("data", sprintf("%s: mixCItest(), conditional Gaussian likelihood ratio.", kinds_of(numeric, ncol(x))), indepTest = "mixCItest")
     return(list(suffStat = x, indepTest = mixCItest))
   }
@@ -50,11 +50,11 @@ test_of_data <- function(x, na = "error") {
     if (anyNA(suff$C)) {
       abort_argument("suffStat", x, mend, is = "data with missing values, or with columns that are constant")
     }
-    tell("data", sprintf("All %d columns are numbers: gaussCItest(), partial correlations.", ncol(suff$C)), indepTest = "gaussCItest")
+    tell("data", sprintf("%s: gaussCItest(), partial correlations.", kinds_of(numeric, ncol(suff$C))), indepTest = "gaussCItest")
     return(list(suffStat = suff, indepTest = gaussCItest))
   }
   suff <- suff_discrete(x)
-  tell("data", sprintf("All %d columns have levels: disCItest(), G-squared.", ncol(suff$dm)), indepTest = "disCItest")
+  tell("data", sprintf("%s: disCItest(), G-squared.", kinds_of(numeric, ncol(suff$dm))), indepTest = "disCItest")
   list(suffStat = suff, indepTest = disCItest)
 }
 
@@ -63,17 +63,25 @@ numeric_columns <- function(x) {
   if (inherits(x, "table")) {
     FALSE
   } else if (is.data.frame(x)) {
-    vapply(x, function(column) is.numeric(column) && !is.factor(column) || inherits(column, "integer64"), NA)
+    vapply(x, function(column) is_number_column(column) || inherits(column, "integer64"), NA)
   } else {
     !is.matrix(x) || is.numeric(x)
   }
+}
+
+# The share of the cells of a data frame or a matrix that are missing. Most data lack none, which one pass without a copy says.
+share_missing <- function(x) {
+  if (!anyNA(x)) {
+    return(0)
+  }
+  mean(vapply(seq_len(ncol(x)), function(j) mean(is.na(if (is.matrix(x)) x[, j] else x[[j]])), 0))
 }
 
 percent <- function(share) sprintf("%s %% of the values", format(100 * share, digits = 2L))
 
 test_with_holes <- function(x, numeric, share) {
   name <- name_by_kinds(numeric, "gaussCItwd", "disCItwd", "mixCItwd")
-  check_set(x, mixed_tests[[name]])
+  if (is.data.frame(x)) check_classes(x, mixed_tests[[name]])
   tell("data", sprintf(
     "%s, and %s are missing: %s(), on the rows that have all values of a test.", kinds_of(numeric, ncol(x)), percent(share), name
   ), indepTest = name)
