@@ -4,6 +4,7 @@
 //! up, so that a test looks at its rows once, or twice where there are numbers.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use super::data::Frame;
 
@@ -136,13 +137,7 @@ impl Cells {
             let mut stride = 1;
             for &factor in asked.factors {
                 let codes = frame.codes(factor as usize, asked.set);
-                let add = |(key, code): (&mut u64, u16)| *key += stride * u64::from(code);
-                match some {
-                    None => keys.iter_mut().zip(codes[range.clone()].iter().copied()).for_each(add),
-                    Some(rows) => {
-                        keys.iter_mut().zip(rows[range.clone()].iter().map(|&row| codes[row as usize])).for_each(add);
-                    }
-                }
+                each(codes, some, &range, |at, code| keys[at] += stride * u64::from(code));
                 stride *= u64::from(frame.variables[factor as usize].occurring.max(1));
             }
             for &key in keys.iter() {
@@ -158,13 +153,7 @@ impl Cells {
             for (at, &number) in asked.numbers.iter().enumerate() {
                 let column = frame.numbers(number as usize, asked.set);
                 let sums = &mut self.means[at..];
-                let add = |(&place, value): (&u32, f64)| sums[place as usize * k] += value;
-                match some {
-                    None => places.iter().zip(column[range.clone()].iter().copied()).for_each(add),
-                    Some(rows) => {
-                        places.iter().zip(rows[range.clone()].iter().map(|&row| column[row as usize])).for_each(add)
-                    }
-                }
+                each(column, some, &range, |at, value| sums[places[at] as usize * k] += value);
             }
         }
         self.keys.clear();
@@ -184,13 +173,8 @@ impl Cells {
             for (at, &number) in asked.numbers.iter().enumerate() {
                 let column = frame.numbers(number as usize, asked.set);
                 let means = &self.means[at..];
-                let apart = |(&place, value): (&u32, f64)| value - means[place as usize * k];
-                let places = places[range.clone()].iter();
-                match some {
-                    None => values.extend(places.zip(column[range.clone()].iter().copied()).map(apart)),
-                    Some(rows) => values
-                        .extend(places.zip(rows[range.clone()].iter().map(|&row| column[row as usize])).map(apart)),
-                }
+                let places = &places[range.clone()];
+                each(column, some, &range, |at, value| values.push(value - means[places[at] as usize * k]));
             }
             let (t, many) = (triangle(k), range.len());
             let places = &places[range];
@@ -243,6 +227,15 @@ impl Cells {
         }
         out.keys.clear();
         out.keys.extend_from_slice(&index.keys);
+    }
+}
+
+/// Hands on what a column has in a range of rows, each with its place in the range; `some`: the rows that count, where not all do.
+#[inline]
+fn each<T: Copy>(column: &[T], some: Option<&[u32]>, range: &Range<usize>, mut on: impl FnMut(usize, T)) {
+    match some {
+        None => column[range.clone()].iter().enumerate().for_each(|(at, &value)| on(at, value)),
+        Some(rows) => rows[range.clone()].iter().enumerate().for_each(|(at, &row)| on(at, column[row as usize])),
     }
 }
 
