@@ -88,11 +88,7 @@ impl Machine {
     /// The worker for a test of discrete variables.
     pub fn discrete<'a>(&self, test: Discrete<'a>, alpha: f64) -> Outcome<Box<dyn Worker + 'a>> {
         match &self.gpu {
-            None => {
-                let kernel = DiscreteKernel::new(test);
-                let shard_tests = kernel.shard_tests();
-                Ok(Box::new(CpuEngine::with_shards(kernel, self.pool.clone(), shard_tests)))
-            }
+            None => Ok(Box::new(CpuEngine::new(DiscreteKernel::new(test), self.pool.clone()))),
             Some(gpu) => gpu.discrete(test, alpha, self.pool.clone()),
         }
     }
@@ -100,20 +96,14 @@ impl Machine {
     /// The worker for the nearest-neighbour test.
     pub fn knn<'a>(&self, knn: &'a Knn) -> Outcome<Box<dyn Worker + 'a>> {
         match &self.gpu {
-            None => {
-                let kernel = KnnKernel::new(knn);
-                let shard_tests = kernel.shard_tests();
-                Ok(Box::new(CpuEngine::with_shards(kernel, self.pool.clone(), shard_tests)))
-            }
+            None => Ok(Box::new(CpuEngine::new(KnnKernel::new(knn), self.pool.clone()))),
             Some(gpu) => gpu.knn(knn, self.pool.clone()),
         }
     }
 
     /// The worker for a test of numbers and levels.
     pub fn mixed<'a>(&self, test: Arc<Mixed<'a>>) -> Outcome<Box<dyn Worker + 'a>> {
-        let kernel = MixedKernel::new(test);
-        let shard_tests = kernel.shard_tests();
-        Ok(Box::new(CpuEngine::with_shards(kernel, self.pool.clone(), shard_tests)))
+        Ok(Box::new(CpuEngine::new(MixedKernel::new(test), self.pool.clone())))
     }
 
     /// As a rank of a feature selection; it uses one GPU.

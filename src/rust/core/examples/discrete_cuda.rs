@@ -199,9 +199,7 @@ fn main() -> Result<(), Failure> {
     let start = Instant::now();
     let mut p_cpu = vec![0.0; p * p];
     let cpu = if with_cpu {
-        let kernel = DiscreteKernel::new(test);
-        let shard_tests = kernel.shard_tests();
-        let mut engine = CpuEngine::with_shards(kernel, default_threads(), shard_tests);
+        let mut engine = CpuEngine::new(DiscreteKernel::new(test), default_threads());
         Some(skeleton(&mut engine, &options, &mut p_cpu, &mut Clock::new(start))?)
     } else {
         None

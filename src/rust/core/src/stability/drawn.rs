@@ -178,20 +178,10 @@ impl Drawn {
                 Box::new(CpuEngine::new(GaussKernel::new(gauss, options.alpha), pool.clone()))
             }
             Drawn::Discrete(data, statistic, rule) => {
-                let kernel = DiscreteKernel::new(Discrete::new(data, *statistic, *rule));
-                let shard_tests = kernel.shard_tests();
-                Box::new(CpuEngine::with_shards(kernel, pool.clone(), shard_tests))
+                Box::new(CpuEngine::new(DiscreteKernel::new(Discrete::new(data, *statistic, *rule)), pool.clone()))
             }
-            Drawn::Mixed(test) => {
-                let kernel = MixedKernel::new(test.clone());
-                let shard_tests = kernel.shard_tests();
-                Box::new(CpuEngine::with_shards(kernel, pool.clone(), shard_tests))
-            }
-            Drawn::Knn(knn) => {
-                let kernel = KnnKernel::new(knn);
-                let shard_tests = kernel.shard_tests();
-                Box::new(CpuEngine::with_shards(kernel, pool.clone(), shard_tests))
-            }
+            Drawn::Mixed(test) => Box::new(CpuEngine::new(MixedKernel::new(test.clone()), pool.clone())),
+            Drawn::Knn(knn) => Box::new(CpuEngine::new(KnnKernel::new(knn), pool.clone())),
         })
     }
 }

@@ -42,9 +42,7 @@ fn by_shards(test: Discrete, options: &Options) -> (Skeleton, Vec<f64>) {
 
 fn on_cpu(test: Discrete, options: &Options) -> (Skeleton, Vec<f64>) {
     let mut p_max = vec![0.0; options.p * options.p];
-    let kernel = DiscreteKernel::new(test);
-    let shard_tests = kernel.shard_tests();
-    let mut engine = CpuEngine::with_shards(kernel, 2, shard_tests);
+    let mut engine = CpuEngine::new(DiscreteKernel::new(test), 2);
     let skeleton = skeleton(&mut engine, options, &mut p_max, &mut Unobserved).unwrap();
     (skeleton, p_max)
 }

@@ -45,12 +45,6 @@ impl<'a> DiscreteKernel<'a> {
     fn bounds(&self, table: &Table) -> Option<(f64, f64)> {
         self.bound.get_or_init(|| Bound::new(&self.test)).as_ref()?.of(table)
     }
-
-    /// Number of tests in a shard that suits the number of samples, for
-    /// [`CpuEngine::with_shards`](super::CpuEngine::with_shards).
-    pub fn shard_tests(&self) -> u64 {
-        (SHARD_SAMPLES / self.test.data().n() as f64).clamp(64.0, 65_536.0) as u64
-    }
 }
 
 /// Working memory of one thread.
@@ -227,6 +221,10 @@ impl Kernel for DiscreteKernel<'_> {
 
     fn inline_tests(&self) -> f64 {
         INLINE_SAMPLES / self.test.data().n() as f64
+    }
+
+    fn shard_tests(&self) -> u64 {
+        (SHARD_SAMPLES / self.test.data().n() as f64).clamp(64.0, 65_536.0) as u64
     }
 
     fn marginal(

@@ -28,6 +28,11 @@ pub trait Kernel: Sync {
         256
     }
 
+    /// Tests in a shard, about.
+    fn shard_tests(&self) -> u64 {
+        1 << 16
+    }
+
     /// Writes p of (x, y) given nothing to `column[x]` for the neighbours x < y of y in `pairs`, or anything from 0 to alpha
     /// where p is below alpha. Fails, naming x, where pcalg stops with an error. May return early, with anything, once the
     /// signal says so.

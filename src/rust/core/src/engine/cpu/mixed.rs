@@ -24,11 +24,6 @@ impl<'a> MixedKernel<'a> {
     pub fn new(test: Arc<Mixed<'a>>) -> Self {
         MixedKernel { test }
     }
-
-    /// Number of tests in a shard, for [`CpuEngine::with_shards`](super::CpuEngine::with_shards): milliseconds.
-    pub fn shard_tests(&self) -> u64 {
-        (4e6 / self.test.n()).clamp(8.0, 4096.0) as u64
-    }
 }
 
 impl Plain for MixedKernel<'_> {
@@ -44,6 +39,11 @@ impl Plain for MixedKernel<'_> {
 
     fn questions_at_once(&self) -> usize {
         (1e5 / self.test.n()).clamp(1.0, 256.0) as usize
+    }
+
+    fn shard_tests(&self) -> u64 {
+        // Milliseconds.
+        (4e6 / self.test.n()).clamp(8.0, 4096.0) as u64
     }
 
     fn test(&self, x: usize, y: usize, s: &[u32], work: &mut Work, signal: &Signal) -> Option<f64> {

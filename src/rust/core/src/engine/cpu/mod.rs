@@ -45,9 +45,10 @@ pub struct CpuEngine<K> {
 }
 
 impl<K: Kernel> CpuEngine<K> {
-    /// Runs `kernel` on these threads, or this number of them.
+    /// Runs `kernel` on these threads, or this number of them, in shards of the size that suits it.
     pub fn new(kernel: K, pool: impl Into<Pool>) -> Self {
-        Self::with_shards(kernel, pool, 1 << 16)
+        let shard_tests = kernel.shard_tests();
+        Self::with_shards(kernel, pool, shard_tests)
     }
 
     /// [`CpuEngine::new`] with another size of shards, which changes nothing but the schedule.

@@ -20,6 +20,9 @@ pub trait Plain: Sync {
     /// Questions that one thread answers before it takes more.
     fn questions_at_once(&self) -> usize;
 
+    /// Tests in a shard, about.
+    fn shard_tests(&self) -> u64;
+
     /// p of (x, y) given S, NaN where there is none; `None` where the signal says that the run is to end.
     fn test(&self, x: usize, y: usize, s: &[u32], work: &mut Self::Work, signal: &Signal) -> Option<f64>;
 }
@@ -57,6 +60,10 @@ impl<T: Plain> Kernel for T {
 
     fn questions_at_once(&self) -> usize {
         Plain::questions_at_once(self)
+    }
+
+    fn shard_tests(&self) -> u64 {
+        Plain::shard_tests(self)
     }
 
     fn marginal(

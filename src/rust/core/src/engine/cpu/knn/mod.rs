@@ -42,11 +42,6 @@ impl<'a> KnnKernel<'a> {
         KnnKernel { knn, orders }
     }
 
-    /// Number of tests in a shard, for [`CpuEngine::with_shards`](super::CpuEngine::with_shards): a test takes milliseconds.
-    pub fn shard_tests(&self) -> u64 {
-        8
-    }
-
     fn table<'b, C: Cell>(&'b self, values: &'b [C]) -> Table<'b, C> {
         let columns = self.knn.columns();
         Table {
@@ -90,6 +85,11 @@ impl Plain for KnnKernel<'_> {
 
     fn questions_at_once(&self) -> usize {
         1
+    }
+
+    fn shard_tests(&self) -> u64 {
+        // A test takes milliseconds.
+        8
     }
 
     fn test(&self, x: usize, y: usize, s: &[u32], work: &mut OfThread, signal: &Signal) -> Option<f64> {
