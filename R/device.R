@@ -80,9 +80,6 @@ card_numbers <- function(device) {
 # that the user did not name the GPU, so that the CPU may take over. No GPU is touched here, but to count them where `several` of them pay.
 choose_device <- function(device, kind, method, pays, several = FALSE) {
   if (device$kind == "cuda") {
-    if (kind == "mixed") {
-      abort_argument("device", device_name(device), "tests of numbers and levels, and of data with missing values, run on the CPU: give device = \"cpu\" or \"auto\".")
-    }
     if (kind == "function") {
       abort_argument("device", device_name(device), paste(
         "a test that is an R function runs on the CPU:",

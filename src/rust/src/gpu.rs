@@ -1,18 +1,23 @@
 //! R's calls that run on a GPU. `no_gpu.rs` has the same interface for builds without CUDA.
 
+use std::sync::Arc;
+
 use extendr_api::prelude::*;
 use ndarray::ArrayView2;
 use pcgpu_core::ci::discrete::Discrete;
 use pcgpu_core::ci::gauss::{FisherZ, Gauss};
 use pcgpu_core::ci::knn::Knn;
+use pcgpu_core::ci::mixed::Mixed;
+use pcgpu_core::engine::batched::Asker;
 use pcgpu_core::engine::cpu::correlation::{Centred, Watch};
-use pcgpu_core::engine::cpu::{CpuEngine, KnnKernel};
+use pcgpu_core::engine::cpu::{CpuEngine, KnnKernel, MixedKernel};
 use pcgpu_core::engine::crew::Crew;
 use pcgpu_core::engine::cuda::card::about;
 use pcgpu_core::engine::cuda::card::device::{self, DeviceInfo};
 use pcgpu_core::engine::cuda::card::unified::MemoryKind;
 use pcgpu_core::engine::cuda::gauss::correlation::correlation;
 use pcgpu_core::engine::cuda::knn::{KnnCudaEngine, KnnCudaOptions, KnnStrategy};
+use pcgpu_core::engine::cuda::mixed::{MixedCudaEngine, MixedCudaOptions};
 use pcgpu_core::engine::cuda::selection::{self, CudaCounting, SelectionOptions};
 use pcgpu_core::engine::cuda::team::CudaTeam;
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions, SearchStrategy};
@@ -146,22 +151,51 @@ impl Gpu {
     /// The worker for the nearest-neighbour test.
     pub fn knn<'a>(&self, knn: &'a Knn, pool: Pool) -> Outcome<Box<dyn Worker + 'a>> {
         let options = self.knn_options()?;
-        let on = |&ordinal: &usize| {
-            Ok(KnnCudaEngine::new(knn, KnnCudaOptions { ordinal, ..options })?.with_pool(pool.clone()))
-        };
+        self.asked(
+            pool,
+            |threads| CpuEngine::new(KnnKernel::new(knn), threads),
+            |ordinal, pool| Ok(KnnCudaEngine::new(knn, KnnCudaOptions { ordinal, ..options })?.with_pool(pool)),
+        )
+    }
+
+    /// The worker for a test of numbers and levels.
+    pub fn mixed<'a>(&self, test: Arc<Mixed<'a>>, pool: Pool) -> Outcome<Box<dyn Worker + 'a>> {
+        if !matches!(self.strategy, Dealing::Shared) {
+            return Err(wrong_strategy(
+                "other than \"shared\"",
+                "tests of numbers and levels, and of data with missing values, have no other: give \"shared\"",
+            ));
+        }
+        let (memory, memory_budget) = (self.memory, self.memory_budget);
+        self.asked(
+            pool,
+            |threads| CpuEngine::new(MixedKernel::new(test.clone()), threads),
+            |ordinal, pool| {
+                let options = MixedCudaOptions { ordinal, memory, memory_budget };
+                Ok(MixedCudaEngine::new(test.clone(), options)?.with_pool(pool))
+            },
+        )
+    }
+
+    /// A worker that is asked questions, on the card or on all cards and the CPU: `cpu` and `on` make those of one.
+    fn asked<'a, A: Asker + Worker + Send + 'a, C: Asker + Send + 'a>(
+        &self,
+        pool: Pool,
+        cpu: impl FnOnce(Pool) -> C,
+        on: impl Fn(usize, Pool) -> Result<A>,
+    ) -> Outcome<Box<dyn Worker + 'a>> {
         if self.names(true).len() == 1 {
-            return Ok(Box::new(on(&self.ordinals[0])?));
+            return Ok(Box::new(on(self.ordinals[0], pool)?));
         }
         let mut crew = Crew::new(pool.clone());
         if self.with_cpu {
-            let threads = Crew::threads_beside(&pool, self.ordinals.len());
-            crew = crew.with("cpu", CpuEngine::new(KnnKernel::new(knn), threads));
+            crew = crew.with("cpu", cpu(Crew::threads_beside(&pool, self.ordinals.len())));
         }
-        for (ordinal, name) in self.ordinals.iter().zip(self.card_names()) {
-            crew = match on(ordinal) {
+        for (&ordinal, name) in self.ordinals.iter().zip(self.card_names()) {
+            crew = match on(ordinal, pool.clone()) {
                 Ok(engine) => crew.with(name, engine),
-                Err(Failure::Core(Error::Device(error))) => crew.without(name, error),
-                Err(failure) => return Err(failure),
+                Err(Error::Device(error)) => crew.without(name, error),
+                Err(error) => return Err(error.into()),
             };
         }
         Ok(Box::new(crew))

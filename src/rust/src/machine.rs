@@ -103,7 +103,10 @@ impl Machine {
 
     /// The worker for a test of numbers and levels.
     pub fn mixed<'a>(&self, test: Arc<Mixed<'a>>) -> Outcome<Box<dyn Worker + 'a>> {
-        Ok(Box::new(CpuEngine::new(MixedKernel::new(test), self.pool.clone())))
+        match &self.gpu {
+            None => Ok(Box::new(CpuEngine::new(MixedKernel::new(test), self.pool.clone()))),
+            Some(gpu) => gpu.mixed(test, self.pool.clone()),
+        }
     }
 
     /// As a rank of a feature selection; it uses one GPU.

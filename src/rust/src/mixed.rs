@@ -1,6 +1,6 @@
 //! Tests of numbers and levels, with holes or without, from R.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::{OnceCell, Ref, RefCell};
 use std::sync::Arc;
 
 use extendr_api::prelude::*;
@@ -91,22 +91,22 @@ impl MixedTest {
         }
     }
 
+    /// The test on its data, before it was made ready for a search; none where there are correlations alone.
+    pub fn on_data(&self) -> Option<Ref<'_, Mixed<'static>>> {
+        match &self.of {
+            Of::Frame { data, .. } => Ref::filter_map(data.borrow(), Option::as_ref).ok(),
+            Of::Correlations { .. } => None,
+        }
+    }
+
     /// One test, of the first two variables given all others; NaN where there is no answer.
     pub fn p_value(&self) -> Outcome<f64> {
         let given: Vec<u32> = (2..self.p as u32).collect();
-        let test;
-        let data;
-        let test = match &self.of {
-            Of::Frame { data: of, .. } => {
-                data = of.borrow();
-                data.as_ref()
-            }
-            Of::Correlations { .. } => {
-                test = self.test(&Pool::none(), &mut |_| Ok(()))?;
-                Some(&*test)
-            }
-        };
-        Ok(test.map_or(f64::NAN, |test| test.p_value(0, 1, &given, &mut Default::default())))
+        let p = |test: &Mixed| test.p_value(0, 1, &given, &mut Default::default());
+        match self.on_data() {
+            Some(test) => Ok(p(&test)),
+            None => Ok(p(&*self.test(&Pool::none(), &mut |_| Ok(()))?)),
+        }
     }
 }
 

@@ -1,10 +1,13 @@
 //! A build without CUDA, as on macOS, where no NVIDIA GPU runs: see `gpu.rs`.
 
+use std::sync::Arc;
+
 use extendr_api::prelude::*;
 use ndarray::ArrayView2;
 use pcgpu_core::ci::discrete::Discrete;
 use pcgpu_core::ci::gauss::{FisherZ, Gauss};
 use pcgpu_core::ci::knn::Knn;
+use pcgpu_core::ci::mixed::Mixed;
 use pcgpu_core::engine::cpu::correlation::{Centred, Watch};
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::worker::Worker;
@@ -57,6 +60,10 @@ impl Gpu {
     }
 
     pub fn knn<'a>(&self, _knn: &'a Knn, _pool: Pool) -> Outcome<Box<dyn Worker + 'a>> {
+        Ok(none()?)
+    }
+
+    pub fn mixed<'a>(&self, _test: Arc<Mixed<'a>>, _pool: Pool) -> Outcome<Box<dyn Worker + 'a>> {
         Ok(none()?)
     }
 

@@ -48,10 +48,13 @@ pub fn counts(test: &List, options: &List, orient: &List, resampled: &List, call
                 let (data, statistic, rule) = test.parts();
                 of_source(Source::Discrete(data, statistic, rule), asked, call)?
             }
-            Test::Mixed(test) => {
-                let test = test.test(&call.machine.pool, &mut |_| call.observer().look())?;
-                of_source(Source::Mixed(&test), asked, call)?
-            }
+            Test::Mixed(test) => match test.on_data() {
+                Some(test) => of_source(Source::Mixed(&test), asked, call)?,
+                None => {
+                    let test = test.test(&call.machine.pool, &mut |_| call.observer().look())?;
+                    of_source(Source::Mixed(&test), asked, call)?
+                }
+            },
             Test::GaussOfData { x, file, .. } => {
                 let cells = file.as_ref().map_or_else(|| x.as_real_slice().unwrap_or_default(), DataFile::cells);
                 of_source(Source::Gauss(by_column(cells, asked.search.options().p)?), asked, call)?

@@ -8,8 +8,9 @@ use crate::support::kept::{compare, Collect, Late, Place, Told};
 use pcgpu_core::ci::discrete::Discrete;
 use pcgpu_core::ci::gauss::FisherZ;
 use pcgpu_core::engine::cpu::correlation::{of_centred, Centred};
-use pcgpu_core::engine::cpu::{CpuEngine, DiscreteKernel, GaussKernel, KnnKernel};
+use pcgpu_core::engine::cpu::{CpuEngine, DiscreteKernel, GaussKernel, KnnKernel, MixedKernel};
 use pcgpu_core::engine::cuda::knn::{KnnCudaEngine, KnnCudaOptions};
+use pcgpu_core::engine::cuda::mixed::{MixedCudaEngine, MixedCudaOptions};
 use pcgpu_core::engine::cuda::team::CudaTeam;
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions};
 use pcgpu_core::matrix::by_column;
@@ -58,7 +59,7 @@ fn run(
             Test::Discrete { data, statistic, rule } => {
                 CudaEngine::discrete(Discrete::new(data, *statistic, *rule), alpha, cuda)
             }
-            Test::Knn(_) => panic!("another engine's"),
+            Test::Knn(_) | Test::Mixed(_) => panic!("another engine's"),
         }
     };
     let mut worker: Box<dyn Worker> = match (on, test) {
@@ -75,6 +76,8 @@ fn run(
             Box::new(CpuEngine::with_shards(DiscreteKernel::new(Discrete::new(data, *statistic, *rule)), 2, 16))
         }
         (On::Cpu, Test::Knn(knn)) => Box::new(CpuEngine::with_shards(KnnKernel::new(knn), 2, 16)),
+        (On::Cpu, Test::Mixed(test)) => Box::new(CpuEngine::with_shards(MixedKernel::new(test.clone()), 2, 16)),
+        (_, Test::Mixed(test)) => Box::new(MixedCudaEngine::new(test.clone(), MixedCudaOptions::default())?),
         (_, Test::Knn(knn)) => {
             let memory_budget = Some(64 << 20);
             Box::new(KnnCudaEngine::new(knn, KnnCudaOptions { memory_budget, ..KnnCudaOptions::default() })?)

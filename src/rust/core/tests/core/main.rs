@@ -41,6 +41,8 @@ mod knowledge_golden;
 mod layers;
 #[cfg(all(feature = "cuda", target_os = "linux"))]
 mod memory_cuda;
+#[cfg(all(feature = "cuda", not(target_os = "macos")))]
+mod mixed_cuda;
 mod mixed_golden;
 mod one_answer;
 #[cfg(all(feature = "cuda", not(target_os = "macos")))]

@@ -2,9 +2,11 @@
 //! with cards in one_answer_cuda.rs. What is recorded of a problem is compared in the tests of its kind (`*_golden`, `*_cuda`).
 
 use std::fmt::Display;
+use std::sync::Arc;
 
 use crate::support::answer::{searched, Answer, Digits};
 use crate::support::discrete::{self, RULES};
+use crate::support::frames::Shape;
 use crate::support::golden::{cases, number};
 use crate::support::mixed::{settings, Made};
 use crate::support::problems::{correlation_matrix, dense_problem, less_means, problem, samples, Random};
@@ -12,9 +14,10 @@ use crate::support::selection::{recorded, simulated, sparse_and_dense};
 use pcgpu_core::ci::discrete::{Coded, Discrete, Rule, Statistic};
 use pcgpu_core::ci::gauss::{FisherZ, Gauss, Reading};
 use pcgpu_core::ci::knn::{Estimator, Knn};
+use pcgpu_core::ci::mixed::Mixed;
 use pcgpu_core::engine::cpu::correlation::{of_centred, Centred};
 use pcgpu_core::engine::cpu::selection::{encode, CpuCounting};
-use pcgpu_core::engine::cpu::{Bound, CpuEngine, DiscreteKernel, GaussKernel, GaussOfData, KnnKernel};
+use pcgpu_core::engine::cpu::{Bound, CpuEngine, DiscreteKernel, GaussKernel, GaussOfData, KnnKernel, MixedKernel};
 use pcgpu_core::graph::Tiers;
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::Unobserved;
@@ -43,6 +46,8 @@ pub enum Test {
         rule: Rule,
     },
     Knn(Box<Knn>),
+    /// Of numbers and levels.
+    Mixed(Arc<Mixed<'static>>),
 }
 
 /// What machines are to do.
@@ -186,6 +191,9 @@ impl Problem {
                 run(&mut CpuEngine::with_shards(kernel, pool, shard_tests), options);
             }
             Test::Knn(knn) => run(&mut CpuEngine::with_shards(KnnKernel::new(knn), pool, shard_tests), options),
+            Test::Mixed(test) => {
+                run(&mut CpuEngine::with_shards(MixedKernel::new(test.clone()), pool, shard_tests), options);
+            }
         }
         Ok(())
     }
@@ -267,7 +275,7 @@ pub enum Size {
 
 /// Recorded, random and measured data for each test.
 pub fn problems(size: Size) -> Vec<Problem> {
-    [gaussian(size), of_data(size), discrete_tests(size), neighbours(size), selections(size)]
+    [gaussian(size), of_data(size), discrete_tests(size), neighbours(size), numbers_and_levels(size), selections(size)]
         .into_iter()
         .flatten()
         .collect()
@@ -392,6 +400,28 @@ fn neighbours(size: Size) -> Vec<Problem> {
     let columns: Vec<Vec<f64>> = sachs(853 / n).into_iter().take(5).collect();
     let made = Made { data: columns.concat(), discrete: vec![false; 5] };
     add("neighbours sachs".into(), made, Estimator::FrenzelPompe, 0.05);
+    all
+}
+
+fn numbers_and_levels(size: Size) -> Vec<Problem> {
+    let (n, p) = if size == Size::Few { (80, 5) } else { (400, 9) };
+    let mut all = Vec::new();
+    for (name, levels, missing, sets) in [
+        ("numbers and levels", [0, 3], 0.0, 1),
+        ("numbers and levels with holes", [0, 2], 0.05, 1),
+        ("numbers with holes", [0, 0], 0.05, 1),
+        ("completed numbers and levels", [3, 0], 0.05, 3),
+    ] {
+        let shape = Shape { n, levels: (0..p).map(|at| levels[at % 2]).collect(), missing, sets };
+        for method in [Method::Stable, Method::Original] {
+            let options = Options { method, m_max: 3.0, ..Options::new(p, 0.05) };
+            let test = || Test::Mixed(shape.test(p as u64, true));
+            all.extend(
+                tiered(size, &options).map(|options| Problem::search(format!("{name} in tiers"), test(), options)),
+            );
+            all.push(Problem::search(name, test(), options));
+        }
+    }
     all
 }
 

@@ -1,5 +1,6 @@
 //! The machines of one_answer.rs that have cards: one and two, beside the CPU, by blocks, in unified memory, within budgets down to the smallest.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::one_answer::{budgets, gauss, problems, reading, Found, Problem, Size, Task, Test, Wanted};
@@ -8,12 +9,15 @@ use crate::support::cuda::{emulated, planned, Slowed};
 use pcgpu_core::ci::discrete::Discrete;
 use pcgpu_core::ci::gauss::FisherZ;
 use pcgpu_core::ci::knn::Knn;
+use pcgpu_core::ci::mixed::Mixed;
+use pcgpu_core::engine::batched::Asker;
 use pcgpu_core::engine::cpu::together::member as cpu_member;
-use pcgpu_core::engine::cpu::{CpuEngine, KnnKernel};
+use pcgpu_core::engine::cpu::{CpuEngine, KnnKernel, MixedKernel};
 use pcgpu_core::engine::crew::Crew;
 use pcgpu_core::engine::cuda::card::device;
 use pcgpu_core::engine::cuda::card::unified::MemoryKind;
 use pcgpu_core::engine::cuda::knn::{KnnCudaEngine, KnnCudaOptions};
+use pcgpu_core::engine::cuda::mixed::{MixedCudaEngine, MixedCudaOptions};
 use pcgpu_core::engine::cuda::selection::{member, CudaCounting, SelectionOptions};
 use pcgpu_core::engine::cuda::team::CudaTeam;
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions};
@@ -67,7 +71,7 @@ impl Cards {
         let [gauss, with_cpu] = match &problem.task {
             Task::Search(Test::Gauss { .. } | Test::GaussOfData { .. }, _) => [true, false],
             Task::Search(Test::Discrete { .. }, _) => [false, false],
-            Task::Search(Test::Knn(_), _) | Task::Selection { .. } => [false, true],
+            Task::Search(Test::Knn(_) | Test::Mixed(_), _) | Task::Selection { .. } => [false, true],
         };
         (gauss || self.block.is_none()) && (with_cpu || !self.with_cpu)
     }
@@ -87,6 +91,7 @@ impl Cards {
     fn solve(&self, problem: &Problem, compact: bool) -> Outcome<Found> {
         match &problem.task {
             Task::Search(Test::Knn(knn), options) => self.neighbours(knn, options, compact).map(of_search),
+            Task::Search(Test::Mixed(test), options) => self.numbers_and_levels(test, options, compact).map(of_search),
             Task::Search(test, options) => self.search(test, options, compact).map(of_search),
             Task::Selection { samples, logs, criterion, k } => {
                 self.select(samples, logs, *criterion, *k).map(|(found, planned)| (Found::Selection(found), planned))
@@ -109,7 +114,7 @@ impl Cards {
                 Test::Discrete { data, statistic, rule } => {
                     CudaEngine::discrete(Discrete::new(data, *statistic, *rule), options.alpha, cuda)
                 }
-                Test::Knn(_) => panic!("another engine's"),
+                Test::Knn(_) | Test::Mixed(_) => panic!("another engine's"),
             }
         };
         if self.is_alone() {
@@ -126,12 +131,31 @@ impl Cards {
             let memory = self.memory;
             KnnCudaEngine::new(knn, KnnCudaOptions { ordinal, memory, memory_budget, ..KnnCudaOptions::default() })
         };
+        self.asked(make, || CpuEngine::new(KnnKernel::new(knn), 1), options, compact)
+    }
+
+    fn numbers_and_levels(&self, test: &Arc<Mixed<'static>>, options: &Options, compact: bool) -> Outcome<Answer> {
+        let make = |ordinal| {
+            let (memory, memory_budget) = (self.memory, self.budget.or(Some(16 << 20)));
+            MixedCudaEngine::new(test.clone(), MixedCudaOptions { ordinal, memory, memory_budget })
+        };
+        self.asked(make, || CpuEngine::new(MixedKernel::new(test.clone()), 1), options, compact)
+    }
+
+    /// With machines that answer questions.
+    fn asked<'t, A: Asker + Worker + Send + 't, C: Asker + Send + 't>(
+        &self,
+        make: impl Fn(usize) -> Result<A>,
+        cpu: impl Fn() -> C,
+        options: &Options,
+        compact: bool,
+    ) -> Outcome<Answer> {
         if self.is_alone() {
             return on(&mut make(0)?, options, compact);
         }
         let mut crew = Crew::new(Pool::new(2));
         if self.with_cpu {
-            crew = crew.with("cpu", Slowed(CpuEngine::new(KnnKernel::new(knn), 1), Duration::ZERO));
+            crew = crew.with("cpu", Slowed(cpu(), Duration::ZERO));
         }
         for &ordinal in self.ordinals() {
             crew = crew.with(format!("cuda:{ordinal}"), Slowed(make(ordinal)?, Duration::ZERO));
@@ -186,7 +210,7 @@ fn machines_with_cards_have_one_answer() {
         let began = Instant::now();
         // Log and exp are not the CPU's: where p-values hang on them, they are the CPU's to nine digits.
         let digits = match problem.task {
-            Task::Search(Test::Knn(_), _) | Task::Selection { .. } => Digits::All,
+            Task::Search(Test::Knn(_) | Test::Mixed(_), _) | Task::Selection { .. } => Digits::All,
             _ => Digits::Nine,
         };
         let one = ONE.solve(problem, false);

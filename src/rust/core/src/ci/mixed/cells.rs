@@ -52,6 +52,17 @@ impl Index {
     }
 }
 
+/// The rows that a test looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// All.
+    All,
+    /// Those that have a value in each of its variables.
+    Complete,
+    /// The others.
+    Others,
+}
+
 /// What a test asks of a data set: rows, and the variables that make cells and moments.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Asked<'a> {
@@ -68,7 +79,7 @@ pub(super) struct Asked<'a> {
 
 /// Product of the numbers of levels that occur, none where that is more than a key holds.
 pub(super) fn domain(frame: &Frame, factors: &[u32]) -> Option<u64> {
-    let levels = factors.iter().map(|&factor| u64::from(frame.variables[factor as usize].occurring.max(1)));
+    let levels = factors.iter().map(|&factor| u64::from(frame.occurring(factor as usize)));
     levels.into_iter().try_fold(1_u64, u64::checked_mul)
 }
 
@@ -79,13 +90,27 @@ pub(super) struct Filling {
     /// Of some rows.
     keys: Vec<u64>,
     values: Vec<f64>,
-    /// Of all.
-    places: Vec<u32>,
+    /// By row: where its cell, and its lane there, have their sums.
+    slots: Vec<u32>,
+    sums: Vec<f64>,
     pub index: Index,
 }
 
 /// Rows that are looked at together: what is known of them stays near.
 const TOGETHER: usize = 512;
+
+// The order of sums, which is the same on every machine, so that answers are the same to the last bit. Rows are taken in chunks, and those of a
+// chunk by lanes: row r is of lane r % LANES where cells are few, so that one sum need not wait for another, else all are of lane 0. A lane adds
+// up its rows in their order, a chunk its lanes, and a sum its chunks.
+
+/// Rows of a chunk, by their numbers.
+pub const CHUNK: usize = 4096;
+
+/// Lanes of a chunk, as a power of 2, where keys are below [`FEW_CELLS`].
+pub const LANE_BITS: u32 = 2;
+
+/// See [`LANE_BITS`].
+pub const FEW_CELLS: u64 = 64;
 
 /// Cells in the order in which they are met.
 #[derive(Clone, Debug, Default)]
@@ -116,80 +141,170 @@ impl Cells {
 
     /// Counts rows, and sums up their numbers. `domain`: of the factors.
     pub fn fill(&mut self, asked: &Asked, domain: u64, filling: &mut Filling) {
-        let Filling { rows, keys, values, places, index } = filling;
-        let (frame, k) = (asked.frame, asked.numbers.len());
+        let Filling { rows, keys, values, slots, sums, index } = filling;
+        let (frame, k, n) = (asked.frame, asked.numbers.len(), asked.frame.n());
         rows.clear();
         let some = asked.rows.map(|words| {
             set_bits(words, rows);
             &rows[..]
         });
-        let count = some.map_or(frame.n(), <[u32]>::len);
+        let bits = if domain <= FEW_CELLS { LANE_BITS } else { 0 };
+        let lane = |row: usize| (row as u32) & ((1 << bits) - 1);
+        let row_of = |at: usize| some.map_or(at, |rows| rows[at] as usize);
         index.clear(domain);
         self.domain = domain;
         self.k = k;
         self.counts.clear();
-        self.means.clear();
-        places.clear();
-        for from in (0..count).step_by(TOGETHER) {
-            let range = from..count.min(from + TOGETHER);
+        slots.clear();
+        in_blocks(some, n, |range, _| {
             keys.clear();
             keys.resize(range.len(), 0);
             let mut stride = 1;
             for &factor in asked.factors {
                 let codes = frame.codes(factor as usize, asked.set);
                 each(codes, some, &range, |at, code| keys[at] += stride * u64::from(code));
-                stride *= u64::from(frame.variables[factor as usize].occurring.max(1));
+                stride *= u64::from(frame.occurring(factor as usize));
             }
-            for &key in keys.iter() {
+            for (at, &key) in range.zip(keys.iter()) {
                 let place = index.place(key);
                 if place == self.counts.len() {
                     self.counts.push(0.0);
-                    self.means.resize(self.means.len() + k, 0.0);
                 }
                 self.counts[place] += 1.0;
-                places.push(place as u32);
+                slots.push((place as u32) << bits | lane(row_of(at)));
             }
-            let places = &places[range.clone()];
-            for (at, &number) in asked.numbers.iter().enumerate() {
-                let column = frame.numbers(number as usize, asked.set);
-                let sums = &mut self.means[at..];
-                each(column, some, &range, |at, value| sums[places[at] as usize * k] += value);
-            }
-        }
+        });
         self.keys.clear();
         self.keys.extend_from_slice(&index.keys);
+        let (cells, t) = (self.keys.len(), triangle(k));
+        self.means.clear();
+        self.means.resize(cells * k, 0.0);
         self.products.clear();
-        self.products.resize(self.keys.len() * triangle(k), 0.0);
-        if k == 0 {
+        self.products.resize(cells * t, 0.0);
+        if k == 0 || cells == 0 {
             return;
         }
-        for (sums, &count) in self.means.chunks_exact_mut(k).zip(&self.counts) {
-            sums.iter_mut().for_each(|sum| *sum /= count);
-        }
-        for from in (0..count).step_by(TOGETHER) {
-            let range = from..count.min(from + TOGETHER);
+        let width = cells << bits;
+        sums.clear();
+        sums.resize(k * width, 0.0);
+        in_blocks(some, n, |range, ends| {
+            let slots = &slots[range.clone()];
+            for (&number, sums) in asked.numbers.iter().zip(sums.chunks_exact_mut(width)) {
+                let column = frame.numbers(number as usize, asked.set);
+                each(column, some, &range, |at, value| sums[slots[at] as usize] += value);
+            }
+            if ends {
+                add_lanes(sums, bits, &mut self.means, k);
+            }
+        });
+        self.divide();
+        sums.clear();
+        sums.resize(t * width, 0.0);
+        in_blocks(some, n, |range, ends| {
             // By variable: the deviations of these rows.
             values.clear();
+            let (many, slots) = (range.len(), &slots[range.clone()]);
             for (at, &number) in asked.numbers.iter().enumerate() {
                 let column = frame.numbers(number as usize, asked.set);
                 let means = &self.means[at..];
-                let places = &places[range.clone()];
-                each(column, some, &range, |at, value| values.push(value - means[places[at] as usize * k]));
+                each(column, some, &range, |at, value| {
+                    values.push(value - means[(slots[at] >> bits) as usize * k]);
+                });
             }
-            let (t, many) = (triangle(k), range.len());
-            let places = &places[range];
-            let mut at = 0;
-            for col in 0..k {
-                for row in 0..=col {
-                    let (of_row, of_col) = (&values[row * many..][..many], &values[col * many..][..many]);
-                    let products = &mut self.products[at..];
-                    for ((&place, a), b) in places.iter().zip(of_row).zip(of_col) {
-                        products[place as usize * t] += a * b;
-                    }
-                    at += 1;
+            let mut pairs = (0..k).flat_map(|col| (0..=col).map(move |row| (row, col)));
+            for (sums, (row, col)) in sums.chunks_exact_mut(width).zip(&mut pairs) {
+                let (of_row, of_col) = (&values[row * many..][..many], &values[col * many..][..many]);
+                for ((&slot, a), b) in slots.iter().zip(of_row).zip(of_col) {
+                    sums[slot as usize] += a * b;
                 }
             }
+            if ends {
+                add_lanes(sums, bits, &mut self.products, t);
+            }
+        });
+    }
+
+    /// The one cell of rows without factors; with the same sums as [`Cells::fill`], or where numbers are taken as they are, sums for means and
+    /// products of the numbers themselves.
+    pub fn fill_one(&mut self, asked: &Asked, as_they_are: bool, filling: &mut Filling) {
+        let Filling { rows, values, sums, .. } = filling;
+        let (frame, k, n) = (asked.frame, asked.numbers.len(), asked.frame.n());
+        let t = triangle(k);
+        rows.clear();
+        let some = asked.rows.map(|words| {
+            set_bits(words, rows);
+            &rows[..]
+        });
+        let lane = |at: usize| some.map_or(at, |rows| rows[at] as usize) % (1 << LANE_BITS);
+        // Row by row, less what their numbers are to be less.
+        let take = |range: &Range<usize>, less: &[f64], values: &mut Vec<f64>| {
+            values.clear();
+            values.resize(k * range.len(), 0.0);
+            for (place, (&number, less)) in asked.numbers.iter().zip(less).enumerate() {
+                let column = frame.numbers(number as usize, asked.set);
+                each(column, some, range, |at, value| values[at * k + place] = value - less);
+            }
+        };
+        (self.k, self.domain) = (k, 1);
+        [&mut self.counts, &mut self.means, &mut self.products].into_iter().for_each(|sums| sums.clear());
+        self.keys.clear();
+        let count = some.map_or(n, <[u32]>::len);
+        if count == 0 {
+            return;
         }
+        self.keys.push(0);
+        self.counts.push(count as f64);
+        self.means.resize(k, 0.0);
+        self.products.resize(t, 0.0);
+        sums.clear();
+        sums.resize((k + t) << LANE_BITS, 0.0);
+        let zeros = vec![0.0; k];
+        if !as_they_are {
+            let sums = &mut sums[..k << LANE_BITS];
+            in_blocks(some, n, |range, ends| {
+                take(&range, &zeros, values);
+                for (at, row) in range.zip(values.chunks_exact(k)) {
+                    sums[lane(at) * k..][..k].iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
+                }
+                if ends {
+                    add_whole_lanes(sums, &mut [&mut self.means]);
+                }
+            });
+            self.divide();
+        }
+        in_blocks(some, n, |range, ends| {
+            take(&range, if as_they_are { &zeros } else { &self.means }, values);
+            for (at, row) in range.zip(values.chunks_exact(k)) {
+                let (of_values, of_products) = sums[lane(at) * (k + t)..][..k + t].split_at_mut(k);
+                if as_they_are {
+                    of_values.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
+                }
+                let mut of_products = of_products.iter_mut();
+                for (col, &of_col) in row.iter().enumerate() {
+                    row[..=col].iter().zip(&mut of_products).for_each(|(&of_row, sum)| *sum += of_row * of_col);
+                }
+            }
+            if ends {
+                add_whole_lanes(sums, &mut [&mut self.means, &mut self.products]);
+            }
+        });
+    }
+
+    /// Makes means of sums.
+    fn divide(&mut self) {
+        for (sums, &count) in self.means.chunks_exact_mut(self.k).zip(&self.counts) {
+            sums.iter_mut().for_each(|sum| *sum /= count);
+        }
+    }
+
+    /// Puts cells without numbers in the order of their keys.
+    pub fn sort_by_key(&mut self) {
+        let mut cells: Vec<(u64, f64)> = self.keys.iter().copied().zip(self.counts.iter().copied()).collect();
+        cells.sort_unstable_by_key(|(key, _)| *key);
+        self.keys.clear();
+        self.keys.extend(cells.iter().map(|(key, _)| *key));
+        self.counts.clear();
+        self.counts.extend(cells.iter().map(|(_, count)| *count));
     }
 
     /// Adds cells up whose keys `key_of` maps to one, below `domain`.
@@ -230,6 +345,21 @@ impl Cells {
     }
 }
 
+/// Cells that are made already.
+pub(super) trait Known {
+    /// Writes those of these rows of a data set, in the order in which they are met; whether it has them.
+    fn take(&mut self, set: usize, which: Which, out: &mut Cells) -> bool;
+}
+
+/// None are.
+pub(super) struct Nothing;
+
+impl Known for Nothing {
+    fn take(&mut self, _: usize, _: Which, _: &mut Cells) -> bool {
+        false
+    }
+}
+
 /// Hands on what a column has in a range of rows, each with its place in the range; `some`: the rows that count, where not all do.
 #[inline]
 fn each<T: Copy>(column: &[T], some: Option<&[u32]>, range: &Range<usize>, mut on: impl FnMut(usize, T)) {
@@ -237,6 +367,46 @@ fn each<T: Copy>(column: &[T], some: Option<&[u32]>, range: &Range<usize>, mut o
         None => column[range.clone()].iter().enumerate().for_each(|(at, &value)| on(at, value)),
         Some(rows) => rows[range.clone()].iter().enumerate().for_each(|(at, &row)| on(at, column[row as usize])),
     }
+}
+
+/// Goes through the rows by ranges of their places, none of which crosses the border of a [`CHUNK`]; says whether a chunk ends with it.
+fn in_blocks(some: Option<&[u32]>, n: usize, mut on: impl FnMut(Range<usize>, bool)) {
+    let count = some.map_or(n, <[u32]>::len);
+    let mut from = 0;
+    while from < count {
+        let end = match some {
+            None => count.min((from / CHUNK + 1) * CHUNK),
+            Some(rows) => {
+                let border = (rows[from] as usize / CHUNK + 1) * CHUNK;
+                from + rows[from..].partition_point(|&row| (row as usize) < border)
+            }
+        };
+        while from < end {
+            let to = end.min(from + TOGETHER);
+            on(from..to, to == end);
+            from = to;
+        }
+    }
+}
+
+/// Adds the lanes of a chunk, which begin anew, to the sums of its cells: `each` by cell.
+fn add_lanes(lanes: &mut [f64], bits: u32, sums: &mut [f64], each: usize) {
+    let width = lanes.len() / each;
+    for (at, lanes) in lanes.chunks_exact_mut(width).enumerate() {
+        for (cell, lanes) in lanes.chunks_exact_mut(1 << bits).enumerate() {
+            sums[cell * each + at] += lanes.iter().sum::<f64>();
+            lanes.fill(0.0);
+        }
+    }
+}
+
+/// Likewise where each lane has the sums of one cell, side by side.
+fn add_whole_lanes(lanes: &mut [f64], sums: &mut [&mut [f64]]) {
+    let width = lanes.len() >> LANE_BITS;
+    for (at, sum) in sums.iter_mut().flat_map(|sums| sums.iter_mut()).enumerate() {
+        *sum += (0..1 << LANE_BITS).map(|lane| lanes[lane * width + at]).sum::<f64>();
+    }
+    lanes.fill(0.0);
 }
 
 /// The places of the bits that are set.

@@ -1,25 +1,29 @@
 //! Tests of levels alone.
 
-use super::cells::{domain, Asked, Cells, Index};
+use super::cells::{domain, Asked, Cells, Index, Known};
 use super::data::Frame;
-use super::{pooled, Holes, Mixed, Work};
+use super::{pooled, which, Holes, Mixed, Work};
 use crate::ci::chi_squared::upper_tail;
 use crate::ci::discrete::{adapted_df, Counter, Table};
 
 /// p of the first two factors of `work` given the others; `whole`: all rows count.
-pub(super) fn p(test: &Mixed, frame: &Frame, whole: bool, work: &mut Work) -> f64 {
+pub(super) fn p(test: &Mixed, frame: &Frame, whole: bool, work: &mut Work, known: &mut impl Known) -> f64 {
     let Some(domain) = domain(frame, &work.factors) else { return 1.0 };
-    let occurring = |factor: u32| u64::from(frame.variables[factor as usize].occurring.max(1));
+    let occurring = |factor: u32| u64::from(frame.occurring(factor as usize));
     let (x, y) = (occurring(work.factors[0]), occurring(work.factors[1]));
     let sets = if test.holes == Holes::Imputed { frame.sets() } else { 1 };
     work.all.resize_with(sets.max(work.all.len()), Default::default);
     work.counters.resize_with(sets.max(work.counters.len()), Counter::default);
     for set in 0..sets {
         let counter = &mut work.counters[set];
-        if !count(frame, set, &work.factors, domain, counter, &mut work.others, &mut work.all[set]) {
+        let cells = &mut work.all[set];
+        if known.take(set, which(whole), cells) {
+            cells.sort_by_key();
+        } else if !count(frame, set, &work.factors, domain, counter, &mut work.others, cells) {
             let rows = (!whole).then_some(&work.rows[..]);
             let asked = Asked { frame, set, rows, factors: &work.factors, numbers: &[] };
-            work.all[set].fill(&asked, domain, &mut work.filling);
+            cells.fill(&asked, domain, &mut work.filling);
+            cells.sort_by_key();
         }
     }
     if test.holes == Holes::Imputed {
@@ -49,7 +53,7 @@ pub(super) fn p(test: &Mixed, frame: &Frame, whole: bool, work: &mut Work) -> f6
 }
 
 /// Counts all rows that have these factors, the first of which are x and y, by the engine of the tests of discrete variables; whether it had a place for
-/// each cell that there may be.
+/// each cell that there may be: cells stand in the order of their keys.
 fn count(
     frame: &Frame,
     set: usize,
@@ -71,10 +75,12 @@ fn count(
         let Table::Dense { counts, lx, ly } = *table else { return };
         is_whole = counts.len() as u64 == domain;
         for (stratum, cells) in counts.chunks_exact(lx * ly).enumerate().filter(|_| is_whole) {
-            for (at, &count) in cells.iter().enumerate().filter(|(_, &count)| count > 0) {
-                let (x, y) = (at / ly, at % ly);
-                out.keys.push(((stratum * ly + y) * lx + x) as u64);
-                out.counts.push(f64::from(count));
+            for (y, x) in (0..ly).flat_map(|y| (0..lx).map(move |x| (y, x))) {
+                let count = cells[x * ly + y];
+                if count > 0 {
+                    out.keys.push(((stratum * ly + y) * lx + x) as u64);
+                    out.counts.push(f64::from(count));
+                }
             }
         }
     });

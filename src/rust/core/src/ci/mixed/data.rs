@@ -166,11 +166,30 @@ impl Frame {
         }
     }
 
-    pub(super) fn codes(&self, variable: usize, set: usize) -> &[u16] {
+    /// The codes 0, 1, ... of a variable's levels that occur, in a data set; 0 where missing.
+    ///
+    /// # Panics
+    /// Where it is one of numbers.
+    pub fn codes(&self, variable: usize, set: usize) -> &[u16] {
         match self.version(variable, set) {
             Cells::Codes(codes) => codes,
             Cells::Numbers(_) => panic!("numbers for levels"),
         }
+    }
+
+    /// How many versions a variable has: 1, or one of each data set.
+    pub fn versions(&self, variable: usize) -> usize {
+        self.variables[variable].versions.len()
+    }
+
+    /// How many of a variable's levels occur in any data set, at least 1.
+    pub fn occurring(&self, variable: usize) -> u32 {
+        self.variables[variable].occurring.max(1)
+    }
+
+    /// A bit for each row in which a variable has a value, 64 to a word; empty where all have.
+    pub fn present(&self, variable: usize) -> &[u64] {
+        &self.variables[variable].present
     }
 
     fn version(&self, variable: usize, set: usize) -> &Cells {

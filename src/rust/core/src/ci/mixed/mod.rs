@@ -10,19 +10,21 @@
 mod cells;
 mod counts;
 mod data;
+mod known;
 mod likelihood;
 mod moments;
 mod pooled;
 
 pub use data::{Frame, Given, Values};
+pub use known::{Form, Need, Which, CELL_WORDS, CHUNK, FEW_CELLS, LANE_BITS};
 pub use moments::Sums;
 
 use super::chi_squared::upper_tail;
 use super::discrete::Counter;
 use crate::{Error, Result};
-use cells::{domain, Asked, Cells, Filling};
+use cells::{domain, Asked, Cells, Filling, Known, Nothing};
 use likelihood::{parameters, Normal, Part};
-use moments::Moments;
+use moments::{Moments, Question};
 use pooled::{Averages, Means};
 
 /// What is done about holes.
@@ -75,6 +77,14 @@ pub struct Work {
     others: Vec<u32>,
     normals: [Normal; 2],
     averages: Averages,
+}
+
+fn which(whole: bool) -> Which {
+    if whole {
+        Which::All
+    } else {
+        Which::Complete
+    }
 }
 
 /// A test's variables by kind, x and y first where they are.
@@ -152,70 +162,77 @@ impl<'a> Mixed<'a> {
 
     /// p of (x, y) given S; NaN where there is no answer. The same for (y, x).
     pub fn p_value(&self, x: usize, y: usize, s: &[u32], work: &mut Work) -> f64 {
-        let (x, y) = (x.min(y), x.max(y));
-        let kinds = Kinds { x_is_number: self.is_number(x), y_is_number: self.is_number(y) };
-        let mut set = std::mem::take(&mut work.set);
-        set.clear();
-        set.extend_from_slice(s);
-        set.sort_unstable();
-        let p = self.p_of_sorted(&kinds, x as u32, y as u32, &set, work);
-        work.set = set;
-        p
+        self.p_with(x, y, s, work, &mut Nothing)
     }
 
-    /// For x < y, and S in ascending order.
-    fn p_of_sorted(&self, kinds: &Kinds, x: u32, y: u32, s: &[u32], work: &mut Work) -> f64 {
-        let all = || [x, y].into_iter().chain(s.iter().copied());
-        let factors = [x, y].into_iter().chain(s.iter().rev().copied());
-        work.factors.clear();
-        work.factors.extend(factors.filter(|&variable| !self.is_number(variable as usize)));
-        work.numbers.clear();
-        work.numbers.extend(all().filter(|&variable| self.is_number(variable as usize)));
-        let whole = match (&self.frame, self.holes) {
-            (Some(frame), Holes::TestWise) => frame.complete(all().map(|variable| variable as usize), &mut work.rows),
-            _ => true,
-        };
-        if self.holes == Holes::TestWise {
-            let rows = if whole { self.n } else { work.rows.iter().map(|word| f64::from(word.count_ones())).sum() };
-            if rows < 2.0 {
-                return f64::NAN;
-            }
-        }
+    /// Likewise where some cells are known.
+    fn p_with(&self, x: usize, y: usize, s: &[u32], work: &mut Work, known: &mut impl Known) -> f64 {
+        let (x, y) = (x.min(y), x.max(y));
+        let Some(whole) = self.sort_out(x, y, s, work) else { return f64::NAN };
         match &self.frame {
-            _ if work.factors.is_empty() => self.of_numbers(s.len(), whole, work),
-            Some(frame) if work.numbers.is_empty() => counts::p(self, frame, whole, work),
-            Some(frame) => self.of_both(frame, kinds, s, whole, work),
+            _ if work.factors.is_empty() => self.of_numbers(s.len(), whole, work, known),
+            Some(frame) if work.numbers.is_empty() => counts::p(self, frame, whole, work, known),
+            Some(frame) => {
+                let kinds = Kinds { x_is_number: self.is_number(x), y_is_number: self.is_number(y) };
+                self.of_both(frame, &kinds, s.is_empty(), whole, work, known)
+            }
             None => f64::NAN,
         }
     }
 
+    /// Sorts the variables of a test by kind, for x < y, and finds the rows that have all; whether all do. None where these are too few.
+    fn sort_out(&self, x: usize, y: usize, s: &[u32], work: &mut Work) -> Option<bool> {
+        let Work { set, rows, factors, numbers, .. } = work;
+        set.clear();
+        set.extend_from_slice(s);
+        set.sort_unstable();
+        let pair = || [x as u32, y as u32].into_iter();
+        factors.clear();
+        factors.extend(pair().chain(set.iter().rev().copied()).filter(|&variable| !self.is_number(variable as usize)));
+        numbers.clear();
+        numbers.extend(pair().chain(set.iter().copied()).filter(|&variable| self.is_number(variable as usize)));
+        let (Some(frame), Holes::TestWise) = (&self.frame, self.holes) else { return Some(true) };
+        let all = pair().chain(set.iter().copied()).map(|variable| variable as usize);
+        let whole = frame.complete(all, rows);
+        let count = if whole { self.n } else { rows.iter().map(|word| f64::from(word.count_ones())).sum() };
+        (count >= 2.0).then_some(whole)
+    }
+
     /// The test of numbers alone.
-    fn of_numbers(&self, size: usize, whole: bool, work: &mut Work) -> f64 {
-        let Work { rows, numbers, moments, .. } = work;
+    fn of_numbers(&self, size: usize, whole: bool, work: &mut Work, known: &mut impl Known) -> f64 {
+        let Work { rows, numbers, moments, filling, .. } = work;
         let rows = (!whole).then_some(&rows[..]);
+        // The partial correlation of the first two given the others, and of how many rows; NaN where one is constant.
+        let mut partial = |set: usize| {
+            let question = Question { numbers, set, rows, n: self.n };
+            moments.partial(question, self.frame.as_ref(), self.sums.get(set), known, filling)
+        };
         if self.holes == Holes::Imputed {
             let sets = self.frame.as_ref().map_or(self.sums.len(), Frame::sets);
-            let r: Vec<f64> = (0..sets).map(|set| self.partial(set, None, numbers, moments).0).collect();
+            let r: Vec<f64> = (0..sets).map(|set| partial(set).0).collect();
             return pooled::of_correlations(r.iter().copied(), self.n, size);
         }
-        let (r, n) = self.partial(0, rows, numbers, moments);
+        let (r, n) = partial(0);
         if r.is_nan() && self.rules.constant_is_missing {
             return f64::NAN;
         }
         moments::fisher_z(r, n, size)
     }
 
-    /// The partial correlation of the first two of some numbers given the others, and of how many rows; NaN where one is constant.
-    fn partial(&self, set: usize, rows: Option<&[u64]>, numbers: &[u32], moments: &mut Moments) -> (f64, f64) {
-        moments.partial(self.frame.as_ref(), self.sums.get(set), set, rows, numbers, self.n)
-    }
-
     /// The test of numbers and levels.
-    fn of_both(&self, frame: &Frame, kinds: &Kinds, s: &[u32], whole: bool, work: &mut Work) -> f64 {
+    fn of_both(
+        &self,
+        frame: &Frame,
+        kinds: &Kinds,
+        s_is_empty: bool,
+        whole: bool,
+        work: &mut Work,
+        known: &mut impl Known,
+    ) -> f64 {
         let Some(domain) = domain(frame, &work.factors) else { return 1.0 };
         let level = |is_number: bool, at: usize| match is_number {
             true => 1,
-            false => u64::from(frame.variables[work.factors[at] as usize].occurring.max(1)),
+            false => u64::from(frame.occurring(work.factors[at] as usize)),
         };
         let lx = level(kinds.x_is_number, 0);
         let ly = level(kinds.y_is_number, usize::from(!kinds.x_is_number));
@@ -224,9 +241,12 @@ impl<'a> Mixed<'a> {
         work.all.resize_with(sets.max(work.all.len()), Default::default);
         for set in 0..sets {
             let rows = (!whole).then_some(&work.rows[..]);
-            let asked = Asked { frame, set, rows, factors: &work.factors, numbers: &work.numbers };
             let [xys, ys, xs, only_s] = &mut work.cells[set];
-            xys.fill(&asked, domain, &mut work.filling);
+            if !known.take(set, which(whole), xys) {
+                let (factors, numbers) = (&work.factors, &work.numbers);
+                let asked = Asked { frame, set, rows, factors, numbers };
+                xys.fill(&asked, domain, &mut work.filling);
+            }
             let index = &mut work.filling.index;
             xys.collapse(domain / lx, |key| key / lx, index, ys);
             xys.collapse(domain / ly, |key| key / (lx * ly) * lx + key % lx, index, xs);
@@ -256,7 +276,7 @@ impl<'a> Mixed<'a> {
         let any_factor = [true, ny == 0 || s_factors > 0, nx == 0 || s_factors > 0, s_factors > 0];
         let df: Vec<f64> = (0..4).map(|at| parameters(levels[at], of_part[at].len())).collect();
         // micd counts one parameter of an empty S.
-        let of_s = if s.is_empty() { 1.0 } else { df[3] };
+        let of_s = if s_is_empty { 1.0 } else { df[3] };
         let df = (df[0] - df[1] - df[2] + of_s).max(1.0);
         let part = |set: usize, at: usize| Part {
             cells: &work.cells[set][at],
@@ -264,7 +284,7 @@ impl<'a> Mixed<'a> {
             any_factor: any_factor[at],
         };
         let [normal, of_all] = &mut work.normals;
-        let parts = if s.is_empty() { 3 } else { 4 };
+        let parts = if s_is_empty { 3 } else { 4 };
         if self.holes != Holes::Imputed {
             let mut l = |at: usize| part(0, at).log_likelihood(&work.all[0].products, normal, of_all);
             let mut ratio = l(0) - l(1) - l(2);

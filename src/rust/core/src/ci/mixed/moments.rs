@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::cells::{set_bits, triangle};
+use super::cells::{set_bits, triangle, Asked, Cells, Filling, Known, Which};
 use super::data::Frame;
 use crate::ci::gauss::{FisherZ, Gauss, Reading};
 use crate::ci::partial;
@@ -51,6 +51,34 @@ impl<'a> Sums<'a> {
     }
 }
 
+/// The numbers whose partial correlation is asked for, the first two given the others, and the rows.
+#[derive(Clone, Copy)]
+pub(super) struct Question<'a> {
+    pub numbers: &'a [u32],
+    /// Which of the completed data sets.
+    pub set: usize,
+    /// A bit each; none: all `n` of the data.
+    pub rows: Option<&'a [u64]>,
+    pub n: f64,
+}
+
+impl Question<'_> {
+    /// Number of rows.
+    pub fn count(&self) -> f64 {
+        self.rows.map_or(self.n, |rows| rows.iter().map(|word| f64::from(word.count_ones())).sum())
+    }
+
+    /// The rows whose sums of products it takes, where there are some of all rows; none: those are all that it takes.
+    pub fn which(&self, sums: Option<&Sums>) -> Option<Which> {
+        match (sums, self.rows) {
+            (Some(_), None) => None,
+            (Some(_), Some(_)) if 2.0 * self.count() >= self.n => Some(Which::Others),
+            (_, Some(_)) => Some(Which::Complete),
+            (None, None) => Some(Which::All),
+        }
+    }
+}
+
 /// Working memory.
 #[derive(Debug, Default)]
 pub(super) struct Moments {
@@ -59,16 +87,17 @@ pub(super) struct Moments {
     values: Vec<f64>,
     sums: Vec<f64>,
     products: Vec<f64>,
+    cell: Cells,
     /// k x k.
     correlations: Vec<f64>,
     matrix: Vec<f64>,
 }
 
-/// A product, and where it is to be sharp what its rounding left out (T. J. Dekker 1971).
-fn product(sharp: bool, a: f64, b: f64) -> (f64, f64) {
-    if !sharp {
-        return (a * b, 0.0);
-    }
+/// Where numbers vary by less than this share of their mean, the digits that are left decide whether they do.
+const LITTLE: f64 = 1e-7;
+
+/// A product, and what its rounding left out (T. J. Dekker 1971).
+fn product(a: f64, b: f64) -> (f64, f64) {
     const SPLIT: f64 = 134_217_729.0;
     let halves = |x: f64| {
         let high = SPLIT * x - (SPLIT * x - x);
@@ -79,11 +108,8 @@ fn product(sharp: bool, a: f64, b: f64) -> (f64, f64) {
     (whole, a2 * b2 - (((whole - a1 * b1) - a2 * b1) - a1 * b2))
 }
 
-/// The sum of numbers; where it is to be sharp, with what rounding left out of them and of their sums (D. E. Knuth).
-fn sum(sharp: bool, terms: impl Iterator<Item = (f64, f64)>) -> f64 {
-    if !sharp {
-        return terms.map(|(term, _)| term).sum();
-    }
+/// The sum of numbers with what rounding left out of them and of their sums (D. E. Knuth).
+fn sum(terms: impl Iterator<Item = (f64, f64)>) -> f64 {
     let (mut sum, mut rest) = (0.0, 0.0);
     for (term, left_out) in terms {
         let next: f64 = sum + term;
@@ -100,28 +126,29 @@ pub(super) fn fisher_z(r: f64, n: f64, size: usize) -> f64 {
 }
 
 impl Moments {
-    /// The partial correlation of the first two of some numbers given the others, and of how many rows; NaN where one is constant. `rows`: a
-    /// bit each, none where all count; `n`: how many these are.
+    /// The partial correlation, and of how many rows; NaN where a number is constant.
     pub fn partial(
         &mut self,
+        question: Question,
         frame: Option<&Frame>,
         sums: Option<&Sums>,
-        set: usize,
-        rows: Option<&[u64]>,
-        numbers: &[u32],
-        n: f64,
+        known: &mut impl Known,
+        filling: &mut Filling,
     ) -> (f64, f64) {
-        let k = numbers.len();
-        let count = rows.map_or(n, |rows| rows.iter().map(|word| f64::from(word.count_ones())).sum());
-        let mut is_sharp = false;
-        match (frame, sums, rows) {
-            (_, Some(sums), None) => {
-                self.take(sums, numbers);
-                is_sharp = true;
+        let (k, count) = (question.numbers.len(), question.count());
+        let which = question.which(sums);
+        let mut is_sharp = which.is_none();
+        match (frame, sums, which) {
+            (_, Some(sums), None) => self.take(sums, question.numbers),
+            (Some(frame), Some(sums), Some(Which::Others))
+                if self.subtract(frame, sums, question, count, known, filling) => {}
+            (Some(frame), _, which) => {
+                let which = if which == Some(Which::All) { Which::All } else { Which::Complete };
+                is_sharp = !self.add_up(frame, question, which, known, filling);
+                if is_sharp {
+                    self.add_up_sharply(frame, question);
+                }
             }
-            (Some(frame), Some(sums), Some(rows))
-                if 2.0 * count >= n && self.subtract(frame, sums, rows, numbers, n - count) => {}
-            (Some(frame), ..) => self.add_up(frame, set, rows, numbers, false),
             (None, ..) => return (f64::NAN, count),
         }
         if self.correlations.iter().any(|r| r.is_nan()) {
@@ -132,7 +159,7 @@ impl Moments {
             self.matrix.clear();
             self.matrix.extend_from_slice(&self.correlations);
             if k > 2 && partial::by_elimination(&mut self.matrix, k).is_none() {
-                self.add_up(frame, set, rows, numbers, true);
+                self.add_up_sharply(frame, question);
             }
         }
         let Ok(test) = FisherZ::new(count.max(1.0), Reading::GaussCItest) else { return (f64::NAN, count) };
@@ -152,29 +179,28 @@ impl Moments {
     }
 
     /// Those of all rows less the few that are left out; whether few digits are lost so.
-    fn subtract(&mut self, frame: &Frame, sums: &Sums, rows: &[u64], numbers: &[u32], missing: f64) -> bool {
-        let (k, q, n) = (numbers.len(), sums.q, frame.n());
-        self.left_out.clear();
-        self.left_out.extend(rows.iter().map(|word| !word));
-        if n % 64 > 0 {
-            self.left_out[n / 64] &= (1 << (n % 64)) - 1;
-        }
-        self.rows.clear();
-        set_bits(&self.left_out, &mut self.rows);
-        self.gather(frame, 0, numbers);
-        self.sums.clear();
-        self.sums.resize(k, 0.0);
-        self.products.clear();
-        self.products.resize(triangle(k), 0.0);
-        for row in self.values.chunks_exact(k) {
-            self.sums.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
-            let mut products = self.products.iter_mut();
-            for (col, &of_col) in row.iter().enumerate() {
-                row[..=col].iter().zip(&mut products).for_each(|(&of_row, sum)| *sum += of_row * of_col);
+    fn subtract(
+        &mut self,
+        frame: &Frame,
+        sums: &Sums,
+        question: Question,
+        left: f64,
+        known: &mut impl Known,
+        filling: &mut Filling,
+    ) -> bool {
+        let (numbers, k, q, n) = (question.numbers, question.numbers.len(), sums.q, frame.n());
+        if !known.take(0, Which::Others, &mut self.cell) {
+            self.left_out.clear();
+            self.left_out.extend(question.rows.unwrap_or_default().iter().map(|word| !word));
+            if n % 64 > 0 {
+                self.left_out[n / 64] &= (1 << (n % 64)) - 1;
             }
+            let rows = Some(&self.left_out[..]);
+            self.cell.fill_one(&Asked { frame, set: 0, rows, factors: &[], numbers }, true, filling);
         }
         // The rows that are left have sums of the opposite sign, as all sum up to nothing.
-        let left = n as f64 - missing;
+        self.products.clear();
+        let Cells { means: of_others, products: others, .. } = &self.cell;
         let mut at = 0;
         let mut enough = true;
         for col in 0..k {
@@ -183,8 +209,9 @@ impl Moments {
                 let of_row = sums.place(number);
                 let whole =
                     if row == col { norm * norm } else { sums.c[of_col * q + of_row] * norm * sums.norms[of_row] };
-                self.products[at] = whole - self.products[at] - self.sums[row] * self.sums[col] / left;
-                enough &= row != col || self.products[at] > (1.0 - MOST_LEFT_OUT) * whole;
+                let product = whole - others[at] - of_others[row] * of_others[col] / left;
+                enough &= row != col || product > (1.0 - MOST_LEFT_OUT) * whole;
+                self.products.push(product);
                 at += 1;
             }
         }
@@ -194,8 +221,35 @@ impl Moments {
         enough
     }
 
-    /// From the rows themselves; `sharp`: to the last digit but one, by sums of twice the precision (T. Ogita, S. M. Rump and S. Oishi 2005).
-    fn add_up(&mut self, frame: &Frame, set: usize, rows: Option<&[u64]>, numbers: &[u32], sharp: bool) {
+    /// From the rows themselves; whether all numbers vary enough for that.
+    fn add_up(
+        &mut self,
+        frame: &Frame,
+        question: Question,
+        which: Which,
+        known: &mut impl Known,
+        filling: &mut Filling,
+    ) -> bool {
+        let Question { numbers, set, rows, .. } = question;
+        if !known.take(set, which, &mut self.cell) {
+            self.cell.fill_one(&Asked { frame, set, rows, factors: &[], numbers }, false, filling);
+        }
+        self.products.clone_from(&self.cell.products);
+        let count = self.cell.rows();
+        let varies = |at: usize| {
+            let little = LITTLE * self.cell.means[at];
+            self.products[triangle(at) + at] > little * little * count
+        };
+        let enough = (0..numbers.len()).all(varies);
+        if enough {
+            self.scale(numbers.len());
+        }
+        enough
+    }
+
+    /// From the rows themselves, to the last digit but one, by sums of twice the precision (T. Ogita, S. M. Rump and S. Oishi 2005).
+    fn add_up_sharply(&mut self, frame: &Frame, question: Question) {
+        let Question { numbers, set, rows, .. } = question;
         let k = numbers.len();
         self.rows.clear();
         match rows {
@@ -210,20 +264,19 @@ impl Moments {
             let column = || self.values.iter().skip(at).step_by(k);
             let first = column().next().copied().unwrap_or(0.0);
             let varies = column().any(|value| *value != first);
-            let mean = sum(sharp, column().map(|&value| (value, 0.0))) / count;
+            let mean = sum(column().map(|&value| (value, 0.0))) / count;
             // Of what is constant nothing is left, and no rounding of the mean either.
             for value in self.values.iter_mut().skip(at).step_by(k) {
                 *value = if varies { *value - mean } else { 0.0 };
             }
         }
         self.sums.clear();
-        self.sums
-            .extend((0..k).map(|at| sum(sharp, self.values.iter().skip(at).step_by(k).map(|&value| (value, 0.0)))));
+        self.sums.extend((0..k).map(|at| sum(self.values.iter().skip(at).step_by(k).map(|&value| (value, 0.0)))));
         let mut place = 0;
         for col in 0..k {
             for row in 0..=col {
-                let products = self.values.chunks_exact(k).map(|values| product(sharp, values[row], values[col]));
-                self.products[place] = sum(sharp, products) - self.sums[row] * self.sums[col] / count;
+                let products = self.values.chunks_exact(k).map(|values| product(values[row], values[col]));
+                self.products[place] = sum(products) - self.sums[row] * self.sums[col] / count;
                 place += 1;
             }
         }

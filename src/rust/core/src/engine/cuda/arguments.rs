@@ -110,6 +110,27 @@ pub(super) const SHUFFLING_THREADS: u32 = 128;
 /// `SLOT_THREADS` of kernels/knn/test.cuh: threads of a block of kernels that count with x's planes in device memory.
 pub(super) const SLOT_THREADS: u32 = 256;
 
+/// `JOB_WORDS` of kernels/mixed/cells.cu: words of a job before its lists: factors, numbers, masks, whether it is of the rows that lack values, keys.
+pub(super) const JOB_WORDS: u64 = 5;
+
+/// `CELL_WORDS` of kernels/mixed/cells.cu: words of a cell before its means.
+pub(super) const CELL_WORDS: u64 = 2;
+
+/// `MOST_KEYS` of kernels/mixed/cells.cu: keys of a job, at most.
+pub(super) const MOST_KEYS: u64 = 2048;
+
+/// `MOST_WARPS` of kernels/mixed/cells.cu: warps of a block, at most, each of which has a chunk of rows.
+pub(super) const MOST_WARPS: u64 = 8;
+
+/// `CHUNK` of kernels/mixed/cells.cu: rows of a chunk, as in src/ci/mixed/cells.rs.
+pub(super) const CHUNK: u64 = 4096;
+
+/// `FEW_CELLS` of kernels/mixed/cells.cu: below as many keys a chunk has LANES lanes, as there.
+pub(super) const FEW_CELLS: u64 = 64;
+
+/// `LANES` of kernels/mixed/cells.cu: lanes of a chunk.
+pub(super) const LANES: u64 = 4;
+
 /// `WIDE_REST` of kernels/search/args.cuh: numbers of a block in `Args::wide_rest`.
 pub(super) const WIDE_REST: u64 = 3;
 
@@ -586,6 +607,32 @@ pub(super) struct KnnArgs {
     pub permuted_stride: u64,
     pub permutations_a_block: u64,
     pub teams: u64,
+}
+
+/// `MixedArgs` of kernels/mixed/cells.cu.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct MixedArgs {
+    /// Rows; words of 32 rows in a mask.
+    pub n: u64,
+    pub words: u64,
+    /// Columns of n numbers; columns of n codes; masks with a bit for each row that has a value.
+    pub numbers: DevicePtr<f64>,
+    pub codes: DevicePtr<u16>,
+    pub masks: DevicePtr<u32>,
+    /// What jobs ask: JOB_WORDS words, then by factor its column of codes and its levels, by number its column, by mask its place.
+    pub lists: DevicePtr<u32>,
+    /// By job: where that stands, and where its cells go.
+    pub starts: DevicePtr<u64>,
+    pub places: DevicePtr<u64>,
+    /// By job: the number of its cells; by cell, in the order of keys, its key with its first row, its rows, the means of its numbers, and the upper triangle of the products of their deviations, column by column.
+    pub cells: DevicePtr<u64>,
+    /// The first job of the launch.
+    pub first_job: u64,
+    /// Keys are below this; rows of a warp's tile; sums of a warp.
+    pub domain: u64,
+    pub tile: u64,
+    pub sums: u64,
 }
 
 /// `Correlation` of kernels/gauss/correlation.cu.

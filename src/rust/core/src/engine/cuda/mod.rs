@@ -5,7 +5,7 @@
 //! * `search`: PC-stable, with the graph and all answers on the card until the end. [`team`]: on several cards.
 //! * [`gauss`], `discrete`: the levels of a search and arbitrary questions, for the Gaussian test and for discrete variables;
 //!   `questions`: how a batch of questions is launched, `cut`: how it is cut where not all columns fit; [`gauss::correlation`] makes the correlation matrix of data.
-//! * [`knn`]: the nearest-neighbour test. [`selection`]: the counts of a feature selection.
+//! * [`knn`]: the nearest-neighbour test. [`mixed`]: tests of numbers and levels. [`selection`]: the counts of a feature selection.
 //! * `arguments`: structs, constants and sizes that host and kernels share; `pointer`: addresses in device memory. The kernels' sources
 //!   are in kernels/.
 
@@ -16,6 +16,7 @@ mod cut;
 mod discrete;
 pub mod gauss;
 pub mod knn;
+pub mod mixed;
 mod pointer;
 mod questions;
 mod search;

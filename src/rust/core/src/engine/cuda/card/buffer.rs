@@ -93,12 +93,16 @@ buffers! {
     KnnPlanes u8, "planes"
     KnnSlots u32, "slots"
     KnnSums i64, "sums"
+    MixedData u8, "data"
+    /// What cells are asked for.
+    MixedJobs u8, "tests"
+    MixedCells u64, "cells"
 }
 
 impl BufferId {
     /// Whether it is copied to the card, or made there, once for a run, and then only read.
     pub fn is_read(self) -> bool {
-        matches!(self, BufferId::Data | BufferId::Codes | BufferId::KnnData)
+        matches!(self, BufferId::Data | BufferId::Codes | BufferId::KnnData | BufferId::MixedData)
     }
 
     /// Whether its contents outlast a level, so that it must stay in place when a level makes room.
@@ -106,7 +110,19 @@ impl BufferId {
         use BufferId::*;
         matches!(
             self,
-            Data | Codes | KnnData | Graph | Start | Fixed | Empty | PMax | Ranks | Rows | Report | Log | Selection
+            Data | Codes
+                | KnnData
+                | MixedData
+                | Graph
+                | Start
+                | Fixed
+                | Empty
+                | PMax
+                | Ranks
+                | Rows
+                | Report
+                | Log
+                | Selection
         )
     }
 }

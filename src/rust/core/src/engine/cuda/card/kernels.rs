@@ -9,7 +9,7 @@ use cudarc::driver::{result, sys};
 
 use super::driver::failure;
 use super::image;
-use crate::engine::cuda::arguments::{CorrelationArgs, DiscreteArgs, KnnArgs, SearchArgs, SelectionArgs};
+use crate::engine::cuda::arguments::{CorrelationArgs, DiscreteArgs, KnnArgs, MixedArgs, SearchArgs, SelectionArgs};
 use crate::Result;
 
 pub(in crate::engine::cuda) use crate::engine::cuda::arguments::WARP;
@@ -121,6 +121,7 @@ modules! {
         knn_shared_more knn_slots_0 knn_slots_1 knn_slots_2 knn_slots_3 knn_slots_more;
     "knn/double" KnnArgs: knn_neighbours_d knn_permute_d knn_sums_d2 knn_sums_d8 knn_sums_d16 knn_sums_d32 knn_sums_d0
         knn_paper_d;
+    "mixed/cells" MixedArgs: mixed_cells;
     "gauss/correlation" CorrelationArgs: cor_centre cor_product cor_squares cor_finish cor_norms cor_panel cor_blocks;
     "selection/step" SelectionArgs: count_8 count_16 count_32 join_16 join_32 total_16 total_32 modes;
     "selection/large" SelectionArgs: slices_16 slices_32 count_device;

@@ -33,7 +33,6 @@ const KEPT_PINNED: usize = 256 << 20;
 const SPARE: u64 = 16 << 20;
 
 /// Device memory by use, and pinned memory.
-#[derive(Default)]
 pub(in crate::engine::cuda) struct Memory {
     device: [Piece; BUFFERS],
     /// Where it belongs, if it is unified memory.
@@ -44,6 +43,13 @@ pub(in crate::engine::cuda) struct Memory {
     /// Pinned memory that kernels read.
     lasting: Option<(*mut u8, usize)>,
     reports: Option<*mut Report>,
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        let (home, filling, pinned, lasting, reports) = Default::default();
+        Memory { device: [Piece::default(); BUFFERS], home, filling, pinned, lasting, reports }
+    }
 }
 
 /// A piece of device memory; none where `bytes` is 0.

@@ -21,9 +21,15 @@ pub(in crate::engine::cuda) fn aligned(bytes: usize) -> u64 {
 /// A memory plan: bytes on the card by use.
 ///
 /// A run allocates no more than this on the device: it gets the memory that it has planned, and no other.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryPlan {
     bytes: [u64; BUFFERS],
+}
+
+impl Default for MemoryPlan {
+    fn default() -> Self {
+        MemoryPlan { bytes: [0; BUFFERS] }
+    }
 }
 
 impl MemoryPlan {

@@ -1,0 +1,205 @@
+// The cells of tests of numbers and levels: how many rows are in each, their means, and the products of their deviations. Sums are made in the
+// order that src/ci/mixed/cells.rs has, so that they are the CPU's to the last bit.
+#include "card/scan.cuh"
+
+// An address in device memory of Ts; for the host to know what it is of.
+template <typename T> using Address = u64;
+
+// One launch. A block makes the cells of a question's data set: a job.
+struct MixedArgs {
+    // Rows; words of 32 rows in a mask.
+    u64 n, words;
+    // Columns of n numbers; columns of n codes; masks with a bit for each row that has a value.
+    Address<double> numbers;
+    Address<u16> codes;
+    Address<u32> masks;
+    // What jobs ask: JOB_WORDS words, then by factor its column of codes and its levels, by number its column, by mask its place.
+    Address<u32> lists;
+    // By job: where that stands, and where its cells go.
+    Address<u64> starts, places;
+    // By job: the number of its cells; by cell, in the order of keys, its key with its first row, its rows, the means of its numbers, and the
+    // upper triangle of the products of their deviations, column by column.
+    Address<u64> cells;
+    // The first job of the launch.
+    u64 first_job;
+    // Keys are below this; rows of a warp's tile; sums of a warp.
+    u64 domain, tile, sums;
+};
+
+constexpr u64 JOB_WORDS = 5;           // host: words of a job before its lists: factors, numbers, masks, whether it is of the rows that lack values, keys
+constexpr u64 CELL_WORDS = 2;          // host: words of a cell before its means
+constexpr u64 MOST_KEYS = 2048;        // host: keys of a job, at most
+constexpr u64 MOST_WARPS = 8;          // host: warps of a block, at most, each of which has a chunk of rows
+constexpr u64 CHUNK = 4096;            // host: rows of a chunk, as in src/ci/mixed/cells.rs
+constexpr u64 FEW_CELLS = 64;          // host: below as many keys a chunk has LANES lanes, as there
+constexpr u64 LANES = 4;               // host: lanes of a chunk
+constexpr u32 NO_CELL = 0xffff;
+static_assert(MOST_KEYS < NO_CELL, "a key in 16 bits");
+
+struct Job {
+    u32 factors, numbers, masks, others, domain;
+    const u32 *factor, *number, *mask;
+
+    __device__ Job(const MixedArgs& args, u64 at) {
+        const u32* list = (const u32*)args.lists + ((const u64*)args.starts)[at];
+        factors = list[0], numbers = list[1], masks = list[2], others = list[3], domain = list[4];
+        factor = list + JOB_WORDS;
+        number = factor + 2 * factors;
+        mask = number + numbers;
+    }
+};
+
+// The key of a row; NO_CELL where the row does not count.
+__device__ __forceinline__ u32 key_of(const MixedArgs& args, const Job& job, u64 row) {
+    if (row >= args.n) return NO_CELL;
+    u32 has = FULL;
+    for (u32 m = 0; m < job.masks; m++) has &= ((const u32*)args.masks)[job.mask[m] * args.words + row / 32];
+    if ((has >> (row % 32) & 1) == job.others) return NO_CELL;
+    u32 key = 0, stride = 1;
+    for (u32 f = 0; f < job.factors; f++) {
+        key += stride * ((const u16*)args.codes)[job.factor[2 * f] * args.n + row];
+        stride *= job.factor[2 * f + 1];
+    }
+    return key;
+}
+
+// Sums for each cell. `entries` is how many, `of(e)(row, cell)` what a row adds to entry e, and `total(cell, e)` where the sum stands, which
+// begins at 0. All threads of the block call this. `tiles` is the warps' tiles: where there is more than one round of chunks they are made anew.
+template <class Of, class Total>
+__device__ __forceinline__ void sum_up(
+    const MixedArgs& args, const Job& job, const u32* place, u16* tiles, double* sums, u32 cells, u32 entries, Of of, Total total
+) {
+    u32 warps = blockDim.x / WARP, warp = threadIdx.x / WARP;
+    u32 lanes = job.domain <= FEW_CELLS ? LANES : 1;
+    // Sums of a warp at a time: those of some entries, each with all of its lanes.
+    u32 together = (u32)(args.sums / cells) / lanes;
+    together = min(min(together, (u32)WARP / lanes), entries);
+    u32 columns = together * lanes;
+    u16* tile = tiles + warp * args.tile;
+    double* own = sums + warp * args.sums;
+    u64 chunks = div_ceil(args.n, CHUNK);
+    for (u64 first = 0; first < chunks; first += warps) {
+        u64 base = (first + warp) * CHUNK;
+        u32 rows = base < args.n ? (u32)min(CHUNK, args.n - base) : 0;
+        if (chunks > warps) {
+            for (u32 r = lane_id(); r < rows; r += WARP) {
+                u32 key = key_of(args, job, base + r);
+                tile[r] = (u16)(key == NO_CELL ? NO_CELL : place[key]);
+            }
+        }
+        for (u32 from = 0; from < entries; from += together) {
+            for (u32 i = lane_id(); i < cells * columns; i += WARP) own[i] = 0.0;
+            __syncwarp();
+            u32 entry = from + lane_id() / lanes, lane = lane_id() % lanes;
+            if (lane_id() < columns && entry < entries) {
+                auto value = of(entry);
+                for (u32 r = lane; r < rows; r += lanes) {
+                    u32 cell = tile[r];
+                    if (cell != NO_CELL) own[cell * columns + lane_id()] += value(base + r, cell);
+                }
+            }
+            __syncthreads();
+            // Chunk after chunk, each with its lanes in their order.
+            u32 some = min(together, entries - from);
+            u32 chunks_here = (u32)min((u64)warps, chunks - first);
+            for (u32 i = threadIdx.x; i < cells * some; i += blockDim.x) {
+                u32 cell = i / some, e = i % some;
+                double sum = total(cell, from + e);
+                for (u32 w = 0; w < chunks_here; w++) {
+                    const double* parts = sums + w * args.sums + cell * columns + e * lanes;
+                    double part = parts[0];
+                    for (u32 l = 1; l < lanes; l++) part += parts[l];
+                    sum += part;
+                }
+                total(cell, from + e) = sum;
+            }
+            __syncthreads();
+        }
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(MOST_WARPS * WARP) mixed_cells(const __grid_constant__ MixedArgs args) {
+    extern __shared__ uint4 shared[];
+    __shared__ u64 of_warps[MOST_WARPS];
+    u64 at = args.first_job + blockIdx.x;
+    Job job(args, at);
+    u32 warps = blockDim.x / WARP, warp = threadIdx.x / WARP, k = job.numbers;
+    double* sums = (double*)shared;
+    u32* counts = (u32*)(sums + warps * args.sums);
+    u32* place = counts + args.domain;
+    u16* tiles = (u16*)(place + args.domain);
+    u16* tile = tiles + warp * args.tile;
+    u64* out = (u64*)args.cells + ((const u64*)args.places)[at];
+
+    // Rows by key, and the first of each.
+    for (u32 key = threadIdx.x; key < job.domain; key += blockDim.x) counts[key] = 0, place[key] = FULL;
+    __syncthreads();
+    u64 chunks = div_ceil(args.n, CHUNK);
+    for (u64 chunk = warp; chunk < chunks; chunk += warps) {
+        u64 base = chunk * CHUNK;
+        u32 rows = (u32)min(CHUNK, args.n - base);
+        for (u32 from = 0; from < rows; from += WARP) {
+            u32 r = from + lane_id(), key = key_of(args, job, base + r);
+            if (r < rows) tile[r] = (u16)key;
+            // Lanes with one key count together: cells are often few.
+            u32 counted = __ballot_sync(FULL, key != NO_CELL);
+            if (!counted) continue;
+            u32 same = __match_any_sync(FULL, key) & counted;
+            if (same && lane_id() == __ffs(same) - 1) {
+                atomicAdd(&counts[key], (u32)__popc(same));
+                atomicMin(&place[key], (u32)(base + r));
+            }
+        }
+    }
+    __syncthreads();
+
+    u64 words = CELL_WORDS + k + k * (k + 1) / 2;
+    u32 cells = (u32)scan(
+        job.domain, blockDim.x, of_warps, [&](u32 key) { return (u64)(counts[key] > 0); },
+        [&](u32 key, u64 before) {
+            if (!counts[key]) return;
+            u64* cell = out + 1 + before * words;
+            cell[0] = (u64)place[key] << 32 | key;
+            cell[1] = counts[key];
+            place[key] = (u32)before;
+        });
+    if (threadIdx.x == 0) out[0] = cells;
+    if (k == 0 || cells == 0) return;
+    for (u64 i = threadIdx.x; i < cells * (words - CELL_WORDS); i += blockDim.x) {
+        out[1 + i / (words - CELL_WORDS) * words + CELL_WORDS + i % (words - CELL_WORDS)] = 0;
+    }
+    if (chunks <= warps) {
+        u32 rows = warp < chunks ? (u32)min(CHUNK, args.n - warp * CHUNK) : 0;
+        for (u32 r = lane_id(); r < rows; r += WARP) {
+            u32 key = tile[r];
+            if (key != NO_CELL) tile[r] = (u16)place[key];
+        }
+    }
+    __syncthreads();
+
+    auto column = [&](u32 j) { return (const double*)args.numbers + job.number[j] * args.n; };
+    double* means = (double*)(out + 1 + CELL_WORDS);
+    auto mean = [=](u32 cell, u32 j) -> double& { return means[cell * words + j]; };
+    auto numbers = [=](u32 j) {
+        const double* values = column(j);
+        return [=](u64 row, u32) { return values[row]; };
+    };
+    sum_up(args, job, place, tiles, sums, cells, k, numbers, mean);
+    bool apart = !job.others;
+    if (apart) {
+        for (u32 i = threadIdx.x; i < cells * k; i += blockDim.x) mean(i / k, i % k) /= (double)out[1 + i / k * words + 1];
+        __syncthreads();
+    }
+    auto products = [=](u32 pair) {
+        u32 second = 0;
+        while (pair > second) pair -= ++second;
+        u32 first = pair;
+        const double *a = column(first), *b = column(second);
+        return [=](u64 row, u32 cell) {
+            double of_a = a[row], of_b = b[row];
+            return apart ? (of_a - mean(cell, first)) * (of_b - mean(cell, second)) : of_a * of_b;
+        };
+    };
+    auto product = [=](u32 cell, u32 pair) -> double& { return mean(cell, k + pair); };
+    sum_up(args, job, place, tiles, sums, cells, k * (k + 1) / 2, products, product);
+}

@@ -1,0 +1,236 @@
+//! The columns of tests of numbers and levels on the card.
+
+use super::MixedCudaEngine;
+use crate::ci::mixed::{Form, Frame, Need, Which};
+use crate::engine::cuda::arguments::{MixedArgs, JOB_WORDS};
+use crate::engine::cuda::card::buffer::Buffer;
+use crate::engine::cuda::card::plan::aligned;
+use crate::engine::cuda::pointer::DevicePtr;
+use crate::memory::{self, Use};
+use crate::Result;
+
+/// Bytes of cells that are made at once, at most: more gain nothing.
+const MOST_CELLS: u64 = 64 << 20;
+
+/// Below this many rows columns are copied together.
+const FEW_ROWS: usize = 1 << 16;
+
+/// In place of a variable's mask.
+const NO_MASK: u32 = u32::MAX;
+
+/// Rows of a word of a mask.
+const MASK_ROWS: usize = 32;
+
+/// Where a variable's columns are among those of its kind.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    column: u32,
+    /// Columns: 1, or one of each data set.
+    versions: u32,
+    mask: u32,
+}
+
+/// Room for what is asked at once, and for its cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// Bytes of columns.
+    pub data: u64,
+    /// Jobs.
+    pub jobs: usize,
+    /// Words of 32 bits of their lists.
+    pub lists: usize,
+    /// Words of 64 bits of their cells.
+    pub cells: usize,
+}
+
+impl Plan {
+    /// For columns of `data` bytes, within `limit` bytes beside them.
+    fn new(data: u64, limit: u64) -> Self {
+        // A job has a sixteenth of a kilobyte of cells, and 256 bytes of lists, or more of them than others.
+        let cells = (limit / 2).min(MOST_CELLS) / 8;
+        let jobs = (cells / 64).max(1);
+        Plan { data, jobs: jobs as usize, lists: (32 * jobs) as usize, cells: cells as usize }
+    }
+
+    fn of_jobs(&self) -> u64 {
+        2 * aligned(8 * self.jobs) + aligned(4 * self.lists)
+    }
+
+    /// Bytes in all.
+    pub fn total(&self) -> u64 {
+        self.data + self.of_jobs() + aligned(8 * self.cells)
+    }
+}
+
+/// The data on the card.
+#[derive(Clone, Debug)]
+pub struct Data {
+    pub args: MixedArgs,
+    pub plan: Plan,
+    /// By variable: none where it is not there.
+    places: Vec<Option<Place>>,
+}
+
+/// Bytes of a variable's columns.
+fn bytes_of(frame: &Frame, variable: usize) -> u64 {
+    let cell = if frame.is_number(variable) { 8 } else { 2 };
+    let mask = if frame.present(variable).is_empty() { 0 } else { 4 * frame.n().div_ceil(MASK_ROWS) };
+    (frame.versions(variable) * cell * frame.n() + mask) as u64
+}
+
+/// Bytes that regions of columns are larger than these, at most.
+const EDGES: u64 = 3 * 256;
+
+/// All columns on the card, where there is room for them: copied once.
+pub fn whole_data<'e>(engine: &'e mut MixedCudaEngine, frame: &Frame) -> Result<Option<&'e Data>> {
+    if engine.data.is_none() {
+        engine.held.restart();
+        let within = engine.held.room(&[])?;
+        let data = (0..frame.p()).map(|variable| bytes_of(frame, variable)).sum::<u64>() + EDGES;
+        let plan = Plan::new(data, within.saturating_sub(data));
+        if plan.total() > within || plan.cells < engine.fewest_cells() {
+            return Ok(None);
+        }
+        commit(engine, &plan)?;
+        let all: Vec<u32> = (0..frame.p() as u32).collect();
+        engine.data = Some(upload(engine, frame, plan, &all)?);
+    }
+    Ok(engine.data.as_ref())
+}
+
+/// Plans memory for some columns at a time, of which the largest questions have `widest`.
+pub fn plan_part(engine: &mut MixedCudaEngine, frame: &Frame, widest: usize) -> Result<Plan> {
+    engine.data = None;
+    engine.held.restart();
+    let within = engine.held.room(&[])?;
+    let mut bytes: Vec<u64> = (0..frame.p()).map(|variable| bytes_of(frame, variable)).collect();
+    bytes.sort_unstable_by(|a, b| b.cmp(a));
+    let least = bytes.iter().take(widest).sum::<u64>() + EDGES;
+    // Columns get at most three quarters; more of them, if they must.
+    let data = (within / 4 * 3).max(least);
+    let plan = Plan::new(data, within.saturating_sub(data));
+    if plan.total() > within || plan.cells < engine.fewest_cells() {
+        let fewest = Plan { data: least, jobs: 1, lists: 32, cells: engine.fewest_cells() };
+        return Err(engine.held.too_little(2 * fewest.total()));
+    }
+    commit(engine, &plan)?;
+    Ok(plan)
+}
+
+/// Bytes of a variable's columns, by which batches are cut, and those that there are for all.
+pub fn shares<'f>(frame: &'f Frame, plan: &Plan) -> (impl Fn(usize) -> u64 + 'f, u64) {
+    (|variable| bytes_of(frame, variable), plan.data - EDGES)
+}
+
+fn commit(engine: &mut MixedCudaEngine, plan: &Plan) -> Result<()> {
+    engine.held.plan.set(Buffer::MixedData, plan.data);
+    engine.held.plan.set(Buffer::MixedJobs, plan.of_jobs());
+    engine.held.plan.set(Buffer::MixedCells, 8 * plan.cells as u64);
+    engine.held.commit()
+}
+
+/// Copies the columns of these variables to the card, into memory that is planned for as many or more.
+pub fn upload(engine: &mut MixedCudaEngine, frame: &Frame, plan: Plan, variables: &[u32]) -> Result<Data> {
+    let n = frame.n();
+    let mut places = vec![None; frame.p()];
+    let mut numbers: Vec<&[f64]> = Vec::new();
+    let mut codes: Vec<&[u16]> = Vec::new();
+    let mut masks: Vec<&[u64]> = Vec::new();
+    for variable in variables.iter().map(|&variable| variable as usize) {
+        let versions = frame.versions(variable);
+        let column = if frame.is_number(variable) { numbers.len() } else { codes.len() } as u32;
+        match frame.is_number(variable) {
+            true => numbers.extend((0..versions).map(|set| frame.numbers(variable, set))),
+            false => codes.extend((0..versions).map(|set| frame.codes(variable, set))),
+        }
+        let present = frame.present(variable);
+        let mask = if present.is_empty() { NO_MASK } else { masks.len() as u32 };
+        masks.extend((!present.is_empty()).then_some(present));
+        places[variable] = Some(Place { column, versions: versions as u32, mask });
+    }
+    let words = n.div_ceil(MASK_ROWS);
+    let base = engine.held.device(Buffer::MixedData)?;
+    let of_numbers: DevicePtr<f64> = base.cast();
+    let of_codes: DevicePtr<u16> = of_numbers.carve(aligned(8 * n * numbers.len()));
+    let of_masks: DevicePtr<u32> = of_codes.carve(aligned(2 * n * codes.len()));
+    copy(engine, of_numbers, &numbers, n)?;
+    copy(engine, of_codes, &codes, n)?;
+    let halves = |word: &u64| [*word as u32, (*word >> 32) as u32];
+    let masks: Vec<Vec<u32>> = masks.iter().map(|mask| mask.iter().flat_map(halves).take(words).collect()).collect();
+    copy(engine, of_masks, &masks.iter().map(|mask| &mask[..]).collect::<Vec<_>>(), words)?;
+    let jobs = engine.held.device(Buffer::MixedJobs)?;
+    let starts: DevicePtr<u64> = jobs.cast();
+    let of_cells: DevicePtr<u64> = starts.carve(aligned(8 * plan.jobs));
+    let args = MixedArgs {
+        n: n as u64,
+        words: words as u64,
+        numbers: of_numbers,
+        codes: of_codes,
+        masks: of_masks,
+        starts,
+        places: of_cells,
+        lists: of_cells.carve(aligned(8 * plan.jobs)),
+        cells: engine.held.device(Buffer::MixedCells)?,
+        ..MixedArgs::default()
+    };
+    Ok(Data { args, plan, places })
+}
+
+/// Copies columns of n elements one behind the other.
+fn copy<T: Copy>(engine: &MixedCudaEngine, to: DevicePtr<T>, columns: &[&[T]], n: usize) -> Result<()> {
+    let together = if n >= FEW_ROWS { 1 } else { FEW_ROWS / n.max(1) };
+    let mut some = memory::space(if together > 1 { (together * n).min(columns.len() * n) } else { 0 }, Use::Samples)?;
+    for (part, columns) in columns.chunks(together).enumerate() {
+        let at = to.carve((part * together * n * size_of::<T>()) as u64);
+        match columns {
+            [column] => engine.held.upload(at, column)?,
+            columns => {
+                some.clear();
+                columns.iter().for_each(|column| some.extend_from_slice(column));
+                engine.held.upload(at, &some)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+impl Data {
+    /// Appends what a job asks of a data set to `lists`.
+    pub fn list(&self, frame: &Frame, need: &Need, set: usize, lists: &mut Vec<u32>) {
+        let place = |variable: u32| {
+            let place = self.places[variable as usize];
+            place.unwrap_or_else(|| panic!("variable {variable} is not on the card"))
+        };
+        let column = |variable: u32| {
+            let Place { column, versions, .. } = place(variable);
+            column + if versions == 1 { 0 } else { set as u32 }
+        };
+        let Form { which, keys, .. } = need.form;
+        let others = u32::from(which == Which::Others);
+        let begin = lists.len();
+        lists.extend([need.factors.len() as u32, need.numbers.len() as u32, 0, others, keys as u32]);
+        debug_assert_eq!(lists.len() - begin, JOB_WORDS as usize);
+        lists.extend(need.factors.iter().flat_map(|&factor| [column(factor), frame.occurring(factor as usize)]));
+        lists.extend(need.numbers.iter().map(|&number| column(number)));
+        if which != Which::All {
+            let before = lists.len();
+            let all = need.factors.iter().chain(need.numbers);
+            lists.extend(all.map(|&variable| place(variable).mask).filter(|&mask| mask != NO_MASK));
+            lists[begin + 2] = (lists.len() - before) as u32;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plans_do_not_pass_their_limit() {
+        for limit in [1 << 10, 1 << 14, 1 << 20, 100 << 20, 10 << 30] {
+            let plan = Plan::new(1000, limit);
+            assert!(plan.total() <= 1000 + limit.max(2048), "{limit}: {plan:?}");
+            assert!(8 * plan.cells as u64 >= limit.min(MOST_CELLS) / 2 - 8, "{limit}: {plan:?}");
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! The cells that a card makes for tests of numbers and levels: answers are the CPU's to the last bit.
+
+use crate::support::cuda::emulated;
+use crate::support::frames::Shape;
+use crate::support::problems::Random;
+use pcgpu_core::ci::mixed::Work;
+use pcgpu_core::ci::Batch;
+use pcgpu_core::engine::cuda::mixed::{MixedCudaEngine, MixedCudaOptions};
+use pcgpu_core::observer::Unobserved;
+use pcgpu_core::search::worker::Worker;
+use pcgpu_core::{DeviceKind, Error};
+
+/// Random questions, of up to `most` members.
+fn questions(random: &mut Random, p: usize, most: usize, count: usize) -> Batch {
+    let mut batch = Batch::new();
+    for _ in 0..count {
+        let mut all: Vec<u32> = (0..p as u32).collect();
+        for at in 0..p {
+            let other = at + random.below(p - at);
+            all.swap(at, other);
+        }
+        let size = random.below(most.min(p - 2) + 1);
+        batch.push(all[0] as usize, all[1] as usize, &all[2..2 + size]);
+    }
+    batch
+}
+
+fn shapes() -> Vec<Shape> {
+    let shape = |n, levels: &[u32], missing, sets| Shape { n, levels: levels.to_vec(), missing, sets };
+    let mut all = vec![
+        shape(2, &[0, 2, 0, 2], 0.0, 1),
+        shape(31, &[0, 3, 0, 2, 3], 0.0, 1),
+        shape(200, &[0, 3, 0, 2, 3, 0], 0.05, 1),
+        // Keys beyond those of several lanes, and beyond those that a card takes.
+        shape(300, &[9, 0, 8, 7, 0, 11, 0], 0.02, 1),
+        // Most rows lack something.
+        shape(120, &[0, 0, 2, 0, 3, 0], 0.4, 1),
+        shape(90, &[0, 2, 0, 3, 2], 0.1, 3),
+        // More than a chunk of rows, and than a round of chunks.
+        shape(5000, &[0, 3, 0, 2], 0.01, 1),
+        shape(9 * 4096 + 5, &[2, 0, 0], 0.001, 1),
+    ];
+    if !emulated() {
+        all.push(shape(300_000, &[2, 0, 0, 3, 0, 4], 0.001, 1));
+        all.push(shape(60_000, &[2, 0, 0, 3, 0, 70], 0.0, 2));
+    }
+    all
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn answers_are_the_cpus_to_the_last_bit() {
+    let (mut compared, mut refused) = (0, 0);
+    for (number, shape) in shapes().into_iter().enumerate() {
+        for quick in [false, true] {
+            let test = shape.test(number as u64 + 11, quick);
+            let p = shape.levels.len();
+            let count = if shape.n > 10_000 { 12 } else { 60 };
+            let batch = questions(&mut Random(number as u64), p, 4, count);
+            let mut work = Work::default();
+            let wanted: Vec<u64> = batch.iter().map(|(x, y, s)| test.p_value(x, y, s, &mut work).to_bits()).collect();
+            let mut budgets: Vec<Option<u64>> = vec![None];
+            let asked = |memory_budget| {
+                let options = MixedCudaOptions { memory_budget, ..MixedCudaOptions::default() };
+                let mut engine = MixedCudaEngine::new(test.clone(), options)?;
+                let found = engine.p_values(&batch, &mut Unobserved)?;
+                Ok((found, engine.memory_plan().iter().map(|(_, bytes)| bytes).sum::<u64>()))
+            };
+            let mut largest = u64::MAX;
+            while let Some(budget) = budgets.pop() {
+                let label = format!("{shape:?}, quick {quick}, {budget:?}");
+                match asked(budget) {
+                    Ok((found, planned)) => {
+                        assert!(planned > 0 && planned <= budget.unwrap_or(u64::MAX), "{label}: {planned}");
+                        for ((found, wanted), (x, y, s)) in found.iter().zip(&wanted).zip(batch.iter()) {
+                            assert_eq!(found.to_bits(), *wanted, "{label}: {x}, {y}, {s:?}: {found}");
+                            compared += 1;
+                        }
+                        largest = largest.min(planned) / 3;
+                        budgets.push(Some(largest));
+                    }
+                    Err(Error::Device(error)) if budget.is_some() => {
+                        assert_eq!(error.kind, DeviceKind::OutOfMemory, "{label}: {error:?}");
+                        assert!(error.message.contains(&format!("{largest} bytes")), "{label}: {error:?}");
+                        refused += 1;
+                    }
+                    Err(error) => panic!("{label}: {error:?}"),
+                }
+            }
+        }
+    }
+    assert!(compared > 2000 && refused == 2 * shapes().len(), "{compared} compared, {refused} budgets refused");
+}
+
+#[test]
+#[ignore = "needs a GPU"]
+fn a_card_does_the_work() {
+    let shape = Shape { n: 400, levels: vec![0, 3, 0, 2, 3], missing: 0.05, sets: 1 };
+    let test = shape.test(5, true);
+    let mut engine = MixedCudaEngine::new(test, MixedCudaOptions::default()).unwrap();
+    let batch = questions(&mut Random(1), 5, 2, 40);
+    engine.p_values(&batch, &mut Unobserved).unwrap();
+    let report = engine.team();
+    let moved: u64 = report.shares.iter().map(|share| share.moved.from).sum();
+    // At least a cell of each question that has any.
+    assert!(moved > 40 * 24, "{moved}");
+}
