@@ -106,8 +106,8 @@ check_tops <- function(q, pairs) {
 # On this machine: list(bounds, device), the lower bounds with a row for each pair and a column for each sample.
 bound_effects <- function(problem, resampled, device, threads, report = NULL, card = identity) {
   test <- problem$test
-  order <- if (is.null(problem$options$knowledge$tiers)) problem$options$method else "original"
-  device <- choose_device(device, test$kind, order, gpu_pays(test, problem$options$p), gpus_pay(test, problem$options$p))
+  p <- problem$options$p
+  device <- choose_device(device, test, p, order_of_tests(test, problem$options), several = gpus_pay(test, p))
   check_rust(on_device(card(device), threads, function(engine) {
     rust_stable_effects(test, problem$options, problem$orient, resampled, problem$effects, engine, list(progress = report))
   }))

@@ -14,11 +14,15 @@ auto_counts <- 1e9
 # many, and two cores 2 s (see RESULTS.md).
 auto_neighbours <- 1e10
 
+# The same for tests of numbers and levels, and of data with holes, in values looked at for level 0 (observations times pairs of variables). PLACEHOLDER
+auto_cells <- 2e9
+
 # From where on device = "auto" takes all GPUs, where there are several: by the same measures. Measured on two H200 (see RESULTS.md): from
 # here on the second saves about what its first use costs (0.4 s).
 auto_team_variables <- 40000L
 auto_team_counts <- 2e12
 auto_team_neighbours <- 2e11
+auto_team_cells <- 1e12
 
 # The same for select_features(), in counts (rows times columns times k). Measured on an H200 beside 16 cores (the example `select`,
 # see inst/bench/RESULTS.md): 1e9 take the cores 0.2 s, as long as the first use of a GPU by a process.
@@ -76,14 +80,20 @@ card_numbers <- function(device) {
   seq_len(nrow(cards)) - 1L
 }
 
-# Where a search or an orientation with a test of this kind runs: a device whose kind is "cpu" or "cuda". `automatic` says
+# Where a search or an orientation with a test of p variables runs: a device whose kind is "cpu" or "cuda". `automatic` says
 # that the user did not name the GPU, so that the CPU may take over. No GPU is touched here, but to count them where `several` of them pay.
-choose_device <- function(device, kind, method, pays, several = FALSE) {
+choose_device <- function(device, test, p, method = "stable", pays = gpu_pays(test, p), several = FALSE) {
   if (device$kind == "cuda") {
-    if (kind == "function") {
+    if (test$kind == "function") {
       abort_argument("device", device_name(device), paste(
         "a test that is an R function runs on the CPU:",
         "give device = \"cpu\" or \"auto\", or a test of this package."
+      ))
+    }
+    if (only_pools(test)) {
+      abort_argument("device", device_name(device), paste(
+        "tests of completed numbers look up correlations, which leaves a GPU nothing to do:",
+        "give device = \"cpu\" or \"auto\"."
       ))
     }
     device$automatic <- FALSE
@@ -95,21 +105,35 @@ choose_device <- function(device, kind, method, pays, several = FALSE) {
   if (pays && method != "original") automatic_card(several) else new_device("cpu")
 }
 
+# The order of tests that a choice of device goes by: where a GPU asks a level's tests in batches in any case, tiers change nothing for it; the
+# kernels of the others know none, and they are asked as with "original".
+order_of_tests <- function(test, options) {
+  in_batches <- test$kind %in% c("knn", "mixed")
+  if (is.null(options$knowledge$tiers) || in_batches) options$method else "original"
+}
+
 # Whether a GPU is worth its first use for a search among p variables with a native test.
-gpu_pays <- function(test, p) has_work(test, p, auto_variables, auto_counts, auto_neighbours)
+gpu_pays <- function(test, p) has_work(test, p, auto_variables, auto_counts, auto_neighbours, auto_cells)
 
 # Whether several GPUs are worth it, where there are several.
-gpus_pay <- function(test, p) has_work(test, p, auto_team_variables, auto_team_counts, auto_team_neighbours)
+gpus_pay <- function(test, p) has_work(test, p, auto_team_variables, auto_team_counts, auto_team_neighbours, auto_team_cells)
 
 # Whether a search has at least so much work, by the measure of its test.
-has_work <- function(test, p, variables, counts, neighbours) {
+has_work <- function(test, p, variables, counts, neighbours, cells) {
   pairs <- p * (p - 1) / 2
   switch(test$kind,
     gauss = p >= variables,
     discrete = length(test$dm) / test$p * pairs >= counts,
     knn = (length(test$data) / test$p)^2 * (test$permutations + 1) * pairs >= neighbours,
+    mixed = !only_pools(test) && test$n * test$sets * pairs >= cells,
     FALSE
   )
+}
+
+# Whether a test pools correlations of completed data, and asks nothing of the data themselves.
+only_pools <- function(test) {
+  test$kind == "mixed" &&
+    (!is.null(test$correlations) || test$holes == "imputed" && all(vapply(test$columns, `[[`, 0L, "levels") == 0L))
 }
 
 automatic_card <- function(several = FALSE) {

@@ -86,7 +86,7 @@ markov_check <- function(fit, data = NULL, indepTest = NULL, suffStat = NULL, gi
   for (number in seq_len(stats$count)) {
     made <- stats$make(number)
     test <- ci_test(made$indepTest, made$suffStat, graph$labels, alpha, threads)
-    on <- choose_device(device, test$kind, "stable", gpu_pays(test, length(graph$labels)))
+    on <- choose_device(device, test, length(graph$labels))
     for (implied in names(asked)) {
       of <- asked[[implied]]
       chosen <- seq_along(of$x)[(seq_along(of$x) - 1L) %% stats$count + 1L == number]

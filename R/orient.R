@@ -64,7 +64,7 @@ orient <- function(skel, u2pd = c("relaxed", "rand", "retry"),
   on <- if (!is.null(workers)) {
     function(run) on_workers(workers, test, list(p = p, alpha = level, method = "stable"), device, threads, run)
   } else {
-    device <- if (is.null(test)) new_device("cpu") else choose_device(device, test$kind, "stable", gpu_pays(test, p))
+    device <- if (is.null(test)) new_device("cpu") else choose_device(device, test, p)
     function(run) on_device(device, threads, run)
   }
   found <- on(function(engine) {

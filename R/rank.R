@@ -28,7 +28,7 @@ search_rank <- function(setup, place) {
     test$fun <- with_own_stream(test$fun, setup$seed)
   }
   device <- check_device(setup$device)
-  device <- choose_device(device, test$kind, setup$method, test$kind != "gauss" && gpu_pays(test, setup$p))
+  device <- choose_device(device, test, setup$p, setup$method, test$kind != "gauss" && gpu_pays(test, setup$p))
   opened <- NULL
   on_device(rank_card(device, setup$device, place), rank_threads(setup, place), function(engine) {
     opened <<- rust_rank_open(test, setup$p, setup$alpha, setup$method, engine)

@@ -4,9 +4,7 @@
 # wants_compact().
 run_search <- function(test, labels, options, orient, threads, device, verbose, progress, call, compact, workers = NULL) {
   on <- if (is.null(workers)) {
-    # With tiers tests are asked in batches, as with "original".
-    order <- if (is.null(options$knowledge$tiers)) options$method else "original"
-    device <- choose_device(device, test$kind, order, gpu_pays(test, options$p), gpus_pay(test, options$p))
+    device <- choose_device(device, test, options$p, order_of_tests(test, options), several = gpus_pay(test, options$p))
     function(run) on_device(device, threads, run)
   } else {
     function(run) on_workers(workers, test, options, device, threads, run)

@@ -229,9 +229,10 @@ count_edges <- function(problem, resampled, device, threads, report = NULL, card
     test$make <- test$of(resampled)
     test$of <- NULL
   }
-  order <- if (is.null(problem$options$knowledge$tiers)) problem$options$method else "original"
-  pays <- !each && gpu_pays(test, problem$options$p)
-  device <- choose_device(device, if (each) "function" else test$kind, order, pays, !each && gpus_pay(test, problem$options$p))
+  # What R makes for each replicate may be anything.
+  of <- if (each) list(kind = "function") else test
+  p <- problem$options$p
+  device <- choose_device(device, of, p, order_of_tests(of, problem$options), several = gpus_pay(of, p))
   check_rust(on_device(card(device), threads, function(engine) {
     rust_stability(test, problem$options, problem$orient, resampled, engine, list(progress = report))
   }))

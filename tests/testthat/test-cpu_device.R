@@ -18,7 +18,7 @@ test_that("a bound of memory for the CPU is put together", {
   expect_identical(cpu_device(), pcgpu:::check_device("cpu"))
   expect_identical(pcgpu:::engine_list(device, 2L)$memory, 1e6)
   expect_match(capture.output(print(device)), "^pcgpu device: cpu", all = FALSE)
-  expect_identical(pcgpu:::choose_device(device, "gauss", "stable", TRUE), device)
+  expect_identical(pcgpu:::choose_device(device, list(kind = "gauss"), 1000), device)
 })
 
 test_that("memory is bytes or text", {

@@ -1,5 +1,10 @@
 chosen <- function(device, kind = "gauss", method = "stable", pays = TRUE) {
-  pcgpu:::choose_device(pcgpu:::check_device(device), kind, method, pays)
+  pcgpu:::choose_device(pcgpu:::check_device(device), list(kind = kind), 100, method, pays)
+}
+
+# As Rust gets it.
+mixed_test <- function(n, holes = "testwise", levels = 3L) {
+  list(kind = "mixed", n = n, sets = 1, holes = holes, columns = list(list(levels = 0L), list(levels = levels)))
 }
 
 test_that("names of GPUs are read", {
@@ -62,6 +67,7 @@ test_that("several GPUs pay from a certain amount of work on", {
   expect_false(pays(list(kind = "gauss"), pcgpu:::auto_team_variables - 1))
   expect_false(pays(list(kind = "discrete", dm = matrix(0L, 10, 100), p = 100), 100))
   expect_false(pays(list(kind = "knn", data = matrix(0, 10, 11), p = 11, permutations = 99), 11))
+  expect_false(pays(mixed_test(1000), 100))
   expect_false(pays(list(kind = "function"), 1e5))
 })
 
@@ -83,7 +89,17 @@ test_that("a GPU pays from a certain amount of work on", {
   knn <- function(n) pays(list(kind = "knn", data = matrix(0, n, 11), p = 11, permutations = 99), 11)
   expect_true(knn(ceiling(sqrt(pcgpu:::auto_neighbours / 5500))))
   expect_false(knn(floor(sqrt(pcgpu:::auto_neighbours / 5501))))
+  expect_true(pays(mixed_test(ceiling(pcgpu:::auto_cells / 4950)), 100))
+  expect_false(pays(mixed_test(floor(pcgpu:::auto_cells / 4951)), 100))
+  expect_false(pays(mixed_test(pcgpu:::auto_cells, "imputed", 0L), 100))
   expect_false(pays(list(kind = "function"), 1e5))
+})
+
+test_that("tiers keep from a GPU the tests whose kernels know none", {
+  order <- function(kind, tiers) pcgpu:::order_of_tests(list(kind = kind), list(method = "stable", knowledge = list(tiers = tiers)))
+  expect_identical(order("gauss", NULL), "stable")
+  for (kind in c("gauss", "discrete")) expect_identical(order(kind, 1:3), "original")
+  for (kind in c("knn", "mixed")) expect_identical(order(kind, 1:3), "stable")
 })
 
 test_that("a GPU that is named is taken, or refused where it cannot do the work", {
@@ -94,6 +110,10 @@ test_that("a GPU that is named is taken, or refused where it cannot do the work"
   }
   expect_error(chosen("cuda", kind = "function"), "`device` is .cuda:0.*R function", class = "pcgpu_error_argument")
   expect_identical(chosen("cuda", method = "original")$kind, "cuda")
+  cards <- pcgpu:::check_device("cuda")
+  expect_identical(pcgpu:::choose_device(cards, mixed_test(100), 2)$kind, "cuda")
+  expect_identical(pcgpu:::choose_device(cards, mixed_test(100, "imputed"), 2)$kind, "cuda")
+  expect_error(pcgpu:::choose_device(cards, mixed_test(100, "imputed", 0L), 2), "`device`.*completed numbers", class = "pcgpu_error_argument")
   wrapped <- function(x, y, S, suffStat) gaussCItest(x, y, S, suffStat)
   expect_error(pc(suff(), wrapped, 0.05, p = 8, device = "cuda"), class = "pcgpu_error_argument")
 })

@@ -226,3 +226,33 @@ test_that("what does not fit is refused by name", {
   expect_message(fit <- pc(imputed, alpha = 0.05), "2 completed data sets", class = "pcgpu_message_data")
   expect_identical(graph::nodes(fit@graph), names(y))
 })
+
+test_that("a GPU has the CPU's answer to the last bit", {
+  skip_without_gpu()
+  x <- some_data()
+  calls <- list(
+    both = list(x), testwise = list(with_holes(x), na = "testwise"), completed = list(completed(with_holes(x))),
+    numbers = list(with_holes(x[c("a", "b", "c")]), na = "testwise"), levels = list(with_holes(x[c("f", "g", "h")]), na = "testwise"),
+    tiers = list(x, tiers = c(1, 1, 2, 2, 3, 3))
+  )
+  for (name in names(calls)) {
+    run <- function(device, f = pc) suppressMessages(do.call(f, c(calls[[name]], alpha = 0.05, device = list(device))))
+    wanted <- run("cpu")
+    for (device in list("cuda", c("cpu", "cuda"), cuda_device(memory = "200 kB"))) {
+      found <- run(device)
+      info <- paste(name, pcgpu:::device_name(pcgpu:::check_device(device)))
+      expect_identical(found@graph, wanted@graph, info = info)
+      expect_identical(found@sepset, wanted@sepset, info = info)
+      expect_identical(found@pMax, wanted@pMax, info = info)
+      expect_match(run_details(found)$device, "cuda:0", fixed = TRUE, all = FALSE, info = info)
+    }
+  }
+  # Cells came from the card.
+  expect_gt(sum(run_details(suppressMessages(pc(x, alpha = 0.05, device = "cuda")))$levels$bytes_from), 1000)
+  one <- function(device) suppressMessages(stability(x, alpha = 0.05, replicates = 5, device = device))$edges
+  expect_identical(one("cuda"), one("cpu"))
+  expect_error(suppressMessages(pc(completed(with_holes(x[c("a", "b", "c")])), alpha = 0.05, device = "cuda")), "completed numbers",
+    class = "pcgpu_error_argument"
+  )
+  expect_error(suppressMessages(pc(x, alpha = 0.05, device = cuda_device(strategy = "edge"))), "`strategy`", class = "pcgpu_error_argument")
+})
