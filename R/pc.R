@@ -129,8 +129,8 @@
 #' in the search, for v-structures, and by the orientation rules 1 to 4 of Meek (1995). The rules are those of `tpc()` of the package tpc (Witte et al. 2022), whose graphs
 #' `pc(solve.confl = TRUE)` gives with `maj.rule = TRUE` or `conservative = TRUE`.
 #' - `tiers`: no arrow goes from a later tier to an earlier one, and sets for a pair that is seen from x have no member of a tier later than x's: what comes later
-#'   separates nothing. A pair is seen from both of its ends, each with its own tier. In v-structures a -> b <- c the tier of b is the later one of those of a and c. Not with `"stable.fast"`. On a GPU such a search is
-#'   asked in batches, so that `device = "auto"` takes the CPU.
+#'   separates nothing. A pair is seen from both of its ends, each with its own tier. In v-structures a -> b <- c the tier of b is the later one of those of a and c. Not with `"stable.fast"`. On a GPU Gaussian and
+#'   discrete tests are then asked in batches, so that `device = "auto"` takes the CPU for them.
 #' - `forbidden`: an arrow in both directions is a gap, and is not tested. One direction does not count in the search, and no v-structure has it. Where `tiers` or the context exclude the reverse,
 #'   the pair is a gap, too (`tpc()` tests it, and deletes the edge in the end).
 #' - `required`: the edge is there, is not tested, and has this direction.
@@ -173,8 +173,8 @@
 #'   below).
 #' @param device Where to run; the answer is the same.
 #'   - `"auto"` (the default): on the first GPU where there is one (see [pcgpu_devices()]) and it pays, else on the CPU. It pays
-#'     for many variables, for discrete data with many observations of them, and for all but small searches with a
-#'     nearest-neighbour test. Tests that are R functions always run on the CPU; the
+#'     for many variables, for discrete data with many observations of them, for numbers and levels or missing values with still more of them,
+#'     and for all but small searches with a nearest-neighbour test. Tests that are R functions always run on the CPU; the
 #'     method `"original"` runs on a GPU only if that is named (its tests are asked in batches; the CPU is quicker with the Gaussian test).
 #'     When a GPU is there and cannot be used, a message of class `pcgpu_message_fallback` says why, once a session for
 #'     each reason.
@@ -182,9 +182,9 @@
 #'   - `c("cuda:0", "cuda:1")`, `"cuda:all"`: on several GPUs of this machine together. The rows of a level are shared out, dearest first, to
 #'     whichever is free, so that GPUs of unequal speed end together; each holds the data and what was found, and if one fails, the others do its
 #'     work and a message of class `pcgpu_message_lost` says so. It pays for searches of some tenths of a second and more on one. With `"cpu"`
-#'     among them, as in `c("cpu", "cuda:all")`, the CPU takes its share of nearest-neighbour tests; of other tests a GPU does in a moment what the CPU
+#'     among them, as in `c("cpu", "cuda:all")`, the CPU takes its share of nearest-neighbour tests and of those of numbers and levels; of other tests a GPU does in a moment what the CPU
 #'     takes seconds for, and the CPU does what it does in any case. `run_details()` says who did what. `"auto"` takes all GPUs for large data. The method `"original"`, and the questions
-#'     of `conservative` and `maj.rule`, run on the first of them alone, but for nearest-neighbour tests, which all share; where it fails, the next answers such questions,
+#'     of `conservative` and `maj.rule`, run on the first of them alone, but for those same tests, which all share; where it fails, the next answers such questions,
 #'     and a search by `"original"` ends with the error;
 #'   - `"cuda"`, `"cuda:1"`, ...: on the first, second, ... NVIDIA GPU. Errors are of class `pcgpu_error_device`; see
 #'     [pcgpu-package]. Only the driver is needed, of CUDA 12.0 or newer.

@@ -120,11 +120,11 @@ __device__ __forceinline__ void sum_up(
 
 extern "C" __global__ void __launch_bounds__(MOST_WARPS * WARP) mixed_cells(const __grid_constant__ MixedArgs args) {
     extern __shared__ uint4 shared[];
-    __shared__ u64 of_warps[MOST_WARPS];
     u64 at = args.first_job + blockIdx.x;
     Job job(args, at);
     u32 warps = blockDim.x / WARP, warp = threadIdx.x / WARP, k = job.numbers;
-    double* sums = (double*)shared;
+    u64* of_warps = (u64*)shared;
+    double* sums = (double*)(of_warps + MOST_WARPS);
     u32* counts = (u32*)(sums + warps * args.sums);
     u32* place = counts + args.domain;
     u16* tiles = (u16*)(place + args.domain);

@@ -274,15 +274,14 @@ impl Cells {
         }
         in_blocks(some, n, |range, ends| {
             take(&range, if as_they_are { &zeros } else { &self.means }, values);
-            for (at, row) in range.zip(values.chunks_exact(k)) {
-                let (of_values, of_products) = sums[lane(at) * (k + t)..][..k + t].split_at_mut(k);
-                if as_they_are {
-                    of_values.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
-                }
-                let mut of_products = of_products.iter_mut();
-                for (col, &of_col) in row.iter().enumerate() {
-                    row[..=col].iter().zip(&mut of_products).for_each(|(&of_row, sum)| *sum += of_row * of_col);
-                }
+            let rows = || range.clone().map(lane);
+            // Loops of known length are several times as quick.
+            match k {
+                2 => add_rows(2, values, rows(), sums, as_they_are),
+                3 => add_rows(3, values, rows(), sums, as_they_are),
+                4 => add_rows(4, values, rows(), sums, as_they_are),
+                5 => add_rows(5, values, rows(), sums, as_they_are),
+                k => add_rows(k, values, rows(), sums, as_they_are),
             }
             if ends {
                 add_whole_lanes(sums, &mut [&mut self.means, &mut self.products]);
@@ -385,6 +384,25 @@ fn in_blocks(some: Option<&[u32]>, n: usize, mut on: impl FnMut(Range<usize>, bo
             let to = end.min(from + TOGETHER);
             on(from..to, to == end);
             from = to;
+        }
+    }
+}
+
+/// Adds rows of k values, each of a lane, to their lanes' sums: of products, and where they are `wanted` of the values, which come first.
+#[inline(always)]
+fn add_rows(k: usize, values: &[f64], lanes: impl Iterator<Item = usize>, sums: &mut [f64], wanted: bool) {
+    let width = k + triangle(k);
+    for (row, lane) in values.chunks_exact(k).zip(lanes) {
+        let sums = &mut sums[lane * width..][..width];
+        if wanted {
+            (0..k).for_each(|at| sums[at] += row[at]);
+        }
+        let mut at = k;
+        for col in 0..k {
+            for other in 0..=col {
+                sums[at] += row[other] * row[col];
+                at += 1;
+            }
         }
     }
 }

@@ -219,6 +219,9 @@ mod tests {
             found.sort_unstable();
             wanted.sort_unstable();
             assert_eq!(found, wanted, "{name}");
+            // All shared memory is the launch's, which may have as much as a block can get.
+            let own = ptx.lines().find(|line| line.contains(".shared .align") && !line.contains(".extern"));
+            assert_eq!(own, None, "{name}");
             // Each takes one struct, by value, of the size that it has in Rust.
             for entry in *entries {
                 let parameter = format!(".b8 {entry}_param_0[{argument}]");

@@ -90,8 +90,8 @@ impl Holds for MixedCudaEngine<'_> {
 
 impl Asker for MixedCudaEngine<'_> {
     fn batch(&self) -> usize {
-        // Enough blocks for a large card, and few enough tests that few are asked in vain.
-        ((1e8 / self.test.n()) as usize).clamp(1024, 16_384)
+        // Enough for a large card, and that a round's turn between host and card counts little; few enough that few are asked in vain.
+        ((2e9 / self.test.n()) as usize).clamp(1024, 16_384)
     }
 
     fn ask(&mut self, batch: &Batch, watch: &mut dyn FnMut(f64) -> Result<()>) -> Result<Vec<Reply>> {

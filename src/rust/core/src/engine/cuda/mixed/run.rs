@@ -94,7 +94,6 @@ fn answer(
     watch: &mut dyn FnMut(f64) -> Result<()>,
 ) -> Result<()> {
     let all = batch.len();
-    let mut cells = Vec::new();
     let mut from = 0;
     while from < all {
         let to = all.min(from + PREPARED);
@@ -104,11 +103,15 @@ fn answer(
         while at < to {
             // As many of them as there is room for.
             let piece = Piece::cut(test, frame, data, &prepared, at - from);
-            cells.resize(piece.words, 0);
+            // By powers of two, so that it is seldom allocated anew.
+            let room = piece.words.next_power_of_two().min(data.plan.cells);
+            let pinned = engine.held.pinned(8 * room)?.cast::<u64>();
+            // SAFETY: pinned memory of as many words, which nobody else uses before the next piece. Zeros, or what was copied there before.
+            let cells = unsafe { std::slice::from_raw_parts_mut(pinned, piece.words) };
             if !piece.jobs.is_empty() {
-                make_cells(engine, data, &piece, &mut cells, &mut || watch(share(at)))?;
+                make_cells(engine, data, &piece, cells, &mut || watch(share(at)))?;
             }
-            let given: Vec<Option<(Form, &[u64])>> = piece.of_questions(&cells);
+            let given: Vec<Option<(Form, &[u64])>> = piece.of_questions(cells);
             let next = at + given.len();
             let mut within = |done: f64| watch(share(at) + done * (share(next) - share(at)));
             finish(engine, test, batch, at, &given, &mut p[at..next], &mut within)?;
@@ -267,7 +270,7 @@ impl Shape {
 
     /// Bytes of shared memory.
     fn shared(&self) -> u64 {
-        u64::from(self.warps) * (8 * self.sums + 2 * self.tile) + 8 * self.keys
+        8 * MOST_WARPS + u64::from(self.warps) * (8 * self.sums + 2 * self.tile) + 8 * self.keys
     }
 
     fn arguments(&self, args: MixedArgs) -> MixedArgs {
