@@ -1,20 +1,47 @@
-# Runs tests/testthat against the installed package. Ends with the line that
-# tools/test reads; a test is one test_that() block. An argument is the name of
-# a test file to leave out: plot_cpdag.
+# Runs tests/testthat against the installed package, a file at a time in each of some processes: as many as cores, four at most, and one
+# where the tests use a GPU, which they would fill together. Ends with the line that tools/test reads; a test is one test_that()
+# block. An argument is the name of a test file to leave out: plot_cpdag.
 left_out <- commandArgs(trailingOnly = TRUE)
-options(cli.num_colors = 1L)
 Sys.setenv(NOT_CRAN = "true")
-result <- as.data.frame(testthat::test_dir(
-  "tests/testthat",
-  package = "pcgpu", load_package = "installed",
-  filter = if (length(left_out)) paste0("^(", paste(left_out, collapse = "|"), ")$"), invert = length(left_out) > 0L,
-  reporter = testthat::SummaryReporter$new(max_reports = 100L),
-  stop_on_failure = FALSE
-))
+began <- Sys.time()
+
+# What takes longest goes first, or the others would wait for it at the end.
+long <- c("compact", "memory", "cluster", "own-p-values", "checkpoint", "blocks")
+files <- sub("^test-(.*)\\.R$", "\\1", list.files("tests/testthat", "^test-.*\\.R$"))
+files <- setdiff(c(intersect(long, files), setdiff(files, long)), left_out)
+
+# The results of one file, and what the reporter wrote, of what passed nothing.
+run <- function(file) {
+  options(cli.num_colors = 1L)
+  report <- tempfile()
+  on.exit(unlink(report))
+  result <- as.data.frame(testthat::test_dir(
+    "tests/testthat",
+    package = "pcgpu", load_package = "installed",
+    filter = paste0("^", file, "$"),
+    reporter = testthat::SummaryReporter$new(file = report, show_praise = FALSE, omit_dots = TRUE, max_reports = 100L),
+    stop_on_failure = FALSE
+  ))
+  cat(sprintf("%s: %.1f s\n", file, sum(result$real)))
+  list(result = result[c("file", "test", "nb", "failed", "skipped", "error", "real")], report = readLines(report))
+}
+
+processes <- if (identical(Sys.getenv("PCGPU_TEST_CUDA"), "1")) 1L else min(4L, parallel::detectCores())
+if (processes > 1L) {
+  cluster <- parallel::makePSOCKcluster(processes, outfile = "")
+  parallel::clusterCall(cluster, setwd, getwd())
+  all <- parallel::clusterApplyLB(cluster, files, run)
+  parallel::stopCluster(cluster)
+} else {
+  all <- lapply(files, run)
+}
+told <- vapply(all, function(one) any(one$result$failed > 0, one$result$skipped, one$result$error) || length(one$report) > 4L, NA)
+for (one in all[told]) writeLines(one$report)
+result <- do.call(rbind, lapply(all, `[[`, "result"))
 failed <- result$failed > 0 | result$error
 skipped <- !failed & result$skipped
-cat(sprintf("\n%d passed, %d failed, %d skipped\n",
-            sum(!failed & !skipped), sum(failed), sum(skipped)))
+cat(sprintf("\n%d passed, %d failed, %d skipped, by %d processes in %.0f s\n",
+            sum(!failed & !skipped), sum(failed), sum(skipped), processes, as.numeric(Sys.time() - began, units = "secs")))
 slow <- utils::head(result[order(-result$real), c("file", "test", "real")], 5)
 cat("slowest:", sprintf("  %5.1f s  %s: %s", slow$real, slow$file, slow$test), sep = "\n")
 if (any(failed)) quit(status = 1)

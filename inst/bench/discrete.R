@@ -17,15 +17,8 @@ suppressPackageStartupMessages({
 })
 files <- operands()
 if (!length(files)) stop("give at least one file of codes", call. = FALSE)
-alpha <- as.double(option("alpha", "0.01"))
-threads <- as.integer(option("threads", "2"))
-repeats <- as.integer(option("repeats", "7"))
-peer_repeats <- as.integer(option("peer-repeats", "1"))
-m_max <- as.double(option("m.max", "Inf"))
-rows <- as.double(option("rows", "Inf"))
-peer <- match.arg(option("peer", "none"), c("none", "bnlearn", "pcalg"))
-which_test <- match.arg(option("test", "chi2"), c("chi2", "dis"))
-test <- switch(which_test, chi2 = pcgpu::chi2CItest, dis = pcgpu::disCItest)
+settings(alpha = 0.01, threads = 2L, repeats = 7L, peer_repeats = 1L, m.max = Inf, rows = Inf, peer = c("none", "bnlearn", "pcalg"), test = c("chi2", "dis"))
+test <- switch(test, chi2 = pcgpu::chi2CItest, dis = pcgpu::disCItest)
 
 seconds <- function(call, repeats) {
   vapply(seq_len(repeats), function(i) {
@@ -41,7 +34,7 @@ with_bnlearn <- function(x, nlev, fit) {
   found <- NULL
   took <- seconds(function() {
     found <<- bnlearn::pc.stable(data, test = "x2", alpha = alpha, undirected = TRUE,
-                                 max.sx = if (is.finite(m_max)) m_max)
+                                 max.sx = if (is.finite(m.max)) m.max)
   }, peer_repeats)
   theirs <- bnlearn::amat(found) > 0
   same <- identical(unname(theirs), unname(as(fit@graph, "matrix") > 0))
@@ -50,7 +43,7 @@ with_bnlearn <- function(x, nlev, fit) {
 with_pcalg <- function(stat, fit, labels) {
   found <- NULL
   took <- seconds(function() {
-    found <<- suppressWarnings(pcalg::skeleton(stat, pcalg::disCItest, alpha, labels = labels, m.max = m_max, method = "stable"))
+    found <<- suppressWarnings(pcalg::skeleton(stat, pcalg::disCItest, alpha, labels = labels, m.max = m.max, method = "stable"))
   }, peer_repeats)
   differs <- differences(fit, found)
   list(seconds = took, same = if (differs == "") "all" else paste("NO:", differs), program = "pcalg")
@@ -63,7 +56,7 @@ row_of <- function(file) {
   stat <- list(dm = x, nlev = nlev, adaptDF = FALSE)
   fit <- NULL
   mine <- seconds(function() {
-    fit <<- suppressWarnings(pcgpu::skeleton(stat, test, alpha, labels = colnames(x), m.max = m_max,
+    fit <<- suppressWarnings(pcgpu::skeleton(stat, test, alpha, labels = colnames(x), m.max = m.max,
                                              numCores = threads, progress = FALSE))
   }, repeats)
   theirs <- switch(peer, none = NULL, bnlearn = with_bnlearn(x, nlev, fit), pcalg = with_pcalg(stat, fit, colnames(x)))

@@ -7,12 +7,7 @@
 here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE)))
 source(file.path(here, "program.R"))
 library(pcgpu)
-parts <- operands()
-if (!length(parts)) parts <- c("peer", "large")
-threads <- as.integer(option("threads", "2"))
-repeats <- as.integer(option("repeats", "5"))
-n <- as.integer(option("n", "500"))
-neighbours <- as.double(option("neighbours", "2.5"))
+settings(threads = 2L, repeats = 5L, n = 500L, neighbours = 2.5, all = c("peer", "large"))
 options(pcgpu.threads = threads)
 
 simulated <- function(p) {

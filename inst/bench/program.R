@@ -12,6 +12,18 @@ option <- function(name, default) {
 # The arguments that are not options.
 operands <- function() grep("^-", args, value = TRUE, invert = TRUE)
 
+# Makes options the program's variables: settings(threads = 2L, peer = c("none", "pcalg")) reads --threads and --peer, whose defaults these are, or the first of
+# the values that there are, and whose type a value is given; --peer-repeats is peer_repeats. With `all`, `parts` are those of the command line, or else these.
+settings <- function(..., all = NULL) {
+  defaults <- list(...)
+  for (name in names(defaults)) {
+    default <- defaults[[name]]
+    value <- option(chartr("_", "-", name), as.character(default[[1L]]))
+    assign(name, if (is.character(default)) match.arg(value, default) else methods::as(value, typeof(default)), globalenv())
+  }
+  if (!is.null(all)) assign("parts", if (length(operands())) operands() else all, globalenv())
+}
+
 # Three digits, as a person writes them.
 number <- function(x) format(signif(x, 3), big.mark = ",", scientific = FALSE, trim = TRUE, drop0trailing = TRUE)
 

@@ -13,14 +13,10 @@ here <- dirname(sub("^--file=", "", grep("^--file=", commandArgs(), value = TRUE
 source(file.path(here, "program.R"))
 source(file.path(here, "data.R"))
 library(pcgpu)
-parts <- operands()
-if (!length(parts)) parts <- c("alarm", "gauss100", "gauss10", "gauss1000")
-threads <- as.integer(option("threads", "2"))
-repeats <- as.integer(option("repeats", "5"))
-replicates <- as.integer(option("replicates", "100"))
-peer_replicates <- as.integer(option("peer-replicates", "100"))
-alpha <- as.double(option("alpha", "0.01"))
-peer <- match.arg(option("peer", "none"), c("none", "bnlearn", "pcalg"))
+settings(
+  threads = 2L, repeats = 5L, replicates = 100L, peer_replicates = 100L, alpha = 0.01, peer = c("none", "bnlearn", "pcalg"),
+  all = c("alarm", "gauss100", "gauss10", "gauss1000")
+)
 
 sparse <- function(p, n) {
   set.seed(1)

@@ -4,11 +4,11 @@
 
 use std::time::Instant;
 
-use pcgpu_core::ci::knn::random::{philox, Key};
 use pcgpu_core::ci::knn::{Estimator, Knn, Settings, Transform};
 use pcgpu_core::engine::cpu::KnnKernel;
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::Unobserved;
+use pcgpu_core::random::{philox, Key};
 use pcgpu_core::Result;
 
 fn main() -> Result<()> {

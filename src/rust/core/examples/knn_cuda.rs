@@ -16,7 +16,6 @@ mod support;
 use std::time::Instant;
 
 use card::take_unified;
-use pcgpu_core::ci::knn::random::{philox, Key};
 use pcgpu_core::ci::knn::{Estimator, Knn, Settings, Transform};
 use pcgpu_core::ci::Batch;
 use pcgpu_core::engine::cpu::{CpuEngine, KnnKernel};
@@ -27,6 +26,7 @@ use pcgpu_core::graph::Adjacency;
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::{Observer, Unobserved};
 use pcgpu_core::pool::{default_threads, Pool};
+use pcgpu_core::random::{philox, Key};
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::search::{skeleton, Options};
 use pcgpu_core::team::TeamReport;

@@ -4,7 +4,7 @@
 //!
 //! * [`memory`]: what is done where there is not enough. [`observer`]: how the caller follows a run.
 //! * [`team`]: what machines that work together say of it.
-//! * [`matrix`]: views of matrices by column. [`pool`]: the threads of a call.
+//! * [`matrix`]: views of matrices by column. [`random`]: random numbers by counter. [`pool`]: the threads of a call.
 //! * [`file`]: data in a file that processes share.
 //! * [`graph`]: adjacency, neighbour lists, separating sets, subsets and their ranks.
 //! * [`ci`]: conditional independence tests as plain functions.
@@ -35,6 +35,7 @@ pub mod memory;
 pub mod observer;
 pub mod orient;
 pub mod pool;
+pub mod random;
 pub mod search;
 pub mod selection;
 pub mod simulation;

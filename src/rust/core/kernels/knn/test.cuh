@@ -69,7 +69,7 @@ constexpr u32 SLOT_THREADS = 256;       // host: threads of a block of kernels t
 
 struct Words { u32 w[4]; };
 
-// Philox4x32-10, see src/ci/knn/random.rs.
+// Philox4x32-10, see src/random.rs.
 __device__ inline Words philox(u32 c0, u32 c1, u32 c2, u32 c3, uint2 key) {
     #pragma unroll
     for (int round = 0; round < 10; round++) {

@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 
 use super::graph::Graph;
-use crate::ci::knn::random::{philox, Key, Purpose};
 use crate::ci::Batch;
 use crate::graph::{topological_order, Marks};
 use crate::memory::{self, Use};
 use crate::orient::dag_of;
+use crate::random::{philox, Key, Purpose};
 use crate::{Error, Result};
 
 /// What independences are given.

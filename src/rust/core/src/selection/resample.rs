@@ -2,10 +2,10 @@
 
 use super::{CountLogs, Criterion, FeatureCodes, FeatureColumn, Samples, Selection, SparseVariable};
 use crate::ci::discrete::{Codes, Variable};
-use crate::ci::knn::random::{below, philox, Key, Purpose};
 use crate::memory::{self, Use};
 use crate::observer::Observer;
 use crate::pool::Pool;
+use crate::random::{below, philox, Key, Purpose};
 use crate::team::Moved;
 use crate::{Error, Result};
 

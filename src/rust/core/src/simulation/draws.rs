@@ -1,6 +1,6 @@
 //! Streams of random numbers by counter, one for each purpose and vertex or edge.
 
-use crate::ci::knn::random::{below, philox, Key, Purpose};
+use crate::random::{below, philox, Key, Purpose};
 
 /// What a stream is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

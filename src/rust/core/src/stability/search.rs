@@ -2,10 +2,10 @@
 
 use std::cell::RefCell;
 
-use crate::ci::knn::random::{below, philox, Key, Purpose};
 use crate::ci::CiTest;
 use crate::observer::Observer;
 use crate::orient::{self, orient, ColliderRule, Knowledge, Pdag};
+use crate::random::{below, philox, Key, Purpose};
 use crate::search::worker::{Worker, WorkerTest};
 use crate::search::{skeleton, skeleton_one_by_one, Options, PairValues, Skeleton};
 use crate::Result;

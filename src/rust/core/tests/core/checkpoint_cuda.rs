@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::one_answer::{gauss, problems, reading, Problem, Size, Task, Test};
 use crate::support::answer::{Answer, Digits};
-use crate::support::kept::{compare, Collect, Late, Place, Told};
+use crate::support::kept::{allowed, compare, Collect, Late, Place, Told};
 use pcgpu_core::ci::discrete::Discrete;
 use pcgpu_core::ci::gauss::FisherZ;
 use pcgpu_core::engine::cpu::correlation::{of_centred, Centred};
@@ -186,8 +186,6 @@ fn nearest_neighbour_tests_are_kept_within_levels() {
     assert!(resumed > 10 && within > 3);
 }
 
-const SECONDS: f64 = 0.3;
-
 #[test]
 #[ignore = "needs a GPU"]
 fn a_card_whose_time_is_over_has_the_answer_of_its_last_level() {
@@ -198,14 +196,15 @@ fn a_card_whose_time_is_over_has_the_answer_of_its_last_level() {
             let Ok((whole, _)) = run(test, options, on, compact, &mut Unobserved, &Limits::default()) else { continue };
             for level in 1..whole.tests.len() {
                 let bounded = Options { m_max: (level - 1) as f64, ..options.clone() };
+                let began = Instant::now();
                 let wanted = run(test, &bounded, on, compact, &mut Unobserved, &Limits::default()).map(|found| found.0);
+                let seconds = allowed(began.elapsed());
                 // As it begins, and at the end of its work.
                 for looks in [None, Some(0)] {
                     let place = Place::new();
                     let mut limits = if number % 2 == 0 { place.limits(Duration::ZERO) } else { Limits::default() };
-                    // An emulated card takes its time for what comes before.
-                    let until = Instant::now() + Duration::from_secs_f64(SECONDS);
-                    limits.deadline = Some((until, SECONDS));
+                    let until = Instant::now() + Duration::from_secs_f64(seconds);
+                    limits.deadline = Some((until, seconds));
                     let mut late = Late { level, looks, until, now: 0, stops: false };
                     let found = run(test, options, on, compact, &mut late, &limits);
                     let Ok((found, Some(at))) = found else { continue };

@@ -70,6 +70,8 @@ uint64_t nanoseconds() {
 // Fibers.
 
 constexpr size_t STACK = 64 << 10;
+// From one stack to the next. Not a power of two: the same frames of all threads would fall on the same few lines of the CPU's caches.
+constexpr size_t STEP = STACK + (4 << 10) + 192;
 
 #if defined(__x86_64__)
 extern "C" void switch_stacks(void** from, void* to);
@@ -163,9 +165,9 @@ struct Processor {
     const void* args;
 
     Processor() {
-        stacks = (char*)mmap(nullptr, STACK * MOST_THREADS, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        stacks = (char*)mmap(nullptr, STEP * MOST_THREADS, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     }
-    ~Processor() { munmap(stacks, STACK * MOST_THREADS); }
+    ~Processor() { munmap(stacks, STEP * MOST_THREADS); }
     void run(const Entry& kernel, const void* parameters, unsigned count);
     void open_barrier();
     void complete(Warp& warp);
@@ -175,7 +177,22 @@ static __thread Processor* processor;
 // Which fiber runs, and whether it stays ready when it gives way.
 static __thread unsigned running;
 
-static void give_way() { switch_stacks(&processor->fibers[running], processor->own); }
+static void go_on(Processor* on, void** from, unsigned thread) {
+    running = thread;
+    thread_index = {thread, 0, 0};
+    switch_stacks(from, on->fibers[thread]);
+}
+
+// To the next lane of the warp that can go on, or else to Processor::run.
+static void give_way() {
+    Processor* here = processor;
+    unsigned thread = running, warp = thread / LANES, later = here->warps[warp].ready & ~1u << thread % LANES;
+    if (later) {
+        go_on(here, &here->fibers[thread], warp * LANES + __builtin_ctz(later));
+    } else {
+        switch_stacks(&here->fibers[thread], here->own);
+    }
+}
 
 void Processor::open_barrier() {
     if (live == 0 || at_barrier < live) return;
@@ -227,7 +244,8 @@ uint64_t warp_call(Call call, unsigned mask, uint64_t value, unsigned from) {
     warp.from[lane] = from;
     warp.waiting |= 1u << lane;
     warp.ready &= ~(1u << lane);
-    processor->complete(warp);
+    unsigned group = mask & warp.live;
+    if ((warp.waiting & group) == group) processor->complete(warp);
     while (warp.waiting >> lane & 1) give_way();
     return warp.result[lane];
 }
@@ -265,50 +283,48 @@ void Processor::run(const Entry& kernel, const void* parameters, unsigned count)
         warps[w].live = warps[w].ready = lanes == LANES ? ~0u : (1u << lanes) - 1;
         warps[w].waiting = 0;
     }
-    for (unsigned t = 0; t < count; t++) fibers[t] = fresh_stack(stacks + t * STACK, start);
+    for (unsigned t = 0; t < count; t++) fibers[t] = fresh_stack(stacks + t * STEP, start);
     while (live) {
         bool any = false;
         for (unsigned w = 0; w < warp_count; w++) {
-            for (unsigned left = warps[w].ready; left; left &= left - 1) {
-                unsigned lane = __builtin_ctz(left);
-                if (!(warps[w].ready >> lane & 1)) continue;
-                any = true;
-                running = w * LANES + lane;
-                thread_index = {running, 0, 0};
-                switch_stacks(&own, fibers[running]);
-            }
+            if (!warps[w].ready) continue;
+            any = true;
+            // Each lane hands on to the next.
+            go_on(this, &own, w * LANES + __builtin_ctz(warps[w].ready));
         }
         if (!any) fail("threads of a block wait for others that have ended or wait elsewhere");
     }
 }
 
-// Threads of the CPU that blocks run on.
-class Workers {
+// Threads of the CPU that help whoever launches with his blocks.
+class Helpers {
     std::vector<std::thread> threads;
     std::mutex lock;
     std::condition_variable changed;
-    std::function<void()> work;
+    const std::function<void()>* work = nullptr;
     unsigned turn = 0, busy = 0;
     bool ended = false;
 
     void serve() {
+        std::unique_lock<std::mutex> locked(lock);
         for (unsigned seen = 0;;) {
-            std::unique_lock<std::mutex> locked(lock);
-            changed.wait(locked, [&] { return ended || turn != seen; });
+            changed.wait(locked, [&] { return ended || (work && turn != seen); });
             if (ended) return;
             seen = turn;
+            auto* what = work;
+            busy++;
             locked.unlock();
-            work();
+            (*what)();
             locked.lock();
             if (--busy == 0) changed.notify_all();
         }
     }
 
 public:
-    Workers() {
-        for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); i++) threads.emplace_back([this] { serve(); });
+    Helpers() {
+        for (unsigned i = 1; i < std::thread::hardware_concurrency(); i++) threads.emplace_back([this] { serve(); });
     }
-    ~Workers() {
+    ~Helpers() {
         {
             std::lock_guard<std::mutex> locked(lock);
             ended = true;
@@ -316,32 +332,58 @@ public:
         changed.notify_all();
         for (auto& thread : threads) thread.join();
     }
-    // Runs it on every thread.
-    void run(std::function<void()> what) {
-        std::unique_lock<std::mutex> locked(lock);
-        work = std::move(what);
-        busy = (unsigned)threads.size();
-        turn++;
+    // Runs it here and on helpers that come before it has ended here: nobody waits for one that is still to wake up.
+    void run(const std::function<void()>& what) {
+        {
+            std::lock_guard<std::mutex> locked(lock);
+            work = &what;
+            turn++;
+        }
         changed.notify_all();
+        what();
+        std::unique_lock<std::mutex> locked(lock);
+        work = nullptr;
         changed.wait(locked, [&] { return busy == 0; });
+    }
+};
+
+// Processors that run nothing: threads of tests are many, and begin and end.
+class Idle {
+    std::vector<std::unique_ptr<Processor>> all;
+    std::mutex lock;
+
+public:
+    std::unique_ptr<Processor> take() {
+        std::lock_guard<std::mutex> locked(lock);
+        if (all.empty()) return std::make_unique<Processor>();
+        auto last = std::move(all.back());
+        all.pop_back();
+        return last;
+    }
+    void give(std::unique_ptr<Processor> back) {
+        std::lock_guard<std::mutex> locked(lock);
+        all.push_back(std::move(back));
     }
 };
 
 // Blocks in any order; `bytes` of shared memory, which begins as rubbish.
 static void launch(const Entry& kernel, const std::vector<char>& args, dim3 grid, unsigned threads, unsigned bytes) {
-    static Workers workers;
+    static Helpers helpers;
+    static Idle idle;
     std::atomic<uint64_t> next{0};
     uint64_t blocks = (uint64_t)grid.x * grid.y;
-    workers.run([&] {
-        static thread_local Processor own;
+    std::function<void()> run = [&] {
+        auto own = idle.take();
         for (uint64_t at; (at = next++) < blocks;) {
             block_size = {threads, 1, 1};
             grid_size = grid;
             block_index = {(unsigned)(at % grid.x), (unsigned)(at / grid.x), 0};
             for (unsigned char* space : {memory, shared, sums}) memset(space, 0xAB, bytes);
-            own.run(kernel, args.data(), threads);
+            own->run(kernel, args.data(), threads);
         }
-    });
+        idle.give(std::move(own));
+    };
+    blocks > 1 ? helpers.run(run) : run();
 }
 
 }  // namespace emulated
@@ -676,7 +718,9 @@ int cuStreamQuery(void* stream) {
     Locked locked(lock);
     if (lost[current]) return LAUNCH_FAILED;
     auto* queue = (Stream*)stream;
-    queue->step();
+    // One thing, and little ones that come after it: who finds that there is more to do may sleep before it asks again.
+    uint64_t end = emulated::nanoseconds() + 200000;
+    while (queue->step() && emulated::nanoseconds() < end) {}
     return queue->failed ? queue->failed : queue->work.empty() ? OK : NOT_READY;
 }
 int cuStreamDestroy_v2(void* stream) {

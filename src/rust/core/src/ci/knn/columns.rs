@@ -6,9 +6,9 @@
 
 use ndarray::ArrayView2;
 
-use super::random::{philox, Key, Purpose};
 use crate::matrix;
 use crate::memory::{self, Use};
+use crate::random::{philox, Key, Purpose};
 use crate::{Error, Result};
 
 /// What is done to continuous columns first.

@@ -293,13 +293,13 @@ mod tests {
         let (all, alpha, error) = (500, 0.05, 0.01);
         let full = Decision::new(all, false, None).unwrap();
         let early = Decision::new(all, false, Some(EarlyStop { alpha, error })).unwrap();
-        let key = super::super::random::Key([1, 1]);
+        let key = crate::random::Key([1, 1]);
         let (mut differ, mut drawn_in_all) = (0, 0);
         let tests = 4000;
         for test in 0..tests {
             // True p uniform, as the prior says.
-            let p = super::super::random::philox([test, 0, 0, 0], key)[0];
-            let draws = || (0..all as u32).map(|m| super::super::random::philox([test, m, 1, 0], key)[0] < p);
+            let p = crate::random::philox([test, 0, 0, 0], key)[0];
+            let draws = || (0..all as u32).map(|m| crate::random::philox([test, m, 1, 0], key)[0] < p);
             let (stopped, drawn) = run(&early, draws());
             differ += usize::from((stopped >= alpha) != (run(&full, draws()).0 >= alpha));
             drawn_in_all += drawn;

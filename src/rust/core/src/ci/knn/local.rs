@@ -5,7 +5,7 @@
 
 use ndarray::ArrayView2;
 
-use super::random::{below, philox, philox_lanes, scramble, Key, Purpose, LANES};
+use crate::random::{below, philox, philox_lanes, scramble, Key, Purpose, LANES};
 
 /// Draws of one step that come with its counter; the first word orders the samples.
 const WITH_STEP: usize = 3;

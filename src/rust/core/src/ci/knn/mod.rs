@@ -5,7 +5,7 @@
 //! * [`Columns`]: distances of samples in a variable.
 //! * [`Estimator`], [`Terms`]: the terms of an estimate. They are whole numbers (counts of points, and digammas in fixed point),
 //!   so that an estimate is the same in whatever order and on whatever machine it is summed.
-//! * `local`: permutations. [`random`]: their random numbers, by counter.
+//! * `local`: permutations, by [`crate::random`].
 //! * [`Decision`]: p, and when to stop.
 //!
 //! The statistic is symmetric in x and y and the permutation is not: of the two, the one with the smaller number is permuted,
@@ -17,7 +17,6 @@ mod columns;
 mod decision;
 mod estimator;
 mod local;
-pub mod random;
 
 pub use columns::{Columns, Ties, Transform, Values};
 pub use decision::{Decision, EarlyStop};
@@ -28,8 +27,8 @@ use ndarray::{Array2, ArrayView2};
 
 use super::CiTest;
 use crate::memory::{self, Use};
+use crate::random::Key;
 use crate::{Error, Result};
-use random::Key;
 
 /// The settings of the test.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -92,6 +92,12 @@ impl Observer for Told {
     }
 }
 
+/// The seconds that a search gets which is to be at work in a level when they are over, where all before that level took so long: a busy machine gives
+/// longer.
+pub fn allowed(before: Duration) -> f64 {
+    0.03 + 3.0 * before.as_secs_f64()
+}
+
 /// Has the time pass at a level: as it begins, or after so many looks within it.
 pub struct Late {
     pub level: usize,

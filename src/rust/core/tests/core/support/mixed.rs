@@ -1,8 +1,8 @@
 //! Simulated continuous and mixed data for the nearest-neighbour tests.
 
-use pcgpu_core::ci::knn::random::{philox, Key};
 use pcgpu_core::ci::knn::{Estimator, Knn, Settings, Transform};
 use pcgpu_core::matrix::by_column;
+use pcgpu_core::random::{philox, Key};
 
 /// Uniform numbers by index.
 fn uniform(seed: u64, index: u32) -> f64 {

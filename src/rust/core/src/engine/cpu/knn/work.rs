@@ -4,10 +4,10 @@ use super::given::{Given, Table};
 use super::loops::padded;
 use super::sums::{Estimates, Rows};
 use super::wide::{Machine, Packed};
-use crate::ci::knn::random::Key;
 use crate::ci::knn::{Knn, Outcome, Shuffler};
 use crate::engine::cpu::simd::{self, Task};
 use crate::memory::{self, Use};
+use crate::random::Key;
 
 /// Bytes of permuted x that are worked on together: they stay in the cache.
 const PERMUTED_BYTES: usize = 1 << 20;

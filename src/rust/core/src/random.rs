@@ -1,8 +1,8 @@
-//! Random numbers by counter: a test's draws depend on the seed and the question alone, never on the order of questions.
+//! Random numbers by counter: what is drawn depends on the seed and on what it is for alone, never on what was drawn before.
 //!
 //! Philox4x32-10 of J. K. Salmon, M. A. Moraes, R. O. Dror and D. E. Shaw (2011), "Parallel random numbers: as easy as
-//! 1, 2, 3": ten rounds that scramble a counter of four words under a key of two. A [`Key`] stands for (seed, pair, S); the
-//! counter is (step, permutation, block, purpose).
+//! 1, 2, 3": ten rounds that scramble a counter of four words under a key of two. A test's [`Key`] stands for (seed, pair, S),
+//! and its counter is (step, permutation, block, purpose): the last word is a [`Purpose`], whose own the others are.
 
 /// Multipliers of a round, and what is added to the key after it.
 const MULTIPLIER: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
