@@ -29,7 +29,7 @@ struct MixedArgs {
 constexpr u64 JOB_WORDS = 5;           // host: words of a job before its lists: factors, numbers, masks, whether it is of the rows that lack values, keys
 constexpr u64 CELL_WORDS = 2;          // host: words of a cell before its means
 constexpr u64 MOST_KEYS = 2048;        // host: keys of a job, at most
-constexpr u64 MOST_WARPS = 8;          // host: warps of a block, at most, each of which has a chunk of rows
+constexpr u64 MOST_WARPS = 16;         // host: warps of a block, at most, each of which has a chunk of rows
 constexpr u64 CHUNK = 4096;            // host: rows of a chunk, as in src/ci/mixed/cells.rs
 constexpr u64 FEW_CELLS = 64;          // host: below as many keys a chunk has LANES lanes, as there
 constexpr u64 LANES = 4;               // host: lanes of a chunk
@@ -49,18 +49,38 @@ struct Job {
     }
 };
 
-// The key of a row; NO_CELL where the row does not count.
-__device__ __forceinline__ u32 key_of(const MixedArgs& args, const Job& job, u64 row) {
-    if (row >= args.n) return NO_CELL;
-    u32 has = FULL;
-    for (u32 m = 0; m < job.masks; m++) has &= ((const u32*)args.masks)[job.mask[m] * args.words + row / 32];
-    if ((has >> (row % 32) & 1) == job.others) return NO_CELL;
-    u32 key = 0, stride = 1;
-    for (u32 f = 0; f < job.factors; f++) {
-        key += stride * ((const u16*)args.codes)[job.factor[2 * f] * args.n + row];
+// What several rows have at a time: their loads do not wait for one another.
+constexpr u32 AT_A_TIME = 4;
+
+// The keys of rows first, first + WARP, ..; NO_CELL where a row does not count.
+__device__ __forceinline__ void keys_of(const MixedArgs& args, const Job& job, u64 first, u32* keys) {
+    const u32* masks = (const u32*)args.masks;
+    const u16* codes = (const u16*)args.codes;
+    u32 has[AT_A_TIME];
+    #pragma unroll
+    for (u32 i = 0; i < AT_A_TIME; i++) has[i] = FULL, keys[i] = 0;
+    for (u32 m = 0; m < job.masks; m++) {
+        const u32* mask = masks + job.mask[m] * args.words;
+        #pragma unroll
+        for (u32 i = 0; i < AT_A_TIME; i++) {
+            u64 row = first + i * WARP;
+            if (row < args.n) has[i] &= mask[row / 32];
+        }
+    }
+    for (u32 f = 0, stride = 1; f < job.factors; f++) {
+        const u16* column = codes + job.factor[2 * f] * args.n;
+        #pragma unroll
+        for (u32 i = 0; i < AT_A_TIME; i++) {
+            u64 row = first + i * WARP;
+            if (row < args.n) keys[i] += stride * column[row];
+        }
         stride *= job.factor[2 * f + 1];
     }
-    return key;
+    #pragma unroll
+    for (u32 i = 0; i < AT_A_TIME; i++) {
+        u64 row = first + i * WARP;
+        if (row >= args.n || (has[i] >> (row % 32) & 1) == job.others) keys[i] = NO_CELL;
+    }
 }
 
 // Sums for each cell. `entries` is how many, `of(e)(row, cell)` what a row adds to entry e, and `total(cell, e)` where the sum stands, which
@@ -82,9 +102,14 @@ __device__ __forceinline__ void sum_up(
         u64 base = (first + warp) * CHUNK;
         u32 rows = base < args.n ? (u32)min(CHUNK, args.n - base) : 0;
         if (chunks > warps) {
-            for (u32 r = lane_id(); r < rows; r += WARP) {
-                u32 key = key_of(args, job, base + r);
-                tile[r] = (u16)(key == NO_CELL ? NO_CELL : place[key]);
+            for (u32 from = lane_id(); from < rows; from += AT_A_TIME * WARP) {
+                u32 keys[AT_A_TIME];
+                keys_of(args, job, base + from, keys);
+                #pragma unroll
+                for (u32 i = 0; i < AT_A_TIME; i++) {
+                    u32 r = from + i * WARP;
+                    if (r < rows) tile[r] = (u16)(keys[i] == NO_CELL ? NO_CELL : place[keys[i]]);
+                }
             }
         }
         for (u32 from = 0; from < entries; from += together) {
@@ -93,9 +118,20 @@ __device__ __forceinline__ void sum_up(
             u32 entry = from + lane_id() / lanes, lane = lane_id() % lanes;
             if (lane_id() < columns && entry < entries) {
                 auto value = of(entry);
-                for (u32 r = lane; r < rows; r += lanes) {
-                    u32 cell = tile[r];
-                    if (cell != NO_CELL) own[cell * columns + lane_id()] += value(base + r, cell);
+                for (u32 r = lane; r < rows; r += 2 * AT_A_TIME * lanes) {
+                    u32 at[2 * AT_A_TIME];
+                    double values[2 * AT_A_TIME];
+                    #pragma unroll
+                    for (u32 i = 0; i < 2 * AT_A_TIME; i++) {
+                        u32 of_row = r + i * lanes;
+                        at[i] = of_row < rows ? tile[of_row] : NO_CELL;
+                        values[i] = at[i] != NO_CELL ? value(base + of_row, at[i]) : 0.0;
+                    }
+                    // In the order of rows.
+                    #pragma unroll
+                    for (u32 i = 0; i < 2 * AT_A_TIME; i++) {
+                        if (at[i] != NO_CELL) own[at[i] * columns + lane_id()] += values[i];
+                    }
                 }
             }
             __syncthreads();
@@ -138,16 +174,21 @@ extern "C" __global__ void __launch_bounds__(MOST_WARPS * WARP) mixed_cells(cons
     for (u64 chunk = warp; chunk < chunks; chunk += warps) {
         u64 base = chunk * CHUNK;
         u32 rows = (u32)min(CHUNK, args.n - base);
-        for (u32 from = 0; from < rows; from += WARP) {
-            u32 r = from + lane_id(), key = key_of(args, job, base + r);
-            if (r < rows) tile[r] = (u16)key;
-            // Lanes with one key count together: cells are often few.
-            u32 counted = __ballot_sync(FULL, key != NO_CELL);
-            if (!counted) continue;
-            u32 same = __match_any_sync(FULL, key) & counted;
-            if (same && lane_id() == __ffs(same) - 1) {
-                atomicAdd(&counts[key], (u32)__popc(same));
-                atomicMin(&place[key], (u32)(base + r));
+        for (u32 from = 0; from < rows; from += AT_A_TIME * WARP) {
+            u32 keys[AT_A_TIME];
+            keys_of(args, job, base + from + lane_id(), keys);
+            #pragma unroll
+            for (u32 i = 0; i < AT_A_TIME; i++) {
+                u32 r = from + i * WARP + lane_id(), key = keys[i];
+                // The next chunk's rows are another's.
+                if (r >= rows) key = NO_CELL;
+                else tile[r] = (u16)key;
+                // Lanes with one key count together: cells are often few.
+                u32 same = __match_any_sync(FULL, key);
+                if (key != NO_CELL && lane_id() == __ffs(same) - 1) {
+                    atomicAdd(&counts[key], (u32)__popc(same));
+                    atomicMin(&place[key], (u32)(base + r));
+                }
             }
         }
     }

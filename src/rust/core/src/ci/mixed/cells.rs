@@ -346,7 +346,7 @@ impl Cells {
 
 /// Cells that are made already.
 pub(super) trait Known {
-    /// Writes those of these rows of a data set, in the order in which they are met; whether it has them.
+    /// Writes those of these rows of a data set, in the order in which they are met, or without numbers in that of their keys; whether it has them.
     fn take(&mut self, set: usize, which: Which, out: &mut Cells) -> bool;
 }
 

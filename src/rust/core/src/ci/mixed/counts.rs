@@ -17,9 +17,9 @@ pub(super) fn p(test: &Mixed, frame: &Frame, whole: bool, work: &mut Work, known
     for set in 0..sets {
         let counter = &mut work.counters[set];
         let cells = &mut work.all[set];
-        if known.take(set, which(whole), cells) {
-            cells.sort_by_key();
-        } else if !count(frame, set, &work.factors, domain, counter, &mut work.others, cells) {
+        if !known.take(set, which(whole), cells)
+            && !count(frame, set, &work.factors, domain, counter, &mut work.others, cells)
+        {
             let rows = (!whole).then_some(&work.rows[..]);
             let asked = Asked { frame, set, rows, factors: &work.factors, numbers: &[] };
             cells.fill(&asked, domain, &mut work.filling);

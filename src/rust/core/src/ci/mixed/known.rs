@@ -60,11 +60,17 @@ impl Known for Made<'_> {
         let Form { keys, numbers: k, .. } = self.form;
         let of_set = &self.words[set * self.stride..][..self.stride];
         let all = of_set[1..].chunks_exact(self.form.cell_words()).take(of_set[0] as usize);
-        let mut cells: Vec<&[u64]> = all.collect();
-        cells.sort_unstable_by_key(|cell| cell[0]);
         (out.k, out.domain) = (k, keys);
         [&mut out.counts, &mut out.means, &mut out.products].into_iter().for_each(|values| values.clear());
         out.keys.clear();
+        if k == 0 {
+            // Counts are taken in the order of keys.
+            out.keys.extend(all.clone().map(|cell| cell[0] & u64::from(u32::MAX)));
+            out.counts.extend(all.map(|cell| cell[1] as f64));
+            return true;
+        }
+        let mut cells: Vec<&[u64]> = all.collect();
+        cells.sort_unstable_by_key(|cell| cell[0]);
         for cell in cells {
             out.keys.push(cell[0] & u64::from(u32::MAX));
             out.counts.push(cell[1] as f64);

@@ -120,7 +120,7 @@ pub(super) const CELL_WORDS: u64 = 2;
 pub(super) const MOST_KEYS: u64 = 2048;
 
 /// `MOST_WARPS` of kernels/mixed/cells.cu: warps of a block, at most, each of which has a chunk of rows.
-pub(super) const MOST_WARPS: u64 = 8;
+pub(super) const MOST_WARPS: u64 = 16;
 
 /// `CHUNK` of kernels/mixed/cells.cu: rows of a chunk, as in src/ci/mixed/cells.rs.
 pub(super) const CHUNK: u64 = 4096;
