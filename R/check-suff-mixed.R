@@ -132,6 +132,7 @@ check_enough_sets <- function(m, suffStat) {
 # A data set as a data frame or, where all are numbers, a matrix of doubles.
 check_set <- function(x, test) {
   x <- read_data(x, "suffStat")
+  refuse_continuous(x, test)
   if (is.matrix(x)) {
     if (test$kinds == "levels") {
       return(as.data.frame(x, stringsAsFactors = TRUE))
@@ -167,6 +168,22 @@ check_classes <- function(x, test) {
     )
   }
   x
+}
+
+# Numbers as levels are codes: whole.
+refuse_continuous <- function(x, test) {
+  if (test$kinds != "levels") {
+    return(invisible())
+  }
+  column <- function(j) if (is.matrix(x)) x[, j] else x[[j]]
+  is_continuous <- function(of) is.double(of) && any(of != floor(of), na.rm = TRUE)
+  continuous <- vapply(seq_len(ncol(x)), function(j) is_continuous(column(j)), NA)
+  if (any(continuous)) {
+    others <- if (test$holes == "imputed") c("gaussMItest", "mixMItest") else c("gaussCItwd", "mixCItwd")
+    abort_argument("suffStat", x, sprintf("give %s or %s, or make levels of them, by cut() say.", others[1L], others[2L]),
+      has = paste("numbers that are no levels in", column_names(x, continuous))
+    )
+  }
 }
 
 is_number_column <- function(column) is.numeric(column) && !is.factor(column)

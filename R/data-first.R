@@ -42,7 +42,7 @@ test_of_data <- function(x, na = "error") {
   }
   if (any(numeric) && !all(numeric)) {
     check_classes(x, mixed_tests$mixCItest)
-    tell("data", sprintf("%s: mixCItest(), conditional Gaussian likelihood ratio.", kinds_of(numeric, ncol(x))), indepTest = "mixCItest")
+    tell("data", paste0(sprintf("%s: mixCItest(), conditional Gaussian likelihood ratio.", kinds_of(numeric, ncol(x))), unused_levels(x)), indepTest = "mixCItest")
     return(list(suffStat = x, indepTest = mixCItest))
   }
   if (all(numeric)) {
@@ -56,6 +56,15 @@ test_of_data <- function(x, na = "error") {
   suff <- suff_discrete(x)
   tell("data", sprintf("%s: disCItest(), G-squared.", kinds_of(numeric, ncol(suff$dm))), indepTest = "disCItest")
   list(suffStat = suff, indepTest = disCItest)
+}
+
+# A warning to those whose factors declare levels that none of the rows has: micd's tests, whose p-values ours are, count them.
+unused_levels <- function(x) {
+  unused <- if (is.data.frame(x)) vapply(x, function(column) is.factor(column) && nlevels(column) > length(unique(as.integer(column[!is.na(column)]))), NA)
+  if (!any(unused)) {
+    return("")
+  }
+  sprintf(" Levels that never occur cost degrees of freedom, in %s: droplevels() drops them.", column_names(x, unused))
 }
 
 # By column: is it one of numbers?
@@ -83,7 +92,8 @@ test_with_holes <- function(x, numeric, share) {
   name <- name_by_kinds(numeric, "gaussCItwd", "disCItwd", "mixCItwd")
   if (is.data.frame(x)) check_classes(x, mixed_tests[[name]])
   tell("data", sprintf(
-    "%s, and %s are missing: %s(), on the rows that have all values of a test.", kinds_of(numeric, ncol(x)), percent(share), name
+    "%s, and %s are missing: %s(), on the rows that have all values of a test.%s", kinds_of(numeric, ncol(x)), percent(share), name,
+    if (name == "mixCItwd") unused_levels(x) else ""
   ), indepTest = name)
   list(suffStat = x, indepTest = get(name))
 }
@@ -93,7 +103,8 @@ test_of_completed <- function(x) {
   numeric <- numeric_columns(sets[[1L]])
   name <- name_by_kinds(numeric, "gaussMItest", "disMItest", "mixMItest")
   tell("data", sprintf(
-    "%d completed data sets. %s: %s(), pooled over them.", length(sets), kinds_of(numeric, ncol(sets[[1L]])), name
+    "%d completed data sets. %s: %s(), pooled over them.%s", length(sets), kinds_of(numeric, ncol(sets[[1L]])), name,
+    if (name == "gaussMItest") "" else unused_levels(sets[[1L]])
   ), indepTest = name)
   list(suffStat = sets, indepTest = get(name))
 }

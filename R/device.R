@@ -14,8 +14,11 @@ auto_counts <- 1e9
 # many, and two cores 2 s (see RESULTS.md).
 auto_neighbours <- 1e10
 
-# The same for tests of numbers and levels, and of data with holes, in values looked at for level 0 (observations times pairs of variables). PLACEHOLDER
-auto_cells <- 2e9
+# The same for tests of both numbers and levels, in observations times pairs of variables (and data sets), of data with so many observations. Measured
+# on an H100 beside 16 cores (the part "crossing" of inst/bench/missing.R, see inst/bench/RESULTS.md): from there on it saves more than its first use costs; with few
+# observations the CPU's part, p of the cells, is most of a test. Tests of numbers alone and of levels alone are as quick on those cores, or quicker.
+auto_cells <- 4e7
+auto_cells_rows <- 2000L
 
 # From where on device = "auto" takes all GPUs, where there are several: by the same measures. Measured on two H200 (see RESULTS.md): from
 # here on the second saves about what its first use costs (0.4 s).
@@ -125,9 +128,15 @@ has_work <- function(test, p, variables, counts, neighbours, cells) {
     gauss = p >= variables,
     discrete = length(test$dm) / test$p * pairs >= counts,
     knn = (length(test$data) / test$p)^2 * (test$permutations + 1) * pairs >= neighbours,
-    mixed = !only_pools(test) && test$n * test$sets * pairs >= cells,
+    mixed = has_both_kinds(test) && test$n >= auto_cells_rows && test$n * test$sets * pairs >= cells,
     FALSE
   )
+}
+
+# Whether a test is of numbers and of levels.
+has_both_kinds <- function(test) {
+  are_levels <- vapply(test$columns, `[[`, 0L, "levels") > 0L
+  any(are_levels) && !all(are_levels)
 }
 
 # Whether a test pools correlations of completed data, and asks nothing of the data themselves.

@@ -50,10 +50,10 @@ gaussCItest <- function(x, y, S, suffStat) {
 
 # Variables as column numbers of a matrix; names are looked up.
 check_position <- function(at, C, argument, size = length(at)) {
-  number <- if (is.character(at)) match(at, colnames(C)) else if (is.numeric(at) || is.null(at)) as.integer(at)
-  if (length(number) != size || is.null(number) || anyNA(number) || any(number < 1L | number > ncol(C))) {
-    what <- if (argument == "S") "the numbers of the conditioning variables" else "the number of one variable"
+  number <- if (is.character(at)) match(at, colnames(C)) else if (is.null(at)) integer() else if (is.numeric(at)) at
+  if (is.null(number) || length(number) != size || anyNA(number) || any(number < 1 | number > ncol(C) | number != floor(number))) {
+    what <- if (argument == "S") "the numbers or names of the conditioning variables" else "the number or the name of one variable"
     abort_argument(argument, at, sprintf("give %s, from 1 to %d.", what, ncol(C)))
   }
-  number
+  as.integer(number)
 }

@@ -173,7 +173,7 @@
 #'   below).
 #' @param device Where to run; the answer is the same.
 #'   - `"auto"` (the default): on the first GPU where there is one (see [pcgpu_devices()]) and it pays, else on the CPU. It pays
-#'     for many variables, for discrete data with many observations of them, for numbers and levels or missing values with still more of them,
+#'     for many variables, for discrete data with many observations of them, for numbers and levels together from 2,000 of them on,
 #'     and for all but small searches with a nearest-neighbour test. Tests that are R functions always run on the CPU; the
 #'     method `"original"` runs on a GPU only if that is named (its tests are asked in batches; the CPU is quicker with the Gaussian test).
 #'     When a GPU is there and cannot be used, a message of class `pcgpu_message_fallback` says why, once a session for

@@ -52,11 +52,13 @@ q_values <- function(fit, method = c("BH", "BY")) {
   method <- check_choice(method, c("BH", "BY"), "method")
   found <- if (compact) named_edges(compact_edges(fit), fit@labels) else edges_of_pcalg(fit)
   # Negative: no test was made. One without an answer counts as p = 1.
-  p <- ifelse(is.na(found$p), 1, found$p)
+  p <- as.double(found$p)
+  p[is.na(p)] <- 1
   tested <- p >= 0
+  found$p[!tested] <- NA_real_
   known <- if (compact) tests_of_compact(fit) else tests_of_matrix(attr(fit, "pMax"))
   adjusted <- check_rust(rust_q_values(p[tested], known$p, known$variables, known$count, method == "BY"))
-  found$q <- NA_real_
+  found$q <- rep.int(NA_real_, nrow(found))
   found$q[tested] <- adjusted$q
   found <- found[order(found$q, found$p), ]
   rownames(found) <- NULL

@@ -37,7 +37,7 @@
 #' cpdag_of(dag)
 #' random_dag(1000, model = "power", seed = 1)
 #' @export
-random_dag <- function(p, neighbours = 2, model = c("er", "power", "layers"), prob = NULL, layers = 2, weights = c(0.3, 1), signs = TRUE,
+random_dag <- function(p, neighbours = min(2, p - 1), model = c("er", "power", "layers"), prob = NULL, layers = 2, weights = c(0.3, 1), signs = TRUE,
                        labels = NULL, seed = NULL) {
   check_given(list(p = missing(p)), list(p = "give a number of variables."))
   p <- check_whole(p, "p", 1, 1e7)

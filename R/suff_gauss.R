@@ -197,7 +197,7 @@ check_infinite <- function(found, x) {
 }
 
 check_missing <- function(found, x, mend = paste(
-                            "drop or fill them in, or give use = \"complete.obs\" (rows without any)",
+                            "drop or fill them in, or give what suff_gauss() makes with use = \"complete.obs\" (rows without any)",
                             "or use = \"pairwise.complete.obs\" (rows without one in the two columns at hand)."
                           )) {
   if (any(found$missing > 0)) {

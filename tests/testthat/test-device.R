@@ -92,6 +92,8 @@ test_that("a GPU pays from a certain amount of work on", {
   expect_true(pays(mixed_test(ceiling(pcgpu:::auto_cells / 4950)), 100))
   expect_false(pays(mixed_test(floor(pcgpu:::auto_cells / 4951)), 100))
   expect_false(pays(mixed_test(pcgpu:::auto_cells, "imputed", 0L), 100))
+  expect_false(pays(mixed_test(pcgpu:::auto_cells, levels = 0L), 100))
+  expect_false(pays(mixed_test(pcgpu:::auto_cells_rows - 1), 1e5))
   expect_false(pays(list(kind = "function"), 1e5))
 })
 

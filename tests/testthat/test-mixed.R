@@ -214,7 +214,10 @@ test_that("what does not fit is refused by name", {
   bad(pc(x, mixCItest, 0.05, na = "testwise"), "leave it out", "na")
   bad(pc(x, alpha = 0.05, na = "pairwise"), "testwise", "na")
   bad(mixCItest(1, 1, NULL, x), "different variables", "S")
-  bad(mixCItest(1, 9, NULL, x), "number of one variable", "y")
+  bad(mixCItest(1, 9, NULL, x), "name of one variable", "y")
+  bad(mixCItest(1.5, 2, NULL, x), "number or the name", "x")
+  bad(disCItwd(1, 2, NULL, x[c("a", "f")]), "numbers that are no levels in column \"a\": give gaussCItwd or mixCItwd", "suffStat")
+  bad(disMItest(1, 2, NULL, completed(with_holes(x[c("b", "f")]))), "give gaussMItest or mixMItest", "suffStat")
   bad(mixCItest(1, 2, NULL, x["a"]), "needs a data frame")
   z <- x
   bad(pc(data.frame(a = Sys.Date() + 1:20, b = rnorm(20)), alpha = 0.05), "other columns: a")
@@ -255,4 +258,11 @@ test_that("a GPU has the CPU's answer to the last bit", {
     class = "pcgpu_error_argument"
   )
   expect_error(suppressMessages(pc(x, alpha = 0.05, device = cuda_device(strategy = "edge"))), "`strategy`", class = "pcgpu_error_argument")
+})
+
+test_that("levels that never occur are told of", {
+  x <- some_data()
+  expect_message(pc(x, alpha = 0.05), "never occur.*\"f\".*droplevels", class = "pcgpu_message_data")
+  expect_message(pc(with_holes(x), alpha = 0.05, na = "testwise"), "never occur", class = "pcgpu_message_data")
+  expect_no_match(capture_messages(pc(droplevels(x), alpha = 0.05)), "never occur")
 })

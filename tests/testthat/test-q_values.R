@@ -67,3 +67,15 @@ test_that("the false discovery rate is kept, and arguments are checked", {
   expect_identical(expect_error(q_values(), class = "pcgpu_error_argument")$argument, "fit")
   expect_identical(expect_error(q_values(searched(), "BB"), class = "pcgpu_error_argument")$argument, "method")
 })
+
+test_that("a result without edges has a table without rows, and an edge without a test no p", {
+  set.seed(3)
+  x <- matrix(rnorm(300), 100)
+  for (result in c("pcAlgo", "compact")) {
+    none <- suppressWarnings(pc(suff_gauss(x), gaussCItest, 1e-12, p = 3, result = result))
+    expect_identical(nrow(q_values(none)), 0L)
+    fixed <- matrix(c(FALSE, TRUE, FALSE, TRUE, FALSE, FALSE, FALSE, FALSE, FALSE), 3)
+    found <- q_values(skeleton(suff_gauss(x), gaussCItest, 1e-12, p = 3, fixedEdges = fixed, result = result))
+    expect_identical(c(found$p, found$q), c(NA_real_, NA_real_))
+  }
+})

@@ -50,3 +50,8 @@ test_that("arguments are checked", {
   bad("seed", 5, seed = -1)
   expect_identical(expect_error(cpdag_of(matrix(1, 2, 2)), class = "pcgpu_error_argument")$argument, "dag")
 })
+
+test_that("few variables have the neighbours that there are", {
+  expect_identical(random_dag(1)$labels, "x1")
+  expect_identical(length(random_dag(2, seed = 1)$from), 1L)
+})
