@@ -28,7 +28,8 @@
 #' add_knowledge(chain, required = c("a", "b")) # a -> b -> c
 #' @export
 add_knowledge <- function(fit, tiers = NULL, forbidden = NULL, required = NULL, context.all = NULL, context.tier = NULL, check = TRUE) {
-  listed <- edges_of(fit)
+  check_given(list(fit = missing(fit)), list(fit = "give a result of pc(), or another graph."))
+  listed <- about("fit", edges_of(fit))
   labels <- listed$labels
   p <- length(labels)
   check <- check_flag(check, "check")

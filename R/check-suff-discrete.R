@@ -102,6 +102,7 @@ check_nlev <- function(nlev, p, test) {
 
 # One test as a function of R; p with pcalg's own warning where there are too few samples.
 discrete_p_value <- function(x, y, S, suffStat, test) {
+  if (missing(suffStat)) check_given(list(suffStat = TRUE), list(suffStat = "give what suff_discrete() makes."))
   dm <- check_dm(suffStat, test)
   # By their numbers, as a search has them: the order in which cells are added up shows in the last digit.
   at <- c(sort(c(check_position(x, dm, "x", 1L), check_position(y, dm, "y", 1L))), sort(check_position(S, dm, "S")))

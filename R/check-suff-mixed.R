@@ -251,6 +251,7 @@ level_codes <- function(versions, j) {
 
 # One test as a function of R. Its own columns alone are looked at.
 mixed_p_value <- function(x, y, S, suffStat, test) {
+  if (missing(suffStat)) check_given(list(suffStat = TRUE), list(suffStat = "give the data."))
   data <- mixed_sets(suffStat, test)
   first <- (data$correlations %||% data$sets)[[1L]]
   x <- check_position(x, first, "x", 1L)

@@ -157,6 +157,7 @@ largest_error <- function(shares, q) {
 
 #' @exportS3Method as.data.frame pcgpu_cstar
 as.data.frame.pcgpu_cstar <- function(x, row.names = NULL, optional = FALSE, ..., n = Inf) {
+  check_rows_shown(n)
   frame <- x$pairs[utils::head(order(x$pairs$rank, -x$pairs$effect), n), ]
   frame$x <- x$labels[frame$x]
   frame$y <- x$labels[frame$y]

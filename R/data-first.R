@@ -7,7 +7,11 @@ fill_in_from_data <- function(frame, no_suff, no_test, no_labels) {
     return(invisible())
   }
   if (no_test) {
-    list2env(as.list(test_of_data(frame$suffStat, na)), frame)
+    found <- test_of_data(frame$suffStat, na)
+    if (is.null(found) && !is.environment(frame$suffStat) && (!is.list(frame$suffStat) || is.null(names(frame$suffStat)))) {
+      abort_argument("suffStat", frame$suffStat, "give data, a data frame or matrix with observations in rows, or a sufficient statistic with its `indepTest`.")
+    }
+    list2env(as.list(found), frame)
   } else if (na != "error") {
     abort_argument("na", na, "leave it out, or leave `indepTest` out: na = chooses the test of data; gaussCItwd, disCItwd and mixCItwd leave rows out test by test.")
   }
@@ -46,14 +50,14 @@ test_of_data <- function(x, na = "error") {
     return(list(suffStat = x, indepTest = mixCItest))
   }
   if (all(numeric)) {
-    suff <- suff_gauss(x)
+    suff <- about("suffStat", suff_gauss(x))
     if (anyNA(suff$C)) {
       abort_argument("suffStat", x, mend, is = "data with missing values, or with columns that are constant")
     }
     tell("data", sprintf("%s: gaussCItest(), partial correlations.", kinds_of(numeric, ncol(suff$C))), indepTest = "gaussCItest")
     return(list(suffStat = suff, indepTest = gaussCItest))
   }
-  suff <- suff_discrete(x)
+  suff <- about("suffStat", suff_discrete(x))
   tell("data", sprintf("%s: disCItest(), G-squared.", kinds_of(numeric, ncol(suff$dm))), indepTest = "disCItest")
   list(suffStat = suff, indepTest = disCItest)
 }
@@ -128,13 +132,25 @@ is_container <- function(x) {
 }
 
 # The names of the variables of a sufficient statistic, or their numbers; NULL where it does not say how many there are.
+# Columns by number, where their names are no names.
+numbered_names <- function(x) {
+  own <- colnames(x)
+  if (!is.null(own)) {
+    odd <- is.na(own) | duplicated(own)
+    warn("names", sprintf("the names of columns are numbers in the result, as column %d is named %s%s.", which(odd)[1L],
+      if (is.na(own[odd][1L])) "NA" else dQuote(own[odd][1L], FALSE), if (is.na(own[odd][1L])) "" else ", as one before it"
+    ))
+  }
+  as.character(seq_len(ncol(x)))
+}
+
 labels_of_suff <- function(suffStat) {
   if (inherits(suffStat, "mids")) suffStat <- suffStat$data
   if (is.list(suffStat) && !is.data.frame(suffStat) && !is_kept(suffStat) && (is_completed(suffStat) || length(suffStat) > 2L && !is.null(known_correlations(suffStat)))) {
     suffStat <- suffStat[[1L]]
   }
   if (is.data.frame(suffStat) || is.matrix(suffStat)) {
-    return(if (ncol(suffStat) >= 2L) own_names(suffStat, ncol(suffStat)) %||% as.character(seq_len(ncol(suffStat))))
+    return(if (ncol(suffStat) >= 2L) own_names(suffStat, ncol(suffStat)) %||% numbered_names(suffStat))
   }
   if (!is.list(suffStat)) {
     return(NULL)
@@ -142,7 +158,7 @@ labels_of_suff <- function(suffStat) {
   for (field in if (is_kept(suffStat)) "data" else c("C", "dm", "data")) {
     part <- suffStat[[field]]
     if (length(dim(part)) == 2L && ncol(part) >= 2L) {
-      return(own_names(part, ncol(part)) %||% as.character(seq_len(ncol(part))))
+      return(own_names(part, ncol(part)) %||% numbered_names(part))
     }
   }
   NULL

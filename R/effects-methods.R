@@ -32,11 +32,16 @@ one_effect <- function(chosen, of, labels, argument) {
 # Pairs of different variables.
 count_pairs <- function(x) as.double(length(x$x)) * length(x$y) - length(intersect(x$x, x$y))
 
-#' @exportS3Method as.data.frame pcgpu_effects
-as.data.frame.pcgpu_effects <- function(x, row.names = NULL, optional = FALSE, ..., n = Inf) {
+# How many pairs a table is to have.
+check_rows_shown <- function(n) {
   if (!is_number(n) || n < 0) {
     abort_argument("n", n, "give a number of rows, or Inf for all pairs.")
   }
+}
+
+#' @exportS3Method as.data.frame pcgpu_effects
+as.data.frame.pcgpu_effects <- function(x, row.names = NULL, optional = FALSE, ..., n = Inf) {
+  check_rows_shown(n)
   rows <- length(x$y)
   told <- if (is.null(x$smallest)) check_rust(rust_effects_table(unclass(x), rows)) else list(smallest = as.vector(x$smallest))
   chosen <- ranked_pairs(told$smallest, x$x, x$y, n)

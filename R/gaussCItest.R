@@ -31,6 +31,7 @@
 #' gaussCItest(1, 3, 2, suff)    # independent given y
 #' @export
 gaussCItest <- function(x, y, S, suffStat) {
+  if (missing(suffStat)) check_given(list(suffStat = TRUE), list(suffStat = "give list(C = cor(x), n = nrow(x)), or what suff_gauss() makes."))
   if (!is.list(suffStat)) {
     check_suff_list(suffStat)
   }

@@ -121,7 +121,11 @@ statistics_of <- function(data, indepTest, suffStat, labels, resamples, share, s
     abort_argument("indepTest", NULL, "give the test that `suffStat` makes statistics for.", is = "missing")
   }
   if (length(dim(data)) != 2L) {
-    abort_argument("data", data, "give observations in rows and variables in columns.")
+    abort_argument("data", data, if (is_completed(data)) {
+      "completed data sets are no rows to be drawn of: give them as `suffStat` with `indepTest`, gaussMItest, disMItest or mixMItest."
+    } else {
+      "give observations in rows and variables in columns."
+    })
   }
   data <- in_columns_of(read_data(data, "data"), labels)
   n <- nrow(data)

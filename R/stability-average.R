@@ -29,14 +29,15 @@ check_positive <- function(x, argument, what) {
 
 is_halves <- function(x) x$how == "subsample" && x$size == x$n %/% 2L
 
-# The object with the threshold that is wanted, and the graph that it makes.
-with_average <- function(x, wanted) {
+# The object with the threshold that is wanted, and the graph that it makes. `refuse`: a bound that no threshold has is an error; else it is told of, and
+# no edge is kept, as the samples are worth more than the bound.
+with_average <- function(x, wanted, refuse = TRUE) {
   strength <- strengths(x)
   halves <- is_halves(x)
   x$threshold <- if (!is.null(wanted$threshold)) {
     list(value = wanted$threshold, rule = "given", strict = FALSE)
   } else if (!is.null(wanted$false_edges)) {
-    list(value = threshold_for(x, wanted$false_edges), rule = "false_edges", strict = FALSE)
+    list(value = threshold_for(x, wanted$false_edges, refuse), rule = "false_edges", strict = FALSE)
   } else if (halves) {
     list(value = 0.75, rule = "halves", strict = FALSE)
   } else {
@@ -46,7 +47,7 @@ with_average <- function(x, wanted) {
   # In counts, so that a share such as 0.7 of 10 is reached by 7.
   least <- value * x$replicates
   kept <- if (x$threshold$strict) strength > value else strength * x$replicates >= least - 1e-9 * x$replicates
-  bound <- if (halves && value > 0.5 && x$tested > 0) stability_bound(x$q, x$tested, threshold = value)$false_edges else NA_real_
+  bound <- if (halves && value > 0.5 && is.finite(value) && x$tested > 0) stability_bound(x$q, x$tested, threshold = value)$false_edges else NA_real_
   marks <- voted(x$counts)
   x$average <- list(kept = kept, mark = marks, false_edges = bound)
   x$average$valid <- is_valid_average(x)
@@ -56,17 +57,20 @@ with_average <- function(x, wanted) {
 strengths <- function(x) rowSums(x$counts[3:6]) / x$replicates
 
 # The threshold with which the bound is so many false edges.
-threshold_for <- function(x, false_edges) {
+threshold_for <- function(x, false_edges, refuse) {
   if (x$q <= 0 || x$tested <= 0) {
     return(1)
   }
   value <- (x$q^2 / (false_edges * x$tested) + 1) / 2
   if (value > 1) {
-    abort_argument("false_edges", false_edges, sprintf(
+    mend <- sprintf(
       "samples have %s edges of %s pairs on average, with which the bound is at least %s: give more, or a smaller `alpha`, for %s edges at most.",
       format(x$q, digits = 3L), format(x$tested, big.mark = ","), format(x$q^2 / x$tested, digits = 3L),
       format(floor(10 * sqrt(false_edges * x$tested)) / 10)
-    ))
+    )
+    if (refuse) abort_argument("false_edges", false_edges, mend)
+    warn("false_edges", sprintf("`false_edges` is %s, and no edge is kept: %s averaged_cpdag() takes another bound.", format(false_edges), mend))
+    return(Inf)
   }
   value
 }

@@ -2,6 +2,7 @@
 
 #' @exportS3Method as.data.frame pcgpu_stability
 as.data.frame.pcgpu_stability <- function(x, row.names = NULL, optional = FALSE, ..., n = Inf) {
+  check_rows_shown(n)
   counts <- x$counts
   strength <- strengths(x)
   half <- (counts$undirected + counts$bidirected) / 2
@@ -77,7 +78,7 @@ threshold_text <- function(x) {
   switch(x$threshold$rule,
     significance = sprintf("Strength above %s (significance threshold of Scutari and Nagarajan 2013)", value),
     halves = sprintf("Strength of at least %s (default of stability selection)", value),
-    false_edges = sprintf("Strength of at least %s (for the bound on false edges)", value),
+    false_edges = if (x$threshold$value == Inf) "No strength has a bound on false edges as low as was asked for" else sprintf("Strength of at least %s (for the bound on false edges)", value),
     given = sprintf("Strength of at least %s", value)
   )
 }

@@ -54,6 +54,7 @@
 #' @param size Number of rows of a sample; `NULL` means as many as there are, and half of them (rounded down) for subsamples.
 #' @param seed A whole number from 0 to 2147483647 that the samples depend on, or `NULL` to draw one from R's random numbers: `set.seed()` makes a run repeatable.
 #' @param threshold,false_edges Which edges the averaged graph has, see below: a strength, or a bound on the expected number of false edges. Not both; [averaged_cpdag()] takes others later.
+#'   Where no threshold has such a bound, no edge is kept, and a warning of class `pcgpu_warning_false_edges` says why.
 #' @param make `NULL`, or a function that makes the sufficient statistic of a sample from its rows of `data`, such as `function(rows) list(C = cor(rows), n = nrow(rows))`, for tests that need another than their data.
 #'   Samples are then run one after the other (or on a `cluster`).
 #' @param cluster Workers that share the samples out, as in [pc()].
@@ -133,7 +134,7 @@ stability <- function(data, indepTest, alpha, ..., replicates = 100, how = c("bo
     tested = found$tested, valid = found$valid, constants = found$constants, knowledge = !is.null(problem$options$knowledge),
     threshold = NULL, average = NULL, device = found$device, call = call
   ))
-  with_average(result, wanted)
+  with_average(result, wanted, refuse = FALSE)
 }
 
 # Of more variables, the graph of all rows is a compact result.

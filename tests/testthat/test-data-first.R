@@ -57,3 +57,26 @@ test_that("labels are those of the sufficient statistic, or numbers", {
   kept <- suff_gauss(x, keep = "data")
   expect_identical(pc(kept, gaussCItest, 0.01)@graph, pc(s, gaussCItest, 0.01)@graph)
 })
+
+test_that("what is no data is refused, and columns without names of their own are numbered with a warning", {
+  for (bad in list("file.csv", 1:10, NULL, list(1, 2))) {
+    expect_error(pc(bad, alpha = 0.05), "`suffStat`.*give data", class = "pcgpu_error_argument")
+  }
+  set.seed(2)
+  x <- data.frame(a = rnorm(50), b = rnorm(50), c = rnorm(50))
+  names(x)[2L] <- "a"
+  expect_warning(fit <- suppressMessages(pc(x, alpha = 0.05)), "column 2 is named \"a\", as one before it", class = "pcgpu_warning_names")
+  expect_identical(fit@graph@nodes, as.character(1:3))
+  names(x)[2L] <- NA
+  expect_warning(suppressMessages(pc(x, alpha = 0.05)), "column 2 is named NA", class = "pcgpu_warning_names")
+  expect_error(mixCItest(1, 2), "`suffStat` is missing", class = "pcgpu_error_argument")
+  expect_error(gaussCItest(1, 2), "`suffStat` is missing", class = "pcgpu_error_argument")
+  expect_error(disCItest(1, 2), "`suffStat` is missing", class = "pcgpu_error_argument")
+})
+
+test_that("errors about data name the argument that they were given as", {
+  x <- data.frame(a = rnorm(30), b = 1)
+  expect_error(suppressMessages(pc(x, alpha = 0.05)), "^`suffStat` is constant in column \"b\"", class = "pcgpu_error_argument")
+  expect_error(add_knowledge(1), "^`fit` is 1", class = "pcgpu_error_argument")
+  expect_error(add_knowledge(), "`fit` is missing", class = "pcgpu_error_argument")
+})

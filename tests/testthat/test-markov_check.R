@@ -99,3 +99,9 @@ test_that("Anderson and Darling's distribution has its known points", {
   p <- replicate(400, ad_uniform(runif(30)))
   expect_gt(stats::ks.test(p, "punif")$p.value, 1e-3)
 })
+
+test_that("completed data sets are sent on to the argument that takes them", {
+  sets <- list(iris[1:4], iris[1:4])
+  fit <- suppressMessages(pc(iris[1:4], alpha = 0.01))
+  expect_error(markov_check(fit, sets), "`data`.*as `suffStat`", class = "pcgpu_error_argument")
+})

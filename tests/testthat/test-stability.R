@@ -231,7 +231,15 @@ test_that("stability selection has the bound of Meinshausen and Buehlmann", {
   expect_equal(strict$threshold$value, (found$q^2 / (2 * 15) + 1) / 2)
   expect_identical(averaged_cpdag(found, false_edges = 2), averaged_cpdag(strict))
   expect_output(print(strict), "at most 2 \\(Meinshausen and Buehlmann 2010")
-  expect_error(stability(x, gaussCItest, 0.05, replicates = 10, how = "subsample", false_edges = 0.01), "at least", class = "pcgpu_error_argument")
+  expect_warning(
+    none <- stability(x, gaussCItest, 0.05, replicates = 10, how = "subsample", false_edges = 0.01), "no edge is kept.*at least",
+    class = "pcgpu_warning_false_edges"
+  )
+  expect_false(any(none$average$kept))
+  expect_true(is.na(none$average$false_edges))
+  expect_match(capture.output(print(none)), "as low as was asked for", all = FALSE)
+  expect_error(averaged_cpdag(none, false_edges = 0.01), "at least", class = "pcgpu_error_argument")
+  expect_error(as.data.frame(none, n = -1), "`n` is -1", class = "pcgpu_error_argument")
   # No bound for bootstrap samples, or for other sizes.
   expect_true(is.na(stability(x, gaussCItest, 0.05, replicates = 10, seed = 4)$average$false_edges))
   expect_true(is.na(stability(x, gaussCItest, 0.05, replicates = 10, how = "subsample", size = 50, threshold = 0.9, seed = 4)$average$false_edges))
