@@ -98,7 +98,8 @@ edge_table <- function(edges, weights = NULL) {
   from <- rep.int(seq_along(edges), lengths(edges))
   to <- as.integer(unlist(edges, use.names = FALSE))
   weight <- if (is.null(weights)) rep.int(1, length(to)) else unlist(weights, use.names = FALSE)
-  back <- match(paste(to, from), paste(from, to))
+  p <- as.double(length(edges))
+  back <- match(to * p + from, from * p + to)
   once <- is.na(back) | from < to
   kind <- ifelse(is.na(back), "directed", ifelse(weight == 2, "conflict", "undirected"))
   data.frame(from = from, to = to, kind = kind, stringsAsFactors = FALSE)[once, , drop = FALSE]
