@@ -4,7 +4,7 @@
 
 use std::collections::hash_map::RandomState;
 use std::fs::{self, File};
-use std::hash::{BuildHasher, Hasher};
+use std::hash::BuildHasher;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -44,8 +44,13 @@ impl<W: Write> Write for Digested<W> {
 /// Where a file is written before it takes the other's place: a name that no other process has, of this machine or another.
 fn beside(file: &Path) -> PathBuf {
     let mut name = file.as_os_str().to_os_string();
-    name.push(format!(".{:016x}{PART}", RandomState::new().build_hasher().finish()));
+    name.push(format!(".{:016x}{PART}", number(&RandomState::new(), std::process::id())));
     name.into()
+}
+
+/// A number that hardly any other process has. Forks have their parent's keys, and draw the same from them.
+fn number(keys: &RandomState, process: u32) -> u64 {
+    keys.hash_one(process)
 }
 
 const PART: &str = ".part";
@@ -176,6 +181,13 @@ pub(super) fn read(file: &Path, asked: &[Asked], options: &Options, largest: &mu
 mod tests {
     use super::*;
     use std::time::SystemTime;
+
+    #[test]
+    fn a_fork_has_names_of_its_own() {
+        let keys = RandomState::new();
+        assert_ne!(number(&keys, 100), number(&keys, 101));
+        assert_ne!(beside(Path::new("a")), beside(Path::new("a")));
+    }
 
     #[test]
     fn what_a_killed_process_has_left_goes_some_minutes_later() {
