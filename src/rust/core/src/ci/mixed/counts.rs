@@ -11,7 +11,7 @@ pub(super) fn p(test: &Mixed, frame: &Frame, whole: bool, work: &mut Work, known
     let Some(domain) = domain(frame, &work.factors) else { return 1.0 };
     let occurring = |factor: u32| u64::from(frame.occurring(factor as usize));
     let (x, y) = (occurring(work.factors[0]), occurring(work.factors[1]));
-    let sets = if test.holes == Holes::Imputed { frame.sets() } else { 1 };
+    let sets = test.sets();
     work.all.resize_with(sets.max(work.all.len()), Default::default);
     work.counters.resize_with(sets.max(work.counters.len()), Counter::default);
     for set in 0..sets {

@@ -236,7 +236,7 @@ impl<'a> Mixed<'a> {
         };
         let lx = level(kinds.x_is_number, 0);
         let ly = level(kinds.y_is_number, usize::from(!kinds.x_is_number));
-        let sets = if self.holes == Holes::Imputed { frame.sets() } else { 1 };
+        let sets = self.sets();
         work.cells.resize_with(sets.max(work.cells.len()), Default::default);
         work.all.resize_with(sets.max(work.all.len()), Default::default);
         for set in 0..sets {

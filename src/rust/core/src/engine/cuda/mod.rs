@@ -4,13 +4,14 @@
 //! * [`card`]: what every test needs of a card: device, memory, plan, copies, compiled kernels.
 //! * `search`: PC-stable, with the graph and all answers on the card until the end. [`team`]: on several cards.
 //! * [`gauss`], `discrete`: the levels of a search and arbitrary questions, for the Gaussian test and for discrete variables;
-//!   `questions`: how a batch of questions is launched, `cut`: how it is cut where not all columns fit; [`gauss::correlation`] makes the correlation matrix of data.
+//!   `questions`: how a batch of questions is launched, `cut`: how it is cut where not all columns fit; `asked`: a test that is asked in batches, as a worker; [`gauss::correlation`] makes the correlation matrix of data.
 //! * [`knn`]: the nearest-neighbour test. [`mixed`]: tests of numbers and levels. [`selection`]: the counts of a feature selection.
 //! * `arguments`: structs, constants and sizes that host and kernels share; `pointer`: addresses in device memory. The kernels' sources
 //!   are in kernels/.
 
 #[rustfmt::skip]
 mod arguments;
+mod asked;
 pub mod card;
 mod cut;
 mod discrete;

@@ -12,16 +12,13 @@ mod run;
 
 use crate::ci::knn::{Knn, Outcome};
 use crate::ci::Batch;
-use crate::engine::batched::{self, Asker, Reply};
+use crate::engine::batched::Reply;
 use crate::engine::cuda::arguments::LISTED;
+use crate::engine::cuda::asked::Asked;
 use crate::engine::cuda::card::held::{Held, Holds};
 use crate::engine::cuda::card::unified::MemoryKind;
 use crate::observer::Observer;
 use crate::pool::{default_threads, Pool};
-use crate::search::book::Book;
-use crate::search::shards::Work;
-use crate::search::worker::{Column, Marginals, Worker};
-use crate::team::{Moved, TeamReport};
 use crate::{Error, Result};
 
 /// How tests are handed out on the GPU. All strategies give the same answer.
@@ -104,12 +101,8 @@ impl<'a> KnnCudaEngine<'a> {
     /// # Errors
     /// [`Error::Device`] where the card fails or has too little memory; what the observer returns.
     pub fn outcomes(&mut self, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<Outcome>> {
-        self.run(batch, &mut |_| observer.look())
-    }
-
-    fn run(&mut self, batch: &Batch, watch: &mut dyn FnMut(f64) -> Result<()>) -> Result<Vec<Outcome>> {
         self.held.begin(batch.iter().next().map(|(_, _, s)| s.len()));
-        self.watched(|engine| run::outcomes(engine, batch, watch))
+        self.watched(|engine| run::outcomes(engine, batch, &mut |_| observer.look()))
     }
 }
 
@@ -119,55 +112,21 @@ impl Holds for KnnCudaEngine<'_> {
     }
 }
 
-impl Asker for KnnCudaEngine<'_> {
+impl Asked for KnnCudaEngine<'_> {
+    fn card(&self) -> &Held {
+        &self.held
+    }
+
+    fn ordinal(&self) -> usize {
+        self.options.ordinal
+    }
+
     fn batch(&self) -> usize {
         // Enough warps for a large card, and few enough tests that few are asked in vain.
         (4_000_000 / self.knn.columns().n()).clamp(64, 8192)
     }
 
-    fn ask(&mut self, batch: &Batch, watch: &mut dyn FnMut(f64) -> Result<()>) -> Result<Vec<Reply>> {
-        Ok(self.run(batch, watch)?.iter().map(|outcome| Reply::P(outcome.p)).collect())
-    }
-
-    fn moved(&self) -> Moved {
-        self.held.moved()
-    }
-
-    fn planned(&self) -> Vec<(&'static str, u64)> {
-        self.held.largest_plan().parts()
-    }
-}
-
-impl Worker for KnnCudaEngine<'_> {
-    fn pool(&self) -> &Pool {
-        &self.held.pool
-    }
-
-    fn shard_tests(&self) -> u64 {
-        batched::SHARD_TESTS
-    }
-
-    fn marginal(&mut self, level: &Marginals, columns: Vec<Column>, observer: &mut dyn Observer) -> Result<()> {
-        batched::marginal(self, level, columns, observer)
-    }
-
-    fn is_gradual(&self) -> bool {
-        false
-    }
-
-    fn answer(&mut self, work: &Work, book: &Book, observer: &mut dyn Observer) -> Result<()> {
-        batched::answer(self, work, book, observer)
-    }
-
-    fn p_values(&mut self, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>> {
-        batched::p_values(self, batch, observer)
-    }
-
-    fn memory_plan(&self) -> Vec<(&'static str, u64)> {
-        self.planned()
-    }
-
-    fn team(&mut self) -> TeamReport {
-        self.held.report(self.options.ordinal)
+    fn replies(&mut self, batch: &Batch, watch: &mut dyn FnMut(f64) -> Result<()>) -> Result<Vec<Reply>> {
+        Ok(run::outcomes(self, batch, watch)?.iter().map(|outcome| Reply::P(outcome.p)).collect())
     }
 }

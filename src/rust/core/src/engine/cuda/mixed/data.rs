@@ -46,7 +46,7 @@ pub struct Plan {
 impl Plan {
     /// For columns of `data` bytes, within `limit` bytes beside them.
     fn new(data: u64, limit: u64) -> Self {
-        // A job has a sixteenth of a kilobyte of cells, and 256 bytes of lists, or more of them than others.
+        // For a job 512 bytes of cells and 128 bytes of lists: some take more, others less.
         let cells = (limit / 2).min(MOST_CELLS) / 8;
         let jobs = (cells / 64).max(1);
         Plan { data, jobs: jobs as usize, lists: (32 * jobs) as usize, cells: cells as usize }

@@ -12,16 +12,12 @@ use std::sync::Arc;
 
 use crate::ci::mixed::{self, Mixed};
 use crate::ci::Batch;
-use crate::engine::batched::{self, Asker, Reply};
+use crate::engine::batched::Reply;
 use crate::engine::cuda::arguments;
+use crate::engine::cuda::asked::Asked;
 use crate::engine::cuda::card::held::{Held, Holds};
 use crate::engine::cuda::card::unified::MemoryKind;
-use crate::observer::Observer;
 use crate::pool::{default_threads, Pool};
-use crate::search::book::Book;
-use crate::search::shards::Work;
-use crate::search::worker::{Column, Marginals, Worker};
-use crate::team::{Moved, TeamReport};
 use crate::Result;
 
 // The form of cells and the order of sums are written twice, as the languages are two.
@@ -39,7 +35,7 @@ pub struct MixedCudaOptions {
     pub ordinal: usize,
     /// Which memory it takes.
     pub memory: MemoryKind,
-    /// Most bytes of it to use. None: what the columns take, and at most 110 MB.
+    /// Most bytes of it to use. None: what the columns take, and at most 90 MB beside them.
     pub memory_budget: Option<u64>,
 }
 
@@ -75,11 +71,6 @@ impl<'a> MixedCudaEngine<'a> {
         const FEW: usize = 64;
         FEW * self.test.sets()
     }
-
-    fn run(&mut self, batch: &Batch, watch: &mut dyn FnMut(f64) -> Result<()>) -> Result<Vec<f64>> {
-        self.held.begin(batch.iter().next().map(|(_, _, s)| s.len()));
-        self.watched(|engine| run::p_values(engine, batch, watch))
-    }
 }
 
 impl Holds for MixedCudaEngine<'_> {
@@ -88,55 +79,21 @@ impl Holds for MixedCudaEngine<'_> {
     }
 }
 
-impl Asker for MixedCudaEngine<'_> {
+impl Asked for MixedCudaEngine<'_> {
+    fn card(&self) -> &Held {
+        &self.held
+    }
+
+    fn ordinal(&self) -> usize {
+        self.options.ordinal
+    }
+
     fn batch(&self) -> usize {
         // Enough for a large card, and that a round's turn between host and card counts little; few enough that few are asked in vain.
         ((2e9 / self.test.n()) as usize).clamp(1024, 16_384)
     }
 
-    fn ask(&mut self, batch: &Batch, watch: &mut dyn FnMut(f64) -> Result<()>) -> Result<Vec<Reply>> {
-        Ok(self.run(batch, watch)?.into_iter().map(Reply::P).collect())
-    }
-
-    fn moved(&self) -> Moved {
-        self.held.moved()
-    }
-
-    fn planned(&self) -> Vec<(&'static str, u64)> {
-        self.held.largest_plan().parts()
-    }
-}
-
-impl Worker for MixedCudaEngine<'_> {
-    fn pool(&self) -> &Pool {
-        &self.held.pool
-    }
-
-    fn shard_tests(&self) -> u64 {
-        batched::SHARD_TESTS
-    }
-
-    fn marginal(&mut self, level: &Marginals, columns: Vec<Column>, observer: &mut dyn Observer) -> Result<()> {
-        batched::marginal(self, level, columns, observer)
-    }
-
-    fn is_gradual(&self) -> bool {
-        false
-    }
-
-    fn answer(&mut self, work: &Work, book: &Book, observer: &mut dyn Observer) -> Result<()> {
-        batched::answer(self, work, book, observer)
-    }
-
-    fn p_values(&mut self, batch: &Batch, observer: &mut dyn Observer) -> Result<Vec<f64>> {
-        batched::p_values(self, batch, observer)
-    }
-
-    fn memory_plan(&self) -> Vec<(&'static str, u64)> {
-        self.planned()
-    }
-
-    fn team(&mut self) -> TeamReport {
-        self.held.report(self.options.ordinal)
+    fn replies(&mut self, batch: &Batch, watch: &mut dyn FnMut(f64) -> Result<()>) -> Result<Vec<Reply>> {
+        Ok(run::p_values(self, batch, watch)?.into_iter().map(Reply::P).collect())
     }
 }
