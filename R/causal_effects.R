@@ -40,7 +40,7 @@
 #'   whose correlations are: effects are then in standard deviations. Columns are matched with the variables of `fit` by name where they have the same names.
 #' @param x,y Names or numbers of the variables that are set, and of those that effects are wanted on; all by default.
 #' @param method,type,joint,technique See below. `type`: whether the graph is a CPDAG, or has background knowledge besides; left out, what [pc()] says
-#'   of `fit`, else `"cpdag"`.
+#'   of `fit`; `"pdag"` for another graph all of whose edges are directed, such as a DAG; else `"cpdag"`.
 #' @param y.notparent As in pcalg's `ida()`: take y for no parent or neighbour of x? Only for `method = "local"`.
 #' @param mcov In place of `data`: the covariance or correlation matrix of the variables.
 #' @param keep `"all"` effects, or `"smallest"`: only the smallest absolute value of each pair, 8 bytes, for many variables or many graphs.
@@ -99,8 +99,7 @@ causal_effects <- function(fit, data = NULL, x = NULL, y = NULL, method = c("loc
   call <- match.call()
   check_given(list(fit = missing(fit)), list(fit = "give a result of pc()."))
   method <- check_choice(method, c("local", "optimal", "global"), "method")
-  if (missing(type) && (is_result(fit) || is_compact(fit)) && isTRUE(run_details(fit)$knowledge)) type <- "pdag"
-  type <- check_choice(type, c("cpdag", "pdag"), "type")
+  type <- if (missing(type)) NULL else check_choice(type, c("cpdag", "pdag"), "type")
   technique <- check_choice(technique, c("RRC", "MCD"), "technique")
   keep <- check_choice(keep, c("all", "smallest"), "keep")
   y.notparent <- check_flag(y.notparent, "y.notparent")
@@ -109,6 +108,7 @@ causal_effects <- function(fit, data = NULL, x = NULL, y = NULL, method = c("loc
   threads <- resolve_threads(if (!missing(numCores)) numCores)
   graph <- about("fit", edges_of(fit))
   labels <- graph$labels
+  type <- type %||% type_of_graph(fit, graph)
   x <- check_variables(x, labels, "x")
   y <- check_variables(y, labels, "y")
   mcov <- effects_covariance(data, mcov, labels)
@@ -126,6 +126,12 @@ causal_effects <- function(fit, data = NULL, x = NULL, y = NULL, method = c("loc
     return(structure(c(list(effects = effects), common, list(technique = if (method == "local") technique)), class = "pcgpu_joint_effects"))
   }
   structure(c(found[setdiff(names(found), "valid")], common), class = "pcgpu_effects")
+}
+
+# A DAG is a graph with background knowledge, unless all its arrows follow from its independences.
+type_of_graph <- function(fit, graph) {
+  knows <- (is_result(fit) || is_compact(fit)) && isTRUE(run_details(fit)$knowledge)
+  if (knows || !(is_result(fit) || is_compact(fit)) && all(edge_table(graph$edges, graph$weights)$kind == "directed")) "pdag" else "cpdag"
 }
 
 refuse_combination <- function(method, y.notparent, joint, keep) {

@@ -120,6 +120,9 @@ warn_too_few <- function(count, test) {
   if (is.null(count) || count == 0) {
     return(invisible())
   }
+  if (test$kind == "mixed") {
+    return(warn_few_rows(count, test))
+  }
   rule <- switch(test$rule,
     pcalg = "n < 10 df, the degrees of freedom",
     bnlearn = "n < 5 times the number of cells"

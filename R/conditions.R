@@ -126,6 +126,14 @@ interrupt <- function() {
 
 of_bioconductor <- c("Biobase", "BiocParallel", "DelayedArray", "Rgraphviz", "SummarizedExperiment")
 
+# The value of a user's function, whose errors say which function it was. Our own errors pass.
+of_function <- function(argument, value) {
+  tryCatch(value, error = function(e) {
+    if (inherits(e, "pcgpu_error")) stop(e)
+    abort("argument", sprintf("`%s` ended with an error: %s", argument, conditionMessage(e)), argument = argument, parent = e)
+  })
+}
+
 # For what needs a package that is only suggested. `what` says who needs it, "... of the package X".
 need_package <- function(package, what) {
   if (!requireNamespace(package, quietly = TRUE)) {

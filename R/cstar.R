@@ -16,7 +16,7 @@
 #' @param q Numbers of pairs that are selected in each sample, whole numbers from 1 to the number of pairs; `NULL` means 1, 2, 5 and 10 % of the pairs.
 #' @param standardize Measure effects in standard deviations, so that variables of different units can be compared? Otherwise an effect is the change in y per unit of x.
 #' @param replicates,size,seed,cluster,device,numCores,progress As in [stability()]. The bounds on errors are for samples of half of the rows, and are left out (`NA`) with another `size`.
-#' @return An object of class `pcgpu_cstar`, with methods `print()`, `plot()` (the share of the top pairs for each q) and `as.data.frame(c, n = Inf)`, a row for each pair, or the first `n`, by summary rank, then median effect:
+#' @return An object of class `pcgpu_cstar`, with methods `print()`, `summary()` (by q: how many pairs have a share above one half, of 1, and of 0), `plot()` (the share of the top pairs for each q) and `as.data.frame(c, n = Inf)`, a row for each pair, or the first `n`, by summary rank, then median effect:
 #' \describe{
 #'   \item{`x`, `y`}{names of the variables;}
 #'   \item{`rank`}{the summary rank;}
@@ -175,6 +175,14 @@ print.pcgpu_cstar <- function(x, n = 10L, ...) {
   print(format(as.data.frame(x, n = n), digits = 3L), right = TRUE, row.names = FALSE, ...)
   if (nrow(x$pairs) > n) cat(sprintf("... and %s more pairs\n", in_words(nrow(x$pairs) - n)))
   invisible(x)
+}
+
+#' @exportS3Method summary pcgpu_cstar
+summary.pcgpu_cstar <- function(object, ...) {
+  data.frame(
+    q = object$q, above_half = colSums(object$frequency > 0.5), always = colSums(object$frequency == 1),
+    never = colSums(object$frequency == 0), row.names = NULL
+  )
 }
 
 #' @exportS3Method plot pcgpu_cstar

@@ -12,6 +12,10 @@ fill_in_from_data <- function(frame, no_suff, no_test, no_labels) {
       abort_argument("suffStat", frame$suffStat, "give data, a data frame or matrix with observations in rows, or a sufficient statistic with its `indepTest`.")
     }
     list2env(as.list(found), frame)
+  } else if (is_number(frame$indepTest)) {
+    abort_argument("indepTest", frame$indepTest, sprintf(
+      "give a test, such as gaussCItest; or name the significance level: alpha = %s.", format(frame$indepTest)
+    ))
   } else if (na != "error") {
     abort_argument("na", na, "leave it out, or leave `indepTest` out: na = chooses the test of data; gaussCItwd, disCItwd and mixCItwd leave rows out test by test.")
   }
@@ -131,7 +135,6 @@ is_container <- function(x) {
     inherits(x, "big.matrix")
 }
 
-# The names of the variables of a sufficient statistic, or their numbers; NULL where it does not say how many there are.
 # Columns by number, where their names are no names.
 numbered_names <- function(x) {
   own <- colnames(x)
@@ -144,6 +147,7 @@ numbered_names <- function(x) {
   as.character(seq_len(ncol(x)))
 }
 
+# The names of the variables of a sufficient statistic, or their numbers; NULL where it does not say how many there are.
 labels_of_suff <- function(suffStat) {
   if (inherits(suffStat, "mids")) suffStat <- suffStat$data
   if (is.list(suffStat) && !is.data.frame(suffStat) && !is_kept(suffStat) && (is_completed(suffStat) || length(suffStat) > 2L && !is.null(known_correlations(suffStat)))) {

@@ -9,7 +9,8 @@
 #'   constant member of S is left out.
 #' - `mixCItwd()`: [mixCItest()] on these rows.
 #'
-#' With fewer than two such rows the answer is `NA`, which `NAdelete` of [pc()] reads.
+#' With fewer than two such rows the answer is `NA`, which `NAdelete` of [pc()] reads; a warning of class
+#' `pcgpu_warning_too_few` counts the edges that were removed on fewer than |S| + 4 rows, which can tell nothing.
 #'
 #' # What it assumes
 #'

@@ -42,7 +42,7 @@
 #' @return An object of class `pcgpu_markov`: a list with `summary`, a data frame with a row each for independences and dependences (`tests`, those `answered`, the share `below` `alpha`, and for
 #'   independences `ks` and `ad`, p-values of the two tests of uniformity); `available`, how many of each there are in all; and what the
 #'   call was. `as.data.frame()` has a row for each question: `x`, `y`, `given` (names, separated by commas), `implied` (`"independence"` or
-#'   `"dependence"`) and `p`, `NA` where a test has no answer. `plot()` draws a histogram and a Q-Q plot of the p-values of independences.
+#'   `"dependence"`) and `p`, `NA` where a test has no answer. `summary()` gives the first of these data frames; `plot()` draws a histogram and a Q-Q plot of the p-values of independences.
 #' @references
 #' J. D. Ramsey, B. Andrews and P. Spirtes (2024). Choosing DAG models using Markov and minimal edge count in the absence of ground truth. *arXiv:2409.20187*.
 #'
@@ -131,7 +131,7 @@ statistics_of <- function(data, indepTest, suffStat, labels, resamples, share, s
   n <- nrow(data)
   size <- max(1, floor(share * n))
   make <- if (makes) {
-    function(rows) list(suffStat = suffStat(rows), indepTest = indepTest)
+    function(rows) list(suffStat = of_function("suffStat", suffStat(rows)), indepTest = indepTest)
   } else if (is.null(indepTest)) {
     function(rows) test_and_statistic(rows, na)
   } else {
@@ -241,6 +241,11 @@ as.data.frame.pcgpu_markov <- function(x, row.names = NULL, optional = FALSE, ..
   })
   do.call(rbind, rows)
 }
+
+#' @rdname markov_check
+#' @param object An object of class `pcgpu_markov`.
+#' @exportS3Method summary pcgpu_markov
+summary.pcgpu_markov <- function(object, ...) object$summary
 
 #' @rdname markov_check
 #' @exportS3Method print pcgpu_markov

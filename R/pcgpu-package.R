@@ -70,7 +70,7 @@
 #' | `alpha` | `alpha` is not between 0 and 1 | a level such as 0.01 |
 #' | `constant` | a column is constant | drop it |
 #' | `pairwise` | pairwise correlations are not definite | `use = "complete.obs"` |
-#' | `too_few` | too few observations for discrete tests | merge levels, smaller `m.max` |
+#' | `too_few` | too few observations for discrete tests, or too few rows without missing values | merge levels, drop columns with few values, smaller `m.max` |
 #' | `unique` | a feature has a level in every row | leave it out, fewer `bins` |
 #' | `sparse` | too few observations for so many levels | fewer `bins`, merge levels |
 #' | `time_limit` | the search ended before its time | see [run_details()] |

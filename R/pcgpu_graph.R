@@ -57,3 +57,24 @@ print.pcgpu_graph <- function(x, n = 10L, ...) {
   if (edges > n) cat(sprintf("... and %s more\n", number(edges - n)))
   invisible(x)
 }
+
+#' @exportS3Method summary pcgpu_graph
+summary.pcgpu_graph <- function(object, ...) {
+  p <- length(object$labels)
+  degree <- tabulate(c(object$from, object$to), p)
+  names(degree) <- object$labels
+  structure(class = "summary.pcgpu_graph", list(
+    variables = p, directed = sum(object$directed), undirected = sum(!object$directed), degree = degree,
+    parents = tabulate(object$to[object$directed], p)
+  ))
+}
+
+#' @exportS3Method print summary.pcgpu_graph
+print.summary.pcgpu_graph <- function(x, ...) {
+  cat(sprintf("%s, %s directed, %s undirected\n", counted(x$variables, "variable"), counted(x$directed, "edge"), in_words(x$undirected)))
+  cat(sprintf("Neighbours of a variable: %s on average, %s at most; %s without any\n",
+    format(mean(x$degree), digits = 3L), in_words(max(x$degree)), counted(sum(x$degree == 0L), "variable")))
+  most <- utils::head(sort(x$degree, decreasing = TRUE), 5L)
+  if (x$directed + x$undirected > 0) cat(sprintf("Most neighbours: %s\n", paste(sprintf("%s (%s)", names(most), in_words(most)), collapse = ", ")))
+  invisible(x)
+}

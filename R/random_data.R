@@ -74,6 +74,12 @@ random_data <- function(dag, n, kind = c("gaussian", "nonlinear", "discrete", "m
   threads <- resolve_threads(if (!base::missing(numCores)) numCores)
   found <- check_rust(rust_random_data(arrows, sample, check_seed(seed), engine_list(new_device("cpu"), threads)))
   x <- found$x
+  too_large <- which(!is.finite(x) & !is.na(x), arr.ind = TRUE)
+  if (length(too_large)) {
+    abort_argument("strength", strength, sprintf(
+      "weights this large lead to numbers beyond 1.8e308, in %s: give a smaller one, or standardise = TRUE.", arrows$labels[too_large[1L, 2L]]
+    ))
+  }
   if (kind %in% c("gaussian", "nonlinear")) {
     colnames(x) <- arrows$labels
     return(x)

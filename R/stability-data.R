@@ -59,7 +59,10 @@ made_source <- function(data, indepTest, make) {
   n <- rows_of_suff(data)
   if (is.null(n)) refuse_without_data(data, "a data frame or a matrix")
   force(data)
-  list(indepTest = indepTest, n = n, labels = labels_of_table(data), whole = function() make(data), given = list(make, indepTest), rows = function(rows) make(resampled_suff(data, rows, n)))
+  list(
+    indepTest = indepTest, n = n, labels = labels_of_table(data), whole = function() of_function("make", make(data)), given = list(make, indepTest),
+    rows = function(rows) of_function("make", make(resampled_suff(data, rows, n)))
+  )
 }
 
 is_kept_list <- function(suffStat, field) is.list(suffStat) && !is.data.frame(suffStat) && length(dim(suffStat[[field]])) == 2L

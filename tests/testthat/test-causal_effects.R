@@ -212,3 +212,13 @@ test_that("wrong arguments are named", {
   expect_error(found[, "e"], class = "pcgpu_error_argument")
   expect_error(as.data.frame(found, n = -1), class = "pcgpu_error_argument")
 })
+
+test_that("a DAG is one with all its arrows known", {
+  dag <- random_dag(6, 3, seed = 2)
+  x <- random_data(dag, 300, seed = 2)
+  expect_no_message(found <- causal_effects(dag, x))
+  expect_identical(found$type, "pdag")
+  as_cpdag <- suppressMessages(causal_effects(dag, x, type = "cpdag"))
+  expect_identical(found$values, as_cpdag$values)
+  expect_message(causal_effects(dag, x, type = "cpdag"), class = "pcgpu_message_graph")
+})

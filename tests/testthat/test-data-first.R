@@ -80,3 +80,22 @@ test_that("errors about data name the argument that they were given as", {
   expect_error(add_knowledge(1), "^`fit` is 1", class = "pcgpu_error_argument")
   expect_error(add_knowledge(), "`fit` is missing", class = "pcgpu_error_argument")
 })
+
+test_that("a level in the place of the test is told of", {
+  error <- expect_error(pc(iris[1:4], 0.05), "`indepTest` is 0.05.*alpha = 0.05", class = "pcgpu_error_argument")
+  expect_identical(error$argument, "indepTest")
+  expect_error(skeleton(iris[1:4], 0.05), "alpha = 0.05", class = "pcgpu_error_argument")
+})
+
+test_that("genes are in rows of Bioconductor's containers", {
+  x <- as.matrix(iris[1:4])
+  wanted <- edges(suppressMessages(pc(x, alpha = 0.01)))
+  read <- function(container) expect_identical(edges(suppressMessages(pc(container, alpha = 0.01))), wanted)
+  samples <- matrix(t(x), 4, dimnames = list(colnames(x), paste0("s", seq_len(nrow(x)))))
+  skip_if_not_installed("Biobase")
+  read(Biobase::ExpressionSet(samples))
+  skip_if_not_installed("SummarizedExperiment")
+  read(SummarizedExperiment::SummarizedExperiment(list(counts = samples)))
+  skip_if_not_installed("SingleCellExperiment")
+  read(SingleCellExperiment::SingleCellExperiment(list(logcounts = samples)))
+})

@@ -105,3 +105,11 @@ test_that("completed data sets are sent on to the argument that takes them", {
   fit <- suppressMessages(pc(iris[1:4], alpha = 0.01))
   expect_error(markov_check(fit, sets), "`data`.*as `suffStat`", class = "pcgpu_error_argument")
 })
+
+test_that("errors of a user's function name the argument", {
+  dag <- random_dag(4, 0, labels = names(iris)[1:4])
+  expect_error(markov_check(dag, iris[1:4], gaussCItest, suffStat = function(rows) stop("oh")), "^`suffStat` ended with an error: oh", class = "pcgpu_error_argument")
+  expect_error(stability(iris[1:4], gaussCItest, alpha = 0.01, make = function(rows) stop("oh")), "^`make` ended with an error: oh", class = "pcgpu_error_argument")
+  found <- markov_check(dag, iris[1:4], gaussCItest, seed = 1)
+  expect_identical(summary(found), found$summary)
+})

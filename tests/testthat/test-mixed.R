@@ -266,3 +266,29 @@ test_that("levels that never occur are told of", {
   expect_message(pc(with_holes(x), alpha = 0.05, na = "testwise"), "never occur", class = "pcgpu_message_data")
   expect_no_match(capture_messages(pc(droplevels(x), alpha = 0.05)), "never occur")
 })
+
+test_that("edges that are removed for want of rows are counted", {
+  set.seed(3)
+  x <- data.frame(matrix(rnorm(60 * 5), 60))
+  x$X2 <- x$X1 + rnorm(60) / 4
+  x$X3 <- NA_real_
+  for (method in c("stable", "original", "stable.fast")) {
+    for (result in c("pcAlgo", "compact")) {
+      said <- expect_warning(suppressMessages(pc(x, alpha = 0.01, na = "testwise", skel.method = method, result = result)), "^4 of the edges.*column 3.*0 of 60", class = "pcgpu_warning_too_few")
+      expect_identical(said$count, 4)
+    }
+  }
+  # Three rows of X3 with X1, four with the others.
+  x$X3[1:4] <- rnorm(4)
+  x$X1[4] <- NA
+  expect_warning(suppressMessages(pc(x, alpha = 0.01, na = "testwise", m.max = 0)), "^1 of the edges", class = "pcgpu_warning_too_few")
+  x$X3 <- rnorm(60)
+  expect_no_warning(suppressMessages(pc(x, alpha = 0.01, na = "testwise")))
+  # Pairs that were not tested are not counted.
+  few <- data.frame(a = c(1.5, 2, 3.1), b = factor(c("u", "v", "u")), c = c(3, 1, 2.5))
+  expect_warning(suppressMessages(pc(few, alpha = 0.01)), "^3 of the edges.*n = 3\\)", class = "pcgpu_warning_too_few")
+  gaps <- matrix(c(FALSE, TRUE, FALSE, TRUE, FALSE, FALSE, FALSE, FALSE, FALSE), 3)
+  for (method in c("stable", "stable.fast")) {
+    expect_warning(suppressMessages(pc(few, alpha = 0.01, fixedGaps = gaps, skel.method = method)), "^2 of the edges", class = "pcgpu_warning_too_few")
+  }
+})

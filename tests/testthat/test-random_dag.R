@@ -55,3 +55,14 @@ test_that("few variables have the neighbours that there are", {
   expect_identical(random_dag(1)$labels, "x1")
   expect_identical(length(random_dag(2, seed = 1)$from), 1L)
 })
+
+test_that("a summary has degrees", {
+  dag <- random_dag(30, 3, seed = 2)
+  told <- summary(dag)
+  expect_identical(sum(told$degree), 2L * length(dag$from))
+  expect_identical(sum(told$parents), told$directed)
+  expect_output(print(told), sprintf("30 variables, %d edges directed, 0 undirected.*Most neighbours: x", length(dag$from)))
+  expect_output(print(summary(random_dag(1))), "1 variable, 0 edges directed.*0 at most; 1 variable without any")
+  both <- summary(cpdag_of(dag))
+  expect_identical(both$directed + both$undirected, told$directed)
+})

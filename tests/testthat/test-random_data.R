@@ -63,3 +63,10 @@ test_that("arguments are checked", {
   bad("mechanism", d, 5, mechanism = "MNAR")
   bad("seed", d, 5, seed = 0.5)
 })
+
+test_that("weights too large for numbers are refused", {
+  d <- random_dag(5, 2, seed = 1)
+  error <- expect_error(random_data(d, 10, strength = 1e300, seed = 1), "`strength` is 1e\\+300.*x3", class = "pcgpu_error_argument")
+  expect_identical(error$argument, "strength")
+  expect_true(all(is.finite(random_data(d, 10, strength = 1e300, standardise = TRUE, seed = 1))))
+})

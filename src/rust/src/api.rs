@@ -137,6 +137,7 @@ fn search(call: &Call, test: &Test, of: (&List, &Limits), orient: &Robj, object:
     let seconds = began.elapsed().as_secs_f64();
     let too_few = match test {
         Test::Discrete(test) => test.too_few(&found.sepsets),
+        Test::Mixed(test) => test.too_few(&found, &options),
         _ => 0,
     };
     memory::check()?;

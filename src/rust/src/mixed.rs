@@ -8,6 +8,7 @@ use pcgpu_core::ci::mixed::{Frame, Given, Holes, Mixed, Rules, Values};
 use pcgpu_core::engine::cpu::with_sums;
 use pcgpu_core::matrix::{self, by_column};
 use pcgpu_core::pool::Pool;
+use pcgpu_core::search::{Method, Options, Skeleton};
 use pcgpu_core::Result;
 
 use crate::failure::{Failure, Outcome};
@@ -97,6 +98,30 @@ impl MixedTest {
             Of::Frame { data, .. } => Ref::filter_map(data.borrow(), Option::as_ref).ok(),
             Of::Correlations { .. } => None,
         }
+    }
+
+    /// How many pairs were separated, and have so few rows with all values of that test that it says nothing: Fisher's z of k given variables takes k + 4.
+    pub fn too_few(&self, found: &Skeleton, options: &Options) -> u64 {
+        let Ok(test) = self.test(&Pool::none(), &mut |_| Ok(())) else { return 0 };
+        let needed = |size: usize| size as f64 + 4.0;
+        let sizes = found.tests.len().saturating_sub(1);
+        if test.least_rows(sizes) >= needed(sizes) {
+            return 0;
+        }
+        let mut work = Default::default();
+        let mut is_few = |x: usize, y: u32, s: &[u32]| test.rows(x, y as usize, s, &mut work) < needed(s.len());
+        let mut count = 0;
+        for x in 0..self.p {
+            count += found.sepsets.row(x).filter(|&(y, s)| is_few(x, y, s)).count();
+            if options.method == Method::StableFast {
+                // Without an answer at level 0 there is no set.
+                let is_gap = |y: usize| options.fixed_gaps.as_ref().is_some_and(|gaps| gaps.has(x, y));
+                let gone = |y: &usize| !found.graph.has(x, *y) && !is_gap(*y);
+                let unset = |y: &usize| found.sepsets.get(x, *y).or_else(|| found.sepsets.get(*y, x)).is_none();
+                count += (x + 1..self.p).filter(gone).filter(unset).filter(|&y| is_few(x, y as u32, &[])).count();
+            }
+        }
+        count as u64
     }
 
     /// One test, of the first two variables given all others; NaN where there is no answer.

@@ -87,6 +87,10 @@ fn which(whole: bool) -> Which {
     }
 }
 
+fn ones(words: &[u64]) -> f64 {
+    words.iter().map(|word| f64::from(word.count_ones())).sum()
+}
+
 /// A test's variables by kind, x and y first where they are.
 struct Kinds {
     x_is_number: bool,
@@ -156,6 +160,28 @@ impl<'a> Mixed<'a> {
         self.holes
     }
 
+    /// How many rows the test of x and y given S has.
+    pub fn rows(&self, x: usize, y: usize, s: &[u32], work: &mut Work) -> f64 {
+        let (Some(frame), Holes::TestWise) = (&self.frame, self.holes) else { return self.n };
+        let all = [x, y].into_iter().chain(s.iter().map(|&variable| variable as usize));
+        if frame.complete(all, &mut work.rows) {
+            return self.n;
+        }
+        ones(&work.rows)
+    }
+
+    /// A number of rows that every test has whose set has this size or less.
+    pub fn least_rows(&self, size: usize) -> f64 {
+        let (Some(frame), Holes::TestWise) = (&self.frame, self.holes) else { return self.n };
+        let mut holes: Vec<f64> = (0..self.p)
+            .map(|variable| frame.present(variable))
+            .filter(|present| !present.is_empty())
+            .map(|present| self.n - ones(present))
+            .collect();
+        holes.sort_unstable_by(|a, b| b.total_cmp(a));
+        self.n - holes.iter().take(size + 2).sum::<f64>()
+    }
+
     fn is_number(&self, variable: usize) -> bool {
         self.frame.as_ref().is_none_or(|frame| frame.is_number(variable))
     }
@@ -194,7 +220,7 @@ impl<'a> Mixed<'a> {
         let (Some(frame), Holes::TestWise) = (&self.frame, self.holes) else { return Some(true) };
         let all = pair().chain(set.iter().copied()).map(|variable| variable as usize);
         let whole = frame.complete(all, rows);
-        let count = if whole { self.n } else { rows.iter().map(|word| f64::from(word.count_ones())).sum() };
+        let count = if whole { self.n } else { ones(rows) };
         (count >= 2.0).then_some(whole)
     }
 
