@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use crate::one_answer::{gauss, problems, reading, Problem, Size, Task, Test};
+use crate::one_answer::{gauss, reading, Problem, Task, Test};
+use crate::one_answer_problems::{problems, Size};
 use crate::support::answer::{Answer, Digits};
 use crate::support::kept::{allowed, compare, Collect, Late, Place, Told};
 use pcgpu_core::ci::discrete::Discrete;

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use crate::one_answer::{problems, Found, Problem, Size, Task, Wanted};
+use crate::one_answer::{Found, Problem, Task, Wanted};
+use crate::one_answer_problems::{problems, Size};
 use crate::support::answer::{searched, Digits};
 use crate::support::ranks::{with_ranks, Manner};
 use pcgpu_core::observer::Unobserved;

@@ -47,6 +47,7 @@ mod mixed_golden;
 mod one_answer;
 #[cfg(all(feature = "cuda", not(target_os = "macos")))]
 mod one_answer_cuda;
+mod one_answer_problems;
 mod orient_golden;
 mod orient_random;
 mod selection_cluster;

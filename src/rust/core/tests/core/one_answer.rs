@@ -1,30 +1,23 @@
-//! One answer of every test, whatever the machine. `problems` are the lines of a table, machines its columns: those of the CPU are here, those
-//! with cards in one_answer_cuda.rs. What is recorded of a problem is compared in the tests of its kind (`*_golden`, `*_cuda`).
+//! One answer of every test, whatever the machine. The problems of one_answer_problems.rs are the lines of a table, machines its columns:
+//! those of the CPU are here, those with cards in one_answer_cuda.rs. What is recorded of a problem is compared in the tests of its kind (`*_golden`, `*_cuda`).
 
 use std::fmt::Display;
 use std::sync::Arc;
 
+use crate::one_answer_problems::{gaussian, problems, Size};
 use crate::support::answer::{searched, Answer, Digits};
-use crate::support::discrete::{self, RULES};
-use crate::support::frames::Shape;
-use crate::support::golden::{cases, number};
-use crate::support::mixed::{settings, Made};
-use crate::support::problems::{correlation_matrix, dense_problem, less_means, problem, samples, Random};
-use crate::support::selection::{recorded, simulated, sparse_and_dense};
 use pcgpu_core::ci::discrete::{Coded, Discrete, Rule, Statistic};
 use pcgpu_core::ci::gauss::{FisherZ, Gauss, Reading};
-use pcgpu_core::ci::knn::{Estimator, Knn};
+use pcgpu_core::ci::knn::Knn;
 use pcgpu_core::ci::mixed::Mixed;
 use pcgpu_core::engine::cpu::correlation::{of_centred, Centred};
-use pcgpu_core::engine::cpu::selection::{encode, CpuCounting};
+use pcgpu_core::engine::cpu::selection::CpuCounting;
 use pcgpu_core::engine::cpu::{Bound, CpuEngine, DiscreteKernel, GaussKernel, GaussOfData, KnnKernel, MixedKernel};
-use pcgpu_core::graph::Tiers;
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::observer::Unobserved;
 use pcgpu_core::pool::Pool;
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::search::{Method, Options};
-use pcgpu_core::selection::discretise::{Bins, Column, Discretise};
 use pcgpu_core::selection::{select, CountLogs, Criterion, Samples, Selection};
 use pcgpu_core::{Error, Result};
 
@@ -134,12 +127,12 @@ pub fn gauss<'a>(c: &'a [f64], n: f64, options: &Options) -> Result<Gauss<'a>> {
 }
 
 impl Problem {
-    fn search(name: impl Into<String>, test: Test, options: Options) -> Self {
+    pub fn search(name: impl Into<String>, test: Test, options: Options) -> Self {
         let name = format!("{} {:?}", name.into(), options.method);
         Problem { name, task: Task::Search(test, options) }
     }
 
-    fn selection(name: impl Into<String>, samples: Samples, criterion: Criterion, k: usize) -> Self {
+    pub fn selection(name: impl Into<String>, samples: Samples, criterion: Criterion, k: usize) -> Self {
         let (name, logs) = (format!("{} {criterion:?}", name.into()), CountLogs::new(samples.n()));
         Problem { name, task: Task::Selection { samples, logs, criterion, k } }
     }
@@ -229,228 +222,6 @@ pub fn budgets(all: u64, mut suffices: impl FnMut(u64) -> bool) -> Vec<u64> {
 
 /// Threads of the CPU, and how many tests they take at a time.
 const THREADS: [(usize, u64); 3] = [(1, 1 << 16), (2, 64), (4, 8)];
-
-const SACHS: &str = include_str!("../../../../../inst/extdata/sachs.csv");
-
-/// The measured proteins (inst/extdata/README.md), column by column, every `step`th of the cells.
-fn sachs(step: usize) -> Vec<Vec<f64>> {
-    let rows: Vec<Vec<f64>> = SACHS
-        .lines()
-        .skip(1)
-        .step_by(step)
-        .map(|line| line.split(',').map(|cell| cell.parse().unwrap()).collect())
-        .collect();
-    (0..rows[0].len()).map(|column| rows.iter().map(|row| row[column]).collect()).collect()
-}
-
-/// Their thirds as levels.
-fn thirds(columns: &[Vec<f64>]) -> Vec<i32> {
-    let third = |column: &Vec<f64>| {
-        let mut sorted = column.clone();
-        sorted.sort_by(f64::total_cmp);
-        let [first, second] = [1, 2].map(|k| sorted[k * sorted.len() / 3]);
-        column.iter().map(|v| i32::from(*v >= first) + i32::from(*v >= second)).collect::<Vec<i32>>()
-    };
-    columns.iter().flat_map(third).collect()
-}
-
-/// With tiers, of which the last variables are the first; "stable.fast" has none. Few are of one method: cards are asked the same questions by each.
-fn tiered(size: Size, options: &Options) -> Option<Options> {
-    if size == Size::Few && options.method != Method::Stable {
-        return None;
-    }
-    let tiers: Vec<f64> = (0..options.p).map(|v| ((options.p - 1 - v) * 3 / options.p) as f64).collect();
-    (options.method != Method::StableFast).then(|| Options { tiers: Tiers::of(&tiers), ..options.clone() })
-}
-
-const METHODS: [Method; 3] = [Method::Stable, Method::StableFast, Method::Original];
-
-/// How many problems there are to be.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Size {
-    All,
-    /// Of each kind some, that an emulated card takes no minutes for.
-    Few,
-}
-
-/// Recorded, random and measured data for each test.
-pub fn problems(size: Size) -> Vec<Problem> {
-    [gaussian(size), of_data(size), discrete_tests(size), neighbours(size), numbers_and_levels(size), selections(size)]
-        .into_iter()
-        .flatten()
-        .collect()
-}
-
-fn gaussian(size: Size) -> Vec<Problem> {
-    let mut all = Vec::new();
-    for case in cases("gauss-") {
-        if case.p() > if size == Size::Few { 12 } else { 40 } {
-            continue;
-        }
-        for (method, _) in case.answers() {
-            let test = Test::Gauss { c: case.correlations(), n: case.n() };
-            all.push(Problem::search(&case.name, test, case.options(method)));
-        }
-    }
-    let random =
-        (0..if size == Size::Few { 9 } else { 18 }).map(|number| (format!("problem {number}"), problem(number)));
-    // The last is the smallest.
-    let dense = if size == Size::Few { 3..4 } else { 1..4 };
-    let dense = dense.map(|number| (format!("dense {number}"), dense_problem(number)));
-    for (name, problem) in random.chain(dense) {
-        all.push(Problem::search(name, Test::Gauss { c: problem.c, n: problem.n }, problem.options));
-    }
-    let columns = sachs(1);
-    for method in METHODS {
-        let test = || Test::Gauss { c: correlation_matrix(&columns), n: columns[0].len() as f64 };
-        let options = Options { method, ..Options::new(columns.len(), 0.01) };
-        all.extend(tiered(size, &options).map(|options| Problem::search("sachs in tiers", test(), options)));
-        all.push(Problem::search("sachs", test(), options));
-    }
-    // An unequal pair of correlations is a matter of one_answer's machines no more than of the CPU's: blocks refuse it (`blocks_cuda`).
-    all.retain(|problem| match &problem.task {
-        Task::Search(Test::Gauss { c, .. }, options) => {
-            let p = options.p;
-            (0..p * p).all(|at| c[at] == c[at % p * p + at / p] || c[at].is_nan())
-        }
-        _ => true,
-    });
-    all
-}
-
-fn of_data(size: Size) -> Vec<Problem> {
-    let mut all = Vec::new();
-    let shapes = [(23, 300, 0.1, 0.05), (90, 60, 0.03, 0.05), (70, 40, 0.1, 0.01), (260, 80, 0.004, 0.01)];
-    let shapes = &shapes[..if size == Size::Few { 1 } else { 4 }];
-    let random = shapes.iter().map(|&(p, n, density, alpha)| {
-        (format!("data {p} x {n}"), samples(&mut Random(p as u64), p, n, density, 0.0), alpha)
-    });
-    for (name, columns, alpha) in random.chain([("data sachs".into(), sachs(1), 0.01)]) {
-        for method in METHODS {
-            let options = Options { method, m_max: 4.0, ..Options::new(columns.len(), alpha) };
-            let test = || Test::GaussOfData { cells: less_means(&columns), n: columns[0].len() };
-            all.extend(
-                tiered(size, &options).map(|options| Problem::search(format!("{name} in tiers"), test(), options)),
-            );
-            all.push(Problem::search(&name, test(), options));
-        }
-    }
-    all
-}
-
-fn discrete_tests(size: Size) -> Vec<Problem> {
-    let mut all = Vec::new();
-    let recorded = cases("dis-").into_iter().chain(cases("bin-")).filter(|case| case.p() <= 8 || size == Size::All);
-    for case in recorded {
-        let rule = Rule::Pcalg { adapt: case.json["adaptDF"].as_bool().unwrap() };
-        for (method, _) in case.answers() {
-            let test = Test::Discrete { data: case.coded(), statistic: Statistic::G2, rule };
-            all.push(Problem::search(&case.name, test, case.options(method)));
-        }
-    }
-    for number in 0..if size == Size::Few { 6 } else { 12 } {
-        let mut random = Random(number * 977 + 5);
-        let p = 3 + random.below(if size == Size::Few { 5 } else { 10 });
-        let missing = if random.uniform() < 0.3 { 0.03 } else { 0.0 };
-        let data = discrete::problem(&mut random, p, if size == Size::Few { 100 } else { 500 }, missing).coded();
-        let (statistic, rule) = ([Statistic::G2, Statistic::X2][number as usize / 3 % 2], RULES[number as usize % 4]);
-        let options = Options { method: METHODS[number as usize % 3], ..Options::new(p, [0.01, 0.2][random.below(2)]) };
-        all.push(Problem::search(format!("discrete {number}"), Test::Discrete { data, statistic, rule }, options));
-    }
-    let columns = sachs(if size == Size::Few { 8 } else { 1 });
-    for (method, statistic) in METHODS.into_iter().zip([Statistic::G2, Statistic::X2, Statistic::G2]) {
-        let codes = thirds(&columns);
-        let p = columns.len();
-        let test = || {
-            let data = Coded::new(by_column(&codes, p).unwrap(), &vec![3; p], false).unwrap();
-            Test::Discrete { data, statistic, rule: Rule::Bnlearn { adapt: false } }
-        };
-        let options = Options { method, ..Options::new(p, 0.01) };
-        all.extend(tiered(size, &options).map(|options| Problem::search("discrete sachs in tiers", test(), options)));
-        all.push(Problem::search("discrete sachs", test(), options));
-    }
-    all
-}
-
-fn neighbours(size: Size) -> Vec<Problem> {
-    let mut all = Vec::new();
-    let (n, permutations) = if size == Size::Few { (30, 5) } else { (80, 20) };
-    let mut add = |name: String, made: Made, estimator, alpha| {
-        for method in METHODS {
-            let options = Options { method, m_max: 3.0, ..Options::new(made.discrete.len(), alpha) };
-            let test = || Test::Knn(Box::new(made.knn(settings(estimator, 4, permutations))));
-            all.extend(
-                tiered(size, &options).map(|options| Problem::search(format!("{name} in tiers"), test(), options)),
-            );
-            all.push(Problem::search(&name, test(), options));
-        }
-    };
-    for (seed, estimator, p) in
-        [(1, Estimator::FrenzelPompe, 6), (2, Estimator::MesnerShalizi, 5), (3, Estimator::Gao, 4)]
-    {
-        let made = Made::new(seed, n, p, estimator != Estimator::FrenzelPompe, false);
-        add(format!("neighbours {estimator:?}"), made, estimator, 0.6);
-    }
-    // The recorded estimates are of single tests: here their data are searched.
-    for file in cases("cmiknn-cont-S2") {
-        let rows = file.json["cases"][0]["data"].as_array().unwrap();
-        let data = (0..4).flat_map(|column| rows.iter().take(n).map(move |row| number(&row[column]))).collect();
-        add(format!("neighbours {}", file.name), Made { data, discrete: vec![false; 4] }, Estimator::FrenzelPompe, 0.3);
-    }
-    let columns: Vec<Vec<f64>> = sachs(853 / n).into_iter().take(5).collect();
-    let made = Made { data: columns.concat(), discrete: vec![false; 5] };
-    add("neighbours sachs".into(), made, Estimator::FrenzelPompe, 0.05);
-    all
-}
-
-fn numbers_and_levels(size: Size) -> Vec<Problem> {
-    let (n, p) = if size == Size::Few { (80, 5) } else { (400, 9) };
-    let mut all = Vec::new();
-    for (name, levels, missing, sets) in [
-        ("numbers and levels", [0, 3], 0.0, 1),
-        ("numbers and levels with holes", [0, 2], 0.05, 1),
-        ("numbers with holes", [0, 0], 0.05, 1),
-        ("completed numbers and levels", [3, 0], 0.05, 3),
-    ] {
-        let shape = Shape { n, levels: (0..p).map(|at| levels[at % 2]).collect(), missing, sets };
-        for method in [Method::Stable, Method::Original] {
-            let options = Options { method, m_max: 3.0, ..Options::new(p, 0.05) };
-            let test = || Test::Mixed(shape.test(p as u64, true));
-            all.extend(
-                tiered(size, &options).map(|options| Problem::search(format!("{name} in tiers"), test(), options)),
-            );
-            all.push(Problem::search(name, test(), options));
-        }
-    }
-    all
-}
-
-fn selections(size: Size) -> Vec<Problem> {
-    let mut all = Vec::new();
-    // Measured (lung_small, colon, glioma) and simulated data.
-    let recordings = if size == Size::Few { cases("jmi-lung") } else { cases("jmi-") };
-    for case in recordings.iter().filter(|case| case.json["p"].as_u64() <= Some(2000)) {
-        all.push(Problem::selection(
-            &case.name,
-            recorded(case),
-            Criterion::Jmi,
-            if size == Size::Few { 4 } else { 12 },
-        ));
-    }
-    for criterion in Criterion::ALL {
-        let random = simulated(if size == Size::Few { 60 } else { 900 }, 40, 9, 3, 5);
-        all.push(Problem::selection("simulated", random, criterion, 6));
-        let [sparse, _] = sparse_and_dense(if size == Size::Few { 80 } else { 1200 }, 30, 1);
-        all.push(Problem::selection("sparse", sparse, criterion, 6));
-    }
-    let columns = sachs(1);
-    let features: Vec<Column> = columns[1..].iter().map(|column| Column::Doubles(column)).collect();
-    let codes = thirds(&columns[..1]);
-    let bins = Discretise::EqualFrequency(Bins { count: 4, kept_levels: 3 });
-    let samples = encode(columns[0].len(), &features, Column::Integers(&codes), bins, 2, &mut Unobserved).unwrap();
-    all.push(Problem::selection("selection sachs", samples, Criterion::Mrmr, 5));
-    all
-}
 
 /// On threads, and within bounds of memory down to the smallest.
 #[test]

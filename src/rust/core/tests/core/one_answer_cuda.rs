@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::one_answer::{budgets, gauss, problems, reading, Found, Problem, Size, Task, Test, Wanted};
+use crate::one_answer::{budgets, gauss, reading, Found, Problem, Task, Test, Wanted};
+use crate::one_answer_problems::{problems, Size};
 use crate::support::answer::{searched, Answer, Digits};
 use crate::support::cuda::{emulated, planned, Slowed};
 use pcgpu_core::ci::discrete::Discrete;
