@@ -8,7 +8,8 @@ is_large <- function(labels) length(labels) > most_in_matrix
 print_overview <- function(x) {
   network <- network_of(x)
   told <- overview(x, network)
-  say <- function(...) cat(strwrap(paste0(...), exdent = 2L), sep = "\n")
+  # A tilde stands for a space at which no line ends.
+  say <- function(...) cat(chartr("~", " ", strwrap(paste0(...), getOption("width"), exdent = 2L)), sep = "\n")
   call <- deparse(x@call, width.cutoff = 100L)
   cat("Object of class '", class(x), "', from Call:\n", paste(shortened(utils::head(call, 3L), 100L), collapse = "\n"), if (length(call) > 3L) " ...", "\n\n", sep = "")
   say(overview_edges(told))
@@ -17,13 +18,13 @@ print_overview <- function(x) {
     if (!is.na(told$device)) paste("on", told$device), if (!is.na(told$seconds)) paste(format(told$seconds, digits = 3L), "seconds")
   )
   if (length(search)) say("Search: ", paste(search, collapse = ", "))
-  say("Tests: ", in_words(sum(told$tests)), "; by level: ", paste0(seq_along(told$tests) - 1L, ": ", in_words_each(told$tests), collapse = ", "))
+  say("Tests: ", in_words(sum(told$tests)), "; by level: ", paste0(seq_along(told$tests) - 1L, ":~", in_words_each(told$tests), collapse = ", "))
   degree <- tabulate(c(network$edges$from, network$edges$to), told$variables)
   say(overview_degrees(degree))
   say(overview_components(component_sizes(told$variables, network$edges)))
   hubs <- utils::head(order(-degree), 5L)
   hubs <- hubs[degree[hubs] > 0L]
-  if (length(hubs)) say("Most neighbours: ", paste0(shortened(network$labels[hubs], 30L), " (", degree[hubs], ")", collapse = ", "))
+  if (length(hubs)) say("Most neighbours: ", paste0(gsub("[ ~]", "_", shortened(network$labels[hubs], 30L)), "~(", degree[hubs], ")", collapse = ", "))
   print_note(x)
 }
 

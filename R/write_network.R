@@ -119,11 +119,10 @@ digits_of <- function(x) {
     return(ifelse(is.na(x), NA, whole_numbers(x)))
   }
   # Of equal ones each once: p-values of a column are often few, or all 0.
-  values <- unique(x)
+  values <- unique(x[!is.na(x)])
   text <- sprintf("%.15g", values)
-  long <- which(is.finite(values) & as.double(text) != values)
+  long <- which(as.double(text) != values)
   text[long] <- sprintf("%.17g", values[long])
-  text[is.na(values)] <- NA
   text[match(x, values)]
 }
 
@@ -135,12 +134,21 @@ value_text <- function(values) if (is.logical(values)) ifelse(values, "true", "f
 
 # Names and values that a format cannot have.
 refuse_characters <- function(network, pattern, format, mend) {
-  values <- c(list(network$labels), names(network$nodes), Filter(is.character, network$nodes))
-  for (text in values) {
+  check <- function(text, argument, what) {
     bad <- grepl(pattern, text, perl = TRUE) & !is.na(text) | !validUTF8(text)
     if (any(bad)) {
-      abort_argument("x", text, mend, has = sprintf("names or attributes that %s cannot have: %s", format, enumerate(encodeString(text[bad], quote = "\""))))
+      abort_argument(argument, text, mend, has = sprintf("%s that %s cannot have: %s", what, format, enumerate(encodeString(text[bad], quote = "\""))))
     }
+  }
+  check(network$labels, "x", "names of variables")
+  check(as.character(names(network$nodes)), "nodes", "names of columns")
+  for (text in Filter(is.character, network$nodes)) check(text, "nodes", "text")
+}
+
+# Programs that know nodes by their names would take two for one.
+refuse_same_names <- function(labels, format) {
+  if (anyDuplicated(labels)) {
+    abort_argument("x", labels, "give variables different names, or another format.", has = sprintf("variables of one name, which %s takes for one", format))
   }
 }
 
