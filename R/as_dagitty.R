@@ -7,7 +7,7 @@
 #' @return An object of class `dagitty` of the package dagitty, or one string: `"pdag {"`, a line for each variable and for each edge (`->`, `--`, or `<->` of a conflict), `"}"`; `"dag {"` for a graph of
 #'   [random_dag()]. Names are quoted where the language needs it. In dagitty `<->` stands for a hidden common cause: look at conflicts before you go on with them.
 #'
-#'   Errors have the class `pcgpu_error_argument`, where a name has a character that the language cannot have (one that does not print, or a backslash before a quote or at the end), or
+#'   Errors have the class `pcgpu_error_argument`, where a name has a character that the language cannot have (one that does not print, or a backslash at the end), or
 #'   `pcgpu_error_package` where dagitty is not installed.
 #' @references
 #' J. Textor, B. van der Zander, M. S. Gilthorpe, M. Liskiewicz and G. T. H. Ellison (2016). Robust causal inference using directed acyclic graphs: the R package 'dagitty'.
@@ -29,10 +29,10 @@ as_dagitty <- function(x, text = FALSE) {
   if (text) written else dagitty::dagitty(written)
 }
 
-# Quoted but for plain words. A string of the language ends at a quote without a backslash before it, and has no other escape.
+# Quoted but for plain words. In a string of the language \" is a quote, and any other backslash is one.
 dagitty_names <- function(labels) {
   labels <- enc2utf8(labels)
-  bad <- grepl("[\\x01-\\x1f\\x7f]|\\\\(\"|$)", labels, perl = TRUE) | !nzchar(labels)
+  bad <- grepl("[\\x01-\\x1f\\x7f]|\\\\$", labels, perl = TRUE) | !nzchar(labels)
   if (any(bad)) {
     abort_argument("x", labels, "give these variables other names.", has = paste("names that dagitty cannot have:", enumerate(encodeString(labels[bad], quote = "\""))))
   }
