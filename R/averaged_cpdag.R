@@ -6,6 +6,7 @@
 #' @param threshold,false_edges As in [stability()]; without either, those of `x`.
 #' @return A [graph::graphNEL-class] with the variables as nodes, as the slot `graph` of a result of [pc()]: [plot_cpdag()], [as_igraph()], [edges()][edges] of the package graph and [causal_effects()]
 #'   take it. `averaged_cpdag(x)@graphData$valid` says whether it is a CPDAG (with background knowledge: whether it can be extended to a DAG without further v-structures).
+#'   `as.data.frame()` of it is a table of its edges with their strengths, as [edges()][edges,pcgpu_stability-method] of `x`.
 #' @seealso [stability()], [stability_bound()]
 #' @examples
 #' set.seed(1)
@@ -23,6 +24,7 @@ averaged_cpdag <- function(x, threshold = NULL, false_edges = NULL) {
   listed <- averaged_lists(x)
   graph <- graph_from_edges(listed$labels, listed$edges, listed$weights, one = 1)
   graph@graphData$valid <- x$average$valid
+  graph@graphData$shares <- averaged_edges(x)
   graph
 }
 

@@ -76,7 +76,7 @@ plot_after_pcalg <- function() {
 }
 
 # pcalg's own print() and summary() do the work, and where a result of ours is no valid CPDAG they are followed by the line that says
-# so. Results of pcalg print as ever.
+# so; a summary that would fill many screens is ours. Results of pcalg print as ever.
 note_after_pcalg <- function() {
   theirs <- asNamespace("pcalg")
   hidden <- new.env(parent = theirs)
@@ -90,6 +90,10 @@ note_after_pcalg <- function() {
   methods::setMethod("show", "pcAlgo", function(object) print_and_note(object), where = hidden)
   summary_theirs <- methods::selectMethod("summary", "pcAlgo", fdef = methods::getGeneric("summary", where = theirs))
   methods::setMethod("summary", "pcAlgo", function(object, ...) {
+    if (is_large(object@graph@nodes) && !is.null(run_details(object)) && !...length()) {
+      print_overview(object)
+      return(invisible(object))
+    }
     summary_theirs(object, ...)
     print_note(object)
     invisible(object)

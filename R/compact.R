@@ -6,8 +6,8 @@
 #' removed, nearly all of them, take no memory: the empty set separates them, and their p-value is computed again when it is asked for
 #' (see [p_value()]).
 #'
-#' What works on results works on both classes: [edges()][edges,pcCompact-method], [sepset()], [p_value()], [orient()], `summary()`,
-#' `plot()`, [plot_cpdag()], [as_igraph()], [run_details()] and `saveRDS()`. pcalg's own functions want a `pcAlgo`:
+#' What works on results works on both classes: [edges()][edges,pcCompact-method], [neighbours()], [sepset()], [p_value()], [orient()], `summary()`,
+#' `as.data.frame()`, `tidy()` and `glance()` ([tidy.pcCompact()]), `plot()`, [plot_cpdag()], [as_igraph()], [write_network()], [run_details()] and `saveRDS()`. pcalg's own functions want a `pcAlgo`:
 #' [as_pcalg()] or `as(x, "pcAlgo")` makes one, where its p x p parts fit into memory.
 #'
 #' `as(x, "graphNEL")` is the graph alone, `as(x, "matrix")` and `as(x, "amat")` its p x p adjacency matrix in pcalg's coding (`[i, j]` is the
@@ -24,7 +24,8 @@
 #' | pcalg: `backdoor()`; with the marks of a PAG, which a skeleton's ones are: `udag2pag()`, `udag2apag()`, `visibleEdge()`, `possibleDe()`, `searchAM()`, `qreach()`, `pag2magAM()` and others of that kind | `as(x, "matrix")` |
 #' | pcalg: `showEdgeList()`, `udag2pdag()`, `udag2pdagRelaxed()`, `udag2pdagSpecial()`, `pc.cons.intern()`, slots such as `x@graph` | `as_pcalg(x)` |
 #' | graph, RBGL, Rgraphviz, bnlearn's `as.bn()` | `as(x, "graphNEL")` |
-#' | igraph | [as_igraph()], or `igraph::as.igraph()`, of `x` |
+#' | igraph, tidygraph, ggraph | [as_igraph()], `igraph::as.igraph()` or `tidygraph::as_tbl_graph()`, of `x` |
+#' | bnlearn, dagitty, caugi | [as_bn()], [as_dagitty()], [caugi_of()] of `x` |
 #' | Matrix | `as(x, "dgCMatrix")` |
 #'
 #' Given `x` itself, these functions of pcalg end in an error of class `pcgpu_error_argument` that names what to give; so do `nodes()`, `numNodes()`,
@@ -204,7 +205,7 @@ sparse_matrix <- function(x) {
 # and R would say so in a message.
 conversions <- function(ns) {
   set <- function(to, convert) suppressMessages(methods::setAs("pcCompact", to, convert, where = ns))
-  suppressMessages(methods::setMethod("edges", "pcAlgo", function(object, which) edges_of_pcalg(object), where = ns))
+  suppressMessages(methods::setMethod("edges", "pcAlgo", edges_of_object, where = ns))
   suppressMessages(methods::setAs("pcgpu_graph", "graphNEL", function(from) graphnel_of_table(from), where = ns))
   set("pcAlgo", function(from) as_pcalg(from))
   set("matrix", function(from) {

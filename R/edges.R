@@ -1,38 +1,97 @@
 #' The edges of a result as a table
 #'
-#' A method of the generic function `edges()` of the package graph.
+#' Methods of the generic function `edges()` of the package graph, for all that has edges here. `as.data.frame()` gives the same table of a result of a search or of a
+#' [random_dag()], and so does `tidy()` of the package broom (see [tidy.pcCompact()]).
 #'
-#' @param object A result of [pc()], [skeleton()] or [orient()], of either class.
+#' @param object A result of [pc()], [skeleton()] or [orient()], of either class; a graph of [random_dag()] or [cpdag_of()]; or a result of
+#'   [stability()], whose edges are those of its averaged graph.
 #' @param which Not used.
 #' @return A data frame with one row an edge: `from` and `to`, names of variables; `kind`, `"-->"` (directed), `"---"` or `"<->"` (a conflict,
-#'   `solve.confl = TRUE` only); `p`, the largest p-value of its tests.
+#'   `solve.confl = TRUE` only); and
+#'   - of a search: `p`, the largest p-value of its tests (`-Inf` or `-1` where none was made, `fixedEdges`). Rows by the smaller variable, then the larger;
+#'   - of [random_dag()]: `weight`, the coefficient of the linear model;
+#'   - of [stability()]: `strength`, the share of samples with the edge, and `direction`, the share of those that have it from `from` to `to` (an edge without a direction counts as half an arrow
+#'     each way). These are the rows of `as.data.frame()` of the object that have `kept`, by strength.
+#'
+#'   `edges()` of the graph that [averaged_cpdag()] gives, or of any other of the package graph, is that package's list of neighbours: `as.data.frame()` of such a graph is a table as
+#'   here, with `strength` and `direction` where [averaged_cpdag()] made it.
+#'
+#'   An error of class `pcgpu_error_argument` says what cannot have edges.
+#' @seealso [neighbours()] of one variable, [sepset()] of what has no edge, [write_network()] for files, [as_igraph()], [q_values()]
 #' @examples
 #' x <- cbind(a = sin(1:50), b = cos(1:50 * 2), c = sin(1:50) + cos(1:50 * 2) + sin(1:50 * 7) / 5)
 #' edges(pc(suff_gauss(x), gaussCItest, alpha = 0.05, labels = colnames(x), numCores = 1, result = "compact"))
+#' edges(random_dag(5, seed = 1))
 #' @name edges
-#' @aliases edges,pcCompact-method edges,pcAlgo-method
+#' @aliases edges,pcCompact-method edges,pcAlgo-method edges,pcgpu_graph-method edges,pcgpu_stability-method
 #' @importFrom graph edges
 #' @export edges
 #' @exportMethod edges
-methods::setMethod("edges", "pcCompact", function(object, which) {
-  named_edges(compact_edges(object), object@labels)
-})
+NULL
 
-named_edges <- function(table, labels) {
-  kind <- c(directed = "-->", undirected = "---", conflict = "<->")
-  data.frame(
-    from = labels[table$from], to = labels[table$to], kind = unname(kind[table$kind]), p = table$p, stringsAsFactors = FALSE
-  )
+edges_of_object <- function(object, which) named_edges(network_of(object))
+
+methods::setMethod("edges", "pcCompact", edges_of_object)
+
+# How kinds of edges are written wherever a user sees them.
+arrow_of <- c(directed = "-->", undirected = "---", conflict = "<->")
+
+# What stands for a graph here, as a table: list(labels, edges), a row an edge with numbers of variables `from` and `to`, `kind` as a user sees it, and
+# the numbers that are known of it. All tables of edges, conversions and files are made of this one.
+network_of <- function(x, argument = "x") {
+  if (is_compact(x)) {
+    return(new_network(x@labels, compact_edges(x)))
+  }
+  if (is_result(x)) {
+    return(network_of_pcalg(x))
+  }
+  if (inherits(x, "pcgpu_graph")) {
+    table <- list(from = x$from, to = x$to, kind = c("undirected", "directed")[x$directed + 1L])
+    table$weight <- x$weight
+    return(new_network(x$labels, table))
+  }
+  if (inherits(x, "pcgpu_stability")) {
+    edges <- averaged_edges(x)
+    return(new_network(x$labels, edges[order(-edges$strength), ]))
+  }
+  listed <- about(argument, edges_of(x))
+  table <- by_pair(edge_table(listed$edges, listed$weights))
+  if (methods::is(x, "graph")) table <- with_shares(table, x@graphData$shares, length(listed$labels))
+  new_network(listed$labels, table)
 }
 
-# The same of an object of class pcAlgo, by the smaller variable, then the larger.
-edges_of_pcalg <- function(x) {
-  listed <- edges_of(x)
-  table <- edge_table(listed$edges, listed$weights)
-  low <- pmin(table$from, table$to)
-  high <- pmax(table$from, table$to)
-  table$p <- attr(x, "pMax")[cbind(low, high)]
-  named_edges(table[order(low, high), ], listed$labels)
+new_network <- function(labels, table) {
+  table$kind <- unname(arrow_of[table$kind])
+  list(labels = labels, edges = list2DF(as.list(table)))
+}
+
+# By the smaller variable, then the larger.
+by_pair <- function(table) table[order(pmin(table$from, table$to), pmax(table$from, table$to)), ]
+
+network_of_pcalg <- function(x) {
+  listed <- edges_of(attr(x, "graph"))
+  table <- by_pair(edge_table(listed$edges, listed$weights))
+  table$p <- attr(x, "pMax")[cbind(pmin(table$from, table$to), pmax(table$from, table$to))]
+  new_network(listed$labels, table)
+}
+
+# With the strength and the direction that averaged_cpdag() has left with its graph, of the edges that are still there and have the kind that they had.
+with_shares <- function(table, shares, p) {
+  if (is.null(shares)) {
+    return(table)
+  }
+  key <- function(edges) paste(edges$kind, edges$from + edges$to * as.double(p))
+  at <- match(key(table), key(shares))
+  table$strength <- shares$strength[at]
+  table$direction <- shares$direction[at]
+  table
+}
+
+named_edges <- function(network) {
+  edges <- network$edges
+  edges$from <- network$labels[edges$from]
+  edges$to <- network$labels[edges$to]
+  edges
 }
 
 # Labels, neighbour lists and weights of whatever stands for a graph here.
@@ -45,6 +104,9 @@ edges_of <- function(x) {
   }
   if (inherits(x, "pcgpu_graph")) {
     return(edges_of_table(x$labels, x$from, x$to, x$directed))
+  }
+  if (inherits(x, "pcgpu_stability")) {
+    return(averaged_lists(x))
   }
   if (inherits(x, "bn")) {
     return(edges_of_bnlearn(x))
@@ -78,6 +140,10 @@ edges_of_igraph <- function(x) {
   need_package("igraph", "the graph is one of the package igraph")
   arcs <- igraph::as_edgelist(x, names = FALSE)
   labels <- igraph::vertex_attr(x, "name") %||% as.character(seq_len(igraph::vcount(x)))
+  kinds <- igraph::edge_attr(x, "kind")
+  if (length(kinds) && all(kinds %in% arrow_of)) {
+    return(edges_of_kinds(as.character(labels), as.integer(arcs[, 1L]), as.integer(arcs[, 2L]), kinds))
+  }
   marks <- igraph::edge_attr(x, "mark")
   if (igraph::is_directed(x) && !is.null(marks) && any(marks == 2)) {
     by <- order(arcs[, 1L], arcs[, 2L])
@@ -85,6 +151,18 @@ edges_of_igraph <- function(x) {
     return(list(labels = labels, edges = unname(split(as.integer(arcs[by, 2L]), rows)), weights = unname(split(as.double(marks[by]), rows))))
   }
   edges_of_table(as.character(labels), as.integer(arcs[, 1L]), as.integer(arcs[, 2L]), rep.int(igraph::is_directed(x), nrow(arcs)))
+}
+
+# Edges with their kinds, of which those without a direction may be there once, as in a file, or each way.
+edges_of_kinds <- function(labels, from, to, kinds) {
+  both <- kinds != "-->"
+  tail <- c(from, to[both])
+  head <- c(to, from[both])
+  weight <- ifelse(c(kinds, kinds[both]) == "<->", 2, 1)
+  by <- order(tail, head)
+  by <- by[!duplicated(data.frame(tail, head)[by, ])]
+  by_tail <- function(values) unname(split(values[by], factor(tail[by], seq_along(labels))))
+  list(labels = labels, edges = by_tail(head), weights = if (!all(weight == 1)) by_tail(weight))
 }
 
 # An adjacency matrix as as(graph, "matrix") has it, [i, j] != 0 for i -> j, or as pcalg's "amat" codes a CPDAG, which

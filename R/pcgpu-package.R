@@ -46,7 +46,7 @@
 #' | `device_forked` | this process was forked | `parallel::makePSOCKcluster()` |
 #' | `device_failed` | the GPU or its driver failed | call again, or restart R |
 #' | `file_unreadable` | a data file is not there, or cannot be read | see the message |
-#' | `file_unwritable` | a data file cannot be written | another path, or room |
+#' | `file_unwritable` | a file cannot be written | another path, or room |
 #' | `file_foreign` | a file is no data file | one of [write_pcgpu_file()] |
 #' | `file_version` | a data file is of another version | write it anew |
 #' | `file_truncated` | the end of a data file is missing | copy it again |

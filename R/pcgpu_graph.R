@@ -1,6 +1,7 @@
 # The class pcgpu_graph: a graph as a table of its edges, which costs what it holds. Edges by head, then tail, where all are directed.
 
 methods::setOldClass("pcgpu_graph")
+methods::setMethod("edges", "pcgpu_graph", edges_of_object)
 
 new_graph <- function(labels, from, to, directed, weight = NULL) {
   structure(list(labels = labels, from = from, to = to, directed = directed, weight = weight), class = "pcgpu_graph")
@@ -18,11 +19,7 @@ edges_of_table <- function(labels, from, to, directed) {
 
 #' @exportS3Method as.data.frame pcgpu_graph
 as.data.frame.pcgpu_graph <- function(x, row.names = NULL, optional = FALSE, ...) {
-  frame <- data.frame(
-    from = x$labels[x$from], to = x$labels[x$to], kind = ifelse(x$directed, "-->", "---"), stringsAsFactors = FALSE
-  )
-  frame$weight <- x$weight
-  frame
+  named_edges(network_of(x))
 }
 
 #' @exportS3Method as.matrix pcgpu_graph

@@ -59,12 +59,16 @@ print_amat <- function(x, zero.print = ".", ...) {
 #' @param object,x An object of class `pcAlgo`, from this package or from pcalg, or of class [pcCompact][pcCompact-class]. A `pcAlgo` that was made with pcalg installed
 #'   and read where it is not can be drawn by [plot_cpdag()] and converted by [as_igraph()]; R's own mechanism asks for
 #'   pcalg before it lets a method see it.
-#' @param amat Print the adjacency matrix too? It is the matrix `as(x@graph, "matrix")`, whose entry `[i, j]` is not
+#' @param amat Print the adjacency matrix too? Left out: up to 50 variables. It is the matrix `as(x@graph, "matrix")`, whose entry `[i, j]` is not
 #'   zero when there is an edge from `i` to `j`.
 #' @param zero.print How a zero is printed.
 #' @param y Not used.
 #' @param ... For `plot()`: passed on to [plot_cpdag()]. For `summary()`: not used.
 #' @return `object` or `x`, invisibly.
+#' @details `summary()` prints, for up to 50 variables, what pcalg's prints. Of more variables that would fill many screens: it then prints edges by kind, the test, tests by level, how many neighbours
+#'   variables have, connected components, and the five variables with the most neighbours, on one screen. `summary(fit, amat = TRUE)` is pcalg's format all the same.
+#'   `glance()` and `as.data.frame()` of a result give such numbers as data (see [tidy.pcCompact()]).
+#' @seealso [edges()][edges,pcCompact-method], [neighbours()], [run_details()]
 #' @examples
 #' set.seed(1)
 #' x <- matrix(rnorm(500), 100, 5, dimnames = list(NULL, letters[1:5]))
@@ -76,6 +80,10 @@ print_amat <- function(x, zero.print = ".", ...) {
 #' @name pcAlgo-methods
 #' @exportS3Method summary pcAlgo
 summary.pcAlgo <- function(object, amat = TRUE, zero.print = ".", ...) {
+  if (is_large(object@graph@nodes) && (missing(amat) || !amat)) {
+    print_overview(object)
+    return(invisible(object))
+  }
   neighbours <- lengths(lapply(object@graph@edgeL, function(node) node$edges))
   print_summary(object, unname(neighbours))
   if (amat) {
@@ -105,6 +113,10 @@ print_summary <- function(object, neighbours) {
 #' @rdname pcAlgo-methods
 #' @exportS3Method summary pcCompact
 summary.pcCompact <- function(object, ...) {
+  if (is_large(object@labels)) {
+    print_overview(object)
+    return(invisible(object))
+  }
   mark <- as.integer(object@edges$mark)
   from <- row_numbers(object@edges)
   print_summary(object, tabulate(c(from[mark != 3L], object@edges$to[mark != 2L]), length(object@labels)))

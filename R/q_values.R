@@ -50,7 +50,7 @@ q_values <- function(fit, method = c("BH", "BY")) {
   compact <- is_compact(fit)
   if (!compact) check_result(fit, "fit")
   method <- check_choice(method, c("BH", "BY"), "method")
-  found <- if (compact) named_edges(compact_edges(fit), fit@labels) else edges_of_pcalg(fit)
+  found <- named_edges(network_of(fit))
   # Negative: no test was made. One without an answer counts as p = 1.
   p <- as.double(found$p)
   p[is.na(p)] <- 1
@@ -62,7 +62,7 @@ q_values <- function(fit, method = c("BH", "BY")) {
   found$q[tested] <- adjusted$q
   found <- found[order(found$q, found$p), ]
   rownames(found) <- NULL
-  structure(found, tests = adjusted$count, method = method)
+  structure(found, class = c("pcgpu_q_values", "data.frame"), tests = adjusted$count, method = method)
 }
 
 # A p x p matrix, whose upper triangle counts.

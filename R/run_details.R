@@ -2,9 +2,9 @@
 # all.equal() with a result of pcalg, validObject(), saveRDS() and pcalg's functions, which read the call as text, leave it
 # alone. Nothing in it depends on the number of threads or, but where several machines work together, on the clock, so that two runs of
 # one call are identical().
-with_details <- function(call, device, exact_tests, memory, valid_cpdag, orient, team, ended = NULL) {
+with_details <- function(call, device, exact_tests, memory, valid_cpdag, orient, team, ended = NULL, asked = NULL) {
   attr(call, "pcgpu") <- c(
-    list(device = device, exact_tests = exact_tests),
+    list(device = device, exact_tests = exact_tests), asked,
     ended_details(ended),
     # A skeleton is no CPDAG to begin with.
     if (length(valid_cpdag)) validity(valid_cpdag, orient),
@@ -62,6 +62,8 @@ validity <- function(valid_cpdag, orient) {
 #'   - `exact_tests`: how many tests were so near to the threshold, or had so nearly singular a matrix, that the quick form
 #'     of the test was not exact enough: pcalg's own formula decided them, or a bound of the error. The CPU and a GPU count them
 #'     differently;
+#'   - `test`, `alpha`, `samples`: the name of the test (`""` for one that is not of this package), the significance level, and the number of observations (`NA` where
+#'     the test is an R function);
 #'   - `ended`: `"time limit"` where the search ended before its time, see `time_limit` in [pc()], and `level`, the last level that was done;
 #'     else neither is there;
 #'   - `valid_cpdag`: whether the graph is a valid CPDAG, the equivalence class of some DAG; a skeleton has no such entry. Where

@@ -35,7 +35,8 @@ search_on <- function(test, labels, options, orient, on, verbose, progress, call
   tell_against(found$against, labels)
   warn_limits(found, options$limits)
   call <- with_details(
-    call, found$device, found$exact_tests, unlist(found$memory), found$valid_cpdag, orient, found$team, found$ended
+    call, found$device, found$exact_tests, unlist(found$memory), found$valid_cpdag, orient, found$team, found$ended,
+    list(test = test$name, alpha = options$alpha, samples = samples_of(test))
   )
   if (compact) {
     return(compact_result(labels, found, call, test, options, oriented = !is.null(orient)))
@@ -47,6 +48,11 @@ search_on <- function(test, labels, options, orient, on, verbose, progress, call
     n_edgetests = edge_tests(found$n_edgetests, options$method),
     pMax = found$pMax
   )
+}
+
+# The number of observations behind a test, as far as it is known.
+samples_of <- function(test) {
+  as.double(test$n %||% (if (!is.null(test$dm)) nrow(test$dm) else if (!is.null(test$data)) nrow(test$data)) %||% NA)
 }
 
 # Up to so many variables result = "auto" is pcalg's class: see ?pc.

@@ -5,6 +5,9 @@
 #' @return The names of the variables given which a test found `a` and `b` independent: `character(0)` where they are independent
 #'   given nothing, `NULL` where there is no such set, because they are adjacent or were never tested. Where the conservative or the
 #'   majority rule has left two sets, that of `sepset[[a]][[b]]` in pcalg's class.
+#'
+#'   Errors have the class `pcgpu_error_argument`.
+#' @seealso [p_value()] of the pair, [edges()][edges,pcCompact-method], [neighbours()]
 #' @examples
 #' x <- cbind(a = sin(1:50), b = cos(1:50 * 2), c = sin(1:50) + cos(1:50 * 2) + sin(1:50 * 7) / 5)
 #' fit <- pc(suff_gauss(x), gaussCItest, alpha = 0.05, labels = colnames(x), numCores = 1)

@@ -86,17 +86,26 @@ voted <- function(counts) {
   ifelse(ties, 3L, max.col(marks, "first"))
 }
 
-# The kept edges: from, to, mark "directed", "undirected" or "conflict", and strength.
+# Every pair as seen from the variable that more samples have an arrow from, of equals the first: from, to, whether they are `turned`, the strength, and
+# the direction, the share of the samples with the edge that have it from `from` to `to`; one without a direction is half an arrow each way.
+directed_pairs <- function(x) {
+  counts <- x$counts
+  turned <- counts$backward > counts$forward
+  half <- (counts$undirected + counts$bidirected) / 2
+  list2DF(list(
+    from = as.integer(ifelse(turned, counts$y, counts$x)), to = as.integer(ifelse(turned, counts$x, counts$y)), turned = turned,
+    strength = strengths(x), direction = (pmax(counts$forward, counts$backward) + half) / rowSums(counts[3:6])
+  ))
+}
+
+# The kept edges: from, to, kind "directed", "undirected" or "conflict", strength and direction.
 averaged_edges <- function(x) {
   kept <- which(x$average$kept)
-  mark <- x$average$mark[kept]
-  turned <- mark == 2L
-  a <- x$counts$x[kept]
-  b <- x$counts$y[kept]
-  data.frame(
-    from = as.integer(ifelse(turned, b, a)), to = as.integer(ifelse(turned, a, b)), kind = c("directed", "directed", "undirected", "conflict")[mark],
-    strength = strengths(x)[kept], stringsAsFactors = FALSE
-  )
+  pairs <- directed_pairs(x)[kept, ]
+  list2DF(list(
+    from = pairs$from, to = pairs$to, kind = c("directed", "directed", "undirected", "conflict")[x$average$mark[kept]],
+    strength = pairs$strength, direction = pairs$direction
+  ))
 }
 
 is_valid_average <- function(x) {

@@ -1,17 +1,18 @@
 # What is done with a result of stability().
 
+methods::setOldClass("pcgpu_stability")
+methods::setMethod("edges", "pcgpu_stability", edges_of_object)
+
 #' @exportS3Method as.data.frame pcgpu_stability
 as.data.frame.pcgpu_stability <- function(x, row.names = NULL, optional = FALSE, ..., n = Inf) {
   check_rows_shown(n)
   counts <- x$counts
-  strength <- strengths(x)
-  half <- (counts$undirected + counts$bidirected) / 2
-  turned <- counts$backward > counts$forward
-  by <- utils::head(order(-strength, counts$x, counts$y), n)
+  pairs <- directed_pairs(x)
+  turned <- pairs$turned
+  by <- utils::head(order(-pairs$strength, counts$x, counts$y), n)
   pick <- function(usual, other) ifelse(turned, other, usual)[by]
   data.frame(
-    from = x$labels[pick(counts$x, counts$y)], to = x$labels[pick(counts$y, counts$x)], strength = strength[by],
-    direction = ((pmax(counts$forward, counts$backward) + half) / rowSums(counts[3:6]))[by],
+    from = x$labels[pairs$from[by]], to = x$labels[pairs$to[by]], strength = pairs$strength[by], direction = pairs$direction[by],
     forward = pick(counts$forward, counts$backward), backward = pick(counts$backward, counts$forward),
     undirected = counts$undirected[by], bidirected = counts$bidirected[by], fit = edges_in_fit(x, counts, turned)[by],
     kept = x$average$kept[by], stringsAsFactors = FALSE

@@ -35,3 +35,49 @@ test_that("a matrix with missing entries is refused", {
   expect_identical(error$argument, "x")
   expect_error(as_igraph(m == 1), class = "pcgpu_error_argument")
 })
+
+test_that("igraph and tidygraph get the kinds and the p-values", {
+  skip_if_not_installed("igraph")
+  for (fit in mixed_fits()) {
+    graph <- as_igraph(fit)
+    table <- edges(fit)
+    found <- igraph::as_data_frame(graph)
+    at <- match(paste(table$from, table$to), paste(found$from, found$to))
+    expect_identical(found$kind[at], table$kind)
+    expect_identical(found$p[at], table$p)
+    expect_identical(found$mark[at], ifelse(table$kind == "<->", 2, 1))
+    expect_equal(nrow(found), nrow(table) + sum(table$kind != "-->"))
+    expect_identical(igraph::as_data_frame(igraph::as.igraph(fit)), found)
+    expect_identical(sorted_edges(as.data.frame(compare_graphs(graph, fit))[0, ]), sorted_edges(edges(fit)[0, ]))
+    expect_identical(compare_graphs(graph, fit)$shd, 0)
+    expect_identical(pcgpu:::edges_of(graph)$weights, lapply(pcgpu:::edges_of(fit)$weights, as.double))
+    skip_if_not_installed("tidygraph")
+    tidied <- tidygraph::as_tbl_graph(fit)
+    expect_s3_class(tidied, "tbl_graph")
+    expect_identical(igraph::as_data_frame(tidied), found)
+  }
+})
+
+test_that("graphs, and strengths of stability(), become igraph graphs", {
+  skip_if_not_installed("igraph")
+  dag <- random_dag(10, seed = 1)
+  expect_setequal(igraph::edge_attr(igraph::as.igraph(dag), "weight"), dag$weight)
+  x <- simulate(6, 100, degree = 3, seed = 2)
+  found <- stability(x, gaussCItest, alpha = 0.1, replicates = 20, seed = 1, numCores = 2, threshold = 0.3)
+  table <- edges(found)
+  arcs <- igraph::as_data_frame(igraph::as.igraph(found))
+  at <- match(paste(table$from, table$to), paste(arcs$from, arcs$to))
+  expect_identical(arcs$direction[at], table$direction)
+  back <- match(paste(table$to, table$from), paste(arcs$from, arcs$to))
+  loose <- table$kind != "-->"
+  expect_gt(sum(loose), 0)
+  expect_equal(arcs$direction[back[loose]], 1 - table$direction[loose])
+  expect_identical(is.na(back), !loose)
+})
+
+test_that("an igraph graph with kinds, each edge once, is read with them", {
+  skip_if_not_installed("igraph")
+  once <- igraph::graph_from_data_frame(odd_edges(), vertices = data.frame(name = odd_names))
+  expect_identical(as.data.frame(compare_graphs(once, odd_graph())[c("adj_fp", "adj_fn", "shd")]), data.frame(adj_fp = 0, adj_fn = 0, shd = 0))
+  expect_identical(sorted_edges(pcgpu:::named_edges(pcgpu:::network_of(once))), sorted_edges(odd_edges()))
+})

@@ -1,0 +1,41 @@
+#' Convert a result to dagitty
+#'
+#' The graph in the language of DAGitty, for the R package, for <https://dagitty.net>, or for ggdag. dagitty's functions on adjustment sets and implied independences take it.
+#'
+#' @param x As in [as_igraph()].
+#' @param text Give the text alone, without the package dagitty?
+#' @return An object of class `dagitty` of the package dagitty, or one string: `"pdag {"`, a line for each variable and for each edge (`->`, `--`, or `<->` of a conflict), `"}"`; `"dag {"` for a graph of
+#'   [random_dag()]. Names are quoted where the language needs it. In dagitty `<->` stands for a hidden common cause: look at conflicts before you go on with them.
+#'
+#'   Errors have the class `pcgpu_error_argument`, where a name has a character that the language cannot have (one that does not print, or a backslash at the end), or
+#'   `pcgpu_error_package` where dagitty is not installed.
+#' @references
+#' J. Textor, B. van der Zander, M. S. Gilthorpe, M. Liskiewicz and G. T. H. Ellison (2016). Robust causal inference using directed acyclic graphs: the R package 'dagitty'.
+#' *International Journal of Epidemiology* 45(6), 1887-1894.
+#' @seealso [as_igraph()], [causal_effects()]
+#' @examples
+#' cat(as_dagitty(cpdag_of(random_dag(6, seed = 1)), text = TRUE))
+#' @export
+as_dagitty <- function(x, text = FALSE) {
+  network <- network_of(x)
+  text <- check_flag(text, "text")
+  if (!text) need_package("dagitty", "as_dagitty() makes a graph of the package dagitty (text = TRUE needs none)")
+  name <- dagitty_names(network$labels)
+  edges <- network$edges
+  kind <- c("-->" = " -> ", "---" = " -- ", "<->" = " <-> ")[edges$kind]
+  dag <- inherits(x, "pcgpu_graph") && all(x$directed)
+  lines <- c(if (dag) "dag {" else "pdag {", name, paste0(name[edges$from], kind, name[edges$to], recycle0 = TRUE), "}")
+  written <- paste0(lines, "\n", collapse = "")
+  if (text) written else dagitty::dagitty(written)
+}
+
+# Quoted but for plain words. In a string of the language \" is a quote, and any other backslash is one.
+dagitty_names <- function(labels) {
+  labels <- enc2utf8(labels)
+  bad <- grepl("[\\x01-\\x1f\\x7f]|\\\\$", labels, perl = TRUE) | !nzchar(labels)
+  if (any(bad)) {
+    abort_argument("x", labels, "give these variables other names.", has = paste("names that dagitty cannot have:", enumerate(encodeString(labels[bad], quote = "\""))))
+  }
+  plain <- grepl("^[A-Za-z_][A-Za-z0-9_.]*$", labels)
+  ifelse(plain, labels, paste0("\"", gsub("\"", "\\\"", labels, fixed = TRUE), "\""))
+}

@@ -1,0 +1,66 @@
+#' The neighbours of a variable
+#'
+#' Which variables are near others in a graph: those they share an edge with, those that share one with these, and so on.
+#'
+#' @param x A result of [pc()], [skeleton()] or [orient()], of either class; a graph of [random_dag()] or [cpdag_of()]; a result of [stability()] (its averaged graph); or another graph
+#'   that [compare_graphs()] takes.
+#' @param a One variable or several, by name or number.
+#' @param order How many edges away at the most, from 1 up; `Inf` for all that can be reached.
+#' @param follow Which edges lead on: `"all"`; `"parents"`, against the arrows, so that `order = Inf` gives the ancestors; `"children"`, along them, for the descendants; or `"undirected"`, edges
+#'   without a direction alone. An edge in conflict is neither of these, and `"all"` alone follows it.
+#' @return A data frame with a row for each variable that is found, `a` left out, by distance, then in the order of the variables: `name`; `distance`, in edges from the nearest of `a`; `via`, the
+#'   first variable, one step nearer, that leads there (one of `a` at distance 1); and `kind`, what the variable is to that one: `"parent"`, `"child"`, `"undirected"` or `"conflict"`. An isolated variable has none, and no row.
+#'
+#'   Errors have the class `pcgpu_error_argument`.
+#' @seealso [edges()][edges,pcCompact-method], [sepset()]
+#' @examples
+#' dag <- random_dag(30, neighbours = 2, seed = 2)
+#' neighbours(dag, "x5")
+#' neighbours(dag, "x5", order = 2)
+#' neighbours(dag, "x5", order = Inf, follow = "parents") # its ancestors
+#' @export
+neighbours <- function(x, a, order = 1, follow = c("all", "parents", "children", "undirected")) {
+  check_given(list(x = missing(x), a = missing(a)), list(x = "give a result of pc(), or a graph.", a = "give a variable, by name or number."))
+  network <- network_of(x)
+  labels <- network$labels
+  start <- variables_at(a, labels, "a")
+  if (!is_number(order) || order < 1 || order != trunc(order)) {
+    abort_argument("order", order, "give a whole number of edges from 1, or Inf.")
+  }
+  follow <- check_choice(follow, c("all", "parents", "children", "undirected"), "follow")
+  steps <- steps_of(network$edges, follow)
+  count <- tabulate(steps$from, length(labels))
+  first <- cumsum(c(1L, count))[seq_along(labels)]
+  distance <- rep.int(NA_integer_, length(labels))
+  distance[start] <- 0L
+  via <- kind <- integer(length(labels))
+  front <- unique(start)
+  done <- 0L
+  while (done < order && length(front)) {
+    done <- done + 1L
+    # The steps that begin at the front, in the order of their ends, so that of several that lead to one variable the first counts.
+    at <- sequence(count[front], first[front])
+    at <- at[is.na(distance[steps$to[at]])]
+    at <- at[order(steps$to[at], steps$from[at])]
+    at <- at[!duplicated(steps$to[at])]
+    front <- steps$to[at]
+    distance[front] <- done
+    via[front] <- steps$from[at]
+    kind[front] <- steps$kind[at]
+  }
+  found <- which(distance > 0L)
+  found <- found[order(distance[found], found)]
+  list2DF(list(name = labels[found], distance = distance[found], via = labels[via[found]], kind = step_kinds[kind[found]]))
+}
+
+# What the end of a step is to its beginning.
+step_kinds <- c("parent", "child", "undirected", "conflict")
+
+# Every step along an edge that is to be followed, by the number of the variable that it begins at.
+steps_of <- function(edges, follow) {
+  number <- match(edges$kind, arrow_of)
+  steps <- list2DF(list(from = c(edges$from, edges$to), to = c(edges$to, edges$from), kind = c(2:4, 1L, 3:4)[c(number, number + 3L)]))
+  wanted <- list(all = 1:4, parents = 1L, children = 2L, undirected = 3L)[[follow]]
+  steps <- steps[steps$kind %in% wanted, ]
+  steps[order(steps$from), ]
+}

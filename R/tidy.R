@@ -1,0 +1,109 @@
+#' Results as data frames, and in one row
+#'
+#' Methods of the generic functions `tidy()` and `glance()` of the package generics, which broom attaches, and of R's `as.data.frame()`. `tidy()` gives a row for each thing
+#' that was found, `glance()` one row for the whole search.
+#'
+#' @param x A result of [pc()], [skeleton()] or [orient()], of either class or of pcalg. For `tidy()` and `as.data.frame()` also a graph of [random_dag()] or [cpdag_of()], and a result of
+#'   [stability()], [causal_effects()], [cstar()], [select_features()], [markov_check()] or [q_values()]; for `as.data.frame()` also the graph of [averaged_cpdag()].
+#' @param row.names,optional Not used.
+#' @param ... For `tidy()`: passed on to `as.data.frame()` of `x`, such as `n` for the first rows of effects. For others: not used.
+#' @return `tidy()`: a data frame; of a search, a graph or a result of [stability()] its [edges()][edges,pcCompact-method] with `from`, `to`, `kind` and what is known of them; else what `as.data.frame()` gives.
+#'
+#'   `glance()`: a data frame with one row and the columns
+#'   - `variables`, `samples` (`NA` where they are not known, as with a test that is an R function);
+#'   - `edges`, and of them `directed`, `undirected` and `conflict`;
+#'   - `tests`, at all levels together, and `max_level`, the last level;
+#'   - `test`, its name, and `alpha`; `NA` where they are not known;
+#'   - `device`, where the search ran, several joined by `" + "`; `seconds` of the search, `NA` but where several machines worked together: results hold no time, so that two runs of one
+#'     call are identical;
+#'   - `valid_cpdag`, `NA` for a skeleton, and `ended_early`, whether a `time_limit` ended the search, see [run_details()].
+#'
+#'   Of a result of pcalg itself what its class does not hold is `NA`.
+#' @references
+#' D. Robinson, A. Hayes and S. Couch. broom: Convert Statistical Objects into Tidy Tibbles. R package.
+#' @seealso [edges()][edges,pcCompact-method], [run_details()]
+#' @examples
+#' x <- random_data(random_dag(10, seed = 1), 200, seed = 1, numCores = 2)
+#' fit <- pc(suff_gauss(x), gaussCItest, alpha = 0.01, labels = colnames(x), numCores = 2)
+#' as.data.frame(fit)
+#' if (requireNamespace("generics", quietly = TRUE)) {
+#'   generics::tidy(fit)
+#'   generics::glance(fit)
+#' }
+#' @name tidy.pcCompact
+#' @aliases tidy.pcAlgo glance.pcCompact glance.pcAlgo
+#' @exportS3Method generics::tidy
+tidy.pcCompact <- function(x, ...) named_edges(network_of(x))
+
+#' @exportS3Method generics::tidy
+tidy.pcAlgo <- tidy.pcCompact
+
+#' @exportS3Method generics::tidy
+tidy.pcgpu_graph <- tidy.pcCompact
+
+#' @exportS3Method generics::tidy
+tidy.pcgpu_stability <- tidy.pcCompact
+
+#' @exportS3Method generics::tidy
+tidy.pcgpu_effects <- function(x, ...) as.data.frame(x, ...)
+
+#' @exportS3Method generics::tidy
+tidy.pcgpu_joint_effects <- tidy.pcgpu_effects
+
+#' @exportS3Method generics::tidy
+tidy.pcgpu_cstar <- tidy.pcgpu_effects
+
+#' @exportS3Method generics::tidy
+tidy.pcgpu_selection <- tidy.pcgpu_effects
+
+#' @exportS3Method generics::tidy
+tidy.pcgpu_markov <- tidy.pcgpu_effects
+
+# A table already, but broom has a method for data frames that says something else.
+#' @exportS3Method generics::tidy
+tidy.pcgpu_q_values <- function(x, ...) structure(x, class = "data.frame", tests = NULL, method = NULL)
+
+#' @rdname tidy.pcCompact
+#' @exportS3Method as.data.frame pcCompact
+as.data.frame.pcCompact <- function(x, row.names = NULL, optional = FALSE, ...) named_edges(network_of(x))
+
+#' @exportS3Method as.data.frame pcAlgo
+as.data.frame.pcAlgo <- as.data.frame.pcCompact
+
+#' @exportS3Method as.data.frame graphNEL
+as.data.frame.graphNEL <- as.data.frame.pcCompact
+
+#' @exportS3Method generics::glance
+glance.pcCompact <- function(x, ...) {
+  told <- overview(x)
+  list2DF(list(
+    variables = told$variables, samples = told$samples, edges = sum(told$kinds), directed = told$kinds[["-->"]], undirected = told$kinds[["---"]],
+    conflict = told$kinds[["<->"]], tests = sum(told$tests), max_level = told$max_level, test = told$test, alpha = told$alpha,
+    device = told$device, seconds = told$seconds, valid_cpdag = told$valid_cpdag, ended_early = told$ended_early
+  ))
+}
+
+#' @exportS3Method generics::glance
+glance.pcAlgo <- glance.pcCompact
+
+# What is known of a search, with NA for what is not. `network`: its edges.
+overview <- function(x, network = network_of(x)) {
+  details <- run_details(x)
+  known <- function(value) if (length(value)) value else NA
+  test <- if (is_compact(x)) x@test else details$test
+  list(
+    variables = length(network$labels), samples = as.double(known(details$samples)),
+    kinds = vapply(arrow_of, function(arrow) sum(network$edges$kind == arrow), 0L, USE.NAMES = FALSE) |> stats::setNames(arrow_of),
+    tests = as.double(attr(x, "n.edgetests")), max_level = as.integer(attr(x, "max.ord")),
+    test = if (isTRUE(nzchar(test))) test else NA_character_,
+    alpha = as.double(known(if (is_compact(x)) x@alpha else details$alpha)),
+    device = if (is.null(details$device)) NA_character_ else paste(details$device, collapse = " + "), seconds = seconds_of(details$team),
+    valid_cpdag = as.logical(known(details$valid_cpdag)), ended_early = if (is.null(details)) NA else !is.null(details$ended)
+  )
+}
+
+# Levels follow one another, and each has a row for every machine.
+seconds_of <- function(team) {
+  team <- team[!is.na(team$level), ]
+  if (is.null(team) || !nrow(team)) NA_real_ else sum(team$seconds[!duplicated(team$level)])
+}

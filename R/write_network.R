@@ -1,0 +1,174 @@
+#' Write a network to a file for other programs
+#'
+#' GraphML for Cytoscape, Gephi, yEd, igraph and NetworkX; DOT for Graphviz; SIF and CX2 for Cytoscape. The kind of each edge and what is known of it are written, so that nothing is lost on the
+#' way. The same graph gives the same bytes every time, and the file appears under its name once it is whole.
+#'
+#' # Formats
+#'
+#' - `"graphml"`: each edge once, `directed = "false"` where it has no direction, with its `kind`, `"-->"`, `"---"` or `"<->"`. Programs that know one sort of edge a graph, such as igraph, take all
+#'   as directed: look at `kind` there. [as_igraph()] and [compare_graphs()] do, of what `igraph::read_graph(path, "graphml")` gives.
+#' - `"dot"`: edges without a direction have `dir=none`, those in conflict `dir=both` and red; each has its `kind`. A name has its backslashes doubled where Graphviz shows names of nodes (`dot -Tplain`), not in the labels.
+#' - `"sif"`: a line for each edge, *from*, kind, *to* with tabs between them, and a line for each variable without one. What else is known stands in tables with tabs beside the file, which Cytoscape
+#'   imports as tables of edges and nodes by their column `name`: `net.edges.tsv` and, with `nodes`, `net.nodes.tsv` of `net.sif`.
+#' - `"cx2"`: Cytoscape's and NDEx's format of today, with the kind as `interaction` and a style that draws heads by it.
+#'
+#' @param x As in [as_igraph()]. A result of [stability()] has strengths that files then have, too; so has the graph of [averaged_cpdag()].
+#' @param path The file. Its end says the format: `.graphml`, `.gv` or `.dot`, `.sif`, `.cx2`.
+#' @param nodes A data frame of what is known of variables: its column `name`, or its row names where there is none, says of which. Numbers, whole numbers, logical values and text (factors) become
+#'   attributes of nodes; `NA`, and variables without a row, have none.
+#' @param format `"graphml"`, `"dot"`, `"sif"` or `"cx2"`, where the end of `path` does not say.
+#' @param overwrite Replace files that are there?
+#' @return The paths of the files that were written, invisibly. They are in UTF-8. Attributes of edges are `kind`, and as far as they are known `p`, `strength` and `direction`, and `weight`,
+#'   as in [edges()][edges,pcCompact-method], with as many digits as it takes to read the same number again; a `p` of an edge without a test is left out.
+#'
+#'   Errors have the class `pcgpu_error_argument`, also where a name has a character that the format cannot have (XML has none that does not print but tab and line feed, SIF neither of these),
+#'   or `pcgpu_error_file_unwritable`.
+#' @references
+#' U. Brandes, M. Eiglsperger, I. Herman, M. Himsolt and M. S. Marshall (2002). GraphML progress report. *Graph Drawing 2001*, LNCS 2265, 501-512.
+#'
+#' Cytoscape Exchange Format Specification (Version 2). <https://cytoscape.org/cx/cx2/>
+#' @seealso [as_igraph()], [edges()][edges,pcCompact-method] for `write.csv()`
+#' @examples
+#' x <- random_data(random_dag(10, seed = 1), 200, seed = 1, numCores = 2)
+#' fit <- pc(suff_gauss(x), gaussCItest, alpha = 0.01, labels = colnames(x), numCores = 2)
+#' path <- tempfile(fileext = ".graphml")
+#' write_network(fit, path, nodes = data.frame(name = colnames(x), mean = colMeans(x)))
+#' writeLines(head(readLines(path)))
+#' unlink(path)
+#' @export
+write_network <- function(x, path, nodes = NULL, format = NULL, overwrite = FALSE) {
+  check_given(list(x = missing(x), path = missing(path)), list(x = "give a result of pc(), or a graph.", path = "give the path of a file, such as \"net.graphml\"."))
+  network <- network_of(x)
+  overwrite <- check_flag(overwrite, "overwrite")
+  check_path(path, "path")
+  format <- network_format(path, format)
+  path <- check_new_path(path, "path", overwrite)
+  network$labels <- enc2utf8(network$labels)
+  network$nodes <- node_table(nodes, network$labels)
+  network$edges <- tested_edges(network$edges)
+  files <- switch(format, graphml = graphml_lines(network), dot = dot_lines(network), sif = sif_files(network), cx2 = cx2_lines(network))
+  if (is.character(files)) files <- list(files)
+  paths <- c(path, if (length(files) > 1L) paste0(sub("[.]sif$", "", path, ignore.case = TRUE), ".", names(files)[-1L], ".tsv"))
+  for (beside in paths[-1L]) check_new_path(beside, "path", overwrite)
+  # The main file comes last: where it is, those beside it are, too.
+  for (at in rev(seq_along(files))) write_whole(files[[at]], paths[at])
+  invisible(paths)
+}
+
+format_of_end <- c(graphml = "graphml", xml = "graphml", gv = "dot", dot = "dot", sif = "sif", cx2 = "cx2")
+
+network_format <- function(path, format) {
+  if (!is.null(format)) {
+    return(check_choice(format, c("graphml", "dot", "sif", "cx2"), "format"))
+  }
+  found <- format_of_end[tolower(sub(".*[.]", "", basename(path)))]
+  if (is.na(found)) {
+    abort_argument("path", path, "let it end with .graphml, .gv, .dot, .sif or .cx2, or give `format`.")
+  }
+  unname(found)
+}
+
+# The table of nodes in the order of the labels, a row each, without its names; NULL for none.
+node_table <- function(nodes, labels) {
+  if (is.null(nodes)) {
+    return(NULL)
+  }
+  if (!is.data.frame(nodes)) {
+    abort_argument("nodes", nodes, "give a data frame with a column `name`, or NULL.")
+  }
+  named <- "name" %in% names(nodes)
+  of <- enc2utf8(as.character(if (named) nodes[["name"]] else row.names(nodes)))
+  where <- if (named) "column `name`" else "row names"
+  unknown <- unique(of[!of %in% labels])
+  if (length(unknown)) {
+    abort_argument("nodes", nodes, "give rows for variables of `x`.", has = sprintf("in its %s what is none of them: %s", where, enumerate(encodeString(unknown, quote = "\""))))
+  }
+  if (anyDuplicated(of)) {
+    abort_argument("nodes", nodes, "give one row for each variable.", has = sprintf("in its %s %s more than once", where, encodeString(of[anyDuplicated(of)], quote = "\"")))
+  }
+  columns <- setdiff(names(nodes), "name")
+  if (any(is.na(columns) | !nzchar(columns)) || anyDuplicated(columns)) {
+    abort_argument("nodes", nodes, "give each column a name of its own.", has = "columns without a name, or of one name")
+  }
+  at <- match(labels, of)
+  table <- lapply(stats::setNames(columns, columns), function(column) node_values(nodes[[column]], column)[at])
+  names(table) <- enc2utf8(columns)
+  table
+}
+
+node_values <- function(values, column) {
+  if (is.factor(values)) values <- as.character(values)
+  if (!is.null(dim(values)) || is.object(values) || !(is.logical(values) || is.numeric(values) || is.character(values))) {
+    abort_argument("nodes", values, "give numbers, logical values or text: as.character() or as.numeric() of it.", has = sprintf("a column `%s` of class %s", column, enumerate(class(values))))
+  }
+  if (is.character(values)) enc2utf8(values) else values
+}
+
+# No p-value where no test was made.
+tested_edges <- function(edges) {
+  if (!is.null(edges$p)) edges$p[is.na(edges$p) | edges$p < 0] <- NA
+  edges
+}
+
+# What a format writes of edges: the columns beside `from` and `to`, in their order.
+edge_values <- function(edges) as.list(edges[setdiff(names(edges), c("from", "to"))])
+
+# Numbers with the least digits that read as the same number, NA as NA.
+digits_of <- function(x) {
+  if (is.integer(x)) {
+    return(ifelse(is.na(x), NA, whole_numbers(x)))
+  }
+  # Of equal ones each once: p-values of a column are often few, or all 0.
+  values <- unique(x[!is.na(x)])
+  text <- sprintf("%.15g", values)
+  long <- which(as.double(text) != values)
+  text[long] <- sprintf("%.17g", values[long])
+  text[match(x, values)]
+}
+
+# The types of GraphML and of CX2 for a column: they agree on these names but for whole numbers.
+type_of <- function(values, whole) if (is.logical(values)) "boolean" else if (is.integer(values)) whole else if (is.double(values)) "double" else "string"
+
+# Values as text, before they are escaped.
+value_text <- function(values) if (is.logical(values)) ifelse(values, "true", "false") else if (is.numeric(values)) digits_of(values) else values
+
+# Names and values that a format cannot have.
+refuse_characters <- function(network, pattern, format, mend) {
+  check <- function(text, argument, what) {
+    bad <- grepl(pattern, text, perl = TRUE) & !is.na(text) | !validUTF8(text)
+    if (any(bad)) {
+      abort_argument(argument, text, mend, has = sprintf("%s that %s cannot have: %s", what, format, enumerate(encodeString(text[bad], quote = "\""))))
+    }
+  }
+  check(network$labels, "x", "names of variables")
+  check(as.character(names(network$nodes)), "nodes", "names of columns")
+  for (text in Filter(is.character, network$nodes)) check(text, "nodes", "text")
+}
+
+# Programs that know nodes by their names would take two for one.
+refuse_same_names <- function(labels, format) {
+  if (anyDuplicated(labels)) {
+    abort_argument("x", labels, "give variables different names, or another format.", has = sprintf("variables of one name, which %s takes for one", format))
+  }
+}
+
+# Under its name once it is whole. Bytes as they are, in UTF-8.
+write_whole <- function(lines, path) {
+  part <- tempfile(paste0(".", basename(path), "-"), dirname(path))
+  on.exit(unlink(part))
+  done <- tryCatch(
+    {
+      file <- suppressWarnings(file(part, "wb"))
+      tryCatch(writeLines(lines, file, sep = "\n", useBytes = TRUE), finally = close(file))
+      suppressWarnings(file.rename(part, path)) || stop("it cannot be given its name")
+    },
+    error = function(e) abort_unwritable(path, conditionMessage(e)),
+    warning = function(e) abort_unwritable(path, conditionMessage(e))
+  )
+  invisible(done)
+}
+
+abort_unwritable <- function(path, what) {
+  mend <- "give another path, or make room"
+  abort(c("file_unwritable", "file"), sprintf("%s cannot be written (%s): %s.", dQuote(path, FALSE), what, mend), path = path, what = what, mend = mend)
+}
