@@ -65,7 +65,7 @@ suff_knn <- function(data, k = 7, k_perm = 5, permutations = 100,
     abort_argument("data", data, "give at least three rows and two columns.")
   }
   discrete <- vapply(data, is_level_column, NA, USE.NAMES = FALSE)
-  usable <- discrete | vapply(data, is_number_column, NA)
+  usable <- discrete | vapply(data, is_bare_number, NA)
   if (!all(usable)) {
     abort_argument("data", data, "make numbers or factors of them, or drop them.",
       is = paste("neither numbers nor factors, logicals or characters in", column_names(data, !usable))
@@ -117,4 +117,4 @@ is_level_column <- function(column) {
   is.null(dim(column)) && (is.factor(column) || is.logical(column) || is.character(column))
 }
 
-is_number_column <- function(column) is.numeric(column) && is.null(attr(column, "class")) && is.null(dim(column))
+is_bare_number <- function(column) is.numeric(column) && is.null(attr(column, "class")) && is.null(dim(column))

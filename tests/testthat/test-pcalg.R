@@ -160,7 +160,7 @@ test_that("arguments, their order and defaults are pcalg's, ours come after", {
     ours <- formals(get(name, asNamespace("pcgpu")))
     expect_identical(names(ours), c(
       names(theirs), "device", "progress", "result", "checkpoint", "time_limit", "cluster", "parallel_tests",
-      "tiers", "forbidden", "required", "context.all", "context.tier"
+      "tiers", "forbidden", "required", "context.all", "context.tier", "na"
     ))
     same <- setdiff(names(theirs), "numCores")
     expect_identical(as.list(ours)[same], as.list(theirs)[same])
