@@ -116,7 +116,6 @@ plot_without_rgraphviz <- function() {
       return(theirs(x, y, ...))
     }
     plot_cpdag(x, ...)
-    invisible(x)
   }, where = new.env(parent = home))
 }
 
