@@ -27,7 +27,7 @@ place_in_dots <- function(listed, edges, space, below, cex, font, family, wish) 
   }
   xy <- in_the_middle(xy, size, space, below)
   page <- rbind(below, space + below)
-  tags <- place_tags(xy, size[, 1L], listed$labels, page, degree, cex, font, family, wish)
+  tags <- place_tags(xy, size[, 1L], listed$labels, page, neighbour_lists(n, edges), cex, font, family, wish)
   list(
     xy = xy, size = size, radius = max(size) / 2, cex = NULL, line = min(1, max(0.35, sqrt(unit / 0.12))),
     head = min(0.1, max(0.025, 0.8 * stats::median(size))), unit = unit, tags = tags
@@ -56,7 +56,8 @@ in_the_middle <- function(xy, size, space, below) {
 }
 
 # A place for a node's label on its right, left, above or below: on the page, over no other label and, but for hubs, no dot.
-place_tags <- function(xy, diameter, labels, page, degree, cex, font, family, wish) {
+place_tags <- function(xy, diameter, labels, page, near, cex, font, family, wish) {
+  degree <- lengths(near)
   shown <- wish$shown
   n <- length(labels)
   if (shown == "none") {
@@ -69,14 +70,14 @@ place_tags <- function(xy, diameter, labels, page, degree, cex, font, family, wi
   if (shown != "all" && is.null(wish$values)) hubs <- hubs[degree[hubs] > 1L | hubs %in% wish$focus]
   others <- if (shown == "auto" && n <= most_tags) setdiff(rank, hubs)
   of_hubs <- 0.75
-  of_others <- 0.5
+  of_others <- if (n <= 120L) 0.6 else 0.5
   if (length(hubs) > 40L) of_hubs <- max(0.4, 0.75 * sqrt(40 / length(hubs)))
   asked <- if (!is.null(cex)) rep_len(cex, n)
   found <- new_tags(n)
   for (node in c(hubs, others)) {
     must <- node %in% hubs
     size <- if (!is.null(asked)) asked[node] else if (must) of_hubs else min(of_hubs, of_others)
-    found <- place_tag(found, node, labels[node], size, must, shown == "all", xy, diameter, page, font, family)
+    found <- place_tag(found, node, labels[node], size, must, shown == "all", xy, diameter, near[[node]], page, font, family)
   }
   found <- found$tags
   if (length(found)) data.frame(do.call(rbind, found)) else NULL
@@ -84,8 +85,9 @@ place_tags <- function(xy, diameter, labels, page, degree, cex, font, family, wi
 
 new_tags <- function(n) list(tags = list(), low = matrix(0, 0L, 2L), high = matrix(0, 0L, 2L))
 
-# `must`: a label of a hub may cover dots, as few as can be. `always`: it may cover another label.
-place_tag <- function(found, node, label, cex, must, always, xy, diameter, page, font, family) {
+# `must`: a label of a hub may cover dots, as few as can be. `always`: it may cover another label. `near`: the neighbours, whose
+# edges are rather not covered.
+place_tag <- function(found, node, label, cex, must, always, xy, diameter, near, page, font, family) {
   extent <- c(
     graphics::strwidth(label, units = "inches", cex = cex, font = font, family = family),
     max(graphics::strheight(label, units = "inches", cex = cex, font = font, family = family), 0.5 * line_height(cex))
@@ -94,6 +96,9 @@ place_tag <- function(found, node, label, cex, must, always, xy, diameter, page,
   centres <- cbind(
     xy[node, 1L] + c(1, -1, 0, 0) * (away + extent[1L] / 2), xy[node, 2L] + c(0, 0, 1, -1) * (away + extent[2L] / 2)
   )
+  towards <- xy[near, , drop = FALSE] - rep(xy[node, ], each = length(near))
+  towards <- towards / pmax(sqrt(rowSums(towards^2)), 1e-9)
+  on_edges <- c(sum(towards[, 1L] > 0.85), sum(towards[, 1L] < -0.85), sum(towards[, 2L] > 0.6), sum(towards[, 2L] < -0.6))
   best <- NULL
   for (k in 1:4) {
     low <- centres[k, ] - extent / 2
@@ -104,7 +109,7 @@ place_tag <- function(found, node, label, cex, must, always, xy, diameter, page,
     half <- diameter / 2
     on_dots <- sum(abs(xy[, 1L] - centres[k, 1L]) < half + extent[1L] / 2 & abs(xy[, 2L] - centres[k, 2L]) < half + extent[2L] / 2)
     if (on_dots && !must) next
-    cost <- 1000 * on_tags + on_dots
+    cost <- 1000 * on_tags + 2 * on_dots + on_edges[k]
     if (is.null(best) || cost < best$cost) best <- list(cost = cost, k = k)
     if (cost == 0) break
   }

@@ -104,8 +104,20 @@ asked_graph <- function(listed, labels, wish) {
       shown = shown, fill = colours$fill[nodes], size = sizes$size[nodes], values = sizes$values[nodes], keys = list(colours$key, sizes$key),
       focus = chosen$focus, layout = layout
     ),
+    said = said_of_colour(wish$colour, colours, names)[nodes],
     remark = if (length(chosen$left)) paste(chosen$left, collapse = "; ")
   )
+}
+
+# The values behind colours, for who asks a node; NULL for plain colours.
+said_of_colour <- function(given, colours, names) {
+  if (is.null(colours$key)) {
+    return(NULL)
+  }
+  told <- values_of_nodes(given, names, "colour")
+  words <- if (is.numeric(told$values) && !is.factor(told$values)) format(told$values, digits = 4L, trim = TRUE) else as.character(told$values)
+  words[is.na(told$values)] <- "no value"
+  paste0(if (!is.null(told$title)) paste0(told$title, ": "), words)
 }
 
 # Before anything else is done, so that the error comes at once.
