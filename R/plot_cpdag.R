@@ -4,24 +4,39 @@
 #' heads for orientations in conflict (`solve.confl = TRUE`). It works with whatever is installed, and for graphs
 #' without edges too.
 #'
-#' The layout of the engines `"igraph"` and `"base"` is this package's own (stress majorisation of each connected
-#' component); it is the same every time, and draws no random number.
+#' By default every node is a box around its label where there is room for that. Where there is not, nodes are dots, larger ones for hubs, and labels stand beside the
+#' dots of hubs and, of up to 800 nodes, wherever else there is room. More than 30 nodes without an edge are left out, and a line below says how many. Components stand side by side, the largest first.
 #'
-#' @param x A result of [pc()], [skeleton()] or [orient()], of pcalg's class or one of ours; or a [graph::graphNEL-class]; or
+#' The layout is this package's own (stress majorisation of each connected component); it is the same every time, and draws no random number.
+#'
+#' @param x A result of [pc()], [skeleton()] or [orient()], of pcalg's class or one of ours; a graph of [random_dag()], [cpdag_of()] or [averaged_cpdag()]; or a [graph::graphNEL-class]; or
 #'   an adjacency matrix, as `as(x@graph, "matrix")` has it (`[i, j]` not zero for an edge from i to j) or as
 #'   `as(x, "amat")` has it.
-#' @param engine `"auto"` takes Rgraphviz if it is installed, else igraph, else base graphics. An engine asked for by
-#'   name must be installed.
+#' @param engine `"auto"` takes base graphics, which draw everything below, or igraph or Rgraphviz, where one is installed and `...` has arguments that only it knows. An engine asked for by
+#'   name must be installed. `"Rgraphviz"` has a layout of its own, for graphs of some dozens of nodes, and neither `colour`, `size` nor `layout`.
 #' @param main Title; `NULL` for none. A result of a search that its `time_limit` ended says so there, in a line of its own.
-#' @param labels Labels of the nodes, if others than their names.
+#' @param labels Labels of the nodes, if others than their names; or `TRUE` for all names, however small, `FALSE` for none, `"hubs"` for those of the nodes with most neighbours (or of the
+#'   largest `size`) alone, as many as the page has room for, 40 at the most.
 #' @param ... Passed on to the engine: to the `plot()` of Rgraphviz or of igraph, which takes `vertex.color` and the
 #'   like, one value or one a node (`vertex.color`, `vertex.frame.color` and `vertex.label.cex` do for `"base"`, too). For `"base"` and `"igraph"`: `node_fill` and `node_border`, one colour or one a node;
 #'   `edge_colour`, one colour or three, of directed edges, undirected ones and conflicts; and `cex`, the size of the labels, which is made smaller only where a label would not fit on the page; by default it is
 #'   the largest up to 1.2 with which no two nodes overlap.
+#' @param around Names (or numbers) of nodes: only these, with a bold border, and what is near them are drawn.
+#' @param order With `around`: how near, in steps along edges, whichever way they point.
+#' @param isolated Draw nodes without an edge? `NULL` means up to 30 of them.
+#' @param components How many components to draw, the largest first; or, as `c(least = 5)`, those of at least so many nodes. Nodes without an edge count as none.
+#' @param colour A value for each node, in their order or with their names: numbers (from light to dark; where there are negative and positive ones, blue and red from white at 0), a factor,
+#'   logical values or words, with a legend; or colours, drawn as they are. `list(age = values)` gives the legend a title. Grey stands for `NA`.
+#' @param size A number of at least 0 for each node, likewise, to which the areas of the dots go (a dot for 0 is not nothing, but a ninth of the largest); or `"degree"`. `NA` is as 0.
+#' @param layout `"stress"`; or a matrix with a row of x and y for each node, in their order or with their names; or a function that makes one of an igraph graph, such as `igraph::layout_with_fr`.
+#' @param interactive Make a page to look around in, by the package visNetwork? It has a search field, names the edges, with their p-values, under the mouse, and shows the neighbours of
+#'   a node that is clicked. Places are those of the picture, so that thousands of nodes open at once.
+#' @param file With `interactive = TRUE`: save the page there, too. Where pandoc is installed it is one file, else there is a folder beside it.
 #' @param y Not used.
-#' @return `x`, invisibly.
+#' @return `x`, invisibly; with `interactive = TRUE` the page, an object of class `htmlwidget`, which opens in RStudio's viewer or in the browser as it is printed.
 #' @details `plot()` of a graph, as `plot(fit@graph)`, draws it by `plot_cpdag()` too. Where Rgraphviz is installed and
 #'   it or the package graph is attached, Rgraphviz's own method comes first.
+#' @seealso [as_igraph()] and [edges()][edges] for other programs.
 #' @references
 #' E. R. Gansner, Y. Koren and S. North (2004). Graph drawing by stress majorization. *Graph Drawing 2004*, LNCS 3383,
 #' 239-250.
@@ -38,7 +53,13 @@
 #' x[, 5] <- x[, 3] + x[, 4] + rnorm(500)
 #' x[, 7] <- x[, 6] + rnorm(500)
 #' fit <- pc(suff_gauss(x), gaussCItest, alpha = 0.01, labels = colnames(x), numCores = 2)
-#' plot_cpdag(fit, engine = "base", main = "Ten genes")
+#' plot_cpdag(fit, main = "Ten genes")
+#' plot(fit, around = "gene3", colour = list("fold change" = seq(-2, 2.5, 0.5)), size = "degree")
+#'
+#' # A thousand nodes: the three largest components.
+#' plot(random_dag(1000, 1.5, seed = 1), components = 3, labels = "hubs")
+#' @examplesIf requireNamespace("visNetwork", quietly = TRUE)
+#' page <- plot(fit, interactive = TRUE, file = tempfile(fileext = ".html"))
 #' @export
 plot_cpdag <- function(x, engine = c("auto", "Rgraphviz", "igraph", "base"), main = NULL, labels = NULL, ..., around = NULL, order = 1,
                        isolated = NULL, components = NULL, colour = NULL, size = NULL, layout = "stress", interactive = FALSE, file = NULL) {

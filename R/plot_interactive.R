@@ -69,7 +69,7 @@ plot_interactive <- function(x, asked, main, notes, file, given) {
   check_page(file)
   page <- page_of_graph(x, asked, of_drawn_nodes(given, asked))
   widget <- visNetwork::visNetwork(page$nodes, page$edges,
-    main = if (!is.null(main)) as_html(paste(main, collapse = " ")), width = "100%", height = "90vh",
+    main = if (!is.null(main)) as_html(paste(main, collapse = " ")), width = "100%",
     footer = list(text = page_legend(page$kinds, asked$wish$keys, notes), style = "font-family:sans-serif;font-size:13px;text-align:left;")
   )
   widget <- visNetwork::visNodes(widget, shape = "dot", physics = FALSE, shadow = FALSE, font = list(size = 16))
