@@ -46,7 +46,7 @@ largest_dot <- function(xy, ratio, space) {
     length(near_pairs(at, size, 0, most = 0)$a) == 0L
   }
   # A dot is seen as long as it is larger than the lines.
-  max(fitting_cex(most, function(unit) unit <= 0.012 || fits(unit)), 0.012)
+  max(fitting_cex(most, function(unit) unit <= 0.004 || fits(unit)), 0.004)
 }
 
 in_the_middle <- function(xy, size, space, below) {

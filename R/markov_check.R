@@ -38,7 +38,9 @@
 #' @param seed As in [random_dag()].
 #' @param numCores,device,na As in [pc()].
 #' @param x An object of class `pcgpu_markov`.
-#' @param ... Passed on to `print()` of a data frame, or to `hist()`.
+#' @param ... Passed on to `print()` of a data frame, or graphical arguments of `plot()`.
+#' @param breaks Of the histogram: the number of bins from 0 to 1, or their limits.
+#' @param main Title of the histogram.
 #' @return An object of class `pcgpu_markov`: a list with `summary`, a data frame with a row each for independences and dependences (`tests`, those `answered`, the share `below` `alpha`, and for
 #'   independences `ks` and `ad`, p-values of the two tests of uniformity); `available`, how many of each there are in all; and what the
 #'   call was. `as.data.frame()` has a row for each question: `x`, `y`, `given` (names, separated by commas), `implied` (`"independence"` or

@@ -79,12 +79,24 @@ plot_interactive <- function(x, asked, main, notes, file, given) {
   widget <- visNetwork::visOptions(widget, highlightNearest = list(enabled = TRUE, degree = 1, hover = FALSE), nodesIdSelection = list(enabled = TRUE))
   widget <- htmlwidgets::onRender(widget, search_box)
   if (!is.null(file)) {
-    # saveWidget() wants the folder to be there, and takes names from the working directory.
-    htmlwidgets::saveWidget(widget, file.path(normalizePath(dirname(file)), basename(file)),
-      selfcontained = nzchar(Sys.which("pandoc")), title = main[1L] %||% "Graph"
-    )
+    save_page(widget, file, main[1L] %||% "Graph")
   }
   widget
+}
+
+# saveWidget() leaves its folder behind unless it works in that of the file.
+save_page <- function(widget, file, title) {
+  alone <- nzchar(Sys.which("pandoc"))
+  folder <- if (alone) tempfile("page") else normalizePath(dirname(file))
+  if (alone) {
+    dir.create(folder)
+    on.exit(unlink(folder, recursive = TRUE))
+  }
+  made <- file.path(folder, basename(file))
+  htmlwidgets::saveWidget(widget, made, selfcontained = alone, title = title)
+  if (alone && !file.copy(made, file, overwrite = TRUE)) {
+    abort_argument("file", file, "name a file in a folder that can be written to.")
+  }
 }
 
 check_page <- function(file) {
@@ -126,8 +138,9 @@ search_box <- "function(el, x) {
     list.value = id === undefined ? '' : id;
     list.onchange();
     find.style.backgroundColor = id === undefined && typed !== '' ? '#F8D7DA' : '';
-    if (id !== undefined) el.chart.focus(id, {scale: Math.max(el.chart.getScale(), 0.8), animation: false});
-    else if (typed === '') el.chart.fit();
+    var chart = document.getElementById('graph' + el.id).chart;
+    if (id !== undefined) chart.focus(id, {scale: Math.max(chart.getScale(), 0.8), animation: false});
+    else if (typed === '') chart.fit();
   };
   list.style.display = 'none';
   list.parentNode.insertBefore(find, list);
