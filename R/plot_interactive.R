@@ -69,7 +69,7 @@ plot_interactive <- function(x, asked, main, notes, file, given) {
   check_page(file)
   page <- page_of_graph(x, asked, of_drawn_nodes(given, asked))
   widget <- visNetwork::visNetwork(page$nodes, page$edges,
-    main = if (!is.null(main)) as_html(paste(main, collapse = " ")), width = "100%",
+    main = if (!is.null(main)) as_html(paste(main, collapse = " ")), width = "100%", height = "80vh",
     footer = list(text = page_legend(page$kinds, asked$wish$keys, notes), style = "font-family:sans-serif;font-size:13px;text-align:left;")
   )
   widget <- visNetwork::visNodes(widget, shape = "dot", physics = FALSE, shadow = FALSE, font = list(size = 16))
@@ -145,6 +145,13 @@ search_box <- "function(el, x) {
   list.style.display = 'none';
   list.parentNode.insertBefore(find, list);
   list.parentNode.insertBefore(data, list);
+  var graph = document.getElementById('graph' + el.id);
+  var over = el.scrollHeight - el.clientHeight;
+  if (over > 0 && graph.clientHeight > 2 * over) {
+    graph.style.height = (graph.clientHeight - over) + 'px';
+    graph.chart.redraw();
+    graph.chart.fit();
+  }
 }"
 
 # A line below the graph: the kinds of edges, what colours and sizes say, and notes.
