@@ -120,7 +120,6 @@ plot_without_rgraphviz <- function() {
       return(theirs(x, y, ...))
     }
     plot_cpdag(x, ...)
-    invisible(x)
   }, where = new.env(parent = home))
 }
 

@@ -187,21 +187,32 @@ summary.pcgpu_cstar <- function(object, ...) {
 
 #' @exportS3Method plot pcgpu_cstar
 plot.pcgpu_cstar <- function(x, n = 20L, main = NULL, ...) {
+  check_rows_shown(n)
   n <- min(n, nrow(x$pairs))
+  if (n < 1) {
+    draw_nothing(main, "No pair is asked for")
+    return(invisible(x))
+  }
   top <- utils::head(order(x$pairs$rank, -x$pairs$effect), n)
   several <- length(unique(x$pairs$y)) > 1L
   names <- x$labels[x$pairs$x[top]]
   if (several) names <- paste(names, x$labels[x$pairs$y[top]], sep = " on ")
-  old <- graphics::par(mar = c(4.5, 2 + 0.55 * max(nchar(names)), if (is.null(main)) 1 else 3, 1))
-  on.exit(graphics::par(old))
+  old <- graphics::par("mar")
+  on.exit(graphics::par(mar = old))
+  graphics::plot.new()
+  label_margins(names, main)
+  graphics::par(new = TRUE)
   colours <- grDevices::hcl.colors(max(2L, length(x$q)), "Blues 3")[seq_along(x$q)]
-  graphics::plot(0, 0,
-    type = "n", xlim = c(0, 1), ylim = c(n + 0.5, 0.5), yaxt = "n", xlab = sprintf("Share of %s samples", in_words(x$replicates)), ylab = "", main = main %||% "", ...
-  )
+  # The legend stands below the rows, where no point is.
+  below <- 0.5 + (length(x$q) + 1) * max(n, 8) / 20
+  draw_with(graphics::plot, list(
+    x = 0, y = 0, type = "n", xlim = c(0, 1), ylim = c(n + below, 0.5), yaxt = "n", xlab = sprintf("Share of %s samples", in_words(x$replicates)), ylab = "",
+    main = main %||% ""
+  ), list(...))
   graphics::abline(v = 0.5, lty = 2, col = "#C0392B")
   graphics::segments(0, seq_len(n), 1, seq_len(n), col = "#E4E4E4")
   for (k in rev(seq_along(x$q))) graphics::points(x$frequency[top, k], seq_len(n), pch = 21, bg = colours[k], col = node_look$border)
-  graphics::axis(2, at = seq_len(n), labels = names, las = 1, cex.axis = 0.8)
+  graphics::axis(2, at = seq_len(n), labels = names, las = 1, cex.axis = 0.8, tick = FALSE)
   graphics::legend("bottomright", legend = paste("q =", in_words(x$q)), pch = 21, pt.bg = colours, col = node_look$border, bg = "white", cex = 0.85)
   invisible(x)
 }

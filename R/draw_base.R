@@ -2,6 +2,12 @@
 
 node_look <- list(fill = "#E8F0F8", border = "#2F5D8A")
 
+# Dots without a label inside are darker, so that they are seen.
+dot_look <- list(fill = "#8DB8DE")
+
+# How nodes are drawn where nothing was asked for; see plot_cpdag() for what may be.
+plain_wish <- list(shown = "boxes")
+
 # How each kind of edge looks; heads as igraph counts them: 0 none, 2 at the end, 3 at both ends.
 edge_look <- function(colour = NULL) {
   colour <- colour %||% c("#333333", "#7A7A7A", "#C0392B")
@@ -15,37 +21,51 @@ edge_look <- function(colour = NULL) {
   )
 }
 
-# edge_width: NULL, or a function of the two ends of edges, by what to multiply the width of a line.
-draw_base <- function(listed, main, note = NULL, cex = NULL, node_fill = NULL, node_border = NULL, edge_colour = NULL, ..., edge_width = NULL) {
+# edge_width: NULL, or a function of the two ends of edges, by what to multiply the width of a line. wish: how the nodes are
+# to be drawn, a list of `shown` ("auto", "boxes", or, as dots, labels of "all", "hubs" or "none"), `fill`, `size` and
+# `values` (of `size`), `keys`, `focus` and `layout`, a matrix.
+draw_base <- function(listed, main, note = NULL, cex = NULL, node_fill = NULL, node_border = NULL, edge_colour = NULL, ..., edge_width = NULL,
+                      wish = plain_wish, remark = NULL) {
   # As igraph names them: a script that gives these draws with either engine.
   given <- list(...)
-  node_fill <- node_fill %||% given[["vertex.color"]] %||% node_look$fill
+  node_fill <- wish$fill %||% node_fill %||% given[["vertex.color"]]
   node_border <- node_border %||% given[["vertex.frame.color"]] %||% node_look$border
   cex <- cex %||% given[["vertex.label.cex"]]
-  known <- c("vertex.color", "vertex.frame.color", "vertex.label.cex")
-  other <- setdiff(if (length(given)) names(given) %||% rep("", length(given)), known)
+  other <- setdiff(if (length(given)) names(given) %||% rep("", length(given)), base_takes)
   if (length(other)) {
     abort_argument("...", given, sprintf(
-      "engine = \"base\" takes node_fill, node_border, edge_colour and cex, or %s: leave the others out.", enumerate(known)
+      "engine = \"base\" takes node_fill, node_border, edge_colour and cex, or %s: leave the others out.", enumerate(base_takes[1:3])
     ), has = enumerate(dQuote(other, FALSE)))
   }
   n <- length(listed$labels)
   check_cex(cex, n, "cex")
-  fill <- one_a_node(node_fill, n, "node_fill")
+  fill <- one_a_node(node_fill %||% node_look$fill, n, "node_fill")
   border <- one_a_node(node_border, n, "node_border")
   kinds <- edge_look(edge_colour)
   old <- page_settings()
   on.exit(graphics::par(old))
-  new_page(main, note)
-  place <- place_on_page(listed, cex)
+  new_page(main, c(note, remark))
+  place <- place_on_page(listed, cex, wish = wish)
   place$width <- if (is.null(edge_width)) 1 else edge_width(place$edges$from, place$edges$to)
+  if (place$dots && is.null(node_fill)) fill <- rep(dot_look$fill, n)
   graphics::par(usr = c(0, place$page[1L], 0, place$page[2L]))
   draw_edges(place, kinds)
-  draw_nodes(place$xy, place$size, place$radius, fill, border, place$line)
-  draw_labels(place$xy, listed$labels, place$cex)
+  draw_nodes(place$xy, place$size, place$radius, fill, border, place$line * if (place$dots) 0.5 else 1)
+  draw_focus(place, fill, border, wish$focus)
+  if (place$dots) draw_tags(place$tags, listed$labels) else draw_labels(place$xy, listed$labels, place$cex, label_colours(fill))
   draw_legend(place$legend, kinds)
+  draw_keys(place$keys, place$keys_at, place$unit)
   draw_title(main)
-  draw_note(note)
+  draw_note(note, remark)
+}
+
+base_takes <- c("vertex.color", "vertex.frame.color", "vertex.label.cex", "node_fill", "node_border", "edge_colour", "cex")
+
+# The nodes that the others are around have a bold border.
+draw_focus <- function(place, fill, border, focus) {
+  if (length(focus)) {
+    draw_nodes(place$xy[focus, , drop = FALSE], place$size[focus, , drop = FALSE], place$radius, fill[focus], border[focus], 2.5)
+  }
 }
 
 # Colours for n nodes: one for all, or one a node.
@@ -83,14 +103,14 @@ page_settings <- function() graphics::par("mai", "xpd", "xaxs", "yaxs")
 
 # A new page with next to no margin. The size of a figure is known once it is there, and margins that leave no room for
 # a plot are an error of R's: they are set when the page has begun.
-new_page <- function(main, note = NULL) {
+new_page <- function(main, notes = NULL) {
   graphics::par(mai = c(0, 0, 0, 0), xpd = NA, xaxs = "i", yaxs = "i")
   graphics::plot.new()
   figure <- graphics::par("fin")
   line <- graphics::par("csi") * graphics::par("mex")
   side <- min(0.5 * line, 0.05 * min(figure))
   top <- if (is.null(main)) side else min(2.5 * line, 0.2 * figure[2L])
-  bottom <- if (is.null(note)) side else min(side + line, 0.15 * figure[2L])
+  bottom <- if (is.null(notes)) side else min(side + length(notes) * line, (0.1 + 0.05 * length(notes)) * figure[2L])
   graphics::par(mai = c(bottom, side, top, side))
 }
 
@@ -101,17 +121,20 @@ draw_title <- function(main) {
   }
 }
 
-# A line in the middle of the lower margin.
-draw_note <- function(note) {
-  if (!is.null(note)) {
-    text_in_margin(note, 1L, 0.8, 3L, "#C0392B")
+# Lines in the middle of the lower margin: what is wrong with the graph, and what of it is not drawn.
+draw_note <- function(note, remark = NULL) {
+  lines <- c(note, remark)
+  colours <- rep(c("#C0392B", "#5A5A5A"), c(length(note), length(remark)))
+  for (k in seq_along(lines)) {
+    text_in_margin(lines[k], 1L, 0.8, 3L, colours[k], c(k, length(lines)))
   }
 }
 
-# Text in the middle of the margin 1 (below) or 3 (above), smaller where it would be wider or higher than that.
-text_in_margin <- function(text, side, cex, font, colour) {
+# Text in the middle of the margin 1 (below) or 3 (above), smaller where it would be wider or higher than that. part: of how
+# many lines which one it is, from the top down.
+text_in_margin <- function(text, side, cex, font, colour, part = c(1, 1)) {
   margin <- graphics::par("mai")[side]
-  space <- c(graphics::par("pin")[1L], 0.9 * margin)
+  space <- c(graphics::par("pin")[1L], 0.9 * margin / part[2L])
   measure <- function(cex) {
     c(
       max(graphics::strwidth(text, units = "inches", cex = cex, font = font)),
@@ -121,7 +144,7 @@ text_in_margin <- function(text, side, cex, font, colour) {
   cex <- fitting_cex(cex, function(cex) all(measure(cex) <= space))
   usr <- graphics::par("usr")
   inch <- (usr[4L] - usr[3L]) / graphics::par("pin")[2L]
-  away <- inch * margin / 2
+  away <- inch * margin * (part[1L] - 0.5) / part[2L]
   at <- if (side == 3L) usr[4L] + away else usr[3L] - away
   graphics::text((usr[1L] + usr[2L]) / 2, at, text, cex = cex, font = font, col = colour)
 }
@@ -137,54 +160,86 @@ fitting_cex <- function(start, fits) {
   factor
 }
 
-# The layout in inches of the page's plot region: list(xy, size, radius, cex, line, head, edges, page, legend). Every
-# box lies on the page and above the legend, and holds its label, measured on this device at the cex that it is drawn
-# in. cex: NULL for the largest up to 1.2 with which no two boxes overlap; or the user's, for all nodes or one a node,
-# which is made smaller only where a box would not fit on the page.
-place_on_page <- function(listed, cex = NULL, font = NULL, family = NULL) {
+# The layout in inches of the page's plot region: list(xy, size, radius, cex, line, head, edges, page, legend, keys, dots). Every
+# node lies on the page and above the legend. See place_in_boxes() and place_in_dots().
+place_on_page <- function(listed, cex = NULL, font = NULL, family = NULL, wish = plain_wish) {
   edges <- edge_table(listed$edges, listed$weights)
   page <- graphics::par("pin")
   legend <- place_legend(edges$kind, page)
-  below <- c(0, if (is.null(legend)) 0 else legend$height)
+  keys <- place_keys(wish$keys, page, legend$width %||% 0)
+  low <- legend$y %||% (if (is.null(keys)) 0 else keys$high / 2 + 0.02)
+  more <- if (is.null(keys)) 0 else (keys$rows - 1) * keys$high
+  below <- c(0, max(legend$height %||% 0, if (is.null(keys)) 0 else low + keys$high / 2 + 0.03) + more)
+  # The entry of the edges stands in the highest row.
+  if (!is.null(legend)) legend$y <- low + more
   space <- page - below
   n <- length(listed$labels)
+  shown <- wish$shown
+  # Without a look at the labels: boxes of three letters have no room.
+  if (shown == "auto" && (!is.null(wish$size) || (is.null(cex) && n > 30L && prod(space) / n < 0.1))) shown <- "dots"
+  place <- if (shown %in% c("auto", "boxes")) place_in_boxes(listed, edges, space, below, cex, font, family, wish$layout)
+  if (shown == "auto" && is.null(cex) && n > 30L && min(place$cex) < least_box_cex) place <- NULL
+  dots <- is.null(place)
+  if (dots) place <- place_in_dots(listed, edges, space, below, cex, font, family, wish)
+  c(place, list(edges = edges, page = page, legend = legend, keys = keys, keys_at = low, dots = dots))
+}
+
+unplaced <- function() list(xy = matrix(0, 0L, 2L), size = matrix(0, 0L, 2L), radius = 0, cex = numeric(), line = 1, head = 0.1, unit = 0)
+
+# Where nodes are before anything is scaled, from 0 up. given: NULL for our own layout, or the user's.
+start_layout <- function(n, edges, size, aspect, given) {
+  if (is.null(given)) {
+    return(layout_graph(n, edges, size, aspect))
+  }
+  sweep(given, 2L, apply(given, 2L, min))
+}
+
+# A box around each label, measured on this device at the cex that it is drawn in. cex: NULL for the largest up to 1.2 with
+# which no two boxes overlap; or the user's, for all nodes or one a node, which is made smaller only where a box would not
+# fit on the page.
+place_in_boxes <- function(listed, edges, space, below, cex, font, family, layout = NULL) {
+  n <- length(listed$labels)
+  if (n == 0L) {
+    return(unplaced())
+  }
   asked <- rep_len(cex %||% 1, n)
   boxes <- function(factor) label_boxes(listed$labels, factor * asked, font, family)
   size <- boxes(1)
-  xy <- layout_graph(n, edges, size, space[1L] / space[2L])
-  factor <- 1
-  if (n) {
-    scale <- min(space / apply(xy + size / 2, 2L, max))
+  xy <- start_layout(n, edges, size, space[1L] / space[2L], layout)
+  scale <- if (is.null(layout)) min(space / apply(xy + size / 2, 2L, max)) else 1
+  fill_page <- if (is.null(layout)) {
     # Positions fill the page, but a small graph is not blown up, and no axis is stretched to twice the other.
-    fill_page <- function(size) sweep(xy, 2L, widest_stretch(xy, size, space, 1.6 * min(scale, 2.5)), `*`)
-    inside <- function(size) all(apply(size, 2L, max) <= space)
-    fits <- function(factor) {
-      size <- boxes(factor)
-      if (!inside(size)) {
-        return(FALSE)
-      }
-      xy <- fill_page(size)
-      apart <- length(near_pairs(xy, size, 0.25 * mean(size[, 2L]), most = 0)$a) == 0L
-      # Larger text must not come at the cost of edges.
-      apart && (factor <= scale || shortest_edge(xy, size, edges) >= 0.5 * mean(size[, 2L]))
-    }
-    factor <- if (is.null(cex)) {
-      fitting_cex(min(1.25 * scale, 1.2), fits)
-    } else {
-      fitting_cex(1, function(factor) inside(boxes(factor)))
-    }
-    size <- boxes(factor)
-    xy <- fill_page(size)
-    low <- apply(xy - size / 2, 2L, min)
-    high <- apply(xy + size / 2, 2L, max)
-    xy <- sweep(xy, 2L, (space - high - low) / 2 + below, `+`)
+    function(size) sweep(xy, 2L, widest_stretch(xy, size, space, 1.6 * min(scale, 2.5)), `*`)
+  } else {
+    function(size) xy * min(widest_stretch(xy, size, space, 2 * max(space) / max(xy, 1e-9)))
   }
+  inside <- function(size) all(apply(size, 2L, max) <= space)
+  fits <- function(factor) {
+    size <- boxes(factor)
+    if (!inside(size)) {
+      return(FALSE)
+    }
+    # Places that are given may be too near to each other for any text.
+    if (!is.null(layout) && factor < 0.5) {
+      return(TRUE)
+    }
+    xy <- fill_page(size)
+    apart <- length(near_pairs(xy, size, 0.25 * mean(size[, 2L]), most = 0)$a) == 0L
+    # Larger text must not come at the cost of edges.
+    apart && (factor <= scale || shortest_edge(xy, size, edges) >= 0.5 * mean(size[, 2L]))
+  }
+  factor <- if (is.null(cex)) {
+    fitting_cex(min(1.25 * scale, 1.2), fits)
+  } else {
+    fitting_cex(1, function(factor) inside(boxes(factor)))
+  }
+  size <- boxes(factor)
   # Heads and lines get finer with the text, but not as fine as the text of a large graph.
   cex <- factor * asked
   least <- min(cex, 1)
   list(
-    xy = xy, size = size, radius = if (n) line_height(min(cex)) / 2 else 0, cex = cex, line = sqrt(max(least, 0.15)),
-    head = 0.11 * max(least, 0.35), edges = edges, page = page, legend = legend
+    xy = in_the_middle(fill_page(size), size, space, below), size = size, radius = line_height(min(cex)) / 2, cex = cex,
+    line = sqrt(max(least, 0.15)), head = 0.11 * max(least, 0.35), unit = 0.1
   )
 }
 
@@ -246,9 +301,9 @@ draw_nodes <- function(xy, size, radius, fill, border, line = 1) {
   graphics::polygon(t(cbind(x, NA)), t(cbind(y, NA)), col = fill, border = border, lwd = 1.2 * line)
 }
 
-draw_labels <- function(xy, labels, cex) {
+draw_labels <- function(xy, labels, cex, colours = "black") {
   if (nrow(xy)) {
-    graphics::text(xy[, 1L], xy[, 2L], labels, cex = cex)
+    graphics::text(xy[, 1L], xy[, 2L], labels, cex = cex, col = colours)
   }
 }
 
@@ -258,6 +313,7 @@ draw_edges <- function(place, kinds) {
     return(invisible())
   }
   look <- kinds[match(edges$kind, kinds$kind), ]
+  look$colour <- thinned(look$colour, place)
   start <- place$xy[edges$from, , drop = FALSE]
   end <- place$xy[edges$to, , drop = FALSE]
   away <- end - start

@@ -38,7 +38,9 @@
 #' @param seed As in [random_dag()].
 #' @param numCores,device,na As in [pc()].
 #' @param x An object of class `pcgpu_markov`.
-#' @param ... Passed on to `print()` of a data frame, or to `hist()`.
+#' @param ... Passed on to `print()` of a data frame, or graphical arguments of `plot()`.
+#' @param breaks Of the histogram: the number of bins from 0 to 1, or their limits.
+#' @param main Title of the histogram.
 #' @return An object of class `pcgpu_markov`: a list with `summary`, a data frame with a row each for independences and dependences (`tests`, those `answered`, the share `below` `alpha`, and for
 #'   independences `ks` and `ad`, p-values of the two tests of uniformity); `available`, how many of each there are in all; and what the
 #'   call was. `as.data.frame()` has a row for each question: `x`, `y`, `given` (names, separated by commas), `implied` (`"independence"` or
@@ -266,19 +268,32 @@ print.pcgpu_markov <- function(x, ...) {
 
 #' @rdname markov_check
 #' @exportS3Method plot pcgpu_markov
-plot.pcgpu_markov <- function(x, ...) {
+plot.pcgpu_markov <- function(x, ..., breaks = seq(0, 1, 0.05), main = NULL) {
   p <- x$questions$independence$p
   p <- sort(p[!is.na(p)])
   if (!length(p)) {
     abort_argument("x", x, "there is nothing to draw.", has = "no independence whose test has an answer")
   }
+  given <- list(...)
+  given <- given[!names(given) %in% c("freq", "xlim")]
   old <- graphics::par(mfrow = c(1L, 2L))
   on.exit(graphics::par(old))
-  graphics::hist(p, breaks = seq(0, 1, 0.05), freq = FALSE, xlim = c(0, 1), main = "Implied independences", xlab = "p", ...)
-  graphics::abline(h = 1, lty = 2L)
+  # Bins of one width from 0 to 1, so that the line of uniform p-values is at 1.
+  if (is_number(breaks) && breaks >= 1 && breaks == floor(breaks)) breaks <- seq(0, 1, length.out = breaks + 1)
+  histogram <- tryCatch(graphics::hist(p, breaks = breaks, plot = FALSE), error = function(e) {
+    abort_argument("breaks", breaks, "give the number of bins, or their limits from 0 to 1.")
+  })
+  draw_with(graphics::plot, list(
+    x = histogram, freq = FALSE, xlim = c(0, 1), ylim = c(0, max(histogram$density, 1)), main = main %||% "Implied independences", xlab = "p",
+    col = node_look$fill, border = node_look$border, las = 1
+  ), given)
+  graphics::abline(h = 1, lty = 2L, col = "#C0392B")
   # All of many points would only make a large file.
   at <- unique(round(seq(1, length(p), length.out = min(length(p), 2000L))))
-  graphics::plot(((seq_along(p) - 0.5) / length(p))[at], p[at], xlim = c(0, 1), ylim = c(0, 1), pch = 20L, cex = 0.6, xlab = "uniform", ylab = "p", main = "Q-Q")
-  graphics::abline(0, 1, lty = 2L)
+  draw_with(graphics::plot, list(
+    x = ((seq_along(p) - 0.5) / length(p))[at], y = p[at], xlim = c(0, 1), ylim = c(0, 1), pch = 20L, cex = 0.6, xlab = "uniform", ylab = "p", main = "Q-Q",
+    col = node_look$border, las = 1
+  ), given[!names(given) %in% c("xlab", "ylab", "ylim", "border")])
+  graphics::abline(0, 1, lty = 2L, col = "#C0392B")
   invisible(x)
 }

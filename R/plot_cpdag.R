@@ -4,24 +4,39 @@
 #' heads for orientations in conflict (`solve.confl = TRUE`). It works with whatever is installed, and for graphs
 #' without edges too.
 #'
-#' The layout of the engines `"igraph"` and `"base"` is this package's own (stress majorisation of each connected
-#' component); it is the same every time, and draws no random number.
+#' By default every node is a box around its label where there is room for that. Where there is not, nodes are dots, larger ones for hubs, and labels stand beside the
+#' dots of hubs and, of up to 800 nodes, wherever else there is room. More than 30 nodes without an edge are left out, and a line below says how many. Components stand side by side, the largest first.
 #'
-#' @param x A result of [pc()], [skeleton()] or [orient()], of pcalg's class or one of ours; or a [graph::graphNEL-class]; or
+#' The layout is this package's own (stress majorisation of each connected component); it is the same every time, and draws no random number.
+#'
+#' @param x A result of [pc()], [skeleton()] or [orient()], of pcalg's class or one of ours; a graph of [random_dag()], [cpdag_of()] or [averaged_cpdag()]; or a [graph::graphNEL-class]; or
 #'   an adjacency matrix, as `as(x@graph, "matrix")` has it (`[i, j]` not zero for an edge from i to j) or as
 #'   `as(x, "amat")` has it.
-#' @param engine `"auto"` takes Rgraphviz if it is installed, else igraph, else base graphics. An engine asked for by
-#'   name must be installed.
+#' @param engine `"auto"` takes base graphics, which draw everything below, or igraph or Rgraphviz, where one is installed and `...` has arguments that only it knows. An engine asked for by
+#'   name must be installed. `"Rgraphviz"` has a layout of its own, for graphs of some dozens of nodes, and neither `colour`, `size` nor `layout`.
 #' @param main Title; `NULL` for none. A result of a search that its `time_limit` ended says so there, in a line of its own.
-#' @param labels Labels of the nodes, if others than their names.
+#' @param labels Labels of the nodes, if others than their names; or `TRUE` for all names, however small, `FALSE` for none, `"hubs"` for those of the nodes with most neighbours (or of the
+#'   largest `size`) alone, as many as the page has room for, 40 at the most.
 #' @param ... Passed on to the engine: to the `plot()` of Rgraphviz or of igraph, which takes `vertex.color` and the
 #'   like, one value or one a node (`vertex.color`, `vertex.frame.color` and `vertex.label.cex` do for `"base"`, too). For `"base"` and `"igraph"`: `node_fill` and `node_border`, one colour or one a node;
 #'   `edge_colour`, one colour or three, of directed edges, undirected ones and conflicts; and `cex`, the size of the labels, which is made smaller only where a label would not fit on the page; by default it is
 #'   the largest up to 1.2 with which no two nodes overlap.
+#' @param around Names (or numbers) of nodes: only these, with a bold border, and what is near them are drawn.
+#' @param order With `around`: how near, in steps along edges, whichever way they point.
+#' @param isolated Draw nodes without an edge? `NULL` means up to 30 of them.
+#' @param components How many components to draw, the largest first; or, as `c(least = 5)`, those of at least so many nodes. Nodes without an edge count as none.
+#' @param colour A value for each node, in their order or with their names: numbers (from light to dark; where there are negative and positive ones, blue and red from white at 0), a factor,
+#'   logical values or words, with a legend; or colours, drawn as they are. `list(age = values)` gives the legend a title. Grey stands for `NA`.
+#' @param size A number of at least 0 for each node, likewise, to which the areas of the dots go (a dot for 0 is not nothing, but a ninth of the largest); or `"degree"`. `NA` is as 0.
+#' @param layout `"stress"`; or a matrix with a row of x and y for each node, in their order or with their names; or a function that makes one of an igraph graph, such as `igraph::layout_with_fr`.
+#' @param interactive Make a page to look around in, by the package visNetwork? It has a search field, names the edges, with their p-values, under the mouse, and shows the neighbours of
+#'   a node that is clicked. Places are those of the picture, so that thousands of nodes open at once.
+#' @param file With `interactive = TRUE`: save the page there, too. Where pandoc is installed it is one file, else there is a folder beside it.
 #' @param y Not used.
-#' @return `x`, invisibly.
+#' @return `x`, invisibly; with `interactive = TRUE` the page, an object of class `htmlwidget`, which opens in RStudio's viewer or in the browser as it is printed.
 #' @details `plot()` of a graph, as `plot(fit@graph)`, draws it by `plot_cpdag()` too. Where Rgraphviz is installed and
 #'   it or the package graph is attached, Rgraphviz's own method comes first.
+#' @seealso [as_igraph()] and [edges()][edges] for other programs.
 #' @references
 #' E. R. Gansner, Y. Koren and S. North (2004). Graph drawing by stress majorization. *Graph Drawing 2004*, LNCS 3383,
 #' 239-250.
@@ -38,50 +53,188 @@
 #' x[, 5] <- x[, 3] + x[, 4] + rnorm(500)
 #' x[, 7] <- x[, 6] + rnorm(500)
 #' fit <- pc(suff_gauss(x), gaussCItest, alpha = 0.01, labels = colnames(x), numCores = 2)
-#' plot_cpdag(fit, engine = "base", main = "Ten genes")
+#' plot_cpdag(fit, main = "Ten genes")
+#' plot(fit, around = "gene3", colour = list("fold change" = seq(-2, 2.5, 0.5)), size = "degree")
+#'
+#' # A thousand nodes: the three largest components.
+#' plot(random_dag(1000, 1.5, seed = 1), components = 3, labels = "hubs")
+#' @examplesIf requireNamespace("visNetwork", quietly = TRUE)
+#' page <- plot(fit, interactive = TRUE, file = tempfile(fileext = ".html"))
 #' @export
-plot_cpdag <- function(x, engine = c("auto", "Rgraphviz", "igraph", "base"), main = NULL, labels = NULL, ...) {
+plot_cpdag <- function(x, engine = c("auto", "Rgraphviz", "igraph", "base"), main = NULL, labels = NULL, ..., around = NULL, order = 1,
+                       isolated = NULL, components = NULL, colour = NULL, size = NULL, layout = "stress", interactive = FALSE, file = NULL) {
   engine <- check_choice(engine, c("auto", "Rgraphviz", "igraph", "base"), "engine")
-  listed <- edges_of(x)
-  if (!is.null(labels)) {
-    if (length(labels) != length(listed$labels)) {
-      abort_argument("labels", labels, sprintf("give %d labels, one a node.", length(listed$labels)),
+  interactive <- check_flag(interactive, "interactive")
+  wish <- list(around = around, order = order, isolated = isolated, components = components, colour = colour, size = size, layout = layout)
+  asked <- asked_graph(edges_of(x), labels, wish)
+  if (!is.null(file) && !interactive) {
+    abort_argument("file", file, "it is for interactive = TRUE; open a device, such as pdf(), for a picture.")
+  }
+  note <- if (is_result(x) || is_compact(x)) validity_note(x)
+  ended <- if (is_result(x) || is_compact(x)) ended_note(x)
+  if (interactive) {
+    return(plot_interactive(x, asked, main, c(ended, note, asked$remark), file, list(...)))
+  }
+  if (!is.null(ended)) main <- paste(c(main, ended), collapse = "\n")
+  given <- of_drawn_nodes(list(...), asked)
+  engine <- choose_engine(engine, given)
+  if (engine == "Rgraphviz") {
+    if (!is.null(note)) tell("cpdag", note)
+    refuse_in_rgraphviz(wish, asked)
+  }
+  draw <- switch(engine, Rgraphviz = draw_rgraphviz, igraph = draw_igraph, base = draw_base)
+  if (engine == "Rgraphviz") {
+    do.call(draw, c(list(x, asked, main), given), quote = TRUE)
+  } else {
+    do.call(draw, c(list(asked$listed, main, note), given, list(wish = asked$wish, remark = asked$remark)), quote = TRUE)
+  }
+  invisible(x)
+}
+
+# What is drawn: list(listed, nodes, wish, remark, labelled), the graph of the nodes that are left of `listed`, their numbers
+# there, how they are drawn, as draw_base() has it, a line on what is left out, and whether labels were given.
+asked_graph <- function(listed, labels, wish) {
+  names <- listed$labels
+  shown <- "auto"
+  labelled <- FALSE
+  if (is.logical(labels) && length(labels) == 1L && !is.na(labels)) {
+    shown <- if (!labels) "none" else if (is.null(wish$size)) "boxes" else "all"
+  } else if (identical(labels, "hubs") && length(names) != 1L) {
+    shown <- "hubs"
+  } else if (!is.null(labels)) {
+    if (length(labels) != length(names)) {
+      abort_argument("labels", labels, sprintf("give %d labels, one a node, or TRUE, FALSE or \"hubs\".", length(names)),
         is = sprintf("of length %d", length(labels))
       )
     }
-    listed$labels <- as.character(labels)
+    shown <- if (is.null(wish$size)) "boxes" else "all"
+    labelled <- TRUE
   }
-  if (engine == "auto") {
-    there <- vapply(c("Rgraphviz", "igraph"), requireNamespace, NA, quietly = TRUE)
-    engine <- c(c("Rgraphviz", "igraph")[there], "base")[1L]
-  }
-  note <- NULL
-  if (is_result(x) || is_compact(x)) {
-    note <- validity_note(x)
-    ended <- ended_note(x)
-    if (!is.null(ended)) main <- paste(c(main, ended), collapse = "\n")
-  }
-  if (engine == "Rgraphviz" && !is.null(note)) tell("cpdag", note)
-  switch(engine,
-    Rgraphviz = draw_rgraphviz(x, listed, main, ...),
-    igraph = draw_igraph(listed, main, note, ...),
-    base = draw_base(listed, main, note, ...)
+  degree <- NULL
+  if (identical(wish$size, "degree")) degree <- lengths(neighbour_lists(length(names), edge_table(listed$edges, listed$weights)))
+  colours <- node_colours(wish$colour, names)
+  sizes <- node_sizes(wish$size, names, degree)
+  check_layout(wish$layout, names)
+  chosen <- chosen_nodes(listed, wish$around, wish$order, wish$isolated, wish$components)
+  nodes <- chosen$nodes
+  drawn <- graph_of_nodes(listed, nodes)
+  layout <- given_layout(wish$layout, drawn, nodes, names)
+  if (labelled) drawn$labels <- as.character(labels)[nodes]
+  list(
+    listed = drawn, nodes = nodes, all = length(names), labelled = labelled, wish = list(
+      shown = shown, fill = colours$fill[nodes], size = sizes$size[nodes], values = sizes$values[nodes], keys = list(colours$key, sizes$key),
+      focus = chosen$focus, layout = layout
+    ),
+    said = said_of_colour(wish$colour, colours, names)[nodes],
+    remark = if (length(chosen$left)) paste(chosen$left, collapse = "; ")
   )
-  invisible(x)
+}
+
+# The values behind colours, for who asks a node; NULL for plain colours.
+said_of_colour <- function(given, colours, names) {
+  if (is.null(colours$key)) {
+    return(NULL)
+  }
+  told <- values_of_nodes(given, names, "colour")
+  words <- if (is.numeric(told$values) && !is.factor(told$values)) format(told$values, digits = 4L, trim = TRUE) else as.character(told$values)
+  words[is.na(told$values)] <- "no value"
+  paste0(if (!is.null(told$title)) paste0(told$title, ": "), words)
+}
+
+# Before anything else is done, so that the error comes at once.
+check_layout <- function(layout, names) {
+  mend <- sprintf("give \"stress\", a matrix of %d rows and 2 columns, or a function of an igraph graph that makes one.", length(names))
+  if (is.function(layout)) {
+    return(need_package("igraph", "a function as `layout` is given a graph of the package igraph"))
+  }
+  if (identical(layout, "stress")) {
+    return(invisible())
+  }
+  if (!is.matrix(layout) || !is.numeric(layout) || ncol(layout) != 2L) abort_argument("layout", layout, mend)
+  named <- !is.null(rownames(layout)) && any(rownames(layout) %in% names)
+  if (!named && nrow(layout) != length(names)) abort_argument("layout", layout, mend)
+}
+
+# The places of the nodes that are drawn, or NULL for our own layout.
+given_layout <- function(layout, drawn, nodes, names) {
+  if (identical(layout, "stress")) {
+    return(NULL)
+  }
+  if (is.function(layout)) {
+    edges <- edge_table(drawn$edges, drawn$weights)
+    graph <- igraph::make_empty_graph(length(nodes), directed = TRUE)
+    graph <- igraph::set_vertex_attr(igraph::add_edges(graph, rbind(edges$from, edges$to)), "name", value = drawn$labels)
+    xy <- layout(graph)
+    if (!is.matrix(xy) || !is.numeric(xy) || !identical(dim(xy), c(length(nodes), 2L)) || !all(is.finite(xy))) {
+      abort_argument("layout", xy, sprintf("it must make a matrix of %d rows, one a node, and 2 columns of finite numbers.", length(nodes)),
+        is = paste("a function that makes", describe(xy))
+      )
+    }
+    return(unname(xy))
+  }
+  at <- if (!is.null(rownames(layout)) && any(rownames(layout) %in% names)) match(names[nodes], rownames(layout)) else nodes
+  xy <- unname(layout[at, , drop = FALSE])
+  if (!all(is.finite(xy))) {
+    bad <- which(!is.finite(xy[, 1L]) | !is.finite(xy[, 2L]))
+    abort_argument("layout", layout, "give two finite numbers for each node that is drawn.",
+      has = paste("none for", enumerate(dQuote(names[nodes[bad]], FALSE)))
+    )
+  }
+  xy
+}
+
+# Of arguments that have one value for each node of x, those of the nodes that are drawn.
+of_drawn_nodes <- function(given, asked) {
+  each <- c("node_fill", "node_border", "cex", "vertex.color", "vertex.frame.color", "vertex.label.cex", "vertex.label", "vertex.shape")
+  if (length(asked$nodes) == asked$all) {
+    return(given)
+  }
+  some <- names(given) %in% each & lengths(given) == asked$all & lengths(given) > 1L
+  given[some] <- lapply(given[some], function(values) values[asked$nodes])
+  given
+}
+
+# Base graphics draw every argument, the same picture on every machine, and as fast as any; what only another engine has
+# in `...` goes there, if it is installed.
+choose_engine <- function(engine, given) {
+  if (engine != "auto") {
+    return(engine)
+  }
+  others <- setdiff(names(given), base_takes)
+  if (!length(others)) {
+    return("base")
+  }
+  of_rgraphviz <- c("nodeAttrs", "edgeAttrs", "attrs", "subGList", "recipEdges")
+  if (any(others %in% of_rgraphviz) && requireNamespace("Rgraphviz", quietly = TRUE)) {
+    return("Rgraphviz")
+  }
+  if (requireNamespace("igraph", quietly = TRUE)) "igraph" else "base"
+}
+
+refuse_in_rgraphviz <- function(wish, asked) {
+  asks <- c(
+    colour = !is.null(wish$colour), size = !is.null(wish$size), layout = !identical(wish$layout, "stress"),
+    labels = asked$wish$shown %in% c("hubs", "none")
+  )
+  for (argument in names(asks)[asks]) {
+    abort_argument(argument, wish[[argument]], "engine = \"Rgraphviz\" cannot draw it: leave it out, or take engine = \"base\" or \"igraph\".", is = "given")
+  }
 }
 
 # For sessions in which no package with an S4 method of plot() is attached: see plot_without_rgraphviz() for the others.
 #' @rdname plot_cpdag
 #' @exportS3Method plot graphNEL
-plot.graphNEL <- function(x, y, ...) {
-  plot_cpdag(x, ...)
-  invisible(x)
-}
+plot.graphNEL <- function(x, y, ...) plot_cpdag(x, ...)
 
-draw_rgraphviz <- function(x, listed, main, ...) {
+#' @rdname plot_cpdag
+#' @exportS3Method plot pcgpu_graph
+plot.pcgpu_graph <- function(x, y, ...) plot_cpdag(x, ...)
+
+draw_rgraphviz <- function(x, asked, main, ...) {
   need_package("Rgraphviz", "engine = \"Rgraphviz\" draws by the package Rgraphviz")
+  listed <- asked$listed
   graph <- if (is_result(x)) attr(x, "graph") else x
-  if (!methods::is(graph, "graph")) {
+  if (!methods::is(graph, "graph") || length(asked$nodes) < asked$all) {
     graph <- graph_from_edges(listed$labels, listed$edges, listed$weights, one = 1)
   }
   names(listed$labels) <- graph::nodes(graph)
@@ -92,16 +245,17 @@ draw_rgraphviz <- function(x, listed, main, ...) {
 }
 
 # What igraph calls otherwise, as vertex.color, comes before our own names.
-draw_igraph <- function(listed, main, note, ..., node_fill = NULL, node_border = NULL, edge_colour = NULL) {
+draw_igraph <- function(listed, main, note, ..., node_fill = NULL, node_border = NULL, edge_colour = NULL, wish = plain_wish, remark = NULL) {
   need_package("igraph", "engine = \"igraph\" draws by the package igraph")
   given <- list(...)
   n <- length(listed$labels)
+  node_fill <- wish$fill %||% node_fill
   fill <- one_a_node(node_fill %||% node_look$fill, n, "node_fill")
   border <- one_a_node(node_border %||% node_look$border, n, "node_border")
   kinds <- edge_look(edge_colour)
   if (n == 0L) {
     # igraph warns of a graph without nodes.
-    return(draw_base(listed, main, note))
+    return(draw_base(listed, main, note, remark = remark))
   }
   labels <- given[["vertex.label"]] %||% listed$labels
   argument <- if (is.null(given[["vertex.label.cex"]])) "cex" else "vertex.label.cex"
@@ -112,12 +266,15 @@ draw_igraph <- function(listed, main, note, ..., node_fill = NULL, node_border =
   check_cex(cex, n, argument)
   old <- page_settings()
   on.exit(graphics::par(old))
-  new_page(main, note)
+  new_page(main, c(note, remark))
+  if (!is.null(given[["vertex.label"]]) && wish$shown == "auto") wish$shown <- "boxes"
   # What igraph leaves out as NA takes no room.
   listed$labels <- ifelse(is.na(rep_len(labels, n)), "", as.character(rep_len(labels, n)))
-  place <- place_on_page(listed, cex, given[["vertex.label.font"]], given[["vertex.label.family"]])
+  place <- place_on_page(listed, cex, given[["vertex.label.font"]], given[["vertex.label.family"]], wish)
   edges <- place$edges
   look <- kinds[match(edges$kind, kinds$kind), ]
+  look$colour <- thinned(look$colour, place)
+  if (place$dots && is.null(node_fill)) fill <- rep(dot_look$fill, n)
   graph <- igraph::make_empty_graph(n, directed = TRUE)
   graph <- igraph::add_edges(graph, rbind(edges$from, edges$to))
   # igraph's sizes are hundredths of the unit of the axes, here the inch.
@@ -126,18 +283,27 @@ draw_igraph <- function(listed, main, note, ..., node_fill = NULL, node_border =
     xlim = c(0, place$page[1L]), ylim = c(0, place$page[2L]),
     vertex.shape = igraph_box(place), vertex.size = 100 * place$size[, 1L], vertex.size2 = 100 * place$size[, 2L],
     vertex.color = fill, vertex.frame.color = border,
-    vertex.label = labels, vertex.label.family = "", vertex.label.color = "black",
+    vertex.label = if (place$dots) NA else labels, vertex.label.family = "", vertex.label.color = if (place$dots) "black" else label_colours(fill),
     edge.color = look$colour, edge.lty = look$lty, edge.width = 1.4 * place$line, edge.arrow.mode = look$heads,
     edge.arrow.size = 5.5 * place$head
   )
   settings[names(given)] <- given
   settings$cex <- NULL
-  settings$vertex.label.cex <- place$cex
+  settings$vertex.label.cex <- if (!place$dots) place$cex
+  if (place$dots) settings$vertex.label <- NA
   graphics::par(new = TRUE)
   do.call(igraph::plot.igraph, settings)
+  draw_focus(place, fill, border, wish$focus)
+  if (place$dots) {
+    draw_tags(place$tags, listed$labels)
+  } else if (length(wish$focus)) {
+    at <- wish$focus
+    draw_labels(place$xy[at, , drop = FALSE], listed$labels[at], place$cex[at], label_colours(fill[at]))
+  }
   draw_legend(place$legend, kinds)
+  draw_keys(place$keys, place$keys_at, place$unit)
   draw_title(main)
-  draw_note(note)
+  draw_note(note, remark)
 }
 
 # Our rounded boxes as a shape of igraph's, whose own rectangles hide an arrowhead that arrives at a corner. igraph

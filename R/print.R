@@ -125,10 +125,7 @@ summary.pcCompact <- function(object, ...) {
 
 #' @rdname pcAlgo-methods
 #' @exportS3Method plot pcAlgo
-plot.pcAlgo <- function(x, y, ...) {
-  plot_cpdag(x, ...)
-  invisible(x)
-}
+plot.pcAlgo <- function(x, y, ...) plot_cpdag(x, ...)
 
 #' @rdname pcAlgo-methods
 #' @exportS3Method plot pcCompact

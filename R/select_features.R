@@ -462,19 +462,25 @@ as.data.frame.pcgpu_selection <- function(x, ...) {
 plot.pcgpu_selection <- function(x, main = NULL, ...) {
   k <- length(x$index)
   few <- k <= 40L
-  old <- graphics::par(mar = c(if (few) 7 else 4.5, 4.5, if (is.null(main)) 1 else 3, 1))
-  on.exit(graphics::par(old))
+  old <- graphics::par("mar")
+  on.exit(graphics::par(mar = old))
+  graphics::plot.new()
+  high <- if (few) min(max(4.5, max(0, graphics::strwidth(x$names, units = "inches", cex = 0.8)) / graphics::par("csi") + 1.5), 0.4 * graphics::par("fin")[2L] / graphics::par("csi")) else 4.5
+  graphics::par(mar = c(high, 4.5, if (is.null(main)) 1 else 3, 1))
+  graphics::par(new = TRUE)
   unit <- if (x$criterion == "DISR") "" else " (bits)"
   single <- is.null(x$ensemble)
   height <- if (single) x$score else x$frequency
-  graphics::plot(seq_len(k), height,
-    type = "h", lwd = if (few) 4 else 1, col = node_look$border, ylim = if (single) range(0, height, x$relevance) else c(0, 1),
+  # Above the highest there is room for the legend.
+  limits <- if (single) range(0, height, x$relevance) else c(0, 1)
+  if (single) limits[2L] <- limits[2L] + 0.2 * diff(limits)
+  draw_with(graphics::plot, list(
+    x = seq_len(k), y = height, type = "h", lwd = if (few) 4 else 1, col = node_look$border, ylim = limits, las = 1,
     xaxt = if (few) "n" else "s", xlab = if (few) "" else if (single) "Order of selection" else "Order",
-    ylab = if (single) paste0(x$criterion, unit) else sprintf("Share of %d samples", x$ensemble$replicates),
-    main = main %||% "", ...
-  )
+    ylab = if (single) paste0(x$criterion, unit) else sprintf("Share of %d samples", x$ensemble$replicates), main = main %||% ""
+  ), list(...))
   if (single) {
-    graphics::points(seq_len(k), x$relevance, pch = 21, bg = "white", col = "#C0392B")
+    graphics::points(seq_len(k), x$relevance, pch = 21, bg = "white", col = "#C0392B", cex = if (few) 1 else 0.6)
   }
   graphics::abline(h = 0, col = "#7A7A7A")
   if (few) {
@@ -483,7 +489,7 @@ plot.pcgpu_selection <- function(x, main = NULL, ...) {
   if (single) {
     graphics::legend("topright",
       legend = c("score when selected", "I(f; y)"), lty = c(1, NA), lwd = c(4, NA), pch = c(NA, 21),
-      col = c(node_look$border, "#C0392B"), bty = "n"
+      col = c(node_look$border, "#C0392B"), bty = "n", horiz = TRUE
     )
   }
   invisible(x)

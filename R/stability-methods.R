@@ -133,34 +133,45 @@ plot.pcgpu_stability <- function(x, which = c("strength", "graph"), main = NULL,
 plot_strength <- function(x, main, ...) {
   frame <- as.data.frame(x)
   if (!nrow(frame)) {
-    graphics::plot.new()
-    graphics::title(main = main %||% "")
-    graphics::text(0.5, 0.5, "No pair is adjacent in any sample")
-    return(invisible())
+    return(draw_nothing(main, "No pair is adjacent in any sample"))
   }
-  old <- graphics::par(mar = c(4.5, 4.5, if (is.null(main)) 1 else 3, 1))
+  old <- graphics::par(mar = c(4.5, 4.5, if (is.null(main)) 3 else 5, 1))
   on.exit(graphics::par(old))
   rank <- seq_len(nrow(frame))
   colour <- ifelse(frame$kept, node_look$border, "#A9B4BF")
-  graphics::plot(rank, frame$strength,
-    type = "n", xlim = c(min(0.5, nrow(frame)), nrow(frame) + 0.5), ylim = c(0, 1), xlab = "Pairs by strength", ylab = sprintf("Share of %s samples", in_words(x$replicates)),
-    main = main %||% "", las = 1, ...
-  )
+  # Among many pairs, most of them in few samples, those in question are the first: ranks go by powers of ten.
+  many <- nrow(frame) > 200L
+  draw_with(graphics::plot, list(
+    x = rank, y = frame$strength, type = "n", log = if (many) "x" else "", xlim = c(if (many) 1 else min(0.5, nrow(frame)), nrow(frame) + 0.5), ylim = c(0, 1),
+    xlab = "Pairs by strength", ylab = sprintf("Share of %s samples", in_words(x$replicates)), las = 1
+  ), list(...))
+  if (!is.null(main)) graphics::title(main = main, line = 3.2)
   graphics::abline(h = x$threshold$value, lty = 2, col = "#C0392B")
   in_fit <- frame$fit != ""
-  graphics::points(rank, frame$strength, pch = ifelse(in_fit, 19, 1), cex = if (nrow(frame) > 200L) 0.5 else 0.8, col = colour)
-  graphics::legend("topright",
-    legend = c("in the graph of all rows", "not in it", if (x$threshold$strict) "kept above" else "kept from"), pch = c(19, 1, NA), lty = c(NA, NA, 2),
-    col = c(node_look$border, node_look$border, "#C0392B"), bty = "n", cex = 0.85
+  graphics::points(rank, frame$strength, pch = ifelse(in_fit, 19, 1), cex = if (many) 0.5 else 0.8, col = colour)
+  # Above the plot, so that it hides no pair.
+  usr <- graphics::par("usr")
+  graphics::legend(if (many) 10^usr[1L] else usr[1L], usr[4L],
+    legend = c(
+      sprintf("kept (%s)", in_words(sum(frame$kept))), "not kept", "in the graph of all rows", "not in it",
+      sprintf("%s %s", if (x$threshold$strict) "kept above" else "kept from", format(x$threshold$value, digits = 3L))
+    ),
+    pch = c(15, 15, 19, 1, NA), lty = c(NA, NA, NA, NA, 2), col = c(node_look$border, "#A9B4BF", "#333333", "#333333", "#C0392B"), bty = "n", cex = 0.8,
+    ncol = 3, yjust = 0, xpd = NA
   )
 }
 
-plot_average <- function(x, main, ...) {
-  given <- list(...)
+plot_average <- function(x, main, ..., labels = NULL, around = NULL, order = 1, isolated = NULL, components = NULL, colour = NULL, size = NULL,
+                         layout = "stress") {
   edges <- averaged_edges(x)
   # Edges as draw_base() has them, of pairs by tail.
   strength <- function(from, to) edges$strength[match(paste(pmin(from, to), pmax(from, to)), paste(pmin(edges$from, edges$to), pmax(edges$from, edges$to)))]
-  listed <- averaged_lists(x)
+  asked <- asked_graph(averaged_lists(x), labels, list(
+    around = around, order = order, isolated = isolated, components = components, colour = colour, size = size, layout = layout
+  ))
   note <- if (!x$average$valid) average_note(x)
-  do.call(draw_base, c(list(listed, main, note, edge_width = function(from, to) 0.3 + 1.5 * strength(from, to)), given))
+  do.call(draw_base, c(
+    list(asked$listed, main, note, edge_width = function(from, to) 0.3 + 1.5 * strength(asked$nodes[from], asked$nodes[to]), wish = asked$wish, remark = asked$remark),
+    of_drawn_nodes(list(...), asked)
+  ), quote = TRUE)
 }

@@ -53,6 +53,10 @@ test_that("the true graph passes, and a graph without some of its edges does not
   on.exit(unlink(file))
   grDevices::pdf(file)
   plot(some)
+  # Bins by number or limits, and graphical arguments of either part.
+  expect_true(all(c("P", "Mine") %in% drawn(plot(some, breaks = 5, xlab = "P", main = "Mine", col = "gold"))$texts$label))
+  plot(some, breaks = c(0, 0.1, 1))
+  expect_error(plot(some, breaks = "many bins"), "`breaks`", class = "pcgpu_error_argument")
   grDevices::dev.off()
   expect_gt(file.size(file), 1000)
 })

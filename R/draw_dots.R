@@ -1,0 +1,149 @@
+# Nodes as dots, where there is no room for a box around every label: labels stand beside the dots of hubs, and of other
+# nodes where there is room.
+
+# Text of boxes below this size is not read on paper.
+least_box_cex <- 0.42
+
+# Of more nodes than these only hubs are labelled: a label has no room, and looking for it takes time.
+most_tags <- 800L
+
+# The layout in inches, as place_in_boxes() has it, and `tags`, the labels: a data frame of node, x, y, cex, wide and high.
+place_in_dots <- function(listed, edges, space, below, cex, font, family, wish) {
+  n <- length(listed$labels)
+  degree <- tabulate(c(edges$from, edges$to), n)
+  # Hubs are larger, but not as much as with sizes that were asked for.
+  ratio <- wish$size %||% (1 + 0.8 * sqrt(degree / max(degree, 1)))
+  if (n == 0L) {
+    return(c(unplaced(), list(tags = NULL)))
+  }
+  start <- start_layout(n, edges, cbind(ratio, ratio), space[1L] / space[2L], wish$layout)
+  unit <- largest_dot(start, ratio, space)
+  size <- cbind(ratio, ratio) * unit
+  xy <- if (is.null(wish$layout)) {
+    scale <- min(space / apply(start + ratio / 2, 2L, max))
+    sweep(start, 2L, widest_stretch(start, size, space, 1.6 * min(scale, 0.4)), `*`)
+  } else {
+    start * min(widest_stretch(start, size, space, 2 * max(space) / max(start, 1e-9)))
+  }
+  xy <- in_the_middle(xy, size, space, below)
+  page <- rbind(below, space + below)
+  tags <- place_tags(xy, size[, 1L], listed$labels, page, neighbour_lists(n, edges), cex, font, family, wish)
+  list(
+    xy = xy, size = size, radius = max(size) / 2, cex = NULL, line = min(1, max(0.35, sqrt(unit / 0.12))),
+    head = min(0.1, max(0.025, 0.8 * stats::median(size))), unit = unit, tags = tags
+  )
+}
+
+# The diameter of the smallest dots, in inches: two thirds of what fits, so that edges between neighbours are seen. Places
+# that are given need not keep dots apart.
+largest_dot <- function(xy, ratio, space) {
+  most <- 0.29 / max(ratio, 1.8)
+  extent <- apply(xy, 2L, max)
+  given <- min(space / pmax(extent + if (max(extent) > 0) 0 else 1, 1e-9))
+  fits <- function(unit) {
+    size <- cbind(ratio, ratio) * 1.5 * unit
+    at <- xy * given * 0.95
+    length(near_pairs(at, size, 0, most = 0)$a) == 0L
+  }
+  # A dot is seen as long as it is larger than the lines.
+  max(fitting_cex(most, function(unit) unit <= 0.004 || fits(unit)), 0.004)
+}
+
+in_the_middle <- function(xy, size, space, below) {
+  low <- apply(xy - size / 2, 2L, min)
+  high <- apply(xy + size / 2, 2L, max)
+  sweep(xy, 2L, (space - high - low) / 2 + below, `+`)
+}
+
+# A place for a node's label on its right, left, above or below: on the page, over no other label and, but for hubs, no dot.
+place_tags <- function(xy, diameter, labels, page, near, cex, font, family, wish) {
+  degree <- lengths(near)
+  shown <- wish$shown
+  n <- length(labels)
+  if (shown == "none") {
+    return(NULL)
+  }
+  values <- wish$values %||% degree
+  rank <- order(!seq_len(n) %in% wish$focus, -values, -degree, na.last = TRUE)
+  hubs <- if (shown == "all") rank else utils::head(rank, max(5, min(40, floor(prod(page[2L, ] - page[1L, ]) / 1.2))))
+  # Without edges, and without values, there are no hubs.
+  if (shown != "all" && is.null(wish$values)) hubs <- hubs[degree[hubs] > 1L | hubs %in% wish$focus]
+  others <- if (shown == "auto" && n <= most_tags) setdiff(rank, hubs)
+  of_hubs <- 0.75
+  of_others <- if (n <= 120L) 0.6 else 0.5
+  if (length(hubs) > 40L) of_hubs <- max(0.4, 0.75 * sqrt(40 / length(hubs)))
+  asked <- if (!is.null(cex)) rep_len(cex, n)
+  found <- new_tags(n)
+  for (node in c(hubs, others)) {
+    must <- node %in% hubs
+    size <- if (!is.null(asked)) asked[node] else if (must) of_hubs else min(of_hubs, of_others)
+    found <- place_tag(found, node, labels[node], size, must, shown == "all", xy, diameter, near[[node]], page, font, family)
+  }
+  found <- found$tags
+  if (length(found)) data.frame(do.call(rbind, found)) else NULL
+}
+
+new_tags <- function(n) list(tags = list(), low = matrix(0, 0L, 2L), high = matrix(0, 0L, 2L))
+
+# `must`: a label of a hub may cover dots, as few as can be. `always`: it may cover another label. `near`: the neighbours, whose
+# edges are rather not covered.
+place_tag <- function(found, node, label, cex, must, always, xy, diameter, near, page, font, family) {
+  extent <- c(
+    graphics::strwidth(label, units = "inches", cex = cex, font = font, family = family),
+    max(graphics::strheight(label, units = "inches", cex = cex, font = font, family = family), 0.5 * line_height(cex))
+  ) + 0.02
+  away <- diameter[node] / 2 + 0.01
+  centres <- cbind(
+    xy[node, 1L] + c(1, -1, 0, 0) * (away + extent[1L] / 2), xy[node, 2L] + c(0, 0, 1, -1) * (away + extent[2L] / 2)
+  )
+  towards <- xy[near, , drop = FALSE] - rep(xy[node, ], each = length(near))
+  towards <- towards / pmax(sqrt(rowSums(towards^2)), 1e-9)
+  on_edges <- c(sum(towards[, 1L] > 0.85), sum(towards[, 1L] < -0.85), sum(towards[, 2L] > 0.6), sum(towards[, 2L] < -0.6))
+  best <- NULL
+  for (k in 1:4) {
+    low <- centres[k, ] - extent / 2
+    high <- centres[k, ] + extent / 2
+    if (any(low < page[1L, ] | high > page[2L, ])) next
+    on_tags <- sum(found$low[, 1L] < high[1L] & found$high[, 1L] > low[1L] & found$low[, 2L] < high[2L] & found$high[, 2L] > low[2L])
+    if (on_tags && !always) next
+    half <- diameter / 2
+    on_dots <- sum(abs(xy[, 1L] - centres[k, 1L]) < half + extent[1L] / 2 & abs(xy[, 2L] - centres[k, 2L]) < half + extent[2L] / 2)
+    if (on_dots && !must) next
+    cost <- 1000 * on_tags + 2 * on_dots + on_edges[k]
+    if (is.null(best) || cost < best$cost) best <- list(cost = cost, k = k)
+    if (cost == 0) break
+  }
+  if (is.null(best) && always) {
+    # A page that is smaller than the label.
+    best <- list(k = 1L)
+  }
+  if (!is.null(best)) {
+    at <- centres[best$k, ]
+    found$tags[[length(found$tags) + 1L]] <- c(node = node, x = at[1L], y = at[2L], cex = cex, wide = extent[1L], high = extent[2L])
+    found$low <- rbind(found$low, at - extent / 2)
+    found$high <- rbind(found$high, at + extent / 2)
+  }
+  found
+}
+
+# The paper shines through below a label, so that it can be read over edges.
+draw_tags <- function(tags, labels) {
+  if (is.null(tags)) {
+    return(invisible())
+  }
+  paper <- if (isTRUE(grDevices::dev.capabilities("semiTransparency")[[1L]])) "#FFFFFFB8" else NA
+  graphics::rect(tags$x - tags$wide / 2, tags$y - tags$high / 2, tags$x + tags$wide / 2, tags$y + tags$high / 2, col = paper, border = NA)
+  graphics::text(tags$x, tags$y, labels[tags$node], cex = tags$cex)
+}
+
+# Where lines would blacken the page, they let others shine through: a colour, as thin as the ink on the page says.
+thinned <- function(colour, place) {
+  edges <- place$edges
+  if (!place$dots || !nrow(edges) || !isTRUE(grDevices::dev.capabilities("semiTransparency")[[1L]])) {
+    return(colour)
+  }
+  away <- place$xy[edges$from, , drop = FALSE] - place$xy[edges$to, , drop = FALSE]
+  # A line of width 1 is 1/96 inch wide.
+  ink <- sum(sqrt(rowSums(away^2))) * place$line * 1.4 / 96 / prod(place$page)
+  if (ink < 0.15) colour else grDevices::adjustcolor(colour, max(0.12, (0.15 / ink)^0.7))
+}

@@ -1,0 +1,118 @@
+# Values of nodes as colours and sizes, and what the legend says of them.
+
+# A value for each node of `labels`, from a vector in their order or with their names, or a list of one such, whose name is
+# the title: list(values, title).
+values_of_nodes <- function(given, labels, argument) {
+  title <- NULL
+  if (is.list(given)) {
+    if (length(given) != 1L) {
+      abort_argument(argument, given, "give one vector, or a list of one with the title of the legend as its name.", is = sprintf("a list of %d", length(given)))
+    }
+    title <- names(given)
+    given <- given[[1L]]
+  }
+  if (!is.null(dim(given)) || !(is.atomic(given) || is.factor(given)) || is.null(given)) {
+    abort_argument(argument, given, "give a vector with a value for each node.")
+  }
+  if (!is.null(names(given)) && any(names(given) %in% labels)) {
+    return(list(values = unname(given[match(labels, names(given))]), title = title))
+  }
+  if (length(given) != length(labels)) {
+    abort_argument(argument, given, sprintf("give %d values, one a node, or a vector with the names of nodes.", length(labels)),
+      is = sprintf("of length %d", length(given))
+    )
+  }
+  list(values = unname(given), title = title)
+}
+
+no_value <- "#D9D9D9"
+
+# list(fill, key) for the nodes: colours, and the entry of the legend, NULL for colours as they were given.
+node_colours <- function(given, labels) {
+  if (is.null(given)) {
+    return(NULL)
+  }
+  if (is.character(given) && length(given) == 1L && length(labels) != 1L && are_colours(given)) {
+    return(list(fill = rep(given, length(labels))))
+  }
+  told <- values_of_nodes(given, labels, "colour")
+  values <- told$values
+  if (is.character(values) && !all(is.na(values)) && are_colours(values)) {
+    return(list(fill = ifelse(is.na(values), no_value, values)))
+  }
+  if (is.numeric(values) && !is.factor(values)) {
+    return(numeric_colours(as.double(values), told$title))
+  }
+  values <- droplevels(factor(values))
+  colours <- level_colours(nlevels(values))
+  fill <- colours[as.integer(values)]
+  fill[is.na(values)] <- no_value
+  list(fill = fill, key = list(
+    kind = "levels", title = told$title, labels = levels(values), colours = colours, missing = anyNA(values)
+  ))
+}
+
+are_colours <- function(values) {
+  values <- unique(values[!is.na(values)])
+  # Numbers as text would be colours of the palette.
+  !any(grepl("^[0-9]+$", values)) && !inherits(try(grDevices::col2rgb(values), silent = TRUE), "try-error")
+}
+
+level_colours <- function(n) {
+  # Okabe and Ito's, told apart by the colour-blind as well; the light ones first, as labels are written on them.
+  few <- c("#56B4E9", "#E69F00", "#009E73", "#F0E442", "#CC79A7", "#D55E00", "#0072B2")
+  if (n <= length(few)) few[seq_len(n)] else grDevices::hcl.colors(n, "Dynamic")
+}
+
+# Values of both signs go both ways from white at 0; others from light to dark.
+numeric_colours <- function(values, title) {
+  finite <- values[is.finite(values)]
+  ends <- if (length(finite)) range(finite) else c(0, 0)
+  diverging <- ends[1L] < 0 && ends[2L] > 0
+  if (diverging) ends <- c(-1, 1) * max(abs(ends))
+  scale <- grDevices::hcl.colors(101L, if (diverging) "Blue-Red 3" else "Viridis", rev = !diverging)
+  place <- if (diff(ends) > 0) (pmin(pmax(values, ends[1L]), ends[2L]) - ends[1L]) / diff(ends) else ifelse(is.na(values), NA, 0.5)
+  fill <- scale[1L + round(100 * place)]
+  fill[is.na(fill)] <- no_value
+  key <- if (length(finite)) {
+    list(kind = "range", title = title, ends = ends, colours = if (diff(ends) > 0) scale else scale[51L], missing = anyNA(values))
+  } else {
+    list(kind = "levels", title = title, labels = character(), colours = character(), missing = TRUE)
+  }
+  list(fill = fill, key = key)
+}
+
+# list(size, key): diameters of the nodes in a unit of their own, from 1 to 3, with areas that go with the values.
+node_sizes <- function(given, labels, degree) {
+  if (is.null(given)) {
+    return(NULL)
+  }
+  if (is.character(given)) {
+    if (!identical(given, "degree")) {
+      abort_argument("size", given, "give numbers, one a node, or \"degree\" for the number of neighbours.")
+    }
+    given <- list(degree = degree)
+  }
+  told <- values_of_nodes(given, labels, "size")
+  values <- told$values
+  if (!(is.numeric(values) || is.logical(values)) || is.factor(values) || any(is.infinite(values)) || any(values < 0, na.rm = TRUE)) {
+    abort_argument("size", values, "give finite numbers of at least 0, one a node; NA draws the smallest.")
+  }
+  values <- as.double(values)
+  most <- max(0, values, na.rm = TRUE)
+  diameter <- function(value) sqrt(1 + 8 * value / max(most, 1e-300))
+  size <- diameter(ifelse(is.na(values), 0, values))
+  ends <- if (all(is.na(values))) numeric() else unique(range(values, na.rm = TRUE))
+  list(size = size, values = values, key = if (length(ends)) {
+    list(kind = "size", title = told$title, ends = ends, diameters = diameter(ends))
+  })
+}
+
+# Black or white, whichever is read more easily on a colour (relative luminance as W3C has it).
+label_colours <- function(fill) {
+  rgb <- grDevices::col2rgb(fill, alpha = TRUE) / 255
+  linear <- ifelse(rgb[1:3, , drop = FALSE] <= 0.04045, rgb[1:3, , drop = FALSE] / 12.92, ((rgb[1:3, , drop = FALSE] + 0.055) / 1.055)^2.4)
+  light <- colSums(linear * c(0.2126, 0.7152, 0.0722))
+  # What shines through is the page.
+  ifelse(light < 0.18 & rgb[4L, ] > 0.5, "white", "black")
+}

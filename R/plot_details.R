@@ -1,0 +1,56 @@
+#' Plot what a search did, level by level
+#'
+#' Bars of the tests of each level, on a scale of powers of ten, and beside them, where several machines worked together, the seconds of each level by machine
+#' (what is told of one machine has no clock, so that two runs of one call are identical).
+#'
+#' @param x A result of [run_details()], or one of [pc()] or [skeleton()].
+#' @param main Title; `NULL` for none.
+#' @param ... Graphical arguments of [barplot()], for both.
+#' @return `x`, invisibly.
+#' @seealso [run_details()], [pcgpu_info()]
+#' @examples
+#' set.seed(1)
+#' x <- matrix(rnorm(5000), 500, 10)
+#' x[, 3] <- x[, 1] + x[, 2] + rnorm(500)
+#' plot(run_details(pc(suff_gauss(x), gaussCItest, alpha = 0.01, p = 10, numCores = 2)))
+#' @exportS3Method plot pcgpu_details
+plot.pcgpu_details <- function(x, main = NULL, ...) {
+  tests <- x$tests
+  seconds <- if (!is.null(x$team)) x$team[!is.na(x$team$level), ]
+  if (is.null(tests) && is.null(seconds)) {
+    abort_argument("x", x, "give run_details() of a result of pc() or skeleton().", has = "neither tests nor seconds of levels")
+  }
+  old <- graphics::par("mfrow", "mar")
+  on.exit(graphics::par(old))
+  if (!is.null(tests) && !is.null(seconds)) graphics::par(mfrow = c(1L, 2L))
+  graphics::par(mar = c(4.5, 5, if (is.null(main)) 1 else 3, 1))
+  if (!is.null(tests)) draw_tests(tests, main, list(...))
+  if (!is.null(seconds)) draw_seconds(seconds, main, list(...))
+  invisible(x)
+}
+
+# A bar of no test would have no end on a scale of powers.
+draw_tests <- function(tests, main, given) {
+  high <- pmax(tests, 0.5)
+  at <- draw_with(graphics::barplot, list(
+    height = high, names.arg = seq_along(tests) - 1L, log = "y", col = dot_look$fill, border = node_look$border, xlab = "Level", ylab = "Tests",
+    main = main %||% "", yaxt = "n", ylim = c(0.5, 10 * max(high))
+  ), given)
+  powers <- 10^(0:ceiling(log10(max(high))))
+  graphics::axis(2, at = powers, labels = in_words(powers), las = 1, cex.axis = 0.75)
+  graphics::text(at, high, in_words(tests), pos = 3, cex = 0.75)
+}
+
+# A level takes as long as its slowest machine: bars side by side would hide that they ran at once, so busy time is drawn.
+draw_seconds <- function(team, main, given) {
+  devices <- unique(team$device)
+  levels <- sort(unique(team$level))
+  busy <- matrix(0, length(devices), length(levels), dimnames = list(devices, levels))
+  busy[cbind(match(team$device, devices), match(team$level, levels))] <- team$seconds * team$busy
+  colours <- level_colours(length(devices))
+  draw_with(graphics::barplot, list(
+    height = busy, beside = TRUE, col = colours, border = NA, xlab = "Level", ylab = "Seconds at work", main = main %||% "", las = 1,
+    ylim = c(0, 1.3 * max(busy, 1e-9))
+  ), given)
+  graphics::legend("topright", legend = devices, fill = colours, border = NA, bty = "n", cex = 0.8)
+}
