@@ -15,7 +15,7 @@
 #' plot(run_details(pc(suff_gauss(x), gaussCItest, alpha = 0.01, p = 10, numCores = 2)))
 #' @exportS3Method plot pcgpu_details
 plot.pcgpu_details <- function(x, main = NULL, ...) {
-  tests <- x$tests
+  tests <- x$n.edgetests
   seconds <- if (!is.null(x$team)) x$team[!is.na(x$team$level), ]
   if (is.null(tests) && is.null(seconds)) {
     abort_argument("x", x, "give run_details() of a result of pc() or skeleton().", has = "neither tests nor seconds of levels")

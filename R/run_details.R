@@ -82,7 +82,7 @@ validity <- function(valid_cpdag, orient) {
 #'     has less, the search makes do with what its largest level needs, or ends with an error of class
 #'     `pcgpu_error_device_out_of_memory` that names the numbers. On the CPU only where correlations had a bound, see [cpu_device()]: the `bound`, and
 #'     the most bytes of correlations at `level_0`, `level_1` and the `further_levels`;
-#'   - `tests`: of a search, the number of tests at each level, from 0 up, the slot `n.edgetests`;
+#'   - `n.edgetests`: of a search, the number of tests at each level, from 0 up, the slot of that name;
 #'   - `version`: the version of this package.
 #' @seealso [plot.pcgpu_details()] for a picture of tests by level, and seconds.
 #' @examples
@@ -95,7 +95,7 @@ run_details <- function(x) {
   } else {
     if (!is_compact(x)) check_result(x)
     details <- attr(attr(x, "call"), "pcgpu")
-    if (!is.null(details)) details$tests <- attr(x, "n.edgetests")
+    if (!is.null(details)) details$n.edgetests <- attr(x, "n.edgetests")
   }
   if (!is.null(details)) structure(details, class = "pcgpu_details")
 }

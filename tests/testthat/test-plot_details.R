@@ -1,9 +1,9 @@
 test_that("the tests of each level are drawn", {
   fit <- pc(suff(), gaussCItest, 0.05, p = 8)
   details <- run_details(fit)
-  expect_identical(details$tests, fit@n.edgetests)
+  expect_identical(details$n.edgetests, fit@n.edgetests)
   picture <- drawn(expect_identical(plot(details, main = "Search"), details))
-  expect_true(all(c(format(details$tests, trim = TRUE), "Level", "Tests", "Search") %in% picture$texts$label))
+  expect_true(all(c(format(details$n.edgetests, trim = TRUE), "Level", "Tests", "Search") %in% picture$texts$label))
   expect_error(plot(run_details(select_features(matrix(rep(0:1, 40), 20), rep(0:1, 10), 2))), "`x`", class = "pcgpu_error_argument")
 })
 

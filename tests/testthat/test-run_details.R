@@ -4,7 +4,7 @@ test_that("the device and the number of exact tests are reported", {
   expect_identical(told$version, as.character(packageVersion("pcgpu")))
   expect_gte(told$exact_tests, 0)
   # The CPU needs no plan of its memory.
-  expect_named(told, c("device", "exact_tests", "test", "alpha", "samples", "valid_cpdag", "version", "tests"))
+  expect_named(told, c("device", "exact_tests", "test", "alpha", "samples", "valid_cpdag", "version", "n.edgetests"))
   expect_identical(unclass(told)[c("test", "alpha", "samples")], list(test = "gaussCItest", alpha = 0.01, samples = 1000))
 })
 
