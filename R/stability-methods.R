@@ -153,11 +153,11 @@ plot_strength <- function(x, main, ...) {
   usr <- graphics::par("usr")
   graphics::legend(if (many) 10^usr[1L] else usr[1L], usr[4L],
     legend = c(
-      sprintf("kept (%s)", in_words(sum(frame$kept))), "not kept", "in the graph of all rows", "not in it",
+      sprintf("kept (%s)", in_words(sum(frame$kept))), "not kept", "in the graph of all rows   ", "not in it",
       sprintf("%s %s", if (x$threshold$strict) "kept above" else "kept from", format(x$threshold$value, digits = 3L))
     ),
     pch = c(15, 15, 19, 1, NA), lty = c(NA, NA, NA, NA, 2), col = c(node_look$border, "#A9B4BF", "#333333", "#333333", "#C0392B"), bty = "n", cex = 0.8,
-    ncol = 3, yjust = 0, xpd = NA
+    ncol = 3, yjust = 0, xpd = NA, seg.len = 1
   )
 }
 
