@@ -52,8 +52,12 @@ expect_named_conversions <- function(fit, calls, but) {
     for (at in which(!names(calls[[give]]) %in% but)) {
       name <- names(calls[[give]])[at]
       utils::capture.output(error <- tryCatch(suppressMessages(suppressWarnings(calls[[give]][[at]](fit))), error = identity))
-      expect_s3_class(error, "pcgpu_error_argument")
-      expect_identical(error$mend, paste("give", give), info = name)
+      # Where a package that is loaded (Matrix, say) has S4 methods of `[<-`, R makes an error of its own of ours, with its words.
+      if (!startsWith(conditionMessage(error), "error in evaluating the argument")) {
+        expect_s3_class(error, "pcgpu_error_argument")
+        expect_identical(error$mend, paste("give", give), info = name)
+      }
+      expect_match(conditionMessage(error), paste("give", give), fixed = TRUE, info = name)
       expect_match(conditionMessage(error), sprintf("class pcCompact, and %s() of pcalg wants", name), fixed = TRUE, info = name)
     }
   }
