@@ -44,4 +44,8 @@ cat(sprintf("\n%d passed, %d failed, %d skipped, by %d processes in %.0f s\n",
             sum(!failed & !skipped), sum(failed), sum(skipped), processes, as.numeric(Sys.time() - began, units = "secs")))
 slow <- utils::head(result[order(-result$real), c("file", "test", "real")], 5)
 cat("slowest:", sprintf("  %5.1f s  %s: %s", slow$real, slow$file, slow$test), sep = "\n")
-if (any(failed)) quit(status = 1)
+if (any(failed)) {
+  # tools/test repeats these lines at its end.
+  cat(sprintf("failed test: %s: %s", result$file, result$test)[failed], sep = "\n")
+  quit(status = 1)
+}
