@@ -164,26 +164,9 @@ about <- function(argument, value) {
 
 # Names or numbers of variables as numbers.
 check_variables <- function(chosen, labels, argument) {
-  p <- length(labels)
-  if (is.null(chosen)) {
-    return(seq_len(p))
-  }
-  if (is.factor(chosen)) chosen <- as.character(chosen)
-  if (is.character(chosen)) {
-    at <- match(chosen, labels)
-    if (anyNA(at)) {
-      abort_argument(argument, chosen, "give names of variables of `fit`, or their numbers.",
-        has = sprintf("%s, which `fit` does not have", enumerate(dQuote(chosen[is.na(at)], FALSE)))
-      )
-    }
-  } else {
-    if (!is.numeric(chosen) || anyNA(chosen) || any(chosen < 1 | chosen > p | chosen != floor(chosen))) {
-      abort_argument(argument, chosen, sprintf("give names of variables of `fit`, or numbers from 1 to %d.", p))
-    }
-    at <- as.integer(chosen)
-  }
-  if (length(at) == 0L || anyDuplicated(at)) {
-    abort_argument(argument, chosen, "give each variable once, and at least one.")
+  at <- if (is.null(chosen)) seq_along(labels) else variables_at(chosen, labels, argument)
+  if (anyDuplicated(at)) {
+    abort_argument(argument, chosen, "give each variable once.", has = sprintf("%s more than once", enumerate(dQuote(unique(labels[at[duplicated(at)]]), FALSE))))
   }
   at
 }

@@ -154,3 +154,18 @@ check_matrix_names <- function(m, labels, argument) {
   }
   check_own_names(columns %||% rows, labels, argument)
 }
+
+# Variables by name or number, at least one, as numbers. The first of several with one name.
+variables_at <- function(given, labels, argument) {
+  mend <- sprintf("give names of variables, or their numbers from 1 to %d.", length(labels))
+  if (is.factor(given)) given <- as.character(given)
+  at <- if (is.character(given)) match(given, labels) else if (is.numeric(given)) match(given, seq_along(labels))
+  if (length(at) == 0L) abort_argument(argument, given, mend)
+  if (anyNA(at)) {
+    unknown <- unique(given[is.na(at)])
+    abort_argument(argument, given, mend,
+      has = sprintf("%s, which no variable %s", enumerate(if (is.character(given)) dQuote(unknown, FALSE) else unknown), if (is.character(given)) "is called" else "has as its number")
+    )
+  }
+  at
+}

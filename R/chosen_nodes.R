@@ -9,57 +9,37 @@ most_alone <- 30L
 chosen_nodes <- function(listed, around, order, isolated, components) {
   labels <- listed$labels
   edges <- edge_table(listed$edges, listed$weights)
-  near <- neighbour_lists(length(labels), edges)
-  focus <- check_around(around, labels)
-  order <- check_order(order)
+  focus <- if (!is.null(around)) unique(variables_at(around, labels, "around"))
+  order <- check_order(order, 0L)
   if (!is.null(isolated)) isolated <- check_flag(isolated, "isolated")
-  components <- check_components(components)
-  nodes <- if (length(focus)) nodes_around(near, focus, order) else seq_along(labels)
-  if (length(focus)) near <- neighbour_lists(length(labels), edges[edges$from %in% nodes & edges$to %in% nodes, ])
+  wanted <- check_components(components)
+  nodes <- seq_along(labels)
+  if (length(focus)) {
+    nodes <- nodes_around(neighbour_lists(length(labels), edges), focus, order)
+    edges <- edges[edges$from %in% nodes & edges$to %in% nodes, ]
+  }
   left <- NULL
-  degree <- lengths(near)
+  degree <- tabulate(c(edges$from, edges$to), length(labels))
   alone <- setdiff(nodes[degree[nodes] == 0L], focus)
-  if (!is.null(components)) {
-    kept <- largest_components(near, setdiff(nodes, alone), components)
+  if (!is.null(wanted)) {
+    kept <- largest_components(components(length(labels), edges), setdiff(nodes, alone), wanted)
     small <- setdiff(nodes, c(kept, alone))
     if (length(small)) left <- sprintf("%s in smaller components not drawn", counted(length(small), "variable"))
     nodes <- sort(c(kept, alone))
   }
   # A picture of nothing but nodes without an edge has room for them.
   many <- length(alone) > most_alone && length(alone) < length(nodes)
-  if (!(isolated %||% (is.null(components) && !many)) && length(alone)) {
+  if (!(isolated %||% (is.null(wanted) && !many)) && length(alone)) {
     left <- c(left, sprintf("%s without an edge not drawn", counted(length(alone), "variable")))
     nodes <- setdiff(nodes, alone)
   }
   list(nodes = nodes, focus = match(focus, nodes), left = left)
 }
 
-check_around <- function(around, labels) {
-  if (is.null(around)) {
-    return(integer())
-  }
-  if (is.factor(around)) around <- as.character(around)
-  if (is.character(around)) {
-    at <- match(around, labels)
-    if (anyNA(at)) {
-      abort_argument("around", around, "give names of variables, as `labels` of the result has them.",
-        has = sprintf("%s, which no variable is called", enumerate(dQuote(unique(around[is.na(at)]), FALSE)))
-      )
-    }
-  } else {
-    p <- length(labels)
-    if (!is.numeric(around) || anyNA(around) || any(around < 1 | around > p | around != floor(around))) {
-      abort_argument("around", around, sprintf("give names of variables, or numbers from 1 to %d.", p))
-    }
-    at <- as.integer(around)
-  }
-  if (!length(at)) abort_argument("around", around, "give at least one variable, or leave it out.")
-  unique(at)
-}
-
-check_order <- function(order) {
-  if (!is_number(order) || order < 0 || (is.finite(order) && order != floor(order))) {
-    abort_argument("order", order, "give a whole number of steps, 1 for the neighbours, 2 for theirs too, or Inf.")
+# A number of steps along edges.
+check_order <- function(order, least) {
+  if (!is_number(order) || order < least || (is.finite(order) && order != floor(order))) {
+    abort_argument("order", order, sprintf("give a whole number of edges from %d, such as 1 for the neighbours, 2 for theirs too, or Inf.", least))
   }
   order
 }
@@ -89,8 +69,8 @@ nodes_around <- function(near, focus, order) {
 }
 
 # Of components of one size the first come first.
-largest_components <- function(near, nodes, wanted) {
-  member <- components(near)[nodes]
+largest_components <- function(member, nodes, wanted) {
+  member <- member[nodes]
   sizes <- tabulate(member)
   ranked <- order(-sizes)
   ranked <- utils::head(ranked[sizes[ranked] >= max(wanted$least, 1)], min(wanted$most, length(ranked)))

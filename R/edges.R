@@ -38,7 +38,7 @@ arrow_of <- c(directed = "-->", undirected = "---", conflict = "<->")
 
 # What stands for a graph here, as a table: list(labels, edges), a row an edge with numbers of variables `from` and `to`, `kind` as a user sees it, and
 # the numbers that are known of it. All tables of edges, conversions and files are made of this one.
-network_of <- function(x, argument = "x") {
+network_of <- function(x) {
   if (is_compact(x)) {
     return(new_network(x@labels, compact_edges(x)))
   }
@@ -54,7 +54,7 @@ network_of <- function(x, argument = "x") {
     edges <- averaged_edges(x)
     return(new_network(x$labels, edges[order(-edges$strength), ]))
   }
-  listed <- about(argument, edges_of(x))
+  listed <- about("x", edges_of(x))
   table <- by_pair(edge_table(listed$edges, listed$weights))
   if (methods::is(x, "graph")) table <- with_shares(table, x@graphData$shares, length(listed$labels))
   new_network(listed$labels, table)

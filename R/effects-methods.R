@@ -79,14 +79,13 @@ ranked_pairs <- function(smallest, x, y, n) {
 
 #' @exportS3Method print pcgpu_effects
 print.pcgpu_effects <- function(x, n = 10L, ...) {
-  number <- function(count) format(count, big.mark = ",", trim = TRUE, scientific = FALSE)
-  cat(sprintf("Possible effects of %s on %s variables, method \"%s\"%s\n", number(length(x$x)), number(length(x$y)), x$method,
+  cat(sprintf("Possible effects of %s on %s variables, method \"%s\"%s\n", in_words(length(x$x)), in_words(length(x$y)), x$method,
     if (x$valid) "" else sprintf(" (the graph is no valid %s)", toupper(x$type))))
   shown <- as.data.frame(x, n = n)
   print(format(shown, digits = 4L), right = TRUE, ...)
   left <- count_pairs(x) - nrow(shown)
   if (left > 0) {
-    cat(sprintf("... and %s more pairs, by their smallest absolute effect\n", number(left)))
+    cat(sprintf("... and %s more pairs, by their smallest absolute effect\n", in_words(left)))
   }
   invisible(x)
 }
@@ -104,11 +103,10 @@ summary.pcgpu_effects <- function(object, n = 20L, ...) {
 
 #' @exportS3Method print summary.pcgpu_effects
 print.summary.pcgpu_effects <- function(x, ...) {
-  number <- function(count) format(count, big.mark = ",", trim = TRUE, scientific = FALSE)
   cat(sprintf("Method \"%s\" on a %s%s\n", x$method, toupper(x$type), if (x$valid) "" else ", which is not valid"))
-  cat(sprintf("%s pairs", number(x$pairs)))
-  if (!is.null(x$effects)) cat(sprintf(", %s effects; %s pairs have several", number(x$effects), number(x$several)))
-  cat(sprintf("\nSmallest absolute effect: 0 for %s pairs, NA for %s\n", number(x$zero), number(x$missing)))
+  cat(sprintf("%s pairs", in_words(x$pairs)))
+  if (!is.null(x$effects)) cat(sprintf(", %s effects; %s pairs have several", in_words(x$effects), in_words(x$several)))
+  cat(sprintf("\nSmallest absolute effect: 0 for %s pairs, NA for %s\n", in_words(x$zero), in_words(x$missing)))
   print(x$quantiles, digits = 4L)
   print(format(x$largest, digits = 4L), right = TRUE)
   invisible(x)

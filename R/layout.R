@@ -7,7 +7,7 @@
 # aspect: width over height of the space there is. Returns an n x 2 matrix of centres, in the unit of `size`, from 0 up.
 layout_graph <- function(n, edges, size, aspect) {
   near <- neighbour_lists(n, edges)
-  member <- components(near)
+  member <- components(n, edges)
   groups <- split(seq_len(n), member)
   names(groups) <- NULL
   alone <- unlist(groups[lengths(groups) == 1L], use.names = FALSE)
@@ -32,21 +32,29 @@ neighbour_lists <- function(n, edges) {
   near
 }
 
-components <- function(near) {
-  member <- integer(length(near))
-  label <- 0L
-  for (start in seq_along(near)) {
-    if (member[start] == 0L) {
-      label <- label + 1L
-      front <- start
-      while (length(front)) {
-        member[front] <- label
-        front <- unique(unlist(near[front], use.names = FALSE))
-        front <- front[member[front] == 0L]
-      }
+# The number of the connected component of each of n nodes, in the order of their first nodes. Every node takes the least number among its neighbours, and then that
+# one's, until nothing changes.
+components <- function(n, edges) {
+  member <- seq_len(n)
+  from <- edges$from
+  to <- edges$to
+  repeat {
+    a <- member[from]
+    b <- member[to]
+    apart <- a != b
+    if (!any(apart)) break
+    # Of several assignments to one place the last counts: the least.
+    low <- pmin(a[apart], b[apart])
+    high <- pmax(a[apart], b[apart])
+    by <- order(-low)
+    member[high[by]] <- low[by]
+    repeat {
+      next_member <- member[member]
+      if (identical(next_member, member)) break
+      member <- next_member
     }
   }
-  member
+  match(member, unique(member))
 }
 
 # Turns the component so that arrows point downwards on the whole, or lays it wide when it has none.

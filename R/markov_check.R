@@ -252,12 +252,11 @@ summary.pcgpu_markov <- function(object, ...) object$summary
 #' @rdname markov_check
 #' @exportS3Method print pcgpu_markov
 print.pcgpu_markov <- function(x, ...) {
-  number <- function(count) format(count, big.mark = ",", trim = TRUE, scientific = FALSE)
   cat(sprintf("Markov check: independences given %s, dependences of edges given the other parents\n", if (x$given == "parents") "parents" else "Markov blankets"))
-  if (x$resamples > 0) cat(sprintf("on %s random samples of %s %% of the rows\n", number(x$resamples), format(100 * x$share)))
+  if (x$resamples > 0) cat(sprintf("on %s random samples of %s %% of the rows\n", in_words(x$resamples), format(100 * x$share)))
   if (!x$extends) cat("No DAG extends the graph: one with further v-structures was checked.\n")
   shown <- data.frame(
-    implied = c("independence", "dependence"), available = number(x$available), tests = number(x$summary$tests), answered = number(x$summary$answered),
+    implied = c("independence", "dependence"), available = in_words(x$available), tests = in_words(x$summary$tests), answered = in_words(x$summary$answered),
     below = format(x$summary$below, digits = 3L), ks = format.pval(x$summary$ks, 3L, 1e-16), ad = format.pval(x$summary$ad, 3L, 1e-7), stringsAsFactors = FALSE
   )
   shown[2L, c("ks", "ad")] <- ""

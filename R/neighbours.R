@@ -24,9 +24,7 @@ neighbours <- function(x, a, order = 1, follow = c("all", "parents", "children",
   network <- network_of(x)
   labels <- network$labels
   start <- variables_at(a, labels, "a")
-  if (!is_number(order) || order < 1 || order != trunc(order)) {
-    abort_argument("order", order, "give a whole number of edges from 1, or Inf.")
-  }
+  order <- check_order(order, 1L)
   follow <- check_choice(follow, c("all", "parents", "children", "undirected"), "follow")
   steps <- steps_of(network$edges, follow)
   count <- tabulate(steps$from, length(labels))

@@ -44,14 +44,13 @@ graphnel_of_table <- function(x) {
 
 #' @exportS3Method print pcgpu_graph
 print.pcgpu_graph <- function(x, n = 10L, ...) {
-  number <- function(count) format(count, big.mark = ",", trim = TRUE, scientific = FALSE)
   edges <- length(x$from)
-  cat(sprintf("A %s of %s variables and %s edges%s\n", if (!is.null(x$weight)) "DAG" else "CPDAG", number(length(x$labels)), number(edges),
-    if (all(x$directed)) "" else sprintf(", %s of them directed", number(sum(x$directed)))))
+  cat(sprintf("A %s of %s variables and %s edges%s\n", if (!is.null(x$weight)) "DAG" else "CPDAG", in_words(length(x$labels)), in_words(edges),
+    if (all(x$directed)) "" else sprintf(", %s of them directed", in_words(sum(x$directed)))))
   shown <- seq_len(min(n, edges))
   part <- new_graph(x$labels, x$from[shown], x$to[shown], x$directed[shown], x$weight[shown])
   if (edges) print(as.data.frame(part), digits = 3L, row.names = FALSE, ...)
-  if (edges > n) cat(sprintf("... and %s more\n", number(edges - n)))
+  if (edges > n) cat(sprintf("... and %s more\n", in_words(edges - n)))
   invisible(x)
 }
 

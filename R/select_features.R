@@ -435,9 +435,8 @@ warn_sparse <- function(levels, classes, n, cut) {
 
 #' @exportS3Method print pcgpu_selection
 print.pcgpu_selection <- function(x, n = 10L, ...) {
-  number <- function(count) format(count, big.mark = ",", trim = TRUE)
-  cat(sprintf("%s of %s features by %s (%s observations, %s classes)\n", number(length(x$index)), number(x$features),
-    x$criterion, number(x$observations), number(x$classes)))
+  cat(sprintf("%s of %s features by %s (%s observations, %s classes)\n", in_words(length(x$index)), in_words(x$features),
+    x$criterion, in_words(x$observations), in_words(x$classes)))
   if (!is.null(x$ensemble)) {
     cat(ensemble_text(x$ensemble), "\n", sep = "")
   }
@@ -445,7 +444,7 @@ print.pcgpu_selection <- function(x, n = 10L, ...) {
   print(format(shown, digits = 4L), right = TRUE, ...)
   left <- length(x$index) - nrow(shown)
   if (left > 0L) {
-    cat(sprintf("... and %s more\n", number(left)))
+    cat(sprintf("... and %s more\n", in_words(left)))
   }
   invisible(x)
 }

@@ -134,10 +134,9 @@ selection_stability <- function(index, p, level = 0.95) {
 
 # "ensemble of 50 bootstrap samples of 500 rows (...)".
 ensemble_text <- function(ensemble) {
-  number <- function(count) format(count, big.mark = ",", trim = TRUE)
   stability <- ensemble$stability
   kind <- if (ensemble$replace) "bootstrap samples" else "samples without replacement"
-  said <- sprintf("ensemble of %s %s of %s rows", number(ensemble$replicates), kind, number(ensemble$size))
+  said <- sprintf("ensemble of %s %s of %s rows", in_words(ensemble$replicates), kind, in_words(ensemble$size))
   if (is.na(stability[["estimate"]])) {
     return(said)
   }

@@ -40,15 +40,6 @@ methods::setMethod("sepset", "pcCompact", function(x, a, b) {
   x@labels[set_at(x, entry)]
 })
 
-# Variables by name or number, as numbers.
-variables_at <- function(given, labels, argument) {
-  at <- if (is.character(given)) match(given, labels) else if (is.numeric(given)) match(given, seq_along(labels))
-  if (length(given) == 0L || is.null(at) || anyNA(at)) {
-    abort_argument(argument, given, sprintf("give names of variables, or their numbers from 1 to %d.", length(labels)))
-  }
-  at
-}
-
 # The numbers of two different variables.
 one_pair <- function(a, b, labels) {
   at <- pairs_at(a, b, labels)

@@ -48,10 +48,6 @@ print.pcgpu_stability <- function(x, n = 10L, ...) {
   invisible(x)
 }
 
-in_words <- function(count) format(count, big.mark = ",", trim = TRUE, scientific = FALSE)
-
-counted <- function(count, one, many = paste0(one, "s")) paste(in_words(count), if (count == 1) one else many)
-
 stability_lines <- function(x) {
   p <- length(x$labels)
   kind <- if (x$how == "bootstrap") c("bootstrap sample", "bootstrap samples") else c("sample without replacement", "samples without replacement")

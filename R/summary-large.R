@@ -18,24 +18,22 @@ print_overview <- function(x) {
     if (!is.na(told$device)) paste("on", told$device), if (!is.na(told$seconds)) paste(format(told$seconds, digits = 3L), "seconds")
   )
   if (length(search)) say("Search: ", paste(search, collapse = ", "))
-  say("Tests: ", in_words(sum(told$tests)), "; by level: ", paste0(seq_along(told$tests) - 1L, ":~", in_words_each(told$tests), collapse = ", "))
+  say("Tests: ", in_words(sum(told$tests)), "; by level: ", paste0(seq_along(told$tests) - 1L, ":~", in_words(told$tests), collapse = ", "))
   degree <- tabulate(c(network$edges$from, network$edges$to), told$variables)
   say(overview_degrees(degree))
-  say(overview_components(component_sizes(told$variables, network$edges)))
+  say(overview_components(tabulate(components(told$variables, network$edges))))
   hubs <- utils::head(order(-degree), 5L)
   hubs <- hubs[degree[hubs] > 0L]
   if (length(hubs)) say("Most neighbours: ", paste0(gsub("[ ~]", "_", shortened(network$labels[hubs], 30L)), "~(", degree[hubs], ")", collapse = ", "))
   print_note(x)
 }
 
-in_words_each <- function(counts) vapply(counts, in_words, "")
-
 # Names of any length would fill the screen.
 shortened <- function(words, most) ifelse(nchar(words, "width", allowNA = TRUE) %in% c(NA, 0:most), words, paste0(strtrim(words, most - 3L), "..."))
 
 overview_edges <- function(told) {
   parts <- c("-->" = "directed", "---" = "undirected", "<->" = "in conflict")
-  parts <- paste(in_words_each(told$kinds), parts[names(told$kinds)])[told$kinds > 0L | names(told$kinds) != "<->"]
+  parts <- paste(in_words(told$kinds), parts[names(told$kinds)])[told$kinds > 0L | names(told$kinds) != "<->"]
   sprintf("%s, %s: %s", counted(told$variables, "variable"), counted(sum(told$kinds), "edge"), paste(parts, collapse = ", "))
 }
 
@@ -52,31 +50,7 @@ overview_components <- function(sizes) {
   alone <- sum(sizes == 1L)
   paste0(
     "Connected components: ", in_words(length(joined)), if (length(joined)) {
-      sprintf(" (the largest of %s variables)", paste(in_words_each(utils::head(joined, 3L)), collapse = ", "))
+      sprintf(" (the largest of %s variables)", paste(in_words(utils::head(joined, 3L)), collapse = ", "))
     }, ", and ", counted(alone, "variable"), " without an edge"
   )
-}
-
-# The number of variables of each connected component. Every variable takes the least number among its neighbours, and then that one's, until nothing changes.
-component_sizes <- function(p, edges) {
-  member <- seq_len(p)
-  from <- edges$from
-  to <- edges$to
-  repeat {
-    a <- member[from]
-    b <- member[to]
-    apart <- a != b
-    if (!any(apart)) break
-    # Of several assignments to one place the last counts: the least.
-    low <- pmin(a[apart], b[apart])
-    high <- pmax(a[apart], b[apart])
-    by <- order(-low)
-    member[high[by]] <- low[by]
-    repeat {
-      next_member <- member[member]
-      if (identical(next_member, member)) break
-      member <- next_member
-    }
-  }
-  tabulate(match(member, unique(member)))
 }

@@ -91,12 +91,12 @@ node_table <- function(nodes, labels) {
     abort_argument("nodes", nodes, "give each column a name of its own.", has = "columns without a name, or of one name")
   }
   at <- match(labels, of)
-  table <- lapply(stats::setNames(columns, columns), function(column) node_values(nodes[[column]], column)[at])
+  table <- lapply(stats::setNames(columns, columns), function(column) value_column(nodes[[column]], column)[at])
   names(table) <- enc2utf8(columns)
   table
 }
 
-node_values <- function(values, column) {
+value_column <- function(values, column) {
   if (is.factor(values)) values <- as.character(values)
   if (!is.null(dim(values)) || is.object(values) || !(is.logical(values) || is.numeric(values) || is.character(values))) {
     abort_argument("nodes", values, "give numbers, logical values or text: as.character() or as.numeric() of it.", has = sprintf("a column `%s` of class %s", column, enumerate(class(values))))

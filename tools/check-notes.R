@@ -1,9 +1,11 @@
 # Reads R CMD check's log and fails unless every check ended well.
-#   Rscript check-notes.R 00check.log allowed-notes
+#   Rscript check-notes.R 00check.log allowed-notes DESCRIPTION
 args <- commandArgs(trailingOnly = TRUE)
 if (!file.exists(args[1])) stop("R CMD check left no log", call. = FALSE)
 log <- readLines(args[1])
 allowed <- grep("^(#|\\s*$)", readLines(args[2]), value = TRUE, invert = TRUE)
+suggested <- trimws(strsplit(gsub("\\([^)]*\\)", "", read.dcf(args[3], "Suggests")), ",")[[1]])
+allowed <- gsub("{suggested}", sprintf("(%s)", paste(gsub(".", "\\.", suggested, fixed = TRUE), collapse = "|")), allowed, fixed = TRUE)
 
 # A check is the line that names it, and what it printed up to the next one.
 check <- split(log, cumsum(grepl("^\\* ", log)))

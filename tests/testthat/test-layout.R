@@ -42,8 +42,9 @@ test_that("arrows point downwards on the whole", {
 })
 
 test_that("components are found", {
-  near <- pcgpu:::neighbour_lists(5, data.frame(from = c(1, 4), to = c(3, 5)))
-  expect_identical(pcgpu:::components(near), c(1L, 2L, 1L, 3L, 3L))
+  expect_identical(pcgpu:::components(5L, list(from = c(1L, 4L), to = c(3L, 5L))), c(1L, 2L, 1L, 3L, 3L))
+  expect_identical(pcgpu:::components(4L, list(from = 4L, to = 2L)), c(1L, 2L, 3L, 2L))
+  expect_identical(pcgpu:::components(0L, list(from = integer(), to = integer())), integer())
 })
 
 test_that("boxes on one spot are taken apart", {

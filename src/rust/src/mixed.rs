@@ -103,13 +103,18 @@ impl MixedTest {
     /// How many pairs were separated, and have so few rows with all values of that test that it says nothing: Fisher's z of k given variables takes k + 4.
     pub fn too_few(&self, found: &Skeleton, options: &Options) -> u64 {
         let Ok(test) = self.test(&Pool::none(), &mut |_| Ok(())) else { return 0 };
-        let needed = |size: usize| size as f64 + 4.0;
-        let sizes = found.tests.len().saturating_sub(1);
-        if test.least_rows(sizes) >= needed(sizes) {
+        let missing = test.missing();
+        if missing.iter().all(|&missing| missing == 0.0) && test.n() >= found.tests.len() as f64 + 3.0 {
             return 0;
         }
         let mut work = Default::default();
-        let mut is_few = |x: usize, y: u32, s: &[u32]| test.rows(x, y as usize, s, &mut work) < needed(s.len());
+        let mut is_few = |x: usize, y: u32, s: &[u32]| {
+            let needed = s.len() as f64 + 4.0;
+            // Rows are counted only where the holes of the variables together are enough to matter.
+            let all = [x, y as usize].into_iter().chain(s.iter().map(|&variable| variable as usize));
+            let least = test.n() - all.map(|variable| missing.get(variable).copied().unwrap_or(0.0)).sum::<f64>();
+            least < needed && test.rows(x, y as usize, s, &mut work) < needed
+        };
         let mut count = 0;
         for x in 0..self.p {
             count += found.sepsets.row(x).filter(|&(y, s)| is_few(x, y, s)).count();

@@ -87,7 +87,8 @@ fn which(whole: bool) -> Which {
     }
 }
 
-fn ones(words: &[u64]) -> f64 {
+/// How many rows a bitmap has.
+pub(super) fn ones(words: &[u64]) -> f64 {
     words.iter().map(|word| f64::from(word.count_ones())).sum()
 }
 
@@ -170,16 +171,11 @@ impl<'a> Mixed<'a> {
         ones(&work.rows)
     }
 
-    /// A number of rows that every test has whose set has this size or less.
-    pub fn least_rows(&self, size: usize) -> f64 {
-        let (Some(frame), Holes::TestWise) = (&self.frame, self.holes) else { return self.n };
-        let mut holes: Vec<f64> = (0..self.p)
-            .map(|variable| frame.present(variable))
-            .filter(|present| !present.is_empty())
-            .map(|present| self.n - ones(present))
-            .collect();
-        holes.sort_unstable_by(|a, b| b.total_cmp(a));
-        self.n - holes.iter().take(size + 2).sum::<f64>()
+    /// How many values of each variable are missing where tests go without these rows; empty: a test has all rows.
+    pub fn missing(&self) -> Vec<f64> {
+        let (Some(frame), Holes::TestWise) = (&self.frame, self.holes) else { return Vec::new() };
+        let of = |present: &[u64]| if present.is_empty() { 0.0 } else { self.n - ones(present) };
+        (0..self.p).map(|variable| of(frame.present(variable))).collect()
     }
 
     fn is_number(&self, variable: usize) -> bool {

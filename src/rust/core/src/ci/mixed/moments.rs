@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::cells::{set_bits, triangle, Asked, Cells, Filling, Known, Which};
 use super::data::Frame;
+use super::ones;
 use crate::ci::gauss::{FisherZ, Gauss, Reading};
 use crate::ci::partial;
 
@@ -65,7 +66,7 @@ pub(super) struct Question<'a> {
 impl Question<'_> {
     /// Number of rows.
     pub fn count(&self) -> f64 {
-        self.rows.map_or(self.n, |rows| rows.iter().map(|word| f64::from(word.count_ones())).sum())
+        self.rows.map_or(self.n, ones)
     }
 
     /// The rows whose sums of products it takes, where there are some of all rows; none: those are all that it takes.
