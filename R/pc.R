@@ -197,7 +197,7 @@
 #'   says so.
 #' @param checkpoint `NULL`, or the name of a file in which the search is kept, so that the same call goes on from it after a crash, a reboot or
 #'   Ctrl-C, see below; or `list(file = , every = )`, where `every` is the number of seconds between two files in the middle of a level (120).
-#' @param time_limit Seconds after which the search ends with what it knows, see below; `Inf` for no limit.
+#' @param time_limit Seconds after which the search ends with what it knows, see below; `Inf` for no limit. [plan_search()] tells before how long it will take.
 #' @param cluster `NULL`, or workers of other processes, here or on other machines, which make the tests; the answer is the same, see *On a cluster*.
 #' @param tiers `NULL`, or which variables come before which: a number for each (a vector with the variables' names, or in their order; an ordered
 #'   factor), or a list of their names, the first tier first. See *Background knowledge*.

@@ -2,8 +2,11 @@
 
 # list(report = NULL or function(level, done, total, edges, tests), close = function()). `label(level, edges)` is what the bar
 # says. `tests` is the number of tests of the level that were asked one at a time, 0 in native searches, which are too quick to
-# count them.
+# count them. A search_watch() is one already.
 progress_reporter <- function(progress, label = level_text, draw = bar()) {
+  if (inherits(progress, "pcgpu_watch")) {
+    return(progress)
+  }
   if (!wants_progress(progress)) {
     return(list(report = NULL, close = function() invisible()))
   }

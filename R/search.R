@@ -17,6 +17,7 @@ run_search <- function(test, labels, options, orient, threads, device, verbose, 
 search_on <- function(test, labels, options, orient, on, verbose, progress, call, compact) {
   bar <- progress_reporter(progress)
   on.exit(bar$close())
+  if (!is.null(bar$begin)) bar$begin(labels, test)
   result <- NULL
   found <- on(function(engine) {
     result <<- if (!compact) empty_result()

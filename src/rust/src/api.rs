@@ -100,7 +100,7 @@ fn search(call: &Call, test: &Test, of: (&List, &Limits), orient: &Robj, object:
         Method::StableFast => Reading::StableFast,
         Method::Stable | Method::Original => Reading::GaussCItest,
     };
-    let worker = test.worker(p, reading, options.alpha, machine, &mut call.observer())?;
+    let worker = test.worker(p, reading, options.alpha, machine, &mut call.observer().within(limits))?;
     let mut p_max = if object.is_null() { None } else { Some(output::matrix(token, p, p, Use::Square)?) };
     let mut left = PairValues::default();
     let mut largest = match &mut p_max {

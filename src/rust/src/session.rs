@@ -11,6 +11,7 @@ use extendr_ffi::{
 use pcgpu_core::ci::CiTest;
 use pcgpu_core::observer::Observer;
 use pcgpu_core::orient::Event;
+use pcgpu_core::search::checkpoint::Limits;
 use pcgpu_core::{memory, Error, Result};
 
 use crate::token::Token;
@@ -105,6 +106,8 @@ impl CiTest for RTest<'_> {
 pub struct RObserver<'a> {
     pub token: &'a Token,
     callbacks: Callbacks,
+    /// When preparations end in an error.
+    limits: Limits,
     edges: f64,
     /// Tests of the level that were asked one at a time.
     tests: f64,
@@ -146,7 +149,27 @@ impl<'a> RObserver<'a> {
     /// Observes with these callbacks.
     pub fn new(token: &'a Token, callbacks: Callbacks) -> Self {
         let now = Instant::now();
-        RObserver { token, callbacks, edges: 0.0, tests: 0.0, began: now, prepared: false, reported: now, looked: now }
+        let limits = Limits::default();
+        RObserver {
+            token,
+            callbacks,
+            limits,
+            edges: 0.0,
+            tests: 0.0,
+            began: now,
+            prepared: false,
+            reported: now,
+            looked: now,
+        }
+    }
+
+    /// Likewise, within the time that a search has. What is kept in a file is worth more than the time that is left: it is read first, and the
+    /// driver ends the search.
+    pub fn within(mut self, limits: &Limits) -> Self {
+        if limits.checkpoint.is_none() {
+            self.limits = limits.clone();
+        }
+        self
     }
 
     /// Only looks for Ctrl-C.
@@ -178,6 +201,7 @@ impl Observer for RObserver<'_> {
             if self.token.wants_to_stop() {
                 return Err(Error::Interrupted);
             }
+            self.limits.look()?;
         }
         Ok(())
     }

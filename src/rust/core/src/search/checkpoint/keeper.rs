@@ -23,7 +23,8 @@ struct Kept<'o> {
 pub(in crate::search) struct Keeper<'o> {
     observer: &'o mut dyn Observer,
     kept: Option<Kept<'o>>,
-    deadline: Option<(Instant, f64)>,
+    /// None: there is none any more.
+    limits: Option<&'o Limits>,
     /// Whether it has ended the search.
     is_over: bool,
     /// What the driver has counted; without what was found.
@@ -37,7 +38,7 @@ impl<'o> Keeper<'o> {
             Kept { checkpoint, asked, written: Instant::now(), failed: None }
         });
         let done = State { levels: 0, tests: Vec::new(), exact_tests: 0, go_on: true, found: None, within: None };
-        Keeper { observer, kept, deadline: limits.deadline, is_over: false, done }
+        Keeper { observer, kept, limits: Some(limits), is_over: false, done }
     }
 
     /// What the driver has counted.
@@ -67,7 +68,7 @@ impl<'o> Keeper<'o> {
 
     /// From here on there is no limit: what is left is little.
     pub fn lift(&mut self) {
-        self.deadline = None;
+        self.limits = None;
     }
 
     /// Why the file is not what it should be, where it is not.
@@ -78,13 +79,9 @@ impl<'o> Keeper<'o> {
 
     fn watch(&mut self, told: Result<()>) -> Result<()> {
         told?;
-        match self.deadline {
-            Some((at, seconds)) if Instant::now() >= at => {
-                self.is_over = true;
-                Err(Error::TimeLimit { seconds })
-            }
-            _ => Ok(()),
-        }
+        let in_time = self.limits.map_or(Ok(()), Limits::look);
+        self.is_over |= in_time.is_err();
+        in_time
     }
 }
 
@@ -123,7 +120,7 @@ impl Observer for Keeper<'_> {
     }
 
     fn keeps(&self) -> bool {
-        self.kept.is_some() || self.deadline.is_some()
+        self.kept.is_some() || self.limits.is_some_and(|limits| limits.deadline.is_some())
     }
 
     fn is_due(&self, ending: bool) -> bool {

@@ -40,6 +40,16 @@ pub struct Limits {
     pub deadline: Option<(Instant, f64)>,
 }
 
+impl Limits {
+    /// [`Error::TimeLimit`](crate::Error) once the time is over.
+    pub fn look(&self) -> crate::Result<()> {
+        match self.deadline {
+            Some((at, seconds)) if Instant::now() >= at => Err(crate::Error::TimeLimit { seconds }),
+            _ => Ok(()),
+        }
+    }
+}
+
 /// The file that a search is kept in, and gone on from where it is there.
 #[derive(Clone, Debug)]
 pub struct Checkpoint {

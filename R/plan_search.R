@@ -1,0 +1,168 @@
+#' How long a search will take
+#'
+#' What [pc()] or [skeleton()] has before it with these arguments: tests and seconds of each level, and memory. The search itself is run for some seconds, on the device that is named, and what is
+#' ahead is told from where it got to. Levels that ended in that time are exact; a level that was begun is extrapolated from the share that was done. Of levels beyond it nothing can be known, as
+#' they depend on the edges that remain.
+#'
+#' @inheritParams pc
+#' @param ... Other arguments of [pc()] or [skeleton()]. Those that make no difference to the search of the skeleton are accepted and not used, `checkpoint`, `time_limit`, `result` and
+#'   `verbose` among them. The tests of `conservative` and `maj.rule`, which come after the skeleton, are not counted.
+#' @param seconds How long to search, a number above 0. A search that ends before is told whole.
+#' @return A list of class `pcgpu_plan`, which prints as a summary and whose `as.data.frame()` is `levels`:
+#'   - `levels`: a data frame with a row for each level that was begun: `level`, -1 for correlations that are made of data in more than a second; `edges` at its beginning (at level 0 the pairs of variables that are tested; `NA` for correlations); `tests`, those that were made where
+#'     the level ended, otherwise the largest number there can be: a pair x, y is tested given the sets of so many neighbours of x, and of y, and an edge that falls is not tested further;
+#'     `seconds`, measured where the level ended, otherwise what it will take in all, `NA` where nothing of it was done; `done`, the share that was done, from 0 to 1.
+#'   - `max_level`: no level can be higher: the number of neighbours that a variable can still have, less one; at most `m.max`. `NA` where level 0 did not end.
+#'   - `ended`: did the whole search end in the time?
+#'   - `memory`: bytes, by name: `data`, `suffStat` as it is in R; `correlations`, the p x p matrix where the search makes it; `pcAlgo`, a result of that class, and `compact`, one of class
+#'     [pcCompact][pcCompact-class], with the separating sets that were found until now; and what is planned on a GPU, as [run_details()] has it.
+#'   - `variables`, `test`, `alpha`, `device`.
+#'
+#'   Errors are those of [skeleton()].
+#' @seealso The argument `time_limit` of [pc()] ends a search with what it knows, and `checkpoint` keeps it; `progress` shows the time that a level has left.
+#' @examples
+#' x <- random_data(random_dag(40, neighbours = 3, seed = 1), 500, seed = 1, numCores = 2)
+#' plan_search(suff_gauss(x), gaussCItest, alpha = 0.01, labels = colnames(x), numCores = 2)
+#' @export
+plan_search <- function(suffStat, indepTest, alpha, labels, p, ..., seconds = 10) {
+  if (!is_number(seconds) || seconds <= 0) abort_argument("seconds", seconds, "give one number of seconds above 0.")
+  pilot <- match.call()
+  asked <- list(...)
+  unused <- c("seconds", "u2pd", "conservative", "maj.rule", "solve.confl", "checkpoint", "time_limit", "result", "verbose", "progress")
+  pilot[intersect(names(pilot), unused)] <- NULL
+  names(pilot)[names(pilot) == "skel.method"] <- "method"
+  watch <- search_watch(asked$progress)
+  pilot[[1L]] <- skeleton
+  pilot[c("time_limit", "result", "progress")] <- list(seconds, "compact", watch)
+  # What the search itself will say; data and their test are told at once.
+  fit <- tryCatch(
+    withCallingHandlers(eval(pilot, parent.frame()),
+      pcgpu_warning_time_limit = function(w) tryInvokeRestart("muffleWarning"),
+      pcgpu_warning_too_few = function(w) tryInvokeRestart("muffleWarning")
+    ),
+    pcgpu_error_time_limit = function(e) if (is.null(watch$seen())) stop(e)
+  )
+  new_plan(watch$seen(), fit, if (!missing(suffStat)) suffStat, asked$m.max %||% Inf)
+}
+
+# A progress reporter that notes what it is told: for `progress` of skeleton(). `seen()`: labels and test of the search, and by level its edges, the share that was
+# done, and the seconds from the end of the level before; NULL before it has begun.
+search_watch <- function(progress) {
+  bar <- progress_reporter(progress)
+  about <- NULL
+  levels <- NULL
+  last <- NULL
+  begin <- function(labels, test) {
+    about <<- list(labels = labels, test = test)
+    last <<- proc.time()[["elapsed"]]
+  }
+  report <- function(level, done, total, edges, tests = 0) {
+    now <- proc.time()[["elapsed"]]
+    known <- nrow(levels) %||% 0L
+    if (known == 0L || levels$level[known] != level) {
+      if (known > 0L) last <<- levels$end[known]
+      levels <<- rbind(levels, data.frame(level = level, edges = edges, done = 0, seconds = 0, end = now))
+      known <- known + 1L
+    }
+    levels$done[known] <<- if (total > 0) min(1, done / total) else 1
+    levels$seconds[known] <<- now - last
+    levels$end[known] <<- now
+    if (!is.null(bar$report)) bar$report(level, done, total, edges, tests)
+    invisible()
+  }
+  structure(list(begin = begin, report = report, close = bar$close, seen = function() if (!is.null(about)) c(about, list(levels = levels))), class = "pcgpu_watch")
+}
+
+# fit: the result of the pilot, NULL where level 0 did not end.
+new_plan <- function(seen, fit, suffStat, m_max) {
+  p <- length(seen$labels)
+  details <- if (!is.null(fit)) run_details(fit)
+  tests <- if (!is.null(fit)) fit@n.edgetests
+  ended <- !is.null(fit) && is.null(details$ended)
+  # Reports come ten times a second: a level that took no time may have none. Correlations that take time are level -1, and may be all there is.
+  begun <- seen$levels$level
+  prepared <- sum(begun == -1)
+  unprepared <- is.null(fit) && identical(begun, -1)
+  levels <- c(-1L[prepared], if (!unprepared) seq_len(length(tests) + !ended) - 1L)
+  at <- match(levels, begun)
+  whole <- if (unprepared) FALSE else levels < length(tests)
+  degree <- if (!is.null(fit)) tabulate(unlist(compact_edges(fit)[c("from", "to")]), p)
+  ahead <- if (is.null(fit)) p * (p - 1) / 2 else sum(degree * choose(degree - 1, length(tests)))
+  seconds <- seen$levels$seconds[at]
+  seconds[is.na(at)] <- 0
+  # What has not ended is never quite done.
+  share <- ifelse(whole, 1, pmin(seen$levels$done[at], 0.999))
+  share[is.na(share)] <- 0
+  table <- list2DF(list(
+    level = levels,
+    edges = ifelse(levels < 0L, NA, ifelse(is.na(at) & !whole & !is.null(fit), sum(degree) / 2, seen$levels$edges[at])),
+    tests = c(NA_real_[prepared], as.double(tests), if (!ended && !unprepared) ahead),
+    seconds = ifelse(share > 0, seconds / share, NA),
+    done = share
+  ))
+  structure(class = "pcgpu_plan", list(
+    levels = table, max_level = if (!is.null(fit)) as.integer(min(max(degree, 1L) - 1, m_max)) else NA_integer_, ended = ended,
+    memory = plan_memory(p, seen$test, suffStat, fit, details$memory), variables = p, test = seen$test$name %||% NA_character_,
+    alpha = details$alpha, device = details$device
+  ))
+}
+
+plan_memory <- function(p, test, suffStat, fit, planned) {
+  cells <- as.double(p)^2
+  # A separating set of a pcAlgo is a vector of R's, of 56 bytes and more.
+  sets <- if (!is.null(fit)) 56 * length(fit@sets$to) else 0
+  c(
+    data = as.double(utils::object.size(suffStat)), if (test$kind == "gauss" && is.null(test$C)) c(correlations = 8 * cells),
+    pcAlgo = 16 * cells + sets, if (!is.null(fit)) c(compact = as.double(utils::object.size(list(fit@labels, fit@edges, fit@sets, fit@gaps)))), unlist(planned)
+  )
+}
+
+#' @exportS3Method print pcgpu_plan
+print.pcgpu_plan <- function(x, ...) {
+  about <- c(
+    if (!is.na(x$test)) x$test, if (length(x$alpha)) paste("alpha =", format(x$alpha, digits = 7L)),
+    if (length(x$device)) paste("on", paste(x$device, collapse = " + "))
+  )
+  cat(sprintf("A search of %s: %s\n", counted(x$variables, "variable"), paste(about, collapse = ", ")))
+  levels <- x$levels
+  if (nrow(levels)) {
+    made <- levels$done == 1
+    print_table(list(
+      Level = ifelse(levels$level < 0L, "correlations", as.character(levels$level)), Edges = ifelse(is.na(levels$edges), "", in_words(levels$edges)),
+      Tests = ifelse(is.na(levels$tests), "", paste0(ifelse(made, "", "at most "), format_large(levels$tests))),
+      Seconds = ifelse(is.na(levels$seconds), "not known", paste0(ifelse(made, "", "about "), format_seconds(levels$seconds))),
+      Done = sprintf("%.0f %%", floor(100 * levels$done))
+    ))
+  }
+  cat(if (x$ended) {
+    sprintf("The whole search took %s.\n", time_said(sum(levels$seconds, na.rm = TRUE)))
+  } else if (anyNA(levels$seconds)) {
+    "Too little of the last level was done to tell how long it takes: give more `seconds`.\n"
+  } else {
+    sprintf("%s: about %s%s\n", if (max(levels$level) < 0L) "Correlations" else paste("Up to level", max(levels$level)), time_said(sum(levels$seconds)),
+      if (is.na(x$max_level)) "; what comes after it is not known before." else if (x$max_level > max(levels$level)) {
+        sprintf("; there can be levels up to %d, which are not known before it ended.", x$max_level)
+      } else {
+        ", and that is the last."
+      }
+    )
+  })
+  cat(strwrap(paste0("Memory: ", paste(gsub("_", " ", names(x$memory)), in_bytes(x$memory), collapse = ", ")), getOption("width"), exdent = 2L), sep = "\n")
+  invisible(x)
+}
+
+#' @exportS3Method as.data.frame pcgpu_plan
+as.data.frame.pcgpu_plan <- function(x, row.names = NULL, optional = FALSE, ...) x$levels
+
+# Each with the digits that it deserves; bounds of tests have no end.
+format_large <- function(count) ifelse(count < 1e15, in_words(pmin(count, 1e15)), vapply(count, format, "", digits = 3L))
+
+format_seconds <- function(seconds) ifelse(is.na(seconds) | seconds >= 100, in_words(round(seconds)), vapply(signif(seconds, 2L), format, ""))
+
+# 12 s, 3 min, 5 h, 2 days.
+time_said <- function(seconds) {
+  size <- c(1, 60, 3600, 86400)
+  unit <- findInterval(seconds, c(0, 120, 7200, 172800))
+  number <- vapply(signif(seconds / size[unit], 2L), format, "", big.mark = ",", scientific = FALSE)
+  paste(number, c("s", "min", "h", "days")[unit])
+}
