@@ -31,14 +31,24 @@ fn room_for_square(p: usize, why: Use) -> Outcome<()> {
 pub fn matrix(token: &Token, rows: usize, columns: usize, why: Use) -> Outcome<Robj> {
     memory::room(rows.saturating_mul(columns).saturating_mul(8), why)?;
     // SAFETY: on R's thread.
-    allocate(token, || unsafe { Rf_allocMatrix(SEXPTYPE::REALSXP, rows as i32, columns as i32) })
+    let made = allocate(token, || unsafe { Rf_allocMatrix(SEXPTYPE::REALSXP, rows as i32, columns as i32) })?;
+    Ok(untouched(made))
 }
 
 /// An R vector of so many doubles to be filled in place.
 pub fn doubles(token: &Token, len: usize, why: Use) -> Outcome<Robj> {
     memory::room(len.saturating_mul(8), why)?;
     // SAFETY: on R's thread.
-    allocate(token, || unsafe { Rf_allocVector(SEXPTYPE::REALSXP, len as isize) })
+    let made = allocate(token, || unsafe { Rf_allocVector(SEXPTYPE::REALSXP, len as isize) })?;
+    Ok(untouched(made))
+}
+
+/// Doubles that nobody has touched, in large pages where they are many.
+fn untouched(mut made: Robj) -> Robj {
+    if let Some(cells) = made.as_real_slice_mut().filter(|cells| size_of_val(*cells) >= memory::LARGE) {
+        memory::prefer_large_pages(cells);
+    }
+    made
 }
 
 /// An R matrix of rows x columns integers to be filled in place.

@@ -10,6 +10,7 @@
 //! with what the process may still get, see `limits`.
 
 mod limits;
+mod pages;
 mod reserve;
 
 use std::alloc::Layout;
@@ -19,6 +20,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crate::{Error, Result};
 
 pub use limits::{available, is_limited};
+pub use pages::prefer_large_pages;
 pub use reserve::Careful;
 
 /// What memory is for, and so what to do where there is none.
@@ -227,7 +229,11 @@ pub fn has_space<T>(vector: &mut Vec<T>, more: usize) -> bool {
         return true;
     }
     let bytes = (vector.len().saturating_add(more)).saturating_mul(size_of::<T>());
-    is_to_be_had(bytes) && trying(|| vector.try_reserve_exact(more)).is_ok()
+    let has = is_to_be_had(bytes) && trying(|| vector.try_reserve_exact(more)).is_ok();
+    if has && bytes >= LARGE {
+        prefer_large_pages(vector.spare_capacity_mut());
+    }
+    has
 }
 
 fn bytes_of<T>(len: usize) -> usize {
@@ -277,7 +283,11 @@ pub fn zeros<T: Number>(len: usize, why: Use) -> Result<Vec<T>> {
         return Err(refused());
     }
     // SAFETY: a block of this allocator, of the layout of `len` values, each of them a zero.
-    Ok(unsafe { Vec::from_raw_parts(block.cast(), len, len) })
+    let mut vector = unsafe { Vec::from_raw_parts(block.cast(), len, len) };
+    if layout.size() >= LARGE {
+        prefer_large_pages(&mut vector);
+    }
+    Ok(vector)
 }
 
 /// A copy.

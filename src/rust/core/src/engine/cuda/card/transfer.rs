@@ -36,27 +36,6 @@ pub(in crate::engine::cuda) fn threads_for(pool: &Pool, numbers: usize) -> usize
     (numbers / FEW_NUMBERS).clamp(1, COPYING_THREADS.min(pool.threads()))
 }
 
-/// Asks the system for large pages for memory that is not touched yet, as most of the time goes to touching it first.
-pub(in crate::engine::cuda) fn prefer_large_pages<T>(memory: &mut [T]) {
-    #[cfg(target_os = "linux")]
-    {
-        extern "C" {
-            fn madvise(address: *mut std::ffi::c_void, length: usize, advice: std::ffi::c_int) -> std::ffi::c_int;
-        }
-        const PAGE: usize = 4096;
-        const MADV_HUGEPAGE: std::ffi::c_int = 14;
-        let start = memory.as_mut_ptr() as usize;
-        let (from, to) = (start.next_multiple_of(PAGE), (start + size_of_val(memory)) / PAGE * PAGE);
-        if to > from && to - from >= 4 << 20 {
-            // SAFETY: whole pages of memory that the caller holds; the advice changes neither contents nor access. Where the
-            // system does not take it, nothing is lost.
-            let _ = unsafe { madvise(from as *mut std::ffi::c_void, to - from, MADV_HUGEPAGE) };
-        }
-    }
-    #[cfg(not(target_os = "linux"))]
-    let _ = memory;
-}
-
 /// Calls `work(y, column)` for each of `columns`, those of a matrix with `p` rows from column `first` on, on several threads.
 /// `weight(y)` is how much work the columns before y are.
 pub(in crate::engine::cuda) fn each_column(
@@ -237,7 +216,7 @@ impl Held {
         to: &mut [f64],
         look: &mut dyn FnMut() -> Result<()>,
     ) -> Result<()> {
-        prefer_large_pages(to);
+        memory::prefer_large_pages(to);
         let pool = self.pool.clone();
         let count = to.len();
         let end = |end| end;
@@ -254,7 +233,7 @@ impl Held {
     /// Copies `count` elements from the card into a new vector; see [`Held::bring`].
     pub(in crate::engine::cuda) fn bring_all<T: Plain>(&mut self, from: DevicePtr<T>, count: usize) -> Result<Vec<T>> {
         let mut all: Vec<T> = memory::space(count, memory::Use::Level)?;
-        prefer_large_pages(all.spare_capacity_mut());
+        memory::prefer_large_pages(all.spare_capacity_mut());
         let pool = self.pool.clone();
         self.bring(
             from,

@@ -11,7 +11,7 @@ use std::ops::Range;
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::held::Held;
 use crate::engine::cuda::card::kernels::Kernel;
-use crate::engine::cuda::card::transfer::{each_column, prefer_large_pages};
+use crate::engine::cuda::card::transfer::each_column;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::search::{plan_ends, CudaSearch};
 use crate::engine::cuda::{CudaEngine, CudaTest};
@@ -95,7 +95,7 @@ pub(in crate::engine::cuda) fn bring_columns(
 impl<'s> PMax<'s> {
     pub fn new(mut largest: Largest<'s>, p: usize) -> Self {
         if let Largest::Square(values) = &mut largest {
-            prefer_large_pages(values);
+            crate::memory::prefer_large_pages(values);
         }
         let of_left = matches!(largest, Largest::Left(_));
         PMax { largest, of_left, p, values: triangle(p) as u64, marked: false, ranked: None, open: None }

@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use crate::engine::cuda::arguments::{SECOND, UNTESTED};
-use crate::engine::cuda::card::transfer::prefer_large_pages;
 use crate::graph::{Adjacency, Ranked, SepSetLog, SepSets, Separations, Singles};
 use crate::memory;
 use crate::pool::Pool;
@@ -69,7 +68,7 @@ impl<'s> Answer<'s> {
     pub fn begin_singles(&mut self) -> Result<()> {
         let count = self.ranked.as_ref().map_or(0, Ranked::len);
         self.verdicts = memory::zeros(count, memory::Use::Level)?;
-        prefer_large_pages(&mut self.verdicts);
+        memory::prefer_large_pages(&mut self.verdicts);
         Ok(())
     }
 
@@ -232,7 +231,7 @@ impl Singly<'_> {
             starts[v + 1] = starts[v] + u64::from(counts[v]);
         }
         let mut records: Vec<[u32; 2]> = memory::zeros(starts[p] as usize, memory::Use::Sets)?;
-        prefer_large_pages(&mut records);
+        memory::prefer_large_pages(&mut records);
         let mut shares = Vec::new();
         let mut rest = &mut records[..];
         for first in (0..p).step_by(each) {
