@@ -11,6 +11,8 @@
 //! * [`search`]: the skeleton phase, with every rule of pcalg. It knows neither the test nor the machine.
 //! * [`selection`]: feature selection by mutual information. It knows no machine either.
 //! * [`orient`]: from a skeleton and its separating sets to a CPDAG.
+//! * [`pag`]: from a skeleton to a partial ancestral graph, where variables may be hidden.
+//! * [`fci`]: FCI, RFCI and FCI+, which make such graphs.
 //! * [`background`]: what a user knows before, for search and orientation.
 //! * [`simulation`]: random DAGs, and data of them.
 //! * [`assessment`]: how far a graph can be trusted: false discoveries, what it implies of data, what sets it apart from another.
@@ -28,12 +30,14 @@ pub mod ci;
 pub mod effects;
 pub mod engine;
 mod error;
+pub mod fci;
 pub mod file;
 pub mod graph;
 pub mod matrix;
 pub mod memory;
 pub mod observer;
 pub mod orient;
+pub mod pag;
 pub mod pool;
 pub mod random;
 pub mod search;

@@ -25,6 +25,11 @@ pub trait Observer {
         Ok(())
     }
 
+    /// The possible-d-sep phase of FCI begins, with this number of edges, and this number of tests at most (it may exceed 64 bits).
+    fn possible_d_sep(&mut self, _edges: usize, _most_tests: f64) -> Result<()> {
+        Ok(())
+    }
+
     /// Something without a level is being worked on: only a chance to stop.
     fn look(&mut self) -> Result<()> {
         Ok(())

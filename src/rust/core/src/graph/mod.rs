@@ -1,7 +1,8 @@
 //! Graphs as the search needs them: adjacency, separating sets, subsets and their ranks; and with directed edges: `marks`, `closure` (Meek's
-//! rules), `cpdag`, `essential` (pcalg's `dag2cpdag`).
+//! rules), `cpdag`, `essential` (pcalg's `dag2cpdag`); `blocks`: biconnected components.
 
 mod adjacency;
+mod blocks;
 mod chordal;
 mod closure;
 mod cpdag;
@@ -14,6 +15,7 @@ mod tiers;
 
 pub use adjacency::Adjacency;
 pub(crate) use adjacency::{bits, BITS};
+pub(crate) use blocks::each_block;
 pub(crate) use chordal::is_chordal;
 pub(crate) use closure::Closure;
 pub(crate) use cpdag::{components_are_chordal, has_cycle, is_cpdag};

@@ -12,7 +12,7 @@ use crate::Result;
 
 /// pcalg's `version.unf` and `maj.rule`.
 #[derive(Clone, Copy)]
-pub(super) struct Judge {
+pub(crate) struct Judge {
     /// `version.unf`: first 2: a triple whose ends no subset of the neighbours separates is ambiguous too; second 2: the
     /// separating set of the skeleton votes as well.
     pub version_unf: [u8; 2],
@@ -37,7 +37,7 @@ enum Verdict {
 /// included. Any other test is taken to be a function of its arguments: pcalg asks the same of a pair again for each of its
 /// middle vertices, and again of c's side what it asked of a's; here each question is asked once and counted as often as
 /// pcalg would. What one triple changes, others of the same ends alone see: they are judged in pcalg's order.
-pub(super) fn judge_triples(
+pub(crate) fn judge_triples(
     judge: Judge,
     (skeleton, knowledge): (&Adjacency, &Knowledge),
     sepsets: &mut SepSets,
@@ -55,17 +55,29 @@ pub(super) fn judge_triples(
             if !knowledge.leaves_open(a as usize, b as usize, c as usize) {
                 return Ok(());
             }
-            poll.tell(&Event::Triple { triple, sepset: sepsets.get(a as usize, c as usize) })?;
-            let census = ask_in_turn(triple, (skeleton, knowledge), alpha, test, poll)?;
-            let mut sets = Sets::of([a, c], sepsets);
-            let verdict = judge.triple(triple, census, &mut sets, &mut ambiguous)?;
-            if verdict == Verdict::Ambiguous {
-                poll.tell(&Event::Ambiguous)?;
-            }
-            sets.enter(sepsets)
+            judge_triple(judge, (triple, skeleton, knowledge), sepsets, (alpha, test), poll, &mut ambiguous)
         })?;
     }
     Ambiguous::of_ascending(skeleton.p(), &ambiguous, poll)
+}
+
+/// Decides one triple by questions that are asked one at a time, in pcalg's order (its `checkTriple()`).
+pub(crate) fn judge_triple(
+    judge: Judge,
+    (triple, skeleton, knowledge): ([u32; 3], &Adjacency, &Knowledge),
+    sepsets: &mut SepSets,
+    (alpha, test): (f64, &mut dyn CiTest),
+    poll: &Poll,
+    ambiguous: &mut Vec<[u32; 3]>,
+) -> Result<()> {
+    let [a, _, c] = triple;
+    poll.tell(&Event::Triple { triple, sepset: sepsets.get(a as usize, c as usize) })?;
+    let census = ask_in_turn(triple, (skeleton, knowledge), alpha, test, poll)?;
+    let mut sets = Sets::of([a, c], sepsets);
+    if judge.triple(triple, census, &mut sets, ambiguous)? == Verdict::Ambiguous {
+        poll.tell(&Event::Ambiguous)?;
+    }
+    sets.enter(sepsets)
 }
 
 /// The questions of all triples of a pair at once.

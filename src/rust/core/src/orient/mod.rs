@@ -28,7 +28,11 @@ mod rules;
 mod separations;
 mod triples;
 
+pub(crate) use conservative::{judge_triple, judge_triples, Judge};
 pub(crate) use extension::dag_of;
+pub(crate) use poll::Poll;
+pub(crate) use separations::refuse_too_many;
+pub(crate) use triples::{each_unshielded, Ambiguous};
 
 pub use addition::{add_arrows, is_valid, Addition};
 pub use event::Event;
@@ -41,10 +45,7 @@ use crate::graph::{is_cpdag, Adjacency, Marks, SepSets};
 use crate::memory::{self, Use};
 use crate::{Error, Result};
 use colliders::{orient_colliders, Dispute};
-use conservative::{judge_triples, Judge};
-use poll::Poll;
 use rules::{Rules, Version};
-use triples::{each_unshielded, Ambiguous};
 
 /// pcalg's `u2pd`: what to do when the colliders do not extend to a DAG.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

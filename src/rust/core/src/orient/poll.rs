@@ -8,7 +8,7 @@ use std::cell::Cell;
 pub type Tell<'a> = &'a dyn Fn(&Event) -> Result<()>;
 
 /// Counts steps of work and asks the caller every 4,096 of them: the question may cost a call into R.
-pub(super) struct Poll<'a> {
+pub(crate) struct Poll<'a> {
     wants_to_stop: Option<&'a dyn Fn() -> bool>,
     tell: Option<Tell<'a>>,
     steps: Cell<u64>,

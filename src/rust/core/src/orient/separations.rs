@@ -23,7 +23,7 @@ pub(super) struct Census {
 const MOST_NEIGHBOURS: usize = 62;
 
 /// Refuses a graph in which an end of an unshielded triple has too many neighbours.
-pub(super) fn refuse_too_many(skeleton: &Adjacency, knowledge: &Knowledge, poll: &Poll) -> Result<()> {
+pub(crate) fn refuse_too_many(skeleton: &Adjacency, knowledge: &Knowledge, poll: &Poll) -> Result<()> {
     for v in 0..skeleton.p() {
         poll.step()?;
         let neighbours =

@@ -8,7 +8,7 @@ use crate::Result;
 /// Triples that the conservative and the majority rule found ambiguous: pcalg's `unfVect`. The ends are unordered, as
 /// pcalg looks for (a, b, c) and for (c, b, a).
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Ambiguous {
+pub(crate) struct Ambiguous {
     /// Where each b has its first pair of ends, and the number of all pairs; empty where there are none.
     starts: Vec<u64>,
     /// (smaller end, larger end), ascending for each b.
@@ -53,6 +53,13 @@ impl Ambiguous {
         Ok(Ambiguous { starts, ends })
     }
 
+    /// All of them, [a, b, c] with a < c.
+    pub fn triples(&self) -> impl Iterator<Item = [u32; 3]> + '_ {
+        let of = |b: usize| &self.ends[self.starts[b] as usize..self.starts[b + 1] as usize];
+        let middles = 0..self.starts.len().saturating_sub(1);
+        middles.flat_map(move |b| of(b).iter().map(move |&[a, c]| [a, b as u32, c]))
+    }
+
     /// Whether a - b - c is one of them.
     pub fn contains(&self, a: usize, b: usize, c: usize) -> bool {
         match self.starts.get(b..b + 2) {
@@ -66,7 +73,7 @@ impl Ambiguous {
 }
 
 /// Calls `found` with each unshielded triple [a, b, c] with a < c, in pcalg's order: b, then a, then c ascending.
-pub(super) fn each_unshielded(
+pub(crate) fn each_unshielded(
     skeleton: &Adjacency,
     poll: &Poll,
     mut found: impl FnMut([u32; 3]) -> Result<()>,

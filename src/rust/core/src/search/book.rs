@@ -42,8 +42,8 @@ pub(super) struct ShardFound {
     pub tests: u64,
     pub exact_tests: u64,
     pub undefined: Option<Undefined>,
-    /// By index of the side, where verdicts are kept as they are.
-    verdicts: Vec<(usize, Verdict)>,
+    /// By row and index of the lane or side, where verdicts are kept as they are.
+    verdicts: Vec<(u32, usize, Verdict)>,
 }
 
 /// A pair whose test has no answer.
@@ -184,13 +184,20 @@ impl<'a> Book<'a> {
         founds
     }
 
+    /// The verdicts with row and lane, and the number of exact tests.
+    pub(super) fn verdicts_of_lanes(self) -> (Vec<(u32, usize, Verdict)>, u64) {
+        let founds = self.close();
+        let exact_tests = founds.iter().map(|found| found.exact_tests).sum();
+        (founds.into_iter().flat_map(|found| found.verdicts).collect(), exact_tests)
+    }
+
     /// The verdicts by side, and the number of exact tests.
     pub(super) fn verdicts(self) -> (Vec<Verdict>, u64) {
         let mut verdicts = vec![Verdict::Dependent { rank: 0, p: -1.0 }; self.work.sides.len()];
         let mut exact_tests = 0;
         for found in self.close() {
             exact_tests += found.exact_tests;
-            found.verdicts.iter().for_each(|&(at, verdict)| verdicts[at] = verdict);
+            found.verdicts.iter().for_each(|&(_, at, verdict)| verdicts[at] = verdict);
         }
         (verdicts, exact_tests)
     }
@@ -323,7 +330,7 @@ impl Entering<'_> {
     fn enter(&mut self, row: u32, outcome: &Answer, found: &mut ShardFound) {
         if self.cells.is_none() {
             found.exact_tests += outcome.exact_tests;
-            memory::push_noted(&mut found.verdicts, (outcome.at, outcome.verdict), Use::Level);
+            memory::push_noted(&mut found.verdicts, (row, outcome.at, outcome.verdict), Use::Level);
             return;
         }
         let (other, all) = self.pair(row, outcome.at);

@@ -9,6 +9,7 @@
 //! * Orders of visiting, each of them `order::Order`: `stable` ("stable", "stable.fast"), `original` ("original", whose
 //!   neighbourhoods shrink while it runs), `one_by_one` (all three for a test that is asked one question at a time in pcalg's order).
 //! * [`level`], [`lanes`], [`shards`]: the work of a level, and how it is cut.
+//! * [`possible_d_sep`]: the second search of FCI, over the edges of a skeleton.
 //! * [`checkpoint`]: how a search is kept, gone on with and bounded.
 //! * [`worker`]: what a machine offers; [`answer`]: what it finds; [`book`]: where it enters that; [`wire`]: shards and answers as bytes.
 
@@ -27,6 +28,7 @@ mod marginals;
 mod one_by_one;
 mod order;
 mod original;
+pub mod possible_d_sep;
 mod progress;
 mod report;
 mod saving;

@@ -63,6 +63,11 @@ impl<'a> LevelProgress<'a> {
         LevelProgress { observer, size, before: 0.0, total: most_tests(options, size, graph, tested) }
     }
 
+    /// Of so many tests with conditioning sets of `size`.
+    pub fn of_total(observer: &'a mut dyn Observer, size: usize, total: f64) -> Self {
+        LevelProgress { observer, size, before: 0.0, total }
+    }
+
     /// Counts a part as done.
     pub fn add(&mut self, cost: f64) {
         self.before += cost;

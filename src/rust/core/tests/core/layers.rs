@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// What each layer may know beside itself, the error and `shown`.
-const LAYERS: [(&str, &[&str]); 19] = [
+const LAYERS: [(&str, &[&str]); 21] = [
     ("error", &[]),
     ("memory", &[]),
     ("observer", &[]),
@@ -18,6 +18,8 @@ const LAYERS: [(&str, &[&str]); 19] = [
     ("search", &["memory", "observer", "team", "pool", "graph", "ci"]),
     ("selection", &["memory", "observer", "team", "random", "pool", "ci"]),
     ("orient", &["memory", "graph", "ci"]),
+    ("pag", &["memory", "pool", "graph", "ci", "orient"]),
+    ("fci", &["observer", "pool", "graph", "ci", "search", "orient", "pag"]),
     ("background", &["graph", "search", "orient"]),
     ("effects", &["memory", "observer", "matrix", "pool", "graph"]),
     ("simulation", &["memory", "observer", "random", "pool", "graph"]),

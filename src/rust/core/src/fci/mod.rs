@@ -1,0 +1,163 @@
+//! FCI, RFCI and FCI+: from data to a partial ancestral graph.
+//!
+//! What each of pcalg's functions of these names does, in its order: the skeleton (`search`), the possible-d-sep phase
+//! (`search::possible_d_sep`), colliders by more tests (`orient`), marks (`pag`).
+
+use crate::ci::CiTest;
+use crate::graph::{Adjacency, SepSets};
+use crate::observer::Observer;
+use crate::orient::{self, judge_triples, ColliderRule, Judge, Knowledge, Poll};
+use crate::pag::{self, Pag};
+use crate::pool::Pool;
+use crate::search::possible_d_sep::{self as search, Counts, Sets, Skeleton};
+use crate::search::worker::{Worker, WorkerTest};
+use crate::search::Options;
+use crate::Result;
+
+/// Who answers tests.
+pub enum By<'t> {
+    /// A worker, by shards.
+    Worker(&'t mut dyn Worker),
+    /// A test that is asked one question at a time, in pcalg's order.
+    Test(&'t mut dyn CiTest),
+}
+
+/// What follows the skeleton in pcalg's `fci()`.
+#[derive(Clone)]
+pub struct Fci<'a> {
+    /// The possible-d-sep phase, `doPdsep`; none: there is none.
+    pub phase: Option<Phase>,
+    /// `conservative`, `maj.rule`.
+    pub rule: ColliderRule,
+    /// The marks.
+    pub orient: pag::Options<'a>,
+    /// Called with what pcalg says of the conservative rule.
+    pub tell: Option<orient::Tell<'a>>,
+}
+
+/// The possible-d-sep phase.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Phase {
+    /// `m.max`: sets grow as long as their size is below this.
+    pub m_max: f64,
+    /// `pdsep.max`: the largest number of candidates of an edge.
+    pub most: f64,
+    /// `biCC`
+    pub by_component: bool,
+}
+
+impl Default for Phase {
+    fn default() -> Self {
+        Phase { m_max: f64::INFINITY, most: f64::INFINITY, by_component: false }
+    }
+}
+
+/// What is found of a skeleton: its graph after the possible-d-sep phase with marks, and what that counted.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The graph.
+    pub pag: Pag,
+    /// Of the possible-d-sep phase, if there was one.
+    pub counts: Option<Counts>,
+}
+
+/// Goes on from a skeleton as pcalg's `fci()` does; it and its p-values are changed.
+///
+/// # Errors
+/// Those of [`search::possible_d_sep`], [`orient::orient`] and [`pag::orient`].
+pub fn fci(
+    by: &mut By,
+    skeleton: &mut Skeleton,
+    options: &Options,
+    fci: &Fci,
+    pool: &Pool,
+    observer: &mut dyn Observer,
+) -> Result<Found> {
+    let counts = match &fci.phase {
+        None => None,
+        Some(phase) => Some(by.possible_d_sep(skeleton, options, (phase, &fci.orient), pool, observer)?),
+    };
+    let poll = Poll::new(fci.orient.wants_to_stop, fci.tell);
+    let mut orient = fci.orient.clone();
+    if fci.rule != ColliderRule::Standard {
+        // Without the possible-d-sep phase pcalg takes a triple whose ends no subset separates as unclear.
+        let version_unf = if counts.is_some() { [1, 1] } else { [2, 1] };
+        let judge = Judge { version_unf, majority: fci.rule == ColliderRule::Majority };
+        let of = (&skeleton.graph, &Knowledge::default());
+        let mut judged =
+            |test: &mut dyn CiTest| judge_triples(judge, of, &mut skeleton.sepsets, options.alpha, test, &poll);
+        let ambiguous = match by {
+            By::Worker(worker) => judged(&mut WorkerTest { worker: &mut **worker, observer })?,
+            By::Test(test) => judged(*test)?,
+        };
+        orient.unclear = ambiguous.triples().collect();
+    }
+    let pag = pag::orient(&skeleton.graph, &skeleton.sepsets, &orient)?;
+    Ok(Found { pag, counts })
+}
+
+impl By<'_> {
+    /// The possible-d-sep phase on a skeleton.
+    fn possible_d_sep(
+        &mut self,
+        skeleton: &mut Skeleton,
+        options: &Options,
+        (phase, orient): (&Phase, &pag::Options),
+        pool: &Pool,
+        observer: &mut dyn Observer,
+    ) -> Result<Counts> {
+        let candidates = pag::possible_d_sep(
+            &skeleton.graph,
+            &skeleton.sepsets,
+            &pag::Unclear::default(),
+            pool,
+            orient.wants_to_stop,
+            orient.say,
+        )?;
+        let sets = Sets { candidates, most: phase.most, by_component: phase.by_component };
+        let options = Options { m_max: phase.m_max, ..options.clone() };
+        match self {
+            By::Worker(worker) => search::possible_d_sep(&mut **worker, &options, skeleton, &sets, observer),
+            By::Test(test) => search::possible_d_sep_in_turn(*test, &options, skeleton, &sets, observer),
+        }
+    }
+
+    /// Goes on from a skeleton as pcalg's `rfci()` does.
+    ///
+    /// # Errors
+    /// Those of [`pag::rfci`].
+    pub fn rfci(
+        &mut self,
+        (graph, sepsets): (&Adjacency, &mut SepSets),
+        alpha: f64,
+        options: &pag::Rfci,
+        observer: &mut dyn Observer,
+    ) -> Result<Pag> {
+        match self {
+            By::Worker(worker) => {
+                pag::rfci(graph, sepsets, alpha, &mut WorkerTest { worker: &mut **worker, observer }, options)
+            }
+            By::Test(test) => pag::rfci(graph, sepsets, alpha, *test, options),
+        }
+    }
+
+    /// Goes on from a skeleton as pcalg's `fciPlus()` does.
+    ///
+    /// # Errors
+    /// Those of [`pag::fci_plus`] and [`pag::orient`].
+    pub fn fci_plus(
+        &mut self,
+        (graph, sepsets): (&Adjacency, &mut SepSets),
+        alpha: f64,
+        (plus, orient): (&pag::Plus, &pag::Options),
+        observer: &mut dyn Observer,
+    ) -> Result<Pag> {
+        let left = match self {
+            By::Worker(worker) => {
+                pag::fci_plus(graph, sepsets, alpha, &mut WorkerTest { worker: &mut **worker, observer }, plus)?
+            }
+            By::Test(test) => pag::fci_plus(graph, sepsets, alpha, *test, plus)?,
+        };
+        pag::orient(&left, sepsets, orient)
+    }
+}

@@ -1,0 +1,170 @@
+//! From a skeleton and its separating sets to a PAG: pcalg's `udag2pag()`.
+
+use super::context::{self, Jci};
+use super::rules::{self, Context, Discriminated, Program, Say, Told, Unclear};
+use super::{Mark, Pag, Paths};
+use crate::graph::{Adjacency, SepSets};
+use crate::memory::{self, Use};
+use crate::orient::Poll;
+use crate::{Error, Result};
+
+/// How to orient. [`Options::default`] is `udag2pag()` with its defaults.
+#[derive(Clone)]
+pub struct Options<'a> {
+    /// Which of R1 to R10 are applied.
+    pub rules: [bool; 10],
+    /// Which paths R4, R5, R9 and R10 find.
+    pub paths: Paths,
+    /// Whether colliders are oriented first (R0).
+    pub colliders: bool,
+    /// Triples that may or may not be colliders.
+    pub unclear: Unclear,
+    /// What is known of context variables.
+    pub jci: Jci,
+    /// (u, v, mark): the mark at v of the edge u - v is known, where that is an edge, and stays.
+    pub known: Vec<(u32, u32, Mark)>,
+    /// Asked now and then; true ends the call with [`Error::Interrupted`].
+    pub wants_to_stop: Option<&'a dyn Fn() -> bool>,
+    /// Called with the text that pcalg prints with `verbose = TRUE`.
+    pub say: Option<Say<'a>>,
+}
+
+impl Default for Options<'_> {
+    fn default() -> Self {
+        Options {
+            rules: [true; 10],
+            paths: Paths::Pcalg,
+            colliders: true,
+            unclear: Unclear::default(),
+            jci: Jci::default(),
+            known: Vec::new(),
+            wants_to_stop: None,
+            say: None,
+        }
+    }
+}
+
+
+/// Orients a skeleton, all of whose marks are circles, by its separating sets, as pcalg 2.7-12 does.
+///
+/// # Errors
+/// [`Error::Argument`] where sizes do not match; [`Error::Interrupted`], [`Error::Memory`]; what [`Options::say`] returns.
+pub fn orient(skeleton: &Adjacency, sepsets: &SepSets, options: &Options) -> Result<Pag> {
+    memory::room(Pag::bytes(skeleton.p(), skeleton.edge_count()), Use::Orientation)?;
+    orient_marked(Pag::circles(skeleton), sepsets, options)
+}
+
+/// [`orient`] of a graph that has marks already.
+///
+/// # Errors
+/// As [`orient`].
+pub fn orient_marked(pag: Pag, sepsets: &SepSets, options: &Options) -> Result<Pag> {
+    if sepsets.p() != pag.p() {
+        return Err(Error::Argument {
+            argument: "sepset",
+            value: format!("for {} variables", sepsets.p()),
+            mend: format!("the graph has {}", pag.p()),
+        });
+    }
+    if pag.edge_count() == 0 {
+        return Ok(pag);
+    }
+    let mut pag = options.jci.with_room(pag);
+    let poll = Poll::new(options.wants_to_stop, None);
+    let Options { unclear, paths, .. } = options;
+    let of = Context { unclear, paths: *paths, program: Program::Fci, poll: &poll, say: options.say };
+    context::orient(&mut pag, &options.jci, &of)?;
+    options.known.iter().for_each(|&(u, v, mark)| pag.keep(u as usize, v as usize, mark));
+    if options.colliders {
+        colliders(&mut pag, sepsets, &options.jci, &of)?;
+    }
+    let mut separations = Separations { sepsets, keeps_tails: options.jci.is_some(), of };
+    let on = options.rules;
+    until_settled(&mut pag, |pag| {
+        apply(on[0], pag, &of, rules::rule1)?;
+        apply(on[1], pag, &of, rules::rule2)?;
+        apply(on[2], pag, &of, rules::rule3)?;
+        if on[3] {
+            rules::rule4(pag, &of, &mut separations)?;
+        }
+        Ok(())
+    })?;
+    until_settled(&mut pag, |pag| {
+        apply(on[4], pag, &of, rules::rule5)?;
+        apply(on[5], pag, &of, rules::rule6)?;
+        apply(on[6], pag, &of, rules::rule7)
+    })?;
+    until_settled(&mut pag, |pag| {
+        apply(on[7], pag, &of, rules::rule8)?;
+        apply(on[8], pag, &of, rules::rule9)?;
+        apply(on[9], pag, &of, rules::rule10)
+    })?;
+    memory::check()?;
+    Ok(pag)
+}
+
+/// A rule, where it is wanted.
+pub(super) fn apply(on: bool, pag: &mut Pag, of: &Context, rule: fn(&mut Pag, &Context) -> Result<()>) -> Result<()> {
+    match on {
+        true => rule(pag, of),
+        false => Ok(()),
+    }
+}
+
+/// Repeats a pass over rules until it changes nothing.
+pub(super) fn until_settled(pag: &mut Pag, mut pass: impl FnMut(&mut Pag) -> Result<()>) -> Result<()> {
+    loop {
+        let before = pag.changes();
+        pass(pag)?;
+        if pag.changes() == before {
+            return Ok(());
+        }
+    }
+}
+
+/// R0: a *-* b *-* c with a and c not adjacent, and b in no separating set of them, becomes a *-> b <-* c.
+pub(super) fn colliders(pag: &mut Pag, sepsets: &SepSets, jci: &Jci, of: &Context) -> Result<()> {
+    for (x, y) in pag.pairs(|at_y, _| at_y == Mark::Circle) {
+        let (x, y) = (x as usize, y as usize);
+        if jci.keeps_from_colliders(y) {
+            continue;
+        }
+        let others: Vec<usize> = pag.neighbours(y).filter(|&z| z != x).collect();
+        of.poll.looked_up(others.len())?;
+        for z in others {
+            let is_collider = !pag.adjacent(x, z)
+                && !sepsets.either_contains(x, z, y as u32)
+                && !of.unclear.contains(x, y, z);
+            if is_collider {
+                of.say(|| collider_lines([x, y, z], sepsets))?;
+                pag.set(x, y, Mark::Arrow);
+                pag.set(z, y, Mark::Arrow);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What pcalg says of a collider x *-> y <-* z.
+pub(super) fn collider_lines([x, y, z]: [usize; 3], sepsets: &SepSets) -> String {
+    let set = |x: usize, z: usize| match sepsets.get(x, z).unwrap_or(&[]) {
+        [] => String::new(),
+        set => format!(" {}", rules::numbers(set.iter().map(|&v| v as usize))),
+    };
+    let (of_xz, of_zx) = (set(x, z), set(z, x));
+    format!("\n {} *-> {} <-* {} \nSxz={of_zx} and Szx={of_xz} \n", x + 1, y + 1, z + 1)
+}
+
+/// Discriminating paths are judged by the separating sets as they are.
+struct Separations<'a> {
+    sepsets: &'a SepSets,
+    keeps_tails: bool,
+    of: Context<'a>,
+}
+
+impl Discriminated for Separations<'_> {
+    fn found(&mut self, pag: &mut Pag, path: &[u32]) -> Result<Told> {
+        rules::orient_at(pag, path, self.sepsets, self.keeps_tails, &self.of)?;
+        Ok(Told::Oriented)
+    }
+}

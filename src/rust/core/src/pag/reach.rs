@@ -1,0 +1,147 @@
+//! Possible-D-SEP sets (Spirtes et al. 2000; Colombo et al. 2012, "Learning high-dimensional directed acyclic graphs with latent and selection
+//! variables", Annals of Statistics 40, definition 3.3): pcalg's `qreach()`.
+
+use std::sync::Mutex;
+
+use super::context::Jci;
+use super::orient::colliders;
+use super::rules::{Context, Program, Say, Unclear};
+use super::{Mark, Pag, Paths};
+use crate::graph::{Adjacency, SepSets};
+use crate::memory::{self, Use};
+use crate::orient::Poll;
+use crate::pool::Pool;
+use crate::Result;
+
+/// Possible-D-SEP of every vertex, ascending, without the vertex itself: the colliders of the skeleton are oriented, and v is in the set of x
+/// if a path from x to v has at each of its inner vertices a collider or a triangle.
+///
+/// # Errors
+/// [`Error::Interrupted`](crate::Error), [`Error::Memory`](crate::Error); what `say` returns.
+pub fn possible_d_sep(
+    skeleton: &Adjacency,
+    sepsets: &SepSets,
+    unclear: &Unclear,
+    pool: &Pool,
+    wants_to_stop: Option<&dyn Fn() -> bool>,
+    say: Option<Say>,
+) -> Result<Vec<Vec<u32>>> {
+    let p = skeleton.p();
+    memory::room(Pag::bytes(p, skeleton.edge_count()), Use::Orientation)?;
+    let poll = Poll::new(wants_to_stop, None);
+    let of = Context { unclear, paths: Paths::Pcalg, program: Program::Fci, poll: &poll, say: None };
+    let mut pag = Pag::circles(skeleton);
+    colliders(&mut pag, sepsets, &Jci::default(), &of)?;
+    if let Some(say) = say {
+        tell_colliders(skeleton, sepsets, unclear, say)?;
+    }
+    let sets: Vec<Mutex<Vec<u32>>> = (0..p).map(|_| Mutex::default()).collect();
+    // Some hundreds of vertices between two questions whether to stop.
+    for first in (0..p).step_by(256) {
+        poll.looked_up(64 * 4096)?;
+        let end = p.min(first + 256);
+        let parts = if pag.slot_count() < 512 { 1 } else { pool.threads().min(end - first) };
+        pool.each(parts, |part| {
+            let mut reach = Reach::new(&pag);
+            for x in (first + part..end).step_by(parts) {
+                let set = reach.from(x);
+                if let Ok(mut place) = sets[x].lock() {
+                    *place = set;
+                }
+            }
+        });
+    }
+    memory::check()?;
+    Ok(sets.into_iter().map(|set| set.into_inner().unwrap_or_default()).collect())
+}
+
+/// pcalg's lines on the colliders, which it finds from both of their ends.
+fn tell_colliders(skeleton: &Adjacency, sepsets: &SepSets, unclear: &Unclear, say: Say) -> Result<()> {
+    for y in 0..skeleton.p() {
+        for x in skeleton.neighbours(y) {
+            for z in skeleton.neighbours(y).filter(|&z| z != x) {
+                let [a, c] = [x as usize, z as usize];
+                if !skeleton.has(a, c) && !sepsets.either_contains(a, c, y as u32) && !unclear.contains(a, y, c) {
+                    say(&format!("\n {} *-> {} <-* {} \n", x + 1, y + 1, z + 1))?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A walk over directed edges, each gone at most once from a vertex.
+struct Reach<'a> {
+    pag: &'a Pag,
+    /// By slot u -> v, the walk that has gone it last.
+    gone: Vec<u32>,
+    /// By vertex, the walk that has come to it last.
+    come: Vec<u32>,
+    walk: u32,
+    queue: Vec<(u32, u32)>,
+}
+
+impl<'a> Reach<'a> {
+    fn new(pag: &'a Pag) -> Self {
+        Reach { pag, gone: vec![0; pag.slot_count()], come: vec![0; pag.p()], walk: 0, queue: Vec::new() }
+    }
+
+    fn from(&mut self, x: usize) -> Vec<u32> {
+        self.walk += 1;
+        self.queue.clear();
+        let mut set = Vec::new();
+        for slot in self.pag.slots(x) {
+            let v = self.pag.head(slot);
+            self.gone[slot] = self.walk;
+            self.queue.push((x as u32, v as u32));
+            self.come[v] = self.walk;
+            set.push(v as u32);
+        }
+        let mut next = 0;
+        while let Some(&(before, at)) = self.queue.get(next) {
+            next += 1;
+            let (before, at) = (before as usize, at as usize);
+            let is_into = self.pag.mark(before, at) == Mark::Arrow;
+            for slot in self.pag.slots(at) {
+                let v = self.pag.head(slot);
+                if self.gone[slot] == self.walk || v == before {
+                    continue;
+                }
+                let is_collider = is_into && self.pag.of_slot(slot).1 == Mark::Arrow;
+                if is_collider || self.pag.adjacent(before, v) {
+                    self.gone[slot] = self.walk;
+                    self.queue.push((at as u32, v as u32));
+                    if self.come[v] != self.walk && v != x {
+                        self.come[v] = self.walk;
+                        set.push(v as u32);
+                    }
+                }
+            }
+        }
+        set.sort_unstable();
+        set
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::Side;
+
+    #[test]
+    fn paths_go_on_over_colliders_and_triangles() {
+        // 0 - 1 - 2 - 3 with colliders at 1 and 2; and 3 - 4 - 5, no collider.
+        let lists: [&[u32]; 6] = [&[1], &[2], &[3], &[4], &[5], &[]];
+        let graph = Adjacency::from_lists(&lists);
+        let mut sets = SepSets::new(6, Side::Smaller);
+        sets.insert(2, 4, &[3]);
+        sets.insert(3, 5, &[4]);
+        let pool = Pool::none();
+        let found = possible_d_sep(&graph, &sets, &Unclear::default(), &pool, None, None).unwrap();
+        assert_eq!(found, [vec![1, 2, 3], vec![0, 2, 3], vec![0, 1, 3], vec![0, 1, 2, 4], vec![3, 5], vec![4]]);
+        // Of an unclear triple there is no collider.
+        let unclear = Unclear::from_iter([[2, 1, 0]]);
+        let found = possible_d_sep(&graph, &sets, &unclear, &pool, None, None).unwrap();
+        assert_eq!(found[0], [1]);
+    }
+}

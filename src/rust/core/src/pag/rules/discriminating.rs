@@ -1,0 +1,86 @@
+//! R4: discriminating paths (Spirtes et al. 1999; Zhang 2008, section 3.1).
+
+use super::{Context, Program};
+use crate::graph::SepSets;
+use crate::pag::{paths, Mark, Pag};
+use crate::Result;
+
+/// What becomes of a discriminating path.
+pub enum Told {
+    /// The circle at b has been replaced.
+    Oriented,
+    /// An edge of the path was taken away: the search begins anew.
+    Changed,
+    /// Neither: this triangle is left alone.
+    Nothing,
+}
+
+/// What happens with a discriminating path (v, ..., a, b, c) for b.
+pub trait Discriminated {
+    /// Orients the edges at b, or takes an edge of the path away.
+    fn found(&mut self, pag: &mut Pag, path: &[u32]) -> Result<Told>;
+}
+
+/// R4: of a path (v, ..., a, b, c) on which every vertex between v and b is a collider and a parent of c, v and c are not adjacent, and b o-* c.
+/// Where b separates v and c it becomes b -> c, else a <-> b <-> c.
+pub fn rule4(pag: &mut Pag, of: &Context, what: &mut dyn Discriminated) -> Result<()> {
+    for (b, c) in pag.pairs(|_, at_b| at_b == Mark::Circle) {
+        of.poll.step()?;
+        let (b, c) = (b as usize, c as usize);
+        let is_start = |&(a, at_a, _): &(usize, Mark, Mark)| {
+            at_a == Mark::Arrow && pag.mark(c, a) == Mark::Tail && pag.mark(a, c) == Mark::Arrow
+        };
+        let starts: Vec<usize> = pag.edges(b).filter(is_start).map(|(a, ..)| a).collect();
+        for a in starts {
+            if pag.mark(c, b) != Mark::Circle {
+                break;
+            }
+            while pag.adjacent(a, b) && pag.adjacent(a, c) && pag.adjacent(b, c) {
+                let Some(path) = paths::discriminating(pag, [a, b, c], of)? else { break };
+                match what.found(pag, &path)? {
+                    Told::Oriented | Told::Nothing => break,
+                    Told::Changed => {}
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Orients the edges of a discriminating path by whether b separates its ends. `keeps_tails`: a tail at b of a - b stays, against the rule (with
+/// knowledge of JCI).
+pub(in crate::pag) fn orient_at(
+    pag: &mut Pag,
+    path: &[u32],
+    sepsets: &SepSets,
+    keeps_tails: bool,
+    of: &Context,
+) -> Result<()> {
+    let [v, .., a, b, c] = *path else { return Ok(()) };
+    let separates = sepsets.either_contains(v as usize, c as usize, b);
+    let [v, a, b, c] = [v, a, b, c].map(|v| v as usize);
+    let rfci = of.program == Program::Rfci;
+    let between = |colon: &str| {
+        let of_path = format!("\nRule 4 \nThere is a discriminating path between{colon} {} and {}", v + 1, c + 1);
+        let is = if separates { "is" } else { "is not" };
+        format!("{of_path} for {0} ,and {0} {is} in Sepset of {1} and {2}", b + 1, c + 1, v + 1)
+    };
+    if separates {
+        of.say(|| format!("{} . Orient: {} -> {} \n", between(""), b + 1, c + 1))?;
+        pag.direct(b, c);
+        return Ok(());
+    }
+    of.say(|| {
+        let (colon, orient) = if rfci { (":", "Orient") } else { ("", "Orient:") };
+        format!("{} . {orient} {} <-> {} <-> {} \n", between(colon), a + 1, b + 1, c + 1)
+    })?;
+    pag.set_both(b, c, Mark::Arrow);
+    if !rfci && pag.mark(a, b) == Mark::Tail {
+        of.say(|| "\nContradiction in Rule 4b!\n".into())?;
+        if keeps_tails {
+            return Ok(());
+        }
+    }
+    pag.set(a, b, Mark::Arrow);
+    Ok(())
+}

@@ -1,0 +1,272 @@
+//! Edges that workers decide before their turn comes.
+//!
+//! Workers are asked about all subsets of the candidates, those among them that are all neighbours of x, too: the skeleton has found that
+//! these separate nothing. Where such a set does separate (a skeleton of another test, a p-value that is missing), or has the largest p-value
+//! and that is new, the edge is asked about set by set.
+
+use super::candidates::{Candidates, Class};
+use super::in_turn::ask;
+use super::visits::{Answers, Outcome, Visit};
+use crate::graph::{subsets, Adjacency};
+use crate::memory::{self, Use};
+use crate::observer::Observer;
+use crate::search::book::Book;
+use crate::search::lanes::Lanes;
+use crate::search::level::{count_sets, Neighbours, Verdict};
+use crate::search::progress::LevelProgress;
+use crate::search::shards::Work;
+use crate::search::worker::{Worker, WorkerTest};
+use crate::search::Options;
+use crate::Result;
+
+/// What is known of an edge from one of its ends.
+#[derive(Clone, Copy, Debug, Default)]
+struct Known {
+    /// Sets up to this size have been decided, or those before the one that ended it; 0: nothing has.
+    sizes: usize,
+    /// The rank of the set, of the last size, that separates, or that has no answer.
+    end: Option<(u64, Option<&'static str>)>,
+    /// The largest p-value, the size and the rank of its set.
+    largest: Option<(f64, usize, u64)>,
+}
+
+/// The answers of a worker.
+pub struct Ahead<'a> {
+    worker: &'a mut dyn Worker,
+    options: &'a Options,
+    candidates: &'a Candidates<'a>,
+    graph: Adjacency,
+    /// Where the edges of each vertex begin in `known`.
+    starts: Vec<usize>,
+    others: Vec<u32>,
+    known: Vec<Known>,
+    most_tests: f64,
+    exact_tests: u64,
+}
+
+impl<'a> Ahead<'a> {
+    pub fn new(
+        worker: &'a mut dyn Worker,
+        options: &'a Options,
+        graph: &Adjacency,
+        candidates: &'a Candidates<'a>,
+    ) -> Self {
+        let (mut starts, mut others) = (vec![0], Vec::new());
+        for x in 0..graph.p() {
+            others.extend(graph.neighbours(x));
+            starts.push(others.len());
+        }
+        let known = vec![Known::default(); others.len()];
+        let most_tests = candidates.most_tests(options, graph);
+        let graph = graph.clone();
+        Ahead { worker, options, candidates, graph, starts, others, known, most_tests, exact_tests: 0 }
+    }
+
+    /// Number of tests, if no set separates anything.
+    pub fn most_tests(&self) -> f64 {
+        self.most_tests
+    }
+
+    fn at(&self, x: usize, y: usize) -> usize {
+        self.starts[x] + self.others[self.starts[x]..self.starts[x + 1]].partition_point(|&v| (v as usize) < y)
+    }
+
+    fn is_separated(&self, x: usize, y: usize) -> bool {
+        matches!(self.known[self.at(x, y)].end, Some((_, None)))
+    }
+
+    /// Decides every edge, size by size: from its smaller end, then, where it is left, from the larger one.
+    pub fn run_all(&mut self, observer: &mut dyn Observer) -> Result<()> {
+        let mut sides = [Vec::new(), Vec::new()];
+        for x in 0..self.graph.p() {
+            for y in self.graph.neighbours(x).map(|y| y as usize).filter(|&y| !self.options.is_fixed(x, y)) {
+                let is_far = |v: u32| !self.graph.has(x, v as usize);
+                if self.candidates.of_pair(x, y, 1).any(is_far) {
+                    memory::push(&mut sides[usize::from(x > y)], (x as u32, y as u32), Use::Level)?;
+                }
+            }
+        }
+        self.run(sides, true, observer)
+    }
+
+    /// Decides edges from the ends that come first: some from their smaller, others from their larger end, where `spares` leaves out those that the
+    /// smaller end has decided.
+    fn run(&mut self, sides: [Vec<(u32, u32)>; 2], spares: bool, observer: &mut dyn Observer) -> Result<()> {
+        let largest = |&(x, y): &(u32, u32)| {
+            self.candidates.largest(self.candidates.of_pair(x as usize, y as usize, 2).count())
+        };
+        let mut left = sides.map(|sides| sides.into_iter().map(|side| (side, largest(&side))).collect::<Vec<_>>());
+        for size in 1.. {
+            for left in &mut left {
+                left.retain(|&((x, y), largest)| {
+                    let (x, y) = (x as usize, y as usize);
+                    let is_spared = spares && x > y && self.is_separated(y, x);
+                    largest >= size && self.known[self.at(x, y)].end.is_none() && !is_spared
+                });
+                let is_new = |&(x, y): &(u32, u32)| self.known[self.at(x as usize, y as usize)].sizes < size;
+                let of_size: Vec<(u32, u32)> = left.iter().map(|&(side, _)| side).filter(is_new).collect();
+                self.run_size(size, &of_size, observer)?;
+            }
+            if left.iter().all(Vec::is_empty) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets of one size. Where the edges of a vertex have different candidates, one class of these after the other.
+    fn run_size(&mut self, size: usize, sides: &[(u32, u32)], observer: &mut dyn Observer) -> Result<()> {
+        let of_side = |&(x, y): &(u32, u32)| self.candidates.class(x as usize, y as usize, size);
+        let mut rest: Vec<((u32, u32), Class)> = sides.iter().map(|side| (*side, of_side(side))).collect();
+        while !rest.is_empty() {
+            let mut now: Vec<((u32, u32), Class)> = Vec::new();
+            let mut later = Vec::new();
+            for (side, class) in rest {
+                // Sides come by row, of which the first says which class is taken now.
+                match now.iter().rev().find(|(of, _)| of.0 == side.0) {
+                    Some(&(_, taken)) if taken != class => later.push((side, class)),
+                    _ => now.push((side, class)),
+                }
+            }
+            self.run_class(size, &now, observer)?;
+            rest = later;
+        }
+        Ok(())
+    }
+
+    fn run_class(
+        &mut self,
+        size: usize,
+        sides: &[((u32, u32), Class)],
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        let p = self.graph.p();
+        let mut lists: Vec<Vec<u32>> = vec![Vec::new(); p];
+        let mut places: Vec<Vec<u32>> = vec![Vec::new(); p];
+        for &((x, y), class) in sides {
+            let list = &mut lists[x as usize];
+            if list.is_empty() {
+                list.extend(self.candidates.of_class(x as usize, class));
+                count_sets(x as usize, y as usize, list.len(), size)?;
+            }
+            places[x as usize].push(list.partition_point(|&v| v < y) as u32);
+        }
+        let entries: usize = lists.iter().map(Vec::len).sum();
+        memory::room(8 * entries + 64 * p + 64 * sides.len(), Use::Level)?;
+        let neighbours = Neighbours::of_lists(&lists);
+        let lanes = Lanes::of_rows(places);
+        let (tests, hands) = (self.worker.shard_tests(), self.worker.hands());
+        let work = Work::of_lanes(size, &neighbours, lanes, self.options, tests, hands)?;
+        let book = Book::of_verdicts(&work, self.options);
+        let mut progress = LevelProgress::of_total(observer, size, work.cost());
+        self.worker.answer(&work, &book, &mut progress)?;
+        progress.add(work.cost());
+        progress.finish()?;
+        let (verdicts, exact_tests) = book.verdicts_of_lanes();
+        memory::check()?;
+        self.exact_tests += exact_tests;
+        for (row, lane, verdict) in verdicts {
+            let list = neighbours.list(row as usize);
+            let y = list[work.lanes.of(row as usize)[lane] as usize];
+            let at = self.at(row as usize, y as usize);
+            self.known[at].enter(size, verdict);
+        }
+        Ok(())
+    }
+}
+
+impl Known {
+    fn enter(&mut self, size: usize, verdict: Verdict) {
+        self.sizes = size;
+        let (p, rank) = match verdict {
+            Verdict::Independent { rank, p } => {
+                self.end = Some((rank, None));
+                (p, rank)
+            }
+            Verdict::Dependent { rank, p } => (p, rank),
+            Verdict::Undefined { rank, reason } => {
+                self.end = Some((rank, Some(reason)));
+                return;
+            }
+        };
+        if self.largest.is_none_or(|(known, ..)| p > known) {
+            self.largest = Some((p, size, rank));
+        }
+    }
+}
+
+/// The set of a rank among subsets of candidates.
+fn set_of(candidates: &[u32], size: usize, rank: u64) -> Vec<u32> {
+    let mut set = vec![0; size];
+    subsets::unrank(candidates.len(), rank, &mut set);
+    set.iter_mut().for_each(|member| *member = candidates[*member as usize]);
+    set
+}
+
+impl Answers for Ahead<'_> {
+    fn of(&mut self, visit: &Visit, options: &Options, observer: &mut dyn Observer) -> Result<Outcome> {
+        let at = self.at(visit.x, visit.y);
+        if self.known[at].end.is_none() && self.known[at].sizes < visit.largest {
+            // A neighbour is gone meanwhile, and sets count that did not; or the other end has decided otherwise.
+            self.run([vec![(visit.x as u32, visit.y as u32)], Vec::new()], false, observer)?;
+        }
+        let known = self.known[at];
+        let singles: Vec<u32> = match known.sizes {
+            0 => Vec::new(),
+            _ => self.candidates.of_pair(visit.x, visit.y, 1).collect(),
+        };
+        let set = |size: usize, rank: u64| set_of(if size == 1 { &singles } else { visit.all }, size, rank);
+        let end = known.end.map(|(rank, reason)| (set(known.sizes, rank), rank, reason));
+        let largest = known.largest.filter(|&(p, ..)| p > visit.known);
+        let is_left_out = |set: &Vec<u32>| visit.is_near(set);
+        if end.as_ref().is_some_and(|(set, ..)| is_left_out(set))
+            || largest.is_some_and(|(_, size, rank)| is_left_out(&set(size, rank)))
+        {
+            let test = &mut WorkerTest { worker: &mut *self.worker, observer };
+            return ask(test, visit, options, &mut crate::observer::Unobserved);
+        }
+        if let Some((s, _, Some(reason))) = end {
+            return Err(crate::Error::Numeric { x: visit.x, y: visit.y, s, reason });
+        }
+        let mut visited = Vec::with_capacity(known.sizes);
+        for size in 1..=known.sizes {
+            let all: &[u32] = if size == 1 { &singles } else { visit.all };
+            let end = end.as_ref().filter(|_| size == known.sizes).map(|(_, rank, _)| *rank);
+            visited.push(count_visited(visit, all, size, end)?);
+        }
+        Ok(Outcome { visited, set: end.map(|(set, ..)| set), largest: largest.map(|(p, ..)| p) })
+    }
+
+    fn exact_tests(&self) -> u64 {
+        self.exact_tests
+    }
+}
+
+/// How many of the sets of a size are visited: those up to the rank that ends it, or all, without those that are all neighbours.
+fn count_visited(visit: &Visit, all: &[u32], size: usize, end: Option<u64>) -> Result<u64> {
+    let is_near: Vec<bool> = all.iter().map(|v| visit.near.binary_search(v).is_ok()).collect();
+    let near = is_near.iter().filter(|&&near| near).count();
+    let Some(end) = end else {
+        let count = |n: usize| count_sets(visit.x, visit.y, n, size);
+        return Ok(count(all.len())? - count(near)?);
+    };
+    // The subsets of the near ones that come before the set of this rank.
+    let mut set = vec![0; size];
+    subsets::unrank(all.len(), end, &mut set);
+    let near_before = |place: usize| is_near[..place].iter().filter(|&&near| near).count();
+    let (mut before, mut from) = (0, 0);
+    for (i, &place) in set.iter().enumerate() {
+        let place = place as usize;
+        for at in from..place {
+            if is_near[at] {
+                let after = near - near_before(at) - 1;
+                before += count_sets(visit.x, visit.y, after, size - i - 1)?;
+            }
+        }
+        if !is_near[place] {
+            break;
+        }
+        from = place + 1;
+    }
+    Ok(end + 1 - before)
+}

@@ -1,0 +1,115 @@
+//! The possible-d-sep phase of FCI (Spirtes et al. 2000; Colombo et al. 2012): edges of a skeleton that subsets of possible-d-sep sets
+//! separate. pcalg's `pdsep()`, in its order.
+//!
+//! Every edge x - y is visited from x = 1, 2, ..., then from its other end where it is still there. Its sets are the subsets of the candidates
+//! of x without y that are not all neighbours of x, by size, then in lexicographic order; the first that separates takes the edge
+//! away. Neighbours are those of x when its turn comes. What a set says depends on the pair alone, so that workers decide all pairs ahead, on
+//! any threads, and a walk in pcalg's order enters what they found:
+//!
+//! * `visits`: the walk, and pcalg's counts; `ahead`: what workers are asked; `in_turn`: one question at a time.
+
+mod ahead;
+mod candidates;
+mod in_turn;
+mod visits;
+
+use super::worker::Worker;
+use super::Options;
+use crate::ci::CiTest;
+use crate::graph::{Adjacency, SepSets};
+use crate::observer::Observer;
+use crate::{Error, Result};
+use ahead::Ahead;
+use candidates::Candidates;
+use in_turn::InTurn;
+
+/// What the phase begins with, and changes.
+pub struct Skeleton<'p> {
+    /// The edges.
+    pub graph: Adjacency,
+    /// What separates the others; sets that are found are entered at both ends.
+    pub sepsets: SepSets,
+    /// pcalg's `pMax`: `pMax[x, y]` is at `y * p + x`. It is raised there alone, not at `[y, x]`.
+    pub p_max: &'p mut [f64],
+}
+
+/// Which sets are tried.
+pub struct Sets {
+    /// By vertex, its candidates, ascending, without itself: its neighbours are among them.
+    pub candidates: Vec<Vec<u32>>,
+    /// Largest size of candidates without the other vertex (`pdsep.max`): pairs with more are left as they are.
+    pub most: f64,
+    /// Whether candidates of an edge are those of its biconnected component (`biCC`).
+    pub by_component: bool,
+}
+
+/// What pcalg says of the phase.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Counts {
+    /// Number of tests by size of the set, beginning with 0: pcalg's `n.edgetests`, which ends with the size of the last edge that was tested.
+    pub tests: Vec<u64>,
+    /// That size: pcalg's `max.ord`.
+    pub max_order: usize,
+    /// All tests, by size.
+    pub all_tests: Vec<u64>,
+    /// By vertex, the candidates of its last edge, then the other end of that; none where it had no edge when its turn came.
+    pub sets: Vec<Option<Vec<u32>>>,
+    /// Tests that were decided by the exact formula.
+    pub exact_tests: u64,
+}
+
+/// Runs the phase on a worker. Of `options` alpha, `na_delete`, `m_max`, `fixed_edges` and tiers count: with tiers, candidates are of no later
+/// tier than one of the two ends.
+///
+/// # Errors
+/// [`Error::Argument`] where sizes do not match, [`Error::Overflow`] for a pair of more than 2^63 sets, [`Error::Numeric`] where pcalg stops;
+/// what worker and observer return.
+pub fn possible_d_sep(
+    worker: &mut dyn Worker,
+    options: &Options,
+    skeleton: &mut Skeleton,
+    sets: &Sets,
+    observer: &mut dyn Observer,
+) -> Result<Counts> {
+    check(options, skeleton, sets)?;
+    let candidates = Candidates::new(options, &skeleton.graph, sets);
+    let mut ahead = Ahead::new(worker, options, &skeleton.graph, &candidates);
+    observer.possible_d_sep(skeleton.graph.edge_count(), ahead.most_tests())?;
+    ahead.run_all(observer)?;
+    visits::visit(&mut ahead, options, skeleton, &candidates, observer)
+}
+
+/// Likewise with one question at a time, in pcalg's order.
+///
+/// # Errors
+/// As [`possible_d_sep`].
+pub fn possible_d_sep_in_turn(
+    test: &mut dyn CiTest,
+    options: &Options,
+    skeleton: &mut Skeleton,
+    sets: &Sets,
+    observer: &mut dyn Observer,
+) -> Result<Counts> {
+    check(options, skeleton, sets)?;
+    let candidates = Candidates::new(options, &skeleton.graph, sets);
+    let most = candidates.most_tests(options, &skeleton.graph);
+    observer.possible_d_sep(skeleton.graph.edge_count(), most)?;
+    visits::visit(&mut InTurn { test }, options, skeleton, &candidates, observer)
+}
+
+fn check(options: &Options, skeleton: &Skeleton, sets: &Sets) -> Result<()> {
+    let p = options.p;
+    let sizes = [
+        ("skel", skeleton.graph.p(), p),
+        ("sepset", skeleton.sepsets.p(), p),
+        ("pMax", skeleton.p_max.len(), p * p),
+        ("candidates", sets.candidates.len(), p),
+    ];
+    for (argument, found, wanted) in sizes {
+        if found != wanted {
+            let (value, mend) = (format!("of size {found}"), format!("{wanted} is needed for {p} variables"));
+            return Err(Error::Argument { argument, value, mend });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,108 @@
+//! The walk over the edges, with pcalg's counts.
+
+use super::candidates::Candidates;
+use super::{Counts, Skeleton};
+use crate::memory;
+use crate::observer::Observer;
+use crate::search::Options;
+use crate::Result;
+
+/// An edge as its turn comes.
+pub struct Visit<'a> {
+    pub x: usize,
+    pub y: usize,
+    /// The single variables that are tried, ascending: candidates that are no neighbours of x.
+    pub singles: &'a [u32],
+    /// The candidates of larger sets, ascending.
+    pub all: &'a [u32],
+    /// The neighbours of x, ascending, y among them.
+    pub near: &'a [u32],
+    /// The largest size.
+    pub largest: usize,
+    /// `pMax[x, y]` so far.
+    pub known: f64,
+}
+
+/// What its sets say.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// By size from 1 on, how many sets are visited.
+    pub visited: Vec<u64>,
+    /// The set that separates.
+    pub set: Option<Vec<u32>>,
+    /// The largest p-value of the visited sets, where it is above what is known.
+    pub largest: Option<f64>,
+}
+
+/// Who answers.
+pub trait Answers {
+    /// What the sets of an edge say.
+    fn of(&mut self, visit: &Visit, options: &Options, observer: &mut dyn Observer) -> Result<Outcome>;
+
+    /// Number of tests that were decided by the exact formula.
+    fn exact_tests(&self) -> u64 {
+        0
+    }
+}
+
+impl Visit<'_> {
+    /// Whether a set is left out: the skeleton has had it.
+    pub fn is_near(&self, set: &[u32]) -> bool {
+        set.iter().all(|v| self.near.binary_search(v).is_ok())
+    }
+}
+
+/// Visits every edge that is not fixed, from the smaller vertices on, and enters what is said.
+pub fn visit(
+    answers: &mut dyn Answers,
+    options: &Options,
+    skeleton: &mut Skeleton,
+    candidates: &Candidates,
+    observer: &mut dyn Observer,
+) -> Result<Counts> {
+    let p = options.p;
+    let mut counts = Counts { tests: Vec::new(), sets: vec![None; p], ..Counts::default() };
+    for x in 0..p {
+        let near: Vec<u32> = skeleton.graph.neighbours(x).collect();
+        if x % 64 == 0 {
+            observer.look()?;
+        }
+        for y in near.iter().map(|&y| y as usize).filter(|&y| !options.is_fixed(x, y)) {
+            let all: Vec<u32> = candidates.of_pair(x, y, 2).collect();
+            let is_single = |v: &u32| near.binary_search(v).is_err();
+            let singles: Vec<u32> = candidates.of_pair(x, y, 1).filter(is_single).collect();
+            let mut shown = all.clone();
+            shown.push(y as u32);
+            counts.sets[x] = Some(shown);
+            let largest = candidates.largest(all.len());
+            if all.len() as f64 > candidates.most() || singles.is_empty() {
+                continue;
+            }
+            counts.max_order = 0;
+            if largest == 0 {
+                continue;
+            }
+            let at = y * p + x;
+            let visit = Visit { x, y, singles: &singles, all: &all, near: &near, largest, known: skeleton.p_max[at] };
+            let Outcome { visited, set, largest } = answers.of(&visit, options, observer)?;
+            counts.max_order = visited.len();
+            if counts.all_tests.len() <= visited.len() {
+                counts.all_tests.resize(visited.len() + 1, 0);
+            }
+            visited.iter().enumerate().for_each(|(i, count)| counts.all_tests[i + 1] += count);
+            if let Some(p) = largest {
+                skeleton.p_max[at] = p;
+            }
+            if let Some(set) = set {
+                skeleton.graph.remove(x, y);
+                skeleton.sepsets.insert(x, y, &set);
+                skeleton.sepsets.insert(y, x, &set);
+            }
+            memory::check()?;
+        }
+    }
+    counts.tests = counts.all_tests.clone();
+    counts.tests.resize(counts.max_order + 1, 0);
+    counts.exact_tests = answers.exact_tests();
+    Ok(counts)
+}
