@@ -58,11 +58,11 @@ with_own_libraries <- function(start) {
 }
 
 # Whether a search goes to workers of other processes, and to which: those of `cluster`, or as many of its own as there are threads. Stops
-# for what such a search cannot do.
-choose_workers <- function(cluster, parallel_tests, test, method, threads, verbose) {
-  parallel_tests <- check_flag(parallel_tests, "parallel_tests")
+# for what such a search cannot do. `control`: pc_control()'s.
+choose_workers <- function(control, test, method, threads, verbose) {
+  cluster <- control$cluster
   is_function <- test$kind == "function"
-  wanted <- !is.null(cluster) || parallel_tests && is_function && threads > 1L
+  wanted <- !is.null(cluster) || control$parallel_tests && is_function && threads > 1L
   if (!wanted) {
     return(NULL)
   }

@@ -12,7 +12,7 @@
 #' @param data The data: a numeric matrix or data frame, observations in rows, or what else [suff_gauss()] reads; or the result of `suff_gauss(keep = "data")`.
 #' @param alpha As in [pc()]; the test is [gaussCItest()].
 #' @param x,y Names or numbers of the variables that may be causes, and of those that effects are wanted on; all by default. A pair of a variable with itself is none.
-#' @param ... Further arguments of [pc()], by name, as in [stability()].
+#' @param ...,control Further arguments of [pc()] and [pc_control()], as in [stability()], but for `na`.
 #' @param q Numbers of pairs that are selected in each sample, whole numbers from 1 to the number of pairs; `NULL` means 1, 2, 5 and 10 % of the pairs.
 #' @param standardize Measure effects in standard deviations, so that variables of different units can be compared? Otherwise an effect is the change in y per unit of x.
 #' @param replicates,size,seed,cluster,device,numCores,progress As in [stability()]. The bounds on errors are for samples of half of the rows, and are left out (`NA`) with another `size`.
@@ -41,21 +41,23 @@
 #' plot(ranked)
 #' @export
 cstar <- function(data, alpha, x = NULL, y = NULL, ..., q = NULL, standardize = FALSE, replicates = 100, size = NULL, seed = NULL,
-                  cluster = NULL, device = "auto", numCores, progress = NULL) {
+                  cluster = NULL, device = "auto", numCores, progress = NULL, control = pc_control()) {
   call <- match.call()
   check_given(list(data = missing(data), alpha = missing(alpha)), list(
     data = "give the observations, in rows.", alpha = "give the significance level, for instance alpha = 0.01."
   ))
-  given <- check_pc_given(list(...))
+  passed <- check_passed(c(list(...), cluster = list(cluster)[!is.null(cluster)]), control, "cstar", c("cluster", knowledge_arguments))
+  given <- passed$given
+  control <- passed$control
   replicates <- check_whole(replicates, "replicates", 1, 1e5)
   standardize <- check_flag(standardize, "standardize")
   source <- resampling_source(data, gaussCItest, NULL)
   resampled <- check_resampling("subsample", size, seed, source, replicates)
   threads <- resolve_threads(if (!missing(numCores)) numCores)
-  workers <- if (!is.null(cluster)) worker_source(cluster)
+  workers <- if (!is.null(control$cluster)) worker_source(control$cluster)
   if (is.null(workers)) device <- check_device(device)
-  fit <- fit_all_rows(source, alpha, given, if (is.null(workers)) device else "auto", threads, resampled$seed)
-  problem <- resampling_problem(source, alpha, given, fit, threads)
+  fit <- fit_all_rows(source, alpha, given, control, if (is.null(workers)) device else "auto", threads, resampled$seed)
+  problem <- resampling_problem(source, alpha, given, control, fit, threads)
   labels <- problem$labels
   x <- check_variables(x, labels, "x")
   y <- check_variables(y, labels, "y")

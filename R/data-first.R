@@ -1,8 +1,7 @@
 # Data in place of a sufficient statistic, where no test is named: pc(data, alpha = 0.01).
 
 # Of a call of pc() or skeleton(), whose frame this is: the arguments that are missing and follow from the data.
-fill_in_from_data <- function(frame, no_suff, no_test, no_labels) {
-  na <- check_choice(frame$na, c("error", "testwise"), "na")
+fill_in_from_data <- function(frame, na, no_suff, no_test, no_labels) {
   if (no_suff) {
     return(invisible())
   }

@@ -5,8 +5,8 @@
 #' they depend on the edges that remain.
 #'
 #' @inheritParams pc
-#' @param ... Other arguments of [pc()] or [skeleton()]. Those that make no difference to the search of the skeleton are accepted and not used, `checkpoint`, `time_limit`, `result` and
-#'   `verbose` among them. The tests of `conservative` and `maj.rule`, which come after the skeleton, are not counted.
+#' @param ...,control Other arguments of [pc()] or [skeleton()], and of [pc_control()], by name. Those that make no difference to the search of the skeleton are accepted and not used, `checkpoint`, `time_limit`,
+#'   `result` and `verbose` among them. The tests of `conservative` and `maj.rule`, which come after the skeleton, are not counted.
 #' @param seconds How long to search, a number above 0. A search that ends before is told whole.
 #' @return A list of class `pcgpu_plan`, which prints as a summary and whose `as.data.frame()` is `levels`:
 #'   - `levels`: a data frame with a row for each level that was begun: `level`, -1 for correlations that are made of data in more than a second; `edges` at its beginning (at level 0 the pairs of variables that are tested; `NA` for correlations); `tests`, those that were made where
@@ -24,16 +24,21 @@
 #' x <- random_data(random_dag(40, neighbours = 3, seed = 1), 500, seed = 1, numCores = 2)
 #' plan_search(suff_gauss(x), gaussCItest, alpha = 0.01, labels = colnames(x), numCores = 2)
 #' @export
-plan_search <- function(suffStat, indepTest, alpha, labels, p, ..., seconds = 10) {
+plan_search <- function(suffStat, indepTest, alpha, labels, p, ..., control = pc_control(), seconds = 10) {
   if (!is_number(seconds) || seconds <= 0) abort_argument("seconds", seconds, "give one number of seconds above 0.")
   pilot <- match.call()
   asked <- list(...)
-  unused <- c("seconds", "u2pd", "conservative", "maj.rule", "solve.confl", "checkpoint", "time_limit", "result", "verbose", "progress")
+  of_search <- setdiff(c(names(formals(pc)), names(formals(skeleton))), c("...", "control"))
+  check_dots(asked, c(of_search, control_arguments()), "plan_search")
+  is_control <- names(asked) %in% control_arguments()
+  control <- gather_control(control, asked[is_control], "plan_search")
+  control[c("checkpoint", "time_limit", "result")] <- list(NULL, seconds, "compact")
+  unused <- c("seconds", "u2pd", "conservative", "maj.rule", "solve.confl", "verbose", "progress", control_arguments())
   pilot[intersect(names(pilot), unused)] <- NULL
   names(pilot)[names(pilot) == "skel.method"] <- "method"
   watch <- search_watch(asked$progress)
   pilot[[1L]] <- skeleton
-  pilot[c("time_limit", "result", "progress")] <- list(seconds, "compact", watch)
+  pilot[c("progress", "control")] <- list(watch, control)
   # What the search itself will say; data and their test are told at once.
   fit <- tryCatch(
     withCallingHandlers(eval(pilot, parent.frame()),

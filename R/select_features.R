@@ -75,7 +75,7 @@
 #' @param progress Show a progress bar? As in [pc()].
 #' @param ensemble `NULL` to select once, from all rows; or select from each of many samples of the rows, and say how often each
 #'   feature is selected: a number of bootstrap samples, for instance 50, or a [selection_ensemble()].
-#' @param cluster `NULL`, or workers of other processes, here or on other machines, as in [pc()] (*On a cluster* there); the answer is the same. They share the
+#' @param cluster `NULL`, or workers of other processes, here or on other machines, as in [pc_control()] (*On a cluster* there); the answer is the same. They share the
 #'   samples of an `ensemble`, or else the columns of `x`, see *On a cluster* below.
 #' @return A list of class `pcgpu_selection`:
 #' \describe{

@@ -47,8 +47,9 @@
 #'   data: `suff_gauss(keep = "data")`, [suff_discrete()], [suff_knn()], or a list for an R function of your own, whose matrices and data frames of one number of rows (and `n`, if it is that number) are
 #'   taken for the data.
 #' @param indepTest,alpha As in [pc()]. Without `indepTest` the test follows from the columns.
-#' @param ... Further arguments of [pc()], by name: `labels`, `p`, `fixedGaps`, `fixedEdges`, `NAdelete`, `m.max`, `u2pd`, `skel.method`, `conservative`, `maj.rule`, `solve.confl`, `tiers`, `forbidden`, `required`,
-#'   `context.all`, `context.tier`, `na`.
+#' @param ... Further arguments of [pc()], by name: `labels`, `p`, `fixedGaps`, `fixedEdges`, `NAdelete`, `m.max`, `u2pd`, `skel.method`, `conservative`, `maj.rule`, `solve.confl`; and of [pc_control()]: `tiers`,
+#'   `forbidden`, `required`, `context.all`, `context.tier`, `na`.
+#' @param control Those of [pc_control()], and `cluster`, gathered.
 #' @param replicates Number of samples, from 1 to 100,000.
 #' @param how `"bootstrap"` (rows drawn with replacement) or `"subsample"` (without).
 #' @param size Number of rows of a sample; `NULL` means as many as there are, and half of them (rounded down) for subsamples.
@@ -97,25 +98,26 @@
 #' half
 #' @export
 stability <- function(data, indepTest, alpha, ..., replicates = 100, how = c("bootstrap", "subsample"), size = NULL, seed = NULL,
-                      threshold = NULL, false_edges = NULL, make = NULL, cluster = NULL, device = "auto", numCores, progress = NULL) {
+                      threshold = NULL, false_edges = NULL, make = NULL, cluster = NULL, device = "auto", numCores, progress = NULL,
+                      control = pc_control()) {
   call <- match.call()
   check_given(list(data = missing(data), alpha = missing(alpha)), list(
     data = "give the observations, in rows.", alpha = "give the significance level, for instance alpha = 0.01."
   ))
-  given <- check_pc_given(list(...))
+  passed <- check_passed(c(list(...), cluster = list(cluster)[!is.null(cluster)]), control, "stability", c("cluster", knowledge_arguments, "na"))
+  given <- passed$given
+  control <- passed$control
   replicates <- check_whole(replicates, "replicates", 1, 1e5)
   how <- check_choice(how, c("bootstrap", "subsample"), "how")
-  na <- check_choice(given$na %||% "error", c("error", "testwise"), "na")
-  given$na <- NULL
-  source <- resampling_source(data, if (!missing(indepTest)) indepTest, make, na)
+  source <- resampling_source(data, if (!missing(indepTest)) indepTest, make, control$na)
   if (is.null(given$labels) && is.null(given$p)) given$labels <- source$labels
   resampled <- check_resampling(how, size, seed, source, replicates)
   wanted <- check_wanted(threshold, false_edges, resampled)
   threads <- resolve_threads(if (!missing(numCores)) numCores)
-  workers <- if (!is.null(cluster)) worker_source(cluster)
+  workers <- if (!is.null(control$cluster)) worker_source(control$cluster)
   if (is.null(workers)) device <- check_device(device)
-  fit <- fit_all_rows(source, alpha, given, if (is.null(workers)) device else "auto", threads, resampled$seed)
-  problem <- resampling_problem(source, alpha, given, fit, threads)
+  fit <- fit_all_rows(source, alpha, given, control, if (is.null(workers)) device else "auto", threads, resampled$seed)
+  problem <- resampling_problem(source, alpha, given, control, fit, threads)
   bar <- progress_reporter(progress, label = function(level, edges) sprintf("Searching %.0f samples", replicates))
   on.exit(bar$close())
   found <- if (is.null(workers)) {
@@ -141,22 +143,13 @@ stability <- function(data, indepTest, alpha, ..., replicates = 100, how = c("bo
 most_whole_fit <- 1000L
 
 # Arguments of pc() that are arguments of stability() itself, or have no sense for many searches.
-own_of_stability <- c(
-  "suffStat", "indepTest", "alpha", "numCores", "device", "progress", "cluster", "verbose", "result", "checkpoint", "time_limit", "parallel_tests"
-)
+own_of_stability <- c("suffStat", "indepTest", "alpha", "numCores", "device", "progress", "verbose", "...", "control")
 
-# Further arguments of pc(), with its defaults for the others.
-check_pc_given <- function(given) {
-  known <- setdiff(names(formals(pc)), own_of_stability)
-  names <- names(given) %||% rep("", length(given))
-  other <- !names %in% known
-  if (any(other)) {
-    named <- names[other & nzchar(names)]
-    abort_argument("...", given, sprintf("give arguments of pc() by their full names: %s.", paste(known, collapse = ", ")),
-      has = if (length(named)) enumerate(dQuote(named, FALSE)) else "an argument without a name"
-    )
-  }
-  given
+# Further arguments of pc(), and those `controlled` of pc_control(), that stability() or another function `of` this sort was given: list(given, control).
+check_passed <- function(dots, control, of, controlled) {
+  check_dots(dots, c(setdiff(names(formals(pc)), own_of_stability), controlled), of)
+  is_control <- names(dots) %in% controlled
+  list(given = dots[!is_control], control = gather_control(control, dots[is_control], of, controlled))
 }
 
 # How rows are drawn: what Rust reads (resampling() in src/rust/src/selection.rs).
@@ -183,7 +176,7 @@ check_resampling <- function(how, size, seed, source, replicates) {
 }
 
 # pc() on all rows; random numbers that it draws depend on the seed, too. Its call names no data.
-fit_all_rows <- function(source, alpha, given, device, threads, seed) {
+fit_all_rows <- function(source, alpha, given, control, device, threads, seed) {
   restore <- random_state()
   on.exit(restore())
   stream_of(seed, 0, 0L, 0L, integer())
@@ -194,16 +187,19 @@ fit_all_rows <- function(source, alpha, given, device, threads, seed) {
       source$indepTest(x, y, S, suffStat)
     }
   }
-  arguments <- c(list(suffStat = source$whole(), indepTest = indepTest, alpha = alpha), given, list(device = device, progress = FALSE))
+  # Whatever says where the samples run, or has been used, is not for this one search; and p x p p-values are not what is asked for.
+  known <- c(
+    control_given(control)[intersect(names(control_given(control)), knowledge_arguments)],
+    if (isTRUE(source$p > most_whole_fit)) list(result = "compact")
+  )
+  arguments <- c(list(suffStat = source$whole(), indepTest = indepTest, alpha = alpha), given, list(device = device, progress = FALSE, control = known))
   if (isTRUE(attr(threads, "named"))) arguments$numCores <- as.integer(threads)
-  # p x p p-values of one search are not what is asked for.
-  if (isTRUE(source$p > most_whole_fit)) arguments$result <- "compact"
   names <- stats::setNames(lapply(names(arguments), as.name), names(arguments))
   eval(as.call(c(list(quote(pc)), names)), list2env(arguments, parent = environment()))
 }
 
 # What each sample is searched with: the arguments as pc(), which has checked them and warned of what there is, hands them to Rust.
-resampling_problem <- function(source, alpha, given, fit, threads) {
+resampling_problem <- function(source, alpha, given, control, fit, threads) {
   labels <- if (is_compact(fit)) fit@labels else attr(fit, "graph")@nodes
   of_pc <- list2env(c(given, list(alpha = alpha, suffStat = source$whole())), parent = environment())
   # `labels` and `p` have no default; they are what `fit` has.
@@ -212,7 +208,7 @@ resampling_problem <- function(source, alpha, given, fit, threads) {
   }
   suppressMessages(suppressWarnings(
     {
-      asked <- check_pc(of_pc, labels)
+      asked <- check_pc(of_pc, control, labels)
       test <- replicate_test(source, labels, asked$options$alpha, threads)
     },
     classes = "pcgpu_warning"
