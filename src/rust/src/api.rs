@@ -9,11 +9,10 @@ use pcgpu_core::engine::cpu::simd;
 use pcgpu_core::memory::{self, Use};
 use pcgpu_core::pool::{default_threads, Pool};
 use pcgpu_core::search::checkpoint::Limits;
-use pcgpu_core::search::worker::WorkerTest;
+use pcgpu_core::search::worker::{Worker, WorkerTest};
 use pcgpu_core::search::{
-    skeleton_one_by_one, skeleton_one_by_one_within, skeleton_within, Largest, Method, PairValues, Skeleton,
+    skeleton_one_by_one, skeleton_one_by_one_within, skeleton_within, Largest, Method, Options, PairValues, Skeleton,
 };
-use pcgpu_core::team::TeamReport;
 use pcgpu_core::Error;
 
 use crate::compact::{self, Flat};
@@ -25,7 +24,7 @@ use crate::session::{Callbacks, RObserver, RTest};
 use crate::test::Test;
 use crate::token::{self, Token};
 use crate::{
-    api_assessment, api_blocks, api_effects, api_orientation, api_ranks, api_stability, api_tests, correlation,
+    api_assessment, api_blocks, api_effects, api_orientation, api_pag, api_ranks, api_stability, api_tests, correlation,
     discrete, gpu, input, limits, output, selection,
 };
 
@@ -39,7 +38,7 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// From `list(progress, level, visit, test, resumed, event, permutation)`, each a function or NULL.
+    /// From `list(progress, level, visit, test, resumed, phase, say, event, permutation)`, each a function or NULL.
     fn from_list(callbacks: &List) -> Outcome<Self> {
         Ok(Listener {
             callbacks: Callbacks {
@@ -48,6 +47,8 @@ impl Listener {
                 visit: input::function(callbacks, "visit")?,
                 test: input::function(callbacks, "test")?,
                 resumed: input::function(callbacks, "resumed")?,
+                phase: input::function(callbacks, "phase")?,
+                say: input::function(callbacks, "say")?,
             },
             event: input::function(callbacks, "event")?,
             permutation: input::function(callbacks, "permutation")?,
@@ -89,8 +90,48 @@ impl<'a> Call<'a> {
     }
 }
 
+/// Runs the skeleton phase on a worker, or, of an R function without one, one test after the other.
+pub fn skeleton<'l>(
+    call: &Call,
+    test: &Test,
+    (options, limits): (&Options, &Limits),
+    worker: Option<&mut (dyn Worker + '_)>,
+    mut largest: Largest<'l>,
+) -> Outcome<Skeleton> {
+    let Call { listener, token, .. } = call;
+    let mut told = listener.callbacks.clone();
+    let found = match (worker, test) {
+        (Some(worker), _) => {
+            if told.test.is_some() {
+                // The same search once more, one test after the other as pcalg asks them, for its lines.
+                let mut one_by_one = WorkerTest { worker: &mut *worker, observer: &mut RObserver::silent(token) };
+                let printing = Callbacks { progress: None, ..told.clone() };
+                skeleton_one_by_one(&mut one_by_one, options, largest.again(), &mut RObserver::new(token, printing))
+                    .map_err(|error| token.explain(error))?;
+                told = Callbacks { progress: told.progress, ..Callbacks::default() };
+            }
+            skeleton_within(worker, options, largest, &mut RObserver::new(token, told), limits)
+        }
+        (None, Test::Function(fun)) => {
+            let mut test = RTest { fun: fun.clone(), token };
+            skeleton_one_by_one_within(&mut test, options, largest, &mut RObserver::new(token, told), limits)
+        }
+        (None, _) => Err(Error::Interrupted),
+    };
+    found.map_err(|error| token.explain(error))
+}
+
+/// Of a skeleton, how many edges were removed for want of observations.
+pub fn too_few(test: &Test, found: &Skeleton, options: &Options) -> u64 {
+    match test {
+        Test::Discrete(test) => test.too_few(&found.sepsets),
+        Test::Mixed(test) => test.too_few(found, options),
+        _ => 0,
+    }
+}
+
 fn search(call: &Call, test: &Test, of: (&List, &Limits), orient: &Robj, object: &Robj) -> Outcome<Robj> {
-    let Call { machine, listener, token } = call;
+    let Call { machine, token, .. } = call;
     let (options, limits) = (input::options(of.0)?, of.1);
     let p = options.p;
     let orient = if orient.is_null() { None } else { Some(orientation(&input::list(orient, "orient")?, p)?) };
@@ -103,43 +144,16 @@ fn search(call: &Call, test: &Test, of: (&List, &Limits), orient: &Robj, object:
     let worker = test.worker(p, reading, options.alpha, machine, &mut call.observer().within(limits))?;
     let mut p_max = if object.is_null() { None } else { Some(output::matrix(token, p, p, Use::Square)?) };
     let mut left = PairValues::default();
-    let mut largest = match &mut p_max {
+    let largest = match &mut p_max {
         Some(p_max) => Largest::from(output::cells(p_max)?),
         None => Largest::from(&mut left),
     };
-    let mut memory = Vec::new();
-    let mut team = TeamReport::default();
-    let callbacks = listener.callbacks.clone();
     let began = Instant::now();
-    let found = match (worker, test) {
-        (Some(mut worker), _) => {
-            let mut told = callbacks;
-            if told.test.is_some() {
-                // The same search once more, one test after the other as pcalg asks them, for its lines.
-                let mut one_by_one = WorkerTest { worker: &mut *worker, observer: &mut RObserver::silent(token) };
-                let printing = Callbacks { progress: None, ..told.clone() };
-                skeleton_one_by_one(&mut one_by_one, &options, largest.again(), &mut RObserver::new(token, printing))
-                    .map_err(|error| token.explain(error))?;
-                told = Callbacks { progress: told.progress, ..Callbacks::default() };
-            }
-            let found = skeleton_within(&mut *worker, &options, largest, &mut RObserver::new(token, told), limits);
-            memory = worker.memory_plan();
-            team = worker.team();
-            found
-        }
-        (None, Test::Function(fun)) => {
-            let mut test = RTest { fun: fun.clone(), token };
-            skeleton_one_by_one_within(&mut test, &options, largest, &mut RObserver::new(token, callbacks), limits)
-        }
-        (None, _) => Err(Error::Interrupted),
-    };
-    let mut found = found.map_err(|error| token.explain(error))?;
+    let mut worker = worker;
+    let mut found = skeleton(call, test, (&options, limits), worker.as_deref_mut(), largest)?;
     let seconds = began.elapsed().as_secs_f64();
-    let too_few = match test {
-        Test::Discrete(test) => test.too_few(&found.sepsets),
-        Test::Mixed(test) => test.too_few(&found, &options),
-        _ => 0,
-    };
+    let (memory, mut team) = worker.map_or_else(Default::default, |mut worker| (worker.memory_plan(), worker.team()));
+    let too_few = too_few(test, &found, &options);
     memory::check()?;
     let gaps = match p_max {
         None => Some(compact::gaps(token, &machine.pool, &found, &left, &options)?),
@@ -403,6 +417,7 @@ extendr_module! {
     fn rust_search;
     use api_ranks;
     use api_orientation;
+    use api_pag;
     fn rust_expand;
     fn rust_is_correlation;
     fn rust_fill_slots;

@@ -1,6 +1,6 @@
 //! The boundary between R and [`pcgpu_core`]: slices and scalars in, one list out.
 //!
-//! * [`api`], [`api_assessment`], [`api_blocks`], [`api_effects`], [`api_orientation`], [`api_ranks`], [`api_stability`], [`api_tests`]: the
+//! * [`api`], [`api_assessment`], [`api_blocks`], [`api_effects`], [`api_orientation`], [`api_pag`], [`api_ranks`], [`api_stability`], [`api_tests`]: the
 //!   functions that R calls.
 //! * [`failure`]: what can go wrong, as a list that R turns into a classed condition.
 //! * [`test`]: the test of a search. [`discrete`]: discrete data and their tests.
@@ -12,7 +12,7 @@
 //! * [`stability`]: how often resampled data have an edge.
 //! * [`session`]: calls back into R: tests, progress, interrupts, random numbers. [`token`]: R's jumps out of
 //!   them, stopped and resumed.
-//! * [`orientation`]: how a skeleton is oriented.
+//! * [`orientation`]: how a skeleton is oriented. [`pag`]: what is known where variables are hidden.
 //! * [`limits`]: when a search ends, and where it is kept.
 //! * [`machine`]: what a call runs on; [`gpu`]: one GPU; [`cluster`]: other processes.
 //! * [`input`], [`output`]: R objects to core types and back; [`compact`]: results as flat arrays.
@@ -22,6 +22,7 @@ mod api_assessment;
 mod api_blocks;
 mod api_effects;
 mod api_orientation;
+mod api_pag;
 mod api_ranks;
 mod api_stability;
 mod api_tests;
@@ -42,6 +43,7 @@ mod machine;
 mod mixed;
 mod orientation;
 mod output;
+mod pag;
 mod planes;
 mod running;
 mod selection;

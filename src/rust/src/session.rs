@@ -30,7 +30,7 @@ enum Value<'a> {
     Index(usize),
     Real(f64),
     Set(&'a [u32]),
-    Text(&'static str),
+    Text(&'a str),
     Bytes(&'a [u8]),
 }
 
@@ -131,6 +131,10 @@ pub struct Callbacks {
     pub test: Option<Robj>,
     /// `resumed(levels, within)`, where a search goes on from a checkpoint.
     pub resumed: Option<Robj>,
+    /// `phase(edges, most)`, where the possible-d-sep phase of FCI begins, with the number of its tests at most.
+    pub phase: Option<Robj>,
+    /// `say(text)`: what pcalg prints of a phase, or of the marks of a graph.
+    pub say: Option<Robj>,
 }
 
 /// Time between two reports.
@@ -242,6 +246,31 @@ impl Observer for RObserver<'_> {
         }
     }
 
+    fn possible_d_sep(&mut self, edges: usize, most_tests: f64) -> Result<()> {
+        self.edges = edges as f64;
+        self.tests = 0.0;
+        match &self.callbacks.phase {
+            Some(fun) => self.tell(fun, &[Value::Real(edges as f64), Value::Real(most_tests)]),
+            None => Ok(()),
+        }
+    }
+
+    fn says(&self) -> bool {
+        self.callbacks.say.is_some()
+    }
+
+    fn say(&mut self, text: &str) -> Result<()> {
+        self.callbacks.say.as_ref().map_or(Ok(()), |fun| say(self.token, fun, text))
+    }
+
+    fn separated(&mut self, x: usize, y: usize, s: &[u32], p: f64) -> Result<()> {
+        // Printed as any other test.
+        match &self.callbacks.test {
+            Some(fun) => asked(self.token, fun, x, y, s, p),
+            None => Ok(()),
+        }
+    }
+
     fn tested(&mut self, x: usize, y: usize, s: &[u32], p: f64) -> Result<()> {
         self.look()?;
         self.tests += 1.0;
@@ -250,6 +279,17 @@ impl Observer for RObserver<'_> {
             None => Ok(()),
         }
     }
+}
+
+/// Calls R's `say(text)`.
+pub fn say(token: &Token, fun: &Robj, text: &str) -> Result<()> {
+    call(token, fun, &[Value::Text(text)]).map(|_| ()).ok_or(Error::Interrupted)
+}
+
+/// Calls R's `test(x, y, S, p)`.
+pub fn asked(token: &Token, fun: &Robj, x: usize, y: usize, s: &[u32], p: f64) -> Result<()> {
+    let arguments = [Value::Index(x), Value::Index(y), Value::Set(s), Value::Real(p)];
+    call(token, fun, &arguments).map(|_| ()).ok_or(Error::Interrupted)
 }
 
 /// Calls R's `send(rank, message)`, ranks from 1.

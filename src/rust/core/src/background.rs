@@ -3,6 +3,7 @@
 
 use crate::graph::{Adjacency, Tiers};
 use crate::orient::Knowledge;
+use crate::pag::Mark;
 use crate::search::Options;
 
 /// What is known of p variables.
@@ -61,5 +62,32 @@ impl Background {
             }
         }
         (options.fixed_gaps, options.fixed_edges) = (gaps, edges);
+    }
+
+    /// Likewise where variables may be hidden: a pair neither of which causes the other may still have a common cause, so that a forbidden
+    /// arrow leaves it to be tested. Context variables are those of joint causal inference ([`crate::pag::Jci`]), not these.
+    pub fn enter_with_hidden(&self, options: &mut Options) {
+        options.tiers = self.tiers.clone();
+        if !self.required.is_empty() {
+            let edges = options.fixed_edges.get_or_insert_with(|| Adjacency::empty(options.p));
+            self.required.iter().for_each(|&[from, to]| edges.insert(from as usize, to as usize));
+        }
+    }
+
+    /// The marks that follow for the edges of a graph where variables may be hidden, as (u, v, mark at v): what is of a later tier, or forbidden
+    /// to cause the other vertex, is no ancestor of it: an arrowhead; a required arrow has a tail and an arrowhead.
+    pub fn marks(&self, graph: &Adjacency) -> Vec<(u32, u32, Mark)> {
+        let mut marks = Vec::new();
+        if !self.tiers.is_none() {
+            for u in 0..graph.p() {
+                let later = graph.neighbours(u).filter(|&v| self.tiers.of_vertex(v as usize) > self.tiers.of_vertex(u));
+                marks.extend(later.map(|v| (u as u32, v, Mark::Arrow)));
+            }
+        }
+        marks.extend(self.forbidden.iter().map(|&[from, to]| (to, from, Mark::Arrow)));
+        for &[from, to] in &self.required {
+            marks.extend([(to, from, Mark::Tail), (from, to, Mark::Arrow)]);
+        }
+        marks
     }
 }

@@ -30,6 +30,21 @@ pub trait Observer {
         Ok(())
     }
 
+    /// Whether what pcalg prints of its steps is to be told of, [`Observer::say`].
+    fn says(&self) -> bool {
+        false
+    }
+
+    /// Text that pcalg prints with `verbose = TRUE`.
+    fn say(&mut self, _text: &str) -> Result<()> {
+        Ok(())
+    }
+
+    /// The possible-d-sep phase has separated x and y by s, with this p-value.
+    fn separated(&mut self, _x: usize, _y: usize, _s: &[u32], _p: f64) -> Result<()> {
+        Ok(())
+    }
+
     /// Something without a level is being worked on: only a chance to stop.
     fn look(&mut self) -> Result<()> {
         Ok(())

@@ -9,6 +9,7 @@ use crate::observer::Observer;
 use crate::orient::{self, judge_triples, ColliderRule, Judge, Knowledge, Poll};
 use crate::pag::{self, Pag};
 use crate::pool::Pool;
+use crate::search::checkpoint::Limits;
 use crate::search::possible_d_sep::{self as search, Counts, Sets, Skeleton};
 use crate::search::worker::{Worker, WorkerTest};
 use crate::search::Options;
@@ -70,16 +71,17 @@ pub fn fci(
     skeleton: &mut Skeleton,
     options: &Options,
     fci: &Fci,
-    pool: &Pool,
+    (pool, limits): (&Pool, &Limits),
     observer: &mut dyn Observer,
 ) -> Result<Found> {
     let counts = match &fci.phase {
         None => None,
-        Some(phase) => Some(by.possible_d_sep(skeleton, options, (phase, &fci.orient), pool, observer)?),
+        Some(phase) => Some(by.possible_d_sep(skeleton, options, (phase, &fci.orient), (pool, limits), observer)?),
     };
     let poll = Poll::new(fci.orient.wants_to_stop, fci.tell);
     let mut orient = fci.orient.clone();
     if fci.rule != ColliderRule::Standard {
+        say(&orient, || "\nCheck v-structures conservatively\n=================================\n".into())?;
         // Without the possible-d-sep phase pcalg takes a triple whose ends no subset separates as unclear.
         let version_unf = if counts.is_some() { [1, 1] } else { [2, 1] };
         let judge = Judge { version_unf, majority: fci.rule == ColliderRule::Majority };
@@ -92,8 +94,19 @@ pub fn fci(
         };
         orient.unclear = ambiguous.triples().collect();
     }
+    say(&orient, || directing(&orient))?;
     let pag = pag::orient(&skeleton.graph, &skeleton.sepsets, &orient)?;
     Ok(Found { pag, counts })
+}
+
+fn say(orient: &pag::Options, text: impl FnOnce() -> String) -> Result<()> {
+    orient.say.map_or(Ok(()), |say| say(&text()))
+}
+
+/// What pcalg prints before it directs edges.
+fn directing(orient: &pag::Options) -> String {
+    let on = orient.rules.iter().enumerate().filter(|(_, &on)| on).map(|(rule, _)| format!(" {}", rule + 1));
+    format!("\nDirect edges:\n=============\nUsing rules:{} \nCompute collider:\n", on.collect::<String>())
 }
 
 impl By<'_> {
@@ -103,9 +116,10 @@ impl By<'_> {
         skeleton: &mut Skeleton,
         options: &Options,
         (phase, orient): (&Phase, &pag::Options),
-        pool: &Pool,
+        (pool, limits): (&Pool, &Limits),
         observer: &mut dyn Observer,
     ) -> Result<Counts> {
+        say(orient, || "\nCompute PDSEP\n=============\n\nCompute collider:\n".into())?;
         let candidates = pag::possible_d_sep(
             &skeleton.graph,
             &skeleton.sepsets,
@@ -117,8 +131,8 @@ impl By<'_> {
         let sets = Sets { candidates, most: phase.most, by_component: phase.by_component };
         let options = Options { m_max: phase.m_max, ..options.clone() };
         match self {
-            By::Worker(worker) => search::possible_d_sep(&mut **worker, &options, skeleton, &sets, observer),
-            By::Test(test) => search::possible_d_sep_in_turn(*test, &options, skeleton, &sets, observer),
+            By::Worker(worker) => search::possible_d_sep(&mut **worker, &options, skeleton, &sets, observer, limits),
+            By::Test(test) => search::possible_d_sep_in_turn(*test, &options, skeleton, &sets, observer, limits),
         }
     }
 

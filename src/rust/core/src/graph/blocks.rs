@@ -60,20 +60,19 @@ mod tests {
             near[v].push(u);
         }
         let mut blocks: Vec<Vec<(usize, usize)>> = Vec::new();
-        each_block(10, |u| near[u].as_slice(), |block| {
-            let mut block: Vec<_> = block.iter().map(|&(u, v)| (u.min(v), u.max(v))).collect();
-            block.sort_unstable();
-            blocks.push(block);
-        });
+        each_block(
+            10,
+            |u| near[u].as_slice(),
+            |block| {
+                let mut block: Vec<_> = block.iter().map(|&(u, v)| (u.min(v), u.max(v))).collect();
+                block.sort_unstable();
+                blocks.push(block);
+            },
+        );
         blocks.sort();
         assert_eq!(
             blocks,
-            [
-                vec![(0, 1), (0, 2), (1, 2)],
-                vec![(2, 3)],
-                vec![(3, 4), (3, 6), (4, 5), (5, 6)],
-                vec![(7, 8)]
-            ]
+            [vec![(0, 1), (0, 2), (1, 2)], vec![(2, 3)], vec![(3, 4), (3, 6), (4, 5), (5, 6)], vec![(7, 8)]]
         );
     }
 }

@@ -1,94 +1,80 @@
-//! Context variables: what joint causal inference (Mooij, Magliacane and Claassen 2020, "Joint causal inference from multiple contexts", JMLR 21)
-//! knows of them.
+//! What rules and searches of paths are told.
 
-use super::rules::Context;
-use super::{Mark, Pag};
-use crate::graph::Adjacency;
+use std::collections::HashSet;
+
+use crate::orient::Poll;
 use crate::Result;
 
-/// pcalg's `jci` and `contextVars`.
+/// Called with text that pcalg prints with `verbose = TRUE`; an error of it ends the work.
+pub type Say<'a> = &'a dyn Fn(&str) -> Result<()>;
+
+/// Unshielded triples of which it is not known whether they are colliders: pcalg's `unfVect`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Jci {
-    /// The assumptions that are made.
-    pub assumptions: Assumptions,
-    /// The context variables.
-    pub variables: Vec<u32>,
+pub struct Unclear(HashSet<[u32; 3]>);
+
+impl Unclear {
+    /// Adds the triple a - b - c.
+    pub fn insert(&mut self, [a, b, c]: [u32; 3]) {
+        self.0.insert([a.min(c), b, a.max(c)]);
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether a - b - c is one of them.
+    #[inline]
+    pub fn contains(&self, a: usize, b: usize, c: usize) -> bool {
+        !self.0.is_empty() && self.0.contains(&[a.min(c) as u32, b as u32, a.max(c) as u32])
+    }
 }
 
-/// pcalg's `jci`. 1: no system variable causes a context variable; 2: none has a common cause with one; 3: all context variables have common causes,
-/// and none causes another.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Assumptions {
-    /// `"0"`: none.
+impl FromIterator<[u32; 3]> for Unclear {
+    fn from_iter<I: IntoIterator<Item = [u32; 3]>>(triples: I) -> Self {
+        let mut unclear = Unclear::default();
+        triples.into_iter().for_each(|triple| unclear.insert(triple));
+        unclear
+    }
+}
+
+/// Which paths the rules R4, R5, R9 and R10 find.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Paths {
+    /// Those that pcalg finds.
     #[default]
-    None,
-    /// `"1"`
-    One,
-    /// `"12"`
-    OneTwo,
-    /// `"123"`
+    Pcalg,
+    /// All of them, as the rules were published.
     All,
 }
 
-impl Jci {
-    /// Whether anything is assumed, of whichever variables.
-    pub fn is_some(&self) -> bool {
-        self.assumptions != Assumptions::None
-    }
+/// Which of pcalg's two programs for the rules is followed, where they differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Program {
+    /// `udag2pag()`, of `fci()` and `fciPlus()`.
+    Fci,
+    /// `udag2apag()`, of `rfci()`.
+    Rfci,
+}
 
-    fn contains(&self, v: usize) -> bool {
-        self.variables.contains(&(v as u32))
-    }
+/// What every rule is told.
+#[derive(Clone, Copy)]
+pub(super) struct Context<'a> {
+    pub unclear: &'a Unclear,
+    pub paths: Paths,
+    pub program: Program,
+    pub poll: &'a Poll<'a>,
+    pub say: Option<Say<'a>>,
+}
 
-    /// The graph with room for the edges that all context variables get, whether the skeleton has them or not: pcalg puts arrowheads there.
-    pub(super) fn with_room(&self, pag: Pag) -> Pag {
-        if self.assumptions != Assumptions::All {
-            return pag;
-        }
-        let mut room = Adjacency::empty(pag.p());
-        for &x in &self.variables {
-            self.variables.iter().filter(|&&y| y != x).for_each(|&y| room.insert(x as usize, y as usize));
-        }
-        pag.with_room(&room)
-    }
-
-    /// Whether y is no collider of R0.
-    pub(super) fn keeps_from_colliders(&self, y: usize) -> bool {
-        self.assumptions == Assumptions::All && self.contains(y)
+impl Context<'_> {
+    /// Tells who reads along; the text is made for nobody else.
+    pub fn say(&self, text: impl FnOnce() -> String) -> Result<()> {
+        self.say.map_or(Ok(()), |say| say(&text()))
     }
 }
 
-/// Marks the edges of context variables.
-pub(super) fn orient(pag: &mut Pag, jci: &Jci, of: &Context) -> Result<()> {
-    if !jci.is_some() {
-        return Ok(());
-    }
-    let all = jci.assumptions == Assumptions::All;
-    let mut variables = jci.variables.clone();
-    variables.sort_unstable();
-    variables.dedup();
-    for x in variables {
-        let x = x as usize;
-        for y in 0..pag.p() {
-            let is_context = jci.contains(y);
-            let [nx, ny] = [x, y].map(|v| v + 1);
-            if all && is_context && x != y {
-                let why = "because they are contextVars";
-                of.say(|| format!("\nJCI Assumption 3: \nOrient: {nx} *-> {ny}  {why}\n"))?;
-                pag.set(x, y, Mark::Arrow);
-            }
-            if is_context || !pag.adjacent(x, y) {
-                continue;
-            }
-            let why = || format!("because  {nx}  is a context variable, whereas  {ny}  is not.\n");
-            if jci.assumptions == Assumptions::One {
-                of.say(|| format!("\nJCI Assumption 1: \nOrient: {nx} *-> {ny}  {}", why()))?;
-                pag.set(x, y, Mark::Arrow);
-            } else {
-                of.say(|| format!("\nJCI Assumptions 1,2: \nOrient: {nx} --> {ny}  {}", why()))?;
-                pag.direct(x, y);
-            }
-        }
-    }
-    Ok(())
+/// Variables as pcalg prints them: numbered from 1, with a space between two.
+pub(super) fn numbers(of: impl IntoIterator<Item = usize>) -> String {
+    of.into_iter().map(|v| (v + 1).to_string()).collect::<Vec<_>>().join(" ")
 }

@@ -1,7 +1,7 @@
 //! FCI+ (Claassen, Mooij and Heskes 2013, "Learning sparse causal models is not NP-hard", UAI): edges that hierarchies of separating sets
 //! separate are found without a possible-d-sep phase. pcalg's `fciplus.intern()`, in its order.
 
-use super::rules::Say;
+use super::context::{numbers, Say};
 use crate::ci::{Batch, CiTest};
 use crate::graph::{subsets, Adjacency, SepSets};
 use crate::memory;
@@ -223,7 +223,7 @@ impl Run<'_, '_> {
                     if self.p_value(x, y, &set)? > self.alpha {
                         let least = self.least(x, y, &set)?;
                         if let Some(say) = self.options.say {
-                            let set = super::rules::numbers(least.iter().flatten().map(|&v| v as usize));
+                            let set = numbers(least.iter().flatten().map(|&v| v as usize));
                             let set = if set.is_empty() { set } else { format!(" {set}") };
                             say(&format!("Found Dsep Link for x= {} y= {} sepset={set} \n", x + 1, y + 1))?;
                         }

@@ -3,12 +3,13 @@
 //! Inside, by concept:
 //!
 //! * `marks`: the graph; `rules`: R1 to R10, each a function; `paths`: the paths that they ask for.
-//! * `orient`: from a skeleton to a PAG (pcalg's `udag2pag()`); `context`: context variables.
+//! * `orient`: from a skeleton to a PAG (pcalg's `udag2pag()`); `jci`: context variables; `context`: what all of these are told.
 //! * `reach`: the candidates of the possible-d-sep phase, which is a search: `search::possible_d_sep`.
 //! * `rfci`: colliders and rules that check edges by tests (`rfci()`); `fci_plus`: `fciPlus()`.
 
 mod context;
 mod fci_plus;
+mod jci;
 mod marks;
 mod orient;
 mod paths;
@@ -16,11 +17,10 @@ mod reach;
 mod rfci;
 mod rules;
 
-pub use context::{Assumptions, Jci};
+pub use context::{Paths, Say, Unclear};
 pub use fci_plus::{fci_plus, Plus};
+pub use jci::{Assumptions, Jci};
 pub use marks::{Mark, Pag};
 pub use orient::{orient, orient_marked, Options};
-pub use paths::Paths;
 pub use reach::possible_d_sep;
 pub use rfci::{rfci, Rfci};
-pub use rules::{Say, Unclear};

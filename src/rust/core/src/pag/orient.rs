@@ -1,8 +1,9 @@
 //! From a skeleton and its separating sets to a PAG: pcalg's `udag2pag()`.
 
-use super::context::{self, Jci};
-use super::rules::{self, Context, Discriminated, Program, Say, Told, Unclear};
-use super::{Mark, Pag, Paths};
+use super::context::{numbers, Context, Paths, Program, Say, Unclear};
+use super::jci::{self, Jci};
+use super::rules::{self, Discriminated, Told};
+use super::{Mark, Pag};
 use crate::graph::{Adjacency, SepSets};
 use crate::memory::{self, Use};
 use crate::orient::Poll;
@@ -44,7 +45,6 @@ impl Default for Options<'_> {
     }
 }
 
-
 /// Orients a skeleton, all of whose marks are circles, by its separating sets, as pcalg 2.7-12 does.
 ///
 /// # Errors
@@ -73,7 +73,7 @@ pub fn orient_marked(pag: Pag, sepsets: &SepSets, options: &Options) -> Result<P
     let poll = Poll::new(options.wants_to_stop, None);
     let Options { unclear, paths, .. } = options;
     let of = Context { unclear, paths: *paths, program: Program::Fci, poll: &poll, say: options.say };
-    context::orient(&mut pag, &options.jci, &of)?;
+    jci::orient(&mut pag, &options.jci, &of)?;
     options.known.iter().for_each(|&(u, v, mark)| pag.keep(u as usize, v as usize, mark));
     if options.colliders {
         colliders(&mut pag, sepsets, &options.jci, &of)?;
@@ -132,9 +132,8 @@ pub(super) fn colliders(pag: &mut Pag, sepsets: &SepSets, jci: &Jci, of: &Contex
         let others: Vec<usize> = pag.neighbours(y).filter(|&z| z != x).collect();
         of.poll.looked_up(others.len())?;
         for z in others {
-            let is_collider = !pag.adjacent(x, z)
-                && !sepsets.either_contains(x, z, y as u32)
-                && !of.unclear.contains(x, y, z);
+            let is_collider =
+                !pag.adjacent(x, z) && !sepsets.either_contains(x, z, y as u32) && !of.unclear.contains(x, y, z);
             if is_collider {
                 of.say(|| collider_lines([x, y, z], sepsets))?;
                 pag.set(x, y, Mark::Arrow);
@@ -149,7 +148,7 @@ pub(super) fn colliders(pag: &mut Pag, sepsets: &SepSets, jci: &Jci, of: &Contex
 pub(super) fn collider_lines([x, y, z]: [usize; 3], sepsets: &SepSets) -> String {
     let set = |x: usize, z: usize| match sepsets.get(x, z).unwrap_or(&[]) {
         [] => String::new(),
-        set => format!(" {}", rules::numbers(set.iter().map(|&v| v as usize))),
+        set => format!(" {}", numbers(set.iter().map(|&v| v as usize))),
     };
     let (of_xz, of_zx) = (set(x, z), set(z, x));
     format!("\n {} *-> {} <-* {} \nSxz={of_zx} and Szx={of_xz} \n", x + 1, y + 1, z + 1)

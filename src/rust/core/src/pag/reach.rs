@@ -3,10 +3,10 @@
 
 use std::sync::Mutex;
 
-use super::context::Jci;
+use super::context::{Context, Paths, Program, Say, Unclear};
+use super::jci::Jci;
 use super::orient::colliders;
-use super::rules::{Context, Program, Say, Unclear};
-use super::{Mark, Pag, Paths};
+use super::{Mark, Pag};
 use crate::graph::{Adjacency, SepSets};
 use crate::memory::{self, Use};
 use crate::orient::Poll;

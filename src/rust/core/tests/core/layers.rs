@@ -20,7 +20,7 @@ const LAYERS: [(&str, &[&str]); 21] = [
     ("orient", &["memory", "graph", "ci"]),
     ("pag", &["memory", "pool", "graph", "ci", "orient"]),
     ("fci", &["observer", "pool", "graph", "ci", "search", "orient", "pag"]),
-    ("background", &["graph", "search", "orient"]),
+    ("background", &["graph", "search", "orient", "pag"]),
     ("effects", &["memory", "observer", "matrix", "pool", "graph"]),
     ("simulation", &["memory", "observer", "random", "pool", "graph"]),
     ("assessment", &["memory", "random", "graph", "ci", "orient"]),

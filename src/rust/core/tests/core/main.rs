@@ -24,6 +24,7 @@ mod discrete_properties;
 #[cfg(all(feature = "cuda", target_os = "linux"))]
 mod driver;
 mod effects_golden;
+mod fci_golden;
 mod gauss_bounded;
 #[cfg(all(feature = "cuda", not(target_os = "macos")))]
 mod gauss_cuda;

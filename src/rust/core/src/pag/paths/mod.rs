@@ -12,19 +12,9 @@ pub(super) use uncovered::{is_clear, is_maybe_directed, uncovered_circles};
 
 use std::collections::VecDeque;
 
-use super::rules::Context;
+use super::context::{Context, Paths};
 use super::{Mark, Pag};
 use crate::Result;
-
-/// Which paths the rules R4, R5, R9 and R10 find.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Paths {
-    /// Those that pcalg finds.
-    #[default]
-    Pcalg,
-    /// All of them, as the rules were published.
-    All,
-}
 
 /// Whether the edge u - v may be u -> v: no arrowhead at u, no tail at v.
 #[inline]

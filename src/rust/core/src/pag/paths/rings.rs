@@ -17,14 +17,18 @@ impl Rings {
         let p = pag.p();
         let near: Vec<Vec<usize>> = (0..p).map(|u| by_circles(pag, u).collect()).collect();
         let mut rings = Rings { of: vec![Vec::new(); p], edges: Vec::new() };
-        crate::graph::each_block(p, |u| &near[u], |block| {
-            let number = rings.edges.len() as u32;
-            rings.edges.push(block.len() as u32);
-            for &(u, v) in block {
-                rings.of[u].push((v as u32, number));
-                rings.of[v].push((u as u32, number));
-            }
-        });
+        crate::graph::each_block(
+            p,
+            |u| &near[u],
+            |block| {
+                let number = rings.edges.len() as u32;
+                rings.edges.push(block.len() as u32);
+                for &(u, v) in block {
+                    rings.of[u].push((v as u32, number));
+                    rings.of[v].push((u as u32, number));
+                }
+            },
+        );
         rings
     }
 

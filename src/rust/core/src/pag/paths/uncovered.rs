@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{by_circles, may_go, maybe_directed, Paths};
-use crate::pag::rules::Context;
+use super::{by_circles, may_go, maybe_directed};
+use crate::pag::context::{Context, Paths};
 use crate::pag::Pag;
 use crate::Result;
 

@@ -3,7 +3,7 @@
 use super::triples::Triples;
 use super::Run;
 use crate::orient::Judge;
-use crate::pag::rules::numbers;
+use crate::pag::context::numbers;
 use crate::pag::Pag;
 use crate::Result;
 

@@ -5,9 +5,10 @@
 mod edges;
 mod triples;
 
+use super::context::{Context, Paths, Program, Say, Unclear};
 use super::orient::{apply, collider_lines, until_settled};
-use super::rules::{self, Context, Discriminated, Program, Say, Told, Unclear};
-use super::{Mark, Pag, Paths};
+use super::rules::{self, Discriminated, Told};
+use super::{Mark, Pag};
 use crate::ci::CiTest;
 use crate::graph::{Adjacency, SepSets};
 use crate::memory::{self, Use};
@@ -90,10 +91,15 @@ pub fn rfci(
     }
     let mut pag = Pag::circles(skeleton);
     options.known.iter().for_each(|&(u, v, mark)| pag.keep(u as usize, v as usize, mark));
-    let mut run = Run { options, alpha, test, sepsets, graph: skeleton.clone(), unclear: Unclear::default(), poll: &poll };
+    let mut run =
+        Run { options, alpha, test, sepsets, graph: skeleton.clone(), unclear: Unclear::default(), poll: &poll };
     let triples = Triples::unshielded(skeleton, &poll)?;
     let conservative = options.conservative || options.majority;
-    run.colliders(&mut pag, triples, conservative.then_some(Judge { version_unf: [1, 1], majority: options.majority }))?;
+    run.colliders(
+        &mut pag,
+        triples,
+        conservative.then_some(Judge { version_unf: [1, 1], majority: options.majority }),
+    )?;
     run.rules(&mut pag)?;
     memory::check()?;
     Ok(pag)
@@ -182,7 +188,11 @@ impl Run<'_, '_> {
             if is_triple && !self.sepsets.either_contains(x, z, b) && !is_unclear() {
                 self.say(|| {
                     let lines = collider_lines([x, y, z], self.sepsets);
-                    if judge.is_some() { format!("\nOrient:{}", &lines[1..]) } else { lines }
+                    if judge.is_some() {
+                        format!("\nOrient:{}", &lines[1..])
+                    } else {
+                        lines
+                    }
                 })?;
                 pag.set(x, y, Mark::Arrow);
                 pag.set(z, y, Mark::Arrow);

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::Run;
 use crate::graph::{subsets, Adjacency};
 use crate::orient::{each_unshielded, Poll};
+use crate::pag::context::numbers;
 use crate::pag::{Mark, Pag};
 use crate::Result;
 
@@ -63,9 +64,9 @@ impl Run<'_, '_> {
             let mut set = self.both_sets(x, z);
             set.retain(|&v| v as usize != y);
             self.say(|| {
-                let members = super::rules::numbers(set.iter().map(|&v| v as usize));
+                let members = numbers(set.iter().map(|&v| v as usize));
                 let space = if members.is_empty() { "" } else { " " };
-                let triple = super::rules::numbers([x, y, z]);
+                let triple = numbers([x, y, z]);
                 format!("\nTriple: {triple} and sepSet (of size {} ) {space}{members}\n", set.len())
             })?;
             if set.is_empty() {

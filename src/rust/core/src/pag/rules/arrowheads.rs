@@ -1,6 +1,6 @@
 //! R1 to R3: arrowheads that follow from colliders and non-colliders (Zhang 2008, section 3.1).
 
-use super::{numbers, Context};
+use crate::pag::context::{numbers, Context, Program};
 use crate::pag::{Mark, Pag};
 use crate::Result;
 
@@ -36,7 +36,7 @@ pub fn rule1(pag: &mut Pag, of: &Context) -> Result<()> {
 /// pcalg's word on a tail that becomes an arrowhead, which only `udag2pag()` has.
 fn contradicted(is_tail: bool, end: &str, of: &Context) -> Result<()> {
     match of.program {
-        super::Program::Fci if is_tail => of.say(|| format!("Contradiction in Rule 1{end}\n")),
+        Program::Fci if is_tail => of.say(|| format!("Contradiction in Rule 1{end}\n")),
         _ => Ok(()),
     }
 }
@@ -47,9 +47,7 @@ pub fn rule2(pag: &mut Pag, of: &Context) -> Result<()> {
         of.poll.step()?;
         let (a, c) = (a as usize, c as usize);
         let is_between = |&(b, at_b, at_a): &(usize, Mark, Mark)| {
-            at_b == Mark::Arrow
-                && pag.mark(b, c) == Mark::Arrow
-                && (at_a == Mark::Tail || pag.mark(c, b) == Mark::Tail)
+            at_b == Mark::Arrow && pag.mark(b, c) == Mark::Arrow && (at_a == Mark::Tail || pag.mark(c, b) == Mark::Tail)
         };
         let between: Vec<usize> = pag.edges(a).filter(is_between).map(|(b, ..)| b).collect();
         if !between.is_empty() {

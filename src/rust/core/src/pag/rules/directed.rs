@@ -1,6 +1,6 @@
 //! R8 to R10: tails that make o-> an arrow (Zhang 2008, section 3.2).
 
-use super::{Context, Program};
+use crate::pag::context::{numbers, Context, Paths, Program};
 use crate::pag::{paths, Mark, Pag};
 use crate::Result;
 
@@ -25,7 +25,7 @@ pub fn rule8(pag: &mut Pag, of: &Context) -> Result<()> {
             pag.set(c, a, Mark::Tail);
             let [a, c] = [a, c].map(|v| v + 1);
             of.say(|| {
-                let b = super::numbers(between.iter().copied());
+                let b = numbers(between.iter().copied());
                 let (one, two) = (format!("{a} -> {b} -> {c}"), format!("{a} -o {b} -> {c}"));
                 format!("\nRule 8 \nOrient: {one} or {two} with {a} o-> {c} as {a} -> {c} \n")
             })?;
@@ -133,7 +133,7 @@ impl<'a> Ends<'a> {
         let mut by = Vec::new();
         for &x in &self.seconds {
             // pcalg's program for RFCI searches a path from b to b then.
-            let is_end = x == b && (self.of.program == Program::Fci || self.of.paths == super::Paths::All);
+            let is_end = x == b && (self.of.program == Program::Fci || self.of.paths == Paths::All);
             if is_end || paths::is_maybe_directed(self.pag, [self.a, x, b], self.of)? {
                 by.push(x);
             }

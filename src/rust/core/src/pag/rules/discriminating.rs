@@ -1,7 +1,7 @@
 //! R4: discriminating paths (Spirtes et al. 1999; Zhang 2008, section 3.1).
 
-use super::{Context, Program};
 use crate::graph::SepSets;
+use crate::pag::context::{Context, Program};
 use crate::pag::{paths, Mark, Pag};
 use crate::Result;
 

@@ -1,6 +1,6 @@
 //! R5 to R7: tails that follow from selection (Zhang 2008, section 3.2).
 
-use super::{numbers, Context, Program};
+use crate::pag::context::{numbers, Context, Program};
 use crate::pag::{paths, Mark, Pag};
 use crate::Result;
 
@@ -97,9 +97,7 @@ pub fn rule7(pag: &mut Pag, of: &Context) -> Result<()> {
         }
         for &a in ends.iter().filter(|&&a| !of.unclear.contains(a, b, c)) {
             pag.set(c, b, Mark::Tail);
-            of.say(|| {
-                format!("\nRule 7 \nConservatively orient: {} -o {nb} o-* {nc} as {nb} -* {nc} \n", a + 1)
-            })?;
+            of.say(|| format!("\nRule 7 \nConservatively orient: {} -o {nb} o-* {nc} as {nb} -* {nc} \n", a + 1))?;
         }
     }
     Ok(())

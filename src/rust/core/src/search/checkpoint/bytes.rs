@@ -251,11 +251,17 @@ pub(super) fn read_state(bytes: &mut Reader, options: &Options, largest: &mut La
     Ok(read_within(bytes, options.p, &mut state).filter(|()| bytes.0.is_empty()).map(|()| state))
 }
 
-fn counts_and_graph(bytes: &mut Reader, p: usize, options: &Options) -> Option<(State, Option<Found>)> {
+/// What the driver counted.
+pub(super) fn read_done(bytes: &mut Reader) -> Option<State> {
     let levels = bytes.index()?;
     let tests = (0..bytes.count(8)?).map(|_| bytes.number()).collect::<Option<Vec<u64>>>()?;
     let (exact_tests, go_on) = (bytes.number()?, bytes.flag()?);
-    let state = State { levels, tests, exact_tests, go_on, found: None, within: None };
+    Some(State { levels, tests, exact_tests, go_on, found: None, within: None })
+}
+
+fn counts_and_graph(bytes: &mut Reader, p: usize, options: &Options) -> Option<(State, Option<Found>)> {
+    let state = read_done(bytes)?;
+    let levels = state.levels;
     (levels <= p && state.tests.len() == levels).then_some(())?;
     if bytes.0.is_empty() {
         return (levels == 0).then_some((state, None));

@@ -6,13 +6,14 @@ use std::collections::hash_map::RandomState;
 use std::fs::{self, File};
 use std::hash::BuildHasher;
 use std::io::{self, BufWriter, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use xxhash_rust::xxh3::{xxh3_128, Xxh3};
 
 use super::asked::{self, Asked};
-use super::bytes::{head, read_head, read_state};
+use super::bytes::{head, read_done, read_head, read_state};
 use super::state::State;
 use crate::memory::{self, Use};
 use crate::search::wire::Reader;
@@ -125,8 +126,37 @@ pub(super) fn failure(kind: &'static str, file: &Path, reason: impl Into<String>
 
 const ANOTHER: &str = "give another file, or delete this one to begin anew";
 
+/// A file of this version and of these arguments: its bytes, and which of them come after what it is of.
+struct Opened {
+    bytes: Vec<u8>,
+    rest: Range<usize>,
+}
+
 /// The state that a file holds; its p-values go to `largest`. None where there is no file.
 pub(super) fn read(file: &Path, asked: &[Asked], options: &Options, largest: &mut Largest) -> Result<Option<State>> {
+    let Some(Opened { bytes, rest }) = open(file, asked)? else { return Ok(None) };
+    let state = read_state(&mut Reader(&bytes[rest]), options, largest)?.ok_or_else(|| damaged(file))?;
+    if !state.is_allowed(options) {
+        let begun = state.levels + usize::from(state.within.is_some());
+        let reason = format!("has level {}, and `m.max` is {}", begun - 1, shown(options.m_max));
+        return Err(failure("arguments", file, reason, "give an `m.max` that is no smaller, or another file"));
+    }
+    Ok(Some(state))
+}
+
+/// What a file holds that is no state of a search by levels: the bytes that were written after `done`. None where there is no file.
+pub(super) fn read_table(file: &Path, asked: &[Asked]) -> Result<Option<Vec<u8>>> {
+    let Some(Opened { bytes, rest }) = open(file, asked)? else { return Ok(None) };
+    let mut rest = Reader(&bytes[rest]);
+    read_done(&mut rest).ok_or_else(|| damaged(file))?;
+    Ok(Some(rest.0.to_vec()))
+}
+
+fn damaged(file: &Path) -> Error {
+    failure("damaged", file, "is damaged", ANOTHER)
+}
+
+fn open(file: &Path, asked: &[Asked]) -> Result<Option<Opened>> {
     let unreadable = |error: io::Error| failure("read", file, format!("cannot be read ({error})"), ANOTHER);
     let bytes = match fs::metadata(file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -148,10 +178,9 @@ pub(super) fn read(file: &Path, asked: &[Asked], options: &Options, largest: &mu
             "give a file that is not there yet",
         ));
     };
-    let damaged = || failure("damaged", file, "is damaged", ANOTHER);
-    let (whole, digest) = bytes.split_at_checked(bytes.len().saturating_sub(16)).ok_or_else(damaged)?;
+    let (whole, digest) = bytes.split_at_checked(bytes.len().saturating_sub(16)).ok_or_else(|| damaged(file))?;
     if whole.len() < MAGIC.len() || xxh3_128(whole).to_le_bytes() != digest {
-        return Err(damaged());
+        return Err(damaged(file));
     }
     let mut rest = Reader(&rest[..rest.len() - 16]);
     let of_version = |version: &str| {
@@ -161,20 +190,16 @@ pub(super) fn read(file: &Path, asked: &[Asked], options: &Options, largest: &mu
     if rest.number() != Some(FORM) {
         return Err(of_version("of another version"));
     }
-    let (version, of_file) = read_head(&mut rest).ok_or_else(damaged)?;
+    let (version, of_file) = read_head(&mut rest).ok_or_else(|| damaged(file))?;
     if version != VERSION {
         return Err(of_version(&version));
     }
     if let Some(difference) = asked::difference(&of_file, asked) {
         return Err(failure("arguments", file, format!("is of another search: {difference}"), ANOTHER));
     }
-    let state = read_state(&mut rest, options, largest)?.ok_or_else(damaged)?;
-    if !state.is_allowed(options) {
-        let begun = state.levels + usize::from(state.within.is_some());
-        let reason = format!("has level {}, and `m.max` is {}", begun - 1, shown(options.m_max));
-        return Err(failure("arguments", file, reason, "give an `m.max` that is no smaller, or another file"));
-    }
-    Ok(Some(state))
+    let end = bytes.len() - 16;
+    let rest = end - rest.0.len()..end;
+    Ok(Some(Opened { bytes, rest }))
 }
 
 #[cfg(test)]

@@ -61,6 +61,18 @@ impl<'o> Keeper<'o> {
         Ok(None)
     }
 
+    /// Reads the file of a search that has no levels, or makes one: what was kept of it.
+    pub fn open_table(&mut self) -> Result<Option<Vec<u8>>> {
+        let Some(kept) = &mut self.kept else { return Ok(None) };
+        let file = &kept.checkpoint.file;
+        let table = file::read_table(file, &kept.asked)?.filter(|table| !table.is_empty());
+        if table.is_none() {
+            file::write(file, &kept.asked, &self.done, &mut |_| Ok(()))
+                .map_err(|error| unwritten(file, &error.to_string()))?;
+        }
+        Ok(table)
+    }
+
     /// Whether an error is that the time is over. Workers may make another of it on its way.
     pub fn is_over(&self, error: &Error) -> bool {
         self.is_over && matches!(error, Error::TimeLimit { .. } | Error::Interrupted)
@@ -113,6 +125,22 @@ impl Observer for Keeper<'_> {
 
     fn visiting(&mut self, number: usize, visits: usize) -> Result<()> {
         self.observer.visiting(number, visits)
+    }
+
+    fn possible_d_sep(&mut self, edges: usize, most_tests: f64) -> Result<()> {
+        self.observer.possible_d_sep(edges, most_tests)
+    }
+
+    fn says(&self) -> bool {
+        self.observer.says()
+    }
+
+    fn say(&mut self, text: &str) -> Result<()> {
+        self.observer.say(text)
+    }
+
+    fn separated(&mut self, x: usize, y: usize, s: &[u32], p: f64) -> Result<()> {
+        self.observer.separated(x, y, s, p)
     }
 
     fn tested(&mut self, x: usize, y: usize, s: &[u32], p: f64) -> Result<()> {

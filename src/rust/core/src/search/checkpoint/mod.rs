@@ -41,6 +41,16 @@ pub struct Limits {
 }
 
 impl Limits {
+    /// Those of the possible-d-sep phase of a search, which depends on more.
+    pub(super) fn of_phase(&self, more: Asked) -> Self {
+        let of_phase = |checkpoint: &Checkpoint| {
+            let mut asked = checkpoint.asked.clone();
+            asked.push(more.clone());
+            Checkpoint { file: checkpoint.of_phase(), asked, ..*checkpoint }
+        };
+        Limits { checkpoint: self.checkpoint.as_ref().map(of_phase), deadline: self.deadline }
+    }
+
     /// [`Error::TimeLimit`](crate::Error) once the time is over.
     pub fn look(&self) -> crate::Result<()> {
         match self.deadline {
@@ -70,9 +80,17 @@ impl Checkpoint {
         Checkpoint { file: file.into(), every: Self::EVERY, asked }
     }
 
-    /// Removes the file: the call has its answer.
+    /// Removes the file, and that of a possible-d-sep phase: the call has its answer.
     pub fn remove(&self) {
         file::remove(&self.file);
+        file::remove(&self.of_phase());
+    }
+
+    /// The file of a possible-d-sep phase, beside that of its skeleton.
+    fn of_phase(&self) -> PathBuf {
+        let mut name = self.file.as_os_str().to_os_string();
+        name.push(".pdsep");
+        name.into()
     }
 }
 

@@ -4,6 +4,8 @@
 //! these separate nothing. Where such a set does separate (a skeleton of another test, a p-value that is missing), or has the largest p-value
 //! and that is new, the edge is asked about set by set.
 
+use std::time::{Duration, Instant};
+
 use super::candidates::{Candidates, Class};
 use super::in_turn::ask;
 use super::visits::{Answers, Outcome, Visit};
@@ -15,20 +17,25 @@ use crate::search::lanes::Lanes;
 use crate::search::level::{count_sets, Neighbours, Verdict};
 use crate::search::progress::LevelProgress;
 use crate::search::shards::Work;
+use crate::search::wire::{Reader, Writer};
 use crate::search::worker::{Worker, WorkerTest};
 use crate::search::Options;
-use crate::Result;
+use crate::{Error, Result};
 
 /// What is known of an edge from one of its ends.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Known {
     /// Sets up to this size have been decided, or those before the one that ended it; 0: nothing has.
     sizes: usize,
-    /// The rank of the set, of the last size, that separates, or that has no answer.
-    end: Option<(u64, Option<&'static str>)>,
-    /// The largest p-value, the size and the rank of its set.
-    largest: Option<(f64, usize, u64)>,
+    /// The rank of the set, of the last size, that separates, p, or why that set has no answer.
+    end: Option<(u64, f64, Option<&'static str>)>,
+    largest: Option<LargestP>,
+    /// The largest p-value of smaller sets.
+    before: Option<LargestP>,
 }
+
+/// The largest p-value, the size and the rank of its set.
+type LargestP = (f64, usize, u64);
 
 /// The answers of a worker.
 pub struct Ahead<'a> {
@@ -42,7 +49,15 @@ pub struct Ahead<'a> {
     known: Vec<Known>,
     most_tests: f64,
     exact_tests: u64,
+    /// The size of the sets that are tried.
+    size: usize,
+    /// So many edges are decided together, of a search that is kept.
+    together: usize,
 }
+
+/// Of a search that is kept, this share of the edges is decided together at first, and more next where that took less time.
+const FIRST_ONE_IN: usize = 64;
+const TIME_OF_SOME: Duration = Duration::from_secs(20);
 
 impl<'a> Ahead<'a> {
     pub fn new(
@@ -59,7 +74,9 @@ impl<'a> Ahead<'a> {
         let known = vec![Known::default(); others.len()];
         let most_tests = candidates.most_tests(options, graph);
         let graph = graph.clone();
-        Ahead { worker, options, candidates, graph, starts, others, known, most_tests, exact_tests: 0 }
+        let together = known.len().div_ceil(FIRST_ONE_IN).max(1);
+        let (exact_tests, size) = (0, 0);
+        Ahead { worker, options, candidates, graph, starts, others, known, most_tests, exact_tests, size, together }
     }
 
     /// Number of tests, if no set separates anything.
@@ -72,7 +89,7 @@ impl<'a> Ahead<'a> {
     }
 
     fn is_separated(&self, x: usize, y: usize) -> bool {
-        matches!(self.known[self.at(x, y)].end, Some((_, None)))
+        matches!(self.known[self.at(x, y)].end, Some((_, _, None)))
     }
 
     /// Decides every edge, size by size: from its smaller end, then, where it is left, from the larger one.
@@ -86,17 +103,48 @@ impl<'a> Ahead<'a> {
                 }
             }
         }
-        self.run(sides, true, observer)
+        let outcome = self.run(sides, true, observer);
+        if let Err(Error::Interrupted | Error::TimeLimit { .. }) = outcome {
+            if observer.is_due(true) {
+                self.keep(observer)?;
+            }
+        }
+        outcome
+    }
+
+    /// The time is over: forgets what is known of the size that is tried, which it returns.
+    pub fn give_up(&mut self) -> usize {
+        let size = self.size;
+        for known in self.known.iter_mut().filter(|known| known.sizes >= size) {
+            *known = known.without_last();
+        }
+        size
+    }
+
+    fn keep(&self, observer: &mut dyn Observer) -> Result<()> {
+        let mut bytes = Writer::default();
+        self.known.iter().for_each(|known| known.write(&mut bytes));
+        bytes.number(self.exact_tests);
+        observer.keep(&mut |out| out.write_all(&bytes.0))
+    }
+
+    /// Goes on from what was kept; what cannot be read is decided again.
+    pub fn restore(&mut self, table: &[u8]) {
+        let mut bytes = Reader(table);
+        let known = (0..self.known.len()).map(|_| Known::read(&mut bytes)).collect::<Option<Vec<Known>>>();
+        if let (Some(known), Some(exact_tests)) = (known, bytes.number()) {
+            (self.known, self.exact_tests) = (known, exact_tests);
+        }
     }
 
     /// Decides edges from the ends that come first: some from their smaller, others from their larger end, where `spares` leaves out those that the
     /// smaller end has decided.
     fn run(&mut self, sides: [Vec<(u32, u32)>; 2], spares: bool, observer: &mut dyn Observer) -> Result<()> {
-        let largest = |&(x, y): &(u32, u32)| {
-            self.candidates.largest(self.candidates.of_pair(x as usize, y as usize, 2).count())
-        };
+        let largest =
+            |&(x, y): &(u32, u32)| self.candidates.largest(self.candidates.of_pair(x as usize, y as usize, 2).count());
         let mut left = sides.map(|sides| sides.into_iter().map(|side| (side, largest(&side))).collect::<Vec<_>>());
         for size in 1.. {
+            self.size = size;
             for left in &mut left {
                 left.retain(|&((x, y), largest)| {
                     let (x, y) = (x as usize, y as usize);
@@ -105,11 +153,36 @@ impl<'a> Ahead<'a> {
                 });
                 let is_new = |&(x, y): &(u32, u32)| self.known[self.at(x as usize, y as usize)].sizes < size;
                 let of_size: Vec<(u32, u32)> = left.iter().map(|&(side, _)| side).filter(is_new).collect();
-                self.run_size(size, &of_size, observer)?;
+                self.run_some(size, &of_size, observer)?;
             }
             if left.iter().all(Vec::is_empty) {
                 break;
             }
+        }
+        Ok(())
+    }
+
+    /// Sets of one size, of a search that is kept for some edges at a time.
+    fn run_some(&mut self, size: usize, sides: &[(u32, u32)], observer: &mut dyn Observer) -> Result<()> {
+        let mut rest = sides;
+        while observer.keeps() && rest.len() > self.together {
+            let began = Instant::now();
+            // The edges of a vertex stay together.
+            let row = rest[self.together - 1].0;
+            let (some, later) = rest.split_at(rest.partition_point(|side| side.0 <= row));
+            self.run_size(size, some, observer)?;
+            rest = later;
+            self.together = match began.elapsed() < TIME_OF_SOME {
+                true => 2 * self.together,
+                false => self.together.div_ceil(2),
+            };
+            if observer.is_due(false) {
+                self.keep(observer)?;
+            }
+        }
+        self.run_size(size, rest, observer)?;
+        if observer.is_due(false) {
+            self.keep(observer)?;
         }
         Ok(())
     }
@@ -134,12 +207,7 @@ impl<'a> Ahead<'a> {
         Ok(())
     }
 
-    fn run_class(
-        &mut self,
-        size: usize,
-        sides: &[((u32, u32), Class)],
-        observer: &mut dyn Observer,
-    ) -> Result<()> {
+    fn run_class(&mut self, size: usize, sides: &[((u32, u32), Class)], observer: &mut dyn Observer) -> Result<()> {
         let p = self.graph.p();
         let mut lists: Vec<Vec<u32>> = vec![Vec::new(); p];
         let mut places: Vec<Vec<u32>> = vec![Vec::new(); p];
@@ -178,20 +246,51 @@ impl<'a> Ahead<'a> {
 impl Known {
     fn enter(&mut self, size: usize, verdict: Verdict) {
         self.sizes = size;
+        self.before = self.largest;
         let (p, rank) = match verdict {
             Verdict::Independent { rank, p } => {
-                self.end = Some((rank, None));
+                self.end = Some((rank, p, None));
                 (p, rank)
             }
             Verdict::Dependent { rank, p } => (p, rank),
             Verdict::Undefined { rank, reason } => {
-                self.end = Some((rank, Some(reason)));
+                self.end = Some((rank, f64::NAN, Some(reason)));
                 return;
             }
         };
         if self.largest.is_none_or(|(known, ..)| p > known) {
             self.largest = Some((p, size, rank));
         }
+    }
+}
+
+impl Known {
+    /// As it was before the last size.
+    fn without_last(self) -> Self {
+        Known { sizes: self.sizes - 1, end: None, largest: self.before, before: self.before }
+    }
+
+    /// Where a test has no answer that is asked again.
+    fn write(&self, bytes: &mut Writer) {
+        if let Some((_, _, Some(_))) = self.end {
+            return self.without_last().write(bytes);
+        }
+        bytes.number(self.sizes as u64);
+        let (rank, p, _) = self.end.unwrap_or((u64::MAX, 0.0, None));
+        bytes.number(rank);
+        bytes.float(p);
+        for (p, size, rank) in [self.largest, self.before].map(|largest| largest.unwrap_or((f64::NAN, 0, 0))) {
+            bytes.float(p);
+            bytes.number(size as u64);
+            bytes.number(rank);
+        }
+    }
+
+    fn read(bytes: &mut Reader) -> Option<Self> {
+        let (sizes, rank, p) = (bytes.index()?, bytes.number()?, bytes.float()?);
+        let mut largest = || Some((bytes.float()?, bytes.index()?, bytes.number()?));
+        let [largest, before] = [largest()?, largest()?].map(|largest| Some(largest).filter(|largest| largest.1 > 0));
+        Some(Known { sizes, end: (rank != u64::MAX).then_some((rank, p, None)), largest, before })
     }
 }
 
@@ -216,7 +315,7 @@ impl Answers for Ahead<'_> {
             _ => self.candidates.of_pair(visit.x, visit.y, 1).collect(),
         };
         let set = |size: usize, rank: u64| set_of(if size == 1 { &singles } else { visit.all }, size, rank);
-        let end = known.end.map(|(rank, reason)| (set(known.sizes, rank), rank, reason));
+        let end = known.end.map(|(rank, p, reason)| (set(known.sizes, rank), rank, p, reason));
         let largest = known.largest.filter(|&(p, ..)| p > visit.known);
         let is_left_out = |set: &Vec<u32>| visit.is_near(set);
         if end.as_ref().is_some_and(|(set, ..)| is_left_out(set))
@@ -225,16 +324,16 @@ impl Answers for Ahead<'_> {
             let test = &mut WorkerTest { worker: &mut *self.worker, observer };
             return ask(test, visit, options, &mut crate::observer::Unobserved);
         }
-        if let Some((s, _, Some(reason))) = end {
-            return Err(crate::Error::Numeric { x: visit.x, y: visit.y, s, reason });
+        if let Some((s, _, _, Some(reason))) = end {
+            return Err(Error::Numeric { x: visit.x, y: visit.y, s, reason });
         }
         let mut visited = Vec::with_capacity(known.sizes);
         for size in 1..=known.sizes {
             let all: &[u32] = if size == 1 { &singles } else { visit.all };
-            let end = end.as_ref().filter(|_| size == known.sizes).map(|(_, rank, _)| *rank);
+            let end = end.as_ref().filter(|_| size == known.sizes).map(|(_, rank, ..)| *rank);
             visited.push(count_visited(visit, all, size, end)?);
         }
-        Ok(Outcome { visited, set: end.map(|(set, ..)| set), largest: largest.map(|(p, ..)| p) })
+        Ok(Outcome { visited, set: end.map(|(set, _, p, _)| (set, p)), largest: largest.map(|(p, ..)| p) })
     }
 
     fn exact_tests(&self) -> u64 {

@@ -5,9 +5,11 @@ use crate::graph::{each_block, subsets, Adjacency};
 use crate::search::Options;
 
 /// By ordered pair, which vertices its sets are chosen from.
+#[derive(Clone)]
 pub struct Candidates<'a> {
     sets: &'a Sets,
     options: &'a Options,
+    m_max: f64,
     /// By edge x < y, its biconnected component, where they matter: sorted by pair.
     components: Vec<([u32; 2], u32)>,
     /// The vertices of each component, ascending.
@@ -29,17 +31,26 @@ impl<'a> Candidates<'a> {
         if sets.by_component {
             let near: Vec<Vec<usize>> =
                 (0..graph.p()).map(|x| graph.neighbours(x).map(|y| y as usize).collect()).collect();
-            each_block(graph.p(), |x| &near[x], |block| {
-                let number = members.len() as u32;
-                let mut of: Vec<u32> = block.iter().flat_map(|&(u, v)| [u as u32, v as u32]).collect();
-                of.sort_unstable();
-                of.dedup();
-                members.push(of);
-                components.extend(block.iter().map(|&(u, v)| ([u.min(v) as u32, u.max(v) as u32], number)));
-            });
+            each_block(
+                graph.p(),
+                |x| &near[x],
+                |block| {
+                    let number = members.len() as u32;
+                    let mut of: Vec<u32> = block.iter().flat_map(|&(u, v)| [u as u32, v as u32]).collect();
+                    of.sort_unstable();
+                    of.dedup();
+                    members.push(of);
+                    components.extend(block.iter().map(|&(u, v)| ([u.min(v) as u32, u.max(v) as u32], number)));
+                },
+            );
             components.sort_unstable();
         }
-        Candidates { sets, options, components, members }
+        Candidates { sets, options, m_max: options.m_max, components, members }
+    }
+
+    /// The same for sets up to another size.
+    pub fn within(&self, m_max: f64) -> Self {
+        Candidates { m_max, ..self.clone() }
     }
 
     /// Which candidates sets of `size` for the pair have.
@@ -67,6 +78,16 @@ impl<'a> Candidates<'a> {
         self.of_class(x, self.class(x, y, size)).filter(move |&v| v as usize != y)
     }
 
+    /// All candidates of x.
+    pub fn of(&self, x: usize) -> &[u32] {
+        &self.sets.candidates[x]
+    }
+
+    /// Whether those of an edge are of its biconnected component.
+    pub fn are_by_component(&self) -> bool {
+        self.sets.by_component
+    }
+
     /// The largest number of candidates of an edge that is tried.
     pub fn most(&self) -> f64 {
         self.sets.most
@@ -74,11 +95,11 @@ impl<'a> Candidates<'a> {
 
     /// The largest size of sets for a pair with so many candidates; 0 where none is tried, as there are too many.
     pub fn largest(&self, count: usize) -> usize {
-        if count as f64 > self.sets.most || self.options.m_max <= 0.0 {
+        if count as f64 > self.sets.most || self.m_max <= 0.0 {
             0
         } else {
             // pcalg goes on while the size is below m.max.
-            (count as f64).min(self.options.m_max.ceil()) as usize
+            (count as f64).min(self.m_max.ceil()) as usize
         }
     }
 
@@ -87,7 +108,8 @@ impl<'a> Candidates<'a> {
         let mut most = 0.0;
         for x in 0..graph.p() {
             for y in graph.neighbours(x).map(|y| y as usize).filter(|&y| !options.is_fixed(x, y)) {
-                most += self.tests_of(graph, x, y, |n, k| subsets::binomial(n, k).map_or(f64::MAX, |count| count as f64));
+                most +=
+                    self.tests_of(graph, x, y, |n, k| subsets::binomial(n, k).map_or(f64::MAX, |count| count as f64));
             }
         }
         most

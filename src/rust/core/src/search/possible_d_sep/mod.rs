@@ -13,10 +13,12 @@ mod candidates;
 mod in_turn;
 mod visits;
 
+use super::checkpoint::{Asked, Digest, Keeper, Limits};
 use super::worker::Worker;
-use super::Options;
+use super::{Largest, Options};
 use crate::ci::CiTest;
 use crate::graph::{Adjacency, SepSets};
+use crate::memory::{self, Use};
 use crate::observer::Observer;
 use crate::{Error, Result};
 use ahead::Ahead;
@@ -56,30 +58,48 @@ pub struct Counts {
     pub sets: Vec<Option<Vec<u32>>>,
     /// Tests that were decided by the exact formula.
     pub exact_tests: u64,
+    /// Where the time was over before all sizes had been tried: this size, of which nothing is here. All else is as with an `m_max` below it.
+    pub ended: Option<usize>,
+    /// Why the last state could not be kept, where it could not.
+    pub unkept: Option<Error>,
 }
 
 /// Runs the phase on a worker. Of `options` alpha, `na_delete`, `m_max`, `fixed_edges` and tiers count: with tiers, candidates are of no later
-/// tier than one of the two ends.
+/// tier than one of the two ends. It may be kept, gone on with, and ended before its time, see [`Counts::ended`].
 ///
 /// # Errors
 /// [`Error::Argument`] where sizes do not match, [`Error::Overflow`] for a pair of more than 2^63 sets, [`Error::Numeric`] where pcalg stops;
-/// what worker and observer return.
+/// [`Error::Checkpoint`] for a file that is of another search or cannot be made; what worker and observer return.
 pub fn possible_d_sep(
     worker: &mut dyn Worker,
     options: &Options,
     skeleton: &mut Skeleton,
     sets: &Sets,
     observer: &mut dyn Observer,
+    limits: &Limits,
 ) -> Result<Counts> {
     check(options, skeleton, sets)?;
+    let limits = limits.of_phase(asked(options, skeleton, sets));
+    let mut keeper = Keeper::new(observer, &limits, options, &Largest::Square(&mut *skeleton.p_max));
     let candidates = Candidates::new(options, &skeleton.graph, sets);
     let mut ahead = Ahead::new(worker, options, &skeleton.graph, &candidates);
-    observer.possible_d_sep(skeleton.graph.edge_count(), ahead.most_tests())?;
-    ahead.run_all(observer)?;
-    visits::visit(&mut ahead, options, skeleton, &candidates, observer)
+    if let Some(table) = keeper.open_table()? {
+        ahead.restore(&table);
+    }
+    keeper.possible_d_sep(skeleton.graph.edge_count(), ahead.most_tests())?;
+    let ended = match ahead.run_all(&mut keeper) {
+        Ok(()) => None,
+        Err(error) if keeper.is_over(&error) => Some(ahead.give_up()),
+        Err(error) => return Err(error),
+    };
+    keeper.lift();
+    let m_max = ended.map_or(options.m_max, |size| (size - 1) as f64);
+    let counts = visits::visit(&mut ahead, options, skeleton, &candidates.within(m_max), &mut keeper)?;
+    Ok(Counts { ended, unkept: keeper.unwritten(), ..counts })
 }
 
-/// Likewise with one question at a time, in pcalg's order.
+/// Likewise with one question at a time, in pcalg's order. Where the time is over nothing of the phase is there: a test is asked about all sizes of an
+/// edge before the next one.
 ///
 /// # Errors
 /// As [`possible_d_sep`].
@@ -89,12 +109,40 @@ pub fn possible_d_sep_in_turn(
     skeleton: &mut Skeleton,
     sets: &Sets,
     observer: &mut dyn Observer,
+    limits: &Limits,
 ) -> Result<Counts> {
     check(options, skeleton, sets)?;
+    let limits = limits.of_phase(asked(options, skeleton, sets));
+    let mut keeper = Keeper::new(observer, &limits, options, &Largest::Square(&mut *skeleton.p_max));
     let candidates = Candidates::new(options, &skeleton.graph, sets);
     let most = candidates.most_tests(options, &skeleton.graph);
-    observer.possible_d_sep(skeleton.graph.edge_count(), most)?;
-    visits::visit(&mut InTurn { test }, options, skeleton, &candidates, observer)
+    let table = keeper.open_table()?;
+    let mut in_turn = InTurn::new(test, most, table.as_deref());
+    keeper.possible_d_sep(skeleton.graph.edge_count(), most)?;
+    let before = (skeleton.graph.clone(), skeleton.sepsets.clone(), memory::copied(skeleton.p_max, Use::Square)?);
+    match visits::visit(&mut in_turn, options, skeleton, &candidates, &mut keeper) {
+        Err(error) if keeper.is_over(&error) => {
+            let p_max;
+            (skeleton.graph, skeleton.sepsets, p_max) = before;
+            skeleton.p_max.copy_from_slice(&p_max);
+            keeper.lift();
+            let counts = visits::visit(&mut in_turn, options, skeleton, &candidates.within(0.0), &mut keeper)?;
+            Ok(Counts { ended: Some(1), unkept: keeper.unwritten(), ..counts })
+        }
+        found => Ok(Counts { unkept: keeper.unwritten(), ..found? }),
+    }
+}
+
+/// What the phase depends on beside test and options: a skeleton of other data may be of the same size.
+fn asked(options: &Options, skeleton: &Skeleton, sets: &Sets) -> Asked {
+    let mut digest = Digest::default();
+    (0..skeleton.graph.p()).flat_map(|x| skeleton.graph.row(x)).for_each(|&word| digest.number(word));
+    for list in &sets.candidates {
+        digest.number(list.len() as u64);
+        list.iter().for_each(|&v| digest.number(u64::from(v)));
+    }
+    digest.doubles(&[options.m_max, sets.most, f64::from(u8::from(sets.by_component))]);
+    Asked::digested("possible-d-sep phase", &digest)
 }
 
 fn check(options: &Options, skeleton: &Skeleton, sets: &Sets) -> Result<()> {

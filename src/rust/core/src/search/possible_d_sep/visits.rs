@@ -28,8 +28,8 @@ pub struct Visit<'a> {
 pub struct Outcome {
     /// By size from 1 on, how many sets are visited.
     pub visited: Vec<u64>,
-    /// The set that separates.
-    pub set: Option<Vec<u32>>,
+    /// The set that separates, and p.
+    pub set: Option<(Vec<u32>, f64)>,
     /// The largest p-value of the visited sets, where it is above what is known.
     pub largest: Option<f64>,
 }
@@ -67,6 +67,11 @@ pub fn visit(
         if x % 64 == 0 {
             observer.look()?;
         }
+        let says = observer.says();
+        if says {
+            let set = shown(candidates.of(x));
+            observer.say(&format!("\nPossible D-Sep of {} is:{set} \n", x + 1))?;
+        }
         for y in near.iter().map(|&y| y as usize).filter(|&y| !options.is_fixed(x, y)) {
             let all: Vec<u32> = candidates.of_pair(x, y, 2).collect();
             let is_single = |v: &u32| near.binary_search(v).is_err();
@@ -75,7 +80,11 @@ pub fn visit(
             shown.push(y as u32);
             counts.sets[x] = Some(shown);
             let largest = candidates.largest(all.len());
-            if all.len() as f64 > candidates.most() || singles.is_empty() {
+            let are_too_many = all.len() as f64 > candidates.most();
+            if says {
+                say_of_pair(observer, candidates, [x, y], &all, are_too_many)?;
+            }
+            if are_too_many || singles.is_empty() {
                 continue;
             }
             counts.max_order = 0;
@@ -93,7 +102,11 @@ pub fn visit(
             if let Some(p) = largest {
                 skeleton.p_max[at] = p;
             }
-            if let Some(set) = set {
+            if says {
+                (1..=visited.len()).try_for_each(|size| observer.say(&format!("ord =  {size} \n")))?;
+            }
+            if let Some((set, p)) = set {
+                observer.separated(x, y, &set, p)?;
                 skeleton.graph.remove(x, y);
                 skeleton.sepsets.insert(x, y, &set);
                 skeleton.sepsets.insert(y, x, &set);
@@ -101,8 +114,39 @@ pub fn visit(
             memory::check()?;
         }
     }
+    observer.look()?;
     counts.tests = counts.all_tests.clone();
     counts.tests.resize(counts.max_order + 1, 0);
     counts.exact_tests = answers.exact_tests();
     Ok(counts)
+}
+
+/// Numbers as R's `cat()` has them after a word.
+fn shown(set: &[u32]) -> String {
+    set.iter().map(|v| format!(" {}", v + 1)).collect()
+}
+
+/// What pcalg prints before it tries the sets of an edge.
+fn say_of_pair(
+    observer: &mut dyn Observer,
+    candidates: &Candidates,
+    [x, y]: [usize; 2],
+    all: &[u32],
+    are_too_many: bool,
+) -> Result<()> {
+    observer.say(&format!("\ny = {:3}\n.........\n", y + 1))?;
+    let [nx, ny] = [x + 1, y + 1];
+    if candidates.are_by_component() {
+        observer.say(&format!("There is an edge between {nx} and {ny}\n"))?;
+        let of = format!("the biconnected component of {nx} and {ny} is:{}", shown(all));
+        observer.say(&format!("Possible D-Sep of {nx} intersected with {of} \n"))?;
+    }
+    if are_too_many {
+        let most = crate::shown(candidates.most());
+        let text = format!(
+            "Size of Possible-D-SEP bigger than {most} . Break the search for the edge between {nx} and {ny}\n"
+        );
+        observer.say(&text)?;
+    }
+    Ok(())
 }

@@ -94,7 +94,8 @@ impl Case {
         let mut c = vec![0.0; p * p];
         for (i, row) in rows.iter().enumerate() {
             for (j, cell) in row.as_array().unwrap().iter().enumerate() {
-                c[j * p + i] = number(cell);
+                // A missing correlation is null.
+                c[j * p + i] = if cell.is_null() { f64::NAN } else { number(cell) };
             }
         }
         c

@@ -4,6 +4,7 @@ pub mod answer;
 #[cfg(all(feature = "cuda", not(target_os = "macos")))]
 pub mod cuda;
 pub mod discrete;
+pub mod fci;
 pub mod frames;
 pub mod golden;
 pub mod kept;

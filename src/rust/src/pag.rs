@@ -1,0 +1,387 @@
+//! FCI, RFCI and FCI+, and graphs with marks, as R names them.
+
+use extendr_api::prelude::*;
+use pcgpu_core::background::Background;
+use pcgpu_core::ci::gauss::Reading;
+use pcgpu_core::fci::{self, By, Fci, Phase};
+use pcgpu_core::graph::{Adjacency, SepSets, Side};
+use pcgpu_core::memory::{self, Use};
+use pcgpu_core::orient::{self, ColliderRule};
+use pcgpu_core::pag::{self, Assumptions, Jci, Mark, Pag, Paths, Plus, Rfci, Unclear};
+use pcgpu_core::search::checkpoint::Limits;
+use pcgpu_core::search::possible_d_sep::{self as phase, Counts};
+use pcgpu_core::search::worker::Worker;
+use pcgpu_core::search::{self, Largest, Method, Options};
+use pcgpu_core::team::TeamReport;
+use pcgpu_core::{Error, Result};
+
+use crate::api::{self, Call};
+use crate::failure::{Failure, Outcome};
+use crate::session::{self, RObserver, RTest};
+use crate::test::Test;
+use crate::token::Token;
+use crate::{input, limits, output};
+
+/// Which function.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Algorithm {
+    Fci,
+    Rfci,
+    FciPlus,
+}
+
+/// What R asks for, `list(algorithm, phase, rule, rules, paths, jci, context, knowledge)`.
+pub struct Asked {
+    algorithm: Algorithm,
+    /// The possible-d-sep phase, and whether its sets are as large as the skeleton's largest ones.
+    phase: Option<(Phase, bool)>,
+    rule: ColliderRule,
+    marking: Marking,
+    background: Background,
+}
+
+/// How marks are put on edges.
+struct Marking {
+    rules: [bool; 10],
+    paths: Paths,
+    jci: Jci,
+}
+
+fn rule(list: &List) -> Outcome<ColliderRule> {
+    match input::text(&input::field(list, "rule")?, "rule")?.as_str() {
+        "standard" => Ok(ColliderRule::Standard),
+        "conservative" => Ok(ColliderRule::Conservative),
+        "majority" => Ok(ColliderRule::Majority),
+        other => Err(Failure::Input(format!("internal: there is no rule `{other}`"))),
+    }
+}
+
+impl Marking {
+    fn from_list(list: &List, p: usize) -> Outcome<Self> {
+        let given = input::field(list, "rules")?;
+        let given = given.as_logical_slice().filter(|rules| rules.len() == 10);
+        let given = given.ok_or_else(|| Failure::Input("internal: `rules` is not ten of TRUE and FALSE".into()))?;
+        let mut rules = [false; 10];
+        rules.iter_mut().zip(given).for_each(|(rule, given)| *rule = given.is_true());
+        let assumptions = match input::text(&input::field(list, "jci")?, "jci")?.as_str() {
+            "0" => Assumptions::None,
+            "1" => Assumptions::One,
+            "12" => Assumptions::OneTwo,
+            "123" => Assumptions::All,
+            other => return Err(Failure::Input(format!("internal: there is no jci `{other}`"))),
+        };
+        let variables = input::vertices(&input::field(list, "context")?, p, "context")?;
+        let paths = match input::text(&input::field(list, "paths")?, "paths")?.as_str() {
+            "pcalg" => Paths::Pcalg,
+            "all" => Paths::All,
+            other => return Err(Failure::Input(format!("internal: there are no paths `{other}`"))),
+        };
+        Ok(Marking { rules, paths, jci: Jci { assumptions, variables } })
+    }
+
+    fn options<'a>(&self, stop: &'a dyn Fn() -> bool, say: Option<pag::Say<'a>>) -> pag::Options<'a> {
+        pag::Options {
+            rules: self.rules,
+            paths: self.paths,
+            jci: self.jci.clone(),
+            wants_to_stop: Some(stop),
+            say,
+            ..pag::Options::default()
+        }
+    }
+}
+
+impl Asked {
+    pub fn from_list(list: &List, p: usize) -> Outcome<Self> {
+        let algorithm = match input::text(&input::field(list, "algorithm")?, "algorithm")?.as_str() {
+            "fci" => Algorithm::Fci,
+            "rfci" => Algorithm::Rfci,
+            "fciPlus" => Algorithm::FciPlus,
+            other => return Err(Failure::Input(format!("internal: there is no algorithm `{other}`"))),
+        };
+        let phase = match input::optional(list, "phase") {
+            None => None,
+            Some(phase) => {
+                let phase = input::list(&phase, "phase")?;
+                let number = |name: &str| input::number(&input::field(&phase, name)?, name);
+                let flag = |name: &str| input::flag(&input::field(&phase, name)?, name);
+                let (m_max, most) = (number("m_max")?, number("most")?);
+                Some((Phase { m_max, most, by_component: flag("by_component")? }, flag("adaptive")?))
+            }
+        };
+        let background = input::background(&input::field(list, "knowledge")?, p)?;
+        Ok(Asked { algorithm, phase, rule: rule(list)?, marking: Marking::from_list(list, p)?, background })
+    }
+}
+
+/// Searches, and puts marks on what is left. `object`: a fresh result, whose slot `sepset` is filled.
+pub fn search(call: &Call, test: &Test, of: (&List, &Limits), asked: &Asked, object: &Robj) -> Outcome<Robj> {
+    let Call { machine, token, .. } = call;
+    let (mut options, limits) = (input::options(of.0)?, of.1);
+    asked.background.enter_with_hidden(&mut options);
+    let p = options.p;
+    let worker = |reading: Reading| {
+        test.worker(p, reading, options.alpha, machine, &mut call.observer().within(limits))
+    };
+    let is_fast = options.method == Method::StableFast;
+    let mut worked = worker(if is_fast { Reading::StableFast } else { Reading::GaussCItest })?;
+    let mut p_max = output::matrix(token, p, p, Use::Square)?;
+    let began = std::time::Instant::now();
+    let of_search = (&options, limits);
+    let largest = Largest::from(output::cells(&mut p_max)?);
+    let mut found = api::skeleton(call, test, of_search, worked.as_deref_mut(), largest)?;
+    let too_few = api::too_few(test, &found, &options);
+    let seconds = began.elapsed().as_secs_f64();
+    let (mut memory, mut team) = (Vec::new(), TeamReport::default());
+    let mut report = |worker: Option<&mut (dyn Worker + '_)>| {
+        let Some(worker) = worker else { return };
+        memory.extend(worker.memory_plan());
+        let more = worker.team();
+        team.shares.extend(more.shares);
+        team.lost.extend(more.lost);
+    };
+    if is_fast {
+        // What follows the skeleton asks pcalg's R function, whatever ran that.
+        report(worked.as_deref_mut());
+        worked = worker(Reading::GaussCItest)?;
+    }
+    let cells = output::cells(&mut p_max)?;
+    let followed = follow(call, test, (&options, limits), asked, worked.as_deref_mut(), &mut found, cells)?;
+    report(worked.as_deref_mut());
+    let (counts, pag) = (&followed.counts, &followed.pag);
+    if asked.algorithm != Algorithm::FciPlus {
+        output::fill_sepsets(token, object, &found.sepsets)?;
+    }
+    let unkept = found.unkept.take().or_else(|| counts.as_ref().and_then(|counts| counts.unkept.clone()));
+    let ended_phase = counts.as_ref().and_then(|counts| counts.ended);
+    let mut result = of_counts(token, counts.as_ref())?;
+    result.extend(marks(token, pag)?);
+    result.extend([
+        ("pMax", p_max),
+        ("n_edgetests", output::counts(&found.tests)),
+        ("max_ord", Robj::from(found.max_order)),
+        ("seconds", Robj::from(seconds)),
+        ("seconds_after", Robj::from(began.elapsed().as_secs_f64() - seconds)),
+        ("exact_tests", Robj::from(found.exact_tests as f64)),
+        ("memory", output::named(memory.into_iter().map(|(name, bytes)| (name, Robj::from(bytes as f64))).collect())),
+        ("too_few", Robj::from(too_few as f64)),
+        ("device", Robj::from(machine.names(matches!(test, Test::Knn(_))))),
+        ("team", output::shares(&team)),
+        ("lost", output::lost(&team.lost)),
+        ("ended_phase", ended_phase.map_or_else(|| ().into(), |size| Robj::from(size as i32))),
+    ]);
+    let [ended, unkept] = limits::end(limits, found.ended.or(ended_phase), unkept);
+    // The level alone of the skeleton.
+    let ended = if found.ended.is_some() { ended } else { ("ended", ().into()) };
+    result.extend([ended, unkept]);
+    Ok(output::named(result))
+}
+
+/// What follows the skeleton.
+fn follow(
+    call: &Call,
+    test: &Test,
+    (options, limits): (&Options, &Limits),
+    asked: &Asked,
+    worker: Option<&mut (dyn Worker + '_)>,
+    skeleton: &mut search::Skeleton,
+    p_max: &mut [f64],
+) -> Outcome<fci::Found> {
+    let Call { machine, listener, token } = call;
+    let mut in_turn;
+    let mut by = match (worker, test) {
+        (Some(worker), _) => By::Worker(worker),
+        (None, Test::Function(fun)) => {
+            in_turn = RTest { fun: fun.clone(), token };
+            By::Test(&mut in_turn)
+        }
+        (None, _) => return Err(Failure::Input("internal: there is no worker".into())),
+    };
+    let stop = || token.wants_to_stop();
+    let callbacks = &listener.callbacks;
+    let say = |text: &str| callbacks.say.as_ref().map_or(Ok(()), |fun| session::say(token, fun, text));
+    let say: Option<pag::Say> = if callbacks.say.is_some() { Some(&say) } else { None };
+    let event = |happened: &orient::Event| {
+        listener.event.as_ref().map_or(Ok(()), |fun| session::event(token, fun, happened))
+    };
+    let tell: Option<orient::Tell> = if listener.event.is_some() { Some(&event) } else { None };
+    let told = |x: usize, y: usize, s: &[u32], p: f64| {
+        callbacks.test.as_ref().map_or(Ok(()), |fun| session::asked(token, fun, x, y, s, p))
+    };
+    let told: Option<&dyn Fn(usize, usize, &[u32], f64) -> Result<()>> =
+        if callbacks.test.is_some() { Some(&told) } else { None };
+
+    let mut orient = asked.marking.options(&stop, say);
+    orient.known = asked.background.marks(&skeleton.graph);
+    let required = (!asked.background.required.is_empty()).then(|| {
+        let mut edges = Adjacency::empty(options.p);
+        asked.background.required.iter().for_each(|&[from, to]| edges.insert(from as usize, to as usize));
+        edges
+    });
+    let mut observer = RObserver::new(token, callbacks.clone());
+    let found = match asked.algorithm {
+        Algorithm::Fci => {
+            let phase = asked.phase.map(|(phase, is_adaptive)| match (skeleton.ended, is_adaptive) {
+                // The time is over.
+                (Some(_), _) => Phase { m_max: 0.0, ..phase },
+                (None, true) => Phase { m_max: f64::from(skeleton.max_order), ..phase },
+                (None, false) => phase,
+            });
+            let mut given = phase::Skeleton {
+                graph: skeleton.graph.clone(),
+                sepsets: std::mem::replace(&mut skeleton.sepsets, SepSets::new(0, Side::Smaller)),
+                p_max,
+            };
+            let fci = Fci { phase, rule: asked.rule, orient, tell };
+            let found = fci::fci(&mut by, &mut given, options, &fci, (&machine.pool, limits), &mut observer);
+            (skeleton.graph, skeleton.sepsets) = (given.graph, given.sepsets);
+            found
+        }
+        Algorithm::Rfci => {
+            let rfci = Rfci {
+                rules: orient.rules,
+                paths: orient.paths,
+                conservative: asked.rule == ColliderRule::Conservative,
+                majority: asked.rule == ColliderRule::Majority,
+                known: orient.known,
+                fixed: required.as_ref(),
+                wants_to_stop: Some(&stop),
+                say,
+                tell,
+                asked: told,
+            };
+            by.rfci((&skeleton.graph, &mut skeleton.sepsets), options.alpha, &rfci, &mut observer)
+                .map(|pag| fci::Found { pag, counts: None })
+        }
+        Algorithm::FciPlus => {
+            let fixed = options.fixed_edges.as_ref();
+            let plus = Plus { fixed, wants_to_stop: Some(&stop), say, ..Plus::default() };
+            by.fci_plus((&skeleton.graph, &mut skeleton.sepsets), options.alpha, (&plus, &orient), &mut observer)
+                .map(|pag| fci::Found { pag, counts: None })
+        }
+    };
+    found.map_err(|error| token.explain(error))
+}
+
+type Entries = Vec<(&'static str, Robj)>;
+
+/// What the possible-d-sep phase counted.
+fn of_counts(token: &Token, counts: Option<&Counts>) -> Outcome<Entries> {
+    let Some(counts) = counts else { return Ok(Vec::new()) };
+    let sets: Vec<Vec<u32>> = counts.sets.iter().map(|set| set.clone().unwrap_or_default()).collect();
+    Ok(vec![
+        ("all_pdsep", output::vertex_lists(token, &sets)?),
+        ("max_ord_pdsep", Robj::from(counts.max_order as i32)),
+        ("n_edgetests_pdsep", output::counts(&counts.tests)),
+        ("all_tests_pdsep", output::counts(&counts.all_tests)),
+    ])
+}
+
+/// Marks as pcalg's matrix, and what is told of them.
+fn marks(token: &Token, pag: &Pag) -> Outcome<Entries> {
+    let p = pag.p();
+    let mut amat = output::matrix(token, p, p, Use::Square)?;
+    let cells = output::cells(&mut amat)?;
+    cells.fill(0.0);
+    for u in 0..p {
+        pag.row(u).for_each(|(v, mark)| cells[v as usize * p + u] = f64::from(mark as u8));
+    }
+    let disputed: Vec<i32> = pag.disputed().flat_map(|(u, v)| [u as i32 + 1, v as i32 + 1]).collect();
+    Ok(vec![("amat", amat), ("disputed", Robj::from(disputed))])
+}
+
+/// pcalg's matrix as a graph.
+fn pag_of(amat: &Robj, p: usize) -> Outcome<Pag> {
+    let cells = input::square(amat, p, "pag")?;
+    let mut rows = Vec::with_capacity(p);
+    for u in 0..p {
+        let mut row = Vec::new();
+        for (v, &number) in cells.row(u).iter().enumerate().filter(|(_, &number)| number != 0.0) {
+            let mark = [1.0, 2.0, 3.0].iter().position(|&known| known == number);
+            let mark = mark.and_then(|at| Mark::of(at as u8 + 1)).ok_or_else(|| {
+                Failure::Core(Error::Argument {
+                    argument: "pag",
+                    value: format!("a matrix with {number} at [{}, {}]", u + 1, v + 1),
+                    mend: "marks are 0 (no edge), 1 (circle), 2 (arrowhead) and 3 (tail)".into(),
+                })
+            })?;
+            row.push((v as u32, mark));
+        }
+        rows.push(row);
+    }
+    Ok(Pag::from_rows("pag", &rows)?)
+}
+
+/// Puts marks on a graph that may have some: pcalg's `udag2pag()`.
+pub fn orient_marked(call: &Call, amat: &Robj, p: usize, sepset: &List, asked: &List) -> Outcome<Robj> {
+    let Call { listener, token, .. } = call;
+    let stop = || token.wants_to_stop();
+    let say = |text: &str| listener.callbacks.say.as_ref().map_or(Ok(()), |fun| session::say(token, fun, text));
+    let say: Option<pag::Say> = if listener.callbacks.say.is_some() { Some(&say) } else { None };
+    let mut options = Marking::from_list(asked, p)?.options(&stop, say);
+    options.colliders = input::flag(&input::field(asked, "colliders")?, "colliders")?;
+    options.unclear = unclear(asked, p)?;
+    let sepsets = input::sepsets(sepset, p, None)?;
+    let pag = pag::orient_marked(pag_of(amat, p)?, &sepsets, &options).map_err(|error| token.explain(error))?;
+    Ok(output::named(marks(token, &pag)?))
+}
+
+/// Triples, three vertices each.
+fn unclear(asked: &List, p: usize) -> Outcome<Unclear> {
+    let triples = input::vertices(&input::field(asked, "unclear")?, p, "unclear")?;
+    Ok(triples.chunks_exact(3).map(|triple| [triple[0], triple[1], triple[2]]).collect())
+}
+
+/// The possible-d-sep phase on a skeleton from anywhere: pcalg's `pdsep()`.
+pub fn possible_d_sep(call: &Call, test: &Test, options: &List, skeleton: &List, asked: &List) -> Outcome<Robj> {
+    let Call { machine, listener, token } = call;
+    let options = input::options(options)?;
+    let p = options.p;
+    let part = |name: &str| input::list(&input::field(skeleton, name)?, name);
+    let graph = input::graph(&part("edges")?, p)?;
+    let sepsets = input::sepsets(&part("sepset")?, p, None)?;
+    let mut p_max = output::matrix(token, p, p, Use::Square)?;
+    let cells = output::cells(&mut p_max)?;
+    let known = input::field(skeleton, "pMax")?;
+    let known = input::square(&known, p, "pMax")?;
+    let known = known.to_slice_memory_order().ok_or_else(|| Failure::Input("internal: `pMax`".into()))?;
+    cells.copy_from_slice(known);
+    let stop = || token.wants_to_stop();
+    let say = |text: &str| listener.callbacks.say.as_ref().map_or(Ok(()), |fun| session::say(token, fun, text));
+    let say: Option<pag::Say> = if listener.callbacks.say.is_some() { Some(&say) } else { None };
+    let explain = |error: Error| token.explain(error);
+    let unclear = unclear(asked, p)?;
+    let candidates =
+        pag::possible_d_sep(&graph, &sepsets, &unclear, &machine.pool, Some(&stop), say).map_err(explain)?;
+    let sets = phase::Sets {
+        candidates,
+        most: input::number(&input::field(asked, "most")?, "most")?,
+        by_component: input::flag(&input::field(asked, "by_component")?, "by_component")?,
+    };
+    let mut given = phase::Skeleton { graph, sepsets, p_max: cells };
+    let mut observer = RObserver::new(token, listener.callbacks.clone());
+    let limits = Limits::default();
+    let mut worker = test.worker(p, Reading::GaussCItest, options.alpha, machine, &mut call.observer())?;
+    let counts = match (&mut worker, test) {
+        (Some(worker), _) => {
+            phase::possible_d_sep(&mut **worker, &options, &mut given, &sets, &mut observer, &limits)
+        }
+        (None, Test::Function(fun)) => {
+            let mut test = RTest { fun: fun.clone(), token };
+            phase::possible_d_sep_in_turn(&mut test, &options, &mut given, &sets, &mut observer, &limits)
+        }
+        (None, _) => Err(Error::Interrupted),
+    };
+    let counts = counts.map_err(explain)?;
+    memory::check()?;
+    let (edges, sepset) = (given.graph.to_lists(), output::sepsets(token, &given.sepsets)?);
+    let lost = worker.map_or_else(Vec::new, |mut worker| worker.team().lost);
+    let mut result = of_counts(token, Some(&counts))?;
+    result.extend([
+        ("edges", output::vertex_lists(token, &edges)?),
+        ("sepset", sepset),
+        ("pMax", p_max),
+        ("lost", output::lost(&lost)),
+    ]);
+    Ok(output::named(result))
+}
