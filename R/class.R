@@ -11,15 +11,17 @@ algo_slots <- c(
   call = "call", n = "integer", max.ord = "integer", n.edgetests = "numeric", sepset = "list", pMax = "matrix"
 )
 own_slots <- c(graph = "graph", zMin = "matrix")
+# Those of "fciAlgo", see fci-class.R.
+fci_slots <- c(amat = "matrix", allPdsep = "list", n.edgetestsPDSEP = "numeric", max.ordPDSEP = "integer")
 
 has_pcalg <- function() {
   isNamespaceLoaded("pcalg") || nzchar(system.file(package = "pcalg"))
 }
 
-# The definition of "pcAlgo" to make results of.
-result_class <- function() {
+# The definition of "pcAlgo", or "fciAlgo", to make results of.
+result_class <- function(class = "pcAlgo") {
   if (!has_pcalg()) {
-    return(methods::getClass("pcAlgo", where = asNamespace("pcgpu")))
+    return(methods::getClass(class, where = asNamespace("pcgpu")))
   }
   home <- tryCatch(asNamespace("pcalg"), error = function(e) {
     abort("package", paste0(
@@ -27,7 +29,7 @@ result_class <- function() {
       "without it pcgpu has a class of its own for results"
     ), package = "pcalg", parent = e)
   })
-  methods::getClass("pcAlgo", where = home)
+  methods::getClass(class, where = home)
 }
 
 # Defines the class and its methods in the namespace `ns`, which must not be sealed yet.
@@ -38,6 +40,9 @@ define_class <- function(ns) {
   methods::setClass("pcAlgo",
     representation = as.list(own_slots), contains = "gAlgo", where = ns
   )
+  methods::setClass("fciAlgo",
+    representation = as.list(fci_slots), contains = "gAlgo", where = ns
+  )
   methods::setOldClass("amat", where = ns)
   methods::setMethod("show", "pcAlgo", function(object) print_result(object), where = ns)
   methods::setAs("pcAlgo", "matrix", function(from) {
@@ -46,6 +51,7 @@ define_class <- function(ns) {
   methods::setAs("pcAlgo", "amat", function(from) {
     structure(adjacency_matrix(from), class = "amat", type = "cpdag")
   }, where = ns)
+  define_fci_methods(ns)
   registerS3method("print", "pcAlgo", print_result, envir = ns)
   registerS3method("print", "amat", print_amat, envir = ns)
 }
@@ -54,14 +60,20 @@ define_class <- function(ns) {
 # results that were saved without pcalg; pcalg's own method takes its place. The class is not known yet, and
 # setMethod() would say so in a message.
 show_before_pcalg <- function(ns) {
-  suppressMessages(methods::setMethod("show", "pcAlgo", function(object) print_result(object), where = ns))
+  suppressMessages({
+    methods::setMethod("show", "pcAlgo", function(object) print_result(object), where = ns)
+    methods::setMethod("show", "fciAlgo", function(object) print_fci(object), where = ns)
+  })
 }
 
 # as(), validObject() and `@<-` ask for the class by its name, which a result that was saved without pcalg gives without a
 # package. R then looks along the search path: there is a promise of the definition, which loads pcalg when it is asked for. From
 # then on R knows the class. `attached`: the environment of this package on the search path, not locked yet.
 class_on_demand <- function(attached) {
-  delayedAssign(methods::classMetaName("pcAlgo"), methods::getClass("pcAlgo", where = asNamespace("pcalg")), assign.env = attached)
+  for (class in c("pcAlgo", "fciAlgo")) local({
+    class <- class
+    delayedAssign(methods::classMetaName(class), methods::getClass(class, where = asNamespace("pcalg")), assign.env = attached)
+  })
 }
 
 # pcalg's plot() stops where Rgraphviz is not installed. There, and only there, plot_cpdag() takes its place for this
@@ -124,14 +136,14 @@ plot_without_rgraphviz <- function() {
 }
 
 # A result with no slot filled yet.
-empty_result <- function() {
-  result <- methods::new(result_class())
-  if (has_pcalg()) result else without_package(result)
+empty_result <- function(class = "pcAlgo") {
+  result <- methods::new(result_class(class))
+  if (has_pcalg()) result else without_package(result, class)
 }
 
 # The class by its name alone.
-without_package <- function(x) {
-  attr(x, "class") <- "pcAlgo"
+without_package <- function(x, class = "pcAlgo") {
+  attr(x, "class") <- class
   x
 }
 

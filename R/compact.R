@@ -205,7 +205,10 @@ sparse_matrix <- function(x) {
 # and R would say so in a message.
 conversions <- function(ns) {
   set <- function(to, convert) suppressMessages(methods::setAs("pcCompact", to, convert, where = ns))
-  suppressMessages(methods::setMethod("edges", "pcAlgo", edges_of_object, where = ns))
+  suppressMessages({
+    methods::setMethod("edges", "pcAlgo", edges_of_object, where = ns)
+    methods::setMethod("edges", "fciAlgo", edges_of_object, where = ns)
+  })
   suppressMessages(methods::setAs("pcgpu_graph", "graphNEL", function(from) graphnel_of_table(from), where = ns))
   set("pcAlgo", function(from) as_pcalg(from))
   set("matrix", function(from) {

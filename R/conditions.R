@@ -96,12 +96,14 @@ is_file_failure <- function(failure) startsWith(failure$class, "file_")
 
 # Runs what makes a result of class pcAlgo. Where R's own allocation fails, of a list or a string, that is an error as where ours does.
 # Not by a calling handler, which would find no memory either.
-with_room_for_pcalgo <- function(make) {
+with_room_for_pcalgo <- function(make) with_room(make, "a result of class pcAlgo", "give R more memory, or ask for `result = \"compact\"`")
+
+# result: what takes the memory. mend: what else can be done.
+with_room <- function(make, result, mend) {
   call <- user_call()
   tryCatch(make, simpleError = function(e) {
     if (!is_out_of_memory(e)) stop(e)
-    what <- "a result of class pcAlgo, with its p x p matrix and lists,"
-    mend <- "give R more memory, or ask for `result = \"compact\"`"
+    what <- paste0(result, ", with its p x p matrices and lists,")
     abort("memory", sprintf("not enough memory: %s takes more than there is (%s); %s", what, conditionMessage(e), mend),
       what = what, mend = mend, call = call
     )

@@ -45,6 +45,9 @@ network_of <- function(x) {
   if (is_result(x)) {
     return(network_of_pcalg(x))
   }
+  if (is_fci(x)) {
+    return(network_of_fci(x))
+  }
   if (inherits(x, "pcgpu_graph")) {
     table <- list(from = x$from, to = x$to, kind = c("undirected", "directed")[x$directed + 1L])
     table$weight <- x$weight
@@ -73,6 +76,18 @@ network_of_pcalg <- function(x) {
   table <- by_pair(edge_table(listed$edges, listed$weights))
   table$p <- attr(x, "pMax")[cbind(pmin(table$from, table$to), pmax(table$from, table$to))]
   new_network(listed$labels, table)
+}
+
+# p is not known of what fciPlus() has found.
+network_of_fci <- function(x) {
+  amat <- attr(x, "amat")
+  table <- pag_table(amat)
+  p_max <- attr(x, "pMax")
+  if (identical(dim(p_max), dim(amat))) {
+    ends <- cbind(table$from, table$to)
+    table$p <- pmax(p_max[ends], p_max[ends[, 2:1, drop = FALSE]])
+  }
+  list(labels = rownames(amat), edges = list2DF(table))
 }
 
 # With the strength and the direction that averaged_cpdag() has left with its graph, of the edges that are still there and have the kind that they had.

@@ -97,6 +97,18 @@ rust_orient_compact <- function(skeleton, orient, test, alpha, engine, callbacks
 #' @noRd
 rust_add_knowledge <- function(edges, marks, knowledge, check) .Call(wrap__rust_add_knowledge, edges, marks, knowledge, check)
 
+#' FCI, RFCI or FCI+, by `fci$algorithm`. `object` is a fresh result, whose slot `sepset` is filled.
+#' @noRd
+rust_fci <- function(test, options, fci, engine, callbacks, object) .Call(wrap__rust_fci, test, options, fci, engine, callbacks, object)
+
+#' The possible-d-sep phase on a skeleton, `list(edges, sepset, pMax)`.
+#' @noRd
+rust_pdsep <- function(test, options, skeleton, asked, engine, callbacks) .Call(wrap__rust_pdsep, test, options, skeleton, asked, engine, callbacks)
+
+#' Marks on the edges of a graph, pcalg's matrix `amat`.
+#' @noRd
+rust_orient_pag <- function(amat, p, sepset, asked, engine, callbacks) .Call(wrap__rust_orient_pag, amat, p, sepset, asked, engine, callbacks)
+
 #' One nearest-neighbour test of the columns x and y of its data given all others.
 #' @noRd
 rust_knn_test <- function(test, x, y, engine) .Call(wrap__rust_knn_test, test, x, y, engine)

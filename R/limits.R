@@ -106,5 +106,7 @@ ended_note <- function(x) {
   details <- run_details(x)
   if (!is.null(details$ended)) {
     sprintf("Ended by the time limit after level %d: as with m.max = %d.", details$level, details$level)
+  } else if (!is.null(details$phase$ended)) {
+    sprintf("The possible-d-sep phase was ended by the time limit after sets of %d.", details$phase$ended)
   }
 }

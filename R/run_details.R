@@ -93,7 +93,7 @@ run_details <- function(x) {
   if (inherits(x, "pcgpu_selection")) {
     details <- attr(x$call, "pcgpu")
   } else {
-    if (!is_compact(x)) check_result(x)
+    if (!is_compact(x) && !is_fci(x)) check_result(x)
     details <- attr(attr(x, "call"), "pcgpu")
     if (!is.null(details)) details$n.edgetests <- attr(x, "n.edgetests")
   }

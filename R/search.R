@@ -3,14 +3,18 @@
 # orient: NULL for the skeleton alone, or what check_orientation() made. `call` is the user's call for the slot. `compact`: see
 # wants_compact().
 run_search <- function(test, labels, options, orient, threads, device, verbose, progress, call, compact, workers = NULL) {
-  on <- if (is.null(workers)) {
-    device <- choose_device(device, test, options$p, order_of_tests(test, options), several = gpus_pay(test, options$p))
-    function(run) on_device(device, threads, run)
-  } else {
-    function(run) on_workers(workers, test, options, device, threads, run)
-  }
+  on <- place_of_search(test, options, device, threads, workers)
   searched <- function() search_on(test, labels, options, orient, on, verbose, progress, call, compact)
   if (compact) searched() else with_room_for_pcalgo(searched())
+}
+
+# Where a search runs: a function that calls another with the machine as Rust wants it.
+place_of_search <- function(test, options, device, threads, workers) {
+  if (!is.null(workers)) {
+    return(function(run) on_workers(workers, test, options, device, threads, run))
+  }
+  device <- choose_device(device, test, options$p, order_of_tests(test, options), several = gpus_pay(test, options$p))
+  function(run) on_device(device, threads, run)
 }
 
 # on: calls a function with the machine as Rust wants it.

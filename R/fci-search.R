@@ -1,0 +1,174 @@
+# What fci(), rfci() and fciPlus() share: arguments checked -> one call of Rust -> a result of class fciAlgo.
+
+# Of pc_control()'s arguments, those that these functions use. Results have a p x p matrix of marks: there is no compact one.
+fci_control <- c("checkpoint", "time_limit", "cluster", "parallel_tests", "tiers", "forbidden", "required", "na")
+
+# Runs what one of these functions was asked for: the arguments of its frame, checked, and `asked` as rust_fci() wants it.
+run_fci <- function(frame, labels, asked, control, numCores, call) {
+  method <- check_choice(frame$skel.method, c("stable", "original", "stable.fast"), "skel.method")
+  fixed <- with_context_edges(frame$fixedEdges, asked, length(labels))
+  options <- check_search(method, frame$alpha, frame$fixedGaps, fixed, frame$NAdelete, frame$m.max, labels, frame$suffStat)
+  asked["knowledge"] <- list(check_knowledge(control, labels, options$fixed_gaps, method, "relaxed"))
+  options$limits <- search_limits(control)
+  threads <- resolve_threads(numCores)
+  verbose <- check_verbose(frame$verbose)
+  device <- if (is.null(control$cluster)) check_device(frame$device) else frame$device
+  test <- ci_test(frame$indepTest, frame$suffStat, labels, options$alpha, threads)
+  test <- with_code(test, options$limits, frame$indepTest, frame$suffStat)
+  workers <- choose_workers(control, test, method, threads, verbose)
+  on <- place_of_search(test, options, device, threads, workers)
+  searched <- function() fci_on(test, labels, options, asked, on, verbose, frame$progress, call)
+  with_room(searched(), "a result of class fciAlgo", "give R more memory, or select variables first, see select_features()")
+}
+
+# jci = "123": edges between context variables are there.
+with_context_edges <- function(fixedEdges, asked, p) {
+  if (asked$jci != "123" || !length(asked$context)) {
+    return(fixedEdges)
+  }
+  if (is.null(fixedEdges)) fixedEdges <- matrix(FALSE, p, p)
+  if (is.matrix(fixedEdges) && identical(dim(fixedEdges), c(p, p))) fixedEdges[asked$context, asked$context] <- TRUE
+  fixedEdges
+}
+
+# on: calls a function with the machine as Rust wants it.
+fci_on <- function(test, labels, options, asked, on, verbose, progress, call) {
+  bar <- progress_reporter(progress, fci_level_text(session))
+  on.exit(bar$close())
+  if (verbose > 0L) cat("Compute Skeleton\n================\n")
+  result <- NULL
+  found <- on(function(engine) {
+    result <<- empty_result("fciAlgo")
+    session$fci_phase <- FALSE
+    prints <- printers(verbose, options$method, test$kind, options$p, is.null(options$limits))
+    callbacks <- c(
+      list(progress = bar$report, phase = begin_phase), limit_callbacks(options$limits), prints,
+      if (!is.null(prints$test)) list(say = cat)
+    )
+    rust_fci(test, options, asked, engine, callbacks, result)
+  })
+  bar$close()
+  found <- check_rust(found)
+  session$search_seconds <- found$seconds
+  warn_too_few(found$too_few, test)
+  tell_lost(found$lost)
+  tell_disputed(found$disputed, labels)
+  warn_limits(found, options$limits)
+  warn_phase(found, options$limits)
+  call <- with_details(
+    call, found$device, found$exact_tests, unlist(found$memory), NULL, NULL, found$team, found$ended,
+    list(test = test$name, alpha = options$alpha, samples = samples_of(test), phase = phase_details(found, asked))
+  )
+  fill_fci(result, labels, found, asked, call, options$method)
+}
+
+# The slots of pcalg's class, as each of its functions leaves them.
+fill_fci <- function(result, labels, found, asked, call, method) {
+  amat <- found$amat
+  dimnames(amat) <- list(labels, labels)
+  p <- length(labels)
+  slots <- list(call = call, n = integer(0), amat = amat)
+  if (asked$algorithm == "fciPlus") {
+    slots <- c(slots, list(
+      max.ord = integer(0), max.ordPDSEP = integer(0), n.edgetests = integer(0), n.edgetestsPDSEP = integer(0), sepset = list(),
+      pMax = matrix(0, 1L, 1L), allPdsep = list()
+    ))
+  } else {
+    sets <- vector("list", p)
+    if (!is.null(found$all_pdsep)) {
+      sets <- unname(found$all_pdsep)
+      sets[lengths(sets) == 0L] <- list(NULL)
+    }
+    slots <- c(slots, list(
+      max.ord = as.integer(found$max_ord), n.edgetests = edge_tests(found$n_edgetests, method), pMax = found$pMax,
+      max.ordPDSEP = as.integer(found$max_ord_pdsep %||% 0L), n.edgetestsPDSEP = as.double(found$n_edgetests_pdsep %||% 0),
+      allPdsep = sets
+    ))
+  }
+  check_rust(rust_fill_slots(result, slots))
+}
+
+# What run_details() says of the possible-d-sep phase.
+phase_details <- function(found, asked) {
+  if (is.null(found$all_tests_pdsep)) {
+    return(NULL)
+  }
+  list(tests = found$all_tests_pdsep, ended = if (!is.null(found$ended_phase)) found$ended_phase - 1L)
+}
+
+# So many tests at most are told of before the phase begins: some tenths of a second.
+told_phase_tests <- 1e7
+
+begin_phase <- function(edges, most) {
+  session$fci_phase <- TRUE
+  if (most > told_phase_tests) {
+    tell("pdsep", sprintf(
+      "possible-d-sep phase: %s tests at most, of %s edges; `m.max` and `pdsep.max` bound them.",
+      format(signif(most, 3L), big.mark = ",", trim = TRUE), format(edges, big.mark = ",", trim = TRUE)
+    ), tests = most, edges = edges)
+  }
+}
+
+# What the progress bar says: sizes of the second search have the name of the phase.
+fci_level_text <- function(session) {
+  function(level, edges) {
+    text <- level_text(level, edges)
+    if (isTRUE(session$fci_phase)) sub("Level", "Possible d-sep, sets of", text, fixed = TRUE) else text
+  }
+}
+
+# Warns where the time was over in the possible-d-sep phase.
+warn_phase <- function(found, limits) {
+  if (!is.null(found$ended_phase) && is.null(found$ended)) {
+    size <- found$ended_phase
+    goes_on <- if (is.null(limits$file)) "with more time there are more" else "the same call goes on from its checkpoint"
+    warn("time_limit", sprintf(
+      "`time_limit` is %s: the possible-d-sep phase ended at sets of %d, and the result is that of sets up to %d there; %s",
+      format(limits$seconds, digits = 7L), size, size - 1L, goes_on
+    ), level = size - 1L, seconds = limits$seconds)
+  }
+}
+
+# A message where rules speak against marks that are known. `disputed`: pairs (u, v) of numbers of variables.
+tell_disputed <- function(disputed, labels) {
+  if (!length(disputed)) {
+    return(invisible())
+  }
+  pairs <- matrix(disputed, 2L)
+  said <- enumerate(sprintf("%s at the edge to %s", dQuote(labels[pairs[2L, ]], FALSE), dQuote(labels[pairs[1L, ]], FALSE)))
+  tell("knowledge", sprintf("The data speak against what is known of %s: knowledge wins.", said), pairs = t(pairs))
+}
+
+# rules, selectionBias, jci and contextVars, with pcalg's own refusals.
+check_marking <- function(rules, selectionBias, jci, contextVars, paths, p) {
+  if (!is.logical(rules) || length(rules) != 10L || anyNA(rules)) {
+    abort_argument("rules", rules, "give ten of TRUE and FALSE, one for each of the rules R1 to R10.",
+      pcalg = "is.logical(rules) && length(rules) == 10 is not TRUE"
+    )
+  }
+  jci <- check_choice(jci, c("0", "1", "12", "123"), "jci")
+  whole <- is.numeric(contextVars) && !anyNA(contextVars) && all(contextVars == trunc(contextVars))
+  if (length(contextVars) && (!whole || min(contextVars) < 1 || max(contextVars) > p)) {
+    abort_argument("contextVars", contextVars, sprintf("give numbers of variables, from 1 to %d.", p),
+      pcalg = "contextVars has to be a vector of integers in {1,2,..,p}, where p is the number of variables."
+    )
+  }
+  if (!check_flag(selectionBias, "selectionBias")) {
+    rules[5:7] <- FALSE
+  } else if (jci != "0") {
+    abort_argument("selectionBias", selectionBias, "give selectionBias = FALSE with `jci`.",
+      pcalg = "The current JCI implementation does not support selection bias (use selectionBias=FALSE instead)."
+    )
+  }
+  list(rules = rules, jci = jci, context = as.integer(contextVars), paths = check_choice(paths, c("pcalg", "all"), "paths"))
+}
+
+# How colliders are decided. `pcalg`: its sentence for both rules at once.
+check_collider_rule <- function(conservative, maj.rule, pcalg) {
+  conservative <- check_flag(conservative, "conservative")
+  maj.rule <- check_flag(maj.rule, "maj.rule")
+  if (conservative && maj.rule) {
+    abort_argument("maj.rule", maj.rule, "leave out one of `conservative` and `maj.rule`.", pcalg = pcalg)
+  }
+  if (conservative) "conservative" else if (maj.rule) "majority" else "standard"
+}

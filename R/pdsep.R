@@ -1,0 +1,79 @@
+#' The possible-d-sep phase of FCI
+#'
+#' Tests the edges of a skeleton given subsets of possible-d-sep sets, as the second part of [fci()] does: pcalg's `pdsep()`, with its arguments and its answer.
+#'
+#' @inheritParams fci
+#' @param skel The skeleton: a graph, such as the slot `graph` of what [skeleton()] returns, or that result.
+#' @param p Number of variables.
+#' @param sepset pcalg's list of lists of separating sets, the slot `sepset` of a skeleton.
+#' @param pMax The largest p-values so far, a p x p matrix, the slot of that name.
+#' @param m.max Largest size of a conditioning set.
+#' @param unfVect Triples that may or may not be colliders, as pcalg's `triple2numb()` numbers them, or `NULL`.
+#' @return A list: `G`, the edges that are left, a p x p matrix of `TRUE` and `FALSE`; `sepset`, `pMax`, updated; `allPdsep`, a list with the possible-d-sep set of each variable (and the other end of
+#'   its last edge); `max.ord`, the size of the last edge's sets; `n.edgetests`, the number of tests by size, from 0 up to that.
+#' @references
+#' D. Colombo, M. H. Maathuis, M. Kalisch and T. S. Richardson (2012). Learning high-dimensional directed acyclic graphs with latent and selection variables. *Annals of Statistics* 40, 294-321.
+#' @seealso [fci()], [udag2pag()]
+#' @examples
+#' set.seed(2)
+#' x <- matrix(rnorm(2000), 400, 5)
+#' x[, 3] <- x[, 1] + x[, 2] + rnorm(400)
+#' stat <- suff_gauss(x)
+#' skel <- skeleton(stat, gaussCItest, alpha = 0.01, p = 5, numCores = 2)
+#' found <- pdsep(skel@graph, stat, gaussCItest, p = 5, sepset = skel@sepset, alpha = 0.01, pMax = skel@pMax)
+#' found$G
+#' @export
+pdsep <- function(skel, suffStat, indepTest, p, sepset, alpha, pMax, m.max = Inf, pdsep.max = Inf, NAdelete = TRUE, unfVect = NULL,
+                  biCC = FALSE, fixedEdges = NULL, verbose = FALSE, numCores, device = "auto", progress = NULL) {
+  check_given(list(skel = missing(skel), suffStat = missing(suffStat), indepTest = missing(indepTest), sepset = missing(sepset), alpha = missing(alpha), pMax = missing(pMax)), list(
+    skel = "give the graph of a skeleton.", suffStat = "give the sufficient statistic of the test.", indepTest = "give the test, for instance gaussCItest.",
+    sepset = "give the slot `sepset` of the skeleton.", alpha = "give the significance level.", pMax = "give the slot `pMax` of the skeleton."
+  ))
+  listed <- about("skel", edges_of(skel))
+  labels <- listed$labels
+  check_square(pMax, length(labels), "pMax")
+  if (!is.list(sepset)) abort_argument("sepset", sepset, "give the slot `sepset` of the skeleton.")
+  options <- check_search("stable", alpha, NULL, fixedEdges, NAdelete, m.max, labels, suffStat)
+  threads <- resolve_threads(if (!missing(numCores)) numCores)
+  verbose <- check_verbose(verbose)
+  device <- check_device(device)
+  test <- ci_test(indepTest, suffStat, labels, options$alpha, threads)
+  on <- place_of_search(test, options, device, threads, NULL)
+  bar <- progress_reporter(progress, fci_level_text(session))
+  on.exit(bar$close())
+  storage.mode(pMax) <- "double"
+  asked <- list(most = check_pdsep_max(pdsep.max), by_component = check_flag(biCC, "biCC"), unclear = triples_of(unfVect, length(labels)))
+  found <- on(function(engine) {
+    prints <- if (verbose > 0L) list(test = test_printer("stable"), say = cat)
+    session$fci_phase <- TRUE
+    rust_pdsep(test, options, list(edges = listed$edges, sepset = sepset, pMax = pMax), asked, engine, c(list(progress = bar$report, phase = begin_phase), prints))
+  })
+  bar$close()
+  found <- check_rust(found)
+  tell_lost(found$lost)
+  G <- matrix(FALSE, length(labels), length(labels), dimnames = list(labels, labels))
+  for (x in seq_along(labels)) G[x, found$edges[[x]]] <- TRUE
+  sets <- unname(found$all_pdsep)
+  sets[lengths(sets) == 0L] <- list(NULL)
+  list(G = G, sepset = found$sepset, pMax = found$pMax, allPdsep = sets, max.ord = found$max_ord_pdsep, n.edgetests = found$n_edgetests_pdsep)
+}
+
+check_square <- function(x, p, argument) {
+  if (!is.matrix(x) || !is.numeric(x) || !identical(dim(x), c(p, p))) {
+    abort_argument(argument, x, sprintf("give a numeric %d x %d matrix.", p, p))
+  }
+}
+
+# pcalg's numbers of triples, k + p (j + p i), as numbers of variables, three each.
+triples_of <- function(unfVect, p) {
+  numbers <- as.double(unfVect)
+  numbers <- numbers[!is.na(numbers)]
+  k <- (numbers - 1) %% p
+  rest <- (numbers - 1 - k) / p
+  j <- (rest - 1) %% p
+  i <- (rest - 1 - j) / p - 1
+  if (any(numbers != trunc(numbers)) || any(i < 0 | i >= p)) {
+    abort_argument("unfVect", unfVect, "give numbers of triples as pcalg's triple2numb() makes them, or NULL.")
+  }
+  as.integer(rbind(i, j, k) + 1)
+}

@@ -1,0 +1,45 @@
+#' From a skeleton to a PAG
+#'
+#' Puts marks on the edges of a skeleton by its separating sets, as the last part of [fci()] does: colliders, then the rules R1 to R10 of Zhang (2008). pcalg's `udag2pag()`, with its arguments and its answer.
+#'
+#' R1 to R4 are applied until none of them changes anything, then R5 to R7, then R8 to R10. The list of edges of a rule is taken before its first change, and marks are read as they are when an edge's turn comes, so that where data
+#' contradict themselves the answer depends on the order of the variables, as in pcalg.
+#'
+#' @inheritParams fci
+#' @param pag The skeleton, a symmetric p x p matrix of 0 and 1; or a graph that has marks already: 0 no edge, 1 circle, 2 arrowhead, 3 tail, `pag[i, j]` at j.
+#' @param sepset pcalg's list of lists of separating sets.
+#' @param unfVect Triples that may or may not be colliders, as pcalg's `triple2numb()` numbers them, or `NULL`.
+#' @param orientCollider Orient colliders first?
+#' @return The matrix with its marks.
+#' @references
+#' J. Zhang (2008). On the completeness of orientation rules for causal discovery in the presence of latent confounders and selection bias. *Artificial
+#' Intelligence* 172, 1873-1896.
+#' @seealso [fci()], [pdsep()]
+#' @examples
+#' # a - b - c with nothing in the set that separates a and c: a o-> b <-o c.
+#' skeleton <- matrix(c(0, 1, 0, 1, 0, 1, 0, 1, 0), 3, dimnames = list(letters[1:3], letters[1:3]))
+#' sets <- list(list(NULL, NULL, integer(0)), list(NULL, NULL, NULL), list(NULL, NULL, NULL))
+#' udag2pag(skeleton, sets)
+#' @export
+udag2pag <- function(pag, sepset, rules = rep(TRUE, 10), unfVect = NULL, jci = c("0", "1", "12", "123"), contextVars = NULL,
+                     verbose = FALSE, orientCollider = TRUE, paths = c("pcalg", "all")) {
+  if (!is.matrix(pag) || nrow(pag) != ncol(pag) || !(is.numeric(pag) || is.logical(pag)) || anyNA(pag)) {
+    abort_argument("pag", pag, "give a square matrix of marks: 0 no edge, 1 circle, 2 arrowhead, 3 tail.")
+  }
+  if (!is.list(sepset)) abort_argument("sepset", sepset, "give pcalg's list of lists of separating sets, the slot `sepset` of a skeleton.")
+  p <- nrow(pag)
+  asked <- check_marking(rules, FALSE, jci, contextVars, paths, p)
+  asked$rules <- rules
+  if (asked$jci != "0" && any(rules[5:7])) {
+    warning("FCI orientation rules 5-7 should be disabled if JCI functionality is used.")
+  }
+  asked <- c(asked, list(colliders = check_flag(orientCollider, "orientCollider"), unclear = triples_of(unfVect, p)))
+  verbose <- check_verbose(verbose)
+  known <- pag
+  storage.mode(known) <- "double"
+  engine <- engine_list(new_device("cpu"), resolve_threads(NULL))
+  found <- check_rust(rust_orient_pag(known, p, sepset, asked, engine, if (verbose > 0L) list(say = cat) else list()))
+  if (is.logical(pag) || is.integer(pag)) storage.mode(pag) <- "double"
+  pag[] <- found$amat
+  pag
+}
