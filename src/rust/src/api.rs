@@ -24,8 +24,8 @@ use crate::session::{Callbacks, RObserver, RTest};
 use crate::test::Test;
 use crate::token::{self, Token};
 use crate::{
-    api_assessment, api_blocks, api_effects, api_orientation, api_pag, api_ranks, api_stability, api_tests, correlation,
-    discrete, gpu, input, limits, output, selection,
+    api_assessment, api_blocks, api_effects, api_orientation, api_pag, api_ranks, api_stability, api_tests,
+    correlation, discrete, gpu, input, limits, output, selection,
 };
 
 /// R's callbacks: for reports, and for random numbers.

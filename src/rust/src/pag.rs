@@ -120,9 +120,8 @@ pub fn search(call: &Call, test: &Test, of: (&List, &Limits), asked: &Asked, obj
     let (mut options, limits) = (input::options(of.0)?, of.1);
     asked.background.enter_with_hidden(&mut options);
     let p = options.p;
-    let worker = |reading: Reading| {
-        test.worker(p, reading, options.alpha, machine, &mut call.observer().within(limits))
-    };
+    let worker =
+        |reading: Reading| test.worker(p, reading, options.alpha, machine, &mut call.observer().within(limits));
     let is_fast = options.method == Method::StableFast;
     let mut worked = worker(if is_fast { Reading::StableFast } else { Reading::GaussCItest })?;
     let mut p_max = output::matrix(token, p, p, Use::Square)?;
@@ -201,9 +200,8 @@ fn follow(
     let callbacks = &listener.callbacks;
     let say = |text: &str| callbacks.say.as_ref().map_or(Ok(()), |fun| session::say(token, fun, text));
     let say: Option<pag::Say> = if callbacks.say.is_some() { Some(&say) } else { None };
-    let event = |happened: &orient::Event| {
-        listener.event.as_ref().map_or(Ok(()), |fun| session::event(token, fun, happened))
-    };
+    let event =
+        |happened: &orient::Event| listener.event.as_ref().map_or(Ok(()), |fun| session::event(token, fun, happened));
     let tell: Option<orient::Tell> = if listener.event.is_some() { Some(&event) } else { None };
     let told = |x: usize, y: usize, s: &[u32], p: f64| {
         callbacks.test.as_ref().map_or(Ok(()), |fun| session::asked(token, fun, x, y, s, p))
@@ -363,9 +361,7 @@ pub fn possible_d_sep(call: &Call, test: &Test, options: &List, skeleton: &List,
     let limits = Limits::default();
     let mut worker = test.worker(p, Reading::GaussCItest, options.alpha, machine, &mut call.observer())?;
     let counts = match (&mut worker, test) {
-        (Some(worker), _) => {
-            phase::possible_d_sep(&mut **worker, &options, &mut given, &sets, &mut observer, &limits)
-        }
+        (Some(worker), _) => phase::possible_d_sep(&mut **worker, &options, &mut given, &sets, &mut observer, &limits),
         (None, Test::Function(fun)) => {
             let mut test = RTest { fun: fun.clone(), token };
             phase::possible_d_sep_in_turn(&mut test, &options, &mut given, &sets, &mut observer, &limits)

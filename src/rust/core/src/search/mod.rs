@@ -11,6 +11,7 @@
 //! * [`level`], [`lanes`], [`shards`]: the work of a level, and how it is cut.
 //! * [`possible_d_sep`]: the second search of FCI, over the edges of a skeleton.
 //! * [`checkpoint`]: how a search is kept, gone on with and bounded.
+//! * [`sweep`]: all subsets of some candidates at once.
 //! * [`worker`]: what a machine offers; [`answer`]: what it finds; [`book`]: where it enters that; [`wire`]: shards and answers as bytes.
 
 pub mod answer;
@@ -36,6 +37,7 @@ pub mod shards;
 #[cfg(test)]
 mod shuffled;
 mod stable;
+pub mod sweep;
 pub mod wire;
 pub mod worker;
 

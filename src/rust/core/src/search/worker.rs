@@ -5,6 +5,7 @@ use super::largest::Largest;
 use super::levels::Levels;
 pub use super::marginals::{Column, Marginals};
 use super::shards::Work;
+use super::sweep::Sweeper;
 use super::Options;
 use crate::ci::{Batch, CiTest};
 use crate::observer::Observer;
@@ -67,6 +68,11 @@ pub trait Worker {
     /// Who did what since this was asked last, where several machines are this worker, or a card.
     fn team(&mut self) -> TeamReport {
         TeamReport::default()
+    }
+
+    /// This worker as one that sweeps, where it does.
+    fn sweeper(&mut self) -> Option<&mut dyn Sweeper> {
+        None
     }
 
     /// This worker as one that takes whole levels and keeps what comes of them, where it works alone and is quicker so.

@@ -59,6 +59,9 @@ mod selection_properties;
 mod selection_replicates;
 mod selection_shards;
 mod stability;
+mod sweep;
+#[cfg(all(feature = "cuda", not(target_os = "macos")))]
+mod sweep_cuda;
 #[cfg(all(feature = "cuda", target_os = "linux"))]
 mod team_cuda;
 mod toys;

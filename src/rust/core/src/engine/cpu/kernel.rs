@@ -5,10 +5,11 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::graph::{subsets, Adjacency};
-use crate::pool::Stop;
+use crate::pool::{Pool, Stop};
 use crate::search::answer::Answer;
 use crate::search::level::{Neighbours, PairSide, Verdict};
 use crate::search::shards::Work;
+use crate::search::sweep::{Sweep, Swept};
 
 /// A test in the form that the CPU engine runs.
 pub trait Kernel: Sync {
@@ -123,6 +124,27 @@ pub trait Kernel: Sync {
     /// Decides the ranks of a side. May return early, with anything, once the signal says so; otherwise the verdict
     /// depends on the side and the data alone.
     fn walk(&self, side: &SideView, scratch: &mut Self::Scratch, signal: &Signal) -> Verdict;
+
+    /// Whether it sweeps.
+    fn sweeps(&self) -> bool {
+        false
+    }
+
+    /// See [`Sweeper::takes`](crate::search::sweep::Sweeper::takes).
+    fn takes(&self, _candidates: usize, _size: usize, _largest: usize) -> Option<usize> {
+        None
+    }
+
+    /// The verdicts on sweeps, in their order; `follow` is told the share that is done.
+    fn sweep(
+        &self,
+        _sweeps: &[Sweep],
+        _rules: (f64, bool),
+        _pool: &Pool,
+        _follow: &mut dyn FnMut(f64) -> crate::Result<()>,
+    ) -> crate::Result<Vec<Swept>> {
+        Ok(Vec::new())
+    }
 
     /// One p-value, NaN where there is none; fails where pcalg stops with an error. May return early, with anything, once the
     /// signal says so.

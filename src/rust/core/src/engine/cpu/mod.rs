@@ -33,9 +33,11 @@ use crate::search::answer::Answer;
 use crate::search::book::{Book, Page};
 use crate::search::level::Verdict;
 use crate::search::shards::{Part, Work};
+use crate::search::sweep::{Sweep, Sweeper, Swept};
 use crate::search::worker::{Column, Marginals, Worker};
 use crate::Result;
 use failed::Failed;
+pub(in crate::engine) use gauss::{sweep_on_threads, Found, Sweeps};
 
 /// The CPU engine for a test that has a kernel.
 pub struct CpuEngine<K> {
@@ -57,6 +59,18 @@ impl<K: Kernel> CpuEngine<K> {
     }
 }
 
+impl<K: Kernel> Sweeper for CpuEngine<K> {
+    fn takes(&self, candidates: usize, size: usize, largest: usize) -> Option<usize> {
+        self.kernel.takes(candidates, size, largest)
+    }
+
+    fn sweep(&mut self, sweeps: &[Sweep], rules: (f64, bool), observer: &mut dyn Observer) -> Result<Vec<Swept>> {
+        let total: f64 = sweeps.iter().map(Sweep::cost).sum();
+        let size = sweeps.first().map_or(0, |sweep| *sweep.sizes.start());
+        self.kernel.sweep(sweeps, rules, &self.pool, &mut |share| observer.progress(size, share * total, total))
+    }
+}
+
 impl<K: Kernel> Worker for CpuEngine<K> {
     fn pool(&self) -> &Pool {
         &self.pool
@@ -64,6 +78,13 @@ impl<K: Kernel> Worker for CpuEngine<K> {
 
     fn shard_tests(&self) -> u64 {
         self.shard_tests
+    }
+
+    fn sweeper(&mut self) -> Option<&mut dyn Sweeper> {
+        match self.kernel.sweeps() {
+            true => Some(self),
+            false => None,
+        }
     }
 
     fn marginal(&mut self, level: &Marginals, columns: Vec<Column>, observer: &mut dyn Observer) -> Result<()> {

@@ -77,6 +77,21 @@ pub(super) const UNTESTED: u32 = 0xfffffffe;
 /// `SECOND` of kernels/gauss/single.cuh: bit of a verdict: separated on the second side; the other bits are the member, and p_max holds r.
 pub(super) const SECOND: u32 = 0x80000000;
 
+/// `SWEEP_THREADS` of kernels/gauss/sweep.cu: threads of a block.
+pub(super) const SWEEP_THREADS: u32 = 128;
+
+/// `OF_LANES` of kernels/gauss/sweep.cu: candidates that are eliminated first, all subsets of them beside each other.
+pub(super) const OF_LANES: u64 = 3;
+
+/// `OF_BLOCK` of kernels/gauss/sweep.cu: candidates of the others whose subsets are a block's, if there are as many.
+pub(super) const OF_BLOCK: u64 = 13;
+
+/// `LEAST_CANDIDATES` of kernels/gauss/sweep.cu: candidates that a sweep has at least.
+pub(super) const LEAST_CANDIDATES: u64 = 12;
+
+/// `SWEEP_SIZES` of kernels/gauss/sweep.cu: sizes of sets, from 0 on.
+pub(super) const SWEEP_SIZES: u64 = 64;
+
 /// `DECIDING_THREADS` of kernels/gauss/test.cuh: threads of a block of kernels that decide tests, at most.
 pub(super) const DECIDING_THREADS: u32 = 128;
 
@@ -211,6 +226,13 @@ pub(super) const fn shared_doubles(l: u64) -> u64 {
 pub(super) const fn wide_doubles(l: u64) -> u64 {
     let words = 4 + l + 4 * l;
     l * l + 2 * l + 4 * exact_apart(l) + (l + 1) * 32 + 16 * coarse_floats(l) + 48 + 192 + 4 + words / 2 + 2
+}
+
+/// `sweep_doubles` of kernels/gauss/sweep.cu.
+///
+/// Doubles of shared memory of a block: memory at the beginning, or by depth, for each subset of the last three; then `SIZE_DOUBLES`.
+pub(super) const fn sweep_doubles(candidates: u64) -> u64 {
+    if candidates > 27 { 4 * (candidates + 2) * (candidates + 3) + 104 } else { 3680 + 104 }
 }
 
 /// `exact_doubles` of kernels/gauss/test.cuh.
@@ -668,6 +690,63 @@ pub(super) struct CorrelationArgs {
     pub ids: DevicePtr<u32>,
     /// and their numbers among all
     pub vertices: DevicePtr<u32>,
+}
+
+/// `SweepTask` of kernels/gauss/sweep.cu.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct SweepTask {
+    /// number of its first block
+    pub first_block: u64,
+    /// where its correlations begin: of its candidates, x and y, square
+    pub cells: u64,
+    pub candidates: u64,
+    /// sizes of sets
+    pub least: u64,
+    pub most: u64,
+}
+
+/// `SweepOutcome` of kernels/gauss/sweep.cu.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct SweepOutcome {
+    /// the smallest q that says for certain that they are dependent, infinity: none
+    pub smallest: f64,
+    pub smallest_set: u64,
+    /// q of the first set that separates for certain
+    pub end: f64,
+    /// its smallest pivot, times the smaller variance that is left
+    pub end_condition: f64,
+    /// 0: none
+    pub end_set: u64,
+    pub lock: u64,
+}
+
+/// `Sweep` of kernels/gauss/sweep.cu.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct SweepArgs {
+    pub tasks: u64,
+    /// of this launch
+    pub first_block: u64,
+    pub task: DevicePtr<SweepTask>,
+    pub cells: DevicePtr<f64>,
+    /// by size: q below which a set separates
+    pub below: DevicePtr<f64>,
+    /// and above which it does not
+    pub above: DevicePtr<f64>,
+    /// conditions above which that is certain
+    pub trusted: DevicePtr<f64>,
+    /// by sweep and size
+    pub outcome: DevicePtr<SweepOutcome>,
+    /// by sweep: larger sets matter no more
+    pub limit: DevicePtr<u64>,
+    /// sweep and set of the tests that the CPU decides
+    pub doubted: DevicePtr<u64>,
+    /// their number
+    pub doubts: DevicePtr<u64>,
+    /// and for how many there is room
+    pub room: u64,
 }
 
 /// `Selection` of kernels/selection/counts.cuh.

@@ -22,6 +22,7 @@ mod pointer;
 mod questions;
 mod search;
 pub mod selection;
+mod share;
 pub mod team;
 
 use crate::ci::discrete::Discrete;
@@ -37,6 +38,7 @@ use crate::pool::{default_threads, Pool};
 use crate::search::book::Book;
 use crate::search::levels::Levels;
 use crate::search::shards::Work;
+use crate::search::sweep::Sweeper;
 use crate::search::worker::{Alone, Column, Marginals, Worker};
 use crate::search::Largest;
 use crate::search::Options;
@@ -360,6 +362,13 @@ impl Worker for CudaEngine<'_> {
 
     fn team(&mut self) -> TeamReport {
         self.held.report(self.options.ordinal)
+    }
+
+    fn sweeper(&mut self) -> Option<&mut dyn Sweeper> {
+        match self.test {
+            CudaTest::Gauss(_) => Some(self),
+            CudaTest::Discrete(_) => None,
+        }
     }
 
     fn alone(&mut self) -> Option<&mut dyn Alone> {

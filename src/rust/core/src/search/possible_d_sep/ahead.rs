@@ -17,25 +17,20 @@ use crate::search::lanes::Lanes;
 use crate::search::level::{count_sets, Neighbours, Verdict};
 use crate::search::progress::LevelProgress;
 use crate::search::shards::Work;
+use crate::search::sweep::Sweep;
 use crate::search::wire::{Reader, Writer};
 use crate::search::worker::{Worker, WorkerTest};
 use crate::search::Options;
 use crate::{Error, Result};
 
 /// What is known of an edge from one of its ends.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 struct Known {
-    /// Sets up to this size have been decided, or those before the one that ended it; 0: nothing has.
-    sizes: usize,
-    /// The rank of the set, of the last size, that separates, p, or why that set has no answer.
-    end: Option<(u64, f64, Option<&'static str>)>,
-    largest: Option<LargestP>,
-    /// The largest p-value of smaller sets.
-    before: Option<LargestP>,
+    /// By size from 1 on: the largest p-value, and the rank of its set.
+    largest: Vec<(f64, u64)>,
+    /// The set of the last size that separates, by rank, and p; or one that has no answer, and why.
+    end: Option<(u64, std::result::Result<f64, &'static str>)>,
 }
-
-/// The largest p-value, the size and the rank of its set.
-type LargestP = (f64, usize, u64);
 
 /// The answers of a worker.
 pub struct Ahead<'a> {
@@ -57,6 +52,10 @@ pub struct Ahead<'a> {
 
 /// Of a search that is kept, this share of the edges is decided together at first, and more next where that took less time.
 const FIRST_ONE_IN: usize = 64;
+
+/// An edge from one of its ends, and the largest size of its sets.
+type Side = ((u32, u32), usize);
+
 const TIME_OF_SOME: Duration = Duration::from_secs(20);
 
 impl<'a> Ahead<'a> {
@@ -89,7 +88,7 @@ impl<'a> Ahead<'a> {
     }
 
     fn is_separated(&self, x: usize, y: usize) -> bool {
-        matches!(self.known[self.at(x, y)].end, Some((_, _, None)))
+        matches!(self.known[self.at(x, y)].end, Some((_, Ok(_))))
     }
 
     /// Decides every edge, size by size: from its smaller end, then, where it is left, from the larger one.
@@ -115,9 +114,7 @@ impl<'a> Ahead<'a> {
     /// The time is over: forgets what is known of the size that is tried, which it returns.
     pub fn give_up(&mut self) -> usize {
         let size = self.size;
-        for known in self.known.iter_mut().filter(|known| known.sizes >= size) {
-            *known = known.without_last();
-        }
+        self.known.iter_mut().for_each(|known| known.forget(size));
         size
     }
 
@@ -151,8 +148,8 @@ impl<'a> Ahead<'a> {
                     let is_spared = spares && x > y && self.is_separated(y, x);
                     largest >= size && self.known[self.at(x, y)].end.is_none() && !is_spared
                 });
-                let is_new = |&(x, y): &(u32, u32)| self.known[self.at(x as usize, y as usize)].sizes < size;
-                let of_size: Vec<(u32, u32)> = left.iter().map(|&(side, _)| side).filter(is_new).collect();
+                let is_new = |&(x, y): &(u32, u32)| self.known[self.at(x as usize, y as usize)].sizes() < size;
+                let of_size: Vec<Side> = left.iter().filter(|(side, _)| is_new(side)).copied().collect();
                 self.run_some(size, &of_size, observer)?;
             }
             if left.iter().all(Vec::is_empty) {
@@ -163,13 +160,13 @@ impl<'a> Ahead<'a> {
     }
 
     /// Sets of one size, of a search that is kept for some edges at a time.
-    fn run_some(&mut self, size: usize, sides: &[(u32, u32)], observer: &mut dyn Observer) -> Result<()> {
+    fn run_some(&mut self, size: usize, sides: &[Side], observer: &mut dyn Observer) -> Result<()> {
         let mut rest = sides;
         while observer.keeps() && rest.len() > self.together {
             let began = Instant::now();
             // The edges of a vertex stay together.
-            let row = rest[self.together - 1].0;
-            let (some, later) = rest.split_at(rest.partition_point(|side| side.0 <= row));
+            let row = rest[self.together - 1].0 .0;
+            let (some, later) = rest.split_at(rest.partition_point(|(side, _)| side.0 <= row));
             self.run_size(size, some, observer)?;
             rest = later;
             self.together = match began.elapsed() < TIME_OF_SOME {
@@ -188,7 +185,8 @@ impl<'a> Ahead<'a> {
     }
 
     /// Sets of one size. Where the edges of a vertex have different candidates, one class of these after the other.
-    fn run_size(&mut self, size: usize, sides: &[(u32, u32)], observer: &mut dyn Observer) -> Result<()> {
+    fn run_size(&mut self, size: usize, sides: &[Side], observer: &mut dyn Observer) -> Result<()> {
+        let sides = self.sweep(size, sides, observer)?;
         let of_side = |&(x, y): &(u32, u32)| self.candidates.class(x as usize, y as usize, size);
         let mut rest: Vec<((u32, u32), Class)> = sides.iter().map(|side| (*side, of_side(side))).collect();
         while !rest.is_empty() {
@@ -205,6 +203,35 @@ impl<'a> Ahead<'a> {
             rest = later;
         }
         Ok(())
+    }
+
+    /// Has a worker that sweeps decide the edges for which that is quicker, of larger sizes, too, where it says so. The edges that are left.
+    fn sweep(&mut self, size: usize, sides: &[Side], observer: &mut dyn Observer) -> Result<Vec<(u32, u32)>> {
+        let mut rest = Vec::new();
+        let (mut sweeps, mut swept) = (Vec::new(), Vec::new());
+        let Some(sweeper) = self.worker.sweeper() else { return Ok(sides.iter().map(|(side, _)| *side).collect()) };
+        for &(side, largest) in sides {
+            let [x, y] = [side.0 as usize, side.1 as usize];
+            // Candidates of one variable are those of the edge alone.
+            let count = if size < 2 { 0 } else { self.candidates.of_pair(x, y, size).count() };
+            let Some(last) = sweeper.takes(count, size, largest) else {
+                rest.push(side);
+                continue;
+            };
+            let candidates = self.candidates.of_pair(x, y, size).collect();
+            memory::push(&mut sweeps, Sweep { pair: [side.0, side.1], candidates, sizes: size..=last }, Use::Level)?;
+            swept.push(side);
+        }
+        if let Some(sweeper) = self.worker.sweeper().filter(|_| !sweeps.is_empty()) {
+            let rules = (self.options.alpha, self.options.na_delete);
+            for ((x, y), found) in swept.into_iter().zip(sweeper.sweep(&sweeps, rules, observer)?) {
+                let at = self.at(x as usize, y as usize);
+                self.exact_tests += found.exact_tests;
+                found.verdicts.into_iter().for_each(|verdict| self.known[at].enter(verdict));
+            }
+            memory::check()?;
+        }
+        Ok(rest)
     }
 
     fn run_class(&mut self, size: usize, sides: &[((u32, u32), Class)], observer: &mut dyn Observer) -> Result<()> {
@@ -237,60 +264,68 @@ impl<'a> Ahead<'a> {
             let list = neighbours.list(row as usize);
             let y = list[work.lanes.of(row as usize)[lane] as usize];
             let at = self.at(row as usize, y as usize);
-            self.known[at].enter(size, verdict);
+            self.known[at].enter(verdict);
         }
         Ok(())
     }
 }
 
 impl Known {
-    fn enter(&mut self, size: usize, verdict: Verdict) {
-        self.sizes = size;
-        self.before = self.largest;
-        let (p, rank) = match verdict {
+    /// Sets up to this size have been decided, or those before the one that ended it; 0: nothing has.
+    fn sizes(&self) -> usize {
+        self.largest.len()
+    }
+
+    fn enter(&mut self, verdict: Verdict) {
+        match verdict {
+            Verdict::Dependent { rank, p } => self.largest.push((p, rank)),
             Verdict::Independent { rank, p } => {
-                self.end = Some((rank, p, None));
-                (p, rank)
+                self.end = Some((rank, Ok(p)));
+                self.largest.push((p, rank));
             }
-            Verdict::Dependent { rank, p } => (p, rank),
             Verdict::Undefined { rank, reason } => {
-                self.end = Some((rank, f64::NAN, Some(reason)));
-                return;
+                self.end = Some((rank, Err(reason)));
+                self.largest.push((-1.0, rank));
             }
-        };
-        if self.largest.is_none_or(|(known, ..)| p > known) {
-            self.largest = Some((p, size, rank));
         }
     }
-}
 
-impl Known {
-    /// As it was before the last size.
-    fn without_last(self) -> Self {
-        Known { sizes: self.sizes - 1, end: None, largest: self.before, before: self.before }
+    /// As it was before sets of this size.
+    fn forget(&mut self, size: usize) {
+        if self.sizes() >= size {
+            self.end = None;
+            self.largest.truncate(size - 1);
+        }
     }
 
-    /// Where a test has no answer that is asked again.
+    /// The largest p-value of all, the size and the rank of its set.
+    fn largest(&self) -> Option<(f64, usize, u64)> {
+        let mut best: Option<(f64, usize, u64)> = None;
+        for (size, &(p, rank)) in (1..).zip(&self.largest) {
+            if best.is_none_or(|(known, ..)| p > known) {
+                best = Some((p, size, rank));
+            }
+        }
+        best
+    }
+
+    /// A test without an answer is asked again.
     fn write(&self, bytes: &mut Writer) {
-        if let Some((_, _, Some(_))) = self.end {
-            return self.without_last().write(bytes);
-        }
-        bytes.number(self.sizes as u64);
-        let (rank, p, _) = self.end.unwrap_or((u64::MAX, 0.0, None));
-        bytes.number(rank);
-        bytes.float(p);
-        for (p, size, rank) in [self.largest, self.before].map(|largest| largest.unwrap_or((f64::NAN, 0, 0))) {
+        let known = if let Some((_, Err(_))) = self.end { self.sizes() - 1 } else { self.sizes() };
+        bytes.number(known as u64);
+        for &(p, rank) in &self.largest[..known] {
             bytes.float(p);
-            bytes.number(size as u64);
             bytes.number(rank);
         }
+        bytes.number(u64::from(matches!(self.end, Some((_, Ok(_))))));
     }
 
     fn read(bytes: &mut Reader) -> Option<Self> {
-        let (sizes, rank, p) = (bytes.index()?, bytes.number()?, bytes.float()?);
-        let mut largest = || Some((bytes.float()?, bytes.index()?, bytes.number()?));
-        let [largest, before] = [largest()?, largest()?].map(|largest| Some(largest).filter(|largest| largest.1 > 0));
-        Some(Known { sizes, end: (rank != u64::MAX).then_some((rank, p, None)), largest, before })
+        let largest =
+            (0..bytes.count(16)?).map(|_| Some((bytes.float()?, bytes.number()?))).collect::<Option<Vec<_>>>()?;
+        let separates = bytes.number()? == 1;
+        let end = if separates { largest.last().map(|&(p, rank)| (rank, Ok(p))) } else { None };
+        Some(Known { largest, end })
     }
 }
 
@@ -305,18 +340,19 @@ fn set_of(candidates: &[u32], size: usize, rank: u64) -> Vec<u32> {
 impl Answers for Ahead<'_> {
     fn of(&mut self, visit: &Visit, options: &Options, observer: &mut dyn Observer) -> Result<Outcome> {
         let at = self.at(visit.x, visit.y);
-        if self.known[at].end.is_none() && self.known[at].sizes < visit.largest {
+        if self.known[at].end.is_none() && self.known[at].sizes() < visit.largest {
             // A neighbour is gone meanwhile, and sets count that did not; or the other end has decided otherwise.
             self.run([vec![(visit.x as u32, visit.y as u32)], Vec::new()], false, observer)?;
         }
-        let known = self.known[at];
-        let singles: Vec<u32> = match known.sizes {
+        let known = &self.known[at];
+        let sizes = known.sizes();
+        let singles: Vec<u32> = match sizes {
             0 => Vec::new(),
             _ => self.candidates.of_pair(visit.x, visit.y, 1).collect(),
         };
         let set = |size: usize, rank: u64| set_of(if size == 1 { &singles } else { visit.all }, size, rank);
-        let end = known.end.map(|(rank, p, reason)| (set(known.sizes, rank), rank, p, reason));
-        let largest = known.largest.filter(|&(p, ..)| p > visit.known);
+        let end = known.end.clone().map(|(rank, found)| (set(sizes, rank), rank, found));
+        let largest = known.largest().filter(|&(p, ..)| p > visit.known);
         let is_left_out = |set: &Vec<u32>| visit.is_near(set);
         if end.as_ref().is_some_and(|(set, ..)| is_left_out(set))
             || largest.is_some_and(|(_, size, rank)| is_left_out(&set(size, rank)))
@@ -324,16 +360,17 @@ impl Answers for Ahead<'_> {
             let test = &mut WorkerTest { worker: &mut *self.worker, observer };
             return ask(test, visit, options, &mut crate::observer::Unobserved);
         }
-        if let Some((s, _, _, Some(reason))) = end {
+        if let Some((s, _, Err(reason))) = end {
             return Err(Error::Numeric { x: visit.x, y: visit.y, s, reason });
         }
-        let mut visited = Vec::with_capacity(known.sizes);
-        for size in 1..=known.sizes {
+        let mut visited = Vec::with_capacity(sizes);
+        for size in 1..=sizes {
             let all: &[u32] = if size == 1 { &singles } else { visit.all };
-            let end = end.as_ref().filter(|_| size == known.sizes).map(|(_, rank, ..)| *rank);
+            let end = end.as_ref().filter(|_| size == sizes).map(|(_, rank, _)| *rank);
             visited.push(count_visited(visit, all, size, end)?);
         }
-        Ok(Outcome { visited, set: end.map(|(set, _, p, _)| (set, p)), largest: largest.map(|(p, ..)| p) })
+        let set = end.and_then(|(set, _, found)| Some((set, found.ok()?)));
+        Ok(Outcome { visited, set, largest: largest.map(|(p, ..)| p) })
     }
 
     fn exact_tests(&self) -> u64 {

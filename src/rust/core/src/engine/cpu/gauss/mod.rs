@@ -19,6 +19,8 @@ mod quad;
 mod rows;
 mod rules;
 mod scan;
+mod sweep;
+mod swept;
 mod thresholds;
 mod walk;
 
@@ -30,10 +32,11 @@ use super::simd;
 use crate::ci::gauss::{trusted_above, Gauss, Undefined};
 use crate::engine::LevelOne;
 use crate::graph::{Adjacency, BITS};
-use crate::pool::Stop;
+use crate::pool::{Pool, Stop};
 use crate::search::answer::Answer;
 use crate::search::level::{CandidateOrder, Neighbours, Verdict};
 use crate::search::shards::Work;
+use crate::search::sweep::{Sweep, Swept};
 use coarse::Coarse;
 use dense::{Decided, Pair, Pairs};
 use rows::Row;
@@ -41,6 +44,8 @@ use rules::Rules;
 use thresholds::Thresholds;
 
 pub use of_data::{Bound, GaussOfData};
+pub(in crate::engine) use sweep::sweep_on_threads;
+pub use swept::{Found, Sweeps};
 
 /// The Gaussian test in the form that the CPU engine runs.
 pub struct GaussKernel<'a> {
@@ -58,6 +63,11 @@ impl<'a> GaussKernel<'a> {
         GaussKernel { gauss, thresholds, coarse: Coarse::new(gauss.p()), level_one: LevelOne::default() }
     }
 
+    /// The test as sweeps ask it: the significance level, and whether a test without an answer separates.
+    pub fn rules_of_sweeps(&self, rules: (f64, bool)) -> Sweeps<'_> {
+        Sweeps::new(&self.gauss, &self.thresholds, rules)
+    }
+
     /// With sets of one variable run so.
     pub fn with_level_one(self, level_one: LevelOne) -> Self {
         GaussKernel { level_one, ..self }
@@ -69,6 +79,24 @@ impl Kernel for GaussKernel<'_> {
 
     fn p(&self) -> usize {
         self.gauss.p()
+    }
+
+    fn sweeps(&self) -> bool {
+        true
+    }
+
+    fn takes(&self, candidates: usize, size: usize, largest: usize) -> Option<usize> {
+        sweep::takes(candidates, size, largest)
+    }
+
+    fn sweep(
+        &self,
+        sweeps: &[Sweep],
+        rules: (f64, bool),
+        pool: &Pool,
+        follow: &mut dyn FnMut(f64) -> crate::Result<()>,
+    ) -> crate::Result<Vec<Swept>> {
+        sweep_on_threads(&self.rules_of_sweeps(rules), pool, sweeps, follow)
     }
 
     fn marginal(

@@ -9,7 +9,9 @@ use cudarc::driver::{result, sys};
 
 use super::driver::failure;
 use super::image;
-use crate::engine::cuda::arguments::{CorrelationArgs, DiscreteArgs, KnnArgs, MixedArgs, SearchArgs, SelectionArgs};
+use crate::engine::cuda::arguments::{
+    CorrelationArgs, DiscreteArgs, KnnArgs, MixedArgs, SearchArgs, SelectionArgs, SweepArgs,
+};
 use crate::Result;
 
 pub(in crate::engine::cuda) use crate::engine::cuda::arguments::WARP;
@@ -112,6 +114,7 @@ modules! {
     "gauss/papers" SearchArgs: edge set;
     "gauss/settle" SearchArgs: slots settle settle_sides side_single;
     "gauss/batch" SearchArgs: batch;
+    "gauss/sweep" SweepArgs: sweep;
     "discrete/marginal" DiscreteArgs: dis_unpack dis_planes dis_begin dis_marginal dis_removal;
     "discrete/level" DiscreteArgs: dis_items dis_close dis_count dis_planes_count dis_edge;
     "discrete/settle" DiscreteArgs: dis_slots dis_answer dis_settle;

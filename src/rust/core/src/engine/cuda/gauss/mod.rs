@@ -8,6 +8,7 @@ mod rules;
 pub(super) mod sets;
 mod singles;
 pub(super) mod source;
+pub(super) mod sweep;
 
 use crate::ci::gauss::{FisherZ, Reading, Undefined, MISSING, TOO_FEW};
 use crate::engine::cuda::arguments::Report;

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use super::member::Member;
-use super::share::Seat;
 use crate::engine::cuda::card::plan::MemoryPlan;
 use crate::engine::cuda::search::p_max::PMax;
 use crate::engine::cuda::search::CudaSearch;
+use crate::engine::cuda::share::Seat;
 use crate::observer::Observer;
 use crate::search::checkpoint::Found;
 use crate::search::Options;

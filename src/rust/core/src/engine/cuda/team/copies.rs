@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use super::cards::TeamSearch;
 use super::member::Member;
-use super::share::{Seat, Shard};
 use crate::engine::cuda::arguments::{SearchArgs, SLOT_BYTES};
 use crate::engine::cuda::card::buffer::Buffer;
 use crate::engine::cuda::card::kernels::Kernel;
@@ -13,6 +12,7 @@ use crate::engine::cuda::card::opened::Card;
 use crate::engine::cuda::gauss::source::{Gaussian, Source};
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::search::CudaSearch;
+use crate::engine::cuda::share::{Seat, Shard};
 use crate::engine::cuda::CudaTest;
 use crate::observer::Observer;
 use crate::{Error, Result};

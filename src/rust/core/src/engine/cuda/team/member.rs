@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::share::Machine;
 use crate::engine::cuda::card::held::Holds;
 use crate::engine::cuda::discrete::Level;
 use crate::engine::cuda::search::CudaSearch;
+use crate::engine::cuda::share::Machine;
 use crate::engine::cuda::CudaTest;
 use crate::search::levels::LevelReport;
 use crate::Result;

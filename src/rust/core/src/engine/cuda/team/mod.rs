@@ -1,26 +1,27 @@
 //! Several cards as one worker, for the Gaussian test and tests of discrete variables.
 //!
-//! * `share`: shards handed out to machines that work at the same time.
 //! * `member`: a card with its search; `cards`: which are left, and who leads; `copies`: what they copy from one another; `search`: PC-stable.
 
 mod cards;
 mod copies;
 mod member;
 mod search;
-mod share;
 
 use super::discrete::parts;
 use super::gauss::blocks;
+use super::gauss::sweep::{self, Sweeping};
 use super::search::fallback::{Fallback, GivenUp};
 use super::search::p_max::PMax;
 use super::search::CudaSearch;
 use super::{CudaEngine, CudaTest, SearchStrategy};
 use crate::ci::Batch;
+use crate::engine::cpu::Sweeps;
 use crate::observer::Observer;
 use crate::pool::Pool;
 use crate::search::book::Book;
 use crate::search::levels::Levels;
 use crate::search::shards::Work;
+use crate::search::sweep::{Sweep, Sweeper, Swept};
 use crate::search::worker::{Alone, Column, Marginals, Worker};
 use crate::search::{Largest, Options};
 use crate::team::{Lost, Moved, Share, TeamReport};
@@ -145,8 +146,36 @@ impl Worker for CudaTeam<'_> {
         report
     }
 
+    fn sweeper(&mut self) -> Option<&mut dyn Sweeper> {
+        let first = self.first();
+        match self.engines[first].sweeper() {
+            Some(_) => Some(self),
+            None => None,
+        }
+    }
+
     fn alone(&mut self) -> Option<&mut dyn Alone> {
         Some(self)
+    }
+}
+
+impl Sweeper for CudaTeam<'_> {
+    fn takes(&self, candidates: usize, size: usize, largest: usize) -> Option<usize> {
+        sweep::takes(candidates, size, largest)
+    }
+
+    fn sweep(&mut self, sweeps: &[Sweep], rules: (f64, bool), observer: &mut dyn Observer) -> Result<Vec<Swept>> {
+        let (first, left, pool) = (self.first(), self.left(), self.pool().clone());
+        let (report, names) = (&mut self.report, &self.names);
+        let mut lost = Vec::new();
+        let run = |host: &Sweeps, engines: &mut [CudaEngine], observer: &mut dyn Observer| {
+            let engines = engines.iter_mut().zip(names).zip(left).filter(|(_, left)| *left);
+            let engines = engines.map(|((engine, name), _)| (engine, name.clone()));
+            Sweeping::new(engines, pool).sweep(sweeps, host, &mut lost, observer)
+        };
+        let found = sweep::with_host(&mut self.engines, first, rules, observer, run);
+        report.lost.extend(lost);
+        found
     }
 }
 

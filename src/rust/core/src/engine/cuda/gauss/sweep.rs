@@ -1,0 +1,399 @@
+//! All subsets of the candidates of pairs on cards, see kernels/gauss/sweep.cu. What a card is not certain of the CPU decides by the exact formula;
+//! q is the CPU's bit for bit, so that it does not matter who swept what.
+
+use std::ops::Range;
+
+use crate::ci::gauss::Gauss;
+use crate::engine::cpu::{sweep_on_threads, Found, GaussKernel, Sweeps};
+use crate::engine::cuda::arguments::{
+    sweep_doubles, SweepArgs, SweepOutcome, SweepTask, LEAST_CANDIDATES, OF_BLOCK, OF_LANES, SWEEP_SIZES, SWEEP_THREADS,
+};
+use crate::engine::cuda::card::buffer::Buffer;
+use crate::engine::cuda::card::held::Holds;
+use crate::engine::cuda::card::kernels::Kernel;
+use crate::engine::cuda::card::plan::{aligned, MemoryPlan};
+use crate::engine::cuda::gauss::source::Source;
+use crate::engine::cuda::pointer::Plain;
+use crate::engine::cuda::share::{share_out, Machine, Seat, Shard};
+use crate::engine::cuda::{CudaEngine, CudaTest};
+use crate::graph::subsets;
+use crate::matrix::by_column;
+use crate::memory::{self, Use};
+use crate::observer::Observer;
+use crate::pool::Pool;
+use crate::search::sweep::{Sweep, Sweeper, Swept};
+use crate::team::Lost;
+use crate::Result;
+
+/// Sweeps that are on a card at a time, and numbers of their correlations, at most.
+const TOGETHER: usize = 1024;
+const CELLS: usize = 1 << 21;
+
+/// Tests of these that a card may leave to the CPU: some tenths of a second on many threads.
+const DOUBTS: usize = 1 << 18;
+
+/// Sets of more candidates would be more than 2^44, which an H200 takes some minutes for.
+const MOST_CANDIDATES: usize = 44;
+
+/// Smaller sets are asked by levels.
+const FIRST_SWEPT: usize = 3;
+
+/// Sets that a card sweeps in the time in which it is asked one question, about.
+const SETS_A_QUESTION: u64 = 2000;
+
+/// Blocks of a launch for each multiprocessor: some milliseconds on a card for computing, about a tenth of a second on one for games.
+const BLOCKS_OF_PROCESSOR: usize = 64;
+
+/// The largest size of a sweep that begins with sets of `size`, where one is quicker than levels, see [`Sweeper::takes`].
+pub(in crate::engine::cuda) fn takes(candidates: usize, size: usize, largest: usize) -> Option<usize> {
+    let fits = (LEAST_CANDIDATES as usize..=MOST_CANDIDATES).contains(&candidates) && size >= FIRST_SWEPT;
+    let sets = subsets::binomial(candidates, size).filter(|_| fits)?;
+    (1 << candidates <= sets.saturating_mul(SETS_A_QUESTION)).then_some(largest)
+}
+
+/// Number of a sweep's blocks.
+fn blocks(candidates: usize) -> usize {
+    1 << (candidates - OF_LANES as usize).saturating_sub(OF_BLOCK as usize)
+}
+
+// SAFETY: doubles and whole numbers of 8 bytes, without padding.
+unsafe impl Plain for SweepOutcome {}
+
+/// Sweeps that are on the cards together.
+struct Batch<'s> {
+    sweeps: &'s [Sweep],
+    tasks: Vec<SweepTask>,
+    cells: Vec<f64>,
+    /// By size: q below which a set separates, above which it does not, and conditions above which that is certain.
+    rules: [Vec<f64>; 3],
+    blocks: usize,
+}
+
+impl<'s> Batch<'s> {
+    fn new(sweeps: &'s [Sweep], host: &Sweeps) -> Result<Self> {
+        let (mut tasks, mut cells, mut blocks_before) = (Vec::new(), Vec::new(), 0);
+        for sweep in sweeps {
+            let candidates = sweep.candidates.len();
+            let (least, most) = (*sweep.sizes.start() as u64, *sweep.sizes.end() as u64);
+            let (first_block, of_cells) = (blocks_before as u64, cells.len() as u64);
+            tasks.push(SweepTask { first_block, cells: of_cells, candidates: candidates as u64, least, most });
+            memory::room(8 * (cells.len() + (candidates + 2).pow(2)), Use::Level)?;
+            let vertices: Vec<usize> = sweep.candidates.iter().chain(&sweep.pair).map(|&v| v as usize).collect();
+            for &u in &vertices {
+                cells.extend(vertices.iter().map(|&v| host.correlation(u, v)));
+            }
+            blocks_before += blocks(candidates);
+        }
+        let last = sweeps.iter().map(|sweep| *sweep.sizes.end()).max().unwrap_or(0);
+        let of_sizes: Vec<[f64; 3]> = (0..=last).map(|size| host.bounds(size)).collect();
+        // A tree is held to the condition of the largest sets, so that it must not be less than that of smaller ones.
+        let mut trusted = 0.0f64;
+        let rules = [0, 1, 2].map(|which| {
+            let of_size = |of: &[f64; 3]| match which {
+                2 => {
+                    trusted = trusted.max(of[2]);
+                    trusted
+                }
+                _ => of[which],
+            };
+            of_sizes.iter().map(of_size).collect()
+        });
+        Ok(Batch { sweeps, tasks, cells, rules, blocks: blocks_before })
+    }
+
+    /// Launches, as if they were rows.
+    fn launches(&self, blocks_each: usize) -> Vec<Shard> {
+        let ranges = (0..self.blocks).step_by(blocks_each).map(|start| start..self.blocks.min(start + blocks_each));
+        ranges.map(|rows| Shard { cost: rows.len() as f64, rows }).collect()
+    }
+}
+
+/// A card that sweeps.
+struct Card<'e, 'a> {
+    engine: &'e mut CudaEngine<'a>,
+    args: SweepArgs,
+    /// Bytes of shared memory of a block.
+    shared: u64,
+}
+
+impl Card<'_, '_> {
+    /// Copies a batch to the card.
+    fn place(&mut self, batch: &Batch) -> Result<()> {
+        let Card { engine, args, shared } = self;
+        let widest = batch.sweeps.iter().map(|sweep| sweep.candidates.len()).max().unwrap_or(0);
+        *shared = 8 * sweep_doubles(widest as u64);
+        engine.watched(|engine| {
+            let tasks = batch.tasks.len();
+            let outcomes = tasks * SWEEP_SIZES as usize;
+            let sizes = batch.rules[0].len();
+            let lengths = [
+                size_of::<SweepTask>() * tasks,
+                8 * batch.cells.len(),
+                8 * sizes,
+                8 * sizes,
+                8 * sizes,
+                size_of::<SweepOutcome>() * outcomes,
+                8 * tasks,
+                8,
+                16 * DOUBTS,
+            ];
+            engine.plan_batch(lengths.iter().map(|&bytes| aligned(bytes)).sum())?;
+            let at = engine.held.device(Buffer::Batch)?;
+            let mut place = 0;
+            let [task, cells, below, above, trusted, outcome, limit, doubts, doubted] = lengths.map(|bytes| {
+                let here = at.carve::<u8>(place);
+                place += aligned(bytes);
+                here
+            });
+            *args = SweepArgs {
+                tasks: tasks as u64,
+                first_block: 0,
+                task: task.cast(),
+                cells: cells.cast(),
+                below: below.cast(),
+                above: above.cast(),
+                trusted: trusted.cast(),
+                outcome: outcome.cast(),
+                limit: limit.cast(),
+                doubted: doubted.cast(),
+                doubts: doubts.cast(),
+                room: DOUBTS as u64,
+            };
+            engine.held.upload(args.task, &batch.tasks)?;
+            engine.held.upload(args.cells, &batch.cells)?;
+            for (at, rules) in [args.below, args.above, args.trusted].into_iter().zip(&batch.rules) {
+                engine.held.upload(at, rules)?;
+            }
+            let none = SweepOutcome { smallest: f64::INFINITY, ..SweepOutcome::default() };
+            engine.held.upload(args.outcome, &vec![none; outcomes])?;
+            let limits: Vec<u64> = batch.tasks.iter().map(|task| task.most).collect();
+            engine.held.upload(args.limit, &limits)?;
+            engine.held.upload(args.doubts, &[0])
+        })
+    }
+
+    /// What the card has found, by sweep and size, and the sweeps and sets that the CPU decides; none: these are too many.
+    fn fetch(&mut self, batch: &Batch) -> Result<Option<(Vec<SweepOutcome>, Vec<[u64; 2]>)>> {
+        let Card { engine, args, .. } = self;
+        engine.watched(|engine| {
+            let mut doubts = [0u64];
+            engine.held.fetch(args.doubts, &mut doubts, "a sweep")?;
+            let doubts = doubts[0] as usize;
+            if doubts > DOUBTS {
+                return Ok(None);
+            }
+            let mut outcomes = vec![SweepOutcome::default(); batch.tasks.len() * SWEEP_SIZES as usize];
+            engine.held.fetch(args.outcome, &mut outcomes, "a sweep")?;
+            let mut doubted = vec![[0u64; 2]; doubts];
+            if doubts > 0 {
+                engine.held.fetch(args.doubted.cast(), &mut doubted, "a sweep")?;
+            }
+            Ok(Some((outcomes, doubted)))
+        })
+    }
+}
+
+impl Machine for Card<'_, '_> {
+    fn begin(&mut self, blocks: &Range<usize>) -> Result<()> {
+        let Card { engine, args, shared } = self;
+        args.first_block = blocks.start as u64;
+        let launch = Kernel::sweep.on((blocks.len() as u32, 1), SWEEP_THREADS, *shared);
+        // SAFETY: `place` has copied what `args` says; `shared` suffices for the most candidates of the batch, whose blocks these are.
+        engine.watched(|engine| unsafe { engine.held.card.launch(launch, args) })
+    }
+
+    fn is_done(&mut self, look: &mut dyn FnMut() -> Result<()>) -> Result<bool> {
+        look()?;
+        self.engine.watched(|engine| {
+            let done = engine.held.card.is_idle("a sweep")?;
+            if done {
+                engine.held.synchronize("a sweep")?;
+            }
+            Ok(done)
+        })
+    }
+}
+
+impl CudaEngine<'_> {
+    /// Plans so many bytes for a batch, beside the correlations where these are on the card and there is room for both.
+    fn plan_batch(&mut self, bytes: u64) -> Result<()> {
+        for keeps in [self.correlations.is_some(), false] {
+            self.held.plan = MemoryPlan::default();
+            self.held.plan.set(Buffer::Batch, bytes);
+            if let (true, CudaTest::Gauss(gauss)) = (keeps, &self.test) {
+                self.held.plan.set(Buffer::Data, gauss.bytes());
+            } else {
+                self.correlations = None;
+            }
+            match self.held.commit() {
+                Err(error) if keeps && error.is_short_of_device_memory() => (),
+                outcome => return outcome,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Calls `run` with the test on the host, as sweeps ask it, beside some engines of it; the `first` makes the correlations where these are of data.
+pub(in crate::engine::cuda) fn with_host<'a, T>(
+    engines: &mut [CudaEngine<'a>],
+    first: usize,
+    rules: (f64, bool),
+    observer: &mut dyn Observer,
+    run: impl FnOnce(&Sweeps, &mut [CudaEngine<'a>], &mut dyn Observer) -> Result<T>,
+) -> Result<T> {
+    let CudaTest::Gauss(gauss) = engines[first].test else { unreachable!("`takes` says so") };
+    if let Source::Data(..) = gauss.source {
+        engines[first].held.begin(Some(0));
+        engines[first].watched(|engine| engine.on_host(&gauss, &mut |share| observer.preparing(share)).map(drop))?;
+    }
+    let brought = std::mem::take(&mut engines[first].brought);
+    let cells = match gauss.source {
+        Source::Matrix(matrix) => matrix,
+        Source::Data(..) => &brought,
+    };
+    let test = Gauss::new(by_column(cells, gauss.p)?, gauss.test.n(), gauss.test.reading())?;
+    let kernel = GaussKernel::new(test, engines[first].alpha);
+    let outcome = run(&kernel.rules_of_sweeps(rules), engines, observer);
+    engines[first].brought = brought;
+    outcome
+}
+
+impl Sweeper for CudaEngine<'_> {
+    fn takes(&self, candidates: usize, size: usize, largest: usize) -> Option<usize> {
+        takes(candidates, size, largest)
+    }
+
+    fn sweep(&mut self, sweeps: &[Sweep], rules: (f64, bool), observer: &mut dyn Observer) -> Result<Vec<Swept>> {
+        let (pool, name) = (self.held.pool.clone(), format!("cuda:{}", self.options.ordinal));
+        with_host(std::slice::from_mut(self), 0, rules, observer, |host, engines, observer| {
+            let engines = engines.iter_mut().map(|engine| (engine, name.clone()));
+            Sweeping::new(engines, pool).sweep(sweeps, host, &mut Vec::new(), observer)
+        })
+    }
+}
+
+/// Cards that sweep.
+pub(in crate::engine::cuda) struct Sweeping<'e, 'a> {
+    seats: Vec<Seat<Card<'e, 'a>>>,
+    pool: Pool,
+}
+
+impl<'e, 'a> Sweeping<'e, 'a> {
+    /// These cards, with their names, all of one test; the threads decide what they are not certain of.
+    pub fn new(engines: impl Iterator<Item = (&'e mut CudaEngine<'a>, String)>, pool: Pool) -> Self {
+        let seat = |(engine, name): (&'e mut CudaEngine<'a>, String)| {
+            Seat::new(Card { engine, args: SweepArgs::default(), shared: 0 }, name)
+        };
+        Sweeping { seats: engines.map(seat).collect(), pool }
+    }
+
+    /// The verdicts on sweeps, in their order; cards that fail are entered.
+    pub fn sweep(
+        &mut self,
+        sweeps: &[Sweep],
+        host: &Sweeps,
+        lost: &mut Vec<Lost>,
+        observer: &mut dyn Observer,
+    ) -> Result<Vec<Swept>> {
+        let total: f64 = sweeps.iter().map(Sweep::cost).sum();
+        let size = sweeps.first().map_or(0, |sweep| *sweep.sizes.start());
+        let (mut all, mut done) = (Vec::new(), 0.0);
+        let mut rest = sweeps;
+        while !rest.is_empty() {
+            let mut cells = 0;
+            let fits = |sweep: &&Sweep| {
+                cells += (sweep.candidates.len() + 2).pow(2);
+                cells <= CELLS
+            };
+            let (some, later) = rest.split_at(rest.iter().take(TOGETHER).take_while(fits).count().max(1));
+            let cost: f64 = some.iter().map(Sweep::cost).sum();
+            let mut follow = |share: f64| observer.progress(size, done + share * cost, total);
+            all.extend(self.run(some, host, lost, &mut follow)?);
+            (rest, done) = (later, done + cost);
+        }
+        Ok(all)
+    }
+
+    /// Likewise; where too much is left to the CPU, of fewer sweeps at a time, at last on the CPU.
+    fn run(
+        &mut self,
+        sweeps: &[Sweep],
+        host: &Sweeps,
+        lost: &mut Vec<Lost>,
+        follow: &mut dyn FnMut(f64) -> Result<()>,
+    ) -> Result<Vec<Swept>> {
+        if let Some(all) = self.run_batch(sweeps, host, lost, follow)? {
+            return Ok(all);
+        }
+        if let [_] = sweeps {
+            return sweep_on_threads(host, &self.pool, sweeps, follow);
+        }
+        let (some, rest) = sweeps.split_at(sweeps.len() / 2);
+        let mut all = self.run(some, host, lost, &mut |share| follow(share / 2.0))?;
+        all.extend(self.run(rest, host, lost, &mut |share| follow(0.5 + share / 2.0))?);
+        Ok(all)
+    }
+
+    /// The verdicts on sweeps that are on the cards together; none: too much is left to the CPU.
+    fn run_batch(
+        &mut self,
+        sweeps: &[Sweep],
+        host: &Sweeps,
+        lost: &mut Vec<Lost>,
+        follow: &mut dyn FnMut(f64) -> Result<()>,
+    ) -> Result<Option<Vec<Swept>>> {
+        let batch = Batch::new(sweeps, host)?;
+        loop {
+            let mut last = None;
+            for seat in self.seats.iter_mut().filter(|seat| !seat.is_lost) {
+                if let Err(error) = seat.machine.place(&batch) {
+                    last = Some(seat.lose(error, lost)?);
+                }
+            }
+            if let (Some(error), true) = (last, self.seats.iter().all(|seat| seat.is_lost)) {
+                return Err(error);
+            }
+            let processors =
+                self.seats.iter().map(|seat| seat.machine.engine.held.card.processors as usize).max().unwrap_or(1);
+            share_out(&mut self.seats, &batch.launches(BLOCKS_OF_PROCESSOR * processors), lost, follow)?;
+            let Some(found) = self.fetch(&batch, host, lost)? else { continue };
+            let Some(found) = found else { return Ok(None) };
+            let mut all: Vec<Option<Swept>> = vec![None; sweeps.len()];
+            self.pool.each_of(all.iter_mut().enumerate().collect(), |_, (at, swept): (usize, &mut Option<Swept>)| {
+                *swept = Some(host.close(&sweeps[at], &found[at]));
+            });
+            return Ok(Some(all.into_iter().flatten().collect()));
+        }
+    }
+
+    /// What all cards have found together. None: one has failed, whose launches are to be done again; within: too much is left to the CPU.
+    fn fetch(&mut self, batch: &Batch, host: &Sweeps, lost: &mut Vec<Lost>) -> Result<Option<Option<Vec<Found>>>> {
+        let found: Vec<Found> = batch.sweeps.iter().map(|sweep| host.open(sweep)).collect();
+        for seat in self.seats.iter_mut().filter(|seat| !seat.is_lost) {
+            let (outcomes, doubted) = match seat.machine.fetch(batch) {
+                Ok(Some(found)) => found,
+                Ok(None) => return Ok(Some(None)),
+                Err(error) => {
+                    let error = seat.lose(error, lost)?;
+                    return if self.seats.iter().all(|seat| seat.is_lost) { Err(error) } else { Ok(None) };
+                }
+            };
+            self.pool.each_of(outcomes.chunks(SWEEP_SIZES as usize).collect(), |at, of_sweep: &[SweepOutcome]| {
+                let sweep = &batch.sweeps[at];
+                for size in sweep.sizes.clone() {
+                    let of = &of_sweep[size];
+                    let smallest = (of.smallest < f64::INFINITY).then_some((of.smallest, of.smallest_set));
+                    let end = (of.end_set != 0).then_some((of.end, of.end_condition, of.end_set));
+                    host.enter(sweep, &found[at], size, smallest, end);
+                }
+            });
+            self.pool.each_of(doubted.chunks(64).collect(), |_, some: &[[u64; 2]]| {
+                for &[at, set] in some {
+                    host.decide(&batch.sweeps[at as usize], &found[at as usize], set);
+                }
+            });
+        }
+        Ok(Some(Some(found)))
+    }
+}
