@@ -16,6 +16,7 @@ use crate::search::answer::Answer;
 use crate::search::book::{Book, Page};
 use crate::search::level::{PairSide, Verdict};
 use crate::search::shards::Work;
+use crate::search::sweep::Sweeper;
 use crate::search::worker::{Column, Marginals};
 use crate::team::Moved;
 use crate::{Error, Result};
@@ -48,6 +49,11 @@ pub trait Asker {
     /// The bytes of device memory that it has planned, by use.
     fn planned(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
+    }
+
+    /// This machine as one that sweeps, where it does.
+    fn sweeper(&mut self) -> Option<&mut dyn Sweeper> {
+        None
     }
 }
 

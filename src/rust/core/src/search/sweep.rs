@@ -63,7 +63,7 @@ pub fn comes_before(set: u64, other: u64) -> bool {
 pub trait Sweeper {
     /// The largest size of a sweep that begins with sets of `size` of so many candidates, where one is quicker than a level; `largest` is the largest that
     /// is wanted. It begins with sets that are many, and goes on to larger ones where these are few beside them, as the first may end it.
-    fn takes(&self, candidates: usize, size: usize, largest: usize) -> Option<usize>;
+    fn takes(&mut self, candidates: usize, size: usize, largest: usize) -> Option<usize>;
 
     /// Decides some sweeps, in their order; `rules`: the significance level, and whether a test without an answer separates. What is told of progress is
     /// [`Sweep::cost`].

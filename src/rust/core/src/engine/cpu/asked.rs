@@ -6,6 +6,7 @@ use crate::engine::batched::{Asker, Reply};
 use crate::memory::{self, Use};
 use crate::observer::Observer;
 use crate::pool::Stop;
+use crate::search::sweep::Sweeper;
 use crate::search::worker::Worker;
 use crate::{Error, Result};
 
@@ -33,6 +34,10 @@ impl<K: Kernel> Asker for CpuEngine<K> {
             Err(Error::Numeric { .. }) => one_by_one(&self.kernel, batch, watch),
             Err(error) => Err(error),
         }
+    }
+
+    fn sweeper(&mut self) -> Option<&mut dyn Sweeper> {
+        Worker::sweeper(self)
     }
 }
 

@@ -60,7 +60,7 @@ impl<K: Kernel> CpuEngine<K> {
 }
 
 impl<K: Kernel> Sweeper for CpuEngine<K> {
-    fn takes(&self, candidates: usize, size: usize, largest: usize) -> Option<usize> {
+    fn takes(&mut self, candidates: usize, size: usize, largest: usize) -> Option<usize> {
         self.kernel.takes(candidates, size, largest)
     }
 

@@ -23,6 +23,7 @@ use crate::observer::Observer;
 use crate::pool::Pool;
 use crate::search::book::Book;
 use crate::search::shards::Work;
+use crate::search::sweep::{Sweep, Sweeper, Swept};
 use crate::search::worker::{Column, Marginals, Worker};
 use crate::team::{Lost, Share, TeamReport};
 use crate::{DeviceError, Error, Result};
@@ -154,6 +155,15 @@ impl<'a> Crew<'a> {
         }
     }
 
+    /// The member that sweeps.
+    fn sweeping(&mut self) -> Option<usize> {
+        let works = &self.working;
+        self.members
+            .iter_mut()
+            .enumerate()
+            .rposition(|(number, member)| works[number] && member.asker.sweeper().is_some())
+    }
+
     fn replies(&mut self, batch: &Batch, watch: &mut dyn FnMut(f64) -> Result<()>) -> Result<Vec<Reply>> {
         let total = batch.len().max(1) as f64;
         self.together(|desk| {
@@ -203,6 +213,37 @@ impl Worker for Crew<'_> {
 
     fn team(&mut self) -> TeamReport {
         std::mem::take(&mut self.report)
+    }
+
+    fn sweeper(&mut self) -> Option<&mut dyn Sweeper> {
+        match self.sweeping() {
+            Some(_) => Some(self),
+            None => None,
+        }
+    }
+}
+
+/// One member sweeps: the last, as cards come behind the CPU, of which the others would be a small part.
+impl Sweeper for Crew<'_> {
+    fn takes(&mut self, candidates: usize, size: usize, largest: usize) -> Option<usize> {
+        let number = self.sweeping()?;
+        self.members[number].asker.sweeper()?.takes(candidates, size, largest)
+    }
+
+    fn sweep(&mut self, sweeps: &[Sweep], rules: (f64, bool), observer: &mut dyn Observer) -> Result<Vec<Swept>> {
+        while let Some(number) = self.sweeping() {
+            let Member { name, asker } = &mut self.members[number];
+            let Some(sweeper) = asker.sweeper() else { break };
+            match sweeper.sweep(sweeps, rules, observer) {
+                Err(Error::Device(error)) => {
+                    self.report.lost.push(Lost { machine: name.clone(), reason: error.message.clone() });
+                    self.working[number] = false;
+                    self.failure = Some(error);
+                }
+                outcome => return outcome,
+            }
+        }
+        Err(self.nobody())
     }
 }
 

@@ -318,6 +318,10 @@ impl Asker for CudaEngine<'_> {
     fn planned(&self) -> Vec<(&'static str, u64)> {
         self.plan().parts()
     }
+
+    fn sweeper(&mut self) -> Option<&mut dyn Sweeper> {
+        Worker::sweeper(self)
+    }
 }
 
 /// Alone it takes whole levels, which is quicker. Shards are asked in batches, for orders of visiting that need them.

@@ -260,7 +260,7 @@ pub(in crate::engine::cuda) fn with_host<'a, T>(
 }
 
 impl Sweeper for CudaEngine<'_> {
-    fn takes(&self, candidates: usize, size: usize, largest: usize) -> Option<usize> {
+    fn takes(&mut self, candidates: usize, size: usize, largest: usize) -> Option<usize> {
         takes(candidates, size, largest)
     }
 

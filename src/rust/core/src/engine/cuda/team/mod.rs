@@ -160,7 +160,7 @@ impl Worker for CudaTeam<'_> {
 }
 
 impl Sweeper for CudaTeam<'_> {
-    fn takes(&self, candidates: usize, size: usize, largest: usize) -> Option<usize> {
+    fn takes(&mut self, candidates: usize, size: usize, largest: usize) -> Option<usize> {
         sweep::takes(candidates, size, largest)
     }
 
