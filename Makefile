@@ -5,7 +5,7 @@ SHELL := bash
 MINUTES ?= 1
 BENCH ?=
 
-.PHONY: help demo test check cluster-check lint document bench gpu-bundle valgrind fuzz vendor deps install clean
+.PHONY: help demo test check check-cran cluster-check lint document bench gpu-bundle valgrind fuzz tarball tarball-check binary deps install clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -23,6 +23,10 @@ test: ## every test: Rust, R, lint, generated files, R CMD check
 check: ## R CMD build and R CMD check, tests included
 	@tools/install-deps test
 	@tools/check
+
+check-cran: ## R CMD check --as-cran, from the crates that the source package carries
+	@tools/install-deps test
+	@tools/check-cran
 
 cluster-check: ## searches on workers: sockets, MPI, BiocParallel, future, a real Slurm (as root, on Debian)
 	@tools/install-deps test
@@ -53,8 +57,17 @@ fuzz: ## ill-formed input at the Rust boundary (make fuzz MINUTES=10)
 	@tools/install-package
 	@. tools/common.sh && Rscript tools/fuzz/fuzz.R $(MINUTES)
 
-vendor: ## pack the crates for an installation without a network
-	@tools/vendor
+tarball: ## the source package that others install, with its crates and vignettes
+	@tools/install-deps test
+	@tools/tarball
+
+tarball-check: ## likewise, installed without a network and with an empty home
+	@tools/install-deps test
+	@tools/tarball --try
+
+binary: ## the package for this platform without Rust, tried where there is no cargo
+	@tools/install-deps test
+	@tools/binary --try
 
 deps: ## install what building and testing need
 	@tools/install-deps test
@@ -63,4 +76,4 @@ install: ## build, and install into the project's own library, .Rlib
 	@tools/install-package
 
 clean: ## remove everything that was built
-	rm -rf .Rlib .check .gpu demo-output src/Makevars src/*.o src/*.so src/.cargo src/vendor src/rust/target
+	rm -rf .Rlib .check .gpu demo-output pcgpu_*.tar.gz src/Makevars src/*.o src/*.so src/.cargo src/vendor src/rust/target
