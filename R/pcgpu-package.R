@@ -6,6 +6,8 @@
 #' `library(pcalg)` after `library(pcgpu)` masks `pc()`, `skeleton()`, `gaussCItest()`, `disCItest()` and `binCItest()` of this package: load pcgpu last,
 #' write `pcgpu::pc()`, or call [use_in_pcalg()]. Bioconductor's IRanges, which comes with SummarizedExperiment, has a `pc()`, too.
 #'
+#' [pcgpu-lifecycle] says which parts are stable, and how anything is deprecated.
+#'
 #' # Options
 #'
 #' - `options(pcgpu.threads = )` and the environment variable `PCGPU_NUM_THREADS`: number of threads when `numCores` is
