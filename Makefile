@@ -32,7 +32,7 @@ cluster-check: ## searches on workers: sockets, MPI, BiocParallel, future, a rea
 	@tools/install-deps test
 	@tools/cluster-check
 
-lint: ## cargo fmt and clippy
+lint: ## cargo fmt, clippy, help pages, spelling
 	@tools/lint
 
 document: ## write R/extendr-wrappers.R, NAMESPACE and man/ again

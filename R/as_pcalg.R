@@ -13,6 +13,7 @@
 #' @param x A result of [pc()], [skeleton()] or [orient()], of pcalg's class or ours.
 #' @param suffStat,indepTest As in [p_value()].
 #' @return The result with the slots of `x`, of the class that this session has: pcalg's where pcalg is installed.
+#' @seealso [pc()], whose `result` says which class it returns; [pcCompact][pcCompact-class]; [as_igraph()] and [as_bn()] for other packages.
 #' @examples
 #' x <- matrix(rnorm(500), 100, 5)
 #' fit <- pc(suff_gauss(x), gaussCItest, alpha = 0.01, p = 5, numCores = 2)

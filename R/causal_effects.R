@@ -72,6 +72,7 @@
 #'
 #' L. Henckel, E. Perkovic and M. H. Maathuis (2022). Graphical criteria for efficient total effect estimation via adjustment in causal
 #' linear models. *Journal of the Royal Statistical Society B* 84, 579-599.
+#' @seealso [pc()] for the graph, [cstar()] for effects ranked by how stable they are, [edges()][edges].
 #' @examples
 #' set.seed(1)
 #' n <- 500

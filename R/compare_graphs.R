@@ -30,6 +30,7 @@
 #' J. D. Ramsey and others (2018). TETRAD - a toolbox for causal discovery. *8th International Workshop on Climate Informatics*.
 #'
 #' Y. Zheng and others (2024). Causal-learn: causal discovery in Python. *JMLR* 25(60), 1-8.
+#' @seealso [random_dag()] and [cpdag_of()] for true graphs, [random_data()] for data of them, [markov_check()] where there is no true graph.
 #' @examples
 #' dag <- random_dag(20, neighbours = 2, seed = 3)
 #' x <- random_data(dag, 1000, seed = 3, numCores = 2)

@@ -63,7 +63,8 @@
 #'
 #' if (nrow(pcgpu_devices()) > 0) {
 #'   suff <- suff_gauss(iris[1:4])
-#'   pc(suff, gaussCItest, alpha = 0.01, labels = colnames(suff$C), device = cuda_device(strategy = "set"))
+#'   by_sets <- cuda_device(strategy = "set")
+#'   pc(suff, gaussCItest, alpha = 0.01, labels = colnames(suff$C), device = by_sets)
 #' }
 #' @export
 cuda_device <- function(device = "cuda", strategy = c("shared", "edge", "set", "single", "parallel"), beta = NULL,

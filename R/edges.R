@@ -20,7 +20,9 @@
 #' @seealso [neighbours()] of one variable, [sepset()] of what has no edge, [write_network()] for files, [as_igraph()], [q_values()]
 #' @examples
 #' x <- cbind(a = sin(1:50), b = cos(1:50 * 2), c = sin(1:50) + cos(1:50 * 2) + sin(1:50 * 7) / 5)
-#' edges(pc(suff_gauss(x), gaussCItest, alpha = 0.05, labels = colnames(x), numCores = 1, result = "compact"))
+#' edges(pc(
+#'   suff_gauss(x), gaussCItest, alpha = 0.05, labels = colnames(x), numCores = 1, result = "compact"
+#' ))
 #' edges(random_dag(5, seed = 1))
 #' @name edges
 #' @aliases edges,pcCompact-method edges,pcAlgo-method edges,pcgpu_graph-method edges,pcgpu_stability-method

@@ -37,7 +37,8 @@
 #' Medicine* 41(23), 4716-4743.
 #' @seealso [gaussCItwd()] for test-wise deletion, and when which of them is right.
 #' @examples
-#' # Five completed data sets: here by draws from a regression on the other columns, for which mice() is the better tool
+#' # Five completed data sets: here by draws from a regression on the other columns, for which
+#' # mice() is the better tool
 #' set.seed(1)
 #' air <- airquality[1:4]
 #' model <- lm(Ozone ~ Wind + Temp, air)

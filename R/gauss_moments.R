@@ -32,7 +32,8 @@
 #' # names <- strsplit(readLines(lines, 1), ",")[[1]]
 #' # following <- function() {
 #' #   values <- scan(lines, sep = ",", nlines = 1e5, quiet = TRUE)
-#' #   if (length(values)) matrix(values, ncol = length(names), byrow = TRUE, dimnames = list(NULL, names))
+#' #   if (!length(values)) return(NULL)
+#' #   matrix(values, ncol = length(names), byrow = TRUE, dimnames = list(NULL, names))
 #' # }
 #' # moments <- gauss_moments(following)
 #' @export

@@ -12,12 +12,15 @@
 #' @param indepTest The test of the search; only needed with `suffStat` where that was an R function.
 #' @return A number for each pair; `-Inf` (`-1` with `"stable.fast"`) where no test was made. Where the p-value is not known and
 #'   `suffStat` is not given, an error of class `pcgpu_error_level0`.
+#' @seealso [sepset()] for the separating set of a pair, [edges()][edges] for the table of all edges, [q_values()].
 #' @examples
 #' x <- cbind(a = sin(1:50), b = cos(1:50 * 2), c = sin(1:50) + cos(1:50 * 2) + sin(1:50 * 7) / 5)
 #' suff <- suff_gauss(x)
 #' fit <- pc(suff, gaussCItest, alpha = 0.05, labels = colnames(x), numCores = 1)
 #' p_value(fit, "a", c("b", "c"))
-#' compact <- pc(suff, gaussCItest, alpha = 0.05, labels = colnames(x), numCores = 1, result = "compact")
+#' compact <- pc(
+#'   suff, gaussCItest, alpha = 0.05, labels = colnames(x), numCores = 1, result = "compact"
+#' )
 #' p_value(compact, "a", c("b", "c"), suffStat = suff)
 #' @export
 methods::setGeneric("p_value", function(x, a, b, suffStat = NULL, indepTest = NULL) standardGeneric("p_value"))

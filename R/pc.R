@@ -164,8 +164,10 @@
 #'
 #' # With knowledge: it rains before the river rises, and the flood comes last
 #' pc(
-#'   suffStat = list(C = cor(x), n = nrow(x)), indepTest = gaussCItest, alpha = 0.01, labels = colnames(x), numCores = 2,
-#'   tiers = list(c("rain", "melt"), "river", "flood"), forbidden = data.frame(from = "rain", to = "flood")
+#'   suffStat = list(C = cor(x), n = nrow(x)), indepTest = gaussCItest,
+#'   alpha = 0.01, labels = colnames(x), numCores = 2,
+#'   tiers = list(c("rain", "melt"), "river", "flood"),
+#'   forbidden = data.frame(from = "rain", to = "flood")
 #' )
 #' @export
 pc <- function(suffStat, indepTest, alpha, labels, p,

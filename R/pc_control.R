@@ -121,11 +121,17 @@
 #' x[, "weight"] <- x[, "age"] + x[, "diet"] + rnorm(500)
 #' known <- pc_control(tiers = c(age = 1, diet = 2, weight = 3), time_limit = 60)
 #' known
-#' skel <- skeleton(suff_gauss(x), gaussCItest, alpha = 0.01, labels = colnames(x), numCores = 2, control = known)
+#' stat <- suff_gauss(x)
+#' skel <- skeleton(
+#'   stat, gaussCItest, alpha = 0.01, labels = colnames(x), numCores = 2, control = known
+#' )
 #' orient(skel, control = known)
 #'
 #' # The same in one call
-#' pc(suff_gauss(x), gaussCItest, alpha = 0.01, labels = colnames(x), numCores = 2, tiers = c(age = 1, diet = 2, weight = 3), time_limit = 60)
+#' pc(
+#'   stat, gaussCItest, alpha = 0.01, labels = colnames(x), numCores = 2,
+#'   tiers = c(age = 1, diet = 2, weight = 3), time_limit = 60
+#' )
 #' @export
 pc_control <- function(..., result = c("auto", "pcAlgo", "compact"), checkpoint = NULL, time_limit = Inf,
                        cluster = NULL, parallel_tests = FALSE,

@@ -117,6 +117,7 @@
 #'
 #' H. H. Yang and J. Moody (1999). Data visualization and feature selection: new algorithms for nongaussian data. *Advances in
 #' Neural Information Processing Systems* 12, 687-693.
+#' @seealso [selection_ensemble()] for selections from resampled rows, [run_details()] for where it ran, [pc()] for the graph of what was selected.
 #' @examples
 #' # 2000 columns, of which y rests on three
 #' set.seed(1)
@@ -133,7 +134,9 @@
 #' names(which(amat["y", ] + amat[, "y"] > 0))
 #'
 #' # How much of this rests on which rows there are: 20 bootstrap samples
-#' select_features(x[, 1:200], y, k = 6, bins = 5, discretize = "equal-frequency", ensemble = 20, numCores = 2)
+#' select_features(
+#'   x[, 1:200], y, k = 6, bins = 5, discretize = "equal-frequency", ensemble = 20, numCores = 2
+#' )
 #'
 #' # Columns of any kind, and classes
 #' select_features(iris[1:4], iris$Species, k = 2, bins = 10, criterion = "mRMR", numCores = 2)

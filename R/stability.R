@@ -87,14 +87,17 @@
 #' d <- 0.5 * a + 0.5 * b + rnorm(n)
 #' e <- 0.4 * d + rnorm(n)
 #' f <- rnorm(n)
-#' found <- stability(data.frame(a, b, d, e, f), gaussCItest, alpha = 0.01, replicates = 50, numCores = 2)
+#' x <- data.frame(a, b, d, e, f)
+#' found <- stability(x, gaussCItest, alpha = 0.01, replicates = 50, numCores = 2)
 #' found
 #' as.data.frame(found)
 #' averaged_cpdag(found, threshold = 0.9)
 #' plot(found)
 #'
 #' # Stability selection: at most one false edge is expected
-#' half <- stability(data.frame(a, b, d, e, f), gaussCItest, alpha = 0.01, how = "subsample", false_edges = 1, numCores = 2)
+#' half <- stability(
+#'   x, gaussCItest, alpha = 0.01, how = "subsample", false_edges = 1, numCores = 2
+#' )
 #' half
 #' @export
 stability <- function(data, indepTest, alpha, ..., replicates = 100, how = c("bootstrap", "subsample"), size = NULL, seed = NULL,

@@ -54,6 +54,7 @@
 #' @references
 #' N. Harris and M. Drton (2013). PC algorithm for nonparanormal graphical models. *Journal of Machine Learning
 #' Research* 14, 3365-3383.
+#' @seealso [gaussCItest()], which takes it; [gauss_moments()] and [pcgpu_file()] for data that R does not hold; [suff_discrete()], [suff_knn()]; [pc()].
 #' @examples
 #' suff <- suff_gauss(iris[1:4])
 #' pc(suff, gaussCItest, alpha = 0.01, labels = colnames(suff$C), numCores = 2)

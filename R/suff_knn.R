@@ -42,6 +42,7 @@
 #'   \item{...}{`k` (a whole number) and the other arguments.}
 #' }
 #' A constant column gets a warning of class `pcgpu_warning_constant`: it is independent of everything, with p = 1.
+#' @seealso [cmiKnnCItest()] and [mixedCItest()], which take it; [suff_gauss()], [suff_discrete()]; [pc()].
 #' @examples
 #' set.seed(1)
 #' suff <- suff_knn(iris, k = 10, transform = "standardize")
