@@ -28,12 +28,16 @@ write_index <- function(name, rows) {
   write.dcf(rows, file)
   close(file)
   saveRDS(rows, file.path(place, "PACKAGES.rds"))
-  invisible(file.create(file.path(place, "PACKAGES.in")))
+  # Of packages with a history there; an empty file cannot be read.
+  writeLines("Package: none", file.path(place, "PACKAGES.in"))
 }
 of_bioconductor <- index[, "Package"] %in% from_bioconductor
 write_index("CRAN", index[!of_bioconductor, , drop = FALSE])
 write_index("BioCsoft", index[of_bioconductor, , drop = FALSE])
-for (name in c("BioCann", "BioCexp")) write_index(name, index[0L, , drop = FALSE])
+# An empty index cannot be read.
+none <- index[1L, , drop = FALSE]
+none[, "Package"] <- "none"
+for (name in c("BioCann", "BioCexp")) write_index(name, none)
 
 # What tools:::CRAN_archive_db() and its like read.
 meta <- file.path(folder, "CRAN", "src", "contrib", "Meta")
