@@ -202,7 +202,7 @@
 #' @param tiers `NULL`, or which variables come before which: a number for each (a vector with the variables' names, or in their order; an ordered
 #'   factor), or a list of their names, the first tier first. See *Background knowledge*.
 #' @param forbidden,required `NULL`, or arrows that cannot be there, or are: a table of two columns, from and to, of names or numbers of
-#'   variables (a data frame, or a matrix), or a logical p x p matrix that is `TRUE` at `[from, to]`.
+#'   variables (a data frame, or a matrix), one pair of these or a list of pairs, or a logical p x p matrix that is `TRUE` at `[from, to]`.
 #' @param context.all,context.tier `NULL`, or names or numbers of variables that are known to cause all others, or the others of their own tier
 #'   alone, and that nothing causes, such as a treatment that was drawn by lot.
 #' @param na Without `indepTest`, of data with missing values: `"error"`, or `"testwise"`, by which each test takes the rows that have all its variables ([gaussCItwd()],
