@@ -125,7 +125,7 @@ rust_compare <- function(estimates, truth, as_cpdags) .Call(wrap__rust_compare, 
 #' @noRd
 rust_q_values <- function(of, values, p, count, by) .Call(wrap__rust_q_values, of, values, p, count, by)
 
-#' Questions that a graph implies the answers of: `list(x, y, start, members, all, extends)`.
+#' Questions that a graph implies the answers of: `list(x, y, start, members, all, extension)`.
 #' @noRd
 rust_implied <- function(edges, marks, asked) .Call(wrap__rust_implied, edges, marks, asked)
 

@@ -13,6 +13,7 @@ rank_open <- function(key, setup, place) {
     features = features_rank(setup, place),
     # It answers what it is asked, in R.
     selection = list(rank = selection_rank(setup, place), hello = raw()),
+    markov = list(rank = markov_rank(setup, place), hello = raw()),
     stability = list(rank = stability_rank(setup, place), hello = raw())
   )
   # One at a time: what another has left goes.

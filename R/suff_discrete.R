@@ -160,10 +160,10 @@ constant_columns <- function(m) {
   suppressWarnings(vapply(seq_len(ncol(m)), function(j) min(m[, j], na.rm = TRUE) >= max(m[, j], na.rm = TRUE), NA))
 }
 
-warn_constant <- function(constant, x) {
+warn_constant <- function(constant, x, so = NULL) {
   if (any(constant)) {
     warn("constant", paste0(
-      "constant in ", column_names(x, constant), ": a constant is independent of everything and has no edge"
+      "constant in ", column_names(x, constant), ": ", so %||% "a constant is independent of everything and has no edge"
     ), columns = unname(which(constant)))
   }
 }

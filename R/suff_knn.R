@@ -104,7 +104,9 @@ suff_knn <- function(data, k = 7, k_perm = 5, permutations = 100,
 # Whole numbers with few different values are as often codes as counts.
 tell_if_codes <- function(data, discrete) {
   few <- !discrete & vapply(data, function(column) {
-    is.numeric(column) && all(is.finite(column) & column == trunc(column)) && length(unique(column)) <= 10L
+    # The first rows say of most columns that they are no codes.
+    is_code <- function(values) all(is.na(values) | is.finite(values) & values == trunc(values)) && length(unique(values)) <= 10L
+    is_bare_number(column) && is_code(utils::head(column, 100L)) && is_code(column) && any(column != column[1L], na.rm = TRUE)
   }, NA)
   if (any(few)) {
     tell("codes", paste0(
