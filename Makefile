@@ -5,7 +5,7 @@ SHELL := bash
 MINUTES ?= 1
 BENCH ?=
 
-.PHONY: help demo test check cluster-check lint document bench gpu-bundle valgrind fuzz vendor deps install clean
+.PHONY: help demo test check cluster-check lint document site bench gpu-bundle valgrind fuzz vendor deps install clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -35,6 +35,10 @@ document: ## write R/extendr-wrappers.R, NAMESPACE and man/ again
 	@tools/install-deps test
 	@tools/document
 
+site: ## the package's site, in site/: vignettes, help pages, what was measured (needs pkgdown)
+	@tools/install-deps test
+	@tools/site
+
 bench: ## time and compare with pcalg (make bench BENCH="nci60 --peer=no")
 	@tools/install-deps run
 	@tools/install-package
@@ -63,4 +67,4 @@ install: ## build, and install into the project's own library, .Rlib
 	@tools/install-package
 
 clean: ## remove everything that was built
-	rm -rf .Rlib .check .gpu demo-output src/Makevars src/*.o src/*.so src/.cargo src/vendor src/rust/target
+	rm -rf .Rlib .check .gpu site demo-output src/Makevars src/*.o src/*.so src/.cargo src/vendor src/rust/target
