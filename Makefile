@@ -35,8 +35,8 @@ document: ## write R/extendr-wrappers.R, NAMESPACE and man/ again
 	@tools/install-deps test
 	@tools/document
 
-site: ## the package's site, in site/: vignettes, help pages, what was measured (needs pkgdown)
-	@tools/install-deps test
+site: ## the package's site, in site/: vignettes, help pages, what was measured, by pkgdown
+	@tools/install-deps site
 	@tools/site
 
 bench: ## time and compare with pcalg (make bench BENCH="nci60 --peer=no")

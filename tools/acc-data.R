@@ -38,5 +38,5 @@ write_table <- function(x, file) {
   utils::write.csv(x, connection, quote = FALSE, na = "NA")
 }
 write_table(expression, "inst/extdata/acc-expression.csv.gz")
-write_table(copies[, intersect(patients, colnames(copies))], "inst/extdata/acc-copies.csv.gz")
+write_table(copies[intersect(rownames(genes), rownames(copies)), intersect(patients, colnames(copies))], "inst/extdata/acc-copies.csv.gz")
 utils::write.csv(table, "inst/extdata/acc-patients.csv", quote = FALSE, row.names = FALSE, na = "NA")
