@@ -5,7 +5,7 @@ SHELL := bash
 MINUTES ?= 1
 BENCH ?=
 
-.PHONY: help demo test check check-cran cluster-check lint document bench gpu-bundle valgrind fuzz tarball tarball-check binary deps install clean
+.PHONY: help demo test check check-cran cluster-check lint document site bench gpu-bundle valgrind fuzz tarball tarball-check binary deps install clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -38,6 +38,10 @@ lint: ## cargo fmt, clippy, help pages, spelling
 document: ## write R/extendr-wrappers.R, NAMESPACE and man/ again
 	@tools/install-deps test
 	@tools/document
+
+site: ## the package's site, in site/: vignettes, help pages, what was measured, by pkgdown
+	@tools/install-deps site
+	@tools/site
 
 bench: ## time and compare with pcalg (make bench BENCH="nci60 --peer=no")
 	@tools/install-deps run
@@ -76,4 +80,4 @@ install: ## build, and install into the project's own library, .Rlib
 	@tools/install-package
 
 clean: ## remove everything that was built
-	rm -rf .Rlib .check .gpu demo-output pcgpu_*.tar.gz src/Makevars src/*.o src/*.so src/.cargo src/vendor src/rust/target
+	rm -rf .Rlib .check .gpu site demo-output pcgpu_*.tar.gz src/Makevars src/*.o src/*.so src/.cargo src/vendor src/rust/target
