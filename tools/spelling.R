@@ -7,6 +7,8 @@ found <- rbind(
   spelling::spell_check_package(".", vignettes = TRUE, use_wordlist = FALSE),
   spelling::spell_check_files("CONTRIBUTING.md", lang = "en_GB")
 )
+# Pieces of commits' names are no words.
+found <- found[!grepl("^[a-f]{2,8}$", found$word), ]
 words <- unique(found$word)
 if (identical(commandArgs(trailingOnly = TRUE), "--write")) {
   writeLines(sort(words, method = "radix"), "inst/WORDLIST")
