@@ -25,7 +25,7 @@ check: ## R CMD build and R CMD check, tests included
 	@tools/check
 
 check-cran: ## R CMD check --as-cran, from the crates that the source package carries
-	@tools/install-deps test
+	@tools/install-deps cran
 	@tools/check-cran
 
 cluster-check: ## searches on workers: sockets, MPI, BiocParallel, future, a real Slurm (as root, on Debian)

@@ -12,7 +12,7 @@ here <- here[!duplicated(here[, "Package"]) & here[, "Package"] != "pcgpu", ]
 with_views <- vapply(here[, "Package"], function(package) !is.na(packageDescription(package, fields = "biocViews")), NA)
 from_bioconductor <- c(
   here[with_views, "Package"],
-  "graph", "Biobase", "BiocParallel", "DelayedArray", "HDF5Array", "Rgraphviz", "SingleCellExperiment", "SummarizedExperiment"
+  "graph", "Biobase", "BiocParallel", "DelayedArray", "HDF5Array", "RBGL", "Rgraphviz", "SingleCellExperiment", "SummarizedExperiment"
 )
 index <- here[, fields]
 missing <- setdiff(wanted, c(index[, "Package"], "R"))
