@@ -120,8 +120,10 @@
 #' method `"original"`, where what is asked depends on the last answer, and with `verbose`. Warnings and messages of the test come at the end of the call, each that is
 #' different once (50 at most), with how often it was given. In the end workers have the random numbers, objects and attached packages that they had.
 #'
-#' Workers that are started for a call send small messages at once. For a cluster of sockets of your own say so when you make it, or some messages take 40 ms:
-#' `parallel::makePSOCKcluster(4, rscript_args = c("-e", shQuote("options(socketOptions = 'no-delay')")))`, after `options(socketOptions = "no-delay")` here.
+#' Where all workers hang, nobody is left to overtake them: a worker that has work and is silent for `options(pcgpu.cluster_silence = )` seconds counts as lost, 3600 by default. Give more where a single test takes longer.
+#'
+#' Sockets between the session and its workers are set to send small messages at once (`TCP_NODELAY`), those of a cluster of your own, too: some would otherwise take 40 ms. Windows has no such setting
+#' for connections that are open: there, make the cluster after `options(socketOptions = "no-delay")`.
 #'
 #' # Background knowledge
 #'

@@ -3,6 +3,9 @@
 /// Seconds that a piece is to take: long beside what it costs to send one, short enough for a word from everybody now and then.
 const PIECE: f64 = 0.3;
 
+/// Less than so many seconds are not worth a message.
+const LEAST: f64 = 0.01;
+
 /// A rank that is silent for some times so many seconds may be gone.
 const MOST: f64 = 5.0;
 
@@ -33,6 +36,11 @@ impl Pace {
     /// The cost of a piece for this rank; none: not known, so that the first one is to be small.
     pub fn piece(&self) -> Option<f64> {
         self.cost_a_second.map(|pace| pace * PIECE)
+    }
+
+    /// The least that a piece of this rank costs, where that much is left.
+    pub fn least(&self) -> Option<f64> {
+        self.cost_a_second.map(|pace| pace * LEAST)
     }
 
     /// Seconds that a piece takes, about; not more than a piece that was cut too large may take, as costs are only about right.
