@@ -140,8 +140,8 @@ job_workers <- function(count, launch, end = function() NULL, why = function(fol
         if (say_alive()) {
           open <- which(!gone[seq_along(ranks)])
           for (rank in open[difftime(Sys.time(), heard[open], units = "secs") > silence]) {
-            # One that waits has nothing to answer.
-            if (!file.exists(place(rank, "waiting"))) {
+            # One that waits has nothing to answer, unless it does not even read.
+            if (!file.exists(place(rank, "waiting")) || file.exists(place(rank, paste0("to-", sent[rank])))) {
               gone[rank] <<- TRUE
               found[[length(found) + 1L]] <- list(rank = rank, value = silent_for(silence))
             }
