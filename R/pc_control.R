@@ -76,8 +76,11 @@
 #' **Random numbers.** If such a test draws random numbers, each test has its own stream (L'Ecuyer's MRG32k3a), determined by x, y, S and a seed drawn from the session's
 #' random numbers, which advance only if a test drew any. After `set.seed()` the answer is therefore the same for any number of workers, but differs from that of a search without workers.
 #'
-#' **Speed.** Workers started for the call send small messages without delay. For a socket cluster of your own, ask for this when you create it, or some messages take 40 ms:
-#' `parallel::makePSOCKcluster(4, rscript_args = c("-e", shQuote("options(socketOptions = 'no-delay')")))`, after `options(socketOptions = "no-delay")` in your session.
+#' **Silence.** If all workers hang, nobody is left to do their work. A worker that has work and is silent for `options(pcgpu.cluster_silence = )` seconds (3600 by default) therefore
+#' counts as lost. Set more if a single test takes longer.
+#'
+#' **Speed.** Sockets between the session and its workers are set to send small messages at once (`TCP_NODELAY`), also those of a cluster of your own: otherwise some messages take
+#' 40 ms. Windows cannot set this for open connections: there, create the cluster after `options(socketOptions = "no-delay")`.
 #'
 #' # Background knowledge
 #'

@@ -13,6 +13,7 @@
 #' - `options(pcgpu.threads = )` and the environment variable `PCGPU_NUM_THREADS`: number of threads when `numCores` is
 #'   left out. The argument comes first, then the option, then the variable, then all cores (one in a forked process).
 #' - `options(pcgpu.progress = )`: show a progress bar? Unset: in interactive sessions.
+#' - `options(pcgpu.cluster_silence = )`: seconds without a word after which a worker of a `cluster` that has work counts as lost (3600).
 #' - `options(pcgpu.cluster_folder = , pcgpu.cluster_wait = , pcgpu.cluster_workers = )`: of workers that are jobs, see *On a cluster* in [pc_control()].
 #'
 #' # Conditions

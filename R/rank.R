@@ -2,6 +2,7 @@
 
 # What a worker says of itself.
 rank_about <- function() {
+  no_delay_of_all()
   list(version = as.character(utils::packageVersion("pcgpu")), host = Sys.info()[["nodename"]], cores = rust_cores(), pid = Sys.getpid())
 }
 

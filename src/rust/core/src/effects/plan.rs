@@ -144,7 +144,9 @@ impl Plan {
             &mut |_| observer.look(),
             |closure: &mut Option<Closure>, task, _| {
                 // Once they are too many, nothing more is sought.
-                let of = budget.count(0).and_then(|()| self.of_x(self.asked.x[task] as usize, is_pdag, closure, &place_of_y));
+                let of = budget
+                    .count(0)
+                    .and_then(|()| self.of_x(self.asked.x[task] as usize, is_pdag, closure, &place_of_y));
                 let of = of.and_then(|of| budget.count(of.sets()).map(|()| of));
                 // A task is run once.
                 let _ = found[task].set(of);

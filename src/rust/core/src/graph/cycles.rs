@@ -50,7 +50,8 @@ pub(crate) fn arrows_on_cycles(marks: &Marks) -> Vec<usize> {
             }
         }
     }
-    let within = |slot: &usize| marks.is_directed(*slot) && component[marks.tail(*slot)] == component[marks.head(*slot)];
+    let within =
+        |slot: &usize| marks.is_directed(*slot) && component[marks.tail(*slot)] == component[marks.head(*slot)];
     (0..marks.slot_count()).filter(within).collect()
 }
 
