@@ -117,7 +117,10 @@ check_arrows <- function(arrows, argument, labels) {
     from <- unname(found[, 1L])
     to <- unname(found[, 2L])
   } else {
-    if (is.character(arrows) && is.null(dim(arrows)) && length(arrows) == 2L) arrows <- t(arrows)
+    # One arrow, or a list of such.
+    is_pair <- function(x) (is.character(x) || is.numeric(x)) && is.null(dim(x)) && length(x) == 2L
+    if (is_pair(arrows)) arrows <- list(arrows)
+    if (is.list(arrows) && !is.data.frame(arrows) && length(arrows) && all(vapply(arrows, is_pair, NA))) arrows <- do.call(rbind, arrows)
     if (length(dim(arrows)) != 2L || ncol(arrows) != 2L) abort_argument(argument, arrows, mend)
     column <- function(at) which_variables(if (is.data.frame(arrows)) arrows[[at]] else arrows[, at], argument, labels, mend)
     from <- column(1L)

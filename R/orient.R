@@ -1,18 +1,19 @@
 #' Orient the edges of a skeleton
 #'
-#' The second half of the PC algorithm, for a skeleton from anywhere: of [skeleton()], of `pcalg::skeleton()`, or read
-#' from a file. `pc()` is `skeleton()` followed by `orient()`.
+#' The second half of the PC algorithm, for a skeleton from any source: [skeleton()], `pcalg::skeleton()`, or a file. `pc()` is `skeleton()` followed by `orient()`.
 #'
 #' @inheritParams pc
 #' @param skel An object of class `pcAlgo` with an undirected graph and its separating sets, or a [pcCompact][pcCompact-class].
-#' @param suffStat,indepTest,alpha As in [pc()]. Only needed with `conservative` or `maj.rule`, which make further
-#'   tests: give what made the skeleton.
-#' @param device As in [pc()]. Only the tests of `conservative` and `maj.rule` can run on a GPU: of several on the first,
-#'   and where that fails on the next, with a message of class `pcgpu_message_lost`; nearest-neighbour tests on all.
-#' @param ...,control `cluster`, `parallel_tests`, `tiers`, `forbidden`, `required`, `context.all` and `context.tier` of [pc_control()], as in [pc()]. What is known has to be what the search
-#'   of the skeleton was told, too. In `control`, which can be that of the skeleton, the other arguments are not used.
+#' @param suffStat,indepTest,alpha As in [pc()]. Needed only with `conservative` or `maj.rule`, which run further
+#'   tests: give the same as for the skeleton.
+#' @param device As in [pc()]. Only the tests of `conservative` and `maj.rule` can run on a GPU: on the first of several,
+#'   and if that fails on the next, with a message of class `pcgpu_message_lost`; nearest-neighbour tests on all.
+#' @param ...,control `cluster`, `parallel_tests`, `tiers`, `forbidden`, `required`, `context.all` and `context.tier` of [pc_control()], as in [pc()]. Give the same background knowledge as for
+#'   the skeleton. `control` may be the one used for the skeleton: its other arguments are ignored.
 #' @return `skel` with its `graph` oriented; with `conservative` or `maj.rule` also with the separating sets that the
-#'   rule leaves. The slot `call` stays that of the skeleton.
+#'   rule keeps. The slot `call` remains that of the skeleton.
+#'
+#'   If `skel` already has directed edges, or an argument is invalid, the call ends with an error of class `pcgpu_error_argument`.
 #' @inherit pc references
 #' @seealso [skeleton()], [pc()], [pc_control()]; [add_knowledge()] for a graph that is oriented already.
 #' @examples

@@ -1,113 +1,127 @@
-#' Control a search: class of the result, checkpoints, workers, background knowledge
+#' Options of a search: checkpoints, time limit, workers, background knowledge
 #'
-#' The arguments of [pc()], [skeleton()] and [orient()] that pcalg does not have, but for `device` and `progress`. Give them by name in the call itself,
-#' `pc(stat, gaussCItest, alpha = 0.01, time_limit = 60)`, or keep them together for several calls, `pc(stat, gaussCItest, alpha = 0.01, control = pc_control(time_limit = 60))`.
+#' Collects the arguments of [pc()], [skeleton()] and [orient()] that pcalg's functions do not have (all but `device` and `progress`). They can be given
+#' in the call itself, as in `pc(stat, gaussCItest, alpha = 0.01, time_limit = 60)`, or collected once and used in several calls, as in
+#' `pc(stat, gaussCItest, alpha = 0.01, control = pc_control(time_limit = 60))`.
 #'
-#' Both ways can be used in one call, each for other arguments: one that is given twice is an error. Names are written in full. `orient()` uses `cluster`,
-#' `parallel_tests` and what is known (`tiers`, `forbidden`, `required`, `context.all`, `context.tier`), and goes by the other arguments of a `control` that was made for the search as if they had not been given;
-#' [stability()] and [cstar()] use `cluster`, `na` (`stability()` alone) and what is known, and refuse the others; [plan_search()] takes all.
+#' One call may use both forms for different arguments; giving the same argument twice is an error. Names must be written in full. Not every function uses
+#' every argument:
+#' - `pc()`, `skeleton()` and [plan_search()] take all of them.
+#' - `orient()` uses `cluster`, `parallel_tests` and the background knowledge (`tiers`, `forbidden`, `required`, `context.all`, `context.tier`). It ignores the
+#'   others in `control`, so that the `control` of the skeleton can be used again.
+#' - [stability()] and [cstar()] use `cluster` and the background knowledge; `stability()` also uses `na`. The others are an error there.
 #'
 #' # Long searches
 #'
-#' With `checkpoint = "file"` the search writes what it knows to that file after each level, and every two minutes within one. The file is replaced as a
-#' whole, so that whatever happens one is there: a process that is killed loses what it did since. The same call, on any device, with any
-#' number of threads and with any `m.max` that allows the levels that have begun, goes on from it, with a message of class
-#' `pcgpu_message_resumed`, and gives the answer of a search that ran in one go, to the last bit on the same device. A file of other data or arguments, of
-#' another version of this package, or a damaged one is refused by an error of class `pcgpu_error_checkpoint` that says what differs. When the call has its answer
-#' the file is removed. Give each search a file of its own: of two that run at once with the same one, each puts its own, whole, in the place of the other's.
-#' A process that is killed while it writes leaves a file beside it, with `.part` at the end of its name, which is removed with the checkpoint if it is ten minutes old.
+#' With `checkpoint = "file"` the search saves its state to that file after each level, and every two minutes within a level. The file is always replaced as a
+#' whole, so a valid one exists at any time, and a process that is killed loses only the work done since the last one. Repeating the call resumes the search,
+#' with a message of class `pcgpu_message_resumed`. The device, the number of threads and `m.max` may differ, as long as `m.max` allows the levels that have
+#' begun. The answer is the one an uninterrupted search gives, on the same device to the last bit. A file from other data, other arguments or another version of
+#' pcgpu, or a damaged file, is refused with an error of class `pcgpu_error_checkpoint` that says what differs. The file is removed when the call has its answer.
 #'
-#' Within a level, what is kept are the columns of level 0 that are done, and of further levels the pairs, or parts of their tests; of `"original"`, and of tests that
-#' are R functions, the visits that are done. A GPU that takes a Gaussian or a discrete search as a whole hands over after each level, and
-#' not within one; with a nearest-neighbour test it is given some rows of a level at a time (about 20 seconds of work), and hands over these. A level that is gone on with in
-#' another way (a test that is an R function by workers, and before without, or the other way round; on a GPU that takes whole levels) begins again. An R function
-#' is known by its code and `suffStat`, not by what its environment holds; a test that draws random numbers goes on with those of the
-#' new session. A `pcAlgo` is kept with a p-value for each pair of variables (1.6 GB of 20,000), a compact result without those of level 0. With `verbose` and a native test, levels
-#' alone are printed.
+#' Use a separate file for each search: two searches that run at the same time with one file overwrite each other's state. A process killed while it writes leaves
+#' a second file, whose name ends in `.part`; it is removed together with the checkpoint once it is ten minutes old.
 #'
-#' With `time_limit` the result is that of the last level that was done, never of half of one: graph, separating sets, p-values
-#' and counts are those with `m.max` at that level, and `pc()` orients that graph. A warning of class `pcgpu_warning_time_limit` says so, and so do
-#' `print()`, `summary()`, `plot()` and [run_details()]. The search ends some tenths of a second later than asked for, where a test of one pair is slow after that test;
-#' the orientation comes on top. Where not even level 0 is done by then, the call ends with an error of class `pcgpu_error_time_limit`. With `checkpoint` the
-#' same call goes on, also within the level that was not done, as often as it is made.
+#' How much of an unfinished level is saved depends on the search:
+#' - Native tests on the CPU: at level 0 the finished columns, at later levels the finished pairs or parts of their tests. With method `"original"`, and with
+#'   tests that are R functions, the finished visits.
+#' - A GPU running a whole Gaussian or discrete search saves after each level only. With a nearest-neighbour test it works on some rows of a level at a time, about 20
+#'   seconds of work, and saves after each batch.
+#' - A level restarts if it is resumed in a different way: an R function with workers instead of without (or the reverse), or a GPU that runs whole levels.
+#'
+#' An R function is identified by its code and `suffStat`, not by the contents of its environment. A test that draws random numbers continues with those of the new
+#' session. A `pcAlgo` result is saved with a p-value for each pair of variables (1.6 GB for 20,000 variables), a compact result without those of level 0. With
+#' `verbose` and a native test, only the levels are printed.
+#'
+#' With `time_limit` the result is that of the last completed level: graph, separating sets, p-values and counts are those of the same call with `m.max` set to that
+#' level, and `pc()` orients that graph. A warning of class `pcgpu_warning_time_limit` says so, as do `print()`, `summary()`, `plot()` and [run_details()]. The search
+#' ends a few tenths of a second after the limit, or, where a single test takes longer, after that test; orientation is not counted. If not even level 0 is complete, the
+#' call ends with an error of class `pcgpu_error_time_limit`. With a `checkpoint` as well, repeating the call continues the search, including the unfinished level, as
+#' often as needed.
 #'
 #' # On a cluster
 #'
-#' `cluster` takes
-#' - a cluster object of the package parallel or snow: sockets (`parallel::makeCluster()`, also over ssh), forks (`makeForkCluster()`), MPI
-#'   (`snow::makeMPIcluster()`, with Rmpi); it can be used for other things before and after;
-#' - a `BiocParallelParam`: of a `SnowParam` or a `MulticoreParam` workers are started for the call and end with it; of a `BatchtoolsParam` they are jobs of
-#'   its batch system (Slurm, SGE, LSF, Torque, OpenLava), with its template and resources;
-#' - `"future"`: the current `future::plan()`, such as `multisession` or `future.batchtools::batchtools_slurm`; `options(pcgpu.cluster_workers = )` says how many
-#'   workers where the plan has no number;
-#' - a number: so many processes on this machine, for the call.
+#' `cluster` can be
+#' - a cluster object of the package parallel or snow: sockets (`parallel::makeCluster()`, also over ssh), forks (`makeForkCluster()`) or MPI
+#'   (`snow::makeMPIcluster()`, with Rmpi). It remains yours and can be used before and afterwards;
+#' - a `BiocParallelParam`. For a `SnowParam` or `MulticoreParam`, workers are started for the call and stopped at its end. For a `BatchtoolsParam`, the workers are
+#'   jobs of its batch system (Slurm, SGE, LSF, Torque, OpenLava), with its template and resources;
+#' - `"future"`: the current `future::plan()`, such as `multisession` or `future.batchtools::batchtools_slurm`. If the plan has no number of workers,
+#'   `options(pcgpu.cluster_workers = )` sets it;
+#' - a number: that many processes on this machine, for this call.
 #'
-#' Every worker needs the same version of pcgpu, or is refused by name. The data are sent to a worker once, then what levels change of the graph. Each
-#' worker runs on its own machine's `device`; workers on one host share out its cores (`numCores`, where given, is of each worker) and take its GPUs in turn.
-#' Pieces of a level are handed out as workers finish. Where a worker dies, its piece goes to others, with a message of class `pcgpu_message_lost`; one that
-#' hangs is overtaken, and the call ends with an error of class `pcgpu_error_cluster` when none is left. `run_details(fit)$team` says who did what. One that is dead
-#' or silent in the beginning is left out, with the same message.
+#' **What workers do.** All workers must have the same version of pcgpu; the error names any that do not. Each worker receives the data once, and after that only the
+#' changes of the graph. Each runs on its own machine's `device`; workers on one host divide its cores among them (`numCores`, if given, applies to each worker) and take
+#' its GPUs in turn. `run_details(fit)$team` says which worker did what.
 #'
-#' After Ctrl-C, workers that were started for the call end at once. Those of a cluster object finish what they have in hand, some tenths of a second unless single tests take longer;
-#' the call waits for that, a minute at most, or until Ctrl-C is pressed again. A worker that is still at work then, or some seconds after a call that
-#' did without it, would give its late answers to whoever uses the cluster next: its connection is closed, so that this is an error instead, and a message of class
-#' `pcgpu_message_cluster` names it (MPI has no connection to close: leave such a cluster alone until it is done).
+#' **Failures.** Work is handed out in pieces as workers become free. If a worker dies, others redo its piece, with a message of class `pcgpu_message_lost`; if one hangs,
+#' others overtake it; if none is left, the call ends with an error of class `pcgpu_error_cluster`. A worker that does not answer at the start is left out, with the same
+#' message.
 #'
-#' Workers that are jobs (`BatchtoolsParam`, `"future"`) are started once a search and talk through files, with no port open, in a folder that is made in
-#' `options(pcgpu.cluster_folder = )`, by default the working folder, and removed at the end. Driver and jobs must see it under the same path, and be allowed to
-#' make, rename and remove files there (on NFS, attribute caches delay what one sees of the other). They wait for each other `options(pcgpu.cluster_wait = )` seconds, 600 by default; a search begins with those jobs that have
-#' begun by then.
+#' **Interrupts.** After Ctrl-C, workers that were started for the call end at once. The workers of a cluster object first finish their current piece, which takes some tenths of
+#' a second unless single tests take longer. The call waits for them, at most a minute or until Ctrl-C is pressed again. A worker that is still busy then, or some seconds
+#' after a call that finished without it, would send its late answers to the next user of the cluster. pcgpu therefore closes the connection to it, so that using that worker is
+#' an error, and names it in a message of class `pcgpu_message_cluster`. MPI has no connection to close: leave such a cluster alone until the worker is done.
 #'
-#' An `indepTest` that is an R function runs on workers, too, each test once and wherever: it must be a pure function. With it go `suffStat`, the packages that are
-#' attached here, and the objects of the workspace that it names. `parallel_tests = TRUE` does the same on `numCores` workers of this machine: forked where that
-#' is possible, so that nothing is copied. Where such a test draws random numbers, each test has a stream of its own (L'Ecuyer's MRG32k3a), which depends on x, y, S and a
-#' seed that is drawn from the session's, which go on only where a test drew: after `set.seed()` the answer is the same on any number of workers, though not that of one process without workers. Such tests are refused with
-#' method `"original"`, where what is asked depends on the last answer, and with `verbose`. Warnings and messages of the test come at the end of the call, each that is
-#' different once (50 at most), with how often it was given. In the end workers have the random numbers, objects and attached packages that they had.
+#' **Jobs.** Workers that are jobs (`BatchtoolsParam`, `"future"`) are started once per search. They communicate through files, without open ports, in a temporary folder inside
+#' `options(pcgpu.cluster_folder = )`, by default the working directory. The session and the jobs must see this folder under the same path and have permission to create, rename
+#' and remove files there; on NFS, attribute caching delays when changes become visible. They wait up to `options(pcgpu.cluster_wait = )` seconds for each other (600 by
+#' default). A search uses the jobs that have started by then.
 #'
-#' Workers that are started for a call send small messages at once. For a cluster of sockets of your own say so when you make it, or some messages take 40 ms:
-#' `parallel::makePSOCKcluster(4, rscript_args = c("-e", shQuote("options(socketOptions = 'no-delay')")))`, after `options(socketOptions = "no-delay")` here.
+#' **R functions.** An `indepTest` that is an R function also runs on workers. Each test is run once, on any of them, so the function must be pure. `suffStat`, the attached packages and the
+#' workspace objects that the function names are sent along. `parallel_tests = TRUE` does the same on `numCores` processes of this machine, forked where possible, so
+#' that nothing is copied. Such tests are refused with method `"original"`, where each test depends on the last answer, and with `verbose`. Warnings and messages of the test are
+#' repeated at the end of the call: each different one once (50 at most), with its number of occurrences. Afterwards the workers have their previous random numbers, objects and attached packages.
+#'
+#' **Random numbers.** If such a test draws random numbers, each test has its own stream (L'Ecuyer's MRG32k3a), determined by x, y, S and a seed drawn from the session's
+#' random numbers, which advance only if a test drew any. After `set.seed()` the answer is therefore the same for any number of workers, but differs from that of a search without workers.
+#'
+#' **Silence.** If all workers hang, nobody is left to do their work. A worker that has work and is silent for `options(pcgpu.cluster_silence = )` seconds (3600 by default) therefore
+#' counts as lost. Set more if a single test takes longer.
+#'
+#' **Speed.** Sockets between the session and its workers are set to send small messages at once (`TCP_NODELAY`), also those of a cluster of your own: otherwise some messages take
+#' 40 ms. Windows cannot set this for open connections: there, create the cluster after `options(socketOptions = "no-delay")`.
 #'
 #' # Background knowledge
 #'
-#' With any of `tiers`, `forbidden`, `required`, `context.all` and `context.tier` the result is the maximally oriented graph (MPDAG) that has what is known: it is used
-#' in the search, for v-structures, and by the orientation rules 1 to 4 of Meek (1995). The rules are those of `tpc()` of the package tpc (Witte et al. 2022), whose graphs
-#' `pc(solve.confl = TRUE)` gives with `maj.rule = TRUE` or `conservative = TRUE`.
-#' - `tiers`: no arrow goes from a later tier to an earlier one, and sets for a pair that is seen from x have no member of a tier later than x's: what comes later
-#'   separates nothing. A pair is seen from both of its ends, each with its own tier. In v-structures a -> b <- c the tier of b is the later one of those of a and c. Not with `"stable.fast"`. On a GPU Gaussian and
-#'   discrete tests are then asked in batches, so that `device = "auto"` takes the CPU for them.
-#' - `forbidden`: an arrow in both directions is a gap, and is not tested. One direction does not count in the search, and no v-structure has it. Where `tiers` or the context exclude the reverse,
-#'   the pair is a gap, too (`tpc()` tests it, and deletes the edge in the end).
-#' - `required`: the edge is there, is not tested, and has this direction.
-#' - `context.all`: these have an arrow to every variable but each other, and are in the first tier; `context.tier`: to those of their own tier, and nothing to do with others. Their
-#'   edges are not tested; they are in separating sets as any other variable.
+#' With any of `tiers`, `forbidden`, `required`, `context.all` and `context.tier` the result is the maximally oriented graph (MPDAG) with that knowledge. It is used in the search,
+#' for v-structures, and by the orientation rules 1 to 4 of Meek (1995). The rules are those of `tpc()` of the package tpc (Witte et al. 2022), whose graphs are those of
+#' `pc(solve.confl = TRUE)` with `maj.rule = TRUE` or `conservative = TRUE`.
+#' - `tiers`: no arrow points from a later tier to an earlier one. Seen from x, a pair is only tested given sets without variables of tiers later than that of x: the future
+#'   separates nothing. A pair is seen from both of its ends, each with its own tier. In a v-structure a -> b <- c, the relevant tier is the later one of a and c. Not
+#'   available with `"stable.fast"`. On a GPU, Gaussian and discrete tests are then asked in batches, so `device = "auto"` uses the CPU for them.
+#' - `forbidden`: a pair that is forbidden in both directions is a gap and is not tested. A pair that is forbidden in one direction is searched as usual, but no v-structure uses that arrow. Where
+#'   `tiers` or the context exclude the reverse arrow, the pair is a gap, too (`tpc()` tests it, and deletes the edge at the end).
+#' - `required`: the edge is present, is not tested, and has this direction.
+#' - `context.all`: these variables have an arrow to every variable outside the context and belong to the first tier. `context.tier`: these have arrows to the variables of their own tier only, and no edges to others.
+#'   The edges of both are not tested; the variables can be in separating sets like any other.
 #'
-#' What contradicts itself is refused by name: a cycle of required arrows, one that is required and forbidden, or goes to an earlier tier. Where the data speak against what is known, that is where separating sets suggest
-#' a v-structure that it excludes, knowledge wins and a message of class `pcgpu_message_knowledge` says where (with `maj.rule` and `conservative` such triples are not tested). `run_details(fit)$valid_cpdag` then says
-#' whether the graph can be extended to a DAG without a cycle and without a further v-structure.
+#' Contradictory knowledge is an error that names the contradiction: a cycle of required arrows, an arrow both required and forbidden, or one to an earlier tier. Where the
+#' separating sets suggest a v-structure that is excluded, knowledge wins, and a message of class `pcgpu_message_knowledge` says where (with `maj.rule` and `conservative`
+#' such triples are not tested). `run_details(fit)$valid_cpdag` then says whether the graph can be extended to a DAG without cycles and further v-structures.
 #'
-#' @param ... Nothing: it makes R match names in full. What is here is an error that names the argument that was probably meant.
-#' @param result The class of the result, see below: `"pcAlgo"`, pcalg's, with 16 bytes for each cell of a p x p matrix; `"compact"`,
-#'   [pcCompact][pcCompact-class], which holds what was found; `"auto"` (the default), `"pcAlgo"` up to 20,000 variables and
-#'   `"compact"` beyond, on any machine. Where memory does not suffice for a `pcAlgo`, the error, of class `pcgpu_error_memory`,
-#'   says so.
-#' @param checkpoint `NULL`, or the name of a file in which the search is kept, so that the same call goes on from it after a crash, a reboot or
-#'   Ctrl-C, see below; or `list(file = , every = )`, where `every` is the number of seconds between two files in the middle of a level (120).
-#' @param time_limit Seconds after which the search ends with what it knows, see below; `Inf` for no limit. [plan_search()] tells before how long it will take.
-#' @param cluster `NULL`, or workers of other processes, here or on other machines, which make the tests; the answer is the same, see *On a cluster*.
-#' @param parallel_tests With an `indepTest` that is an R function: run it on `numCores` workers of this machine? Say `TRUE` where it is a pure function, see
+#' @param ... Must be empty. It makes R match names in full; anything here is an error that suggests the intended name.
+#' @param result The class of the result: `"pcAlgo"`, pcalg's, with 16 bytes for each cell of a p x p matrix; `"compact"`,
+#'   [pcCompact][pcCompact-class], which stores only what was found; or `"auto"` (the default): `"pcAlgo"` for up to 20,000 variables and
+#'   `"compact"` for more, on any machine. If there is not enough memory for a `pcAlgo`, the call ends with an error of class `pcgpu_error_memory`.
+#' @param checkpoint `NULL`, or the name of a file that stores the state of the search, so that repeating the call resumes it after a crash, a reboot or
+#'   Ctrl-C; or `list(file = , every = )`, where `every` is the number of seconds between two saves within a level (default 120). See *Long searches*.
+#' @param time_limit Seconds after which the search stops and returns what it has found, or `Inf` for no limit. See *Long searches*; [plan_search()] estimates the time beforehand.
+#' @param cluster `NULL`, or other R processes, on this machine or others, that run the tests. The answer does not change. See *On a cluster*.
+#' @param parallel_tests Run an `indepTest` that is an R function on `numCores` processes of this machine? Set to `TRUE` only for a pure function. See
 #'   *On a cluster*.
-#' @param tiers `NULL`, or which variables come before which: a number for each (a vector with the variables' names, or in their order; an ordered
+#' @param tiers `NULL`, or the order of the variables in time: a number for each variable (a named vector, or one in the order of the variables; an ordered
 #'   factor), or a list of their names, the first tier first. See *Background knowledge*.
-#' @param forbidden,required `NULL`, or arrows that cannot be there, or are: a table of two columns, from and to, of names or numbers of
-#'   variables (a data frame, or a matrix), or a logical p x p matrix that is `TRUE` at `[from, to]`.
-#' @param context.all,context.tier `NULL`, or names or numbers of variables that are known to cause all others, or the others of their own tier
-#'   alone, and that nothing causes, such as a treatment that was drawn by lot.
-#' @param na Without `indepTest`, of data with missing values: `"error"`, or `"testwise"`, by which each test takes the rows that have all its variables ([gaussCItwd()],
-#'   [disCItwd()], [mixCItwd()]; see there for what that assumes).
-#' @return A list of class `pcgpu_control` with an element for each argument; it prints as a list of those that were given. Where an argument is wrong, an error of class
-#'   `pcgpu_error_argument`; what depends on the variables (`tiers` and so on) is checked by the search. In place of such a list, `control` of [pc()] also takes a plain one, such as
-#'   `list(time_limit = 60)`.
+#' @param forbidden,required `NULL`, or arrows that are impossible or certain: a data frame or matrix with two columns, from and to, of names or numbers of
+#'   variables; one such pair or a list of pairs; or a logical p x p matrix that is `TRUE` at `[from, to]`.
+#' @param context.all,context.tier `NULL`, or names or numbers of variables that nothing causes and that are known to cause all others, or all others of their own tier, such as a
+#'   randomised treatment.
+#' @param na How to treat missing values where data are given without `indepTest`: `"error"`, or `"testwise"`: each test uses the rows that are complete for its
+#'   variables ([gaussCItwd()], [disCItwd()] and [mixCItwd()] state the assumptions).
+#' @return A list of class `pcgpu_control` with one element for each argument. Printing it shows the arguments that were given. `control` of [pc()] also accepts a
+#'   plain list, such as `list(time_limit = 60)`.
+#'
+#'   An invalid argument is an error of class `pcgpu_error_argument`. Arguments that refer to variables (`tiers` and so on) are checked by the search.
 #' @references
 #' C. Meek (1995). Causal inference and causal explanation with background knowledge. *Proceedings of the Eleventh Conference on Uncertainty in Artificial
 #' Intelligence*, 403-410.
@@ -121,11 +135,17 @@
 #' x[, "weight"] <- x[, "age"] + x[, "diet"] + rnorm(500)
 #' known <- pc_control(tiers = c(age = 1, diet = 2, weight = 3), time_limit = 60)
 #' known
-#' skel <- skeleton(suff_gauss(x), gaussCItest, alpha = 0.01, labels = colnames(x), numCores = 2, control = known)
+#' stat <- suff_gauss(x)
+#' skel <- skeleton(
+#'   stat, gaussCItest, alpha = 0.01, labels = colnames(x), numCores = 2, control = known
+#' )
 #' orient(skel, control = known)
 #'
 #' # The same in one call
-#' pc(suff_gauss(x), gaussCItest, alpha = 0.01, labels = colnames(x), numCores = 2, tiers = c(age = 1, diet = 2, weight = 3), time_limit = 60)
+#' pc(
+#'   stat, gaussCItest, alpha = 0.01, labels = colnames(x), numCores = 2,
+#'   tiers = c(age = 1, diet = 2, weight = 3), time_limit = 60
+#' )
 #' @export
 pc_control <- function(..., result = c("auto", "pcAlgo", "compact"), checkpoint = NULL, time_limit = Inf,
                        cluster = NULL, parallel_tests = FALSE,
