@@ -1,7 +1,7 @@
 //! Times the possible-d-sep phase of FCI on random Gaussian data, on the CPU's threads and on a card, and compares their answers:
-//! `cargo run --release -p pcgpu-core --example fci -- p n neighbours seed m_max [threads] [cuda]`
+//! `cargo run --release -p pcgpu-core --example fci -- p n neighbours seed m_max [threads] [cuda | count]`
 //!
-//! One variable in ten is hidden. `m_max` may be `inf`.
+//! One variable in ten is hidden. `m_max` may be `inf`. `count` says how many tests the phase has at most, and ends there.
 
 mod support;
 
@@ -12,7 +12,7 @@ use pcgpu_core::engine::cpu::{CpuEngine, GaussKernel};
 use pcgpu_core::engine::cuda::{CudaEngine, CudaOptions};
 use pcgpu_core::fci::{fci, By, Fci, Found, Phase};
 use pcgpu_core::matrix::by_column;
-use pcgpu_core::observer::Unobserved;
+use pcgpu_core::observer::{Observer, Unobserved};
 use pcgpu_core::orient::ColliderRule;
 use pcgpu_core::pag;
 use pcgpu_core::pool::{default_threads, Pool};
@@ -21,6 +21,7 @@ use pcgpu_core::search::possible_d_sep::Skeleton;
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::search::{skeleton, Options};
 use pcgpu_core::simulation::{random_dag, random_data, Kind, Mechanism, Missing, Model, Sample, Shape};
+use pcgpu_core::Error;
 use support::{correlation, Failure};
 
 /// Correlations of what is observed of random data, and how many variables these are.
@@ -42,12 +43,28 @@ fn data(p: usize, n: usize, neighbours: f64, seed: u64) -> Result<(Vec<f64>, usi
     Ok((correlation(&columns), columns.len()))
 }
 
+/// Tells how many tests the phase has at most, and may end there.
+struct Announced {
+    ends: bool,
+}
+
+impl Observer for Announced {
+    fn possible_d_sep(&mut self, edges: usize, most_tests: f64) -> pcgpu_core::Result<()> {
+        println!("{edges} edges, {most_tests:.3e} tests at most");
+        if self.ends {
+            return Err(Error::Interrupted);
+        }
+        Ok(())
+    }
+}
+
 /// The skeleton and what follows it, with their largest p-values, and the seconds of the two.
 fn run(
     worker: &mut dyn Worker,
     options: &Options,
     m_max: f64,
     threads: usize,
+    announced: &mut Announced,
 ) -> Result<(Found, Vec<f64>, [f64; 2]), Failure> {
     let p = options.p;
     let mut p_max = vec![0.0; p * p];
@@ -64,8 +81,7 @@ fn run(
     let options = Options { m_max, ..options.clone() };
     let start = Instant::now();
     let limits = Limits::default();
-    let pag =
-        fci(&mut By::Worker(worker), &mut given, &options, &how, (&Pool::new(threads), &limits), &mut Unobserved)?;
+    let pag = fci(&mut By::Worker(worker), &mut given, &options, &how, (&Pool::new(threads), &limits), announced)?;
     Ok((pag, p_max, [of_skeleton, start.elapsed().as_secs_f64()]))
 }
 
@@ -80,8 +96,12 @@ fn main() -> Result<(), Failure> {
     let options = Options::new(p, 0.01);
     let gauss = Gauss::new(by_column(&c, p)?, n.parse()?, Reading::GaussCItest)?;
 
+    let mut announced = Announced { ends: rest.iter().any(|word| word == "count") };
     let mut engine = CpuEngine::new(GaussKernel::new(gauss, options.alpha), threads);
-    let (cpu, p_cpu, [skeleton, phase]) = run(&mut engine, &options, m_max, threads)?;
+    let (cpu, p_cpu, [skeleton, phase]) = match run(&mut engine, &options, m_max, threads, &mut announced) {
+        Err(_) if announced.ends => return Ok(()),
+        found => found?,
+    };
     let counts = cpu.counts.as_ref().ok_or("no counts")?;
     let widest = counts.sets.iter().flatten().map(Vec::len).max().unwrap_or(0);
     let tests: u64 = counts.all_tests.iter().sum();
@@ -93,7 +113,7 @@ fn main() -> Result<(), Failure> {
     if rest.iter().any(|word| word == "cuda") {
         let mut engine = CudaEngine::new(gauss, options.alpha, CudaOptions::default())?;
         for _ in 0..2 {
-            let (cuda, p_cuda, [skeleton, phase]) = run(&mut engine, &options, m_max, threads)?;
+            let (cuda, p_cuda, [skeleton, phase]) = run(&mut engine, &options, m_max, threads, &mut announced)?;
             let same = cuda.pag == cpu.pag
                 && cuda.counts.as_ref().map(|counts| (&counts.tests, &counts.sets))
                     == Some((&counts.tests, &counts.sets));
