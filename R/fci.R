@@ -51,7 +51,7 @@
 #' @param biCC Are possible-d-sep sets cut to the biconnected component of an edge?
 #' @param conservative,maj.rule Decide colliders by all separating sets among the neighbours, which must agree, or of which more than half decide? Not both.
 #' @param selectionBias May samples be selected by some of the variables? `FALSE` leaves the rules R5 to R7 out.
-#' @param jci,contextVars Joint causal inference (Mooij et al. 2020): numbers of the context variables, and what is assumed of them: `"0"` nothing; `"1"` no other variable causes a context
+#' @param jci,contextVars Joint causal inference (Mooij et al. 2020): the context variables, by number (as in pcalg) or by name, and what is assumed of them: `"0"` nothing; `"1"` no other variable causes a context
 #'   variable; `"12"` nor has one a common cause with a context variable; `"123"` context variables have common causes, and none causes another. With `selectionBias = FALSE`.
 #' @param verbose Print what pcalg prints? See [pc()].
 #' @param paths Which paths the rules R4, R5, R9 and R10 find: `"pcalg"`, those of pcalg, or `"all"`.
@@ -99,7 +99,7 @@ fci <- function(suffStat, indepTest, alpha, labels, p,
   check_search_given(missing(suffStat), missing(indepTest), missing(alpha))
   adaptive <- check_fci_type(type, check_m_max(m.max)) == "adaptive"
   rule <- check_collider_rule(conservative, maj.rule, "Choose either conservative FCI or majority rule FCI")
-  marking <- check_marking(rules, selectionBias, jci, contextVars, paths, length(labels))
+  marking <- check_marking(rules, selectionBias, jci, contextVars, paths, labels)
   phase <- if (check_flag(doPdsep, "doPdsep")) {
     list(m_max = as.double(m.max), most = check_pdsep_max(pdsep.max), by_component = check_flag(biCC, "biCC"), adaptive = adaptive)
   }

@@ -43,6 +43,7 @@ pdsep <- function(skel, suffStat, indepTest, p, sepset, alpha, pMax, m.max = Inf
   on.exit(bar$close())
   storage.mode(pMax) <- "double"
   asked <- list(most = check_pdsep_max(pdsep.max), by_component = check_flag(biCC, "biCC"), unclear = triples_of(unfVect, length(labels)))
+  if (verbose > 0L && any(lengths(listed$edges))) cat("\nCompute collider:\n")
   found <- on(function(engine) {
     prints <- if (verbose > 0L) list(test = test_printer("stable"), say = cat)
     session$fci_phase <- TRUE

@@ -28,10 +28,10 @@ udag2pag <- function(pag, sepset, rules = rep(TRUE, 10), unfVect = NULL, jci = c
   }
   if (!is.list(sepset)) abort_argument("sepset", sepset, "give pcalg's list of lists of separating sets, the slot `sepset` of a skeleton.")
   p <- nrow(pag)
-  asked <- check_marking(rules, FALSE, jci, contextVars, paths, p)
+  asked <- check_marking(rules, FALSE, jci, contextVars, paths, colnames(pag) %||% rownames(pag) %||% as.character(seq_len(p)))
   asked$rules <- rules
   if (asked$jci != "0" && any(rules[5:7])) {
-    warning("FCI orientation rules 5-7 should be disabled if JCI functionality is used.")
+    warn("rules", "FCI orientation rules 5-7 should be disabled if JCI functionality is used.")
   }
   asked <- c(asked, list(colliders = check_flag(orientCollider, "orientCollider"), unclear = triples_of(unfVect, p)))
   verbose <- check_verbose(verbose)
