@@ -153,10 +153,10 @@ tell_invalid <- function(type, method) {
 }
 
 # Evaluates, and lets an error about `x` be one about this argument.
-about <- function(argument, value) {
+about <- function(argument, value, named = "x") {
   tryCatch(value, pcgpu_error_argument = function(e) {
-    if (!identical(e$argument, "x")) stop(e)
-    abort("argument", sub("`x`", paste0("`", argument, "`"), conditionMessage(e), fixed = TRUE),
+    if (!identical(e$argument, named)) stop(e)
+    abort("argument", sub(paste0("`", named, "`"), paste0("`", argument, "`"), conditionMessage(e), fixed = TRUE),
       argument = argument, value = e$value, mend = e$mend
     )
   })

@@ -97,11 +97,12 @@ fci <- function(suffStat, indepTest, alpha, labels, p,
   fill_in_from_data(environment(), control$na, missing(suffStat), missing(indepTest), missing(labels) && missing(p))
   labels <- check_labels(labels, p, !missing(labels), !missing(p), tell = TRUE)
   check_search_given(missing(suffStat), missing(indepTest), missing(alpha))
-  adaptive <- check_fci_type(type, check_m_max(m.max)) == "adaptive"
+  m.max <- check_m_max(m.max)
+  adaptive <- check_fci_type(type, m.max) == "adaptive"
   rule <- check_collider_rule(conservative, maj.rule, "Choose either conservative FCI or majority rule FCI")
   marking <- check_marking(rules, selectionBias, jci, contextVars, paths, labels)
   phase <- if (check_flag(doPdsep, "doPdsep")) {
-    list(m_max = as.double(m.max), most = check_pdsep_max(pdsep.max), by_component = check_flag(biCC, "biCC"), adaptive = adaptive)
+    list(m_max = m.max, most = check_pdsep_max(pdsep.max), by_component = check_flag(biCC, "biCC"), adaptive = adaptive)
   }
   asked <- c(list(algorithm = "fci", rule = rule), list(phase = phase), marking)
   run_fci(environment(), labels, asked, control, if (!missing(numCores)) numCores, call)

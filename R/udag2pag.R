@@ -23,8 +23,11 @@
 #' @export
 udag2pag <- function(pag, sepset, rules = rep(TRUE, 10), unfVect = NULL, jci = c("0", "1", "12", "123"), contextVars = NULL,
                      verbose = FALSE, orientCollider = TRUE, paths = c("pcalg", "all")) {
-  if (!is.matrix(pag) || nrow(pag) != ncol(pag) || !(is.numeric(pag) || is.logical(pag)) || anyNA(pag)) {
-    abort_argument("pag", pag, "give a square matrix of marks: 0 no edge, 1 circle, 2 arrowhead, 3 tail.")
+  check_given(list(pag = missing(pag), sepset = missing(sepset)), list(
+    pag = "give the skeleton as a matrix, as(skel@graph, \"matrix\").", sepset = "give the slot `sepset` of the skeleton."
+  ))
+  if (!is.matrix(pag) || nrow(pag) != ncol(pag) || nrow(pag) == 0L || !(is.numeric(pag) || is.logical(pag)) || anyNA(pag)) {
+    abort_argument("pag", pag, "give a square matrix of marks (0 no edge, 1 circle, 2 arrowhead, 3 tail), for a skeleton as(skel@graph, \"matrix\").")
   }
   if (!is.list(sepset)) abort_argument("sepset", sepset, "give pcalg's list of lists of separating sets, the slot `sepset` of a skeleton.")
   p <- nrow(pag)
@@ -38,7 +41,7 @@ udag2pag <- function(pag, sepset, rules = rep(TRUE, 10), unfVect = NULL, jci = c
   known <- pag
   storage.mode(known) <- "double"
   engine <- engine_list(new_device("cpu"), resolve_threads(NULL))
-  found <- check_rust(rust_orient_pag(known, p, sepset, asked, engine, if (verbose > 0L) list(say = cat) else list()))
+  found <- about("sepset", check_rust(rust_orient_pag(known, p, sepset, asked, engine, if (verbose > 0L) list(say = cat) else list())), "skel@sepset")
   if (is.logical(pag) || is.integer(pag)) storage.mode(pag) <- "double"
   pag[] <- found$amat
   pag
