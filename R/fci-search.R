@@ -56,7 +56,7 @@ fci_on <- function(test, labels, options, asked, on, verbose, progress, call) {
   warn_limits(found, options$limits)
   warn_phase(found, options$limits)
   call <- with_details(
-    call, found$device, found$exact_tests, unlist(found$memory), NULL, NULL, found$team, found$ended,
+    call, found$device, found$exact_tests, unlist(found$memory), NULL, NULL, team_by_phase(found, asked), found$ended,
     list(test = test$name, alpha = options$alpha, samples = samples_of(test), phase = phase_details(found, asked))
   )
   fill_fci(result, labels, found, asked, call, options$method)
@@ -86,6 +86,16 @@ fill_fci <- function(result, labels, found, asked, call, method) {
     ))
   }
   check_rust(rust_fill_slots(result, slots))
+}
+
+# Of work_of(): what was done for the skeleton comes first.
+team_by_phase <- function(found, asked) {
+  team <- found$team
+  if (!is.null(team) && !is.null(asked$phase)) {
+    of_skeleton <- found$team_skeleton
+    team$phase <- rep(c("skeleton", "possible-d-sep"), c(of_skeleton, length(team$machine) - of_skeleton))
+  }
+  team
 }
 
 # What run_details() says of the possible-d-sep phase.

@@ -105,5 +105,5 @@ overview <- function(x, network = network_of(x)) {
 # Levels follow one another, and each has a row for every machine.
 seconds_of <- function(team) {
   team <- team[!is.na(team$level), ]
-  if (is.null(team) || !nrow(team)) NA_real_ else sum(team$seconds[!duplicated(team$level)])
+  if (is.null(team) || !nrow(team)) NA_real_ else sum(team$seconds[!duplicated(level_names(team))])
 }

@@ -64,12 +64,15 @@ test_that("small, singular and degenerate data have pcalg's answers", {
     expect_identical(sum(run(two(0), gaussCItest, 0.05, p = 2)@amat), 0)
     expect_identical(run(two(0.9), gaussCItest, 0.05, p = 2)@amat["1", "2"], 1)
     for (name in names(hard)) {
-      ours <- tryCatch(run(hard[[name]], gaussCItest, 0.05, p = 8), pcgpu_error_numeric = function(e) NULL)
-      one_by_one <- tryCatch(run(hard[[name]], function(x, y, S, suffStat) gaussCItest(x, y, S, suffStat), 0.05, p = 8), pcgpu_error = function(e) NULL)
-      expect_identical(ours@amat, one_by_one@amat, info = paste(search, name))
+      # NULL where a matrix with NA would have to be inverted.
+      marks <- function(run, test) {
+        utils::capture.output(fit <- tryCatch(run(hard[[name]], test, 0.05, p = 8), error = function(e) NULL))
+        if (!is.null(fit)) fit@amat
+      }
+      ours <- marks(run, gaussCItest)
+      expect_identical(ours, marks(run, function(x, y, S, suffStat) gaussCItest(x, y, S, suffStat)), info = paste(search, name))
       if (requireNamespace("pcalg", quietly = TRUE)) {
-        utils::capture.output(theirs <- tryCatch(getExportedValue("pcalg", search)(hard[[name]], pcalg::gaussCItest, 0.05, p = 8), error = function(e) NULL))
-        expect_identical(ours@amat, theirs@amat, info = paste(search, name, "pcalg"))
+        expect_identical(ours, marks(getExportedValue("pcalg", search), pcalg::gaussCItest), info = paste(search, name, "pcalg"))
       }
     }
     expect_error(run(cbind(x, constant = 1), alpha = 0.05), "constant", class = "pcgpu_error_argument")
@@ -125,21 +128,4 @@ test_that("the possible-d-sep phase says how many tests it may hold, where these
   expect_gt(told$tests, 1e7)
   expect_gte(told$edges, sum(fit@amat > 0) / 2)
   expect_no_message(fci(large, gaussCItest, 0.1, p = 30, m.max = 1), class = "pcgpu_message_pdsep")
-})
-
-# Like hash_test(), and asks for time where a set has so many members, once they are asked after the skeleton.
-test_that("what a time limit ends is whole up to the size before, and says so", {
-  seconds <- 0
-  test <- function(x, y, S, suffStat) {
-    if (seconds > 0 && phase && length(S) == 2) Sys.sleep(seconds)
-    hash_test(52764, 2)(x, y, S)
-  }
-  # The phase begins with a message of the progress bar: the skeleton here has sets of one alone.
-  phase <- TRUE
-  run <- function(...) fci(NULL, test, 0.9, p = 7, ...)
-  skel <- skeleton(NULL, test, 0.9, p = 7)
-  fast <- function(...) pdsep(skel, NULL, test, 7, skel@sepset, 0.9, skel@pMax, ...)
-  whole <- fast()
-  expect_gt(length(whole$n.edgetests), 2)
-  expect_identical(run()@n.edgetestsPDSEP, whole$n.edgetests)
 })
