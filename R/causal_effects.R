@@ -106,7 +106,7 @@ causal_effects <- function(fit, data = NULL, x = NULL, y = NULL, method = c("loc
   joint <- check_flag(joint, "joint")
   refuse_combination(method, y.notparent, joint, keep)
   threads <- resolve_threads(if (!missing(numCores)) numCores)
-  graph <- about("fit", edges_of(fit))
+  graph <- about("fit", edges_of(fit, "sets to adjust for in a PAG are found by pcalg's backdoor(as(fit, \"matrix\"), x, y, type = \"pag\") and adjustment()"))
   labels <- graph$labels
   type <- type %||% type_of_graph(fit, graph)
   x <- check_variables(x, labels, "x")

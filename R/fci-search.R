@@ -57,7 +57,7 @@ fci_on <- function(test, labels, options, asked, on, verbose, progress, call) {
   warn_phase(found, options$limits)
   call <- with_details(
     call, found$device, found$exact_tests, unlist(found$memory), NULL, NULL, team_by_phase(found, asked), found$ended,
-    list(test = test$name, alpha = options$alpha, samples = samples_of(test), phase = phase_details(found, asked))
+    list(algorithm = asked$algorithm, test = test$name, alpha = options$alpha, samples = samples_of(test), phase = phase_details(found, asked))
   )
   fill_fci(result, labels, found, asked, call, options$method)
 }

@@ -66,12 +66,12 @@ plot_cpdag <- function(x, engine = c("auto", "Rgraphviz", "igraph", "base"), mai
   engine <- check_choice(engine, c("auto", "Rgraphviz", "igraph", "base"), "engine")
   interactive <- check_flag(interactive, "interactive")
   wish <- list(around = around, order = order, isolated = isolated, components = components, colour = colour, size = size, layout = layout)
-  asked <- asked_graph(edges_of(x), labels, wish)
+  asked <- asked_graph(drawn_edges_of(x), labels, wish)
   if (!is.null(file) && !interactive) {
     abort_argument("file", file, "it is for interactive = TRUE; open a device, such as pdf(), for a picture.")
   }
   note <- if (is_result(x) || is_compact(x)) validity_note(x)
-  ended <- if (is_result(x) || is_compact(x)) ended_note(x)
+  ended <- if (is_result(x) || is_compact(x) || is_fci(x)) ended_note(x)
   if (interactive) {
     return(plot_interactive(x, asked, main, c(ended, note, asked$remark), file, list(...)))
   }
@@ -111,7 +111,7 @@ asked_graph <- function(listed, labels, wish) {
     labelled <- TRUE
   }
   degree <- NULL
-  if (identical(wish$size, "degree")) degree <- lengths(neighbour_lists(length(names), edge_table(listed$edges, listed$weights)))
+  if (identical(wish$size, "degree")) degree <- lengths(neighbour_lists(length(names), table_of(listed)))
   colours <- node_colours(wish$colour, names)
   sizes <- node_sizes(wish$size, names, degree)
   check_layout(wish$layout, names)
@@ -161,7 +161,7 @@ given_layout <- function(layout, drawn, nodes, names) {
     return(NULL)
   }
   if (is.function(layout)) {
-    edges <- edge_table(drawn$edges, drawn$weights)
+    edges <- table_of(drawn)
     graph <- igraph::make_empty_graph(length(nodes), directed = TRUE)
     graph <- igraph::set_vertex_attr(igraph::add_edges(graph, rbind(edges$from, edges$to)), "name", value = drawn$labels)
     xy <- layout(graph)
@@ -212,6 +212,9 @@ choose_engine <- function(engine, given) {
 }
 
 refuse_in_rgraphviz <- function(wish, asked) {
+  if (isTRUE(asked$listed$pag)) {
+    abort_argument("engine", "Rgraphviz", "take \"base\" or \"igraph\", or leave it out: Rgraphviz is not asked for the marks of a PAG.")
+  }
   asks <- c(
     colour = !is.null(wish$colour), size = !is.null(wish$size), layout = !identical(wish$layout, "stress"),
     labels = asked$wish$shown %in% c("hubs", "none")
@@ -252,7 +255,7 @@ draw_igraph <- function(listed, main, note, ..., node_fill = NULL, node_border =
   node_fill <- wish$fill %||% node_fill
   fill <- one_a_node(node_fill %||% node_look$fill, n, "node_fill")
   border <- one_a_node(node_border %||% node_look$border, n, "node_border")
-  kinds <- edge_look(edge_colour)
+  kinds <- edge_look(edge_colour, isTRUE(listed$pag))
   if (n == 0L) {
     # igraph warns of a graph without nodes.
     return(draw_base(listed, main, note, remark = remark))
@@ -284,7 +287,7 @@ draw_igraph <- function(listed, main, note, ..., node_fill = NULL, node_border =
     vertex.shape = igraph_box(place), vertex.size = 100 * place$size[, 1L], vertex.size2 = 100 * place$size[, 2L],
     vertex.color = fill, vertex.frame.color = border,
     vertex.label = if (place$dots) NA else labels, vertex.label.family = "", vertex.label.color = if (place$dots) "black" else label_colours(fill),
-    edge.color = look$colour, edge.lty = look$lty, edge.width = 1.4 * place$line, edge.arrow.mode = look$heads,
+    edge.color = look$colour, edge.lty = look$lty, edge.width = 1.4 * place$line, edge.arrow.mode = heads_of_igraph(look),
     edge.arrow.size = 5.5 * place$head
   )
   settings[names(given)] <- given
@@ -293,6 +296,7 @@ draw_igraph <- function(listed, main, note, ..., node_fill = NULL, node_border =
   if (place$dots) settings$vertex.label <- NA
   graphics::par(new = TRUE)
   do.call(igraph::plot.igraph, settings)
+  draw_circles_of_edges(place, look)
   draw_focus(place, fill, border, wish$focus)
   if (place$dots) {
     draw_tags(place$tags, listed$labels)
@@ -304,6 +308,19 @@ draw_igraph <- function(listed, main, note, ..., node_fill = NULL, node_border =
   draw_keys(place$keys, place$keys_at, place$unit)
   draw_title(main)
   draw_note(note, remark)
+}
+
+# As igraph counts them: 0 none, 2 at the end, 3 at both ends.
+heads_of_igraph <- function(look) ifelse(look$at_to != "arrow", 0, ifelse(look$at_from == "arrow", 3, 2))
+
+# igraph has no circles at the ends of its lines.
+draw_circles_of_edges <- function(place, look) {
+  if (!any(c(look$at_from, look$at_to) == "circle")) {
+    return(invisible())
+  }
+  ends <- edge_ends(place)
+  draw_circles(ends$last, ends$unit, look$colour, ends$head, 1.4 * place$line, look$at_to == "circle")
+  draw_circles(ends$first, -ends$unit, look$colour, ends$head, 1.4 * place$line, look$at_from == "circle")
 }
 
 # Our rounded boxes as a shape of igraph's, whose own rectangles hide an arrowhead that arrives at a corner. igraph

@@ -64,6 +64,7 @@ validity <- function(valid_cpdag, orient) {
 #'   - `exact_tests`: how many tests were so near to the threshold, or had so nearly singular a matrix, that the quick form
 #'     of the test was not exact enough: pcalg's own formula decided them, or a bound of the error. The CPU and a GPU count them
 #'     differently;
+#'   - `algorithm`: of [fci()], [rfci()] and [fciPlus()], which of them it was;
 #'   - `test`, `alpha`, `samples`: the name of the test (`""` for one that is not of this package), the significance level, and the number of observations (`NA` where
 #'     the test is an R function);
 #'   - `ended`: `"time limit"` where the search ended before its time, see `time_limit` in [pc()], and `level`, the last level that was done;
