@@ -120,11 +120,11 @@ summary.fciAlgo <- function(object, amat = TRUE, zero.print = ".", ...) {
     sets <- unlist(of$sepset, recursive = FALSE)
     sizes <- lengths(sets)
     sizes[vapply(sets, is.null, NA)] <- NA
-    print(table(sizes, dnn = NULL, useNA = "always"))
+    print(table(sizes, dnn = "", useNA = "always"))
   }
   if (length(of$allPdsep)) {
     cat("\nSize distribution of PDSEP:")
-    print(table(lengths(of$allPdsep), dnn = NULL))
+    print(table(lengths(of$allPdsep), dnn = ""))
   }
   cat("\n")
   print_kinds(object)

@@ -36,6 +36,8 @@ graphml_lines <- function(network) {
   refuse_characters(network, "[\\x01-\\x08\\x0b\\x0c\\x0e-\\x1f]|\uFFFE|\uFFFF", "XML", "give others without characters that do not print.")
   node_values <- c(list(name = network$labels), network$nodes)
   edges <- network$edges
+  # By which igraph, and so compare_graphs(), knows it again.
+  pag <- isTRUE(network$pag)
   keys <- function(values, of, prefix) {
     types <- vapply(values, type_of, "", whole = "int")
     sprintf("  <key id=\"%s%d\" for=\"%s\" attr.name=\"%s\" attr.type=\"%s\"/>", prefix, seq_along(values), of, xml_escaped(names(values)), types)
@@ -52,8 +54,9 @@ graphml_lines <- function(network) {
       "<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\"",
       "xsi:schemaLocation=\"http://graphml.graphdrawing.org/xmlns http://graphml.graphdrawing.org/xmlns/1.0/graphml.xsd\">"
     ),
+    if (pag) "  <key id=\"g1\" for=\"graph\" attr.name=\"type\" attr.type=\"string\"/>",
     keys(node_values, "node", "v"), keys(edge_values(edges), "edge", "e"),
-    "  <graph id=\"G\" edgedefault=\"directed\">",
+    "  <graph id=\"G\" edgedefault=\"directed\">", if (pag) "    <data key=\"g1\">PAG</data>",
     lines_of("    <node id=\"n", list(whole_numbers(seq_along(network$labels))), "\">", data(node_values, "v"), "</node>"),
     lines_of(
       "    <edge source=\"n", list(whole_numbers(edges$from)), "\" target=\"n", list(whole_numbers(edges$to)), "\"",

@@ -1,25 +1,28 @@
-#' Draw a CPDAG
+#' Draw a CPDAG or a PAG
 #'
 #' Draws the graph of a result: arrows for directed edges, plain lines for undirected ones, dashed red lines with two
 #' heads for orientations in conflict (`solve.confl = TRUE`). It works with whatever is installed, and for graphs
 #' without edges too.
+#'
+#' Of a PAG ([fci()], [rfci()], [fciPlus()]) each end of an edge has its mark, a circle, an arrowhead or, for a tail, nothing, and each kind its colour. The legend says in short what kinds mean: `-->` *cause*, `o->` *cause
+#' or common cause*, `<->` (red) *common cause*, `o-o` *unknown*, and, with `selectionBias = TRUE` alone, `o--` *cause or selection* and `---` *selection*; [fci()] says it in full.
 #'
 #' By default every node is a box around its label where there is room for that. Where there is not, nodes are dots, larger ones for hubs, and labels stand beside the
 #' dots of hubs and, of up to 800 nodes, wherever else there is room. More than 30 nodes without an edge are left out, and a line below says how many. Components stand side by side, the largest first.
 #'
 #' The layout is this package's own (stress majorisation of each connected component); it is the same every time, and draws no random number.
 #'
-#' @param x A result of [pc()], [skeleton()] or [orient()], of pcalg's class or one of ours; a graph of [random_dag()], [cpdag_of()] or [averaged_cpdag()]; or a [graph::graphNEL-class]; or
+#' @param x A result of [pc()], [skeleton()] or [orient()], of pcalg's class or one of ours; one of [fci()], [rfci()] or [fciPlus()]; a graph of [random_dag()], [cpdag_of()] or [averaged_cpdag()]; or a [graph::graphNEL-class]; or
 #'   an adjacency matrix, as `as(x@graph, "matrix")` has it (`[i, j]` not zero for an edge from i to j) or as
-#'   `as(x, "amat")` has it.
+#'   `as(x, "amat")` has it, of a CPDAG or a PAG.
 #' @param engine `"auto"` takes base graphics, which draw everything below, or igraph or Rgraphviz, where one is installed and `...` has arguments that only it knows. An engine asked for by
-#'   name must be installed. `"Rgraphviz"` has a layout of its own, for graphs of some dozens of nodes, and neither `colour`, `size` nor `layout`.
+#'   name must be installed. `"Rgraphviz"` has a layout of its own, for graphs of some dozens of nodes, and neither `colour`, `size` nor `layout`, nor PAGs.
 #' @param main Title; `NULL` for none. A result of a search that its `time_limit` ended says so there, in a line of its own.
 #' @param labels Labels of the nodes, if others than their names; or `TRUE` for all names, however small, `FALSE` for none, `"hubs"` for those of the nodes with most neighbours (or of the
 #'   largest `size`) alone, as many as the page has room for, 40 at the most.
 #' @param ... Passed on to the engine: to the `plot()` of Rgraphviz or of igraph, which takes `vertex.color` and the
 #'   like, one value or one a node (`vertex.color`, `vertex.frame.color` and `vertex.label.cex` do for `"base"`, too). For `"base"` and `"igraph"`: `node_fill` and `node_border`, one colour or one a node;
-#'   `edge_colour`, one colour or three, of directed edges, undirected ones and conflicts; and `cex`, the size of the labels, which is made smaller only where a label would not fit on the page; by default it is
+#'   `edge_colour`, one colour or three, of directed edges, undirected ones and conflicts, of a PAG six, in the order of its kinds above; and `cex`, the size of the labels, which is made smaller only where a label would not fit on the page; by default it is
 #'   the largest up to 1.2 with which no two nodes overlap.
 #' @param around Names (or numbers) of nodes: only these, with a bold border, and what is near them are drawn.
 #' @param order With `around`: how near, in steps along edges, whichever way they point.

@@ -99,3 +99,37 @@ fci_differences <- function(fit, golden, answer) {
   }
   names(same)[!unlist(same)]
 }
+
+# A PAG with an edge of every kind, an isolated variable, and names that formats of files have to escape: pcalg's matrix of marks.
+odd_pag <- function(names = odd_names) {
+  m <- matrix(0, length(names), length(names), dimnames = list(names, names))
+  join <- function(a, b, at_a, at_b) {
+    m[a, b] <<- at_b
+    m[b, a] <<- at_a
+  }
+  join(1, 2, 3, 2)
+  join(2, 3, 1, 2)
+  join(4, 3, 2, 2)
+  join(4, 5, 1, 1)
+  join(6, 5, 1, 3)
+  join(7, 6, 3, 3)
+  join(8, 1, 2, 1)
+  join(9, 10, 2, 3)
+  structure(m, type = "amat.pag")
+}
+
+odd_pag_edges <- function(names = odd_names) {
+  data.frame(
+    from = names[c(1, 1, 2, 3, 4, 6, 6, 10)], to = names[c(2, 8, 3, 4, 5, 5, 7, 9)],
+    kind = c("-->", "o->", "o->", "<->", "o-o", "o--", "---", "-->"), stringsAsFactors = FALSE
+  )
+}
+
+# A result of each function, of one problem with marks of many kinds.
+pag_fits <- function(...) {
+  s <- suff(p = 10, n = 300, degree = 3, seed = 2)
+  keep <- -c(2, 5)
+  s$C <- s$C[keep, keep]
+  run <- function(search) search(s, gaussCItest, 0.05, labels = colnames(s$C), numCores = 2, ...)
+  list(fci = run(fci), rfci = run(rfci), fciPlus = run(fciPlus))
+}
