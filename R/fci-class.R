@@ -50,8 +50,8 @@ pag_table <- function(amat) {
 table_by_marks <- function(from, to, at_from, at_to) {
   # "<-o", "<--" and "--o" are read from the other end.
   turned <- at_from == 2 & at_to != 2 | at_from == 3 & at_to == 1
-  kind <- paste0(c("o", "<", "-")[ifelse(turned, at_to, at_from)], "-", c("o", ">", "-")[ifelse(turned, at_from, at_to)])
-  list(from = ifelse(turned, to, from), to = ifelse(turned, from, to), kind = kind)
+  kind <- paste0(c("o", "<", "-")[ifelse(turned, at_to, at_from)], "-", c("o", ">", "-")[ifelse(turned, at_from, at_to)], recycle0 = TRUE)
+  list(from = as.integer(ifelse(turned, to, from)), to = as.integer(ifelse(turned, from, to)), kind = kind)
 }
 
 # As edges_of() has a graph, with `pag`: each edge at both of its ends, and as its weight the mark at the other end.
