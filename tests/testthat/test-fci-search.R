@@ -129,3 +129,17 @@ test_that("the possible-d-sep phase says how many tests it may hold, where these
   expect_gte(told$edges, sum(fit@amat > 0) / 2)
   expect_no_message(fci(large, gaussCItest, 0.1, p = 30, m.max = 1), class = "pcgpu_message_pdsep")
 })
+
+test_that("components are found whatever variables are called", {
+  removed <- 0
+  for (seed in 1:5) {
+    s <- suff(p = 9, n = 100, seed = seed)
+    run <- function(...) fci(s, gaussCItest, 0.2, biCC = TRUE, m.max = 3, ...)
+    named <- run(labels = colnames(s$C))
+    numbered <- run(p = 9)
+    expect_identical(unname(named@amat), unname(numbered@amat))
+    expect_identical(named@n.edgetestsPDSEP, numbered@n.edgetestsPDSEP)
+    removed <- removed + sum(named@n.edgetestsPDSEP)
+  }
+  expect_gt(removed, 0)
+})
