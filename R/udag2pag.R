@@ -39,11 +39,14 @@ udag2pag <- function(pag, sepset, rules = rep(TRUE, 10), unfVect = NULL, jci = c
   }
   asked <- c(asked, list(colliders = check_flag(orientCollider, "orientCollider"), unclear = triples_of(unfVect, p)))
   verbose <- check_verbose(verbose)
+  if (is.logical(pag) || is.integer(pag)) storage.mode(pag) <- "double"
+  # As in pcalg, nobody asks for the sets of a graph without edges.
+  if (all(pag == 0)) {
+    return(pag)
+  }
   known <- pag
-  storage.mode(known) <- "double"
   engine <- engine_list(new_device("cpu"), resolve_threads(NULL))
   found <- about("sepset", check_rust(rust_orient_pag(known, p, sepset, asked, engine, if (verbose > 0L) list(say = cat) else list())), "skel@sepset")
-  if (is.logical(pag) || is.integer(pag)) storage.mode(pag) <- "double"
   pag[] <- found$amat
   pag
 }

@@ -31,3 +31,29 @@ test_that("recorded skeletons have pcalg's recorded answers", {
   }
   expect_gt(compared, 30)
 })
+
+test_that("skeletons are taken as graphs and as results, and wrong arguments are named", {
+  s <- suff(p = 6, n = 200)
+  skel <- skeleton(s, gaussCItest, 0.1, p = 6)
+  run <- function(...) {
+    given <- list(skel = skel@graph, suffStat = s, indepTest = gaussCItest, p = 6, sepset = skel@sepset, alpha = 0.1, pMax = skel@pMax)
+    other <- list(...)
+    do.call(pdsep, c(given[setdiff(names(given), names(other))], other))
+  }
+  want <- run()
+  for (graph in list(skel, as(skel@graph, "matrix"), skeleton(s, gaussCItest, 0.1, p = 6, result = "compact"))) expect_identical(run(skel = graph), want)
+  expect_identical(pdsep(skel, s, gaussCItest, sepset = skel@sepset, alpha = 0.1, pMax = skel@pMax), want)
+  expect_argument <- function(code, argument) {
+    e <- expect_error(code, class = "pcgpu_error_argument")
+    expect_identical(e$argument, argument)
+  }
+  expect_argument(pdsep(), "skel")
+  expect_argument(pdsep(skel, s, gaussCItest, 6, alpha = 0.1), "sepset")
+  expect_argument(run(skel = 1), "skel")
+  expect_argument(run(p = 5), "p")
+  expect_argument(run(pMax = diag(3)), "pMax")
+  for (wrong in list(1, list(), rep(list(rep(list(9L), 6)), 6))) expect_argument(run(sepset = wrong), "sepset")
+  for (argument in c("alpha", "m.max", "pdsep.max", "NAdelete", "biCC", "verbose")) expect_argument(do.call(run, stats::setNames(list(NA), argument)), argument)
+  expect_argument(run(unfVect = "a"), "unfVect")
+  expect_argument(run(fixedEdges = diag(3)), "fixedEdges")
+})

@@ -35,3 +35,25 @@ test_that("skeletons get pcalg's recorded marks", {
   }
   expect_gt(compared, 100)
 })
+
+test_that("wrong arguments are named", {
+  pag <- 1 - diag(3)
+  sets <- rep(list(vector("list", 3)), 3)
+  expect_argument <- function(code, argument) {
+    e <- expect_error(code, class = "pcgpu_error_argument")
+    expect_identical(e$argument, argument)
+  }
+  expect_argument(udag2pag(), "pag")
+  expect_argument(udag2pag(pag), "sepset")
+  expect_argument(udag2pag(small_fit(), sets), "pag")
+  for (wrong in list(pag[1:2, ], 4 * pag, replace(pag, 2, 0), replace(pag, 1, 1), replace(pag, 2, NA), matrix(0, 0, 0))) expect_argument(udag2pag(wrong, sets), "pag")
+  for (wrong in list(list(), 1, sets[1:2], rep(list(rep(list(9L), 3)), 3), rep(list(rep(list("a"), 3)), 3))) expect_argument(udag2pag(pag, wrong), "sepset")
+  expect_argument(udag2pag(pag, sets, rules = 1), "rules")
+  for (wrong in list("a", 0.5, 1e9)) expect_argument(udag2pag(pag, sets, unfVect = wrong), "unfVect")
+  expect_argument(udag2pag(pag, sets, jci = "1", contextVars = 4), "contextVars")
+  expect_argument(udag2pag(pag, sets, orientCollider = NA), "orientCollider")
+  expect_argument(udag2pag(pag, sets, verbose = NA), "verbose")
+  expect_warning(udag2pag(pag, sets, jci = "1", contextVars = 1), "FCI orientation rules 5-7 should be disabled", class = "pcgpu_warning_rules")
+  # Nobody asks for sets where there are no edges.
+  expect_identical(udag2pag(0 * pag, list()), 0 * pag)
+})
