@@ -28,7 +28,7 @@
 #' @export
 add_knowledge <- function(fit, tiers = NULL, forbidden = NULL, required = NULL, context.all = NULL, context.tier = NULL, check = TRUE) {
   check_given(list(fit = missing(fit)), list(fit = "give a result of pc(), or another graph."))
-  listed <- about("fit", edges_of(fit))
+  listed <- about("fit", edges_of(fit, "fci() takes tiers, forbidden and required itself"))
   labels <- listed$labels
   p <- length(labels)
   check <- check_flag(check, "check")

@@ -2,7 +2,7 @@
 #'
 #' A graph of class `bn`, made by bnlearn's own functions `empty.graph()` and `arcs<-`, which its scores, fits and plots take. An undirected edge is one of bnlearn's, too.
 #'
-#' @param x As in [as_igraph()].
+#' @param x As in [as_igraph()], but for results of [fci()] and its relatives: bnlearn has no hidden common causes.
 #' @param conflicts bnlearn has no edges with two heads. Those in conflict (`<->`, `solve.confl = TRUE` only) are an `"error"`, become `"undirected"`, or are left out (`"drop"`).
 #' @param check Has bnlearn refuse directed cycles, which a graph that is not a valid CPDAG may have?
 #' @return A network of class `bn` of the package bnlearn, with the variables in the same order.
@@ -15,6 +15,7 @@
 #' @export
 as_bn <- function(x, conflicts = c("error", "undirected", "drop"), check = TRUE) {
   network <- network_of(x)
+  if (isTRUE(network$pag)) refuse_pag(x, instead = "bnlearn has no edges with circles, and none for hidden common causes; as_dagitty() and caugi_of() make graphs that do")
   conflicts <- check_choice(conflicts, c("error", "undirected", "drop"), "conflicts")
   check <- check_flag(check, "check")
   in_conflict <- network$edges$kind == "<->"

@@ -5,7 +5,7 @@
 #' @param x As in [as_igraph()].
 #' @param text Give the text alone, without the package dagitty?
 #' @return An object of class `dagitty` of the package dagitty, or one string: `"pdag {"`, a line for each variable and for each edge (`->`, `--`, or `<->` of a conflict), `"}"`; `"dag {"` for a graph of
-#'   [random_dag()]. Names are quoted where the language needs it. In dagitty `<->` stands for a hidden common cause: look at conflicts before you go on with them.
+#'   [random_dag()]; `"pag {"` for one of [fci()] and its relatives, whose circles are written `@`, as in `@->` and `@-@`. Names are quoted where the language needs it. In dagitty `<->` stands for a hidden common cause: of a CPDAG look at conflicts before you go on with them.
 #'
 #'   Errors have the class `pcgpu_error_argument`, where a name has a character that the language cannot have (one that does not print, or a backslash at the end), or
 #'   `pcgpu_error_package` where dagitty is not installed.
@@ -22,9 +22,9 @@ as_dagitty <- function(x, text = FALSE) {
   if (!text) need_package("dagitty", "as_dagitty() makes a graph of the package dagitty (text = TRUE needs none)")
   name <- dagitty_names(network$labels)
   edges <- network$edges
-  kind <- c("-->" = " -> ", "---" = " -- ", "<->" = " <-> ")[edges$kind]
+  kind <- c("-->" = " -> ", "---" = " -- ", "<->" = " <-> ", "o->" = " @-> ", "o-o" = " @-@ ", "o--" = " @-- ")[edges$kind]
   dag <- inherits(x, "pcgpu_graph") && all(x$directed)
-  lines <- c(if (dag) "dag {" else "pdag {", name, paste0(name[edges$from], kind, name[edges$to], recycle0 = TRUE), "}")
+  lines <- c(if (dag) "dag {" else if (isTRUE(network$pag)) "pag {" else "pdag {", name, paste0(name[edges$from], kind, name[edges$to], recycle0 = TRUE), "}")
   written <- paste0(lines, "\n", collapse = "")
   if (text) written else dagitty::dagitty(written)
 }

@@ -1,6 +1,6 @@
 #' Make a saved or compact result one of pcalg's class
 #'
-#' Results have pcalg's class `pcAlgo` if pcalg is installed, and otherwise a class of this package with the same name and slots.
+#' Results have pcalg's class `pcAlgo` (those of [fci()] and its relatives `fciAlgo`) if pcalg is installed, and otherwise a class of this package with the same name and slots.
 #' A result made without pcalg becomes pcalg's when it is read in a session with pcalg. A result made with pcalg makes R look for
 #' pcalg; if that is not installed, `as_pcalg()` makes the result printable again. If pcalg is installed, `as_pcalg()` converts a result
 #' to pcalg's class, as `new()` would. This is needed only if neither package is attached, because `library(pcgpu)` or `library(pcalg)` tells R where
@@ -10,7 +10,7 @@
 #' of pairs that level 0 removed: with `suffStat` level 0 is run again for them, without it they are `NA` in `pMax`, with a warning of class
 #' `pcgpu_warning_level0`. `as(x, "pcAlgo")` is `as_pcalg(x)`.
 #'
-#' @param x A result of [pc()], [skeleton()] or [orient()], of pcalg's class or ours.
+#' @param x A result of [pc()], [skeleton()], [orient()], [fci()], [rfci()] or [fciPlus()], of pcalg's class or ours.
 #' @param suffStat,indepTest As in [p_value()].
 #' @return The result with the slots of `x`, of the class that this session has: pcalg's where pcalg is installed.
 #' @seealso [pc()], whose `result` says which class it returns; [pcCompact][pcCompact-class]; [as_igraph()] and [as_bn()] for other packages.
@@ -25,12 +25,13 @@ as_pcalg <- function(x, suffStat = NULL, indepTest = NULL) {
   if (is_compact(x)) {
     return(pcalg_of_compact(x, suffStat, indepTest))
   }
-  check_result(x)
-  slots <- c(names(algo_slots), names(own_slots))
+  class <- if (is_fci(x)) "fciAlgo" else "pcAlgo"
+  if (class == "pcAlgo") check_result(x)
+  slots <- c(names(algo_slots), names(if (class == "pcAlgo") own_slots else fci_slots))
   values <- attributes(x)[slots]
   # Quoted, or the call in the slot `call` would be run.
-  result <- do.call(methods::new, c(list(result_class()), values), quote = TRUE)
-  if (has_pcalg()) result else without_package(result)
+  result <- do.call(methods::new, c(list(result_class(class)), values), quote = TRUE)
+  if (has_pcalg()) result else without_package(result, class)
 }
 
 pcalg_of_compact <- function(x, suffStat, indepTest) {

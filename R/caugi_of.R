@@ -1,10 +1,10 @@
 #' Convert a result to caugi
 #'
-#' A graph of class `caugi`, made by that package's constructor, which has the same kinds of edges: `-->`, `---` and `<->`. The name is not `as_caugi()`, which is caugi's own.
+#' A graph of class `caugi`, made by that package's constructor, which has the same kinds of edges: `-->`, `---` and `<->`, and of PAGs `o->`, `o-o` and `--o` (our `o--`, from its other end). The name is not `as_caugi()`, which is caugi's own.
 #'
 #' @param x As in [as_igraph()].
 #' @param class The class of graph that caugi is to check and to take it for, one of its own, such as `"PDAG"`, `"DAG"` or `"UNKNOWN"`. `NULL`: `"DAG"` for one of [random_dag()], `"PDAG"` for
-#'   others, and `"UNKNOWN"`, which checks nothing, where there are conflicts or the search says that its graph is no valid CPDAG.
+#'   others, and `"UNKNOWN"`, which checks nothing, of a PAG, and where there are conflicts or the search says that its graph is no valid CPDAG.
 #' @return A graph of class `caugi` of the package caugi, with the variables in the same order.
 #'
 #'   Errors have the class `pcgpu_error_argument`, or `pcgpu_error_package` where caugi is not installed; those of the constructor are caugi's own.
@@ -25,7 +25,10 @@ caugi_of <- function(x, class = NULL) {
 # What the constructor is given.
 caugi_arguments <- function(x, network, class = NULL) {
   edges <- network$edges
-  valid <- !any(edges$kind == "<->") && !((is_compact(x) || is_result(x)) && isFALSE(run_details(x)$valid_cpdag))
+  turned <- edges$kind == "o--"
+  edges[turned, c("from", "to")] <- edges[turned, c("to", "from")]
+  edges$kind[turned] <- "--o"
+  valid <- !isTRUE(network$pag) && !any(edges$kind == "<->") && !((is_compact(x) || is_result(x)) && isFALSE(run_details(x)$valid_cpdag))
   dag <- inherits(x, "pcgpu_graph") && all(x$directed)
   list(
     from = network$labels[edges$from], edge = edges$kind, to = network$labels[edges$to], nodes = network$labels,

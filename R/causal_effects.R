@@ -109,7 +109,7 @@ causal_effects <- function(fit, data = NULL, x = NULL, y = NULL, method = c("loc
   joint <- check_flag(joint, "joint")
   refuse_combination(method, y.notparent, joint, keep)
   threads <- resolve_threads(if (!missing(numCores)) numCores)
-  graph <- about("fit", edges_of(fit))
+  graph <- about("fit", edges_of(fit, "sets to adjust for in a PAG are found by pcalg's backdoor(as(fit, \"matrix\"), x, y, type = \"pag\") and adjustment()"))
   labels <- graph$labels
   type <- type %||% type_of_graph(fit, graph)
   x <- check_variables(x, labels, "x")
@@ -156,10 +156,10 @@ tell_invalid <- function(type, method) {
 }
 
 # Evaluates, and lets an error about `x` be one about this argument.
-about <- function(argument, value) {
+about <- function(argument, value, named = "x") {
   tryCatch(value, pcgpu_error_argument = function(e) {
-    if (!identical(e$argument, "x")) stop(e)
-    abort("argument", sub("`x`", paste0("`", argument, "`"), conditionMessage(e), fixed = TRUE),
+    if (!identical(e$argument, named)) stop(e)
+    abort("argument", sub(paste0("`", named, "`"), paste0("`", argument, "`"), conditionMessage(e), fixed = TRUE),
       argument = argument, value = e$value, mend = e$mend
     )
   })

@@ -8,7 +8,7 @@ most_alone <- 30L
 # on what is left out.
 chosen_nodes <- function(listed, around, order, isolated, components) {
   labels <- listed$labels
-  edges <- edge_table(listed$edges, listed$weights)
+  edges <- table_of(listed)
   focus <- if (!is.null(around)) unique(variables_at(around, labels, "around"))
   order <- check_order(order, 0L)
   if (!is.null(isolated)) isolated <- check_flag(isolated, "isolated")
@@ -87,7 +87,7 @@ graph_of_nodes <- function(listed, nodes) {
   edges <- listed$edges[nodes]
   inside <- lapply(edges, function(to) new[to] > 0L)
   list(
-    labels = listed$labels[nodes], edges = Map(function(to, inside) new[to[inside]], edges, inside, USE.NAMES = FALSE),
+    pag = listed$pag, labels = listed$labels[nodes], edges = Map(function(to, inside) new[to[inside]], edges, inside, USE.NAMES = FALSE),
     weights = if (!is.null(listed$weights)) Map(`[`, listed$weights[nodes], inside, USE.NAMES = FALSE)
   )
 }

@@ -82,9 +82,47 @@ plot_after_pcalg <- function() {
   if (requireNamespace("Rgraphviz", quietly = TRUE)) {
     return(invisible())
   }
-  methods::setMethod("plot", "pcAlgo", function(x, y, ...) plot_cpdag(x, ...),
-    where = new.env(parent = asNamespace("pcalg"))
-  )
+  hidden <- new.env(parent = asNamespace("pcalg"))
+  for (class in c("pcAlgo", "fciAlgo")) methods::setMethod("plot", class, function(x, y, ...) plot_cpdag(x, ...), where = hidden)
+}
+
+# pcalg's own print() and summary() do the work, and where a result of ours is no valid CPDAG, or was ended by a time limit, they are followed by the line that says
+# so; a summary that would fill many screens is ours. Results of pcalg print as ever.
+note_after_pcalg <- function() {
+  theirs <- asNamespace("pcalg")
+  hidden <- new.env(parent = theirs)
+  for (class in c("pcAlgo", "fciAlgo")) note_after(class, theirs, hidden)
+}
+
+note_after <- function(class, theirs, hidden) {
+  print_theirs <- get(paste0("print.", class), theirs)
+  print_and_note <- function(x, ...) {
+    print_theirs(x, ...)
+    print_note(x)
+    invisible(x)
+  }
+  registerS3method("print", class, print_and_note, envir = baseenv())
+  methods::setMethod("show", class, function(object) print_and_note(object), where = hidden)
+  summary_theirs <- methods::selectMethod("summary", class, fdef = methods::getGeneric("summary", where = theirs))
+  methods::setMethod("summary", class, function(object, ...) {
+    if (is_large(labels_of_result(object)) && !is.null(run_details(object)) && !...length()) {
+      print_overview(object)
+      return(invisible(object))
+    }
+    summary_theirs(object, ...)
+    print_note(object)
+    invisible(object)
+  }, where = hidden)
+}
+
+labels_of_result <- function(x) if (is_fci(x)) labels_of_pag(attr(x, "amat")) else x@graph@nodes
+
+after_pcalg <- function() {
+  if (requireNamespace("Rgraphviz", quietly = TRUE)) {
+    return(invisible())
+  }
+  hidden <- new.env(parent = asNamespace("pcalg"))
+  for (class in c("pcAlgo", "fciAlgo")) methods::setMethod("plot", class, function(x, y, ...) plot_cpdag(x, ...), where = hidden)
 }
 
 # pcalg's own print() and summary() do the work, and where a result of ours is no valid CPDAG they are followed by the line that says
@@ -164,8 +202,9 @@ is_result <- function(x) {
   isS4(x) && "pcAlgo" %in% class(x) && all(c(names(algo_slots), names(own_slots)) %in% names(attributes(x)))
 }
 
-check_result <- function(x, argument = "x") {
+check_result <- function(x, argument = "x", instead = NULL) {
   if (!is_result(x)) {
+    if (is_fci(x)) refuse_pag(x, argument, instead)
     abort_argument(argument, x, "give a result of pc() or skeleton(), an object of class \"pcAlgo\".")
   }
   invisible(x)

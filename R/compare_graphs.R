@@ -14,17 +14,27 @@
 #' - `shd`, the structural Hamming distance (Tsamardinos, Brown and Aliferis 2006): pairs whose edge is there in one graph alone, or has another direction; of CPDAGs, `pcalg::shd()`. An
 #'   edge in conflict counts as undirected there.
 #'
+#' # Partial ancestral graphs
+#'
+#' If the graphs are PAGs (results of [fci()] and its relatives, of pcalg's `dag2pag()`, or their matrices of class `"amat"`), each end of an edge has a mark. Counted are adjacencies, as above, and
+#' - *marks*: arrowheads, tails and circles, each as arrowheads above: an estimated mark is right if the true graph has an edge of the pair with the same mark at that end. Arrowheads and tails are
+#'   claims (Tetrad counts in this way); a circle claims nothing, and one in the true graph says that data cannot tell;
+#' - `marks_agree`: the share of the marks that agree on pairs that are adjacent in both (Colombo and others 2012);
+#' - `shd`: pairs whose edge is there in one graph alone, or has another mark.
+#'
 #' A ratio with a denominator of 0 is `NA` (`pcalg::compareGraphs()` has `tdr` 1 where no edge is estimated, `tpr` 0 where none is true, and `fpr` 1 where all pairs have edges).
 #'
-#' @param estimated A graph, or a list of graphs, whose names become rows: results of [pc()] or of pcalg, of either class; [graph::graphNEL-class]; adjacency matrices, as
+#' @param estimated A graph, or a list of graphs, whose names become rows: results of [pc()], of [fci()] or of pcalg; [graph::graphNEL-class]; adjacency matrices, as
 #'   `as(graph, "matrix")` has them or as pcalg's `"amat"`; graphs of [random_dag()] and [cpdag_of()], of igraph, or of bnlearn.
 #' @param true The true graph, likewise. Variables are matched by name, or by position where one of the graphs has numbers for names.
 #' @param cpdag Compare CPDAGs? A graph whose edges are all directed, without a cycle, counts as a DAG, and [cpdag_of()] it is compared, as data do not tell DAGs of
-#'   one CPDAG apart. Other graphs are taken as they are. `FALSE`: so are all.
+#'   one CPDAG apart. Other graphs are taken as they are. `FALSE`: so are all. Of PAGs it says nothing.
 #' @return A data frame of class `pcgpu_comparison` with a row for each estimate: `graph`, its name; `edges` and `true_edges`; `adj_tp`, `adj_fp`, `adj_fn`,
 #'   `adj_precision`, `adj_recall`, `adj_f1`, `adj_fpr`; `arrow_tp`, `arrow_fp`, `arrow_fn`, `arrow_precision`, `arrow_recall`, `arrow_f1`,
-#'   `arrow_precision_common`, `arrow_recall_common`; `reversed`; `shd`. `print()` shows the main ones.
+#'   `arrow_precision_common`, `arrow_recall_common`; `reversed`; `shd`. Of PAGs `tail_*` and `circle_*` as `arrow_*`, and `marks_agree` in place of `reversed`. `print()` shows the main ones.
 #' @references
+#' D. Colombo, M. H. Maathuis, M. Kalisch and T. S. Richardson (2012). Learning high-dimensional directed acyclic graphs with latent and selection variables. *Annals of Statistics* 40, 294-321.
+#'
 #' I. Tsamardinos, L. E. Brown and C. F. Aliferis (2006). The max-min hill-climbing Bayesian network structure learning algorithm. *Machine Learning* 65, 31-78.
 #'
 #' J. D. Ramsey and others (2018). TETRAD - a toolbox for causal discovery. *8th International Workshop on Climate Informatics*.
@@ -49,11 +59,14 @@ compare_graphs <- function(estimated, true, cpdag = TRUE) {
   if (!length(estimated)) {
     abort_argument("estimated", estimated, "give at least one graph.")
   }
+  names <- names(estimated) %||% rep.int("", length(estimated))
+  names[names == ""] <- if (several) as.character(seq_along(estimated))[names == ""] else "estimated"
+  if (any(vapply(c(estimated, list(true)), is_pag, NA))) {
+    return(compare_pags(estimated, true, names))
+  }
   truth <- about("true", edges_of(true))
   listed <- lapply(estimated, function(graph) in_order_of_true(about("estimated", edges_of(graph)), truth$labels))
   found <- check_rust(rust_compare(listed, truth, cpdag))
-  names <- names(estimated) %||% rep.int("", length(estimated))
-  names[names == ""] <- if (several) as.character(seq_along(estimated))[names == ""] else "estimated"
   table <- comparison_table(names, do.call(rbind, found), length(truth$labels))
   structure(table, class = c("pcgpu_comparison", "data.frame"), variables = length(truth$labels), cpdag = cpdag)
 }
@@ -100,22 +113,23 @@ in_order_of_true <- function(listed, labels) {
   by <- lapply(moved, order)
   back <- order(place)
   list(
-    labels = labels, edges = Map(function(to, by) to[by], moved, by)[back],
+    pag = listed$pag, labels = labels, edges = Map(function(to, by) to[by], moved, by)[back],
     weights = if (!is.null(listed$weights)) Map(function(weights, by) weights[by], listed$weights, by)[back]
   )
 }
 
 #' @exportS3Method print pcgpu_comparison
 print.pcgpu_comparison <- function(x, digits = 3L, ...) {
+  pag <- isTRUE(attr(x, "pag"))
   main <- c(
     graph = "graph", edges = "edges", adj_precision = "adj. prec.", adj_recall = "rec.", adj_f1 = "F1", arrow_precision = "arrow prec.",
-    arrow_recall = "rec.", arrow_f1 = "F1", reversed = "reversed", shd = "SHD"
+    arrow_recall = "rec.", if (pag) c(tail_precision = "tail prec.", tail_recall = "rec.", marks_agree = "marks agree") else c(arrow_f1 = "F1", reversed = "reversed"), shd = "SHD"
   )
   if (!all(c(names(main), "true_edges") %in% names(x)) || !nrow(x)) {
     return(invisible(NextMethod()))
   }
-  cat(sprintf("%s variables, %s edges in the true graph%s\n", format(attr(x, "variables"), big.mark = ","),
-    format(x$true_edges[1L], big.mark = ","), if (isTRUE(attr(x, "cpdag"))) " (DAGs as their CPDAGs)" else ""))
+  cat(sprintf("%s variables, %s edges in the true %s%s\n", format(attr(x, "variables"), big.mark = ","),
+    format(x$true_edges[1L], big.mark = ","), if (pag) "PAG" else "graph", if (isTRUE(attr(x, "cpdag"))) " (DAGs as their CPDAGs)" else ""))
   shown <- as.data.frame(lapply(unclass(x)[names(main)], function(column) {
     if (is.character(column)) column else format(round(column, digits), drop0trailing = FALSE, trim = TRUE)
   }), stringsAsFactors = FALSE)

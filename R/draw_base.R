@@ -8,18 +8,33 @@ dot_look <- list(fill = "#8DB8DE")
 # How nodes are drawn where nothing was asked for; see plot_cpdag() for what may be.
 plain_wish <- list(shown = "boxes")
 
-# How each kind of edge looks; heads as igraph counts them: 0 none, 2 at the end, 3 at both ends.
-edge_look <- function(colour = NULL) {
-  colour <- colour %||% c("#333333", "#7A7A7A", "#C0392B")
-  check_colours(colour, 3L, "edge_colour", "one of directed edges, one of undirected ones and one of conflicts")
+# How each kind of edge of a CPDAG, or of a PAG, looks: the mark at either end ("tail", "arrow" or "circle"), and `said`, its name in the legend.
+edge_look <- function(colour = NULL, pag = FALSE) {
+  look <- if (pag) pag_look() else cpdag_look()
+  if (!is.null(colour)) {
+    check_colours(colour, nrow(look), "edge_colour", if (pag) paste("in the order", enumerate(look$kind)) else "one of directed edges, one of undirected ones and one of conflicts")
+    look$colour <- rep_len(colour, nrow(look))
+  }
+  look
+}
+
+cpdag_look <- function() {
+  kind <- c("directed", "undirected", "conflict")
   data.frame(
-    kind = c("directed", "undirected", "conflict"),
-    colour = rep_len(colour, 3L),
-    lty = c(1, 1, 2),
-    heads = c(2, 0, 3),
-    stringsAsFactors = FALSE
+    kind = kind, said = kind, colour = c("#333333", "#7A7A7A", "#C0392B"), lty = c(1, 1, 2), at_from = c("tail", "tail", "arrow"),
+    at_to = c("arrow", "tail", "arrow"), stringsAsFactors = FALSE
   )
 }
+
+pag_look <- function() {
+  data.frame(
+    kind = kinds_of_pag, said = c("cause", "cause or common cause", "common cause", "unknown", "cause or selection", "selection"),
+    colour = c("#333333", "#2F5D8A", "#C0392B", "#7A7A7A", "#B9770E", "#7D6608"), lty = 1,
+    at_from = unname(mark_of_sign[substr(kinds_of_pag, 1L, 1L)]), at_to = unname(mark_of_sign[substr(kinds_of_pag, 3L, 3L)]), stringsAsFactors = FALSE
+  )
+}
+
+mark_of_sign <- c("-" = "tail", "<" = "arrow", ">" = "arrow", "o" = "circle")
 
 # edge_width: NULL, or a function of the two ends of edges, by what to multiply the width of a line. wish: how the nodes are
 # to be drawn, a list of `shown` ("auto", "boxes", or, as dots, labels of "all", "hubs" or "none"), `fill`, `size` and
@@ -41,7 +56,7 @@ draw_base <- function(listed, main, note = NULL, cex = NULL, node_fill = NULL, n
   check_cex(cex, n, "cex")
   fill <- one_a_node(node_fill %||% node_look$fill, n, "node_fill")
   border <- one_a_node(node_border, n, "node_border")
-  kinds <- edge_look(edge_colour)
+  kinds <- edge_look(edge_colour, isTRUE(listed$pag))
   old <- page_settings()
   on.exit(graphics::par(old))
   new_page(main, c(note, remark))
@@ -163,9 +178,10 @@ fitting_cex <- function(start, fits) {
 # The layout in inches of the page's plot region: list(xy, size, radius, cex, line, head, edges, page, legend, keys, dots). Every
 # node lies on the page and above the legend. See place_in_boxes() and place_in_dots().
 place_on_page <- function(listed, cex = NULL, font = NULL, family = NULL, wish = plain_wish) {
-  edges <- edge_table(listed$edges, listed$weights)
+  edges <- table_of(listed)
   page <- graphics::par("pin")
-  legend <- place_legend(edges$kind, page)
+  look <- edge_look(pag = isTRUE(listed$pag))
+  legend <- place_legend(look[look$kind %in% edges$kind, ], page)
   keys <- place_keys(wish$keys, page, legend$width %||% 0)
   low <- legend$y %||% (if (is.null(keys)) 0 else keys$high / 2 + 0.02)
   more <- if (is.null(keys)) 0 else (keys$rows - 1) * keys$high
@@ -314,6 +330,13 @@ draw_edges <- function(place, kinds) {
   }
   look <- kinds[match(edges$kind, kinds$kind), ]
   look$colour <- thinned(look$colour, place)
+  ends <- edge_ends(place)
+  draw_lines(ends$first, ends$last, ends$unit, look, ends$head, 1.4 * place$line * place$width)
+}
+
+# Where the lines of edges begin and end, at their nodes' boxes, which way they go, and how long their heads are.
+edge_ends <- function(place) {
+  edges <- place$edges
   start <- place$xy[edges$from, , drop = FALSE]
   end <- place$xy[edges$to, , drop = FALSE]
   away <- end - start
@@ -322,15 +345,33 @@ draw_edges <- function(place, kinds) {
   first <- start + unit * box_reach(unit, place$size[edges$from, , drop = FALSE], place$radius)
   last <- end - unit * box_reach(unit, place$size[edges$to, , drop = FALSE], place$radius)
   # A head takes at most half of a short edge.
-  head <- pmin(place$head * sqrt(pmax(place$width, 1)), 0.5 * pmax(rowSums((last - first) * unit), 0))
-  # Lines stop inside the heads, whose tips would otherwise be blunt.
-  line_first <- first + unit * ifelse(look$heads == 3, 0.8 * head, 0)
-  line_last <- last - unit * ifelse(look$heads >= 2, 0.8 * head, 0)
-  graphics::segments(line_first[, 1L], line_first[, 2L], line_last[, 1L], line_last[, 2L],
-    col = look$colour, lty = look$lty, lwd = 1.4 * place$line * place$width
-  )
-  draw_heads(last, unit, look$colour, head, look$heads >= 2)
-  draw_heads(first, -unit, look$colour, head, look$heads == 3)
+  head <- pmin(place$head * sqrt(pmax(place$width %||% 1, 1)), 0.5 * pmax(rowSums((last - first) * unit), 0))
+  list(first = first, last = last, unit = unit, head = head)
+}
+
+# Lines with their marks, from `first` to `last`; `unit`: the direction.
+draw_lines <- function(first, last, unit, look, head, width) {
+  # Lines stop inside the heads, whose tips would otherwise be blunt, and at circles.
+  short <- c(tail = 0, arrow = 0.8, circle = circle_size)
+  line_first <- first + unit * short[look$at_from] * head
+  line_last <- last - unit * short[look$at_to] * head
+  graphics::segments(line_first[, 1L], line_first[, 2L], line_last[, 1L], line_last[, 2L], col = look$colour, lty = look$lty, lwd = width)
+  draw_heads(last, unit, look$colour, head, look$at_to == "arrow")
+  draw_heads(first, -unit, look$colour, head, look$at_from == "arrow")
+  draw_circles(last, unit, look$colour, head, width, look$at_to == "circle")
+  draw_circles(first, -unit, look$colour, head, width, look$at_from == "circle")
+}
+
+# The diameter of the circle at the end of a line, as a share of the length of an arrowhead.
+circle_size <- 0.75
+
+draw_circles <- function(tip, unit, colour, head, width, wanted) {
+  if (!any(wanted)) {
+    return(invisible())
+  }
+  size <- circle_size * rep_len(head, length(wanted))[wanted]
+  centre <- tip[wanted, , drop = FALSE] - unit[wanted, , drop = FALSE] * size / 2
+  draw_nodes(centre, cbind(size, size), max(size), "white", colour[wanted], width[1L] / 1.2)
 }
 
 # How far from its centre a box with rounded corners ends in the direction `unit`.
@@ -364,22 +405,21 @@ draw_heads <- function(tip, unit, colour, head, wanted) {
   )
 }
 
-# The legend in the lower left corner of the page: list(kinds, cex, scale, left, y, width, height); NULL where all edges
-# are of one kind. It is smaller on a page that it would fill.
-place_legend <- function(kinds, page) {
-  kinds <- edge_look()$kind[edge_look()$kind %in% kinds]
-  if (length(kinds) < 2L) {
+# The legend in the lower left corner of the page: list(kinds, said, cex, scale, left, y, width, height); NULL where all edges
+# are of one kind, whose marks need no words. `look`: the rows of edge_look() that are drawn. It is smaller on a page that it would fill.
+place_legend <- function(look, page) {
+  if (nrow(look) < 2L) {
     return(NULL)
   }
   widths <- function(scale) {
-    graphics::strwidth(kinds, units = "inches", cex = 0.75 * scale) + scale * (0.35 + 0.06 + 0.19)
+    graphics::strwidth(look$said, units = "inches", cex = 0.75 * scale) + scale * (0.35 + 0.06 + 0.19)
   }
   scale <- fitting_cex(1, function(scale) {
     0.05 * scale + sum(widths(scale)) <= page[1L] && 0.3 * scale <= 0.2 * page[2L]
   })
   wide <- widths(scale)
   list(
-    kinds = kinds, cex = 0.75 * scale, scale = scale, left = cumsum(c(0.05 * scale, wide))[seq_along(wide)],
+    kinds = look$kind, said = look$said, cex = 0.75 * scale, scale = scale, left = cumsum(c(0.05 * scale, wide))[seq_along(wide)],
     y = 0.12 * scale, width = 0.05 * scale + sum(wide), height = 0.3 * scale
   )
 }
@@ -392,9 +432,6 @@ draw_legend <- function(legend, kinds) {
   line <- 0.35 * legend$scale
   left <- legend$left
   y <- legend$y
-  graphics::segments(left, y, left + line, y, col = look$colour, lty = look$lty, lwd = 1.4 * legend$scale^0.5)
-  head <- 0.09 * legend$scale
-  draw_heads(cbind(left + line, y), cbind(rep(1, nrow(look)), 0), look$colour, head, look$heads >= 2)
-  draw_heads(cbind(left, y), cbind(rep(-1, nrow(look)), 0), look$colour, head, look$heads == 3)
-  graphics::text(left + line + 0.06 * legend$scale, y, legend$kinds, cex = legend$cex, adj = c(0, 0.5))
+  draw_lines(cbind(left, y), cbind(left + line, y), cbind(rep(1, nrow(look)), 0), look, 0.09 * legend$scale, 1.4 * legend$scale^0.5)
+  graphics::text(left + line + 0.06 * legend$scale, y, legend$said, cex = legend$cex, adj = c(0, 0.5))
 }

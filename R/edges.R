@@ -3,12 +3,13 @@
 #' Methods of the generic function `edges()` of the package graph for all results with edges. For the result of a search or a [random_dag()], `as.data.frame()` gives the same
 #' table, and so does `tidy()` of the package broom (see [tidy.pcCompact()]).
 #'
-#' @param object A result of [pc()], [skeleton()] or [orient()], of either class; a graph of [random_dag()] or [cpdag_of()]; or a result of
+#' @param object A result of [pc()], [skeleton()] or [orient()], of either class; one of [fci()], [rfci()] or [fciPlus()]; a graph of [random_dag()] or [cpdag_of()]; or a result of
 #'   [stability()], whose edges are those of its averaged graph.
 #' @param which Not used.
 #' @return A data frame with one row for each edge: `from` and `to`, names of variables; `kind`, `"-->"` (directed), `"---"` (undirected) or `"<->"` (a conflict,
 #'   `solve.confl = TRUE` only); and
-#'   - for a search: `p`, the largest p-value of its tests (`-Inf` or `-1` if there were none, see `fixedEdges`). Rows are ordered by the smaller variable, then the larger;
+#'   - for a search: `p`, the largest p-value of its tests (`-Inf` or `-1` if there were none, see `fixedEdges`; not for `fciPlus()`, which keeps none). Rows are ordered by the smaller variable, then the larger;
+#'   - for [fci()] and its relatives: `kind` is `"-->"`, `"o->"`, `"<->"` (a hidden common cause), `"o-o"`, `"o--"` or `"---"`: the mark at `from`, a dash, the mark at `to`. See *What a PAG says* there;
 #'   - for [random_dag()]: `weight`, the coefficient of the linear model;
 #'   - for [stability()]: `strength`, the share of samples with the edge, and `direction`, the share of those that have it from `from` to `to` (an edge without a direction counts as half an arrow
 #'     each way). These are the rows of `as.data.frame()` of the object that have `kept`, by strength.
@@ -25,7 +26,7 @@
 #' ))
 #' edges(random_dag(5, seed = 1))
 #' @name edges
-#' @aliases edges,pcCompact-method edges,pcAlgo-method edges,pcgpu_graph-method edges,pcgpu_stability-method
+#' @aliases edges,pcCompact-method edges,pcAlgo-method edges,fciAlgo-method edges,pcgpu_graph-method edges,pcgpu_stability-method
 #' @importFrom graph edges
 #' @export edges
 #' @exportMethod edges
@@ -39,7 +40,7 @@ methods::setMethod("edges", "pcCompact", edges_of_object)
 arrow_of <- c(directed = "-->", undirected = "---", conflict = "<->")
 
 # What stands for a graph here, as a table: list(labels, edges), a row an edge with numbers of variables `from` and `to`, `kind` as a user sees it, and
-# the numbers that are known of it. All tables of edges, conversions and files are made of this one.
+# the numbers that are known of it, and `pag` where kinds are those of a PAG, in which "<->" is a hidden common cause and no conflict. All tables of edges, conversions and files are made of this one.
 network_of <- function(x) {
   if (is_compact(x)) {
     return(new_network(x@labels, compact_edges(x)))
@@ -49,6 +50,10 @@ network_of <- function(x) {
   }
   if (is_fci(x)) {
     return(network_of_fci(x))
+  }
+  amat <- marks_of_pag(x)
+  if (!is.null(amat)) {
+    return(list(labels = labels_of_pag(amat), edges = list2DF(pag_table(amat)), pag = TRUE))
   }
   if (inherits(x, "pcgpu_graph")) {
     table <- list(from = x$from, to = x$to, kind = c("undirected", "directed")[x$directed + 1L])
@@ -80,16 +85,17 @@ network_of_pcalg <- function(x) {
   new_network(listed$labels, table)
 }
 
-# p is not known of what fciPlus() has found.
 network_of_fci <- function(x) {
   amat <- attr(x, "amat")
   table <- pag_table(amat)
-  p_max <- attr(x, "pMax")
-  if (identical(dim(p_max), dim(amat))) {
-    ends <- cbind(table$from, table$to)
-    table$p <- pmax(p_max[ends], p_max[ends[, 2:1, drop = FALSE]])
-  }
-  list(labels = rownames(amat), edges = list2DF(table))
+  table$p <- p_of_pag(x, table$from, table$to)
+  list(labels = labels_of_pag(amat), edges = list2DF(table), pag = TRUE)
+}
+
+# The largest p-value of each edge's tests, from either end. It is not known of what fciPlus() has found: NULL.
+p_of_pag <- function(x, from, to) {
+  p <- attr(x, "pMax")
+  if (identical(dim(p), dim(attr(x, "amat")))) pmax(p[cbind(from, to)], p[cbind(to, from)])
 }
 
 # With the strength and the direction that averaged_cpdag() has left with its graph, of the edges that are still there and have the kind that they had.
@@ -111,8 +117,29 @@ named_edges <- function(network) {
   edges
 }
 
-# Labels, neighbour lists and weights of whatever stands for a graph here.
-edges_of <- function(x) {
+# As edges_of(), and of a PAG, too; only what knows its marks may ask, see table_of().
+drawn_edges_of <- function(x) {
+  amat <- marks_of_pag(x)
+  if (is.null(amat)) edges_of(x) else lists_of_pag(amat)
+}
+
+# Does it stand for a PAG?
+is_pag <- function(x) is_fci(x) || is_pag_matrix(x) || is_igraph_pag(x)
+
+# The matrix of marks of what stands for a PAG, NULL of what does not.
+marks_of_pag <- function(x) {
+  if (is_fci(x)) {
+    attr(x, "amat")
+  } else if (is_pag_matrix(x)) {
+    check_pag_matrix(x)
+  } else if (is_igraph_pag(x)) {
+    amat_of_igraph(x)
+  }
+}
+
+# Labels, neighbour lists and weights of whatever stands for a graph here, but for PAGs. `instead`: what takes those.
+edges_of <- function(x, instead = NULL) {
+  if (is_pag(x)) refuse_pag(x, instead = instead)
   if (is_compact(x)) {
     return(compact_lists(x))
   }
@@ -144,6 +171,13 @@ edges_of <- function(x) {
   abort_argument("x", x, "give a result of pc() or skeleton(), a graph, or an adjacency matrix.")
 }
 
+# For what a PAG has no answer to, or needs another one than a CPDAG. `instead`: what gives one.
+refuse_pag <- function(x, argument = "x", instead = NULL) {
+  abort_argument(argument, x, paste(c(
+    "give a graph without hidden variables, such as a result of pc()", instead
+  ), collapse = "; "), is = "a PAG, in which variables may be hidden")
+}
+
 # bnlearn has an arc each way of an undirected edge.
 edges_of_bnlearn <- function(x) {
   labels <- names(x$nodes)
@@ -170,6 +204,24 @@ edges_of_igraph <- function(x) {
   edges_of_table(as.character(labels), as.integer(arcs[, 1L]), as.integer(arcs[, 2L]), rep.int(igraph::is_directed(x), nrow(arcs)))
 }
 
+# Is it a PAG that as_igraph() has made?
+is_igraph_pag <- function(x) inherits(x, "igraph") && requireNamespace("igraph", quietly = TRUE) && identical(igraph::graph_attr(x, "type"), "PAG")
+
+# The matrix of marks of such a graph.
+amat_of_igraph <- function(x) {
+  labels <- as.character(igraph::vertex_attr(x, "name") %||% seq_len(igraph::vcount(x)))
+  arcs <- igraph::as_edgelist(x, names = FALSE)
+  kinds <- igraph::edge_attr(x, "kind")
+  if (!is.character(kinds) || !all(kinds %in% kinds_of_pag)) {
+    abort_argument("x", x, sprintf("give each edge a `kind`, one of %s.", enumerate(dQuote(kinds_of_pag, FALSE))), is = "a PAG some of whose edges have no kind of its")
+  }
+  mark <- c(o = 1, "<" = 2, ">" = 2, "-" = 3)
+  amat <- matrix(0, length(labels), length(labels), dimnames = list(labels, labels))
+  amat[arcs] <- mark[substr(kinds, 3L, 3L)]
+  amat[arcs[, 2:1, drop = FALSE]] <- mark[substr(kinds, 1L, 1L)]
+  amat
+}
+
 # Edges with their kinds, of which those without a direction may be there once, as in a file, or each way.
 edges_of_kinds <- function(labels, from, to, kinds) {
   both <- kinds != "-->"
@@ -186,9 +238,6 @@ edges_of_kinds <- function(labels, from, to, kinds) {
 # is the transpose and says so in an attribute.
 edges_of_matrix <- function(m) {
   type <- attr(m, "type") %||% ""
-  if (type %in% c("pag", "amat.pag")) {
-    abort_argument("x", m, "give the adjacency matrix of a CPDAG.", is = "the adjacency matrix of a PAG")
-  }
   if (anyNA(m)) {
     missing <- which(is.na(m), arr.ind = TRUE)
     abort_argument("x", m, "give 0 where there is no edge.", is = sprintf(

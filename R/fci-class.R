@@ -43,36 +43,70 @@ pag_table <- function(amat) {
   at <- at[order(at[, 1L], at[, 2L]), , drop = FALSE]
   from <- unname(at[, 1L])
   to <- unname(at[, 2L])
-  # By mark: circle, arrowhead, tail.
-  there <- amat[cbind(from, to)]
-  here <- amat[cbind(to, from)]
+  table_by_marks(from, to, amat[cbind(to, from)], amat[cbind(from, to)])
+}
+
+# Of edges with their marks at both ends, 1 circle, 2 arrowhead, 3 tail.
+table_by_marks <- function(from, to, at_from, at_to) {
   # "<-o", "<--" and "--o" are read from the other end.
-  turned <- here == 2 & there != 2 | here == 3 & there == 1
-  kind <- paste0(c("o", "<", "-")[ifelse(turned, there, here)], "-", c("o", ">", "-")[ifelse(turned, here, there)])
-  list(from = ifelse(turned, to, from), to = ifelse(turned, from, to), kind = kind)
+  turned <- at_from == 2 & at_to != 2 | at_from == 3 & at_to == 1
+  kind <- paste0(c("o", "<", "-")[ifelse(turned, at_to, at_from)], "-", c("o", ">", "-")[ifelse(turned, at_from, at_to)], recycle0 = TRUE)
+  list(from = as.integer(ifelse(turned, to, from)), to = as.integer(ifelse(turned, from, to)), kind = kind)
+}
+
+# As edges_of() has a graph, with `pag`: each edge at both of its ends, and as its weight the mark at the other end.
+lists_of_pag <- function(amat) {
+  at <- which(amat != 0, arr.ind = TRUE)
+  at <- at[order(at[, 1L], at[, 2L]), , drop = FALSE]
+  rows <- factor(at[, 1L], seq_len(nrow(amat)))
+  list(labels = labels_of_pag(amat), edges = unname(split(unname(at[, 2L]), rows)), weights = unname(split(as.double(amat[at]), rows)), pag = TRUE)
+}
+
+labels_of_pag <- function(amat) rownames(amat) %||% colnames(amat) %||% as.character(seq_len(nrow(amat)))
+
+# A matrix that says that it has the marks of a PAG.
+is_pag_matrix <- function(x) is.matrix(x) && (attr(x, "type") %||% "") %in% c("pag", "amat.pag")
+
+check_pag_matrix <- function(amat, argument = "x") {
+  mend <- "give a square matrix of marks at both ends of each edge: 0 no edge, 1 circle, 2 arrowhead, 3 tail."
+  if (nrow(amat) != ncol(amat) || !is.numeric(amat) || anyNA(amat) || !all(amat %in% 0:3)) abort_argument(argument, amat, mend)
+  if (any((amat != 0) != (t(amat) != 0))) abort_argument(argument, amat, mend, has = "edges with a mark at one end alone")
+  amat
 }
 
 #' Results of FCI
 #'
-#' Methods for the results of [fci()], [rfci()] and [fciPlus()]. Where pcalg is attached, its own methods print them.
+#' Methods for the results of [fci()], [rfci()] and [fciPlus()]. Where pcalg is attached, its own methods come first: they print the same, but for the line that counts edges by kind. Its `plot()`
+#' wants Rgraphviz; where that is not installed, [plot_cpdag()] takes its place, here as there.
 #'
 #' @param object,x An object of class `fciAlgo`, of this package or of pcalg.
 #' @param amat Print the matrix of marks, too? Left out: up to 50 variables.
 #' @param zero.print How a zero is printed.
+#' @param y Not used.
 #' @param ... For `plot()`: passed on to [plot_cpdag()]. For `summary()`: not used.
 #' @return `object` or `x`, invisibly.
-#' @seealso [fci()]; [edges()][edges,pcCompact-method] for a table.
+#' @details `summary()` prints, for up to 50 variables, what pcalg's prints: the tests of the skeleton and of the possible-d-sep phase by size of their sets, how many separating and possible-d-sep sets
+#'   have which size, and the matrix of marks. Of more variables it prints what fits on a screen; `summary(fit, amat = TRUE)` is pcalg's format all the same.
+#' @seealso [fci()], which says what kinds of edges mean; [edges()][edges,pcCompact-method] for a table; [run_details()].
 #' @examples
 #' set.seed(1)
-#' x <- matrix(rnorm(500), 100, 5, dimnames = list(NULL, letters[1:5]))
-#' x[, 3] <- x[, 1] + x[, 2] + rnorm(100)
-#' fit <- fci(suff_gauss(x), gaussCItest, alpha = 0.01, labels = colnames(x), numCores = 2)
+#' h <- rnorm(1000)
+#' x <- data.frame(u = rnorm(1000), v = rnorm(1000))
+#' x$a <- x$u + h + rnorm(1000)
+#' x$b <- x$v + h + rnorm(1000)
+#' fit <- fci(suff_gauss(x), gaussCItest, alpha = 0.01, labels = names(x), numCores = 2)
 #' summary(fit)
+#' plot(fit)
 #' @name fciAlgo-methods
 #' @exportS3Method summary fciAlgo
 summary.fciAlgo <- function(object, amat = TRUE, zero.print = ".", ...) {
-  print_head(object)
   of <- attributes(object)
+  if (is_large(labels_of_pag(of$amat)) && (missing(amat) || !amat)) {
+    print_overview(object)
+    return(invisible(object))
+  }
+  print_head(object)
+  # fciPlus() counts nothing.
   if (length(of$max.ord)) {
     cat("\n\nNmb. edgetests during skeleton estimation:\n===========================================\n")
     cat("Max. order of algorithm: ", of$max.ord, "\nNumber of edgetests from m = 0 up to m =", of$max.ord, ": ", of$n.edgetests)
@@ -81,9 +115,24 @@ summary.fciAlgo <- function(object, amat = TRUE, zero.print = ".", ...) {
     cat("\n\nAdd. nmb. edgetests when using PDSEP:\n=====================================")
     cat("\nMax. order of algorithm: ", of$max.ordPDSEP, "\nNumber of edgetests from m = 0 up to m =", of$max.ordPDSEP, ": ", of$n.edgetestsPDSEP)
   }
-  cat("\n\n")
+  if (length(of$sepset)) {
+    cat("\n\nSize distribution of SEPSET:")
+    sets <- unlist(of$sepset, recursive = FALSE)
+    sizes <- lengths(sets)
+    sizes[vapply(sets, is.null, NA)] <- NA
+    print(table(sizes, dnn = "", useNA = "always"))
+  }
+  if (length(of$allPdsep)) {
+    cat("\nSize distribution of PDSEP:")
+    print(table(lengths(of$allPdsep), dnn = ""))
+  }
+  cat("\n")
   print_kinds(object)
   print_note(object)
-  if (amat && (!missing(amat) || !is_large(rownames(of$amat)))) print_marks(of$amat, zero.print)
+  if (amat) print_marks(of$amat, zero.print)
   invisible(object)
 }
+
+#' @rdname fciAlgo-methods
+#' @exportS3Method plot fciAlgo
+plot.fciAlgo <- function(x, y, ...) plot_cpdag(x, ...)

@@ -35,15 +35,15 @@ with_context_edges <- function(fixedEdges, asked, p) {
 fci_on <- function(test, labels, options, asked, on, verbose, progress, call) {
   bar <- progress_reporter(progress, fci_level_text(session))
   on.exit(bar$close())
-  if (verbose > 0L) cat("Compute Skeleton\n================\n")
+  # pcalg's fciPlus() says nothing of its skeleton.
+  if (verbose > 0L && asked$algorithm != "fciPlus") cat("Compute Skeleton\n================\n")
   result <- NULL
   found <- on(function(engine) {
     result <<- empty_result("fciAlgo")
     session$fci_phase <- FALSE
-    prints <- printers(verbose, options$method, test$kind, options$p, is.null(options$limits))
     callbacks <- c(
-      list(progress = bar$report, phase = begin_phase), limit_callbacks(options$limits), prints,
-      if (!is.null(prints$test)) list(say = cat)
+      list(progress = bar$report, phase = begin_phase), limit_callbacks(options$limits),
+      fci_printers(verbose, options, test$kind, asked$algorithm)
     )
     rust_fci(test, options, asked, engine, callbacks, result)
   })
@@ -56,8 +56,8 @@ fci_on <- function(test, labels, options, asked, on, verbose, progress, call) {
   warn_limits(found, options$limits)
   warn_phase(found, options$limits)
   call <- with_details(
-    call, found$device, found$exact_tests, unlist(found$memory), NULL, NULL, found$team, found$ended,
-    list(test = test$name, alpha = options$alpha, samples = samples_of(test), phase = phase_details(found, asked))
+    call, found$device, found$exact_tests, unlist(found$memory), NULL, NULL, team_by_phase(found, asked), found$ended,
+    list(algorithm = asked$algorithm, test = test$name, alpha = options$alpha, samples = samples_of(test), phase = phase_details(found, asked))
   )
   fill_fci(result, labels, found, asked, call, options$method)
 }
@@ -88,12 +88,37 @@ fill_fci <- function(result, labels, found, asked, call, method) {
   check_rust(rust_fill_slots(result, slots))
 }
 
+# Of work_of(): what was done for the skeleton comes first.
+team_by_phase <- function(found, asked) {
+  team <- found$team
+  if (!is.null(team) && !is.null(asked$phase)) {
+    of_skeleton <- found$team_skeleton
+    team$phase <- rep(c("skeleton", "possible-d-sep"), c(of_skeleton, length(team$machine) - of_skeleton))
+  }
+  team
+}
+
 # What run_details() says of the possible-d-sep phase.
 phase_details <- function(found, asked) {
   if (is.null(found$all_tests_pdsep)) {
     return(NULL)
   }
   list(tests = found$all_tests_pdsep, ended = if (!is.null(found$ended_phase)) found$ended_phase - 1L)
+}
+
+# What `verbose` prints, see printers(). After the skeleton, and so after the first text, pcalg prints tests in its R code's format, whatever ran that.
+fci_printers <- function(verbose, options, kind, algorithm) {
+  prints <- printers(verbose, options$method, kind, options$p, is.null(options$limits))
+  if (is.null(prints$test)) {
+    return(if (algorithm != "fciPlus") prints)
+  }
+  say <- function(text) {
+    print_test <<- test_printer("stable")
+    cat(text)
+  }
+  print_test <- prints$test
+  prints$test <- function(...) print_test(...)
+  c(if (algorithm != "fciPlus") prints, list(say = say))
 }
 
 # So many tests at most are told of before the phase begins: some tenths of a second.
@@ -140,19 +165,14 @@ tell_disputed <- function(disputed, labels) {
 }
 
 # rules, selectionBias, jci and contextVars, with pcalg's own refusals.
-check_marking <- function(rules, selectionBias, jci, contextVars, paths, p) {
+check_marking <- function(rules, selectionBias, jci, contextVars, paths, labels) {
   if (!is.logical(rules) || length(rules) != 10L || anyNA(rules)) {
     abort_argument("rules", rules, "give ten of TRUE and FALSE, one for each of the rules R1 to R10.",
       pcalg = "is.logical(rules) && length(rules) == 10 is not TRUE"
     )
   }
   jci <- check_choice(jci, c("0", "1", "12", "123"), "jci")
-  whole <- is.numeric(contextVars) && !anyNA(contextVars) && all(contextVars == trunc(contextVars))
-  if (length(contextVars) && (!whole || min(contextVars) < 1 || max(contextVars) > p)) {
-    abort_argument("contextVars", contextVars, sprintf("give numbers of variables, from 1 to %d.", p),
-      pcalg = "contextVars has to be a vector of integers in {1,2,..,p}, where p is the number of variables."
-    )
-  }
+  context <- check_context_vars(contextVars, labels)
   if (!check_flag(selectionBias, "selectionBias")) {
     rules[5:7] <- FALSE
   } else if (jci != "0") {
@@ -160,7 +180,22 @@ check_marking <- function(rules, selectionBias, jci, contextVars, paths, p) {
       pcalg = "The current JCI implementation does not support selection bias (use selectionBias=FALSE instead)."
     )
   }
-  list(rules = rules, jci = jci, context = as.integer(contextVars), paths = check_choice(paths, c("pcalg", "all"), "paths"))
+  list(rules = rules, jci = jci, context = context, paths = check_choice(paths, c("pcalg", "all"), "paths"))
+}
+
+# Context variables as numbers. pcalg takes numbers alone.
+check_context_vars <- function(contextVars, labels) {
+  if (length(contextVars) == 0L) {
+    return(integer())
+  }
+  if (is.factor(contextVars)) contextVars <- as.character(contextVars)
+  at <- if (is.character(contextVars)) match(contextVars, labels) else if (is.numeric(contextVars)) match(contextVars, seq_along(labels))
+  if (is.null(at) || anyNA(at)) {
+    abort_argument("contextVars", contextVars, sprintf("give numbers of variables, from 1 to %d, or their names.", length(labels)),
+      pcalg = "contextVars has to be a vector of integers in {1,2,..,p}, where p is the number of variables."
+    )
+  }
+  at
 }
 
 # How colliders are decided. `pcalg`: its sentence for both rules at once.

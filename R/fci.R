@@ -26,7 +26,8 @@
 #'
 #' # Differences from pcalg
 #'
-#' What [pc()] says of tests, devices and messages holds here, too. `jci` with `selectionBias = TRUE` is refused before any work, not after it. A message of class `pcgpu_message_pdsep` says before
+#' What [pc()] says of tests, devices and messages holds here, too. pcalg's `biCC = TRUE` takes the labels for numbers, and tests next to nothing where they are words; here components are those of the graph. `verbose` prints pcalg's lines but those
+#' of its searches for paths (`minUncovPdPath: ...`). `contextVars` may be names. `jci` with `selectionBias = TRUE` is refused before any work, not after it. A message of class `pcgpu_message_pdsep` says before
 #' the possible-d-sep phase how many tests it has at most, where these are more than ten million: with possible-d-sep sets of k variables an edge has some 2^k. `m.max` and
 #' `pdsep.max` bound them, and `time_limit` ends the phase with what is done: the result is then that of smaller sets, with a warning of class `pcgpu_warning_time_limit`. `checkpoint` keeps the phase in a second
 #' file beside the first, with `.pdsep` at the end of its name. Where a worker answers (all native tests; R functions with `cluster` or `parallel_tests`), pairs are decided in parallel, by
@@ -51,7 +52,7 @@
 #' @param biCC Are possible-d-sep sets cut to the biconnected component of an edge?
 #' @param conservative,maj.rule Decide colliders by all separating sets among the neighbours, which must agree, or of which more than half decide? Not both.
 #' @param selectionBias May samples be selected by some of the variables? `FALSE` leaves the rules R5 to R7 out.
-#' @param jci,contextVars Joint causal inference (Mooij et al. 2020): numbers of the context variables, and what is assumed of them: `"0"` nothing; `"1"` no other variable causes a context
+#' @param jci,contextVars Joint causal inference (Mooij et al. 2020): the context variables, by number (as in pcalg) or by name, and what is assumed of them: `"0"` nothing; `"1"` no other variable causes a context
 #'   variable; `"12"` nor has one a common cause with a context variable; `"123"` context variables have common causes, and none causes another. With `selectionBias = FALSE`.
 #' @param verbose Print what pcalg prints? See [pc()].
 #' @param paths Which paths the rules R4, R5, R9 and R10 find: `"pcalg"`, those of pcalg, or `"all"`.
@@ -97,11 +98,12 @@ fci <- function(suffStat, indepTest, alpha, labels, p,
   fill_in_from_data(environment(), control$na, missing(suffStat), missing(indepTest), missing(labels) && missing(p))
   labels <- check_labels(labels, p, !missing(labels), !missing(p), tell = TRUE)
   check_search_given(missing(suffStat), missing(indepTest), missing(alpha))
-  adaptive <- check_fci_type(type, check_m_max(m.max)) == "adaptive"
+  m.max <- check_m_max(m.max)
+  adaptive <- check_fci_type(type, m.max) == "adaptive"
   rule <- check_collider_rule(conservative, maj.rule, "Choose either conservative FCI or majority rule FCI")
-  marking <- check_marking(rules, selectionBias, jci, contextVars, paths, length(labels))
+  marking <- check_marking(rules, selectionBias, jci, contextVars, paths, labels)
   phase <- if (check_flag(doPdsep, "doPdsep")) {
-    list(m_max = as.double(m.max), most = check_pdsep_max(pdsep.max), by_component = check_flag(biCC, "biCC"), adaptive = adaptive)
+    list(m_max = m.max, most = check_pdsep_max(pdsep.max), by_component = check_flag(biCC, "biCC"), adaptive = adaptive)
   }
   asked <- c(list(algorithm = "fci", rule = rule), list(phase = phase), marking)
   run_fci(environment(), labels, asked, control, if (!missing(numCores)) numCores, call)

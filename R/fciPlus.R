@@ -35,7 +35,7 @@ fciPlus <- function(suffStat, indepTest, alpha, labels, p, verbose = FALSE, sele
   fixedGaps <- fixedEdges <- NULL
   NAdelete <- TRUE
   m.max <- Inf
-  marking <- check_marking(rep(TRUE, 10), selectionBias, jci, contextVars, paths, length(labels))
+  marking <- check_marking(rep(TRUE, 10), selectionBias, jci, contextVars, paths, labels)
   asked <- c(list(algorithm = "fciPlus", rule = "standard"), marking)
   run_fci(environment(), labels, asked, control, if (!missing(numCores)) numCores, call)
 }

@@ -93,6 +93,20 @@ weights_of_graph <- function(graph, edges) {
   if (!all(weight %in% 1)) unname(split(weight, factor(from, seq_along(edges))))
 }
 
+# The edges of what edges_of() or drawn_edges_of() has: from, to and kind.
+table_of <- function(listed) {
+  if (!isTRUE(listed$pag)) {
+    return(edge_table(listed$edges, listed$weights))
+  }
+  from <- rep.int(seq_along(listed$edges), lengths(listed$edges))
+  to <- as.integer(unlist(listed$edges, use.names = FALSE))
+  mark <- as.integer(unlist(listed$weights, use.names = FALSE))
+  p <- as.double(length(listed$edges))
+  once <- from < to
+  back <- match(to * p + from, from * p + to)[once]
+  list2DF(table_by_marks(from[once], to[once], mark[back], mark[once]))
+}
+
 # One row a pair of adjacent nodes: from, to and kind, "directed", "undirected" or "conflict" (pcalg's mark 2).
 edge_table <- function(edges, weights = NULL) {
   from <- rep.int(seq_along(edges), lengths(edges))

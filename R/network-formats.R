@@ -36,6 +36,8 @@ graphml_lines <- function(network) {
   refuse_characters(network, "[\\x01-\\x08\\x0b\\x0c\\x0e-\\x1f]|\uFFFE|\uFFFF", "XML", "give others without characters that do not print.")
   node_values <- c(list(name = network$labels), network$nodes)
   edges <- network$edges
+  # By which igraph, and so compare_graphs(), knows it again.
+  pag <- isTRUE(network$pag)
   keys <- function(values, of, prefix) {
     types <- vapply(values, type_of, "", whole = "int")
     sprintf("  <key id=\"%s%d\" for=\"%s\" attr.name=\"%s\" attr.type=\"%s\"/>", prefix, seq_along(values), of, xml_escaped(names(values)), types)
@@ -52,12 +54,13 @@ graphml_lines <- function(network) {
       "<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\"",
       "xsi:schemaLocation=\"http://graphml.graphdrawing.org/xmlns http://graphml.graphdrawing.org/xmlns/1.0/graphml.xsd\">"
     ),
+    if (pag) "  <key id=\"g1\" for=\"graph\" attr.name=\"type\" attr.type=\"string\"/>",
     keys(node_values, "node", "v"), keys(edge_values(edges), "edge", "e"),
-    "  <graph id=\"G\" edgedefault=\"directed\">",
+    "  <graph id=\"G\" edgedefault=\"directed\">", if (pag) "    <data key=\"g1\">PAG</data>",
     lines_of("    <node id=\"n", list(whole_numbers(seq_along(network$labels))), "\">", elements(node_values, "v"), "</node>"),
     lines_of(
       "    <edge source=\"n", list(whole_numbers(edges$from)), "\" target=\"n", list(whole_numbers(edges$to)), "\"",
-      list(c("", " directed=\"false\"")[(edges$kind == "---") + 1L]), ">", elements(edge_values(edges), "e"), "</edge>"
+      list(c("", " directed=\"false\"")[(edges$kind %in% c("---", "o-o")) + 1L]), ">", elements(edge_values(edges), "e"), "</edge>"
     ),
     "  </graph>", "</graphml>"
   )
@@ -85,7 +88,7 @@ dot_lines <- function(network) {
   special <- ifelse(grepl("[\\\\\n&]", labels), dot_label(labels), NA)
   # Where a node has anything to say, its brackets.
   some <- Reduce(`|`, lapply(network$nodes, function(values) !is.na(values)), !is.na(special))
-  look <- unname(c("-->" = NA, "---" = "dir=none", "<->" = "dir=both color=red")[edges$kind])
+  look <- unname((if (isTRUE(network$pag)) dot_marks else c("-->" = NA, "---" = "dir=none", "<->" = "dir=both color=red"))[edges$kind])
   c(
     "digraph {",
     lines_of("  ", list(name), list(c("", " [")[some + 1L]), piece(special, "label="), attributes(network$nodes), list(c(";", "];")[some + 1L])),
@@ -93,6 +96,12 @@ dot_lines <- function(network) {
     "}"
   )
 }
+
+# The marks of a PAG: circles are Graphviz's odot.
+dot_marks <- c(
+  "-->" = NA, "o->" = "dir=both arrowtail=odot", "<->" = "dir=both", "o-o" = "dir=both arrowtail=odot arrowhead=odot", "o--" = "dir=both arrowtail=odot arrowhead=none",
+  "---" = "dir=none"
+)
 
 dot_name <- function(name) {
   plain <- grepl("^[A-Za-z_][A-Za-z0-9_]*$", name) && !tolower(name) %in% c("node", "edge", "graph", "digraph", "subgraph", "strict")
@@ -175,21 +184,24 @@ cx2_lines <- function(network) {
       "{\"id\":", list(whole_numbers(seq_len(m))), ",\"s\":", list(whole_numbers(network$edges$from)), ",\"t\":", list(whole_numbers(network$edges$to)), ",\"v\":{",
       object(of_edges), "}}", commas(m)
     )),
-    block("visualProperties", cx2_style()),
+    block("visualProperties", cx2_style(edge_look(pag = isTRUE(network$pag)))),
     "{\"status\":[{\"success\":true}]}]"
   )
 }
 
-# Heads by the kind of an edge, and the name as a label.
-cx2_style <- function() {
+# Heads by the kind of an edge, and the name as a label. `look`: edge_look().
+cx2_style <- function(look) {
   by_kind <- function(property, values) {
-    map <- paste0("{\"v\":\"", arrow_of, "\",\"vp\":\"", values, "\"}", collapse = ",")
+    map <- paste0("{\"v\":\"", ifelse(look$kind %in% names(arrow_of), arrow_of[look$kind], look$kind), "\",\"vp\":\"", values, "\"}", collapse = ",")
     sprintf("\"%s\":{\"type\":\"DISCRETE\",\"definition\":{\"attribute\":\"interaction\",\"type\":\"string\",\"map\":[%s]}}", property, map)
   }
+  shape <- c(tail = "none", arrow = "triangle", circle = "circle")
+  # Undirected and directed edges of a CPDAG have one colour there.
+  colour <- if ("conflict" %in% look$kind) c("#404040", "#404040", "#C0392B") else look$colour
   paste0(
     "{\"default\":{\"network\":{\"NETWORK_BACKGROUND_COLOR\":\"#FFFFFF\"},\"node\":{},\"edge\":{}},",
     "\"nodeMapping\":{\"NODE_LABEL\":{\"type\":\"PASSTHROUGH\",\"definition\":{\"attribute\":\"name\",\"type\":\"string\"}}},\"edgeMapping\":{",
-    by_kind("EDGE_TARGET_ARROW_SHAPE", c("triangle", "none", "triangle")), ",", by_kind("EDGE_SOURCE_ARROW_SHAPE", c("none", "none", "triangle")), ",",
-    by_kind("EDGE_LINE_COLOR", c("#404040", "#404040", "#C0392B")), "}}"
+    by_kind("EDGE_TARGET_ARROW_SHAPE", shape[look$at_to]), ",", by_kind("EDGE_SOURCE_ARROW_SHAPE", shape[look$at_from]), ",",
+    by_kind("EDGE_LINE_COLOR", colour), "}}"
   )
 }

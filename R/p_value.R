@@ -6,7 +6,8 @@
 #' A result of class [pcCompact][pcCompact-class] does not hold the p-values of pairs that level 0 removed, which are nearly all pairs:
 #' give `suffStat`, and the test is made again.
 #'
-#' @param x A result of [pc()], [skeleton()] or [orient()], of either class.
+#' @param x A result of [pc()], [skeleton()] or [orient()], of either class, or of [fci()] or [rfci()] (`fciPlus()` keeps no p-values). Tests of the possible-d-sep phase count; those that `rfci()` makes after the
+#'   skeleton do not, as in pcalg.
 #' @param a,b Two variables, by name or number; or as many for `a` as for `b`.
 #' @param suffStat The sufficient statistic of the search. Only needed for a `pcCompact`, and pairs that level 0 removed.
 #' @param indepTest The test of the search; only needed with `suffStat` where that was an R function.
@@ -27,8 +28,10 @@ methods::setGeneric("p_value", function(x, a, b, suffStat = NULL, indepTest = NU
 
 #' @rdname p_value
 methods::setMethod("p_value", "ANY", function(x, a, b, suffStat = NULL, indepTest = NULL) {
-  check_result(x)
-  at <- pairs_at(a, b, attr(x, "graph")@nodes)
+  at <- pairs_at(a, b, labels_of_kept(x))
+  if (is_fci(x)) {
+    return(p_of_pag(x, at$a, at$b))
+  }
   # "stable.fast" fills the upper triangle alone.
   attr(x, "pMax")[cbind(pmin(at$a, at$b), pmax(at$a, at$b))]
 })

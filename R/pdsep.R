@@ -4,7 +4,7 @@
 #'
 #' @inheritParams fci
 #' @param skel The skeleton: a graph, such as the slot `graph` of what [skeleton()] returns, or that result.
-#' @param p Number of variables.
+#' @param p Number of variables; it may be left out.
 #' @param sepset pcalg's list of lists of separating sets, the slot `sepset` of a skeleton.
 #' @param pMax The largest p-values so far, a p x p matrix, the slot of that name.
 #' @param m.max Largest size of a conditioning set.
@@ -25,12 +25,14 @@
 #' @export
 pdsep <- function(skel, suffStat, indepTest, p, sepset, alpha, pMax, m.max = Inf, pdsep.max = Inf, NAdelete = TRUE, unfVect = NULL,
                   biCC = FALSE, fixedEdges = NULL, verbose = FALSE, numCores, device = "auto", progress = NULL) {
-  check_given(list(skel = missing(skel), suffStat = missing(suffStat), indepTest = missing(indepTest), sepset = missing(sepset), alpha = missing(alpha), pMax = missing(pMax)), list(
-    skel = "give the graph of a skeleton.", suffStat = "give the sufficient statistic of the test.", indepTest = "give the test, for instance gaussCItest.",
-    sepset = "give the slot `sepset` of the skeleton.", alpha = "give the significance level.", pMax = "give the slot `pMax` of the skeleton."
+  check_given(list(skel = missing(skel)), list(skel = "give the graph of a skeleton."))
+  check_search_given(missing(suffStat), missing(indepTest), missing(alpha))
+  check_given(list(sepset = missing(sepset), pMax = missing(pMax)), list(
+    sepset = "give the slot `sepset` of the skeleton.", pMax = "give the slot `pMax` of the skeleton."
   ))
   listed <- about("skel", edges_of(skel))
   labels <- listed$labels
+  if (!missing(p) && check_p(p) != length(labels)) abort_argument("p", p, sprintf("leave it out, `skel` has %d variables.", length(labels)))
   check_square(pMax, length(labels), "pMax")
   if (!is.list(sepset)) abort_argument("sepset", sepset, "give the slot `sepset` of the skeleton.")
   options <- check_search("stable", alpha, NULL, fixedEdges, NAdelete, m.max, labels, suffStat)
@@ -43,13 +45,14 @@ pdsep <- function(skel, suffStat, indepTest, p, sepset, alpha, pMax, m.max = Inf
   on.exit(bar$close())
   storage.mode(pMax) <- "double"
   asked <- list(most = check_pdsep_max(pdsep.max), by_component = check_flag(biCC, "biCC"), unclear = triples_of(unfVect, length(labels)))
+  if (verbose > 0L && any(lengths(listed$edges))) cat("\nCompute collider:\n")
   found <- on(function(engine) {
     prints <- if (verbose > 0L) list(test = test_printer("stable"), say = cat)
     session$fci_phase <- TRUE
     rust_pdsep(test, options, list(edges = listed$edges, sepset = sepset, pMax = pMax), asked, engine, c(list(progress = bar$report, phase = begin_phase), prints))
   })
   bar$close()
-  found <- check_rust(found)
+  found <- about("sepset", check_rust(found), "skel@sepset")
   tell_lost(found$lost)
   G <- matrix(FALSE, length(labels), length(labels), dimnames = list(labels, labels))
   for (x in seq_along(labels)) G[x, found$edges[[x]]] <- TRUE
@@ -66,14 +69,14 @@ check_square <- function(x, p, argument) {
 
 # pcalg's numbers of triples, k + p (j + p i), as numbers of variables, three each.
 triples_of <- function(unfVect, p) {
+  wrong <- function() abort_argument("unfVect", unfVect, "give numbers of triples as pcalg's triple2numb() makes them, or NULL.")
+  if (!is.null(unfVect) && !is.numeric(unfVect) && !all(is.na(unfVect))) wrong()
   numbers <- as.double(unfVect)
   numbers <- numbers[!is.na(numbers)]
   k <- (numbers - 1) %% p
   rest <- (numbers - 1 - k) / p
   j <- (rest - 1) %% p
   i <- (rest - 1 - j) / p - 1
-  if (any(numbers != trunc(numbers)) || any(i < 0 | i >= p)) {
-    abort_argument("unfVect", unfVect, "give numbers of triples as pcalg's triple2numb() makes them, or NULL.")
-  }
+  if (any(numbers != trunc(numbers)) || any(i < 0 | i >= p)) wrong()
   as.integer(rbind(i, j, k) + 1)
 }

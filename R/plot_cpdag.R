@@ -1,25 +1,28 @@
-#' Draw a CPDAG
+#' Draw a CPDAG or a PAG
 #'
 #' Draws the graph of a result: arrows for directed edges, plain lines for undirected ones, dashed red lines with two
 #' heads for orientations in conflict (`solve.confl = TRUE`). It works with whatever is installed, and for graphs
 #' without edges too.
+#'
+#' Of a PAG ([fci()], [rfci()], [fciPlus()]) each end of an edge has its mark, a circle, an arrowhead or, for a tail, nothing, and each kind its colour. The legend says in short what kinds mean: `-->` *cause*, `o->` *cause
+#' or common cause*, `<->` (red) *common cause*, `o-o` *unknown*, and, with `selectionBias = TRUE` alone, `o--` *cause or selection* and `---` *selection*; [fci()] says it in full.
 #'
 #' By default every node is a box around its label where there is room for that. Where there is not, nodes are dots, larger ones for hubs, and labels stand beside the
 #' dots of hubs and, of up to 800 nodes, wherever else there is room. More than 30 nodes without an edge are left out, and a line below says how many. Components stand side by side, the largest first.
 #'
 #' The layout is this package's own (stress majorisation of each connected component); it is the same every time, and draws no random number.
 #'
-#' @param x A result of [pc()], [skeleton()] or [orient()], of pcalg's class or one of ours; a graph of [random_dag()], [cpdag_of()] or [averaged_cpdag()]; or a [graph::graphNEL-class]; or
+#' @param x A result of [pc()], [skeleton()] or [orient()], of pcalg's class or one of ours; one of [fci()], [rfci()] or [fciPlus()]; a graph of [random_dag()], [cpdag_of()] or [averaged_cpdag()]; or a [graph::graphNEL-class]; or
 #'   an adjacency matrix, as `as(x@graph, "matrix")` has it (`[i, j]` not zero for an edge from i to j) or as
-#'   `as(x, "amat")` has it.
+#'   `as(x, "amat")` has it, of a CPDAG or a PAG.
 #' @param engine `"auto"` takes base graphics, which draw everything below, or igraph or Rgraphviz, where one is installed and `...` has arguments that only it knows. An engine asked for by
-#'   name must be installed. `"Rgraphviz"` has a layout of its own, for graphs of some dozens of nodes, and neither `colour`, `size` nor `layout`.
+#'   name must be installed. `"Rgraphviz"` has a layout of its own, for graphs of some dozens of nodes, and neither `colour`, `size` nor `layout`, nor PAGs.
 #' @param main Title; `NULL` for none. A result of a search that its `time_limit` ended says so there, in a line of its own.
 #' @param labels Labels of the nodes, if others than their names; or `TRUE` for all names, however small, `FALSE` for none, `"hubs"` for those of the nodes with most neighbours (or of the
 #'   largest `size`) alone, as many as the page has room for, 40 at the most.
 #' @param ... Passed on to the engine: to the `plot()` of Rgraphviz or of igraph, which takes `vertex.color` and the
 #'   like, one value or one a node (`vertex.color`, `vertex.frame.color` and `vertex.label.cex` do for `"base"`, too). For `"base"` and `"igraph"`: `node_fill` and `node_border`, one colour or one a node;
-#'   `edge_colour`, one colour or three, of directed edges, undirected ones and conflicts; and `cex`, the size of the labels, which is made smaller only where a label would not fit on the page; by default it is
+#'   `edge_colour`, one colour or three, of directed edges, undirected ones and conflicts, of a PAG six, in the order of its kinds above; and `cex`, the size of the labels, which is made smaller only where a label would not fit on the page; by default it is
 #'   the largest up to 1.2 with which no two nodes overlap.
 #' @param around Names (or numbers) of nodes: only these, with a bold border, and what is near them are drawn.
 #' @param order With `around`: how near, in steps along edges, whichever way they point.
@@ -66,12 +69,12 @@ plot_cpdag <- function(x, engine = c("auto", "Rgraphviz", "igraph", "base"), mai
   engine <- check_choice(engine, c("auto", "Rgraphviz", "igraph", "base"), "engine")
   interactive <- check_flag(interactive, "interactive")
   wish <- list(around = around, order = order, isolated = isolated, components = components, colour = colour, size = size, layout = layout)
-  asked <- asked_graph(edges_of(x), labels, wish)
+  asked <- asked_graph(drawn_edges_of(x), labels, wish)
   if (!is.null(file) && !interactive) {
     abort_argument("file", file, "it is for interactive = TRUE; open a device, such as pdf(), for a picture.")
   }
   note <- if (is_result(x) || is_compact(x)) validity_note(x)
-  ended <- if (is_result(x) || is_compact(x)) ended_note(x)
+  ended <- if (is_result(x) || is_compact(x) || is_fci(x)) ended_note(x)
   if (interactive) {
     return(plot_interactive(x, asked, main, c(ended, note, asked$remark), file, list(...)))
   }
@@ -111,7 +114,7 @@ asked_graph <- function(listed, labels, wish) {
     labelled <- TRUE
   }
   degree <- NULL
-  if (identical(wish$size, "degree")) degree <- lengths(neighbour_lists(length(names), edge_table(listed$edges, listed$weights)))
+  if (identical(wish$size, "degree")) degree <- lengths(neighbour_lists(length(names), table_of(listed)))
   colours <- node_colours(wish$colour, names)
   sizes <- node_sizes(wish$size, names, degree)
   check_layout(wish$layout, names)
@@ -161,7 +164,7 @@ given_layout <- function(layout, drawn, nodes, names) {
     return(NULL)
   }
   if (is.function(layout)) {
-    edges <- edge_table(drawn$edges, drawn$weights)
+    edges <- table_of(drawn)
     graph <- igraph::make_empty_graph(length(nodes), directed = TRUE)
     graph <- igraph::set_vertex_attr(igraph::add_edges(graph, rbind(edges$from, edges$to)), "name", value = drawn$labels)
     xy <- layout(graph)
@@ -212,6 +215,9 @@ choose_engine <- function(engine, given) {
 }
 
 refuse_in_rgraphviz <- function(wish, asked) {
+  if (isTRUE(asked$listed$pag)) {
+    abort_argument("engine", "Rgraphviz", "take \"base\" or \"igraph\", or leave it out: Rgraphviz is not asked for the marks of a PAG.")
+  }
   asks <- c(
     colour = !is.null(wish$colour), size = !is.null(wish$size), layout = !identical(wish$layout, "stress"),
     labels = asked$wish$shown %in% c("hubs", "none")
@@ -252,7 +258,7 @@ draw_igraph <- function(listed, main, note, ..., node_fill = NULL, node_border =
   node_fill <- wish$fill %||% node_fill
   fill <- one_a_node(node_fill %||% node_look$fill, n, "node_fill")
   border <- one_a_node(node_border %||% node_look$border, n, "node_border")
-  kinds <- edge_look(edge_colour)
+  kinds <- edge_look(edge_colour, isTRUE(listed$pag))
   if (n == 0L) {
     # igraph warns of a graph without nodes.
     return(draw_base(listed, main, note, remark = remark))
@@ -284,7 +290,7 @@ draw_igraph <- function(listed, main, note, ..., node_fill = NULL, node_border =
     vertex.shape = igraph_box(place), vertex.size = 100 * place$size[, 1L], vertex.size2 = 100 * place$size[, 2L],
     vertex.color = fill, vertex.frame.color = border,
     vertex.label = if (place$dots) NA else labels, vertex.label.family = "", vertex.label.color = if (place$dots) "black" else label_colours(fill),
-    edge.color = look$colour, edge.lty = look$lty, edge.width = 1.4 * place$line, edge.arrow.mode = look$heads,
+    edge.color = look$colour, edge.lty = look$lty, edge.width = 1.4 * place$line, edge.arrow.mode = heads_of_igraph(look),
     edge.arrow.size = 5.5 * place$head
   )
   settings[names(given)] <- given
@@ -293,6 +299,7 @@ draw_igraph <- function(listed, main, note, ..., node_fill = NULL, node_border =
   if (place$dots) settings$vertex.label <- NA
   graphics::par(new = TRUE)
   do.call(igraph::plot.igraph, settings)
+  draw_circles_of_edges(place, look)
   draw_focus(place, fill, border, wish$focus)
   if (place$dots) {
     draw_tags(place$tags, listed$labels)
@@ -304,6 +311,19 @@ draw_igraph <- function(listed, main, note, ..., node_fill = NULL, node_border =
   draw_keys(place$keys, place$keys_at, place$unit)
   draw_title(main)
   draw_note(note, remark)
+}
+
+# As igraph counts them: 0 none, 2 at the end, 3 at both ends.
+heads_of_igraph <- function(look) ifelse(look$at_to != "arrow", 0, ifelse(look$at_from == "arrow", 3, 2))
+
+# igraph has no circles at the ends of its lines.
+draw_circles_of_edges <- function(place, look) {
+  if (!any(c(look$at_from, look$at_to) == "circle")) {
+    return(invisible())
+  }
+  ends <- edge_ends(place)
+  draw_circles(ends$last, ends$unit, look$colour, ends$head, 1.4 * place$line, look$at_to == "circle")
+  draw_circles(ends$first, -ends$unit, look$colour, ends$head, 1.4 * place$line, look$at_from == "circle")
 }
 
 # Our rounded boxes as a shape of igraph's, whose own rectangles hide an arrowhead that arrives at a corner. igraph

@@ -1,11 +1,11 @@
 #' Plot what a search did, level by level
 #'
-#' Bars of the tests of each level, on a scale of powers of ten, and beside them, where several machines worked together, the seconds of each level by machine
-#' (what is told of one machine has no clock, so that two runs of one call are identical).
+#' Bars of the tests of each level, on a scale of powers of ten; of [fci()] those of its possible-d-sep phase by size of their sets, too; and beside them, where several machines worked
+#' together, the seconds of each level by machine (what is told of one machine has no clock, so that two runs of one call are identical).
 #'
-#' @param x A result of [run_details()], or one of [pc()] or [skeleton()].
+#' @param x A result of [run_details()].
 #' @param main Title; `NULL` for none.
-#' @param ... Graphical arguments of [barplot()], for both.
+#' @param ... Graphical arguments of [barplot()], for all of them.
 #' @return `x`, invisibly.
 #' @seealso [run_details()], [pcgpu_info()]
 #' @examples
@@ -16,24 +16,26 @@
 #' @exportS3Method plot pcgpu_details
 plot.pcgpu_details <- function(x, main = NULL, ...) {
   tests <- x$n.edgetests
+  later <- if (sum(x$phase$tests) > 0) x$phase$tests
   seconds <- if (!is.null(x$team)) x$team[!is.na(x$team$level), ]
   if (is.null(tests) && is.null(seconds)) {
     abort_argument("x", x, "give run_details() of a result of pc() or skeleton().", has = "neither tests nor seconds of levels")
   }
   old <- graphics::par("mfrow", "mar")
   on.exit(graphics::par(old))
-  if (!is.null(tests) && !is.null(seconds)) graphics::par(mfrow = c(1L, 2L))
+  graphics::par(mfrow = c(1L, sum(!is.null(tests), !is.null(later), !is.null(seconds))))
   graphics::par(mar = c(4.5, 5, if (is.null(main)) 1 else 3, 1))
   if (!is.null(tests)) draw_tests(tests, main, list(...))
+  if (!is.null(later)) draw_tests(later, main, list(...), "Sets of the possible-d-sep phase")
   if (!is.null(seconds)) draw_seconds(seconds, main, list(...))
   invisible(x)
 }
 
 # A bar of no test would have no end on a scale of powers.
-draw_tests <- function(tests, main, given) {
+draw_tests <- function(tests, main, given, of = "Level") {
   high <- pmax(tests, 0.5)
   at <- draw_with(graphics::barplot, list(
-    height = high, names.arg = seq_along(tests) - 1L, log = "y", col = dot_look$fill, border = node_look$border, xlab = "Level", ylab = "Tests",
+    height = high, names.arg = seq_along(tests) - 1L, log = "y", col = dot_look$fill, border = node_look$border, xlab = of, ylab = "Tests",
     main = main %||% "", yaxt = "n", ylim = c(0.5, 10 * max(high))
   ), given)
   powers <- 10^(0:ceiling(log10(max(high))))
@@ -44,9 +46,10 @@ draw_tests <- function(tests, main, given) {
 # A level takes as long as its slowest machine: bars side by side would hide that they ran at once, so busy time is drawn.
 draw_seconds <- function(team, main, given) {
   devices <- unique(team$device)
-  levels <- sort(unique(team$level))
+  team <- team[order(is_of_phase(team), team$level), ]
+  levels <- unique(level_names(team))
   busy <- matrix(0, length(devices), length(levels), dimnames = list(devices, levels))
-  busy[cbind(match(team$device, devices), match(team$level, levels))] <- team$seconds * team$busy
+  busy[cbind(match(team$device, devices), match(level_names(team), levels))] <- team$seconds * team$busy
   colours <- level_colours(length(devices))
   draw_with(graphics::barplot, list(
     height = busy, beside = TRUE, col = colours, border = NA, xlab = "Level", ylab = "Seconds at work", main = main %||% "", las = 1,

@@ -6,8 +6,8 @@ page_of_graph <- function(x, asked, given) {
   listed <- asked$listed
   wish <- asked$wish
   n <- length(listed$labels)
-  table <- edge_table(listed$edges, listed$weights)
-  kinds <- edge_look(given$edge_colour)
+  table <- table_of(listed)
+  kinds <- edge_look(given$edge_colour, isTRUE(listed$pag))
   look <- kinds[match(table$kind, kinds$kind), ]
   degree <- tabulate(c(table$from, table$to), n)
   ratio <- wish$size %||% (1 + 0.8 * sqrt(degree / max(degree, 1)))
@@ -30,14 +30,28 @@ page_of_graph <- function(x, asked, given) {
     borderWidth = ifelse(seq_len(n) %in% wish$focus, 4, 1), name = listed$labels, stringsAsFactors = FALSE
   )
   p <- p_of_edges(x, asked$nodes[table$from], asked$nodes[table$to])
-  sign <- c(directed = "--&gt;", undirected = "---", conflict = "&lt;-&gt;")
   edges <- data.frame(
-    id = seq_len(nrow(table)), from = table$from, to = table$to, arrows = c("", "", "to", "to;from")[look$heads + 1L], dashes = look$lty == 2,
+    id = seq_len(nrow(table)), from = table$from, to = table$to, page_marks(look), dashes = look$lty == 2,
     color = web_colour(look$colour), title = sprintf(
-      "%s %s %s<br>%s%s", label[table$from], sign[table$kind], label[table$to], table$kind, if (is.null(p)) "" else paste0("<br>p = ", format_p(p))
+      "%s %s %s<br>%s%s", label[table$from], sign_of(table$kind), label[table$to], look$said, if (is.null(p)) "" else paste0("<br>p = ", format_p(p))
     ), stringsAsFactors = FALSE
   )
   list(nodes = nodes, edges = edges, kinds = kinds[kinds$kind %in% table$kind, ])
+}
+
+# Kinds of edges as they are written.
+sign_of <- function(kind) as_html(ifelse(kind %in% names(arrow_of), arrow_of[kind], kind))
+
+# What is at the ends of edges: arrowheads alone in one column, or, where there are circles, what vis.js has for each end.
+page_marks <- function(look) {
+  if (!any(c(look$at_from, look$at_to) == "circle")) {
+    return(data.frame(arrows = ifelse(look$at_to != "arrow", "", ifelse(look$at_from == "arrow", "to;from", "to")), stringsAsFactors = FALSE))
+  }
+  end <- function(mark) list(mark != "tail", ifelse(mark == "circle", "circle", "arrow"), ifelse(mark == "circle", 0.6, 1))
+  stats::setNames(
+    list2DF(c(end(look$at_to), end(look$at_from))),
+    paste0("arrows.", rep(c("to", "from"), each = 3L), c(".enabled", ".type", ".scaleFactor"))
+  )
 }
 
 format_p <- function(p) ifelse(is.na(p), "unknown", formatC(p, digits = 3L, format = "g"))
@@ -49,7 +63,10 @@ p_of_edges <- function(x, from, to) {
     number <- function(from, to) pmin(from, to) * (length(x@labels) + 1) + pmax(from, to)
     return(all$p[match(number(from, to), number(all$from, all$to))])
   }
-  if (is_result(x)) attr(x, "pMax")[cbind(pmin(from, to), pmax(from, to))]
+  if (is_result(x)) {
+    return(attr(x, "pMax")[cbind(pmin(from, to), pmax(from, to))])
+  }
+  if (is_fci(x)) p_of_pag(x, from, to)
 }
 
 as_html <- function(text) gsub("\"", "&quot;", gsub(">", "&gt;", gsub("<", "&lt;", gsub("&", "&amp;", text, fixed = TRUE), fixed = TRUE), fixed = TRUE), fixed = TRUE)
@@ -157,7 +174,8 @@ search_box <- "function(el, x) {
 # A line below the graph: the kinds of edges, what colours and sizes say, and notes.
 page_legend <- function(kinds, keys, notes) {
   sign <- c(directed = "&#10230;", undirected = "&#8213;", conflict = "&#10231;")
-  parts <- sprintf("<span style=\"color:%s\">%s</span> %s", web_colour(kinds$colour), sign[kinds$kind], kinds$kind)
+  shown <- ifelse(kinds$kind %in% names(sign), sign[kinds$kind], as_html(kinds$kind))
+  parts <- sprintf("<span style=\"color:%s\">%s</span> %s", web_colour(kinds$colour), shown, kinds$said)
   for (key in keys) parts <- c(parts, page_key(key))
   paste(c(paste(parts, collapse = " &nbsp; "), sprintf("<i>%s</i>", as_html(notes))), collapse = "<br>")
 }

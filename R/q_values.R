@@ -23,7 +23,10 @@
 #' A result of class [pcCompact][pcCompact-class] does not hold the p-values of pairs that level 0 removed. They are at least `alpha`, and
 #' count as 1 here: q-values below `alpha` are exact all the same, and larger ones upper bounds.
 #'
-#' @param fit A result of [pc()] or [skeleton()], of either class, or of pcalg.
+#' Of [fci()] the tests of the possible-d-sep phase count, too, and hidden common causes are allowed for: an edge that is not in the true graph is one that some set of variables separates. [rfci()] and
+#' [fciPlus()] keep no p-values of the tests that they make after the skeleton, and are refused.
+#'
+#' @param fit A result of [pc()], [skeleton()] or [fci()], of either class, or of pcalg.
 #' @param method `"BH"` or `"BY"`.
 #' @return A data frame with a row for each edge, by increasing q: `from`, `to`, `kind` as in [edges()][edges,pcCompact-method], `p` and `q`; `NA` for edges that were
 #'   not tested (`fixedEdges`). The attribute `tests` is the number of pairs that were.
@@ -48,7 +51,7 @@
 q_values <- function(fit, method = c("BH", "BY")) {
   check_given(list(fit = missing(fit)), list(fit = "give a result of pc()."))
   compact <- is_compact(fit)
-  if (!compact) check_result(fit, "fit")
+  if (is_fci(fit)) check_all_kept(fit) else if (!compact) check_result(fit, "fit")
   method <- check_choice(method, c("BH", "BY"), "method")
   found <- named_edges(network_of(fit))
   # Negative: no test was made. One without an answer counts as p = 1.
@@ -56,13 +59,27 @@ q_values <- function(fit, method = c("BH", "BY")) {
   p[is.na(p)] <- 1
   tested <- p >= 0
   found$p[!tested] <- NA_real_
-  known <- if (compact) tests_of_compact(fit) else tests_of_matrix(attr(fit, "pMax"))
+  known <- if (compact) tests_of_compact(fit) else if (is_fci(fit)) tests_of_pag(fit) else tests_of_matrix(attr(fit, "pMax"))
   adjusted <- check_rust(rust_q_values(p[tested], known$p, known$variables, known$count, method == "BY"))
   found$q <- rep.int(NA_real_, nrow(found))
   found$q[tested] <- adjusted$q
   found <- found[order(found$q, found$p), ]
   rownames(found) <- NULL
   structure(found, class = c("pcgpu_q_values", "data.frame"), tests = adjusted$count, method = method)
+}
+
+# Of a result that is one of pcalg's, without details, who made it is not known: rfci() counts nothing of the phase.
+check_all_kept <- function(fit) {
+  algorithm <- run_details(fit)$algorithm %||% if (length(attr(fit, "max.ord"))) "fci" else "fciPlus"
+  if (algorithm != "fci") {
+    abort_argument("fit", fit, "give one of fci().", is = sprintf("a result of %s(), which does not keep the p-values of all its tests", algorithm))
+  }
+}
+
+# fci() raises a pair's value at the side that was tested alone.
+tests_of_pag <- function(fit) {
+  p <- attr(fit, "pMax")
+  tests_of_matrix(pmax(p, t(p)))
 }
 
 # A p x p matrix, whose upper triangle counts.

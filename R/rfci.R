@@ -36,6 +36,6 @@ rfci <- function(suffStat, indepTest, alpha, labels, p,
   labels <- check_labels(labels, p, !missing(labels), !missing(p), tell = TRUE)
   check_search_given(missing(suffStat), missing(indepTest), missing(alpha))
   rule <- check_collider_rule(conservative, maj.rule, "Can only choose one of conservative or majority rule RFCI")
-  asked <- c(list(algorithm = "rfci", rule = rule), check_marking(rules, TRUE, "0", NULL, paths, length(labels)))
+  asked <- c(list(algorithm = "rfci", rule = rule), check_marking(rules, TRUE, "0", NULL, paths, labels))
   run_fci(environment(), labels, asked, control, if (!missing(numCores)) numCores, call)
 }

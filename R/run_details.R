@@ -22,16 +22,18 @@ work_of <- function(team, device) {
     return(NULL)
   }
   level <- as.integer(team$level)
+  # Where a skeleton is followed by a phase that is a search, too.
+  level <- data.frame(c(list(level = level), if (!is.null(team$phase)) list(phase = team$phase)))
   if (length(device) == 1L && !startsWith(device, "worker ")) {
     return(list(levels = data.frame(
-      level = level, shards = team$shards, variables = ifelse(team$rows > 0, team$rows, NA_real_),
+      level, shards = team$shards, variables = ifelse(team$rows > 0, team$rows, NA_real_),
       bytes_to = team$to, bytes_from = team$from
     )))
   }
   # The answer comes at the end, whichever was told of first.
-  order <- order(is.na(level))
+  order <- order(is.na(level$level))
   list(team = data.frame(
-    level = level, device = team$machine, shards = team$shards, bytes_to = team$to, bytes_from = team$from,
+    level, device = team$machine, shards = team$shards, bytes_to = team$to, bytes_from = team$from,
     seconds = team$elapsed, busy = ifelse(team$elapsed > 0, pmin(team$busy / team$elapsed, 1), 0)
   )[order, ])
 }
@@ -56,12 +58,13 @@ validity <- function(valid_cpdag, orient) {
 #' Where and how a search ran: device, memory, level by level what was copied and who did what, and whether the graph is a valid CPDAG. pcalg's class `pcAlgo` has no slot
 #' for this, so it is stored with the call, in the slot `call`.
 #'
-#' @param x A result of [pc()], [skeleton()], [orient()] or [select_features()].
+#' @param x A result of [pc()], [skeleton()], [orient()], [fci()], [rfci()], [fciPlus()] or [select_features()].
 #' @return A list of class `pcgpu_details`, which prints as a summary, or `NULL` for a result of pcalg:
 #'   - `device`: where the search ran, `"cpu"` or `"cuda:0"` and so on; several names where several worked together, `"worker 1 (host)"` and so on of a `cluster`;
 #'   - `exact_tests`: the number of tests that were so close to the threshold, or had such a nearly singular matrix, that the fast form
 #'     of the test was not accurate enough, so that pcalg's own formula or an error bound decided them. The CPU and a GPU count them
 #'     differently;
+#'   - `algorithm`: of [fci()], [rfci()] and [fciPlus()], which of them it was;
 #'   - `test`, `alpha`, `samples`: the name of the test (`""` for one that is not of this package), the significance level, and the number of observations (`NA` where
 #'     the test is an R function);
 #'   - `ended`: `"time limit"` if the search stopped early (see `time_limit` in [pc_control()]), and `level`, the last completed level;
@@ -83,6 +86,8 @@ validity <- function(valid_cpdag, orient) {
 #'     `pcgpu_error_device_out_of_memory` that gives the numbers. On the CPU only where correlations had a bound, see [cpu_device()]: the `bound`, and
 #'     the most bytes of correlations at `level_0`, `level_1` and the `further_levels`;
 #'   - `n.edgetests`: of a search, the number of tests at each level, from 0 up, the slot of that name;
+#'   - `phase`: of [fci()], what its possible-d-sep phase did: `tests`, the number of tests by size of their sets, from 0 up, and `ended`, the largest size that was done where the time limit
+#'     ended it, else `NULL`. `levels` and `team` then have a column `phase`, `"skeleton"` or `"possible-d-sep"`, where a level is the size of sets;
 #'   - `version`: the version of this package.
 #' @seealso [plot.pcgpu_details()] for a picture of tests by level, and seconds.
 #' @examples
@@ -95,7 +100,9 @@ run_details <- function(x) {
   } else {
     if (!is_compact(x) && !is_fci(x)) check_result(x)
     details <- attr(attr(x, "call"), "pcgpu")
-    if (!is.null(details)) details$n.edgetests <- attr(x, "n.edgetests")
+    # fciPlus() counts none.
+    tests <- attr(x, "n.edgetests")
+    if (!is.null(details) && length(tests)) details$n.edgetests <- tests
   }
   if (!is.null(details)) structure(details, class = "pcgpu_details")
 }
@@ -108,6 +115,11 @@ print.pcgpu_details <- function(x, ...) {
     say("Tests that the quick form did not decide: ", format(x$exact_tests, big.mark = ",", scientific = FALSE))
   }
   if (!is.null(x$ended)) say("Ended by the ", x$ended, " after level ", x$level)
+  if (!is.null(x$phase)) {
+    largest <- length(x$phase$tests) - 1L
+    said <- if (largest > 0L) sprintf("%s, of sets up to %d", counted(sum(x$phase$tests), "test"), largest) else "no tests"
+    say("Possible-d-sep phase: ", said, if (!is.null(x$phase$ended)) sprintf("; ended by the time limit after sets of %d", x$phase$ended))
+  }
   if (!is.null(x$valid_cpdag)) {
     advice <- if (length(x$advice)) paste0("; not tried: ", paste(x$advice, collapse = ", "))
     say("A valid ", kind_of_graph(x), ": ", if (x$valid_cpdag) "yes" else "no", advice)
@@ -120,14 +132,14 @@ print.pcgpu_details <- function(x, ...) {
   }
   if (!is.null(x$levels)) {
     print_table(list(
-      level = level_names(x$levels$level), pieces = format_count(x$levels$shards, is.na(x$levels$level)),
+      level = level_names(x$levels), pieces = format_count(x$levels$shards, is.na(x$levels$level)),
       variables = format_count(x$levels$variables, is.na(x$levels$variables)),
       "to the GPU" = in_bytes(x$levels$bytes_to), "from it" = in_bytes(x$levels$bytes_from)
     ))
   }
   if (!is.null(x$team)) {
     print_table(list(
-      level = level_names(x$team$level), device = x$team$device, shards = format_count(x$team$shards, is.na(x$team$level)),
+      level = level_names(x$team), device = x$team$device, shards = format_count(x$team$shards, is.na(x$team$level)),
       "to it" = in_bytes(x$team$bytes_to), "from it" = in_bytes(x$team$bytes_from),
       seconds = ifelse(is.na(x$team$level), "", sprintf("%.3f", x$team$seconds)),
       busy = ifelse(is.na(x$team$level), "", sprintf("%.0f %%", 100 * x$team$busy))
@@ -136,7 +148,12 @@ print.pcgpu_details <- function(x, ...) {
   invisible(x)
 }
 
-level_names <- function(level) ifelse(is.na(level), "answer", as.character(level))
+level_names <- function(table) {
+  ifelse(is.na(table$level), "answer", paste0(ifelse(is_of_phase(table), "d-sep ", ""), table$level))
+}
+
+# By row: is it of the possible-d-sep phase?
+is_of_phase <- function(table) if (is.null(table$phase)) rep(FALSE, nrow(table)) else table$phase %in% "possible-d-sep"
 
 format_count <- function(count, without) ifelse(without, "", formatC(count, format = "d", big.mark = ","))
 

@@ -1,6 +1,6 @@
 #' The separating set of two variables
 #'
-#' @param x A result of [pc()], [skeleton()] or [orient()], of either class.
+#' @param x A result of [pc()], [skeleton()] or [orient()], of either class, or of [fci()] or [rfci()] (`fciPlus()` keeps no sets).
 #' @param a,b Two variables, by name or number.
 #' @return The names of the variables given which a test found `a` and `b` independent: `character(0)` where they are independent
 #'   given nothing, `NULL` where there is no such set, because they are adjacent or were never tested. Where the conservative or the
@@ -16,11 +16,10 @@
 #' @export
 methods::setGeneric("sepset", function(x, a, b) standardGeneric("sepset"))
 
-# Objects of class pcAlgo, whose class may not be defined here.
+# Of a result of a class of pcalg's, which may not be defined here.
 #' @rdname sepset
 methods::setMethod("sepset", "ANY", function(x, a, b) {
-  check_result(x)
-  labels <- attr(x, "graph")@nodes
+  labels <- labels_of_kept(x)
   at <- one_pair(a, b, labels)
   sets <- attr(x, "sepset")
   set <- sets[[at[1L]]][[at[2L]]] %||% sets[[at[2L]]][[at[1L]]]
@@ -39,6 +38,18 @@ methods::setMethod("sepset", "pcCompact", function(x, a, b) {
   }
   x@labels[set_at(x, entry)]
 })
+
+# The variables of a result that has separating sets and p-values.
+labels_of_kept <- function(x) {
+  if (!is_fci(x)) {
+    check_result(x)
+    return(attr(x, "graph")@nodes)
+  }
+  if (!length(attr(x, "sepset"))) {
+    abort_argument("x", x, "give one of fci() or rfci().", is = "a result of fciPlus(), which keeps no separating sets and no p-values")
+  }
+  labels_of_pag(attr(x, "amat"))
+}
 
 # The numbers of two different variables.
 one_pair <- function(a, b, labels) {

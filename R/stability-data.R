@@ -76,12 +76,7 @@ refuse_without_data <- function(data, instead) {
 }
 
 # An error about `suffStat` or `x` of what is data here.
-about_suff <- function(value) {
-  tryCatch(value, pcgpu_error_argument = function(e) {
-    if (!identical(e$argument, "suffStat")) stop(e)
-    abort("argument", sub("`suffStat`", "`data`", conditionMessage(e), fixed = TRUE), argument = "data", value = e$value, mend = e$mend)
-  })
-}
+about_suff <- function(value) about("data", value, "suffStat")
 
 labels_of_table <- function(data) if (has_rows(data)) own_names(data, ncol(data)) %||% as.character(seq_len(ncol(data)))
 

@@ -18,7 +18,10 @@ print_overview <- function(x) {
     if (!is.na(told$device)) paste("on", told$device), if (!is.na(told$seconds)) paste(format(told$seconds, digits = 3L), "seconds")
   )
   if (length(search)) say("Search: ", paste(search, collapse = ", "))
-  say("Tests: ", in_words(sum(told$tests)), "; by level: ", paste0(seq_along(told$tests) - 1L, ":~", in_words(told$tests), collapse = ", "))
+  # fciPlus() counts none.
+  if (length(told$tests)) say("Tests: ", tests_by_level(told$tests))
+  phase <- run_details(x)$phase$tests
+  if (sum(phase) > 0) say("Possible-d-sep phase: ", tests_by_level(phase, "by size of sets"))
   degree <- tabulate(c(network$edges$from, network$edges$to), told$variables)
   say(overview_degrees(degree))
   say(overview_components(tabulate(components(told$variables, network$edges))))
@@ -28,10 +31,17 @@ print_overview <- function(x) {
   print_note(x)
 }
 
+tests_by_level <- function(tests, by = "by level") paste0(in_words(sum(tests)), "; ", by, ": ", paste0(seq_along(tests) - 1L, ":~", in_words(tests), collapse = ", "))
+
 # Names of any length would fill the screen.
 shortened <- function(words, most) ifelse(nchar(words, "width", allowNA = TRUE) %in% c(NA, 0:most), words, paste0(strtrim(words, most - 3L), "..."))
 
 overview_edges <- function(told) {
+  if (identical(names(told$kinds), kinds_of_pag)) {
+    there <- told$kinds[told$kinds > 0L]
+    shown <- if (length(there)) paste0(": ", paste0(names(there), "~", in_words(there), collapse = ", ")) else ""
+    return(sprintf("%s, %s%s", counted(told$variables, "variable"), counted(sum(told$kinds), "edge"), shown))
+  }
   parts <- c("-->" = "directed", "---" = "undirected", "<->" = "in conflict")
   parts <- paste(in_words(told$kinds), parts[names(told$kinds)])[told$kinds > 0L | names(told$kinds) != "<->"]
   sprintf("%s, %s: %s", counted(told$variables, "variable"), counted(sum(told$kinds), "edge"), paste(parts, collapse = ", "))

@@ -3,7 +3,7 @@
 #' Methods of the generic functions `tidy()` and `glance()` of the package generics, which broom attaches, and of R's `as.data.frame()`. `tidy()` gives a row for each thing
 #' that was found, `glance()` one row for the whole search.
 #'
-#' @param x A result of [pc()], [skeleton()] or [orient()], of either class or of pcalg. For `tidy()` and `as.data.frame()` also a graph of [random_dag()] or [cpdag_of()], and a result of
+#' @param x A result of [pc()], [skeleton()] or [orient()], of either class or of pcalg, or of [fci()], [rfci()] or [fciPlus()]. For `tidy()` and `as.data.frame()` also a graph of [random_dag()] or [cpdag_of()], and a result of
 #'   [stability()], [causal_effects()], [cstar()], [select_features()], [markov_check()] or [q_values()]; for `as.data.frame()` also the graph of [averaged_cpdag()].
 #' @param row.names,optional Not used.
 #' @param ... For `tidy()`: passed on to `as.data.frame()` of `x`, such as `n` for the first rows of effects. For others: not used.
@@ -18,9 +18,14 @@
 #'     call are identical;
 #'   - `valid_cpdag`, `NA` for a skeleton, and `ended_early`, whether a `time_limit` ended the search, see [run_details()].
 #'
+#'   Of a result of [fci()] and its relatives edges are, by the names of Zhang (2008), `directed` (`-->`), `partially_directed` (`o->`), `bidirected` (`<->`), `nondirected` (`o-o`),
+#'   `partially_undirected` (`o--`) and `undirected` (`---`); `tests_pdsep` and `max_size_pdsep` are of the possible-d-sep phase, and there is no `valid_cpdag`.
+#'
 #'   Of a result of pcalg itself what its class does not hold is `NA`.
 #' @references
 #' D. Robinson, A. Hayes and S. Couch. broom: Convert Statistical Objects into Tidy Tibbles. R package.
+#'
+#' J. Zhang (2008). Causal reasoning with ancestral graphs. *Journal of Machine Learning Research* 9, 1437-1474.
 #' @seealso [edges()][edges,pcCompact-method], [run_details()]
 #' @examples
 #' x <- random_data(random_dag(10, seed = 1), 200, seed = 1, numCores = 2)
@@ -31,12 +36,15 @@
 #'   generics::glance(fit)
 #' }
 #' @name tidy.pcCompact
-#' @aliases tidy.pcAlgo glance.pcCompact glance.pcAlgo
+#' @aliases tidy.pcAlgo tidy.fciAlgo glance.pcCompact glance.pcAlgo glance.fciAlgo
 #' @exportS3Method generics::tidy
 tidy.pcCompact <- function(x, ...) named_edges(network_of(x))
 
 #' @exportS3Method generics::tidy
 tidy.pcAlgo <- tidy.pcCompact
+
+#' @exportS3Method generics::tidy
+tidy.fciAlgo <- tidy.pcCompact
 
 #' @exportS3Method generics::tidy
 tidy.pcgpu_graph <- tidy.pcCompact
@@ -70,6 +78,9 @@ as.data.frame.pcCompact <- function(x, row.names = NULL, optional = FALSE, ...) 
 #' @exportS3Method as.data.frame pcAlgo
 as.data.frame.pcAlgo <- as.data.frame.pcCompact
 
+#' @exportS3Method as.data.frame fciAlgo
+as.data.frame.fciAlgo <- as.data.frame.pcCompact
+
 #' @exportS3Method as.data.frame graphNEL
 as.data.frame.graphNEL <- as.data.frame.pcCompact
 
@@ -86,6 +97,27 @@ glance.pcCompact <- function(x, ...) {
 #' @exportS3Method generics::glance
 glance.pcAlgo <- glance.pcCompact
 
+#' @exportS3Method generics::glance
+glance.fciAlgo <- function(x, ...) {
+  told <- overview(x)
+  phase <- run_details(x)$phase$tests %||% attr(x, "n.edgetestsPDSEP")
+  counted <- length(told$tests) > 0L
+  list2DF(c(
+    list(variables = told$variables, samples = told$samples, edges = sum(told$kinds)),
+    stats::setNames(as.list(told$kinds[names(names_of_pag)]), names_of_pag),
+    list(
+      tests = if (counted) sum(told$tests) else NA_real_, max_level = if (counted) told$max_level else NA_integer_,
+      tests_pdsep = if (counted) sum(phase) else NA_real_, max_size_pdsep = if (counted) max(0L, which(phase > 0) - 1L) else NA_integer_,
+      test = told$test, alpha = told$alpha, device = told$device, seconds = told$seconds, ended_early = told$ended_early
+    )
+  ))
+}
+
+# Zhang's (2008) names of the kinds of edges of a PAG.
+names_of_pag <- c(
+  "-->" = "directed", "o->" = "partially_directed", "<->" = "bidirected", "o-o" = "nondirected", "o--" = "partially_undirected", "---" = "undirected"
+)
+
 # What is known of a search, with NA for what is not. `network`: its edges.
 overview <- function(x, network = network_of(x)) {
   details <- run_details(x)
@@ -93,17 +125,19 @@ overview <- function(x, network = network_of(x)) {
   test <- if (is_compact(x)) x@test else details$test
   list(
     variables = length(network$labels), samples = as.double(known(details$samples)),
-    kinds = vapply(arrow_of, function(arrow) sum(network$edges$kind == arrow), 0L, USE.NAMES = FALSE) |> stats::setNames(arrow_of),
+    kinds = counts_of_kinds(network$edges$kind, if (is_fci(x)) kinds_of_pag else unname(arrow_of)),
     tests = as.double(attr(x, "n.edgetests")), max_level = as.integer(attr(x, "max.ord")),
     test = if (isTRUE(nzchar(test))) test else NA_character_,
     alpha = as.double(known(if (is_compact(x)) x@alpha else details$alpha)),
     device = if (is.null(details$device)) NA_character_ else paste(details$device, collapse = " + "), seconds = seconds_of(details$team),
-    valid_cpdag = as.logical(known(details$valid_cpdag)), ended_early = if (is.null(details)) NA else !is.null(details$ended)
+    valid_cpdag = as.logical(known(details$valid_cpdag)), ended_early = if (is.null(details)) NA else !is.null(details$ended) || !is.null(details$phase$ended)
   )
 }
+
+counts_of_kinds <- function(kind, kinds) stats::setNames(tabulate(match(kind, kinds), length(kinds)), kinds)
 
 # Levels follow one another, and each has a row for every machine.
 seconds_of <- function(team) {
   team <- team[!is.na(team$level), ]
-  if (is.null(team) || !nrow(team)) NA_real_ else sum(team$seconds[!duplicated(team$level)])
+  if (is.null(team) || !nrow(team)) NA_real_ else sum(team$seconds[!duplicated(level_names(team))])
 }

@@ -23,23 +23,30 @@
 #' @export
 udag2pag <- function(pag, sepset, rules = rep(TRUE, 10), unfVect = NULL, jci = c("0", "1", "12", "123"), contextVars = NULL,
                      verbose = FALSE, orientCollider = TRUE, paths = c("pcalg", "all")) {
-  if (!is.matrix(pag) || nrow(pag) != ncol(pag) || !(is.numeric(pag) || is.logical(pag)) || anyNA(pag)) {
-    abort_argument("pag", pag, "give a square matrix of marks: 0 no edge, 1 circle, 2 arrowhead, 3 tail.")
+  check_given(list(pag = missing(pag), sepset = missing(sepset)), list(
+    pag = "give the skeleton as a matrix, as(skel@graph, \"matrix\").", sepset = "give the slot `sepset` of the skeleton."
+  ))
+  if (is_fci(pag)) abort_argument("pag", pag, "give the matrix of its marks, as(x, \"matrix\").")
+  if (!is.matrix(pag) || nrow(pag) != ncol(pag) || nrow(pag) == 0L || !(is.numeric(pag) || is.logical(pag)) || anyNA(pag)) {
+    abort_argument("pag", pag, "give a square matrix of marks (0 no edge, 1 circle, 2 arrowhead, 3 tail), for a skeleton as(skel@graph, \"matrix\").")
   }
   if (!is.list(sepset)) abort_argument("sepset", sepset, "give pcalg's list of lists of separating sets, the slot `sepset` of a skeleton.")
   p <- nrow(pag)
-  asked <- check_marking(rules, FALSE, jci, contextVars, paths, p)
+  asked <- check_marking(rules, FALSE, jci, contextVars, paths, colnames(pag) %||% rownames(pag) %||% as.character(seq_len(p)))
   asked$rules <- rules
   if (asked$jci != "0" && any(rules[5:7])) {
-    warning("FCI orientation rules 5-7 should be disabled if JCI functionality is used.")
+    warn("rules", "FCI orientation rules 5-7 should be disabled if JCI functionality is used.")
   }
   asked <- c(asked, list(colliders = check_flag(orientCollider, "orientCollider"), unclear = triples_of(unfVect, p)))
   verbose <- check_verbose(verbose)
-  known <- pag
-  storage.mode(known) <- "double"
-  engine <- engine_list(new_device("cpu"), resolve_threads(NULL))
-  found <- check_rust(rust_orient_pag(known, p, sepset, asked, engine, if (verbose > 0L) list(say = cat) else list()))
   if (is.logical(pag) || is.integer(pag)) storage.mode(pag) <- "double"
+  # As in pcalg, nobody asks for the sets of a graph without edges.
+  if (all(pag == 0)) {
+    return(pag)
+  }
+  known <- pag
+  engine <- engine_list(new_device("cpu"), resolve_threads(NULL))
+  found <- about("sepset", check_rust(rust_orient_pag(known, p, sepset, asked, engine, if (verbose > 0L) list(say = cat) else list())), "skel@sepset")
   pag[] <- found$amat
   pag
 }

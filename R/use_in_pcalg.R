@@ -1,12 +1,12 @@
 #' Run pcalg on pcgpu
 #'
-#' Puts `pc()`, `skeleton()`, `gaussCItest()`, `disCItest()` and `binCItest()` of this package in the place of pcalg's functions of these
-#' names, for this session: in pcalg itself, so that `fci()`, `rfci()` and `fciPlus()` learn their skeleton with pcgpu; in
+#' Puts `pc()`, `skeleton()`, `fci()`, `rfci()`, `fciPlus()`, `pdsep()`, `udag2pag()`, `gaussCItest()`, `disCItest()` and `binCItest()` of this package in the
+#' place of pcalg's functions of these names, for this session: in pcalg itself, so that `dag2pag()`, for one, puts its marks with pcgpu; in
 #' packages that import them from pcalg, loaded before or after (BiDAG, micd, kpcalg and causalDisco are some); and on the search path.
 #' Scripts that use pcalg run unchanged. `use_in_pcalg(FALSE)` puts pcalg's own functions back, and so does unloading pcgpu.
 #'
 #' Functions that a script has copied to a name of its own before (`f <- pcalg::pc`) stay pcalg's. What [pc()] says of differences from
-#' pcalg holds for these calls too. `fci()` and `rfci()` hand on their own `numCores`, which is 1 unless they are given another. pcalg's
+#' pcalg holds for these calls too; the defaults are this package's, so that `numCores` is all threads where pcalg has 1, and `fciPlus()` prints nothing unless it is asked to. pcalg's
 #' functions get a `pcAlgo` for any number of variables, where [pc()] itself gives a [pcCompact][pcCompact-class] beyond 20,000.
 #'
 #' Some of pcalg's functions look at the class or the slots of what they are given, and would end on a `pcCompact` in an error that does not help:
@@ -19,7 +19,7 @@
 #' @examplesIf requireNamespace("pcalg", quietly = TRUE)
 #' use_in_pcalg()
 #' x <- cbind(a = sin(1:50), b = cos(1:50 * 2), c = sin(1:50) + cos(1:50 * 2) + sin(1:50 * 7) / 5)
-#' # Its skeleton is pcgpu's:
+#' # This is pcgpu's:
 #' pcalg::fci(suff_gauss(x), pcalg::gaussCItest, alpha = 0.05, labels = colnames(x))
 #' use_in_pcalg(FALSE)
 #' @export
@@ -45,7 +45,7 @@ use_in_pcalg <- function(on = TRUE) {
   invisible(was_on)
 }
 
-replaced_in_pcalg <- c("pc", "skeleton", "gaussCItest", "disCItest", "binCItest")
+replaced_in_pcalg <- c("pc", "skeleton", "fci", "rfci", "fciPlus", "pdsep", "udag2pag", "gaussCItest", "disCItest", "binCItest")
 
 # Wherever a name is bound to the function in `old`, it is bound to that in `new`. Both are lists by name.
 replace_functions <- function(old, new) {

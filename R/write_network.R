@@ -12,6 +12,9 @@
 #'   imports as tables of edges and nodes by their column `name`: `net.edges.tsv` and, with `nodes`, `net.nodes.tsv` of `net.sif`.
 #' - `"cx2"`: Cytoscape's and NDEx's format of today, with the kind as `interaction` and a style that draws heads by it.
 #'
+#' A PAG of [fci()] and its relatives keeps its kinds, `"-->"`, `"o->"`, `"<->"`, `"o-o"`, `"o--"` and `"---"`, in all of them: DOT draws the circles as `odot`, CX2 as circles, and GraphML has `directed = "false"` for
+#' those whose ends are alike (`"---"`, `"o-o"`).
+#'
 #' @param x As in [as_igraph()]. A result of [stability()] has strengths that files then have, too; so has the graph of [averaged_cpdag()].
 #' @param path The file. Its end says the format: `.graphml`, `.gv` or `.dot`, `.sif`, `.cx2`.
 #' @param nodes A data frame of what is known of variables: its column `name`, or its row names where there is none, says of which. Numbers, whole numbers, logical values and text (factors) become

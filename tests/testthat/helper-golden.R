@@ -11,8 +11,8 @@ read_golden <- function(name) {
   golden
 }
 
-# Numbers of JSON, where "NA", "NaN", "Inf" and "-Inf" are strings.
-numbers <- function(x) vapply(x, function(value) if (identical(value, "NA")) NA_real_ else as.numeric(value), 0)
+# Numbers of JSON, where "NaN", "Inf" and "-Inf" are strings, and NA is "NA" or null.
+numbers <- function(x) vapply(x, function(value) if (is.null(value) || identical(value, "NA")) NA_real_ else as.numeric(value), 0)
 
 matrix_of <- function(rows) do.call(rbind, lapply(rows, numbers))
 

@@ -1,34 +1,3 @@
-# A Gaussian test that takes its time, as an R function.
-slowly <- function(seconds) {
-  force(seconds)
-  function(x, y, S, suffStat) {
-    Sys.sleep(seconds)
-    gaussCItest(x, y, S, suffStat)
-  }
-}
-
-small <- function(p = 9, seed = 4) suff(p = p, n = 150, degree = 4, seed = seed)
-
-parts <- function(fit) {
-  if (pcgpu:::is_compact(fit)) {
-    return(list(fit@edges, fit@sets, fit@gaps, fit@n.edgetests, fit@max.ord))
-  }
-  list(as(fit@graph, "matrix"), fit@sepset, fit@pMax, fit@n.edgetests, fit@max.ord)
-}
-
-# The same test as an R function.
-gaussCItest_in_r <- function(x, y, S, suffStat) gaussCItest(x, y, S, suffStat)
-
-no_file <- function() tempfile("checkpoint", fileext = ".pcgpu")
-
-# Runs `search(file)` in a process of its own, which is killed after so many seconds.
-killed_after <- function(seconds, search) {
-  child <- parallel::mcparallel(search(), silent = TRUE)
-  Sys.sleep(seconds)
-  tools::pskill(child$pid, tools::SIGKILL)
-  suppressWarnings(parallel::mccollect(child))
-}
-
 test_that("a call that comes to its end leaves no file, and gives its answer", {
   for (method in c("stable", "stable.fast", "original")) {
     for (result in c("pcAlgo", "compact")) {

@@ -187,7 +187,7 @@ test_that("what cannot be drawn is refused", {
   expect_error(plot_cpdag(1:3), class = "pcgpu_error_argument")
   expect_error(plot_cpdag(small_fit(), labels = "a"), class = "pcgpu_error_argument")
   expect_error(plot_cpdag(small_fit(), engine = "paint"), class = "pcgpu_error_argument")
-  expect_error(plot_cpdag(structure(matrix(0, 2, 2), type = "pag")), "PAG", class = "pcgpu_error_argument")
+  expect_error(plot_cpdag(structure(matrix(c(0, 4, 4, 0), 2), type = "pag")), "marks", class = "pcgpu_error_argument")
   expect_error(plot_cpdag(matrix(c(0, NA, 1, 0), 2)), "first at [2, 1]", fixed = TRUE, class = "pcgpu_error_argument")
   expect_error(plot_cpdag(matrix(NaN, 1, 1)), "`x`", class = "pcgpu_error_argument")
   for (engine in ours()) {

@@ -131,22 +131,19 @@ pub fn search(call: &Call, test: &Test, of: (&List, &Limits), asked: &Asked, obj
     let mut found = api::skeleton(call, test, of_search, worked.as_deref_mut(), largest)?;
     let too_few = api::too_few(test, &found, &options);
     let seconds = began.elapsed().as_secs_f64();
-    let (mut memory, mut team) = (Vec::new(), TeamReport::default());
-    let mut report = |worker: Option<&mut (dyn Worker + '_)>| {
-        let Some(worker) = worker else { return };
-        memory.extend(worker.memory_plan());
-        let more = worker.team();
-        team.shares.extend(more.shares);
-        team.lost.extend(more.lost);
-    };
+    let mut team = TeamReport::default();
+    add_work(&mut team, worked.as_deref_mut());
+    let of_skeleton = team.shares.len();
+    let mut memory = Vec::new();
     if is_fast {
         // What follows the skeleton asks pcalg's R function, whatever ran that.
-        report(worked.as_deref_mut());
+        memory.extend(worked.iter().flat_map(|worker| worker.memory_plan()));
         worked = worker(Reading::GaussCItest)?;
     }
     let cells = output::cells(&mut p_max)?;
     let followed = follow(call, test, (&options, limits), asked, worked.as_deref_mut(), &mut found, cells)?;
-    report(worked.as_deref_mut());
+    memory.extend(worked.iter().flat_map(|worker| worker.memory_plan()));
+    add_work(&mut team, worked.as_deref_mut());
     let (counts, pag) = (&followed.counts, &followed.pag);
     if asked.algorithm != Algorithm::FciPlus {
         output::fill_sepsets(token, object, &found.sepsets)?;
@@ -166,6 +163,7 @@ pub fn search(call: &Call, test: &Test, of: (&List, &Limits), asked: &Asked, obj
         ("too_few", Robj::from(too_few as f64)),
         ("device", Robj::from(machine.names(matches!(test, Test::Knn(_))))),
         ("team", output::shares(&team)),
+        ("team_skeleton", Robj::from(of_skeleton as i32)),
         ("lost", output::lost(&team.lost)),
         ("ended_phase", ended_phase.map_or_else(|| ().into(), |size| Robj::from(size as i32))),
     ]);
@@ -174,6 +172,14 @@ pub fn search(call: &Call, test: &Test, of: (&List, &Limits), asked: &Asked, obj
     let ended = if found.ended.is_some() { ended } else { ("ended", ().into()) };
     result.extend([ended, unkept]);
     Ok(output::named(result))
+}
+
+/// What a worker has done since it was asked last.
+fn add_work(team: &mut TeamReport, worker: Option<&mut (dyn Worker + '_)>) {
+    let Some(worker) = worker else { return };
+    let more = worker.team();
+    team.shares.extend(more.shares);
+    team.lost.extend(more.lost);
 }
 
 /// What follows the skeleton.

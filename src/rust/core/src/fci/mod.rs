@@ -105,8 +105,7 @@ fn say(orient: &pag::Options, text: impl FnOnce() -> String) -> Result<()> {
 
 /// What pcalg prints before it directs edges.
 fn directing(orient: &pag::Options) -> String {
-    let on = orient.rules.iter().enumerate().filter(|(_, &on)| on).map(|(rule, _)| format!(" {}", rule + 1));
-    format!("\nDirect edges:\n=============\nUsing rules:{} \nCompute collider:\n", on.collect::<String>())
+    format!("\nDirect edges:\n=============\nUsing rules:{} \nCompute collider:\n", pag::shown_rules(&orient.rules))
 }
 
 impl By<'_> {

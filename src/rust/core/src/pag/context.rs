@@ -78,3 +78,8 @@ impl Context<'_> {
 pub(super) fn numbers(of: impl IntoIterator<Item = usize>) -> String {
     of.into_iter().map(|v| (v + 1).to_string()).collect::<Vec<_>>().join(" ")
 }
+
+/// The rules that are on, as pcalg prints them after a word.
+pub fn shown_rules(rules: &[bool; 10]) -> String {
+    format!(" {}", numbers((0..rules.len()).filter(|&rule| rules[rule])))
+}

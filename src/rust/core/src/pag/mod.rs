@@ -17,7 +17,7 @@ mod reach;
 mod rfci;
 mod rules;
 
-pub use context::{Paths, Say, Unclear};
+pub use context::{shown_rules, Paths, Say, Unclear};
 pub use fci_plus::{fci_plus, Plus};
 pub use jci::{Assumptions, Jci};
 pub use marks::{Mark, Pag};

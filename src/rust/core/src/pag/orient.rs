@@ -146,9 +146,10 @@ pub(super) fn colliders(pag: &mut Pag, sepsets: &SepSets, jci: &Jci, of: &Contex
 
 /// What pcalg says of a collider x *-> y <-* z.
 pub(super) fn collider_lines([x, y, z]: [usize; 3], sepsets: &SepSets) -> String {
-    let set = |x: usize, z: usize| match sepsets.get(x, z).unwrap_or(&[]) {
-        [] => String::new(),
-        set => format!(" {}", numbers(set.iter().map(|&v| v as usize))),
+    // R's cat() has a space for an empty set, and none where there is none.
+    let set = |x: usize, z: usize| match sepsets.get(x, z) {
+        None => String::new(),
+        Some(set) => format!(" {}", numbers(set.iter().map(|&v| v as usize))),
     };
     let (of_xz, of_zx) = (set(x, z), set(z, x));
     format!("\n {} *-> {} <-* {} \nSxz={of_zx} and Szx={of_xz} \n", x + 1, y + 1, z + 1)

@@ -114,8 +114,8 @@ impl Search<'_> {
             let mut ended_in: HashSet<usize> = HashSet::new();
             let mut good_by: HashSet<(usize, usize)> = HashSet::new();
             for at in front {
-                self.of.poll.step()?;
                 let Begun { last: v, before, is_good } = begun[at];
+                self.of.poll.looked_up(self.pag.neighbours(v).count())?;
                 let u = begun[before].last;
                 visited.insert(v);
                 if self.is_next(v, self.target) {
@@ -161,8 +161,8 @@ impl Search<'_> {
         'search: while !front.is_empty() {
             let mut next_front = Vec::new();
             for at in front {
-                self.of.poll.step()?;
                 let v = begun[at].last;
+                self.of.poll.looked_up(self.pag.neighbours(v).count())?;
                 let u = if at == 0 { self.before } else { begun[begun[at].before].last };
                 if at != 0 && self.is_next(v, self.target) && self.ends_well(u, v) {
                     walk = Some(self.path(&begun, at));

@@ -5,7 +5,7 @@
 mod edges;
 mod triples;
 
-use super::context::{Context, Paths, Program, Say, Unclear};
+use super::context::{shown_rules, Context, Paths, Program, Say, Unclear};
 use super::orient::{apply, collider_lines, until_settled};
 use super::rules::{self, Discriminated, Told};
 use super::{Mark, Pag};
@@ -100,6 +100,8 @@ pub fn rfci(
         triples,
         conservative.then_some(Judge { version_unf: [1, 1], majority: options.majority }),
     )?;
+    // As pcalg spells it.
+    run.say(|| format!("\nDirect egdes:\n=============\nUsing rules:{} \n", shown_rules(&options.rules)))?;
     run.rules(&mut pag)?;
     memory::check()?;
     Ok(pag)

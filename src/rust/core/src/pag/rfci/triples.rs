@@ -65,9 +65,8 @@ impl Run<'_, '_> {
             set.retain(|&v| v as usize != y);
             self.say(|| {
                 let members = numbers(set.iter().map(|&v| v as usize));
-                let space = if members.is_empty() { "" } else { " " };
                 let triple = numbers([x, y, z]);
-                format!("\nTriple: {triple} and sepSet (of size {} ) {space}{members}\n", set.len())
+                format!("\nTriple: {triple} and sepSet (of size {} )  {members} \n", set.len())
             })?;
             if set.is_empty() {
                 continue;

@@ -24,6 +24,8 @@ pub fn rule5(pag: &mut Pag, of: &Context) -> Result<()> {
             candidates.filter(|&v| rings.of(u, v) == Some(ring_of)).collect()
         };
         let (around_a, around_b) = (by_circles(a, b), by_circles(b, a));
+        // Each neighbour is looked for among its fellows.
+        of.poll.looked_up([a, b].map(|u| pag.neighbours(u).count().pow(2)).iter().sum())?;
         'pair: for &c in &around_a {
             for &d in &around_b {
                 if pag.mark(a, b) != Mark::Circle {
@@ -33,6 +35,7 @@ pub fn rule5(pag: &mut Pag, of: &Context) -> Result<()> {
                     pag.set_both(a, b, Mark::Tail);
                     path.windows(2).for_each(|two| pag.set_both(two[0] as usize, two[1] as usize, Mark::Tail));
                     rings = paths::Rings::new(pag);
+                    of.poll.looked_up(16 * pag.edge_count())?;
                 }
             }
         }

@@ -123,6 +123,9 @@ pub fn visit(
 
 /// Numbers as R's `cat()` has them after a word.
 fn shown(set: &[u32]) -> String {
+    if set.is_empty() {
+        return " ".into();
+    }
     set.iter().map(|v| format!(" {}", v + 1)).collect()
 }
 
@@ -137,14 +140,14 @@ fn say_of_pair(
     observer.say(&format!("\ny = {:3}\n.........\n", y + 1))?;
     let [nx, ny] = [x + 1, y + 1];
     if candidates.are_by_component() {
-        observer.say(&format!("There is an edge between {nx} and {ny}\n"))?;
+        observer.say(&format!("There is an edge between {nx} and {ny} \n"))?;
         let of = format!("the biconnected component of {nx} and {ny} is:{}", shown(all));
         observer.say(&format!("Possible D-Sep of {nx} intersected with {of} \n"))?;
     }
     if are_too_many {
         let most = crate::shown(candidates.most());
         let text = format!(
-            "Size of Possible-D-SEP bigger than {most} . Break the search for the edge between {nx} and {ny}\n"
+            "Size of Possible-D-SEP bigger than {most} . Break the search for the edge between {nx} and {ny} \n"
         );
         observer.say(&text)?;
     }
