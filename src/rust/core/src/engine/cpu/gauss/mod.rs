@@ -20,7 +20,6 @@ mod rows;
 mod rules;
 mod scan;
 mod sweep;
-mod swept;
 mod thresholds;
 mod walk;
 
@@ -45,7 +44,7 @@ use thresholds::Thresholds;
 
 pub use of_data::{Bound, GaussOfData};
 pub(in crate::engine) use sweep::sweep_on_threads;
-pub use swept::{Found, Sweeps};
+pub use sweep::{Found, Sweeps};
 
 /// The Gaussian test in the form that the CPU engine runs.
 pub struct GaussKernel<'a> {

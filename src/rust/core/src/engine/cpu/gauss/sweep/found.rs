@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::rules::Rules;
-use super::thresholds::Thresholds;
 use crate::ci::gauss::{trusted_above, Gauss};
+use crate::engine::cpu::gauss::rules::Rules;
+use crate::engine::cpu::gauss::thresholds::Thresholds;
 use crate::search::level::Verdict;
 use crate::search::sweep::{comes_before, Sweep, Swept};
 
@@ -44,7 +44,11 @@ pub struct Sweeps<'a> {
 }
 
 impl<'a> Sweeps<'a> {
-    pub(super) fn new(gauss: &'a Gauss<'a>, thresholds: &'a Thresholds, (alpha, na_delete): (f64, bool)) -> Self {
+    pub(in crate::engine::cpu::gauss) fn new(
+        gauss: &'a Gauss<'a>,
+        thresholds: &'a Thresholds,
+        (alpha, na_delete): (f64, bool),
+    ) -> Self {
         Sweeps { gauss, thresholds, alpha, na_delete }
     }
 

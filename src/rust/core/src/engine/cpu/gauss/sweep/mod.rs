@@ -8,11 +8,12 @@
 //! The order of eliminations is a function of the candidates alone, so that q does not depend on who runs which part when. As elsewhere a test that the quick form
 //! cannot be trusted with goes to pcalg's formula.
 
-use std::ops::Range;
+mod found;
+mod lanes;
+mod plan;
 
-use super::quad::{Four, Machine, Quad};
+use super::quad::{Machine, Quad};
 use super::rules::Rules;
-use super::swept::{Found, OfSize, Part, Sweeps};
 use crate::ci::gauss::{Gauss, COLLINEAR};
 use crate::engine::cpu::simd::{self, Task};
 use crate::graph::subsets;
@@ -20,24 +21,13 @@ use crate::memory::{self, Use};
 use crate::pool::{Pool, Stop};
 use crate::search::sweep::{Sweep, Swept};
 use crate::Result;
-
-/// Sets that are run together, by subsets of so many candidates.
-const LANES: usize = 8;
-const OF_LANES: usize = 3;
-
-/// Candidates whose subsets are a part's alone: a tree of 2^13 steps, some tenths of a millisecond.
-const OF_PART: usize = 13;
+pub use found::{Found, Sweeps};
+use found::{OfSize, Part};
+use lanes::{row_of, Eight, Lanes, Tail, LANES, ZEROS};
+use plan::Plan;
 
 /// Where so many candidates of the tree are left, all sets of them are run without a loop.
 const OF_TAIL: usize = 3;
-
-/// A number of each set, in memory and in registers.
-type Lanes = [Four; LANES / 4];
-
-#[derive(Clone, Copy)]
-struct Eight<Q>([Q; LANES / 4]);
-
-const ZEROS: Lanes = [[0.0; 4]; LANES / 4];
 
 /// Sets of the size that a sweep begins with, at least.
 const LEAST_SWEPT: u64 = 256;
@@ -62,12 +52,12 @@ pub(in crate::engine) fn sweep_on_threads(
 ) -> Result<Vec<Swept>> {
     let mut starts = vec![0];
     for sweep in sweeps {
-        starts.push(starts[starts.len() - 1] + parts(sweep));
+        starts.push(starts[starts.len() - 1] + Plan::new(sweep).parts());
     }
     let costs: Vec<f64> = sweeps.iter().map(Sweep::cost).collect();
     let total: f64 = costs.iter().sum();
     let of_task = |task: usize| starts.partition_point(|&start| start <= task) - 1;
-    let cost = |task: usize| costs[of_task(task)] / parts(&sweeps[of_task(task)]) as f64;
+    let cost = |task: usize| costs[of_task(task)] / (starts[of_task(task) + 1] - starts[of_task(task)]) as f64;
     let found: Vec<Found> = sweeps.iter().map(|sweep| of.open(sweep)).collect();
     let run = |scratch: &mut Scratch, task: usize, _: &Stop| {
         let at = of_task(task);
@@ -79,29 +69,6 @@ pub(in crate::engine) fn sweep_on_threads(
         *swept = Some(of.close(&sweeps[at], &found[at]));
     });
     Ok(all.into_iter().flatten().collect())
-}
-
-/// How the candidates of a sweep are taken.
-struct Plan {
-    /// Those that lanes have in turn, and those of the tree, as places among the candidates.
-    of_lanes: Range<usize>,
-    of_tree: Range<usize>,
-    /// So many of the tree's say which part it is.
-    of_parts: usize,
-}
-
-impl Plan {
-    fn new(candidates: usize) -> Self {
-        // The last of them: sets that come first are run first.
-        let lanes = OF_LANES.min(candidates);
-        let tree = candidates - lanes;
-        Plan { of_lanes: tree..candidates, of_tree: 0..tree, of_parts: tree.saturating_sub(OF_PART) }
-    }
-}
-
-/// Number of parts of a sweep.
-fn parts(sweep: &Sweep) -> usize {
-    1 << Plan::new(sweep.candidates.len()).of_parts
 }
 
 /// Covariances of what is left at a step, and of x and y at the end: the upper triangle by rows, without a gap, so that what is left behind a candidate is one
@@ -121,18 +88,16 @@ struct Scratch {
     set: Vec<u32>,
 }
 
-/// Where the row of the i-th of n begins.
-#[inline(always)]
-fn row_of(n: usize, i: usize) -> usize {
-    i * n - i * i.saturating_sub(1) / 2
-}
-
 impl Sweeps<'_> {
     /// One part of a sweep.
     fn run(&self, sweep: &Sweep, part: usize, found: &Found, scratch: &mut Scratch) {
         let last = *sweep.sizes.end();
+        let plan = Plan::new(sweep);
+        let chosen = plan.part(part);
+        if chosen.len() > found.limit() {
+            return;
+        }
         let rules: Vec<Rules> = (0..=last).map(|size| self.rules(size)).collect();
-        let plan = Plan::new(sweep.candidates.len());
         let lanes = 1 << plan.of_lanes.len();
         let of_size = |size: usize| OfTree::new(size, lanes, &rules, sweep);
         let bounds = (0..=plan.of_tree.len()).map(of_size).collect();
@@ -144,7 +109,7 @@ impl Sweeps<'_> {
         for (size, q) in found.smallest().into_iter().enumerate() {
             q.into_iter().for_each(|q| walk.look_below(size, q));
         }
-        simd::run(Run { walk: &mut walk, part });
+        simd::run(Run { walk: &mut walk, chosen: &chosen });
         found.merge(walk.found);
     }
 }
@@ -189,100 +154,8 @@ struct Walk<'a, 's> {
 
 struct Run<'w, 'a, 's> {
     walk: &'w mut Walk<'a, 's>,
-    part: usize,
-}
-
-/// What is left of the last candidates of the tree, with x and y: the upper triangle by rows.
-#[derive(Clone, Copy)]
-struct Tail<Q, const CELLS: usize> {
-    cells: [Eight<Q>; CELLS],
-    smallest: Eight<Q>,
-}
-
-// Written out: what is called with a function of its own (`map`, `from_fn`) is not compiled for this machine's registers.
-impl<Q: Quad> Eight<Q> {
-    #[inline(always)]
-    fn splat(simd: Q::Simd, value: f64) -> Self {
-        Eight([Q::splat(simd, value), Q::splat(simd, value)])
-    }
-
-    #[inline(always)]
-    fn load(simd: Q::Simd, [a, b]: &Lanes) -> Self {
-        Eight([Q::load(simd, a), Q::load(simd, b)])
-    }
-
-    #[inline(always)]
-    fn store(self, [a, b]: &mut Lanes) {
-        self.0[0].store(a);
-        self.0[1].store(b);
-    }
-
-    #[inline(always)]
-    fn sub(self, other: Self) -> Self {
-        Eight([self.0[0].sub(other.0[0]), self.0[1].sub(other.0[1])])
-    }
-
-    #[inline(always)]
-    fn mul(self, other: Self) -> Self {
-        Eight([self.0[0].mul(other.0[0]), self.0[1].mul(other.0[1])])
-    }
-
-    /// 1 over this.
-    #[inline(always)]
-    fn inverse(self, simd: Q::Simd) -> Self {
-        let one = Q::splat(simd, 1.0);
-        Eight([one.div(self.0[0]), one.div(self.0[1])])
-    }
-
-    #[inline(always)]
-    fn min(self, other: Self) -> Self {
-        Eight([self.0[0].min(other.0[0]), self.0[1].min(other.0[1])])
-    }
-
-    /// A bit for each lane: whether the first of each pair is larger than the second.
-    #[inline(always)]
-    fn all_above([a, b, c, d]: [(Self, Self); 4]) -> u32 {
-        let of =
-            |i: usize| [(a.0 .0[i], a.1 .0[i]), (b.0 .0[i], b.1 .0[i]), (c.0 .0[i], c.1 .0[i]), (d.0 .0[i], d.1 .0[i])];
-        (Q::all_above(of(0)) | Q::all_above(of(1)) << 4) as u32
-    }
-}
-
-impl<Q: Quad, const CELLS: usize> Tail<Q, CELLS> {
-    /// From a cell on.
-    #[inline(always)]
-    fn load(simd: Q::Simd, cells: &[Lanes], smallest: &Lanes) -> Self {
-        let mut tail = Tail { cells: [Eight::splat(simd, 0.0); CELLS], smallest: Eight::load(simd, smallest) };
-        for i in 0..CELLS {
-            tail.cells[i] = Eight::load(simd, &cells[i]);
-        }
-        tail
-    }
-
-    /// Conditions on the A-th of the N that are left: `LATER` cells are left of those behind it.
-    #[inline(always)]
-    fn given<const N: usize, const A: usize, const LATER: usize>(&self, simd: Q::Simd) -> Tail<Q, LATER> {
-        let at = row_of(N, A);
-        let pivot = self.cells[at];
-        let inverse = pivot.inverse(simd);
-        let mut cells = [pivot; LATER];
-        let (mut from, mut to) = (at + N - A, 0);
-        for i in 1..N - A {
-            let weight = self.cells[at + i].mul(inverse);
-            for j in i..N - A {
-                cells[to] = self.cells[from].sub(weight.mul(self.cells[at + j]));
-                (from, to) = (from + 1, to + 1);
-            }
-        }
-        Tail { cells, smallest: self.smallest.min(pivot) }
-    }
-
-    /// Of x and y alone, given what this is given.
-    #[inline(always)]
-    fn last(&self) -> Tail<Q, 3> {
-        let cells = [self.cells[CELLS - 3], self.cells[CELLS - 2], self.cells[CELLS - 1]];
-        Tail { cells, smallest: self.smallest }
-    }
+    /// The part, by its candidates.
+    chosen: &'w [u32],
 }
 
 impl Node {
@@ -301,7 +174,7 @@ impl<S: Machine> Task<S> for Run<'_, '_, '_> {
 
     #[inline(always)]
     fn run(self, simd: S) {
-        self.walk.run::<S::Quad>(simd, self.part);
+        self.walk.run::<S::Quad>(simd, self.chosen);
     }
 }
 
@@ -316,9 +189,8 @@ struct Node {
 
 impl Walk<'_, '_> {
     #[inline(always)]
-    fn run<Q: Quad>(&mut self, simd: Q::Simd, part: usize) {
-        let chosen: Vec<usize> = (0..self.plan.of_parts).filter(|at| part >> at & 1 == 1).collect();
-        if !self.start::<Q>(simd, &chosen) {
+    fn run<Q: Quad>(&mut self, simd: Q::Simd, chosen: &[u32]) {
+        if !self.start::<Q>(simd, chosen) {
             return;
         }
         let set = chosen.iter().fold(0, |set, &at| set | 1 << at);
@@ -328,9 +200,9 @@ impl Walk<'_, '_> {
 
     /// What is left given the candidates of the part, and in each lane a subset of those of the lanes; `false` where memory does not suffice.
     #[inline(always)]
-    fn start<Q: Quad>(&mut self, simd: Q::Simd, chosen: &[usize]) -> bool {
-        let Plan { of_lanes, of_tree, of_parts } = &self.plan;
-        let of_part = chosen.iter().copied().chain(*of_parts..of_tree.end);
+    fn start<Q: Quad>(&mut self, simd: Q::Simd, chosen: &[u32]) -> bool {
+        let Plan { of_lanes, of_tree, of_parts, .. } = &self.plan;
+        let of_part = chosen.iter().map(|&at| at as usize).chain(*of_parts..of_tree.end);
         let candidates = of_lanes.clone().chain(of_part).map(|at| &self.sweep.candidates[at]);
         let vertices: Vec<usize> = candidates.chain(&self.sweep.pair).map(|&v| v as usize).collect();
         let (n, lanes) = (vertices.len(), of_lanes.len());
