@@ -72,7 +72,7 @@
 #'
 #' J. Zhang (2008). On the completeness of orientation rules for causal discovery in the presence of latent confounders and selection bias. *Artificial
 #' Intelligence* 172, 1873-1896.
-#' @seealso [rfci()] and [fciPlus()], which are quicker; [pdsep()] and [udag2pag()], the parts; [pc()] where nothing is hidden.
+#' @seealso [rfci()] and [fciPlus()], which are faster; [pdsep()] and [udag2pag()], the parts; [pc()] where nothing is hidden.
 #' @examples
 #' # a <- h -> b, and h is hidden; u causes a, v causes b.
 #' set.seed(1)
@@ -82,7 +82,8 @@
 #' x$b <- x$v + h + rnorm(2000)
 #' fit <- fci(suff_gauss(x), gaussCItest, alpha = 0.01, labels = names(x), numCores = 2)
 #' edges(fit) # a <-> b
-#' edges(pc(suff_gauss(x), gaussCItest, alpha = 0.01, labels = names(x), numCores = 2)) # an arrow too many
+#' # pc() has an arrow too many:
+#' edges(pc(suff_gauss(x), gaussCItest, alpha = 0.01, labels = names(x), numCores = 2))
 #' @export
 fci <- function(suffStat, indepTest, alpha, labels, p,
                 skel.method = c("stable", "original", "stable.fast"),

@@ -20,7 +20,10 @@
 #' x[, 3] <- x[, 1] + x[, 2] + rnorm(400)
 #' stat <- suff_gauss(x)
 #' skel <- skeleton(stat, gaussCItest, alpha = 0.01, p = 5, numCores = 2)
-#' found <- pdsep(skel@graph, stat, gaussCItest, p = 5, sepset = skel@sepset, alpha = 0.01, pMax = skel@pMax)
+#' found <- pdsep(
+#'   skel@graph, stat, gaussCItest,
+#'   p = 5, sepset = skel@sepset, alpha = 0.01, pMax = skel@pMax
+#' )
 #' found$G
 #' @export
 pdsep <- function(skel, suffStat, indepTest, p, sepset, alpha, pMax, m.max = Inf, pdsep.max = Inf, NAdelete = TRUE, unfVect = NULL,

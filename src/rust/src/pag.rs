@@ -212,8 +212,7 @@ fn follow(
     let told = |x: usize, y: usize, s: &[u32], p: f64| {
         callbacks.test.as_ref().map_or(Ok(()), |fun| session::asked(token, fun, x, y, s, p))
     };
-    let told: Option<&dyn Fn(usize, usize, &[u32], f64) -> Result<()>> =
-        if callbacks.test.is_some() { Some(&told) } else { None };
+    let told: Option<pag::Asked> = if callbacks.test.is_some() { Some(&told) } else { None };
 
     let mut orient = asked.marking.options(&stop, say);
     orient.known = asked.background.marks(&skeleton.graph);

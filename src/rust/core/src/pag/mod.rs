@@ -23,4 +23,4 @@ pub use jci::{Assumptions, Jci};
 pub use marks::{Mark, Pag};
 pub use orient::{orient, orient_marked, Options};
 pub use reach::possible_d_sep;
-pub use rfci::{rfci, Rfci};
+pub use rfci::{rfci, Asked, Rfci};

@@ -351,7 +351,7 @@ impl Answers for Ahead<'_> {
             _ => self.candidates.of_pair(visit.x, visit.y, 1).collect(),
         };
         let set = |size: usize, rank: u64| set_of(if size == 1 { &singles } else { visit.all }, size, rank);
-        let end = known.end.clone().map(|(rank, found)| (set(sizes, rank), rank, found));
+        let end = known.end.map(|(rank, found)| (set(sizes, rank), rank, found));
         let largest = known.largest().filter(|&(p, ..)| p > visit.known);
         let is_left_out = |set: &Vec<u32>| visit.is_near(set);
         if end.as_ref().is_some_and(|(set, ..)| is_left_out(set))
@@ -393,11 +393,9 @@ fn count_visited(visit: &Visit, all: &[u32], size: usize, end: Option<u64>) -> R
     let (mut before, mut from) = (0, 0);
     for (i, &place) in set.iter().enumerate() {
         let place = place as usize;
-        for at in from..place {
-            if is_near[at] {
-                let after = near - near_before(at) - 1;
-                before += count_sets(visit.x, visit.y, after, size - i - 1)?;
-            }
+        for at in (from..place).filter(|&at| is_near[at]) {
+            let after = near - near_before(at) - 1;
+            before += count_sets(visit.x, visit.y, after, size - i - 1)?;
         }
         if !is_near[place] {
             break;

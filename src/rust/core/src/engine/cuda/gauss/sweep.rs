@@ -108,6 +108,9 @@ impl<'s> Batch<'s> {
     }
 }
 
+/// What a card has found, by sweep and size, and the sweeps and sets that the CPU decides.
+type OnCard = (Vec<SweepOutcome>, Vec<[u64; 2]>);
+
 /// A card that sweeps.
 struct Card<'e, 'a> {
     engine: &'e mut CudaEngine<'a>,
@@ -172,8 +175,8 @@ impl Card<'_, '_> {
         })
     }
 
-    /// What the card has found, by sweep and size, and the sweeps and sets that the CPU decides; none: these are too many.
-    fn fetch(&mut self, batch: &Batch) -> Result<Option<(Vec<SweepOutcome>, Vec<[u64; 2]>)>> {
+    /// What the card has found; none: more is left to the CPU than there is room for.
+    fn fetch(&mut self, batch: &Batch) -> Result<Option<OnCard>> {
         let Card { engine, args, .. } = self;
         engine.watched(|engine| {
             let mut doubts = [0u64];

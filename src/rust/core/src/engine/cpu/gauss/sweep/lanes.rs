@@ -81,8 +81,8 @@ impl<Q: Quad, const CELLS: usize> Tail<Q, CELLS> {
     #[inline(always)]
     pub fn load(simd: Q::Simd, cells: &[Lanes], smallest: &Lanes) -> Self {
         let mut tail = Tail { cells: [Eight::splat(simd, 0.0); CELLS], smallest: Eight::load(simd, smallest) };
-        for i in 0..CELLS {
-            tail.cells[i] = Eight::load(simd, &cells[i]);
+        for (to, from) in tail.cells.iter_mut().zip(cells) {
+            *to = Eight::load(simd, from);
         }
         tail
     }
