@@ -750,6 +750,13 @@ int cuStreamWaitEvent(void* stream, void* event, unsigned) {
     });
     return OK;
 }
+int cuEventQuery(void* event) {
+    Locked locked(lock);
+    if (lost[current]) return LAUNCH_FAILED;
+    auto* mark = (Event*)event;
+    while (mark->reached < mark->recorded && mark->stream->step()) {}
+    return mark->stream && mark->stream->failed ? mark->stream->failed : mark->reached < mark->recorded ? NOT_READY : OK;
+}
 int cuEventDestroy_v2(void* event) {
     delete (Event*)event;
     return OK;

@@ -31,7 +31,7 @@ pub(in crate::engine::cuda) struct Held {
     /// Whether a copy from pinned memory may be under way on the stream.
     sending: bool,
     /// Whether copies from pinned memory go beside the stream.
-    is_beside: bool,
+    pub(super) is_beside: bool,
     /// Bytes of the card that may be used; none: what is free.
     budget: Option<u64>,
     /// The memory that what runs next needs.
@@ -357,13 +357,21 @@ impl Held {
         outcome
     }
 
+    /// Whether the card has less memory than may be used of it.
+    fn lacks_memory(&mut self) -> bool {
+        match (self.budget, self.available()) {
+            (Some(budget), Ok(available)) => limit(available.on_card(), None) < budget,
+            _ => true,
+        }
+    }
+
     /// Notes whether a run on the card failed or ran out of memory; returns its outcome.
     fn note<T>(&mut self, outcome: Result<T>) -> Result<T> {
         match &outcome {
             Ok(_) => (),
             Err(Error::Device(DeviceError { kind: DeviceKind::Failed, .. })) => self.failed = true,
             Err(error) if error.is_short_of_device_memory() => {
-                self.short = true;
+                self.short |= self.lacks_memory();
                 self.failed |= self.card.synchronize("ending what ran").is_err();
             }
             // What was launched before the error still runs on memory that is about to be reused.

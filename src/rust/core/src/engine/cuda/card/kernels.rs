@@ -9,7 +9,9 @@ use cudarc::driver::{result, sys};
 
 use super::driver::failure;
 use super::image;
-use crate::engine::cuda::arguments::{CorrelationArgs, DiscreteArgs, KnnArgs, MixedArgs, SearchArgs, SelectionArgs};
+use crate::engine::cuda::arguments::{
+    CorrelationArgs, DiscreteArgs, KnnArgs, MixedArgs, SearchArgs, SelectionArgs, SliceArgs,
+};
 use crate::Result;
 
 pub(in crate::engine::cuda) use crate::engine::cuda::arguments::WARP;
@@ -91,9 +93,7 @@ modules! {
     "gauss/single" SearchArgs: single settle_single count_single log_single;
     "gauss/columns" SearchArgs: column_near column_first column_second;
     "gauss/masks" SearchArgs: mask_begin mask_tiles mask_rest;
-    "gauss/panel_lists" SearchArgs: panel_single panel_symmetry panel_values;
-    "gauss/panel_columns" SearchArgs: panel_column_near panel_column_first panel_column_second;
-    "gauss/panel_masks" SearchArgs: panel_mask_begin panel_mask_tiles panel_mask_rest;
+    "gauss/slices" SliceArgs: slice_singles slice_symmetry slice_begin slice_marginal slice_tests slice_pack slice_place slice_keep slice_settle;
     "gauss/shared_2" SearchArgs: shared_2;
     "gauss/shared_3" SearchArgs: shared_3;
     "gauss/shared_4" SearchArgs: shared_4;

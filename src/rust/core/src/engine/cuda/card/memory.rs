@@ -40,6 +40,8 @@ pub(in crate::engine::cuda) struct Memory {
     /// Whether a piece that is otherwise only read is being filled.
     filling: Cell<bool>,
     pinned: Option<(*mut u8, usize)>,
+    /// When copies from parts of it are done.
+    sent: Vec<sys::CUevent>,
     /// Pinned memory that kernels read.
     lasting: Option<(*mut u8, usize)>,
     reports: Option<*mut Report>,
@@ -47,8 +49,8 @@ pub(in crate::engine::cuda) struct Memory {
 
 impl Default for Memory {
     fn default() -> Self {
-        let (home, filling, pinned, lasting, reports) = Default::default();
-        Memory { device: [Piece::default(); BUFFERS], home, filling, pinned, lasting, reports }
+        let (home, filling, pinned, sent, lasting, reports) = Default::default();
+        Memory { device: [Piece::default(); BUFFERS], home, filling, pinned, sent, lasting, reports }
     }
 }
 
@@ -220,6 +222,15 @@ impl Memory {
         Ok(at.cast())
     }
 
+    /// Events for so many copies, of this owner alone.
+    pub fn events(&mut self, count: usize) -> Result<Vec<sys::CUevent>> {
+        while self.sent.len() < count {
+            let event = result::event::create(sys::CUevent_flags::CU_EVENT_DISABLE_TIMING);
+            self.sent.push(event.map_err(|e| failure("copying to the GPU", e))?);
+        }
+        Ok(self.sent[..count].to_vec())
+    }
+
     /// Pinned memory of at least `bytes`, which this gives no more before it ends. Addresses of the host and of the card are of one space, so
     /// that kernels can read it.
     pub fn lasting(&mut self, bytes: usize) -> Result<*mut u8> {
@@ -268,6 +279,10 @@ impl Memory {
         if let Some(at) = self.reports {
             // SAFETY: allocated in `reports`, freed once.
             let _ = unsafe { result::free_host(at.cast()) };
+        }
+        for event in std::mem::take(&mut self.sent) {
+            // SAFETY: created in `events`, destroyed once; nothing waits for it.
+            let _ = unsafe { result::event::destroy(event) };
         }
         for (at, _) in [self.pinned, self.lasting].into_iter().flatten() {
             // SAFETY: allocated in `pinned` and `lasting`, freed once.

@@ -194,6 +194,27 @@ impl Card {
         result::memcpy_htod_async(to.address(), from, self.copies).map_err(|e| failure("copying to the GPU", e))
     }
 
+    /// Has an event tell when the copies that were put on the stream, or beside it, until now are done.
+    ///
+    /// # Safety
+    /// The event must live, and be this caller's alone.
+    pub unsafe fn mark(&self, event: sys::CUevent, is_beside: bool) -> Result<()> {
+        let stream = if is_beside { self.copies } else { self.stream };
+        result::event::record(event, stream).map_err(|e| failure("copying to the GPU", e))
+    }
+
+    /// Whether that is so.
+    ///
+    /// # Safety
+    /// As for [`Card::mark`], which must have been called.
+    pub unsafe fn has_reached(&self, event: sys::CUevent) -> Result<bool> {
+        match sys::cuEventQuery(event) {
+            sys::CUresult::CUDA_SUCCESS => Ok(true),
+            sys::CUresult::CUDA_ERROR_NOT_READY => Ok(false),
+            code => Err(failure("copying to the GPU", DriverError(code))),
+        }
+    }
+
     /// Lets this card read another's memory by itself, where the machine can do so; copies from it else go by way of the host.
     pub fn reach(&self, other: &Card) {
         if self.device != other.device {
