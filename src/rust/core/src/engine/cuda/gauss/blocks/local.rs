@@ -5,6 +5,7 @@
 //! w (w + 1) cells apart, and nothing is between them. So kernels that take a matrix of all vertices take blocks as well.
 
 use crate::engine::cuda::arguments::NO_COLUMN;
+use crate::engine::cuda::card::transfer::threads_for;
 use crate::graph::Adjacency;
 use crate::pool::Pool;
 
@@ -40,29 +41,35 @@ pub(super) struct Local {
 }
 
 impl Local {
-    pub fn new(graph: &Adjacency, rows: Vec<u32>, width: usize) -> Self {
+    /// Blocks of these rows, which have so many neighbours, in a graph.
+    pub fn new(graph: &Adjacency, degrees: &[usize], rows: Vec<u32>, width: usize, pool: &Pool) -> Self {
         let mut vertices = vec![NO_COLUMN; rows.len() * width];
-        let (mut own, mut starts) = (Vec::with_capacity(rows.len()), vec![0]);
-        for (&x, block) in rows.iter().zip(vertices.chunks_exact_mut(width)) {
-            let mut count = 0;
-            let mut place = None;
-            for y in graph.neighbours(x as usize) {
-                if y > x && place.is_none() {
-                    place = Some(count);
-                    block[count] = x;
+        let mut own = vec![0; rows.len()];
+        let mut starts = Vec::with_capacity(rows.len() + 1);
+        starts.push(0);
+        rows.iter().for_each(|&x| starts.push(starts[starts.len() - 1] + degrees[x as usize]));
+        let each = rows.len().div_ceil(4 * threads_for(pool, rows.len() * graph.p() / 64)).max(1);
+        let parts = rows.chunks(each).zip(vertices.chunks_mut(each * width)).zip(own.chunks_mut(each)).collect();
+        pool.each_of(parts, |_, ((rows, vertices), own): ((&[u32], &mut [u32]), &mut [u32])| {
+            for ((&x, block), own) in rows.iter().zip(vertices.chunks_exact_mut(width)).zip(own) {
+                let mut place = None;
+                let mut count = 0;
+                for y in graph.neighbours(x as usize) {
+                    if y > x && place.is_none() {
+                        place = Some(count);
+                        block[count] = x;
+                        count += 1;
+                    }
+                    block[count] = y;
                     count += 1;
                 }
-                block[count] = y;
-                count += 1;
+                let place = place.unwrap_or_else(|| {
+                    block[count] = x;
+                    count
+                });
+                *own = place as u32;
             }
-            let place = place.unwrap_or_else(|| {
-                block[count] = x;
-                count += 1;
-                count - 1
-            });
-            own.push(place as u32);
-            starts.push(starts[starts.len() - 1] + count - 1);
-        }
+        });
         Local { width, rows, vertices, own, starts }
     }
 
@@ -174,7 +181,8 @@ mod tests {
         for rows in [vec![0u32, 1, 50, 99], vec![7], (0..100).collect()] {
             let most = rows.iter().map(|&x| graph.degree(x as usize) + 1).max().unwrap();
             let width = width_of(most);
-            let local = Local::new(&graph, rows.clone(), width);
+            let degrees: Vec<usize> = (0..100).map(|x| graph.degree(x)).collect();
+            let local = Local::new(&graph, &degrees, rows.clone(), width, &Pool::new(3));
             let (offsets, list) = local.lists();
             assert_eq!((offsets.len(), list.len()), (local.count() + 1, local.entries()));
             let all = cells_of(width) * rows.len();

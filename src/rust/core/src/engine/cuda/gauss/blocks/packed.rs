@@ -13,6 +13,7 @@ use crate::engine::cuda::arguments::{
 use crate::engine::cuda::card::buffer::{Buffer, BufferId};
 use crate::engine::cuda::card::kernels::{Kernel, WARP};
 use crate::engine::cuda::card::plan::aligned;
+use crate::engine::cuda::card::transfer::threads_for;
 use crate::engine::cuda::gauss::rows::Cells;
 use crate::engine::cuda::gauss::source::Source;
 use crate::engine::cuda::pointer::DevicePtr;
@@ -193,9 +194,8 @@ impl BlockSearch<'_, '_> {
     /// The rows that have a pair on this side, in batches that fit; plans and commits what the largest takes.
     fn batches(&mut self, level: Level, removed: &Removed) -> Result<Vec<(Vec<u32>, usize)>> {
         let (p, options) = (self.gauss.p, self.search.options);
-        let mut by_width: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
-        for x in 0..p {
-            let degree = self.degrees[x];
+        let (graph, degrees) = (&self.graph, &self.degrees);
+        let takes_part = |x: usize| {
             let takes = |y: u32| {
                 if level.second {
                     (y as usize) < x && !removed.has(y, x as u32)
@@ -203,12 +203,19 @@ impl BlockSearch<'_, '_> {
                     y as usize > x
                 }
             };
-            if degree > level.size
-                && degree <= level.widest
-                && self.graph.neighbours(x).any(|y| takes(y) && !options.is_fixed(x, y as usize))
-            {
-                by_width.entry(width_of(degree + 1)).or_default().push(x as u32);
-            }
+            degrees[x] > level.size
+                && degrees[x] <= level.widest
+                && graph.neighbours(x).any(|y| takes(y) && !options.is_fixed(x, y as usize))
+        };
+        let pool = &self.search.engine.held.pool;
+        let each = p.div_ceil(4 * threads_for(pool, p * p / 64)).max(1);
+        let mut are_taken = vec![false; p];
+        pool.each_of(are_taken.chunks_mut(each).collect(), |part, taken: &mut [bool]| {
+            taken.iter_mut().enumerate().for_each(|(i, taken)| *taken = takes_part(part * each + i));
+        });
+        let mut by_width: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
+        for x in (0..p).filter(|&x| are_taken[x]) {
+            by_width.entry(width_of(degrees[x] + 1)).or_default().push(x as u32);
         }
         self.search.ends = 1 << 24;
         let binomials = self.search.binomial_count(level.size, level.widest);
@@ -268,7 +275,7 @@ impl BlockSearch<'_, '_> {
         observer: &mut dyn Observer,
     ) -> Result<()> {
         self.search.engine.held.piece(rows.len());
-        let local = Local::new(&self.graph, rows, width);
+        let local = Local::new(&self.graph, &self.degrees, rows, width, &self.search.engine.held.pool);
         let entries = local.entries();
         self.place_batch(&local, level, removed, observer)?;
         self.search.ends = entries as u64;
