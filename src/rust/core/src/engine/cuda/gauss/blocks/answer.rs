@@ -54,7 +54,7 @@ impl<'s> Answer<'s> {
     /// Level 0 has left this graph, and the empty set separates these pairs.
     pub fn begin(&mut self, pool: &Pool, graph: &Adjacency, empty: Adjacency) -> Result<()> {
         self.sepsets.set_empty(empty);
-        let ranked = Ranked::new(graph.clone(), pool)?;
+        let ranked = Ranked::new(graph.copied(pool)?, pool)?;
         if !self.is_square() {
             self.values = memory::zeros(ranked.len(), memory::Use::Pairs)?;
         }
@@ -124,7 +124,8 @@ impl<'s> Answer<'s> {
         let p = self.options.p;
         let first_of = |x: usize| if x < p { ranked.first_of(x) } else { ranked.len() };
         let place = |i: usize| (starts[i] - starts[0]) as usize;
-        let mut others: Vec<u32> = memory::zeros(verdicts.len(), memory::Use::Level)?;
+        let is_square = matches!(self.largest, Largest::Square(_));
+        let mut others: Vec<u32> = memory::zeros(if is_square { verdicts.len() } else { 0 }, memory::Use::Level)?;
         let mut parts = Vec::with_capacity(rows.len());
         let mut own = &mut self.verdicts[first_of(rows.start)..first_of(rows.end)];
         let mut left = match &self.largest {
@@ -141,8 +142,11 @@ impl<'s> Answer<'s> {
         pool.each_of(parts, |i, (of_row, values_of_row, others): (&mut [u32], &mut [f64], &mut [u32])| {
             let open = of_row.iter_mut().zip(ranked.larger(rows.start + i)).enumerate();
             let open = open.filter(|(_, (verdict, _))| **verdict == VERDICT_OPEN);
-            for ((at, (verdict, y)), (found, other)) in open.zip((place(i)..).zip(others)) {
-                (*verdict, *other) = (verdicts[found], y);
+            for ((at, (verdict, y)), found) in open.zip(place(i)..) {
+                *verdict = verdicts[found];
+                if let Some(other) = others.get_mut(found - place(i)) {
+                    *other = y;
+                }
                 if let Some(value) = values_of_row.get_mut(at) {
                     *value = values[found];
                 }
@@ -172,15 +176,22 @@ impl<'s> Answer<'s> {
         self.counts = counts;
     }
 
-    /// Raises p of a pair that level 0 left.
-    pub fn raise(&mut self, x: usize, y: usize, p: f64) {
+    /// Where p of a pair stands that level 0 left.
+    pub fn place(&self, x: usize, y: usize) -> usize {
         let (low, high) = (x.min(y), x.max(y));
-        let cell = match (&mut self.largest, &self.ranked) {
-            (Largest::Square(cells), _) => &mut cells[high * self.options.p + low],
-            (Largest::Left(_), Some(ranked)) => &mut self.values[ranked.number(low, high)],
-            (Largest::Left(_), None) => return,
+        match (&self.largest, &self.ranked) {
+            (Largest::Left(_), Some(ranked)) => ranked.number(low, high),
+            _ => high * self.options.p + low,
+        }
+    }
+
+    /// Raises p at a place.
+    pub fn raise_at(&mut self, place: usize, p: f64) {
+        let cell = match &mut self.largest {
+            Largest::Square(cells) => cells.get_mut(place),
+            Largest::Left(_) => self.values.get_mut(place),
         };
-        if p > *cell {
+        if let Some(cell) = cell.filter(|cell| p > **cell) {
             *cell = p;
         }
     }

@@ -48,7 +48,7 @@ impl Local {
         let mut starts = Vec::with_capacity(rows.len() + 1);
         starts.push(0);
         rows.iter().for_each(|&x| starts.push(starts[starts.len() - 1] + degrees[x as usize]));
-        let each = rows.len().div_ceil(4 * threads_for(pool, rows.len() * graph.p() / 64)).max(1);
+        let each = rows.len().div_ceil(4 * threads_for(pool, rows.len() * graph.p() / 4)).max(1);
         let parts = rows.chunks(each).zip(vertices.chunks_mut(each * width)).zip(own.chunks_mut(each)).collect();
         pool.each_of(parts, |_, ((rows, vertices), own): ((&[u32], &mut [u32]), &mut [u32])| {
             for ((&x, block), own) in rows.iter().zip(vertices.chunks_exact_mut(width)).zip(own) {

@@ -80,7 +80,15 @@ impl BlockSearch<'_, '_> {
             let (end, turn) = (p.min(first + rows), first / rows % places as usize);
             Panel { rows: first..end, columns: 0..end, at: base.offset((turn * rows * p) as u64) }
         };
-        self.rows.make(&mut self.search.engine.held, cells, p, &panel_at(0), &mut || observer.look())?;
+        let rows_of = &self.rows;
+        let make = |held: &mut Held, first: usize, observer: &mut dyn Observer| match cells {
+            Cells::Matrix(_) => {
+                held.ahead(|held| rows_of.make(held, cells, p, &panel_at(first), &mut || observer.look()))
+            }
+            // Kernels make them.
+            Cells::Data(_) => rows_of.make(held, cells, p, &panel_at(first), &mut || observer.look()),
+        };
+        make(&mut self.search.engine.held, 0, observer)?;
         for first in (0..p).step_by(rows) {
             let Panel { rows: Range { end, .. }, at, .. } = panel_at(first);
             self.search.engine.held.piece(end - first);
@@ -92,19 +100,17 @@ impl BlockSearch<'_, '_> {
             // SAFETY: the graph's places are set, and the kernel looks at these rows alone, up to their own column, of which correlations
             // and p-values have room for all.
             unsafe {
+                // What comes next goes where the panel before was.
+                self.search.engine.held.card.sends_follow()?;
+                self.search.engine.held.card.follow_sends()?;
                 let blocks = self.search.blocks_for((end - first) as u64 * self.search.args.words);
                 self.search.launch(Kernel::marginal, blocks)?;
             }
-            let rows_of_next = &self.rows;
-            let make_next = |held: &mut Held, observer: &mut dyn Observer| match end < p {
-                true => rows_of_next.make(held, cells, p, &panel_at(end), &mut || observer.look()),
-                false => Ok(()),
-            };
-            match cells {
-                _ if places == 1 => (),
-                Cells::Matrix(_) => self.search.engine.held.beside(|held| make_next(held, observer))?,
-                // Kernels make them.
-                Cells::Data(_) => make_next(&mut self.search.engine.held, observer)?,
+            if end < p {
+                if places == 1 {
+                    self.search.engine.held.card.sends_follow()?;
+                }
+                make(&mut self.search.engine.held, end, observer)?;
             }
             if let Some(at) = values {
                 self.search.engine.held.card.copies_follow()?;
@@ -114,9 +120,6 @@ impl BlockSearch<'_, '_> {
                 }
             }
             self.search.engine.held.wait("level 0", &mut || observer.look())?;
-            if places == 1 {
-                make_next(&mut self.search.engine.held, observer)?;
-            }
             observer.progress(0, triangle(end) as f64 * 0.999, total)?;
         }
         self.search.args.keeps_marginal = 0;

@@ -179,6 +179,11 @@ impl<'s, 'a> BlockSearch<'s, 'a> {
                 *degree = graph.degree(x);
             }
         });
+        self.take_degrees(graph, degrees);
+    }
+
+    /// Likewise, where its degrees are known.
+    fn take_degrees(&mut self, graph: Adjacency, degrees: Vec<usize>) {
         self.widest = widest_of(self.search.options, &graph, |x| degrees[x]);
         self.search.ends = degrees.iter().sum::<usize>() as u64;
         self.degrees = degrees;
@@ -197,7 +202,8 @@ impl<'s, 'a> BlockSearch<'s, 'a> {
             for x in 0..self.gauss.p {
                 tested.neighbours_above(x).for_each(|y| {
                     let y = y as usize;
-                    self.answer.raise(x, y, p_value(&self.gauss, x, y));
+                    let place = self.answer.place(x, y);
+                    self.answer.raise_at(place, p_value(&self.gauss, x, y));
                 });
                 observer.look()?;
             }

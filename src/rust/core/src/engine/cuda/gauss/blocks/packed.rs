@@ -2,6 +2,7 @@
 //! of all rows, then the second ones of pairs that are left.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use super::local::{cells_of, width_of, words_of, Local};
 use super::marginal::too_little;
@@ -18,7 +19,9 @@ use crate::engine::cuda::gauss::rows::Cells;
 use crate::engine::cuda::gauss::source::Source;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::graph::{Adjacency, Separations};
+use crate::memory;
 use crate::observer::Observer;
+use crate::pool::Pool;
 use crate::search::levels::LevelReport;
 use crate::{Error, Result};
 
@@ -141,6 +144,14 @@ struct Sides {
     missing: Option<([u32; 2], Vec<u32>)>,
 }
 
+/// Likewise some rows of a batch, with the places of p-values and what these are raised to.
+#[derive(Default)]
+struct Part {
+    raised: Vec<(usize, f64)>,
+    found: Separations,
+    missing: Option<([u32; 2], Vec<u32>)>,
+}
+
 impl BlockSearch<'_, '_> {
     /// A level of sets of `size`; `widest` is the largest degree.
     pub(super) fn run_packed(
@@ -169,11 +180,13 @@ impl BlockSearch<'_, '_> {
             return Err(Error::Numeric { x: x as usize, y: y as usize, s, reason });
         }
         let mut graph = std::mem::replace(&mut self.graph, Adjacency::empty(0));
+        let mut degrees = std::mem::take(&mut self.degrees);
         for found in all.found {
             graph.remove_all(&found.pairs);
+            found.pairs.iter().flatten().for_each(|&x| degrees[x as usize] -= 1);
             self.answer.separate(found);
         }
-        self.take_graph(graph);
+        self.take_degrees(graph, degrees);
         observer.progress(size, 1.0, 1.0)?;
         let go_on = self.fast() || all.go_on;
         Ok(LevelReport { tests: all.tests, exact_tests: all.exact_tests, go_on })
@@ -208,7 +221,7 @@ impl BlockSearch<'_, '_> {
                 && graph.neighbours(x).any(|y| takes(y) && !options.is_fixed(x, y as usize))
         };
         let pool = &self.search.engine.held.pool;
-        let each = p.div_ceil(4 * threads_for(pool, p * p / 64)).max(1);
+        let each = p.div_ceil(4 * threads_for(pool, p * p / 4)).max(1);
         let mut are_taken = vec![false; p];
         pool.each_of(are_taken.chunks_mut(each).collect(), |part, taken: &mut [bool]| {
             taken.iter_mut().enumerate().for_each(|(i, taken)| *taken = takes_part(part * each + i));
@@ -294,28 +307,44 @@ impl BlockSearch<'_, '_> {
         let verdicts: Vec<u32> = held.bring_all(args.verdict, entries)?;
         let values: Vec<f64> = held.bring_all(args.values, entries)?;
         let sets: Vec<u32> = held.bring_all(args.log, entries * level.size)?;
-        let mut found = Separations::of_size(level.size);
-        let mut members = vec![0; level.size];
-        for (row, &x) in local.rows.iter().enumerate() {
-            for (e, y) in (local.starts[row]..).zip(local.neighbours(row)) {
-                if verdicts[e] == SIDE_NOTHING {
-                    continue;
+        let pool = held.pool.clone();
+        let (answer, options) = (&self.answer, self.search.options);
+        let each = local.rows.len().div_ceil(4 * threads_for(&pool, 64 * entries)).max(1);
+        let mut parts: Vec<Part> = local.rows.chunks(each).map(|_| Part::default()).collect();
+        pool.each_of(parts.iter_mut().collect(), |number, part: &mut Part| {
+            part.found.size = level.size;
+            let mut members = vec![0; level.size];
+            let first = number * each;
+            for (row, &x) in (first..).zip(&local.rows[first..local.rows.len().min(first + each)]) {
+                for (e, y) in (local.starts[row]..).zip(local.neighbours(row)) {
+                    if verdicts[e] == SIDE_NOTHING {
+                        continue;
+                    }
+                    let place = answer.place(x as usize, y as usize);
+                    memory::push_noted(&mut part.raised, (place, values[e]), memory::Use::Level);
+                    if verdicts[e] == SIDE_KEEPS {
+                        continue;
+                    }
+                    for (member, &number) in members.iter_mut().zip(&sets[e * level.size..]) {
+                        *member = local.vertices[number as usize];
+                    }
+                    if verdicts[e] == SIDE_MISSING && part.missing.as_ref().is_none_or(|(pair, _)| [x, y] < *pair) {
+                        part.missing = Some(([x, y], members.clone()));
+                    }
+                    let [under, with] = options.kept_under(x, y);
+                    part.found.push(under, with, &members);
                 }
-                self.answer.raise(x as usize, y as usize, values[e]);
-                if verdicts[e] == SIDE_KEEPS {
-                    continue;
+            }
+        });
+        for Part { raised, found, missing } in parts {
+            raised.into_iter().for_each(|(place, p)| self.answer.raise_at(place, p));
+            all.found.push(found);
+            if let Some((pair, set)) = missing {
+                if all.missing.as_ref().is_none_or(|(known, _)| pair < *known) {
+                    all.missing = Some((pair, set));
                 }
-                for (member, &number) in members.iter_mut().zip(&sets[e * level.size..]) {
-                    *member = local.vertices[number as usize];
-                }
-                if verdicts[e] == SIDE_MISSING && all.missing.as_ref().is_none_or(|(pair, _)| [x, y] < *pair) {
-                    all.missing = Some(([x, y], members.clone()));
-                }
-                let [under, with] = self.search.options.kept_under(x, y);
-                found.push(under, with, &members);
             }
         }
-        all.found.push(found);
         Ok(())
     }
 
@@ -399,7 +428,7 @@ impl BlockSearch<'_, '_> {
         let behind = args.slot.offset(SLOT_BYTES * entries as u64).cast::<u64>();
         held.upload(behind, &[OPEN, CLOSED].concat())?;
         if level.second {
-            let twins = twins(local, removed);
+            let twins = twins(local, removed, &held.pool);
             held.upload(args.twin, &twins)?;
             if self.search.args.fast != 0 || level.size == 1 {
                 let bits = local.bits(&self.graph, &held.pool);
@@ -436,13 +465,23 @@ impl BlockSearch<'_, '_> {
 }
 
 /// By entry: the slot behind the batch's that says whether the second side of its pair is asked.
-fn twins(local: &Local, removed: &Removed) -> Vec<u32> {
+fn twins(local: &Local, removed: &Removed, pool: &Pool) -> Vec<u32> {
     let open = local.entries() as u32;
-    let mut twins = Vec::with_capacity(local.entries());
-    for (row, &x) in local.rows.iter().enumerate() {
-        let is_open = |y: u32| y < x && !removed.has(y, x);
-        twins.extend(local.neighbours(row).map(|y| if is_open(y) { open } else { open + 1 }));
+    let mut twins = vec![0; local.entries()];
+    let each = local.rows.len().div_ceil(4 * threads_for(pool, 64 * local.entries())).max(1);
+    let (mut parts, mut rest) = (Vec::new(), &mut twins[..]);
+    for first in (0..local.rows.len()).step_by(each) {
+        let end = local.rows.len().min(first + each);
+        let (own, later) = std::mem::take(&mut rest).split_at_mut(local.starts[end] - local.starts[first]);
+        rest = later;
+        parts.push((first..end, own));
     }
+    pool.each_of(parts, |_, (rows, twins): (Range<usize>, &mut [u32])| {
+        let entries = rows.flat_map(|row| local.neighbours(row).map(move |y| (local.rows[row], y)));
+        for (twin, (x, y)) in twins.iter_mut().zip(entries) {
+            *twin = if y < x && !removed.has(y, x) { open } else { open + 1 };
+        }
+    });
     twins
 }
 

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use super::own::Own;
+
 /// How many neighbours come before each row, and how many larger ones: p + 1 numbers.
 pub(in super::super) struct Ends {
     pub all: Vec<u64>,
@@ -45,6 +47,9 @@ const LEAST: usize = 64;
 
 /// Variables of a slice that kernels take at a time.
 const DEPTH: usize = 256;
+
+/// Pairs that make a panel worth its launches.
+const AT_ONCE: u64 = 1 << 20;
 
 /// A slice in single precision has at most about so many bytes, so that it stays in the card's cache.
 const CACHED: usize = 40 << 20;
@@ -136,10 +141,12 @@ pub(super) fn least(ends: &Ends) -> u64 {
 }
 
 /// Cuts the level so that it takes no more than `room` bytes, with slices of at most `most` variables; none where that cannot be.
-pub(super) fn cut(ends: &Ends, room: u64, most: usize) -> Option<Cut> {
+pub(super) fn cut(ends: &Ends, own: Own, room: u64, most: usize) -> Option<Cut> {
     let p = ends.larger.len() - 1;
     let (total, row) = (ends.pairs(), ends.most_of_row());
-    let with = |width: usize, panel: u64, kept: u64| Cut { width, rows: (width / 2).max(1), panel, kept };
+    // Where pairs' own correlations are gathered, there are no rows of them.
+    let rows_of = |width: usize| if own == Own::Pairs { p } else { (width / 2).max(1) };
+    let with = |width: usize, panel: u64, kept: u64| Cut { width, rows: rows_of(width), panel, kept };
     let fit = |width: usize| -> Option<Cut> {
         // What is found of a panel is brought while the next is worked on.
         let of_panel = STATE + 2 * FOUND;
@@ -156,7 +163,9 @@ pub(super) fn cut(ends: &Ends, room: u64, most: usize) -> Option<Cut> {
     };
     let all = p.next_multiple_of(LEAST);
     let most = most.max(1).next_multiple_of(LEAST).min(all);
-    let few = (room / 3 / (20 * p as u64)) as usize;
+    // At least a third is for slices, and what pairs do not need.
+    let of_pairs = total * STATE + total.min(AT_ONCE) * (STATE + 2 * FOUND);
+    let few = ((room - of_pairs.min(room / 3 * 2)) / (20 * p as u64)) as usize;
     let widest = few.min(CACHED / (4 * p)).max(DEPTH.min(few)).clamp(LEAST, most);
     if most == all {
         // One slice needs no other, and nobody waits.
@@ -203,9 +212,10 @@ mod tests {
         for (p, one_in) in [(2, 1), (65, 1), (300, 2), (700, 50), (1500, 3), (130, 1000)] {
             let ends = ends(p, one_in);
             let mut last: Option<Cut> = None;
-            for room in (0..26).map(|k| 60_000u64 << k >> (k / 2)) {
+            for room in (0..26).map(|k| (60_000u64 << k >> (k / 2)) + k % 3) {
                 for most in [1, 100, usize::MAX / 2] {
-                    let Some(cut) = cut(&ends, room, most) else { continue };
+                    let own = if room % 2 == 0 { Own::Rows } else { Own::Pairs };
+                    let Some(cut) = cut(&ends, own, room, most) else { continue };
                     assert!(cut.uses(p).total() <= room, "{p} {room} {cut:?}");
                     assert!(cut.width % LEAST == 0 && (cut.width <= most.next_multiple_of(LEAST)));
                     assert!(cut.is_whole(p) || cut.kept >= cut.panel);
@@ -213,10 +223,10 @@ mod tests {
                     while first < p {
                         let rows = cut.panel_from(first, &ends);
                         assert!(rows.start == first && !rows.is_empty() && rows.end <= p);
-                        assert!(cut.is_whole(p) || rows.len() <= cut.width / 2);
-                        let own = ends.of_rows(&rows);
-                        assert!(own <= cut.panel, "{p} {room} {cut:?} {rows:?}");
-                        pairs += own;
+                        assert!(cut.is_whole(p) || own == Own::Pairs || rows.len() <= cut.width / 2);
+                        let count = ends.of_rows(&rows);
+                        assert!(count <= cut.panel, "{p} {room} {cut:?} {rows:?}");
+                        pairs += count;
                         first = rows.end;
                     }
                     assert_eq!(pairs, ends.pairs());
@@ -224,7 +234,7 @@ mod tests {
                 }
             }
             assert!(last.is_some_and(|cut| cut.is_whole(p)), "{p}");
-            assert_eq!(cut(&ends, 1000, p), None);
+            assert_eq!(cut(&ends, Own::Rows, 1000, p), None);
         }
     }
 
@@ -234,7 +244,7 @@ mod tests {
         let p = 20_000u64;
         let larger = (0..=p).map(|x| (x * p - x * x / 2) / 3).collect();
         let ends = Ends { all: vec![0; p as usize + 1], larger };
-        let found = cut(&ends, 750_000_000, usize::MAX / 2).unwrap();
+        let found = cut(&ends, Own::Rows, 750_000_000, usize::MAX / 2).unwrap();
         assert_eq!(found.width, 512);
         assert!(found.panel > 1 << 20 && found.kept > 14 << 20, "{found:?}");
         assert!(found.passes(p as usize, &ends) > 1);

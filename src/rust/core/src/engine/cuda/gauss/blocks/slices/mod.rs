@@ -15,12 +15,12 @@ use crate::engine::cuda::arguments::{SliceArgs, SLICE_THREADS, VERDICT_OPEN};
 use crate::engine::cuda::card::buffer::{Buffer, BufferId};
 use crate::engine::cuda::card::held::Held;
 use crate::engine::cuda::card::kernels::{Kernel, WARP};
-use crate::engine::cuda::card::transfer::threads_for;
 use crate::engine::cuda::gauss::rows::{Cells, Panel};
 use crate::engine::cuda::gauss::source::Source;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::engine::cuda::search::USUAL_THREADS;
 use crate::engine::LevelOne;
+use crate::memory::{self, Use};
 use crate::observer::Observer;
 use crate::search::levels::LevelReport;
 use crate::Result;
@@ -73,7 +73,7 @@ impl BlockSearch<'_, '_> {
         self.search.set_rules(&self.gauss.test, 1);
         let ends = Ends::new(&self.degrees, self.answer.firsts());
         let own = Own::of(&self.gauss, ends.pairs());
-        let cut = match self.plan_slices(&ends) {
+        let cut = match self.plan_slices(&ends, own) {
             Ok(cut)
                 if self.wished_rows().is_none()
                     && self.cells_of_packed() < (p * p) as u64 * (1 + cut.passes(p, &ends))
@@ -94,7 +94,7 @@ impl BlockSearch<'_, '_> {
     }
 
     /// Plans and commits the memory of level 1.
-    fn plan_slices(&mut self, ends: &Ends) -> Result<Cut> {
+    fn plan_slices(&mut self, ends: &Ends, own: Own) -> Result<Cut> {
         let p = self.gauss.p;
         let most = self.wished_rows().unwrap_or(usize::MAX / 2).min(self.rows.most_rows(p)).max(1);
         let held = &mut self.search.engine.held;
@@ -109,7 +109,7 @@ impl BlockSearch<'_, '_> {
         held.let_go(&uses)?;
         held.plan.set(Buffer::Ranks, 8 * p as u64 + 4 * (p * p.div_ceil(64)) as u64);
         let room = held.room(&[])?;
-        let Some(found) = cut(ends, room, most) else {
+        let Some(found) = cut(ends, own, room, most) else {
             let needed = held.plan.total() + cut::least(ends);
             let what = "that is for the graph, and for slices of 64 rows of the correlations";
             return Err(too_little(held, needed, what));
@@ -239,7 +239,7 @@ impl BlockSearch<'_, '_> {
         let panel = Panel { rows: slice.clone(), columns: 0..p, at };
         let mut bring = |held: &mut Held| self.rows.make(held, cells, p, &panel, &mut || observer.look());
         match cells {
-            Cells::Matrix(_) => held.beside(bring),
+            Cells::Matrix(_) => held.ahead(bring),
             // Kernels make them.
             Cells::Data(_) => bring(held),
         }
@@ -264,6 +264,7 @@ impl BlockSearch<'_, '_> {
         let card = &self.search.engine.held.card;
         let tiles = (p.div_ceil(WARP as usize) as u32, (width / WARP as usize) as u32);
         let shared = u64::from(4 * WARP * (WARP + 1));
+        card.follow_sends()?;
         // SAFETY: the rows of the slice are there, and `singles` has room for as many numbers as tiles; shared memory is that of a tile.
         unsafe { card.launch(Kernel::slice_singles.on(tiles, USUAL_THREADS, shared), &args)? };
         if checks {
@@ -293,6 +294,7 @@ impl BlockSearch<'_, '_> {
         self.send_own(&rows, turn, level, observer)?;
         loop {
             let panel = self.panel_args(&rows, turn, level, args)?;
+            self.search.engine.held.card.follow_sends()?;
             // SAFETY: the slice and the rows' own correlations are there, and room for the states of their pairs and for what is found. No more
             // pairs wait than there is room for, as a panel is begun where all of it might.
             unsafe {
@@ -376,20 +378,7 @@ impl BlockSearch<'_, '_> {
             }
         }
         let at = held.device(Buffer::Verdicts)?.offset(found);
-        let (pool, to) = (held.pool.clone(), self.answer.verdicts(pairs));
-        held.bring(
-            at,
-            count,
-            |end| end,
-            |first, piece| {
-                let part = piece.len().div_ceil(threads_for(&pool, piece.len() / 2)).max(1);
-                let to = &mut to[first..first + piece.len()];
-                pool.each_of(to.chunks_mut(part).zip(piece.chunks(part)).collect(), |_, (to, from)| {
-                    to.copy_from_slice(from)
-                });
-                observer.look()
-            },
-        )
+        held.bring_into(at, self.answer.verdicts(pairs), &mut || observer.look())
     }
 
     /// Has all slices but the first pass by the pairs of rows that wait, and brings what is found of them.
@@ -458,6 +447,9 @@ impl BlockSearch<'_, '_> {
         let place =
             |turn: usize| (verdict.offset(turn as u64 * level.cut.panel), values.offset(turn as u64 * level.cut.panel));
         let mut before: Option<(Range<usize>, usize)> = None;
+        // Memory that was touched once is quicker than fresh one.
+        let most = level.cut.panel as usize;
+        let mut found: (Vec<u32>, Vec<f64>) = (memory::zeros(most, Use::Level)?, memory::zeros(most, Use::Level)?);
         let some = portions(starts, level.cut.panel);
         for (at, some) in some.into_iter().map(Some).chain([None]).enumerate() {
             let turn = at % 2;
@@ -472,9 +464,11 @@ impl BlockSearch<'_, '_> {
                 let count = (starts[before.end] - starts[before.start]) as usize;
                 let (verdict, values) = place(turn);
                 let held = &mut self.search.engine.held;
-                let (verdicts, values) = (held.bring_all(verdict, count)?, held.bring_all(values, count)?);
+                let to = (&mut found.0[..count], &mut found.1[..count]);
+                held.bring_into(verdict, to.0, &mut || observer.look())?;
+                held.bring_into(values, to.1, &mut || observer.look())?;
                 let vertices = rows.start + before.start..rows.start + before.end;
-                self.answer.close(&held.pool, vertices, &starts[before.start..=before.end], &verdicts, &values)?;
+                self.answer.close(&held.pool, vertices, &starts[before.start..=before.end], to.0, to.1)?;
             }
             self.search.engine.held.wait("level 1", &mut || observer.look())?;
             before = some.map(|some| (some, turn));

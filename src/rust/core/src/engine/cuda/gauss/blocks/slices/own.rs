@@ -81,7 +81,7 @@ impl BlockSearch<'_, '_> {
             let held = &mut self.search.engine.held;
             let mut make = |held: &mut Held| self.rows.make(held, cells, p, &panel, &mut || observer.look());
             return match cells {
-                Cells::Matrix(_) => held.beside(make),
+                Cells::Matrix(_) => held.ahead(make),
                 Cells::Data(_) => make(held),
             };
         }
@@ -91,7 +91,7 @@ impl BlockSearch<'_, '_> {
         let first = ends.larger[rows.start] as usize;
         let fill = |from: usize, to: &mut [f64]| gather(cells, ranked, &ends.larger, first + from, to);
         let count = ends.of_rows(rows) as usize;
-        held.beside(|held| held.send_numbers_with(at, count, GATHERING, fill, &mut || observer.look()))
+        held.ahead(|held| held.send_numbers_with(at, count, GATHERING, fill, &mut || observer.look()))
     }
 
     /// The arguments of a launch on these rows, with where their pairs' own correlations are.
@@ -140,6 +140,7 @@ impl BlockSearch<'_, '_> {
             let values = self.search.engine.held.device(Buffer::PMax)?;
             let args = SliceArgs { before: level.ends.larger[rows.start], values, ..args };
             let args = with_rows(self.with_own(&rows, 0, &level, args)?, &rows);
+            self.search.engine.held.card.follow_sends()?;
             // SAFETY: the pairs are numbered, their own correlations are there, and room for as many values.
             unsafe { self.on_rows(Kernel::slice_marginal, SLICE_THREADS, &args)? };
             self.search.engine.held.wait("level 0", &mut || observer.look())?;
