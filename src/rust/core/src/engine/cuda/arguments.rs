@@ -152,6 +152,9 @@ pub(super) const NO_MODE: u32 = 0xffffffff;
 /// `PARTIAL_BYTES` of kernels/selection/counts.cuh: bytes of shared memory before a table: the partial sums of up to 32 warps.
 pub(super) const PARTIAL_BYTES: u64 = 512;
 
+/// `UNPACKED_SAMPLES` of kernels/selection/step.cu: samples that a warp of `unpack` takes, and to a multiple of which packed codes are padded.
+pub(super) const UNPACKED_SAMPLES: u32 = 1024;
+
 /// `bench_bytes` of kernels/discrete/count.cuh.
 pub(super) const fn bench_bytes(largest_set: u64) -> u64 {
     let others = 32 * (48 + 8 + 4 + 4 + 4);
@@ -773,4 +776,6 @@ pub(super) struct Feature {
     pub mode: u32,
     /// index of its `Sums`
     pub place: u32,
+    /// where its packed codes are, on the card or the host, a multiple of 128, plus the bits of a code; 0: nowhere
+    pub packed: u64,
 }

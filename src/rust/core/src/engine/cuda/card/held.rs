@@ -297,15 +297,6 @@ impl Held {
         Ok(())
     }
 
-    /// Likewise, but a copy from there may be under way: its part must not be written before the stream has come to rest.
-    pub fn pinned_beside(&mut self, bytes: usize) -> Result<*mut u8> {
-        if !self.memory().has_pinned(bytes) {
-            return self.pinned(bytes);
-        }
-        // SAFETY: nothing is freed, as it is large enough; the caller writes no part that is being copied.
-        unsafe { self.memory().pinned(bytes) }
-    }
-
     /// Pinned memory of `bytes` that kernels may read by its address on the host, and that stays as long as this does: to be called once.
     pub fn lasting(&mut self, bytes: usize) -> Result<*mut u8> {
         self.memory().lasting(bytes)

@@ -123,7 +123,7 @@ modules! {
         knn_paper_d;
     "mixed/cells" MixedArgs: mixed_cells;
     "gauss/correlation" CorrelationArgs: cor_centre cor_product cor_squares cor_finish cor_norms cor_panel cor_blocks;
-    "selection/step" SelectionArgs: count_8 count_16 count_32 join_16 join_32 total_16 total_32 modes;
+    "selection/step" SelectionArgs: count_8 count_16 count_32 join_16 join_32 total_16 total_32 modes unpack;
     "selection/large" SelectionArgs: slices_16 slices_32 count_device;
 }
 

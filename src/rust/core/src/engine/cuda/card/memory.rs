@@ -237,11 +237,6 @@ impl Memory {
         unsafe { at_least(&mut self.lasting, bytes) }
     }
 
-    /// Whether there are so many bytes of pinned memory.
-    pub fn has_pinned(&self, bytes: usize) -> bool {
-        self.pinned.is_some_and(|(_, size)| size >= bytes)
-    }
-
     /// Pinned memory for two reports: one to be sent and one to be received.
     pub fn reports(&mut self) -> Result<*mut Report> {
         if let Some(at) = self.reports {

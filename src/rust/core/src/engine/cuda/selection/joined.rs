@@ -94,6 +94,7 @@ impl CudaCounting<'_> {
                     wide: 1,
                     mode: NO_MODE,
                     place: place as u32,
+                    packed: 0,
                 })
                 .collect();
             let words = table_words(most as u64, self.args.class_count, 1, n as u64, NEVER_STEPWISE, 32);

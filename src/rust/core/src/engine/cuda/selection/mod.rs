@@ -1,11 +1,11 @@
 //! Feature selection on a GPU: the counts of a range of features.
 //!
-//! The codes of the features are copied to the card once, a byte each (two where a feature has more than 256 levels), and
-//! stay there where they fit. A step sends the number of the feature selected last, and gets two sums for each candidate. As on the CPU these
+//! The codes of the features are copied to the card once, a byte each (two where a feature has more than 256 levels), where
+//! they fit. A step sends the number of the feature selected last, and gets two sums for each candidate. As on the CPU these
 //! are sums of whole numbers, so that scores and choices are the CPU's to the last bit.
 //!
 //! * `counts`: the launches of a step.
-//! * `parts`: which codes stay on the card and which are copied for each step, where not all fit.
+//! * `parts`: steps where not all fit.
 //! * `joined`: the scheme of CUDA-JMI, in which the CPU forms the joint states.
 //! * `kernels`: the kernels' arguments and the sizes of their tables.
 
@@ -106,8 +106,9 @@ pub struct CudaCounting<'a> {
     left_out: Vec<bool>,
     /// Rows (g, y) that there is room for.
     most_rows: usize,
-    /// Address for the codes of a partner that is not in the range.
+    /// Address for the codes of partners whose own are not on the card, and for how many there is room.
     partner: DevicePtr<u8>,
+    partners: usize,
     /// The codes that are copied for each step.
     streamed: parts::Streamed,
     /// Bytes that are kept free for tables.
@@ -148,6 +149,7 @@ impl<'a> CudaCounting<'a> {
             left_out: Vec::new(),
             most_rows: (2 * samples.n()).max(256),
             partner: DevicePtr::NULL,
+            partners: 1,
             streamed: parts::Streamed::default(),
             of_tables: 0,
             batch_bytes: 0,
@@ -183,31 +185,54 @@ impl<'a> CudaCounting<'a> {
             let (levels, place) = (data.levels(f) as u32, f - self.range.start);
             let wide = levels > 256;
             self.slots[place] = (self.features.len(), levels);
-            self.features.push(Feature { at, levels, wide: wide.into(), mode: NO_MODE, place: place as u32 });
+            self.features.push(Feature {
+                at,
+                levels,
+                wide: wide.into(),
+                mode: NO_MODE,
+                place: place as u32,
+                packed: 0,
+            });
             at += stride(n, wide);
         }
         let rows = self.most_rows as u64;
-        let sizes = [
-            size_of_val(&self.features[..]) as u64,
-            4 * n as u64,
-            4 * n as u64,
-            4 * (rows + 1),
-            4 * rows,
-            8 * (n as u64 + 1),
-            8 * n as u64,
-            2 * n as u64,
-            (size_of::<Sums>() * count) as u64,
-            stride(n, true),
-        ];
-        let mut offsets = [0; 10];
-        let mut total = 0;
-        for (offset, size) in offsets.iter_mut().zip(sizes) {
-            *offset = total;
-            total += size.next_multiple_of(256);
-        }
+        let of_features = size_of_val(&self.features[..]) as u64;
+        // With sums of so many partners, and codes of these.
+        let lay_out = |partners: usize| {
+            let sizes = [
+                of_features,
+                4 * n as u64,
+                4 * n as u64,
+                4 * (rows + 1),
+                4 * rows,
+                8 * (n as u64 + 1),
+                8 * n as u64,
+                2 * n as u64,
+                (size_of::<Sums>() * count * partners) as u64,
+                stride(n, true) * partners as u64,
+            ];
+            let mut total = 0;
+            let offsets = sizes.map(|size| {
+                let offset = total;
+                total += size.next_multiple_of(256);
+                offset
+            });
+            (offsets, total)
+        };
         self.held.restart();
-        self.held.plan.set(Buffer::Selection, total);
-        let codes = self.place_codes(at)?;
+        let place = |counting: &mut Self, partners: usize| {
+            let (offsets, total) = lay_out(partners);
+            counting.held.plan.set(Buffer::Selection, total);
+            counting.partners = partners;
+            counting.place_codes(at).map(|codes| (offsets, codes))
+        };
+        let (mut offsets, mut codes) = place(self, 1)?;
+        if self.streams() {
+            (offsets, codes) = match place(self, parts::PARTNERS) {
+                Ok(placed) => placed,
+                Err(_) => place(self, 1)?,
+            };
+        }
         self.held.plan.set(Buffer::Codes, codes.max(1));
         self.held.commit()?;
         (self.ready, self.listed) = (false, false);
@@ -245,15 +270,19 @@ impl<'a> CudaCounting<'a> {
             self.held.upload(self.args.classes, &classes)?;
             self.held.upload(self.args.logs, self.logs.table())?;
             self.held.upload(self.args.steps, self.logs.steps())?;
-            if resident {
+            if resident && self.streams() {
+                self.pack_codes()?;
+            } else if resident {
                 self.upload_codes(observer)?;
             }
         }
         self.held.upload(self.args.features, &self.features)?;
         if resident && n >= MODES_FROM {
-            self.find_modes(0..self.staying())?;
+            if !self.streams() {
+                self.find_modes(0..self.features.len())?;
+            }
             for part in self.streamed.parts.clone() {
-                self.stream(&part, observer, 0.0)?;
+                self.unpack(&part)?;
                 self.find_modes(part)?;
             }
         }
@@ -271,18 +300,18 @@ impl<'a> CudaCounting<'a> {
         unsafe { self.held.card.launch(Kernel::modes.on((blocks, 1), 256, 4 * MODE_LEVELS), &args) }
     }
 
-    /// Copies the codes that stay on the card by way of pinned memory, which several threads fill.
+    /// Copies the codes to the card by way of pinned memory, which several threads fill.
     fn upload_codes(&mut self, observer: &mut dyn Observer) -> Result<()> {
         let n = self.samples.n();
         let half = (STAGED_CODES / 2).max(stride(n, true) as usize);
         let pinned = self.held.pinned(2 * half)?;
         let (mut from, mut turn) = (0, 0);
-        let staying = self.staying();
-        while from < staying {
+        let all = self.features.len();
+        while from < all {
             observer.look()?;
             let start = self.features[from].at;
             let end = |f: &Feature| (f.at - start + stride(n, f.wide > 0)) as usize;
-            let count = self.features[from..staying].partition_point(|f| end(f) <= half);
+            let count = self.features[from..all].partition_point(|f| end(f) <= half);
             let part = &self.features[from..from + count];
             let bytes = end(&part[count - 1]);
             // SAFETY: a half holds `half` bytes, and the copy from it before is done: the stream was synchronised before its
@@ -380,6 +409,18 @@ impl Counting for CudaCounting<'_> {
             // Fewer codes stay on the card, so that tables have room.
             self.watched(CudaCounting::reserve)?;
         }
+    }
+
+    fn foresees(&self) -> usize {
+        if self.streams() {
+            2 * parts::PARTNERS
+        } else {
+            0
+        }
+    }
+
+    fn foresee(&mut self, likely: &[usize]) {
+        self.note_likely(likely);
     }
 
     fn narrow(&mut self, count: usize) {
