@@ -673,6 +673,12 @@ int cuMemcpyHtoDAsync_v2(address to, const void* from, size_t bytes, void* strea
     }
     return OK;
 }
+int cuMemsetD8Async(address to, unsigned char value, size_t bytes, void* stream) {
+    Locked locked(lock);
+    if (!is_device(to, bytes)) return INVALID;
+    ((Stream*)stream)->work.push_back([=] { return memset((void*)to, value, bytes), OK; });
+    return OK;
+}
 int cuMemcpyDtoHAsync_v2(void* to, address from, size_t bytes, void* stream) {
     Locked locked(lock);
     if (!is_device(from, bytes)) return INVALID;

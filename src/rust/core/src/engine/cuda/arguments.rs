@@ -672,6 +672,8 @@ pub(super) struct CorrelationArgs {
     pub ids: DevicePtr<u32>,
     /// and their numbers among all
     pub vertices: DevicePtr<u32>,
+    /// by block, of those that come without what is beyond their columns: where its numbers start in x
+    pub starts: DevicePtr<u64>,
 }
 
 /// `Slices` of kernels/gauss/slices.cuh.

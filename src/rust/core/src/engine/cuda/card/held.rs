@@ -261,6 +261,13 @@ impl Held {
         }
     }
 
+    /// Puts zeros on the device, once what was put on the stream before is done.
+    pub fn clear<T: Plain>(&self, to: DevicePtr<T>, count: usize) -> Result<()> {
+        self.check_filled(to, count);
+        // SAFETY: there is room, as checked.
+        unsafe { self.card.clear(to, count) }
+    }
+
     /// Copies from the device, once what was put on the stream before is done, and waits for it.
     pub fn fetch<T: Plain>(&mut self, from: DevicePtr<T>, to: &mut [T], doing: &str) -> Result<()> {
         self.check_read(from, to.len());

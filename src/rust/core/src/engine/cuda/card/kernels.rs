@@ -122,7 +122,7 @@ modules! {
     "knn/double" KnnArgs: knn_neighbours_d knn_permute_d knn_sums_d2 knn_sums_d8 knn_sums_d16 knn_sums_d32 knn_sums_d0
         knn_paper_d;
     "mixed/cells" MixedArgs: mixed_cells;
-    "gauss/correlation" CorrelationArgs: cor_centre cor_product cor_squares cor_finish cor_norms cor_panel cor_blocks;
+    "gauss/correlation" CorrelationArgs: cor_centre cor_product cor_squares cor_finish cor_norms cor_panel cor_blocks cor_spread;
     "selection/step" SelectionArgs: count_8 count_16 count_32 join_16 join_32 total_16 total_32 modes unpack;
     "selection/large" SelectionArgs: slices_16 slices_32 count_device;
 }

@@ -192,6 +192,15 @@ impl Card {
         result::memcpy_htod_async(to.address(), from, self.stream).map_err(|e| failure("copying to the GPU", e))
     }
 
+    /// Puts zeros on the device, once what was put on the stream before is done.
+    ///
+    /// # Safety
+    /// There must be room for `count` elements at `to`.
+    pub unsafe fn clear<T: Plain>(&self, to: DevicePtr<T>, count: usize) -> Result<()> {
+        result::memset_d8_async(to.address(), 0, count * size_of::<T>(), self.stream)
+            .map_err(|e| failure("clearing memory", e))
+    }
+
     /// Likewise from pinned memory, beside what is on the stream, which must leave the place alone, see [`Card::sends_follow`].
     ///
     /// # Safety

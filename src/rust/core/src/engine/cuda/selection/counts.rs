@@ -3,8 +3,9 @@
 use std::mem::offset_of;
 use std::ops::Range;
 
+use super::codes::{stride, write_codes};
 use super::kernels::{counter_bits, groups_in, table_words};
-use super::{stride, write_codes, CudaCounting, FEATURES_TOGETHER, MODES_FROM, WARP};
+use super::{CudaCounting, FEATURES_TOGETHER, MODES_FROM, WARP};
 use crate::engine::cuda::arguments::{Feature, SelectionArgs, PARTIAL_BYTES};
 use crate::engine::cuda::card::buffer::{Buffer, BufferId};
 use crate::engine::cuda::card::kernels::Kernel;

@@ -6,7 +6,8 @@
 
 use std::ops::Range;
 
-use super::{stride, write_codes, CudaCounting, SelectionStrategy, STAGED_CODES};
+use super::codes::{stride, write_codes};
+use super::{CudaCounting, SelectionStrategy, STAGED_CODES};
 use crate::engine::cuda::arguments::UNPACKED_SAMPLES;
 use crate::engine::cuda::card::kernels::{Kernel, WARP};
 use crate::engine::cuda::pointer::DevicePtr;

@@ -132,6 +132,34 @@ impl Local {
         }
     }
 
+    /// Where the cells of each block start where these stand without what is beyond its vertices, and the number of all.
+    pub fn cell_starts(&self) -> Vec<u64> {
+        let mut starts = Vec::with_capacity(self.rows.len() + 1);
+        starts.push(0);
+        for row in 0..self.rows.len() {
+            let count = self.block(row).len() as u64;
+            starts.push(starts[row] + count * count);
+        }
+        starts
+    }
+
+    /// Cells from `from` on of the blocks so.
+    pub fn fill_closely(&self, cell: impl Fn(usize, usize) -> f64, starts: &[u64], from: usize, to: &mut [f64]) {
+        let mut row = starts.partition_point(|&start| start <= from as u64) - 1;
+        let mut at = from;
+        let mut rest = to;
+        while !rest.is_empty() {
+            let (block, within) = (self.block(row), at - starts[row] as usize);
+            let (i, j) = (within / block.len(), within % block.len());
+            let some = (block.len() - j).min(rest.len());
+            let (own, later) = rest.split_at_mut(some);
+            own.iter_mut().zip(&block[j..]).for_each(|(to, &y)| *to = cell(block[i] as usize, y as usize));
+            rest = later;
+            at += some;
+            row += usize::from(at as u64 == starts[row + 1]);
+        }
+    }
+
     /// The bits of a graph among the vertices of each block.
     pub fn bits(&self, graph: &Adjacency, pool: &Pool) -> Vec<u32> {
         let (words, each) = (self.width / BITS, words_of(self.width));
@@ -189,6 +217,19 @@ mod tests {
             let mut cells = vec![f64::NAN; all];
             for (part, to) in cells.chunks_mut(37).enumerate() {
                 local.fill(cell, part * 37, to);
+            }
+            let starts = local.cell_starts();
+            let closely = starts[rows.len()] as usize;
+            for size in [1, 37, closely] {
+                let mut found = vec![f64::NAN; closely];
+                for (part, to) in found.chunks_mut(size).enumerate() {
+                    local.fill_closely(cell, &starts, part * size, to);
+                }
+                let of_block = |row: usize| {
+                    let block = local.block(row);
+                    block.iter().flat_map(move |&x| block.iter().map(move |&y| cell(x as usize, y as usize)))
+                };
+                assert_eq!(found, (0..rows.len()).flat_map(of_block).collect::<Vec<f64>>());
             }
             let bits = local.bits(&graph, &Pool::none());
             let words = width / BITS;
