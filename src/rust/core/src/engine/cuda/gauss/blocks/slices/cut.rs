@@ -140,8 +140,9 @@ pub(super) fn least(ends: &Ends) -> u64 {
     Cut { width: LEAST, rows: 1, panel: row, kept: row }.uses(p).total()
 }
 
-/// Cuts the level so that it takes no more than `room` bytes, with slices of at most `most` variables; none where that cannot be.
-pub(super) fn cut(ends: &Ends, own: Own, room: u64, most: usize) -> Option<Cut> {
+/// Cuts the level so that it takes no more than `room` bytes, with slices of at most `most` variables, of as many where this is `wished` and there is
+/// room; none where that cannot be.
+pub(super) fn cut(ends: &Ends, own: Own, room: u64, most: usize, wished: bool) -> Option<Cut> {
     let p = ends.larger.len() - 1;
     let (total, row) = (ends.pairs(), ends.most_of_row());
     // Where pairs' own correlations are gathered, there are no rows of them.
@@ -166,7 +167,8 @@ pub(super) fn cut(ends: &Ends, own: Own, room: u64, most: usize) -> Option<Cut> 
     // At least a third is for slices, and what pairs do not need.
     let of_pairs = total * STATE + total.min(AT_ONCE) * (STATE + 2 * FOUND);
     let few = ((room - of_pairs.min(room / 3 * 2)) / (20 * p as u64)) as usize;
-    let widest = few.min(CACHED / (4 * p)).max(DEPTH.min(few)).clamp(LEAST, most);
+    let cached = if wished { most } else { (CACHED / (4 * p)).max(DEPTH) };
+    let widest = few.min(cached).clamp(LEAST, most);
     if most == all {
         // One slice needs no other, and nobody waits.
         if let Some(whole) = fit(all).filter(|_| CACHED / (4 * p) >= p || widest == all) {
@@ -215,7 +217,7 @@ mod tests {
             for room in (0..26).map(|k| (60_000u64 << k >> (k / 2)) + k % 3) {
                 for most in [1, 100, usize::MAX / 2] {
                     let own = if room % 2 == 0 { Own::Rows } else { Own::Pairs };
-                    let Some(cut) = cut(&ends, own, room, most) else { continue };
+                    let Some(cut) = cut(&ends, own, room, most, most == 100) else { continue };
                     assert!(cut.uses(p).total() <= room, "{p} {room} {cut:?}");
                     assert!(cut.width % LEAST == 0 && (cut.width <= most.next_multiple_of(LEAST)));
                     assert!(cut.is_whole(p) || cut.kept >= cut.panel);
@@ -234,7 +236,7 @@ mod tests {
                 }
             }
             assert!(last.is_some_and(|cut| cut.is_whole(p)), "{p}");
-            assert_eq!(cut(&ends, Own::Rows, 1000, p), None);
+            assert_eq!(cut(&ends, Own::Rows, 1000, p, false), None);
         }
     }
 
@@ -244,8 +246,10 @@ mod tests {
         let p = 20_000u64;
         let larger = (0..=p).map(|x| (x * p - x * x / 2) / 3).collect();
         let ends = Ends { all: vec![0; p as usize + 1], larger };
-        let found = cut(&ends, Own::Rows, 750_000_000, usize::MAX / 2).unwrap();
+        let found = cut(&ends, Own::Rows, 750_000_000, usize::MAX / 2, false).unwrap();
         assert_eq!(found.width, 512);
+        let wished = cut(&ends, Own::Rows, 7_500_000_000, 2048, true).unwrap();
+        assert_eq!(wished.width, 2048);
         assert!(found.panel > 1 << 20 && found.kept > 14 << 20, "{found:?}");
         assert!(found.passes(p as usize, &ends) > 1);
     }

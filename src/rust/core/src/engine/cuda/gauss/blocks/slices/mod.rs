@@ -96,7 +96,8 @@ impl BlockSearch<'_, '_> {
     /// Plans and commits the memory of level 1.
     fn plan_slices(&mut self, ends: &Ends, own: Own) -> Result<Cut> {
         let p = self.gauss.p;
-        let most = self.wished_rows().unwrap_or(usize::MAX / 2).min(self.rows.most_rows(p)).max(1);
+        let wished = self.wished_rows();
+        let most = wished.unwrap_or(usize::MAX / 2).min(self.rows.most_rows(p)).max(1);
         let held = &mut self.search.engine.held;
         let uses: [BufferId; 6] = [
             Buffer::Data.into(),
@@ -109,7 +110,7 @@ impl BlockSearch<'_, '_> {
         held.let_go(&uses)?;
         held.plan.set(Buffer::Ranks, 8 * p as u64 + 4 * (p * p.div_ceil(64)) as u64);
         let room = held.room(&[])?;
-        let Some(found) = cut(ends, own, room, most) else {
+        let Some(found) = cut(ends, own, room, most, wished.is_some()) else {
             let needed = held.plan.total() + cut::least(ends);
             let what = "that is for the graph, and for slices of 64 rows of the correlations";
             return Err(too_little(held, needed, what));
