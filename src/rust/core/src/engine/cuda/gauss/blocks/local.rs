@@ -164,12 +164,15 @@ impl Local {
     pub fn bits(&self, graph: &Adjacency, pool: &Pool) -> Vec<u32> {
         let (words, each) = (self.width / BITS, words_of(self.width));
         let mut bits = vec![0u32; each * self.rows.len()];
-        pool.each_of(bits.chunks_mut(each).collect(), |row, bits: &mut [u32]| {
-            let block = self.block(row);
-            for (i, &x) in block.iter().enumerate() {
-                for (j, &y) in block.iter().enumerate() {
-                    if graph.has(x as usize, y as usize) {
-                        bits[i * words + j / BITS] |= 1 << (j % BITS);
+        let some = self.rows.len().div_ceil(4 * pool.threads()).max(1);
+        pool.each_of(bits.chunks_mut(each * some).collect(), |part, bits: &mut [u32]| {
+            for (row, bits) in (part * some..).zip(bits.chunks_exact_mut(each)) {
+                let block = self.block(row);
+                for (i, &x) in block.iter().enumerate() {
+                    for (j, &y) in block.iter().enumerate() {
+                        if graph.has(x as usize, y as usize) {
+                            bits[i * words + j / BITS] |= 1 << (j % BITS);
+                        }
                     }
                 }
             }

@@ -126,7 +126,7 @@ pub(in crate::engine::cuda) struct BlockSearch<'s, 'a> {
     data: Option<Centred<'a>>,
     rows: Rows,
     answer: Answer<'s>,
-    /// After a level.
+    /// After a level; before the first none.
     graph: Adjacency,
     degrees: Vec<usize>,
     widest: Option<Widest>,
@@ -141,7 +141,6 @@ impl<'s, 'a> BlockSearch<'s, 'a> {
         // They are going to be elsewhere.
         engine.correlations = None;
         let search = CudaSearch::with_p_max(engine, options, PMax::of_follower(false, options.p));
-        let graph = options.start();
         let data = match gauss.source {
             Source::Data(x, n) => Some(Centred::of_cells(x, n)),
             Source::Matrix(_) => None,
@@ -153,7 +152,7 @@ impl<'s, 'a> BlockSearch<'s, 'a> {
             data,
             rows: Rows::default(),
             answer,
-            graph,
+            graph: Adjacency::empty(0),
             degrees: Vec::new(),
             widest: None,
             kept: None,
@@ -268,14 +267,13 @@ impl Levels for BlockSearch<'_, '_> {
                 let found = kept.take(self.answer.largest());
                 Ok((found.graph, found.sepsets.finish(&self.search.engine.held.pool)?))
             }
-            None => self.answer.finish_unbegun(self.graph),
+            None => self.answer.finish_unbegun(self.search.options.start()),
         }
     }
 
     fn finish(mut self: Box<Self>, observer: &mut dyn Observer) -> Result<(Adjacency, SepSets)> {
         if !self.search.has_begun() {
-            let BlockSearch { answer, graph, .. } = *self;
-            return answer.finish_unbegun(graph);
+            return self.answer.finish_unbegun(self.search.options.start());
         }
         self.search.engine.held.begin(None);
         if self.answer.wants_values() {
