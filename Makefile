@@ -5,7 +5,7 @@ SHELL := bash
 MINUTES ?= 1
 BENCH ?=
 
-.PHONY: help demo test check cluster-check lint document bench gpu-bundle valgrind fuzz vendor deps install clean
+.PHONY: help demo test check check-cran cluster-check lint document site bench gpu-bundle valgrind fuzz tarball tarball-check binary deps install clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -24,16 +24,24 @@ check: ## R CMD build and R CMD check, tests included
 	@tools/install-deps test
 	@tools/check
 
+check-cran: ## R CMD check --as-cran, from the crates that the source package carries
+	@tools/install-deps cran
+	@tools/check-cran
+
 cluster-check: ## searches on workers: sockets, MPI, BiocParallel, future, a real Slurm (as root, on Debian)
 	@tools/install-deps test
 	@tools/cluster-check
 
-lint: ## cargo fmt and clippy
+lint: ## cargo fmt, clippy, help pages, spelling
 	@tools/lint
 
 document: ## write R/extendr-wrappers.R, NAMESPACE and man/ again
 	@tools/install-deps test
 	@tools/document
+
+site: ## the package's site, in site/: vignettes, help pages, what was measured, by pkgdown
+	@tools/install-deps site
+	@tools/site
 
 bench: ## time and compare with pcalg (make bench BENCH="nci60 --peer=no")
 	@tools/install-deps run
@@ -53,8 +61,17 @@ fuzz: ## ill-formed input at the Rust boundary (make fuzz MINUTES=10)
 	@tools/install-package
 	@. tools/common.sh && Rscript tools/fuzz/fuzz.R $(MINUTES)
 
-vendor: ## pack the crates for an installation without a network
-	@tools/vendor
+tarball: ## the source package that others install, with its crates and vignettes
+	@tools/install-deps test
+	@tools/tarball
+
+tarball-check: ## likewise, installed without a network and with an empty home
+	@tools/install-deps test
+	@tools/tarball --try
+
+binary: ## the package for this platform without Rust, tried where there is no cargo
+	@tools/install-deps test
+	@tools/binary --try
 
 deps: ## install what building and testing need
 	@tools/install-deps test
@@ -63,4 +80,4 @@ install: ## build, and install into the project's own library, .Rlib
 	@tools/install-package
 
 clean: ## remove everything that was built
-	rm -rf .Rlib .check .gpu demo-output src/Makevars src/*.o src/*.so src/.cargo src/vendor src/rust/target
+	rm -rf .Rlib .check .gpu site demo-output pcgpu_*.tar.gz src/Makevars src/*.o src/*.so src/.cargo src/vendor src/rust/target

@@ -3,10 +3,9 @@
 #' Directs edges of a CPDAG by what is known, and whatever follows from that by Meek's rules 1 to 4: the graph that `pcalg::addBgKnowledge()` gives.
 #' Where there is a choice, give what is known to [pc()] itself: it then counts in the search, too.
 #'
-#' @inheritParams pc
 #' @param fit A result of [pc()] or [orient()] of either class, a [graph::graphNEL-class], or an adjacency matrix, as `as(graph, "matrix")` has it or
 #'   as pcalg's `"amat"` codes a CPDAG.
-#' @param tiers,forbidden,required,context.all,context.tier As in [pc()]. Of these only directions of edges that are there count: `tiers` and variables of the context
+#' @param tiers,forbidden,required,context.all,context.tier As in [pc_control()]. Of these only directions of edges that are there count: `tiers` and variables of the context
 #'   direct the edges between tiers and out of the context, `forbidden` gives an edge the other direction, and an arrow of `required` needs an edge.
 #'   Without any of them the rules alone are applied.
 #' @param check Refuse a graph that has a cycle, or no extension to a DAG without further v-structures?
@@ -33,7 +32,10 @@ add_knowledge <- function(fit, tiers = NULL, forbidden = NULL, required = NULL, 
   labels <- listed$labels
   p <- length(labels)
   check <- check_flag(check, "check")
-  knowledge <- check_knowledge(tiers, forbidden, required, context.all, context.tier, labels, NULL, "stable", "relaxed")
+  knowledge <- check_knowledge(
+    list(tiers = tiers, forbidden = forbidden, required = required, context.all = context.all, context.tier = context.tier),
+    labels, NULL, "stable", "relaxed"
+  )
   found <- check_rust(rust_add_knowledge(listed$edges, listed$weights, knowledge, check))
   if (!is.null(found$kind)) refuse_knowledge(found, labels)
   arcs <- list(from = rep.int(seq_len(p), lengths(found$edges)), to = unlist(found$edges, use.names = FALSE))

@@ -1,10 +1,10 @@
 #' Make a saved or compact result one of pcalg's class
 #'
-#' Results are of pcalg's class `pcAlgo` where pcalg is installed, and of a class of this package with the same name and slots where
-#' it is not. A result that was made without pcalg is pcalg's wherever it is read with pcalg. One that was made with pcalg asks R for
-#' pcalg: where that is not installed, `as_pcalg()` makes it printable again. Where pcalg is installed it makes a result
-#' one of pcalg's, as `new()` would: needed where neither package is attached, as R finds the class of a result that was made without
-#' pcalg by `library(pcgpu)` or `library(pcalg)`.
+#' Results have pcalg's class `pcAlgo` if pcalg is installed, and otherwise a class of this package with the same name and slots.
+#' A result made without pcalg becomes pcalg's when it is read in a session with pcalg. A result made with pcalg makes R look for
+#' pcalg; if that is not installed, `as_pcalg()` makes the result printable again. If pcalg is installed, `as_pcalg()` converts a result
+#' to pcalg's class, as `new()` would. This is needed only if neither package is attached, because `library(pcgpu)` or `library(pcalg)` tells R where
+#' to find the class.
 #'
 #' A result of class [pcCompact][pcCompact-class] is given its p x p parts: 16 bytes for each cell. It does not hold the p-values
 #' of pairs that level 0 removed: with `suffStat` level 0 is run again for them, without it they are `NA` in `pMax`, with a warning of class
@@ -13,6 +13,7 @@
 #' @param x A result of [pc()], [skeleton()] or [orient()], of pcalg's class or ours.
 #' @param suffStat,indepTest As in [p_value()].
 #' @return The result with the slots of `x`, of the class that this session has: pcalg's where pcalg is installed.
+#' @seealso [pc()], whose `result` says which class it returns; [pcCompact][pcCompact-class]; [as_igraph()] and [as_bn()] for other packages.
 #' @examples
 #' x <- matrix(rnorm(500), 100, 5)
 #' fit <- pc(suff_gauss(x), gaussCItest, alpha = 0.01, p = 5, numCores = 2)

@@ -1,11 +1,12 @@
-# Background knowledge on directions: `tiers`, `forbidden`, `required`, `context.all`, `context.tier`, as Rust wants it (background.rs has the
+# Background knowledge on directions: `tiers`, `forbidden`, `required`, `context.all`, `context.tier` of pc_control(), as Rust wants it (background.rs has the
 # rules), or NULL. `pairs`: which pairs are fixed gaps, or NULL.
-check_knowledge <- function(tiers, forbidden, required, context.all, context.tier, labels, pairs, method, u2pd) {
-  given <- !vapply(list(tiers, forbidden, required, context.all, context.tier), is.null, TRUE)
+check_knowledge <- function(control, labels, pairs, method, u2pd) {
+  given <- !vapply(control[knowledge_arguments], is.null, TRUE)
   if (!any(given)) {
     return(NULL)
   }
-  argument <- c("tiers", "forbidden", "required", "context.all", "context.tier")[given][1L]
+  argument <- knowledge_arguments[given][1L]
+  tiers <- control$tiers
   if (u2pd != "relaxed") {
     abort_argument("u2pd", u2pd, sprintf("give u2pd = \"relaxed\", or leave out `%s`.", argument))
   }
@@ -16,10 +17,10 @@ check_knowledge <- function(tiers, forbidden, required, context.all, context.tie
   }
   knowledge <- list(
     tiers = check_tiers(tiers, labels),
-    context_all = check_context(context.all, "context.all", labels),
-    context_tier = check_context(context.tier, "context.tier", labels),
-    forbidden = check_arrows(forbidden, "forbidden", labels),
-    required = check_arrows(required, "required", labels)
+    context_all = check_context(control$context.all, "context.all", labels),
+    context_tier = check_context(control$context.tier, "context.tier", labels),
+    forbidden = check_arrows(control$forbidden, "forbidden", labels),
+    required = check_arrows(control$required, "required", labels)
   )
   check_contexts(knowledge, labels)
   check_required(knowledge, labels, pairs)
@@ -116,7 +117,10 @@ check_arrows <- function(arrows, argument, labels) {
     from <- unname(found[, 1L])
     to <- unname(found[, 2L])
   } else {
-    if (is.character(arrows) && is.null(dim(arrows)) && length(arrows) == 2L) arrows <- t(arrows)
+    # One arrow, or a list of such.
+    is_pair <- function(x) (is.character(x) || is.numeric(x)) && is.null(dim(x)) && length(x) == 2L
+    if (is_pair(arrows)) arrows <- list(arrows)
+    if (is.list(arrows) && !is.data.frame(arrows) && length(arrows) && all(vapply(arrows, is_pair, NA))) arrows <- do.call(rbind, arrows)
     if (length(dim(arrows)) != 2L || ncol(arrows) != 2L) abort_argument(argument, arrows, mend)
     column <- function(at) which_variables(if (is.data.frame(arrows)) arrows[[at]] else arrows[, at], argument, labels, mend)
     from <- column(1L)

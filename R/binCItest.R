@@ -11,6 +11,7 @@
 #' @return The p-value, one number between 0 and 1; 1, with a warning, when there are fewer than 10 times \eqn{2^{|S|}}{2^|S|}
 #'   observations.
 #' @inherit disCItest references
+#' @seealso [disCItest()] for variables of more levels; [suff_discrete()] makes `suffStat` from data; [chi2CItest()]; [pc()].
 #' @examples
 #' set.seed(1)
 #' x <- rbinom(500, 1, 0.5)

@@ -14,8 +14,10 @@
 #' - `"local"`: a set S for each way to direct the undirected edges at x that makes no new v-structure (`type = "cpdag"`), or that background knowledge
 #'   allows by Meek's rules (`type = "pdag"`; Perkovic, Kalisch and Maathuis 2017).
 #' - `"optimal"`: likewise, but with the adjustment set of the smallest asymptotic variance, which goes by the whole graph and by y (Witte and others 2020, Henckel and others
-#'   2022). Effects on what does not come after x are exactly 0. It needs a valid graph.
+#'   2022). Effects on what does not come after x are exactly 0. It needs a graph that Meek's rules add nothing to.
 #' - `"global"`: the parents of x in each DAG, as often as they occur. For small graphs: up to 100,000 DAGs.
+#'
+#' A variable with many undirected edges among neighbours that are adjacent to each other has sets by the million: more than 2^20 for one x, or 2^22 for all, end in an error.
 #'
 #' With `joint = TRUE` all of `x` are set at once, and an effect is that of one of them where the others are held (Nandy, Maathuis and Richardson 2017): by
 #' recursive regressions (`technique = "RRC"`) or modified Cholesky decompositions (`"MCD"`) over joint sets of parents, or with `method = "optimal"` by
@@ -26,8 +28,8 @@
 #'
 #' Real data often give a graph that no DAG has as its CPDAG. A message of class `pcgpu_message_graph` says so, as pcalg does. `"local"` with
 #' `type = "cpdag"` looks near x only, and goes on; effects are `NA` where no way to direct the edges at x is left. With `type = "pdag"` they are `NA` wherever x
-#' has undirected edges. `"optimal"`, and joint interventions with `type = "pdag"`, end in an error (pcalg's do for most pairs); `pc(u2pd = "retry")` gives a valid
-#' graph. An edge in conflict (`solve.confl = TRUE`) counts as undirected.
+#' has undirected edges. `"optimal"`, and joint interventions with `type = "pdag"`, take a graph that is a CPDAG with further arrows for what it is; with one that is not even that they end
+#' in an error (pcalg's do for most pairs). `pc(u2pd = "retry")` gives a valid graph. An edge in conflict (`solve.confl = TRUE`) counts as undirected.
 #'
 #' # Differences from pcalg
 #'
@@ -72,6 +74,7 @@
 #'
 #' L. Henckel, E. Perkovic and M. H. Maathuis (2022). Graphical criteria for efficient total effect estimation via adjustment in causal
 #' linear models. *Journal of the Royal Statistical Society B* 84, 579-599.
+#' @seealso [pc()] for the graph, [cstar()] for effects ranked by how stable they are, [edges()][edges].
 #' @examples
 #' set.seed(1)
 #' n <- 500

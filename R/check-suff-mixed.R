@@ -19,6 +19,10 @@ check_suff_mixed <- function(suffStat, labels, test) {
     ), is = sprintf("data of %d variables", data$p))
   }
   check_own_names(data$names, labels, "suffStat")
+  if (is.null(data$correlations)) {
+    first <- data$sets[[1L]]
+    warn_constant(constant_in(first), first, if (test$constant_is_missing) "no test of a constant has an answer, and it has no edge unless `NAdelete` is FALSE")
+  }
   mixed_for_rust(data, test)
 }
 
@@ -70,6 +74,19 @@ checked_sets <- function(data, suffStat, test) {
     )
   }
   c(data, list(p = ncol(first), n = nrow(first), names = colnames(first)))
+}
+
+# Columns of one value; not those of none, which tests without rows tell of. The first and the last value say of most that they have.
+constant_in <- function(x) {
+  n <- nrow(x)
+  vapply(seq_len(ncol(x)), function(j) {
+    column <- if (is.matrix(x)) x[, j] else x[[j]]
+    if (isTRUE(column[1L] != column[n])) {
+      return(FALSE)
+    }
+    known <- column[!is.na(column)]
+    length(known) > 0L && all(known == known[1L])
+  }, NA)
 }
 
 kinds_of_columns <- function(x) {
@@ -157,8 +174,9 @@ check_classes <- function(x, test) {
     (is.numeric(column) || is.factor(column) || is.logical(column) || is.character(column)) && length(dim(column)) < 2L
   }, NA)
   if (!all(is_known)) {
-    abort_argument("suffStat", x, "give columns of numbers, factors, logicals or characters.",
-      has = paste("other columns:", enumerate(names(x)[!is_known], 3L))
+    classes <- vapply(x[!is_known], function(column) class(column)[1L], "")
+    abort_argument("suffStat", x, "give columns of numbers, factors, logicals or characters; as.numeric() makes numbers of dates and times.",
+      has = paste("other columns:", enumerate(sprintf("%s (%s)", names(x)[!is_known], classes), 3L))
     )
   }
   numbers <- vapply(x, is_number_column, NA)

@@ -37,6 +37,9 @@ job_workers <- function(count, launch, end = function() NULL, why = function(fol
   names <- character()
   ranks <- integer()
   sent <- read <- integer(count)
+  silence <- worker_silence()
+  # When each was last sent something, or answered.
+  heard <- rep(Sys.time(), count)
   gone <- logical(count)
 
   place <- function(rank, name) file.path(folder, ranks[rank], name)
@@ -116,6 +119,7 @@ job_workers <- function(count, launch, end = function() NULL, why = function(fol
     },
     send = function(rank, message) {
       sent[rank] <<- sent[rank] + 1L
+      heard[rank] <<- Sys.time()
       put(message, place(rank, paste0("to-", sent[rank])))
     },
     receive = function(seconds) {
@@ -126,6 +130,7 @@ job_workers <- function(count, launch, end = function() NULL, why = function(fol
           file <- place(rank, paste0("from-", read[rank] + 1L))
           if (file.exists(file)) {
             read[rank] <<- read[rank] + 1L
+            heard[rank] <<- Sys.time()
             value <- tryCatch(readRDS(file), error = function(e) paste("its answer cannot be read:", conditionMessage(e)))
             unlink(file)
             if (is.character(value)) gone[rank] <<- TRUE
@@ -133,6 +138,14 @@ job_workers <- function(count, launch, end = function() NULL, why = function(fol
           }
         }
         if (say_alive()) {
+          open <- which(!gone[seq_along(ranks)])
+          for (rank in open[difftime(Sys.time(), heard[open], units = "secs") > silence]) {
+            # One that waits has nothing to answer, unless it does not even read.
+            if (!file.exists(place(rank, "waiting")) || file.exists(place(rank, paste0("to-", sent[rank])))) {
+              gone[rank] <<- TRUE
+              found[[length(found) + 1L]] <- list(rank = rank, value = silent_for(silence))
+            }
+          }
           open <- which(!gone[seq_along(ranks)])
           for (rank in open[!still_there(ranks[open])]) {
             if (!file.exists(place(rank, paste0("from-", read[rank] + 1L)))) {
@@ -187,10 +200,13 @@ rank_serve <- function(folder, i) {
   # Waits for a file; FALSE once the driver has ended, or is silent.
   wait_for <- function(file) {
     pause <- 0.001
+    says_so <- FALSE
+    on.exit(if (says_so) unlink(own("waiting")))
     repeat {
       if (file.exists(file)) {
         return(TRUE)
       }
+      if (!says_so && pause >= 0.05) says_so <- file.create(own("waiting"))
       if (file.exists(file.path(folder, "stop")) || !dir.exists(folder)) {
         return(FALSE)
       }

@@ -16,6 +16,9 @@ slower <- 3
 grace <- 5
 most_grace <- 60
 
+# Bytes of a message that Ctrl-C waits for.
+most_whole <- 1e6
+
 # A function that sends a node a call without waiting for its value. Rmpi's own collects R's garbage after each message, which takes longer than most pieces'
 # way.
 node_sender <- function(cluster) {
@@ -50,6 +53,7 @@ node_workers <- function(cluster, own = FALSE) {
   owed <- vector("list", count)
   since <- numeric(count)
   slowest <- 0
+  silence <- worker_silence()
   why <- rep(NA_character_, count)
   untold <- ranks <- integer()
   names <- worker_names(vapply(cluster, node_host, ""))
@@ -74,10 +78,18 @@ node_workers <- function(cluster, own = FALSE) {
     tag <- new_tag()
     if (!length(owed[[i]])) since[i] <<- now()
     owed[[i]] <<- c(owed[[i]], tag)
+    # Half a message would be taken for the beginning of the next. One that is long may wait for a worker that does not read.
+    is_sent <- FALSE
+    on.exit(if (!is_sent && is.na(why[i])) {
+      cut_off(i)
+      lose(i, "it was sent half a message")
+    })
+    is_short <- utils::object.size(arguments) <= most_whole
     error <- tryCatch({
-      send(i, name, arguments, tag)
+      if (is_short) suspendInterrupts(send(i, name, arguments, tag)) else send(i, name, arguments, tag)
       NULL
     }, error = conditionMessage)
+    is_sent <- TRUE
     if (!is.null(error)) lose(i, failed(error))
   }
   # What has come, as list(node, value).
@@ -138,6 +150,7 @@ node_workers <- function(cluster, own = FALSE) {
   }
 
   for (i in seq_len(count)) if (!is_open(cluster[[i]])) lose(i, "its connection is closed")
+  if (!own) no_delay_of(lapply(Filter(is_socket_node, cluster[which(!gone())]), function(node) node$con))
   list(
     start = function(new_key) {
       key <<- new_key
@@ -162,6 +175,9 @@ node_workers <- function(cluster, own = FALSE) {
     receive = function(seconds) {
       # Whoever was lost while something was sent to it is told of now.
       came <- Filter(function(one) !is.null(one$value), arrived(if (length(untold)) 0 else seconds))
+      for (i in late()) {
+        if (now() - since[i] > silence) lose(i, paste0(silent_for(silence), if (cut_off(i)) ", and its connection is closed"))
+      }
       came <- c(lapply(untold, function(i) list(node = i, value = why[i])), came)
       untold <<- integer()
       list(
@@ -205,6 +221,24 @@ node_workers <- function(cluster, own = FALSE) {
     # Processes of this machine that are at work.
     busy = function() pids[intersect(late(), which(vapply(cluster, node_host, "") == "localhost" & !is.na(pids)))]
   )
+}
+
+# Small messages of sockets are not to wait until others are confirmed, which takes 40 ms: so the system may hold them back (Nagle 1984). Who makes a cluster
+# can say so; of others the connections' ports tell which sockets they are. A socket of the same port that is none of them takes no harm.
+no_delay_of <- function(connections) {
+  said <- vapply(connections, function(con) tryCatch(summary(con)$description, error = function(e) ""), "")
+  ports <- suppressWarnings(as.integer(sub(".*:", "", said)))
+  ports <- unique(ports[!is.na(ports)])
+  if (length(ports)) rust_no_delay(ports)
+  invisible()
+}
+
+# The same for all socket connections of this session.
+no_delay_of_all <- function() {
+  # showConnections() would collect garbage first.
+  numbers <- getAllConnections()
+  open <- lapply(numbers[numbers > 2L], getConnection)
+  no_delay_of(Filter(function(con) inherits(con, "sockconn"), open))
 }
 
 # No call of this session has the same.
@@ -258,7 +292,8 @@ text_of <- function(value) {
 node_reader <- function(cluster) {
   receive <- node_function("recvData", cluster)
   from <- function(i) {
-    list(rank = i, value = tryCatch(receive(cluster[[i]]), error = function(e) {
+    # What has begun to come is read to its end, or the rest would be taken for the next message.
+    list(rank = i, value = tryCatch(suspendInterrupts(receive(cluster[[i]])), error = function(e) {
       structure(list(why = conditionMessage(e)), class = "pcgpu_gone")
     }))
   }

@@ -33,6 +33,17 @@ local_workers <- function(count) {
 # Messages are small, and not to wait for more to be sent with them: 40 ms where the other end confirms them late. Set at both ends; forks inherit it.
 no_delay <- "options(socketOptions = 'no-delay')"
 
+# Seconds without a word after which a worker that has work counts as lost, so that a call ends where all hang: no test takes so long.
+worker_silence <- function() {
+  seconds <- getOption("pcgpu.cluster_silence", 3600)
+  if (!is_number(seconds) || seconds <= 0) {
+    abort_argument("options(pcgpu.cluster_silence = )", seconds, "give a number of seconds above 0, more than the longest test takes, or Inf.")
+  }
+  seconds
+}
+
+silent_for <- function(seconds) sprintf("it has not answered within %g s (option pcgpu.cluster_silence)", seconds)
+
 # A cluster that is ours, and ends with the call.
 new_workers <- function(make, ...) {
   before <- options(socketOptions = "no-delay")
@@ -58,11 +69,11 @@ with_own_libraries <- function(start) {
 }
 
 # Whether a search goes to workers of other processes, and to which: those of `cluster`, or as many of its own as there are threads. Stops
-# for what such a search cannot do.
-choose_workers <- function(cluster, parallel_tests, test, method, threads, verbose) {
-  parallel_tests <- check_flag(parallel_tests, "parallel_tests")
+# for what such a search cannot do. `control`: pc_control()'s.
+choose_workers <- function(control, test, method, threads, verbose) {
+  cluster <- control$cluster
   is_function <- test$kind == "function"
-  wanted <- !is.null(cluster) || parallel_tests && is_function && threads > 1L
+  wanted <- !is.null(cluster) || control$parallel_tests && is_function && threads > 1L
   if (!wanted) {
     return(NULL)
   }

@@ -1,7 +1,7 @@
 #' Compare graphs with the true one
 #'
-#' Which edges of estimated graphs are those of the true graph, and which of their arrowheads, as a table with a row for each estimate. 20,000 variables take well under a second:
-#' graphs are lists of edges throughout.
+#' Counts which edges and arrowheads of estimated graphs are also in the true graph, as a table with one row for each estimate. 20,000 variables take well under a second,
+#' because graphs are lists of edges throughout.
 #'
 #' # What is counted
 #'
@@ -14,7 +14,7 @@
 #' - `shd`, the structural Hamming distance (Tsamardinos, Brown and Aliferis 2006): pairs whose edge is there in one graph alone, or has another direction; of CPDAGs, `pcalg::shd()`. An
 #'   edge in conflict counts as undirected there.
 #'
-#' What is divided by nothing is `NA` (`pcalg::compareGraphs()` has `tdr` 1 where no edge is estimated, `tpr` 0 where none is true, and `fpr` 1 where all pairs have edges).
+#' A ratio with a denominator of 0 is `NA` (`pcalg::compareGraphs()` has `tdr` 1 where no edge is estimated, `tpr` 0 where none is true, and `fpr` 1 where all pairs have edges).
 #'
 #' @param estimated A graph, or a list of graphs, whose names become rows: results of [pc()] or of pcalg, of either class; [graph::graphNEL-class]; adjacency matrices, as
 #'   `as(graph, "matrix")` has them or as pcalg's `"amat"`; graphs of [random_dag()] and [cpdag_of()], of igraph, or of bnlearn.
@@ -30,6 +30,7 @@
 #' J. D. Ramsey and others (2018). TETRAD - a toolbox for causal discovery. *8th International Workshop on Climate Informatics*.
 #'
 #' Y. Zheng and others (2024). Causal-learn: causal discovery in Python. *JMLR* 25(60), 1-8.
+#' @seealso [random_dag()] and [cpdag_of()] for true graphs, [random_data()] for data of them, [markov_check()] where there is no true graph.
 #' @examples
 #' dag <- random_dag(20, neighbours = 2, seed = 3)
 #' x <- random_data(dag, 1000, seed = 3, numCores = 2)

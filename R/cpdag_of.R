@@ -7,6 +7,7 @@
 #' @return An object of class `pcgpu_graph`, see [random_dag()].
 #' @references
 #' D. M. Chickering (1995). A transformational characterization of equivalent Bayesian network structures. *UAI*, 87-98.
+#' @seealso [random_dag()], [compare_graphs()], [pc()].
 #' @examples
 #' cpdag_of(random_dag(10, seed = 1))
 #' @export

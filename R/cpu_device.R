@@ -1,15 +1,14 @@
 #' The CPU and how much memory it may take
 #'
-#' `device = "cpu"` runs on the CPU; an object made here also bounds the memory for correlations that a search makes of data. The answer is the
+#' `device = "cpu"` runs on the CPU; this function also limits the memory for correlations that a search computes from data. The answer is the
 #' same, to the last bit.
 #'
 #' @details
-#' A Gaussian search whose sufficient statistic holds data, see `keep` of [suff_gauss()], makes the correlations of all variables first: 8 bytes
-#' for each cell of a p x p matrix, 80 GB of 100,000 variables, and as much again in single precision where level 1 is dense. Where that is more
-#' than `memory`, it makes those that it asks for and forgets them: at level 0 some columns at a time; at level 1 those of some
-#' rows with all variables, or of one row's pairs with its neighbours; at further levels those of each row among its neighbours. They may
-#' be made several times, which is what the smaller memory costs. It
-#' never takes less time, so give what there is.
+#' A Gaussian search whose sufficient statistic holds data, see `keep` of [suff_gauss()], first computes the correlations of all variables: 8 bytes
+#' for each cell of a p x p matrix, 80 GB for 100,000 variables, and as much again in single precision if level 1 is dense. If that exceeds
+#' `memory`, it computes only the correlations it needs and then discards them: at level 0 some columns at a time; at level 1 those of some
+#' rows with all variables, or of one row's pairs with its neighbours; at later levels those of each row among its neighbours. Some are
+#' computed several times, which is the price of less memory: a limit never makes a search faster, so allow what there is.
 #'
 #' `memory` counts correlations, in both precisions, those of all threads together. It does not count the data, the result with the graph and the
 #' p-values, the lists of a level's pairs, and working memory of the threads: some 5 MB each for making correlations, and up to some 50 MB for deciding rows
@@ -17,11 +16,11 @@
 #' the correlations of the row with the most neighbours, 8 (d + 1)^2 bytes of d neighbours; where it does not, the search ends before the level, in an error
 #' of class `pcgpu_error_argument` that names the row and the bytes.
 #'
-#' Without `memory`, a search makes all correlations where there is memory for them, and goes the other way by itself, with half of what there is,
-#' where not. Correlations that are given, `suffStat = list(C = , n = )`, are there already: `memory` changes nothing. Nor does it for
-#' tests of discrete variables, nearest-neighbour tests and R functions, which hold the data alone beside the result.
+#' Without `memory`, a search computes all correlations if there is memory for them, and otherwise limits itself to half of the available memory.
+#' `memory` has no effect if the correlations are given (`suffStat = list(C = , n = )`), or for
+#' discrete tests, nearest-neighbour tests and R functions, which need only the data and the result.
 #'
-#' @param memory The most memory that correlations may take, in bytes or as text such as `"4 GB"`; `NULL` means what there is.
+#' @param memory The largest amount of memory for correlations, in bytes or as text such as `"4 GB"`; `NULL` means what is available.
 #' @return A list of class `pcgpu_device`, for the argument `device` of [pc()], [skeleton()], [orient()], [suff_gauss()] and [select_features()].
 #' @seealso [cuda_device()] for GPUs; [run_details()], which says what was held.
 #' @examples

@@ -1,32 +1,34 @@
 #' Causal stability ranking
 #'
-#' Ranks pairs of variables by how stable a strong causal effect of one on the other is (CStaR; Stekhoven and others 2012): the lower bounds of [causal_effects()] (IDA) are found in many samples of half of the rows, and pairs are
-#' ranked by how often they are among the top ones. For choosing experiments among many candidates: a cause that is strong in most samples is a better bet than one that is strong in the graph of all rows.
+#' Ranks pairs of variables by how stable a strong causal effect of one on the other is (CStaR; Stekhoven and others 2012). The lower bounds of [causal_effects()] (IDA) are computed in many samples of half of the rows, and pairs are
+#' ranked by how often they are among the top ones. The ranking helps to choose experiments among many candidates: a cause that is strong in most samples is a better choice than one that is strong only in the graph of all rows.
 #'
-#' In each sample [pc()] learns a CPDAG, and each pair's possible effects have a smallest absolute value, their lower bound. For a number q, a pair is selected in a sample if its bound is among the q largest, and above 0; its share of samples
-#' is \eqn{\Pi(q)}. Pairs are ranked by their share for each q, equal ones by their mean rank; the *summary rank* is the median of these ranks. By Meinshausen and Buehlmann (2010), among those of all P pairs whose share reaches
-#' \eqn{\Pi > 1/2} the expected number of false ones is at most \eqn{q^2 / ((2 \Pi - 1) P)}; divided by P that is the per-comparison error rate (PCER), of which the largest over all q is told. A pair with a share of at most one half for some q has no bound (1).
+#' In each sample [pc()] learns a CPDAG, and the smallest absolute value of a pair's possible effects is its lower bound. For a number q, a pair is selected in a sample if its bound is above 0 and among the q largest; the share of samples in which it is selected
+#' is \eqn{\Pi(q)}. For each q, pairs are ranked by this share, with mean ranks for ties; the *summary rank* is the median of these ranks. By Meinshausen and Buehlmann (2010), among the pairs whose share reaches
+#' \eqn{\Pi > 1/2}, out of all P pairs, the expected number of false ones is at most \eqn{q^2 / ((2 \Pi - 1) P)}. Divided by P, this bounds the per-comparison error rate (PCER); the largest bound over all q is reported. A pair whose share is at most one half for some q has no bound (1).
 #'
-#' Samples are those of [stability()] with `how = "subsample"`: they depend on the seed alone, and columns that are constant in one have no effect there. What is kept of a sample is a number for each pair: 8 bytes for each pair and sample in all.
+#' Samples are those of [stability()] with `how = "subsample"`: they depend on the seed alone, and a column that is constant in a sample has no effect there. One number is kept for each pair and sample, 8 bytes each.
 #'
-#' @param data The data: a numeric matrix or data frame, observations in rows, or what else [suff_gauss()] reads; or the result of `suff_gauss(keep = "data")`.
+#' @param data The data: a numeric matrix or data frame with observations in rows, anything else that [suff_gauss()] reads, or the result of `suff_gauss(keep = "data")`.
 #' @param alpha As in [pc()]; the test is [gaussCItest()].
-#' @param x,y Names or numbers of the variables that may be causes, and of those that effects are wanted on; all by default. A pair of a variable with itself is none.
-#' @param ... Further arguments of [pc()], by name, as in [stability()].
-#' @param q Numbers of pairs that are selected in each sample, whole numbers from 1 to the number of pairs; `NULL` means 1, 2, 5 and 10 % of the pairs.
-#' @param standardize Measure effects in standard deviations, so that variables of different units can be compared? Otherwise an effect is the change in y per unit of x.
-#' @param replicates,size,seed,cluster,device,numCores,progress As in [stability()]. The bounds on errors are for samples of half of the rows, and are left out (`NA`) with another `size`.
-#' @return An object of class `pcgpu_cstar`, with methods `print()`, `summary()` (by q: how many pairs have a share above one half, of 1, and of 0), `plot()` (the share of the top pairs for each q) and `as.data.frame(c, n = Inf)`, a row for each pair, or the first `n`, by summary rank, then median effect:
+#' @param x,y Names or numbers of the possible causes, and of the variables on which effects are wanted; all by default. A variable paired with itself is left out.
+#' @param ...,control Further arguments of [pc()] and [pc_control()], as in [stability()], except `na`.
+#' @param q Numbers of pairs that are selected in each sample: whole numbers from 1 to the number of pairs. `NULL` means 1, 2, 5 and 10 % of the pairs.
+#' @param standardize Measure effects in standard deviations, so that variables with different units can be compared? Otherwise an effect is the change in y per unit of x.
+#' @param replicates,size,seed,cluster,device,numCores,progress As in [stability()]. The error bounds hold for samples of half of the rows and are `NA` for any other `size`.
+#' @return An object of class `pcgpu_cstar` with methods `print()`, `summary()` (for each q, the number of pairs with a share above one half, equal to 1, and equal to 0), `plot()` (the shares of the top pairs for each q) and `as.data.frame(c, n = Inf)`: one row for each pair, or for the first `n`, by summary rank and then by median effect:
 #' \describe{
 #'   \item{`x`, `y`}{names of the variables;}
 #'   \item{`rank`}{the summary rank;}
 #'   \item{`frequency`}{the median of the shares over q;}
-#'   \item{`effect`}{the median of the lower bounds over samples;}
+#'   \item{`effect`}{the median of the lower bounds over the samples;}
 #'   \item{`all_rows`}{the lower bound in the graph of all rows;}
 #'   \item{`pcer`}{the largest bound on the per-comparison error rate.}
 #' }
-#' It is a list of `pairs` (a data frame as above with numbers of variables in place of names, in the order of `x`, then `y`), `frequency` (the shares, a row for each pair and a column for each q), `q`, `labels`, `fit` (the result of `pc()` on all rows),
+#' The list itself has the elements `pairs` (a data frame as above, with numbers of variables instead of names, in the order of `x`, then `y`), `frequency` (the shares, with a row for each pair and a column for each q), `q`, `labels`, `fit` (the result of `pc()` on all rows),
 #' `replicates`, `how`, `size`, `n`, `seed`, `alpha`, `standardize`, `device` and `call`.
+#'
+#' Errors are those of [stability()].
 #' @seealso [causal_effects()] for the effects themselves, [stability()] for the edges.
 #' @references
 #' D. J. Stekhoven, I. Moraes, G. Sveinbjoernsson, L. Hennig, M. H. Maathuis and P. Buehlmann (2012). Causal stability ranking. *Bioinformatics* 28(21), 2819-2823.
@@ -41,21 +43,23 @@
 #' plot(ranked)
 #' @export
 cstar <- function(data, alpha, x = NULL, y = NULL, ..., q = NULL, standardize = FALSE, replicates = 100, size = NULL, seed = NULL,
-                  cluster = NULL, device = "auto", numCores, progress = NULL) {
+                  cluster = NULL, device = "auto", numCores, progress = NULL, control = pc_control()) {
   call <- match.call()
   check_given(list(data = missing(data), alpha = missing(alpha)), list(
     data = "give the observations, in rows.", alpha = "give the significance level, for instance alpha = 0.01."
   ))
-  given <- check_pc_given(list(...))
+  passed <- check_passed(c(list(...), cluster = list(cluster)[!is.null(cluster)]), control, "cstar", c("cluster", knowledge_arguments))
+  given <- passed$given
+  control <- passed$control
   replicates <- check_whole(replicates, "replicates", 1, 1e5)
   standardize <- check_flag(standardize, "standardize")
   source <- resampling_source(data, gaussCItest, NULL)
   resampled <- check_resampling("subsample", size, seed, source, replicates)
   threads <- resolve_threads(if (!missing(numCores)) numCores)
-  workers <- if (!is.null(cluster)) worker_source(cluster)
+  workers <- if (!is.null(control$cluster)) worker_source(control$cluster)
   if (is.null(workers)) device <- check_device(device)
-  fit <- fit_all_rows(source, alpha, given, if (is.null(workers)) device else "auto", threads, resampled$seed)
-  problem <- resampling_problem(source, alpha, given, fit, threads)
+  fit <- fit_all_rows(source, alpha, given, control, if (is.null(workers)) device else "auto", threads, resampled$seed)
+  problem <- resampling_problem(source, alpha, given, control, fit, threads)
   labels <- problem$labels
   x <- check_variables(x, labels, "x")
   y <- check_variables(y, labels, "y")

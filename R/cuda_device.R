@@ -1,20 +1,20 @@
 #' A GPU and how to use it
 #'
-#' `device = "cuda:1"` names a GPU; an object made here names it and says how to run on it. The answer is the same
-#' whatever is chosen: the strategies serve the comparison with the papers they come from, and the limit of memory serves a
-#' card that is shared.
+#' `device = "cuda:1"` names a GPU; this function also sets how to run on it. The answer does not
+#' depend on these settings: the strategies allow comparisons with the papers that they come from, and the memory limit is for
+#' GPUs that are shared.
 #'
 #' @param device `"cuda"` for the first GPU, `"cuda:1"` for the second, and so on: see [pcgpu_devices()]; several such as
 #'   `c("cuda:0", "cuda:1")`, or `"cuda:all"`, work together, and `c("cpu", "cuda:all")` with the CPU. The strategies of the papers
-#'   are those of one GPU.
+#'   run on one GPU only.
 #' @param strategy How the tests of a level are distributed over the GPU:
 #'   - `"shared"` (the default): this package's own; tests that share a conditioning set share its work;
-#'   - `"edge"`: cuPC-E of Zarebavani and others (2020), blocks of threads for some edges of a variable; for discrete
+#'   - `"edge"`: cuPC-E of Zarebavani and others (2020), in which a block of threads runs some edges of a variable; for discrete
 #'     variables disc-cupc, with which Hagedorn and Huegle (2021) compare gpuPC;
-#'   - `"set"`: cuPC-S of the same paper, a thread for a conditioning set and all edges that it may separate. For the
-#'     Gaussian test alone;
+#'   - `"set"`: cuPC-S of the same paper, in which a thread runs one conditioning set and all edges that it may separate. For the
+#'     Gaussian test only;
 #'   - `"single"`, `"parallel"`: GPU_CMIknn of Hagedorn and others (2022), one nearest-neighbour test at a time, or many at
-#'     once. For these tests alone, and with at most 512 neighbours.
+#'     once. For these tests only, with at most 512 neighbours.
 #' @param beta,gamma For `strategy = "edge"`: the number of edges of a block, and the number of tests of an edge at a time.
 #'   `NULL` means 2 and 32, the paper's choice.
 #' @param theta,delta For `strategy = "set"`: the number of conditioning sets of a block, and the number of blocks for a
@@ -23,29 +23,28 @@
 #'   as many as there is memory for. For `strategy = "shared"` and the Gaussian test: the number of rows of the correlation matrix, from
 #'   64, that the card has at a time at levels 0 and 1, which then run by blocks whatever memory there is (the dissertation of C. Hagedorn
 #'   (2023), chapter 5, takes 2048); `NULL` means by blocks where not all fits, as large as memory allows.
-#' @param memory The most memory of each card that a call may take, in bytes or as text such as `"2 GB"` or `"500 MiB"`; `NULL` means all that is free, for a
-#'   nearest-neighbour test 4 GiB of it beside the data, and more from some 20,000 observations on. What the driver keeps for a
-#'   kernel is not counted (for `"single"` and `"parallel"` about 1 GB). Where not all fits, all tests, correlations and
-#'   feature selection run with a part of the data on the card at a time, more slowly the smaller it is; the answer is the
-#'   same. An error says how much is needed where even one test, or one feature, does not fit, or for the Gaussian test the graph (p^2 / 4
-#'   bytes) with some rows of the correlations, or a variable with its neighbours. Several GPUs each take a Gaussian or discrete search as a whole; where it fits none, one of them runs it in parts, and a message says so. `"unified"`: memory that a card shares with the host, for problems a little larger than the card; see below.
+#' @param memory The largest amount of each card's memory that a call may use, in bytes or as text such as `"2 GB"` or `"500 MiB"`. `NULL` means all free memory; a
+#'   nearest-neighbour test uses 4 GiB of it in addition to the data, and more from about 20,000 observations. Memory that the driver reserves for a
+#'   kernel is not counted (about 1 GB for `"single"` and `"parallel"`). If not everything fits, tests, correlations and
+#'   feature selection keep only a part of the data on the card at a time; the smaller the part, the slower they are. The answer is the
+#'   same. An error says how much is needed if even one test, or one feature, does not fit, or for the Gaussian test the graph (p^2 / 4
+#'   bytes) with some rows of the correlations, or a variable with its neighbours. Several GPUs each need room for a whole Gaussian or discrete search; if it fits none, one of them runs it in parts, with a message. `"unified"` is memory that the card shares with the host, for problems slightly larger than the card; see below.
 #' @section Unified memory:
-#' Where a call ends in an error of class `pcgpu_error_device_out_of_memory` and no larger card is there, `memory = "unified"` may let it
-#' run: what does not fit the card lies in the host's memory, and pages of it come to the card when a kernel needs them, others leaving.
-#' The answer is the same. What moves is slow, by a factor that depends on the data; use it for problems that exceed the card's
-#' memory by little, on a machine of your own: a GPU whose memory is asked for several times over can slow down or hang a machine for
-#' all who use it. What fits the card stays on it: there it costs the time to allocate. How much may
-#' be taken is what is free on the card and available on the host, but 1 GiB. Each of several GPUs has memory of its own,
-#' which belongs on it, and counts on its part of the host's: for a search each needs room for all, for a selection of features
-#' for its part of them.
+#' If a call ends with an error of class `pcgpu_error_device_out_of_memory` and there is no larger card, `memory = "unified"` may make it
+#' run. Data that do not fit on the card stay in the host's memory, and their pages move to the card and back as kernels need them.
+#' The answer is the same. Moving pages is slow, by a factor that depends on the data. Use unified memory for problems that exceed the card's
+#' memory only slightly, and on a machine of your own: a GPU whose memory is oversubscribed several times can slow down or hang the machine for
+#' everyone. If everything fits on the card, it only costs the time to allocate. The limit is
+#' the free memory of the card plus the available memory of the host, less 1 GiB. Several GPUs divide the host's memory among them: for a search each needs room for everything, for feature selection
+#' for its own part.
 #'
-#' The driver must let host and kernels use such memory at a time: on Linux most do, on Windows and in virtual machines few or none;
-#' the column `unified` of [pcgpu_devices()] says so. Runs that exceed a card's memory were not measured by the authors.
+#' The driver must allow the host and kernels to use such memory at the same time. On Linux most drivers do, on Windows and in virtual machines few or none;
+#' see the column `unified` of [pcgpu_devices()]. The authors have not measured runs that exceed a card's memory.
 #'
 #' @section Memory between calls:
-#' A GPU's memory is kept for the next call of the R process, as allocating takes long: up to 8 GiB, or a quarter of a card that has more than 32 GiB.
-#' Calls that need it for something else get it; for other programs `unloadNamespace("pcgpu")` gives it back, with all else that the
-#' process has on GPUs.
+#' Because allocation is slow, the R process keeps some of the GPU's memory for its next call: up to 8 GiB, or a quarter of a card with more than 32 GiB.
+#' Later calls can use it for anything. To release it for other programs, with everything else that the
+#' process has on GPUs, call `unloadNamespace("pcgpu")`.
 #' @return A list of class `pcgpu_device`, for the argument `device` of [pc()], [skeleton()], [orient()], [suff_gauss()] and,
 #'   without a strategy, [select_features()].
 #' @references
@@ -63,7 +62,8 @@
 #'
 #' if (nrow(pcgpu_devices()) > 0) {
 #'   suff <- suff_gauss(iris[1:4])
-#'   pc(suff, gaussCItest, alpha = 0.01, labels = colnames(suff$C), device = cuda_device(strategy = "set"))
+#'   by_sets <- cuda_device(strategy = "set")
+#'   pc(suff, gaussCItest, alpha = 0.01, labels = colnames(suff$C), device = by_sets)
 #' }
 #' @export
 cuda_device <- function(device = "cuda", strategy = c("shared", "edge", "set", "single", "parallel"), beta = NULL,

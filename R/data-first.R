@@ -1,8 +1,7 @@
 # Data in place of a sufficient statistic, where no test is named: pc(data, alpha = 0.01).
 
 # Of a call of pc() or skeleton(), whose frame this is: the arguments that are missing and follow from the data.
-fill_in_from_data <- function(frame, no_suff, no_test, no_labels) {
-  na <- check_choice(frame$na, c("error", "testwise"), "na")
+fill_in_from_data <- function(frame, na, no_suff, no_test, no_labels) {
   if (no_suff) {
     return(invisible())
   }
@@ -23,12 +22,17 @@ fill_in_from_data <- function(frame, no_suff, no_test, no_labels) {
   if (!is.null(own)) frame$labels <- own
 }
 
-# list(suffStat, indepTest) for data, the test by the kinds of their columns, which a message names; NULL for what is no data.
-test_of_data <- function(x, na = "error") {
+# Of more variables the data are kept, and their correlations made where they are searched: R would hold a copy.
+most_correlations <- 5000L
+
+# list(suffStat, indepTest) for data, the test by the kinds of their columns, which a message names; NULL for what is no data. keep_data: are data of numbers
+# to be kept, in place of their correlations?
+test_of_data <- function(x, na = "error", keep_data = (is.data.frame(x) || is.matrix(x)) && ncol(x) > most_correlations) {
   if (is_completed(x)) {
     if (na != "error") abort_argument("na", na, "leave it out: completed data sets have no holes.")
     return(test_of_completed(x))
   }
+  if (methods::is(x, "ExpressionSet") || methods::is(x, "SummarizedExperiment")) x <- read_table(x, "suffStat", FALSE)
   is_matrix <- is.matrix(x) && is.atomic(x)
   if (!is.data.frame(x) && !is_matrix && !inherits(x, "table") && !is_container(x)) {
     return(NULL)
@@ -37,6 +41,7 @@ test_of_data <- function(x, na = "error") {
     abort_argument("suffStat", x, "give observations in rows and at least two variables in columns.")
   }
   numeric <- numeric_columns(x)
+  look_at_columns(x, numeric)
   share <- if (is.data.frame(x) || is_matrix) share_missing(x) else 0
   if (share > 0 && na == "testwise") {
     return(test_with_holes(x, numeric, share))
@@ -54,16 +59,47 @@ test_of_data <- function(x, na = "error") {
     return(list(suffStat = x, indepTest = mixCItest))
   }
   if (all(numeric)) {
-    suff <- about("suffStat", suff_gauss(x))
-    if (anyNA(suff$C)) {
-      abort_argument("suffStat", x, mend, is = "data with missing values, or with columns that are constant")
-    }
-    tell("data", sprintf("%s: gaussCItest(), partial correlations.", kinds_of(numeric, ncol(suff$C))), indepTest = "gaussCItest")
+    suff <- about("suffStat", if (keep_data) suff_gauss(x, keep = "data", progress = FALSE) else suff_gauss(x))
+    tell("data", sprintf("%s: gaussCItest(), partial correlations.", kinds_of(numeric, ncol(x))), indepTest = "gaussCItest")
     return(list(suffStat = suff, indepTest = gaussCItest))
   }
   suff <- about("suffStat", suff_discrete(x))
   tell("data", sprintf("%s: disCItest(), G-squared.", kinds_of(numeric, ncol(suff$dm))), indepTest = "disCItest")
   list(suffStat = suff, indepTest = disCItest)
+}
+
+# What is said of a data frame's columns that may be meant otherwise.
+look_at_columns <- function(x, numeric) {
+  if (!is.data.frame(x)) {
+    return(invisible())
+  }
+  tell_if_codes(x, !numeric)
+  warn_many_levels(x, !numeric)
+}
+
+# Names, dates and numbers that a file has as text become factors of many levels, of which nothing can be found.
+warn_many_levels <- function(x, discrete) {
+  n <- nrow(x)
+  of <- function(column) {
+    if (!is.character(column) && !is.factor(column)) {
+      return("")
+    }
+    values <- unique(as.character(column[!is.na(column)]))
+    if (length(values) <= 10L) {
+      return("")
+    }
+    numbers <- suppressWarnings(as.numeric(values))
+    if (mean(!is.na(numbers)) >= 0.9 && any(numbers != trunc(numbers), na.rm = TRUE)) "numbers" else if (length(values) > n / 2) "many" else ""
+  }
+  found <- vapply(x, of, "")
+  for (why in intersect(c("numbers", "many"), found)) {
+    which <- found == why
+    warn("levels", sprintf(if (why == "numbers") {
+      "text that is mostly numbers is taken as levels, in %s: make numbers of it by as.numeric(), and see whether what read the file has `na.strings`"
+    } else {
+      "more levels than half of the rows, in %s: nothing can be found of such a column; drop it, merge levels or, if they are dates, make numbers of them by as.numeric(as.Date())"
+    }, column_names(x, which)), columns = unname(which(which)))
+  }
 }
 
 # A warning to those whose factors declare levels that none of the rows has: micd's tests, whose p-values ours are, count them.

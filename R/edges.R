@@ -1,26 +1,28 @@
 #' The edges of a result as a table
 #'
-#' Methods of the generic function `edges()` of the package graph, for all that has edges here. `as.data.frame()` gives the same table of a result of a search or of a
-#' [random_dag()], and so does `tidy()` of the package broom (see [tidy.pcCompact()]).
+#' Methods of the generic function `edges()` of the package graph for all results with edges. For the result of a search or a [random_dag()], `as.data.frame()` gives the same
+#' table, and so does `tidy()` of the package broom (see [tidy.pcCompact()]).
 #'
 #' @param object A result of [pc()], [skeleton()] or [orient()], of either class; a graph of [random_dag()] or [cpdag_of()]; or a result of
 #'   [stability()], whose edges are those of its averaged graph.
 #' @param which Not used.
-#' @return A data frame with one row an edge: `from` and `to`, names of variables; `kind`, `"-->"` (directed), `"---"` or `"<->"` (a conflict,
+#' @return A data frame with one row for each edge: `from` and `to`, names of variables; `kind`, `"-->"` (directed), `"---"` (undirected) or `"<->"` (a conflict,
 #'   `solve.confl = TRUE` only); and
-#'   - of a search: `p`, the largest p-value of its tests (`-Inf` or `-1` where none was made, `fixedEdges`). Rows by the smaller variable, then the larger;
-#'   - of [random_dag()]: `weight`, the coefficient of the linear model;
-#'   - of [stability()]: `strength`, the share of samples with the edge, and `direction`, the share of those that have it from `from` to `to` (an edge without a direction counts as half an arrow
+#'   - for a search: `p`, the largest p-value of its tests (`-Inf` or `-1` if there were none, see `fixedEdges`). Rows are ordered by the smaller variable, then the larger;
+#'   - for [random_dag()]: `weight`, the coefficient of the linear model;
+#'   - for [stability()]: `strength`, the share of samples with the edge, and `direction`, the share of those that have it from `from` to `to` (an edge without a direction counts as half an arrow
 #'     each way). These are the rows of `as.data.frame()` of the object that have `kept`, by strength.
 #'
 #'   `edges()` of the graph that [averaged_cpdag()] gives, or of any other of the package graph, is that package's list of neighbours: `as.data.frame()` of such a graph is a table as
 #'   here, with `strength` and `direction` where [averaged_cpdag()] made it.
 #'
-#'   An error of class `pcgpu_error_argument` says what cannot have edges.
+#'   Anything without edges is an error of class `pcgpu_error_argument`.
 #' @seealso [neighbours()] of one variable, [sepset()] of what has no edge, [write_network()] for files, [as_igraph()], [q_values()]
 #' @examples
 #' x <- cbind(a = sin(1:50), b = cos(1:50 * 2), c = sin(1:50) + cos(1:50 * 2) + sin(1:50 * 7) / 5)
-#' edges(pc(suff_gauss(x), gaussCItest, alpha = 0.05, labels = colnames(x), numCores = 1, result = "compact"))
+#' edges(pc(
+#'   suff_gauss(x), gaussCItest, alpha = 0.05, labels = colnames(x), numCores = 1, result = "compact"
+#' ))
 #' edges(random_dag(5, seed = 1))
 #' @name edges
 #' @aliases edges,pcCompact-method edges,pcAlgo-method edges,pcgpu_graph-method edges,pcgpu_stability-method

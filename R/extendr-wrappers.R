@@ -85,6 +85,10 @@ rust_rank_answer <- function(rank, message) .Call(wrap__rust_rank_answer, rank, 
 #' @noRd
 rust_test_stream <- function(seed, x, y, s) .Call(wrap__rust_test_stream, seed, x, y, s)
 
+#' Has the sockets of these ports send small messages at once: how many there are.
+#' @noRd
+rust_no_delay <- function(ports) .Call(wrap__rust_no_delay, ports)
+
 #' Orientation of a skeleton from anywhere, `list(p, edges, sepset)`.
 #' @noRd
 rust_orient <- function(skeleton, orient, test, alpha, engine, callbacks) .Call(wrap__rust_orient, skeleton, orient, test, alpha, engine, callbacks)
@@ -125,7 +129,7 @@ rust_compare <- function(estimates, truth, as_cpdags) .Call(wrap__rust_compare, 
 #' @noRd
 rust_q_values <- function(of, values, p, count, by) .Call(wrap__rust_q_values, of, values, p, count, by)
 
-#' Questions that a graph implies the answers of: `list(x, y, start, members, all, extends)`.
+#' Questions that a graph implies the answers of: `list(x, y, start, members, all, extension)`.
 #' @noRd
 rust_implied <- function(edges, marks, asked) .Call(wrap__rust_implied, edges, marks, asked)
 

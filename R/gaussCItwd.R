@@ -1,7 +1,7 @@
 #' Tests of data with missing values: test-wise deletion
 #'
-#' Each test takes the rows that have values in all of its own variables x, y and S: `gaussCItwd()` of numbers, `disCItwd()` of levels, `mixCItwd()` of both. They have the names of micd's
-#' functions and give their p-values, except where micd is wrong (see below). [pc()] and [skeleton()] recognise either and run them natively; `pc(data, alpha = 0.01, na = "testwise")` chooses
+#' Each test uses the rows that are complete for its own variables x, y and S: `gaussCItwd()` of numbers, `disCItwd()` of levels, `mixCItwd()` of both. They have the names of micd's
+#' functions and give their p-values, except where micd is wrong (see below). [pc()] and [skeleton()] recognise both versions and run them natively; `pc(data, alpha = 0.01, na = "testwise")` chooses
 #' among them.
 #'
 #' - `gaussCItwd()`: [gaussCItest()] on the correlations of these rows. `NA` where a variable is constant in them.
@@ -10,16 +10,16 @@
 #' - `mixCItwd()`: [mixCItest()] on these rows.
 #'
 #' With fewer than two such rows the answer is `NA`, which `NAdelete` of [pc()] reads; a warning of class
-#' `pcgpu_warning_too_few` counts the edges that were removed on fewer than |S| + 4 rows, which can tell nothing.
+#' `pcgpu_warning_too_few` gives the number of edges that were removed on fewer than |S| + 4 rows, which are no evidence.
 #'
 #' # What it assumes
 #'
 #' Test-wise deletion is right where values are missing completely at random, and also where, given S, whether the values of a test are missing depends on x alone or on y alone (through itself or through its causes): among the
-#' rows that are left, x and y are then independent given S where they are so among all (Witte et al. 2022). It is wrong where, given S, it depends on both x and y: rows are then chosen by a common effect of the two. With
-#' values missing at random given variables outside of the test, multiple imputation ([gaussMItest()]) is right, if the model of the imputation is.
+#' remaining rows, x and y are then independent given S if they are so among all rows (Witte et al. 2022). It is wrong if, given S, missingness depends on both x and y, because rows are then selected by a common effect of the two. If
+#' values are missing at random given variables outside the test, multiple imputation ([gaussMItest()]) is right, provided that the imputation model is.
 #'
-#' Rows that are complete in *all* variables are few where there are many variables. A matrix of *pairwise* correlations (`cor(use = "pairwise.complete.obs")`) mixes other rows in each of its entries: it
-#' need not be positive definite, there is no one n, and a partial correlation made of it tests nothing that any rows show. These tests count n, levels and degrees of freedom test by test.
+#' With many variables, few rows are complete in *all* of them. A matrix of *pairwise* correlations (`cor(use = "pairwise.complete.obs")`) uses different rows for each entry: it
+#' need not be positive definite, has no single n, and its partial correlations describe no set of rows. These tests determine n, levels and degrees of freedom for each test.
 #'
 #' # Where the answer is not micd's
 #'

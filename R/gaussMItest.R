@@ -1,6 +1,6 @@
 #' Tests of data with missing values: multiple imputation
 #'
-#' Missing values were filled in M times, by draws from what they may have been; a test is made on all M data sets and its results are pooled: `gaussMItest()` of numbers, `disMItest()` of levels, `mixMItest()` of
+#' The missing values have been imputed M times. Each test is run on all M data sets, and its results are pooled: `gaussMItest()` of numbers, `disMItest()` of levels, `mixMItest()` of
 #' both. They have the names of micd's functions and give their p-values. [pc()] and [skeleton()] recognise either and run them natively; `pc(imputed, alpha = 0.01)` chooses among them.
 #'
 #' - `gaussMItest()`: z is the mean of Fisher's z of the partial correlations, without the root of n; W = 1 / (n - |S| - 3) and B, their variance, make the statistic
@@ -10,12 +10,12 @@
 #'   levels of S that has no row in one of the data sets is left out of d.
 #' - `mixMItest()`: likewise of the likelihood ratio of [mixCItest()], d being that at parameters averaged over the data sets (of the shares of cells, the logarithms are averaged).
 #'
-#' A pooled p-value is not a function of one correlation: sample size, degrees of freedom and the uncertainty from the holes differ from test to test.
+#' A pooled p-value is not a function of a single correlation: sample size, degrees of freedom and the uncertainty from missing values differ between tests.
 #'
 #' # What it assumes
 #'
-#' Values are missing at random: whether they are depends on what was observed; and the imputations come from a model that has the dependences that are looked for. Imputations
-#' that leave variables out, or bend relations into straight lines, hide or make edges. More data sets make less noise: with M = 2 the variance between them is hardly known.
+#' Values are missing at random, that is, missingness depends on observed values only; and the imputation model includes the dependences of interest. Imputations
+#' that omit variables, or assume linear relations where there are others, hide edges or create them. More data sets reduce the noise: with M = 2 the variance between them is poorly estimated.
 #'
 #' # Where the answer is not micd's
 #'
@@ -37,7 +37,8 @@
 #' Medicine* 41(23), 4716-4743.
 #' @seealso [gaussCItwd()] for test-wise deletion, and when which of them is right.
 #' @examples
-#' # Five completed data sets: here by draws from a regression on the other columns, for which mice() is the better tool
+#' # Five completed data sets: here by draws from a regression on the other columns, for which
+#' # mice() is the better tool
 #' set.seed(1)
 #' air <- airquality[1:4]
 #' model <- lm(Ozone ~ Wind + Temp, air)

@@ -1,7 +1,7 @@
 #' Moments of Gaussian data that come in parts
 #'
-#' Reads data once, block by block, and keeps what correlations are made of: the number of rows, means, and central sums of squares and products. Moments of
-#' several parts of the rows, from several files or workers, are put together by `c()`, and [suff_gauss()] makes the sufficient statistic of them.
+#' Reads data once, block by block, and keeps what is needed for correlations: the number of rows, means, and central sums of squares and products. `c()` combines the moments of
+#' several parts of the rows, for instance from several files or workers, and [suff_gauss()] turns them into a sufficient statistic.
 #'
 #' Each 1,024 rows (2,048 of more than 512 variables) are centred by their own means, multiplied out, and joined with those before by the update of Chan, Golub and
 #' LeVeque (1983), which loses no digits where means are large beside deviations: correlations are those of [stats::cor()] to 1e-12. How rows are cut into
@@ -9,8 +9,8 @@
 #'
 #' @param x Data with observations in rows: a function without arguments that gives the next rows, a matrix or data frame, whenever it is called,
 #'   and `NULL` at the end; or whatever [suff_gauss()] takes, which is read a block at a time where R does not hold it.
-#' @param use What to do about missing values: `"everything"` and `"all.obs"`: an error when there are any; `"complete.obs"` and
-#'   `"na.or.complete"`: only rows without one count.
+#' @param use How to treat missing values: `"everything"` and `"all.obs"` give an error if there are any; `"complete.obs"` and
+#'   `"na.or.complete"` use the complete rows only.
 #' @param progress Show a progress bar? As in [pc()].
 #' @param ...,recursive Objects of class `pcgpu_moments`, of the same variables. `recursive` is not used.
 #' @return An object of class `pcgpu_moments`, a list that may be saved and sent to other processes: `n`, the number of rows that count; `left_out`, that of
@@ -32,7 +32,8 @@
 #' # names <- strsplit(readLines(lines, 1), ",")[[1]]
 #' # following <- function() {
 #' #   values <- scan(lines, sep = ",", nlines = 1e5, quiet = TRUE)
-#' #   if (length(values)) matrix(values, ncol = length(names), byrow = TRUE, dimnames = list(NULL, names))
+#' #   if (!length(values)) return(NULL)
+#' #   matrix(values, ncol = length(names), byrow = TRUE, dimnames = list(NULL, names))
 #' # }
 #' # moments <- gauss_moments(following)
 #' @export

@@ -1,18 +1,18 @@
-# The arguments `checkpoint` and `time_limit` of pc() and skeleton(), and what is said of them.
+# The arguments `checkpoint` and `time_limit` of pc_control(), and what is said of them.
 
 # Seconds between two files in the middle of a level.
 checkpoint_seconds <- 120
 
-# Both checked, as Rust reads them (`limits()` in src/rust/src/limits.rs); NULL where neither is given.
-check_limits <- function(checkpoint, time_limit) {
+# Both as Rust reads them (`limits()` in src/rust/src/limits.rs); NULL where neither is given.
+search_limits <- function(control) {
+  c(control$checkpoint, if (is.finite(control$time_limit)) list(seconds = control$time_limit))
+}
+
+check_time_limit <- function(time_limit) {
   if (!is_number(time_limit) || time_limit <= 0) {
     abort_argument("time_limit", time_limit, "give one number of seconds above 0, or Inf for no limit.")
   }
-  kept <- check_checkpoint(checkpoint)
-  if (is.null(kept) && is.infinite(time_limit)) {
-    return(NULL)
-  }
-  c(kept, if (is.finite(time_limit)) list(seconds = as.double(time_limit)))
+  as.double(time_limit)
 }
 
 check_checkpoint <- function(checkpoint) {

@@ -14,7 +14,8 @@
 #' Each pair that is not adjacent (or outside the blankets) is asked once; of more than `tests` pairs, so many are drawn at random. Beside them, of each edge x -> y a *dependence* is tested that faithfulness implies:
 #' y and x given the other parents of y. Its p-values should be small; a large share of edges that the data do not see says that the graph has edges too many, or that the test has little power.
 #'
-#' Where no DAG extends the graph (real data often give such a CPDAG), one with further v-structures is taken, and a message of class `pcgpu_message_graph` says so. Edges in conflict count as undirected.
+#' Where no DAG extends the graph (real data often give such a CPDAG), one with further v-structures is taken, and a message of class `pcgpu_message_graph` says so. Edges in conflict count as undirected,
+#' and so do arrows that are part of a cycle, as `u2pd = "relaxed"` may make them.
 #'
 #' # Uniformity
 #'
@@ -37,6 +38,7 @@
 #' @param alpha The level at which p-values are counted as dependence.
 #' @param seed As in [random_dag()].
 #' @param numCores,device,na As in [pc()].
+#' @param cluster Workers that share the samples of rows out (or, of one statistic, the questions), as in [pc()]; the answer is the same.
 #' @param x An object of class `pcgpu_markov`.
 #' @param ... Passed on to `print()` of a data frame, or graphical arguments of `plot()`.
 #' @param breaks Of the histogram: the number of bins from 0 to 1, or their limits.
@@ -63,7 +65,7 @@
 #' markov_check(random_dag(15, 0), x, gaussCItest, seed = 1, numCores = 2)
 #' @export
 markov_check <- function(fit, data = NULL, indepTest = NULL, suffStat = NULL, given = c("parents", "blanket"), tests = 10000, resamples = 10,
-                         share = 0.5, alpha = 0.05, seed = NULL, numCores, device = "auto", na = c("error", "testwise")) {
+                         share = 0.5, alpha = 0.05, seed = NULL, numCores, device = "auto", na = c("error", "testwise"), cluster = NULL) {
   check_given(list(fit = missing(fit)), list(fit = "give a result of pc(), or another graph."))
   graph <- about("fit", edges_of(fit))
   given <- check_choice(given, c("parents", "blanket"), "given")
@@ -72,36 +74,104 @@ markov_check <- function(fit, data = NULL, indepTest = NULL, suffStat = NULL, gi
   if (!is_number(share) || share <= 0 || share > 1) {
     abort_argument("share", share, "give the share of the rows that a sample has, above 0 and at most 1.")
   }
-  alpha <- check_alpha(alpha)
+  if (!is_number(alpha) || alpha <= 0 || alpha >= 1) {
+    abort_argument("alpha", alpha, "give the level at which p-values count as dependence, above 0 and below 1.")
+  }
   seed <- check_seed(seed)
   threads <- resolve_threads(if (!missing(numCores)) numCores)
-  device <- check_device(device)
+  workers <- if (!is.null(cluster)) worker_source(cluster)
+  if (is.null(workers)) device <- check_device(device)
   na <- check_choice(na, c("error", "testwise"), "na")
   stats <- statistics_of(data, indepTest, suffStat, graph$labels, resamples, share, seed, na)
   asked <- lapply(c(independence = given, dependence = "edges"), function(what) {
     check_rust(rust_implied(graph$edges, graph$weights, list(what = what, most = tests, seed = seed)))
   })
-  if (!asked$independence$extends) {
-    tell("graph", "no DAG extends the graph: one with further v-structures is checked (see ?markov_check).", type = "cpdag")
+  tell_extension(asked$independence$extension)
+  problem <- list(labels = graph$labels, alpha = alpha, seed = seed, asked = asked, stats = stats, pieces = pieces_of_questions(stats$count))
+  p <- lapply(asked, function(of) rep.int(NA_real_, length(of$x)))
+  enter <- function(task, found) {
+    for (implied in names(asked)) p[[implied]][questions_of(problem, task, implied)] <<- found[[implied]]
   }
-  for (implied in names(asked)) asked[[implied]]$p <- rep.int(NA_real_, length(asked[[implied]]$x))
-  for (number in seq_len(stats$count)) {
-    made <- stats$make(number)
-    test <- ci_test(made$indepTest, made$suffStat, graph$labels, alpha, threads)
-    on <- choose_device(device, test, length(graph$labels))
-    for (implied in names(asked)) {
-      of <- asked[[implied]]
-      chosen <- seq_along(of$x)[(seq_along(of$x) - 1L) %% stats$count + 1L == number]
-      asked[[implied]]$p[chosen] <- check_rust(on_device(on, threads, function(engine) {
-        rust_p_values(test, length(graph$labels), of, chosen, alpha, engine, list())
-      }))
-    }
+  tasks <- stats$count * problem$pieces
+  if (is.null(workers)) {
+    answer <- answerer(problem, device, threads)
+    for (task in seq_len(tasks)) enter(task, answer(task))
+  } else {
+    problem$world <- world_of(Filter(is.function, list(indepTest, suffStat)))
+    setup <- list(what = "markov", problem = problem, device = device, threads = if (isTRUE(attr(threads, "named"))) as.integer(threads))
+    tell_lost(share_out(workers(), setup, tasks, take = function(range, found) {
+      if (inherits(found, "pcgpu_rank_failed")) stop(found$condition)
+      for (at in seq_along(found)) enter(range[1L] + at - 1L, found[[at]])
+    })$lost)
   }
+  for (implied in names(asked)) asked[[implied]]$p <- p[[implied]]
   structure(class = "pcgpu_markov", list(
     summary = summary_of_markov(asked, alpha), available = vapply(asked, function(of) of$all, 0), given = given, alpha = alpha,
-    resamples = if (stats$is_data) resamples else 0, share = share, extends = asked$independence$extends, labels = graph$labels,
+    resamples = if (stats$is_data) resamples else 0, share = share, extension = asked$independence$extension, labels = graph$labels,
     questions = lapply(asked, function(of) of[c("x", "y", "start", "members", "p")]), call = match.call()
   ))
+}
+
+# What is checked in place of a graph that is no CPDAG.
+extension_words <- c(
+  colliders = "no DAG extends the graph: one with further v-structures",
+  cycles = "the graph has arrows that make a cycle: with these as edges without direction, a DAG that has the others"
+)
+
+tell_extension <- function(extension) {
+  if (extension != "none") tell("graph", paste(extension_words[[extension]], "is checked (see ?markov_check)."), type = "cpdag")
+}
+
+# Few statistics are asked piece by piece, so that workers can share the questions.
+pieces_of_questions <- function(count) ceiling(20 / count)
+
+# Which questions a task has: of the statistic `number`, a piece.
+questions_of <- function(problem, task, implied) {
+  count <- problem$stats$count
+  number <- (task - 1L) %% count + 1L
+  piece <- (task - 1L) %/% count + 1L
+  all <- seq_along(problem$asked[[implied]]$x)
+  of_number <- all[(all - 1L) %% count + 1L == number]
+  of_number[(seq_along(of_number) - 1L) %% problem$pieces + 1L == piece]
+}
+
+# A function that answers a task on this machine: p-values of its independences and dependences. It keeps the statistic that was made last.
+answerer <- function(problem, device, threads) {
+  made <- NULL
+  labels <- problem$labels
+  stats <- problem$stats
+  function(task) {
+    restore <- random_state()
+    on.exit(restore())
+    number <- (task - 1L) %% stats$count + 1L
+    if (!identical(made$number, number)) {
+      # Random numbers that it draws depend on the seed alone, whoever asks.
+      stream_of(problem$seed, number, 0L, 0L, integer())
+      statistic <- stats$make(number)
+      test <- ci_test(statistic$indepTest, statistic$suffStat, labels, problem$alpha, threads)
+      if (test$kind == "function") test$fun <- with_stream_of(test$fun, problem$seed, number)
+      made <<- list(number = number, test = test, on = choose_device(device, test, length(labels)))
+    }
+    lapply(stats::setNames(nm = names(problem$asked)), function(implied) {
+      chosen <- questions_of(problem, task, implied)
+      check_rust(on_device(made$on, threads, function(engine) {
+        rust_p_values(made$test, length(labels), problem$asked[[implied]], chosen, problem$alpha, engine, list())
+      }))
+    })
+  }
+}
+
+# On a worker: what answers tasks range[1] to range[2].
+markov_rank <- function(setup, place) {
+  if (!is.null(setup$problem$world)) session$leave <- enter_world(setup$problem$world)
+  answer <- NULL
+  function(range) {
+    card <- rank_card(check_device(setup$device), setup$device, place)
+    tryCatch({
+      if (is.null(answer)) answer <<- answerer(setup$problem, card, rank_threads(setup, place))
+      lapply(seq.int(range[1L], range[2L]), answer)
+    }, pcgpu_error = function(e) structure(list(condition = e), class = "pcgpu_rank_failed"))
+  }
 }
 
 # How many statistics there are, whether they are made of data, and make(number), list(suffStat, indepTest).
@@ -138,28 +208,36 @@ statistics_of <- function(data, indepTest, suffStat, labels, resamples, share, s
     function(rows) test_and_statistic(rows, na)
   } else {
     maker <- statistic_maker(indepTest)
-    function(rows) list(suffStat = maker(rows), indepTest = indepTest)
+    function(rows) list(suffStat = about("data", maker(rows)), indepTest = indepTest)
   }
   told <- FALSE
   list(count = max(1L, as.integer(resamples)), is_data = TRUE, make = function(number) {
     rows <- if (resamples > 0) check_rust(rust_ensemble_rows(n, list(size = size, seed = seed, replace = FALSE), number, 0))
     # What is said of the columns is said once.
-    made <- withCallingHandlers(make(if (is.null(rows)) data else data[rows, , drop = FALSE]), pcgpu_message = function(m) {
-      if (told) tryInvokeRestart("muffleMessage")
-    })
+    made <- withCallingHandlers(
+      tryCatch(make(if (is.null(rows)) data else data[rows, , drop = FALSE]), pcgpu_error_argument = function(e) {
+        if (is.null(rows) || makes) stop(e)
+        abort_argument("data", e$value, sub("[.]$", ", or give a larger `share`, or resamples = 0.", e$mend),
+          has = sprintf("rows, a sample of %d, of which this is said: %s", length(rows), sub(":.*", "", conditionMessage(e)))
+        )
+      }),
+      pcgpu_message = function(m) if (told) tryInvokeRestart("muffleMessage"),
+      pcgpu_warning = function(w) if (told) tryInvokeRestart("muffleWarning")
+    )
     told <<- TRUE
     made
   })
 }
 
 test_and_statistic <- function(rows, na) {
-  test_of_data(rows, na) %||% abort_argument("data", rows, "name the test as `indepTest`, and give a function that makes its sufficient statistic as `suffStat`.")
+  about("data", about_suff(test_of_data(rows, na, keep_data = TRUE))) %||% abort_argument("data", rows, "name the test as `indepTest`, and give a function that makes its sufficient statistic as `suffStat`.")
 }
 
 # What makes the statistic of a test of this package.
 statistic_maker <- function(indepTest) {
   switch(if (is.function(indepTest)) test_name(indepTest) else "",
-    gaussCItest = suff_gauss, disCItest = , binCItest = , chi2CItest = suff_discrete, cmiKnnCItest = , mixedCItest = suff_knn,
+    # Of the correlations only those are made that a question needs.
+    gaussCItest = function(rows) suff_gauss(rows, keep = "data", progress = FALSE), disCItest = , binCItest = , chi2CItest = suff_discrete, cmiKnnCItest = , mixedCItest = suff_knn,
     gaussCItwd = , disCItwd = , mixCItwd = , mixCItest = identity,
     abort_argument("suffStat", NULL, "give a function that makes the sufficient statistic of `indepTest` of some rows of `data`.", is = "missing")
   )
@@ -254,7 +332,7 @@ summary.pcgpu_markov <- function(object, ...) object$summary
 print.pcgpu_markov <- function(x, ...) {
   cat(sprintf("Markov check: independences given %s, dependences of edges given the other parents\n", if (x$given == "parents") "parents" else "Markov blankets"))
   if (x$resamples > 0) cat(sprintf("on %s random samples of %s %% of the rows\n", in_words(x$resamples), format(100 * x$share)))
-  if (!x$extends) cat("No DAG extends the graph: one with further v-structures was checked.\n")
+  if (x$extension != "none") cat(sub("^(.)", "\\U\\1", paste(extension_words[[x$extension]], "was checked.\n"), perl = TRUE))
   shown <- data.frame(
     implied = c("independence", "dependence"), available = in_words(x$available), tests = in_words(x$summary$tests), answered = in_words(x$summary$answered),
     below = format(x$summary$below, digits = 3L), ks = format.pval(x$summary$ks, 3L, 1e-16), ad = format.pval(x$summary$ad, 3L, 1e-7), stringsAsFactors = FALSE

@@ -2,8 +2,8 @@
 #'
 #' The p-value of the test that two variables are independent given others, each of them numbers or levels, by conditional Gaussian distributions: numbers are
 #' normal within each combination of levels, with a mean and a covariance of its own. It has the name of micd's function and gives its p-values. [pc()] and
-#' [skeleton()] recognise either and run it natively. It takes microseconds where the nearest-neighbour test [mixedCItest()] takes milliseconds, and sees what moves means, variances or
-#' correlations; the other sees any dependence.
+#' [skeleton()] recognise both and run it natively. It takes microseconds, where the nearest-neighbour test [mixedCItest()] takes milliseconds, and detects differences in means, variances or
+#' correlations; the other detects any dependence.
 #'
 #' With L(V) the largest log likelihood of the variables V, p is the upper tail of the chi-squared distribution at
 #' \deqn{2 (L(x, y, S) - L(y, S) - L(x, S) + L(S)).}{2 (L(x, y, S) - L(y, S) - L(x, S) + L(S)).}
@@ -16,8 +16,8 @@
 #'
 #' # Where the answer is not micd's
 #'
-#' - Where numbers of S determine others of S, these are left out, of the degrees of freedom, too. Where S determines x or y, p is 1, and 0 where x and S determine y. micd's answers there hang
-#'   on the last bits of a determinant.
+#' - Numbers in S that are determined by other numbers in S are left out, also from the degrees of freedom. If S determines x or y, p is 1; if x and S determine y, p is 0. micd's answers in these cases depend
+#'   on rounding errors in a determinant.
 #' - Where a number is constant within a combination of levels, or others determine it there, its variance is taken as 1e-12 of that over all rows: what it has of the likelihood then cancels, as it should, where it is the same in
 #'   two of the four parts. In micd it is infinite, and p 1 or what rounding makes of it.
 #' - Where a factor that is tested among factors is constant, there is no answer (`NA`; a constant member of S is left out). micd stops there.

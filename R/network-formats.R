@@ -40,7 +40,7 @@ graphml_lines <- function(network) {
     types <- vapply(values, type_of, "", whole = "int")
     sprintf("  <key id=\"%s%d\" for=\"%s\" attr.name=\"%s\" attr.type=\"%s\"/>", prefix, seq_along(values), of, xml_escaped(names(values)), types)
   }
-  data <- function(values, prefix) {
+  elements <- function(values, prefix) {
     pieces(values, function(value, at, name) {
       text <- if (is.character(value)) xml_escaped(value) else replaced(value_text(value), "Inf", c("Inf" = "INF"))
       piece(text, paste0("<data key=\"", prefix, at, "\">"), "</data>")
@@ -54,10 +54,10 @@ graphml_lines <- function(network) {
     ),
     keys(node_values, "node", "v"), keys(edge_values(edges), "edge", "e"),
     "  <graph id=\"G\" edgedefault=\"directed\">",
-    lines_of("    <node id=\"n", list(whole_numbers(seq_along(network$labels))), "\">", data(node_values, "v"), "</node>"),
+    lines_of("    <node id=\"n", list(whole_numbers(seq_along(network$labels))), "\">", elements(node_values, "v"), "</node>"),
     lines_of(
       "    <edge source=\"n", list(whole_numbers(edges$from)), "\" target=\"n", list(whole_numbers(edges$to)), "\"",
-      list(c("", " directed=\"false\"")[(edges$kind == "---") + 1L]), ">", data(edge_values(edges), "e"), "</edge>"
+      list(c("", " directed=\"false\"")[(edges$kind == "---") + 1L]), ">", elements(edge_values(edges), "e"), "</edge>"
     ),
     "  </graph>", "</graphml>"
   )

@@ -1,19 +1,21 @@
 #' Orient the edges of a skeleton
 #'
-#' The second half of the PC algorithm, for a skeleton from anywhere: of [skeleton()], of `pcalg::skeleton()`, or read
-#' from a file. `pc()` is `skeleton()` followed by `orient()`.
+#' The second half of the PC algorithm, for a skeleton from any source: [skeleton()], `pcalg::skeleton()`, or a file. `pc()` is `skeleton()` followed by `orient()`.
 #'
 #' @inheritParams pc
 #' @param skel An object of class `pcAlgo` with an undirected graph and its separating sets, or a [pcCompact][pcCompact-class].
-#' @param suffStat,indepTest,alpha As in [pc()]. Only needed with `conservative` or `maj.rule`, which make further
-#'   tests: give what made the skeleton.
-#' @param device As in [pc()]. Only the tests of `conservative` and `maj.rule` can run on a GPU: of several on the first,
-#'   and where that fails on the next, with a message of class `pcgpu_message_lost`; nearest-neighbour tests on all.
-#' @details What is known (`tiers` and so on) is that of the skeleton: the search has to have heard of it, too.
-#' @inheritSection pc Background knowledge
+#' @param suffStat,indepTest,alpha As in [pc()]. Needed only with `conservative` or `maj.rule`, which run further
+#'   tests: give the same as for the skeleton.
+#' @param device As in [pc()]. Only the tests of `conservative` and `maj.rule` can run on a GPU: on the first of several,
+#'   and if that fails on the next, with a message of class `pcgpu_message_lost`; nearest-neighbour tests on all.
+#' @param ...,control `cluster`, `parallel_tests`, `tiers`, `forbidden`, `required`, `context.all` and `context.tier` of [pc_control()], as in [pc()]. Give the same background knowledge as for
+#'   the skeleton. `control` may be the one used for the skeleton: its other arguments are ignored.
 #' @return `skel` with its `graph` oriented; with `conservative` or `maj.rule` also with the separating sets that the
-#'   rule leaves. The slot `call` stays that of the skeleton.
+#'   rule keeps. The slot `call` remains that of the skeleton.
+#'
+#'   If `skel` already has directed edges, or an argument is invalid, the call ends with an error of class `pcgpu_error_argument`.
 #' @inherit pc references
+#' @seealso [skeleton()], [pc()], [pc_control()]; [add_knowledge()] for a graph that is oriented already.
 #' @examples
 #' set.seed(42)
 #' x <- matrix(rnorm(1500), 500, 3, dimnames = list(NULL, c("a", "b", "c")))
@@ -25,21 +27,20 @@
 #' @export
 orient <- function(skel, u2pd = c("relaxed", "rand", "retry"),
                    conservative = FALSE, maj.rule = FALSE, solve.confl = FALSE,
-                   suffStat, indepTest, alpha, numCores, verbose = FALSE, device = "auto",
-                   cluster = NULL, parallel_tests = FALSE,
-                   tiers = NULL, forbidden = NULL, required = NULL, context.all = NULL, context.tier = NULL) {
+                   suffStat, indepTest, alpha, numCores, verbose = FALSE, device = "auto", ..., control = pc_control()) {
+  control <- gather_control(control, list(...), "orient",
+    takes = c("cluster", "parallel_tests", knowledge_arguments), skips = c("result", "checkpoint", "time_limit", "na")
+  )
   compact <- is_compact(skel)
   if (!compact) check_result(skel, "skel")
   orient <- check_orientation(u2pd, conservative, maj.rule, solve.confl)
   threads <- resolve_threads(if (!missing(numCores)) numCores)
   verbose <- check_verbose(verbose)
-  if (is.null(cluster)) device <- check_device(device)
+  if (is.null(control$cluster)) device <- check_device(device)
   listed <- if (!compact) check_undirected(skel@graph)
   labels <- if (compact) compact_labels(skel) else listed$labels
   p <- length(labels)
-  orient["knowledge"] <- list(check_knowledge(
-    tiers, forbidden, required, context.all, context.tier, labels, NULL, "stable", orient$u2pd
-  ))
+  orient["knowledge"] <- list(check_knowledge(control, labels, NULL, "stable", orient$u2pd))
   test <- NULL
   level <- NULL
   if (orient$rule != "standard") {
@@ -60,7 +61,7 @@ orient <- function(skel, u2pd = c("relaxed", "rand", "retry"),
   )
   sepset <- if (!compact) check_sepset(skel@sepset, p)
   # The standard rule makes no tests, and so has nothing for a GPU or a cluster to do.
-  workers <- if (!is.null(test)) choose_workers(cluster, parallel_tests, test, "stable", threads, verbose)
+  workers <- if (!is.null(test)) choose_workers(control, test, "stable", threads, verbose)
   on <- if (!is.null(workers)) {
     function(run) on_workers(workers, test, list(p = p, alpha = level, method = "stable"), device, threads, run)
   } else {

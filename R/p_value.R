@@ -1,7 +1,7 @@
 #' The p-value of two variables
 #'
-#' The largest p-value of the tests of a pair of variables, as in the slot `pMax` of pcalg's class. For a pair that is not adjacent it is
-#' that of the test that separated it, for an edge that of the test that came nearest to doing so.
+#' The largest p-value of the tests of a pair of variables, as in the slot `pMax` of pcalg's class. For a pair that is not adjacent, it is
+#' the p-value of the test that separated it; for an edge, that of the test that came closest to separating it.
 #'
 #' A result of class [pcCompact][pcCompact-class] does not hold the p-values of pairs that level 0 removed, which are nearly all pairs:
 #' give `suffStat`, and the test is made again.
@@ -10,14 +10,17 @@
 #' @param a,b Two variables, by name or number; or as many for `a` as for `b`.
 #' @param suffStat The sufficient statistic of the search. Only needed for a `pcCompact`, and pairs that level 0 removed.
 #' @param indepTest The test of the search; only needed with `suffStat` where that was an R function.
-#' @return A number for each pair; `-Inf` (`-1` with `"stable.fast"`) where no test was made. Where the p-value is not known and
-#'   `suffStat` is not given, an error of class `pcgpu_error_level0`.
+#' @return A number for each pair; `-Inf` (`-1` with `"stable.fast"`) if it was not tested. If the p-value is not known and
+#'   `suffStat` is not given, the call ends with an error of class `pcgpu_error_level0`.
+#' @seealso [sepset()] for the separating set of a pair, [edges()][edges] for the table of all edges, [q_values()].
 #' @examples
 #' x <- cbind(a = sin(1:50), b = cos(1:50 * 2), c = sin(1:50) + cos(1:50 * 2) + sin(1:50 * 7) / 5)
 #' suff <- suff_gauss(x)
 #' fit <- pc(suff, gaussCItest, alpha = 0.05, labels = colnames(x), numCores = 1)
 #' p_value(fit, "a", c("b", "c"))
-#' compact <- pc(suff, gaussCItest, alpha = 0.05, labels = colnames(x), numCores = 1, result = "compact")
+#' compact <- pc(
+#'   suff, gaussCItest, alpha = 0.05, labels = colnames(x), numCores = 1, result = "compact"
+#' )
 #' p_value(compact, "a", c("b", "c"), suffStat = suff)
 #' @export
 methods::setGeneric("p_value", function(x, a, b, suffStat = NULL, indepTest = NULL) standardGeneric("p_value"))

@@ -6,12 +6,15 @@
 #' `library(pcalg)` after `library(pcgpu)` masks `pc()`, `skeleton()`, `gaussCItest()`, `disCItest()` and `binCItest()` of this package: load pcgpu last,
 #' write `pcgpu::pc()`, or call [use_in_pcalg()]. Bioconductor's IRanges, which comes with SummarizedExperiment, has a `pc()`, too.
 #'
+#' [pcgpu-lifecycle] says which parts are stable, and how anything is deprecated.
+#'
 #' # Options
 #'
 #' - `options(pcgpu.threads = )` and the environment variable `PCGPU_NUM_THREADS`: number of threads when `numCores` is
 #'   left out. The argument comes first, then the option, then the variable, then all cores (one in a forked process).
 #' - `options(pcgpu.progress = )`: show a progress bar? Unset: in interactive sessions.
-#' - `options(pcgpu.cluster_folder = , pcgpu.cluster_wait = , pcgpu.cluster_workers = )`: of workers that are jobs, see *On a cluster* in [pc()].
+#' - `options(pcgpu.cluster_silence = )`: seconds without a word after which a worker of a `cluster` that has work counts as lost (3600).
+#' - `options(pcgpu.cluster_folder = , pcgpu.cluster_wait = , pcgpu.cluster_workers = )`: of workers that are jobs, see *On a cluster* in [pc_control()].
 #'
 #' # Conditions
 #'
@@ -71,13 +74,14 @@
 #' | `constant` | a column is constant | drop it |
 #' | `pairwise` | pairwise correlations are not definite | `use = "complete.obs"` |
 #' | `too_few` | too few observations for discrete tests, or too few rows without missing values | merge levels, drop columns with few values, smaller `m.max` |
+#' | `levels` | a column has more levels than can be tested, or is text that is mostly numbers | see the message |
 #' | `unique` | a feature has a level in every row | leave it out, fewer `bins` |
 #' | `sparse` | too few observations for so many levels | fewer `bins`, merge levels |
 #' | `time_limit` | the search ended before its time | see [run_details()] |
 #' | `checkpoint` | the last checkpoint could not be written | room on the disk |
 #' | `test` | `indepTest` gave this warning on workers of a `cluster` | see the message |
 #'
-#' `names` has the field `argument`, `alpha` has `alpha`, `constant` and `unique` have `columns`, `too_few` has `count` (of edges), `sparse` has `cells`, `time_limit` has `level` (the last that was done)
+#' `names` has the field `argument`, `alpha` has `alpha`, `constant`, `levels` and `unique` have `columns`, `too_few` has `count` (of edges), `sparse` has `cells`, `time_limit` has `level` (the last that was done)
 #' and `seconds`, `checkpoint` has `file`, `test` has `count` (how often) and the classes of the original.
 #'
 #' **Messages** have the class `pcgpu_message`, and `pcgpu_message_` followed by
@@ -95,7 +99,7 @@
 #' | `codes` | whole numbers are taken as continuous | make factors of codes |
 #' | `assay` | the first of several assays is taken | `t(assay(x, name))` for another |
 #' | `cpdag` | Rgraphviz draws an invalid CPDAG | see [run_details()] |
-#' | `graph` | the graph of [causal_effects()] is not what `type` says, or no DAG extends that of [markov_check()] | see there |
+#' | `graph` | the graph of [causal_effects()] is not what `type` says, or that of [markov_check()] is none that a DAG extends | see there |
 #'
 #' `fallback` has the field `reason`, `knowledge` has `triples` (a, b, c of a -> b <- c, by column) and `count`, `resumed` has `file`, `level` (how many have run) and `within` (whether a part of the next has), `cluster` has `worker` (numbers), `lost` has `device` and `reason`, `test` has `count` and the classes of the original, `data` has `indepTest` (its name), `codes` has `columns`, `graph` has `type`.
 #'

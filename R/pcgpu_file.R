@@ -1,12 +1,12 @@
 #' Data in a file that processes share
 #'
-#' Opens a file that [write_pcgpu_file()] or [suff_gauss()] has written. What stands in it does not go into R: processes map it into their memory, and
-#' those of one machine share it there. [suff_gauss()], [suff_discrete()], [gauss_moments()] and searches of kept data read it so; `[` and
-#' `as.matrix()` make ordinary matrices of a part or of all.
+#' Opens a file written by [write_pcgpu_file()] or [suff_gauss()]. The data are not loaded into R: processes map the file into their memory, and
+#' processes on one machine share it there. [suff_gauss()], [suff_discrete()], [gauss_moments()] and searches with kept data read it in this way; `[` and
+#' `as.matrix()` return ordinary matrices of a part or all of it.
 #'
-#' The object has the file's path and its digest. It may be saved, or sent to other processes that see the file under the same path: whoever reads
-#' it compares the digest with that of the file, so that a file that was written anew is an error of class `pcgpu_error_file_changed`.
-#' Do not change or cut off such a file while a process has it: as with any mapped file, that ends the process.
+#' The object contains the file's path and digest. It can be saved, or sent to other processes that see the file under the same path. Readers
+#' compare the digest with that of the file, so a file that was replaced is an error of class `pcgpu_error_file_changed`.
+#' Do not change or truncate the file while a process uses it: as with any mapped file, this can end the process.
 #'
 #' # Layout of the file
 #'
@@ -30,7 +30,7 @@
 #' | 80 | 16 | digest: of bytes 0 to 79, the checksums and the names (XXH3, 128 bits, its low half first) |
 #' | 96 | 4,000 | zeros |
 #'
-#' Checksums and digest tell damage, not malice: they are no cryptography.
+#' Checksums and digest detect damage, not deliberate changes: they are not cryptographic.
 #'
 #' @param path The file's path.
 #' @param verify Compare all numbers with their checksums (`TRUE`), which reads them all? Header, names and checksums are checked either way.

@@ -1,39 +1,43 @@
-#' How long a search will take
+#' Estimate how long a search will take
 #'
-#' What [pc()] or [skeleton()] has before it with these arguments: tests and seconds of each level, and memory. The search itself is run for some seconds, on the device that is named, and what is
-#' ahead is told from where it got to. Levels that ended in that time are exact; a level that was begun is extrapolated from the share that was done. Of levels beyond it nothing can be known, as
-#' they depend on the edges that remain.
+#' Estimates the tests, time and memory that [pc()] or [skeleton()] will need with these arguments. The search itself runs for some seconds on the given device, and the rest is
+#' extrapolated. Levels that finish in that time are exact; the level that was running is extrapolated from the part that was done. Later levels depend on the edges that remain and cannot be predicted.
 #'
 #' @inheritParams pc
-#' @param ... Other arguments of [pc()] or [skeleton()]. Those that make no difference to the search of the skeleton are accepted and not used, `checkpoint`, `time_limit`, `result` and
-#'   `verbose` among them. The tests of `conservative` and `maj.rule`, which come after the skeleton, are not counted.
-#' @param seconds How long to search, a number above 0. A search that ends before is told whole.
+#' @param ...,control Other arguments of [pc()] or [skeleton()], and of [pc_control()], by name. Those that do not affect the search for the skeleton are accepted and ignored, such as `checkpoint`, `time_limit`,
+#'   `result` and `verbose`. The tests of `conservative` and `maj.rule`, which follow the skeleton, are not counted.
+#' @param seconds How long to search, in seconds, a number above 0. A search that finishes earlier is reported in full.
 #' @return A list of class `pcgpu_plan`, which prints as a summary and whose `as.data.frame()` is `levels`:
-#'   - `levels`: a data frame with a row for each level that was begun: `level`, -1 for correlations that are made of data in more than a second; `edges` at its beginning (at level 0 the pairs of variables that are tested; `NA` for correlations); `tests`, those that were made where
-#'     the level ended, otherwise the largest number there can be: a pair x, y is tested given the sets of so many neighbours of x, and of y, and an edge that falls is not tested further;
-#'     `seconds`, measured where the level ended, otherwise what it will take in all, `NA` where nothing of it was done; `done`, the share that was done, from 0 to 1.
-#'   - `max_level`: no level can be higher: the number of neighbours that a variable can still have, less one; at most `m.max`. `NA` where level 0 did not end.
-#'   - `ended`: did the whole search end in the time?
-#'   - `memory`: bytes, by name: `data`, `suffStat` as it is in R; `correlations`, the p x p matrix where the search makes it; `pcAlgo`, a result of that class, and `compact`, one of class
-#'     [pcCompact][pcCompact-class], with the separating sets that were found until now; and what is planned on a GPU, as [run_details()] has it.
+#'   - `levels`: a data frame with one row for each level that was started: `level` (-1 is the computation of correlations from data, if it takes more than a second); `edges` at its start (at level 0 the number of pairs to be tested; `NA` for correlations); `tests`, the number of tests for a
+#'     finished level, otherwise the largest possible number (a pair x, y is tested given all sets of that size among the neighbours of x, and of y, until it is separated);
+#'     `seconds`, measured for a finished level, otherwise the estimated total, and `NA` if nothing of it was done; `done`, the share that was done, from 0 to 1.
+#'   - `max_level`: an upper bound for the last level: the largest number of neighbours that a variable still has, less one, and at most `m.max`. `NA` if level 0 did not finish.
+#'   - `ended`: whether the whole search finished in the time.
+#'   - `memory`: bytes, by name: `data`, `suffStat` as it is in R; `correlations`, the p x p matrix if the search computes it; `pcAlgo`, a result of that class; `compact`, one of class
+#'     [pcCompact][pcCompact-class], with the separating sets found so far; and what is planned on a GPU, as in [run_details()].
 #'   - `variables`, `test`, `alpha`, `device`.
 #'
 #'   Errors are those of [skeleton()].
-#' @seealso The argument `time_limit` of [pc()] ends a search with what it knows, and `checkpoint` keeps it; `progress` shows the time that a level has left.
+#' @seealso `time_limit` and `checkpoint` in [pc_control()], which stop and resume a long search; `progress` of [pc()], which shows the remaining time of a level.
 #' @examples
 #' x <- random_data(random_dag(40, neighbours = 3, seed = 1), 500, seed = 1, numCores = 2)
 #' plan_search(suff_gauss(x), gaussCItest, alpha = 0.01, labels = colnames(x), numCores = 2)
 #' @export
-plan_search <- function(suffStat, indepTest, alpha, labels, p, ..., seconds = 10) {
+plan_search <- function(suffStat, indepTest, alpha, labels, p, ..., control = pc_control(), seconds = 10) {
   if (!is_number(seconds) || seconds <= 0) abort_argument("seconds", seconds, "give one number of seconds above 0.")
   pilot <- match.call()
   asked <- list(...)
-  unused <- c("seconds", "u2pd", "conservative", "maj.rule", "solve.confl", "checkpoint", "time_limit", "result", "verbose", "progress")
+  of_search <- setdiff(c(names(formals(pc)), names(formals(skeleton))), c("...", "control"))
+  check_dots(asked, c(of_search, control_arguments()), "plan_search")
+  is_control <- names(asked) %in% control_arguments()
+  control <- gather_control(control, asked[is_control], "plan_search")
+  control[c("checkpoint", "time_limit", "result")] <- list(NULL, seconds, "compact")
+  unused <- c("seconds", "u2pd", "conservative", "maj.rule", "solve.confl", "verbose", "progress", control_arguments())
   pilot[intersect(names(pilot), unused)] <- NULL
   names(pilot)[names(pilot) == "skel.method"] <- "method"
   watch <- search_watch(asked$progress)
   pilot[[1L]] <- skeleton
-  pilot[c("time_limit", "result", "progress")] <- list(seconds, "compact", watch)
+  pilot[c("progress", "control")] <- list(watch, control)
   # What the search itself will say; data and their test are told at once.
   fit <- tryCatch(
     withCallingHandlers(eval(pilot, parent.frame()),

@@ -1,7 +1,7 @@
 #' False discovery rates of edges
 #'
-#' Adjusts the p-values of the edges of a result for the number of pairs: the q-value of an edge is the false discovery rate at which it is among those that are kept. `alpha` of
-#' [pc()] bounds the errors of each single test; among thousands of edges that says little of how many are wrong.
+#' Adjusts the p-values of the edges of a result for the number of pairs: the q-value of an edge is the smallest false discovery rate at which it is kept. `alpha` of
+#' [pc()] limits the error of each single test, which says little about how many of thousands of edges are wrong.
 #'
 #' The p-value of a pair is that of [p_value()]: for an edge the largest of all its tests, for a pair without an edge that of the set that separated it. An edge x - y is absent from
 #' the true graph if x and y are independent given at least one of the sets that they were tested with; the largest p-value is a valid one for that hypothesis, whichever set it is (a

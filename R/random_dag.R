@@ -1,8 +1,8 @@
 #' A random DAG
 #'
-#' A directed acyclic graph with a weight for each arrow, to try a search on: [random_data()] draws data of it, [cpdag_of()] is what a search should find, and
-#' [compare_graphs()] says how far it did. The causal order is a random one, so that columns in the order of the variables say nothing of it. 50,000 variables take
-#' less than a second: the graph is a table of its edges.
+#' A directed acyclic graph with a weight for each arrow, for testing a search: [random_data()] draws data from it, [cpdag_of()] is what a search should find, and
+#' [compare_graphs()] measures how well it did. The causal order is random, so the order of the variables reveals nothing about it. 50,000 variables take
+#' less than a second: the graph is stored as a table of edges.
 #'
 #' # Models
 #'

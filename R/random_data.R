@@ -1,7 +1,7 @@
 #' Random data of a DAG
 #'
-#' Draws observations of the variables of a DAG, each from its parents: numbers, levels, or both, with missing values if wanted. What is drawn depends on the seed
-#' alone, not on threads.
+#' Draws observations from a DAG, each variable given its parents: numbers, levels, or both, optionally with missing values. The data depend on the seed
+#' alone, not on the number of threads.
 #'
 #' # Models
 #'

@@ -2,6 +2,7 @@
 
 # What a worker says of itself.
 rank_about <- function() {
+  no_delay_of_all()
   list(version = as.character(utils::packageVersion("pcgpu")), host = Sys.info()[["nodename"]], cores = rust_cores(), pid = Sys.getpid())
 }
 
@@ -13,6 +14,7 @@ rank_open <- function(key, setup, place) {
     features = features_rank(setup, place),
     # It answers what it is asked, in R.
     selection = list(rank = selection_rank(setup, place), hello = raw()),
+    markov = list(rank = markov_rank(setup, place), hello = raw()),
     stability = list(rank = stability_rank(setup, place), hello = raw())
   )
   # One at a time: what another has left goes.

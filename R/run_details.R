@@ -53,22 +53,22 @@ validity <- function(valid_cpdag, orient) {
 
 #' How a result was computed
 #'
-#' The class `pcAlgo` is pcalg's and has no place for the device that a search ran on. It is kept with the call, in the slot
-#' `call`, and read here.
+#' Where and how a search ran: device, memory, level by level what was copied and who did what, and whether the graph is a valid CPDAG. pcalg's class `pcAlgo` has no slot
+#' for this, so it is stored with the call, in the slot `call`.
 #'
 #' @param x A result of [pc()], [skeleton()], [orient()] or [select_features()].
 #' @return A list of class `pcgpu_details`, which prints as a summary, or `NULL` for a result of pcalg:
 #'   - `device`: where the search ran, `"cpu"` or `"cuda:0"` and so on; several names where several worked together, `"worker 1 (host)"` and so on of a `cluster`;
-#'   - `exact_tests`: how many tests were so near to the threshold, or had so nearly singular a matrix, that the quick form
-#'     of the test was not exact enough: pcalg's own formula decided them, or a bound of the error. The CPU and a GPU count them
+#'   - `exact_tests`: the number of tests that were so close to the threshold, or had such a nearly singular matrix, that the fast form
+#'     of the test was not accurate enough, so that pcalg's own formula or an error bound decided them. The CPU and a GPU count them
 #'     differently;
 #'   - `test`, `alpha`, `samples`: the name of the test (`""` for one that is not of this package), the significance level, and the number of observations (`NA` where
 #'     the test is an R function);
-#'   - `ended`: `"time limit"` where the search ended before its time, see `time_limit` in [pc()], and `level`, the last level that was done;
-#'     else neither is there;
-#'   - `valid_cpdag`: whether the graph is a valid CPDAG, the equivalence class of some DAG; a skeleton has no such entry. Where
-#'     tests contradict each other, `u2pd = "relaxed"` may leave cycles or edges that no DAG has. `maj.rule = TRUE` mends about half of
-#'     such graphs, `u2pd = "retry"` some; `solve.confl = TRUE` marks the edges in conflict. Where the entry is `FALSE`, `advice` names
+#'   - `ended`: `"time limit"` if the search stopped early (see `time_limit` in [pc_control()]), and `level`, the last completed level;
+#'     otherwise both are absent;
+#'   - `valid_cpdag`: whether the graph is a valid CPDAG, the equivalence class of some DAG; a skeleton has no such entry. If
+#'     tests contradict each other, `u2pd = "relaxed"` may leave cycles or edges that no DAG has. `maj.rule = TRUE` repairs about half of
+#'     such graphs, `u2pd = "retry"` some; `solve.confl = TRUE` marks the edges in conflict. If the entry is `FALSE`, `advice` names
 #'     those that were not tried;
 #'   - `levels`: on one GPU, a data frame with a row for each level, and a last one, of level `NA`, for the answer that comes back: `bytes_to` and
 #'     `bytes_from`, how many bytes were copied to the card and from it; `shards`, in how many pieces the level ran for want of memory, else 1;
@@ -78,9 +78,9 @@ validity <- function(valid_cpdag, orient) {
 #'   - `team`: where several machines worked together, or workers of a `cluster`, a data frame with a row for each level and device: `shards`, how many pieces of the
 #'     level it did, `bytes_to` and `bytes_from`, how many bytes were copied to it, from the host or from other GPUs, and from it to the host, or sent to a worker and by it, `seconds`, how long the level took, and `busy`, for
 #'     which share of that time it worked;
-#'   - `memory`: on a GPU, what the search planned to use of the card's (of each card's) memory, in bytes by use; it never uses more. Where the card
-#'     has less, the search makes do with what its largest level needs, or ends with an error of class
-#'     `pcgpu_error_device_out_of_memory` that names the numbers. On the CPU only where correlations had a bound, see [cpu_device()]: the `bound`, and
+#'   - `memory`: on a GPU, what the search planned to use of the card's (of each card's) memory, in bytes by use; it never uses more. If the card
+#'     has less, the search uses only what its largest level needs, or ends with an error of class
+#'     `pcgpu_error_device_out_of_memory` that gives the numbers. On the CPU only where correlations had a bound, see [cpu_device()]: the `bound`, and
 #'     the most bytes of correlations at `level_0`, `level_1` and the `further_levels`;
 #'   - `n.edgetests`: of a search, the number of tests at each level, from 0 up, the slot of that name;
 #'   - `version`: the version of this package.

@@ -61,7 +61,6 @@ most_dense <- 20000L
 
 # Is the result one of class pcCompact? `caller`: the frame that asks for it. pcalg's own functions, see use_in_pcalg(), take none.
 wants_compact <- function(result, p, caller = NULL) {
-  result <- check_choice(result, c("auto", "pcAlgo", "compact"), "result")
   by_pcalg <- isNamespaceLoaded("pcalg") && !is.null(caller) && identical(topenv(caller), asNamespace("pcalg"))
   result == "compact" || result == "auto" && p > most_dense && !by_pcalg
 }

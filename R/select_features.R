@@ -1,8 +1,8 @@
 #' Select features by mutual information
 #'
-#' Chooses the `k` columns of `x` that together say most of `y`, one after the other: the first is the one with the largest
-#' mutual information with `y`, and each further one has the largest score by `criterion`, given those chosen before. Use it on data
-#' with many thousand columns, before [pc()] is run on those that matter.
+#' Chooses the `k` columns of `x` that together tell most about `y`, one at a time: the first has the largest
+#' mutual information with `y`, and each later one the largest score by `criterion`, given those already chosen. Use it on data
+#' with many thousands of columns, before running [pc()] on those that matter.
 #'
 #' # Criteria
 #'
@@ -21,9 +21,9 @@
 #' - `"CMI"`: I(f; y | S), all of S as one variable. It runs out of observations after a few features: scores of 0, in the order
 #'   of the columns, are left then.
 #'
-#' The first score is I(f; y) with all of them. Scores are in bits (but for `"DISR"`, which has sums of shares), from observed
-#' frequencies without a correction, and may be negative. Of columns with equal scores the first is taken; scores are computed
-#' in whole numbers, so that copies of a column, and columns that only name their levels otherwise, are equal for sure. The
+#' The first score is I(f; y) for all criteria. Scores are in bits (except for `"DISR"`, a sum of ratios), are computed from observed
+#' frequencies without correction, and may be negative. Among columns with equal scores the first is chosen. Scores are computed
+#' in whole numbers, so copies of a column, and columns that differ only in the names of their levels, have exactly equal scores. The
 #' answer does not depend on `numCores` or `device`.
 #'
 #' # Columns
@@ -31,7 +31,7 @@
 #' Mutual information is that of discrete variables. Factors, logical and character columns have the levels that occur. Numbers
 #' are cut, each column by itself, by `discretize`. A constant column has the lowest score of most criteria and is taken last.
 #' A column with a different level in every row (a row number, a name, or numbers cut into too many `bins`) determines `y` and looks
-#' perfect: where one is selected, a warning of class `pcgpu_warning_unique` says so. Missing and infinite values are errors; `addNA()`
+#' perfect: if one is selected, a warning of class `pcgpu_warning_unique` says so. Missing and infinite values are errors; `addNA()`
 #' turns the missing values of a factor into a level.
 #'
 #' The criteria count tables of two features and the class. `bins` is by default such that a cell of them holds five
@@ -47,13 +47,13 @@
 #'
 #' # On a cluster
 #'
-#' Without an `ensemble` each worker of `cluster` has columns of its own, and says after each choice which of them is the best: a message each way for each of the `k`.
-#' It is sent the codes of its columns, once, and those of each column that is selected; of a [pcgpu_file()] the path, so that the workers read
-#' their columns themselves. Columns of a worker that dies or hangs go to the others, and some of a slow one to faster ones; the call ends with an error of class
+#' Without an `ensemble`, each worker of `cluster` has its own columns and reports the best of them after each choice: one message each way for each of the `k`.
+#' It is sent the codes of its columns once, and those of each selected column. For a [pcgpu_file()] it is sent the path, and reads
+#' its columns itself. Columns of a worker that dies or hangs go to the others, and some of a slow one to faster ones; the call ends with an error of class
 #' `pcgpu_error_cluster` when none is left. A worker uses one GPU at most.
 #'
-#' A choice costs some milliseconds beside its counts. It pays from about 1e7 values (rows times columns) and 3e8 of these times `k` on; smaller
-#' selections, and those by `"MIM"`, which counts each column once, are made in this process unless `device` names a GPU: `device` of the result says where.
+#' Each choice costs some milliseconds in addition to counting. Workers are faster from about 1e7 values (rows times columns), and 3e8 times `k`; smaller
+#' selections, and those by `"MIM"`, which counts each column once, run in this process unless `device` names a GPU. `device` of the result says where it ran.
 #'
 #' @param x The features, observations in rows: a numeric, logical or character matrix, a data frame, or a matrix of the package
 #'   Matrix, of which sparse ones are read a column at a time; or a Bioconductor `ExpressionSet` or `SummarizedExperiment`, whose
@@ -75,7 +75,7 @@
 #' @param progress Show a progress bar? As in [pc()].
 #' @param ensemble `NULL` to select once, from all rows; or select from each of many samples of the rows, and say how often each
 #'   feature is selected: a number of bootstrap samples, for instance 50, or a [selection_ensemble()].
-#' @param cluster `NULL`, or workers of other processes, here or on other machines, as in [pc()] (*On a cluster* there); the answer is the same. They share the
+#' @param cluster `NULL`, or workers of other processes, here or on other machines, as in [pc_control()] (*On a cluster* there); the answer is the same. They share the
 #'   samples of an `ensemble`, or else the columns of `x`, see *On a cluster* below.
 #' @return A list of class `pcgpu_selection`:
 #' \describe{
@@ -117,6 +117,7 @@
 #'
 #' H. H. Yang and J. Moody (1999). Data visualization and feature selection: new algorithms for nongaussian data. *Advances in
 #' Neural Information Processing Systems* 12, 687-693.
+#' @seealso [selection_ensemble()] for selections from resampled rows, [run_details()] for where it ran, [pc()] for the graph of what was selected.
 #' @examples
 #' # 2000 columns, of which y rests on three
 #' set.seed(1)
@@ -133,7 +134,9 @@
 #' names(which(amat["y", ] + amat[, "y"] > 0))
 #'
 #' # How much of this rests on which rows there are: 20 bootstrap samples
-#' select_features(x[, 1:200], y, k = 6, bins = 5, discretize = "equal-frequency", ensemble = 20, numCores = 2)
+#' select_features(
+#'   x[, 1:200], y, k = 6, bins = 5, discretize = "equal-frequency", ensemble = 20, numCores = 2
+#' )
 #'
 #' # Columns of any kind, and classes
 #' select_features(iris[1:4], iris$Species, k = 2, bins = 10, criterion = "mRMR", numCores = 2)

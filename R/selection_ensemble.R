@@ -32,6 +32,7 @@
 #'
 #' Y. Saeys, T. Abeel and Y. Van de Peer (2008). Robust feature selection using ensemble feature selection techniques. *Machine
 #' Learning and Knowledge Discovery in Databases (ECML PKDD)*, 313-325.
+#' @seealso [select_features()], [ensemble_rows()] for the rows of a sample, [stability()] for the edges of a graph.
 #' @examples
 #' set.seed(1)
 #' x <- matrix(rnorm(200 * 100), 200)

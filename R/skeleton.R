@@ -5,14 +5,11 @@
 #'
 #' @inheritSection pc Differences from pcalg
 #' @inheritSection pc Tests of conditional independence
-#' @inheritSection pc Long searches
-#' @inheritSection pc On a cluster
-#' @inheritSection pc Background knowledge
 #' @inheritParams pc
 #' @param method As `skel.method` in [pc()].
 #' @return An object of class `pcAlgo` or [pcCompact][pcCompact-class] as [pc()] returns it, whose graph is undirected.
 #' @inherit pc references
-#' @seealso [orient()] to orient the edges, [pc()] to do both at once.
+#' @seealso [orient()] to orient the edges, [pc()] to do both at once; [pc_control()] for checkpoints, clusters and background knowledge.
 #' @examples
 #' set.seed(42)
 #' x <- matrix(rnorm(4000), 500, 8)
@@ -25,27 +22,22 @@
 skeleton <- function(suffStat, indepTest, alpha, labels, p,
                      method = c("stable", "original", "stable.fast"), m.max = Inf,
                      fixedGaps = NULL, fixedEdges = NULL, NAdelete = TRUE,
-                     numCores, verbose = FALSE, device = "auto", progress = NULL,
-                     result = c("auto", "pcAlgo", "compact"), checkpoint = NULL, time_limit = Inf,
-                     cluster = NULL, parallel_tests = FALSE,
-                     tiers = NULL, forbidden = NULL, required = NULL, context.all = NULL, context.tier = NULL,
-                     na = c("error", "testwise")) {
+                     numCores, verbose = FALSE, device = "auto", progress = NULL, ..., control = pc_control()) {
   call <- match.call()
-  fill_in_from_data(environment(), missing(suffStat), missing(indepTest), missing(labels) && missing(p))
+  control <- gather_control(control, list(...), "skeleton")
+  fill_in_from_data(environment(), control$na, missing(suffStat), missing(indepTest), missing(labels) && missing(p))
   labels <- check_labels(labels, p, !missing(labels), !missing(p))
   check_search_given(missing(suffStat), missing(indepTest), missing(alpha))
   method <- check_choice(method, c("stable", "original", "stable.fast"), "method")
   options <- check_search(method, alpha, fixedGaps, fixedEdges, NAdelete, m.max, labels, suffStat)
-  options["knowledge"] <- list(check_knowledge(
-    tiers, forbidden, required, context.all, context.tier, labels, options$fixed_gaps, method, "relaxed"
-  ))
-  options$limits <- check_limits(checkpoint, time_limit)
+  options["knowledge"] <- list(check_knowledge(control, labels, options$fixed_gaps, method, "relaxed"))
+  options$limits <- search_limits(control)
   threads <- resolve_threads(if (!missing(numCores)) numCores)
   verbose <- check_verbose(verbose)
-  if (is.null(cluster)) device <- check_device(device)
-  compact <- wants_compact(result, length(labels), parent.frame())
+  if (is.null(control$cluster)) device <- check_device(device)
+  compact <- wants_compact(control$result, length(labels), parent.frame())
   test <- ci_test(indepTest, suffStat, labels, options$alpha, threads)
   test <- with_code(test, options$limits, indepTest, suffStat)
-  workers <- choose_workers(cluster, parallel_tests, test, method, threads, verbose)
+  workers <- choose_workers(control, test, method, threads, verbose)
   run_search(test, labels, options, orient = NULL, threads, device, verbose, progress, call, compact, workers)
 }

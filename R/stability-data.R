@@ -6,14 +6,16 @@ resampling_source <- function(data, indepTest, make, na = "error") {
   if (!is.null(make)) {
     return(made_source(data, indepTest, make))
   }
+  if (methods::is(data, "ExpressionSet") || methods::is(data, "SummarizedExperiment")) data <- read_table(data, "data", FALSE)
   is_data <- is.data.frame(data) || is.matrix(data) && is.atomic(data) || inherits(data, "table") || is_container(data) || is_completed(data)
   if (is.null(indepTest)) {
     if (!is_data) {
       abort_argument("indepTest", indepTest, "give the test, for instance gaussCItest.", is = "missing")
     }
-    found <- about("data", about_suff(test_of_data(data, na)))
+    found <- about("data", about_suff(test_of_data(data, na, keep_data = TRUE)))
     indepTest <- found$indepTest
-    if (!is_gauss_test(indepTest)) data <- found$suffStat
+    data <- found$suffStat
+    is_data <- !is_gauss_test(indepTest) && is_data
   }
   if (!is.function(indepTest)) {
     abort_argument("indepTest", indepTest, "give a function(x, y, S, suffStat) that returns a p-value, for instance gaussCItest (without quotes).")

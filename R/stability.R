@@ -1,77 +1,80 @@
 #' Which edges to trust: PC on resampled data
 #'
-#' Runs [pc()] on many samples of the rows and says of each pair of variables how often it is adjacent, and how often which way the edge points; with
-#' the averaged graph, and stability selection with its bound on false edges. All samples are one job: small searches run side by side on all threads, nothing of
-#' size p x p is kept of any, and memory goes by the pairs that are adjacent at least once.
+#' Runs [pc()] on many samples of the rows and reports how often each pair of variables is adjacent and in which direction the edge points, together with
+#' the averaged graph, and stability selection with its bound on false edges. All samples are one job: small searches run side by side on all threads, no
+#' p x p matrix is kept for any of them, and memory grows only with the number of pairs that are adjacent at least once.
 #'
 #' # What is counted
 #'
 #' - **Strength** of a pair: the share of samples whose graph has the edge, whatever its marks (Friedman, Goldszmidt and Wyner 1999).
-#' - **Direction** of x -> y: of the samples that have the edge, the share that has this arrow, where an undirected edge counts one half each way, as `boot.strength()` of
-#'   the package bnlearn counts the edges of CPDAGs (`cpdag = TRUE`). A conflict, x <-> y (`solve.confl = TRUE` only), counts one half each way too. The two directions add up to 1.
+#' - **Direction** of x -> y: among the samples with the edge, the share that has this arrow. An undirected edge counts one half in each direction, as in `boot.strength()` of
+#'   the package bnlearn for CPDAGs (`cpdag = TRUE`), and so does a conflict, x <-> y (`solve.confl = TRUE` only). The two directions add up to 1.
 #'
-#' The table has the counts of the four marks as well.
+#' The table also has the counts of the four kinds of edge.
 #'
 #' # The averaged graph
 #'
-#' [averaged_cpdag()] has the edges whose strength reaches a threshold, each with the mark that most of the samples that have it give it: an arrow, or no direction (conflicts count as such, and so do
-#' ties). This graph of votes need not be a CPDAG: `print()` and `plot()` say whether it is one (with background knowledge: whether it can be extended to a DAG without further v-structures).
+#' [averaged_cpdag()] has the edges whose strength reaches a threshold. Each edge has the mark that most of the samples with this edge give it: an arrow, or no direction (conflicts and
+#' ties count as no direction). This majority graph need not be a CPDAG; `print()` and `plot()` say whether it is (with background knowledge, whether it can be extended to a DAG without further v-structures).
 #'
-#' The default threshold is that of Scutari and Nagarajan (2013): the share t for which a distribution of strengths that are all 0 or 1, a share t of them 0, is nearest (in L1) to that of the strengths. Edges
-#' are kept whose strength is *above* the t-quantile of the strengths of all pairs. As distributions rise, that t is the value at one half, and the threshold the largest strength that is at most one half. With a number as `threshold`, edges are
-#' kept whose strength is at least that.
+#' The default threshold is that of Scutari and Nagarajan (2013): the share t for which the distribution of strengths that are all 0 or 1, with a share t of zeros, is closest (in L1) to that of the observed strengths. Edges
+#' are kept if their strength is *above* the t-quantile of the strengths of all pairs. Since distribution functions increase, this t is their value at one half, and the threshold is the largest strength that is at most one half. If `threshold` is
+#' a number, edges are kept if their strength is at least that number.
 #'
 #' # Stability selection
 #'
-#' With `how = "subsample"` and `size` left out, half of the rows at a time, Meinshausen and Buehlmann (2010) bound the expected number of false edges among those whose strength is at least `threshold` by
+#' With `how = "subsample"` and `size` left out, that is, half of the rows in each sample, Meinshausen and Buehlmann (2010) bound the expected number of false edges among those with a strength of at least `threshold` by
 #' \deqn{E[V] \le \frac{q^2}{(2 \cdot threshold - 1) P},}{E[V] <= q^2 / ((2 threshold - 1) P),}
-#' q the mean number of edges of a sample and P the number of pairs that are tested (without those fixed by the user). `threshold` is then 0.75 by default, a number above 0.5, or follows from `false_edges`, the
-#' bound that is wanted; [stability_bound()] solves for any of the three. They assume that a method is no worse than guessing, and that false edges are selected
-#' equally often. q falls with `alpha`.
+#' where q is the mean number of edges in a sample and P the number of pairs that are tested (excluding those you fixed). `threshold` is then 0.75 by default, a number above 0.5, or derived from `false_edges`, the
+#' bound you want; [stability_bound()] solves for any of the three. The bound assumes that the method is not worse than guessing and that all false edges are selected
+#' equally often. q decreases with `alpha`.
 #'
 #' # Samples
 #'
-#' Which rows a sample has depends on `seed` and its number alone, so that `numCores`, `device` and `cluster` change no count; [stability_rows()] says which. A sample's graph is that of `pc()` on these rows with
-#' the same arguments, but that:
-#' - a column of numbers that is constant in the rows is uncorrelated with all others (and so has no edge), where [suff_gauss()] would refuse it;
-#' - factors keep levels that do not occur in the rows: degrees of freedom are those of all declared levels;
-#' - `u2pd = "rand"` and `"retry"` draw random numbers of the sample's own (and `fit` some that depend on the seed).
+#' The rows of a sample depend only on `seed` and the number of the sample, so that `numCores`, `device` and `cluster` do not change any count; [stability_rows()] returns them. The graph of a sample is that of `pc()` with
+#' the same arguments on these rows, except that
+#' - a numeric column that is constant in the rows is uncorrelated with all others (and thus has no edge), where [suff_gauss()] would refuse it;
+#' - factors keep levels that do not occur in the rows, so degrees of freedom are those of all declared levels;
+#' - `u2pd = "rand"` and `"retry"` draw from the sample's own random numbers (and for `fit` from numbers that depend on the seed).
 #'
-#' A bootstrap sample has about 63 % of the rows, some more than once. Repeated rows make sets of more variables than different rows singular, which tests take as `pc()` does. Tests find
-#' more of weak edges in repeated rows than in as many different ones (about twice the rate of false edges at the same `alpha`): subsamples do not have that. Nearest-neighbour tests, whose distances would be 0, take subsamples alone.
+#' A bootstrap sample contains about 63 % of the rows, some more than once. With repeated rows, sets of more variables than distinct rows are singular; tests treat them as `pc()` does. Repeated rows also make tests
+#' more sensitive to weak edges than the same number of distinct rows (the rate of false edges at the same `alpha` about doubles); subsamples do not. Nearest-neighbour tests, for which the distances of repeated rows would be 0, accept subsamples only.
 #'
-#' Tests that are R functions are asked one after the other, or on the workers of a `cluster`. A test that draws random numbers draws from a stream that depends on the seed, the sample
+#' Tests that are R functions run one after the other, or on the workers of a `cluster`. A test that draws random numbers uses a stream determined by the seed, the sample
 #' and the question.
 #'
-#' @param data What [pc()] takes in place of a `suffStat`: a data frame, a matrix, a table, an `ExpressionSet`, a `SummarizedExperiment` or a `SingleCellExperiment`, ...; or a sufficient statistic that holds the
-#'   data: `suff_gauss(keep = "data")`, [suff_discrete()], [suff_knn()], or a list for an R function of your own, whose matrices and data frames of one number of rows (and `n`, if it is that number) are
-#'   taken for the data.
+#' @param data Data as [pc()] accepts them instead of a `suffStat`: a data frame, matrix or table, an `ExpressionSet`, `SummarizedExperiment` or `SingleCellExperiment`, and so on. Or a sufficient statistic that contains the
+#'   data: the result of `suff_gauss(keep = "data")`, [suff_discrete()] or [suff_knn()], or a list for an R function of your own, in which all matrices and data frames with a common number of rows (and `n`, if it is that number) are
+#'   taken as the data.
 #' @param indepTest,alpha As in [pc()]. Without `indepTest` the test follows from the columns.
-#' @param ... Further arguments of [pc()], by name: `labels`, `p`, `fixedGaps`, `fixedEdges`, `NAdelete`, `m.max`, `u2pd`, `skel.method`, `conservative`, `maj.rule`, `solve.confl`, `tiers`, `forbidden`, `required`,
-#'   `context.all`, `context.tier`, `na`.
+#' @param ... Further arguments of [pc()], by name: `labels`, `p`, `fixedGaps`, `fixedEdges`, `NAdelete`, `m.max`, `u2pd`, `skel.method`, `conservative`, `maj.rule`, `solve.confl`; and of [pc_control()]: `tiers`,
+#'   `forbidden`, `required`, `context.all`, `context.tier`, `na`.
 #' @param replicates Number of samples, from 1 to 100,000.
-#' @param how `"bootstrap"` (rows drawn with replacement) or `"subsample"` (without).
-#' @param size Number of rows of a sample; `NULL` means as many as there are, and half of them (rounded down) for subsamples.
-#' @param seed A whole number from 0 to 2147483647 that the samples depend on, or `NULL` to draw one from R's random numbers: `set.seed()` makes a run repeatable.
-#' @param threshold,false_edges Which edges the averaged graph has, see below: a strength, or a bound on the expected number of false edges. Not both; [averaged_cpdag()] takes others later.
-#'   Where no threshold has such a bound, no edge is kept, and a warning of class `pcgpu_warning_false_edges` says why.
-#' @param make `NULL`, or a function that makes the sufficient statistic of a sample from its rows of `data`, such as `function(rows) list(C = cor(rows), n = nrow(rows))`, for tests that need another than their data.
-#'   Samples are then run one after the other (or on a `cluster`).
-#' @param cluster Workers that share the samples out, as in [pc()].
+#' @param how `"bootstrap"` (rows drawn with replacement) or `"subsample"` (without replacement).
+#' @param size Number of rows in a sample; `NULL` means all rows for bootstrap samples and half of them (rounded down) for subsamples.
+#' @param seed A whole number from 0 to 2147483647 that determines the samples, or `NULL` to draw one from R's random numbers, so that `set.seed()` makes a run reproducible.
+#' @param threshold,false_edges Which edges the averaged graph has, see below: a strength, or a bound on the expected number of false edges. Not both; [averaged_cpdag()] applies others later.
+#'   If no threshold has such a bound, no edge is kept, and a warning of class `pcgpu_warning_false_edges` says why.
+#' @param make `NULL`, or a function that computes the sufficient statistic of a sample from its rows of `data`, such as `function(rows) list(C = cor(rows), n = nrow(rows))`, for tests that need something other than the data.
+#'   Samples then run one after the other (or on a `cluster`).
+#' @param cluster Workers among which the samples are divided, as in [pc_control()].
 #' @param device,numCores As in [pc()]. A GPU runs one sample after the other.
 #' @param progress Show a progress bar? As in [pc()].
-#' @return An object of class `pcgpu_stability`, with methods `print()`, `summary()`, `plot()` (strengths by rank with the threshold, and `plot(x, "graph")`, the averaged graph with edges as wide as they are strong) and
-#' `as.data.frame()`, a row for each pair that is adjacent in at least one sample, or the first `n` of them, by decreasing strength:
+#' @param control The arguments of [pc_control()] named above, and `cluster`, collected.
+#' @return An object of class `pcgpu_stability` with methods `print()`, `summary()`, `plot()` (strengths by rank with the threshold; `plot(x, "graph")` shows the averaged graph with line widths that follow strength) and
+#' `as.data.frame(x, n = Inf)`: one row for each pair that is adjacent in at least one sample, or the first `n` of them, by decreasing strength:
 #' \describe{
-#'   \item{`from`, `to`}{names of the variables, so that `direction` is at least one half;}
-#'   \item{`strength`, `direction`}{see below, direction of from -> to;}
+#'   \item{`from`, `to`}{names of the variables, ordered so that `direction` is at least one half;}
+#'   \item{`strength`, `direction`}{see below; the direction is that of from -> to;}
 #'   \item{`forward`, `backward`, `undirected`, `bidirected`}{number of samples with from -> to, from <- to, from - to and from <-> to;}
 #'   \item{`fit`}{the edge in the graph of all rows: `"-->"`, `"<--"`, `"---"`, `"<->"`, or `""` for none;}
-#'   \item{`kept`}{is it in the averaged graph?}
+#'   \item{`kept`}{whether the edge is in the averaged graph.}
 #' }
-#' It is a list of `counts` (a data frame of numbers of variables x < y and counts), `fit` (the result of `pc()` on all rows; of more than 1,000 variables of class [pcCompact][pcCompact-class]), `labels`, `replicates`, `how`, `size`, `n`, `seed`, `q` (the mean number of edges that were tested), `tested` (P),
-#' `valid` (how many samples' graphs are valid), `constants` (how many samples had constant columns), `threshold`, `average` (what is kept, and whether the graph is valid), `device`, `call`.
-#' @seealso [averaged_cpdag()], [stability_bound()], [stability_rows()]; [select_features()] with `ensemble` for the selection of features.
+#' The list itself has the elements `counts` (a data frame of numbers of variables x < y and counts), `fit` (the result of `pc()` on all rows, for more than 1,000 variables of class [pcCompact][pcCompact-class]), `labels`, `replicates`, `how`, `size`, `n`, `seed`, `q` (the mean number of edges among tested pairs), `tested` (P),
+#' `valid` (the number of samples whose graph is valid), `constants` (the number of samples with constant columns), `threshold`, `average` (the edges kept, and whether their graph is valid), `device` and `call`.
+#'
+#' Errors are those of [pc()], of class `pcgpu_error_argument` for what cannot be resampled.
+#' @seealso [averaged_cpdag()], [stability_bound()], [stability_rows()]; [cstar()] for causal effects; [select_features()] with `ensemble` for the selection of features.
 #' @references
 #' N. Friedman, M. Goldszmidt and A. Wyner (1999). Data analysis with Bayesian networks: a bootstrap approach. *Proceedings of the Fifteenth Conference on Uncertainty in Artificial Intelligence*, 196-205.
 #'
@@ -86,36 +89,40 @@
 #' d <- 0.5 * a + 0.5 * b + rnorm(n)
 #' e <- 0.4 * d + rnorm(n)
 #' f <- rnorm(n)
-#' found <- stability(data.frame(a, b, d, e, f), gaussCItest, alpha = 0.01, replicates = 50, numCores = 2)
+#' x <- data.frame(a, b, d, e, f)
+#' found <- stability(x, gaussCItest, alpha = 0.01, replicates = 50, numCores = 2)
 #' found
 #' as.data.frame(found)
 #' averaged_cpdag(found, threshold = 0.9)
 #' plot(found)
 #'
 #' # Stability selection: at most one false edge is expected
-#' half <- stability(data.frame(a, b, d, e, f), gaussCItest, alpha = 0.01, how = "subsample", false_edges = 1, numCores = 2)
+#' half <- stability(
+#'   x, gaussCItest, alpha = 0.01, how = "subsample", false_edges = 1, numCores = 2
+#' )
 #' half
 #' @export
 stability <- function(data, indepTest, alpha, ..., replicates = 100, how = c("bootstrap", "subsample"), size = NULL, seed = NULL,
-                      threshold = NULL, false_edges = NULL, make = NULL, cluster = NULL, device = "auto", numCores, progress = NULL) {
+                      threshold = NULL, false_edges = NULL, make = NULL, cluster = NULL, device = "auto", numCores, progress = NULL,
+                      control = pc_control()) {
   call <- match.call()
   check_given(list(data = missing(data), alpha = missing(alpha)), list(
     data = "give the observations, in rows.", alpha = "give the significance level, for instance alpha = 0.01."
   ))
-  given <- check_pc_given(list(...))
+  passed <- check_passed(c(list(...), cluster = list(cluster)[!is.null(cluster)]), control, "stability", c("cluster", knowledge_arguments, "na"))
+  given <- passed$given
+  control <- passed$control
   replicates <- check_whole(replicates, "replicates", 1, 1e5)
   how <- check_choice(how, c("bootstrap", "subsample"), "how")
-  na <- check_choice(given$na %||% "error", c("error", "testwise"), "na")
-  given$na <- NULL
-  source <- resampling_source(data, if (!missing(indepTest)) indepTest, make, na)
+  source <- resampling_source(data, if (!missing(indepTest)) indepTest, make, control$na)
   if (is.null(given$labels) && is.null(given$p)) given$labels <- source$labels
   resampled <- check_resampling(how, size, seed, source, replicates)
   wanted <- check_wanted(threshold, false_edges, resampled)
   threads <- resolve_threads(if (!missing(numCores)) numCores)
-  workers <- if (!is.null(cluster)) worker_source(cluster)
+  workers <- if (!is.null(control$cluster)) worker_source(control$cluster)
   if (is.null(workers)) device <- check_device(device)
-  fit <- fit_all_rows(source, alpha, given, if (is.null(workers)) device else "auto", threads, resampled$seed)
-  problem <- resampling_problem(source, alpha, given, fit, threads)
+  fit <- fit_all_rows(source, alpha, given, control, if (is.null(workers)) device else "auto", threads, resampled$seed)
+  problem <- resampling_problem(source, alpha, given, control, fit, threads)
   bar <- progress_reporter(progress, label = function(level, edges) sprintf("Searching %.0f samples", replicates))
   on.exit(bar$close())
   found <- if (is.null(workers)) {
@@ -141,22 +148,13 @@ stability <- function(data, indepTest, alpha, ..., replicates = 100, how = c("bo
 most_whole_fit <- 1000L
 
 # Arguments of pc() that are arguments of stability() itself, or have no sense for many searches.
-own_of_stability <- c(
-  "suffStat", "indepTest", "alpha", "numCores", "device", "progress", "cluster", "verbose", "result", "checkpoint", "time_limit", "parallel_tests"
-)
+own_of_stability <- c("suffStat", "indepTest", "alpha", "numCores", "device", "progress", "verbose", "...", "control")
 
-# Further arguments of pc(), with its defaults for the others.
-check_pc_given <- function(given) {
-  known <- setdiff(names(formals(pc)), own_of_stability)
-  names <- names(given) %||% rep("", length(given))
-  other <- !names %in% known
-  if (any(other)) {
-    named <- names[other & nzchar(names)]
-    abort_argument("...", given, sprintf("give arguments of pc() by their full names: %s.", paste(known, collapse = ", ")),
-      has = if (length(named)) enumerate(dQuote(named, FALSE)) else "an argument without a name"
-    )
-  }
-  given
+# Further arguments of pc(), and those `controlled` of pc_control(), that stability() or another function `of` this sort was given: list(given, control).
+check_passed <- function(dots, control, of, controlled) {
+  check_dots(dots, c(setdiff(names(formals(pc)), own_of_stability), controlled), of)
+  is_control <- names(dots) %in% controlled
+  list(given = dots[!is_control], control = gather_control(control, dots[is_control], of, controlled))
 }
 
 # How rows are drawn: what Rust reads (resampling() in src/rust/src/selection.rs).
@@ -183,7 +181,7 @@ check_resampling <- function(how, size, seed, source, replicates) {
 }
 
 # pc() on all rows; random numbers that it draws depend on the seed, too. Its call names no data.
-fit_all_rows <- function(source, alpha, given, device, threads, seed) {
+fit_all_rows <- function(source, alpha, given, control, device, threads, seed) {
   restore <- random_state()
   on.exit(restore())
   stream_of(seed, 0, 0L, 0L, integer())
@@ -194,16 +192,19 @@ fit_all_rows <- function(source, alpha, given, device, threads, seed) {
       source$indepTest(x, y, S, suffStat)
     }
   }
-  arguments <- c(list(suffStat = source$whole(), indepTest = indepTest, alpha = alpha), given, list(device = device, progress = FALSE))
+  # Whatever says where the samples run, or has been used, is not for this one search; and p x p p-values are not what is asked for.
+  known <- c(
+    control_given(control)[intersect(names(control_given(control)), knowledge_arguments)],
+    if (isTRUE(source$p > most_whole_fit)) list(result = "compact")
+  )
+  arguments <- c(list(suffStat = source$whole(), indepTest = indepTest, alpha = alpha), given, list(device = device, progress = FALSE, control = known))
   if (isTRUE(attr(threads, "named"))) arguments$numCores <- as.integer(threads)
-  # p x p p-values of one search are not what is asked for.
-  if (isTRUE(source$p > most_whole_fit)) arguments$result <- "compact"
   names <- stats::setNames(lapply(names(arguments), as.name), names(arguments))
   eval(as.call(c(list(quote(pc)), names)), list2env(arguments, parent = environment()))
 }
 
 # What each sample is searched with: the arguments as pc(), which has checked them and warned of what there is, hands them to Rust.
-resampling_problem <- function(source, alpha, given, fit, threads) {
+resampling_problem <- function(source, alpha, given, control, fit, threads) {
   labels <- if (is_compact(fit)) fit@labels else attr(fit, "graph")@nodes
   of_pc <- list2env(c(given, list(alpha = alpha, suffStat = source$whole())), parent = environment())
   # `labels` and `p` have no default; they are what `fit` has.
@@ -212,7 +213,7 @@ resampling_problem <- function(source, alpha, given, fit, threads) {
   }
   suppressMessages(suppressWarnings(
     {
-      asked <- check_pc(of_pc, labels)
+      asked <- check_pc(of_pc, control, labels)
       test <- replicate_test(source, labels, asked$options$alpha, threads)
     },
     classes = "pcgpu_warning"

@@ -11,6 +11,7 @@
 #' @return A list of the four, with the one of `q`, `threshold` and `false_edges` that was left out.
 #' @references
 #' N. Meinshausen and P. Buehlmann (2010). Stability selection. *Journal of the Royal Statistical Society, Series B* 72(4), 417-473.
+#' @seealso [stability()], [averaged_cpdag()].
 #' @examples
 #' # How many edges may samples of 100 variables have, if one false edge is expected?
 #' stability_bound(pairs = 100 * 99 / 2, threshold = 0.9, false_edges = 1)$q

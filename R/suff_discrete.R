@@ -1,21 +1,20 @@
 #' Sufficient statistic for discrete data
 #'
-#' Codes the levels of discrete variables as 0, 1, ... for [disCItest()], [binCItest()] and [chi2CItest()], with checks of
-#' the data first.
+#' Checks the data and codes the levels of discrete variables as 0, 1, ... for [disCItest()], [binCItest()] and [chi2CItest()].
 #'
-#' A factor has the levels that it declares, whether they occur or not: a level that does not raises the degrees of
-#' freedom, in pcalg and in bnlearn too. Use [droplevels()] first if that is not meant. Logical, character and whole-numbered
+#' A factor has all levels that it declares. Levels that do not occur increase the degrees of
+#' freedom, as they do in pcalg and bnlearn; use [droplevels()] first if you do not want this. Logical, character and whole-number
 #' columns have the values that occur, in ascending order. `NA` and `NaN` are missing values.
 #'
 #' @param x Observations in rows, variables in columns: a data frame or matrix of factors, logicals, characters or whole
 #'   numbers (also bit64's `integer64`). Cut other numbers into classes first, see [cut()]. Or a contingency table of at least
-#'   two dimensions, as [table()] and [xtabs()] make them: its counts stand for that many observations, and its dimensions are
+#'   two dimensions, as from [table()] and [xtabs()]: its counts are numbers of observations, and its dimensions are
 #'   the variables. A Bioconductor `ExpressionSet` or `SummarizedExperiment` is read with its samples as rows. A sparse matrix, a
 #'   `DelayedMatrix` and a `big.matrix` are read a block of columns at a time, and a [pcgpu_file()] where it is; their codes go into R.
-#' @param na What to do about missing values: `"error"` (the default), or `"pairwise"`: every test leaves out the
-#'   observations that lack one of its own variables. NaN is missing, in factors of numbers and in tables, too; a level that [addNA()]
-#'   has made is a level.
-#' @param adaptDF Are empty cells to lower the degrees of freedom? See [disCItest()] and [chi2CItest()].
+#' @param na How to treat missing values: `"error"` (the default), or `"pairwise"`: each test omits the
+#'   observations without a value for one of its variables. NaN is missing, also in factors of numbers and in tables; a level made by [addNA()]
+#'   is an ordinary level.
+#' @param adaptDF Should empty cells lower the degrees of freedom? See [disCItest()] and [chi2CItest()].
 #' @return A list of
 #' \describe{
 #'   \item{`dm`}{the codes, an integer matrix of the shape of `x` with its column names;}
@@ -25,6 +24,7 @@
 #'   \item{`na`}{the argument.}
 #' }
 #' A column that is constant gets a warning of class `pcgpu_warning_constant`: it is independent of everything.
+#' @seealso [disCItest()], [binCItest()] and [chi2CItest()], which take it; [suff_gauss()], [suff_knn()]; [pc()].
 #' @examples
 #' suff <- suff_discrete(Titanic) # a contingency table: 2,201 people, four variables
 #' suff$nlev
@@ -160,10 +160,10 @@ constant_columns <- function(m) {
   suppressWarnings(vapply(seq_len(ncol(m)), function(j) min(m[, j], na.rm = TRUE) >= max(m[, j], na.rm = TRUE), NA))
 }
 
-warn_constant <- function(constant, x) {
+warn_constant <- function(constant, x, so = NULL) {
   if (any(constant)) {
     warn("constant", paste0(
-      "constant in ", column_names(x, constant), ": a constant is independent of everything and has no edge"
+      "constant in ", column_names(x, constant), ": ", so %||% "a constant is independent of everything and has no edge"
     ), columns = unname(which(constant)))
   }
 }

@@ -1,59 +1,62 @@
 #' Sufficient statistic for Gaussian data
 #'
-#' Makes `list(C = cor(x), n = nrow(x))` for [gaussCItest()], with checks of the data first; or, for many variables, an object that holds
-#' the data in its place.
+#' Checks the data and computes `list(C = cor(x), n = nrow(x))` for [gaussCItest()]; or, for many variables, returns an object that holds
+#' the data instead of their correlations.
 #'
 #' # Data that R does not hold
 #'
-#' - A **sparse matrix** of the package Matrix (of class `dgCMatrix`, or converted to it by Matrix) is not made dense: sums and products are over its entries, and
-#'   means are taken out at the end; columns with entries in most rows are centred first, some rows at a time. Pearson's and Spearman's correlations,
-#'   those of `cor()` to 1e-12. On a GPU that is named, and for pairwise correlations of data with missing values, it is made dense.
+#' - A **sparse matrix** of the package Matrix (of class `dgCMatrix`, or converted to it by Matrix) stays sparse: sums and products are computed from its entries, and
+#'   means are subtracted at the end; columns with entries in most rows are centred first, some rows at a time. Pearson's and Spearman's correlations are available and
+#'   equal `cor()` to 1e-12. The matrix is made dense for a GPU that you name, and for pairwise correlations of data with missing values.
 #' - Bioconductor's **`DelayedMatrix`**, HDF5Array's among them, bigmemory's **`big.matrix`**, and a **function** that gives the next rows whenever it is called, and
-#'   `NULL` at the end, are read once, a block of rows at a time (100 MB, or `DelayedArray::getAutoBlockSize()`): see [gauss_moments()], which is for rows that
-#'   are in several places, too. Pearson's correlations on the CPU, those of `cor()` to 1e-12; no pairwise ones of data with missing values.
-#' - A **file** of [write_pcgpu_file()] is mapped into memory, and everything is as with the matrix that was written, to the last bit. So whatever needs columns
-#'   as a whole, rank and pairwise correlations among it, can be had of the others by way of a file.
+#'   `NULL` at the end, are read once, a block of rows at a time (100 MB, or `DelayedArray::getAutoBlockSize()`): see [gauss_moments()], which also combines rows from
+#'   several places. Only Pearson's correlations, on the CPU, equal to `cor()` to 1e-12, and not pairwise for data with missing values.
+#' - A **file** of [write_pcgpu_file()] is mapped into memory, and all results equal those for the matrix that was written, to the last bit. Computations that need whole
+#'   columns, such as rank and pairwise correlations, are available for the other kinds of data by writing them to a file first.
 #'
-#' With `keep = "data"` and `file`, the data that searches make their correlations of are such a file, too, of which processes of one machine have one copy in
-#' memory. A function is written to a file first, as the number of its rows must be known.
+#' With `keep = "data"` and `file`, the data from which searches compute correlations are kept in such a file, which processes on one machine share in
+#' memory. A function is written to a file first, because the number of rows must be known.
 #'
-#' Two columns that are equal up to a linear map have correlation 1 or -1. They are allowed, and [pc()] answers as pcalg does, but each
-#' separates the other from all else, and which edges stay depends on rounding. Drop one of them.
+#' Two columns that are linear functions of each other have correlation 1 or -1. They are allowed, and [pc()] gives pcalg's answer, but each
+#' separates the other from everything else, and which edges remain depends on rounding errors. Drop one of them.
 #'
 #' @param x A numeric matrix or data frame (also with bit64's `integer64`), observations in rows, variables in columns; a
 #'   Bioconductor `ExpressionSet` or `SummarizedExperiment` (its first assay), whose samples are the observations; or data that R does not hold, see
 #'   below: a sparse matrix, a `DelayedMatrix`, a `big.matrix`, a [pcgpu_file()], a function, or [gauss_moments()].
 #' @param use What to do about missing values, as in [stats::cor()]:
-#'   - `"everything"` (the default) and `"all.obs"`: an error when there are any;
-#'   - `"complete.obs"` and `"na.or.complete"`: only rows without one count, and `n` is their number;
-#'   - `"pairwise.complete.obs"`: each correlation is from the rows that have both variables. `n` is then the smallest
-#'     of these numbers of rows, which makes the tests conservative. The matrix may not be positive semi-definite; a
-#'     warning says so.
+#'   - `"everything"` (the default) and `"all.obs"`: an error if there are any;
+#'   - `"complete.obs"` and `"na.or.complete"`: use the complete rows only; `n` is their number;
+#'   - `"pairwise.complete.obs"`: compute each correlation from the rows with both variables. `n` is then the smallest
+#'     of these numbers of rows, which makes the tests conservative. If the matrix is not positive semi-definite, a
+#'     warning of class `pcgpu_warning_pairwise` says so.
 #' @param method `"pearson"` (the default), `"spearman"` or `"kendall"`, as in [stats::cor()]. The test is derived for
-#'   the first; rank correlations are in use for data with heavy tails (Harris and Drton 2013).
-#' @param device Where to work out the correlations: `"cpu"` (on all cores, see [pcgpu-package]; Kendall's by [stats::cor()]), `"cuda"`, `"cuda:1"` or a
-#'   [cuda_device()] (only Pearson's, and no pairwise ones of data with missing values), or `"auto"`, a GPU where there is
-#'   one and the matrix is large. Of several GPUs, such as `c("cuda:0", "cuda:1")`, the first works them out; where it fails, the next does,
-#'   and a message of class `pcgpu_message_lost` says so. With `keep = "data"` none are worked out here.
-#' @param keep What the sufficient statistic holds: `"correlations"` (the default), or `"data"`, of which [pc()], [skeleton()] and [orient()]
-#'   make the correlations where they search, and give them up when they end. For many variables: the correlations of 55,572 take 24.7 GB,
-#'   3,189 observations of them 1.4 GB. On the CPU a [cpu_device()] bounds what they may take. On a GPU the correlations then never leave it. Not for Kendall's correlations, nor for pairwise ones of
+#'   the first; rank correlations are used for data with heavy tails (Harris and Drton 2013).
+#' @param device Where to compute the correlations: `"cpu"` (on all cores, see [pcgpu-package]; Kendall's by [stats::cor()]), `"cuda"`, `"cuda:1"` or a
+#'   [cuda_device()] (Pearson's only, and not pairwise for data with missing values), or `"auto"`: a GPU if there is
+#'   one and the matrix is large. Of several GPUs, such as `c("cuda:0", "cuda:1")`, the first computes them; if it fails, the next does,
+#'   with a message of class `pcgpu_message_lost`. With `keep = "data"` nothing is computed here.
+#' @param keep What the sufficient statistic holds: `"correlations"` (the default) or `"data"`. With `"data"`, [pc()], [skeleton()] and [orient()]
+#'   compute the correlations on the device of the search and discard them at the end. Use it for many variables: the correlations of 55,572 variables take 24.7 GB,
+#'   3,189 observations of them 1.4 GB. On the CPU a [cpu_device()] limits this memory; on a GPU the correlations never leave the card. Not available for Kendall's correlations, nor for pairwise ones of
 #'   data with missing values.
-#' @param progress Show a progress bar where the correlations take more than a second? As in [pc()].
-#' @param file With `keep = "data"`: the path of a file for the data, which is not there yet. The object then has the file in place of the data.
+#' @param progress Show a progress bar if the correlations take more than a second? As in [pc()].
+#' @param file With `keep = "data"`: the path of a new file for the data. The object then refers to the file instead of holding the data.
 #' @return A list of `C`, a p x p correlation matrix equal to `cor(x, use = use, method = method)` to 1e-12, with the column names as
 #'   dimnames, and `n`, the number of observations. The last digits of `C` are the same for any number of threads; they may differ
-#'   between kinds of processors, and on a GPU. Columns that are equal, up to their sign, have exactly 1 or -1. A search is
+#'   between kinds of processors, and on a GPU. Columns that are equal up to their sign have a correlation of exactly 1 or -1. A search is
 #'   exact given `C`.
 #'
 #'   With `keep = "data"`, an object of class `pcgpu_gauss_data`: a list of `data`, the n x p matrix of the values (or their ranks) less the means of their
-#'   columns, or a [pcgpu_file()] of that, and `n`, which may be replaced. A search gives the answer that it gives with the correlations that `suff_gauss()` makes on the
-#'   same device, to the last bit. `$C` makes them on the CPU when it is first asked for, and keeps them with the object from then on: so functions
-#'   that read `suffStat$C`, pcalg's among them, take the object as they take the list (but for pcalg's own `"stable.fast"`, which wants
-#'   `list(C = suff$C, n = suff$n)`). Only `$C`, `[["C"]]` and `["C"]` make them: `names()` and [with()] do not know of `C`.
+#'   columns, or a [pcgpu_file()] of that, and `n`, which may be replaced. A search gives the same answer as with the correlations that `suff_gauss()` computes on the
+#'   same device, to the last bit. `$C` computes them on the CPU at its first use and then keeps them with the object. Functions
+#'   that read `suffStat$C`, such as pcalg's, therefore accept the object like the list (except pcalg's own `"stable.fast"`, which needs
+#'   `list(C = suff$C, n = suff$n)`). Only `$C`, `[["C"]]` and `["C"]` compute them: `names()` and [with()] do not show `C`.
+#'
+#'   Data that cannot be used are an error of class `pcgpu_error_argument`; a constant column gives a warning of class `pcgpu_warning_constant`.
 #' @references
 #' N. Harris and M. Drton (2013). PC algorithm for nonparanormal graphical models. *Journal of Machine Learning
 #' Research* 14, 3365-3383.
+#' @seealso [gaussCItest()], which takes it; [gauss_moments()] and [pcgpu_file()] for data that R does not hold; [suff_discrete()], [suff_knn()]; [pc()].
 #' @examples
 #' suff <- suff_gauss(iris[1:4])
 #' pc(suff, gaussCItest, alpha = 0.01, labels = colnames(suff$C), numCores = 2)

@@ -1,39 +1,39 @@
 #' Sufficient statistic for the nearest-neighbour tests
 #'
-#' Checks continuous or mixed data, and puts them into a list with the settings of [cmiKnnCItest()] and [mixedCItest()].
+#' Checks continuous or mixed data and collects them in a list with the settings of [cmiKnnCItest()] and [mixedCItest()].
 #'
 #' Numbers are continuous; factors, logicals and characters are discrete, with a distance of 0 between equal levels and 1
-#' between others. Make a factor of a number that is a code: a message of class `pcgpu_message_codes` names columns of whole
-#' numbers with at most 10 different values, which are taken as continuous.
+#' between different ones. Convert numbers that are codes to factors: a message of class `pcgpu_message_codes` names columns of whole
+#' numbers with at most 10 different values, which are treated as continuous.
 #'
 #' # Transforms
 #'
-#' They apply to continuous columns.
-#' - `"ranks"`: 0, 1, ..., so that an increasing function of a variable changes nothing. The distance of two levels of a
-#'   discrete variable, 1, is then that of neighbours in rank, so that discrete variables count for little.
+#' Transforms apply to continuous columns.
+#' - `"ranks"`: 0, 1, ..., so that increasing transformations of a variable change nothing. Two levels of a
+#'   discrete variable are then only as far apart as two neighbouring ranks, so discrete variables have little weight.
 #' - `"uniform"`: ranks over n. Two levels are then as far apart as the smallest and the largest value.
 #' - `"standardize"`: mean 0, standard deviation 1.
 #' - `"none"`.
 #'
-#' The estimator `"frenzel-pompe"` assumes that equal values of a continuous column do not occur: before ranking it puts them in a
-#' random order, by the seed, where CMIknn adds noise. The other estimators, which are for mixed data, keep them equal.
+#' The estimator `"frenzel-pompe"` assumes that the values of a continuous column are all different. Before ranking, it puts ties in a
+#' random order that depends on the seed (CMIknn adds noise instead). The other estimators, for mixed data, keep ties.
 #'
 #' @param data A data frame or matrix, observations in rows, variables in columns: numbers (also bit64's `integer64`), factors,
-#'   logicals, characters; or a Bioconductor `ExpressionSet` or `SummarizedExperiment`, whose samples are the observations; or what
-#'   [suff_gauss()] takes of data that R does not hold, but for functions, of which a matrix is made. No missing values.
+#'   logicals, characters; or a Bioconductor `ExpressionSet` or `SummarizedExperiment`, whose samples are the observations; or data that R does not hold,
+#'   as for [suff_gauss()] (a function is read into a matrix). No missing values.
 #' @param k Number of nearest neighbours of the estimate: a whole number from 1 to n - 1, or a share of n below 1.
-#' @param k_perm Number of nearest neighbours given S that an observation may take its value of x from in a permutation,
-#'   itself one of them: a whole number from 1 to n - 1.
+#' @param k_perm Number of nearest neighbours given S, including itself, from which an observation can take its value of x in a permutation:
+#'   a whole number from 1 to n - 1.
 #' @param permutations Number of permutations. With the default form of p, 1 / permutations is the smallest p above 0.
 #' @param estimator Of the conditional mutual information, see [mixedCItest()]. `"auto"` is that of the test:
 #'   `"frenzel-pompe"` for `cmiKnnCItest`, `"mesner-shalizi"` for `mixedCItest`.
-#' @param transform What is done to continuous columns first, see below.
-#' @param seed A whole number from 0 to 2147483647 that the permutations depend on, or `NULL` to draw one from R's random
-#'   numbers: `set.seed()` makes a run repeatable.
-#' @param add_one Is p to be (1 + count) / (1 + permutations), which is never 0, in place of count / permutations?
-#' @param early_stop `NULL` to draw all permutations, or `c(alpha = , error = )`: a test ends as soon as its decision at
-#'   this `alpha` would be another, had all permutations been drawn, with a probability of at most `error` (a uniform prior
-#'   on p makes it beta-binomial). With `error = 0` no decision changes, only p, which is that of the permutations drawn.
+#' @param transform How to transform continuous columns first, see below.
+#' @param seed A whole number from 0 to 2147483647 that determines the permutations, or `NULL` to draw one from R's random
+#'   numbers, so that `set.seed()` makes a run reproducible.
+#' @param add_one Compute p as (1 + count) / (1 + permutations), which is never 0, instead of count / permutations?
+#' @param early_stop `NULL` to draw all permutations, or `c(alpha = , error = )` to end a test as soon as the probability that all permutations would lead to
+#'   a different decision at this `alpha` is at most `error` (beta-binomial, from a uniform prior
+#'   on p). With `error = 0` no decision changes; only p does, as it is based on the permutations drawn.
 #' @return A list of
 #' \describe{
 #'   \item{`data`}{a matrix of doubles of the shape of `data`, with codes 1, 2, ... for levels;}
@@ -42,6 +42,7 @@
 #'   \item{...}{`k` (a whole number) and the other arguments.}
 #' }
 #' A constant column gets a warning of class `pcgpu_warning_constant`: it is independent of everything, with p = 1.
+#' @seealso [cmiKnnCItest()] and [mixedCItest()], which take it; [suff_gauss()], [suff_discrete()]; [pc()].
 #' @examples
 #' set.seed(1)
 #' suff <- suff_knn(iris, k = 10, transform = "standardize")
@@ -103,7 +104,9 @@ suff_knn <- function(data, k = 7, k_perm = 5, permutations = 100,
 # Whole numbers with few different values are as often codes as counts.
 tell_if_codes <- function(data, discrete) {
   few <- !discrete & vapply(data, function(column) {
-    is.numeric(column) && all(is.finite(column) & column == trunc(column)) && length(unique(column)) <= 10L
+    # The first rows say of most columns that they are no codes.
+    is_code <- function(values) all(is.na(values) | is.finite(values) & values == trunc(values)) && length(unique(values)) <= 10L
+    is_bare_number(column) && is_code(utils::head(column, 100L)) && is_code(column) && any(column != column[1L], na.rm = TRUE)
   }, NA)
   if (any(few)) {
     tell("codes", paste0(

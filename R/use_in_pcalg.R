@@ -15,10 +15,12 @@
 #'
 #' @param on `TRUE` to use this package's functions, `FALSE` to go back to pcalg's.
 #' @return Invisibly, whether they were in use before.
+#' @seealso [pc()] for what differs from pcalg, [as_pcalg()]; `vignette("from-pcalg-to-pcgpu", package = "pcgpu")`.
 #' @examplesIf requireNamespace("pcalg", quietly = TRUE)
 #' use_in_pcalg()
 #' x <- cbind(a = sin(1:50), b = cos(1:50 * 2), c = sin(1:50) + cos(1:50 * 2) + sin(1:50 * 7) / 5)
-#' pcalg::fci(suff_gauss(x), pcalg::gaussCItest, alpha = 0.05, labels = colnames(x)) # its skeleton is pcgpu's
+#' # Its skeleton is pcgpu's:
+#' pcalg::fci(suff_gauss(x), pcalg::gaussCItest, alpha = 0.05, labels = colnames(x))
 #' use_in_pcalg(FALSE)
 #' @export
 use_in_pcalg <- function(on = TRUE) {

@@ -12,6 +12,7 @@
 #' @param nrow For a function the number of rows of all its blocks, which a file by column must know before.
 #' @param progress Show a progress bar? As in [pc()].
 #' @return The file, as [pcgpu_file()] gives it.
+#' @seealso [pcgpu_file()] to open a file, [suff_gauss()] and [select_features()], which read them.
 #' @examples
 #' path <- tempfile(fileext = ".pcgpu")
 #' x <- write_pcgpu_file(iris[1:4], path)

@@ -12,6 +12,8 @@ export R_LIBS="$lib${R_LIBS:+:$R_LIBS}"
 # The installation (configure) and cargo's own commands share one target folder.
 export PCGPU_TARGET_DIR="${PCGPU_TARGET_DIR:-$root/src/rust/target}"
 export CARGO_TARGET_DIR="$PCGPU_TARGET_DIR"
+# And one store of downloaded crates.
+export PCGPU_CARGO_HOME="${PCGPU_CARGO_HOME:-${CARGO_HOME:-$HOME/.cargo}}"
 export PATH="$PATH:${CARGO_HOME:-$HOME/.cargo}/bin"
 cargo_manifest="$root/src/rust/Cargo.toml"
 

@@ -3,6 +3,7 @@
 #   Rscript inst/bench/missing.R peer       # small ones, micd's functions in pcalg::skeleton() in the same run
 #   Rscript inst/bench/missing.R sizes      # ours alone, by shape
 #   Rscript inst/bench/missing.R crossing   # on a GPU machine: GPU beside all cores, by shape; only where it is named
+#   Rscript inst/bench/missing.R crossing-large   # likewise, mixCItest alone: many tests, many variables, many rows
 #
 # Data: about 1.5 parents a variable; of mixed data every second variable has three levels; 2 % of the values are missing at random; 5 completed data sets.
 suppressPackageStartupMessages({
@@ -97,32 +98,43 @@ if ("sizes" %in% parts) {
   }
 }
 
-if ("crossing" %in% parts) {
-  shapes <- list(c(30, 10), c(500, 300), c(500, 1000), c(5000, 100), c(5000, 300), c(100000, 60), c(1000000, 10))
+# A row of a table: a test on all cores and on a GPU, each twice in turn, the quicker.
+cross <- function(test, n, p, m.max) {
+  set.seed(1)
+  x <- data_for(test, n, p)
+  labels <- names(if (is.data.frame(x)) x else x[[1]])
+  sets <- if (is.data.frame(x)) 1 else length(x)
+  run <- function(device) skeleton(x, get(test), 0.01, labels = labels, m.max = m.max, device = device)
+  took <- c(cpu = Inf, cuda = Inf)
+  found <- list()
+  for (turn in 1:2) {
+    for (device in names(took)) took[[device]] <- min(took[[device]], seconds(found[[device]] <- run(device)))
+  }
+  slots <- c("graph", "sepset", "pMax", "n.edgetests")
+  same <- all(vapply(slots, function(slot) identical(slot(found$cpu, slot), slot(found$cuda, slot)), NA))
+  cat(sprintf(
+    "| %s | %d | %d | %.0f | %.1g | %.3f | %.3f | %.2f | %s |\n", test, n, p, sum(found$cpu@n.edgetests),
+    n * sets * p * (p - 1) / 2, took[["cpu"]], took[["cuda"]], took[["cpu"]] / took[["cuda"]], same
+  ))
+}
+
+crossing_head <- function() {
   cat(sprintf("\nCPU: %d threads. A GPU's first use: %.2f s.\n", getOption("pcgpu.threads", parallel::detectCores()), seconds({
     suppressMessages(skeleton(iris, mixCItest, 0.01, labels = names(iris), device = "cuda"))
   })))
   cat("\n| test | n | p | tests | values of level 0 | CPU s | GPU s | ratio | same |\n|---|---|---|---|---|---|---|---|---|\n")
-  for (shape in shapes) {
-    for (test in setdiff(tests, "gaussMItest")) {
-      set.seed(1)
-      n <- shape[1]
-      p <- shape[2]
-      x <- data_for(test, n, p)
-      labels <- names(if (is.data.frame(x)) x else x[[1]])
-      sets <- if (is.data.frame(x)) 1 else length(x)
-      run <- function(device) skeleton(x, get(test), 0.01, labels = labels, m.max = 2, device = device)
-      took <- c(cpu = Inf, cuda = Inf)
-      found <- list()
-      for (turn in 1:2) {
-        for (device in names(took)) took[[device]] <- min(took[[device]], seconds(found[[device]] <- run(device)))
-      }
-      slots <- c("graph", "sepset", "pMax", "n.edgetests")
-      same <- all(vapply(slots, function(slot) identical(slot(found$cpu, slot), slot(found$cuda, slot)), NA))
-      cat(sprintf(
-        "| %s | %d | %d | %.0f | %.1g | %.3f | %.3f | %.2f | %s |\n", test, n, p, sum(found$cpu@n.edgetests),
-        n * sets * p * (p - 1) / 2, took[["cpu"]], took[["cuda"]], took[["cpu"]] / took[["cuda"]], same
-      ))
-    }
+}
+
+if ("crossing" %in% parts) {
+  crossing_head()
+  for (shape in list(c(30, 10), c(500, 300), c(500, 1000), c(5000, 100), c(5000, 300), c(100000, 60), c(1000000, 10))) {
+    for (test in setdiff(tests, "gaussMItest")) cross(test, shape[1], shape[2], m.max = 2)
   }
+}
+
+if ("crossing-large" %in% parts) {
+  crossing_head()
+  cross("mixCItest", 5000, 300, m.max = 2)
+  cross("mixCItest", 2000, 3000, m.max = 1)
+  cross("mixCItest", 1000000, 10, m.max = 8)
 }

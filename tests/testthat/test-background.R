@@ -201,3 +201,14 @@ test_that("effects know that a graph has background knowledge", {
   expect_identical(effects(known, type = "cpdag")$type, "cpdag")
   expect_identical(effects(fit())$type, "cpdag")
 })
+
+test_that("one arrow is a pair, and several a list of pairs", {
+  set.seed(1)
+  x <- data.frame(a = rnorm(50), b = rnorm(50), c = rnorm(50))
+  fit <- function(required) edges(pc(suff_gauss(x), gaussCItest, 0.01, labels = names(x), required = required))[c("from", "to", "kind")]
+  wanted <- fit(data.frame(from = c("a", "b"), to = c("c", "c")))
+  expect_identical(fit(list(c("a", "c"), c("b", "c"))), wanted)
+  expect_identical(fit(list(c(1, 3), c(2, 3))), wanted)
+  expect_identical(fit(c(1, 3)), fit(c("a", "c")))
+  expect_error(pc(suff_gauss(x), gaussCItest, 0.01, labels = names(x), required = list("a", "c")), "`required`", class = "pcgpu_error_argument")
+})

@@ -222,3 +222,11 @@ test_that("a DAG is one with all its arrows known", {
   expect_identical(found$values, as_cpdag$values)
   expect_message(causal_effects(dag, x, type = "cpdag"), class = "pcgpu_message_graph")
 })
+
+test_that("more sets of parents than can be looked at are refused", {
+  p <- 20
+  complete <- 1 - diag(p)
+  dimnames(complete) <- list(paste0("x", 1:p), paste0("x", 1:p))
+  expect_error(causal_effects(complete, mcov = diag(p) + 0.5), "more than 4194304 sets.*fewer variables as `x`", class = "pcgpu_error_argument")
+  expect_length(causal_effects(complete, mcov = diag(p) + 0.5, x = 1, y = 2)["x1", "x2"], 2^19)
+})

@@ -440,3 +440,32 @@ test_that("a call ends with an error where no worker is left", {
   )
   expect_error(pc(s, gaussCItest, 0.05, p = 10, cluster = doomed$cluster), "no worker of the cluster is left", class = "pcgpu_error_cluster")
 })
+
+test_that("where all workers hang, the call ends after a time that users can set", {
+  s <- suff(p = 10, n = 300, degree = 4)
+  before <- options(pcgpu.cluster_silence = 2)
+  on.exit(options(before))
+  for (count in 1:2) {
+    middle <- tempfile()
+    doomed <- doomed_workers(count)
+    error <- expect_error(
+      while_signalled(doomed$pids, "STOP", middle, pc(s, telling_test(middle, 0.2), 0.05, p = 10, cluster = doomed$cluster)),
+      "no worker of the cluster is left.*has not answered within 2 s.*pcgpu.cluster_silence", class = "pcgpu_error_cluster"
+    )
+    expect_match(error$mend, "checkpoint")
+  }
+  for (bad in list(0, "a", NA, 1:2)) {
+    options(pcgpu.cluster_silence = bad)
+    expect_error(pc(s, gaussCItest, 0.05, p = 10, cluster = 1), "pcgpu.cluster_silence", class = "pcgpu_error_argument")
+  }
+})
+
+test_that("the sockets of a cluster of the user's send small messages at once", {
+  skip_on_os("windows")
+  cluster <- parallel::makePSOCKcluster(1)
+  on.exit(parallel::stopCluster(cluster))
+  port <- as.integer(sub(".*:", "", summary(cluster[[1]]$con)$description))
+  expect_identical(pcgpu:::rust_no_delay(port), 1L)
+  expect_identical(parallel::clusterCall(cluster, function(port) asNamespace("pcgpu")$rust_no_delay(port), port)[[1]], 1L)
+  expect_identical(pcgpu:::rust_no_delay(1L), 0L)
+})

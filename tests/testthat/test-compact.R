@@ -163,8 +163,8 @@ test_that("pairs are given by name or number, and others are refused", {
 })
 
 test_that("\"auto\" goes by the number of variables alone, and others are refused", {
-  expect_false(pcgpu:::wants_compact(c("auto", "pcAlgo", "compact"), 20000))
-  expect_true(pcgpu:::wants_compact(c("auto", "pcAlgo", "compact"), 20001))
+  expect_false(pcgpu:::wants_compact("auto", 20000))
+  expect_true(pcgpu:::wants_compact("auto", 20001))
   expect_false(pcgpu:::wants_compact("pcAlgo", 1e6))
   expect_true(pcgpu:::wants_compact("compact", 2))
   expect_true(pcgpu:::wants_compact("auto", 20001, globalenv()))

@@ -84,7 +84,7 @@ test_that("broken input is refused, and results are printed and drawn", {
   refused("standardize", standardize = NA)
   refused("replicates", replicates = -1)
   refused("size", size = 2)
-  refused("...", indepTest = gaussCItest)
+  refused("indepTest", indepTest = gaussCItest)
   expect_error(cstar(), class = "pcgpu_error_argument")
   found <- cstar(data, 0.1, replicates = 10, seed = 4)
   expect_identical(nrow(found$pairs), 72L)

@@ -99,3 +99,51 @@ test_that("genes are in rows of Bioconductor's containers", {
   skip_if_not_installed("SingleCellExperiment")
   read(SingleCellExperiment::SingleCellExperiment(list(logcounts = samples)))
 })
+
+test_that("columns that may be meant otherwise are told of", {
+  set.seed(1)
+  x <- data.frame(a = rnorm(50), b = rnorm(50), day = as.character(as.Date("2024-01-01") + 0:49), text = c("n/a", as.character(rnorm(49))), code = rep(0:1, 25))
+  told <- character()
+  withCallingHandlers(pc(x, alpha = 0.01), pcgpu_warning_levels = function(w) {
+    told <<- c(told, conditionMessage(w))
+    tryInvokeRestart("muffleWarning")
+  }, pcgpu_message_codes = function(m) {
+    told <<- c(told, conditionMessage(m))
+    tryInvokeRestart("muffleMessage")
+  }, message = function(m) tryInvokeRestart("muffleMessage"))
+  expect_length(told, 3L)
+  expect_match(told, "whole numbers.*make factors", all = FALSE)
+  expect_match(told, "mostly numbers.*\"text\"", all = FALSE)
+  expect_match(told, "more levels than half of the rows, in column \"day\"", all = FALSE)
+  x$when <- as.Date("2024-01-01") + 0:49
+  expect_error(suppressMessages(suppressWarnings(pc(x, alpha = 0.01))), "when \\(Date\\).*as.numeric", class = "pcgpu_error_argument")
+  expect_silent(suppressMessages(pc(data.frame(a = factor(rep(1:20, 10)), b = rnorm(200)), alpha = 0.01)))
+})
+
+test_that("a constant column is told of, whatever the test", {
+  set.seed(1)
+  x <- data.frame(a = rnorm(60), b = factor(rep(1:2, 30)), k = factor("k"), c = 1)
+  expect_warning(suppressMessages(pc(x, alpha = 0.01)), "columns \"k\", \"c\"", class = "pcgpu_warning_constant")
+  x$a[1] <- NA
+  expect_warning(suppressMessages(pc(x[c("a", "c")], alpha = 0.01, na = "testwise")), "column \"c\".*NAdelete", class = "pcgpu_warning_constant")
+})
+
+test_that("containers with missing values are tested on the rows that have all values of a test", {
+  x <- as.matrix(iris[1:4])
+  x[3, 2] <- NA
+  wanted <- edges(suppressMessages(pc(x, alpha = 0.01, na = "testwise")))
+  samples <- t(x)
+  skip_if_not_installed("SummarizedExperiment")
+  container <- SummarizedExperiment::SummarizedExperiment(list(counts = samples))
+  expect_error(suppressMessages(pc(container, alpha = 0.01)), "na = \"testwise\"", class = "pcgpu_error_argument")
+  expect_identical(edges(suppressMessages(pc(container, alpha = 0.01, na = "testwise"))), wanted)
+  skip_if_not_installed("Biobase")
+  colnames(samples) <- paste0("s", 1:150)
+  expect_identical(edges(suppressMessages(pc(Biobase::ExpressionSet(samples), alpha = 0.01, na = "testwise"))), wanted)
+})
+
+test_that("of many variables data are kept in place of their correlations", {
+  x <- random_data(random_dag(5100, 1, seed = 1), 40, seed = 1)
+  found <- suppressMessages(pc(x, alpha = 1e-5, result = "compact"))
+  expect_identical(found@edges, pc(suff_gauss(x), gaussCItest, 1e-5, labels = colnames(x), result = "compact")@edges)
+})

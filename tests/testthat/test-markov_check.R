@@ -71,16 +71,13 @@ test_that("tests of levels, of R, and named by the data run, too", {
   expect_equal(in_r$summary, named$summary)
 })
 
-test_that("graphs without a DAG are told of or refused, and arguments are checked", {
+test_that("graphs without a DAG are told of, and arguments are checked", {
   square <- matrix(0, 4, 4)
   square[cbind(c(1, 2, 3, 4, 2, 3, 4, 1), c(2, 3, 4, 1, 1, 2, 3, 4))] <- 1
   x <- matrix(rnorm(200), 50)
   expect_message(found <- check(square, x, gaussCItest), class = "pcgpu_message_graph")
   expect_output(print(found), "No DAG extends")
   bad <- function(argument, ...) expect_identical(expect_error(check(...), class = "pcgpu_error_argument")$argument, argument)
-  cycle <- matrix(0, 3, 3)
-  cycle[cbind(1:3, c(2, 3, 1))] <- 1
-  bad("fit", cycle, x[, 1:3], gaussCItest)
   bad("fit")
   bad("data", square)
   bad("data", square, 1:4, gaussCItest)
@@ -116,4 +113,58 @@ test_that("errors of a user's function name the argument", {
   expect_error(stability(iris[1:4], gaussCItest, alpha = 0.01, make = function(rows) stop("oh")), "^`make` ended with an error: oh", class = "pcgpu_error_argument")
   found <- markov_check(dag, iris[1:4], gaussCItest, seed = 1)
   expect_identical(summary(found), found$summary)
+})
+
+test_that("workers of a cluster give the same answer", {
+  dag <- random_dag(10, 2, seed = 1)
+  x <- random_data(dag, 200, seed = 1)
+  shift <- 1e-3
+  noisy <- function(x, y, S, suffStat) gaussCItest(x, y, S, suffStat) + shift * stats::runif(1)
+  assign("shift", shift, envir = globalenv())
+  environment(noisy) <- globalenv()
+  on.exit(rm("shift", envir = globalenv()))
+  plain <- function(...) {
+    found <- markov_check(dag, ..., seed = 1)
+    found$call <- NULL
+    found
+  }
+  cluster <- parallel::makePSOCKcluster(2)
+  on.exit(parallel::stopCluster(cluster), add = TRUE)
+  for (arguments in list(
+    list(x, gaussCItest), list(x, gaussCItest, resamples = 0), list(indepTest = noisy, suffStat = suff_gauss(x)), list(x, noisy, suff_gauss),
+    list(x[1:40, ], cmiKnnCItest, tests = 10)
+  )) {
+    expect_identical(do.call(plain, c(arguments, list(cluster = cluster))), do.call(plain, arguments))
+  }
+  expect_error(markov_check(dag, x, function(x, y, S, suffStat) stop("no"), suff_gauss, cluster = cluster), "no", class = "pcgpu_error_test")
+})
+
+test_that("only the correlations that questions need are made, and they are those of all", {
+  dag <- random_dag(400, 2, seed = 1)
+  x <- random_data(dag, 60, seed = 1)
+  some <- function(suffStat) as.data.frame(markov_check(dag, x, gaussCItest, suffStat, tests = 50, seed = 1))
+  expect_identical(some(NULL), some(function(rows) suff_gauss(rows)))
+})
+
+test_that("arrows on cycles count as undirected", {
+  names <- letters[1:5]
+  cycle <- matrix(0, 5, 5, dimnames = list(names, names))
+  cycle["a", "b"] <- cycle["b", "c"] <- cycle["c", "a"] <- cycle["c", "d"] <- cycle["d", "e"] <- 1
+  set.seed(1)
+  x <- matrix(rnorm(500), 100, 5, dimnames = list(NULL, names))
+  expect_message(found <- markov_check(cycle, x, gaussCItest, seed = 1), "arrows that make a cycle", class = "pcgpu_message_graph")
+  expect_identical(found$extension, "cycles")
+  expect_output(print(found), "The graph has arrows that make a cycle")
+  asked <- as.data.frame(found)
+  expect_identical(sum(asked$implied == "dependence"), 5L)
+  expect_true(any(asked$given == "d" & asked$implied == "independence" & (asked$x == "e" | asked$y == "e")))
+})
+
+test_that("what a sample of rows is too small for is told of the data", {
+  dag <- random_dag(5, 2, seed = 1)
+  x <- random_data(dag, 60, seed = 1)
+  x[, 2] <- c(1, rep(0, 59))
+  error <- expect_error(markov_check(dag, x, gaussCItest, seed = 1), "`data` has rows, a sample of 30.*constant.*`share`", class = "pcgpu_error_argument")
+  expect_identical(error$argument, "data")
+  for (alpha in list(0, 1, 5, NA, "a")) expect_error(markov_check(dag, x, gaussCItest, alpha = alpha), "`alpha`", class = "pcgpu_error_argument")
 })

@@ -50,7 +50,10 @@ test_that("Chromium opens the page with all nodes, and finds one that is searche
   chromium <- Sys.which(c("chromium", "chromium-browser", "google-chrome"))
   chromium <- chromium[nzchar(chromium)][1]
   skip_if(is.na(chromium), "no Chromium is installed")
-  file <- file.path(withr::local_tempdir(), "page.html")
+  folder <- tempfile()
+  dir.create(folder)
+  on.exit(unlink(folder, recursive = TRUE))
+  file <- file.path(folder, "page.html")
   dag <- random_dag(300, 3, labels = paste0("gene", 1:300), seed = 1)
   expect_s3_class(plot(dag, interactive = TRUE, isolated = TRUE, file = file), "htmlwidget")
   # Writes what the network holds, before and after a search, into the page.

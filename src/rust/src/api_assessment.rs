@@ -52,7 +52,7 @@ fn rust_q_values(of: Robj, values: Robj, p: Robj, count: Robj, by: Robj) -> Robj
     })
 }
 
-/// Questions that a graph implies the answers of: `list(x, y, start, members, all, extends)`.
+/// Questions that a graph implies the answers of: `list(x, y, start, members, all, extension)`.
 /// @noRd
 #[extendr]
 fn rust_implied(edges: Robj, marks: Robj, asked: Robj) -> Robj {

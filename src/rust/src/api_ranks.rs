@@ -9,7 +9,7 @@ use crate::failure::{respond, Failure};
 use crate::machine::Machine;
 use crate::session::RObserver;
 use crate::test::Test;
-use crate::{input, output};
+use crate::{input, output, sockets};
 
 /// Begins a rank: `list(rank, hello)`, a pointer and its first words.
 /// @noRd
@@ -67,10 +67,23 @@ fn rust_test_stream(seed: Robj, x: Robj, y: Robj, s: Robj) -> Robj {
     })
 }
 
+/// Has the sockets of these ports send small messages at once: how many there are.
+/// @noRd
+#[extendr]
+fn rust_no_delay(ports: Robj) -> Robj {
+    respond(|_| {
+        let ports = ports.as_integer_slice().unwrap_or_default();
+        let ports: Vec<u16> =
+            ports.iter().filter_map(|&port| u16::try_from(port).ok()).filter(|&port| port > 0).collect();
+        Ok(Robj::from(sockets::send_at_once(&ports) as i32))
+    })
+}
+
 extendr_module! {
     mod api_ranks;
     fn rust_rank_open;
     fn rust_rank_of_features;
     fn rust_rank_answer;
     fn rust_test_stream;
+    fn rust_no_delay;
 }

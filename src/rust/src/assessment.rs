@@ -2,9 +2,8 @@
 
 use extendr_api::prelude::*;
 use pcgpu_core::assessment::{
-    compare, dependences, independences, q_values, Comparison, Correction, Given, Graph, Implied,
+    compare, dependences, independences, q_values, Comparison, Correction, Extension, Given, Graph, Implied,
 };
-use pcgpu_core::ci::gauss::Reading;
 use pcgpu_core::ci::{Batch, CiTest};
 use pcgpu_core::memory::{self, Use};
 use pcgpu_core::observer::Observer;
@@ -101,7 +100,7 @@ pub fn adjusted(of: &Robj, values: &Robj, p: usize, count: f64, correction: Corr
     Ok(output::named(vec![("q", found.into()), ("count", count.into())]))
 }
 
-/// Questions that a graph implies the answers of: `list(x, y, start, members, all, extends)`. `asked`: `list(what, most, seed)`.
+/// Questions that a graph implies the answers of: `list(x, y, start, members, all, extension)`. `asked`: `list(what, most, seed)`.
 pub fn implied(edges: &Robj, marks: &Robj, asked: &List, token: &Token) -> Outcome<Robj> {
     let graph = graph("fit", edges, marks)?;
     let most = input::number(&input::field(asked, "most")?, "most")?.clamp(0.0, 1e9) as usize;
@@ -113,7 +112,12 @@ pub fn implied(edges: &Robj, marks: &Robj, asked: &List, token: &Token) -> Outco
         "edges" => dependences(&graph, most, seed, Some(&stop)),
         other => return Err(Failure::Input(format!("internal: there is nothing implied by `{other}`"))),
     };
-    let Implied { questions, all, extends } = found.map_err(|error| token.explain(error))?;
+    let Implied { questions, all, extension } = found.map_err(|error| token.explain(error))?;
+    let extension = match extension {
+        Extension::Same => "none",
+        Extension::Colliders => "colliders",
+        Extension::Cycles => "cycles",
+    };
     let members: usize = questions.iter().map(|(_, _, s)| s.len()).sum();
     memory::room(16 * questions.len() + 4 * members, Use::Level)?;
     let (mut x, mut y, mut start, mut flat) = (Vec::new(), Vec::new(), vec![0.0], Vec::new());
@@ -129,7 +133,7 @@ pub fn implied(edges: &Robj, marks: &Robj, asked: &List, token: &Token) -> Outco
         ("start", start.into()),
         ("members", flat.into()),
         ("all", Robj::from(all as f64)),
-        ("extends", Robj::from(extends)),
+        ("extension", Robj::from(extension)),
     ]))
 }
 
@@ -163,7 +167,7 @@ pub fn p_values(call: &Call, test: &Test, p: usize, asked: &List, chosen: &Robj,
         Ok(())
     };
     let token = call.token;
-    let asked = match test.worker(p, Reading::GaussCItest, alpha, &call.machine, &mut call.observer())? {
+    let asked = match test.asked_worker(p, chosen.len(), alpha, &call.machine, &mut call.observer())? {
         Some(mut worker) => ask(&mut WorkerTest { worker: &mut *worker, observer: &mut RObserver::silent(token) }),
         None => match test {
             Test::Function(fun) => ask(&mut RTest { fun: fun.clone(), token }),

@@ -14,7 +14,8 @@
 //!   them, stopped and resumed.
 //! * [`orientation`]: how a skeleton is oriented.
 //! * [`limits`]: when a search ends, and where it is kept.
-//! * [`machine`]: what a call runs on; [`gpu`]: one GPU; [`cluster`]: other processes.
+//! * [`machine`]: what a call runs on; [`gpu`]: one GPU; [`cluster`]: other processes, [`sockets`]: of
+//!   their connections.
 //! * [`input`], [`output`]: R objects to core types and back; [`compact`]: results as flat arrays.
 
 mod api;
@@ -47,6 +48,7 @@ mod running;
 mod selection;
 mod session;
 mod simulation;
+mod sockets;
 mod stability;
 mod test;
 mod token;

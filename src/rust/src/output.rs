@@ -142,7 +142,8 @@ unsafe fn make_sepsets(sets: &SepSets) -> SEXP {
 }
 
 fn check_object(object: &Robj) -> Outcome<()> {
-    if object.sexptype() == SEXPTYPE::S4SXP {
+    // SEXPTYPE names it differently from R 4.4 on.
+    if object.rtype() == Rtype::S4 {
         Ok(())
     } else {
         Err(Failure::Input("internal: `object` is no object with slots".into()))

@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use extendr_api::prelude::*;
 use pcgpu_core::ci::gauss::{FisherZ, Gauss, Reading};
 use pcgpu_core::engine::cpu::correlation::{of_centred, Centred};
-use pcgpu_core::engine::cpu::GaussOfData;
+use pcgpu_core::engine::cpu::{Bound, GaussOfData};
 use pcgpu_core::file::{Content, DataFile};
 use pcgpu_core::matrix::by_column;
 use pcgpu_core::memory::{self, Use};
@@ -52,6 +52,9 @@ pub enum Test {
     /// An R function.
     Function(Robj),
 }
+
+/// Correlations that a question of few variables takes, about, where they are made for it.
+const PRODUCTS: usize = 200;
 
 impl Test {
     /// From `list(kind, ...)`, as R/recognise.R makes it.
@@ -102,6 +105,32 @@ impl Test {
             _ => self.own_worker(p, reading, alpha, machine, observer)?,
         };
         ranks.worker(observer.token, machine.pool.clone(), own).map(Some)
+    }
+
+    /// Likewise for so many questions: where they need few of the correlations of data, a CPU makes those alone.
+    pub fn asked_worker<'a>(
+        &'a self,
+        p: usize,
+        questions: usize,
+        alpha: f64,
+        machine: &Machine,
+        observer: &mut RObserver<'a>,
+    ) -> Outcome<Option<Box<dyn Worker + 'a>>> {
+        match self {
+            Test::GaussOfData { x, file, n, made }
+                if machine.gpu.is_none() && made.get().is_none() && questions.saturating_mul(PRODUCTS) < p * p =>
+            {
+                let cells = file.as_ref().map_or_else(|| x.as_real_slice().unwrap_or_default(), DataFile::cells);
+                if cells.len() < p || cells.len() % p != 0 {
+                    return Err(Failure::Input("internal: `data` has other columns".into()));
+                }
+                let bound = Bound { bytes: Bound::of_all(p), is_named: false };
+                let test = FisherZ::new(*n, Reading::GaussCItest)?;
+                let x = by_column(cells, p)?;
+                Ok(Some(Box::new(GaussOfData::new(test, x, alpha, machine.pool.clone(), bound)?)))
+            }
+            _ => self.worker(p, Reading::GaussCItest, alpha, machine, observer),
+        }
     }
 
     /// Likewise of this process.

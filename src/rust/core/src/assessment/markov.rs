@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::graph::Graph;
 use crate::ci::Batch;
-use crate::graph::{topological_order, Marks};
+use crate::graph::{arrows_on_cycles, topological_order, Marks};
 use crate::memory::{self, Use};
 use crate::orient::dag_of;
 use crate::random::{philox, Key, Purpose};
@@ -27,14 +27,25 @@ pub struct Implied {
     pub questions: Batch,
     /// How many there are in all.
     pub all: u64,
-    /// Whether they are those of the graph, and not of a DAG with further colliders.
-    pub extends: bool,
+    /// Of what DAG they are.
+    pub extension: Extension,
+}
+
+/// The DAG in place of a graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extension {
+    /// One with the graph's arrows and v-structures alone.
+    Same,
+    /// One with its arrows and further v-structures: there is no other.
+    Colliders,
+    /// One without those of its arrows that make cycles: their edges are directed as others without direction.
+    Cycles,
 }
 
 /// Independences, all or this many drawn at random. A graph that is no DAG stands for one that extends it.
 ///
 /// # Errors
-/// [`Error::Argument`] where arrows make a cycle; [`Error::Interrupted`]; [`Error::Memory`].
+/// [`Error::Interrupted`]; [`Error::Memory`].
 pub fn independences(
     graph: &Graph,
     given: Given,
@@ -42,7 +53,7 @@ pub fn independences(
     seed: u64,
     wants_to_stop: Option<&dyn Fn() -> bool>,
 ) -> Result<Implied> {
-    let (dag, extends) = dag(graph, wants_to_stop)?;
+    let (dag, extension) = dag(graph, wants_to_stop)?;
     let p = dag.p();
     let order = topological_order(&dag);
     let mut place = vec![0; p];
@@ -79,7 +90,7 @@ pub fn independences(
         ask(u as usize, v as usize);
         memory::check()?;
     }
-    Ok(Implied { questions, all, extends })
+    Ok(Implied { questions, all, extension })
 }
 
 /// Dependences, all or this many drawn at random: each edge x -> y, given the other parents of y.
@@ -87,7 +98,7 @@ pub fn independences(
 /// # Errors
 /// As [`independences`].
 pub fn dependences(graph: &Graph, most: usize, seed: u64, wants_to_stop: Option<&dyn Fn() -> bool>) -> Result<Implied> {
-    let (dag, extends) = dag(graph, wants_to_stop)?;
+    let (dag, extension) = dag(graph, wants_to_stop)?;
     let all = dag.slot_count() as u64 / 2;
     let mut taken = Taken::new(all, most as u64, seed, 1);
     let mut questions = Batch::new();
@@ -101,15 +112,24 @@ pub fn dependences(graph: &Graph, most: usize, seed: u64, wants_to_stop: Option<
         }
         memory::check()?;
     }
-    Ok(Implied { questions, all, extends })
+    Ok(Implied { questions, all, extension })
 }
 
-fn dag(graph: &Graph, wants_to_stop: Option<&dyn Fn() -> bool>) -> Result<(Marks, bool)> {
-    dag_of(&graph.0, wants_to_stop)?.ok_or_else(|| Error::Argument {
+fn dag(graph: &Graph, wants_to_stop: Option<&dyn Fn() -> bool>) -> Result<(Marks, Extension)> {
+    let cyclic = arrows_on_cycles(&graph.0);
+    let mut marks = graph.0.clone();
+    cyclic.iter().for_each(|&slot| marks.undirect(slot));
+    let (dag, extends) = dag_of(&marks, wants_to_stop)?.ok_or_else(|| Error::Argument {
         argument: "fit",
         value: "a graph whose arrows make a cycle".into(),
         mend: "give a DAG, or a CPDAG such as that of pc(u2pd = \"retry\")".into(),
-    })
+    })?;
+    let extension = match (cyclic.is_empty(), extends) {
+        (false, _) => Extension::Cycles,
+        (true, false) => Extension::Colliders,
+        (true, true) => Extension::Same,
+    };
+    Ok((dag, extension))
 }
 
 fn blankets(dag: &Marks) -> Result<Vec<Vec<u32>>> {
@@ -244,7 +264,7 @@ mod tests {
             for graph in [&dag, &cpdag] {
                 for given in [Given::Parents, Given::Blanket] {
                     let found = independences(graph, given, 1000, 1, None).unwrap();
-                    assert!(found.extends && found.all == found.questions.len() as u64);
+                    assert!(found.extension == Extension::Same && found.all == found.questions.len() as u64);
                     for (x, y, s) in found.questions.iter() {
                         assert!(separated(&lists, x, y, s), "{seed}, {given:?}: {x}, {y}, {s:?}");
                         counts[0] += 1;
@@ -278,12 +298,13 @@ mod tests {
 
     #[test]
     fn graphs_without_a_dag() {
-        let cycle = Graph::from_lists("fit", &[&[1][..], &[2], &[0]], &[]).unwrap();
-        assert!(matches!(
-            independences(&cycle, Given::Parents, 9, 1, None),
-            Err(Error::Argument { argument: "fit", .. })
-        ));
+        // 0 -> 1 -> 2 -> 0 and 2 -> 3 -> 4: what comes after the cycle is as it was.
+        let cycle = Graph::from_lists("fit", &[&[1][..], &[2], &[0, 3], &[4], &[]], &[]).unwrap();
+        let found = independences(&cycle, Given::Parents, 99, 1, None).unwrap();
+        assert_eq!(found.extension, Extension::Cycles);
+        assert!(found.questions.iter().any(|(x, y, s)| (x.max(y), x.min(y), s) == (4, 2, &[3][..])));
+        assert_eq!(dependences(&cycle, 99, 1, None).unwrap().questions.len(), 5);
         let square = Graph::from_lists("fit", &[&[1, 3][..], &[0, 2], &[1, 3], &[0, 2]], &[]).unwrap();
-        assert!(!independences(&square, Given::Parents, 9, 1, None).unwrap().extends);
+        assert_eq!(independences(&square, Given::Parents, 9, 1, None).unwrap().extension, Extension::Colliders);
     }
 }

@@ -9,4 +9,4 @@ mod markov;
 pub use comparison::{compare, Comparison};
 pub use false_discovery::{q_values, Correction};
 pub use graph::Graph;
-pub use markov::{dependences, independences, Given, Implied};
+pub use markov::{dependences, independences, Extension, Given, Implied};

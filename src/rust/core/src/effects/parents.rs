@@ -4,11 +4,37 @@
 //! undirected edges out of it, no new v-structure has x or one of these edges in it. In a PDAG with background knowledge Meek's
 //! rules say it, as in Perkovic, Kalisch and Maathuis (2017).
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use crate::graph::{Closure, Marks};
 use crate::{Error, Result};
 
 /// More sets for one vertex than this are refused.
 const MOST: usize = 1 << 20;
+
+/// More sets for all vertices together are refused: each takes memory, and a regression.
+const MOST_OF_ALL: usize = 1 << 22;
+
+/// How many sets all threads have found.
+#[derive(Debug, Default)]
+pub(super) struct Budget(AtomicUsize);
+
+impl Budget {
+    /// Counts so many more.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] where they are too many, together with those before.
+    pub fn count(&self, sets: usize) -> Result<()> {
+        if self.0.fetch_add(sets, Ordering::Relaxed) + sets <= MOST_OF_ALL {
+            return Ok(());
+        }
+        Err(Error::Argument {
+            argument: "fit",
+            value: format!("a graph that allows the variables of `x` more than {MOST_OF_ALL} sets of parents together"),
+            mend: "give fewer variables as `x`, or use a graph with fewer undirected edges".into(),
+        })
+    }
+}
 
 fn too_many(x: usize) -> Error {
     Error::Argument {
@@ -140,6 +166,8 @@ pub(super) fn parents_with(graph: &Marks, x: usize, orientation: &Orientation) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::effects::{Asked, Kind, Method, Plan};
+    use crate::pool::Pool;
 
     #[test]
     fn local_sets_of_a_fork_and_a_triangle() {
@@ -172,9 +200,19 @@ mod tests {
 
     #[test]
     fn too_many_sets_are_refused() {
-        let p = 23;
-        let lists: Vec<Vec<u32>> = (0..p).map(|i| (0..p).filter(|&j| j != i).collect()).collect();
-        let graph = Marks::from_lists("fit", &lists).unwrap();
+        let complete = |p: u32| -> Vec<Vec<u32>> { (0..p).map(|i| (0..p).filter(|&j| j != i).collect()).collect() };
+        let graph = Marks::from_lists("fit", &complete(23)).unwrap();
         assert!(matches!(local(&graph, 0, None), Err(Error::Argument { argument: "fit", .. })));
+        // Half a million for each: some of the variables may be asked for, all may not.
+        let asked = |x: std::ops::Range<u32>| Asked {
+            method: Method::Local,
+            kind: Kind::Cpdag,
+            x: x.collect(),
+            y: vec![0],
+            y_not_parent: false,
+        };
+        let plan = |x| Plan::new(&complete(20), asked(x), &Pool::new(2), &mut crate::observer::Unobserved);
+        assert_eq!(plan(0..2).unwrap().columns().sum::<usize>(), 1 << 20);
+        assert!(matches!(plan(0..20), Err(Error::Argument { argument: "fit", .. })));
     }
 }

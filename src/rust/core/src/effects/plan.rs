@@ -5,7 +5,7 @@ use std::sync::{Mutex, OnceLock};
 use ndarray::ArrayView2;
 
 use super::optimal::Adjustment;
-use super::parents::{local, orientations, parents_with};
+use super::parents::{local, orientations, parents_with, Budget};
 use super::regression::weights;
 use super::{extensions, validity, Asked, Kind, Method};
 use crate::graph::{is_cpdag, Closure, Marks};
@@ -53,6 +53,11 @@ struct OfX {
 }
 
 impl OfX {
+    fn sets(&self) -> usize {
+        let beside = self.own.iter().filter_map(|own| own.sets.as_ref()).map(Vec::len).sum::<usize>();
+        self.choices.len() + beside
+    }
+
     /// One column where no set is allowed: NaN, "not available".
     fn columns(&self) -> usize {
         self.choices.iter().map(|choice| choice.times).sum::<usize>().max(1)
@@ -83,7 +88,7 @@ impl Plan {
     ///
     /// # Errors
     /// [`Error::Argument`] for what is no graph; for a graph that is no maximally oriented PDAG with [`Method::Optimal`], and one that no
-    /// DAG extends, or too many, with [`Method::Global`]; for an x with more than a million sets; for `y_not_parent` with another method than
+    /// DAG extends, or too many, with [`Method::Global`]; for an x with more than a million sets, or all with more than four million; for `y_not_parent` with another method than
     /// local. What `observer` returns.
     pub fn new<L: AsRef<[u32]>>(lists: &[L], asked: Asked, pool: &Pool, observer: &mut dyn Observer) -> Result<Plan> {
         let graph = Marks::from_lists("fit", lists)?;
@@ -131,13 +136,18 @@ impl Plan {
         // Where only the neighbours of x count, threads cost more than they save.
         let inline = self.asked.method == Method::Local && self.asked.kind == Kind::Cpdag && self.graph.p() < 1000;
         let place_of_y = self.places();
+        let budget = Budget::default();
         pool.run(
             tasks,
             inline,
             |_| 1.0,
             &mut |_| observer.look(),
             |closure: &mut Option<Closure>, task, _| {
-                let of = self.of_x(self.asked.x[task] as usize, is_pdag, closure, &place_of_y);
+                // Once they are too many, nothing more is sought.
+                let of = budget
+                    .count(0)
+                    .and_then(|()| self.of_x(self.asked.x[task] as usize, is_pdag, closure, &place_of_y));
+                let of = of.and_then(|of| budget.count(of.sets()).map(|()| of));
                 // A task is run once.
                 let _ = found[task].set(of);
             },

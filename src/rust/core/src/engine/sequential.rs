@@ -37,8 +37,8 @@ fn mixed(state: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Tests in a shard: few, as each may take long.
-const SHARD_TESTS: u64 = 16;
+/// Tests in a shard: few, as each may take long, and several workers end a level together.
+const SHARD_TESTS: u64 = 2;
 
 /// A test as a worker. It asks (x, y | S) with the vertices in pcalg's order, and nothing that need not be asked.
 pub struct Sequential<'t> {

@@ -33,7 +33,7 @@ pub(super) trait Errand {
     fn take(&mut self, units: Range<usize>, answer: &[u8]) -> Result<Option<()>>;
 }
 
-/// Level 0, column by column.
+/// Level 0, column by column: the last first, which has the most pairs, so that the ranks end together.
 pub(super) struct Settling<'a, 'c> {
     level: &'a Marginals<'a>,
     columns: Vec<Option<Column<'c>>>,
@@ -44,30 +44,37 @@ impl<'a, 'c> Settling<'a, 'c> {
     pub fn new(level: &'a Marginals<'a>, columns: Vec<Column<'c>>, is_exact: bool) -> Self {
         Settling { level, columns: columns.into_iter().map(Some).collect(), is_exact }
     }
+
+    /// The columns of these units.
+    fn columns_of(&self, units: &Range<usize>) -> Range<usize> {
+        let all = self.columns.len();
+        all - units.end..all - units.start
+    }
 }
 
 impl Errand for Settling<'_, '_> {
     fn costs(&self) -> Vec<f64> {
         let pairs = self.level.pairs();
         let below = |y: usize| pairs.neighbours(y).take_while(|&x| (x as usize) < y).count() as f64;
-        (0..self.columns.len()).map(below).collect()
+        (0..self.columns.len()).rev().map(below).collect()
     }
 
     fn request(&self, graph: u64, units: Range<usize>) -> Request<'static> {
-        Request::columns(graph, self.is_exact, &Columns::of(self.level, units).to_bytes())
+        Request::columns(graph, self.is_exact, &Columns::of(self.level, self.columns_of(&units)).to_bytes())
     }
 
     fn take(&mut self, units: Range<usize>, answer: &[u8]) -> Result<Option<()>> {
         let mut bytes = Reader(answer);
         let mut told = Vec::with_capacity(units.len());
-        for y in units.clone() {
+        let columns = self.columns_of(&units);
+        for y in columns.clone() {
             let Some(column) = Told::read(self.level, y, self.is_exact, &mut bytes) else { return Ok(None) };
             told.push(column);
         }
         if bytes.end(()).is_none() {
             return Ok(None);
         }
-        for (column, told) in self.columns[units].iter_mut().zip(told) {
+        for (column, told) in self.columns[columns].iter_mut().zip(told) {
             if let Some(column) = column.take() {
                 told.enter(column, self.level, self.is_exact);
             }

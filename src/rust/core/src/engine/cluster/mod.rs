@@ -78,6 +78,8 @@ struct Rank {
     name: String,
     hello: Hello,
     pace: Pace,
+    /// The same of this errand alone, by which pieces are cut: levels differ.
+    here: Pace,
     /// The number of the graph that it has.
     graph: Option<u64>,
     is_lost: bool,
@@ -125,6 +127,7 @@ impl<'a> Cluster<'a> {
                 name,
                 hello,
                 pace,
+                here: Pace::default(),
                 graph: None,
                 is_lost: false,
                 owes: Vec::new(),
@@ -205,7 +208,7 @@ impl<'a> Cluster<'a> {
             if open >= IN_HAND || open > 0 && lacks_graph {
                 return Ok(has_sent);
             }
-            let Turn::Take { task, units } = pieces.turn(rank, &self.ranks[rank].pace) else { return Ok(has_sent) };
+            let Turn::Take { task, units } = pieces.turn(rank, &self.ranks[rank].here) else { return Ok(has_sent) };
             if lacks_graph {
                 self.send_graph(rank)?;
             }
@@ -258,6 +261,7 @@ impl<'a> Cluster<'a> {
         let mut pieces = Pieces::new(errand.costs(), self.ranks.len(), self.next_task);
         for rank in &mut self.ranks {
             (rank.moved, rank.busy, rank.shards) = (Moved::default(), 0.0, 0);
+            rank.here = Pace::default();
         }
         let outcome = self.follow(errand, &mut pieces, level, observer);
         self.next_task = pieces.next_task();
@@ -324,6 +328,7 @@ impl<'a> Cluster<'a> {
                 self.ranks[rank].busy += seconds;
                 let Some((units, cost)) = pieces.answered(rank, task) else { return Ok(()) };
                 self.ranks[rank].pace.enter(cost, seconds);
+                self.ranks[rank].here.enter(cost, seconds);
                 self.ranks[rank].shards += units.len() as u64;
                 if errand.take(units.clone(), body)?.is_none() {
                     pieces.again(units);

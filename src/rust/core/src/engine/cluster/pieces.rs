@@ -103,6 +103,12 @@ impl Pieces {
 
     /// What a rank that is free does next.
     pub fn turn(&mut self, rank: usize, pace: &Pace) -> Turn {
+        // Near the end what waits in one hand is what another might do.
+        let left = self.total() - self.before[self.next];
+        let is_near = pace.piece().is_some_and(|piece| left < piece * self.in_hand.len() as f64);
+        if is_near && !self.in_hand[rank].is_empty() {
+            return Turn::Wait;
+        }
         let units = match self.again.pop() {
             Some(units) => units,
             None => self.cut(pace),
@@ -123,7 +129,8 @@ impl Pieces {
     fn cut(&mut self, pace: &Pace) -> Range<usize> {
         let (all, from) = (self.before.len() - 1, self.next);
         let left = self.total() - self.before[from];
-        let wanted = pace.piece().map_or(0.0, |piece| piece.min(left / (2 * self.in_hand.len()) as f64));
+        let least = pace.least().unwrap_or_default();
+        let wanted = pace.piece().map_or(0.0, |piece| piece.min(left / (2 * self.in_hand.len()) as f64).max(least));
         let end = self.before.partition_point(|&before| before <= self.before[from] + wanted);
         self.next = end.saturating_sub(1).max(from + 1).min(all);
         from..self.next

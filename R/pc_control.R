@@ -1,0 +1,230 @@
+#' Options of a search: checkpoints, time limit, workers, background knowledge
+#'
+#' Collects the arguments of [pc()], [skeleton()] and [orient()] that pcalg's functions do not have (all but `device` and `progress`). They can be given
+#' in the call itself, as in `pc(stat, gaussCItest, alpha = 0.01, time_limit = 60)`, or collected once and used in several calls, as in
+#' `pc(stat, gaussCItest, alpha = 0.01, control = pc_control(time_limit = 60))`.
+#'
+#' One call may use both forms for different arguments; giving the same argument twice is an error. Names must be written in full. Not every function uses
+#' every argument:
+#' - `pc()`, `skeleton()` and [plan_search()] take all of them.
+#' - `orient()` uses `cluster`, `parallel_tests` and the background knowledge (`tiers`, `forbidden`, `required`, `context.all`, `context.tier`). It ignores the
+#'   others in `control`, so that the `control` of the skeleton can be used again.
+#' - [stability()] and [cstar()] use `cluster` and the background knowledge; `stability()` also uses `na`. The others are an error there.
+#'
+#' # Long searches
+#'
+#' With `checkpoint = "file"` the search saves its state to that file after each level, and every two minutes within a level. The file is always replaced as a
+#' whole, so a valid one exists at any time, and a process that is killed loses only the work done since the last one. Repeating the call resumes the search,
+#' with a message of class `pcgpu_message_resumed`. The device, the number of threads and `m.max` may differ, as long as `m.max` allows the levels that have
+#' begun. The answer is the one an uninterrupted search gives, on the same device to the last bit. A file from other data, other arguments or another version of
+#' pcgpu, or a damaged file, is refused with an error of class `pcgpu_error_checkpoint` that says what differs. The file is removed when the call has its answer.
+#'
+#' Use a separate file for each search: two searches that run at the same time with one file overwrite each other's state. A process killed while it writes leaves
+#' a second file, whose name ends in `.part`; it is removed together with the checkpoint once it is ten minutes old.
+#'
+#' How much of an unfinished level is saved depends on the search:
+#' - Native tests on the CPU: at level 0 the finished columns, at later levels the finished pairs or parts of their tests. With method `"original"`, and with
+#'   tests that are R functions, the finished visits.
+#' - A GPU running a whole Gaussian or discrete search saves after each level only. With a nearest-neighbour test it works on some rows of a level at a time, about 20
+#'   seconds of work, and saves after each batch.
+#' - A level restarts if it is resumed in a different way: an R function with workers instead of without (or the reverse), or a GPU that runs whole levels.
+#'
+#' An R function is identified by its code and `suffStat`, not by the contents of its environment. A test that draws random numbers continues with those of the new
+#' session. A `pcAlgo` result is saved with a p-value for each pair of variables (1.6 GB for 20,000 variables), a compact result without those of level 0. With
+#' `verbose` and a native test, only the levels are printed.
+#'
+#' With `time_limit` the result is that of the last completed level: graph, separating sets, p-values and counts are those of the same call with `m.max` set to that
+#' level, and `pc()` orients that graph. A warning of class `pcgpu_warning_time_limit` says so, as do `print()`, `summary()`, `plot()` and [run_details()]. The search
+#' ends a few tenths of a second after the limit, or, where a single test takes longer, after that test; orientation is not counted. If not even level 0 is complete, the
+#' call ends with an error of class `pcgpu_error_time_limit`. With a `checkpoint` as well, repeating the call continues the search, including the unfinished level, as
+#' often as needed.
+#'
+#' # On a cluster
+#'
+#' `cluster` can be
+#' - a cluster object of the package parallel or snow: sockets (`parallel::makeCluster()`, also over ssh), forks (`makeForkCluster()`) or MPI
+#'   (`snow::makeMPIcluster()`, with Rmpi). It remains yours and can be used before and afterwards;
+#' - a `BiocParallelParam`. For a `SnowParam` or `MulticoreParam`, workers are started for the call and stopped at its end. For a `BatchtoolsParam`, the workers are
+#'   jobs of its batch system (Slurm, SGE, LSF, Torque, OpenLava), with its template and resources;
+#' - `"future"`: the current `future::plan()`, such as `multisession` or `future.batchtools::batchtools_slurm`. If the plan has no number of workers,
+#'   `options(pcgpu.cluster_workers = )` sets it;
+#' - a number: that many processes on this machine, for this call.
+#'
+#' **What workers do.** All workers must have the same version of pcgpu; the error names any that do not. Each worker receives the data once, and after that only the
+#' changes of the graph. Each runs on its own machine's `device`; workers on one host divide its cores among them (`numCores`, if given, applies to each worker) and take
+#' its GPUs in turn. `run_details(fit)$team` says which worker did what.
+#'
+#' **Failures.** Work is handed out in pieces as workers become free. If a worker dies, others redo its piece, with a message of class `pcgpu_message_lost`; if one hangs,
+#' others overtake it; if none is left, the call ends with an error of class `pcgpu_error_cluster`. A worker that does not answer at the start is left out, with the same
+#' message.
+#'
+#' **Interrupts.** After Ctrl-C, workers that were started for the call end at once. The workers of a cluster object first finish their current piece, which takes some tenths of
+#' a second unless single tests take longer. The call waits for them, at most a minute or until Ctrl-C is pressed again. A worker that is still busy then, or some seconds
+#' after a call that finished without it, would send its late answers to the next user of the cluster. pcgpu therefore closes the connection to it, so that using that worker is
+#' an error, and names it in a message of class `pcgpu_message_cluster`. MPI has no connection to close: leave such a cluster alone until the worker is done.
+#'
+#' **Jobs.** Workers that are jobs (`BatchtoolsParam`, `"future"`) are started once per search. They communicate through files, without open ports, in a temporary folder inside
+#' `options(pcgpu.cluster_folder = )`, by default the working directory. The session and the jobs must see this folder under the same path and have permission to create, rename
+#' and remove files there; on NFS, attribute caching delays when changes become visible. They wait up to `options(pcgpu.cluster_wait = )` seconds for each other (600 by
+#' default). A search uses the jobs that have started by then.
+#'
+#' **R functions.** An `indepTest` that is an R function also runs on workers. Each test is run once, on any of them, so the function must be pure. `suffStat`, the attached packages and the
+#' workspace objects that the function names are sent along. `parallel_tests = TRUE` does the same on `numCores` processes of this machine, forked where possible, so
+#' that nothing is copied. Such tests are refused with method `"original"`, where each test depends on the last answer, and with `verbose`. Warnings and messages of the test are
+#' repeated at the end of the call: each different one once (50 at most), with its number of occurrences. Afterwards the workers have their previous random numbers, objects and attached packages.
+#'
+#' **Random numbers.** If such a test draws random numbers, each test has its own stream (L'Ecuyer's MRG32k3a), determined by x, y, S and a seed drawn from the session's
+#' random numbers, which advance only if a test drew any. After `set.seed()` the answer is therefore the same for any number of workers, but differs from that of a search without workers.
+#'
+#' **Silence.** If all workers hang, nobody is left to do their work. A worker that has work and is silent for `options(pcgpu.cluster_silence = )` seconds (3600 by default) therefore
+#' counts as lost. Set more if a single test takes longer.
+#'
+#' **Speed.** Sockets between the session and its workers are set to send small messages at once (`TCP_NODELAY`), also those of a cluster of your own: otherwise some messages take
+#' 40 ms. Windows cannot set this for open connections: there, create the cluster after `options(socketOptions = "no-delay")`.
+#'
+#' # Background knowledge
+#'
+#' With any of `tiers`, `forbidden`, `required`, `context.all` and `context.tier` the result is the maximally oriented graph (MPDAG) with that knowledge. It is used in the search,
+#' for v-structures, and by the orientation rules 1 to 4 of Meek (1995). The rules are those of `tpc()` of the package tpc (Witte et al. 2022), whose graphs are those of
+#' `pc(solve.confl = TRUE)` with `maj.rule = TRUE` or `conservative = TRUE`.
+#' - `tiers`: no arrow points from a later tier to an earlier one. Seen from x, a pair is only tested given sets without variables of tiers later than that of x: the future
+#'   separates nothing. A pair is seen from both of its ends, each with its own tier. In a v-structure a -> b <- c, the relevant tier is the later one of a and c. Not
+#'   available with `"stable.fast"`. On a GPU, Gaussian and discrete tests are then asked in batches, so `device = "auto"` uses the CPU for them.
+#' - `forbidden`: a pair that is forbidden in both directions is a gap and is not tested. A pair that is forbidden in one direction is searched as usual, but no v-structure uses that arrow. Where
+#'   `tiers` or the context exclude the reverse arrow, the pair is a gap, too (`tpc()` tests it, and deletes the edge at the end).
+#' - `required`: the edge is present, is not tested, and has this direction.
+#' - `context.all`: these variables have an arrow to every variable outside the context and belong to the first tier. `context.tier`: these have arrows to the variables of their own tier only, and no edges to others.
+#'   The edges of both are not tested; the variables can be in separating sets like any other.
+#'
+#' Contradictory knowledge is an error that names the contradiction: a cycle of required arrows, an arrow both required and forbidden, or one to an earlier tier. Where the
+#' separating sets suggest a v-structure that is excluded, knowledge wins, and a message of class `pcgpu_message_knowledge` says where (with `maj.rule` and `conservative`
+#' such triples are not tested). `run_details(fit)$valid_cpdag` then says whether the graph can be extended to a DAG without cycles and further v-structures.
+#'
+#' @param ... Must be empty. It makes R match names in full; anything here is an error that suggests the intended name.
+#' @param result The class of the result: `"pcAlgo"`, pcalg's, with 16 bytes for each cell of a p x p matrix; `"compact"`,
+#'   [pcCompact][pcCompact-class], which stores only what was found; or `"auto"` (the default): `"pcAlgo"` for up to 20,000 variables and
+#'   `"compact"` for more, on any machine. If there is not enough memory for a `pcAlgo`, the call ends with an error of class `pcgpu_error_memory`.
+#' @param checkpoint `NULL`, or the name of a file that stores the state of the search, so that repeating the call resumes it after a crash, a reboot or
+#'   Ctrl-C; or `list(file = , every = )`, where `every` is the number of seconds between two saves within a level (default 120). See *Long searches*.
+#' @param time_limit Seconds after which the search stops and returns what it has found, or `Inf` for no limit. See *Long searches*; [plan_search()] estimates the time beforehand.
+#' @param cluster `NULL`, or other R processes, on this machine or others, that run the tests. The answer does not change. See *On a cluster*.
+#' @param parallel_tests Run an `indepTest` that is an R function on `numCores` processes of this machine? Set to `TRUE` only for a pure function. See
+#'   *On a cluster*.
+#' @param tiers `NULL`, or the order of the variables in time: a number for each variable (a named vector, or one in the order of the variables; an ordered
+#'   factor), or a list of their names, the first tier first. See *Background knowledge*.
+#' @param forbidden,required `NULL`, or arrows that are impossible or certain: a data frame or matrix with two columns, from and to, of names or numbers of
+#'   variables; one such pair or a list of pairs; or a logical p x p matrix that is `TRUE` at `[from, to]`.
+#' @param context.all,context.tier `NULL`, or names or numbers of variables that nothing causes and that are known to cause all others, or all others of their own tier, such as a
+#'   randomised treatment.
+#' @param na How to treat missing values where data are given without `indepTest`: `"error"`, or `"testwise"`: each test uses the rows that are complete for its
+#'   variables ([gaussCItwd()], [disCItwd()] and [mixCItwd()] state the assumptions).
+#' @return A list of class `pcgpu_control` with one element for each argument. Printing it shows the arguments that were given. `control` of [pc()] also accepts a
+#'   plain list, such as `list(time_limit = 60)`.
+#'
+#'   An invalid argument is an error of class `pcgpu_error_argument`. Arguments that refer to variables (`tiers` and so on) are checked by the search.
+#' @references
+#' C. Meek (1995). Causal inference and causal explanation with background knowledge. *Proceedings of the Eleventh Conference on Uncertainty in Artificial
+#' Intelligence*, 403-410.
+#'
+#' J. Witte, R. Foraita and V. Didelez (2022). Multiple imputation and test-wise deletion for causal discovery with incomplete cohort data. *Statistics in
+#' Medicine* 41(23), 4716-4743 (tiers).
+#' @seealso [pc()], [skeleton()], [orient()], [plan_search()].
+#' @examples
+#' set.seed(42)
+#' x <- matrix(rnorm(1500), 500, 3, dimnames = list(NULL, c("age", "diet", "weight")))
+#' x[, "weight"] <- x[, "age"] + x[, "diet"] + rnorm(500)
+#' known <- pc_control(tiers = c(age = 1, diet = 2, weight = 3), time_limit = 60)
+#' known
+#' stat <- suff_gauss(x)
+#' skel <- skeleton(
+#'   stat, gaussCItest, alpha = 0.01, labels = colnames(x), numCores = 2, control = known
+#' )
+#' orient(skel, control = known)
+#'
+#' # The same in one call
+#' pc(
+#'   stat, gaussCItest, alpha = 0.01, labels = colnames(x), numCores = 2,
+#'   tiers = c(age = 1, diet = 2, weight = 3), time_limit = 60
+#' )
+#' @export
+pc_control <- function(..., result = c("auto", "pcAlgo", "compact"), checkpoint = NULL, time_limit = Inf,
+                       cluster = NULL, parallel_tests = FALSE,
+                       tiers = NULL, forbidden = NULL, required = NULL, context.all = NULL, context.tier = NULL,
+                       na = c("error", "testwise")) {
+  given <- names(match.call(expand.dots = FALSE))[-1L]
+  check_dots(list(...), character(), "pc_control")
+  # Stops for what is no cluster; workers are started by the search.
+  if (!is.null(cluster)) worker_source(cluster)
+  structure(class = "pcgpu_control", given = given, list(
+    result = check_choice(result, c("auto", "pcAlgo", "compact"), "result"),
+    checkpoint = check_checkpoint(checkpoint), time_limit = check_time_limit(time_limit),
+    cluster = cluster, parallel_tests = check_flag(parallel_tests, "parallel_tests"),
+    tiers = tiers, forbidden = forbidden, required = required, context.all = context.all, context.tier = context.tier,
+    na = check_choice(na, c("error", "testwise"), "na")
+  ))
+}
+
+control_arguments <- function() setdiff(names(formals(pc_control)), "...")
+
+# Those of background knowledge, see check_knowledge().
+knowledge_arguments <- c("tiers", "forbidden", "required", "context.all", "context.tier")
+
+# Those that were given to pc_control(), or set in its list, as a plain list.
+control_given <- function(control) {
+  given <- attr(control, "given")
+  values <- unclass(control)
+  attr(values, "given") <- NULL
+  if (!inherits(control, "pcgpu_control")) {
+    return(values)
+  }
+  default <- unclass(pc_control())
+  is_given <- vapply(names(values), function(name) {
+    name %in% given || !name %in% names(default) || !identical(values[[name]], default[[name]])
+  }, NA)
+  values[is_given]
+}
+
+# What the function `of` was given of pc_control()'s arguments, in its `...` (`dots`, a list) and its `control`, as pc_control() returns it. `takes`: those
+# that it uses. Others are an error; but in `control` those of `skips` may be there, as one control serves the search and what comes after it.
+gather_control <- function(control, dots, of, takes = control_arguments(), skips = character()) {
+  check_dots(dots, takes, of)
+  if (!is.list(control) || length(control) && is.null(names(control))) {
+    abort_argument("control", control, "give what pc_control() returns, such as pc_control(time_limit = 60).")
+  }
+  kept <- control_given(control)
+  check_dots(kept, control_arguments(), "pc_control", what = "control")
+  twice <- intersect(names(dots), names(kept))
+  if (length(twice)) {
+    abort_argument(twice[1L], NULL, "leave it out of one of the two.", is = "given twice, as an argument and in `control`")
+  }
+  kept <- kept[setdiff(names(kept), skips)]
+  useless <- setdiff(names(kept), takes)
+  if (length(useless)) {
+    abort_argument("control", NULL, "leave it out.", has = sprintf("`%s`, which %s() does not use", useless[1L], of))
+  }
+  do.call(pc_control, c(kept, dots), quote = TRUE)
+}
+
+#' @exportS3Method print pcgpu_control
+print.pcgpu_control <- function(x, ...) {
+  given <- control_given(x)
+  if (!length(given)) {
+    cat("Control of a search, see ?pc_control: nothing but defaults\n")
+    return(invisible(x))
+  }
+  cat("Control of a search, see ?pc_control:\n")
+  cat(sprintf("  %s: %s\n", format(names(given)), vapply(given, control_said, "")), sep = "")
+  invisible(x)
+}
+
+control_said <- function(value) {
+  if (inherits(value, "cluster")) {
+    counted(length(value), "worker")
+  } else if (is.list(value) && !is.data.frame(value)) {
+    paste(sprintf("%s%s", if (is.null(names(value))) "" else paste(names(value), "= "), vapply(value, describe, "")), collapse = "; ")
+  } else if (is.atomic(value) && is.null(dim(value)) && !is.null(names(value))) {
+    enumerate(paste(names(value), "=", format(value, trim = TRUE)))
+  } else {
+    describe(value)
+  }
+}

@@ -1,0 +1,42 @@
+# Writes inst/extdata/acc-*.csv[.gz] from the data set miniACC of the Bioconductor package MultiAssayExperiment, which has to be installed:
+#
+#   Rscript tools/acc-data.R
+#
+# What is taken and changed stands in inst/extdata/README.md.
+suppressPackageStartupMessages(library(MultiAssayExperiment))
+utils::data("miniACC", package = "MultiAssayExperiment", envir = environment())
+
+# Of each patient one sample: its barcode begins with the patient's.
+by_patient <- function(assay_name) {
+  m <- assay(miniACC[[assay_name]])
+  colnames(m) <- substr(colnames(m), 1, 12)
+  stopifnot(!anyDuplicated(colnames(m)), !anyDuplicated(rownames(m)))
+  m
+}
+genes <- by_patient("RNASeq2GeneNorm")
+micro <- by_patient("miRNASeqGene")
+copies <- by_patient("gistict")
+patients <- colnames(genes)
+stopifnot(patients %in% colnames(micro))
+
+micro <- micro[apply(micro, 1, stats::median) >= 50, ]
+micro <- t(t(micro) / colSums(by_patient("miRNASeqGene"))[colnames(micro)]) * 1e6
+expression <- round(log2(1 + rbind(genes, micro[, patients])), 3)
+rownames(expression) <- sub("^hsa-", "", rownames(expression))
+
+told <- as.data.frame(colData(miniACC))
+told <- told[match(patients, told$patientID), ]
+table <- data.frame(
+  patient = patients, age = told$years_to_birth, sex = told$gender, stage = match(told$pathologic_stage, paste("stage", c("i", "ii", "iii", "iv"))),
+  subtype = told$C1A.C1B, purity = told$purity, died = ifelse(told$vital_status == 1, "yes", "no"),
+  days = ifelse(told$vital_status == 1, told$days_to_death, told$days_to_last_followup)
+)
+
+write_table <- function(x, file) {
+  connection <- gzfile(file, "wb", compression = 9)
+  on.exit(close(connection))
+  utils::write.csv(x, connection, quote = FALSE, na = "NA")
+}
+write_table(expression, "inst/extdata/acc-expression.csv.gz")
+write_table(copies[intersect(rownames(genes), rownames(copies)), intersect(patients, colnames(copies))], "inst/extdata/acc-copies.csv.gz")
+utils::write.csv(table, "inst/extdata/acc-patients.csv", quote = FALSE, row.names = FALSE, na = "NA")

@@ -1,0 +1,35 @@
+# Fails where the help of an exported function lacks its value, examples or see-also, where one has none at all, or where code in man/ is wider than R CMD check --as-cran
+# and a page have room for.
+#
+#   Rscript tools/check-help.R
+widest <- c("\\usage" = 90L, "\\examples" = 100L)
+problems <- character()
+problem <- function(...) problems <<- c(problems, sprintf(...))
+
+pages <- sapply(list.files("man", "\\.Rd$", full.names = TRUE), tools::parse_Rd, simplify = FALSE)
+tags <- function(page) vapply(page, attr, "", "Rd_tag")
+aliases <- lapply(pages, function(page) vapply(page[tags(page) == "\\alias"], function(alias) trimws(as.character(alias[[1L]])), ""))
+
+exported <- sub("^export\\((.*)\\)$", "\\1", grep("^export\\(", readLines("NAMESPACE"), value = TRUE))
+for (name in exported) {
+  of_name <- names(pages)[vapply(aliases, function(of_page) name %in% of_page, NA)]
+  if (!length(of_name)) {
+    problem("%s() has no help page", name)
+    next
+  }
+  lacks <- setdiff(c("\\value", "\\examples", "\\seealso"), tags(pages[[of_name]]))
+  if (length(lacks)) problem("%s lacks %s", of_name, paste(lacks, collapse = ", "))
+}
+for (file in names(pages)) {
+  for (section in pages[[file]][tags(pages[[file]]) %in% names(widest)]) {
+    limit <- widest[[attr(section, "Rd_tag")]]
+    code <- unlist(strsplit(paste(unlist(section), collapse = ""), "\n", fixed = TRUE))
+    # What roxygen2 writes for @examplesIf is not shown.
+    wide <- code[nchar(code) > limit & !endsWith(code, "# examplesIf")]
+    if (length(wide)) problem("%s, %s: more than %d characters in\n    %s", file, attr(section, "Rd_tag"), limit, paste(wide, collapse = "\n    "))
+  }
+}
+if (length(problems)) {
+  cat(unique(problems), sep = "\n")
+  quit(status = 1L)
+}
