@@ -35,7 +35,7 @@ use pcgpu_core::pool::{default_threads, Pool};
 use pcgpu_core::search::worker::Worker;
 use pcgpu_core::search::{skeleton, Largest, Method, Options, PairValues, Skeleton};
 use pcgpu_core::team::Share;
-use support::{budget, correlation, correlations, take_memory, Clock, Failure};
+use support::{budget, correlations, take_memory, Clock, Failure};
 
 /// A correlation matrix, column by column.
 struct Problem {
@@ -60,7 +60,7 @@ impl Random {
 }
 
 /// The correlations of n samples of a random linear Gaussian model in which a variable has about `degree` neighbours.
-fn simulated(name: &str, p: usize, n: usize, degree: f64, seed: u64) -> Problem {
+fn simulated(name: &str, p: usize, n: usize, degree: f64, seed: u64) -> Result<Problem, Failure> {
     let mut random = Random(seed);
     let mut columns: Vec<Vec<f64>> = Vec::with_capacity(p);
     for j in 0..p {
@@ -73,8 +73,16 @@ fn simulated(name: &str, p: usize, n: usize, degree: f64, seed: u64) -> Problem 
         }
         columns.push(column);
     }
-    let c = correlation(&columns);
-    Problem { name: name.replace(',', " "), c, p, n: n as f64 }
+    of_columns(name, &columns)
+}
+
+fn of_columns(name: &str, columns: &[Vec<f64>]) -> Result<Problem, Failure> {
+    let numbers: Vec<Numbers> = columns.iter().map(|column| Numbers::Doubles(column)).collect();
+    let (p, n) = (columns.len(), columns.first().map_or(0, Vec::len) as f64);
+    let mut c = vec![0.0; p * p];
+    let pool = Pool::at_most(default_threads());
+    correlation::correlation(&numbers, Kind::Pearson, Rows::All, &pool, &mut c, &mut |_| Ok(()))?;
+    Ok(Problem { name: name.replace(',', " "), c, p, n })
 }
 
 /// The correlations of n samples like expression data: ten global factors of this load, modules of about 50 variables, noise.
@@ -97,18 +105,14 @@ fn expression_like(name: &str, p: usize, n: usize, load: f64, seed: u64) -> Resu
         }
         columns.push(column);
     }
-    let numbers: Vec<Numbers> = columns.iter().map(|column| Numbers::Doubles(column)).collect();
-    let mut c = vec![0.0; p * p];
-    let pool = Pool::at_most(default_threads());
-    correlation::correlation(&numbers, Kind::Pearson, Rows::All, &pool, &mut c, &mut |_| Ok(()))?;
-    Ok(Problem { name: name.replace(',', " "), c, p, n: n as f64 })
+    of_columns(name, &columns)
 }
 
 fn read(source: &str) -> Result<Problem, Failure> {
     if let Some(shape) = source.strip_prefix("sim:") {
         let shape: Vec<&str> = shape.split(',').collect();
         let [p, n, degree, seed] = shape[..] else { return Err("sim:P,N,DEGREE,SEED".into()) };
-        return Ok(simulated(source, p.parse()?, n.parse()?, degree.parse()?, seed.parse()?));
+        return simulated(source, p.parse()?, n.parse()?, degree.parse()?, seed.parse()?);
     }
     if let Some(shape) = source.strip_prefix("dense:") {
         let shape: Vec<&str> = shape.split(',').collect();
@@ -225,7 +229,8 @@ fn check_small() -> Result<(), Failure> {
     let problems =
         [(12, 40, 3.0), (40, 60, 5.0), (70, 200, 8.0), (130, 50, 3.0)].map(|(p, n, d)| simulated("sim", p, n, d, 7));
     let cards = device::devices(false)?;
-    for problem in &problems {
+    for problem in problems {
+        let problem = &problem?;
         let cells = problem.p * problem.p;
         let (mut ours, mut theirs) = (vec![0.0; cells], vec![0.0; cells]);
         for method in [Method::Stable, Method::StableFast] {

@@ -109,7 +109,7 @@ __device__ __forceinline__ u32 bit_at(u32 v, u64 z0) {
     return at < SLICE_DEPTH && in_half / 4 == lane_id() ? 1u << (at / (SLICE_DEPTH / 2) * 4 + in_half % 4) : 0;
 }
 
-// Those that are in the slice: four at a time are or are not.
+// Those that are in the slice.
 __device__ __forceinline__ u32 bits_within(const Slices& s, u64 z0) {
     u32 bits = 0;
 #pragma unroll

@@ -11,7 +11,7 @@ struct Report {
     u64 ends;         // twice the number of edges
     u64 widest;       // of the vertex x of largest degree with a pair (x, y) to test: its degree, last vertex - x, y, of VERTEX_BITS each
     u64 go_on;        // whether a side was visited that has more candidates than the sets have members
-    u64 undefined;    // smallest x * p + y of a pair that met a test without an answer; of panel_symmetry, of one whose two correlations differ
+    u64 undefined;    // smallest x * p + y of a pair that met a test without an answer
     u64 logged;       // records in the log of this level
     // Strategy "shared" of the Gaussian test, which runs a level in two sides:
     u64 items;        // items of work on each side

@@ -314,7 +314,7 @@ pub(super) struct Report {
     pub widest: u64,
     /// whether a side was visited that has more candidates than the sets have members
     pub go_on: u64,
-    /// smallest x * p + y of a pair that met a test without an answer; of panel_symmetry, of one whose two correlations differ
+    /// smallest x * p + y of a pair that met a test without an answer
     pub undefined: u64,
     /// records in the log of this level
     pub logged: u64,

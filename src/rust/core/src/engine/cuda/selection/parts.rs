@@ -126,8 +126,7 @@ impl CudaCounting<'_> {
         if from < self.features.len() {
             self.streamed.parts.push(from..self.features.len());
         }
-        let count = self.slots.len();
-        self.streamed.foreseen.iter_mut().for_each(|(_, sums)| sums.truncate(count));
+        self.streamed.foreseen.clear();
     }
 
     /// Packs all codes, and copies to the card those that fit.
@@ -194,6 +193,10 @@ impl CudaCounting<'_> {
         sums: &mut [Sums],
         observer: &mut dyn Observer,
     ) -> Result<()> {
+        if self.left_out.iter().zip(skip).any(|(&was, &is)| was && !is) {
+            // Another selection has begun: what is kept lacks features that are wanted again.
+            self.streamed.foreseen.clear();
+        }
         let known = |g| self.streamed.foreseen.iter().position(|&(other, _)| other == g);
         let mut partners = vec![partner];
         if let Partner::Feature(g) = partner {

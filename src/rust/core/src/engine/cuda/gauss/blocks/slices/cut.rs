@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::own::Own;
+use crate::engine::cuda::gauss::source::{Gaussian, Source};
 
 /// How many neighbours come before each row, and how many larger ones: p + 1 numbers.
 pub(in super::super) struct Ends {
@@ -33,6 +33,28 @@ impl Ends {
     /// The most pairs of a row.
     fn most_of_row(&self) -> u64 {
         self.larger.windows(2).map(|row| row[1] - row[0]).max().unwrap_or(0)
+    }
+}
+
+/// How many numbers are copied in about the time that one is gathered from a matrix.
+pub(super) const GATHERING: usize = 8;
+
+/// Where the pairs' own correlations come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Own {
+    /// The rows of a panel, each from the panel's first column on.
+    Rows,
+    /// The matrix on the host, of which those of pairs are gathered: where these are few.
+    Pairs,
+}
+
+impl Own {
+    pub fn of(gauss: &Gaussian, pairs: u64) -> Own {
+        let is_matrix = matches!(gauss.source, Source::Matrix(_));
+        match is_matrix && pairs * GATHERING as u64 * 2 < (gauss.p * gauss.p) as u64 {
+            true => Own::Pairs,
+            false => Own::Rows,
+        }
     }
 }
 

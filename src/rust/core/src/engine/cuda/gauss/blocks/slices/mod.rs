@@ -24,8 +24,7 @@ use crate::engine::LevelOne;
 use crate::observer::Observer;
 use crate::search::levels::LevelReport;
 use crate::Result;
-use cut::{cut, Cut, Ends};
-use own::Own;
+use cut::{cut, Cut, Ends, Own};
 
 /// How many cells pass in the time that one is gathered from a matrix on the host.
 const EFFORT_OF_GATHERED: u64 = 4;
@@ -269,7 +268,7 @@ impl BlockSearch<'_, '_> {
         // SAFETY: the rows of the slice are there, and `singles` has room for as many numbers as tiles; shared memory is that of a tile.
         unsafe { card.launch(Kernel::slice_singles.on(tiles, USUAL_THREADS, shared), &args)? };
         if checks {
-            let grid = (p.div_ceil(4 * USUAL_THREADS as usize) as u32, slice.len() as u32);
+            let grid = (p.div_ceil(4 * USUAL_THREADS as usize) as u32, slice.len().min(65_535) as u32);
             // SAFETY: the rows of the slice are there.
             unsafe { card.launch(Kernel::slice_symmetry.on(grid, USUAL_THREADS, 0), &args)? };
         }
@@ -389,5 +388,5 @@ fn with_rows(args: SliceArgs, rows: &Range<usize>) -> SliceArgs {
     args
 }
 
-// Verdicts that say that a pair waits are never those of a variable.
+// Verdicts that say that a pair waits are never those of a variable. The graphs of 2^`PAIR_BITS` variables have no room on any card.
 const _: () = assert!(VERDICT_OPEN > 1 << crate::engine::cuda::arguments::PAIR_BITS);

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::cut::{Cut, Ends};
+use super::cut::{Cut, Ends, Own, GATHERING};
 use super::{with_rows, Level};
 use crate::engine::cuda::arguments::{SliceArgs, SLICE_THREADS};
 use crate::engine::cuda::card::buffer::Buffer;
@@ -11,33 +11,11 @@ use crate::engine::cuda::card::kernels::Kernel;
 use crate::engine::cuda::gauss::blocks::marginal::too_little;
 use crate::engine::cuda::gauss::blocks::{cells_of, BlockSearch};
 use crate::engine::cuda::gauss::rows::{Cells, Panel};
-use crate::engine::cuda::gauss::source::{Gaussian, Source};
+use crate::engine::cuda::gauss::source::Source;
 use crate::engine::cuda::pointer::DevicePtr;
 use crate::graph::Ranked;
 use crate::observer::Observer;
 use crate::Result;
-
-/// How many numbers are copied in about the time that one is gathered from a matrix.
-const GATHERING: usize = 8;
-
-/// Where they come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Own {
-    /// The rows of a panel, each from the panel's first column on.
-    Rows,
-    /// The matrix on the host, of which those of pairs are gathered: where these are few.
-    Pairs,
-}
-
-impl Own {
-    pub fn of(gauss: &Gaussian, pairs: u64) -> Own {
-        let is_matrix = matches!(gauss.source, Source::Matrix(_));
-        match is_matrix && pairs * GATHERING as u64 * 2 < (gauss.p * gauss.p) as u64 {
-            true => Own::Pairs,
-            false => Own::Rows,
-        }
-    }
-}
 
 /// Gathers correlations of the pairs of a graph, in the order of their numbers, from that of number `from` on.
 fn gather(cells: &[f64], ranked: &Ranked, firsts: &[u64], from: usize, to: &mut [f64]) {
