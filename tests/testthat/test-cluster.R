@@ -463,9 +463,13 @@ test_that("where all workers hang, the call ends after a time that users can set
 test_that("the sockets of a cluster of the user's send small messages at once", {
   skip_on_os("windows")
   cluster <- parallel::makePSOCKcluster(1)
-  on.exit(parallel::stopCluster(cluster))
+  on.exit(if (!is.null(cluster)) parallel::stopCluster(cluster))
   port <- as.integer(sub(".*:", "", summary(cluster[[1]]$con)$description))
-  expect_identical(pcgpu:::rust_no_delay(port), 1L)
-  expect_identical(parallel::clusterCall(cluster, function(port) asNamespace("pcgpu")$rust_no_delay(port), port)[[1]], 1L)
+  # All clusters of a session meet at one port, and a worker inherits open sockets: others may be there.
+  of_session <- pcgpu:::rust_no_delay(port)
+  expect_gte(parallel::clusterCall(cluster, function(port) asNamespace("pcgpu")$rust_no_delay(port), port)[[1]], 1L)
+  parallel::stopCluster(cluster)
+  cluster <- NULL
+  expect_identical(of_session - pcgpu:::rust_no_delay(port), 1L)
   expect_identical(pcgpu:::rust_no_delay(1L), 0L)
 })
